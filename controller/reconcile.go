@@ -73,7 +73,8 @@ func loses(d lifecycle.Decision, open lifecycle.Attempt) bool {
 }
 
 // bury kills a runner that is given up but still seen alive. It should have stopped its installer when its lease ended; a runner that
-// hangs did not, and nothing may be torn down beside a running install. If the kill fails, only the runner's own rule is left.
+// hangs did not, and nothing may be torn down beside a running install. If the kill fails, only the runner's own stop at the end of its
+// lease is left.
 func (c *Controller) bury(ctx context.Context, seen sighting) {
 	if seen.runner != lifecycle.Alive {
 		return

@@ -11,7 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 )
 
-// aftermathAttacks look at what all attacks together left behind.
+// aftermathAttacks check what all attacks together left behind.
 func aftermathAttacks() []attack {
 	return []attack{
 		{name: "aftermath/server", who: "everybody", tried: "bring the server down, or make it answer with its own faults", short: true, play: serverLives},
@@ -20,7 +20,7 @@ func aftermathAttacks() []attack {
 	}
 }
 
-// serverLives: the process that was started is the one that answers, and its log has no panic.
+// serverLives checks that the process that was started is the one that answers, and that its log has no panic.
 func serverLives(ctx context.Context, t *target) (result, error) {
 	got, err := t.nobody().ask(ctx, http.MethodGet, "/readyz", nil)
 	if err != nil || got.status != http.StatusOK {

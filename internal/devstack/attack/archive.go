@@ -18,8 +18,8 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 )
 
-// archiveAttacks put archives into the bucket that a teardown then restores: as a runner that records them itself, so that
-// every checksum fits, and as somebody who writes over a good one.
+// archiveAttacks put archives into the bucket that a teardown then restores: as a runner that records them itself, so that every
+// checksum is correct, and as somebody who overwrites a good one.
 func archiveAttacks() []attack {
 	var all []attack
 	for _, h := range hostileArchives() {
@@ -31,7 +31,8 @@ func archiveAttacks() []attack {
 	)
 }
 
-// hostileArchive is one that no runner of ours makes. forge changes a good one; raw makes its bytes where a tar writer will not.
+// hostileArchive is an archive that no correct runner makes. forge changes a good one; raw makes bytes that a tar writer refuses to
+// write.
 type hostileArchive struct {
 	name, tried string
 	short       bool
@@ -39,7 +40,7 @@ type hostileArchive struct {
 	raw         func(b *bundle) ([]byte, error)
 }
 
-// escapes are where hostile members would be written if their paths were followed; the folder is the runner's own.
+// escaped is where hostile members would be written if their paths were followed; the folder is the runner's own.
 const escaped = "escaped-by-an-archive"
 
 func hostileArchives() []hostileArchive {
@@ -93,7 +94,7 @@ func hostileArchives() []hostileArchive {
 	}
 }
 
-// play takes a runner over, puts the hostile archive in the place of its own, records it, fails, and watches the teardown.
+// play takes a runner over, replaces its archive with the hostile one, records it, fails, and watches the teardown.
 func (h hostileArchive) play(ctx context.Context, t *target) (result, error) {
 	v, err := t.victimOf(ctx)
 	if err != nil {
@@ -137,7 +138,7 @@ func (h hostileArchive) play(ctx context.Context, t *target) (result, error) {
 	return t.restored(ctx, h.name, said, id, v, watch(), err)
 }
 
-// restored judges what came of a restore.
+// restored judges the result of a restore.
 func (t *target) restored(ctx context.Context, name string, said answer, id string, v prey, seen restoring, err error) (result, error) {
 	if seen.over != "" {
 		return through("%s", seen.over)
@@ -179,7 +180,7 @@ func (t *target) outside() (found []string, err error) {
 	err = filepath.WalkDir(filepath.Join(t.Dir, "work"), func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return nil // a runner's folder that was removed meanwhile
+			return nil // the folder of a runner that was deleted meanwhile
 		case err == nil && d.Name() == escaped:
 			found = append(found, path)
 		}
@@ -188,7 +189,7 @@ func (t *target) outside() (found []string, err error) {
 	return found, err
 }
 
-// ownArchive is the newest archive of a ready cluster of the attacker's.
+// ownArchive returns the newest archive of a ready cluster of the attacker's.
 func (t *target) ownArchive(ctx context.Context, name string) (id string, b bundle, err error) {
 	if id, err = t.ready(ctx, attacker, name); err != nil {
 		return "", b, err

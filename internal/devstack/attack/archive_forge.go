@@ -11,7 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 )
 
-// add puts a file into the archive, and into its manifest where it is listed.
+// add adds a file to the archive and, if listed, to its manifest.
 func (b *bundle) add(name string, body []byte, listed bool) {
 	b.more = append(b.more, member{Header: tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o644, Size: int64(len(body))}, body: bytes.NewReader(body)})
 	if listed {
@@ -19,7 +19,7 @@ func (b *bundle) add(name string, body []byte, listed bool) {
 	}
 }
 
-// list names a file in the manifest.
+// list adds a file to the manifest.
 func (b *bundle) list(name string, body []byte) {
 	b.manifest.Files = append(b.manifest.Files, artifacts.File{Path: name, Mode: "0644", Size: int64(len(body)), SHA256: sumOf(body)})
 }
@@ -36,10 +36,10 @@ func manyFiles(b *bundle, _ prey) {
 	}
 }
 
-// tenGB is what the file of zeros would have on disk.
+// tenGB is the size that the file of zeros would have on disk.
 const tenGB = 10 << 30
 
-// zeros packs the good files and then zeros, frame by frame: each is a few kilobytes and becomes 128 MiB.
+// zeros packs the good files and then zeros, in frames of a few kilobytes that each decompress to 128 MiB.
 func zeros(b *bundle) ([]byte, error) {
 	good, err := b.pack()
 	if err != nil {
@@ -66,7 +66,7 @@ func zeros(b *bundle) ([]byte, error) {
 	return encoder.EncodeAll(make([]byte, 1024), raw), nil
 }
 
-// unpacked decompresses an archive of ours; what becomes larger than any of them is refused.
+// unpacked decompresses one of our archives; it refuses anything larger than they can be.
 func unpacked(raw []byte) ([]byte, error) {
 	decoder, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(32<<20))
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// restoring is what was seen of a runner while it restored.
+// restoring is what was observed of a runner while it restored.
 type restoring struct {
 	disk   int64
 	memory int
@@ -19,14 +19,14 @@ type restoring struct {
 	over   string // why it was stopped; empty: it was not
 }
 
-// What one restore may take at most: an archive of ours has a few hundred kilobytes.
+// The limits of one restore: real archives have a few hundred kilobytes.
 const (
 	mostDisk   = 600 << 20
 	mostMemory = 500
 	mostTime   = 25 * time.Second
 )
 
-// watchRestore measures the runners of a cluster until it is asked for what it saw, and ends one that takes too much.
+// watchRestore measures a cluster's runners until the returned function is called, and kills one that exceeds the limits.
 func (t *target) watchRestore(ctx context.Context, id string) (seen func() restoring) {
 	ctx, stop := context.WithCancel(ctx)
 	done := make(chan restoring)
@@ -56,7 +56,7 @@ func (t *target) measure(ctx context.Context, id string, r *restoring) {
 		}
 		folder := filepath.Join(t.Dir, "work", attempt)
 		var disk int64
-		_ = filepath.WalkDir(folder, func(_ string, d fs.DirEntry, err error) error { // files come and go
+		_ = filepath.WalkDir(folder, func(_ string, d fs.DirEntry, err error) error { // files appear and disappear meanwhile
 			if err == nil && d.Type().IsRegular() {
 				if info, err := d.Info(); err == nil {
 					disk += info.Size()
@@ -73,7 +73,7 @@ func (t *target) measure(ctx context.Context, id string, r *restoring) {
 	}
 }
 
-// runnerMemory is a living runner's process and the most memory it used, in MiB.
+// runnerMemory returns a running runner's process id and its peak memory, in MiB.
 func (t *target) runnerMemory(folder string) (pid, memory int) {
 	raw, err := os.ReadFile(filepath.Join(folder, "process.json"))
 	if err != nil {

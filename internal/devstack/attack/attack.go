@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// attack is one thing that somebody tries.
+// attack is one attempt to break a rule.
 type attack struct {
-	name  string // side/what; docs/threat-model.md names attacks by it
+	name  string // side/what; docs/threat-model.md refers to attacks by it
 	who   string // the attacker
-	tried string // in a few words, for the table
-	short bool   // part of the short form, which is part of make test
+	tried string // short description for the table
+	short bool   // part of the short form, which make test includes
 	play  func(ctx context.Context, t *target) (result, error)
 }
 
-// result is what came of an attack. A play that returns an error says that the attack could not be tried.
+// result is the result of an attack. A play that returns an error could not be played.
 type result struct {
 	through  bool
 	evidence string
@@ -37,11 +37,11 @@ func through(format string, args ...any) (result, error) {
 // side is the attacks of one kind of attacker, played one after the other.
 type side struct {
 	name    string
-	alone   bool // it would disturb others: it is played after them
+	alone   bool // it would disturb others, so it is played after them
 	attacks []attack
 }
 
-// sides lists every attack there is. Those that are alone come last, in the order in which they are played.
+// sides lists all attacks. Those that are alone come last, in the order in which they are played.
 func sides() []side {
 	return []side{
 		{name: "runner", attacks: runnerAttacks()},
@@ -71,16 +71,16 @@ func Names() []string {
 	return names
 }
 
-// Config says where the attacked demo stands and which attacks are played.
+// Config says where the attacked demo runs and which attacks are played.
 type Config struct {
-	Dir   string    // state of the demo; made when missing, and must be the attack's own
+	Dir   string    // state of the demo; created if missing, and must not be used by anything else
 	Bin   string    // folder with the programs
-	Out   io.Writer // the table
+	Out   io.Writer // for the table
 	Short bool      // only the attacks of the short form
-	Only  string    // only attacks whose name begins so; empty: all
+	Only  string    // only attacks whose name has this prefix; empty: all
 }
 
-// playTime bounds one attack.
+// playTime limits one attack.
 const playTime = 75 * time.Second
 
 // outcome is one line of the table.
@@ -91,8 +91,8 @@ type outcome struct {
 	took time.Duration
 }
 
-// Run starts a demo of its own, plays the attacks, prints the table, and stops the demo. It returns an error if an attack got
-// through or could not be played.
+// Run starts a separate demo, plays the attacks, prints the table, and stops the demo. It returns an error if an attack succeeded or
+// could not be played.
 func Run(ctx context.Context, c Config) (err error) {
 	began := time.Now()
 	wanted := c.wanted()
@@ -109,7 +109,7 @@ func Run(ctx context.Context, c Config) (err error) {
 	return report(c.Out, outcomes, started, time.Since(began))
 }
 
-// wanted are the sides with the attacks that are to be played.
+// wanted returns the sides with the attacks to play.
 func (c Config) wanted() []side {
 	var out []side
 	for _, s := range sides() {
@@ -123,7 +123,7 @@ func (c Config) wanted() []side {
 	return out
 }
 
-// play plays the sides beside each other, and those that are alone after them.
+// play plays the sides concurrently, and then those that are alone.
 func play(ctx context.Context, t *target, wanted []side) []outcome {
 	outcomes := make([][]outcome, len(wanted))
 	var together sync.WaitGroup

@@ -14,7 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/aws"
 )
 
-// outsidersOfAWS have keys in the stand-in AWS that are no one's here.
+// outsidersOfAWS have keys in the stand-in AWS, but no role in ocpctl.
 var outsidersOfAWS = []aws.Caller{
 	{AccessKey: "AKIADEMO0000OUTSIDE1", SecretKey: "demo-outsider-secret", ARN: "arn:aws:iam::999900001111:user/ocpctl-cli"},
 	{AccessKey: "AKIADEMO0000OUTSIDE2", SecretKey: "demo-outsider-secret", ARN: "arn:aws:sts::999900001111:assumed-role/AWSReservedSSO_Admin_1/will@acme.example"},
@@ -38,7 +38,7 @@ func anotherAccount(ctx context.Context, t *target) (result, error) {
 		}
 		tried++
 		token := tokenIn(got.body)
-		if strings.Contains(who.ARN, devstack.Account) { // of the allowed account: signed in, and nobody
+		if strings.Contains(who.ARN, devstack.Account) { // of the allowed account: it signs in, without a role
 			if got.status != http.StatusOK {
 				return result{}, fmt.Errorf("%s was answered %d: %.200s", who.ARN, got.status, got.body)
 			}
@@ -55,7 +55,7 @@ func anotherAccount(ctx context.Context, t *target) (result, error) {
 	return held("%d identities: those of another account are not signed in, those of ours without a role see nothing", tried)
 }
 
-// steeredProofs count whether the server ever asks somebody else's host.
+// steeredProofs checks whether the server ever calls a host of somebody else's.
 func steeredProofs(ctx context.Context, t *target) (result, error) {
 	var asked atomic.Int64
 	trap := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -90,7 +90,7 @@ func steeredProofs(ctx context.Context, t *target) (result, error) {
 	return held("%d steered proofs refused, no other host asked, a used proof refused", tried)
 }
 
-// steered are proofs that are bent in one place each.
+// steered returns proofs that are each changed in one place.
 func steered(good awsproof.Proof, trap string) map[string]awsproof.Proof {
 	bent := func(change func(u *url.URL, q url.Values)) awsproof.Proof {
 		u, err := url.Parse(good.URL)

@@ -19,21 +19,21 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack"
 )
 
-// bundle is an archive of an install directory that is changed before it is put back in the place of the true one.
+// bundle is an archive of an install directory that is changed before it replaces the true one.
 type bundle struct {
 	snapshot contract.Snapshot
 	manifest artifacts.Manifest
 	files    map[string][]byte
-	more     []member // after the files, in no manifest unless listed there by hand
+	more     []member // after the files; in no manifest unless listed explicitly
 }
 
-// member is one entry of a tar that no archive of ours has.
+// member is a tar entry of a kind that real archives do not have.
 type member struct {
 	tar.Header
 	body io.Reader // nil: none
 }
 
-// destroyBundle reads the newest archive that teardowns work from.
+// destroyBundle reads the newest archive that a teardown would use.
 func (t *target) destroyBundle(ctx context.Context, list []contract.Snapshot) (b bundle, err error) {
 	for _, s := range list {
 		if s.Type == string(artifacts.Destroy) {
@@ -74,12 +74,12 @@ func (t *target) destroyBundle(ctx context.Context, list []contract.Snapshot) (b
 	}
 }
 
-// put packs the bundle, overwrites archive and manifest, and returns the snapshot that a record would name.
+// put packs the bundle, overwrites archive and manifest, and returns the snapshot for a record.
 func (t *target) put(ctx context.Context, b bundle) (contract.Snapshot, error) {
 	return t.putPacked(ctx, &b, b.pack)
 }
 
-// putPacked is put for a bundle that is packed in another way.
+// putPacked is put with another way of packing.
 func (t *target) putPacked(ctx context.Context, b *bundle, pack func() ([]byte, error)) (contract.Snapshot, error) {
 	raw, err := pack()
 	if err != nil {
@@ -94,7 +94,7 @@ func (t *target) putPacked(ctx context.Context, b *bundle, pack func() ([]byte, 
 	return b.snapshot, errors.Join(t.putObject(ctx, b.snapshot.Key, raw), t.putObject(ctx, b.snapshot.ManifestKey, manifest))
 }
 
-// pack writes the files in the manifest's order, with sizes and checksums that fit, then what is more.
+// pack writes the files in the manifest's order, with correct sizes and checksums, and then the additional members.
 func (b *bundle) pack() ([]byte, error) {
 	var out bytes.Buffer
 	compressed, err := zstd.NewWriter(&out)
@@ -138,7 +138,7 @@ func (t *target) object(ctx context.Context, key string) ([]byte, error) {
 	return io.ReadAll(got.Body)
 }
 
-// putObject writes an object of the artifact bucket over whatever lies there, as whoever may write to it could.
+// putObject overwrites an object of the artifact bucket, as anybody with write access could.
 func (t *target) putObject(ctx context.Context, key string, body []byte) error {
 	bucket := devstack.Bucket
 	_, err := t.S3.Client().PutObject(ctx, &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: bytes.NewReader(body)})

@@ -16,42 +16,42 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 )
 
-// caller is somebody who asks the demo over HTTP.
+// caller makes requests to the demo over HTTP.
 type caller struct {
 	home   string // scheme and host
 	header http.Header
 }
 
-// answer is what the demo said.
+// answer is the demo's response.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// plain follows no redirect: where one leads is part of the answer.
+// plain follows no redirect, because its target is part of the response.
 var plain = &http.Client{
 	Timeout:       30 * time.Second,
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-// nobody asks the private listener and proves nothing.
+// nobody calls the private listener without authentication.
 func (t *target) nobody() caller { return caller{home: t.PrivateURL(), header: http.Header{}} }
 
-// bearing asks the private listener with a bearer token.
+// bearing calls the private listener with a bearer token.
 func (t *target) bearing(token string) caller {
 	c := t.nobody()
 	c.header.Set("Authorization", "Bearer "+token)
 	return c
 }
 
-// as asks the private listener as whoever the issuer's claims name.
+// as calls the private listener as the person or program of the issuer's claims.
 func (t *target) as(who oidc.Claims) (caller, error) {
 	token, err := t.OIDC.Token(who)
 	return t.bearing(token), err
 }
 
-// ask sends a request; body is nil, bytes as they are, or what becomes JSON. Headers are names and values in turn.
+// ask sends a request; body is nil, raw bytes, or a value to be encoded as JSON. Headers are alternating names and values.
 func (c caller) ask(ctx context.Context, method, path string, body any, headers ...string) (answer, error) {
 	var sent io.Reader = http.NoBody
 	switch b := body.(type) {
@@ -91,7 +91,7 @@ func send(by *http.Client, r *http.Request) (answer, error) {
 	return answer{status: got.StatusCode, header: got.Header, body: raw}, err
 }
 
-// patient asks again as long as the answer is to ask less often.
+// patient repeats the request as long as the response is to slow down.
 func patient(ctx context.Context, ask func() (answer, error)) (got answer, err error) {
 	for {
 		if got, err = ask(); err != nil || got.status != http.StatusTooManyRequests {
@@ -109,8 +109,8 @@ func patient(ctx context.Context, ask func() (answer, error)) (got answer, err e
 	}
 }
 
-// expect sends a request that must be answered with a status, and reads the answer into out where it is not nil. It waits when
-// it is told to ask less often.
+// expect sends a request that must get a status, and parses the response into out unless it is nil. It waits if it is told to slow
+// down.
 func (c caller) expect(ctx context.Context, status int, out any, method, path string, body any, headers ...string) error {
 	got, err := patient(ctx, func() (answer, error) { return c.ask(ctx, method, path, body, headers...) })
 	if err != nil {
@@ -125,7 +125,7 @@ func (c caller) expect(ctx context.Context, status int, out any, method, path st
 	return json.Unmarshal(got.body, out)
 }
 
-// exchange gives a proof of an AWS identity for a session.
+// exchange exchanges a proof of an AWS identity for a session.
 func (t *target) exchange(ctx context.Context, by *http.Client, proof awsproof.Proof) (answer, error) {
 	raw, err := json.Marshal(client.AWSProof{URL: proof.URL, Headers: proof.Headers})
 	if err != nil {

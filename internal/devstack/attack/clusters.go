@@ -14,10 +14,10 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 )
 
-// The profile of the attacks' clusters.
+// smallProfile is the profile of the attacks' clusters.
 const smallProfile = "aws-minimal-test"
 
-// create asks for a cluster of the caller's only team and returns its id.
+// create requests a cluster of the caller's only team and returns its id.
 func (c caller) create(ctx context.Context, name string) (string, error) {
 	return c.createFrom(ctx, client.CreateRequest{Name: name, Profile: smallProfile})
 }
@@ -28,12 +28,12 @@ func (c caller) createFrom(ctx context.Context, r client.CreateRequest) (string,
 	return made.ClusterID, err
 }
 
-// destroy asks for a cluster's end.
+// destroy requests a cluster's end.
 func (c caller) destroy(ctx context.Context, cluster string) error {
 	return c.expect(ctx, http.StatusAccepted, nil, http.MethodPost, "/api/v1/clusters/"+cluster+"/destroy", struct{}{})
 }
 
-// state is where a cluster stands, as the database has it.
+// state is a cluster's state in the database.
 type state struct{ ID, Name, Status, Phase, Wish, Why string }
 
 func (s state) String() string {
@@ -48,7 +48,7 @@ func (t *target) state(ctx context.Context, id string) (state, error) {
 	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[state])
 }
 
-// becomes waits until a cluster is in one of the phases and returns where it is.
+// becomes waits until a cluster is in one of the phases and returns its state.
 func (t *target) becomes(ctx context.Context, id string, phases ...string) (now state, err error) {
 	err = await(ctx, id+" to be "+strings.Join(phases, " or "), func(ctx context.Context) (bool, error) {
 		if now, err = t.state(ctx, id); err != nil {
@@ -64,7 +64,7 @@ func (t *target) becomes(ctx context.Context, id string, phases ...string) (now 
 	return now, err
 }
 
-// ready asks for a cluster and waits until it is one.
+// ready requests a cluster and waits until it is ready.
 func (t *target) ready(ctx context.Context, who oidc.Claims, name string) (string, error) {
 	c, err := t.as(who)
 	if err != nil {
@@ -78,7 +78,7 @@ func (t *target) ready(ctx context.Context, who oidc.Claims, name string) (strin
 	return id, err
 }
 
-// prey is a ready cluster of another team, with everything that is counted of it before and after an attack.
+// prey is a ready cluster of another team, with everything that is counted before and after an attack.
 type prey struct {
 	ID, Name, BaseDomain, Region          string
 	InfraID, CCOName, UUID, Account       string
@@ -89,8 +89,7 @@ type prey struct {
 	kubeconfig         string
 }
 
-// victimOf returns a ready cluster of the victim's team that no attack of this side has harmed so far, a new one where there is
-// none.
+// victimOf returns a ready cluster of the victim's team that no attack of this side has harmed; it creates one if there is none.
 func (t *target) victimOf(ctx context.Context) (prey, error) {
 	t.counted.Lock()
 	defer t.counted.Unlock()
@@ -107,7 +106,7 @@ func (t *target) victimOf(ctx context.Context) (prey, error) {
 	return p, err
 }
 
-// unique is a cluster's name that no attack has used.
+// unique returns a cluster name that no attack has used.
 func (t *target) unique(begin string) string { return fmt.Sprintf("%s-%d", begin, t.names.Add(1)) }
 
 func (t *target) newPrey(ctx context.Context, who oidc.Claims, name string) (prey, error) {
@@ -118,7 +117,7 @@ func (t *target) newPrey(ctx context.Context, who oidc.Claims, name string) (pre
 	return t.preyOf(ctx, who, id)
 }
 
-// preyOf counts a ready cluster.
+// preyOf counts a ready cluster's resources.
 func (t *target) preyOf(ctx context.Context, who oidc.Claims, id string) (prey, error) {
 	rows, err := t.pool.Query(ctx, `
 		SELECT c.id, c.name, c.base_domain, c.region, a.infra_id, a.cco_name, a.cluster_uuid AS uuid, a.account, a.metadata::text AS metadata,
@@ -143,7 +142,7 @@ func (t *target) preyOf(ctx context.Context, who oidc.Claims, id string) (prey, 
 	return p, err
 }
 
-// countOf counts what lives of a cluster in the stand-in cloud: resources, and buckets of its own.
+// countOf counts a cluster's resources in the stand-in cloud, and its buckets.
 func (t *target) countOf(p prey) (resources, buckets int, err error) {
 	for _, name := range []string{p.InfraID, p.CCOName, p.Name + "." + p.BaseDomain} {
 		resources += len(t.AWS.Resources(name))
@@ -196,7 +195,7 @@ func (t *target) harm(ctx context.Context, p prey) (string, error) {
 	return strings.Join(harm, "; "), nil
 }
 
-// unharmed is the evidence of a victim that lost nothing.
+// unharmed returns the evidence that a victim lost nothing.
 func (p prey) unharmed() string {
 	return fmt.Sprintf("%s is READY with its %d resources", p.Name, p.resources)
 }

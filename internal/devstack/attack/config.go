@@ -13,8 +13,8 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
 )
 
-// configAttacks are what somebody can try with the file .github/ocpctl.yaml: who may push to the base branch, and anybody who
-// opens a pull request that changes it. They are played in the demo's second repository, whose base branch is theirs.
+// configAttacks use the file .github/ocpctl.yaml, as somebody who may push to the base branch, and as anybody who opens a pull
+// request that changes it. They are played in the demo's second repository, whose base branch is theirs.
 func configAttacks() []attack {
 	return []attack{
 		{name: "config/bombs", who: "writer of a repository", tried: "a file of 1 MB, aliases that grow, deep nesting, keys twice, on the base branch", short: true, play: bombsOnBase},
@@ -26,7 +26,7 @@ func configAttacks() []attack {
 
 const configPath = ".github/ocpctl.yaml"
 
-// bombs are files that cost more than they have bytes, or that readers understand differently.
+// bombs are files that cost more than their size suggests, or that parsers interpret differently.
 func bombs() map[string]string {
 	laughs := "a0: &a0 [lol, lol, lol, lol, lol, lol, lol, lol, lol, lol]\n"
 	for i := 1; i < 10; i++ {
@@ -62,21 +62,21 @@ func deepIndents(n int) string {
 	return b.String()
 }
 
-// cost is what the server used while something was done.
+// cost is what the server used during an action.
 type cost struct {
 	cpu    time.Duration
-	memory int // MiB that it grew by at its peak
+	memory int // growth of its peak memory in MiB
 }
 
-// mostCost is what one file may cost the server: reading 64 KiB takes milliseconds.
+// mostCost is the most that one file may cost the server: reading 64 KiB takes milliseconds.
 var mostCost = cost{cpu: 1500 * time.Millisecond, memory: 200}
 
 var peak = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
 
-// memory is the most the server ever used, in MiB.
+// memory returns the server's peak memory, in MiB.
 func (t *target) memory() (int, error) { return memoryOf(t.ServerPID()) }
 
-// memoryOf is the most that a process ever used, in MiB.
+// memoryOf returns a process's peak memory, in MiB.
 func memoryOf(pid int) (int, error) {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -90,7 +90,7 @@ func memoryOf(pid int) (int, error) {
 	return kilobytes >> 10, err
 }
 
-// costs does something and says what it cost the server.
+// costs runs an action and returns what it cost the server.
 func (t *target) costs(do func() error) (c cost, err error) {
 	before, err := t.cpu()
 	if err != nil {
@@ -113,7 +113,7 @@ func (t *target) costs(do func() error) (c cost, err error) {
 
 func (c cost) tooMuch() bool { return c.cpu > mostCost.cpu || c.memory > mostCost.memory }
 
-// wished labels a new pull request of the second repository and says whether a cluster came of it.
+// wished labels a new pull request of the second repository and reports whether a cluster was created.
 func (t *target) wished(ctx context.Context, title string) (pr int, cluster bool, err error) {
 	there := t.GitHub.In(github.SecondRepo)
 	if pr, err = there.Open(title, "maya"); err != nil {

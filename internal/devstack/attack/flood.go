@@ -21,15 +21,15 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
 )
 
-// from dials from one of the loopback's addresses, which the server sees as somebody else's.
+// from dials from a loopback address, which looks like another sender to the server.
 func from(address string) *net.Dialer {
 	return &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}, Timeout: 5 * time.Second}
 }
 
-// the addresses of strangers; GitHub and everybody honest come from 127.0.0.1.
+// strangersAt are the addresses of strangers; GitHub and all honest senders use 127.0.0.1.
 var strangersAt = []string{"127.0.0.66", "127.0.0.67", "127.0.0.68", "127.0.0.69"}
 
-// hanging holds connections open that sent only so much, until the returned function is called.
+// hanging holds connections open that sent only the given bytes, until the returned function is called.
 func (t *target) hanging(ctx context.Context, n int, sent string) (release func(), err error) {
 	at, err := url.Parse(t.PublicURL())
 	if err != nil {
@@ -44,7 +44,7 @@ func (t *target) hanging(ctx context.Context, n int, sent string) (release func(
 	for i := range n {
 		conn, err := from(strangersAt[i%len(strangersAt)]).DialContext(ctx, "tcp", at.Host)
 		if err != nil {
-			break // the listener takes no more: whether signed webhooks arrive is what counts
+			break // the listener accepts no more, which is fine as long as signed webhooks arrive
 		}
 		open = append(open, conn)
 		if _, err := io.WriteString(conn, sent); err != nil && !errors.Is(err, net.ErrClosed) {
@@ -57,7 +57,7 @@ func (t *target) hanging(ctx context.Context, n int, sent string) (release func(
 	return release, nil
 }
 
-// signedArrive sends signed webhooks one after the other and says how many were not taken, and how long the slowest took.
+// signedArrive sends signed webhooks one after the other and returns how many were lost, and how long the slowest took.
 func (t *target) signedArrive(ctx context.Context, n int) (lost int, slowest time.Duration, err error) {
 	body, err := ping()
 	if err != nil {
@@ -74,7 +74,7 @@ func (t *target) signedArrive(ctx context.Context, n int) (lost int, slowest tim
 	return lost, slowest, ctx.Err()
 }
 
-// slowest is how long a signed webhook may take while the listener is attacked: GitHub waits ten seconds.
+// slowest is how long a signed webhook may take during an attack: GitHub waits ten seconds.
 const slowest = 5 * time.Second
 
 func arrived(what string, n, lost int, took time.Duration) (result, error) {
@@ -140,8 +140,7 @@ func unsignedFlood(ctx context.Context, t *target) (result, error) {
 	return arrived(fmt.Sprintf("%d unsigned webhooks", sent.Load()), signed, lost, took)
 }
 
-// garbageProofs asks for a sign-in with proofs of keys that AWS does not know, from three addresses, while the demo's program
-// signs in from another.
+// garbageProofs sends proofs with keys that AWS does not know from three addresses, while the demo's program signs in from another.
 func garbageProofs(ctx context.Context, t *target) (result, error) {
 	const honest = 10
 	flood, stop := context.WithCancel(ctx)

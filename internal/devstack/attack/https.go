@@ -20,14 +20,14 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/saml"
 )
 
-// httpsAttacks look at the pages as they are served in production: behind a proxy that ends TLS.
+// httpsAttacks check the pages as they are served in production: behind a proxy that terminates TLS.
 func httpsAttacks() []attack {
 	return []attack{
 		{name: "identity/https-cookies", who: "a neighbour host", tried: "cookies that travel in the open, that scripts read, or that another host can plant", play: httpsCookies},
 	}
 }
 
-// secure is another server of the same installation whose pages are reached over https.
+// secure is another server of the same installation whose pages are served over https.
 type secure struct {
 	url     string
 	browser *http.Client
@@ -35,7 +35,7 @@ type secure struct {
 	stop    func() error
 }
 
-// behindTLS starts a server with an https address, a proxy that ends TLS before it, and an identity provider for it.
+// behindTLS starts a server with an https URL, a proxy that terminates TLS in front of it, and an identity provider for it.
 func (t *target) behindTLS(ctx context.Context) (s *secure, err error) {
 	port, err := devstack.FreePort()
 	if err != nil {
@@ -45,7 +45,7 @@ func (t *target) behindTLS(ctx context.Context) (s *secure, err error) {
 	to := &url.URL{Scheme: "http", Host: private}
 	proxy := httptest.NewTLSServer(&httputil.ReverseProxy{
 		Rewrite:  func(r *httputil.ProxyRequest) { r.SetURL(to); r.SetXForwarded() },
-		ErrorLog: log.New(io.Discard, "", 0), // until the server listens
+		ErrorLog: log.New(io.Discard, "", 0), // errors until the server listens
 	})
 	s = &secure{url: proxy.URL, browser: proxy.Client()}
 	if s.idp, err = saml.Start(ctx, saml.Config{Home: to.String()}); err != nil {
@@ -75,7 +75,7 @@ func (t *target) behindTLS(ctx context.Context) (s *secure, err error) {
 	return s, nil
 }
 
-// secureConfig is the demo's configuration with other addresses.
+// secureConfig returns the demo's configuration with other addresses.
 func (t *target) secureConfig(private, home, metadata string) (string, error) {
 	raw, err := os.ReadFile(filepath.Join(t.Dir, "server.yaml"))
 	if err != nil {
@@ -160,7 +160,7 @@ func httpsCookies(ctx context.Context, t *target) (r result, err error) {
 	return held("%d cookies, all __Host-, Secure, HttpOnly and with their SameSite; one without __Host- is not taken", len(sets))
 }
 
-// cookies signs an admin in, has something said and signs out, and returns every cookie that was set on the way.
+// cookies signs an admin in, makes a page show a message and signs out, and returns every cookie that was set.
 func (s *secure) cookies(ctx context.Context) (sets []string, session string, err error) {
 	begun, err := s.ask(ctx, http.MethodGet, auth.BeginPath+"?next=/", nil)
 	if err != nil {

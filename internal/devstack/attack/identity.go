@@ -24,7 +24,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 )
 
-// identityAttacks are what somebody can try who wants to be somebody else.
+// identityAttacks try to become somebody else.
 func identityAttacks() []attack {
 	all := []attack{
 		{name: "identity/tokens", who: "a neighbour", tried: "tokens that are forged, of others, over, for others, or none", short: true, play: badTokens},
@@ -34,7 +34,7 @@ func identityAttacks() []attack {
 	return append(append(append(all, samlAttacks()...), awsAttacks()...), httpsAttacks()...)
 }
 
-// issuersKey is the demo issuer's own key: with it tokens are signed well that say what they should not.
+// issuersKey returns the demo issuer's own key, for validly signed tokens with wrong content.
 func (t *target) issuersKey() (*rsa.PrivateKey, error) {
 	raw, err := os.ReadFile(filepath.Join(t.Dir, "oidc", "key.pem"))
 	if err != nil {
@@ -47,7 +47,7 @@ func (t *target) issuersKey() (*rsa.PrivateKey, error) {
 	return x509.ParsePKCS1PrivateKey(block.Bytes)
 }
 
-// crafted is a JWT with a header and claims of one's own. A nil key leaves the signature empty.
+// crafted returns a JWT with the given header and claims. A nil key leaves the signature empty.
 func crafted(header, claims map[string]any, key any, algorithm jose.SignatureAlgorithm) (string, error) {
 	if key == nil {
 		head, err := json.Marshal(header)
@@ -68,7 +68,7 @@ func crafted(header, claims map[string]any, key any, algorithm jose.SignatureAlg
 	return jwt.Signed(signer).Claims(claims).Serialize()
 }
 
-// adminsClaims are those of the demo's admin, changed.
+// adminsClaims returns the claims of the demo's admin, with changes.
 func (t *target) adminsClaims(change map[string]any) map[string]any {
 	now := time.Now()
 	claims := map[string]any{
@@ -82,7 +82,7 @@ func (t *target) adminsClaims(change map[string]any) map[string]any {
 	return claims
 }
 
-// forgedTokens are tokens that nobody may get in with.
+// forgedTokens returns tokens that must never be accepted.
 func (t *target) forgedTokens() (map[string]string, error) {
 	issuers, err := t.issuersKey()
 	if err != nil {
@@ -169,14 +169,14 @@ func badTokens(ctx context.Context, t *target) (result, error) {
 	return held("%d tokens, none of them opens the API or a page", len(forged))
 }
 
-// swapBody puts other claims under a signature.
+// swapBody replaces the claims under a signature.
 func swapBody(token string) string {
 	parts := strings.Split(token, ".")
 	parts[1] = base64.RawURLEncoding.EncodeToString([]byte(`{"sub":"admin","ocpctl_role":"platform_admin","aud":"ocpctl","exp":9999999999}`))
 	return strings.Join(parts, ".")
 }
 
-// begunCookie is what a browser keeps while its person is away at the identity provider: signed by the server for that alone.
+// begunCookie returns the cookie that a browser keeps during a sign-in, which the server signed only for that purpose.
 func (t *target) begunCookie(ctx context.Context) (string, error) {
 	got, err := t.nobody().ask(ctx, http.MethodGet, "/saml/login?next=/", nil)
 	if err != nil {
@@ -190,7 +190,7 @@ func (t *target) begunCookie(ctx context.Context) (string, error) {
 	return value, nil
 }
 
-// badClaims are signed by a trusted issuer, about somebody who has no role.
+// badClaims are signed by a trusted issuer, about somebody without a role.
 func badClaims(ctx context.Context, t *target) (result, error) {
 	tried := 0
 	for what, more := range map[string]map[string]any{
@@ -214,7 +214,7 @@ func badClaims(ctx context.Context, t *target) (result, error) {
 			if err != nil {
 				return result{}, err
 			}
-			empty := strings.Contains(string(got.body), `"items":[]`) || at == "/api/v1/profiles" // a role in no team there is
+			empty := strings.Contains(string(got.body), `"items":[]`) || at == "/api/v1/profiles" // a role in a team that does not exist
 			if tried++; got.status < 300 && (what != "every team as a group" || !empty) {
 				return through("%s: GET %s is answered %d", what, at, got.status)
 			}
@@ -223,7 +223,7 @@ func badClaims(ctx context.Context, t *target) (result, error) {
 	return held("%d requests with claims of strangers, none answered", tried)
 }
 
-// openRedirects tries to have the pages send somebody to another site.
+// openRedirects tries to make the pages redirect somebody to another site.
 func openRedirects(ctx context.Context, t *target) (result, error) {
 	tried := 0
 	for _, to := range []string{
@@ -258,7 +258,7 @@ func openRedirects(ctx context.Context, t *target) (result, error) {
 	return held("%d tries, none leads away", tried)
 }
 
-// leadsAway says whether a browser on a page of ours would leave it for this address.
+// leadsAway reports whether a browser would leave our pages for this URL.
 func leadsAway(location string) bool {
 	cleaned := strings.ReplaceAll(strings.Map(func(r rune) rune {
 		if r == '\t' || r == '\n' || r == '\r' {

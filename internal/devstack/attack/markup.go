@@ -16,7 +16,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/rendered"
 )
 
-// markupAttacks write markup wherever strangers can write, and look at every place where it may be shown.
+// markupAttacks write markup wherever strangers can write, and check every place that may show it.
 func markupAttacks() []attack {
 	return []attack{
 		{name: "markup/pages", who: "author of a pull request, requester", tried: "HTML in titles, branches, reasons, names and owners, on every page", play: markupOnPages},
@@ -26,7 +26,7 @@ func markupAttacks() []attack {
 	}
 }
 
-// The markup that strangers write. Nobody honest has these words, so where they are found they came from there.
+// The strangers' markup. Nobody else uses these words, so wherever they are found they came from there.
 const (
 	element   = `<img src=x onerror=alert(1)>`
 	attribute = `"><svg/onload=alert(1)>`
@@ -34,7 +34,7 @@ const (
 	branch    = `x"><svg/onload=alert(1)>-[b](https://evil.example/g)-@acme/everybody`
 )
 
-// liveHTML says which of the markup a page shows as such; empty: none.
+// liveHTML returns the markup that a page interprets; empty: none.
 func liveHTML(page string) string {
 	for _, begin := range []string{"<img src=x", "<svg/onload", `onerror=alert(1)>"`, `href="https://evil`, `href="javascript:`} {
 		if strings.Contains(page, begin) {
@@ -45,10 +45,10 @@ func liveHTML(page string) string {
 	return ""
 }
 
-// strange are the strangers' words, as they stand in a link, a mention, a reference or HTML.
+// strange matches the strangers' words in a link, a mention, a reference or HTML.
 var strange = regexp.MustCompile(`evil\.example|@?acme|shop#1|^HTML: `)
 
-// liveMarkdown says which of the strangers' words a comment renders as more than text; empty: none.
+// liveMarkdown returns the strangers' words that a comment renders as more than text; empty: none.
 func liveMarkdown(body string) string {
 	found := rendered.Calls(body, rendered.Own{})
 	if i := slices.IndexFunc(found, strange.MatchString); i >= 0 {
@@ -57,7 +57,7 @@ func liveMarkdown(body string) string {
 	return ""
 }
 
-// everyPage opens all pages, those of a cluster among them, and returns which was opened and what it shows.
+// everyPage opens all pages, including a cluster's, and returns their content by URL.
 func (t *target) everyPage(ctx context.Context, id string) (map[string]string, error) {
 	delivery, err := t.delivery(ctx)
 	if err != nil {
@@ -92,7 +92,7 @@ func markupOnPages(ctx context.Context, t *target) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	id, err := c.createFrom(ctx, client.CreateRequest{Name: t.unique("markup"), Profile: smallProfile, Owner: "maya"}) // a tag takes no such name
+	id, err := c.createFrom(ctx, client.CreateRequest{Name: t.unique("markup"), Profile: smallProfile, Owner: "maya"}) // a tag does not accept such a name
 	if err != nil {
 		return result{}, err
 	}
@@ -131,7 +131,7 @@ func markupOnPages(ctx context.Context, t *target) (result, error) {
 	return held("%d pages show the markup %d times, always as text", len(pages), shown)
 }
 
-// wordsWithMarkup are commands with markup in every place that takes a word, and in some that take none.
+// wordsWithMarkup are commands with markup in every argument, and in some places without one.
 func wordsWithMarkup() []string {
 	words := []string{
 		"/ocp create " + markdown, "/ocp " + markdown, "/ocp create x`" + markdown, "/ocp create ``" + markdown, "/ocp-create " + markdown, "/ocp hold 4h " + markdown,
@@ -155,8 +155,8 @@ func markupInComments(ctx context.Context, t *target) (result, error) {
 		return result{}, err
 	}
 	words := wordsWithMarkup()
-	for _, who := range []string{"outsider", "maya"} { // who may do nothing, and who may
-		for some := range slices.Chunk(words, 5) { // as many as are read of one comment
+	for _, who := range []string{"outsider", "maya"} { // one without permissions, and one with
+		for some := range slices.Chunk(words, 5) { // as many commands as one comment may have
 			if _, err := t.GitHub.Comment(pr, strings.Join(some, "\n"), who); err != nil {
 				return result{}, err
 			}
@@ -184,7 +184,7 @@ func markupInComments(ctx context.Context, t *target) (result, error) {
 	return held("%d commands and %d answers, the strangers' words in all of them as text", 2*len(words), len(answered))
 }
 
-// answers are the bot's comments of a pull request, once there are as many as expected at least.
+// answers returns the bot's comments of a pull request, once there are at least as many as expected.
 func (t *target) answers(ctx context.Context, pr, least int) (bodies []string, err error) {
 	if err := t.settled(ctx); err != nil {
 		return nil, err
@@ -249,7 +249,7 @@ func markupOfPull(ctx context.Context, t *target) (result, error) {
 	return held("%d texts on GitHub and %d pages, none with live markup", len(texts)+len(bodies), len(pages))
 }
 
-// injections puts what other languages read into every parameter, and looks for answers that only an interpreter gives.
+// injections puts other languages' syntax into every parameter, and looks for responses that only an interpreter gives.
 func injections(ctx context.Context, t *target) (result, error) {
 	c, err := t.as(oidc.Admin)
 	if err != nil {

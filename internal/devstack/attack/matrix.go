@@ -20,7 +20,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/attack/matrix"
 )
 
-// matrixAttacks hold every operation, page and form against the table of who may.
+// matrixAttacks compare every operation, page and form with the permission matrix.
 func matrixAttacks() []attack {
 	return []attack{
 		{name: "matrix/operations", who: "every principal", tried: "every operation of openapi.yaml", short: true, play: operationsMatrix},
@@ -29,10 +29,10 @@ func matrixAttacks() []attack {
 	}
 }
 
-// operation is one of the running server's document.
+// operation is an operation of the running server's API document.
 type operation struct{ id, method, path string }
 
-// operations reads what the running server says it can do.
+// operations reads the running server's API document.
 func (t *target) operations(ctx context.Context) ([]operation, error) {
 	got, err := t.nobody().ask(ctx, http.MethodGet, "/api/v1/openapi.yaml", nil)
 	if err != nil {
@@ -63,7 +63,7 @@ func (t *target) operations(ctx context.Context) ([]operation, error) {
 	return all, nil
 }
 
-// order plays what changes the stage for those after it at the end.
+// order puts operations that change the stage at the end.
 func (o operation) order() int {
 	return slices.Index([]string{"approve", "refuse", "unshareCluster", "destroyCluster"}, o.id)
 }
@@ -111,7 +111,8 @@ func operationsMatrix(ctx context.Context, t *target) (result, error) {
 	return matrixResult(wrong, len(all), "operations")
 }
 
-// differs compares an answer with the matrix: a refusal is exact, and whoever may is refused nowhere. Empty: as it says.
+// differs compares a response with the matrix: a refusal must match exactly, and whoever is allowed must never be refused. Empty: it
+// matches.
 func differs(want, got string) string {
 	if matrix.Refused(want) && got != want || !matrix.Refused(want) && matrix.Refused(got) || strings.HasPrefix(got, "5") {
 		return fmt.Sprintf("answered %s instead of %s", got, want)
@@ -160,14 +161,14 @@ func pagesMatrix(ctx context.Context, t *target) (result, error) {
 	return matrixResult(wrong, len(routes), "pages and forms")
 }
 
-// pageOrder plays what changes the stage for those after it at the end.
+// pageOrder puts routes that change the stage at the end.
 func pageOrder(route string) int {
 	return slices.Index([]string{
 		"POST /approvals/{id}/approve", "POST /approvals/{id}/refuse", "POST /links/{link}", "POST /clusters/{id}/unshare", "POST /clusters/{id}/destroy",
 	}, route)
 }
 
-// openPage opens a page or posts a form as somebody; a bearer token stands in the place of a session in the cookie.
+// openPage opens a page or posts a form as somebody; the cookie contains a bearer token in place of a session.
 func (t *target) openPage(ctx context.Context, s *stage, who matrix.Principal, route string, row matrix.Row) (answer, error) {
 	method, at, _ := strings.Cut(route, " ")
 	at = strings.ReplaceAll(at, "{$}", "")
@@ -183,7 +184,7 @@ func (t *target) openPage(ctx context.Context, s *stage, who matrix.Principal, r
 		}
 		at = strings.ReplaceAll(at, "{link}", path.Base(link.URL))
 	default:
-		if route == "POST /clusters/{id}/unshare" { // whoever asked before took it away
+		if route == "POST /clusters/{id}/unshare" { // an earlier principal removed it
 			if err := t.share(ctx, s, matrix.Sees, "see"); err != nil {
 				return answer{}, err
 			}
@@ -197,10 +198,10 @@ func (t *target) openPage(ctx context.Context, s *stage, who matrix.Principal, r
 	return s.callers[who].browse(ctx, method, at, form)
 }
 
-// sessionCookie is what the pages keep a session in. The pages take any token there that the API takes.
+// sessionCookie is the pages' session cookie. The pages accept in it any token that the API accepts.
 const sessionCookie = auth.CookieName
 
-// browse is a request of a browser with the caller's token as its session.
+// browse makes a browser's request with the caller's token as its session.
 func (c caller) browse(ctx context.Context, method, at string, form url.Values, headers ...string) (answer, error) {
 	b := caller{home: c.home, header: http.Header{}}
 	if token, ok := strings.CutPrefix(c.header.Get("Authorization"), "Bearer "); ok {
@@ -213,7 +214,7 @@ func (c caller) browse(ctx context.Context, method, at string, form url.Values, 
 	return b.ask(ctx, method, at, []byte(form.Encode()), headers...)
 }
 
-// crossSite posts every form as another site's page would have an admin's browser do.
+// crossSite posts every form as another site's page would make an admin's browser do it.
 func crossSite(ctx context.Context, t *target) (result, error) {
 	rows, err := matrix.Pages()
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/saml"
 )
 
-// personAttacks are what somebody can try who may sign in: a member of a team, an admin of one, a neighbour on the network.
+// personAttacks are those of people who may sign in: a member of a team, a team's admin, a neighbour on the network.
 func personAttacks() []attack {
 	return append(tagAttacks(), []attack{
 		{name: "person/dry-run", who: "requester", tried: "a dry run with 5,500 unknown fields", short: true, play: expensiveDryRun},
@@ -34,7 +34,7 @@ func personAttacks() []attack {
 	}...)
 }
 
-// cpu is how much processor time the server used so far.
+// cpu returns the server's CPU time so far.
 func (t *target) cpu() (time.Duration, error) {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", t.ServerPID()))
 	if err != nil {
@@ -86,7 +86,7 @@ func expensiveDryRun(ctx context.Context, t *target) (result, error) {
 	return held("%s", words)
 }
 
-// mintBreakGlass asks for the password of a cluster that holds the control plane's own keys, in a team whose admin approves.
+// mintBreakGlass requests the password of a cluster that holds the control plane's own keys, in a team whose admin approves.
 func mintBreakGlass(ctx context.Context, t *target) (result, error) {
 	admin, err := t.as(oidc.Admin)
 	if err != nil {
@@ -150,7 +150,7 @@ func ownApproval(ctx context.Context, t *target) (result, error) {
 	return held("the own vote was answered %d", got.status)
 }
 
-// page opens a page as somebody with the issuer's claims; cookies are sent beside the session.
+// page opens a page as somebody with the issuer's claims; cookies are sent besides the session.
 func (t *target) page(ctx context.Context, who oidc.Claims, at string, cookies ...string) (answer, error) {
 	c, err := t.as(who)
 	if err != nil {

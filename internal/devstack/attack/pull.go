@@ -9,7 +9,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
 )
 
-// pullAttacks are what somebody with an account on GitHub can try on a pull request.
+// pullAttacks are those of somebody with a GitHub account on a pull request.
 func pullAttacks() []attack {
 	return []attack{
 		{name: "pull/edited", who: "writer, editing", tried: "edit a comment so that it says /ocp destroy", play: editedComment},
@@ -27,7 +27,7 @@ func pullAttacks() []attack {
 	}
 }
 
-// goesOn sees to it that everything was worked and that the cluster goes on.
+// goesOn checks that everything was processed and that the cluster goes on.
 func (t *target) goesOn(ctx context.Context, id, tried string) (result, error) {
 	if err := t.settled(ctx); err != nil {
 		return result{}, err
@@ -132,7 +132,7 @@ func outsidersCommands(ctx context.Context, t *target) (result, error) {
 	return held("%d commands by who may read or triage changed nothing", 3*len(commands))
 }
 
-// digest is what people may change of a cluster.
+// digest returns everything about a cluster that people may change, as text.
 func (t *target) digest(ctx context.Context, id string) (text string, err error) {
 	err = t.pool.QueryRow(ctx, `
 		SELECT format('%s %s until %s hold %s workers %s team %s shares %s', wish, coalesce(end_pr_closed::text, ''), end_ttl, end_hold, workers_wanted, team,
@@ -140,7 +140,7 @@ func (t *target) digest(ctx context.Context, id string) (text string, err error)
 	return text, err
 }
 
-// noCluster sees to it that everything was worked and that a pull request has no cluster.
+// noCluster checks that everything was processed and that a pull request has no cluster.
 func (t *target) noCluster(ctx context.Context, pr int, tried string) (result, error) {
 	if err := t.settled(ctx); err != nil {
 		return result{}, err
@@ -179,13 +179,13 @@ func triagersLabel(ctx context.Context, t *target) (result, error) {
 	if err := t.settled(ctx); err != nil {
 		return result{}, err
 	}
-	if err := t.GitHub.Push(pr, "maya"); err != nil { // an event of somebody who may
+	if err := t.GitHub.Push(pr, "maya"); err != nil { // an event of somebody with permission
 		return result{}, err
 	}
 	return t.noCluster(ctx, pr, "a triager set ocp/"+smallProfile+" and a writer pushed")
 }
 
-// checkOf is the newest check run of a pull request's cluster.
+// checkOf returns the newest check run of a pull request's cluster.
 func (t *target) checkOf(ctx context.Context, pr int) (check github.Check, err error) {
 	err = await(ctx, "the check run with its buttons", func(context.Context) (bool, error) {
 		for _, c := range t.GitHub.Checks(pr) {
@@ -244,7 +244,7 @@ func foreignClick(ctx context.Context, t *target) (result, error) {
 	return t.goesOn(ctx, id, "3 clicks from another repository")
 }
 
-// forkRace has a fork's author push around the moment at which a maintainer approves the head that was asked about.
+// forkRace lets a fork's author push around the moment at which a maintainer approves the head that was shown.
 func forkRace(after bool) func(context.Context, *target) (result, error) {
 	return func(ctx context.Context, t *target) (result, error) {
 		pr, err := t.GitHub.OpenFork(fmt.Sprintf("A fork races %t", after), "outsider")
@@ -264,7 +264,7 @@ func forkRace(after bool) func(context.Context, *target) (result, error) {
 		if err := t.settled(ctx); err != nil {
 			return result{}, err
 		}
-		t.holding.Lock() // what is held back must be this attack's alone
+		t.holding.Lock() // only this attack's webhooks must be held
 		defer t.holding.Unlock()
 		approve := func() error { _, err := t.GitHub.Comment(pr, "/ocp approve", "maya"); return err }
 		push := func() error { return t.GitHub.Push(pr, "outsider") }
@@ -285,7 +285,7 @@ func forkRace(after bool) func(context.Context, *target) (result, error) {
 	}
 }
 
-// newHeadApproved says whether the pull request's present head may run although nobody approved it.
+// newHeadApproved reports whether the pull request's current head may run although nobody approved it.
 func (t *target) newHeadApproved(ctx context.Context, pr int, id string) (result, error) {
 	if err := t.settled(ctx); err != nil {
 		return result{}, err

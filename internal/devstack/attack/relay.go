@@ -20,8 +20,8 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 )
 
-// relay is the line between runners and the Status API. It takes single calls of a runner away and gives them, with the
-// attempt's token, to an attack: from then on the attack is what that runner has become.
+// relay is a proxy between runners and the Status API. It intercepts single calls of a runner and passes them, with the attempt's
+// token, to an attack, which then acts as that runner.
 type relay struct {
 	addr      string
 	home      string // of the Status API
@@ -32,22 +32,22 @@ type relay struct {
 
 	mu      sync.Mutex
 	traps   map[trap]chan *taken
-	claims  map[string]contract.Claim   // by attempt, as its runner claimed it
-	claimed map[string]contract.Claimed // and what it was told
+	claims  map[string]contract.Claim   // by attempt, as its runner sent it
+	claimed map[string]contract.Claimed // and the response
 	tokens  map[string]string           // by attempt, the newest that its runner used
 }
 
-// trap says which call of which cluster's runner is taken. A record of a ccoctl name and one of an identity differ.
+// trap says which call of which cluster's runner is intercepted. Records of a ccoctl name and of an identity are different calls.
 type trap struct{ cluster, call string }
 
-// The calls that attacks take.
+// The calls that attacks intercept.
 const (
 	callRecordName     = "record a ccoctl name"
 	callRecordIdentity = "record an identity"
 	callCreated        = "result of a create"
 )
 
-// taken is a call that its runner still waits for, and everything the runner holds.
+// taken is a call for which its runner is still waiting, and everything that the runner has.
 type taken struct {
 	caller
 	attempt string
@@ -58,15 +58,15 @@ type taken struct {
 	ended   chan answer
 }
 
-// path is an address of the attempt at the Status API.
+// path returns a path of the attempt in the Status API.
 func (k *taken) path(verb string) string { return "/api/v1/status/attempts/" + k.attempt + "/" + verb }
 
-// stop tells the runner that its attempt is no longer its own, so that it ends.
+// stop tells the runner that its attempt is not its own any more, so that it ends.
 func (k *taken) stop() {
 	k.ended <- answer{status: http.StatusConflict, body: []byte(`{"detail":"The attempt is closed. Stop and exit."}`)}
 }
 
-// pass gives the runner an answer of the server's, as if it had asked itself.
+// pass gives the runner a response of the server, as if it had made the call itself.
 func (k *taken) pass(a answer) { k.ended <- a }
 
 func startRelay(ctx context.Context, home string, clusterOf func(context.Context, string) (string, error)) (*relay, error) {
@@ -83,7 +83,7 @@ func startRelay(ctx context.Context, home string, clusterOf func(context.Context
 		traps: map[trap]chan *taken{}, claims: map[string]contract.Claim{}, claimed: map[string]contract.Claimed{}, tokens: map[string]string{},
 		proxy: &httputil.ReverseProxy{
 			Rewrite:      func(r *httputil.ProxyRequest) { r.SetURL(to) },
-			ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }, // a broken line, not an answer
+			ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }, // break the connection instead of responding
 		},
 	}
 	r.server = &http.Server{Handler: http.HandlerFunc(r.serve), ReadHeaderTimeout: time.Minute}
@@ -96,7 +96,7 @@ func (r *relay) close() {
 	<-r.ended
 }
 
-// set lays a trap. The channel gives the call when it comes; it comes once.
+// set sets a trap. The channel returns the call when it comes, once.
 func (r *relay) set(cluster, call string) <-chan *taken {
 	caught := make(chan *taken, 1)
 	r.mu.Lock()
@@ -136,12 +136,12 @@ func (r *relay) serve(w http.ResponseWriter, req *http.Request) {
 	case a := <-k.ended:
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(a.status)
-		_, _ = w.Write(a.body) // a runner that went away has no other
+		_, _ = w.Write(a.body) // the runner disconnected
 	case <-req.Context().Done():
 	}
 }
 
-// claim passes a claim on and remembers it with its answer.
+// claim forwards a claim and remembers it with its response.
 func (r *relay) claim(w http.ResponseWriter, req *http.Request, attempt string, body []byte) {
 	c := caller{home: r.home, header: http.Header{"Authorization": req.Header["Authorization"]}}
 	got, err := c.ask(req.Context(), req.Method, req.URL.Path, body)
@@ -174,7 +174,7 @@ func (r *relay) match(ctx context.Context, attempt, call string) chan *taken {
 	return caught
 }
 
-// nameOf tells the calls apart that attacks take; empty: any other.
+// nameOf names the calls that attacks intercept; empty: any other.
 func nameOf(verb string, body []byte) string {
 	switch verb {
 	case "record":
@@ -192,7 +192,7 @@ func nameOf(verb string, body []byte) string {
 	return ""
 }
 
-// wait is the next call that a trap took.
+// wait returns the next intercepted call.
 func wait(ctx context.Context, caught <-chan *taken) (*taken, error) {
 	select {
 	case k := <-caught:
@@ -202,14 +202,14 @@ func wait(ctx context.Context, caught <-chan *taken) (*taken, error) {
 	}
 }
 
-// token is the newest that an attempt's runner used; empty: none was seen.
+// token returns the newest token that an attempt's runner used; empty: none was seen.
 func (r *relay) token(attempt string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.tokens[attempt]
 }
 
-// seen are the newest tokens of the attempts that began last, at most so many.
+// seen returns the newest tokens of the most recent attempts, at most so many.
 func (r *relay) seen(most int) map[string]string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

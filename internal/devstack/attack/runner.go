@@ -10,7 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 )
 
-// runnerAttacks are what a runner can try that went wrong: it holds one attempt's token and the runner's cloud credentials.
+// runnerAttacks are those of a compromised runner: it has one attempt's token and the runner's cloud credentials.
 func runnerAttacks() []attack {
 	var all []attack
 	for _, f := range forgedRecords() {
@@ -22,14 +22,14 @@ func runnerAttacks() []attack {
 	return append(all, tokenAttacks()...)
 }
 
-// forgedRecord is a record of a runner whose identity leads to the victim's cluster.
+// forgedRecord is a runner's record whose identity points to the victim's cluster.
 type forgedRecord struct {
 	name, tried, call string
 	short             bool
 	forge             func(ctx context.Context, t *target, r *contract.Record, v prey) error
 }
 
-// ofIdentity forges the recorded identity alone.
+// ofIdentity forges only the recorded identity.
 func ofIdentity(change func(i *contract.Identity, v prey)) func(context.Context, *target, *contract.Record, prey) error {
 	return func(_ context.Context, _ *target, r *contract.Record, v prey) error {
 		change(&r.Identity, v)
@@ -37,7 +37,7 @@ func ofIdentity(change func(i *contract.Identity, v prey)) func(context.Context,
 	}
 }
 
-// ofMetadata forges the recorded metadata and removes the archive, so that the teardown works from the record.
+// ofMetadata forges the recorded metadata and deletes the archive, so that the teardown uses the record.
 func ofMetadata(change func(raw string, v prey) (string, error)) func(context.Context, *target, *contract.Record, prey) error {
 	return func(ctx context.Context, t *target, r *contract.Record, v prey) (err error) {
 		if r.Identity.Metadata, err = change(r.Identity.Metadata, v); err != nil {
@@ -51,7 +51,7 @@ func ofMetadata(change func(raw string, v prey) (string, error)) func(context.Co
 	}
 }
 
-// ofArchive records the true metadata and forges those in the archive, which a teardown prefers.
+// ofArchive records the true metadata and forges those in the archive, which a teardown would prefer.
 func ofArchive(change func(raw string, v prey) (string, error)) func(context.Context, *target, *contract.Record, prey) error {
 	return func(ctx context.Context, t *target, r *contract.Record, v prey) error {
 		b, err := t.destroyBundle(ctx, r.Snapshots)
@@ -118,10 +118,10 @@ func victimsArchive(ctx context.Context, t *target, r *contract.Record, v prey) 
 	return nil
 }
 
-// valueOf reads a value of a JSON document; nil where there is none.
+// valueOf returns a value of a JSON document; nil if there is none.
 func valueOf(raw string, path ...string) any {
 	var value any
-	_ = json.Unmarshal([]byte(raw), &value) // what is no JSON has no value
+	_ = json.Unmarshal([]byte(raw), &value) // what is not JSON has no value
 	for _, name := range path {
 		object, _ := value.(map[string]any)
 		value = object[name]
@@ -129,7 +129,7 @@ func valueOf(raw string, path ...string) any {
 	return value
 }
 
-// forged changes values of metadata that are there; dots lead into objects.
+// forged changes existing values of metadata; dots separate levels.
 func forged(raw string, values map[string]any) (string, error) {
 	var metadata map[string]any
 	if err := json.Unmarshal([]byte(raw), &metadata); err != nil {
@@ -150,8 +150,8 @@ func forged(raw string, values map[string]any) (string, error) {
 	return string(changed), err
 }
 
-// play lets a runner work until it records, records the forged identity in its place, fails, and sees the teardown through.
-// It got through when the victim lost anything, or when what the victim owns is stored as this cluster's.
+// play lets a runner work until it records, records the forged identity instead, fails, and follows the teardown. The attack
+// succeeded if the victim lost anything, or if something of the victim's is stored as this cluster's.
 func (f forgedRecord) play(ctx context.Context, t *target) (result, error) {
 	v, err := t.victimOf(ctx)
 	if err != nil {
@@ -192,7 +192,7 @@ func (f forgedRecord) play(ctx context.Context, t *target) (result, error) {
 	return held("the record was answered %d; %s", said.status, v.unharmed())
 }
 
-// capture asks for a cluster as the attacker and takes over its runner at a call.
+// capture requests a cluster as the attacker and takes over its runner at a call.
 func (t *target) capture(ctx context.Context, name, call string) (*taken, string, error) {
 	name = name[:min(len(name), 21)]
 	caught := t.relay.set(name, call)
@@ -208,7 +208,7 @@ func (t *target) capture(ctx context.Context, name, call string) (*taken, string
 	return k, id, err
 }
 
-// failAndEnd ends the attempt as failed and the cluster, and waits until its teardown is over or cannot go on.
+// failAndEnd ends the attempt as failed and the cluster, and waits until its teardown is over or blocked.
 func (t *target) failAndEnd(ctx context.Context, k *taken, id string) error {
 	if _, err := k.ask(ctx, http.MethodPost, k.path("result"), contract.Result{Outcome: "failed", Reason: "InstallFailed", Message: "it failed"}); err != nil {
 		return err

@@ -15,15 +15,15 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 )
 
-// forgedResult is a successful result whose outputs lead elsewhere than to the runner's own cluster. The outputs are forged
-// as JSON, because a runner may send fields that the contract does not have, such as references to credentials.
+// forgedResult is a successful result whose outputs point somewhere else than to the runner's own cluster. The outputs are forged as
+// JSON, because a runner may send fields that the contract does not have, such as references to credentials.
 type forgedResult struct {
 	name, tried string
 	short       bool
 	forge       func(o map[string]any, v prey, own contract.Spec)
 }
 
-// ofAddresses forges the addresses of the API and of the console.
+// ofAddresses forges the URLs of the API and of the console.
 func ofAddresses(change func(address string, v prey, own contract.Spec) string) func(map[string]any, prey, contract.Spec) {
 	return func(o map[string]any, v prey, own contract.Spec) {
 		for _, field := range []string{"apiUrl", "consoleUrl"} {
@@ -52,7 +52,7 @@ func forgedResults() []forgedResult {
 	}
 }
 
-// play lets a runner install and forges what it reports, then asks for everything that is handed out of that cluster.
+// play lets a runner install and forges its report, then requests everything that is handed out about that cluster.
 func (f forgedResult) play(ctx context.Context, t *target) (result, error) {
 	v, err := t.victimOf(ctx)
 	if err != nil {
@@ -101,7 +101,7 @@ func (t *target) endOf(ctx context.Context, id string) error {
 	return c.destroy(ctx, id)
 }
 
-// handedOut asks for everything the attacker can have of a cluster and says what of it is not the cluster's own.
+// handedOut requests everything that the attacker can have of a cluster and returns what is not the cluster's own.
 func (t *target) handedOut(ctx context.Context, id string, v prey, own contract.Spec) (string, error) {
 	c, err := t.as(attacker)
 	if err != nil {
@@ -127,7 +127,7 @@ func (t *target) handedOut(ctx context.Context, id string, v prey, own contract.
 	return "", nil
 }
 
-// shown is what people see and download of a cluster that is not its own.
+// shown returns what people see and download about a cluster that is not its own.
 func (t *target) shown(ctx context.Context, c caller, id string, v prey, own contract.Spec) (string, error) {
 	got, err := c.ask(ctx, http.MethodGet, "/api/v1/clusters/"+id+"/outputs", nil)
 	if err != nil {
@@ -157,7 +157,7 @@ func (t *target) shown(ctx context.Context, c caller, id string, v prey, own con
 	return t.passwordOf(ctx, c, id, v)
 }
 
-// passwordOf has a platform admin approve the attacker's request for the password and shows what comes of it.
+// passwordOf lets a platform admin approve the attacker's request for the password and returns the result.
 func (t *target) passwordOf(ctx context.Context, c caller, id string, v prey) (string, error) {
 	var asked struct{ ApprovalID string }
 	if err := c.expect(ctx, http.StatusAccepted, &asked, http.MethodPost, "/api/v1/clusters/"+id+"/break-glass", map[string]string{"reason": "to look"}); err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack"
 )
 
-// tokenAttacks are what a runner can try with its token and its credentials, whatever it reports.
+// tokenAttacks use a runner's token and credentials, whatever it reports.
 func tokenAttacks() []attack {
 	return []attack{
 		{name: "runner/closed-spec", who: "runner, attempt closed", tried: "claim the closed attempt again and read its spec", short: true, play: closedSpec},
@@ -32,7 +32,7 @@ func tokenAttacks() []attack {
 	}
 }
 
-// closed takes a runner over, lets it fail, and returns its token of an attempt that is closed.
+// closed takes a runner over, lets it fail, and returns its token for the closed attempt.
 func (t *target) closed(ctx context.Context, name string) (*taken, error) {
 	k, id, err := t.capture(ctx, name, callRecordIdentity)
 	if err != nil {
@@ -90,13 +90,13 @@ func closedRenewal(ctx context.Context, t *target) (result, error) {
 	return held("7 calls after the end brought no new token")
 }
 
-// tokenIn is the token of an answer of the Status API; empty: it holds none.
+// tokenIn returns the token in a response of the Status API; empty: there is none.
 func tokenIn(body []byte) string {
 	var told struct {
 		Token  string
 		Answer contract.Answer
 	}
-	_ = json.Unmarshal(body, &told) // what cannot be read holds none
+	_ = json.Unmarshal(body, &told) // an unreadable response has none
 	return told.Token + told.Answer.Token
 }
 
@@ -127,7 +127,7 @@ func closedReport(ctx context.Context, t *target) (result, error) {
 	return held("nothing that is stored of the attempt changed: %s", after)
 }
 
-// rowsOf is a short text of everything that is stored of an attempt; any change changes it.
+// rowsOf returns a digest of everything that is stored about an attempt; any change changes it.
 func (t *target) rowsOf(ctx context.Context, attempt string) (text string, err error) {
 	err = t.pool.QueryRow(ctx, `
 		SELECT format('attempt %s, %s reports, %s logs, %s archives', md5(a::text),
@@ -173,8 +173,8 @@ func otherAttempt(ctx context.Context, t *target) (result, error) {
 	return held("%d addresses, none of them answered", tried)
 }
 
-// runnersBucket tries everything a living runner has on the victim's objects: the credentials in its environment and those
-// the server gives for the attempt's part of the bucket.
+// runnersBucket tries to access the victim's objects with everything that a running runner has: the credentials in its environment
+// and those from the server for the attempt's part of the bucket.
 func runnersBucket(ctx context.Context, t *target) (result, error) {
 	v, err := t.victimOf(ctx)
 	if err != nil {
@@ -198,7 +198,7 @@ func runnersBucket(ctx context.Context, t *target) (result, error) {
 	return held("the granted credentials write the own spool; neither they nor those of the environment reach anything else")
 }
 
-// reached lists what a runner's credentials do beyond its own part of the bucket.
+// reached lists what a runner's credentials can do outside its own part of the bucket.
 func (t *target) reached(ctx context.Context, k *taken, v prey) ([]string, error) {
 	env, err := t.environmentOf(k.attempt)
 	if err != nil {
@@ -231,7 +231,7 @@ func (t *target) reached(ctx context.Context, k *taken, v prey) ([]string, error
 	return append(found, more...), err
 }
 
-// tamper reads, overwrites, forges and lists the victim's objects, and says what of it succeeded.
+// tamper reads, overwrites, forges and lists the victim's objects, and returns what succeeded.
 func (t *target) tamper(ctx context.Context, bucket *s3.Client, v prey) (got []string, err error) {
 	name := devstack.Bucket
 	_, kubeconfig, _ := strings.Cut(strings.TrimPrefix(v.KubeconfigRef, "s3://"), "/")
@@ -280,7 +280,7 @@ func (t *target) environmentOf(attempt string) (map[string]string, error) {
 	return env, nil
 }
 
-// heavySpool leaves words in the bucket that nobody can read whole, and ends without another.
+// heavySpool leaves documents in the bucket that are too large to read, and ends without a result.
 func heavySpool(ctx context.Context, t *target) (result, error) {
 	k, id, err := t.capture(ctx, t.unique("spool"), callRecordIdentity)
 	if err != nil {
@@ -312,7 +312,7 @@ func heavySpool(ctx context.Context, t *target) (result, error) {
 	return through("20 s after the runner's end %s", now)
 }
 
-// runnerOf is the process of an attempt's runner.
+// runnerOf returns the process id of an attempt's runner.
 func (t *target) runnerOf(attempt string) (int, error) {
 	raw, err := os.ReadFile(filepath.Join(t.Dir, "work", attempt, "process.json"))
 	if err != nil {

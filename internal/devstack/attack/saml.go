@@ -17,7 +17,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/auth"
 )
 
-// samlAttacks are assertions of the trusted identity provider that are not for this sign-in, and such as were changed.
+// samlAttacks are assertions of the trusted identity provider that are for another sign-in, or that were changed.
 func samlAttacks() []attack {
 	return []attack{
 		{name: "identity/saml-order", who: "a user of the identity provider", tried: "assertions that are well signed, and for others, over or not yet valid", short: true, play: misusedAssertions},
@@ -26,7 +26,7 @@ func samlAttacks() []attack {
 	}
 }
 
-// samlAnswer begins a sign-in in a browser and has the identity provider answer it; change bends the assertion.
+// samlAnswer begins a sign-in in a browser and lets the identity provider answer it; change modifies the assertion.
 func (t *target) samlAnswer(ctx context.Context, browser *http.Client, next, login string, change func(*crewjam.IdpAuthnRequest)) (url.Values, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, t.PrivateURL()+auth.BeginPath+"?next="+url.QueryEscape(next), nil)
 	if err != nil {
@@ -59,7 +59,7 @@ func newBrowser() (*http.Client, error) {
 	return &http.Client{Jar: jar, Timeout: 30 * time.Second, CheckRedirect: plain.CheckRedirect}, err
 }
 
-// signedIn says whether an answer to a response brought a session.
+// signedIn reports whether a response gave a session.
 func signedIn(got answer) bool {
 	for _, set := range got.header.Values("Set-Cookie") {
 		if name, value, _ := strings.Cut(set, "="); strings.HasPrefix(name, sessionCookie) && !strings.HasPrefix(value, ";") {
@@ -69,7 +69,7 @@ func signedIn(got answer) bool {
 	return false
 }
 
-// signsIn posts a response and says whether it signed somebody in.
+// signsIn posts a response and reports whether it signed somebody in.
 func (t *target) signsIn(ctx context.Context, browser *http.Client, form url.Values) (bool, error) {
 	got, err := t.finish(ctx, browser, form)
 	return err == nil && signedIn(got), err
@@ -79,7 +79,7 @@ func misusedAssertions(ctx context.Context, t *target) (result, error) {
 	then := time.Now().Add(-10 * time.Minute)
 	tried := 0
 	for what, change := range map[string]func(*crewjam.IdpAuthnRequest){
-		"in order": nil, // it must sign in, or nothing else says anything
+		"in order": nil, // it must sign in, otherwise the other cases prove nothing
 		"for another audience": func(r *crewjam.IdpAuthnRequest) {
 			r.Assertion.Conditions.AudienceRestrictions[0].Audience.Value = "https://other.example"
 		},
@@ -214,14 +214,14 @@ func edited(form url.Values, edit func(root *etree.Element)) (url.Values, error)
 	return url.Values{"SAMLResponse": {base64.StdEncoding.EncodeToString(raw)}, "RelayState": form["RelayState"]}, nil
 }
 
-// unsigned takes signatures away.
+// unsigned removes signatures.
 func unsigned(root *etree.Element, at string) {
 	for _, signature := range root.FindElements(at) {
 		signature.Parent().RemoveChild(signature)
 	}
 }
 
-// forgedFrom is an unsigned copy of an assertion about an admin.
+// forgedFrom returns an unsigned copy of an assertion, about an admin.
 func forgedFrom(assertion *etree.Element) *etree.Element {
 	evil := assertion.Copy()
 	evil.CreateAttr("ID", "evil")
@@ -311,7 +311,7 @@ func wrappedAssertions(ctx context.Context, t *target) (result, error) {
 	return held("%d changed responses, none signs anybody in as another", tried)
 }
 
-// isAdmin says whether a browser is signed in as somebody who reads the deliveries.
+// isAdmin reports whether a browser is signed in as somebody who may read the deliveries.
 func (t *target) isAdmin(ctx context.Context, browser *http.Client) (bool, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, t.PrivateURL()+"/deliveries", nil)
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 )
 
-// secretAttacks look for secrets wherever somebody may look who has none: in a dump of the database, in files and logs, in what
-// processes show of themselves, in the bucket outside operate/, and in what an auditor may read. They come last, so that there
-// is much to look through.
+// secretAttacks look for secrets wherever people without access to them may look: in a database dump, in files and logs, in
+// processes' arguments and environments, in the bucket outside operate/, and in what an auditor may read. They run last, so that
+// there is much to search.
 func secretAttacks() []attack {
 	return []attack{
 		{name: "secret/database", who: "whoever reads a dump", tried: "find a secret in any table", short: true, play: inDatabase},
@@ -140,11 +140,11 @@ func inDatabase(ctx context.Context, t *target) (result, error) {
 	return h.result(15)
 }
 
-// walk looks through the files of a folder but those that are skipped.
+// walk searches the files of a folder, except the skipped ones.
 func (h *hunt) walk(root string, skip func(rel string, d fs.DirEntry) bool) error {
 	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // a runner's file that was removed meanwhile
+			return nil // a file of a runner that was deleted meanwhile
 		}
 		if err != nil {
 			return err
@@ -172,9 +172,9 @@ func inFiles(ctx context.Context, t *target) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	own := []string{"secrets", "tokens", "oidc", "saml", "github-app.pem", "s3", "installers", "postgres/data"} // where secrets belong, and what is looked through elsewhere
+	own := []string{"secrets", "tokens", "oidc", "saml", "github-app.pem", "s3", "installers", "postgres/data"} // places for secrets, or places searched separately
 	err = h.walk(t.Dir, func(rel string, d fs.DirEntry) bool {
-		living := strings.HasPrefix(rel, "work/") && strings.Count(rel, "/") >= 2 // what a living attempt works by
+		living := strings.HasPrefix(rel, "work/") && strings.Count(rel, "/") >= 2 // the files of a running attempt
 		return slices.Contains(own, rel) || living || d.Name() == "token"
 	})
 	if err != nil {
@@ -188,7 +188,7 @@ func inProcesses(ctx context.Context, t *target) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	k, id, err := t.capture(ctx, t.unique("procs"), callRecordIdentity) // a runner to look at
+	k, id, err := t.capture(ctx, t.unique("procs"), callRecordIdentity) // a runner to inspect
 	if err != nil {
 		return result{}, err
 	}
@@ -203,7 +203,7 @@ func inProcesses(ctx context.Context, t *target) (result, error) {
 		if err != nil || len(args) == 0 || filepath.Base(proc) == fmt.Sprint(os.Getpid()) {
 			continue
 		}
-		environ, _ := os.ReadFile(filepath.Join(proc, "environ")) // another user's is not shown
+		environ, _ := os.ReadFile(filepath.Join(proc, "environ")) // another user's cannot be read
 		shown := append(append(args, 0), environ...)
 		if !bytes.Contains(shown, []byte(t.Dir)) {
 			continue
@@ -236,7 +236,7 @@ func inBucket(ctx context.Context, t *target) (result, error) {
 		}
 		raw, err := os.ReadFile(path)
 		if err == nil && strings.HasSuffix(path, ".tar.zst") {
-			if inner, err := unpacked(raw); err == nil { // a hostile one of an attack cannot be unpacked
+			if inner, err := unpacked(raw); err == nil { // a hostile archive of an attack cannot be unpacked
 				raw = inner
 			}
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 )
 
-// stage is everybody of the matrix, and a cluster with what its rows name.
+// stage is the matrix's principals, and a cluster with everything that its rows name.
 type stage struct {
 	callers map[matrix.Principal]caller
 	names   *strings.Replacer
@@ -19,8 +19,8 @@ type stage struct {
 	id      string
 }
 
-// stage makes what the matrix's rows name: a ready cluster, shares, an approval that waits, a runner at work and one whose
-// attempt is closed, a delivery and labels.
+// stage creates what the matrix's rows name: a ready cluster, shares, a pending approval, a running runner and one whose attempt is
+// closed, a delivery and labels.
 func (t *target) stage(ctx context.Context, name string) (*stage, error) {
 	s := &stage{callers: map[matrix.Principal]caller{matrix.Nobody: t.nobody()}}
 	for who, claims := range matrix.Claims() {
@@ -73,10 +73,10 @@ func (t *target) share(ctx context.Context, s *stage, with matrix.Principal, acc
 	return s.callers[matrix.Requester].expect(ctx, http.StatusOK, nil, http.MethodPost, "/api/v1/clusters/"+s.id+"/shares", share)
 }
 
-// idOf is what the service calls somebody with the issuer's claims.
+// idOf returns the principal id of somebody with the issuer's claims.
 func (t *target) idOf(who oidc.Claims) string { return "oidc:" + t.OIDC.URL() + "#" + who.Subject }
 
-// delivery is the id of a webhook that was worked.
+// delivery returns the id of a processed webhook.
 func (t *target) delivery(ctx context.Context) (id string, err error) {
 	if err := t.GitHub.Label(41, "documentation", "maya"); err != nil {
 		return "", err

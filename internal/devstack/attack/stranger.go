@@ -15,7 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/slack"
 )
 
-// strangerAttacks are what anybody on the internet can try at the public listener, which has webhooks and nothing else.
+// strangerAttacks are those of anybody on the internet at the public listener, which only has webhooks.
 func strangerAttacks() []attack {
 	return []attack{
 		{name: "stranger/signatures", who: "stranger", tried: "post webhooks unsigned, wrongly signed, signed late, or signed for another body", short: true, play: badSignatures},
@@ -25,7 +25,7 @@ func strangerAttacks() []attack {
 	}
 }
 
-// floodAttacks take the public listener from everybody else while they last, so they are played alone.
+// floodAttacks make the public listener unavailable for everybody else while they last, so they are played alone.
 func floodAttacks() []attack {
 	return []attack{
 		{name: "stranger/slow-bodies", who: "stranger, four addresses", tried: "600 connections that send one byte of a body and wait", short: true, play: slowBodies},
@@ -40,12 +40,12 @@ func (t *target) hook() github.Hook {
 	return github.Hook{URL: t.PublicURL() + "/webhooks/github", Secret: t.Secrets.Webhook}
 }
 
-// ping is a body that every signed sender may send and that changes nothing.
+// ping returns a body that every signed sender may send and that changes nothing.
 func ping() ([]byte, error) { return github.Payload(github.Event{Name: "ping", Sender: "maya"}) }
 
 func badSignatures(ctx context.Context, t *target) (result, error) {
 	pull := github.Pulls(time.Now())[0]
-	pull.Number = 4242 // nobody else's
+	pull.Number = 4242 // used by nothing else
 	body, err := github.Payload(github.Event{Name: "pull_request", Action: "labeled", Label: "ocp/" + smallProfile, Sender: "maya", PR: pull})
 	if err != nil {
 		return result{}, err
@@ -146,7 +146,7 @@ func badBodies(ctx context.Context, t *target) (result, error) {
 	return held("%d signed bodies refused with 4xx, the server lives", tried)
 }
 
-// replayed sends what a proxy saw once more, under its own delivery id and under another one.
+// replayed sends a recorded request again, with its own delivery id and with another one.
 func replayed(ctx context.Context, t *target) (result, error) {
 	pr, err := t.GitHub.Open("Replayed", "maya")
 	if err != nil {
@@ -201,7 +201,7 @@ func (t *target) clusterOfPull(ctx context.Context, pr int) (id string, err erro
 	return id, err
 }
 
-// settled waits until GitHub has sent every webhook and each that came in was worked.
+// settled waits until GitHub has sent every webhook and each received one was processed.
 func (t *target) settled(ctx context.Context) error {
 	return await(ctx, "the inbox to be empty", func(ctx context.Context) (bool, error) {
 		if slices.ContainsFunc(t.GitHub.Deliveries(), func(d github.Delivery) bool { return d.State == github.Waiting }) {

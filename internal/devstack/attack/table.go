@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// verdict is the word for an outcome in the table.
+// verdict returns the word for a result in the table.
 func (o outcome) verdict() string {
 	switch {
 	case o.err != nil:
@@ -19,7 +19,7 @@ func (o outcome) verdict() string {
 	return "held"
 }
 
-// words is the evidence, or why the attack could not be played, on one line.
+// words returns the evidence, or why the attack could not be played, on one line.
 func (o outcome) words() string {
 	words := o.evidence
 	if o.err != nil {

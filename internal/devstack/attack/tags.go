@@ -17,7 +17,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack"
 )
 
-// tagAttacks use tags to lead the teardown of one cluster to another.
+// tagAttacks use tags to make the teardown of one cluster delete another's resources.
 func tagAttacks() []attack {
 	return []attack{
 		{name: "person/tag-uuid", who: "requester", tried: "have the victim ask for a cluster with the own openshiftClusterID, then destroy the own", play: steeringTag(func(v prey) (string, string) {
@@ -31,8 +31,8 @@ func tagAttacks() []attack {
 	}
 }
 
-// steeringTag has the victim ask for a cluster with a tag of the attacker's cluster, as a link that fills in the form would,
-// and destroys the attacker's: what carries its tag goes with it.
+// steeringTag makes the victim request a cluster with a tag of the attacker's cluster, as a link that fills in the form would, and
+// destroys the attacker's: whatever has its tag would be deleted.
 func steeringTag(tag func(own prey) (key, value string)) func(context.Context, *target) (result, error) {
 	return func(ctx context.Context, t *target) (result, error) {
 		own, err := t.newPrey(ctx, attacker, t.unique("steer"))
@@ -77,14 +77,14 @@ func steeringTag(tag func(own prey) (key, value string)) func(context.Context, *
 	}
 }
 
-// idIn is the cluster that a create's answer names.
+// idIn returns the id of the cluster in a create's response.
 func idIn(a answer) string {
 	_, id, _ := strings.Cut(string(a.body), `"clusterId":"`)
 	id, _, _ = strings.Cut(id, `"`)
 	return id
 }
 
-// reservedTags tries every family of keys that code looks at which deletes or counts.
+// reservedTags tries every family of keys that is used by code that deletes or counts.
 func reservedTags(ctx context.Context, t *target) (result, error) {
 	c, err := t.as(attacker)
 	if err != nil {
@@ -116,7 +116,7 @@ func reservedTags(ctx context.Context, t *target) (result, error) {
 	return held("%d reserved keys, all refused", len(keys))
 }
 
-// cloud is the stand-in AWS with the control plane's own keys, as somebody else of the account would use it.
+// cloud returns a client of the stand-in AWS with the control plane's own keys, as somebody else in the account would use it.
 func (t *target) cloud() *ec2.Client {
 	return ec2.New(ec2.Options{
 		Region: "us-east-1", BaseEndpoint: awssdk.String(t.AWS.URL()),
@@ -124,7 +124,7 @@ func (t *target) cloud() *ec2.Client {
 	})
 }
 
-// twoMarks puts the attacker's ownership tag on the victim's VPC and instances beside the victim's own.
+// twoMarks puts the attacker's ownership tag on the victim's VPC and instances, besides the victim's own.
 func twoMarks(ctx context.Context, t *target) (result, error) {
 	v, err := t.victimOf(ctx)
 	if err != nil {

@@ -26,10 +26,10 @@ type target struct {
 	prey *prey // the side's newest victim
 }
 
-// shared is what the attacks of all sides have in common.
+// shared is what all sides' attacks have in common.
 type shared struct {
 	*devstack.Stack
-	pool  *pgxpool.Pool // to read what an attack did, never to do anything
+	pool  *pgxpool.Pool // only to read what an attack did
 	relay *relay        // between runners and the Status API
 	end   context.CancelFunc
 
@@ -37,15 +37,15 @@ type shared struct {
 	out    io.Writer
 
 	names   atomic.Int64
-	holding sync.Mutex // by who has GitHub hold webhooks back
+	holding sync.Mutex // held by the attack that makes GitHub hold webhooks
 	counted sync.Mutex
-	victims map[string]prey // that no attack has harmed so far, by name
+	victims map[string]prey // not harmed by an attack so far, by name
 }
 
-// beside is the same demo for another side, with victims of its own.
+// beside returns the same demo for another side, with victims of its own.
 func (t *target) beside() *target { return &target{shared: t.shared} }
 
-// start brings up a demo whose time runs as fast as it can.
+// start starts a demo whose time is as fast as possible.
 func start(ctx context.Context, c Config) (t *target, err error) {
 	dir, err := filepath.Abs(c.Dir)
 	if err != nil {
@@ -80,7 +80,7 @@ func start(ctx context.Context, c Config) (t *target, err error) {
 	return t, t.catalogueWith(ctx, map[string]string{"identities/matrix.yaml": matrix.Identities})
 }
 
-// catalogueWith writes files into the demo's catalogue and has the server take them at once.
+// catalogueWith writes files to the demo's catalogue and makes the server load them at once.
 func (t *target) catalogueWith(ctx context.Context, files map[string]string) error {
 	for name, content := range files {
 		if err := os.WriteFile(filepath.Join(t.Dir, "catalogue", name), []byte(content), 0o600); err != nil {
@@ -118,22 +118,22 @@ func (t *target) stop() error {
 	return err
 }
 
-// The people of the attacks. Two teams share one installation: what belongs to payments is the victim's.
+// The people of the attacks. Two teams share one installation: payments is the victim's team.
 var (
 	attacker = oidc.Claims{Subject: "mallory", Name: "Mallory", Groups: []string{"platform"}, Role: "requester"}
 	victim   = oidc.Claims{Subject: "rob", Name: "Rob", Groups: []string{"payments"}, Role: "requester"}
 )
 
-// clusterOf is the name of the cluster that an attempt works on.
+// clusterOf returns the name of an attempt's cluster.
 func (t *target) clusterOf(ctx context.Context, attempt string) (name string, err error) {
 	err = t.pool.QueryRow(ctx, "SELECT c.name FROM attempts a JOIN clusters c ON c.id = a.cluster_id WHERE a.id = $1", attempt).Scan(&name)
 	return name, err
 }
 
-// glance is how often a condition is looked at again.
+// glance is how often a condition is checked.
 const glance = 20 * time.Millisecond
 
-// await waits until a condition holds; what names it in the error of the end of ctx.
+// await waits until a condition holds; what names it in the error when ctx ends.
 func await(ctx context.Context, what string, holds func(context.Context) (bool, error)) error {
 	tick := time.NewTicker(glance)
 	defer tick.Stop()

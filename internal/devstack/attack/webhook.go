@@ -9,8 +9,8 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
 )
 
-// webhookAttacks are what somebody can try who reads our signed webhooks, such as a proxy that ends TLS: the body and its
-// signature go together, everything else can be chosen. They end many clusters when they get through, so they are played alone.
+// webhookAttacks are those of somebody who can read signed webhooks, such as a proxy that terminates TLS: body and signature belong
+// together, everything else can be chosen. If they succeed they end many clusters, so they are played alone.
 func webhookAttacks() []attack {
 	const who = "a reader of our webhooks"
 	return []attack{
@@ -20,7 +20,7 @@ func webhookAttacks() []attack {
 	}
 }
 
-// onPull is a ready cluster of a new pull request.
+// onPull returns a ready cluster of a new pull request.
 func (t *target) onPull(ctx context.Context, title string) (pr github.PullRequest, id string, err error) {
 	number, err := t.GitHub.Open(title, "maya")
 	if err != nil {
@@ -53,7 +53,7 @@ func (t *target) ending(ctx context.Context, id string) (string, error) {
 	return words, err
 }
 
-// sent posts signed webhooks and sees whether the cluster goes on.
+// sent posts signed webhooks and checks whether the cluster goes on.
 func (t *target) sent(ctx context.Context, id string, hooks []hooked) (result, error) {
 	for _, h := range hooks {
 		status, said, err := github.Post(ctx, t.hook(), h.event, github.GUID(), h.body)

@@ -13,16 +13,16 @@ var (
 	errInvalid  = errors.New("not possible")
 )
 
-// Place is a repository to act and look in. A Server is one too: what is done without saying where is done in Repo.
+// Place is a repository in which to act and look. A Server is a Place too: acts without a Place happen in Repo.
 type Place struct {
 	s    *Server
-	repo string // its name, or one it had
+	repo string // its name, or an earlier one
 }
 
-// In is another repository than Repo.
+// In returns another repository than Repo.
 func (s *Server) In(repo string) Place { return Place{s, repo} }
 
-// do runs fn on the repository and keeps what it did.
+// do runs fn on the repository and stores the result.
 func (p Place) do(fn func(w *world, r *repository) ([]Event, error)) error {
 	return p.s.change(func(w *world) ([]Event, error) {
 		r, _ := w.repo(p.repo)
@@ -44,7 +44,7 @@ func (p Place) onPull(number int, fn func(w *world, r *repository, pr *PullReque
 	})
 }
 
-// Label sets a label as a person. Setting one that is set changes nothing and tells nobody.
+// Label sets a label as a person. Setting it again changes nothing and sends no event.
 func (p Place) Label(number int, label, as string) error {
 	return p.onPull(number, func(w *world, r *repository, pr *PullRequest) ([]Event, error) {
 		return p.s.label(w, r, pr, label, as)
@@ -61,7 +61,7 @@ func (p Place) Unlabel(number int, label, as string) error {
 // Close closes a pull request as a person.
 func (p Place) Close(number int, as string) error { return p.setOpen(number, false, as) }
 
-// Reopen opens a closed pull request again as a person. One that was merged, or whose branch is gone, stays closed.
+// Reopen reopens a closed pull request as a person. A merged one, or one whose branch was deleted, stays closed.
 func (p Place) Reopen(number int, as string) error { return p.setOpen(number, true, as) }
 
 func (p Place) setOpen(number int, open bool, as string) error {
@@ -73,7 +73,7 @@ func (p Place) setOpen(number int, open bool, as string) error {
 // Push gives a pull request a new head, as its author's push does.
 func (p Place) Push(number int, as string) error { return p.PushFile(number, "", "", as) }
 
-// PushFile pushes a commit that writes one file, "" for a commit that changes nothing.
+// PushFile pushes a commit that writes one file; with an empty path the commit changes nothing.
 func (p Place) PushFile(number int, path, content, as string) error {
 	return p.onPull(number, func(w *world, r *repository, pr *PullRequest) ([]Event, error) {
 		if pr.BranchGone {
@@ -87,7 +87,7 @@ func (p Place) PushFile(number int, path, content, as string) error {
 			r.Commits[pr.HeadSHA] = withFile(r.Commits[before], path, content)
 		}
 		if !pr.Open {
-			return nil, nil // the branch moves on; of a closed pull request nobody is told
+			return nil, nil // the branch moves; a closed pull request gets no event
 		}
 		pr.touch(p.s.now())
 		e := p.s.event(w, r, "synchronize", as, pr)
@@ -96,7 +96,7 @@ func (p Place) PushFile(number int, path, content, as string) error {
 	})
 }
 
-// Commit puts a commit that writes one file on the default branch.
+// Commit adds a commit that writes one file to the default branch.
 func (p Place) Commit(path, content string) error {
 	return p.do(func(_ *world, r *repository) ([]Event, error) {
 		r.commit(Branch, withFile(r.Commits[r.Branches[Branch]], path, content))
@@ -145,7 +145,7 @@ func (s *Server) label(w *world, r *repository, pr *PullRequest, label, as strin
 	if known := r.label(label); known != nil {
 		label = known.Name
 	} else {
-		r.Labels = append(r.Labels, plainLabel(label)) // GitHub makes a label it does not know
+		r.Labels = append(r.Labels, plainLabel(label)) // GitHub creates a label that it does not know
 	}
 	pr.Labels = append(pr.Labels, label)
 	pr.touch(s.now())

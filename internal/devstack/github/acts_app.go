@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Press presses a button of a check run as a person, who has to have write.
+// Press clicks a button of a check run as a person, who needs write permission.
 func (p Place) Press(check int64, identifier, as string) error {
 	return p.onCheck(check, as, func(w *world, r *repository, c *Check) ([]Event, error) {
 		offered := slices.ContainsFunc(c.Actions, func(a CheckAction) bool { return a.Identifier == identifier })
@@ -20,14 +20,14 @@ func (p Place) Press(check int64, identifier, as string) error {
 	})
 }
 
-// Rerun asks for a check run again as a person. GitHub changes nothing about the run: that is the App's to do.
+// Rerun requests a check run again as a person. GitHub does not change the run; the App does.
 func (p Place) Rerun(check int64, as string) error {
 	return p.onCheck(check, as, func(w *world, r *repository, c *Check) ([]Event, error) {
 		return []Event{p.s.checkEvent(w, r, "rerequested", as, c)}, nil
 	})
 }
 
-// RerunAll asks for all checks on a run's head again.
+// RerunAll requests all checks on a run's head again.
 func (p Place) RerunAll(check int64, as string) error {
 	return p.onCheck(check, as, func(w *world, r *repository, c *Check) ([]Event, error) {
 		e := p.s.checkEvent(w, r, "rerequested", as, c)
@@ -53,7 +53,7 @@ func (s *Server) checkEvent(w *world, r *repository, action, as string, c *Check
 	return Event{Name: "check_run", Action: action, Sender: as, Check: *c, OnHead: w.onHead(r, c.Head), scene: w.scene(s, r)}
 }
 
-// onHead are the open pull requests of a head, from branches of the repository.
+// onHead returns the open pull requests with a head, from branches of the repository.
 func (w *world) onHead(r *repository, sha string) []PullRequest {
 	var out []PullRequest
 	for _, pr := range r.Pulls {
@@ -71,7 +71,7 @@ func (p Place) Dispatch(kind string, payload json.RawMessage, as string) error {
 	})
 }
 
-// Rename gives the repository another name with the same owner. Requests by the old one are sent on.
+// Rename renames the repository with the same owner. Requests for the old name are redirected.
 func (p Place) Rename(name, as string) error {
 	return p.do(func(w *world, r *repository) ([]Event, error) {
 		_, old := RepoRef{Name: r.Name}.split()
@@ -83,7 +83,7 @@ func (p Place) Rename(name, as string) error {
 	})
 }
 
-// Transfer gives the repository to another owner, where the App is not installed.
+// Transfer moves the repository to another owner, for whom the App is not installed.
 func (p Place) Transfer(owner, as string) error {
 	return p.do(func(w *world, r *repository) ([]Event, error) {
 		was, before := r.Name, w.scene(p.s, r)
@@ -98,7 +98,7 @@ func (p Place) Transfer(owner, as string) error {
 	})
 }
 
-// outgoing tells of a repository that leaves the installation, then takes it out: the App hears of it this once more.
+// outgoing sends the events of a repository that leaves the installation, then removes it: the App gets these as its last ones.
 func (s *Server) outgoing(w *world, r *repository, events ...Event) ([]Event, error) {
 	for i := range events {
 		events[i].leaving = true
@@ -116,7 +116,7 @@ func (p Place) Archive(as string) error {
 	})
 }
 
-// Delete deletes the repository with all that hangs on it.
+// Delete deletes the repository and everything in it.
 func (p Place) Delete(as string) error {
 	return p.do(func(w *world, r *repository) ([]Event, error) {
 		r.Gone = true
@@ -124,7 +124,7 @@ func (p Place) Delete(as string) error {
 	})
 }
 
-// SetAccess adds the repository to the App's installation, or takes it out.
+// SetAccess adds the repository to the App's installation, or removes it.
 func (p Place) SetAccess(access bool, as string) error {
 	return p.do(func(w *world, r *repository) ([]Event, error) {
 		if w.Install == nil {
@@ -144,7 +144,7 @@ func (p Place) SetAccess(access bool, as string) error {
 	})
 }
 
-// Uninstall takes the App out of the organisation; its tokens are worthless at once.
+// Uninstall removes the App from the organisation; its tokens are invalid at once.
 func (s *Server) Uninstall(as string) error {
 	return s.change(func(w *world) ([]Event, error) {
 		if w.Install == nil {
@@ -157,7 +157,7 @@ func (s *Server) Uninstall(as string) error {
 	})
 }
 
-// Install installs the App again, under a new number, for the repositories it had.
+// Install installs the App again, with a new id, for the same repositories.
 func (s *Server) Install(as string) (id int64, err error) {
 	err = s.change(func(w *world) ([]Event, error) {
 		if w.Install != nil {
@@ -171,7 +171,7 @@ func (s *Server) Install(as string) (id int64, err error) {
 	return id, err
 }
 
-// Suspend keeps the App from everything until Unsuspend.
+// Suspend suspends the App until Unsuspend.
 func (s *Server) Suspend(as string) error {
 	return s.change(func(w *world) ([]Event, error) {
 		if w.Install == nil || w.Install.SuspendedAt != nil {
@@ -183,7 +183,7 @@ func (s *Server) Suspend(as string) error {
 	})
 }
 
-// Unsuspend lets the App work again.
+// Unsuspend ends a suspension.
 func (s *Server) Unsuspend(as string) error {
 	return s.change(func(w *world) ([]Event, error) {
 		if w.Install == nil || w.Install.SuspendedAt == nil {
@@ -205,7 +205,7 @@ func (s *Server) installEvent(w *world, action, as string) Event {
 	return e
 }
 
-// SetTeam says who is in a team of the organisation; nobody: the team is gone.
+// SetTeam sets the members of a team of the organisation; without any, the team does not exist.
 func (s *Server) SetTeam(slug string, logins ...string) error {
 	return s.change(func(w *world) ([]Event, error) {
 		delete(w.Teams, strings.ToLower(slug))
@@ -216,7 +216,7 @@ func (s *Server) SetTeam(slug string, logins ...string) error {
 	})
 }
 
-// SetManifest says what the App may do and is told of from now on.
+// SetManifest sets the App's permissions and events from now on.
 func (s *Server) SetManifest(m Manifest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

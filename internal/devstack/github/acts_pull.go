@@ -10,7 +10,8 @@ func (p Place) Open(title, as string) (int, error) {
 	return p.open(title, branchName(title), as, Org, false)
 }
 
-// OpenFrom opens a pull request from a branch of the repository with a name of its own: git allows what HTML and Markdown read.
+// OpenFrom opens a pull request from a branch of the repository with the given name: git allows names that HTML and Markdown would
+// interpret.
 func (p Place) OpenFrom(title, branch, as string) (int, error) {
 	return p.open(title, branch, as, Org, false)
 }
@@ -20,7 +21,7 @@ func (p Place) OpenDraft(title, as string) (int, error) {
 	return p.open(title, branchName(title), as, Org, true)
 }
 
-// OpenFork opens a pull request from the fork of somebody.
+// OpenFork opens a pull request from somebody's fork.
 func (p Place) OpenFork(title, as string) (int, error) {
 	return p.open(title, branchName(title), as, as, false)
 }
@@ -52,7 +53,7 @@ func (p Place) open(title, branch, as, head string, draft bool) (int, error) {
 	return number, err
 }
 
-// headOf is the open pull request from a branch.
+// headOf returns the open pull request from a branch.
 func (r *repository) headOf(owner, ref string) *PullRequest {
 	for _, pr := range r.Pulls {
 		if pr.HeadOwner == owner && pr.HeadRef == ref && pr.Open {
@@ -81,7 +82,7 @@ func (p Place) SetDraft(number int, draft bool, as string) error {
 	})
 }
 
-// Retitle gives a pull request another title as a person.
+// Retitle changes a pull request's title as a person.
 func (p Place) Retitle(number int, title, as string) error {
 	return p.onPull(number, func(w *world, r *repository, pr *PullRequest) ([]Event, error) {
 		if strings.TrimSpace(title) == "" {
@@ -96,7 +97,7 @@ func (p Place) Retitle(number int, title, as string) error {
 	})
 }
 
-// Merge merges a pull request as a person. A draft is not merged, nor one that is closed.
+// Merge merges a pull request as a person, unless it is a draft or closed.
 func (p Place) Merge(number int, as string) error {
 	return p.onPull(number, func(w *world, r *repository, pr *PullRequest) ([]Event, error) {
 		if !pr.Open || pr.Draft {
@@ -119,7 +120,7 @@ func (p Place) Merge(number int, as string) error {
 	})
 }
 
-// DeleteBranch deletes the branch a pull request comes from, which closes it: there is no event of its own for that.
+// DeleteBranch deletes a pull request's branch, which closes the pull request; there is no separate event.
 func (p Place) DeleteBranch(number int, as string) error {
 	return p.onPull(number, func(w *world, r *repository, pr *PullRequest) ([]Event, error) {
 		return p.s.deleteBranch(w, r, pr, as)
@@ -134,8 +135,7 @@ func (s *Server) deleteBranch(w *world, r *repository, pr *PullRequest, as strin
 	return s.setOpen(w, r, pr, false, as)
 }
 
-// SetAssociation says what the author of a pull request is to the repository, whatever the world would work out;
-// empty: worked out again.
+// SetAssociation sets the author's association with the repository; empty: computed again.
 func (p Place) SetAssociation(number int, association string) error {
 	return p.onPull(number, func(_ *world, _ *repository, pr *PullRequest) ([]Event, error) {
 		pr.Association = association
@@ -143,7 +143,7 @@ func (p Place) SetAssociation(number int, association string) error {
 	})
 }
 
-// SetPermission gives a login a role: admin, maintain, write, triage, read or none; empty makes it unknown.
+// SetPermission gives a login a role: admin, maintain, write, triage, read or none; empty makes the login unknown.
 func (p Place) SetPermission(login, role string) error {
 	return p.do(func(_ *world, r *repository) ([]Event, error) {
 		if role == "" {

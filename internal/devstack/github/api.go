@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// handler is everything the stand-in serves: GitHub's API at the root, as on api.github.com, and the playground.
+// handler serves everything: GitHub's API at the root, as on api.github.com, and the playground.
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	s.appRoutes(mux)
@@ -25,7 +25,7 @@ func (s *Server) handler() http.Handler {
 	return http.NewCrossOriginProtection().Handler(api)
 }
 
-// withHeaders adds what GitHub sends with every answer.
+// withHeaders adds the headers of every GitHub response.
 func withHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -41,7 +41,7 @@ func withHeaders(next http.Handler) http.Handler {
 
 const docs = "https://docs.github.com/rest"
 
-// answer writes a JSON answer.
+// answer writes a JSON response.
 func answer(w http.ResponseWriter, status int, body any) {
 	raw, err := json.Marshal(body)
 	if err != nil {
@@ -49,7 +49,7 @@ func answer(w http.ResponseWriter, status int, body any) {
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(raw) // the caller went away; nobody to tell
+	_, _ = w.Write(raw) // the caller disconnected
 }
 
 func complain(w http.ResponseWriter, status int, message string) {
@@ -58,7 +58,7 @@ func complain(w http.ResponseWriter, status int, message string) {
 
 func notFound(w http.ResponseWriter) { complain(w, http.StatusNotFound, "Not Found") }
 
-// invalid is GitHub's 422.
+// invalid writes GitHub's 422.
 func invalid(w http.ResponseWriter, resource, field, code string) {
 	answer(w, http.StatusUnprocessableEntity, object{
 		"message": "Validation Failed", "documentation_url": docs, "status": "422",
@@ -66,7 +66,7 @@ func invalid(w http.ResponseWriter, resource, field, code string) {
 	})
 }
 
-// fail maps what an act answered to GitHub's statuses.
+// fail maps an act's error to GitHub's statuses.
 func fail(w http.ResponseWriter, err error, resource, field string) {
 	switch {
 	case errors.Is(err, errNotFound):
@@ -80,7 +80,7 @@ func fail(w http.ResponseWriter, err error, resource, field string) {
 	}
 }
 
-// show answers with a shape, or 500 when it could not be made.
+// show responds with a shape, or 500 if it could not be made.
 func show[T any](w http.ResponseWriter, status int, shape T, err error) {
 	if err != nil {
 		complain(w, http.StatusInternalServerError, "Server Error")
@@ -89,7 +89,7 @@ func show[T any](w http.ResponseWriter, status int, shape T, err error) {
 	answer(w, status, shape)
 }
 
-// decode reads a JSON body; a false answer has been given already.
+// decode parses a JSON body; if it returns false it has answered already.
 func decode(w http.ResponseWriter, r *http.Request, into any) bool {
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 4<<20)).Decode(into); err != nil {
 		complain(w, http.StatusBadRequest, "Problems parsing JSON")
@@ -98,7 +98,7 @@ func decode(w http.ResponseWriter, r *http.Request, into any) bool {
 	return true
 }
 
-// page answers one page of a list, with GitHub's Link header. wrap puts the page into its envelope; nil: none.
+// page responds with one page of a list, with GitHub's Link header. wrap puts the page into its envelope; nil: none.
 func page[T any](w http.ResponseWriter, r *http.Request, base string, all []T, wrap func([]T) any) {
 	q := r.URL.Query()
 	per, number := clamp(q.Get("per_page"), 30, 100), clamp(q.Get("page"), 1, 1<<20)

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// appRoutes are the calls an App makes as itself, by its JWT.
+// appRoutes are the calls that an App makes as itself, with its JWT.
 func (s *Server) appRoutes(mux *http.ServeMux) {
 	asApp := func(pattern string, fn func(w http.ResponseWriter, r *http.Request, sc scene)) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
@@ -49,7 +49,7 @@ func (s *Server) appRoutes(mux *http.ServeMux) {
 	asApp("POST /app/hook/deliveries/{id}/attempts", s.postAttempt)
 }
 
-// sceneOf is the scene of a repository, or of none.
+// sceneOf returns the scene of a repository, or an empty one.
 func (s *Server) sceneOf(repo string) (sc scene) {
 	s.look(func(w *world) {
 		r, _ := w.repo(repo)
@@ -58,7 +58,7 @@ func (s *Server) sceneOf(repo string) (sc scene) {
 	return sc
 }
 
-// installed is the App's installation; nil: there is none.
+// installed returns the App's installation; nil: there is none.
 func (s *Server) installed() (in *installation) {
 	s.look(func(w *world) {
 		if w.Install != nil {
@@ -69,7 +69,7 @@ func (s *Server) installed() (in *installation) {
 	return in
 }
 
-// installedAs is the installation that a path names; without one the call is answered.
+// installedAs returns the installation in a path; without one the call is answered.
 func (s *Server) installedAs(w http.ResponseWriter, r *http.Request) *installation {
 	in := s.installed()
 	if in == nil || r.PathValue("id") != itoa(in.ID) {
@@ -79,7 +79,7 @@ func (s *Server) installedAs(w http.ResponseWriter, r *http.Request) *installati
 	return in
 }
 
-// getInstallation tells by which installation the App has a repository; none: 404, as for one that is not there.
+// getInstallation returns the App's installation for a repository; 404 if there is none, as for a missing repository.
 func (s *Server) getInstallation(w http.ResponseWriter, r *http.Request, sc scene) {
 	var moved, covered bool
 	var number int64
@@ -99,7 +99,7 @@ func (s *Server) getInstallation(w http.ResponseWriter, r *http.Request, sc scen
 	}
 }
 
-// postToken makes a token, for fewer repositories or with fewer permissions when asked to.
+// postToken creates a token, for fewer repositories or permissions if requested.
 func (s *Server) postToken(w http.ResponseWriter, r *http.Request, sc scene) {
 	var body struct {
 		Permissions  map[string]string `json:"permissions"`
@@ -167,7 +167,7 @@ func deliveryShape(d Delivery) object {
 	}
 }
 
-// listDeliveries answers the newest first, as far back as GitHub remembers. The cursor says where the next page begins.
+// listDeliveries returns the newest first, as far back as GitHub stores them. The cursor marks where the next page begins.
 func (s *Server) listDeliveries(w http.ResponseWriter, r *http.Request, _ scene) {
 	q := r.URL.Query()
 	per := clamp(q.Get("per_page"), 30, 100)
@@ -192,7 +192,7 @@ func (s *Server) listDeliveries(w http.ResponseWriter, r *http.Request, _ scene)
 	answer(w, http.StatusOK, out)
 }
 
-// remembered are the deliveries that were tried, no longer ago than GitHub keeps them.
+// remembered returns the deliveries that were tried within GitHub's retention time.
 func (s *Server) remembered() []Delivery {
 	now := s.now()
 	return slices.DeleteFunc(s.Deliveries(), func(d Delivery) bool {

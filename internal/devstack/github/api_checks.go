@@ -21,7 +21,7 @@ func (s *Server) checkCalls() []endpoint {
 	}
 }
 
-// checkBody is what POST and PATCH of a check run take.
+// checkBody is the body of POST and PATCH for a check run.
 type checkBody struct {
 	Name       string         `json:"name"`
 	HeadSHA    string         `json:"head_sha"`
@@ -47,8 +47,7 @@ var (
 
 const mostWords = 65535 // of a summary, a text and an annotation's message
 
-// wrong names the field GitHub would refuse; empty: none.
-// https://docs.github.com/rest/checks/runs#create-a-check-run
+// wrong returns the field that GitHub would refuse; empty: none. https://docs.github.com/rest/checks/runs#create-a-check-run
 func (b checkBody) wrong() string {
 	switch {
 	case b.Status != "" && !slices.Contains(statuses, b.Status):
@@ -84,8 +83,8 @@ func (a CheckAction) wrong() bool {
 	return bad(a.Label, 20) || bad(a.Description, 40) || bad(a.Identifier, 20)
 }
 
-// apply changes a run. A conclusion completes it, and a completed run never goes back: GitHub takes new words for it
-// but keeps its status. Annotations come on top of those that are there.
+// apply changes a run. A conclusion completes it, and a completed run never goes back: GitHub changes its text but not its status.
+// Annotations are added to the existing ones.
 func (b checkBody) apply(c *Check, now time.Time) {
 	set(&c.ExternalID, b.ExternalID)
 	set(&c.DetailsURL, b.DetailsURL)
@@ -243,7 +242,7 @@ func (s *Server) postRerequest(w http.ResponseWriter, r *http.Request, c caller)
 	answer(w, http.StatusCreated, object{})
 }
 
-// listChecks is GET commits/{ref}/check-runs: the newest first, and only the latest of each name unless asked for all.
+// listChecks is GET commits/{ref}/check-runs: the newest first, and only the latest of each name unless all are requested.
 func (s *Server) listChecks(w http.ResponseWriter, r *http.Request, c caller) {
 	ref, ok := strings.CutSuffix(r.PathValue("ref"), "/check-runs")
 	if !ok {

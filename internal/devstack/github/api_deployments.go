@@ -20,7 +20,7 @@ func (s *Server) deploymentCalls() []endpoint {
 	}
 }
 
-// listDeployments answers the newest first.
+// listDeployments returns the newest first.
 func (s *Server) listDeployments(w http.ResponseWriter, r *http.Request, c caller) {
 	q := r.URL.Query()
 	sc, all := s.sceneOf(c.at.repo), []object{}
@@ -35,7 +35,7 @@ func (s *Server) listDeployments(w http.ResponseWriter, r *http.Request, c calle
 	page(w, r, s.base, all, nil)
 }
 
-// deploymentBody is what POST takes. https://docs.github.com/rest/deployments/deployments#create-a-deployment
+// deploymentBody is the body of POST. https://docs.github.com/rest/deployments/deployments#create-a-deployment
 type deploymentBody struct {
 	Ref         string          `json:"ref"`
 	Task        *string         `json:"task"`
@@ -68,8 +68,8 @@ func or[T any](value *T, otherwise T) T {
 	return otherwise
 }
 
-// conflict says why GitHub would not deploy a commit; empty: it would. Without required_contexts it asks that every
-// check of the commit succeeded, and with auto_merge it first wants the default branch merged in.
+// conflict says why GitHub would not deploy a commit; empty: it would. Without required_contexts every check of the commit must have
+// succeeded, and with auto_merge the default branch must be merged first.
 func (b deploymentBody) conflict(r *repository, sha string) string {
 	if or(b.AutoMerge, true) {
 		for _, pr := range r.Pulls {
@@ -137,7 +137,7 @@ func (s *Server) postDeployment(w http.ResponseWriter, r *http.Request, c caller
 	}
 }
 
-// deployed is the deployment a path names; without one the call is answered.
+// deployed returns the deployment in a path; without one the call is answered.
 func (s *Server) deployed(w http.ResponseWriter, r *http.Request, c caller) (Deployment, bool) {
 	all := c.at.Deployments()
 	i := slices.IndexFunc(all, func(d Deployment) bool { return d.ID == id(r, "id") })
@@ -154,7 +154,7 @@ func (s *Server) getDeployment(w http.ResponseWriter, r *http.Request, c caller)
 	}
 }
 
-// deleteDeployment takes away one that is not active any more.
+// deleteDeployment deletes a deployment that is no longer active.
 func (s *Server) deleteDeployment(w http.ResponseWriter, r *http.Request, c caller) {
 	d, ok := s.deployed(w, r, c)
 	if !ok {
@@ -179,7 +179,7 @@ func (s *Server) deleteDeployment(w http.ResponseWriter, r *http.Request, c call
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// listStatuses answers the newest first.
+// listStatuses returns the newest first.
 func (s *Server) listStatuses(w http.ResponseWriter, r *http.Request, c caller) {
 	d, ok := s.deployed(w, r, c)
 	if !ok {
@@ -205,7 +205,7 @@ func (s *Server) getStatus(w http.ResponseWriter, r *http.Request, c caller) {
 	answer(w, http.StatusOK, s.sceneOf(c.at.repo).deploymentStatus(d, d.Statuses[i]))
 }
 
-// statusBody is what POST takes. https://docs.github.com/rest/deployments/statuses#create-a-deployment-status
+// statusBody is the body of POST. https://docs.github.com/rest/deployments/statuses#create-a-deployment-status
 type statusBody struct {
 	State          string  `json:"state"`
 	Target         string  `json:"target_url"`
@@ -218,7 +218,7 @@ type statusBody struct {
 
 var deploymentStates = []string{"error", "failure", "inactive", "in_progress", "queued", "pending", "success"}
 
-// wrong names the field GitHub would refuse; empty: none.
+// wrong returns the field that GitHub would refuse; empty: none.
 func (b statusBody) wrong() string {
 	address := func(s string) bool { return s == "" || webAddress.MatchString(s) }
 	switch {
@@ -281,8 +281,8 @@ func (s *Server) addStatus(w *world, r *repository, d *Deployment, one Deploymen
 	return Event{Name: "deployment_status", Action: "created", Sender: one.Creator, Deploy: told, scene: w.scene(s, r)}
 }
 
-// retire makes the earlier deployments of an environment inactive, as a success does: those that had succeeded, unless
-// they are for production or transient.
+// retire makes the earlier deployments of an environment inactive after a success: those that had succeeded, unless they are for
+// production or transient.
 func (s *Server) retire(w *world, r *repository, by *Deployment, one DeploymentStatus) []Event {
 	var events []Event
 	for _, d := range r.Deployments {

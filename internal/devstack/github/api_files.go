@@ -17,15 +17,15 @@ func (s *Server) fileCalls() []endpoint {
 	}
 }
 
-// blobID is git's id of a file's content.
+// blobID returns git's id of a file's content.
 func blobID(content string) string {
 	return fmt.Sprintf("%x", sha1.Sum(fmt.Appendf(nil, "blob %d\x00%s", len(content), content))) //nolint:gosec // see above
 }
 
-// wholeFile is up to where GitHub sends a file's content inside the JSON.
+// wholeFile is the size up to which GitHub sends a file's content in the JSON.
 const wholeFile = 1 << 20
 
-// getContents answers a file at a ref, whole or in GitHub's raw form, or what is in a folder.
+// getContents returns a file at a ref, in JSON or GitHub's raw form, or a folder's list.
 func (s *Server) getContents(w http.ResponseWriter, r *http.Request, c caller) {
 	path, ref := r.PathValue("path"), r.URL.Query().Get("ref")
 	if ref == "" {
@@ -66,7 +66,7 @@ func (s *Server) getContents(w http.ResponseWriter, r *http.Request, c caller) {
 	}
 }
 
-// inLines is base64 as GitHub writes it: 60 characters a line.
+// inLines returns base64 in GitHub's form: 60 characters a line.
 func inLines(content string) string {
 	raw := base64.StdEncoding.EncodeToString([]byte(content))
 	var out strings.Builder
@@ -90,7 +90,7 @@ func (sc scene) content(path, ref, content string) object {
 	}
 }
 
-// deleteRef deletes a branch, which closes the pull requests that come from it.
+// deleteRef deletes a branch, which closes its pull requests.
 func (s *Server) deleteRef(w http.ResponseWriter, r *http.Request, c caller) {
 	if !c.may("write") {
 		complain(w, http.StatusForbidden, "Must have write access to Repository.")

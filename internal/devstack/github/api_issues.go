@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// issueCalls are about pull requests alone: there are no issues here. An App that may write issues and not pull requests is
-// limited to issues by GitHub: https://docs.github.com/rest/authentication/permissions-required-for-github-apps
+// issueCalls only concern pull requests: there are no issues here. GitHub restricts an App with issues permission but without
+// pull_requests permission to issues: https://docs.github.com/rest/authentication/permissions-required-for-github-apps
 func (s *Server) issueCalls() []endpoint {
 	return []endpoint{
 		{"GET", "/issues/{number}", readPulls, true, s.getIssue},
 		{"PATCH", "/issues/{number}", writePulls, false, s.patchIssue},
-		// issues/comments/{id} and issues/{number}/comments look alike to the mux: two handlers tell them apart.
+		// The mux cannot distinguish issues/comments/{id} and issues/{number}/comments; two handlers do.
 		{"GET", "/issues/{a}/{b}", readPulls, true, s.getUnderIssues},
 		{"POST", "/issues/{a}/{b}", writePulls, false, s.postUnderIssues},
 		{"PATCH", "/issues/comments/{id}", writePulls, false, s.patchComment},
@@ -56,7 +56,7 @@ func (s *Server) postUnderIssues(w http.ResponseWriter, r *http.Request, c calle
 	}
 }
 
-// listComments answers the oldest first, and only those changed since a time when asked.
+// listComments returns the oldest first, or only those changed since a given time.
 func (s *Server) listComments(w http.ResponseWriter, r *http.Request, c caller, number int) {
 	if _, ok := c.at.PullRequest(number); !ok {
 		notFound(w)
@@ -78,7 +78,7 @@ func (s *Server) listComments(w http.ResponseWriter, r *http.Request, c caller, 
 	page(w, r, s.base, all, nil)
 }
 
-// find copies a comment; nil: it is not there.
+// find returns a copy of a comment; nil: it does not exist.
 func (p Place) find(id int64) (c *Comment) {
 	p.look(func(_ *world, r *repository) {
 		if found := r.comment(id); found != nil {
@@ -116,7 +116,7 @@ func (s *Server) postComment(w http.ResponseWriter, r *http.Request, c caller, n
 	s.showComment(w, http.StatusCreated, c, id)
 }
 
-// mayEdit answers a call by who may not change a comment: only its author may, or who has write.
+// mayEdit answers a call if the caller may not change a comment: only its author and people with write permission may.
 func mayEdit(w http.ResponseWriter, c caller, id int64) bool {
 	found := c.at.find(id)
 	if found == nil || found.Author == c.login || !c.app && c.may("write") {
@@ -175,7 +175,7 @@ func (s *Server) listReactions(w http.ResponseWriter, r *http.Request, c caller)
 	page(w, r, s.base, all, nil)
 }
 
-// postReaction answers 201 for a new reaction and 200 for one that was there.
+// postReaction returns 201 for a new reaction and 200 for an existing one.
 func (s *Server) postReaction(w http.ResponseWriter, r *http.Request, c caller) {
 	var body struct{ Content string }
 	if !decode(w, r, &body) {

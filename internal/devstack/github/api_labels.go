@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// makeLabels is what it takes to make a label that is not there; to set one that is, the right to write pull requests does.
+// makeLabels is the permission for creating a label; setting an existing one only needs write permission for pull requests.
 const makeLabels = "issues:write"
 
 func (s *Server) labelCalls() []endpoint {
@@ -43,7 +43,7 @@ func (s *Server) showLabel(w http.ResponseWriter, status int, c caller, name str
 	answer(w, status, sc.labels[i].shape(sc))
 }
 
-// labelBody is what makes or changes a label of the repository. A new color may have no leading #.
+// labelBody is the body for creating or changing a label of the repository. A color must not have a leading #.
 type labelBody struct {
 	Name        string  `json:"name"`
 	NewName     string  `json:"new_name"`
@@ -64,7 +64,7 @@ func (b labelBody) on(l Label) Label {
 	return l
 }
 
-// mayManageLabels answers a call by who may not make labels.
+// mayManageLabels answers a call if the caller may not create labels.
 func mayManageLabels(w http.ResponseWriter, c caller) bool {
 	if !c.may("write") {
 		complain(w, http.StatusForbidden, "Must have write access to Repository.")
@@ -133,7 +133,7 @@ func (s *Server) patchLabel(w http.ResponseWriter, r *http.Request, c caller) {
 	}
 }
 
-// renameLabel gives a label another name wherever it is set; empty: takes it off.
+// renameLabel renames a label wherever it is set; empty: removes it.
 func (r *repository) renameLabel(from, to string) {
 	for _, pr := range r.Pulls {
 		i := slices.IndexFunc(pr.Labels, func(l string) bool { return strings.EqualFold(l, from) })
@@ -146,7 +146,7 @@ func (r *repository) renameLabel(from, to string) {
 	}
 }
 
-// deleteRepoLabel takes a label away from the repository and all that has it.
+// deleteRepoLabel deletes a label from the repository and everything that has it.
 func (s *Server) deleteRepoLabel(w http.ResponseWriter, r *http.Request, c caller) {
 	if !mayManageLabels(w, c) {
 		return
@@ -176,7 +176,7 @@ func (s *Server) listIssueLabels(w http.ResponseWriter, r *http.Request, c calle
 	page(w, r, s.base, s.sceneOf(c.at.repo).labelShapes(pr.Labels), nil)
 }
 
-// postIssueLabels takes a list, or an object with one, as GitHub does.
+// postIssueLabels accepts a list, or an object with one, as GitHub does.
 func (s *Server) postIssueLabels(w http.ResponseWriter, r *http.Request, c caller, number int) {
 	var raw json.RawMessage
 	if !decode(w, r, &raw) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// orgRoutes are the calls made with an installation's token or by a person that are about no single repository.
+// orgRoutes are the calls with an installation's token or by a person that concern no single repository.
 func (s *Server) orgRoutes(mux *http.ServeMux) {
 	known := func(pattern, needs string, fn as) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
@@ -52,7 +52,7 @@ func (s *Server) listRepos(w http.ResponseWriter, r *http.Request, c caller) {
 	})
 }
 
-// team is who is in the team a path names; ok is false when there is none.
+// team returns the members of the team in a path; ok is false if there is none.
 func (s *Server) team(r *http.Request) (logins []string, ok bool) {
 	if !strings.EqualFold(r.PathValue("org"), Org) {
 		return nil, false
@@ -78,7 +78,7 @@ func (s *Server) listMembers(w http.ResponseWriter, r *http.Request, _ caller) {
 	page(w, r, s.base, all, nil)
 }
 
-// getMembership answers 404 alike for a team that is not there and for somebody who is not in it.
+// getMembership returns 404 both for a missing team and for somebody who is not a member.
 func (s *Server) getMembership(w http.ResponseWriter, r *http.Request, _ caller) {
 	logins, _ := s.team(r)
 	i := slices.IndexFunc(logins, func(login string) bool { return strings.EqualFold(login, r.PathValue("user")) })
@@ -92,7 +92,7 @@ func (s *Server) getMembership(w http.ResponseWriter, r *http.Request, _ caller)
 	})
 }
 
-// getRateLimit tells how the limits stand; to ask costs nothing on GitHub, and next to nothing here.
+// getRateLimit returns the limits' state; on GitHub the call is free, here nearly.
 func (s *Server) getRateLimit(w http.ResponseWriter, _ *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// What the App needs for a call, by GitHub's documentation of the call ("Permissions required for GitHub Apps"). Some
-// reading calls would be answered for a public repository without them; here they are asked for, as for a private one.
+// The App's permissions for a call, from GitHub's documentation of the call ("Permissions required for GitHub Apps"). GitHub answers
+// some reading calls for public repositories without them; here they are always required, as for private ones.
 const (
 	readAny    = "metadata:read"
 	readPulls  = "pull_requests:read"
-	readIssues = "issues:read|pull_requests:read" // the repository's labels
+	readIssues = "issues:read|pull_requests:read" // for the repository's labels
 	writePulls = "pull_requests:write"
 	readFiles  = "contents:read"
 	writeFiles = "contents:write"
@@ -50,7 +50,7 @@ func (s *Server) getRepo(w http.ResponseWriter, _ *http.Request, c caller) {
 	show(w, http.StatusOK, repo, err)
 }
 
-// listPulls answers the newest first; open ones unless asked otherwise.
+// listPulls returns the newest first, by default only open ones.
 func (s *Server) listPulls(w http.ResponseWriter, r *http.Request, c caller) {
 	state := cmp.Or(r.URL.Query().Get("state"), "open")
 	sc, all := s.sceneOf(c.at.repo), []object{}
@@ -94,7 +94,7 @@ func (s *Server) showPull(w http.ResponseWriter, c caller, number int, shape fun
 	show(w, http.StatusOK, one, err)
 }
 
-// patchBody is what changes a pull request, or the issue it is.
+// patchBody changes a pull request, or its issue.
 type patchBody struct {
 	State *string `json:"state"`
 	Title *string `json:"title"`
@@ -104,7 +104,7 @@ func (s *Server) patchPull(w http.ResponseWriter, r *http.Request, c caller) {
 	s.patch(w, r, c, "PullRequest", scene.pull)
 }
 
-// patch closes, reopens or renames; other changes are not needed here.
+// patch closes, reopens or renames; other changes are not implemented.
 func (s *Server) patch(w http.ResponseWriter, r *http.Request, c caller, kind string, shape func(scene, PullRequest, int) (object, error)) {
 	var body patchBody
 	if !decode(w, r, &body) {
@@ -144,7 +144,7 @@ func (c caller) may(role string) (may bool) {
 	return may
 }
 
-// listFiles are the files a pull request changes.
+// listFiles returns the files that a pull request changes.
 func (s *Server) listFiles(w http.ResponseWriter, r *http.Request, c caller) {
 	var all []object
 	sc := s.sceneOf(c.at.repo)
@@ -202,7 +202,7 @@ func (s *Server) putMerge(w http.ResponseWriter, r *http.Request, c caller) {
 	answer(w, http.StatusOK, object{"sha": pr.MergeSHA, "merged": true, "message": "Pull Request successfully merged"})
 }
 
-// postDispatch takes at most ten fields at the payload's top, as GitHub does.
+// postDispatch accepts at most ten top-level fields in the payload, as GitHub does.
 func (s *Server) postDispatch(w http.ResponseWriter, r *http.Request, c caller) {
 	var body struct {
 		Type    string          `json:"event_type"`
@@ -235,7 +235,7 @@ func (s *Server) postDispatch(w http.ResponseWriter, r *http.Request, c caller) 
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// getPermission answers as GitHub does: maintain is a kind of write and triage a kind of read, told by role_name.
+// getPermission answers as GitHub does: maintain counts as write and triage as read; role_name has the role itself.
 func (s *Server) getPermission(w http.ResponseWriter, r *http.Request, c caller) {
 	login := r.PathValue("user")
 	var role string

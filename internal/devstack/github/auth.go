@@ -22,7 +22,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/file"
 )
 
-// loadKey reads the App's key, or makes and keeps one.
+// loadKey reads the App's key, or creates and stores one.
 func loadKey(path string) (*rsa.PrivateKey, []byte, error) {
 	if path != "" {
 		raw, err := os.ReadFile(path)
@@ -58,10 +58,10 @@ func parseKey(raw []byte) (*rsa.PrivateKey, error) {
 	return x509.ParsePKCS1PrivateKey(block.Bytes)
 }
 
-// refusal is a 401 in GitHub's words.
+// refusal is a 401 with GitHub's text.
 type refusal string
 
-// The refusals of an App's JWT and of tokens, as GitHub words them.
+// GitHub's texts for refused App JWTs and tokens.
 const (
 	noCredentials  refusal = "Requires authentication"
 	badCredentials refusal = "Bad credentials"
@@ -73,7 +73,7 @@ const (
 	unknownApp     refusal = "Integration not found"
 )
 
-// checkJWT verifies what an App signs: RS256 by its key, issued by it, ten minutes at most.
+// checkJWT verifies an App's JWT: RS256 with its key, issued by it, ten minutes at most.
 // https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-json-web-token-jwt-for-a-github-app
 func (s *Server) checkJWT(r *http.Request) refusal {
 	raw, ok := bearer(r)
@@ -114,7 +114,7 @@ func bearer(r *http.Request) (string, bool) {
 
 const tokenLife = time.Hour
 
-// grant is what an installation token is good for.
+// grant is the scope of an installation token.
 type grant struct {
 	End          time.Time         `json:"end"`
 	Installation int64             `json:"installation"`
@@ -122,7 +122,7 @@ type grant struct {
 	Repos        []int64           `json:"repos,omitempty"`       // nil: all the installation's
 }
 
-// issueToken makes an installation token. Only its hash is kept.
+// issueToken creates an installation token. Only its hash is stored.
 func (s *Server) issueToken(of grant) (string, time.Time, error) {
 	token := "ghs_" + rand.Text() + rand.Text()[:10]
 	of.End = s.now().UTC().Truncate(time.Second).Add(tokenLife)
@@ -143,15 +143,15 @@ func hashOf(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// caller is who calls the API: the App in its installation, or a person with a page of the playground open.
+// caller is who calls the API: the App in its installation, or a person with the playground open.
 type caller struct {
 	login string
 	app   bool
-	grant grant // the App's token's
-	at    Place // the repository the call is about
+	grant grant // scope of the App's token
+	at    Place // the repository of the call
 }
 
-// caller finds out who calls; an empty refusal says it is known.
+// caller identifies the caller; an empty refusal means success.
 func (s *Server) caller(r *http.Request) (caller, refusal) {
 	if r.Header.Get("Authorization") == "" {
 		if who := acting(r); who != "" {
@@ -181,8 +181,8 @@ func (c caller) sees(r *repository) bool {
 	return r.Access && (c.grant.Repos == nil || slices.Contains(c.grant.Repos, r.ID))
 }
 
-// granted reports whether the App, and the token, have one of the permissions that a call needs: "checks:write", or
-// "issues:read|pull_requests:read". Write is more than read.
+// granted reports whether the App and the token have one of the permissions that a call needs: "checks:write", or
+// "issues:read|pull_requests:read". Write includes read.
 func (c caller) granted(app Manifest, needs string) bool {
 	for one := range strings.SplitSeq(needs, "|") {
 		name, level, _ := strings.Cut(one, ":")

@@ -11,7 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/file"
 )
 
-// disk keeps the world in one JSON file and every webhook's body in a file beside it. An empty path keeps nothing.
+// disk stores the world in one JSON file and every webhook's body in a file beside it. An empty path stores nothing.
 type disk struct{ path string }
 
 // load reads the world; nil when there is none yet.
@@ -34,13 +34,13 @@ func (d disk) load() (*world, error) {
 		return nil, fmt.Errorf("the stand-in GitHub's state %s was kept by another version: make clean forgets it", d.path)
 	}
 	for _, one := range w.Deliveries {
-		// A body that went missing makes the delivery unsendable, not the world unreadable.
+		// A missing body only makes the delivery unsendable.
 		one.Payload, _ = os.ReadFile(d.body(one.ID))
 	}
 	return w, nil
 }
 
-// save replaces the file in one step, so that a kill leaves the old world or the new one.
+// save replaces the file atomically, so that a kill leaves the old world or the new one.
 func (d disk) save(w *world) error {
 	if d.path == "" {
 		return nil
@@ -64,7 +64,7 @@ func (d disk) keepBody(one *Delivery) error {
 	return file.Replace(d.body(one.ID), one.Payload)
 }
 
-// dropBody forgets the body of a delivery that left the log.
+// dropBody deletes the body of a delivery that left the log.
 func (d disk) dropBody(one *Delivery) {
 	if d.path != "" {
 		_ = os.Remove(d.body(one.ID))

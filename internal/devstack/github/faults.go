@@ -6,35 +6,35 @@ import (
 	"strings"
 )
 
-// APIFault is what the next calls of the API are answered with instead.
+// APIFault is a response that replaces that of the next API calls.
 type APIFault struct {
 	Status     int
 	RetryAfter string // the header's value; empty: none
 	Message    string
 	DocsURL    string
-	Method     string // only calls of this method; empty: all
-	Path       string // only calls whose path contains this; empty: all but those for tokens
-	After      bool   // do the work first, then cut the connection: an answer lost after its commit
+	Method     string // only for this method; empty: all
+	Path       string // only for paths that contain this; empty: all except those for tokens
+	After      bool   // execute the call first, then cut the connection: a response lost after its commit
 }
 
-// faults are what tests ask for. Guarded by Server.mu.
+// faults are the faults that tests set. Guarded by Server.mu.
 type faults struct {
 	drop, double, hold int
 	api                []APIFault
-	late               int            // how often what is new answers 404
-	unseen             map[string]int // repository/id → how often yet
+	late               int            // number of 404 responses for something new
+	unseen             map[string]int // repository/id → number so far
 }
 
-// DropNext makes the next n webhooks get lost: the log has them as failed, nobody received them.
+// DropNext loses the next n webhooks: the log shows them as failed, nobody received them.
 func (s *Server) DropNext(n int) { s.setFaults(func(f *faults) { f.drop = n }) }
 
-// DuplicateNext sends the next n webhooks twice, with one GUID.
+// DuplicateNext sends the next n webhooks twice, with the same GUID.
 func (s *Server) DuplicateNext(n int) { s.setFaults(func(f *faults) { f.double = n }) }
 
-// HoldNext keeps the next n webhooks back until Release.
+// HoldNext holds the next n webhooks until Release.
 func (s *Server) HoldNext(n int) { s.setFaults(func(f *faults) { f.hold = n }) }
 
-// Release sends what was held back, the newest first: late and out of order.
+// Release sends the held webhooks, the newest first: late and out of order.
 func (s *Server) Release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,15 +47,15 @@ func (s *Server) Release() {
 	}
 }
 
-// FailNext answers the next n matching API calls with the fault. Faults asked for earlier come first.
+// FailNext makes the next n matching API calls return the fault. Earlier faults apply first.
 func (s *Server) FailNext(n int, f APIFault) {
 	s.setFaults(func(all *faults) { all.api = append(all.api, slices.Repeat([]APIFault{f}, n)...) })
 }
 
-// Recover ends all faults that were asked for with FailNext.
+// Recover ends all faults of FailNext.
 func (s *Server) Recover() { s.setFaults(func(all *faults) { all.api = nil }) }
 
-// RevokeTokens makes every installation token issued so far worthless.
+// RevokeTokens invalidates every installation token issued so far.
 func (s *Server) RevokeTokens() {
 	s.look(func(w *world) { clear(w.Tokens) })
 }
@@ -66,7 +66,7 @@ func (s *Server) setFaults(fn func(*faults)) {
 	fn(&s.faults)
 }
 
-// withFaults sends a new delivery, or does to it what a test asked for. Called with s.mu held.
+// withFaults sends a new delivery, with the faults that a test set. Called with s.mu held.
 func (s *Server) withFaults(d *Delivery) {
 	switch {
 	case s.faults.drop > 0:
@@ -99,7 +99,7 @@ func (s *Server) takeFault(r *http.Request) (APIFault, bool) {
 	return APIFault{}, false
 }
 
-// withAPIFaults answers calls with the faults tests asked for.
+// withAPIFaults applies the faults that tests set to calls.
 func (s *Server) withAPIFaults(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f, ok := s.takeFault(r)
@@ -118,7 +118,7 @@ func (s *Server) withAPIFaults(next http.Handler) http.Handler {
 	})
 }
 
-// discard is an answer nobody receives.
+// discard is a response that nobody receives.
 type discard struct{ header http.Header }
 
 func (d discard) Header() http.Header         { return d.header }

@@ -13,15 +13,15 @@ import (
 	"github.com/vektah/gqlparser/v2/validator/rules"
 )
 
-// schema is the part of GitHub's schema that is answered here, each field with GitHub's own name and type. A query for
-// anything else is refused, as the real one refuses what its schema does not have.
+// schemaText is the implemented part of GitHub's schema, each field with GitHub's own name and type. A query for anything else is
+// refused, as GitHub refuses what its schema does not have.
 //
 //go:embed schema.graphql
 var schemaText string
 
 var schema = gqlparser.MustLoadSchema(&ast.Source{Name: "schema.graphql", Input: schemaText})
 
-// gqlError is an error in GitHub's shape: it has a type beside what the specification names.
+// gqlError is an error in GitHub's form: it has a type in addition to the specification's fields.
 type gqlError struct {
 	Type       string              `json:"type,omitempty"`
 	Path       []any               `json:"path,omitempty"`
@@ -40,13 +40,13 @@ type query struct {
 	cost   int
 }
 
-// postGraphQL answers as GitHub does: 200 whatever the query was, with errors beside what could be answered.
+// postGraphQL answers as GitHub does: always 200, with errors beside the data.
 // https://docs.github.com/graphql/guides/forming-calls-with-graphql
 func (s *Server) postGraphQL(w http.ResponseWriter, r *http.Request) {
 	c, why := s.caller(r)
 	switch {
 	case why == noCredentials:
-		complain(w, http.StatusForbidden, "API rate limit exceeded for anonymous callers.") // there are none on GraphQL
+		complain(w, http.StatusForbidden, "API rate limit exceeded for anonymous callers.") // GraphQL has no anonymous callers
 		return
 	case why != "":
 		complain(w, http.StatusUnauthorized, string(why))
@@ -109,7 +109,7 @@ func explained(bad gqlerror.List) []gqlError {
 	return out
 }
 
-// fields answers a selection of a thing. Each alias is answered for itself: what fails is null and has an error.
+// fields returns the selected fields of an object. Each alias is answered separately: a failed one is null and has an error.
 func (q *query) fields(of node, set ast.SelectionSet, path []any) object {
 	out := object{}
 	for _, one := range set {
@@ -125,7 +125,7 @@ func (q *query) fields(of node, set ast.SelectionSet, path []any) object {
 	return out
 }
 
-// join adds a fragment's fields if it is about this kind of thing.
+// join adds a fragment's fields if its type matches.
 func (q *query) join(out object, of node, condition string, set ast.SelectionSet, path []any) {
 	fits := condition == "" || condition == of.kind()
 	for _, name := range schema.GetPossibleTypes(schema.Types[condition]) {
@@ -152,7 +152,7 @@ func (q *query) field(of node, f *ast.Field, path []any) any {
 	return q.deep(value, f, path)
 }
 
-// deep turns nodes into what was selected of them.
+// deep replaces nodes by their selected fields.
 func (q *query) deep(value any, f *ast.Field, path []any) any {
 	switch value := value.(type) {
 	case node:

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// node is a thing of the graph: it answers its fields by name. The schema has been checked before.
+// node is an object of the graph: it returns its fields by name. The query was checked against the schema before.
 type node interface {
 	kind() string
 	get(q *query, field string, args map[string]any) (any, *gqlError)
@@ -17,7 +17,7 @@ func missing(format string, args ...any) *gqlError {
 
 var forbidden = gqlError{Type: "FORBIDDEN", Extensions: object{"saml_failure": false}, Message: "Resource not accessible by integration"}
 
-// root is where a query begins.
+// root is the query's root object.
 type root struct{}
 
 func (root) kind() string { return "Query" }
@@ -67,11 +67,11 @@ func (a actor) get(_ *query, field string, _ map[string]any) (any, *gqlError) {
 	shape := a.sc.user(a.login)
 	return map[string]any{
 		"id": shape["node_id"], "databaseId": shape["id"], "url": shape["html_url"],
-		"login": strings.TrimSuffix(a.login, "[bot]"), // GraphQL leaves the suffix of a bot out
+		"login": strings.TrimSuffix(a.login, "[bot]"), // GraphQL omits a bot's suffix
 	}[field], nil
 }
 
-// repoNode is a repository, or the fork of it that a pull request comes from.
+// repoNode is a repository, or the fork from which a pull request comes.
 type repoNode struct {
 	r    *repository
 	sc   scene
@@ -107,7 +107,7 @@ func (n repoNode) pull(q *query, number any) (any, *gqlError) {
 	return pullNode{q.w.snapshot(n.r, pr), n}, nil
 }
 
-// whole reads a whole number, written in the query or given as a variable, which travels as JSON.
+// whole reads an integer, from the query's text or from a variable, which is JSON.
 func whole(v any) (int64, bool) {
 	switch v := v.(type) {
 	case int64:
@@ -189,7 +189,7 @@ func (n refNode) get(_ *query, field string, _ map[string]any) (any, *gqlError) 
 	return map[string]any{"id": "REF_" + string(n), "name": string(n)}[field], nil
 }
 
-// labelsOf answers a connection, which GitHub wants bounded: first or last, 1 to 100.
+// labelsOf returns a connection, whose size GitHub requires: first or last, 1 to 100.
 func labelsOf(pr PullRequest, sc scene, args map[string]any) (any, *gqlError) {
 	n, ok := whole(args["first"])
 	if !ok {

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// as is a call of the API by somebody known.
+// as is an API call by a known caller.
 type as func(w http.ResponseWriter, r *http.Request, c caller)
 
 // endpoint is one route of the API below /repos/{owner}/{repo}.
 type endpoint struct {
 	method, path string
-	needs        string // the App's permissions, one of them, as GitHub's documentation names them for the call
-	public       bool   // of a public repository anybody may ask
+	needs        string // the App's permissions, one of which is needed, as in GitHub's documentation of the call
+	public       bool   // anybody may call it for a public repository
 	fn           as
 }
 
@@ -25,7 +25,7 @@ func (s *Server) route(mux *http.ServeMux, calls []endpoint) {
 	mux.HandleFunc("/repositories/{id}", func(w http.ResponseWriter, r *http.Request) { s.byNumber(mux, w, r) })
 }
 
-// guarded lets through who may, to a repository that they may see.
+// guarded checks that the caller may make the call and see the repository.
 func (s *Server) guarded(one endpoint) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c, why := s.caller(r)
@@ -62,12 +62,12 @@ func (s *Server) guarded(one endpoint) http.HandlerFunc {
 	}
 }
 
-// mayKnow reports whether a private repository is there for the caller.
+// mayKnow reports whether a private repository exists for the caller.
 func (c caller) mayKnow(r *repository) bool {
 	return c.app && c.sees(r) || !c.app && c.login != "" && r.role(c.login) != ""
 }
 
-// stopped answers a call that may not be made.
+// stopped answers a call that the caller may not make.
 func (s *Server) stopped(w http.ResponseWriter, r *http.Request, c caller, repo *repository, needs string) bool {
 	reading := r.Method == http.MethodGet
 	switch {
@@ -93,7 +93,7 @@ func (s *Server) manifest() (m Manifest) {
 	return m
 }
 
-// sendOn answers a request by a repository's old name as GitHub does: it is told to come by its number.
+// sendOn redirects a request for a repository's old name to its number, as GitHub does.
 // https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api#follow-redirects
 func (s *Server) sendOn(w http.ResponseWriter, r *http.Request, id int64) {
 	parts := strings.SplitN(strings.TrimPrefix(r.URL.EscapedPath(), "/repos/"), "/", 3)

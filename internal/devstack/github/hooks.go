@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// DeliveryState says how far a webhook got.
+// DeliveryState is the state of a webhook's delivery.
 type DeliveryState string
 
 // The states of a delivery.
 const (
-	Waiting   DeliveryState = "waiting"   // to be sent, or on its way
-	Delivered DeliveryState = "delivered" // answered with 2xx
+	Waiting   DeliveryState = "waiting"   // to be sent, or being sent
+	Delivered DeliveryState = "delivered" // got a 2xx response
 	Failed    DeliveryState = "failed"    // tried once, as GitHub does; only a redelivery tries again
-	Held      DeliveryState = "held"      // kept back by HoldNext
+	Held      DeliveryState = "held"      // held by HoldNext
 )
 
-// Delivery is one try to tell of one event.
+// Delivery is one try to deliver one event.
 type Delivery struct {
 	ID           int64         `json:"id"`
 	GUID         string        `json:"guid"` // the same for redeliveries
@@ -32,19 +32,19 @@ type Delivery struct {
 	At           time.Time     `json:"at"`
 	State        DeliveryState `json:"state"`
 	Redelivery   bool          `json:"redelivery"`
-	Status       string        `json:"status"` // in GitHub's words
+	Status       string        `json:"status"` // GitHub's text
 	StatusCode   int           `json:"statusCode"`
 	Seconds      float64       `json:"seconds"`
-	Answer       string        `json:"answer"` // the start of the body
+	Answer       string        `json:"answer"` // the beginning of the body
 	Payload      []byte        `json:"-"`
 }
 
 const (
 	logLength    = 1000
-	deliveryLife = 3 * 24 * time.Hour // after which GitHub neither shows a delivery nor sends it again
+	deliveryLife = 3 * 24 * time.Hour // after that GitHub neither shows a delivery nor sends it again
 )
 
-// tell puts events into the log and the outbox. Called with s.mu held.
+// tell adds events to the log and the outbox. Called with s.mu held.
 func (s *Server) tell(events []Event) error {
 	if s.hook.URL == "" {
 		return nil
@@ -69,8 +69,7 @@ func (s *Server) tell(events []Event) error {
 	return nil
 }
 
-// told reports whether the App is told of an event: it is installed where it happened, and was registered for it.
-// Called with s.mu held.
+// told reports whether the App gets an event: it is installed there, and is registered for the event. Called with s.mu held.
 func (s *Server) told(e Event) bool {
 	if !slices.Contains(always, e.Name) && !slices.Contains(s.app.Events, e.Name) {
 		return false
@@ -91,7 +90,7 @@ func (s *Server) told(e Event) bool {
 	return slices.ContainsFunc(s.world.Repos, func(r *repository) bool { return r.ID == e.scene.repo.ID && r.Access })
 }
 
-// about is the number of the pull request that an event is shown with; 0: none.
+// about returns the number of the pull request with which an event is shown; 0: none.
 func (e Event) about() int {
 	if e.PR.Number == 0 && len(e.OnHead) > 0 {
 		return e.OnHead[0].Number
@@ -99,7 +98,7 @@ func (e Event) about() int {
 	return e.PR.Number
 }
 
-// log keeps a delivery and lets the oldest finished ones go. Called with s.mu held.
+// log stores a delivery and drops the oldest finished ones. Called with s.mu held.
 func (s *Server) log(d *Delivery) error {
 	if err := s.disk.keepBody(d); err != nil {
 		return err
@@ -121,7 +120,7 @@ func (s *Server) send(d *Delivery) {
 	s.outbox = append(s.outbox, d)
 	select {
 	case s.mail <- struct{}{}:
-	default: // the postman has been told already
+	default: // the postman was already notified
 	}
 }
 
@@ -136,18 +135,18 @@ func (s *Server) resume() {
 	}
 }
 
-// line is what deliveries are sent one after the other for.
+// line identifies deliveries that are sent one after the other.
 type line struct {
 	repo   int64
 	number int
 }
 
-// postman sends what is in the outbox: one after the other for a pull request, beside each other for several. It
-// returns when ctx ends and everything on its way has come to an end.
+// postman sends what is in the outbox: one after the other for a pull request, concurrently for several. It returns when ctx has
+// ended and every delivery in progress is finished.
 func (s *Server) postman(ctx context.Context) {
 	var way sync.WaitGroup
 	defer way.Wait()
-	last := map[line]chan struct{}{} // closed when the delivery before is done
+	last := map[line]chan struct{}{} // closed when the previous delivery is done
 	for {
 		select {
 		case <-ctx.Done():
@@ -173,7 +172,7 @@ func (s *Server) postman(ctx context.Context) {
 	}
 }
 
-// deliver makes the one try. A try cut short by Stop stays waiting.
+// deliver makes the one try. A try interrupted by Stop stays waiting.
 func (s *Server) deliver(ctx context.Context, d *Delivery) {
 	if ctx.Err() != nil {
 		return
@@ -189,11 +188,11 @@ func (s *Server) deliver(ctx context.Context, d *Delivery) {
 	defer s.mu.Unlock()
 	d.At, d.Seconds, d.StatusCode, d.Answer = start.UTC(), s.now().Sub(start).Seconds(), code, answer
 	d.State, d.Status = judge(code, err)
-	// The log on disk may lag behind by this one line; the next change writes it.
+	// If this fails, the log on disk lacks this line; the next change writes it.
 	_ = s.disk.save(s.world)
 }
 
-// judge gives a try its state and GitHub's words for it.
+// judge returns a try's state and GitHub's text for it.
 func judge(code int, err error) (DeliveryState, string) {
 	var network net.Error
 	switch {
@@ -207,7 +206,7 @@ func judge(code int, err error) (DeliveryState, string) {
 	return Failed, "Invalid HTTP Response: " + itoa(int64(code))
 }
 
-// Redeliver tries a delivery again, with the same GUID and body. Nobody but a caller of this does.
+// Redeliver tries a delivery again, with the same GUID and body. Nothing else does.
 func (s *Server) Redeliver(id int64) error {
 	return s.change(func(w *world) ([]Event, error) {
 		i := slices.IndexFunc(w.Deliveries, func(d *Delivery) bool { return d.ID == id })
@@ -230,7 +229,7 @@ func (s *Server) Redeliver(id int64) error {
 	})
 }
 
-// Deliveries is the log, oldest first.
+// Deliveries returns the log, oldest first.
 func (s *Server) Deliveries() []Delivery {
 	var out []Delivery
 	s.look(func(w *world) {

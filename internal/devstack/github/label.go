@@ -15,7 +15,7 @@ type Label struct {
 	Description string `json:"description"`
 }
 
-// Labels known to a repository at the start: the four profiles' and some that are none of ocpctl's business.
+// startLabels are a repository's labels at the start: the four profiles' and some unrelated to ocpctl.
 var startLabels = []string{
 	"ocp/aws-minimal-test", "ocp/aws-standard", "ocp/ibm-minimal-test", "ocp/ibm-standard",
 	"bug", "enhancement", "documentation", "needs review",
@@ -28,7 +28,7 @@ var labelLooks = []struct{ prefix, color, words string }{
 	{"documentation", "0075ca", "Improvements or additions to documentation"},
 }
 
-// plainLabel is a label as it looks when nobody said how: GitHub makes what it does not know grey.
+// plainLabel returns the label that GitHub creates for an unknown name: it is grey.
 func plainLabel(name string) *Label {
 	l := &Label{Name: name, Color: "ededed"}
 	for _, look := range labelLooks {
@@ -43,7 +43,7 @@ func plainLabel(name string) *Label {
 	return l
 }
 
-// label finds a label whatever its case.
+// label finds a label, ignoring case.
 func (r *repository) label(name string) *Label {
 	for _, l := range r.Labels {
 		if strings.EqualFold(l.Name, name) {
@@ -55,7 +55,7 @@ func (r *repository) label(name string) *Label {
 
 var hexColor = regexp.MustCompile(`^[0-9a-fA-F]{6}$`)
 
-// wrong names the field GitHub would refuse and the code it gives; empty: none.
+// wrong returns the field that GitHub would refuse and its error code; empty: none.
 func (l Label) wrong() (field, code string) {
 	switch {
 	case strings.TrimSpace(l.Name) == "":

@@ -9,33 +9,32 @@ import (
 	"time"
 )
 
-// Limits are how much GitHub takes from an installation.
-// https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api
+// Limits are GitHub's limits for an installation. https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api
 type Limits struct {
-	Hour             time.Duration // how long an hour of the limits lasts: shorter where clusters live faster than real ones; 0: an hour
-	PerHour          int           // calls, and points of GraphQL beside them
-	Strict           bool          // the secondary limits below count too
-	ContentPerMinute int           // calls that make content
+	Hour             time.Duration // length of an hour of the limits: shorter if clusters live faster than real ones; 0: an hour
+	PerHour          int           // calls, and separately points of GraphQL
+	Strict           bool          // enforce the secondary limits below
+	ContentPerMinute int           // calls that create content
 	ContentPerHour   int
-	PointsPerMinute  int // a reading call costs one, another five
+	PointsPerMinute  int // a read costs one, a write five
 }
 
-// DocumentedLimits are those of GitHub's documentation; the secondary ones are not enforced until Strict.
+// DocumentedLimits are the limits in GitHub's documentation; the secondary ones are enforced only with Strict.
 func DocumentedLimits() Limits {
 	return Limits{PerHour: 5000, ContentPerMinute: 80, ContentPerHour: 500, PointsPerMinute: 900}
 }
 
 func (l Limits) hour() time.Duration { return cmp.Or(l.Hour, time.Hour) }
 
-// SetLimits says how much the stand-in takes from now on. What was used before still counts.
+// SetLimits sets the limits from now on. Earlier use still counts.
 func (s *Server) SetLimits(l Limits) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.meter.limits = l
 }
 
-// Spend uses the primary limits up until so many calls are left of each. They are whole again after the given time, but for a
-// second. undo makes what was used before count again, and what is used until then.
+// Spend uses up the primary limits until only so many calls are left of each. They reset after the given time, within a second. undo
+// makes the earlier use count again, together with the use since then.
 func (s *Server) Spend(left int, reset time.Duration) (undo func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,7 +57,7 @@ func (s *Server) Spend(left int, reset time.Duration) (undo func()) {
 	}
 }
 
-// Left is what is left of the primary limit of REST calls.
+// Left returns what is left of the primary limit for REST calls.
 func (s *Server) Left() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,17 +71,17 @@ func resourceOf(path string) string {
 	return "core"
 }
 
-// Call is a call of the API by the App, as itself or in its installation.
+// Call is an API call by the App, as itself or in its installation.
 type Call struct {
 	At      time.Time
 	Method  string
 	Route   string // the pattern it matched, e.g. "POST /repos/{owner}/{repo}/check-runs"
 	Path    string
-	Status  int  // 0: it is not answered yet
-	Content bool // it writes as the installation
+	Status  int  // 0: not answered yet
+	Content bool // it creates content as the installation
 }
 
-// Calls are those made since the start, oldest first; the newest 50,000 are kept.
+// Calls returns the calls since the start, oldest first; the newest 50,000 are kept.
 func (s *Server) Calls() []Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,7 +101,7 @@ func (s *Server) CallsByRoute() map[string]int {
 	return out
 }
 
-// MostContent is the greatest number of content writes within any span of time of this length.
+// MostContent returns the largest number of content writes within any period of this length.
 func (s *Server) MostContent(within time.Duration) int {
 	var at []time.Time
 	for _, c := range s.Calls() {
@@ -121,14 +120,14 @@ func (s *Server) MostContent(within time.Duration) int {
 	return most
 }
 
-// meter counts. Guarded by Server.mu.
+// meter counts calls. Guarded by Server.mu.
 type meter struct {
 	limits Limits
 	calls  []*Call
 	hours  map[string]*hour // by resource
 }
 
-// hour is what was used of a primary limit.
+// hour is the use of a primary limit.
 type hour struct {
 	start time.Time
 	used  int
@@ -138,7 +137,7 @@ const keptCalls = 50_000
 
 func newMeter() meter { return meter{limits: DocumentedLimits(), hours: map[string]*hour{}} }
 
-// use takes n from a resource's hour and answers how it stands then.
+// use takes n from a resource's hour and returns its state.
 func (m *meter) use(resource string, n int, now time.Time) *hour {
 	h := m.hours[resource]
 	if h == nil || now.Sub(h.start) >= m.limits.hour() {
@@ -149,7 +148,7 @@ func (m *meter) use(resource string, n int, now time.Time) *hour {
 	return h
 }
 
-// tooMuch names the seconds to wait when a call as the installation is over a secondary limit; zero: it is not.
+// tooMuch returns the seconds to wait if a call as the installation exceeds a secondary limit; zero: it does not.
 func (m *meter) tooMuch(now time.Time, content bool) int {
 	if !m.limits.Strict {
 		return 0
@@ -187,7 +186,7 @@ func (m *meter) note(c *Call) {
 	}
 }
 
-// metered counts the App's calls, says in every answer how the limit stands, and refuses what is over it.
+// metered counts the App's calls, reports the limit in every response, and refuses calls above it.
 func (s *Server) metered(mux *http.ServeMux, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") == "" {
@@ -200,15 +199,15 @@ func (s *Server) metered(mux *http.ServeMux, next http.Handler) http.Handler {
 		s.mu.Lock()
 		limits, wait := s.meter.limits, s.meter.tooMuch(call.At, call.Content)
 		h := *s.meter.use(resource, 1, call.At)
-		s.meter.note(call) // before it is answered: who has the answer finds it counted, and those beside it do
+		s.meter.note(call) // before the response is sent, so that whoever has it, and concurrent callers, find it counted
 		s.mu.Unlock()
 		setLimit(w.Header(), resource, limits, h)
 		out := &statusKeeper{ResponseWriter: w, status: http.StatusOK}
-		defer func() { // whatever became of it: a cut connection was a call too
+		defer func() { // in any case: a cut connection was a call too
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			if out.status == http.StatusNotModified {
-				s.meter.use(resource, -1, call.At) // an answer that was known already costs nothing
+				s.meter.use(resource, -1, call.At) // a 304 costs nothing
 			}
 			call.Status = out.status
 		}()
@@ -232,7 +231,7 @@ func (s *Server) metered(mux *http.ServeMux, next http.Handler) http.Handler {
 const secondary = "You have exceeded a secondary rate limit and have been temporarily blocked from content creation. " +
 	"Please retry your request again later."
 
-// routeOf is the pattern that a request matches. Two that share one are told apart.
+// routeOf returns the pattern that a request matches. Two with a shared pattern are distinguished.
 func routeOf(mux *http.ServeMux, r *http.Request) string {
 	_, pattern := mux.Handler(r)
 	if shared, ok := strings.CutSuffix(pattern, "/{a}/{b}"); ok {
@@ -257,7 +256,7 @@ func setLimit(head http.Header, resource string, limits Limits, h hour) {
 	head.Set("X-RateLimit-Resource", resource)
 }
 
-// statusKeeper remembers what a call was answered.
+// statusKeeper remembers a call's status.
 type statusKeeper struct {
 	http.ResponseWriter
 	status int
@@ -268,20 +267,20 @@ func (k *statusKeeper) WriteHeader(status int) {
 	k.ResponseWriter.WriteHeader(status)
 }
 
-// NotYet answers 404 to the first n calls that name a new pull request, comment, check run or deployment: GitHub's
-// parts do not all know of a new thing at once. Zero ends it.
+// NotYet makes the first n calls that name a new pull request, comment, check run or deployment return 404: not all of GitHub's
+// servers know a new object at once. Zero ends it.
 func (s *Server) NotYet(n int) {
 	s.setFaults(func(f *faults) { f.late, f.unseen = n, map[string]int{} })
 }
 
-// fresh remembers that something new is not to be seen yet. Called with s.mu held.
+// fresh records that something new is not visible yet. Called with s.mu held.
 func (s *Server) fresh(repo, id int64) {
 	if s.faults.late > 0 {
 		s.faults.unseen[itoa(repo)+"/"+itoa(id)] = s.faults.late
 	}
 }
 
-// notYet reports whether a call names something that is not to be seen yet.
+// notYet reports whether a call names something that is not visible yet.
 func (s *Server) notYet(r *http.Request, repo int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -293,7 +292,7 @@ func (s *Server) notYet(r *http.Request, repo int64) bool {
 	return false
 }
 
-// lateIn reports whether something new is not to be seen yet, once less from now on. Called with s.mu held.
+// lateIn reports whether something new is not visible yet, and counts the call. Called with s.mu held.
 func (s *Server) lateIn(repo, id int64) bool {
 	key := itoa(repo) + "/" + itoa(id)
 	left, late := s.faults.unseen[key]

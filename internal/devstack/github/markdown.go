@@ -13,8 +13,8 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// markdown turns a comment into HTML that is safe to show: goldmark drops dangerous links, and of raw HTML only a few
-// bare tags pass; the rest is shown as text, HTML comments not at all.
+// markdown converts a comment to safe HTML: goldmark drops dangerous links, and only a few bare tags of raw HTML pass; the rest is
+// shown as text, HTML comments not at all.
 var markdown = goldmark.New(
 	goldmark.WithExtensions(extension.GFM),
 	goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(fewTags{}, 100))),

@@ -7,21 +7,21 @@ import (
 	"strings"
 )
 
-// Event is something that happened on GitHub and is told by webhook. Fields that an event does not need stay empty.
+// Event is an event on GitHub that is sent as a webhook. Unused fields stay empty.
 type Event struct {
 	Name         string      // pull_request, issue_comment, check_run, check_suite, repository, repository_dispatch, installation …
 	Action       string      // e.g. labeled; for repository_dispatch the dispatch's type; empty for ping
 	Sender       string      // login
 	Repo         RepoRef     // empty: acme/shop
 	Installation int64       // empty: the first
-	PR           PullRequest // as it is after the event
+	PR           PullRequest // after the event
 	Label        string      // labeled and unlabeled
 	Comment      Comment     // issue_comment
 	OldBody      string      // issue_comment edited
 	OldTitle     string      // pull_request edited
 	Before       string      // synchronize: the head before
 	Comments     int         // how many comments the pull request has
-	BaseURL      string      // the stand-in's address; empty: GitHub's own addresses in the payload
+	BaseURL      string      // the stand-in's URL; empty: GitHub's own URLs in the payload
 
 	Check   Check           // check_run; check_suite: the newest run on Check.Head
 	OnHead  []PullRequest   // check_run and check_suite: open pull requests with this head, from branches of the repository
@@ -29,12 +29,12 @@ type Event struct {
 	Deploy  Deployment      // deployment_status: with the new status last
 	Client  json.RawMessage // repository_dispatch: the payload
 	OldName string          // repository renamed (the name alone) and transferred (owner/name)
-	Repos   []RepoRef       // installation: those it covers; installation_repositories: those added or removed
+	Repos   []RepoRef       // installation: its repositories; installation_repositories: those added or removed
 
-	scene scene         // of the world it happened in; zero: none
-	in    *installation // installation: as it is after the event; nil: as at the start
+	scene scene         // of the event's world; zero: none
+	in    *installation // installation: its state after the event; nil: as at the start
 
-	leaving bool // told even though the App has no business there any more
+	leaving bool // sent even though the App has no access any more
 }
 
 // Payload builds the webhook's body in GitHub's own shape.
@@ -57,7 +57,7 @@ func Payload(e Event) ([]byte, error) {
 	return json.Marshal(body)
 }
 
-// setting is the scene of the event: that of its world, or a plain one with what the event itself says.
+// setting returns the scene of the event: that of its world, or a plain one with the event's own data.
 func (e Event) setting() scene {
 	sc := e.scene
 	if sc.repo.Name == "" && sc.installation == 0 {
@@ -112,7 +112,7 @@ func (e Event) body() (object, error) {
 	return body, nil
 }
 
-// pullActions name the sample that an action of pull_request is made from.
+// pullActions maps an action of pull_request to the sample for it.
 var pullActions = map[string]string{
 	"opened": "opened", "edited": "opened", "labeled": "labeled", "unlabeled": "unlabeled", "synchronize": "synchronize",
 	"closed": "closed", "reopened": "reopened", "converted_to_draft": "opened", "ready_for_review": "opened",

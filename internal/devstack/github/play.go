@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// pages are the playground's templates, its style and its one script.
+// pages are the playground's templates, its style sheet and its only script.
 //
 //go:embed pages
 var pages embed.FS
@@ -24,12 +24,12 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"markdown": rendered, "clock": clock, "short": short, "initial": initial, "words": words, "less": less, "emoji": emoji,
 }).ParseFS(pages, "pages/*.html"))
 
-// people one can act as.
+// people are those as whom one can act.
 var people = []string{"maya", "will", "rita", "ada", ForkOwner}
 
 const actingCookie = "acting_as"
 
-// acting is the person whose page it is; empty when no page was opened.
+// acting returns the person who uses the page; empty if no page was opened.
 func acting(r *http.Request) string {
 	cookie, err := r.Cookie(actingCookie)
 	if err != nil || !slices.Contains(people, cookie.Value) {
@@ -70,7 +70,7 @@ func (s *Server) playRoutes(mux *http.ServeMux) {
 
 var pullAddress = regexp.MustCompile(`^/([^/]+/[^/]+)/pull/(\d+)$`)
 
-// elsewhere leads the addresses that GitHub's payloads name to the playground's pages; there is nothing else.
+// elsewhere redirects the URLs in GitHub's payloads to the playground's pages; there is nothing else.
 func (s *Server) elsewhere(w http.ResponseWriter, r *http.Request) {
 	found := pullAddress.FindStringSubmatch(r.URL.Path)
 	if found == nil || r.Method != http.MethodGet {
@@ -81,7 +81,7 @@ func (s *Server) elsewhere(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, s.In(found[1]).pullPath(n), http.StatusSeeOther)
 }
 
-// placeOf is the repository whose page it is.
+// placeOf returns the page's repository.
 func (s *Server) placeOf(r *http.Request) Place {
 	if owner, repo := r.PathValue("owner"), r.PathValue("repo"); owner != "" {
 		return s.In(owner + "/" + repo)
@@ -91,9 +91,9 @@ func (s *Server) placeOf(r *http.Request) Place {
 
 var errMayNot = errors.New("may not")
 
-// move is what a form of a pull request's page does.
+// move is the action of a form on a pull request's page.
 type move struct {
-	role string // what GitHub asks for; "close": triage, or to be the author; "author": write, or to be the author; "": nothing
+	role string // what GitHub requires; "close": triage, or to be the author; "author": write, or to be the author; "": nothing
 	do   func(p Place, r *http.Request, n int, as string) error
 }
 
@@ -132,7 +132,7 @@ func formID(r *http.Request, name string) int64 {
 	return n
 }
 
-// lets reports whether GitHub would let a person make a move on a pull request.
+// lets reports whether GitHub would allow a person's action on a pull request.
 func (p Place) lets(role, as string, n int) (may bool) {
 	p.look(func(_ *world, r *repository) {
 		c, pr := caller{login: as}, r.pull(n)
@@ -151,7 +151,7 @@ func (p Place) lets(role, as string, n int) (may bool) {
 	return may
 }
 
-// playAct does what a form asks for and goes back to the page.
+// playAct executes a form and returns to the page.
 func (s *Server) playAct(w http.ResponseWriter, r *http.Request) {
 	p, n, as := s.placeOf(r), number(r, "number"), actingOrFirst(r)
 	var err error
@@ -175,7 +175,7 @@ func (s *Server) playAct(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, target, http.StatusSeeOther)
 }
 
-// refused says why GitHub would not do it; empty: it did.
+// refused says why GitHub would refuse; empty: it does not.
 func refused(err error, as string) string {
 	switch {
 	case errors.Is(err, errMayNot):
@@ -206,7 +206,7 @@ func (s *Server) playRedeliver(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/playground/deliveries", http.StatusSeeOther)
 }
 
-// backPath lets a form go back to one of our pages only.
+// backPath lets a form return only to one of our pages.
 func backPath(raw string) string {
 	if u, err := url.Parse(raw); err == nil && u.Host == "" && u.Scheme == "" && strings.HasPrefix(u.Path, "/playground") {
 		return u.Path
@@ -214,7 +214,7 @@ func backPath(raw string) string {
 	return "/playground"
 }
 
-// listPath and pullPath are the repository's pages; those of Repo have the short address.
+// listPath and pullPath are the repository's pages; those of Repo have the short path.
 func (p Place) listPath() string {
 	if p.repo == Repo {
 		return "/playground"
@@ -224,7 +224,7 @@ func (p Place) listPath() string {
 
 func (p Place) pullPath(n int) string { return fmt.Sprintf("%s/pulls/%d", p.listPath(), n) }
 
-// render writes a page, whole or not at all. An unchanged page is answered 304.
+// render writes a complete page or none. An unchanged page gets 304.
 func render(w http.ResponseWriter, r *http.Request, status int, name string, data any) {
 	var out bytes.Buffer
 	if err := templates.ExecuteTemplate(&out, name, data); err != nil {
@@ -242,5 +242,5 @@ func render(w http.ResponseWriter, r *http.Request, status int, name string, dat
 		return
 	}
 	w.WriteHeader(status)
-	_, _ = w.Write(out.Bytes()) // the reader went away; nobody to tell
+	_, _ = w.Write(out.Bytes()) // the reader disconnected
 }

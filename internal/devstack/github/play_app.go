@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// appPage is the App as the organisation's owner sees it: what it may do, where it is, and the switches of the stand-in.
+// appPage is the App for the organisation's owner: its permissions, where it is installed, and the stand-in's controls.
 type appPage struct {
 	frame
 	Manifest  Manifest
@@ -35,7 +35,7 @@ func (s *Server) playApp(w http.ResponseWriter, r *http.Request) {
 	render(w, r, http.StatusOK, "app.html", p)
 }
 
-// playAppAct does what an owner of the organisation may.
+// playAppAct executes what an owner of the organisation may do.
 func (s *Server) playAppAct(w http.ResponseWriter, r *http.Request) {
 	as, repo := actingOrFirst(r), s.In(r.PostFormValue("repo"))
 	var err error

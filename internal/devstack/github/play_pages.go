@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// frame is what every page shows around its own part.
+// frame is what every page shows around its own content.
 type frame struct {
 	Title  string
 	As     string
@@ -69,7 +69,7 @@ type listRow struct {
 	Check    *Check
 }
 
-// labelView is a label with its look.
+// labelView is a label with its colours.
 type labelView struct {
 	Name  string
 	Words string
@@ -116,12 +116,12 @@ type pullPage struct {
 	Deployments []Deployment // of the branch's heads, newest first
 	Deliveries  []deliveries
 	Choices     []labelView // labels that are not set
-	Hints       []string    // lines one can type
+	Hints       []string    // example inputs
 	Hook        string
-	May         map[string]bool // by the name of the move
+	May         map[string]bool // by the name of the action
 }
 
-// hints are lines for the comment box; the bot answers everything else with what it understands.
+// hints are example inputs for the comment box; the bot answers everything else with what it understands.
 var hints = []string{"/ocp create aws-minimal-test", "/ocp status", "/ocp extend 4h", "/ocp destroy", "/ocp help"}
 
 func (s *Server) pullPage(r *http.Request) (pullPage, bool) {
@@ -161,7 +161,7 @@ func (s *Server) pullPage(r *http.Request) (pullPage, bool) {
 
 // pushed reports whether a commit was once the head of the pull request.
 func (p PullRequest) pushed(names []string, sha string) bool {
-	for _, repo := range names { // a commit keeps the id of the name it was pushed under
+	for _, repo := range names { // a commit keeps the id from the repository's name at the push
 		for n := 1; n <= p.Pushes; n++ {
 			if commitID(repo, p.Number, n) == sha {
 				return true
@@ -173,7 +173,7 @@ func (p PullRequest) pushed(names []string, sha string) bool {
 
 func (s *Server) playPull(w http.ResponseWriter, r *http.Request) { s.playPullAs(w, r, "pull.html") }
 
-// playLive is the part of the page that changes by itself; the script asks for it again and again.
+// playLive is the part of the page that the script refreshes.
 func (s *Server) playLive(w http.ResponseWriter, r *http.Request) { s.playPullAs(w, r, "live") }
 
 func (s *Server) playPullAs(w http.ResponseWriter, r *http.Request, name string) {
@@ -197,7 +197,7 @@ func (s *Server) playDeliveries(w http.ResponseWriter, r *http.Request) {
 	render(w, r, http.StatusOK, "deliveries.html", p)
 }
 
-// newest picks the last deliveries of a pull request, or of all with none, newest first.
+// newest returns the last deliveries of a pull request, or of all without one, newest first.
 func newest(all []Delivery, of line, most int) []Delivery {
 	var out []Delivery
 	for _, d := range slices.Backward(all) {
@@ -208,13 +208,13 @@ func newest(all []Delivery, of line, most int) []Delivery {
 	return out
 }
 
-// deliveries are some in a row that tell of the same, shown as one.
+// deliveries are consecutive deliveries of the same kind, shown as one.
 type deliveries struct {
 	Delivery // the newest of them
 	Times    int
 }
 
-// folded puts neighbours of one kind together: the bot edits its comment often, and each edit is a webhook.
+// folded combines neighbours of one kind: the bot edits its comment often, and each edit is a webhook.
 func folded(newest []Delivery, most int) []deliveries {
 	var out []deliveries
 	for _, d := range newest {
@@ -247,7 +247,7 @@ func clock(t time.Time) template.HTML {
 	return template.HTML(fmt.Sprintf(`<time datetime="%s">%s UTC</time>`, t.Format(time.RFC3339), t.Format("2 Jan 15:04:05"))) //nolint:gosec // digits only
 }
 
-// words writes one of GitHub's states as people do.
+// words formats one of GitHub's states for people.
 func words(state string) string { return strings.ReplaceAll(state, "_", " ") }
 
 func less(n int) int { return n - 1 }
@@ -256,7 +256,7 @@ func short(sha string) string { return sha[:min(7, len(sha))] }
 
 func initial(login string) string { return strings.ToUpper(login[:min(1, len(login))]) }
 
-// labelStyle colours a label and picks black or white for its text.
+// labelStyle colours a label and selects black or white for its text.
 func labelStyle(hex string) template.CSS {
 	n, err := strconv.ParseUint(hex, 16, 32)
 	if err != nil {

@@ -14,14 +14,14 @@ import (
 	"time"
 )
 
-// Sign is the X-Hub-Signature-256 of a body.
+// Sign returns X-Hub-Signature-256 for a body.
 func Sign(secret string, body []byte) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write(body)
 	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// GUID makes a delivery id as GitHub makes them: a random UUID.
+// GUID returns a delivery id like GitHub's: a random UUID.
 func GUID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails, says its documentation
@@ -29,7 +29,7 @@ func GUID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// Hook is where webhooks go and what signs them.
+// Hook is the target of webhooks and the secret that signs them.
 type Hook struct{ URL, Secret string }
 
 // NewRequest builds the signed POST of one delivery with GitHub's headers.
@@ -51,8 +51,8 @@ func (h Hook) NewRequest(ctx context.Context, event, guid string, body []byte) (
 
 const hookID = 109948
 
-// Post sends one signed webhook from outside the stand-in's world and returns the answer's status and body. It waits
-// ten seconds, as GitHub does.
+// Post sends one signed webhook from outside the stand-in's world and returns the response's status and body. It waits ten seconds,
+// as GitHub does.
 func Post(ctx context.Context, h Hook, event, guid string, body []byte) (int, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -72,5 +72,5 @@ func Post(ctx context.Context, h Hook, event, guid string, body []byte) (int, st
 	return resp.StatusCode, strings.TrimSpace(string(answer)), nil
 }
 
-// hookClient follows no redirect: GitHub does not either.
+// hookClient follows no redirect, as GitHub does not.
 var hookClient = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}

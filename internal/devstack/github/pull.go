@@ -14,7 +14,7 @@ type PullRequest struct {
 	Title       string     `json:"title"`
 	Body        string     `json:"body"`
 	Author      string     `json:"author"`
-	Association string     `json:"association,omitempty"` // of the author; empty: worked out from the repository
+	Association string     `json:"association,omitempty"` // of the author; empty: computed from the repository
 	HeadOwner   string     `json:"headOwner"`             // Org, or the fork's owner
 	HeadRef     string     `json:"headRef"`
 	HeadSHA     string     `json:"headSha"`
@@ -33,10 +33,10 @@ type PullRequest struct {
 	ClosedAt    *time.Time `json:"closedAt,omitempty"`
 }
 
-// Fork reports whether the head lives in another repository.
+// Fork reports whether the head is in another repository.
 func (p PullRequest) Fork() bool { return p.HeadOwner != Org }
 
-// Has reports whether the label is set; GitHub compares labels without regard to case.
+// Has reports whether the label is set; GitHub ignores case in label names.
 func (p PullRequest) Has(label string) bool {
 	return slices.ContainsFunc(p.Labels, func(l string) bool { return strings.EqualFold(l, label) })
 }
@@ -48,7 +48,7 @@ type Comment struct {
 	ID          int64               `json:"id"`
 	Number      int                 `json:"number"` // of the pull request
 	Author      string              `json:"author"`
-	Association string              `json:"association,omitempty"` // of the author; empty: worked out
+	Association string              `json:"association,omitempty"` // of the author; empty: computed
 	Body        string              `json:"body"`
 	CreatedAt   time.Time           `json:"createdAt"`
 	UpdatedAt   time.Time           `json:"updatedAt"`
@@ -80,7 +80,7 @@ type Check struct {
 	CompletedAt *time.Time    `json:"completedAt,omitempty"`
 }
 
-// Annotation is a remark of a check run at a file's lines, in GitHub's own spelling.
+// Annotation is a check run's annotation of a file's lines, in GitHub's own spelling.
 type Annotation struct {
 	Path        string `json:"path"`
 	StartLine   int    `json:"start_line"`
@@ -100,7 +100,7 @@ type CheckAction struct {
 	Identifier  string `json:"identifier"`
 }
 
-// Deployment is one with its statuses, oldest first.
+// Deployment is a deployment with its statuses, oldest first.
 type Deployment struct {
 	ID          int64              `json:"id"`
 	SHA         string             `json:"sha"`
@@ -117,7 +117,7 @@ type Deployment struct {
 	Statuses    []DeploymentStatus `json:"statuses"`
 }
 
-// State is the newest status, as GitHub shows it; a deployment begins as pending.
+// State returns the newest status, as GitHub shows it; a deployment begins as pending.
 func (d Deployment) State() string {
 	if len(d.Statuses) == 0 {
 		return "pending"

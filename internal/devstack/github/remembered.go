@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// remembered gives what a GET answers an ETag, and answers 304 to who has it already.
+// remembered adds an ETag to the response of a GET, and returns 304 to callers who have that one.
 // https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api#use-conditional-requests-if-appropriate
 func remembered(w http.ResponseWriter, r *http.Request, fn func(http.ResponseWriter)) {
 	if r.Method != http.MethodGet {
@@ -28,10 +28,10 @@ func remembered(w http.ResponseWriter, r *http.Request, fn func(http.ResponseWri
 		}
 	}
 	w.WriteHeader(kept.status)
-	_, _ = w.Write(kept.body.Bytes()) // the caller went away; nobody to tell
+	_, _ = w.Write(kept.body.Bytes()) // the caller disconnected
 }
 
-// sameTag compares weakly, as RFC 9110 wants it for If-None-Match.
+// sameTag compares weakly, as RFC 9110 requires for If-None-Match.
 func sameTag(asked, tag string) bool {
 	for one := range strings.SplitSeq(asked, ",") {
 		if strings.TrimPrefix(strings.TrimSpace(one), "W/") == strings.TrimPrefix(tag, "W/") {
@@ -41,7 +41,7 @@ func sameTag(asked, tag string) bool {
 	return false
 }
 
-// keeper holds an answer back.
+// keeper buffers a response.
 type keeper struct {
 	http.ResponseWriter
 	status int

@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// repository is one with all that hangs on it.
+// repository is a repository with everything in it.
 type repository struct {
 	ID           int64                        `json:"id"`
 	Name         string                       `json:"name"`          // owner/name
-	Old          []string                     `json:"old,omitempty"` // names it had
+	Old          []string                     `json:"old,omitempty"` // earlier names
 	Private      bool                         `json:"private"`
 	Access       bool                         `json:"access"` // the App's installation covers it
 	Archived     bool                         `json:"archived"`
 	Gone         bool                         `json:"gone"` // deleted
 	Labels       []*Label                     `json:"labels"`
 	Permissions  map[string]string            `json:"permissions"`  // login → role
-	Contributors []string                     `json:"contributors"` // who has a commit in it
-	Branches     map[string]string            `json:"branches"`     // name → SHA; those of pull requests are theirs
+	Contributors []string                     `json:"contributors"` // logins with a commit in it
+	Branches     map[string]string            `json:"branches"`     // name → SHA; pull requests hold their own
 	Commits      map[string]map[string]string `json:"commits"`      // SHA → path → content
 	Pulls        []*PullRequest               `json:"pulls"`
 	Comments     []*Comment                   `json:"comments"`
@@ -44,7 +44,7 @@ func (r *repository) was(name string) bool {
 	return slices.ContainsFunc(r.Old, func(old string) bool { return strings.EqualFold(old, name) })
 }
 
-// role is what a login may do: what was given, or read for all in a public repository.
+// role returns a login's role: the given one, or read for everybody in a public repository.
 func (r *repository) role(login string) string {
 	role := r.Permissions[login]
 	if role == "" && !r.Private {
@@ -55,7 +55,7 @@ func (r *repository) role(login string) string {
 
 var ranks = map[string]int{"read": 1, "triage": 2, "write": 3, "maintain": 4, "admin": 5}
 
-// may reports whether somebody has at least a role. What the App may is judged by its permissions, not by a role.
+// may reports whether somebody has at least a role. The App is judged by its permissions, not by a role.
 func (r *repository) may(c caller, role string) bool {
 	return c.app || ranks[r.role(c.login)] >= ranks[role]
 }
@@ -120,7 +120,7 @@ func (r *repository) deployment(id int64) *Deployment {
 	return nil
 }
 
-// commit puts a new commit with these files on a branch and answers its SHA.
+// commit adds a commit with these files to a branch and returns its SHA.
 func (r *repository) commit(branch string, files map[string]string) string {
 	n := 1
 	for r.Commits[commitID(r.Name, 0, n)] != nil {
@@ -131,7 +131,7 @@ func (r *repository) commit(branch string, files map[string]string) string {
 	return sha
 }
 
-// resolve turns a branch's name or a SHA into the SHA of a commit that is there; empty: there is none.
+// resolve returns the SHA for a branch name or an existing SHA; empty: there is none.
 func (r *repository) resolve(ref string) string {
 	ref = strings.TrimPrefix(strings.TrimPrefix(ref, "refs/"), "heads/")
 	if ref == "HEAD" {
@@ -148,7 +148,7 @@ func (r *repository) resolve(ref string) string {
 	return r.Branches[ref]
 }
 
-// changed are the paths in which a pull request differs from the base it was opened against, in order.
+// changed returns the paths in which a pull request differs from its original base, in order.
 func (r *repository) changed(pr *PullRequest) []string {
 	base, head := r.Commits[pr.BaseSHA], r.Commits[pr.HeadSHA]
 	var out []string
@@ -175,15 +175,15 @@ func withFile(files map[string]string, path, content string) map[string]string {
 	return out
 }
 
-// touch moves a pull request's updated_at on. GitHub counts whole seconds, so two events of one second look alike.
+// touch updates a pull request's updated_at. GitHub uses whole seconds, so two events of one second look alike.
 func (pr *PullRequest) touch(now time.Time) {
 	if now := now.UTC().Truncate(time.Second); now.After(pr.UpdatedAt) {
 		pr.UpdatedAt = now
 	}
 }
 
-// association says how somebody belongs to the repository, in GitHub's words. Those who never had a commit taken are
-// told apart only as the author of a pull request.
+// association returns somebody's association with the repository, in GitHub's terms. People without a merged commit are distinguished
+// only as the author of a pull request.
 func (w *world) association(r *repository, login string, author bool) string {
 	contributed := func(other *repository) bool { return slices.Contains(other.Contributors, login) }
 	switch {
@@ -203,7 +203,7 @@ func (w *world) association(r *repository, login string, author bool) string {
 	return "FIRST_TIMER"
 }
 
-// snapshot copies a pull request with what is worked out from its repository.
+// snapshot copies a pull request with the values computed from its repository.
 func (w *world) snapshot(r *repository, pr *PullRequest) PullRequest {
 	out := *pr
 	out.Labels = slices.Clone(pr.Labels)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// RepoRef names a repository by both its number and its present name.
+// RepoRef identifies a repository by its number and its current name.
 type RepoRef struct {
 	ID      int64
 	Name    string // owner/name
@@ -18,16 +18,16 @@ func (r RepoRef) split() (owner, name string) {
 	return owner, name
 }
 
-// scene is what a shape has to know around the thing it shows.
+// scene is the context of the object that a shape shows.
 type scene struct {
-	base         string // the stand-in's address; empty: GitHub's own addresses
+	base         string // the stand-in's URL; empty: GitHub's own URLs
 	repo         RepoRef
 	labels       []Label // the repository's
 	installation int64
 	app          Manifest
 }
 
-// plainScene is that of an event made outside any world.
+// plainScene is the scene of an event outside any world.
 func plainScene(base string) scene {
 	return scene{base: base, repo: RepoRef{ID: RepoID, Name: Repo}, installation: Installation, app: Registered()}
 }
@@ -46,7 +46,7 @@ func (w *world) scene(s *Server, r *repository) scene {
 	return sc
 }
 
-// api and web are where the API's and the pages' addresses begin, each with a final slash.
+// api and web are the base URLs of the API and of the pages, each with a final slash.
 func (sc scene) api() string { return cmp.Or(slashed(sc.base), publicAPI) }
 func (sc scene) web() string { return cmp.Or(slashed(sc.base), publicWeb) }
 
@@ -57,10 +57,10 @@ func slashed(base string) string {
 	return base + "/"
 }
 
-// repoAPI is where the repository's part of the API begins, without a final slash.
+// repoAPI is the base URL of the repository's part of the API, without a final slash.
 func (sc scene) repoAPI() string { return sc.api() + "repos/" + sc.repo.Name }
 
-// head is where a pull request's branch lives: the repository itself, or somebody's fork of it.
+// head returns the repository of a pull request's branch: the repository itself, or a fork.
 func (sc scene) head(pr PullRequest) RepoRef {
 	if !pr.Fork() {
 		return sc.repo
@@ -69,7 +69,7 @@ func (sc scene) head(pr PullRequest) RepoRef {
 	return RepoRef{ID: sc.repo.ID + forkStep, Name: pr.HeadOwner + "/" + name}
 }
 
-const forkStep = 944 // what a fork's number is above its parent's
+const forkStep = 944 // the difference between a fork's number and its parent's
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 

@@ -1,10 +1,10 @@
-// Package github is a stand-in for GitHub: one organisation, three repositories, a few pull requests, and the App that
-// ocpctl is. It speaks GitHub's REST and GraphQL APIs as far as ocpctl needs them, sends signed webhooks in GitHub's own
-// shape, and shows the pull requests as pages one can play with.
+// Package github is a stand-in for GitHub: one organisation, three repositories, a few pull requests, and the App of ocpctl. It
+// implements GitHub's REST and GraphQL APIs as far as ocpctl needs them, sends signed webhooks in GitHub's own format, and shows the
+// pull requests on pages for experiments.
 //
-// It must never be lenient where the real one is strict: App JWTs are verified, every call needs a token it issued and
-// the permission GitHub's documentation names for it, ids and answers look like GitHub's (testdata/shapes.json holds
-// them against its OpenAPI description), webhooks are tried once. And it never pretends: its pages say what it is.
+// It must never be more lenient than GitHub: App JWTs are verified, every call needs a token that it issued and the permission that
+// GitHub's documentation names for it, ids and responses look like GitHub's (testdata/shapes.json compares them with its OpenAPI
+// description), webhooks are tried once. Its pages say that it is a stand-in.
 package github
 
 import (
@@ -20,18 +20,18 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Config says where the stand-in listens, where its webhooks go and where it remembers.
+// Config says where the stand-in listens, where it sends webhooks and where it stores its state.
 type Config struct {
 	Addr          string           // empty: a free port on the loopback
-	URL           string           // that leads here, without a final slash; empty: the address itself
+	URL           string           // a URL that leads here, without a final slash; empty: the address itself
 	WebhookURL    string           // empty: no webhooks until SetWebhook
 	WebhookSecret string           // signs them
-	StatePath     string           // JSON file; empty: nothing is kept
-	KeyPath       string           // the App's private key, PEM, made when missing; empty: a new one each time
+	StatePath     string           // JSON file; empty: no state is stored
+	KeyPath       string           // the App's private key, PEM, created if missing; empty: a new one each time
 	Now           func() time.Time // nil: time.Now
 }
 
-// Server is a running stand-in. It is a Place too: acme/shop.
+// Server is a running stand-in. It is also the Place acme/shop.
 type Server struct {
 	Place
 	base   string
@@ -48,10 +48,11 @@ type Server struct {
 	faults faults
 	meter  meter
 	outbox []*Delivery   // to be sent
-	mail   chan struct{} // says that the outbox has something
+	mail   chan struct{} // signals that the outbox is not empty
 }
 
-// Start listens and serves until Stop or the end of ctx. What StatePath holds is continued, undelivered webhooks too.
+// Start listens and serves until Stop is called or ctx ends. It continues with the state in StatePath, including undelivered
+// webhooks.
 func Start(ctx context.Context, cfg Config) (*Server, error) {
 	s := &Server{
 		now: cfg.Now, disk: disk{cfg.StatePath}, mail: make(chan struct{}, 1),
@@ -85,7 +86,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// serve runs the HTTP server and the postman, and keeps what ends them both.
+// serve runs the HTTP server and the postman, and prepares their stop.
 func (s *Server) serve(ctx context.Context, listener net.Listener) {
 	ctx, cancel := context.WithCancel(ctx)
 	server := &http.Server{Handler: s.handler(), ReadHeaderTimeout: 10 * time.Second}
@@ -107,24 +108,24 @@ func (s *Server) serve(ctx context.Context, listener net.Listener) {
 	s.resume()
 }
 
-// Stop ends the server and waits for it. Webhooks not delivered by now are sent after the next start.
+// Stop stops the server. Webhooks not delivered by now are sent after the next start.
 func (s *Server) Stop() error { return s.stop() }
 
-// URL is where the stand-in listens, without a final slash: the API's base and the pages' start.
+// URL is the stand-in's URL, without a final slash: the API's base and the pages' start.
 func (s *Server) URL() string { return s.base }
 
 // KeyPEM is the App's private key.
 func (s *Server) KeyPEM() []byte { return s.keyPEM }
 
-// SetWebhook says where webhooks go from now on and what signs them.
+// SetWebhook sets the target of webhooks and their secret from now on.
 func (s *Server) SetWebhook(url, secret string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.hook = Hook{URL: url, Secret: secret}
 }
 
-// change runs fn on the world and keeps what it did; the events it returns are told by webhook. fn must check before
-// it changes: nothing is taken back when it answers an error.
+// change runs fn on the world and stores the result; it sends the returned events as webhooks. fn must check before it changes
+// anything: an error does not undo changes.
 func (s *Server) change(fn func(w *world) ([]Event, error)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

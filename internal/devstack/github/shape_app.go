@@ -2,15 +2,14 @@ package github
 
 import "time"
 
-// Manifest is what the App was registered with: what it may do and what it is told of. Every App is told of its
-// installations besides, and one that may write checks of the buttons pressed on its own:
-// https://docs.github.com/webhooks/webhook-events-and-payloads
+// Manifest is the App's registration: its permissions and events. Every App also gets the events of its installations, and one that
+// may write checks those of its own buttons: https://docs.github.com/webhooks/webhook-events-and-payloads
 type Manifest struct {
 	Permissions map[string]string // permission → read or write
 	Events      []string
 }
 
-// Registered is what ocpctl is registered with, here as in deploy/github-app.yaml.
+// Registered is ocpctl's registration, the same as in deploy/github-app.yaml.
 func Registered() Manifest {
 	return Manifest{
 		Permissions: map[string]string{
@@ -21,7 +20,7 @@ func Registered() Manifest {
 	}
 }
 
-// always are the events that come without being asked for.
+// always are the events that need no registration.
 var always = []string{"installation", "installation_repositories", "ping"}
 
 var installedAt = time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)
@@ -34,7 +33,7 @@ type installation struct {
 	SuspendedBy string     `json:"suspendedBy,omitempty"`
 }
 
-// appShape is the App as the API answers it.
+// appShape returns the App as the API does.
 func (sc scene) appShape() object {
 	return object{
 		"id": AppID, "slug": AppSlug, "node_id": nodeID("A", AppID), "client_id": "Iv1.demo4242",
@@ -45,7 +44,7 @@ func (sc scene) appShape() object {
 	}
 }
 
-// installShape is the installation as the API and the webhooks write it.
+// installShape returns the installation as the API and the webhooks do.
 func (sc scene) installShape(in installation) object {
 	out := object{
 		"id": in.ID, "account": sc.user(Org), "repository_selection": "selected",

@@ -1,6 +1,6 @@
 package github
 
-// suiteID is the number of the App's check suite on a commit: one per head.
+// suiteID returns the number of the App's check suite on a commit: one per head.
 func suiteID(sha string) int64 {
 	var id int64
 	for _, r := range sha {
@@ -9,7 +9,7 @@ func suiteID(sha string) int64 {
 	return 700_000 + id
 }
 
-// check is a check run as the API answers it. prs are the open pull requests from branches of the repository on its head.
+// check returns a check run as the API does. prs are the open pull requests from branches of the repository on its head.
 func (sc scene) check(c Check, prs []PullRequest) object {
 	api := sc.repoAPI() + "/check-runs/" + itoa(c.ID)
 	details := c.DetailsURL
@@ -29,7 +29,7 @@ func (sc scene) check(c Check, prs []PullRequest) object {
 	}
 }
 
-// checkInEvent is a check run inside a webhook: the suite is told in full there.
+// checkInEvent returns a check run for a webhook, where the suite is complete.
 func (sc scene) checkInEvent(c Check, prs []PullRequest) object {
 	out := sc.check(c, prs)
 	out["check_suite"] = sc.suite(c.Head, prs, c.Status, c.Conclusion, c)
@@ -50,7 +50,7 @@ func (sc scene) suite(head string, prs []PullRequest, status, conclusion string,
 	}
 }
 
-// suiteInEvent is what a check_suite webhook tells beyond it.
+// suiteInEvent returns the additional fields of a check_suite webhook.
 func (sc scene) suiteInEvent(head string, prs []PullRequest, newest Check, runs int) object {
 	out := sc.suite(head, prs, newest.Status, newest.Conclusion, newest)
 	out["latest_check_runs_count"] = runs
@@ -63,7 +63,7 @@ func (sc scene) suiteInEvent(head string, prs []PullRequest, newest Check, runs 
 	return out
 }
 
-// shortPulls are pull requests as check runs name them. Those from forks are never among them, as on GitHub.
+// shortPulls returns pull requests as in check runs. Those from forks are never among them, as on GitHub.
 func (sc scene) shortPulls(prs []PullRequest) []any {
 	out := []any{}
 	_, name := sc.repo.split()
@@ -78,7 +78,7 @@ func (sc scene) shortPulls(prs []PullRequest) []any {
 	return out
 }
 
-// annotation is a remark as the API answers it.
+// annotation returns an annotation as the API does.
 func (sc scene) annotation(a Annotation, head string) object {
 	return object{
 		"path": a.Path, "start_line": a.StartLine, "end_line": a.EndLine, "start_column": a.StartColumn, "end_column": a.EndColumn,
@@ -87,7 +87,7 @@ func (sc scene) annotation(a Annotation, head string) object {
 	}
 }
 
-// deployment is one as the API answers it.
+// deployment returns a deployment as the API does.
 func (sc scene) deployment(d Deployment) object {
 	api := sc.repoAPI() + "/deployments/" + itoa(d.ID)
 	out := object{

@@ -12,7 +12,7 @@ func stateWord(open bool) string {
 	return "closed"
 }
 
-// association is what somebody is to a repository nobody told us more of.
+// association returns the association of somebody about whom nothing else is known.
 func association(login string) string {
 	switch login {
 	case ForkOwner:
@@ -25,7 +25,7 @@ func association(login string) string {
 
 func pullID(r RepoRef, number int) int64 { return (r.ID-RepoID)*10_000 + 900_000 + int64(number) }
 
-// patchPull makes a sample's pull request the given one.
+// patchPull replaces a sample's pull request with the given one.
 func (sc scene) patchPull(m object, pr PullRequest, comments int) {
 	id := pullID(sc.repo, pr.Number)
 	m["id"], m["node_id"], m["number"] = id, nodeID("PR", id), pr.Number
@@ -59,7 +59,7 @@ func (sc scene) patchBranch(m object, repo RepoRef, ref, sha string) {
 	}
 }
 
-// pull is a pull request as the API answers it.
+// pull returns a pull request as the API does.
 func (sc scene) pull(pr PullRequest, comments int) (object, error) {
 	body, err := sc.sample("pull_request.opened", pr.Number)
 	if err != nil {
@@ -70,7 +70,7 @@ func (sc scene) pull(pr PullRequest, comments int) (object, error) {
 	return m, nil
 }
 
-// patchIssue makes a sample's issue the given pull request, seen as the issue every pull request is.
+// patchIssue replaces a sample's issue with the given pull request, as the issue that every pull request is.
 func (sc scene) patchIssue(m object, pr PullRequest, comments int) {
 	id := pullID(sc.repo, pr.Number) - 100_000
 	m["id"], m["node_id"], m["number"] = id, nodeID("I", id), pr.Number
@@ -115,7 +115,7 @@ func reactionSums(of string, reactions map[string][]string) object {
 	return sums
 }
 
-// patchComment makes a sample's comment the given one.
+// patchComment replaces a sample's comment with the given one.
 func (sc scene) patchComment(m object, c Comment) {
 	m["id"], m["node_id"], m["body"] = c.ID, nodeID("IC", c.ID), c.Body
 	m["url"] = sc.repoAPI() + "/issues/comments/" + itoa(c.ID)

@@ -18,7 +18,7 @@ var samples embed.FS
 
 type object = map[string]any
 
-// sample reads a webhook body and renames everything in it to the scene's names.
+// sample reads a webhook body and replaces all names in it with the scene's.
 func (sc scene) sample(name string, number int) (object, error) {
 	raw, err := samples.ReadFile("payloads/" + name + ".json")
 	if err != nil {
@@ -44,7 +44,7 @@ const (
 	publicWeb = "https://github.com/"
 )
 
-// rename walks through a decoded JSON value and rewrites its strings in place.
+// rename walks through a decoded JSON value and replaces its strings in place.
 func rename(v any, names *strings.Replacer, base string, number int) any {
 	switch v := v.(type) {
 	case string:
@@ -68,7 +68,7 @@ func rename(v any, names *strings.Replacer, base string, number int) any {
 
 var knownIDs = map[string]int64{"maya": 2001, "will": 2002, "rita": 2003, "rob": 2004, "ada": 2005, ForkOwner: 2045, Bot: 2100, Org: orgID}
 
-// user is an account as GitHub writes it inside other things.
+// user returns an account as GitHub embeds it in other objects.
 func (sc scene) user(login string) object {
 	web, kind, id := sc.web(), "User", knownIDs[login]
 	switch {
@@ -78,7 +78,7 @@ func (sc scene) user(login string) object {
 		kind = "Bot"
 		web += "apps/"
 	}
-	if id == 0 { // somebody the world does not know: any steady number
+	if id == 0 { // an unknown account gets a constant number
 		for _, r := range login {
 			id = id*31%900_000 + int64(r)
 		}
@@ -114,7 +114,7 @@ func nodeID(kind string, id int64) string { return fmt.Sprintf("%s_demo%d", kind
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
-// patchRepo makes a sample's repository the given one.
+// patchRepo replaces a sample's repository with the given one.
 func (sc scene) patchRepo(repo object, to RepoRef) {
 	owner, name := to.split()
 	fork := to.Name != sc.repo.Name
@@ -140,7 +140,7 @@ func visibility(private bool) string {
 	return "public"
 }
 
-// repository is the scene's repository as the API answers it.
+// repository returns the scene's repository as the API does.
 func (sc scene) repository() (object, error) {
 	body, err := sc.sample("pull_request.opened", firstNumber)
 	if err != nil {
@@ -152,7 +152,7 @@ func (sc scene) repository() (object, error) {
 	return repo, nil
 }
 
-// shortRepo is a repository as the events of an installation name it.
+// shortRepo returns a repository as in the events of an installation.
 func shortRepo(r RepoRef) object {
 	_, name := r.split()
 	return object{"id": r.ID, "node_id": nodeID("R", r.ID), "name": name, "full_name": r.Name, "private": r.Private}

@@ -2,7 +2,7 @@ package github
 
 import "time"
 
-// firstRepo is a repository as it is at the start.
+// firstRepo is a repository's initial state.
 type firstRepo struct {
 	*repository
 	first  int // number of the first pull request
@@ -29,7 +29,7 @@ var apiPulls = []firstPull{
 	{"maya", "Move the API to the new ingress class", "To be tried on a cluster first."},
 }
 
-// startPermissions are the people of the demo. Everybody else GitHub knows may read a public repository.
+// startPermissions are the roles of the demo's people. All other accounts may read a public repository.
 func startPermissions() map[string]string {
 	return map[string]string{"maya": "maintain", "will": "write", "rita": "read", "ada": "admin", "rob": "triage", ForkOwner: "read"}
 }
@@ -49,7 +49,7 @@ func startRepos() []firstRepo {
 	}
 }
 
-// pulls are the repository's pull requests at the start, all open, seven hours between them.
+// pulls returns the repository's initial pull requests, all open, seven hours apart.
 func (f firstRepo) pulls(now time.Time) []PullRequest {
 	var out []PullRequest
 	for i, t := range f.titles {
@@ -68,7 +68,7 @@ func (f firstRepo) pulls(now time.Time) []PullRequest {
 	return out
 }
 
-// Pulls returns the pull requests of Repo as they are at the start, all open: #41 to #49, #45 from a fork.
+// Pulls returns the initial pull requests of Repo, all open: #41 to #49, #45 from a fork.
 func Pulls(now time.Time) []PullRequest { return startRepos()[0].pulls(now) }
 
 func startFiles(repo string) map[string]string {

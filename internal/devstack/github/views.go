@@ -2,7 +2,7 @@ package github
 
 import "slices"
 
-// look runs fn on the repository, which it must not change; a repository that is not there is not looked at.
+// look runs fn on the repository, which it must not change; for a missing repository it does nothing.
 func (p Place) look(fn func(w *world, r *repository)) {
 	p.s.look(func(w *world) {
 		if r, _ := w.repo(p.repo); r != nil {
@@ -11,7 +11,7 @@ func (p Place) look(fn func(w *world, r *repository)) {
 	})
 }
 
-// PullRequest is how a pull request stands; ok is false when there is none.
+// PullRequest returns a pull request's state; ok is false if there is none.
 func (p Place) PullRequest(number int) (pr PullRequest, ok bool) {
 	p.look(func(w *world, r *repository) {
 		if found := r.pull(number); found != nil {
@@ -21,7 +21,7 @@ func (p Place) PullRequest(number int) (pr PullRequest, ok bool) {
 	return pr, ok
 }
 
-// Comments is a pull request's conversation, oldest first.
+// Comments returns a pull request's conversation, oldest first.
 func (p Place) Comments(number int) []Comment {
 	var out []Comment
 	p.look(func(_ *world, r *repository) {
@@ -32,7 +32,7 @@ func (p Place) Comments(number int) []Comment {
 	return out
 }
 
-// Checks are the check runs of a pull request's present head, oldest first.
+// Checks returns the check runs of a pull request's current head, oldest first.
 func (p Place) Checks(number int) []Check {
 	var out []Check
 	p.look(func(_ *world, r *repository) {
@@ -43,14 +43,14 @@ func (p Place) Checks(number int) []Check {
 	return out
 }
 
-// ChecksOf are the check runs of a commit, oldest first.
+// ChecksOf returns the check runs of a commit, oldest first.
 func (p Place) ChecksOf(sha string) []Check {
 	var out []Check
 	p.look(func(_ *world, r *repository) { out = r.checksOf(sha) })
 	return out
 }
 
-// Deployments are the repository's, oldest first.
+// Deployments returns the repository's deployments, oldest first.
 func (p Place) Deployments() []Deployment {
 	var out []Deployment
 	p.look(func(_ *world, r *repository) {
@@ -63,7 +63,7 @@ func (p Place) Deployments() []Deployment {
 	return out
 }
 
-// Labels are the repository's.
+// Labels returns the repository's labels.
 func (p Place) Labels() []Label {
 	var out []Label
 	p.look(func(_ *world, r *repository) {

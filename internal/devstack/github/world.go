@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// What exists in the demo's GitHub from the start.
+// The initial content of the demo's GitHub.
 const (
 	AppID        = 4242
 	AppSlug      = "ocpctl"
-	Bot          = AppSlug + "[bot]" // who the App comments as
-	Installation = 5001              // the first; another one has another number
+	Bot          = AppSlug + "[bot]" // the author of the App's comments
+	Installation = 5001              // the first one; later ones have other numbers
 	Org          = "acme"
 	Repo         = "acme/shop"
 	RepoID       = 1001
-	SecondRepo   = "acme/api"    // the App is in it too
-	PrivateRepo  = "acme/ledger" // the App is not in it
+	SecondRepo   = "acme/api"    // the App is installed there too
+	PrivateRepo  = "acme/ledger" // the App is not installed there
 	Branch       = "main"
 	Team         = "platform" // acme/platform, with maya in it
-	ForkOwner    = "outsider" // owns the forks that #45, and #8 of acme/api, come from
+	ForkOwner    = "outsider" // owns the forks of #45, and of #8 of acme/api
 )
 
 const (
@@ -28,20 +28,20 @@ const (
 	teamID = 1500
 )
 
-// world is everything the stand-in remembers. It is guarded by Server.mu.
+// world is the stand-in's state, guarded by Server.mu.
 type world struct {
-	Layout     int                 `json:"layout"` // of the file
+	Layout     int                 `json:"layout"` // version of the file format
 	LastID     int64               `json:"lastId"`
 	Repos      []*repository       `json:"repos"`
 	Install    *installation       `json:"installation"` // nil: the App is not installed
-	Installs   int64               `json:"installs"`     // how often the App was installed anew
+	Installs   int64               `json:"installs"`     // how often the App was installed again
 	Teams      map[string][]string `json:"teams"`        // slug in Org → logins
 	Members    []string            `json:"members"`      // of Org
 	Deliveries []*Delivery         `json:"deliveries"`
-	Tokens     map[string]*grant   `json:"tokens"` // hash of an installation token → what it is good for
+	Tokens     map[string]*grant   `json:"tokens"` // hash of an installation token → its scope
 }
 
-// layout is the number of the state file's present form.
+// layout is the current version of the state file's format.
 const layout = 2
 
 func newWorld(now time.Time) *world {
@@ -64,7 +64,7 @@ func newWorld(now time.Time) *world {
 
 func (w *world) id() int64 { w.LastID++; return w.LastID }
 
-// repo finds a repository by its name, or by one it had before: GitHub sends requests on until the name is taken again.
+// repo finds a repository by its name, or by an earlier one: GitHub redirects requests until the name is taken again.
 func (w *world) repo(name string) (r *repository, moved bool) {
 	for _, r := range w.Repos {
 		if !r.Gone && strings.EqualFold(r.Name, name) {
@@ -79,7 +79,7 @@ func (w *world) repo(name string) (r *repository, moved bool) {
 	return nil, false
 }
 
-// repoByID finds a repository by its number, which no renaming changes.
+// repoByID finds a repository by its number, which never changes.
 func (w *world) repoByID(id int64) *repository {
 	for _, r := range w.Repos {
 		if r.ID == id && !r.Gone {
@@ -102,7 +102,7 @@ func (w *world) known(login string) bool {
 	return false
 }
 
-// branchName makes a branch's name out of a title.
+// branchName makes a branch name from a title.
 func branchName(title string) string {
 	words := strings.FieldsFunc(strings.ToLower(title), func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
@@ -110,7 +110,7 @@ func branchName(title string) string {
 	return strings.Join(words[:min(4, len(words))], "-")
 }
 
-// commitID is the SHA of a pull request's nth push, the same in every world. Number 0 is the default branch.
+// commitID returns the SHA of a pull request's nth push, the same in every world. Number 0 is the default branch.
 func commitID(repo string, number, push int) string {
 	return fmt.Sprintf("%x", sha1.Sum(fmt.Appendf(nil, "%s#%d@%d", repo, number, push))) //nolint:gosec // see above
 }

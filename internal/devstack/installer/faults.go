@@ -14,44 +14,43 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/file"
 )
 
-// Faults are what the stand-ins are told to do wrong, by command: "manifests", "ignition-configs", "create", "destroy",
-// "wait-for", "gather", "ccoctl-create", "ccoctl-delete", "oc", and of the oc that asks a cluster "oc-get", "oc-patch", "oc-scale",
-// "oc-apply" and "oc-wait". A key "<command>/<cluster name>" strikes that cluster alone
-// and comes before the command's own.
+// Faults are the faults of the stand-ins, by command: "manifests", "ignition-configs", "create", "destroy", "wait-for", "gather",
+// "ccoctl-create", "ccoctl-delete", "oc", and for oc's cluster commands "oc-get", "oc-patch", "oc-scale", "oc-apply" and "oc-wait". A
+// key "<command>/<cluster name>" affects only that cluster and takes precedence over the command's own.
 //
 //	{"create":         {"failAt": "bootstrap", "exit": 5, "message": "no etcd quorum", "times": 1},
 //	 "create/pr7-shop": {"afterWrites": 12, "pause": true},
 //	 "destroy":        {"leave": ["elastic-ip"], "times": 1}}
 //
-// With TraceVariable set, every command appends to that file, so that a test can count the writes of a clean run and see
-// when one is reached. A line is "<cluster> <command> <writes so far> <what>", where what is "start", "end <exit code>",
-// "<service>:<Action>" for a write that succeeded, "pause [step]" and "resume", or "hang [step]".
+// With TraceVariable set, every command appends to that file, so that a test can count the writes of a clean run and see when one is
+// reached. A line is "<cluster> <command> <writes so far> <what>", where what is "start", "end <exit code>", "<service>:<Action>" for
+// a write that succeeded, "pause [step]" and "resume", or "hang [step]".
 type Faults map[string]Fault
 
-// Fault is one thing to go wrong.
+// Fault is one fault.
 type Fault struct {
-	Cluster string `json:"cluster,omitempty"` // only for clusters of this name; empty: any
+	Cluster string `json:"cluster,omitempty"` // only for clusters with this name; empty: any
 
-	// FailAt is the step where it strikes: one of Steps for "create", "start" (also when empty) for the other commands. "oc-scale"
-	// has two more, at which the command itself ends well: "launch", where the cloud refuses the machine, and "ready", where its
-	// node never gets ready; "oc-wait" has "established" and "available", where a kind or a deployment never becomes so.
+	// FailAt is the step of the fault: one of Steps for "create", "start" (also when empty) for the other commands. "oc-scale" has two
+	// more, at which the command itself succeeds: "launch", where the cloud refuses the machine, and "ready", where its node never
+	// becomes ready; "oc-wait" has "established" and "available", which a kind or deployment then never becomes.
 	FailAt  string   `json:"failAt,omitempty"`
-	Exit    int      `json:"exit,omitempty"`    // exit code; for create the step's own when zero
-	Message string   `json:"message,omitempty"` // what the error line says; the step's own when empty
-	Hang    bool     `json:"hang,omitempty"`    // stay at the step until a signal comes
-	Kill    bool     `json:"kill,omitempty"`    // die at the step as by SIGKILL
-	Leave   []string `json:"leave,omitempty"`   // destroy: kinds ("address", "vpc", "bucket" …) to pass over, and still exit 0
-	Times   int      `json:"times,omitempty"`   // strike that often, then be gone from the file; zero: always
+	Exit    int      `json:"exit,omitempty"`    // exit code; for create, zero means the step's own
+	Message string   `json:"message,omitempty"` // text of the error line; empty: the step's own
+	Hang    bool     `json:"hang,omitempty"`    // hang at the step until a signal comes
+	Kill    bool     `json:"kill,omitempty"`    // die at the step as if by SIGKILL
+	Leave   []string `json:"leave,omitempty"`   // destroy: kinds ("address", "vpc", "bucket" …) to skip, and still exit with 0
+	Times   int      `json:"times,omitempty"`   // happen that often, then be removed from the file; zero: always
 
-	AfterWrites int      `json:"afterWrites,omitempty"` // strike right after the command's n-th write to the cloud, in place of FailAt
-	Pause       bool     `json:"pause,omitempty"`       // stay there until this fault is gone from the file, then go on as if nothing had been
+	AfterWrites int      `json:"afterWrites,omitempty"` // happen right after the command's n-th write to the cloud, instead of FailAt
+	Pause       bool     `json:"pause,omitempty"`       // pause there until this fault is removed from the file, then go on normally
 	Deaf        int      `json:"deaf,omitempty"`        // while it hangs or pauses, ignore that many signals
-	Say         []string `json:"say,omitempty"`         // lines for the log (level error, or "level=… msg=…" in full), again and again while it hangs or pauses
+	Say         []string `json:"say,omitempty"`         // lines for the log (level error, or "level=… msg=…" in full), repeated while it hangs or pauses
 	Leak        []string `json:"leak,omitempty"`        // create: leave these behind in a way that destroy cannot find; see Leaks
 }
 
-// Steps are the places in `create cluster` where a fault can strike, in order. Those with a hyphen lie between two calls
-// that belong together, where a kill leaks what destroy cannot find.
+// Steps are the points in `create cluster` at which a fault can happen, in order. Those with a hyphen are between two calls that
+// belong together; a kill there leaks what destroy cannot find.
 func Steps() []string {
 	return []string{
 		"quota", "infrastructure", "iam", "image", "image-tags", "network", "balancers", "bucket", "bucket-tags", "zone", "zone-tags", "public-record",
@@ -64,7 +63,7 @@ func WriteFaults(path string, faults Faults) error {
 	return locked(path, func(Faults) (Faults, bool) { return faults, true })
 }
 
-// SetFault puts one fault into the file, or takes it out when it is nil, and leaves the others as they are.
+// SetFault sets one fault in the file, or removes it if it is nil, and leaves the others unchanged.
 func SetFault(path, key string, fault *Fault) error {
 	return locked(path, func(faults Faults) (Faults, bool) {
 		if fault == nil {
@@ -76,7 +75,7 @@ func SetFault(path, key string, fault *Fault) error {
 	})
 }
 
-// TakeFault returns the fault that strikes a command at a step, and counts the strike.
+// TakeFault returns the fault for a command at a step, and counts its use.
 func TakeFault(path, command, cluster, step string) (fault Fault, strikes bool, err error) {
 	return take(path, command, cluster, func(f Fault) bool {
 		atStart := f.FailAt == "" && step == "start" && len(f.Leak) == 0 && len(f.Leave) == 0
@@ -84,13 +83,13 @@ func TakeFault(path, command, cluster, step string) (fault Fault, strikes bool, 
 	})
 }
 
-// TakeFaultAfter is TakeFault for a command that has made so many writes to the cloud.
+// TakeFaultAfter is TakeFault for a command that has made that many writes to the cloud.
 func TakeFaultAfter(path, command, cluster string, writes int) (fault Fault, strikes bool, err error) {
 	return take(path, command, cluster, func(f Fault) bool { return f.AfterWrites == writes })
 }
 
-// take finds the first key of the command with a fault for this cluster that strikes here. A pause is not counted: it
-// lasts until somebody takes it from the file.
+// take finds the first of the command's keys with a fault for this cluster that applies here. A pause is not counted: it lasts until
+// it is removed from the file.
 func take(path, command, cluster string, here func(Fault) bool) (fault Fault, strikes bool, err error) {
 	if absent(path) {
 		return Fault{}, false, nil
@@ -108,7 +107,7 @@ func take(path, command, cluster string, here func(Fault) bool) (fault Fault, st
 	return fault, strikes, err
 }
 
-// absent spares the lock where nobody wrote faults, which is almost always.
+// absent avoids the lock if there are no faults, the usual case.
 func absent(path string) bool {
 	if path == "" {
 		return true
@@ -117,8 +116,8 @@ func absent(path string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// key of the fault that concerns a command on a cluster. ccoctl's clusters are called <cluster name>-<random>, so the name
-// before the dash does for them too.
+// key finds the fault for a command on a cluster. ccoctl's clusters are named <cluster name>-<random>, so the name before the dash
+// matches them too.
 func (f Faults) key(command, cluster string) (string, bool) {
 	keys := []string{command + "/" + cluster, command}
 	if i := strings.LastIndex(cluster, "-"); i > 0 && strings.HasPrefix(command, "ccoctl-") {
@@ -144,7 +143,7 @@ func (f Faults) count(key string, counted bool) {
 	f[key] = fault
 }
 
-// Stands reports whether a fault that struck a command is still in the file as it was.
+// Stands reports whether a command's fault is still unchanged in the file.
 func Stands(path, command, cluster string, fault Fault) (stands bool, err error) {
 	if absent(path) {
 		return false, nil
@@ -157,8 +156,7 @@ func Stands(path, command, cluster string, fault Fault) (stands bool, err error)
 	return stands, err
 }
 
-// TakeLeaks returns the classes of Leaks that a command is told to leave behind, and counts the strike where the fault
-// does nothing else.
+// TakeLeaks returns the classes of Leaks that a command must leave behind, and counts the use if the fault does nothing else.
 func TakeLeaks(path, command, cluster string) ([]string, error) {
 	if absent(path) {
 		return nil, nil
@@ -178,18 +176,18 @@ func TakeLeaks(path, command, cluster string) ([]string, error) {
 	return leaks, err
 }
 
-// TakeLeaving returns the fault that makes destroy pass over kinds, and counts the strike.
+// TakeLeaving returns the fault that makes destroy skip kinds, and counts its use.
 func TakeLeaving(path, command, cluster string) (Fault, error) {
 	fault, _, err := take(path, command, cluster, func(f Fault) bool { return len(f.Leave) > 0 })
 	return fault, err
 }
 
-// OnlySpeaks says that a fault has lines for the log and nothing else: the command goes on after them.
+// OnlySpeaks reports that a fault only has lines for the log: the command goes on after them.
 func (f Fault) OnlySpeaks() bool {
 	return len(f.Say) > 0 && f.Exit == 0 && f.Message == "" && !f.Hang && !f.Kill && !f.Pause
 }
 
-// locked reads the faults, lets change alter them and stores them when it says so, with no other process between.
+// locked reads the faults, lets change modify them and stores them if it says so, under a lock across processes.
 func locked(path string, change func(Faults) (Faults, bool)) error {
 	lock, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

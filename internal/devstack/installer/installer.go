@@ -1,30 +1,28 @@
-// Package installer builds and steers stand-ins for three tools of OpenShift 4.20: openshift-install on AWS (package
-// script), ccoctl (package ccoctl) and the part of oc that takes a release image apart (package oc). They are programs of
-// their own, under cmd/. They take the real ones' commands, flags and environment, write their files with their modes
-// (secrets included), print their log lines, leave with their exit codes and keep their traps, and create tagged resources
-// in whatever answers AWS_ENDPOINT_URL on this machine. They must never be pointed at a real cloud and refuse to be. Each
-// says in `version` that it is a stand-in.
+// Package installer builds and controls stand-ins for three tools of OpenShift 4.20: openshift-install on AWS (package script),
+// ccoctl (package ccoctl) and oc's commands for release images and clusters (package oc). They are separate programs, under cmd/.
+// They have the real tools' commands, flags and environment, write their files with their modes (secrets included), print their log
+// lines, use their exit codes and have their traps, and create tagged resources in the service at AWS_ENDPOINT_URL on this machine.
+// They must never be used with a real cloud and refuse to be. Each says in `version` that it is a stand-in.
 //
-// # Where they stand
+// # Location
 //
-// One binary stands for every version: it takes its version from the folder it was called in, so <dir>/4.20.3/openshift-install
-// and <dir>/4.20.1/openshift-install may be links to the same file. What oc extracts from a release is a short script that
-// calls the stand-in beside oc as that release's.
+// One binary serves every version: it takes its version from its folder, so <dir>/4.20.3/openshift-install and
+// <dir>/4.20.1/openshift-install may be links to the same file. A program that oc extracts from a release is a short script that
+// calls the stand-in beside oc with that release's version.
 //
-// # What steers them
+// # Control
 //
-//   - OCPCTL_STANDIN_PACE: how long one mark of the log lasts, a Go duration, default 400ms (an install then takes six to
-//     eight seconds). Tests use 5ms; 0 waits for nothing but the cloud.
+//   - OCPCTL_STANDIN_PACE: the duration of one mark of the log, a Go duration, default 400ms (an install then takes six to
+//     eight seconds). Tests use 5ms; with 0 it only waits for the cloud.
 //   - OCPCTL_STANDIN_FAULTS: the path of a JSON file of Faults, read anew at every step and after every write to the cloud.
-//     A missing file is no fault.
+//     A missing file means no faults.
 //   - OCPCTL_STANDIN_TRACE: the path of a file to which each command appends what it does; see Faults.
 //
-// # What they cannot do as the real ones do
+// # Differences to the real tools
 //
-// The tagging API of the stand-in AWS does not see the S3 server, so destroy reads the buckets' tags itself. wait-for and
-// gather ask the cloud for what stands of the cluster, for there is none. ccoctl makes short keys and no private bucket,
-// and does not lift a bucket's block on public access. Nobody but the installer checks a role: the operators come up when
-// theirs are there.
+// The tagging API of the stand-in AWS does not know the S3 server, so destroy reads the buckets' tags itself. wait-for and gather
+// query the cloud for what exists of the cluster, because there is no cluster. ccoctl creates short keys and no private bucket, and
+// does not remove a bucket's block on public access. Only the installer checks roles: the operators start when theirs exist.
 package installer
 
 import (
@@ -35,24 +33,24 @@ import (
 	"path/filepath"
 )
 
-// Environment variables the stand-in reads.
+// Environment variables that the stand-ins read.
 const (
 	PaceVariable   = "OCPCTL_STANDIN_PACE"
 	FaultsVariable = "OCPCTL_STANDIN_FAULTS"
 	TraceVariable  = "OCPCTL_STANDIN_TRACE"
 )
 
-// Versions are those of the catalogue, the default first.
+// Versions are the catalogue's versions, the default first.
 func Versions() []string { return []string{"4.20.3", "4.20.1"} }
 
-// Programs are the stand-ins' packages, for a build of one's own.
+// Programs are the stand-ins' packages, for separate builds.
 func Programs() []string {
 	const folder = "github.com/ocpctl/ocpctl/internal/devstack/installer/cmd/"
 	return []string{folder + "openshift-install", folder + "ccoctl", folder + "oc"}
 }
 
-// Build compiles the stand-ins to dir and returns dir/openshift-install; ccoctl and oc lie beside it. It needs the go
-// command and must be called from within the module.
+// Build compiles the stand-ins to dir and returns dir/openshift-install; ccoctl and oc are beside it. It needs the go command and
+// must be called inside the module.
 func Build(ctx context.Context, dir string) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("make a place for the stand-in installer: %w", err)

@@ -1,6 +1,6 @@
 package installer
 
-// The classes of what stays behind, for Fault.Leak.
+// The classes of leaked resources, for Fault.Leak.
 const (
 	LeakZone       = "zone-untagged"
 	LeakRecord     = "public-record"
@@ -17,15 +17,15 @@ const (
 	LeakGroupInUse = "group-in-use"
 )
 
-// Leak is one class of what stays behind.
+// Leak is one class of leaked resources.
 type Leak struct {
 	Class   string
-	Command string // whose fault it is, as in Faults
-	What    string // what that command does, and what destroy makes of it
+	Command string // the command that leaks them, as in Faults
+	What    string // what that command does, and how destroy reacts
 }
 
-// Leaks are the classes, each as the real tools leave it. With FailAt or AfterWrites in the same fault the command is also
-// killed, say, where that says; else it goes through.
+// Leaks are the classes, each as the real tools leak it. With FailAt or AfterWrites in the same fault the command also fails there;
+// otherwise it succeeds.
 func Leaks() []Leak {
 	return []Leak{
 		{LeakZone, "create", "the private zone gets no tags: destroy does not find it, nor the public records that have a twin in it"},

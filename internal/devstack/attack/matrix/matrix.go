@@ -1,6 +1,6 @@
-// Package matrix is the table of who may do what: a row for each operation of openapi.yaml and for each page and form, a column
-// for each kind of principal. The tests of the API and of the pages hold their doors against it, and the attacks hold a running
-// demo against it, so that a right is granted in one place.
+// Package matrix is the table of permissions: a row for each operation of openapi.yaml and for each page and form, a column for each
+// kind of principal. The tests of the API and of the pages compare their entry points with it, and the attacks compare a running demo
+// with it, so that permissions are granted in one place.
 package matrix
 
 import (
@@ -31,7 +31,7 @@ var Identities string
 // Principal is a kind of principal, a column of the tables.
 type Principal string
 
-// The principals, in the order of the columns. Own and other are about the team of the cluster that a row is about.
+// The principals, in the order of the columns. Own and other refer to the team of the row's cluster.
 const (
 	Requester      Principal = "requester" // of the own team; the cluster is theirs
 	Admin          Principal = "admin"     // platform admin in every team
@@ -40,12 +40,12 @@ const (
 	Sees           Principal = "sees" // no role, and a share to see
 	Uses           Principal = "uses" // no role, and a share to use
 	NoRole         Principal = "no-role"
-	Expired        Principal = "expired" // a token of the requester's that is over
+	Expired        Principal = "expired" // an expired token of the requester's
 	Nobody         Principal = "nobody"  // no token
 	TeamAdmin      Principal = "team-admin"
 	TeamAuditor    Principal = "team-auditor"
 	OtherAdmin     Principal = "other-admin"
-	Workload       Principal = "workload"       // a workflow of the own team's repository, by its own token
+	Workload       Principal = "workload"       // a workflow of the own team's repository, with its own token
 	OtherWorkload  Principal = "other-workload" // a service account of another team
 	Runner         Principal = "runner"         // an open attempt's token, of a cluster of the own team
 	ClosedRunner   Principal = "closed-runner"  // a closed attempt's token
@@ -63,7 +63,7 @@ const (
 	OtherTeam = "payments"
 )
 
-// Claims are what the issuer's tokens of the principals say. The runners' tokens are the server's own, and nobody has none.
+// Claims returns the claims of the principals' tokens from the issuer. The runners' tokens are the server's own, and nobody has none.
 func Claims() map[Principal]oidc.Claims {
 	expired := oidc.Requester
 	expired.Expiry = jwt.NewNumericDate(time.Now().Add(-time.Hour))
@@ -80,24 +80,24 @@ func Claims() map[Principal]oidc.Claims {
 	}
 }
 
-// Row is what is asked and what each principal is answered.
+// Row is a request and the response for each principal.
 type Row struct {
-	Path string            `yaml:"path"` // of an operation, where its own path lacks a query or a name
-	Body map[string]any    `yaml:"body"` // of an operation, as JSON
-	Form map[string]string `yaml:"form"` // of a page's form
+	Path string            `yaml:"path"` // for an operation, if its path needs a query or a name
+	Body map[string]any    `yaml:"body"` // for an operation, as JSON
+	Form map[string]string `yaml:"form"` // for a page's form
 	Want string            `yaml:"want"` // in the order of the columns
-	Live string            `yaml:"live"` // what a running demo answers everybody, where that differs
+	Live string            `yaml:"live"` // a running demo's response to everybody, if it differs
 
 	wants map[Principal]string
 }
 
-// For is what a principal is answered: a status, or one of the words that the pages' table explains.
+// For returns the response for a principal: a status, or one of the words that the pages' table explains.
 func (r Row) For(p Principal) string { return r.wants[p] }
 
-// Operations are the rows of the API by the ids of operations.
+// Operations returns the rows of the API by operation id.
 func Operations() (map[string]Row, error) { return read("operations.yaml", operations) }
 
-// Pages are the rows of the pages by their routes.
+// Pages returns the rows of the pages by route.
 func Pages() (map[string]Row, error) { return read("pages.yaml", pages) }
 
 func read(name string, raw []byte) (map[string]Row, error) {
@@ -121,7 +121,7 @@ func read(name string, raw []byte) (map[string]Row, error) {
 	return rows, nil
 }
 
-// Missing lists the names that have no row and the rows that have no name.
+// Missing lists the names without a row and the rows without a name.
 func Missing(rows map[string]Row, names []string) []string {
 	var wrong []string
 	for _, name := range names {
@@ -138,9 +138,9 @@ func Missing(rows map[string]Row, names []string) []string {
 	return wrong
 }
 
-// Refusals are the answers that tell somebody that they may not. What they may is answered otherwise, also where it cannot be
-// done at the moment.
+// Refusals are the responses that mean "not allowed". Whatever is allowed gets another response, even if it is not possible at the
+// moment.
 var Refusals = []string{"401", "403", "404", "login"}
 
-// Refused says whether an answer is a refusal.
+// Refused reports whether a response is a refusal.
 func Refused(answer string) bool { return slices.Contains(Refusals, answer) }

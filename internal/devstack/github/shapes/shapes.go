@@ -1,6 +1,6 @@
-// Package shapes holds what is said to GitHub, and what a stand-in answers and sends, against the shapes of GitHub's own
-// OpenAPI description. It is for tests, and works without a network: github.json holds the shapes of the operations that
-// matter here (make github-shapes writes it anew).
+// Package shapes compares requests to GitHub, and a stand-in's responses and webhooks, with GitHub's own OpenAPI description. It is
+// for tests, and works without a network: github.json contains the shapes of the relevant operations (make github-shapes regenerates
+// it).
 //
 // It must never be lenient: a field, a parameter or a path that GitHub does not describe is an error.
 package shapes
@@ -33,10 +33,10 @@ type operation struct {
 	path  *regexp.Regexp
 	names []string // of the path's parameters
 	route routers.Route
-	exact int // characters of the path that are no parameter
+	exact int // literal characters of the path
 }
 
-// known is the description as an independent library reads it.
+// known is the description, parsed by an independent library.
 var known = sync.OnceValue(func() []operation {
 	loader := openapi3.NewLoader()
 	doc, err := loader.LoadFromData(written)
@@ -59,7 +59,7 @@ var known = sync.OnceValue(func() []operation {
 
 var parameter = regexp.MustCompile(`\{([a-z_]+)\}`)
 
-// pattern makes a regular expression of a path's template. Some parameters hold slashes, as GitHub takes them.
+// pattern returns a regular expression for a path template. Some parameters may contain slashes, as GitHub accepts them.
 func pattern(template string) (re *regexp.Regexp, names []string, exact int) {
 	var b strings.Builder
 	rest := template
@@ -83,9 +83,9 @@ func pattern(template string) (re *regexp.Regexp, names []string, exact int) {
 
 var byNumber = regexp.MustCompile(`^/repositories/\d+`)
 
-// find is the operation that a request is about, and the values of its path's parameters.
+// find returns a request's operation, and the values of its path parameters.
 func find(method, path string) (routers.Route, map[string]string, bool) {
-	path = byNumber.ReplaceAllString(path, "/repos/o/r") // where a renamed repository's requests are sent on to
+	path = byNumber.ReplaceAllString(path, "/repos/o/r") // the path to which a renamed repository's requests are redirected
 	var best *operation
 	var values []string
 	for _, op := range known() {
@@ -103,8 +103,8 @@ func find(method, path string) (routers.Route, map[string]string, bool) {
 	return best.route, params, true
 }
 
-// Transport holds every request that goes through it, and every answer, against the description. Report gets what does
-// not fit; nothing is kept back. Over counts the operations, by their operationId.
+// Transport compares every request and response with the description. Report gets what does not match; nothing is blocked. Over
+// counts the operations, by their operationId.
 type Transport struct {
 	Base   http.RoundTripper // nil: http.DefaultTransport
 	Report func(error)
@@ -134,7 +134,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		_ = r.Body.Close()
 	}
-	if string(bytes.TrimSpace(sent)) == "null" { // how ghinstallation says nothing; GitHub takes it as that
+	if string(bytes.TrimSpace(sent)) == "null" { // ghinstallation sends it for an empty body, which GitHub accepts
 		sent = nil
 	}
 	again := r.Clone(r.Context())
@@ -162,7 +162,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// hold reports what does not fit of one exchange.
+// hold reports what does not match in one exchange.
 func (t *Transport) hold(r *http.Request, sent []byte, answer *http.Response, got []byte) {
 	route, params, ok := find(r.Method, r.URL.EscapedPath())
 	if !ok {
@@ -245,12 +245,12 @@ func strictly() *openapi3filter.Options {
 	return o
 }
 
-// brief leaves out the whole schema and the whole value, which the library would print.
+// brief omits the whole schema and the whole value, which the library would print.
 func brief(err *openapi3.SchemaError) string {
 	return "/" + strings.Join(err.JSONPointer(), "/") + ": " + err.Reason
 }
 
-// strange names the first field that a schema does not know.
+// strange returns the first field that a schema does not know.
 func strange(v any, schema *openapi3.SchemaRef, at string) error {
 	switch v := v.(type) {
 	case map[string]any:
@@ -280,7 +280,7 @@ func strange(v any, schema *openapi3.SchemaRef, at string) error {
 	return nil
 }
 
-// collect gathers the fields of a schema and its variants; free: any others are taken too, by its own words.
+// collect collects the fields of a schema and its variants; free: the schema allows others too.
 func collect(schema *openapi3.SchemaRef, into map[string]*openapi3.SchemaRef) (free bool) {
 	s := schema.Value
 	for name, one := range s.Properties {
@@ -296,11 +296,11 @@ func collect(schema *openapi3.SchemaRef, into map[string]*openapi3.SchemaRef) (f
 	return free || says && len(s.Properties) == 0 || len(into) == 0
 }
 
-// CheckWebhook holds a webhook's body against the description. Action is empty for a ping.
+// CheckWebhook compares a webhook's body with the description. Action is empty for a ping.
 func CheckWebhook(event, action string, body []byte) error {
 	name := strings.ReplaceAll(strings.TrimSuffix(event+"-"+action, "-"), "_", "-")
 	if event == "repository_dispatch" {
-		name = "repository-dispatch-sample.collected" // its action is whatever the sender says
+		name = "repository-dispatch-sample.collected" // the sender chooses its action
 	}
 	route, _, ok := find(http.MethodPost, "/webhooks/"+name)
 	if !ok {
@@ -317,7 +317,7 @@ func CheckWebhook(event, action string, body []byte) error {
 	return media.Schema.Value.VisitJSON(v, openapi3.MultiErrors(), openapi3.SetSchemaErrorMessageCustomizer(brief))
 }
 
-// Webhooks are the webhooks that are described, by GitHub's own names.
+// Webhooks returns the described webhooks, by GitHub's own names.
 func Webhooks() []string {
 	var out []string
 	for _, op := range known() {
@@ -329,7 +329,7 @@ func Webhooks() []string {
 	return out
 }
 
-// Operations are the operationIds that are described.
+// Operations returns the described operationIds.
 func Operations() []string {
 	var out []string
 	for _, op := range known() {

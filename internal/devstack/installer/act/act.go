@@ -1,5 +1,4 @@
-// Package act is one command of a stand-in program while it runs: its pace, its signals, the faults that strike it, the
-// count of its writes to the cloud and the trace they leave.
+// Package act runs one command of a stand-in program: its pace, signals, faults, the count of its writes to the cloud and its trace.
 package act
 
 import (
@@ -13,10 +12,10 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/installer"
 )
 
-// ErrInterrupted ends a command that a signal told to end.
+// ErrInterrupted ends a command after a signal.
 var ErrInterrupted = errors.New("interrupted")
 
-// Failure ends the program with a code; its message becomes an error line.
+// Failure ends the program with an exit code; its message becomes an error line.
 type Failure struct {
 	Code    int
 	Message string
@@ -29,19 +28,19 @@ func Fail(code int, format string, args ...any) error {
 	return &Failure{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// Ends says that an error came from a fault or a signal, so that the command must not try anything more.
+// Ends reports that an error came from a fault or a signal, so that the command must not try anything more.
 func Ends(err error) bool {
 	var f *Failure
 	return errors.As(err, &f) || errors.Is(err, ErrInterrupted)
 }
 
-// Act is one command under way. Log and Failing are set before Begin.
+// Act is one running command. Log and Failing are set before Begin.
 type Act struct {
-	Pace time.Duration // how long one mark lasts
+	Pace time.Duration // duration of one mark
 
-	// Log takes one line at a level; nil drops it. Signals are said through it too, from another goroutine.
+	// Log writes one line at a level; nil drops it. Signals are logged through it too, from another goroutine.
 	Log func(level, line string)
-	// Failing makes the failure of a fault that struck at a step; the step is "" after a write.
+	// Failing returns the failure for a fault at a step; the step is "" after a write.
 	Failing func(step string, fault installer.Fault) *Failure
 
 	command, cluster string
@@ -51,7 +50,7 @@ type Act struct {
 	signals          signals
 }
 
-// New reads the environment: pace, faults, trace. The command is unknown until Begin.
+// New reads the environment: pace, faults, trace. Begin sets the command.
 func New() (*Act, error) {
 	a := &Act{Pace: 400 * time.Millisecond, faults: os.Getenv(installer.FaultsVariable), trace: os.Getenv(installer.TraceVariable)}
 	if raw := os.Getenv(installer.PaceVariable); raw != "" {
@@ -64,7 +63,7 @@ func New() (*Act, error) {
 	return a, nil
 }
 
-// Begin names the command, as the faults do, and whose cluster it is about; it is called as soon as both are known.
+// Begin sets the command's name, as in the faults, and its cluster; it is called as soon as both are known.
 func (a *Act) Begin(command, cluster string) error {
 	a.command, a.cluster = command, cluster
 	var err error
@@ -74,10 +73,10 @@ func (a *Act) Begin(command, cluster string) error {
 	return a.note("start")
 }
 
-// End notes the exit code in the trace.
+// End writes the exit code to the trace.
 func (a *Act) End(code int) error { return a.note(fmt.Sprintf("end %d", code)) }
 
-// Mark is a step of the command: a fault may strike, then it takes its share of the pace. ErrInterrupted after a signal.
+// Mark is a step of the command: a fault may happen, then it waits its share of the pace. ErrInterrupted after a signal.
 func (a *Act) Mark(ctx context.Context, step string, share float64) error {
 	fault, strikes, err := installer.TakeFault(a.faults, a.command, a.cluster, step)
 	if err != nil {
@@ -99,7 +98,7 @@ func (a *Act) Mark(ctx context.Context, step string, share float64) error {
 	}
 }
 
-// Wrote is called after each write to the cloud that succeeded. What it returns ends the command.
+// Wrote is called after each successful write to the cloud. Its error ends the command.
 func (a *Act) Wrote(service, action string) error {
 	a.writes++
 	if err := a.note(service + ":" + action); err != nil {
@@ -115,10 +114,10 @@ func (a *Act) Wrote(service, action string) error {
 	return a.strike("", fault)
 }
 
-// Leaks reports whether the command is told to leave something of this class of installer.Leaks behind.
+// Leaks reports whether the command must leave something of this class of installer.Leaks behind.
 func (a *Act) Leaks(class string) bool { return slices.Contains(a.leaks, class) }
 
-// Leaving returns the fault that makes destroy pass over kinds; it has none in Leave when there is no such fault.
+// Leaving returns the fault that makes destroy skip kinds; without one its Leave is empty.
 func (a *Act) Leaving() (installer.Fault, error) {
 	fault, err := installer.TakeLeaving(a.faults, a.command, a.cluster)
 	if err != nil {

@@ -9,16 +9,16 @@ import (
 	"syscall"
 )
 
-// signals counts what came. The first one ends the command, unless it is told to be deaf to it; the second ends the
-// program at once, as with the real ones.
+// signals counts received signals. The first one ends the command, unless it must ignore it; the second ends the program at once, as
+// in the real tools.
 type signals struct {
-	ended chan struct{} // closed when a signal is obeyed
-	deaf  atomic.Int64  // how many from the first on are ignored
+	ended chan struct{} // closed when a signal takes effect
+	deaf  atomic.Int64  // how many signals to ignore first
 }
 
 func (s *signals) ignore(n int) { s.deaf.Store(int64(n)) }
 
-// Signals makes the first signal end the context and the second the program. interrupted says whether one was obeyed.
+// Signals makes the first signal end the context and the second the program. interrupted reports whether one took effect.
 func (a *Act) Signals() (ctx context.Context, interrupted func() bool, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	a.signals.ended = make(chan struct{})

@@ -10,7 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/installer"
 )
 
-// strike does what a fault says. Nil means that the command goes on.
+// strike executes a fault. Nil means that the command goes on.
 func (a *Act) strike(step string, fault installer.Fault) error {
 	a.signals.ignore(fault.Deaf)
 	defer a.signals.ignore(0)
@@ -35,7 +35,7 @@ func (a *Act) strike(step string, fault installer.Fault) error {
 	return a.Failing(step, fault)
 }
 
-// stay holds the command, saying the fault's lines again and again, while the condition holds and no signal ends it.
+// stay blocks the command, repeating the fault's lines, while the condition holds and no signal ends it.
 func (a *Act) stay(what string, fault installer.Fault, holds func() (bool, error)) error {
 	if err := a.note(what); err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// note appends one line to the trace, in one write, so that lines of several processes never mix.
+// note appends one line to the trace in one write, so that lines of several processes never mix.
 func (a *Act) note(what string) error {
 	if a.trace == "" {
 		return nil

@@ -1,6 +1,6 @@
-// Package ccoctl is the stand-in for the tool that gives a cluster's operators their own roles in AWS: `ccoctl aws
-// create-all` and `ccoctl aws delete`, after cloud-credential-operator 4.20 (pkg/cmd/provisioning/aws there). Its keys are
-// short and its bucket is never private; all else is as the real one's, traps too.
+// Package ccoctl is the stand-in for the tool that gives a cluster's operators their own roles in AWS: `ccoctl aws create-all` and
+// `ccoctl aws delete`, after cloud-credential-operator 4.20 (pkg/cmd/provisioning/aws). Its keys are short and its bucket is never
+// private; everything else is as in the real tool, including its traps.
 package ccoctl
 
 import (
@@ -34,7 +34,7 @@ type run struct {
 	absolute         string // of output
 }
 
-// Main runs the program and returns its exit code. Like the real one it dies of a signal at once.
+// Main runs the program and returns its exit code. Like the real tool it dies of a signal at once.
 func Main(args []string, stdout, stderr io.Writer) int {
 	r := &run{log: log.New(stderr, "", log.LstdFlags), stdout: stdout, version: release.VersionOf(args[0])}
 	var err error
@@ -116,7 +116,7 @@ func (r *run) commands() *cobra.Command {
 	return root
 }
 
-// require marks flags; the only error is a flag that is not there.
+// require marks flags as required; the only possible error is an unknown flag.
 func require(cmd *cobra.Command, flags ...string) {
 	for _, name := range flags {
 		if err := cmd.MarkFlagRequired(name); err != nil {
@@ -125,7 +125,7 @@ func require(cmd *cobra.Command, flags ...string) {
 	}
 }
 
-// createAll makes the key pair, the bucket with its two documents, the identity provider and a role per request.
+// createAll creates the key pair, the bucket with its two documents, the identity provider and a role per request.
 func (r *run) createAll(ctx context.Context, id *resources.Identity) error {
 	if r.private {
 		return errors.New("a stand-in makes no CloudFront distribution: leave --create-private-s3-bucket out")
@@ -173,7 +173,7 @@ func (r *run) identityProvider(ctx context.Context, id *resources.Identity, publ
 		"manifests", "cluster-authentication-02-config.yaml")
 }
 
-// delete says what went wrong and exits 0 all the same, as the real one does.
+// delete reports what went wrong and still exits with 0, as the real tool does.
 func (r *run) delete(ctx context.Context, id *resources.Identity) error {
 	if r.Leaks(installer.LeakIdentity) {
 		r.log.Print("failed to fetch a list of IAM roles: AccessDenied: not authorized to perform: iam:ListRoles")

@@ -30,7 +30,7 @@ const (
 	tokenPath  = "/var/run/secrets/openshift/serviceaccount/token"
 )
 
-// keyBits is the shortest that Go still makes: nobody signs with this key, and the real one's 4096 bits take a second.
+// keyBits is the smallest size that Go allows: nobody signs with this key, and the real tool's 4096 bits take a second.
 const keyBits = 1024
 
 func (r *run) path(parts ...string) string {
@@ -50,8 +50,8 @@ func (r *run) save(data []byte, parts ...string) error {
 	return os.WriteFile(r.path(parts...), data, 0o600)
 }
 
-// keys makes the key pair that signs the operators' tokens, unless an earlier call did, copies it for the installer, and
-// returns the public half.
+// keys creates the key pair that signs the operators' tokens, unless an earlier call did, copies it for the installer, and returns
+// the public half.
 func (r *run) keys() ([]byte, error) {
 	private, err := os.ReadFile(r.path(privateKey))
 	switch {
@@ -98,7 +98,7 @@ func discovery(issuer string) string {
 		`"id_token_signing_alg_values_supported":["RS256"],"claims_supported":["aud","exp","sub","iat","iss","sub"]}`, issuer, issuer+"/keys.json")
 }
 
-// keySet is the public key as a JSON web key set.
+// keySet returns the public key as a JSON web key set.
 func keySet(public []byte) (string, error) {
 	block, _ := pem.Decode(public)
 	if block == nil {
@@ -120,7 +120,7 @@ func keySet(public []byte) (string, error) {
 	return string(raw), err
 }
 
-// credentialsRequest is what ccoctl reads of one.
+// credentialsRequest is the part of a request that ccoctl reads.
 type credentialsRequest struct {
 	Kind     string
 	Metadata struct{ Name, Namespace string }
@@ -138,7 +138,7 @@ type credentialsRequest struct {
 	}
 }
 
-// roles makes a role and a Secret's manifest for each request in the folder, in the order of the files' names.
+// roles creates a role and a Secret's manifest for each request in the folder, in the order of the file names.
 func (r *run) roles(ctx context.Context, id *resources.Identity, provider string) error {
 	requests, err := readRequests(r.requests)
 	if err != nil {
@@ -150,7 +150,7 @@ func (r *run) roles(ctx context.Context, id *resources.Identity, provider string
 			return fmt.Errorf("CredentialsRequest %s/%s is not of type AWS", request.Metadata.Namespace, request.Metadata.Name)
 		}
 		if len(spec.ServiceAccountNames) == 0 {
-			return errors.New("CredentialsRequest must provide ServieAccounts to bind the Role policy to") // its own spelling
+			return errors.New("CredentialsRequest must provide ServieAccounts to bind the Role policy to") // spelt like this in the real tool
 		}
 		policy, err := json.Marshal(map[string]any{"Version": "2012-10-17", "Statement": spec.ProviderSpec.StatementEntries})
 		if err != nil {

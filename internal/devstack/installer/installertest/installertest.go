@@ -1,4 +1,4 @@
-// Package installertest gives tests a stand-in AWS, an S3 server and the stand-in installer as a program, together.
+// Package installertest gives tests a stand-in AWS, an S3 server and the stand-in installer as a program.
 package installertest
 
 import (
@@ -24,23 +24,23 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/s3/s3test"
 )
 
-// PullSecret is one the installer accepts, and no literal of any other file.
+// PullSecret is accepted by the installer, and occurs in no other file.
 const PullSecret = `{"auths":{"registry.example.com":{"auth":"cHVsbC1tZTpzZWNyZXQ="}}}`
 
 // World is one test's cloud.
 type World struct {
 	AWS    *aws.Server
 	S3     *s3.Server
-	Faults string // path of the faults' file
+	Faults string // path of the file with the faults
 	Binary string
 }
 
-// binary is built once per process into a folder that Main removes.
+// binary is built once per process in a folder that Main deletes.
 var binary = sync.OnceValues(func() (string, error) { return installer.Build(context.Background(), folder) })
 
 var folder string
 
-// Main runs a package's tests with a place for the program.
+// Main runs a package's tests with a folder for the program.
 func Main(m *testing.M) {
 	dir, err := os.MkdirTemp("", "ocpctl-installer-")
 	if err != nil {
@@ -53,7 +53,7 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// Start brings up an empty cloud for this test, and points the SDK's default chain at it.
+// Start starts an empty cloud for this test, and points the SDK's default chain to it.
 func Start(t testing.TB) *World {
 	t.Helper()
 	path, err := binary()
@@ -67,7 +67,7 @@ func Start(t testing.TB) *World {
 	return w
 }
 
-// InstallConfig is a small cluster's install-config, with Mint credentials and workers as wanted.
+// InstallConfig returns a small cluster's install-config, with Mint credentials and the given number of workers.
 func InstallConfig(name, region string, workers int) string {
 	return fmt.Sprintf(`apiVersion: v1
 baseDomain: labs.example.com
@@ -94,7 +94,7 @@ sshKey: ssh-rsa AAAAB3NzaC1yc2E
 `, name, region, workers, region, region, name, PullSecret)
 }
 
-// Dir makes an install directory with an install-config in it.
+// Dir creates an install directory with an install-config.
 func Dir(t testing.TB, config string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "install")
@@ -130,7 +130,7 @@ func (w *World) Tool(t testing.TB, name, dir string, args ...string) Result {
 	return w.ended(t, cmd)
 }
 
-// Feed is Tool for a program that reads.
+// Feed is Tool with input.
 func (w *World) Feed(t testing.TB, name, dir, input string, args ...string) Result {
 	t.Helper()
 	cmd := exec.Command(filepath.Join(filepath.Dir(w.Binary), name), args...)
@@ -138,13 +138,13 @@ func (w *World) Feed(t testing.TB, name, dir, input string, args ...string) Resu
 	return w.ended(t, cmd)
 }
 
-// Run calls the program with a command line like "create cluster" and waits for its end.
+// Run calls the program with a command line like "create cluster" and waits until it ends.
 func (w *World) Run(t testing.TB, dir, command string, flags ...string) Result {
 	t.Helper()
 	return w.ended(t, w.Command(t, dir, append(strings.Fields(command), flags...)...))
 }
 
-// ended runs a program under the world's faults and waits for its end.
+// ended runs a program with the world's faults and waits until it ends.
 func (w *World) ended(t testing.TB, cmd *exec.Cmd) Result {
 	t.Helper()
 	if cmd.Env == nil {
@@ -171,7 +171,7 @@ func (w *World) Must(t testing.TB, dir, command string, flags ...string) Result 
 	return r
 }
 
-// Left is everything that mentions one of the texts, counted from the stand-ins' own state: "vpc vpc-0a… demo-x1y2z-vpc".
+// Left returns everything that mentions one of the texts, from the stand-ins' own state: "vpc vpc-0a… demo-x1y2z-vpc".
 func (w *World) Left(t testing.TB, texts ...string) []string {
 	t.Helper()
 	var left []string

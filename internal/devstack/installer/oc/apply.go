@@ -18,8 +18,8 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/installer/resources"
 )
 
-// applyCommands are those that bring objects to a cluster and wait for them. The objects are tags of the stand-in AWS; what an
-// operator would make of its Subscription is there as soon as the Subscription is.
+// applyCommands are the commands that apply objects to a cluster and wait for them. The objects are tags in the stand-in AWS; what an
+// operator would create for its Subscription exists as soon as the Subscription does.
 func (r *run) applyCommands(root *cobra.Command) {
 	apply := &cobra.Command{Use: "apply -f -", Args: cobra.NoArgs, RunE: r.inCluster("oc-apply", r.apply)}
 	apply.Flags().BoolVar(&r.serverSide, "server-side", false, "If true, apply runs in the server instead of the client")
@@ -32,7 +32,7 @@ func (r *run) applyCommands(root *cobra.Command) {
 	root.AddCommand(apply, wait)
 }
 
-// operators is what the operators of some packages bring: kinds, and deployments as namespace/name.
+// operators is what some packages' operators add: kinds, and deployments as namespace/name.
 var operators = map[string]struct{ kinds, deployments []string }{
 	"openshift-cert-manager-operator": {
 		kinds: []string{
@@ -51,7 +51,7 @@ var builtIn = []string{
 	"config.openshift.io", "route.openshift.io", "machine.openshift.io", "security.openshift.io",
 }
 
-// manifest is a piece of what is applied.
+// manifest is a part of an applied object.
 type manifest struct {
 	APIVersion, Kind string
 	Metadata         struct{ Name, Namespace string }
@@ -77,14 +77,14 @@ func (r *run) apply(ctx context.Context, l *resources.Living, _ []string) error 
 		if err := r.applyOne(ctx, l, object); err != nil {
 			return err
 		}
-		if l, err = l.Again(ctx); err != nil { // what was applied shows in what follows
+		if l, err = l.Again(ctx); err != nil { // so that the following objects see the applied one
 			return err
 		}
 	}
 	return nil
 }
 
-// documents are the objects in YAML documents or JSON, those of Lists one by one.
+// documents splits YAML documents or JSON into objects, also those in Lists.
 func documents(raw []byte) (all [][]byte, err error) {
 	for docs := yaml.NewDecoder(bytes.NewReader(raw)); ; {
 		var doc any
@@ -152,8 +152,8 @@ func ofThePlatform(namespace string) bool {
 	return namespace == "default" || strings.HasPrefix(namespace, "openshift-") || strings.HasPrefix(namespace, "kube-")
 }
 
-// kinds are those that the cluster's operators brought, as CustomResourceDefinitions are called. The stand-in knows an operator
-// by its Subscription's name, which is its package's.
+// kinds returns the kinds that the cluster's operators added, by their CustomResourceDefinitions' names. The stand-in identifies an
+// operator by its Subscription's name, which is its package's.
 func kinds(l *resources.Living) (all []string) {
 	for name, o := range operators {
 		if subscribed(l, name) {
@@ -167,8 +167,8 @@ func subscribed(l *resources.Living, name string) bool {
 	return slices.ContainsFunc(l.Objects(), func(o resources.Object) bool { return o.Kind == "Subscription" && o.Name == name })
 }
 
-// wait looks once, and takes its time where it has to wait in vain. What never comes does so at the steps "established", of a
-// kind, and "available", of a deployment.
+// wait checks once, and takes time if it waits in vain. What never happens is set by faults at the steps "established", for a kind,
+// and "available", for a deployment.
 func (r *run) wait(ctx context.Context, l *resources.Living, args []string) error {
 	resource, name, ok := strings.Cut(args[0], "/")
 	condition, asked := strings.CutPrefix(r.condition, "condition=")
@@ -206,7 +206,7 @@ func (r *run) await(ctx context.Context, step, kind, group, name string, there, 
 	return err
 }
 
-// applied are the objects of a resource in the namespace, as oc get prints them.
+// applied returns the objects of a resource in the namespace, as oc get prints them.
 func (r *run) applied(l *resources.Living, resource string) (items []any) {
 	for _, o := range l.Objects() {
 		kind := strings.ToLower(o.Kind)

@@ -21,7 +21,7 @@ import (
 
 const namespace = "openshift-machine-api"
 
-// clusterCommands are those that ask a cluster. The stand-in has none: it looks in the cloud for what stands of it.
+// clusterCommands are the commands that query a cluster. The stand-in has none: it queries the cloud for what exists of it.
 func (r *run) clusterCommands(root *cobra.Command) {
 	root.PersistentFlags().StringVar(&r.kubeconfig, "kubeconfig", os.Getenv("KUBECONFIG"), "Path to the kubeconfig file")
 	root.PersistentFlags().StringVarP(&r.namespace, "namespace", "n", "default", "The namespace scope")
@@ -37,7 +37,7 @@ func (r *run) clusterCommands(root *cobra.Command) {
 	r.applyCommands(root)
 }
 
-// inCluster finds the cluster the kubeconfig leads to, lets a fault strike, and runs the command on it.
+// inCluster finds the kubeconfig's cluster, applies a fault if there is one, and runs the command on it.
 func (r *run) inCluster(command string, do func(context.Context, *resources.Living, []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		ctx := cmd.Context()
@@ -66,7 +66,7 @@ func (r *run) inCluster(command string, do func(context.Context, *resources.Livi
 	}
 }
 
-// domain reads from the kubeconfig where the API is: https://api.<name>.<base domain>:6443. Nobody gets in without a key.
+// domain reads the API's address from the kubeconfig: https://api.<name>.<base domain>:6443. It refuses a kubeconfig without a key.
 func (r *run) domain() (string, error) {
 	raw, err := os.ReadFile(r.kubeconfig)
 	if err != nil {
@@ -144,8 +144,8 @@ func (r *run) print(document any) error {
 	return err
 }
 
-// scale asks a set for another number. The machine API works on its own and tells nobody: what it cannot make shows in the
-// machines, at the step "launch", and what never gets ready in the nodes, at the step "ready".
+// scale sets a set's number of machines. The machine API reports failures only in its objects: what it cannot create shows in the
+// machines, at the step "launch", and what never becomes ready in the nodes, at the step "ready".
 func (r *run) scale(ctx context.Context, l *resources.Living, args []string) error {
 	zone, found := strings.CutPrefix(args[1], l.InfraID+"-worker-")
 	if r.replicas < 0 {

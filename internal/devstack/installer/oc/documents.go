@@ -6,10 +6,10 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/installer/resources"
 )
 
-// object is a piece of JSON as the cluster's API has it.
+// object is a JSON object in the cluster's API.
 type object = map[string]any
 
-// machineSet is the worker set of a zone. Counts of nothing are left out, as in the real one.
+// machineSet returns the worker set of a zone. Zero counts are omitted, as in the real one.
 func machineSet(l *resources.Living, zone string) object {
 	status := object{"observedGeneration": 1, "replicas": len(l.Workers(zone))}
 	ready := 0
@@ -40,7 +40,7 @@ func machineSet(l *resources.Living, zone string) object {
 
 func setName(l *resources.Living, zone string) string { return l.InfraID + "-worker-" + zone }
 
-// machines are all there are, and one that failed for every zone whose last one could not be made.
+// machines returns all machines, with a failed one for every zone whose last one could not be created.
 func machines(l *resources.Living) (all []any) {
 	for _, m := range l.Machines {
 		phase := "Running"
@@ -60,7 +60,7 @@ func machines(l *resources.Living) (all []any) {
 	return all
 }
 
-// node is a machine as the cluster sees it.
+// node returns a machine's node.
 func node(l *resources.Living, m resources.Machine) object {
 	labels, spec := object{"kubernetes.io/os": "linux"}, object{"providerID": fmt.Sprintf("aws:///%s/%s", m.Zone, m.ID)}
 	if m.Master {

@@ -13,7 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/installer/release"
 )
 
-// installConfig is what --included looks at.
+// installConfig is the part of an install-config that --included reads.
 type installConfig struct {
 	Metadata struct{ Name string }
 	Platform map[string]any
@@ -33,7 +33,7 @@ func (r *run) readInstallConfig() (config installConfig, err error) {
 	return config, nil
 }
 
-// cluster is the name in the install-config, for the faults; without one it is unknown.
+// cluster returns the name in the install-config, for the faults; without one it is unknown.
 func (r *run) cluster() (string, error) {
 	if r.installConfig == "" {
 		return "", nil
@@ -65,8 +65,8 @@ func (r *run) extract(image string) error {
 	return errors.New("the stand-in extracts --command or --credentials-requests only")
 }
 
-// extractRequests writes each request to a file named as in the release. Only --included or --cloud leaves out those of
-// other clouds, over which ccoctl stumbles.
+// extractRequests writes each request to a file named as in the release. Only --included or --cloud omits those of other clouds, on
+// which ccoctl fails.
 func (r *run) extractRequests() error {
 	requests := release.Requests()
 	switch {
@@ -106,11 +106,11 @@ func (r *run) info(image string) error {
 	return err
 }
 
-// operator is the one component the stand-in has: the image with ccoctl in it.
+// operator is the only component of the stand-in: the image with ccoctl in it.
 const operator = "cloud-credential-operator"
 
-// imageExtract is `oc image extract --file`: into the working directory and without the right to execute, so that the
-// caller has to give it, as the documentation says.
+// imageExtract is `oc image extract --file`: into the working directory and not executable, so that the caller has to change that, as
+// documented.
 func (r *run) imageExtract(image string) error {
 	version, err := release.FindComponent(image, operator)
 	if err != nil {
@@ -131,10 +131,10 @@ func (r *run) imageExtract(image string) error {
 	return nil
 }
 
-// program writes a program of a release: a script that calls the stand-in beside this one as that version's. The same
-// program of the same version is always the same bytes, as in a real release.
+// program writes a program of a release: a script that calls the stand-in beside this one with that version. The same program of the
+// same version always has the same bytes, as in a real release.
 func program(version, name, to string, mode os.FileMode) error {
-	self, err := os.Executable() // the file itself, behind links
+	self, err := os.Executable() // the file itself, with links resolved
 	if err != nil {
 		return err
 	}
@@ -146,5 +146,5 @@ func program(version, name, to string, mode os.FileMode) error {
 	if err := os.WriteFile(to, []byte(script), mode); err != nil {
 		return err
 	}
-	return os.Chmod(to, mode) // also where the file was there
+	return os.Chmod(to, mode) // also if the file existed
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/installer/resources"
 )
 
-// mustGather writes a small tree of the real one's form: a folder named after the image that collected, with the cluster's
-// operators, and files beside it. https://docs.redhat.com/documentation/en-us/openshift_container_platform/4.20/html/support/gathering-cluster-data
+// mustGather writes a small tree in the real one's form: a folder named after the collecting image, with the cluster's operators, and
+// files beside it. https://docs.redhat.com/documentation/en-us/openshift_container_platform/4.20/html/support/gathering-cluster-data
 func (r *run) mustGather(_ context.Context, l *resources.Living, _ []string) error {
 	image := filepath.Join(r.to, "quay-io-openshift-release-dev-ocp-v4-0-art-dev-sha256-stand-in")
 	for name, content := range map[string]string{

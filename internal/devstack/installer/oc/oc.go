@@ -1,8 +1,7 @@
-// Package oc is the stand-in for two parts of the oc tool. One takes a release image apart: programs, credentials requests
-// and the images of components. It speaks to nobody: the releases it knows are the stand-in installer's versions, and the
-// programs in them are the stand-ins beside it. The other asks a cluster for its machine sets, machines and nodes scales
-// its workers, applies objects and waits for them. There is no cluster: what stands of it in the stand-in AWS answers for it, and its machine API lives in the
-// call that scales.
+// Package oc is the stand-in for two parts of the oc tool. One extracts programs, credentials requests and component images from a
+// release image. It contacts no registry: it knows the stand-in installer's versions, and their programs are the stand-ins beside it.
+// The other queries a cluster for its machine sets, machines and nodes, scales its workers, applies objects and waits for them. There
+// is no cluster: the stand-in AWS holds its state, and the machine API runs inside the command that scales.
 package oc
 
 import (
@@ -38,7 +37,7 @@ type run struct {
 	manager, condition string
 }
 
-// Main runs the program and returns its exit code. Like the real one it dies of a signal at once.
+// Main runs the program and returns its exit code. Like the real tool it dies of a signal at once.
 func Main(args []string, stdout, stderr io.Writer) int {
 	r := &run{stdout: stdout, stderr: stderr, version: release.VersionOf(args[0])}
 	code, err := r.execute(args[1:])
@@ -52,7 +51,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	return code
 }
 
-// said is what a server says, or the way to it, in the real one's form.
+// said matches an error from the server or the connection, in the real tool's form.
 var said = regexp.MustCompile(`^(error:|Error from server|Unable to connect)`)
 
 func (r *run) execute(args []string) (code int, err error) {
@@ -122,7 +121,7 @@ func (r *run) commands() *cobra.Command {
 	return root
 }
 
-// leaf lets a fault strike and checks what may read from the registry, before the command.
+// leaf applies a fault if there is one, and checks the registry credentials, before the command.
 func (r *run) leaf(do func(image string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		image := r.from
@@ -154,7 +153,7 @@ func (r *run) begin(ctx context.Context) error {
 	return r.Mark(ctx, "start", 0)
 }
 
-// credentials refuses what no registry would take: the file must be a pull secret.
+// credentials refuses what no registry would accept: the file must be a pull secret.
 func (r *run) credentials() error {
 	if r.registry == "" {
 		return fmt.Errorf("unable to read image %s: unauthorized: access to the requested resource is not authorized", r.from)

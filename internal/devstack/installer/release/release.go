@@ -1,5 +1,5 @@
-// Package release is what a stand-in release image holds: its digest, the credentials its operators ask for, and the names
-// of the programs in it. Like the real image it holds requests for clouds that are not used.
+// Package release is the content of a stand-in release image: its digest, its operators' credentials requests, and the names of its
+// programs. Like the real image it also contains requests for other clouds.
 package release
 
 import (
@@ -18,11 +18,11 @@ const repository = "quay.io/openshift-release-dev/ocp-release"
 
 var isVersion = regexp.MustCompile(`^\d+\.\d+\.\d+([-.][0-9a-z.-]+)?$`)
 
-// VersionVariable tells a program extracted from a release which version's it is.
+// VersionVariable tells a program extracted from a release its version.
 const VersionVariable = "OCPCTL_STANDIN_VERSION"
 
-// VersionOf says whose version a program plays: that of the release it was extracted from, or that of the folder it was
-// called in, for one binary stands for all.
+// VersionOf returns a program's version: that of the release from which it was extracted, or of its folder, because one binary serves
+// all.
 func VersionOf(program string) string {
 	if version := os.Getenv(VersionVariable); version != "" {
 		return version
@@ -34,20 +34,20 @@ func VersionOf(program string) string {
 	return installer.Versions()[0]
 }
 
-// Image is a version's release image by digest, as `openshift-install version` prints it.
+// Image returns a version's release image by digest, as `openshift-install version` prints it.
 func Image(version string) string { return repository + "@" + digest(version) }
 
 func digest(version string) string {
 	return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte("ocp-release:"+version+"-x86_64")))
 }
 
-// Component is an image of a release by digest, as `oc adm release info --image-for` prints it.
+// Component returns an image of a release by digest, as `oc adm release info --image-for` prints it.
 func Component(version, name string) string {
 	return fmt.Sprintf("quay.io/openshift-release-dev/ocp-v4.0-art-dev@sha256:%x", sha256.Sum256([]byte(name+":"+version)))
 }
 
-// Find gives the version of a release image by digest or by a version's tag. One that no version has is unknown, as to the
-// registry; one that is not pinned is refused.
+// Find returns the version of a release image, given by digest or by a version's tag. An unknown one does not exist in the registry;
+// one that is not pinned is refused.
 func Find(image string) (version string, err error) {
 	for _, v := range installer.Versions() {
 		if image == Image(v) || image == repository+":"+v+"-x86_64" || image == repository+":"+v+"-x86_64@"+digest(v) {
@@ -57,7 +57,7 @@ func Find(image string) (version string, err error) {
 	return "", unknown(image)
 }
 
-// FindComponent gives the version whose component this image is.
+// FindComponent returns the version to which this component image belongs.
 func FindComponent(image, name string) (version string, err error) {
 	for _, v := range installer.Versions() {
 		if image == Component(v, name) {

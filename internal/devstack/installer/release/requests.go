@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Request is a CredentialsRequest: what an operator wants to be allowed in the cloud, and the Secret where it looks for it.
+// Request is a CredentialsRequest: the cloud permissions that an operator needs, and the Secret in which it expects its credentials.
 type Request struct {
-	Name, Namespace, Secret string // of the request; of the Secret
+	Name, Namespace, Secret string // name of the request; namespace and name of the Secret
 	Cloud                   string // "AWS", "GCP", "Azure"
 	ServiceAccounts         []string
 	Actions                 []string
@@ -16,7 +16,7 @@ type Request struct {
 // File is the name of the Secret's manifest that ccoctl writes.
 func (r Request) File() string { return r.Namespace + "-" + r.Secret + "-credentials.yaml" }
 
-// Requests are those of a release, for every cloud.
+// Requests returns a release's requests, for every cloud.
 func Requests() []Request {
 	return append(AWSRequests(),
 		Request{"cloud-credential-operator-gcp-ro-creds", "openshift-cloud-credential-operator", "cloud-credential-operator-gcp-ro-creds", "GCP", []string{"cloud-credential-operator"}, []string{"iam.roles.get"}},
@@ -24,7 +24,7 @@ func Requests() []Request {
 	)
 }
 
-// AWSRequests are those of the operators that run on AWS.
+// AWSRequests returns the requests of the operators that run on AWS.
 func AWSRequests() []Request {
 	return []Request{
 		{"cloud-credential-operator-iam-ro", "openshift-cloud-credential-operator", "cloud-credential-operator-iam-ro-creds", "AWS",
@@ -44,7 +44,7 @@ func AWSRequests() []Request {
 	}
 }
 
-// YAML is the request as the release image holds it.
+// YAML returns the request as in the release image.
 func (r Request) YAML() string {
 	list := func(items []string, indent string) string {
 		var b strings.Builder

@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 )
 
-// balancer is what a DNS alias needs of a load balancer.
+// balancer is the data of a load balancer for a DNS alias.
 type balancer struct{ dnsName, zone string }
 
 func (b *Build) elbTags(name string) []types.Tag {

@@ -13,15 +13,15 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// BootstrapBucket is the bucket of the bootstrap machine's ignition.
+// BootstrapBucket is the bucket with the bootstrap machine's ignition.
 func (b *Build) BootstrapBucket() string { return "openshift-bootstrap-data-" + b.InfraID }
 
-// CreateBucket makes the bootstrap bucket. It carries no tags until TagBucket: two calls, as in the real provider.
+// CreateBucket creates the bootstrap bucket. It has no tags until TagBucket: two calls, as in the real provider.
 func (b *Build) CreateBucket(ctx context.Context) error {
 	return b.createBucket(ctx, b.BootstrapBucket())
 }
 
-// TagBucket tags the bootstrap bucket, by which destroy will find it.
+// TagBucket tags the bootstrap bucket, so that destroy finds it.
 func (b *Build) TagBucket(ctx context.Context) error { return b.tagBucket(ctx, b.BootstrapBucket()) }
 
 // PutIgnition puts the bootstrap ignition, full of secrets, into the bucket.
@@ -35,7 +35,7 @@ func (b *Build) PutIgnition(ctx context.Context, ignition []byte) error {
 	return nil
 }
 
-// createBucket names no location: the stand-in S3 is one region.
+// createBucket sends no location, because the stand-in S3 has one region.
 func (b *Build) createBucket(ctx context.Context, name string) error {
 	if _, err := b.s3.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &name}); err != nil {
 		return fmt.Errorf("failed to create S3 bucket %q: %w", name, err)
@@ -53,7 +53,7 @@ func (b *Build) tagBucket(ctx context.Context, name string) error {
 	return nil
 }
 
-// deleteBucket empties a bucket, versions included, and deletes it. One that is gone is no error.
+// deleteBucket empties a bucket, including all versions, and deletes it. A missing one is no error.
 func (c *Cloud) deleteBucket(ctx context.Context, name string) error {
 	p := s3.NewListObjectVersionsPaginator(c.s3, &s3.ListObjectVersionsInput{Bucket: &name})
 	for p.HasMorePages() {
@@ -92,7 +92,7 @@ func (c *Cloud) deleteObject(ctx context.Context, bucket string, key, version *s
 	return nil
 }
 
-// missing reports that the cloud answered and the thing is not there.
+// missing reports that the cloud answered and the resource does not exist.
 func missing(err error) bool {
 	var response *smithyhttp.ResponseError
 	return errors.As(err, &response) && response.HTTPStatusCode() == http.StatusNotFound || codeSays(err, "NotFound", "NoSuch")

@@ -17,7 +17,7 @@ import (
 func (c *Cloud) deleteELB(ctx context.Context, kind, arn string) (err error) {
 	switch kind {
 	case "loadbalancer":
-		if name := arn[strings.Index(arn, "loadbalancer/")+len("loadbalancer/"):]; !strings.Contains(name, "/") { // a classic one
+		if name := arn[strings.Index(arn, "loadbalancer/")+len("loadbalancer/"):]; !strings.Contains(name, "/") { // a classic load balancer
 			_, err = c.classic.DeleteLoadBalancer(ctx, &elasticloadbalancing.DeleteLoadBalancerInput{LoadBalancerName: &name})
 			return err
 		}
@@ -108,8 +108,8 @@ func (c *Cloud) deleteUser(ctx context.Context, name string) error {
 	return err
 }
 
-// deleteZone deletes a private zone with its records, and the twin each has in a public zone above it. A public record
-// without a twin is never looked at: the real destroyer leaks it too.
+// deleteZone deletes a private zone with its records, and each record's twin in a public zone above it. It never looks at a public
+// record without a twin: the real destroyer leaks it too.
 func (c *Cloud) deleteZone(ctx context.Context, id string) error {
 	zone, err := c.r53.GetHostedZone(ctx, &route53.GetHostedZoneInput{Id: &id})
 	if err != nil {

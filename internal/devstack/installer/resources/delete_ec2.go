@@ -44,7 +44,7 @@ func (c *Cloud) deleteEC2(ctx context.Context, kind, id string) (err error) {
 	return err
 }
 
-// deleteInstance takes a terminated instance for deleted: AWS goes on listing it for an hour.
+// deleteInstance treats a terminated instance as deleted, because AWS lists it for another hour.
 func (c *Cloud) deleteInstance(ctx context.Context, id string) error {
 	out, err := c.ec2.DescribeInstances(ctx, &ec2.DescribeInstancesInput{InstanceIds: []string{id}})
 	if err != nil {
@@ -64,7 +64,7 @@ func (c *Cloud) deleteInstance(ctx context.Context, id string) error {
 	return nil
 }
 
-// deleteNAT comes back until the gateway is deleted: its address and its VPC wait for that.
+// deleteNAT is repeated until the gateway is deleted, because its address and VPC depend on that.
 func (c *Cloud) deleteNAT(ctx context.Context, id string) error {
 	out, err := c.ec2.DescribeNatGateways(ctx, &ec2.DescribeNatGatewaysInput{NatGatewayIds: []string{id}})
 	if err != nil {
@@ -106,7 +106,7 @@ func (c *Cloud) deleteRoutes(ctx context.Context, id string) error {
 	for _, table := range out.RouteTables {
 		for _, a := range table.Associations {
 			if aws.ToBool(a.Main) {
-				return nil // goes with its VPC
+				return nil // deleted with its VPC
 			}
 			_, err := c.ec2.DisassociateRouteTable(ctx, &ec2.DisassociateRouteTableInput{AssociationId: a.RouteTableAssociationId})
 			if err != nil && !missing(err) {

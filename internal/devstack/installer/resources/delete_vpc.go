@@ -11,7 +11,7 @@ import (
 	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 )
 
-// deleteVPC deletes a VPC and what stands in it, tagged or not: workloads make load balancers and groups there.
+// deleteVPC deletes a VPC and its content, tagged or not, because workloads create load balancers and groups in it.
 func (c *Cloud) deleteVPC(ctx context.Context, id string) error {
 	inVPC := []types.Filter{{Name: aws.String("vpc-id"), Values: []string{id}}}
 	for _, clear := range []func(context.Context, string, []types.Filter) error{

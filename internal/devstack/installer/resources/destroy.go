@@ -12,26 +12,26 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/installer/act"
 )
 
-// Destroy removes everything that carries one of the identifiers, and the profiles by name, as the real destroyer does:
-// instances first until they are terminated, then the rest again and again until nothing is found. It has no limit of
-// its own but ctx, and it never touches what carries no tag.
+// Destroy removes everything with one of the identifiers, and the profiles by name, as the real destroyer does: instances first until
+// they are terminated, then the rest repeatedly until nothing is found. Only ctx limits it, and it never touches an untagged
+// resource.
 type Destroy struct {
 	*Cloud
 	InfraID     string
 	Identifiers []Identifier
-	Interval    time.Duration // between two rounds; the real one waits ten seconds
+	Interval    time.Duration // between two rounds; ten seconds in the real destroyer
 
-	Leave []string // kinds to pass over in silence: the lie a test asks for
+	Leave []string // kinds to skip silently, for tests
 
 	Info  func(format string, args ...any)
 	Warn  func(format string, args ...any)
 	Debug func(format string, args ...any)
 
 	done   map[string]bool
-	failed map[string]int // rounds, by ARN
+	failed map[string]int // failed rounds, by ARN
 }
 
-// Run works until nothing is found. A context that ended and a fault that struck are its only errors.
+// Run works until nothing is found. Its only errors are a context that ended and a fault.
 func (d *Destroy) Run(ctx context.Context) error {
 	d.done, d.failed = map[string]bool{}, map[string]int{}
 	if err := d.until(ctx, d.instances); err != nil {
@@ -40,7 +40,7 @@ func (d *Destroy) Run(ctx context.Context) error {
 	return d.until(ctx, d.rest)
 }
 
-// until repeats a round until it says it is through.
+// until repeats a round until it reports that it is done.
 func (d *Destroy) until(ctx context.Context, round func(context.Context) (bool, error)) error {
 	for n := 1; ; n++ {
 		through, err := round(ctx)
@@ -57,7 +57,7 @@ func (d *Destroy) until(ctx context.Context, round func(context.Context) (bool, 
 			return nil
 		}
 		if len(d.Leave) > 0 && n > 20 {
-			return nil // what was left stands in the way of the rest
+			return nil // what was left blocks the rest
 		}
 		select {
 		case <-ctx.Done():
@@ -85,7 +85,7 @@ func (d *Destroy) instances(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// leaves says whether to pass over a kind, spelt as in an ARN or as people say it.
+// leaves reports whether to skip a kind, spelt as in an ARN or as people spell it.
 func (d *Destroy) leaves(kind string) bool {
 	spoken := map[string]string{
 		"elastic-ip": "address", "natgateway": "nat-gateway", "loadbalancer": "load-balancer", "targetgroup": "target-group", "hostedzone": "hosted-zone",
@@ -93,7 +93,7 @@ func (d *Destroy) leaves(kind string) bool {
 	return slices.Contains(d.Leave, kind) || spoken != "" && slices.Contains(d.Leave, spoken)
 }
 
-// order is how kinds follow each other within a round, so that one round mostly suffices.
+// order is the order of the kinds within a round, chosen so that one round is usually enough.
 var order = []string{
 	"instance", "loadbalancer", "listener", "targetgroup", "natgateway", "vpc-endpoint", "network-interface", "elastic-ip",
 	"security-group", "route-table", "subnet", "internet-gateway", "volume", "snapshot", "image", "vpc",
@@ -127,8 +127,8 @@ func (d *Destroy) rest(ctx context.Context) (bool, error) {
 	return left == 0, nil
 }
 
-// quiet is how many rounds of an ARN's failures are said at debug level before one is a warning: five minutes of the real
-// one's ten seconds.
+// quiet is how many rounds an ARN's failures are logged at debug level before one is a warning: five minutes of the real destroyer's
+// ten seconds.
 const quiet = 30
 
 func (d *Destroy) grumble(arn string, err error) {
@@ -166,7 +166,7 @@ func rank(arn string) int {
 	return len(order)
 }
 
-// kindAndID splits an ARN's resource: "vpc" and "vpc-1"; a bucket has no kind, so it is called one.
+// kindAndID splits an ARN's resource into "vpc" and "vpc-1"; for a bucket, which has no kind, the kind is bucket.
 func kindAndID(arn string) (kind, id string) {
 	parts := strings.SplitN(arn, ":", 6)
 	if len(parts) < 6 {
@@ -179,7 +179,7 @@ func kindAndID(arn string) (kind, id string) {
 	return kind, id
 }
 
-// delete removes one resource. Of a service it does not know it says so every round, for ever, as the real one does.
+// delete removes one resource. For a service that it does not know it logs this in every round, for ever, as the real destroyer does.
 func (d *Destroy) delete(ctx context.Context, arn string) error {
 	parts := strings.SplitN(arn, ":", 6)
 	if len(parts) < 6 {

@@ -24,7 +24,7 @@ func (c *Cloud) PublicZone(ctx context.Context, baseDomain string) (string, erro
 	return "", fmt.Errorf("cannot find base domain: no public hosted zone %q", baseDomain+".")
 }
 
-// RecordsUnder lists the public zone's records below a domain, in the installer's words.
+// RecordsUnder lists the public zone's records below a domain, formatted like the installer's message.
 func (c *Cloud) RecordsUnder(ctx context.Context, zoneID, domain string) ([]string, error) {
 	records, err := c.records(ctx, zoneID)
 	if err != nil {
@@ -39,7 +39,7 @@ func (c *Cloud) RecordsUnder(ctx context.Context, zoneID, domain string) ([]stri
 	return found, nil
 }
 
-// CreateZone makes the private zone. It carries no tags until TagZone: two calls, as in the real installer.
+// CreateZone creates the private zone. It has no tags until TagZone: two calls, as in the real installer.
 func (b *Build) CreateZone(ctx context.Context) (err error) {
 	if b.publicZone, err = b.PublicZone(ctx, b.BaseDomain); err != nil {
 		return err
@@ -56,7 +56,7 @@ func (b *Build) CreateZone(ctx context.Context) (err error) {
 	return nil
 }
 
-// TagZone tags the private zone, by which destroy will find it.
+// TagZone tags the private zone, so that destroy finds it.
 func (b *Build) TagZone(ctx context.Context) error {
 	_, err := b.r53.ChangeTagsForResource(ctx, &route53.ChangeTagsForResourceInput{
 		ResourceType: types.TagResourceTypeHostedzone, ResourceId: &b.privateZone,
@@ -73,7 +73,7 @@ func (b *Build) PublicRecord(ctx context.Context) error {
 	return b.alias(ctx, b.publicZone, "api."+b.Domain(), b.external)
 }
 
-// PrivateRecords writes the private api and api-int records; without a twin it leaves the first one out.
+// PrivateRecords writes the private api and api-int records; without twin it omits the first one.
 func (b *Build) PrivateRecords(ctx context.Context, twin bool) error {
 	if !twin {
 		return b.alias(ctx, b.privateZone, "api-int."+b.Domain(), b.internal)

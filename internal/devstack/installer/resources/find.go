@@ -17,10 +17,10 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// Identifier is one of metadata.json's tag maps: a resource with all its tags is the cluster's.
+// Identifier is one of metadata.json's tag maps: a resource with all its tags belongs to the cluster.
 type Identifier map[string]string
 
-// findTagged asks the tagging API in the region and in us-east-1, where the global services answer.
+// findTagged queries the tagging API in the region and in us-east-1, which covers the global services.
 func (c *Cloud) findTagged(ctx context.Context, identifiers []Identifier) ([]string, error) {
 	var arns []string
 	regions := []string{c.Region}
@@ -48,8 +48,8 @@ func (c *Cloud) findTagged(ctx context.Context, identifiers []Identifier) ([]str
 	return slices.Compact(arns), nil
 }
 
-// findIAM reads every role and user of the account for its tags, and the profiles by name, for those cannot be found by
-// tag. A role or user it may not read is skipped in silence, as the real one does.
+// findIAM reads every role and user of the account for its tags, and the profiles by name, because they cannot be found by tag. It
+// silently skips what it may not read, as the real destroyer does.
 func (c *Cloud) findIAM(ctx context.Context, infraID string, identifiers []Identifier) ([]string, error) {
 	var arns []string
 	roles := iam.NewListRolesPaginator(c.iam, &iam.ListRolesInput{})
@@ -112,8 +112,8 @@ func within(id Identifier, tags map[string]string) bool {
 
 func (c *Cloud) blind(kind string) bool { return slices.Contains(c.Blind, kind) }
 
-// findBuckets reads every bucket's tags, for the stand-in's tagging API does not see the S3 server. The registry's bucket
-// counts by name too: in a real cluster its operator outlives the installer and always gets to tag it.
+// findBuckets reads every bucket's tags, because the stand-in's tagging API does not know the S3 server. The registry's bucket is
+// also found by name: in a real cluster its operator outlives the installer and always tags it.
 func (c *Cloud) findBuckets(ctx context.Context, infraID string, identifiers []Identifier) ([]string, error) {
 	out, err := c.s3.ListBuckets(ctx, &s3.ListBucketsInput{})
 	if err != nil {

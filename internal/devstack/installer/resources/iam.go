@@ -11,10 +11,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/iam/types"
 )
 
-// suffixAlphabet is Kubernetes' own: no vowels, nothing that looks like something else.
+// suffixAlphabet is Kubernetes' own: no vowels, no ambiguous characters.
 const suffixAlphabet = "bcdfghjklmnpqrstvwxz2456789"
 
-// RandomSuffix gives five characters, as the installer and Kubernetes put behind a name.
+// RandomSuffix returns five characters, as the installer and Kubernetes append to names.
 func RandomSuffix() string {
 	raw := make([]byte, 5)
 	_, _ = rand.Read(raw) // never fails
@@ -57,7 +57,7 @@ func (b *Build) Role(ctx context.Context, kind string) error {
 	return nil
 }
 
-// HasRole reports whether a role is there, by its ARN.
+// HasRole reports whether a role exists, by its ARN.
 func (c *Cloud) HasRole(ctx context.Context, arn string) (bool, error) {
 	name := arn[strings.LastIndex(arn, "/")+1:]
 	_, err := c.iam.GetRole(ctx, &iam.GetRoleInput{RoleName: &name})
@@ -67,13 +67,13 @@ func (c *Cloud) HasRole(ctx context.Context, arn string) (bool, error) {
 	return err == nil, err
 }
 
-// operators are the in-cluster components that get an IAM user each in Mint mode.
+// operators are the in-cluster components that each get an IAM user in Mint mode.
 var operators = []string{
 	"aws-ebs-csi-driver-operator", "cloud-credential-operator-iam-ro", "openshift-cloud-network-config",
 	"openshift-image-registry", "openshift-ingress", "openshift-machine-api-aws",
 }
 
-// OperatorUsers makes the IAM users the cloud credential operator mints.
+// OperatorUsers creates the IAM users that the cloud credential operator creates.
 func (b *Build) OperatorUsers(ctx context.Context) error {
 	if !b.Mint {
 		return nil

@@ -14,8 +14,8 @@ import (
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 )
 
-// Identity is what ccoctl makes for one cluster's operators: a bucket that serves the cluster's public keys, the account's
-// identity provider that trusts it, and a role per operator. All carry the name's tag; openshift-install knows none of them.
+// Identity is what ccoctl creates for one cluster's operators: a bucket with the cluster's public keys, the account's identity
+// provider that trusts it, and a role per operator. All have the name's tag; openshift-install knows none of them.
 type Identity struct {
 	*Cloud
 	Name string
@@ -25,20 +25,20 @@ type Identity struct {
 // Bucket is the name of the bucket.
 func (i *Identity) Bucket() string { return i.Name + "-oidc" }
 
-// Issuer is where the operators' tokens say that they come from.
+// Issuer is the issuer of the operators' tokens.
 func (i *Identity) Issuer() string {
 	return fmt.Sprintf("https://%s.s3.%s.amazonaws.com", i.Bucket(), i.Region)
 }
 
-// Tag is the key that everything of this name carries.
+// Tag is the tag key of everything with this name.
 func (i *Identity) Tag() string { return "openshift.io/cloud-credential-operator/" + i.Name }
 
 func (i *Identity) iamTags() []iamtypes.Tag {
 	return []iamtypes.Tag{{Key: aws.String(i.Tag()), Value: aws.String("owned")}, {Key: aws.String("Name"), Value: aws.String(i.Name)}}
 }
 
-// CreateBucket makes the bucket and lets everybody read it. Its tags are a second call. The real one also lifts the block
-// on public access, which the stand-in S3 does not have.
+// CreateBucket creates the bucket and makes it public. Its tags are a second call. The real tool also removes the block on public
+// access, which the stand-in S3 does not have.
 func (i *Identity) CreateBucket(ctx context.Context) error {
 	bucket := i.Bucket()
 	_, err := i.s3.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &bucket})
@@ -65,7 +65,7 @@ func (i *Identity) CreateBucket(ctx context.Context) error {
 	return nil
 }
 
-// Put stores a document, tagged in the same call: what says is how the log calls it.
+// Put stores a document and its tags in one call; says is its name in the log.
 func (i *Identity) Put(ctx context.Context, key, says, document string) error {
 	bucket := i.Bucket()
 	_, err := i.s3.PutObject(ctx, &s3.PutObjectInput{
@@ -78,7 +78,7 @@ func (i *Identity) Put(ctx context.Context, key, says, document string) error {
 	return nil
 }
 
-// CreateProvider makes the identity provider, or takes the one that is there. Its tags are a second call.
+// CreateProvider creates the identity provider, or uses an existing one. Its tags are a second call.
 func (i *Identity) CreateProvider(ctx context.Context) (arn string, err error) {
 	if arn, err = i.provider(ctx); err != nil {
 		return "", err
@@ -102,7 +102,7 @@ func (i *Identity) CreateProvider(ctx context.Context) (arn string, err error) {
 	return arn, nil
 }
 
-// provider finds the account's identity provider with this name's tag; "" is none. It reads every one of the account.
+// provider finds the account's identity provider with this name's tag; "": none. It reads every provider of the account.
 func (i *Identity) provider(ctx context.Context) (arn string, err error) {
 	list, err := i.iam.ListOpenIDConnectProviders(ctx, &iam.ListOpenIDConnectProvidersInput{})
 	if err != nil {
@@ -134,10 +134,10 @@ type Access struct {
 	Namespace, Secret string
 	ServiceAccounts   []string
 	Policy            string
-	Boundary          string // ARN; empty is none
+	Boundary          string // ARN; empty: none
 }
 
-// CreateRole makes an operator's role, or takes the one that is there, and gives it its policy.
+// CreateRole creates an operator's role, or uses an existing one, and sets its policy.
 func (i *Identity) CreateRole(ctx context.Context, provider string, a Access) (arn string, err error) {
 	name := fmt.Sprintf("%.64s", i.Name+"-"+a.Namespace+"-"+a.Secret)
 	found, err := i.iam.GetRole(ctx, &iam.GetRoleInput{RoleName: &name})

@@ -9,8 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
-// Delete removes what carries the name's tag, in four parts. As in the real one a part that fails stops there, is said,
-// and the next goes on; an untagged thing is passed over. fatal tells which error ends everything.
+// Delete removes what has the name's tag, in four parts. As in the real tool, a part stops at its first failure, reports it, and the
+// next part goes on; it skips untagged resources. fatal says which error ends everything.
 func (i *Identity) Delete(ctx context.Context, fatal func(error) bool) error {
 	for _, part := range []func(context.Context) error{i.deleteObjects, i.deleteIdentityBucket, i.deleteRoles, i.deleteProvider} {
 		if err := part(ctx); fatal(err) {
@@ -65,7 +65,7 @@ func (i *Identity) deleteIdentityBucket(ctx context.Context) error {
 	return nil
 }
 
-// deleteRoles reads every role of the account for its tags, and gives up on the first that it may not read.
+// deleteRoles reads every role of the account for its tags, and gives up at the first that it may not read.
 func (i *Identity) deleteRoles(ctx context.Context) error {
 	pages := iam.NewListRolesPaginator(i.iam, &iam.ListRolesInput{})
 	for pages.HasMorePages() {

@@ -9,11 +9,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
 
-// image stands for the RHCOS boot image of the release.
+// image represents the RHCOS boot image of the release.
 const image = "ami-0d5a2b1c7e9f43608"
 
-// CopyImage copies the boot image into a region where it is not published. It carries no tags until TagImage: two calls,
-// as in the real installer.
+// CopyImage copies the boot image into a region in which it is not published. It has no tags until TagImage: two calls, as in the
+// real installer.
 func (b *Build) CopyImage(ctx context.Context) error {
 	name := b.InfraID + "-master"
 	out, err := b.ec2.CopyImage(ctx, &ec2.CopyImageInput{
@@ -26,7 +26,7 @@ func (b *Build) CopyImage(ctx context.Context) error {
 	return nil
 }
 
-// TagImage tags the copied image, by which destroy will find it; destroy tags its snapshot.
+// TagImage tags the copied image, so that destroy finds it; destroy tags its snapshot.
 func (b *Build) TagImage(ctx context.Context) error {
 	_, err := b.ec2.CreateTags(ctx, &ec2.CreateTagsInput{
 		Resources: []string{b.image}, Tags: sorted(b.tags(b.InfraID+"-master"), func(k, v *string) types.Tag { return types.Tag{Key: k, Value: v} }),
@@ -37,7 +37,7 @@ func (b *Build) TagImage(ctx context.Context) error {
 	return nil
 }
 
-// deleteImage hands its tags to its snapshots first, so that a later round finds them.
+// deleteImage first copies the image's tags to its snapshots, so that a later round finds them.
 func (c *Cloud) deleteImage(ctx context.Context, id string) error {
 	out, err := c.ec2.DescribeImages(ctx, &ec2.DescribeImagesInput{ImageIds: []string{id}})
 	if err != nil {

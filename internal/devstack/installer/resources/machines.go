@@ -32,7 +32,7 @@ func (b *Build) ControlPlane(ctx context.Context) error {
 	return b.running(ctx, all)
 }
 
-// WorkerMachines starts the compute machines; the cluster's own machine API does that once the bootstrap machine is gone.
+// WorkerMachines starts the compute machines, which the cluster's own machine API does once the bootstrap machine is gone.
 func (b *Build) WorkerMachines(ctx context.Context) error {
 	var ids []string
 	for i := range b.Workers {
@@ -77,7 +77,7 @@ func (b *Build) running(ctx context.Context, ids []string) error {
 	return nil
 }
 
-// Machines lists the cluster's instances whose name starts so, "bootstrap" or "master"; terminated ones are none.
+// Machines lists the cluster's instances whose name starts with kind, "bootstrap" or "master"; terminated ones are omitted.
 func (b *Build) Machines(ctx context.Context, kind string) (ids []string, err error) {
 	out, err := b.ec2.DescribeInstances(ctx, &ec2.DescribeInstancesInput{Filters: []types.Filter{
 		{Name: aws.String("tag:" + KubernetesTag(b.InfraID)), Values: []string{"owned"}},
@@ -98,9 +98,9 @@ func (b *Build) Machines(ctx context.Context, kind string) (ids []string, err er
 	return ids, nil
 }
 
-// DestroyBootstrap ends the bootstrap machine and empties away its bucket.
+// DestroyBootstrap deletes the bootstrap machine and its bucket.
 func (b *Build) DestroyBootstrap(ctx context.Context) error {
-	if b.bootstrap == "" { // another process made it
+	if b.bootstrap == "" { // another process created it
 		ids, err := b.Machines(ctx, "bootstrap")
 		if err != nil || len(ids) == 0 {
 			return errors.Join(errors.New("failed to find the bootstrap machine"), err)

@@ -10,14 +10,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
 
-// ec2Tags makes the specification that tags a resource in the very call that creates it.
+// ec2Tags returns the specification that tags a resource in the call that creates it.
 func (b *Build) ec2Tags(kind types.ResourceType, name string) []types.TagSpecification {
 	return []types.TagSpecification{{ResourceType: kind, Tags: sorted(b.tags(name), func(k, v *string) types.Tag {
 		return types.Tag{Key: k, Value: v}
 	})}}
 }
 
-// Network creates the VPC and what stands in it: subnets, gateways, routes, security groups and the S3 endpoint.
+// Network creates the VPC and its content: subnets, gateways, routes, security groups and the S3 endpoint.
 func (b *Build) Network(ctx context.Context) error {
 	vpc, err := b.ec2.CreateVpc(ctx, &ec2.CreateVpcInput{
 		CidrBlock: aws.String("10.0.0.0/16"), TagSpecifications: b.ec2Tags(types.ResourceTypeVpc, b.InfraID+"-vpc"),
@@ -119,7 +119,7 @@ func (b *Build) subnet(ctx context.Context, cidr, zone, kind string) (string, er
 	return aws.ToString(out.Subnet.SubnetId), nil
 }
 
-// routes creates a route table whose default route goes where target says.
+// routes creates a route table with the given target for the default route.
 func (b *Build) routes(ctx context.Context, name string, target *ec2.CreateRouteInput) (string, error) {
 	out, err := b.ec2.CreateRouteTable(ctx, &ec2.CreateRouteTableInput{
 		VpcId: &b.vpc, TagSpecifications: b.ec2Tags(types.ResourceTypeRouteTable, name),

@@ -11,8 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 )
 
-// Object is a Kubernetes object that somebody applied to a cluster: what names it, and by whom it was applied how often. What
-// it holds is kept as a hash.
+// Object is a Kubernetes object that was applied to a cluster: its identity, by whom it was applied and how often. Its content is
+// stored as a hash.
 type Object struct {
 	APIVersion, Kind, Namespace, Name string
 	Manager                           string
@@ -20,10 +20,10 @@ type Object struct {
 	Applied                           int
 }
 
-// objectTag begins the tags of the network that objects are kept in, a tag each: the stand-in has no cluster to keep them in.
+// objectTag is the prefix of the network's tags that store objects, one tag each: the stand-in has no cluster to store them in.
 const objectTag = "ocpctl-standin/object/"
 
-// Objects are all that were applied, by kind, namespace and name.
+// Objects returns all applied objects, by kind, namespace and name.
 func (l *Living) Objects() (all []Object) {
 	for _, t := range l.network.Tags {
 		if !strings.HasPrefix(aws.ToString(t.Key), objectTag) {
@@ -52,7 +52,7 @@ func (l *Living) Object(kind, namespace, name string) (Object, bool) {
 	return Object{}, false
 }
 
-// Apply keeps an object, or that it was applied once more.
+// Apply stores an object, or counts that it was applied again.
 func (l *Living) Apply(ctx context.Context, o Object, content []byte) error {
 	sum, name := sha256.Sum256(content), sha256.Sum256([]byte(o.Kind+"/"+o.Namespace+"/"+o.Name))
 	before, _ := l.Object(o.Kind, o.Namespace, o.Name)
@@ -60,5 +60,5 @@ func (l *Living) Apply(ctx context.Context, o Object, content []byte) error {
 	return l.remember(ctx, aws.ToString(l.network.VpcId), objectTag+hex.EncodeToString(name[:8]), value)
 }
 
-// Again reads the cluster as it is now.
+// Again reads the cluster's current state.
 func (l *Living) Again(ctx context.Context) (*Living, error) { return l.Cloud.Living(ctx, l.InfraID) }

@@ -9,9 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 )
 
-// Operators creates what a starting cluster's own operators create: users, workers, the ingress with its records, the
-// registry's bucket. They run in the cluster, so a signal to the installer does not interrupt them; ctx does here only
-// between two of them.
+// Operators creates what a starting cluster's own operators create: users, workers, the ingress with its records, the registry's
+// bucket. They run in the cluster, so a signal to the installer does not interrupt them; here ctx stops only between two of them.
 func (b *Build) Operators(ctx context.Context) error {
 	for _, operator := range []func(context.Context) error{b.OperatorUsers, b.WorkerMachines, b.ingress, b.registry} {
 		if err := ctx.Err(); err != nil {
@@ -24,7 +23,7 @@ func (b *Build) Operators(ctx context.Context) error {
 	return nil
 }
 
-// ingress makes the router's load balancer, named as the cloud controller names one, and the wildcard records.
+// ingress creates the router's load balancer, named as the cloud controller names one, and the wildcard records.
 func (b *Build) ingress(ctx context.Context) (err error) {
 	var made balancer
 	if b.ClassicIngress {
@@ -38,7 +37,7 @@ func (b *Build) ingress(ctx context.Context) (err error) {
 	return b.ingressRecords(ctx, made)
 }
 
-// registry makes the image registry's bucket. Its name has a random end, so that nobody can guess it.
+// registry creates the image registry's bucket. Its name has a random suffix, so that nobody can guess it.
 func (b *Build) registry(ctx context.Context) error {
 	raw := make([]byte, 16)
 	_, _ = rand.Read(raw) // never fails

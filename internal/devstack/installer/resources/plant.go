@@ -9,7 +9,7 @@ import (
 	"os"
 )
 
-// planted is what the stand-in AWS's own door takes for things that no call of ours could make.
+// planted is the input of the stand-in AWS's administration API for resources that no call of ours could create.
 type planted struct {
 	Service string              `json:"service,omitempty"`
 	Type    string              `json:"type,omitempty"`
@@ -24,7 +24,7 @@ type planted struct {
 	Values  map[string][]string `json:"values,omitempty"`
 }
 
-// ForeignResource puts a database with the cluster's tag into the account.
+// ForeignResource adds a database with the cluster's tag to the account.
 func (b *Build) ForeignResource(ctx context.Context) error {
 	account, err := b.account(ctx)
 	if err != nil {
@@ -37,8 +37,8 @@ func (b *Build) ForeignResource(ctx context.Context) error {
 	return err
 }
 
-// ForeignInterface puts an interface that another service manages into the cluster's network. It holds the nodes'
-// security group and cannot be deleted by anybody but that service.
+// ForeignInterface adds an interface that another service manages to the cluster's network. It uses the nodes' security group, and
+// only that service can delete it.
 func (b *Build) ForeignInterface(ctx context.Context) error {
 	account, err := b.account(ctx)
 	if err != nil {
@@ -56,7 +56,7 @@ func (b *Build) ForeignInterface(ctx context.Context) error {
 	return err
 }
 
-// account is whose the role of the control plane is: ours.
+// account returns the account of the control plane's role, which is ours.
 func (b *Build) account(ctx context.Context) (string, error) {
 	out, err := b.sts.GetCallerIdentity(ctx, nil)
 	if err != nil {
@@ -65,7 +65,7 @@ func (b *Build) account(ctx context.Context) (string, error) {
 	return *out.Account, nil
 }
 
-// door calls the stand-in's administrator. Open has made sure that its address is this machine's.
+// door calls the stand-in's administration API. Open has checked that its address is on this machine.
 func (b *Build) door(ctx context.Context, call string, body any) (out planted, err error) {
 	raw, err := json.Marshal(body)
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package resources is the cloud half of the stand-in installer: it creates, and destroys, what openshift-install 4.20
-// creates in AWS, through the official SDK, with the same names, tags and order.
+// Package resources is the cloud part of the stand-in installer: it creates and destroys what openshift-install 4.20 creates in AWS,
+// through the official SDK, with the same names, tags and order.
 //
-// It must never be pointed at a real cloud; Open refuses any address but this machine's.
+// It must never be used with a real cloud; Open refuses every address that is not on this machine.
 package resources
 
 import (
@@ -30,7 +30,7 @@ import (
 // Cloud is one region and the global services.
 type Cloud struct {
 	Region string
-	Blind  []string // kinds ("user", "instance-profile") that destroy does not see, as if reading them were refused
+	Blind  []string // kinds ("user", "instance-profile") that destroy does not see, as if it were not allowed to read them
 
 	cfg     aws.Config
 	ec2     *ec2.Client
@@ -42,15 +42,15 @@ type Cloud struct {
 	sts     *sts.Client
 }
 
-// Open takes credentials and addresses from the environment. It asks nothing yet, and refuses addresses off this machine.
-// wrote is called after each write that succeeded; its error becomes that call's.
+// Open takes credentials and endpoints from the environment. It makes no call yet, and refuses addresses off this machine. wrote is
+// called after each successful write; its error becomes that call's.
 func Open(ctx context.Context, region string, wrote func(service, action string) error) (*Cloud, error) {
 	for _, name := range []string{"AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"} {
 		if err := loopback(name); err != nil {
 			return nil, err
 		}
 	}
-	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(region), config.WithLogger(logging.Nop{})) // the real one prints nothing of the SDK's
+	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(region), config.WithLogger(logging.Nop{})) // the real installer prints nothing of the SDK's
 	if err != nil {
 		return nil, fmt.Errorf("load AWS configuration: %w", err)
 	}
@@ -59,11 +59,11 @@ func Open(ctx context.Context, region string, wrote func(service, action string)
 		Region: region, cfg: cfg,
 		ec2: ec2.NewFromConfig(cfg), elb: elasticloadbalancingv2.NewFromConfig(cfg), classic: elasticloadbalancing.NewFromConfig(cfg),
 		iam: iam.NewFromConfig(cfg), sts: sts.NewFromConfig(cfg),
-		r53: route53.NewFromConfig(cfg), s3: s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle, o.Region = true, "us-east-1" }), // the stand-in S3 is one region
+		r53: route53.NewFromConfig(cfg), s3: s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle, o.Region = true, "us-east-1" }), // the stand-in S3 has one region
 	}, nil
 }
 
-// loopback refuses an environment that would lead to a real cloud.
+// loopback refuses an environment that points to a real cloud.
 func loopback(variable string) error {
 	address, err := url.Parse(os.Getenv(variable))
 	if err != nil {
@@ -77,7 +77,7 @@ func loopback(variable string) error {
 	return nil
 }
 
-// Credentials returns what the SDK's chain found.
+// Credentials returns the credentials that the SDK's chain found.
 func (c *Cloud) Credentials(ctx context.Context) (aws.Credentials, error) {
 	return c.cfg.Credentials.Retrieve(ctx)
 }
@@ -95,23 +95,23 @@ type Spec struct {
 	MasterType           string
 	WorkerType           string
 	UserTags             map[string]string
-	Mint                 bool // the cluster makes IAM users for its operators
+	Mint                 bool // the cluster creates IAM users for its operators
 	ClassicIngress       bool // the router's load balancer is a classic one, the installer's default
 	KeepBootstrapBucket  bool // the bootstrap bucket outlives the bootstrap machine
 }
 
-// Domain is the name under which the cluster's records live.
+// Domain is the name below which the cluster's records are.
 func (s Spec) Domain() string { return s.Name + "." + s.BaseDomain }
 
-// KubernetesTag and ProviderTag are the keys the installer owns resources by.
+// KubernetesTag and ProviderTag are the keys by which the installer owns resources.
 func KubernetesTag(infraID string) string { return "kubernetes.io/cluster/" + infraID }
 
-// ProviderTag is the key the cluster API provider owns resources by.
+// ProviderTag is the key by which the cluster API provider owns resources.
 func ProviderTag(infraID string) string {
 	return "sigs.k8s.io/cluster-api-provider-aws/cluster/" + infraID
 }
 
-// Build creates one cluster's resources, step by step. It remembers ids between the steps of one process only.
+// Build creates one cluster's resources, step by step. It remembers ids only within one process.
 type Build struct {
 	*Cloud
 	Spec
@@ -123,15 +123,15 @@ type Build struct {
 	external, internal    balancer
 	publicZone            string
 	privateZone           string
-	image                 string // copied into the region; empty is the published one
+	image                 string // copied into the region; empty: the published one
 	bootstrap             string // instance
 	masterIDs, routeTable []string
 }
 
-// NewBuild starts with nothing created.
+// NewBuild returns a Build that has created nothing yet.
 func (c *Cloud) NewBuild(s Spec) *Build { return &Build{Cloud: c, Spec: s} }
 
-// tags are what every resource carries, with its own name.
+// tags returns the tags of every resource, with its own name.
 func (b *Build) tags(name string) map[string]string {
 	tags := maps.Clone(b.UserTags)
 	if tags == nil {
@@ -143,7 +143,7 @@ func (b *Build) tags(name string) map[string]string {
 	return tags
 }
 
-// sorted gives the SDK's tag type of a service, in a fixed order.
+// sorted converts tags to a service's SDK type, in a fixed order.
 func sorted[T any](tags map[string]string, tag func(key, value *string) T) []T {
 	out := make([]T, 0, len(tags))
 	for _, key := range slices.Sorted(maps.Keys(tags)) {

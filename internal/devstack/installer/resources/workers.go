@@ -14,10 +14,10 @@ import (
 	r53types "github.com/aws/aws-sdk-go-v2/service/route53/types"
 )
 
-// ErrNoCluster means that nothing answers under a cluster's name.
+// ErrNoCluster means that no cluster has this name.
 var ErrNoCluster = errors.New("no such host")
 
-// Locate finds the cluster that lives under a domain: the private zone tells its infraID and its region.
+// Locate finds the cluster below a domain: the private zone contains its infraID and region.
 func (c *Cloud) Locate(ctx context.Context, domain string) (infraID, region string, err error) {
 	zones, err := c.zones(ctx)
 	if err != nil {
@@ -49,11 +49,11 @@ func (c *Cloud) Locate(ctx context.Context, domain string) (infraID, region stri
 type Machine struct {
 	ID, Name, Zone, Type string
 	Master               bool
-	Running              bool // its instance does; one on its way in or out does not
-	Mute                 bool // its node never becomes ready, because a test wants it so
+	Running              bool // its instance is running; not one that is starting or ending
+	Mute                 bool // its node never becomes ready, because a test asks for it
 }
 
-// Living is a cluster that runs: what its own machine API works with.
+// Living is a running cluster: the data for its own machine API.
 type Living struct {
 	*Build
 	Machines []Machine
@@ -61,9 +61,9 @@ type Living struct {
 	network  types.Vpc
 }
 
-// The stand-in has no cluster to keep these in, so they are tags of what goes when the cluster does: of a zone's private
-// subnet how many workers were asked for and what went wrong, of the network whether the control plane takes workloads, of
-// an instance that its node stays mute.
+// The stand-in has no cluster to store these in, so they are tags of resources that are deleted with it: a zone's private subnet has
+// the requested number of workers and the last error, the network whether the control plane accepts workloads, an instance that its
+// node never becomes ready.
 const (
 	replicasTag    = "ocpctl-standin/replicas"
 	errorTag       = "ocpctl-standin/error"
@@ -71,7 +71,7 @@ const (
 	muteTag        = "ocpctl-standin/mute"
 )
 
-// Living reads a cluster that runs. ErrNoCluster: it has no control plane any more.
+// Living reads a running cluster. ErrNoCluster: it has no control plane any more.
 func (c *Cloud) Living(ctx context.Context, infraID string) (*Living, error) {
 	l := &Living{Build: c.NewBuild(Spec{InfraID: infraID, UserTags: map[string]string{}}), subnets: map[string]types.Subnet{}}
 	owned := types.Filter{Name: aws.String("tag:" + KubernetesTag(infraID)), Values: []string{"owned"}}
@@ -100,7 +100,7 @@ func (c *Cloud) Living(ctx context.Context, infraID string) (*Living, error) {
 	return l, nil
 }
 
-// readMachines takes from the control plane what a new worker needs: its image, its group, and everybody's tags.
+// readMachines copies from the control plane what a new worker needs: its image, its security group, and the common tags.
 func (l *Living) readMachines(ctx context.Context, owned types.Filter) error {
 	out, err := l.ec2.DescribeInstances(ctx, &ec2.DescribeInstancesInput{Filters: []types.Filter{owned}})
 	if err != nil {
@@ -143,7 +143,7 @@ func (l *Living) readMachines(ctx context.Context, owned types.Filter) error {
 	return nil
 }
 
-// Workers are the machines of a zone's set, those on their way in or out with them.
+// Workers returns the machines of a zone's set, including those that are starting or ending.
 func (l *Living) Workers(zone string) (all []Machine) {
 	for _, m := range l.Machines {
 		if !m.Master && m.Zone == zone {
@@ -153,7 +153,7 @@ func (l *Living) Workers(zone string) (all []Machine) {
 	return all
 }
 
-// Replicas is how many workers a zone was asked for last.
+// Replicas returns the last requested number of workers of a zone.
 func (l *Living) Replicas(zone string) (n int) {
 	if asked := tag(l.subnets[zone].Tags, replicasTag); asked != "" {
 		_, _ = fmt.Sscan(asked, &n)
@@ -162,10 +162,10 @@ func (l *Living) Replicas(zone string) (n int) {
 	return len(l.Workers(zone))
 }
 
-// Complaint is why a zone's last machine could not be made; empty: it could.
+// Complaint says why a zone's last machine could not be created; empty: it could.
 func (l *Living) Complaint(zone string) string { return tag(l.subnets[zone].Tags, errorTag) }
 
-// Schedulable says whether the control plane takes workloads: as it was set or, before, whether there are no workers.
+// Schedulable reports whether the control plane accepts workloads: as it was set, otherwise whether there are no workers.
 func (l *Living) Schedulable() bool {
 	if set := tag(l.network.Tags, schedulableTag); set != "" {
 		return set == "true"
@@ -173,13 +173,13 @@ func (l *Living) Schedulable() bool {
 	return !slices.ContainsFunc(l.Machines, func(m Machine) bool { return !m.Master })
 }
 
-// SetSchedulable lets the control plane take workloads, or no more.
+// SetSchedulable sets whether the control plane accepts workloads.
 func (l *Living) SetSchedulable(ctx context.Context, to bool) error {
 	return l.remember(ctx, aws.ToString(l.network.VpcId), schedulableTag, fmt.Sprint(to))
 }
 
-// Resize does what the machine API does when a zone's set is asked for another number: it makes machines or ends the newest.
-// fails, where it says something, is what the cloud answers instead of a machine; mute machines never get ready.
+// Resize does what the machine API does when a zone's set is scaled: it creates machines or deletes the newest. fails, if not empty,
+// is the cloud's error instead of a machine; nodes of mute machines never become ready.
 func (l *Living) Resize(ctx context.Context, zone string, to int, fails string, mute bool) error {
 	subnet := aws.ToString(l.subnets[zone].SubnetId)
 	if err := l.remember(ctx, subnet, replicasTag, fmt.Sprint(to)); err != nil {
@@ -217,7 +217,7 @@ func (l *Living) addWorker(ctx context.Context, zone, subnet string, mute bool) 
 	return l.remember(ctx, id, muteTag, "true")
 }
 
-// remember sets a tag, or removes it where it is empty.
+// remember sets a tag, or removes it if it is empty.
 func (l *Living) remember(ctx context.Context, id, key, value string) (err error) {
 	if value == "" {
 		_, err = l.ec2.DeleteTags(ctx, &ec2.DeleteTagsInput{Resources: []string{id}, Tags: []types.Tag{{Key: &key}}})

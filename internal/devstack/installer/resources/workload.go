@@ -16,15 +16,15 @@ import (
 	r53types "github.com/aws/aws-sdk-go-v2/service/route53/types"
 )
 
-// serviceName is how the cloud controller calls a Service's load balancer: an a and 31 hex digits.
+// serviceName returns a name like the cloud controller's for a Service's load balancer: an a and 31 hex digits.
 func serviceName() string {
 	raw := make([]byte, 16)
 	_, _ = rand.Read(raw) // never fails
 	return "a" + hex.EncodeToString(raw)[:31]
 }
 
-// ServiceBalancer makes what a Service of type LoadBalancer makes: a classic load balancer with a security group of its
-// own, both tagged as the cluster's.
+// ServiceBalancer creates what a Service of type LoadBalancer creates: a classic load balancer with its own security group, both with
+// the cluster's tag.
 func (b *Build) ServiceBalancer(ctx context.Context, ports ...int32) (balancer, error) {
 	name := serviceName()
 	group := "k8s-elb-" + name
@@ -57,14 +57,14 @@ func (b *Build) ServiceBalancer(ctx context.Context, ports ...int32) (balancer, 
 	return of, nil
 }
 
-// ownTags are what the storage driver gives a volume or a snapshot when nobody told it the cluster's tag.
+// ownTags are the storage driver's tags on a volume or snapshot if it does not know the cluster's tag.
 func (b *Build) ownTags(name, key, value string) []types.Tag {
 	tags := map[string]string{"Name": name, key: value, "ebs.csi.aws.com/cluster": "true"}
 	maps.Copy(tags, b.UserTags)
 	return sorted(tags, func(k, v *string) types.Tag { return types.Tag{Key: k, Value: v} })
 }
 
-// ClaimedVolume makes the volume of a claim. It carries the user's tags and its own, not the cluster's.
+// ClaimedVolume creates the volume of a claim. It has the user's tags and its own, not the cluster's.
 func (b *Build) ClaimedVolume(ctx context.Context) (id string, err error) {
 	name := b.InfraID + "-dynamic-pvc-" + RandomSuffix()
 	out, err := b.ec2.CreateVolume(ctx, &ec2.CreateVolumeInput{
@@ -77,7 +77,7 @@ func (b *Build) ClaimedVolume(ctx context.Context) (id string, err error) {
 	return aws.ToString(out.VolumeId), nil
 }
 
-// RetainedSnapshot makes a snapshot of a claim's volume that outlives it: the volume is deleted again.
+// RetainedSnapshot creates a snapshot of a claim's volume that outlives it: the volume is deleted again.
 func (b *Build) RetainedSnapshot(ctx context.Context) error {
 	volume, err := b.ClaimedVolume(ctx)
 	if err != nil {
@@ -97,7 +97,7 @@ func (b *Build) RetainedSnapshot(ctx context.Context) error {
 	return nil
 }
 
-// ExternalRecord makes what external-dns makes for a route: an address and the note whose it is, in the public zone.
+// ExternalRecord creates what external-dns creates for a route: an address and a record with its owner, in the public zone.
 func (b *Build) ExternalRecord(ctx context.Context) error {
 	name := "shop." + b.Domain() + "."
 	record := func(kind r53types.RRType, name, value string) r53types.Change {

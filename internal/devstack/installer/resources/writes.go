@@ -8,12 +8,12 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// services by the SDK's name for them, and by ours.
+// services maps the SDK's service names to ours.
 var services = map[string]string{
 	"EC2": "ec2", "Elastic Load Balancing": "elb", "Elastic Load Balancing v2": "elb", "IAM": "iam", "Route 53": "route53", "S3": "s3",
 }
 
-// counting tells of every operation that changed something in the cloud, once, after it succeeded.
+// counting reports every operation that changed something in the cloud, once, after it succeeded.
 func counting(wrote func(service, action string) error) func(*middleware.Stack) error {
 	return func(stack *middleware.Stack) error {
 		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("CountWrites", func(

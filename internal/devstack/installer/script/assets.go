@@ -15,7 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/installer/resources"
 )
 
-// assets is what the commands hand on to each other through the state file, which is full of secrets.
+// assets is the state that the commands pass on through the state file, which is full of secrets.
 type assets struct {
 	config      installConfig
 	configYAML  []byte
@@ -24,13 +24,13 @@ type assets struct {
 	password    string
 	ca          certificate // signs the admin's client certificate
 	admin       certificate
-	keyID       string // the caller's AWS keys, which Mint hands to the cluster; not in the state file
+	keyID       string // the caller's AWS keys, which Mint stores in the cluster; not in the state file
 	keySecret   string
-	credentials []stateFile // the operators' Secrets that somebody put among the manifests
-	signer      []byte      // the key that signs their tokens, from tls/
+	credentials []stateFile // the operators' Secrets that were added to the manifests
+	signer      []byte      // the key that signs the operators' tokens, from tls/
 }
 
-// The keys of the state file are the real one's asset types.
+// The keys of the state file are the real installer's asset types.
 const (
 	keyConfig    = "*installconfig.InstallConfig"
 	keyClusterID = "*installconfig.ClusterID"
@@ -67,7 +67,7 @@ func (r *run) exists(parts ...string) bool {
 	return err == nil
 }
 
-// write stores a file with the real one's modes: folders 0750, files 0640.
+// write stores a file with the real installer's modes: folders 0750, files 0640.
 func (r *run) write(data []byte, parts ...string) error {
 	path := r.path(parts...)
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
@@ -76,7 +76,7 @@ func (r *run) write(data []byte, parts ...string) error {
 	return os.WriteFile(path, data, 0o640)
 }
 
-// load takes install-config.yaml and consumes it, or takes up what an earlier command left in the state file.
+// load consumes install-config.yaml, or continues with an earlier command's state file.
 func (r *run) load() (*assets, error) {
 	raw, err := os.ReadFile(r.path("install-config.yaml"))
 	switch {
@@ -87,14 +87,14 @@ func (r *run) load() (*assets, error) {
 	}
 	a, err := r.restore()
 	if errors.Is(err, fs.ErrNotExist) {
-		// The real one starts its wizard here, and reads the end of input.
+		// The real installer starts its wizard here, and reads the end of the input.
 		fmt.Fprintln(r.out, "? SSH Public Key  [Use arrows to move, type to filter, ? for more help]")
 		return nil, fail(exitGeneric, `failed to fetch Install Config: failed to generate asset "Install Config": failed to create install config: EOF`)
 	}
 	return a, err
 }
 
-// fresh starts from an install-config: a new infraID, new keys, a new password.
+// fresh begins from an install-config: a new infraID, new keys, a new password.
 func (r *run) fresh(raw []byte) (*assets, error) {
 	const frame = `failed to fetch Master Machines: failed to load asset "Install Config": failed to create install config: `
 	config, unknown, err := parseConfig(raw)
@@ -172,7 +172,7 @@ var (
 	dashes  = regexp.MustCompile(`-{2,}`)
 )
 
-// infraID is the name cut to 21 characters and five random ones, as the real one makes it.
+// infraID returns the name cut to 21 characters and five random ones, as in the real installer.
 func infraID(name string) string {
 	name = dashes.ReplaceAllString(notInID.ReplaceAllString(name, "-"), "-")
 	if len(name) > 21 {
@@ -189,7 +189,7 @@ func newUUID() string {
 	return strings.Join([]string{h[:8], h[8:12], h[12:16], h[16:20], h[20:]}, "-")
 }
 
-// metadata is metadata.json (pkg/types/aws/metadata.go of the real one).
+// metadata is metadata.json (pkg/types/aws/metadata.go in the real installer).
 type metadata struct {
 	ClusterName string `json:"clusterName"`
 	ClusterID   string `json:"clusterID"`

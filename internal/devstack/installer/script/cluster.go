@@ -14,7 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/installer/resources"
 )
 
-// install is one `create cluster` under way.
+// install is one running `create cluster`.
 type install struct {
 	*run
 	*assets
@@ -47,7 +47,7 @@ func (r *run) createCluster(ctx context.Context) error {
 	return nil
 }
 
-// newBuild fills in what the install-config leaves open: without zones it is every zone of the region.
+// newBuild fills in what the install-config omits: without zones these are all zones of the region.
 func (i *install) newBuild(ctx context.Context) (*resources.Build, error) {
 	zones := i.config.zones()
 	if len(zones) == 0 {
@@ -106,7 +106,7 @@ func (i *install) prepare(ctx context.Context) error {
 	return i.tfvars()
 }
 
-// tfvars writes the variables' files, which the real one still does in the days of the cluster API.
+// tfvars writes the variables' files, which the real installer still does even with the cluster API.
 func (i *install) tfvars() error {
 	vars, err := json.MarshalIndent(map[string]any{
 		"cluster_id": i.infraID, "cluster_domain": i.config.domain(), "base_domain": i.config.BaseDomain, "master_count": i.config.replicas(),
@@ -125,7 +125,7 @@ func (i *install) tfvars() error {
 	return i.write(vars, "terraform.platform.auto.tfvars.json")
 }
 
-// ended leaves the directory as the real one does after a failure, and gives an error of the cloud its frame.
+// ended leaves the directory as the real installer does after a failure, and formats a cloud error like it.
 func (i *install) ended(ctx context.Context, err error) error {
 	if i.capi {
 		i.stopCAPI()
@@ -145,7 +145,7 @@ func (i *install) ended(ctx context.Context, err error) error {
 	return f
 }
 
-// startCAPI leaves what the local control plane leaves. The kubeconfig marks the directory as used, for ever.
+// startCAPI leaves the files of the local control plane. Its kubeconfig permanently marks the directory as used.
 func (i *install) startCAPI() error {
 	i.capi = true
 	for name, content := range map[string]string{
@@ -159,7 +159,7 @@ func (i *install) startCAPI() error {
 			return err
 		}
 	}
-	// The real one keeps the whole bootstrap ignition in the temporary folder, and forgets it there when it fails.
+	// The real installer puts the whole bootstrap ignition into the temporary folder, and leaves it there when it fails.
 	temporary, err := os.CreateTemp("", "openshift-install-bootstrap-*.ign")
 	if err != nil {
 		return err
@@ -187,7 +187,7 @@ func (i *install) stopCAPI() {
 	i.info("Local Cluster API system has completed operations")
 }
 
-// until words a waiting line's deadline.
+// until formats the deadline of a waiting line.
 func until(d time.Duration) string {
 	return fmt.Sprintf("%s (until %s)", d, time.Now().UTC().Add(d).Format("3:04PM MST"))
 }

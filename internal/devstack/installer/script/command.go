@@ -1,5 +1,5 @@
-// Package script is the stand-in installer's behaviour: its commands, its files, its log lines and its exit codes, after
-// openshift-install 4.20. What it does in the cloud is in package resources.
+// Package script is the behaviour of the stand-in installer: its commands, files, log lines and exit codes, after openshift-install
+// 4.20. Package resources does its work in the cloud.
 package script
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/installer/release"
 )
 
-// The real one's exit codes (cmd/openshift-install/command/waitfor.go and create.go there).
+// The real installer's exit codes (its cmd/openshift-install/command/waitfor.go and create.go).
 const (
 	exitGeneric        = 1
 	exitConfig         = 3
@@ -36,8 +36,8 @@ func fail(code int, format string, args ...any) error { return act.Fail(code, fo
 type run struct {
 	*logger
 	*act.Act
-	command      string // as the faults name it
-	leaf         string // as the user does
+	command      string // as in the faults
+	leaf         string // as the user calls it
 	dir          string
 	version      string
 	skipPassword bool
@@ -46,8 +46,8 @@ type run struct {
 	opened       atomic.Pointer[logger] // the same log, for the goroutine that waits for signals
 }
 
-// Main runs the program and returns its exit code. Like the real one it needs no terminal; where that would ask, it takes
-// the end of input for an answer.
+// Main runs the program and returns its exit code. Like the real installer it needs no terminal; where that would ask, it takes the
+// end of the input for an answer.
 func Main(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	command, err := act.New()
 	if err != nil {
@@ -73,7 +73,7 @@ func Main(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	return code
 }
 
-// execute runs the command and says how it failed.
+// execute runs the command and returns the exit code.
 func (r *run) execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := r.commands(stderr)
 	root.SetArgs(args)
@@ -139,7 +139,7 @@ func (r *run) commands(stderr io.Writer) *cobra.Command {
 	return root
 }
 
-// gathering is the gather command with its flags; only the keys are looked at.
+// gathering returns the gather command with its flags, of which only the keys are used.
 func gathering(bootstrap *cobra.Command, keys *[]string) *cobra.Command {
 	bootstrap.Flags().StringSliceVar(keys, "key", nil, "Path to SSH private keys that should be used for authentication")
 	bootstrap.Flags().String("bootstrap", "", "Hostname or IP of the bootstrap host")

@@ -12,8 +12,8 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/installer/release"
 )
 
-// initialising lets the operators do their work and says where the cluster is. They live in the cluster: an installer that
-// gives up waiting does not stop them.
+// initialising waits for the operators and prints the cluster's address. They run in the cluster: an installer that stops waiting
+// does not stop them.
 func (i *install) initialising(ctx context.Context) error {
 	waited := i.steps(ctx, step{"initialize", 1, fmt.Sprintf("Waiting up to %s for the cluster at https://api.%s:6443 to initialize...", until(40*time.Minute), i.config.domain()), nil})
 	var gaveUp *failure
@@ -39,8 +39,8 @@ func (i *install) initialising(ctx context.Context) error {
 	return i.settled(ctx)
 }
 
-// degraded lists the operators that have no way to the cloud: in Manual mode somebody has to bring every one its Secret,
-// the role it names has to be there, and so has the key that signs their tokens.
+// degraded lists the operators without access to the cloud: in Manual mode each needs a Secret, whose role has to exist, and the key
+// that signs their tokens.
 func (i *install) degraded(ctx context.Context) (namespaces []string, err error) {
 	if i.config.CredentialsMode != "Manual" {
 		return nil, nil
@@ -67,7 +67,7 @@ func (i *install) withoutCredentials(namespaces []string) error {
 	return fail(exitInstall, "%s", worded(exitInstall, "Cluster operators authentication, console, image-registry, ingress are not available"))
 }
 
-// workloads makes what users of the cluster make, where a fault asks for it.
+// workloads creates what users of the cluster create, if a fault asks for it.
 func (i *install) workloads(ctx context.Context) error {
 	b := i.build
 	for class, make := range map[string]func(context.Context) error{
@@ -88,7 +88,7 @@ func (i *install) workloads(ctx context.Context) error {
 	return nil
 }
 
-// settled waits until the operators have done their work and says where the cluster is.
+// settled waits until the operators are done and prints the cluster's address.
 func (i *install) settled(ctx context.Context) error {
 	for _, done := range []int{312, 640, 884} {
 		i.debug("Still waiting for the cluster to initialize: Working towards %s: %d of 903 done (%d%% complete)", i.version, done, done*100/903)

@@ -8,10 +8,10 @@ import (
 	"regexp"
 )
 
-// signingKey is where ccoctl puts the key for the installer.
+// signingKey is the file with the key from ccoctl.
 const signingKey = "bound-service-account-signing-key.key"
 
-// takeCredentials takes in what ccoctl made: Secrets among the manifests and the key in tls/.
+// takeCredentials reads what ccoctl created: Secrets among the manifests and the key in tls/.
 func (r *run) takeCredentials(a *assets) error {
 	names, err := filepath.Glob(r.path("manifests", "*-credentials.yaml"))
 	if err != nil {
@@ -42,7 +42,7 @@ func (r *run) takeCredentials(a *assets) error {
 
 var roleARN = regexp.MustCompile(`role_arn = (\S+)`)
 
-// roleFor gives the role that an operator's Secret names.
+// roleFor returns the role in an operator's Secret.
 func (a *assets) roleFor(file string) (arn string, there bool) {
 	for _, secret := range a.credentials {
 		if m := roleARN.FindSubmatch(secret.Data); secret.Filename == file && m != nil {

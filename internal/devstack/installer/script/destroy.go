@@ -11,8 +11,8 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/installer/resources"
 )
 
-// destroyCluster is `destroy cluster`. It knows nothing but metadata.json, deletes what carries the identifiers, and asks
-// nobody whose account it is in: in the wrong one it finds nothing, says so with exit code 0 and forgets the metadata.
+// destroyCluster is `destroy cluster`. It uses only metadata.json, deletes what has the identifiers, and does not check the account:
+// in the wrong one it finds nothing, exits with 0 and deletes the metadata.
 func (r *run) destroyCluster(ctx context.Context) error {
 	m, err := r.readMetadata()
 	if err != nil {
@@ -50,7 +50,7 @@ func (r *run) readMetadata() (m metadata, err error) {
 	return m, nil
 }
 
-// destroyBootstrap is `destroy bootstrap`. It needs the local control plane's state, which a failure takes away.
+// destroyBootstrap is `destroy bootstrap`. It needs the local control plane's state, which a failure deletes.
 func (r *run) destroyBootstrap(ctx context.Context) error {
 	m, err := r.readMetadata()
 	if err != nil {
@@ -104,7 +104,7 @@ func (r *run) destroyResources(ctx context.Context, cloud *resources.Cloud, m me
 	return err
 }
 
-// forget removes what the state file knows of. Without one, a metadata.json made by hand stays.
+// forget deletes the files that the state file lists. Without one, a metadata.json made by hand stays.
 func (r *run) forget() error {
 	if !r.exists(".openshift_install_state.json") {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// gatherBootstrap is `gather bootstrap`: it fetches the machines' logs and the local control plane's objects, secrets
-// among them. Without a bootstrap machine there is nothing to fetch.
+// gatherBootstrap is `gather bootstrap`: it fetches the machines' logs and the local control plane's objects, including secrets.
+// Without a bootstrap machine there is nothing to fetch.
 func (r *run) gatherBootstrap(ctx context.Context, keys []string) error {
 	for _, key := range keys {
 		if _, err := os.Stat(key); err != nil {
@@ -37,7 +37,7 @@ func (r *run) gatherBootstrap(ctx context.Context, keys []string) error {
 	return i.gather()
 }
 
-// gather writes the bundle and says where it is.
+// gather writes the bundle and prints its path.
 func (i *install) gather() error {
 	i.info("Pulling Cluster API artifacts")
 	i.info("Pulling VM console logs")
@@ -54,8 +54,8 @@ func (i *install) gather() error {
 	return nil
 }
 
-// bundle packs what the real one packs, as far as it is there: manifests of the cluster API with the bootstrap ignition in
-// a Secret, the console's and the services' logs, and the rendered assets of the bootstrap machine.
+// bundle packs what the real installer packs, if it exists: cluster API manifests with the bootstrap ignition in a Secret, the
+// console's and the services' logs, and the rendered assets of the bootstrap machine.
 func (i *install) bundle(path, top string) (err error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o640)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// installConfig is what the stand-in reads of install-config.yaml, and what it knows of the rest.
+// installConfig is the part of install-config.yaml that the stand-in uses, and the other fields that it knows.
 type installConfig struct {
 	APIVersion      string           `yaml:"apiVersion" json:"apiVersion"`
 	BaseDomain      string           `yaml:"baseDomain" json:"baseDomain"`
@@ -81,7 +81,7 @@ type awsPlatform struct {
 	PublicIPv4Pool    string            `yaml:"publicIpv4Pool" json:"publicIpv4Pool,omitempty"`
 }
 
-// parseConfig reads install-config.yaml. A key it does not know is only warned about, as by the real one.
+// parseConfig parses install-config.yaml. An unknown key is only a warning, as in the real installer.
 func parseConfig(raw []byte) (config installConfig, unknown, err error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(raw))
 	decoder.KnownFields(true)
@@ -104,7 +104,8 @@ var (
 	validPublic = []string{"", "External", "Internal"}
 )
 
-// validate lists what is wrong, in the words of the real one. An invalid pull secret is printed whole: a real trap.
+// validate lists what is wrong, with the real installer's texts. It prints an invalid pull secret completely, as the real installer
+// does.
 func (c installConfig) validate() []string {
 	var wrong []string
 	add := func(ok bool, format string, args ...any) {
@@ -195,7 +196,7 @@ func (c installConfig) domain() string {
 	return c.Metadata.Name + "." + strings.TrimSuffix(c.BaseDomain, ".")
 }
 
-// machineType of a pool, with the platform's and the installer's default.
+// machineType returns a pool's type, with the platform's and the installer's default.
 func (c installConfig) machineType(p *pool) string {
 	if p != nil && p.Platform.AWS != nil && p.Platform.AWS.Type != "" {
 		return p.Platform.AWS.Type
@@ -206,7 +207,7 @@ func (c installConfig) machineType(p *pool) string {
 	return "m6i.xlarge"
 }
 
-// zones is the union of what the pools name; nil when one of them names none, which means all of the region.
+// zones returns the union of the pools' zones; nil if a pool names none, which means all of the region.
 func (c installConfig) zones() []string {
 	var fallback []string
 	if d := c.Platform.AWS.Default; d != nil {

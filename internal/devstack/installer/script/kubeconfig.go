@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// certificate is a certificate and its key in PEM, as the state file keeps them.
+// certificate is a certificate and its key in PEM, as in the state file.
 type certificate struct {
 	CertRaw []byte
 	KeyRaw  []byte
@@ -29,7 +29,7 @@ func newCA(name string) (certificate, error) {
 	return signed(template, nil, nil)
 }
 
-// client makes a client certificate of this authority: the installer's system:admin, valid for ten years.
+// client issues a client certificate: the installer's system:admin, valid for ten years.
 func (c certificate) client(name, organization string) (certificate, error) {
 	cert, key, err := c.parse()
 	if err != nil {
@@ -42,7 +42,7 @@ func (c certificate) client(name, organization string) (certificate, error) {
 	return signed(template, cert, key)
 }
 
-// signed makes a key and has the template signed by the parent, or by itself.
+// signed creates a key and lets the parent, or itself, sign the template.
 func signed(template, parent *x509.Certificate, parentKey *ecdsa.PrivateKey) (certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -84,7 +84,7 @@ func (c certificate) parse() (*x509.Certificate, *ecdsa.PrivateKey, error) {
 	return cert, key, err
 }
 
-// kubeconfig is auth/kubeconfig: the cluster's admin, by certificate.
+// kubeconfig returns auth/kubeconfig: the cluster's admin, by certificate.
 func (a *assets) kubeconfig() []byte {
 	encode := base64.StdEncoding.EncodeToString
 	return fmt.Appendf(nil, `clusters:

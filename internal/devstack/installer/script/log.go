@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// levels from the one that says least.
+// levels are ordered from the least to the most verbose.
 var levels = []string{"fatal", "error", "warning", "info", "debug"}
 
-// logger writes the real one's two logs: standard error up to a level, without time and quotes, and the file in the
-// install directory, always everything.
+// logger writes the real installer's two logs: standard error up to a level, without time and quotes, and the file in the install
+// directory with everything.
 type logger struct {
 	mu     sync.Mutex
 	stderr io.Writer
@@ -47,7 +47,7 @@ func boolInt(b bool) int {
 	return 0
 }
 
-func (l *logger) close() { _ = l.file.Close() } // every line was written when it was said
+func (l *logger) close() { _ = l.file.Close() } // every line was written immediately
 
 func (l *logger) say(level, format string, args ...any) {
 	l.mu.Lock()

@@ -6,7 +6,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/installer"
 )
 
-// failing makes a fault's failure: the step's own code and words where it gives none.
+// failing returns a fault's failure, with the step's own exit code and text by default.
 func failing(step string, fault installer.Fault) *failure {
 	code, words := ownFailure(step)
 	if fault.Exit != 0 {
@@ -18,7 +18,7 @@ func failing(step string, fault installer.Fault) *failure {
 	return &failure{Code: code, Message: worded(code, words)}
 }
 
-// ownFailure is how a step fails when the fault does not say.
+// ownFailure returns how a step fails if the fault does not say.
 func ownFailure(step string) (code int, words string) {
 	switch step {
 	case "quota":
@@ -41,7 +41,7 @@ func ownFailure(step string) (code int, words string) {
 	return exitInfrastructure, "infrastructure was not ready within 15m0s: context deadline exceeded"
 }
 
-// worded gives a message the frame the real one puts around it for this exit code. Each line is logged on its own.
+// worded formats a message as the real installer does for this exit code. Each line is logged separately.
 func worded(code int, message string) string {
 	switch code {
 	case exitGeneric:

@@ -12,7 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/installer/act"
 )
 
-// step is one mark of the install with what it does in the cloud.
+// step is one mark of the install with its action in the cloud.
 type step struct {
 	name  string
 	share float64 // of the pace
@@ -107,7 +107,7 @@ func (i *install) roles(ctx context.Context) error {
 	return nil
 }
 
-// bootstrapping waits for the API and the end of the bootstrap machine, and takes that away.
+// bootstrapping waits for the API and the end of the bootstrap machine, and deletes the machine.
 func (i *install) bootstrapping(ctx context.Context) error {
 	err := i.steps(ctx, step{"api", 1.5, fmt.Sprintf("Waiting up to %s for the Kubernetes API at https://api.%s:6443...", until(20*time.Minute), i.config.domain()), nil})
 	if err != nil {
@@ -133,7 +133,7 @@ func (i *install) bootstrapping(ctx context.Context) error {
 	return nil
 }
 
-// inCloud is how a phase ends whose calls to the cloud failed: interrupted, as a fault says, or with its own code and words.
+// inCloud returns the error of a phase whose cloud calls failed: interrupted, as a fault says, or with its own exit code and text.
 func inCloud(ctx context.Context, err error, code int, words string) error {
 	var struck *failure
 	switch {
@@ -145,7 +145,7 @@ func inCloud(ctx context.Context, err error, code int, words string) error {
 	return fail(code, "%s", words)
 }
 
-// unless is no step at all when the condition holds.
+// unless returns an empty step if the condition holds.
 func unless(condition bool, do func(context.Context) error) func(context.Context) error {
 	if condition {
 		return nil
@@ -153,13 +153,13 @@ func unless(condition bool, do func(context.Context) error) func(context.Context
 	return do
 }
 
-// published are the regions that have the release's boot image.
+// published are the regions with the release's boot image.
 var published = strings.Fields(`af-south-1 ap-east-1 ap-east-2 ap-northeast-1 ap-northeast-2 ap-northeast-3 ap-south-1 ap-south-2 ap-southeast-1
 	ap-southeast-2 ap-southeast-3 ap-southeast-4 ap-southeast-5 ap-southeast-7 ca-central-1 ca-west-1 eu-central-1 eu-central-2 eu-north-1 eu-south-1
 	eu-south-2 eu-west-1 eu-west-2 eu-west-3 il-central-1 me-central-1 me-south-1 mx-central-1 sa-east-1 us-east-1 us-east-2 us-west-1 us-west-2
 	us-gov-east-1 us-gov-west-1`)
 
-// copies says whether the boot image has to be copied into the region.
+// copies reports whether the boot image has to be copied into the region.
 func (i *install) copies() bool {
 	return i.Leaks(installer.LeakImage) || i.config.Platform.AWS.AMIID == "" && !slices.Contains(published, i.cloud.Region)
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/installer/resources"
 )
 
-// open loads the assets and asks the cloud what the real one asks before it writes anything: credentials and the zone.
+// open loads the assets and makes the cloud queries that the real installer makes before it writes anything: credentials and the
+// zone.
 func (r *run) open(ctx context.Context) (*assets, *resources.Cloud, error) {
 	a, err := r.load()
 	if err != nil {
@@ -32,7 +33,7 @@ func (r *run) open(ctx context.Context) (*assets, *resources.Cloud, error) {
 	}
 	keys, err := cloud.Credentials(ctx)
 	if err != nil {
-		// The real one asks for a key here, and reads the end of input.
+		// The real installer asks for a key here, and reads the end of the input.
 		fmt.Fprintln(r.out, "? AWS Access Key ID ")
 		return nil, nil, fail(exitGeneric, `failed to fetch Install Config: failed to create install config: failed to retrieve AWS credentials: EOF`)
 	}
@@ -84,7 +85,7 @@ func (r *run) createIgnition(ctx context.Context) error {
 	return nil
 }
 
-// consumeManifests writes them first when no earlier command did, takes them in and removes them.
+// consumeManifests consumes the manifests; it writes them first if no earlier command did.
 func (r *run) consumeManifests(a *assets) error {
 	if !r.exists("manifests") {
 		if !r.exists("cluster-api") {
@@ -121,7 +122,7 @@ func (r *run) writeAuth(a *assets) error {
 	return r.write([]byte(a.password), "auth", "kubeadmin-password")
 }
 
-// writeManifests stores what `create manifests` writes: names as the real one's, content as far as somebody looks at it.
+// writeManifests stores what `create manifests` writes: the real names, with content only where something reads it.
 func (r *run) writeManifests(a *assets) error {
 	files := a.manifests()
 	names := make([]string, 0, len(files))
@@ -137,7 +138,7 @@ func (r *run) writeManifests(a *assets) error {
 	return nil
 }
 
-// manifests by path. The secrets among them are real ones.
+// manifests returns the manifests by path. The secrets among them are real ones.
 func (a *assets) manifests() map[string]string {
 	encode := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 	object := func(version, kind, namespace, name, rest string) string {
@@ -184,7 +185,7 @@ func (a *assets) manifests() map[string]string {
 	return files
 }
 
-// ignition is a machine's configuration. The bootstrap one carries every secret; the others point at the API.
+// ignition returns a machine's configuration. The bootstrap one contains every secret; the others point to the API.
 func (a *assets) ignition(machine string) []byte {
 	type file struct {
 		Path     string `json:"path"`
@@ -207,6 +208,6 @@ func (a *assets) ignition(machine string) []byte {
 			{"source": "https://api-int." + a.config.domain() + ":22623/config/" + machine},
 		}}}
 	}
-	raw, _ := json.Marshal(config) // strings and maps of strings always marshal
+	raw, _ := json.Marshal(config) // strings and maps of strings can always be encoded
 	return raw
 }

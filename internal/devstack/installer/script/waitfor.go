@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// waitForInstall is `wait-for install-complete`. It asks the cluster; the stand-in has none and asks the cloud for what
-// stands of it. It always prints the password.
+// waitForInstall is `wait-for install-complete`. The real installer queries the cluster; the stand-in has none and queries the cloud
+// for what exists of it. It always prints the password.
 func (r *run) waitForInstall(ctx context.Context) error {
 	i, err := r.takeUp(ctx)
 	if err != nil {
@@ -57,7 +57,7 @@ func (r *run) waitForBootstrap(ctx context.Context) error {
 	return nil
 }
 
-// takeUp loads an install that another process began; without a control plane in the cloud nothing answers.
+// takeUp continues an install that another process began; without a control plane in the cloud nothing responds.
 func (r *run) takeUp(ctx context.Context) (*install, error) {
 	if !r.exists("auth", "kubeconfig") {
 		return nil, fail(exitGeneric, "loading kubeconfig: stat %s: no such file or directory", r.path("auth", "kubeconfig"))

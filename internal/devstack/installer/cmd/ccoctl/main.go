@@ -1,4 +1,4 @@
-// ccoctl is ocpctl's stand-in for the real one; see package ccoctl. It speaks to this machine only.
+// Command ccoctl is ocpctl's stand-in for the real one; see package ccoctl. It contacts only this machine.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// oc is ocpctl's stand-in for the real one; see package oc. It speaks to no registry and no cluster.
+// Command oc is ocpctl's stand-in for the real one; see package oc. It contacts no registry and no cluster.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// openshift-install is ocpctl's stand-in for the real installer; see package installer. It installs nothing.
+// Command openshift-install is ocpctl's stand-in for the real installer; see package installer. It installs nothing.
 package main
 
 import (
