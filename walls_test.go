@@ -29,6 +29,7 @@ var areas = []area{
 	// What everybody stands on: it knows nothing of clusters.
 	{"internal/buildinfo", 0, nil, "imported by every program"},
 	{"internal/limit", 0, nil, "imported by both listeners"},
+	{"internal/commands", 0, nil, "what can be typed is read by the server and by the command line, and knows no cluster"},
 	{"internal/price", 0, nil, "what a cluster costs is computed in one place, which everybody may ask and which asks nobody"},
 	{"internal/secret", 0, nil, "imported by everybody"},
 	{"internal/source", 0, nil, "imported by both listeners"},
@@ -52,7 +53,7 @@ var areas = []area{
 	{"policy", 2, []string{"lifecycle", "internal/price", "profiles", "internal/tagkey"}, "a verdict is computed from values, never from a database"},
 	{"policy/rules", 3, []string{"policy", "profiles"}, "rules look at the values they are given; a verdict asks them without knowing what they are written in"},
 	{"policy/catalogue", 4, []string{"policy", "policy/rules", "profiles"}, "what is in force is read from files alone, and knows nobody who is judged by it"},
-	{"chatops", 3, []string{"lifecycle", "internal/price", "policy"}, "texts for people are made from values"},
+	{"chatops", 3, []string{"lifecycle", "internal/commands", "internal/price", "policy"}, "texts for people are made from values"},
 	{"chatops/github", 4, []string{"chatops", "lifecycle", "policy", "internal/secret"}, "a client of GitHub carries texts and knows no store"},
 
 	// State.
@@ -77,7 +78,7 @@ var areas = []area{
 
 	// Programs and the development stack.
 	{"deploy", 9, nil, "what an installation is made from; tests alone, which compare it with the code"},
-	{"cmd/ocpctl", 9, []string{"app/api/client", "app/auth/awsproof", "internal/price", "store/auditchain", "internal/buildinfo"}, "it knows the API, and how its amounts are counted: it stays small, starts at once, and what it shows is what the server said"},
+	{"cmd/ocpctl", 9, []string{"app/api/client", "internal/commands", "app/auth/awsproof", "internal/price", "store/auditchain", "internal/buildinfo"}, "it knows the API, and how its amounts are counted: it stays small, starts at once, and what it shows is what the server said"},
 	{"internal/devstack", 9, []string{"..."}, "the development stack stands on everything"},
 	{"cmd", 10, []string{"..."}, "programs wire everything by hand"},
 	{"test", 10, []string{"..."}, "tests of the whole"},

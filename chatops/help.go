@@ -11,8 +11,8 @@ func Help(profiles ...string) string {
 	var b strings.Builder
 	b.WriteString("**Commands**, each at the start of a line:\n\n")
 	for _, e := range table {
-		if e.first {
-			fmt.Fprintf(&b, "- %s: %s\n", Code(e.usage()), e.words)
+		if e.form.Common {
+			fmt.Fprintf(&b, "- %s: %s\n", Code(e.usage()), e.form.Summary)
 		}
 	}
 	if len(profiles) > 0 {
@@ -21,9 +21,9 @@ func Help(profiles ...string) string {
 	fmt.Fprintf(&b, "\nThe label `%s<profile>` does the same as `%s create <profile>`. If you remove it or close the pull request, the cluster ends after a grace period.\n", LabelPrefix, Prefix)
 	b.WriteString("\n<details>\n<summary>All commands and options</summary>\n\n")
 	for _, e := range table {
-		fmt.Fprintf(&b, "- %s: %s. For example %s.\n", Code(e.usage()), e.words, Code(e.example))
+		fmt.Fprintf(&b, "- %s: %s. For example %s.\n", Code(e.usage()), e.form.Summary, Code(Prefix+" "+e.form.Example))
 		for _, o := range e.options {
-			fmt.Fprintf(&b, "  - %s: %s\n", o.usage(), o.words)
+			fmt.Fprintf(&b, "  - %s: %s\n", o.usage(), o.Plain())
 		}
 	}
 	fmt.Fprintf(&b, "\nA command without a profile means the pull request's only cluster. Quote a value that contains spaces. "+
@@ -35,9 +35,9 @@ func Help(profiles ...string) string {
 
 // usage formats the option as it is typed, with its short name.
 func (o option) usage() string {
-	words := Code(strings.TrimRight(o.name+" "+o.example, " "))
-	if o.short != "" {
-		words += ", " + Code("-"+o.short)
+	words := Code(strings.TrimRight(o.name+" "+o.Example, " "))
+	if o.Short != "" {
+		words += ", " + Code("-"+o.Short)
 	}
 	return words
 }

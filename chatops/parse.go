@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/ocpctl/ocpctl/internal/commands"
 )
 
 const (
@@ -166,14 +168,14 @@ func (w word) isOption() bool {
 
 // word reads a word that is not an option.
 func (r *reading) word(text string) {
-	if r.takes == aReason {
+	if r.takes == commands.Reason {
 		r.text = append(r.text, text)
 		return
 	}
 	if !r.seen[""] && r.taken(text) {
 		return
 	}
-	if !r.profile || r.command.Profile != "" || text == "" {
+	if !r.form.Takes(commands.Profile) || r.command.Profile != "" || text == "" {
 		r.wrong("Unexpected argument %s.", Code(text))
 		return
 	}
@@ -183,14 +185,14 @@ func (r *reading) word(text string) {
 // taken reports whether the word is the argument that the command takes besides a profile.
 func (r *reading) taken(text string) bool {
 	switch r.takes {
-	case aSpan:
+	case commands.Duration:
 		d, ok := lifetime(text)
 		if ok && d <= 0 {
 			r.wrong("%s adds nothing; %s", Code(text), spanWords)
 		}
 		r.command.TTL, r.seen[""] = d, ok
 		return ok
-	case aCount:
+	case commands.Number:
 		if text == "" || !strings.ContainsRune("-+0123456789", rune(text[0])) {
 			return false
 		}
@@ -199,7 +201,7 @@ func (r *reading) taken(text string) bool {
 			r.problems = append(r.problems, problem)
 		}
 		return true
-	case aCommit:
+	case commands.Commit:
 		sha := strings.ToLower(text)
 		if r.seen[""] = commit.MatchString(sha); r.seen[""] {
 			r.command.Commit = sha
@@ -224,7 +226,7 @@ func (r *reading) named(name string) (option, bool) {
 // isSwitch reports that the option takes no value.
 func (r *reading) isSwitch(name string) bool {
 	o, known := r.named(name)
-	return known && o.example == ""
+	return known && o.Example == ""
 }
 
 // flag reads an option with its value.
@@ -235,10 +237,10 @@ func (r *reading) flag(name, value string) {
 		r.problems = append(r.problems, r.noOption(name))
 	case r.seen[o.name]:
 		r.wrong("%s is given twice.", Code(o.name))
-	case o.example == "" && value != "":
+	case o.Example == "" && value != "":
 		r.wrong("%s takes no value, so Unexpected argument %s.", Code(o.name), Code(value))
-	case value == "" && o.example != "":
-		r.wrong("%s needs a value, for example %s.", Code(o.name), Code(o.name+" "+o.example))
+	case value == "" && o.Example != "":
+		r.wrong("%s needs a value, for example %s.", Code(o.name), Code(o.name+" "+o.Example))
 	default:
 		if problem := o.set(&r.command, value); problem != "" {
 			r.problems = append(r.problems, problem)
@@ -267,22 +269,22 @@ func (e entry) noOption(name string) string {
 // complete reports what is missing after all words were read.
 func (r *reading) complete() {
 	c := &r.command
-	if r.takes == aReason {
+	if r.takes == commands.Reason {
 		r.reason()
 	}
 	if len(r.problems) > 0 {
 		return
 	}
 	switch {
-	case r.takes == aSpan && !r.seen[""]:
+	case r.takes == commands.Duration && !r.seen[""]:
 		r.wrong("Say how long: %s", spanWords)
-	case r.takes == aCount && !r.seen[""] && !r.seen["--replicas"]:
-		r.wrong("Give the number of workers, for example %s.", Code(r.example))
-	case r.takes == aCount && r.seen[""] && r.seen["--replicas"]:
+	case r.takes == commands.Number && !r.seen[""] && !r.seen["--replicas"]:
+		r.wrong("Give the number of workers, for example %s.", Code(Prefix+" "+r.form.Example))
+	case r.takes == commands.Number && r.seen[""] && r.seen["--replicas"]:
 		r.wrong("The number of workers is given twice.")
-	case r.takes == aReason && c.Reason == "":
+	case r.takes == commands.Reason && c.Reason == "":
 		r.wrong("Add a reason: the person who asked is told.")
-	case r.takes == aGrantee && (c.Team == "") == (c.With == ""):
+	case r.takes == commands.Grantee && (c.Team == "") == (c.With == ""):
 		r.wrong("Say with whom: either %s or %s.", Code("--team platform"), Code("--with github:maya"))
 	}
 }

@@ -1,6 +1,7 @@
 package chatops
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/ocpctl/ocpctl/internal/commands"
 	"github.com/ocpctl/ocpctl/policy"
 )
 
@@ -141,12 +143,27 @@ func TestACommentHoldsFiveCommandsAndSaysSo(t *testing.T) {
 	require.Contains(t, parsed[MaxCommands].Reply, "up to 5 commands")
 }
 
+func TestEveryRowOfTheTableCanBeDone(t *testing.T) {
+	for _, c := range commands.Table {
+		if c.Permission != "" {
+			require.Contains(t, policy.Acts(), policy.Act(c.Permission), c.Name)
+		}
+	}
+	for _, e := range table {
+		for _, o := range e.options {
+			require.NotNil(t, o.set, "%s %s", e.verb, o.name)
+		}
+	}
+	require.Contains(t, Help(), fmt.Sprintf("shows %d by default and at most %d", LogLines, MaxLogLines))
+}
+
 func TestEveryCommandOfTheTableIsInHelpAndParses(t *testing.T) {
 	help := Help("aws-minimal-test", "aws-standard")
 	for _, e := range table {
 		require.Contains(t, help, Code(e.usage()))
-		require.Contains(t, help, Code(e.example))
-		parsed := Parse(e.example)
+		example := Prefix + " " + e.form.Example
+		require.Contains(t, help, Code(example))
+		parsed := Parse(example)
 		require.Len(t, parsed, 1)
 		require.NotNil(t, parsed[0].Command, parsed[0].Reply)
 		require.Equal(t, e.verb, parsed[0].Command.Verb)
@@ -156,16 +173,16 @@ func TestEveryCommandOfTheTableIsInHelpAndParses(t *testing.T) {
 			if line == "" {
 				line = Prefix + " " + string(e.verb)
 			}
-			long := Parse(line + " " + o.name + " " + o.example)[0]
+			long := Parse(line + " " + o.name + " " + o.Example)[0]
 			require.NotNil(t, long.Command, long.Reply)
-			if o.short != "" {
-				short := Parse(line + " -" + o.short + " " + o.example)[0]
+			if o.Short != "" {
+				short := Parse(line + " -" + o.Short + " " + o.Example)[0]
 				require.NotNil(t, short.Command, short.Reply)
 				short.Command.Line = long.Command.Line
 				require.Equal(t, long.Command, short.Command)
 			}
 		}
-		for _, other := range strings.Fields(e.also) {
+		for _, other := range e.Synonyms {
 			verb, ok := meant(other)
 			require.True(t, ok)
 			require.Equal(t, string(e.verb), verb, other)
@@ -290,7 +307,7 @@ func fuzzSeeds() []string {
 		"/ocp logs -n 200 -- --lines", "\t- a\n\t/ocp x\n* * *\n  /ocp y", strings.Repeat("> ", 300) + "/ocp x", strings.Repeat("/ocp x\n", 9),
 	}
 	for _, e := range table {
-		seeds = append(seeds, e.example)
+		seeds = append(seeds, Prefix+" "+e.form.Example)
 	}
 	return seeds
 }

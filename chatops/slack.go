@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/commands"
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
@@ -17,41 +18,6 @@ type SlackCommand struct {
 	Verb Verb
 	Ref  string // approve, refuse: an approval's id, or a cluster's id or name; status: a cluster's id or name, empty: all of the person's
 	Why  string // approve, refuse: the reason as the person typed it
-}
-
-// slackEntry describes a command in Slack, where no pull request determines the cluster.
-type slackEntry struct {
-	verb       Verb
-	args       string // as shown by help
-	words      string
-	ref, why   bool // takes them
-	refMust    bool // and requires them
-	whyMust    bool
-	refMissing string // says what would be accepted
-}
-
-const anApproval = "which one: the id of an approval, or the name or id of a cluster. `/ocp approvals` lists them."
-
-// slackTable lists the commands that work in Slack. For every other word of the command table, the answer says where it works.
-var slackTable = []slackEntry{
-	{verb: VerbApprovals, words: "lists the approvals that you may see"},
-	{verb: VerbApprove, args: "<approval or cluster> [reason]", words: "approves exactly what was requested", ref: true, refMust: true, why: true, refMissing: anApproval},
-	{verb: VerbRefuse, args: "<approval or cluster> <reason>", words: "refuses it: the cluster is not created", ref: true, refMust: true, why: true, whyMust: true, refMissing: anApproval},
-	{verb: VerbStatus, args: "[cluster]", words: "shows the clusters that you may see, or one of them", ref: true},
-	{verb: VerbLink, words: "links this account to you, so that you have your own permissions here"},
-	{verb: VerbHelp, words: "this list"},
-}
-
-// slackElsewhere are words whose answer on a pull request would point to another comment.
-var slackElsewhere = map[Verb]string{
-	VerbList:       "`/ocp status` lists your clusters here.",
-	VerbRetry:      "The cluster's page and `ocpctl retry CLUSTER` try a blocked teardown again.",
-	VerbHold:       "The cluster's page holds it, and so does `ocpctl hold CLUSTER 8h`.",
-	VerbLogs:       "The cluster's page shows its log, and so does `ocpctl logs CLUSTER -f`.",
-	VerbKubeconfig: "The cluster's page hands it out, and so does `ocpctl kubeconfig CLUSTER -f kubeconfig`; it is never posted here.",
-	VerbRefresh:    "`ocpctl refresh CLUSTER` applies its add-ons again.",
-	VerbScale:      "The cluster's page scales its workers, and so does `ocpctl scale-workers CLUSTER --replicas 3`.",
-	VerbShare:      "The cluster's page shows it to others, and so does `ocpctl share CLUSTER --team TEAM`.",
 }
 
 // maxWhy is how many bytes of a reason the audit trail stores.
@@ -67,36 +33,42 @@ func ParseSlack(text string) (c *SlackCommand, reply string) {
 	if len(words) == 0 {
 		return &SlackCommand{Verb: VerbHelp}, ""
 	}
-	i := slices.IndexFunc(slackTable, func(e slackEntry) bool { return strings.EqualFold(string(e.verb), words[0]) })
+	known := commands.At(commands.Slack)
+	i := slices.IndexFunc(known, func(c commands.Command) bool { return strings.EqualFold(c.Name, words[0]) })
 	if i < 0 {
 		return nil, slackUnknown(words[0])
 	}
-	e := slackTable[i]
-	out := SlackCommand{Verb: e.verb}
+	found := known[i]
+	out := SlackCommand{Verb: Verb(found.Name)}
 	words = words[1:]
-	if e.verb == VerbHelp {
+	if out.Verb == VerbHelp {
 		return &out, ""
 	}
-	if e.ref && len(words) > 0 {
-		out.Ref, words = strings.Trim(words[0], "`*\"'“”‘’,"), words[1:]
-	}
-	if e.why {
-		out.Why, words = strings.Join(words, " "), nil
+	var missing string
+	for _, a := range found.Slack.Arguments {
+		switch {
+		case len(words) == 0 && a.Required && missing == "":
+			missing = a.Missing
+		case len(words) == 0:
+		case a.Kind == commands.Reason:
+			out.Why, words = strings.Join(words, " "), nil
+		default:
+			out.Ref, words = strings.Trim(words[0], "`*\"'“”‘’,"), words[1:]
+		}
 	}
 	var problem string
 	switch {
 	case len(words) > 0:
 		problem = Code(words[0]) + " is unexpected."
-	case e.refMust && out.Ref == "":
-		problem = "Say " + e.refMissing
-	case e.whyMust && out.Why == "":
-		problem = "Add a reason: the person who asked is told."
+	case missing != "":
+		problem = missing
 	case len(out.Why) > maxWhy:
 		problem = fmt.Sprintf("The reason has %d bytes; the audit trail keeps up to %d.", len(out.Why), maxWhy)
 	default:
 		return &out, ""
 	}
-	return nil, fmt.Sprintf("Nothing was done, because %s could not be understood. %s Usage: %s.", Code(Prefix+" "+string(e.verb)), problem, Code(e.usage()))
+	return nil, fmt.Sprintf("Nothing was done, because %s could not be understood. %s Usage: %s.",
+		Code(Prefix+" "+found.Name), problem, Code(Prefix+" "+found.Usage(commands.Slack)))
 }
 
 // slackTyped restores what a person typed: Slack sends the three special characters of its markup as entities.
@@ -104,14 +76,10 @@ func slackTyped(text string) string {
 	return strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&", "\x00", "").Replace(strings.ToValidUTF8(text, "\uFFFD"))
 }
 
-func (e slackEntry) usage() string {
-	return strings.TrimRight(Prefix+" "+string(e.verb)+" "+e.args, " ")
-}
-
 func slackVerbs() []string {
-	all := make([]string, 0, len(slackTable))
-	for _, e := range slackTable {
-		all = append(all, string(e.verb))
+	var all []string
+	for _, c := range commands.At(commands.Slack) {
+		all = append(all, c.Name)
 	}
 	return all
 }
@@ -119,10 +87,10 @@ func slackVerbs() []string {
 // slackUnknown answers an unknown word: where it works, or what was probably meant.
 func slackUnknown(word string) string {
 	verb := Verb(strings.ToLower(word))
-	_, known := find(string(verb))
-	words, led := slackElsewhere[verb]
+	e, known := find(string(verb))
+	words := e.InSlack
 	switch {
-	case led:
+	case words != "":
 	case known:
 		words = fmt.Sprintf("Comment %s on the pull request, or use the web pages or `ocpctl %s`.", Code(Prefix+" "+string(verb)), verb)
 	default:
@@ -153,8 +121,8 @@ func SlackGot(text string) string {
 func SlackHelp() string {
 	var b strings.Builder
 	b.WriteString("**Commands**\n\n")
-	for _, e := range slackTable {
-		fmt.Fprintf(&b, "- %s: %s\n", Code(e.usage()), e.words)
+	for _, c := range commands.At(commands.Slack) {
+		fmt.Fprintf(&b, "- %s: %s\n", Code(Prefix+" "+c.Usage(commands.Slack)), c.Slack.Summary)
 	}
 	fmt.Fprintf(&b, "\nOnly you see the answers. Clusters come from a label or a comment on a pull request, from the pages or from `ocpctl create`.\n")
 	return b.String()

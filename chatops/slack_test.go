@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/internal/commands"
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
@@ -41,7 +42,7 @@ func TestWhatIsNotUnderstoodInSlackSaysWhatWouldBe(t *testing.T) {
 		"link me":     {"`me` is unexpected"},
 		"aprove shop": {"Did you mean `/ocp approve`?"},
 		"lunch":       {"Did you mean `launch`? The command for that is `/ocp create`."},
-		"xyzzy":       {"There are: `approvals`, `approve`, `refuse`"},
+		"xyzzy":       {"There are: `status`, `approvals`, `approve`, `refuse`"},
 		"create":      {"not available in Slack", "Comment `/ocp create` on the pull request"},
 		"list":        {"`/ocp status` lists your clusters here"},
 		"logs shop":   {"`ocpctl logs CLUSTER -f`"},
@@ -66,8 +67,8 @@ func TestEveryWordOfTheCommandTableHasAnAnswerInSlack(t *testing.T) {
 			require.NotContains(t, strings.ReplaceAll(reply, "Comment `/ocp "+string(e.verb), ""), "; `/ocp", "nothing in Slack leads to a comment without saying so")
 		}
 	}
-	for _, e := range slackTable {
-		require.Contains(t, SlackHelp(), "`"+e.usage()+"`")
+	for _, c := range commands.At(commands.Slack) {
+		require.Contains(t, SlackHelp(), "`"+Prefix+" "+c.Usage(commands.Slack)+"`")
 	}
 }
 

@@ -127,7 +127,7 @@ func (a *app) deliveryReplay() *cobra.Command {
 			return a.print(answer.Raw, []string{answer.Value.ID}, func(s *table.Screen) { a.deliveryFacts(s, answer.Value) })
 		}),
 	}
-	reasonFlag(c, &reason, "why it is processed again")
+	reasonFlag(c, &reason)
 	return c
 }
 

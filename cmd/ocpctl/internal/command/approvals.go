@@ -19,10 +19,9 @@ func (a *app) approvals() *cobra.Command {
 	var params client.ListApprovalsParams
 	var all bool
 	var most int
-	c := &cobra.Command{
-		Use: "approvals [APPROVAL]", Short: "List pending approvals, or show one with its votes by its id or its cluster's name",
+	c := fromTable("approvals", &cobra.Command{
 		Args: between(0, 1), ValidArgsFunction: first(a.completeApprovals),
-	}
+	})
 	c.Flags().StringVar(&params.Cluster, "cluster", "", "filter by `cluster`")
 	c.Flags().StringVar(&params.State, "state", "pending", "filter by `state`: pending, approved, refused, expired, void or used")
 	c.Flags().BoolVarP(&all, "all", "a", false, "include approvals in every state")
@@ -127,8 +126,7 @@ func (a *app) approval(res *http.Response, err error) error {
 
 func (a *app) approve() *cobra.Command {
 	var reason string
-	c := &cobra.Command{
-		Use: "approve APPROVAL", Short: "Approve a request, by the approval's id or its cluster's name",
+	c := fromTable("approve", &cobra.Command{
 		Args: between(1, 1), ValidArgsFunction: first(a.completeApprovals),
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			api, err := a.api()
@@ -141,15 +139,14 @@ func (a *app) approve() *cobra.Command {
 			}
 			return a.approval(api.Approve(ctx, id, client.MaybeReason{Reason: reason}))
 		}),
-	}
-	reasonFlag(c, &reason, "why you approve")
+	})
+	reasonFlag(c, &reason)
 	return c
 }
 
 func (a *app) refuse() *cobra.Command {
 	var reason string
-	c := &cobra.Command{
-		Use: "refuse APPROVAL", Short: "Refuse a request, by the approval's id or its cluster's name; one refusal is final",
+	c := fromTable("refuse", &cobra.Command{
 		Args: between(1, 1), ValidArgsFunction: first(a.completeApprovals),
 		RunE: a.run(func(ctx context.Context, args []string) error {
 			if err := needReason(reason); err != nil {
@@ -165,8 +162,8 @@ func (a *app) refuse() *cobra.Command {
 			}
 			return a.approval(api.Refuse(ctx, id, client.Reason{Reason: reason}))
 		}),
-	}
-	reasonFlag(c, &reason, "why you refuse")
+	})
+	reasonFlag(c, &reason)
 	return c
 }
 

@@ -81,8 +81,8 @@ func (f *file) Set(path string) error {
 	return nil
 }
 
-func reasonFlag(c *cobra.Command, into *string, what string) {
-	c.Flags().StringVar(into, "reason", "", what+"; a `sentence` for the audit trail")
+func reasonFlag(c *cobra.Command, into *string) {
+	c.Flags().StringVar(into, "reason", "", optionUsage("destroy", "reason"))
 	must(c.RegisterFlagCompletionFunc("reason", cobra.NoFileCompletions))
 }
 

@@ -30,8 +30,7 @@ func (a *app) create() *cobra.Command {
 	var waits waiting
 	var dry bool
 	var key string
-	c := &cobra.Command{
-		Use: "create [PROFILE]", Short: "Create a cluster",
+	c := fromTable("create", &cobra.Command{
 		Long: `Create a cluster. Values you leave out come from the profile's defaults or from a policy.
 
 The command prints the cluster, its job and its page, and returns when the request is accepted. The cluster may then still
@@ -58,10 +57,10 @@ new key.`,
 			}
 			return a.createNow(ctx, api, r, key, waits)
 		}),
-	}
+	})
 	a.wishFlags(c, &w)
 	waits.flags(c, "ready", createTime)
-	c.Flags().BoolVar(&dry, "dry-run", false, "show each check, the price and when the cluster would be ready, without creating it")
+	c.Flags().BoolVar(&dry, "dry-run", false, optionUsage("create", "dry-run"))
 	c.Flags().StringVar(&key, "idempotency-key", "", "idempotency `key` of this request; repeating it returns the same cluster")
 	return c
 }

@@ -42,10 +42,9 @@ func (a *app) change(ctx context.Context, id string, do ask) error {
 
 func (a *app) extend() *cobra.Command {
 	var until string
-	c := &cobra.Command{
-		Use: "extend CLUSTER DURATION", Short: "Extend a cluster's lifetime, up to the profile's maximum",
+	c := fromTable("extend", &cobra.Command{
 		Example: "  ocpctl extend team-a-smoke-01 4h\n  ocpctl extend team-a-smoke-01 --until 2025-03-02T18:00:00Z",
-	}
+	})
 	c.Flags().StringVar(&until, "until", "", "the new end as a `time`, instead of a duration")
 	must(c.RegisterFlagCompletionFunc("until", cobra.NoFileCompletions))
 	return a.onCluster(c, 0, 1, func(ctx context.Context, id string, rest []string) error {
@@ -61,13 +60,12 @@ func (a *app) extend() *cobra.Command {
 
 func (a *app) hold() *cobra.Command {
 	var until, reason string
-	c := &cobra.Command{
-		Use: "hold CLUSTER DURATION", Short: "Keep a cluster even if its pull request closes, up to the profile's maximum lifetime",
+	c := fromTable("hold", &cobra.Command{
 		Example: `  ocpctl hold pr41-shop 8h --reason "INC-1234: under investigation"`,
-	}
+	})
 	c.Flags().StringVar(&until, "until", "", "hold until this `time`, instead of a duration from now")
 	must(c.RegisterFlagCompletionFunc("until", cobra.NoFileCompletions))
-	reasonFlag(c, &reason, "why it is held")
+	reasonFlag(c, &reason)
 	return a.onCluster(c, 0, 1, func(ctx context.Context, id string, rest []string) error {
 		s, err := readSpan(rest, until)
 		if err != nil {
@@ -83,7 +81,7 @@ func (a *app) hold() *cobra.Command {
 }
 
 func (a *app) unhold() *cobra.Command {
-	c := &cobra.Command{Use: "unhold CLUSTER", Short: "Remove a hold; the cluster then ends as without it"}
+	c := fromTable("unhold", &cobra.Command{})
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		return a.change(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {
 			return api.ReleaseHold(ctx, id, nil)
@@ -93,15 +91,14 @@ func (a *app) unhold() *cobra.Command {
 
 func (a *app) transfer() *cobra.Command {
 	var t client.Transfer
-	c := &cobra.Command{
-		Use: "transfer CLUSTER --team TEAM", Short: "Transfer a cluster to another of your teams",
+	c := fromTable("transfer", &cobra.Command{
 		Long: "Transfer a cluster to another of your teams. Quotas and costs move with it; the cloud tags keep their original values.",
-	}
-	c.Flags().StringVar(&t.Team, "team", "", "the new `team`")
+	})
+	c.Flags().StringVar(&t.Team, "team", "", optionUsage("transfer", "team"))
 	c.Flags().StringVar(&t.Owner, "owner", "", "the new owner, a `person`; default: you")
 	must(c.RegisterFlagCompletionFunc("team", a.completeTeams))
 	must(c.RegisterFlagCompletionFunc("owner", cobra.NoFileCompletions))
-	reasonFlag(c, &t.Reason, "why it is transferred")
+	reasonFlag(c, &t.Reason)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		if t.Team == "" {
 			return missing("--team", "one of your teams; ocpctl catalog teams lists them")

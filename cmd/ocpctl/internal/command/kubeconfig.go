@@ -22,8 +22,7 @@ type keeping struct {
 
 func (a *app) kubeconfig() *cobra.Command {
 	var k keeping
-	c := &cobra.Command{
-		Use: "kubeconfig CLUSTER", Short: "Get the admin kubeconfig of a ready cluster",
+	c := fromTable("kubeconfig", &cobra.Command{
 		Long: `Write the admin kubeconfig of a ready cluster to the standard output or to a file that only you can read. Every read is
 recorded in the audit trail.
 
@@ -32,7 +31,7 @@ output is not a file). To work without a file, use ocpctl shell.`,
 		Example: `  ocpctl kubeconfig team-a-smoke-01 -f kubeconfig
   ocpctl kubeconfig team-a-smoke-01 --merge && kubectl --context team-a-smoke-01 get nodes
   ocpctl kubeconfig team-a-smoke-01 > kubeconfig`,
-	}
+	})
 	f := c.Flags()
 	fileFlag(c, &k.file, "write it to this `file`, which only you can read")
 	f.BoolVar(&k.merge, "merge", false, "add it to your kubeconfig (the first file in KUBECONFIG, or ~/.kube/config) as a context with the cluster's name, and make it current")

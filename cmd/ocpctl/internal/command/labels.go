@@ -54,7 +54,7 @@ changed or if you are not sure of the result; it is safe to repeat.`,
 	waits.limit(c, labelsTime)
 	c.Flags().BoolVar(&later, "no-wait", false, "do not wait until GitHub has them")
 	c.Flags().StringVar(&key, "idempotency-key", "", "idempotency `key` of this request; repeating it does not start a second one")
-	reasonFlag(c, &reason, "why they are created")
+	reasonFlag(c, &reason)
 	return c
 }
 

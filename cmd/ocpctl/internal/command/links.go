@@ -22,14 +22,13 @@ import (
 func (a *app) breakGlass() *cobra.Command {
 	var reason string
 	var link bool
-	c := &cobra.Command{
-		Use: "break-glass CLUSTER", Short: "Request the kubeadmin password; another platform admin must approve",
+	c := fromTable("break-glass", &cobra.Command{
 		Long: `Request the kubeadmin password. A platform admin other than you must approve. Then --link prints a one-time link, which works
 only for you and for ten minutes. Every step is recorded in the audit trail.`,
 		Example: `  ocpctl break-glass pr41-shop --reason "INC-1234: sign-in is broken"
   ocpctl break-glass pr41-shop --link -o name | ocpctl redeem -`,
-	}
-	reasonFlag(c, &reason, "why you need it")
+	})
+	reasonFlag(c, &reason)
 	c.Flags().BoolVar(&link, "link", false, "print the link after the approval")
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		if !link {

@@ -24,8 +24,7 @@ func (a *app) list() *cobra.Command {
 	var params client.ListClustersParams
 	var all, watch bool
 	var most int
-	c := &cobra.Command{
-		Use: "list", Aliases: []string{"ls"}, Short: "List the clusters you may see, newest first",
+	c := fromTable("list", &cobra.Command{
 		Long:    "List the clusters you may see, newest first. Clusters that are gone are included only with --all.",
 		Example: "  ocpctl list --team payments\n  ocpctl list --status READY,CREATING -o name\n  ocpctl list --watch",
 		Args:    between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
@@ -42,7 +41,7 @@ func (a *app) list() *cobra.Command {
 			}
 			return a.listClusters(ctx, params, most)
 		}),
-	}
+	})
 	f := c.Flags()
 	f.StringSliceVar(&params.Status, "status", nil, "filter by `statuses`: PENDING, CREATING, READY, DESTROYING, DESTROYED, FAILED")
 	f.StringVar(&params.Team, "team", "", "filter by `team`")

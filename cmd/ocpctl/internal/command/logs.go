@@ -30,15 +30,14 @@ func (a *app) logs() *cobra.Command {
 	var job string
 	var lines int
 	var b bundling
-	c := &cobra.Command{
-		Use: "logs CLUSTER", Short: "Show the log of a cluster's newest job, or of one of its jobs",
+	c := fromTable("logs", &cobra.Command{
 		Long: `Show the log of a cluster's newest job, or of one of its jobs.
 
 With --bundle: download the diagnostics of a failed installation to a file, which are the installer's own log and the archives
 it gathered. This needs the same rights as the kubeconfig and is recorded in the audit trail. The bundle is available until the
 cluster's logs are deleted, 30 to 90 days after the cluster is destroyed.`,
 		Example: "  ocpctl logs team-a-smoke-01 -f\n  ocpctl logs team-a-smoke-01 --job job_01J9ZQ0M7V3N6WZ6M4C8Q2K5RV --lines 5000\n  ocpctl logs team-a-smoke-01 --bundle",
-	}
+	})
 	c.Flags().BoolVarP(&on, "follow", "f", false, "follow the log until the job ends")
 	c.Flags().StringVar(&job, "job", "", "the `job`; default: the newest")
 	c.Flags().IntVar(&lines, "lines", firstLines, "start with this `number` of last lines, 0 to 5000")

@@ -13,12 +13,11 @@ import (
 
 func (a *app) refresh() *cobra.Command {
 	var waits waiting
-	c := &cobra.Command{
-		Use: "refresh CLUSTER", Short: "Install a ready cluster's add-ons again",
+	c := fromTable("refresh", &cobra.Command{
 		Long: `Install a ready cluster's add-ons again, in the versions that were fixed when the cluster was accepted. Changes made to them in
 the cluster are reverted, and failed add-ons are retried. The cluster stays READY.`,
 		Example: "  ocpctl refresh team-a-smoke-01 --wait",
-	}
+	})
 	waits.flags(c, "refreshed", scaleTime)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		api, err := a.api()

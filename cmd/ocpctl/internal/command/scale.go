@@ -18,12 +18,11 @@ import (
 func (a *app) scale() *cobra.Command {
 	var replicas int
 	var waits waiting
-	c := &cobra.Command{
-		Use: "scale-workers CLUSTER --replicas N", Aliases: []string{"scale"}, Short: "Change the number of workers of a ready cluster",
+	c := fromTable("scale", &cobra.Command{
 		Long:    "Change the number of workers of a ready cluster, within the profile's limits. The control plane is not changed.",
 		Example: "  ocpctl scale-workers team-a-smoke-01 --replicas 3 --wait",
-	}
-	c.Flags().IntVar(&replicas, "replicas", -1, "the `number` of workers")
+	})
+	c.Flags().IntVar(&replicas, "replicas", -1, optionUsage("scale", "replicas"))
 	c.Flags().Lookup("replicas").DefValue = ""
 	waits.flags(c, "scaled", scaleTime)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {

@@ -24,7 +24,7 @@ func missing(flag string, accepted ...string) error {
 type guest struct{ team, principal string }
 
 func (a *app) guestFlags(c *cobra.Command, g *guest) {
-	c.Flags().StringVar(&g.team, "team", "", "a `team`'s name")
+	c.Flags().StringVar(&g.team, "team", "", optionUsage(c.Name(), "team"))
 	c.Flags().StringVar(&g.principal, "principal", "", "a principal's `id`, as ocpctl whoami shows it")
 	must(c.RegisterFlagCompletionFunc("team", cobra.NoFileCompletions))
 	must(c.RegisterFlagCompletionFunc("principal", cobra.NoFileCompletions))
@@ -44,10 +44,9 @@ func (g guest) who() (kind, with string, err error) {
 func (a *app) share() *cobra.Command {
 	var g guest
 	var access string
-	c := &cobra.Command{
-		Use: "share CLUSTER", Short: "Share a cluster with another team or principal",
+	c := fromTable("share", &cobra.Command{
 		Example: "  ocpctl share pr41-shop --team payments\n  ocpctl share pr41-shop --principal https://issuer.example.com#maya --access use",
-	}
+	})
 	a.guestFlags(c, &g)
 	c.Flags().StringVar(&access, "access", string(client.ShareAccessSee), "the `right` they get: see, or use, which includes the kubeconfig")
 	levels := []string{string(client.ShareAccessSee), string(client.ShareAccessUse)}
@@ -70,7 +69,7 @@ func (a *app) share() *cobra.Command {
 
 func (a *app) unshare() *cobra.Command {
 	var g guest
-	c := &cobra.Command{Use: "unshare CLUSTER", Short: "Stop sharing a cluster with a team or principal"}
+	c := fromTable("unshare", &cobra.Command{})
 	a.guestFlags(c, &g)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		kind, with, err := g.who()

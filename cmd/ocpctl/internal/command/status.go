@@ -15,10 +15,9 @@ import (
 )
 
 func (a *app) status() *cobra.Command {
-	c := &cobra.Command{
-		Use: "status CLUSTER", Aliases: []string{"get"}, Short: "Show a cluster's status, the reason and what happens next",
+	c := fromTable("status", &cobra.Command{
 		Example: "  ocpctl status team-a-smoke-01\n  ocpctl status --cluster-id clu_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT -o json",
-	}
+	})
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		api, err := a.api()
 		if err != nil {

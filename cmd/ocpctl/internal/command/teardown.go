@@ -18,18 +18,17 @@ func (a *app) destroy() *cobra.Command {
 	var waits waiting
 	var yes bool
 	var reason string
-	c := &cobra.Command{
-		Use: "destroy CLUSTER", Aliases: []string{"delete"}, Short: "Destroy a cluster now",
+	c := fromTable("destroy", &cobra.Command{
 		Long: `Destroy a cluster now. On a terminal it asks for confirmation; --yes skips the question. Repeating the command returns the same
 job. For a cluster that is already gone it shows since when, and succeeds.
 
 With --wait it returns when the server has counted that nothing is left in the cloud account. If the teardown is blocked and
 somebody has to remove the blocker, the exit code is 8.`,
 		Example: "  ocpctl destroy team-a-smoke-01 --wait\n  ocpctl destroy --cluster-id clu_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT --yes",
-	}
+	})
 	waits.flags(c, "destroyed", destroyTime)
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation")
-	reasonFlag(c, &reason, "why it is destroyed")
+	reasonFlag(c, &reason)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		api, err := a.api()
 		if err != nil {
@@ -104,11 +103,10 @@ func orElse(text, other string) string {
 
 func (a *app) retry() *cobra.Command {
 	var reason string
-	c := &cobra.Command{
-		Use: "retry CLUSTER", Short: "Start the next attempt of a teardown now",
+	c := fromTable("retry", &cobra.Command{
 		Example: `  ocpctl retry pr41-shop --reason "INC-1234: the VPC's peering was removed"`,
-	}
-	reasonFlag(c, &reason, "what was removed or fixed")
+	})
+	reasonFlag(c, &reason)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		if err := needReason(reason); err != nil {
 			return err
@@ -122,13 +120,12 @@ func (a *app) retry() *cobra.Command {
 func (a *app) abandon() *cobra.Command {
 	var yes bool
 	var reason string
-	c := &cobra.Command{
-		Use: "abandon CLUSTER", Short: "Mark a blocked teardown as abandoned (platform admins)",
+	c := fromTable("abandon", &cobra.Command{
 		Long: `Mark a blocked teardown as abandoned. Attempts continue, and the name, quota, cost and finding remain until a count finds
 nothing left. On a terminal it asks for confirmation; --yes skips the question.`,
-	}
+	})
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation")
-	reasonFlag(c, &reason, "why the remaining resources cannot be removed")
+	reasonFlag(c, &reason)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		if err := needReason(reason); err != nil {
 			return err
