@@ -17,14 +17,14 @@ func welcome(w io.Writer, h *devstack.Stack, took time.Duration) {
 	tokens := filepath.Join(h.Dir, "tokens")
 	fmt.Fprintf(w, `
 ocpctl is up after %.1f s.
-GitHub, Slack, the cloud and openshift-install are stand-ins on this machine: no cluster is real and nothing costs money.
+GitHub, Slack, the cloud and openshift-install are stand-ins on this machine. No cluster is real, and nothing costs money.
 ocpctl's server and runners, PostgreSQL and S3 run as they do in production.
 
   1. Open %s/playground and put the label ocp/aws-minimal-test on a pull request.
-  2. Watch the bot's comment become a cluster in about ten seconds; type /ocp help below it.
-  3. Close the pull request: %s later the cluster goes, and the comment says what that rests on.
+  2. Watch the bot's comment until the cluster is ready, about ten seconds. Then type /ocp help below it.
+  3. Close the pull request: %s later the cluster is destroyed, and the comment shows the proof.
 
-  playground   %s/playground   (acme/shop with pull requests #41 to #49, acme/api, and acme/ledger, where the App is not)
+  playground   %s/playground   (acme/shop with pull requests #41 to #49, acme/api, and acme/ledger, where the App is not installed)
   Slack        %s/playground   (type /ocp as maya, rob, will or ada)
   pages, API   %s   (sign in as %s)
   webhooks     %s/webhooks/github and /webhooks/slack
@@ -33,7 +33,7 @@ ocpctl's server and runners, PostgreSQL and S3 run as they do in production.
 
   tokens       %s/{requester,admin,auditor,github-actions,kubernetes}.jwt
   secrets      GitHub webhook: %s   Slack signing: %s
-  time         a TTL hour lasts %s, the grace after a close %s, a mark of the installer %s
+  time         a TTL hour lasts %s, the grace period after a close %s, a step of the installer %s
   settings     OCPCTL_DEMO_HOUR, OCPCTL_DEMO_GRACE, OCPCTL_DEMO_PACE, and OCPCTL_DEMO_PORT for the first of the ports
 
   curl -H "Authorization: Bearer $(cat %s)" %s/api/v1/clusters
@@ -46,22 +46,22 @@ The command line, as the IAM user %s of the stand-in AWS:
   ocpctl create aws-standard --name mine --ttl 24h --wait
   ocpctl scale-workers mine --replicas 0 --wait; ocpctl logs mine; ocpctl destroy mine --wait
 
-Try who may and who waits:
+Try permissions and limits:
 
-  an approval  ocpctl create aws-standard --name long --ttl 101h    and will gives his word at %s/approvals,
-               or a platform admin's token does: OCPCTL_TOKEN=$(cat %s) ocpctl approve long
-               or will does in Slack: /ocp link, once, then /ocp approve long
-  a quota      put creating: 1 for every team into %s/quotas/quotas.yaml; it counts within
-               seconds: of three labels one runs, two show their place in line. A mistake there is told at %s/limits
-  a hold       ocpctl hold pr41-shop 4h --reason "I look at it"    and close pull request #41
+  an approval  ocpctl create aws-standard --name long --ttl 101h    then approve it as will at %s/approvals,
+               with a platform admin's token: OCPCTL_TOKEN=$(cat %s) ocpctl approve long
+               or as will in Slack: /ocp link, once, then /ocp approve long
+  a quota      put creating: 1 for every team into %s/quotas/quotas.yaml. It takes effect within seconds:
+               add three labels, and one cluster is created while two show their place in the queue. Mistakes are shown at %s/limits
+  a hold       ocpctl hold pr41-shop 4h --reason "debugging"    then close pull request #41
 
-Break something, and read what it says then:
+Break something, and read what ocpctl says:
 
-  curl -d '{"code": "L-F678F1CE", "value": 0}' http://127.0.0.1:%d/_standin/limit       no VPC may be made; -1 lifts it
-  curl -d '{"account": "999900001111"}' http://127.0.0.1:%d/_standin/account          the wrong account; %s is the right one
+  curl -d '{"code": "L-F678F1CE", "value": 0}' http://127.0.0.1:%d/_standin/limit       the VPC quota is 0; -1 removes it
+  curl -d '{"account": "999900001111"}' http://127.0.0.1:%d/_standin/account          a wrong account; %s is the right one
   echo '{"create": {"failAt": "bootstrap"}}' > %s        the next installs fail; {} ends it
 
-Ctrl-C stops everything; make demo goes on where it was; make clean forgets.
+Ctrl-C stops everything, make demo continues where it stopped, and make clean deletes its state.
 `,
 		took.Seconds(), h.GitHub.URL(), policy.Span(h.Grace),
 		h.GitHub.URL(), h.Slack.URL(), h.PrivateURL(), people(), h.PublicURL(),
