@@ -141,7 +141,7 @@ func (d *Service) named(ctx context.Context, p policy.Principal, name string) (s
 		for _, r := range rows {
 			each = append(each, fmt.Sprintf("%s on %s", r.ID, r.BaseDomain))
 		}
-		return store.Row{}, "", Fail(Conflict, "%d clusters are called %s: %s. Name the one you mean by its id.", len(rows), name, strings.Join(each, ", "))
+		return store.Row{}, "", Fail(Conflict, "%d clusters are called %s: %s. Use the id of the one you mean.", len(rows), name, strings.Join(each, ", "))
 	}
 	access, err := d.access(ctx, p, rows[0])
 	return rows[0], access, err

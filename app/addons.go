@@ -43,7 +43,7 @@ func (d *Service) Refresh(ctx context.Context, p policy.Principal, ref string, d
 		return store.Row{}, "", Fail(Conflict, "%s", why)
 	}
 	job, err = d.store.WantRefresh(ctx, row.ID, deed.cause(p), d.Origin(deed, p))
-	row, err = d.after(ctx, row, err, fmt.Sprintf("%s is no longer ready; its add-ons cannot be refreshed.", row.Name))
+	row, err = d.after(ctx, row, err, fmt.Sprintf("%s is no longer ready, so its add-ons cannot be refreshed.", row.Name))
 	return row, job, err
 }
 

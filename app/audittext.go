@@ -62,7 +62,7 @@ func changedTo(action string, meta json.RawMessage, why string) string {
 	case after.With != "":
 		return fmt.Sprintf("with %s %s, to %s it", after.Kind, after.With, after.Access)
 	case before.With != "":
-		return fmt.Sprintf("with %s %s no longer", before.Kind, before.With)
+		return fmt.Sprintf("no longer with %s %s", before.Kind, before.With)
 	}
 	return ""
 }

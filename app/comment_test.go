@@ -96,7 +96,7 @@ func TestAnExtensionStopsAtTheProfilesMaximumAndSaysSo(t *testing.T) {
 	require.Equal(t, row.Ends.Max, row.Ends.TTL)
 	require.Contains(t, h.replies()[0], "is the maximum of profile")
 	h.comment(3, "will", "/ocp extend 4h")
-	require.Contains(t, h.replies()[1], "@will, It already ends at its profile's maximum", "nothing moved, and no words say that it did")
+	require.Contains(t, h.replies()[1], "@will: It already ends at its profile's maximum", "nothing moved, and no words say that it did")
 }
 
 func TestTwoCommentsWithOneIDAreToldApartByTheirWords(t *testing.T) {

@@ -42,7 +42,7 @@ func ReadCreateRequest(body io.Reader) (CreateRequest, []Field) {
 	}
 	root := doc.Content[0]
 	if more := docs.Decode(new(yaml.Node)); root.Kind != yaml.MappingNode || !errors.Is(more, io.EOF) {
-		return r, []Field{{Name: wholeRequest, Detail: "It is not one object.", Accept: requestFields()}}
+		return r, []Field{{Name: wholeRequest, Detail: "It is not a single object.", Accept: requestFields()}}
 	}
 	return r, r.read(root)
 }
@@ -177,7 +177,7 @@ func (r CreateRequest) bounded() (CreateRequest, []Field) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(r.ExtraTags)) {
 		if value := r.ExtraTags[key]; len(key) > mostText || len(value) > mostText {
-			wrong = append(wrong, Field{Name: "extraTags", Detail: fmt.Sprintf("One has %d bytes.", len(key)+len(value)), Accept: []string{"keys of at most 128 characters, values of at most 256"}})
+			wrong = append(wrong, Field{Name: "extraTags", Detail: fmt.Sprintf("One of them has %d bytes.", len(key)+len(value)), Accept: []string{"keys of at most 128 characters, values of at most 256"}})
 			r.ExtraTags = maps.Clone(r.ExtraTags)
 			delete(r.ExtraTags, key)
 		}
@@ -202,7 +202,7 @@ func (r CreateRequest) check(p profiles.Profile, known bool, own policy.Ownershi
 	}
 	for _, line := range strings.Split(strings.TrimSpace(r.SSHPublicKey), "\n") {
 		if line != "" && !shortened(line) && !profiles.SSHKey(line) {
-			wrong = append(wrong, Field{Name: "sshPublicKey", Detail: "It is no public key of OpenSSH's form.", Accept: []string{`"ssh-ed25519 AAAAC3… comment", as it stands in a .pub file`}})
+			wrong = append(wrong, Field{Name: "sshPublicKey", Detail: "This is not a public key in OpenSSH's format.", Accept: []string{`"ssh-ed25519 AAAAC3… comment", as it stands in a .pub file`}})
 			break
 		}
 	}
@@ -218,7 +218,7 @@ func (r CreateRequest) filled(who policy.Principal, c profiles.Catalogue) (Creat
 	var wrong []Field
 	if tag, given := r.ExtraTags["Environment"]; given {
 		if r.Environment != "" && r.Environment != tag {
-			wrong = append(wrong, Field{Name: "extraTags.Environment", Detail: fmt.Sprintf("It says %q, and environment says %q.", tag, r.Environment), Accept: []string{"environment alone"}})
+			wrong = append(wrong, Field{Name: "extraTags.Environment", Detail: fmt.Sprintf("It is %q, but environment is %q.", tag, r.Environment), Accept: []string{"environment alone"}})
 		}
 		r.Environment, r.ExtraTags = tag, maps.Clone(r.ExtraTags)
 		delete(r.ExtraTags, "Environment")

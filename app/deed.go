@@ -108,7 +108,7 @@ func wantedStill(row store.Row, what string) error {
 	case row.Wish == lifecycle.Present:
 		return nil
 	}
-	return Fail(Conflict, "%s is already being destroyed (%s); it cannot be %s. Create a new cluster.", row.Name, row.WishWhy, what)
+	return Fail(Conflict, "%s is already being destroyed (%s) and cannot be %s. Create a new cluster.", row.Name, row.WishWhy, what)
 }
 
 // IsGone says that nothing is left of a cluster.
@@ -116,7 +116,7 @@ func IsGone(row store.Row) bool { return row.Phase == lifecycle.Released }
 
 // GoneSince says since when nothing is left of a cluster that is gone.
 func GoneSince(row store.Row) string {
-	return fmt.Sprintf("%s is destroyed: nothing has been left of it since %s.", row.Name, chatops.Time(row.ReleasedAt))
+	return fmt.Sprintf("%s was destroyed: nothing has been left of it since %s.", row.Name, chatops.Time(row.ReleasedAt))
 }
 
 // Destroying says what came of asking for a cluster to be destroyed.
@@ -124,5 +124,5 @@ func Destroying(row store.Row) string {
 	if IsGone(row) {
 		return GoneSince(row)
 	}
-	return row.Name + " is being destroyed. It counts as destroyed after two counts in a row find nothing left."
+	return row.Name + " is being destroyed. It counts as destroyed after two counts in a row have found nothing left."
 }

@@ -118,7 +118,7 @@ func TestCommentsTellOfTheClusterThatIsGone(t *testing.T) {
 		{"/ocp status " + profile, "`" + row.Name + "`"},
 		{"/ocp logs", "`" + row.Name + "`"},
 		{"/ocp destroy", since},
-		{"/ocp extend 4h", "@will, " + strings.ReplaceAll(since, "`", "")},
+		{"/ocp extend 4h", "@will: " + strings.ReplaceAll(since, "`", "")},
 		{"/ocp destroy aws-standard", "no cluster of profile `aws-standard`"},
 	} {
 		h.comment(int64(i+2), "will", c.line)

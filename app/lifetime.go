@@ -26,7 +26,7 @@ func (d *Service) Destroy(ctx context.Context, p policy.Principal, ref string, d
 		return row, row.JobID, nil
 	}
 	job, err = d.store.Destroy(ctx, row.ID, d.Origin(deed, p))
-	row, err = d.after(ctx, row, err, fmt.Sprintf("%s cannot be taken down as it stands: %s (%s).", row.Name, row.Status, row.Phase))
+	row, err = d.after(ctx, row, err, fmt.Sprintf("%s cannot be destroyed in its current state: %s (%s).", row.Name, row.Status, row.Phase))
 	return row, job, err
 }
 
@@ -50,14 +50,14 @@ func (s Span) check() error {
 	var wrong []Field
 	switch {
 	case (s.For != 0 || s.Hours != 0) && !s.Until.IsZero():
-		wrong = append(wrong, Field{Name: "until", Detail: "hours says how long already", Accept: []string{"hours or until, one of them"}})
+		wrong = append(wrong, Field{Name: "until", Detail: "give hours or until, not both", Accept: []string{"hours or until, one of them"}})
 	case s.For == 0 && s.Hours == 0 && s.Until.IsZero():
-		wrong = append(wrong, Field{Name: "hours", Detail: "neither hours nor until says how long", Accept: []string{"hours above 0", "until, a time to come"}})
+		wrong = append(wrong, Field{Name: "hours", Detail: "give hours or until", Accept: []string{"hours above 0", "until, a time in the future"}})
 	case s.Hours < 0 || s.Hours > mostHours || s.For < 0 || s.For > mostHours*time.Hour:
 		wrong = append(wrong, Field{Name: "hours", Detail: fmt.Sprintf("%d is out of bounds", s.Hours), Accept: []string{fmt.Sprintf("1 to %d", mostHours)}})
 	}
 	if len(wrong) > 0 {
-		return &Error{Kind: Invalid, Message: "It does not say how long.", Fields: wrong}
+		return &Error{Kind: Invalid, Message: "The request does not say how long.", Fields: wrong}
 	}
 	return nil
 }
@@ -91,7 +91,7 @@ func (d *Service) Extend(ctx context.Context, p policy.Principal, ref string, sp
 	said := d.Origin(deed, p)
 	said.Afford = d.Afford(p, row, "extended")
 	out, err := d.store.Extend(ctx, row.ID, by, said)
-	now, err := d.after(ctx, row, err, fmt.Sprintf("%s is being destroyed; it cannot be extended.", row.Name))
+	now, err := d.after(ctx, row, err, fmt.Sprintf("%s is being destroyed and cannot be extended.", row.Name))
 	if err != nil {
 		return Change{}, err
 	}
@@ -134,13 +134,13 @@ func (d *Service) Hold(ctx context.Context, p policy.Principal, ref string, span
 	said := d.Origin(deed, p)
 	said.Afford = d.Afford(p, row, "held so long")
 	out, err := d.store.Hold(ctx, row.ID, until, said)
-	held, err := d.after(ctx, row, err, fmt.Sprintf("%s is being destroyed; it cannot be held.", row.Name))
+	held, err := d.after(ctx, row, err, fmt.Sprintf("%s is being destroyed and cannot be held.", row.Name))
 	if err != nil {
 		return Change{}, err
 	}
 	words := sentence(check)
 	if capped {
-		words = fmt.Sprintf("%s is held until %s: that is the maximum of its profile, and a hold does not pass it.", row.Name, chatops.Time(until))
+		words = fmt.Sprintf("%s is held until %s, the maximum of its profile. A hold cannot go beyond it.", row.Name, chatops.Time(until))
 	}
 	return Change{Row: held, Words: join(words, out.Warning), Capped: capped}, nil
 }
@@ -151,11 +151,11 @@ func (d *Service) ReleaseHold(ctx context.Context, p policy.Principal, ref strin
 	if err != nil {
 		return Change{}, err
 	}
-	if err := wantedStill(row, "held, and its hold means nothing any more"); err != nil {
+	if err := wantedStill(row, "held"); err != nil {
 		return Change{}, err
 	}
 	_, err = d.store.Hold(ctx, row.ID, time.Time{}, d.Origin(deed, p))
-	now, err := d.after(ctx, row, err, fmt.Sprintf("%s went away meanwhile.", row.Name))
+	now, err := d.after(ctx, row, err, fmt.Sprintf("%s was destroyed in the meantime.", row.Name))
 	if err != nil {
 		return Change{}, err
 	}
@@ -202,7 +202,7 @@ func (d *Service) Scale(ctx context.Context, p policy.Principal, ref string, rep
 	said := d.Origin(deed, p)
 	said.Afford = d.Afford(p, row, "scaled so far")
 	job, err = d.store.Scale(ctx, row.ID, replicas, said)
-	row, err = d.after(ctx, row, err, fmt.Sprintf("%s is no longer ready; its workers cannot be scaled.", row.Name))
+	row, err = d.after(ctx, row, err, fmt.Sprintf("%s is no longer ready, so its workers cannot be scaled.", row.Name))
 	return row, job, err
 }
 
@@ -210,14 +210,14 @@ func scalable(row store.Row, replicas int) error {
 	least, most := row.WorkersLeast, row.WorkersMost
 	switch {
 	case least == nil || most == nil || *least == *most:
-		return Fail(Conflict, "The workers of %s cannot be scaled: its profile %s had one number of them when it was accepted. "+
-			"Of another profile, one with bounds for its workers, it can be done.", row.Name, row.Profile)
+		return Fail(Conflict, "The workers of %s cannot be scaled: its profile %s has a fixed number of workers. "+
+			"Create a cluster of a profile whose workers can be scaled.", row.Name, row.Profile)
 	case replicas < *least || replicas > *most:
 		return &Error{Kind: Invalid, Message: fmt.Sprintf("%s may have %d to %d workers, not %d; nothing was changed.", row.Name, *least, *most, replicas), Fields: []Field{
 			{Name: "replicas", Detail: fmt.Sprintf("%d is out of bounds", replicas), Accept: []string{fmt.Sprintf("%d to %d", *least, *most)}},
 		}}
 	case row.Status != lifecycle.Ready || row.Wish != lifecycle.Present:
-		return Fail(Conflict, "%s is %s (%s); workers are scaled once it is READY, and no longer when it is going.", row.Name, row.Status, row.Phase)
+		return Fail(Conflict, "%s is %s (%s). Workers can be scaled only while the cluster is READY.", row.Name, row.Status, row.Phase)
 	}
 	return nil
 }

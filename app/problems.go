@@ -32,7 +32,7 @@ func (p *problems) all() []Field {
 }
 
 func unlisted(more int) Field {
-	words := fmt.Sprintf("%d more problems are not listed. Correct those that are, and ask again.", more)
+	words := fmt.Sprintf("%d more problems are not listed. Correct these first, then try again.", more)
 	if more == 1 {
 		words = "1 more problem is not listed. Correct those that are, and ask again."
 	}

@@ -169,5 +169,5 @@ func CheckReachable(row store.Row) error {
 	if IsGone(row) {
 		return Fail(Conflict, "%s Create a new cluster.", GoneSince(row))
 	}
-	return Fail(Conflict, "%s cannot be used any more: %s (%s). Create a new cluster.", row.Name, row.Status, row.Phase)
+	return Fail(Conflict, "%s can no longer be used: %s (%s). Create a new cluster.", row.Name, row.Status, row.Phase)
 }

@@ -43,10 +43,10 @@ func (d *Service) Share(ctx context.Context, p policy.Principal, ref string, sha
 		share.Access = store.AccessSee
 	}
 	if wrong := d.wrongShare(share, row); len(wrong) > 0 {
-		return nil, &Error{Kind: Invalid, Message: "It cannot be shared so.", Fields: wrong}
+		return nil, &Error{Kind: Invalid, Message: "The cluster cannot be shared like this.", Fields: wrong}
 	}
 	err = d.store.Share(ctx, row.ID, share, d.Origin(deed, p))
-	if _, err := d.after(ctx, row, err, fmt.Sprintf("%s is going, so it is shared no more.", row.Name)); err != nil {
+	if _, err := d.after(ctx, row, err, fmt.Sprintf("%s is being destroyed and cannot be shared.", row.Name)); err != nil {
 		return nil, err
 	}
 	return d.shares(ctx, row)
@@ -54,18 +54,18 @@ func (d *Service) Share(ctx context.Context, p policy.Principal, ref string, sha
 
 func (d *Service) wrongShare(s store.Share, row store.Row) (wrong []Field) {
 	if s.Access != store.AccessSee && s.Access != store.AccessUse {
-		wrong = append(wrong, Field{Name: "access", Detail: fmt.Sprintf("there is no access %q", s.Access), Accept: []string{string(store.AccessSee), string(store.AccessUse)}})
+		wrong = append(wrong, Field{Name: "access", Detail: fmt.Sprintf("%q is not a kind of access", s.Access), Accept: []string{string(store.AccessSee), string(store.AccessUse)}})
 	}
 	_, known, declared := d.catalogue().Team(s.Grantee)
 	switch {
 	case s.Kind != ShareTeam && s.Kind != SharePrincipal:
-		wrong = append(wrong, Field{Name: "kind", Detail: fmt.Sprintf("there is no kind %q", s.Kind), Accept: []string{ShareTeam, SharePrincipal}})
+		wrong = append(wrong, Field{Name: "kind", Detail: fmt.Sprintf("%q is not a kind of grantee", s.Kind), Accept: []string{ShareTeam, SharePrincipal}})
 	case s.Kind == ShareTeam && s.Grantee == row.Team:
-		wrong = append(wrong, Field{Name: "with", Detail: "it is this team's already", Accept: []string{"another team"}})
+		wrong = append(wrong, Field{Name: "with", Detail: "the cluster already belongs to this team", Accept: []string{"another team"}})
 	case s.Kind == ShareTeam && (declared && !known || !profiles.TeamName(s.Grantee)):
 		wrong = append(wrong, Field{Name: "with", Detail: fmt.Sprintf("there is no team %q", s.Grantee), Accept: []string{"a team that the catalogue declares"}})
 	case s.Kind == SharePrincipal && (s.Grantee == "" || len(s.Grantee) > maxPrincipal):
-		wrong = append(wrong, Field{Name: "with", Detail: "it names nobody", Accept: []string{"a principal's id, as whoever it is sees it under their own name: saml:…, oidc:…, aws:… or github:…"}})
+		wrong = append(wrong, Field{Name: "with", Detail: "it is empty or too long", Accept: []string{"a principal's id, as that person sees it on their own page: saml:…, oidc:…, aws:… or github:…"}})
 	}
 	return wrong
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // Transfer gives a cluster to another team of the principal's, and to an owner there (the principal, when empty). The new team
-// must have room: its quota and its budget are judged behind its lock. The tags in the cloud keep the names of its acceptance.
+// must have room: its quota and its budget are judged behind its lock. The cloud tags keep their original values.
 func (d *Service) Transfer(ctx context.Context, p policy.Principal, ref, team, owner string, deed Deed) (Change, error) {
 	row, deed, err := d.Authorize(ctx, p, ref, policy.ActTransfer, deed)
 	if err != nil {
@@ -28,20 +28,20 @@ func (d *Service) Transfer(ctx context.Context, p policy.Principal, ref, team, o
 	}
 	catalogue := d.catalogue()
 	if wrong := newHolder(p, team, owner, catalogue.Catalogue); len(wrong) > 0 {
-		return Change{}, &Error{Kind: Invalid, Message: row.Name + " cannot be given so.", Fields: wrong}
+		return Change{}, &Error{Kind: Invalid, Message: row.Name + " cannot be transferred like this.", Fields: wrong}
 	}
-	if err := wantedStill(row, "given to another team"); err != nil {
+	if err := wantedStill(row, "transferred"); err != nil {
 		return Change{}, err
 	}
 	if row.NeedsApproval && team != row.Team { // else whoever may approve there would decide what was asked for here
-		return Change{}, Fail(Conflict, "%s waits for the approval of team %s's, which another team's does not replace. Have it decided first, or ask for it in team %s.",
+		return Change{}, Fail(Conflict, "%s is waiting for an approval by team %s, and no other team can give it. Get it approved first, or create a cluster in team %s.",
 			row.Name, row.Team, team)
 	}
 	var room policy.Check
 	judge := func(u store.Usage) (limits []lifecycle.Limit, err error) {
 		room = policy.JudgeTransfer(team, held(row, u.At), used(u), catalogue.Catalogue)
 		if room.Result == policy.Fail {
-			return nil, Fail(Conflict, "%s cannot be given to team %s: %s", row.Name, team, sentence(room))
+			return nil, Fail(Conflict, "%s cannot be transferred to team %s: %s", row.Name, team, sentence(room))
 		}
 		for _, l := range policy.TeamLimits(team, catalogue.Catalogue) {
 			limits = append(limits, lifecycle.Limit(l))
@@ -66,7 +66,7 @@ func newHolder(p policy.Principal, team, owner string, c profiles.Catalogue) (wr
 	_, known, declared := c.Team(team)
 	switch {
 	case !p.May(policy.ActCreate, team): // of a team of others one does not learn whether there is one
-		wrong = append(wrong, Field{Name: "team", Detail: fmt.Sprintf("you may not create clusters for a team %q, so you cannot give it one", team), Accept: teams})
+		wrong = append(wrong, Field{Name: "team", Detail: fmt.Sprintf("you may not create clusters for team %q, so you cannot transfer one to it", team), Accept: teams})
 	case declared && !known || !profiles.TeamName(team):
 		wrong = append(wrong, Field{Name: "team", Detail: fmt.Sprintf("there is no team %q", team), Accept: teams})
 	}
@@ -95,12 +95,12 @@ func held(row store.Row, now time.Time) policy.Held {
 }
 
 func moved(before, now store.Row, room policy.Check) string {
-	words := fmt.Sprintf("%s belongs to team %s now, and %s answers for it.", now.Name, now.Team, now.Owner)
+	words := fmt.Sprintf("%s now belongs to team %s, and its owner is %s.", now.Name, now.Team, now.Owner)
 	if before.Team == now.Team {
-		words = fmt.Sprintf("%s stays with team %s, and %s answers for it.", now.Name, now.Team, now.Owner)
+		words = fmt.Sprintf("%s stays with team %s, and its owner is now %s.", now.Name, now.Team, now.Owner)
 	}
 	if room.Result == policy.Warn {
 		words += " " + sentence(room)
 	}
-	return strings.TrimSpace(words + " The tags in the cloud keep the names of its acceptance.")
+	return strings.TrimSpace(words + " The cloud tags keep their original values.")
 }

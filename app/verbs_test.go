@@ -159,7 +159,7 @@ func TestWhatOneMayDoWithAReadyClusterByComment(t *testing.T) {
 	require.Equal(t, "the demo", h.only().HoldWhy)
 	require.Contains(t, says("/ocp share --team security"), "is shared with team `security`")
 	require.Contains(t, says("/ocp share --with @rita"), "is shared with principal `github:rita`")
-	require.Contains(t, says("/ocp share --team platform"), "it is this team's already")
+	require.Contains(t, says("/ocp share --team platform"), "the cluster already belongs to this team")
 	require.Contains(t, says("/ocp retry"), "nothing to retry")
 	h.sync(h.event("closed", "will", false))
 	require.Contains(t, says(`/ocp destroy --reason "enough"`), "is being destroyed")

@@ -34,7 +34,7 @@ var faces = map[lifecycle.Phase]face{
 	lifecycle.Stopping:       {"🟠", "is being destroyed", "The running install is stopped first."},
 	lifecycle.Restoring:      {"🟠", "is being destroyed", ""},
 	lifecycle.DestroyingRuns: {"🟠", "is being destroyed", ""},
-	lifecycle.Verifying:      {"🟠", "is being destroyed", "It counts as destroyed after two counts in a row find nothing left."},
+	lifecycle.Verifying:      {"🟠", "is being destroyed", "It counts as destroyed after two counts in a row have found nothing left."},
 
 	lifecycle.Released: {"⚫", "is gone", ""},
 

@@ -211,7 +211,7 @@ func folder(files map[string]string) (fs.FS, error) {
 	archive := zip.NewWriter(&packed)
 	for _, path := range slices.Sorted(maps.Keys(files)) {
 		if !fs.ValidPath(path) || path == "." {
-			wrong = append(wrong, app.Field{Name: "files." + path, Detail: "it is no path of a file", Accept: []string{"profiles/<name>.yaml", "teams/…", "quotas/…", "policies/…", "identities/…"}})
+			wrong = append(wrong, app.Field{Name: "files." + path, Detail: "not a path of a catalogue file", Accept: []string{"profiles/<name>.yaml", "teams/…", "quotas/…", "policies/…", "identities/…"}})
 			continue
 		}
 		w, err := archive.CreateHeader(&zip.FileHeader{Name: path, Method: zip.Store})
@@ -223,7 +223,7 @@ func folder(files map[string]string) (fs.FS, error) {
 		}
 	}
 	if len(wrong) > 0 {
-		return nil, &app.Error{Kind: app.Invalid, Message: "Some paths are none.", Fields: wrong}
+		return nil, &app.Error{Kind: app.Invalid, Message: "Some paths are not paths of catalogue files.", Fields: wrong}
 	}
 	if err := archive.Close(); err != nil {
 		return nil, fmt.Errorf("pack the files: %w", err)

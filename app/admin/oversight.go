@@ -150,7 +150,7 @@ func (d *Service) Usage(ctx context.Context, p policy.Principal, f store.ReportF
 	f.Teams = teamsFor(p, policy.ActReports)
 	lines, err := d.store.UsageReport(ctx, f)
 	if errors.Is(err, store.ErrConflict) {
-		return f, nil, &app.Error{Kind: app.Invalid, Message: "There is no such report.", Fields: []app.Field{
+		return f, nil, &app.Error{Kind: app.Invalid, Message: "This report does not exist.", Fields: []app.Field{
 			{Name: "by", Detail: fmt.Sprintf("%q, from %s to %s", f.By, chatops.Time(f.From), chatops.Time(f.To)), Accept: []string{
 				"team, owner, costCenter, profile, environment or tag:<key>", "from before to"}},
 		}}

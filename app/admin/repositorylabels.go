@@ -39,7 +39,7 @@ func (d *Service) EnsureLabels(ctx context.Context, p policy.Principal, repo str
 		return "", fmt.Errorf("have labels made: %w", err)
 	}
 	if state.Repo != repo {
-		return "", app.Fail(app.Conflict, "This Idempotency-Key was used for the labels of %s. Take a new key.", state.Repo)
+		return "", app.Fail(app.Conflict, "This Idempotency-Key was used for the labels of %s. Use a new key.", state.Repo)
 	}
 	return state.ID, nil
 }

@@ -79,7 +79,7 @@ func (d *Service) KubeadminLink(ctx context.Context, p policy.Principal, ref str
 	}
 	link, err := d.link(ctx, store.Link{Kind: store.LinkKubeadmin, Principal: p.ID, Cluster: row.ID}, LinkLasts, d.core.Origin(deed, p))
 	if errors.Is(err, store.ErrNotFound) {
-		return Link{}, app.Fail(app.Conflict, "You have no valid approval for the kubeadmin password of %s. Ask for one with break-glass, and wait "+
+		return Link{}, app.Fail(app.Conflict, "You have no valid approval for the kubeadmin password of %s. Request one with break-glass, and wait "+
 			"until another platform admin approves it.", row.Name)
 	}
 	return link, err
@@ -138,9 +138,9 @@ func (d *Service) Means(ctx context.Context, p policy.Principal, handle, account
 	case link.Kind != store.LinkOfAccount || link.Account == account:
 		return nil
 	}
-	return &app.Error{Kind: app.Invalid, Message: fmt.Sprintf("This link ties the account %s to you: whoever uses that account then acts as you. Nothing was changed. "+
+	return &app.Error{Kind: app.Invalid, Message: fmt.Sprintf("This link links the account %s to you: anybody who uses that account then acts as you. Nothing was changed. "+
 		"Confirm it if you requested the link from that account yourself. If somebody sent it to you, do not.", link.Account),
-		Fields: []app.Field{{Name: "account", Detail: "it has to name the account that the link is for", Accept: []string{link.Account}}}}
+		Fields: []app.Field{{Name: "account", Detail: "it must be the account that the link is for", Accept: []string{link.Account}}}}
 }
 
 // Redeem uses a link. An account's makes the account the principal's, who must have been asked. Where it leads to a secret the audit line is written before the secret is read.

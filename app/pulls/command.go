@@ -197,7 +197,7 @@ func (d *Service) which(c command, rows []store.Row) error {
 
 func (d *Service) none(c command) error {
 	if c.Profile == "" {
-		return app.Fail(app.NotFound, "@%s, this pull request has no cluster. `/ocp create` makes one.", c.event.Author)
+		return app.Fail(app.NotFound, "@%s, this pull request has no cluster. `/ocp create` creates one.", c.event.Author)
 	}
 	hint := ""
 	if near, ok := chatops.Closest(c.Profile, d.core.ProfileNames()); ok && near != c.Profile {

@@ -79,7 +79,7 @@ func (d *Service) CommentGivenUp(ctx context.Context, e CommentEvent) error {
 	if e.Action != "created" || e.Bot || len(chatops.Parse(e.Body)) == 0 {
 		return nil
 	}
-	words := fmt.Sprintf("@%s, this could not be completed: GitHub or a part of ocpctl did not answer for too long, and it is not tried again. "+
+	words := fmt.Sprintf("@%s, this could not be completed: GitHub or a part of ocpctl did not answer for too long, so this will not be tried again. "+
 		"Commands that were done have an answer here. Repeat the others; `/ocp status` shows the present state.", e.Author)
 	pr := store.PullRequest{Installation: e.Installation, Repo: e.Repo, Number: e.Number}
 	if err := d.say(ctx, pr, fmt.Sprintf("given up:comment:%d", e.ID), words); err != nil {
@@ -186,8 +186,10 @@ func (d *Service) once(ctx context.Context, c command, do func(command) (reply, 
 
 // to addresses a message to who commented.
 func to(login, message string) string {
-	at := "@" + login + ", "
-	return at + strings.TrimPrefix(message, at)
+	if at := "@" + login; !strings.HasPrefix(message, at) {
+		return at + ": " + message
+	}
+	return message
 }
 
 // reply answers the command with words, once.

@@ -134,7 +134,7 @@ func (d *Service) unasked(ctx context.Context, e PullRequestEvent, label string)
 	case e.Action != ActionSeen || now.Sub(e.PR.UpdatedAt) < quiet:
 		return nil, nil
 	}
-	words := fmt.Sprintf("The label %s has no cluster: GitHub did not say who added it, and a cluster needs somebody who asks for it. "+
+	words := fmt.Sprintf("The label %s did not create a cluster: GitHub did not say who added it, and a cluster needs a requester. "+
 		"The label was removed; add it again to get a cluster.", chatops.Code(label))
 	if err := d.answerLabel(ctx, e.PR, "unasked:"+e.at, label, words); err != nil {
 		return nil, err

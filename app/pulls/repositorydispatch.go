@@ -94,11 +94,11 @@ func (e DispatchEvent) read() (p payload, repo string, number int, problem strin
 	}
 	number, err := strconv.Atoi(string(p.Number))
 	if err != nil || number < 1 || number > math.MaxInt32 {
-		return p, "", 0, fmt.Sprintf("pr_number is %s; it has to be the number of a pull request", chatops.Code(string(p.Number)))
+		return p, "", 0, fmt.Sprintf("pr_number is %s, but must be the number of a pull request", chatops.Code(string(p.Number)))
 	}
 	repo, ok := beside(e.Repo, p.Repository)
 	if !ok {
-		return p, "", 0, fmt.Sprintf("repository is %s; it has to be owner/name, or a name beside %s", chatops.Code(p.Repository), e.Repo)
+		return p, "", 0, fmt.Sprintf("repository is %s, but must be owner/name, or a name under the owner of %s", chatops.Code(p.Repository), e.Repo)
 	}
 	return p, repo, number, ""
 }
@@ -171,7 +171,7 @@ func (d *Service) createByDispatch(ctx context.Context, c command, p payload) (r
 	if strings.EqualFold(string(p.Postgres), "true") {
 		w.Notes = append(w.Notes, policy.Check{
 			Name: "install_postgres", Result: policy.Warn, Asked: "true", Accept: "false",
-			Words: "install_postgres asks for a database in the cluster, and nothing here installs one.", Next: "Install it from the workflow once the cluster is ready.",
+			Words: "install_postgres asks for a database in the cluster, which ocpctl does not install.", Next: "Install it from the workflow once the cluster is ready.",
 		})
 	}
 	live, err := d.live(ctx, c.pr.Repo, c.pr.Number)

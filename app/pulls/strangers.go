@@ -86,7 +86,7 @@ func (d *Service) unanswered(ctx context.Context, e CommentEvent) (note string, 
 	if may(policy.Request{Door: policy.DoorComment, Permission: permission}) {
 		return "", nil
 	}
-	return fmt.Sprintf("not answered: %s has %s permission and was answered enough for now", e.Author, permission), nil
+	return fmt.Sprintf("not answered: %s has %s permission and was answered often enough for now", e.Author, permission), nil
 }
 
 // answering counts so many writes for whoever may do nothing.
@@ -111,7 +111,7 @@ func (d *Service) overlooked(e PullRequestEvent, r policy.Request) bool {
 }
 
 func notTold(e PullRequestEvent, what string) string {
-	return fmt.Sprintf("%s by %s is overlooked: they may do nothing here and were told enough for now", what, e.Actor)
+	return fmt.Sprintf("%s by %s is ignored: they have no permission here and were told so often enough", what, e.Actor)
 }
 
 func may(r policy.Request) bool { return policy.Authorize(r, policy.ActCreate, nil).Allowed }

@@ -84,7 +84,7 @@ func (c command) ofOneCommit(waiting []store.Approval, moved bool) ([]store.Appr
 		return nil, app.Fail(app.Stale, "@%s, the pull request is now at %s, for which no approval was requested yet, so nothing was approved.%s", c.event.Author, chatops.Code(chatops.ShortSHA(head)), c.lookAt(head))
 	}
 	if i := slices.IndexFunc(waiting, func(a store.Approval) bool { return !c.beforehand(a) }); i >= 0 {
-		return nil, app.Fail(app.Stale, "@%s, `%s` did not wait for an approval of %s yet when you wrote this, so nothing was approved.%s",
+		return nil, app.Fail(app.Stale, "@%s, `%s` was not waiting for an approval of %s when you wrote this, so nothing was approved.%s",
 			c.event.Author, waiting[i].ClusterName, chatops.Code(chatops.ShortSHA(head)), c.lookAt(head))
 	}
 	return waiting, nil
@@ -148,11 +148,11 @@ func (d *Service) waiting(ctx context.Context, c command) (all []store.Approval,
 func voted(actor string, now store.Approval, approves bool) string {
 	switch {
 	case !approves:
-		return fmt.Sprintf("@%s refused `%s`; it is not created.", actor, now.ClusterName)
+		return fmt.Sprintf("@%s refused `%s`, so it is not created.", actor, now.ClusterName)
 	case now.State == store.ApprovalPending:
 		return fmt.Sprintf("@%s approved `%s`: %d of %d votes.", actor, now.ClusterName, app.CountApprovals(now), now.Needs)
 	}
-	return fmt.Sprintf("@%s approved `%s` at `%s`; it starts now, or when it is its turn.", actor, now.ClusterName, chatops.ShortSHA(now.Head))
+	return fmt.Sprintf("@%s approved `%s` at `%s`. It starts now, or when it reaches the front of the queue.", actor, now.ClusterName, chatops.ShortSHA(now.Head))
 }
 
 // rebind makes what was approved of another head void: a vote is for exactly what it was given to.

@@ -84,7 +84,7 @@ func (d *Service) bySlack(ctx context.Context, c command) (reply string, err err
 		return "", err
 	}
 	if len(c.who.Seats) == 0 {
-		return "", app.Fail(app.Denied, "You have no role here that is known from Slack. `/ocp link` ties this account to you: sign in there, and what you may do there you may do here, "+
+		return "", app.Fail(app.Denied, "You have no role in Slack yet. Use `/ocp link` to link this account to you. After you sign in, you have the same permissions here as there, "+
 			"until you have not signed in for a week. Where you have none there either, ask a platform admin for a role in your team.")
 	}
 	switch c.Verb {
@@ -166,7 +166,7 @@ func (d *Service) meant(ctx context.Context, p policy.Principal, ref string) (id
 		return "", err
 	}
 	if len(page) == 0 {
-		return "", app.Fail(app.NotFound, "Nothing of %s waits for a word. `/ocp approvals` lists what does.", chatops.Code(ref))
+		return "", app.Fail(app.NotFound, "Nothing of %s is waiting for approval. `/ocp approvals` lists what is.", chatops.Code(ref))
 	}
 	return page[0].ID, nil
 }
