@@ -28,7 +28,8 @@ func news(kind string, card lifecycle.Card) lifecycle.Card {
 		card.Phase, card.Why = lifecycle.PhaseReady, ""
 	}
 	if kind != store.KindComment {
-		card.Ends, card.DestroyAt, card.HoldWhy = lifecycle.Ends{}, time.Time{}, ""
+		// A check and a deployment tell when it ends: they follow what people move. An end by the pull request stands in the comment.
+		card.Ends, card.DestroyAt, card.HoldWhy = lifecycle.Ends{TTL: card.Ends.TTL, Max: card.Ends.Max, Hold: card.Ends.Hold}, time.Time{}, ""
 	}
 	return card
 }

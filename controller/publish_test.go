@@ -76,6 +76,23 @@ func TestOneCommentIsEditedAsTheClusterMoves(t *testing.T) {
 	require.Equal(t, 2, h.board.called())
 }
 
+func TestACheckAndADeploymentFollowAnExtension(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{store.KindCheck, store.KindDeployment} {
+		h := newFixture(t)
+		row := h.scalable("shop")
+		h.publish(row.ID, kind)
+		calls := h.board.called()
+		h.extended(row.ID)
+		h.publish(row.ID, kind)
+		require.Equal(t, calls+1, h.board.called(), kind)
+		closed := h.now().Add(time.Hour)
+		require.NoError(t, h.store.SetEnd(h.ctx, row.ID, store.EndPRClosed, &closed, "", "github:maya"))
+		h.publish(row.ID, kind)
+		require.Equal(t, calls+1, h.board.called(), "the comment tells that the pull request was closed")
+	}
+}
+
 func TestNothingIsSentWhileTheWordsAreTheSame(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
