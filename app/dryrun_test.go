@@ -12,31 +12,23 @@ import (
 
 func (h *fixture) tried(p policy.Principal, name, profile string) app.Preview {
 	h.Helper()
-	preview, err := h.service.DryRun(h.Context(), p, app.Asked{Door: policy.DoorAPI, Request: app.CreateRequest{
+	preview, err := h.Service.DryRun(h.Context(), p, app.Asked{Door: policy.DoorAPI, Request: app.CreateRequest{
 		Name: name, Profile: profile, Owner: "maya", Team: "platform", CostCenter: "sandbox", Environment: "test",
 	}})
 	require.NoError(h, err)
 	return preview
 }
 
-// kept counts what asking for a cluster leaves behind.
-func (h *fixture) kept() []string {
-	h.Helper()
-	return h.query(`SELECT count(*)::text FROM clusters UNION ALL SELECT count(*)::text FROM cluster_requests UNION ALL SELECT count(*)::text FROM jobs
-		UNION ALL SELECT count(*)::text FROM audit_events UNION ALL SELECT count(*)::text FROM approvals UNION ALL SELECT count(*)::text FROM turns
-		UNION ALL SELECT count(*)::text FROM river_job`)
-}
-
 func TestADryRunSaysWhatTheRealCallWouldSay(t *testing.T) {
 	h := fixtureWith(t, servicetest.Catalogue(t, map[string]string{
 		"policies/big.yaml": "name: big\nrules:\n  - {name: one, when: \"request.name.startsWith('big')\", effect: requireApproval, message: Big ones need an approval.}\n",
 	}))
-	maya := seatedIn("oidc:https://issuer.example.com#maya", "platform")
+	maya := policy.As("oidc:https://issuer.example.com#maya", "maya", policy.Requester, "platform")
 	require.Zero(t, h.tried(maya, "demo", profile).Place)
 	require.False(t, h.tried(maya, "demo", profile).StartsAt.IsZero())
 
-	h.named(maya, "demo")
-	before := h.kept()
+	h.Create(maya, "demo")
+	before := h.LeftBehind()
 	taken := h.tried(maya, "demo", profile)
 	require.False(t, taken.Allowed)
 	require.Contains(t, taken.Words(), "The name demo is taken on labs.example.com.")
@@ -46,11 +38,11 @@ func TestADryRunSaysWhatTheRealCallWouldSay(t *testing.T) {
 	require.True(t, asks.Allowed)
 	require.NotNil(t, asks.Approval)
 	require.True(t, asks.StartsAt.IsZero(), "a person decides when")
-	require.Equal(t, before, h.kept())
+	require.Equal(t, before, h.LeftBehind())
 
-	h.named(maya, "two")
-	h.named(maya, "three")
-	before = h.kept()
+	h.Create(maya, "two")
+	h.Create(maya, "three")
+	before = h.LeftBehind()
 	full := h.tried(maya, "four", "aws-standard")
 	require.False(t, full.Allowed)
 	require.Contains(t, full.Words(), "3 of the 3 clusters being created")
@@ -58,30 +50,30 @@ func TestADryRunSaysWhatTheRealCallWouldSay(t *testing.T) {
 	require.True(t, waits.Allowed)
 	require.Equal(t, 1, waits.Place)
 	require.False(t, waits.StartsAt.IsZero(), "when one of them ends")
-	require.Equal(t, before, h.kept())
+	require.Equal(t, before, h.LeftBehind())
 }
 
 func TestACommentCanBeADryRun(t *testing.T) {
 	h := opened(t)
 	said := func(id int64, line string) string {
-		h.comment(id, "will", line)
-		replies := h.replies()
+		h.Comment(id, "will", line)
+		replies := h.Replies()
 		return replies[len(replies)-1]
 	}
-	before := h.kept()
+	before := h.LeftBehind()
 	words := said(1, "/ocp create aws-standard --dry-run --ttl 8h")
 	require.Contains(t, words, "this was a dry run: nothing was created")
 	require.Contains(t, words, "profile `aws-standard`")
 	require.Contains(t, words, "for 8h")
 	require.Contains(t, said(2, "/ocp create --dry-run --region mars-1"), "mars-1")
 	require.Contains(t, said(3, "/ocp create --dry-run=yes"), "`--dry-run` takes no value")
-	after := h.kept()
+	after := h.LeftBehind()
 	require.Equal(t, before[:6], after[:6])
-	require.Empty(t, h.clusters())
+	require.Empty(t, h.Clusters())
 
-	h.comment(4, "will", "/ocp create --name demo")
-	require.Equal(t, "demo", h.only().Name)
+	h.Comment(4, "will", "/ocp create --name demo")
+	require.Equal(t, "demo", h.Only().Name)
 	require.Contains(t, said(5, "/ocp create aws-standard --name demo --dry-run"), "The name demo is taken")
 	require.Contains(t, said(6, "/ocp create --dry-run"), "there is one already")
-	require.Len(t, h.clusters(), 1)
+	require.Len(t, h.Clusters(), 1)
 }

@@ -15,7 +15,7 @@ import (
 func (h *fixture) upToDate() []store.Condition {
 	h.Helper()
 	admin := policy.Principal{ID: "saml:ada", Seats: []policy.Seat{{Team: "*", Role: policy.PlatformAdmin}}}
-	got, err := h.service.Get(h.Context(), admin, h.only().ID, 0)
+	got, err := h.Service.Get(h.Context(), admin, h.Only().ID, 0)
 	require.NoError(h, err)
 	var out []store.Condition
 	for _, c := range got.Conditions {
@@ -28,13 +28,13 @@ func (h *fixture) upToDate() []store.Condition {
 
 func TestAClustersPageSaysWhatWaitsForGitHubAndSinceWhen(t *testing.T) {
 	h := newFixture(t)
-	h.labeled("will", label)
+	h.Labeled("will", label)
 	require.Empty(t, h.upToDate(), "its first comment is on its way, and GitHub answers")
 
-	require.NoError(t, h.store.GitHubAnswers(t.Context(), 5001, false))
-	_, err := h.store.SaveDelivery(t.Context(), store.Delivery{Source: "github", ID: "d9", Event: "issue_comment", Topic: repo + "#41", Body: []byte(`{}`)})
+	require.NoError(t, h.Store.GitHubAnswers(t.Context(), 5001, false))
+	_, err := h.Store.SaveDelivery(t.Context(), store.Delivery{Source: "github", ID: "d9", Event: "issue_comment", Topic: repo + "#41", Body: []byte(`{}`)})
 	require.NoError(t, err)
-	require.Len(t, h.query(`UPDATE deliveries SET received_at = received_at - interval '1 minute' RETURNING delivery_id`), 1)
+	require.Len(t, h.Query(`UPDATE deliveries SET received_at = received_at - interval '1 minute' RETURNING delivery_id`), 1)
 	away := h.upToDate()
 	require.Len(t, away, 1)
 	require.Equal(t, "False", away[0].Status)
@@ -43,9 +43,9 @@ func TestAClustersPageSaysWhatWaitsForGitHubAndSinceWhen(t *testing.T) {
 		`may show an older state than this page\. Events of acme/shop#41 that wait for GitHub: 1, the oldest since .* UTC\.`, away[0].Message)
 	require.WithinDuration(t, time.Now().Add(-time.Minute), away[0].At, 30*time.Second)
 
-	require.NoError(t, h.store.GitHubAnswers(t.Context(), 5001, true))
+	require.NoError(t, h.Store.GitHubAnswers(t.Context(), 5001, true))
 	require.Empty(t, h.upToDate())
-	require.NoError(t, h.store.HoldPace(t.Context(), 5001, 20*time.Minute))
+	require.NoError(t, h.Store.HoldPace(t.Context(), 5001, 20*time.Minute))
 	held := h.upToDate()
 	require.Len(t, held, 1)
 	require.Equal(t, "RateLimited", held[0].Reason)

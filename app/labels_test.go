@@ -11,6 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
@@ -18,180 +19,180 @@ import (
 
 func TestARefusedLabelIsTakenOffSoThatItCanAskAgain(t *testing.T) {
 	h := newFixture(t)
-	e := pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "toni", Action: "labeled", Label: label}
-	h.sync(e)
-	h.sync(e)
-	require.Equal(t, []string{"remove_label " + label}, h.effects(), "once, with the refusal")
-	require.Len(t, h.replies(), 1)
-	require.Contains(t, h.replies()[0], "write is needed")
-	require.Contains(t, h.replies()[0], "The label was removed. Add it again")
+	e := pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "toni", Action: "labeled", Label: label}
+	h.Sync(e)
+	h.Sync(e)
+	require.Equal(t, []string{"remove_label " + label}, h.Effects(), "once, with the refusal")
+	require.Len(t, h.Replies(), 1)
+	require.Contains(t, h.Replies()[0], "write is needed")
+	require.Contains(t, h.Replies()[0], "The label was removed. Add it again")
 
-	h.sync(pulls.PullRequestEvent{PR: h.pr(true), Actor: own, Action: "unlabeled", Label: label})
-	h.labeled("toni", label)
-	require.Len(t, h.replies(), 2, "asked again, answered again")
-	require.Len(t, h.effects(), 2)
-	h.sync(pulls.PullRequestEvent{PR: h.pr(true), Actor: own, Action: "unlabeled", Label: label})
-	h.labeled("will", label)
-	h.only()
-	require.Len(t, h.effects(), 2)
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(true), Actor: own, Action: "unlabeled", Label: label})
+	h.Labeled("toni", label)
+	require.Len(t, h.Replies(), 2, "asked again, answered again")
+	require.Len(t, h.Effects(), 2)
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(true), Actor: own, Action: "unlabeled", Label: label})
+	h.Labeled("will", label)
+	h.Only()
+	require.Len(t, h.Effects(), 2)
 }
 
 func TestTheSenderOfALabelIsJudgedAndNeverTheAuthor(t *testing.T) {
 	h := newFixture(t)
-	pr := h.pr(true, label)
+	pr := h.PR(true, label)
 	pr.Author = "maya" // who may
-	h.sync(pulls.PullRequestEvent{PR: pr, Actor: "toni", Action: "labeled", Label: label})
-	require.Empty(t, h.clusters())
+	h.Sync(pulls.PullRequestEvent{PR: pr, Actor: "toni", Action: "labeled", Label: label})
+	require.Empty(t, h.Clusters())
 }
 
 func TestABotsLabelAsksForNothingAndIsTakenOff(t *testing.T) {
 	h := newFixture(t)
-	h.github.permission["triage-bot[bot]"] = "write"
-	h.labeled("triage-bot[bot]", label)
-	require.Empty(t, h.clusters())
-	require.Equal(t, []string{"remove_label " + label}, h.effects())
-	require.Contains(t, strings.Join(h.replies(), "\n"), "A bot may set labels for people without any permission")
-	h.labeled("will", label)
-	h.only()
+	h.GitHub.Permissions["triage-bot[bot]"] = "write"
+	h.Labeled("triage-bot[bot]", label)
+	require.Empty(t, h.Clusters())
+	require.Equal(t, []string{"remove_label " + label}, h.Effects())
+	require.Contains(t, strings.Join(h.Replies(), "\n"), "A bot may set labels for people without any permission")
+	h.Labeled("will", label)
+	h.Only()
 }
 
 func TestWhatWeTookOffOurselvesEndsNothingAndComesBackWhereAClusterStands(t *testing.T) {
 	h := newFixture(t)
-	h.labeled("will", label)
-	gone := pulls.PullRequestEvent{PR: h.pr(true), Actor: strings.ToUpper(own), Action: "unlabeled", Label: label}
-	require.Contains(t, h.sync(gone), "comes back")
-	h.sync(gone)
-	require.True(t, h.only().Ends.LabelRemoved.IsZero())
-	require.Equal(t, []string{"add_label " + label}, h.effects())
+	h.Labeled("will", label)
+	gone := pulls.PullRequestEvent{PR: h.PR(true), Actor: strings.ToUpper(own), Action: "unlabeled", Label: label}
+	require.Contains(t, h.Sync(gone), "comes back")
+	h.Sync(gone)
+	require.True(t, h.Only().Ends.LabelRemoved.IsZero())
+	require.Equal(t, []string{"add_label " + label}, h.Effects())
 
-	h.destroyed(h.only())
-	h.sync(pulls.PullRequestEvent{PR: h.pr(true, label), Actor: own, Action: "labeled", Label: label})
-	h.only()
-	require.Equal(t, []string{"add_label " + label, "remove_label " + label}, h.effects(), "it came back too late, and we ask for nothing ourselves")
-	require.Empty(t, h.replies())
+	h.Destroy(h.Only())
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Actor: own, Action: "labeled", Label: label})
+	h.Only()
+	require.Equal(t, []string{"add_label " + label, "remove_label " + label}, h.Effects(), "it came back too late, and we ask for nothing ourselves")
+	require.Empty(t, h.Replies())
 }
 
 // Between our taking it off and our putting it back lie a webhook and GitHub's pace: whatever happens meanwhile tells of a pull
 // request without the label.
 func TestWhatHappensWhileALabelComesBackEndsNothing(t *testing.T) {
 	h := newFixture(t)
-	h.labeled("will", label)
-	unlabeled := pulls.PullRequestEvent{PR: h.pr(true), Actor: own, Action: "unlabeled", Label: label}
-	h.github.stands(unlabeled.PR)
-	h.comment(1, "will", "/ocp create aws-standard") // sees it before anybody told
-	require.False(t, h.clusters()[0].Ends.LabelRemoved.IsZero())
-	h.sync(unlabeled)
-	require.True(t, h.clusters()[0].Ends.LabelRemoved.IsZero(), "it was us")
-	h.sync(h.event("synchronize", "rob", true))
-	h.comment(2, "will", "/ocp create")
-	require.True(t, h.clusters()[0].Ends.LabelRemoved.IsZero(), "it comes back")
-	require.Equal(t, []string{"add_label " + label}, slices.DeleteFunc(h.effects(), func(e string) bool { return strings.HasPrefix(e, "react") }))
+	h.Labeled("will", label)
+	unlabeled := pulls.PullRequestEvent{PR: h.PR(true), Actor: own, Action: "unlabeled", Label: label}
+	h.GitHub.Stands(unlabeled.PR)
+	h.Comment(1, "will", "/ocp create aws-standard") // sees it before anybody told
+	require.False(t, h.Clusters()[0].Ends.LabelRemoved.IsZero())
+	h.Sync(unlabeled)
+	require.True(t, h.Clusters()[0].Ends.LabelRemoved.IsZero(), "it was us")
+	h.Sync(h.Event("synchronize", "rob", true))
+	h.Comment(2, "will", "/ocp create")
+	require.True(t, h.Clusters()[0].Ends.LabelRemoved.IsZero(), "it comes back")
+	require.Equal(t, []string{"add_label " + label}, slices.DeleteFunc(h.Effects(), func(e string) bool { return strings.HasPrefix(e, "react") }))
 
-	h.sync(pulls.PullRequestEvent{PR: h.pr(true), Actor: "will", Action: "unlabeled", Label: label})
-	require.False(t, h.clusters()[0].Ends.LabelRemoved.IsZero(), "somebody takes it off anew")
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(true), Actor: "will", Action: "unlabeled", Label: label})
+	require.False(t, h.Clusters()[0].Ends.LabelRemoved.IsZero(), "somebody takes it off anew")
 }
 
 func TestALabelOnWhatACommentAskedForGoesWithItToo(t *testing.T) {
 	h := newFixture(t)
-	h.labeled("will", "bug")
-	h.comment(1, "will", "/ocp create")
-	places := func() []string { return h.query(`SELECT kind FROM subscribers WHERE kind = 'github_label'`) }
+	h.Labeled("will", "bug")
+	h.Comment(1, "will", "/ocp create")
+	places := func() []string { return h.Query(`SELECT kind FROM subscribers WHERE kind = 'github_label'`) }
 	require.Empty(t, places())
-	h.labeled("toni", label)
-	h.labeled("toni", label)
+	h.Labeled("toni", label)
+	h.Labeled("toni", label)
 	require.Len(t, places(), 1)
-	h.only()
-	h.sync(pulls.PullRequestEvent{PR: h.pr(true), Actor: "toni", Action: "unlabeled", Label: label})
-	require.True(t, h.only().Ends.LabelRemoved.IsZero(), "it was not asked for by the label")
+	h.Only()
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(true), Actor: "toni", Action: "unlabeled", Label: label})
+	require.True(t, h.Only().Ends.LabelRemoved.IsZero(), "it was not asked for by the label")
 }
 
 func TestTwoProfilesAtOnceAreTwoClusters(t *testing.T) {
 	h := newFixture(t)
-	h.sync(h.event("opened", "will", true, label, "ocp/aws-standard"))
-	require.Equal(t, 2, len(h.clusters()))
+	h.Sync(h.Event("opened", "will", true, label, "ocp/aws-standard"))
+	require.Equal(t, 2, len(h.Clusters()))
 }
 
 func TestOneLabelOnManyPullRequestsIsAWishForEach(t *testing.T) {
 	h := newFixture(t)
-	h.catalogue.Quotas = []profiles.Quota{{Name: "team", Scope: profiles.ScopeTeam, Live: 3}}
+	h.Catalogue.Quotas = []profiles.Quota{{Name: "team", Scope: profiles.ScopeTeam, Live: 3}}
 	for n := range 12 {
 		actor := "will"
 		if n%2 == 1 {
 			actor = "rita"
 		}
-		e := pulls.PullRequestEvent{PR: h.pr(true, label), Actor: actor, Action: "labeled", Label: label}
+		e := pulls.PullRequestEvent{PR: h.PR(true, label), Actor: actor, Action: "labeled", Label: label}
 		e.PR.Number = 100 + n
-		h.sync(e)
+		h.Sync(e)
 	}
-	require.Equal(t, 6, len(h.clusters()), "who may not is refused")
-	require.Len(t, h.query(`SELECT id FROM clusters WHERE needs_turn`), 3, "and three have to wait")
-	require.Len(t, h.query(`SELECT id FROM cluster_requests`), 12)
-	require.Len(t, h.replies(), 6, "who is refused is told why; who waits is told in the cluster's own comment")
+	require.Equal(t, 6, len(h.Clusters()), "who may not is refused")
+	require.Len(t, h.Query(`SELECT id FROM clusters WHERE needs_turn`), 3, "and three have to wait")
+	require.Len(t, h.Query(`SELECT id FROM cluster_requests`), 12)
+	require.Len(t, h.Replies(), 6, "who is refused is told why; who waits is told in the cluster's own comment")
 }
 
 func TestALabelSaysHowLong(t *testing.T) {
 	h := newFixture(t)
-	h.labeled("will", "ocp-ttl/8", "ocp-ttl/bogus", label)
-	row := h.only()
+	h.Labeled("will", "ocp-ttl/8", "ocp-ttl/bogus", label)
+	row := h.Only()
 	require.Equal(t, 8*time.Hour, row.TTL)
-	require.Empty(t, h.replies(), "nobody is known to have set the other now")
-	h.labeled("will", label, "ocp-ttl/bogus")
-	require.Len(t, h.replies(), 1)
-	require.Contains(t, h.replies()[0], "is not a valid lifetime")
-	require.Contains(t, h.replies()[0], "The label was removed.")
-	require.Equal(t, []string{"remove_label ocp-ttl/bogus"}, h.effects())
+	require.Empty(t, h.Replies(), "nobody is known to have set the other now")
+	h.Labeled("will", label, "ocp-ttl/bogus")
+	require.Len(t, h.Replies(), 1)
+	require.Contains(t, h.Replies()[0], "is not a valid lifetime")
+	require.Contains(t, h.Replies()[0], "The label was removed.")
+	require.Equal(t, []string{"remove_label ocp-ttl/bogus"}, h.Effects())
 
-	h.labeled("will", label, "ocp-ttl/4")
-	require.Equal(t, row.Ends.TTL, h.only().Ends.TTL, "it never brings the end nearer")
-	h.labeled("toni", label, "ocp-ttl/10")
-	require.Equal(t, row.Ends.TTL, h.only().Ends.TTL)
-	require.Equal(t, []string{"remove_label ocp-ttl/bogus", "remove_label ocp-ttl/10"}, h.effects())
-	longer := pulls.PullRequestEvent{PR: h.pr(true, label, "ocp-ttl/12"), Actor: "will", Action: "labeled", Label: "ocp-ttl/12"}
-	h.sync(longer)
-	h.sync(longer)
-	require.Equal(t, row.AcceptedAt.Add(12*time.Hour), h.only().Ends.TTL)
-	h.labeled("will", label, "ocp-ttl/8000")
-	require.Equal(t, row.Ends.Max, h.only().Ends.TTL, "never past the maximum")
-	require.Contains(t, h.lastReply(), "@will, the label `ocp-ttl/8000` asks for more than the profile "+profile+" allows.")
-	require.Contains(t, h.lastReply(), "`"+row.Name+"` ends at its maximum, ")
-	told := len(h.replies())
-	h.labeled("will", label, "ocp-ttl/500")
-	require.Len(t, h.replies(), told+1, "it is at its maximum already, and that is an answer too")
-	require.Contains(t, h.lastReply(), "ocp-ttl/500")
-	h.sync(pulls.PullRequestEvent{PR: h.pr(true, label, "ocp-ttl/500"), Actor: "will", Action: "edited"})
-	require.Len(t, h.replies(), told+1, "it is answered once")
+	h.Labeled("will", label, "ocp-ttl/4")
+	require.Equal(t, row.Ends.TTL, h.Only().Ends.TTL, "it never brings the end nearer")
+	h.Labeled("toni", label, "ocp-ttl/10")
+	require.Equal(t, row.Ends.TTL, h.Only().Ends.TTL)
+	require.Equal(t, []string{"remove_label ocp-ttl/bogus", "remove_label ocp-ttl/10"}, h.Effects())
+	longer := pulls.PullRequestEvent{PR: h.PR(true, label, "ocp-ttl/12"), Actor: "will", Action: "labeled", Label: "ocp-ttl/12"}
+	h.Sync(longer)
+	h.Sync(longer)
+	require.Equal(t, row.AcceptedAt.Add(12*time.Hour), h.Only().Ends.TTL)
+	h.Labeled("will", label, "ocp-ttl/8000")
+	require.Equal(t, row.Ends.Max, h.Only().Ends.TTL, "never past the maximum")
+	require.Contains(t, h.LastReply(), "@will, the label `ocp-ttl/8000` asks for more than the profile "+profile+" allows.")
+	require.Contains(t, h.LastReply(), "`"+row.Name+"` ends at its maximum, ")
+	told := len(h.Replies())
+	h.Labeled("will", label, "ocp-ttl/500")
+	require.Len(t, h.Replies(), told+1, "it is at its maximum already, and that is an answer too")
+	require.Contains(t, h.LastReply(), "ocp-ttl/500")
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label, "ocp-ttl/500"), Actor: "will", Action: "edited"})
+	require.Len(t, h.Replies(), told+1, "it is answered once")
 
-	h.comment(1, "will", "/ocp create aws-standard")
-	require.Contains(t, h.lastReply(), "ttl", "what is created takes the label too, and is judged by it")
-	h.labeled("will", label, "ocp-ttl/6")
-	h.comment(2, "will", "/ocp create aws-standard")
-	require.Equal(t, 6*time.Hour, h.clusters()[1].TTL)
+	h.Comment(1, "will", "/ocp create aws-standard")
+	require.Contains(t, h.LastReply(), "ttl", "what is created takes the label too, and is judged by it")
+	h.Labeled("will", label, "ocp-ttl/6")
+	h.Comment(2, "will", "/ocp create aws-standard")
+	require.Equal(t, 6*time.Hour, h.Clusters()[1].TTL)
 }
 
 func TestTheLabelKeepHoldsForWhoMayAndUntilItIsTakenOff(t *testing.T) {
 	h := newFixture(t)
-	h.file("keep: 3h\n")
-	h.labeled("will", label)
-	h.labeled("toni", label, chatops.KeepLabel)
-	require.True(t, h.only().Ends.Hold.IsZero())
-	require.Equal(t, []string{"remove_label " + chatops.KeepLabel}, h.effects())
-	require.Contains(t, h.replies()[0], "@toni")
+	h.File("keep: 3h\n")
+	h.Labeled("will", label)
+	h.Labeled("toni", label, chatops.KeepLabel)
+	require.True(t, h.Only().Ends.Hold.IsZero())
+	require.Equal(t, []string{"remove_label " + chatops.KeepLabel}, h.Effects())
+	require.Contains(t, h.Replies()[0], "@toni")
 
-	h.sync(pulls.PullRequestEvent{PR: h.pr(true, label), Actor: own, Action: "unlabeled", Label: chatops.KeepLabel})
-	h.labeled("will", label, chatops.KeepLabel)
-	require.WithinDuration(t, time.Now().Add(3*time.Hour), h.only().Ends.Hold, time.Minute)
-	h.comment(1, "will", "/ocp create aws-standard")
-	require.WithinDuration(t, time.Now().Add(3*time.Hour), h.clusters()[1].Ends.Hold, time.Minute, "what comes while it stands is kept too")
-	h.comment(2, "will", "/ocp hold 5h aws-standard")
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Actor: own, Action: "unlabeled", Label: chatops.KeepLabel})
+	h.Labeled("will", label, chatops.KeepLabel)
+	require.WithinDuration(t, time.Now().Add(3*time.Hour), h.Only().Ends.Hold, time.Minute)
+	h.Comment(1, "will", "/ocp create aws-standard")
+	require.WithinDuration(t, time.Now().Add(3*time.Hour), h.Clusters()[1].Ends.Hold, time.Minute, "what comes while it stands is kept too")
+	h.Comment(2, "will", "/ocp hold 5h aws-standard")
 
-	h.sync(pulls.PullRequestEvent{PR: h.pr(true, label), Action: pulls.ActionSeen, Why: "seen by the sweep"})
-	require.True(t, h.clusters()[0].Ends.Hold.IsZero())
-	require.False(t, h.clusters()[1].Ends.Hold.IsZero(), "another hold stays")
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Action: pulls.ActionSeen, Why: "seen by the sweep"})
+	require.True(t, h.Clusters()[0].Ends.Hold.IsZero())
+	require.False(t, h.Clusters()[1].Ends.Hold.IsZero(), "another hold stays")
 }
 
 func TestLabelsAreMadeForAPlatformAdmin(t *testing.T) {
 	h := newFixture(t)
-	h.github.installed = map[string]int64{repo: 5001}
+	h.GitHub.Installed = map[string]int64{repo: 5001}
 	admin := policy.As("saml:ada", "Ada", policy.PlatformAdmin)
 	for name, c := range map[string]struct {
 		who  policy.Principal
@@ -205,16 +206,16 @@ func TestLabelsAreMadeForAPlatformAdmin(t *testing.T) {
 		"not installed":        {admin, "acme/else", app.NotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
-			id, err := h.service.EnsureLabels(t.Context(), c.who, c.repo, app.Deed{Door: policy.DoorAPI})
+			id, err := h.Service.EnsureLabels(t.Context(), c.who, c.repo, app.Deed{Door: policy.DoorAPI})
 			require.Equal(t, c.kind, app.KindOf(err))
 			require.Equal(t, c.kind == "", id != "")
 		})
 	}
-	require.Equal(t, []string{"ensure_labels "}, h.effects())
-	require.Len(t, h.query(`SELECT action FROM audit_events WHERE action = 'labels_asked'`), 1)
+	require.Equal(t, []string{"ensure_labels "}, h.Effects())
+	require.Len(t, h.Query(`SELECT action FROM audit_events WHERE action = 'labels_asked'`), 1)
 	terms, err := catalogue.Embedded()
 	require.NoError(t, err)
-	offline, _ := newServices(app.Config{Store: h.store, Catalogue: func() catalogue.Catalogue { return terms }, Repositories: []app.Repository{{Match: "acme/*", Ownership: policy.Ownership{Team: "platform"}}}})
+	offline := servicetest.Wire(app.Config{Store: h.Store, Catalogue: func() catalogue.Catalogue { return terms }, Repositories: []app.Repository{{Match: "acme/*", Ownership: policy.Ownership{Team: "platform"}}}})
 	_, err = offline.EnsureLabels(t.Context(), admin, repo, app.Deed{Door: policy.DoorAPI})
 	require.NoError(t, err, "the half without GitHub leaves it to the other")
 }

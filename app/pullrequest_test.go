@@ -21,9 +21,9 @@ import (
 
 func TestALabelBecomesACluster(t *testing.T) {
 	h := newFixture(t)
-	require.Contains(t, h.labeled("will", "bug", label), "accepted aws-minimal-test as clu_")
+	require.Contains(t, h.Labeled("will", "bug", label), "accepted aws-minimal-test as clu_")
 
-	row := h.only()
+	row := h.Only()
 	require.Equal(t, lifecycle.Pending, row.Status)
 	require.Equal(t, string(policy.DoorLabel), row.Door)
 	require.Equal(t, "github:will", row.RequestedBy)
@@ -37,76 +37,76 @@ func TestALabelBecomesACluster(t *testing.T) {
 	require.NotContains(t, row.Spec.InstallConfig, "pullSecret")
 	require.Equal(t, 24*time.Hour, row.TTL)
 	require.False(t, row.DestroyAt.IsZero())
-	require.Equal(t, []string{"true"}, h.query(`SELECT allowed::text FROM cluster_requests`))
-	require.Equal(t, []string{"accepted"}, h.query(`SELECT action FROM audit_events`))
-	require.Empty(t, h.replies(), "the cluster's own comment says it")
+	require.Equal(t, []string{"true"}, h.Query(`SELECT allowed::text FROM cluster_requests`))
+	require.Equal(t, []string{"accepted"}, h.Query(`SELECT action FROM audit_events`))
+	require.Empty(t, h.Replies(), "the cluster's own comment says it")
 }
 
 func TestTheSameEventTwiceChangesNothing(t *testing.T) {
 	h := newFixture(t)
-	e := pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "labeled", Label: label}
-	h.sync(e)
-	require.Equal(t, "nothing to change", h.sync(e))
+	e := pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", Action: "labeled", Label: label}
+	h.Sync(e)
+	require.Equal(t, "nothing to change", h.Sync(e))
 	e.Action = "sweep" // the same state, seen by a look at the pull request
-	require.Equal(t, "nothing to change", h.sync(e))
-	h.only()
-	require.Len(t, h.query(`SELECT id FROM cluster_requests`), 1)
+	require.Equal(t, "nothing to change", h.Sync(e))
+	h.Only()
+	require.Len(t, h.Query(`SELECT id FROM cluster_requests`), 1)
 }
 
 func TestAnOlderEventThatComesLateChangesNothing(t *testing.T) {
 	h := newFixture(t)
-	labeled := pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "labeled", Label: label}
-	h.sync(pulls.PullRequestEvent{PR: h.pr(false, label), Actor: "will", Action: "closed"})
-	require.Contains(t, h.sync(labeled), "older than")
-	require.Empty(t, h.clusters())
+	labeled := pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", Action: "labeled", Label: label}
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(false, label), Actor: "will", Action: "closed"})
+	require.Contains(t, h.Sync(labeled), "older than")
+	require.Empty(t, h.Clusters())
 }
 
 func TestClosingSetsAnEndAndReopeningLiftsIt(t *testing.T) {
 	h := newFixture(t)
-	h.labeled("will", label)
-	ttl := h.only().DestroyAt
+	h.Labeled("will", label)
+	ttl := h.Only().DestroyAt
 
-	closed := pulls.PullRequestEvent{PR: h.pr(false, label), Actor: "will", Action: "closed"}
-	require.Contains(t, h.sync(closed), "ends")
-	end := h.only().Ends.PRClosed
+	closed := pulls.PullRequestEvent{PR: h.PR(false, label), Actor: "will", Action: "closed"}
+	require.Contains(t, h.Sync(closed), "ends")
+	end := h.Only().Ends.PRClosed
 	require.WithinDuration(t, time.Now().Add(grace), end, time.Minute)
-	require.Equal(t, end, h.only().DestroyAt)
-	require.Equal(t, "nothing to change", h.sync(closed), "told again, the end stays where it was")
-	require.Equal(t, end, h.only().Ends.PRClosed)
+	require.Equal(t, end, h.Only().DestroyAt)
+	require.Equal(t, "nothing to change", h.Sync(closed), "told again, the end stays where it was")
+	require.Equal(t, end, h.Only().Ends.PRClosed)
 
-	h.sync(pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "reopened"})
-	require.True(t, h.only().Ends.PRClosed.IsZero())
-	require.Equal(t, ttl, h.only().DestroyAt)
-	require.Equal(t, lifecycle.Present, h.only().Wish)
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", Action: "reopened"})
+	require.True(t, h.Only().Ends.PRClosed.IsZero())
+	require.Equal(t, ttl, h.Only().DestroyAt)
+	require.Equal(t, lifecycle.Present, h.Only().Wish)
 }
 
 func TestAClosedPullRequestEndsClustersThatCameByComment(t *testing.T) {
 	h := newFixture(t)
-	h.sync(pulls.PullRequestEvent{PR: h.pr(true), Actor: "will", Action: "opened"})
-	h.comment(1, "will", "/ocp create aws-standard")
-	require.True(t, h.only().Ends.LabelRemoved.IsZero(), "it never had a label to lose")
-	h.sync(pulls.PullRequestEvent{PR: h.pr(false), Actor: "will", Action: "closed"})
-	require.False(t, h.only().Ends.PRClosed.IsZero())
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(true), Actor: "will", Action: "opened"})
+	h.Comment(1, "will", "/ocp create aws-standard")
+	require.True(t, h.Only().Ends.LabelRemoved.IsZero(), "it never had a label to lose")
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(false), Actor: "will", Action: "closed"})
+	require.False(t, h.Only().Ends.PRClosed.IsZero())
 }
 
 func TestTakingTheLabelOffSetsAnEndAndPuttingItBackLiftsIt(t *testing.T) {
 	h := newFixture(t)
-	h.labeled("will", label)
-	h.sync(pulls.PullRequestEvent{PR: h.pr(true), Actor: "will", Action: "unlabeled", Label: label})
-	require.WithinDuration(t, time.Now().Add(grace), h.only().Ends.LabelRemoved, time.Minute)
-	h.labeled("will", label)
-	require.True(t, h.only().Ends.LabelRemoved.IsZero())
+	h.Labeled("will", label)
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(true), Actor: "will", Action: "unlabeled", Label: label})
+	require.WithinDuration(t, time.Now().Add(grace), h.Only().Ends.LabelRemoved, time.Minute)
+	h.Labeled("will", label)
+	require.True(t, h.Only().Ends.LabelRemoved.IsZero())
 }
 
 func TestLabelsOfOneSecondInTheWrongOrderKeepBoth(t *testing.T) {
 	h := newFixture(t)
-	first := h.pr(true, label)
+	first := h.PR(true, label)
 	second := first
 	second.Labels = []string{label, "ocp/aws-standard"}
-	h.github.prs = map[int]store.PullRequest{41: second}
-	h.sync(pulls.PullRequestEvent{PR: second, Actor: "will", Action: "labeled", Label: "ocp/aws-standard"})
-	h.sync(pulls.PullRequestEvent{PR: first, Actor: "will", Action: "labeled", Label: label})
-	rows := h.clusters()
+	h.GitHub.PRs = map[int]store.PullRequest{41: second}
+	h.Sync(pulls.PullRequestEvent{PR: second, Actor: "will", Action: "labeled", Label: "ocp/aws-standard"})
+	h.Sync(pulls.PullRequestEvent{PR: first, Actor: "will", Action: "labeled", Label: label})
+	rows := h.Clusters()
 	require.Len(t, rows, 2)
 	for _, row := range rows {
 		require.True(t, row.Ends.LabelRemoved.IsZero(), row.Profile)
@@ -115,56 +115,56 @@ func TestLabelsOfOneSecondInTheWrongOrderKeepBoth(t *testing.T) {
 
 func TestALabelIsOursInWhateverCase(t *testing.T) {
 	h := newFixture(t)
-	h.labeled("will", "OCP/AWS-minimal-test")
-	h.sync(pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "synchronize"})
-	require.True(t, h.only().Ends.LabelRemoved.IsZero())
+	h.Labeled("will", "OCP/AWS-minimal-test")
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", Action: "synchronize"})
+	require.True(t, h.Only().Ends.LabelRemoved.IsZero())
 }
 
 func TestALostLabelEventIsMadeUpForByNobodyElse(t *testing.T) {
 	h := newFixture(t)
-	labeled := pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "maya", Action: "labeled", Label: label}
-	h.sync(pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "synchronize"})
-	require.Empty(t, h.clusters(), "he pushed, and asked for nothing")
-	h.sync(labeled)
-	require.Equal(t, "github:maya", h.only().RequestedBy, "it came late, and counts: what she asked for stands")
+	labeled := pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "maya", Action: "labeled", Label: label}
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", Action: "synchronize"})
+	require.Empty(t, h.Clusters(), "he pushed, and asked for nothing")
+	h.Sync(labeled)
+	require.Equal(t, "github:maya", h.Only().RequestedBy, "it came late, and counts: what she asked for stands")
 }
 
 func TestALabelThatNobodyIsKnownToHaveSetIsTakenOff(t *testing.T) {
 	h := newFixture(t)
-	seen := pulls.PullRequestEvent{PR: h.pr(true, label), Action: pulls.ActionSeen, Why: "seen by the sweep"}
+	seen := pulls.PullRequestEvent{PR: h.PR(true, label), Action: pulls.ActionSeen, Why: "seen by the sweep"}
 	seen.PR.UpdatedAt = time.Now().UTC().Truncate(time.Second)
-	require.Equal(t, "nothing to change", h.sync(seen), "who set it may be told any moment")
+	require.Equal(t, "nothing to change", h.Sync(seen), "who set it may be told any moment")
 	seen.PR.UpdatedAt = seen.PR.UpdatedAt.Add(-time.Hour)
 	seen.PR.Number = 42
-	h.sync(seen)
-	h.sync(seen)
-	require.Empty(t, h.clusters())
-	require.Len(t, h.replies(), 1)
-	require.Contains(t, h.replies()[0], "GitHub did not say who added it")
-	require.Equal(t, []string{"remove_label " + label}, h.effects())
+	h.Sync(seen)
+	h.Sync(seen)
+	require.Empty(t, h.Clusters())
+	require.Len(t, h.Replies(), 1)
+	require.Contains(t, h.Replies()[0], "GitHub did not say who added it")
+	require.Equal(t, []string{"remove_label " + label}, h.Effects())
 }
 
 func TestOtherLabelsAreNoneOfOurBusiness(t *testing.T) {
 	h := newFixture(t)
-	require.Equal(t, "nothing to change", h.labeled("will", "bug", "ocpctl", "help wanted"))
-	require.Zero(t, h.github.asked.Load())
-	require.Empty(t, h.replies())
+	require.Equal(t, "nothing to change", h.Labeled("will", "bug", "ocpctl", "help wanted"))
+	require.Zero(t, h.GitHub.Asked.Load())
+	require.Empty(t, h.Replies())
 }
 
 func TestAnUnknownLabelOfOursIsTakenOffWithTheReason(t *testing.T) {
 	const wrong = "ocp/aws-minimal-tset"
 	h := newFixture(t)
-	set := pulls.PullRequestEvent{PR: h.pr(true, wrong), Actor: "will", Action: "labeled", Label: wrong}
-	h.sync(set)
-	h.sync(set)
-	h.sync(h.event("synchronize", "maya", true, wrong))
-	require.Len(t, h.replies(), 1, "one setting is answered once")
-	require.Contains(t, h.replies()[0], "Did you mean `ocp/aws-minimal-test`?")
-	require.Contains(t, h.replies()[0], "The label was removed.")
-	require.Equal(t, []string{"remove_label " + wrong}, h.effects())
-	h.labeled("will", wrong)
-	require.Len(t, h.replies(), 2, "set again it is answered again")
-	require.Empty(t, h.clusters())
+	set := pulls.PullRequestEvent{PR: h.PR(true, wrong), Actor: "will", Action: "labeled", Label: wrong}
+	h.Sync(set)
+	h.Sync(set)
+	h.Sync(h.Event("synchronize", "maya", true, wrong))
+	require.Len(t, h.Replies(), 1, "one setting is answered once")
+	require.Contains(t, h.Replies()[0], "Did you mean `ocp/aws-minimal-test`?")
+	require.Contains(t, h.Replies()[0], "The label was removed.")
+	require.Equal(t, []string{"remove_label " + wrong}, h.Effects())
+	h.Labeled("will", wrong)
+	require.Len(t, h.Replies(), 2, "set again it is answered again")
+	require.Empty(t, h.Clusters())
 }
 
 func TestTheServerAndTheRepositoryMayAskForMore(t *testing.T) {
@@ -180,14 +180,14 @@ func TestTheServerAndTheRepositoryMayAskForMore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := fixtureWith(t, servicetest.Catalogue(t, nil), c.set)
-			h.file(c.file)
-			pr := h.pr(true, label)
+			h.File(c.file)
+			pr := h.PR(true, label)
 			pr.Fork = c.fork
-			require.Contains(t, h.sync(pulls.PullRequestEvent{PR: pr, Actor: "maya", Action: "labeled", Label: label}), "refused")
-			require.Empty(t, h.clusters())
-			require.Len(t, h.replies(), 1)
-			require.Contains(t, h.replies()[0], c.words)
-			require.Equal(t, []string{"remove_label " + label}, h.effects())
+			require.Contains(t, h.Sync(pulls.PullRequestEvent{PR: pr, Actor: "maya", Action: "labeled", Label: label}), "refused")
+			require.Empty(t, h.Clusters())
+			require.Len(t, h.Replies(), 1)
+			require.Contains(t, h.Replies()[0], c.words)
+			require.Equal(t, []string{"remove_label " + label}, h.Effects())
 		})
 	}
 }
@@ -204,13 +204,13 @@ func TestARefusalIsKeptAndAnsweredInWords(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newFixture(t)
-			e := pulls.PullRequestEvent{PR: h.pr(true, c.label), Actor: c.actor, Action: "labeled", Label: c.label}
-			require.Contains(t, h.sync(e), "refused")
-			h.sync(e)
-			require.Empty(t, h.clusters())
-			require.Len(t, h.replies(), 1)
-			require.Contains(t, h.replies()[0], c.words)
-			require.Equal(t, []string{"false"}, h.query(`SELECT allowed::text FROM cluster_requests`))
+			e := pulls.PullRequestEvent{PR: h.PR(true, c.label), Actor: c.actor, Action: "labeled", Label: c.label}
+			require.Contains(t, h.Sync(e), "refused")
+			h.Sync(e)
+			require.Empty(t, h.Clusters())
+			require.Len(t, h.Replies(), 1)
+			require.Contains(t, h.Replies()[0], c.words)
+			require.Equal(t, []string{"false"}, h.Query(`SELECT allowed::text FROM cluster_requests`))
 		})
 	}
 }
@@ -222,58 +222,58 @@ func TestWhatWaitsForAnApprovalOrHasAWarningSaysSoInItsOneComment(t *testing.T) 
 	} {
 		t.Run(string(effect), func(t *testing.T) {
 			h := newFixture(t)
-			h.catalogue.Policies = []profiles.Policy{{Name: "house", Rules: []profiles.Rule{{
+			h.Catalogue.Policies = []profiles.Policy{{Name: "house", Rules: []profiles.Rule{{
 				Name: "forty-one", When: "pr.number == 41", Effect: effect, Message: "Forty-one is looked at.",
 				Approval: profiles.ApprovalTerms{For: time.Hour},
 			}}}}
 			admins := func(match map[string][]string, team string) profiles.Identity {
 				return profiles.Identity{Name: "admins", Source: profiles.SourceGitHub, Match: match, Role: string(policy.PlatformAdmin), Teams: []string{team}}
 			}
-			h.catalogue.Catalogue.Identities = append(h.catalogue.Catalogue.Identities,
+			h.Catalogue.Catalogue.Identities = append(h.Catalogue.Catalogue.Identities,
 				admins(map[string][]string{"login": {"rob", "maya", "bot-*"}}, policy.EveryTeam), admins(map[string][]string{"team": {"acme/leads"}}, policy.EveryTeam),
 				admins(map[string][]string{"login": {"ada"}}, "somebody-elses"), admins(map[string][]string{"login": {"eve"}, "repository": {"other/repo"}}, policy.EveryTeam))
 			var problems profiles.Problems
-			h.catalogue.Rules, problems = rules.Compile(h.catalogue.Policies)
+			h.Catalogue.Rules, problems = rules.Compile(h.Catalogue.Policies)
 			require.Empty(t, problems)
-			e := pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "maya", Action: "labeled", Label: label}
-			h.sync(e)
-			h.sync(e)
-			require.Empty(t, h.replies(), "the cluster's comment is the only one")
-			row := h.only()
+			e := pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "maya", Action: "labeled", Label: label}
+			h.Sync(e)
+			h.Sync(e)
+			require.Empty(t, h.Replies(), "the cluster's comment is the only one")
+			row := h.Only()
 			detail := chatops.Detail{Approval: row.Spec.Approval, Approvers: row.Spec.Approvers, Advice: row.Spec.Advice}
 			require.Contains(t, chatops.Comment(row.Card, detail, chatops.Links{}), words)
 			require.Contains(t, chatops.Comment(row.Card, detail, chatops.Links{}), "Forty-one is looked at.")
 			if effect == profiles.EffectRequireApproval {
 				require.Equal(t, []string{"acme/leads", "rob"}, row.Spec.Approvers, "those the catalogue names, without the one who asked")
 			}
-			require.Equal(t, effect == profiles.EffectRequireApproval, h.only().NeedsApproval)
+			require.Equal(t, effect == profiles.EffectRequireApproval, h.Only().NeedsApproval)
 		})
 	}
 }
 
 func TestAfterARefusalOnlyADeedAsksAgain(t *testing.T) {
 	h := newFixture(t)
-	h.labeled("toni", label)
-	require.Empty(t, h.clusters())
-	h.sync(pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "synchronize"})
-	require.Empty(t, h.clusters(), "will pushed; he asked for nothing")
-	h.sync(pulls.PullRequestEvent{PR: h.pr(true), Actor: "will", Action: "unlabeled", Label: label})
-	h.labeled("will", label)
-	h.only()
+	h.Labeled("toni", label)
+	require.Empty(t, h.Clusters())
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", Action: "synchronize"})
+	require.Empty(t, h.Clusters(), "will pushed; he asked for nothing")
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(true), Actor: "will", Action: "unlabeled", Label: label})
+	h.Labeled("will", label)
+	h.Only()
 }
 
 func TestAReopenedPullRequestWhoseClusterIsGoingGetsANewOne(t *testing.T) {
 	h := newFixture(t)
-	h.labeled("will", label)
-	first := h.only()
-	_, err := h.store.Destroy(t.Context(), first.ID, store.Deed{Actor: "github:will", Why: "by hand"})
+	h.Labeled("will", label)
+	first := h.Only()
+	_, err := h.Store.Destroy(t.Context(), first.ID, store.Deed{Actor: "github:will", Why: "by hand"})
 	require.NoError(t, err)
 
-	require.Equal(t, "nothing to change", h.sync(pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "synchronize"}),
+	require.Equal(t, "nothing to change", h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", Action: "synchronize"}),
 		"a destroyed cluster stays destroyed however often somebody pushes")
-	h.sync(pulls.PullRequestEvent{PR: h.pr(false, label), Actor: "will", Action: "closed"})
-	h.sync(pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "reopened"})
-	rows := h.clusters()
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(false, label), Actor: "will", Action: "closed"})
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", Action: "reopened"})
+	rows := h.Clusters()
 	require.Len(t, rows, 2)
 	require.Equal(t, 2, rows[1].Generation)
 	require.NotEqual(t, rows[0].Name, rows[1].Name, "a new wish never waits for an old teardown")
@@ -281,43 +281,43 @@ func TestAReopenedPullRequestWhoseClusterIsGoingGetsANewOne(t *testing.T) {
 
 func TestARepositoryOutsideTheTableIsRefused(t *testing.T) {
 	h := newFixture(t)
-	pr := h.pr(true, label)
+	pr := h.PR(true, label)
 	pr.Repo = "other/thing"
-	h.sync(pulls.PullRequestEvent{PR: pr, Actor: "maya", Action: "labeled", Label: label})
-	require.Empty(t, h.clusters())
-	require.Len(t, h.replies(), 1)
+	h.Sync(pulls.PullRequestEvent{PR: pr, Actor: "maya", Action: "labeled", Label: label})
+	require.Empty(t, h.Clusters())
+	require.Len(t, h.Replies(), 1)
 }
 
 func TestWhatGitHubDoesNotAnswerDecidesNothing(t *testing.T) {
 	h := newFixture(t)
-	h.github.down.Store(true)
-	e := pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "labeled", Label: label}
-	_, err := h.service.SyncPullRequest(t.Context(), e)
+	h.GitHub.Down.Store(true)
+	e := pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", Action: "labeled", Label: label}
+	_, err := h.Service.SyncPullRequest(t.Context(), e)
 	require.ErrorIs(t, err, errDown)
 	require.Empty(t, app.KindOf(err), "it is to be tried again, not answered")
-	require.Empty(t, h.query(`SELECT id FROM cluster_requests`))
-	h.github.down.Store(false)
-	h.sync(e)
-	h.only()
+	require.Empty(t, h.Query(`SELECT id FROM cluster_requests`))
+	h.GitHub.Down.Store(false)
+	h.Sync(e)
+	h.Only()
 }
 
 func TestClosingBesideALabelNeverLeavesAClusterWithoutThatEnd(t *testing.T) {
 	h := newFixture(t)
 	for number := 100; number < 125; number++ {
-		labeled := pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "labeled", Label: label}
-		closed := pulls.PullRequestEvent{PR: h.pr(false, label), Actor: "will", Action: "closed"}
+		labeled := pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", Action: "labeled", Label: label}
+		closed := pulls.PullRequestEvent{PR: h.PR(false, label), Actor: "will", Action: "closed"}
 		labeled.PR.Number, closed.PR.Number = number, number
 		var both errgroup.Group
 		for _, e := range []pulls.PullRequestEvent{labeled, closed} {
 			both.Go(func() error {
-				h.github.stands(e.PR)
-				_, err := h.service.SyncPullRequest(t.Context(), e)
+				h.GitHub.Stands(e.PR)
+				_, err := h.Service.SyncPullRequest(t.Context(), e)
 				return err
 			})
 		}
 		require.NoError(t, both.Wait())
 	}
-	for _, row := range h.clusters() {
+	for _, row := range h.Clusters() {
 		require.False(t, row.Ends.PRClosed.IsZero(), "%s would live until its TTL", row.Name)
 	}
 }
@@ -325,23 +325,23 @@ func TestClosingBesideALabelNeverLeavesAClusterWithoutThatEnd(t *testing.T) {
 func TestTwoEventsAtOnceMakeOneCluster(t *testing.T) {
 	h := newFixture(t)
 	for number := 200; number < 215; number++ {
-		e := pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "labeled", Label: label}
+		e := pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", Action: "labeled", Label: label}
 		e.PR.Number = number
 		opened := e
 		opened.Action, opened.Actor = "opened", "maya"
-		h.github.stands(e.PR)
+		h.GitHub.Stands(e.PR)
 		var both errgroup.Group
 		for _, one := range []pulls.PullRequestEvent{e, opened} {
 			both.Go(func() error {
-				_, err := h.service.SyncPullRequest(t.Context(), one)
+				_, err := h.Service.SyncPullRequest(t.Context(), one)
 				if errors.Is(err, store.ErrConflict) { // the inbox tries again
-					_, err = h.service.SyncPullRequest(t.Context(), one)
+					_, err = h.Service.SyncPullRequest(t.Context(), one)
 				}
 				return err
 			})
 		}
 		require.NoError(t, both.Wait())
-		rows, _, err := h.store.List(t.Context(), store.Filter{Repo: repo, Number: number})
+		rows, _, err := h.Store.List(t.Context(), store.Filter{Repo: repo, Number: number})
 		require.NoError(t, err)
 		require.Len(t, rows, 1)
 	}

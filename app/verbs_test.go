@@ -21,12 +21,12 @@ func TestATeamOfGitHubGivesARole(t *testing.T) {
 	h := fixtureWith(t, servicetest.Catalogue(t, map[string]string{
 		"identities/crew.yaml": "identities:\n  - {name: crew, source: github, match: {team: [acme/admins]}, role: platform_admin, teams: [\"*\"]}\n",
 	}))
-	h.github.teams = map[string][]string{"maya": {"acme/admins", "acme/others"}}
-	h.sync(h.event("opened", "will", true))
-	h.comment(1, "will", "/ocp create aws-minimal-mint")
-	require.Contains(t, h.replies()[0], "for platform admins alone")
-	h.comment(2, "maya", "/ocp create aws-minimal-mint --region mars-1")
-	require.NotContains(t, h.replies()[1], "for platform admins alone")
+	h.GitHub.TeamsOf = map[string][]string{"maya": {"acme/admins", "acme/others"}}
+	h.Sync(h.Event("opened", "will", true))
+	h.Comment(1, "will", "/ocp create aws-minimal-mint")
+	require.Contains(t, h.Replies()[0], "for platform admins alone")
+	h.Comment(2, "maya", "/ocp create aws-minimal-mint --region mars-1")
+	require.NotContains(t, h.Replies()[1], "for platform admins alone")
 }
 
 func TestReactions(t *testing.T) {
@@ -43,9 +43,9 @@ func TestReactions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := opened(t)
-			h.comment(7, c.author, c.body)
-			h.comment(7, c.author, c.body)
-			require.ElementsMatch(t, c.want, h.effects())
+			h.Comment(7, c.author, c.body)
+			h.Comment(7, c.author, c.body)
+			require.ElementsMatch(t, c.want, h.Effects())
 		})
 	}
 }
@@ -53,94 +53,87 @@ func TestReactions(t *testing.T) {
 // forkFixture is a fixture whose repository takes forks once a person agreed.
 func forkFixture(t *testing.T) *fixture {
 	h := newFixture(t)
-	h.file("forks: approve\n")
-	e := h.event("opened", "zoe", true)
+	h.File("forks: approve\n")
+	e := h.Event("opened", "zoe", true)
 	e.PR.Fork, e.PR.Author, e.PR.Association = true, "zoe", "FIRST_TIME_CONTRIBUTOR"
-	h.sync(e)
+	h.Sync(e)
 	return h
 }
 
 func (h *fixture) pushedUnseen(head string) {
-	pr := h.pr(true)
+	pr := h.PR(true)
 	pr.Fork, pr.Author, pr.Head = true, "zoe", head
-	h.github.prs = map[int]store.PullRequest{41: pr}
+	h.GitHub.PRs = map[int]store.PullRequest{41: pr}
 }
 
 func TestAForkBeginsOnceSomebodyOfTheTeamAgreedToItsNewestCommit(t *testing.T) {
 	h := forkFixture(t)
-	h.comment(1, "will", "/ocp create")
-	require.True(t, h.only().NeedsApproval)
-	h.comment(2, "rita", "/ocp approve")
-	require.True(t, h.only().NeedsApproval, "she may only read")
+	h.Comment(1, "will", "/ocp create")
+	require.True(t, h.Only().NeedsApproval)
+	h.Comment(2, "rita", "/ocp approve")
+	require.True(t, h.Only().NeedsApproval, "she may only read")
 
 	h.pushedUnseen(strings.Repeat("f", 40))
-	h.comment(3, "maya", "/ocp approve")
-	require.True(t, h.only().NeedsApproval, "she looked at another commit")
-	require.Contains(t, h.replies()[len(h.replies())-1], "now at `fffffff`")
-	h.comment(4, "maya", "/ocp approve")
-	require.False(t, h.only().NeedsApproval)
-	require.Contains(t, h.replies()[len(h.replies())-1], "at `fffffff`")
+	h.Comment(3, "maya", "/ocp approve")
+	require.True(t, h.Only().NeedsApproval, "she looked at another commit")
+	require.Contains(t, h.Replies()[len(h.Replies())-1], "now at `fffffff`")
+	h.Comment(4, "maya", "/ocp approve")
+	require.False(t, h.Only().NeedsApproval)
+	require.Contains(t, h.Replies()[len(h.Replies())-1], "at `fffffff`")
 }
 
 func TestARefusalByCommentEndsItWithItsReason(t *testing.T) {
 	h := forkFixture(t)
-	h.comment(1, "will", "/ocp create")
-	h.comment(2, "maya", "/ocp refuse aws-minimal-test it mines coins")
-	require.Equal(t, lifecycle.Absent, h.only().Wish)
-	require.Contains(t, h.only().WishWhy, "it mines coins")
-	require.Contains(t, h.replies()[len(h.replies())-1], "@maya refused `"+h.only().Name+"`")
-	n := len(h.replies())
-	h.comment(2, "maya", "/ocp refuse aws-minimal-test it mines coins")
-	require.Len(t, h.replies(), n)
+	h.Comment(1, "will", "/ocp create")
+	h.Comment(2, "maya", "/ocp refuse aws-minimal-test it mines coins")
+	require.Equal(t, lifecycle.Absent, h.Only().Wish)
+	require.Contains(t, h.Only().WishWhy, "it mines coins")
+	require.Contains(t, h.Replies()[len(h.Replies())-1], "@maya refused `"+h.Only().Name+"`")
+	n := len(h.Replies())
+	h.Comment(2, "maya", "/ocp refuse aws-minimal-test it mines coins")
+	require.Len(t, h.Replies(), n)
 }
 
 // ready is a fixture with a ready cluster that came by comment.
 func ready(t *testing.T) *fixture {
 	h := opened(t)
-	h.comment(1, "will", "/ocp create aws-standard")
-	servicetest.Ready(t, h.store, servicetest.Shelf(h.shelf), h.only())
+	h.Comment(1, "will", "/ocp create aws-standard")
+	servicetest.Ready(t, h.Store, h.Shelf, h.Only())
 	return h
-}
-
-func (h *fixture) lastReply() string {
-	h.Helper()
-	all := h.replies()
-	require.NotEmpty(h, all)
-	return all[len(all)-1]
 }
 
 func TestAnswersStandTogetherButForThoseThatMustNotBeSaidAgain(t *testing.T) {
 	h := ready(t)
-	h.comment(2, "will", "/ocp link\n/ocp status\n/ocp logs\n/ocp hepl\n/ocp kubeconfig")
+	h.Comment(2, "will", "/ocp link\n/ocp status\n/ocp logs\n/ocp hepl\n/ocp kubeconfig")
 	require.Equal(t, []string{
 		"/ocp link: alone", "/ocp status: comment:2", "/ocp logs: alone", "/ocp hepl: comment:2", "/ocp kubeconfig: alone",
-	}, h.query(`SELECT substring(body from '/ocp [a-z]+') || ': ' || coalesce(nullif(thread, ''), 'alone') FROM replies WHERE cause LIKE 'comment:2:%' ORDER BY created_at, id`))
+	}, h.Query(`SELECT substring(body from '/ocp [a-z]+') || ': ' || coalesce(nullif(thread, ''), 'alone') FROM replies WHERE cause LIKE 'comment:2:%' ORDER BY created_at, id`))
 }
 
 func TestAKubeconfigIsALinkForTheOneWhoseAccountItIs(t *testing.T) {
 	h := ready(t)
-	h.comment(2, "maya", "/ocp kubeconfig")
-	require.Contains(t, h.lastReply(), "/ocp link")
-	link, err := h.service.AccountLink(t.Context(), "github:maya", "0", store.Deed{Actor: "github:maya", Door: "pr_comment"})
+	h.Comment(2, "maya", "/ocp kubeconfig")
+	require.Contains(t, h.LastReply(), "/ocp link")
+	link, err := h.Service.AccountLink(t.Context(), "github:maya", "0", store.Deed{Actor: "github:maya", Door: "pr_comment"})
 	require.NoError(t, err)
 	_, handle, _ := strings.Cut(link.URL.Reveal(), "/links/")
 	maya := policy.Principal{ID: "saml:maya@acme.example", Name: "Maya", Seats: []policy.Seat{{Role: policy.Requester, Team: "platform"}}, Proof: &policy.Claims{
 		Source: profiles.SourceSAML, Subject: "maya@acme.example", Name: "Maya", Values: map[string][]string{"groups": {"ocpctl-team-platform"}},
 	}}
-	_, err = h.service.Redeem(t.Context(), maya, handle, app.Deed{Door: policy.DoorWeb})
+	_, err = h.Service.Redeem(t.Context(), maya, handle, app.Deed{Door: policy.DoorWeb})
 	require.NoError(t, err)
 
-	h.comment(3, "maya", "/ocp kubeconfig")
-	said := h.lastReply()
+	h.Comment(3, "maya", "/ocp kubeconfig")
+	said := h.LastReply()
 	require.NotContains(t, said, "clusters:", "never the thing itself")
 	_, rest, _ := strings.Cut(said, "/links/")
 	handle, _, _ = strings.Cut(rest, " ")
-	_, err = h.service.Redeem(t.Context(), policy.As("saml:rob", "Rob", policy.PlatformAdmin), handle, app.Deed{Door: policy.DoorWeb})
+	_, err = h.Service.Redeem(t.Context(), policy.As("saml:rob", "Rob", policy.PlatformAdmin), handle, app.Deed{Door: policy.DoorWeb})
 	require.Equal(t, app.NotFound, app.KindOf(err), "it is hers, whoever reads it")
-	got, err := h.service.Redeem(t.Context(), maya, handle, app.Deed{Door: policy.DoorWeb})
+	got, err := h.Service.Redeem(t.Context(), maya, handle, app.Deed{Door: policy.DoorWeb})
 	require.NoError(t, err)
 	require.NotEmpty(t, got.Kubeconfig)
-	_, err = h.service.Redeem(t.Context(), maya, handle, app.Deed{Door: policy.DoorWeb})
+	_, err = h.Service.Redeem(t.Context(), maya, handle, app.Deed{Door: policy.DoorWeb})
 	require.Equal(t, app.NotFound, app.KindOf(err), "once")
 }
 
@@ -149,31 +142,31 @@ func TestWhatOneMayDoWithAReadyClusterByComment(t *testing.T) {
 	id := int64(10)
 	says := func(line string) string {
 		id++
-		h.comment(id, "will", line)
-		return h.lastReply()
+		h.Comment(id, "will", line)
+		return h.LastReply()
 	}
-	require.Contains(t, says("/ocp logs"), h.only().Name)
+	require.Contains(t, says("/ocp logs"), h.Only().Name)
 	require.Contains(t, says("/ocp scale 2"), "is being scaled to 2 workers")
 	require.Contains(t, says("/ocp scale 4000"), "may have")
 	require.Contains(t, says(`/ocp hold 3h --reason "the demo"`), "The hold takes effect")
-	require.Equal(t, "the demo", h.only().HoldWhy)
+	require.Equal(t, "the demo", h.Only().HoldWhy)
 	require.Contains(t, says("/ocp share --team security"), "is shared with team `security`")
 	require.Contains(t, says("/ocp share --with @rita"), "is shared with principal `github:rita`")
 	require.Contains(t, says("/ocp share --team platform"), "it is this team's already")
 	require.Contains(t, says("/ocp retry"), "nothing to retry")
-	h.sync(h.event("closed", "will", false))
+	h.Sync(h.Event("closed", "will", false))
 	require.Contains(t, says(`/ocp destroy --reason "enough"`), "is being destroyed")
-	require.Equal(t, "@will: enough", h.only().WishWhy)
+	require.Equal(t, "@will: enough", h.Only().WishWhy)
 }
 
 func TestRetryAsksForTheNextGenerationInTheNameOfWhoAsks(t *testing.T) {
 	h := ready(t)
-	h.destroyed(h.only())
-	h.comment(2, "maya", "/ocp retry")
-	h.comment(2, "maya", "/ocp retry")
-	rows := h.clusters()
+	h.Destroy(h.Only())
+	h.Comment(2, "maya", "/ocp retry")
+	h.Comment(2, "maya", "/ocp retry")
+	rows := h.Clusters()
 	require.Len(t, rows, 2)
-	require.Empty(t, h.replies(), "worked again, the cluster it made is no reason to decline it")
+	require.Empty(t, h.Replies(), "worked again, the cluster it made is no reason to decline it")
 	require.Equal(t, 2, rows[1].Generation)
 	require.Equal(t, "github:maya", rows[1].RequestedBy)
 	require.Equal(t, "aws-standard", rows[1].Profile)
@@ -181,10 +174,10 @@ func TestRetryAsksForTheNextGenerationInTheNameOfWhoAsks(t *testing.T) {
 
 func TestRetryAsksForWhatWasAskedFor(t *testing.T) {
 	h := opened(t)
-	h.comment(1, "will", "/ocp create aws-standard --ttl 7h --region us-east-2")
-	h.destroyed(h.only())
-	h.comment(2, "maya", "/ocp retry")
-	again := h.clusters()[1]
+	h.Comment(1, "will", "/ocp create aws-standard --ttl 7h --region us-east-2")
+	h.Destroy(h.Only())
+	h.Comment(2, "maya", "/ocp retry")
+	again := h.Clusters()[1]
 	require.Equal(t, "us-east-2", again.Region)
 	require.Equal(t, 7*time.Hour, again.TTL)
 }
@@ -196,11 +189,11 @@ func (h *fixture) fails(trigger string) (lifted func()) {
 		`CREATE FUNCTION fails() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'the process died'; END $$`,
 		`CREATE TRIGGER fails BEFORE ` + trigger + ` EXECUTE FUNCTION fails()`,
 	} {
-		_, err := h.store.Pool().Exec(h.Context(), sql)
+		_, err := h.Store.Pool().Exec(h.Context(), sql)
 		require.NoError(h, err)
 	}
 	return func() {
-		_, err := h.store.Pool().Exec(h.Context(), `DROP FUNCTION fails CASCADE`)
+		_, err := h.Store.Pool().Exec(h.Context(), `DROP FUNCTION fails CASCADE`)
 		require.NoError(h, err)
 	}
 }
@@ -209,26 +202,26 @@ func TestWhatFollowsForANewClusterFollowsThoughTheProcessDied(t *testing.T) {
 	for name, do := range map[string]func(*fixture) func() error{
 		"of a comment": func(h *fixture) func() error {
 			e := pulls.CommentEvent{Installation: 5001, Repo: repo, Number: 41, ID: 1, Author: "will", Action: "created", Body: "/ocp create"}
-			return func() error { _, err := h.service.Comment(h.Context(), e); return err }
+			return func() error { _, err := h.Service.Comment(h.Context(), e); return err }
 		},
 		"of a label": func(h *fixture) func() error {
-			e := pulls.PullRequestEvent{PR: h.pr(true, chatops.KeepLabel, label), Actor: "will", Action: "labeled", Label: label}
-			h.github.stands(e.PR)
-			return func() error { _, err := h.service.SyncPullRequest(h.Context(), e); return err }
+			e := pulls.PullRequestEvent{PR: h.PR(true, chatops.KeepLabel, label), Actor: "will", Action: "labeled", Label: label}
+			h.GitHub.Stands(e.PR)
+			return func() error { _, err := h.Service.SyncPullRequest(h.Context(), e); return err }
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newFixture(t)
-			h.sync(h.event("opened", "maya", true))
-			h.sync(pulls.PullRequestEvent{PR: h.pr(true, chatops.KeepLabel), Actor: "maya", Action: "labeled", Label: chatops.KeepLabel})
+			h.Sync(h.Event("opened", "maya", true))
+			h.Sync(pulls.PullRequestEvent{PR: h.PR(true, chatops.KeepLabel), Actor: "maya", Action: "labeled", Label: chatops.KeepLabel})
 			done := do(h)
 			lifted := h.fails(`UPDATE OF end_hold ON clusters FOR EACH ROW WHEN (new.end_hold IS DISTINCT FROM old.end_hold)`)
 			require.ErrorContains(t, done(), "the process died")
-			require.True(t, h.only().Ends.Hold.IsZero())
+			require.True(t, h.Only().Ends.Hold.IsZero())
 			lifted()
 			require.NoError(t, done())
-			require.False(t, h.only().Ends.Hold.IsZero())
-			require.Empty(t, h.replies())
+			require.False(t, h.Only().Ends.Hold.IsZero())
+			require.Empty(t, h.Replies())
 		})
 	}
 }
@@ -236,31 +229,31 @@ func TestWhatFollowsForANewClusterFollowsThoughTheProcessDied(t *testing.T) {
 // A teardown that was brought forward goes on at once: read again, the same line would mean a new cluster.
 func TestATeardownThatIsRetriedIsNotTakenForOneThatIsOver(t *testing.T) {
 	h := ready(t)
-	h.destroyed(h.only())
-	_, err := h.store.Pool().Exec(t.Context(), `UPDATE clusters SET status = 'FAILED', phase = 'destroy_blocked', retry_at = now() + interval '1 hour'`)
+	h.Destroy(h.Only())
+	_, err := h.Store.Pool().Exec(t.Context(), `UPDATE clusters SET status = 'FAILED', phase = 'destroy_blocked', retry_at = now() + interval '1 hour'`)
 	require.NoError(t, err)
 	e := pulls.CommentEvent{Installation: 5001, Repo: repo, Number: 41, ID: 2, Author: "maya", Action: "created", Body: "/ocp retry"}
 	lifted := h.fails(`INSERT ON replies FOR EACH ROW`)
-	_, err = h.service.Comment(t.Context(), e)
+	_, err = h.Service.Comment(t.Context(), e)
 	require.ErrorContains(t, err, "the process died")
 	lifted()
-	_, err = h.store.Pool().Exec(t.Context(), `UPDATE clusters SET status = 'DESTROYING', phase = 'destroying' WHERE retry_at <= now()`)
+	_, err = h.Store.Pool().Exec(t.Context(), `UPDATE clusters SET status = 'DESTROYING', phase = 'destroying' WHERE retry_at <= now()`)
 	require.NoError(t, err)
-	_, err = h.service.Comment(t.Context(), e)
+	_, err = h.Service.Comment(t.Context(), e)
 	require.NoError(t, err)
-	require.Equal(t, 1, len(h.clusters()))
-	require.Contains(t, h.lastReply(), "is tried again now")
+	require.Equal(t, 1, len(h.Clusters()))
+	require.Contains(t, h.LastReply(), "is tried again now")
 }
 
 func TestRetryBringsAStuckTeardownForward(t *testing.T) {
 	h := ready(t)
-	h.destroyed(h.only())
-	_, err := h.store.Pool().Exec(t.Context(), `UPDATE clusters SET status = 'FAILED', phase = 'destroy_blocked'`)
+	h.Destroy(h.Only())
+	_, err := h.Store.Pool().Exec(t.Context(), `UPDATE clusters SET status = 'FAILED', phase = 'destroy_blocked'`)
 	require.NoError(t, err)
-	h.comment(2, "rita", "/ocp retry")
-	require.Contains(t, h.lastReply(), "write is needed")
-	h.comment(3, "maya", "/ocp retry")
-	require.Contains(t, h.lastReply(), "is tried again now")
-	require.Equal(t, 1, len(h.clusters()), "what is stuck is freed first; /ocp create asks for another beside it")
-	require.Equal(t, []string{"github:maya"}, h.query(`SELECT actor FROM audit_events WHERE action LIKE '%retr%'`))
+	h.Comment(2, "rita", "/ocp retry")
+	require.Contains(t, h.LastReply(), "write is needed")
+	h.Comment(3, "maya", "/ocp retry")
+	require.Contains(t, h.LastReply(), "is tried again now")
+	require.Equal(t, 1, len(h.Clusters()), "what is stuck is freed first; /ocp create asks for another beside it")
+	require.Equal(t, []string{"github:maya"}, h.Query(`SELECT actor FROM audit_events WHERE action LIKE '%retr%'`))
 }
