@@ -1,7 +1,6 @@
 package app_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -85,26 +84,6 @@ func TestDestroyingWhatIsGoneSucceedsAndSaysWhenItWent(t *testing.T) {
 	_, err = h.Service.Extend(t.Context(), maya, "demo", app.Span{Hours: 1}, app.Deed{Door: policy.DoorAPI})
 	require.Equal(t, app.Conflict, app.KindOf(err))
 	require.ErrorContains(t, err, "demo is destroyed")
-}
-
-func TestCommentsTellOfTheClusterThatIsGone(t *testing.T) {
-	h := opened(t)
-	h.Comment(1, "will", "/ocp create")
-	row := h.Only()
-	h.Release(row)
-	since := "`" + row.Name + "` is destroyed: nothing has been left of it since "
-	for i, c := range []struct{ line, want string }{
-		{"/ocp status", "`" + row.Name + "`"},
-		{"/ocp status " + profile, "`" + row.Name + "`"},
-		{"/ocp logs", "`" + row.Name + "`"},
-		{"/ocp destroy", since},
-		{"/ocp extend 4h", "@will, " + strings.ReplaceAll(since, "`", "")},
-		{"/ocp destroy aws-standard", "no cluster of profile `aws-standard`"},
-	} {
-		h.Comment(int64(i+2), "will", c.line)
-		said := h.Replies()
-		require.Contains(t, said[len(said)-1], c.want, c.line)
-	}
 }
 
 func TestSlackTellsOfTheClusterThatIsGone(t *testing.T) {

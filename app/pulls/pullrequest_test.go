@@ -1,4 +1,4 @@
-package app_test
+package pulls_test
 
 import (
 	"errors"

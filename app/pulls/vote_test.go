@@ -1,4 +1,4 @@
-package app_test
+package pulls_test
 
 import (
 	"strings"
@@ -123,16 +123,4 @@ func TestALinkedAccountHasItsOwnersSeats(t *testing.T) {
 	approvals, _, err := h.Store.Approvals(t.Context(), store.ApprovalFilter{})
 	require.NoError(t, err)
 	require.Equal(t, "saml:boss", approvals[0].Votes[0].Principal, "the person's, whichever way it came")
-}
-
-func TestTheCatalogueInForceJudges(t *testing.T) {
-	h := newFixture(t)
-	h.Catalogue.Quotas = []profiles.Quota{{Name: "none", Scope: profiles.ScopeTeam, Live: 1}}
-	h.Labeled("will", label)
-	h.Comment(1, "will", "/ocp create aws-standard")
-	require.Len(t, h.Clusters(), 1)
-	require.Contains(t, h.Replies()[0], "has 1 of the 1 clusters that quota none allows at once")
-	h.Catalogue.Quotas = nil
-	h.Comment(2, "will", "/ocp create aws-standard")
-	require.Len(t, h.Clusters(), 2, "a changed catalogue counts at once")
 }

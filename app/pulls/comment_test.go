@@ -1,4 +1,4 @@
-package app_test
+package pulls_test
 
 import (
 	"testing"
@@ -11,12 +11,6 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
-
-func opened(t *testing.T) *fixture {
-	h := newFixture(t)
-	h.Sync(pulls.PullRequestEvent{PR: h.PR(true), Actor: "will", Action: "opened"})
-	return h
-}
 
 func TestACommentCreatesExtendsAndDestroys(t *testing.T) {
 	h := opened(t)
