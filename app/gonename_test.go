@@ -7,7 +7,6 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -84,12 +83,4 @@ func TestDestroyingWhatIsGoneSucceedsAndSaysWhenItWent(t *testing.T) {
 	_, err = h.Service.Extend(t.Context(), maya, "demo", app.Span{Hours: 1}, app.Deed{Door: policy.DoorAPI})
 	require.Equal(t, app.Conflict, app.KindOf(err))
 	require.ErrorContains(t, err, "demo is destroyed")
-}
-
-func TestSlackTellsOfTheClusterThatIsGone(t *testing.T) {
-	h := inSlack(t, profiles.ApprovalTerms{Count: 1, By: "platform_admin"})
-	row := h.Create(policy.As("oidc:https://issuer.example.com#maya", "maya", policy.Requester, "platform"), "demo")
-	h.Release(row)
-	require.Contains(t, h.slack("UMATE", "status demo"), "`demo`")
-	require.Contains(t, h.slack("UPAY", "status demo"), "There is no cluster demo that you may see")
 }

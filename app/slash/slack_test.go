@@ -1,4 +1,4 @@
-package app_test
+package slash_test
 
 import (
 	"fmt"
@@ -17,8 +17,15 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
+// fixture is a servicetest.Fixture whose users type commands in Slack.
+type fixture struct {
+	*servicetest.Fixture
+	commands int // typed so far
+}
+
 // inSlack is a fixture in whose catalogue Slack's users have roles, and in which everything waits for a word.
 func inSlack(t *testing.T, terms profiles.ApprovalTerms) *fixture {
+	t.Helper()
 	b := servicetest.Careful(t, terms)
 	seat := func(user, role, team string) profiles.Identity {
 		return profiles.Identity{
@@ -28,16 +35,14 @@ func inSlack(t *testing.T, terms profiles.ApprovalTerms) *fixture {
 	}
 	b.Identities = append(b.Identities, seat("UADMIN", "platform_admin", "*"), seat("UMATE", "requester", "platform"), seat("UPAY", "requester", "payments"),
 		seat("UAUDIT", "auditor", "*"), seat("UBOSS", "platform_admin", "platform"), seat("UPAYBOSS", "platform_admin", "payments"))
-	return fixtureWith(t, b)
+	return &fixture{Fixture: servicetest.With(t, b)}
 }
-
-var commands int
 
 // slack has a user type a command, and returns the answer.
 func (h *fixture) slack(user, text string) string {
 	h.Helper()
-	commands++
-	return h.slackAs(slash.Command{ID: fmt.Sprintf("13345224609.%d", commands), Workspace: "T1", Channel: "C1", User: user, Name: "somebody", Text: text})
+	h.commands++
+	return h.slackAs(slash.Command{ID: fmt.Sprintf("13345224609.%d", h.commands), Workspace: "T1", Channel: "C1", User: user, Name: "somebody", Text: text})
 }
 
 func (h *fixture) slackAs(e slash.Command) string {
@@ -53,7 +58,7 @@ func (h *fixture) slackAs(e slash.Command) string {
 // waits labels the pull request and returns what its cluster waits for.
 func (h *fixture) waits() store.Approval {
 	h.Helper()
-	h.Labeled("will", label)
+	h.Labeled("will", servicetest.Label)
 	page, _, err := h.Store.Approvals(h.Context(), store.ApprovalFilter{State: store.ApprovalPending})
 	require.NoError(h, err)
 	require.Len(h, page, 1)
@@ -174,15 +179,23 @@ func TestStatusInSlackShowsWhatThePersonMaySee(t *testing.T) {
 	b.Identities = append(b.Identities, profiles.Identity{
 		Name: "slack-mates", Source: profiles.SourceSlack, Role: "requester", Teams: []string{"platform"}, Match: map[string][]string{"channel": {"C1"}},
 	})
-	h := fixtureWith(t, b)
-	h.Labeled("will", label)
+	h := &fixture{Fixture: servicetest.With(t, b)}
+	h.Labeled("will", servicetest.Label)
 	row := h.Only()
 	for _, ref := range []string{"", " " + row.Name, " " + row.ID} {
-		require.Contains(t, h.slack("UANY", "status"+ref), "`"+row.Name+"` (`"+profile+"`)", ref)
+		require.Contains(t, h.slack("UANY", "status"+ref), "`"+row.Name+"` (`"+servicetest.Profile+"`)", ref)
 	}
 	require.Contains(t, h.slack("UANY", "approvals"), "No approval that you may see is pending")
 	require.Contains(t, h.slackAs(slash.Command{ID: "9", Workspace: "T1", Channel: "C2", User: "UANY", Text: "status"}), "`/ocp link`", "in another channel")
 	require.Contains(t, h.slack("UANY", "hepl"), "Did you mean `/ocp help`?")
 	require.Contains(t, h.slack("UANY", "help"), "**Commands**")
 	require.Contains(t, h.slack("UANY", "create"), "not available in Slack")
+}
+
+func TestSlackTellsOfTheClusterThatIsGone(t *testing.T) {
+	h := inSlack(t, profiles.ApprovalTerms{Count: 1, By: "platform_admin"})
+	row := h.Create(policy.As("oidc:https://issuer.example.com#maya", "maya", policy.Requester, "platform"), "demo")
+	h.Release(row)
+	require.Contains(t, h.slack("UMATE", "status demo"), "`demo`")
+	require.Contains(t, h.slack("UPAY", "status demo"), "There is no cluster demo that you may see")
 }

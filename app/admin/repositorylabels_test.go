@@ -1,4 +1,4 @@
-package app_test
+package admin_test
 
 import (
 	"testing"
@@ -12,17 +12,17 @@ import (
 )
 
 func TestLabelsAreMadeForAPlatformAdmin(t *testing.T) {
-	h := newFixture(t)
-	h.GitHub.Installed = map[string]int64{repo: 5001}
+	h := servicetest.New(t)
+	h.GitHub.Installed = map[string]int64{servicetest.Repo: 5001}
 	admin := policy.As("saml:ada", "Ada", policy.PlatformAdmin)
 	for name, c := range map[string]struct {
 		who  policy.Principal
 		repo string
 		kind app.Kind
 	}{
-		"an admin":             {admin, repo, ""},
-		"a requester":          {policy.As("saml:will", "Will", policy.Requester), repo, app.Denied},
-		"an admin of one team": {policy.As("saml:rob", "Rob", policy.PlatformAdmin, "platform"), repo, app.Denied},
+		"an admin":             {admin, servicetest.Repo, ""},
+		"a requester":          {policy.As("saml:will", "Will", policy.Requester), servicetest.Repo, app.Denied},
+		"an admin of one team": {policy.As("saml:rob", "Rob", policy.PlatformAdmin, "platform"), servicetest.Repo, app.Denied},
 		"not in the table":     {admin, "other/thing", app.NotFound},
 		"not installed":        {admin, "acme/else", app.NotFound},
 	} {
@@ -37,6 +37,6 @@ func TestLabelsAreMadeForAPlatformAdmin(t *testing.T) {
 	terms, err := catalogue.Embedded()
 	require.NoError(t, err)
 	offline := servicetest.Wire(app.Config{Store: h.Store, Catalogue: func() catalogue.Catalogue { return terms }, Repositories: []app.Repository{{Match: "acme/*", Ownership: policy.Ownership{Team: "platform"}}}})
-	_, err = offline.EnsureLabels(t.Context(), admin, repo, app.Deed{Door: policy.DoorAPI})
+	_, err = offline.EnsureLabels(t.Context(), admin, servicetest.Repo, app.Deed{Door: policy.DoorAPI})
 	require.NoError(t, err, "the half without GitHub leaves it to the other")
 }

@@ -1,4 +1,4 @@
-package app_test
+package credentials_test
 
 import (
 	"strings"
@@ -14,7 +14,7 @@ import (
 )
 
 func TestAKubeconfigIsALinkForTheOneWhoseAccountItIs(t *testing.T) {
-	h := newFixture(t)
+	h := servicetest.New(t)
 	h.Open()
 	h.Comment(1, "will", "/ocp create aws-standard")
 	servicetest.Ready(t, h.Store, h.Shelf, h.Only())
