@@ -5,13 +5,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
 func TestTheCatalogueInForceJudges(t *testing.T) {
-	h := newFixture(t)
+	h := servicetest.New(t)
 	h.Catalogue.Quotas = []profiles.Quota{{Name: "none", Scope: profiles.ScopeTeam, Live: 1}}
-	h.Labeled("will", label)
+	h.Labeled("will", servicetest.Label)
 	h.Comment(1, "will", "/ocp create aws-standard")
 	require.Len(t, h.Clusters(), 1)
 	require.Contains(t, h.Replies()[0], "has 1 of the 1 clusters that quota none allows at once")

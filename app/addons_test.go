@@ -6,13 +6,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/policy"
 )
 
 func TestWhatAClusterWasAcceptedWithIsWhatItKeeps(t *testing.T) {
-	h := newFixture(t)
+	h := servicetest.New(t)
 	h.File("addons: [pr-namespace]\n")
-	h.Labeled("will", label)
+	h.Labeled("will", servicetest.Label)
 	kept := func() []string {
 		return h.Query(`SELECT name || ' ' || manifests FROM cluster_addons ORDER BY position`)
 	}
@@ -29,9 +30,9 @@ func TestWhatAClusterWasAcceptedWithIsWhatItKeeps(t *testing.T) {
 }
 
 func TestARefreshTakesARoleAndAReadyClusterWithAddons(t *testing.T) {
-	h := newFixture(t)
+	h := servicetest.New(t)
 	h.File("addons: [pr-namespace]\n")
-	h.Labeled("will", label)
+	h.Labeled("will", servicetest.Label)
 	id := h.Only().ID
 	maya, deed := policy.As("github:maya", "maya", policy.Requester, "platform"), app.Deed{Door: policy.DoorAPI}
 	_, _, err := h.Service.Refresh(t.Context(), maya, id, deed)

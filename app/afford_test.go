@@ -7,19 +7,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
 
 // poor is a fixture whose team platform has a budget, and a ready cluster of it for a day: 24 hours at $1.49 for six machines.
-func poor(t *testing.T, budget, quota string) *fixture {
-	h := fixtureWith(t, servicetest.Catalogue(t, map[string]string{
+func poor(t *testing.T, budget, quota string) *servicetest.Fixture {
+	h := servicetest.With(t, servicetest.Catalogue(t, map[string]string{
 		"teams/platform.yaml": "name: platform\nowner: maya\ncostCenters: [sandbox]\nenvironments: [test]\n" + budget,
 		"quotas/quotas.yaml":  "quotas:\n  - {name: team, scope: team, live: 5" + quota + "}\n",
 	}))
-	h.Sync(pulls.PullRequestEvent{PR: h.PR(true), Actor: "will", Action: "opened"})
+	h.Open()
 	h.Comment(1, "will", "/ocp create aws-standard")
 	servicetest.Ready(t, h.Store, h.Shelf, h.Only())
 	return h

@@ -16,8 +16,8 @@ import (
 func TestWhoAskedApprovesNothingUnlessThePolicySaysSo(t *testing.T) {
 	for _, by := range []string{"requester", "platform_admin"} {
 		for _, self := range []bool{false, true} {
-			h := fixtureWith(t, servicetest.Careful(t, profiles.ApprovalTerms{Count: 1, By: by, Self: self}))
-			h.Labeled("maya", label)
+			h := servicetest.With(t, servicetest.Careful(t, profiles.ApprovalTerms{Count: 1, By: by, Self: self}))
+			h.Labeled("maya", servicetest.Label)
 			require.True(t, h.Only().NeedsApproval)
 			maya := policy.Principal{ID: "github:maya", Name: "maya", Seats: []policy.Seat{{Role: policy.PlatformAdmin, Team: policy.EveryTeam}}}
 			page, _, err := h.Service.Approvals(t.Context(), maya, store.ApprovalFilter{State: store.ApprovalPending})
@@ -47,10 +47,10 @@ func TestATeamsAdminGrantsNoBreakGlassOnAClusterTheyMayNotOpen(t *testing.T) {
 	}{
 		"minted":                      {"aws-minimal-mint", "", false},
 		"minted, and the profile may": {"aws-minimal-mint", "teamBreakGlass: true\n", true},
-		"with roles of its own":       {profile, "", true},
+		"with roles of its own":       {servicetest.Profile, "", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := fixtureWith(t, servicetest.Catalogue(t, map[string]string{"profiles/aws-minimal-mint.yaml": string(mint) + c.more}))
+			h := servicetest.With(t, servicetest.Catalogue(t, map[string]string{"profiles/aws-minimal-mint.yaml": string(mint) + c.more}))
 			boss, chief := policy.As("saml:boss", "Boss", policy.PlatformAdmin), policy.As("saml:chief", "Chief", policy.PlatformAdmin)
 			lead := policy.As("saml:lead", "Lead", policy.PlatformAdmin, "platform")
 			made, err := h.Service.Create(t.Context(), boss, app.Asked{Door: policy.DoorAPI, Request: app.CreateRequest{

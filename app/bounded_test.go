@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -43,7 +44,7 @@ func endless() map[string]string {
 }
 
 func TestNoRequestGrowsWhenItIsReadOrIsKeptWithoutAnEnd(t *testing.T) {
-	h := newFixture(t)
+	h := servicetest.New(t)
 	maya := policy.As("saml:maya", "maya", policy.Requester, "platform")
 	for name, text := range endless() {
 		began := time.Now()

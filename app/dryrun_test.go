@@ -10,7 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 )
 
-func (h *fixture) tried(p policy.Principal, name, profile string) app.Preview {
+func tried(h *servicetest.Fixture, p policy.Principal, name, profile string) app.Preview {
 	h.Helper()
 	preview, err := h.Service.DryRun(h.Context(), p, app.Asked{Door: policy.DoorAPI, Request: app.CreateRequest{
 		Name: name, Profile: profile, Owner: "maya", Team: "platform", CostCenter: "sandbox", Environment: "test",
@@ -20,21 +20,21 @@ func (h *fixture) tried(p policy.Principal, name, profile string) app.Preview {
 }
 
 func TestADryRunSaysWhatTheRealCallWouldSay(t *testing.T) {
-	h := fixtureWith(t, servicetest.Catalogue(t, map[string]string{
+	h := servicetest.With(t, servicetest.Catalogue(t, map[string]string{
 		"policies/big.yaml": "name: big\nrules:\n  - {name: one, when: \"request.name.startsWith('big')\", effect: requireApproval, message: Big ones need an approval.}\n",
 	}))
 	maya := policy.As("oidc:https://issuer.example.com#maya", "maya", policy.Requester, "platform")
-	require.Zero(t, h.tried(maya, "demo", profile).Place)
-	require.False(t, h.tried(maya, "demo", profile).StartsAt.IsZero())
+	require.Zero(t, tried(h, maya, "demo", servicetest.Profile).Place)
+	require.False(t, tried(h, maya, "demo", servicetest.Profile).StartsAt.IsZero())
 
 	h.Create(maya, "demo")
 	before := h.LeftBehind()
-	taken := h.tried(maya, "demo", profile)
+	taken := tried(h, maya, "demo", servicetest.Profile)
 	require.False(t, taken.Allowed)
 	require.Contains(t, taken.Words(), "The name demo is taken on labs.example.com.")
 	require.Empty(t, taken.Grant.Name, "nothing is granted")
 
-	asks := h.tried(maya, "big-one", profile)
+	asks := tried(h, maya, "big-one", servicetest.Profile)
 	require.True(t, asks.Allowed)
 	require.NotNil(t, asks.Approval)
 	require.True(t, asks.StartsAt.IsZero(), "a person decides when")
@@ -43,10 +43,10 @@ func TestADryRunSaysWhatTheRealCallWouldSay(t *testing.T) {
 	h.Create(maya, "two")
 	h.Create(maya, "three")
 	before = h.LeftBehind()
-	full := h.tried(maya, "four", "aws-standard")
+	full := tried(h, maya, "four", "aws-standard")
 	require.False(t, full.Allowed)
 	require.Contains(t, full.Words(), "3 of the 3 clusters being created")
-	waits := h.tried(maya, "four", profile) // its requests wait where a quota is full
+	waits := tried(h, maya, "four", servicetest.Profile) // its requests wait where a quota is full
 	require.True(t, waits.Allowed)
 	require.Equal(t, 1, waits.Place)
 	require.False(t, waits.StartsAt.IsZero(), "when one of them ends")

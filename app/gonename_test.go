@@ -6,12 +6,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
 
 func TestAClusterThatIsGoneKeepsItsName(t *testing.T) {
-	h := newFixture(t)
+	h := servicetest.New(t)
 	maya := policy.As("oidc:https://issuer.example.com#maya", "maya", policy.Requester, "platform")
 	stranger := policy.As("oidc:https://issuer.example.com#sam", "sam", policy.Requester, "payments")
 	older := h.Create(maya, "demo")
@@ -68,7 +69,7 @@ func clusterOf(events []store.Event) string {
 }
 
 func TestDestroyingWhatIsGoneSucceedsAndSaysWhenItWent(t *testing.T) {
-	h := newFixture(t)
+	h := servicetest.New(t)
 	maya := policy.As("oidc:https://issuer.example.com#maya", "maya", policy.Requester, "platform")
 	made := h.Create(maya, "demo")
 	h.Release(made)

@@ -12,7 +12,7 @@ import (
 )
 
 func TestAQuotaOfAPersonCountsEveryLinkedIdentity(t *testing.T) {
-	h := fixtureWith(t, servicetest.Catalogue(t, map[string]string{
+	h := servicetest.With(t, servicetest.Catalogue(t, map[string]string{
 		"quotas/quotas.yaml": "quotas:\n  - {name: person, scope: person, match: [\"saml:*\"], live: 1}\n",
 		"people/people.yaml": "people:\n  - {name: maya, displayName: Maya Weber, identities: [\"saml:maya\", \"oidc:https://id.acme.example#maya\"]}\n",
 	}))
