@@ -74,7 +74,7 @@ fuzz: ## fuzz the parsers of untrusted input (comments, repository files, delive
 .PHONY: seeds
 seeds: ## run the fault tests with SEEDS different seeds (200), and as many random lives of pull requests
 	SEEDS=$(or $(SEEDS),200) go test -count=1 -timeout 4h -run Fault ./internal/devstack/...
-	go test -count=1 -timeout 4h -run 'WhateverHappens|WhateverBefalls' ./app ./app/hooks -rapid.checks=$(or $(SEEDS),200)
+	go test -count=1 -timeout 4h -run 'WhateverHappens|WhateverBefalls' ./app/pulls ./app/hooks -rapid.checks=$(or $(SEEDS),200)
 
 .PHONY: check
 check: format vet lint generated race test ## check format, vet, lint and generated code, run all tests under the race detector, and make test

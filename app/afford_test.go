@@ -7,21 +7,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
 
 // poor is a fixture whose team platform has a budget, and a ready cluster of it for a day: 24 hours at $1.49 for six machines.
-func poor(t *testing.T, budget, quota string) *fixture {
-	h := fixtureWith(t, servicetest.Catalogue(t, map[string]string{
+func poor(t *testing.T, budget, quota string) *servicetest.Fixture {
+	h := servicetest.With(t, servicetest.Catalogue(t, map[string]string{
 		"teams/platform.yaml": "name: platform\nowner: maya\ncostCenters: [sandbox]\nenvironments: [test]\n" + budget,
 		"quotas/quotas.yaml":  "quotas:\n  - {name: team, scope: team, live: 5" + quota + "}\n",
 	}))
-	h.sync(pulls.PullRequestEvent{PR: h.pr(true), Actor: "will", Action: "opened"})
-	h.comment(1, "will", "/ocp create aws-standard")
-	servicetest.Ready(t, h.store, servicetest.Shelf(h.shelf), h.only())
+	h.Open()
+	h.Comment(1, "will", "/ocp create aws-standard")
+	servicetest.Ready(t, h.Store, h.Shelf, h.Only())
 	return h
 }
 
@@ -33,26 +32,26 @@ var (
 
 func TestALongerLifeIsJudgedByTheBudget(t *testing.T) {
 	h := poor(t, "budget: {monthlyDollars: 50, warnPercent: 100, hard: true}\n", "")
-	row := h.only()
+	row := h.Only()
 	const why = "cannot be extended: Team platform has spent .* with .* for this one that makes \\$71.* of its \\$50.00." // the meter runs meanwhile
 
-	_, err := h.service.Extend(t.Context(), zoe, row.ID, app.Span{Hours: 24}, byWeb)
+	_, err := h.Service.Extend(t.Context(), zoe, row.ID, app.Span{Hours: 24}, byWeb)
 	require.Regexp(t, why, err.Error())
 	require.Equal(t, app.Conflict, app.KindOf(err))
-	h.comment(2, "will", "/ocp extend 24h")
-	require.Regexp(t, "@will, "+row.Name+" "+why, h.lastReply())
-	h.labeled("will", "ocp-ttl/48")
-	require.Contains(t, h.lastReply(), "The label was removed.")
-	require.Contains(t, h.effects(), "remove_label ocp-ttl/48")
-	_, err = h.service.Hold(t.Context(), zoe, row.ID, app.Span{Hours: 48}, byWeb)
+	h.Comment(2, "will", "/ocp extend 24h")
+	require.Regexp(t, "@will, "+row.Name+" "+why, h.LastReply())
+	h.Labeled("will", "ocp-ttl/48")
+	require.Contains(t, h.LastReply(), "The label was removed.")
+	require.Contains(t, h.Effects(), "remove_label ocp-ttl/48")
+	_, err = h.Service.Hold(t.Context(), zoe, row.ID, app.Span{Hours: 48}, byWeb)
 	require.ErrorContains(t, err, "cannot be held so long: Team platform has spent")
-	require.Equal(t, row.Ends, h.only().Ends, "nothing was changed")
+	require.Equal(t, row.Ends, h.Only().Ends, "nothing was changed")
 
-	_, err = h.service.Extend(t.Context(), zoe, row.ID, app.Span{Hours: 9}, byWeb)
+	_, err = h.Service.Extend(t.Context(), zoe, row.ID, app.Span{Hours: 9}, byWeb)
 	require.NoError(t, err, "$49.17")
-	h.comment(3, "will", "/ocp extend 1h")
-	require.Regexp(t, "that makes \\$50.* of its \\$50.00", h.lastReply())
-	_, err = h.service.Hold(t.Context(), zoe, row.ID, app.Span{Hours: 20}, byWeb)
+	h.Comment(3, "will", "/ocp extend 1h")
+	require.Regexp(t, "that makes \\$50.* of its \\$50.00", h.LastReply())
+	_, err = h.Service.Hold(t.Context(), zoe, row.ID, app.Span{Hours: 20}, byWeb)
 	require.NoError(t, err, "it lives as long anyway")
 }
 
@@ -64,16 +63,16 @@ func TestMoreWorkersAreJudgedByBudgetAndNodeHours(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := poor(t, c.budget, c.quota)
-			id := h.only().ID
-			_, err := h.service.Extend(t.Context(), zoe, id, app.Span{Hours: 24}, byWeb)
+			id := h.Only().ID
+			_, err := h.Service.Extend(t.Context(), zoe, id, app.Span{Hours: 24}, byWeb)
 			require.Error(t, err)
-			_, _, err = h.service.Scale(t.Context(), zoe, id, 0, byWeb)
+			_, _, err = h.Service.Scale(t.Context(), zoe, id, 0, byWeb)
 			require.NoError(t, err, "what costs less is not judged")
-			_, err = h.service.Extend(t.Context(), zoe, id, app.Span{Hours: 24}, byWeb)
+			_, err = h.Service.Extend(t.Context(), zoe, id, app.Span{Hours: 24}, byWeb)
 			require.NoError(t, err)
-			_, _, err = h.service.Scale(t.Context(), zoe, id, 3, byWeb)
+			_, _, err = h.Service.Scale(t.Context(), zoe, id, 3, byWeb)
 			require.ErrorContains(t, err, c.why)
-			require.Equal(t, 0, *h.only().WorkersWanted)
+			require.Equal(t, 0, *h.Only().WorkersWanted)
 		})
 	}
 }
@@ -82,13 +81,13 @@ func TestMoreWorkersAreJudgedByBudgetAndNodeHours(t *testing.T) {
 // does not approve it.
 func TestWhatWouldNeedAnApprovalTakesWhoMayApprove(t *testing.T) {
 	h := poor(t, "budget: {monthlyDollars: 100, warnPercent: 50, hard: false}\n", "")
-	row := h.only()
-	_, err := h.service.Extend(t.Context(), zoe, row.ID, app.Span{Hours: 24}, byWeb)
+	row := h.Only()
+	_, err := h.Service.Extend(t.Context(), zoe, row.ID, app.Span{Hours: 24}, byWeb)
 	require.ErrorContains(t, err, "above 50 % an approval is needed. It takes a platform admin to ask for it.")
 	own := policy.As(row.RequestedBy, "will", policy.PlatformAdmin)
-	_, err = h.service.Extend(t.Context(), own, row.ID, app.Span{Hours: 24}, byWeb)
+	_, err = h.Service.Extend(t.Context(), own, row.ID, app.Span{Hours: 24}, byWeb)
 	require.ErrorContains(t, err, "It takes another platform admin to ask for it, since the cluster is yours.")
-	change, err := h.service.Extend(t.Context(), admin, row.ID, app.Span{Hours: 24}, byWeb)
+	change, err := h.Service.Extend(t.Context(), admin, row.ID, app.Span{Hours: 24}, byWeb)
 	require.NoError(t, err)
 	require.Contains(t, change.Words, "You are a platform admin, so asking for it approves it.")
 }
@@ -96,21 +95,21 @@ func TestWhatWouldNeedAnApprovalTakesWhoMayApprove(t *testing.T) {
 // Two changes and a new cluster at once never pass a hard budget together.
 func TestChangesAndCreatesAtOnceNeverPassTheBudget(t *testing.T) {
 	h := poor(t, "budget: {monthlyDollars: 80, warnPercent: 100, hard: true}\n", "")
-	id, hours := h.only().ID, 24
+	id, hours := h.Only().ID, 24
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {
 			if i%2 == 0 {
-				_, _ = h.service.Extend(t.Context(), zoe, id, app.Span{Hours: 24}, byWeb)
+				_, _ = h.Service.Extend(t.Context(), zoe, id, app.Span{Hours: 24}, byWeb)
 				return
 			}
-			_, _ = h.service.Create(t.Context(), zoe, app.Asked{Door: policy.DoorAPI, Request: app.CreateRequest{
+			_, _ = h.Service.Create(t.Context(), zoe, app.Asked{Door: policy.DoorAPI, Request: app.CreateRequest{
 				Name: "more-" + string(rune('a'+i)), Profile: "aws-standard", Team: "platform", TTLHours: &hours,
 			}})
 		})
 	}
 	all.Wait()
-	used, err := h.store.Usage(t.Context(), store.Scope{Team: "platform"})
+	used, err := h.Store.Usage(t.Context(), store.Scope{Team: "platform"})
 	require.NoError(t, err)
 	require.Greater(t, used.Team.SpentCents+used.Team.CommittedCents, int64(2*3576-100), "of eight one fitted")
 	require.LessOrEqual(t, used.Team.SpentCents+used.Team.CommittedCents, int64(2*3576+2), "two amounts of two clusters, each rounded to the cent")

@@ -16,23 +16,23 @@ import (
 func TestWhoAskedApprovesNothingUnlessThePolicySaysSo(t *testing.T) {
 	for _, by := range []string{"requester", "platform_admin"} {
 		for _, self := range []bool{false, true} {
-			h := fixtureWith(t, careful(t, profiles.ApprovalTerms{Count: 1, By: by, Self: self}))
-			h.labeled("maya", label)
-			require.True(t, h.only().NeedsApproval)
+			h := servicetest.With(t, servicetest.Careful(t, profiles.ApprovalTerms{Count: 1, By: by, Self: self}))
+			h.Labeled("maya", servicetest.Label)
+			require.True(t, h.Only().NeedsApproval)
 			maya := policy.Principal{ID: "github:maya", Name: "maya", Seats: []policy.Seat{{Role: policy.PlatformAdmin, Team: policy.EveryTeam}}}
-			page, _, err := h.service.Approvals(t.Context(), maya, store.ApprovalFilter{State: store.ApprovalPending})
+			page, _, err := h.Service.Approvals(t.Context(), maya, store.ApprovalFilter{State: store.ApprovalPending})
 			require.NoError(t, err)
 			require.Equal(t, self, page[0].MayVote, "the pages offer it")
 
-			h.comment(1, "maya", "/ocp approve")
-			require.Equal(t, !self, h.only().NeedsApproval)
+			h.Comment(1, "maya", "/ocp approve")
+			require.Equal(t, !self, h.Only().NeedsApproval)
 			if self {
 				continue
 			}
-			require.Contains(t, h.lastReply(), "You requested this yourself, so somebody else has to approve it.")
-			h.github.permission["paul"] = "write"
-			h.comment(2, "paul", "/ocp approve")
-			require.Equal(t, by == "platform_admin", h.only().NeedsApproval, "the other has to have the role")
+			require.Contains(t, h.LastReply(), "You requested this yourself, so somebody else has to approve it.")
+			h.GitHub.Permissions["paul"] = "write"
+			h.Comment(2, "paul", "/ocp approve")
+			require.Equal(t, by == "platform_admin", h.Only().NeedsApproval, "the other has to have the role")
 		}
 	}
 }
@@ -47,26 +47,26 @@ func TestATeamsAdminGrantsNoBreakGlassOnAClusterTheyMayNotOpen(t *testing.T) {
 	}{
 		"minted":                      {"aws-minimal-mint", "", false},
 		"minted, and the profile may": {"aws-minimal-mint", "teamBreakGlass: true\n", true},
-		"with roles of its own":       {profile, "", true},
+		"with roles of its own":       {servicetest.Profile, "", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := fixtureWith(t, servicetest.Catalogue(t, map[string]string{"profiles/aws-minimal-mint.yaml": string(mint) + c.more}))
+			h := servicetest.With(t, servicetest.Catalogue(t, map[string]string{"profiles/aws-minimal-mint.yaml": string(mint) + c.more}))
 			boss, chief := policy.As("saml:boss", "Boss", policy.PlatformAdmin), policy.As("saml:chief", "Chief", policy.PlatformAdmin)
 			lead := policy.As("saml:lead", "Lead", policy.PlatformAdmin, "platform")
-			made, err := h.service.Create(t.Context(), boss, app.Asked{Door: policy.DoorAPI, Request: app.CreateRequest{
+			made, err := h.Service.Create(t.Context(), boss, app.Asked{Door: policy.DoorAPI, Request: app.CreateRequest{
 				Name: "shop", Profile: c.profile, Team: "platform", CostCenter: "sandbox", Environment: "test",
 			}})
 			require.NoError(t, err)
 			row := made.Row
 			require.NotEmpty(t, row.ID, made.Verdict.Words())
-			servicetest.Ready(t, h.store, servicetest.Shelf(h.shelf), row)
-			asked, err := h.service.BreakGlass(t.Context(), boss, row.ID, app.Deed{Door: policy.DoorAPI, Why: "the oauth pods are down"})
+			servicetest.Ready(t, h.Store, h.Shelf, row)
+			asked, err := h.Service.BreakGlass(t.Context(), boss, row.ID, app.Deed{Door: policy.DoorAPI, Why: "the oauth pods are down"})
 			require.NoError(t, err)
 
-			seen, err := h.service.Approval(t.Context(), lead, asked.ID)
+			seen, err := h.Service.Approval(t.Context(), lead, asked.ID)
 			require.NoError(t, err)
 			require.Equal(t, c.mayGrant, seen.MayVote)
-			_, err = h.service.Vote(t.Context(), lead, asked.ID, true, app.Deed{Door: policy.DoorAPI})
+			_, err = h.Service.Vote(t.Context(), lead, asked.ID, true, app.Deed{Door: policy.DoorAPI})
 			if c.mayGrant {
 				require.NoError(t, err)
 				return
@@ -74,9 +74,9 @@ func TestATeamsAdminGrantsNoBreakGlassOnAClusterTheyMayNotOpen(t *testing.T) {
 			require.Equal(t, app.Denied, app.KindOf(err))
 			require.ErrorContains(t, err, "Only a platform admin of every team can approve this")
 			require.Contains(t, seen.WhyNot, "Only a platform admin of every team can approve this")
-			_, err = h.service.Vote(t.Context(), boss, asked.ID, true, app.Deed{Door: policy.DoorAPI})
+			_, err = h.Service.Vote(t.Context(), boss, asked.ID, true, app.Deed{Door: policy.DoorAPI})
 			require.Equal(t, app.Denied, app.KindOf(err), "who asked never")
-			_, err = h.service.Vote(t.Context(), chief, asked.ID, true, app.Deed{Door: policy.DoorAPI})
+			_, err = h.Service.Vote(t.Context(), chief, asked.ID, true, app.Deed{Door: policy.DoorAPI})
 			require.NoError(t, err)
 		})
 	}

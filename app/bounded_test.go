@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -43,14 +44,14 @@ func endless() map[string]string {
 }
 
 func TestNoRequestGrowsWhenItIsReadOrIsKeptWithoutAnEnd(t *testing.T) {
-	h := newFixture(t)
+	h := servicetest.New(t)
 	maya := policy.As("saml:maya", "maya", policy.Requester, "platform")
 	for name, text := range endless() {
 		began := time.Now()
 		r, wrong := app.ReadCreateRequest(strings.NewReader(text))
 		require.Less(t, time.Since(began), 5*time.Second, name)
-		_, err := h.service.Create(t.Context(), maya, app.Asked{Request: r, Wrong: wrong, Door: policy.DoorAPI, Once: &store.Once{Key: name, Request: strings.Repeat("0", 64)}})
+		_, err := h.Service.Create(t.Context(), maya, app.Asked{Request: r, Wrong: wrong, Door: policy.DoorAPI, Once: &store.Once{Key: name, Request: strings.Repeat("0", 64)}})
 		require.Equal(t, app.Invalid, app.KindOf(err), name)
 	}
-	require.Equal(t, []string{"0"}, h.query(`SELECT count(*)::text FROM cluster_requests`), "none of them is kept")
+	require.Equal(t, []string{"0"}, h.Query(`SELECT count(*)::text FROM cluster_requests`), "none of them is kept")
 }

@@ -7,15 +7,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
 
 // upToDate is the condition that a cluster's page shows of GitHub, if any.
-func (h *fixture) upToDate() []store.Condition {
+func upToDate(h *servicetest.Fixture) []store.Condition {
 	h.Helper()
 	admin := policy.Principal{ID: "saml:ada", Seats: []policy.Seat{{Team: "*", Role: policy.PlatformAdmin}}}
-	got, err := h.service.Get(h.Context(), admin, h.only().ID, 0)
+	got, err := h.Service.Get(h.Context(), admin, h.Only().ID, 0)
 	require.NoError(h, err)
 	var out []store.Condition
 	for _, c := range got.Conditions {
@@ -27,15 +28,15 @@ func (h *fixture) upToDate() []store.Condition {
 }
 
 func TestAClustersPageSaysWhatWaitsForGitHubAndSinceWhen(t *testing.T) {
-	h := newFixture(t)
-	h.labeled("will", label)
-	require.Empty(t, h.upToDate(), "its first comment is on its way, and GitHub answers")
+	h := servicetest.New(t)
+	h.Labeled("will", servicetest.Label)
+	require.Empty(t, upToDate(h), "its first comment is on its way, and GitHub answers")
 
-	require.NoError(t, h.store.GitHubAnswers(t.Context(), 5001, false))
-	_, err := h.store.SaveDelivery(t.Context(), store.Delivery{Source: "github", ID: "d9", Event: "issue_comment", Topic: repo + "#41", Body: []byte(`{}`)})
+	require.NoError(t, h.Store.GitHubAnswers(t.Context(), 5001, false))
+	_, err := h.Store.SaveDelivery(t.Context(), store.Delivery{Source: "github", ID: "d9", Event: "issue_comment", Topic: servicetest.Repo + "#41", Body: []byte(`{}`)})
 	require.NoError(t, err)
-	require.Len(t, h.query(`UPDATE deliveries SET received_at = received_at - interval '1 minute' RETURNING delivery_id`), 1)
-	away := h.upToDate()
+	require.Len(t, h.Query(`UPDATE deliveries SET received_at = received_at - interval '1 minute' RETURNING delivery_id`), 1)
+	away := upToDate(h)
 	require.Len(t, away, 1)
 	require.Equal(t, "False", away[0].Status)
 	require.Equal(t, "Unavailable", away[0].Reason)
@@ -43,10 +44,10 @@ func TestAClustersPageSaysWhatWaitsForGitHubAndSinceWhen(t *testing.T) {
 		`may show an older state than this page\. Events of acme/shop#41 that wait for GitHub: 1, the oldest since .* UTC\.`, away[0].Message)
 	require.WithinDuration(t, time.Now().Add(-time.Minute), away[0].At, 30*time.Second)
 
-	require.NoError(t, h.store.GitHubAnswers(t.Context(), 5001, true))
-	require.Empty(t, h.upToDate())
-	require.NoError(t, h.store.HoldPace(t.Context(), 5001, 20*time.Minute))
-	held := h.upToDate()
+	require.NoError(t, h.Store.GitHubAnswers(t.Context(), 5001, true))
+	require.Empty(t, upToDate(h))
+	require.NoError(t, h.Store.HoldPace(t.Context(), 5001, 20*time.Minute))
+	held := upToDate(h)
 	require.Len(t, held, 1)
 	require.Equal(t, "RateLimited", held[0].Reason)
 	require.Contains(t, held[0].Message, "is used up, or nearly, until "+time.Now().UTC().Add(20*time.Minute).Format("2006-01-02 15"))

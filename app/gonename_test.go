@@ -1,69 +1,48 @@
 package app_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// release makes a cluster one that is gone, as a finished teardown leaves it.
-func (h *fixture) release(row store.Row) {
-	h.Helper()
-	h.query(`UPDATE clusters SET status = 'DESTROYED', phase = 'released', wish = 'absent', wish_why = 'by hand', teardown = 'DESTROY',
-		destroyed_at = now() WHERE id = $1 RETURNING id`, row.ID)
-}
-
-func (h *fixture) named(p policy.Principal, name string) store.Row {
-	h.Helper()
-	made, err := h.service.Create(h.Context(), p, app.Asked{Door: policy.DoorAPI, Request: app.CreateRequest{
-		Name: name, Owner: "maya", Team: "platform", CostCenter: "sandbox", Environment: "test",
-	}})
-	require.NoError(h, err)
-	require.NotEmpty(h, made.Row.ID, "%v", made.Verdict.Refusals())
-	return made.Row
-}
-
-func seatedIn(id, team string) policy.Principal {
-	return policy.Principal{ID: id, Name: id, Seats: []policy.Seat{{Role: policy.Requester, Team: team}}}
-}
-
 func TestAClusterThatIsGoneKeepsItsName(t *testing.T) {
-	h := newFixture(t)
-	maya, stranger := seatedIn("oidc:https://issuer.example.com#maya", "platform"), seatedIn("oidc:https://issuer.example.com#sam", "payments")
-	older := h.named(maya, "demo")
-	h.release(older)
-	newer := h.named(maya, "demo")
+	h := servicetest.New(t)
+	maya := policy.As("oidc:https://issuer.example.com#maya", "maya", policy.Requester, "platform")
+	stranger := policy.As("oidc:https://issuer.example.com#sam", "sam", policy.Requester, "payments")
+	older := h.Create(maya, "demo")
+	h.Release(older)
+	newer := h.Create(maya, "demo")
 
-	row, err := h.service.Cluster(t.Context(), maya, "demo")
+	row, err := h.Service.Cluster(t.Context(), maya, "demo")
 	require.NoError(t, err)
 	require.Equal(t, newer.ID, row.ID, "the live one comes first")
-	h.release(newer)
+	h.Release(newer)
 
 	for read, do := range map[string]func(p policy.Principal) (string, error){
 		"status": func(p policy.Principal) (string, error) {
-			d, err := h.service.Get(t.Context(), p, "demo", 10)
+			d, err := h.Service.Get(t.Context(), p, "demo", 10)
 			return d.Row.ID, err
 		},
 		"explain": func(p policy.Principal) (string, error) {
-			e, err := h.service.Explain(t.Context(), p, "demo")
+			e, err := h.Service.Explain(t.Context(), p, "demo")
 			return e.Row.ID, err
 		},
 		"logs": func(p policy.Principal) (string, error) {
-			l, err := h.service.Log(t.Context(), p, "demo", "", 10)
+			l, err := h.Service.Log(t.Context(), p, "demo", "", 10)
 			return l.Job.Cluster, err
 		},
 		"timeline": func(p policy.Principal) (string, error) {
-			e, err := h.service.Timeline(t.Context(), p, "demo")
+			e, err := h.Service.Timeline(t.Context(), p, "demo")
 			return clusterOf(e), err
 		},
 		"jobs": func(p policy.Principal) (string, error) {
-			jobs, _, err := h.service.Jobs(t.Context(), p, store.JobFilter{Cluster: "demo"})
+			jobs, _, err := h.Service.Jobs(t.Context(), p, store.JobFilter{Cluster: "demo"})
 			if len(jobs) == 0 {
 				return "", err
 			}
@@ -90,47 +69,19 @@ func clusterOf(events []store.Event) string {
 }
 
 func TestDestroyingWhatIsGoneSucceedsAndSaysWhenItWent(t *testing.T) {
-	h := newFixture(t)
-	maya := seatedIn("oidc:https://issuer.example.com#maya", "platform")
-	made := h.named(maya, "demo")
-	h.release(made)
-	before := h.query(`SELECT count(*)::text FROM audit_events UNION ALL SELECT count(*)::text FROM jobs`)
-	row, job, err := h.service.Destroy(t.Context(), maya, "demo", app.Deed{Door: policy.DoorAPI})
+	h := servicetest.New(t)
+	maya := policy.As("oidc:https://issuer.example.com#maya", "maya", policy.Requester, "platform")
+	made := h.Create(maya, "demo")
+	h.Release(made)
+	before := h.Query(`SELECT count(*)::text FROM audit_events UNION ALL SELECT count(*)::text FROM jobs`)
+	row, job, err := h.Service.Destroy(t.Context(), maya, "demo", app.Deed{Door: policy.DoorAPI})
 	require.NoError(t, err)
 	require.Equal(t, made.ID, row.ID)
 	require.NotEmpty(t, job)
-	require.Contains(t, app.Destroying(row), "demo is destroyed: nothing has been left of it since "+row.ReleasedAt.UTC().Format("2006-01-02 15:04:05 UTC"))
-	require.Equal(t, before, h.query(`SELECT count(*)::text FROM audit_events UNION ALL SELECT count(*)::text FROM jobs`), "nothing was changed")
+	require.Contains(t, app.Destroying(row), "demo was destroyed: nothing has been left of it since "+row.ReleasedAt.UTC().Format("2006-01-02 15:04:05 UTC"))
+	require.Equal(t, before, h.Query(`SELECT count(*)::text FROM audit_events UNION ALL SELECT count(*)::text FROM jobs`), "nothing was changed")
 
-	_, err = h.service.Extend(t.Context(), maya, "demo", app.Span{Hours: 1}, app.Deed{Door: policy.DoorAPI})
+	_, err = h.Service.Extend(t.Context(), maya, "demo", app.Span{Hours: 1}, app.Deed{Door: policy.DoorAPI})
 	require.Equal(t, app.Conflict, app.KindOf(err))
-	require.ErrorContains(t, err, "demo is destroyed")
-}
-
-func TestCommentsTellOfTheClusterThatIsGone(t *testing.T) {
-	h := opened(t)
-	h.comment(1, "will", "/ocp create")
-	row := h.only()
-	h.release(row)
-	since := "`" + row.Name + "` is destroyed: nothing has been left of it since "
-	for i, c := range []struct{ line, want string }{
-		{"/ocp status", "`" + row.Name + "`"},
-		{"/ocp status " + profile, "`" + row.Name + "`"},
-		{"/ocp logs", "`" + row.Name + "`"},
-		{"/ocp destroy", since},
-		{"/ocp extend 4h", "@will: " + strings.ReplaceAll(since, "`", "")},
-		{"/ocp destroy aws-standard", "no cluster of profile `aws-standard`"},
-	} {
-		h.comment(int64(i+2), "will", c.line)
-		said := h.replies()
-		require.Contains(t, said[len(said)-1], c.want, c.line)
-	}
-}
-
-func TestSlackTellsOfTheClusterThatIsGone(t *testing.T) {
-	h := inSlack(t, profiles.ApprovalTerms{Count: 1, By: "platform_admin"})
-	row := h.named(seatedIn("oidc:https://issuer.example.com#maya", "platform"), "demo")
-	h.release(row)
-	require.Contains(t, h.slack("UMATE", "status demo"), "`demo`")
-	require.Contains(t, h.slack("UPAY", "status demo"), "There is no cluster demo that you may see")
+	require.ErrorContains(t, err, "demo was destroyed")
 }

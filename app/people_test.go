@@ -12,12 +12,12 @@ import (
 )
 
 func TestAQuotaOfAPersonCountsEveryLinkedIdentity(t *testing.T) {
-	h := fixtureWith(t, servicetest.Catalogue(t, map[string]string{
+	h := servicetest.With(t, servicetest.Catalogue(t, map[string]string{
 		"quotas/quotas.yaml": "quotas:\n  - {name: person, scope: person, match: [\"saml:*\"], live: 1}\n",
 		"people/people.yaml": "people:\n  - {name: maya, displayName: Maya Weber, identities: [\"saml:maya\", \"oidc:https://id.acme.example#maya\"]}\n",
 	}))
 	create := func(id, called, name string) (app.Created, error) {
-		return h.service.Create(t.Context(), policy.As(id, called, policy.Requester, "platform"), app.Asked{Door: policy.DoorAPI, Request: app.CreateRequest{
+		return h.Service.Create(t.Context(), policy.As(id, called, policy.Requester, "platform"), app.Asked{Door: policy.DoorAPI, Request: app.CreateRequest{
 			Name: name, Profile: "aws-minimal-test", Team: "platform", CostCenter: "sandbox", Environment: "test",
 		}})
 	}
@@ -33,6 +33,6 @@ func TestAQuotaOfAPersonCountsEveryLinkedIdentity(t *testing.T) {
 	third, err := create("oidc:https://other.example#maya", "Maya", "three")
 	require.NoError(t, err)
 	require.True(t, third.Verdict.Allowed && len(third.Verdict.Waits) == 0, "the same subject of another issuer is another person")
-	require.Equal(t, "Maya Weber", h.service.NameOf("saml:MAYA"))
-	require.Equal(t, "maya (OIDC)", h.service.NameOf("oidc:https://other.example#maya"))
+	require.Equal(t, "Maya Weber", h.Service.NameOf("saml:MAYA"))
+	require.Equal(t, "maya (OIDC)", h.Service.NameOf("oidc:https://other.example#maya"))
 }

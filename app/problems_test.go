@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/policy"
 )
 
@@ -23,16 +24,16 @@ func nonsense(fields int) string {
 	return b.String() + "}"
 }
 
-func (h *fixture) judged(ctx context.Context, text string) (policy.Verdict, []app.Field, error) {
+func judged(ctx context.Context, h *servicetest.Fixture, text string) (policy.Verdict, []app.Field, error) {
 	maya := policy.As("saml:maya", "maya", policy.Requester, "platform")
 	request, wrong := app.ReadCreateRequest(strings.NewReader(text))
-	v, err := h.service.DryRun(ctx, maya, app.Asked{Request: request, Wrong: wrong, Door: policy.DoorAPI})
+	v, err := h.Service.DryRun(ctx, maya, app.Asked{Request: request, Wrong: wrong, Door: policy.DoorAPI})
 	return v.Verdict, wrong, err
 }
 
 func TestAtMostFiftyProblemsAreToldAndHowManyMoreThereAre(t *testing.T) {
-	h := newFixture(t)
-	v, wrong, err := h.judged(t.Context(), nonsense(5500))
+	h := servicetest.New(t)
+	v, wrong, err := judged(t.Context(), h, nonsense(5500))
 	require.NoError(t, err)
 	require.Len(t, wrong, 51)
 	require.Equal(t, "k0", wrong[0].Name)
@@ -46,35 +47,35 @@ func TestAtMostFiftyProblemsAreToldAndHowManyMoreThereAre(t *testing.T) {
 
 	maya := policy.As("saml:maya", "maya", policy.Requester, "platform")
 	request, wrong := app.ReadCreateRequest(strings.NewReader(nonsense(5500)))
-	_, err = h.service.Create(t.Context(), maya, app.Asked{Request: request, Wrong: wrong, Door: policy.DoorAPI})
+	_, err = h.Service.Create(t.Context(), maya, app.Asked{Request: request, Wrong: wrong, Door: policy.DoorAPI})
 	var refused *app.Error
 	require.ErrorAs(t, err, &refused)
 	require.Len(t, refused.Fields, 51)
 
-	_, wrong, err = h.judged(t.Context(), nonsense(50))
+	_, wrong, err = judged(t.Context(), h, nonsense(50))
 	require.NoError(t, err)
 	require.Len(t, wrong, 50, "all of them")
-	_, wrong, err = h.judged(t.Context(), nonsense(51))
+	_, wrong, err = judged(t.Context(), h, nonsense(51))
 	require.NoError(t, err)
 	require.Contains(t, wrong[50].Detail, "1 more problem is not listed")
 }
 
 // What a request costs grows with its length and no faster. Before, the refusals were listed anew for each field.
 func TestADryRunCostsNoMoreThanItsLength(t *testing.T) {
-	h := newFixture(t)
+	h := servicetest.New(t)
 	text := nonsense(5500)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, _, err := h.judged(t.Context(), text)
+	_, _, err := judged(t.Context(), h, text)
 	require.NoError(t, err)
 	runtime.ReadMemStats(&after)
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(64<<20))
 }
 
 func TestADryRunEndsWithItsRequest(t *testing.T) {
-	h := newFixture(t)
+	h := servicetest.New(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, _, err := h.judged(ctx, nonsense(5500))
+	_, _, err := judged(ctx, h, nonsense(5500))
 	require.ErrorIs(t, err, context.Canceled)
 }

@@ -45,7 +45,7 @@ func TestNothingThatOpensADestroyedClusterIsHandedOut(t *testing.T) {
 			body = Reason{Reason: "again"}
 		}
 		problem := h.refused(call.method, call.at, admin, body, http.StatusConflict)
-		require.Contains(t, problem.Detail, "shop is destroyed: nothing has been left of it since", call.at)
+		require.Contains(t, problem.Detail, "shop was destroyed: nothing has been left of it since", call.at)
 	}
 	_, raw := h.ask(http.MethodGet, path, admin, nil)
 	require.NotContains(t, string(raw), servicetest.ClientKey)

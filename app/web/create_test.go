@@ -179,7 +179,7 @@ func TestAClusterThatIsGoneHasItsPageByItsName(t *testing.T) {
 	require.Equal(t, http.StatusOK, status)
 	require.Contains(t, page, row.ID)
 	_, page, _ = b.post("/clusters/shop-old/destroy", url.Values{})
-	require.Contains(t, page, "shop-old is destroyed: nothing has been left of it since ")
+	require.Contains(t, page, "shop-old was destroyed: nothing has been left of it since ")
 }
 
 func TestARefusalIsShownWithItsTreeAndAgainForTheSecondClick(t *testing.T) {

@@ -1,5 +1,6 @@
 // Package servicetest gives tests what an application service needs: a store on a real database, a catalogue, a bucket, and a way to
-// see what an act changed and to restore it. The service and its entry point belong to the test.
+// see what an act changed and to restore it. A Fixture has all of it and every application service, with a stand-in for GitHub; tests
+// of an entry point bring their own service.
 package servicetest
 
 import (

@@ -1,4 +1,4 @@
-package app_test
+package slash_test
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/slash"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
@@ -16,9 +17,16 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
+// fixture is a servicetest.Fixture whose users type commands in Slack.
+type fixture struct {
+	*servicetest.Fixture
+	commands int // typed so far
+}
+
 // inSlack is a fixture in whose catalogue Slack's users have roles, and in which everything waits for a word.
 func inSlack(t *testing.T, terms profiles.ApprovalTerms) *fixture {
-	b := careful(t, terms)
+	t.Helper()
+	b := servicetest.Careful(t, terms)
 	seat := func(user, role, team string) profiles.Identity {
 		return profiles.Identity{
 			Name: "slack-" + user, Source: profiles.SourceSlack, Role: role, Teams: []string{team},
@@ -27,23 +35,21 @@ func inSlack(t *testing.T, terms profiles.ApprovalTerms) *fixture {
 	}
 	b.Identities = append(b.Identities, seat("UADMIN", "platform_admin", "*"), seat("UMATE", "requester", "platform"), seat("UPAY", "requester", "payments"),
 		seat("UAUDIT", "auditor", "*"), seat("UBOSS", "platform_admin", "platform"), seat("UPAYBOSS", "platform_admin", "payments"))
-	return fixtureWith(t, b)
+	return &fixture{Fixture: servicetest.With(t, b)}
 }
-
-var commands int
 
 // slack has a user type a command, and returns the answer.
 func (h *fixture) slack(user, text string) string {
 	h.Helper()
-	commands++
-	return h.slackAs(slash.Command{ID: fmt.Sprintf("13345224609.%d", commands), Workspace: "T1", Channel: "C1", User: user, Name: "somebody", Text: text})
+	h.commands++
+	return h.slackAs(slash.Command{ID: fmt.Sprintf("13345224609.%d", h.commands), Workspace: "T1", Channel: "C1", User: user, Name: "somebody", Text: text})
 }
 
 func (h *fixture) slackAs(e slash.Command) string {
 	h.Helper()
-	_, err := h.slash.Handle(h.Context(), e)
+	_, err := h.Service.Slash.Handle(h.Context(), e)
 	require.NoError(h, err)
-	said := h.query(`SELECT body FROM replies WHERE cause = $1 AND workspace = $2 AND channel = $3 AND person = $4`,
+	said := h.Query(`SELECT body FROM replies WHERE cause = $1 AND workspace = $2 AND channel = $3 AND person = $4`,
 		"slack:"+e.Workspace+":"+e.ID, e.Workspace, e.Channel, e.User)
 	require.Len(h, said, 1, "one answer, to the one who asked, where they asked")
 	return said[0]
@@ -52,8 +58,8 @@ func (h *fixture) slackAs(e slash.Command) string {
 // waits labels the pull request and returns what its cluster waits for.
 func (h *fixture) waits() store.Approval {
 	h.Helper()
-	h.labeled("will", label)
-	page, _, err := h.store.Approvals(h.Context(), store.ApprovalFilter{State: store.ApprovalPending})
+	h.Labeled("will", servicetest.Label)
+	page, _, err := h.Store.Approvals(h.Context(), store.ApprovalFilter{State: store.ApprovalPending})
 	require.NoError(h, err)
 	require.Len(h, page, 1)
 	return page[0]
@@ -61,7 +67,7 @@ func (h *fixture) waits() store.Approval {
 
 func (h *fixture) approval(id string) store.Approval {
 	h.Helper()
-	a, err := h.store.Approval(h.Context(), id)
+	a, err := h.Store.Approval(h.Context(), id)
 	require.NoError(h, err)
 	return a
 }
@@ -71,7 +77,7 @@ func (h *fixture) links(user string, p policy.Principal) {
 	h.Helper()
 	handle := regexp.MustCompile(`/links/([^>]+)>`).FindStringSubmatch(h.slack(user, "link"))
 	require.NotNil(h, handle)
-	got, err := h.service.Redeem(h.Context(), p, handle[1], app.Deed{Door: policy.DoorWeb})
+	got, err := h.Service.Redeem(h.Context(), p, handle[1], app.Deed{Door: policy.DoorWeb})
 	require.NoError(h, err)
 	require.Equal(h, "slack:T1/"+user, got.Account)
 }
@@ -104,7 +110,7 @@ func TestWhoseWordCountsInSlack(t *testing.T) {
 	require.Contains(t, h.slackAs(slash.Command{ID: "1", Workspace: "TOTHER", Channel: "C1", User: "UADMIN", Text: "approve " + a.ID}), "`/ocp link`", "a user of another workspace is another's")
 	require.Contains(t, h.slack("UBOSS", "approvals"), "`/ocp approve "+a.ID+"`")
 	require.Contains(t, h.slack("UBOSS", "approve "+a.ClusterName+" go ahead"), "You approved `"+a.ClusterName+"` at `6dcb09b`. It starts now")
-	require.False(t, h.only().NeedsApproval)
+	require.False(t, h.Only().NeedsApproval)
 	votes := h.approval(a.ID).Votes
 	require.Len(t, votes, 1)
 	require.Equal(t, []string{"slack:T1/UBOSS", "slack", "go ahead"}, []string{votes[0].Principal, votes[0].Door, votes[0].Reason})
@@ -117,9 +123,9 @@ func TestARefusalInSlackEndsItWithAReason(t *testing.T) {
 	h := inSlack(t, profiles.ApprovalTerms{})
 	a := h.waits()
 	require.Contains(t, h.slack("UADMIN", "refuse "+a.ID), "Add a reason")
-	require.True(t, h.only().NeedsApproval)
+	require.True(t, h.Only().NeedsApproval)
 	require.Contains(t, h.slack("UADMIN", "refuse "+a.Cluster+" not this week"), "You refused `"+a.ClusterName+"`")
-	require.Equal(t, lifecycle.Absent, h.only().Wish)
+	require.Equal(t, lifecycle.Absent, h.Only().Wish)
 	now := h.approval(a.ID)
 	require.Equal(t, store.ApprovalRefused, now.State)
 	require.Contains(t, now.DecidedWhy, "not this week")
@@ -132,7 +138,7 @@ func TestACommandWorkedTwiceVotesOnceAndAnswersOnce(t *testing.T) {
 	e := slash.Command{ID: "1.2.3", Workspace: "T1", Channel: "C1", User: "UMATE", Text: "approve " + a.ID}
 	first := h.slackAs(e)
 	require.Contains(t, first, "It has 1 of the 2 votes it needs")
-	require.Equal(t, []string{"true"}, h.query(`SELECT (r.xmin = v.xmin)::text FROM replies r, approval_votes v WHERE r.cause = 'slack:T1:1.2.3'`))
+	require.Equal(t, []string{"true"}, h.Query(`SELECT (r.xmin = v.xmin)::text FROM replies r, approval_votes v WHERE r.cause = 'slack:T1:1.2.3'`))
 	require.Equal(t, first, h.slackAs(e))
 	require.Len(t, h.approval(a.ID).Votes, 1)
 	for _, text := range []string{"help", "link", "nonsense", "status", "approvals"} {
@@ -152,18 +158,18 @@ func TestALinkedAccountInSlackHasItsOwnersSeats(t *testing.T) {
 	h.links("ULINK", proved("saml:mate", "ocpctl-team-platform"))
 	require.Contains(t, h.slack("ULINK", "approve "+a.ID), "1 of the 2 votes")
 	require.Equal(t, "saml:mate", h.approval(a.ID).Votes[0].Principal, "the person's, whichever way it came")
-	_, err := h.service.Vote(t.Context(), policy.As("saml:mate", "Mate", policy.Requester, "platform"), a.ID, true, app.Deed{Door: policy.DoorWeb})
+	_, err := h.Service.Vote(t.Context(), policy.As("saml:mate", "Mate", policy.Requester, "platform"), a.ID, true, app.Deed{Door: policy.DoorWeb})
 	require.Equal(t, app.Conflict, app.KindOf(err), "one person has one word")
 
 	h.links("UWILL", proved("saml:will", "ocpctl-team-platform"))
 	handle := regexp.MustCompile(`/links/(\S+)`)
-	h.comment(1, "will", "/ocp link")
-	said := h.replies()
-	_, err = h.service.Redeem(t.Context(), proved("saml:will", "ocpctl-team-platform"), handle.FindStringSubmatch(said[len(said)-1])[1], app.Deed{Door: policy.DoorWeb})
+	h.Comment(1, "will", "/ocp link")
+	said := h.Replies()
+	_, err = h.Service.Redeem(t.Context(), proved("saml:will", "ocpctl-team-platform"), handle.FindStringSubmatch(said[len(said)-1])[1], app.Deed{Door: policy.DoorWeb})
 	require.NoError(t, err)
 	require.Contains(t, h.slack("UWILL", "approve "+a.ID), "You requested this yourself", "on GitHub, and it is one person")
 
-	h.query(`UPDATE accounts SET seen_at = seen_at - interval '8 days' WHERE account = 'slack:T1/ULINK' RETURNING account`)
+	h.Query(`UPDATE accounts SET seen_at = seen_at - interval '8 days' WHERE account = 'slack:T1/ULINK' RETURNING account`)
 	require.Contains(t, h.slack("ULINK", "approvals"), "`/ocp link`", "whoever does not sign in any more acts from nowhere")
 }
 
@@ -173,15 +179,23 @@ func TestStatusInSlackShowsWhatThePersonMaySee(t *testing.T) {
 	b.Identities = append(b.Identities, profiles.Identity{
 		Name: "slack-mates", Source: profiles.SourceSlack, Role: "requester", Teams: []string{"platform"}, Match: map[string][]string{"channel": {"C1"}},
 	})
-	h := fixtureWith(t, b)
-	h.labeled("will", label)
-	row := h.only()
+	h := &fixture{Fixture: servicetest.With(t, b)}
+	h.Labeled("will", servicetest.Label)
+	row := h.Only()
 	for _, ref := range []string{"", " " + row.Name, " " + row.ID} {
-		require.Contains(t, h.slack("UANY", "status"+ref), "`"+row.Name+"` (`"+profile+"`)", ref)
+		require.Contains(t, h.slack("UANY", "status"+ref), "`"+row.Name+"` (`"+servicetest.Profile+"`)", ref)
 	}
 	require.Contains(t, h.slack("UANY", "approvals"), "No approval that you may see is pending")
 	require.Contains(t, h.slackAs(slash.Command{ID: "9", Workspace: "T1", Channel: "C2", User: "UANY", Text: "status"}), "`/ocp link`", "in another channel")
 	require.Contains(t, h.slack("UANY", "hepl"), "Did you mean `/ocp help`?")
 	require.Contains(t, h.slack("UANY", "help"), "**Commands**")
 	require.Contains(t, h.slack("UANY", "create"), "not available in Slack")
+}
+
+func TestSlackTellsOfTheClusterThatIsGone(t *testing.T) {
+	h := inSlack(t, profiles.ApprovalTerms{Count: 1, By: "platform_admin"})
+	row := h.Create(policy.As("oidc:https://issuer.example.com#maya", "maya", policy.Requester, "platform"), "demo")
+	h.Release(row)
+	require.Contains(t, h.slack("UMATE", "status demo"), "`demo`")
+	require.Contains(t, h.slack("UPAY", "status demo"), "There is no cluster demo that you may see")
 }

@@ -1,4 +1,4 @@
-package app_test
+package pulls_test
 
 import (
 	"testing"
@@ -13,17 +13,17 @@ import (
 // Whoever may write to a repository decides about its team's clusters, and about no other team's.
 func TestAClusterThatWasGivenAwayIsNotTheRepositorysAnyMore(t *testing.T) {
 	h := newFixture(t)
-	h.labeled("maya", label)
-	row := h.only()
+	h.Labeled("maya", label)
+	row := h.Only()
 	both := policy.Principal{ID: "saml:both", Name: "both", Seats: []policy.Seat{{Role: policy.Requester, Team: "platform"}, {Role: policy.Requester, Team: "security"}}}
-	_, err := h.service.Transfer(t.Context(), both, row.ID, "security", "both", app.Deed{Door: policy.DoorAPI})
+	_, err := h.Service.Transfer(t.Context(), both, row.ID, "security", "both", app.Deed{Door: policy.DoorAPI})
 	require.NoError(t, err)
 	for id, command := range []string{"/ocp destroy", "/ocp extend 1h"} {
-		h.comment(int64(id+1), "will", command)
-		require.Contains(t, h.replies()[id], "belongs to team security, and this repository to team platform")
+		h.Comment(int64(id+1), "will", command)
+		require.Contains(t, h.Replies()[id], "belongs to team security, and this repository to team platform")
 	}
-	require.Equal(t, lifecycle.Present, h.only().Wish)
-	require.Equal(t, row.Ends.TTL, h.only().Ends.TTL)
-	h.comment(3, "maya", "/ocp destroy") // who asked for it may still end it
-	require.Equal(t, lifecycle.Absent, h.only().Wish)
+	require.Equal(t, lifecycle.Present, h.Only().Wish)
+	require.Equal(t, row.Ends.TTL, h.Only().Ends.TTL)
+	h.Comment(3, "maya", "/ocp destroy") // who asked for it may still end it
+	require.Equal(t, lifecycle.Absent, h.Only().Wish)
 }

@@ -1,4 +1,4 @@
-package app_test
+package pulls_test
 
 import (
 	"fmt"
@@ -15,18 +15,18 @@ import (
 
 func TestAnEndSaysHowItBecameKnown(t *testing.T) {
 	h := newFixture(t)
-	h.labeled("will", label)
-	e := h.event(pulls.ActionSeen, "", false, label)
+	h.Labeled("will", label)
+	e := h.Event(pulls.ActionSeen, "", false, label)
 	e.PR.Merged, e.Why = true, "seen by the sweep"
-	h.sync(e)
-	require.Equal(t, "the pull request was merged, seen by the sweep", h.only().Ends.Reason())
-	require.Equal(t, []string{store.Lifecycle}, h.query(`SELECT actor FROM audit_events WHERE action = 'end_set'`))
+	h.Sync(e)
+	require.Equal(t, "the pull request was merged, seen by the sweep", h.Only().Ends.Reason())
+	require.Equal(t, []string{store.Lifecycle}, h.Query(`SELECT actor FROM audit_events WHERE action = 'end_set'`))
 }
 
 // outcomeOf is what of a pull request's clusters must not depend on the order in which its events came.
 func outcomeOf(h *fixture) string {
 	newest := map[string]string{}
-	for _, row := range h.clusters() {
+	for _, row := range h.Clusters() {
 		newest[row.Profile] = fmt.Sprintf("%s closed=%t label=%t", row.Wish, !row.Ends.PRClosed.IsZero(), !row.Ends.LabelRemoved.IsZero())
 	}
 	return fmt.Sprint(newest)
@@ -85,7 +85,7 @@ func TestTheOrderOfEventsDoesNotMatter(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, order := range permutations(len(c.events)) {
 				h := newFixture(t)
-				at, events := h.pr(true), make([]pulls.PullRequestEvent, len(c.events))
+				at, events := h.PR(true), make([]pulls.PullRequestEvent, len(c.events))
 				for i, e := range c.events {
 					pr := at
 					pr.Open, pr.Labels, pr.UpdatedAt = e.open, e.labels, at.UpdatedAt.Add(e.after)
@@ -94,13 +94,13 @@ func TestTheOrderOfEventsDoesNotMatter(t *testing.T) {
 					}
 					events[i] = pulls.PullRequestEvent{PR: pr, Actor: "will", Action: e.action, Label: e.label}
 				}
-				h.github.prs = map[int]store.PullRequest{41: events[len(events)-1].PR}
+				h.GitHub.PRs = map[int]store.PullRequest{41: events[len(events)-1].PR}
 				for _, i := range order {
 					if e := c.events[i]; e.action == "comment" {
-						h.comment(int64(i+1), "will", e.label)
+						h.Comment(int64(i+1), "will", e.label)
 						continue
 					}
-					h.sync(events[i])
+					h.Sync(events[i])
 				}
 				require.Equal(t, c.want, outcomeOf(h), "%v", order)
 			}
@@ -110,40 +110,40 @@ func TestTheOrderOfEventsDoesNotMatter(t *testing.T) {
 
 func TestACommentThatCreatesIsJudgedByThePullRequestAsItStands(t *testing.T) {
 	h := opened(t)
-	h.github.prs = map[int]store.PullRequest{41: h.pr(false)} // closed, and nobody told
-	h.comment(1, "will", "/ocp create")
-	require.Empty(t, h.clusters())
-	require.Contains(t, h.replies()[0], "is closed")
+	h.GitHub.PRs = map[int]store.PullRequest{41: h.PR(false)} // closed, and nobody told
+	h.Comment(1, "will", "/ocp create")
+	require.Empty(t, h.Clusters())
+	require.Contains(t, h.Replies()[0], "is closed")
 }
 
 func TestWhatCameLateCountsForWhatItWasAboutAlone(t *testing.T) {
 	h := newFixture(t)
-	opened, labeled := h.event("opened", "rob", true), h.event("labeled", "will", true, label)
+	opened, labeled := h.Event("opened", "rob", true), h.Event("labeled", "will", true, label)
 	labeled.Label = label
-	h.github.permission["rob"] = "write"
-	h.sync(h.event("synchronize", "rob", true, label))
-	h.sync(opened)
-	require.Empty(t, h.clusters(), "he opened it without the label")
-	h.sync(labeled)
-	require.Equal(t, "github:will", h.only().RequestedBy)
+	h.GitHub.Permissions["rob"] = "write"
+	h.Sync(h.Event("synchronize", "rob", true, label))
+	h.Sync(opened)
+	require.Empty(t, h.Clusters(), "he opened it without the label")
+	h.Sync(labeled)
+	require.Equal(t, "github:will", h.Only().RequestedBy)
 }
 
 func TestALateLabelIsNoWishOnceALaterOneWasRefused(t *testing.T) {
 	h := newFixture(t)
-	first := pulls.PullRequestEvent{PR: h.pr(true, label), Actor: "will", Action: "labeled", Label: label}
-	h.labeled("toni", label)
-	h.sync(first)
-	require.Empty(t, h.clusters(), "the label that stands is toni's, and was answered")
+	first := pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", Action: "labeled", Label: label}
+	h.Labeled("toni", label)
+	h.Sync(first)
+	require.Empty(t, h.Clusters(), "the label that stands is toni's, and was answered")
 }
 
 func TestAPushBackToTheFirstHeadIsFollowedToo(t *testing.T) {
 	h := newFixture(t)
-	h.labeled("will", label)
-	first := h.only().PR.Head
+	h.Labeled("will", label)
+	first := h.Only().PR.Head
 	for _, head := range []string{strings.Repeat("b", 40), first} {
-		e := h.event("synchronize", "will", true, label)
+		e := h.Event("synchronize", "will", true, label)
 		e.PR.Head = head
-		h.sync(e)
-		require.Equal(t, []string{head}, h.query(`SELECT head FROM subscribers WHERE kind = 'github_check' AND NOT left_behind`))
+		h.Sync(e)
+		require.Equal(t, []string{head}, h.Query(`SELECT head FROM subscribers WHERE kind = 'github_check' AND NOT left_behind`))
 	}
 }

@@ -1,4 +1,4 @@
-package app_test
+package pulls_test
 
 import (
 	"cmp"
@@ -18,7 +18,7 @@ import (
 func (h *fixture) moved(e pulls.RepositoryEvent) string {
 	h.Helper()
 	e.Installation, e.Actor = cmp.Or(e.Installation, 5001), "maya"
-	note, err := h.service.RepositoryMoved(h.Context(), e)
+	note, err := h.Service.RepositoryMoved(h.Context(), e)
 	require.NoError(h, err)
 	return note
 }
@@ -31,10 +31,10 @@ func reached(name string) app.RepositoryState {
 // numbered has the label set on a pull request of repository 900.
 func (h *fixture) numbered() store.Row {
 	h.Helper()
-	e := h.event("labeled", "will", true, label)
+	e := h.Event("labeled", "will", true, label)
 	e.Label, e.PR.RepoID = label, 900
-	h.sync(e)
-	return h.only()
+	h.Sync(e)
+	return h.Only()
 }
 
 // What is told of a repository only says what to ask: by GitHub's answer alone something follows.
@@ -80,34 +80,34 @@ func TestWhatHappensToARepository(t *testing.T) {
 			c.event.RepoID = 900
 			unchanged := func(why string) {
 				t.Helper()
-				require.Equal(t, repo, h.only().PR.Repo, why)
-				require.True(t, h.only().Ends.PRClosed.IsZero(), why)
+				require.Equal(t, repo, h.Only().PR.Repo, why)
+				require.True(t, h.Only().Ends.PRClosed.IsZero(), why)
 			}
-			h.github.repos = unmoved
+			h.GitHub.Repos = unmoved
 			require.Contains(t, h.moved(c.event), "GitHub does not say that acme/shop was "+c.event.Action)
 			unchanged("what is told is not so")
-			h.github.repos, h.github.silent = c.answers, true
+			h.GitHub.Repos, h.GitHub.Silent = c.answers, true
 			require.Contains(t, h.moved(c.event), "GitHub does not tell how acme/shop stands")
 			unchanged("GitHub refuses to tell")
-			h.github.down.Store(true)
+			h.GitHub.Down.Store(true)
 			e := c.event
 			e.Installation = 5001
-			_, err := h.service.RepositoryMoved(t.Context(), e)
+			_, err := h.Service.RepositoryMoved(t.Context(), e)
 			require.ErrorIs(t, err, errDown, "it is asked again")
 			require.Empty(t, app.KindOf(err))
 			unchanged("GitHub does not answer")
-			h.github.silent = false
-			h.github.down.Store(false)
+			h.GitHub.Silent = false
+			h.GitHub.Down.Store(false)
 
 			h.moved(c.event)
 			h.moved(c.event)
-			row = h.only()
+			row = h.Only()
 			require.Equal(t, c.repo, row.PR.Repo)
 			require.Equal(t, cmp.Or(c.followed, 5001), row.PR.Installation)
 			require.Equal(t, c.ends == "", row.Ends.PRClosed.IsZero())
 			if c.ends != "" {
 				require.Equal(t, c.ends, row.Ends.Reason())
-				require.Len(t, h.query(`SELECT action FROM audit_events WHERE action = 'end_set'`), 1)
+				require.Len(t, h.Query(`SELECT action FROM audit_events WHERE action = 'end_set'`), 1)
 			}
 		})
 	}
@@ -118,40 +118,40 @@ func TestAnArchivedRepositoryIsLookedAfterAgainWhenGitHubSaysSo(t *testing.T) {
 	h.numbered()
 	state := reached(repo)
 	state.Archived = true
-	h.github.repos, h.github.installed = map[string]app.RepositoryState{repo: state}, map[string]int64{repo: 5001}
+	h.GitHub.Repos, h.GitHub.Installed = map[string]app.RepositoryState{repo: state}, map[string]int64{repo: 5001}
 	h.moved(pulls.RepositoryEvent{Action: "archived", RepoID: 900, From: repo})
-	seen := h.event(pulls.ActionSeen, "", true, label)
+	seen := h.Event(pulls.ActionSeen, "", true, label)
 	seen.PR.RepoID, seen.Archived = 900, true
-	h.sync(seen)
-	require.Equal(t, "acme/shop was archived", h.only().Ends.Reason(), "it is seen all the time")
-	_, err := h.service.InstallationChanged(t.Context(), pulls.InstallationEvent{Installation: 5001, Action: "unsuspend", Actor: "maya"})
+	h.Sync(seen)
+	require.Equal(t, "acme/shop was archived", h.Only().Ends.Reason(), "it is seen all the time")
+	_, err := h.Service.InstallationChanged(t.Context(), pulls.InstallationEvent{Installation: 5001, Action: "unsuspend", Actor: "maya"})
 	require.NoError(t, err)
-	require.False(t, h.only().Ends.PRClosed.IsZero(), "that the App is there again is not what it waits for")
+	require.False(t, h.Only().Ends.PRClosed.IsZero(), "that the App is there again is not what it waits for")
 	h.moved(pulls.RepositoryEvent{Action: "unarchived", RepoID: 900, From: repo})
-	require.False(t, h.only().Ends.PRClosed.IsZero(), "told, and not so")
-	h.github.repos[repo] = reached(repo)
+	require.False(t, h.Only().Ends.PRClosed.IsZero(), "told, and not so")
+	h.GitHub.Repos[repo] = reached(repo)
 	h.moved(pulls.RepositoryEvent{Action: "unarchived", RepoID: 900, From: repo})
-	require.True(t, h.only().Ends.PRClosed.IsZero())
+	require.True(t, h.Only().Ends.PRClosed.IsZero())
 	h.moved(pulls.RepositoryEvent{Action: "archived", RepoID: 900, From: repo})
-	require.True(t, h.only().Ends.PRClosed.IsZero(), "heard late: it is archived no longer")
+	require.True(t, h.Only().Ends.PRClosed.IsZero(), "heard late: it is archived no longer")
 	seen.Archived = true
-	h.sync(seen)
-	require.Equal(t, "acme/shop was archived", h.only().Ends.Reason(), "which nobody told")
+	h.Sync(seen)
+	require.Equal(t, "acme/shop was archived", h.Only().Ends.Reason(), "which nobody told")
 }
 
 func TestARepositoryThatTheAppReachesNoMoreStaysEndedThoughAnybodySeesIt(t *testing.T) {
 	h := newFixture(t)
 	h.numbered()
-	h.github.repos = map[string]app.RepositoryState{repo: {ID: 900, Name: repo}} // it is public
+	h.GitHub.Repos = map[string]app.RepositoryState{repo: {ID: 900, Name: repo}} // it is public
 	h.moved(pulls.RepositoryEvent{Action: "deleted", RepoID: 900, From: repo})
-	require.False(t, h.only().Ends.PRClosed.IsZero())
-	seen := h.event(pulls.ActionSeen, "", true, label)
+	require.False(t, h.Only().Ends.PRClosed.IsZero())
+	seen := h.Event(pulls.ActionSeen, "", true, label)
 	seen.PR.RepoID = 900
-	h.sync(seen)
-	require.False(t, h.only().Ends.PRClosed.IsZero())
-	h.github.installed = map[string]int64{repo: 5001}
-	h.sync(seen)
-	require.True(t, h.only().Ends.PRClosed.IsZero(), "what the App sees again goes on")
+	h.Sync(seen)
+	require.False(t, h.Only().Ends.PRClosed.IsZero())
+	h.GitHub.Installed = map[string]int64{repo: 5001}
+	h.Sync(seen)
+	require.True(t, h.Only().Ends.PRClosed.IsZero(), "what the App sees again goes on")
 }
 
 func TestWhatHappensToAnInstallation(t *testing.T) {
@@ -165,118 +165,118 @@ func TestWhatHappensToAnInstallation(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newFixture(t)
-			h.labeled("will", label)
+			h.Labeled("will", label)
 			change := func(e pulls.InstallationEvent) string {
 				h.Helper()
 				e.Installation, e.Actor = cmp.Or(e.Installation, 5001), "maya"
-				note, err := h.service.InstallationChanged(t.Context(), e)
+				note, err := h.Service.InstallationChanged(t.Context(), e)
 				require.NoError(t, err)
 				return note
 			}
 			there := map[string]int64{repo: cmp.Or(c.back.Installation, 5001)}
-			h.github.installed = map[string]int64{repo: 5001}
+			h.GitHub.Installed = map[string]int64{repo: 5001}
 			require.Contains(t, change(c.gone), "GitHub says that the App reaches acme/shop")
-			require.True(t, h.only().Ends.PRClosed.IsZero(), "told, and not so")
-			h.github.installed, h.github.silent = nil, true
+			require.True(t, h.Only().Ends.PRClosed.IsZero(), "told, and not so")
+			h.GitHub.Installed, h.GitHub.Silent = nil, true
 			require.Contains(t, change(c.gone), "GitHub does not tell how acme/shop stands")
-			require.True(t, h.only().Ends.PRClosed.IsZero(), "GitHub refuses to tell")
-			h.github.silent = false
-			h.github.down.Store(true)
+			require.True(t, h.Only().Ends.PRClosed.IsZero(), "GitHub refuses to tell")
+			h.GitHub.Silent = false
+			h.GitHub.Down.Store(true)
 			e := c.gone
 			e.Installation = 5001
-			_, err := h.service.InstallationChanged(t.Context(), e)
+			_, err := h.Service.InstallationChanged(t.Context(), e)
 			require.ErrorIs(t, err, errDown, "it is asked again")
-			require.True(t, h.only().Ends.PRClosed.IsZero(), "GitHub does not answer")
-			h.github.down.Store(false)
+			require.True(t, h.Only().Ends.PRClosed.IsZero(), "GitHub does not answer")
+			h.GitHub.Down.Store(false)
 			change(pulls.InstallationEvent{Action: "removed", Repos: []string{"acme/other"}})
 			change(pulls.InstallationEvent{Action: "removed"})
-			require.True(t, h.only().Ends.PRClosed.IsZero())
+			require.True(t, h.Only().Ends.PRClosed.IsZero())
 			change(c.gone)
-			require.Equal(t, c.why, h.only().Ends.Reason())
-			require.WithinDuration(t, time.Now().Add(grace), h.only().Ends.PRClosed, time.Minute)
+			require.Equal(t, c.why, h.Only().Ends.Reason())
+			require.WithinDuration(t, time.Now().Add(grace), h.Only().Ends.PRClosed, time.Minute)
 			change(c.back)
-			h.sync(h.event(pulls.ActionSeen, "", true, label))
-			require.False(t, h.only().Ends.PRClosed.IsZero(), "heard after the App was gone again, and anybody may see it")
-			h.github.installed = there
+			h.Sync(h.Event(pulls.ActionSeen, "", true, label))
+			require.False(t, h.Only().Ends.PRClosed.IsZero(), "heard after the App was gone again, and anybody may see it")
+			h.GitHub.Installed = there
 			change(c.back)
-			require.True(t, h.only().Ends.PRClosed.IsZero())
-			require.Equal(t, cmp.Or(c.back.Installation, 5001), h.only().PR.Installation)
+			require.True(t, h.Only().Ends.PRClosed.IsZero())
+			require.Equal(t, cmp.Or(c.back.Installation, 5001), h.Only().PR.Installation)
 		})
 	}
 }
 
 func TestAnInstallationThatWasMadeAnewIsFollowedWhicheverIsToldFirst(t *testing.T) {
 	h := newFixture(t)
-	h.labeled("will", label)
-	h.github.installed = map[string]int64{repo: 7001}
-	_, err := h.service.InstallationChanged(t.Context(), pulls.InstallationEvent{Installation: 5001, Action: "deleted", Actor: "maya"})
+	h.Labeled("will", label)
+	h.GitHub.Installed = map[string]int64{repo: 7001}
+	_, err := h.Service.InstallationChanged(t.Context(), pulls.InstallationEvent{Installation: 5001, Action: "deleted", Actor: "maya"})
 	require.NoError(t, err)
-	require.True(t, h.only().Ends.PRClosed.IsZero())
-	require.EqualValues(t, 7001, h.only().PR.Installation)
-	_, err = h.service.InstallationChanged(t.Context(), pulls.InstallationEvent{Installation: 6666, Action: "created", Repos: []string{repo}, Actor: "maya"})
+	require.True(t, h.Only().Ends.PRClosed.IsZero())
+	require.EqualValues(t, 7001, h.Only().PR.Installation)
+	_, err = h.Service.InstallationChanged(t.Context(), pulls.InstallationEvent{Installation: 6666, Action: "created", Repos: []string{repo}, Actor: "maya"})
 	require.NoError(t, err)
-	require.EqualValues(t, 7001, h.only().PR.Installation, "told by one that GitHub does not name")
+	require.EqualValues(t, 7001, h.Only().PR.Installation, "told by one that GitHub does not name")
 }
 
 // An installation may be on thousands of repositories, each named: those that are not known here take nothing.
 func TestAnInstallationOnRepositoriesThatNobodyKnowsWaitsForNobody(t *testing.T) {
 	h := newFixture(t)
-	h.labeled("will", label)
-	h.github.installed = map[string]int64{repo: 7001, "acme/a": 7001, "acme/b": 7001}
+	h.Labeled("will", label)
+	h.GitHub.Installed = map[string]int64{repo: 7001, "acme/a": 7001, "acme/b": 7001}
 	e := pulls.InstallationEvent{Installation: 7001, Action: "created", Repos: []string{"acme/a", "acme/b"}, Actor: "maya"}
-	_, err := h.store.Alone(t.Context(), "turns", func(ctx context.Context) error {
+	_, err := h.Store.Alone(t.Context(), "turns", func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 		defer cancel()
-		_, err := h.service.InstallationChanged(ctx, e)
+		_, err := h.Service.InstallationChanged(ctx, e)
 		return err
 	})
 	require.NoError(t, err)
 	e.Repos = append(e.Repos, repo)
-	_, err = h.service.InstallationChanged(t.Context(), e)
+	_, err = h.Service.InstallationChanged(t.Context(), e)
 	require.NoError(t, err)
-	require.EqualValues(t, 7001, h.only().PR.Installation)
+	require.EqualValues(t, 7001, h.Only().PR.Installation)
 }
 
 func TestOfAnInstallationOnManyRepositoriesGitHubIsAskedOfEach(t *testing.T) {
 	h := newFixture(t)
-	h.catalogue.Quotas = nil
-	h.github.installed = map[string]int64{"acme/r7": 5001}
+	h.Catalogue.Quotas = nil
+	h.GitHub.Installed = map[string]int64{"acme/r7": 5001}
 	for n := range 25 {
-		e := h.event("labeled", "will", true, label)
+		e := h.Event("labeled", "will", true, label)
 		e.Label, e.PR.Number, e.PR.Repo = label, 100+n, fmt.Sprintf("acme/r%d", n)
-		h.sync(e)
+		h.Sync(e)
 	}
-	before := h.github.asked.Load()
+	before := h.GitHub.Asked.Load()
 	ctx, cancel := context.WithCancel(t.Context())
-	h.github.reaching = func(repo string) { // the time is over in the middle of it
+	h.GitHub.Reaching = func(repo string) { // the time is over in the middle of it
 		if repo == "acme/r20" {
 			cancel()
 		}
 	}
 	suspended := pulls.InstallationEvent{Installation: 5001, Action: "suspend", Actor: "maya"}
-	_, err := h.service.InstallationChanged(ctx, suspended)
+	_, err := h.Service.InstallationChanged(ctx, suspended)
 	require.ErrorIs(t, err, context.Canceled)
-	done := len(h.query(`SELECT id FROM clusters WHERE end_pr_closed IS NOT NULL`))
+	done := len(h.Query(`SELECT id FROM clusters WHERE end_pr_closed IS NOT NULL`))
 	require.Positive(t, done)
 	require.Less(t, done, 24)
-	h.github.reaching = nil
-	_, err = h.service.InstallationChanged(t.Context(), suspended)
+	h.GitHub.Reaching = nil
+	_, err = h.Service.InstallationChanged(t.Context(), suspended)
 	require.NoError(t, err)
-	require.EqualValues(t, 25+1, h.github.asked.Load()-before, "what was done is not asked for again; the one that was cut off is")
-	for _, row := range h.clusters() {
+	require.EqualValues(t, 25+1, h.GitHub.Asked.Load()-before, "what was done is not asked for again; the one that was cut off is")
+	for _, row := range h.Clusters() {
 		require.Equal(t, row.PR.Repo == "acme/r7", row.Ends.PRClosed.IsZero(), row.PR.Repo)
 	}
 }
 
 func TestAPullRequestThatIsGoneHasAnEnd(t *testing.T) {
 	h := newFixture(t)
-	h.labeled("will", label)
+	h.Labeled("will", label)
 	for range 2 {
-		_, err := h.service.PullRequestGone(t.Context(), repo, 41, "GitHub shows it no more", "")
+		_, err := h.Service.PullRequestGone(t.Context(), repo, 41, "GitHub shows it no more", "")
 		require.NoError(t, err)
 	}
-	require.Equal(t, "GitHub shows it no more", h.only().Ends.Reason())
-	require.Len(t, h.query(`SELECT action FROM audit_events WHERE action = 'end_set'`), 1)
+	require.Equal(t, "GitHub shows it no more", h.Only().Ends.Reason())
+	require.Len(t, h.Query(`SELECT action FROM audit_events WHERE action = 'end_set'`), 1)
 }
 
 // A repository's name is a matter of when: what is told under the old one, late or again, is of the new one by now.
@@ -285,73 +285,73 @@ func TestWhatIsToldUnderAnOldNameIsOfTheNewOne(t *testing.T) {
 	for name, late := range map[string]time.Duration{"again": 0, "before the newest": -time.Second, "after all that was seen": time.Second} {
 		t.Run(name, func(t *testing.T) {
 			h := newFixture(t)
-			before := h.event("opened", "will", true)
+			before := h.Event("opened", "will", true)
 			before.PR.RepoID = 900
-			h.sync(before)
-			h.github.repos = map[string]app.RepositoryState{repo: reached(to)}
+			h.Sync(before)
+			h.GitHub.Repos = map[string]app.RepositoryState{repo: reached(to)}
 			h.moved(pulls.RepositoryEvent{Action: "renamed", RepoID: 900, From: repo, To: to})
 
 			e := pulls.PullRequestEvent{PR: before.PR, Actor: "will", Action: "labeled", Label: label}
 			e.PR.Labels, e.PR.UpdatedAt = []string{label}, before.PR.UpdatedAt.Add(late)
 			is := e.PR // as GitHub says, whichever name it is asked by
 			is.Repo, is.UpdatedAt = to, before.PR.UpdatedAt.Add(max(late, 0))
-			h.github.prs = map[int]store.PullRequest{41: is}
+			h.GitHub.PRs = map[int]store.PullRequest{41: is}
 			for range 2 {
-				_, err := h.service.SyncPullRequest(t.Context(), e)
+				_, err := h.Service.SyncPullRequest(t.Context(), e)
 				require.NoError(t, err)
 			}
-			require.Equal(t, to, h.only().PR.Repo)
+			require.Equal(t, to, h.Only().PR.Repo)
 
-			h.comment(1, "will", "/ocp status") // told with the old name too
-			h.comment(2, "will", "/ocp create aws-standard")
-			require.Equal(t, []string{to}, h.query(`SELECT DISTINCT repo FROM replies`))
-			require.Equal(t, []string{to}, h.query(`SELECT DISTINCT repo FROM pull_requests`))
-			require.Equal(t, []string{to}, h.query(`SELECT DISTINCT repo FROM clusters`))
+			h.Comment(1, "will", "/ocp status") // told with the old name too
+			h.Comment(2, "will", "/ocp create aws-standard")
+			require.Equal(t, []string{to}, h.Query(`SELECT DISTINCT repo FROM replies`))
+			require.Equal(t, []string{to}, h.Query(`SELECT DISTINCT repo FROM pull_requests`))
+			require.Equal(t, []string{to}, h.Query(`SELECT DISTINCT repo FROM clusters`))
 		})
 	}
 }
 
 func TestARepositoryMadeAnewInheritsNoCluster(t *testing.T) {
 	h := newFixture(t)
-	first := h.event("labeled", "will", true, label)
+	first := h.Event("labeled", "will", true, label)
 	first.Label, first.PR.RepoID = label, 900
-	h.sync(first)
-	old := h.only()
+	h.Sync(first)
+	old := h.Only()
 
-	anew := h.event("opened", "rita", true)
+	anew := h.Event("opened", "rita", true)
 	anew.PR.RepoID = 902
-	h.sync(anew)
-	h.comment(1, "will", "/ocp destroy")
-	require.Equal(t, lifecycle.Present, h.only().Wish)
-	require.Contains(t, h.lastReply(), "has no cluster")
-	require.Equal(t, "of a repository that had this name before", h.sync(first), "told late")
+	h.Sync(anew)
+	h.Comment(1, "will", "/ocp destroy")
+	require.Equal(t, lifecycle.Present, h.Only().Wish)
+	require.Contains(t, h.LastReply(), "has no cluster")
+	require.Equal(t, "of a repository that had this name before", h.Sync(first), "told late")
 
-	mine := h.event("labeled", "will", true, label)
+	mine := h.Event("labeled", "will", true, label)
 	mine.Label, mine.PR.RepoID = label, 902
-	h.sync(mine)
-	rows := h.clusters()
+	h.Sync(mine)
+	rows := h.Clusters()
 	require.Len(t, rows, 2)
 	require.Equal(t, []int{1, 1}, []int{rows[0].Generation, rows[1].Generation})
 	require.True(t, store.Nameless(rows[0].PR.Repo))
 	require.Equal(t, old.ID, rows[0].ID)
 
-	h.github.repos = map[string]app.RepositoryState{repo: {Installation: 5001, ID: 902, Name: repo}}
+	h.GitHub.Repos = map[string]app.RepositoryState{repo: {Installation: 5001, ID: 902, Name: repo}}
 	h.moved(pulls.RepositoryEvent{Action: "deleted", RepoID: 900, From: repo})
-	require.True(t, h.clusters()[1].Ends.PRClosed.IsZero(), "the one that was deleted is another")
-	h.github.repos = nil
+	require.True(t, h.Clusters()[1].Ends.PRClosed.IsZero(), "the one that was deleted is another")
+	h.GitHub.Repos = nil
 	h.moved(pulls.RepositoryEvent{Action: "deleted", RepoID: 902, From: repo})
-	require.False(t, h.clusters()[1].Ends.PRClosed.IsZero())
+	require.False(t, h.Clusters()[1].Ends.PRClosed.IsZero())
 }
 
 // The App was installed anew, and nobody told: what tells of a pull request comes by the new number.
 func TestTheInstallationThatTellsOfAPullRequestShowsItsClusters(t *testing.T) {
 	h := newFixture(t)
-	h.labeled("will", label)
-	e := h.event("synchronize", "will", true, label)
+	h.Labeled("will", label)
+	e := h.Event("synchronize", "will", true, label)
 	e.PR.Installation = 7001
-	h.sync(e)
-	h.sync(e)
-	require.EqualValues(t, 7001, h.only().PR.Installation)
-	require.Equal(t, []string{"7001"}, h.query(`SELECT DISTINCT installation::text FROM subscribers`))
-	require.Len(t, h.query(`SELECT action FROM audit_events WHERE action = 'repository_renamed' AND target_cluster_id <> ''`), 1)
+	h.Sync(e)
+	h.Sync(e)
+	require.EqualValues(t, 7001, h.Only().PR.Installation)
+	require.Equal(t, []string{"7001"}, h.Query(`SELECT DISTINCT installation::text FROM subscribers`))
+	require.Len(t, h.Query(`SELECT action FROM audit_events WHERE action = 'repository_renamed' AND target_cluster_id <> ''`), 1)
 }

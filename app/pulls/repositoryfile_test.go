@@ -1,4 +1,4 @@
-package app_test
+package pulls_test
 
 import (
 	"strings"
@@ -13,72 +13,69 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// file gives the repository a file on its base branch.
-func (h *fixture) file(text string) { h.github.files = map[string]string{"main": text} }
-
 func TestAWishIsJudgedByTheFileOfTheBaseBranch(t *testing.T) {
 	h := newFixture(t)
-	h.github.files = map[string]string{
-		"main": "profiles: [aws-standard]\nttl: 5h\n", h.pr(true).Head: "profiles: [aws-minimal-test]\n",
+	h.GitHub.Files = map[string]string{
+		"main": "profiles: [aws-standard]\nttl: 5h\n", h.PR(true).Head: "profiles: [aws-minimal-test]\n",
 		"release": "ttl: 9h\ngrace: 1m\n",
 	}
-	h.labeled("will", label)
-	require.Empty(t, h.clusters(), "what the pull request itself says counts for nothing")
-	require.Contains(t, h.replies()[0], "repository file")
-	h.comment(1, "will", "/ocp create")
-	require.Equal(t, "aws-standard", h.only().Profile, "of the list, the default")
-	require.Equal(t, 5*time.Hour, h.only().TTL)
+	h.Labeled("will", label)
+	require.Empty(t, h.Clusters(), "what the pull request itself says counts for nothing")
+	require.Contains(t, h.Replies()[0], "repository file")
+	h.Comment(1, "will", "/ocp create")
+	require.Equal(t, "aws-standard", h.Only().Profile, "of the list, the default")
+	require.Equal(t, 5*time.Hour, h.Only().TTL)
 
-	e := h.event("edited", "will", true)
+	e := h.Event("edited", "will", true)
 	e.PR.Base = "release"
-	h.sync(e)
-	e = h.event("labeled", "will", true, label)
+	h.Sync(e)
+	e = h.Event("labeled", "will", true, label)
 	e.PR.Base, e.Label = "release", label
-	h.sync(e)
-	require.Equal(t, 9*time.Hour, h.clusters()[1].TTL, "another base, another file")
+	h.Sync(e)
+	require.Equal(t, 9*time.Hour, h.Clusters()[1].TTL, "another base, another file")
 }
 
 func TestAFileThatNobodyCanReadRefusesWhatIsNewWithItsLine(t *testing.T) {
 	h := newFixture(t)
-	h.labeled("will", label)
-	h.file("ttl: 4h\ndraughts: deny\n")
-	h.comment(1, "will", "/ocp create aws-standard")
-	require.Contains(t, h.replies()[0], "ocpctl.yaml:2")
-	require.Contains(t, h.replies()[0], "draughts")
-	require.Equal(t, 1, len(h.clusters()))
-	h.comment(2, "will", "/ocp status\n/ocp extend 1h\n/ocp destroy")
-	require.Equal(t, lifecycle.Absent, h.only().Wish, "what is there goes on")
-	require.Equal(t, []string{"react eyes", "react confused", "react eyes", "react +1"}, h.effects())
+	h.Labeled("will", label)
+	h.File("ttl: 4h\ndraughts: deny\n")
+	h.Comment(1, "will", "/ocp create aws-standard")
+	require.Contains(t, h.Replies()[0], "ocpctl.yaml:2")
+	require.Contains(t, h.Replies()[0], "draughts")
+	require.Equal(t, 1, len(h.Clusters()))
+	h.Comment(2, "will", "/ocp status\n/ocp extend 1h\n/ocp destroy")
+	require.Equal(t, lifecycle.Absent, h.Only().Wish, "what is there goes on")
+	require.Equal(t, []string{"react eyes", "react confused", "react eyes", "react +1"}, h.Effects())
 }
 
 func TestDraftsHaveAnEndWhereTheFileSaysSo(t *testing.T) {
 	for drafts, ends := range map[string]bool{"deny": true, "allow": false} {
 		t.Run(drafts, func(t *testing.T) {
 			h := newFixture(t)
-			h.file("drafts: " + drafts + "\n")
-			h.labeled("will", label)
-			e := h.event("converted_to_draft", "will", true, label)
+			h.File("drafts: " + drafts + "\n")
+			h.Labeled("will", label)
+			e := h.Event("converted_to_draft", "will", true, label)
 			e.PR.Draft, e.PR.HeadRef = true, "feature"
-			h.sync(e)
-			require.Equal(t, ends, !h.only().Ends.PRClosed.IsZero())
+			h.Sync(e)
+			require.Equal(t, ends, !h.Only().Ends.PRClosed.IsZero())
 			if ends {
-				require.Equal(t, "the pull request became a draft", h.only().Ends.Reason())
+				require.Equal(t, "the pull request became a draft", h.Only().Ends.Reason())
 			}
-			e = h.event("ready_for_review", "will", true, label)
+			e = h.Event("ready_for_review", "will", true, label)
 			e.PR.HeadRef = "feature"
-			h.sync(e)
-			require.True(t, h.only().Ends.PRClosed.IsZero())
+			h.Sync(e)
+			require.True(t, h.Only().Ends.PRClosed.IsZero())
 
-			h.destroyed(h.only())
-			e = h.event("ready_for_review", "maya", true, label)
-			h.sync(e)
-			h.sync(e)
+			h.Destroy(h.Only())
+			e = h.Event("ready_for_review", "maya", true, label)
+			h.Sync(e)
+			h.Sync(e)
 			if !ends {
-				h.only() // a draft was like any other
+				h.Only() // a draft was like any other
 				return
 			}
-			require.Equal(t, 2, len(h.clusters()), "it is as if it were reopened")
-			require.Equal(t, "github:maya", h.clusters()[1].RequestedBy)
+			require.Equal(t, 2, len(h.Clusters()), "it is as if it were reopened")
+			require.Equal(t, "github:maya", h.Clusters()[1].RequestedBy)
 		})
 	}
 }
@@ -96,12 +93,12 @@ func TestWhatIsMeantWhereNoProfileIsNamed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := fixtureWith(t, servicetest.Catalogue(t, c.rules))
-			h.sync(h.event("opened", "will", true))
-			h.file(c.file)
-			h.comment(1, "will", "/ocp help")
-			require.Contains(t, h.lastReply(), "Profiles: `"+c.want+"`")
-			h.comment(2, "will", "/ocp create")
-			require.Equal(t, c.want, h.only().Profile)
+			h.Sync(h.Event("opened", "will", true))
+			h.File(c.file)
+			h.Comment(1, "will", "/ocp help")
+			require.Contains(t, h.LastReply(), "Profiles: `"+c.want+"`")
+			h.Comment(2, "will", "/ocp create")
+			require.Equal(t, c.want, h.Only().Profile)
 		})
 	}
 }
@@ -117,22 +114,22 @@ func TestWhatAPushDoes(t *testing.T) {
 	} {
 		t.Run(does, func(t *testing.T) {
 			h := newFixture(t)
-			h.file("synchronize: " + does + "\n")
-			h.labeled("will", label)
-			e := h.event("synchronize", "maya", true, label)
+			h.File("synchronize: " + does + "\n")
+			h.Labeled("will", label)
+			e := h.Event("synchronize", "maya", true, label)
 			e.PR.Head = strings.Repeat("a", 40)
-			require.Contains(t, h.sync(e), want.note)
-			require.NotContains(t, h.sync(e), "accepted", "one push is one")
+			require.Contains(t, h.Sync(e), want.note)
+			require.NotContains(t, h.Sync(e), "accepted", "one push is one")
 			var wishes []lifecycle.Wish
-			for _, row := range h.clusters() {
+			for _, row := range h.Clusters() {
 				wishes = append(wishes, row.Wish)
 			}
 			require.Equal(t, want.wishes, wishes)
-			last := h.clusters()[len(wishes)-1]
-			require.Contains(t, h.query(`SELECT head FROM subscribers WHERE kind = 'github_check' AND NOT left_behind AND cluster_id = $1`, last.ID), e.PR.Head)
+			last := h.Clusters()[len(wishes)-1]
+			require.Contains(t, h.Query(`SELECT head FROM subscribers WHERE kind = 'github_check' AND NOT left_behind AND cluster_id = $1`, last.ID), e.PR.Head)
 			if does == "recreate" {
 				require.Equal(t, "github:maya", last.RequestedBy)
-				require.Equal(t, "aaaaaaa was pushed, and the repository's file says recreate", h.clusters()[0].WishWhy)
+				require.Equal(t, "aaaaaaa was pushed, and the repository's file says recreate", h.Clusters()[0].WishWhy)
 			}
 		})
 	}
@@ -148,12 +145,12 @@ func TestAClusterWhoseSuccessorWasRefusedSaysHowToGetAnother(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newFixture(t)
-			h.labeled("will", label)
-			h.file(c.file)
-			e := h.event("synchronize", "will", true, label)
+			h.Labeled("will", label)
+			h.File(c.file)
+			e := h.Event("synchronize", "will", true, label)
 			e.PR.Head = strings.Repeat("a", 40)
-			h.sync(e)
-			rows := h.clusters()
+			h.Sync(e)
+			rows := h.Clusters()
 			require.Equal(t, lifecycle.Absent, rows[0].Wish)
 			comment := chatops.Comment(rows[0].Card, chatops.Detail{}, chatops.Links{})
 			if c.replaced {
@@ -171,70 +168,70 @@ func TestAClusterWhoseSuccessorWasRefusedSaysHowToGetAnother(t *testing.T) {
 
 func TestAPushOfWhoMayNotLeavesTheClusterAsItIs(t *testing.T) {
 	h := newFixture(t)
-	h.file("synchronize: recreate\n")
-	h.labeled("will", label)
-	e := h.event("synchronize", "rita", true, label)
+	h.File("synchronize: recreate\n")
+	h.Labeled("will", label)
+	e := h.Event("synchronize", "rita", true, label)
 	e.PR.Head = strings.Repeat("b", 40)
-	require.Contains(t, h.sync(e), "kept as they are: rita pushed and has read permission")
-	require.Equal(t, lifecycle.Present, h.only().Wish)
-	require.Empty(t, h.effects())
+	require.Contains(t, h.Sync(e), "kept as they are: rita pushed and has read permission")
+	require.Equal(t, lifecycle.Present, h.Only().Wish)
+	require.Empty(t, h.Effects())
 }
 
 func TestARecreationThatDiedInBetweenIsTakenUpAgain(t *testing.T) {
 	h := newFixture(t)
-	h.file("synchronize: recreate\n")
-	h.labeled("will", label)
-	e := h.event("synchronize", "will", true, label)
+	h.File("synchronize: recreate\n")
+	h.Labeled("will", label)
+	e := h.Event("synchronize", "will", true, label)
 	e.PR.Head = strings.Repeat("c", 40)
-	_, err := h.store.Destroy(t.Context(), h.only().ID, store.Deed{Actor: "github:will", Why: "ccccccc was pushed, and the repository's file says recreate"})
+	_, err := h.Store.Destroy(t.Context(), h.Only().ID, store.Deed{Actor: "github:will", Why: "ccccccc was pushed, and the repository's file says recreate"})
 	require.NoError(t, err)
-	h.sync(e)
-	require.Equal(t, 2, len(h.clusters()))
-	h.sync(e)
-	require.Equal(t, 2, len(h.clusters()))
+	h.Sync(e)
+	require.Equal(t, 2, len(h.Clusters()))
+	h.Sync(e)
+	require.Equal(t, 2, len(h.Clusters()))
 }
 
 func TestARecreationAsksForWhatWasAskedFor(t *testing.T) {
 	h := opened(t)
-	h.file("synchronize: recreate\n")
-	h.comment(1, "will", "/ocp create aws-standard --ttl 7h --region us-east-2")
-	e := h.event("synchronize", "maya", true)
+	h.File("synchronize: recreate\n")
+	h.Comment(1, "will", "/ocp create aws-standard --ttl 7h --region us-east-2")
+	e := h.Event("synchronize", "maya", true)
 	e.PR.Head = strings.Repeat("b", 40)
-	require.Contains(t, h.sync(e), "accepted aws-standard")
-	again := h.clusters()[1]
+	require.Contains(t, h.Sync(e), "accepted aws-standard")
+	again := h.Clusters()[1]
 	require.Equal(t, "us-east-2", again.Region)
 	require.Equal(t, 7*time.Hour, again.TTL)
 	e.PR.Head, e.PR.Labels = strings.Repeat("c", 40), []string{"ocp-ttl/3"}
-	require.Contains(t, h.sync(e), "accepted aws-standard")
-	require.Equal(t, 3*time.Hour, h.clusters()[2].TTL, "a label says how long")
+	require.Contains(t, h.Sync(e), "accepted aws-standard")
+	require.Equal(t, 3*time.Hour, h.Clusters()[2].TTL, "a label says how long")
 }
 
 func TestAHeadThatIsPushedAgainIsAnotherWish(t *testing.T) {
 	h := newFixture(t)
-	h.file("synchronize: recreate\n")
-	h.labeled("will", label)
+	h.File("synchronize: recreate\n")
+	h.Labeled("will", label)
 	for i, head := range []string{"b", "c", "b"} {
-		e := h.event("synchronize", "will", true, label)
+		e := h.Event("synchronize", "will", true, label)
 		e.PR.Head = strings.Repeat(head, 40)
-		require.Contains(t, h.sync(e), "accepted aws-minimal-test")
-		require.Equal(t, e.PR.Head, h.clusters()[i+1].PR.Head)
+		require.Contains(t, h.Sync(e), "accepted aws-minimal-test")
+		require.Equal(t, e.PR.Head, h.Clusters()[i+1].PR.Head)
 	}
-	require.Equal(t, []string{"true", "true", "true", "false"}, h.query(`
+	require.Equal(t, []string{"true", "true", "true", "false"}, h.Query(`
 		SELECT s.muted::text FROM subscribers s JOIN clusters c ON c.id = s.cluster_id WHERE s.kind = 'github_label' ORDER BY c.generation`),
 		"the label stands for the newest, and no end of another takes it off")
 }
 
 func TestAPushEndsNothingWhileNobodyCanBeAsked(t *testing.T) {
 	h := newFixture(t)
-	h.file("synchronize: recreate\n")
-	h.labeled("will", label)
-	e := h.event("synchronize", "will", true, label)
+	h.File("synchronize: recreate\n")
+	h.Labeled("will", label)
+	e := h.Event("synchronize", "will", true, label)
 	e.PR.Head = strings.Repeat("b", 40)
-	h.github.stands(e.PR)
-	h.github.meanwhile = func() { h.github.down.Store(true) }
-	_, err := h.service.SyncPullRequest(t.Context(), e)
+	h.GitHub.Stands(e.PR)
+	h.GitHub.Meanwhile = func() { h.GitHub.Down.Store(true) }
+	_, err := h.Service.SyncPullRequest(t.Context(), e)
 	require.ErrorIs(t, err, errDown)
-	require.Equal(t, lifecycle.Present, h.only().Wish)
+	require.Equal(t, lifecycle.Present, h.Only().Wish)
 }
 
 func TestAPullRequestsOwnFileIsCheckedWhereItIsAnother(t *testing.T) {
@@ -253,12 +250,12 @@ func TestAPullRequestsOwnFileIsCheckedWhereItIsAnother(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newFixture(t)
-			h.github.files, h.github.removes = c.files, c.removes
-			e := h.event("synchronize", "will", true)
+			h.GitHub.Files, h.GitHub.Removes = c.files, c.removes
+			e := h.Event("synchronize", "will", true)
 			e.PR.Head = head
-			h.sync(e)
-			h.sync(e)
-			require.ElementsMatch(t, c.checks, h.effects())
+			h.Sync(e)
+			h.Sync(e)
+			require.ElementsMatch(t, c.checks, h.Effects())
 		})
 	}
 }

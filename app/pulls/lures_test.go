@@ -1,4 +1,4 @@
-package app_test
+package pulls_test
 
 import (
 	"strings"
@@ -37,9 +37,9 @@ func quotedFor(text string) string {
 }
 
 func TestNoWordsOfACommandPlaceALink(t *testing.T) {
-	h := fixtureWith(t, careful(t, profiles.ApprovalTerms{}))
-	h.labeled("will", label)
-	servicetest.Ready(t, h.store, servicetest.Shelf(h.shelf), h.only())
+	h := fixtureWith(t, servicetest.Careful(t, profiles.ApprovalTerms{}))
+	h.Labeled("will", label)
+	servicetest.Ready(t, h.Store, h.Shelf, h.Only())
 	id := int64(0)
 	for _, lure := range lures {
 		word := quotedFor(lure)
@@ -49,12 +49,12 @@ func TestNoWordsOfACommandPlaceALink(t *testing.T) {
 			{"/ocp status " + word, "/ocp approve " + word, "/ocp " + word, "/ocp scale " + word, "/ocp destroy --reason " + word + " nothing"},
 		} {
 			id++
-			h.comment(id, "will", strings.Join(lines, "\n"))
+			h.Comment(id, "will", strings.Join(lines, "\n"))
 		}
 	}
-	h.clean("replies", h.replies()...)
+	h.clean("replies", h.Replies()...)
 	links := chatops.Links{UI: "http://127.0.0.1:8080"}
-	card := h.clusters()[0].Card
+	card := h.Clusters()[0].Card
 	h.clean("comment of a held cluster", chatops.Comment(card, chatops.Detail{}, links))
 	for _, lure := range lures {
 		card.WishWhy, card.Wish, card.Why = "@will: "+lure, lifecycle.Absent, "attempt 1 failed: "+lure
@@ -65,16 +65,16 @@ func TestNoWordsOfACommandPlaceALink(t *testing.T) {
 func TestNoBranchFileOrLabelPlacesALink(t *testing.T) {
 	for _, lure := range lures {
 		h := newFixture(t)
-		h.github.files = map[string]string{lure: "profiles: [" + quotedFor(lure) + "]\nttl: " + quotedFor(lure) + "\n" + quotedFor(lure) + ": 1\n"}
-		pr := h.pr(true, label, "ocp/"+lure, "ocp-ttl/"+lure)
+		h.GitHub.Files = map[string]string{lure: "profiles: [" + quotedFor(lure) + "]\nttl: " + quotedFor(lure) + "\n" + quotedFor(lure) + ": 1\n"}
+		pr := h.PR(true, label, "ocp/"+lure, "ocp-ttl/"+lure)
 		pr.Base, pr.HeadRef, pr.Author = lure, lure, lure
 		for _, set := range []string{label, "ocp/" + lure, "ocp-ttl/" + lure} {
 			pr.UpdatedAt = pr.UpdatedAt.Add(time.Second)
-			h.sync(pulls.PullRequestEvent{PR: pr, Actor: "will", Action: pulls.ActionLabeled, Label: set})
+			h.Sync(pulls.PullRequestEvent{PR: pr, Actor: "will", Action: pulls.ActionLabeled, Label: set})
 		}
-		require.Len(t, h.replies(), 3)
-		h.clean(lure, h.replies()...)
-		run := chatops.ConfigCheck(profiles.RepositoryFilePath, h.service.FileProblems([]byte(h.github.files[lure])))
+		require.Len(t, h.Replies(), 3)
+		h.clean(lure, h.Replies()...)
+		run := chatops.ConfigCheck(profiles.RepositoryFilePath, h.Service.FileProblems([]byte(h.GitHub.Files[lure])))
 		require.NotEmpty(t, run.Annotations)
 		h.clean("the file's check", run.Summary)
 	}

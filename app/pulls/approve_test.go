@@ -1,4 +1,4 @@
-package app_test
+package pulls_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -22,34 +23,34 @@ const (
 
 // asking is a fixture where a cluster waits for approval of headA, which was asked for at the returned time.
 func asking(t *testing.T) (h *fixture, asked time.Time) {
-	h = fixtureWith(t, careful(t, profiles.ApprovalTerms{}))
-	h.labeled("will", label)
-	require.True(t, h.only().NeedsApproval)
-	return h, h.clock
+	h = fixtureWith(t, servicetest.Careful(t, profiles.ApprovalTerms{}))
+	h.Labeled("will", label)
+	require.True(t, h.Only().NeedsApproval)
+	return h, h.Clock
 }
 
 // approves has maya comment at a time of GitHub's clock, and returns the answer.
 func (h *fixture) approves(id int64, at time.Time, body string) string {
 	h.Helper()
-	_, err := h.service.Comment(h.Context(), pulls.CommentEvent{
+	_, err := h.Service.Comment(h.Context(), pulls.CommentEvent{
 		Installation: 5001, Repo: repo, Number: 41, ID: id, Author: "maya", Action: "created", Body: body, At: at,
 	})
 	require.NoError(h, err)
-	return h.lastReply()
+	return h.LastReply()
 }
 
 // push is the event of a push of headB at a time of GitHub's clock. GitHub has it from now on.
 func (h *fixture) push(at time.Time) pulls.PullRequestEvent {
-	pr := h.pr(true, label)
+	pr := h.PR(true, label)
 	pr.Head, pr.UpdatedAt = headB, at
-	h.github.stands(pr)
+	h.GitHub.Stands(pr)
 	return pulls.PullRequestEvent{PR: pr, Actor: "mallory", Action: pulls.ActionSynchronize}
 }
 
 // waitsFor is the head that the pull request's approval waits for; empty: none does.
 func (h *fixture) waitsFor() string {
 	h.Helper()
-	waiting, _, err := h.store.Approvals(h.Context(), store.ApprovalFilter{State: store.ApprovalPending})
+	waiting, _, err := h.Store.Approvals(h.Context(), store.ApprovalFilter{State: store.ApprovalPending})
 	require.NoError(h, err)
 	if len(waiting) == 0 {
 		return ""
@@ -69,20 +70,20 @@ func TestACommentApprovesNoCommitThatWasPushedAfterIt(t *testing.T) {
 				push := h.push(written.Add(between))
 				var said string
 				if pushFirst {
-					_, err := h.service.SyncPullRequest(t.Context(), push)
+					_, err := h.Service.SyncPullRequest(t.Context(), push)
 					require.NoError(t, err)
 					said = h.approves(1, written, "/ocp approve")
 				} else {
 					said = h.approves(1, written, "/ocp approve")
-					_, err := h.service.SyncPullRequest(t.Context(), push)
+					_, err := h.Service.SyncPullRequest(t.Context(), push)
 					require.NoError(t, err)
 				}
-				require.True(t, h.only().NeedsApproval, said)
+				require.True(t, h.Only().NeedsApproval, said)
 				require.Equal(t, headB, h.waitsFor())
 				require.Contains(t, said, "nothing was approved")
 				require.Contains(t, said, "Look at the commit `"+headB+"`, then type `/ocp approve "+headB+"`.")
 				require.Contains(t, h.approves(2, push.PR.UpdatedAt, "/ocp approve "+headB), "at `bbbbbbb`", "the command that was told works at once")
-				require.False(t, h.only().NeedsApproval)
+				require.False(t, h.Only().NeedsApproval)
 			})
 		}
 	}
@@ -92,10 +93,10 @@ func TestACommentApprovesACommitThatWasKnownBeforeItWasWritten(t *testing.T) {
 	t.Run("heard of", func(t *testing.T) {
 		h, asked := asking(t)
 		push := h.push(asked.Add(time.Minute))
-		_, err := h.service.SyncPullRequest(t.Context(), push)
+		_, err := h.Service.SyncPullRequest(t.Context(), push)
 		require.NoError(t, err)
 		require.Contains(t, h.approves(1, push.PR.UpdatedAt.Add(time.Second), "/ocp approve"), "at `bbbbbbb`")
-		require.False(t, h.only().NeedsApproval)
+		require.False(t, h.Only().NeedsApproval)
 	})
 	t.Run("unheard of", func(t *testing.T) {
 		h, asked := asking(t)
@@ -109,9 +110,9 @@ func TestACommentApprovesACommitThatWasKnownBeforeItWasWritten(t *testing.T) {
 	t.Run("pushed once it was worked", func(t *testing.T) {
 		h, asked := asking(t)
 		require.Contains(t, h.approves(1, asked.Add(time.Second), "/ocp approve"), "at `6dcb09b`")
-		_, err := h.service.SyncPullRequest(t.Context(), h.push(asked.Add(2*time.Second)))
+		_, err := h.Service.SyncPullRequest(t.Context(), h.push(asked.Add(2*time.Second)))
 		require.NoError(t, err)
-		require.Equal(t, []string{headA}, h.query(`SELECT head FROM approvals WHERE state = 'approved'`))
+		require.Equal(t, []string{headA}, h.Query(`SELECT head FROM approvals WHERE state = 'approved'`))
 	})
 }
 
@@ -142,7 +143,7 @@ func TestAnApprovalMayNameItsCommit(t *testing.T) {
 				h.push(asked.Add(time.Minute))
 			}
 			require.Contains(t, h.approves(1, asked.Add(c.at), "/ocp approve "+c.says), c.want)
-			require.Equal(t, !c.done, h.only().NeedsApproval)
+			require.Equal(t, !c.done, h.Only().NeedsApproval)
 		})
 	}
 }
@@ -150,14 +151,14 @@ func TestAnApprovalMayNameItsCommit(t *testing.T) {
 // A comment that GitHub delivers late, or sends again, is for nothing that was asked for since it was written.
 func TestALateCommentApprovesNothingThatWasAskedForSince(t *testing.T) {
 	h, asked := asking(t)
-	h.comment(1, "will", "/ocp create aws-standard")
-	require.Len(t, h.clusters(), 2)
+	h.Comment(1, "will", "/ocp create aws-standard")
+	require.Len(t, h.Clusters(), 2)
 	require.Contains(t, h.approves(2, asked.Add(time.Second), "/ocp approve"), "did not wait for an approval of `6dcb09b` yet when you wrote this")
-	for _, row := range h.clusters() {
+	for _, row := range h.Clusters() {
 		require.True(t, row.NeedsApproval, "not even what it may have meant: that is for its author to say")
 	}
-	h.approves(3, h.clock.Add(time.Second), "/ocp approve")
-	for _, row := range h.clusters() {
+	h.approves(3, h.Clock.Add(time.Second), "/ocp approve")
+	for _, row := range h.Clusters() {
 		require.False(t, row.NeedsApproval)
 	}
 }
@@ -165,15 +166,15 @@ func TestALateCommentApprovesNothingThatWasAskedForSince(t *testing.T) {
 func TestACommentWithoutATimeApprovesNoCommitThatItDoesNotName(t *testing.T) {
 	h, _ := asking(t)
 	h.approves(1, time.Time{}, "/ocp approve")
-	require.True(t, h.only().NeedsApproval)
+	require.True(t, h.Only().NeedsApproval)
 	h.approves(2, time.Time{}, "/ocp approve "+headA)
-	require.False(t, h.only().NeedsApproval)
+	require.False(t, h.Only().NeedsApproval)
 }
 
 func (h *fixture) clickApprove(cause, actor, head string) string {
 	h.Helper()
-	note, err := h.service.CheckAction(h.Context(), pulls.CheckEvent{
-		Installation: 5001, Repo: repo, Cluster: h.clusters()[0].ID, Head: head, Identifier: chatops.ActionApprove, Actor: actor, Cause: cause,
+	note, err := h.Service.CheckAction(h.Context(), pulls.CheckEvent{
+		Installation: 5001, Repo: repo, Cluster: h.Clusters()[0].ID, Head: head, Identifier: chatops.ActionApprove, Actor: actor, Cause: cause,
 	})
 	require.NoError(h, err)
 	return note
@@ -183,33 +184,33 @@ func TestTheApproveButtonIsForTheCommitOfItsCheck(t *testing.T) {
 	t.Run("the present one", func(t *testing.T) {
 		h, _ := asking(t)
 		h.clickApprove("d1", "rita", headA)
-		require.Contains(t, h.lastReply(), "write is needed")
+		require.Contains(t, h.LastReply(), "write is needed")
 		h.clickApprove("d2", "will", headA)
-		require.Contains(t, h.lastReply(), "Only a platform admin of team platform can approve this")
+		require.Contains(t, h.LastReply(), "Only a platform admin of team platform can approve this")
 		for _, head := range []string{"", headA[:7], headA + "0", "main"} {
 			require.Contains(t, h.clickApprove("odd"+head, "maya", head), "names no commit")
 		}
-		require.True(t, h.only().NeedsApproval)
+		require.True(t, h.Only().NeedsApproval)
 		h.clickApprove("d3", "maya", headA)
 		h.clickApprove("d3", "maya", headA)
-		require.Contains(t, h.lastReply(), "@maya approved")
-		require.False(t, h.only().NeedsApproval)
-		require.Equal(t, []string{"with the approve button of its check"}, h.query(`SELECT reason FROM approval_votes`))
+		require.Contains(t, h.LastReply(), "@maya approved")
+		require.False(t, h.Only().NeedsApproval)
+		require.Equal(t, []string{"with the approve button of its check"}, h.Query(`SELECT reason FROM approval_votes`))
 	})
 	for _, heard := range []bool{true, false} {
 		t.Run(fmt.Sprintf("one that the pull request moved on from, heard of %t", heard), func(t *testing.T) {
 			h, asked := asking(t)
 			push := h.push(asked.Add(time.Minute))
 			if heard {
-				_, err := h.service.SyncPullRequest(t.Context(), push)
+				_, err := h.Service.SyncPullRequest(t.Context(), push)
 				require.NoError(t, err)
 			}
 			h.clickApprove("d1", "maya", headA)
-			require.Contains(t, h.lastReply(), "is at `bbbbbbb` and not at `"+headA+"`")
-			require.True(t, h.only().NeedsApproval)
+			require.Contains(t, h.LastReply(), "is at `bbbbbbb` and not at `"+headA+"`")
+			require.True(t, h.Only().NeedsApproval)
 			require.Equal(t, headB, h.waitsFor())
 			h.clickApprove("d2", "maya", headB)
-			require.False(t, h.only().NeedsApproval)
+			require.False(t, h.Only().NeedsApproval)
 		})
 	}
 }

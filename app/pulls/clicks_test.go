@@ -1,4 +1,4 @@
-package app_test
+package pulls_test
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ import (
 
 func (h *fixture) click(cause, actor, button string, row store.Row) string {
 	h.Helper()
-	note, err := h.service.CheckAction(h.Context(), pulls.CheckEvent{
+	note, err := h.Service.CheckAction(h.Context(), pulls.CheckEvent{
 		Installation: 5001, Repo: repo, Cluster: row.ID, Identifier: button, Actor: actor, Cause: cause,
 	})
 	require.NoError(h, err)
@@ -26,38 +26,38 @@ func (h *fixture) click(cause, actor, button string, row store.Row) string {
 
 func TestTheButtonsOfACheck(t *testing.T) {
 	h := ready(t)
-	row := h.only()
+	row := h.Only()
 	h.click("d1", "will", chatops.ActionExtend, row)
 	h.click("d1", "will", chatops.ActionExtend, row)
-	require.Equal(t, row.Ends.TTL.Add(4*time.Hour), h.only().Ends.TTL, "one click is one")
+	require.Equal(t, row.Ends.TTL.Add(4*time.Hour), h.Only().Ends.TTL, "one click is one")
 	h.click("d2", "rita", chatops.ActionDestroy, row)
-	require.Contains(t, h.lastReply(), "write is needed")
+	require.Contains(t, h.LastReply(), "write is needed")
 	h.click("d3", "will", chatops.ActionRetry, row)
-	require.Contains(t, h.lastReply(), "nothing to retry")
+	require.Contains(t, h.LastReply(), "nothing to retry")
 	require.Contains(t, h.click("d4", "will", "explode", row), "no button")
 	h.click("d5", "will", chatops.ActionDestroy, row)
-	require.Equal(t, "@will asked for it with the destroy button of its check", h.only().WishWhy)
-	told := h.replies()
+	require.Equal(t, "@will asked for it with the destroy button of its check", h.Only().WishWhy)
+	told := h.Replies()
 	h.click("d6", "maya", chatops.ActionRetry, row)
 	h.click("d6", "maya", chatops.ActionRetry, row)
-	require.Equal(t, 2, len(h.clusters()))
-	require.Equal(t, told, h.replies(), "one that made a cluster is not told that another took the place of its own")
+	require.Equal(t, 2, len(h.Clusters()))
+	require.Equal(t, told, h.Replies(), "one that made a cluster is not told that another took the place of its own")
 	for i, button := range []string{chatops.ActionExtend, chatops.ActionDestroy, chatops.ActionRetry} {
 		h.click(fmt.Sprintf("late-%d", i), "will", button, row)
-		require.Contains(t, h.lastReply(), "took its place")
+		require.Contains(t, h.LastReply(), "took its place")
 	}
-	require.Equal(t, lifecycle.Present, h.clusters()[1].Wish)
-	require.Empty(t, h.query(`SELECT id FROM effects WHERE target = 0 AND kind = 'react'`))
-	require.Empty(t, h.query(`SELECT thread FROM replies WHERE thread <> '' AND cause NOT LIKE 'comment:%'`), "a click is no line of a comment: its answer stands alone")
+	require.Equal(t, lifecycle.Present, h.Clusters()[1].Wish)
+	require.Empty(t, h.Query(`SELECT id FROM effects WHERE target = 0 AND kind = 'react'`))
+	require.Empty(t, h.Query(`SELECT thread FROM replies WHERE thread <> '' AND cause NOT LIKE 'comment:%'`), "a click is no line of a comment: its answer stands alone")
 
-	note, err := h.service.CheckAction(t.Context(), pulls.CheckEvent{Installation: 1, Repo: "evil/shop", Cluster: row.ID, Identifier: chatops.ActionDestroy, Actor: "will", Cause: "d9"})
+	note, err := h.Service.CheckAction(t.Context(), pulls.CheckEvent{Installation: 1, Repo: "evil/shop", Cluster: row.ID, Identifier: chatops.ActionDestroy, Actor: "will", Cause: "d9"})
 	require.NoError(t, err)
 	require.Equal(t, "no cluster of this repository", note)
 }
 
 func (h *fixture) dispatch(cause, actor, kind, payload string) string {
 	h.Helper()
-	note, err := h.service.Dispatch(h.Context(), pulls.DispatchEvent{
+	note, err := h.Service.Dispatch(h.Context(), pulls.DispatchEvent{
 		Installation: 5001, Repo: "acme/ci", Type: kind, Payload: []byte(payload), Actor: actor, Cause: cause,
 	})
 	require.NoError(h, err)
@@ -66,39 +66,39 @@ func (h *fixture) dispatch(cause, actor, kind, payload string) string {
 
 func TestARepositoryDispatchIsTakenAsItIsSent(t *testing.T) {
 	h := opened(t)
-	h.github.installed = map[string]int64{repo: 5001}
+	h.GitHub.Installed = map[string]int64{repo: 5001}
 	create := `{"pr_number":"41","repository":"shop","branch":"feature/x","install_postgres":"true","else":{"x":[1]}}`
 	h.dispatch("d1", "will", "create_ephemeral_cluster", create)
 	h.dispatch("d1", "will", "create_ephemeral_cluster", create)
-	row := h.only()
+	row := h.Only()
 	require.Contains(t, row.Spec.Advice, "install_postgres", "said in the cluster's own comment")
 	require.Equal(t, profile, row.Profile)
 	require.Equal(t, 41, row.PR.Number)
 	require.Contains(t, h.dispatch("d2", "will", "create_ephemeral_cluster", `{"pr_number":41,"repository":"acme/shop"}`), "is there already")
-	require.Empty(t, h.replies(), "a workflow that asks at every push is no news")
+	require.Empty(t, h.Replies(), "a workflow that asks at every push is no news")
 
 	h.dispatch("d3", "rita", "delete_ephemeral_cluster", `{"cluster_name":"pr-shop-41","pr_number":"41","repository":"shop"}`)
-	require.Equal(t, lifecycle.Present, h.only().Wish)
-	require.Contains(t, h.lastReply(), "write is needed")
-	h.sync(h.event("closed", "will", false))
+	require.Equal(t, lifecycle.Present, h.Only().Wish)
+	require.Contains(t, h.LastReply(), "write is needed")
+	h.Sync(h.Event("closed", "will", false))
 	h.dispatch("d4", "will", "delete_ephemeral_cluster", `{"cluster_name":"pr-shop-41","pr_number":"41","repository":"shop"}`)
-	require.Equal(t, "@will asked for it by repository_dispatch from acme/ci", h.only().WishWhy)
+	require.Equal(t, "@will asked for it by repository_dispatch from acme/ci", h.Only().WishWhy)
 }
 
 func TestADispatchTakesDownWhatADispatchCreates(t *testing.T) {
 	h := newFixture(t)
-	h.file("defaultProfile: aws-standard\n")
-	h.github.installed = map[string]int64{repo: 5001}
-	h.labeled("will", label)
+	h.File("defaultProfile: aws-standard\n")
+	h.GitHub.Installed = map[string]int64{repo: 5001}
+	h.Labeled("will", label)
 	h.dispatch("d1", "will", "create_ephemeral_cluster", `{"pr_number":41,"repository":"acme/shop"}`)
-	require.Equal(t, "aws-standard", h.clusters()[1].Profile)
+	require.Equal(t, "aws-standard", h.Clusters()[1].Profile)
 	h.dispatch("d2", "will", "delete_ephemeral_cluster", `{"cluster_name":"pr-shop-41","pr_number":41,"repository":"acme/shop"}`)
-	require.Equal(t, []string{"present", "absent"}, h.query(`SELECT wish FROM clusters ORDER BY created_at`), "and leaves the label's alone")
+	require.Equal(t, []string{"present", "absent"}, h.Query(`SELECT wish FROM clusters ORDER BY created_at`), "and leaves the label's alone")
 }
 
 func TestADispatchThatNamesWhatIsNotTheirsTellsNothing(t *testing.T) {
 	h := opened(t)
-	h.github.installed = map[string]int64{repo: 5001, "other/thing": 5001}
+	h.GitHub.Installed = map[string]int64{repo: 5001, "other/thing": 5001}
 	words := map[string]bool{}
 	for name, c := range map[string]struct{ actor, payload string }{
 		"not in the table": {"will", `{"pr_number":1,"repository":"other/thing"}`},
@@ -122,6 +122,6 @@ func TestADispatchThatNamesWhatIsNotTheirsTellsNothing(t *testing.T) {
 		require.Less(t, len(note), 300)
 		require.True(t, app.Keepable(note))
 	}
-	require.Empty(t, h.replies())
-	require.Empty(t, h.clusters())
+	require.Empty(t, h.Replies())
+	require.Empty(t, h.Clusters())
 }

@@ -1,4 +1,4 @@
-package app_test
+package pulls_test
 
 import (
 	"regexp"
@@ -103,24 +103,24 @@ func street(t *testing.T) *fixture {
 		"policies/big.yaml":     "name: big\nrules:\n  - {name: one, when: \"request.name.startsWith('big')\", effect: requireApproval, message: Big ones need a word.}\n",
 		"identities/leads.yaml": "identities:\n  - {name: leads, source: saml, match: {groups: [\"lead-*\"]}, role: platform_admin, teams: [\"{groups:lead-}\"]}\n",
 	}))
-	h.github.prs = map[int]store.PullRequest{}
+	h.GitHub.PRs = map[int]store.PullRequest{}
 	for _, number := range []int{withTwo, waiting, forked} {
-		pr := h.pr(true)
+		pr := h.PR(true)
 		pr.Number, pr.Author = number, "write"
 		if number == forked {
 			pr.Author, pr.Fork = "forker", true
 		}
-		h.github.prs[number] = pr
+		h.GitHub.PRs[number] = pr
 	}
 	for _, w := range writers {
-		h.github.permission[w.login] = w.permission
+		h.GitHub.Permissions[w.login] = w.permission
 		if w.groups == nil {
 			continue
 		}
-		link, err := h.service.AccountLink(t.Context(), "github:"+w.login, "7", store.Deed{Actor: "github:" + w.login, Door: string(policy.DoorComment)})
+		link, err := h.Service.AccountLink(t.Context(), "github:"+w.login, "7", store.Deed{Actor: "github:" + w.login, Door: string(policy.DoorComment)})
 		require.NoError(t, err)
 		_, handle, _ := strings.Cut(link.URL.Reveal(), "/links/")
-		_, err = h.service.Redeem(t.Context(), policy.Principal{ID: "saml:" + w.login + "@acme.example", Name: w.login, Proof: &policy.Claims{
+		_, err = h.Service.Redeem(t.Context(), policy.Principal{ID: "saml:" + w.login + "@acme.example", Name: w.login, Proof: &policy.Claims{
 			Source: profiles.SourceSAML, Subject: w.login + "@acme.example", Values: map[string][]string{"groups": w.groups},
 		}}, handle, app.Deed{Door: policy.DoorWeb})
 		require.NoError(t, err)
@@ -132,12 +132,12 @@ func street(t *testing.T) *fixture {
 	} {
 		h.writes(maya, int64(i+1), said)
 	}
-	for _, row := range h.clusters() {
+	for _, row := range h.Clusters() {
 		if row.Name != "big-one" {
-			servicetest.Ready(t, h.store, servicetest.Shelf(h.shelf), row)
+			servicetest.Ready(t, h.Store, h.Shelf, row)
 		}
 	}
-	_, err := h.store.Pool().Exec(t.Context(), `UPDATE clusters SET team = 'security' WHERE name = 'two'`)
+	_, err := h.Store.Pool().Exec(t.Context(), `UPDATE clusters SET team = 'security' WHERE name = 'two'`)
 	require.NoError(t, err)
 	return h
 }
@@ -145,9 +145,9 @@ func street(t *testing.T) *fixture {
 // writes has somebody comment.
 func (h *fixture) writes(w writer, id int64, l spoken) (note string) {
 	h.Helper()
-	h.clock = h.clock.Add(time.Second)
-	note, err := h.service.Comment(h.Context(), pulls.CommentEvent{
-		Installation: 5001, Repo: repo, Number: l.pr, ID: id, Author: w.login, AuthorID: 7, Bot: w.bot, Action: "created", Body: l.line, At: h.clock,
+	h.Clock = h.Clock.Add(time.Second)
+	note, err := h.Service.Comment(h.Context(), pulls.CommentEvent{
+		Installation: 5001, Repo: repo, Number: l.pr, ID: id, Author: w.login, AuthorID: 7, Bot: w.bot, Action: "created", Body: l.line, At: h.Clock,
 	})
 	require.NoError(h, err)
 	return note
@@ -155,16 +155,16 @@ func (h *fixture) writes(w writer, id int64, l spoken) (note string) {
 
 func TestEveryCommentIsAnsweredForEverybodyAsItsLineSays(t *testing.T) {
 	h := street(t)
-	rows := servicetest.Keep(t, h.store)
-	before := len(h.replies())
+	rows := servicetest.Keep(t, h.Store)
+	before := len(h.Replies())
 	for _, l := range lines {
-		h.service = h.withCatalogue(&h.catalogue) // of one process, who may do nothing is answered so often and no more
+		h.Service = servicetest.Wire(h.Config()) // of one process, who may do nothing is answered so often and no more
 		var got []string
 		for _, w := range writers {
 			note := h.writes(w, 100, l)
 			changed := rows.Changed()
-			came := outcome(changed, h.replies()[before:])
-			if told := strings.Join(append(h.replies()[before:], note), "\n"); came == "no" {
+			came := outcome(changed, h.Replies()[before:])
+			if told := strings.Join(append(h.Replies()[before:], note), "\n"); came == "no" {
 				require.Regexp(t, "write is needed|you need a role|you need the role|you have to sign in|can approve this|for platform admins alone", told, "it says what it takes")
 				require.Regexp(t, "Ask |ask |Comment ", told, "and what to do")
 			}

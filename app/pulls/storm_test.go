@@ -1,4 +1,4 @@
-package app_test
+package pulls_test
 
 import (
 	"context"
@@ -18,9 +18,9 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -31,7 +31,7 @@ var lives atomic.Int64
 type world struct {
 	*rapid.T
 	h       *fixture
-	service services
+	service servicetest.Services
 	file    string
 
 	mu    sync.Mutex
@@ -61,11 +61,9 @@ func newWorld(t *rapid.T, h *fixture) *world {
 	if rapid.Bool().Draw(t, "recreates") {
 		w.file = "synchronize: recreate\n"
 	}
-	w.service, _ = newServices(app.Config{
-		Store: h.store, Catalogue: func() catalogue.Catalogue { return h.catalogue }, GitHub: w, Artifacts: h.shelf, Policy: policy.Settings{Grace: grace, Installation: "test"},
-		Repositories: []app.Repository{{Match: "acme/*", Ownership: policy.Ownership{Team: "platform", Owner: "maya", CostCenter: "sandbox", Environment: "test"}}},
-		Runs:         app.Runs{PullSecretRef: "file:/run/pull-secret", Account: "123456789012"}, UI: "http://127.0.0.1:8080",
-	})
+	c := h.Config()
+	c.GitHub = w
+	w.service = servicetest.Wire(c)
 	w.tell("opened", "will", "")
 	return w
 }
@@ -127,7 +125,7 @@ func (w *world) clusters() (rows []store.Row) {
 }
 
 func (w *world) of(f store.Filter) []store.Row {
-	rows, _, err := w.h.store.List(w.Context(), f)
+	rows, _, err := w.h.Store.List(w.Context(), f)
 	require.NoError(w, err)
 	return rows
 }
@@ -188,13 +186,13 @@ func (w *world) work(t *rapid.T) {
 // does not remember what it made.
 func (w *world) publish(dies bool) {
 	newest := func() (store.Row, bool) {
-		row, err := w.h.store.ClusterForPR(w.Context(), w.name(), 41, profile)
+		row, err := w.h.Store.ClusterForPR(w.Context(), w.name(), 41, profile)
 		return row, err == nil
 	}
 	row, there := newest()
-	stands := there && row.Wish == lifecycle.Present && row.Ends.LabelRemoved.IsZero() && len(w.h.query(`
+	stands := there && row.Wish == lifecycle.Present && row.Ends.LabelRemoved.IsZero() && len(w.h.Query(`
 		SELECT id FROM subscribers WHERE kind = 'github_label' AND cluster_id = $1`, row.ID)) > 0
-	for _, effect := range w.h.query(`
+	for _, effect := range w.h.Query(`
 		SELECT id || ' ' || kind FROM effects WHERE done_at IS NULL AND repo = ANY ($1) AND content = $2 ORDER BY created_at, id`, w.names, label) {
 		id, kind, _ := strings.Cut(effect, " ")
 		switch {
@@ -205,15 +203,15 @@ func (w *world) publish(dies bool) {
 			w.tell("labeled", own, label)
 		}
 		if !dies {
-			require.NoError(w, w.h.store.EffectDone(w.Context(), id, "made"))
+			require.NoError(w, w.h.Store.EffectDone(w.Context(), id, "made"))
 		}
 	}
 	if gone, _ := chatops.LabelGone(row.Card); there && gone {
-		for _, place := range w.h.query(`
+		for _, place := range w.h.Query(`
 			SELECT id FROM subscribers WHERE kind = 'github_label' AND NOT muted AND shown_body <> 'off' AND cluster_id = $1`, row.ID) {
 			w.unlabel(own)
 			if !dies {
-				require.NoError(w, w.h.store.Shown(w.Context(), place, 0, row.Cluster.Version, "off"))
+				require.NoError(w, w.h.Store.Shown(w.Context(), place, 0, row.Cluster.Version, "off"))
 			}
 		}
 	}
@@ -251,14 +249,14 @@ func (w *world) rest() {
 
 // undone are the changes on GitHub that were written down and are not made yet.
 func (w *world) undone() []string {
-	return w.h.query(`SELECT cause FROM effects WHERE done_at IS NULL AND kind <> 'react' AND repo = ANY ($1)`, w.names)
+	return w.h.Query(`SELECT cause FROM effects WHERE done_at IS NULL AND kind <> 'react' AND repo = ANY ($1)`, w.names)
 }
 
 func (w *world) check() {
 	said := fmt.Sprintf("names %v, open %t, labels %v, strange %t, destroys %d, pushes %d\n%s", w.names, w.pr.Open, w.pr.Labels, w.strange, w.destroys, w.pushes,
-		strings.Join(w.h.query(`SELECT actor || ' ' || action || ' ' || metadata::text FROM audit_events WHERE target_cluster_id IN (SELECT id FROM clusters WHERE repo = ANY ($1)) ORDER BY id`, w.names), "\n"))
-	require.Equal(w, len(w.clusters()), len(w.h.query(`SELECT id FROM clusters WHERE repo = ANY ($1)`, w.names)), "all are found under the present name: "+said)
-	require.LessOrEqual(w, len(w.h.query(`SELECT repo FROM pull_requests WHERE repo_id = $1`, w.pr.RepoID)), 1, said)
+		strings.Join(w.h.Query(`SELECT actor || ' ' || action || ' ' || metadata::text FROM audit_events WHERE target_cluster_id IN (SELECT id FROM clusters WHERE repo = ANY ($1)) ORDER BY id`, w.names), "\n"))
+	require.Equal(w, len(w.clusters()), len(w.h.Query(`SELECT id FROM clusters WHERE repo = ANY ($1)`, w.names)), "all are found under the present name: "+said)
+	require.LessOrEqual(w, len(w.h.Query(`SELECT repo FROM pull_requests WHERE repo_id = $1`, w.pr.RepoID)), 1, said)
 	wanted := slices.DeleteFunc(w.clusters(), func(r store.Row) bool { return r.Wish != lifecycle.Present })
 	require.LessOrEqual(w, len(wanted), 1, said)
 	stands := slices.Contains(w.pr.Labels, label)
@@ -274,7 +272,7 @@ func (w *world) check() {
 	}
 	require.LessOrEqual(w, len(w.clusters()), 1+w.destroys+w.pushes, "one for each end: "+said)
 	require.Empty(w, w.undone(), said)
-	require.Empty(w, w.h.query(`SELECT cause FROM replies WHERE cause LIKE 'comment:%' AND repo = ANY ($1) GROUP BY cause HAVING count(*) > 1`, w.names), said)
+	require.Empty(w, w.h.Query(`SELECT cause FROM replies WHERE cause LIKE 'comment:%' AND repo = ANY ($1) GROUP BY cause HAVING count(*) > 1`, w.names), said)
 }
 
 // TestWhateverHappensAtOnceNoWishIsLostOrMadeTwice lives random lives of one pull request: people and we ourselves change it,
@@ -286,7 +284,7 @@ func TestWhateverHappensAtOnceNoWishIsLostOrMadeTwice(t *testing.T) {
 		t.Cleanup(func() { require.NoError(t, flag.Set("rapid.checks", old)) })
 	}
 	h := newFixture(t)
-	h.catalogue.Quotas = nil
+	h.Catalogue.Quotas = nil
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t, h)
 		deed := func(do func()) func(*rapid.T) {

@@ -1,4 +1,4 @@
-package app_test
+package pulls_test
 
 import (
 	"testing"
@@ -23,10 +23,10 @@ func typed(login string, account int64, body string) pulls.CommentEvent {
 // seenThenAway has GitHub report a person's permission, and then go away.
 func (h *fixture) seenThenAway(login string, account int64) {
 	h.Helper()
-	h.labeled("will", label)
-	_, err := h.service.Comment(h.Context(), typed(login, account, "/ocp status"))
+	h.Labeled("will", label)
+	_, err := h.Service.Comment(h.Context(), typed(login, account, "/ocp status"))
 	require.NoError(h, err)
-	h.github.down.Store(true)
+	h.GitHub.Down.Store(true)
 }
 
 func TestDestroySetsTheEndWhileGitHubIsAwayByThePermissionSeenInTheLastHour(t *testing.T) {
@@ -34,18 +34,18 @@ func TestDestroySetsTheEndWhileGitHubIsAwayByThePermissionSeenInTheLastHour(t *t
 	h.seenThenAway("maya", 7)
 	destroy := typed("maya", 7, "/ocp destroy\n/ocp status")
 	for range 2 { // it is tried again while GitHub is away
-		_, err := h.service.Comment(t.Context(), destroy)
+		_, err := h.Service.Comment(t.Context(), destroy)
 		require.ErrorIs(t, err, errDown, "its answer waits for GitHub")
 	}
-	row := h.only()
+	row := h.Only()
 	require.Equal(t, lifecycle.Absent, row.Wish)
 	require.Contains(t, row.WishWhy, "GitHub gave no answer, and their permission maintain was seen at")
 
-	h.github.down.Store(false)
-	note, err := h.service.Comment(t.Context(), destroy)
+	h.GitHub.Down.Store(false)
+	note, err := h.Service.Comment(t.Context(), destroy)
 	require.NoError(t, err)
 	require.Contains(t, note, "already going")
-	require.Len(t, h.query(`SELECT id FROM jobs WHERE job_type = 'DESTROY'`), 1)
+	require.Len(t, h.Query(`SELECT id FROM jobs WHERE job_type = 'DESTROY'`), 1)
 }
 
 func TestNothingIsDestroyedByAPermissionThatIsNotRemembered(t *testing.T) {
@@ -73,48 +73,48 @@ func TestNothingIsDestroyedByAPermissionThatIsNotRemembered(t *testing.T) {
 			h := newFixture(t)
 			h.seenThenAway("maya", 7)
 			if given.aged != "" {
-				require.Len(t, h.query(given.aged), 1)
+				require.Len(t, h.Query(given.aged), 1)
 			}
-			before := h.only()
-			_, err := h.service.Comment(t.Context(), given.event)
+			before := h.Only()
+			_, err := h.Service.Comment(t.Context(), given.event)
 			require.ErrorIs(t, err, errDown)
-			require.Equal(t, before.Ends, h.only().Ends)
-			require.Equal(t, lifecycle.Present, h.only().Wish)
+			require.Equal(t, before.Ends, h.Only().Ends)
+			require.Equal(t, lifecycle.Present, h.Only().Wish)
 		})
 	}
 }
 
 func TestThePermissionThatGitHubReportedLastReplacesTheOneBefore(t *testing.T) {
 	h := newFixture(t)
-	h.labeled("will", label)
+	h.Labeled("will", label)
 	for _, permission := range []string{"write", "read"} {
-		h.github.permission["maya"] = permission
+		h.GitHub.Permissions["maya"] = permission
 		e := typed("maya", 7, "/ocp status")
 		e.ID = int64(len(permission))
-		_, err := h.service.Comment(t.Context(), e)
+		_, err := h.Service.Comment(t.Context(), e)
 		require.NoError(t, err)
 	}
-	h.github.down.Store(true)
-	_, err := h.service.Comment(t.Context(), typed("maya", 7, "/ocp destroy"))
+	h.GitHub.Down.Store(true)
+	_, err := h.Service.Comment(t.Context(), typed("maya", 7, "/ocp destroy"))
 	require.ErrorIs(t, err, errDown)
-	require.Equal(t, lifecycle.Present, h.only().Wish)
+	require.Equal(t, lifecycle.Present, h.Only().Wish)
 }
 
 func TestTheDestroyButtonSetsTheEndWhileGitHubIsAway(t *testing.T) {
 	h := newFixture(t)
 	h.seenThenAway("maya", 7)
-	click := pulls.CheckEvent{Installation: 5001, Repo: repo, Cluster: h.only().ID, Identifier: chatops.ActionDestroy, Actor: "maya", ActorID: 7, Cause: "d1"}
-	_, err := h.service.CheckAction(t.Context(), click)
+	click := pulls.CheckEvent{Installation: 5001, Repo: repo, Cluster: h.Only().ID, Identifier: chatops.ActionDestroy, Actor: "maya", ActorID: 7, Cause: "d1"}
+	_, err := h.Service.CheckAction(t.Context(), click)
 	require.ErrorIs(t, err, errDown)
-	require.Equal(t, lifecycle.Absent, h.only().Wish)
+	require.Equal(t, lifecycle.Absent, h.Only().Wish)
 }
 
 func TestACommentThatIsHeldUpEndsItsClusterAtOnce(t *testing.T) {
 	h := newFixture(t)
-	h.labeled("will", label)
-	require.NoError(t, h.service.EndEarly(t.Context(), typed("zoe", 3, "/ocp destroy")))
-	require.Equal(t, lifecycle.Present, h.only().Wish, "GitHub answers, and they may not")
-	require.NoError(t, h.service.EndEarly(t.Context(), typed("maya", 7, "/ocp destroy")))
-	require.Equal(t, lifecycle.Absent, h.only().Wish)
-	require.NotContains(t, h.only().WishWhy, "gave no answer")
+	h.Labeled("will", label)
+	require.NoError(t, h.Service.EndEarly(t.Context(), typed("zoe", 3, "/ocp destroy")))
+	require.Equal(t, lifecycle.Present, h.Only().Wish, "GitHub answers, and they may not")
+	require.NoError(t, h.Service.EndEarly(t.Context(), typed("maya", 7, "/ocp destroy")))
+	require.Equal(t, lifecycle.Absent, h.Only().Wish)
+	require.NotContains(t, h.Only().WishWhy, "gave no answer")
 }

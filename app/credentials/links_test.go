@@ -1,0 +1,44 @@
+package credentials_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+func TestAKubeconfigIsALinkForTheOneWhoseAccountItIs(t *testing.T) {
+	h := servicetest.New(t)
+	h.Open()
+	h.Comment(1, "will", "/ocp create aws-standard")
+	servicetest.Ready(t, h.Store, h.Shelf, h.Only())
+	h.Comment(2, "maya", "/ocp kubeconfig")
+	require.Contains(t, h.LastReply(), "/ocp link")
+	link, err := h.Service.AccountLink(t.Context(), "github:maya", "0", store.Deed{Actor: "github:maya", Door: "pr_comment"})
+	require.NoError(t, err)
+	_, handle, _ := strings.Cut(link.URL.Reveal(), "/links/")
+	maya := policy.Principal{ID: "saml:maya@acme.example", Name: "Maya", Seats: []policy.Seat{{Role: policy.Requester, Team: "platform"}}, Proof: &policy.Claims{
+		Source: profiles.SourceSAML, Subject: "maya@acme.example", Name: "Maya", Values: map[string][]string{"groups": {"ocpctl-team-platform"}},
+	}}
+	_, err = h.Service.Redeem(t.Context(), maya, handle, app.Deed{Door: policy.DoorWeb})
+	require.NoError(t, err)
+
+	h.Comment(3, "maya", "/ocp kubeconfig")
+	said := h.LastReply()
+	require.NotContains(t, said, "clusters:", "never the thing itself")
+	_, rest, _ := strings.Cut(said, "/links/")
+	handle, _, _ = strings.Cut(rest, " ")
+	_, err = h.Service.Redeem(t.Context(), policy.As("saml:rob", "Rob", policy.PlatformAdmin), handle, app.Deed{Door: policy.DoorWeb})
+	require.Equal(t, app.NotFound, app.KindOf(err), "it is hers, whoever reads it")
+	got, err := h.Service.Redeem(t.Context(), maya, handle, app.Deed{Door: policy.DoorWeb})
+	require.NoError(t, err)
+	require.NotEmpty(t, got.Kubeconfig)
+	_, err = h.Service.Redeem(t.Context(), maya, handle, app.Deed{Door: policy.DoorWeb})
+	require.Equal(t, app.NotFound, app.KindOf(err), "once")
+}
