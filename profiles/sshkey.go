@@ -13,7 +13,7 @@ var sshTypes = []string{
 	"sk-ssh-ed25519@openssh.com", "sk-ecdsa-sha2-nistp256@openssh.com",
 }
 
-const sshWords = "public keys such as \"ssh-ed25519 AAAAC3… comment\", one a line"
+const sshWords = "public keys such as \"ssh-ed25519 AAAAC3… comment\", one per line"
 
 // SSHKey says whether a line is a public key of OpenSSH's form, as the installer demands: a type, a key in base64 that
 // names the same type, and perhaps a comment.

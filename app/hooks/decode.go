@@ -15,7 +15,7 @@ import (
 // body can send it under another.
 var (
 	errNotJSON = errors.New("the body is not a JSON object")
-	errMisfit  = errors.New("the body does not fit its event")
+	errMisfit  = errors.New("the body does not match its event")
 )
 
 // described are the names at the top of the bodies of each event, from GitHub's OpenAPI description: make github-shapes writes it.

@@ -13,7 +13,7 @@ import (
 var free = []string{"client_payload", "custom_properties"}
 
 // distinct walks through a valid JSON object, returns what stands at its top (the first character of each value, by name), and
-// refuses a name that stands twice in one object, at any depth: of two values a reader takes the one it likes. encoding/json
+// refuses a name that occurs twice in one object, at any depth: of two values a reader takes the one it likes. encoding/json
 // takes names in any case for the same, so that is twice too, but where people name things.
 func distinct(body []byte) (top map[string]byte, err error) {
 	w := walker{body: body}
@@ -66,7 +66,7 @@ func (w *walker) object(depth int, named bool) (map[string]byte, error) {
 			key = folded(name)
 		}
 		if _, twice := seen[key]; twice {
-			return nil, fmt.Errorf("the field %s stands twice in one object", quoted(name))
+			return nil, fmt.Errorf("the field %s occurs twice in one object", quoted(name))
 		}
 		w.space()
 		w.at++ // the colon
@@ -139,7 +139,7 @@ func (w *walker) name() (string, error) {
 	}
 	var name string
 	if err := json.Unmarshal(raw, &name); err != nil {
-		return "", fmt.Errorf("a name in it cannot be read: %w", err)
+		return "", fmt.Errorf("a field name is not valid: %w", err)
 	}
 	return name, nil
 }

@@ -42,7 +42,7 @@ type Status struct {
 }
 
 // errMoving is told of files that never were the same twice.
-var errMoving = errors.New("the catalogue's files change while they are read; try again in a moment")
+var errMoving = errors.New("the catalogue's files changed while they were read; try again in a moment")
 
 // Open reads the folder. The Live is there even where that went wrong, as the error tells: nothing is allowed to anybody
 // then, until Watch or Reload meets a sound state. So a process whose duty is to end clusters can start and do it.
