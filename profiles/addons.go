@@ -96,7 +96,7 @@ func readAddon(r *reader, body []byte) Addon {
 	list, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "List", "items": objects})
 	switch {
 	case err != nil:
-		r.failAt("manifests", "what JSON cannot say: "+err.Error(), "objects as Kubernetes reads them")
+		r.failAt("manifests", "what JSON cannot represent: "+err.Error(), "Kubernetes objects")
 	case len(list) > mostManifests:
 		r.failAt("manifests", fmt.Sprintf("%d bytes as JSON", len(list)), fmt.Sprintf("at most %d", mostManifests))
 	}
@@ -108,7 +108,7 @@ func readAddon(r *reader, body []byte) Addon {
 func addonFields(r *reader, a *Addon, objects *[]any) []field {
 	return []field{
 		text("name", &a.Name, nameAccept, nameForm.MatchString),
-		text("description", &a.Description, "words for people", filled),
+		text("description", &a.Description, "a text", filled),
 		manifests(r, objects),
 		optional(r.objects("wait", "a condition to wait for", func(string) []field {
 			a.Waits = append(a.Waits, AddonWait{})
@@ -130,7 +130,7 @@ func waitFields(w *AddonWait) []field {
 
 const (
 	objectWords    = "an object's name: letters, digits, - _ . and :, at most 253"
-	namespaceWords = "a namespace: lower-case letters, digits and dashes, at most 63"
+	namespaceWords = "a namespace: lowercase letters, digits and dashes, at most 63"
 )
 
 // manifests reads the objects one by one. They are sent to the cluster as JSON, so that YAML's implicit types are resolved here.
@@ -150,7 +150,7 @@ func manifests(r *reader, objects *[]any) field {
 		seen[id] = true
 		var object map[string]any
 		if err := n.Decode(&object); err != nil {
-			r.failOn(n, path, strings.TrimPrefix(err.Error(), "yaml: "), "an object as Kubernetes reads it")
+			r.failOn(n, path, strings.TrimPrefix(err.Error(), "yaml: "), "a Kubernetes object")
 			return true
 		}
 		*objects = append(*objects, object)
@@ -175,7 +175,7 @@ func (r *reader) identity(n *yaml.Node, path string) (id string, ok bool) {
 		return ""
 	}
 	api := look(path, n, "apiVersion", "a version such as v1 or apps/v1", apiVersionForm.MatchString)
-	what := look(path, n, "kind", "a kind such as Namespace; no Secret, for no secret belongs into a catalogue, and no List", func(s string) bool {
+	what := look(path, n, "kind", "a kind such as Namespace; Secret is not allowed, because a catalogue must not contain secrets, nor is List", func(s string) bool {
 		return kindForm.MatchString(s) && s != "Secret" && !strings.HasSuffix(s, "List")
 	})
 	metadata := child(n, "metadata")
@@ -206,7 +206,7 @@ func (r *reader) asJSON(n *yaml.Node, path string, depth int) bool {
 	fine := true
 	switch {
 	case depth > mostManifestDepth:
-		r.failOn(n, path, "mappings or lists in each other", fmt.Sprintf("at most %d deep", mostManifestDepth))
+		r.failOn(n, path, "nested mappings or lists", fmt.Sprintf("at most %d deep", mostManifestDepth))
 		return false
 	case n.Kind == yaml.AliasNode || n.Anchor != "" || n.Tag == "!!merge":
 		r.failOn(n, path, "an anchor, alias or merge key", "the value itself")
@@ -238,13 +238,13 @@ func (l *loader) agreeAddons(p entry[Profile]) {
 	names := declared(l.addons)
 	accept := "one of " + strings.Join(names, ", ")
 	if len(names) == 0 {
-		accept = "none: the catalogue has no folder addons with any"
+		accept = "none: the catalogue has no add-ons"
 	}
 	for path, list := range map[string][]string{"addons.default": p.value.Addons.Default, "addons.allowed": p.value.Addons.Allowed} {
 		for i, glob := range list {
 			open := strings.Contains(glob, "*") && len(names) == 0 // allows whatever is added later
 			if at := fmt.Sprintf("%s[%d]", path, i); p.from.good(at) && !fit(glob, names) && !open {
-				p.from.failAt(at, fmt.Sprintf("%q, which is no add-on", glob), accept)
+				p.from.failAt(at, fmt.Sprintf("%q, which is not an add-on", glob), accept)
 			}
 		}
 	}

@@ -46,7 +46,7 @@ func TestAnAddonIsItsObjectsAsJSONAndWhatIsWaitedFor(t *testing.T) {
 
 func TestWhatIsNoAddonIsRefused(t *testing.T) {
 	for name, c := range map[string]struct{ old, new, want string }{
-		"a secret":                 {"kind: Namespace", "kind: Secret", `addons/shop.yaml:5: manifests[0].kind: "Secret"; accepted: a kind such as Namespace; no Secret`},
+		"a secret":                 {"kind: Namespace", "kind: Secret", `addons/shop.yaml:5: manifests[0].kind: "Secret"; accepted: a kind such as Namespace; Secret is not allowed`},
 		"a list":                   {"kind: Namespace", "kind: List", `manifests[0].kind: "List"`},
 		"no kind":                  {"    kind: Namespace\n", "", `addons/shop.yaml:4: manifests[0].kind: missing`},
 		"no name":                  {"metadata: {name: shop}", "metadata: {generateName: shop-}", "manifests[0].metadata.name: missing"},
@@ -62,7 +62,7 @@ func TestWhatIsNoAddonIsRefused(t *testing.T) {
 		"a date":                   {"paused: no", "paused: 2026-01-01", "accepted: a string in quotes, a number, true or false"},
 		"a number for a key":       {"paused: no", "7: no", "accepted: a key in quotes"},
 		"a key twice":              {"paused: no", "replicas: 2", `already defined`},
-		"no number":                {"replicas: 1", "replicas: .inf", "what JSON cannot say"},
+		"no number":                {"replicas: 1", "replicas: .inf", "what JSON cannot represent"},
 		"nothing":                  {anAddon[strings.Index(anAddon, "manifests"):], "manifests: []\n", "manifests: a list of 0"},
 		"another file's name":      {"name: shop\ndesc", "name: other\ndesc", "the file's own name, shop"},
 		"more than the bound":      {"paused: no", "paused: " + strings.Repeat("x", mostManifests), "bytes as JSON; accepted: at most 65536"},
@@ -85,8 +85,8 @@ func TestAProfileNamesAddonsThatAreThere(t *testing.T) {
 	}
 	require.NoError(t, with("addons: {default: [shop]}"))
 	require.NoError(t, with("addons: {default: [shop], allowed: [sh*]}"))
-	require.ErrorContains(t, with("addons: {default: [shop, stop]}"), `addons.default[1]: "stop", which is no add-on; accepted: one of shop`)
-	require.ErrorContains(t, with("addons: {allowed: [cert-*]}"), `addons.allowed[0]: "cert-*", which is no add-on`)
+	require.ErrorContains(t, with("addons: {default: [shop, stop]}"), `addons.default[1]: "stop", which is not an add-on; accepted: one of shop`)
+	require.ErrorContains(t, with("addons: {allowed: [cert-*]}"), `addons.allowed[0]: "cert-*", which is not an add-on`)
 	require.NoError(t, load(good(t)), "who has none allows what there will be")
 
 	both := Addons{Default: []string{"db"}, Allowed: []string{"cert-*"}}

@@ -63,7 +63,7 @@ func (l *loader) agreeQuota(q entry[Quota]) {
 	for i, match := range q.value.Match {
 		at := fmt.Sprintf("%s[%d]", q.path("match"), i)
 		if q.value.Scope == ScopeTeam && len(teams) > 0 && q.from.good(at) && !fit(match, teams) {
-			q.from.failAt(at, fmt.Sprintf("%q, which is no team", match), "a team or a glob that fits one: "+strings.Join(teams, ", "))
+			q.from.failAt(at, fmt.Sprintf("%q, which is not a team", match), "a team or a glob that matches one: "+strings.Join(teams, ", "))
 		}
 	}
 }
@@ -76,7 +76,7 @@ func (l *loader) agreeIdentity(e entry[Identity]) {
 			continue
 		}
 		if !slices.Contains(teams, team) {
-			e.from.failAt(at, fmt.Sprintf("%q, which is no team", team), "one of "+strings.Join(teams, ", "))
+			e.from.failAt(at, fmt.Sprintf("%q, which is not a team", team), "one of "+strings.Join(teams, ", "))
 		}
 	}
 }
@@ -86,7 +86,7 @@ func (l *loader) agreePolicy(e entry[Policy]) {
 	for i, match := range e.value.Profiles {
 		at := fmt.Sprintf("match.profiles[%d]", i)
 		if e.from.good(at) && len(names) > 0 && !fit(match, names) {
-			e.from.failAt(at, fmt.Sprintf("%q, which fits no profile", match), "a profile or a glob that fits one: "+strings.Join(names, ", "))
+			e.from.failAt(at, fmt.Sprintf("%q, which matches no profile", match), "a profile or a glob that matches one: "+strings.Join(names, ", "))
 		}
 	}
 	for i, rule := range e.value.Rules {
@@ -95,7 +95,7 @@ func (l *loader) agreePolicy(e entry[Policy]) {
 			value, set := rule.Set[name]
 			accept := l.values(name, e.value)
 			if set && e.from.good(at+"."+name) && len(accept) > 0 && !slices.Contains(accept, value) {
-				e.from.failAt(at+"."+name, fmt.Sprintf("%q, which no request could have", value), "one of "+strings.Join(accept, ", "))
+				e.from.failAt(at+"."+name, fmt.Sprintf("%q, which no request can have", value), "one of "+strings.Join(accept, ", "))
 			}
 		}
 	}

@@ -30,7 +30,7 @@ func TestWhatNoRequestCouldHaveIsNoDefault(t *testing.T) {
 			continue
 		}
 		require.ErrorContains(t, err, "policies/p.yaml:4: rules[0].set.", set)
-		require.ErrorContains(t, err, ", which no request could have; accepted: one of "+accept, set)
+		require.ErrorContains(t, err, ", which no request can have; accepted: one of "+accept, set)
 	}
 }
 
@@ -43,11 +43,11 @@ func TestAnyNameIsATeamWhereNoneIsDeclared(t *testing.T) {
 
 	files["teams/platform.yaml"] = &fstest.MapFile{Data: []byte("name: platform\n")} // not sound, and declared all the same
 	_, err = Load(files)
-	require.ErrorContains(t, err, `quotas/more.yaml:1: quotas[0].match[0]: "shop", which is no team; accepted: a team or a glob that fits one: platform`)
-	require.ErrorContains(t, err, `identities/more.yaml:1: identities[0].teams[0]: "shop", which is no team; accepted: one of platform`)
+	require.ErrorContains(t, err, `quotas/more.yaml:1: quotas[0].match[0]: "shop", which is not a team; accepted: a team or a glob that matches one: platform`)
+	require.ErrorContains(t, err, `identities/more.yaml:1: identities[0].teams[0]: "shop", which is not a team; accepted: one of platform`)
 }
 
 func TestTheCatalogueWithoutProfilesIsNone(t *testing.T) {
 	_, err := Load(fstest.MapFS{"profiles/readme.md": {}})
-	require.EqualError(t, err, "profiles: no *.yaml file; accepted: a profile or more, each in a file profiles/<name>.yaml")
+	require.EqualError(t, err, "profiles: no *.yaml file; accepted: one or more profiles, each in a file profiles/<name>.yaml")
 }

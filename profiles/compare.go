@@ -24,7 +24,7 @@ func compare(r *reader, p Profile) {
 		r.fail(at, "adminOnly", "not true with credentialsMode Mint, which copies the runner's keys into the cluster", "true, or credentialsMode: Manual")
 	}
 	if r.good("credentialsMode", "teamBreakGlass") && p.TeamBreakGlass && p.CredentialsMode != "Mint" {
-		r.failAt("teamBreakGlass", "given with credentialsMode "+p.CredentialsMode+", where it changes nothing", "none, or credentialsMode: Mint")
+		r.failAt("teamBreakGlass", "given with credentialsMode "+p.CredentialsMode+", where it has no effect", "none, or credentialsMode: Mint")
 	}
 	if r.good("platform") && p.Platform == "aws" && r.lines["loadBalancer"] == 0 {
 		r.fail(r.lines["platform"], "loadBalancer", "missing on aws", "NLB")
@@ -75,7 +75,7 @@ func compareMachines(r *reader, p Profile) {
 		r.failAt("controlPlane.replicas", "2", "1 or 3")
 	}
 	if r.good("workers.replicas") && p.Workers.Replicas == 1 {
-		r.failAt("workers.replicas", "1", "0, or 2 and more")
+		r.failAt("workers.replicas", "1", "0, or 2 or more")
 	}
 	if r.good("workers.replicas", "workers.minReplicas") && p.Workers.Least > p.Workers.Replicas {
 		r.failAt("workers.minReplicas", fmt.Sprintf("%d", p.Workers.Least), fmt.Sprintf("at most replicas, %d", p.Workers.Replicas))

@@ -35,7 +35,7 @@ func (c Catalogue) doubt(r *reader, path, glob string, could []string) {
 	if slices.ContainsFunc(could, func(name string) bool { return Fits(glob, name) }) {
 		return
 	}
-	why, accept := "which fits no profile of the catalogue", strings.Join(could, ", ")
+	why, accept := "which matches no profile of the catalogue", strings.Join(could, ", ")
 	if p, known := c.Get(glob); known && p.Enabled {
 		why = "which only platform admins may have"
 	} else if known {
@@ -57,6 +57,6 @@ func (c Catalogue) doubtTTL(r *reader, f RepositoryFile, could []string) {
 		}
 	}
 	if len(short) > 0 {
-		r.failAt("ttl", fmt.Sprintf("%gh, which is cut at the maximum of %s", f.TTL.Hours(), strings.Join(short, ", ")), fmt.Sprintf("at most %gh", most.Hours()))
+		r.failAt("ttl", fmt.Sprintf("%gh, which is limited to the maximum of %s", f.TTL.Hours(), strings.Join(short, ", ")), fmt.Sprintf("at most %gh", most.Hours()))
 	}
 }

@@ -49,16 +49,16 @@ func readProfile(r *reader, body []byte) Profile {
 func profileFields(r *reader, p *Profile) []field {
 	return []field{
 		text("name", &p.Name, profileNameAccept, profileName),
-		text("displayName", &p.DisplayName, "words for people", filled),
-		text("description", &p.Description, "words for people", filled),
+		text("displayName", &p.DisplayName, "a text", filled),
+		text("description", &p.Description, "a text", filled),
 		choice("platform", &p.Platform, "aws", "ibmcloud"),
 		boolean("enabled", &p.Enabled),
-		optional(text("disabledReason", &p.DisabledReason, "words for people, when enabled is false", filled)),
+		optional(text("disabledReason", &p.DisabledReason, "a text, when enabled is false", filled)),
 		choice("credentialsMode", &p.CredentialsMode, "Manual", "Mint"),
 		optional(boolean("adminOnly", &p.AdminOnly)),
 		optional(boolean("teamBreakGlass", &p.TeamBreakGlass)),
 		allowed(r, "versions", &p.Versions, "a version such as \"4.20.3\", in quotes", versionForm.MatchString),
-		allowed(r, "baseDomains", &p.BaseDomains, "a DNS domain in lower case", domain),
+		allowed(r, "baseDomains", &p.BaseDomains, "a lowercase DNS domain", domain),
 		regions(r, p),
 		r.inner("controlPlane",
 			whole("replicas", &p.ControlPlane.Replicas, 1, 3), instance(&p.ControlPlane.InstanceType), boolean("schedulable", &p.ControlPlane.Schedulable)),
@@ -122,7 +122,7 @@ const profileNameAccept = nameAccept + "; not keep"
 
 func profileName(name string) bool { return nameForm.MatchString(name) && name != "keep" }
 
-const nameAccept = "lower-case letters, digits and dashes, at most 40, starting with a letter"
+const nameAccept = "lowercase letters, digits and dashes, at most 40, starting with a letter"
 
 const cidrWords = "an IPv4 network such as 10.0.0.0/16"
 

@@ -44,11 +44,11 @@ func list(files fs.FS) (listing, error) {
 		switch name := d.Name(); {
 		case strings.HasPrefix(name, ".") || slices.Contains(folders, name):
 		case yamlFile(name):
-			found.stray(name, "a file in no folder", "a file in one of the folders "+strings.Join(folders, ", "))
+			found.stray(name, "a file outside the directories", "a file in one of the directories "+strings.Join(folders, ", "))
 		default:
 			inside, _ := fs.ReadDir(files, name) // something that cannot be listed is not ours
 			if slices.ContainsFunc(inside, func(d fs.DirEntry) bool { return yamlFile(d.Name()) }) {
-				found.stray(name, "an unknown folder with YAML files", "the folders "+strings.Join(folders, ", "))
+				found.stray(name, "an unknown directory with YAML files", "the directories "+strings.Join(folders, ", "))
 			}
 		}
 	}
@@ -71,7 +71,7 @@ func (l *listing) folder(files fs.FS, folder string) error {
 		}
 		switch {
 		case info.IsDir():
-			l.stray(file, "a folder in a folder", "files alone in "+folder)
+			l.stray(file, "a nested directory", "only files in "+folder)
 		case path.Ext(d.Name()) == ".yaml":
 			l.paths = append(l.paths, file)
 		case yamlFile(d.Name()):

@@ -106,7 +106,7 @@ var (
 
 // identityFields describes the fields of one identity.
 func identityFields(r *reader, i *Identity) []field {
-	const team = `a team's name, "*" for every team, "{groups}" for what the attribute groups holds, or "{groups:dev-}" for what follows dev- in it`
+	const team = `a team's name, "*" for every team, "{groups}" for the values of the attribute groups, or "{groups:dev-}" for what follows dev- in them`
 	return []field{
 		text("name", &i.Name, nameAccept, nameForm.MatchString),
 		choice("source", (*string)(&i.Source), string(SourceSAML), string(SourceOIDC), string(SourceAWS), string(SourceGitHub), string(SourceSlack)),
@@ -123,7 +123,7 @@ func identityFields(r *reader, i *Identity) []field {
 }
 
 func attributesField(r *reader, into *map[string][]string) field {
-	accept := "a mapping from attributes to lists of globs, with one attribute or more"
+	accept := "a mapping from one or more attributes to lists of globs"
 	return field{name: "match", accept: accept, read: func(n *yaml.Node, path string) bool {
 		if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
 			return false
@@ -160,7 +160,7 @@ func compareIdentity(e entry[Identity]) {
 	for _, attribute := range slices.Sorted(maps.Keys(i.Match)) {
 		at := join(e.path("match"), attribute)
 		if len(known) > 0 && !slices.Contains(known, attribute) {
-			r.failAt(at, "no attribute of source "+string(i.Source), strings.Join(known, ", "))
+			r.failAt(at, "not an attribute of source "+string(i.Source), strings.Join(known, ", "))
 		}
 		for k, value := range i.Match[attribute] {
 			if accept := attributeValue(i.Source, attribute, value); accept != "" {
@@ -170,14 +170,14 @@ func compareIdentity(e entry[Identity]) {
 	}
 	_, permitted := i.Match["permission"]
 	if _, member := i.Match["team"]; r.good(e.path("match")) && i.Source == SourceGitHub && !permitted && !member {
-		r.failAt(e.path("match"), "without permission or team, so that strangers fit", "permission beside it, one or more of "+strings.Join(permissions, ", ")+"; or team")
+		r.failAt(e.path("match"), "without permission or team, so that strangers match", "also permission, with one or more of "+strings.Join(permissions, ", ")+"; or team")
 	}
 	_, session := i.Match["session"]
 	if _, role := i.Match["arn"]; r.good(e.path("match")) && i.Source == SourceAWS && session && !role {
-		r.failAt(e.path("match"), "session without arn, so that whoever takes on any role fits: they choose that name", "arn beside it, of a role whose sessions are named for you")
+		r.failAt(e.path("match"), "session without arn, so that anybody who assumes any role matches, because they choose the session name", "also arn, of a role whose session names you control")
 	}
 	if r.good(e.path("match")) && i.strangersFit() {
-		r.failAt(e.path("match"), "without an owner of repositories, so that anybody's workflow on GitHub fits", ownersAccept)
+		r.failAt(e.path("match"), "without a repository owner, so that anybody's workflow on GitHub matches", ownersAccept)
 	}
 	for k, team := range i.Teams {
 		attribute, _, taken := teamFrom(team)
@@ -193,7 +193,7 @@ func attributeValue(s Source, attribute, value string) string {
 	case s == SourceGitHub && attribute == "permission" && !slices.Contains(permissions, value):
 		return "one of " + strings.Join(permissions, ", ")
 	case s == SourceGitHub && attribute == "team" && !githubTeam.MatchString(value):
-		return "a team's organization and slug without *, such as acme/platform: whether somebody is in it is asked by that very name"
+		return "a team's organization and slug without *, such as acme/platform: membership is looked up by this exact name"
 	case s == SourceAWS && attribute == "account" && !accountForm.MatchString(value):
 		return "an account's twelve digits, in quotes"
 	case s == SourceAWS && attribute == "arn" && !strings.HasPrefix(value, "arn:"):

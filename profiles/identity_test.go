@@ -71,7 +71,7 @@ func TestATeamOfGitHubIsWrittenOut(t *testing.T) {
 		require.ErrorContains(t, err, "accepted: a team's organization and slug without *, such as acme/platform", wrong)
 	}
 	_, err = Load(files("login: [maya]"))
-	require.ErrorContains(t, err, "without permission or team, so that strangers fit")
+	require.ErrorContains(t, err, "without permission or team, so that strangers match")
 }
 
 func TestOnlyTeamsThatIdentitiesNameAreAskedFor(t *testing.T) {

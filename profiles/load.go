@@ -57,7 +57,7 @@ func Read(files fs.FS) (Catalogue, Problems, error) {
 		l.read(file, body)
 	}
 	if len(l.profiles) == 0 {
-		l.problems = append(l.problems, Problem{File: "profiles", Got: "no *.yaml file", Accept: "a profile or more, each in a file profiles/<name>.yaml"})
+		l.problems = append(l.problems, Problem{File: "profiles", Got: "no *.yaml file", Accept: "one or more profiles, each in a file profiles/<name>.yaml"})
 	}
 	l.agree()
 	c := l.catalogue()

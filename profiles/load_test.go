@@ -164,7 +164,7 @@ func TestFieldsThatContradictEachOtherAreRefused(t *testing.T) {
 		"a zone of another region":       {"[us-east-2a]", "[us-east-1a]", "us-east-2, zones", "regions.allow[1].zones[0]", "zones of us-east-2"},
 		"a zone twice":                   {"[us-east-2a]", "[us-east-2a, us-east-2a]", "", "regions.allow[1].zones[1]", "each once"},
 		"two control planes":             {"controlPlane: {replicas: 3", "controlPlane: {replicas: 2", "", "controlPlane.replicas", "1 or 3"},
-		"a single worker":                {"workers: {replicas: 0", "workers: {replicas: 1", "", "workers.replicas", "0, or 2 and more"},
+		"a single worker":                {"workers: {replicas: 0", "workers: {replicas: 1", "", "workers.replicas", "0, or 2 or more"},
 		"workers beside schedulable":     {"workers: {replicas: 0", "workers: {replicas: 3", "schedulable", "controlPlane.schedulable", "false with workers"},
 		"networks that overlap":          {"serviceNetwork: 172.30.0.0/16", "serviceNetwork: 10.0.0.0/24", "", "networking.serviceNetwork", "10.0.0.0/16"},
 		"a network OVN takes":            {"machineNetwork: 10.0.0.0/16", "machineNetwork: 100.64.0.0/16", "", "networking.machineNetwork", "100.64.0.0/16"},

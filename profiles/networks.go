@@ -21,7 +21,7 @@ func apart(r *reader, all []network) {
 		}
 		for _, other := range taken {
 			if netip.MustParsePrefix(one.cidr).Overlaps(netip.MustParsePrefix(other)) {
-				r.failAt(one.path, one.cidr, "a network apart from "+other)
+				r.failAt(one.path, one.cidr, "a network that does not overlap "+other)
 				break
 			}
 		}

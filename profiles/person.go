@@ -89,7 +89,7 @@ func displayForm(s string) bool { return filled(s) && tagValue(s) && !strings.Co
 func personFields(r *reader, p *Person) []field {
 	return []field{
 		text("name", &p.Name, nameAccept, nameForm.MatchString),
-		text("displayName", &p.DisplayName, "a name that could be a tag's value, without ( ) @ : #", displayForm),
+		text("displayName", &p.DisplayName, "a valid tag value without ( ) @ : #", displayForm),
 		r.texts("identities", &p.Identities, principalAccept, principalForm),
 	}
 }
@@ -102,8 +102,8 @@ func (l *loader) agreePeople() {
 		for k, id := range e.value.Identities {
 			at := fmt.Sprintf("%s[%d]", e.path("identities"), k)
 			if other, taken := claimed[IdentityKey(id)]; taken && e.from.good(at) {
-				e.from.failAt(at, fmt.Sprintf("%q of %s, which %s (%s) claims too", id, e.value.Name, other.value.Name, other.where("identities")),
-					"each identity for one person")
+				e.from.failAt(at, fmt.Sprintf("%q of %s, which %s (%s) also has", id, e.value.Name, other.value.Name, other.where("identities")),
+					"each identity for only one person")
 				continue
 			}
 			claimed[IdentityKey(id)] = e
@@ -114,8 +114,8 @@ func (l *loader) agreePeople() {
 		}
 		for _, name := range []string{strings.ToLower(e.value.DisplayName), e.value.Name} {
 			if other, taken := shown[name]; taken && other.value.Name != e.value.Name {
-				e.from.failAt(at, fmt.Sprintf("%q of %s, which could be taken for %s (%s)", e.value.DisplayName, e.value.Name, other.value.Name, other.where("displayName")),
-					"a display name that belongs to one person")
+				e.from.failAt(at, fmt.Sprintf("%q of %s, which could be confused with %s (%s)", e.value.DisplayName, e.value.Name, other.value.Name, other.where("displayName")),
+					"a display name that only one person has")
 				break
 			}
 			shown[name] = e

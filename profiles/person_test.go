@@ -36,7 +36,7 @@ func TestAPersonIsFoundByEachOfTheirIdentities(t *testing.T) {
 func TestAnIdentityOfTwoPeopleIsRefusedAndBothAreNamed(t *testing.T) {
 	_, err := people(t, mayas+`  - {name: mallory, displayName: Mallory, identities: ["github:MAYA-W"]}
 `)
-	require.ErrorContains(t, err, `people/people.yaml:3: people[1].identities[0]: "github:MAYA-W" of mallory, which maya (people/people.yaml:2) claims too`)
+	require.ErrorContains(t, err, `people/people.yaml:3: people[1].identities[0]: "github:MAYA-W" of mallory, which maya (people/people.yaml:2) also has`)
 }
 
 func TestADisplayNameCannotPretendToBeSomebodyElse(t *testing.T) {

@@ -82,7 +82,7 @@ func loadRepositoryFile(raw []byte) (RepositoryFile, *reader) {
 	case len(raw) > mostFileBytes:
 		r.fail(1, "", fmt.Sprintf("%d bytes", len(raw)), fmt.Sprintf("at most %d", mostFileBytes))
 	case !utf8.Valid(raw):
-		r.fail(1+bytes.Count(raw[:firstInvalid(raw)], []byte("\n")), "", "bytes that are no UTF-8", "a text in UTF-8")
+		r.fail(1+bytes.Count(raw[:firstInvalid(raw)], []byte("\n")), "", "bytes that are not UTF-8", "UTF-8 text")
 	case !said(raw):
 	default:
 		if doc := r.document(raw, "mapping"); doc != nil && r.plain(doc, 0) {
@@ -118,7 +118,7 @@ func readRepositoryFile(r *reader, doc *yaml.Node) RepositoryFile {
 	var f RepositoryFile
 	var version int
 	fields := []field{
-		only(whole("version", &version, 1, 1), "1, the one version there is"),
+		only(whole("version", &version, 1, 1), "1, the only version"),
 		text("defaultProfile", &f.Default, "a profile's name", nameForm.MatchString),
 		r.texts("profiles", &f.Profiles, "a profile's name, or a glob such as aws-*", profileGlob),
 		span("ttl", &f.TTL, mostTTLHours*time.Hour),
@@ -135,7 +135,7 @@ func readRepositoryFile(r *reader, doc *yaml.Node) RepositoryFile {
 	}
 	r.object(doc, "", fields...)
 	if r.good("defaultProfile", "profiles") && !FitsAny(f.Profiles, f.Default) {
-		r.failAt("defaultProfile", fmt.Sprintf("%q, which is not among profiles", f.Default), "a profile that fits one of profiles")
+		r.failAt("defaultProfile", fmt.Sprintf("%q, which is not among profiles", f.Default), "a profile that matches one of profiles")
 	}
 	for path, list := range map[string][]string{"profiles": f.Profiles, "addons": f.Addons} {
 		if len(list) > mostFileItems {
@@ -174,16 +174,16 @@ func oneOf(r *reader, name string, into *[]string, values ...string) field {
 func (r *reader) plain(n *yaml.Node, depth int) bool {
 	switch {
 	case depth > mostFileDepth:
-		r.failOn(n, "", "mappings or lists in each other", fmt.Sprintf("at most %d deep", mostFileDepth))
+		r.failOn(n, "", "nested mappings or lists", fmt.Sprintf("at most %d deep", mostFileDepth))
 		return false
 	case n.Kind == yaml.AliasNode:
 		r.failOn(n, "", "an alias", "the value itself")
 	case n.Anchor != "":
-		r.failOn(n, "", "an anchor", "the value alone")
+		r.failOn(n, "", "an anchor", "only the value")
 	case n.Tag == "!!merge":
-		r.failOn(n, "", "a merge key", "the keys themselves")
+		r.failOn(n, "", "a merge key", "the keys")
 	case n.Style&yaml.TaggedStyle != 0:
-		r.failOn(n, "", "a tag", "the value alone")
+		r.failOn(n, "", "a tag", "only the value")
 	}
 	for _, child := range n.Content {
 		if !r.plain(child, depth+1) {
@@ -213,7 +213,7 @@ func (r *reader) fewest(lines int) Problems {
 		all[i].Line = min(max(all[i].Line, 1), lines)
 	}
 	if more := len(all) - mostFileProblems; more > 0 {
-		all = append(all[:mostFileProblems], Problem{File: r.file, Line: all[mostFileProblems].Line, Got: fmt.Sprintf("%d problems more", more), Accept: "a file without them"})
+		all = append(all[:mostFileProblems], Problem{File: r.file, Line: all[mostFileProblems].Line, Got: fmt.Sprintf("%d more problems", more), Accept: "a file without problems"})
 	}
 	return all
 }

@@ -67,7 +67,7 @@ func TestEachMistakeOfARepositoryFileIsToldAtItsPlace(t *testing.T) {
 		"a key that is a token":      {pastedToken + ": x\n", "1:1: \"ghp_0123456789abcdef…\": unknown field; accepted: " + keys},
 		"a value that is a token":    {"drafts: " + pastedToken + "\n", "1:9: drafts: \"ghp_0123456789abcdef…\"; accepted: one of allow, deny"},
 		"a key twice":                {"ttl: 4h\nttl: 5h\n", "2:1: ttl: given twice; accepted: one ttl"},
-		"a version to come":          {"version: 2\n", "1:10: version: 2; accepted: 1, the one version there is"},
+		"a version to come":          {"version: 2\n", "1:10: version: 2; accepted: 1, the only version"},
 		"a lifetime without a unit":  {"ttl: 4\n", "1:6: ttl: 4; accepted: a duration such as 1h or 90m, above 0 and at most 720h"},
 		"a lifetime without an end":  {"ttl: never\n", "1:6: ttl: \"never\"; accepted: a duration such as 1h or 90m, above 0 and at most 720h"},
 		"a lifetime of nothing":      {"ttl: 0h\n", "1:6: ttl: \"0h\"; accepted: a duration such as 1h or 90m, above 0 and at most 720h"},
@@ -79,7 +79,7 @@ func TestEachMistakeOfARepositoryFileIsToldAtItsPlace(t *testing.T) {
 		"forks let in unasked":       {"forks: allow\n", "1:8: forks: \"allow\"; accepted: one of approve, deny"},
 		"a push of another meaning":  {"synchronize: redeploy\n", "1:14: synchronize: \"redeploy\"; accepted: one of keep, refresh, recreate"},
 		"a profile in capitals":      {"defaultProfile: AWS\n", "1:17: defaultProfile: \"AWS\"; accepted: a profile's name"},
-		"a default off the list":     {"profiles: [aws-*]\ndefaultProfile: ibm-standard\n", "2:17: defaultProfile: \"ibm-standard\", which is not among profiles; accepted: a profile that fits one of profiles"},
+		"a default off the list":     {"profiles: [aws-*]\ndefaultProfile: ibm-standard\n", "2:17: defaultProfile: \"ibm-standard\", which is not among profiles; accepted: a profile that matches one of profiles"},
 		"a list that is none":        {"profiles: aws-standard\n", "1:11: profiles: \"aws-standard\"; accepted: a list of at least one: a profile's name, or a glob such as aws-*"},
 		"a list of nothing":          {"profiles: []\n", "1:11: profiles: a list of 0; accepted: a list of at least one: a profile's name, or a glob such as aws-*"},
 		"a glob of another sort":     {"profiles: [\"aws-?\"]\n", "1:12: profiles[0]: \"aws-?\"; accepted: a profile's name, or a glob such as aws-*"},
@@ -88,18 +88,18 @@ func TestEachMistakeOfARepositoryFileIsToldAtItsPlace(t *testing.T) {
 		"a number for a name":        {"addons: [1]\n", "1:10: addons[0]: 1; accepted: an add-on's name, in quotes"},
 		"a mention of nobody's":      {"notify: {mention: [always]}\n", "1:20: notify.mention[0]: \"always\"; accepted: one of ready, failed, expiring"},
 		"a word for notify":          {"notify: ready\n", "1:9: notify: \"ready\"; accepted: a mapping with mention"},
-		"an anchor":                  {"ttl: &long 4h\n", "1:6: an anchor; accepted: the value alone"},
+		"an anchor":                  {"ttl: &long 4h\n", "1:6: an anchor; accepted: only the value"},
 		"an alias of nothing":        {"ttl: 4h\nkeep: *long\n", "2: an alias; accepted: the value itself"},
-		"a tag":                      {"ttl: !!str 4h\n", "1:6: a tag; accepted: the value alone"},
-		"a tag of one's own":         {"ttl: !secret x\n", "1:6: a tag; accepted: the value alone"},
+		"a tag":                      {"ttl: !!str 4h\n", "1:6: a tag; accepted: only the value"},
+		"a tag of one's own":         {"ttl: !secret x\n", "1:6: a tag; accepted: only the value"},
 		"more than one document":     {"ttl: 4h\n---\nttl: 5h\n", "2: more than one document; accepted: one mapping per file"},
 		"a list":                     {"- ttl\n", "1:1: a list of 1; accepted: a mapping with " + keys},
 		"a word":                     {"hello\n", "1:1: \"hello\"; accepted: a mapping with " + keys},
 		"no YAML":                    {"ttl: 4h\n\tdrafts: deny\n", "2: found a tab character that violates indentation; accepted: valid YAML"},
-		"too deep":                   {"addons: [[[[[a]]]]]\n", "1:13: mappings or lists in each other; accepted: at most 4 deep"},
+		"too deep":                   {"addons: [[[[[a]]]]]\n", "1:13: nested mappings or lists; accepted: at most 4 deep"},
 		"far too deep":               {strings.Repeat("[", 20_000), "1: exceeded max depth of 10000; accepted: valid YAML"},
-		"no UTF-8":                   {"ttl: 4h\ndrafts: \xff\n", "2: bytes that are no UTF-8; accepted: a text in UTF-8"},
-		"UTF-16":                     {"\xff\xfet\x00", "1: bytes that are no UTF-8; accepted: a text in UTF-8"},
+		"no UTF-8":                   {"ttl: 4h\ndrafts: \xff\n", "2: bytes that are not UTF-8; accepted: UTF-8 text"},
+		"UTF-16":                     {"\xff\xfet\x00", "1: bytes that are not UTF-8; accepted: UTF-8 text"},
 		"too long":                   {strings.Repeat("#", 64<<10+1), "1: 65537 bytes; accepted: at most 65536"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -124,7 +124,7 @@ func TestEveryProblemOfARepositoryFileIsToldAtOnce(t *testing.T) {
 	_, err = LoadRepositoryFile([]byte(strings.Repeat("x: 1\n", 5000)))
 	require.ErrorAs(t, err, &problems)
 	require.Len(t, problems, mostFileProblems+1)
-	require.Equal(t, "4950 problems more", problems[mostFileProblems].Got)
+	require.Equal(t, "4950 more problems", problems[mostFileProblems].Got)
 	_, err = LoadRepositoryFile([]byte("profiles: [" + strings.Repeat("a, ", 60) + "b]\n"))
 	require.ErrorContains(t, err, "profiles: a list of 61; accepted: at most 50")
 }

@@ -107,8 +107,8 @@ func ruleFields(r *reader, rule *Rule) []field {
 		text("when", &rule.When, fmt.Sprintf(`a CEL expression of at most %d bytes, in quotes, e.g. "request.ttlHours > 24"`, mostRule),
 			func(s string) bool { return filled(s) && len(s) <= mostRule }),
 		choice("effect", (*string)(&rule.Effect), string(EffectDeny), string(EffectWarn), string(EffectRequireApproval), string(EffectDefault)),
-		optional(text("message", &rule.Message, "words for people", filled)),
-		optional(text("next", &rule.Next, "words for people: what to do about it", filled)),
+		optional(text("message", &rule.Message, "a text", filled)),
+		optional(text("next", &rule.Next, "a text: what to do about it", filled)),
 		optional(settings(r, &rule.Set)),
 		optional(r.inner("approval",
 			optional(whole("count", &rule.Approval.Count, 1, 2)),
@@ -123,7 +123,7 @@ var settable = map[string]struct {
 	accept string
 	ok     func(string) bool
 }{
-	"baseDomain":  {"a DNS domain in lower case", domain},
+	"baseDomain":  {"a lowercase DNS domain", domain},
 	"costCenter":  {tagWords, tagValue},
 	"environment": {tagWords, tagValue},
 	"profile":     {nameAccept, nameForm.MatchString},
@@ -180,6 +180,6 @@ func compareRule(r *reader, at string, rule Rule) {
 		r.fail(r.lines[at], at+".set", "missing", "a mapping with one or more of "+strings.Join(Settable, ", "))
 	}
 	if rule.Effect != EffectDefault && !given("message") {
-		r.fail(r.lines[at], at+".message", "missing", "words for people")
+		r.fail(r.lines[at], at+".message", "missing", "a text")
 	}
 }

@@ -15,7 +15,7 @@ const maxDomain = 253
 
 var (
 	strictDomain = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)+$`)
-	nameWords    = fmt.Sprintf("lower-case letters, digits and dashes, at most %d, starting with a letter and ending in a letter or digit", MaxName)
+	nameWords    = fmt.Sprintf("lowercase letters, digits and dashes, at most %d, starting with a letter and ending in a letter or digit", MaxName)
 )
 
 // Strict parses an install-config strictly; the installer itself only warns about unknown fields. It knows what InstallConfig
@@ -42,7 +42,7 @@ func installFields(r *reader, c *installConfig) []field {
 	pull.optional, ssh.optional, tags.optional, balancer.optional = true, true, true, true
 	return []field{
 		choice("apiVersion", &c.APIVersion, "v1"),
-		text("baseDomain", &c.BaseDomain, "a DNS domain in lower case, at most 253 characters", func(s string) bool { return len(s) <= maxDomain && strictDomain.MatchString(s) }),
+		text("baseDomain", &c.BaseDomain, "a lowercase DNS domain, at most 253 characters", func(s string) bool { return len(s) <= maxDomain && strictDomain.MatchString(s) }),
 		r.inner("metadata", text("name", &c.Metadata.Name, nameWords, func(s string) bool { return len(s) <= MaxName && NameForm.MatchString(s) })),
 		choice("credentialsMode", &c.CredentialsMode, "Manual", "Mint", "Passthrough"), // if empty, the installer would simulate permissions and select one itself
 		r.inner("controlPlane", poolFields(r, "master", 1, &c.ControlPlane)...),
@@ -151,7 +151,7 @@ func sshKeys() field {
 // compareInstall makes the checks that need more than one field, if those fields have no problem of their own.
 func compareInstall(r *reader, c installConfig) {
 	if domain := c.Metadata.Name + "." + c.BaseDomain; r.good("metadata.name", "baseDomain") && len(domain) > maxDomain {
-		r.failAt("baseDomain", fmt.Sprintf("%d characters together with the name", len(domain)), fmt.Sprintf("at most %d", maxDomain))
+		r.failAt("baseDomain", fmt.Sprintf("%d characters including the name", len(domain)), fmt.Sprintf("at most %d", maxDomain))
 	}
 	compareZones(r, c)
 	nodes := compareReplicas(r, c)
@@ -205,7 +205,7 @@ func compareReplicas(r *reader, c installConfig) (nodes int) {
 		r.failAt("compute", fmt.Sprintf("a list of %d", len(c.Compute)), "the one pool named worker")
 	}
 	if r.good("compute") && workers == 1 {
-		r.failAt("compute[0].replicas", "1, which makes the infrastructure a single-replica one", "0, or 2 and more")
+		r.failAt("compute[0].replicas", "1, which makes the infrastructure a single-replica one", "0, or 2 or more")
 	}
 	return c.ControlPlane.Replicas + workers
 }

@@ -31,7 +31,7 @@ func TagProblem(key, value string) string {
 	case strings.TrimSpace(key) != key:
 		return tagSpaces
 	case own != "" && own != key:
-		return fmt.Sprintf("the control plane sets %s, and two keys that differ by case alone are easily confused", own)
+		return fmt.Sprintf("ocpctl sets %s, and keys that differ only in case are easily confused", own)
 	case tagkey.Foreign(key) != "":
 		return tagkey.Foreign(key)
 	default:
@@ -54,6 +54,6 @@ func TagValueProblem(value string) string {
 }
 
 const (
-	tagCharacters = "tags are made of letters, digits, spaces and _ . : / = + - @"
-	tagSpaces     = "tags neither start nor end with a space"
+	tagCharacters = "tags may contain letters, digits, spaces and _ . : / = + - @"
+	tagSpaces     = "tags must not start or end with a space"
 )

@@ -46,7 +46,7 @@ func readTeam(r *reader, body []byte) Team {
 func teamFields(r *reader, t *Team) []field {
 	return []field{
 		text("name", &t.Name, teamWords, TeamName),
-		optional(text("displayName", &t.DisplayName, "words for people", filled)),
+		optional(text("displayName", &t.DisplayName, "a text", filled)),
 		text("owner", &t.Owner, tagWords, tagValue),
 		r.texts("costCenters", &t.CostCenters, tagWords, tagValue),
 		r.texts("environments", &t.Environments, tagWords, tagValue),
@@ -75,7 +75,7 @@ func budget(r *reader, b *Budget) field {
 
 const (
 	teamWords = "letters, digits, dots, underscores and dashes, at most 63, starting with a letter or digit"
-	tagWords  = "what a tag's value may be: 1 to 256 letters, digits, spaces and _ . : / = + - @"
+	tagWords  = "a valid tag value: 1 to 256 letters, digits, spaces and _ . : / = + - @"
 )
 
 // tagValue reports whether s may be the value of one of our own tags.

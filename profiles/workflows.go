@@ -17,7 +17,7 @@ var workflowClaims = []string{
 	"repository_visibility", "run_attempt", "run_id", "run_number", "runner_environment", "sha", "sub", "workflow", "workflow_ref", "workflow_sha",
 }
 
-const ownersAccept = "repository (acme/*), repository_owner, one of their ids, or sub (repo:acme/…) beside it, with the owner written out"
+const ownersAccept = "also repository (acme/*), repository_owner, one of their ids, or sub (repo:acme/…), with the owner's full name"
 
 // ownerBefore matches the beginning of a glob that fixes the owner.
 var ownerBefore = map[string]*regexp.Regexp{

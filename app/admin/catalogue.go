@@ -156,7 +156,7 @@ func (d *Service) Catalogue(p policy.Principal) (CatalogueState, error) {
 	return s, nil
 }
 
-var errUnsound = errors.New("the files have errors, so the previous catalogue stays in force; platform admins can see the errors")
+var errUnsound = errors.New("the files have errors, so the previous catalogue stays active; platform admins can see the errors")
 
 func (d *Service) catalogueState() CatalogueState {
 	s := CatalogueState{Catalogue: d.catalogue(), Embedded: d.keeper == nil, Status: catalogue.Status{LoadedAt: d.since}}
@@ -178,9 +178,9 @@ func (d *Service) ReloadCatalogue(ctx context.Context, p policy.Principal, deed 
 		_, _ = d.keeper.Reload() // the state tells what is wrong
 	}
 	now := d.catalogueState()
-	meta := map[string]string{"why": "the catalogue was read again", "before": before, "after": now.Hash}
+	meta := map[string]string{"why": "the catalogue was reloaded", "before": before, "after": now.Hash}
 	if err := d.store.Audit(ctx, d.core.Origin(deed, p), "catalogue.reloaded", "", meta); err != nil {
-		return CatalogueState{}, fmt.Errorf("write down the reload: %w", err)
+		return CatalogueState{}, fmt.Errorf("record the reload: %w", err)
 	}
 	return now, nil
 }
@@ -199,7 +199,7 @@ func (d *Service) ValidateCatalogue(p policy.Principal, files map[string]string)
 	case errors.As(err, &problems):
 		return "", problems, nil
 	case err != nil:
-		return "", profiles.Problems{{Got: err.Error(), Accept: "a folder with profiles/*.yaml in it"}}, nil
+		return "", profiles.Problems{{Got: err.Error(), Accept: "a directory with profiles/*.yaml"}}, nil
 	}
 	return read.Hash, nil, nil
 }
@@ -211,7 +211,7 @@ func folder(files map[string]string) (fs.FS, error) {
 	archive := zip.NewWriter(&packed)
 	for _, path := range slices.Sorted(maps.Keys(files)) {
 		if !fs.ValidPath(path) || path == "." {
-			wrong = append(wrong, app.Field{Name: "files." + path, Detail: "not a path of a catalogue file", Accept: []string{"profiles/<name>.yaml", "teams/…", "quotas/…", "policies/…", "identities/…"}})
+			wrong = append(wrong, app.Field{Name: "files." + path, Detail: "it is not a valid file path", Accept: []string{"profiles/<name>.yaml", "teams/…", "quotas/…", "policies/…", "identities/…"}})
 			continue
 		}
 		w, err := archive.CreateHeader(&zip.FileHeader{Name: path, Method: zip.Store})
@@ -223,7 +223,7 @@ func folder(files map[string]string) (fs.FS, error) {
 		}
 	}
 	if len(wrong) > 0 {
-		return nil, &app.Error{Kind: app.Invalid, Message: "Some paths are not paths of catalogue files.", Fields: wrong}
+		return nil, &app.Error{Kind: app.Invalid, Message: "Some paths are not valid.", Fields: wrong}
 	}
 	if err := archive.Close(); err != nil {
 		return nil, fmt.Errorf("pack the files: %w", err)

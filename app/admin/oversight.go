@@ -60,7 +60,7 @@ func (d *Service) VerifyAudit(ctx context.Context, p policy.Principal) (store.Au
 
 // Deliveries returns a page of what came in from GitHub and Slack.
 func (d *Service) Deliveries(ctx context.Context, p policy.Principal, f store.DeliveryFilter) ([]store.DeliveryInfo, string, error) {
-	if err := app.MayForEverybody(p, policy.ActDeliveries, "look at deliveries"); err != nil {
+	if err := app.MayForEverybody(p, policy.ActDeliveries, "see deliveries"); err != nil {
 		return nil, "", err
 	}
 	page, next, err := d.store.Deliveries(ctx, f)
@@ -72,7 +72,7 @@ func (d *Service) Deliveries(ctx context.Context, p policy.Principal, f store.De
 
 // Delivery returns one delivery with its body; the reading is written down.
 func (d *Service) Delivery(ctx context.Context, p policy.Principal, id string, deed app.Deed) (store.DeliveryInfo, []byte, error) {
-	if err := app.MayForEverybody(p, policy.ActDeliveries, "look at deliveries"); err != nil {
+	if err := app.MayForEverybody(p, policy.ActDeliveries, "see deliveries"); err != nil {
 		return store.DeliveryInfo{}, nil, err
 	}
 	row, err := strconv.ParseInt(id, 10, 64)
@@ -86,14 +86,14 @@ func (d *Service) Delivery(ctx context.Context, p policy.Principal, id string, d
 	if err != nil {
 		return store.DeliveryInfo{}, nil, fmt.Errorf("read delivery: %w", err)
 	}
-	if err := d.store.Audit(ctx, d.core.Origin(deed, p), "delivery.read", "", map[string]string{"why": "its body was read", "delivery": info.Source + " " + info.ID}); err != nil {
-		return store.DeliveryInfo{}, nil, fmt.Errorf("write down the reading: %w", err)
+	if err := d.store.Audit(ctx, d.core.Origin(deed, p), "delivery.read", "", map[string]string{"why": "the body was read", "delivery": info.Source + " " + info.ID}); err != nil {
+		return store.DeliveryInfo{}, nil, fmt.Errorf("record the read: %w", err)
 	}
 	return info, body, nil
 }
 
 func noDelivery(id string) error {
-	return app.Fail(app.NotFound, "There is no delivery %s. The list of deliveries shows those that are kept.", id)
+	return app.Fail(app.NotFound, "The delivery %s does not exist or was deleted. The list of deliveries shows those that are kept.", id)
 }
 
 // Replay has a delivery worked again at once, whatever its state: a platform admin's act, with a reason.
@@ -121,7 +121,7 @@ func (d *Service) Replay(ctx context.Context, p policy.Principal, id string, dee
 
 // Findings returns what the sweeps saw of the principal's teams' clusters, and of none where it looks after every team.
 func (d *Service) Findings(ctx context.Context, p policy.Principal, f store.FindingFilter) ([]store.FindingRow, error) {
-	if err := app.MayForEverybody(p, policy.ActFindings, "look at findings"); err != nil {
+	if err := app.MayForEverybody(p, policy.ActFindings, "see findings"); err != nil {
 		return nil, err
 	}
 	f.Teams = teamsFor(p, policy.ActFindings)

@@ -36,10 +36,10 @@ func (d *Service) EnsureLabels(ctx context.Context, p policy.Principal, repo str
 		Cause: "labels:" + deed.IdempotencyKey(p), Kind: store.EffectEnsureLabels, Installation: installation, Repo: repo,
 	}, d.core.Origin(deed, p), "labels_asked")
 	if err != nil {
-		return "", fmt.Errorf("have labels made: %w", err)
+		return "", fmt.Errorf("request labels: %w", err)
 	}
 	if state.Repo != repo {
-		return "", app.Fail(app.Conflict, "This Idempotency-Key was used for the labels of %s. Use a new key.", state.Repo)
+		return "", app.Fail(app.Conflict, "This Idempotency-Key was already used for the labels of %s. Use a new key.", state.Repo)
 	}
 	return state.ID, nil
 }
@@ -51,10 +51,10 @@ func (d *Service) Labels(ctx context.Context, p policy.Principal, id string) (st
 	}
 	state, err := d.store.EffectState(ctx, id)
 	if errors.Is(err, store.ErrNotFound) || err == nil && state.Kind != store.EffectEnsureLabels {
-		return store.EffectState{}, app.Fail(app.NotFound, "There is no label change with the id %q. Finished ones are deleted after a while. Request the labels again; labels that are right are not changed.", id)
+		return store.EffectState{}, app.Fail(app.NotFound, "The label change %q does not exist. Finished ones are deleted after a while. Request the labels again; correct labels are not changed.", id)
 	}
 	if err != nil {
-		return store.EffectState{}, fmt.Errorf("look how labels stand: %w", err)
+		return store.EffectState{}, fmt.Errorf("read the state of labels: %w", err)
 	}
 	return state, nil
 }

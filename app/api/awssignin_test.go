@@ -64,7 +64,7 @@ func TestASignedAWSIdentityIsExchangedForAToken(t *testing.T) {
 	require.Equal(t, got.Me.ID, me.ID)
 
 	p := h.refused(http.MethodPost, "/api/v1/auth/aws", "", body, http.StatusUnauthorized)
-	require.Contains(t, p.Detail, "used before")
+	require.Contains(t, p.Detail, "already used")
 	require.NotContains(t, p.Detail, body.URL)
 	p = h.refused(http.MethodPost, "/api/v1/auth/aws", "", map[string]any{"url": body.URL}, http.StatusUnprocessableEntity)
 	require.Equal(t, "headers", p.Errors[0].Field)

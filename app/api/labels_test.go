@@ -53,7 +53,7 @@ func TestLabelsAreRefusedWithWhatWouldBeAccepted(t *testing.T) {
 		"no name":                  {LabelsRequest{Repository: "acme/shop/../else"}, "b", http.StatusUnprocessableEntity, "owner/name"},
 		"not in the table":         {LabelsRequest{Repository: "other/thing"}, "c", http.StatusNotFound, "server's configuration has no entry for the repository"},
 		"the App is not installed": {LabelsRequest{Repository: "acme/else"}, "d", http.StatusNotFound, "Install it there first"},
-		"a key of another's":       {LabelsRequest{Repository: "acme/api"}, "used", http.StatusConflict, "Take a new key"},
+		"a key of another's":       {LabelsRequest{Repository: "acme/api"}, "used", http.StatusConflict, "Use a new key"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			headers := []string{idempotencyKey, c.key}

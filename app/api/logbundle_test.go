@@ -117,11 +117,11 @@ func TestALogBundleThatIsNotThereSaysWhyAndOneThatBreaksOffIsNoWholeFile(t *test
 	h := newFixture(t)
 	made := h.make(oidc.Requester, "bare")
 	require.Contains(t, h.refused(http.MethodGet, "/api/v1/clusters/bare/log-bundle", h.as(oidc.Requester), nil, http.StatusNotFound).Detail,
-		"There is no log bundle of bare. One is stored when an installation fails")
+		"bare has no log bundle. A bundle is stored when an installation fails")
 	_, err := h.store.Pool().Exec(t.Context(), `UPDATE clusters SET status = 'DESTROYED', phase = 'released', wish = 'absent', wish_why = 'x', teardown = 'DESTROY', destroyed_at = now() WHERE id = $1`, made.ClusterID)
 	require.NoError(t, err)
 	require.Contains(t, h.refused(http.MethodGet, "/api/v1/clusters/bare/log-bundle", h.as(oidc.Requester), nil, http.StatusNotFound).Detail,
-		"it is deleted with the cluster's logs, some time after the cluster is destroyed")
+		"is deleted with the cluster's logs, some time after the cluster is destroyed")
 
 	cluster := h.failing(map[string]string{bundleFile: "journals"})
 	key := artifacts.LogBundleKey(cluster, 1, servicetest.StoredAt, bundleFile)
@@ -137,5 +137,5 @@ func TestALogBundleThatIsNotThereSaysWhyAndOneThatBreaksOffIsNoWholeFile(t *test
 	require.Error(t, err, "the connection breaks before the end of the file")
 	delete(h.shelf, key)
 	require.Contains(t, h.refused(http.MethodGet, "/api/v1/clusters/shop/log-bundle", h.as(oidc.Requester), nil, http.StatusNotFound).Detail,
-		"not in the bucket any more")
+		"no longer in the bucket")
 }

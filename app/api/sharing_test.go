@@ -111,7 +111,7 @@ func TestABrokenGlassIsApprovedByAnotherAdminAndLookedThroughOnce(t *testing.T) 
 	require.Equal(t, "reason", p.Errors[0].Field)
 	h.refused(http.MethodPost, path+"/break-glass", h.as(oidc.Auditor), Reason{Reason: "x"}, http.StatusForbidden)
 	p = h.refused(http.MethodPost, path+"/kubeadmin-links", h.as(oidc.Admin), nil, http.StatusConflict)
-	require.Contains(t, p.Detail, "Ask for one with break-glass")
+	require.Contains(t, p.Detail, "Request one with break-glass")
 
 	var asked, again Approval
 	h.does(http.MethodPost, path+"/break-glass", h.as(oidc.Admin), Reason{Reason: "the oauth pods are down"}, http.StatusAccepted, &asked)

@@ -61,7 +61,7 @@ func (a *attempts) begin(ctx context.Context, address, key string) (end func(res
 	}
 	free, err := a.asking.Take(ctx, address)
 	if err != nil {
-		return nil, &Error{Unavailable, "Too many sign in from your address at once. Try again in a few seconds.", err}
+		return nil, &Error{Unavailable, "Too many simultaneous sign-ins from your address. Try again in a few seconds.", err}
 	}
 	if err := a.refused(address, key); err != nil { // others may have failed meanwhile
 		free()

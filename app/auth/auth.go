@@ -99,7 +99,7 @@ func clock(now func() time.Time) func() time.Time {
 // people.
 func (v *Verifier) Verify(ctx context.Context, raw string) (Session, error) {
 	if raw == "" {
-		return Session{}, refuse(Missing, "A bearer token is needed: Authorization: Bearer <token>.")
+		return Session{}, refuse(Missing, "A bearer token is required: Authorization: Bearer <token>.")
 	}
 	name, err := issuerOf(raw)
 	if err != nil {
@@ -127,9 +127,9 @@ func (v *Verifier) own(ctx context.Context, raw string) (Session, error) {
 	}
 	switch ended, err := v.over(ctx, own.id); {
 	case err != nil:
-		return Session{}, &Error{Unavailable, "It could not be checked whether this session was ended. Try again in a moment.", err}
+		return Session{}, &Error{Unavailable, "The session could not be checked. Try again in a moment.", err}
 	case ended:
-		return Session{}, refuse(Revoked, "You signed out of this session. Sign in again.")
+		return Session{}, refuse(Revoked, "You are signed out of this session. Sign in again.")
 	}
 	s := v.session(own.claims, own.expires)
 	s.ID = own.id
@@ -185,11 +185,11 @@ func (v *Verifier) session(c policy.Claims, expires time.Time) Session {
 func issuerOf(raw string) (string, error) {
 	parsed, err := jwt.ParseSigned(raw, algorithms)
 	if err != nil {
-		return "", refuse(Malformed, "The token is not a signed JWT. Send the whole token, and nothing else.")
+		return "", refuse(Malformed, "The token is not a signed JWT. Send only the complete token.")
 	}
 	var c jwt.Claims
 	if err := parsed.UnsafeClaimsWithoutVerification(&c); err != nil {
-		return "", refuse(Malformed, "The token's claims cannot be read.")
+		return "", refuse(Malformed, "The token's claims are not valid.")
 	}
 	return c.Issuer, nil
 }
@@ -197,7 +197,7 @@ func issuerOf(raw string) (string, error) {
 // accepted lists the trusted issuers for people.
 func (v *Verifier) accepted() string {
 	if len(v.issuers) == 0 {
-		return "none, because none is configured"
+		return "none, because no issuer is configured"
 	}
 	return strings.Join(slices.Sorted(maps.Keys(v.issuers)), ", ")
 }
@@ -211,7 +211,7 @@ func (s Spend) spend(ctx context.Context, hash string, until time.Time, words st
 	fresh, err := s(ctx, hash, until)
 	switch {
 	case err != nil:
-		return &Error{Unavailable, "It could not be noted that this was used, so it was not accepted. Try again in a minute.", fmt.Errorf("spend a signature: %w", err)}
+		return &Error{Unavailable, "Sign-in is temporarily unavailable: its single use could not be recorded. Try again in a minute.", fmt.Errorf("spend a signature: %w", err)}
 	case !fresh:
 		return refuse(Replayed, "%s", words)
 	}

@@ -61,11 +61,11 @@ const tokenLife = 15 * time.Minute
 func NewExchange(c AWSConfig) (*Exchange, error) {
 	switch {
 	case len(c.Accounts) == 0 && len(c.Organizations) == 0:
-		return nil, errors.New("neither accounts nor organizations are given, so everybody with an AWS account could sign in")
+		return nil, errors.New("accounts or organizations must be set; without them everybody with an AWS account could sign in")
 	case len(c.Organizations) > 0 && c.Directory == nil:
-		return nil, errors.New("a directory of the organizations' accounts is needed")
+		return nil, errors.New("a directory of the organizations' accounts is required")
 	case c.Audience == "" || c.Sessions == nil || c.Verifier == nil || c.Spend == nil:
-		return nil, errors.New("an audience, sessions, a verifier and a place to spend signatures are needed")
+		return nil, errors.New("an audience, sessions, a verifier and a store for used signatures are required")
 	}
 	e := &Exchange{AWSConfig: c, now: clock(c.Now), attempts: newAttempts(clock(c.Now)), client: &http.Client{
 		Timeout:       timeout(c.Timeout),
@@ -90,7 +90,7 @@ func (e *Exchange) Exchange(ctx context.Context, address string, p Proof) (Issue
 	}
 	claims, err := e.identify(ctx, c)
 	if err == nil {
-		const words = "This proof was used before. Sign a new one."
+		const words = "This proof was already used. Sign a new one."
 		err = e.Spend.spend(ctx, hashOf(c.signature), c.until.Add(awsproof.MostLife), words)
 	}
 	end(outcome(ctx, err))
@@ -144,10 +144,10 @@ const answerLimit = 64 << 10
 func (e *Exchange) ask(ctx context.Context, c checked) (callerIdentity, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.to.String(), nil)
 	if err != nil {
-		return callerIdentity{}, refuse(Malformed, "The proof's url cannot be read. %s", howToSign)
+		return callerIdentity{}, refuse(Malformed, "The proof's url is not valid. %s", howToSign)
 	}
 	r.Header = c.headers
-	silent := "AWS STS at " + c.to.Host + " does not answer. Try again in a minute."
+	silent := "AWS STS at " + c.to.Host + " does not respond. Try again in a minute."
 	answer, err := e.client.Do(r)
 	var unknown *net.DNSError
 	if errors.As(err, &unknown) && unknown.IsNotFound {
@@ -164,12 +164,12 @@ func (e *Exchange) ask(ctx context.Context, c checked) (callerIdentity, error) {
 	case answer.StatusCode >= 500 || answer.StatusCode == http.StatusTooManyRequests:
 		return callerIdentity{}, &Error{Unavailable, silent, fmt.Errorf("%s answered %s", c.to.Host, answer.Status)}
 	case answer.StatusCode != http.StatusOK:
-		return callerIdentity{}, &Error{BadSignature, "AWS STS does not accept the proof's signature. Check your credentials with aws sts get-caller-identity, and sign a new one.",
+		return callerIdentity{}, &Error{BadSignature, "AWS STS does not accept the proof's signature. Check your credentials with aws sts get-caller-identity, and sign a new proof.",
 			fmt.Errorf("%s answered %s", c.to.Host, answer.Status)}
 	}
 	var who callerIdentity
 	if err := xml.Unmarshal(raw, &who); err != nil || who.Arn == "" || who.Account == "" {
-		return callerIdentity{}, &Error{Unavailable, "AWS STS at " + c.to.Host + " answered something else than who you are. Try again in a minute.", err}
+		return callerIdentity{}, &Error{Unavailable, "AWS STS at " + c.to.Host + " gave an unexpected response. Try again in a minute.", err}
 	}
 	return who, nil
 }
@@ -183,7 +183,7 @@ const ssoRole = "AWSReservedSSO_"
 func claimsOfCaller(who callerIdentity) (policy.Claims, error) {
 	parsed, err := arn.Parse(who.Arn)
 	if err != nil || parsed.AccountID != who.Account {
-		return policy.Claims{}, &Error{Unavailable, "AWS STS answered something that is no identity. Try again in a minute.", err}
+		return policy.Claims{}, &Error{Unavailable, "The response of AWS STS contains no identity. Try again in a minute.", err}
 	}
 	kind, name, _ := strings.Cut(parsed.Resource, "/")
 	c := policy.Claims{Source: profiles.SourceAWS, Values: map[string][]string{"account": {who.Account}, "userid": {who.UserID}}}
@@ -194,7 +194,7 @@ func claimsOfCaller(who callerIdentity) (policy.Claims, error) {
 	case parsed.Service == "sts" && kind == "assumed-role":
 		role, session, found := strings.Cut(name, "/")
 		if !found || role == "" {
-			return policy.Claims{}, refuse(NotAllowed, "AWS STS names a role without a session. Sign in with a role or a user.")
+			return policy.Claims{}, refuse(NotAllowed, "AWS STS returned a role without a session. Sign in with a role or a user.")
 		}
 		c.Subject = "arn:" + parsed.Partition + ":iam::" + who.Account + ":role/" + role
 		c.Name = role
@@ -212,17 +212,17 @@ func claimsOfCaller(who callerIdentity) (policy.Claims, error) {
 func (e *Exchange) allowed(ctx context.Context, c policy.Claims) error {
 	account := c.Values["account"][0]
 	if len(e.Accounts) > 0 && !slices.Contains(e.Accounts, account) {
-		return refuse(NotAllowed, "Account %s is not allowed to sign in here. An operator adds it to aws.accounts.", account)
+		return refuse(NotAllowed, "Account %s is not allowed to sign in here. An operator can add it to aws.accounts.", account)
 	}
 	if len(e.Organizations) == 0 {
 		return nil
 	}
 	organization, err := e.Directory.OrganizationOf(ctx, account)
 	if err != nil {
-		return &Error{Unavailable, "AWS Organizations could not be asked whose account " + account + " is. Try again in a minute.", err}
+		return &Error{Unavailable, "AWS Organizations could not be asked for the organization of account " + account + ". Try again in a minute.", err}
 	}
 	if !slices.Contains(e.Organizations, organization) {
-		return refuse(NotAllowed, "Account %s is of no organisation that may sign in here. An operator adds its organisation to aws.organizations.", account)
+		return refuse(NotAllowed, "Account %s belongs to no organization that may sign in here. An operator can add its organization to aws.organizations.", account)
 	}
 	c.Values["organization"] = []string{organization}
 	return nil

@@ -60,20 +60,20 @@ func TestAProofThatIsNotOneIsNeverSent(t *testing.T) {
 		words  string
 	}{
 		"nothing":                        {awsproof.Proof{}, auth.Malformed, "url"},
-		"somebody else's host":           {host("https://sts.evil.example"), auth.NotAllowed, "no AWS STS"},
-		"a host that looks alike":        {host("https://sts.amazonaws.com.evil.example"), auth.NotAllowed, "no AWS STS"},
-		"a bucket called sts":            {host("https://sts.s3-us-west-1.amazonaws.com"), auth.NotAllowed, "no AWS STS"},
-		"another service":                {host("https://iam.amazonaws.com"), auth.NotAllowed, "no AWS STS"},
-		"a port":                         {host("https://sts.amazonaws.com:8443"), auth.NotAllowed, "no AWS STS"},
-		"without TLS":                    {host("http://sts.amazonaws.com"), auth.NotAllowed, "without https"},
-		"a file":                         {host("file://sts.amazonaws.com"), auth.NotAllowed, "without https"},
-		"a name in front of the host":    {bent(good, func(u *url.URL, _ url.Values) { u.User = url.User("sts.amazonaws.com") }), auth.NotAllowed, "more than a host"},
-		"a path":                         {bent(good, func(u *url.URL, _ url.Values) { u.Path = "/x" }), auth.NotAllowed, "more than a host"},
+		"somebody else's host":           {host("https://sts.evil.example"), auth.NotAllowed, "is not AWS STS"},
+		"a host that looks alike":        {host("https://sts.amazonaws.com.evil.example"), auth.NotAllowed, "is not AWS STS"},
+		"a bucket called sts":            {host("https://sts.s3-us-west-1.amazonaws.com"), auth.NotAllowed, "is not AWS STS"},
+		"another service":                {host("https://iam.amazonaws.com"), auth.NotAllowed, "is not AWS STS"},
+		"a port":                         {host("https://sts.amazonaws.com:8443"), auth.NotAllowed, "is not AWS STS"},
+		"without TLS":                    {host("http://sts.amazonaws.com"), auth.NotAllowed, "does not use https"},
+		"a file":                         {host("file://sts.amazonaws.com"), auth.NotAllowed, "does not use https"},
+		"a name in front of the host":    {bent(good, func(u *url.URL, _ url.Values) { u.User = url.User("sts.amazonaws.com") }), auth.NotAllowed, "must have only a host"},
+		"a path":                         {bent(good, func(u *url.URL, _ url.Values) { u.Path = "/x" }), auth.NotAllowed, "must have only a host"},
 		"another action":                 {with(good, "Action", "GetSessionToken"), auth.NotAllowed, "GetCallerIdentity"},
 		"another version":                {with(good, "Version", "2010-05-08"), auth.NotAllowed, "GetCallerIdentity"},
-		"one parameter more":             {with(good, "DurationSeconds", "900"), auth.NotAllowed, "something else in it"},
-		"one parameter twice":            {awsproof.Proof{URL: good.URL + "&Action=GetSessionToken", Headers: good.Headers}, auth.NotAllowed, "something else in it"},
-		"a parameter in other letters":   {awsproof.Proof{URL: good.URL + "&action=GetSessionToken", Headers: good.Headers}, auth.NotAllowed, "something else in it"},
+		"one parameter more":             {with(good, "DurationSeconds", "900"), auth.NotAllowed, "contains more than the signature"},
+		"one parameter twice":            {awsproof.Proof{URL: good.URL + "&Action=GetSessionToken", Headers: good.Headers}, auth.NotAllowed, "contains more than the signature"},
+		"a parameter in other letters":   {awsproof.Proof{URL: good.URL + "&action=GetSessionToken", Headers: good.Headers}, auth.NotAllowed, "contains more than the signature"},
 		"parameters with semicolons":     {awsproof.Proof{URL: good.URL + ";Action=GetSessionToken", Headers: good.Headers}, auth.Malformed, "query"},
 		"signed for another service":     {with(good, "X-Amz-Credential", "AKIA/20250301/us-east-1/iam/aws4_request"), auth.NotAllowed, "for sts"},
 		"another algorithm":              {with(good, "X-Amz-Algorithm", "AWS4-ECDSA-P256-SHA256"), auth.NotAllowed, "AWS4-HMAC-SHA256"},
@@ -93,8 +93,8 @@ func TestAProofThatIsNotOneIsNeverSent(t *testing.T) {
 		"for nobody":                     {headers(map[string]string{awsproof.AudienceHeader: ""}), auth.WrongAudience, here},
 		"without a nonce":                {headers(map[string]string{awsproof.NonceHeader: ""}), auth.Malformed, "16 to 128"},
 		"with a short nonce":             {headers(map[string]string{awsproof.NonceHeader: "short"}), auth.Malformed, "16 to 128"},
-		"with a header more":             {headers(map[string]string{"Authorization": "Bearer x"}), auth.NotAllowed, "beside those that are signed"},
-		"with a header in two spellings": {headers(map[string]string{"X-Ocpctl-Audience": here}), auth.NotAllowed, "one twice"},
+		"with a header more":             {headers(map[string]string{"Authorization": "Bearer x"}), auth.NotAllowed, "unsigned header"},
+		"with a header in two spellings": {headers(map[string]string{"X-Ocpctl-Audience": here}), auth.NotAllowed, "a header twice"},
 	} {
 		t.Run(name, func(t *testing.T) { (&service{T: t, Exchange: d.Exchange}).refused(c.proof, c.reason, c.words) })
 	}
@@ -130,7 +130,7 @@ func TestOnlyAllowedAccountsAndOrganisationsSignIn(t *testing.T) {
 	issued, err := d.Exchange.Exchange(t.Context(), office, d.sign(person))
 	require.NoError(t, err)
 	require.Equal(t, policy.Auditor, issued.Principal.Role(), "an identity may match the organisation")
-	d.refused(d.sign(stranger), auth.NotAllowed, "of no organisation")
+	d.refused(d.sign(stranger), auth.NotAllowed, "belongs to no organization")
 	_, err = d.Exchange.Exchange(t.Context(), office, d.sign(person))
 	require.NoError(t, err)
 	require.Equal(t, 2, d.cloud.Calls()["organizations:DescribeAccount"].Calls, "an answer is remembered for an hour, a refusal is not")
@@ -141,7 +141,7 @@ func TestOnlyAllowedAccountsAndOrganisationsSignIn(t *testing.T) {
 
 	d = newService(t, func(c *auth.AWSConfig) { c.Accounts, c.Organizations = []string{"210987654321"}, []string{"o-another"} })
 	d.refused(d.sign(build), auth.NotAllowed, "Account 123456789012 is not allowed")
-	d.refused(d.sign(person), auth.NotAllowed, "of no organisation")
+	d.refused(d.sign(person), auth.NotAllowed, "belongs to no organization")
 }
 
 func TestWhoAsksNeverFollowsAndNeverReadsWithoutEnd(t *testing.T) {
@@ -169,7 +169,7 @@ func TestWhoAsksNeverFollowsAndNeverReadsWithoutEnd(t *testing.T) {
 		"without end": {func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write([]byte("<GetCallerIdentityResponse>" + strings.Repeat(" ", 70<<10) + identity))
 		}, auth.Unavailable},
-		"no XML": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"Arn": "x"}`)) }, auth.Unavailable},
+		"not XML": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"Arn": "x"}`)) }, auth.Unavailable},
 		"another account": {func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write([]byte(strings.Replace(identity, "::123456789012", "::999900001111", 1)))
 		}, auth.Unavailable},
@@ -194,5 +194,5 @@ func TestAnExchangeForEverybodyIsRefusedAtTheStart(t *testing.T) {
 	_, err = auth.NewExchange(auth.AWSConfig{Audience: here, Organizations: []string{"o-1"}})
 	require.ErrorContains(t, err, "directory")
 	_, err = auth.NewExchange(auth.AWSConfig{Audience: here, Accounts: []string{"1"}})
-	require.ErrorContains(t, err, "needed")
+	require.ErrorContains(t, err, "required")
 }

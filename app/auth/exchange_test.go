@@ -159,7 +159,7 @@ func TestASessionEndsAndElsewhereItIsNone(t *testing.T) {
 		})
 	}
 	_, err = auth.New(auth.Config{}).Verify(t.Context(), raw)
-	require.ErrorContains(t, err, "none is configured")
+	require.ErrorContains(t, err, "no issuer is configured")
 }
 
 func TestAProofCountsOnce(t *testing.T) {

@@ -65,7 +65,7 @@ func (p *provider) atMost(ctx context.Context, age time.Duration) (*crewjam.Enti
 		}
 	}
 	if until := p.known.ValidUntil; !until.IsZero() && now.After(until) {
-		return nil, fmt.Errorf("the metadata of %s was good until %s", p.source, until.UTC().Format(time.RFC3339))
+		return nil, fmt.Errorf("the metadata of %s expired at %s", p.source, until.UTC().Format(time.RFC3339))
 	}
 	return p.known, nil
 }
@@ -81,7 +81,7 @@ func (p *provider) ask(ctx context.Context) (*crewjam.EntityDescriptor, error) {
 	}
 	switch {
 	case len(found.IDPSSODescriptors) == 0:
-		err = errors.New("it describes no identity provider")
+		err = errors.New("it does not describe an identity provider")
 	case ssoAddress(found) == "":
 		err = errors.New("it has no sign-in address for HTTP-Redirect")
 	}
@@ -105,7 +105,7 @@ func (p *provider) read(ctx context.Context) ([]byte, error) {
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("it answered %s", answer.Status)
+		return nil, fmt.Errorf("the response was %s", answer.Status)
 	}
 	return io.ReadAll(io.LimitReader(answer.Body, metadataLimit))
 }

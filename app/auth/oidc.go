@@ -67,18 +67,18 @@ func (t *trusted) verify(ctx context.Context, raw string) (policy.Claims, time.T
 		return policy.Claims{}, time.Time{}, t.explain(err)
 	}
 	if !slices.ContainsFunc(token.Audience, func(a string) bool { return slices.Contains(t.audiences, a) }) {
-		return policy.Claims{}, time.Time{}, refuse(WrongAudience, "The token is for %q, and this server is %s. Ask %s for a token with that audience.",
+		return policy.Claims{}, time.Time{}, refuse(WrongAudience, "The token's audience is %q, but this server needs %s. Get a token with that audience from %s.",
 			token.Audience, quoted(t.audiences), t.url)
 	}
 	all, err := claimsOf(token)
 	if err != nil {
-		return policy.Claims{}, time.Time{}, &Error{Malformed, "The token's claims cannot be read.", err}
+		return policy.Claims{}, time.Time{}, &Error{Malformed, "The token's claims are not valid.", err}
 	}
 	if err := t.inTime(token.Expiry, all["nbf"]); err != nil {
 		return policy.Claims{}, time.Time{}, err
 	}
 	if !callable(token.Subject) {
-		return policy.Claims{}, time.Time{}, refuse(Malformed, "The token names nobody: its sub claim is empty, has more than %d bytes, or characters that no name has.", mostSubject)
+		return policy.Claims{}, time.Time{}, refuse(Malformed, "The token's sub claim is not valid: it is empty, longer than %d bytes, or contains characters that are not allowed.", mostSubject)
 	}
 	values := flatten(all)
 	return policy.Claims{
@@ -140,11 +140,11 @@ func (t *trusted) explain(err error) error {
 	if strings.Contains(err.Error(), "fetching keys") {
 		return t.silent(err)
 	}
-	return &Error{BadSignature, "The token's signature does not fit the keys of " + t.url + ". Get a new token there.", errors.New("signature refused")}
+	return &Error{BadSignature, "The token's signature does not match the keys of " + t.url + ". Get a new token there.", errors.New("signature refused")}
 }
 
 func (t *trusted) silent(err error) error {
-	return &Error{Unavailable, "The sign-in service " + t.url + " does not answer. Try again in a minute.", err}
+	return &Error{Unavailable, "The sign-in service " + t.url + " does not respond. Try again in a minute.", err}
 }
 
 func quoted(list []string) string {

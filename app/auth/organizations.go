@@ -56,13 +56,13 @@ func (a *Accounts) OrganizationOf(ctx context.Context, account string) (string, 
 		return "", fmt.Errorf("describe account %s: %w", account, err)
 	}
 	if out.Account == nil {
-		return "", fmt.Errorf("describe account %s: an empty answer", account)
+		return "", fmt.Errorf("describe account %s: the response is empty", account)
 	}
 	// arn:aws:organizations::<management account>:account/o-<organisation>/<account>
 	parsed, err := arn.Parse(aws.ToString(out.Account.Arn))
 	parts := strings.Split(parsed.Resource, "/")
 	if err != nil || len(parts) != 3 || parts[0] != "account" || parts[2] != account {
-		return "", fmt.Errorf("describe account %s: its ARN tells no organisation", account)
+		return "", fmt.Errorf("describe account %s: its ARN contains no organization", account)
 	}
 	a.remember(account, parts[1])
 	return parts[1], nil

@@ -55,7 +55,7 @@ func newService(home *url.URL, entity string, key *SAMLKey) (service, error) {
 	case *ecdsa.PrivateKey:
 		s.sp.SignatureMethod = dsig.ECDSASHA256SignatureMethod
 	default:
-		return s, fmt.Errorf("a %T cannot sign SAML requests; give an RSA or ECDSA key", key.Signer)
+		return s, fmt.Errorf("a %T cannot sign SAML requests; use an RSA or ECDSA key", key.Signer)
 	}
 	s.sp.Key, s.sp.Certificate = key.Signer, key.Certificate
 	return s, nil
@@ -110,14 +110,14 @@ type proven struct {
 func (s service) prove(idp *crewjam.EntityDescriptor, response, id string) (p proven, err error) {
 	raw, err := base64.StdEncoding.DecodeString(response)
 	if err != nil || len(raw) == 0 {
-		return proven{}, refuse(Malformed, "What the identity provider sent cannot be read. Sign in again.")
+		return proven{}, refuse(Malformed, "The identity provider's response is not valid. Sign in again.")
 	}
 	if err := wellFormed(raw); err != nil {
-		return proven{}, &Error{Malformed, "What the identity provider sent is not one response with one plain assertion. Sign in again; if it comes again, see the settings in docs/identity.md.", err}
+		return proven{}, &Error{Malformed, "The identity provider's response must contain exactly one unencrypted assertion. Sign in again; if this happens again, see the settings in docs/identity.md.", err}
 	}
 	defer func() { // the library assumes parts that a signed assertion may lack
 		if v := recover(); v != nil {
-			p, err = proven{}, &Error{Malformed, "The assertion lacks a part. Sign in again.", fmt.Errorf("parse the assertion: %v", v)}
+			p, err = proven{}, &Error{Malformed, "The assertion is incomplete. Sign in again.", fmt.Errorf("parse the assertion: %v", v)}
 		}
 	}()
 	sp := s.with(idp)
@@ -132,7 +132,7 @@ func (s service) prove(idp *crewjam.EntityDescriptor, response, id string) (p pr
 // read extracts the content of a validated assertion.
 func (s service) read(a *crewjam.Assertion, idp string) (proven, error) {
 	if err := complete(a); err != nil {
-		return proven{}, &Error{Malformed, "The assertion lacks a part. Sign in again.", err}
+		return proven{}, &Error{Malformed, "The assertion is incomplete. Sign in again.", err}
 	}
 	p := proven{id: idp + " " + a.ID, until: a.Conditions.NotOnOrAfter.Add(crewjam.MaxClockSkew)}
 	for _, statement := range a.AuthnStatements {
@@ -143,10 +143,10 @@ func (s service) read(a *crewjam.Assertion, idp string) (proven, error) {
 	name := strings.TrimSpace(a.Subject.NameID.Value)
 	switch {
 	case a.Subject.NameID.Format == string(crewjam.TransientNameIDFormat):
-		return proven{}, refuse(NotAllowed, "The identity provider calls you something else at every sign-in, so nobody could tell two of you from one. "+
-			"In its settings for ocpctl, map the subject to what stays, such as ${user:email} as emailAddress.")
+		return proven{}, refuse(NotAllowed, "The identity provider sends a different name for you at every sign-in, so you cannot be recognized. "+
+			"In its settings for ocpctl, map the subject to a stable value, such as ${user:email} as emailAddress.")
 	case !callable(name):
-		return proven{}, refuse(Malformed, "What the identity provider calls you is empty, has more than %d bytes, or characters that no name has.", mostSubject)
+		return proven{}, refuse(Malformed, "The name that the identity provider sent for you is empty, longer than %d bytes, or contains characters that are not allowed.", mostSubject)
 	}
 	values := map[string][]string{}
 	for _, statement := range a.AttributeStatements {
@@ -176,20 +176,20 @@ func (s service) explain(err error) error {
 	words := err.Error()
 	switch {
 	case errors.As(err, &status):
-		return &Error{NotAllowed, "The identity provider signed nobody in. Ask whoever looks after it whether you are assigned to ocpctl.", err}
+		return &Error{NotAllowed, "The identity provider did not sign you in. Ask its administrator whether you are assigned to ocpctl.", err}
 	case strings.Contains(words, "AudienceRestriction"), strings.Contains(words, "Recipient"), strings.Contains(words, "Destination"):
 		return &Error{WrongAudience, fmt.Sprintf("The assertion is for another application. In the identity provider, set the audience to %s and the ACS URL to %s.",
 			s.sp.EntityID, s.sp.AcsURL.String()), err}
 	case strings.Contains(words, "InResponseTo"), strings.Contains(words, "request IDs"):
 		return &Error{NotBegun, notBegun, err}
 	case strings.Contains(words, "not yet valid"):
-		return &Error{NotYet, "The assertion is not valid yet. Compare the clocks, and sign in again.", err}
+		return &Error{NotYet, "The assertion is not valid yet. Check the clocks, and sign in again.", err}
 	case strings.Contains(words, "expired"):
-		return &Error{Expired, "The assertion is too old. Sign in again; if it comes again, compare the clocks.", err}
+		return &Error{Expired, "The assertion is too old. Sign in again; if this happens again, check the clocks.", err}
 	case strings.Contains(words, "ignature"), strings.Contains(words, "ertificate"):
-		return &Error{BadSignature, "The assertion is not signed by the identity provider that is trusted here. Sign in again.", err}
+		return &Error{BadSignature, "The assertion is not signed by the trusted identity provider. Sign in again.", err}
 	}
-	return &Error{Malformed, "The identity provider's answer was not accepted. Sign in again; if it comes again, see the settings in docs/identity.md.", err}
+	return &Error{Malformed, "The identity provider's response was not accepted. Sign in again; if this happens again, see the settings in docs/identity.md.", err}
 }
 
-const notBegun = "This sign-in was not begun in this browser, or more than ten minutes ago. Begin it again here: signing in from the provider's own portal is not accepted."
+const notBegun = "This sign-in was not started in this browser, or was started more than ten minutes ago. Start again here; signing in from the provider's portal is not supported."

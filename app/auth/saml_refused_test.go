@@ -43,16 +43,16 @@ func TestAnAssertionThatIsNotInOrderIsRefused(t *testing.T) {
 		"not yet":              {func(r *crewjam.IdpAuthnRequest) { r.Assertion.Conditions.NotBefore = time.Now().Add(time.Hour) }, auth.NotYet, "clocks"},
 		"without an end":       {func(r *crewjam.IdpAuthnRequest) { r.Assertion.Conditions.NotOnOrAfter = time.Time{} }, auth.Expired, "too old"},
 		"of another provider":  {func(r *crewjam.IdpAuthnRequest) { r.Assertion.Issuer.Value = "https://evil.example" }, auth.Malformed, "not accepted"},
-		"about nobody":         {func(r *crewjam.IdpAuthnRequest) { r.Assertion.Subject = nil }, auth.Malformed, "lacks a part"},
-		"without a name":       {func(r *crewjam.IdpAuthnRequest) { r.Assertion.Subject.NameID = nil }, auth.Malformed, "lacks a part"},
-		"without confirmation": {func(r *crewjam.IdpAuthnRequest) { r.Assertion.Subject.SubjectConfirmations = nil }, auth.Malformed, "lacks a part"},
+		"about nobody":         {func(r *crewjam.IdpAuthnRequest) { r.Assertion.Subject = nil }, auth.Malformed, "is incomplete"},
+		"without a name":       {func(r *crewjam.IdpAuthnRequest) { r.Assertion.Subject.NameID = nil }, auth.Malformed, "is incomplete"},
+		"without confirmation": {func(r *crewjam.IdpAuthnRequest) { r.Assertion.Subject.SubjectConfirmations = nil }, auth.Malformed, "is incomplete"},
 		"not for the bearer": {func(r *crewjam.IdpAuthnRequest) {
 			r.Assertion.Subject.SubjectConfirmations[0].Method = "urn:oasis:names:tc:SAML:2.0:cm:sender-vouches"
-		}, auth.Malformed, "lacks a part"},
-		"to another request": {func(r *crewjam.IdpAuthnRequest) { r.Request.ID = "id-of-another" }, auth.NotBegun, "Begin it again"},
+		}, auth.Malformed, "is incomplete"},
+		"to another request": {func(r *crewjam.IdpAuthnRequest) { r.Request.ID = "id-of-another" }, auth.NotBegun, "Start again"},
 		"to another request within": {func(r *crewjam.IdpAuthnRequest) {
 			r.Assertion.Subject.SubjectConfirmations[0].SubjectConfirmationData.InResponseTo = "id-of-another"
-		}, auth.NotBegun, "Begin it again"},
+		}, auth.NotBegun, "Start again"},
 		"to no request": {func(r *crewjam.IdpAuthnRequest) {
 			r.Request.ID = ""
 			r.Assertion.Subject.SubjectConfirmations[0].SubjectConfirmationData.InResponseTo = ""
@@ -61,22 +61,22 @@ func TestAnAssertionThatIsNotInOrderIsRefused(t *testing.T) {
 			weak := *r.IDP
 			weak.SignatureMethod = dsig.RSASHA1SignatureMethod
 			r.IDP = &weak
-		}, auth.BadSignature, "not signed by the identity provider"},
+		}, auth.BadSignature, "not signed by the trusted identity provider"},
 		"signed by a stranger": {func(r *crewjam.IdpAuthnRequest) {
 			other := *r.IDP
 			key, cert := pair(t)
 			other.Key, other.Signer, other.Certificate = key, key, cert
 			r.IDP = &other
-		}, auth.BadSignature, "not signed by the identity provider"},
+		}, auth.BadSignature, "not signed by the trusted identity provider"},
 		"about somebody who is called otherwise each time": {func(r *crewjam.IdpAuthnRequest) {
 			r.Assertion.Subject.NameID.Format = string(crewjam.TransientNameIDFormat)
-		}, auth.NotAllowed, "something else at every sign-in"},
+		}, auth.NotAllowed, "a different name for you at every sign-in"},
 		"about somebody whose name breaks a line": {func(r *crewjam.IdpAuthnRequest) {
 			r.Assertion.Subject.NameID.Value = "maya@acme.example\nada@acme.example"
-		}, auth.Malformed, "characters that no name has"},
+		}, auth.Malformed, "characters that are not allowed"},
 		"about nobody in many words": {func(r *crewjam.IdpAuthnRequest) {
 			r.Assertion.Subject.NameID.Value = strings.Repeat("m", 1001)
-		}, auth.Malformed, "more than 1000 bytes"},
+		}, auth.Malformed, "longer than 1000 bytes"},
 		"when the provider's session is over": {func(r *crewjam.IdpAuthnRequest) {
 			then := time.Now().Add(-time.Second)
 			r.Assertion.AuthnStatements[0].SessionNotOnOrAfter = &then
@@ -223,7 +223,7 @@ func TestEitherSignatureIsEnough(t *testing.T) {
 func TestWhatIsNoResponseIsRefused(t *testing.T) {
 	p := newPages(t, nil)
 	for name, text := range map[string]string{
-		"nothing": "", "no base64": "%%%", "no XML": "aGVsbG8=",
+		"nothing": "", "no base64": "%%%", "not XML": "aGVsbG8=",
 		"a document type": base64.StdEncoding.EncodeToString([]byte(`<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><samlp:Response xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol">&e;</samlp:Response>`)),
 		"another element": base64.StdEncoding.EncodeToString([]byte(`<samlp:LogoutResponse xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol"/>`)),
 	} {

@@ -73,7 +73,7 @@ func TestAnAssertionCountsOnceAndInTheBrowserThatAskedForIt(t *testing.T) {
 	require.Equal(t, auth.NotBegun, said.Reason, "the browser forgot what it had begun")
 	p.browser = newBrowser(t) // one that remembers everything
 	p.browser.Jar.SetCookies(mustURL(t, p.URL+auth.FinishPath), cookies)
-	p.refused(a, p.post(p.browser, a), auth.Replayed, "used before")
+	p.refused(a, p.post(p.browser, a), auth.Replayed, "already used")
 }
 
 func TestWhatCannotBeSpentIsNotAccepted(t *testing.T) {
@@ -93,7 +93,7 @@ func TestTheStateThatComesBackChoosesNoPage(t *testing.T) {
 	for _, relay := range []string{"", "/clusters", "https://evil.example", strings.Repeat("0", 32)} {
 		p.browser = newBrowser(t)
 		a := answered{p.answer(p.begin("/"), nil).Response, relay}
-		p.refused(a, p.post(p.browser, a), auth.NotBegun, "Begin it again")
+		p.refused(a, p.post(p.browser, a), auth.NotBegun, "Start again")
 	}
 }
 
@@ -209,7 +209,7 @@ func TestMetadataMayLieInAFile(t *testing.T) {
 	p := newPages(t, func(c *auth.SAMLConfig) { c.Metadata = path })
 	_, err := p.browser.Get(p.URL + auth.BeginPath)
 	require.NoError(t, err)
-	require.ErrorContains(t, p.last, "does not answer")
+	require.ErrorContains(t, p.last, "does not respond")
 	answer, err := http.Get(p.idpServer.URL + "/metadata")
 	require.NoError(t, err)
 	defer answer.Body.Close()

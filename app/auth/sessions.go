@@ -80,13 +80,13 @@ func (s *Sessions) verify(raw string) (signed, error) {
 	registered, err := s.read(forSession, raw, &b)
 	switch {
 	case errors.Is(err, jwt.ErrExpired):
-		return signed{}, refuse(Expired, "The session ended. Sign in again.")
+		return signed{}, refuse(Expired, "The session has expired. Sign in again.")
 	case err != nil:
-		return signed{}, &Error{BadSignature, "The session is none of this server's. Sign in again.", err}
+		return signed{}, &Error{BadSignature, "The session does not belong to this server. Sign in again.", err}
 	case registered.Subject == "" || b.Source == "" || registered.ID == "":
-		return signed{}, refuse(Malformed, "The session names nobody. Sign in again.")
+		return signed{}, refuse(Malformed, "The session has no user. Sign in again.")
 	case registered.IssuedAt.Time().Before(s.notBefore):
-		return signed{}, refuse(Revoked, "All sessions from before %s were ended. Sign in again.", s.notBefore.UTC().Format(time.RFC3339))
+		return signed{}, refuse(Revoked, "All sessions from before %s were revoked. Sign in again.", s.notBefore.UTC().Format(time.RFC3339))
 	}
 	claims := policy.Claims{Source: b.Source, Issuer: b.Issuer, Subject: registered.Subject, Name: b.Name, Values: b.Values}
 	return signed{id: registered.ID, claims: claims, expires: registered.Expiry.Time()}, nil
@@ -113,14 +113,14 @@ func (s *Sessions) sign(purpose, subject string, more any, expires time.Time) (s
 func (s *Sessions) read(purpose, raw string, more any) (jwt.Claims, error) {
 	parsed, err := jwt.ParseSigned(raw, []jose.SignatureAlgorithm{jose.EdDSA})
 	if err != nil {
-		return jwt.Claims{}, errors.New("no token of ours") // go-jose's error may quote the input
+		return jwt.Claims{}, errors.New("not a token of this server") // go-jose's text may quote the input
 	}
 	var c jwt.Claims
 	if err := parsed.Claims(s.key.Public(), &c, more); err != nil {
-		return jwt.Claims{}, errors.New("the signature is not ours")
+		return jwt.Claims{}, errors.New("the signature is not from this server")
 	}
 	if c.Expiry == nil || c.IssuedAt == nil {
-		return jwt.Claims{}, errors.New("it has no times")
+		return jwt.Claims{}, errors.New("it has no issue or expiry time")
 	}
 	return c, c.ValidateWithLeeway(jwt.Expected{Issuer: s.audience, AnyAudience: jwt.Audience{purpose}, Time: s.now()}, skew)
 }

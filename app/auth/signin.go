@@ -46,10 +46,10 @@ type SignIn struct {
 func NewSignIn(c SAMLConfig) (*SignIn, error) {
 	home, err := url.Parse(c.Home)
 	if err != nil || home.Host == "" {
-		return nil, fmt.Errorf("the pages' address %q is none", c.Home)
+		return nil, fmt.Errorf("the address of the pages, %q, is not valid", c.Home)
 	}
 	if c.Sessions == nil || c.Verifier == nil || c.Spend == nil {
-		return nil, errors.New("sessions, a verifier and a place to spend assertions are needed")
+		return nil, errors.New("sessions, a verifier and a store for used assertions are required")
 	}
 	if c.EntityID == "" {
 		c.EntityID = home.JoinPath(MetadataPath).String()
@@ -136,7 +136,7 @@ func (s *SignIn) beginCookie(w http.ResponseWriter, name, value string, maxAge i
 func (s *SignIn) Finish(w http.ResponseWriter, r *http.Request) (next string, session Session, err error) {
 	r.Body = http.MaxBytesReader(w, r.Body, 1<<20)
 	if err := r.ParseForm(); err != nil {
-		return "", Session{}, refuse(Malformed, "What the identity provider sent cannot be read. Sign in again.")
+		return "", Session{}, refuse(Malformed, "The identity provider's response is not valid. Sign in again.")
 	}
 	b, err := s.begun(r)
 	if err != nil {
@@ -147,7 +147,7 @@ func (s *SignIn) Finish(w http.ResponseWriter, r *http.Request) (next string, se
 	if err != nil {
 		return "", Session{}, err
 	}
-	const words = "This assertion was used before. Sign in again."
+	const words = "This assertion was already used. Sign in again."
 	if err := s.spent.spend(r.Context(), hashOf(p.id), p.until, words); err != nil {
 		return "", Session{}, err
 	}
@@ -163,7 +163,7 @@ func (s *SignIn) Finish(w http.ResponseWriter, r *http.Request) (next string, se
 		return "", Session{}, err
 	}
 	if !setCookie(w, raw, expires, s.secure) {
-		return "", Session{}, refuse(NotAllowed, "The identity provider says too much about you for a browser to keep. Have it send only the groups that are assigned to ocpctl.")
+		return "", Session{}, refuse(NotAllowed, "The identity provider sends too much data for a browser session. Configure it to send only the groups that are assigned to ocpctl.")
 	}
 	return b.Next, s.verifier.session(p.claims, expires), nil
 }
@@ -203,7 +203,7 @@ func (s *SignIn) prove(ctx context.Context, response, id string) (proven, error)
 }
 
 func (s *SignIn) silent(err error) error {
-	return &Error{Unavailable, "The identity provider " + s.Provider + " does not answer. Try again in a minute.", err}
+	return &Error{Unavailable, "The identity provider " + s.Provider + " does not respond. Try again in a minute.", err}
 }
 
 // Local keeps a redirect within this server: anything else leads to the first page.

@@ -28,7 +28,7 @@ const (
 	issuerAnswer = 1 << 20
 )
 
-var errTooOften = errors.New("it was asked too often to be asked again now")
+var errTooOften = errors.New("too many requests to it; not asked again now")
 
 func newSparing(next http.RoundTripper) *sparing {
 	if next == nil {

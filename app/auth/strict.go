@@ -24,11 +24,11 @@ const (
 func wellFormed(raw []byte) error {
 	doc := etree.NewDocument()
 	if err := doc.ReadFromBytes(raw); err != nil {
-		return fmt.Errorf("no XML: %w", err)
+		return fmt.Errorf("not XML: %w", err)
 	}
 	root := doc.Root()
 	if root == nil || root.Tag != "Response" || root.NamespaceURI() != nsProtocol {
-		return errors.New("no SAML response")
+		return errors.New("not a SAML response")
 	}
 	for _, token := range doc.Child {
 		if _, directive := token.(*etree.Directive); directive {
@@ -39,17 +39,17 @@ func wellFormed(raw []byte) error {
 	return eachElement(root, func(el *etree.Element) error {
 		if id := el.SelectAttrValue("ID", ""); id != "" {
 			if ids[id] {
-				return fmt.Errorf("the id %q is there twice", id)
+				return fmt.Errorf("the id %q is used twice", id)
 			}
 			ids[id] = true
 		}
 		switch {
 		case el.Tag == "Response" && el != root, el.Tag == "EncryptedAssertion":
-			return fmt.Errorf("there is a %s within", el.Tag)
+			return fmt.Errorf("it contains a nested %s", el.Tag)
 		case el.Tag == "Assertion" && (el.Parent() != root || len(root.SelectElements("Assertion")) != 1):
-			return errors.New("there is more than one assertion, or it is not where it belongs")
+			return errors.New("there is more than one assertion, or it is in the wrong place")
 		case el.Tag == "Signature" && el.Parent() != root && el.Parent().Parent() != root:
-			return errors.New("there is a signature where none belongs")
+			return errors.New("there is a signature in the wrong place")
 		}
 		return nil
 	})
@@ -100,11 +100,11 @@ func signatureForm(el *etree.Element) error {
 	id := el.SelectAttrValue("ID", "")
 	info := el.FindElements("./Signature/SignedInfo")
 	if id == "" || len(info) != 1 {
-		return errors.New("it is over nothing that has an id")
+		return errors.New("it does not cover an element with an id")
 	}
 	references := info[0].SelectElements("Reference")
 	if len(references) != 1 || references[0].SelectAttrValue("URI", "") != "#"+id {
-		return errors.New("it is over something else")
+		return errors.New("it covers another element")
 	}
 	for _, want := range []struct {
 		at      *etree.Element
@@ -147,7 +147,7 @@ func forUs(a *crewjam.Assertion, audience string) error {
 func complete(a *crewjam.Assertion) error {
 	switch {
 	case a.ID == "" || a.Conditions == nil || a.Conditions.NotOnOrAfter.IsZero():
-		return errors.New("no id, or no end")
+		return errors.New("no id, or no expiry")
 	case a.Subject == nil || a.Subject.NameID == nil || a.Subject.NameID.Value == "":
 		return errors.New("no subject")
 	case len(a.Subject.SubjectConfirmations) == 0:
@@ -155,7 +155,7 @@ func complete(a *crewjam.Assertion) error {
 	}
 	for _, c := range a.Subject.SubjectConfirmations {
 		if c.Method != cmBearer || c.SubjectConfirmationData == nil || c.SubjectConfirmationData.NotOnOrAfter.IsZero() {
-			return errors.New("a subject confirmation that is not bearer, or has no end")
+			return errors.New("a subject confirmation that is not bearer, or has no expiry")
 		}
 	}
 	return nil

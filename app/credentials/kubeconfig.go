@@ -32,11 +32,11 @@ func (d *Service) handOut(ctx context.Context, row store.Row, name string, by st
 	if name == artifacts.Kubeadmin {
 		action, ref = "kubeadmin.read", row.Outputs.KubeadminRef
 	}
-	if err := d.store.Audit(ctx, by, action, row.ID, map[string]any{"why": "it was handed out", "verdict": by.Verdict}); err != nil {
-		return nil, fmt.Errorf("write down the reading: %w", err)
+	if err := d.store.Audit(ctx, by, action, row.ID, map[string]any{"why": "it was downloaded", "verdict": by.Verdict}); err != nil {
+		return nil, fmt.Errorf("record the read: %w", err)
 	}
 	if !artifacts.IsCredentialRef(ref, row.ID, name) {
-		return nil, fmt.Errorf("read the %s of %s: its reference %q is not of this cluster", name, row.ID, ref)
+		return nil, fmt.Errorf("read the %s of %s: its reference %q belongs to another cluster", name, row.ID, ref)
 	}
 	raw, err := d.artifacts.Read(ctx, ref)
 	if err != nil {
@@ -45,8 +45,8 @@ func (d *Service) handOut(ctx context.Context, row store.Row, name string, by st
 	if name == artifacts.Kubeconfig {
 		if err := plainKubeconfig(raw, row.Outputs.APIURL); err != nil {
 			d.log.Error("kubeconfig withheld", "cluster", row.ID, "err", err)
-			return nil, app.Fail(app.Conflict, "The kubeconfig stored for %s is not one that openshift-install writes (%v), so it is withheld: using it could run programs on your machine "+
-				"or send your requests elsewhere. Ask a platform admin to look at the cluster's create attempt.", row.Name, err)
+			return nil, app.Fail(app.Conflict, "The stored kubeconfig of %s is not one that openshift-install writes (%v) and is withheld: it could run programs on your machine "+
+				"or send your requests elsewhere. Ask a platform admin to check the cluster's create attempt.", row.Name, err)
 		}
 	}
 	return raw, nil

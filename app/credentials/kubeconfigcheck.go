@@ -51,19 +51,19 @@ func plainKubeconfig(raw []byte, apiURL string) error {
 	var wrong *yaml.TypeError
 	switch err := decoder.Decode(&k); {
 	case errors.As(err, &wrong):
-		return errors.New("it holds fields beside addresses and certificates")
+		return errors.New("it has fields other than addresses and certificates")
 	case err != nil:
 		return errors.New("it is not YAML")
 	}
 	if err := decoder.Decode(&struct{}{}); !errors.Is(err, io.EOF) {
-		return errors.New("it holds more than one document")
+		return errors.New("it contains more than one document")
 	}
 	if len(k.Clusters) == 0 || len(k.Users) == 0 {
 		return errors.New("it names no cluster or no user")
 	}
 	for _, c := range k.Clusters {
 		if c.Cluster.Server != apiURL {
-			return fmt.Errorf("it leads to a server other than %s", apiURL)
+			return fmt.Errorf("its server is not %s", apiURL)
 		}
 	}
 	return nil

@@ -63,7 +63,7 @@ func (d *Service) BreakGlass(ctx context.Context, p policy.Principal, ref string
 			"The list of approvals shows pending requests.", row.Name)
 	}
 	if err != nil {
-		return app.Approval{}, fmt.Errorf("ask for the password: %w", err)
+		return app.Approval{}, fmt.Errorf("request the password: %w", err)
 	}
 	return d.core.SeenBy(p, a), nil
 }
@@ -94,7 +94,7 @@ func (d *Service) AccountLink(ctx context.Context, account, number string, deed 
 func (d *Service) link(ctx context.Context, l store.Link, lasts time.Duration, deed store.Deed) (Link, error) {
 	handle, made, err := d.store.NewLink(ctx, l, lasts, deed)
 	if err != nil {
-		return Link{}, fmt.Errorf("make a link: %w", err)
+		return Link{}, fmt.Errorf("create a link: %w", err)
 	}
 	return Link{URL: secret.New(strings.TrimSuffix(d.ui, "/") + linkPath + handle), ExpiresAt: made.ExpiresAt}, nil
 }
@@ -120,7 +120,7 @@ func (d *Service) LinkFor(ctx context.Context, p policy.Principal, handle string
 		return store.Link{}, noLink()
 	}
 	if err != nil {
-		return store.Link{}, fmt.Errorf("look at a link: %w", err)
+		return store.Link{}, fmt.Errorf("read a link: %w", err)
 	}
 	return link, nil
 }
@@ -134,11 +134,11 @@ func (d *Service) Means(ctx context.Context, p policy.Principal, handle, account
 	case errors.Is(err, store.ErrNotFound):
 		return nil
 	case err != nil:
-		return fmt.Errorf("look at a link: %w", err)
+		return fmt.Errorf("read a link: %w", err)
 	case link.Kind != store.LinkOfAccount || link.Account == account:
 		return nil
 	}
-	return &app.Error{Kind: app.Invalid, Message: fmt.Sprintf("This link links the account %s to you: anybody who uses that account then acts as you. Nothing was changed. "+
+	return &app.Error{Kind: app.Invalid, Message: fmt.Sprintf("This link connects the account %s to you: whoever uses that account then acts as you. Nothing was changed. "+
 		"Confirm it if you requested the link from that account yourself. If somebody sent it to you, do not.", link.Account),
 		Fields: []app.Field{{Name: "account", Detail: "it must be the account that the link is for", Accept: []string{link.Account}}}}
 }
@@ -154,7 +154,7 @@ func (d *Service) Redeem(ctx context.Context, p policy.Principal, handle string,
 	case errors.Is(err, store.ErrNotFound):
 		return Redeemed{}, noLink()
 	case errors.Is(err, store.ErrConflict):
-		return Redeemed{}, app.Fail(app.Conflict, "This account is linked to somebody else. Its owner has to unlink it first, or a platform admin.")
+		return Redeemed{}, app.Fail(app.Conflict, "This account is linked to somebody else. That person or a platform admin must unlink it first.")
 	case err != nil:
 		return Redeemed{}, fmt.Errorf("use a link: %w", err)
 	case used.Kind == store.LinkOfAccount:
@@ -218,7 +218,7 @@ func (d *Service) SignedIn(ctx context.Context, p policy.Principal, door policy.
 		return err
 	}
 	if err := d.store.SignedIn(ctx, who, string(door)); err != nil {
-		return fmt.Errorf("bring accounts up to date: %w", err)
+		return fmt.Errorf("update accounts: %w", err)
 	}
 	return nil
 }
@@ -227,7 +227,7 @@ func (d *Service) SignedIn(ctx context.Context, p policy.Principal, door policy.
 func owner(p policy.Principal) (store.Owner, error) {
 	proof, err := json.Marshal(p.Proof)
 	if err != nil {
-		return store.Owner{}, fmt.Errorf("encode what was proved: %w", err)
+		return store.Owner{}, fmt.Errorf("encode the claims: %w", err)
 	}
 	return store.Owner{Principal: p.ID, Name: p.Name, Proof: proof}, nil
 }

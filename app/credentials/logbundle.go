@@ -51,9 +51,9 @@ func (d *Service) LogBundle(ctx context.Context, p policy.Principal, ref string,
 			return LogBundle{}, fmt.Errorf("read the log bundle of %s: %w", row.ID, err)
 		}
 	}
-	why := fmt.Sprintf("the log bundle of attempt %d was handed out", attempt)
+	why := fmt.Sprintf("the log bundle of attempt %d was downloaded", attempt)
 	if err := d.store.Audit(ctx, d.core.Origin(deed, p), "log_bundle.read", row.ID, map[string]string{"why": why}); err != nil {
-		return LogBundle{}, fmt.Errorf("write down the reading: %w", err)
+		return LogBundle{}, fmt.Errorf("record the read: %w", err)
 	}
 	return LogBundle{
 		Name: fmt.Sprintf("%s-attempt-%d-logs.tar.gz", row.Name, attempt), Attempt: attempt, parts: parts, bucket: d.artifacts, cluster: row.Name,
@@ -88,10 +88,10 @@ func noLogBundle(row store.Row, all []store.LogBundle, attempt int) error {
 		}
 		return app.Fail(app.NotFound, "Attempt %d of %s has no log bundle. These attempts have one: %s.", attempt, row.Name, strings.Join(numbers, ", "))
 	case app.IsGone(row):
-		return app.Fail(app.NotFound, "There is no log bundle of %s. One is stored when an installation fails, and it is deleted with the cluster's logs, "+
+		return app.Fail(app.NotFound, "%s has no log bundle. A bundle is stored when an installation fails, and is deleted with the cluster's logs, "+
 			"some time after the cluster is destroyed. %s", row.Name, app.GoneSince(row))
 	}
-	return app.Fail(app.NotFound, "There is no log bundle of %s. One is stored when an installation fails; the job's log is there at any time: ocpctl logs %s.", row.Name, row.Name)
+	return app.Fail(app.NotFound, "%s has no log bundle. A bundle is stored when an installation fails. To see the job's log: ocpctl logs %s.", row.Name, row.Name)
 }
 
 // Send writes the bundle as one .tar.gz, piece by piece. Nothing is written to w before the first part is known to be there. After an
@@ -116,7 +116,7 @@ func (b LogBundle) Send(ctx context.Context, w io.Writer) error {
 			return err
 		})
 		if errors.Is(err, artifacts.ErrMissing) {
-			return app.Fail(app.NotFound, "The log bundle of %s is not in the bucket any more. It is deleted with the cluster's logs, some time after the cluster is destroyed.", b.cluster)
+			return app.Fail(app.NotFound, "The log bundle of %s is no longer in the bucket. It is deleted with the cluster's logs, some time after the cluster is destroyed.", b.cluster)
 		}
 		if err != nil {
 			return fmt.Errorf("read the log bundle of %s: %w", b.cluster, err)

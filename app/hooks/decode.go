@@ -15,7 +15,7 @@ import (
 // send it under another name.
 var (
 	errNotJSON = errors.New("the body is not a JSON object")
-	errMisfit  = errors.New("the body does not fit its event")
+	errMisfit  = errors.New("the body does not match its event")
 )
 
 // described are the top-level names of the bodies of each event, from GitHub's OpenAPI description, written by make github-shapes.

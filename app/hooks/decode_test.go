@@ -51,12 +51,12 @@ func TestARealBodyFitsItsEventAndNoOther(t *testing.T) {
 			listened := slices.Contains(actions, action)
 			switch {
 			case is == "pull_request.edited" && event == its:
-				require.Contains(t, answer["detail"], "words mean nothing", "only another base does")
+				require.Contains(t, answer["detail"], "ocpctl ignores changes to a pull request's text", "only another base does")
 			case event == its && listened:
 				require.Equal(t, "accepted", answer["state"], "%s: %v", is, answer)
 			case listened:
 				require.Equal(t, http.StatusUnprocessableEntity, status, "%s as %s: %v", is, event, answer)
-				require.Contains(t, answer["detail"], "X-GitHub-Event says "+event+", and the body does not fit its event")
+				require.Contains(t, answer["detail"], "X-GitHub-Event says "+event+", and the body does not match its event")
 			default:
 				require.Equal(t, "ignored", answer["state"], "%s as %s", is, event)
 			}
@@ -130,7 +130,7 @@ func TestAFieldThatStandsTwiceIsRefused(t *testing.T) {
 	} {
 		status, answer := f.post("/webhooks/github", twice, signed("pull_request", "d1", twice))
 		require.Equal(t, http.StatusUnprocessableEntity, status, name)
-		require.Contains(t, answer["detail"], "stands twice in one object", name)
+		require.Contains(t, answer["detail"], "occurs twice in one object", name)
 	}
 	require.Empty(t, f.stored())
 	fine := bodies(t)["repository_dispatch.create_ephemeral_cluster"]

@@ -25,7 +25,9 @@ const (
 // held says that a delivery has to wait for others of its topic. Its job sleeps meanwhile.
 type held struct{ wait time.Duration }
 
-func (h held) Error() string { return "others of its topic go first, again in " + h.wait.String() }
+func (h held) Error() string {
+	return "earlier deliveries on its topic are processed first, retrying in " + h.wait.String()
+}
 
 // Work implements river.Worker.
 func (w *InboxWorker) Work(ctx context.Context, job *river.Job[store.InboxArgs]) error {

@@ -66,7 +66,7 @@ func (w *walker) object(depth int, named bool) (map[string]byte, error) {
 			key = folded(name)
 		}
 		if _, twice := seen[key]; twice {
-			return nil, fmt.Errorf("the field %s stands twice in one object", quoted(name))
+			return nil, fmt.Errorf("the field %s occurs twice in one object", quoted(name))
 		}
 		w.space()
 		w.at++ // after the colon
@@ -139,7 +139,7 @@ func (w *walker) name() (string, error) {
 	}
 	var name string
 	if err := json.Unmarshal(raw, &name); err != nil {
-		return "", fmt.Errorf("a name in it cannot be read: %w", err)
+		return "", fmt.Errorf("a field name is not valid: %w", err)
 	}
 	return name, nil
 }

@@ -66,13 +66,13 @@ func unheard(events map[string][]string, event, action string) string {
 func (d *door) idle(event string, in webhook) string {
 	switch {
 	case event == onPullRequest && in.Action == actionEdited && in.Changes.Base == nil:
-		return "a pull request's words mean nothing to ocpctl"
+		return "ocpctl ignores changes to a pull request's text"
 	case event == onComment && (in.Comment.User.Type == bot || in.Sender.Type == bot):
-		return "what bots say means nothing to ocpctl"
+		return "ocpctl ignores comments by bots"
 	case d.app != 0 && (event == onCheckRun && in.CheckRun.App.ID != d.app || event == onCheckSuite && in.CheckSuite.App.ID != d.app):
-		return "it is a check of another App"
+		return "the check belongs to another App"
 	case d.app != 0 && (event == onInstallation || event == onRepositories) && in.Installation.App != d.app:
-		return "it is an installation of another App"
+		return "the installation belongs to another App"
 	}
 	return d.foreign(event, in)
 }
@@ -94,7 +94,7 @@ func (d *door) foreign(event string, in webhook) string {
 			return ""
 		}
 	}
-	return fmt.Sprintf("no entry of the server's table of repositories holds for %s", quoted(names[0]))
+	return fmt.Sprintf("no entry of the server's table of repositories matches %s", quoted(names[0]))
 }
 
 // quoted makes untrusted text short and printable.

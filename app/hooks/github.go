@@ -41,7 +41,7 @@ func (d *door) gitHubEntrance(addresses source.Networks) entrance {
 		size: MaxGitHubBody, take: d.gitHub,
 		formed:  func(h http.Header) bool { return signatureForm.MatchString(h.Get(signatureHeader)) },
 		signed:  func(h http.Header, body []byte) bool { return d.signed(body, h.Get(signatureHeader)) },
-		refusal: "X-Hub-Signature-256 is missing or does not fit the body. Check that the webhook's secret is the server's.",
+		refusal: "X-Hub-Signature-256 is missing or does not match the body. Check that the webhook has the same secret as the server.",
 	}
 	if len(addresses) > 0 {
 		e.admits = addresses.Contain
@@ -53,7 +53,7 @@ func (d *door) gitHubEntrance(addresses source.Networks) entrance {
 func (d *door) gitHub(w http.ResponseWriter, r *http.Request, body []byte) {
 	id, event := r.Header.Get("X-GitHub-Delivery"), r.Header.Get("X-GitHub-Event")
 	if !named(id) || !named(event) {
-		problem(w, http.StatusBadRequest, "X-GitHub-Delivery and X-GitHub-Event are needed, each of at most "+
+		problem(w, http.StatusBadRequest, "X-GitHub-Delivery and X-GitHub-Event are required, each with at most "+
 			"128 printable characters.")
 		return
 	}

@@ -81,7 +81,7 @@ func (g *guard) handler(e entrance) http.Handler {
 		connection := http.NewResponseController(w)
 		if err := connection.SetReadDeadline(time.Now().Add(bodyTime)); err != nil { // cannot happen on a connection of the server's
 			g.log.Error("a body's time cannot be bounded", "err", err)
-			refuse(w, http.StatusInternalServerError, "The request could not be read. Send it again.")
+			refuse(w, http.StatusInternalServerError, "The request is not readable. Send it again.")
 			return
 		}
 		g.warnOfProxy(r)
@@ -89,7 +89,7 @@ func (g *guard) handler(e entrance) http.Handler {
 		from := source.Group(address)
 		switch {
 		case e.admits != nil && !e.admits(address):
-			refuse(w, http.StatusForbidden, "Webhooks are not taken from this address. See github.hook_addresses in the server's configuration.")
+			refuse(w, http.StatusForbidden, "Webhooks from this address are not accepted. See github.hook_addresses in the server's configuration.")
 			return
 		case !e.formed(r.Header):
 			g.unsigned(w, from, 1, e.refusal)
@@ -221,20 +221,20 @@ func (g *guard) unread(w http.ResponseWriter, from string, cost int, size int64,
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		refuse(w, http.StatusRequestEntityTooLarge, "A body may have at most "+strconv.FormatInt(size, 10)+" bytes.")
+		refuse(w, http.StatusRequestEntityTooLarge, "The body is too large. The limit is "+strconv.FormatInt(size, 10)+" bytes.")
 	case errors.Is(err, errNoRoom):
 		tooMany(w, time.Second, "Too many large requests at once. Send this one again in a second.")
 	case errors.Is(err, errUnsigned):
-		tooMany(w, g.failures.Wait(from), "Too many requests from this address were not signed. Send large ones again when they all are.")
+		tooMany(w, g.failures.Wait(from), "Too many unsigned requests from this address. Sign all requests and send large ones again.")
 	case errors.Is(err, errDisplaced):
 		g.failures.Charge(from, cost)
-		tooMany(w, time.Second, "Too many requests at once, and this one was the slowest. Send it again in a second.")
+		tooMany(w, time.Second, "Too many requests at once; this was the slowest. Send it again in a second.")
 	case errors.Is(err, errLate):
 		g.failures.Charge(from, cost)
 		refuse(w, http.StatusRequestTimeout, "The body did not arrive within "+bodyTime.String()+". Send it again.")
 	default:
 		g.failures.Charge(from, cost)
-		refuse(w, http.StatusBadRequest, "The body ended early. Send it again.")
+		refuse(w, http.StatusBadRequest, "The body is incomplete. Send it again.")
 	}
 }
 
@@ -243,7 +243,7 @@ func (g *guard) unsigned(w http.ResponseWriter, from string, cost int, detail st
 	wait := g.failures.Wait(from)
 	g.failures.Charge(from, cost)
 	if wait > 0 {
-		tooMany(w, wait, detail+" Many requests from this address were not signed.")
+		tooMany(w, wait, detail+" Many requests from this address are not signed.")
 		return
 	}
 	refuse(w, http.StatusUnauthorized, detail)

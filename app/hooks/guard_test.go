@@ -106,7 +106,7 @@ func TestAFloodOfUnsignedRequestsTakesNothingFromSignedOnes(t *testing.T) {
 	require.Equal(t, map[int]int{http.StatusUnauthorized: failuresAtOnce, http.StatusTooManyRequests: 3000 - failuresAtOnce}, seen)
 	status, answer := f.post("/webhooks/github", body, from("198.51.100.2", forged(body)))
 	require.Equal(t, http.StatusUnauthorized, status, "another address is charged for its own")
-	require.Contains(t, answer["detail"], "Check that the webhook's secret is the server's")
+	require.Contains(t, answer["detail"], "Check that the webhook has the same secret as the server")
 	for _, address := range []string{"198.51.100.1", "198.51.100.2"} { // the flood's too: it may be everybody's
 		var group errgroup.Group
 		for n := range 100 {

@@ -54,7 +54,7 @@ type door struct {
 // New returns the public listener's handler. It serves POST /webhooks/github and POST /webhooks/slack and nothing else.
 func New(c Config) (http.Handler, error) {
 	if c.GitHubSecret.Empty() {
-		return nil, errors.New("the GitHub webhook secret is empty: anybody could sign with it")
+		return nil, errors.New("the GitHub webhook secret is empty, so anybody could sign webhooks")
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
@@ -80,7 +80,7 @@ func (d *door) failed(w http.ResponseWriter, delivery string, err error) {
 
 func notStored(w http.ResponseWriter) {
 	w.Header().Set("Retry-After", "10")
-	problem(w, http.StatusServiceUnavailable, "It could not be stored. Send it again.")
+	problem(w, http.StatusServiceUnavailable, "The delivery could not be stored. Send it again.")
 }
 
 func answer(w http.ResponseWriter, status int, body any) {

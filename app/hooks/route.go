@@ -47,7 +47,7 @@ func (w *InboxWorker) event(ctx context.Context, d store.Delivery) (string, erro
 // place checks where something happened: the installation and owner/name.
 func place(e webhook, repo string) error {
 	if e.Installation.ID <= 0 || !fullName.MatchString(repo) {
-		return fmt.Errorf("%w: installation.id and repository.full_name (owner/name) are needed, and here they are %d and %s",
+		return fmt.Errorf("%w: installation.id and repository.full_name (owner/name) are required, but they are %d and %s",
 			errUnprocessable, e.Installation.ID, quoted(repo))
 	}
 	return nil
@@ -67,14 +67,14 @@ func actor(a account) string {
 // somebody checks that the requester is known. Events that are no requests count whoever caused them.
 func somebody(a account) error {
 	if actor(a) == "" {
-		return fmt.Errorf("%w: %s is no login", errUnprocessable, quoted(a.Login))
+		return fmt.Errorf("%w: %s is not a login", errUnprocessable, quoted(a.Login))
 	}
 	return nil
 }
 
 func numbered(number int) error {
 	if number < 1 || number > math.MaxInt32 {
-		return fmt.Errorf("%w: %d is no number of a pull request", errUnprocessable, number)
+		return fmt.Errorf("%w: %d is not a pull request number", errUnprocessable, number)
 	}
 	return nil
 }
@@ -83,7 +83,7 @@ func (w *InboxWorker) pullRequest(ctx context.Context, e webhook) (string, error
 	repo, pr := e.Repository.FullName, e.PullRequest
 	err := errors.Join(place(e, repo), numbered(pr.Number))
 	if year := pr.UpdatedAt.Year(); year < 2008 || year > 2999 {
-		err = errors.Join(err, fmt.Errorf("%w: updated_at is needed, and it is of the year %d", errUnprocessable, year))
+		err = errors.Join(err, fmt.Errorf("%w: updated_at is required, but its year is %d", errUnprocessable, year))
 	}
 	if err != nil {
 		return "", err
@@ -116,7 +116,7 @@ func (w *InboxWorker) comment(ctx context.Context, e webhook) (string, error) {
 func sound(e webhook) error {
 	err := errors.Join(place(e, e.Repository.FullName), somebody(e.Comment.User), numbered(e.Issue.Number))
 	if e.Comment.ID <= 0 {
-		err = errors.Join(err, fmt.Errorf("%w: comment.id is needed", errUnprocessable))
+		err = errors.Join(err, fmt.Errorf("%w: comment.id is required", errUnprocessable))
 	}
 	return err
 }
@@ -130,7 +130,7 @@ func said(e webhook) pulls.CommentEvent {
 	}
 }
 
-const othersCheck = "a check of another App"
+const othersCheck = "the check belongs to another App"
 
 func (w *InboxWorker) checkRun(ctx context.Context, delivery string, e webhook) (string, error) {
 	if err := errors.Join(place(e, e.Repository.FullName), somebody(e.Sender)); err != nil {
@@ -142,7 +142,7 @@ func (w *InboxWorker) checkRun(ctx context.Context, delivery string, e webhook) 
 	button := chatops.ActionRetry
 	if e.Action != actionRerun {
 		if e.RequestedAction == nil {
-			return "", fmt.Errorf("%w: requested_action is needed", errUnprocessable)
+			return "", fmt.Errorf("%w: requested_action is required", errUnprocessable)
 		}
 		button = e.RequestedAction.Identifier
 	}
@@ -163,7 +163,7 @@ func (w *InboxWorker) checkSuite(ctx context.Context, delivery string, e webhook
 	if err != nil {
 		return "", err
 	}
-	notes := []string{fmt.Sprintf("clusters to try again: %d", len(clusters))}
+	notes := []string{fmt.Sprintf("clusters to retry: %d", len(clusters))}
 	for _, cluster := range clusters {
 		note, err := w.click(ctx, e, clicked{cluster, e.CheckSuite.HeadSHA, chatops.ActionRetry}, delivery+":"+cluster)
 		if err != nil {
@@ -212,7 +212,7 @@ func (w *InboxWorker) repository(ctx context.Context, e webhook) (string, error)
 
 func (w *InboxWorker) installation(ctx context.Context, e webhook, repos []repository) (string, error) {
 	if e.Installation.ID <= 0 {
-		return "", fmt.Errorf("%w: installation.id is needed", errUnprocessable)
+		return "", fmt.Errorf("%w: installation.id is required", errUnprocessable)
 	}
 	changed := pulls.InstallationEvent{Installation: e.Installation.ID, Action: e.Action, Actor: actor(e.Sender)}
 	for _, repo := range repos {

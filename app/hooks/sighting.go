@@ -75,12 +75,12 @@ func (w *InboxWorker) sighting(ctx context.Context, d store.Delivery) (string, e
 	case pullRequestSeen:
 		if s.State == nil {
 			if store.Nameless(s.Repository) {
-				return w.pulls.PullRequestGone(ctx, s.Repository, s.Number, "its repository's name is another's now, "+seenByTheSweep, "")
+				return w.pulls.PullRequestGone(ctx, s.Repository, s.Number, "its repository's name now belongs to another repository, "+seenByTheSweep, "")
 			}
-			why := fmt.Sprintf("%s is not there for the App any more, %s", pullTopic(s.Repository, s.Number), seenByTheSweep)
+			why := fmt.Sprintf("the App can no longer access %s, %s", pullTopic(s.Repository, s.Number), seenByTheSweep)
 			return w.pulls.PullRequestGone(ctx, s.Repository, s.Number, why, "")
 		}
 		return w.pulls.SyncPullRequest(ctx, pulls.PullRequestEvent{PR: *s.State, Archived: s.Archived, Action: pulls.ActionSeen, Why: seenByTheSweep})
 	}
-	return "", fmt.Errorf("%w: %s is nothing that is seen", errUnprocessable, quoted(d.Event))
+	return "", fmt.Errorf("%w: %s is not a kind of sighting", errUnprocessable, quoted(d.Event))
 }

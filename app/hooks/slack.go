@@ -38,7 +38,7 @@ func (d *door) slackEntrance() entrance {
 	}
 	return entrance{
 		size: MaxSlackBody, take: d.slackRequest, signed: signed, formed: formed,
-		refusal: "X-Slack-Signature or X-Slack-Request-Timestamp is missing, does not fit the body or is older than five minutes. " +
+		refusal: "X-Slack-Signature or X-Slack-Request-Timestamp is missing, does not match the body, or is older than five minutes. " +
 			"Check the signing secret and the clock.",
 	}
 }
@@ -48,7 +48,7 @@ func (d *door) slackRequest(w http.ResponseWriter, r *http.Request, body []byte)
 	call, ok := readSlack(body)
 	switch {
 	case !ok:
-		problem(w, http.StatusBadRequest, "The body is neither an event nor a command nor an interaction of Slack.")
+		problem(w, http.StatusBadRequest, "The body is not a Slack event, command or interaction.")
 	case call.Type == "url_verification":
 		answer(w, http.StatusOK, map[string]string{"challenge": call.Challenge})
 	case call.Type == slashCommand:
@@ -96,7 +96,7 @@ var kept = []string{"team_id", "channel_id", "user_id", "user_name", "command", 
 func (d *door) slashCommand(w http.ResponseWriter, r *http.Request, form url.Values) {
 	for _, field := range []string{"team_id", "channel_id", "user_id"} {
 		if !slackID.MatchString(form.Get(field)) {
-			problem(w, http.StatusBadRequest, "A command needs team_id, channel_id and user_id, each an id of Slack's such as U012AB3CD; "+field+" is none.")
+			problem(w, http.StatusBadRequest, "A command needs team_id, channel_id and user_id, each a Slack id such as U012AB3CD; "+field+" is not one.")
 			return
 		}
 	}
@@ -141,7 +141,7 @@ func (w *InboxWorker) slack(ctx context.Context, d store.Delivery) (string, erro
 		Name: printable(form.Get("user_name")), Text: printable(form.Get("text")),
 	}
 	if e.Workspace == "" || e.Channel == "" || e.User == "" {
-		return "", fmt.Errorf("%w: team_id, channel_id and user_id are needed", errUnprocessable)
+		return "", fmt.Errorf("%w: team_id, channel_id and user_id are required", errUnprocessable)
 	}
 	return w.slash.Handle(ctx, e)
 }

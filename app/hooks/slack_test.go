@@ -143,7 +143,7 @@ func TestACommandIsWorkedOnceAndAnswered(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, i.process())
 	require.Equal(t, replies, i.query(said))
-	require.Equal(t, []string{"answered before", "answered before", "answered before"}, i.notes())
+	require.Equal(t, []string{"already answered", "already answered", "already answered"}, i.notes())
 }
 
 func TestADeliveryOfSlacksThatIsNoCommandIsGivenUp(t *testing.T) {
@@ -153,5 +153,5 @@ func TestADeliveryOfSlacksThatIsNoCommandIsGivenUp(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, i.process())
 	require.Contains(t, i.notes()[0], "listens to")
-	require.Contains(t, i.notes()[1], "team_id, channel_id and user_id are needed")
+	require.Contains(t, i.notes()[1], "team_id, channel_id and user_id are required")
 }

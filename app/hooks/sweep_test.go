@@ -121,7 +121,7 @@ func TestAPullRequestThatIsGoneIsLookedForTwice(t *testing.T) {
 	l.look()
 	row := l.one(number, first)
 	require.NotZero(t, row.Ends.PRClosed)
-	require.Contains(t, row.Ends.PRWhy, "is not there for the App any more, seen by the sweep")
+	require.Contains(t, row.Ends.PRWhy, "the App can no longer access acme/shop#")
 	l.look()
 	require.Len(t, l.sightings(), 1)
 }
@@ -248,7 +248,7 @@ func TestAClusterWhoseRepositoryLostItsNameEnds(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, rows, 1)
 	require.True(t, store.Nameless(rows[0].PR.Repo))
-	require.Equal(t, "its repository's name is another's now, seen by the sweep", rows[0].Ends.PRWhy)
+	require.Equal(t, "its repository's name now belongs to another repository, seen by the sweep", rows[0].Ends.PRWhy)
 }
 
 func TestAnAnswerThatFailedDecidesNothing(t *testing.T) {

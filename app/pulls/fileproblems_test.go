@@ -19,7 +19,7 @@ func TestAFileIsRemarkedOnByItselfAndThenByTheCatalogue(t *testing.T) {
 	doubts := h.Service.FileProblems([]byte("\ndefaultProfile: nobodys\n"))
 	require.Len(t, doubts, 1)
 	require.Equal(t, []any{2, "warning", "defaultProfile"}, []any{doubts[0].Line, doubts[0].Level, doubts[0].Title})
-	require.Contains(t, doubts[0].Message, `"nobodys", which fits no profile of the catalogue; accepted: aws-minimal-test`)
+	require.Contains(t, doubts[0].Message, `"nobodys", which matches no profile of the catalogue; accepted: aws-minimal-test`)
 }
 
 func TestOurLabelsAreOfWhatPeopleCanHaveByThemselves(t *testing.T) {

@@ -35,7 +35,7 @@ func (d *Service) Handle(ctx context.Context, e Command) (note string, err error
 	c := command{event: e, cause: "slack:" + e.Workspace + ":" + e.ID}
 	done, err := d.store.Answered(ctx, c.cause)
 	if err != nil || done {
-		return "answered before", err
+		return "already answered", err
 	}
 	asked, reply := chatops.ParseSlack(e.Text)
 	note = "not understood"
@@ -84,8 +84,8 @@ func (d *Service) bySlack(ctx context.Context, c command) (reply string, err err
 		return "", err
 	}
 	if len(c.who.Seats) == 0 {
-		return "", app.Fail(app.Denied, "You have no role in Slack yet. Use `/ocp link` to link this account to you. After you sign in, you have the same permissions here as there, "+
-			"until you have not signed in for a week. Where you have none there either, ask a platform admin for a role in your team.")
+		return "", app.Fail(app.Denied, "This Slack account has no role. Link it with `/ocp link`: open the link and sign in. You then have the same rights here as there, "+
+			"until a week after your last sign-in. If you have no role there either, ask a platform admin for a role in your team.")
 	}
 	switch c.Verb {
 	case chatops.VerbApprovals:
@@ -95,7 +95,7 @@ func (d *Service) bySlack(ctx context.Context, c command) (reply string, err err
 	case chatops.VerbStatus:
 		return d.statusBySlack(ctx, c)
 	}
-	return "", app.Fail(app.Invalid, "`/ocp %s` does nothing here.\n\n%s", c.Verb, chatops.SlackHelp())
+	return "", app.Fail(app.Invalid, "`/ocp %s` is not available here.\n\n%s", c.Verb, chatops.SlackHelp())
 }
 
 // onSlack is who acts in Handle. A user's id never changes hands, so it is its own number.
@@ -115,7 +115,7 @@ func (d *Service) linkBySlack(ctx context.Context, c command) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("Open <%s> and sign in to link the Slack account %s to you. The link works once, until %s. Do not pass it on.",
+	return fmt.Sprintf("Open <%s> and sign in to link the Slack account %s to you. The link works once, until %s. Do not share it.",
 		link.URL.Reveal(), chatops.Code(c.event.subject()), chatops.Time(link.ExpiresAt)), nil
 }
 
@@ -166,7 +166,7 @@ func (d *Service) meant(ctx context.Context, p policy.Principal, ref string) (id
 		return "", err
 	}
 	if len(page) == 0 {
-		return "", app.Fail(app.NotFound, "Nothing of %s is waiting for approval. `/ocp approvals` lists what is.", chatops.Code(ref))
+		return "", app.Fail(app.NotFound, "%s has no pending approval. `/ocp approvals` lists all that are pending.", chatops.Code(ref))
 	}
 	return page[0].ID, nil
 }

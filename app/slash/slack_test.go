@@ -91,7 +91,7 @@ func TestWhoseWordCountsInSlack(t *testing.T) {
 	a := h.waits()
 	h.links("UFINANCE", proved("saml:finance", "nothing-here"))
 	for _, c := range []struct{ user, approve, approvals, status string }{
-		{"UNOBODY", "`/ocp link` ties this account to you", "`/ocp link`", "`/ocp link`"},
+		{"UNOBODY", "Link it with `/ocp link`", "`/ocp link`", "`/ocp link`"},
 		{"UFINANCE", "ask a platform admin for a role", "`/ocp link`", "`/ocp link`"},
 		{"UPAY", "There is no approval " + a.ID + " that you may see", "No approval that you may see is pending", "no cluster that you may see"},
 		{"UPAYBOSS", "There is no approval " + a.ID + " that you may see", "No approval that you may see is pending", "no cluster that you may see"},
@@ -115,7 +115,7 @@ func TestWhoseWordCountsInSlack(t *testing.T) {
 	require.Len(t, votes, 1)
 	require.Equal(t, []string{"slack:T1/UBOSS", "slack", "go ahead"}, []string{votes[0].Principal, votes[0].Door, votes[0].Reason})
 	require.Contains(t, h.slack("UADMIN", "approve "+a.ID), "no longer pending")
-	require.Contains(t, h.slack("UADMIN", "approve "+a.ClusterName), "Nothing of `"+a.ClusterName+"` waits for a word")
+	require.Contains(t, h.slack("UADMIN", "approve "+a.ClusterName), "`"+a.ClusterName+"` has no pending approval")
 	require.Contains(t, h.slack("UADMIN", "approve apr_nothing"), "There is no approval apr_nothing")
 }
 

@@ -33,7 +33,7 @@ func TestALogBundleIsDownloadedFromTheClustersPage(t *testing.T) {
 	require.NotContains(t, page, "Download the log bundle")
 	status, page, _ := b.post(at+"/log-bundle", nil)
 	require.Equal(t, http.StatusNotFound, status)
-	require.Contains(t, page, "There is no log bundle of shop.")
+	require.Contains(t, page, "shop has no log bundle.")
 
 	b.failedOnce(row, 1, "first")
 	b.failedOnce(row, 2, "second")

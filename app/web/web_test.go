@@ -48,7 +48,7 @@ func TestASignInThatComesToNothingSaysWhy(t *testing.T) {
 	require.ErrorContains(t, saml.SignIn(t.Context(), b.Client, b.base, "maya", "guessed", "/"), "No such name and password")
 	status, page, answer := b.post("/saml/acs", url.Values{"SAMLResponse": {"abc"}, "RelayState": {"/"}})
 	require.Equal(t, http.StatusUnauthorized, status)
-	require.Contains(t, page, "not begun in this browser")
+	require.Contains(t, page, "not started in this browser")
 	require.Contains(t, page, "Sign in with", "and how to begin again")
 	require.Empty(t, answer.Header.Get("Set-Cookie"))
 }

@@ -47,15 +47,15 @@ func (c config) checkNeeds(r roles) []error {
 		{"database_url_ref", c.DatabaseURLRef, every, a + "a postgres:// URL"},
 		{"installation", c.Installation, inner, "a short name of this control plane, e.g. prod"},
 		{"github.webhook_secret_ref", c.GitHub.WebhookSecretRef, roles{hooksRole}, a + "the App's webhook secret"},
-		{"ui_url", c.UIURL, inner, "the address at which people reach the private listener, e.g. https://ocpctl.example.com"},
+		{"ui_url", c.UIURL, inner, "the address of the private listener for people, e.g. https://ocpctl.example.com"},
 		{"artifacts.bucket", c.Artifacts.Bucket, inner, "the name of an S3 bucket"},
 		{"runner.status_key_ref", c.Runner.StatusKeyRef, inner, a + "an Ed25519 key (PKCS#8 PEM)"},
-		{"runner.pull_secret_ref", c.Runner.PullSecretRef, inner, a + "the pull secret, as runners find it"},
+		{"runner.pull_secret_ref", c.Runner.PullSecretRef, inner, a + "the pull secret, as runners read it"},
 		{"github.private_key_ref", c.GitHub.PrivateKeyRef, worker, a + "the App's private key (PEM)"},
 		{"runner.program", c.Runner.Program, worker, "the path of ocpctl-runner"},
 		{"runner.installers", c.Runner.Installers, worker, "a directory of <version>/openshift-install, ccoctl and oc"},
-		{"runner.work_dir", c.Runner.WorkDir, worker, "a directory for the attempts"},
-		{"runner.status_url", c.Runner.StatusURL, worker, "the address at which runners reach the private listener"},
+		{"runner.work_dir", c.Runner.WorkDir, worker, "a directory for attempts"},
+		{"runner.status_url", c.Runner.StatusURL, worker, "the address of the private listener for runners"},
 	} {
 		by := r.among(need.by)
 		switch {
@@ -80,18 +80,18 @@ func (c config) checkSlack(r roles) []error {
 		{"slack.signing_secret_ref", c.Slack.SigningSecretRef, "the Slack app's signing secret"},
 		{"slack.bot_token_ref", c.Slack.BotTokenRef, "the Slack app's bot token (xoxb-…)"},
 	} {
-		if s.ref != "" && !isRef(s.ref) { // not quoted, because it may be the secret itself
-			bad = append(bad, fmt.Errorf("%s is no reference; give %s%s, or leave it out", s.field, a, s.what))
+		if s.ref != "" && !isRef(s.ref) { // it is not quoted: it may be the secret itself
+			bad = append(bad, fmt.Errorf("%s is not a reference; give %s%s, or omit it", s.field, a, s.what))
 		}
 	}
 	for i, id := range c.Slack.Workspaces {
 		if !slackWorkspace.MatchString(id) {
-			bad = append(bad, fmt.Errorf("slack.workspaces[%d] is %q; give a workspace's id, such as T012AB3CD, or leave the list out", i, id))
+			bad = append(bad, fmt.Errorf("slack.workspaces[%d] is %q; give a workspace's id, such as T012AB3CD, or omit the list", i, id))
 		}
 	}
 	if r.has(workerRole) && c.Slack.SigningSecretRef != "" && c.Slack.BotTokenRef == "" {
-		bad = append(bad, fmt.Errorf("slack.bot_token_ref is empty, and slack.signing_secret_ref is not; the role worker needs %sthe Slack app's bot token (xoxb-…) "+
-			"to answer commands with, or leave both out to close the Slack path", a))
+		bad = append(bad, fmt.Errorf("slack.signing_secret_ref is set but slack.bot_token_ref is empty; the role worker needs %sthe Slack app's bot token (xoxb-…) "+
+			"to answer commands, or omit both to disable Slack", a))
 	}
 	return bad
 }
@@ -112,7 +112,7 @@ func (c config) checkAddresses(r roles) []error {
 		}
 	}
 	if c.Listen.Public == c.Listen.Private && !strings.HasSuffix(c.Listen.Public, ":0") {
-		bad = append(bad, fmt.Errorf("listen.public and listen.private are both %s; the private one must not be reachable where the public one is",
+		bad = append(bad, fmt.Errorf("listen.public and listen.private are both %s; the private listener must not be reachable at the public address",
 			c.Listen.Public))
 	}
 	bad = append(bad, checkNetworks("listen.trusted_proxies", c.Listen.TrustedProxies)...)
@@ -122,7 +122,7 @@ func (c config) checkAddresses(r roles) []error {
 		switch {
 		case a.url == "":
 		case strings.ContainsAny(a.url, "#?@ "):
-			bad = append(bad, fmt.Errorf("%s is not an address alone; give http(s)://host, without a query, a fragment or a password", a.field))
+			bad = append(bad, fmt.Errorf("%s must be only an address; give http(s)://host without a query, fragment or password", a.field))
 		case !isURL(a.url, "http", "https"):
 			bad = append(bad, fmt.Errorf("%s is %q; give http(s)://host", a.field, a.url))
 		}
@@ -139,7 +139,7 @@ func checkNetworks(field string, list []string) []error {
 		case err != nil:
 			bad = append(bad, fmt.Errorf("%s[%d]: %w", field, i, err))
 		case networks[0].Bits() == 0:
-			bad = append(bad, fmt.Errorf("%s[%d] is %s, which is every address; name the networks, or leave the list out", field, i, text))
+			bad = append(bad, fmt.Errorf("%s[%d] is %s, which matches every address; list the networks, or omit the list", field, i, text))
 		}
 	}
 	return bad
@@ -192,11 +192,11 @@ func (c config) checkDurations() []error {
 		}
 	}
 	if c.Runner.Lease < 3*c.Runner.Heartbeat {
-		bad = append(bad, fmt.Errorf("runner.lease is %s; give at least three times runner.heartbeat (%s), so that a lost answer ends no install",
+		bad = append(bad, fmt.Errorf("runner.lease is %s; give at least three times runner.heartbeat (%s), so that a lost response does not end an installation",
 			c.Runner.Lease, c.Runner.Heartbeat))
 	}
 	if c.API.Rate <= 0 || c.API.Burst < 1 {
-		bad = append(bad, fmt.Errorf("api.rate is %g and api.burst %d; give a rate above 0 and a burst of 1 or more", c.API.Rate, c.API.Burst))
+		bad = append(bad, fmt.Errorf("api.rate is %g and api.burst is %d; give a rate above 0 and a burst of 1 or more", c.API.Rate, c.API.Burst))
 	}
 	if l.BlockAfter < 1 {
 		bad = append(bad, fmt.Errorf("limits.block_after is %d; give 1 or more", l.BlockAfter))
@@ -207,13 +207,13 @@ func (c config) checkDurations() []error {
 // check checks which webhooks are accepted and how much is written to GitHub.
 func (g githubConfig) check() []error {
 	bad := checkNetworks("github.hook_addresses", g.HookAddresses)
-	if g.WebhookNextRef != "" && !isRef(g.WebhookNextRef) { // not quoted, because it may be the secret itself
-		bad = append(bad, fmt.Errorf("github.webhook_secret_next_ref is no reference; give a reference (%s) to the webhook secret that is to come, or leave it out",
+	if g.WebhookNextRef != "" && !isRef(g.WebhookNextRef) { // it is not quoted: it may be the secret itself
+		bad = append(bad, fmt.Errorf("github.webhook_secret_next_ref is not a reference; give a reference (%s) to the next webhook secret, or omit it",
 			secret.References))
 	}
 	for i, id := range g.Installations {
 		if id <= 0 {
-			bad = append(bad, fmt.Errorf("github.installations[%d] is %d; give the number at the end of the installation's address on GitHub, or leave the list out", i, id))
+			bad = append(bad, fmt.Errorf("github.installations[%d] is %d; give the number at the end of the installation's address on GitHub, or omit the list", i, id))
 		}
 	}
 	for _, m := range []struct {
@@ -224,15 +224,15 @@ func (g githubConfig) check() []error {
 		case m.most < 1:
 			bad = append(bad, fmt.Errorf("%s is %d; give 1 or more", m.field, m.most))
 		case m.most > m.real && strings.TrimSuffix(g.APIURL, "/")+"/" == github.DefaultBaseURL:
-			bad = append(bad, fmt.Errorf("%s is %d; give at most %d, which is what %s allows before it shuts an App out; a GitHub Enterprise Server may allow more",
+			bad = append(bad, fmt.Errorf("%s is %d; give at most %d, which is the limit of %s; a GitHub Enterprise Server may allow more",
 				m.field, m.most, m.real, g.APIURL))
 		}
 	}
 	if p := g.ReservePercent; p != nil && (*p < 0 || *p > 90) {
-		bad = append(bad, fmt.Errorf("github.reserve_percent is %d; give a number from 0 to 90, or leave it out for 20", *p))
+		bad = append(bad, fmt.Errorf("github.reserve_percent is %d; give a number from 0 to 90, or omit it for 20", *p))
 	}
 	if g.PerHour < g.PerMinute {
-		bad = append(bad, fmt.Errorf("github.per_hour is %d and github.per_minute %d; give at least as many for an hour as for a minute", g.PerHour, g.PerMinute))
+		bad = append(bad, fmt.Errorf("github.per_hour is %d and github.per_minute is %d; per_hour must be at least per_minute", g.PerHour, g.PerMinute))
 	}
 	return bad
 }
@@ -240,10 +240,10 @@ func (g githubConfig) check() []error {
 func (c config) checkRepositories() []error {
 	var bad []error
 	if f := c.GitHub.Forks; f != "" && f != profiles.ForksApprove && f != profiles.ForksDeny {
-		bad = append(bad, fmt.Errorf("github.forks is %q; give %s or %s, or leave it out", f, profiles.ForksApprove, profiles.ForksDeny))
+		bad = append(bad, fmt.Errorf("github.forks is %q; give %s or %s, or omit it", f, profiles.ForksApprove, profiles.ForksDeny))
 	}
 	if p := c.GitHub.Permission; p != "" && !slices.Contains(policy.Permissions, p) {
-		bad = append(bad, fmt.Errorf("github.permission is %q; give one of %s, or leave it out", p, strings.Join(policy.Permissions, ", ")))
+		bad = append(bad, fmt.Errorf("github.permission is %q; give one of %s, or omit it", p, strings.Join(policy.Permissions, ", ")))
 	}
 	for i, r := range c.Repositories {
 		if _, err := path.Match(r.Match, ""); err != nil || r.Match == "" {

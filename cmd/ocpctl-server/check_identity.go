@@ -29,7 +29,7 @@ func (c config) checkIdentity() []error {
 			wrong("oidc[%d].issuer is %q; give the issuer's https:// address", i, issuer.Issuer)
 		}
 		if strings.ContainsAny(issuer.Issuer, "#?@ ") {
-			wrong("oidc[%d].issuer has one of # ? @ or a space in it; give the address alone: principals are called by it, and # ends it there", i)
+			wrong("oidc[%d].issuer contains # ? @ or a space; give only the address, because it is part of principal ids, where # ends it", i)
 		}
 		if issuer.Issuer != "" && issuer.Issuer == c.UIURL {
 			wrong("oidc[%d].issuer is ui_url, which issues the server's own sessions; give another issuer", i)
@@ -42,7 +42,7 @@ func (c config) checkIdentity() []error {
 		wrong("saml.metadata is empty; give the https:// address of the identity provider's metadata, or a file")
 	}
 	if ref := c.SAML.KeyRef; ref != "" && !isRef(ref) {
-		wrong("saml.key_ref is %q; give a reference (%s) to an RSA or ECDSA key and its certificate (PEM), or leave it out", ref, secret.References)
+		wrong("saml.key_ref is %q; give a reference (%s) to an RSA or ECDSA key and its certificate (PEM), or omit it", ref, secret.References)
 	}
 	for i, account := range c.AWS.Accounts {
 		if !accountForm.MatchString(account) {
@@ -51,7 +51,7 @@ func (c config) checkIdentity() []error {
 	}
 	for i, organization := range c.AWS.Organizations {
 		if !organizationForm.MatchString(organization) {
-			wrong("aws.organizations[%d] is %q; give an AWS organisation's id, e.g. o-a1b2c3d4e5", i, organization)
+			wrong("aws.organizations[%d] is %q; give an AWS organization's id, e.g. o-a1b2c3d4e5", i, organization)
 		}
 	}
 	for i, endpoint := range c.AWS.STSEndpoints {
@@ -60,7 +60,7 @@ func (c config) checkIdentity() []error {
 		}
 	}
 	if len(c.AWS.STSEndpoints) > 0 && !c.AWS.on() {
-		wrong("aws.accounts and aws.organizations are empty; give whose identities may sign in, or leave aws out")
+		wrong("aws.accounts and aws.organizations are empty; give the accounts or organizations that may sign in, or omit aws")
 	}
 	return append(bad, c.checkSession()...)
 }
@@ -74,7 +74,7 @@ func (c config) checkSession() []error {
 	case ref != "" && !isRef(ref):
 		bad = append(bad, fmt.Errorf("session.key_ref is %q; give a reference (%s) to %s", ref, secret.References, key))
 	case ref != "" && ref == c.Runner.StatusKeyRef:
-		bad = append(bad, fmt.Errorf("session.key_ref is runner.status_key_ref; give a key of its own, so that one can be replaced without the other"))
+		bad = append(bad, fmt.Errorf("session.key_ref is runner.status_key_ref; use a separate key, so that each can be replaced independently"))
 	}
 	if l := c.Session.Life; l < shortestSession || l > longestSession {
 		bad = append(bad, fmt.Errorf("session.life is %s; give %s to %s", l, shortestSession, longestSession))

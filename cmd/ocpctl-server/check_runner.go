@@ -27,12 +27,12 @@ func (c config) checkRunner() []error {
 		{"runner.ssh_key_ref", c.Runner.SSHKeyRef, "a private ssh key without a passphrase"},
 	} {
 		if r.ref != "" && !isRef(r.ref) {
-			bad = append(bad, fmt.Errorf("%s is %q; give a reference (%s) to %s, or leave it out", r.field, r.ref, secret.References, r.what))
+			bad = append(bad, fmt.Errorf("%s is %q; give a reference (%s) to %s, or omit it", r.field, r.ref, secret.References, r.what))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Runner.Releases)) {
 		if !version.MatchString(name) {
-			bad = append(bad, fmt.Errorf("runner.releases has the version %q; give one like 4.20.3", name))
+			bad = append(bad, fmt.Errorf("runner.releases has the version %q; give a version such as 4.20.3", name))
 		}
 		if image := c.Runner.Releases[name]; !pinned.MatchString(image) {
 			bad = append(bad, fmt.Errorf("runner.releases[%s] is %q; give the release image by digest, e.g. quay.io/openshift-release-dev/ocp-release@sha256:<64 hex digits>",
@@ -49,7 +49,7 @@ func (c config) checkRunnerAWS() (bad []error) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(c.Runner.Env)) {
 		if len(dispatch.Allowed([]string{key + "="})) == 0 {
-			bad = append(bad, fmt.Errorf("runner.env names %q, which runners do not get; give AWS_… variables, proxies, SSL_CERT_FILE or SSL_CERT_DIR, PATH, HOME or TMPDIR", key))
+			bad = append(bad, fmt.Errorf("runner.env contains %q, which is not passed to runners; give AWS_… variables, proxies, SSL_CERT_FILE or SSL_CERT_DIR, PATH, HOME or TMPDIR", key))
 		}
 	}
 	return bad

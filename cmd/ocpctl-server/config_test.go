@@ -88,16 +88,16 @@ func TestEverySecretMayStandInSecretsManager(t *testing.T) {
 func TestWhatCannotBeReadNamesItsLineAndWhatIsAccepted(t *testing.T) {
 	noStandIns(t)
 	for name, c := range map[string]struct{ text, want string }{
-		"unknown field":        {"limits:\n  wak: 3s\n", "line 18: unknown field wak; known here are launch_patience, lease_grace"},
-		"unknown at the top":   {"databse_url: x\n", "line 17: unknown field databse_url; known here are installation, demo, database_url_ref"},
-		"unknown in a list":    {"slack: {signing_secret: x}\n", "line 17: unknown field signing_secret; known here are signing_secret_ref, bot_token_ref, api_url, workspaces"},
-		"bad duration":         {"limits:\n  wake: soon\n", "line 18: soon is no duration; give one with its unit, like 90s, 15m or 3h"},
-		"duration of no unit":  {"limits:\n  verify_gap: 180\n", "line 18: 180 is no duration"},
-		"word for a number":    {"limits: {block_after: many}\n", "line 17: many cannot be read as int"},
+		"unknown field":        {"limits:\n  wak: 3s\n", "line 18: unknown field wak; known fields here: launch_patience, lease_grace"},
+		"unknown at the top":   {"databse_url: x\n", "line 17: unknown field databse_url; known fields here: installation, demo, database_url_ref"},
+		"unknown in a list":    {"slack: {signing_secret: x}\n", "line 17: unknown field signing_secret; known fields here: signing_secret_ref, bot_token_ref, api_url, workspaces"},
+		"bad duration":         {"limits:\n  wake: soon\n", "line 18: soon is not a duration; give one with a unit, such as 90s, 15m or 3h"},
+		"duration of no unit":  {"limits:\n  verify_gap: 180\n", "line 18: 180 is not a duration"},
+		"word for a number":    {"limits: {block_after: many}\n", "line 17: many is not a valid int"},
 		"field twice":          {"installation: again\n", `line 17: mapping key "installation" already defined at line 2`},
-		"two documents":        {"---\ninstallation: other\n", "the file holds more than one YAML document"},
+		"two documents":        {"---\ninstallation: other\n", "the file contains more than one YAML document"},
 		"not YAML":             {"\tinstallation: x\n", "found character that cannot start any token"},
-		"a list for a section": {"limits: [1]\n", "line 17: this is a section of its own; known in it are launch_patience"},
+		"a list for a section": {"limits: [1]\n", "line 17: this is a section; known fields in it: launch_patience"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := load(t, everything, sound+c.text)
@@ -135,13 +135,13 @@ session: {life: 13h, not_before: soon}
 `)
 	for _, want := range []string{
 		"line 3: unknown field databse_url_ref",
-		"line 15: often is no duration",
+		"line 15: often is not a duration",
 		`runner.cloud_credentials_ref is "env:KEYS"; give a reference (file:/path, or aws-sm:<name`,
 		`to the cloud's keys: {"aws_access_key_id"`,
 		`runner.ssh_key_ref is "/run/ssh-key"; give a reference`,
-		`runner.env names "DATABASE_URL", which runners do not get; give AWS_… variables`,
+		`runner.env contains "DATABASE_URL", which is not passed to runners; give AWS_… variables`,
 		`artifacts.runner_role is "runner"; give the ARN of a role`,
-		`runner.releases has the version "4.20"; give one like 4.20.3`,
+		`runner.releases has the version "4.20"; give a version such as 4.20.3`,
 		`runner.releases[4.20] is "quay.io/openshift-release-dev/ocp-release@sha256:0123"; give the release image by digest`,
 		`runner.releases[4.20.3] is "quay.io/openshift-release-dev/ocp-release:4.20.3-x86_64"; give the release image by digest`,
 		"database_url_ref is empty; the roles hooks, api and worker need a reference (file:/path, or aws-sm:",
@@ -149,24 +149,24 @@ session: {life: 13h, not_before: soon}
 		`github.private_key_ref is "/run/key.pem"; the role worker needs a reference (file:/path`,
 		"github.app_id is -1; the role worker needs the GitHub App's id",
 		`github.api_url is "api.github.com"; give http(s)://host`,
-		`github.forks is "allow"; give approve or deny, or leave it out`,
-		`github.permission is "read"; give one of write, maintain, admin, or leave it out`,
+		`github.forks is "allow"; give approve or deny, or omit it`,
+		`github.permission is "read"; give one of write, maintain, admin, or omit it`,
 		"github.max_grace is -1h0m0s; give 0s or more",
 		"github.look is 0s; give 6s or more",
 		"github.deliveries is 0s; give 1s or more",
 		"github.installations[1] is 0; give the number at the end of the installation's address",
-		"github.webhook_secret_next_ref is no reference; give a reference (file:/path",
+		"github.webhook_secret_next_ref is not a reference; give a reference (file:/path",
 		`listen.public is "8081"; give host:port`,
 		"listen.public and listen.private are both 8081",
-		"listen.trusted_proxies[1] is 0.0.0.0/0, which is every address; name the networks",
+		"listen.trusted_proxies[1] is 0.0.0.0/0, which matches every address; list the networks",
 		`listen.trusted_proxies[2]: "lb" is not a network; give CIDR notation such as 10.0.0.0/8`,
 		`github.hook_addresses[0]: "github.com" is not a network`,
-		"github.hook_addresses[1] is ::/0, which is every address",
+		"github.hook_addresses[1] is ::/0, which matches every address",
 		`oidc[0].issuer is "here"; give the issuer's https:// address`,
 		`saml.metadata is "ldap://idp"; give the https:// address`,
 		`saml.key_ref is "pair.pem"; give a reference (file:/path`,
 		`aws.accounts[0] is "1234"; give an AWS account's 12 digits`,
-		`aws.organizations[0] is "acme"; give an AWS organisation's id, e.g. o-a1b2c3d4e5`,
+		`aws.organizations[0] is "acme"; give an AWS organization's id, e.g. o-a1b2c3d4e5`,
 		`aws.sts_endpoints[0] is "sts.example.com"; give https://host`,
 		`aws.sts_endpoints[1] is "https://sts.example.com/x"; give https://host`,
 		"session.key_ref is empty; saml and aws need a reference (file:/path",
@@ -202,7 +202,7 @@ func TestOnlyTheDemoMayHaveStandIns(t *testing.T) {
 		"one service alone":      {env: map[string]string{"AWS_ENDPOINT_URL_EC2": "https://[::1]:8085"}, want: "AWS_ENDPOINT_URL_EC2 is"},
 		"a name of this machine": {env: map[string]string{"AWS_ENDPOINT_URL_STS": "http://sts.localhost."}, want: "AWS_ENDPOINT_URL_STS is"},
 		"an open endpoint":       {env: map[string]string{"AWS_ENDPOINT_URL": "http://10.0.0.7"}, want: "AWS_ENDPOINT_URL is http://10.0.0.7; outside the demo give an https:// address"},
-		"a demo credential":      {env: map[string]string{"AWS_SECRET_ACCESS_KEY": "demo-secret-access-key"}, want: "AWS_SECRET_ACCESS_KEY holds a secret of the demo"},
+		"a demo credential":      {env: map[string]string{"AWS_SECRET_ACCESS_KEY": "demo-secret-access-key"}, want: "AWS_SECRET_ACCESS_KEY is a publicly known secret of the demo"},
 		"a stand-in GitHub":      {text: "github: {app_id: 7, private_key_ref: 'file:/k', webhook_secret_ref: 'file:/w', api_url: 'http://127.0.0.1:8082/'}", want: "github.api_url is http://127.0.0.1:8082/, a stand-in"},
 		"a stand-in Slack":       {text: "slack: {api_url: 'http://127.0.0.1:8083/api/'}", want: "slack.api_url is http://127.0.0.1:8083/api/, a stand-in"},
 		"Slack in the open":      {text: "slack: {api_url: 'http://slack.example.com/api/'}", want: "slack.api_url is http://slack.example.com/api/; outside the demo give an https:// address"},
@@ -252,13 +252,13 @@ func TestAPaceThatIsNoneIsRefusedInWords(t *testing.T) {
 		"slower":                   {"pace: 2s, per_minute: 10, per_hour: 100}", ""},
 		"none":                     {"per_minute: 0}", "github.per_minute is 0; give 1 or more"},
 		"less than none":           {"per_hour: -1}", "github.per_hour is -1; give 1 or more"},
-		"faster than GitHub lets":  {"per_hour: 5000}", "github.per_hour is 5000; give at most 500, which is what https://api.github.com/ allows before it shuts an App out"},
+		"faster than GitHub lets":  {"per_hour: 5000}", "github.per_hour is 5000; give at most 500, which is the limit of https://api.github.com/"},
 		"a server of one's own":    {"api_url: 'https://github.example.com/api/v3/', per_minute: 600, per_hour: 5000}", ""},
-		"an hour below its minute": {"per_minute: 60, per_hour: 30}", "github.per_hour is 30 and github.per_minute 60; give at least as many for an hour as for a minute"},
-		"no number":                {"per_minute: fast}", "fast cannot be read as int"},
+		"an hour below its minute": {"per_minute: 60, per_hour: 30}", "github.per_hour is 30 and github.per_minute is 60; per_hour must be at least per_minute"},
+		"no number":                {"per_minute: fast}", "fast is not a valid int"},
 		"no reserve":               {"reserve_percent: 0}", ""},
 		"a greater reserve":        {"reserve_percent: 90}", ""},
-		"nothing but a reserve":    {"reserve_percent: 100}", "github.reserve_percent is 100; give a number from 0 to 90, or leave it out for 20"},
+		"nothing but a reserve":    {"reserve_percent: 100}", "github.reserve_percent is 100; give a number from 0 to 90, or omit it for 20"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			noStandIns(t)
@@ -291,7 +291,7 @@ func TestASecretOfTheDemoStaysInTheDemo(t *testing.T) {
 		value, want string
 	}{
 		{true, "demo-github-webhook-secret", ""},
-		{false, "demo-github-webhook-secret", "github.webhook_secret_ref holds a secret of the demo"},
+		{false, "demo-github-webhook-secret", "github.webhook_secret_ref is a publicly known secret of the demo"},
 		{false, "s3cr3t", ""},
 		{true, "", "is empty"},
 	} {
@@ -319,10 +319,10 @@ func TestARoleDemandsOnlyWhatItNeeds(t *testing.T) {
 		"api": {roles{apiRole}, "installation: prod\ndatabase_url_ref: file:/db\nui_url: https://x\nartifacts: {bucket: b}\n" +
 			"runner: {status_key_ref: 'file:/k', pull_secret_ref: 'file:/p'}", nil},
 		"hooks that listen to Slack":           {roles{hooksRole}, "database_url_ref: file:/db\ngithub: {webhook_secret_ref: 'file:/w'}\nslack: {signing_secret_ref: 'file:/s'}", nil},
-		"a worker that cannot answer in Slack": {everything, sound + "slack: {signing_secret_ref: 'file:/s'}", []string{"slack.bot_token_ref is empty, and slack.signing_secret_ref is not; the role worker needs"}},
+		"a worker that cannot answer in Slack": {everything, sound + "slack: {signing_secret_ref: 'file:/s'}", []string{"slack.signing_secret_ref is set but slack.bot_token_ref is empty; the role worker needs"}},
 		"a worker that can":                    {everything, sound + "slack: {signing_secret_ref: 'file:/s', bot_token_ref: 'aws-sm:ocpctl/slack#bot'}", nil},
-		"secrets of Slack in the file":         {everything, sound + "slack: {signing_secret_ref: abc, bot_token_ref: xoxb-1}", []string{"slack.signing_secret_ref is no reference; give a reference", "slack.bot_token_ref is no reference; give a reference"}},
-		"no workspaces of Slack":               {everything, sound + "slack: {workspaces: [acme.slack.com]}", []string{`slack.workspaces[0] is "acme.slack.com"; give a workspace's id, such as T012AB3CD, or leave the list out`}},
+		"secrets of Slack in the file":         {everything, sound + "slack: {signing_secret_ref: abc, bot_token_ref: xoxb-1}", []string{"slack.signing_secret_ref is not a reference; give a reference", "slack.bot_token_ref is not a reference; give a reference"}},
+		"no workspaces of Slack":               {everything, sound + "slack: {workspaces: [acme.slack.com]}", []string{`slack.workspaces[0] is "acme.slack.com"; give a workspace's id, such as T012AB3CD, or omit the list`}},
 		"hooks without a secret":               {roles{hooksRole}, "database_url_ref: file:/db", []string{"github.webhook_secret_ref is empty; the role hooks needs"}},
 		"worker where hooks stands": {roles{workerRole}, "installation: prod\ndatabase_url_ref: file:/db\nui_url: https://x\nartifacts: {bucket: b}\n" +
 			"runner: {status_key_ref: 'file:/k', pull_secret_ref: 'file:/p'}", []string{
@@ -369,7 +369,7 @@ func TestAnAddressHoldsNoPassword(t *testing.T) {
 	c := defaults()
 	c.GitHub.APIURL = "https://me:hunter2@ghe.example.com/"
 	bad := errors.Join(c.checkAddresses(everything)...)
-	require.ErrorContains(t, bad, "github.api_url is not an address alone")
+	require.ErrorContains(t, bad, "github.api_url must be only an address")
 	require.NotContains(t, bad.Error(), "hunter2")
 }
 
@@ -379,11 +379,11 @@ func TestWhoSaysWhoSomebodyIsIsCheckedTogether(t *testing.T) {
 		"whole": {"saml: {metadata: 'https://idp.example.com/m', key_ref: 'file:/pair.pem'}\naws: {accounts: [123456789012], organizations: [o-a1b2c3d4e5]}\n" +
 			"session: {key_ref: 'aws-sm:ocpctl/session', life: 12h, not_before: 2026-01-31T12:00:00Z}\n", ""},
 		"sessions without a key":      {"aws: {accounts: ['123456789012']}\n", "session.key_ref is empty; saml and aws need"},
-		"a key for two things":        {"session: {key_ref: 'file:/run/secrets/status-key.pem'}\n", "session.key_ref is runner.status_key_ref; give a key of its own"},
+		"a key for two things":        {"session: {key_ref: 'file:/run/secrets/status-key.pem'}\n", "session.key_ref is runner.status_key_ref; use a separate key"},
 		"a key that is none":          {"session: {key_ref: session.pem}\n", `session.key_ref is "session.pem"; give a reference`},
 		"endpoints for nobody":        {"aws: {sts_endpoints: ['https://sts.example.com']}\n", "aws.accounts and aws.organizations are empty"},
 		"an entity without metadata":  {"saml: {entity_id: x}\n", "saml.metadata is empty"},
-		"an issuer with a subject":    {"oidc: [{issuer: 'https://ocpctl.example.org/#maya', audience: ocpctl}]", "oidc[0].issuer has one of # ? @"},
+		"an issuer with a subject":    {"oidc: [{issuer: 'https://ocpctl.example.org/#maya', audience: ocpctl}]", "oidc[0].issuer contains # ? @"},
 		"our own address as a server": {"oidc: [{issuer: 'https://ocpctl.example.com', audience: ocpctl}]", "oidc[0].issuer is ui_url"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -127,7 +127,7 @@ func roots(path string) (*x509.CertPool, error) {
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(raw) {
-		return nil, fmt.Errorf("%s holds no certificate (PEM)", path)
+		return nil, fmt.Errorf("%s contains no certificate (PEM)", path)
 	}
 	return pool, nil
 }
@@ -146,7 +146,7 @@ func parsePair(raw []byte) (*auth.SAMLKey, error) {
 		}
 	}
 	if pair.Signer == nil || pair.Certificate == nil {
-		return nil, errors.New("want an RSA or ECDSA key (PKCS#8 PEM) and its certificate behind it (openssl req -x509 -newkey rsa:3072 -nodes …)")
+		return nil, errors.New("want an RSA or ECDSA key (PKCS#8 PEM) followed by its certificate (openssl req -x509 -newkey rsa:3072 -nodes …)")
 	}
 	return &pair, nil
 }

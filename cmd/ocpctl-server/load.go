@@ -52,7 +52,7 @@ func decode(raw []byte) (cfg config, bad []error, whole bool) {
 		return cfg, []error{err}, false
 	}
 	if err := dec.Decode(&yaml.Node{}); !errors.Is(err, io.EOF) {
-		return cfg, []error{errors.New("the file holds more than one YAML document; give one")}, true
+		return cfg, []error{errors.New("the file contains more than one YAML document; give one")}, true
 	}
 	return cfg, nil, true
 }
@@ -68,16 +68,16 @@ var (
 func inWords(complaint string) (words string, single bool) {
 	known := func(section string) string { return strings.Join(fields(reflect.TypeOf(config{}))[section], ", ") }
 	if m := unknownField.FindStringSubmatch(complaint); m != nil {
-		return fmt.Sprintf("%s: unknown field %s; known here are %s", m[1], m[2], known(m[3])), true
+		return fmt.Sprintf("%s: unknown field %s; known fields here: %s", m[1], m[2], known(m[3])), true
 	}
 	if m := badDuration.FindStringSubmatch(complaint); m != nil {
-		return fmt.Sprintf("%s: %s is no duration; give one with its unit, like 90s, 15m or 3h", m[1], m[2]), true
+		return fmt.Sprintf("%s: %s is not a duration; give one with a unit, such as 90s, 15m or 3h", m[1], m[2]), true
 	}
 	if m := badValue.FindStringSubmatch(complaint); m != nil {
-		return fmt.Sprintf("%s: %s cannot be read as %s", m[1], m[2], m[3]), true
+		return fmt.Sprintf("%s: %s is not a valid %s", m[1], m[2], m[3]), true
 	}
 	if m := badSection.FindStringSubmatch(complaint); m != nil {
-		return fmt.Sprintf("%s: this is a section of its own; known in it are %s", m[1], known(m[2])), false
+		return fmt.Sprintf("%s: this is a section; known fields in it: %s", m[1], known(m[2])), false
 	}
 	return complaint, false
 }

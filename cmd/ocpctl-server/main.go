@@ -38,19 +38,19 @@ func run() error {
 	if len(os.Args) > 1 && os.Args[1] == validateCommand {
 		return validate(os.Args[2:], os.Stdout, os.Stderr)
 	}
-	path := flag.String("config", "ocpctl.yaml", "the configuration `file`; docs/configuration.md explains it")
-	roleList := flag.String("roles", "hooks,api,worker", "what this process does, comma-separated: hooks, api, worker")
-	migrate := flag.Bool("migrate", true, "bring the database's schema up to date first")
+	path := flag.String("config", "ocpctl.yaml", "the configuration `file`; see docs/configuration.md")
+	roleList := flag.String("roles", "hooks,api,worker", "the roles of this process, comma-separated: hooks, api, worker")
+	migrate := flag.Bool("migrate", true, "update the database schema first")
 	level := slog.LevelInfo
 	flag.TextVar(&level, "log-level", slog.LevelInfo, "DEBUG, INFO, WARN or ERROR")
-	show := flag.Bool("version", false, "print the version and end")
+	show := flag.Bool("version", false, "print the version and exit")
 	flag.Parse()
 	if *show {
 		fmt.Println(buildinfo.Read().Line("ocpctl-server"))
 		return nil
 	}
 	if flag.NArg() > 0 {
-		return fmt.Errorf("%q is no command; there are %s and %s, and without a command the server starts", flag.Arg(0), renderCommand, validateCommand)
+		return fmt.Errorf("%q is not a command; the commands are %s and %s, and without a command the server starts", flag.Arg(0), renderCommand, validateCommand)
 	}
 
 	roles, err := parseRoles(*roleList)

@@ -34,19 +34,19 @@ func (c config) checkReal() []error {
 		bad = append(bad, fmt.Errorf("limits.verify_gap is %s; outside the demo give 1m or more", c.Limits.VerifyGap))
 	}
 	if c.Limits.LeaseGrace < leastGrace {
-		bad = append(bad, fmt.Errorf("limits.lease_grace is %s; outside the demo give %s or more: a runner whose lease is over takes that long to stop its installer",
+		bad = append(bad, fmt.Errorf("limits.lease_grace is %s; outside the demo give %s or more: a runner whose lease has expired needs that long to stop its installer",
 			c.Limits.LeaseGrace, leastGrace))
 	}
 	if c.Limits.Keep < leastKept {
-		bad = append(bad, fmt.Errorf("limits.keep is %s; outside the demo give %s or more: GitHub sends a webhook again for days",
+		bad = append(bad, fmt.Errorf("limits.keep is %s; outside the demo give %s or more: GitHub redelivers webhooks for days",
 			c.Limits.Keep, leastKept))
 	}
 	if r := c.Artifacts.Retention; r < leastRetention || r > mostRetention {
-		bad = append(bad, fmt.Errorf("artifacts.retention is %s; outside the demo give %s to %s (30 to 90 days): long enough to look into a teardown, and no longer",
+		bad = append(bad, fmt.Errorf("artifacts.retention is %s; outside the demo give %s to %s (30 to 90 days): long enough to investigate a teardown, and no longer",
 			r, leastRetention, mostRetention))
 	}
 	if c.UIURL != "" && !isURL(c.UIURL, "https") {
-		bad = append(bad, fmt.Errorf("ui_url is %s; outside the demo give an https:// address: sessions and tokens travel to it", c.UIURL))
+		bad = append(bad, fmt.Errorf("ui_url is %s; outside the demo give an https:// address: sessions and tokens are sent to it", c.UIURL))
 	}
 	for _, e := range c.endpoints() {
 		switch {
@@ -57,7 +57,7 @@ func (c config) checkReal() []error {
 		}
 	}
 	if strings.HasPrefix(os.Getenv("AWS_SECRET_ACCESS_KEY"), demoSecret) {
-		bad = append(bad, errors.New("AWS_SECRET_ACCESS_KEY holds a secret of the demo, which everybody knows; set a real one"))
+		bad = append(bad, errors.New("AWS_SECRET_ACCESS_KEY is a publicly known secret of the demo; set a real one"))
 	}
 	return bad
 }
@@ -107,7 +107,7 @@ func (c config) secret(ctx context.Context, field, ref string) (secret.Text, err
 	case found.Empty():
 		return secret.Text{}, fmt.Errorf("%s: %s is empty", field, ref)
 	case !c.Demo && strings.HasPrefix(found.Reveal(), demoSecret):
-		return secret.Text{}, fmt.Errorf("%s holds a secret of the demo, which everybody knows; set a real one", field)
+		return secret.Text{}, fmt.Errorf("%s is a publicly known secret of the demo; set a real one", field)
 	}
 	return found, nil
 }

@@ -28,15 +28,15 @@ const mask = "***"
 func render(args []string, in io.Reader, out, errs io.Writer) error {
 	flags := flag.NewFlagSet("ocpctl-server "+renderCommand, flag.ContinueOnError)
 	flags.SetOutput(errs)
-	request := flags.String("request", "", "the create request, JSON or YAML as POST /api/v1/clusters takes it; a `file`, or - for standard input")
-	pull := flags.String("pull-secret", "", "a `file` with the pull secret, to print it in its place; without one it is masked")
-	path := flags.String("config", "", "the server's configuration `file`, for its catalogue, its installation's name, ssh key and time scale; without one, defaults")
-	role := flags.String("role", string(policy.Requester), "as whom the request is judged: requester, platform_admin or auditor")
+	request := flags.String("request", "", "a `file` with the create request, JSON or YAML as in POST /api/v1/clusters; - is standard input")
+	pull := flags.String("pull-secret", "", "a `file` with the pull secret to insert; without it, the secret is masked")
+	path := flags.String("config", "", "the server's configuration `file`, for the catalogue, the installation's name, SSH key and time scale; default: built-in values")
+	role := flags.String("role", string(policy.Requester), "the role to check the request with: requester, platform_admin or auditor")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if *request == "" || flags.NArg() > 0 {
-		return errors.New("give --request FILE, or --request - for standard input, and nothing but flags")
+		return errors.New("give --request FILE, or --request - for standard input, and no other arguments")
 	}
 	if !slices.Contains([]policy.Role{policy.Requester, policy.PlatformAdmin, policy.Auditor}, policy.Role(*role)) {
 		return fmt.Errorf("--role is %q; give %s, %s or %s", *role, policy.Requester, policy.PlatformAdmin, policy.Auditor)

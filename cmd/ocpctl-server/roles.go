@@ -47,11 +47,11 @@ func parseRoles(list string) (roles, error) {
 		case name == hooksRole || name == apiRole || name == workerRole:
 			r = append(r, name)
 		default:
-			return nil, fmt.Errorf("-roles: %q is no role; give some of hooks, api, worker", name)
+			return nil, fmt.Errorf("-roles: %q is not a role; give one or more of hooks, api, worker", name)
 		}
 	}
 	if len(r) == 0 {
-		return nil, errors.New("-roles: give some of hooks, api, worker")
+		return nil, errors.New("-roles: give one or more of hooks, api, worker")
 	}
 	return r, nil
 }

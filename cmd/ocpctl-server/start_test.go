@@ -161,7 +161,7 @@ runner: {status_key_ref: "file:%s", pull_secret_ref: "file:/run/secrets/pull-sec
 func TestAServerThatCannotStartSaysWhyAndEnds(t *testing.T) {
 	url := write(t, "database-url", "postgres://nobody@127.0.0.1:1/none")
 	for name, c := range map[string]struct{ roles, file, want string }{
-		"a role that is none":   {"hooks,web", "", `-roles: "web" is no role; give some of hooks, api, worker`},
+		"a role that is none":   {"hooks,web", "", `-roles: "web" is not a role; give one or more of hooks, api, worker`},
 		"an incomplete file":    {"worker", "", "github.private_key_ref is empty; the role worker needs"},
 		"no database":           {"hooks", "database_url_ref: file:" + url + "\ngithub: {webhook_secret_ref: file:" + url + "}", "reach the database"},
 		"a secret that is gone": {"hooks", "database_url_ref: file:/none\ngithub: {webhook_secret_ref: file:/none}", "database_url_ref: read secret reference"},

@@ -20,23 +20,23 @@ func validate(args []string, out, errs io.Writer) error {
 	flags := flag.NewFlagSet("ocpctl-server "+validateCommand, flag.ContinueOnError)
 	flags.SetOutput(errs)
 	flags.Usage = func() {
-		fmt.Fprintf(errs, "Usage: ocpctl-server %s DIR\n\nDIR holds the folders profiles, teams, quotas, policies, identities and addons; docs/catalogue.md explains them.\n", validateCommand)
+		fmt.Fprintf(errs, "Usage: ocpctl-server %s DIR\n\nDIR contains the directories profiles, teams, quotas, policies, identities and addons; see docs/catalogue.md.\n", validateCommand)
 	}
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if flags.NArg() != 1 {
-		return fmt.Errorf("give the one folder of the catalogue: ocpctl-server %s DIR", validateCommand)
+		return fmt.Errorf("give the catalogue's directory: ocpctl-server %s DIR", validateCommand)
 	}
 	dir := flags.Arg(0)
 	if _, err := os.ReadDir(dir); err != nil {
-		return fmt.Errorf("%s is no folder with a catalogue: %w", dir, err)
+		return fmt.Errorf("%s is not a catalogue directory: %w", dir, err)
 	}
 	b, err := catalogue.Load(os.DirFS(dir))
 	if err != nil {
 		return underFolder(dir, err)
 	}
-	_, err = fmt.Fprintf(out, "%s is sound: catalogue %s with %s, %s, %s, %s, %s\n", dir, b.Hash, counted(len(b.Names()), "profile", "profiles"),
+	_, err = fmt.Fprintf(out, "%s is valid: catalogue %s with %s, %s, %s, %s, %s\n", dir, b.Hash, counted(len(b.Names()), "profile", "profiles"),
 		counted(len(b.Teams), "team", "teams"), counted(len(b.Quotas), "quota", "quotas"),
 		counted(len(b.Policies), "policy", "policies"), counted(len(b.Identities), "identity", "identities"))
 	return err
@@ -49,7 +49,7 @@ func underFolder(dir string, err error) error {
 		return fmt.Errorf("%s: %w", dir, err)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s holds %s:", dir, counted(len(problems), "problem", "problems"))
+	fmt.Fprintf(&b, "%s has %s:", dir, counted(len(problems), "problem", "problems"))
 	for _, p := range problems {
 		p.File = filepath.Join(dir, p.File)
 		fmt.Fprintf(&b, "\n%s", p)

@@ -24,7 +24,7 @@ func catalogueFolder(t *testing.T) string {
 func TestASoundCatalogueIsSaidToBeSo(t *testing.T) {
 	var out, errs bytes.Buffer
 	require.NoError(t, validate([]string{catalogueFolder(t)}, &out, &errs))
-	require.Regexp(t, `is sound: catalogue [0-9a-f]{12} with 5 profiles, 0 teams, 1 quota, 0 policies, 7 identities\n$`, out.String())
+	require.Regexp(t, `is valid: catalogue [0-9a-f]{12} with 5 profiles, 0 teams, 1 quota, 0 policies, 7 identities\n$`, out.String())
 	require.Empty(t, errs.String())
 }
 
@@ -39,7 +39,7 @@ func TestAnUnsoundCatalogueEndsWithEveryProblemAndOne(t *testing.T) {
 	require.True(t, errors.As(err, &exit))
 	require.Equal(t, 1, exit.ExitCode())
 	for _, want := range []string{
-		dir + " holds 5 problems:\n",
+		dir + " has 5 problems:\n",
 		dir + "/quotas/more.yml: a file named .yml; accepted: a file named .yaml\n",
 		dir + `/teams/platform.yaml:2: budget.monthlyDollars: "lots"; accepted: a whole number from 1 to 10000000` + "\n",
 		dir + "/teams/platform.yaml:1: owner: missing; accepted: ",
@@ -52,7 +52,7 @@ func TestAnUnsoundCatalogueEndsWithEveryProblemAndOne(t *testing.T) {
 
 func TestValidatingSaysHowItIsAsked(t *testing.T) {
 	for _, args := range [][]string{{}, {"a", "b"}} {
-		require.ErrorContains(t, validate(args, &bytes.Buffer{}, &bytes.Buffer{}), "give the one folder")
+		require.ErrorContains(t, validate(args, &bytes.Buffer{}, &bytes.Buffer{}), "give the catalogue's directory")
 	}
 	require.ErrorIs(t, validate([]string{filepath.Join(t.TempDir(), "none")}, &bytes.Buffer{}, &bytes.Buffer{}), os.ErrNotExist)
 }

@@ -53,7 +53,7 @@ func (in inner) wireWorkers(ctx context.Context) (*river.Client[pgx.Tx], error) 
 	river.AddWorker(workers, missed)
 	host, err := os.Hostname()
 	if err != nil {
-		return nil, fmt.Errorf("ask for this host's name: %w", err)
+		return nil, fmt.Errorf("get this host's name: %w", err)
 	}
 	instance, err := in.store.Instance(ctx, host)
 	if err != nil {

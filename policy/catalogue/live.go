@@ -42,7 +42,7 @@ type Status struct {
 }
 
 // errMoving is returned if the files kept changing while they were read.
-var errMoving = errors.New("the catalogue's files change while they are read; try again in a moment")
+var errMoving = errors.New("the catalogue's files changed while they were read; try again in a moment")
 
 // Open reads the folder. It returns a Live even if that failed, with the error: nothing is allowed until Watch or Reload finds a
 // valid state. So a process that has to end clusters can still start.
