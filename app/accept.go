@@ -22,7 +22,7 @@ import (
 type ClusterRequest struct {
 	Request   policy.Request
 	catalogue catalogue.Catalogue // judges the request, the same from start to end
-	Notes     []policy.Check      // for people, beside policy's checks
+	Notes     []policy.Check      // for people, in addition to policy's checks
 	sshKey    string              // public, for the nodes; empty: the installation's
 	PR        store.PullRequest
 	AskedAt   time.Time      // requested no later than this, by GitHub's clock; zero: GitHub gives no time for it

@@ -38,7 +38,7 @@ func (d *Service) Authorize(ctx context.Context, p policy.Principal, ref string,
 	shown := access != ""
 	if deed.Repository != nil {
 		request = *deed.Repository
-		request.Principal = p // the principal of the question may have another display name here
+		request.Principal = p // its display name may differ from the one in deed.Repository
 		shown = shown || row.PR != nil && request.PR != nil && row.PR.Repo == request.PR.Repo && row.PR.Number == request.PR.Number
 	}
 	if !shown {
@@ -190,8 +190,8 @@ func seatless() *Error {
 		"Ask a platform admin for a role in your team.")
 }
 
-// MayForEverybody returns an error unless the principal may do an act that concerns the whole installation. what completes "To
-// ...".
+// MayForEverybody returns an error unless the principal may do an act that concerns the whole installation. what completes the
+// sentence "To … you need the role …".
 func MayForEverybody(p policy.Principal, act policy.Act, what string) error {
 	if p.MayAnywhere(act) {
 		return nil

@@ -13,7 +13,7 @@ import (
 )
 
 // Told returns the text of an audit line: what changed, as far as the line says it, and the reason that somebody gave. The actor
-// is shown beside it; empty: nothing more is known.
+// is shown next to it; empty: nothing more is known.
 func Told(e store.Event) string {
 	why := e.Why
 	for _, who := range []string{e.Actor, e.Name} {

@@ -117,7 +117,7 @@ func blamed(v policy.Verdict, wrong []Field) policy.Verdict {
 	return refusedAll(v)
 }
 
-// prepare turns input into a request, and returns what is wrong with it beside policy's checks.
+// prepare turns input into a request, and returns what is wrong with it in addition to policy's checks.
 func (d *Service) prepare(p policy.Principal, a Asked, b catalogue.Catalogue, now time.Time) (ClusterRequest, []Field) {
 	if unreadable(a.Wrong) { // nothing was read that could be judged
 		return ClusterRequest{catalogue: b}, a.Wrong

@@ -14,7 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// Addon is a set of Kubernetes objects that a cluster gets beside OpenShift, frozen at its acceptance. It holds no secret.
+// Addon is a set of Kubernetes objects that a cluster gets in addition to OpenShift, frozen at its acceptance. It holds no secret.
 type Addon struct {
 	Name      string
 	Manifests string      // a JSON List of Kubernetes objects

@@ -47,7 +47,7 @@ func (s *Store) AuditPage(ctx context.Context, f AuditFilter) (page []AuditLine,
 		return nil, "", fmt.Errorf("read the audit trail: %w", err)
 	}
 	limit := pageOf(f.Limit)
-	args["limit"] = limit + 1 // one more tells whether there is a next page
+	args["limit"] = limit + 1 // one more shows whether there is a next page
 	order := "DESC"
 	if f.Oldest {
 		order = "ASC"

@@ -42,7 +42,7 @@ func (w *watcher) give(news Change) {
 		news = before.and(news)
 	default:
 	}
-	w.changes <- news // nobody else gives, so there is room
+	w.changes <- news // only the lock holder sends, so the buffer has space
 }
 
 // and returns both changes as one.

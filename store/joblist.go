@@ -15,7 +15,7 @@ type JobFilter struct {
 	Type      lifecycle.JobType
 	Status    lifecycle.JobStatus
 	Teams     []string // only of these teams' clusters, and of those shared with them or with Principal; nil: all
-	Principal string   // the reader, beside Teams
+	Principal string   // the reader, in addition to Teams
 	Cursor    string   // id of the last one seen; newest first
 	Limit     int      // default 50, at most 500
 }

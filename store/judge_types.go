@@ -67,7 +67,7 @@ type Acceptance struct {
 	MaxTTL   time.Duration     // the most the cluster may live, from its acceptance
 	UserTags map[string]string // the user's own, checked; Row.Tags are the effective ones
 	Verdict  json.RawMessage   // policy's answer, kept as it is
-	Addons   []Addon           // beside OpenShift, in this order
+	Addons   []Addon           // in addition to OpenShift, in this order
 	Reply    *Reply            // to post as well; nil: none
 	Effects  []Effect          // further changes on GitHub
 	Approval *ApprovalAsk      // what has to be approved before anything runs; nil: nothing

@@ -14,7 +14,7 @@ type Filter struct {
 	Status                []lifecycle.Status
 	Platform, Owner, Team string
 	Teams                 []string // only these teams' clusters, and those shared with them or with Principal; nil: all (an auditor or admin)
-	Principal             string   // the reader, beside Teams
+	Principal             string   // the reader, in addition to Teams
 	Repo                  string
 	Number                int
 	Profile               string
@@ -57,7 +57,7 @@ func (s *Store) oneRow(ctx context.Context, where string, args pgx.NamedArgs) (R
 func (s *Store) List(ctx context.Context, f Filter) (page []Row, next string, err error) {
 	limit := pageOf(f.Limit)
 	where, args := f.where()
-	args["limit"] = limit + 1 // one more tells whether there is a next page
+	args["limit"] = limit + 1 // one more shows whether there is a next page
 	records, err := all[rowRecord](ctx, s.pool, `SELECT `+rowColumns+rowSources+where+` ORDER BY c.id DESC LIMIT @limit`, args)
 	if err != nil {
 		return nil, "", fmt.Errorf("list clusters: %w", err)

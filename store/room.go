@@ -149,7 +149,7 @@ func (c *change) keepReservation(ctx context.Context, args pgx.NamedArgs, r rese
 	return nil
 }
 
-// held returns what counts as taken beside the measured usage: granted reservations of clusters that are not released, while the
+// held returns what counts as taken in addition to the measured usage: granted reservations of clusters that are not released, while the
 // attempt that got them runs, or if it recorded an identity.
 func (c *change) held(ctx context.Context, args pgx.NamedArgs) ([]lifecycle.Holding, error) {
 	held, err := all[lifecycle.Holding](ctx, c, `

@@ -13,7 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// keptWhy is the reason of a hold that the label set; it tells this hold from those of other entry points.
+// keptWhy is the reason of a hold that the label set; it distinguishes this hold from those of other entry points.
 const keptWhy = "the label " + chatops.KeepLabel
 
 // keep holds the clusters of a pull request on behalf of whoever added the label, if they may hold them all. Otherwise the label

@@ -35,7 +35,7 @@ type PullRequestEvent struct {
 
 	Archived bool // its repository is archived, found in a look at it
 
-	at   string            // when it happened, by GitHub's clock; tells it from another event of its kind
+	at   string            // when it happened, by GitHub's clock; distinguishes it from other events of its kind
 	as   store.PullRequest // the pull request at that time, whatever is known now
 	late bool              // newer states were seen before
 	own  bool              // we did it ourselves
