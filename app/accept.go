@@ -18,43 +18,43 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// wish is a cluster somebody asked for, before policy judged it.
+// ClusterRequest is a request for a cluster before policy judged it.
 type ClusterRequest struct {
 	Request   policy.Request
-	catalogue catalogue.Catalogue // that judges it, the same from beginning to end
-	Notes     []policy.Check      // what a person should know beside what policy says
+	catalogue catalogue.Catalogue // judges the request, the same from start to end
+	Notes     []policy.Check      // for people, in addition to policy's checks
 	sshKey    string              // public, for the nodes; empty: the installation's
 	PR        store.PullRequest
-	AskedAt   time.Time      // by GitHub's clock, it was asked for no later than this; zero: GitHub tells no time for it
+	AskedAt   time.Time      // requested no later than this, by GitHub's clock; zero: GitHub gives no time for it
 	Actor     string         // login
-	Key       string         // what makes two wishes one: a label and its generation, a comment
-	Cause     string         // what a refusal answers; empty: nobody is answered
-	Thread    string         // where the answer stands together with others; empty: alone
+	Key       string         // two requests with one key are the same: a label and its generation, a comment
+	Cause     string         // what a refusal replies to; empty: no reply
+	Thread    string         // the reply's thread; empty: a comment of its own
 	Line      string         // the command as typed; empty: not typed
-	Label     string         // that a refusal takes off; empty: none
+	Label     string         // that a refusal removes; empty: none
 	OnRefusal []store.Effect // what a refusal changes on GitHub
 
 	rehearsed bool // everything is rolled back before the commit
 
-	once   *store.Once // a request that may be sent again; nil: it is not
+	once   *store.Once // for a request that may be sent again; nil: it cannot
 	answer func(Created) (store.Answer, error)
 }
 
-// Created is what became of a wish for a cluster.
+// Created is the result of a request for a cluster.
 type Created struct {
-	Row      store.Row // the zero value when it was refused, and where the answer is an earlier one
+	Row      store.Row // zero if it was refused or the answer is an earlier one
 	Verdict  policy.Verdict
-	Approval string        // id of what has to be approved first; empty: nothing
-	Place    int           // in line where a quota is full; 0: it has its turn at once
-	Answer   *store.Answer // as it was given the first time; nil where nobody asked for one
-	Replayed bool          // it was asked before
-	Taken    bool          // beside an error: it was granted, and its name is another live cluster's
+	Approval string        // id of the approval it needs first; empty: none
+	Place    int           // position in the queue if a quota is full; 0: it starts at once
+	Answer   *store.Answer // as given the first time; nil if the request has no Once
+	Replayed bool          // it was requested before
+	Taken    bool          // with an error: policy accepted it, but another live cluster has the name
 
-	Forecast lifecycle.Forecast // of one that was rehearsed
+	Forecast lifecycle.Forecast // of a rehearsal
 }
 
-// create has a wish judged behind the store's locks and written with its verdict, granted or refused, under the granted
-// name or under the fallback name when the first is taken. A refusal is a result and not an error.
+// CreateFrom judges a request under the store's locks and stores it with its verdict, accepted or refused. The cluster gets the
+// granted name, or the fallback name if the first is taken. A refusal is a result, not an error.
 func (d *Service) CreateFrom(ctx context.Context, w ClusterRequest) (Created, error) {
 	if w.catalogue.Hash == "" {
 		w.catalogue = d.catalogue()
@@ -110,7 +110,7 @@ func (d *Service) CreateFrom(ctx context.Context, w ClusterRequest) (Created, er
 	return out, nil
 }
 
-// placeOf is the place that a judgement gave in line; the next look at all who wait may move it.
+// placeOf is the queue position that a judgement gave; the next pass over the queue may move it.
 func placeOf(j store.Judgement) int {
 	if j.Accept == nil || j.Accept.Turn == nil || j.Accept.Turn.Words == "" {
 		return 0
@@ -142,8 +142,8 @@ func used(u store.Usage) policy.Usage {
 	}
 }
 
-// ask says what is asked and for whom it counts. Whose it will be is settled by the request alone; what they have is
-// counted when everybody else's wishes wait.
+// ask returns what is requested and whose usage it counts toward. The request alone decides the scope; the usage is counted
+// later, under the locks.
 func (d *Service) ask(w ClusterRequest) (store.Ask, error) {
 	asked, err := json.Marshal(w.Request)
 	if err != nil {
@@ -155,7 +155,7 @@ func (d *Service) ask(w ClusterRequest) (store.Ask, error) {
 	}, nil
 }
 
-// scope says for whom is counted; everybody is counted and locked only where a quota or a rule asks for it.
+// scope returns whose usage counts. The whole installation is counted and locked only if a quota or a rule needs that.
 func scope(person, team, repo string, c profiles.Catalogue) store.Scope {
 	everywhere := slices.ContainsFunc(c.Quotas, func(q profiles.Quota) bool { return q.Scope == profiles.ScopeEverywhere }) ||
 		slices.ContainsFunc(c.Policies, func(p profiles.Policy) bool {
@@ -164,7 +164,7 @@ func scope(person, team, repo string, c profiles.Catalogue) store.Scope {
 	return store.Scope{Person: person, Team: team, Repo: repo, Everywhere: everywhere}
 }
 
-// judgement is what the verdict comes to.
+// judgement turns the verdict into what the store writes.
 func (d *Service) judgement(w ClusterRequest, asked []byte, id string, v policy.Verdict, u store.Usage) (store.Judgement, error) {
 	said, err := json.Marshal(v)
 	if err != nil {
@@ -181,7 +181,7 @@ func (d *Service) judgement(w ClusterRequest, asked []byte, id string, v policy.
 	if err != nil {
 		return store.Judgement{}, err
 	}
-	// The cluster's own comment says what it waits for and what one should know: there is no second one.
+	// The cluster's own comment shows the approval and the warnings: there is no second comment.
 	row.Spec.Approval, row.Spec.Approvers, row.Spec.Advice = chatops.ApprovalWords(v), approversOnGitHub(w, v), chatops.AdviceWords(v)
 	addons, err := frozen(w.catalogue, v.Grant.Addons)
 	if err != nil {
@@ -193,7 +193,7 @@ func (d *Service) judgement(w ClusterRequest, asked []byte, id string, v policy.
 	}}, nil
 }
 
-// refusal is the answer to post; nil where nobody waits for one.
+// refusal is the reply to post; nil: there is none.
 func (w ClusterRequest) refusal(v policy.Verdict) *store.Reply {
 	if w.Label != "" {
 		return w.answered(chatops.LabelRefusal(w.Actor, w.Label, v))

@@ -10,11 +10,11 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// ClusterIDPrefix begins the id of every cluster; no name can hold its underscore.
+// ClusterIDPrefix begins the id of every cluster; a name cannot contain its underscore.
 const ClusterIDPrefix = "clu_"
 
-// seen is the cluster that ref means, by its id or its name (see named), if the principal may see it. What may not be seen is
-// told in the same words as what does not exist.
+// Seen returns the cluster that ref means, by id or name (see named), if the principal may see it. A cluster that may not be
+// seen gives the same error as one that does not exist.
 func (d *Service) Seen(ctx context.Context, p policy.Principal, ref string) (store.Row, error) {
 	row, access, err := d.look(ctx, p, ref)
 	if err != nil {
@@ -26,9 +26,9 @@ func (d *Service) Seen(ctx context.Context, p policy.Principal, ref string) (sto
 	return row, nil
 }
 
-// Authorize finds the cluster that ref means and asks policy whether the principal may do something to it. The deed it returns carries
-// policy's answer to the audit trail. A refusal is an Error, and is written down under the cluster that it is about; nothing is
-// told of a cluster that may not be seen.
+// Authorize finds the cluster that ref means and asks policy whether the principal may do something to it. The deed that it
+// returns carries policy's answer to the audit trail. A refusal is an Error, and is recorded under the cluster it is about; it
+// reveals nothing of a cluster that may not be seen.
 func (d *Service) Authorize(ctx context.Context, p policy.Principal, ref string, act policy.Act, deed Deed) (store.Row, Deed, error) {
 	row, access, err := d.look(ctx, p, ref)
 	if err != nil {
@@ -38,7 +38,7 @@ func (d *Service) Authorize(ctx context.Context, p policy.Principal, ref string,
 	shown := access != ""
 	if deed.Repository != nil {
 		request = *deed.Repository
-		request.Principal = p // who was asked about there may be known under another name here
+		request.Principal = p // its display name may differ from the one in deed.Repository
 		shown = shown || row.PR != nil && request.PR != nil && row.PR.Repo == request.PR.Repo && row.PR.Number == request.PR.Number
 	}
 	if !shown {
@@ -55,7 +55,7 @@ func (d *Service) Authorize(ctx context.Context, p policy.Principal, ref string,
 	return row, deed, nil
 }
 
-// refuse writes a refusal down under every cluster that ref can mean, whoever asks, and returns it.
+// refuse records a refusal under every cluster that ref can mean, and returns it.
 func (d *Service) refuse(ctx context.Context, p policy.Principal, ref string, act policy.Act, deed Deed, refusal *Error, why string) error {
 	action := strings.ReplaceAll(string(act), "-", "_") + ".refused"
 	if act == policy.ActBreakGlass {
@@ -74,7 +74,7 @@ func (d *Service) refuse(ctx context.Context, p policy.Principal, ref string, ac
 	return refusal
 }
 
-// clustersMeant lists the clusters that a reference can mean, whoever asks.
+// clustersMeant returns the clusters that a reference can mean, whoever asks.
 func (d *Service) clustersMeant(ctx context.Context, ref string) ([]store.Row, error) {
 	if strings.HasPrefix(ref, ClusterIDPrefix) {
 		row, err := d.store.Cluster(ctx, ref)
@@ -84,17 +84,17 @@ func (d *Service) clustersMeant(ctx context.Context, ref string) ([]store.Row, e
 		return []store.Row{row}, err
 	}
 	rows, _, err := d.store.List(ctx, store.Filter{Named: ref, Live: true})
-	if err == nil && len(rows) == 0 { // the name is then that of the newest that is gone
+	if err == nil && len(rows) == 0 { // then the name is that of the newest released cluster
 		rows, _, err = d.store.List(ctx, store.Filter{Named: ref, Limit: 1})
 	}
 	return rows, err
 }
 
-// minted is how a cluster's own credentials were made where the runner's keys lie in it; see profiles.Profile.AdminOnly.
+// minted is the credentials mode in which the runner's keys lie in the cluster; see profiles.Profile.AdminOnly.
 const minted = "Mint"
 
-// MayOpen says whether a cluster may be opened by somebody at all, whoever's it is and whoever shares it: one that holds the
-// control plane's own keys is for those who may have these.
+// MayOpen reports whether the principal may open a cluster at all, whoever owns or shares it: one that holds the control plane's
+// own keys is only for those who may have these keys.
 func MayOpen(p policy.Principal, row store.Row) bool {
 	return mayOpen(p, row.Spec.CredentialsMode)
 }
@@ -103,7 +103,7 @@ func mayOpen(p policy.Principal, credentialsMode string) bool {
 	return credentialsMode != minted || p.MayHoldKeys()
 }
 
-// look finds a cluster and what the principal may of it: see, use, or nothing. Being of its team is more than either.
+// look finds a cluster and the principal's access to it: see, use, or none. Membership in its team gives more than either.
 func (d *Service) look(ctx context.Context, p policy.Principal, ref string) (store.Row, store.Access, error) {
 	if !strings.HasPrefix(ref, ClusterIDPrefix) {
 		return d.named(ctx, p, ref)
@@ -119,8 +119,8 @@ func (d *Service) look(ctx context.Context, p policy.Principal, ref string) (sto
 	return row, access, err
 }
 
-// named finds the cluster with a name among those the principal may see: the live one, or else the newest that is gone, so that
-// people can still read what became of it. Two live clusters with one name, on two base domains, are told apart by their ids alone.
+// named finds the cluster with a name among those the principal may see: the live one, else the newest released one, so that
+// people can still read what became of it. Two live clusters with one name, on two base domains, can only be told apart by id.
 func (d *Service) named(ctx context.Context, p policy.Principal, name string) (store.Row, store.Access, error) {
 	f := sight(p)
 	f.Named, f.Live = name, true
@@ -147,8 +147,8 @@ func (d *Service) named(ctx context.Context, p policy.Principal, name string) (s
 	return rows[0], access, err
 }
 
-// access is what the principal may of a cluster: use it, see it, or nothing. Who is of its team has seats to ask for the rest.
-// A share with a team is for those who could use the team's own clusters.
+// access returns the principal's access to a cluster: use, see, or none. Further rights of its team's members follow from their
+// roles. A share with a team counts for those who could use, or see, the team's own clusters.
 func (d *Service) access(ctx context.Context, p policy.Principal, row store.Row) (store.Access, error) {
 	if p.May(policy.ActKubeconfig, row.Team) {
 		return store.AccessUse, nil
@@ -163,12 +163,12 @@ func (d *Service) access(ctx context.Context, p policy.Principal, row store.Row)
 	}
 	viewers, _ := p.Teams(policy.RolesFor(policy.ActSee)...)
 	if access, err = d.store.SharedWith(ctx, row.ID, p.ID, viewers); access == store.AccessUse {
-		access = store.AccessSee // of a team in which one may only look
+		access = store.AccessSee // the principal may only look in that team
 	}
 	return access, err
 }
 
-// sight cuts a list to what the principal may see: its teams' clusters, and those shared with it.
+// sight limits a list to what the principal may see: its teams' clusters, and those shared with it.
 func sight(p policy.Principal) store.Filter {
 	teams, every := p.Teams(policy.RolesFor(policy.ActSee)...)
 	if every {
@@ -177,7 +177,7 @@ func sight(p policy.Principal) store.Filter {
 	return store.Filter{Principal: p.ID, Teams: append([]string{}, teams...)}
 }
 
-// unseen is what is told of a cluster that is not there, or not for this principal.
+// unseen is the error for a cluster that does not exist, or that this principal may not see.
 func unseen(p policy.Principal, ref string) *Error {
 	if len(p.Seats) == 0 {
 		return seatless()
@@ -190,7 +190,8 @@ func seatless() *Error {
 		"Ask a platform admin for a role in your team.")
 }
 
-// MayForEverybody refuses what concerns the whole installation.
+// MayForEverybody returns an error unless the principal may do an act that concerns the whole installation. what completes the
+// sentence "To … you need the role …".
 func MayForEverybody(p policy.Principal, act policy.Act, what string) error {
 	if p.MayAnywhere(act) {
 		return nil

@@ -11,12 +11,12 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// linkCounts is how long an account elsewhere counts as its owner's after they signed in last.
+// linkCounts is how long a linked account counts as its owner's after their last sign-in.
 const linkCounts = 7 * 24 * time.Hour
 
-// elsewhere is who acts by an account elsewhere: it has the seats that the catalogue's identities give it for what that place
-// says of it, and those of the person who said that the account is theirs. Both are worked out now, by the identities of now.
-// The number is the account's own there, which no renaming changes.
+// ExternalPrincipal returns the principal who acts by an account elsewhere. It has the roles that the catalogue's identities
+// give the account's claims, and those of the person who linked it, both by the current identities. number is the account's id
+// elsewhere, which a renaming does not change.
 func (d *Service) ExternalPrincipal(ctx context.Context, said policy.Claims, number string, door policy.Door) (policy.Principal, error) {
 	p, identities := policy.Principal{ID: string(said.Source) + ":" + said.Subject, Name: said.Name}, d.catalogue().Identities
 	p.Seats = policy.SeatsOf(identities, said)
@@ -28,8 +28,8 @@ func (d *Service) ExternalPrincipal(ctx context.Context, said policy.Claims, num
 	return p, nil
 }
 
-// linked is what the person proved last who said that the account is theirs: nothing where nobody did, or not lately. A name
-// that came to be another's is theirs no longer.
+// LinkedPerson returns the claims that the owner of a linked account last proved; the zero value: it is not linked, or the last
+// sign-in is too old. If the name has passed to another account, the link is removed.
 func (d *Service) LinkedPerson(ctx context.Context, by policy.Principal, number string, door policy.Door) (proof policy.Claims, err error) {
 	account, err := d.store.AccountOf(ctx, by.ID)
 	if errors.Is(err, store.ErrNotFound) {

@@ -12,7 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// frozen are the granted add-ons as they stand in the catalogue that granted them: a later catalogue changes no cluster that is there.
+// frozen returns the granted add-ons as the granting catalogue has them: a later catalogue does not change an existing cluster.
 func frozen(b catalogue.Catalogue, names []string) ([]store.Addon, error) {
 	var out []store.Addon
 	for _, name := range names {
@@ -29,8 +29,8 @@ func frozen(b catalogue.Catalogue, names []string) ([]store.Addon, error) {
 	return out, nil
 }
 
-// Refresh has a ready cluster's add-ons brought anew, as they were frozen with it. However often it is asked while one is under
-// way, one more follows; the same cause again is the same request.
+// Refresh applies a ready cluster's add-ons again, as they were frozen with it. However often it is called while one refresh
+// runs, one more follows; the same cause again is the same request.
 func (d *Service) Refresh(ctx context.Context, p policy.Principal, ref string, deed Deed) (row store.Row, job string, err error) {
 	row, deed, err = d.Authorize(ctx, p, ref, policy.ActRefresh, deed)
 	if err != nil {
@@ -47,7 +47,7 @@ func (d *Service) Refresh(ctx context.Context, p policy.Principal, ref string, d
 	return row, job, err
 }
 
-// unrefreshable says why a cluster's add-ons cannot be brought anew; empty: they can.
+// unrefreshable returns why a cluster's add-ons cannot be refreshed; empty: they can.
 func unrefreshable(row store.Row) string {
 	switch {
 	case len(row.Addons) == 0:
@@ -58,7 +58,7 @@ func unrefreshable(row store.Row) string {
 	return ""
 }
 
-// missingAddons tells who asks why of every add-on that is not there.
+// missingAddons returns a sentence for each add-on that is not in place, with the reason.
 func missingAddons(row store.Row, conditions []store.Condition) (out []string) {
 	for _, q := range conditions {
 		if name, ok := strings.CutPrefix(q.Type, store.AddonCondition); ok && q.Status != "True" && slices.Contains(row.Addons, name) {

@@ -7,8 +7,8 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// afford has the store judge what a change of the cluster will cost more, by the quotas and the budget that a new cluster of
-// the same person, team and repository is judged by.
+// Afford makes the store judge what a change adds to the cluster's usage, by the same quotas and budget as a new cluster of the
+// same person, team and repository. what is the change as a participle, e.g. "extended".
 func (d *Service) Afford(p policy.Principal, row store.Row, what string) *store.Afford {
 	catalogue, repo := d.catalogue().Catalogue, ""
 	if row.PR != nil {
@@ -30,7 +30,7 @@ func (d *Service) Afford(p policy.Principal, row store.Row, what string) *store.
 	}
 }
 
-// unaffordable is the refusal of afford within an error of the store; nil: it is another error, or none.
+// Unaffordable returns the refusal of Afford within a store's error; nil: it is another error, or none.
 func Unaffordable(err error) *Error {
 	var refused *Error
 	if errors.As(err, &refused) {

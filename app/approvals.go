@@ -11,14 +11,14 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// Approval is what waits for a person's word, or did, as one principal sees it.
+// Approval is an approval as one principal sees it.
 type Approval struct {
 	store.Approval
 	MayVote bool   // the principal's vote would count
-	WhyNot  string // else why it would not, and whom to ask
+	WhyNot  string // else why not, and whom to ask
 }
 
-// SeenBy is an approval as one principal sees it.
+// SeenBy returns an approval as one principal sees it.
 func (d *Service) SeenBy(p policy.Principal, a store.Approval) Approval {
 	out := Approval{Approval: a, MayVote: true}
 	if err := d.mayVote(p, a); err != nil {
@@ -27,7 +27,7 @@ func (d *Service) SeenBy(p policy.Principal, a store.Approval) Approval {
 	return out
 }
 
-// Approvals returns a page of what the principal may know of: its teams', and what it asked for itself.
+// Approvals returns a page of the approvals that the principal may see: its teams', and those it requested itself.
 func (d *Service) Approvals(ctx context.Context, p policy.Principal, f store.ApprovalFilter) ([]Approval, string, error) {
 	if len(p.Seats) == 0 {
 		return nil, "", seatless()
@@ -53,7 +53,7 @@ func (d *Service) Approvals(ctx context.Context, p policy.Principal, f store.App
 	return out, next, nil
 }
 
-// Approval returns one approval with its votes.
+// Approval returns one approval with its votes, if the principal may see it.
 func (d *Service) Approval(ctx context.Context, p policy.Principal, id string) (Approval, error) {
 	a, err := d.store.Approval(ctx, id)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -72,7 +72,7 @@ func (d *Service) Approval(ctx context.Context, p policy.Principal, id string) (
 	return d.SeenBy(p, a), nil
 }
 
-// Vote gives the principal's word on an approval: to exactly what was asked, once. One refusal ends it and needs a reason.
+// Vote adds the principal's vote to an approval. One refusal ends it and needs a reason.
 func (d *Service) Vote(ctx context.Context, p policy.Principal, id string, approves bool, deed Deed) (Approval, error) {
 	a, err := d.Approval(ctx, p, id)
 	if err != nil {
@@ -99,7 +99,7 @@ func (d *Service) Vote(ctx context.Context, p policy.Principal, id string, appro
 	return d.SeenBy(p, now), nil
 }
 
-// mayVote says what stands against the principal's vote, as far as roles tell; the store knows the rest.
+// mayVote returns the error that keeps the principal from voting, as far as roles decide; the store checks the rest.
 func (d *Service) mayVote(p policy.Principal, a store.Approval) error {
 	voted := slices.ContainsFunc(a.Votes, func(v store.ApprovalVote) bool { return v.Principal == p.ID })
 	switch {
@@ -118,8 +118,8 @@ func (d *Service) mayVote(p policy.Principal, a store.Approval) error {
 	return nil
 }
 
-// mayGrantPassword says whether somebody may let another look at a cluster's password: who may open the cluster themselves,
-// and where its profile says so, every platform admin of its team.
+// mayGrantPassword reports whether somebody may let another see a cluster's password: whoever may open the cluster themselves
+// and, if its profile says so, every platform admin of its team.
 func (d *Service) mayGrantPassword(p policy.Principal, a store.Approval) bool {
 	if mayOpen(p, a.CredentialsMode) {
 		return true
@@ -143,7 +143,7 @@ func voterWords(role string) string {
 	return strings.Join(words, " or ")
 }
 
-// approvers counts the votes for it.
+// CountApprovals returns how many votes approve.
 func CountApprovals(a store.Approval) (n int) {
 	for _, v := range a.Votes {
 		if v.Approves {

@@ -8,12 +8,12 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
-// maxApprovers is how many people and teams an approval calls at most.
+// maxApprovers is how many people and teams an approval mentions at most.
 const maxApprovers = 5
 
-// approversOnGitHub lists the logins and teams (organization/slug) of GitHub that the catalogue names and whose approval would
-// count for what was granted; nil where it needs none. Somebody who approves by another identity alone, or by their permission
-// on a repository, is named by nobody and is not in it.
+// approversOnGitHub returns the GitHub logins and teams (organization/slug) that the catalogue names and whose approval would
+// count; nil: no approval is needed. It leaves out those who may approve only by another identity or by their permission on a
+// repository.
 func approversOnGitHub(w ClusterRequest, v policy.Verdict) []string {
 	if v.Approval == nil {
 		return nil
@@ -37,12 +37,12 @@ func approversOnGitHub(w ClusterRequest, v policy.Verdict) []string {
 	return out[:min(len(out), maxApprovers)]
 }
 
-// approves says whether the identity gives somebody of this login, or in this team of GitHub, its role in a team. Which
-// permission they have on the repository is taken for granted: only GitHub knows, and the vote itself asks.
+// approves reports whether the identity gives this login, or this GitHub team, its role in a team. It assumes the repository
+// permission: only GitHub knows it, and the vote itself checks it.
 func approves(id profiles.Identity, who, repo, team string) bool {
 	values := map[string][]string{"login": {who}, "team": {who}, "repository": {repo}, "permission": id.Match["permission"]}
 	if len(id.Match["login"]) > 0 && len(id.Match["team"]) > 0 {
-		return false // both have to fit, and who is in the team is not known here
+		return false // both have to match, and the team's members are not known here
 	}
 	teams := id.TeamsOf(values)
 	return id.Fits(profiles.SourceGitHub, "", values) && (slices.Contains(teams, team) || slices.Contains(teams, policy.EveryTeam))

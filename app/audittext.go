@@ -12,8 +12,8 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// Told says what a line of the audit trail is about: what changed, as far as the line holds it, and the reason somebody gave.
-// Who did it stands beside; where nothing more is known it is empty.
+// Told returns the text of an audit line: what changed, as far as the line says it, and the reason that somebody gave. The actor
+// is shown next to it; empty: nothing more is known.
 func Told(e store.Event) string {
 	why := e.Why
 	for _, who := range []string{e.Actor, e.Name} {
@@ -28,7 +28,7 @@ func Told(e store.Event) string {
 	return changed + ": " + why
 }
 
-// change is what lines of the trail keep of a change; each kind has some of it.
+// change is what audit lines store about a change; each kind sets some of it.
 type change struct {
 	End           string
 	At            *time.Time
@@ -36,10 +36,10 @@ type change struct {
 	Before, After json.RawMessage
 }
 
-// counted are the lines whose change is a number, by their action.
+// counted are the texts of lines whose change is a number, by action.
 var counted = map[string]string{"scale_asked": "%d workers instead of %s", "approval_voted": "%d approvals, %s before"}
 
-// changedTo reads the change, whatever kind of line it is.
+// changedTo returns the change as text, for any kind of line.
 func changedTo(action string, meta json.RawMessage, why string) string {
 	var c change
 	if len(meta) == 0 || json.Unmarshal(meta, &c) != nil {
@@ -74,7 +74,7 @@ func orEmpty(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// ends says which end moved, and why that is one: as it was told, or as such ends come about.
+// ends returns which end moved, and why: the stored reason, else the usual one for this kind of end.
 func (c change) ends(why string) string {
 	because := map[string]string{
 		"pr_closed": lifecycle.BecauseClosed, "label_removed": "its label was removed", "run_finished": "its workflow run finished",

@@ -15,18 +15,18 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// Asked is a request for a cluster as a door read it.
+// Asked is a request for a cluster as an entry point read it.
 type Asked struct {
 	Request CreateRequest
-	Wrong   []Field // what could not even be read
+	Wrong   []Field // what could not be read
 	Door    policy.Door
-	Once    *store.Once                         // a request that may be sent again; nil: it is not
+	Once    *store.Once                         // for a request that may be sent again; nil: it cannot
 	Answer  func(Created) (store.Answer, error) // required with Once: what is sent and kept
 }
 
-// Create judges a request for a cluster and writes what becomes of it. A refusal of policy is a result: the verdict says why,
-// and Refused turns it into an error where a door wants one. What could not be read, or says what nobody could have, is an
-// error that names every wrong field, policy's among them.
+// Create judges a request for a cluster and stores the result. A refusal of policy is a result: the verdict says why, and
+// Refused turns it into an error where an entry point needs one. Input that cannot be read, or that is never valid, is an error
+// that names every wrong field, policy's among them.
 func (d *Service) Create(ctx context.Context, p policy.Principal, a Asked) (Created, error) {
 	if err := MayForEverybody(p, policy.ActCreate, "create clusters"); err != nil {
 		return Created{}, err
@@ -39,15 +39,15 @@ func (d *Service) Create(ctx context.Context, p policy.Principal, a Asked) (Crea
 	return d.CreateFrom(ctx, w)
 }
 
-// Preview is what would become of a request.
+// Preview is the expected result of a request.
 type Preview struct {
 	policy.Verdict
 	lifecycle.Forecast
 }
 
-// DryRun does what Create does at this moment up to the commit, and keeps nothing: a name that is taken, a full quota and an
-// approval are found as the real call finds them. What a person should correct stands among the checks. Only what is no request
-// at all is an error.
+// DryRun does what Create does at this moment up to the commit, and stores nothing: it finds a taken name, a full quota and a
+// needed approval as the real call does. What a person should correct is among the checks. Only input that cannot be read is an
+// error.
 func (d *Service) DryRun(ctx context.Context, p policy.Principal, a Asked) (Preview, error) {
 	if err := MayForEverybody(p, policy.ActCreate, "create clusters"); err != nil {
 		return Preview{}, err
@@ -64,7 +64,7 @@ func (d *Service) DryRun(ctx context.Context, p policy.Principal, a Asked) (Prev
 		return Preview{}, err
 	}
 	w, wrong := d.prepare(p, a, inForce, now)
-	if err := ctx.Err(); err != nil { // nobody waits for the answer any more
+	if err := ctx.Err(); err != nil { // the caller no longer waits for the answer
 		return Preview{}, fmt.Errorf("judge a request: %w", err)
 	}
 	if len(wrong) == 0 {
@@ -77,7 +77,7 @@ func (d *Service) DryRun(ctx context.Context, p policy.Principal, a Asked) (Prev
 	return Preview{Verdict: blamed(d.evaluate(w, used(usage), now), wrong)}, nil
 }
 
-// rehearse creates a wish and rolls it back. That its name is taken is a result here, as every other refusal is.
+// Rehearse creates a cluster and rolls it back. A taken name is a result here, like every other refusal.
 func (d *Service) Rehearse(ctx context.Context, w ClusterRequest) (Preview, error) {
 	w.rehearsed = true
 	made, err := d.CreateFrom(ctx, w)
@@ -94,13 +94,13 @@ func (d *Service) Rehearse(ctx context.Context, w ClusterRequest) (Preview, erro
 	return Preview{Verdict: made.Verdict, Forecast: made.Forecast}, nil
 }
 
-// refusedAll is a verdict that grants nothing.
+// refusedAll returns the verdict with nothing granted.
 func refusedAll(v policy.Verdict) policy.Verdict {
 	v.Allowed, v.Approval, v.Waits, v.Grant = false, nil, nil, policy.Grant{}
 	return v
 }
 
-// blamed is a verdict with the fields that are wrong among its checks.
+// blamed returns the verdict with the wrong fields among its checks.
 func blamed(v policy.Verdict, wrong []Field) policy.Verdict {
 	refusals := v.Refusals()
 	refused := make(map[string]bool, len(refusals)+len(wrong))
@@ -117,7 +117,7 @@ func blamed(v policy.Verdict, wrong []Field) policy.Verdict {
 	return refusedAll(v)
 }
 
-// prepare makes a wish of a request, and says what is wrong with it beside what policy will say.
+// prepare turns input into a request, and returns what is wrong with it in addition to policy's checks.
 func (d *Service) prepare(p policy.Principal, a Asked, b catalogue.Catalogue, now time.Time) (ClusterRequest, []Field) {
 	if unreadable(a.Wrong) { // nothing was read that could be judged
 		return ClusterRequest{catalogue: b}, a.Wrong
@@ -133,11 +133,11 @@ func (d *Service) prepare(p policy.Principal, a Asked, b catalogue.Catalogue, no
 	}
 	own := policy.OwnershipOf(w.Request, b.Terms(now))
 	_, exists, declared := b.Team(own.Team)
-	if own.Team != "" && !w.Request.MayFor(own.Team) || declared && !exists { // what a team would fill in is not told, and not missed either
+	if own.Team != "" && !w.Request.MayFor(own.Team) || declared && !exists { // a team's defaults are not revealed to others, and not reported as missing
 		own.CostCenter, own.Environment = cmp.Or(own.CostCenter, noneOfTheirs), cmp.Or(own.Environment, noneOfTheirs)
 	}
 	for _, field := range r.check(profile, known, own) {
-		follows := field.Name == "team" && own.Team == "" && told(wrong, Field{Name: "owner"}) // the owner would have told the team
+		follows := field.Name == "team" && own.Team == "" && told(wrong, Field{Name: "owner"}) // the team would follow from the owner
 		if field.Name == "team" && declared && own.Team == "" {
 			field.Accept = teamsOpenTo(p, b.Catalogue)
 		}
@@ -151,22 +151,22 @@ func (d *Service) prepare(p policy.Principal, a Asked, b catalogue.Catalogue, no
 	return w, wrong
 }
 
-// noneOfTheirs stands for what only members of a team are told.
+// noneOfTheirs replaces values that only members of a team may see.
 const noneOfTheirs = "-"
 
-// cutForShow is said of a key that ends in dots, as documentation prints them; see docs/adr/0014.
+// cutForShow is the note about a key that ends in dots, as documentation prints keys; see docs/adr/0014.
 var cutForShow = policy.Check{
 	Name: "ssh-key", Result: policy.Warn, Asked: "a key that ends in dots", Accept: "a whole line of a .pub file",
 	Words: "The SSH public key is abbreviated (it ends in dots), so it was ignored. The nodes get the installation's key.",
 	Next:  "To use a key of your own, send the whole line of a .pub file.",
 }
 
-// Refused is what is wrong with a request as an error, field by field: what could not be read, and what policy refused, at
+// Refused returns what is wrong with a request as an error, field by field: what could not be read, and what policy refused, at
 // most mostProblems of them.
 func Refused(v policy.Verdict, wrong []Field) error {
 	refusals := v.Refusals()
 	for _, check := range refusals {
-		parts := check.Name == "ownership" && len(wrong)+len(refusals) > 1 // they are named one by one, or another says why
+		parts := check.Name == "ownership" && len(wrong)+len(refusals) > 1 // its parts are named one by one, or another check says why
 		if field := fieldOf(check); !unreadable(wrong) && !told(wrong, field) && !parts {
 			wrong = append(wrong, field)
 		}

@@ -16,21 +16,21 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
-// CreateRequest is a wish for a cluster as POST /api/v1/clusters and files carry it. Empty fields take the profile's default.
+// CreateRequest is a request for a cluster as in POST /api/v1/clusters and in files. Empty fields take the profile's default.
 type CreateRequest struct {
 	Name, Platform, Version, Profile, Region, BaseDomain string
 	Owner, Team, CostCenter, Environment                 string
-	TTLHours                                             *int // nil: the profile's default; 0 and below are refused, every cluster has an end
+	TTLHours                                             *int // nil: the profile's default; 0 and below are refused, because every cluster has an end
 	SSHPublicKey                                         string
 	ExtraTags                                            map[string]string
 	OffhoursOptIn                                        bool // workers down outside working hours; no schedule exists yet, so true is refused
 }
 
-// mostHours keeps every lifetime far from the longest time.Duration; policy's maximum is far below.
+// mostHours keeps every lifetime far below the longest time.Duration; policy's maximum is lower still.
 const mostHours = 100_000
 
-// ReadCreateRequest reads a request of JSON or YAML strictly. What is wrong comes back field by field, all at once up to
-// mostProblems and with how many more there are; the request then holds what could be read, to be judged beside.
+// ReadCreateRequest reads a request in JSON or YAML strictly. It returns what is wrong field by field, up to mostProblems and
+// with the number of the others; the request then holds what could be read, so that it can still be judged.
 func ReadCreateRequest(body io.Reader) (CreateRequest, []Field) {
 	var r CreateRequest
 	docs := yaml.NewDecoder(body)
@@ -47,10 +47,10 @@ func ReadCreateRequest(body io.Reader) (CreateRequest, []Field) {
 	return r, r.read(root)
 }
 
-// wholeRequest stands for a field's name where it is the whole that cannot be read.
+// wholeRequest is the field name for a request that cannot be read at all.
 const wholeRequest = "request"
 
-// texts are the request's fields that hold a string.
+// texts are the request's string fields, by name.
 func (r *CreateRequest) texts() map[string]*string {
 	return map[string]*string{
 		"name": &r.Name, "platform": &r.Platform, "version": &r.Version, "profile": &r.Profile, "region": &r.Region, "baseDomain": &r.BaseDomain,
@@ -131,7 +131,7 @@ func unknown(name string) Field {
 
 func isString(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" }
 
-// asWritten shows a short value that was refused, so that 4.20 is seen to be a number.
+// asWritten shows a short refused value, so that people see that 4.20 is a number.
 func asWritten(n *yaml.Node) string {
 	if n.Kind != yaml.ScalarNode || n.Value == "" || len(n.Value) > 40 {
 		return ""
@@ -142,22 +142,22 @@ func asWritten(n *yaml.Node) string {
 	return ": " + n.Value
 }
 
-// shortened says that a key was cut for show, as documentation does. No machine would let anybody in with it.
+// shortened reports whether a key is abbreviated, as in documentation. No machine would accept it.
 func shortened(key string) bool {
 	key = strings.TrimSpace(key)
 	return strings.HasPrefix(key, "ssh-") && (strings.HasSuffix(key, "...") || strings.HasSuffix(key, "…"))
 }
 
-// noSchedule is why nobody may opt in to off-hours.
+// noSchedule is why nobody can opt in to off-hours.
 const noSchedule = "This installation has no off-hours schedule: nothing scales workers down at night yet. Leave it out, or ask for fewer workers by hand with scale-workers."
 
-// What a request says at most. Whatever is judged is kept, refused or not, and said again in every word about it.
+// The most bytes of a text in a request. What is judged is stored, refused or not, and repeated in every message about it.
 const (
 	mostText    = 500
 	mostKeyText = 16 << 10
 )
 
-// bounded leaves out what is longer than anything it could be, and says so.
+// bounded removes values that are too long to be valid, and reports them.
 func (r CreateRequest) bounded() (CreateRequest, []Field) {
 	var wrong []Field
 	texts := r.texts()
@@ -185,7 +185,7 @@ func (r CreateRequest) bounded() (CreateRequest, []Field) {
 	return r, wrong
 }
 
-// check looks at what policy does not see, or sees only in the words of another door.
+// check reports what policy does not check, or only in another entry point's terms.
 func (r CreateRequest) check(p profiles.Profile, known bool, own policy.Ownership) (wrong []Field) {
 	if known && r.Platform != "" && r.Platform != p.Platform {
 		wrong = append(wrong, Field{Name: "platform", Detail: fmt.Sprintf("Profile %s is not on %q.", p.Name, r.Platform), Accept: []string{p.Platform}})
@@ -213,7 +213,7 @@ func (r CreateRequest) check(p profiles.Profile, known bool, own policy.Ownershi
 }
 
 // filled takes the environment from the tag of that name, which people may not set but may well mean; the team from the owner,
-// where that is one the caller may create for; and the names that other documents have for profiles.
+// if the caller may create for it; and the profile names that other documents use.
 func (r CreateRequest) filled(who policy.Principal, c profiles.Catalogue) (CreateRequest, []Field) {
 	var wrong []Field
 	if tag, given := r.ExtraTags["Environment"]; given {
@@ -230,7 +230,7 @@ func (r CreateRequest) filled(who policy.Principal, c profiles.Catalogue) (Creat
 	return r, wrong
 }
 
-// teamOf is the caller's only team, or the owner where that names one of several.
+// teamOf is the caller's only team, or the owner if that names one of several.
 func teamOf(r CreateRequest, who policy.Principal, c profiles.Catalogue) string {
 	teams, every := who.Teams(policy.RolesFor(policy.ActCreate)...)
 	if !every && len(teams) == 1 {
@@ -246,7 +246,7 @@ func teamOf(r CreateRequest, who policy.Principal, c profiles.Catalogue) string 
 	return ""
 }
 
-// profileAlias understands ibmcloud-… where the catalogue says ibm-….
+// profileAlias maps ibmcloud-… to ibm-…, if the catalogue has that.
 func profileAlias(name string, c profiles.Catalogue) string {
 	rest, other := strings.CutPrefix(name, "ibmcloud-")
 	if _, known := c.Get(name); known || !other {
@@ -258,7 +258,7 @@ func profileAlias(name string, c profiles.Catalogue) string {
 	return name
 }
 
-// wish is the request as policy judges it.
+// wish returns the request as policy judges it.
 func (r CreateRequest) wish(who policy.Principal, door policy.Door) policy.Request {
 	w := policy.Request{
 		Principal: who, Door: door, Profile: r.Profile, Generation: 1, Name: r.Name, Region: r.Region, Version: r.Version, BaseDomain: r.BaseDomain,

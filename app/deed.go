@@ -13,20 +13,20 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// Deed is how something is asked for.
+// Deed is how and why something is requested.
 type Deed struct {
 	Door    policy.Door
 	Why     string // in the caller's words; required where the use case says so
-	Version int64  // of the cluster as the caller saw it; 0: whichever it is now
-	Once    string // the caller's key: what is asked for with it again is done once; empty: each asking is for itself
+	Version int64  // of the cluster as the caller saw it; 0: any
+	Once    string // the caller's key: the same request with it is done once; empty: each request counts
 
-	Repository *policy.Request  // who asks on a pull request, with GitHub's permission; nil: it is asked elsewhere
-	Reply      *store.ReplyOnce // is saved with what is done; nil: the caller answers
+	Repository *policy.Request  // the request with GitHub's permission, if it comes from a pull request; nil: it does not
+	Reply      *store.ReplyOnce // is saved with the change; nil: the caller answers
 
 	verdict *policy.Verdict // policy's answer, once it was asked
 }
 
-// once names what is asked for once, by whom.
+// IdempotencyKey returns the key that identifies the principal's request; without Once it is new each time.
 func (d Deed) IdempotencyKey(p policy.Principal) string {
 	if d.Once == "" {
 		return store.NewID("ask")
@@ -34,7 +34,7 @@ func (d Deed) IdempotencyKey(p policy.Principal) string {
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(p.ID+"\n"+d.Once)))
 }
 
-// cause is what asks: what gets the reply, or else the caller's key.
+// cause is what the request came from: the cause of its reply, else its idempotency key.
 func (d Deed) cause(p policy.Principal) string {
 	if d.Reply != nil {
 		return d.Reply.Cause
@@ -42,7 +42,7 @@ func (d Deed) cause(p policy.Principal) string {
 	return d.IdempotencyKey(p)
 }
 
-// by is the deed as the store keeps it.
+// Origin returns the deed as the store keeps it.
 func (d *Service) Origin(deed Deed, p policy.Principal) store.Deed {
 	said := store.Deed{Actor: p.ID, Name: d.NameOf(p.ID), Door: string(deed.Door), Why: deed.Why, Version: deed.Version, Reply: deed.Reply}
 	if deed.verdict != nil {
@@ -51,17 +51,18 @@ func (d *Service) Origin(deed Deed, p policy.Principal) store.Deed {
 	return said
 }
 
-// Change is what came of a deed.
+// Change is the result of a changed cluster.
 type Change struct {
 	Row    store.Row
-	Words  string // what changed
+	Words  string // what changed, for people
 	Capped bool   // the profile's maximum cut it short
 }
 
-// maxReason bounds what the audit trail keeps of a reason.
+// maxReason is how many bytes of a reason the audit trail keeps.
 const maxReason = 500
 
-// reasoned is the deed with its reason as the audit trail keeps it. Where it is required an empty one is refused.
+// CheckReason returns the deed with its reason as the audit trail keeps it. An error: a required reason is empty, or it is too
+// long.
 func CheckReason(d Deed, required bool) (Deed, error) {
 	d.Why = strings.TrimSpace(strings.ReplaceAll(d.Why, "\x00", ""))
 	if d.Why == "" && !required {
@@ -75,8 +76,8 @@ func CheckReason(d Deed, required bool) (Deed, error) {
 	return d, nil
 }
 
-// after is the cluster as it stands after a change. contradicts are the words for what the store refused; what somebody
-// else changed first is stale.
+// after returns the cluster after a change. contradicts is the message for a conflict in the store; a change by somebody else in
+// between is Stale.
 func (d *Service) after(ctx context.Context, row store.Row, err error, contradicts string) (store.Row, error) {
 	refused := Unaffordable(err)
 	switch {
@@ -100,7 +101,7 @@ func stale(row store.Row) error {
 	return Fail(Stale, "%s has changed since you last saw it, and nothing was done. Load it again and repeat the request.", row.Name)
 }
 
-// wanted refuses what makes no sense for a cluster that is going.
+// wantedStill returns an error if the cluster is going away or gone. what is the request as a participle, e.g. "extended".
 func wantedStill(row store.Row, what string) error {
 	switch {
 	case IsGone(row):
@@ -111,15 +112,15 @@ func wantedStill(row store.Row, what string) error {
 	return Fail(Conflict, "%s is already being destroyed (%s) and cannot be %s. Create a new cluster.", row.Name, row.WishWhy, what)
 }
 
-// IsGone says that nothing is left of a cluster.
+// IsGone reports whether nothing is left of a cluster.
 func IsGone(row store.Row) bool { return row.Phase == lifecycle.Released }
 
-// GoneSince says since when nothing is left of a cluster that is gone.
+// GoneSince returns a sentence that says since when nothing is left of a cluster.
 func GoneSince(row store.Row) string {
 	return fmt.Sprintf("%s was destroyed: nothing has been left of it since %s.", row.Name, chatops.Time(row.ReleasedAt))
 }
 
-// Destroying says what came of asking for a cluster to be destroyed.
+// Destroying returns a sentence about the result of a request to destroy a cluster.
 func Destroying(row store.Row) string {
 	if IsGone(row) {
 		return GoneSince(row)

@@ -9,15 +9,15 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// checkFields are the fields of a create request by the policy check that judges them.
+// checkFields are the fields of a create request, by the policy check that judges them.
 var checkFields = map[string]string{
 	"admin-only": "profile", "platform": "profile", "base-domain": "baseDomain", "ttl": "ttlHours", "tags": "extraTags", "permission": "role",
 	"cost-center": "costCenter",
 }
 
-// Draft judges a create request and freezes what a runner would be given, by the same code as an acceptance does, and
-// keeps none of it: the ids in it are nobody's, and quotas are taken to be empty. wrong are fields that could not even be
-// read. What is wrong comes back as one Error with every field; notes are what a person should know though nothing is wrong.
+// Draft judges a create request and freezes what a runner would get, by the same code as an acceptance, and stores nothing: its
+// ids are unused, and quotas count as empty. wrong are fields that could not be read. Everything wrong comes back as one Error
+// with every field; notes are remarks for people although nothing is wrong.
 func (d *Service) Draft(who policy.Principal, r CreateRequest, wrong []Field, now time.Time) (row store.Row, notes []string, err error) {
 	w, wrong := d.prepare(who, Asked{Request: r, Wrong: wrong, Door: policy.DoorAPI}, d.catalogue(), now)
 	verdict := policy.Verdict{}
@@ -48,10 +48,10 @@ func fieldOf(check policy.Check) Field {
 	return f
 }
 
-// several are the fields of which more than one thing may be wrong at once, each with words of its own.
+// several are the fields in which more than one thing can be wrong at once, each with its own message.
 var several = []string{"extraTags", "quota", "budget", "rules"}
 
-// told says that the field is known to be wrong already.
+// told reports whether the field is listed as wrong already.
 func told(wrong []Field, f Field) bool {
 	return !slices.Contains(several, f.Name) && slices.ContainsFunc(wrong, func(w Field) bool { return w.Name == f.Name })
 }

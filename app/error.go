@@ -5,20 +5,20 @@ import (
 	"fmt"
 )
 
-// Kind sorts what a caller can do about an error.
+// Kind classifies errors by what a caller can do about them.
 type Kind string
 
-// The kinds. Each door maps them once: HTTP status, chat words, exit code.
+// The kinds. Each entry point maps them once: HTTP status, chat message, exit code.
 const (
 	Invalid  Kind = "invalid"
 	Denied   Kind = "denied"
 	NotFound Kind = "not_found"
 	Conflict Kind = "conflict"
-	Stale    Kind = "stale" // it is no longer as the caller saw it
+	Stale    Kind = "stale" // the cluster changed since the caller saw it
 	Busy     Kind = "busy"
 )
 
-// Error is an answer people may see: what is wrong and the next step. Any other error stays inside.
+// Error is an answer for people: what is wrong and the next step. Any other error is internal and not shown.
 type Error struct {
 	Kind    Kind
 	Message string
@@ -34,10 +34,10 @@ type Field struct {
 	more int // of the last one: how many are not listed
 }
 
-// Error implements error with the words for people.
+// Error implements error. It returns the message for people.
 func (e *Error) Error() string { return e.Message }
 
-// KindOf tells the kind of an error of the service; empty for anything internal.
+// KindOf returns the kind of a service error; empty: it is an internal error.
 func KindOf(err error) Kind {
 	var e *Error
 	if errors.As(err, &e) {
@@ -46,6 +46,7 @@ func KindOf(err error) Kind {
 	return ""
 }
 
+// Fail returns an Error of the kind with a formatted message for people.
 func Fail(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...)}
 }

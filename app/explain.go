@@ -16,12 +16,12 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// Explanation is why a cluster is what it is, and what can be done.
+// Explanation is why a cluster is in its state, and what can be done.
 type Explanation struct {
 	Row     store.Row
-	Verdict *policy.Verdict // as it was given; nil: of before verdicts were kept
-	Why     []string        // sentence by sentence
-	Ends    []End           // the one that comes first in front
+	Verdict *policy.Verdict // as given; nil: the cluster is older than stored verdicts
+	Why     []string        // one sentence each
+	Ends    []End           // the earliest first
 	Next    []string        // what can be done now
 }
 
@@ -32,8 +32,8 @@ type End struct {
 	Words string
 }
 
-// Explain says why a cluster was accepted, why it stands where it stands, when and why it ends, and what the principal can
-// do about it.
+// Explain returns why a cluster was accepted, why it is in its state, when and why it ends, and what the principal can do about
+// it.
 func (d *Service) Explain(ctx context.Context, p policy.Principal, ref string) (Explanation, error) {
 	row, err := d.Seen(ctx, p, ref)
 	if err != nil {
@@ -47,7 +47,7 @@ func (d *Service) Explain(ctx context.Context, p policy.Principal, ref string) (
 		}
 		out.Why = append(out.Why, missingAddons(row, conditions)...)
 	}
-	if row.Wish == lifecycle.Present { // of one that goes no other end matters
+	if row.Wish == lifecycle.Present { // no end matters for a cluster that is going away
 		out.Ends = ends(row.Ends)
 	}
 	raw, err := d.store.Verdict(ctx, row.ID)
@@ -67,7 +67,7 @@ func (d *Service) Explain(ctx context.Context, p policy.Principal, ref string) (
 	return out, nil
 }
 
-// whys says why it stands where it stands.
+// whys returns why it is in its state.
 func whys(row store.Row) []string {
 	why := []string{fmt.Sprintf("%s is %s (%s): %s.", row.Name, row.Status, row.Phase, strings.TrimSuffix(row.Why, "."))}
 	add := func(wanted bool, format string, args ...any) {
@@ -101,7 +101,7 @@ func deref(n *int) int {
 	return *n
 }
 
-// ends lists every end there is, the earliest first; a hold stands among them as the floor it is.
+// ends returns all ends, the earliest first; a hold is among them, as the earliest possible end.
 func ends(e lifecycle.Ends) []End {
 	var out []End
 	for _, end := range []End{
@@ -121,7 +121,7 @@ func ends(e lifecycle.Ends) []End {
 	return out
 }
 
-// nexts are what the principal can do now, each as one would ask for it.
+// nexts returns what the principal can do now, each with its command.
 func nexts(p policy.Principal, row store.Row) []string {
 	present, ready := row.Wish == lifecycle.Present, row.Status == lifecycle.Ready
 	command := func(verb, args string) string {

@@ -9,15 +9,15 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// GitHubUpToDate is the condition of a cluster whose pull request waits for GitHub. It is worked out when it is read.
+// GitHubUpToDate is the condition of a cluster whose pull request waits for GitHub. It is computed when it is read.
 const GitHubUpToDate = "GitHubUpToDate"
 
-// placeNames are what the places on a pull request are called.
+// placeNames are the names of the subscribers on a pull request, by kind.
 var placeNames = map[string]string{
 	store.KindComment: "its comment", store.KindCheck: "its check", store.KindDeployment: "its deployment", store.KindLabel: "its label",
 }
 
-// conditions are the observed truths about a cluster, and that its pull request waits for GitHub where it does.
+// conditions returns the observed facts about a cluster, and GitHubUpToDate if its pull request waits for GitHub.
 func (d *Service) conditions(ctx context.Context, row store.Row) ([]store.Condition, error) {
 	out, err := d.store.Conditions(ctx, row.ID)
 	if err != nil || row.PR == nil {
@@ -30,7 +30,7 @@ func (d *Service) conditions(ctx context.Context, row store.Row) ([]store.Condit
 	return append(out, waiting(row, waits)), nil
 }
 
-// waiting is the condition in words: what waits, since when, and for how long still.
+// waiting returns the condition as text: what waits, since when, and until when.
 func waiting(row store.Row, w store.GitHubBacklog) store.Condition {
 	c := store.Condition{Type: GitHubUpToDate, Status: "False", At: w.Since}
 	var words []string

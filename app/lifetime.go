@@ -12,8 +12,8 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// Destroy takes a cluster down now. Asking again answers with the same job; for a cluster that is gone this changes nothing and
-// succeeds. Destroying has the words for both.
+// Destroy starts a cluster's teardown now and returns its job. A repeated call returns the same job; for a cluster that is gone
+// it changes nothing and succeeds. Destroying has the message for both.
 func (d *Service) Destroy(ctx context.Context, p policy.Principal, ref string, deed Deed) (row store.Row, job string, err error) {
 	row, deed, err = d.Authorize(ctx, p, ref, policy.ActDestroy, deed)
 	if err != nil {
@@ -30,14 +30,14 @@ func (d *Service) Destroy(ctx context.Context, p policy.Principal, ref string, d
 	return row, job, err
 }
 
-// Span is how long something should last: a number of hours, a duration or a moment, exactly one of them.
+// Span is how long something should last. Exactly one of the three is set: a number of hours, a duration or a moment.
 type Span struct {
 	Hours int
 	For   time.Duration
 	Until time.Time
 }
 
-// length is the number of hours or the duration, before the installation's scale; zero: a moment was given.
+// length is the hours or the duration, before the installation's scale; zero: a moment was given.
 func (s Span) length() time.Duration {
 	if s.For != 0 {
 		return s.For
@@ -45,7 +45,7 @@ func (s Span) length() time.Duration {
 	return time.Duration(s.Hours) * time.Hour
 }
 
-// check refuses what says neither or both, or no time at all.
+// check returns an error if not exactly one way is given, or if the length is out of bounds.
 func (s Span) check() error {
 	var wrong []Field
 	switch {
@@ -62,8 +62,8 @@ func (s Span) check() error {
 	return nil
 }
 
-// Extend adds to a cluster's end, at most up to the profile's maximum. An end given as a moment is meant for the cluster as it
-// is now: where somebody else moved it at the same time, the end is computed again.
+// Extend moves a cluster's end later, at most up to the profile's maximum. An end given as a moment is meant for the cluster as
+// it is now: if somebody else moves it at the same time, the result is Stale.
 func (d *Service) Extend(ctx context.Context, p policy.Principal, ref string, span Span, deed Deed) (Change, error) {
 	row, deed, err := d.Authorize(ctx, p, ref, policy.ActExtend, deed)
 	if err != nil {
@@ -99,8 +99,8 @@ func (d *Service) Extend(ctx context.Context, p policy.Principal, ref string, sp
 	return Change{Row: now, Words: join(sentence(check), out.Warning), Capped: out.Capped}, nil
 }
 
-// Hold keeps a cluster from ending before a moment, whatever becomes of its pull request; nothing passes the profile's
-// maximum. The deed's reason is required.
+// Hold keeps a cluster from ending before a moment, whatever happens to its pull request; nothing passes the profile's maximum.
+// The deed's reason is required.
 func (d *Service) Hold(ctx context.Context, p policy.Principal, ref string, span Span, deed Deed) (Change, error) {
 	row, deed, err := d.Authorize(ctx, p, ref, policy.ActHold, deed)
 	if err != nil {
@@ -145,7 +145,7 @@ func (d *Service) Hold(ctx context.Context, p policy.Principal, ref string, span
 	return Change{Row: held, Words: join(words, out.Warning), Capped: capped}, nil
 }
 
-// ReleaseHold lifts the hold; the other ends count again. Without one it changes nothing.
+// ReleaseHold removes the hold; the other ends count again. Without a hold it changes nothing.
 func (d *Service) ReleaseHold(ctx context.Context, p policy.Principal, ref string, deed Deed) (Change, error) {
 	row, deed, err := d.Authorize(ctx, p, ref, policy.ActHold, deed)
 	if err != nil {
@@ -166,7 +166,7 @@ func (d *Service) ReleaseHold(ctx context.Context, p policy.Principal, ref strin
 	return Change{Row: now, Words: words}, nil
 }
 
-// refusedBy names the field that was judged.
+// refusedBy returns a failed check as an error of the field that was given.
 func refusedBy(span Span, check policy.Check) error {
 	field := Field{Name: "hours", Detail: check.Words, Accept: []string{check.Accept}}
 	if !span.Until.IsZero() {
@@ -175,7 +175,7 @@ func refusedBy(span Span, check policy.Check) error {
 	return &Error{Kind: Invalid, Message: sentence(check), Fields: []Field{field}}
 }
 
-// sentence is a check as people read it.
+// sentence returns a check as text for people.
 func sentence(c policy.Check) string {
 	if c.Next == "" {
 		return c.Words
@@ -183,11 +183,11 @@ func sentence(c policy.Check) string {
 	return c.Words + " " + c.Next
 }
 
-// join is one sentence after another; either may be empty.
+// join joins two sentences; either may be empty.
 func join(a, b string) string { return strings.TrimSpace(a + " " + b) }
 
-// Scale gives a ready cluster another number of workers, within the bounds that were frozen with it. Asking for what is wanted
-// already answers with the same job.
+// Scale sets the number of workers of a ready cluster, within the bounds that were frozen with it. The number that is already
+// wanted returns the same job.
 func (d *Service) Scale(ctx context.Context, p policy.Principal, ref string, replicas int, deed Deed) (row store.Row, job string, err error) {
 	row, deed, err = d.Authorize(ctx, p, ref, policy.ActScale, deed)
 	if err != nil {

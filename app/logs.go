@@ -16,7 +16,7 @@ type Log struct {
 	mark  store.LogMark
 }
 
-// Log returns the last lines of the log of one of a cluster's jobs: of the newest, where job is empty. It is redacted.
+// Log returns the last lines of the log of one of a cluster's jobs: of the newest if job is empty. It is redacted.
 func (d *Service) Log(ctx context.Context, p policy.Principal, ref, job string, lines int) (Log, error) {
 	row, err := d.Seen(ctx, p, ref)
 	if err != nil {
@@ -42,16 +42,16 @@ func (d *Service) Log(ctx context.Context, p policy.Principal, ref, job string, 
 	return out, nil
 }
 
-// Reader is whom a log is read to.
+// Reader receives a log that is followed.
 type Reader struct {
-	Who   func() policy.Principal // who reads, with the seats of this moment
-	Every time.Duration           // between two beats
+	Who   func() policy.Principal // who reads, with their current roles
+	Every time.Duration           // between two calls of Beat
 	Lines func([]string) error
 	Beat  func() error
 }
 
-// FollowLog reads on behind a log until its job has ended, ctx ends or the reader returns an error. Who reads, and whether
-// the cluster may be seen, is looked at anew each time. It returns the job as it stands.
+// FollowLog reads a log on until its job has ended, ctx is done or the reader returns an error. It checks each time who reads
+// and whether they may see the cluster. It returns the job as it is then.
 func (d *Service) FollowLog(ctx context.Context, l Log, r Reader) (store.Job, error) {
 	changes, stop := d.store.Follow(ctx, l.Job.Cluster)
 	defer stop()
@@ -77,7 +77,7 @@ func (d *Service) FollowLog(ctx context.Context, l Log, r Reader) (store.Job, er
 	}
 }
 
-// readOn reads everything that is there, and the job before it: once that has ended nothing is added.
+// readOn reads everything that is there. It reads the job first: nothing is logged after the job has ended.
 func (d *Service) readOn(ctx context.Context, l *Log, r Reader) (store.Job, error) {
 	job, _, err := d.job(ctx, r.Who(), l.Job.ID)
 	if err != nil {

@@ -8,19 +8,20 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 )
 
-// Repository is one line of the server's table: whose the clusters of these repositories are.
+// Repository maps repositories to the ownership of their clusters.
 type Repository struct {
-	Match     string // owner/name or a glob such as acme/*; "*" never crosses the slash
+	Match     string // owner/name or a glob such as acme/*; "*" does not match the slash
 	Ownership policy.Ownership
 }
 
-// Holds says whether the line is about a repository.
+// Holds reports whether the entry applies to a repository.
 func (r Repository) Holds(repo string) bool {
 	ok, _ := path.Match(strings.ToLower(r.Match), strings.ToLower(repo))
 	return ok
 }
 
-// ownership finds the first line that matches the repository; the zero value when none does, which policy refuses.
+// OwnershipOf returns the ownership of the first entry that matches the repository; the zero value if none does, which policy
+// refuses.
 func (d *Service) OwnershipOf(repo string) policy.Ownership {
 	for _, line := range d.repos {
 		if line.Holds(repo) {
@@ -32,5 +33,6 @@ func (d *Service) OwnershipOf(repo string) policy.Ownership {
 
 var nameChars = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}$`)
 
-// IsRepositoryName says whether GitHub could call an owner or a repository so. Dots alone would be a way through its addresses.
+// IsRepositoryName reports whether s can be the name of a GitHub owner or repository. Dots alone would be a path traversal in
+// URLs.
 func IsRepositoryName(s string) bool { return nameChars.MatchString(s) && strings.Trim(s, ".") != "" }

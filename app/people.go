@@ -12,8 +12,8 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// KeepPeople tells the store whom the catalogue in force links. It asks the store once for each catalogue; after an error
-// the next call tries again. Without a sound catalogue it changes nothing: who was one person stays one.
+// KeepPeople gives the store the people that the current catalogue links. It writes once per catalogue; after an error the next
+// call tries again. Without a valid catalogue it changes nothing, so that existing links stay.
 func (d *Service) KeepPeople(ctx context.Context) error { return d.keepPeople(ctx, d.catalogue()) }
 
 func (d *Service) keepPeople(ctx context.Context, b catalogue.Catalogue) error {
@@ -27,7 +27,7 @@ func (d *Service) keepPeople(ctx context.Context, b catalogue.Catalogue) error {
 	return nil
 }
 
-// peopleOf are the catalogue's people as the store counts by them.
+// peopleOf returns the catalogue's people in the store's form.
 func peopleOf(c profiles.Catalogue) []store.Person {
 	spelt := map[string][]string{}
 	all := profiles.Spellings(c.People)
@@ -41,11 +41,11 @@ func peopleOf(c profiles.Catalogue) []store.Person {
 	return out
 }
 
-// NameOf is how people are shown a principal, at every door; the control plane's own decisions need no name.
+// NameOf returns the display name of a principal, the same at every entry point.
 func (d *Service) NameOf(id string) string { return d.catalogue().NameOf(id) }
 
-// named is the principal under the display name of the catalogue's person, where there is one: clusters, tags and words of
-// policy bear it then, whichever identity asked.
+// named returns the principal with the display name of the catalogue's person, if there is one. Clusters, tags and messages then
+// show that name, whichever identity made the request.
 func named(p policy.Principal, c profiles.Catalogue) policy.Principal {
 	if person, known := c.PersonOf(p.ID); known {
 		p.Name = person.DisplayName
@@ -53,7 +53,7 @@ func named(p policy.Principal, c profiles.Catalogue) policy.Principal {
 	return p
 }
 
-// same says whether a principal is the same person as another, by everything that is linked now.
+// same reports whether two principals are one person, by everything that is linked now.
 func (d *Service) same(ctx context.Context, p policy.Principal, other string) (bool, error) {
 	if p.ID == other {
 		return true, nil

@@ -2,19 +2,19 @@ package app
 
 import "fmt"
 
-// mostProblems is how many problems of one request are told. Nobody reads more, and each costs words.
+// mostProblems is how many problems of one request are listed. Nobody reads more.
 const mostProblems = 50
 
-// moreProblems stands for a field's name where it is said how many problems are not listed.
+// moreProblems is the field name of the entry that says how many problems are not listed.
 const moreProblems = "more"
 
-// problems collects what is wrong with a request: the first of them in words, and how many more there are.
+// problems collects what is wrong with a request: the first ones as fields, and the number of the others.
 type problems struct {
 	told []Field
 	more int
 }
 
-// add makes words of a problem only where they will be told.
+// add builds a problem's text only if it will be listed.
 func (p *problems) add(words func() Field) {
 	if len(p.told) == mostProblems {
 		p.more++
@@ -23,7 +23,7 @@ func (p *problems) add(words func() Field) {
 	p.told = append(p.told, words())
 }
 
-// all are the problems to tell.
+// all returns the problems to list.
 func (p *problems) all() []Field {
 	if p.more == 0 {
 		return p.told
@@ -39,7 +39,7 @@ func unlisted(more int) Field {
 	return Field{Name: moreProblems, Detail: words, more: more}
 }
 
-// fewest keeps at most so many problems, and says how many more there are.
+// fewest keeps at most that many problems, and adds how many are not listed.
 func fewest(wrong []Field, most int) []Field {
 	kept, more := make([]Field, 0, len(wrong)), 0
 	for _, f := range wrong {

@@ -10,7 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// Details is everything the detail view shows of one cluster.
+// Details is everything that the detail view shows of one cluster.
 type Details struct {
 	Row           store.Row
 	Job           store.Job               // newest
@@ -21,13 +21,13 @@ type Details struct {
 	Log           []string // newest job's last lines
 }
 
-// JobDetails is a job with shows the last lines of its log.
+// JobDetails is a job with the last lines of its log.
 type JobDetails struct {
 	Job store.Job
 	Log []string
 }
 
-// List returns a page of the clusters the principal may see, newest first, and the next page's cursor.
+// List returns a page of the clusters that the principal may see, newest first, and the next page's cursor.
 func (d *Service) List(ctx context.Context, p policy.Principal, f store.Filter) ([]store.Row, string, error) {
 	cut := sight(p)
 	f.Teams, f.Principal = cut.Teams, cut.Principal
@@ -35,18 +35,18 @@ func (d *Service) List(ctx context.Context, p policy.Principal, f store.Filter) 
 	if err != nil {
 		return nil, "", fmt.Errorf("list clusters: %w", err)
 	}
-	if len(rows) == 0 && len(p.Seats) == 0 { // somebody may have shared one all the same
+	if len(rows) == 0 && len(p.Seats) == 0 { // a cluster may still be shared with a principal without a role
 		return nil, "", seatless()
 	}
 	return rows, next, nil
 }
 
-// Cluster returns one cluster's row, by its id or its name; a name means the live cluster, or else the newest that is gone.
+// Cluster returns one cluster by id or name; a name means the live cluster, else the newest released one.
 func (d *Service) Cluster(ctx context.Context, p policy.Principal, ref string) (store.Row, error) {
 	return d.Seen(ctx, p, ref)
 }
 
-// Get returns one cluster with its newest job. Another team's cluster is not found.
+// Get returns one cluster with its newest job and the last lines of its log. Another team's cluster is NotFound.
 func (d *Service) Get(ctx context.Context, p policy.Principal, ref string, lines int) (Details, error) {
 	row, err := d.Seen(ctx, p, ref)
 	if err != nil {
@@ -89,7 +89,7 @@ func (d *Service) Timeline(ctx context.Context, p policy.Principal, ref string) 
 	return events, nil
 }
 
-// Jobs returns a page of the jobs of clusters the principal may see, newest first.
+// Jobs returns a page of the jobs of clusters that the principal may see, newest first.
 func (d *Service) Jobs(ctx context.Context, p policy.Principal, f store.JobFilter) ([]store.Job, string, error) {
 	if f.Cluster != "" {
 		row, err := d.Seen(ctx, p, f.Cluster)
@@ -110,7 +110,7 @@ func (d *Service) Jobs(ctx context.Context, p policy.Principal, f store.JobFilte
 	return jobs, next, nil
 }
 
-// Job returns a job and shows the last lines of its log. The job of another team's cluster is not found.
+// Job returns a job and the last lines of its log. A job of another team's cluster is NotFound.
 func (d *Service) Job(ctx context.Context, p policy.Principal, id string, lines int) (JobDetails, error) {
 	job, _, err := d.job(ctx, p, id)
 	if err != nil {
@@ -142,10 +142,9 @@ func (d *Service) job(ctx context.Context, p policy.Principal, id string) (store
 	return job, row, err
 }
 
-// Outputs returns where a cluster is; the reading is written down. It is a conflict while there is nothing
-// to show.
+// Outputs returns a cluster with its URLs; the read is recorded in the audit trail. Conflict: there is nothing to show.
 func (d *Service) Outputs(ctx context.Context, p policy.Principal, ref string, deed Deed) (store.Row, error) {
-	row, err := d.Seen(ctx, p, ref) // every role may, and a share shows addresses too
+	row, err := d.Seen(ctx, p, ref) // every role may, and a share shows the URLs too
 	if err != nil {
 		return store.Row{}, err
 	}
@@ -158,7 +157,7 @@ func (d *Service) Outputs(ctx context.Context, p policy.Principal, ref string, d
 	return row, nil
 }
 
-// reachable is an error as long as, or once, the cluster cannot be used.
+// CheckReachable returns a Conflict while, or once, the cluster cannot be used.
 func CheckReachable(row store.Row) error {
 	switch {
 	case row.Status == lifecycle.Ready && row.Outputs != nil:

@@ -16,7 +16,7 @@ const (
 	SharePrincipal = "principal"
 )
 
-// Shares lists whom a cluster is shown to beside its team, to whoever may see it.
+// Shares returns the shares of a cluster that the principal may see.
 func (d *Service) Shares(ctx context.Context, p policy.Principal, ref string) ([]store.Share, error) {
 	row, err := d.Seen(ctx, p, ref)
 	if err != nil {
@@ -33,7 +33,7 @@ func (d *Service) shares(ctx context.Context, row store.Row) ([]store.Share, err
 	return list, nil
 }
 
-// Share shows a cluster to a team or a principal; again changes the access. It returns all its shares.
+// Share gives a team or a principal access to a cluster; a second call changes the access. It returns all the cluster's shares.
 func (d *Service) Share(ctx context.Context, p policy.Principal, ref string, share store.Share, deed Deed) ([]store.Share, error) {
 	row, deed, err := d.Authorize(ctx, p, ref, policy.ActShare, deed)
 	if err != nil {
@@ -70,11 +70,10 @@ func (d *Service) wrongShare(s store.Share, row store.Row) (wrong []Field) {
 	return wrong
 }
 
-// maxPrincipal bounds the id of a principal.
+// maxPrincipal is the most bytes of a principal's id.
 const maxPrincipal = 500
 
-// Unshare shows a cluster to a team or principal no longer. Whom it was shared with may give the share back themselves. It
-// returns the shares that are left.
+// Unshare removes a share and returns the remaining ones. The principal that it was for may remove it too.
 func (d *Service) Unshare(ctx context.Context, p policy.Principal, ref, kind, grantee string, deed Deed) ([]store.Share, error) {
 	act := policy.ActShare
 	if kind == SharePrincipal && grantee == p.ID {

@@ -8,8 +8,8 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// Abandon gives up waiting for a blocked teardown: a platform admin's act, with a reason, in the audit trail. The teardown
-// goes on; name, quota, cost and finding stay until a count of zero. It returns the cluster as it stands.
+// Abandon gives up waiting for a blocked teardown: only for a platform admin, with a reason, in the audit trail. The teardown
+// goes on; name, quota, cost and finding stay until nothing is left. It returns the current cluster.
 func (d *Service) Abandon(ctx context.Context, p policy.Principal, ref string, deed Deed) (store.Row, error) {
 	row, deed, err := d.Authorize(ctx, p, ref, policy.ActAbandon, deed)
 	if err != nil {
@@ -23,8 +23,8 @@ func (d *Service) Abandon(ctx context.Context, p policy.Principal, ref string, d
 		row.Name, row.Status, row.Phase))
 }
 
-// RetryTeardown asks for the next teardown now instead of when it is due: once what was in its way is freed. The cluster's
-// team and platform admins may. It returns the cluster as it stands.
+// RetryTeardown starts the next teardown now instead of when it is due, e.g. once an obstacle was removed. The cluster's team
+// and platform admins may do this. It returns the current cluster.
 func (d *Service) RetryTeardown(ctx context.Context, p policy.Principal, ref string, deed Deed) (store.Row, error) {
 	row, deed, err := d.Authorize(ctx, p, ref, policy.ActRetry, deed)
 	if err != nil {

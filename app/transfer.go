@@ -13,8 +13,8 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// Transfer gives a cluster to another team of the principal's, and to an owner there (the principal, when empty). The new team
-// must have room: its quota and its budget are judged behind its lock. The cloud tags keep their original values.
+// Transfer gives a cluster to another of the principal's teams, and to an owner there (empty: the principal). The new team's
+// quota and budget must have space for it: they are judged under the team's lock. The tags in the cloud keep the names of its
 func (d *Service) Transfer(ctx context.Context, p policy.Principal, ref, team, owner string, deed Deed) (Change, error) {
 	row, deed, err := d.Authorize(ctx, p, ref, policy.ActTransfer, deed)
 	if err != nil {
@@ -33,7 +33,7 @@ func (d *Service) Transfer(ctx context.Context, p policy.Principal, ref, team, o
 	if err := wantedStill(row, "transferred"); err != nil {
 		return Change{}, err
 	}
-	if row.NeedsApproval && team != row.Team { // else whoever may approve there would decide what was asked for here
+	if row.NeedsApproval && team != row.Team { // otherwise the new team's approvers would decide on the old team's request
 		return Change{}, Fail(Conflict, "%s is waiting for an approval by team %s, and no other team can give it. Get it approved first, or create a cluster in team %s.",
 			row.Name, row.Team, team)
 	}
@@ -60,12 +60,12 @@ func (d *Service) Transfer(ctx context.Context, p policy.Principal, ref, team, o
 	return Change{Row: now, Words: moved(row, now, room)}, nil
 }
 
-// newHolder says what is wrong with the team and owner that a cluster should go to.
+// newHolder returns what is wrong with the new team and owner of a cluster.
 func newHolder(p policy.Principal, team, owner string, c profiles.Catalogue) (wrong []Field) {
 	teams := teamsOpenTo(p, c)
 	_, known, declared := c.Team(team)
 	switch {
-	case !p.May(policy.ActCreate, team): // of a team of others one does not learn whether there is one
+	case !p.May(policy.ActCreate, team): // the principal must not learn whether a team of others exists
 		wrong = append(wrong, Field{Name: "team", Detail: fmt.Sprintf("you may not create clusters for team %q, so you cannot transfer one to it", team), Accept: teams})
 	case declared && !known || !profiles.TeamName(team):
 		wrong = append(wrong, Field{Name: "team", Detail: fmt.Sprintf("there is no team %q", team), Accept: teams})
@@ -76,7 +76,7 @@ func newHolder(p policy.Principal, team, owner string, c profiles.Catalogue) (wr
 	return wrong
 }
 
-// teamsOpenTo are the teams somebody may create clusters for, as far as they can be listed.
+// teamsOpenTo returns the teams that somebody may create clusters for, as far as they can be listed.
 func teamsOpenTo(p policy.Principal, c profiles.Catalogue) []string {
 	teams, every := p.Teams(policy.RolesFor(policy.ActCreate)...)
 	if every {

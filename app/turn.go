@@ -10,7 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// approval is what has to be approved of a granted wish; nil: nothing. What is approved is exactly what was asked.
+// approval returns the approval that an accepted request needs; nil: none. It covers exactly what was requested.
 func approval(w ClusterRequest, v policy.Verdict, id string, asked []byte) *store.ApprovalAsk {
 	a := v.Approval
 	if a == nil {
@@ -21,7 +21,7 @@ func approval(w ClusterRequest, v policy.Verdict, id string, asked []byte) *stor
 	}
 }
 
-// turn is the place of a granted wish among those that wait; nil: it begins at once. What needs an approval takes its turn
+// turn returns an accepted request's entry in the queue; nil: it starts at once. One that needs an approval gets its turn
 // afterwards, so that many that are approved together pass no limit either.
 func turn(v policy.Verdict, u policy.Usage) *store.TurnAsk {
 	if len(v.Waits) == 0 && (v.Approval == nil || len(v.Grant.Limits) == 0) {

@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// Keepable says that a text can be kept: the database takes no NUL, and nothing but UTF-8. Doors refuse any other before
-// anybody looks for it.
+// Keepable reports whether a text can be stored: the database accepts only UTF-8 without NUL. Entry points refuse other texts
+// before they look anything up.
 func Keepable(text string) bool { return utf8.ValidString(text) && !strings.Contains(text, "\x00") }
 
-// Unkept are the named texts that cannot be kept, as fields.
+// Unkept returns the named texts that cannot be stored, as fields.
 func Unkept(texts map[string][]string) (wrong []Field) {
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		if !Keepable(name) || slices.ContainsFunc(texts[name], func(text string) bool { return !Keepable(text) }) {

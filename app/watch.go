@@ -11,20 +11,20 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// pageOfWatch is how many clusters are read at a time when all are shown.
+// pageOfWatch is how many clusters are read at a time if all are shown.
 const pageOfWatch = 200
 
-// View is whom a watch shows what it sees.
+// View receives what a watch sees.
 type View struct {
-	Who   func() policy.Principal // who looks, with the seats of this moment: a watch may outlive them
-	Every time.Duration           // between two beats
-	Begin func() error            // what was named is there, and it begins
+	Who   func() policy.Principal // who looks, with their current roles: a watch may outlive them
+	Every time.Duration           // between two calls of Beat
+	Begin func() error            // called once the named clusters were found
 	Show  func(store.Row) error
-	Beat  func() error // nothing happened for a while
+	Beat  func() error // called regularly, to keep the connection alive
 }
 
-// Watch shows what whoever looks may see of the named clusters, or of all that live, and then each of them again whenever it
-// changed, until ctx ends or the view returns an error. Who looks, and whether a cluster may be seen, is looked at anew each time.
+// Watch shows the named clusters, or all live ones that the principal may see, and then each of them again whenever it changed,
+// until ctx is done or the view returns an error. It checks each time who looks and whether they may see the cluster.
 func (d *Service) Watch(ctx context.Context, refs []string, v View) error {
 	p := v.Who()
 	var ids []string
@@ -71,7 +71,7 @@ func (d *Service) Watch(ctx context.Context, refs []string, v View) error {
 	}
 }
 
-// mayWatch refuses who may see nothing; of named clusters each says so by itself.
+// mayWatch refuses a principal that may see nothing; named clusters are checked one by one.
 func mayWatch(p policy.Principal, refs []string) error {
 	if len(refs) == 0 && len(p.Seats) == 0 {
 		return seatless()
@@ -79,15 +79,15 @@ func mayWatch(p policy.Principal, refs []string) error {
 	return nil
 }
 
-// watching is one watch.
+// watching is one running watch.
 type watching struct {
 	service *Service
-	ids     []string // none: all that live
+	ids     []string // none: all live ones
 	view    View
 	shown   map[string]look
 }
 
-// look is what a cluster looked like when it was shown.
+// look is a cluster's version and progress when it was last shown.
 type look struct {
 	version  int64
 	progress lifecycle.Progress
@@ -100,7 +100,7 @@ func (w *watching) changed(ctx context.Context, change store.Change) error {
 	return w.each(ctx, change.Clusters)
 }
 
-// all shows everything that looks different from when it was shown.
+// all shows every cluster that changed since it was shown.
 func (w *watching) all(ctx context.Context) error {
 	if len(w.ids) > 0 {
 		return w.each(ctx, w.ids)
@@ -122,7 +122,7 @@ func (w *watching) all(ctx context.Context) error {
 	}
 }
 
-// each shows the clusters that may be seen now; a share that was taken back, or a seat that was lost, says nothing.
+// each shows the clusters that may be seen now; a cluster whose share or role was lost is left out silently.
 func (w *watching) each(ctx context.Context, ids []string) error {
 	for _, id := range ids {
 		row, err := w.service.Seen(ctx, w.view.Who(), id)
@@ -148,7 +148,7 @@ func (w *watching) show(row store.Row) error {
 	}
 	w.shown[row.ID] = now
 	if row.Phase == lifecycle.Released {
-		delete(w.shown, row.ID) // nothing comes after it
+		delete(w.shown, row.ID) // no change follows
 	}
 	return w.view.Show(row)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// accept writes what a granted wish comes to: the wish, the cluster, its CREATE job, what has to be approved, its place among
-// those that wait, its first usage sample, the audit line, the places that show it and the wake-up.
+// accept writes everything that an accepted request creates: the request, the cluster, its CREATE job, the approval and the
+// queue turn it needs, the first usage sample, the audit line, the subscribers and the wake-up.
 func (c *change) accept(ctx context.Context, a Ask, row Row, g Acceptance) (Judged, error) {
 	var b batch
 	var written rowRecord
@@ -52,7 +52,7 @@ func (c *change) accept(ctx context.Context, a Ask, row Row, g Acceptance) (Judg
 	})
 }
 
-// fill gives the row what the service left open: ids, times and the beginning of its life.
+// fill sets what the service left open: ids, times and the initial state.
 func (c *change) fill(a Acceptance) Row {
 	row := a.Row
 	if row.ID == "" {
@@ -116,7 +116,7 @@ func (c *change) queueCluster(b *batch, row Row, asked map[string]string) {
 			@end_ttl, @end_max, @end_pr_closed, @pr_end_why, @end_label_removed, @end_run_finished, @end_claim, @created_at, @now)`, args)
 }
 
-// queueApproval writes what has to be approved before the cluster begins.
+// queueApproval writes the approval that the cluster needs before it starts.
 func (c *change) queueApproval(b *batch, row Row, a ApprovalAsk) {
 	b.do("ask for an approval", `
 		INSERT INTO approvals (id, kind, cluster_id, team, requested_by, why, asked, asked_at, head, needs, self_approval, by_role, created_at, expires_at)
@@ -127,7 +127,8 @@ func (c *change) queueApproval(b *batch, row Row, a ApprovalAsk) {
 		})
 }
 
-// queueSubscribers adds the places a pull request shows a cluster at, and asks to post there.
+// queueSubscribers adds what shows the cluster on its pull request (comment, check, deployment, and label where a label asked
+// for it), and asks to publish there.
 func (c *change) queueSubscribers(b *batch, row Row) {
 	kinds := []string{KindComment, KindCheck, KindDeployment}
 	if row.Door == byLabel {
@@ -144,7 +145,7 @@ func (c *change) queueSubscribers(b *batch, row Row) {
 	}
 }
 
-// byLabel is the door of a wish that was made with a label, as policy spells it.
+// byLabel is the entry point of a request that a label made, as policy spells it.
 const byLabel = "pr_label"
 
 // move is the metadata of an audit line: what happened, from where to where, and why.
@@ -165,5 +166,5 @@ type move struct {
 	Checks  json.RawMessage `json:"checks,omitempty"`
 }
 
-// place is a cluster's status and phase in one word.
+// place is a cluster's status and phase, as "STATUS/phase".
 func place(c lifecycle.Cluster) string { return string(c.Status) + "/" + string(c.Phase) }

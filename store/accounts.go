@@ -10,17 +10,17 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Owner is who signed in, as the sign-in showed it.
+// Owner is the signed-in principal, as the sign-in showed it.
 type Owner struct {
 	Principal string // id
 	Name      string
-	Proof     json.RawMessage // an object: what was proved, from which seats follow
+	Proof     json.RawMessage // a JSON object: the proved claims that roles follow from
 }
 
-// Account is an account elsewhere whose owner signed in and said that it is theirs.
+// Account is an account elsewhere that its owner linked while signed in.
 type Account struct {
 	Account  string // e.g. "github:maya"
-	Number   string // the account's own, which no renaming changes
+	Number   string // the account's id elsewhere, which a renaming does not change
 	Owner           // as of the last sign-in
 	LinkedAt time.Time
 	SeenAt   time.Time // of the last sign-in
@@ -28,7 +28,7 @@ type Account struct {
 
 const accountColumns = `account, number, principal, name, proof, linked_at, seen_at`
 
-// linkAccount makes an account its owner's. One that bears the name of another's, after a renaming, takes its place.
+// linkAccount links an account to its owner. An account that took over another's name in a renaming replaces it.
 func (c *change) linkAccount(ctx context.Context, account, number string, by Owner, d Deed) error {
 	tag, err := c.Exec(ctx, `
 		INSERT INTO accounts AS a (account, number, principal, name, proof, linked_at, seen_at) VALUES (@account, @number, @principal, @name, @proof, @now, @now)
@@ -46,7 +46,7 @@ func (c *change) linkAccount(ctx context.Context, account, number string, by Own
 	return c.did(d, "account_linked", "", act{After: map[string]string{"account": account, "principal": by.Principal}})
 }
 
-// AccountOf returns whose account it is. ErrNotFound: nobody said so.
+// AccountOf returns the link of an account. ErrNotFound: it is not linked.
 func (s *Store) AccountOf(ctx context.Context, account string) (Account, error) {
 	a, err := one[Account](ctx, s.pool, `SELECT `+accountColumns+` FROM accounts WHERE account = $1`, account)
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *Store) AccountOf(ctx context.Context, account string) (Account, error) 
 	return a, nil
 }
 
-// AccountsOf lists a principal's accounts elsewhere.
+// AccountsOf lists a principal's linked accounts.
 func (s *Store) AccountsOf(ctx context.Context, principal string) ([]Account, error) {
 	list, err := all[Account](ctx, s.pool, `SELECT `+accountColumns+` FROM accounts WHERE principal = $1 ORDER BY account`, principal)
 	if err != nil {
@@ -64,7 +64,7 @@ func (s *Store) AccountsOf(ctx context.Context, principal string) ([]Account, er
 	return list, nil
 }
 
-// Unlink makes an account nobody's. principal is whose it has to be; empty: whoever's it is. ErrNotFound: it is not.
+// Unlink removes an account's link. principal is the owner it must have; empty: any. ErrNotFound: there is no such link.
 func (s *Store) Unlink(ctx context.Context, account, principal string, d Deed) error {
 	err := s.write(ctx, func(c *change) error {
 		was, err := one[Account](ctx, c, `
@@ -81,7 +81,7 @@ func (s *Store) Unlink(ctx context.Context, account, principal string, d Deed) e
 	return nil
 }
 
-// SignedIn brings whoever's accounts up to what the sign-in showed. The trail is told when it shows something else than before.
+// SignedIn updates the principal's linked accounts from a sign-in. It writes an audit line for each whose proof changed.
 func (s *Store) SignedIn(ctx context.Context, by Owner, door string) error {
 	err := s.write(ctx, func(c *change) error {
 		seen, err := all[struct {
@@ -112,7 +112,7 @@ func (s *Store) SignedIn(ctx context.Context, by Owner, door string) error {
 	return nil
 }
 
-// object is never null.
+// object returns the proof, or an empty JSON object for null.
 func object(proof json.RawMessage) json.RawMessage {
 	if len(proof) == 0 || string(proof) == "null" {
 		return json.RawMessage(`{}`)
@@ -120,7 +120,7 @@ func object(proof json.RawMessage) json.RawMessage {
 	return proof
 }
 
-// person is whom an id means: an account elsewhere is its owner.
+// person returns the principal behind an id: the owner of a linked account, else the id itself.
 func (c *change) person(ctx context.Context, id string) (principal string, err error) {
 	err = c.QueryRow(ctx, `SELECT coalesce((SELECT principal FROM accounts WHERE account = $1), $1)`, id).Scan(&principal)
 	if err != nil {
@@ -129,8 +129,8 @@ func (c *change) person(ctx context.Context, id string) (principal string, err e
 	return principal, nil
 }
 
-// human is what the ids of one person have in common, as far as ids tell: IAM Identity Center calls people the same in SAML
-// and in the sessions of its roles. It may take two people for one, so it only ever keeps somebody from something.
+// human is the part that one person's ids share: IAM Identity Center uses the same name in SAML and in the sessions of its
+// roles. It may take two people for one, so use it only to deny something.
 func human(principal string) string {
 	if name, ok := strings.CutPrefix(principal, "saml:"); ok {
 		return strings.ToLower(name)
@@ -143,7 +143,7 @@ func human(principal string) string {
 	return principal
 }
 
-// same says whether two ids mean one person.
+// same reports whether two ids belong to one person.
 func (c *change) same(ctx context.Context, a, b string) (bool, error) {
 	first, err := c.person(ctx, a)
 	if err != nil {

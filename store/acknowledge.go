@@ -9,9 +9,9 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// Record remembers under which names something is about to be made. The acknowledgement is the transition: one transaction
-// stores the identity and moves the cluster into its next phase, or the lease says stop and nothing is stored.
-// The same record again is answered as before; ErrConflict: another one was acknowledged for this attempt.
+// Record stores the names under which a runner is about to create something. One transaction stores the identity and moves the
+// cluster into its next phase; if the lease says stop, nothing is stored. The same record again gets the same answer.
+// ErrConflict: another identity was recorded for this attempt.
 func (s *Store) Record(ctx context.Context, attemptID, tokenID string, id IdentityRow, artifacts []ArtifactRow) (Lease, error) {
 	var lease Lease
 	err := s.write(ctx, func(c *change) (err error) {
@@ -48,7 +48,7 @@ func (s *Store) Record(ctx context.Context, attemptID, tokenID string, id Identi
 	return lease, nil
 }
 
-// acknowledge stores the identity and lets the heart move the cluster in the same breath.
+// acknowledge stores the identity and applies the lifecycle's decision in the same transaction.
 func (c *change) acknowledge(ctx context.Context, f fenced, id IdentityRow) (Lease, error) {
 	phase := lifecycle.Claiming
 	if id.InfraID != "" {
@@ -84,7 +84,7 @@ func (c *change) acknowledge(ctx context.Context, f fenced, id IdentityRow) (Lea
 	return lease, c.poke(ctx, f.ID)
 }
 
-// recordable refuses what this attempt cannot have.
+// recordable returns an error for an identity that this attempt cannot have.
 func (f fenced) recordable(id IdentityRow) error {
 	switch {
 	case f.kind != lifecycle.Create:
@@ -102,7 +102,7 @@ func (f fenced) recordable(id IdentityRow) error {
 	return nil
 }
 
-// Contradiction says which field of what a runner says is not what is known. It is an ErrConflict.
+// Contradiction is a field in which a runner's report differs from what is stored. It is an ErrConflict.
 type Contradiction struct{ Field, Have, Said string }
 
 // Error implements error.
@@ -113,7 +113,7 @@ func (e *Contradiction) Error() string {
 // Unwrap makes it an ErrConflict.
 func (e *Contradiction) Unwrap() error { return ErrConflict }
 
-// placed refuses an account or a region that is not the cluster's: what is made there no teardown would look for.
+// placed refuses an account or a region that is not the cluster's: no teardown would look for what is made there.
 func (c *change) placed(ctx context.Context, f fenced, account, region string) error {
 	have, err := c.accountOf(ctx, f)
 	if err != nil {
@@ -132,7 +132,7 @@ func (c *change) placed(ctx context.Context, f fenced, account, region string) e
 	return nil
 }
 
-// accountOf is the cloud account of the cluster: the configured one, else the first that was recorded. Empty: neither is.
+// accountOf returns the cluster's cloud account: the configured one, else the first recorded. Empty: there is neither.
 func (c *change) accountOf(ctx context.Context, f fenced) (account string, err error) {
 	err = c.QueryRow(ctx, `
 		SELECT coalesce(nullif(c.spec ->> 'account', ''),
@@ -144,7 +144,7 @@ func (c *change) accountOf(ctx context.Context, f fenced) (account string, err e
 	return account, nil
 }
 
-// merged is the first identity with its empty fields taken from the second.
+// merged is the first identity, with its empty fields taken from the second.
 func merged(a, b IdentityRow) IdentityRow {
 	from := b.fields()
 	for i, field := range a.fields() {
@@ -156,7 +156,7 @@ func merged(a, b IdentityRow) IdentityRow {
 }
 
 type identityField struct {
-	name  string // the contract's
+	name  string // as in the API contract
 	value *string
 }
 

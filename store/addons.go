@@ -14,14 +14,14 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// Addon is what a cluster gets beside OpenShift, frozen at its acceptance. It holds no secret.
+// Addon is a set of Kubernetes objects that a cluster gets in addition to OpenShift, frozen at its acceptance. It holds no secret.
 type Addon struct {
 	Name      string
 	Manifests string      // a JSON List of Kubernetes objects
-	Waits     []AddonWait // for what it is there
+	Waits     []AddonWait // the conditions that show it is in place
 }
 
-// AddonWait is one condition that an add-on is there by.
+// AddonWait is one condition that must hold before an add-on counts as in place.
 type AddonWait struct {
 	Kind      string        `json:"kind"`
 	Name      string        `json:"name"`
@@ -30,7 +30,7 @@ type AddonWait struct {
 	Timeout   time.Duration `json:"timeout"`
 }
 
-// AddonState is what a runner tells of one add-on.
+// AddonState is what a runner reports about one add-on.
 type AddonState struct {
 	Name    string
 	There   bool   // applied, and every condition seen
@@ -39,10 +39,10 @@ type AddonState struct {
 	Next    string // what to do about it
 }
 
-// WantRefresh keeps somebody's wish to have a ready cluster's add-ons brought anew, and returns the job that does it. A cause (a
-// push's head, say) has one wish: the same again returns the job of the first. However many wishes come while one is met, the
-// newest is the one that is met next. ErrConflict: the cluster is not ready, no longer wanted, or has no add-ons. ErrStale: it is
-// not the one that was seen.
+// WantRefresh asks to apply a ready cluster's add-ons again, and returns the job that does it. A cause (a push's head, say)
+// counts once: the same cause again returns the first one's job. Of the requests made while a refresh runs, only the newest is
+// met next. ErrConflict: the cluster is not ready, is going away, or has no add-ons. ErrStale: the row is not the version that
+// the actor saw.
 func (s *Store) WantRefresh(ctx context.Context, cluster, cause string, d Deed) (job string, err error) {
 	out, err := s.changeSeen(ctx, cluster, d, func(c *change, cur held, out *Outcome) error {
 		err := c.QueryRow(ctx, `SELECT job_id FROM refreshes WHERE cluster_id = $1 AND cause = $2`, cur.ID, cause).Scan(&out.Job)
@@ -88,7 +88,7 @@ func (c *change) wantRefresh(ctx context.Context, cur held, cause string, d Deed
 	if err != nil {
 		return "", fmt.Errorf("keep the wish: %w", err)
 	}
-	// The tries for an older wish say nothing about this one. A scaling that failed still waits.
+	// Failures for an older request say nothing about this one. A scaling that failed still waits.
 	err = c.wish(ctx, cur.ID, `addons_wanted = addons_wanted + 1, addon_failures = 0,
 		retry_at = CASE WHEN scale_failures > 0 THEN retry_at END`, pgx.NamedArgs{})
 	if err != nil {
@@ -97,7 +97,7 @@ func (c *change) wantRefresh(ctx context.Context, cur held, cause string, d Deed
 	return job, c.did(d, "refresh_asked", cur.ID, act{move: move{Job: job}, After: cur.AddonsWanted + 1})
 }
 
-// queueAddons freezes what the cluster's add-ons are made of.
+// queueAddons stores the cluster's add-ons as they are at its acceptance.
 func (c *change) queueAddons(b *batch, cluster string, addons []Addon) error {
 	for i, a := range addons {
 		waits, err := json.Marshal(append([]AddonWait{}, a.Waits...))
@@ -126,7 +126,7 @@ func addonNames(addons []Addon) []string {
 	return names
 }
 
-// keepAddons writes what a runner tells of add-ons as conditions. What the cluster was not accepted with is nobody's to tell of.
+// keepAddons stores what a runner reports about add-ons as conditions. ErrConflict: the cluster was accepted without one.
 func (c *change) keepAddons(ctx context.Context, f fenced, states []AddonState) error {
 	if len(states) > 0 && f.kind != lifecycle.Create && f.kind != lifecycle.Configure {
 		return fmt.Errorf("%w: only a create or a refresh brings add-ons", ErrConflict)
@@ -146,10 +146,10 @@ func (c *change) keepAddons(ctx context.Context, f fenced, states []AddonState) 
 	return nil
 }
 
-// AddonCondition is how the condition of an add-on begins; its name follows.
+// AddonCondition is the prefix of an add-on's condition type; the add-on's name follows.
 const AddonCondition = "AddonApplied/"
 
-// setConfigured keeps the condition that says whether the add-ons are as they were last asked for.
+// setConfigured sets the condition that says whether the add-ons match the last request.
 func (c *change) setConfigured(ctx context.Context, cluster string, m lifecycle.JobMove) error {
 	q := Condition{Type: "Configured", Status: "False", Reason: m.Code, Message: m.Message}
 	switch m.To {

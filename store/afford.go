@@ -8,20 +8,20 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// Afford judges a change after which a cluster that exists will cost more: by what those of its scope use, counted behind the
-// same locks as a wish for a new cluster. An error of Judge refuses the change and comes back wrapped.
+// Afford judges a change that makes an existing cluster cost more, by the usage of its scope, counted behind the same locks as
+// for a new cluster. An error of Judge refuses the change and comes back wrapped.
 type Afford struct {
-	Scope Scope // for whom the cluster counts
+	Scope Scope // whose usage the cluster counts toward
 	Judge func(Usage, Rise) (warning string, err error)
 }
 
-// Rise is what a change makes a cluster take more, from now until its end.
+// Rise is what a change adds to a cluster's usage, from now until its end.
 type Rise struct {
 	Cents     int64
 	NodeHours float64
 }
 
-// waitToAfford takes the locks of the scope that judges; none where nobody does.
+// waitToAfford takes the locks of the scope; none if a is nil.
 func (c *change) waitToAfford(ctx context.Context, a *Afford) error {
 	if a == nil {
 		return nil
@@ -29,8 +29,8 @@ func (c *change) waitToAfford(ctx context.Context, a *Afford) error {
 	return c.wait(ctx, a.Scope.locks())
 }
 
-// afford has the change from cur to next judged. What makes the cluster take no more is nobody's to judge. ErrStale: the cluster
-// was given to another team since the scope was read.
+// afford judges the change from cur to next. A change that adds no usage is not judged. ErrStale: the cluster moved to another
+// team since the scope was read.
 func (c *change) afford(ctx context.Context, cur held, next lifecycle.Cluster, a *Afford) (warning string, err error) {
 	if a == nil {
 		return "", nil
@@ -55,8 +55,8 @@ func (c *change) afford(ctx context.Context, cur held, next lifecycle.Cluster, a
 	return a.Judge(used, rise)
 }
 
-// toCome is what the cluster takes from now until its end. Ends that a pull request or a run set do not count: they can be
-// taken back without being judged.
+// toCome is what the cluster uses from now until its end. Ends that a pull request or a run sets do not count: they can be
+// withdrawn without a judgement.
 func (h held) toCome(c lifecycle.Cluster, now time.Time) Rise {
 	end := lifecycle.Ends{TTL: c.Ends.TTL, Max: c.Ends.Max, Hold: c.Ends.Hold}.DestroyAt()
 	workers := c.WorkersWanted

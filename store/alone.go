@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Waiting is a delivery that is not worked yet, without its body.
+// Waiting is a delivery that is not processed yet, without its body.
 type Waiting struct {
 	Row          int64
 	Installation int64
@@ -17,7 +17,7 @@ type Waiting struct {
 
 const waitingColumns = `id AS row, installation, tries, received_at, try_at`
 
-// Undone returns a topic's unworked deliveries of one installation, in order of arrival. At most 200: who works them asks again.
+// Undone returns a topic's unprocessed deliveries of one installation, in order of arrival. At most 200: ask again for the rest.
 func (s *Store) Undone(ctx context.Context, topic string, installation int64) ([]Waiting, error) {
 	rows, err := all[Waiting](ctx, s.pool, `SELECT `+waitingColumns+` FROM deliveries
 		WHERE state = 'received' AND topic = $1 AND installation = $2 ORDER BY id LIMIT 200`, topic, installation)
@@ -27,7 +27,7 @@ func (s *Store) Undone(ctx context.Context, topic string, installation int64) ([
 	return rows, nil
 }
 
-// UndoneAbout returns the unworked deliveries of some topics that came in before a row, in order of arrival.
+// UndoneAbout returns the unprocessed deliveries of some topics that arrived before a row, in order of arrival.
 func (s *Store) UndoneAbout(ctx context.Context, topics []string, before int64) ([]Waiting, error) {
 	rows, err := all[Waiting](ctx, s.pool, `SELECT `+waitingColumns+` FROM deliveries
 		WHERE state = 'received' AND topic = ANY ($1) AND id < $2 ORDER BY id`, topics, before)
@@ -37,7 +37,7 @@ func (s *Store) UndoneAbout(ctx context.Context, topics []string, before int64) 
 	return rows, nil
 }
 
-// UndoneAfter returns the first unworked delivery of a topic that came in after a row; 0: there is none.
+// UndoneAfter returns the first unprocessed delivery of a topic that arrived after a row; 0: there is none.
 func (s *Store) UndoneAfter(ctx context.Context, topic string, after int64) (first int64, err error) {
 	err = s.pool.QueryRow(ctx, `
 		SELECT coalesce(min(id), 0) FROM deliveries WHERE state = 'received' AND topic = $1 AND id > $2`, topic, after).Scan(&first)
@@ -47,8 +47,8 @@ func (s *Store) UndoneAfter(ctx context.Context, topic string, after int64) (fir
 	return first, nil
 }
 
-// UndoneIn returns the unworked deliveries about a repository, by any of its names, that came in before a row: those of its pull
-// requests and commits too, in order of arrival.
+// UndoneIn returns the unprocessed deliveries about a repository, by any of its names, that arrived before a row, in order of
+// arrival. Those about its pull requests and commits are included.
 func (s *Store) UndoneIn(ctx context.Context, names []string, before int64) ([]Waiting, error) {
 	rows, err := all[Waiting](ctx, s.pool, `SELECT `+waitingColumns+` FROM deliveries
 		WHERE state = 'received' AND split_part(topic, '#', 1) = ANY ($1) AND id < $2 ORDER BY id`, names, before)
@@ -58,11 +58,11 @@ func (s *Store) UndoneIn(ctx context.Context, names []string, before int64) ([]W
 	return rows, nil
 }
 
-// unlockTimeout is how long an unlocking may take before its session is ended instead.
+// unlockTimeout is how long an unlock may take before the database session is closed instead.
 const unlockTimeout = 5 * time.Second
 
-// Alone runs fn while nobody else runs under the same key, in any process. ran is false, and fn untouched, when somebody
-// does. It keeps one connection for itself; the lock ends with it, so a killed process holds nobody up.
+// Alone runs fn while no process runs another under the same key. Otherwise ran is false and fn is not called. It holds one
+// connection of its own; the lock ends with that connection, so a killed process blocks nobody.
 func (s *Store) Alone(ctx context.Context, key string, fn func(context.Context) error) (ran bool, err error) {
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// answerKept is how long an answer is kept where nothing else is said.
+// answerKept is how long an answer is kept by default.
 const answerKept = 24 * time.Hour
 
-// earlierAnswer is what a principal's request with a key was answered with.
+// earlierAnswer selects the stored answer to a principal's request with a key.
 const earlierAnswer = `SELECT request, status, headers, body, expires_at FROM answers WHERE principal = $1 AND key = $2`
 
 type answerRecord struct {
@@ -21,7 +21,7 @@ type answerRecord struct {
 	ExpiresAt time.Time
 }
 
-// to is the answer to the same request; nil: it expired. ErrKeyReused: it answered another one.
+// to returns the answer if the request is the same; nil: it expired. ErrKeyReused: the key belongs to another request.
 func (r answerRecord) to(o Once, now time.Time) (*Answer, error) {
 	switch {
 	case !r.ExpiresAt.After(now):
@@ -32,7 +32,7 @@ func (r answerRecord) to(o Once, now time.Time) (*Answer, error) {
 	return &r.Answer, nil
 }
 
-// keepAnswer keeps what a request is answered with, over one that expired, and returns it as it will be read again.
+// keepAnswer stores the answer to a request, over an expired one, and returns it as it will be read again.
 func (c *change) keepAnswer(ctx context.Context, principal string, o Once, a Answer) (*Answer, error) {
 	if a.Headers == nil {
 		a.Headers = map[string]string{}

@@ -12,8 +12,8 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// Apply writes a decision in one transaction: row, attempts, jobs, audit, and River's jobs for the effects.
-// ErrStale: the row is no longer the one the decision was made for.
+// Apply writes a decision in one transaction: row, attempts, jobs, audit lines, and River's jobs for the effects. ErrStale: the
+// row changed since the decision was made.
 func (s *Store) Apply(ctx context.Context, d lifecycle.Decision, prevVersion int64) error {
 	err := s.write(ctx, func(c *change) error {
 		cur, err := c.lock(ctx, d.Next.ID)
@@ -38,7 +38,7 @@ type held struct {
 	machines  int // at acceptance; 0: not counted
 }
 
-// lock takes the cluster's row and reads the clock behind the lock.
+// lock takes the cluster's row lock and reads the clock while it holds it.
 func (c *change) lock(ctx context.Context, id string) (held, error) {
 	type record struct {
 		heartRecord
@@ -55,7 +55,7 @@ func (c *change) lock(ctx context.Context, id string) (held, error) {
 	return held{r.cluster(), r.HourlyCents, r.Nodes}, nil
 }
 
-// decide writes a decision over the locked row. What would change nothing bumps no version, so that nobody is told.
+// decide writes a decision to the locked row. A decision that changes nothing bumps no version, so no subscriber is updated.
 func (c *change) decide(ctx context.Context, cur held, d lifecycle.Decision) error {
 	acts := d.Close != nil || d.Open != "" || d.StopNow || len(d.Jobs) > 0
 	if d.Close != nil {
@@ -89,7 +89,7 @@ func (c *change) decide(ctx context.Context, cur held, d lifecycle.Decision) err
 	return nil
 }
 
-// moveCluster stores the next row and everything that tells of it.
+// moveCluster stores the next row and everything that follows from the move.
 func (c *change) moveCluster(ctx context.Context, cur held, d lifecycle.Decision) error {
 	version, err := c.updateCluster(ctx, cur, d.Next)
 	if err != nil {
@@ -101,7 +101,7 @@ func (c *change) moveCluster(ctx context.Context, cur held, d lifecycle.Decision
 			return err
 		}
 	}
-	if d.Close != nil { // a new fact: somebody has to decide what follows
+	if d.Close != nil { // a new fact: the cluster has to be reconciled again
 		if err := c.poke(ctx, cur.ID); err != nil {
 			return err
 		}
@@ -138,10 +138,10 @@ func (c *change) moveCluster(ctx context.Context, cur held, d lifecycle.Decision
 	return c.tell(ctx, cur, d, opened)
 }
 
-// tell writes the move into the audit trail and the Ready condition; progress alone is no move.
+// tell writes the move to the audit trail and to the Ready condition. Progress alone is not a move.
 func (c *change) tell(ctx context.Context, cur held, d lifecycle.Decision, opened int) error {
 	moved := place(cur.Cluster) != place(d.Next) || cur.Wish != d.Next.Wish || cur.Why != d.Next.Why
-	looks := d.Open == lifecycle.Create && d.Next.Phase == lifecycle.AwaitingCapacity // of that its attempt's row tells enough
+	looks := d.Open == lifecycle.Create && d.Next.Phase == lifecycle.AwaitingCapacity // its attempt's row shows that
 	if !moved && (d.Open == "" || looks) && d.Close == nil && !d.StopNow {
 		return nil
 	}
@@ -196,7 +196,7 @@ func (c *change) effects(cluster string, effects []lifecycle.Effect) {
 	}
 }
 
-// same reports that two states differ in nothing but when to look again.
+// same reports whether two states differ only in when to look again.
 func same(a, b lifecycle.Cluster) bool {
 	if !slices.Equal(a.Blockers, b.Blockers) {
 		return false
@@ -215,7 +215,7 @@ func same(a, b lifecycle.Cluster) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// round is a time as PostgreSQL keeps it.
+// round returns a time as PostgreSQL stores it: UTC, in microseconds.
 func round(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Time{}

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// ErrOwnApproval is a vote for what one asked for oneself, where that is for others.
+// ErrOwnApproval refuses a vote for one's own request where somebody else has to approve.
 var ErrOwnApproval = errors.New("what one asked for oneself is for others to approve")
 
 // ApprovalKind says what an approval is for.
@@ -17,11 +17,11 @@ type ApprovalKind string
 
 // The kinds.
 const (
-	ApproveCreate    ApprovalKind = "create"    // a cluster may begin
+	ApproveCreate    ApprovalKind = "create"    // the cluster may start
 	ApproveKubeadmin ApprovalKind = "kubeadmin" // the kubeadmin password is shown once
 )
 
-// ApprovalState is where an approval stands. All but pending are final, except that an approved one is used once.
+// ApprovalState is the state of an approval. All but pending are final, except that an approved one can be used once.
 type ApprovalState string
 
 // The states.
@@ -34,8 +34,8 @@ const (
 	ApprovalUsed     ApprovalState = "used"
 )
 
-// Approval is what waits for a person's word, or did. What it was asked for never changes: a vote for its id is a vote for
-// exactly that.
+// Approval is a request that waits, or waited, for people's votes. What it asks for never changes: a vote for its id is a vote
+// for exactly that.
 type Approval struct {
 	ID                   string
 	Kind                 ApprovalKind
@@ -45,11 +45,11 @@ type Approval struct {
 	Team                 string
 	RequestedBy          string // principal id
 	Why                  []string
-	Asked                string     // SHA-256 of what was asked, lower-case hex
-	AskedAt              *time.Time // by GitHub's clock, it was asked for no later than this; nil: GitHub tells no time for it
+	Asked                string     // SHA-256 of what is asked for, lower-case hex
+	AskedAt              *time.Time // requested no later than this, by GitHub's clock; nil: GitHub gives no time for it
 	Head                 string     // of the pull request it is bound to; empty: of none
 	Needs                int        // votes
-	Self                 bool       // the one who asked may vote
+	Self                 bool       // the requester may vote
 	ByRole               string     // whose votes count: "requester" or "platform_admin"
 	State                ApprovalState
 	CreatedAt, ExpiresAt time.Time
@@ -58,9 +58,9 @@ type Approval struct {
 	Votes                []ApprovalVote `db:"-"` // oldest first
 }
 
-// ApprovalVote is one person's word.
+// ApprovalVote is one person's vote.
 type ApprovalVote struct {
-	Principal string // the person, also where the word came through a linked account
+	Principal string // the person, also if a linked account voted
 	Approves  bool
 	Reason    string
 	Door      string
@@ -78,7 +78,7 @@ type ApprovalFilter struct {
 	Limit     int    // default 50, at most 500
 }
 
-// approvalColumns show one that nobody decided in time as expired, whether or not that was written down yet.
+// approvalColumns show an undecided approval past its deadline as expired, even if that is not stored yet.
 const approvalColumns = `
 	a.id, a.kind, a.cluster_id AS cluster, c.name AS cluster_name, c.profile, coalesce(c.spec->>'credentialsMode', '') AS credentials_mode, a.team, a.requested_by, a.why, a.asked, a.asked_at, a.head, a.needs, a.self_approval AS self, a.by_role,
 	` + approvalState + ` AS state, a.created_at, a.expires_at, a.decided_at, a.decided_why`
@@ -157,9 +157,9 @@ func approvalsIn(ctx context.Context, from source, where string, args pgx.NamedA
 	return list, nil
 }
 
-// ExpireApprovals closes what waits for a word that can no longer come: passwords that nobody granted in time, and what is
-// left of clusters that nobody wants any more, whose own end closes theirs. (A cluster that nobody approved in time is the
-// heart's to end.) It returns how many.
+// ExpireApprovals closes pending approvals that can no longer be decided: kubeadmin approvals past their deadline, and all of
+// clusters whose desired state is absent. (A cluster that nobody approved in time is ended by the lifecycle.) It returns how
+// many it closed.
 func (s *Store) ExpireApprovals(ctx context.Context) (n int, err error) {
 	err = s.write(ctx, func(c *change) error {
 		n, err = c.closeOver(ctx, "")
@@ -171,7 +171,7 @@ func (s *Store) ExpireApprovals(ctx context.Context) (n int, err error) {
 	return n, nil
 }
 
-// closeOver is ExpireApprovals for one cluster, or for all.
+// closeOver is ExpireApprovals for one cluster, or for all if cluster is empty.
 func (c *change) closeOver(ctx context.Context, cluster string) (n int, err error) {
 	type closed struct {
 		ID, Cluster, Why string

@@ -20,7 +20,7 @@ func (s *Store) OpenAttempt(ctx context.Context, cluster string) (LaunchSpec, er
 	return spec, nil
 }
 
-// AttemptSpec returns everything a runner's spec is built from, open or closed.
+// AttemptSpec returns everything that a runner's spec is built from. The attempt may be open or closed.
 func (s *Store) AttemptSpec(ctx context.Context, attempt string) (SpecRow, error) {
 	var spec SpecRow
 	var cluster string
@@ -49,10 +49,10 @@ func (s *Store) AttemptSpec(ctx context.Context, attempt string) (SpecRow, error
 	return spec, nil
 }
 
-// AttemptScope is what is known of an attempt without its runner: everything the runner reports must be of it.
+// AttemptScope is what the control plane itself knows of an attempt: everything its runner reports must match it.
 type AttemptScope struct {
 	Cluster                  string // id
-	Installation             string // the control plane that accepted the cluster, by the cluster's tags; empty: not told
+	Installation             string // the control plane that accepted the cluster, from the cluster's tags; empty: unknown
 	Number                   int
 	Kind                     lifecycle.Kind
 	Token                    string // token id (jti) of the attempt's JWT
@@ -94,7 +94,7 @@ func (s *Store) artifacts(ctx context.Context, cluster string) ([]ArtifactRow, e
 	return out, nil
 }
 
-// fenced is an attempt that a runner speaks for, its cluster locked, seen through its token.
+// fenced is a runner's attempt, read after its token was checked, with its cluster locked.
 type fenced struct {
 	held
 	id        string
@@ -145,7 +145,7 @@ func (c *change) hold(ctx context.Context, attempt, token string) (fenced, error
 	return f, nil
 }
 
-// stop says why this runner has to stop; empty: it may go on.
+// stop returns why this runner has to stop; empty: it may go on.
 func (f fenced) stop() string {
 	switch {
 	case f.closed && f.result.Message != "":
@@ -160,7 +160,7 @@ func (f fenced) stop() string {
 	return ""
 }
 
-// unwanted says why nothing new may begin outside; it is stop and the wish.
+// unwanted returns why nothing new may be created in the cloud: stop's reason, or that the cluster's desired state is absent.
 func (f fenced) unwanted() string {
 	if why := f.stop(); why != "" {
 		return why
@@ -171,7 +171,7 @@ func (f fenced) unwanted() string {
 	return ""
 }
 
-// renew extends the lease from now on.
+// renew extends the lease, counted from now.
 func (c *change) renew(ctx context.Context, f fenced) (Lease, error) {
 	lease := Lease{Stop: f.stop(), Until: c.leaseEnd()}
 	if _, err := c.Exec(ctx, `UPDATE attempts SET lease_until = $2 WHERE id = $1`, f.id, lease.Until); err != nil {

@@ -23,14 +23,14 @@ type SpecRow struct {
 	Addons     []Addon       // a create or configure attempt is to bring, in this order
 }
 
-// Lease answers everything a runner says.
+// Lease is the answer to each of a runner's calls.
 type Lease struct {
 	Stop   string    // why to stop; empty: go on
 	Until  time.Time // the lease, on the database's clock; zero where it was not renewed
-	Closed bool      // the attempt is over: its token is not renewed any more
+	Closed bool      // the attempt is over: its token is no longer renewed
 }
 
-// IdentityRow is what was acknowledged before anything was created under it. Each field is written once.
+// IdentityRow is what was recorded before anything was created under it. Each field is written once.
 type IdentityRow struct {
 	InfraID, ClusterUUID, CCOName  string
 	Account, Region, ReleaseDigest string
@@ -49,7 +49,7 @@ type ArtifactRow struct {
 	TakenAt     time.Time
 }
 
-// ReportRow tells progress. Seq rises by one per attempt; a repeated seq changes nothing.
+// ReportRow is a progress report. Seq rises by one per attempt; a repeated seq changes nothing.
 type ReportRow struct {
 	Seq       int
 	Phase     lifecycle.Phase
@@ -57,20 +57,20 @@ type ReportRow struct {
 	Step      string
 	Account   string        // as preflight saw it
 	Log       string        // redacted lines
-	Artifacts []ArtifactRow `json:"snapshots"` // the contract's word: a spooled report is read as it was written
+	Artifacts []ArtifactRow `json:"snapshots"` // the contract's name: a spooled report is read as it was written
 	Pass      *PassRow
 	ToolExit  *ToolExitRow
-	Addons    []AddonState // what became of add-ons since the report before
-	Late      bool         // read from the spool of a runner that acts no more: it renews no lease
+	Addons    []AddonState // what became of add-ons since the last report
+	Late      bool         // from the spool of a runner that no longer acts: it renews no lease
 }
 
-// ToolExitRow tells that the installer's process ended.
+// ToolExitRow says that the installer's process ended.
 type ToolExitRow struct {
 	Code int // -1: killed by a signal
 	At   time.Time
 }
 
-// PassRow is one verification pass as the runner tells it.
+// PassRow is one verification pass as the runner reports it.
 type PassRow struct {
 	Number     int
 	Account    string
@@ -78,7 +78,7 @@ type PassRow struct {
 	Control    string          // what the positive control saw; empty: it failed
 	Queries    json.RawMessage // what was asked and what came back
 	Leftovers  json.RawMessage // a JSON list; empty: nothing found
-	Words      []string        // the leftovers in words
+	Words      []string        // the leftovers as text
 	Clean      bool
 }
 
@@ -95,7 +95,7 @@ type ResultRow struct {
 	Addons    *int     // of a create or configure, how many add-ons are there
 }
 
-// AttemptRow is one try at a job, as people are shown it.
+// AttemptRow is one attempt at a job, as people see it.
 type AttemptRow struct {
 	Number                              int
 	Kind                                lifecycle.Kind
@@ -108,10 +108,10 @@ type AttemptRow struct {
 	Reason, Message, Whose, Next        string
 	Retryable                           bool
 	WorkersWanted, WorkersSeen          *int // of a scale
-	AddonsWanted, AddonsSeen            *int // the wish that a configure meets; how many it, or a create, saw there
+	AddonsWanted, AddonsSeen            *int // number of the refresh that a configure serves; how many add-ons it, or a create, saw in place
 }
 
-// VerificationRow is one stored verification pass: the proof a release rests on.
+// VerificationRow is one stored verification pass: the evidence for a cluster's release.
 type VerificationRow struct {
 	Attempt    int // number
 	Number     int
@@ -129,14 +129,14 @@ type VerificationRow struct {
 type Event struct {
 	At       time.Time
 	Actor    string
-	Name     string `db:"-"` // how people are shown the actor; filled in by whoever shows it
+	Name     string `db:"-"` // the actor's display name; whoever shows the event fills it in
 	Action   string
 	From, To string // "STATUS/phase" of a decided move; empty otherwise
 	Why      string
 	Meta     json.RawMessage
 }
 
-// Condition is one observed truth about a cluster.
+// Condition is one observed fact about a cluster.
 type Condition struct {
 	Type, Status, Reason, Message string // Status is True, False or Unknown
 	At                            time.Time

@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// Lifecycle is the actor of what the control plane decided itself.
+// Lifecycle is the actor of the control plane's own decisions.
 const Lifecycle = "lifecycle"
 
-// auditLine is one line of the trail before it has its place in the chain.
+// auditLine is one line of the audit trail before it has its place in the hash chain.
 type auditLine struct {
 	actor, action, door, cluster, meta string
 	at                                 time.Time
 }
 
-// Audit writes one line of the audit trail, e.g. before something is read that must never be read unseen. cluster may be
-// empty; meta becomes a JSON object and must hold no secret.
+// Audit writes one line of the audit trail, e.g. before a secret is read, so that no read goes unrecorded. cluster may be empty;
+// meta becomes a JSON object and must hold no secret.
 func (s *Store) Audit(ctx context.Context, d Deed, action, cluster string, meta any) error {
 	if meta == nil {
 		meta = struct{}{}
@@ -26,8 +26,8 @@ func (s *Store) Audit(ctx context.Context, d Deed, action, cluster string, meta 
 	return s.write(ctx, func(c *change) error { return c.line(d.Actor, action, d.Door, cluster, meta) })
 }
 
-// AuditRefusal writes that somebody was refused something about a cluster. The same refusal of the same actor within a
-// minute is not written again, so that repeating it cannot fill the trail.
+// AuditRefusal records that an actor was refused something about a cluster. The same refusal within a minute is not written
+// again, so that repeating it cannot fill the trail.
 func (s *Store) AuditRefusal(ctx context.Context, d Deed, action, cluster, why string) error {
 	return s.write(ctx, func(c *change) error {
 		var told bool
@@ -44,7 +44,7 @@ func (s *Store) AuditRefusal(ctx context.Context, d Deed, action, cluster, why s
 	})
 }
 
-// audit adds one line of the trail to the change.
+// audit adds one line of the audit trail to the change.
 func (c *change) audit(_ context.Context, actor, action, cluster string, meta any) error {
 	door := ""
 	if m, ok := meta.(move); ok {
@@ -62,11 +62,11 @@ func (c *change) line(actor, action, door, cluster string, meta any) error {
 	return nil
 }
 
-// keepable is JSON as PostgreSQL takes it: without NUL, whoever's words hold one.
+// keepable replaces NUL, which PostgreSQL does not store in JSON.
 func keepable(raw []byte) []byte { return bytes.ReplaceAll(raw, []byte(`\u0000`), []byte(`\ufffd`)) }
 
 // insertLines writes the change's lines. The database gives each its place in the chain, under a lock that lasts until the
-// commit: nothing that may wait comes after.
+// commit: nothing that may wait comes after it.
 func (c *change) insertLines(ctx context.Context) error {
 	if len(c.lines) == 0 {
 		return nil

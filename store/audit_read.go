@@ -11,19 +11,19 @@ import (
 	"github.com/ocpctl/ocpctl/store/auditchain"
 )
 
-// AuditLine is one line of the trail with its place in the chain.
+// AuditLine is one line of the audit trail with its place in the hash chain.
 type AuditLine = auditchain.Line
 
-// AuditProof is what a verification of the trail found.
+// AuditProof is what a verification of the audit trail found.
 type AuditProof = auditchain.Proof
 
-// AuditHead is a line's place and hash.
+// AuditHead is a line's sequence number and hash.
 type AuditHead = auditchain.Head
 
-// AuditFilter selects lines of the trail; empty fields do not filter.
+// AuditFilter selects lines of the audit trail; empty fields do not filter.
 type AuditFilter struct {
 	Actor, Action, Cluster, Door string
-	Teams                        []string  // only lines about these teams' clusters; nil: all, those about no cluster too
+	Teams                        []string  // only lines about these teams' clusters; nil: all, also those about no cluster
 	From, To                     time.Time // From is in, To is not
 	Oldest                       bool      // oldest first, as an export is written; else newest first
 	Cursor                       string    // seq of the last line seen
@@ -33,8 +33,8 @@ type AuditFilter struct {
 const auditColumns = `
 	e.seq, e.created_at AS at, e.actor, e.action, e.door, coalesce(e.target_cluster_id, '') AS cluster, e.metadata::text AS metadata, e.previous, e.hash`
 
-// AuditPage returns a page of the trail and the cursor of the next one; empty when this is the last. ErrConflict: the cursor
-// is none.
+// AuditPage returns a page of the audit trail and the cursor of the next; empty: this is the last. ErrConflict: the cursor is
+// invalid.
 func (s *Store) AuditPage(ctx context.Context, f AuditFilter) (page []AuditLine, next string, err error) {
 	var actors []string
 	if f.Actor != "" {
@@ -47,7 +47,7 @@ func (s *Store) AuditPage(ctx context.Context, f AuditFilter) (page []AuditLine,
 		return nil, "", fmt.Errorf("read the audit trail: %w", err)
 	}
 	limit := pageOf(f.Limit)
-	args["limit"] = limit + 1 // one more tells whether there is a next page
+	args["limit"] = limit + 1 // one more shows whether there is a next page
 	order := "DESC"
 	if f.Oldest {
 		order = "ASC"
@@ -86,13 +86,13 @@ func (f AuditFilter) where(actors []string) (string, pgx.NamedArgs, error) {
 	return w.where(), w.args, nil
 }
 
-// verifyBatch is how many lines are read at a time: few enough that nobody waits for them.
+// verifyBatch is how many lines are read at a time: few enough that no other query waits for them.
 const verifyBatch = 5000
 
-// VerifyAudit reads the whole trail and computes every hash again, without the database's help. known are heads from
-// earlier proofs, kept elsewhere: a trail that was written anew as a whole is seen by them alone.
+// VerifyAudit reads the whole trail and recomputes every hash without the database's help. known are heads from earlier proofs,
+// kept elsewhere: only they reveal a trail that was rewritten as a whole.
 //
-// What is written meanwhile is left out. Lines up to the head are all there: a line and the head are written as one.
+// Lines written meanwhile are left out. All lines up to the head are there: a line and the head are written in one transaction.
 func (s *Store) VerifyAudit(ctx context.Context, known ...AuditHead) (AuditProof, error) {
 	type end struct {
 		Seq, Last int64
@@ -114,7 +114,7 @@ func (s *Store) VerifyAudit(ctx context.Context, known ...AuditHead) (AuditProof
 			return AuditProof{}, fmt.Errorf("read the audit trail behind line %d: %w", last, err)
 		}
 		if len(lines) == 0 {
-			break // taken out meanwhile: the head tells
+			break // removed meanwhile: the head shows it
 		}
 		for _, l := range lines {
 			v.Add(l)

@@ -8,12 +8,12 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// ringPause is the least time between two rings of the bell.
+// ringPause is the least time between two notifications.
 const ringPause = 2 * time.Millisecond
 
-// bell tells River's clients, after a commit, that a queue has work. River notifies too, but drops what comes within its
-// fetch cooldown, and a notification inside a transaction makes all commits queue behind one lock while they wait for
-// the disk. A ring that is lost costs one poll interval.
+// bell notifies River's clients, after a commit, that a queue has work. River notifies too, but drops notifications within its
+// fetch cooldown, and a notification inside a transaction makes all commits queue behind one lock while they wait for the disk.
+// A lost notification costs one poll interval.
 type bell struct {
 	pool   *pgxpool.Pool
 	rung   map[string]*atomic.Bool
@@ -31,7 +31,7 @@ func newBell(pool *pgxpool.Pool) *bell {
 	return b
 }
 
-// ring never blocks.
+// ring asks for a notification about the queues. It never blocks.
 func (b *bell) ring(queues ...string) {
 	for _, queue := range queues {
 		b.rung[queue].Store(true)
@@ -41,7 +41,7 @@ func (b *bell) ring(queues ...string) {
 	}
 	select {
 	case b.wake <- struct{}{}:
-	default: // already on its way
+	default: // one is pending already
 	}
 }
 
@@ -70,7 +70,7 @@ func (b *bell) run(ctx context.Context) {
 	}
 }
 
-// tell sends River's own notification; a transaction that does nothing else is not waited for on disk.
+// tell sends River's own notification. A transaction that does nothing else does not wait for the disk.
 func (b *bell) tell(ctx context.Context) {
 	var payloads []string
 	for queue, rung := range b.rung {
@@ -78,7 +78,7 @@ func (b *bell) tell(ctx context.Context) {
 			payloads = append(payloads, `{"queue": "`+queue+`"}`)
 		}
 	}
-	// An error is not worth more than the poll it costs: whoever needs the database meets it himself.
+	// A failure costs no more than one poll interval, and whoever needs the database sees the error anyway.
 	_, _ = b.pool.Exec(ctx, `
 		SELECT pg_notify(current_schema() || '.river_insert', payload) FROM unnest($1::text[]) AS payload`, payloads)
 }

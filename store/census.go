@@ -8,13 +8,13 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// Census is how many clusters and jobs stand where, and how many findings are open.
+// Census counts clusters and jobs by state, and open findings.
 type Census struct {
 	Clusters map[lifecycle.Status]int64
 	Jobs     []JobCount
 	Findings map[lifecycle.FindingKind]int64
-	Room     map[string]int64 // reservations by state, as far as they count: granted, waiting
-	Again    map[string]int64 // webhooks GitHub was asked to send again, by state: came, awaited, given_up
+	Room     map[string]int64 // reservations that count, by state: granted, waiting
+	Again    map[string]int64 // webhooks that GitHub was asked to send again, by state: came, awaited, given_up
 	Budgets  []GitHubBudget
 	Away     map[int64]time.Duration // for how long GitHub has not answered, by installation
 }
@@ -31,11 +31,11 @@ type JobCount struct {
 	N      int64
 }
 
-// findingKinds are all there are: none of a kind is said too.
+// findingKinds are all kinds: a kind without findings is counted as 0.
 var findingKinds = []lifecycle.FindingKind{lifecycle.Orphan, lifecycle.Overdue, lifecycle.Stuck, lifecycle.Blocked,
 	lifecycle.Remains, lifecycle.FailingDelivery, lifecycle.FailedJob}
 
-// Census counts every cluster and job ever, and every open finding, grouped.
+// Census counts every cluster and job ever, and every open finding, by group.
 func (s *Store) Census(ctx context.Context) (Census, error) {
 	out := Census{Clusters: map[lifecycle.Status]int64{}, Findings: map[lifecycle.FindingKind]int64{}, Room: map[string]int64{granted: 0, waiting: 0}}
 	for status := range lifecycle.Phases {

@@ -11,8 +11,7 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// change is one transaction in the making: the rows written through it, and what is inserted at its end: River's jobs, and
-// the lines of the audit trail.
+// change is one transaction: the rows written through it, and the River jobs and audit lines that are inserted at its end.
 type change struct {
 	pgx.Tx
 	store *Store
@@ -21,8 +20,8 @@ type change struct {
 	lines []auditLine
 }
 
-// write runs one change. Locks are taken in one order everywhere: the cluster's row, then its attempt's; that of the audit
-// trail's head is the last of all, so that whoever holds it waits for nobody.
+// write runs one change. Locks are taken in one order everywhere: the cluster's row, then its attempt's, and the audit trail's
+// head last, so that whoever holds it waits for nobody.
 func (s *Store) write(ctx context.Context, do func(*change) error) error {
 	tx, err := s.pool.Begin(ctx)
 	if err != nil {
@@ -50,7 +49,7 @@ func (s *Store) write(ctx context.Context, do func(*change) error) error {
 	return nil
 }
 
-// enqueue has the jobs inserted with the change. Asking twice is asking once.
+// enqueue has the jobs inserted with the change. Duplicates are dropped.
 func (c *change) enqueue(jobs ...river.JobArgs) {
 	for _, job := range jobs {
 		if !slices.Contains(c.jobs, job) { // all arguments are comparable structs
@@ -59,7 +58,7 @@ func (c *change) enqueue(jobs ...river.JobArgs) {
 	}
 }
 
-// insertJobs inserts in a fixed order: two changes that ask for the same jobs must not wait for each other in a circle.
+// insertJobs inserts in a fixed order, so that two changes that insert the same jobs cannot deadlock.
 func (c *change) insertJobs(ctx context.Context) (queues []string, err error) {
 	if len(c.jobs) == 0 {
 		return nil, nil
@@ -81,7 +80,7 @@ func (c *change) insertJobs(ctx context.Context) (queues []string, err error) {
 
 func jobKey(job river.JobArgs) string { return fmt.Sprintf("%s %v", job.Kind(), job) }
 
-// poke counts a new fact and asks for a look at the cluster.
+// poke counts a new fact about the cluster and enqueues a reconcile.
 func (c *change) poke(ctx context.Context, cluster string) error {
 	var pokes int64
 	err := c.QueryRow(ctx, `UPDATE clusters SET pokes = pokes + 1 WHERE id = $1 RETURNING pokes`, cluster).Scan(&pokes)
@@ -92,7 +91,7 @@ func (c *change) poke(ctx context.Context, cluster string) error {
 	return nil
 }
 
-// publish tells every place that shows the cluster that its words may have changed.
+// publish enqueues an update of every subscriber of the cluster.
 func (c *change) publish(ctx context.Context, cluster string, version int64) error {
 	rows, err := c.Query(ctx, `
 		UPDATE subscribers SET wanted_version = @version, nudge_at = @nudge

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Claim gives the attempt to the first pod that asks, for ever. ErrFenced: another pod has it, or it is closed, and this
-// pod must end. A lease that says stop gives nothing.
+// Claim gives the attempt to the first pod that asks, for good. ErrFenced: another pod has it, or it is closed, and this pod
+// must exit. With a lease that says stop, nothing is claimed.
 func (s *Store) Claim(ctx context.Context, attemptID, tokenID, pod string) (Lease, error) {
 	if pod == "" {
 		return Lease{}, fmt.Errorf("claim attempt %s: %w: a pod needs a name", attemptID, ErrConflict)

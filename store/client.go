@@ -15,35 +15,35 @@ import (
 
 const (
 	fetchCooldown = 10 * time.Millisecond
-	fetchPoll     = 500 * time.Millisecond // the bell rings for every commit; polling four queues ten times a second costs 4 % of a core
-	jobTimeout    = 30 * time.Second       // long work lives in runners, not in jobs
+	fetchPoll     = 500 * time.Millisecond // the bell notifies after every commit; polling four queues ten times a second costs 4 % of a core
+	jobTimeout    = 30 * time.Second       // long work runs in runners, not in jobs
 	rescueAfter   = time.Minute
 	keepCompleted = 10 * time.Minute
 	softStop      = 10 * time.Second
 
-	spareConns = 6 // for what everybody asks beside
+	spareConns = 6 // for all other queries
 
 	retryBase = time.Second
 	retryMax  = time.Minute
 )
 
-// RiverConfig says what a client works on.
+// RiverConfig configures a River client.
 type RiverConfig struct {
 	Instance string         // this process's name, from Store.Instance; empty: River makes one up
 	Queues   map[string]int // queue → jobs at once; nil: all four queues with their defaults
 	Periodic []*river.PeriodicJob
 	Logger   *slog.Logger // nil: River's own
 
-	Log     *slog.Logger      // where failed jobs are told of; nil: slog's default
-	OnError func(kind string) // counts a failed job; nil: nobody counts
+	Log     *slog.Logger      // logs failed jobs; nil: slog's default
+	OnError func(kind string) // counts a failed job; nil: they are not counted
 }
 
-// NewClient returns a River client that works the registered workers' jobs. Start and stop it; the pool stays the caller's.
+// NewClient returns a River client that runs the registered workers' jobs. The caller starts and stops it, and keeps the pool.
 func NewClient(_ context.Context, pool *pgxpool.Pool, workers *river.Workers, c RiverConfig) (*river.Client[pgx.Tx], error) {
 	if c.Queues == nil {
 		c.Queues = map[string]int{QueueInbox: 10, QueueHeart: 20, QueueEffects: 10, QueueWords: 10}
 	}
-	// A worker that works alone holds one connection and asks with another: were all held, all would wait for each other.
+	// A worker under Alone holds one connection and queries through another: if all were held, all would wait for each other.
 	if need := c.Queues[QueueInbox] + c.Queues[QueueWords] + spareConns; int(pool.Config().MaxConns) < need {
 		return nil, fmt.Errorf("make the River client: the database's pool_max_conns is %d; these workers need %d or more", pool.Config().MaxConns, need)
 	}
@@ -76,7 +76,7 @@ func NewClient(_ context.Context, pool *pgxpool.Pool, workers *river.Workers, c 
 	return client, nil
 }
 
-// retryPolicy doubles from a second to a minute: what waits longer than that is asked for again by WakeDue.
+// retryPolicy doubles the wait from a second to a minute. WakeDue asks again for what waits longer than that.
 type retryPolicy struct{}
 
 // NextRetry implements river.ClientRetryPolicy.

@@ -8,38 +8,38 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// Deed is who does something, through which door, and why: what the audit trail says of it.
+// Deed is who does something, through which entry point, and why. The audit trail records it.
 type Deed struct {
 	Actor   string // principal id, e.g. "saml:maya@acme.example"
-	Name    string // how people are shown the actor; empty: by the id
-	Door    string // where it came in, e.g. "api" or "pr_comment"
+	Name    string // display name of the actor; empty: the id
+	Door    string // the entry point, e.g. "api" or "pr_comment"
 	Why     string // in the actor's words; empty: the actor asked for it
-	Version int64  // of the row that the actor saw (If-Match); 0: whichever it is now
+	Version int64  // of the row that the actor saw (If-Match); 0: any
 
-	Verdict any // policy's answer, kept in the audit trail with what was done; nil: none was asked for
+	Verdict any // policy's answer, kept in the audit trail; nil: policy was not asked
 
-	Afford *Afford    // judges what the deed makes the cluster cost more; nil: nobody does
-	Reply  *ReplyOnce // is saved with what was done; nil: there is none
+	Afford *Afford    // judges what the change adds to the cluster's usage; nil: not judged
+	Reply  *ReplyOnce // is saved with the change; nil: there is none
 }
 
-// ReplyOnce is the reply to what caused a change. It is saved in the same transaction, so that a cause that is worked twice (its
-// process died in between, or its webhook came again) changes nothing the second time.
+// ReplyOnce is the reply to the cause of a change. It is saved in the same transaction, so that a cause that is processed twice
+// (the process died in between, or the webhook came again) changes nothing the second time.
 type ReplyOnce struct {
 	Cause string
 	Build func(Outcome) Reply // builds the reply from what was done; its Cause is filled in
 }
 
-// Outcome is what a change did. Only the fields that the change speaks of are set; all are zero where the cause was answered before.
+// Outcome is what a change did. Only the fields that apply to the change are set; all are zero if the cause was answered before.
 type Outcome struct {
-	Job           string         // that does it
-	Already       bool           // it was so before, and nothing was changed
+	Job           string         // the job that does it
+	Already       bool           // it was so before; nothing was changed
 	Before, After lifecycle.Ends // of an extension or a hold
 	Capped        bool           // the profile's maximum cut it short
-	Warning       string         // what policy says although it lets the change pass; empty: nothing
+	Warning       string         // policy's warning about a change that it allows; empty: none
 	Approval      Approval       // as it stands after a vote
 }
 
-// why is never empty.
+// why is the reason for the audit trail; never empty.
 func (d Deed) why() string {
 	if d.Why == "" {
 		return d.name() + " asked for it"
@@ -47,10 +47,10 @@ func (d Deed) why() string {
 	return d.Why
 }
 
-// name is the actor in words that people read.
+// name is the actor's display name, else the id.
 func (d Deed) name() string { return cmp.Or(d.Name, d.Actor) }
 
-// meant is ErrStale when the row is no longer the one the actor saw.
+// meant returns ErrStale if the row is no longer the version that the actor saw.
 func (d Deed) meant(cur held) error {
 	if d.Version != 0 && d.Version != cur.Version {
 		return ErrStale
@@ -58,7 +58,7 @@ func (d Deed) meant(cur held) error {
 	return nil
 }
 
-// act is the metadata of a person's act: why, and what was so before and is now.
+// act is the metadata of a person's action: why, and the values before and after.
 type act struct {
 	move
 	Before   any    `json:"before,omitempty"`
@@ -68,7 +68,7 @@ type act struct {
 	Verdict  any    `json:"verdict,omitempty"`
 }
 
-// did writes an act into the trail.
+// did writes an action to the audit trail.
 func (c *change) did(d Deed, action, cluster string, a act) error {
 	if a.Why == "" {
 		a.Why = d.why()
@@ -77,7 +77,7 @@ func (c *change) did(d Deed, action, cluster string, a act) error {
 	return c.line(d.Actor, action, d.Door, cluster, a)
 }
 
-// changeSeen runs do on the locked cluster if it is still the one that the actor saw.
+// changeSeen runs do on the locked cluster. ErrStale: the row is not the version that the actor saw.
 func (s *Store) changeSeen(ctx context.Context, id string, d Deed, do func(*change, held, *Outcome) error) (Outcome, error) {
 	return s.changeOnce(ctx, id, d, func(c *change, cur held, out *Outcome) error {
 		if err := d.meant(cur); err != nil {
@@ -87,15 +87,15 @@ func (s *Store) changeSeen(ctx context.Context, id string, d Deed, do func(*chan
 	})
 }
 
-// changeOnce runs do on the locked cluster, and saves the reply with it, unless the cause was answered before. The locks of what
-// is counted come before the row's, as in a create.
+// changeOnce runs do on the locked cluster and saves the reply with it, unless the cause was answered before. The locks of the
+// usage count come before the row's, as in a create.
 func (s *Store) changeOnce(ctx context.Context, id string, d Deed, do func(*change, held, *Outcome) error) (out Outcome, err error) {
 	err = s.write(ctx, func(c *change) error {
 		out = Outcome{} // of a try whose transaction was rolled back
 		if err := c.waitToAfford(ctx, d.Afford); err != nil {
 			return err
 		}
-		cur, err := c.lock(ctx, id) // from here on one change at a time
+		cur, err := c.lock(ctx, id) // from here on, one change at a time
 		if err != nil {
 			return err
 		}

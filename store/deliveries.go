@@ -10,22 +10,22 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// DeliveryState says whether a delivery was worked.
+// DeliveryState says whether a delivery was processed.
 type DeliveryState string
 
 // The states.
 const (
-	DeliveryReceived DeliveryState = "received" // it waits, or is being worked
+	DeliveryReceived DeliveryState = "received" // it waits, or is being processed
 	DeliveryDone     DeliveryState = "done"
-	DeliveryFailed   DeliveryState = "failed" // it can never be worked
+	DeliveryFailed   DeliveryState = "failed" // it can never be processed
 )
 
-// DeliveryInfo is what came in and what became of it, without its body.
+// DeliveryInfo is a delivery and what became of it, without its body.
 type DeliveryInfo struct {
 	Row                      int64
 	Source, ID, Event, Topic string
 	State                    DeliveryState
-	Note                     string // what came of it
+	Note                     string // what became of it
 	Size                     int    // of the body, in bytes
 	ReceivedAt               time.Time
 	FinishedAt               *time.Time // nil while received
@@ -41,8 +41,8 @@ type DeliveryFilter struct {
 
 const deliveryColumns = `d.id AS row, d.source, d.delivery_id AS id, d.event, d.topic, d.state, d.note, octet_length(d.body) AS size, d.received_at, d.finished_at`
 
-// Deliveries returns a page of what came in, newest first, and the cursor of the next; empty when this is the last.
-// ErrConflict: the cursor is none.
+// Deliveries returns a page of deliveries, newest first, and the cursor of the next; empty: this is the last. ErrConflict: the
+// cursor is invalid.
 func (s *Store) Deliveries(ctx context.Context, f DeliveryFilter) (page []DeliveryInfo, next string, err error) {
 	limit := pageOf(f.Limit)
 	w := conditions{args: pgx.NamedArgs{"limit": limit + 1}}
@@ -68,7 +68,7 @@ func (s *Store) Deliveries(ctx context.Context, f DeliveryFilter) (page []Delive
 	return page, next, nil
 }
 
-// DeliveryBody returns one delivery and its body as it came in. Headers are not kept.
+// DeliveryBody returns one delivery and its body as received. Headers are not kept.
 func (s *Store) DeliveryBody(ctx context.Context, row int64) (DeliveryInfo, []byte, error) {
 	type record struct {
 		DeliveryInfo
@@ -81,8 +81,8 @@ func (s *Store) DeliveryBody(ctx context.Context, row int64) (DeliveryInfo, []by
 	return d.DeliveryInfo, d.Body, nil
 }
 
-// Replay has a delivery worked again at once, whatever its state, and returns it as it stands. What answers a cause is not
-// done twice.
+// Replay processes a delivery again at once, whatever its state, and returns it as it stands. A cause that was answered is not
+// applied twice.
 func (s *Store) Replay(ctx context.Context, row int64, d Deed) (DeliveryInfo, error) {
 	var again DeliveryInfo
 	err := s.write(ctx, func(c *change) error {
@@ -90,8 +90,8 @@ func (s *Store) Replay(ctx context.Context, row int64, d Deed) (DeliveryInfo, er
 		if err != nil {
 			return err
 		}
-		// Where River has not yet written down the end of the run before, the job asked for here is taken for that one: the
-		// delivery is asked for again soon.
+		// If River has not yet recorded the end of the previous run, the job inserted here is taken for that run. The delivery
+		// is then asked for again soon, at nudge_at.
 		again, err = one[DeliveryInfo](ctx, c, `
 			UPDATE deliveries d SET state = 'received', finished_at = NULL, tries = 0, failing_since = NULL, try_at = NULL,
 				nudge_at = @nudge, note = @note WHERE d.id = @row RETURNING `+deliveryColumns,
@@ -99,7 +99,7 @@ func (s *Store) Replay(ctx context.Context, row int64, d Deed) (DeliveryInfo, er
 		if err != nil {
 			return fmt.Errorf("put it back: %w", err)
 		}
-		// A job that waits for its next try is brought forward; where there is none, a new one is made.
+		// A job that waits for its next try is brought forward; if there is none, a new one is inserted.
 		if _, err := c.Exec(ctx, `
 			UPDATE river_job SET state = 'available', scheduled_at = clock_timestamp()
 			WHERE kind = 'inbox' AND args = jsonb_build_object('row', $1::bigint) AND state IN ('available', 'retryable', 'scheduled')`, row); err != nil {
@@ -117,7 +117,7 @@ func (s *Store) Replay(ctx context.Context, row int64, d Deed) (DeliveryInfo, er
 	return again, nil
 }
 
-// maxNote bounds what is kept of the note before, which holds the one before it.
+// maxNote bounds what is kept of the previous note, which contains the one before it.
 const maxNote = 2000
 
 func lastNote(note string) string {

@@ -17,11 +17,11 @@ const (
 	EffectReact        EffectKind = "react"         // to a comment
 	EffectAddLabel     EffectKind = "add_label"     // to a pull request
 	EffectRemoveLabel  EffectKind = "remove_label"  // from a pull request
-	EffectCheckConfig  EffectKind = "check_config"  // the repository's file of a pull request's head gets a check
-	EffectEnsureLabels EffectKind = "ensure_labels" // a repository gets all our labels
+	EffectCheckConfig  EffectKind = "check_config"  // checks the repository's file at a pull request's head
+	EffectEnsureLabels EffectKind = "ensure_labels" // creates all our labels in a repository
 )
 
-// Effect is one change on GitHub beside the places that show a cluster. It is made for its cause once.
+// Effect is one change on GitHub apart from a cluster's subscribers. It is made once for its cause.
 type Effect struct {
 	ID           string // filled by the store
 	Cause        string // unique: what it is for, e.g. "react:eyes:comment:123"
@@ -33,7 +33,7 @@ type Effect struct {
 	Content      string // the reaction (eyes, +1, confused), the label, or the head's SHA
 }
 
-// SaveEffect asks for a change to be made. A cause has one: the first stands.
+// SaveEffect asks for a change to be made. A cause has one effect: later ones are ignored.
 func (s *Store) SaveEffect(ctx context.Context, e Effect) error {
 	err := s.write(ctx, func(c *change) error { return c.saveEffects(ctx, []Effect{e}) })
 	if err != nil {
@@ -42,8 +42,8 @@ func (s *Store) SaveEffect(ctx context.Context, e Effect) error {
 	return nil
 }
 
-// AskEffect is SaveEffect for what somebody asks for: that they did is a line of the trail, in the same transaction. It returns
-// the cause's effect, which is an earlier one where it was asked for before; that leaves no second line.
+// AskEffect is SaveEffect for a person's request: it writes an audit line in the same transaction. It returns the cause's
+// effect. If that was asked for before, the earlier effect is returned and no second line is written.
 func (s *Store) AskEffect(ctx context.Context, e Effect, d Deed, action string) (EffectState, error) {
 	var state EffectState
 	err := s.write(ctx, func(c *change) (err error) {
@@ -85,7 +85,7 @@ func (c *change) saveEffects(ctx context.Context, effects []Effect) error {
 	return nil
 }
 
-// Effect returns one effect; done says that it was made, or given up.
+// Effect returns one effect. done: it was made, or given up.
 func (s *Store) Effect(ctx context.Context, id string) (e Effect, done bool, err error) {
 	type record struct {
 		Effect
@@ -99,7 +99,7 @@ func (s *Store) Effect(ctx context.Context, id string) (e Effect, done bool, err
 	return r.Effect, r.Done, nil
 }
 
-// Awaited says whether such an effect on a pull request is still to be made.
+// Awaited reports whether such an effect on a pull request is still to be made.
 func (s *Store) Awaited(ctx context.Context, kind EffectKind, repo string, number int, content string) (awaited bool, err error) {
 	err = s.pool.QueryRow(ctx, `
 		SELECT EXISTS (SELECT FROM effects WHERE done_at IS NULL AND kind = $1 AND repo = $2 AND number = $3 AND content = $4)`,
@@ -110,24 +110,24 @@ func (s *Store) Awaited(ctx context.Context, kind EffectKind, repo string, numbe
 	return awaited, nil
 }
 
-// noteGivenUp is how the note begins of an effect that could not be made.
+// noteGivenUp is the prefix of the note of an effect that could not be made.
 const noteGivenUp = "given up"
 
-// EffectState is an effect with what became of it.
+// EffectState is an effect and its result.
 type EffectState struct {
 	Effect
 	AskedAt time.Time
 	DoneAt  *time.Time // nil: it is still to be made
-	Note    string     // what came of it
+	Note    string     // the result
 }
 
-// GivenUp says that it could not be made; the note says why.
+// GivenUp reports that the effect could not be made; the note says why.
 func (e EffectState) GivenUp() bool { return e.DoneAt != nil && strings.HasPrefix(e.Note, noteGivenUp) }
 
 const effectState = `
 	SELECT id, cause, kind, installation, repo, number, target, content, created_at AS asked_at, done_at, note FROM effects`
 
-// EffectState returns how one effect stands.
+// EffectState returns the current state of one effect. ErrNotFound: there is none of that id.
 func (s *Store) EffectState(ctx context.Context, id string) (EffectState, error) {
 	state, err := one[EffectState](ctx, s.pool, effectState+` WHERE id = $1`, id)
 	if err != nil {
@@ -136,8 +136,8 @@ func (s *Store) EffectState(ctx context.Context, id string) (EffectState, error)
 	return state, nil
 }
 
-// EffectDone remembers that an effect was made, or never can be. The note says what came of it,
-// and begins with "given up" where nothing did; the first stands.
+// EffectDone records that an effect was made, or never can be. The note is the result; it begins with "given up" if the effect
+// was not made. Only the first call counts.
 func (s *Store) EffectDone(ctx context.Context, id, note string) error {
 	_, err := s.pool.Exec(ctx, `
 		UPDATE effects SET done_at = coalesce($3::timestamptz, clock_timestamp()), note = $2 WHERE id = $1 AND done_at IS NULL`, id, note, s.fixed())

@@ -11,9 +11,9 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// SetEnd sets a reversible end, or lifts it with nil. why goes into the audit trail; of EndPRClosed it is kept, and empty
-// stands for the pull request having been closed. It does nothing when that changes nothing, or when the cluster is no
-// longer wanted.
+// SetEnd sets a reversible end, or lifts it with nil. why goes into the audit trail; for EndPRClosed it is also stored, and
+// empty means that the pull request was closed. SetEnd does nothing if that changes nothing, or if the cluster's desired state
+// is absent.
 func (s *Store) SetEnd(ctx context.Context, id string, kind EndKind, at *time.Time, why, actor string) error {
 	column, ok := map[EndKind]string{
 		EndPRClosed: "end_pr_closed", EndLabelRemoved: "end_label_removed", EndRunFinished: "end_run_finished",
@@ -55,9 +55,9 @@ func (s *Store) SetEnd(ctx context.Context, id string, kind EndKind, at *time.Ti
 	return nil
 }
 
-// Destroy turns the wish, for good, and returns the job its teardown runs under. Asking again returns the same job, but none
-// where the cause was answered before.
-// ErrStale: the cluster is still wanted, and is not the one that was seen.
+// Destroy sets the desired state to absent, for good, and returns the job that tears the cluster down. A repeated call returns
+// the same job, but none if the cause was answered before. ErrStale: the cluster is still wanted, and its row is not the version
+// that the actor saw.
 func (s *Store) Destroy(ctx context.Context, id string, d Deed) (jobID string, err error) {
 	out, err := s.changeOnce(ctx, id, d, func(c *change, cur held, out *Outcome) (err error) {
 		out.Already = cur.Wish == lifecycle.Absent
@@ -95,7 +95,7 @@ func (c *change) destroy(ctx context.Context, cur held, d Deed) (jobID string, e
 	return jobID, c.did(d, "destroy_asked", cur.ID, act{move: move{Job: jobID}, Before: lifecycle.Present, After: lifecycle.Absent})
 }
 
-// teardownJob is the newest job that takes the cluster down.
+// teardownJob returns the newest job that tears the cluster down.
 func (c *change) teardownJob(ctx context.Context, cluster string) (id string, err error) {
 	err = c.QueryRow(ctx, `
 		SELECT id FROM jobs WHERE cluster_id = $1 AND job_type IN ('DESTROY', 'JANITOR_DESTROY')
@@ -106,7 +106,8 @@ func (c *change) teardownJob(ctx context.Context, cluster string) (id string, er
 	return id, nil
 }
 
-// wish writes a change of the wish or of an end: it counts for the guard and for the look, and everybody is told.
+// wish writes a change of the desired state or of an end. It bumps the row version, enqueues a reconcile and updates
+// subscribers.
 func (c *change) wish(ctx context.Context, id, set string, args pgx.NamedArgs) error {
 	args["id"], args["now"] = id, c.now
 	var version, pokes int64

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// What a caller can act on.
+// Errors that a caller can act on.
 var (
 	ErrNotFound  = errors.New("not found")
 	ErrStale     = errors.New("the row changed meanwhile: load it and decide again")
@@ -27,7 +27,7 @@ const (
 	lockTimeout     = "55P03"
 )
 
-// plain gives a database error the store's own words, where it has some.
+// plain replaces a database error by one of the store's own, or wraps it in one, where one fits.
 func plain(err error) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return ErrNotFound

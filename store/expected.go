@@ -2,9 +2,9 @@ package store
 
 import "time"
 
-// expectedOf is an array of how many seconds an attempt of @kind for @cluster may take: the middle one of the last twenty
-// that succeeded with the same profile in the same region, and what nine of ten of them kept to; those of any region where
-// none did in this one, null where none ever did. It is asked once per attempt, so that no shown time moves.
+// expectedOf is an array of seconds that an attempt of @kind for @cluster may take: the median and the 90th percentile of the
+// last twenty that succeeded with the same profile in the same region; those of any region if none did in this one; null if none
+// ever did. It is queried once per attempt, so that a shown time does not move.
 const expectedOf = `
 	SELECT coalesce((` + tookIn + ` AND pc.region = mine.region` + newest + `), (` + tookIn + newest + `))
 	FROM clusters mine WHERE mine.id = @cluster`
@@ -18,10 +18,10 @@ const (
 	newest = ` ORDER BY p.closed_at DESC LIMIT 20) took`
 )
 
-// longRun is from when on an expected end is told in whole minutes.
+// longRun is the duration from which an expected end is shown in whole minutes.
 const longRun = 10 * time.Minute
 
-// expectedEnd is when an open attempt should be done by what others took. Zero: not known, or later than that already.
+// expectedEnd is when an open attempt should be done, judged by earlier ones. Zero: unknown, or already past.
 func expectedEnd(opened time.Time, seconds *int, now time.Time) time.Time {
 	if seconds == nil {
 		return time.Time{}

@@ -10,8 +10,8 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// Extend moves the TTL's end by so much, never past the maximum. ErrConflict: the cluster is no longer wanted. ErrStale: it is not
-// the one that was seen.
+// Extend moves the TTL's end by that duration, never past the maximum. ErrConflict: the cluster is going away, or by is not
+// positive. ErrStale: the row is not the version that the actor saw.
 func (s *Store) Extend(ctx context.Context, id string, by time.Duration, d Deed) (Outcome, error) {
 	out, err := s.changeSeen(ctx, id, d, func(c *change, cur held, out *Outcome) error { return c.extend(ctx, cur, by, d, out) })
 	if err != nil {

@@ -11,24 +11,24 @@ import (
 )
 
 const (
-	// changesChannel is where the database tells which cluster changed.
+	// changesChannel is where the database says which cluster changed.
 	changesChannel = "ocpctl_changes"
-	// followName is what the listening connection is called in the database.
+	// followName is the listening connection's application_name.
 	followName = "ocpctl follow"
-	// followBeat is how often a silent connection is asked whether it lives.
+	// followBeat is how often a silent connection is checked.
 	followBeat = 30 * time.Second
-	// followAnswer is how long it may take to answer, and to connect.
+	// followAnswer is how long a connection may take to answer, and to be made.
 	followAnswer = 10 * time.Second
-	// followBase and followMost bound the wait before it is connected anew.
+	// followBase and followMost bound the wait before a new connection.
 	followBase, followMost = 50 * time.Millisecond, 10 * time.Second
 )
 
-// feed hands what one connection hears to all who follow. The connection is made when the first one comes.
+// feed passes what one listening connection hears to all followers. It connects when the first follower comes.
 type feed struct {
 	pool   *pgxpool.Pool
 	once   sync.Once
 	cancel context.CancelFunc
-	gone   chan struct{} // nil until it was begun
+	gone   chan struct{} // nil until it was started
 
 	mu     sync.Mutex
 	closed bool
@@ -81,12 +81,12 @@ func (f *feed) drop(w *watcher) {
 	close(w.changes)
 }
 
-// stop ends the connection and everybody's following.
+// stop closes the connection and ends every follower's channel.
 func (f *feed) stop() {
 	f.mu.Lock()
 	f.closed = true
 	f.mu.Unlock()
-	if f.gone != nil { // nobody begins it any more
+	if f.gone != nil { // nobody starts it any more
 		f.cancel()
 		<-f.gone
 	}
@@ -110,13 +110,13 @@ func (f *feed) everybody() []*watcher {
 	return all
 }
 
-// run keeps a connection that listens.
+// run keeps a listening connection open.
 func (f *feed) run(ctx context.Context) {
 	defer close(f.gone)
 	wait := followBase
 	for ctx.Err() == nil {
 		began := time.Now()
-		f.listen(ctx) // its error is of no use to anybody: whoever needs the database meets it himself
+		f.listen(ctx) // a failure is retried; whoever needs the database sees the error anyway
 		if time.Since(began) > followMost {
 			wait = followBase
 		}
@@ -128,7 +128,7 @@ func (f *feed) run(ctx context.Context) {
 	}
 }
 
-// listen hears until the connection ends. Once it listens, all are told to look: what came before was not heard.
+// listen listens until the connection ends. At its start, all followers are told to look again: earlier changes were not heard.
 func (f *feed) listen(ctx context.Context) {
 	config := f.pool.Config().ConnConfig.Copy()
 	config.RuntimeParams["application_name"] = followName
@@ -163,14 +163,14 @@ func hangUp(conn *pgx.Conn) {
 	_ = conn.Close(ctx) // it is over either way
 }
 
-// answers asks a connection that has been silent: one that was cut off looks the same.
+// answers checks a connection that has been silent, because a connection that was cut off looks the same.
 func answers(ctx context.Context, conn *pgx.Conn) bool {
 	ctx, stop := context.WithTimeout(ctx, followAnswer)
 	defer stop()
 	return conn.Ping(ctx) == nil
 }
 
-// tell hands on one notification: "cluster" or "log", and an id.
+// tell passes on one notification: "cluster" or "log", and an id.
 func (f *feed) tell(payload string) {
 	kind, id, _ := strings.Cut(payload, " ")
 	news := Change{Clusters: []string{id}}

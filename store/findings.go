@@ -10,10 +10,10 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// FindingRow is one finding as the table keeps it.
+// FindingRow is one finding as stored.
 type FindingRow struct {
 	Kind                    lifecycle.FindingKind
-	Cluster                 string // empty: none is known for it
+	Cluster                 string // empty: no cluster is known for it
 	Identity                string
 	Since                   time.Time // since when it is so, this time
 	Why                     string
@@ -31,8 +31,8 @@ type findingKey struct {
 
 func keyOf(f lifecycle.Finding) findingKey { return findingKey{f.Kind, f.Cluster, f.Identity} }
 
-// SaveFindings keeps what one sweep found, and returns those that nobody knew of until now. judged are the kinds the sweep
-// could judge: an open finding of theirs that is not among the found is resolved. What was not judged stays as it is.
+// SaveFindings stores what one sweep found, and returns the findings that are new. judged are the kinds that the sweep could
+// judge: an open finding of these kinds that is not in found is resolved. Other kinds stay as they are.
 func (s *Store) SaveFindings(ctx context.Context, judged []lifecycle.FindingKind, found []lifecycle.Finding) (fresh []lifecycle.Finding, err error) {
 	found = merge(found)
 	err = s.write(ctx, func(c *change) error {
@@ -48,7 +48,7 @@ func (s *Store) SaveFindings(ctx context.Context, judged []lifecycle.FindingKind
 	return fresh, nil
 }
 
-// merge makes one finding of those about the same thing, e.g. of one name in two regions.
+// merge joins findings about the same thing, e.g. of one name in two regions.
 func merge(found []lifecycle.Finding) []lifecycle.Finding {
 	var out []lifecycle.Finding
 	at := map[findingKey]int{}
@@ -68,7 +68,7 @@ func merge(found []lifecycle.Finding) []lifecycle.Finding {
 	return out
 }
 
-// columns takes the keys apart for unnest.
+// columns splits the keys into arrays for unnest.
 func columns(found []lifecycle.Finding) (kinds, clusters, identities []string) {
 	for _, f := range found {
 		kinds, clusters, identities = append(kinds, string(f.Kind)), append(clusters, f.Cluster), append(identities, f.Identity)
@@ -89,7 +89,7 @@ func (c *change) resolveFindings(ctx context.Context, judged []lifecycle.Finding
 	return nil
 }
 
-// keepFindings writes each finding. One that was resolved begins anew and keeps the day of its first sight.
+// keepFindings writes each finding. A resolved one that comes back starts anew but keeps its first_seen_at.
 func (c *change) keepFindings(ctx context.Context, found []lifecycle.Finding) (fresh []lifecycle.Finding, err error) {
 	batch := &pgx.Batch{}
 	for _, f := range found {
@@ -119,15 +119,15 @@ func (c *change) keepFindings(ctx context.Context, found []lifecycle.Finding) (f
 type FindingFilter struct {
 	Kind     lifecycle.FindingKind
 	Cluster  string
-	Teams    []string // only those of these teams' clusters; nil: all, those of no known cluster too
-	Resolved bool     // those too that were put right
+	Teams    []string // only those of these teams' clusters; nil: all, also those without a known cluster
+	Resolved bool     // include resolved findings
 	Newest   bool     // the newest first; else the oldest
 }
 
-// mostFindings bounds one reading.
+// mostFindings bounds one query.
 const mostFindings = 1000
 
-// Findings returns what is not as it should be, at most a thousand.
+// Findings returns the selected findings, at most 1000.
 func (s *Store) Findings(ctx context.Context, f FindingFilter) ([]FindingRow, error) {
 	w := conditions{args: pgx.NamedArgs{"limit": mostFindings}}
 	w.add(!f.Resolved, "resolved_at IS NULL", "", nil)
@@ -147,7 +147,7 @@ func (s *Store) Findings(ctx context.Context, f FindingFilter) ([]FindingRow, er
 	return open, nil
 }
 
-// tellBlocked brings the finding of a blocked teardown up to the cluster's next row: each try renews it, and the end of the
+// tellBlocked updates the finding of a blocked teardown with the cluster's next row: each try renews it, and the end of the
 // cluster resolves it. The sweep would do the same minutes later.
 func (c *change) tellBlocked(ctx context.Context, cur, next lifecycle.Cluster) error {
 	if f, blocked := (lifecycle.KnownCluster{Cluster: next, MovedAt: c.now}).BlockedTeardown(); blocked {

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// GitHubBudget is what GitHub reported as left of an installation's primary rate limit.
+// GitHubBudget is what remains of an installation's primary rate limit, as GitHub last reported it.
 type GitHubBudget struct {
 	Installation int64  // 0: the App itself
 	Resource     string // core or graphql
@@ -17,7 +17,7 @@ type GitHubBudget struct {
 	ResetsAt     time.Time
 }
 
-// SeeBudget keeps what GitHub just reported.
+// SeeBudget stores what GitHub just reported.
 func (s *Store) SeeBudget(ctx context.Context, b GitHubBudget) error {
 	_, err := s.pool.Exec(ctx, `
 		INSERT INTO github_budgets (installation, resource, allowed, remaining, resets_at, seen_at)
@@ -33,7 +33,7 @@ func (s *Store) SeeBudget(ctx context.Context, b GitHubBudget) error {
 	return nil
 }
 
-// GitHubBudgets returns what is left of each installation's limits. A limit that was reset since it was reported is whole.
+// GitHubBudgets returns what remains of each installation's limits. A limit whose reset time is past counts as full.
 func (s *Store) GitHubBudgets(ctx context.Context) ([]GitHubBudget, error) {
 	out, err := all[GitHubBudget](ctx, s.pool, `
 		SELECT installation, resource, allowed, resets_at, CASE WHEN resets_at <= `+paceClock+` THEN allowed ELSE remaining END AS remaining
@@ -44,7 +44,7 @@ func (s *Store) GitHubBudgets(ctx context.Context) ([]GitHubBudget, error) {
 	return out, nil
 }
 
-// GitHubAnswers keeps whether GitHub answers calls of an installation. Of several reports that it does not, the first counts.
+// GitHubAnswers stores whether GitHub answers an installation's calls. Of several reports that it does not, the first counts.
 func (s *Store) GitHubAnswers(ctx context.Context, installation int64, answers bool) error {
 	sql := `
 		INSERT INTO paces AS p (installation, away_since) VALUES (@installation, ` + paceClock + `)
@@ -58,7 +58,7 @@ func (s *Store) GitHubAnswers(ctx context.Context, installation int64, answers b
 	return nil
 }
 
-// GitHubAway returns for how long GitHub has not answered calls of an installation; zero: it answers.
+// GitHubAway returns, by installation, for how long GitHub has not answered; zero: it answers.
 func (s *Store) GitHubAway(ctx context.Context) (map[int64]time.Duration, error) {
 	type record struct {
 		Installation int64
@@ -76,19 +76,19 @@ func (s *Store) GitHubAway(ctx context.Context) (map[int64]time.Duration, error)
 	return out, nil
 }
 
-// GitHubBacklog is what a cluster's pull request waits for GitHub with. The zero value: with nothing.
+// GitHubBacklog is what waits for GitHub on a cluster's pull request. The zero value: nothing waits.
 type GitHubBacklog struct {
-	Places     []string  // kinds of those that show an older state
-	Deliveries int       // webhooks of the pull request that wait
-	Since      time.Time // the oldest of it
+	Places     []string  // kinds of the subscribers that show an older state
+	Deliveries int       // waiting webhooks of the pull request
+	Since      time.Time // the oldest of them
 	AwaySince  time.Time // GitHub has not answered since; zero: it answers
-	HeldUntil  time.Time // GitHub takes no calls until then; zero: it does
+	HeldUntil  time.Time // GitHub takes no calls until then; zero: it takes them
 }
 
 // waitsAfter is how old something is before it counts as waiting.
 const waitsAfter = 10 * time.Second
 
-// WaitsForGitHub returns what a cluster's pull request waits for GitHub with, while GitHub does not answer or takes no calls.
+// WaitsForGitHub returns what waits on a cluster's pull request while GitHub does not answer or takes no calls.
 func (s *Store) WaitsForGitHub(ctx context.Context, cluster string) (GitHubBacklog, error) {
 	type record struct {
 		Places              []string

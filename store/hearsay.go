@@ -10,16 +10,16 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// hearsayPause is the least time between two tellings of what was logged.
+// hearsayPause is the least time between two notifications about logs.
 const hearsayPause = 50 * time.Millisecond
 
-// hearsay tells those who follow, after the commit, which clusters logged: many at once, and none of them in a runner's own
-// transaction, where a notification makes all commits queue behind one lock while they wait for the disk (a trigger halved
-// the reports in a second). What is lost with a process is seen at the follower's next beat.
+// hearsay notifies followers, after the commit, which clusters logged, many at once. A notification in a runner's own
+// transaction would make all commits queue behind one lock while they wait for the disk (a trigger halved the reports per
+// second). What is lost with a process is seen at the follower's next beat.
 type hearsay struct {
 	pool   *pgxpool.Pool
 	mu     sync.Mutex
-	logged map[string]struct{} // clusters, not told yet
+	logged map[string]struct{} // clusters not notified yet
 	wake   chan struct{}
 	cancel context.CancelFunc
 	gone   chan struct{}
@@ -32,14 +32,14 @@ func newHearsay(pool *pgxpool.Pool) *hearsay {
 	return h
 }
 
-// logs never blocks.
+// logs records that a cluster logged. It never blocks.
 func (h *hearsay) logs(cluster string) {
 	h.mu.Lock()
 	h.logged[cluster] = struct{}{}
 	h.mu.Unlock()
 	select {
 	case h.wake <- struct{}{}:
-	default: // already on its way
+	default: // one is pending already
 	}
 }
 
@@ -70,5 +70,5 @@ func (h *hearsay) tell(ctx context.Context) {
 	clusters := slices.Collect(maps.Keys(h.logged))
 	clear(h.logged)
 	h.mu.Unlock()
-	_, _ = h.pool.Exec(ctx, `SELECT pg_notify($1, 'log ' || id) FROM unnest($2::text[]) AS id`, changesChannel, clusters) // an error costs a beat
+	_, _ = h.pool.Exec(ctx, `SELECT pg_notify($1, 'log ' || id) FROM unnest($2::text[]) AS id`, changesChannel, clusters) // an error delays it by one beat
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// Hold puts a floor under a cluster's ends: none but the maximum comes before it. The zero time lifts it. ErrConflict: the cluster is
-// no longer wanted, or the time is past. ErrStale: it is not the one that was seen.
+// Hold sets the earliest end of a cluster: only the maximum comes before it. The zero time lifts it. ErrConflict: the cluster is
+// going away, or the time is past. ErrStale: the row is not the version that the actor saw.
 func (s *Store) Hold(ctx context.Context, id string, until time.Time, d Deed) (Outcome, error) {
 	out, err := s.changeSeen(ctx, id, d, func(c *change, cur held, out *Outcome) error {
 		out.Before, out.After = cur.Ends, cur.Ends

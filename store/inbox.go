@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// saveDelivery is one statement, and so one trip and one commit: the row and the River job that works it, inserted only
-// with a row that is new. It writes River's row as River's client does (a test compares the two), unique by its arguments
-// in the unfinished states. The bell tells River after the commit: see bell.
+// saveDelivery is one statement, and so one round trip and one commit: the row and, if the row is new, the River job that
+// processes it. It writes River's row as River's client does (a test compares the two), unique by its arguments in the
+// unfinished states. The bell notifies River after the commit.
 //
-// The worker of a topic's oldest delivery works those behind it as well. So the job of one that has others ahead of it runs
-// later, a quarter of a second for each of them and half a minute at most: a storm on one pull request leaves the workers
-// free. Deliveries that failed before are not waited for here.
+// The worker of a topic's oldest delivery also processes those behind it. So the job of a delivery with others ahead of it runs
+// later, by a quarter of a second for each and half a minute at most: a storm on one pull request leaves the workers free.
+// Deliveries that failed before do not delay it.
 const saveDelivery = `
 	WITH fresh AS (
 		INSERT INTO deliveries (source, delivery_id, event, topic, body, installation) VALUES ($1, $2, $3, $4, $5, $7)
@@ -26,8 +26,8 @@ const saveDelivery = `
 		sha256(convert_to('&kind=inbox&args={"row":' || id || '}', 'UTF8')), B'11110001',
 		CASE WHEN n = 0 THEN now() ELSE now() + interval '1 second' + n * interval '250 milliseconds' END FROM fresh, ahead`
 
-// SaveDelivery keeps a delivery and asks for its processing; once it returned, the delivery survives anything.
-// fresh is false when the source sent this id before: then nothing was written.
+// SaveDelivery stores a delivery and enqueues its processing. Once it returns, the delivery survives any crash. fresh is false
+// if the source sent this id before: then nothing was written.
 func (s *Store) SaveDelivery(ctx context.Context, d Delivery) (fresh bool, err error) {
 	tag, err := s.pool.Exec(ctx, saveDelivery, d.Source, d.ID, d.Event, d.Topic, d.Body, inboxTries, d.Installation)
 	if err != nil {
@@ -40,7 +40,7 @@ func (s *Store) SaveDelivery(ctx context.Context, d Delivery) (fresh bool, err e
 	return true, nil
 }
 
-// Delivery returns a stored delivery; done says that it was finished, well or badly.
+// Delivery returns a stored delivery; done: it is finished, processed or failed.
 func (s *Store) Delivery(ctx context.Context, row int64) (d Delivery, done bool, err error) {
 	err = s.pool.QueryRow(ctx, `
 		SELECT id, source, delivery_id, event, topic, installation, body, received_at, tries, state <> 'received' FROM deliveries WHERE id = $1`, row).
@@ -51,18 +51,18 @@ func (s *Store) Delivery(ctx context.Context, row int64) (d Delivery, done bool,
 	return d, done, nil
 }
 
-// FinishDelivery marks a delivery as worked. The note says what came of it.
+// FinishDelivery marks a delivery as processed. The note is the result.
 func (s *Store) FinishDelivery(ctx context.Context, row int64, note string) error {
 	return s.endDelivery(ctx, row, "done", note)
 }
 
-// FailDelivery marks a delivery as one that can never be worked. The note says why.
+// FailDelivery marks a delivery as one that can never be processed. The note says why.
 func (s *Store) FailDelivery(ctx context.Context, row int64, note string) error {
 	return s.endDelivery(ctx, row, "failed", note)
 }
 
-// RetryDelivery notes why a try of a delivery failed, and that it is tried again: after wait, or where that is zero after a
-// second that doubles with every try up to a minute.
+// RetryDelivery notes why a try of a delivery failed, and when it is tried again: after wait, or if that is zero after one
+// second that doubles with every try, up to a minute.
 func (s *Store) RetryDelivery(ctx context.Context, row int64, why string, wait time.Duration) error {
 	now, err := s.Now(ctx)
 	if err != nil {

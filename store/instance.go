@@ -5,11 +5,11 @@ import (
 	"fmt"
 )
 
-// Instance gives this process a name in the queue, and finishes with what a killed process of the same name left there:
-// its running jobs are available again and its leadership is over, at once instead of after a minute.
+// Instance registers this process under a name in the queue and cleans up after a killed process of the same name: its running
+// jobs become available and its leadership ends at once instead of after a minute.
 //
-// That is safe because the name is held by a lock of this session for as long as the process lives: whoever gets the lock
-// knows that nobody else goes by that name. Where another process does, a suffix is added and nothing is taken over.
+// That is safe because a session lock holds the name for as long as the process lives: whoever gets the lock is the only one of
+// that name. If another process holds it, a suffix is added and nothing is taken over.
 func (s *Store) Instance(ctx context.Context, name string) (string, error) {
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {

@@ -15,14 +15,14 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// correlationTimeout bounds the look-up of a failed job's cluster and correlation id.
+// correlationTimeout bounds the query for a failed job's cluster and correlation id.
 const correlationTimeout = 2 * time.Second
 
 // jobErrors logs every failed job once and counts it. River itself logs errors of jobs at INFO only.
 type jobErrors struct {
 	pool  *pgxpool.Pool
 	log   *slog.Logger
-	count func(kind string) // nil: nobody counts
+	count func(kind string) // nil: they are not counted
 }
 
 // HandleError implements river.ErrorHandler.
@@ -46,8 +46,8 @@ func (e jobErrors) tell(ctx context.Context, job *rivertype.JobRow, err string) 
 		"cluster", cluster, "correlation", correlation, "job", job.ID, "err", err)
 }
 
-// about looks up which cluster a job is about, and what caused it: the delivery, the reply's or change's cause, or the request
-// that the cluster was accepted for. What cannot be looked up is empty: the error itself is logged in any case.
+// about looks up which cluster a job is about and what caused it: a delivery's id, the cause of a reply or an effect, or the
+// request that the cluster was accepted for. What cannot be found is empty; the error itself is logged in any case.
 func (e jobErrors) about(ctx context.Context, job *rivertype.JobRow) (cluster, correlation string) {
 	var args struct {
 		Row                                int64
@@ -75,15 +75,15 @@ func (e jobErrors) about(ctx context.Context, job *rivertype.JobRow) (cluster, c
 	return cluster, correlation
 }
 
-// failingFor is how long a delivery fails before it is a finding.
+// failingFor is how long a delivery has to fail before it becomes a finding.
 const failingFor = 5 * time.Minute
 
-// mostWorkFindings bounds what one sweep finds of each kind.
+// mostWorkFindings bounds the findings of each kind in one sweep.
 const mostWorkFindings = 100
 
-// WorkFindings returns the deliveries that have been failing for five minutes, and the jobs that used up their tries. A job
-// counts until one of its kind, for the same thing, completes later, and for a day at most: WakeDue asks again for what is
-// undone. Inbox jobs do not count: their deliveries do.
+// WorkFindings returns the deliveries that have failed for five minutes, and the jobs that used up their tries. Such a job
+// counts until a later one of the same kind and subject completes, and for a day at most: WakeDue enqueues unfinished work
+// again. Inbox jobs do not count: their deliveries do.
 func (s *Store) WorkFindings(ctx context.Context) ([]lifecycle.Finding, error) {
 	now, err := s.Now(ctx)
 	if err != nil {

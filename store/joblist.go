@@ -14,13 +14,13 @@ type JobFilter struct {
 	Cluster   string
 	Type      lifecycle.JobType
 	Status    lifecycle.JobStatus
-	Teams     []string // only of these teams' clusters, and of what is shared with them or with Principal; nil: all
-	Principal string   // beside Teams: whoever looks
+	Teams     []string // only of these teams' clusters, and of those shared with them or with Principal; nil: all
+	Principal string   // the reader, in addition to Teams
 	Cursor    string   // id of the last one seen; newest first
 	Limit     int      // default 50, at most 500
 }
 
-// Jobs returns a page of jobs, newest first, and the cursor of the next; empty when this is the last.
+// Jobs returns a page of jobs, newest first, and the cursor of the next; empty: this is the last.
 func (s *Store) Jobs(ctx context.Context, f JobFilter) (page []Job, next string, err error) {
 	limit := pageOf(f.Limit)
 	w := conditions{args: pgx.NamedArgs{"limit": limit + 1, "principal": f.Principal}}

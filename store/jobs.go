@@ -11,7 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// Job returns one line of the public record of work.
+// Job returns one job. ErrNotFound: there is none of that id.
 func (s *Store) Job(ctx context.Context, id string) (Job, error) {
 	job, err := one[Job](ctx, s.pool, `
 		SELECT id, cluster_id AS cluster, job_type AS type, status, attempt, error_code, error_message, created_at, started_at, ended_at
@@ -31,15 +31,15 @@ func (c *change) insertJob(ctx context.Context, id, cluster string, kind lifecyc
 	return nil
 }
 
-// tailBytes is how much of a log's end is read at most, and a chunk.
+// tailBytes is about how much of a log's end is read: at most this and one chunk more.
 const tailBytes = 2 << 20
 
-// LogTail returns the last lines that the job's attempts logged, oldest first; fewer where they are very long.
+// LogTail returns the last lines that the job's attempts logged, oldest first; fewer if they are very long.
 func (s *Store) LogTail(ctx context.Context, jobID string, lines int) ([]string, error) {
 	if lines <= 0 {
 		return nil, nil
 	}
-	// A chunk holds at least one line, so as many chunks are enough.
+	// A chunk holds at least one line, so that many chunks are enough.
 	rows, err := s.pool.Query(ctx, `
 		WITH newest AS (
 			SELECT a.number, l.seq, l.body FROM log_chunks l JOIN attempts a ON a.id = l.attempt_id

@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// Judge has a wish judged while nobody else's is for the same person, team, repository or, where Scope says so, anybody,
-// and writes what becomes of it: the wish with its verdict, and of a granted one the cluster, its CREATE job, what has to be
-// approved, its place among those that wait, the audit line, the places that show it and the wake-up; and the answer to
-// give. All of it in one transaction, so that no two wishes see the same last place, and a crash leaves nothing or all.
+// Judge judges a request under the locks of its person, team and repository and, if Scope says so, of the whole installation. It
+// writes the result in one transaction: the request with its verdict and, if accepted, the cluster, its CREATE job, the approval
+// and queue turn, the audit line, the subscribers, the wake-up and the answer. So two requests never take the same last slot,
+// and a crash leaves nothing or everything.
 //
-// judge is called behind the locks with what is counted there; it must ask nothing of the store. answer makes what is sent
-// and kept for Once; it may be nil for doors without. A wish with a key that the principal used before returns the cluster
-// of the first time; a request that was answered before, the same answer. Of two at once, in any two processes, the second
+// judge is called under the locks with the usage counted there; it must not use the store. answer makes the response that is
+// sent and kept for Once; it may be nil if Once is. A request with a key that the principal used before returns the first one's
+// cluster; an HTTP request that was answered before returns the same answer. Of two at once, in any two processes, the second
 // waits for the first.
 //
-// ErrNameTaken: another live cluster of the platform and base domain has the name. ErrKeyReused: Once's key was used for
-// another request. An error of judge or answer comes back wrapped, and nothing is kept.
+// ErrNameTaken: another live cluster of the platform and base domain has the name. ErrKeyReused: Once's key was used for another
+// request. An error of judge or answer comes back wrapped, and nothing is stored.
 func (s *Store) Judge(ctx context.Context, a Ask, judge func(Usage) (Judgement, error), answer func(Row, Judgement) (Answer, error)) (Judged, error) {
 	var out Judged
 	select {
@@ -37,7 +37,7 @@ func (s *Store) Judge(ctx context.Context, a Ask, judge func(Usage) (Judgement, 
 	return out, nil
 }
 
-// judge is the change that Judge commits and Rehearse rolls back.
+// judge is the part that Judge commits and Rehearse rolls back.
 func (c *change) judge(ctx context.Context, a Ask, judge func(Usage) (Judgement, error), answer func(Row, Judgement) (Answer, error)) (Judged, error) {
 	out, err := c.replay(ctx, a)
 	if err != nil || out.Replayed {
@@ -62,7 +62,7 @@ func (c *change) judge(ctx context.Context, a Ask, judge func(Usage) (Judgement,
 	return out, err
 }
 
-// wait takes the locks one after the other, each until the transaction ends, and makes now the time behind them.
+// wait takes the locks one after the other, until the transaction ends, and sets now to the time after the last.
 func (c *change) wait(ctx context.Context, locks []string) error {
 	var b batch
 	now := c.queueLocks(&b, locks)
@@ -73,7 +73,7 @@ func (c *change) wait(ctx context.Context, locks []string) error {
 	return nil
 }
 
-// behind is the time behind the locks.
+// behind is the time at which the locks were held.
 type behind struct{ Clock time.Time }
 
 func (c *change) queueLocks(b *batch, locks []string) *behind {
@@ -85,11 +85,11 @@ func (c *change) queueLocks(b *batch, locks []string) *behind {
 	return &now
 }
 
-// personLock begins the name of a person's lock. What follows is one of their principals: all of them mean one lock.
+// personLock is the prefix of a person's lock. One of the person's principals follows: all of them give the same lock.
 const personLock = "quota person "
 
-// locks are the names of a wish's locks, in one order everywhere: of the request's key, of the wish's key, then of those it
-// counts for.
+// locks are the names of a request's locks, in one order everywhere: the HTTP request's key, the request's own key, then those
+// of its scope.
 func (a Ask) locks() (names []string) {
 	if a.Once != nil {
 		names = append(names, "answer "+a.Principal+" "+a.Once.Key)
@@ -113,7 +113,7 @@ func (s Scope) locks() (names []string) {
 	return names
 }
 
-// replay takes the wish's locks and finds what came of the same request, or of the same wish, before.
+// replay takes the request's locks and looks for an earlier result of the same HTTP request or of the same key.
 func (c *change) replay(ctx context.Context, a Ask) (Judged, error) {
 	var b batch
 	now := c.queueLocks(&b, a.locks())
@@ -122,7 +122,7 @@ func (c *change) replay(ctx context.Context, a Ask) (Judged, error) {
 		b.ask("look for an earlier answer", list(&answers), earlierAnswer, a.Principal, a.Once.Key)
 	}
 	var rows []rowRecord
-	if a.Key != "" { // a wish that was refused gives way
+	if a.Key != "" { // a refused request has no cluster, so it may be made again
 		b.ask("look for an earlier cluster", list(&rows), `SELECT `+rowColumns+rowSources+`
 			WHERE c.id = (SELECT cluster_id FROM cluster_requests WHERE principal_id = $1 AND idempotency_key = $2)`, a.Principal, a.Key)
 	}
@@ -142,7 +142,7 @@ func (c *change) replay(ctx context.Context, a Ask) (Judged, error) {
 	return Judged{}, nil
 }
 
-// conclude keeps the wish with its verdict, and what follows from it.
+// conclude stores the request with its verdict, and what follows from it.
 func (c *change) conclude(ctx context.Context, a Ask, j Judgement) (Judged, error) {
 	switch {
 	case (j.Accept == nil) == (j.Refuse == nil):

@@ -12,9 +12,9 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// Known returns what a sweep judges, all of one moment: every cluster that lives, and of the released those that what was
-// seen names, by tag or by a recorded name. Of a row it holds what lifecycle.Sweep reads, and of the recorded names those
-// that were seen: ten thousand rows are read at once.
+// Known returns what a sweep judges, from one snapshot: every live cluster, and the released ones that seen names by tag or by a
+// recorded name. It reads only the columns that lifecycle.Sweep needs, and only the recorded names that were seen: it reads ten
+// thousand rows at once.
 func (s *Store) Known(ctx context.Context, seen lifecycle.Seen) (lifecycle.Known, error) {
 	k := lifecycle.Known{Installation: s.options.Installation}
 	tx, err := s.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
@@ -39,7 +39,7 @@ func (s *Store) Known(ctx context.Context, seen lifecycle.Seen) (lifecycle.Known
 	return k, nil
 }
 
-// namesIn lists the names and the cluster ids that resources were seen under.
+// namesIn returns the names and the cluster ids that resources were seen under.
 func namesIn(seen lifecycle.Seen) (names, ids []string) {
 	for _, g := range seen.Groups {
 		if g.Identity != "" {
@@ -52,7 +52,7 @@ func namesIn(seen lifecycle.Seen) (names, ids []string) {
 	return names, ids
 }
 
-// ownersOf returns which clusters recorded which of the names.
+// ownersOf returns the names that each cluster recorded, out of the given ones.
 func ownersOf(ctx context.Context, tx pgx.Tx, names []string) (map[string][]string, error) {
 	owned := map[string][]string{}
 	if len(names) == 0 {
@@ -72,7 +72,7 @@ func ownersOf(ctx context.Context, tx pgx.Tx, names []string) (map[string][]stri
 	return owned, err
 }
 
-// knownIn reads the live clusters by their index and the named ones by their ids; the many old ones are not touched.
+// knownIn reads the live clusters by their index and the named ones by id, and does not touch the many old ones.
 func knownIn(ctx context.Context, tx pgx.Tx, named []string) ([]lifecycle.KnownCluster, error) {
 	rows, err := tx.Query(ctx, `
 		SELECT `+knownColumns+` FROM clusters WHERE destroyed_at IS NULL
@@ -83,7 +83,7 @@ func knownIn(ctx context.Context, tx pgx.Tx, named []string) ([]lifecycle.KnownC
 	return pgx.CollectRows(rows, scanKnown)
 }
 
-// knownColumns are what scanKnown reads, in its order.
+// knownColumns are the columns that scanKnown reads, in its order.
 const knownColumns = `id, name, status, phase, wish, why, blockers, wake_at, destroyed_at, updated_at,
 	end_ttl, end_max, end_pr_closed, pr_end_why, end_label_removed, end_run_finished, end_claim, end_hold`
 
@@ -98,7 +98,7 @@ func scanKnown(row pgx.CollectableRow) (lifecycle.KnownCluster, error) {
 	return k, err
 }
 
-// ClosedFor returns which of the attempts have been closed for at least that long. Ids that are none of ours are left out.
+// ClosedFor returns which of the attempts have been closed for at least that long. Unknown ids are left out.
 func (s *Store) ClosedFor(ctx context.Context, attempts []string, long time.Duration) ([]string, error) {
 	var closed []string
 	err := s.pool.QueryRow(ctx, `

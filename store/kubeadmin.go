@@ -12,9 +12,9 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// AskKubeadmin asks for a look at a cluster's kubeadmin password: a platform admin other than the one who asks has to approve,
-// and then it can be looked at once, all before expiresIn is over. Asking again returns what waits or was approved.
-// ErrConflict: the cluster has no such password, or another person's request waits.
+// AskKubeadmin asks to see a cluster's kubeadmin password. A platform admin other than the requester has to approve, and then it
+// is shown once, all within expiresIn. A repeated call returns the pending or approved request. ErrConflict: the cluster has no
+// such password, or another person's request is pending.
 func (s *Store) AskKubeadmin(ctx context.Context, cluster string, expiresIn time.Duration, d Deed) (Approval, error) {
 	var id string
 	_, err := s.changeSeen(ctx, cluster, d, func(c *change, cur held, _ *Outcome) error {
@@ -65,7 +65,7 @@ type askedKubeadmin struct {
 	State           ApprovalState
 }
 
-// openKubeadmin lists what still counts, newest first, and closes what nobody decided in time.
+// openKubeadmin returns the requests that are still valid, newest first, and closes the expired ones.
 func (c *change) openKubeadmin(ctx context.Context, cluster string) ([]askedKubeadmin, error) {
 	if _, err := c.closeOver(ctx, cluster); err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (c *change) insertKubeadmin(ctx context.Context, id, cluster string, expire
 	return c.did(d, "kubeadmin_asked", cluster, act{Approval: id})
 }
 
-// useApproval spends the approval that a person got for a cluster's password. ErrNotFound: there is none that counts.
+// useApproval uses up the approval that a person got for a cluster's password. ErrNotFound: there is no valid one.
 func (c *change) useApproval(ctx context.Context, cluster string, d Deed) error {
 	kept, err := c.openKubeadmin(ctx, cluster)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// lineIn reads where a cluster stands in line; the zero Line where it waits for nothing.
+// lineIn reads a cluster's position in the capacity queue; the zero Line: it does not wait.
 func (s *Store) lineIn(ctx context.Context, tx pgx.Tx, cluster lifecycle.Cluster, now time.Time) (lifecycle.Line, error) {
 	if cluster.Status != lifecycle.Pending && cluster.Status != lifecycle.Creating {
 		return lifecycle.Line{}, nil
@@ -53,13 +53,13 @@ func (s *Store) lineIn(ctx context.Context, tx pgx.Tx, cluster lifecycle.Cluster
 	return line, nil
 }
 
-// givesRoom reports a move after which a cluster may hold less, or no longer stands in line.
+// givesRoom reports a move after which a cluster may hold less capacity, or has left the queue.
 func givesRoom(was, next lifecycle.Cluster) bool {
 	return was.Status != next.Status && (next.Status == lifecycle.Ready || next.Status == lifecycle.Destroyed || next.Status == lifecycle.Failed) ||
 		was.Wish != next.Wish || was.Seen != next.Seen
 }
 
-// freeRoom notes that the cluster gave room back, if it did, and has those in line told.
+// freeRoom notes that the cluster gave capacity back, if it did, and wakes the queue.
 func (c *change) freeRoom(ctx context.Context, next lifecycle.Cluster) error {
 	type room struct{ Account, Region string }
 	freed, err := all[room](ctx, c, `
@@ -81,13 +81,13 @@ func (c *change) freeRoom(ctx context.Context, next lifecycle.Cluster) error {
 	return c.neverAsked(ctx, next.ID)
 }
 
-// moveUp has those in line told. What happens meanwhile is news of its own.
+// moveUp wakes the clusters in the queue. News is unique, so that a change during the run gets a run of its own.
 func (c *change) moveUp(account, region string) {
 	c.enqueue(LineArgs{Account: account, Region: region, News: ulid.Make().String()})
 }
 
-// leaveLine refuses an attempt that was told to wait for room. One that never asked, after an earlier one that waited, goes
-// on without room set aside, and its cluster waits no more.
+// leaveLine refuses an attempt that was told to wait for capacity. An attempt that never asked, after an earlier one that
+// waited, goes on without a reservation, and its cluster leaves the queue.
 func (c *change) leaveLine(ctx context.Context, f fenced) error {
 	before, err := c.reservation(ctx, pgx.NamedArgs{"cluster": f.ID})
 	switch {
@@ -107,8 +107,8 @@ func (c *change) leaveLine(ctx context.Context, f fenced) error {
 	return nil
 }
 
-// MoveUp has a look taken at every cluster in line for room in an account and region: places moved, or room came free.
-// One change for each, so that none holds up another.
+// MoveUp reconciles every cluster that waits for capacity in an account and region, because positions moved or capacity was
+// freed. It returns how many. Each is a change of its own, so that none holds up another.
 func (s *Store) MoveUp(ctx context.Context, account, region string) (n int, err error) {
 	rows, err := s.pool.Query(ctx, `SELECT r.cluster_id`+inLine+` ORDER BY c.created_at, c.id`, pgx.NamedArgs{"account": account, "region": region})
 	if err != nil {

@@ -10,16 +10,17 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// Room is given in the order of acceptance. Before a cluster stand those in line that were accepted earlier, and those of its
-// own team that were accepted earlier and have not asked yet: their runners may only be slower to start. What these will need
-// is not known, so each is taken to need what the newest cluster of its profile needed there, or else what the one that asks needs.
+// Capacity is given in the order of acceptance. Ahead of a cluster are those in the queue that were accepted earlier, and those
+// of its own team that were accepted earlier and have not asked yet: their runners may only be slower to start. What these will
+// need is unknown, so each is taken to need what the newest cluster of its profile needed there, or else what the one that asks
+// needs.
 
-// inLine are the reservations r that stand in line, with their clusters c.
+// inLine selects the waiting reservations r of an account and region, with their clusters c.
 const inLine = ` FROM reservations r JOIN clusters c ON c.id = r.cluster_id
 	WHERE r.account = @account AND r.region = @region AND r.state = 'waiting' AND c.wish = 'present' AND c.destroyed_at IS NULL`
 
-// unasked are the clusters c that will ask for room and have not yet, for the same team, account and region as the cluster m
-// and accepted before it. One whose runner does not come to ask holds up nobody longer than the front of a line may.
+// unasked selects the clusters c that will ask for capacity and have not yet: same team, account and region as the cluster m,
+// and accepted before it. One whose runner never asks delays others no longer than the front of the queue may.
 const unasked = ` FROM clusters c
 	WHERE c.team = m.team AND c.platform = m.platform AND c.region = m.region
 		AND coalesce(c.spec ->> 'account', '') = coalesce(m.spec ->> 'account', '') AND (c.created_at, c.id) < (m.created_at, m.id)
@@ -29,23 +30,23 @@ const unasked = ` FROM clusters c
 		AND (@let_past_seconds <= 0 OR @now < coalesce((SELECT min(a.opened_at) FROM attempts a WHERE a.cluster_id = c.id), c.updated_at)
 			+ @let_past_seconds * interval '1 second')`
 
-// lineAhead is who stands before a cluster that asks for room.
+// lineAhead is what is ahead of a cluster that asks for capacity.
 type lineAhead struct {
 	waiting, unasked []lifecycle.Holding
-	since            time.Time // since when the one that asks waits; zero: it asks for the first time
-	passed           time.Time // when somebody was last let past there; zero: never
+	since            time.Time // since when the asking cluster waits; zero: it asks for the first time
+	passed           time.Time // when a cluster there was last let past; zero: never
 }
 
 func (l lineAhead) all() []lifecycle.Holding {
 	return append(l.waiting[:len(l.waiting):len(l.waiting)], l.unasked...)
 }
 
-// letPast says why a cluster was given room before others.
+// letPast returns why a cluster was given capacity before others.
 func (l lineAhead) letPast(after time.Duration) string {
 	return fmt.Sprintf("let past %d in line that need more room than there is: they held it up for %s, which is as long as they may", len(l.waiting), after)
 }
 
-// unmeasured adds to a reason who is before it without having asked.
+// unmeasured returns the part of a reason that counts the clusters ahead that have not asked.
 func (l lineAhead) unmeasured() string {
 	switch len(l.unasked) {
 	case 0:
@@ -56,14 +57,14 @@ func (l lineAhead) unmeasured() string {
 	return fmt.Sprintf(" (%d clusters of the team were asked for earlier and are being measured)", len(l.unasked))
 }
 
-// mayPass reports that those before it held up the cluster, and everybody behind them, for as long as they may.
+// mayPass reports whether the clusters ahead have held up this one, and everything behind them, for as long as they may.
 func (c *change) mayPass(l lineAhead) bool {
 	bound := c.store.options.Limits.LetPast
 	return bound > 0 && !l.since.IsZero() && !c.now.Before(passAt(l.since, l.passed, bound))
 }
 
-// passAt is from when one that waits since then may be let past: one at a time, with the bound between two, so that what needs
-// much is not overtaken by a stream of what needs little.
+// passAt is when a cluster that waits since then may be let past. Only one may pass per bound, so that a large demand is not
+// overtaken by a stream of small ones.
 func passAt(since, passed time.Time, bound time.Duration) time.Time {
 	if passed.After(since) {
 		since = passed
@@ -71,7 +72,7 @@ func passAt(since, passed time.Time, bound time.Duration) time.Time {
 	return since.Add(bound)
 }
 
-// lineAhead reads who stands before the cluster. demand is what it needs itself.
+// lineAhead reads what is ahead of the cluster. demand is what the cluster needs itself.
 func (c *change) lineAhead(ctx context.Context, args pgx.NamedArgs, demand []lifecycle.Quota) (l lineAhead, err error) {
 	args["let_past_seconds"] = c.store.options.Limits.LetPast.Seconds()
 	l.waiting, err = all[lifecycle.Holding](ctx, c, `
@@ -104,7 +105,7 @@ func (c *change) lineAhead(ctx context.Context, args pgx.NamedArgs, demand []lif
 	return l, nil
 }
 
-// neverAsked has those in line told who counted on a cluster of their team that will not ask for room any more.
+// neverAsked wakes the queue if clusters in it counted on one of their team that will no longer ask for capacity.
 func (c *change) neverAsked(ctx context.Context, cluster string) error {
 	type room struct{ Account, Region string }
 	lines, err := all[room](ctx, c, `

@@ -20,25 +20,25 @@ type LinkKind string
 const (
 	LinkKubeconfig LinkKind = "kubeconfig"
 	LinkKubeadmin  LinkKind = "kubeadmin"
-	LinkOfAccount  LinkKind = "account" // whoever signs in there says that the account is theirs
+	LinkOfAccount  LinkKind = "account" // whoever signs in there claims the account
 )
 
-// Link is a link that works once, for a while.
+// Link is a one-time link that expires.
 type Link struct {
 	Kind      LinkKind
-	Principal string // who alone may use it; empty for an account: whoever signs in
+	Principal string // the only one who may use it; empty for an account: whoever signs in
 	Cluster   string // empty for an account
-	Account   string // e.g. "github:maya"; of an account alone
-	Number    string // the account's own, which no renaming changes
+	Account   string // e.g. "github:maya"; only for an account
+	Number    string // the account's id elsewhere, which a renaming does not change
 	ExpiresAt time.Time
 }
 
-// handleBytes are 256 bits: nobody guesses one.
+// handleBytes are 256 bits, so that nobody guesses a handle.
 const handleBytes = 32
 
-// NewLink makes a link that works for so long, and returns the handle that its address ends with. The handle is a secret that
-// is kept nowhere: the store knows its SHA-256. A link to a kubeadmin password spends the approval that its principal got for
-// it; ErrNotFound: there is none.
+// NewLink makes a link that is valid for that long, and returns the handle that its URL ends with. The handle is a secret that
+// is not stored: the store keeps its SHA-256. A link to a kubeadmin password uses up its principal's approval; ErrNotFound:
+// there is none.
 func (s *Store) NewLink(ctx context.Context, l Link, lasts time.Duration, d Deed) (handle string, made Link, err error) {
 	raw := make([]byte, handleBytes)
 	if _, err := rand.Read(raw); err != nil {
@@ -75,7 +75,7 @@ func (s *Store) NewLink(ctx context.Context, l Link, lasts time.Duration, d Deed
 	return handle, l, nil
 }
 
-// LinkFor returns what a link is for without spending it, for the page that asks whether to. ErrNotFound as with UseLink.
+// LinkFor returns what a link is for without using it up, for the confirmation page. ErrNotFound as with UseLink.
 func (s *Store) LinkFor(ctx context.Context, handle, principal string) (Link, error) {
 	now, err := s.Now(ctx)
 	if err != nil {
@@ -97,14 +97,14 @@ const (
 	linkWorks   = `hash = @hash AND used_at IS NULL AND expires_at > @now AND (principal = @actor OR kind = 'account')`
 )
 
-// errNoLink is all that a caller learns.
+// errNoLink tells a caller nothing more, so that handles cannot be probed.
 var errNoLink = fmt.Errorf("%w: the link does not work, or not any more", ErrNotFound)
 
-// UseLink spends a link for whoever is signed in; an account's link makes the account theirs. Unknown, used, over, another's:
-// the caller learns ErrNotFound alone, the audit trail which of them. ErrConflict: the account is linked to another principal,
-// who or an admin has to unlink it first; the link is not spent then.
+// UseLink uses up a link for the signed-in principal; an account's link links the account to them. If the link is unknown, used,
+// expired or another's, the caller gets only ErrNotFound; the audit trail says which. ErrConflict: the account is linked to
+// another principal, who or an admin has to unlink it first; the link is then not used up.
 //
-// Whoever follows a link of an account must have been asked on a page of ours whether it is theirs.
+// Whoever follows an account's link must first confirm on one of our pages that the account is theirs.
 func (s *Store) UseLink(ctx context.Context, handle string, by Owner, door string) (used Link, err error) {
 	refused, d := false, Deed{Actor: by.Principal, Door: door}
 	err = s.write(ctx, func(c *change) error {
@@ -114,7 +114,7 @@ func (s *Store) UseLink(ctx context.Context, handle string, by Owner, door strin
 			return fmt.Errorf("spend it: %w", err)
 		}
 		if refused = len(links) == 0; refused {
-			return c.refuseLink(ctx, hashed(handle), d) // committed, for its line in the trail
+			return c.refuseLink(ctx, hashed(handle), d) // committed, for its audit line
 		}
 		used = links[0]
 		if err := c.did(d, "link_used", used.Cluster, act{After: used.told()}); err != nil {
@@ -134,7 +134,7 @@ func (s *Store) UseLink(ctx context.Context, handle string, by Owner, door strin
 	return used, nil
 }
 
-// refuseLink writes down why a link did not work.
+// refuseLink records in the audit trail why a link did not work.
 func (c *change) refuseLink(ctx context.Context, hash string, d Deed) error {
 	type record struct {
 		Kind               LinkKind
@@ -159,7 +159,7 @@ func (c *change) refuseLink(ctx context.Context, hash string, d Deed) error {
 	return c.did(d, "link_refused", r.Cluster, act{Note: string(r.Kind)})
 }
 
-// told is a link as the trail keeps it.
+// told is a link as the audit trail keeps it.
 func (l Link) told() any {
 	return struct {
 		Kind      LinkKind  `json:"kind"`

@@ -13,19 +13,19 @@ import (
 type Filter struct {
 	Status                []lifecycle.Status
 	Platform, Owner, Team string
-	Teams                 []string // only these teams' clusters, and what is shared with them or with Principal; nil: all (an auditor or admin)
-	Principal             string   // beside Teams: whoever looks
+	Teams                 []string // only these teams' clusters, and those shared with them or with Principal; nil: all (an auditor or admin)
+	Principal             string   // the reader, in addition to Teams
 	Repo                  string
 	Number                int
 	Profile               string
-	Name                  string // how the name begins
+	Name                  string // prefix of the name
 	Named                 string // the whole name
 	Live                  bool   // not released
 	Cursor                string // id of the last row seen; newest first
 	Limit                 int    // default 50, at most 500
 }
 
-// Cluster returns one cluster.
+// Cluster returns one cluster. ErrNotFound: there is none of that id.
 func (s *Store) Cluster(ctx context.Context, id string) (Row, error) {
 	row, err := s.oneRow(ctx, `WHERE c.id = @id`, pgx.NamedArgs{"id": id})
 	if err != nil {
@@ -34,7 +34,7 @@ func (s *Store) Cluster(ctx context.Context, id string) (Row, error) {
 	return row, nil
 }
 
-// ClusterForPR returns the newest generation of a pull request's cluster of one profile, released ones included.
+// ClusterForPR returns the newest generation of a pull request's cluster of one profile; it may be released.
 func (s *Store) ClusterForPR(ctx context.Context, repo string, number int, profile string) (Row, error) {
 	row, err := s.oneRow(ctx, `
 		WHERE c.repo = @repo AND c.pr_number = @number AND c.profile = @profile ORDER BY c.generation DESC LIMIT 1`,
@@ -57,7 +57,7 @@ func (s *Store) oneRow(ctx context.Context, where string, args pgx.NamedArgs) (R
 func (s *Store) List(ctx context.Context, f Filter) (page []Row, next string, err error) {
 	limit := pageOf(f.Limit)
 	where, args := f.where()
-	args["limit"] = limit + 1 // one more tells whether there is a next page
+	args["limit"] = limit + 1 // one more shows whether there is a next page
 	records, err := all[rowRecord](ctx, s.pool, `SELECT `+rowColumns+rowSources+where+` ORDER BY c.id DESC LIMIT @limit`, args)
 	if err != nil {
 		return nil, "", fmt.Errorf("list clusters: %w", err)

@@ -10,8 +10,8 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// Load reads what Decide needs of one cluster, all of one moment. The runner's sighting is left Unknown: the store cannot
-// see a process.
+// Load reads what Decide needs about one cluster, from one snapshot. Whether the runner was seen is left Unknown: the store
+// cannot see a process.
 func (s *Store) Load(ctx context.Context, id string) (lifecycle.Cluster, lifecycle.Facts, error) {
 	tx, err := s.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
@@ -51,7 +51,7 @@ func (s *Store) loadIn(ctx context.Context, tx pgx.Tx, id string) (lifecycle.Clu
 	return cluster, facts, nil
 }
 
-// turnIn reads where a cluster stands among those that wait for a full quota; the zero Turn where it waits for none.
+// turnIn reads a cluster's position in the queue for full quotas; the zero Turn: it does not wait there.
 func turnIn(ctx context.Context, tx pgx.Tx, cluster lifecycle.Cluster) (lifecycle.Turn, error) {
 	if !cluster.NeedsTurn {
 		return lifecycle.Turn{}, nil

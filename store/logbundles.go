@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// LogBundle is one of the archives of logs that an attempt stored when its installation failed.
+// LogBundle is a log archive that an attempt stored when its installation failed.
 type LogBundle struct {
 	Attempt int // number
 	Key     string
@@ -15,7 +15,7 @@ type LogBundle struct {
 	TakenAt time.Time
 }
 
-// LogBundles lists a cluster's archives of logs, those of the newest attempt first.
+// LogBundles returns a cluster's log archives, those of the newest attempt first.
 func (s *Store) LogBundles(ctx context.Context, cluster string) ([]LogBundle, error) {
 	out, err := all[LogBundle](ctx, s.pool, `
 		SELECT a.number AS attempt, f.s3_key AS key, f.checksum AS sha256, f.size, f.taken_at

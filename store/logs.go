@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// LogMark is how far the log of a job was read. The zero value is its beginning.
+// LogMark is how far the log of a job was read. The zero value is its start.
 type LogMark struct{ Attempt, Seq int }
 
-// mostChunks bounds one reading of a log that is followed.
+// mostChunks bounds one read of a log that is followed.
 const mostChunks = 200
 
-// LogAfter returns what the job's attempts logged behind the mark, oldest first, as lines, and the mark of its end. There may
-// be more: it is read until nothing comes.
+// LogAfter returns what the job's attempts logged after the mark, oldest first, as lines, and the new mark. There may be more:
+// read until nothing comes.
 func (s *Store) LogAfter(ctx context.Context, jobID string, after LogMark) (lines []string, next LogMark, err error) {
 	type chunk struct {
 		Number, Seq int
@@ -32,7 +32,7 @@ func (s *Store) LogAfter(ctx context.Context, jobID string, after LogMark) (line
 	return lines, after, nil
 }
 
-// LogEnd is the mark of the end of the job's log now.
+// LogEnd returns the mark of the current end of the job's log.
 func (s *Store) LogEnd(ctx context.Context, jobID string) (LogMark, error) {
 	var end LogMark
 	err := s.pool.QueryRow(ctx, `

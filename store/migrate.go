@@ -15,19 +15,19 @@ import (
 	"github.com/ocpctl/ocpctl/migrations"
 )
 
-// migrationLock is the advisory lock under which one process migrates while the others wait. Any fixed number does.
+// migrationLock is the advisory lock under which one process migrates while the others wait. The number is arbitrary.
 const migrationLock = 0x6f637063746c // "ocpctl"
 
 const (
-	// migrationWaits is how long a migration waits for a table, for everybody else waits behind it.
+	// migrationWaits is how long a migration waits for a table: all other users of the table wait behind it.
 	migrationWaits = "5s"
-	// migrationTries is how often it is tried: processes of the release before may still be at work, and whoever holds one
-	// table and wants another is waited for in vain, or gives way.
+	// migrationTries bounds the tries: processes of the previous release may still run, and a wait for one that holds one table
+	// and wants another ends in a timeout or a deadlock.
 	migrationTries = 20
 )
 
-// Migrate brings the database's tables, ours and River's, to the newest version. Safe to call from many processes at once,
-// and beside processes of the release before.
+// Migrate brings the database's tables, ours and River's, to the newest version. It is safe in many processes at once, and while
+// processes of the previous release run.
 func Migrate(ctx context.Context, url string) error {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
@@ -59,7 +59,7 @@ func Migrate(ctx context.Context, url string) error {
 		return fmt.Errorf("read the migrations: %w", err)
 	}
 	for try := 1; ; try++ {
-		_, err := ours.Up(ctx) // each migration as a whole or not at all
+		_, err := ours.Up(ctx) // each migration runs completely or not at all
 		if err == nil {
 			break
 		}
@@ -77,7 +77,7 @@ func Migrate(ctx context.Context, url string) error {
 	return nil
 }
 
-// gaveWay says that a statement was ended for the locks it waited for.
+// gaveWay reports whether a statement ended because of a lock it waited for.
 func gaveWay(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && (pg.Code == deadlock || pg.Code == lockTimeout)

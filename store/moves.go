@@ -12,8 +12,8 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// closeAttempt ends the open attempt from our side. When it is not open any more, or was claimed or renewed its lease since
-// it was looked at, the decision rests on old facts: a runner that speaks again is told to stop and seen to, not left behind.
+// closeAttempt closes the open attempt for the control plane. ErrStale: it is no longer open, or was claimed or renewed its
+// lease since the decision was made. The runner is then told to stop and watched, not abandoned.
 func (c *change) closeAttempt(ctx context.Context, cluster string, by lifecycle.Closing) error {
 	tag, err := c.Exec(ctx, `
 		UPDATE attempts SET closed_at = @now, outcome = @outcome, message = @message
@@ -38,7 +38,7 @@ func (c *change) askToStop(ctx context.Context, cluster, why string) error {
 	return nil
 }
 
-// openAttempt opens the next attempt under the unfinished job of the type.
+// openAttempt opens the next attempt under the unfinished job of the type. ErrStale: another attempt is open.
 func (c *change) openAttempt(ctx context.Context, cluster string, kind lifecycle.Kind, job lifecycle.JobType) (number int, err error) {
 	phase := lifecycle.Restoring
 	if kind == lifecycle.Create {
@@ -69,7 +69,7 @@ func (c *change) openAttempt(ctx context.Context, cluster string, kind lifecycle
 	return number, nil
 }
 
-// moveJob sets the unfinished job of a type to a status. Where none is unfinished, a beginning adds one and an end changes nothing.
+// moveJob sets the unfinished job of a type to a status. If there is none, a start adds one and an end changes nothing.
 func (c *change) moveJob(ctx context.Context, cluster string, m lifecycle.JobMove) error {
 	ends := m.To == lifecycle.JobSucceeded || m.To == lifecycle.JobFailed
 	if !ends {
@@ -92,7 +92,7 @@ func (c *change) moveJob(ctx context.Context, cluster string, m lifecycle.JobMov
 	return nil
 }
 
-// setReady keeps the condition that says whether the cluster can be used.
+// setReady sets the condition that says whether the cluster can be used.
 func (c *change) setReady(ctx context.Context, cluster lifecycle.Cluster) error {
 	q := Condition{Type: "Ready", Status: "False", Reason: string(cluster.Phase), Message: cluster.Why}
 	if cluster.Status == lifecycle.Ready {
@@ -101,7 +101,7 @@ func (c *change) setReady(ctx context.Context, cluster lifecycle.Cluster) error 
 	return c.setCondition(ctx, cluster.ID, q)
 }
 
-// setAsked keeps the condition of what was asked of a ready cluster.
+// setAsked sets the condition of a scaling or a refresh.
 func (c *change) setAsked(ctx context.Context, cluster string, m lifecycle.JobMove) error {
 	switch m.Type {
 	case lifecycle.JobScale:
@@ -112,7 +112,7 @@ func (c *change) setAsked(ctx context.Context, cluster string, m lifecycle.JobMo
 	return nil
 }
 
-// setScaled keeps the condition that says whether the workers that were asked for are there.
+// setScaled sets the condition that says whether the requested workers are there.
 func (c *change) setScaled(ctx context.Context, cluster string, m lifecycle.JobMove) error {
 	q := Condition{Type: "Scaled", Status: "False", Reason: m.Code, Message: m.Message}
 	switch m.To {

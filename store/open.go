@@ -1,10 +1,10 @@
-// Package store is PostgreSQL: every row the control plane remembers, and the jobs that carry news between its halves.
+// Package store keeps all of the control plane's state in PostgreSQL, and the jobs that connect its parts.
 //
-// It is the only room with SQL. Every writer of a fact or a wish does everything it owes in one transaction: the row,
-// the audit line, the pokes that name the next look, and River's jobs; a crash leaves all of it or nothing. It never
-// decides what should happen to a cluster: that is lifecycle.Decide, whose decisions Apply and Record write. Nor does it
-// decide who may have one: Judge counts what is used, behind locks, and has the caller judge by that; Turns writes whose
-// turn lifecycle.Take says it is. It holds no secret.
+// It is the only package with SQL. Every change of a fact or of the desired state writes everything that belongs to it in one
+// transaction: the row, the audit line, the poke counter that names the next reconcile, and River's jobs; a crash leaves all of
+// it or nothing. The store never decides what should happen to a cluster: lifecycle.Decide does, and Apply and Record write its
+// decisions. Nor does it decide who may have one: Judge counts usage under locks and lets the caller judge it, and Turns writes
+// whose turn lifecycle.Take chose. It holds no secret.
 package store
 
 import (
@@ -23,33 +23,34 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// defaultConns is how many connections a store keeps at most when the URL's pool_max_conns does not say.
+// defaultConns is the most connections a store keeps if the URL does not set pool_max_conns.
 const defaultConns = 30
 
-// judgingShare of the connections may wait for each other's locks; the rest is for what must not wait behind a crowd of wishes.
+// judgingShare: one connection in this many may wait for judgement locks; the rest serves what must not wait behind many
+// requests.
 const judgingShare = 3
 
-// idleLimit is PostgreSQL's setting for how long a transaction may stand still before its session is ended.
+// idleLimit is PostgreSQL's setting for how long a transaction may be idle before its session is ended.
 const idleLimit = "idle_in_transaction_session_timeout"
 
-// Options are the settings a store works with.
+// Options are the settings of a store.
 type Options struct {
 	Limits       lifecycle.Limits // what Record decides with
 	Lease        time.Duration    // how long a runner may stay silent
-	Installation string           // names this control plane among several
+	Installation string           // names this control plane, where there are several
 	Now          func() time.Time // nil: the database's clock
 }
 
-// Store reads and writes the rows. Safe for concurrent use.
+// Store reads and writes the rows. It is safe for concurrent use.
 type Store struct {
 	pool    *pgxpool.Pool
 	river   *river.Client[pgx.Tx] // inserts only
 	bell    *bell
-	judging chan struct{} // one for each wish that is judged now
+	judging chan struct{} // one slot for each request that is being judged
 	feed    *feed
 	hearsay *hearsay
 	options Options
-	stands  *pgxpool.Conn // holds the instance's lock while it lives; nil: none taken
+	stands  *pgxpool.Conn // holds the instance's lock; nil: none taken
 }
 
 // Open connects to a migrated database.
@@ -89,7 +90,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// inUTC makes every time that is read a UTC one.
+// inUTC makes every time that is read a UTC time.
 func inUTC(_ context.Context, conn *pgx.Conn) error {
 	conn.TypeMap().RegisterType(&pgtype.Type{
 		Name: "timestamptz", OID: pgtype.TimestamptzOID, Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC},
@@ -97,7 +98,7 @@ func inUTC(_ context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// Close ends the store's connections; a second time it does nothing. Stop River's clients on its pool before.
+// Close closes the store's connections; a second call does nothing. Stop River's clients on its pool first.
 func (s *Store) Close() {
 	s.bell.stop()
 	s.hearsay.stop()
@@ -110,7 +111,7 @@ func (s *Store) Close() {
 	s.pool.Close()
 }
 
-// Pool is what River's clients share with the store.
+// Pool is the connection pool that River's clients share with the store.
 func (s *Store) Pool() *pgxpool.Pool { return s.pool }
 
 // Ping reports whether the database answers.
@@ -121,7 +122,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	return nil
 }
 
-// Now is the only clock that counts: the database's.
+// Now returns the database's time, the only clock that counts.
 func (s *Store) Now(ctx context.Context) (time.Time, error) {
 	var now time.Time
 	if err := s.pool.QueryRow(ctx, `SELECT coalesce($1::timestamptz, clock_timestamp())`, s.fixed()).Scan(&now); err != nil {
@@ -130,7 +131,7 @@ func (s *Store) Now(ctx context.Context) (time.Time, error) {
 	return now, nil
 }
 
-// fixed is the time the options dictate; nil means the database's clock.
+// fixed is the time that the options set; nil: the database's clock.
 func (s *Store) fixed() *time.Time {
 	if s.options.Now == nil {
 		return nil
@@ -139,5 +140,5 @@ func (s *Store) fixed() *time.Time {
 	return &now
 }
 
-// NewID makes a row's id: the prefix, an underscore and a ULID, e.g. clu_01J…. Later ids sort after earlier ones.
+// NewID returns a row id: the prefix, an underscore and a ULID, e.g. clu_01J…. Later ids sort after earlier ones.
 func NewID(prefix string) string { return prefix + "_" + ulid.Make().String() }

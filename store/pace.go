@@ -9,17 +9,17 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Pace is how fast content may be written on GitHub. Zero sets no such limit.
+// Pace is how fast content may be written on GitHub. A zero field sets no limit.
 type Pace struct {
 	Every     time.Duration // the least time between two writes
 	PerMinute int           // the most in any 60 seconds
 	PerHour   int           // the most in any hour
 }
 
-// allowance is a bucket of leaves (GCRA). Half of what a window may see can be taken at once, and flows back evenly so that
-// the other half does within a window: whichever window is looked at, no more than all of it was taken.
+// allowance is a bucket of permits (GCRA). Half of a window's limit can be taken at once, and refills evenly so that the other
+// half comes within a window. So no window sees more than its limit.
 type allowance struct {
-	step, depth time.Duration // what one takes, and what may be taken before one has to wait
+	step, depth time.Duration // what one permit takes, and what may be taken before one has to wait
 }
 
 func allowed(most int, window time.Duration) allowance {
@@ -31,20 +31,20 @@ func allowed(most int, window time.Duration) allowance {
 	}
 	burst := most / 2
 	step := (window + time.Duration(most-burst) - 1) / time.Duration(most-burst)
-	step = (step + time.Microsecond - 1).Truncate(time.Microsecond) // what PostgreSQL keeps
+	step = (step + time.Microsecond - 1).Truncate(time.Microsecond) // PostgreSQL's precision
 	return allowance{step: step, depth: time.Duration(burst-1) * step}
 }
 
-// unlimited is deeper than anything that was ever taken.
+// unlimited is deeper than anything that is ever taken.
 const unlimited = 100 * 365 * 24 * time.Hour
 
-// paceClock is read anew for a row that was waited for, and so is the row: both are of the time behind the lock.
+// paceClock and the row are read again after a wait for the row's lock, so both show the time behind the lock.
 const (
 	paceClock = `coalesce(@fixed::timestamptz, clock_timestamp())`
 	paceFree  = `greatest(next_at, held_until, minute_full - @minute_depth::interval, hour_full - @hour_depth::interval)`
 )
 
-// takePace writes nothing, and waits for nobody, where it is too soon.
+// takePace writes nothing and waits for no lock if it is too soon.
 const takePace = `
 	WITH taken AS (
 		UPDATE paces SET next_at = ` + paceClock + ` + @every::interval,
@@ -55,11 +55,11 @@ const takePace = `
 		ELSE greatest(` + paceFree + `, ` + paceClock + ` + @soon::interval) - ` + paceClock + ` END
 	FROM paces WHERE installation = @installation`
 
-// tooSoon is the least that anybody is told to wait: another may have taken the leave that was just seen to be free.
+// tooSoon is the least wait that is returned: another may have taken the permit that was just seen to be free.
 const tooSoon = time.Millisecond
 
-// TakePace asks leave for one write of content in an installation, for all processes together and by the database's clock.
-// Zero: it is given, and counts as taken; else ask again after that time.
+// TakePace asks for one write of content in an installation, across all processes and by the database's clock. Zero: the write
+// is permitted and counted; otherwise ask again after that time.
 func (s *Store) TakePace(ctx context.Context, installation int64, p Pace) (wait time.Duration, err error) {
 	minute, hour := allowed(p.PerMinute, time.Minute), allowed(p.PerHour, time.Hour)
 	args := pgx.NamedArgs{
@@ -82,12 +82,12 @@ func (s *Store) TakePace(ctx context.Context, installation int64, p Pace) (wait 
 }
 
 const (
-	longestHold = time.Hour       // GitHub's limits are over within the hour
-	longestWait = 2 * longestHold // longer than what any pace or hold comes to
+	longestHold = time.Hour       // GitHub's limits end within the hour
+	longestWait = 2 * longestHold // longer than any pace or hold
 )
 
-// believed is a wait as it may be. One that is longer was written by a clock that ran ahead: what it wrote is brought back to
-// the present one, or nobody would say a word until that time came.
+// believed returns a plausible wait. A longer one was written by a clock that ran ahead: its values are brought back to the
+// present, or nothing could be written until that time came.
 func (s *Store) believed(ctx context.Context, installation int64, wait time.Duration) (time.Duration, error) {
 	if wait <= longestWait {
 		return wait, nil
@@ -99,7 +99,7 @@ func (s *Store) believed(ctx context.Context, installation int64, wait time.Dura
 	return time.Minute, err
 }
 
-// HoldPace gives nobody leave in an installation for a while, at most for an hour. A hold that lasts longer stays.
+// HoldPace permits no write in an installation for that long, at most for an hour. A longer hold stays.
 func (s *Store) HoldPace(ctx context.Context, installation int64, d time.Duration) error {
 	_, err := s.pool.Exec(ctx, `
 		INSERT INTO paces AS p (installation, held_until) VALUES ($1, coalesce($3::timestamptz, clock_timestamp()) + $2::interval)

@@ -9,24 +9,23 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// firstWords says that somebody in an installation has heard nothing yet. Words that are older wait for a person to lift what
-// keeps them (a locked conversation, a right that is missing) and hold up nobody.
+// firstWords selects whether something in an installation waits for its first post. Older posts wait for a person to remove an
+// obstacle (a locked conversation, a missing permission) and hold up nobody.
 const firstWords = `
 	EXISTS (SELECT FROM subscribers s JOIN clusters c ON c.id = s.cluster_id
 		WHERE s.installation = @installation AND s.kind = @comment AND s.external_id = 0 AND s.shown_version < s.wanted_version AND NOT s.muted
 			AND c.created_at > clock.now - @young::interval)
 	OR EXISTS (SELECT FROM replies r WHERE r.installation = @installation AND r.external_id = 0 AND r.created_at > clock.now - @young::interval)`
 
-// young is how old words are at most that others wait for.
+// young is how old a post may be for others to wait for it.
 const young = time.Hour
 
-// PaceAhead says how long a write in an installation has to wait as things stand: for its turn, and where it can wait, for
-// what cannot. It takes nothing and promises nothing: ask it before the reads that a write needs, and TakePace right before
-// the write.
+// PaceAhead returns how long a write in an installation has to wait at the moment: for its turn and, if it can wait, for the
+// first posts of others. It reserves nothing: call it before the reads that a write needs, and TakePace right before the write.
 func (s *Store) PaceAhead(ctx context.Context, installation int64, p Pace, canWait bool) (wait time.Duration, err error) {
 	minute, hour := allowed(p.PerMinute, time.Minute), allowed(p.PerHour, time.Hour)
 	usual, behind := hour.depth, hour.depth
-	if canWait { // a fifth of the hour's allowance is kept, and four fifths while first words wait themselves: who says little never waits
+	if canWait { // a fifth of the hour's allowance is kept free, four fifths while first posts wait: so whoever writes little never waits
 		usual, behind = hour.depth-hour.depth/5, hour.depth/5
 	}
 	err = s.pool.QueryRow(ctx, `
@@ -40,7 +39,7 @@ func (s *Store) PaceAhead(ctx context.Context, installation int64, p Pace, canWa
 			"installation": installation, "fixed": s.fixed(), "minute": minute.depth, "usual": usual, "behind": behind,
 			"can_wait": canWait, "comment": KindComment, "young": young,
 		}).Scan(&wait)
-	if errors.Is(err, pgx.ErrNoRows) { // nobody wrote there yet
+	if errors.Is(err, pgx.ErrNoRows) { // nothing was written there yet
 		return 0, nil
 	}
 	if err == nil {

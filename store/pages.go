@@ -13,7 +13,7 @@ const (
 	largestPage = 500
 )
 
-// conditions collects what a query filters by: only that, so that the planner sees which index serves.
+// conditions collects a query's filters, and only those in use, so that the planner sees which index serves.
 type conditions struct {
 	all  []string
 	args pgx.NamedArgs
@@ -37,7 +37,7 @@ func (w *conditions) where() string {
 	return "WHERE " + strings.Join(w.all, " AND ")
 }
 
-// pageOf is how many rows a page has.
+// pageOf returns the number of rows of a page: the default for 0 or less, else limit up to the maximum.
 func pageOf(limit int) int {
 	if limit <= 0 {
 		return defaultPage
@@ -45,7 +45,7 @@ func pageOf(limit int) int {
 	return min(limit, largestPage)
 }
 
-// cursor reads the number that a page ended with.
+// cursor parses the number that a page ended with. ErrConflict: it is not a number.
 func cursor(text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {

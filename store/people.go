@@ -9,19 +9,19 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Person is one human being with several identities, as the catalogue links them.
+// Person is one human with several identities, as the catalogue links them.
 type Person struct {
 	ID         string   // "person:maya"
-	Name       string   // to show
+	Name       string   // display name
 	Identities []string // principal ids, e.g. github:maya
-	Spellings  []string // how the person may be written as an owner, in lower case; each means this person alone
+	Spellings  []string // how the person may be written as an owner, in lower case; each means this person only
 }
 
-// peopleLock is the name of the lock under which the catalogue's people are replaced.
+// peopleLock is the lock under which the catalogue's people are replaced.
 const peopleLock = "people"
 
-// KeepPeople makes these the only people who are known. What was counted for their identities before counts for them from
-// now on, and identities that belong to nobody any more count for themselves. It writes nothing where nothing changed.
+// KeepPeople replaces the known people. What was counted for their identities before counts for them from now on, and identities
+// that no longer belong to anybody count for themselves. It writes nothing if nothing changed.
 func (s *Store) KeepPeople(ctx context.Context, people []Person) error {
 	var identities, spellings []personRow
 	for _, p := range people {
@@ -56,7 +56,7 @@ func (s *Store) KeepPeople(ctx context.Context, people []Person) error {
 // personRow is one identity or spelling of a person.
 type personRow struct{ Key, Person, Name string }
 
-// replacePeople makes a table hold these rows and no others, and returns how many it changed.
+// replacePeople makes a table hold exactly these rows, and returns how many it changed.
 func (c *change) replacePeople(ctx context.Context, table, key, keyed string, rows []personRow) (changed int64, err error) {
 	slices.SortFunc(rows, func(a, b personRow) int { return cmp.Compare(a.Key, b.Key) })
 	keys, persons, names := make([]string, len(rows)), make([]string, len(rows)), make([]string, len(rows))
@@ -79,8 +79,8 @@ func (c *change) replacePeople(ctx context.Context, table, key, keyed string, ro
 	return changed, nil
 }
 
-// IdentitiesOf lists every identity of the person whom a principal counts for, its own included. GitHub logins and SAML
-// names come in lower case.
+// IdentitiesOf returns every identity of the person that a principal belongs to, its own included. GitHub logins and SAML names
+// are in lower case.
 func (s *Store) IdentitiesOf(ctx context.Context, principal string) ([]string, error) {
 	return identitiesOfPerson(ctx, s.pool, principal)
 }
@@ -93,8 +93,8 @@ func identitiesOfPerson(ctx context.Context, from source, principal string) (ids
 	return found.IDs, nil
 }
 
-// NamesOf gives the display names of the principals that belong to a person of the catalogue, by principal. The others are
-// missing: what they call themselves could be anybody's name.
+// NamesOf returns, by principal, the display names of those that belong to a person of the catalogue. Others are missing,
+// because the name they give themselves could be anybody's.
 func (s *Store) NamesOf(ctx context.Context, principals ...string) (map[string]string, error) {
 	found, err := all[struct{ Principal, Name string }](ctx, s.pool, `
 		SELECT t.id AS principal, min(p.name) AS name FROM unnest($1::text[]) AS t (id)
@@ -109,7 +109,7 @@ func (s *Store) NamesOf(ctx context.Context, principals ...string) (map[string]s
 	return names, nil
 }
 
-// identitiesNamed is IdentitiesOf for what somebody typed: a principal, or any spelling that means one person.
+// identitiesNamed is IdentitiesOf for typed text: a principal, or any spelling that means one person.
 func (s *Store) identitiesNamed(ctx context.Context, text string) ([]string, error) {
 	found, err := one[struct{ Person string }](ctx, s.pool, `
 		SELECT coalesce((SELECT person FROM person_spellings WHERE spelling = lower($1)), $1) AS person`, text)
@@ -119,8 +119,8 @@ func (s *Store) identitiesNamed(ctx context.Context, text string) ([]string, err
 	return s.IdentitiesOf(ctx, found.Person)
 }
 
-// onePerson says whether two principals mean one person, as far as the catalogue, linked accounts and the ids themselves
-// tell. It may take two people for one (see human), so it only ever keeps somebody from something.
+// onePerson reports whether two principals are one person, by the catalogue, linked accounts and the ids themselves. It may take
+// two people for one (see human), so use it only to deny something.
 func (c *change) onePerson(ctx context.Context, a, b string) (bool, error) {
 	first, err := identitiesOfPerson(ctx, c, a)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// reported is a phase as a runner reported it first.
+// reported is the first report of a phase by a runner.
 type reported struct {
 	Attempt    int // number
 	Kind       lifecycle.Kind
@@ -20,8 +20,8 @@ type reported struct {
 	ClosedAt   *time.Time // of the attempt
 }
 
-// phases lists the phases that were reported of a cluster's creates and destroys, in their order. Preflight is not among them: the
-// move that opens an attempt tells of it, and while a cluster waits for room it is looked at again and again.
+// phases returns the reported phases of a cluster's creates and destroys, in order. Preflight is left out: the move that opens
+// an attempt shows it, and a cluster that waits for capacity repeats it again and again.
 func (s *Store) phases(ctx context.Context, cluster string) ([]reported, error) {
 	out, err := all[reported](ctx, s.pool, `
 		SELECT a.number AS attempt, a.kind, r.phase, r.received_at, a.opened_at, a.closed_at
@@ -35,8 +35,8 @@ func (s *Store) phases(ctx context.Context, cluster string) ([]reported, error) 
 	return out, nil
 }
 
-// withPhases adds to a timeline the reported phases that no decision moved to, because the next one came before anybody decided.
-// The decided moves stay as they are in the audit trail. Phases of an attempt stand in the order in which they were reported.
+// withPhases adds to a timeline the reported phases that no decision moved to, because the next one came before the decision.
+// The decided moves stay as they are in the audit trail. An attempt's phases stand in the order of their reports.
 func withPhases(events []Event, phases []reported) []Event {
 	after, attempt := 0, 0
 	for _, p := range phases {
@@ -66,7 +66,7 @@ func withPhases(events []Event, phases []reported) []Event {
 	return events
 }
 
-// decidedAt is where the timeline has the move to the phase that was made while its attempt was open; -1: there is none.
+// decidedAt returns the index of the event that moved to the phase while its attempt was open; -1: there is none.
 func decidedAt(events []Event, p reported) int {
 	return slices.IndexFunc(events, func(e Event) bool {
 		_, phase, moved := strings.Cut(e.To, "/")

@@ -10,7 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// Mute leaves a place alone from now on: somebody took away what was shown there.
+// Mute stops updates of a subscriber for good, because somebody removed what it showed.
 func (s *Store) Mute(ctx context.Context, subID string) error {
 	if _, err := s.pool.Exec(ctx, `UPDATE subscribers SET muted = true WHERE id = $1`, subID); err != nil {
 		return fmt.Errorf("mute %s: %w", subID, err)
@@ -18,8 +18,8 @@ func (s *Store) Mute(ctx context.Context, subID string) error {
 	return nil
 }
 
-// ShowByLabel counts the label of its profile among the places that show a cluster, whichever door it came by: once it is gone
-// the label goes too. It does nothing where the label is one.
+// ShowByLabel adds the label of the cluster's profile as a subscriber, whichever entry point made the cluster: when the cluster
+// is gone, the label is removed too. It does nothing if the label is a subscriber already.
 func (s *Store) ShowByLabel(ctx context.Context, cluster string) error {
 	err := s.write(ctx, func(c *change) error {
 		if cur, err := c.lock(ctx, cluster); err != nil || cur.Wish != lifecycle.Present {
@@ -46,8 +46,8 @@ func (s *Store) ShowByLabel(ctx context.Context, cluster string) error {
 	return nil
 }
 
-// EndedOnHead returns the clusters that have a check on a commit, are wanted no longer, and no newer one of their pull request
-// and profile took the place of.
+// EndedOnHead returns the clusters that have a check on a commit, have the desired state absent, and were not replaced by a
+// newer one of the same pull request and profile.
 func (s *Store) EndedOnHead(ctx context.Context, repo, head string) (clusters []string, err error) {
 	err = s.pool.QueryRow(ctx, `
 		SELECT coalesce(array_agg(DISTINCT c.id), '{}') FROM subscribers s JOIN clusters c ON c.id = s.cluster_id
@@ -60,14 +60,14 @@ func (s *Store) EndedOnHead(ctx context.Context, repo, head string) (clusters []
 	return clusters, nil
 }
 
-// FollowHead gives the wanted clusters of a pull request a check on its new head, and has those on other heads shown once
-// more, as left. A head that it comes back to gets its check back. It does nothing when that changes nothing.
+// FollowHead gives the wanted clusters of a pull request a check on its new head, and updates the checks on other heads once
+// more, as left behind. A head that the pull request returns to gets its check back. It does nothing if that changes nothing.
 func (s *Store) FollowHead(ctx context.Context, repo string, number int, head string) error {
 	clusters, err := all[struct{ ID string }](ctx, s.pool, `
 		SELECT c.id FROM clusters c WHERE c.repo = $1 AND c.pr_number = $2 AND c.wish = 'present'
 			AND ARRAY[$3] <> ARRAY(SELECT s.head FROM subscribers s WHERE s.cluster_id = c.id AND s.kind = $4 AND NOT s.left_behind)
 		ORDER BY c.id`, repo, number, head, KindCheck)
-	for _, cluster := range clusters { // one change for each, so that none waits for another's row
+	for _, cluster := range clusters { // a change for each, so that none waits for another's row
 		if err == nil {
 			err = s.write(ctx, func(c *change) error { return c.followHead(ctx, cluster.ID, head) })
 		}
@@ -78,8 +78,8 @@ func (s *Store) FollowHead(ctx context.Context, repo string, number int, head st
 	return nil
 }
 
-// followHead counts as a change of the cluster's row: whoever is showing the older version shows that one, and not what the
-// check that is left has to say.
+// followHead bumps the cluster's row version: a publisher that shows the older version then shows only that, and not the final
+// text of a check that is left behind.
 func (c *change) followHead(ctx context.Context, cluster, head string) error {
 	if cur, err := c.lock(ctx, cluster); err != nil || cur.Wish != lifecycle.Present {
 		return err
@@ -114,7 +114,7 @@ func (c *change) followHead(ctx context.Context, cluster, head string) error {
 	return c.publish(ctx, cluster, version)
 }
 
-// bump makes a new version of a row in which nothing that a decision rests on changed.
+// bump makes a new version of a row in which nothing changed that a decision depends on.
 func (c *change) bump(ctx context.Context, cluster string) (version int64, err error) {
 	err = c.QueryRow(ctx, `UPDATE clusters SET row_version = row_version + 1, updated_at = $2 WHERE id = $1 RETURNING row_version`, cluster, c.now).Scan(&version)
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// The store sums and rounds many clusters' amounts in SQL. It does so by the rules of package price: whole milliseconds, and
-// half up to the cent. Rates are never computed in SQL; the columns hold what price.Hourly said.
+// SQL sums and rounds the amounts of many clusters by the rules of package price: whole milliseconds, and half up to the cent.
+// Rates are never computed in SQL; the columns hold the results of price.Hourly.
 
-// millis is a time in SQL as price counts it: time.Time.UnixMilli. PostgreSQL keeps microseconds, so the first step is exact.
+// millis is a time in SQL as time.Time.UnixMilli gives it. PostgreSQL keeps microseconds, so the first step is exact.
 func millis(at string) string { return `((date_part('epoch', ` + at + `) * 1e6)::bigint / 1000)` }
 
 // cents rounds an amount in SQL as price.Amount.Cents does.
@@ -19,7 +19,7 @@ func cents(amount string) string {
 	return fmt.Sprintf(`((%s + %d) / %d)`, amount, price.PerHour/2, price.PerHour)
 }
 
-// rate is what an hour of the cluster costs with so many workers; nil: as many as it was accepted with.
+// rate is the cost of an hour of the cluster, in cents, with that many workers; nil: as many as it was accepted with.
 func rate(listCents, machines int, c lifecycle.Cluster, workers *int) int {
 	base := orZero(c.WorkersBase)
 	if workers == nil {
@@ -28,7 +28,7 @@ func rate(listCents, machines int, c lifecycle.Cluster, workers *int) int {
 	return price.Hourly(listCents, machines, base, *workers)
 }
 
-// coming is what an hour of it costs until its end: with the workers that somebody asked for, else those it has.
+// coming is the cost of an hour until the cluster's end, in cents: with the requested workers, else those it has.
 func coming(listCents, machines int, c lifecycle.Cluster) int {
 	if c.WorkersWanted != nil {
 		return rate(listCents, machines, c, c.WorkersWanted)
@@ -43,8 +43,8 @@ func orZero(n *int) int {
 	return *n
 }
 
-// meterColumns are what a cluster cost until its newest usage sample, exactly, and the rate since. Reports are made from the
-// same samples. A cluster that was released costs nothing more, even where its last sample is missing.
+// meterColumns are a cluster's exact cost until its newest usage sample, and the rate since. Reports use the same samples. A
+// released cluster costs nothing more, even if its last sample is missing.
 var meterColumns = `meter.ran, meter.since AS meter_at, meter.rate AS meter_rate`
 
 var meterSources = ` LEFT JOIN LATERAL (
@@ -55,7 +55,7 @@ var meterSources = ` LEFT JOIN LATERAL (
 			CASE WHEN u.state IN ('PENDING', 'DESTROYED') THEN 0 ELSE u.estimated_hourly_cost END AS cents
 		FROM usage_samples u WHERE u.cluster_id = c.id) s) meter ON true `
 
-// meterRecord reads meterColumns.
+// meterRecord holds meterColumns.
 type meterRecord struct {
 	Ran       *int64
 	MeterAt   *time.Time

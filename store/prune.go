@@ -8,11 +8,12 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// pruneBatch bounds what one statement removes, and with it how long it holds its locks.
+// pruneBatch bounds what one statement removes, and so how long it holds its locks.
 const pruneBatch = 1000
 
-// passing are the rows that serve for a while. Requests, replies, pull requests, attempts, verifications, approvals and
-// the audit trail are not among them: they prove what was done (a count goes with the state it is about, see removals.go), and keep a webhook that is sent again from doing it again.
+// passing are the rows that are kept for a while. Requests, replies, pull requests, attempts, verifications, approvals and the
+// audit trail are not among them: they prove what was done (verifications go with the state they are about, see removals.go),
+// and keep a redelivered webhook from acting twice.
 var passing = []struct{ what, sql string }{
 	{"log chunks", `
 		DELETE FROM log_chunks WHERE (attempt_id, seq) IN (
@@ -42,7 +43,7 @@ var passing = []struct{ what, sql string }{
 	{"expired links", `DELETE FROM links WHERE hash IN (SELECT hash FROM links WHERE expires_at <= @now LIMIT @batch)`},
 	{"ended sessions", `DELETE FROM ended_sessions WHERE id IN (SELECT id FROM ended_sessions WHERE expires_at <= @now::timestamptz - interval '1 day' LIMIT @batch)`},
 	{"spent signatures", `DELETE FROM signatures WHERE hash IN (SELECT hash FROM signatures WHERE expires_at <= @now::timestamptz - interval '1 day' LIMIT @batch)`},
-	// Words that could not be shown for so long never will be: the repository is gone, or the App is not in it any more.
+	// What could not be posted for so long never will be: the repository is gone, or the App is no longer in it.
 	{"unposted answers", `
 		UPDATE replies SET external_id = -1 WHERE id IN (
 			SELECT id FROM replies WHERE external_id = 0 AND created_at < @before LIMIT @batch)`},
@@ -55,11 +56,10 @@ var passing = []struct{ what, sql string }{
 			WHERE s.shown_version < s.wanted_version AND NOT s.muted AND c.destroyed_at < @before LIMIT @batch)`},
 }
 
-// Prune removes what serves for a while and was done with longer than keep ago: logs and reports of closed attempts (but for the first of each phase) and
-// worked deliveries, finished effects, old redeliveries and marks; and it gives up words that could not be shown, and effects
-// that could not be made, for that long. Kept answers and links go as soon as they
-// expired, spent signatures and ended sessions a day later (clocks differ), and approvals that nobody can decide any more are closed. It returns
-// how many rows it touched.
+// Prune removes what finished longer than keep ago: logs and reports of closed attempts (except the first report of each phase),
+// processed deliveries, finished effects, old redeliveries and marks. It gives up posts and effects that could not be made for
+// that long. Answers and links go as soon as they expire, spent signatures and ended sessions a day later (clocks differ).
+// Approvals that can no longer be decided are closed. It returns how many rows it touched.
 func (s *Store) Prune(ctx context.Context, keep time.Duration) (n int64, err error) {
 	now, err := s.Now(ctx)
 	if err != nil {

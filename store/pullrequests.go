@@ -9,10 +9,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// SeePullRequest remembers the newest state seen of a pull request. fresh is false when it is older than what is known.
-// GitHub's clock has whole seconds: of two states of one second the closed one stands, unless this one was reopened.
-// What whoever told of it did not know stays as it is known. A repository that is seen under another name than before is
-// followed there, and takes the name from any other that had it: what that one has is no longer found under it.
+// SeePullRequest stores the newest state seen of a pull request. fresh is false if a newer one is known. GitHub's clock has
+// whole seconds: of two states of one second the closed one wins, unless this one was reopened. What the source did not know
+// stays as it was. If the repository was known under another name, its rows follow to this one, and any other repository that
+// had the name loses it.
 func (s *Store) SeePullRequest(ctx context.Context, pr PullRequest, reopened bool) (fresh bool, err error) {
 	if pr.Labels == nil {
 		pr.Labels = []string{}
@@ -22,7 +22,7 @@ func (s *Store) SeePullRequest(ctx context.Context, pr PullRequest, reopened boo
 		if err != nil {
 			break
 		}
-		if pr.UpdatedAt.Before(o.UpdatedAt) || o.RepoID != pr.RepoID && !pr.UpdatedAt.After(o.UpdatedAt) { // heard late: the name is another's since
+		if pr.UpdatedAt.Before(o.UpdatedAt) || o.RepoID != pr.RepoID && !pr.UpdatedAt.After(o.UpdatedAt) { // a late report: the name has passed to another repository since
 			return false, nil
 		}
 		if o.RepoID != pr.RepoID {
@@ -73,7 +73,7 @@ func (s *Store) see(ctx context.Context, pr PullRequest, reopened bool) (fresh b
 const pullColumns = `installation, repo, number, open, draft, merged, fork, labels, author, association, head, head_ref, base, repo_id, updated_at,
 	coalesce(head_at, updated_at) AS head_at`
 
-// PullRequest returns the newest state seen of a pull request.
+// PullRequest returns the newest state seen of a pull request. ErrNotFound: none was seen.
 func (s *Store) PullRequest(ctx context.Context, repo string, number int) (PullRequest, error) {
 	pr, err := one[PullRequest](ctx, s.pool, `SELECT `+pullColumns+` FROM pull_requests WHERE repo = $1 AND number = $2`, repo, number)
 	if err != nil {
@@ -82,8 +82,8 @@ func (s *Store) PullRequest(ctx context.Context, repo string, number int) (PullR
 	return pr, nil
 }
 
-// PullRequestElsewhere returns a pull request under the name that its repository is known by now, where that is another.
-// ErrNotFound: it is not.
+// PullRequestElsewhere returns a pull request under its repository's current name, if that is another one. ErrNotFound: it is
+// not.
 func (s *Store) PullRequestElsewhere(ctx context.Context, pr PullRequest) (PullRequest, error) {
 	known, err := one[PullRequest](ctx, s.pool, `
 		SELECT `+pullColumns+` FROM pull_requests WHERE repo_id = $1 AND repo_id <> 0 AND number = $2 AND repo <> $3
@@ -94,7 +94,7 @@ func (s *Store) PullRequestElsewhere(ctx context.Context, pr PullRequest) (PullR
 	return known, nil
 }
 
-// pullOfCluster is what is known of the pull request p of cluster c; one that was never seen is known by its cluster alone.
+// pullOfCluster is what is known of the pull request p of cluster c; if p was never seen, the cluster's own columns are used.
 const pullOfCluster = `
 	coalesce(p.installation, c.installation) AS installation, c.repo, c.pr_number AS number, coalesce(p.open, true) AS open,
 	coalesce(p.draft, false) AS draft, coalesce(p.merged, false) AS merged, coalesce(p.fork, false) AS fork,
@@ -103,11 +103,11 @@ const pullOfCluster = `
 	coalesce(p.repo_id, c.repo_id) AS repo_id, coalesce(p.updated_at, c.created_at) AS updated_at,
 	coalesce(p.head_at, p.updated_at, c.created_at) AS head_at`
 
-// hasWanted says whether a pull request that l looks at has a wanted cluster.
+// hasWanted selects whether the pull request of look l has a wanted cluster.
 const hasWanted = `EXISTS (SELECT 1 FROM clusters c WHERE c.repo = l.repo AND c.pr_number = l.number AND c.wish = 'present')`
 
-// PullsToLook returns the pull requests with a wanted cluster that nobody looked at since before, those that were not for
-// longest first.
+// PullsToLook returns the pull requests with a wanted cluster that were not checked on GitHub since before, the longest ago
+// first.
 func (s *Store) PullsToLook(ctx context.Context, before time.Time, limit int) ([]PullRequest, error) {
 	const due = `SELECT repo, number, looked_at FROM looks WHERE looked_at < $1 ORDER BY looked_at, repo, number LIMIT $2`
 	for idle := int64(1); idle > 0; { // one that got a cluster meanwhile was looked at just now, and stays
@@ -130,8 +130,8 @@ func (s *Store) PullsToLook(ctx context.Context, before time.Time, limit int) ([
 	return list, nil
 }
 
-// PullsEnding returns which of the pull requests have a wanted cluster that ends because they count as closed, each with such
-// an end, in the order they are named in; the zero time where none does.
+// PullsEnding returns, for each pull request in order, the end of a wanted cluster that ends because its pull request counts as
+// closed; the zero time: there is none.
 func (s *Store) PullsEnding(ctx context.Context, pulls []PullRequest) (ends []time.Time, err error) {
 	repos, numbers := named(pulls)
 	found, err := all[struct{ At *time.Time }](ctx, s.pool, `
@@ -155,7 +155,7 @@ func named(pulls []PullRequest) (repos []string, numbers []int) {
 	return repos, numbers
 }
 
-// Looked remembers that GitHub was asked how pull requests are.
+// Looked records that pull requests were just checked on GitHub.
 func (s *Store) Looked(ctx context.Context, pulls ...PullRequest) error {
 	repos, numbers := named(pulls)
 	_, err := s.pool.Exec(ctx, `
@@ -167,14 +167,14 @@ func (s *Store) Looked(ctx context.Context, pulls ...PullRequest) error {
 	return nil
 }
 
-// queueLook has a pull request looked at from now on: that it has a cluster follows from having heard of it just now.
+// queueLook schedules checks of a pull request. It counts as checked now, because it was just heard of.
 func (c *change) queueLook(b *batch, pr PRRef) {
 	b.do("have it looked at", `
 		INSERT INTO looks (repo, number, looked_at) VALUES ($1, $2, $3) ON CONFLICT (repo, number) DO UPDATE SET looked_at = excluded.looked_at`,
 		pr.Repo, pr.Number, c.now)
 }
 
-// PullsOf returns the pull requests of an installation with a wanted cluster: of the named repositories, or of all with nil.
+// PullsOf returns the pull requests of an installation with a wanted cluster: of these repositories, or of all with nil.
 func (s *Store) PullsOf(ctx context.Context, installation int64, repos []string) ([]PullRequest, error) {
 	list, err := all[PullRequest](ctx, s.pool, `
 		SELECT DISTINCT ON (c.repo, c.pr_number) `+pullOfCluster+`
@@ -187,7 +187,7 @@ func (s *Store) PullsOf(ctx context.Context, installation int64, repos []string)
 	return list, nil
 }
 
-// ReachedBefore returns those of the repositories of which rows are known by another installation than this one.
+// ReachedBefore returns those of the repositories whose rows name another installation than this one.
 func (s *Store) ReachedBefore(ctx context.Context, repos []string, installation int64) (before []string, err error) {
 	err = s.pool.QueryRow(ctx, `
 		SELECT coalesce(array_agg(repo ORDER BY repo), '{}') FROM (

@@ -8,7 +8,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// heartColumns are the columns Decide reads and moves.
+// heartColumns are the columns that Decide reads and changes.
 const heartColumns = `
 	c.id, c.row_version, c.status, c.phase, c.why, c.wish, c.wish_why, c.teardown,
 	c.end_ttl, c.end_max, c.end_pr_closed, c.end_label_removed, c.end_run_finished, c.end_claim,
@@ -89,7 +89,7 @@ func (r heartRecord) cluster() lifecycle.Cluster {
 	}
 }
 
-// heartArgs are the values of the heart's columns, by their names.
+// heartArgs are the values of heartColumns, by name.
 func heartArgs(c lifecycle.Cluster) pgx.NamedArgs {
 	blockers, addons := c.Blockers, c.Addons
 	if blockers == nil {
@@ -190,7 +190,7 @@ func (r rowRecord) row() Row {
 	return row
 }
 
-// null stores the zero time as NULL, in the precision PostgreSQL keeps.
+// null returns nil for the zero time, else the time in PostgreSQL's precision.
 func null(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
@@ -199,7 +199,7 @@ func null(t time.Time) *time.Time {
 	return &t
 }
 
-// zero reads NULL as the zero time.
+// zero returns the zero time for nil.
 func zero(t *time.Time) time.Time {
 	if t == nil {
 		return time.Time{}

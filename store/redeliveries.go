@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// MissingDeliveries returns which of a source's deliveries the inbox never got, in the order they are named in.
+// MissingDeliveries returns which of a source's deliveries never arrived, in the given order.
 func (s *Store) MissingDeliveries(ctx context.Context, source string, ids []string) ([]string, error) {
 	var missing []string
 	err := s.pool.QueryRow(ctx, `
@@ -21,8 +21,8 @@ func (s *Store) MissingDeliveries(ctx context.Context, source string, ids []stri
 	return missing, nil
 }
 
-// AskAgain says whether a delivery may be asked for again, at most so often and with at least a pause in between; then it
-// counts as asked for.
+// AskAgain reports whether a delivery may be requested again: at most that many times, with at least that pause. If so, it
+// counts as requested.
 func (s *Store) AskAgain(ctx context.Context, guid string, most int, pause time.Duration) (bool, error) {
 	if most < 1 {
 		return false, nil
@@ -37,14 +37,14 @@ func (s *Store) AskAgain(ctx context.Context, guid string, most int, pause time.
 	return tag.RowsAffected() == 1, nil
 }
 
-// The states of what GitHub was asked to send again.
+// The states of requested redeliveries.
 const (
 	redeliveryCame    = "came"
 	redeliveryAwaited = "awaited"
 	redeliveryOver    = "given_up" // nothing came for an hour
 )
 
-// redeliveries counts them by state. What came is forgotten with the delivery.
+// redeliveries counts them by state. Those that came are forgotten with the delivery.
 func (s *Store) redeliveries(ctx context.Context) (map[string]int64, error) {
 	out := map[string]int64{redeliveryCame: 0, redeliveryAwaited: 0, redeliveryOver: 0}
 	groups, err := all[group](ctx, s.pool, `
@@ -60,7 +60,7 @@ func (s *Store) redeliveries(ctx context.Context) (map[string]int64, error) {
 	return out, nil
 }
 
-// Mark returns how far a periodic reading came; the zero time: it never began, or long ago.
+// Mark returns how far a periodic read came; the zero time: it never started, or long ago.
 func (s *Store) Mark(ctx context.Context, name string) (at time.Time, err error) {
 	err = s.pool.QueryRow(ctx, `SELECT at FROM marks WHERE name = $1`, name).Scan(&at)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
@@ -69,7 +69,7 @@ func (s *Store) Mark(ctx context.Context, name string) (at time.Time, err error)
 	return at, nil
 }
 
-// Marks returns those of the names that have a mark, and where it stands.
+// Marks returns the marks that exist, by name.
 func (s *Store) Marks(ctx context.Context, names []string) (map[string]time.Time, error) {
 	type mark struct {
 		Name string
@@ -86,7 +86,7 @@ func (s *Store) Marks(ctx context.Context, names []string) (map[string]time.Time
 	return marks, nil
 }
 
-// DropMark forgets a mark.
+// DropMark removes a mark.
 func (s *Store) DropMark(ctx context.Context, name string) error {
 	if _, err := s.pool.Exec(ctx, `DELETE FROM marks WHERE name = $1`, name); err != nil {
 		return fmt.Errorf("forget the mark %s: %w", name, err)
@@ -94,7 +94,7 @@ func (s *Store) DropMark(ctx context.Context, name string) error {
 	return nil
 }
 
-// SetMark remembers how far a periodic reading came. It never goes back.
+// SetMark stores how far a periodic read came. It never goes back.
 func (s *Store) SetMark(ctx context.Context, name string, at time.Time) error {
 	_, err := s.pool.Exec(ctx, `
 		INSERT INTO marks AS m (name, at, set_at) VALUES ($1, $2, coalesce($3::timestamptz, clock_timestamp()))

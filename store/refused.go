@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Refused says whether a wish for this profile that came in for this pull request by this door was refused since then.
+// Refused reports whether a request for this profile and pull request, by this entry point, was refused since that time.
 func (s *Store) Refused(ctx context.Context, door, repo string, number int, profile string, since time.Time) (refused bool, err error) {
 	err = s.pool.QueryRow(ctx, `
 		SELECT EXISTS (SELECT 1 FROM cluster_requests WHERE NOT allowed AND door = $1 AND request ->> 'profile' = $2

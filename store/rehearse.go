@@ -11,13 +11,12 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// errRehearsed ends a rehearsal: the transaction is rolled back.
+// errRehearsed rolls the rehearsal's transaction back.
 var errRehearsed = errors.New("this was a rehearsal")
 
-// Rehearse does what Judge does, behind the same locks and with the same statements, looks at how the cluster would go on, and
-// rolls everything back: no row, job, message or audit line stays. It returns the same errors, ErrNameTaken among them. The
-// forecast of a wish that is refused is empty. a.Once and a.Key are ignored: a rehearsal is never the answer to a request that
-// is sent again.
+// Rehearse does what Judge does, under the same locks and with the same statements, forecasts how the cluster would go on, and
+// rolls everything back: no row, job, message or audit line stays. It returns the same errors, ErrNameTaken included. The
+// forecast of a refused request is empty. a.Once and a.Key are ignored: a rehearsal never answers a request that is sent again.
 func (s *Store) Rehearse(ctx context.Context, a Ask, judge func(Usage) (Judgement, error)) (lifecycle.Forecast, error) {
 	a.Once, a.Key = nil, ""
 	var out lifecycle.Forecast
@@ -45,7 +44,7 @@ func (s *Store) Rehearse(ctx context.Context, a Ask, judge func(Usage) (Judgemen
 	return out, nil
 }
 
-// forecast looks at how a cluster goes on that this change accepted.
+// forecast returns how a cluster that this change accepted would go on.
 func (c *change) forecast(ctx context.Context, row Row) (lifecycle.Forecast, error) {
 	var out lifecycle.Forecast
 	if !row.NeedsTurn && !row.NeedsApproval {
@@ -72,7 +71,8 @@ func (c *change) forecast(ctx context.Context, row Row) (lifecycle.Forecast, err
 	return out, nil
 }
 
-// foreseenTurn is the place that the next pass over all who wait would give a cluster. It changes nothing and waits for no pass.
+// foreseenTurn returns the position that the next pass over the queue would give a cluster. It changes nothing and waits for no
+// pass.
 func (c *change) foreseenTurn(ctx context.Context, cluster string) (lifecycle.Turn, error) {
 	line, err := c.readLine(ctx)
 	if err != nil {

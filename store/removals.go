@@ -8,31 +8,31 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// RemovalKind says what of a cluster that is gone is to be deleted from the bucket.
+// RemovalKind says which of a released cluster's objects are to be deleted from the bucket.
 type RemovalKind string
 
 // The kinds of removal. Each is done once.
 const (
-	// RemoveAccess deletes what opens the cluster, at its end.
+	// RemoveAccess deletes the cluster's credentials, at its end.
 	RemoveAccess RemovalKind = "access"
 	// RemoveAccessAgain deletes what a runner stored after that: its credentials for the bucket last up to an hour.
 	RemoveAccessAgain RemovalKind = "access_again"
-	// RemoveState deletes the archives of a teardown, its logs and the evidence of its counts, after the retention.
+	// RemoveState deletes the archives of a teardown, its logs and its verifications, after the retention.
 	RemoveState RemovalKind = "state"
 )
 
-// againAfter is how long after a cluster's end what opens it is deleted again.
+// againAfter is how long after a cluster's end its credentials are deleted again.
 const againAfter = 2 * time.Hour
 
-// Removal is something that is due to be deleted of a cluster that is gone.
+// Removal is a due deletion of a released cluster's objects.
 type Removal struct {
 	Cluster  string // id
 	Name     string
 	Kind     RemovalKind
 	Since    time.Time // when it became due
-	Tries    int       // that failed
+	Tries    int       // failed tries
 	Problem  string    // of the last try; empty: none
-	Attempts []string  // of the cluster, by id
+	Attempts []string  // ids of the cluster's attempts
 }
 
 const dueRemovals = `
@@ -44,8 +44,8 @@ const dueRemovals = `
 	       CASE r.kind WHEN 'access' THEN interval '0' WHEN 'access_again' THEN @again::interval ELSE @retention::interval END AS since) d
 	 WHERE r.done_at IS NULL AND d.since <= coalesce(@now::timestamptz, clock_timestamp())`
 
-// DueRemovals lists what is to be deleted now, what failed least first, at most limit of them. Only clusters whose end was
-// proven are among them. retention is how long the state of a cluster stays after its end.
+// DueRemovals returns the deletions that are due now, those with the fewest failures first, at most limit. Only released
+// clusters are among them. retention is how long a cluster's state is kept after its end.
 func (s *Store) DueRemovals(ctx context.Context, retention time.Duration, limit int) ([]Removal, error) {
 	due, err := all[Removal](ctx, s.pool, dueRemovals+` ORDER BY r.tries, d.since LIMIT @limit`, s.removalArgs(retention, limit))
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *Store) DueRemovals(ctx context.Context, retention time.Duration, limit 
 	return due, nil
 }
 
-// FailedRemovals lists what is due for at least that long and could not be deleted, the oldest first.
+// FailedRemovals returns the deletions that have been due for at least late and have failed, the oldest first.
 func (s *Store) FailedRemovals(ctx context.Context, retention, late time.Duration, limit int) ([]Removal, error) {
 	args := s.removalArgs(retention, limit)
 	args["late"] = late
@@ -70,8 +70,8 @@ func (s *Store) removalArgs(retention time.Duration, limit int) pgx.NamedArgs {
 	return pgx.NamedArgs{"again": againAfter, "retention": retention, "now": s.fixed(), "limit": limit}
 }
 
-// Removed records that a removal was carried out, with an audit line that says how many objects it deleted. What the database
-// says of the deleted objects goes with them.
+// Removed records that a removal was done, with an audit line that says how many objects it deleted. It also removes the rows
+// that refer to these objects.
 func (s *Store) Removed(ctx context.Context, r Removal, objects int) error {
 	return s.write(ctx, func(c *change) error {
 		tag, err := c.Exec(ctx, `UPDATE removals SET done_at = $3, objects = objects + $4, problem = '' WHERE cluster_id = $1 AND kind = $2 AND done_at IS NULL`,
@@ -80,13 +80,13 @@ func (s *Store) Removed(ctx context.Context, r Removal, objects int) error {
 			return fmt.Errorf("record what was deleted of %s: %w", r.Cluster, err)
 		}
 		if tag.RowsAffected() == 0 {
-			return nil // somebody else did it at the same time
+			return nil // another process did it at the same time
 		}
 		if err := c.forgetObjects(ctx, r); err != nil {
 			return fmt.Errorf("forget what was deleted of %s: %w", r.Cluster, err)
 		}
 		if r.Kind == RemoveAccessAgain && objects == 0 {
-			return nil // as it should be
+			return nil // expected: nothing was stored late
 		}
 		what := "what opens the cluster was deleted from the bucket"
 		if r.Kind == RemoveState {
@@ -98,7 +98,7 @@ func (s *Store) Removed(ctx context.Context, r Removal, objects int) error {
 	})
 }
 
-// forgetObjects removes the references to objects that are gone.
+// forgetObjects removes the rows and references of deleted objects.
 func (c *change) forgetObjects(ctx context.Context, r Removal) error {
 	statements := []string{
 		`UPDATE cluster_outputs SET kubeconfig_s3_uri = '', kubeadmin_secret_ref = '' WHERE cluster_id = $1`,
@@ -119,7 +119,7 @@ func (c *change) forgetObjects(ctx context.Context, r Removal) error {
 	return nil
 }
 
-// RemovalFailed records why a removal could not be carried out, and what of it was deleted nevertheless. It stays due.
+// RemovalFailed records why a removal failed and how many objects it deleted nevertheless. It stays due.
 func (s *Store) RemovalFailed(ctx context.Context, r Removal, objects int, problem string) error {
 	_, err := s.pool.Exec(ctx, `
 		UPDATE removals SET tries = tries + 1, problem = $3, objects = objects + $4 WHERE cluster_id = $1 AND kind = $2 AND done_at IS NULL`,
@@ -130,7 +130,7 @@ func (s *Store) RemovalFailed(ctx context.Context, r Removal, objects int, probl
 	return nil
 }
 
-// planRemovals records what is to be deleted of a cluster that has just ended.
+// planRemovals records what is to be deleted of a cluster that has just been released.
 func (c *change) planRemovals(ctx context.Context, cluster string) error {
 	_, err := c.Exec(ctx, `INSERT INTO removals (cluster_id, kind) SELECT $1, unnest($2::text[]) ON CONFLICT DO NOTHING`,
 		cluster, []RemovalKind{RemoveAccess, RemoveAccessAgain, RemoveState})

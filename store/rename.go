@@ -13,13 +13,13 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// RenameRepository makes what we know of a repository follow it to another name, another installation, or both: its
-// clusters, the places that show them, its pull requests, and the replies and effects that wait. id is GitHub's number of it;
-// with 0 whatever has the name follows. installation 0: as it is. It returns how many clusters followed.
+// RenameRepository moves what we know of a repository to another name, another installation, or both: its clusters, their
+// subscribers, its pull requests, and the waiting replies and effects. id is GitHub's number of the repository; with 0
+// everything under the name moves. installation 0: it stays. It returns how many clusters moved.
 //
-// Nothing happens where nothing of that repository has the old name: what is heard twice or late changes nothing, also when
-// the name is another's by then. A repository that has the new name in our rows must have yet another by now: its rows wait
-// under a name that nothing has until we hear of that.
+// Nothing happens if no rows of that repository have the old name: a repeated or late event changes nothing, even if the name is
+// another repository's by then. A repository that has the new name in our rows must have been renamed too: its rows wait under a
+// placeholder name until we learn its new one.
 func (s *Store) RenameRepository(ctx context.Context, from, to string, id, installation int64, d Deed) (clusters int, err error) {
 	if from == "" || to == "" {
 		return 0, fmt.Errorf("rename %q to %q: %w: a repository has a name before and after", from, to, ErrConflict)
@@ -37,15 +37,15 @@ func (s *Store) RenameRepository(ctx context.Context, from, to string, id, insta
 	return clusters, nil
 }
 
-// otherwise is a pull request as it is known where it has another name, or its name is another's.
+// otherwise is a pull request that is known under another name, or whose name belongs to another repository.
 type otherwise struct {
 	Repo      string
 	RepoID    int64
 	UpdatedAt time.Time
 }
 
-// seenOtherwise finds the pull request under another name of its repository, and that of its number of another repository
-// under its name.
+// seenOtherwise returns the pull request under another name of its repository, and another repository's pull request of that
+// number under its name.
 func (s *Store) seenOtherwise(ctx context.Context, pr PullRequest) ([]otherwise, error) {
 	if pr.RepoID == 0 {
 		return nil, nil
@@ -57,8 +57,8 @@ func (s *Store) seenOtherwise(ctx context.Context, pr PullRequest) ([]otherwise,
 			ORDER BY updated_at DESC LIMIT 1)`, pr.RepoID, pr.Number, pr.Repo)
 }
 
-// giveWay has any other repository give up the name under which a pull request was seen now: one that was deleted and made
-// anew must not find what the one before had.
+// giveWay takes the name under which a pull request was seen from any other repository: a repository that was deleted and
+// created again must not find what its predecessor had.
 func (s *Store) giveWay(ctx context.Context, pr PullRequest) error {
 	return s.write(ctx, func(c *change) error {
 		if err := c.wait(ctx, renaming(pr.Repo)); err != nil {
@@ -68,8 +68,8 @@ func (s *Store) giveWay(ctx context.Context, pr PullRequest) error {
 	})
 }
 
-// renaming are the locks of a renaming: what is accepted meanwhile waits, and so does a pass over the line, which locks many
-// clusters in an order of its own.
+// renaming returns the locks of a renaming: new acceptances wait, and so does a pass over the queue, which locks many clusters
+// in its own order.
 func renaming(names ...string) []string {
 	locks := []string{"turns"}
 	for _, name := range names {
@@ -79,20 +79,19 @@ func renaming(names ...string) []string {
 	return locks
 }
 
-// carriage takes the rows of one repository from one name to another.
+// carriage moves the rows of one repository from one name to another.
 type carriage struct {
 	from, to         string
 	id, installation int64
-	alone            bool // no other repository is known by that name: rows of which it is not known are this one's
+	alone            bool // no other repository is known by that name: rows without a repository id belong to this one
 }
 
-// nameless is what a repository is called that lost its name to another. No name on GitHub has a ~.
+// nameless is the placeholder name of a repository that lost its name to another. No name on GitHub has a ~.
 func nameless(id int64) string { return withoutName + strconv.FormatInt(id, 10) }
 
 const withoutName = "repository/~"
 
-// Nameless says that a repository lost its name to another, and that nobody heard yet what it is called now, if it is there at
-// all.
+// Nameless reports whether a repository lost its name to another and its new name is not known, or it no longer exists.
 func Nameless(repo string) bool { return strings.HasPrefix(repo, withoutName) }
 
 func (c *change) rename(ctx context.Context, to carriage, d Deed) (clusters int, err error) {
@@ -127,7 +126,7 @@ func (c *change) rename(ctx context.Context, to carriage, d Deed) (clusters int,
 	return clusters, nil
 }
 
-// displace takes the name from any other repository.
+// displace moves any other repository away from the name.
 func (c *change) displace(ctx context.Context, to carriage, d Deed) error {
 	if to.id == 0 || to.from == to.to {
 		return nil
@@ -151,7 +150,7 @@ func (c *change) displace(ctx context.Context, to carriage, d Deed) error {
 	return nil
 }
 
-// isCarried says whether a row is one of the repository that has yet to be carried.
+// isCarried selects the rows x of the repository that still have to be moved.
 const isCarried = `(x.repo = @from AND (@id = 0 OR x.repo_id = @id OR (x.repo_id = 0 AND @alone))
 	AND (x.repo <> @to OR x.installation <> coalesce(nullif(@installation::bigint, 0), x.installation)))`
 
@@ -159,7 +158,7 @@ func (w carriage) args() pgx.NamedArgs {
 	return pgx.NamedArgs{"from": w.from, "to": w.to, "id": w.id, "installation": w.installation, "alone": w.id == 0 || w.alone}
 }
 
-// carries finds out whether there is anything to carry, and whether the name is the repository's alone.
+// carries reports whether there is anything to move, and sets w.alone.
 func (c *change) carries(ctx context.Context, w *carriage) (some bool, err error) {
 	err = c.QueryRow(ctx, `SELECT coalesce(bool_and(repo_id IN (0, $2)), true) FROM pull_requests WHERE repo = $1`, w.from, w.id).Scan(&w.alone)
 	if err != nil {
@@ -173,8 +172,8 @@ func (c *change) carries(ctx context.Context, w *carriage) (some bool, err error
 	return some, nil
 }
 
-// carry writes the new name over the old. A cluster stays behind whose place under the new name is taken: its pull request
-// is still found by the old one, for GitHub leads from there.
+// carry writes the new name over the old. A cluster stays behind if its pull request and profile already have one under the new
+// name: its pull request is still found by the old name, because GitHub redirects.
 func (c *change) carry(ctx context.Context, w carriage, d Deed) (clusters int, err error) {
 	if _, err := c.Exec(ctx, `SELECT set_config('ocpctl.renames', 'on', true)`); err != nil {
 		return 0, fmt.Errorf("say that it renames: %w", err)

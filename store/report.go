@@ -10,8 +10,8 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// Report stores a runner's progress and renews its lease. A repeated seq only renews; a heartbeat that changes nothing
-// pokes nobody. A closed attempt's report is answered with stop and leaves nothing behind.
+// Report stores a runner's progress and renews its lease. A repeated seq only renews; a report that changes nothing enqueues no
+// reconcile. A closed attempt's report is answered with stop and not stored.
 func (s *Store) Report(ctx context.Context, attemptID, tokenID string, r ReportRow) (Lease, error) {
 	var lease Lease
 	logged := ""
@@ -55,7 +55,7 @@ func (s *Store) Report(ctx context.Context, attemptID, tokenID string, r ReportR
 	return lease, nil
 }
 
-// keepReport writes the report's line. fresh: this seq was never told before; newest: no higher one was.
+// keepReport inserts the report. fresh: this seq is new; newest: no higher seq was reported.
 func (c *change) keepReport(ctx context.Context, f fenced, r ReportRow) (fresh, newest bool, err error) {
 	args := pgx.NamedArgs{
 		"attempt": f.id, "seq": r.Seq, "phase": r.Phase, "percent": r.Percent, "step": r.Step, "log": r.Log, "now": c.now,
@@ -82,9 +82,9 @@ func (c *change) keepReport(ctx context.Context, f fenced, r ReportRow) (fresh, 
 	return true, newest, nil
 }
 
-// keepFacts writes what a fresh report says, and pokes when it says something new.
+// keepFacts writes what a fresh report says, and enqueues a reconcile if it says something new.
 func (c *change) keepFacts(ctx context.Context, f fenced, r ReportRow, newest bool) error {
-	if r.Phase == "" || !newest { // a late one must not turn the phase back
+	if r.Phase == "" || !newest { // a late report must not turn the phase back
 		r.Phase, r.Percent, r.Step = f.phase, f.percent, f.step
 	}
 	r.Percent = min(max(r.Percent, 0), 100)
@@ -96,7 +96,7 @@ func (c *change) keepFacts(ctx context.Context, f fenced, r ReportRow, newest bo
 	if r.ToolExit != nil {
 		args["code"] = r.ToolExit.Code
 	}
-	// The exit and the passes after it are put on one clock, ours; the runner's clock decides nothing.
+	// The exit and the passes after it get the database's time; the runner's clock decides nothing.
 	_, err := c.Exec(ctx, `
 		UPDATE attempts SET phase = @phase, progress_percent = @percent, progress_step = @step,
 			seen_account = CASE WHEN @account = '' THEN seen_account ELSE @account END,
@@ -139,7 +139,7 @@ func (c *change) keepArtifacts(ctx context.Context, f fenced, artifacts []Artifa
 		if tag.RowsAffected() == 1 {
 			continue
 		}
-		var known string // told before: an archive is written once
+		var known string // reported before: an archive is written once
 		if err := c.QueryRow(ctx, `SELECT checksum FROM artifacts WHERE s3_key = $1`, a.Key).Scan(&known); err != nil {
 			return fmt.Errorf("read artifact %s: %w", a.Key, err)
 		}
@@ -150,7 +150,7 @@ func (c *change) keepArtifacts(ctx context.Context, f fenced, artifacts []Artifa
 	return nil
 }
 
-// keepPass writes one verification. It is clean only if everything that makes it so is there, whatever the runner says.
+// keepPass writes one verification pass. It is clean only if all evidence for that is there, whatever the runner says.
 func (c *change) keepPass(ctx context.Context, f fenced, p PassRow) error {
 	if f.kind != lifecycle.Destroy {
 		return fmt.Errorf("%w: only a destroy verifies", ErrConflict)
@@ -182,7 +182,7 @@ func (c *change) keepPass(ctx context.Context, f fenced, p PassRow) error {
 	return nil
 }
 
-// judged fills what is empty and takes "clean" back from a pass that asked nothing, was not answered, or saw something.
+// judged fills empty fields and sets Clean to false for a pass that asked nothing, got no answer, or found something.
 func judged(p PassRow) (PassRow, error) {
 	var queries []struct{ Call, Err string }
 	var left []struct{ Type, ID, Name, Free string }

@@ -9,30 +9,30 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// ReportFilter says what a usage report is of.
+// ReportFilter selects the clusters and the time of a usage report.
 type ReportFilter struct {
-	From, To time.Time // from the first moment until just before the second; To zero: until now
+	From, To time.Time // From is in, To is not; To zero: until now
 	By       string    // team, owner, costCenter, profile, environment, or tag:<key>
 	Teams    []string  // only these teams' clusters; nil: all (an auditor or admin)
 }
 
-// ReportLine is what one group used. Its cents are an estimate by list prices, not an invoice.
+// ReportLine is the usage of one group. Its cents are an estimate by list prices, not an invoice.
 type ReportLine struct {
 	Key          string  // the group; empty: clusters without that tag
-	Clusters     int     // that were there at some time in between, also those that only waited
-	Ready        int     // of these became ready before its end
-	ClusterHours float64 // from the beginning of the install until nothing was left
-	NodeHours    float64 // the same for each machine; clusters of before they were counted add none
+	Clusters     int     // that existed at some time in between, also those that only waited
+	Ready        int     // of these, those that became ready before To
+	ClusterHours float64 // from the start of the install until everything was removed
+	NodeHours    float64 // the same for each machine; clusters accepted before machines were counted add none
 	Cents        int64
 }
 
-// reportedBy are the columns of the groups.
+// reportedBy are the columns to group by.
 var reportedBy = map[string]string{
 	"team": "c.team", "owner": "coalesce((SELECT s.name FROM person_spellings s WHERE s.spelling = lower(c.owner)), c.owner)", "costCenter": "c.cost_center", "profile": "c.profile", "environment": "c.environment",
 }
 
 // UsageReport sums what clusters used between two times, by list prices, the dearest group first. What still runs is counted
-// until now and no further. A cluster counts for whom it belongs to today. ErrConflict: no such group, or no time in between.
+// until now. A cluster counts for its current team and owner. ErrConflict: no such group, or From is not before To.
 func (s *Store) UsageReport(ctx context.Context, f ReportFilter) ([]ReportLine, error) {
 	column, known := reportedBy[f.By]
 	tag, tagged := strings.CutPrefix(f.By, "tag:")
@@ -61,7 +61,7 @@ func (s *Store) UsageReport(ctx context.Context, f ReportFilter) ([]ReportLine, 
 }
 
 // usageReport makes an interval of each sample: until the next one, until the cluster was released, or until the report's end,
-// whichever came first. No interval is open. Each cluster's amount is rounded to the cent, and a group adds its clusters'.
+// whichever came first. Each cluster's amount is rounded to the cent, and a group adds up its clusters' amounts.
 var usageReport = `
 	WITH among AS (
 		SELECT c.id, %s AS key, c.ready_at < @to AS ready, c.nodes - coalesce(c.workers_base, 0) AS fixed, c.nodes, c.destroyed_at

@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// refuse keeps a wish that policy refused, with its verdict, and the answer to post. A repeated key returns the id of the
-// first time, and writes no second line.
+// refuse stores a request that policy refused, with its verdict, and the reply to post. A repeated key returns the first one's
+// id and writes no second audit line.
 func (c *change) refuse(ctx context.Context, a Ask, r Refusal) (id string, err error) {
 	var b batch
 	kept := c.queueRequest(&b, a, r.Verdict, "")
@@ -31,14 +31,14 @@ func (c *change) refuse(ctx context.Context, a Ask, r Refusal) (id string, err e
 	return kept.ID, c.audit(ctx, a.Principal, "refused", "", move{Request: kept.ID, Door: a.Door, Checks: r.Failed})
 }
 
-// keptRequest is a wish that is kept.
+// keptRequest is a stored request.
 type keptRequest struct {
 	ID    string
-	Fresh bool // it was not there before
+	Fresh bool // it is new
 }
 
-// queueRequest writes a wish and its verdict; an empty cluster means that it was refused. With a key that the principal used
-// before, the earlier row stays; only a refusal gives way, to a grant.
+// queueRequest writes a request and its verdict; an empty cluster means that it was refused. With a key that the principal used
+// before, the earlier row stays; only a refusal is replaced, by an acceptance.
 func (c *change) queueRequest(b *batch, a Ask, verdict json.RawMessage, cluster string) *keptRequest {
 	if len(a.Request) == 0 {
 		a.Request = json.RawMessage(`{}`)
@@ -59,7 +59,7 @@ func (c *change) queueRequest(b *batch, a Ask, verdict json.RawMessage, cluster 
 	return &kept
 }
 
-// Made returns the id of the cluster that the principal's wish with this key led to; empty: there is none.
+// Made returns the id of the cluster that the principal's request with this key led to; empty: there is none.
 func (s *Store) Made(ctx context.Context, principal, key string) (cluster string, err error) {
 	err = s.pool.QueryRow(ctx, `
 		SELECT cluster_id FROM cluster_requests WHERE principal_id = $1 AND idempotency_key = $2 AND allowed`, principal, key).Scan(&cluster)

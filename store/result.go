@@ -10,11 +10,11 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// ownOutcomes are the ones a runner may give itself.
+// ownOutcomes are the outcomes that a runner may report.
 var ownOutcomes = []lifecycle.Outcome{lifecycle.Succeeded, lifecycle.Failure, lifecycle.Stopped, lifecycle.Waiting}
 
-// Result closes the attempt with the runner's own outcome. The same result again changes nothing; a result after the
-// attempt was closed otherwise is answered with stop and leaves nothing behind.
+// Result closes the attempt with the runner's outcome. The same result again changes nothing; a result after the attempt was
+// closed otherwise is answered with stop and not stored.
 func (s *Store) Result(ctx context.Context, attemptID, tokenID string, r ResultRow) (Lease, error) {
 	if !slices.Contains(ownOutcomes, r.Outcome) {
 		return Lease{}, fmt.Errorf("result of attempt %s: %w: outcome %q is none of %v", attemptID, ErrConflict, r.Outcome, ownOutcomes)

@@ -7,7 +7,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
-// The queues. Each has workers of its own, so that slow words never hold up the heart.
+// The queues. Each has its own workers, so that slow posts never hold up reconciles.
 const (
 	QueueInbox   = "inbox"
 	QueueHeart   = "heart"
@@ -20,7 +20,7 @@ type InboxArgs struct {
 	Row int64 `json:"row"`
 }
 
-// ReconcileArgs asks to look at one cluster. Pokes makes a fact that arrives during a run a run of its own.
+// ReconcileArgs asks to reconcile one cluster. Pokes gives a fact that arrives during a run a run of its own.
 type ReconcileArgs struct {
 	Cluster string `json:"cluster"`
 	Pokes   int64  `json:"pokes"`
@@ -38,8 +38,8 @@ type StopArgs struct {
 	Attempt int    `json:"attempt"`
 }
 
-// PublishArgs asks to bring one subscriber up to its cluster's present version. Version makes news that come during a run
-// a run of their own: a unique job of the subscriber alone would swallow them until River has written down its end.
+// PublishArgs asks to bring one subscriber up to its cluster's current version. Version gives a change during a run a run of its
+// own: a job unique by the subscriber alone would swallow it until River has recorded the end of the run.
 type PublishArgs struct {
 	Subscriber string `json:"subscriber"`
 	Version    int64  `json:"version"`
@@ -55,14 +55,14 @@ type EffectArgs struct {
 	Effect string `json:"effect"`
 }
 
-// LineArgs asks to have a look taken at everybody in line for room. News makes what happens during a run a run of its own.
+// LineArgs asks to reconcile the clusters that wait for capacity. News gives a change during a run a run of its own.
 type LineArgs struct {
 	Account string `json:"account"`
 	Region  string `json:"region"`
 	News    string `json:"news"`
 }
 
-// TurnsArgs asks for one pass over all who wait for a full quota. News makes what happens during a pass a pass of its own.
+// TurnsArgs asks for one pass over the queue for full quotas. News gives a change during a pass a pass of its own.
 type TurnsArgs struct {
 	News string `json:"news"`
 }
@@ -70,19 +70,19 @@ type TurnsArgs struct {
 // WakeArgs asks for one round of WakeDue.
 type WakeArgs struct{}
 
-// SweepArgs asks for one sweep over everything known.
+// SweepArgs asks for one sweep over all clusters and resources.
 type SweepArgs struct{}
 
-// LookArgs asks for a look at pull requests that nobody looked at for a while.
+// LookArgs asks to check on GitHub the pull requests that were not checked for a while.
 type LookArgs struct{}
 
-// MissedArgs asks to read what GitHub sent, and what of it never came.
+// MissedArgs asks to read GitHub's list of sent webhooks and find those that never arrived.
 type MissedArgs struct{}
 
-// PruneArgs asks to remove what served its time.
+// PruneArgs asks to remove old rows.
 type PruneArgs struct{}
 
-// RemoveArgs asks to delete what is due of clusters that are gone.
+// RemoveArgs asks to do the removals that are due.
 type RemoveArgs struct{}
 
 // Kind implements river.JobArgs.
@@ -162,7 +162,7 @@ func (TurnsArgs) InsertOpts() river.InsertOpts { return once(QueueHeart, heartTr
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 //
-// A look whose end was never written down must not hold up the next ones until River rescues it.
+// A job whose end was never recorded must not hold up the next ones until River rescues it.
 func (WakeArgs) InsertOpts() river.InsertOpts {
 	opts := once(QueueHeart, 1)
 	opts.UniqueOpts.ByPeriod = 10 * time.Second
@@ -181,7 +181,7 @@ func (MissedArgs) InsertOpts() river.InsertOpts { return once(QueueInbox, 1) }
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (PruneArgs) InsertOpts() river.InsertOpts { return once(QueueHeart, 1) }
 
-// How often River tries before it gives a job up. None of these ends anything: WakeDue asks again for what is undone.
+// How often River tries before it gives a job up. WakeDue enqueues unfinished work again, so none of these is final.
 const (
 	inboxTries  = 10
 	heartTries  = 5
@@ -189,7 +189,7 @@ const (
 	wordTries   = 10
 )
 
-// once makes a job unique by its arguments until it ended: completed is left out, so that it may be asked for again.
+// once makes a job unique by its arguments until it ends: completed is left out, so that it can be enqueued again.
 func once(queue string, tries int) river.InsertOpts {
 	return river.InsertOpts{
 		Queue:       queue,
@@ -198,7 +198,7 @@ func once(queue string, tries int) river.InsertOpts {
 	}
 }
 
-// unfinished are the job states in which asking again is asking once.
+// unfinished are the job states in which enqueuing again adds nothing.
 var unfinished = []rivertype.JobState{
 	rivertype.JobStateAvailable,
 	rivertype.JobStatePending,

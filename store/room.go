@@ -11,22 +11,22 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// DemandRow is what an install needs of the limits of an account and region, as measured just before.
+// DemandRow is what an install needs of the limits of an account and region, as just measured.
 type DemandRow struct {
 	Account, Region string
 	Quotas          []lifecycle.Quota
 }
 
-// RoomRow answers a demand. Wait and Never empty: the room is set aside.
+// RoomRow answers a demand. Wait and Never empty: the capacity is reserved.
 type RoomRow struct {
-	Wait  string // why there is no room now
-	Place int    // in line while it waits, 1 is next
-	Never string // why an empty account would have no room either
+	Wait  string // why there is no capacity now
+	Place int    // in the queue while it waits, 1 is next
+	Never string // why an empty account would not have the capacity either
 }
 
-// Reserve sets room aside for the attempt's install, or gives its cluster a place in line. One demand per account and
-// region is judged at a time, so that installs that begin together never count on the same room. What was granted to an
-// attempt is granted again when it asks again. A lease that says stop grants nothing.
+// Reserve reserves capacity for the attempt's install, or puts its cluster into the queue. One demand per account and region is
+// judged at a time, so that installs that start together never count on the same capacity. An attempt that was granted a demand
+// is granted it again. A lease that says stop grants nothing.
 func (s *Store) Reserve(ctx context.Context, attemptID, tokenID string, d DemandRow) (room RoomRow, lease Lease, err error) {
 	err = s.write(ctx, func(c *change) (err error) {
 		f, err := c.hold(ctx, attemptID, tokenID)
@@ -56,8 +56,8 @@ func (s *Store) Reserve(ctx context.Context, attemptID, tokenID string, d Demand
 	return room, lease, nil
 }
 
-// reserve judges the demand under the lock of its account and region. Behind that lock it takes no other cluster's row:
-// whoever holds one may be waiting for the lock. Those in line are told by a job of their own.
+// reserve judges the demand under the lock of its account and region. Under that lock it takes no other cluster's row, because
+// whoever holds one may be waiting for the lock. A separate job wakes the queue.
 func (c *change) reserve(ctx context.Context, f fenced, d DemandRow) (RoomRow, error) {
 	args := pgx.NamedArgs{"account": d.Account, "region": d.Region, "cluster": f.ID, "attempt": f.id, "now": c.now}
 	if _, err := c.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('room ' || @account || ' ' || @region, 0))`, args); err != nil {
@@ -94,13 +94,13 @@ func (c *change) reserve(ctx context.Context, f fenced, d DemandRow) (RoomRow, e
 	if err := c.keepReservation(ctx, args, after, d.Quotas); err != nil {
 		return RoomRow{}, err
 	}
-	if before.State == waiting && after.State != waiting { // until now nothing was shown of this look
+	if before.State == waiting && after.State != waiting { // this look was not shown yet
 		if err := c.poke(ctx, f.ID); err != nil {
 			return RoomRow{}, err
 		}
 	}
 	news := ulid.Make().String()
-	for _, r := range []reservation{before, after} { // the places behind it moved
+	for _, r := range []reservation{before, after} { // the positions behind it moved
 		if r.State != "" && (before.State != after.State || before.Account != after.Account) {
 			c.enqueue(LineArgs{Account: r.Account, Region: r.Region, News: news})
 		}
@@ -113,7 +113,7 @@ const (
 	waiting = "waiting"
 )
 
-// reservation is a cluster's row; State is empty where there is none.
+// reservation is a cluster's row; State is empty if there is none.
 type reservation struct{ Attempt, Account, Region, State string }
 
 func (c *change) reservation(ctx context.Context, args pgx.NamedArgs) (reservation, error) {
@@ -149,8 +149,8 @@ func (c *change) keepReservation(ctx context.Context, args pgx.NamedArgs, r rese
 	return nil
 }
 
-// held is what counts as taken beside the measured usage: what was granted to a cluster that is not released, as long as
-// the attempt it was granted to runs, or once that recorded something.
+// held returns what counts as taken in addition to the measured usage: granted reservations of clusters that are not released, while the
+// attempt that got them runs, or if it recorded an identity.
 func (c *change) held(ctx context.Context, args pgx.NamedArgs) ([]lifecycle.Holding, error) {
 	held, err := all[lifecycle.Holding](ctx, c, `
 		SELECT r.cluster_id AS cluster, c.ready_at IS NOT NULL AS ready, r.items AS quotas

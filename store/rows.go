@@ -6,19 +6,19 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// source is what can be asked: the pool, a transaction or a change.
+// source is anything that can be queried: the pool, a transaction or a change.
 type source interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// one reads the only row of a query by the names of its columns. ErrNotFound: there is none.
+// one reads the only row of a query, by column name. ErrNotFound: there is none.
 func one[T any](ctx context.Context, from source, sql string, args ...any) (T, error) {
-	rows, _ := from.Query(ctx, sql, args...) // the rows give its error again
+	rows, _ := from.Query(ctx, sql, args...) // the rows return its error again
 	row, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[T])
 	return row, plain(err)
 }
 
-// all reads every row of a query by the names of its columns.
+// all reads every row of a query, by column name.
 func all[T any](ctx context.Context, from source, sql string, args ...any) ([]T, error) {
 	rows, _ := from.Query(ctx, sql, args...) // as above
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[T])

@@ -10,10 +10,9 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// Scale keeps how many workers a ready cluster is wanted to have, and returns the job that brings it there; none is needed
-// for what is there already. Asking for another number while a job runs changes what it is to reach. ErrConflict: the cluster
-// is not ready or no longer wanted, cannot be scaled, or the number is out of its bounds. ErrStale: it is not the one that
-// was seen.
+// Scale sets how many workers a ready cluster should have, and returns the job that does it; empty: it has them already. Another
+// number while a job runs changes that job's target. ErrConflict: the cluster is not ready or is going away, cannot be scaled,
+// or the number is out of bounds. ErrStale: the row is not the version that the actor saw.
 func (s *Store) Scale(ctx context.Context, id string, replicas int, d Deed) (jobID string, err error) {
 	_, err = s.changeSeen(ctx, id, d, func(c *change, cur held, _ *Outcome) error {
 		if err := scalable(cur.Cluster, replicas); err != nil {
@@ -64,7 +63,7 @@ func (c *change) scale(ctx context.Context, cur held, replicas int, d Deed) (job
 			return "", err
 		}
 	}
-	// The tries at the number before say nothing about this one.
+	// Failures to reach an older number say nothing about this one.
 	err = c.wish(ctx, cur.ID, "workers_wanted = @replicas, coming_cents = @coming, scale_failures = 0, retry_at = NULL",
 		pgx.NamedArgs{"replicas": replicas, "coming": rate(cur.listCents, cur.machines, cur.Cluster, &replicas)})
 	if err != nil {
@@ -73,7 +72,7 @@ func (c *change) scale(ctx context.Context, cur held, replicas int, d Deed) (job
 	return jobID, c.did(d, "scale_asked", cur.ID, act{move: move{Job: jobID}, Before: wanted, After: replicas})
 }
 
-// present is how many workers a cluster has, as far as is known.
+// present is how many workers a cluster has, as far as known.
 func present(c lifecycle.Cluster) *int {
 	if c.Workers != nil {
 		return c.Workers
@@ -81,7 +80,7 @@ func present(c lifecycle.Cluster) *int {
 	return c.WorkersBase
 }
 
-// unfinished is the job of a type that is not ended; empty: there is none.
+// unfinished returns the unfinished job of a type; empty: there is none.
 func (c *change) unfinished(ctx context.Context, cluster string, kind lifecycle.JobType) (id string, err error) {
 	err = c.QueryRow(ctx, `SELECT id FROM jobs WHERE cluster_id = $1 AND job_type = $2 AND ended_at IS NULL`, cluster, kind).Scan(&id)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {

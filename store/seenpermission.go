@@ -13,17 +13,17 @@ import (
 type SeenPermission struct {
 	Installation int64
 	Repo         string // owner/name
-	Account      int64  // GitHub's own number of the person
+	Account      int64  // GitHub's id of the person
 	Login        string
 	Permission   string   // admin, maintain, write, triage, read or none
-	Teams        []string // of those the catalogue names, the ones the person is in
+	Teams        []string // the person's teams, of those that the catalogue names
 	SeenAt       time.Time
 }
 
-// seenAgain is how old a remembered answer must be before the same answer is written again.
+// seenAgain is how old a stored answer must be before the same answer is written again.
 const seenAgain = time.Minute
 
-// SeePermission remembers what GitHub just reported. It replaces what was reported before.
+// SeePermission stores what GitHub just reported, over an earlier report.
 func (s *Store) SeePermission(ctx context.Context, p SeenPermission) error {
 	_, err := s.pool.Exec(ctx, `
 		INSERT INTO seen_permissions AS p (installation, repo, account, login, permission, teams, seen_at)
@@ -42,7 +42,7 @@ func (s *Store) SeePermission(ctx context.Context, p SeenPermission) error {
 	return nil
 }
 
-// PermissionSeen returns what GitHub reported about a person in a repository within the given time. ErrNotFound: nothing.
+// PermissionSeen returns what GitHub reported about a person in a repository within that time. ErrNotFound: nothing.
 func (s *Store) PermissionSeen(ctx context.Context, installation int64, repo string, account int64, within time.Duration) (SeenPermission, error) {
 	seen, err := one[SeenPermission](ctx, s.pool, `
 		SELECT installation, repo, account, login, permission, teams, seen_at FROM seen_permissions

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// EndSession remembers that a session was ended before it expired. Ending it again changes nothing.
+// EndSession records that a session was ended before it expired. Ending it again changes nothing.
 func (s *Store) EndSession(ctx context.Context, id, principal string, expires time.Time) error {
 	_, err := s.pool.Exec(ctx, `
 		INSERT INTO ended_sessions (id, principal, ended_at, expires_at) VALUES ($1, $2, coalesce($4::timestamptz, clock_timestamp()), $3)
@@ -17,7 +17,7 @@ func (s *Store) EndSession(ctx context.Context, id, principal string, expires ti
 	return nil
 }
 
-// SessionEnded says whether a session was ended before it expired.
+// SessionEnded reports whether a session was ended before it expired.
 func (s *Store) SessionEnded(ctx context.Context, id string) (ended bool, err error) {
 	if err := s.pool.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM ended_sessions WHERE id = $1)`, id).Scan(&ended); err != nil {
 		return false, fmt.Errorf("look whether a session was ended: %w", err)

@@ -13,13 +13,13 @@ import (
 // Access is what a share allows.
 type Access string
 
-// The accesses; use includes see.
+// The levels of access; use includes see.
 const (
 	AccessSee Access = "see"
 	AccessUse Access = "use" // the kubeconfig too
 )
 
-// Share shows a cluster to a team or a principal beside its own team.
+// Share gives a team or a principal access to another team's cluster.
 type Share struct {
 	Kind      string // "team" or "principal"
 	Grantee   string // the team's name, or the principal's id
@@ -28,11 +28,11 @@ type Share struct {
 	CreatedAt time.Time
 }
 
-// sharedWith are the shares with a principal or its teams.
+// sharedWith selects the shares with a principal or its teams.
 const sharedWith = `(s.kind = 'principal' AND s.grantee = @principal OR s.kind = 'team' AND s.grantee = ANY (@teams))`
 
-// Share shows a cluster to somebody; again changes the access. ErrConflict: the cluster is no longer wanted, or the share is
-// none. ErrStale: it is not the one that was seen.
+// Share gives access to a cluster; a second call changes the access. ErrConflict: the cluster is going away, or the share is
+// invalid. ErrStale: the row is not the version that the actor saw.
 func (s *Store) Share(ctx context.Context, id string, share Share, d Deed) error {
 	_, err := s.changeSeen(ctx, id, d, func(c *change, cur held, _ *Outcome) error {
 		if cur.Wish == lifecycle.Absent {
@@ -57,8 +57,8 @@ func (s *Store) Share(ctx context.Context, id string, share Share, d Deed) error
 	return nil
 }
 
-// Unshare shows a cluster to a team or principal no longer, whatever becomes of the cluster. ErrNotFound: there is no such
-// share, or no such cluster.
+// Unshare takes a team's or a principal's access away, whatever the cluster's state. ErrNotFound: there is no such share or
+// cluster.
 func (s *Store) Unshare(ctx context.Context, id, kind, grantee string, d Deed) error {
 	_, err := s.changeSeen(ctx, id, d, func(c *change, _ held, _ *Outcome) error {
 		before, err := c.share(ctx, id, kind, grantee)
@@ -90,7 +90,7 @@ func (c *change) share(ctx context.Context, id, kind, grantee string) (*Share, e
 	return &found[0], nil
 }
 
-// shown is a share as the trail keeps it.
+// shown is a share as the audit trail keeps it.
 func shown(s *Share) any {
 	if s == nil {
 		return nil
@@ -98,7 +98,7 @@ func shown(s *Share) any {
 	return map[string]string{"kind": s.Kind, "with": s.Grantee, "access": string(s.Access)}
 }
 
-// Shares lists whom a cluster is shown to beside its team.
+// Shares returns a cluster's shares.
 func (s *Store) Shares(ctx context.Context, id string) ([]Share, error) {
 	list, err := all[Share](ctx, s.pool, `SELECT `+shareColumns+` FROM shares s WHERE cluster_id = $1 ORDER BY kind, grantee`, id)
 	if err != nil {
@@ -107,7 +107,7 @@ func (s *Store) Shares(ctx context.Context, id string) ([]Share, error) {
 	return list, nil
 }
 
-// SharedWith says what the shares of a cluster allow a principal and its teams: the most of them; empty: nothing.
+// SharedWith returns the highest access that a cluster's shares give a principal and its teams; empty: none.
 func (s *Store) SharedWith(ctx context.Context, id, principal string, teams []string) (Access, error) {
 	var access Access
 	err := s.pool.QueryRow(ctx, `

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// SpendSignature accepts a signature once. hash is its SHA-256 in lower-case hex; until is when the signature itself is over,
-// before which it is not forgotten. fresh is false when it was accepted before, by any replica.
+// SpendSignature accepts a signature once. hash is its SHA-256 in lower-case hex; until is when the signature expires: it is
+// remembered at least that long. fresh is false if any replica accepted it before.
 func (s *Store) SpendSignature(ctx context.Context, hash string, until time.Time) (fresh bool, err error) {
 	tag, err := s.pool.Exec(ctx, `INSERT INTO signatures (hash, expires_at) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING`, hash, until)
 	if err != nil {

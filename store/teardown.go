@@ -9,8 +9,9 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// Abandon notes that an admin gave up waiting for a blocked teardown. The teardown goes on, and name, quota, cost and
-// finding stay until a count of zero. Asking again changes nothing. ErrConflict: it is not blocked, or still wanted.
+// Abandon records that an admin gave up waiting for a blocked teardown. The teardown goes on, and name, quota, cost and finding
+// stay until nothing is left. A second call changes nothing. ErrConflict: the teardown is not blocked, or the cluster is still
+// wanted.
 func (s *Store) Abandon(ctx context.Context, id string, d Deed) error {
 	_, err := s.changeSeen(ctx, id, d, func(c *change, cur held, _ *Outcome) error {
 		switch {
@@ -32,8 +33,8 @@ func (s *Store) Abandon(ctx context.Context, id string, d Deed) error {
 	return nil
 }
 
-// RetryTeardown brings the next teardown forward to now. Where one runs or is due, that is the one asked for.
-// ErrConflict: nothing of the cluster waits to be torn down.
+// RetryTeardown moves the next teardown to now; one that runs or is due serves the request. ErrConflict: nothing of the cluster
+// waits to be torn down.
 func (s *Store) RetryTeardown(ctx context.Context, id string, d Deed) error {
 	_, err := s.changeSeen(ctx, id, d, func(c *change, cur held, _ *Outcome) error { return c.retryTeardown(ctx, cur, d) })
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Timeline returns what happened to a cluster and why, oldest first. It holds every phase that a runner reported, also one that was over
-// before anything was decided on it.
+// Timeline returns what happened to a cluster and why, oldest first. It includes every phase that a runner reported, also one
+// that ended before a decision was made on it.
 func (s *Store) Timeline(ctx context.Context, cluster string) ([]Event, error) {
 	type line struct {
 		CreatedAt time.Time
@@ -25,7 +25,7 @@ func (s *Store) Timeline(ctx context.Context, cluster string) ([]Event, error) {
 	for i, l := range lines {
 		e := Event{At: l.CreatedAt, Actor: l.Actor, Action: l.Action, Meta: l.Metadata}
 		var m move
-		if json.Unmarshal(l.Metadata, &m) == nil { // a door's own metadata may have another shape
+		if json.Unmarshal(l.Metadata, &m) == nil { // some actions have metadata of another shape
 			e.From, e.To, e.Why = m.From, m.To, m.Why
 		}
 		events[i] = e
@@ -37,7 +37,7 @@ func (s *Store) Timeline(ctx context.Context, cluster string) ([]Event, error) {
 	return withPhases(events, quick), nil
 }
 
-// Attempts returns every try at a cluster's jobs, oldest first.
+// Attempts returns every attempt at a cluster's jobs, oldest first.
 func (s *Store) Attempts(ctx context.Context, cluster string) ([]AttemptRow, error) {
 	out, err := all[AttemptRow](ctx, s.pool, `
 		SELECT number, kind, opened_at, claimed_at, phase, recorded_at, tool_exited_at, tool_exit_code,
@@ -49,7 +49,7 @@ func (s *Store) Attempts(ctx context.Context, cluster string) ([]AttemptRow, err
 	return out, nil
 }
 
-// Verifications returns every verification pass of a cluster, oldest first: what a release rests on.
+// Verifications returns every verification pass of a cluster, oldest first: the evidence for its release.
 func (s *Store) Verifications(ctx context.Context, cluster string) ([]VerificationRow, error) {
 	passes, err := all[VerificationRow](ctx, s.pool, `
 		SELECT a.number AS attempt, v.number, v.received_at AS at, v.account, v.identities, v.control, v.queries, v.leftovers, v.words, v.clean
@@ -60,7 +60,7 @@ func (s *Store) Verifications(ctx context.Context, cluster string) ([]Verificati
 	return passes, nil
 }
 
-// Conditions returns the observed truths about a cluster.
+// Conditions returns the observed facts about a cluster.
 func (s *Store) Conditions(ctx context.Context, cluster string) ([]Condition, error) {
 	out, err := all[Condition](ctx, s.pool, `
 		SELECT type, status, reason, message, changed_at AS at FROM conditions WHERE cluster_id = $1 ORDER BY type`, cluster)

@@ -9,20 +9,20 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// holder is whom a cluster belongs to.
+// holder is the team and the owner of a cluster.
 type holder struct {
 	Team  string `json:"team"`
 	Owner string `json:"owner"`
 }
 
 // Transfer gives a cluster to another team and owner: quotas, costs and visibility follow from now on. The tags in the cloud
-// keep the names of its acceptance. Where the team is another one judge is called with what it uses, counted behind its lock,
-// and refuses by an error, which comes back wrapped; what it returns are the team's limits, by which a cluster that still waits
-// gets its turn. nil: nobody judges, and the limits stay. ErrConflict: the cluster is no longer wanted. ErrStale: it is not
-// the one that was seen.
+// keep the names of its acceptance. For another team, judge is called with that team's usage, counted under its lock; its error
+// refuses the transfer and comes back wrapped, and the limits it returns apply to a cluster that still waits for its turn. nil:
+// not judged, and the limits stay. ErrConflict: the cluster is going away. ErrStale: the row is not the version that the actor
+// saw.
 func (s *Store) Transfer(ctx context.Context, id, team, owner string, d Deed, judge func(Usage) ([]lifecycle.Limit, error)) error {
 	err := s.write(ctx, func(c *change) error {
-		if judge != nil { // the team's lock before the row's, as wishes take them
+		if judge != nil { // the team's lock before the row's, in the same order as requests
 			if err := c.wait(ctx, Scope{Team: team}.locks()); err != nil {
 				return err
 			}
@@ -57,8 +57,8 @@ func (s *Store) Transfer(ctx context.Context, id, team, owner string, d Deed, ju
 	return nil
 }
 
-// receive has the new team's room judged. Whoever waits with the cluster waits for that team's limits from now on, and for
-// those of others as before.
+// receive lets judge check the new team's usage. A waiting cluster waits for that team's limits from now on; limits of other
+// scopes stay.
 func (c *change) receive(ctx context.Context, id, team string, judge func(Usage) ([]lifecycle.Limit, error)) error {
 	if judge == nil {
 		return nil
@@ -85,7 +85,7 @@ func (c *change) transfer(ctx context.Context, id string, before, after holder, 
 	if err := c.wish(ctx, id, "team = @team, owner = @owner", pgx.NamedArgs{"team": after.Team, "owner": after.Owner}); err != nil {
 		return err
 	}
-	c.nextTurns() // the team it leaves has a place more
+	c.nextTurns() // the old team's usage fell
 	if _, err := c.Exec(ctx, `UPDATE approvals SET team = $2 WHERE cluster_id = $1 AND state = 'pending'`, id, after.Team); err != nil {
 		return fmt.Errorf("move its approvals: %w", err)
 	}

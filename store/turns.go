@@ -11,7 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// queueTurn adds an accepted cluster to those that wait for their turn.
+// queueTurn adds an accepted cluster to the queue for full quotas.
 func (c *change) queueTurn(b *batch, row Row, t TurnAsk) {
 	words := t.Words
 	if words == "" {
@@ -27,18 +27,18 @@ func (c *change) queueTurn(b *batch, row Row, t TurnAsk) {
 	c.nextTurns()
 }
 
-// stopsCounting reports a move after which a limit may have room again, or a place in line is free.
+// stopsCounting reports a move after which a quota may have space again, or the cluster may leave the queue.
 func stopsCounting(was, next lifecycle.Cluster) bool {
 	return was.Status != next.Status && (next.Status == lifecycle.Ready || next.Status == lifecycle.Destroyed) ||
 		was.Wish != next.Wish || was.NeedsApproval && !next.NeedsApproval
 }
 
-// nextTurns asks for a pass over all who wait. What happens during a pass is a pass of its own.
+// nextTurns enqueues a pass over the queue. A change during a pass gets a pass of its own.
 func (c *change) nextTurns() { c.enqueue(TurnsArgs{News: ulid.Make().String()}) }
 
-// Turns gives everybody their turn for whom the limits they wait for have room, writes the places of the others, and has a
-// look taken at those whose place changed. One pass at a time, in any process; what Judge accepts meanwhile counts those who
-// wait, so both together never pass a limit. It returns how many had their turn.
+// Turns gives a turn to each cluster whose limits have space, stores the positions of the others, and reconciles those that
+// moved. Only one pass runs at a time, in any process. What Judge accepts meanwhile counts the waiting clusters, so both
+// together never pass a limit. It returns how many got their turn.
 func (s *Store) Turns(ctx context.Context) (granted int, err error) {
 	err = s.write(ctx, func(c *change) error {
 		if err := c.wait(ctx, []string{"turns"}); err != nil {
@@ -48,7 +48,7 @@ func (s *Store) Turns(ctx context.Context) (granted int, err error) {
 		if err != nil || len(line) == 0 {
 			return err
 		}
-		// After the line: whoever was accepted before one of the line is then among those that count.
+		// Read after the queue, so that every cluster accepted before one in the queue is counted.
 		held, err := c.holders(ctx)
 		if err != nil {
 			return err
@@ -73,7 +73,7 @@ func (s *Store) Turns(ctx context.Context) (granted int, err error) {
 	return granted, nil
 }
 
-// waiter is one who waits, with the place they were told.
+// waiter is a waiting cluster, with the position it was told.
 type waiter struct {
 	Cluster            string
 	Person, Team, Repo string
@@ -93,7 +93,7 @@ func (w waiter) waiter() lifecycle.Waiter {
 	}
 }
 
-// waitingLine forgets whoever waits no longer and returns who does, those that await approval too.
+// waitingLine removes from the queue what no longer waits, and returns the rest, also those that await approval.
 func (c *change) waitingLine(ctx context.Context) ([]waiter, error) {
 	_, err := c.Exec(ctx, `
 		DELETE FROM turns t USING clusters c WHERE c.id = t.cluster_id AND (c.wish = 'absent' OR NOT c.needs_turn)`)
@@ -103,7 +103,7 @@ func (c *change) waitingLine(ctx context.Context) ([]waiter, error) {
 	return c.readLine(ctx)
 }
 
-// readLine returns who waits, those that await approval too.
+// readLine returns the queue, also those that await approval.
 func (c *change) readLine(ctx context.Context) ([]waiter, error) {
 	line, err := all[waiter](ctx, c, `
 		SELECT t.cluster_id AS cluster, person_of(c.requested_by) AS person, c.team, coalesce(c.repo, '') AS repo,
@@ -114,7 +114,7 @@ func (c *change) readLine(ctx context.Context) ([]waiter, error) {
 	}
 	for _, w := range line {
 		for i := range w.Limits {
-			if w.Limits[i].Scope == lifecycle.ScopePerson { // it was kept with the principal that asked
+			if w.Limits[i].Scope == lifecycle.ScopePerson { // it was stored with the principal that asked
 				w.Limits[i].Key = w.Person
 			}
 		}
@@ -122,8 +122,8 @@ func (c *change) readLine(ctx context.Context) ([]waiter, error) {
 	return line, nil
 }
 
-// holders are all clusters that count and are not in the line, and when each may stop to: as the runs before it took, else at its end. Of a teardown
-// whose end is not known nothing is said.
+// holders returns all clusters that count and do not wait, and when each may stop counting: by the duration of earlier attempts,
+// else at its end. For a teardown without an expected end there is no time.
 func (c *change) holders(ctx context.Context) ([]lifecycle.Holder, error) {
 	rows, err := c.Query(ctx, `
 		SELECT person_of(c.requested_by), c.team, coalesce(c.repo, ''), `+isCreating+`,
@@ -147,7 +147,7 @@ func (c *change) holders(ctx context.Context) ([]lifecycle.Holder, error) {
 	return held, nil
 }
 
-// toCome is a time that is still to come; one that passed tells nothing.
+// toCome returns a time in the future; a past one becomes zero.
 func (c *change) toCome(at *time.Time) time.Time {
 	if at == nil || !at.After(c.now) {
 		return time.Time{}
@@ -155,7 +155,7 @@ func (c *change) toCome(at *time.Time) time.Time {
 	return *at
 }
 
-// giveTurn lets the cluster begin, if it is still wanted and waits.
+// giveTurn lets the cluster start, if it is still wanted and waits.
 func (c *change) giveTurn(ctx context.Context, id string) (had int, err error) {
 	cur, err := c.lock(ctx, id)
 	if err != nil || cur.Wish != lifecycle.Present || !cur.NeedsTurn {
@@ -170,7 +170,7 @@ func (c *change) giveTurn(ctx context.Context, id string) (had int, err error) {
 	return 1, c.audit(ctx, Lifecycle, "turn", id, move{Why: "its turn came: every limit it waited for has room"})
 }
 
-// keepPlaces writes where everybody stands, and has a look taken at those for whom that is news.
+// keepPlaces stores the positions, and reconciles the clusters whose position changed.
 func (c *change) keepPlaces(ctx context.Context, line []waiter, places map[string]lifecycle.Turn) error {
 	var ids, words, moved, foreseen []string
 	var numbers []int
@@ -200,7 +200,7 @@ func (c *change) keepPlaces(ctx context.Context, line []waiter, places map[strin
 			return err
 		}
 	}
-	for _, id := range foreseen { // nothing moves, so no look would tell it
+	for _, id := range foreseen { // the position did not change, so no reconcile would show it
 		if err := c.wish(ctx, id, "needs_turn = needs_turn", pgx.NamedArgs{}); err != nil {
 			return err
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// Usage counts what those of the scope hold now, without locks: for people to look at. What Judge judges by it counts itself, behind its locks.
+// Usage counts the usage of a scope now, without locks, for people to read. Judge counts again under its locks.
 func (s *Store) Usage(ctx context.Context, scope Scope) (Usage, error) {
 	now, err := s.Now(ctx)
 	if err != nil {
@@ -25,10 +25,10 @@ func (c *change) usage(ctx context.Context, scope Scope) (Usage, error) {
 	return usageIn(ctx, c, scope, c.now)
 }
 
-// What clusters c that are not released count for. Until then a cluster is live, whatever its status. One that waits for its
-// turn was never begun and is counted apart; one that awaits approval has its place already. One that is cleaned up between two
-// tries is being created even where that is blocked: it goes on as soon as it is clean. Only what is still wanted will cost
-// anything until its end: the rest is being torn down.
+// How clusters c that are not released count. Until its release a cluster is live, whatever its status. One that waits for its
+// turn never started and is counted apart; one that awaits approval counts as live. One that is cleaned up between two tries
+// counts as being created, even if the cleaning is blocked: it goes on as soon as it is clean. Only clusters that are still
+// wanted cost anything until their end: the others are being torn down.
 const (
 	isOurs      = `(@everywhere OR principal_key(c.requested_by) = ANY (@person::text[]) OR c.team = @team OR c.repo = nullif(@repo, ''))`
 	isLive      = `(NOT c.needs_turn OR c.needs_approval)`
@@ -37,8 +37,8 @@ const (
 	nodesToCome = `greatest(0, c.nodes + coalesce(c.workers_wanted, c.workers, c.workers_base, 0) - coalesce(c.workers_base, 0))`
 )
 
-// counting sums by whether a cluster is the person's, the team's and the repository's: what is not released, and what was
-// this month, whose meters stand still. Each half is read once, from an index that holds all of it.
+// counting sums by whether a cluster is the person's, the team's and the repository's: clusters that are not released, and those
+// released this month, whose meters stand still. Each half is read once, from an index that covers it.
 var counting = `
 	SELECT principal_key(c.requested_by) = ANY (@person::text[]) AS mine, c.team = @team AS ours, c.repo IS NOT DISTINCT FROM nullif(@repo, '') AS here,
 		count(*) FILTER (WHERE ` + isLive + `) AS live, count(*) FILTER (WHERE ` + isCreating + `) AS creating,
@@ -96,18 +96,18 @@ func usageIn(ctx context.Context, from source, scope Scope, now time.Time) (Usag
 	return u, nil
 }
 
-// monthOf is the first moment of the calendar month.
+// monthOf returns the start of the calendar month, in UTC.
 func monthOf(t time.Time) time.Time {
 	t = t.UTC()
 	return time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC)
 }
 
-// rateChanges reports a move after which a cluster may cost something else.
+// rateChanges reports a move after which a cluster may cost a different amount per hour.
 func rateChanges(was, next lifecycle.Cluster) bool {
 	return was.Status != next.Status || !reflect.DeepEqual(was.Workers, next.Workers)
 }
 
-// sample writes what a cluster costs from now on, and reads its meter: what its last rate came to, this month.
+// sample writes what a cluster costs from now on, and adds what it cost at its last rate to this month's amount.
 func (c *change) sample(ctx context.Context, cur held, next lifecycle.Cluster) error {
 	present, machines, hourly := present(next), 0, 0
 	if next.Status != lifecycle.Pending && next.Status != lifecycle.Destroyed {
@@ -143,7 +143,7 @@ func (c *change) sample(ctx context.Context, cur held, next lifecycle.Cluster) e
 	return nil
 }
 
-// forgive takes back what a released cluster was counted for if nothing of it was ever made: no attempt recorded a name.
+// forgive removes the cost of a released cluster for which nothing was ever created: no attempt recorded an identity.
 func (c *change) forgive(ctx context.Context, cluster string) error {
 	_, err := c.Exec(ctx, `
 		WITH nothing AS (

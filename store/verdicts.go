@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Verdict returns policy's answer to the wish that a cluster came from, as it was kept. ErrNotFound: there is none.
+// Verdict returns policy's answer to the request that a cluster came from, as stored. ErrNotFound: there is none.
 func (s *Store) Verdict(ctx context.Context, cluster string) (json.RawMessage, error) {
 	var verdict json.RawMessage
 	err := s.pool.QueryRow(ctx, `SELECT verdict FROM cluster_requests WHERE cluster_id = $1`, cluster).Scan(&verdict)

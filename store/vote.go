@@ -10,10 +10,11 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// Vote takes a person's word on an approval and returns it as it stands then. One refusal ends it, and the cluster with it;
-// enough votes let the cluster begin. Whether the voter's role may is the caller's to know; that each person has one vote,
-// by whichever of their ids, that two are two, that none is the one who asked unless the policy let them, that it still waits and its pull request did not move on is seen to here.
-// ErrConflict: it waits no longer, or the person voted. ErrOwnApproval. ErrStale: the pull request has another head by now.
+// Vote adds a person's vote to an approval and returns the result. One refusal ends the approval, and its cluster's desired
+// state becomes absent; enough votes let the cluster start. The caller checks the voter's role. Vote checks that each person
+// votes once, with whichever id, that it is not the requester's unless policy allows that, that the approval is pending, and
+// that the pull request did not move on. ErrConflict: it is no longer pending, or the person voted. ErrOwnApproval: it is the
+// voter's own request. ErrStale: the pull request has another head.
 func (s *Store) Vote(ctx context.Context, id string, approves bool, d Deed) (now Approval, err error) {
 	err = s.write(ctx, func(c *change) error {
 		b, err := c.lockBallot(ctx, id)
@@ -48,7 +49,7 @@ func (s *Store) Vote(ctx context.Context, id string, approves bool, d Deed) (now
 	return now, nil
 }
 
-// ballot is an approval whose row, and whose cluster's, this change has locked.
+// ballot is an approval whose row, and its cluster's row, this change has locked.
 type ballot struct {
 	cluster held
 	ballotRecord
@@ -58,14 +59,14 @@ type ballotRecord struct {
 	ID, Cluster  string
 	Kind         ApprovalKind
 	RequestedBy  string
-	Head, Latest string // Latest is what is known of the pull request; empty: it has none
+	Head, Latest string // Latest is the pull request's newest known head; empty: none is known
 	Needs, Votes int
 	Self         bool
 	State        ApprovalState
 	DecidedWhy   string
 }
 
-// lockBallot takes the cluster's row, then the approval's, as every change does.
+// lockBallot locks the cluster's row, then the approval's, in the same order as every change.
 func (c *change) lockBallot(ctx context.Context, id string) (ballot, error) {
 	var cluster string
 	if err := c.QueryRow(ctx, `SELECT cluster_id FROM approvals WHERE id = $1`, id).Scan(&cluster); err != nil {
@@ -84,7 +85,7 @@ func (c *change) lockBallot(ctx context.Context, id string) (ballot, error) {
 	return b, err
 }
 
-// mayVote says what stands against a person's vote.
+// mayVote returns the error that keeps a person from voting.
 func (c *change) mayVote(ctx context.Context, b ballot, voter string) error {
 	own, err := c.onePerson(ctx, voter, b.RequestedBy)
 	if err != nil {
@@ -110,7 +111,7 @@ func (c *change) mayVote(ctx context.Context, b ballot, voter string) error {
 	return nil
 }
 
-// voted says whether the person voted before, by any identity that is linked to them by now.
+// voted reports whether the person voted before, by any identity that is linked to them now.
 func (c *change) voted(ctx context.Context, approval, voter string) (bool, error) {
 	votes, err := all[struct{ Principal string }](ctx, c, `SELECT principal FROM approval_votes WHERE approval_id = $1`, approval)
 	if err != nil {
@@ -146,11 +147,11 @@ func (c *change) decideBallot(ctx context.Context, b ballot, approves bool, d De
 	if err := c.closeBallot(ctx, b, ApprovalApproved, d); err != nil || b.Kind != ApproveCreate {
 		return err
 	}
-	c.nextTurns() // it may have to take one now
+	c.nextTurns() // the cluster may have to wait for a turn now
 	return c.wish(ctx, b.Cluster, "needs_approval = false, approve_by = NULL", pgx.NamedArgs{})
 }
 
-// closeBallot ends the waiting.
+// closeBallot ends the approval.
 func (c *change) closeBallot(ctx context.Context, b ballot, state ApprovalState, d Deed) error {
 	_, err := c.Exec(ctx, `UPDATE approvals SET state = $2, decided_at = $3, decided_why = $4 WHERE id = $1`, b.ID, state, c.now, d.why())
 	if err != nil {
@@ -159,8 +160,9 @@ func (c *change) closeBallot(ctx context.Context, b ballot, state ApprovalState,
 	return c.did(d, "approval_"+string(state), b.Cluster, act{Approval: b.ID, Before: ApprovalPending, After: state})
 }
 
-// RebindApproval makes what was asked for another head of the pull request void, with its votes, and asks anew for this head,
-// until the same time. at is when the pull request had that head at the latest, by GitHub's clock. moved is false where nothing of the cluster waits for approval, or it does so for this head.
+// RebindApproval voids the approval for another head of the pull request, with its votes, and asks for this head instead, with
+// the same deadline. at is the latest time, by GitHub's clock, at which the pull request got that head. moved is false if the
+// cluster awaits no approval, or awaits it for this head.
 func (s *Store) RebindApproval(ctx context.Context, cluster, head string, at time.Time) (moved bool, err error) {
 	err = s.write(ctx, func(c *change) error {
 		cur, err := c.lock(ctx, cluster)
@@ -181,7 +183,7 @@ func (s *Store) RebindApproval(ctx context.Context, cluster, head string, at tim
 			return err
 		}
 		moved = true
-		if err := c.wish(ctx, cluster, "needs_approval = true", pgx.NamedArgs{}); err != nil { // whoever shows it shows another approval
+		if err := c.wish(ctx, cluster, "needs_approval = true", pgx.NamedArgs{}); err != nil { // subscribers then show the new approval
 			return err
 		}
 		return c.did(Deed{Actor: Lifecycle, Why: args["why"].(string)}, "approval_void", cluster,

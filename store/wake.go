@@ -10,21 +10,21 @@ import (
 )
 
 const (
-	// nudgeSoon is how long a place may lag behind its cluster before it is asked for again.
+	// nudgeSoon is how long a subscriber may lag behind its cluster before it is enqueued again.
 	nudgeSoon = 2 * time.Second
-	// nudgeAgain is how long what was asked for may take before it is asked for again.
+	// nudgeAgain is how long enqueued work may take before it is enqueued again.
 	nudgeAgain = 30 * time.Second
 )
 
-// due are the topics that may have been lost on the way. Each statement takes what nobody else is taking, marks it as
-// asked for, and returns what to insert.
+// due lists work whose job may have been lost. Each statement takes rows that no other process is taking, marks them as
+// enqueued, and returns what to insert.
 var due = []struct {
 	what, sql string
 	job       func(id string, n int64) river.JobArgs
 }{
-	// wake_at stays as it was decided, so that a cluster whose look fails again and again is seen to be overdue for one.
-	// Time that passed is a fact like any other, so pokes rise: the reconcile of the last fact may be done and not yet written
-	// down as completed, and would swallow another of its name.
+	// wake_at stays as decided, so that a cluster whose reconcile fails again and again is seen as overdue. Time that passed is
+	// a new fact, so pokes rises: the previous reconcile may be done but not yet recorded as completed, and would swallow
+	// another of the same arguments.
 	{"clusters", `
 		UPDATE clusters SET nudged_at = @now, pokes = pokes + 1 WHERE id IN (
 			SELECT id FROM clusters
@@ -58,9 +58,9 @@ var due = []struct {
 		func(id string, _ int64) river.JobArgs { return EffectArgs{Effect: id} }},
 }
 
-// WakeDue asks again for everything that is due: clusters past their wake-up, places that show an older version (released
-// clusters included), deliveries nobody worked, replies nobody posted, effects nobody made. It takes at most limit of each and returns how
-// many jobs it asked for; what is already asked for stays single.
+// WakeDue enqueues everything that is due: clusters past their wake-up, subscribers that show an older version (also of released
+// clusters), and deliveries, replies and effects that are not done. It takes at most limit of each and returns how many jobs it
+// asked for; a job that is already enqueued stays single.
 func (s *Store) WakeDue(ctx context.Context, limit int) (n int, err error) {
 	for _, topic := range due {
 		err := s.write(ctx, func(c *change) error {

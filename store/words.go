@@ -8,18 +8,18 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// The kinds of place that show a cluster.
+// The kinds of subscribers.
 const (
 	KindComment    = "github_comment"
 	KindCheck      = "github_check"
 	KindDeployment = "github_deployment"
-	KindLabel      = "github_label" // the label that asked for it: only where a label did
+	KindLabel      = "github_label" // the profile's label, if a label asked for the cluster
 )
 
 const subscriberColumns = `
 	id, cluster_id AS cluster, kind, installation, repo, number, head, external_id, shown_version, shown_body, shown_at, muted, left_behind AS "left"`
 
-// Subscribers lists the places that show a cluster.
+// Subscribers returns a cluster's subscribers.
 func (s *Store) Subscribers(ctx context.Context, cluster string) ([]Subscriber, error) {
 	subs, err := all[Subscriber](ctx, s.pool, `SELECT `+subscriberColumns+` FROM subscribers WHERE cluster_id = $1 ORDER BY id`, cluster)
 	if err != nil {
@@ -28,7 +28,7 @@ func (s *Store) Subscribers(ctx context.Context, cluster string) ([]Subscriber, 
 	return subs, nil
 }
 
-// SubscriberToShow returns a place and the cluster it shows, as it stands now.
+// SubscriberToShow returns a subscriber and the current state of its cluster.
 func (s *Store) SubscriberToShow(ctx context.Context, subID string) (Subscriber, Row, error) {
 	sub, err := one[Subscriber](ctx, s.pool, `SELECT `+subscriberColumns+` FROM subscribers WHERE id = $1`, subID)
 	if err != nil {
@@ -41,8 +41,8 @@ func (s *Store) SubscriberToShow(ctx context.Context, subID string) (Subscriber,
 	return sub, row, nil
 }
 
-// Posting records that something is about to be posted at a place. sure says that nothing else was under way there: what the
-// database says of the place is what GitHub has. Otherwise an earlier post may have arrived without being recorded.
+// Posting records that a subscriber is about to be posted. sure: no other post was under way, so the database says what GitHub
+// has. Otherwise an earlier post may have arrived without being recorded.
 func (s *Store) Posting(ctx context.Context, subID string) (sure bool, err error) {
 	var before *time.Time
 	err = s.pool.QueryRow(ctx, `
@@ -54,7 +54,7 @@ func (s *Store) Posting(ctx context.Context, subID string) (sure bool, err error
 	return before == nil, nil
 }
 
-// Shown remembers what a place shows and under which id. An older version never replaces a newer one.
+// Shown records what a subscriber shows and under which id. An older version never replaces a newer one.
 func (s *Store) Shown(ctx context.Context, subID string, externalID, version int64, bodyHash string) error {
 	_, err := s.pool.Exec(ctx, `
 		UPDATE subscribers SET external_id = $2, shown_version = $3, shown_body = $4, posting_at = NULL,
@@ -67,7 +67,7 @@ func (s *Store) Shown(ctx context.Context, subID string, externalID, version int
 	return nil
 }
 
-// SaveReply asks for an answer to be posted. A cause is answered once: the first words stand.
+// SaveReply asks for an answer to be posted. A cause is answered once: the first answer stands.
 func (s *Store) SaveReply(ctx context.Context, r Reply) error {
 	err := s.write(ctx, func(c *change) error { return c.reply(ctx, r) })
 	if err != nil {
@@ -101,7 +101,7 @@ const replyColumns = `
 	id, cause, thread, coalesce(installation, 0) AS installation, coalesce(repo, '') AS repo, coalesce(number, 0) AS number,
 	coalesce(workspace, '') AS workspace, coalesce(channel, '') AS channel, coalesce(person, '') AS person, body, external_id`
 
-// Reply returns one answer.
+// Reply returns one answer. ErrNotFound: there is none of that id.
 func (s *Store) Reply(ctx context.Context, id string) (Reply, error) {
 	r, err := one[Reply](ctx, s.pool, `SELECT `+replyColumns+` FROM replies WHERE id = $1`, id)
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *Store) Reply(ctx context.Context, id string) (Reply, error) {
 	return r, nil
 }
 
-// Thread returns the answers of a thread, in the order they were given.
+// Thread returns the answers of a thread, in order.
 func (s *Store) Thread(ctx context.Context, thread string) ([]Reply, error) {
 	list, err := all[Reply](ctx, s.pool, `SELECT `+replyColumns+` FROM replies WHERE thread = $1 AND thread <> '' ORDER BY created_at, id`, thread)
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *Store) Thread(ctx context.Context, thread string) ([]Reply, error) {
 	return list, nil
 }
 
-// Replied remembers that an answer was posted. The handle of a link in it is forgotten with that: nobody needs the words again.
+// Replied records that an answer was posted. It removes the handle of a link from the stored text, which is no longer needed.
 func (s *Store) Replied(ctx context.Context, id string, externalID int64) error {
 	_, err := s.pool.Exec(ctx, `
 		UPDATE replies SET external_id = $2, body = regexp_replace(body, '/links/[A-Za-z0-9_-]{40,}', '/links/…', 'g') WHERE id = $1`, id, externalID)
@@ -129,8 +129,8 @@ func (s *Store) Replied(ctx context.Context, id string, externalID int64) error 
 	return nil
 }
 
-// GiveUpReply remembers that an answer can never be posted, so that nobody tries it again.
+// GiveUpReply records that an answer can never be posted, so that it is not tried again.
 func (s *Store) GiveUpReply(ctx context.Context, id string) error { return s.Replied(ctx, id, givenUp) }
 
-// givenUp stands for the id of words that never got a place.
+// givenUp is the id of an answer that could not be posted.
 const givenUp = -1

@@ -18,7 +18,8 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// Profiles lists what the principal could ask for, and which one is taken unasked. Those for admins are shown to admins.
+// Profiles returns the profiles that the principal could ask for, and the default's name. Only admins and auditors see those for
+// admins.
 func (d *Service) Profiles(p policy.Principal) (list []profiles.Profile, unasked string, err error) {
 	if err := app.MayForEverybody(p, policy.ActProfiles, "see the profiles"); err != nil {
 		return nil, "", err
@@ -32,13 +33,13 @@ func (d *Service) Profiles(p policy.Principal) (list []profiles.Profile, unasked
 	return list, first.Name, nil
 }
 
-// TeamState is a team and what it spent and promised of this month's budget.
+// TeamState is a team with its spent and committed amounts of this month.
 type TeamState struct {
 	profiles.Team
 	Spent, Committed int64 // US cents
 }
 
-// Teams lists the declared teams that the principal belongs to or looks after.
+// Teams returns the declared teams that the principal may see.
 func (d *Service) Teams(ctx context.Context, p policy.Principal) ([]TeamState, error) {
 	if err := app.MayForEverybody(p, policy.ActProfiles, "see the teams"); err != nil {
 		return nil, err
@@ -54,7 +55,7 @@ func (d *Service) Teams(ctx context.Context, p policy.Principal) ([]TeamState, e
 	return out, nil
 }
 
-// myTeams are the declared teams of the principal, and those of its seats that nobody declared where none are.
+// myTeams returns the declared teams that the principal may see or, if none are declared, the teams of its roles.
 func (d *Service) myTeams(p policy.Principal) []profiles.Team {
 	var out []profiles.Team
 	declared := d.catalogue().Teams
@@ -73,14 +74,14 @@ func (d *Service) myTeams(p policy.Principal) []profiles.Team {
 	return out
 }
 
-// QuotaState is a quota as it applies to somebody, and what is used of it.
+// QuotaState is a quota as it applies to somebody, with its usage.
 type QuotaState struct {
 	profiles.Quota
-	Key  string // whose; empty for everywhere
+	Key  string // person or team it applies to; empty: everywhere
 	Used store.Counts
 }
 
-// Quotas lists the limits that apply to the principal and its teams, and what is used of them.
+// Quotas returns the limits that apply to the principal and its teams, with their usage.
 func (d *Service) Quotas(ctx context.Context, p policy.Principal) ([]QuotaState, error) {
 	if err := app.MayForEverybody(p, policy.ActQuotas, "see the quotas"); err != nil {
 		return nil, err
@@ -98,7 +99,7 @@ func (d *Service) Quotas(ctx context.Context, p policy.Principal) ([]QuotaState,
 				keys = append(keys, t.Name)
 			}
 		case profiles.ScopeRepository:
-			continue // whose repositories are one's own nobody here knows
+			continue // no repository belongs to a principal
 		}
 		for _, key := range keys {
 			if q.Scope != profiles.ScopeEverywhere && len(q.Match) > 0 && !profiles.FitsAny(q.Match, key) {
@@ -137,21 +138,21 @@ func (d *Service) countFor(ctx context.Context, scope profiles.Scope, key string
 	return used.Everywhere, nil
 }
 
-// CatalogueState says which catalogue is in force and whether its files hold another.
+// CatalogueState says which catalogue is in use and whether its files hold another.
 type CatalogueState struct {
 	catalogue.Status
 	Catalogue catalogue.Catalogue
-	Embedded  bool // it is the program's own and never changes
+	Embedded  bool // it is built into the program and never changes
 }
 
-// Catalogue says which catalogue is in force, since when, and what is wrong with the one that is not.
+// Catalogue returns which catalogue is in use, since when, and what is wrong with its files if they could not be loaded.
 func (d *Service) Catalogue(p policy.Principal) (CatalogueState, error) {
 	if err := app.MayForEverybody(p, policy.ActProfiles, "see the catalogue's state"); err != nil {
 		return CatalogueState{}, err
 	}
 	s := d.catalogueState()
 	if s.Err != nil && !p.MayAnywhere(policy.ActCatalogue) {
-		s.Err = errUnsound // its words quote the files, which name people of every team
+		s.Err = errUnsound // the errors quote the files, which name people of every team
 	}
 	return s, nil
 }
@@ -167,15 +168,15 @@ func (d *Service) catalogueState() CatalogueState {
 	return s
 }
 
-// ReloadCatalogue reads the catalogue's files now instead of at the next look. What is broken changes nothing, and the state
-// says why.
+// ReloadCatalogue reads the catalogue's files now instead of at the next check. Invalid files change nothing, and the state says
+// why.
 func (d *Service) ReloadCatalogue(ctx context.Context, p policy.Principal, deed app.Deed) (CatalogueState, error) {
 	if err := app.MayForEverybody(p, policy.ActCatalogue, "reload the catalogue"); err != nil {
 		return CatalogueState{}, err
 	}
 	before := d.catalogue().Hash
 	if d.keeper != nil {
-		_, _ = d.keeper.Reload() // the state tells what is wrong
+		_, _ = d.keeper.Reload() // the state shows the error
 	}
 	now := d.catalogueState()
 	meta := map[string]string{"why": "the catalogue was reloaded", "before": before, "after": now.Hash}
@@ -185,7 +186,7 @@ func (d *Service) ReloadCatalogue(ctx context.Context, p policy.Principal, deed 
 	return now, nil
 }
 
-// ValidateCatalogue reads files as the server would and keeps nothing. Problems are a result; hash is empty where there are any.
+// ValidateCatalogue reads files as the server would and stores nothing. Problems are a result; hash is empty if there are any.
 func (d *Service) ValidateCatalogue(p policy.Principal, files map[string]string) (hash string, problems profiles.Problems, err error) {
 	if err := app.MayForEverybody(p, policy.ActCatalogue, "validate a catalogue"); err != nil {
 		return "", nil, err
@@ -204,7 +205,7 @@ func (d *Service) ValidateCatalogue(p policy.Principal, files map[string]string)
 	return read.Hash, nil, nil
 }
 
-// folder is a folder in memory that holds the files.
+// folder returns an in-memory folder with the files.
 func folder(files map[string]string) (fs.FS, error) {
 	var wrong []app.Field
 	var packed bytes.Buffer

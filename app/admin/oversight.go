@@ -13,7 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// teamsFor are the teams in which the principal may do something; nil: in all.
+// teamsFor returns the teams in which the principal may do something; nil: all.
 func teamsFor(p policy.Principal, act policy.Act) []string {
 	teams, every := p.Teams(policy.RolesFor(act)...)
 	if every {
@@ -22,13 +22,13 @@ func teamsFor(p policy.Principal, act policy.Act) []string {
 	return append([]string{}, teams...)
 }
 
-// Audit returns a page of the audit trail: the whole one to whoever looks after every team, else what concerns the principal's
-// teams' clusters.
+// Audit returns a page of the audit trail: all of it for roles in every team, else what concerns the clusters of the principal's
+// teams.
 func (d *Service) Audit(ctx context.Context, p policy.Principal, f store.AuditFilter) ([]store.AuditLine, string, error) {
 	if err := app.MayForEverybody(p, policy.ActAudit, "read the audit trail"); err != nil {
 		return nil, "", err
 	}
-	if f.Cluster != "" { // a wrong name is said to be wrong, not answered with no lines
+	if f.Cluster != "" { // a wrong name is an error, not an empty answer
 		row, err := d.core.Seen(ctx, p, f.Cluster)
 		if err != nil {
 			return nil, "", err
@@ -43,7 +43,7 @@ func (d *Service) Audit(ctx context.Context, p policy.Principal, f store.AuditFi
 	return page, next, nil
 }
 
-// VerifyAudit computes the whole chain again. The chain is one for all teams, so it is for whoever looks after every team.
+// VerifyAudit verifies the whole hash chain. The chain covers all teams, so this needs a role in every team.
 func (d *Service) VerifyAudit(ctx context.Context, p policy.Principal) (store.AuditProof, error) {
 	if err := app.MayForEverybody(p, policy.ActAudit, "verify the audit trail"); err != nil {
 		return store.AuditProof{}, err
@@ -58,7 +58,7 @@ func (d *Service) VerifyAudit(ctx context.Context, p policy.Principal) (store.Au
 	return proof, nil
 }
 
-// Deliveries returns a page of what came in from GitHub and Slack.
+// Deliveries returns a page of the deliveries from GitHub and Slack.
 func (d *Service) Deliveries(ctx context.Context, p policy.Principal, f store.DeliveryFilter) ([]store.DeliveryInfo, string, error) {
 	if err := app.MayForEverybody(p, policy.ActDeliveries, "see deliveries"); err != nil {
 		return nil, "", err
@@ -70,7 +70,7 @@ func (d *Service) Deliveries(ctx context.Context, p policy.Principal, f store.De
 	return page, next, nil
 }
 
-// Delivery returns one delivery with its body; the reading is written down.
+// Delivery returns one delivery with its body; the read is recorded in the audit trail.
 func (d *Service) Delivery(ctx context.Context, p policy.Principal, id string, deed app.Deed) (store.DeliveryInfo, []byte, error) {
 	if err := app.MayForEverybody(p, policy.ActDeliveries, "see deliveries"); err != nil {
 		return store.DeliveryInfo{}, nil, err
@@ -96,7 +96,7 @@ func noDelivery(id string) error {
 	return app.Fail(app.NotFound, "The delivery %s does not exist or was deleted. The list of deliveries shows those that are kept.", id)
 }
 
-// Replay has a delivery worked again at once, whatever its state: a platform admin's act, with a reason.
+// Replay processes a delivery again at once, whatever its state: only for platform admins, with a reason.
 func (d *Service) Replay(ctx context.Context, p policy.Principal, id string, deed app.Deed) (store.DeliveryInfo, error) {
 	if err := app.MayForEverybody(p, policy.ActReplay, "replay a delivery"); err != nil {
 		return store.DeliveryInfo{}, err
@@ -119,7 +119,8 @@ func (d *Service) Replay(ctx context.Context, p policy.Principal, id string, dee
 	return info, nil
 }
 
-// Findings returns what the sweeps saw of the principal's teams' clusters, and of none where it looks after every team.
+// Findings returns the sweeps' findings about the clusters of the principal's teams; with a role in every team, also those about
+// no cluster.
 func (d *Service) Findings(ctx context.Context, p policy.Principal, f store.FindingFilter) ([]store.FindingRow, error) {
 	if err := app.MayForEverybody(p, policy.ActFindings, "see findings"); err != nil {
 		return nil, err
@@ -132,7 +133,7 @@ func (d *Service) Findings(ctx context.Context, p policy.Principal, f store.Find
 	return found, nil
 }
 
-// Usage reports hours and spend of the principal's teams by list prices. Without times it is of this month so far.
+// Usage reports hours and cost of the principal's teams by list prices. Without times it covers this month so far.
 func (d *Service) Usage(ctx context.Context, p policy.Principal, f store.ReportFilter) (store.ReportFilter, []store.ReportLine, error) {
 	if err := app.MayForEverybody(p, policy.ActReports, "read reports"); err != nil {
 		return f, nil, err

@@ -11,8 +11,8 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// EnsureLabels has a repository given all labels of ours, with their colours and descriptions: a platform admin's act. It
-// returns the change's id, for Labels; the worker asks GitHub.
+// EnsureLabels asks to create all our labels in a repository, with their colours and descriptions: only for platform admins. It
+// returns the change's id, for Labels; a worker makes the change.
 func (d *Service) EnsureLabels(ctx context.Context, p policy.Principal, repo string, deed app.Deed) (effect string, err error) {
 	if err := app.MayForEverybody(p, policy.ActCatalogue, "create labels in a repository"); err != nil {
 		return "", err
@@ -44,7 +44,7 @@ func (d *Service) EnsureLabels(ctx context.Context, p policy.Principal, repo str
 	return state.ID, nil
 }
 
-// Labels is how the making of a repository's labels stands.
+// Labels returns the state of a change that EnsureLabels asked for.
 func (d *Service) Labels(ctx context.Context, p policy.Principal, id string) (store.EffectState, error) {
 	if err := app.MayForEverybody(p, policy.ActCatalogue, "see the state of a label change"); err != nil {
 		return store.EffectState{}, err
@@ -59,8 +59,7 @@ func (d *Service) Labels(ctx context.Context, p policy.Principal, id string) (st
 	return state, nil
 }
 
-// installedOn is the App's installation on a repository; 0: this process asks GitHub nothing, so whoever makes the change finds
-// out.
+// installedOn returns the App's installation on a repository; 0: this process has no access to GitHub, so the worker finds out.
 func (d *Service) installedOn(ctx context.Context, repo string) (int64, error) {
 	if d.github == nil {
 		return 0, nil

@@ -1,4 +1,4 @@
-// Package admin is what platform admins and auditors ask for: the catalogue in force, quotas and teams, the audit trail, deliveries,
+// Package admin is for platform admins and auditors: the catalogue in use, quotas and teams, the audit trail, deliveries,
 // findings, usage and the labels of repositories.
 package admin
 
@@ -10,7 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// Service answers them. Safe for concurrent use.
+// Service implements these use cases. It is safe for concurrent use.
 type Service struct {
 	core      *app.Service
 	store     *store.Store
@@ -20,7 +20,7 @@ type Service struct {
 	since     time.Time
 }
 
-// New wires a Service with the configuration that the core was wired with.
+// New returns a Service with the configuration that core was made with.
 func New(core *app.Service, c app.Config) *Service {
 	return &Service{core: core, store: c.Store, catalogue: c.Catalogue, keeper: c.Keeper, github: c.GitHub, since: time.Now()}
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// A cluster's credentials leave the bucket through this file alone. Every reading is in the audit trail before it happens,
-// and so is every refusal.
+// A cluster's credentials leave the bucket only through this file. Every read is in the audit trail before it happens, and so is
+// every refusal.
 
-// Kubeconfig hands out a cluster's kubeconfig to its team, an admin, or whom it is shared with to use.
+// Kubeconfig returns a cluster's kubeconfig to its team, an admin, or whom it is shared with for use.
 func (d *Service) Kubeconfig(ctx context.Context, p policy.Principal, ref string, deed app.Deed) ([]byte, error) {
 	row, deed, err := d.core.Authorize(ctx, p, ref, policy.ActKubeconfig, deed)
 	if err != nil {
@@ -25,8 +25,8 @@ func (d *Service) Kubeconfig(ctx context.Context, p policy.Principal, ref string
 	return d.handOut(ctx, row, artifacts.Kubeconfig, d.core.Origin(deed, p))
 }
 
-// handOut reads one of a cluster's credentials, artifacts.Kubeconfig or artifacts.Kubeadmin, after the reading was written
-// down. Whatever reference the row holds, only an object of this very cluster is read.
+// handOut reads one of a cluster's credentials, artifacts.Kubeconfig or artifacts.Kubeadmin, after the read was recorded.
+// Whatever reference the row holds, only an object of this cluster is read.
 func (d *Service) handOut(ctx context.Context, row store.Row, name string, by store.Deed) ([]byte, error) {
 	action, ref := "kubeconfig.read", row.Outputs.KubeconfigRef
 	if name == artifacts.Kubeadmin {

@@ -42,8 +42,8 @@ type kubeconfig struct {
 	} `yaml:"users"`
 }
 
-// plainKubeconfig returns nil if a kubeconfig only says how to reach apiURL and with which certificate or token. The
-// runner stored it, and a runner may be hostile. The error names what else it says, and holds none of its values.
+// plainKubeconfig returns nil if a kubeconfig only says how to reach apiURL and with which certificate or token. The runner
+// stored it, and a runner may be hostile. The error says what else is in it, without its values.
 func plainKubeconfig(raw []byte, apiURL string) error {
 	var k kubeconfig
 	decoder := yaml.NewDecoder(bytes.NewReader(raw))

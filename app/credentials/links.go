@@ -15,24 +15,24 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// LinkLasts is how long a link to a secret works.
+// LinkLasts is how long a link to a secret is valid.
 const LinkLasts = 10 * time.Minute
 
 const (
-	accountLasts    = 15 * time.Minute // a link in a reply on a pull request; it gives nothing to whoever only sees it
+	accountLasts    = 15 * time.Minute // a link in a reply on a pull request; others who see it gain nothing
 	breakGlassLasts = 24 * time.Hour
 )
 
-// Link is an address that works once.
+// Link is a one-time URL.
 type Link struct {
-	URL       secret.Text // whoever signs in as the right one there gets what it is for
+	URL       secret.Text // gives access to the right person after they sign in
 	ExpiresAt time.Time
 }
 
-// linkPath is what the handle of a link follows in its address.
+// linkPath is the part of a link's URL before its handle.
 const linkPath = "/links/"
 
-// KubeconfigLink makes a link to a ready cluster's kubeconfig that works once, for this principal alone.
+// KubeconfigLink returns a one-time link to a ready cluster's kubeconfig, only for this principal.
 func (d *Service) KubeconfigLink(ctx context.Context, p policy.Principal, ref string, deed app.Deed) (Link, error) {
 	row, deed, err := d.core.Authorize(ctx, p, ref, policy.ActKubeconfig, deed)
 	if err != nil {
@@ -44,8 +44,8 @@ func (d *Service) KubeconfigLink(ctx context.Context, p policy.Principal, ref st
 	return d.link(ctx, store.Link{Kind: store.LinkKubeconfig, Principal: p.ID, Cluster: row.ID}, LinkLasts, d.core.Origin(deed, p))
 }
 
-// BreakGlass asks for a cluster's kubeadmin password. A platform admin other than the one who asks has to approve. Asking
-// again returns what waits already.
+// BreakGlass requests a cluster's kubeadmin password. A platform admin other than the requester has to approve. A repeated call
+// returns the pending request.
 func (d *Service) BreakGlass(ctx context.Context, p policy.Principal, ref string, deed app.Deed) (app.Approval, error) {
 	row, deed, err := d.core.Authorize(ctx, p, ref, policy.ActBreakGlass, deed)
 	if err != nil {
@@ -68,7 +68,7 @@ func (d *Service) BreakGlass(ctx context.Context, p policy.Principal, ref string
 	return d.core.SeenBy(p, a), nil
 }
 
-// KubeadminLink makes a link to the kubeadmin password once break-glass was approved: one approval, one link, one look.
+// KubeadminLink returns a link to the kubeadmin password after break-glass was approved: one approval, one link, shown once.
 func (d *Service) KubeadminLink(ctx context.Context, p policy.Principal, ref string, deed app.Deed) (Link, error) {
 	row, deed, err := d.core.Authorize(ctx, p, ref, policy.ActBreakGlass, deed)
 	if err != nil {
@@ -85,8 +85,8 @@ func (d *Service) KubeadminLink(ctx context.Context, p policy.Principal, ref str
 	return link, err
 }
 
-// AccountLink makes a link by which whoever signs in says that an account elsewhere, e.g. github:maya, is theirs.
-// The number is the account's own there, which no renaming changes.
+// AccountLink returns a link that links an account elsewhere, e.g. github:maya, to whoever signs in there. number is the
+// account's id elsewhere, which a renaming does not change.
 func (d *Service) AccountLink(ctx context.Context, account, number string, deed store.Deed) (Link, error) {
 	return d.link(ctx, store.Link{Kind: store.LinkOfAccount, Account: account, Number: number}, accountLasts, deed)
 }
@@ -99,21 +99,21 @@ func (d *Service) link(ctx context.Context, l store.Link, lasts time.Duration, d
 	return Link{URL: secret.New(strings.TrimSuffix(d.ui, "/") + linkPath + handle), ExpiresAt: made.ExpiresAt}, nil
 }
 
-// Redeemed is what a link was for.
+// Redeemed is what a link gave.
 type Redeemed struct {
 	Kind       store.LinkKind
 	Cluster    store.Row
 	Kubeconfig []byte      // of a kubeconfig link
 	Password   secret.Text // of a kubeadmin link; the user is kubeadmin
-	Account    string      // of an account link: it is the principal's now
+	Account    string      // of an account link: now linked to the principal
 }
 
-// noLink is told of every link that does not work, whatever the reason; the audit trail knows it.
+// noLink is the error for every link that does not work, whatever the reason; the audit trail has the reason.
 func noLink() error {
 	return app.Fail(app.NotFound, "This link is not valid. A link works once, for a limited time, and only for the person it was made for. Request a new one.")
 }
 
-// LinkFor says what a link is for without using it, for a page that asks whether to.
+// LinkFor returns what a link is for without using it up, for a confirmation page.
 func (d *Service) LinkFor(ctx context.Context, p policy.Principal, handle string) (store.Link, error) {
 	link, err := d.store.LinkFor(ctx, handle, p.ID)
 	if errors.Is(err, store.ErrNotFound) {
@@ -125,9 +125,9 @@ func (d *Service) LinkFor(ctx context.Context, p policy.Principal, handle string
 	return link, nil
 }
 
-// Means refuses to use an account's link for whoever does not say which account is theirs. A page asks; where there is none,
-// somebody who only follows a link that was sent to them would let the sender act as them. What does not work passes: Redeem
-// tells it, and writes it down.
+// Means returns an error unless account names the account that an account link is for. The confirmation page asks for it:
+// otherwise, whoever follows a link that somebody sent them would let the sender act as them. Links that do not work pass:
+// Redeem rejects and records them.
 func (d *Service) Means(ctx context.Context, p policy.Principal, handle, account string) error {
 	link, err := d.store.LinkFor(ctx, handle, p.ID)
 	switch {
@@ -143,7 +143,8 @@ func (d *Service) Means(ctx context.Context, p policy.Principal, handle, account
 		Fields: []app.Field{{Name: "account", Detail: "it must be the account that the link is for", Accept: []string{link.Account}}}}
 }
 
-// Redeem uses a link. An account's makes the account the principal's, who must have been asked. Where it leads to a secret the audit line is written before the secret is read.
+// Redeem uses up a link. An account link links the account to the principal, who must have confirmed it. For a secret, the audit
+// line is written before the secret is read.
 func (d *Service) Redeem(ctx context.Context, p policy.Principal, handle string, deed app.Deed) (Redeemed, error) {
 	who, err := owner(p)
 	if err != nil {
@@ -164,7 +165,7 @@ func (d *Service) Redeem(ctx context.Context, p policy.Principal, handle string,
 	if used.Kind == store.LinkKubeadmin {
 		act = policy.ActBreakGlass
 	}
-	row, deed, err := d.core.Authorize(ctx, p, used.Cluster, act, deed) // what the link was made with may have been taken away
+	row, deed, err := d.core.Authorize(ctx, p, used.Cluster, act, deed) // the rights that the link was made with may have been withdrawn
 	if err != nil {
 		return Redeemed{}, err
 	}
@@ -181,7 +182,7 @@ func (d *Service) Redeem(ctx context.Context, p policy.Principal, handle string,
 	return out, err
 }
 
-// Accounts lists the principal's accounts elsewhere, e.g. github:maya.
+// Accounts returns the principal's linked accounts, e.g. github:maya.
 func (d *Service) Accounts(ctx context.Context, p policy.Principal) ([]string, error) {
 	list, err := d.store.AccountsOf(ctx, p.ID)
 	if err != nil {
@@ -194,7 +195,7 @@ func (d *Service) Accounts(ctx context.Context, p policy.Principal) ([]string, e
 	return names, nil
 }
 
-// Unlink makes an account the principal's no longer. A platform admin of every team may unlink anybody's.
+// Unlink removes the link of one of the principal's accounts. A platform admin of every team may unlink anybody's.
 func (d *Service) Unlink(ctx context.Context, p policy.Principal, account string, deed app.Deed) error {
 	owner := p.ID
 	if p.May(policy.ActCatalogue, policy.EveryTeam) {
@@ -210,8 +211,7 @@ func (d *Service) Unlink(ctx context.Context, p policy.Principal, account string
 	return nil
 }
 
-// SignedIn brings the principal's accounts elsewhere up to what its sign-in showed: whoever left a team acts for it from nowhere
-// any more.
+// SignedIn updates the principal's linked accounts from its sign-in, so that whoever left a team loses its rights everywhere.
 func (d *Service) SignedIn(ctx context.Context, p policy.Principal, door policy.Door) error {
 	who, err := owner(p)
 	if err != nil {
@@ -223,7 +223,7 @@ func (d *Service) SignedIn(ctx context.Context, p policy.Principal, door policy.
 	return nil
 }
 
-// owner is who signed in, with what was proved.
+// owner returns who signed in, with their proof.
 func owner(p policy.Principal) (store.Owner, error) {
 	proof, err := json.Marshal(p.Proof)
 	if err != nil {

@@ -18,17 +18,17 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// LogBundle is what one failed attempt left to look into: the installer's own log and its archives of logs.
+// LogBundle is what one failed attempt left for debugging: the installer's own log and its log archives.
 type LogBundle struct {
-	Name    string // of the file to save it as
+	Name    string // suggested file name
 	Attempt int    // number
 	parts   []store.LogBundle
 	bucket  app.Artifacts
 	cluster string
 }
 
-// LogBundle finds the newest log bundle of a cluster, or that of the attempt with this number; 0 means the newest. It holds secrets
-// of the cluster, so it takes the same rights as the kubeconfig, and the reading is in the audit trail before it happens.
+// LogBundle finds the log bundle of the attempt with this number, or the newest for 0. It holds secrets of the cluster, so it
+// takes the same rights as the kubeconfig, and the read is in the audit trail before it happens.
 func (d *Service) LogBundle(ctx context.Context, p policy.Principal, ref string, attempt int, deed app.Deed) (LogBundle, error) {
 	row, deed, err := d.core.Authorize(ctx, p, ref, policy.ActLogBundle, deed)
 	if err != nil {
@@ -46,7 +46,7 @@ func (d *Service) LogBundle(ctx context.Context, p policy.Principal, ref string,
 		return LogBundle{}, noLogBundle(row, all, attempt)
 	}
 	for _, one := range parts {
-		// The reference came from a runner: another cluster's object is never handed out under this one's name.
+		// The reference came from a runner: another cluster's object must never be handed out under this one's name.
 		if err := (artifacts.Snapshot{Type: artifacts.Log, Key: one.Key}).CheckKeys(row.ID, attempt); err != nil {
 			return LogBundle{}, fmt.Errorf("read the log bundle of %s: %w", row.ID, err)
 		}
@@ -60,7 +60,7 @@ func (d *Service) LogBundle(ctx context.Context, p policy.Principal, ref string,
 	}, nil
 }
 
-// BundledAttempts are the numbers of the attempts of a cluster that have a log bundle, the newest first.
+// BundledAttempts returns the numbers of a cluster's attempts that have a log bundle, the newest first.
 func (d *Service) BundledAttempts(ctx context.Context, p policy.Principal, ref string) ([]int, error) {
 	row, err := d.core.Seen(ctx, p, ref)
 	if err != nil {
@@ -78,7 +78,7 @@ func attemptsOf(all []store.LogBundle) []int {
 	return slices.Compact(numbers)
 }
 
-// noLogBundle says why there is nothing to download, and what there is instead.
+// noLogBundle returns the error that says why there is nothing to download, and what there is instead.
 func noLogBundle(row store.Row, all []store.LogBundle, attempt int) error {
 	switch {
 	case len(all) > 0:
@@ -94,8 +94,8 @@ func noLogBundle(row store.Row, all []store.LogBundle, attempt int) error {
 	return app.Fail(app.NotFound, "%s has no log bundle. A bundle is stored when an installation fails. To see the job's log: ocpctl logs %s.", row.Name, row.Name)
 }
 
-// Send writes the bundle as one .tar.gz, piece by piece. Nothing is written to w before the first part is known to be there. After an
-// error what was written is not whole.
+// Send writes the bundle as one .tar.gz stream. Nothing is written to w before the first part was found. After an error the
+// output is incomplete.
 func (b LogBundle) Send(ctx context.Context, w io.Writer) error {
 	// The parts are compressed already.
 	compressed, err := gzip.NewWriterLevel(w, gzip.NoCompression)

@@ -1,5 +1,5 @@
-// Package credentials hands out what opens a cluster: its kubeconfig, and its kubeadmin password by break-glass. It makes the
-// links that work once and links people's accounts elsewhere to them. Every reading is in the audit trail before it happens.
+// Package credentials hands out a cluster's credentials: its kubeconfig, and its kubeadmin password by break-glass. It makes
+// one-time links and links people's accounts elsewhere to them. Every read is in the audit trail before it happens.
 package credentials
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// Service hands them out. Safe for concurrent use.
+// Service implements these use cases. It is safe for concurrent use.
 type Service struct {
 	core      *app.Service
 	store     *store.Store
@@ -18,7 +18,7 @@ type Service struct {
 	log       *slog.Logger
 }
 
-// New wires a Service with the configuration that the core was wired with.
+// New returns a Service with the configuration that core was made with.
 func New(core *app.Service, c app.Config) *Service {
 	log := c.Log
 	if log == nil {

@@ -18,18 +18,18 @@ import (
 type CheckEvent struct {
 	Installation int64
 	Repo         string
-	Cluster      string // id, as the check run's external id holds it
+	Cluster      string // id, from the check run's external id
 	Head         string // the commit that the check run is on
 	Identifier   string // of the button: extend, destroy, retry or approve; a re-run is a retry
 	Actor        string // login
 	ActorID      int64
-	Cause        string // what makes two deliveries one click, e.g. the delivery's id
+	Cause        string // the same for two deliveries of one click, e.g. the delivery's id
 }
 
-// extension is what the button Extend adds.
+// extension is how much the Extend button adds.
 const extension = 4 * time.Hour
 
-// clicks are the buttons: the command that each stands for, and what it needs to know.
+// clicks maps each button to the command that it stands for.
 var clicks = map[string]chatops.Command{
 	chatops.ActionExtend:  {Verb: chatops.VerbExtend, TTL: extension},
 	chatops.ActionDestroy: {Verb: chatops.VerbDestroy},
@@ -37,10 +37,10 @@ var clicks = map[string]chatops.Command{
 	chatops.ActionApprove: {Verb: chatops.VerbApprove},
 }
 
-// wholeCommit is the id of a commit, as a check run has it.
+// wholeCommit matches a full commit id, as check runs have it.
 var wholeCommit = regexp.MustCompile(`^[0-9a-f]{40}$`)
 
-// CheckAction does what a button of a check run asks for, in the name of whoever clicked it, as if they had typed it.
+// CheckAction does what a check run's button asks for, on behalf of whoever clicked it, as if they had typed it.
 func (d *Service) CheckAction(ctx context.Context, e CheckEvent) (note string, err error) {
 	click, known := clicks[e.Identifier]
 	if !known {
@@ -73,7 +73,7 @@ func (d *Service) CheckAction(ctx context.Context, e CheckEvent) (note string, e
 	return d.once(ctx, c, func(c command) (string, string, error) { return d.clicked(ctx, c, row) })
 }
 
-// clicked does it to the very cluster whose check was clicked: one that another took the place of is not what people mean.
+// clicked acts only on the cluster whose check was clicked: if a newer one replaced it, people do not mean the old one.
 func (d *Service) clicked(ctx context.Context, c command, row store.Row) (reply, note string, err error) {
 	if verdict := policy.Authorize(c.request, c.Verb.Act(), nil); !verdict.Allowed {
 		return "", "", declined{chatops.Refusal(c.event.Author, verdict), refusedNote(string(c.Verb), verdict)}

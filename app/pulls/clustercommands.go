@@ -13,7 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// logsByComment shows the end of the newest job's log, which is redacted, in a fold.
+// logsByComment replies with the end of the newest job's log, which is redacted, in a collapsed section.
 func (d *Service) logsByComment(ctx context.Context, c command) (reply, note string, err error) {
 	row, err := d.one(ctx, c)
 	if err != nil {
@@ -26,8 +26,8 @@ func (d *Service) logsByComment(ctx context.Context, c command) (reply, note str
 	return chatops.LogReply(c.event.Author, row.Card, log.Lines, chatops.Links{UI: d.ui}), fmt.Sprintf("%d lines of %s", len(log.Lines), row.Name), nil
 }
 
-// kubeconfigByComment answers with a link that works once, for the person alone who said that the author's account is theirs,
-// when they sign in: who only reads it gets nothing by it.
+// kubeconfigByComment replies with a one-time link that works only for the signed-in owner of the author's account: others who
+// read the comment gain nothing.
 func (d *Service) kubeconfigByComment(ctx context.Context, c command) (reply, note string, err error) {
 	row, err := d.one(ctx, c)
 	if err != nil {
@@ -93,7 +93,7 @@ func (d *Service) shareByComment(ctx context.Context, c command) (reply, note st
 	}
 	if _, err := d.core.Share(ctx, c.request.Principal, row.ID, share, c.deed(c.Line)); err != nil {
 		var said *app.Error
-		if errors.As(err, &said) && len(said.Fields) > 0 { // its fields are those of another door
+		if errors.As(err, &said) && len(said.Fields) > 0 { // its fields are those of another entry point
 			f := said.Fields[0]
 			return "", "", app.Fail(said.Kind, "@%s, `%s` cannot be shared so: %s. What would be accepted: %s.", c.event.Author, row.Name, f.Detail, strings.Join(f.Accept, ", "))
 		}
@@ -103,8 +103,8 @@ func (d *Service) shareByComment(ctx context.Context, c command) (reply, note st
 		c.event.Author, row.Name, share.Kind, chatops.Code(named)), "shared " + row.Name, nil
 }
 
-// principalOf is whom a word of a comment means: a principal's id, or a login of GitHub, which is its owner where one said so.
-// named is whom it names as far as it says: who owns an account elsewhere is not told to whoever reads a pull request.
+// principalOf returns whom a word of a comment means: a principal's id, or a GitHub login, which stands for its linked owner.
+// named is the word's own id: readers of a pull request are not told who owns an account elsewhere.
 func (d *Service) principalOf(ctx context.Context, word string) (named, principal string, err error) {
 	if word = strings.TrimPrefix(word, "@"); !strings.Contains(word, ":") {
 		word = principalID(word)
@@ -119,7 +119,7 @@ func (d *Service) principalOf(ctx context.Context, word string) (named, principa
 	return word, account.Principal, nil
 }
 
-// retryByComment asks again for what failed or ended, or brings the next try of a stuck teardown forward.
+// retryByComment asks again for a cluster that failed or ended, or moves the next try of a stuck teardown to now.
 func (d *Service) retryByComment(ctx context.Context, c command) (reply, note string, err error) {
 	rows, err := d.newest(ctx, c.pr.Repo, c.pr.Number)
 	if err != nil {
@@ -145,7 +145,7 @@ func (d *Service) retryByComment(ctx context.Context, c command) (reply, note st
 	return d.retry(ctx, c, meant[0])
 }
 
-// lively says that a cluster is there or on its way.
+// lively reports whether a cluster exists or is on its way.
 func lively(row store.Row) bool { return row.Wish == lifecycle.Present }
 
 func well(c command, row store.Row) error {
@@ -153,8 +153,7 @@ func well(c command, row store.Row) error {
 		c.event.Author, row.Profile, row.Name, row.Profile, row.Profile)
 }
 
-// retry tries again what became of a cluster: the teardown where that is stuck, else a cluster of the next generation in the
-// name of whoever asks.
+// retry retries the teardown if that is stuck, else creates a cluster of the next generation on behalf of whoever asks.
 func (d *Service) retry(ctx context.Context, c command, row store.Row) (reply, note string, err error) {
 	switch {
 	case lively(row):
@@ -172,7 +171,7 @@ func (d *Service) retry(ctx context.Context, c command, row store.Row) (reply, n
 	return d.createOnce(ctx, c, w)
 }
 
-// alike is the wish for a cluster like one that was, to live as long as that was to, unless a label says how long.
+// alike returns a request for a cluster like an earlier one, with the same lifetime unless a label sets another.
 func (d *Service) alike(ctx context.Context, r policy.Request, pr store.PullRequest, row store.Row) (app.ClusterRequest, error) {
 	w, err := d.asked(ctx, r, pr)
 	if err != nil {

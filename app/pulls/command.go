@@ -50,7 +50,7 @@ func (d *Service) extendByComment(ctx context.Context, c command) (reply, note s
 	return d.extend(ctx, c, row)
 }
 
-// extend adds to a cluster's end what the command says, once, and answers.
+// extend extends a cluster as the command says, once, and replies.
 func (d *Service) extend(ctx context.Context, c command, row store.Row) (reply, note string, err error) {
 	deed := c.once("", func(out store.Outcome) string {
 		return chatops.Said(strings.TrimSpace(extended(c.event.Author, row, out.Before, out.After, out.Capped)+" "+out.Warning), c.event.Author)
@@ -59,7 +59,7 @@ func (d *Service) extend(ctx context.Context, c command, row store.Row) (reply, 
 	return "", "extended " + row.Name, err
 }
 
-// extended tells what an extension did, and what still comes first.
+// extended returns the text about an extension, and about an end that comes before or a hold.
 func extended(actor string, row store.Row, before, after lifecycle.Ends, capped bool) string {
 	words := fmt.Sprintf("@%s, the lifetime of `%s` now ends %s (it was %s).", actor, row.Name, chatops.Time(after.TTL), chatops.Time(before.TTL))
 	if after.TTL.Equal(before.TTL) {
@@ -85,7 +85,7 @@ func (d *Service) destroyByComment(ctx context.Context, c command) (reply, note 
 	return d.destroy(ctx, c, row)
 }
 
-// destroy takes a cluster down, once, and answers.
+// destroy starts a cluster's teardown, once, and replies.
 func (d *Service) destroy(ctx context.Context, c command, row store.Row) (reply, note string, err error) {
 	why := "@" + c.event.Author + " asked for it " + c.how()
 	if c.Reason != "" {
@@ -108,20 +108,20 @@ func (d *Service) destroy(ctx context.Context, c command, row store.Row) (reply,
 	return "", "destroying " + row.Name, nil
 }
 
-// once is how a command asks for a change whose reply is saved with it, so that a comment that is worked twice changes nothing the
-// second time.
+// once returns the deed of a command whose reply is saved with the change, so that a comment that is processed twice changes
+// nothing the second time.
 func (c command) once(why string, reply func(store.Outcome) string) app.Deed {
 	deed := c.deed(why)
 	deed.Reply = &store.ReplyOnce{Cause: c.cause, Build: func(out store.Outcome) store.Reply { return c.reply(reply(out)) }}
 	return deed
 }
 
-// deed is how a command asks for something.
+// deed returns the deed of a command.
 func (c command) deed(why string) app.Deed {
 	return app.Deed{Door: policy.DoorComment, Why: why, Repository: &c.request}
 }
 
-// how says in words by what the command was given.
+// how returns as text how the command was given.
 func (c command) how() string {
 	if c.by == "" {
 		return "in a comment"
@@ -129,8 +129,8 @@ func (c command) how() string {
 	return c.by
 }
 
-// one finds the cluster a command means: the live one (see liveOne), or else the newest that is gone, so that its end can still
-// be read.
+// one finds the cluster that a command means: the live one (see liveOne), else the newest released one, so that its end can
+// still be read.
 func (d *Service) one(ctx context.Context, c command) (store.Row, error) {
 	row, err := d.liveOne(ctx, c)
 	if app.KindOf(err) != app.NotFound {
@@ -146,8 +146,8 @@ func (d *Service) one(ctx context.Context, c command) (store.Row, error) {
 	return gone[0], nil
 }
 
-// lastGone is the newest cluster of the pull request, of the command's profile where it names one. It is asked for where none is
-// live; a pull request that never had one gives none.
+// lastGone returns the pull request's newest cluster, of the command's profile if it names one. It is used if none is live; a
+// pull request that never had one gives none.
 func (d *Service) lastGone(ctx context.Context, c command) ([]store.Row, error) {
 	rows, _, err := d.store.List(ctx, store.Filter{Repo: c.pr.Repo, Number: c.pr.Number, Profile: c.Profile, Limit: 1})
 	if err != nil {
@@ -156,12 +156,12 @@ func (d *Service) lastGone(ctx context.Context, c command) ([]store.Row, error) 
 	return rows, nil
 }
 
-// goneSince is GoneSince for a comment.
+// goneSince is app.GoneSince for a comment.
 func goneSince(row store.Row) string {
 	return strings.Replace(app.GoneSince(row), row.Name, "`"+row.Name+"`", 1)
 }
 
-// liveOne finds the named profile's newest cluster that is not gone, or the only one there is.
+// liveOne finds the newest live cluster of the named profile, or the only live one.
 func (d *Service) liveOne(ctx context.Context, c command) (store.Row, error) {
 	filter := store.Filter{Repo: c.pr.Repo, Number: c.pr.Number, Profile: c.Profile, Live: true, Limit: 500}
 	rows, _, err := d.store.List(ctx, filter)
@@ -171,7 +171,7 @@ func (d *Service) liveOne(ctx context.Context, c command) (store.Row, error) {
 	if present := slices.DeleteFunc(slices.Clone(rows), going); len(present) > 0 {
 		rows = present
 	} else if len(rows) > 1 {
-		rows = rows[:1] // all are going; the newest is the one people mean
+		rows = rows[:1] // all are going; people mean the newest
 	}
 	switch len(rows) {
 	case 0:
@@ -182,11 +182,11 @@ func (d *Service) liveOne(ctx context.Context, c command) (store.Row, error) {
 	return store.Row{}, d.which(c, rows)
 }
 
-// which asks for the one of several that a command means.
+// which returns an error that asks which of several clusters the command means.
 func (d *Service) which(c command, rows []store.Row) error {
 	typed := chatops.Prefix + " " + string(c.Verb)
 	if c.Line != "" && len(c.Line) <= 200 && !strings.Contains(c.Line, "`") {
-		typed = c.Line // what else was said is said again: /ocp extend 4h aws-standard
+		typed = c.Line // the other arguments are repeated: /ocp extend 4h aws-standard
 	}
 	var names []string
 	for _, row := range rows {

@@ -23,15 +23,15 @@ type CommentEvent struct {
 	Number       int
 	ID           int64
 	Author       string // login
-	AuthorID     int64  // GitHub's own number of the author, which no renaming changes
+	AuthorID     int64  // GitHub's id of the author, which a renaming does not change
 	Bot          bool
 	Action       string // created, edited, deleted
 	Body         string
-	At           time.Time // when it was written, by GitHub's clock; zero: not told
+	At           time.Time // when it was written, by GitHub's clock; zero: unknown
 }
 
-// Comment does what the commands in a comment ask for and answers in words, once per comment and line. Bots, edited
-// comments and comments without a command are ignored.
+// Comment does what the commands in a comment ask for and replies, once per comment and line. It ignores bots, edited comments
+// and comments without a command.
 func (d *Service) Comment(ctx context.Context, e CommentEvent) (note string, err error) {
 	if e.Action != "created" {
 		return "only new comments are read; this one was " + e.Action, nil
@@ -70,11 +70,11 @@ func (d *Service) Comment(ctx context.Context, e CommentEvent) (note string, err
 		}
 		notes = append(notes, said)
 	}
-	return strings.Join(notes, "; "), d.react(ctx, e, outcome, "+1") // nothing where a line was not done: that reacted already
+	return strings.Join(notes, "; "), d.react(ctx, e, outcome, "+1") // has no effect after a line that failed: that one has reacted already
 }
 
-// CommentGivenUp tells the author of a comment with commands that they are not tried any more. What was done of them before
-// has its answer.
+// CommentGivenUp tells the author of a comment with commands that they are not tried any more. Commands that were done before
+// have their own answer.
 func (d *Service) CommentGivenUp(ctx context.Context, e CommentEvent) error {
 	if e.Action != "created" || e.Bot || len(chatops.Parse(e.Body)) == 0 {
 		return nil
@@ -88,17 +88,17 @@ func (d *Service) CommentGivenUp(ctx context.Context, e CommentEvent) error {
 	return d.react(ctx, e, outcome, "confused")
 }
 
-// present says whether a line is about the pull request as it is now, not as it was told of last: what is created or approved
-// is of its newest commit.
+// present reports whether a line needs the pull request's current state instead of the last one seen: what is created or
+// approved is for its newest commit.
 func present(line chatops.Parsed) bool {
 	c := line.Command
 	return c != nil && slices.Contains([]chatops.Verb{chatops.VerbCreate, chatops.VerbApprove, chatops.VerbRetry}, c.Verb)
 }
 
-// outcome is the reaction that tells how it went: a comment gets one.
+// outcome is the kind of reaction that shows the result: a comment gets one.
 const outcome = "outcome"
 
-// react has a comment get a reaction, the first of its kind.
+// react asks for a reaction to a comment. Only the first of its kind counts.
 func (d *Service) react(ctx context.Context, e CommentEvent, kind, reaction string) error {
 	err := d.store.SaveEffect(ctx, e.reaction(kind, reaction))
 	if err != nil {
@@ -114,28 +114,29 @@ func (e CommentEvent) reaction(kind, reaction string) store.Effect {
 	}
 }
 
-// cause names one line of one comment: read again it is the same, and another line never counts as it.
+// cause identifies one line of one comment: reading it again gives the same value, and another line gives another.
 func cause(e CommentEvent, i int, line string) string {
 	sum := sha256.Sum256([]byte(e.Author + "\n" + line))
 	return fmt.Sprintf("comment:%d:%d:%x", e.ID, i, sum[:4])
 }
 
-// command is one line of a comment, a click or a workflow's word on its way through the service.
+// command is one line of a comment, a click or a workflow's request on its way through the service.
 type command struct {
-	event   CommentEvent // ID is 0 where it is no comment
+	event   CommentEvent // ID is 0 if it is not a comment
 	pr      store.PullRequest
 	request policy.Request
 	cause   string
-	by      string // what it was given by, in words; empty: in a comment
+	by      string // how it was given, as text; empty: in a comment
 	chatops.Command
 }
 
-// declined is what was refused with more to it than words.
+// declined is a refusal whose reply is more than its message.
 type declined struct{ reply, note string }
 
+// Error implements error. It returns the note for the delivery.
 func (d declined) Error() string { return d.note }
 
-// run does one line of a comment.
+// run runs one line of a comment.
 func (d *Service) run(ctx context.Context, c command, line chatops.Parsed) (note string, err error) {
 	return d.once(ctx, c, func(c command) (string, string, error) {
 		if line.Command == nil {
@@ -145,14 +146,14 @@ func (d *Service) run(ctx context.Context, c command, line chatops.Parsed) (note
 	})
 }
 
-// once does a command and has its answer posted. What people did wrong becomes an answer; only what may pass by itself is an
-// error. A command that got its answer is done: the comment is read again where its process died between two of its lines.
+// once runs a command and saves its answer. People's mistakes become answers; only what may pass by itself is an error. A
+// command that was answered is done: a comment is read again if its process died between two of its lines.
 func (d *Service) once(ctx context.Context, c command, do func(command) (reply, note string, err error)) (note string, err error) {
 	made, err := d.store.Made(ctx, c.request.Principal.ID, c.cause)
 	if err != nil {
 		return "", err
 	}
-	if made != "" { // its process may have died before it was done with the rest
+	if made != "" { // the process may have died before it did the rest
 		return "accepted before as " + made, d.followUp(ctx, c, made)
 	}
 	done, err := d.store.Answered(ctx, c.cause)
@@ -184,7 +185,7 @@ func (d *Service) once(ctx context.Context, c command, do func(command) (reply, 
 	return note, nil
 }
 
-// to addresses a message to who commented.
+// to addresses a message to the commenter.
 func to(login, message string) string {
 	if at := "@" + login; !strings.HasPrefix(message, at) {
 		return at + ": " + message
@@ -192,7 +193,7 @@ func to(login, message string) string {
 	return message
 }
 
-// reply answers the command with words, once.
+// reply returns the command's reply, which is posted once.
 func (c command) reply(body string) store.Reply {
 	return store.Reply{
 		Cause: c.cause, Thread: c.thread(), Installation: c.pr.Installation, Repo: c.pr.Repo, Number: c.pr.Number,
@@ -200,9 +201,9 @@ func (c command) reply(body string) store.Reply {
 	}
 }
 
-// thread is where the answer stands: with those to the comment's other lines. It stands alone where there is no comment, where
-// it holds a link, which is forgotten once it was said and could not be said again with the next line's, and where it is a log,
-// which fills a comment by itself.
+// thread returns the comment in which the reply stands: together with those to the comment's other lines. A reply stands alone
+// if there is no comment, if it holds a link (which is removed from the stored text once posted, so it could not be posted again
+// with the next line's reply), or if it is a log, which fills a comment by itself.
 func (c command) thread() string {
 	if c.event.ID == 0 || slices.Contains([]chatops.Verb{chatops.VerbLink, chatops.VerbKubeconfig, chatops.VerbLogs}, c.Verb) {
 		return ""
@@ -210,8 +211,8 @@ func (c command) thread() string {
 	return fmt.Sprintf("comment:%d", c.event.ID)
 }
 
-// dispatch picks the use case. It returns the answer for the pull request (empty: the cluster's own comment says it)
-// and a note for the delivery.
+// dispatch runs the command's use case. It returns the reply for the pull request (empty: the cluster's own comment shows the
+// result) and a note for the delivery.
 func (d *Service) dispatch(ctx context.Context, c command) (reply, note string, err error) {
 	switch c.Verb {
 	case chatops.VerbCreate:
@@ -254,7 +255,7 @@ func (d *Service) createByComment(ctx context.Context, c command) (reply, note s
 	return d.createOnce(ctx, c, w)
 }
 
-// createOnce asks for the cluster of a profile unless the pull request has it.
+// createOnce requests a cluster of a profile unless the pull request has one.
 func (d *Service) createOnce(ctx context.Context, c command, w app.ClusterRequest) (reply, note string, err error) {
 	profile := w.Request.Profile
 	if !c.pr.Open {
@@ -266,7 +267,7 @@ func (d *Service) createOnce(ctx context.Context, c command, w app.ClusterReques
 		return "", "", fmt.Errorf("look for the cluster of %s: %w", profile, err)
 	}
 	if newest.ID != "" && newest.Wish == lifecycle.Present {
-		if verdict := policy.Authorize(c.request, c.Verb.Act(), nil); !verdict.Allowed { // asking for another is no way to be told how this one is
+		if verdict := policy.Authorize(c.request, c.Verb.Act(), nil); !verdict.Allowed { // a create must not reveal the state of a cluster that the author may not see
 			return "", "", declined{chatops.Refusal(c.event.Author, verdict), refusedNote(string(c.Verb), verdict)}
 		}
 		return d.exists(ctx, c, newest)
@@ -290,7 +291,7 @@ func (d *Service) createOnce(ctx context.Context, c command, w app.ClusterReques
 	return "", fmt.Sprintf("accepted %s as %s", profile, made.Row.ID), d.followUp(ctx, c, made.Row.ID)
 }
 
-// previewByComment says what would become of a wish, and keeps nothing of it.
+// previewByComment replies with the expected result of a request, and stores nothing else.
 func (d *Service) previewByComment(ctx context.Context, c command, w app.ClusterRequest) (reply, note string, err error) {
 	preview, err := d.core.Rehearse(ctx, w)
 	if err != nil {
@@ -309,7 +310,7 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// followUp does what follows for a cluster that a command made; again it changes nothing.
+// followUp does what follows after a command created a cluster. A second call changes nothing.
 func (d *Service) followUp(ctx context.Context, c command, made string) error {
 	if _, err := d.settle(ctx, c.pr.Repo, c.pr.Number, c.event.Author); err != nil {
 		return err
@@ -321,7 +322,7 @@ func (d *Service) followUp(ctx context.Context, c command, made string) error {
 	return d.keepNew(ctx, c.pr, c.request, row)
 }
 
-// pullRequest is the comment's pull request as last seen, or as it is now; one never seen is asked from GitHub.
+// pullRequest returns the comment's pull request as last seen or, with now or if it was never seen, as GitHub has it.
 func (d *Service) pullRequest(ctx context.Context, e CommentEvent, now bool) (store.PullRequest, error) {
 	pr, err := d.store.PullRequest(ctx, e.Repo, e.Number)
 	switch {
@@ -330,7 +331,7 @@ func (d *Service) pullRequest(ctx context.Context, e CommentEvent, now bool) (st
 	case err != nil:
 		return store.PullRequest{}, fmt.Errorf("read pull request: %w", err)
 	}
-	pr.Installation = e.Installation // what was installed anew has another number
+	pr.Installation = e.Installation // a new installation has another id
 	if !now && err == nil {
 		return pr, nil
 	}

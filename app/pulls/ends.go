@@ -13,10 +13,10 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// labelGone is why a cluster ends whose label somebody took off.
+// labelGone is why a cluster ends whose label was removed.
 const labelGone = "its label was removed"
 
-// live lists the clusters of a pull request that nobody wished away yet.
+// live returns the clusters of a pull request whose desired state is present.
 func (d *Service) live(ctx context.Context, repo string, number int) ([]store.Row, error) {
 	rows, _, err := d.store.List(ctx, store.Filter{Repo: repo, Number: number, Live: true, Limit: 500})
 	if err != nil {
@@ -58,8 +58,8 @@ func (d *Service) syncEnds(ctx context.Context, row store.Row, e PullRequestEven
 	return notes, nil
 }
 
-// blind says that to see a pull request open does not tell that its cluster may go on: anybody can see it, and the App reaches
-// it no more.
+// blind reports whether an open pull request says nothing about its cluster: anybody can see it, and the App is no longer
+// installed there.
 func (d *Service) blind(ctx context.Context, repo string) (bool, error) {
 	installation, err := d.github.InstallationOf(ctx, repo)
 	if err != nil {
@@ -68,8 +68,8 @@ func (d *Service) blind(ctx context.Context, repo string) (bool, error) {
 	return installation == 0, nil
 }
 
-// unlabeled says whether somebody took off the label that a cluster was asked for by. What we took off ourselves counts for
-// nothing: it comes back, and until it is there again nobody but who takes it off anew takes it back.
+// unlabeled reports whether somebody removed the label that a cluster was requested by. A removal by us does not count: the
+// label comes back, and until then only another removal by somebody counts.
 func (d *Service) unlabeled(ctx context.Context, row store.Row, e PullRequestEvent) (bool, error) {
 	label := chatops.LabelPrefix + row.Profile
 	switch {
@@ -84,7 +84,7 @@ func (d *Service) unlabeled(ctx context.Context, row store.Row, e PullRequestEve
 	return !comes, err
 }
 
-// closedWhy says why the pull request counts as closed, or did.
+// closedWhy returns why the pull request counts as closed, or did.
 func closedWhy(e PullRequestEvent, row store.Row) string {
 	switch {
 	case e.PR.Open && e.Archived:
@@ -99,7 +99,7 @@ func closedWhy(e PullRequestEvent, row store.Row) string {
 	return lifecycle.BecauseClosed
 }
 
-// seenBySomebody adds how something became known where nobody told.
+// seenBySomebody adds how a change became known if no event reported it.
 func seenBySomebody(why, how string) string {
 	if how == "" {
 		return why
@@ -107,7 +107,7 @@ func seenBySomebody(why, how string) string {
 	return why + ", " + how
 }
 
-// move sets an end or lifts it.
+// move sets or lifts an end.
 func (d *Service) move(ctx context.Context, row store.Row, kind store.EndKind, set bool, why string, e PullRequestEvent) (note string, err error) {
 	if set {
 		return d.setEnd(ctx, row, kind, why, e.Actor)
@@ -115,7 +115,7 @@ func (d *Service) move(ctx context.Context, row store.Row, kind store.EndKind, s
 	return row.Name + " no longer ends because " + why, d.liftEnd(ctx, row, kind, e.Why, e.Actor)
 }
 
-// setEnd sets a reversible end after the cluster's grace. why says what came about.
+// setEnd sets a reversible end after the cluster's grace. why is the reason.
 func (d *Service) setEnd(ctx context.Context, row store.Row, kind store.EndKind, why, actor string) (note string, err error) {
 	now, err := d.store.Now(ctx)
 	if err != nil {
@@ -128,7 +128,7 @@ func (d *Service) setEnd(ctx context.Context, row store.Row, kind store.EndKind,
 	return fmt.Sprintf("%s ends %s: %s", row.Name, at.UTC().Format(time.RFC3339), why), nil
 }
 
-// liftEnd lifts a reversible end. why says what is so now; empty: what ended it is no longer so.
+// liftEnd lifts a reversible end. why is what is true now; empty: the reason for the end is gone.
 func (d *Service) liftEnd(ctx context.Context, row store.Row, kind store.EndKind, why, actor string) error {
 	if err := d.store.SetEnd(ctx, row.ID, kind, nil, why, whose(actor)); err != nil {
 		return fmt.Errorf("lift end of %s: %w", row.ID, err)
@@ -136,7 +136,7 @@ func (d *Service) liftEnd(ctx context.Context, row store.Row, kind store.EndKind
 	return nil
 }
 
-// whose is who did something on GitHub, as the trail names them; the control plane itself where nobody is known.
+// whose returns who did something on GitHub, for the audit trail; the control plane itself if nobody is known.
 func whose(login string) string {
 	if login == "" {
 		return store.Lifecycle

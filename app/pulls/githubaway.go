@@ -15,10 +15,10 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// rememberedFor is how long a permission that GitHub reported counts for ending a cluster while GitHub gives no answer.
+// rememberedFor is how long a permission that GitHub reported counts for ending a cluster while GitHub does not answer.
 const rememberedFor = time.Hour
 
-// standing asks GitHub what a person may do in a repository and in which of the catalogue's teams they are, and remembers the
+// standing asks GitHub for a person's permission in a repository and for their teams among the catalogue's, and stores the
 // answer.
 func (d *Service) standing(ctx context.Context, pr store.PullRequest, by actor) (store.SeenPermission, error) {
 	said := store.SeenPermission{Installation: pr.Installation, Repo: pr.Repo, Account: by.id, Login: by.login}
@@ -32,18 +32,18 @@ func (d *Service) standing(ctx context.Context, pr store.PullRequest, by actor) 
 		}
 	}
 	if by.id == 0 {
-		return said, nil // a login without GitHub's number may be another person's tomorrow
+		return said, nil // a login without GitHub's id may be another person's tomorrow
 	}
 	return said, d.store.SeePermission(ctx, said)
 }
 
-// unanswered reports that GitHub gave no answer that counts: it is away, or a rate limit is used up.
+// unanswered reports whether GitHub gave no usable answer: it is down, or a rate limit is used up.
 func unanswered(err error) bool {
 	return errors.Is(err, errNoAnswer) && !errors.Is(err, app.ErrRefused) && !errors.Is(err, app.ErrNoPullRequest)
 }
 
-// endUnanswered returns the error with which a comment has to wait for GitHub. Before, it sets the end of each cluster that the
-// comment asks to destroy, if the author's permission was seen in the last hour.
+// endUnanswered returns the error with which a comment waits for GitHub. First it sets the end of each cluster that the comment
+// asks to destroy, if the author's permission was seen in the last hour.
 func (d *Service) endUnanswered(ctx context.Context, e CommentEvent, err error) error {
 	if !unanswered(err) {
 		return err
@@ -51,9 +51,9 @@ func (d *Service) endUnanswered(ctx context.Context, e CommentEvent, err error) 
 	return errors.Join(err, d.EndEarly(ctx, e))
 }
 
-// EndEarly sets the end of each cluster that a comment asks to destroy, before the comment is worked: an earlier delivery of the
-// pull request, or GitHub itself, holds it up. It answers nothing and finishes nothing; the comment is worked in its turn, and
-// then finds the cluster on its way out. While GitHub gives no answer, the permission that was seen in the last hour counts.
+// EndEarly sets the end of each cluster that a comment asks to destroy, before the comment is processed: an earlier delivery of
+// the pull request, or GitHub itself, delays it. It posts no answer; the comment is processed in its turn, and the cluster is
+// going away by then. While GitHub does not answer, the permission seen in the last hour counts.
 func (d *Service) EndEarly(ctx context.Context, e CommentEvent) error {
 	if e.Action != "created" || e.Bot || e.At.IsZero() {
 		return nil
@@ -73,7 +73,7 @@ func (d *Service) EndEarly(ctx context.Context, e CommentEvent) error {
 		c := command{event: e, pr: pr, cause: cause(e, i, line.Line), Command: line.Command.For(d.core.ProfileNames())}
 		row, err := d.one(ctx, c)
 		switch {
-		case app.KindOf(err) != "": // what is unclear is answered in words, later
+		case app.KindOf(err) != "": // a problem is answered later, when the comment is processed
 			continue
 		case err != nil:
 			return err
@@ -87,8 +87,8 @@ func (d *Service) EndEarly(ctx context.Context, e CommentEvent) error {
 	return nil
 }
 
-// endByMemory sets the end of a cluster if its person may destroy it: by GitHub's answer, or by the one of the last hour where
-// GitHub gives none. It does nothing where they may not, or where nothing is remembered of them.
+// endByMemory sets the end of a cluster if the person may destroy it: by GitHub's answer, or by the one of the last hour if
+// GitHub gives none. It does nothing if they may not, or if no answer is stored.
 func (d *Service) endByMemory(ctx context.Context, c command, row store.Row) error {
 	if row.Wish != lifecycle.Present {
 		return nil

@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	// mostAhead is how far ahead of our clock a payload's updated_at may be. Beyond that the payload's time is not believed.
+	// mostAhead is how far ahead of our clock a payload's updated_at may be. A later time is not believed.
 	mostAhead = 5 * time.Minute
-	// lagsFor is how long GitHub's API may stay behind the webhooks it sent. Until then an older answer is asked for again.
+	// lagsFor is how long GitHub's API may lag behind the webhooks it sent. Until then an older answer is asked for again.
 	lagsFor = time.Minute
 )
 
-// errNoAnswer marks that GitHub could not be asked how a pull request stands, or has no such pull request for us.
+// errNoAnswer means that GitHub could not be asked for a pull request's state, or shows us no such pull request.
 var errNoAnswer = errors.New("no usable answer from GitHub")
 
-// stands finds out how the pull request stands. A payload is a hint: it says which pull request to ask GitHub about, and who did
-// what. GitHub's answer is the state that counts and the only one that is remembered. GitHub is not asked about a pull request
-// that nothing of ours is concerned with.
+// stands finds out the pull request's current state. A payload is a hint: it says which pull request to ask GitHub about, and
+// who did what. GitHub's answer is the state that counts and the only one that is stored. GitHub is not asked about a pull
+// request that does not concern us.
 func (d *Service) stands(ctx context.Context, e PullRequestEvent) (PullRequestEvent, error) {
 	if e.Action == ActionSeen {
 		return d.looked(ctx, e)
@@ -58,12 +58,12 @@ func (d *Service) stands(ctx context.Context, e PullRequestEvent) (PullRequestEv
 	return e, nil
 }
 
-// concerns says whether the event has a label of ours in it.
+// concerns reports whether the event involves one of our labels.
 func (e PullRequestEvent) concerns() bool {
 	return ours(e.Label) || slices.ContainsFunc(e.PR.Labels, ours)
 }
 
-// believable says whether the payload's time can be true.
+// believable reports whether the payload's time can be true.
 func (d *Service) believable(ctx context.Context, e PullRequestEvent) (believed bool, now time.Time, err error) {
 	now, err = d.store.Now(ctx)
 	if err != nil {
@@ -72,8 +72,8 @@ func (d *Service) believable(ctx context.Context, e PullRequestEvent) (believed 
 	return e.PR.UpdatedAt.Sub(now) <= mostAhead, now, nil
 }
 
-// looked is stands for a state that GitHub answered to a look of ours. Of two such states the newer counts. GitHub's clock has
-// whole seconds, so of two that differ within one neither is newer, and GitHub is asked.
+// looked is stands for a state that GitHub returned to a check of ours. Of two such states the newer counts. GitHub's clock has
+// whole seconds, so of two that differ within one second neither is newer, and GitHub is asked.
 func (d *Service) looked(ctx context.Context, e PullRequestEvent) (PullRequestEvent, error) {
 	if found, err := d.renamed(ctx, &e); found || err != nil {
 		return e, err
@@ -93,7 +93,7 @@ func (d *Service) looked(ctx context.Context, e PullRequestEvent) (PullRequestEv
 	if err != nil {
 		return e, fmt.Errorf("remember pull request: %w", err)
 	}
-	if !fresh { // somebody saw a newer one in between
+	if !fresh { // a newer state was stored in between
 		e.late = true
 	}
 	if e.PR, err = d.store.PullRequest(ctx, e.PR.Repo, e.PR.Number); err != nil {
@@ -102,8 +102,8 @@ func (d *Service) looked(ctx context.Context, e PullRequestEvent) (PullRequestEv
 	return e, nil
 }
 
-// renamed finds out how the pull request stands where its repository is known under another name. Which of the two names is
-// the newer one no payload tells: GitHub is asked, by both.
+// renamed finds out the state of a pull request whose repository is known under another name. No payload says which of the two
+// names is newer, so GitHub is asked by both.
 func (d *Service) renamed(ctx context.Context, e *PullRequestEvent) (found bool, err error) {
 	known, err := d.store.PullRequestElsewhere(ctx, e.PR)
 	if errors.Is(err, store.ErrNotFound) {
@@ -113,20 +113,20 @@ func (d *Service) renamed(ctx context.Context, e *PullRequestEvent) (found bool,
 		return false, err
 	}
 	told := e.PR
-	if e.PR, err = d.truth(ctx, told); err != nil || e.PR.RepoID != known.RepoID { // the name may be another's
+	if e.PR, err = d.truth(ctx, told); err != nil || e.PR.RepoID != known.RepoID { // the name may be another repository's
 		e.PR, err = d.truth(ctx, known)
 	}
 	e.late = told.UpdatedAt.Before(e.PR.UpdatedAt)
 	return true, err
 }
 
-// differ says whether two states of one second are two.
+// differ reports whether two states of one second differ.
 func differ(a, b store.PullRequest) bool {
 	sorted := func(labels []string) []string { return slices.Sorted(slices.Values(labels)) }
 	return a.Open != b.Open || a.Head != b.Head || a.Base != b.Base || b.HeadRef != "" && a.Draft != b.Draft || !slices.Equal(sorted(a.Labels), sorted(b.Labels))
 }
 
-// truth asks GitHub how a pull request stands now. What it answers counts unless it answered with something newer before.
+// truth asks GitHub for a pull request's current state. Its answer counts unless a newer one was stored before.
 func (d *Service) truth(ctx context.Context, known store.PullRequest) (store.PullRequest, error) {
 	pr, err := d.github.PullRequest(ctx, known.Installation, known.Repo, known.Number)
 	if err != nil {
@@ -142,9 +142,9 @@ func (d *Service) truth(ctx context.Context, known store.PullRequest) (store.Pul
 	return pr, nil
 }
 
-// endByPayload does what a signed payload decides alone while GitHub cannot be asked: where it says that the pull request was
-// closed, or that a person took a label of ours off, the clusters of that pull request get an end, after their grace. GitHub's
-// next answer lifts it where it says otherwise. Anything else waits for GitHub, which failed with err.
+// endByPayload does what a signed payload can decide alone while GitHub cannot be asked: if it says that the pull request was
+// closed, or that a person removed one of our labels, the clusters of that pull request get an end, after their grace. GitHub's
+// next answer lifts it if it says otherwise. Anything else waits for GitHub, which failed with err.
 func (d *Service) endByPayload(ctx context.Context, e PullRequestEvent, err error) (note string, _ error) {
 	closed, unlabeled := !e.PR.Open, e.Action == ActionUnlabeled && ours(e.Label)
 	if !errors.Is(err, errNoAnswer) || e.Action == ActionSeen || !closed && !unlabeled {
@@ -154,7 +154,7 @@ func (d *Service) endByPayload(ctx context.Context, e PullRequestEvent, err erro
 		return "", errors.Join(err, failed)
 	}
 	live, failed := d.live(ctx, e.PR.Repo, e.PR.Number)
-	if failed != nil || len(live) == 0 { // one may be on its way, and has to hear of it
+	if failed != nil || len(live) == 0 { // a cluster may be on its way, and needs this event later
 		return "", errors.Join(err, failed)
 	}
 	if unlabeled && !closed {
@@ -173,7 +173,7 @@ func (d *Service) endByPayload(ctx context.Context, e PullRequestEvent, err erro
 	return "GitHub could not be asked, so the payload alone decided: " + nothingOr(notes), nil
 }
 
-// mayEndByPayload says whether a payload can be true, and is of nothing older than what GitHub answered.
+// mayEndByPayload reports whether a payload can be true, and is not older than GitHub's last answer.
 func (d *Service) mayEndByPayload(ctx context.Context, e PullRequestEvent) (bool, error) {
 	believed, _, err := d.believable(ctx, e)
 	if !believed || err != nil {
@@ -187,7 +187,7 @@ func (d *Service) mayEndByPayload(ctx context.Context, e PullRequestEvent) (bool
 	return sameRepo && !e.PR.UpdatedAt.Before(known.UpdatedAt), err
 }
 
-// endOneByPayload sets the ends of one cluster that a payload tells. It lifts none.
+// endOneByPayload sets the ends of one cluster that follow from a payload. It lifts none.
 func (d *Service) endOneByPayload(ctx context.Context, row store.Row, e PullRequestEvent) (notes []string, err error) {
 	if !e.PR.Open && row.Ends.PRClosed.IsZero() {
 		said, err := d.setEnd(ctx, row, store.EndPRClosed, closedWhy(e, row), e.Actor)

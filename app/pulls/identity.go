@@ -11,7 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// actor is who acts on GitHub: a login, and the number that tells two who bore it one after the other apart.
+// actor is who acts on GitHub: a login, and GitHub's id, which tells apart two people who had the login one after the other.
 type actor struct {
 	login string
 	id    int64
@@ -19,7 +19,7 @@ type actor struct {
 
 func (a actor) number() string { return strconv.FormatInt(a.id, 10) }
 
-// onGitHub is who acts on a pull request: a login with what GitHub says of it.
+// onGitHub returns the principal who acts on a pull request: a login with what GitHub says about it.
 func (d *Service) onGitHub(ctx context.Context, by actor, door policy.Door, said store.SeenPermission, pr store.PullRequest, team string) (policy.Principal, error) {
 	values := map[string][]string{"login": {by.login}, "permission": {said.Permission}, "repository": {pr.Repo}}
 	if team != "" {
@@ -31,8 +31,8 @@ func (d *Service) onGitHub(ctx context.Context, by actor, door policy.Door, said
 	return d.core.ExternalPrincipal(ctx, policy.Claims{Source: profiles.SourceGitHub, Subject: by.login, Name: by.login, Values: values}, by.number(), door)
 }
 
-// person is who said that the account is theirs, as they may act where they signed in; ok is false where nobody did, or not
-// lately.
+// person returns the owner who linked the account, with their current roles; ok is false if nobody did, or if their last sign-in
+// is too old.
 func (d *Service) person(ctx context.Context, by actor, door policy.Door) (p policy.Principal, ok bool, err error) {
 	proof, err := d.core.LinkedPerson(ctx, policy.Principal{ID: principalID(by.login), Name: by.login}, by.number(), door)
 	if err != nil || proof.Subject == "" {
@@ -45,8 +45,8 @@ func (d *Service) person(ctx context.Context, by actor, door policy.Door) (p pol
 	return policy.Principal{ID: account.Principal, Name: account.Name, Seats: policy.SeatsOf(d.catalogue().Identities, proof)}, true, nil
 }
 
-// linkByComment answers with a link by which whoever signs in there says that the author's account is theirs. It gives nothing
-// to whoever only reads it.
+// linkByComment replies with a link that links the author's account to whoever signs in there. Others who read the comment gain
+// nothing.
 func (d *Service) linkByComment(ctx context.Context, c command) (reply, note string, err error) {
 	deed := store.Deed{Actor: principalID(c.event.Author), Door: string(policy.DoorComment), Why: c.Line}
 	link, err := d.credentials.AccountLink(ctx, principalID(c.event.Author), actor{c.event.Author, c.event.AuthorID}.number(), deed)

@@ -12,7 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// The actions of GitHub on the App's installation, and on the repositories it is on. An installation can be deleted too.
+// GitHub's actions on the App's installation, and on its repositories. An installation can also be deleted (actionDeleted).
 const (
 	actionSuspend   = "suspend"
 	actionUnsuspend = "unsuspend"
@@ -21,7 +21,7 @@ const (
 	actionAdded     = "added"
 )
 
-// InstallationEvent is something that is said to have happened to the App's installation.
+// InstallationEvent is a reported change of the App's installation.
 type InstallationEvent struct {
 	Installation int64
 	Action       string   // deleted, suspend, unsuspend, created; removed or added with Repos
@@ -29,14 +29,14 @@ type InstallationEvent struct {
 	Actor        string
 }
 
-// lostBy says why clusters end whose repository the App does not reach any more.
+// lostBy are the reasons, by action, for ending clusters whose repository the App no longer reaches.
 var lostBy = map[string]string{
 	actionDeleted: "the App was removed from ", actionRemoved: "the App was removed from ", actionSuspend: "the App was suspended on ",
 }
 
-// InstallationChanged ends what the App cannot look after any more, and lifts such ends when it can again. GitHub is asked of each
-// repository that has something to end or to lift. What was done stays done: where the time does not suffice for all, the next try
-// goes on with the others.
+// InstallationChanged ends the clusters that the App can no longer look after, and lifts such ends when it can again. It asks
+// GitHub about each repository that has something to end or to lift. What was done stays done: if the time does not suffice for
+// all, the next try continues.
 func (d *Service) InstallationChanged(ctx context.Context, e InstallationEvent) (note string, err error) {
 	_, ends := lostBy[e.Action]
 	lifts := slices.Contains([]string{actionUnsuspend, actionCreated, actionAdded}, e.Action)
@@ -53,7 +53,7 @@ func (d *Service) InstallationChanged(ctx context.Context, e InstallationEvent) 
 			return "", err
 		}
 	}
-	var repos []string // of a whole installation all, whichever were named
+	var repos []string // a whole installation: all its repositories, whichever were named
 	if someOnly {
 		repos = e.Repos
 	}
@@ -78,8 +78,8 @@ func (d *Service) InstallationChanged(ctx context.Context, e InstallationEvent) 
 	return strings.Join(notes, "; "), nil
 }
 
-// installedAnew takes over the repositories that are known by another installation, which nobody reaches any more: what is
-// installed anew has another number.
+// installedAnew takes over the repositories that are known by another installation, which no longer reaches them: a new
+// installation has another id.
 func (d *Service) installedAnew(ctx context.Context, e InstallationEvent) (notes []string, err error) {
 	known, err := d.store.ReachedBefore(ctx, e.Repos, e.Installation)
 	if err != nil {
@@ -102,7 +102,7 @@ func (d *Service) installedAnew(ctx context.Context, e InstallationEvent) (notes
 	return notes, nil
 }
 
-// reachedOrNot ends or lifts what hangs on one repository, by what GitHub says of it.
+// reachedOrNot ends or lifts the clusters of one repository, by what GitHub says about it.
 func (d *Service) reachedOrNot(ctx context.Context, e InstallationEvent, repo string, pulls []store.PullRequest) (notes []string, err error) {
 	lost, ends := lostBy[e.Action]
 	var rows []store.Row
@@ -111,7 +111,7 @@ func (d *Service) reachedOrNot(ctx context.Context, e InstallationEvent, repo st
 	} else {
 		rows, err = d.outOfSight(ctx, pulls, false)
 	}
-	if err != nil || len(rows) == 0 || store.Nameless(repo) { // without a name it cannot be asked for
+	if err != nil || len(rows) == 0 || store.Nameless(repo) { // without its name GitHub cannot be asked about it
 		return nil, err
 	}
 	there, err := d.reaches(ctx, repo)
@@ -142,7 +142,7 @@ func (d *Service) reachedOrNot(ctx context.Context, e InstallationEvent, repo st
 	return append(notes, note), err
 }
 
-// reaches asks which of the App's installations reaches a repository; 0: none.
+// reaches returns which of the App's installations reaches a repository; 0: none.
 func (d *Service) reaches(ctx context.Context, repo string) (int64, error) {
 	installation, err := d.github.InstallationOf(ctx, repo)
 	if err != nil {

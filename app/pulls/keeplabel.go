@@ -13,11 +13,11 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// keptWhy is why a cluster is held that the label holds; by it the label's hold is told from those of other doors.
+// keptWhy is the reason of a hold that the label set; it distinguishes this hold from those of other entry points.
 const keptWhy = "the label " + chatops.KeepLabel
 
-// keep holds the clusters of a pull request in the name of whoever set the label, if they may hold them all. Else the label
-// goes, and they are told why.
+// keep holds the clusters of a pull request on behalf of whoever added the label, if they may hold them all. Otherwise the label
+// is removed and a reply says why.
 func (d *Service) keep(ctx context.Context, e PullRequestEvent) ([]string, error) {
 	if !deed(e, chatops.KeepLabel) {
 		return nil, nil
@@ -65,7 +65,7 @@ func (d *Service) keep(ctx context.Context, e PullRequestEvent) ([]string, error
 
 func kept(row store.Row) bool { return row.HoldWhy == keptWhy }
 
-// keepOne holds a cluster as long as the repository's file says, at most to its profile's maximum.
+// keepOne holds a cluster for as long as the repository's file says, at most up to its profile's maximum.
 func (d *Service) keepOne(ctx context.Context, pr store.PullRequest, r policy.Request, row store.Row) (string, error) {
 	until, err := d.keptUntil(ctx, pr, row)
 	if err != nil {
@@ -91,24 +91,24 @@ func (d *Service) keptUntil(ctx context.Context, pr store.PullRequest, row store
 	return until, nil
 }
 
-// keepNew holds a cluster that came while the label stands, if whoever asked for it may hold it.
+// keepNew holds a cluster that was created while the label is there, if its requester may hold it.
 func (d *Service) keepNew(ctx context.Context, pr store.PullRequest, r policy.Request, row store.Row) error {
 	if !keeps(pr, row) {
 		return nil
 	}
 	_, err := d.keepOne(ctx, pr, r, row)
 	if app.KindOf(err) != "" {
-		return nil // the label was for what was there
+		return nil // the label was meant for the clusters of that time
 	}
 	return err
 }
 
-// keeps says that the label has yet to hold a cluster that came while it stands.
+// keeps reports whether the label still has to hold a cluster that was created while it is there.
 func keeps(pr store.PullRequest, row store.Row) bool {
 	return slices.Contains(pr.Labels, chatops.KeepLabel) && row.Ends.Hold.IsZero()
 }
 
-// unkeep lifts what the label holds once it is gone, whoever took it off.
+// unkeep lifts the label's hold once the label is gone, whoever removed it.
 func (d *Service) unkeep(ctx context.Context, e PullRequestEvent, live []store.Row) (notes []string, err error) {
 	if slices.Contains(e.PR.Labels, chatops.KeepLabel) {
 		return nil, nil

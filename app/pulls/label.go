@@ -16,7 +16,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// syncLabels does what the pull request's labels ask for, and looks again where a wish was written.
+// syncLabels does what the pull request's labels ask for, and checks the pull request again if a request was stored.
 func (d *Service) syncLabels(ctx context.Context, e PullRequestEvent) (notes []string, err error) {
 	if !e.PR.Open {
 		return nil, nil
@@ -47,7 +47,7 @@ func (d *Service) syncLabel(ctx context.Context, e PullRequestEvent, label strin
 	return nil, nil
 }
 
-// wishByLabel ensures the cluster a label asks for, in the name of whoever set it and of nobody else.
+// wishByLabel ensures the cluster that a label asks for, only on behalf of whoever added the label.
 func (d *Service) wishByLabel(ctx context.Context, e PullRequestEvent, label, name string) ([]string, error) {
 	profile, known := d.catalogue().Get(name)
 	if !known {
@@ -62,7 +62,7 @@ func (d *Service) wishByLabel(ctx context.Context, e PullRequestEvent, label, na
 		if newest.Door == string(policy.DoorLabel) {
 			return nil, d.keepMade(ctx, e, label, newest)
 		}
-		return nil, d.store.ShowByLabel(ctx, newest.ID) // it must not outlast the cluster
+		return nil, d.store.ShowByLabel(ctx, newest.ID) // the label must not outlast the cluster
 	}
 	asked, err := d.undrafted(ctx, e, label)
 	switch {
@@ -72,7 +72,7 @@ func (d *Service) wishByLabel(ctx context.Context, e PullRequestEvent, label, na
 		return d.unasked(ctx, e, label)
 	case e.late:
 		refused, err := d.store.Refused(ctx, string(policy.DoorLabel), e.PR.Repo, e.PR.Number, profile.Name, e.as.UpdatedAt)
-		if err != nil || refused { // whose label stands now was answered
+		if err != nil || refused { // the person whose label is there now was answered
 			return nil, err
 		}
 	}
@@ -83,8 +83,8 @@ func (d *Service) wishByLabel(ctx context.Context, e PullRequestEvent, label, na
 	return []string{note}, nil
 }
 
-// wrongLabel takes off a label that can never mean anything, and says why to whoever set it. One that nobody is known to have
-// set stays: it may be somebody's own from before.
+// wrongLabel removes a label that can never mean anything, and tells whoever added it why. If it is not known who added it, it
+// stays: it may be the repository's own, from before.
 func (d *Service) wrongLabel(ctx context.Context, e PullRequestEvent, label, note, why string) ([]string, error) {
 	if !deed(e, label) {
 		return nil, nil
@@ -103,15 +103,16 @@ func (d *Service) wrongLabel(ctx context.Context, e PullRequestEvent, label, not
 	return []string{note}, d.answerLabel(ctx, e.PR, cause, label, strings.TrimRight(why, "\n")+" The label was removed.")
 }
 
-// deed says whether the event is somebody's act on this label: they set it, or opened or reopened what had it then. Only a deed
-// asks: else the next push of a person who may would create, in that person's name, what a person who may not had asked for.
+// deed reports whether the event is somebody's action on this label: they added it, or opened or reopened a pull request that
+// had it. Only such an action counts as a request. Otherwise the next push by a person with permission would create, on their
+// behalf, what a person without permission had asked for.
 func deed(e PullRequestEvent, label string) bool {
 	opens := (e.Action == ActionReopened || e.Action == ActionOpened) && slices.Contains(e.as.Labels, label)
 	return !e.own && e.Actor != "" && (opens || e.Action == ActionLabeled && e.Label == label)
 }
 
-// undrafted says whether somebody made a pull request ready that had the label then, where drafts count as closed: it is reopened
-// by that.
+// undrafted reports whether somebody made a pull request with the label ready for review where drafts count as closed: that
+// reopens it.
 func (d *Service) undrafted(ctx context.Context, e PullRequestEvent, label string) (bool, error) {
 	if e.Action != ActionReady || e.own || e.Actor == "" || !slices.Contains(e.as.Labels, label) {
 		return false, nil
@@ -120,11 +121,11 @@ func (d *Service) undrafted(ctx context.Context, e PullRequestEvent, label strin
 	return file != nil && file.Drafts == profiles.DraftsDeny, err
 }
 
-// quiet is how long a pull request is left in peace before a label on it counts as one that nobody will be told of any more.
+// quiet is how long a pull request must be unchanged before a label of unknown origin counts as one that no event will explain.
 const quiet = 10 * time.Minute
 
-// unasked takes off a label that stands for nothing: one that we set back too late, and one of which the sweep sees that
-// GitHub never told who set it, or when it came back.
+// unasked removes a label without a request: one that we put back too late, and one that the sweep finds although GitHub never
+// said who added it or when it came back.
 func (d *Service) unasked(ctx context.Context, e PullRequestEvent, label string) ([]string, error) {
 	switch now, err := d.store.Now(ctx); {
 	case err != nil:
@@ -148,7 +149,7 @@ func (d *Service) createForLabel(ctx context.Context, e PullRequestEvent, label,
 		return "", err
 	}
 	if !pr.Open || !slices.Contains(pr.Labels, label) {
-		return "", nil // it was taken back before anything began
+		return "", nil // it was removed before anything started
 	}
 	key := e.key(pr, profile)
 	request, err := d.request(ctx, policy.DoorLabel, pr, actor{e.Actor, e.ActorID})
@@ -180,12 +181,12 @@ func (d *Service) createForLabel(ctx context.Context, e PullRequestEvent, label,
 	return fmt.Sprintf("accepted %s as %s", profile, made.Row.ID), d.keepNew(ctx, pr, request, made.Row)
 }
 
-// key is what makes two events one wish for a profile.
+// key identifies an event's request for a profile: two events with the same key are one request.
 func (e PullRequestEvent) key(pr store.PullRequest, profile string) string {
 	return fmt.Sprintf("label:%s#%d:%s:%s:%s", pr.Repo, pr.Number, profile, e.Action, e.at)
 }
 
-// keepMade holds the cluster that this very event made, where that was not done any more.
+// keepMade holds the cluster that this event created, if the process died before it did that.
 func (d *Service) keepMade(ctx context.Context, e PullRequestEvent, label string, row store.Row) error {
 	if !deed(e, label) || !keeps(e.PR, row) {
 		return nil
@@ -201,7 +202,7 @@ func (d *Service) keepMade(ctx context.Context, e PullRequestEvent, label string
 	return d.keepNew(ctx, e.PR, request, row)
 }
 
-// labelledAgain puts back a label that we took off while somebody asked by it for a cluster that stands.
+// labelledAgain puts back a label that we removed while somebody requested a live cluster by it.
 func (d *Service) labelledAgain(ctx context.Context, e PullRequestEvent, live []store.Row) ([]string, error) {
 	stands := slices.IndexFunc(live, func(r store.Row) bool {
 		return r.Door == string(policy.DoorLabel) && e.Label == chatops.LabelPrefix+r.Profile
@@ -216,7 +217,7 @@ func (d *Service) labelledAgain(ctx context.Context, e PullRequestEvent, live []
 	return []string{e.Label + " comes back: " + live[stands].Name + " stands for it"}, err
 }
 
-// unlabel is a label to be taken off, once for its cause.
+// unlabel returns the effect that removes a label, once for its cause.
 func unlabel(pr store.PullRequest, label, cause string) store.Effect {
 	return store.Effect{
 		Cause: fmt.Sprintf("unlabel:%s#%d:%s:%s", pr.Repo, pr.Number, label, cause), Kind: store.EffectRemoveLabel,
@@ -224,7 +225,7 @@ func unlabel(pr store.PullRequest, label, cause string) store.Effect {
 	}
 }
 
-// request is what every wish from a pull request has in common; the actor's permission is asked now, not believed.
+// request returns what all requests from a pull request have in common. The actor's permission is asked from GitHub now.
 func (d *Service) request(ctx context.Context, door policy.Door, pr store.PullRequest, by actor) (policy.Request, error) {
 	said, err := d.standing(ctx, pr, by)
 	if err != nil {
@@ -233,7 +234,7 @@ func (d *Service) request(ctx context.Context, door policy.Door, pr store.PullRe
 	return d.requestOf(ctx, door, pr, by, said)
 }
 
-// requestOf is request by what GitHub said of the person.
+// requestOf is request with GitHub's answer about the person given.
 func (d *Service) requestOf(ctx context.Context, door policy.Door, pr store.PullRequest, by actor, said store.SeenPermission) (policy.Request, error) {
 	own := d.core.OwnershipOf(pr.Repo)
 	who, err := d.onGitHub(ctx, by, door, said, pr, own.Team)
@@ -249,15 +250,15 @@ func (d *Service) requestOf(ctx context.Context, door policy.Door, pr store.Pull
 	}, nil
 }
 
-// isBot says whether a login is a bot's. GitHub ends those of Apps so, and no person's login can hold a bracket.
+// isBot reports whether a login is a bot's. Apps' logins end in [bot], and no person's login can contain a bracket.
 func isBot(login string) bool { return strings.HasSuffix(login, "[bot]") }
 
-// answerLabel says something of a label, once for its cause.
+// answerLabel replies about a label, once for its cause.
 func (d *Service) answerLabel(ctx context.Context, pr store.PullRequest, cause, label, words string) error {
 	return d.say(ctx, pr, fmt.Sprintf("%s:%s#%d:%s", cause, pr.Repo, pr.Number, label), words)
 }
 
-// say answers on a pull request, once for its cause.
+// say replies on a pull request, once for its cause.
 func (d *Service) say(ctx context.Context, pr store.PullRequest, cause, words string) error {
 	err := d.store.SaveReply(ctx, store.Reply{Cause: cause, Installation: pr.Installation, Repo: pr.Repo, Number: pr.Number, Body: words})
 	if err != nil {

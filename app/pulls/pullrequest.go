@@ -10,7 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// The actions of GitHub that the service tells apart.
+// The actions that the service distinguishes: GitHub's, and two of its own.
 const (
 	ActionOpened      = "opened"
 	ActionReopened    = "reopened"
@@ -24,27 +24,27 @@ const (
 	actionOvertaken = "overtaken" // ours: something newer was acted on before
 )
 
-// PullRequestEvent is one thing that happened to a pull request, or a look at it (any other action).
+// PullRequestEvent is a change of a pull request, or a look at it (any other action).
 type PullRequestEvent struct {
 	PR      store.PullRequest
-	Actor   string // login of who did it; empty: not known
-	ActorID int64  // GitHub's own number of them
+	Actor   string // login of the person who acted; empty: unknown
+	ActorID int64  // GitHub's id of the actor
 	Action  string // GitHub's action
 	Label   string // the label of a labeled or unlabeled action
-	Why     string // how it became known where nobody told, e.g. "seen by the sweep"; empty: GitHub told
+	Why     string // how it became known without an event, e.g. "seen by the sweep"; empty: GitHub sent an event
 
-	Archived bool // its repository is, as a look at it tells
+	Archived bool // its repository is archived, found in a look at it
 
-	at   string            // what tells it from another of its kind: when it happened, by GitHub's clock
-	as   store.PullRequest // how the pull request stood then, whatever is known by now
-	late bool              // newer things were seen before
+	at   string            // when it happened, by GitHub's clock; distinguishes it from other events of its kind
+	as   store.PullRequest // the pull request at that time, whatever is known now
+	late bool              // newer states were seen before
 	own  bool              // we did it ourselves
-	hint bool              // nothing of ours is concerned, so GitHub was not asked: PR is what the payload told
+	hint bool              // nothing of ours is concerned, so GitHub was not asked: PR is from the payload
 }
 
-// SyncPullRequest makes the clusters of a pull request follow its labels and its state, as GitHub answers when it is asked
-// (see stands). It is level-triggered: the same event twice, or an older one late, changes nothing but what somebody asked for
-// by it. The note says in words what was done.
+// SyncPullRequest makes the clusters of a pull request follow its labels and its state, as GitHub returns them (see stands). It
+// is level-triggered: a repeated or late event changes nothing, except for what somebody requested by it. The note says what was
+// done.
 func (d *Service) SyncPullRequest(ctx context.Context, e PullRequestEvent) (note string, err error) {
 	e.Label, e.PR.Labels, e.at = spelt(e.Label), each(e.PR.Labels, spelt), fmt.Sprint(e.PR.UpdatedAt.Unix())
 	e.as = e.PR
@@ -58,7 +58,7 @@ func (d *Service) SyncPullRequest(ctx context.Context, e PullRequestEvent) (note
 	switch {
 	case e.late && e.Action == ActionSeen:
 		return older, nil
-	case e.late && !e.asks(): // what it did is overtaken, but GitHub's newer answer may still have to be acted on
+	case e.late && !e.asks(): // its own change is outdated, but GitHub's newer answer may still have to be acted on
 		e.Action, e.Actor, e.ActorID, e.Label = actionOvertaken, "", 0, ""
 	}
 	if e.own, err = d.ourselves(ctx, e); err != nil {
@@ -79,7 +79,7 @@ func (d *Service) SyncPullRequest(ctx context.Context, e PullRequestEvent) (note
 	return nothingOr(notes), nil
 }
 
-// nothingOr is what was done, in words.
+// nothingOr joins notes about what was done.
 func nothingOr(notes []string) string {
 	if len(notes) == 0 {
 		return "nothing to change"
@@ -89,16 +89,16 @@ func nothingOr(notes []string) string {
 
 const older = "older than what was already seen; nothing changed"
 
-// asks says whether somebody may have asked for something by the event, which counts however late it comes, if what they
-// asked for still stands.
+// asks reports whether somebody may have requested something by the event. A request counts however late it comes, if it still
+// stands.
 func (e PullRequestEvent) asks() bool {
 	return slices.Contains([]string{ActionOpened, ActionReopened, ActionReady, ActionLabeled, ActionSynchronize}, e.Action)
 }
 
-// ourselves says whether a label was set or taken off by us.
+// ourselves reports whether we added or removed the label ourselves.
 func (d *Service) ourselves(ctx context.Context, e PullRequestEvent) (bool, error) {
 	if e.Action != ActionLabeled && e.Action != ActionUnlabeled || !ours(e.Label) || e.Actor != "" && !isBot(strings.ToLower(e.Actor)) {
-		return false, nil // only a bot can be the App, so GitHub need not be asked what the App is called
+		return false, nil // only a bot can be the App, so GitHub need not be asked for the App's login
 	}
 	login, err := d.github.OwnLogin(ctx)
 	if err != nil {
@@ -107,13 +107,13 @@ func (d *Service) ourselves(ctx context.Context, e PullRequestEvent) (bool, erro
 	return strings.EqualFold(login, e.Actor), nil
 }
 
-// syncLive brings what lives of the pull request up to how it stands: its ends, its approvals and what holds it.
+// syncLive updates the pull request's live clusters: their ends, approvals and holds.
 func (d *Service) syncLive(ctx context.Context, e PullRequestEvent) ([]string, error) {
 	live, err := d.live(ctx, e.PR.Repo, e.PR.Number)
 	if err != nil || len(live) == 0 {
 		return nil, err
 	}
-	if slices.ContainsFunc(live, func(r store.Row) bool { return r.PR.Installation != e.PR.Installation }) { // which nobody told of
+	if slices.ContainsFunc(live, func(r store.Row) bool { return r.PR.Installation != e.PR.Installation }) { // GitHub sent no event about that
 		anew := RepositoryEvent{RepoID: e.PR.RepoID, Action: actionAdded, From: e.PR.Repo, To: e.PR.Repo, Actor: e.Actor}
 		if _, err := d.follow(ctx, anew, e.PR.Installation); err != nil {
 			return nil, err
@@ -132,7 +132,7 @@ func (d *Service) syncLive(ctx context.Context, e PullRequestEvent) ([]string, e
 	return append(notes, said...), err
 }
 
-// bring moves ends and approvals of clusters to where the pull request has them.
+// bring updates the ends and approvals of clusters to the pull request's state.
 func (d *Service) bring(ctx context.Context, live []store.Row, e PullRequestEvent) (notes []string, err error) {
 	noDrafts, err := d.noDrafts(ctx, e.PR)
 	if err != nil {
@@ -152,9 +152,9 @@ func (d *Service) bring(ctx context.Context, live []store.Row, e PullRequestEven
 	return notes, nil
 }
 
-// settle looks at the pull request once more after a wish was written. An event that closed it, took the label off or pushed
-// to it may have been processed in between, when there was no cluster yet whose end it could set and whose approval it could
-// make void; either it or this sees both.
+// settle checks the pull request once more after a request was stored. An event that closed it, removed the label or pushed to
+// it may have been processed in between, when there was no cluster yet whose end it could set and whose approval it could void.
+// Either that event or this check sees both.
 func (d *Service) settle(ctx context.Context, repo string, number int, actor string) ([]string, error) {
 	pr, err := d.store.PullRequest(ctx, repo, number)
 	if err != nil {
@@ -167,12 +167,12 @@ func (d *Service) settle(ctx context.Context, repo string, number int, actor str
 	return d.bring(ctx, live, PullRequestEvent{PR: pr, Actor: actor})
 }
 
-// ours says whether a label means something here.
+// ours reports whether a label has a meaning for ocpctl.
 func ours(label string) bool {
 	return strings.HasPrefix(label, chatops.LabelPrefix) || strings.HasPrefix(label, chatops.TTLLabelPrefix)
 }
 
-// spelt gives a label of ours the one spelling we compare by; GitHub's labels do not differ by case alone.
+// spelt returns our labels in lower case for comparison; GitHub's labels never differ by case alone.
 func spelt(label string) string {
 	if lower := strings.ToLower(label); ours(lower) {
 		return lower

@@ -9,8 +9,8 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// PullRequestGone ends the clusters of a pull request that is not there for us any more, after their grace: a mistake, or a
-// door that is opened again, costs nothing but the rent. why says what became of it, e.g. "acme/shop was deleted".
+// PullRequestGone ends the clusters of a pull request that we can no longer see, after their grace, so that a mistake, or access
+// that is restored, costs only that time. why is the reason, e.g. "acme/shop was deleted".
 func (d *Service) PullRequestGone(ctx context.Context, repo string, number int, why, actor string) (note string, err error) {
 	rows, err := d.goingOn(ctx, []store.PullRequest{{Repo: repo, Number: number}})
 	if err != nil {
@@ -30,7 +30,7 @@ func (d *Service) PullRequestGone(ctx context.Context, repo string, number int, 
 	return strings.Join(notes, "; "), nil
 }
 
-// goingOn are the clusters of pull requests that do not end with them yet.
+// goingOn returns the pull requests' clusters that have no such end yet.
 func (d *Service) goingOn(ctx context.Context, pulls []store.PullRequest) (rows []store.Row, err error) {
 	for _, pr := range pulls {
 		live, err := d.live(ctx, pr.Repo, pr.Number)
@@ -42,8 +42,8 @@ func (d *Service) goingOn(ctx context.Context, pulls []store.PullRequest) (rows 
 	return rows, nil
 }
 
-// outOfSight are the clusters of open pull requests that end because these could not be seen, or where their repository was archived
-// for that. Whether a draft or a closed one may go on, the next look at it says.
+// outOfSight returns the clusters of open pull requests that end because these could not be seen or, with wasArchived, because
+// their repository was archived. Drafts and closed pull requests are left to the next look at them.
 func (d *Service) outOfSight(ctx context.Context, pulls []store.PullRequest, wasArchived bool) (rows []store.Row, err error) {
 	for _, pr := range pulls {
 		if !pr.Open || pr.Draft {
@@ -70,7 +70,7 @@ func (d *Service) endAll(ctx context.Context, rows []store.Row, why, actor strin
 	return fmt.Sprintf("%s: clusters that end: %d", why, len(rows)), nil
 }
 
-// liftAll lets clusters go on.
+// liftAll lifts these ends.
 func (d *Service) liftAll(ctx context.Context, rows []store.Row, why, actor string) (note string, err error) {
 	for _, row := range rows {
 		if err := d.liftEnd(ctx, row, store.EndPRClosed, why, actor); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// syncHead follows the pull request to its newest commit: the checks go there, and a push does to the clusters what the
+// syncHead follows the pull request to its newest commit: the checks move there, and a push does to the clusters what the
 // repository's file says.
 func (d *Service) syncHead(ctx context.Context, e PullRequestEvent) ([]string, error) {
 	if e.PR.Head == "" || !e.PR.Open {
@@ -24,7 +24,7 @@ func (d *Service) syncHead(ctx context.Context, e PullRequestEvent) ([]string, e
 	if err != nil {
 		return nil, err
 	}
-	if slices.ContainsFunc(newest, func(r store.Row) bool { return r.Wish == lifecycle.Present }) { // back to its first head too
+	if slices.ContainsFunc(newest, func(r store.Row) bool { return r.Wish == lifecycle.Present }) { // also when it returns to its first head
 		if err := d.store.FollowHead(ctx, e.PR.Repo, e.PR.Number, e.PR.Head); err != nil {
 			return nil, fmt.Errorf("follow the head: %w", err)
 		}
@@ -40,7 +40,7 @@ func (d *Service) syncHead(ctx context.Context, e PullRequestEvent) ([]string, e
 	case wrong != nil, file == nil, file.Synchronize == "", file.Synchronize == profiles.SynchronizeKeep:
 		return nil, nil
 	}
-	// Whoever opened a pull request from a fork pushes to it, and may do nothing else here.
+	// The author of a pull request from a fork can push to it, and may do nothing else here.
 	request, err := d.request(ctx, policy.DoorComment, e.PR, actor{e.Actor, e.ActorID})
 	switch {
 	case err != nil:
@@ -53,7 +53,7 @@ func (d *Service) syncHead(ctx context.Context, e PullRequestEvent) ([]string, e
 	return d.recreate(ctx, e, newest)
 }
 
-// newest lists the newest cluster of each profile that a pull request has or had.
+// newest returns the newest cluster of each profile that a pull request has or had.
 func (d *Service) newest(ctx context.Context, repo string, number int) ([]store.Row, error) {
 	rows, _, err := d.store.List(ctx, store.Filter{Repo: repo, Number: number, Limit: 500})
 	if err != nil {
@@ -65,8 +65,8 @@ func (d *Service) newest(ctx context.Context, repo string, number int) ([]store.
 	return slices.CompactFunc(rows, func(a, b store.Row) bool { return a.Profile == b.Profile }), nil
 }
 
-// recreate ends the clusters of older commits and asks for new ones in the name of whoever pushed, judged as any wish. What
-// was ended for this push and has no successor, because the process died in between, gets it now.
+// recreate ends the clusters of older commits and requests new ones on behalf of whoever pushed, judged like any request. A
+// cluster that was ended for this push and has no successor, because the process died in between, gets it now.
 func (d *Service) recreate(ctx context.Context, e PullRequestEvent, newest []store.Row) (notes []string, err error) {
 	why := chatops.ShortSHA(e.PR.Head) + " was pushed, and the repository's file says " + profiles.SynchronizeRecreate
 	for _, row := range newest {
@@ -75,7 +75,7 @@ func (d *Service) recreate(ctx context.Context, e PullRequestEvent, newest []sto
 		if !goes && row.WishWhy != why {
 			continue
 		}
-		w, err := d.successor(ctx, e, row) // before it goes: what cannot be asked for yet ends nothing
+		w, err := d.successor(ctx, e, row) // before it ends: if the successor cannot be requested yet, nothing ends
 		if err != nil {
 			return nil, err
 		}
@@ -101,7 +101,7 @@ func (d *Service) recreate(ctx context.Context, e PullRequestEvent, newest []sto
 	return append(notes, settled...), err
 }
 
-// leaveLabel has the label be taken off by its successor's end, or refusal, and not by the end of a cluster that is made anew.
+// leaveLabel keeps the end of a replaced cluster from removing the label: only its successor's end or refusal does that.
 func (d *Service) leaveLabel(ctx context.Context, row store.Row) error {
 	places, err := d.store.Subscribers(ctx, row.ID)
 	if err != nil {
@@ -115,7 +115,7 @@ func (d *Service) leaveLabel(ctx context.Context, row store.Row) error {
 	return nil
 }
 
-// successor is the wish for the next generation of a cluster that a push ends.
+// successor returns the request for the next generation of a cluster that a push ends.
 func (d *Service) successor(ctx context.Context, e PullRequestEvent, row store.Row) (app.ClusterRequest, error) {
 	request, err := d.request(ctx, policy.Door(row.Door), e.PR, actor{e.Actor, e.ActorID})
 	if err != nil {
@@ -126,7 +126,7 @@ func (d *Service) successor(ctx context.Context, e PullRequestEvent, row store.R
 		return app.ClusterRequest{}, err
 	}
 	w.Request.Generation = row.Generation + 1
-	// A head may be pushed again later: that is another wish.
+	// A head may be pushed again later: that is another request.
 	key := fmt.Sprintf("push:%s#%d:%s:%s:%d", e.PR.Repo, e.PR.Number, row.Profile, e.PR.Head, w.Request.Generation)
 	w.Actor, w.Key, w.Cause, w.AskedAt = e.Actor, key, key, e.PR.UpdatedAt
 	if label := chatops.LabelPrefix + row.Profile; row.Door == string(policy.DoorLabel) || slices.Contains(e.PR.Labels, label) {
@@ -135,7 +135,7 @@ func (d *Service) successor(ctx context.Context, e PullRequestEvent, row store.R
 	return w, nil
 }
 
-// again asks for the next generation of a cluster that a push ended.
+// again requests the next generation of a cluster that a push ended.
 func (d *Service) again(ctx context.Context, e PullRequestEvent, w app.ClusterRequest) (note string, err error) {
 	made, err := d.core.CreateFrom(ctx, w)
 	switch {
@@ -159,8 +159,8 @@ func (d *Service) again(ctx context.Context, e PullRequestEvent, w app.ClusterRe
 	return fmt.Sprintf("accepted %s as %s", w.Request.Profile, made.Row.ID), d.keepNew(ctx, e.PR, w.Request, made.Row)
 }
 
-// refreshed has the add-ons of the clusters of older commits brought anew, once for each head. A cluster that is not ready yet
-// gets them with its install.
+// refreshed applies the add-ons of the clusters of older commits again, once for each head. A cluster that is not ready yet gets
+// them with its install.
 func (d *Service) refreshed(ctx context.Context, e PullRequestEvent, request policy.Request, newest []store.Row) (notes []string, err error) {
 	why := fmt.Sprintf("%s was pushed, and the repository's file says %s", chatops.ShortSHA(e.PR.Head), profiles.SynchronizeRefresh)
 	for _, row := range newest {

@@ -17,32 +17,32 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// DispatchEvent is a repository_dispatch: a workflow of a repository asks for something.
+// DispatchEvent is a repository_dispatch: a request from a repository's workflow.
 type DispatchEvent struct {
 	Installation int64
-	Repo         string // that sent it
+	Repo         string // the sender
 	Type         string // create_ephemeral_cluster or delete_ephemeral_cluster; any other is ignored
 	Payload      json.RawMessage
 	Actor        string // login
 	ActorID      int64
-	Cause        string // what makes two deliveries one event, e.g. the delivery's id
+	Cause        string // the same for two deliveries of one event, e.g. the delivery's id
 }
 
-// The types of repository_dispatch that mean something.
+// The repository_dispatch types that are handled.
 const (
 	dispatchCreate = "create_ephemeral_cluster"
 	dispatchDelete = "delete_ephemeral_cluster"
 )
 
-// payload is what such an event carries; what else is in it means nothing. Workflows write numbers and truths as strings too.
+// payload is the part of client_payload that is used. Workflows also write numbers and booleans as strings.
 type payload struct {
 	Number     word   `json:"pr_number"`
-	Repository string `json:"repository"` // owner/name, or a name beside the repository that sent it
+	Repository string `json:"repository"` // owner/name, or a name with the sender's owner
 	Cluster    string `json:"cluster_name"`
 	Postgres   word   `json:"install_postgres"`
 }
 
-// word is a value as text, however it was written.
+// word is a value as text, whether it was written as a string or not.
 type word string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -56,8 +56,8 @@ func (w *word) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// Dispatch does what a repository_dispatch asks for and answers on the pull request it names. Whoever sent it is judged by
-// their permission on the repository it names, which need not be the one that sent it.
+// Dispatch does what a repository_dispatch asks for and replies on the pull request that it names. The sender is judged by their
+// permission on the named repository, which may be another than the sending one.
 func (d *Service) Dispatch(ctx context.Context, e DispatchEvent) (note string, err error) {
 	if e.Type != dispatchCreate && e.Type != dispatchDelete {
 		return "nothing listens to " + chatops.Code(e.Type), nil
@@ -67,7 +67,7 @@ func (d *Service) Dispatch(ctx context.Context, e DispatchEvent) (note string, e
 		return problem, nil
 	}
 	c, err := d.dispatched(ctx, e, repo, number)
-	if errors.Is(err, app.ErrNoPullRequest) { // nobody waits a day for one
+	if errors.Is(err, app.ErrNoPullRequest) { // nobody waits a day for a pull request
 		return fmt.Sprintf("no pull request %s#%d", repo, number), nil
 	}
 	if err != nil || c == nil {
@@ -81,13 +81,13 @@ func (d *Service) Dispatch(ctx context.Context, e DispatchEvent) (note string, e
 	})
 }
 
-// About is the pull request that the event names; ok is false where it names none.
+// About returns the pull request that the event names; ok is false if it names none.
 func (e DispatchEvent) About() (repo string, number int, ok bool) {
 	_, repo, number, problem := e.read()
 	return repo, number, problem == ""
 }
 
-// read reads the payload; problem says in words why it is none.
+// read parses the payload; problem says why it is invalid.
 func (e DispatchEvent) read() (p payload, repo string, number int, problem string) {
 	if err := json.Unmarshal(e.Payload, &p); err != nil {
 		return p, "", 0, "client_payload is no object with text in repository and cluster_name"
@@ -103,7 +103,7 @@ func (e DispatchEvent) read() (p payload, repo string, number int, problem strin
 	return p, repo, number, ""
 }
 
-// beside is the repository that is meant: owner/name, a name beside the one that sent the event, or that one itself.
+// beside returns the named repository: owner/name, a name with the sender's owner, or the sender itself.
 func beside(sender, named string) (repo string, ok bool) {
 	owner, _, _ := strings.Cut(sender, "/")
 	if named = strings.TrimSpace(named); named == "" {
@@ -115,8 +115,8 @@ func beside(sender, named string) (repo string, ok bool) {
 	return owner + "/" + named, app.IsRepositoryName(owner) && app.IsRepositoryName(named)
 }
 
-// dispatched is the command that an event stands for; nil: there is no such repository for whoever sent it. It is nil in the
-// same way for one that the App does not look after, one that is in nobody's table, and one that they cannot read.
+// dispatched returns the command that an event stands for; nil: there is no such repository for the sender. It is nil in the
+// same way for a repository without the App, one without an entry in the configuration, and one that the sender cannot read.
 func (d *Service) dispatched(ctx context.Context, e DispatchEvent, repo string, number int) (*command, error) {
 	if d.core.OwnershipOf(repo).Team == "" {
 		return nil, nil
@@ -158,7 +158,7 @@ func (d *Service) dispatched(ctx context.Context, e DispatchEvent, repo string, 
 	}, nil
 }
 
-// createByDispatch asks for the default profile's cluster. Workflows ask at every push: one that is there already is no news.
+// createByDispatch requests the default profile's cluster. Workflows ask at every push, so an existing cluster gets no reply.
 func (d *Service) createByDispatch(ctx context.Context, c command, p payload) (reply, note string, err error) {
 	w, err := d.asked(ctx, c.request, c.pr)
 	if err != nil {
@@ -184,8 +184,8 @@ func (d *Service) createByDispatch(ctx context.Context, c command, p payload) (r
 	return d.createOnce(ctx, c, w)
 }
 
-// deleteByDispatch takes down the cluster of that name, else that of the profile which such an event creates, else the only
-// one. Other programs call clusters by other rules, so a name that none has is no error.
+// deleteByDispatch destroys the cluster of that name, else that of the profile which such an event creates, else the only one.
+// Other programs name clusters by other rules, so an unknown name is not an error.
 func (d *Service) deleteByDispatch(ctx context.Context, c command, name string) (reply, note string, err error) {
 	if verdict := policy.Authorize(c.request, c.Verb.Act(), nil); !verdict.Allowed {
 		return "", "", declined{chatops.Refusal(c.event.Author, verdict), refusedNote(string(c.Verb), verdict)}

@@ -14,8 +14,8 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// file is what the repository says of itself on the branch that the pull request goes to; nil: it says nothing. wrong is what
-// stands in it that nobody understands, line by line: then it says nothing either.
+// file returns the repository's file from the pull request's base branch; nil: there is none. wrong is what is invalid in it,
+// line by line; f is nil then too.
 func (d *Service) file(ctx context.Context, pr store.PullRequest) (f *profiles.RepositoryFile, wrong error, err error) {
 	raw, found, err := d.github.RepositoryFile(ctx, pr.Installation, pr.Repo, pr.Base)
 	if errors.Is(err, app.ErrUnreadable) {
@@ -34,8 +34,8 @@ func (d *Service) file(ctx context.Context, pr store.PullRequest) (f *profiles.R
 	return &read, nil, nil
 }
 
-// asked makes a wish of a request from a pull request, judged by what the repository says of itself now. What nobody can read
-// lets nothing begin; what is there already goes on.
+// asked makes a cluster request from a pull request's request, judged by the repository's current file. With an invalid file no
+// cluster is created; existing ones stay.
 func (d *Service) asked(ctx context.Context, r policy.Request, pr store.PullRequest) (app.ClusterRequest, error) {
 	file, wrong, err := d.file(ctx, pr)
 	if err != nil {
@@ -53,7 +53,7 @@ func (d *Service) asked(ctx context.Context, r policy.Request, pr store.PullRequ
 	return w, nil
 }
 
-// profileOf is what is meant where no profile is named: what the repository's file, a rule or the catalogue fills in.
+// profileOf returns the profile if none is named: from the repository's file, a rule or the catalogue.
 func (d *Service) profileOf(ctx context.Context, r policy.Request) (string, error) {
 	now, err := d.store.Now(ctx)
 	if err != nil {
@@ -62,8 +62,8 @@ func (d *Service) profileOf(ctx context.Context, r policy.Request) (string, erro
 	return policy.ProfileOf(r, d.catalogue().Terms(now)), nil
 }
 
-// offered are the profiles that a pull request can ask for, the one that is meant unasked first. Who may not ask is told of all:
-// their words are worth no question to GitHub.
+// offered returns the profiles that a pull request can ask for, the default first. A person without permission gets all of them:
+// their comment is not worth a question to GitHub.
 func (d *Service) offered(ctx context.Context, c command) ([]string, error) {
 	if !may(c.request) || c.pr.Base == "" {
 		return d.core.ProfileNames(), nil
@@ -83,7 +83,7 @@ func (d *Service) offered(ctx context.Context, c command) ([]string, error) {
 	return names, nil
 }
 
-// noDrafts says whether the repository gives drafts no cluster. It is asked where it matters alone.
+// noDrafts reports whether the repository gives drafts no cluster. It reads the file only for drafts.
 func (d *Service) noDrafts(ctx context.Context, pr store.PullRequest) (bool, error) {
 	if !pr.Draft {
 		return false, nil
@@ -92,14 +92,14 @@ func (d *Service) noDrafts(ctx context.Context, pr store.PullRequest) (bool, err
 	return file != nil && file.Drafts == profiles.DraftsDeny, err
 }
 
-// checkFile has a pull request's own version of the file checked where it is another than that of its base branch.
+// checkFile asks for a check of a pull request's own version of the file if it differs from the base branch's.
 func (d *Service) checkFile(ctx context.Context, e PullRequestEvent) ([]string, error) {
 	looks := e.Action == ActionOpened || e.Action == ActionReopened || e.Action == ActionSynchronize || e.Action == ActionEdited
 	if !looks || !e.PR.Open || e.PR.Head == "" || d.core.OwnershipOf(e.PR.Repo).Team == "" {
 		return nil, nil
 	}
 	theirs, found, err := d.github.RepositoryFile(ctx, e.PR.Installation, e.PR.Repo, e.PR.Head)
-	if errors.Is(err, app.ErrUnreadable) { // a fork's commit that is not to be seen yet, say: the next push has it checked
+	if errors.Is(err, app.ErrUnreadable) { // e.g. a fork's commit that is not visible yet: the next push checks it
 		return nil, nil
 	}
 	if err != nil {
@@ -122,7 +122,7 @@ func (d *Service) checkFile(ctx context.Context, e PullRequestEvent) ([]string, 
 	if err != nil {
 		return nil, fmt.Errorf("ask permission of %s on %s: %w", e.Actor, e.PR.Repo, err)
 	}
-	if d.overlooked(e, policy.Request{Door: policy.DoorLabel, Permission: permission}) { // whoever has a fork pushes as often as they like
+	if d.overlooked(e, policy.Request{Door: policy.DoorLabel, Permission: permission}) { // whoever has a fork can push as often as they like
 		return []string{notTold(e, "a version of "+profiles.RepositoryFilePath)}, nil
 	}
 	if e.hint {

@@ -11,8 +11,8 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// FileProblems are the remarks on a repository's file, each at its line: what nobody can read in it, and where all of it can
-// be read, what the catalogue in force has no use for.
+// FileProblems returns remarks on a repository's file, each at its line: its errors or, if it has none, what the current
+// catalogue does not know.
 func (d *Service) FileProblems(raw []byte) []chatops.Annotation {
 	_, err := profiles.LoadRepositoryFile(raw)
 	var wrong profiles.Problems
@@ -30,8 +30,8 @@ func annotations(problems profiles.Problems, level string) []chatops.Annotation 
 	return out
 }
 
-// OurLabels are the labels of ours that mean something in a repository: of every profile that people can have by themselves and
-// that the file on its default branch lets it have.
+// OurLabels returns our labels for a repository: those of every profile that people can request without an admin and that the
+// file on its default branch allows.
 func (d *Service) OurLabels(ctx context.Context, installation int64, repo string) ([]chatops.Label, error) {
 	file, _, err := d.file(ctx, store.PullRequest{Installation: installation, Repo: repo, Base: "HEAD"})
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// What happens to a whole repository, or to the App's installation, ends or moves many clusters at once. So what is told of it only
-// says what to ask: GitHub is asked how the repository stands, and its answer alone counts. Where GitHub does not answer it is asked
-// again later; where it refuses to tell, nothing follows, and the next look at each pull request says what is so.
+// A change of a whole repository, or of the App's installation, ends or moves many clusters at once. So an event only says what
+// to ask: GitHub is asked for the repository's state, and only its answer counts. If GitHub does not answer, it is asked again
+// later; if it refuses, nothing follows, and the next look at each pull request finds out.
 
-// The actions of GitHub on a whole repository.
+// GitHub's actions on a whole repository.
 const (
 	actionRenamed     = "renamed"
 	actionTransferred = "transferred"
@@ -25,19 +25,19 @@ const (
 	actionUnarchived  = "unarchived"
 )
 
-// archived is why the clusters end of a repository that can be seen, and in which nothing can be shown.
+// archived is why the clusters of an archived repository end: it can be seen, but nothing can be written there.
 const archived = " was archived"
 
-// RepositoryEvent is something that is said to have happened to a whole repository.
+// RepositoryEvent is a reported change of a whole repository.
 type RepositoryEvent struct {
 	Installation int64
-	RepoID       int64  // GitHub's number of it, which no renaming changes; 0: not known
+	RepoID       int64  // GitHub's id of it, which a renaming does not change; 0: unknown
 	Action       string // renamed, transferred, deleted, archived or unarchived
-	From, To     string // owner/name before and after; To is empty where it is the same
+	From, To     string // owner/name before and after; To is empty if it did not change
 	Actor        string
 }
 
-// RepositoryMoved makes what we know follow a repository that was renamed or transferred, and ends what is left behind.
+// RepositoryMoved moves what we know of a renamed or transferred repository, and ends the clusters that are left behind.
 func (d *Service) RepositoryMoved(ctx context.Context, e RepositoryEvent) (note string, err error) {
 	switch e.Action {
 	case actionRenamed, actionTransferred:
@@ -53,12 +53,12 @@ func (d *Service) RepositoryMoved(ctx context.Context, e RepositoryEvent) (note 
 	return note, err
 }
 
-// untold says that nothing follows.
+// untold is the note for an event that GitHub does not confirm or deny.
 func untold(repo string) string {
 	return "GitHub does not tell how " + repo + " stands; nothing follows before it does"
 }
 
-// repository asks how a repository stands.
+// repository asks GitHub for a repository's state.
 func (d *Service) repository(ctx context.Context, installation int64, name string) (app.RepositoryState, error) {
 	is, err := d.github.Repository(ctx, installation, name)
 	if err != nil {
@@ -67,7 +67,7 @@ func (d *Service) repository(ctx context.Context, installation int64, name strin
 	return is, nil
 }
 
-// changed ends or lifts what hangs on a repository that is said to be deleted, archived or not archived any more.
+// changed ends or lifts the clusters of a repository that is reported deleted, archived or unarchived.
 func (d *Service) changed(ctx context.Context, e RepositoryEvent) (note string, err error) {
 	pulls, err := d.pullsOf(ctx, e.Installation, e.From, e.RepoID)
 	if err != nil || len(pulls) == 0 {
@@ -77,7 +77,7 @@ func (d *Service) changed(ctx context.Context, e RepositoryEvent) (note string, 
 	if err != nil {
 		return "", err
 	}
-	// Where another repository has the name, this one is not there under it.
+	// If another repository has the name, this one is not there.
 	reached := is.Installation != 0 && (e.RepoID == 0 || is.ID == e.RepoID)
 	var rows []store.Row
 	switch {
@@ -100,7 +100,7 @@ func (d *Service) changed(ctx context.Context, e RepositoryEvent) (note string, 
 	return fmt.Sprintf("GitHub does not say that %s was %s", e.From, e.Action), nil
 }
 
-// pullsOf lists the pull requests with a wanted cluster of a repository. Heard late, its name may be another's by now.
+// pullsOf returns a repository's pull requests with a wanted cluster. In a late event its name may belong to another one by now.
 func (d *Service) pullsOf(ctx context.Context, installation int64, repo string, id int64) ([]store.PullRequest, error) {
 	pulls, err := d.store.PullsOf(ctx, installation, []string{repo})
 	if err != nil {
@@ -109,8 +109,8 @@ func (d *Service) pullsOf(ctx context.Context, installation int64, repo string, 
 	return slices.DeleteFunc(pulls, func(pr store.PullRequest) bool { return pr.RepoID != id && pr.RepoID != 0 && id != 0 }), nil
 }
 
-// moved follows a repository to the name and the installation that GitHub says it has. Where it is said to have another owner and the
-// App reaches it nowhere, what it has comes to its end.
+// moved follows a repository to the name and the installation that GitHub reports. If it has another owner and the App does not
+// reach it there, its clusters end.
 func (d *Service) moved(ctx context.Context, e RepositoryEvent) (note string, err error) {
 	if e.From == "" || e.To == "" {
 		return "", app.Fail(app.Invalid, "A repository that was %s needs its names before and after.", e.Action)
@@ -140,8 +140,8 @@ func (d *Service) moved(ctx context.Context, e RepositoryEvent) (note string, er
 	return strings.TrimPrefix(note+"; "+ended, "; "), err
 }
 
-// whereabouts asks for a repository that is said to have another name or owner: by the name before, from which GitHub leads to the one
-// now, or by that one, where another repository has the name before or it is not to be seen. Not to be seen at all it has no number.
+// whereabouts asks for a repository that is reported renamed or transferred: by its old name, from which GitHub redirects, or by
+// the new one, if another repository has the old name or it is not visible. If it is not visible at all, its ID is 0.
 func (d *Service) whereabouts(ctx context.Context, e RepositoryEvent) (app.RepositoryState, error) {
 	is, err := d.repository(ctx, e.Installation, e.From)
 	if err != nil || is.ID != 0 && (e.RepoID == 0 || is.ID == e.RepoID) {
@@ -154,7 +154,7 @@ func (d *Service) whereabouts(ctx context.Context, e RepositoryEvent) (app.Repos
 	return is, nil
 }
 
-// follow makes the rows of a repository those of its new name, its new installation, or both.
+// follow moves the rows of a repository to its new name, its new installation, or both.
 func (d *Service) follow(ctx context.Context, e RepositoryEvent, installation int64) (note string, err error) {
 	deed := store.Deed{Actor: whose(e.Actor), Door: "github", Why: fmt.Sprintf("%s was %s to %s", e.From, e.Action, e.To)}
 	n, err := d.store.RenameRepository(ctx, e.From, e.To, e.RepoID, installation, deed)

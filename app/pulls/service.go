@@ -1,6 +1,6 @@
-// Package pulls makes the clusters of pull requests follow what people do on GitHub: labels, comments, buttons of checks, pushes,
-// dispatches of workflows, and what becomes of pull requests and repositories. It reads what happened, finds out who acts, and
-// asks package app for what follows.
+// Package pulls makes the clusters of pull requests follow what people do on GitHub: labels, comments, check buttons, pushes,
+// workflow dispatches, and changes of pull requests and repositories. It reads the event, finds out who acts, and calls package
+// app.
 package pulls
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// Service handles what GitHub tells of pull requests. Safe for concurrent use.
+// Service handles GitHub's events about pull requests. It is safe for concurrent use.
 type Service struct {
 	core        *app.Service
 	credentials *credentials.Service
@@ -27,7 +27,7 @@ type Service struct {
 	strangers   *strangers
 }
 
-// New wires a Service with the configuration that the core was wired with.
+// New returns a Service with the configuration that core was made with.
 func New(core *app.Service, links *credentials.Service, c app.Config) *Service {
 	log := c.Log
 	if log == nil {

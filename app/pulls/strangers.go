@@ -12,16 +12,16 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 )
 
-// What is written on GitHub for one person who may do nothing there. An installation may write 500 times an hour, so a few who
-// only type must not leave the others without an answer: a comment of five commands takes eight writes.
+// What is written on GitHub for one person without permission. An installation may write 500 times an hour, so a few such people
+// must not use that up for the others: the replies to a comment of five commands take eight writes.
 const (
 	strangerBurst = 24
 	strangerEvery = 3 * time.Minute
 	strangersKept = 4096
 )
 
-// strangers counts what people without permission were answered, in this process. It is forgotten when that ends: they begin
-// anew then, and nothing that anybody may do depends on it.
+// strangers counts the writes for people without permission, in this process. A restart forgets the counts, and no permission
+// depends on them.
 type strangers struct {
 	now  func() time.Time
 	mu   sync.Mutex
@@ -32,7 +32,7 @@ func newStrangers(now func() time.Time) *strangers {
 	return &strangers{now: now, seen: map[string]*rate.Limiter{}}
 }
 
-// spent says whether somebody was answered as much as they are.
+// spent reports whether somebody's allowance is used up.
 func (s *strangers) spent(who string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -40,7 +40,7 @@ func (s *strangers) spent(who string) bool {
 	return ok && known.TokensAt(s.now()) < 1
 }
 
-// count adds so many writes; the last of what there is room for may take more than that.
+// count adds writes. The last allowed answer may exceed the allowance.
 func (s *strangers) count(who string, writes int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,7 +54,7 @@ func (s *strangers) count(who string, writes int) {
 	known.ReserveN(now, min(writes, strangerBurst))
 }
 
-// makeRoom forgets those who have all of it again, and everybody where that is nobody.
+// makeRoom forgets those whose allowance is full again, or everybody if there are none.
 func (s *strangers) makeRoom(now time.Time) {
 	if len(s.seen) < strangersKept {
 		return
@@ -69,12 +69,12 @@ func (s *strangers) makeRoom(now time.Time) {
 	}
 }
 
-// account is whom writes are counted for.
+// account is the key that writes are counted by.
 func (e CommentEvent) account() string {
 	return strconv.FormatInt(e.Installation, 10) + " " + actor{e.Author, e.AuthorID}.number() + " " + e.Author
 }
 
-// unanswered says that somebody who may do nothing here was answered enough for now. Who may by now is not meant.
+// unanswered returns a note if a person without permission was answered enough for now; empty if they have permission by now.
 func (d *Service) unanswered(ctx context.Context, e CommentEvent) (note string, err error) {
 	if !d.strangers.spent(e.account()) {
 		return "", nil
@@ -89,15 +89,15 @@ func (d *Service) unanswered(ctx context.Context, e CommentEvent) (note string, 
 	return fmt.Sprintf("not answered: %s has %s permission and was answered often enough for now", e.Author, permission), nil
 }
 
-// answering counts so many writes for whoever may do nothing.
+// answering counts writes for a person without permission.
 func (d *Service) answering(e CommentEvent, r policy.Request, writes int) {
 	if !may(r) {
 		d.strangers.count(e.account(), writes)
 	}
 }
 
-// overlooked says that what was done, a label set or a file pushed, was done by somebody who may do nothing here and was told so
-// enough for now: it stays as it is, a label until the sweep takes it off. Else it counts what telling them takes.
+// overlooked reports whether an action (an added label, a pushed file) is ignored because a person without permission was told
+// enough for now; an ignored label stays until the sweep removes it. Otherwise it counts the writes of the reply.
 func (d *Service) overlooked(e PullRequestEvent, r policy.Request) bool {
 	who := CommentEvent{Installation: e.PR.Installation, Author: e.Actor, AuthorID: e.ActorID}
 	if may(r) {

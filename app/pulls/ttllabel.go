@@ -11,7 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// labelled is the lifetime that the labels of a pull request ask for, the longest of several; 0: none does.
+// labelled returns the longest lifetime that a pull request's labels ask for; 0: none does.
 func labelled(labels []string) (ttl time.Duration) {
 	for _, label := range labels {
 		if d, ok := chatops.ParseTTLLabel(label); ok {
@@ -21,8 +21,8 @@ func labelled(labels []string) (ttl time.Duration) {
 	return ttl
 }
 
-// lengthen moves the ends of the pull request's clusters to what a label says that was set now, counted from their acceptance.
-// It never brings one nearer.
+// lengthen extends the pull request's clusters to the lifetime in a label that was just added, counted from their acceptance. It
+// never shortens one.
 func (d *Service) lengthen(ctx context.Context, e PullRequestEvent, label string) ([]string, error) {
 	ttl, ok := chatops.ParseTTLLabel(label)
 	if !ok {
@@ -78,10 +78,10 @@ func (d *Service) lengthenOne(ctx context.Context, r policy.Request, row store.R
 		Door: r.Door, Why: "the label " + label, Version: row.Version, Repository: &r, // counted from this end
 	})
 	switch app.KindOf(err) {
-	case app.Denied: // another team's
+	case app.Denied: // it belongs to another team
 		return nil, nil
 	case app.Stale:
-		return nil, fmt.Errorf("extend %s: %s", row.ID, err.Error()) // no answer for people: it is tried again
+		return nil, fmt.Errorf("extend %s: %s", row.ID, err.Error()) // not an answer for people: it is tried again
 	}
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (d *Service) lengthenOne(ctx context.Context, r policy.Request, row store.R
 	return notes, d.answerLabel(ctx, e.PR, "maximum:"+e.at+":"+row.ID, label, atMaximum(e.Actor, label, row, after))
 }
 
-// atMaximum tells who set a label that the cluster ends earlier than the label says.
+// atMaximum returns the reply that the cluster ends earlier than the label asks for.
 func atMaximum(actor, label string, row store.Row, end time.Time) string {
 	return fmt.Sprintf("@%s, the label %s asks for more than the profile %s allows. `%s` ends at its maximum, %s, and cannot be extended beyond it. For more time, create a new cluster.",
 		actor, chatops.Code(label), row.Profile, row.Name, chatops.Time(end))

@@ -14,9 +14,9 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// voteByComment gives the author's word, for or against, to everything of the pull request that waits for one. Approving is for
-// one commit: the one that the command names, else the one that was asked about before the command was written (see beforehand).
-// The answer is saved with the last of the votes.
+// voteByComment votes on every pending approval of the pull request. An approving vote is for one commit: the one that the
+// command names, else the one that approval was requested for before the command was written (see beforehand). The reply is
+// saved with the last vote.
 func (d *Service) voteByComment(ctx context.Context, c command) (reply, note string, err error) {
 	waiting, moved, err := d.waiting(ctx, c)
 	if err != nil {
@@ -48,7 +48,7 @@ func (d *Service) voteByComment(ctx context.Context, c command) (reply, note str
 		now, err := d.core.Vote(ctx, c.request.Principal, a.ID, approves, deed)
 		var said *app.Error
 		switch {
-		case errors.As(err, &said): // what stands against the vote is an answer
+		case errors.As(err, &said): // an obstacle to the vote is an answer
 			words, against = append(words, fmt.Sprintf("@%s, `%s`: %s", c.event.Author, a.ClusterName, chatops.Said(said.Message, c.event.Author))), err
 		case err != nil:
 			return "", "", err
@@ -67,9 +67,9 @@ func (d *Service) voteByComment(ctx context.Context, c command) (reply, note str
 	return reply, note, nil
 }
 
-// ofOneCommit are the approvals that a command to approve is about: all that wait, of one commit. A whole commit id is enough to name
-// it. Without one, or with the beginning of one, which can be the beginning of a later commit too, the commit must have been
-// asked about before the command was written. moved: the pull request turned out to be at another commit than was known.
+// ofOneCommit returns the approvals that an approving command means: all pending ones, of one commit. A full commit id is enough
+// to name it. Without one, or with an abbreviation, which a later commit can share, approval for the commit must have been
+// requested before the command was written. moved: the pull request turned out to be at another commit than was known.
 func (c command) ofOneCommit(waiting []store.Approval, moved bool) ([]store.Approval, error) {
 	head := c.pr.Head
 	named := c.Commit != "" && strings.HasPrefix(head, c.Commit)
@@ -90,7 +90,7 @@ func (c command) ofOneCommit(waiting []store.Approval, moved bool) ([]store.Appr
 	return waiting, nil
 }
 
-// lookAt says what to look at and what to type then.
+// lookAt returns what to look at and what to type then.
 func (c command) lookAt(head string) string {
 	if head == "" {
 		return " Look at its newest commit, and approve it then."
@@ -102,9 +102,9 @@ func (c command) lookAt(head string) string {
 	return fmt.Sprintf(" Look at the commit %s, then type %s.", chatops.Code(head), chatops.Code(words+" "+head))
 }
 
-// beforehand says whether an approval was asked for, and its commit was there, before the command was written. Both times are
-// GitHub's and have whole seconds, so of two things in one second neither counts as the earlier one. Where GitHub tells no
-// time for what was asked, ours counts with all that the two clocks may differ.
+// beforehand reports whether approval was requested, and the commit was there, before the command was written. Both times are
+// GitHub's and have whole seconds, so of two events in one second neither counts as earlier. If GitHub gives no time for the
+// request, ours counts, plus the most that the clocks may differ.
 func (c command) beforehand(a store.Approval) bool {
 	asked := a.CreatedAt.Add(clocksDiffer)
 	if a.AskedAt != nil {
@@ -113,12 +113,12 @@ func (c command) beforehand(a store.Approval) bool {
 	return asked.Truncate(time.Second).Before(c.event.At) && c.pr.HeadAt.Before(c.event.At)
 }
 
-// clocksDiffer is how far GitHub's clock and ours may be apart.
+// clocksDiffer is how far GitHub's clock and ours may differ.
 const clocksDiffer = 5 * time.Second
 
 func paragraphs(words []string) string { return strings.Join(words, "\n\n") }
 
-// waiting is what a command's vote means; moved says what of it is no longer what was asked for.
+// waiting returns the approvals that a command votes on; moved lists those that were voided for a newer commit.
 func (d *Service) waiting(ctx context.Context, c command) (all []store.Approval, moved []string, err error) {
 	rows, err := d.live(ctx, c.pr.Repo, c.pr.Number)
 	if err != nil {
@@ -144,7 +144,7 @@ func (d *Service) waiting(ctx context.Context, c command) (all []store.Approval,
 	return all, moved, nil
 }
 
-// voted says what a vote came to.
+// voted returns the reply about a vote's result.
 func voted(actor string, now store.Approval, approves bool) string {
 	switch {
 	case !approves:
@@ -155,7 +155,7 @@ func voted(actor string, now store.Approval, approves bool) string {
 	return fmt.Sprintf("@%s approved `%s` at `%s`. It starts now, or when it reaches the front of the queue.", actor, now.ClusterName, chatops.ShortSHA(now.Head))
 }
 
-// rebind makes what was approved of another head void: a vote is for exactly what it was given to.
+// rebind voids an approval of another head: a vote is for exactly what it was given for.
 func (d *Service) rebind(ctx context.Context, row store.Row, pr store.PullRequest) ([]string, error) {
 	if !row.NeedsApproval || pr.Head == "" {
 		return nil, nil

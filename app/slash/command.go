@@ -14,23 +14,23 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// Command is one slash command as it came in: Workspace, Channel and User are Handle's ids.
+// Command is one slash command as received: ID, Workspace, Channel and User are Slack's ids.
 type Command struct {
-	ID        string // unique, Handle's trigger id
+	ID        string // unique, Slack's trigger id
 	Workspace string
 	Channel   string
 	User      string
-	Name      string // of the user, for people; it may change hands, so nothing rests on it
-	Text      string // what stands behind /ocp
+	Name      string // of the user, for display only: it may change hands
+	Text      string // the text after /ocp
 }
 
-// The most that one answer in Handle lists.
+// The most that one answer in Slack lists.
 const (
 	slackCards   = 10
 	slackWaiting = 10
 )
 
-// Handle does what a slash command asks for and answers the person in words, once per command.
+// Handle does what a slash command asks for and answers the person, once per command.
 func (d *Service) Handle(ctx context.Context, e Command) (note string, err error) {
 	c := command{event: e, cause: "slack:" + e.Workspace + ":" + e.ID}
 	done, err := d.store.Answered(ctx, c.cause)
@@ -50,7 +50,7 @@ func (d *Service) Handle(ctx context.Context, e Command) (note string, err error
 			return "", fmt.Errorf("%s: %w", c.Verb, err)
 		}
 	}
-	if reply == "" { // it was saved with what was done
+	if reply == "" { // it was saved with the change
 		return note, nil
 	}
 	if err := d.store.SaveReply(ctx, c.reply(reply)); err != nil {
@@ -67,12 +67,12 @@ type command struct {
 	chatops.SlackCommand
 }
 
-// reply answers the person with words, once.
+// reply returns the answer to the person, which is posted once.
 func (c command) reply(body string) store.Reply {
 	return store.Reply{Cause: c.cause, Workspace: c.event.Workspace, Channel: c.event.Channel, Person: c.event.User, Body: body}
 }
 
-// bySlack picks the use case. It returns the answer; empty: it was saved with what was done.
+// bySlack runs the command's use case. It returns the answer; empty: it was saved with the change.
 func (d *Service) bySlack(ctx context.Context, c command) (reply string, err error) {
 	switch c.Verb {
 	case chatops.VerbHelp:
@@ -98,7 +98,7 @@ func (d *Service) bySlack(ctx context.Context, c command) (reply string, err err
 	return "", app.Fail(app.Invalid, "`/ocp %s` is not available here.\n\n%s", c.Verb, chatops.SlackHelp())
 }
 
-// onSlack is who acts in Handle. A user's id never changes hands, so it is its own number.
+// onSlack returns who acts in Slack. A user's id never changes hands, so it is also the account's number.
 func (d *Service) onSlack(ctx context.Context, e Command) (policy.Principal, error) {
 	return d.core.ExternalPrincipal(ctx, policy.Claims{
 		Source: profiles.SourceSlack, Subject: e.subject(), Name: e.Name,
@@ -108,7 +108,7 @@ func (d *Service) onSlack(ctx context.Context, e Command) (policy.Principal, err
 
 func (e Command) subject() string { return e.Workspace + "/" + e.User }
 
-// linkBySlack answers the person alone with a link by which whoever signs in there says that the account is theirs.
+// linkBySlack answers only the person, with a link that links their account to whoever signs in there.
 func (d *Service) linkBySlack(ctx context.Context, c command) (string, error) {
 	account := string(profiles.SourceSlack) + ":" + c.event.subject()
 	link, err := d.credentials.AccountLink(ctx, account, c.event.User, store.Deed{Actor: account, Door: string(policy.DoorSlack), Why: "/ocp link"})
@@ -131,7 +131,7 @@ func (d *Service) approvalsBySlack(ctx context.Context, c command) (string, erro
 	return chatops.SlackWaiting(list, next != "", chatops.Links{UI: d.ui}), nil
 }
 
-// waitingWords is an approval as the words want it.
+// waitingWords returns an approval in the form that messages need.
 func (d *Service) waitingWords(a app.Approval) chatops.Waiting {
 	return chatops.Waiting{
 		ID: a.ID, Cluster: a.ClusterName, Team: a.Team, By: d.core.NameOf(a.RequestedBy), Password: a.Kind == store.ApproveKubeadmin, Why: a.Why, Head: a.Head,
@@ -139,8 +139,8 @@ func (d *Service) waitingWords(a app.Approval) chatops.Waiting {
 	}
 }
 
-// voteBySlack gives the person's word; the answer is saved with it, so that a command worked again is not told that it comes
-// too late.
+// voteBySlack adds the person's vote. The answer is saved with it, so that a command that is processed again does not get the
+// answer that it came too late.
 func (d *Service) voteBySlack(ctx context.Context, c command) error {
 	id, err := d.meant(ctx, c.who, c.Ref)
 	if err != nil {
@@ -155,8 +155,8 @@ func (d *Service) voteBySlack(ctx context.Context, c command) error {
 
 const approvalID = "apr_"
 
-// meant is the id of the approval somebody means: by its id, or by its cluster's id or name. Of a cluster no more than one
-// waits: whoever asks for a password asks it of one that began.
+// meant returns the id of the approval that somebody means: by its id, or by its cluster's id or name. A cluster has at most one
+// pending: a password can only be requested for a cluster that has started.
 func (d *Service) meant(ctx context.Context, p policy.Principal, ref string) (id string, err error) {
 	if strings.HasPrefix(ref, approvalID) {
 		return ref, nil
@@ -171,7 +171,7 @@ func (d *Service) meant(ctx context.Context, p policy.Principal, ref string) (id
 	return page[0].ID, nil
 }
 
-// statusBySlack shows the cluster that is meant, or the newest that live of those the person may see.
+// statusBySlack shows the named cluster, or the newest live ones that the person may see.
 func (d *Service) statusBySlack(ctx context.Context, c command) (string, error) {
 	var rows []store.Row
 	var next string

@@ -1,4 +1,4 @@
-// Package slash does what slash commands in Handle ask for, by package app, and answers the person who asked.
+// Package slash does what slash commands in Slack ask for, by calling package app, and answers the person who asked.
 package slash
 
 import (
@@ -7,7 +7,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// Service handles slash commands. Safe for concurrent use.
+// Service handles slash commands. It is safe for concurrent use.
 type Service struct {
 	core        *app.Service
 	credentials *credentials.Service
@@ -15,7 +15,7 @@ type Service struct {
 	ui          string
 }
 
-// New wires a Service with the configuration that the core was wired with.
+// New returns a Service with the configuration that core was made with.
 func New(core *app.Service, links *credentials.Service, c app.Config) *Service {
 	return &Service{core: core, credentials: links, store: c.Store, ui: c.UI}
 }

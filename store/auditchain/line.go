@@ -1,7 +1,7 @@
-// Package auditchain computes the chain of the audit trail again from its lines alone: for the server, which reads them
-// from the database, and for whoever holds a copy and trusts nobody.
+// Package auditchain recomputes the chain of the audit trail from its lines alone: for the server, which reads them from the
+// database, and for anybody who verifies a copy without trusting the server.
 //
-// It shares nothing with the SQL that made the chain, so that a fault or a forgery there is seen here.
+// It shares no code with the SQL that makes the chain, so it detects a fault or a forgery there.
 package auditchain
 
 import (
@@ -12,20 +12,20 @@ import (
 	"time"
 )
 
-// Line is one line of the trail, and of its export: one JSON object a line.
+// Line is one line of the audit trail, and of its export: one JSON object per line.
 type Line struct {
-	Seq      int64     `json:"seq"` // 1 for the first line, one more for each
+	Seq      int64     `json:"seq"` // 1 for the first line, then counting up
 	At       time.Time `json:"at"`
 	Actor    string    `json:"actor"`
 	Action   string    `json:"action"`
 	Door     string    `json:"door,omitempty"`
 	Cluster  string    `json:"clusterId,omitempty"`
-	Metadata string    `json:"metadata"` // a JSON object, byte for byte what the hash is taken over
+	Metadata string    `json:"metadata"` // a JSON object, byte for byte what the hash covers
 	Previous string    `json:"previous"` // hash of the line before
 	Hash     string    `json:"hash"`
 }
 
-// Head is a line's place and hash: what has to be known to be sure of everything up to it.
+// Head is a line's seq and hash. Whoever knows it can verify everything up to it.
 type Head struct {
 	Seq  int64  `json:"seq"`
 	Hash string `json:"hash"`
@@ -34,14 +34,14 @@ type Head struct {
 // Start is the head of an empty trail.
 var Start = Head{Hash: strings.Repeat("0", 2*sha256.Size)}
 
-// Head is the line as a head.
+// Head returns the line's seq and hash.
 func (l Line) Head() Head { return Head{Seq: l.Seq, Hash: l.Hash} }
 
-// timeForm is the time in UTC, in microseconds.
+// timeForm is the form of a time in the hash: UTC, in microseconds.
 const timeForm = "2006-01-02T15:04:05.000000Z"
 
-// Sum is what the line's hash has to be: the SHA-256, in hex, over seq, previous, actor, action, door, cluster, metadata and
-// time, each as its length in bytes, a colon and itself.
+// Sum computes the line's hash: the SHA-256, in hex, over seq, previous, actor, action, door, cluster, metadata and time, each
+// as its length in bytes, a colon and itself.
 func (l Line) Sum() string {
 	text := make([]byte, 0, 512)
 	for _, part := range []string{
@@ -55,10 +55,10 @@ func (l Line) Sum() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// near is how far from its place a line is looked for.
+// near is how far from its seq a line's place is searched.
 const near = 64
 
-// belongs finds the place that the line's hash was made for; 0: no place near by.
+// belongs returns the seq that the line's hash was made for; 0: none near by.
 func (l Line) belongs() int64 {
 	here := l.Seq
 	for by := int64(1); by <= near; by++ {

@@ -12,34 +12,34 @@ type Kind string
 
 // The ways a chain breaks.
 const (
-	Changed   Kind = "changed"   // its texts are not those its hash was made of
+	Changed   Kind = "changed"   // its text does not match its hash
 	Missing   Kind = "missing"   // lines before it are gone
-	Reordered Kind = "reordered" // it stands in another's place
-	Rewritten Kind = "rewritten" // it fits itself, but not the line before or what is known of it
-	Cut       Kind = "cut"       // the trail went on after it
+	Reordered Kind = "reordered" // it is in another line's place
+	Rewritten Kind = "rewritten" // it matches its own hash, but not the line before or a known head
+	Cut       Kind = "cut"       // lines after it are gone
 )
 
-// Break is one place where the chain does not hold.
+// Break is one place where the chain is broken.
 type Break struct {
 	Seq   int64  `json:"seq"` // the line that does not fit
 	Kind  Kind   `json:"kind"`
 	Words string `json:"words"`
 }
 
-// mostBreaks bounds what a proof lists.
+// mostBreaks bounds the breaks that a proof lists.
 const mostBreaks = 100
 
-// Proof is what a verification found.
+// Proof is the result of a verification.
 type Proof struct {
 	Lines  int64   `json:"lines"`            // seen
 	Head   Head    `json:"head"`             // the last line
-	Breaks []Break `json:"breaks,omitempty"` // in the order they were seen, the first hundred
+	Breaks []Break `json:"breaks,omitempty"` // in the order they were found, at most 100
 }
 
-// Whole says that every line is as it was written, none is missing and none was added.
+// Whole reports that every line is as it was written, none is missing and none was added.
 func (p Proof) Whole() bool { return len(p.Breaks) == 0 }
 
-// Words tells the proof in a sentence.
+// Words returns the proof as a sentence.
 func (p Proof) Words() string {
 	switch {
 	case p.Whole() && p.Lines == 0:
@@ -51,26 +51,26 @@ func (p Proof) Words() string {
 	return fmt.Sprintf("Broken at line %d (%s): %s.", first.Seq, first.Kind, first.Words)
 }
 
-// Verifier takes the lines in order.
+// Verifier checks the lines in order.
 type Verifier struct {
 	last  Head
-	any   bool               // the first line may stand anywhere
-	doubt bool               // the last line did not fit itself: whether the next follows it says nothing
+	any   bool               // the first line may have any seq
+	doubt bool               // the last line did not match its hash, so whether the next follows it says nothing
 	known map[int64][]string // hashes, by seq
 	proof Proof
 	gaps  []gap
 }
 
-// gap is where lines were missed, as long as they may still come.
+// gap is a range of missing lines that may still come.
 type gap struct {
 	from, to int64
-	told     int // its break
+	told     int // index of its break
 }
 
-// After begins behind a head that is trusted: Start for a whole trail.
+// After returns a verifier that starts after a trusted head: Start for a whole trail.
 func After(h Head) *Verifier { return &Verifier{last: h, known: map[int64][]string{}} }
 
-// Anywhere begins with the first line there is, whatever was before it: for a part of a trail.
+// Anywhere returns a verifier that starts with the first line it gets, for a part of a trail.
 func Anywhere() *Verifier { return &Verifier{any: true, known: map[int64][]string{}} }
 
 // Know adds a head that is known from elsewhere, e.g. from an earlier proof: the trail has to reach and match it.
@@ -82,7 +82,7 @@ func (v *Verifier) Know(heads ...Head) {
 	}
 }
 
-// Add takes the next line.
+// Add checks the next line.
 func (v *Verifier) Add(l Line) {
 	if v.any {
 		v.last, v.any = Head{Seq: l.Seq - 1, Hash: l.Previous}, false
@@ -121,7 +121,7 @@ func (v *Verifier) self(l Line) bool {
 	return false
 }
 
-// late tells of a line that comes after one it belongs before: then it is not missing.
+// late records a line that comes after one it belongs before: it is not missing then.
 func (v *Verifier) late(l Line) {
 	for _, g := range v.gaps {
 		if g.from <= l.Seq && l.Seq <= g.to && g.told < len(v.proof.Breaks) {
@@ -133,7 +133,7 @@ func (v *Verifier) late(l Line) {
 	v.tell(l.Seq, Reordered, "it comes after line %d", v.last.Seq)
 }
 
-// End says what was found.
+// End returns the result.
 func (v *Verifier) End() Proof {
 	furthest := int64(0)
 	for seq := range v.known {
@@ -166,7 +166,7 @@ func are(n int64) string {
 	return "are"
 }
 
-// Copy verifies an export: one line of the trail a line, oldest first. The error is one of reading alone.
+// Copy verifies an export: one line of the trail per line, oldest first. The error is only about reading.
 func (v *Verifier) Copy(r io.Reader) (Proof, error) {
 	lines := json.NewDecoder(r)
 	for {
