@@ -88,7 +88,7 @@ func parseClasses(raw []byte) ([]Class, error) {
 			problems = append(problems, fmt.Errorf("failures: entry %d (%s): %s", i+1, c.Reason, problem))
 		}
 		if seen[c.Reason] {
-			problems = append(problems, fmt.Errorf("failures: entry %d: reason %q is there twice", i+1, c.Reason))
+			problems = append(problems, fmt.Errorf("failures: entry %d: reason %q appears twice", i+1, c.Reason))
 		}
 		seen[c.Reason] = true
 	}

@@ -97,7 +97,7 @@ func TestABrokenListOfFailuresIsRefusedWithEveryFault(t *testing.T) {
 	for _, fault := range []string{
 		"entry 1 (two words): reason: want one word", `whose: "nobody", want one of user, quota, cloud, installer, ocpctl`, "words: want what happened",
 		"next: want what to do", "fatal: want patterns", "missing closing", `want one for the pattern "y"`, `no pattern matches "z"`,
-		`reason "InstallFailed" is there twice`, "reason DeadlineExceeded is missing",
+		`reason "InstallFailed" appears twice`, "reason DeadlineExceeded is missing",
 	} {
 		require.ErrorContains(t, err, fault)
 	}

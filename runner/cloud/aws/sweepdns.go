@@ -88,7 +88,7 @@ func (s *sweep) ownRecordsOf(ctx context.Context, z zone, domain string, keep []
 	records, err := s.recordsIn(ctx, z.id)
 	s.fail("sweep the records", err)
 	if whose := s.another(records, domain); whose != "" {
-		s.refuse("%s in zone %s leads to %s, which is another cluster's", domain, z.id, whose)
+		s.refuse("%s in zone %s points to %s, which belongs to another cluster", domain, z.id, whose)
 		return
 	}
 	for _, r := range records {
