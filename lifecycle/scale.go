@@ -103,7 +103,7 @@ func uncounted(a Attempt) string {
 	case a.WorkersSeen == nil:
 		return "the workers were not counted"
 	}
-	return fmt.Sprintf("%s are ready", workers(*a.WorkersSeen))
+	return fmt.Sprintf("%s ready", workers(*a.WorkersSeen))
 }
 
 func workers(n int) string {

@@ -71,7 +71,7 @@ func choose(t Type, dir string) (files, folders []string, err error) {
 		return nil, nil, fmt.Errorf("list %s: %w", dir, err)
 	}
 	if !slices.Contains(files, required(t)) {
-		return nil, nil, errors.New(required(t) + " is not there")
+		return nil, nil, errors.New(required(t) + " is missing")
 	}
 	slices.Sort(files)
 	slices.Sort(folders)

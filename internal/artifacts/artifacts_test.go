@@ -157,7 +157,7 @@ func TestWithoutMetadataThereIsNoDestroyBundle(t *testing.T) {
 	dir := installDir(t)
 	require.NoError(t, os.Remove(filepath.Join(dir, "metadata.json")))
 	_, err := s.Save(t.Context(), destroyBundle(dir))
-	require.ErrorContains(t, err, "metadata.json is not there")
+	require.ErrorContains(t, err, "metadata.json is missing")
 }
 
 func TestALinkIsNotFollowedIntoABundle(t *testing.T) {

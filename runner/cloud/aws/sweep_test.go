@@ -53,7 +53,7 @@ func TestSweepDeletesByExactNameOnly(t *testing.T) {
 		require.NoError(t, err)
 	}
 	deleted, err := s.client.Sweep(t.Context(), s.target)
-	require.ErrorContains(t, err, foreign+" (exact.labs.example.com) was not made for this cluster", "a refusal is told")
+	require.ErrorContains(t, err, foreign+" (exact.labs.example.com) was not created for this cluster", "a refusal is told")
 	require.Len(t, deleted, 3, deleted)
 	left := strings.Join(s.Left(t, "exact"), "\n")
 	require.Contains(t, left, "shop.exact")

@@ -24,7 +24,7 @@ func (s *sweep) zones(ctx context.Context, domain string) {
 	for _, z := range zones {
 		what := "hosted zone " + z.id + " (" + domain + ")"
 		if !z.private || !s.owner.begins(z.reference, "-") {
-			s.refuse("%s was not made for this cluster (caller reference %q)", what, z.reference)
+			s.refuse("%s was not created for this cluster (caller reference %q)", what, z.reference)
 			continue
 		}
 		tags, err := s.zoneTags(ctx, z.id)
@@ -33,7 +33,7 @@ func (s *sweep) zones(ctx context.Context, domain string) {
 			s.fail("read the tags of "+what, err)
 		case s.owner.claim(tags) == ours:
 		case len(tags) > 0:
-			s.refuse("%s carries tags that are not this cluster's", what)
+			s.refuse("%s has tags that do not belong to this cluster", what)
 		default:
 			s.ownRecordsOf(ctx, z, domain, nil)
 			_, err = s.r53.DeleteHostedZone(ctx, &route53.DeleteHostedZoneInput{Id: &z.id})
