@@ -58,7 +58,7 @@ func at(c lifecycle.Card, s lifecycle.Status, p lifecycle.Phase, why string) lif
 }
 
 func ready() lifecycle.Card {
-	c := at(card(), lifecycle.Ready, lifecycle.PhaseReady, "installed by try 1 of 2")
+	c := at(card(), lifecycle.Ready, lifecycle.PhaseReady, "installed on try 1 of 2")
 	c.ReadyAt, c.UpdatedAt = start.Add(40*time.Minute), start.Add(40*time.Minute)
 	c.APIURL, c.ConsoleURL = "https://api.pr41-shop.labs.example.com:6443", "https://console-openshift-console.apps.pr41-shop.labs.example.com"
 	c.Identities = []string{"pr41-shop-x7k2p"}
@@ -77,7 +77,7 @@ func lives() map[string]lifecycle.Card {
 	installing.Progress = lifecycle.Progress{Percent: 47, Step: "waiting for bootstrapping to complete", ETA: start.Add(38 * time.Minute), Late: start.Add(53 * time.Minute)}
 	late := installing
 	late.Progress.ETA = time.Time{}
-	waiting := at(card(), lifecycle.Pending, lifecycle.AwaitingCapacity, "waiting for room in the cloud account: Elastic IPs: 3 needed, 5 of 5 are in use or set aside")
+	waiting := at(card(), lifecycle.Pending, lifecycle.AwaitingCapacity, "waiting for capacity in the cloud account: Elastic IPs: 3 needed, 5 of 5 are in use or reserved")
 	waiting.Place, waiting.WaitsSince = 3, start.Add(4*time.Minute)
 	turn := at(card(), lifecycle.Pending, lifecycle.AwaitingCapacity, "waiting for its turn: team platform has 5 of 5 clusters")
 	turn.NeedsTurn, turn.Place, turn.WaitsSince, turn.TurnETA = true, 2, start.Add(time.Minute), start.Add(90*time.Minute)
@@ -119,7 +119,7 @@ func lives() map[string]lifecycle.Card {
 	blocked := going("", "")
 	blocked = at(blocked, lifecycle.Failed, lifecycle.DestroyBlocked, "3 teardowns left something behind; still there: vpc vpc-0a1. The next try is at 15:30:00 UTC on 1 January and there is no last one")
 	blocked.Blockers = []string{"vpc vpc-0a1 (pr41-shop-x7k2p-vpc): detach the network interface eni-7 of another team", "network-interface eni-7"}
-	abandoned := at(blocked, lifecycle.Failed, lifecycle.Abandoned, "an admin abandoned it; it stays in all counts until nothing is left")
+	abandoned := at(blocked, lifecycle.Failed, lifecycle.Abandoned, "an admin abandoned it; it still counts until nothing is left")
 	creating := func(p lifecycle.Phase, percent int, why string) lifecycle.Card {
 		c := at(card(), lifecycle.Creating, p, why)
 		c.Progress.Percent = percent
@@ -226,7 +226,7 @@ func TestAReadyCommentTellsEverythingOneNeeds(t *testing.T) {
 		"<https://console-openshift-console.apps.pr41-shop.labs.example.com>", "<https://api.pr41-shop.labs.example.com:6443>",
 		"curl -fsS -H \"Authorization: Bearer $TOKEN\" \\\n  -o kubeconfig http://127.0.0.1:8080/api/v1/clusters/clu_1/kubeconfig\n",
 		"$0.75 an hour", "$18.00 if it runs until its end", "**Thursday 2 January 2025 at 12:00 UTC** (2025-01-02T12:00:00Z)", "24h after it was requested", "extended to 2025-01-04 12:00 UTC",
-		"`/ocp kubeconfig`, `/ocp logs`, `/ocp extend 4h`, `/ocp destroy`, `/ocp help`", "Installed by try 1 of 2.",
+		"`/ocp kubeconfig`, `/ocp logs`, `/ocp extend 4h`, `/ocp destroy`, `/ocp help`", "Installed on try 1 of 2.",
 	} {
 		require.Contains(t, body, part)
 	}
@@ -271,7 +271,7 @@ func TestALogBundleToReadComesWithALinkAndACommandAndHowLongItIsThere(t *testing
 	c := lives()["create-failed"]
 	link := "[download it from the cluster's page](" + strings.TrimRight(ui.UI, "/") + "/clusters/" + c.ID + "#log-bundle), or with `ocpctl logs " + c.ID + " --bundle`, for at least 30 days"
 	require.NotContains(t, Comment(c, Detail{}, ui), "--bundle", "it is not told to read one")
-	c.FailNext = "read the log bundle for what its machines said, and try again"
+	c.FailNext = "read the machines' logs in the log bundle, and try again"
 	require.Contains(t, Comment(c, Detail{}, ui), link)
 	require.Contains(t, Check(c, ui).Summary, link)
 	require.Contains(t, Comment(c, Detail{}, Links{}), "`ocpctl logs "+c.ID+" --bundle` downloads it")

@@ -81,13 +81,13 @@ func (c *Controller) make(ctx context.Context, e store.Effect) (note string, err
 	case store.EffectCheckConfig:
 		return c.checkConfig(ctx, e)
 	}
-	return "", fmt.Errorf("nobody knows how to make a change of the kind %q", e.Kind)
+	return "", fmt.Errorf("unknown kind of change %q", e.Kind)
 }
 
 func (c *Controller) react(ctx context.Context, e store.Effect) (string, error) {
 	err := c.GitHub.React(ctx, e.Installation, e.Repo, e.Target, e.Content)
 	if errors.Is(err, github.ErrGone) {
-		return "the comment is not there any more", nil
+		return "the comment no longer exists", nil
 	}
 	return "reacted", err
 }
@@ -99,13 +99,13 @@ func (c *Controller) relabel(ctx context.Context, e store.Effect) (string, error
 	case err != nil:
 		return "", err
 	case e.Kind == store.EffectRemoveLabel && stands:
-		return "left on: a cluster stands for it", nil
+		return "not removed: a cluster exists for it", nil
 	case e.Kind == store.EffectRemoveLabel:
-		return "taken off", c.GitHub.RemoveLabel(ctx, e.Installation, e.Repo, e.Number, e.Content)
+		return "removed", c.GitHub.RemoveLabel(ctx, e.Installation, e.Repo, e.Number, e.Content)
 	case !stands:
-		return "left off: no cluster stands for it", nil
+		return "not added: no cluster exists for it", nil
 	}
-	return "put on", c.GitHub.AddLabel(ctx, e.Installation, e.Repo, e.Number, e.Content)
+	return "added", c.GitHub.AddLabel(ctx, e.Installation, e.Repo, e.Number, e.Content)
 }
 
 // stands reports whether one of our labels still requests a cluster that nobody has cancelled.
@@ -137,7 +137,7 @@ func (c *Controller) ensureLabels(ctx context.Context, e store.Effect) (string, 
 	}
 	made, changed, err := c.GitHub.EnsureLabels(ctx, e.Installation, e.Repo, labels)
 	if len(made)+len(changed) > 0 {
-		c.Log.Info("labels made", "effect", e.Kind, "repo", e.Repo, "made", made, "changed", changed)
+		c.Log.Info("labels created", "effect", e.Kind, "repo", e.Repo, "made", made, "changed", changed)
 	}
 	return labelsNote(labels, made, changed), err
 }

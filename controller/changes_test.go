@@ -46,7 +46,7 @@ func TestAReactionIsMadeOnce(t *testing.T) {
 
 	gone := f.effect(store.Effect{Cause: "react:2", Kind: store.EffectReact, Number: 41, Target: comment + 1000, Content: "eyes"})
 	f.settle()
-	require.Equal(t, "the comment is not there any more", f.note(gone))
+	require.Equal(t, "the comment no longer exists", f.note(gone))
 }
 
 func TestALabelIsPutOnAndTakenOffByWhatStands(t *testing.T) {
@@ -62,21 +62,21 @@ func TestALabelIsPutOnAndTakenOffByWhatStands(t *testing.T) {
 		return f.note(id)
 	}
 	require.NoError(t, f.hub.Label(41, "ocp/aws-minimal-test", "rita"))
-	require.Equal(t, "taken off", change("refused", store.EffectRemoveLabel))
+	require.Equal(t, "removed", change("refused", store.EffectRemoveLabel))
 	require.False(t, has())
-	require.Equal(t, "left off: no cluster stands for it", change("nobody's", store.EffectAddLabel))
+	require.Equal(t, "not added: no cluster exists for it", change("nobody's", store.EffectAddLabel))
 	require.False(t, has())
 
 	row := f.asked("shop", 41)
-	require.Equal(t, "left on: a cluster stands for it", change("refused before", store.EffectRemoveLabel))
+	require.Equal(t, "not removed: a cluster exists for it", change("refused before", store.EffectRemoveLabel))
 	require.True(t, has())
 	require.NoError(t, f.hub.Unlabel(41, "ocp/aws-minimal-test", hub.Bot))
-	require.Equal(t, "put on", change("ours", store.EffectAddLabel))
+	require.Equal(t, "added", change("ours", store.EffectAddLabel))
 	require.True(t, has())
 
 	require.NoError(t, f.hub.Unlabel(41, "ocp/aws-minimal-test", "maya"))
 	require.NoError(t, f.store.SetEnd(f.ctx, row.ID, store.EndLabelRemoved, new(f.now().Add(time.Hour)), "", "github:maya"))
-	require.Equal(t, "left off: no cluster stands for it", change("a person's", store.EffectAddLabel))
+	require.Equal(t, "not added: no cluster exists for it", change("a person's", store.EffectAddLabel))
 	require.False(t, has(), "a person took it off since")
 }
 

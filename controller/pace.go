@@ -23,7 +23,7 @@ const (
 type later struct{ wait time.Duration }
 
 // Error implements error.
-func (l later) Error() string { return fmt.Sprintf("not yet its turn, again in %s", l.wait) }
+func (l later) Error() string { return fmt.Sprintf("not its turn yet, retry in %s", l.wait) }
 
 // paceWrite returns later if an installation's next write is far off. This is checked before the client is called: reads for a write
 // that then has to wait count towards another of GitHub's limits, and hundreds of waiting texts would use that up in minutes.

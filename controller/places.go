@@ -37,7 +37,7 @@ func (c *Controller) render(ctx context.Context, sub store.Subscriber, row store
 	case store.KindLabel:
 		return c.label(ctx, sub, row)
 	}
-	return shown{}, fmt.Errorf("no words for the place %q", sub.Kind)
+	return shown{}, fmt.Errorf("unknown kind of subscriber %q", sub.Kind)
 }
 
 // comment renders the cluster's one comment on its pull request. Timeline, conditions and the end of the log are updated with other

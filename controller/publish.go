@@ -105,7 +105,7 @@ func (c *Controller) inThread(ctx context.Context, thread string) error {
 		}
 		gone := external != 0 && errors.Is(err, github.ErrGone)
 		if gone {
-			c.Log.Info("left alone: somebody took it away", "effect", "reply", "repo", all[i].Repo, "number", all[i].Number)
+			c.Log.Info("not posted again: somebody deleted it", "effect", "reply", "repo", all[i].Repo, "number", all[i].Number)
 			err = nil
 		}
 		for _, r := range all {

@@ -79,7 +79,7 @@ func (c *Controller) bury(ctx context.Context, seen sighting) {
 	if seen.runner != lifecycle.Alive {
 		return
 	}
-	c.Log.Warn("runner killed: its lease is long over", "cluster", seen.open.Cluster, "attempt", seen.open.Attempt)
+	c.Log.Warn("runner killed: its lease ended long ago", "cluster", seen.open.Cluster, "attempt", seen.open.Attempt)
 	if err := c.Dispatcher.Kill(ctx, seen.open.Attempt); err != nil {
 		c.Log.Error("runner not killed", "cluster", seen.open.Cluster, "attempt", seen.open.Attempt, "err", err)
 	}

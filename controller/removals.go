@@ -64,13 +64,13 @@ func (c *Controller) remove(ctx context.Context, r store.Removal) error {
 		deleted, err = c.Remover.RemoveAccess(ctx, r.Cluster)
 	}
 	if err != nil {
-		c.Log.Warn("could not delete what a gone cluster left in the bucket", "cluster", r.Cluster, "what", r.Kind, "tries", r.Tries+1, "err", err)
+		c.Log.Warn("could not delete the bucket objects of a destroyed cluster", "cluster", r.Cluster, "what", r.Kind, "tries", r.Tries+1, "err", err)
 		return c.Store.RemovalFailed(ctx, r, deleted, err.Error())
 	}
 	if err := c.Store.Removed(ctx, r, deleted); err != nil {
 		return err
 	}
-	c.Log.Info("deleted what a gone cluster left in the bucket", "cluster", r.Cluster, "what", r.Kind, "objects", deleted)
+	c.Log.Info("deleted the bucket objects of a destroyed cluster", "cluster", r.Cluster, "what", r.Kind, "objects", deleted)
 	return nil
 }
 
@@ -82,13 +82,13 @@ func (c *Controller) findRemains(ctx context.Context) error {
 	}
 	var found []lifecycle.Finding
 	for _, r := range failed {
-		what := "what opens it (kubeconfig, password and archives below operate/)"
+		what := "its credentials (kubeconfig, password and archives below operate/)"
 		if r.Kind == store.RemoveState {
 			what = "its archives, logs and spool"
 		}
 		found = append(found, lifecycle.Finding{
 			Kind: lifecycle.Remains, Cluster: r.Cluster, Since: r.Since, Evidence: []string{r.Problem},
-			Why: fmt.Sprintf("%s is destroyed, and %s could not be deleted from the bucket in %d tries", r.Name, what, r.Tries),
+			Why: fmt.Sprintf("%s is destroyed, but %s could not be deleted from the bucket in %d tries", r.Name, what, r.Tries),
 		})
 	}
 	_, err = c.Store.SaveFindings(ctx, []lifecycle.FindingKind{lifecycle.Remains}, found)

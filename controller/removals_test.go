@@ -57,7 +57,7 @@ func TestWhatAGoneClusterLeftIsDeletedOnceEach(t *testing.T) {
 	h.work(store.RemoveArgs{})
 	h.work(store.RemoveArgs{})
 	require.Equal(t, []string{"access of " + id, "access of " + id, "state of " + id + " with 0 attempts"}, b.asked)
-	require.Len(t, h.log.lines(t, "deleted what a gone cluster left in the bucket"), 3)
+	require.Len(t, h.log.lines(t, "deleted the bucket objects of a destroyed cluster"), 3)
 }
 
 func TestWhatCannotBeDeletedIsTriedAgainAndAFinding(t *testing.T) {
@@ -74,7 +74,7 @@ func TestWhatCannotBeDeletedIsTriedAgainAndAFinding(t *testing.T) {
 	open, err := h.store.Findings(h.ctx, store.FindingFilter{Kind: lifecycle.Remains})
 	require.NoError(t, err)
 	i := slices.IndexFunc(open, func(f store.FindingRow) bool { return f.Cluster == id })
-	require.Equal(t, "shop is destroyed, and what opens it (kubeconfig, password and archives below operate/) could not be deleted from the bucket in 2 tries", open[i].Why)
+	require.Equal(t, "shop is destroyed, but its credentials (kubeconfig, password and archives below operate/) could not be deleted from the bucket in 2 tries", open[i].Why)
 	require.Equal(t, []string{"AccessDenied: s3:DeleteObjectVersion"}, open[i].Evidence)
 	h.work(store.SweepArgs{})
 	require.Equal(t, id, h.findings()[lifecycle.Remains], "a sweep does not judge what it does not look at")

@@ -44,6 +44,6 @@ func (c *Controller) logWait(err error, wait time.Duration, about ...any) {
 	var turn later
 	var limited github.RateLimited
 	if !errors.As(err, &turn) && !(errors.As(err, &limited) && limited.Spread) {
-		c.Log.Warn("words wait", append(about, "wait", wait, "err", err)...)
+		c.Log.Warn("update delayed", append(about, "wait", wait, "err", err)...)
 	}
 }

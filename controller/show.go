@@ -103,7 +103,7 @@ func (c *Controller) replaceMissing(ctx context.Context, sub store.Subscriber, w
 	if !errors.Is(err, github.ErrGone) {
 		return external, err
 	}
-	c.Log.Info("left alone: somebody took it away", "cluster", sub.Cluster, "effect", "publish", "place", sub.Kind, "repo", sub.Repo, "number", sub.Number)
+	c.Log.Info("not posted again: somebody deleted it", "cluster", sub.Cluster, "effect", "publish", "place", sub.Kind, "repo", sub.Repo, "number", sub.Number)
 	return 0, c.Store.Mute(ctx, sub.ID)
 }
 

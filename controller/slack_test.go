@@ -53,7 +53,7 @@ func TestAnAnswerInSlackWaitsForItsTime(t *testing.T) {
 	s.Break("chat.postEphemeral", slack.Fault{Code: "account_inactive", Times: 2})
 	require.Equal(t, 10*time.Minute, h.snoozes(job, h.now()))
 	require.Equal(t, time.Hour, h.snoozes(job, h.now().Add(-48*time.Hour)))
-	require.Contains(t, h.log.lines(t, "words wait")[1]["err"], "the bot's account was switched off")
+	require.Contains(t, h.log.lines(t, "update delayed")[1]["err"], "the bot's account was switched off")
 	s.Break("chat.postEphemeral", slack.Fault{Code: "internal_error"})
 	require.ErrorContains(t, h.Work(h.ctx, job, h.now()), "internal_error", "it is tried again soon")
 	require.Zero(t, h.external(job.Reply))
@@ -63,7 +63,7 @@ func TestAnAnswerInSlackWaitsForItsTime(t *testing.T) {
 	_, err := h.store.Pool().Exec(h.ctx, `UPDATE replies SET external_id = 0`)
 	require.NoError(t, err)
 	require.Equal(t, 10*time.Minute, h.snoozes(job, h.now()))
-	waits := h.log.lines(t, "words wait")
+	waits := h.log.lines(t, "update delayed")
 	require.Contains(t, waits[len(waits)-1]["err"], "set slack.bot_token_ref")
 }
 

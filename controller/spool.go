@@ -51,7 +51,7 @@ func (c *Controller) importOne(ctx context.Context, open store.LaunchSpec, doc a
 	case "result":
 		return keep(ctx, open, of, doc.Body, intake.Result, c.Store.Result)
 	}
-	return fmt.Errorf("%w: nothing is known of its kind", errRefused)
+	return fmt.Errorf("%w: unknown kind of document", errRefused)
 }
 
 // spooled is a report from the spool: reading it repeatedly must not make a dead runner look alive.

@@ -45,7 +45,7 @@ type lineWorker struct {
 func (w *lineWorker) Work(ctx context.Context, job *river.Job[store.LineArgs]) error {
 	n, err := w.c.Store.MoveUp(ctx, job.Args.Account, job.Args.Region)
 	if n > 0 {
-		w.c.Log.Debug("line moved up", "account", job.Args.Account, "region", job.Args.Region, "waiting", n)
+		w.c.Log.Debug("queue advanced", "account", job.Args.Account, "region", job.Args.Region, "waiting", n)
 	}
 	return err
 }

@@ -80,7 +80,7 @@ func (m *mind) mayCreate() bool {
 // teardown goes on.
 func (m *mind) quieten() {
 	if n := m.next(); n.Abandoned && n.Phase == DestroyBlocked && !m.wanted() {
-		m.say(Failed, Abandoned, "an admin abandoned it; it stays in all counts until nothing is left")
+		m.say(Failed, Abandoned, "an admin abandoned it; it still counts until nothing is left")
 	}
 }
 
@@ -126,7 +126,7 @@ func (m *mind) release(format string, args ...any) {
 func names(n int) string {
 	switch n {
 	case 0:
-		return "it, and nothing was ever recorded"
+		return "it (no name was ever recorded)"
 	case 1:
 		return "the one name it was recorded under"
 	}

@@ -17,7 +17,7 @@ func (m *mind) configure() {
 	switch {
 	case !n.addonsOwed() || m.d.Open != "" || !m.due():
 	case len(n.Addons) == 0:
-		m.dropConfigure("NoAddons", "it was accepted without any")
+		m.dropConfigure("NoAddons", "the cluster has no add-ons")
 	default:
 		m.say(n.Status, n.Phase, "applying its add-ons again: %s", strings.Join(n.Addons, ", "))
 		m.open(Configure, JobConfigure)
@@ -36,7 +36,7 @@ func (m *mind) settleConfigure(a Attempt) {
 		m.addonsBrought(a)
 	case n.AddonsWanted > a.AddonsWanted:
 		n.AddonFailures = 0
-		m.job(JobConfigure, JobRetrying, "Changed", "its add-ons are to be applied again")
+		m.job(JobConfigure, JobRetrying, "Changed", "another refresh was requested")
 	case ours:
 		n.RetryAt = m.f.Now.Add(m.l.RetryBase)
 		m.job(JobConfigure, JobRetrying, reasonOf(a), a.Message)
@@ -53,7 +53,7 @@ func (m *mind) addonsBrought(a Attempt) {
 	n := m.next()
 	n.AddonsDone, n.AddonFailures = a.AddonsWanted, 0
 	if n.addonsOwed() {
-		m.job(JobConfigure, JobRetrying, "Changed", "its add-ons are to be applied again")
+		m.job(JobConfigure, JobRetrying, "Changed", "another refresh was requested")
 		return
 	}
 	m.say(n.Status, n.Phase, "its add-ons are installed: %s", strings.Join(n.Addons, ", "))
@@ -69,14 +69,14 @@ func (m *mind) oweAddons(a Attempt) {
 	n.AddonsWanted, n.AddonFailures = n.AddonsWanted+1, 1
 	n.RetryAt = m.f.Now.Add(m.l.backoff(1))
 	m.job(JobConfigure, JobRetrying, "AddonsMissing", m.unbrought(a))
-	m.say(Ready, PhaseReady, "installed; %s, and the others are tried again", m.unbrought(a))
+	m.say(Ready, PhaseReady, "installed; %s; the others will be tried again", m.unbrought(a))
 }
 
 // dropConfigure gives up the request. The cluster keeps what it has, and a new request tries again.
 func (m *mind) dropConfigure(code, format string, args ...any) {
 	n, why := m.next(), fmt.Sprintf(format, args...)
 	m.job(JobConfigure, JobFailed, code, why)
-	m.say(n.Status, n.Phase, "its add-ons could not be applied: %s. A refresh tries again", strings.TrimRight(why, "."))
+	m.say(n.Status, n.Phase, "its add-ons could not be applied: %s. To try again, refresh the cluster", strings.TrimRight(why, "."))
 	n.forgetAddons()
 }
 

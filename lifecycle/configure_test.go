@@ -64,7 +64,7 @@ func TestAddonsThatFailAreTriedThreeTimesAndGivenUpUntilSomebodyWantsThemAgain(t
 			require.Equal(t, JobRetrying, w.jobs[1].status)
 		}
 	}
-	require.Equal(t, []any{Ready, PhaseReady, "its add-ons could not be applied: cert-manager never came up. A refresh tries again"}, []any{w.row.Status, w.row.Phase, w.row.Why})
+	require.Equal(t, []any{Ready, PhaseReady, "its add-ons could not be applied: cert-manager never came up. To try again, refresh the cluster"}, []any{w.row.Status, w.row.Phase, w.row.Why})
 	require.Equal(t, JobFailed, w.jobs[1].status)
 	require.False(t, w.row.addonsOwed())
 	w.refresh()
@@ -87,7 +87,7 @@ func TestAClusterWithoutAddonsHasNothingToBring(t *testing.T) {
 	w.reach(t, PhaseReady)
 	w.refresh()
 	w.reconcile(false)
-	require.Equal(t, "its add-ons could not be applied: it was accepted without any. A refresh tries again", w.row.Why)
+	require.Equal(t, "its add-ons could not be applied: the cluster has no add-ons. To try again, refresh the cluster", w.row.Why)
 	require.Len(t, w.attempts, 1)
 	require.Equal(t, JobFailed, w.jobs[1].status)
 }
@@ -96,7 +96,7 @@ func TestAnInstallWithoutItsAddonsIsReadyAndTheyAreTriedAgain(t *testing.T) {
 	for name, seen := range map[string]*int{"1 of its 2 add-ons are installed": number(1), "it is not known which of its add-ons are installed": nil} {
 		w := kindWorld()
 		w.ends(Attempt{Outcome: Succeeded, AddonsSeen: seen})
-		require.Equal(t, []any{Ready, PhaseReady, "installed; " + name + ", and the others are tried again"}, []any{w.row.Status, w.row.Phase, w.row.Why})
+		require.Equal(t, []any{Ready, PhaseReady, "installed; " + name + "; the others will be tried again"}, []any{w.row.Status, w.row.Phase, w.row.Why})
 		require.Equal(t, []publicJob{{JobCreate, JobSucceeded}, {JobConfigure, JobRetrying}}, w.jobs)
 		require.Equal(t, []any{1, 1, w.now.Add(limits.RetryBase)}, []any{w.row.AddonsWanted, w.row.AddonFailures, w.row.RetryAt})
 		w.ends(Attempt{Outcome: Failure, Reason: "AddonsMissing", Message: "not yet", Retryable: true})

@@ -56,7 +56,7 @@ var variable = []struct {
 	{regexp.MustCompile(`^teardown \d+`), "teardown ‹n›"},
 	{regexp.MustCompile(`\d+ teardowns`), "‹n› teardowns"},
 	{regexp.MustCompile(`the \d+ names it was|the one name it was`), "‹names› it was"},
-	{regexp.MustCompile(`still there: [^.;]*|the counts of what is left were not complete`), "‹message›"},
+	{regexp.MustCompile(`still there: [^.;]*|the count of what is left was incomplete`), "‹message›"},
 	{regexp.MustCompile(`the install failed: [^;]*|somebody asked for its end|the end of its time to live|the pull request was closed|` +
 		`its label was removed|its workflow run finished|its claim ended|the profile's maximum lifetime|nobody approved it by ‹time›`), "‹why it ends›"},
 	{regexp.MustCompile(`‹why it ends›, postponed by a hold`), "‹why it ends›"},
@@ -64,7 +64,7 @@ var variable = []struct {
 	{regexp.MustCompile(`it has \d+ workers? again`), "it has ‹n› workers again"},
 	{regexp.MustCompile(`its turn: .*`), "its turn: ‹which quota is full›"},
 	{regexp.MustCompile(`the (install|destroy)er ended with an error|the runner was told to stop|something is left|the account is full|` +
-		`the runner (is gone without a result|ended before it began)|no runner took over within \w+|‹why it ends› before a runner began`), "‹message›"},
+		`the runner ended (without a result|before it began)|no runner claimed it within \w+|‹why it ends› before a runner began`), "‹message›"},
 }
 
 func plain(moves map[move]bool) map[move]bool {

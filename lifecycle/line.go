@@ -60,9 +60,9 @@ func (l Line) passes(last Attempt, again time.Duration) time.Time {
 // waits says what a cluster without capacity waits for, without its position, which is shown beside it.
 func (m *mind) waits(a Attempt) string {
 	if m.f.Line.Place == 0 {
-		return "no room in the cloud account: " + a.Message
+		return "not enough capacity in the cloud account: " + a.Message
 	}
-	words := "waiting for room in the cloud account: " + m.f.Line.For
+	words := "waiting for capacity in the cloud account: " + m.f.Line.For
 	if m.f.Line.Passed != "" {
 		words += "; " + m.f.Line.Passed
 	}

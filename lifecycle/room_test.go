@@ -28,19 +28,19 @@ func TestWhetherADemandFits(t *testing.T) {
 		wait, never string
 	}{
 		"an empty account":                                {demand: eips(5, 0, 5, 5, nil)},
-		"strangers use it":                                {demand: eips(5, 3, 3, 3, nil), wait: "Elastic IPs: 3 needed, 3 of 5 are in use or set aside"},
-		"more than the limit":                             {demand: eips(5, 0, 6, 6, nil), never: "Elastic IPs: 6 needed and the limit is 5"},
+		"strangers use it":                                {demand: eips(5, 3, 3, 3, nil), wait: "Elastic IPs: 3 needed, 3 of 5 are in use or reserved"},
+		"more than the limit":                             {demand: eips(5, 0, 6, 6, nil), never: "Elastic IPs: 6 needed, but the limit is 5"},
 		"what could not be measured blocks nobody":        {demand: unknown, held: []Holding{holds("a", false, 9, 9)}},
 		"what is not needed blocks nobody":                {demand: eips(5, 9, 0, 0, nil)},
-		"one installs beside and made nothing yet":        {demand: eips(5, 0, 3, 3, nil), held: []Holding{holds("a", false, 3, 1)}, wait: "Elastic IPs: 3 needed, 3 of 5 are in use or set aside"},
+		"one installs beside and made nothing yet":        {demand: eips(5, 0, 3, 3, nil), held: []Holding{holds("a", false, 3, 1)}, wait: "Elastic IPs: 3 needed, 3 of 5 are in use or reserved"},
 		"a ready one is visible and counted once":         {demand: eips(6, 3, 3, 3, map[string]int{"a": 3}), held: []Holding{holds("a", true, 4, 3)}},
-		"one that installs counts with what it needs":     {demand: eips(6, 1, 3, 3, map[string]int{"a": 1}), held: []Holding{holds("a", false, 4, 3)}, wait: "Elastic IPs: 3 needed, 4 of 6 are in use or set aside"},
-		"one that uses more than it asked for":            {demand: eips(6, 5, 2, 2, map[string]int{"a": 5}), held: []Holding{holds("a", true, 3, 3)}, wait: "Elastic IPs: 2 needed, 5 of 6 are in use or set aside"},
+		"one that installs counts with what it needs":     {demand: eips(6, 1, 3, 3, map[string]int{"a": 1}), held: []Holding{holds("a", false, 4, 3)}, wait: "Elastic IPs: 3 needed, 4 of 6 are in use or reserved"},
+		"one that uses more than it asked for":            {demand: eips(6, 5, 2, 2, map[string]int{"a": 5}), held: []Holding{holds("a", true, 3, 3)}, wait: "Elastic IPs: 2 needed, 5 of 6 are in use or reserved"},
 		"a ready one holds what lasts":                    {demand: eips(6, 0, 3, 3, nil), held: []Holding{holds("a", true, 4, 3)}},
-		"one that nothing is set aside for is a stranger": {demand: eips(5, 3, 3, 3, map[string]int{"a": 3}), wait: "Elastic IPs: 3 needed, 3 of 5 are in use or set aside"},
-		"others wait longer":                              {demand: eips(5, 0, 3, 3, nil), ahead: []Holding{holds("b", false, 3, 3)}, wait: "Elastic IPs: 3 needed, 0 of 5 are in use or set aside and 3 are waited for longer"},
+		"one that nothing is set aside for is a stranger": {demand: eips(5, 3, 3, 3, map[string]int{"a": 3}), wait: "Elastic IPs: 3 needed, 3 of 5 are in use or reserved"},
+		"others wait longer":                              {demand: eips(5, 0, 3, 3, nil), ahead: []Holding{holds("b", false, 3, 3)}, wait: "Elastic IPs: 3 needed, 0 of 5 are in use or reserved, and clusters ahead in the queue need 3"},
 		"others wait longer and both fit":                 {demand: eips(6, 0, 3, 3, nil), ahead: []Holding{holds("b", false, 3, 3)}},
-		"another zone is another quota":                   {demand: zoned, held: []Holding{holds("a", false, 3, 3)}, wait: "Elastic IPs in us-east-1a: 1 needed, 5 of 5 are in use or set aside"},
+		"another zone is another quota":                   {demand: zoned, held: []Holding{holds("a", false, 3, 3)}, wait: "Elastic IPs in us-east-1a: 1 needed, 5 of 5 are in use or reserved"},
 		"a listing that lags counts no stranger twice":    {demand: eips(5, 1, 2, 2, map[string]int{"a": 3}), held: []Holding{holds("a", true, 3, 3)}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -49,7 +49,7 @@ func TestWhetherADemandFits(t *testing.T) {
 		})
 	}
 	wait, never := Fits([]Quota{eips(5, 5, 1, 1, nil), {Service: "vpc", Code: "L-F678F1CE", Limit: 5, Used: 5, Need: 1}}, nil, nil)
-	require.Equal(t, "Elastic IPs: 1 needed, 5 of 5 are in use or set aside; vpc L-F678F1CE: 1 needed, 5 of 5 are in use or set aside", wait)
+	require.Equal(t, "Elastic IPs: 1 needed, 5 of 5 are in use or reserved; vpc L-F678F1CE: 1 needed, 5 of 5 are in use or reserved", wait)
 	require.Empty(t, never)
 }
 

@@ -101,9 +101,9 @@ func uncounted(a Attempt) string {
 	case a.Outcome != Succeeded:
 		return a.Message
 	case a.WorkersSeen == nil:
-		return "no count of the workers came with it"
+		return "the workers were not counted"
 	}
-	return fmt.Sprintf("%s were counted", workers(*a.WorkersSeen))
+	return fmt.Sprintf("%s ready", workers(*a.WorkersSeen))
 }
 
 func workers(n int) string {

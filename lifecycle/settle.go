@@ -36,7 +36,7 @@ func (m *mind) settleCreate(a Attempt) {
 			n.ReadyAt = m.f.Now
 		}
 		if m.wanted() {
-			m.say(Ready, PhaseReady, "installed by try %d of %d", try, n.MaxTries)
+			m.say(Ready, PhaseReady, "installed on try %d of %d", try, n.MaxTries)
 			m.oweAddons(a)
 		}
 		return
@@ -88,7 +88,7 @@ func (m *mind) retryWords(a Attempt, try int) {
 		m.say(Creating, Cleaning, "try %d of %d did not finish (%s); what it created is removed first", try, m.next().MaxTries, a.Message)
 		return
 	}
-	m.say(Pending, Queued, "try %d of %d created nothing (%s); the next one follows", try, m.next().MaxTries, a.Message)
+	m.say(Pending, Queued, "try %d of %d created nothing (%s); the next try follows", try, m.next().MaxTries, a.Message)
 }
 
 func (m *mind) settleDestroy(a Attempt) {
@@ -114,13 +114,13 @@ func (m *mind) settleDestroy(a Attempt) {
 	case len(n.Blockers) > 0:
 		what = "still there: " + strings.Join(named(n.Blockers), ", ")
 	case what == "":
-		what = "the counts of what is left were not complete"
+		what = "the count of what is left was incomplete"
 	}
 	if len(n.Blockers) == 0 && a.Next != "" {
 		what = strings.TrimRight(what, ".") + ". " + strings.ToUpper(a.Next[:1]) + strings.TrimRight(a.Next[1:], ".")
 	}
 	if n.DestroyFailures >= m.l.BlockAfter && n.Phase != Abandoned {
-		m.say(Failed, DestroyBlocked, "%d teardowns left something behind; %s. The next try is at %s; it is tried until nothing is left",
+		m.say(Failed, DestroyBlocked, "%d teardowns left something behind; %s. The next try is at %s; ocpctl retries until nothing is left",
 			n.DestroyFailures, what, n.RetryAt.UTC().Format("15:04:05 MST on 2 January"))
 		return
 	}

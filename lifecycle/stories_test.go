@@ -49,7 +49,7 @@ func (w *world) stayUnreleased(t *testing.T) {
 func TestAPullRequestsClusterIsReadyAndGoneAfterItCloses(t *testing.T) {
 	w := kindWorld()
 	w.reach(t, PhaseReady)
-	require.Equal(t, "installed by try 1 of 2", w.row.Why)
+	require.Equal(t, "installed on try 1 of 2", w.row.Why)
 	require.Equal(t, w.now.UTC(), w.row.ReadyAt)
 	w.tick(2 * time.Hour)
 	w.setEnd(prClosed, w.now.Add(endGrace))
@@ -239,7 +239,7 @@ func TestAFullAccountWaitsWithoutSpendingATry(t *testing.T) {
 		r.result = &Attempt{Outcome: Waiting, Reason: "NoCapacity", Message: "no elastic IP is left"}
 	})
 	w.reach(t, AwaitingCapacity)
-	require.Equal(t, "no room in the cloud account: no elastic IP is left", w.row.Why)
+	require.Equal(t, "not enough capacity in the cloud account: no elastic IP is left", w.row.Why)
 	require.Zero(t, w.row.Tries)
 	w.reach(t, PhaseReady)
 }
@@ -254,7 +254,7 @@ func TestOneInLineSaysItsPlaceAndGoesWhenRoomComesFree(t *testing.T) {
 		r.result = &Attempt{Outcome: Waiting, Reason: "QuotaInUse", Message: "elastic IPs: 3 are needed"}
 	})
 	w.reach(t, AwaitingCapacity)
-	require.Equal(t, "waiting for room in the cloud account: the account is full", w.row.Why)
+	require.Equal(t, "waiting for capacity in the cloud account: the account is full", w.row.Why)
 	require.Equal(t, []any{4, 0, "QuotaInUse"}, []any{w.row.Place, w.row.Tries, w.row.FailReason})
 	require.Equal(t, w.attempts[0].ClosedAt.Add(limits.backoff(4)), w.row.WakeAt, "it looks again even if nobody tells it anything")
 
@@ -319,7 +319,7 @@ func TestARunnerLostInLineSpendsNoTry(t *testing.T) {
 		w.poked = true
 		w.until(func() bool { return w.row.Phase == AwaitingCapacity && w.row.Seen == lost+1 })
 		require.Equal(t, []any{Lost, 0, 1, ""}, []any{w.attempts[lost].Outcome, w.row.Tries, w.row.Place, w.row.FailReason})
-		require.Equal(t, "waiting for room in the cloud account: the account is full", w.row.Why)
+		require.Equal(t, "waiting for capacity in the cloud account: the account is full", w.row.Why)
 	}
 	w.reach(t, PhaseReady)
 }

@@ -53,7 +53,7 @@ func (g Group) orphaned(byID, byName map[string]*KnownCluster) (why, cluster str
 		return "it appeared after its cluster was destroyed", owner.ID
 	}
 	if owner.Phase == Released {
-		return "its cluster was destroyed with a count of zero, but it exists", owner.ID
+		return "its cluster was destroyed and the final count was zero, but it still exists", owner.ID
 	}
 	return "", ""
 }
@@ -70,7 +70,7 @@ func (c KnownCluster) troubles(now time.Time, l SweepLimits) (found []Finding) {
 	moving := c.Status == Creating || c.Status == Destroying
 	switch {
 	case now.Sub(c.WakeAt) >= l.WakeMargin: // a zero wake-up time counts as due since for ever
-		say(Stuck, c.WakeAt, nil, "%s was not looked at when it was due", c.Name)
+		say(Stuck, c.WakeAt, nil, "%s was not reconciled when it was due", c.Name)
 	case moving && now.Sub(c.MovedAt) >= l.StillFor:
 		say(Stuck, c.MovedAt, nil, "%s is stuck in phase %s", c.Name, c.Phase)
 	}

@@ -46,7 +46,7 @@ func TestASweepFindsWhatNoLivingClusterAnswersFor(t *testing.T) {
 		"nothing to tell an owner by":          {seen(func(g *Group) { g.Cluster, g.Identity = "", "" }), "it belongs to no known cluster", ""},
 		"a name its living cluster never knew": {seen(func(g *Group) { g.Identity = "infra-q" }), "tagged with a live cluster that never recorded this name, so its teardown would not find it", "a"},
 		"a released cluster's": {seen(func(g *Group) { g.Cluster, g.Identity, g.FirstSeen = "z", "infra-z", epoch.Add(-48*time.Hour) }),
-			"its cluster was destroyed with a count of zero, but it exists", "z"},
+			"its cluster was destroyed and the final count was zero, but it still exists", "z"},
 		"a released cluster's, come later":         {seen(func(g *Group) { g.Cluster, g.Identity = "z", "infra-z" }), "it appeared after its cluster was destroyed", "z"},
 		"a released cluster's tag on another name": {seen(func(g *Group) { g.Cluster, g.Identity = "z", "infra-q" }), "it appeared after its cluster was destroyed", "z"},
 	} {

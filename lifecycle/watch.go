@@ -46,7 +46,7 @@ func (m *mind) watchUnclaimed(a Attempt, needless string) {
 	case m.f.Runner == Ended:
 		m.close(a, Lost, "the runner ended before it began")
 	case m.f.Now.Sub(a.OpenedAt) >= m.l.LaunchPatience:
-		m.close(a, Lost, "no runner took over within %s", m.l.LaunchPatience)
+		m.close(a, Lost, "no runner claimed it within %s", m.l.LaunchPatience)
 	case m.f.Runner != Alive:
 		m.effect(Launch, a.Number) // launching twice has no further effect
 	}

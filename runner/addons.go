@@ -18,8 +18,8 @@ import (
 // cluster under its own name.
 func (a *attempt) configure(ctx context.Context) error {
 	for _, p := range []phase{
-		{"restoring", 2, "fetching the way into the cluster", func(ctx context.Context) error { return a.fetchKubeconfig(ctx, a.spec.KubeconfigRef) }},
-		{"configuring", 10, "bringing its add-ons", func(ctx context.Context) error { return a.bringAll(ctx, 10, 95) }},
+		{"restoring", 2, "fetching the kubeconfig", func(ctx context.Context) error { return a.fetchKubeconfig(ctx, a.spec.KubeconfigRef) }},
+		{"configuring", 10, "applying add-ons", func(ctx context.Context) error { return a.bringAll(ctx, 10, 95) }},
 	} {
 		if err := a.begin(ctx, p); err != nil {
 			return err
@@ -67,7 +67,7 @@ func (a *attempt) useOwnKubeconfig(ctx context.Context) (err error) {
 
 // noneOf reports for every add-on that the cluster could not be reached.
 func (a *attempt) noneOf(err error) {
-	f := failure{Reason: "RunnerError", Message: strings.ReplaceAll(err.Error(), a.cfg.WorkDir, "…"), Next: "an administrator of this installation finds more in the runner's log"}
+	f := failure{Reason: "RunnerError", Message: strings.ReplaceAll(err.Error(), a.cfg.WorkDir, "…"), Next: "ask an administrator of this installation to check the runner's log"}
 	_ = errors.As(err, &f)
 	for _, addon := range a.spec.Addons {
 		a.tellOf(contract.AddonState{Name: addon.Name, Reason: f.Reason, Message: f.Message, Next: f.Next})
@@ -79,14 +79,14 @@ func (a *attempt) noneOf(err error) {
 func (a *attempt) bringAll(ctx context.Context, from, to int) error {
 	until := time.Now().Add(a.cfg.Timings.Addons)
 	for i, addon := range a.spec.Addons {
-		a.say.Step(from+(to-from)*i/len(a.spec.Addons), fmt.Sprintf("bringing the add-on %s (%d of %d)", addon.Name, i+1, len(a.spec.Addons)))
+		a.say.Step(from+(to-from)*i/len(a.spec.Addons), fmt.Sprintf("applying add-on %s (%d of %d)", addon.Name, i+1, len(a.spec.Addons)))
 		state := a.bring(ctx, addon, until)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		a.tellOf(state)
 	}
-	a.say.Step(to, fmt.Sprintf("%d of %d add-ons are there", a.there(), len(a.spec.Addons)))
+	a.say.Step(to, fmt.Sprintf("%d of %d add-ons are installed", a.there(), len(a.spec.Addons)))
 	return nil
 }
 
@@ -133,7 +133,7 @@ func (a *attempt) missing() error {
 	if len(words) == 0 {
 		return nil
 	}
-	f.Message = fmt.Sprintf("%d of %d add-ons are there; %s", a.there(), len(a.spec.Addons), strings.Join(words, "; "))
+	f.Message = fmt.Sprintf("%d of %d add-ons are installed; %s", a.there(), len(a.spec.Addons), strings.Join(words, "; "))
 	return f
 }
 
@@ -147,7 +147,7 @@ const (
 
 // bring applies one add-on and waits until it works.
 func (a *attempt) bring(ctx context.Context, addon contract.Addon, until time.Time) contract.AddonState {
-	state := contract.AddonState{Name: addon.Name, Next: "look at what the reason names in the cluster, then have its add-ons tried again: ocpctl refresh " + a.spec.Name}
+	state := contract.AddonState{Name: addon.Name, Next: "fix what the message names in the cluster, then run: ocpctl refresh " + a.spec.Name}
 	patience := earlier(until, time.Now().Add(a.cfg.Timings.Reach))
 	err := a.again(ctx, patience, func() error {
 		return a.tellOC(ctx, []byte(addon.Manifests), "apply", "--server-side", "--force-conflicts", "--field-manager=ocpctl", "-f", "-")

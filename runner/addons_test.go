@@ -119,7 +119,7 @@ func TestAnAddonThatFailsSaysWhyAndKeepsNoOtherFromComing(t *testing.T) {
 			require.Contains(t, state.Message, c.words)
 			require.Contains(t, state.Next, "ocpctl refresh shop")
 			require.Equal(t, there["pr-namespace"], w.addonsTold()["pr-namespace"])
-			require.Contains(t, result.Message, "1 of 2 add-ons are there; cert-manager: ")
+			require.Contains(t, result.Message, "1 of 2 add-ons are installed; cert-manager: ")
 			require.Equal(t, state.Next, result.Next)
 		})
 	}

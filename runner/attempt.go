@@ -87,8 +87,8 @@ func (a *attempt) work(ctx context.Context) contract.Result {
 			}
 		default:
 			err = failure{
-				Reason: "UnknownKind", Whose: contract.WhoseOurs, Message: fmt.Sprintf("this runner knows no attempt of kind %q: it is older than its server", a.spec.Kind),
-				Next: "an administrator of this installation upgrades ocpctl-runner",
+				Reason: "UnknownKind", Whose: contract.WhoseOurs, Message: fmt.Sprintf("this runner does not support attempts of kind %q: it is older than the server", a.spec.Kind),
+				Next: "ask an administrator of this installation to upgrade ocpctl-runner",
 			}
 		}
 	}
@@ -99,17 +99,17 @@ func (a *attempt) work(ctx context.Context) contract.Result {
 func (a *attempt) prepare(ctx context.Context) (err error) {
 	if !plainVersion.MatchString(a.spec.Version) {
 		return failure{
-			Reason: "UnknownVersion", Whose: contract.WhoseOurs, Message: fmt.Sprintf("%q is no OpenShift version", a.spec.Version),
-			Next: "an administrator of this installation corrects the profile; a version looks like 4.20.3",
+			Reason: "UnknownVersion", Whose: contract.WhoseOurs, Message: fmt.Sprintf("%q is not an OpenShift version", a.spec.Version),
+			Next: "ask an administrator of this installation to correct the profile; a version looks like 4.20.3",
 		}
 	}
 	temp := filepath.Join(a.cfg.WorkDir, "tmp")
 	if err := os.MkdirAll(temp, 0o700); err != nil {
-		return fmt.Errorf("make the work directory: %w", err)
+		return fmt.Errorf("create the work directory: %w", err)
 	}
 	a.log, err = os.OpenFile(filepath.Join(a.cfg.WorkDir, "attempt.log"), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
-		return fmt.Errorf("make the attempt's log: %w", err)
+		return fmt.Errorf("create the attempt's log: %w", err)
 	}
 	a.store, err = artifacts.New(ctx, artifacts.Config{
 		Bucket: a.spec.Bucket, KMSKey: a.spec.KMSKey, OperateKMSKey: a.spec.OperateKMSKey, Credentials: a.bucketCredentials(), TempDir: temp, Now: a.cfg.Now,
@@ -171,22 +171,22 @@ func (a *attempt) compareAccount(ctx context.Context) error {
 	if errors.Is(err, cloud.ErrCredentials) {
 		return failure{
 			Reason: "CredentialsRefused", Whose: contract.WhoseOurs,
-			Message: fmt.Sprintf("nothing was begun: %v", err),
-			Next:    "an administrator of this installation renews them, and tests them with: aws sts get-caller-identity",
+			Message: fmt.Sprintf("nothing was started: %v", err),
+			Next:    "ask an administrator of this installation to renew them and to test them with: aws sts get-caller-identity",
 		}
 	}
 	if errors.Is(err, cloud.ErrCredentialsExpired) {
 		return failure{
 			Reason: "CredentialsExpired", Whose: contract.WhoseOurs, Retryable: true,
-			Message: fmt.Sprintf("nothing was begun: %v", err),
-			Next:    "the next attempt starts with new credentials; if those are too old as well, an administrator of this installation looks at what renews them",
+			Message: fmt.Sprintf("nothing was started: %v", err),
+			Next:    "the next attempt uses new credentials; if they have expired as well, ask an administrator of this installation to check what renews them",
 		}
 	}
 	if err != nil {
 		return failure{
 			Reason: "CloudUnanswered", Whose: contract.WhoseCloud, Retryable: true,
-			Message: fmt.Sprintf("the cloud did not say which account the runner's credentials belong to (%v), so nothing was begun", err),
-			Next:    "try again later; if it stays so, an administrator asks with the same credentials: aws sts get-caller-identity",
+			Message: fmt.Sprintf("ocpctl could not find out which account the runner's credentials belong to (%v), so nothing was started", err),
+			Next:    "try again later; if it happens again, ask an administrator to run with the same credentials: aws sts get-caller-identity",
 		}
 	}
 	a.account = account
@@ -206,8 +206,8 @@ func (a *attempt) compareAccount(ctx context.Context) error {
 func wrongAccount(have, want string) failure {
 	return failure{
 		Reason: "WrongAccount", Whose: contract.WhoseOurs,
-		Message: fmt.Sprintf("the runner's credentials belong to account %s, the cluster to account %s; nothing was done", have, want),
-		Next:    "an administrator of this installation gives the runner credentials of account " + want,
+		Message: fmt.Sprintf("the runner's credentials belong to account %s, but the cluster belongs to account %s; nothing was changed", have, want),
+		Next:    "ask an administrator of this installation to give the runner credentials for account " + want,
 	}
 }
 

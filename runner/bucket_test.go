@@ -79,5 +79,5 @@ func TestABucketThatCannotBeWrittenIsReportedWithItsReason(t *testing.T) {
 	for _, r := range w.reports {
 		steps = append(steps, r.Step)
 	}
-	require.Contains(t, strings.Join(steps, "\n"), "storing the archive for the teardown failed and is tried again: ")
+	require.Contains(t, strings.Join(steps, "\n"), "storing the archive for the teardown failed, retrying: ")
 }

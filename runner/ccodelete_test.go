@@ -84,7 +84,7 @@ func TestHowCcoctlEndsDecidesNothing(t *testing.T) {
 				os.Remove(filepath.Join(w.cfg.Installers, "4.20.3", program))
 			}
 			w.cfg.Env = []string{"PATH=/nowhere"}
-		}, 127, "what it made as " + cco1 + " is removed by name and counted"},
+		}, 127, "what it created as " + cco1 + " is removed by name and counted"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newTeardown(t)

@@ -20,7 +20,7 @@ const ccoDeadline = 15 * time.Minute
 // gets its credentials. Their name is recorded before the first of them exists, because the installer's teardown never removes them.
 func (a *attempt) claiming(ctx context.Context) error {
 	if a.spec.CredentialsMode != modeManual {
-		a.note("credentials mode %s: nothing of this cluster lives outside the installer, so claiming has nothing to do", cmp.Or(a.spec.CredentialsMode, modeMint))
+		a.note("credentials mode %s: nothing is created outside the installer, so there is nothing to claim", cmp.Or(a.spec.CredentialsMode, modeMint))
 		return nil
 	}
 	tool, err := a.ccoctl(ctx)
@@ -36,7 +36,7 @@ func (a *attempt) claiming(ctx context.Context) error {
 	}}); err != nil {
 		return err
 	}
-	a.cfg.Log.Info("name of the credentials recorded", "name", a.ccoName)
+	a.cfg.Log.Info("ccoctl name recorded", "name", a.ccoName)
 	return a.createCredentials(ctx, tool)
 }
 
@@ -47,7 +47,7 @@ func (a *attempt) ccoDir(name string) string { return filepath.Join(a.cfg.WorkDi
 func (a *attempt) credentialsRequests(ctx context.Context) error {
 	config := a.ccoDir("install-config.yaml")
 	if err := os.MkdirAll(a.ccoDir(""), 0o700); err != nil {
-		return fmt.Errorf("make a folder for ccoctl: %w", err)
+		return fmt.Errorf("create a directory for ccoctl: %w", err)
 	}
 	if err := os.WriteFile(config, []byte(a.spec.InstallConfig), 0o600); err != nil { // without secrets: oc only reads platform and capabilities
 		return fmt.Errorf("write the install-config for oc: %w", err)
@@ -73,7 +73,7 @@ func (a *attempt) createCredentials(ctx context.Context, tool *installer.Tool) e
 		if err != nil || ctx.Err() != nil || exit.Code == 0 || run == ccoRuns || !otherProviderGone.MatchString(last) {
 			break
 		}
-		a.note("ccoctl met an identity provider of another cluster that was just deleted; it is run again (%d of %d)", run+1, ccoRuns)
+		a.note("ccoctl failed because another cluster's identity provider was just deleted; running it again (%d of %d)", run+1, ccoRuns)
 		if sleep(ctx, a.cfg.Timings.RetryMax) != nil {
 			break // the switch below says why
 		}
@@ -112,11 +112,11 @@ func (a *attempt) runCCO(ctx context.Context, tool *installer.Tool) (exit instal
 // checkCredentials checks that ccoctl wrote what the installer needs, and registers the signer's key as a secret.
 func (a *attempt) checkCredentials() error {
 	if made, err := os.ReadDir(a.ccoDir("out/manifests")); err != nil || len(made) == 0 {
-		return ccoFailed("ccoctl ended well, but wrote no manifests")
+		return ccoFailed("ccoctl succeeded, but wrote no manifests")
 	}
 	key, err := os.ReadFile(a.ccoDir("out/tls/bound-service-account-signing-key.key"))
 	if err != nil || len(key) == 0 {
-		return ccoFailed("ccoctl ended well, but wrote no signing key")
+		return ccoFailed("ccoctl succeeded, but wrote no signing key")
 	}
 	a.cfg.Redact.Add(secret.New(string(key)))
 	return nil
@@ -124,8 +124,8 @@ func (a *attempt) checkCredentials() error {
 
 func ccoFailed(words string) failure {
 	return failure{
-		Reason: "CredentialsNotCreated", Whose: contract.WhoseOurs, Message: "the cluster's roles could not be made: " + words, Retryable: true,
-		Next: "try again later; if it stays so, an administrator gives the runner's identity the rights ccoctl needs (IAM roles, OIDC providers, S3 buckets)",
+		Reason: "CredentialsNotCreated", Whose: contract.WhoseOurs, Message: "the cluster's roles could not be created: " + words, Retryable: true,
+		Next: "try again later; if it happens again, ask an administrator to give the runner's identity the permissions that ccoctl needs (IAM roles, OIDC providers, S3 buckets)",
 	}
 }
 
@@ -138,7 +138,7 @@ func (a *attempt) addCredentials() error {
 		{"out/manifests", "manifests"}, {"out/tls", "tls"}, {"credentials-requests", "credentials-requests"},
 	} {
 		if err := copyFiles(a.ccoDir(each.from), filepath.Join(a.dir, each.to)); err != nil {
-			return fmt.Errorf("add what ccoctl made: %w", err)
+			return fmt.Errorf("add the files that ccoctl wrote: %w", err)
 		}
 	}
 	return nil

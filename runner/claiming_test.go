@@ -207,7 +207,7 @@ func TestMintClaimsNothingAndSaysSo(t *testing.T) {
 	w := newWorld(t, contract.KindCreate)
 	require.NoError(t, w.run(t.Context()))
 	require.Equal(t, "succeeded", w.result().Outcome)
-	require.Contains(t, w.logText(), "claiming has nothing to do")
+	require.Contains(t, w.logText(), "there is nothing to claim")
 	require.Len(t, w.records, 1)
 	require.Empty(t, w.records[0].Identity.CCOName)
 }

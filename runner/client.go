@@ -20,14 +20,14 @@ import (
 
 // Why an attempt is stopped, as the cause of its context.
 var (
-	errLeaseOver = errors.New("the server was not heard of for the whole lease")
-	errRefused   = errors.New("the server refused the request for good")
+	errLeaseOver = errors.New("the server did not respond during the whole lease")
+	errRefused   = errors.New("the server permanently refused the request")
 )
 
 // stopAsked is the server's request to stop.
 type stopAsked struct{ why string }
 
-func (s stopAsked) Error() string { return "the server asked to stop: " + s.why }
+func (s stopAsked) Error() string { return "the server requested a stop: " + s.why }
 
 // client calls the Status API. Every response renews token and lease, and one that says stop ends the work.
 type client struct {

@@ -75,7 +75,7 @@ func refused(words string) bool {
 
 // insist queries the cluster and retries for a while: its API moves between machines now and then.
 func (a *attempt) insist(ctx context.Context, args ...string) ([]byte, error) {
-	const step = "asking the cluster's API"
+	const step = "querying the cluster's API"
 	defer a.say.Recovered(step)
 	until := time.Now().Add(a.cfg.Timings.Reach)
 	for wait := a.cfg.Timings.RetryMin; ; wait = min(2*wait, a.cfg.Timings.RetryMax) {
@@ -88,16 +88,16 @@ func (a *attempt) insist(ctx context.Context, args ...string) ([]byte, error) {
 		case errors.Is(err, errRefusedByOC):
 			return nil, failure{
 				Reason: "ScaleRefused", Whose: contract.WhoseUser, Message: fmt.Sprintf("the cluster refused it: %v", err),
-				Next: "look at what the reason names in the cluster (oc get machinesets -n " + machineAPI + "), or ask for a new cluster",
+				Next: "check what the message names in the cluster (oc get machinesets -n " + machineAPI + "), or request a new cluster",
 			}
 		case time.Now().After(until):
 			return nil, failure{
 				Reason: "ClusterUnreachable", Whose: contract.WhoseCloud, Retryable: true, Message: fmt.Sprintf("the cluster's API did not answer: %v", err),
-				Next: "try again later; if it stays so, look whether its control plane runs, and whether the runner reaches its API",
+				Next: "try again later; if it happens again, check that its control plane runs and that the runner can reach its API",
 			}
 		}
 		a.say.Retrying(step, err)
-		a.cfg.Log.Warn("the cluster did not answer, trying again", "err", err.Error())
+		a.cfg.Log.Warn("the cluster did not answer, retrying", "err", err.Error())
 		if err := sleep(ctx, wait); err != nil {
 			return nil, err
 		}

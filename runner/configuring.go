@@ -58,7 +58,7 @@ func (a *attempt) keep(ctx context.Context, key string, data []byte, patience ti
 		err = failure{
 			Reason: "ArtifactsUnavailable", Whose: contract.WhoseOurs, Retryable: true,
 			Message: fmt.Sprintf("the cluster is up, but its credentials could not be stored in the artifact bucket (%v)", err),
-			Next:    "wait: it is removed and tried again; if it stays so, an administrator looks at the artifact bucket and the runner's rights to it",
+			Next:    "wait: ocpctl removes the cluster and tries again; if it happens again, ask an administrator to check the artifact bucket and the runner's permissions for it",
 		}
 	}
 	return err

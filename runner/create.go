@@ -9,7 +9,7 @@ import (
 )
 
 // errStale means that the install directory has become too old to be installed from.
-var errStale = errors.New("the install directory has grown too old before its record was acknowledged")
+var errStale = errors.New("the install directory became too old before its record was acknowledged")
 
 // renderTries limits how often a stale directory is rendered again: what was slow will be slow again.
 const renderTries = 3
@@ -18,8 +18,8 @@ const renderTries = 3
 // needs a teardown, which is another attempt's work.
 func (a *attempt) create(ctx context.Context) (*contract.Outputs, error) {
 	for _, p := range []phase{
-		{"preflight", 1, "looking at the account, its limits, the zone and the name", a.preflight},
-		{"claiming", 3, "making what lives outside the installer", a.claiming},
+		{"preflight", 1, "checking the account, its limits, the DNS zone and the name", a.preflight},
+		{"claiming", 3, "preparing the cluster's cloud credentials", a.claiming},
 	} {
 		if err := a.begin(ctx, p); err != nil {
 			return nil, err
@@ -47,18 +47,18 @@ func (a *attempt) renderAndRecord(ctx context.Context) error {
 		if err := a.begin(ctx, phase{"rendering", 4, "writing the install directory", a.rendering}); err != nil {
 			return err
 		}
-		err := a.begin(ctx, phase{"recording", 8, "keeping the cluster's identity safe", a.recording})
+		err := a.begin(ctx, phase{"recording", 8, "storing the cluster's identity", a.recording})
 		if err == nil { // from now on the signer's key is stored in the cluster
 			return os.RemoveAll(a.ccoDir(""))
 		}
 		if !errors.Is(err, errStale) {
 			return err
 		}
-		a.note("the install directory of %s has grown too old and is rendered again", a.identity.InfraID)
+		a.note("the install directory of %s is too old and is rendered again", a.identity.InfraID)
 	}
 	return failure{
 		Reason: "ArtifactsTooSlow", Whose: contract.WhoseOurs, Retryable: true,
-		Message: "the install directory grew too old before it could be stored, so nothing was installed",
-		Next:    "try again later; if it stays so, an administrator looks at the artifact bucket",
+		Message: "the install directory became too old before it could be stored, so nothing was installed",
+		Next:    "try again later; if it happens again, ask an administrator to check the artifact bucket",
 	}
 }

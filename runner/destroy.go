@@ -7,7 +7,7 @@ import "context"
 func (a *attempt) destroy(ctx context.Context) error {
 	var dirs []string
 	for _, p := range []phase{
-		{"restoring", 2, "fetching the cluster's own records", func(ctx context.Context) (err error) {
+		{"restoring", 2, "fetching the cluster's records", func(ctx context.Context) (err error) {
 			dirs, err = a.restoring(ctx)
 			return err
 		}},

@@ -169,7 +169,7 @@ func TestAMissingSnapshotNeverMeansNothingToDestroy(t *testing.T) {
 			w.spec.Snapshots = []contract.Snapshot{w.archived("shop-00001")}
 			t.Setenv("AWS_ENDPOINT_URL_S3", "http://127.0.0.1:1")
 			t.Setenv("AWS_MAX_ATTEMPTS", "1")
-			return "the teardown needs the server's record alone"
+			return "the teardown uses only the server's record"
 		},
 		"one file of the newest archive is corrupt": func(t *testing.T, w *world) string {
 			older, newest := w.archived("shop-00001"), w.archived("shop-00001")

@@ -47,7 +47,7 @@ func (a *attempt) destroying(ctx context.Context, dirs []string) error {
 // refuseContested ends the teardown before anything is deleted if a destroyer would also take resources with another cluster's mark:
 // destroyers delete by tag without asking. It is retried like every teardown.
 func (a *attempt) refuseContested(ctx context.Context) error {
-	a.say.Step(8, "looking for resources that another cluster owns too")
+	a.say.Step(8, "checking for resources that another cluster also owns")
 	contested, err := a.cloud.Contested(ctx, a.target())
 	switch {
 	case ctx.Err() != nil:
@@ -55,8 +55,8 @@ func (a *attempt) refuseContested(ctx context.Context) error {
 	case err != nil:
 		return failure{
 			Reason: "CloudUnanswered", Whose: contract.WhoseCloud, Retryable: true,
-			Message: fmt.Sprintf("nothing was deleted: whether another cluster owns a resource too could not be found out (%v)", err),
-			Next:    "wait: it is tried again by itself; if it stays so, an administrator lets the runner's credentials call what was refused",
+			Message: fmt.Sprintf("nothing was deleted, because ocpctl could not check whether another cluster also owns some of the resources (%v)", err),
+			Next:    "wait: ocpctl tries again; if it happens again, ask an administrator to allow the refused calls for the runner's credentials",
 		}
 	case len(contested) == 0:
 		return nil
@@ -70,8 +70,8 @@ func (a *attempt) refuseContested(ctx context.Context) error {
 	}
 	return failure{
 		Reason: "ResourcesContested", Whose: contract.WhoseOurs, Retryable: true,
-		Message: "nothing was deleted: these resources carry this cluster's mark and another's: " + strings.Join(named, "; "),
-		Next:    "an administrator finds out whose each resource is and removes the tag that does not belong there; the teardown is tried again by itself",
+		Message: "nothing was deleted: these resources have tags of this cluster and of another one: " + strings.Join(named, "; "),
+		Next:    "ask an administrator to find out which cluster owns each resource and to remove the wrong tag; ocpctl tries the teardown again",
 	}
 }
 
@@ -97,13 +97,13 @@ func (a *attempt) destroyAll(ctx context.Context, dirs []string, last *contract.
 		case exit.Code != 0:
 			a.note("destroy ended with exit code %d; what is left is counted", exit.Code)
 		}
-		a.say.Step(10+50*(i+1)/len(dirs), fmt.Sprintf("the installer removed what it knows of (%d of %d)", i+1, len(dirs)))
+		a.say.Step(10+50*(i+1)/len(dirs), fmt.Sprintf("the installer's destroy ended (%d of %d)", i+1, len(dirs)))
 	}
 	return nil
 }
 
 // errStuck ends a destroyer that would retry the same resources for ever.
-var errStuck = errors.New("the destroyer cannot remove a resource and goes on trying")
+var errStuck = errors.New("the destroyer keeps retrying a resource that it cannot remove")
 
 // destroyOne works on a copy, because a successful destroy deletes the metadata that it needs.
 func (a *attempt) destroyOne(ctx context.Context, dir string, deadline time.Duration) (installer.Exit, error) {
@@ -142,7 +142,7 @@ func (a *attempt) removeCredentials(ctx context.Context, last *contract.ToolExit
 		done = append(done, id.CCOName)
 		tool, err := a.ccoctl(ctx)
 		if err != nil {
-			a.note("ccoctl cannot be had (%v); what it made as %s is removed by name and counted", err, id.CCOName)
+			a.note("ccoctl is not available (%v); what it created as %s is removed by name and counted", err, id.CCOName)
 			continue
 		}
 		a.say.Step(62, "removing the cluster's roles and its identity provider")
@@ -150,7 +150,7 @@ func (a *attempt) removeCredentials(ctx context.Context, last *contract.ToolExit
 			Args: []string{"aws", "delete", "--name", id.CCOName, "--region", cmp.Or(id.Region, a.spec.Region)}, Deadline: a.cfg.Timings.CCODelete, OnLine: a.line,
 		})
 		if err != nil {
-			a.note("ccoctl did not run: %v; what it made as %s is counted", err, id.CCOName)
+			a.note("ccoctl did not run: %v; what it created as %s is counted", err, id.CCOName)
 			continue
 		}
 		last.Code = exit.Code

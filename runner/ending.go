@@ -46,11 +46,11 @@ func (a *attempt) ending(ctx context.Context, err error) contract.Result {
 	}
 	var f failure
 	if !errors.As(err, &f) {
-		a.cfg.Log.Error("attempt failed inside", "err", err.Error())
+		a.cfg.Log.Error("attempt failed with an internal error", "err", err.Error())
 		inside := strings.ReplaceAll(err.Error(), a.cfg.WorkDir, "…") // host paths are nobody else's business
 		f = failure{
 			Reason: "RunnerError", Message: inside, Whose: contract.WhoseOurs, Retryable: true,
-			Next: "try again later; an administrator finds more in the runner's log",
+			Next: "try again later; an administrator can find details in the runner's log",
 		}
 	}
 	return contract.Result{
@@ -67,13 +67,13 @@ func (a *attempt) interrupted(cause error) contract.Result {
 	case errors.Is(cause, errLeaseOver):
 		// A failure, like a lost attempt: a persistent cause must not make it retry the install for ever.
 		return contract.Result{
-			Outcome: failed, Reason: "LeaseOver", Message: "the runner could not reach the server for the whole of its lease and stopped by itself",
-			Whose: contract.WhoseOurs, Next: "try again later; if it stays so, an administrator looks at the way from runners to the server", Retryable: true,
+			Outcome: failed, Reason: "LeaseOver", Message: "the runner could not reach the server during its whole lease and stopped itself",
+			Whose: contract.WhoseOurs, Next: "try again later; if it happens again, ask an administrator to check the network from the runners to the server", Retryable: true,
 		}
 	case errors.Is(cause, ErrFenced):
 		return contract.Result{Outcome: stopped, Reason: "Fenced", Message: "the attempt was closed while it ran", Retryable: true}
 	}
-	return contract.Result{Outcome: stopped, Reason: "Interrupted", Message: "the runner was asked to end by its host", Retryable: true}
+	return contract.Result{Outcome: stopped, Reason: "Interrupted", Message: "the host asked the runner to stop", Retryable: true}
 }
 
 // tell delivers the result, after every earlier report, and spools what cannot be delivered.
@@ -106,7 +106,7 @@ func (a *attempt) deliver(ctx context.Context, result contract.Result, giveUp fu
 			break
 		}
 		if giveUp() {
-			return errors.New("the last reports were not answered")
+			return errors.New("the last reports were not acknowledged")
 		}
 	}
 	return a.api.result(ctx, result, giveUp)
@@ -157,7 +157,7 @@ func (a *attempt) uploadLog(ctx context.Context) {
 		_, err = a.store.Keep(ctx, artifacts.Log, artifacts.LogKey(a.spec.Cluster, a.spec.Kind, a.spec.Number, a.cfg.Now()), a.log.Name())
 	}
 	if err != nil {
-		a.cfg.Log.Warn("log not kept", "err", err.Error())
+		a.cfg.Log.Warn("log not stored", "err", err.Error())
 	}
 }
 

@@ -40,7 +40,7 @@ func TestAnInstallThatCannotGetPastALimitIsStoppedPolitely(t *testing.T) {
 			require.Equal(t, c.reason, result.Reason)
 			require.Equal(t, contract.WhoseQuota, result.Whose)
 			require.False(t, result.Retryable)
-			require.Contains(t, result.Message, "stopped early because it went on trying). The installer said: "+c.line)
+			require.Contains(t, result.Message, "stopped early because it kept retrying). The installer said: "+c.line)
 			require.NotEmpty(t, result.Next)
 			requireStoppedPolitely(t, w)
 			require.False(t, w.did("installer: gather"), "there is nothing to find out")

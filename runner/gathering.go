@@ -40,11 +40,11 @@ func (a *attempt) keepBundles(ctx context.Context) {
 			return err
 		})
 		if err != nil {
-			a.note("%s could not be kept: %v", filepath.Base(path), err)
+			a.note("%s could not be stored: %v", filepath.Base(path), err)
 			continue
 		}
 		saved.InfraID = a.identity.InfraID
-		a.note("%s is kept, encrypted, with this cluster's state", filepath.Base(path))
+		a.note("%s was stored, encrypted, with this cluster's state", filepath.Base(path))
 		a.say.Fact(contract.Report{Snapshots: []contract.Snapshot{toContract(saved)}})
 	}
 }
@@ -61,7 +61,7 @@ func machinesFailed(exit installer.Exit, said []string) bool {
 
 // gatherBootstrap fetches the machines' journals through the bootstrap machine, within a time limit of its own.
 func (a *attempt) gatherBootstrap(ctx context.Context) {
-	a.say.Step(0, "fetching the machines' own logs")
+	a.say.Step(0, "fetching the machines' logs")
 	args := []string{"gather", "bootstrap", "--dir", a.dir, "--log-level=info"}
 	if key := a.sshKeyFile(ctx); key != "" {
 		args = append(args, "--key", key)
@@ -70,9 +70,9 @@ func (a *attempt) gatherBootstrap(ctx context.Context) {
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
-		a.note("the machines' own logs could not be fetched: %v", err)
+		a.note("the machines' logs could not be fetched: %v", err)
 	case exit.Code != 0:
-		a.note("the machines' own logs could not be fetched: openshift-install gather bootstrap ended with %d", exit.Code)
+		a.note("the machines' logs could not be fetched: openshift-install gather bootstrap ended with exit code %d", exit.Code)
 	}
 }
 

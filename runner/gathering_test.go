@@ -64,7 +64,7 @@ func TestTheJournalsOfAFailedBootstrapAreFetchedAndKeptEncrypted(t *testing.T) {
 	raw, err := storeOf(t, w).Read(t.Context(), "s3://"+w.spec.Bucket+"/"+logs[0].Key)
 	require.NoError(t, err)
 	require.Equal(t, content, string(raw))
-	require.Contains(t, w.logText(), bundle+" is kept, encrypted, with this cluster's state")
+	require.Contains(t, w.logText(), bundle+" was stored, encrypted, with this cluster's state")
 	require.NotContains(t, w.logText(), "s3://", "people are shown no storage address")
 	require.NotContains(t, w.logText(), "CANARY-ssh-key")
 }
@@ -96,8 +96,8 @@ func TestJournalsAreFetchedOnlyWhereMachinesFailedAndNoneAreThere(t *testing.T) 
 
 func TestJournalsThatCannotBeFetchedFailNothingMore(t *testing.T) {
 	for name, c := range map[string]struct{ script, words string }{
-		"refused":  {`exit 1`, "openshift-install gather bootstrap ended with 1"},
-		"too long": {hanging, "openshift-install gather bootstrap ended with 8"},
+		"refused":  {`exit 1`, "openshift-install gather bootstrap ended with exit code 1"},
+		"too long": {hanging, "openshift-install gather bootstrap ended with exit code 8"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, contract.KindCreate)
@@ -155,7 +155,7 @@ func TestTheStateOfAClusterThatCameUpTooLateIsCollected(t *testing.T) {
 
 func TestAStateThatCannotBeCollectedFailsNothingMore(t *testing.T) {
 	for name, c := range map[string]struct{ create, oc, words string }{
-		"the cluster does not answer": {`exit 6`, `case "$asked" in *"adm must-gather"*) echo "Unable to connect to the server: EOF" >&2; exit 1;; esac`, "oc adm must-gather ended with 1"},
+		"the cluster does not answer": {`exit 6`, `case "$asked" in *"adm must-gather"*) echo "Unable to connect to the server: EOF" >&2; exit 1;; esac`, "oc adm must-gather ended with exit code 1"},
 		"the bootstrap failed":        {`exit 5`, collected, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

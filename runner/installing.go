@@ -39,7 +39,7 @@ func (a *attempt) installing(ctx context.Context) error {
 		return context.Cause(ctx)
 	case err != nil:
 		a.keepBundles(ctx)
-		return explained(hopeless.Failure, "stopped early because it went on trying")
+		return explained(hopeless.Failure, "stopped early because it kept retrying")
 	case exit.Code == 0:
 		return nil
 	}

@@ -57,8 +57,8 @@ func (a *attempt) machineSets(ctx context.Context) ([]machineSet, error) {
 	}
 	if len(sets) == 0 {
 		return nil, failure{
-			Reason: "NoMachineSets", Whose: contract.WhoseUser, Message: "the cluster has no machine set of workers, so nothing was changed",
-			Next: "have one made again (oc get machinesets -n " + machineAPI + "), or ask for a new cluster",
+			Reason: "NoMachineSets", Whose: contract.WhoseUser, Message: "the cluster has no machine set for workers, so nothing was changed",
+			Next: "create one (oc get machinesets -n " + machineAPI + "), or request a new cluster",
 		}
 	}
 	slices.SortFunc(sets, func(x, y machineSet) int { return cmp.Compare(x.Name, y.Name) })
@@ -93,7 +93,7 @@ func settled(sets []machineSet) bool {
 func inWords(sets []machineSet) string {
 	var all []string
 	for _, s := range sets {
-		all = append(all, fmt.Sprintf("%s: %d wanted, %d there, %d ready", s.Name, s.Wanted, s.There, s.Ready))
+		all = append(all, fmt.Sprintf("%s: %d wanted, %d created, %d ready", s.Name, s.Wanted, s.There, s.Ready))
 	}
 	return strings.Join(all, "; ")
 }
@@ -159,7 +159,7 @@ func (a *attempt) nodes(ctx context.Context) ([]node, error) {
 	}
 	var nodes []node
 	for _, item := range list.Items {
-		n := node{name: item.Metadata.Name, notReady: "it says nothing of itself"}
+		n := node{name: item.Metadata.Name, notReady: "it reports no Ready condition"}
 		_, n.control = item.Metadata.Labels["node-role.kubernetes.io/master"]
 		for _, t := range item.Spec.Taints {
 			n.tainted = n.tainted || t.Effect == "NoSchedule" && t.Key == "node-role.kubernetes.io/master"
@@ -180,7 +180,7 @@ func (a *attempt) nodes(ctx context.Context) ([]node, error) {
 // unreadable leaves out the parser's message, which would quote the input.
 func unreadable(what string) error {
 	return failure{
-		Reason: "ClusterUnreachable", Whose: contract.WhoseOurs, Retryable: true, Message: "what oc said of the cluster's " + what + " is no JSON",
-		Next: "an administrator of this installation looks at oc in the installers' directory",
+		Reason: "ClusterUnreachable", Whose: contract.WhoseOurs, Retryable: true, Message: "the output of oc about the cluster's " + what + " is not JSON",
+		Next: "ask an administrator of this installation to check oc in the installers' directory",
 	}
 }

@@ -23,7 +23,7 @@ func (a *attempt) mustGather(ctx context.Context) {
 	}
 	oc, err := a.tools.OC()
 	if err != nil {
-		a.note("the cluster's state could not be collected: there is no oc of its release: %v", err)
+		a.note("the cluster's state could not be collected: there is no oc for its release: %v", err)
 		return
 	}
 	a.say.Step(0, "collecting the cluster's state with oc adm must-gather")
@@ -39,7 +39,7 @@ func (a *attempt) mustGather(ctx context.Context) {
 	case err != nil:
 		a.note("the cluster's state could not be collected: %v", err)
 	case exit.Code != 0:
-		a.note("the cluster's state could not be collected as a whole: oc adm must-gather ended with %d", exit.Code)
+		a.note("the cluster's state could not be collected completely: oc adm must-gather ended with exit code %d", exit.Code)
 	}
 	archive := filepath.Join(a.dir, mustGathered+a.cfg.Now().UTC().Format("20060102150405")+".tar.gz")
 	if err := packFolder(archive, into); err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -33,7 +33,7 @@ func (a *attempt) persist(ctx context.Context, patience time.Duration, what stri
 			return err
 		}
 		a.say.Retrying(step, err)
-		a.cfg.Log.Warn("artifact store did not work, trying again", "what", what, "err", err.Error())
+		a.cfg.Log.Warn("artifact store failed, retrying", "what", what, "err", err.Error())
 		if err := sleep(ctx, wait); err != nil {
 			return err
 		}

@@ -50,8 +50,8 @@ func (a *attempt) checkKeys() error {
 	}
 	return failure{
 		Reason: "TemporaryCredentials", Whose: contract.WhoseOurs,
-		Message: "credentials mode Mint copies the runner's keys into the cluster, and these are temporary: the cluster would lose them",
-		Next:    "choose a profile with credentials mode Manual, or have an administrator give lasting keys with runner.cloud_credentials_ref",
+		Message: "credentials mode Mint copies the runner's keys into the cluster, but these keys are temporary",
+		Next:    "choose a profile with credentials mode Manual, or ask an administrator to set permanent keys in runner.cloud_credentials_ref",
 	}
 }
 
@@ -94,7 +94,7 @@ func (n noRoom) Error() string { return n.words }
 func (n noRoom) result() contract.Result {
 	return contract.Result{
 		Outcome: waiting, Reason: "QuotaInUse", Message: n.words, Whose: contract.WhoseQuota, Retryable: true,
-		Next: "nothing: it goes on by itself when there is room. Destroy a cluster, or have the quota raised, to be sooner",
+		Next: "wait: the install starts when there is enough capacity. To start sooner, destroy a cluster or have the quota raised",
 	}
 }
 
@@ -105,12 +105,12 @@ func (a *attempt) reserve(ctx context.Context, plan cloud.Plan) error {
 		return context.Cause(ctx)
 	}
 	if err != nil {
-		a.note("preflight: quotas could not be looked up: %v; the install goes on", err)
+		a.note("preflight: quotas could not be looked up: %v; the install continues", err)
 	}
 	for i, q := range quotas {
 		if q.Unknown != "" {
 			quotas[i].Unknown = a.cfg.Redact.Text(q.Unknown) // the text comes from the cloud, and the server stores it
-			a.note("preflight: quota %s (%s) could not be looked up: %s; the install goes on", q.Name, q.Code, q.Unknown)
+			a.note("preflight: quota %s (%s) could not be looked up: %s; the install continues", q.Name, q.Code, q.Unknown)
 		}
 	}
 	if len(quotas) == 0 {
@@ -122,8 +122,8 @@ func (a *attempt) reserve(ctx context.Context, plan cloud.Plan) error {
 		return context.Cause(ctx)
 	case errors.Is(err, errRefused):
 		return failure{
-			Reason: "ReserveRefused", Whose: contract.WhoseOurs, Message: "the server refused to set room aside, so nothing was created: " + err.Error(),
-			Next: "report it: this is a fault of ocpctl",
+			Reason: "ReserveRefused", Whose: contract.WhoseOurs, Message: "the server refused to reserve capacity, so nothing was created: " + err.Error(),
+			Next: "report it: this is a bug in ocpctl",
 		}
 	case err != nil:
 		a.api.stop(err) // fenced, or the lease is over
@@ -148,8 +148,8 @@ func raise(quotas []contract.Quota, account, region string) string {
 		}
 	}
 	if len(asks) == 0 {
-		asks = []string{"what is short at https://" + region + ".console.aws.amazon.com/servicequotas/home"}
+		asks = []string{"the limit that is too low at https://" + region + ".console.aws.amazon.com/servicequotas/home"}
 	}
 	slices.Sort(asks)
-	return fmt.Sprintf("choose a smaller profile or another region, or have whoever owns account %s raise %s", account, strings.Join(slices.Compact(asks), ", and "))
+	return fmt.Sprintf("choose a smaller profile or another region, or ask the owner of account %s to raise %s", account, strings.Join(slices.Compact(asks), ", and "))
 }

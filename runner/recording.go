@@ -27,7 +27,7 @@ func (a *attempt) recording(ctx context.Context) error {
 		return failure{
 			Reason: "ArtifactsUnavailable", Whose: contract.WhoseOurs, Retryable: true,
 			Message: fmt.Sprintf("the cluster's state could not be stored in the artifact bucket (%v), so nothing was installed", err),
-			Next:    "try again later; if it stays so, an administrator looks at the artifact bucket and the runner's rights to it",
+			Next:    "try again later; if it happens again, ask an administrator to check the artifact bucket and the runner's permissions for it",
 		}
 	}
 	if a.stale() {
@@ -39,7 +39,7 @@ func (a *attempt) recording(ctx context.Context) error {
 	if a.stale() { // it is stored now, so it must not be replaced in this attempt
 		return failure{
 			Reason: "RecordTooLate", Whose: contract.WhoseOurs, Retryable: true,
-			Message: "the acknowledgement came too late to install from what was rendered, so nothing was installed", Next: "try again later",
+			Message: "the server's acknowledgement came too late, so nothing was installed", Next: "try again later",
 		}
 	}
 	a.cfg.Log.Info("identity recorded", "infra_id", a.identity.InfraID)
@@ -62,8 +62,8 @@ func (a *attempt) complete() error {
 	}
 	return failure{
 		Reason: "IdentityIncomplete", Whose: contract.WhoseInstaller, Retryable: true,
-		Message: "what the installer rendered has no " + strings.Join(missing, " and no ") + ", so nothing was installed",
-		Next:    "try again later; if it stays so, an administrator replaces openshift-install " + a.spec.Version,
+		Message: "the installer's output contains no " + strings.Join(missing, " and no ") + ", so nothing was installed",
+		Next:    "try again later; if it happens again, ask an administrator to replace openshift-install " + a.spec.Version,
 	}
 }
 
@@ -75,7 +75,7 @@ func (a *attempt) acknowledged(ctx context.Context, record contract.Record) erro
 		return context.Cause(ctx)
 	case errors.Is(err, errRefused):
 		return failure{
-			Reason: "RecordRefused", Whose: contract.WhoseOurs, Next: "report it: this is a fault of ocpctl",
+			Reason: "RecordRefused", Whose: contract.WhoseOurs, Next: "report it: this is a bug in ocpctl",
 			Message: "the server refused the record of the cluster's identity, so nothing was created under it: " + err.Error(),
 		}
 	case err != nil:

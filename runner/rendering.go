@@ -84,12 +84,12 @@ func (a *attempt) writeConfig(ctx context.Context) error {
 	if err != nil {
 		return failure{
 			Reason: installer.InvalidInstallConfig, Whose: contract.WhoseOurs, Message: err.Error(),
-			Next: "an administrator of this installation corrects the profile",
+			Next: "ask an administrator of this installation to correct the profile",
 		}
 	}
 	record := filepath.Join(a.dir, artifacts.RecordDir)
 	if err := os.MkdirAll(record, 0o750); err != nil {
-		return fmt.Errorf("make the install directory: %w", err)
+		return fmt.Errorf("create the install directory: %w", err)
 	}
 	return errors.Join( // the installer consumes its own copy; the copy without secrets stays
 		os.WriteFile(filepath.Join(a.dir, "install-config.yaml"), raw, 0o600),
@@ -101,18 +101,18 @@ func (a *attempt) writeConfig(ctx context.Context) error {
 func (a *attempt) readIdentity() error {
 	password, err := os.ReadFile(filepath.Join(a.dir, "auth", "kubeadmin-password"))
 	if err != nil {
-		return fmt.Errorf("read what the installer rendered: %w", err)
+		return fmt.Errorf("read the installer's output: %w", err)
 	}
 	a.cfg.Redact.Add(secret.New(strings.TrimSpace(string(password))))
 	raw, err := os.ReadFile(filepath.Join(a.dir, "metadata.json"))
 	if err != nil {
-		return fmt.Errorf("read what the installer rendered: %w", err)
+		return fmt.Errorf("read the installer's output: %w", err)
 	}
 	meta, err := a.readMetadata(raw)
 	if err != nil {
 		return failure{
 			Reason: "MetadataUnusable", Whose: contract.WhoseInstaller, Retryable: true, Message: err.Error() + ", so nothing was installed",
-			Next: "try again later; if it stays so, an administrator replaces openshift-install " + a.spec.Version,
+			Next: "try again later; if it happens again, ask an administrator to replace openshift-install " + a.spec.Version,
 		}
 	}
 	a.identity = contract.Identity{
@@ -146,7 +146,7 @@ func (a *attempt) readMetadata(raw []byte) (names.Metadata, error) {
 		return m, fmt.Errorf("metadata.json names no infraID of this cluster (it says %.80q)", m.InfraID)
 	}
 	if err := a.scope().CheckMetadata(raw, m.InfraID, m.ClusterID); err != nil {
-		return m, fmt.Errorf("metadata.json is not what a teardown of this cluster needs: %w", err)
+		return m, fmt.Errorf("metadata.json cannot be used for a teardown of this cluster: %w", err)
 	}
 	return m, nil
 }

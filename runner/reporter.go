@@ -79,7 +79,7 @@ func (r *reporter) ended() bool {
 
 // Phase reports that a phase began.
 func (r *reporter) Phase(phase string, percent int, step string) {
-	r.log.Info("phase begins", "phase", phase)
+	r.log.Info("phase started", "phase", phase)
 	r.tell(func(now *contract.Report) {
 		if r.begun {
 			r.passed = append(r.passed, *now)

@@ -23,7 +23,7 @@ func (a *attempt) restoring(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	if len(a.spec.Identities) == 0 {
-		a.note("nothing was ever recorded for this cluster; it is only counted")
+		a.note("nothing was ever recorded for this cluster, so there is nothing to destroy; only the count is taken")
 		return nil, nil
 	}
 	var dirs []string
@@ -40,7 +40,7 @@ func (a *attempt) restoring(ctx context.Context) ([]string, error) {
 		if err := a.checkArchive(ctx, id, dir); ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		} else if err != nil {
-			a.note("%s: %v; the teardown needs the server's record alone", id.InfraID, err)
+			a.note("%s: %v; the teardown uses only the server's record", id.InfraID, err)
 		}
 		if err := writeMetadata(dir, []byte(id.Metadata)); err != nil {
 			return nil, fmt.Errorf("write the metadata of %s: %w", id.InfraID, err)
@@ -56,8 +56,8 @@ func (a *attempt) checkIdentities() error {
 	for _, id := range a.spec.Identities {
 		if err := a.checkIdentity(id); err != nil {
 			return failure{
-				Reason: "IdentityRefused", Whose: contract.WhoseOurs, Message: fmt.Sprintf("nothing was deleted: the record of this cluster is not its own: %v", err),
-				Next: "an administrator compares the attempts of this cluster with the account's resources, and removes by hand what is this cluster's",
+				Reason: "IdentityRefused", Whose: contract.WhoseOurs, Message: fmt.Sprintf("nothing was deleted: the record does not match this cluster: %v", err),
+				Next: "ask an administrator to compare the attempts of this cluster with the account's resources, and to remove this cluster's resources manually",
 			}
 		}
 	}
@@ -67,16 +67,16 @@ func (a *attempt) checkIdentities() error {
 func (a *attempt) checkIdentity(id contract.Identity) error {
 	of := a.scope()
 	if id.CCOName != "" && !a.isCCOName(id.CCOName) {
-		return fmt.Errorf("%q is not a name that ccoctl was run with for it", id.CCOName)
+		return fmt.Errorf("ccoctl never ran with the name %q for this cluster", id.CCOName)
 	}
 	if id.Region != "" && id.Region != of.Region {
-		return fmt.Errorf("it lies in region %q, and the record is of %q", of.Region, id.Region)
+		return fmt.Errorf("the cluster is in region %q, but the record is for region %q", of.Region, id.Region)
 	}
 	if id.InfraID == "" {
 		return nil
 	}
 	if !of.IsInfraID(id.InfraID) {
-		return fmt.Errorf("%q is not an infraID of it", id.InfraID)
+		return fmt.Errorf("%q is not an infraID of this cluster", id.InfraID)
 	}
 	if err := of.CheckMetadata([]byte(id.Metadata), id.InfraID, id.ClusterUUID); err != nil {
 		return fmt.Errorf("metadata of %s: %w", id.InfraID, err)

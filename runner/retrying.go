@@ -22,7 +22,7 @@ func (r *reporter) Retrying(what string, err error) {
 	if len(reason) > maxReason {
 		reason = strings.ToValidUTF8(reason[:maxReason], "") + "…"
 	}
-	r.tell(func(*contract.Report) { r.retried[what] = what + " failed and is tried again: " + reason })
+	r.tell(func(*contract.Report) { r.retried[what] = what + " failed, retrying: " + reason })
 }
 
 // Recovered reports that a step is no longer retried.

@@ -19,13 +19,13 @@ import (
 func (a *attempt) scale(ctx context.Context) error {
 	if a.spec.Scale == nil {
 		return failure{
-			Reason: "RunnerError", Whose: contract.WhoseOurs, Message: "the server did not say how many workers are wanted",
-			Next: "an administrator of this installation upgrades the server and ocpctl-runner together",
+			Reason: "RunnerError", Whose: contract.WhoseOurs, Message: "the server did not send the number of workers",
+			Next: "ask an administrator of this installation to upgrade the server and ocpctl-runner together",
 		}
 	}
 	for _, p := range []phase{
-		{"restoring", 2, "fetching the way into the cluster", func(ctx context.Context) error { return a.fetchKubeconfig(ctx, a.spec.Scale.KubeconfigRef) }},
-		{"scaling", 10, fmt.Sprintf("asking the cluster for %s", workers(a.spec.Scale.Workers)), a.scaling},
+		{"restoring", 2, "fetching the kubeconfig", func(ctx context.Context) error { return a.fetchKubeconfig(ctx, a.spec.Scale.KubeconfigRef) }},
+		{"scaling", 10, fmt.Sprintf("scaling to %s", workers(a.spec.Scale.Workers)), a.scaling},
 	} {
 		if err := a.begin(ctx, p); err != nil {
 			return err
@@ -40,8 +40,8 @@ func (a *attempt) fetchKubeconfig(ctx context.Context, ref string) (err error) {
 		return a.noTool(ctx, "oc", err)
 	}
 	missing := failure{
-		Reason: "KubeconfigMissing", Whose: contract.WhoseOurs, Message: "no kubeconfig of the cluster was kept, so there is no way into it",
-		Next: "an administrator of this installation looks at the artifact bucket below operate/, and at the runner's rights to it",
+		Reason: "KubeconfigMissing", Whose: contract.WhoseOurs, Message: "no kubeconfig of the cluster is stored, so the cluster cannot be accessed",
+		Next: "ask an administrator of this installation to check the artifact bucket below operate/ and the runner's permissions for it",
 	}
 	if ref == "" {
 		return missing
@@ -63,7 +63,7 @@ func (a *attempt) fetchKubeconfig(ctx context.Context, ref string) (err error) {
 		return missing
 	}
 	if err := a.hideKeys(raw); err != nil {
-		missing.Message = "the kubeconfig that was kept cannot be read: " + err.Error()
+		missing.Message = "the stored kubeconfig cannot be read: " + err.Error()
 		return missing
 	}
 	a.kubeconfig, err = a.secretFile("kubeconfig", secret.New(string(raw)))
@@ -178,8 +178,8 @@ func travelled(from, at, to int) int {
 func scaledElsewhere(set machineSet, wanted int) failure {
 	return failure{
 		Reason: "ScaledElsewhere", Whose: contract.WhoseUser, Retryable: true,
-		Message: fmt.Sprintf("machine set %s was asked for %d while it was scaled to %d: somebody or something else scales the cluster too", set.Name, set.Wanted, wanted),
-		Next:    "remove the cluster's MachineAutoscalers, or leave the number of workers to them; then ask again",
+		Message: fmt.Sprintf("machine set %s was set to %d while ocpctl scaled it to %d: something else scales the cluster as well", set.Name, set.Wanted, wanted),
+		Next:    "remove the cluster's MachineAutoscalers and scale again, or let them control the number of workers",
 	}
 }
 
@@ -201,7 +201,7 @@ func (a *attempt) notReady(ctx context.Context, sets []machineSet) error {
 	}
 	return failure{
 		Reason: "WorkersNotReady", Whose: contract.WhoseCloud, Retryable: true, Message: message,
-		Next: "look at the cluster's machines (oc get machines -n " + machineAPI + "): its machine sets go on trying until they are asked for another number",
+		Next: "check the cluster's machines (oc get machines -n " + machineAPI + "): its machine sets keep trying until another number is requested",
 	}
 }
 

@@ -121,7 +121,7 @@ func TestWorkersThatDoNotComeAreAFailureThatSaysWhy(t *testing.T) {
 		require.NoError(t, w.run(t.Context()))
 		require.Equal(t, "failed", w.result().Outcome)
 		require.Equal(t, 3, *w.result().Workers, "what is there is told all the same")
-		require.Contains(t, w.result().Message, "3 of 6 workers were ready after 20ms (shop-00001-worker-us-east-1a: 2 wanted, 1 there, 1 ready; ")
+		require.Contains(t, w.result().Message, "3 of 6 workers were ready after 20ms (shop-00001-worker-us-east-1a: 2 wanted, 1 created, 1 ready; ")
 		return w.result()
 	}
 	slow := stuck("")
@@ -140,8 +140,8 @@ func TestAClusterThatCannotBeScaledSaysSo(t *testing.T) {
 		retryable bool
 		words     string
 	}{
-		"no kubeconfig was kept": {func(w *world) { w.spec.Scale.KubeconfigRef = "" }, "KubeconfigMissing", false, "was kept"},
-		"the kubeconfig is gone": {func(w *world) { w.spec.Scale.KubeconfigRef += "-gone" }, "KubeconfigMissing", false, "was kept"},
+		"no kubeconfig was kept": {func(w *world) { w.spec.Scale.KubeconfigRef = "" }, "KubeconfigMissing", false, "is stored"},
+		"the kubeconfig is gone": {func(w *world) { w.spec.Scale.KubeconfigRef += "-gone" }, "KubeconfigMissing", false, "is stored"},
 		"no oc": {func(w *world) {
 			w.without("oc")
 			w.cfg.Env = []string{"OCPCTL_STANDIN_DIR=" + w.dir}
@@ -153,14 +153,14 @@ func TestAClusterThatCannotBeScaledSaysSo(t *testing.T) {
 		"an API that refuses": {func(w *world) {
 			w.on("oc", `echo 'Error from server (Forbidden): machinesets is forbidden' >&2; exit 1`)
 		}, "ScaleRefused", false, "machinesets is forbidden"},
-		"an answer that is none": {func(w *world) { w.on("oc", `echo '{'; echo '"items": 7'; echo '}'; exit 0`) }, "ClusterUnreachable", true, "no JSON"},
+		"an answer that is none": {func(w *world) { w.on("oc", `echo '{'; echo '"items": 7'; echo '}'; exit 0`) }, "ClusterUnreachable", true, "not JSON"},
 		"somebody else who scales": {func(w *world) {
 			w.on("oc", `case "$asked" in *"scale machineset"*) echo "7 7 7" >"$D/sets/`+setName(0)+`"; exit 0;; esac`)
-		}, "ScaledElsewhere", true, "asked for 7"},
+		}, "ScaledElsewhere", true, "was set to 7"},
 		"a control plane that takes no workload": {func(w *world) {
 			w.spec.Scale.Workers, w.cfg.Timings.Scale = 0, 20*time.Millisecond
 			w.on("oc", `case "$asked" in *"patch "*) exit 0;; esac`)
-		}, "ControlPlaneNotSchedulable", true, "left alone"},
+		}, "ControlPlaneNotSchedulable", true, "not become schedulable"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newScaling(t, 5, 1, 1, 1)

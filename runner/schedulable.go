@@ -30,11 +30,11 @@ func (a *attempt) makeRoom(ctx context.Context, until time.Time) error {
 		if time.Now().After(until) {
 			return failure{
 				Reason: "ControlPlaneNotSchedulable", Whose: contract.WhoseInstaller, Retryable: true,
-				Message: "the control plane did not begin to take workloads, so the last workers were left alone",
-				Next:    "look at the cluster's machine-config operator (oc get clusteroperators), then ask again",
+				Message: "the control plane did not become schedulable, so the last workers were not removed",
+				Next:    "check the cluster's machine-config operator (oc get clusteroperators), then scale again",
 			}
 		}
-		a.say.Step(12, "letting the control plane take workloads")
+		a.say.Step(12, "making the control plane schedulable")
 		if err := sleep(ctx, wait); err != nil {
 			return err
 		}
@@ -65,7 +65,7 @@ func (a *attempt) setSchedulable(ctx context.Context, schedulable bool) error {
 	if scheduler.Spec.MastersSchedulable == schedulable {
 		return nil
 	}
-	a.note("the control plane takes workloads: %t", schedulable)
+	a.note("control plane schedulable: %t", schedulable)
 	patch := fmt.Sprintf(`{"spec":{"mastersSchedulable":%t}}`, schedulable)
 	_, err = a.insist(ctx, "patch", "schedulers.config.openshift.io", "cluster", "--type=merge", "--patch="+patch)
 	return err

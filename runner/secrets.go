@@ -23,12 +23,12 @@ func (a *attempt) lookUp(ctx context.Context, what, ref string) (secret.Text, er
 		return value, context.Cause(ctx)
 	}
 	if err == nil && value.Empty() {
-		err = fmt.Errorf("secret reference %q names something empty", ref)
+		err = fmt.Errorf("the value of secret reference %q is empty", ref)
 	}
 	if err != nil {
 		return value, failure{
-			Reason: "SecretMissing", Whose: contract.WhoseOurs, Message: fmt.Sprintf("%s cannot be had: %v", what, err),
-			Next:      "an administrator of this installation provides it, or lets the runner's identity read it",
+			Reason: "SecretMissing", Whose: contract.WhoseOurs, Message: fmt.Sprintf("%s could not be read: %v", what, err),
+			Next:      "ask an administrator of this installation to provide the secret, or to let the runner's identity read it",
 			Retryable: !strings.HasPrefix(ref, "file:"), // a missing file does not appear by waiting
 		}
 	}
@@ -52,7 +52,7 @@ func (a *attempt) pullSecret(ctx context.Context) (secret.Text, error) {
 	if err := json.Unmarshal([]byte(pull.Reveal()), &shape); err != nil || len(shape.Auths) == 0 {
 		return secret.Text{}, failure{
 			Reason: "InvalidPullSecret", Whose: contract.WhoseOurs, Message: `the pull secret is not of the form {"auths":{"host":{"auth":"…"}}}`,
-			Next: "an administrator of this installation replaces it with one from console.redhat.com/openshift/install/pull-secret",
+			Next: "ask an administrator of this installation to replace it with one from console.redhat.com/openshift/install/pull-secret",
 		}
 	}
 	a.pull = pull
@@ -73,14 +73,14 @@ func (a *attempt) registryFile(ctx context.Context) (string, error) {
 func (a *attempt) useKeys(ctx context.Context) error {
 	a.keys = a.cfg.Keys
 	if ref := a.spec.CloudCredentialsRef; ref != "" {
-		document, err := a.lookUp(ctx, "the cloud's credentials", ref)
+		document, err := a.lookUp(ctx, "the cloud credentials", ref)
 		if err != nil {
 			return err
 		}
 		if a.keys, err = cloud.ParseKeys(document); err != nil {
 			return failure{
 				Reason: "InvalidCloudCredentials", Whose: contract.WhoseOurs, Message: err.Error(),
-				Next: "an administrator of this installation corrects what runner.cloud_credentials_ref names",
+				Next: "ask an administrator of this installation to correct the secret behind runner.cloud_credentials_ref",
 			}
 		}
 	}
@@ -99,14 +99,14 @@ func (a *attempt) sshKeyFile(ctx context.Context) string {
 	if a.spec.SSHKeyRef == "" {
 		return ""
 	}
-	key, err := a.lookUp(ctx, "the ssh key", a.spec.SSHKeyRef)
+	key, err := a.lookUp(ctx, "the SSH key", a.spec.SSHKeyRef)
 	if err == nil {
 		var path string
 		if path, err = a.secretFile("ssh-key", secret.New(strings.TrimSpace(key.Reveal())+"\n")); err == nil {
 			return path
 		}
 	}
-	a.note("bootstrap machines cannot be looked into: %v", err)
+	a.note("the logs of bootstrap machines cannot be fetched: %v", err)
 	return ""
 }
 
@@ -115,20 +115,20 @@ func (a *attempt) publicKey(ctx context.Context) (string, error) {
 	if a.spec.SSHKey != "" || a.spec.SSHKeyRef == "" {
 		return a.spec.SSHKey, nil
 	}
-	private, err := a.lookUp(ctx, "the ssh key", a.spec.SSHKeyRef)
+	private, err := a.lookUp(ctx, "the SSH key", a.spec.SSHKeyRef)
 	if err != nil {
 		return "", err
 	}
 	signer, err := ssh.ParsePrivateKey([]byte(private.Reveal() + "\n"))
 	if err != nil {
-		words := "it is no private key in PEM form"
+		words := "it is not a private key in PEM format"
 		var locked *ssh.PassphraseMissingError
 		if errors.As(err, &locked) {
-			words = "it is locked with a passphrase"
+			words = "it is protected by a passphrase"
 		}
 		return "", failure{
-			Reason: "InvalidSSHKey", Whose: contract.WhoseOurs, Message: "the ssh key cannot be used: " + words,
-			Next: "an administrator of this installation puts a key without a passphrase there (ssh-keygen -t rsa -N '')",
+			Reason: "InvalidSSHKey", Whose: contract.WhoseOurs, Message: "the SSH key cannot be used: " + words,
+			Next: "ask an administrator of this installation to store a key without a passphrase (ssh-keygen -t rsa -N '')",
 		}
 	}
 	return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(signer.PublicKey()))), nil
@@ -139,7 +139,7 @@ func (a *attempt) secretFile(name string, value secret.Text) (string, error) {
 	dir := filepath.Join(a.cfg.WorkDir, "secrets")
 	path := filepath.Join(dir, name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("make a folder for secrets: %w", err)
+		return "", fmt.Errorf("create a directory for secrets: %w", err)
 	}
 	if err := os.WriteFile(path, []byte(value.Reveal()), 0o600); err != nil {
 		return "", fmt.Errorf("write %s: %w", name, err)

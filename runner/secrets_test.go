@@ -146,18 +146,18 @@ func TestASecretThatCannotBeUsedEndsTheCreateBeforeAnythingIsMade(t *testing.T) 
 		reason, want string
 		retryable    bool
 	}{
-		"no pull secret":       {func(w *world) { w.spec.PullSecretRef = "file:/no/such" }, "SecretMissing", "the pull secret cannot be had", false},
-		"an empty pull secret": {func(w *world) { w.spec.PullSecretRef = w.keep("empty", "\n") }, "SecretMissing", "names something empty", false},
-		"no cloud credentials": {func(w *world) { w.spec.CloudCredentialsRef = "file:/no/such" }, "SecretMissing", "the cloud's credentials cannot be had", false},
+		"no pull secret":       {func(w *world) { w.spec.PullSecretRef = "file:/no/such" }, "SecretMissing", "the pull secret could not be read", false},
+		"an empty pull secret": {func(w *world) { w.spec.PullSecretRef = w.keep("empty", "\n") }, "SecretMissing", "is empty", false},
+		"no cloud credentials": {func(w *world) { w.spec.CloudCredentialsRef = "file:/no/such" }, "SecretMissing", "the cloud credentials could not be read", false},
 		"half the credentials": {func(w *world) { w.spec.CloudCredentialsRef = w.keep("half", `{"aws_access_key_id":"CANARY"}`) }, "InvalidCloudCredentials", "no string aws_secret_access_key", false},
 		"a manager away": {func(w *world) {
 			t.Setenv("AWS_ENDPOINT_URL_SECRETS_MANAGER", "http://127.0.0.1:1")
 			t.Setenv("AWS_MAX_ATTEMPTS", "1")
 			w.spec.CloudCredentialsRef = "aws-sm:prod/cloud"
 		}, "SecretMissing", `"aws-sm:prod/cloud"`, true},
-		"no ssh key":     {func(w *world) { w.spec.SSHKey, w.spec.SSHKeyRef = "", "file:/no/such" }, "SecretMissing", "the ssh key cannot be had", false},
-		"a locked key":   {func(w *world) { w.spec.SSHKey, w.spec.SSHKeyRef = "", w.keep("locked", locked) }, "InvalidSSHKey", "locked with a passphrase", false},
-		"a key of words": {func(w *world) { w.spec.SSHKey, w.spec.SSHKeyRef = "", w.keep("words", "CANARY-key") }, "InvalidSSHKey", "no private key in PEM form", false},
+		"no ssh key":     {func(w *world) { w.spec.SSHKey, w.spec.SSHKeyRef = "", "file:/no/such" }, "SecretMissing", "the SSH key could not be read", false},
+		"a locked key":   {func(w *world) { w.spec.SSHKey, w.spec.SSHKeyRef = "", w.keep("locked", locked) }, "InvalidSSHKey", "protected by a passphrase", false},
+		"a key of words": {func(w *world) { w.spec.SSHKey, w.spec.SSHKeyRef = "", w.keep("words", "CANARY-key") }, "InvalidSSHKey", "not a private key in PEM format", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, contract.KindCreate)

@@ -31,7 +31,7 @@ func TestADestroyerThatLoopsIsStoppedAndWhatItLoopsOnIsNamed(t *testing.T) {
 	require.Equal(t, contract.Result{
 		Outcome: "failed", Reason: "LeftoversFound", Whose: contract.WhoseUser, Retryable: true,
 		Message: "openshift-install was stopped early: it cannot remove " + database + " (unrecognized ARN service rds); still there: rds " + database + ": whoever made it",
-		Next:    "whoever made " + database + " deletes it, or takes the cluster's tags (kubernetes.io/cluster/…) off it; the teardown goes on by itself",
+		Next:    "ask the creator of " + database + " to delete it, or to remove the cluster's tags (kubernetes.io/cluster/…) from it; ocpctl then continues the teardown",
 	}, w.result())
 	require.Contains(t, w.logText(), "destroy was stopped: it cannot remove "+database)
 	require.Len(t, w.swept, 3, "the rest is removed all the same")
@@ -52,7 +52,7 @@ func TestADestroyerBlockedByAForeignInterfaceIsStoppedAndTheInterfaceIsNamed(t *
 	require.Equal(t, contract.Result{
 		Outcome: "failed", Reason: "LeftoversFound", Whose: contract.WhoseUser, Retryable: true,
 		Message: "openshift-install was stopped early: it cannot remove " + vpc + " (DependencyViolation: The vpc 'vpc-1' has dependencies and cannot be deleted.); still there: network-interface eni-foreign: its owner",
-		Next:    "find what uses " + vpc + " among what is still there, and have its owner delete it; the teardown is tried again by itself",
+		Next:    "find what uses " + vpc + " among what is still there, and ask its owner to delete it; ocpctl tries the teardown again",
 	}, w.result())
 }
 
@@ -84,5 +84,5 @@ func TestACountThatCouldNotBeTakenIsOurs(t *testing.T) {
 	require.NoError(t, w.run(t.Context()))
 	require.Equal(t, "LeftoversFound", w.result().Reason)
 	require.Equal(t, contract.WhoseOurs, w.result().Whose)
-	require.Contains(t, w.result().Next, "ask what was refused")
+	require.Contains(t, w.result().Next, "allow the refused queries")
 }

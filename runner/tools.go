@@ -60,7 +60,7 @@ func (a *attempt) needTool(ctx context.Context) (err error) {
 	}
 	if same, err := a.tools.Extracted(ctx); err == nil {
 		if sum, err := same.Checksum(); err == nil && sum == want {
-			a.note("openshift-install %s of this installation has changed since the cluster was installed; the one that installed it was extracted from its release again", a.spec.Version)
+			a.note("openshift-install %s of this installation has changed since the cluster was installed; the original was extracted from its release", a.spec.Version)
 			a.tool, a.checksum = same, sum
 			return nil
 		}
@@ -68,7 +68,7 @@ func (a *attempt) needTool(ctx context.Context) (err error) {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	a.note("openshift-install %s is not the file that installed this cluster (SHA-256 %.12s… then, %.12s… now), and that one cannot be had; this one removes what it knows, and what is left is counted",
+	a.note("openshift-install %s is not the file that installed this cluster (SHA-256 %.12s… then, %.12s… now), and the original is not available; this one removes what it knows, and what is left is counted",
 		a.spec.Version, want, a.checksum)
 	return nil
 }
@@ -83,14 +83,14 @@ func (a *attempt) needRelease(ctx context.Context) error {
 	if err != nil {
 		return failure{
 			Reason: "ReleaseUnknown", Whose: contract.WhoseOurs, Message: fmt.Sprintf("openshift-install does not say which release it installs (%v); nothing was created", err),
-			Next: "an administrator of this installation replaces openshift-install " + a.spec.Version + " with one that was extracted from a release",
+			Next: "ask an administrator of this installation to replace openshift-install " + a.spec.Version + " with one that was extracted from a release",
 		}
 	}
 	if pinned := a.spec.ReleaseImage; pinned != "" && installer.Digest(pinned) != installer.Digest(image) {
 		return failure{
 			Reason: "ReleaseMismatch", Whose: contract.WhoseOurs,
 			Message: fmt.Sprintf("openshift-install %s installs %s, but this installation pins %s; nothing was created", a.spec.Version, image, pinned),
-			Next:    "an administrator of this installation makes runner.releases and the installers' directory agree",
+			Next:    "ask an administrator of this installation to make runner.releases match the installers' directory",
 		}
 	}
 	a.release, a.tools.Image = image, image
@@ -118,7 +118,7 @@ func (a *attempt) noTool(ctx context.Context, program string, err error) error {
 		return failure{
 			Reason: "ToolsUnavailable", Whose: contract.WhoseOurs, Retryable: true,
 			Message: fmt.Sprintf("%s %s could not be extracted from its release image: %v", program, a.spec.Version, err),
-			Next:    "try again later; if it stays so, an administrator checks the registry, the pull secret, and oc in the installers' directory",
+			Next:    "try again later; if it happens again, ask an administrator to check the registry, the pull secret, and oc in the installers' directory",
 		}
 	}
 	known := "none"
@@ -127,8 +127,8 @@ func (a *attempt) noTool(ctx context.Context, program string, err error) error {
 	}
 	return failure{
 		Reason: "UnknownVersion", Whose: contract.WhoseOurs,
-		Message: fmt.Sprintf("this installation has no %s for version %s (%v); versions it has: %s", program, a.spec.Version, err, known),
-		Next: fmt.Sprintf("choose one of these, or have an administrator add %s/%s to the installers' directory, or oc and a release image under runner.releases",
+		Message: fmt.Sprintf("this installation has no %s for version %s (%v); available versions: %s", program, a.spec.Version, err, known),
+		Next: fmt.Sprintf("choose one of these, or ask an administrator to add %s/%s to the installers' directory, or oc and a release image under runner.releases",
 			a.spec.Version, program),
 	}
 }

@@ -54,9 +54,9 @@ func TestAVersionThatIsNotToBeHadIsRefusedWithThoseThereAre(t *testing.T) {
 		want  string
 	}{
 		"no directory, no image":   {func(w *world) { w.spec.Version = "4.19.9" }, "no openshift-install for version 4.19.9"},
-		"an image, but no oc":      {func(w *world) { w.spec.Version, w.spec.ReleaseImage, w.cfg.Env = "4.19.9", pinned, nil }, "oc: the program is not there"},
+		"an image, but no oc":      {func(w *world) { w.spec.Version, w.spec.ReleaseImage, w.cfg.Env = "4.19.9", pinned, nil }, "oc: the program does not exist"},
 		"no ccoctl, but no image":  {func(w *world) { w.without("ccoctl", "oc"); w.cfg.Env = []string{"OCPCTL_STANDIN_DIR=" + w.dir} }, "no ccoctl for version 4.20.3"},
-		"a version that is a path": {func(w *world) { w.spec.Version = "../4.20.3" }, `"../4.20.3" is no OpenShift version`},
+		"a version that is a path": {func(w *world) { w.spec.Version = "../4.20.3" }, `"../4.20.3" is not an OpenShift version`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := manual(t, contract.KindCreate)
@@ -65,7 +65,7 @@ func TestAVersionThatIsNotToBeHadIsRefusedWithThoseThereAre(t *testing.T) {
 			require.Equal(t, "UnknownVersion", w.result().Reason)
 			require.Contains(t, w.result().Message, c.want)
 			if !strings.Contains(w.spec.Version, "/") {
-				require.Contains(t, w.result().Message, "versions it has: 4.20.3")
+				require.Contains(t, w.result().Message, "available versions: 4.20.3")
 			}
 			require.Equal(t, contract.WhoseOurs, w.result().Whose)
 			require.NotEmpty(t, w.result().Next)
@@ -120,7 +120,7 @@ func TestATeardownTakesTheVeryInstallerThatInstalled(t *testing.T) {
 		require.NoError(t, w.run(t.Context()))
 		require.Equal(t, "succeeded", w.result().Outcome, w.result().Message)
 		require.Contains(t, readFile(t, filepath.Join(w.dir, "calls")), "oc adm release extract --command=openshift-install --from="+pinned)
-		require.Contains(t, w.logText(), "the one that installed it was extracted from its release again")
+		require.Contains(t, w.logText(), "the original was extracted from its release")
 		require.True(t, w.did("installer: destroy shop-00001"))
 	})
 	t.Run("the present one, with words, where the release holds another still", func(t *testing.T) {

@@ -56,7 +56,7 @@ func TestAFailedInstallSaysWhyWithItsLastLines(t *testing.T) {
 	require.Equal(t, contract.Result{
 		Outcome: "failed", Reason: "BootstrapFailed", Whose: contract.WhoseInstaller, Retryable: true,
 		Message: "the control plane never took over from the bootstrap machine (openshift-install create cluster, exit code 5). The installer said: Bootstrap failed to complete, password:[redacted]",
-		Next:    "read the log bundle for what its machines said, and try again",
+		Next:    "read the machines' logs in the log bundle, and try again",
 	}, w.result())
 	require.Contains(t, w.logText(), "a trace of password:[redacted]")
 }
@@ -103,7 +103,7 @@ func TestAMissingInstallerIsSaidInWords(t *testing.T) {
 	require.NoError(t, w.run(t.Context()))
 	require.Equal(t, "UnknownVersion", w.result().Reason)
 	require.Contains(t, w.result().Message, "no openshift-install for version 4.19.9")
-	require.Contains(t, w.result().Message, "versions it has: 4.20.3")
+	require.Contains(t, w.result().Message, "available versions: 4.20.3")
 	require.Equal(t, "ocpctl", w.result().Whose)
 	require.Contains(t, w.result().Next, "add 4.19.9/openshift-install")
 }

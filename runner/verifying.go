@@ -32,7 +32,7 @@ func (a *attempt) verifying(ctx context.Context) error {
 		pass.Number = number
 		pass.Clean = a.isClean(pass)
 		a.say.Fact(contract.Report{Pass: a.redacted(pass)})
-		a.note("verification %d: %d questions asked, %d things left", number, len(pass.Queries), len(pass.Leftovers))
+		a.note("verification %d: %d queries, %d leftovers", number, len(pass.Queries), len(pass.Leftovers))
 		if pass.Account != "" && a.account != pass.Account {
 			return wrongAccount(pass.Account, a.account)
 		}
@@ -42,13 +42,13 @@ func (a *attempt) verifying(ctx context.Context) error {
 			if clean == cleanPasses {
 				return nil
 			}
-			a.say.Step(85, "counted nothing; counting once more after a while")
+			a.say.Step(85, "found nothing left; counting again to confirm")
 		} else {
 			clean, wait = 0, min(a.spec.VerifyGap, uncleanWait)
 			if unclean++; unclean >= a.cfg.Timings.UncleanPasses {
 				return a.leftoversFound(pass)
 			}
-			a.say.Step(75, fmt.Sprintf("left: %d; removing what may be removed by name", len(pass.Leftovers)))
+			a.say.Step(75, fmt.Sprintf("%d left; removing by name what can be removed", len(pass.Leftovers)))
 			a.sweep(ctx)
 		}
 		// The gap is measured on the server's clock between two reported passes, so the first must have arrived.
@@ -104,23 +104,23 @@ func (a *attempt) leftoversFound(p contract.Pass) failure {
 		names = append(names, fmt.Sprintf("and %d more", more))
 	}
 	if len(names) == 0 {
-		names = []string{"the count could not be finished"}
+		names = []string{"the count could not be completed"}
 	}
 	f := failure{
 		Reason: "LeftoversFound", Retryable: true, Message: "still there: " + strings.Join(names, "; "), Whose: contract.WhoseCloud,
-		Next: "wait: it is removed and counted again by itself; if the same things stay, whoever is named beside them frees them",
+		Next: "wait: ocpctl removes and counts them again; if the same resources stay, ask whoever is named beside them to remove them",
 	}
 	switch {
 	case len(a.stuckOn) > 0:
 		f.Whose = contract.WhoseUser
 		f.Message = "openshift-install was stopped early: it cannot remove " + a.refused() + "; " + f.Message
-		f.Next = "whoever made " + a.stuckOn[0].ARN + " deletes it, or takes the cluster's tags (kubernetes.io/cluster/…) off it; the teardown goes on by itself"
+		f.Next = "ask the creator of " + a.stuckOn[0].ARN + " to delete it, or to remove the cluster's tags (kubernetes.io/cluster/…) from it; ocpctl then continues the teardown"
 		if a.stuckOn[0].Blocked {
-			f.Next = "find what uses " + a.stuckOn[0].ARN + " among what is still there, and have its owner delete it; the teardown is tried again by itself"
+			f.Next = "find what uses " + a.stuckOn[0].ARN + " among what is still there, and ask its owner to delete it; ocpctl tries the teardown again"
 		}
 	case len(p.Leftovers) == 0 || slices.ContainsFunc(p.Leftovers, unanswered):
 		f.Whose = contract.WhoseOurs
-		f.Next = "an administrator of this installation lets the runner's credentials ask what was refused; nothing may be left at all, but nobody can say so"
+		f.Next = "ask an administrator of this installation to allow the refused queries for the runner's credentials; perhaps nothing is left, but ocpctl cannot verify it"
 	}
 	return f
 }

@@ -19,8 +19,8 @@ func (a *attempt) waiting(ctx context.Context, first installer.Exit, began time.
 			return first, nil
 		}
 	}
-	a.note("the cluster is up, but its operators are late (exit code %d); they get the rest of the deadline", first.Code)
-	a.say.Step(0, "the operators are late; waiting on")
+	a.note("the cluster is up, but its operators are late (exit code %d); waiting until the deadline", first.Code)
+	a.say.Step(0, "the operators are late; still waiting")
 	exit, err := a.tool.Run(ctx, installer.Command{
 		Args: []string{"wait-for", "install-complete", "--dir", a.dir, "--log-level=info"}, Deadline: left,
 		OnLine: func(line string) {

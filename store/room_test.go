@@ -118,7 +118,7 @@ func TestTheLineIsInTheOrderOfAcceptance(t *testing.T) {
 
 	room, open3 := asks(t, s, third, demand(3, 0, nil))
 	require.Equal(t, store.RoomRow{
-		Wait:  "Elastic IPs: 3 needed, 6 of 6 are in use or set aside and 6 are waited for longer (1 cluster of the team was asked for earlier and is being measured)",
+		Wait:  "Elastic IPs: 3 needed, 6 of 6 are in use or reserved, and clusters ahead in the queue need 6 (1 cluster of the team was asked for earlier and is being measured)",
 		Place: 2,
 	}, room)
 	room, open2 := asks(t, s, second, demand(3, 0, nil))
@@ -126,7 +126,7 @@ func TestTheLineIsInTheOrderOfAcceptance(t *testing.T) {
 	second, third = waits(t, s, second, open2), waits(t, s, third, open3)
 	require.Equal(t, []int{1, 2}, []int{second.Place, third.Place})
 	require.Equal(t, lifecycle.AwaitingCapacity, third.Phase)
-	require.Equal(t, "waiting for room in the cloud account: Elastic IPs: 3 needed, 6 of 6 are in use or set aside and 6 are waited for longer "+
+	require.Equal(t, "waiting for capacity in the cloud account: Elastic IPs: 3 needed, 6 of 6 are in use or reserved, and clusters ahead in the queue need 6 "+
 		"(1 cluster of the team was asked for earlier and is being measured)", third.Why)
 	require.Equal(t, clock.now(), third.WaitsSince)
 	require.Equal(t, []any{0, "quota", "wait"}, []any{third.Tries, third.FailWhose, third.FailNext})
@@ -153,7 +153,7 @@ func TestTheLineIsInTheOrderOfAcceptance(t *testing.T) {
 	clock.pass(limits.RetryMax / 100)
 	step(t, s, third.ID)
 	room, open3 = asks(t, s, third, demand(4, 0, nil))
-	require.Equal(t, store.RoomRow{Wait: "Elastic IPs: 4 needed, 0 of 6 are in use or set aside and 3 are waited for longer", Place: 2}, room)
+	require.Equal(t, store.RoomRow{Wait: "Elastic IPs: 4 needed, 0 of 6 are in use or reserved, and clusters ahead in the queue need 3", Place: 2}, room)
 	third = waits(t, s, third, open3)
 	lose(t, s)
 	room, _ = asks(t, s, second, demand(3, 0, nil))
@@ -224,7 +224,7 @@ func TestMoreThanTheLimitNeverFitsAndTakesNoPlace(t *testing.T) {
 	s, clock := open(t)
 	row := begun(t, s, clock, "shop")
 	room, _ := asks(t, s, row, demand(7, 0, nil))
-	require.Equal(t, store.RoomRow{Never: "Elastic IPs: 7 needed and the limit is 6"}, room)
+	require.Equal(t, store.RoomRow{Never: "Elastic IPs: 7 needed, but the limit is 6"}, room)
 	require.Zero(t, count(t, s, `SELECT count(*) FROM reservations`))
 }
 
@@ -255,7 +255,7 @@ func TestAReadyClusterIsCountedOnceAndAReleasedOneNotAtAll(t *testing.T) {
 
 	third := begun(t, s, clock, "third")
 	room, _ = asks(t, s, third, demand(5, 0, nil))
-	require.Equal(t, "Elastic IPs: 5 needed, 2 of 6 are in use or set aside", room.Wait, "not seen yet, it holds what lasts; the stopped one holds nothing")
+	require.Equal(t, "Elastic IPs: 5 needed, 2 of 6 are in use or reserved", room.Wait, "not seen yet, it holds what lasts; the stopped one holds nothing")
 
 	// The first is torn down and released: the proof is what counts, and those in line hear of it.
 	_, err = s.Destroy(t.Context(), first.ID, store.Deed{Actor: "github:maya", Why: "done"})
@@ -309,7 +309,7 @@ func TestOneThatIsNoLongerWantedLeavesTheLine(t *testing.T) {
 	_, facts, err := s.Load(t.Context(), second.ID)
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Line{
-		Place: 1, For: "Elastic IPs: 3 needed, 6 of 6 are in use or set aside and 3 are waited for longer", Asked: 2,
+		Place: 1, For: "Elastic IPs: 3 needed, 6 of 6 are in use or reserved, and clusters ahead in the queue need 3", Asked: 2,
 		Since: asked, AskedAt: asked, FreedAt: clock.now(),
 	}, facts.Line)
 	_, facts, err = s.Load(t.Context(), first.ID)

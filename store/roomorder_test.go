@@ -176,7 +176,7 @@ func TestWhatNeedsLessIsLetPastAfterABoundedTimeOneAtATime(t *testing.T) {
 	}
 	one, two := begun(t, s, clock, "one"), begun(t, s, clock, "two")
 	room, one := looks(one)
-	require.Equal(t, store.RoomRow{Wait: "Elastic IPs: 2 needed, 2 of 6 are in use or set aside and 6 are waited for longer", Place: 2}, room)
+	require.Equal(t, store.RoomRow{Wait: "Elastic IPs: 2 needed, 2 of 6 are in use or reserved, and clusters ahead in the queue need 6", Place: 2}, room)
 	_, two = looks(two)
 	asked := clock.now()
 
@@ -197,7 +197,7 @@ func TestWhatNeedsLessIsLetPastAfterABoundedTimeOneAtATime(t *testing.T) {
 	require.Contains(t, reasons(t, s, one.ID), "let past 1 in line that need more room than there is: they held it up for 10m0s, which is as long as they may")
 
 	big = settled(t, s, big.ID)
-	require.Equal(t, "waiting for room in the cloud account: Elastic IPs: 6 needed, 2 of 6 are in use or set aside; one needs less and was let past at "+
+	require.Equal(t, "waiting for capacity in the cloud account: Elastic IPs: 6 needed, 2 of 6 are in use or reserved; one needs less and was let past at "+
 		clock.now().UTC().Format("15:04 UTC on 2 January"), big.Why, "the line says so")
 	require.Equal(t, 1, big.Place)
 

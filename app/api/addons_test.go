@@ -32,7 +32,7 @@ func TestAddonsAreBroughtAnewWhenSomebodyAsks(t *testing.T) {
 	var c ClusterDetail
 	h.get(path, &c)
 	require.Equal(t, []any{READY, []string{"pr-namespace"}, true}, []any{c.Status, c.Addons, c.Refreshing})
-	require.Contains(t, c.Why, "it is not known which of its add-ons are installed, and the others are tried again")
+	require.Contains(t, c.Why, "it is not known which of its add-ons are installed; the others will be tried again")
 
 	var first, again Accepted
 	h.does(http.MethodPost, path+"/refresh", h.as(oidc.Requester), nil, http.StatusAccepted, &first)

@@ -59,7 +59,7 @@ func choose(t Type, dir string) (files, folders []string, err error) {
 		case !allowed(t, name):
 			return nil
 		case !entry.Type().IsRegular():
-			return fmt.Errorf("%s is no regular file", name) // a link could lead to a secret outside the list
+			return fmt.Errorf("%s is not a regular file", name) // a link could lead to a secret outside the list
 		}
 		files = append(files, name)
 		for up := path.Dir(name); up != "."; up = path.Dir(up) {
@@ -71,7 +71,7 @@ func choose(t Type, dir string) (files, folders []string, err error) {
 		return nil, nil, fmt.Errorf("list %s: %w", dir, err)
 	}
 	if !slices.Contains(files, required(t)) {
-		return nil, nil, errors.New(required(t) + " is not there")
+		return nil, nil, errors.New(required(t) + " is missing")
 	}
 	slices.Sort(files)
 	slices.Sort(folders)

@@ -18,9 +18,9 @@ import (
 
 // What can be wrong with an object. Every other error means that S3 did not respond, which says nothing about the object.
 var (
-	ErrExists  = errors.New("the object exists already")
+	ErrExists  = errors.New("the object already exists")
 	ErrMissing = errors.New("the object does not exist")
-	ErrCorrupt = errors.New("the object is not what was written")
+	ErrCorrupt = errors.New("the object differs from what was written")
 )
 
 // Type is the purpose of a snapshot.
@@ -64,7 +64,7 @@ type Store struct {
 // New loads the SDK's default configuration. It makes no call.
 func New(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Bucket == "" {
-		return nil, errors.New("artifacts: a bucket is needed")
+		return nil, errors.New("artifacts: a bucket is required")
 	}
 	if cfg.Timeout == 0 {
 		cfg.Timeout = time.Minute

@@ -157,7 +157,7 @@ func TestWithoutMetadataThereIsNoDestroyBundle(t *testing.T) {
 	dir := installDir(t)
 	require.NoError(t, os.Remove(filepath.Join(dir, "metadata.json")))
 	_, err := s.Save(t.Context(), destroyBundle(dir))
-	require.ErrorContains(t, err, "metadata.json is not there")
+	require.ErrorContains(t, err, "metadata.json is missing")
 }
 
 func TestALinkIsNotFollowedIntoABundle(t *testing.T) {
@@ -165,7 +165,7 @@ func TestALinkIsNotFollowedIntoABundle(t *testing.T) {
 	dir := installDir(t)
 	require.NoError(t, os.Symlink("/etc/passwd", filepath.Join(dir, "ocpctl", "passwd")))
 	_, err := s.Save(t.Context(), destroyBundle(dir))
-	require.ErrorContains(t, err, "no regular file")
+	require.ErrorContains(t, err, "not a regular file")
 }
 
 func TestTheNewestGoodSnapshotIsRestored(t *testing.T) {
@@ -344,7 +344,7 @@ func TestAFolderThatExistsIsNotRestoredInto(t *testing.T) {
 	saved, err := s.Save(t.Context(), destroyBundle(installDir(t)))
 	require.NoError(t, err)
 	_, _, err = s.Restore(t.Context(), []artifacts.Snapshot{saved}, t.TempDir())
-	require.ErrorContains(t, err, "exists already")
+	require.ErrorContains(t, err, "already exists")
 }
 
 func TestAnS3ThatDoesNotAnswerIsNotAMissingSnapshot(t *testing.T) {

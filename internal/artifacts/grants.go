@@ -76,7 +76,7 @@ type statement struct {
 func (g *Grants) policy(part Part) (string, error) {
 	for _, id := range []string{part.Cluster, part.Attempt} {
 		if !plainID.MatchString(id) {
-			return "", fmt.Errorf("grant for %q: it is not an id", id)
+			return "", fmt.Errorf("grant for %q: not an id", id)
 		}
 	}
 	bucket := "arn:aws:s3:::" + g.cfg.Bucket + "/"

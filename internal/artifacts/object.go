@@ -49,7 +49,7 @@ func (s *Store) Keep(ctx context.Context, t Type, key, path string) (Snapshot, e
 	taken := s.cfg.Now().UTC()
 	file, err := os.Open(path)
 	if err != nil {
-		return Snapshot{}, fmt.Errorf("keep %s: %w", filepath.Base(path), err)
+		return Snapshot{}, fmt.Errorf("store %s: %w", filepath.Base(path), err)
 	}
 	defer file.Close()
 	sum := sha256.New()
@@ -61,7 +61,7 @@ func (s *Store) Keep(ctx context.Context, t Type, key, path string) (Snapshot, e
 		_, err = file.Seek(0, io.SeekStart)
 	}
 	if err != nil {
-		return Snapshot{}, fmt.Errorf("keep %s: %w", filepath.Base(path), err)
+		return Snapshot{}, fmt.Errorf("store %s: %w", filepath.Base(path), err)
 	}
 	if err = s.put(ctx, key, file, size, sum.Sum(nil)); errors.Is(err, ErrExists) {
 		err = s.holds(ctx, key, size, sum.Sum(nil), err)

@@ -33,7 +33,7 @@ func (s *Store) pack(t Type, dir string) (packed, error) {
 	}
 	out, err := os.CreateTemp(s.cfg.TempDir, "ocpctl-archive-*") // 0600
 	if err != nil {
-		return packed{}, fmt.Errorf("make a temporary archive: %w", err)
+		return packed{}, fmt.Errorf("create a temporary archive: %w", err)
 	}
 	p := packed{file: out}
 	sum := sha256.New()

@@ -29,7 +29,7 @@ func (s *Store) Restore(ctx context.Context, snapshots []Snapshot, dir string) (
 	newest := slices.DeleteFunc(slices.Clone(snapshots), func(one Snapshot) bool { return one.Type != Destroy })
 	slices.SortStableFunc(newest, func(a, b Snapshot) int { return b.TakenAt.Compare(a.TakenAt) })
 	if _, err := os.Lstat(dir); !errors.Is(err, os.ErrNotExist) {
-		return Snapshot{}, nil, fmt.Errorf("restore into %s: it exists already", dir)
+		return Snapshot{}, nil, fmt.Errorf("restore into %s: it already exists", dir)
 	}
 	var skipped []Skipped
 	for _, one := range newest {
@@ -43,7 +43,7 @@ func (s *Store) Restore(ctx context.Context, snapshots []Snapshot, dir string) (
 		}
 		skipped = append(skipped, Skipped{Snapshot: one, Err: err})
 	}
-	return Snapshot{}, skipped, fmt.Errorf("%w: %d looked at", ErrNoneGood, len(newest))
+	return Snapshot{}, skipped, fmt.Errorf("%w: %d were tried", ErrNoneGood, len(newest))
 }
 
 // restoreOne unpacks beside dir and moves the result there only if everything was correct.

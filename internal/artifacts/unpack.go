@@ -65,7 +65,7 @@ func (r *archiveReader) readEntries(raw *counter, root *os.Root) error {
 			err = r.folder(header, modes)
 		case tar.TypeReg:
 			if seen[header.Name] {
-				return fmt.Errorf("%w: file %q is there twice", ErrCorrupt, header.Name)
+				return fmt.Errorf("%w: file %q appears twice", ErrCorrupt, header.Name)
 			}
 			seen[header.Name] = true
 			err = r.file(archive, header, root)
@@ -77,7 +77,7 @@ func (r *archiveReader) readEntries(raw *counter, root *os.Root) error {
 		}
 	}
 	if len(seen) != len(r.files) {
-		return fmt.Errorf("%w: the archive holds %d files, its manifest names %d", ErrCorrupt, len(seen), len(r.files))
+		return fmt.Errorf("%w: the archive contains %d files, its manifest names %d", ErrCorrupt, len(seen), len(r.files))
 	}
 	return setModes(root, modes)
 }
@@ -114,10 +114,10 @@ func (w localWriter) Write(p []byte) (int, error) {
 func (r *archiveReader) folder(header *tar.Header, modes map[string]fs.FileMode) error {
 	name := strings.TrimSuffix(header.Name, "/")
 	if !r.folders[name] {
-		return fmt.Errorf("%w: folder %q holds nothing the manifest names", ErrCorrupt, header.Name)
+		return fmt.Errorf("%w: folder %q contains no file of the manifest", ErrCorrupt, header.Name)
 	}
 	if _, twice := modes[name]; twice {
-		return fmt.Errorf("%w: folder %q is there twice", ErrCorrupt, header.Name)
+		return fmt.Errorf("%w: folder %q appears twice", ErrCorrupt, header.Name)
 	}
 	modes[name] = fs.FileMode(header.Mode).Perm() | 0o700 // its owner must be able to delete it
 	return nil
@@ -126,14 +126,14 @@ func (r *archiveReader) folder(header *tar.Header, modes map[string]fs.FileMode)
 func (r *archiveReader) file(archive io.Reader, header *tar.Header, root *os.Root) error {
 	want, ok := r.files[header.Name]
 	if !ok || header.Size != want.Size {
-		return fmt.Errorf("%w: file %q is not as the manifest has it", ErrCorrupt, header.Name)
+		return fmt.Errorf("%w: file %q does not match the manifest", ErrCorrupt, header.Name)
 	}
 	sum := sha256.New()
 	sink := io.Writer(sum)
 	if root != nil {
 		mode, err := strconv.ParseUint(want.Mode, 8, 32)
 		if err != nil {
-			return fmt.Errorf("%w: mode of %q", ErrCorrupt, want.Path)
+			return fmt.Errorf("%w: wrong mode of %q", ErrCorrupt, want.Path)
 		}
 		out, err := create(root, want.Path, fs.FileMode(mode).Perm())
 		if err != nil {
@@ -146,7 +146,7 @@ func (r *archiveReader) file(archive io.Reader, header *tar.Header, root *os.Roo
 		return fmt.Errorf("read %q: %w", header.Name, err)
 	}
 	if hex.EncodeToString(sum.Sum(nil)) != want.SHA256 {
-		return fmt.Errorf("%w: checksum of %q", ErrCorrupt, header.Name)
+		return fmt.Errorf("%w: wrong checksum of %q", ErrCorrupt, header.Name)
 	}
 	return nil
 }
@@ -155,12 +155,12 @@ func (r *archiveReader) file(archive io.Reader, header *tar.Header, root *os.Roo
 func create(root *os.Root, name string, mode fs.FileMode) (*os.File, error) {
 	if folder := path.Dir(name); folder != "." {
 		if err := root.MkdirAll(folder, 0o700); err != nil {
-			return nil, fmt.Errorf("make folder %q: %w", folder, err)
+			return nil, fmt.Errorf("create folder %q: %w", folder, err)
 		}
 	}
 	out, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("make file %q: %w", name, err)
+		return nil, fmt.Errorf("create file %q: %w", name, err)
 	}
 	if err := out.Chmod(mode); err != nil { // not at creation, because the umask would change it
 		return nil, errors.Join(fmt.Errorf("set the mode of %q: %w", name, err), out.Close())

@@ -51,7 +51,7 @@ func TestAClusterHasItsAddonsAndAPushBringsThemAnew(t *testing.T) {
 	met := func() bool {
 		return addon("cert-manager", "True")() && l.count(`SELECT count(*) FROM clusters WHERE id = $1 AND addons_wanted = addons_done AND status = 'READY'`, id) == 1
 	}
-	l.runUntil("all add-ons are there", 30*time.Second, met)
+	l.runUntil("all add-ons are installed", 30*time.Second, met)
 
 	brought := func() int {
 		return l.count(`SELECT count(*) FROM attempts WHERE cluster_id = $1 AND kind = 'configure' AND outcome = 'succeeded' AND addons_seen = 2`, id)

@@ -128,7 +128,7 @@ func readStat(pid int) (stat, error) {
 	_, rest, ok := strings.Cut(string(raw[bytes.LastIndexByte(raw, ')')+1:]), " ") // a name may contain anything
 	fields := strings.Fields(rest)
 	if !ok || len(fields) < 20 {
-		return stat{}, fmt.Errorf("read /proc/%d/stat: not understood", pid)
+		return stat{}, fmt.Errorf("read /proc/%d/stat: unexpected format", pid)
 	}
 	return stat{state: fields[0], start: fields[19]}, nil
 }

@@ -47,7 +47,7 @@ type Process struct{ cfg Config }
 // NewProcess checks the configuration and makes the work directory.
 func NewProcess(cfg Config) (*Process, error) {
 	if cfg.Runner == "" || cfg.Installers == "" || cfg.WorkDir == "" || cfg.StatusURL == "" {
-		return nil, errors.New("dispatch: runner, installers, work directory and status URL are needed")
+		return nil, errors.New("dispatch: runner, installers, work directory and status URL are required")
 	}
 	if cfg.Env == nil {
 		cfg.Env = os.Environ()
@@ -204,7 +204,7 @@ func (p *Process) Forget(ctx context.Context, attempt string) error {
 		return err
 	}
 	if seen != Ended && seen != NotStarted {
-		return fmt.Errorf("forget attempt %s: its runner is not seen ended", attempt)
+		return fmt.Errorf("forget attempt %s: its runner was not seen to end", attempt)
 	}
 	if err := os.RemoveAll(dir); err != nil {
 		return fmt.Errorf("forget attempt %s: %w", attempt, err)

@@ -144,7 +144,7 @@ while [ ! -e "$0.end" ]; do sleep 0.01; done
 	}
 	requireLogged(t, cfg, id, "asked")
 	requireSeen(t, again, id, Running)
-	require.ErrorContains(t, again.Forget(t.Context(), id), "not seen ended")
+	require.ErrorContains(t, again.Forget(t.Context(), id), "not seen to end")
 	require.NoError(t, os.WriteFile(cfg.Runner+".end", nil, 0o600))
 	requireSeen(t, again, id, Ended)
 	require.Equal(t, 1, strings.Count(readLog(t, cfg, id), "asked"))

@@ -84,8 +84,8 @@ func (e *Invalid) snapshots(list []contract.Snapshot, of Scope) {
 		if err := snapshot.CheckKeys(of.Cluster, of.Attempt); err != nil {
 			e.check(true, at+".key", err.Error(), "the key this attempt's own archive was stored under")
 		}
-		e.check(!checksum.MatchString(s.SHA256), at+".sha256", "it is no checksum", "64 lower-case hex digits")
-		e.check(s.Size < 0, at+".size", fmt.Sprintf("%d is below zero", s.Size), "the archive's size in bytes")
+		e.check(!checksum.MatchString(s.SHA256), at+".sha256", "it is not a checksum", "64 lower-case hex digits")
+		e.check(s.Size < 0, at+".size", fmt.Sprintf("%d is negative", s.Size), "the archive's size in bytes")
 		e.check(s.InfraID != "" && !of.IsInfraID(s.InfraID), at+".infraId", fmt.Sprintf("%.80q is not an infraID of this cluster", s.InfraID), of.InfraIDPrefix()+"xxxxx")
 	}
 }
@@ -109,11 +109,11 @@ var phases = []lifecycle.Phase{
 // Report converts a report to a row.
 func Report(r contract.Report, of Scope) (store.ReportRow, error) {
 	var bad Invalid
-	bad.check(r.Phase != "" && !slices.Contains(phases, lifecycle.Phase(r.Phase)), "phase", fmt.Sprintf("%.40q is no phase a runner works in", r.Phase), words(phases)...)
-	bad.check(r.Seq < 1 || r.Seq > maxNumber, "seq", fmt.Sprintf("%d is no number of a report", r.Seq), "1, 2, 3 …")
-	bad.check(r.Pass != nil && (r.Pass.Number < 1 || r.Pass.Number > maxNumber), "pass.number", "it is no number of a pass", "1, 2, 3 …")
-	bad.check(r.ToolExit != nil && (r.ToolExit.Code < -1 || r.ToolExit.Code > maxExitCode), "toolExit.code", "it is no exit code", "-1 to 255")
-	bad.check(r.Account != "" && !plainName.MatchString(r.Account), "account", fmt.Sprintf("%.80q is no account id", r.Account), "the id of a cloud account")
+	bad.check(r.Phase != "" && !slices.Contains(phases, lifecycle.Phase(r.Phase)), "phase", fmt.Sprintf("%.40q is not a phase of a runner", r.Phase), words(phases)...)
+	bad.check(r.Seq < 1 || r.Seq > maxNumber, "seq", fmt.Sprintf("%d is not a report number", r.Seq), "1, 2, 3 …")
+	bad.check(r.Pass != nil && (r.Pass.Number < 1 || r.Pass.Number > maxNumber), "pass.number", "it is not the number of a pass", "1, 2, 3 …")
+	bad.check(r.ToolExit != nil && (r.ToolExit.Code < -1 || r.ToolExit.Code > maxExitCode), "toolExit.code", "it is not an exit code", "-1 to 255")
+	bad.check(r.Account != "" && !plainName.MatchString(r.Account), "account", fmt.Sprintf("%.80q is not an account id", r.Account), "the id of a cloud account")
 	bad.check(len(r.Addons) > maxAddons, "addons", fmt.Sprintf("there are %d", len(r.Addons)), fmt.Sprintf("at most %d", maxAddons))
 	bad.snapshots(r.Snapshots, of)
 	if len(bad) > 0 {
@@ -216,11 +216,11 @@ var plainReason = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,63}$`)
 // it stored them.
 func Result(r contract.Result, of Scope) (store.ResultRow, error) {
 	var bad Invalid
-	bad.check(!slices.Contains(outcomes, lifecycle.Outcome(r.Outcome)), "outcome", fmt.Sprintf("%.40q is no outcome of a runner", r.Outcome), words(outcomes)...)
+	bad.check(!slices.Contains(outcomes, lifecycle.Outcome(r.Outcome)), "outcome", fmt.Sprintf("%.40q is not an outcome of a runner", r.Outcome), words(outcomes)...)
 	bad.check(r.Reason != "" && !plainReason.MatchString(r.Reason), "reason", fmt.Sprintf("%.80q is not one word", r.Reason), "one word of at most 64 letters and digits")
-	bad.check(r.Whose != "" && !slices.Contains(whose, r.Whose), "whose", fmt.Sprintf("%.40q is nobody a failure can be of", r.Whose), whose...)
-	bad.check(r.Workers != nil && (*r.Workers < 0 || *r.Workers > maxWorkers), "workers", "nobody has so many", fmt.Sprintf("0 to %d", maxWorkers))
-	bad.check(r.Addons != nil && (*r.Addons < 0 || *r.Addons > maxAddons), "addons", "nobody has so many", fmt.Sprintf("0 to %d", maxAddons))
+	bad.check(r.Whose != "" && !slices.Contains(whose, r.Whose), "whose", fmt.Sprintf("%.40q is nobody whose problem a failure can be", r.Whose), whose...)
+	bad.check(r.Workers != nil && (*r.Workers < 0 || *r.Workers > maxWorkers), "workers", "the number is out of range", fmt.Sprintf("0 to %d", maxWorkers))
+	bad.check(r.Addons != nil && (*r.Addons < 0 || *r.Addons > maxAddons), "addons", "the number is out of range", fmt.Sprintf("0 to %d", maxAddons))
 	bad.outputs(r.Outputs, of)
 	if len(bad) > 0 {
 		return store.ResultRow{}, bad

@@ -58,7 +58,7 @@ func TestWhatIsToldOfAddonsIsKeptAsItIs(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 2, *done.Addons)
 	_, err = Result(contract.Result{Outcome: "succeeded", Addons: new(-1)}, shop)
-	require.ErrorContains(t, err, "addons: nobody has so many; accepted: 0 to 100")
+	require.ErrorContains(t, err, "addons: the number is out of range; accepted: 0 to 100")
 }
 
 func TestACountOfWorkersIsANumberThatCanBe(t *testing.T) {
@@ -67,7 +67,7 @@ func TestACountOfWorkersIsANumberThatCanBe(t *testing.T) {
 	require.Equal(t, 3, *row.Workers)
 	for _, n := range []int{-1, maxWorkers + 1} {
 		_, err := Result(contract.Result{Outcome: "succeeded", Workers: &n}, shop)
-		require.ErrorContains(t, err, "workers: nobody has so many; accepted: 0 to 5000")
+		require.ErrorContains(t, err, "workers: the number is out of range; accepted: 0 to 5000")
 	}
 	_, err = Report(contract.Report{Seq: 1, Phase: "scaling"}, shop)
 	require.NoError(t, err)

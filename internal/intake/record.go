@@ -32,9 +32,9 @@ func Record(r contract.Record, of Scope) (store.IdentityRow, []store.ArtifactRow
 	i := r.Identity
 	bad.check(i.InfraID == "" && i.CCOName == "", "identity.infraId", "it is empty, and so is identity.ccoName", "the infraID of metadata.json")
 	bad.check(i.CCOName != "" && i.CCOName != of.CCOName(), "identity.ccoName", fmt.Sprintf("%.80q is not this attempt's name for ccoctl", i.CCOName), of.CCOName())
-	bad.check(i.InstallerSHA256 != "" && !checksum.MatchString(i.InstallerSHA256), "identity.installerSha256", "it is no checksum", "64 lower-case hex digits")
-	bad.check(i.ReleaseDigest != "" && !digest.MatchString(i.ReleaseDigest), "identity.releaseDigest", "it is no digest", "sha256: and 64 lower-case hex digits")
-	bad.check(!plainName.MatchString(i.Account), "identity.account", fmt.Sprintf("%.80q is no account id", i.Account), "the account the runner is in")
+	bad.check(i.InstallerSHA256 != "" && !checksum.MatchString(i.InstallerSHA256), "identity.installerSha256", "it is not a checksum", "64 lower-case hex digits")
+	bad.check(i.ReleaseDigest != "" && !digest.MatchString(i.ReleaseDigest), "identity.releaseDigest", "it is not a digest", "sha256: and 64 lower-case hex digits")
+	bad.check(!plainName.MatchString(i.Account), "identity.account", fmt.Sprintf("%.80q is not an account id", i.Account), "the account the runner is in")
 	bad.check(i.Region != of.Region, "identity.region", fmt.Sprintf("%.80q is not the cluster's region", i.Region), of.Region)
 	bad.snapshots(r.Snapshots, of)
 	out := store.IdentityRow{ // field by field, so that a change of one side is noticed
@@ -55,13 +55,13 @@ func Record(r contract.Record, of Scope) (store.IdentityRow, []store.ArtifactRow
 func (e *Invalid) infraID(r contract.Record, of Scope) {
 	i := r.Identity
 	e.check(!of.IsInfraID(i.InfraID), "identity.infraId", fmt.Sprintf("%.80q is not an infraID of this cluster", i.InfraID), of.InfraIDPrefix()+"xxxxx")
-	e.check(!names.IsClusterUUID(i.ClusterUUID), "identity.clusterUuid", fmt.Sprintf("%.80q is no cluster UUID", i.ClusterUUID), "the clusterID of metadata.json")
+	e.check(!names.IsClusterUUID(i.ClusterUUID), "identity.clusterUuid", fmt.Sprintf("%.80q is not a cluster UUID", i.ClusterUUID), "the clusterID of metadata.json")
 	e.check(i.ReleaseDigest == "", "identity.releaseDigest", "it is empty", "the release image by digest")
 	if err := of.CheckMetadata([]byte(i.Metadata), i.InfraID, i.ClusterUUID); err != nil {
 		e.check(true, "identity.metadata", err.Error(), string(of.MetadataJSON(i.InfraID, i.ClusterUUID)))
 	}
 	found := slices.ContainsFunc(r.Snapshots, func(s contract.Snapshot) bool { return s.Type == destroyBundle && s.InfraID == i.InfraID })
-	e.check(!found, "snapshots", "none is of this infraID", "at least one "+destroyBundle+" of "+i.InfraID)
+	e.check(!found, "snapshots", "none is for this infraID", "at least one "+destroyBundle+" of "+i.InfraID)
 }
 
 // maxQuotas limits a demand: an install touches a few dozen limits of an account, some of them per zone.
@@ -70,7 +70,7 @@ const maxQuotas = 200
 // Demand converts a demand to a row.
 func Demand(d contract.Demand, of Scope) (store.DemandRow, error) {
 	var bad Invalid
-	bad.check(!plainName.MatchString(d.Account), "account", fmt.Sprintf("%.80q is no account id", d.Account), "the account the runner is in")
+	bad.check(!plainName.MatchString(d.Account), "account", fmt.Sprintf("%.80q is not an account id", d.Account), "the account the runner is in")
 	bad.check(d.Region != of.Region, "region", fmt.Sprintf("%.80q is not the cluster's region", d.Region), of.Region)
 	bad.check(len(d.Quotas) > maxQuotas, "quotas", fmt.Sprintf("there are %d", len(d.Quotas)), fmt.Sprintf("at most %d", maxQuotas))
 	out := store.DemandRow{Account: d.Account, Region: d.Region}
@@ -78,7 +78,7 @@ func Demand(d contract.Demand, of Scope) (store.DemandRow, error) {
 	for n, q := range d.Quotas {
 		bad.quota(fmt.Sprintf("quotas[%d]", n), q)
 		key := [3]string{q.Service, q.Code, q.Scope}
-		bad.check(seen[key], fmt.Sprintf("quotas[%d]", n), "it is there twice", "each service, code and scope once")
+		bad.check(seen[key], fmt.Sprintf("quotas[%d]", n), "it appears twice", "each service, code and scope once")
 		seen[key] = true
 		out.Quotas = append(out.Quotas, lifecycle.Quota{
 			Service: q.Service, Code: q.Code, Scope: q.Scope, Name: text(q.Name), Limit: q.Limit, Used: q.Used,
@@ -101,17 +101,17 @@ func keysAsText(counts map[string]int) map[string]int {
 }
 
 func (e *Invalid) quota(at string, q contract.Quota) {
-	e.check(!plainName.MatchString(q.Service), at+".service", fmt.Sprintf("%.40q is no service", q.Service), "ec2, vpc, …")
-	e.check(!plainName.MatchString(q.Code), at+".code", fmt.Sprintf("%.40q is no quota's code", q.Code), "the quota's code, L-…")
-	e.check(q.Scope != "" && !plainName.MatchString(q.Scope), at+".scope", fmt.Sprintf("%.40q is no zone", q.Scope), "a zone, for a limit per zone")
+	e.check(!plainName.MatchString(q.Service), at+".service", fmt.Sprintf("%.40q is not a service", q.Service), "ec2, vpc, …")
+	e.check(!plainName.MatchString(q.Code), at+".code", fmt.Sprintf("%.40q is not a quota code", q.Code), "the quota's code, L-…")
+	e.check(q.Scope != "" && !plainName.MatchString(q.Scope), at+".scope", fmt.Sprintf("%.40q is not a zone", q.Scope), "a zone, for a limit per zone")
 	for _, number := range []struct {
 		name  string
 		value int
 	}{{"limit", q.Limit}, {"used", q.Used}, {"need", q.Need}, {"lasting", q.Lasting}} {
-		e.check(number.value < 0, at+"."+number.name, fmt.Sprintf("%d is below zero", number.value), "0 or more")
+		e.check(number.value < 0, at+"."+number.name, fmt.Sprintf("%d is negative", number.value), "0 or more")
 	}
-	e.check(q.Lasting > q.Need, at+".lasting", fmt.Sprintf("%d is more than what is needed (%d)", q.Lasting, q.Need), "0 to need")
+	e.check(q.Lasting > q.Need, at+".lasting", fmt.Sprintf("%d is more than need (%d)", q.Lasting, q.Need), "0 to need")
 	for _, cluster := range slices.Sorted(maps.Keys(q.UsedBy)) {
-		e.check(q.UsedBy[cluster] < 0, at+".usedBy."+cluster, fmt.Sprintf("%d is below zero", q.UsedBy[cluster]), "0 or more")
+		e.check(q.UsedBy[cluster] < 0, at+".usedBy."+cluster, fmt.Sprintf("%d is negative", q.UsedBy[cluster]), "0 or more")
 	}
 }

@@ -37,7 +37,7 @@ func ParseKeys(document secret.Text) (Keys, error) {
 			return Keys{}, fmt.Errorf("the cloud credentials have no string %s", each.name)
 		}
 		if strings.ContainsAny(each.value, " \t\r\n") { // it would become another line of the file
-			return Keys{}, fmt.Errorf("%s of the cloud credentials has a space or a line break in it", each.name)
+			return Keys{}, fmt.Errorf("%s of the cloud credentials contains a space or a line break", each.name)
 		}
 	}
 	return Keys{ID: fields.ID, Secret: secret.New(fields.Secret), Token: secret.New(fields.Token)}, nil

@@ -14,7 +14,7 @@ import (
 func (t *Tool) environment() ([]string, error) {
 	tmp, cache := filepath.Join(t.Home, "tmp"), filepath.Join(t.Home, "cache")
 	if err := errors.Join(os.MkdirAll(tmp, 0o700), os.MkdirAll(cache, 0o700)); err != nil {
-		return nil, fmt.Errorf("make the installer's folders: %w", err)
+		return nil, fmt.Errorf("create the installer's directories: %w", err)
 	}
 	env := map[string]string{}
 	for _, pair := range t.Env {

@@ -88,7 +88,7 @@ func parseClasses(raw []byte) ([]Class, error) {
 			problems = append(problems, fmt.Errorf("failures: entry %d (%s): %s", i+1, c.Reason, problem))
 		}
 		if seen[c.Reason] {
-			problems = append(problems, fmt.Errorf("failures: entry %d: reason %q is there twice", i+1, c.Reason))
+			problems = append(problems, fmt.Errorf("failures: entry %d: reason %q appears twice", i+1, c.Reason))
 		}
 		seen[c.Reason] = true
 	}
@@ -109,11 +109,11 @@ func (c *Class) compile() (problems []string) {
 			problems = append(problems, fmt.Sprintf(format, args...))
 		}
 	}
-	say(!plainReason.MatchString(c.Reason), "reason: want one word in camel case")
-	say(!slices.Contains(whose, c.Whose), "whose: %q, want one of %s", c.Whose, strings.Join(whose, ", "))
-	say(c.Words == "" || strings.HasSuffix(c.Words, "."), "words: want what happened, without a final dot")
-	say(c.Next == "" || strings.HasSuffix(c.Next, "."), "next: want what to do, without a final dot")
-	say(c.Fatal != "" && len(c.Patterns) == 0, "fatal: want patterns to look for")
+	say(!plainReason.MatchString(c.Reason), "reason: must be one word in camel case")
+	say(!slices.Contains(whose, c.Whose), "whose: %q must be one of %s", c.Whose, strings.Join(whose, ", "))
+	say(c.Words == "" || strings.HasSuffix(c.Words, "."), "words: must say what happened, without a final dot")
+	say(c.Next == "" || strings.HasSuffix(c.Next, "."), "next: must say what to do, without a final dot")
+	say(c.Fatal != "" && len(c.Patterns) == 0, "fatal: requires patterns")
 	for _, pattern := range c.Patterns {
 		compiled, err := compilePattern("(?i)" + pattern)
 		if err != nil {
@@ -121,7 +121,7 @@ func (c *Class) compile() (problems []string) {
 			continue
 		}
 		c.compiled = append(c.compiled, compiled)
-		say(!slices.ContainsFunc(c.Samples, compiled.MatchString), "samples: want one for the pattern %q", pattern)
+		say(!slices.ContainsFunc(c.Samples, compiled.MatchString), "samples: no sample for the pattern %q", pattern)
 	}
 	for _, sample := range c.Samples {
 		say(!c.matches(sample, strings.ToLower(sample)), "samples: no pattern matches %q", sample)

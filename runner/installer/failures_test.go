@@ -95,9 +95,9 @@ func TestABrokenListOfFailuresIsRefusedWithEveryFault(t *testing.T) {
 - {reason: InstallFailed, whose: user, words: a, next: b, patterns: ['(', 'x', 'y'], samples: [x, z]}
 - {reason: InstallFailed, whose: user, words: a, next: b}`))
 	for _, fault := range []string{
-		"entry 1 (two words): reason: want one word", `whose: "nobody", want one of user, quota, cloud, installer, ocpctl`, "words: want what happened",
-		"next: want what to do", "fatal: want patterns", "missing closing", `want one for the pattern "y"`, `no pattern matches "z"`,
-		`reason "InstallFailed" is there twice`, "reason DeadlineExceeded is missing",
+		"entry 1 (two words): reason: must be one word", `whose: "nobody" must be one of user, quota, cloud, installer, ocpctl`, "words: must say what happened",
+		"next: must say what to do", "fatal: requires patterns", "missing closing", `no sample for the pattern "y"`, `no pattern matches "z"`,
+		`reason "InstallFailed" appears twice`, "reason DeadlineExceeded is missing",
 	} {
 		require.ErrorContains(t, err, fault)
 	}

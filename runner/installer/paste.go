@@ -20,7 +20,7 @@ type Pasted struct {
 func Paste(frozen string, p Pasted) ([]byte, error) {
 	var config map[string]any
 	if err := yaml.Unmarshal([]byte(frozen), &config); err != nil || config == nil {
-		return nil, errors.New("the frozen install-config is no YAML object")
+		return nil, errors.New("the frozen install-config is not a YAML object")
 	}
 	for field, value := range map[string]string{"pullSecret": p.PullSecret.Reveal(), "sshKey": p.SSHKey, "credentialsMode": p.CredentialsMode} {
 		if value != "" {

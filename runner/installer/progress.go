@@ -44,10 +44,10 @@ var marks = []struct {
 	{"for the Kubernetes API at", Progress{Percent: 40, Step: "waiting for the Kubernetes API"}},
 	{"msg=API v", Progress{Percent: 50, Step: "the Kubernetes API is up"}},
 	{"for bootstrapping to complete", Progress{Percent: 52, Step: "waiting for the bootstrap to complete"}},
-	{"Destroying the bootstrap resources...", Progress{Percent: 64, Step: "the control plane stands; removing the bootstrap machine", Moment: BootstrapComplete}},
+	{"Destroying the bootstrap resources...", Progress{Percent: 64, Step: "the control plane is up; removing the bootstrap machine", Moment: BootstrapComplete}},
 	{"to initialize...", Progress{Percent: initializing, Step: "waiting for the cluster's operators"}},
 	{"All cluster operators have completed progressing", Progress{Percent: settled, Step: "all cluster operators are up"}},
-	{"Install complete!", Progress{Percent: 95, Step: "the installer is done"}},
+	{"Install complete!", Progress{Percent: 95, Step: "the installer has finished"}},
 }
 
 // ReadProgress reads the progress from a line of output; ok is false if it shows none.

@@ -24,7 +24,7 @@ const (
 )
 
 // ErrNoTool means that a program is neither in the directory nor available from an image.
-var ErrNoTool = errors.New("the program is not there")
+var ErrNoTool = errors.New("the program does not exist")
 
 // Tools finds the programs of one version: <Dir>/<Version>/{openshift-install,ccoctl,oc}. What is missing there is extracted from the
 // release image with oc.
@@ -105,7 +105,7 @@ func (t *Tools) CCOCtl(ctx context.Context) (*Tool, error) {
 		return nil, err
 	}
 	if image == "" {
-		return nil, fmt.Errorf("oc named no image of the cloud-credential-operator in %s", t.Image)
+		return nil, fmt.Errorf("oc found no image of the cloud-credential-operator in %s", t.Image)
 	}
 	if err := t.oc(ctx, into, nil, "image", "extract", image, "--file=/usr/bin/"+ccoctlName); err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func (t *Tools) oc(ctx context.Context, dir string, hear func(string), args ...s
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("make a folder for oc: %w", err)
+		return fmt.Errorf("create a directory for oc: %w", err)
 	}
 	last := ""
 	exit, err := tool.Run(ctx, Command{
@@ -180,7 +180,7 @@ func (t *Tools) findOC() (*Tool, error) {
 
 func (t *Tools) extracted(path string) (*Tool, error) {
 	if err := os.Chmod(path, 0o700); err != nil {
-		return nil, fmt.Errorf("what oc extracted: %w", err)
+		return nil, fmt.Errorf("make the extracted program executable: %w", err)
 	}
 	return t.at(path), nil
 }

@@ -71,14 +71,14 @@ func (s Scope) CheckMetadata(raw []byte, infraID, clusterUUID string) error {
 		{"aws.hostedZoneRole", got.AWS.HostedZoneRole, ""},
 	} {
 		if field.got != field.want {
-			return fmt.Errorf("%s is %.80q, and this cluster's is %.80q", field.name, field.got, field.want)
+			return fmt.Errorf("%s is %.80q, but this cluster's is %.80q", field.name, field.got, field.want)
 		}
 	}
 	if len(got.AWS.ServiceEndpoints) > 0 {
-		return errors.New("aws.serviceEndpoints is not empty, and no profile sets service endpoints")
+		return errors.New("aws.serviceEndpoints is not empty, but no profile sets service endpoints")
 	}
 	if !sameIdentifiers(got.AWS.Identifier, want.AWS.Identifier) {
-		return fmt.Errorf("aws.identifier is %.200q, and this cluster's is %q", fmt.Sprint(got.AWS.Identifier), fmt.Sprint(want.AWS.Identifier))
+		return fmt.Errorf("aws.identifier is %.200q, but this cluster's is %q", fmt.Sprint(got.AWS.Identifier), fmt.Sprint(want.AWS.Identifier))
 	}
 	return nil
 }

@@ -22,13 +22,13 @@ func (s Scope) CheckURL(raw string) error {
 	case u.Scheme != "https" || u.Opaque != "":
 		return fmt.Errorf("%.80q is not an https URL", raw)
 	case u.User != nil:
-		return fmt.Errorf("%.80q holds credentials", u.Redacted())
+		return fmt.Errorf("%.80q contains credentials", u.Redacted())
 	case !strings.HasSuffix(u.Hostname(), "."+s.Domain()):
 		return fmt.Errorf("%.80q is not a host of this cluster", u.Host)
 	case u.Port() != "" && u.Port() != "443" && u.Port() != "6443":
 		return fmt.Errorf("%.80q has a port that no cluster publishes", u.Host)
 	case strings.ContainsAny(raw, " <>\"'`\\|\t\r\n"):
-		return fmt.Errorf("%.80q holds characters that have to be escaped in a URL", raw)
+		return fmt.Errorf("%.80q contains characters that have to be escaped in a URL", raw)
 	}
 	return nil
 }

@@ -92,7 +92,7 @@ func (c *Client) Account(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("%w: %w", cloud.ErrCredentials, err)
 	}
 	if err != nil {
-		return "", fmt.Errorf("ask whose credentials these are: %w", err)
+		return "", fmt.Errorf("look up the account of the credentials: %w", err)
 	}
 	return awssdk.ToString(out.Account), nil
 }

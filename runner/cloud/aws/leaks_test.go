@@ -263,11 +263,11 @@ func TestWhatIsNotProvenOursIsLeftAndTold(t *testing.T) {
 		says  string
 		want  string // kind that Verify counts
 	}{
-		"a private zone of our name with another's caller reference": {func(t *testing.T, s *scene) { s.zone(t, "terraform-1") }, "was not made for this cluster", "hosted-zone"},
-		"a role of our exact name without a tag":                     {func(t *testing.T, s *scene) { s.role(t, mine+"-master-role", "") }, "carries no tag of this cluster", "role"},
-		"a role that begins with ccoctl's name":                      {func(t *testing.T, s *scene) { s.role(t, myCCO+"-backup", "") }, "does not carry the tag", "role"},
-		"a registry bucket without a tag":                            {func(t *testing.T, s *scene) { s.bucket(t, mine+"-image-registry-us-east-1-bbbb", "") }, "does not carry this cluster's tag", "bucket"},
-		"a bucket of our exact name with another's tags":             {func(t *testing.T, s *scene) { s.bucket(t, myCCO+"-oidc", "team=payments") }, "carries tags that are not this cluster's", "bucket"},
+		"a private zone of our name with another's caller reference": {func(t *testing.T, s *scene) { s.zone(t, "terraform-1") }, "was not created for this cluster", "hosted-zone"},
+		"a role of our exact name without a tag":                     {func(t *testing.T, s *scene) { s.role(t, mine+"-master-role", "") }, "has no tag of this cluster", "role"},
+		"a role that begins with ccoctl's name":                      {func(t *testing.T, s *scene) { s.role(t, myCCO+"-backup", "") }, "does not have the tag", "role"},
+		"a registry bucket without a tag":                            {func(t *testing.T, s *scene) { s.bucket(t, mine+"-image-registry-us-east-1-bbbb", "") }, "does not have this cluster's tag", "bucket"},
+		"a bucket of our exact name with another's tags":             {func(t *testing.T, s *scene) { s.bucket(t, myCCO+"-oidc", "team=payments") }, "has tags that do not belong to this cluster", "bucket"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := leaky(t)

@@ -32,7 +32,7 @@ func (c *Client) limitOf(ctx context.Context, region, service, code string) (int
 
 func limitIn(q *types.ServiceQuota) (int, error) {
 	if q == nil || q.Value == nil {
-		return 0, errors.New("the answer about the limit holds no value")
+		return 0, errors.New("the response contains no limit")
 	}
 	return int(awssdk.ToFloat64(q.Value)), nil
 }

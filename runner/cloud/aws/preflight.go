@@ -55,11 +55,11 @@ func (c *Client) Preflight(ctx context.Context, t cloud.Target, zones, instanceT
 func notAnswered(err error) cloud.Problem {
 	p := cloud.Problem{
 		Code: "NotAnswered", Whose: contract.WhoseCloud, Words: "the cloud did not answer: " + err.Error(),
-		Next: "the install goes on; nothing is to be done unless it fails for this",
+		Next: "the install continues; you need not do anything unless it fails because of this",
 	}
 	var api smithy.APIError
 	if errors.As(err, &api) && accessDenied(api.ErrorCode()) {
-		p.Whose, p.Next = contract.WhoseOurs, "the install goes on; an administrator of the account should allow the runner this call"
+		p.Whose, p.Next = contract.WhoseOurs, "the install continues; ask an administrator of the account to allow this call for the runner"
 	}
 	return p
 }
@@ -70,14 +70,14 @@ func (c *Client) checkAccount(ctx context.Context, want string) ([]cloud.Problem
 	case errors.Is(err, cloud.ErrCredentials):
 		return []cloud.Problem{{
 			Code: "CredentialsRefused", Block: true, Whose: contract.WhoseOurs, Words: err.Error(),
-			Next: "an administrator of this installation has to renew them",
+			Next: "ask an administrator of this installation to renew them",
 		}}, nil
 	case err != nil:
 		return nil, err
 	case want != "" && got != want:
 		return []cloud.Problem{{
-			Code: "WrongAccount", Block: true, Whose: contract.WhoseOurs, Words: fmt.Sprintf("the runner's credentials belong to account %s, wanted is %s", got, want),
-			Next: "an administrator of this installation has to give the runner credentials of account " + want,
+			Code: "WrongAccount", Block: true, Whose: contract.WhoseOurs, Words: fmt.Sprintf("the runner's credentials belong to account %s, but the cluster needs account %s", got, want),
+			Next: "ask an administrator of this installation to give the runner credentials for account " + want,
 		}}, nil
 	}
 	return nil, nil
@@ -90,8 +90,8 @@ func (c *Client) checkServiceRole(ctx context.Context) ([]cloud.Problem, error) 
 		return nil, err
 	}
 	return []cloud.Problem{{
-		Code: "ServiceRoleMissing", Whose: contract.WhoseOurs, Words: "the account has no role " + serviceRole + " yet; AWS makes it with the first load balancer if the runner may create it",
-		Next: "if load balancers fail with AccessDenied, an IAM administrator has to run: aws iam create-service-linked-role --aws-service-name elasticloadbalancing.amazonaws.com",
+		Code: "ServiceRoleMissing", Whose: contract.WhoseOurs, Words: "the account has no role " + serviceRole + " yet; AWS creates it with the first load balancer if the runner is allowed to create it",
+		Next: "if load balancers fail with AccessDenied, ask an IAM administrator to run: aws iam create-service-linked-role --aws-service-name elasticloadbalancing.amazonaws.com",
 	}}, nil
 }
 
@@ -108,7 +108,7 @@ func (c *Client) checkDomain(ctx context.Context, t cloud.Target) ([]cloud.Probl
 		}}, nil
 	}
 	taken, err := c.inDNS(ctx, public, t.Domain())
-	return nameInUse(taken, t.Domain()+" is already in DNS", "choose another name, or ask the DNS administrator who owns these"), err
+	return nameInUse(taken, t.Domain()+" is already in DNS", "choose another name, or ask the DNS administrator who owns these records"), err
 }
 
 // inDNS returns the names in use at and below a domain: zones with the name, and records in the public zones above it.
@@ -149,7 +149,7 @@ func (c *Client) checkCCONames(ctx context.Context, t cloud.Target) ([]cloud.Pro
 		if region != "" {
 			taken = append(taken, bucket)
 		}
-		problems = append(problems, nameInUse(taken, "the credentials' name "+name+" is taken", "try again: the next attempt takes another name")...)
+		problems = append(problems, nameInUse(taken, "the ccoctl name "+name+" is already in use", "try again: the next attempt uses another name")...)
 	}
 	return problems, nil
 }

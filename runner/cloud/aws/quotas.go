@@ -56,7 +56,7 @@ func (c *Client) Quotas(ctx context.Context, t cloud.Target, plan cloud.Plan) ([
 		out = append(out, quotas...)
 	}
 	if cpuErr != nil {
-		out = append(out, contract.Quota{Service: cpus.service, Code: cpus.code, Name: cpus.name, Unknown: "the need is not known: " + cpuErr.Error()})
+		out = append(out, contract.Quota{Service: cpus.service, Code: cpus.code, Name: cpus.name, Unknown: "the needed amount is unknown: " + cpuErr.Error()})
 	}
 	return out, nil
 }

@@ -32,7 +32,7 @@ func (c *Client) Sweep(ctx context.Context, t cloud.Target) ([]string, error) {
 	}
 	for _, recorded := range append([]contract.Identity{{Account: t.Account}}, t.Identities...) {
 		if recorded.Account != "" && recorded.Account != account {
-			return nil, fmt.Errorf("sweep: these credentials belong to account %s, the cluster to %s", account, recorded.Account)
+			return nil, fmt.Errorf("sweep: the credentials belong to account %s, but the cluster belongs to account %s", account, recorded.Account)
 		}
 	}
 	s := &sweep{Client: c, owner: ownerOf(t)}
@@ -64,7 +64,7 @@ func (s *sweep) nodesGone(ctx context.Context, t cloud.Target) bool {
 		}
 	}
 	if len(left) > 0 {
-		s.errs = append(s.errs, fmt.Errorf("%s are still there: the cluster's roles, images and remaining buckets wait for them", strings.Join(left, ", ")))
+		s.errs = append(s.errs, fmt.Errorf("%s still exist; the cluster's roles, images and remaining buckets can only be deleted after them", strings.Join(left, ", ")))
 	}
 	return len(left) == 0
 }
@@ -119,7 +119,7 @@ func (s *sweep) fail(doing string, err error) {
 
 // refuse records what was left alone and why.
 func (s *sweep) refuse(format string, args ...any) {
-	s.errs = append(s.errs, fmt.Errorf(format+": it is left alone", args...))
+	s.errs = append(s.errs, fmt.Errorf(format+": it was not deleted", args...))
 }
 
 // did records a deletion, or why it failed.

@@ -53,7 +53,7 @@ func TestSweepDeletesByExactNameOnly(t *testing.T) {
 		require.NoError(t, err)
 	}
 	deleted, err := s.client.Sweep(t.Context(), s.target)
-	require.ErrorContains(t, err, foreign+" (exact.labs.example.com) was not made for this cluster", "a refusal is told")
+	require.ErrorContains(t, err, foreign+" (exact.labs.example.com) was not created for this cluster", "a refusal is told")
 	require.Len(t, deleted, 3, deleted)
 	left := strings.Join(s.Left(t, "exact"), "\n")
 	require.Contains(t, left, "shop.exact")
@@ -90,7 +90,7 @@ func TestSweepLeavesTheRecordsOfAnotherClusterOfTheName(t *testing.T) {
 	s.alias(t, "api.theirs.labs.example.com.", "theirs-x7k2p-ext-0123.elb.us-east-1.amazonaws.com.")
 	s.record(t, `\052.apps.theirs.labs.example.com.`)
 	deleted, err := s.client.Sweep(t.Context(), s.target)
-	require.ErrorContains(t, err, "which is another cluster's")
+	require.ErrorContains(t, err, "which belongs to another cluster")
 	require.Empty(t, deleted)
 	require.Len(t, s.Left(t, "theirs"), 2)
 
@@ -106,7 +106,7 @@ func TestSweepLeavesATaggedZoneAndItsTwinsToTheInstaller(t *testing.T) {
 	s.Must(t, s.dir, "create cluster")
 	before := s.Left(t, "twins")
 	deleted, err := s.client.Sweep(t.Context(), s.target)
-	require.ErrorContains(t, err, "are still there", "its nodes live, so what they work with stays")
+	require.ErrorContains(t, err, "still exist", "its nodes live, so what they work with stays")
 	require.Empty(t, deleted)
 	require.Equal(t, before, s.Left(t, "twins"))
 }
@@ -119,7 +119,7 @@ func TestSweepTouchesNothingInAnotherAccountOrWithoutARecord(t *testing.T) {
 	require.Empty(t, deleted, "nothing was ever recorded")
 	s.target.Identities = []contract.Identity{{InfraID: "wary-c9772", Account: "999999999999"}}
 	_, err = s.client.Sweep(t.Context(), s.target)
-	require.ErrorContains(t, err, "belong to account 123456789012, the cluster to 999999999999")
+	require.ErrorContains(t, err, "belong to account 123456789012, but the cluster belongs to account 999999999999")
 	require.NotEmpty(t, s.Left(t, "api.wary"))
 }
 

@@ -24,7 +24,7 @@ func (s *sweep) zones(ctx context.Context, domain string) {
 	for _, z := range zones {
 		what := "hosted zone " + z.id + " (" + domain + ")"
 		if !z.private || !s.owner.begins(z.reference, "-") {
-			s.refuse("%s was not made for this cluster (caller reference %q)", what, z.reference)
+			s.refuse("%s was not created for this cluster (caller reference %q)", what, z.reference)
 			continue
 		}
 		tags, err := s.zoneTags(ctx, z.id)
@@ -33,7 +33,7 @@ func (s *sweep) zones(ctx context.Context, domain string) {
 			s.fail("read the tags of "+what, err)
 		case s.owner.claim(tags) == ours:
 		case len(tags) > 0:
-			s.refuse("%s carries tags that are not this cluster's", what)
+			s.refuse("%s has tags that do not belong to this cluster", what)
 		default:
 			s.ownRecordsOf(ctx, z, domain, nil)
 			_, err = s.r53.DeleteHostedZone(ctx, &route53.DeleteHostedZoneInput{Id: &z.id})
@@ -88,7 +88,7 @@ func (s *sweep) ownRecordsOf(ctx context.Context, z zone, domain string, keep []
 	records, err := s.recordsIn(ctx, z.id)
 	s.fail("sweep the records", err)
 	if whose := s.another(records, domain); whose != "" {
-		s.refuse("%s in zone %s leads to %s, which is another cluster's", domain, z.id, whose)
+		s.refuse("%s in zone %s points to %s, which belongs to another cluster", domain, z.id, whose)
 		return
 	}
 	for _, r := range records {

@@ -34,7 +34,7 @@ type role struct {
 func (s *sweep) roleCalled(ctx context.Context, name string) (found role, there bool) {
 	out, err := s.iam.GetRole(ctx, &iam.GetRoleInput{RoleName: &name})
 	if err != nil {
-		s.fail("look at role "+name, err)
+		s.fail("read role "+name, err)
 		return role{}, false
 	}
 	return role{name: name, tags: iamTags(out.Role.Tags)}, true
@@ -51,16 +51,16 @@ func iamTags(tags []types.Tag) map[string]string {
 func (s *sweep) instanceProfile(ctx context.Context, name string) {
 	out, err := s.iam.GetInstanceProfile(ctx, &iam.GetInstanceProfileInput{InstanceProfileName: &name})
 	if err != nil {
-		s.fail("look at instance profile "+name, err)
+		s.fail("read instance profile "+name, err)
 		return
 	}
 	if s.owner.claim(iamTags(out.InstanceProfile.Tags)) == anothers {
-		s.refuse("instance profile %s carries another cluster's tag", name)
+		s.refuse("instance profile %s has another cluster's tag", name)
 		return
 	}
 	for _, r := range out.InstanceProfile.Roles {
 		_, err := s.iam.RemoveRoleFromInstanceProfile(ctx, &iam.RemoveRoleFromInstanceProfileInput{InstanceProfileName: &name, RoleName: r.RoleName})
-		s.fail("take role "+awssdk.ToString(r.RoleName)+" out of instance profile "+name, err)
+		s.fail("remove role "+awssdk.ToString(r.RoleName)+" from instance profile "+name, err)
 	}
 	_, err = s.iam.DeleteInstanceProfile(ctx, &iam.DeleteInstanceProfileInput{InstanceProfileName: &name})
 	s.did("instance profile "+name, err)
@@ -71,10 +71,10 @@ func (s *sweep) instanceProfile(ctx context.Context, name string) {
 func (s *sweep) ownRole(ctx context.Context, role role, ownProfiles ...string) {
 	switch s.owner.claim(role.tags) {
 	case anothers:
-		s.refuse("role %s carries another cluster's tag", role.name)
+		s.refuse("role %s has another cluster's tag", role.name)
 		return
 	case unclaimed:
-		s.refuse("role %s carries no tag of this cluster", role.name)
+		s.refuse("role %s has no tag of this cluster", role.name)
 		return
 	}
 	p := iam.NewListInstanceProfilesForRolePaginator(s.iam, &iam.ListInstanceProfilesForRoleInput{RoleName: &role.name})
@@ -82,7 +82,7 @@ func (s *sweep) ownRole(ctx context.Context, role role, ownProfiles ...string) {
 		return each(page.InstanceProfiles, func(p types.InstanceProfile) string { return awssdk.ToString(p.InstanceProfileName) })
 	})
 	if err != nil {
-		s.fail("look who uses role "+role.name, err)
+		s.fail("list the instance profiles of role "+role.name, err)
 		return
 	}
 	if profiles = slices.DeleteFunc(profiles, func(name string) bool { return slices.Contains(ownProfiles, name) }); len(profiles) > 0 {
@@ -120,11 +120,11 @@ func (s *sweep) providers(ctx context.Context, ccoName string) {
 	for _, arn := range arns {
 		found, err := s.iam.GetOpenIDConnectProvider(ctx, &iam.GetOpenIDConnectProviderInput{OpenIDConnectProviderArn: &arn})
 		if err != nil {
-			s.fail("look at identity provider "+arn, err)
+			s.fail("read identity provider "+arn, err)
 			continue
 		}
 		if s.owner.claim(iamTags(found.Tags)) == anothers {
-			s.refuse("identity provider %s carries another's tag", arn)
+			s.refuse("identity provider %s has another cluster's tag", arn)
 			continue
 		}
 		_, err = s.iam.DeleteOpenIDConnectProvider(ctx, &iam.DeleteOpenIDConnectProviderInput{OpenIDConnectProviderArn: &arn})
@@ -151,7 +151,7 @@ func (s *sweep) ccoRoles(ctx context.Context, ccoName string) {
 		case role.tags[tagkey.CloudCredential+ccoName] == tagkey.Owned:
 			s.ownRole(ctx, role)
 		case !slices.ContainsFunc(s.owner.ccoNames, func(other string) bool { return role.tags[tagkey.CloudCredential+other] == tagkey.Owned }):
-			s.refuse("role %s does not carry the tag %s", name, tagkey.CloudCredential+ccoName)
+			s.refuse("role %s does not have the tag %s", name, tagkey.CloudCredential+ccoName)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func (s *sweep) images(ctx context.Context, region, infraID string) {
 	for _, image := range images {
 		id := awssdk.ToString(image.ImageId)
 		if s.owner.claim(ec2Tags(image.Tags)) == anothers {
-			s.refuse("image %s (%s) carries another cluster's tag", id, name)
+			s.refuse("image %s (%s) has another cluster's tag", id, name)
 			continue
 		}
 		snapshots, ok := s.keepFindable(ctx, api, infraID, image)
@@ -58,11 +58,11 @@ func (s *sweep) keepFindable(ctx context.Context, api *ec2.Client, infraID strin
 		OwnerIds: []string{"self"}, Filters: []types.Filter{{Name: awssdk.String("snapshot-id"), Values: all}}, // a filter instead of ids, because one missing id makes the whole call fail
 	})
 	snapshots, err := collect(ctx, p, func(page *ec2.DescribeSnapshotsOutput) []types.Snapshot { return page.Snapshots })
-	s.fail("look at the snapshots of image "+awssdk.ToString(image.ImageId), err)
+	s.fail("list the snapshots of image "+awssdk.ToString(image.ImageId), err)
 	for _, found := range snapshots {
 		id := awssdk.ToString(found.SnapshotId)
 		if s.owner.claim(ec2Tags(found.Tags)) == anothers {
-			s.refuse("snapshot %s of image %s carries another cluster's tag", id, awssdk.ToString(image.ImageId))
+			s.refuse("snapshot %s of image %s has another cluster's tag", id, awssdk.ToString(image.ImageId))
 			continue
 		}
 		ids = append(ids, id)

@@ -22,7 +22,7 @@ func (s *sweep) bucket(ctx context.Context, name string) {
 	case err != nil:
 		s.fail("read the tags of bucket "+name, err)
 	case len(tags) > 0 && s.owner.claim(tags) != ours:
-		s.refuse("bucket %s carries tags that are not this cluster's", name)
+		s.refuse("bucket %s has tags that do not belong to this cluster", name)
 	default:
 		s.emptied(ctx, region, name)
 	}
@@ -52,7 +52,7 @@ func (s *sweep) registryBuckets(ctx context.Context) {
 		case err != nil:
 			s.fail("read the tags of bucket "+name, err)
 		case s.owner.claim(tags) != ours:
-			s.refuse("bucket %s does not carry this cluster's tag", name)
+			s.refuse("bucket %s does not have this cluster's tag", name)
 		default:
 			s.emptied(ctx, region, name)
 		}

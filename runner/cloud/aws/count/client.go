@@ -73,7 +73,7 @@ func (c *Client) account(ctx context.Context) (string, error) {
 	case err != nil && refusedCredentials(err):
 		return "", fmt.Errorf("%w: %w", cloud.ErrCredentials, err)
 	case err != nil:
-		return "", fmt.Errorf("ask whose credentials these are: %w", err)
+		return "", fmt.Errorf("look up the account of the credentials: %w", err)
 	}
 	return awssdk.ToString(out.Account), nil
 }

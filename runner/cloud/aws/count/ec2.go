@@ -71,7 +71,7 @@ func ec2Free(noun, id, region string) string {
 	case "volume", "snapshot":
 		free += " (made by a workload's persistent volume; ask its owner whether the data may go)"
 	case "image":
-		free += " (then its snapshots)"
+		free += " (then delete its snapshots)"
 	case "subnet", "internet-gateway", "vpc":
 		free += " (after everything in it is gone)"
 	}

@@ -180,9 +180,9 @@ func (c *Client) providerARNs(ctx context.Context, ccoName string) ([]string, er
 // iamThing says who can remove it: each of these refuses its deletion while something depends on it.
 func iamThing(kind, name string, tags []types.Tag) thing {
 	commands := map[string]string{
-		"role":             "aws iam delete-role --role-name %[1]s (first what aws iam list-role-policies, list-attached-role-policies and list-instance-profiles-for-role --role-name %[1]s tell)",
-		"instance-profile": "aws iam delete-instance-profile --instance-profile-name %[1]s (first aws iam remove-role-from-instance-profile for its role)",
-		"user":             "aws iam delete-user --user-name %[1]s (first what aws iam list-access-keys and list-user-policies --user-name %[1]s tell)",
+		"role":             "aws iam delete-role --role-name %[1]s (first remove what aws iam list-role-policies, list-attached-role-policies and list-instance-profiles-for-role --role-name %[1]s list)",
+		"instance-profile": "aws iam delete-instance-profile --instance-profile-name %[1]s (first run aws iam remove-role-from-instance-profile for its role)",
+		"user":             "aws iam delete-user --user-name %[1]s (first remove what aws iam list-access-keys and list-user-policies --user-name %[1]s list)",
 		"oidc-provider":    "aws iam delete-open-id-connect-provider --open-id-connect-provider-arn %[1]s",
 	}
 	found := thing{kind: kind, id: name, name: name, tags: map[string]string{}, free: "an IAM administrator of the account: " + fmt.Sprintf(commands[kind], name)}

@@ -59,7 +59,7 @@ func (c *Client) ask(ctx context.Context, q question) answer {
 		a.query.Err = err.Error()
 		a.things = []thing{{
 			kind: "refused-query", id: q.service + ":" + q.call, name: q.asked,
-			free: fmt.Sprintf("an administrator of the account: allow the runner %s in %s, or see why it does not answer", permission(q.service, q.call), q.region),
+			free: fmt.Sprintf("an administrator of the account: allow the runner %s in %s, or find out why it does not answer", permission(q.service, q.call), q.region),
 		}}
 		return a
 	}

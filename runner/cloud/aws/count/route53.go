@@ -119,7 +119,7 @@ func zoneOf(z types.HostedZone) zone {
 
 func zoneThing(z zone) thing {
 	return thing{kind: "hosted-zone", id: z.id, name: z.name, free: fmt.Sprintf(
-		"the DNS administrator: aws route53 delete-hosted-zone --id %s (%s; first its records, which aws route53 list-resource-record-sets --hosted-zone-id %s tells)", z.id, z.name, z.id)}
+		"the DNS administrator: aws route53 delete-hosted-zone --id %s (%s; first delete its records, which aws route53 list-resource-record-sets --hosted-zone-id %s lists)", z.id, z.name, z.id)}
 }
 
 func recordThing(z zone, r types.ResourceRecordSet) thing {

@@ -131,7 +131,7 @@ func unknownARN(arn, region string) question {
 		service: "tagging", call: "GetResources", region: region, asked: "arn=" + arn,
 		ask: func(context.Context) ([]thing, error) {
 			return []thing{{kind: "tagged-resource", id: arn, free: fmt.Sprintf(
-				"whoever made it: openshift-install never deletes this kind; delete %s by hand or take the cluster's tag off it", arn)}}, nil
+				"its creator: openshift-install never deletes this kind; delete %s manually, or remove the cluster's tag from it", arn)}}, nil
 		},
 	}
 }

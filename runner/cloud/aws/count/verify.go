@@ -71,7 +71,7 @@ func (v *verification) add(answers []answer) {
 // control queries the account and the public zones. ok is false if either is not as expected.
 func (c *Client) control(ctx context.Context, t cloud.Target, pass *contract.Pass) (public []zone, ok bool) {
 	answers := []answer{c.accountControl(ctx, t, pass)}
-	said := "nothing was ever created under a name"
+	said := "no name was ever recorded"
 	if infraIDs, _ := names(t); len(infraIDs) > 0 {
 		var dns answer
 		dns, public = c.zoneControl(ctx, t.BaseDomain)
@@ -99,9 +99,9 @@ func (c *Client) accountControl(ctx context.Context, t cloud.Target, pass *contr
 	}
 	a.query.Count = 1
 	if want := recordedAccount(t, pass.Account); want != pass.Account {
-		a.query.Err = fmt.Sprintf("these credentials belong to account %s, the cluster to %s", pass.Account, want)
+		a.query.Err = fmt.Sprintf("the credentials belong to account %s, but the cluster belongs to account %s", pass.Account, want)
 		a.things = []thing{{kind: "wrong-account", id: pass.Account, free: fmt.Sprintf(
-			"an administrator of this installation: give the runner credentials of account %s", want)}}
+			"an administrator of this installation: give the runner credentials for account %s", want)}}
 	}
 	return a
 }
@@ -116,7 +116,7 @@ func (c *Client) zoneControl(ctx context.Context, baseDomain string) (a answer, 
 		a.query.Count = len(public)
 	} else if a.query.Err == "" {
 		a.query.Err = "the public zone of " + baseDomain + " is not visible"
-		a.things = []thing{{kind: "zone-not-visible", id: baseDomain, free: "the DNS administrator: show the runner's credentials the public zone of " + baseDomain}}
+		a.things = []thing{{kind: "zone-not-visible", id: baseDomain, free: "the DNS administrator: give the runner's credentials access to the public zone of " + baseDomain}}
 	}
 	return a, public
 }
