@@ -85,7 +85,7 @@ func unawaited(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return exit.With(exit.Interrupted, errors.New("interrupted; the labels are still being created. Run the command again to see the result"))
 	case errors.Is(err, context.DeadlineExceeded):
-		return exit.With(exit.TimedOut, errors.New("timed out; not all labels are created yet. The server's log shows GitHub's answer in the line \"words wait\". "+
+		return exit.With(exit.TimedOut, errors.New("timed out; not all labels are created yet. The server's log shows GitHub's answer in the line \"update delayed\". "+
 			"The server keeps trying; run the command again to see the result"))
 	}
 	return err
