@@ -18,7 +18,7 @@ func TestEveryLineOfTheTimelineSaysWhatItIsAbout(t *testing.T) {
 		`{"end":"pr_closed","at":"2025-03-01T13:00:00Z"}`:                 "the pull request was closed, so it ends at 2025-03-01 13:00:00 UTC",
 		`{"end":"label_removed"}`:                                         "it no longer ends because its label was removed",
 		`{"after":{"kind":"team","with":"pay","access":"use"}}`:           "with team pay, to use it",
-		`{"before":{"kind":"team","with":"pay","access":"use"}}`:          "with team pay no longer",
+		`{"before":{"kind":"team","with":"pay","access":"use"}}`:          "no longer with team pay",
 		`{"before":{"team":"a"},"after":{"team":"b","owner":"rob"}}`:      "from team a to team b, owner rob",
 		`{"before":"present","after":"absent"}`:                           "",
 		`{"after":{"kind":"account","account":"github:will"},"end":null}`: "",
