@@ -151,7 +151,7 @@ func (d *Service) ask(w ClusterRequest) (store.Ask, error) {
 	}
 	return store.Ask{
 		Scope:     scope(w.Request.Principal.ID, policy.TeamOf(w.Request, w.catalogue.Catalogue), w.PR.Repo, w.catalogue.Catalogue),
-		Principal: w.Request.Principal.ID, Door: string(w.Request.Door), Request: asked, Key: w.Key, Once: w.once,
+		Principal: w.Request.Principal.ID, Source: string(w.Request.Source), Request: asked, Key: w.Key, Once: w.once,
 	}, nil
 }
 
@@ -226,7 +226,7 @@ func (d *Service) draft(w ClusterRequest, g policy.Grant, now time.Time) (store.
 	}
 	row := store.Row{
 		CostCenter: g.Ownership.CostCenter, Environment: g.Ownership.Environment,
-		Door: string(w.Request.Door), Tags: tags,
+		Source: string(w.Request.Source), Tags: tags,
 		Spec: store.Spec{
 			InstallConfig: string(config), Zones: g.Zones, Grace: g.Grace,
 			CredentialsMode: profile.CredentialsMode, ReleaseImage: d.runs.Releases[g.Version],

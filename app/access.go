@@ -34,7 +34,7 @@ func (d *Service) Authorize(ctx context.Context, p policy.Principal, ref string,
 	if err != nil {
 		return store.Row{}, deed, err
 	}
-	request := policy.Request{Principal: p, Door: deed.Door}
+	request := policy.Request{Principal: p, Source: deed.Source}
 	shown := access != ""
 	if deed.Repository != nil {
 		request = *deed.Repository

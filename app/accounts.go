@@ -17,7 +17,7 @@ const linkCounts = 7 * 24 * time.Hour
 // ExternalPrincipal returns the principal who acts by an account elsewhere. It has the roles that the catalogue's identities
 // give the account's claims, and those of the person who linked it, both by the current identities. number is the account's id
 // elsewhere, which a renaming does not change.
-func (d *Service) ExternalPrincipal(ctx context.Context, said policy.Claims, number string, door policy.Door) (policy.Principal, error) {
+func (d *Service) ExternalPrincipal(ctx context.Context, said policy.Claims, number string, door policy.Source) (policy.Principal, error) {
 	p, identities := policy.Principal{ID: string(said.Source) + ":" + said.Subject, Name: said.Name}, d.catalogue().Identities
 	p.Seats = policy.SeatsOf(identities, said)
 	proof, err := d.LinkedPerson(ctx, p, number, door)
@@ -30,7 +30,7 @@ func (d *Service) ExternalPrincipal(ctx context.Context, said policy.Claims, num
 
 // LinkedPerson returns the claims that the owner of a linked account last proved; the zero value: it is not linked, or the last
 // sign-in is too old. If the name has passed to another account, the link is removed.
-func (d *Service) LinkedPerson(ctx context.Context, by policy.Principal, number string, door policy.Door) (proof policy.Claims, err error) {
+func (d *Service) LinkedPerson(ctx context.Context, by policy.Principal, number string, door policy.Source) (proof policy.Claims, err error) {
 	account, err := d.store.AccountOf(ctx, by.ID)
 	if errors.Is(err, store.ErrNotFound) {
 		return proof, nil
@@ -40,7 +40,7 @@ func (d *Service) LinkedPerson(ctx context.Context, by policy.Principal, number 
 	}
 	if account.Number != number {
 		why := "account " + account.Number + " had this name then, and account " + number + " has it now"
-		err := d.store.Unlink(ctx, account.Account, account.Principal, store.Deed{Actor: by.ID, Door: string(door), Why: why})
+		err := d.store.Unlink(ctx, account.Account, account.Principal, store.Deed{Actor: by.ID, Source: string(door), Why: why})
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return proof, fmt.Errorf("unlink the account of %s: %w", by.ID, err)
 		}

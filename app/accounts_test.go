@@ -42,10 +42,10 @@ func TestALinkedAccountCountsByTheIdentitiesOfNowAndForAWeek(t *testing.T) {
 	ada := policy.Principal{ID: "saml:ada@acme.example", Name: "Ada", Seats: []policy.Seat{{Role: policy.PlatformAdmin, Team: "*"}}, Proof: servicetest.AdminProof()}
 
 	require.False(t, seated(h, 1, 77, "ada"), "who never said whose the account is is a writer of the repository")
-	link, err := h.Service.AccountLink(t.Context(), "github:ada", "77", store.Deed{Actor: "github:ada", Door: "pr_comment"})
+	link, err := h.Service.AccountLink(t.Context(), "github:ada", "77", store.Deed{Actor: "github:ada", Source: "pr_comment"})
 	require.NoError(t, err)
 	_, handle, _ := strings.Cut(link.URL.Reveal(), "/links/")
-	_, err = h.Service.Redeem(t.Context(), ada, handle, app.Deed{Door: policy.DoorWeb})
+	_, err = h.Service.Redeem(t.Context(), ada, handle, app.Deed{Source: policy.SourceWeb})
 	require.NoError(t, err)
 	require.True(t, seated(h, 2, 77, "ada"))
 
@@ -58,10 +58,10 @@ func TestALinkedAccountCountsByTheIdentitiesOfNowAndForAWeek(t *testing.T) {
 	_, err = h.Store.Pool().Exec(t.Context(), `UPDATE accounts SET seen_at = seen_at - interval '8 days'`)
 	require.NoError(t, err)
 	require.False(t, seated(h, 5, 77, "ada"), "who has not signed in for a week")
-	require.NoError(t, h.Service.SignedIn(t.Context(), ada, policy.DoorWeb))
+	require.NoError(t, h.Service.SignedIn(t.Context(), ada, policy.SourceWeb))
 	require.True(t, seated(h, 6, 77, "ada"))
 	ada.Proof.Values["groups"] = []string{"ocpctl-team-platform"}
-	require.NoError(t, h.Service.SignedIn(t.Context(), ada, policy.DoorWeb))
+	require.NoError(t, h.Service.SignedIn(t.Context(), ada, policy.SourceWeb))
 	require.False(t, seated(h, 7, 77, "ada"), "and who left the group")
 }
 
@@ -73,7 +73,7 @@ func TestALoginThatCameToBeAnothersHasNothingOfTheFirst(t *testing.T) {
 	ada := policy.Principal{ID: "saml:ada@acme.example", Name: "Ada", Proof: servicetest.AdminProof()}
 	says(h, 1, 77, "ada", "/ocp link")
 	_, rest, _ := strings.Cut(h.Replies()[0], "/links/")
-	_, err := h.Service.Redeem(t.Context(), ada, rest[:43], app.Deed{Door: policy.DoorWeb})
+	_, err := h.Service.Redeem(t.Context(), ada, rest[:43], app.Deed{Source: policy.SourceWeb})
 	require.NoError(t, err)
 	require.True(t, seated(h, 2, 77, "ada"))
 

@@ -52,7 +52,7 @@ func unrefreshable(row store.Row) string {
 	switch {
 	case len(row.Addons) == 0:
 		return fmt.Sprintf("%s was created without add-ons, and the add-ons of a cluster cannot be changed. Add them to the repository's file, and create a new cluster.", row.Name)
-	case row.Status != lifecycle.Ready || row.Wish != lifecycle.Present:
+	case row.Status != lifecycle.Ready || row.Desired != lifecycle.Present:
 		return fmt.Sprintf("%s is %s (%s). Add-ons can be refreshed only while the cluster is READY.", row.Name, row.Status, row.Phase)
 	}
 	return ""

@@ -23,7 +23,7 @@ func TestWhatAClusterWasAcceptedWithIsWhatItKeeps(t *testing.T) {
 	h.Catalogue.Addons = nil
 	h.File("addons: [cert-manager]\n")
 	h.Usable()
-	row, _, err := h.Service.Refresh(t.Context(), policy.As("github:maya", "maya", policy.Requester, "platform"), h.Only().ID, app.Deed{Door: policy.DoorAPI})
+	row, _, err := h.Service.Refresh(t.Context(), policy.As("github:maya", "maya", policy.Requester, "platform"), h.Only().ID, app.Deed{Source: policy.SourceAPI})
 	require.NoError(t, err)
 	require.Equal(t, []string{"pr-namespace"}, row.Addons)
 	require.Equal(t, before, kept())
@@ -34,7 +34,7 @@ func TestARefreshTakesARoleAndAReadyClusterWithAddons(t *testing.T) {
 	h.File("addons: [pr-namespace]\n")
 	h.Labeled("will", servicetest.Label)
 	id := h.Only().ID
-	maya, deed := policy.As("github:maya", "maya", policy.Requester, "platform"), app.Deed{Door: policy.DoorAPI}
+	maya, deed := policy.As("github:maya", "maya", policy.Requester, "platform"), app.Deed{Source: policy.SourceAPI}
 	_, _, err := h.Service.Refresh(t.Context(), maya, id, deed)
 	require.ErrorContains(t, err, "Add-ons can be refreshed only while the cluster is READY")
 	h.Usable()

@@ -25,7 +25,7 @@ func poor(t *testing.T, budget, quota string) *servicetest.Fixture {
 }
 
 var (
-	byWeb = app.Deed{Door: policy.DoorWeb, Why: "a demo"}
+	byWeb = app.Deed{Source: policy.SourceWeb, Why: "a demo"}
 	zoe   = policy.As("saml:zoe@acme.example", "zoe", policy.Requester, "platform")
 	admin = policy.As("saml:ada@acme.example", "ada", policy.PlatformAdmin)
 )
@@ -103,7 +103,7 @@ func TestChangesAndCreatesAtOnceNeverPassTheBudget(t *testing.T) {
 				_, _ = h.Service.Extend(t.Context(), zoe, id, app.Span{Hours: 24}, byWeb)
 				return
 			}
-			_, _ = h.Service.Create(t.Context(), zoe, app.Asked{Door: policy.DoorAPI, Request: app.CreateRequest{
+			_, _ = h.Service.Create(t.Context(), zoe, app.Asked{Source: policy.SourceAPI, Request: app.CreateRequest{
 				Name: "more-" + string(rune('a'+i)), Profile: "aws-standard", Team: "platform", TTLHours: &hours,
 			}})
 		})

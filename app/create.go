@@ -19,7 +19,7 @@ import (
 type Asked struct {
 	Request CreateRequest
 	Wrong   []Field // what could not be read
-	Door    policy.Door
+	Source  policy.Source
 	Once    *store.Once                         // for a request that may be sent again; nil: it cannot
 	Answer  func(Created) (store.Answer, error) // required with Once: what is sent and kept
 }
@@ -126,7 +126,7 @@ func (d *Service) prepare(p policy.Principal, a Asked, b catalogue.Catalogue, no
 	r, endless := a.Request.bounded()
 	r, wrong := r.filled(p, b.Catalogue)
 	wrong = slices.Concat(a.Wrong, endless, wrong)
-	w := ClusterRequest{Request: r.wish(p, a.Door), catalogue: b}
+	w := ClusterRequest{Request: r.policyRequest(p, a.Source), catalogue: b}
 	profile, known := b.Get(r.Profile)
 	if r.Profile == "" {
 		profile, known = b.Default()

@@ -258,10 +258,10 @@ func profileAlias(name string, c profiles.Catalogue) string {
 	return name
 }
 
-// wish returns the request as policy judges it.
-func (r CreateRequest) wish(who policy.Principal, door policy.Door) policy.Request {
+// request returns the request as policy judges it.
+func (r CreateRequest) policyRequest(who policy.Principal, door policy.Source) policy.Request {
 	w := policy.Request{
-		Principal: who, Door: door, Profile: r.Profile, Generation: 1, Name: r.Name, Region: r.Region, Version: r.Version, BaseDomain: r.BaseDomain,
+		Principal: who, Source: door, Profile: r.Profile, Generation: 1, Name: r.Name, Region: r.Region, Version: r.Version, BaseDomain: r.BaseDomain,
 		Team: r.Team, Owner: r.Owner, CostCenter: r.CostCenter, Environment: r.Environment, Tags: r.ExtraTags,
 	}
 	if r.TTLHours != nil {

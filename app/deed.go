@@ -15,7 +15,7 @@ import (
 
 // Deed is how and why something is requested.
 type Deed struct {
-	Door    policy.Door
+	Source  policy.Source
 	Why     string // in the caller's words; required where the use case says so
 	Version int64  // of the cluster as the caller saw it; 0: any
 	Once    string // the caller's key: the same request with it is done once; empty: each request counts
@@ -44,7 +44,7 @@ func (d Deed) cause(p policy.Principal) string {
 
 // Origin returns the deed as the store keeps it.
 func (d *Service) Origin(deed Deed, p policy.Principal) store.Deed {
-	said := store.Deed{Actor: p.ID, Name: d.NameOf(p.ID), Door: string(deed.Door), Why: deed.Why, Version: deed.Version, Reply: deed.Reply}
+	said := store.Deed{Actor: p.ID, Name: d.NameOf(p.ID), Source: string(deed.Source), Why: deed.Why, Version: deed.Version, Reply: deed.Reply}
 	if deed.verdict != nil {
 		said.Verdict = deed.verdict.Checks
 	}
@@ -106,10 +106,10 @@ func wantedStill(row store.Row, what string) error {
 	switch {
 	case IsGone(row):
 		return Fail(Conflict, "%s It cannot be %s. Create a new cluster.", GoneSince(row), what)
-	case row.Wish == lifecycle.Present:
+	case row.Desired == lifecycle.Present:
 		return nil
 	}
-	return Fail(Conflict, "%s is already being destroyed (%s) and cannot be %s. Create a new cluster.", row.Name, row.WishWhy, what)
+	return Fail(Conflict, "%s is already being destroyed (%s) and cannot be %s. Create a new cluster.", row.Name, row.DesiredWhy, what)
 }
 
 // IsGone reports whether nothing is left of a cluster.

@@ -19,7 +19,7 @@ var checkFields = map[string]string{
 // ids are unused, and quotas count as empty. wrong are fields that could not be read. Everything wrong comes back as one Error
 // with every field; notes are remarks for people although nothing is wrong.
 func (d *Service) Draft(who policy.Principal, r CreateRequest, wrong []Field, now time.Time) (row store.Row, notes []string, err error) {
-	w, wrong := d.prepare(who, Asked{Request: r, Wrong: wrong, Door: policy.DoorAPI}, d.catalogue(), now)
+	w, wrong := d.prepare(who, Asked{Request: r, Wrong: wrong, Source: policy.SourceAPI}, d.catalogue(), now)
 	verdict := policy.Verdict{}
 	if !unreadable(wrong) {
 		verdict = d.evaluate(w, policy.Usage{}, now)

@@ -12,7 +12,7 @@ import (
 
 func tried(h *servicetest.Fixture, p policy.Principal, name, profile string) app.Preview {
 	h.Helper()
-	preview, err := h.Service.DryRun(h.Context(), p, app.Asked{Door: policy.DoorAPI, Request: app.CreateRequest{
+	preview, err := h.Service.DryRun(h.Context(), p, app.Asked{Source: policy.SourceAPI, Request: app.CreateRequest{
 		Name: name, Profile: profile, Owner: "maya", Team: "platform", CostCenter: "sandbox", Environment: "test",
 	}})
 	require.NoError(h, err)

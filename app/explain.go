@@ -47,7 +47,7 @@ func (d *Service) Explain(ctx context.Context, p policy.Principal, ref string) (
 		}
 		out.Why = append(out.Why, missingAddons(row, conditions)...)
 	}
-	if row.Wish == lifecycle.Present { // no end matters for a cluster that is going away
+	if row.Desired == lifecycle.Present { // no end matters for a cluster that is going away
 		out.Ends = ends(row.Ends)
 	}
 	raw, err := d.store.Verdict(ctx, row.ID)
@@ -61,7 +61,7 @@ func (d *Service) Explain(ctx context.Context, p policy.Principal, ref string) (
 	if err := json.Unmarshal(raw, out.Verdict); err != nil {
 		return Explanation{}, fmt.Errorf("the verdict of %s: %w", row.ID, err)
 	}
-	if asks := out.Verdict.Approval; asks != nil && row.NeedsApproval && row.Wish == lifecycle.Present {
+	if asks := out.Verdict.Approval; asks != nil && row.NeedsApproval && row.Desired == lifecycle.Present {
 		out.Why = append(out.Why, asks.Words())
 	}
 	return out, nil
@@ -76,7 +76,7 @@ func whys(row store.Row) []string {
 		}
 	}
 	live := row.Phase != lifecycle.Released
-	add(row.Wish != lifecycle.Present, "It is to be destroyed: %s.", strings.TrimSuffix(row.WishWhy, "."))
+	add(row.Desired != lifecycle.Present, "It is to be destroyed: %s.", strings.TrimSuffix(row.DesiredWhy, "."))
 	add(live && row.NeedsApproval, "It waits for an approval, until %s at the latest.", chatops.Time(row.ApproveBy))
 	if line := chatops.Line(row.Card); live && line != "" {
 		why = append(why, line)
@@ -90,7 +90,7 @@ func whys(row store.Row) []string {
 	add(row.AddonsWanted > row.AddonsDone, "Its add-ons are being refreshed: %s.", strings.Join(row.Addons, ", "))
 	add(row.WorkersWanted != nil, "Its workers are being scaled to %d.", deref(row.WorkersWanted))
 	add(row.HoldWhy != "", "It is held until %s: %s.", chatops.Time(row.Ends.Hold), strings.TrimSuffix(row.HoldWhy, "."))
-	add(live && row.Wish == lifecycle.Present, "It ends %s: %s.", chatops.Time(row.DestroyAt), row.Ends.Reason())
+	add(live && row.Desired == lifecycle.Present, "It ends %s: %s.", chatops.Time(row.DestroyAt), row.Ends.Reason())
 	return why
 }
 
@@ -123,7 +123,7 @@ func ends(e lifecycle.Ends) []End {
 
 // nexts returns what the principal can do now, each with its command.
 func nexts(p policy.Principal, row store.Row) []string {
-	present, ready := row.Wish == lifecycle.Present, row.Status == lifecycle.Ready
+	present, ready := row.Desired == lifecycle.Present, row.Status == lifecycle.Ready
 	command := func(verb, args string) string {
 		return strings.TrimRight(fmt.Sprintf(": ocpctl %s %s %s", verb, row.Name, args), " ")
 	}

@@ -216,7 +216,7 @@ func scalable(row store.Row, replicas int) error {
 		return &Error{Kind: Invalid, Message: fmt.Sprintf("%s may have %d to %d workers, not %d; nothing was changed.", row.Name, *least, *most, replicas), Fields: []Field{
 			{Name: "replicas", Detail: fmt.Sprintf("%d is out of bounds", replicas), Accept: []string{fmt.Sprintf("%d to %d", *least, *most)}},
 		}}
-	case row.Status != lifecycle.Ready || row.Wish != lifecycle.Present:
+	case row.Status != lifecycle.Ready || row.Desired != lifecycle.Present:
 		return Fail(Conflict, "%s is %s (%s). Workers can be scaled only while the cluster is READY.", row.Name, row.Status, row.Phase)
 	}
 	return nil

@@ -27,7 +27,7 @@ func nonsense(fields int) string {
 func judged(ctx context.Context, h *servicetest.Fixture, text string) (policy.Verdict, []app.Field, error) {
 	maya := policy.As("saml:maya", "maya", policy.Requester, "platform")
 	request, wrong := app.ReadCreateRequest(strings.NewReader(text))
-	v, err := h.Service.DryRun(ctx, maya, app.Asked{Request: request, Wrong: wrong, Door: policy.DoorAPI})
+	v, err := h.Service.DryRun(ctx, maya, app.Asked{Request: request, Wrong: wrong, Source: policy.SourceAPI})
 	return v.Verdict, wrong, err
 }
 
@@ -47,7 +47,7 @@ func TestAtMostFiftyProblemsAreToldAndHowManyMoreThereAre(t *testing.T) {
 
 	maya := policy.As("saml:maya", "maya", policy.Requester, "platform")
 	request, wrong := app.ReadCreateRequest(strings.NewReader(nonsense(5500)))
-	_, err = h.Service.Create(t.Context(), maya, app.Asked{Request: request, Wrong: wrong, Door: policy.DoorAPI})
+	_, err = h.Service.Create(t.Context(), maya, app.Asked{Request: request, Wrong: wrong, Source: policy.SourceAPI})
 	var refused *app.Error
 	require.ErrorAs(t, err, &refused)
 	require.Len(t, refused.Fields, 51)

@@ -72,7 +72,7 @@ func TestOnlyTheRequesterIsCalledAndOnlyWhereTheFileWantsIt(t *testing.T) {
 
 func TestADeploymentFollowsALife(t *testing.T) {
 	cancelled := lives()["pending"]
-	cancelled.Wish = lifecycle.Absent
+	cancelled.Desired = lifecycle.Absent
 	require.Equal(t, "inactive", DeploymentOf(cancelled, ui).State)
 	for name, c := range lives() {
 		d := DeploymentOf(c, ui)

@@ -156,8 +156,8 @@ func because(c lifecycle.Card) string {
 	if c.Why != "" && c.Why != "accepted" { // a waiting cluster's own text says what it waits for
 		lines = append(lines, "**Why:** "+plain(sentence(Brief(c, c.Why))))
 	}
-	if !wanted(c) && c.WishWhy != "" && !neverReady(c) && !strings.Contains(c.Why, c.WishWhy) {
-		lines = append(lines, "**Why it ends:** "+plain(sentence(c.WishWhy)))
+	if !wanted(c) && c.DesiredWhy != "" && !neverReady(c) && !strings.Contains(c.Why, c.DesiredWhy) {
+		lines = append(lines, "**Why it ends:** "+plain(sentence(c.DesiredWhy)))
 	}
 	if c.Phase == lifecycle.Cleaning && c.FailMessage != "" && !strings.Contains(c.Why, c.FailMessage) {
 		lines = append(lines, "**Last try:** "+plain(sentence(c.FailMessage)))

@@ -26,8 +26,8 @@ func DeploymentOf(card lifecycle.Card, links Links) Deployment {
 		words += " until " + moment(ending(card), life(card))
 	case neverReady(card) && card.FailMessage != "":
 		words += ": " + card.FailMessage
-	case ended(card) && !created(card) && card.WishWhy != "":
-		words = card.Name + " ended before it was ready: " + card.WishWhy
+	case ended(card) && !created(card) && card.DesiredWhy != "":
+		words = card.Name + " ended before it was ready: " + card.DesiredWhy
 	case ended(card):
 		words = card.Name + " has ended; its comment says when everything is removed"
 	}

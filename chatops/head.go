@@ -77,7 +77,7 @@ func moving(c lifecycle.Card) bool {
 }
 
 // wanted reports that the cluster is still meant to exist.
-func wanted(c lifecycle.Card) bool { return c.Wish != lifecycle.Absent }
+func wanted(c lifecycle.Card) bool { return c.Desired != lifecycle.Absent }
 
 // created reports that it was ready at least once.
 func created(c lifecycle.Card) bool { return !c.ReadyAt.IsZero() }

@@ -69,11 +69,11 @@ func LabelGone(card lifecycle.Card) (gone bool, why string) {
 	if wanted(card) || byPullRequest(card) {
 		return false, ""
 	}
-	return true, card.WishWhy
+	return true, card.DesiredWhy
 }
 
 // byPullRequest reports that it ends only because of what people did to the pull request or the label.
 func byPullRequest(c lifecycle.Card) bool {
 	first := unheld(c)
-	return c.Teardown == lifecycle.JobJanitorDestroy && c.WishWhy == c.Ends.Reason() && (first.Equal(c.Ends.PRClosed) || first.Equal(c.Ends.LabelRemoved))
+	return c.Teardown == lifecycle.JobJanitorDestroy && c.DesiredWhy == c.Ends.Reason() && (first.Equal(c.Ends.PRClosed) || first.Equal(c.Ends.LabelRemoved))
 }

@@ -13,11 +13,11 @@ import (
 
 func TestALabelIsGoneOnceItNoLongerTellsTheTruth(t *testing.T) {
 	ends := func(c lifecycle.Card, turn func(*lifecycle.Card)) lifecycle.Card {
-		c.Wish, c.Teardown = lifecycle.Absent, lifecycle.JobJanitorDestroy
+		c.Desired, c.Teardown = lifecycle.Absent, lifecycle.JobJanitorDestroy
 		turn(&c)
 		return c
 	}
-	bySweep := func(c *lifecycle.Card) { c.WishWhy = c.Ends.Reason() }
+	bySweep := func(c *lifecycle.Card) { c.DesiredWhy = c.Ends.Reason() }
 	for name, test := range map[string]struct {
 		card lifecycle.Card
 		why  string
@@ -31,10 +31,10 @@ func TestALabelIsGoneOnceItNoLongerTellsTheTruth(t *testing.T) {
 		"closed":               {ends(lives()["ready-closed"], bySweep), ""},
 		"unlabelled":           {ends(lives()["ready-unlabelled"], bySweep), ""},
 		"closed, but held":     {ends(lives()["held"], bySweep), ""},
-		"refused":              {ends(lives()["awaiting-approval"], func(c *lifecycle.Card) { c.WishWhy = "refused by saml:will: too big" }), "refused by saml:will: too big"},
-		"closed, then refused": {ends(lives()["ready-closed"], func(c *lifecycle.Card) { c.WishWhy = "refused by saml:will: too big" }), "refused by saml:will: too big"},
+		"refused":              {ends(lives()["awaiting-approval"], func(c *lifecycle.Card) { c.DesiredWhy = "refused by saml:will: too big" }), "refused by saml:will: too big"},
+		"closed, then refused": {ends(lives()["ready-closed"], func(c *lifecycle.Card) { c.DesiredWhy = "refused by saml:will: too big" }), "refused by saml:will: too big"},
 		"destroyed by command": {ends(lives()["ready-closed"], func(c *lifecycle.Card) {
-			c.Teardown, c.WishWhy = lifecycle.JobDestroy, "@maya asked for it in a comment"
+			c.Teardown, c.DesiredWhy = lifecycle.JobDestroy, "@maya asked for it in a comment"
 		}), "@maya asked for it in a comment"},
 	} {
 		gone, why := LabelGone(test.card)

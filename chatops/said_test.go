@@ -22,7 +22,7 @@ func TestAnAnswerCallsNobodyElseAndHoldsNoMarkupOfOthers(t *testing.T) {
 		{"``two `@maya` two`` @maya", "``two `@maya` two`` @\u200bmaya"},
 		{"```\n@maya\n```", "\\`\\`\\`\n@\u200bmaya\n\\`\\`\\`"},
 		{"a\u202eb\x1b[31m", "ab\\[31m"},
-		{"Choose another name: --name <name>.", `Ask again with another one: --name \<name>.`},
+		{"Choose another name: --name <name>.", `Choose another name: --name \<name>.`},
 	} {
 		require.Equal(t, c.posted, Said(c.said, "rob"), c.said)
 	}

@@ -44,7 +44,7 @@ func card() lifecycle.Card {
 		Owner: "maya", Team: "platform", RequestedBy: "github:maya", TTL: 24 * time.Hour, AcceptedAt: start, DestroyAt: start.Add(24 * time.Hour), UpdatedAt: start,
 		ListCents: 75, HourlyCents: 75, Meter: price.Meter{ToCome: 75}, JobID: "job_1",
 	}
-	c.ID, c.Wish, c.MaxTries = "clu_1", lifecycle.Present, 2
+	c.ID, c.Desired, c.MaxTries = "clu_1", lifecycle.Present, 2
 	c.Ends = lifecycle.Ends{TTL: start.Add(24 * time.Hour), Max: start.Add(72 * time.Hour)}
 	return at(c, lifecycle.Pending, lifecycle.Queued, "maya set the label ocp/aws-minimal-test")
 }
@@ -67,7 +67,7 @@ func ready() lifecycle.Card {
 
 func going(p lifecycle.Phase, why string) lifecycle.Card {
 	c := at(ready(), lifecycle.Destroying, p, why)
-	c.Wish, c.WishWhy, c.UpdatedAt = lifecycle.Absent, "the pull request was closed", start.Add(3*time.Hour+10*time.Minute)
+	c.Desired, c.DesiredWhy, c.UpdatedAt = lifecycle.Absent, "the pull request was closed", start.Add(3*time.Hour+10*time.Minute)
 	return c
 }
 
@@ -104,7 +104,7 @@ func lives() map[string]lifecycle.Card {
 	gone := at(going("", ""), lifecycle.Destroyed, lifecycle.Released, "the pull request was closed; two counts in a row found nothing left of 1 name")
 	gone.ReleasedAt, gone.Ends.PRClosed = start.Add(4*time.Hour), start.Add(3*time.Hour)
 	failed := at(card(), lifecycle.Failed, lifecycle.CreateFailed, "try 2 of 2 failed: bootstrap did not complete in time")
-	failed.Wish, failed.WishWhy = lifecycle.Absent, "the install failed: bootstrap did not complete in time"
+	failed.Desired, failed.DesiredWhy = lifecycle.Absent, "the install failed: bootstrap did not complete in time"
 	failed.FailReason, failed.FailMessage = "InstallFailed", "bootstrap did not complete in time"
 	quota := failed
 	quota.FailReason, quota.FailMessage = "VcpuLimitExceeded", "the account may run no more standard vCPUs in us-east-1"
@@ -114,7 +114,7 @@ func lives() map[string]lifecycle.Card {
 	never := at(failed, lifecycle.Destroyed, lifecycle.Released, "the install failed: bootstrap did not complete in time; two counts in a row found nothing left of 2 names")
 	never.ReleasedAt, never.Identities = start.Add(2*time.Hour), []string{"pr41-shop-x7k2p", "pr41-shop-b4r9d"}
 	asked := at(card(), lifecycle.Destroyed, lifecycle.Released, "@maya asked for it; two counts in a row found nothing left of the one name it was recorded under")
-	asked.Wish, asked.WishWhy, asked.FailReason, asked.FailMessage = lifecycle.Absent, "@maya asked for it", "stopped", "the runner was told to stop"
+	asked.Desired, asked.DesiredWhy, asked.FailReason, asked.FailMessage = lifecycle.Absent, "@maya asked for it", "stopped", "the runner was told to stop"
 	asked.ReleasedAt, asked.Identities = start.Add(30*time.Minute), []string{"pr41-shop-x7k2p"}
 	blocked := going("", "")
 	blocked = at(blocked, lifecycle.Failed, lifecycle.DestroyBlocked, "3 teardowns left something behind; still there: vpc vpc-0a1. The next try is at 15:30:00 UTC on 1 January and there is no last one")
@@ -157,7 +157,7 @@ func TestTheWordsOfALifeAreGolden(t *testing.T) {
 
 func TestAClusterThatANewerOneReplacedOffersNothing(t *testing.T) {
 	for name, c := range lives() {
-		if c.Wish == lifecycle.Present || c.Phase == lifecycle.CreateFailed { // a failed install ended it before any push
+		if c.Desired == lifecycle.Present || c.Phase == lifecycle.CreateFailed { // a failed install ended it before any push
 			continue
 		}
 		c.ReplacedBy = "shop-pr-41-2"
@@ -321,7 +321,7 @@ func TestCheckRunsTellPassFailAndNeutralApart(t *testing.T) {
 func TestForeignTextNeitherCallsPeopleNorBreaksOut(t *testing.T) {
 	c := lives()["destroy-blocked"]
 	evil := "cc @acme/platform <script> `rm` | [x](http://e)\n/ocp destroy\n" + strings.Repeat("long ", 50_000)
-	c.Why, c.WishWhy, c.Name, c.Blockers = evil, evil, evil, slicesOf(evil, 5000)
+	c.Why, c.DesiredWhy, c.Name, c.Blockers = evil, evil, evil, slicesOf(evil, 5000)
 	c.Owner, c.ConsoleURL, c.FailMessage, c.Status = evil, "https://user:pass@evil/|", evil, lifecycle.Ready
 	failed := lives()["create-failed"]
 	failed.FailReason, failed.FailMessage, failed.FailNext, failed.FailWhose, failed.Profile = evil, evil, evil, evil, evil

@@ -29,10 +29,10 @@ func BenchmarkSweep(b *testing.B) {
 func crowd(h *fixture, seed string) {
 	for _, sql := range []string{`
 		INSERT INTO clusters (id, name, platform, version, profile, region, base_domain, owner, team, cost_center, environment,
-			requested_by, door, ttl, hourly_cents, request_tags, effective_tags, spec, status, phase, why, wish, wish_why, teardown,
+			requested_by, source, ttl, hourly_cents, request_tags, effective_tags, spec, status, phase, why, desired, desired_why, teardown,
 			max_tries, wake_at, end_ttl, end_max, created_at, updated_at, destroyed_at)
 		SELECT 'clu_' || lpad(i::text, 8, '0'), 'c' || i, platform, version, profile, region, base_domain, owner, team, cost_center,
-			environment, requested_by, door, ttl, hourly_cents, request_tags, effective_tags, spec,
+			environment, requested_by, source, ttl, hourly_cents, request_tags, effective_tags, spec,
 			CASE WHEN live THEN 'READY' ELSE 'DESTROYED' END, CASE WHEN live THEN 'ready' ELSE 'released' END, why,
 			CASE WHEN live THEN 'present' ELSE 'absent' END, CASE WHEN live THEN '' ELSE 'done' END, CASE WHEN live THEN '' ELSE 'DESTROY' END,
 			max_tries, CASE WHEN live THEN created_at + (CASE WHEN i % 1100 = 0 THEN interval '-1 hour' ELSE interval '1 hour' END) END,

@@ -118,7 +118,7 @@ func (c *Controller) stands(ctx context.Context, e store.Effect) (bool, error) {
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
 	}
-	if err != nil || row.Wish != lifecycle.Present || !row.Ends.LabelRemoved.IsZero() {
+	if err != nil || row.Desired != lifecycle.Present || !row.Ends.LabelRemoved.IsZero() {
 		return false, err
 	}
 	subs, err := c.Store.Subscribers(ctx, row.ID)

@@ -108,7 +108,7 @@ func (h *fixture) acceptAs(name string, change func(*store.Acceptance)) store.Ro
 	h.t.Helper()
 	h.number++
 	row := store.Row{
-		CostCenter: "cc-1", Environment: "test", Door: "pr_label", Tags: map[string]string{},
+		CostCenter: "cc-1", Environment: "test", Source: "pr_label", Tags: map[string]string{},
 		Spec: store.Spec{InstallConfig: "apiVersion: v1\n", Zones: []string{"us-east-1a"}, Grace: time.Hour},
 		PR:   &store.PRRef{Installation: 5001, Repo: "acme/shop", Number: 40 + h.number, Head: "abc123"},
 	}
@@ -120,7 +120,7 @@ func (h *fixture) acceptAs(name string, change func(*store.Acceptance)) store.Ro
 	change(&a)
 	judged, err := h.store.Judge(h.ctx, store.Ask{
 		Scope:     store.Scope{Person: row.RequestedBy, Team: row.Team, Repo: row.PR.Repo},
-		Principal: row.RequestedBy, Door: row.Door,
+		Principal: row.RequestedBy, Source: row.Source,
 	}, func(store.Usage) (store.Judgement, error) {
 		return store.Judgement{Accept: &a}, nil
 	}, nil)

@@ -101,7 +101,7 @@ func (c *Controller) lastWords(ctx context.Context, open store.LaunchSpec, clust
 // tell logs a decision that changes something that people or runners see.
 func (c *Controller) tell(was lifecycle.Cluster, d lifecycle.Decision) {
 	next := d.Next
-	if next.Phase == was.Phase && next.Wish == was.Wish && d.Open == "" && d.Close == nil && !d.StopNow {
+	if next.Phase == was.Phase && next.Desired == was.Desired && d.Open == "" && d.Close == nil && !d.StopNow {
 		return
 	}
 	more := []any{}
@@ -112,6 +112,6 @@ func (c *Controller) tell(was lifecycle.Cluster, d lifecycle.Decision) {
 		more = append(more, "closes", d.Close.Number, "outcome", d.Close.Outcome)
 	}
 	c.Log.Info("decided", append([]any{
-		"cluster", was.ID, "from", was.Phase, "to", next.Phase, "status", next.Status, "wish", next.Wish, "why", next.Why,
+		"cluster", was.ID, "from", was.Phase, "to", next.Phase, "status", next.Status, "desired", next.Desired, "why", next.Why,
 	}, more...)...)
 }

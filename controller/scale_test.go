@@ -12,7 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-var deed = store.Deed{Actor: "github:maya", Door: "api"}
+var deed = store.Deed{Actor: "github:maya", Source: "api"}
 
 // scalable is a ready cluster of three workers that may have one to five.
 func (h *fixture) scalable(name string) store.Row {
@@ -139,7 +139,7 @@ func TestADestroyDuringAScalingStopsItFirst(t *testing.T) {
 	require.Equal(t, lifecycle.Stopping, h.cluster(row.ID).Phase)
 	lease, err := h.store.Report(h.ctx, open.Attempt, open.Token, store.ReportRow{Seq: 1})
 	require.NoError(t, err)
-	require.Equal(t, h.cluster(row.ID).WishWhy, lease.Stop)
+	require.Equal(t, h.cluster(row.ID).DesiredWhy, lease.Stop)
 	h.work(store.StopArgs{Cluster: row.ID, Attempt: open.Number})
 	require.Equal(t, []string{open.Attempt}, h.yard.stopped)
 
@@ -232,7 +232,7 @@ func TestAClusterNobodyApprovesInTimeIsGoneThen(t *testing.T) {
 	h.pass(2 * time.Hour)
 	h.reconcile(row.ID)
 	got = h.cluster(row.ID)
-	require.Equal(t, []any{lifecycle.Released, "nobody approved it by 14:00 UTC on 20 November"}, []any{got.Phase, got.WishWhy})
+	require.Equal(t, []any{lifecycle.Released, "nobody approved it by 14:00 UTC on 20 November"}, []any{got.Phase, got.DesiredWhy})
 	require.Empty(t, h.attempts(row.ID))
 }
 
@@ -276,8 +276,8 @@ func TestAHoldIsTheEndThatTheTableReckons(t *testing.T) {
 	require.Equal(t, []string{"a demo on Friday", "the pull request was closed, postponed by a hold"}, []string{got.HoldWhy, got.Ends.Reason()})
 	h.pass(2 * time.Hour)
 	h.reconcile(row.ID)
-	require.Equal(t, lifecycle.Present, h.cluster(row.ID).Wish)
+	require.Equal(t, lifecycle.Present, h.cluster(row.ID).Desired)
 	h.pass(time.Hour)
 	h.reconcile(row.ID)
-	require.Equal(t, "the pull request was closed, postponed by a hold", h.cluster(row.ID).WishWhy)
+	require.Equal(t, "the pull request was closed, postponed by a hold", h.cluster(row.ID).DesiredWhy)
 }

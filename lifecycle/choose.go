@@ -20,18 +20,18 @@ func (m *mind) chooseUnwanted() {
 	m.cancelScale()
 	m.cancelConfigure()
 	if last == nil {
-		m.release("%s; nothing was ever created, so there is nothing to remove", n.WishWhy)
+		m.release("%s; nothing was ever created, so there is nothing to remove", n.DesiredWhy)
 		return
 	}
 	if m.proved(*last) {
-		m.release("%s; two counts in a row found nothing left of %s", n.WishWhy, names(len(m.f.Identities)))
+		m.release("%s; two counts in a row found nothing left of %s", n.DesiredWhy, names(len(m.f.Identities)))
 		return
 	}
 	if n.Status != Failed && n.Status != Destroying {
-		m.say(Destroying, Restoring, "%s", n.WishWhy)
+		m.say(Destroying, Restoring, "%s", n.DesiredWhy)
 	}
 	if n.Phase == Stopping {
-		m.say(Destroying, Restoring, "%s; the %s was stopped, and what it created is being removed", n.WishWhy, last.Kind.words())
+		m.say(Destroying, Restoring, "%s; the %s was stopped, and what it created is being removed", n.DesiredWhy, last.Kind.words())
 	}
 	if m.due() {
 		m.open(Destroy, n.Teardown)
@@ -119,7 +119,7 @@ func (m *mind) release(format string, args ...any) {
 	n := m.next()
 	m.say(Destroyed, Released, format, args...)
 	n.ReleasedAt, n.RetryAt, n.Blockers, n.Progress = m.f.Now, time.Time{}, nil, Progress{}
-	m.job(JobCreate, JobFailed, "Cancelled", n.WishWhy) // affects the job only if it is unfinished
+	m.job(JobCreate, JobFailed, "Cancelled", n.DesiredWhy) // affects the job only if it is unfinished
 	m.job(n.Teardown, JobSucceeded, "", "")
 }
 

@@ -15,9 +15,9 @@ type Cluster struct {
 	Phase  Phase
 	Why    string // reason of the last move, for people
 
-	Wish     Wish
-	WishWhy  string  // why the desired state became absent; empty while present
-	Teardown JobType // job type of the teardown once the desired state is absent: DESTROY or JANITOR_DESTROY
+	Desired    Desired
+	DesiredWhy string  // why the desired state became absent; empty while present
+	Teardown   JobType // job type of the teardown once the desired state is absent: DESTROY or JANITOR_DESTROY
 
 	Ends          Ends
 	NeedsApproval bool      // nothing runs before a person approves
@@ -84,7 +84,7 @@ const (
 	BecauseDraft  = "the pull request became a draft"
 )
 
-// BecauseInstallFailed is the beginning of WishWhy if the cluster ends because its last create attempt failed.
+// BecauseInstallFailed is the beginning of DesiredWhy if the cluster ends because its last create attempt failed.
 const BecauseInstallFailed = "the install failed"
 
 // DestroyAt returns the earliest end, but not before a hold, and never later than Max.

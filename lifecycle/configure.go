@@ -83,7 +83,7 @@ func (m *mind) dropConfigure(code, format string, args ...any) {
 // cancelConfigure cancels the request when the cluster is no longer wanted.
 func (m *mind) cancelConfigure() {
 	if n := m.next(); n.addonsOwed() {
-		m.job(JobConfigure, JobFailed, "Cancelled", n.WishWhy)
+		m.job(JobConfigure, JobFailed, "Cancelled", n.DesiredWhy)
 		n.forgetAddons()
 	}
 }

@@ -17,7 +17,7 @@ func furnished(t *testing.T) *world {
 	return w
 }
 
-// settledAddons waits until the wish for the add-ons is met or given up.
+// settledAddons waits until the request for the add-ons is met or given up.
 func (w *world) settledAddons() {
 	w.until(func() bool { return !w.row.addonsOwed() && w.open() == nil })
 }

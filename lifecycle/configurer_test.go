@@ -54,7 +54,7 @@ func (w *world) installed() *Attempt {
 
 // refresh is store.WantRefresh, but for the add-ons: that a cluster has none slips through.
 func (w *world) refresh() {
-	if w.row.Status != Ready || w.row.Wish != Present {
+	if w.row.Status != Ready || w.row.Desired != Present {
 		return
 	}
 	w.note("somebody wants the add-ons anew")

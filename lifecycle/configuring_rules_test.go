@@ -5,11 +5,11 @@ func addonsAreOfReady(_ *world, c Cluster, f Facts, d Decision) string {
 	n := d.Next
 	came := f.Open == nil && f.Last != nil && f.Last.Kind == Create && f.Last.Outcome == Succeeded && f.Last.Number > c.Seen
 	switch {
-	case d.Open == Configure && (n.Status != Ready || n.Wish != Present || f.Open != nil):
+	case d.Open == Configure && (n.Status != Ready || n.Desired != Present || f.Open != nil):
 		return "add-ons are brought to a cluster that is not ready, or not wanted"
-	case came && n.Wish == Present && n.Status != Ready:
+	case came && n.Desired == Present && n.Status != Ready:
 		return "an install that ended well without its add-ons is not ready"
-	case f.Open != nil && f.Open.Kind == Configure && n.Wish == Present && n.Status != Ready:
+	case f.Open != nil && f.Open.Kind == Configure && n.Desired == Present && n.Status != Ready:
 		return "a cluster whose add-ons are brought anew is not ready"
 	}
 	return ""
@@ -32,8 +32,8 @@ func addonsAreWanted(_ *world, _ Cluster, f Facts, d Decision) string {
 	return ""
 }
 
-// The newest wish is met: it is done when an attempt that was begun for it saw every add-on, and never before.
-func theNewestWishIsMet(_ *world, c Cluster, f Facts, d Decision) string {
+// The newest request is met: it is done when an attempt that was begun for it saw every add-on, and never before.
+func theNewestRequestIsMet(_ *world, c Cluster, f Facts, d Decision) string {
 	n, a := d.Next, f.Last
 	done, told := false, false
 	for _, j := range d.Jobs {
@@ -47,14 +47,14 @@ func theNewestWishIsMet(_ *world, c Cluster, f Facts, d Decision) string {
 	case done && (!seen || a.AddonsWanted != n.AddonsWanted):
 		return "add-ons are told to be there and nobody saw them"
 	case n.AddonsDone < c.AddonsDone || n.AddonsDone > n.AddonsWanted:
-		return "a wish is counted that nobody had, or twice"
+		return "a request is counted that nobody had, or twice"
 	case n.AddonsDone != c.AddonsDone && !told:
-		return "a wish for add-ons was forgotten and its job goes on"
-	case seen && n.Wish == Present && c.AddonsWanted > c.AddonsDone && n.AddonsDone < a.AddonsWanted:
+		return "a request for add-ons was forgotten and its job goes on"
+	case seen && n.Desired == Present && c.AddonsWanted > c.AddonsDone && n.AddonsDone < a.AddonsWanted:
 		return "add-ons that are there are brought again"
-	case seen && n.Wish == Present && a.AddonsWanted < c.AddonsWanted && n.AddonsDone >= c.AddonsWanted:
-		return "a wish that came while an older one was met was forgotten"
-	case missing && n.Wish == Present && n.AddonsWanted != c.AddonsWanted+1:
+	case seen && n.Desired == Present && a.AddonsWanted < c.AddonsWanted && n.AddonsDone >= c.AddonsWanted:
+		return "a request that came while an older one was met was forgotten"
+	case missing && n.Desired == Present && n.AddonsWanted != c.AddonsWanted+1:
 		return "what a create did not bring is not brought"
 	case !missing && n.AddonsWanted != c.AddonsWanted:
 		return "add-ons are wanted by nobody"
@@ -71,7 +71,7 @@ func addonsEnd(_ *world, c Cluster, f Facts, d Decision) string {
 		return "add-ons that fail are tried for ever"
 	case owed && (n.Phase == Restoring || n.Phase == Released):
 		return "add-ons are wanted of a cluster that goes"
-	case f.Open != nil || a == nil || a.Kind != Configure || a.Number <= c.Seen || c.AddonsWanted <= c.AddonsDone || n.Wish == Absent:
+	case f.Open != nil || a == nil || a.Kind != Configure || a.Number <= c.Seen || c.AddonsWanted <= c.AddonsDone || n.Desired == Absent:
 		return ""
 	case a.AddonsWanted != c.AddonsWanted || a.Outcome == Succeeded && a.AddonsSeen != nil && *a.AddonsSeen >= len(c.Addons):
 		return ""

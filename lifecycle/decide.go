@@ -15,7 +15,7 @@ func Decide(c Cluster, f Facts, l Limits) Decision {
 		m.next().WakeAt = time.Time{}
 		return m.d
 	}
-	m.turnWish()
+	m.destroyLocked()
 	if f.Open != nil {
 		m.watch(*f.Open)
 		m.quieten()
@@ -55,10 +55,10 @@ func (m *mind) effect(k EffectKind, attempt int) {
 }
 
 // turnWish sets the desired state to absent once an end or the approval deadline has passed. It never sets it back.
-func (m *mind) turnWish() {
+func (m *mind) destroyLocked() {
 	by := m.c.ApproveBy
 	switch {
-	case m.c.Wish != Present:
+	case m.c.Desired != Present:
 	case !m.f.Now.Before(m.c.Ends.DestroyAt()):
 		m.dismiss(m.c.Ends.Reason())
 	case m.c.NeedsApproval && !by.IsZero() && !m.f.Now.Before(by):
@@ -69,11 +69,11 @@ func (m *mind) turnWish() {
 // dismiss sets the desired state to absent on ocpctl's own initiative.
 func (m *mind) dismiss(why string) {
 	n := m.next()
-	n.Wish, n.WishWhy, n.Teardown = Absent, why, JobJanitorDestroy
+	n.Desired, n.DesiredWhy, n.Teardown = Absent, why, JobJanitorDestroy
 	m.job(JobJanitorDestroy, JobPending, "", "")
 }
 
-func (m *mind) wanted() bool { return m.next().Wish == Present }
+func (m *mind) wanted() bool { return m.next().Desired == Present }
 
 // due reports whether the wait after a failed attempt is over.
 func (m *mind) due() bool { return !m.f.Now.Before(m.next().RetryAt) }
@@ -91,7 +91,7 @@ func (m *mind) open(k Kind, job JobType) {
 	m.d.Open, m.d.OpenJob = k, job
 	m.next().Progress = Progress{}
 	if k == Destroy && job != JobCreate {
-		m.job(JobCreate, JobFailed, "Cancelled", m.next().WishWhy) // affects the job only if it is unfinished
+		m.job(JobCreate, JobFailed, "Cancelled", m.next().DesiredWhy) // affects the job only if it is unfinished
 	}
 	m.job(job, JobRunning, "", "")
 	m.effect(Launch, m.number())
@@ -124,7 +124,7 @@ func (m *mind) wake() {
 	} else if m.f.Now.Before(n.RetryAt) {
 		sooner(n.RetryAt)
 	}
-	if n.Wish == Present {
+	if n.Desired == Present {
 		sooner(n.Ends.DestroyAt())
 		if n.NeedsApproval && !n.ApproveBy.IsZero() {
 			sooner(n.ApproveBy)

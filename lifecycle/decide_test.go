@@ -66,11 +66,11 @@ func TestAnOpenAttemptIsJudgedByWhatIsKnownOfIt(t *testing.T) {
 	silent := claimed
 	silent.LeaseUntil = epoch.Add(-limits.LeaseGrace - 1)
 	for name, c := range map[string]struct {
-		open   Attempt
-		runner Sighting
-		wish   Wish
-		close  Outcome
-		effect EffectKind
+		open    Attempt
+		runner  Sighting
+		desired Desired
+		close   Outcome
+		effect  EffectKind
 	}{
 		"an unseen launch is asked for again":                   {unclaimed, Unknown, Present, "", Launch},
 		"a launch seen undone is asked for again":               {unclaimed, NotStarted, Present, "", Launch},
@@ -87,7 +87,7 @@ func TestAnOpenAttemptIsJudgedByWhatIsKnownOfIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			row := kindWorld().row
-			row.Status, row.Phase, row.Wish, row.WishWhy = Creating, Installing, c.wish, "somebody asked for its end"
+			row.Status, row.Phase, row.Desired, row.DesiredWhy = Creating, Installing, c.desired, "somebody asked for its end"
 			d := Decide(row, Facts{Now: epoch, Open: &c.open, Runner: c.runner}, limits)
 			require.Empty(t, d.Open)
 			if c.close == "" {
@@ -136,7 +136,7 @@ func TestOnlyTwoCountsApartAfterTheEndProveZero(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			row := kindWorld().row
-			row.Status, row.Phase, row.Wish, row.WishWhy = Destroying, Verifying, Absent, "somebody asked for its end"
+			row.Status, row.Phase, row.Desired, row.DesiredWhy = Destroying, Verifying, Absent, "somebody asked for its end"
 			d := Decide(row, Facts{Now: epoch, Last: &c.last, Identities: names}, limits)
 			require.Equal(t, c.released, d.Next.Phase == Released, "%s", d.Next.Why)
 		})
@@ -167,7 +167,7 @@ func TestAReleasedClusterIsLeftAlone(t *testing.T) {
 
 func TestAnAttemptThatCountedNothingKeepsTheKnownBlockers(t *testing.T) {
 	row := kindWorld().row
-	row.Status, row.Phase, row.Wish, row.WishWhy = Failed, DestroyBlocked, Absent, "somebody asked for its end"
+	row.Status, row.Phase, row.Desired, row.DesiredWhy = Failed, DestroyBlocked, Absent, "somebody asked for its end"
 	row.Blockers, row.DestroyFailures, row.Seen = []string{"vpc of infra-1"}, 3, 4
 	last := Attempt{Number: 5, Kind: Destroy, Outcome: Lost, Message: "the runner ended without a result"}
 	d := Decide(row, Facts{Now: epoch, Last: &last, Identities: []string{"infra-1"}}, limits)

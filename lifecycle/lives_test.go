@@ -43,9 +43,9 @@ func (w *world) live(hostile int) {
 		}
 	}
 	w.settleDown()
-	w.until(func() bool { return w.row.Phase == Released || (w.row.Status == Ready && w.row.Wish == Present) })
+	w.until(func() bool { return w.row.Phase == Released || (w.row.Status == Ready && w.row.Desired == Present) })
 	w.until(func() bool { return w.row.Phase == Released })
-	if w.left() > 0 || w.row.Wish != Absent {
+	if w.left() > 0 || w.row.Desired != Absent {
 		w.breach("the end of a life is not the end", 7)
 	}
 }
@@ -54,7 +54,7 @@ func (w *world) live(hostile int) {
 func (w *world) settleDown() {
 	w.fair, w.freed, w.poked = true, true, true
 	w.line.Place = min(w.line.Place, 1)
-	for w.row.NeedsTurn && w.row.Wish == Present {
+	for w.row.NeedsTurn && w.row.Desired == Present {
 		w.nextTurn()
 	}
 	w.note("from here on the outside is fair")

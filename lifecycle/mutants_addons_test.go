@@ -18,7 +18,7 @@ var addonMutants = []mutant{
 	}},
 	{4, false, "a cluster that nobody wants gets its add-ons first", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
-		if c.addonsOwed() && c.Wish == Absent && d.Open == Destroy && len(c.Addons) > 0 {
+		if c.addonsOwed() && c.Desired == Absent && d.Open == Destroy && len(c.Addons) > 0 {
 			d.Open, d.OpenJob = Configure, JobConfigure
 		}
 		return d
@@ -79,7 +79,7 @@ var addonMutants = []mutant{
 		})
 		return Decide(c, f, l)
 	}},
-	{0, false, "a wish that comes while another is met counts as met with it", func(c Cluster, f Facts, l Limits) Decision {
+	{0, false, "a request that comes while another is met counts as met with it", func(c Cluster, f Facts, l Limits) Decision {
 		f.Last = altered(f.Last, func(a *Attempt) {
 			if a.Kind == Configure {
 				a.AddonsWanted = c.AddonsWanted
@@ -89,7 +89,7 @@ var addonMutants = []mutant{
 	}},
 	{0, false, "add-ons are wanted of a cluster that goes", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
-		if c.addonsOwed() && d.Next.Wish == Absent {
+		if c.addonsOwed() && d.Next.Desired == Absent {
 			d.Next.AddonsDone, d.Next.AddonFailures = c.AddonsDone, c.AddonFailures
 		}
 		return d

@@ -38,14 +38,14 @@ var lifeMutants = []mutant{
 	}},
 	{1, false, "a reopened pull request revives a dying cluster", func(c Cluster, f Facts, l Limits) Decision {
 		if c.Status == Destroying && f.Now.Before(c.Ends.DestroyAt()) {
-			c.Wish = Present
+			c.Desired = Present
 		}
 		return Decide(c, f, l)
 	}},
-	{1, false, "closing a pull request turns the wish at once", func(c Cluster, f Facts, l Limits) Decision {
+	{1, false, "closing a pull request changes the desired state at once", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
-		if !c.Ends.PRClosed.IsZero() && d.Next.Wish == Present {
-			d.Next.Wish, d.Next.WishWhy, d.Next.Teardown = Absent, "the pull request was closed", JobJanitorDestroy
+		if !c.Ends.PRClosed.IsZero() && d.Next.Desired == Present {
+			d.Next.Desired, d.Next.DesiredWhy, d.Next.Teardown = Absent, "the pull request was closed", JobJanitorDestroy
 		}
 		return d
 	}},
@@ -105,7 +105,7 @@ var lifeMutants = []mutant{
 		return Decide(c, f, l)
 	}},
 	{7, true, "an attempt that recorded nothing needs no proof", func(c Cluster, f Facts, l Limits) Decision {
-		if f.Open == nil && f.Last != nil && f.Last.Number == 1 && !f.Last.Recorded && c.Wish == Absent {
+		if f.Open == nil && f.Last != nil && f.Last.Number == 1 && !f.Last.Recorded && c.Desired == Absent {
 			f.Last = nil
 		}
 		return Decide(c, f, l)
@@ -235,8 +235,8 @@ var lifeMutants = []mutant{
 	}},
 	{11, false, "a blocked cluster outlives its end", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
-		if c.Phase == DestroyBlocked && c.Wish == Present {
-			d.Next.Wish = Present
+		if c.Phase == DestroyBlocked && c.Desired == Present {
+			d.Next.Desired = Present
 		}
 		return d
 	}},

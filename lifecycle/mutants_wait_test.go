@@ -20,7 +20,7 @@ var waitMutants = []mutant{
 		return d
 	}},
 	{0, false, "one that has its turn waits for an approval afterwards", func(c Cluster, f Facts, l Limits) Decision {
-		if d := Decide(c, f, l); !c.NeedsApproval || !c.NeedsTurn || d.Next.Wish == Absent {
+		if d := Decide(c, f, l); !c.NeedsApproval || !c.NeedsTurn || d.Next.Desired == Absent {
 			return d
 		}
 		c.NeedsApproval = false
@@ -76,7 +76,7 @@ var waitMutants = []mutant{
 	}},
 	{4, false, "a cluster that nobody wants is scaled once more", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
-		if c.WorkersWanted != nil && c.Wish == Absent && d.Open == Destroy && c.WorkersLeast != nil {
+		if c.WorkersWanted != nil && c.Desired == Absent && d.Open == Destroy && c.WorkersLeast != nil {
 			d.Open, d.OpenJob, d.Next.WorkersWanted = Scale, JobScale, c.WorkersWanted
 		}
 		return d

@@ -79,9 +79,9 @@ func (w *world) touch(change func(*Cluster)) {
 	w.row = before
 }
 
-// setEnd is store.SetEnd: without effect once the wish is absent.
+// setEnd is store.SetEnd: without effect once the request is absent.
 func (w *world) setEnd(kind func(*Ends) *time.Time, at time.Time) {
-	if end := kind(&w.row.Ends); w.row.Wish == Present && end.IsZero() != at.IsZero() {
+	if end := kind(&w.row.Ends); w.row.Desired == Present && end.IsZero() != at.IsZero() {
 		w.note("an end is set: %s", at)
 		w.touch(func(c *Cluster) { *kind(&c.Ends) = at })
 	}
@@ -92,18 +92,20 @@ func labelRemoved(e *Ends) *time.Time { return &e.LabelRemoved }
 func runFinished(e *Ends) *time.Time  { return &e.RunFinished }
 
 func (w *world) extend() {
-	if w.row.Wish == Present {
+	if w.row.Desired == Present {
 		w.touch(func(c *Cluster) { c.Ends, _ = c.Ends.Extend(4 * time.Hour) })
 	}
 }
 
-// destroy is store.Destroy: the wish turns at once.
+// destroy is store.Destroy: the request turns at once.
 func (w *world) destroy() {
-	if w.row.Wish == Absent || w.row.Phase == Released {
+	if w.row.Desired == Absent || w.row.Phase == Released {
 		return
 	}
 	w.note("somebody destroys it")
-	w.touch(func(c *Cluster) { c.Wish, c.WishWhy, c.Teardown = Absent, "somebody asked for its end", JobDestroy })
+	w.touch(func(c *Cluster) {
+		c.Desired, c.DesiredWhy, c.Teardown = Absent, "somebody asked for its end", JobDestroy
+	})
 	w.moveJob(JobMove{Type: JobDestroy, To: JobPending})
 }
 
@@ -166,7 +168,7 @@ func (w *world) freeRoom() {
 
 // nextTurn is store.Turns: somebody in front had a turn, or this one has it now.
 func (w *world) nextTurn() {
-	if !w.row.NeedsTurn || w.row.Wish == Absent {
+	if !w.row.NeedsTurn || w.row.Desired == Absent {
 		return
 	}
 	if w.turn.Place--; w.turn.Place > 0 {
@@ -179,7 +181,7 @@ func (w *world) nextTurn() {
 
 // rescale is store.Scale, but for its bounds: what is out of them slips through.
 func (w *world) rescale(to int) {
-	if w.row.Status == Ready && w.row.Wish == Present {
+	if w.row.Status == Ready && w.row.Desired == Present {
 		w.note("somebody wants %d workers", to)
 		w.touch(func(c *Cluster) { c.WorkersWanted, c.ScaleFailures = number(to), 0 })
 		w.moveJob(JobMove{Type: JobScale, To: JobPending})
@@ -188,7 +190,7 @@ func (w *world) rescale(to int) {
 
 // hold is store.Hold, but for the maximum.
 func (w *world) hold(d time.Duration) {
-	if w.row.Wish == Present {
+	if w.row.Desired == Present {
 		w.touch(func(c *Cluster) { c.Ends.Hold = epoch.Add(d) })
 	}
 }

@@ -15,10 +15,10 @@ type rule struct {
 }
 
 var decisionRules = []rule{
-	{1, wishOneWay}, {2, unknownIsNotAbsent}, {3, effectsAreEnsures}, {4, oneNumberedAttempt}, {5, installStopsFirst},
+	{1, desiredOneWay}, {2, unknownIsNotAbsent}, {3, effectsAreEnsures}, {4, oneNumberedAttempt}, {5, installStopsFirst},
 	{8, alwaysAWake}, {9, everyMoveHasAWhy}, {10, countedUntilReleased}, {11, nothingPassesTheEnd},
 	{0, nothingBeginsBeforeItsTurn}, {0, scalingEnds}, {4, scalingIsOfReady}, {0, scalingAsksWithinBounds}, {9, theWorkersAreTold},
-	{4, addonsAreOfReady}, {0, addonsAreWanted}, {0, theNewestWishIsMet}, {0, addonsEnd},
+	{4, addonsAreOfReady}, {0, addonsAreWanted}, {0, theNewestRequestIsMet}, {0, addonsEnd},
 	{0, waitingSpendsNoTry}, {8, theNextInLineGoes}, {8, theNextInLineLooksInTime}, {9, thePlaceIsTold}, {9, aLookIsNoMove},
 }
 
@@ -38,16 +38,16 @@ func (w *world) judge(c Cluster, f Facts, d Decision) {
 
 func same(a, b Cluster) bool { return reflect.DeepEqual(a, b) }
 
-// Rule 1: the wish goes one way, and only an end that passed, an approval that did not come, a failed create or a person turns it.
-func wishOneWay(_ *world, c Cluster, f Facts, d Decision) string {
+// Rule 1: the request goes one way, and only an end that passed, an approval that did not come, a failed create or a person turns it.
+func desiredOneWay(_ *world, c Cluster, f Facts, d Decision) string {
 	n := d.Next
 	switch {
-	case c.Wish == Absent && n.Wish != Absent:
-		return "the wish turned back"
-	case c.Wish == Present && n.Wish == Absent && f.Now.Before(c.Ends.DestroyAt()) && n.Phase != CreateFailed && !nobodyApproved(c, f):
-		return "the wish turned before any end had passed"
-	case n.Wish == Absent && (n.WishWhy == "" || n.Teardown == ""):
-		return "the wish turned without a reason or a job"
+	case c.Desired == Absent && n.Desired != Absent:
+		return "the desired state changed back"
+	case c.Desired == Present && n.Desired == Absent && f.Now.Before(c.Ends.DestroyAt()) && n.Phase != CreateFailed && !nobodyApproved(c, f):
+		return "the desired state changed before any end had passed"
+	case n.Desired == Absent && (n.DesiredWhy == "" || n.Teardown == ""):
+		return "the desired state changed without a reason or a job"
 	}
 	return ""
 }
@@ -69,7 +69,7 @@ func unknownIsNotAbsent(_ *world, c Cluster, f Facts, d Decision) string {
 		return ""
 	}
 	patient := a.ClaimedAt.IsZero() && f.Now.Sub(a.OpenedAt) < limits.LaunchPatience
-	if leaseHolds(f) || (patient && (a.Kind == Destroy || d.Next.Wish == Present)) {
+	if leaseHolds(f) || (patient && (a.Kind == Destroy || d.Next.Desired == Present)) {
 		return "an unknown sighting closed an attempt"
 	}
 	return ""
@@ -84,7 +84,7 @@ func effectsAreEnsures(w *world, c Cluster, f Facts, d Decision) string {
 		if a.ClaimedAt.IsZero() && f.Runner != Alive && !slices.Contains(d.Effects, Effect{Launch, a.Number}) {
 			return "an attempt nobody started is not asked for again"
 		}
-		if !a.ClaimedAt.IsZero() && a.Kind != Destroy && d.Next.Wish == Absent && !slices.Contains(d.Effects, Effect{StopRunner, a.Number}) {
+		if !a.ClaimedAt.IsZero() && a.Kind != Destroy && d.Next.Desired == Absent && !slices.Contains(d.Effects, Effect{StopRunner, a.Number}) {
 			return "an unwanted install is not asked to stop again"
 		}
 	}
@@ -143,10 +143,10 @@ func alwaysAWake(_ *world, _ Cluster, f Facts, d Decision) string {
 	} else if n.RetryAt.After(f.Now) && n.RetryAt.Before(latest) {
 		latest = n.RetryAt
 	}
-	if end := n.Ends.DestroyAt(); n.Wish == Present && end.Before(latest) {
+	if end := n.Ends.DestroyAt(); n.Desired == Present && end.Before(latest) {
 		latest = end
 	}
-	if n.Wish == Present && n.NeedsApproval && !n.ApproveBy.IsZero() && n.ApproveBy.Before(latest) {
+	if n.Desired == Present && n.NeedsApproval && !n.ApproveBy.IsZero() && n.ApproveBy.Before(latest) {
 		latest = n.ApproveBy
 	}
 	switch {
@@ -213,9 +213,9 @@ func nothingPassesTheEnd(_ *world, c Cluster, f Facts, d Decision) string {
 		return "Decide moved an end"
 	case !c.Ends.DestroyAt().Equal(end) || end.After(c.Ends.Max):
 		return "destroy_at is not the earliest end"
-	case c.Phase != Released && !f.Now.Before(end) && d.Next.Wish != Absent:
+	case c.Phase != Released && !f.Now.Before(end) && d.Next.Desired != Absent:
 		return "its end passed and it is still wished for"
-	case c.Phase != Released && nobodyApproved(c, f) && d.Next.Wish != Absent:
+	case c.Phase != Released && nobodyApproved(c, f) && d.Next.Desired != Absent:
 		return "nobody approved it in time and it is still wished for"
 	}
 	return ""
@@ -224,7 +224,7 @@ func nothingPassesTheEnd(_ *world, c Cluster, f Facts, d Decision) string {
 // waitsForRoom reports that the newest attempt found no room and made nothing, or was cut short while its cluster stood in
 // line, and that the cluster is still wanted.
 func waitsForRoom(f Facts, d Decision) bool {
-	if f.Open != nil || f.Last == nil || f.Last.Recorded || f.Last.Kind != Create || d.Next.Wish != Present {
+	if f.Open != nil || f.Last == nil || f.Last.Recorded || f.Last.Kind != Create || d.Next.Desired != Present {
 		return false
 	}
 	cut := f.Last.Outcome == Lost || f.Last.Outcome == Stopped || f.Last.Outcome == Cancelled
@@ -286,7 +286,7 @@ func aLookIsNoMove(_ *world, c Cluster, f Facts, d Decision) string {
 	n := d.Next
 	looking := f.Open != nil && f.Open.Phase == Preflight && c.Place > 0 && f.Line.Place > 0
 	first := f.Open == nil && f.Last == nil // it waited for its turn, and looks for room the first time
-	if c.Phase != AwaitingCapacity || n.Wish != Present || (!looking && d.Open != Create) || first || f.Open == nil && f.Last.Number > c.Seen {
+	if c.Phase != AwaitingCapacity || n.Desired != Present || (!looking && d.Open != Create) || first || f.Open == nil && f.Last.Number > c.Seen {
 		return ""
 	}
 	switch {

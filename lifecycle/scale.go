@@ -73,7 +73,7 @@ func (m *mind) cancelScale() {
 		n.RetryAt = time.Time{}
 	}
 	if n.WorkersWanted != nil {
-		m.job(JobScale, JobFailed, "Cancelled", n.WishWhy)
+		m.job(JobScale, JobFailed, "Cancelled", n.DesiredWhy)
 		n.forgetScale()
 	}
 }

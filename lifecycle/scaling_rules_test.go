@@ -24,11 +24,11 @@ func nothingBeginsBeforeItsTurn(_ *world, c Cluster, f Facts, d Decision) string
 func scalingIsOfReady(_ *world, c Cluster, f Facts, d Decision) string {
 	scaling := d.Open == Scale || f.Open != nil && f.Open.Kind == Scale
 	switch {
-	case d.Open == Scale && (c.Status != Ready && d.Next.Status != Ready || d.Next.Wish != Present || f.Open != nil):
+	case d.Open == Scale && (c.Status != Ready && d.Next.Status != Ready || d.Next.Desired != Present || f.Open != nil):
 		return "a cluster is scaled that is not ready, or not wanted"
-	case c.Status == Ready && d.Next.Wish == Present && d.Next.Status != Ready:
+	case c.Status == Ready && d.Next.Desired == Present && d.Next.Status != Ready:
 		return "a ready cluster that is wanted is ready no more"
-	case scaling && d.Next.Wish == Present && d.Next.Status != Ready:
+	case scaling && d.Next.Desired == Present && d.Next.Status != Ready:
 		return "a cluster that is scaled is not ready"
 	}
 	return ""
@@ -68,7 +68,7 @@ func scalingEnds(_ *world, c Cluster, f Facts, d Decision) string {
 		return "workers are wanted of a cluster that goes"
 	case (c.WorkersWanted != nil) != (n.WorkersWanted != nil) && !told:
 		return "a scaling was forgotten and its job goes on"
-	case f.Open != nil || a == nil || a.Kind != Scale || a.Number <= c.Seen || c.WorkersWanted == nil || n.Wish == Absent:
+	case f.Open != nil || a == nil || a.Kind != Scale || a.Number <= c.Seen || c.WorkersWanted == nil || n.Desired == Absent:
 	case a.WorkersWanted != *c.WorkersWanted:
 	case reached:
 		if n.WorkersWanted != nil || *n.Workers != a.WorkersWanted {
@@ -90,7 +90,7 @@ func theWorkersAreTold(_ *world, _ Cluster, _ Facts, d Decision) string {
 		there = n.Workers
 	}
 	fewer := n.WorkersBase != nil && *there < *n.WorkersBase
-	if n.Wish == Present && (n.Phase == PhaseReady && fewer || n.Phase == ScaledDown && !fewer) {
+	if n.Desired == Present && (n.Phase == PhaseReady && fewer || n.Phase == ScaledDown && !fewer) {
 		return fmt.Sprintf("it has %d of %d workers and shows %s", *there, *n.WorkersBase, n.Phase)
 	}
 	return ""

@@ -46,7 +46,7 @@ func (m *mind) settleCreate(a Attempt) {
 	}
 	switch {
 	case !m.wanted():
-		m.job(JobCreate, JobFailed, "Cancelled", n.WishWhy)
+		m.job(JobCreate, JobFailed, "Cancelled", n.DesiredWhy)
 	case a.Outcome == Waiting || m.keepsPlace(a):
 		m.again(a)
 		m.say(Pending, AwaitingCapacity, "%s", m.waits(a))
@@ -68,7 +68,7 @@ func (m *mind) settleCreate(a Attempt) {
 // so neither an earlier try nor the way its stopped install ended is a problem to report.
 func (m *mind) forgetFailure() {
 	n := m.next()
-	if m.wanted() || !n.ReadyAt.IsZero() || strings.HasPrefix(n.WishWhy, BecauseInstallFailed) {
+	if m.wanted() || !n.ReadyAt.IsZero() || strings.HasPrefix(n.DesiredWhy, BecauseInstallFailed) {
 		return
 	}
 	n.FailReason, n.FailMessage, n.FailWhose, n.FailNext = "", "", "", ""

@@ -59,13 +59,13 @@ var Phases = map[Status][]Phase{
 	Failed:     {CreateFailed, DestroyBlocked, Abandoned},
 }
 
-// Wish is the desired state that the owner wants. It changes once, from present to absent; absent is final.
-type Wish string
+// Desired is what the owner wants. It changes once, from present to absent; absent is final.
+type Desired string
 
 // The two desired states.
 const (
-	Present Wish = "present"
-	Absent  Wish = "absent"
+	Present Desired = "present"
+	Absent  Desired = "absent"
 )
 
 // JobType names a piece of work in the public job records.

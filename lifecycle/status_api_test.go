@@ -26,7 +26,7 @@ func (w *world) claim(number, pod int) answer {
 }
 
 func (w *world) unwanted(a *attempt) bool {
-	return a.StopAsked || (a.Kind != Destroy && w.row.Wish == Absent)
+	return a.StopAsked || (a.Kind != Destroy && w.row.Desired == Absent)
 }
 
 func (w *world) beat(number, pod int) answer {
@@ -58,7 +58,7 @@ func (w *world) record(number, pod int, name string, phase Phase) answer {
 	if d.StopNow || d.Close != nil {
 		return answer{stop: true}
 	}
-	if w.row.Wish != Present || w.row.Status != Creating {
+	if w.row.Desired != Present || w.row.Status != Creating {
 		w.breach("a record was acknowledged to a cluster that is not being created", 6)
 	}
 	return answer{}

@@ -71,7 +71,7 @@ func TestAReopenedPullRequestKeepsItsCluster(t *testing.T) {
 	w.setEnd(prClosed, time.Time{})
 	w.reach(t, PhaseReady)
 	require.Equal(t, "its end was postponed", w.row.Why)
-	require.Equal(t, Present, w.row.Wish)
+	require.Equal(t, Present, w.row.Desired)
 }
 
 func TestAnInstallIsStoppedBeforeItsTeardownBegins(t *testing.T) {
@@ -143,7 +143,7 @@ func TestAClusterOutOfTriesFailsAndIsTornDownAllTheSame(t *testing.T) {
 	w.installFails(t, true)
 	w.reach(t, CreateFailed)
 	require.Equal(t, "try 2 of 2 failed: the bootstrap never came up", w.row.Why)
-	require.Equal(t, Absent, w.row.Wish)
+	require.Equal(t, Absent, w.row.Desired)
 	require.Equal(t, []publicJob{{JobCreate, JobFailed}, {JobJanitorDestroy, JobRunning}}, w.jobs, "the teardown begins at once")
 	w.reach(t, Released)
 	require.Equal(t, "BootstrapFailed", w.row.FailReason, "the released row still says why it failed")

@@ -63,7 +63,7 @@ func (c KnownCluster) troubles(now time.Time, l SweepLimits) (found []Finding) {
 	say := func(k FindingKind, since time.Time, evidence []string, format string, args ...any) {
 		found = append(found, Finding{k, c.ID, "", since, fmt.Sprintf(format, args...), evidence})
 	}
-	end, going := c.Ends.DestroyAt(), c.Wish == Absent && (c.Status == Destroying || c.Status == Failed)
+	end, going := c.Ends.DestroyAt(), c.Desired == Absent && (c.Status == Destroying || c.Status == Failed)
 	if !going && now.Sub(end) >= l.EndMargin {
 		say(Overdue, end, nil, "%s should have ended (%s) but is still %s", c.Name, c.Ends.Reason(), c.Status)
 	}

@@ -20,7 +20,7 @@ func sound(id string) KnownCluster {
 
 func released(id string) KnownCluster {
 	c := sound(id)
-	c.Status, c.Phase, c.Wish, c.WakeAt, c.ReleasedAt = Destroyed, Released, Absent, time.Time{}, epoch.Add(-24*time.Hour)
+	c.Status, c.Phase, c.Desired, c.WakeAt, c.ReleasedAt = Destroyed, Released, Absent, time.Time{}, epoch.Add(-24*time.Hour)
 	return c
 }
 
@@ -76,7 +76,7 @@ func TestASweepFindsClustersThatAreNotGoingOn(t *testing.T) {
 		"released clusters are left alone":        {released("z"), nil},
 		"past its end and ready":                  {with(ended), []FindingKind{Overdue}},
 		"past its end within the margin":          {with(func(c *KnownCluster) { c.Ends.PRClosed = epoch.Add(1 - sweepLimits.EndMargin) }), nil},
-		"past its end and being torn down":        {with(func(c *KnownCluster) { ended(c); c.Wish, c.Status, c.Phase = Absent, Destroying, Verifying }), nil},
+		"past its end and being torn down":        {with(func(c *KnownCluster) { ended(c); c.Desired, c.Status, c.Phase = Absent, Destroying, Verifying }), nil},
 		"past its end, blocked, still wished for": {with(func(c *KnownCluster) { ended(c); c.Status, c.Phase = Failed, DestroyBlocked }), []FindingKind{Blocked, Overdue}},
 		"nobody looked in time":                   {with(func(c *KnownCluster) { c.WakeAt = epoch.Add(-sweepLimits.WakeMargin) }), []FindingKind{Stuck}},
 		"no wake-up time at all":                  {with(func(c *KnownCluster) { c.WakeAt = time.Time{} }), []FindingKind{Stuck}},
@@ -84,7 +84,7 @@ func TestASweepFindsClustersThatAreNotGoingOn(t *testing.T) {
 			c.Status, c.Phase, c.MovedAt = Creating, Installing, epoch.Add(-sweepLimits.StillFor)
 		}), []FindingKind{Stuck}},
 		"a ready cluster may stand still": {with(func(c *KnownCluster) { c.MovedAt = epoch.Add(-240 * time.Hour) }), nil},
-		"an abandoned one":                {with(func(c *KnownCluster) { c.Wish, c.Status, c.Phase = Absent, Failed, Abandoned }), []FindingKind{Blocked}},
+		"an abandoned one":                {with(func(c *KnownCluster) { c.Desired, c.Status, c.Phase = Absent, Failed, Abandoned }), []FindingKind{Blocked}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var kinds []FindingKind
@@ -100,7 +100,7 @@ func TestASweepFindsClustersThatAreNotGoingOn(t *testing.T) {
 
 func TestABlockedFindingCarriesWhatIsLeft(t *testing.T) {
 	c := sound("a")
-	c.Wish, c.Status, c.Phase, c.Why, c.Blockers = Absent, Failed, DestroyBlocked, "3 teardowns left something behind", []string{"vpc-1"}
+	c.Desired, c.Status, c.Phase, c.Why, c.Blockers = Absent, Failed, DestroyBlocked, "3 teardowns left something behind", []string{"vpc-1"}
 	require.Equal(t,
 		[]Finding{{Blocked, "a", "", c.MovedAt, "3 teardowns left something behind", []string{"vpc-1"}}},
 		Sweep(Seen{At: epoch}, Known{Now: epoch, Clusters: []KnownCluster{c}}, sweepLimits))

@@ -31,7 +31,7 @@ func (m *mind) needless(a Attempt) string {
 	switch {
 	case a.Kind == Destroy:
 	case !m.wanted():
-		return n.WishWhy
+		return n.DesiredWhy
 	case a.Kind == Scale && (n.WorkersWanted == nil || *n.WorkersWanted != a.WorkersWanted):
 		return "another number of workers was requested"
 	}
@@ -75,7 +75,7 @@ func (m *mind) mirror(a Attempt) {
 		if words == "" {
 			phase = Restoring
 		}
-		m.say(Destroying, phase, "%s", n.WishWhy)
+		m.say(Destroying, phase, "%s", n.DesiredWhy)
 	case words != "" && n.Status == Destroying && a.Phase != n.Phase:
 		m.say(Destroying, a.Phase, "%s", words)
 	}

@@ -36,8 +36,8 @@ func TestEveryActHasItsRoles(t *testing.T) {
 }
 
 func TestTheControlPlanesKeysAreForAdminsOfEveryTeam(t *testing.T) {
-	r := wish()
-	r.Door, r.Permission, r.Profile = DoorAPI, "", "aws-minimal-mint"
+	r := validRequest()
+	r.Source, r.Permission, r.Profile = SourceAPI, "", "aws-minimal-mint"
 	r.Principal = Principal{ID: "x", Name: "maya", Seats: []Seat{{PlatformAdmin, "sandbox"}, {Requester, r.Ownership.Team}}}
 	v := Evaluate(r, Usage{}, terms(t), Settings{})
 	require.False(t, v.Allowed, "an admin of one team is a stranger to all others' clusters")

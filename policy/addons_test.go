@@ -27,7 +27,7 @@ func TestAddonsAreThoseThatTheFilePicksOfTheAllowed(t *testing.T) {
 	check := find(t, v, "add-ons")
 	require.Equal(t, []any{Pass, "It gets what .github/ocpctl.yaml of acme/shop picks: pr-namespace, cert-manager."}, []any{check.Result, check.Words})
 
-	for _, r := range []Request{wish(), withFile(profiles.RepositoryFile{})} {
+	for _, r := range []Request{validRequest(), withFile(profiles.RepositoryFile{})} {
 		v = Evaluate(r, Usage{}, furnished(t), Settings{})
 		require.Empty(t, v.Grant.Addons)
 		require.False(t, slices.ContainsFunc(v.Checks, func(c Check) bool { return c.Name == "add-ons" }), "none picked and none given: nothing to say")
@@ -52,7 +52,7 @@ func TestAProfilesOwnAddonsComeWhereTheFilePicksNone(t *testing.T) {
 	p, known := furnished(t).Catalogue.Get("aws-minimal-test")
 	require.True(t, known)
 	p.Addons = profiles.Addons{Default: []string{"pr-namespace"}}
-	j := judging{r: wish(), profile: p, known: true, terms: furnished(t)}
+	j := judging{r: validRequest(), profile: p, known: true, terms: furnished(t)}
 	require.Equal(t, []string{"pr-namespace"}, j.addons())
 	require.Equal(t, "It gets what profile aws-minimal-test gives each of its clusters: pr-namespace.", j.checkAddons().Words)
 	j.r = withFile(profiles.RepositoryFile{Addons: []string{"cert-manager"}})

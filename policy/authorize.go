@@ -41,7 +41,7 @@ func Authorize(r Request, act Act, target *Target) Verdict {
 	return Verdict{Allowed: len(leaves(checks, Fail)) == 0, Checks: checks}
 }
 
-func (r Request) onPullRequest() bool { return r.Door == DoorLabel || r.Door == DoorComment }
+func (r Request) onPullRequest() bool { return r.Source == SourceLabel || r.Source == SourceComment }
 
 // OpensCluster says whether an act makes somebody admin of the cluster. A log bundle counts: it holds the cluster's secrets.
 func OpensCluster(act Act) bool { return byShare(act) || act == ActBreakGlass }

@@ -35,7 +35,7 @@ func TestAuthorizeAsksForTheRoleInTheClustersTeam(t *testing.T) {
 		"keys in it do not keep it alive": {As("saml:will", "will", Requester, "shop"), ActDestroy, keys, "", "will has the role requester"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v := Authorize(Request{Principal: c.by, Door: DoorAPI}, c.act, &c.target)
+			v := Authorize(Request{Principal: c.by, Source: SourceAPI}, c.act, &c.target)
 			require.Equal(t, c.failed == "", v.Allowed)
 			said := v.Checks[0]
 			if failed := v.Refusals(); len(failed) > 0 {
@@ -67,7 +67,7 @@ func TestOnAPullRequestThePermissionComesFirstAndIsEnoughForItsOwnClusters(t *te
 		"a role is needed to scale":       {"write", "shop", ActScale, Target{Name: "demo", Team: "shop"}, false, "To scale its workers you need the role"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := Request{Principal: Principal{ID: "github:will", Name: "will"}, Door: DoorComment, Permission: c.permission, Ownership: Ownership{Team: c.team}}
+			r := Request{Principal: Principal{ID: "github:will", Name: "will"}, Source: SourceComment, Permission: c.permission, Ownership: Ownership{Team: c.team}}
 			v := Authorize(r, c.act, &c.target)
 			require.Equal(t, c.allowed, v.Allowed)
 			if !c.allowed {

@@ -76,7 +76,7 @@ func (j judging) checkPrice() Check {
 }
 
 func checkName(r Request, profile string) Check {
-	name, _ := wishedName(r, profile)
+	name, _ := requestedName(r, profile)
 	check := Check{Name: "name", Result: Pass, Asked: r.Name, Words: fmt.Sprintf("Its name is %s.", name),
 		Accept: fmt.Sprintf("lower-case letters, digits and dashes, starting with a letter, ending in a letter or digit, at most %d", profiles.MaxName)}
 	if len(name) <= profiles.MaxName && profiles.NameForm.MatchString(name) {

@@ -98,7 +98,7 @@ func checkGitHub(r Request, act string) Check {
 	if r.PR != nil {
 		repo = r.PR.Repo
 	}
-	if r.Bot && r.Door == DoorLabel {
+	if r.Bot && r.Source == SourceLabel {
 		check.Result = Fail
 		check.Words = fmt.Sprintf("%s is a bot. A bot may set labels for people without any permission, so its labels ask for nothing.", who(r))
 		check.Next = fmt.Sprintf("Set the label yourself; it takes %s on %s.", enough[0], repo)

@@ -27,7 +27,7 @@ func TestForksAreTheServersMatterThenTheRepositorys(t *testing.T) {
 		{"deny", "", Fail, "open the pull request from there"},
 		{"deny", "approve", Fail, "open the pull request from there"},
 	} {
-		r := wish()
+		r := validRequest()
 		r.PR.Fork, r.PR.Author = true, "rita"
 		if c.file != "none" {
 			r.File = &profiles.RepositoryFile{Forks: c.file}
@@ -42,7 +42,7 @@ func TestForksAreTheServersMatterThenTheRepositorys(t *testing.T) {
 			require.Contains(t, v.Words(), "One member of the team has to approve it within 24h. This pull request comes from a fork", c)
 		}
 	}
-	v := Evaluate(wish(), Usage{}, terms(t), Settings{Forks: "deny"})
+	v := Evaluate(validRequest(), Usage{}, terms(t), Settings{Forks: "deny"})
 	require.True(t, v.Allowed, "a branch of the repository is no fork")
 }
 
@@ -51,7 +51,7 @@ func TestANewcomersPullRequestTakesAPersonsWord(t *testing.T) {
 		"NONE": Ask, "FIRST_TIMER": Ask, "FIRST_TIME_CONTRIBUTOR": Ask, "MANNEQUIN": Ask, "SOMETHING_NEW": Ask, "member": Ask,
 		"CONTRIBUTOR": Pass, "COLLABORATOR": Pass, "MEMBER": Pass, "OWNER": Pass, "": Pass,
 	} {
-		r := wish()
+		r := validRequest()
 		r.PR.Association, r.PR.Author = association, "rita"
 		v := Evaluate(r, Usage{}, terms(t), Settings{})
 		require.True(t, v.Allowed)
@@ -67,7 +67,7 @@ func TestANewcomersPullRequestTakesAPersonsWord(t *testing.T) {
 }
 
 func TestANewcomersForkIsAskedForOnceWithBothReasons(t *testing.T) {
-	r := wish()
+	r := validRequest()
 	r.PR.Fork, r.PR.Association = true, "FIRST_TIMER"
 	v := Evaluate(r, Usage{}, terms(t), Settings{Forks: "approve"})
 	require.True(t, v.Allowed)
@@ -82,7 +82,7 @@ func TestANewcomersForkIsAskedForOnceWithBothReasons(t *testing.T) {
 // Whoever labels somebody else's pull request may have looked at it. Whoever wrote it is no second pair of eyes.
 func TestTheAuthorOfAForkDoesNotApproveIt(t *testing.T) {
 	for author, self := range map[string]bool{"rita": true, "maya": false, "Maya": false} {
-		r := wish()
+		r := validRequest()
 		r.PR.Fork, r.PR.Author = true, author
 		v := Evaluate(r, Usage{}, terms(t), Settings{})
 		require.Equal(t, self, v.Approval.Self, author)
@@ -108,7 +108,7 @@ func TestTheOneWhoAskedApprovesOnlyWhereEveryCheckLetsThem(t *testing.T) {
 
 func TestABudgetMayLetTheOneWhoAskedApprove(t *testing.T) {
 	for _, self := range []bool{false, true} {
-		r, terms := wish(), declaredTerms(t)
+		r, terms := validRequest(), declaredTerms(t)
 		for i := range terms.Catalogue.Teams {
 			terms.Catalogue.Teams[i].Budget.Self = self
 		}
@@ -131,7 +131,7 @@ func TestADraftIsRefusedWhereTheRepositorySaysSo(t *testing.T) {
 		{true, nil, Pass, "may have a cluster"},
 		{false, &profiles.RepositoryFile{Drafts: "deny"}, Pass, "no draft"},
 	} {
-		r := wish()
+		r := validRequest()
 		r.PR.Draft, r.File = c.draft, c.file
 		v := Evaluate(r, Usage{}, terms(t), Settings{})
 		check := find(t, v, "draft")
@@ -143,8 +143,8 @@ func TestADraftIsRefusedWhereTheRepositorySaysSo(t *testing.T) {
 }
 
 func TestAWishWithoutAPullRequestIsAskedNothingOfOne(t *testing.T) {
-	r := wish()
-	r.PR, r.Name, r.Door, r.Permission, r.Principal = nil, "mine", DoorAPI, "", As("x", "maya", PlatformAdmin)
+	r := validRequest()
+	r.PR, r.Name, r.Source, r.Permission, r.Principal = nil, "mine", SourceAPI, "", As("x", "maya", PlatformAdmin)
 	for _, c := range Evaluate(r, Usage{}, terms(t), Settings{Forks: "deny"}).Checks {
 		require.NotContains(t, []string{"draft", "first contribution", "repository file"}, c.Name)
 	}

@@ -64,19 +64,19 @@ func (j judging) complete() Request {
 	r.Region = orDefault(r.Region, p.DefaultRegion)
 	r.Version = orDefault(r.Version, p.Versions.Default)
 	r.BaseDomain = orDefault(r.BaseDomain, p.BaseDomains.Default)
-	r.TTL = wishedTTL(r, p)
-	r.Name, _ = wishedName(r, p.Name)
+	r.TTL = requestedTTL(r, p)
+	r.Name, _ = requestedName(r, p.Name)
 	r.Team, r.Owner, r.CostCenter, r.Environment = j.own.Team, j.own.Owner, j.own.CostCenter, j.own.Environment
 	return r
 }
 
 // life returns how long the cluster will live in real time. Prices and node hours are computed from it.
-func (j judging) life() time.Duration { return max(0, j.settings.Scale(wishedTTL(j.r, j.profile))) }
+func (j judging) life() time.Duration { return max(0, j.settings.Scale(requestedTTL(j.r, j.profile))) }
 
 // priceLife computes the cost of the whole life. It is unknown if the profile does not offer the region or the lifetime.
 func (j judging) priceLife() judging {
 	region, ok := j.profile.Region(orDefault(j.r.Region, j.profile.DefaultRegion))
-	if ttl := wishedTTL(j.r, j.profile); ok && ttl > 0 && ttl <= j.profile.MaxTTL {
+	if ttl := requestedTTL(j.r, j.profile); ok && ttl > 0 && ttl <= j.profile.MaxTTL {
 		j.price, j.priced = price.For(region.HourlyCents, j.life()), true
 	}
 	return j

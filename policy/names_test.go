@@ -49,7 +49,7 @@ func TestNamesAlwaysFitAndNeverMeet(t *testing.T) {
 		again, _ := PRName(strings.ToUpper(repo), number, "aws-standard", generation)
 		require.Equal(t, name, again, "GitHub's names know no case")
 		later, _ := PRName(repo, number, "aws-standard", generation+1)
-		require.NotEqual(t, name, later, "a new wish never waits for an old teardown")
+		require.NotEqual(t, name, later, "a new desired never waits for an old teardown")
 		_, other := PRName(repo, number, "aws-minimal-test", generation)
 		require.NotEqual(t, fallback, other, "two profiles of one pull request never share a fallback")
 	})

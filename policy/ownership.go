@@ -36,7 +36,7 @@ func TeamOf(r Request, c profiles.Catalogue) string {
 // MayFor reports whether the requester may create for a team. Others learn nothing about the team: neither its lists nor its budget
 // nor its usage.
 func (r Request) MayFor(team string) bool {
-	if r.Door != DoorLabel && r.Door != DoorComment {
+	if r.Source != SourceLabel && r.Source != SourceComment {
 		return r.Principal.May(ActCreate, team)
 	}
 	return slices.Contains(r.enough(), r.Permission) && (team == r.Ownership.Team || r.Principal.May(ActCreate, team))
@@ -149,7 +149,7 @@ func (j judging) undeclared(check Check) Check {
 	return check
 }
 
-func (j judging) onGitHub() bool { return j.r.Door == DoorLabel || j.r.Door == DoorComment }
+func (j judging) onGitHub() bool { return j.r.Source == SourceLabel || j.r.Source == SourceComment }
 
 // teams lists the teams that the requester may create for: the repository's first, then the declared ones, if teams are declared.
 func (j judging) teams() []string {

@@ -12,7 +12,7 @@ import (
 
 // asks is a request at the API of somebody with these seats.
 func asks(p Principal) Request {
-	return Request{Principal: p, Door: DoorAPI, Profile: "aws-minimal-test", Name: "mine", Generation: 1}
+	return Request{Principal: p, Source: SourceAPI, Profile: "aws-minimal-test", Name: "mine", Generation: 1}
 }
 
 func TestWhoseItIsComesFromTheRequestTheTableOrTheTeam(t *testing.T) {
@@ -96,9 +96,9 @@ func TestAStrangerLearnsNothingOfATeam(t *testing.T) {
 	for name, r := range map[string]Request{
 		"of another team":       asks(As("saml:will", "will", Requester, "billing")),
 		"who only looks":        asks(Principal{ID: "x", Name: "ada", Seats: []Seat{{Requester, "billing"}, {Auditor, EveryTeam}}}),
-		"without a permission":  {Principal: Principal{ID: "github:rita", Name: "rita"}, Door: DoorComment, Permission: "read", PR: &PullRequest{Repo: "acme/web", Number: 1}},
-		"with a cost center":    {Principal: As("x", "will", Requester, "billing"), Door: DoorAPI, CostCenter: "cc-9", Environment: "prod"},
-		"of a repository table": {Principal: As("github:will", "will", Requester, "billing"), Door: DoorComment, Permission: "write", Ownership: Ownership{Team: "billing", CostCenter: "cc-7"}, PR: &PullRequest{Repo: "acme/web", Number: 1}},
+		"without a permission":  {Principal: Principal{ID: "github:rita", Name: "rita"}, Source: SourceComment, Permission: "read", PR: &PullRequest{Repo: "acme/web", Number: 1}},
+		"with a cost center":    {Principal: As("x", "will", Requester, "billing"), Source: SourceAPI, CostCenter: "cc-9", Environment: "prod"},
+		"of a repository table": {Principal: As("github:will", "will", Requester, "billing"), Source: SourceComment, Permission: "write", Ownership: Ownership{Team: "billing", CostCenter: "cc-7"}, PR: &PullRequest{Repo: "acme/web", Number: 1}},
 	} {
 		r.Profile = "aws-minimal-test"
 		require.Equal(t, told(r, "nosuch"), told(r, "shop"), name)

@@ -112,7 +112,7 @@ func (j judging) grant() Grant {
 		Zones:       slices.Clone(region.Zones),
 		Version:     orDefault(r.Version, p.Versions.Default),
 		BaseDomain:  orDefault(r.BaseDomain, p.BaseDomains.Default),
-		TTL:         s.Scale(wishedTTL(r, p)),
+		TTL:         s.Scale(requestedTTL(r, p)),
 		MaxTTL:      s.Scale(p.MaxTTL),
 		Grace:       j.grace(),
 		MaxTries:    p.Attempts,
@@ -124,11 +124,11 @@ func (j judging) grant() Grant {
 		Weight:      max(1, j.team.Weight),
 		Addons:      slices.Clone(j.addons()),
 	}
-	g.Name, g.FallbackName = wishedName(r, p.Name)
+	g.Name, g.FallbackName = requestedName(r, p.Name)
 	return g
 }
 
-func wishedTTL(r Request, p profiles.Profile) time.Duration {
+func requestedTTL(r Request, p profiles.Profile) time.Duration {
 	if r.TTL == 0 {
 		return p.DefaultTTL
 	}
@@ -136,7 +136,7 @@ func wishedTTL(r Request, p profiles.Profile) time.Duration {
 }
 
 // wishedName returns the name that the person chose, which has no fallback, or the pull request's name.
-func wishedName(r Request, profile string) (name, fallback string) {
+func requestedName(r Request, profile string) (name, fallback string) {
 	if r.Name != "" || r.PR == nil {
 		return r.Name, ""
 	}

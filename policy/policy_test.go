@@ -46,11 +46,11 @@ func terms(t testing.TB) Terms { return Terms{Catalogue: catalogue(t), Now: noon
 
 var noon = time.Date(2025, 1, 15, 12, 0, 0, 0, time.UTC)
 
-// wish is one that passes every check.
-func wish() Request {
+// request is one that passes every check.
+func validRequest() Request {
 	return Request{
 		Principal:  As("github:maya", "maya", Requester, "platform"),
-		Door:       DoorLabel,
+		Source:     SourceLabel,
 		Permission: "maintain",
 		PR:         &PullRequest{Repo: "acme/shop", Number: 41, Author: "maya", Head: "abc", Base: "main"},
 		Ownership:  Ownership{Team: "shop", CostCenter: "cc-100", Environment: "test"},
@@ -71,15 +71,15 @@ func find(t *testing.T, v Verdict, name string) Check {
 }
 
 func TestVerdictsAreGolden(t *testing.T) {
-	refused := wish()
+	refused := validRequest()
 	refused.Principal.Name, refused.Permission, refused.Profile = "rita", "read", "ibm-standard"
 	refused.PR.Fork, refused.Ownership = true, Ownership{}
 	refused.Name, refused.Region, refused.Version, refused.BaseDomain = "Shop.One", "us-suoth", "4.19.1", "example.org"
 	refused.TTL, refused.Team = 200*time.Hour, "billing"
 	refused.Tags = map[string]string{"owner": "me", "Name": "x", "fine": "yes"}
-	unknown := wish()
-	unknown.Profile, unknown.Door, unknown.TTL = "aws-minmal-test", DoorComment, NoEnd
-	newcomer := wish()
+	unknown := validRequest()
+	unknown.Profile, unknown.Source, unknown.TTL = "aws-minmal-test", SourceComment, NoEnd
+	newcomer := validRequest()
 	newcomer.Profile, newcomer.PR.Fork, newcomer.PR.Draft, newcomer.PR.Association, newcomer.PR.Author = "", true, true, "FIRST_TIMER", "rita"
 	newcomer.File = &profiles.RepositoryFile{Default: "aws-standard", Profiles: []string{"aws-*"}, TTL: 400 * time.Hour, Grace: minutes(10), Forks: "approve"}
 	strict := newcomer
@@ -96,10 +96,10 @@ func TestVerdictsAreGolden(t *testing.T) {
 		u Usage
 		t Terms
 	}{
-		"allowed": {wish(), Usage{}, plain}, "refused": {refused, Usage{}, plain}, "unknown-profile": {unknown, Usage{}, plain},
-		"approval": {wish(), Usage{Team: Counts{Live: 4, Creating: 2, SpentCents: 30_000, CommittedCents: 9_000}}, full},
-		"waits":    {wish(), Usage{Team: Counts{Live: 5, Creating: 1, Waiting: 1}, Repository: Counts{NodeHours: 100}}, wait},
-		"no-room":  {wish(), Usage{Team: Counts{Live: 5, Creating: 3}, Person: Counts{Live: 4}, Repository: Counts{NodeHours: 395}}, full},
+		"allowed": {validRequest(), Usage{}, plain}, "refused": {refused, Usage{}, plain}, "unknown-profile": {unknown, Usage{}, plain},
+		"approval": {validRequest(), Usage{Team: Counts{Live: 4, Creating: 2, SpentCents: 30_000, CommittedCents: 9_000}}, full},
+		"waits":    {validRequest(), Usage{Team: Counts{Live: 5, Creating: 1, Waiting: 1}, Repository: Counts{NodeHours: 100}}, wait},
+		"no-room":  {validRequest(), Usage{Team: Counts{Live: 5, Creating: 3}, Person: Counts{Live: 4}, Repository: Counts{NodeHours: 395}}, full},
 		"newcomer": {newcomer, Usage{}, plain}, "narrowed": {strict, Usage{}, plain},
 		"another-owner": {asks(As("saml:maya", "maya", Requester, "billing", "shop")), Usage{}, full},
 	} {
@@ -164,7 +164,7 @@ func TestEachRuleRefusesInWordsWithANextStep(t *testing.T) {
 		"too many tags":   {func(r *Request) { r.Tags = many(16) }, "tags", "at most 15 tags", "Leave out 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := wish()
+			r := validRequest()
 			c.change(&r)
 			v := Evaluate(r, Usage{}, terms(t), Settings{})
 			require.False(t, v.Allowed)
@@ -188,35 +188,35 @@ func many(n int) map[string]string {
 
 func TestOtherDoorsAskTheRole(t *testing.T) {
 	for role, allowed := range map[Role]bool{Requester: true, PlatformAdmin: true, Auditor: false, "": false} {
-		r := wish()
-		r.Door, r.Permission, r.Principal = "api", "", As("x", "maya", role)
+		r := validRequest()
+		r.Source, r.Permission, r.Principal = "api", "", As("x", "maya", role)
 		v := Evaluate(r, Usage{}, terms(t), Settings{})
 		require.Equal(t, allowed, v.Allowed, role)
 		require.NotEmpty(t, find(t, v, "permission").Words)
 	}
-	r := wish()
+	r := validRequest()
 	r.Permission, r.Principal = "read", As("x", "maya", PlatformAdmin)
 	require.False(t, Evaluate(r, Usage{}, terms(t), Settings{}).Allowed, "a role is no permission on GitHub")
 }
 
 func TestAProfileForAdminsIsForAdmins(t *testing.T) {
 	for role, allowed := range map[Role]bool{Requester: false, PlatformAdmin: true, Auditor: false, "": false} {
-		r := wish()
-		r.Door, r.Permission, r.Principal, r.Profile = "api", "", As("x", "maya", role), "aws-minimal-mint"
+		r := validRequest()
+		r.Source, r.Permission, r.Principal, r.Profile = "api", "", As("x", "maya", role), "aws-minimal-mint"
 		v := Evaluate(r, Usage{}, terms(t), Settings{})
 		require.Equal(t, allowed, v.Allowed, role)
 		require.Equal(t, allowed, find(t, v, "admin-only").Result == Pass)
 		r.Profile = ""
 		require.NotEqual(t, "aws-minimal-mint", Evaluate(r, Usage{}, terms(t), Settings{}).Grant.Profile, "nobody gets it unasked")
 	}
-	r := wish()
+	r := validRequest()
 	r.Principal, r.Profile = As("x", "maya", PlatformAdmin), "aws-minimal-mnt"
 	require.Contains(t, find(t, Evaluate(r, Usage{}, terms(t), Settings{}), "profile").Next, "aws-minimal-mint", "an admin is told of it")
 }
 
 func TestAnAllowedWishHasEveryDefault(t *testing.T) {
-	r := wish()
-	r.Profile, r.Door = "", DoorComment
+	r := validRequest()
+	r.Profile, r.Source = "", SourceComment
 	v := Evaluate(r, Usage{}, terms(t), Settings{})
 	require.True(t, v.Allowed)
 	require.Equal(t, Grant{
@@ -227,7 +227,7 @@ func TestAnAllowedWishHasEveryDefault(t *testing.T) {
 }
 
 func TestWhatWasAskedForIsGranted(t *testing.T) {
-	r := wish()
+	r := validRequest()
 	r.Profile, r.Name, r.Region, r.Version, r.TTL, r.Team = "aws-standard", "mine", "us-west-2", "4.20.1", 168*time.Hour, "platform"
 	r.Ownership.Owner = "shop-leads"
 	r.Tags = many(15)
@@ -244,7 +244,7 @@ func TestWhatWasAskedForIsGranted(t *testing.T) {
 
 func TestADemoScalesItsHoursAndGraceButNotTheRules(t *testing.T) {
 	s := Settings{Hour: time.Second, Grace: 3 * time.Second}
-	g := Evaluate(wish(), Usage{}, terms(t), s).Grant
+	g := Evaluate(validRequest(), Usage{}, terms(t), s).Grant
 	require.Equal(t, 24*time.Second, g.TTL)
 	require.Equal(t, 72*time.Second, g.MaxTTL)
 	require.Equal(t, 3*time.Second, g.Grace)
@@ -252,24 +252,24 @@ func TestADemoScalesItsHoursAndGraceButNotTheRules(t *testing.T) {
 	require.Equal(t, 4*time.Hour, s.Asked(4*time.Second))
 	require.Equal(t, 90*time.Minute, Settings{}.Asked(90*time.Minute))
 	require.Equal(t, 4*time.Hour, Settings{}.Scale(4*time.Hour))
-	r := wish()
+	r := validRequest()
 	r.TTL = 73 * time.Hour
 	require.False(t, Evaluate(r, Usage{}, terms(t), s).Allowed)
 }
 
 func TestABotAsksForNothingByALabel(t *testing.T) {
-	bots := wish()
+	bots := validRequest()
 	bots.Bot = true
 	v := Evaluate(bots, Usage{}, terms(t), Settings{})
 	require.False(t, v.Allowed)
 	require.Equal(t, Fail, find(t, v, "permission").Result)
 	require.False(t, Authorize(bots, ActHold, nil).Allowed, "the label ocp/keep")
-	bots.Door = DoorComment // a workflow's repository_dispatch
+	bots.Source = SourceComment // a workflow's repository_dispatch
 	require.True(t, Evaluate(bots, Usage{}, terms(t), Settings{}).Allowed)
 }
 
 func TestEndingAClusterTakesPermissionAlone(t *testing.T) {
-	r := wish()
+	r := validRequest()
 	r.Profile, r.Ownership, r.PR.Fork = "gone", Ownership{}, true
 	require.True(t, Authorize(r, ActDestroy, nil).Allowed)
 	r.Permission = "read"
@@ -286,7 +286,7 @@ func TestAnInstallationMayAskForMoreThanWrite(t *testing.T) {
 		takes, has string
 		enough     bool
 	}{{"", "triage", false}, {"", "write", true}, {"write", "write", true}, {"maintain", "write", false}, {"maintain", "maintain", true}, {"maintain", "admin", true}, {"admin", "maintain", false}} {
-		r := wish()
+		r := validRequest()
 		r.Takes, r.Permission = c.takes, c.has
 		require.Equal(t, c.enough, Authorize(r, ActDestroy, nil).Allowed, c)
 		require.Equal(t, c.enough, r.MayFor(r.Ownership.Team), c)
@@ -296,20 +296,20 @@ func TestAnInstallationMayAskForMoreThanWrite(t *testing.T) {
 }
 
 func TestEffectiveTagsAreTheNineAndOursOverTheUsers(t *testing.T) {
-	g := Evaluate(wish(), Usage{}, terms(t), Settings{}).Grant
+	g := Evaluate(validRequest(), Usage{}, terms(t), Settings{}).Grant
 	g.Tags = map[string]string{"Owner": "thief", "color": "blue"}
 	at := time.Date(2025, 1, 1, 13, 0, 0, 0, time.FixedZone("CET", 3600))
 	require.Equal(t, map[string]string{
 		"ManagedBy": "cluster-control-plane", "ClusterId": "clu_1", "ClusterName": "pr41-shop", "Owner": "maya", "Team": "shop", "CostCenter": "cc-100",
 		"Environment": "test", "TTLExpiry": "2025-01-04T12:00:00Z", "RequestId": "job_1", "InstallationId": "demo", "color": "blue",
-	}, EffectiveTags(wish(), g, "clu_1", "job_1", at, "demo"))
+	}, EffectiveTags(validRequest(), g, "clu_1", "job_1", at, "demo"))
 	require.Equal(t, "thief", g.Tags["Owner"], "the grant is left alone")
 }
 
 func TestNoWishIsRefusedWithoutWordsAndNoneIsGrantedPastItsBounds(t *testing.T) {
 	c := catalogue(t)
 	rapid.Check(t, func(t *rapid.T) {
-		r := wish()
+		r := validRequest()
 		r.Profile = rapid.SampledFrom(append(c.Names(), "", "nope")).Draw(t, "profile")
 		r.Permission = rapid.SampledFrom([]string{"admin", "write", "maintain", "read", "triage", "none", ""}).Draw(t, "permission")
 		r.PR.Fork = rapid.Bool().Draw(t, "fork")

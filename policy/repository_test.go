@@ -10,9 +10,9 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
-// withFile is a wish that leaves everything out, in a repository that says something.
+// withFile is a request that leaves everything out, in a repository that says something.
 func withFile(f profiles.RepositoryFile) Request {
-	r := wish()
+	r := validRequest()
 	r.Profile, r.File = "", &f
 	return r
 }
@@ -43,7 +43,7 @@ func TestARepositorysFileFillsInWhatIsLeftOut(t *testing.T) {
 	v = Evaluate(withFile(profiles.RepositoryFile{}), Usage{}, terms(t), Settings{Grace: time.Minute})
 	require.Equal(t, []any{"aws-minimal-test", 24 * time.Hour, time.Minute}, []any{v.Grant.Profile, v.Grant.TTL, v.Grant.Grace}, "a file that says nothing changes nothing")
 	require.Equal(t, Check{Name: "repository file", Result: Pass, Words: ".github/ocpctl.yaml of acme/shop has nothing against it."}, find(t, v, "repository file"))
-	for _, c := range Evaluate(wish(), Usage{}, terms(t), Settings{}).Checks {
+	for _, c := range Evaluate(validRequest(), Usage{}, terms(t), Settings{}).Checks {
 		require.NotEqual(t, "repository file", c.Name, "no file, no check")
 	}
 }

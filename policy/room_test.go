@@ -73,7 +73,7 @@ func TestAQuotaRefusesWithItsFigures(t *testing.T) {
 		"no node hour": {Usage{Repository: Counts{NodeHours: 399}}, "has used or set aside 399 of the 400", "Ask again next month", "399", "at most 1 more"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v := Evaluate(wish(), c.usage, declaredTerms(t), Settings{})
+			v := Evaluate(validRequest(), c.usage, declaredTerms(t), Settings{})
 			require.False(t, v.Allowed)
 			require.Nil(t, v.Waits)
 			check := v.Refusals()[0]
@@ -89,7 +89,7 @@ func TestAQuotaRefusesWithItsFigures(t *testing.T) {
 func TestAFullQuotaIsWaitedForWhereTheProfileSaysSo(t *testing.T) {
 	terms := declaredTerms(t)
 	terms.Catalogue = patient(t, terms.Catalogue)
-	v := Evaluate(wish(), Usage{Team: Counts{Live: 5, Creating: 1, Waiting: 2}, Person: Counts{Live: 1}}, terms, Settings{})
+	v := Evaluate(validRequest(), Usage{Team: Counts{Live: 5, Creating: 1, Waiting: 2}, Person: Counts{Live: 1}}, terms, Settings{})
 	require.True(t, v.Allowed)
 	require.Equal(t, []Limit{{Quota: "shops", Scope: "team", Key: "shop", What: "live", Most: 5}, {Quota: "shops", Scope: "team", Key: "shop", What: "creating", Most: 3}}, v.Waits)
 	require.Equal(t, Wait, find(t, v, "quota").Result)
@@ -100,13 +100,13 @@ func TestAFullQuotaIsWaitedForWhereTheProfileSaysSo(t *testing.T) {
 	require.Equal(t, 3, v.Grant.Weight)
 	require.Contains(t, v.Words(), "Accepted. It waits for its turn: Team shop has 5 of the 5 clusters that quota shops allows at once; waiting for their turn: 2.")
 
-	v = Evaluate(wish(), Usage{Repository: Counts{NodeHours: 400}}, terms, Settings{})
+	v = Evaluate(validRequest(), Usage{Repository: Counts{NodeHours: 400}}, terms, Settings{})
 	require.False(t, v.Allowed, "a month's node hours do not come back")
 }
 
 func TestQuotasOfOthersDoNotCount(t *testing.T) {
-	r := wish()
-	r.PR, r.Name, r.Door, r.Permission, r.Principal = nil, "mine", DoorAPI, "", As("saml:will", "will", Requester, "billing")
+	r := validRequest()
+	r.PR, r.Name, r.Source, r.Permission, r.Principal = nil, "mine", SourceAPI, "", As("saml:will", "will", Requester, "billing")
 	r.Ownership = Ownership{}
 	v := Evaluate(r, Usage{Repository: Counts{Live: 9}, Team: Counts{Live: 0}}, declaredTerms(t), Settings{})
 	require.True(t, v.Allowed, "%v", v.Refusals())
@@ -131,7 +131,7 @@ func TestABudgetWarnsAsksAndRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			terms := declaredTerms(t)
 			terms.Catalogue.Teams[1].Budget.Hard = c.hard
-			v := Evaluate(wish(), Usage{Team: Counts{SpentCents: c.spent, CommittedCents: c.committed}}, terms, Settings{})
+			v := Evaluate(validRequest(), Usage{Team: Counts{SpentCents: c.spent, CommittedCents: c.committed}}, terms, Settings{})
 			check := find(t, v, "budget")
 			require.Equal(t, c.result, check.Result)
 			require.Contains(t, check.Words, c.words)
@@ -143,13 +143,13 @@ func TestABudgetWarnsAsksAndRefuses(t *testing.T) {
 			require.Contains(t, find(t, v, "price").Words, "for this month team shop has $")
 		})
 	}
-	long := wish()
+	long := validRequest()
 	long.TTL = 10_000 * time.Hour
 	require.Equal(t, "Team shop has spent $10.00 this month and promised $20.00 to the clusters it has, of its $500.00; the price of this one is not known yet.",
 		find(t, Evaluate(long, Usage{Team: Counts{SpentCents: 1_000, CommittedCents: 2_000}}, declaredTerms(t), Settings{}), "budget").Words)
 	terms := declaredTerms(t)
 	terms.Catalogue.Teams[1].Budget = profiles.Budget{}
-	for _, c := range Evaluate(wish(), Usage{Team: Counts{SpentCents: 1 << 40}}, terms, Settings{}).Checks {
+	for _, c := range Evaluate(validRequest(), Usage{Team: Counts{SpentCents: 1 << 40}}, terms, Settings{}).Checks {
 		require.NotEqual(t, "budget", c.Name, "no budget, no check")
 	}
 }
@@ -171,7 +171,7 @@ func TestALimitOfNAcceptsExactlyN(t *testing.T) {
 		terms.Catalogue.Quotas = []profiles.Quota{quota}
 		counts, accepted := Counts{}, 0
 		for range n + 5 {
-			v := Evaluate(wish(), Usage{Person: counts, Team: counts, Repository: counts, Everywhere: counts}, terms, Settings{})
+			v := Evaluate(validRequest(), Usage{Person: counts, Team: counts, Repository: counts, Everywhere: counts}, terms, Settings{})
 			if !v.Allowed {
 				continue
 			}
@@ -191,7 +191,7 @@ func TestABudgetIsNeverSpentTwice(t *testing.T) {
 		terms.Catalogue.Quotas = nil
 		var spent int64
 		for range 30 {
-			if v := Evaluate(wish(), Usage{Team: Counts{CommittedCents: spent}}, terms, Settings{}); v.Allowed {
+			if v := Evaluate(validRequest(), Usage{Team: Counts{CommittedCents: spent}}, terms, Settings{}); v.Allowed {
 				spent += v.Grant.PriceCents
 			}
 		}

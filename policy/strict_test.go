@@ -17,8 +17,8 @@ import (
 // as many tags as there is room for, of every character they may have.
 func generated(p profiles.Profile) *rapid.Generator[Request] {
 	return rapid.Custom(func(t *rapid.T) Request {
-		r := wish()
-		r.Door, r.Permission, r.Principal, r.Profile = "api", "", As("x", "maya", PlatformAdmin), p.Name
+		r := validRequest()
+		r.Source, r.Permission, r.Principal, r.Profile = "api", "", As("x", "maya", PlatformAdmin), p.Name
 		r.Region = rapid.SampledFrom(append(p.RegionNames(), "")).Draw(t, "region")
 		r.Version = rapid.SampledFrom(append(p.Versions.Allow, "")).Draw(t, "version")
 		r.BaseDomain = rapid.SampledFrom(append(p.BaseDomains.Allow, "")).Draw(t, "base domain")

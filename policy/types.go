@@ -10,20 +10,20 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
-// Door names the entry point of a request.
-type Door string
+// Source is the entry point where a request came in.
+type Source string
 
 // The entry points.
 const (
-	DoorLabel   Door = "pr_label"
-	DoorComment Door = "pr_comment"
-	DoorAPI     Door = "api"
-	DoorWeb     Door = "web"
-	DoorSlack   Door = "slack"
+	SourceLabel   Source = "pr_label"
+	SourceComment Source = "pr_comment"
+	SourceAPI     Source = "api"
+	SourceWeb     Source = "web"
+	SourceSlack   Source = "slack"
 )
 
-// Doors lists every entry point.
-var Doors = []Door{DoorLabel, DoorComment, DoorAPI, DoorWeb, DoorSlack}
+// Sources lists every entry point.
+var Sources = []Source{SourceLabel, SourceComment, SourceAPI, SourceWeb, SourceSlack}
 
 // PullRequest is what a rule can read about the pull request of a request.
 type PullRequest struct {
@@ -53,7 +53,7 @@ const NoEnd time.Duration = -1
 // Request is a request for a cluster before it is judged. Empty fields take the profile's default.
 type Request struct {
 	Principal  Principal         `json:"principal"`
-	Door       Door              `json:"door"`
+	Source     Source            `json:"source"`
 	Permission string            `json:"permission,omitempty"` // the actor's permission as GitHub reports it: admin, maintain, write, triage, read, none
 	Bot        bool              `json:"bot,omitempty"`        // the actor is a GitHub bot, which may act for people unknown to ocpctl
 	Takes      string            `json:"takes,omitempty"`      // the lowest of Permissions that is enough; empty: the first

@@ -20,7 +20,7 @@ func TestAnApprovalIsWhatAllWhoAskForItAgreeOn(t *testing.T) {
 		{Name: "b", Result: Ask, Words: "Two.", Next: "x", Approval: &Approval{By: Requester, For: time.Hour}},
 		{Name: "c", Result: Warn, Words: "By the way.", Next: "x"},
 	}}
-	v := Evaluate(wish(), Usage{}, base, Settings{})
+	v := Evaluate(validRequest(), Usage{}, base, Settings{})
 	require.True(t, v.Allowed)
 	require.Equal(t, &Approval{Count: 2, By: Requester, For: time.Hour, Why: []string{"One.", "Two."}}, v.Approval)
 	require.Equal(t, "Accepted. It starts when it is approved. 2 members of the team have to approve it, none of them the one who asked, within 1h. One. Two.", v.Words())
@@ -29,8 +29,8 @@ func TestAnApprovalIsWhatAllWhoAskForItAgreeOn(t *testing.T) {
 	base.Rules = objecting{checks: []Check{
 		{Name: "a", Result: Ask, Words: "One.", Next: "x", Approval: &Approval{Count: 1, By: Requester, For: 48 * time.Hour}}, {Name: "b", Result: Ask, Words: "Two.", Next: "x"},
 	}}
-	require.Equal(t, &Approval{Count: 1, By: PlatformAdmin, For: 24 * time.Hour, Why: []string{"One.", "Two."}}, Evaluate(wish(), Usage{}, base, Settings{}).Approval, "the role that may most, the shortest time")
-	r := wish()
+	require.Equal(t, &Approval{Count: 1, By: PlatformAdmin, For: 24 * time.Hour, Why: []string{"One.", "Two."}}, Evaluate(validRequest(), Usage{}, base, Settings{}).Approval, "the role that may most, the shortest time")
+	r := validRequest()
 	r.Permission = "read"
 	v = Evaluate(r, Usage{}, base, Settings{})
 	require.Nil(t, v.Approval, "what is refused asks nobody")
@@ -48,7 +48,7 @@ func TestRulesSeeTheCompletedRequestAndWhatTheyFillInIsJudged(t *testing.T) {
 		in.Request.Region, in.Request.TTL = "us-west-2", 500*time.Hour
 		return in.Request, []Check{{Name: "d/rest", Result: Pass, Words: "Filled in the rest."}}
 	}}
-	r := wish()
+	r := validRequest()
 	r.Profile = ""
 	v := Evaluate(r, Usage{}, base, Settings{})
 	require.Len(t, v.Refusals(), 1, "a default is asked like a person")
@@ -71,9 +71,9 @@ type asked struct {
 
 func anything(base Terms, patient profiles.Catalogue) *rapid.Generator[asked] {
 	return rapid.Custom(func(t *rapid.T) asked {
-		a := asked{r: wish(), u: used(t, "first"), t: base}
+		a := asked{r: validRequest(), u: used(t, "first"), t: base}
 		a.r.Profile = rapid.SampledFrom([]string{"aws-minimal-test", "aws-standard", "", "ibm-standard", "nope"}).Draw(t, "profile")
-		a.r.Door = rapid.SampledFrom(Doors).Draw(t, "door")
+		a.r.Source = rapid.SampledFrom(Sources).Draw(t, "source")
 		a.r.Team = rapid.SampledFrom([]string{"", "shop", "platform", "shpo"}).Draw(t, "team")
 		a.r.CostCenter = rapid.SampledFrom([]string{"", "cc-100", "x"}).Draw(t, "cost center")
 		a.r.TTL = time.Duration(rapid.IntRange(-1, 80).Draw(t, "hours")) * time.Hour

@@ -62,8 +62,8 @@ const (
 	mostPatient = 7 * 24 * time.Hour
 )
 
-// doors are the entry points (package policy declares them).
-var doors = []string{"pr_label", "pr_comment", "api", "web", "slack"}
+// sources are where requests come from (package policy declares them).
+var sources = []string{"pr_label", "pr_comment", "api", "web", "slack"}
 
 func readPolicy(r *reader, body []byte) Policy {
 	p := Policy{File: r.file}
@@ -91,7 +91,7 @@ func policyFields(r *reader, p *Policy) []field {
 	return []field{
 		text("name", &p.Name, nameAccept, nameForm.MatchString),
 		optional(r.inner("match",
-			optional(r.texts("sources", &p.Sources, "one of "+strings.Join(doors, ", "), func(s string) bool { return slices.Contains(doors, s) })),
+			optional(r.texts("sources", &p.Sources, "one of "+strings.Join(sources, ", "), func(s string) bool { return slices.Contains(sources, s) })),
 			optional(r.texts("profiles", &p.Profiles, globWords, glob)))),
 		r.objects("rules", "a rule", func(at string) []field {
 			p.Rules = append(p.Rules, Rule{Line: r.lines[at]})

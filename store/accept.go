@@ -48,7 +48,7 @@ func (c *change) accept(ctx context.Context, a Ask, row Row, g Acceptance) (Judg
 	}
 	c.enqueue(ReconcileArgs{Cluster: row.ID, Pokes: 1})
 	return Judged{Row: written.row(), Request: kept.ID}, c.audit(ctx, row.RequestedBy, "accepted", row.ID, move{
-		To: place(row.Cluster), Why: row.Why, Job: row.JobID, Name: row.Name, Door: row.Door,
+		To: place(row.Cluster), Why: row.Why, Job: row.JobID, Name: row.Name, Source: row.Source,
 	})
 }
 
@@ -67,7 +67,7 @@ func (c *change) fill(a Acceptance) Row {
 	row.Ends.TTL, row.Ends.Max = row.AcceptedAt.Add(row.TTL), row.AcceptedAt.Add(a.MaxTTL)
 	row.MaxTries = max(row.MaxTries, 1)
 	row.Generation = max(row.Generation, 1)
-	row.Wish, row.WakeAt = lifecycle.Present, c.now
+	row.Desired, row.WakeAt = lifecycle.Present, c.now
 	row.Status, row.Phase = lifecycle.Pending, lifecycle.Queued
 	if a.Turn != nil {
 		row.NeedsTurn, row.Phase = true, lifecycle.AwaitingCapacity
@@ -93,7 +93,7 @@ func (c *change) queueCluster(b *batch, row Row, asked map[string]string) {
 	for name, value := range map[string]any{
 		"name": row.Name, "generation": row.Generation, "platform": row.Platform, "version": row.Release, "profile": row.Profile,
 		"region": row.Region, "base_domain": row.BaseDomain, "owner": row.Owner, "team": row.Team, "cost_center": row.CostCenter,
-		"environment": row.Environment, "requested_by": row.RequestedBy, "door": row.Door, "ttl": row.TTL,
+		"environment": row.Environment, "requested_by": row.RequestedBy, "source": row.Source, "ttl": row.TTL,
 		"hourly_cents": row.HourlyCents, "nodes": row.Nodes, "request_tags": asked, "effective_tags": row.Tags, "spec": row.Spec,
 		"created_at": row.AcceptedAt, "now": c.now, "installation": nil, "repo": nil, "pr_number": nil, "pr_head": nil,
 	} {
@@ -104,12 +104,12 @@ func (c *change) queueCluster(b *batch, row Row, asked map[string]string) {
 	}
 	b.do("insert the cluster", `
 		INSERT INTO clusters (id, name, generation, platform, version, profile, region, base_domain, owner, team, cost_center,
-			environment, requested_by, door, ttl, hourly_cents, request_tags, effective_tags, spec,
+			environment, requested_by, source, ttl, hourly_cents, request_tags, effective_tags, spec,
 			installation, repo, pr_number, pr_head, status, phase, why, needs_approval, approve_by, needs_turn, max_tries, wake_at,
 			nodes, workers_base, workers_least, workers_most, addons, repo_id,
 			end_ttl, end_max, end_pr_closed, pr_end_why, end_label_removed, end_run_finished, end_claim, created_at, updated_at)
 		VALUES (@id, @name, @generation, @platform, @version, @profile, @region, @base_domain, @owner, @team, @cost_center,
-			@environment, @requested_by, @door, @ttl, @hourly_cents, @request_tags, @effective_tags, @spec,
+			@environment, @requested_by, @source, @ttl, @hourly_cents, @request_tags, @effective_tags, @spec,
 			@installation, @repo, @pr_number, @pr_head, @status, @phase, @why, @needs_approval, @approve_by, @needs_turn, @max_tries, @wake_at,
 			@nodes, @workers_base, @workers_least, @workers_most, @addons,
 			coalesce((SELECT p.repo_id FROM pull_requests p WHERE p.repo = @repo AND p.number = @pr_number), 0),
@@ -131,7 +131,7 @@ func (c *change) queueApproval(b *batch, row Row, a ApprovalAsk) {
 // for it), and asks to publish there.
 func (c *change) queueSubscribers(b *batch, row Row) {
 	kinds := []string{KindComment, KindCheck, KindDeployment}
-	if row.Door == byLabel {
+	if row.Source == byLabel {
 		kinds = append(kinds, KindLabel)
 	}
 	for _, kind := range kinds {
@@ -155,7 +155,7 @@ type move struct {
 	Why     string          `json:"why,omitempty"`
 	Job     string          `json:"job,omitempty"`
 	Name    string          `json:"name,omitempty"`
-	Door    string          `json:"door,omitempty"`
+	Source  string          `json:"source,omitempty"`
 	Request string          `json:"request,omitempty"`
 	End     string          `json:"end,omitempty"`
 	At      *time.Time      `json:"at,omitempty"`

@@ -19,7 +19,7 @@ func TestAcceptWritesEverythingAtOnce(t *testing.T) {
 	a.Row.ID, a.Row.JobID = store.NewID("clu"), store.NewID("job")
 	a.Reply = &store.Reply{Cause: "comment:1", Installation: 5001, Repo: "acme/shop", Number: 41, Body: "on its way"}
 
-	row, err := judge(s, wishes(a), a)
+	row, err := judge(s, requests(a), a)
 	require.NoError(t, err)
 	require.Equal(t, a.Row.ID, row.ID)
 	require.Equal(t, a.Row.JobID, row.JobID)
@@ -60,7 +60,7 @@ func TestARefusedAcceptLeavesNothing(t *testing.T) {
 	s, _ := open(t)
 	a := fromPR(granted("pr41-shop"), 41)
 	a.Row.Platform = "gcp"
-	_, err := judge(s, wishes(a), a)
+	_, err := judge(s, requests(a), a)
 	require.ErrorIs(t, err, store.ErrConflict)
 	for _, table := range []string{"clusters", "cluster_requests", "jobs", "subscribers", "audit_events", "river_job", "usage_samples"} {
 		require.Zero(t, count(t, s, `SELECT count(*) FROM `+table), table)
@@ -71,16 +71,16 @@ func TestAnIdempotencyKeyIsReplayed(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	a := granted("one")
-	first, err := judge(s, keyed(wishes(a), "key-1"), a)
+	first, err := judge(s, keyed(requests(a), "key-1"), a)
 	require.NoError(t, err)
 	a.Row.Name = "two"
-	again, err := judge(s, keyed(wishes(a), "key-1"), a)
+	again, err := judge(s, keyed(requests(a), "key-1"), a)
 	require.NoError(t, err)
 	require.Equal(t, first.ID, again.ID)
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM clusters`))
 
 	a.Row.RequestedBy = "github:will"
-	other, err := judge(s, keyed(wishes(a), "key-1"), a)
+	other, err := judge(s, keyed(requests(a), "key-1"), a)
 	require.NoError(t, err)
 	require.NotEqual(t, first.ID, other.ID, "a key belongs to its principal")
 }
@@ -93,7 +93,7 @@ func TestTheSameKeyAtTheSameTimeMakesOneCluster(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range ids {
 		wg.Go(func() {
-			row, err := judge(s, keyed(wishes(a), "key-1"), a)
+			row, err := judge(s, keyed(requests(a), "key-1"), a)
 			if err == nil {
 				ids[i] = row.ID
 			}
@@ -111,7 +111,7 @@ func TestALiveNameIsTakenUntilItsClusterIsReleased(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	row := accept(t, s, granted("shop"))
-	_, err := judge(s, wishes(granted("shop")), granted("shop"))
+	_, err := judge(s, requests(granted("shop")), granted("shop"))
 	require.ErrorIs(t, err, store.ErrNameTaken)
 
 	elsewhere := granted("shop")
@@ -120,7 +120,7 @@ func TestALiveNameIsTakenUntilItsClusterIsReleased(t *testing.T) {
 
 	_, err = s.Destroy(t.Context(), row.ID, store.Deed{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
-	_, err = judge(s, wishes(granted("shop")), granted("shop"))
+	_, err = judge(s, requests(granted("shop")), granted("shop"))
 	require.ErrorIs(t, err, store.ErrNameTaken, "a cluster that is going still has its name")
 
 	require.Equal(t, lifecycle.Destroyed, step(t, s, row.ID).Next.Status)
@@ -133,7 +133,7 @@ func TestAPullRequestWantsOneClusterPerProfile(t *testing.T) {
 	first := accept(t, s, fromPR(granted("one"), 41))
 	again := fromPR(granted("two"), 41)
 	again.Row.Generation = 2
-	_, err := judge(s, wishes(again), again)
+	_, err := judge(s, requests(again), again)
 	require.ErrorIs(t, err, store.ErrConflict)
 	require.False(t, errors.Is(err, store.ErrNameTaken))
 
@@ -152,7 +152,7 @@ func TestARefusalIsKeptAndAnsweredOnce(t *testing.T) {
 	s, _ := open(t)
 	a := granted("later")
 	a.Row.RequestedBy = "github:rita"
-	ask := keyed(wishes(a), "comment:9")
+	ask := keyed(requests(a), "comment:9")
 	refused := func(store.Usage) (store.Judgement, error) {
 		return store.Judgement{Refuse: &store.Refusal{
 			Verdict: []byte(`{"allowed":false,"checks":[{"name":"permission","result":"fail","words":"read is not enough"}]}`),

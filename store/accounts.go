@@ -99,7 +99,7 @@ func (s *Store) SignedIn(ctx context.Context, by Owner, door string) error {
 			if !a.News {
 				continue
 			}
-			d := Deed{Actor: by.Principal, Door: door, Why: "its sign-in showed something else than the one before"}
+			d := Deed{Actor: by.Principal, Source: door, Why: "its sign-in showed something else than the one before"}
 			if err := c.did(d, "account_proved", "", act{Note: a.Account}); err != nil {
 				return err
 			}

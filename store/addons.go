@@ -63,8 +63,8 @@ func (s *Store) WantRefresh(ctx context.Context, cluster, cause string, d Deed) 
 
 func refreshable(c lifecycle.Cluster) error {
 	switch {
-	case c.Wish == lifecycle.Absent:
-		return fmt.Errorf("%w: the cluster is going: %s", ErrConflict, c.WishWhy)
+	case c.Desired == lifecycle.Absent:
+		return fmt.Errorf("%w: the cluster is going: %s", ErrConflict, c.DesiredWhy)
 	case c.Status != lifecycle.Ready:
 		return fmt.Errorf("%w: the cluster is %s", ErrConflict, c.Status)
 	case len(c.Addons) == 0:
@@ -86,10 +86,10 @@ func (c *change) wantRefresh(ctx context.Context, cur held, cause string, d Deed
 	_, err = c.Exec(ctx, `INSERT INTO refreshes (cluster_id, cause, number, job_id, created_at) VALUES ($1, $2, $3, $4, $5)`,
 		cur.ID, cause, cur.AddonsWanted+1, job, c.now)
 	if err != nil {
-		return "", fmt.Errorf("keep the wish: %w", err)
+		return "", fmt.Errorf("keep the desired: %w", err)
 	}
 	// Failures for an older request say nothing about this one. A scaling that failed still waits.
-	err = c.wish(ctx, cur.ID, `addons_wanted = addons_wanted + 1, addon_failures = 0,
+	err = c.setDesired(ctx, cur.ID, `addons_wanted = addons_wanted + 1, addon_failures = 0,
 		retry_at = CASE WHEN scale_failures > 0 THEN retry_at END`, pgx.NamedArgs{})
 	if err != nil {
 		return "", err

@@ -78,7 +78,7 @@ func TestARefreshIsWantedOncePerCauseAndTheNewestIsMet(t *testing.T) {
 	again, err := s.WantRefresh(t.Context(), row.ID, "push:abc", maya(""))
 	require.NoError(t, err)
 	require.Equal(t, job, again)
-	require.Equal(t, 1, wanted(t, s, row.ID), "a delivery that comes twice is one wish")
+	require.Equal(t, 1, wanted(t, s, row.ID), "a delivery that comes twice is one desired")
 
 	require.Equal(t, lifecycle.Configure, step(t, s, row.ID).Open)
 	open, err := s.OpenAttempt(t.Context(), row.ID)
@@ -99,7 +99,7 @@ func TestARefreshIsWantedOncePerCauseAndTheNewestIsMet(t *testing.T) {
 	require.Equal(t, "True", conditionOf(t, s, row.ID, "AddonApplied/cert-manager").Status)
 	_, err = s.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded, Addons: new(2)})
 	require.NoError(t, err)
-	require.Equal(t, lifecycle.Configure, step(t, s, row.ID).Open, "the newer wish is met by one more")
+	require.Equal(t, lifecycle.Configure, step(t, s, row.ID).Open, "the newer desired is met by one more")
 	open, err = s.OpenAttempt(t.Context(), row.ID)
 	require.NoError(t, err)
 	_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod")

@@ -125,7 +125,7 @@ func (c *change) moveCluster(ctx context.Context, cur held, d lifecycle.Decision
 	if stopsCounting(cur.Cluster, d.Next) {
 		c.nextTurns()
 	}
-	if cur.Wish != d.Next.Wish {
+	if cur.Desired != d.Next.Desired {
 		if _, err := c.closeOver(ctx, cur.ID); err != nil {
 			return err
 		}
@@ -140,7 +140,7 @@ func (c *change) moveCluster(ctx context.Context, cur held, d lifecycle.Decision
 
 // tell writes the move to the audit trail and to the Ready condition. Progress alone is not a move.
 func (c *change) tell(ctx context.Context, cur held, d lifecycle.Decision, opened int) error {
-	moved := place(cur.Cluster) != place(d.Next) || cur.Wish != d.Next.Wish || cur.Why != d.Next.Why
+	moved := place(cur.Cluster) != place(d.Next) || cur.Desired != d.Next.Desired || cur.Why != d.Next.Why
 	looks := d.Open == lifecycle.Create && d.Next.Phase == lifecycle.AwaitingCapacity // its attempt's row shows that
 	if !moved && (d.Open == "" || looks) && d.Close == nil && !d.StopNow {
 		return nil
@@ -152,8 +152,8 @@ func (c *change) tell(ctx context.Context, cur held, d lifecycle.Decision, opene
 			m.Why = d.Close.Message
 		}
 	}
-	if cur.Wish != d.Next.Wish && place(cur.Cluster) == place(d.Next) {
-		m.Why = d.Next.WishWhy
+	if cur.Desired != d.Next.Desired && place(cur.Cluster) == place(d.Next) {
+		m.Why = d.Next.DesiredWhy
 	}
 	if err := c.audit(ctx, Lifecycle, "decided", cur.ID, m); err != nil {
 		return err
@@ -167,7 +167,7 @@ func (c *change) updateCluster(ctx context.Context, cur held, next lifecycle.Clu
 	err = c.QueryRow(ctx, `
 		UPDATE clusters SET
 			row_version = row_version + 1, updated_at = @now, status = @status, phase = @phase, why = @why,
-			wish = @wish, wish_why = @wish_why, teardown = @teardown,
+			desired = @desired, desired_why = @desired_why, teardown = @teardown,
 			end_ttl = @end_ttl, end_max = @end_max, end_pr_closed = @end_pr_closed, pr_end_why = @pr_end_why, end_label_removed = @end_label_removed,
 			end_run_finished = @end_run_finished, end_claim = @end_claim,
 			end_hold = @end_hold, needs_approval = @needs_approval, approve_by = @approve_by, needs_turn = @needs_turn, abandoned = @abandoned, max_tries = @max_tries, tries = @tries,

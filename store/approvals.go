@@ -63,7 +63,7 @@ type ApprovalVote struct {
 	Principal string // the person, also if a linked account voted
 	Approves  bool
 	Reason    string
-	Door      string
+	Source    string
 	At        time.Time
 }
 
@@ -145,7 +145,7 @@ func approvalsIn(ctx context.Context, from source, where string, args pgx.NamedA
 		Approval string
 	}
 	votes, err := all[record](ctx, from, `
-		SELECT approval_id AS approval, principal, approves, reason, door, created_at AS at
+		SELECT approval_id AS approval, principal, approves, reason, source, created_at AS at
 		FROM approval_votes WHERE approval_id = ANY ($1) ORDER BY approval_id, created_at, principal`, ids)
 	if err != nil {
 		return nil, fmt.Errorf("read the votes: %w", err)
@@ -180,9 +180,9 @@ func (c *change) closeOver(ctx context.Context, cluster string) (n int, err erro
 	over, err := all[closed](ctx, c, `
 		UPDATE approvals a SET decided_at = @now,
 			state = CASE WHEN a.expires_at <= @now THEN 'expired' ELSE 'void' END,
-			decided_why = CASE WHEN a.expires_at <= @now THEN 'nobody decided in time' ELSE 'the cluster is no longer wanted: ' || c.wish_why END
+			decided_why = CASE WHEN a.expires_at <= @now THEN 'nobody decided in time' ELSE 'the cluster is no longer wanted: ' || c.desired_why END
 		FROM clusters c WHERE c.id = a.cluster_id AND a.state = 'pending' AND (@cluster = '' OR a.cluster_id = @cluster)
-			AND (c.wish = 'absent' OR a.kind = 'kubeadmin' AND a.expires_at <= @now)
+			AND (c.desired = 'absent' OR a.kind = 'kubeadmin' AND a.expires_at <= @now)
 		RETURNING a.id, a.cluster_id AS cluster, a.state, a.decided_why AS why`, pgx.NamedArgs{"now": c.now, "cluster": cluster})
 	if err != nil {
 		return 0, fmt.Errorf("close what is over: %w", err)

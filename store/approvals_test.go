@@ -15,7 +15,7 @@ import (
 )
 
 // deedBy is somebody's deed.
-func deedBy(actor, why string) store.Deed { return store.Deed{Actor: actor, Door: "web", Why: why} }
+func deedBy(actor, why string) store.Deed { return store.Deed{Actor: actor, Source: "web", Why: why} }
 
 // awaits is a cluster of a pull request that waits for so many votes, and what waits.
 func awaits(t testing.TB, s *store.Store, needs int, change ...func(*store.ApprovalAsk)) (store.Row, store.Approval) {
@@ -49,13 +49,13 @@ func TestAnApprovalLetsAClusterBegin(t *testing.T) {
 	done, err := s.Vote(t.Context(), waits.ID, true, deedBy("saml:admin", "fine"))
 	require.NoError(t, err)
 	require.Equal(t, []any{store.ApprovalApproved, "fine"}, []any{done.State, done.DecidedWhy})
-	require.Equal(t, []store.ApprovalVote{{Principal: "saml:admin", Approves: true, Reason: "fine", Door: "web", At: clock.now()}}, done.Votes)
+	require.Equal(t, []store.ApprovalVote{{Principal: "saml:admin", Approves: true, Reason: "fine", Source: "web", At: clock.now()}}, done.Votes)
 	row, err = s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Equal(t, []any{false, time.Time{}}, []any{row.NeedsApproval, row.ApproveBy})
 	require.Len(t, riverJobs(t, s, "reconcile"), 1, "a look is taken")
 	line, meta := said(t, s, "approval_approved")
-	require.Equal(t, []any{"saml:admin", "web", row.ID, "fine", waits.ID}, []any{line.Actor, line.Door, line.Cluster, meta["why"], meta["approval"]})
+	require.Equal(t, []any{"saml:admin", "web", row.ID, "fine", waits.ID}, []any{line.Actor, line.Source, line.Cluster, meta["why"], meta["approval"]})
 	require.Equal(t, lifecycle.Create, step(t, s, row.ID).Open)
 	_, err = s.Vote(t.Context(), waits.ID, false, deedBy("saml:other", "too late"))
 	require.ErrorIs(t, err, store.ErrConflict)
@@ -74,7 +74,7 @@ func TestARefusalEndsTheCluster(t *testing.T) {
 	require.Equal(t, store.ApprovalRefused, done.State)
 	row, err = s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
-	require.Equal(t, []any{lifecycle.Absent, "refused by saml:admin: too dear"}, []any{row.Wish, row.WishWhy})
+	require.Equal(t, []any{lifecycle.Absent, "refused by saml:admin: too dear"}, []any{row.Desired, row.DesiredWhy})
 	require.Equal(t, lifecycle.Released, settled(t, s, row.ID).Phase)
 }
 
@@ -198,7 +198,7 @@ func TestVotesThatComeTogetherDecideOnce(t *testing.T) {
 	require.NoError(t, err)
 	row, err = s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
-	require.Equal(t, now.State == store.ApprovalApproved, row.Wish == lifecycle.Present && !row.NeedsApproval)
+	require.Equal(t, now.State == store.ApprovalApproved, row.Desired == lifecycle.Present && !row.NeedsApproval)
 }
 
 func TestNobodyApprovesTooLate(t *testing.T) {
@@ -220,7 +220,7 @@ func TestNobodyApprovesTooLate(t *testing.T) {
 	n, err := s.ExpireApprovals(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, n, "the heart ends the cluster")
-	require.Equal(t, lifecycle.Absent, settled(t, s, row.ID).Wish)
+	require.Equal(t, lifecycle.Absent, settled(t, s, row.ID).Desired)
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM approvals WHERE state = 'expired'`), "and what it waited for with it")
 	said(t, s, "approval_expired")
 }
@@ -363,5 +363,5 @@ func TestThePasswordIsShownOnceAndByTwo(t *testing.T) {
 	require.NoError(t, err)
 	row, err = s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
-	require.Equal(t, lifecycle.Present, row.Wish, "the cluster is not meant")
+	require.Equal(t, lifecycle.Present, row.Desired, "the cluster is not meant")
 }

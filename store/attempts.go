@@ -165,8 +165,8 @@ func (f fenced) unwanted() string {
 	if why := f.stop(); why != "" {
 		return why
 	}
-	if f.kind != lifecycle.Destroy && f.Wish == lifecycle.Absent {
-		return f.WishWhy
+	if f.kind != lifecycle.Destroy && f.Desired == lifecycle.Absent {
+		return f.DesiredWhy
 	}
 	return ""
 }

@@ -130,7 +130,7 @@ func TestARecordAfterTheEndSaysStopButIsKept(t *testing.T) {
 	require.NotEmpty(t, lease.Stop)
 	now, err := s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
-	require.Equal(t, lifecycle.Absent, now.Wish)
+	require.Equal(t, lifecycle.Absent, now.Desired)
 	require.NotEqual(t, lifecycle.Installing, now.Phase)
 }
 

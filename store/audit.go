@@ -23,7 +23,7 @@ func (s *Store) Audit(ctx context.Context, d Deed, action, cluster string, meta 
 	if meta == nil {
 		meta = struct{}{}
 	}
-	return s.write(ctx, func(c *change) error { return c.line(d.Actor, action, d.Door, cluster, meta) })
+	return s.write(ctx, func(c *change) error { return c.line(d.Actor, action, d.Source, cluster, meta) })
 }
 
 // AuditRefusal records that an actor was refused something about a cluster. The same refusal within a minute is not written
@@ -40,7 +40,7 @@ func (s *Store) AuditRefusal(ctx context.Context, d Deed, action, cluster, why s
 		if told {
 			return nil
 		}
-		return c.line(d.Actor, action, d.Door, cluster, act{move: move{Why: why}, Verdict: d.Verdict})
+		return c.line(d.Actor, action, d.Source, cluster, act{move: move{Why: why}, Verdict: d.Verdict})
 	})
 }
 
@@ -48,7 +48,7 @@ func (s *Store) AuditRefusal(ctx context.Context, d Deed, action, cluster, why s
 func (c *change) audit(_ context.Context, actor, action, cluster string, meta any) error {
 	door := ""
 	if m, ok := meta.(move); ok {
-		door = m.Door
+		door = m.Source
 	}
 	return c.line(actor, action, door, cluster, meta)
 }
@@ -78,10 +78,10 @@ func (c *change) insertLines(ctx context.Context) error {
 		clusters, metas, times = append(clusters, l.cluster), append(metas, l.meta), append(times, l.at)
 	}
 	_, err := c.Exec(ctx, `
-		INSERT INTO audit_events (actor, action, door, target_cluster_id, metadata, created_at)
-		SELECT actor, action, door, nullif(cluster, ''), meta::jsonb, at
+		INSERT INTO audit_events (actor, action, source, target_cluster_id, metadata, created_at)
+		SELECT actor, action, source, nullif(cluster, ''), meta::jsonb, at
 		FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])
-			WITH ORDINALITY AS l (actor, action, door, cluster, meta, at, nr) ORDER BY nr`,
+			WITH ORDINALITY AS l (actor, action, source, cluster, meta, at, nr) ORDER BY nr`,
 		actors, actions, doors, clusters, metas, times)
 	if err != nil {
 		return fmt.Errorf("write the audit trail: %w", err)

@@ -22,16 +22,16 @@ type AuditHead = auditchain.Head
 
 // AuditFilter selects lines of the audit trail; empty fields do not filter.
 type AuditFilter struct {
-	Actor, Action, Cluster, Door string
-	Teams                        []string  // only lines about these teams' clusters; nil: all, also those about no cluster
-	From, To                     time.Time // From is in, To is not
-	Oldest                       bool      // oldest first, as an export is written; else newest first
-	Cursor                       string    // seq of the last line seen
-	Limit                        int       // default 50, at most 500
+	Actor, Action, Cluster, Source string
+	Teams                          []string  // only lines about these teams' clusters; nil: all, also those about no cluster
+	From, To                       time.Time // From is in, To is not
+	Oldest                         bool      // oldest first, as an export is written; else newest first
+	Cursor                         string    // seq of the last line seen
+	Limit                          int       // default 50, at most 500
 }
 
 const auditColumns = `
-	e.seq, e.created_at AS at, e.actor, e.action, e.door, coalesce(e.target_cluster_id, '') AS cluster, e.metadata::text AS metadata, e.previous, e.hash`
+	e.seq, e.created_at AS at, e.actor, e.action, e.source, coalesce(e.target_cluster_id, '') AS cluster, e.metadata::text AS metadata, e.previous, e.hash`
 
 // AuditPage returns a page of the audit trail and the cursor of the next; empty: this is the last. ErrConflict: the cursor is
 // invalid.
@@ -68,7 +68,7 @@ func (f AuditFilter) where(actors []string) (string, pgx.NamedArgs, error) {
 	w.add(f.Actor != "", "principal_key(e.actor) = ANY (@actors)", "actors", actors)
 	w.add(f.Action != "", "e.action = @action", "action", f.Action)
 	w.add(f.Cluster != "", "e.target_cluster_id = @cluster", "cluster", f.Cluster)
-	w.add(f.Door != "", "e.door = @door", "door", f.Door)
+	w.add(f.Source != "", "e.source = @source", "source", f.Source)
 	w.add(f.Teams != nil, "e.target_cluster_id IN (SELECT id FROM clusters WHERE team = ANY (@teams))", "teams", f.Teams)
 	w.add(!f.From.IsZero(), "e.created_at >= @from", "from", f.From)
 	w.add(!f.To.IsZero(), "e.created_at < @to", "to", f.To)

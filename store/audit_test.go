@@ -25,7 +25,7 @@ import (
 
 // maya is who does things in these tests.
 func maya(why string) store.Deed {
-	return store.Deed{Actor: "saml:maya@acme.example", Door: "api", Why: why}
+	return store.Deed{Actor: "saml:maya@acme.example", Source: "api", Why: why}
 }
 
 // trail is a store whose trail has n lines of maya's.
@@ -88,7 +88,7 @@ func TestTamperingIsFound(t *testing.T) {
 		"a changed text":     {[]string{`UPDATE audit_events SET actor = 'nobody' WHERE seq = 4`}, 4, auditchain.Changed},
 		"changed metadata":   {[]string{`UPDATE audit_events SET metadata = metadata || '{"n": 7}' WHERE seq = 4`}, 4, auditchain.Changed},
 		"a changed time":     {[]string{`UPDATE audit_events SET created_at = created_at + interval '1 microsecond' WHERE seq = 4`}, 4, auditchain.Changed},
-		"a changed door":     {[]string{`UPDATE audit_events SET door = 'slack' WHERE seq = 4`}, 4, auditchain.Changed},
+		"a changed source":   {[]string{`UPDATE audit_events SET source = 'slack' WHERE seq = 4`}, 4, auditchain.Changed},
 		"a deleted line":     {[]string{`DELETE FROM audit_events WHERE seq = 4`}, 5, auditchain.Missing},
 		"the first deleted":  {[]string{`DELETE FROM audit_events WHERE seq = 1`}, 2, auditchain.Missing},
 		"the tail cut off":   {[]string{`DELETE FROM audit_events WHERE seq > 5`}, 5, auditchain.Cut},
@@ -96,7 +96,7 @@ func TestTamperingIsFound(t *testing.T) {
 		"two lines swapped": {[]string{`UPDATE audit_events SET seq = -seq WHERE seq IN (4, 5)`,
 			`UPDATE audit_events SET seq = CASE seq WHEN -4 THEN 5 ELSE 4 END WHERE seq < 0`}, 4, auditchain.Reordered},
 		"a text with a hash of its own": {[]string{`UPDATE audit_events SET actor = 'nobody',
-			hash = audit_hash(seq, previous, 'nobody', action, door, target_cluster_id, metadata, created_at) WHERE seq = 4`}, 5, auditchain.Rewritten},
+			hash = audit_hash(seq, previous, 'nobody', action, source, target_cluster_id, metadata, created_at) WHERE seq = 4`}, 5, auditchain.Rewritten},
 		"the head put back": {[]string{`UPDATE audit_head SET (seq, hash) = (SELECT seq, hash FROM audit_events WHERE seq = 5)`}, 5, auditchain.Rewritten},
 		"a line slipped in": {[]string{`INSERT INTO audit_events (actor, action, metadata, created_at, seq, previous, hash)
 			SELECT 'nobody', 'forged', '{}', now(), 9, hash, repeat('a', 64) FROM audit_events WHERE seq = 8`}, 9, auditchain.Changed},
@@ -215,7 +215,7 @@ func TestAPageOfTheTrailIsFiltered(t *testing.T) {
 	clock.pass(time.Hour)
 	require.NoError(t, s.Audit(t.Context(), maya("look"), "kubeconfig.read", row.ID, map[string]string{"why": "look"}))
 	clock.pass(time.Hour)
-	require.NoError(t, s.Audit(t.Context(), store.Deed{Actor: "saml:will@acme.example", Door: "web"}, "kubeconfig.read", "clu_other", nil))
+	require.NoError(t, s.Audit(t.Context(), store.Deed{Actor: "saml:will@acme.example", Source: "web"}, "kubeconfig.read", "clu_other", nil))
 
 	for name, c := range map[string]struct {
 		filter store.AuditFilter
@@ -226,7 +226,7 @@ func TestAPageOfTheTrailIsFiltered(t *testing.T) {
 		"an actor":                 {store.AuditFilter{Actor: "saml:maya@acme.example"}, []int64{2}},
 		"an action":                {store.AuditFilter{Action: "kubeconfig.read"}, []int64{3, 2}},
 		"a cluster":                {store.AuditFilter{Cluster: row.ID}, []int64{2, 1}},
-		"a door":                   {store.AuditFilter{Door: "web"}, []int64{3}},
+		"a source":                 {store.AuditFilter{Source: "web"}, []int64{3}},
 		"teams":                    {store.AuditFilter{Teams: []string{row.Team}}, []int64{2, 1}},
 		"no team":                  {store.AuditFilter{Teams: []string{}}, nil},
 		"from":                     {store.AuditFilter{From: first.Add(time.Hour)}, []int64{3, 2}},
@@ -281,7 +281,7 @@ func TestWordsThatNoRowCanHoldAreKeptWithoutWhatItCannot(t *testing.T) {
 	_, meta := said(t, s, "looked")
 	require.Equal(t, "a\ufffdb\ufffd", meta["why"])
 	a := granted("shop")
-	ask := wishes(a)
+	ask := requests(a)
 	ask.Request, a.Verdict = []byte(`{"name":"a\u0000b"}`), []byte(`{"words":"\u0000"}`)
 	_, err := judge(s, ask, a)
 	require.NoError(t, err)

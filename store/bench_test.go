@@ -31,8 +31,8 @@ func durable(b *testing.B) *store.Store {
 	return openAt(b, server.URL("postgres"), store.Options{Limits: limits, Lease: time.Minute})
 }
 
-// BenchmarkSaveDelivery saves deliveries as the webhook's door does, and beside it, by turns on the same server, writes
-// the bare row alone: what no door can be faster than.
+// BenchmarkSaveDelivery saves deliveries as the webhook's entry point does, and beside it, by turns on the same server, writes
+// the bare row alone: what no entry point can be faster than.
 func BenchmarkSaveDelivery(b *testing.B) {
 	s := durable(b)
 	body := bytes.Repeat([]byte(`{"action":"labeled","number":41},`), 400) // 13 KB, like GitHub's
@@ -118,11 +118,11 @@ func BenchmarkAudit(b *testing.B) {
 	_, err := s.Pool().Exec(b.Context(), `CREATE TABLE bare (LIKE audit_events INCLUDING INDEXES INCLUDING IDENTITY)`)
 	require.NoError(b, err)
 	chained := func(ctx context.Context, id string) error {
-		return s.Audit(ctx, store.Deed{Actor: "saml:maya", Door: "api"}, "kubeconfig.read", id, map[string]string{"why": "a look"})
+		return s.Audit(ctx, store.Deed{Actor: "saml:maya", Source: "api"}, "kubeconfig.read", id, map[string]string{"why": "a look"})
 	}
 	var seq atomic.Int64
 	bare := func(ctx context.Context, id string) error {
-		_, err := s.Pool().Exec(ctx, `INSERT INTO bare (actor, action, door, target_cluster_id, metadata, created_at, seq, previous, hash)
+		_, err := s.Pool().Exec(ctx, `INSERT INTO bare (actor, action, source, target_cluster_id, metadata, created_at, seq, previous, hash)
 			VALUES ('saml:maya', 'kubeconfig.read', 'api', $1, '{"why": "a look"}', clock_timestamp(), $2, repeat('0', 64), repeat('0', 64))`, id, seq.Add(1))
 		return err
 	}
@@ -261,10 +261,10 @@ func crowd(b *testing.B, s *store.Store, seed string) {
 	b.Helper()
 	for _, sql := range []string{`
 		INSERT INTO clusters (id, name, platform, version, profile, region, base_domain, owner, team, cost_center, environment,
-			requested_by, door, ttl, hourly_cents, request_tags, effective_tags, spec, installation, repo, pr_number, pr_head,
-			status, phase, why, wish, wish_why, teardown, max_tries, wake_at, end_ttl, end_max, created_at, updated_at, destroyed_at)
+			requested_by, source, ttl, hourly_cents, request_tags, effective_tags, spec, installation, repo, pr_number, pr_head,
+			status, phase, why, desired, desired_why, teardown, max_tries, wake_at, end_ttl, end_max, created_at, updated_at, destroyed_at)
 		SELECT 'clu_' || lpad(i::text, 8, '0'), 'c' || i, platform, version, profile, region, base_domain, owner, 'team-' || i % 20, cost_center,
-			environment, requested_by, door, ttl, hourly_cents, request_tags, effective_tags, spec, installation, repo, i, pr_head,
+			environment, requested_by, source, ttl, hourly_cents, request_tags, effective_tags, spec, installation, repo, i, pr_head,
 			CASE WHEN i % 3 = 0 THEN 'READY' ELSE 'DESTROYED' END, CASE WHEN i % 3 = 0 THEN 'ready' ELSE 'released' END, why,
 			CASE WHEN i % 3 = 0 THEN 'present' ELSE 'absent' END, CASE WHEN i % 3 = 0 THEN '' ELSE 'done' END,
 			CASE WHEN i % 3 = 0 THEN '' ELSE 'DESTROY' END, max_tries, CASE WHEN i % 3 = 0 THEN now() + interval '1 day' END,

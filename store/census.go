@@ -64,7 +64,7 @@ func (s *Store) Census(ctx context.Context) (Census, error) {
 	room, err := all[group](ctx, s.pool, `
 		SELECT r.state AS name, count(*) AS n FROM reservations r JOIN clusters c ON c.id = r.cluster_id JOIN attempts a ON a.id = r.attempt_id
 		WHERE c.destroyed_at IS NULL AND CASE r.state
-			WHEN 'waiting' THEN c.wish = 'present' ELSE a.closed_at IS NULL OR a.recorded_at IS NOT NULL END
+			WHEN 'waiting' THEN c.desired = 'present' ELSE a.closed_at IS NULL OR a.recorded_at IS NOT NULL END
 		GROUP BY r.state`)
 	if err != nil {
 		return Census{}, fmt.Errorf("count reservations: %w", err)

@@ -51,7 +51,7 @@ func TestEveryPhaseOfTheHeartIsKnownToTheTable(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	row := accept(t, s, granted("shop"))
-	_, err := s.Destroy(t.Context(), row.ID, store.Deed{Actor: "github:maya", Why: "done"}) // released needs an absent wish
+	_, err := s.Destroy(t.Context(), row.ID, store.Deed{Actor: "github:maya", Why: "done"}) // released needs an absent request
 	require.NoError(t, err)
 	all := map[lifecycle.Phase]bool{}
 	for _, phases := range lifecycle.Phases {
@@ -95,9 +95,9 @@ func TestTheClustersTableKeepsItsRules(t *testing.T) {
 		"end_max = end_max + interval '1 hour'":   "never changes",
 		"end_ttl = end_max + interval '1 second'": "clusters_end_within_max",
 		"destroy_at = now()":                      "destroy_at",
-		"wish = 'maybe', wish_why = 'x'":          "clusters_absent_says_why",
-		"wish = 'absent'":                         "clusters_absent_says_why",
-		"wish_why = 'because'":                    "clusters_absent_says_why",
+		"desired = 'maybe', desired_why = 'x'":    "clusters_absent_says_why",
+		"desired = 'absent'":                      "clusters_absent_says_why",
+		"desired_why = 'because'":                 "clusters_absent_says_why",
 		"wake_at = NULL":                          "clusters_never_sleep",
 		"destroyed_at = now()":                    "clusters_released",
 		"status = 'DESTROYED', phase = 'released', destroyed_at = now()": "clusters_released_unwanted",
@@ -125,14 +125,14 @@ func TestTheClustersTableKeepsItsRules(t *testing.T) {
 	}
 	_, err := s.Destroy(t.Context(), row.ID, store.Deed{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
-	refuses(t, s, "absent, which is final", `UPDATE clusters SET wish = 'present', wish_why = '' WHERE id = $1`, row.ID)
+	refuses(t, s, "absent, which is final", `UPDATE clusters SET desired = 'present', desired_why = '' WHERE id = $1`, row.ID)
 
 	bad := granted("secret")
 	bad.Row.Spec.InstallConfig = "apiVersion: v1\npullSecret: '{}'\n"
-	_, err = judge(s, wishes(bad), bad)
+	_, err = judge(s, requests(bad), bad)
 	require.ErrorIs(t, err, store.ErrConflict)
 	for _, name := range []string{"1shop", "shop-", "Shop", "a23456789012345678901z", ""} {
-		_, err := judge(s, wishes(granted(name)), granted(name))
+		_, err := judge(s, requests(granted(name)), granted(name))
 		require.ErrorIs(t, err, store.ErrConflict, name)
 	}
 }
@@ -208,10 +208,10 @@ func TestTheOtherTablesKeepTheirRules(t *testing.T) {
 	refuses(t, s, "pull_requests_merged_is_closed", `INSERT INTO pull_requests (repo, number, installation, open, merged, fork, labels, author, head, base,
 		updated_at, seen_at) VALUES ('acme/shop', 1, 1, true, true, false, '{}', '', '', '', now(), now())`)
 	refuses(t, s, "cluster_requests_idempotency", `INSERT INTO cluster_requests
-		(id, principal_id, door, idempotency_key, allowed, verdict, request, created_at)
+		(id, principal_id, source, idempotency_key, allowed, verdict, request, created_at)
 		VALUES ('req_1', 'p', 'd', 'k', false, '{}', '{}', now()), ('req_2', 'p', 'd', 'k', false, '{}', '{}', now())`)
 	refuses(t, s, "cluster_requests_check", `INSERT INTO cluster_requests
-		(id, principal_id, door, allowed, verdict, request, created_at) VALUES ('req_3', 'p', 'd', true, '{}', '{}', now())`)
+		(id, principal_id, source, allowed, verdict, request, created_at) VALUES ('req_3', 'p', 'd', true, '{}', '{}', now())`)
 	refuses(t, s, "cluster_outputs_kubeadmin_secret_ref_check", `INSERT INTO cluster_outputs VALUES ($1, '', '', '', 'plain text', '')`, row.ID)
 	refuses(t, s, "artifacts_checksum_check", `INSERT INTO artifacts
 		VALUES ($1, 'att_1', 'LOG', 'k', '', 'short', 1, '', now(), now())`, row.ID)

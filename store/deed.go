@@ -12,7 +12,7 @@ import (
 type Deed struct {
 	Actor   string // principal id, e.g. "saml:maya@acme.example"
 	Name    string // display name of the actor; empty: the id
-	Door    string // the entry point, e.g. "api" or "pr_comment"
+	Source  string // the entry point, e.g. "api" or "pr_comment"
 	Why     string // in the actor's words; empty: the actor asked for it
 	Version int64  // of the row that the actor saw (If-Match); 0: any
 
@@ -74,7 +74,7 @@ func (c *change) did(d Deed, action, cluster string, a act) error {
 		a.Why = d.why()
 	}
 	a.Verdict = d.Verdict
-	return c.line(d.Actor, action, d.Door, cluster, a)
+	return c.line(d.Actor, action, d.Source, cluster, a)
 }
 
 // changeSeen runs do on the locked cluster. ErrStale: the row is not the version that the actor saw.

@@ -71,7 +71,7 @@ func TestADeedIsMeantForTheRowThatWasSeen(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []any{time.Hour, false}, []any{out.After.TTL.Sub(out.Before.TTL), out.Capped})
 	line, meta := said(t, s, "extended")
-	require.Equal(t, []string{"saml:maya@acme.example", "api", row.ID}, []string{line.Actor, line.Door, line.Cluster})
+	require.Equal(t, []string{"saml:maya@acme.example", "api", row.ID}, []string{line.Actor, line.Source, line.Cluster})
 	require.Equal(t, "why not", meta["why"])
 	require.Equal(t, []any{out.Before.TTL.Format(time.RFC3339Nano), out.After.TTL.Format(time.RFC3339Nano)}, []any{meta["before"], meta["after"]})
 
@@ -270,7 +270,7 @@ func TestAShareShowsAClusterToOthers(t *testing.T) {
 	require.ErrorIs(t, s.Unshare(t.Context(), row.ID, "team", "acme/web", maya("")), store.ErrNotFound)
 	_, meta := said(t, s, "unshared")
 	require.Equal(t, map[string]any{"kind": "team", "with": "acme/web", "access": "use"}, meta["before"])
-	for _, none := range []store.Share{{Kind: "door", Grantee: "x", Access: "see"}, {Kind: "team", Access: "see"}, {Kind: "team", Grantee: "x", Access: "own"}} {
+	for _, none := range []store.Share{{Kind: "source", Grantee: "x", Access: "see"}, {Kind: "team", Access: "see"}, {Kind: "team", Grantee: "x", Access: "own"}} {
 		require.ErrorIs(t, s.Share(t.Context(), row.ID, none, maya("")), store.ErrConflict)
 	}
 }

@@ -52,7 +52,7 @@ func (s *Store) AskEffect(ctx context.Context, e Effect, d Deed, action string) 
 		}
 		if len(c.jobs) > 0 { // it is a new one
 			meta := map[string]string{"why": d.why(), "repository": e.Repo}
-			if err = c.line(d.Actor, action, d.Door, "", meta); err != nil {
+			if err = c.line(d.Actor, action, d.Source, "", meta); err != nil {
 				return err
 			}
 		}

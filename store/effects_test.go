@@ -67,7 +67,7 @@ func TestWhatSomebodyAskedForIsInTheTrailOnceForEachCause(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
 	labels := store.Effect{Cause: "labels:1", Kind: store.EffectEnsureLabels, Installation: 5001, Repo: "acme/shop"}
-	will := store.Deed{Actor: "saml:will", Door: "api", Why: "a new profile"}
+	will := store.Deed{Actor: "saml:will", Source: "api", Why: "a new profile"}
 	asked, err := s.AskEffect(t.Context(), labels, will, "labels_asked")
 	require.NoError(t, err)
 	labels.ID = asked.ID
@@ -108,13 +108,13 @@ func TestTheEffectsOfAVerdictAreWrittenWithItOrNotAtAll(t *testing.T) {
 	require.Equal(t, 2, count(t, s, `SELECT count(*) FROM effects`))
 
 	refuse := func(effects ...store.Effect) error {
-		_, err := s.Judge(t.Context(), keyed(wishes(a), "key"), func(store.Usage) (store.Judgement, error) {
+		_, err := s.Judge(t.Context(), keyed(requests(a), "key"), func(store.Usage) (store.Judgement, error) {
 			return store.Judgement{Refuse: &store.Refusal{Verdict: []byte(`{}`), Effects: effects}}, nil
 		}, nil)
 		return err
 	}
 	require.NoError(t, refuse(label))
-	require.NoError(t, refuse(label), "the same wish again")
+	require.NoError(t, refuse(label), "the same desired again")
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM effects WHERE kind = 'remove_label'`))
 	require.Len(t, riverJobs(t, s, "effect"), 3)
 	lines := count(t, s, `SELECT count(*) FROM audit_events`)

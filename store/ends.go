@@ -33,14 +33,14 @@ func (s *Store) SetEnd(ctx context.Context, id string, kind EndKind, at *time.Ti
 			EndPRClosed: cur.Ends.PRClosed, EndLabelRemoved: cur.Ends.LabelRemoved, EndRunFinished: cur.Ends.RunFinished,
 		}[kind]
 		keeps := kind == EndPRClosed && at != nil && cur.Ends.PRWhy != why
-		if cur.Wish == lifecycle.Absent || have.Equal(zero(at)) && !keeps {
+		if cur.Desired == lifecycle.Absent || have.Equal(zero(at)) && !keeps {
 			return nil
 		}
 		set, args := column+" = @at", pgx.NamedArgs{"at": at}
 		if kind == EndPRClosed {
 			set, args["why"] = set+", pr_end_why = CASE WHEN @at::timestamptz IS NULL THEN '' ELSE @why END", why
 		}
-		if err := c.wish(ctx, id, set, args); err != nil {
+		if err := c.setDesired(ctx, id, set, args); err != nil {
 			return err
 		}
 		action := "end_set"
@@ -60,7 +60,7 @@ func (s *Store) SetEnd(ctx context.Context, id string, kind EndKind, at *time.Ti
 // that the actor saw.
 func (s *Store) Destroy(ctx context.Context, id string, d Deed) (jobID string, err error) {
 	out, err := s.changeOnce(ctx, id, d, func(c *change, cur held, out *Outcome) (err error) {
-		out.Already = cur.Wish == lifecycle.Absent
+		out.Already = cur.Desired == lifecycle.Absent
 		out.Job, err = c.destroy(ctx, cur, d)
 		return err
 	})
@@ -71,7 +71,7 @@ func (s *Store) Destroy(ctx context.Context, id string, d Deed) (jobID string, e
 }
 
 func (c *change) destroy(ctx context.Context, cur held, d Deed) (jobID string, err error) {
-	if cur.Wish == lifecycle.Absent {
+	if cur.Desired == lifecycle.Absent {
 		return c.teardownJob(ctx, cur.ID)
 	}
 	if err := d.meant(cur); err != nil {
@@ -81,10 +81,10 @@ func (c *change) destroy(ctx context.Context, cur held, d Deed) (jobID string, e
 	if err := c.insertJob(ctx, jobID, cur.ID, lifecycle.JobDestroy); err != nil {
 		return "", err
 	}
-	if err := c.wish(ctx, cur.ID, "wish = 'absent', wish_why = @why, teardown = 'DESTROY'", pgx.NamedArgs{"why": d.why()}); err != nil {
+	if err := c.setDesired(ctx, cur.ID, "desired = 'absent', desired_why = @why, teardown = 'DESTROY'", pgx.NamedArgs{"why": d.why()}); err != nil {
 		return "", err
 	}
-	cur.Wish = lifecycle.Absent
+	cur.Desired = lifecycle.Absent
 	if err := c.freeRoom(ctx, cur.Cluster); err != nil {
 		return "", err
 	}
@@ -106,16 +106,16 @@ func (c *change) teardownJob(ctx context.Context, cluster string) (id string, er
 	return id, nil
 }
 
-// wish writes a change of the desired state or of an end. It bumps the row version, enqueues a reconcile and updates
+// request writes a change of the desired state or of an end. It bumps the row version, enqueues a reconcile and updates
 // subscribers.
-func (c *change) wish(ctx context.Context, id, set string, args pgx.NamedArgs) error {
+func (c *change) setDesired(ctx context.Context, id, set string, args pgx.NamedArgs) error {
 	args["id"], args["now"] = id, c.now
 	var version, pokes int64
 	err := c.QueryRow(ctx, `UPDATE clusters SET `+set+`,
 			row_version = row_version + 1, pokes = pokes + 1, updated_at = @now, wake_at = @now
 		WHERE id = @id RETURNING row_version, pokes`, args).Scan(&version, &pokes)
 	if err != nil {
-		return fmt.Errorf("write the wish: %w", err)
+		return fmt.Errorf("write the desired: %w", err)
 	}
 	c.enqueue(ReconcileArgs{Cluster: id, Pokes: pokes})
 	return c.publish(ctx, id, version)

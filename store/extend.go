@@ -22,8 +22,8 @@ func (s *Store) Extend(ctx context.Context, id string, by time.Duration, d Deed)
 
 func (c *change) extend(ctx context.Context, cur held, by time.Duration, d Deed, out *Outcome) (err error) {
 	switch {
-	case cur.Wish == lifecycle.Absent:
-		return fmt.Errorf("%w: the cluster is going: %s", ErrConflict, cur.WishWhy)
+	case cur.Desired == lifecycle.Absent:
+		return fmt.Errorf("%w: the cluster is going: %s", ErrConflict, cur.DesiredWhy)
 	case by <= 0:
 		return fmt.Errorf("%w: an extension of %s is none", ErrConflict, by)
 	}
@@ -36,7 +36,7 @@ func (c *change) extend(ctx context.Context, cur held, by time.Duration, d Deed,
 	if out.Warning, err = c.afford(ctx, cur, longer, d.Afford); err != nil {
 		return err
 	}
-	if err := c.wish(ctx, cur.ID, "end_ttl = @at", pgx.NamedArgs{"at": out.After.TTL}); err != nil {
+	if err := c.setDesired(ctx, cur.ID, "end_ttl = @at", pgx.NamedArgs{"at": out.After.TTL}); err != nil {
 		return err
 	}
 	return c.did(d, "extended", cur.ID, act{

@@ -98,7 +98,7 @@ func TestWhatIsKnownIsEveryLiveClusterAndTheReleasedOnesThatWereSeen(t *testing.
 	}
 	shop := lifecycle.KnownCluster{
 		Cluster: lifecycle.Cluster{
-			ID: row.ID, Status: lifecycle.Creating, Phase: lifecycle.Installing, Why: full.Why, Wish: lifecycle.Present,
+			ID: row.ID, Status: lifecycle.Creating, Phase: lifecycle.Installing, Why: full.Why, Desired: lifecycle.Present,
 			Ends: full.Ends, WakeAt: full.WakeAt, Blockers: []string{},
 		},
 		Name: "shop", MovedAt: full.UpdatedAt,

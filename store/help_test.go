@@ -52,10 +52,10 @@ func openAt(t testing.TB, url string, o store.Options) *store.Store {
 	return s
 }
 
-// granted is a wish as the service hands it over.
+// granted is a request as the service hands it over.
 func granted(name string) store.Acceptance {
 	row := store.Row{
-		CostCenter: "cc-1", Environment: "test", Door: "pr_label", Tags: map[string]string{"Owner": "maya"},
+		CostCenter: "cc-1", Environment: "test", Source: "pr_label", Tags: map[string]string{"Owner": "maya"},
 		Spec: store.Spec{InstallConfig: "apiVersion: v1\n", Zones: []string{"us-east-1a"}, Grace: time.Hour},
 	}
 	row.Name, row.Platform, row.Profile, row.Release = name, "aws", "aws-minimal-test", "4.20.1"
@@ -68,7 +68,7 @@ func granted(name string) store.Acceptance {
 	}
 }
 
-// fromPR makes the wish one of a pull request.
+// fromPR makes the request one of a pull request.
 func fromPR(a store.Acceptance, number int) store.Acceptance {
 	a.Row.PR = &store.PRRef{Installation: 5001, Repo: "acme/shop", Number: number, Head: "abc123"}
 	return a
@@ -76,16 +76,16 @@ func fromPR(a store.Acceptance, number int) store.Acceptance {
 
 func accept(t testing.TB, s *store.Store, a store.Acceptance) store.Row {
 	t.Helper()
-	row, err := judge(s, wishes(a), a)
+	row, err := judge(s, requests(a), a)
 	require.NoError(t, err)
 	return row
 }
 
-// wishes is the wish of which the acceptance comes.
-func wishes(a store.Acceptance) store.Ask {
+// requests is the request of which the acceptance comes.
+func requests(a store.Acceptance) store.Ask {
 	ask := store.Ask{
 		Scope:     store.Scope{Person: a.Row.RequestedBy, Team: a.Row.Team},
-		Principal: a.Row.RequestedBy, Door: a.Row.Door, Request: []byte(`{"profile":"aws-minimal-test"}`),
+		Principal: a.Row.RequestedBy, Source: a.Row.Source, Request: []byte(`{"profile":"aws-minimal-test"}`),
 	}
 	if a.Row.PR != nil {
 		ask.Scope.Repo = a.Row.PR.Repo
@@ -93,13 +93,13 @@ func wishes(a store.Acceptance) store.Ask {
 	return ask
 }
 
-// keyed gives the wish the key of what made it.
+// keyed gives the request the key of what made it.
 func keyed(ask store.Ask, key string) store.Ask {
 	ask.Key = key
 	return ask
 }
 
-// judge has the wish granted, whatever is used.
+// judge has the request granted, whatever is used.
 func judge(s *store.Store, ask store.Ask, a store.Acceptance) (store.Row, error) {
 	judged, err := s.Judge(context.Background(), ask, func(store.Usage) (store.Judgement, error) {
 		return store.Judgement{Accept: &a}, nil

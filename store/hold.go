@@ -16,8 +16,8 @@ func (s *Store) Hold(ctx context.Context, id string, until time.Time, d Deed) (O
 	out, err := s.changeSeen(ctx, id, d, func(c *change, cur held, out *Outcome) error {
 		out.Before, out.After = cur.Ends, cur.Ends
 		switch {
-		case cur.Wish == lifecycle.Absent:
-			return fmt.Errorf("%w: the cluster is going: %s", ErrConflict, cur.WishWhy)
+		case cur.Desired == lifecycle.Absent:
+			return fmt.Errorf("%w: the cluster is going: %s", ErrConflict, cur.DesiredWhy)
 		case !until.IsZero() && !until.After(c.now):
 			return fmt.Errorf("%w: a hold until %s holds nothing", ErrConflict, until.UTC().Format(time.RFC3339))
 		}
@@ -46,7 +46,7 @@ func (c *change) holdUntil(ctx context.Context, cur held, d Deed, out *Outcome) 
 	if until.IsZero() {
 		action, why = "hold_lifted", ""
 	}
-	err = c.wish(ctx, cur.ID, "end_hold = @until, hold_why = @why", pgx.NamedArgs{"until": null(until), "why": why})
+	err = c.setDesired(ctx, cur.ID, "end_hold = @until, hold_why = @why", pgx.NamedArgs{"until": null(until), "why": why})
 	if err != nil {
 		return err
 	}

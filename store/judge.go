@@ -25,14 +25,14 @@ func (s *Store) Judge(ctx context.Context, a Ask, judge func(Usage) (Judgement, 
 	case s.judging <- struct{}{}:
 		defer func() { <-s.judging }()
 	case <-ctx.Done():
-		return out, fmt.Errorf("judge a wish of %s: %w", a.Principal, ctx.Err())
+		return out, fmt.Errorf("judge a desired of %s: %w", a.Principal, ctx.Err())
 	}
 	err := s.write(ctx, func(c *change) (err error) {
 		out, err = c.judge(ctx, a, judge, answer)
 		return err
 	})
 	if err != nil {
-		return Judged{}, fmt.Errorf("judge a wish of %s: %w", a.Principal, err)
+		return Judged{}, fmt.Errorf("judge a desired of %s: %w", a.Principal, err)
 	}
 	return out, nil
 }
@@ -95,7 +95,7 @@ func (a Ask) locks() (names []string) {
 		names = append(names, "answer "+a.Principal+" "+a.Once.Key)
 	}
 	if a.Key != "" {
-		names = append(names, "wish "+a.Principal+" "+a.Key)
+		names = append(names, "desired "+a.Principal+" "+a.Key)
 	}
 	return append(names, a.Scope.locks()...)
 }
@@ -146,7 +146,7 @@ func (c *change) replay(ctx context.Context, a Ask) (Judged, error) {
 func (c *change) conclude(ctx context.Context, a Ask, j Judgement) (Judged, error) {
 	switch {
 	case (j.Accept == nil) == (j.Refuse == nil):
-		return Judged{}, fmt.Errorf("%w: a wish is either accepted or refused", ErrConflict)
+		return Judged{}, fmt.Errorf("%w: a desired is either accepted or refused", ErrConflict)
 	case j.Refuse != nil:
 		id, err := c.refuse(ctx, a, *j.Refuse)
 		return Judged{Request: id, Refused: true}, err

@@ -18,7 +18,7 @@ import (
 const callers = 50
 
 // BenchmarkJudge has fifty at once judged and accepted, of as many teams, of one team, and where a quota counts everybody;
-// and beside it writes the bare row of the wish: what nothing durable can be faster than.
+// and beside it writes the bare row of the request: what nothing durable can be faster than.
 func BenchmarkJudge(b *testing.B) {
 	s := durable(b)
 	run := 0
@@ -26,9 +26,9 @@ func BenchmarkJudge(b *testing.B) {
 		run++
 		mine := run
 		return func(ctx context.Context, i int) error {
-			a := wishedBy(sized(fmt.Sprintf("r%d-%d", mine, i)), fmt.Sprintf("github:user%d", i))
+			a := requestedBy(sized(fmt.Sprintf("r%d-%d", mine, i)), fmt.Sprintf("github:user%d", i))
 			a.Row.Team = team(i)
-			ask := once(wishes(a), fmt.Sprintf("key-%d-%d", mine, i), "a")
+			ask := once(requests(a), fmt.Sprintf("key-%d-%d", mine, i), "a")
 			ask.Scope.Everywhere = everywhere
 			_, err := s.Judge(ctx, ask, atMost(1<<30, false, a), says)
 			return err
@@ -44,7 +44,7 @@ func BenchmarkJudge(b *testing.B) {
 		{"everybody counted", func() func(context.Context, int) error { return judged(own, true) }},
 		{"bare", func() func(context.Context, int) error {
 			return func(ctx context.Context, i int) error {
-				_, err := s.Pool().Exec(ctx, `INSERT INTO cluster_requests (id, principal_id, door, allowed, verdict, request, created_at)
+				_, err := s.Pool().Exec(ctx, `INSERT INTO cluster_requests (id, principal_id, source, allowed, verdict, request, created_at)
 					VALUES ($1, $2, 'api', false, '{"allowed":true}', '{"profile":"aws-minimal-test"}', now())`, store.NewID("req"), fmt.Sprintf("github:user%d", i))
 				return err
 			}
@@ -107,7 +107,7 @@ func BenchmarkUsage(b *testing.B) {
 		}
 	})
 	for i := range 200 {
-		a := wishedBy(granted(fmt.Sprintf("waits-%d", i)), fmt.Sprintf("github:user%d", i))
+		a := requestedBy(granted(fmt.Sprintf("waits-%d", i)), fmt.Sprintf("github:user%d", i))
 		a.Row.Team = fmt.Sprintf("team-%d", i%20)
 		limit := lifecycle.Limit{Quota: "teams", Scope: lifecycle.ScopeTeam, Key: a.Row.Team, What: lifecycle.CountLive, Most: 500}
 		a.Turn = &store.TurnAsk{Limits: []lifecycle.Limit{limit}}
@@ -127,11 +127,11 @@ func throng(b *testing.B, s *store.Store, seed string) {
 	b.Helper()
 	_, err := s.Pool().Exec(b.Context(), `
 		INSERT INTO clusters (id, name, platform, version, profile, region, base_domain, owner, team, cost_center, environment,
-			requested_by, door, ttl, hourly_cents, nodes, workers_base, request_tags, effective_tags, spec, installation, repo, pr_number, pr_head,
-			status, phase, why, wish, wish_why, teardown, max_tries, wake_at, end_ttl, end_max, created_at, updated_at, destroyed_at,
+			requested_by, source, ttl, hourly_cents, nodes, workers_base, request_tags, effective_tags, spec, installation, repo, pr_number, pr_head,
+			status, phase, why, desired, desired_why, teardown, max_tries, wake_at, end_ttl, end_max, created_at, updated_at, destroyed_at,
 			meter_since, meter_cents, meter_nodes, meter_month, month_amount, month_node_hours)
 		SELECT 'clu_' || lpad(i::text, 8, '0'), 'c' || i, platform, version, profile, region, base_domain, owner, 'team-' || i % 20, cost_center,
-			environment, 'github:user' || i % 400, door, ttl, hourly_cents, 6, 3, request_tags, effective_tags,
+			environment, 'github:user' || i % 400, source, ttl, hourly_cents, 6, 3, request_tags, effective_tags,
 			spec || jsonb_build_object('installConfig', repeat('networking: {}' || chr(10), 150)), 5001, 'acme/repo' || i % 97, i, 'abc123',
 			CASE WHEN live THEN 'READY' ELSE 'DESTROYED' END, CASE WHEN live THEN 'ready' ELSE 'released' END, why,
 			CASE WHEN live THEN 'present' ELSE 'absent' END, CASE WHEN live THEN '' ELSE 'done' END,

@@ -37,7 +37,7 @@ func refusal(words string) store.Judgement {
 	return store.Judgement{Refuse: &store.Refusal{Verdict: fmt.Appendf(nil, `{"allowed":false,"checks":%s}`, said), Failed: said}}
 }
 
-// says answers with what became of the wish.
+// says answers with what became of the request.
 func says(row store.Row, j store.Judgement) (store.Answer, error) {
 	if j.Refuse != nil {
 		return store.Answer{Status: 403, Body: j.Refuse.Failed}, nil
@@ -47,9 +47,9 @@ func says(row store.Row, j store.Judgement) (store.Answer, error) {
 	}, nil
 }
 
-// once makes a wish a request that may be sent again.
+// once makes a request a request that may be sent again.
 func once(ask store.Ask, key, body string) store.Ask {
-	ask.Door, ask.Once = "api", &store.Once{Key: key, Request: strings.Repeat(body, 64), Keep: time.Hour}
+	ask.Source, ask.Once = "api", &store.Once{Key: key, Request: strings.Repeat(body, 64), Keep: time.Hour}
 	return ask
 }
 
@@ -62,7 +62,7 @@ func together(n int, do func(i int)) {
 	wg.Wait()
 }
 
-func wishedBy(a store.Acceptance, person string) store.Acceptance {
+func requestedBy(a store.Acceptance, person string) store.Acceptance {
 	a.Row.RequestedBy = person
 	return a
 }
@@ -72,8 +72,8 @@ func TestFiftyWishesAtOnceNeverPassAQuotaOfThree(t *testing.T) {
 	s, _ := open(t)
 	errs := make([]error, 50)
 	together(len(errs), func(i int) {
-		a := wishedBy(granted(fmt.Sprintf("shop-%d", i)), fmt.Sprintf("github:user%d", i))
-		_, errs[i] = s.Judge(t.Context(), wishes(a), atMost(3, false, a), nil)
+		a := requestedBy(granted(fmt.Sprintf("shop-%d", i)), fmt.Sprintf("github:user%d", i))
+		_, errs[i] = s.Judge(t.Context(), requests(a), atMost(3, false, a), nil)
 	})
 	require.NoError(t, errors.Join(errs...))
 	require.Equal(t, 3, count(t, s, `SELECT count(*) FROM clusters`))
@@ -88,7 +88,7 @@ func TestTheSameRequestSentFiftyTimesMakesOneClusterAndFiftyEqualAnswers(t *test
 	options := store.Options{Limits: limits, Lease: time.Minute, Now: clock.now}
 	replicas := []*store.Store{openAt(t, url, options), openAt(t, url, options)}
 	a := granted("shop")
-	ask := once(wishes(a), "key-1", "a")
+	ask := once(requests(a), "key-1", "a")
 	answers, errs := make([]*store.Answer, 50), make([]error, 50)
 	together(len(errs), func(i int) {
 		judged, err := replicas[i%2].Judge(t.Context(), ask, atMost(3, false, a), says)
@@ -120,22 +120,22 @@ func TestAKeyIsForOneRequestOfOnePrincipalForAWhile(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
 	a := granted("shop")
-	first, err := s.Judge(t.Context(), once(wishes(a), "key-1", "a"), atMost(3, false, a), says)
+	first, err := s.Judge(t.Context(), once(requests(a), "key-1", "a"), atMost(3, false, a), says)
 	require.NoError(t, err)
-	_, err = s.Judge(t.Context(), once(wishes(a), "key-1", "b"), mustNotJudge(t), says)
+	_, err = s.Judge(t.Context(), once(requests(a), "key-1", "b"), mustNotJudge(t), says)
 	require.ErrorIs(t, err, store.ErrKeyReused)
 
-	other := wishedBy(granted("shop-2"), "github:will")
-	theirs, err := s.Judge(t.Context(), once(wishes(other), "key-1", "b"), atMost(3, false, other), says)
+	other := requestedBy(granted("shop-2"), "github:will")
+	theirs, err := s.Judge(t.Context(), once(requests(other), "key-1", "b"), atMost(3, false, other), says)
 	require.NoError(t, err)
 	require.NotEqual(t, first.Answer, theirs.Answer, "a key belongs to its principal")
 
 	clock.pass(time.Hour)
 	later := granted("shop-3")
-	third, err := s.Judge(t.Context(), once(wishes(later), "key-1", "b"), atMost(3, false, later), says)
+	third, err := s.Judge(t.Context(), once(requests(later), "key-1", "b"), atMost(3, false, later), says)
 	require.NoError(t, err)
 	require.False(t, third.Replayed, "the answer expired")
-	again, err := s.Judge(t.Context(), once(wishes(later), "key-1", "b"), mustNotJudge(t), says)
+	again, err := s.Judge(t.Context(), once(requests(later), "key-1", "b"), mustNotJudge(t), says)
 	require.NoError(t, err)
 	require.Equal(t, third.Answer, again.Answer)
 	require.Equal(t, 2, count(t, s, `SELECT count(*) FROM answers`))
@@ -152,7 +152,7 @@ func TestARefusalIsReplayedThoughThereWouldBeRoomByNow(t *testing.T) {
 	s, _ := open(t)
 	accept(t, s, granted("first"))
 	a := granted("shop")
-	ask := once(wishes(a), "key-1", "a")
+	ask := once(requests(a), "key-1", "a")
 	refused, err := s.Judge(t.Context(), ask, atMost(1, false, a), says)
 	require.NoError(t, err)
 	require.True(t, refused.Refused)
@@ -168,7 +168,7 @@ func TestWhateverFailsBetweenAcceptanceAndAnswerLeavesNothing(t *testing.T) {
 	s, _ := open(t)
 	a := granted("shop")
 	a.Approval = &store.ApprovalAsk{Why: []string{"it is dear"}, Needs: 1, By: "platform_admin", For: time.Hour, Asked: strings.Repeat("a", 64)}
-	ask := once(wishes(a), "key-1", "a")
+	ask := once(requests(a), "key-1", "a")
 	for name, answer := range map[string]func(context.CancelFunc) (store.Answer, error){
 		"the answer cannot be made": func(context.CancelFunc) (store.Answer, error) { return store.Answer{}, errors.New("no") },
 		"the answer is none":        func(context.CancelFunc) (store.Answer, error) { return store.Answer{Status: 500}, nil },
@@ -207,14 +207,14 @@ func TestAWishIsWrittenOnlyForWhomItWasCounted(t *testing.T) {
 	for _, scope := range []store.Scope{
 		{}, {Person: a.Row.RequestedBy, Team: a.Row.Team}, {Person: a.Row.RequestedBy, Team: "other", Repo: "acme/shop"}, {Person: "github:will", Team: a.Row.Team, Repo: "acme/shop"},
 	} {
-		ask := wishes(a)
+		ask := requests(a)
 		ask.Scope = scope
 		_, err := judge(s, ask, a)
 		require.ErrorIs(t, err, store.ErrConflict)
 		require.ErrorContains(t, err, "counted for")
 	}
 	for _, j := range []store.Judgement{{}, {Accept: &a, Refuse: &store.Refusal{}}} {
-		_, err := s.Judge(t.Context(), wishes(a), func(store.Usage) (store.Judgement, error) { return j, nil }, nil)
+		_, err := s.Judge(t.Context(), requests(a), func(store.Usage) (store.Judgement, error) { return j, nil }, nil)
 		require.ErrorContains(t, err, "either accepted or refused")
 	}
 	require.Zero(t, count(t, s, `SELECT count(*) FROM clusters`))
@@ -238,7 +238,7 @@ func TestWhatHasToBeApprovedAndThenTakesItsTurn(t *testing.T) {
 			AND head = 'abc123' AND requested_by = 'github:maya' AND team = 'acme/platform' AND why = '{the budget is at 90 %}' AND expires_at = $2`,
 		row.ID, row.ApproveBy))
 
-	usage, err := s.Usage(t.Context(), wishes(a).Scope)
+	usage, err := s.Usage(t.Context(), requests(a).Scope)
 	require.NoError(t, err)
 	require.Equal(t, []int{1, 0, 0}, []int{usage.Team.Live, usage.Team.Creating, usage.Team.Waiting}, "who awaits approval has a place and creates nothing")
 	n, err := s.Turns(t.Context())
@@ -249,7 +249,7 @@ func TestWhatHasToBeApprovedAndThenTakesItsTurn(t *testing.T) {
 
 func ptr(n int) *int { return &n }
 
-// Wishes over random persons, teams, repositories and everybody, some sent again, beside turns, decisions and teardowns:
+// Requests over random persons, teams, repositories and everybody, some sent again, beside turns, decisions and teardowns:
 // whatever waits for what, nobody waits in a circle.
 func TestNobodyWaitsInACircle(t *testing.T) {
 	t.Parallel()
@@ -259,16 +259,16 @@ func TestNobodyWaitsInACircle(t *testing.T) {
 	errs := make([]error, 200)
 	together(len(errs), func(i int) {
 		r := rand.New(rand.NewPCG(1, uint64(i))) //nolint:gosec // a test's own dice
-		a := wishedBy(granted(fmt.Sprintf("c%d", i)), fmt.Sprintf("github:user%d", r.IntN(4)))
+		a := requestedBy(granted(fmt.Sprintf("c%d", i)), fmt.Sprintf("github:user%d", r.IntN(4)))
 		a.Row.Team = fmt.Sprintf("team-%d", r.IntN(3))
 		if r.IntN(2) == 0 {
 			a = fromPR(a, i)
 			a.Row.PR.Repo = fmt.Sprintf("acme/repo%d", r.IntN(3))
 		}
-		ask := wishes(a)
+		ask := requests(a)
 		ask.Scope.Everywhere = r.IntN(2) == 0
 		if r.IntN(3) == 0 {
-			ask.Key = fmt.Sprintf("wish-%d", r.IntN(5))
+			ask.Key = fmt.Sprintf("desired-%d", r.IntN(5))
 		}
 		if r.IntN(3) == 0 {
 			ask = once(ask, fmt.Sprintf("key-%d", r.IntN(5)), "a")

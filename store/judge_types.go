@@ -49,7 +49,7 @@ type Answer struct {
 type Ask struct {
 	Scope     Scope
 	Principal string // id, e.g. "github:maya"
-	Door      string
+	Source    string
 	Request   json.RawMessage // the request as made
 	Key       string          // its cause, e.g. a pull request's label and generation; unique per principal; empty: it cannot come twice
 	Once      *Once           // nil: the request cannot be sent again

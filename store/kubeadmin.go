@@ -52,8 +52,8 @@ func (c *change) hasKubeadmin(ctx context.Context, cur held) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("look for the password's reference: %w", err)
-	case cur.Wish == lifecycle.Absent:
-		return fmt.Errorf("%w: the cluster is going: %s", ErrConflict, cur.WishWhy)
+	case cur.Desired == lifecycle.Absent:
+		return fmt.Errorf("%w: the cluster is going: %s", ErrConflict, cur.DesiredWhy)
 	case !kept:
 		return fmt.Errorf("%w: no password of it is kept", ErrConflict)
 	}

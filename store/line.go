@@ -28,7 +28,7 @@ func (s *Store) lineIn(ctx context.Context, tx pgx.Tx, cluster lifecycle.Cluster
 	}
 	rows, err := all[place](ctx, tx, `
 		SELECT 1 + (SELECT count(*) FROM reservations r JOIN clusters c ON c.id = r.cluster_id
-				WHERE r.account = mine.account AND r.region = mine.region AND r.state = 'waiting' AND c.wish = 'present'
+				WHERE r.account = mine.account AND r.region = mine.region AND r.state = 'waiting' AND c.desired = 'present'
 					AND c.destroyed_at IS NULL AND (c.created_at, c.id) < (m.created_at, m.id))
 				+ (SELECT count(*)`+unasked+`) AS place,
 			mine.words, mine.since, mine.asked_at, mine.place AS asked,
@@ -37,7 +37,7 @@ func (s *Store) lineIn(ctx context.Context, tx pgx.Tx, cluster lifecycle.Cluster
 		FROM reservations mine JOIN clusters m ON m.id = mine.cluster_id
 			LEFT JOIN LATERAL (SELECT c.id, c.name, c.created_at, r.passed_at FROM reservations r JOIN clusters c ON c.id = r.cluster_id
 				WHERE r.account = mine.account AND r.region = mine.region AND r.passed_at IS NOT NULL ORDER BY r.passed_at DESC LIMIT 1) p ON true
-		WHERE mine.cluster_id = @cluster AND mine.state = 'waiting' AND m.wish = 'present'`,
+		WHERE mine.cluster_id = @cluster AND mine.state = 'waiting' AND m.desired = 'present'`,
 		pgx.NamedArgs{"cluster": cluster.ID, "now": now, "let_past_seconds": s.options.Limits.LetPast.Seconds()})
 	if err != nil || len(rows) == 0 {
 		return lifecycle.Line{}, err
@@ -56,7 +56,7 @@ func (s *Store) lineIn(ctx context.Context, tx pgx.Tx, cluster lifecycle.Cluster
 // givesRoom reports a move after which a cluster may hold less capacity, or has left the queue.
 func givesRoom(was, next lifecycle.Cluster) bool {
 	return was.Status != next.Status && (next.Status == lifecycle.Ready || next.Status == lifecycle.Destroyed || next.Status == lifecycle.Failed) ||
-		was.Wish != next.Wish || was.Seen != next.Seen
+		was.Desired != next.Desired || was.Seen != next.Seen
 }
 
 // freeRoom notes that the cluster gave capacity back, if it did, and wakes the queue.
@@ -69,7 +69,7 @@ func (c *change) freeRoom(ctx context.Context, next lifecycle.Cluster) error {
 			ELSE @less OR (a.closed_at IS NOT NULL AND a.recorded_at IS NULL AND coalesce(r.freed_at < r.asked_at, true)) END
 		RETURNING r.account, r.region`,
 		pgx.NamedArgs{
-			"cluster": next.ID, "now": c.now, "unwanted": next.Wish == lifecycle.Absent,
+			"cluster": next.ID, "now": c.now, "unwanted": next.Desired == lifecycle.Absent,
 			"less": next.Status == lifecycle.Ready || next.Status == lifecycle.Destroyed,
 		})
 	if err != nil {

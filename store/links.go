@@ -52,7 +52,7 @@ func (s *Store) NewLink(ctx context.Context, l Link, lasts time.Duration, d Deed
 			}
 		}
 		if l.Kind == LinkKubeadmin {
-			if err := c.useApproval(ctx, l.Cluster, Deed{Actor: l.Principal, Door: d.Door, Why: d.Why}); err != nil {
+			if err := c.useApproval(ctx, l.Cluster, Deed{Actor: l.Principal, Source: d.Source, Why: d.Why}); err != nil {
 				return err
 			}
 		}
@@ -106,7 +106,7 @@ var errNoLink = fmt.Errorf("%w: the link does not work, or not any more", ErrNot
 //
 // Whoever follows an account's link must first confirm on one of our pages that the account is theirs.
 func (s *Store) UseLink(ctx context.Context, handle string, by Owner, door string) (used Link, err error) {
-	refused, d := false, Deed{Actor: by.Principal, Door: door}
+	refused, d := false, Deed{Actor: by.Principal, Source: door}
 	err = s.write(ctx, func(c *change) error {
 		links, err := all[Link](ctx, c, `UPDATE links SET used_at = @now WHERE `+linkWorks+` RETURNING `+linkColumns,
 			pgx.NamedArgs{"hash": hashed(handle), "actor": by.Principal, "now": c.now})

@@ -52,7 +52,7 @@ func TestALinkWorksOnceForOne(t *testing.T) {
 	wg.Wait()
 	require.Equal(t, int32(1), worked.Load())
 	refused(handle, mayas, "used before")
-	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'link_used' AND door = 'web' AND target_cluster_id = $1`, row.ID))
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'link_used' AND source = 'web' AND target_cluster_id = $1`, row.ID))
 
 	handle, _, err = s.NewLink(t.Context(), store.Link{Kind: store.LinkKubeconfig, Principal: mayas.Principal, Cluster: row.ID}, 10*time.Minute, maya(""))
 	require.NoError(t, err)
@@ -60,7 +60,7 @@ func TestALinkWorksOnceForOne(t *testing.T) {
 	refused(handle, mayas, "time was over")
 
 	for _, none := range []store.Link{{Kind: store.LinkKubeconfig, Cluster: row.ID}, {Kind: store.LinkKubeconfig, Principal: "x"},
-		{Kind: store.LinkOfAccount}, {Kind: store.LinkOfAccount, Account: "github:x", Cluster: row.ID}, {Kind: "door", Principal: "x", Cluster: row.ID}} {
+		{Kind: store.LinkOfAccount}, {Kind: store.LinkOfAccount, Account: "github:x", Cluster: row.ID}, {Kind: "source", Principal: "x", Cluster: row.ID}} {
 		_, _, err = s.NewLink(t.Context(), none, time.Hour, maya(""))
 		require.ErrorIs(t, err, store.ErrConflict, none)
 	}

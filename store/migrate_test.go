@@ -15,7 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// ofBefore adds a cluster as the release before the doors knew it.
+// ofBefore adds a cluster as the release before the entry points knew it.
 const ofBefore = `
 	INSERT INTO clusters (id, name, platform, version, profile, region, base_domain, owner, team, cost_center, environment, requested_by, door,
 		ttl, hourly_cents, request_tags, effective_tags, spec, status, phase, why, wish, wish_why, teardown, needs_approval, max_tries, wake_at,
@@ -66,7 +66,7 @@ func TestEveryStateGoesUpAndDown(t *testing.T) {
 			require.NoError(t, err, row.Phase)
 			require.NoError(t, s.Apply(t.Context(), lifecycle.Decide(c, f, limits), c.Version), row.Phase)
 			_, err = s.Extend(t.Context(), row.ID, time.Second, maya(""))
-			if row.Wish == lifecycle.Present {
+			if row.Desired == lifecycle.Present {
 				require.NoError(t, err, row.Phase)
 			}
 		}
@@ -102,7 +102,7 @@ func TestEveryStateGoesUpAndDown(t *testing.T) {
 	require.Equal(t, lifecycle.Destroy, step(t, s, row.ID).Open)
 }
 
-// A database of the release before the front door, with live rows, goes up and works; with what only the new release knows
+// A database of the release before the front entry point, with live rows, goes up and works; with what only the new release knows
 // under way it goes down, and the release before finds its rules kept; and up again.
 func TestTheFrontDoorGoesUpAndDown(t *testing.T) {
 	t.Parallel()

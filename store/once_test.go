@@ -35,7 +35,7 @@ func TestACauseDestroysWhatItMeantAndNothingMadeSince(t *testing.T) {
 	require.NoError(t, err)
 	now, err := s.Cluster(t.Context(), second.ID)
 	require.NoError(t, err)
-	require.Equal(t, lifecycle.Present, now.Wish)
+	require.Equal(t, lifecycle.Present, now.Desired)
 	require.Len(t, jobs, 1)
 	require.NotEmpty(t, jobs[0])
 	require.Len(t, riverJobs(t, s, "reply"), 1)

@@ -22,7 +22,7 @@ func (s *Store) Mute(ctx context.Context, subID string) error {
 // is gone, the label is removed too. It does nothing if the label is a subscriber already.
 func (s *Store) ShowByLabel(ctx context.Context, cluster string) error {
 	err := s.write(ctx, func(c *change) error {
-		if cur, err := c.lock(ctx, cluster); err != nil || cur.Wish != lifecycle.Present {
+		if cur, err := c.lock(ctx, cluster); err != nil || cur.Desired != lifecycle.Present {
 			return err
 		}
 		var id string
@@ -51,7 +51,7 @@ func (s *Store) ShowByLabel(ctx context.Context, cluster string) error {
 func (s *Store) EndedOnHead(ctx context.Context, repo, head string) (clusters []string, err error) {
 	err = s.pool.QueryRow(ctx, `
 		SELECT coalesce(array_agg(DISTINCT c.id), '{}') FROM subscribers s JOIN clusters c ON c.id = s.cluster_id
-		WHERE s.kind = $3 AND s.repo = $1 AND s.head = $2 AND NOT s.left_behind AND c.wish = 'absent' AND NOT EXISTS (
+		WHERE s.kind = $3 AND s.repo = $1 AND s.head = $2 AND NOT s.left_behind AND c.desired = 'absent' AND NOT EXISTS (
 			SELECT 1 FROM clusters n WHERE n.repo = c.repo AND n.pr_number = c.pr_number AND n.profile = c.profile AND n.generation > c.generation)`,
 		repo, head, KindCheck).Scan(&clusters)
 	if err != nil {
@@ -64,7 +64,7 @@ func (s *Store) EndedOnHead(ctx context.Context, repo, head string) (clusters []
 // more, as left behind. A head that the pull request returns to gets its check back. It does nothing if that changes nothing.
 func (s *Store) FollowHead(ctx context.Context, repo string, number int, head string) error {
 	clusters, err := all[struct{ ID string }](ctx, s.pool, `
-		SELECT c.id FROM clusters c WHERE c.repo = $1 AND c.pr_number = $2 AND c.wish = 'present'
+		SELECT c.id FROM clusters c WHERE c.repo = $1 AND c.pr_number = $2 AND c.desired = 'present'
 			AND ARRAY[$3] <> ARRAY(SELECT s.head FROM subscribers s WHERE s.cluster_id = c.id AND s.kind = $4 AND NOT s.left_behind)
 		ORDER BY c.id`, repo, number, head, KindCheck)
 	for _, cluster := range clusters { // a change for each, so that none waits for another's row
@@ -81,7 +81,7 @@ func (s *Store) FollowHead(ctx context.Context, repo string, number int, head st
 // followHead bumps the cluster's row version: a publisher that shows the older version then shows only that, and not the final
 // text of a check that is left behind.
 func (c *change) followHead(ctx context.Context, cluster, head string) error {
-	if cur, err := c.lock(ctx, cluster); err != nil || cur.Wish != lifecycle.Present {
+	if cur, err := c.lock(ctx, cluster); err != nil || cur.Desired != lifecycle.Present {
 		return err
 	}
 	there, err := c.Exec(ctx, `

@@ -56,7 +56,7 @@ func TestALabelIsShownOnlyWhereALabelAsked(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	a := fromPR(granted("shop"), 41)
-	a.Row.Door = "pr_comment"
+	a.Row.Source = "pr_comment"
 	subs, err := s.Subscribers(t.Context(), accept(t, s, a).ID)
 	require.NoError(t, err)
 	require.Equal(t, []string{"github_comment", "github_check", "github_deployment"}, kinds(subs))

@@ -104,7 +104,7 @@ const pullOfCluster = `
 	coalesce(p.head_at, p.updated_at, c.created_at) AS head_at`
 
 // hasWanted selects whether the pull request of look l has a wanted cluster.
-const hasWanted = `EXISTS (SELECT 1 FROM clusters c WHERE c.repo = l.repo AND c.pr_number = l.number AND c.wish = 'present')`
+const hasWanted = `EXISTS (SELECT 1 FROM clusters c WHERE c.repo = l.repo AND c.pr_number = l.number AND c.desired = 'present')`
 
 // PullsToLook returns the pull requests with a wanted cluster that were not checked on GitHub since before, the longest ago
 // first.
@@ -121,7 +121,7 @@ func (s *Store) PullsToLook(ctx context.Context, before time.Time, limit int) ([
 	}
 	list, err := all[PullRequest](ctx, s.pool, `
 		SELECT `+pullOfCluster+` FROM (`+due+`) l
-			JOIN LATERAL (SELECT * FROM clusters c WHERE c.repo = l.repo AND c.pr_number = l.number AND c.wish = 'present' ORDER BY c.id DESC LIMIT 1) c ON true
+			JOIN LATERAL (SELECT * FROM clusters c WHERE c.repo = l.repo AND c.pr_number = l.number AND c.desired = 'present' ORDER BY c.id DESC LIMIT 1) c ON true
 			LEFT JOIN pull_requests p ON p.repo = l.repo AND p.number = l.number
 		ORDER BY l.looked_at, l.repo, l.number`, before, limit)
 	if err != nil {
@@ -136,7 +136,7 @@ func (s *Store) PullsEnding(ctx context.Context, pulls []PullRequest) (ends []ti
 	repos, numbers := named(pulls)
 	found, err := all[struct{ At *time.Time }](ctx, s.pool, `
 		SELECT max(c.end_pr_closed) AS at FROM unnest($1::text[], $2::int[]) WITH ORDINALITY AS n (repo, number, nr)
-			LEFT JOIN clusters c ON c.repo = n.repo AND c.pr_number = n.number AND c.wish = 'present'
+			LEFT JOIN clusters c ON c.repo = n.repo AND c.pr_number = n.number AND c.desired = 'present'
 		GROUP BY n.nr ORDER BY n.nr`, repos, numbers)
 	if err != nil {
 		return nil, fmt.Errorf("look which of %d pull requests count as closed: %w", len(pulls), err)
@@ -179,7 +179,7 @@ func (s *Store) PullsOf(ctx context.Context, installation int64, repos []string)
 	list, err := all[PullRequest](ctx, s.pool, `
 		SELECT DISTINCT ON (c.repo, c.pr_number) `+pullOfCluster+`
 		FROM clusters c LEFT JOIN LATERAL (SELECT * FROM pull_requests p WHERE p.repo = c.repo AND p.number = c.pr_number LIMIT 1) p ON true
-		WHERE c.wish = 'present' AND c.repo IS NOT NULL AND c.installation = $1 AND ($2::text[] IS NULL OR c.repo = ANY ($2))
+		WHERE c.desired = 'present' AND c.repo IS NOT NULL AND c.installation = $1 AND ($2::text[] IS NULL OR c.repo = ANY ($2))
 		ORDER BY c.repo, c.pr_number, c.id DESC`, installation, repos)
 	if err != nil {
 		return nil, fmt.Errorf("list pull requests of installation %d: %w", installation, err)

@@ -10,7 +10,7 @@ import (
 
 // heartColumns are the columns that Decide reads and changes.
 const heartColumns = `
-	c.id, c.row_version, c.status, c.phase, c.why, c.wish, c.wish_why, c.teardown,
+	c.id, c.row_version, c.status, c.phase, c.why, c.desired, c.desired_why, c.teardown,
 	c.end_ttl, c.end_max, c.end_pr_closed, c.end_label_removed, c.end_run_finished, c.end_claim,
 	c.needs_approval, c.abandoned, c.max_tries, c.tries, c.destroy_failures, c.seen, c.retry_at, c.wake_at,
 	c.ready_at, c.destroyed_at, c.fail_reason, c.fail_message, c.fail_whose, c.fail_next, c.blockers, c.place,
@@ -24,8 +24,8 @@ type heartRecord struct {
 	Status          lifecycle.Status
 	Phase           lifecycle.Phase
 	Why             string
-	Wish            lifecycle.Wish
-	WishWhy         string
+	Desired         lifecycle.Desired
+	DesiredWhy      string
 	Teardown        lifecycle.JobType
 	EndTTL          time.Time
 	EndMax          time.Time
@@ -72,7 +72,7 @@ type heartRecord struct {
 func (r heartRecord) cluster() lifecycle.Cluster {
 	return lifecycle.Cluster{
 		ID: r.ID, Version: r.RowVersion, Status: r.Status, Phase: r.Phase, Why: r.Why,
-		Wish: r.Wish, WishWhy: r.WishWhy, Teardown: r.Teardown,
+		Desired: r.Desired, DesiredWhy: r.DesiredWhy, Teardown: r.Teardown,
 		Ends: lifecycle.Ends{
 			TTL: r.EndTTL, Max: r.EndMax, PRClosed: zero(r.EndPRClosed), PRWhy: r.PREndWhy, LabelRemoved: zero(r.EndLabelRemoved),
 			RunFinished: zero(r.EndRunFinished), Claim: zero(r.EndClaim), Hold: zero(r.EndHold),
@@ -100,7 +100,7 @@ func heartArgs(c lifecycle.Cluster) pgx.NamedArgs {
 	}
 	return pgx.NamedArgs{
 		"id": c.ID, "status": c.Status, "phase": c.Phase, "why": c.Why,
-		"wish": c.Wish, "wish_why": c.WishWhy, "teardown": c.Teardown,
+		"desired": c.Desired, "desired_why": c.DesiredWhy, "teardown": c.Teardown,
 		"end_ttl": c.Ends.TTL, "end_max": c.Ends.Max, "end_pr_closed": null(c.Ends.PRClosed), "pr_end_why": c.Ends.PRWhy,
 		"end_label_removed": null(c.Ends.LabelRemoved), "end_run_finished": null(c.Ends.RunFinished), "end_claim": null(c.Ends.Claim),
 		"end_hold": null(c.Ends.Hold), "needs_approval": c.NeedsApproval, "approve_by": null(c.ApproveBy), "needs_turn": c.NeedsTurn,
@@ -120,7 +120,7 @@ func heartArgs(c lifecycle.Cluster) pgx.NamedArgs {
 var (
 	rowColumns = heartColumns + `,
 	c.name, c.generation, c.platform, c.version, c.profile, c.region, c.base_domain, c.owner, c.team, c.cost_center,
-	c.environment, c.requested_by, c.door, c.ttl, c.hourly_cents, c.effective_tags, c.spec,
+	c.environment, c.requested_by, c.source, c.ttl, c.hourly_cents, c.effective_tags, c.spec,
 	c.installation, c.repo, c.pr_number, c.pr_head, c.destroy_at, c.created_at, c.updated_at, c.hold_why, c.nodes,
 	o.api_url, o.console_url, o.kubeconfig_s3_uri, o.kubeadmin_secret_ref, o.metadata_s3_uri,
 	coalesce((SELECT t.since FROM turns t WHERE t.cluster_id = c.id AND c.needs_turn),
@@ -145,7 +145,7 @@ type rowRecord struct {
 	Generation                                           int
 	ReplacedBy                                           string
 	Owner, Team, CostCenter, Environment                 string
-	RequestedBy, Door                                    string
+	RequestedBy, Source                                  string
 	TTL                                                  time.Duration
 	HourlyCents                                          int
 	EffectiveTags                                        map[string]string
@@ -173,7 +173,7 @@ func (r rowRecord) row() Row {
 			AcceptedAt: r.CreatedAt, DestroyAt: r.DestroyAt, UpdatedAt: r.UpdatedAt, WaitsSince: zero(r.WaitsSince),
 			TurnETA: zero(r.TurnETA), HoldWhy: r.HoldWhy, Nodes: r.Nodes, JobID: r.JobID, Identities: r.Identities,
 		},
-		CostCenter: r.CostCenter, Environment: r.Environment, Door: r.Door, Tags: r.EffectiveTags, Spec: r.Spec,
+		CostCenter: r.CostCenter, Environment: r.Environment, Source: r.Source, Tags: r.EffectiveTags, Spec: r.Spec,
 	}
 	row.ListCents, row.HourlyCents = r.HourlyCents, rate(r.HourlyCents, r.Nodes, row.Cluster, row.Workers)
 	row.Meter = r.meter(coming(r.HourlyCents, r.Nodes, row.Cluster))

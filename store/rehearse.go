@@ -24,7 +24,7 @@ func (s *Store) Rehearse(ctx context.Context, a Ask, judge func(Usage) (Judgemen
 	case s.judging <- struct{}{}:
 		defer func() { <-s.judging }()
 	case <-ctx.Done():
-		return out, fmt.Errorf("rehearse a wish of %s: %w", a.Principal, ctx.Err())
+		return out, fmt.Errorf("rehearse a desired of %s: %w", a.Principal, ctx.Err())
 	}
 	err := s.write(ctx, func(c *change) error {
 		judged, err := c.judge(ctx, a, judge, nil)
@@ -39,7 +39,7 @@ func (s *Store) Rehearse(ctx context.Context, a Ask, judge func(Usage) (Judgemen
 		return errRehearsed
 	})
 	if !errors.Is(err, errRehearsed) {
-		return lifecycle.Forecast{}, fmt.Errorf("rehearse a wish of %s: %w", a.Principal, err)
+		return lifecycle.Forecast{}, fmt.Errorf("rehearse a desired of %s: %w", a.Principal, err)
 	}
 	return out, nil
 }

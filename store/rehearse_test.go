@@ -13,7 +13,7 @@ import (
 
 func rehearse(t *testing.T, s *store.Store, a store.Acceptance) (lifecycle.Forecast, error) {
 	t.Helper()
-	return s.Rehearse(t.Context(), wishes(a), func(store.Usage) (store.Judgement, error) { return store.Judgement{Accept: &a}, nil })
+	return s.Rehearse(t.Context(), requests(a), func(store.Usage) (store.Judgement, error) { return store.Judgement{Accept: &a}, nil })
 }
 
 // tableCounts counts the rows of every table there is.
@@ -51,7 +51,7 @@ func TestARehearsalLeavesNoRowBehind(t *testing.T) {
 	_, err = rehearse(t, s, granted(row.Name))
 	require.ErrorIs(t, err, store.ErrNameTaken, "as the real call says")
 
-	refused, err := s.Rehearse(t.Context(), wishes(granted("third")), func(store.Usage) (store.Judgement, error) {
+	refused, err := s.Rehearse(t.Context(), requests(granted("third")), func(store.Usage) (store.Judgement, error) {
 		return store.Judgement{Refuse: &store.Refusal{Verdict: []byte(`{}`), Failed: []byte(`[]`)}}, nil
 	})
 	require.NoError(t, err)

@@ -185,7 +185,7 @@ func (c *change) carry(ctx context.Context, w carriage, d Deed) (clusters int, e
 	found, err := all[cluster](ctx, c, `
 		SELECT x.id, x.destroyed_at IS NULL AS live FROM clusters x WHERE `+isCarried+` AND NOT EXISTS (
 			SELECT 1 FROM clusters o WHERE o.id <> x.id AND o.repo = @to AND o.pr_number = x.pr_number AND o.profile = x.profile
-				AND (o.generation = x.generation OR (o.wish = 'present' AND x.wish = 'present')))
+				AND (o.generation = x.generation OR (o.desired = 'present' AND x.desired = 'present')))
 		ORDER BY x.id FOR NO KEY UPDATE`, w.args())
 	if err != nil {
 		return 0, fmt.Errorf("lock the clusters of %s: %w", w.from, err)
@@ -201,7 +201,7 @@ func (c *change) carry(ctx context.Context, w carriage, d Deed) (clusters int, e
 		if !cl.Live {
 			continue
 		}
-		if err := c.wish(ctx, cl.ID, "repo = repo", pgx.NamedArgs{}); err != nil {
+		if err := c.setDesired(ctx, cl.ID, "repo = repo", pgx.NamedArgs{}); err != nil {
 			return 0, err
 		}
 		if err := c.did(d, "repository_renamed", cl.ID, act{Before: w.from, After: w.to}); err != nil {
@@ -226,7 +226,7 @@ func (c *change) carryRows(ctx context.Context, w carriage, clusters []string) e
 	b.do("rename the places that show them", `UPDATE subscribers x SET `+carried+` WHERE cluster_id = ANY (@clusters)`, args)
 	b.do("have them looked at there", `
 		INSERT INTO looks (repo, number, looked_at) SELECT DISTINCT @to, pr_number, '-infinity'::timestamptz FROM clusters
-		WHERE id = ANY (@clusters) AND wish = 'present' ON CONFLICT DO NOTHING`, args)
+		WHERE id = ANY (@clusters) AND desired = 'present' ON CONFLICT DO NOTHING`, args)
 	b.do("rename what they wait for", `
 		UPDATE turns SET limits = (SELECT jsonb_agg(CASE WHEN l ->> 'scope' = @scope AND l ->> 'key' = @from
 			THEN jsonb_set(l, '{key}', to_jsonb(@to::text)) ELSE l END ORDER BY nr) FROM jsonb_array_elements(limits) WITH ORDINALITY AS e (l, nr))

@@ -14,7 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// of is a granted wish of a pull request that was seen.
+// of is a granted request of a pull request that was seen.
 func of(t testing.TB, s *store.Store, name, repo string, id int64, number int) store.Row {
 	t.Helper()
 	pr := known(number, 1)
@@ -27,7 +27,7 @@ func of(t testing.TB, s *store.Store, name, repo string, id int64, number int) s
 
 func renamed(t testing.TB, s *store.Store, from, to string, id int64) int {
 	t.Helper()
-	n, err := s.RenameRepository(context.Background(), from, to, id, 0, store.Deed{Actor: "github:maya", Door: "github", Why: "renamed on GitHub"})
+	n, err := s.RenameRepository(context.Background(), from, to, id, 0, store.Deed{Actor: "github:maya", Source: "github", Why: "renamed on GitHub"})
 	require.NoError(t, err)
 	return n
 }

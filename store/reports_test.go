@@ -28,7 +28,7 @@ func TestWhatWasUsedIsReportedByGroup(t *testing.T) {
 			ready(t, s, row, open, "demo-abcde")
 		}
 	}
-	waits := accept(t, s, wishedBy(granted("waits"), "github:will"))
+	waits := accept(t, s, requestedBy(granted("waits"), "github:will"))
 	clock.pass(2 * time.Hour)
 	report := func(f store.ReportFilter) []store.ReportLine {
 		lines, err := s.UsageReport(t.Context(), f)
@@ -56,7 +56,7 @@ func TestWhatWasUsedIsReportedByGroup(t *testing.T) {
 	// A row that was released without its last sample is billed until its release and no further.
 	_, err := s.Pool().Exec(t.Context(), `
 		ALTER TABLE clusters DISABLE TRIGGER clusters_release_guard;
-		UPDATE clusters SET status = 'DESTROYED', phase = 'released', wish = 'absent', wish_why = 'x', teardown = 'DESTROY', destroyed_at = created_at + interval '30 minutes' WHERE team = 'a'`)
+		UPDATE clusters SET status = 'DESTROYED', phase = 'released', desired = 'absent', desired_why = 'x', teardown = 'DESTROY', destroyed_at = created_at + interval '30 minutes' WHERE team = 'a'`)
 	require.NoError(t, err)
 	clock.pass(1000 * time.Hour)
 	a.ClusterHours, a.NodeHours, a.Cents = 0.5, 3, 35

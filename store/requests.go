@@ -28,7 +28,7 @@ func (c *change) refuse(ctx context.Context, a Ask, r Refusal) (id string, err e
 	if !kept.Fresh {
 		return kept.ID, nil
 	}
-	return kept.ID, c.audit(ctx, a.Principal, "refused", "", move{Request: kept.ID, Door: a.Door, Checks: r.Failed})
+	return kept.ID, c.audit(ctx, a.Principal, "refused", "", move{Request: kept.ID, Source: a.Source, Checks: r.Failed})
 }
 
 // keptRequest is a stored request.
@@ -44,16 +44,16 @@ func (c *change) queueRequest(b *batch, a Ask, verdict json.RawMessage, cluster 
 		a.Request = json.RawMessage(`{}`)
 	}
 	var kept keptRequest
-	b.ask("keep the wish", into(&kept), `
-		INSERT INTO cluster_requests AS q (id, principal_id, door, idempotency_key, allowed, verdict, request, cluster_id, created_at)
-		VALUES (@id, @principal, @door, nullif(@key, ''), @allowed, @verdict, @asked, nullif(@cluster, ''), @now)
+	b.ask("keep the desired", into(&kept), `
+		INSERT INTO cluster_requests AS q (id, principal_id, source, idempotency_key, allowed, verdict, request, cluster_id, created_at)
+		VALUES (@id, @principal, @source, nullif(@key, ''), @allowed, @verdict, @asked, nullif(@cluster, ''), @now)
 		ON CONFLICT (principal_id, idempotency_key) DO UPDATE SET
 			allowed = q.allowed OR excluded.allowed,
 			cluster_id = coalesce(q.cluster_id, excluded.cluster_id),
 			verdict = CASE WHEN excluded.allowed AND NOT q.allowed THEN excluded.verdict ELSE q.verdict END
 		RETURNING id, id = @id AS fresh`,
 		pgx.NamedArgs{
-			"id": NewID("req"), "principal": a.Principal, "door": a.Door, "key": a.Key, "allowed": cluster != "",
+			"id": NewID("req"), "principal": a.Principal, "source": a.Source, "key": a.Key, "allowed": cluster != "",
 			"verdict": json.RawMessage(keepable(verdict)), "asked": json.RawMessage(keepable(a.Request)), "cluster": cluster, "now": c.now,
 		})
 	return &kept

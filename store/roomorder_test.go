@@ -86,7 +86,7 @@ func acceptedAtOnce(t *testing.T, s *store.Store, n int) []store.Row {
 	for i := range n {
 		all.Go(func() {
 			a := granted(fmt.Sprintf("shop-%d", i))
-			rows[i], errs[i] = judge(s, wishes(a), a)
+			rows[i], errs[i] = judge(s, requests(a), a)
 		})
 	}
 	all.Wait()

@@ -29,8 +29,8 @@ func (s *Store) Scale(ctx context.Context, id string, replicas int, d Deed) (job
 
 func scalable(c lifecycle.Cluster, replicas int) error {
 	switch {
-	case c.Wish == lifecycle.Absent:
-		return fmt.Errorf("%w: the cluster is going: %s", ErrConflict, c.WishWhy)
+	case c.Desired == lifecycle.Absent:
+		return fmt.Errorf("%w: the cluster is going: %s", ErrConflict, c.DesiredWhy)
 	case c.Status != lifecycle.Ready:
 		return fmt.Errorf("%w: the cluster is %s", ErrConflict, c.Status)
 	case c.WorkersLeast == nil || c.WorkersMost == nil:
@@ -64,7 +64,7 @@ func (c *change) scale(ctx context.Context, cur held, replicas int, d Deed) (job
 		}
 	}
 	// Failures to reach an older number say nothing about this one.
-	err = c.wish(ctx, cur.ID, "workers_wanted = @replicas, coming_cents = @coming, scale_failures = 0, retry_at = NULL",
+	err = c.setDesired(ctx, cur.ID, "workers_wanted = @replicas, coming_cents = @coming, scale_failures = 0, retry_at = NULL",
 		pgx.NamedArgs{"replicas": replicas, "coming": rate(cur.listCents, cur.machines, cur.Cluster, &replicas)})
 	if err != nil {
 		return "", err

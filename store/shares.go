@@ -35,8 +35,8 @@ const sharedWith = `(s.kind = 'principal' AND s.grantee = @principal OR s.kind =
 // invalid. ErrStale: the row is not the version that the actor saw.
 func (s *Store) Share(ctx context.Context, id string, share Share, d Deed) error {
 	_, err := s.changeSeen(ctx, id, d, func(c *change, cur held, _ *Outcome) error {
-		if cur.Wish == lifecycle.Absent {
-			return fmt.Errorf("%w: the cluster is going: %s", ErrConflict, cur.WishWhy)
+		if cur.Desired == lifecycle.Absent {
+			return fmt.Errorf("%w: the cluster is going: %s", ErrConflict, cur.DesiredWhy)
 		}
 		before, err := c.share(ctx, id, share.Kind, share.Grantee)
 		if err != nil || before != nil && before.Access == share.Access {

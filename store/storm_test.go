@@ -18,7 +18,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// What the storm's wishes are bound by, all at once.
+// What the storm's requests are bound by, all at once.
 const (
 	stormTeams, stormRepos     = 3, 2
 	mostOfTeam, mostOfRepo     = 4, 5
@@ -80,7 +80,7 @@ func (s *storm) limitsOf(a store.Acceptance) []lifecycle.Limit {
 func (s *storm) wishing(ctx context.Context, r *rand.Rand) error {
 	s.mu.Lock()
 	s.made++
-	a := wishedBy(granted(fmt.Sprintf("c%d", s.made)), fmt.Sprintf("github:user%d", r.IntN(3)))
+	a := requestedBy(granted(fmt.Sprintf("c%d", s.made)), fmt.Sprintf("github:user%d", r.IntN(3)))
 	number := s.made
 	s.mu.Unlock()
 	a.Row.Team = fmt.Sprintf("team-%d", r.IntN(stormTeams))
@@ -90,7 +90,7 @@ func (s *storm) wishing(ctx context.Context, r *rand.Rand) error {
 		a = fromPR(a, number)
 		a.Row.PR.Repo = fmt.Sprintf("acme/repo%d", r.IntN(stormRepos))
 	}
-	ask := wishes(a)
+	ask := requests(a)
 	ask.Scope.Everywhere = true
 	if r.IntN(2) == 0 {
 		ask = once(ask, fmt.Sprintf("key-%d", r.IntN(200)), "a")
@@ -200,7 +200,7 @@ func (s *storm) running(ctx context.Context, r *rand.Rand, at *store.Store, id s
 // acting is somebody's act on some cluster.
 func (s *storm) acting(ctx context.Context, r *rand.Rand) error {
 	at, id := s.any(r)
-	d := store.Deed{Actor: fmt.Sprintf("saml:admin%d", r.IntN(3)), Door: "api", Why: "storm"}
+	d := store.Deed{Actor: fmt.Sprintf("saml:admin%d", r.IntN(3)), Source: "api", Why: "storm"}
 	var err error
 	switch r.IntN(14) {
 	case 0:
@@ -244,7 +244,7 @@ func (s *storm) acting(ctx context.Context, r *rand.Rand) error {
 const passed = `
 	WITH live AS (SELECT team, requested_by, coalesce(repo, '') AS repo,
 			NOT needs_turn AS holds, -- what awaits approval is counted, and begins nothing
-			wish = 'present' AND ready_at IS NULL AND NOT needs_turn AND NOT needs_approval AS creates
+			desired = 'present' AND ready_at IS NULL AND NOT needs_turn AND NOT needs_approval AS creates
 		FROM clusters WHERE destroyed_at IS NULL)
 	SELECT 'team ' || team || ' ' || count(*) FROM live WHERE holds GROUP BY team HAVING count(*) > @team
 	UNION ALL SELECT requested_by || ' ' || count(*) FROM live WHERE holds GROUP BY requested_by HAVING count(*) > @person

@@ -19,10 +19,10 @@ func (s *Store) Abandon(ctx context.Context, id string, d Deed) error {
 			return nil
 		case cur.Phase != lifecycle.DestroyBlocked:
 			return fmt.Errorf("%w: its teardown is not blocked", ErrConflict)
-		case cur.Wish == lifecycle.Present:
+		case cur.Desired == lifecycle.Present:
 			return fmt.Errorf("%w: it is still wanted", ErrConflict)
 		}
-		if err := c.wish(ctx, id, "abandoned = true", pgx.NamedArgs{}); err != nil {
+		if err := c.setDesired(ctx, id, "abandoned = true", pgx.NamedArgs{}); err != nil {
 			return err
 		}
 		return c.did(d, "abandon_asked", id, act{Before: false, After: true})
@@ -48,7 +48,7 @@ func (c *change) retryTeardown(ctx context.Context, cur held, d Deed) error {
 		return fmt.Errorf("%w: nothing of it waits to be torn down", ErrConflict)
 	}
 	if cur.RetryAt.After(c.now) {
-		if err := c.wish(ctx, cur.ID, "retry_at = @at", pgx.NamedArgs{"at": c.now}); err != nil {
+		if err := c.setDesired(ctx, cur.ID, "retry_at = @at", pgx.NamedArgs{"at": c.now}); err != nil {
 			return err
 		}
 	}

@@ -83,7 +83,7 @@ func TestAbandoningQuietensAndChangesNothingElse(t *testing.T) {
 	require.NoError(t, err)
 	found := lifecycle.Sweep(lifecycle.Seen{}, known, lifecycle.SweepLimits{EndMargin: time.Hour, WakeMargin: 100 * time.Hour, StillFor: time.Hour})
 	require.Equal(t, lifecycle.Blocked, found[0].Kind, "the finding stays")
-	_, err = judge(s, wishes(granted("shop")), granted("shop"))
+	_, err = judge(s, requests(granted("shop")), granted("shop"))
 	require.ErrorIs(t, err, store.ErrNameTaken, "and so does the name")
 
 	clock.pass(limits.RetryMax)

@@ -34,8 +34,8 @@ func (s *Store) Transfer(ctx context.Context, id, team, owner string, d Deed, ju
 		if err := d.meant(cur); err != nil {
 			return err
 		}
-		if cur.Wish == lifecycle.Absent {
-			return fmt.Errorf("%w: the cluster is going: %s", ErrConflict, cur.WishWhy)
+		if cur.Desired == lifecycle.Absent {
+			return fmt.Errorf("%w: the cluster is going: %s", ErrConflict, cur.DesiredWhy)
 		}
 		if team == "" || owner == "" {
 			return fmt.Errorf("%w: a cluster has a team and an owner", ErrConflict)
@@ -82,7 +82,7 @@ func (c *change) receive(ctx context.Context, id, team string, judge func(Usage)
 }
 
 func (c *change) transfer(ctx context.Context, id string, before, after holder, d Deed) error {
-	if err := c.wish(ctx, id, "team = @team, owner = @owner", pgx.NamedArgs{"team": after.Team, "owner": after.Owner}); err != nil {
+	if err := c.setDesired(ctx, id, "team = @team, owner = @owner", pgx.NamedArgs{"team": after.Team, "owner": after.Owner}); err != nil {
 		return err
 	}
 	c.nextTurns() // the old team's usage fell

@@ -30,7 +30,7 @@ func (c *change) queueTurn(b *batch, row Row, t TurnAsk) {
 // stopsCounting reports a move after which a quota may have space again, or the cluster may leave the queue.
 func stopsCounting(was, next lifecycle.Cluster) bool {
 	return was.Status != next.Status && (next.Status == lifecycle.Ready || next.Status == lifecycle.Destroyed) ||
-		was.Wish != next.Wish || was.NeedsApproval && !next.NeedsApproval
+		was.Desired != next.Desired || was.NeedsApproval && !next.NeedsApproval
 }
 
 // nextTurns enqueues a pass over the queue. A change during a pass gets a pass of its own.
@@ -96,7 +96,7 @@ func (w waiter) waiter() lifecycle.Waiter {
 // waitingLine removes from the queue what no longer waits, and returns the rest, also those that await approval.
 func (c *change) waitingLine(ctx context.Context) ([]waiter, error) {
 	_, err := c.Exec(ctx, `
-		DELETE FROM turns t USING clusters c WHERE c.id = t.cluster_id AND (c.wish = 'absent' OR NOT c.needs_turn)`)
+		DELETE FROM turns t USING clusters c WHERE c.id = t.cluster_id AND (c.desired = 'absent' OR NOT c.needs_turn)`)
 	if err != nil {
 		return nil, fmt.Errorf("forget who waits no longer: %w", err)
 	}
@@ -108,7 +108,7 @@ func (c *change) readLine(ctx context.Context) ([]waiter, error) {
 	line, err := all[waiter](ctx, c, `
 		SELECT t.cluster_id AS cluster, person_of(c.requested_by) AS person, c.team, coalesce(c.repo, '') AS repo,
 			t.weight, t.since, t.limits, t.place, t.words, t.eta, c.needs_approval AS unapproved
-		FROM turns t JOIN clusters c ON c.id = t.cluster_id WHERE c.destroyed_at IS NULL AND c.wish = 'present' AND c.needs_turn`)
+		FROM turns t JOIN clusters c ON c.id = t.cluster_id WHERE c.destroyed_at IS NULL AND c.desired = 'present' AND c.needs_turn`)
 	if err != nil {
 		return nil, fmt.Errorf("read who waits: %w", err)
 	}
@@ -127,7 +127,7 @@ func (c *change) readLine(ctx context.Context) ([]waiter, error) {
 func (c *change) holders(ctx context.Context) ([]lifecycle.Holder, error) {
 	rows, err := c.Query(ctx, `
 		SELECT person_of(c.requested_by), c.team, coalesce(c.repo, ''), `+isCreating+`,
-			CASE WHEN c.wish = 'present' THEN c.destroy_at WHEN a.kind = 'destroy' THEN a.opened_at + a.expected_seconds * interval '1 second' END,
+			CASE WHEN c.desired = 'present' THEN c.destroy_at WHEN a.kind = 'destroy' THEN a.opened_at + a.expected_seconds * interval '1 second' END,
 			CASE WHEN a.kind = 'create' AND a.opened_at + a.expected_seconds * interval '1 second' < c.destroy_at
 				THEN a.opened_at + a.expected_seconds * interval '1 second' ELSE c.destroy_at END
 		FROM clusters c LEFT JOIN attempts a ON a.cluster_id = c.id AND a.closed_at IS NULL
@@ -158,10 +158,10 @@ func (c *change) toCome(at *time.Time) time.Time {
 // giveTurn lets the cluster start, if it is still wanted and waits.
 func (c *change) giveTurn(ctx context.Context, id string) (had int, err error) {
 	cur, err := c.lock(ctx, id)
-	if err != nil || cur.Wish != lifecycle.Present || !cur.NeedsTurn {
+	if err != nil || cur.Desired != lifecycle.Present || !cur.NeedsTurn {
 		return 0, err
 	}
-	if err := c.wish(ctx, id, "needs_turn = false", pgx.NamedArgs{}); err != nil {
+	if err := c.setDesired(ctx, id, "needs_turn = false", pgx.NamedArgs{}); err != nil {
 		return 0, err
 	}
 	if _, err := c.Exec(ctx, `DELETE FROM turns WHERE cluster_id = $1`, id); err != nil {
@@ -201,7 +201,7 @@ func (c *change) keepPlaces(ctx context.Context, line []waiter, places map[strin
 		}
 	}
 	for _, id := range foreseen { // the position did not change, so no reconcile would show it
-		if err := c.wish(ctx, id, "needs_turn = needs_turn", pgx.NamedArgs{}); err != nil {
+		if err := c.setDesired(ctx, id, "needs_turn = needs_turn", pgx.NamedArgs{}); err != nil {
 			return err
 		}
 	}

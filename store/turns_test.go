@@ -26,12 +26,12 @@ func served(t testing.TB, s *store.Store) []string {
 	return ids
 }
 
-// queues accepts a wish under the quota of so many for the team, one minute after those before.
+// queues accepts a request under the quota of so many for the team, one minute after those before.
 func queues(t testing.TB, s *store.Store, clock *clock, name string, most int) store.Row {
 	t.Helper()
 	clock.pass(time.Minute)
 	a := granted(name)
-	judged, err := s.Judge(t.Context(), wishes(a), atMost(most, true, a), nil)
+	judged, err := s.Judge(t.Context(), requests(a), atMost(most, true, a), nil)
 	require.NoError(t, err)
 	return judged.Row
 }
@@ -49,8 +49,8 @@ func TestOfFiftyThatMayWaitThreeRunAndEveryoneGetsATurn(t *testing.T) {
 	s, _ := open(t)
 	errs := make([]error, 50)
 	together(len(errs), func(i int) {
-		a := wishedBy(granted(fmt.Sprintf("shop-%d", i)), fmt.Sprintf("github:user%d", i))
-		_, errs[i] = s.Judge(t.Context(), wishes(a), atMost(3, true, a), nil)
+		a := requestedBy(granted(fmt.Sprintf("shop-%d", i)), fmt.Sprintf("github:user%d", i))
+		_, errs[i] = s.Judge(t.Context(), requests(a), atMost(3, true, a), nil)
 	})
 	require.NoError(t, errors.Join(errs...))
 	const live = `SELECT count(*) FROM clusters WHERE destroyed_at IS NULL AND NOT needs_turn`
@@ -184,7 +184,7 @@ func TestWhatIsApprovedTakesItsTurn(t *testing.T) {
 	require.Equal(t, ids[1:], served(t, s))
 }
 
-// asksFirst is a wish that has to be approved, under a quota of so many live clusters for the team.
+// asksFirst is a request that has to be approved, under a quota of so many live clusters for the team.
 func asksFirst(t testing.TB, s *store.Store, clock *clock, name string, most int) store.Row {
 	t.Helper()
 	clock.pass(time.Minute)

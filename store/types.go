@@ -10,7 +10,7 @@ import (
 type Row struct {
 	lifecycle.Card
 	CostCenter, Environment string
-	Door                    string            // the request's entry point, e.g. "pr_label"
+	Source                  string            // the request's entry point, e.g. "pr_label"
 	PR                      *PRRef            // nil: not from a pull request
 	Tags                    map[string]string // effective: ours and the user's
 	Spec                    Spec

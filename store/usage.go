@@ -32,8 +32,8 @@ func (c *change) usage(ctx context.Context, scope Scope) (Usage, error) {
 const (
 	isOurs      = `(@everywhere OR principal_key(c.requested_by) = ANY (@person::text[]) OR c.team = @team OR c.repo = nullif(@repo, ''))`
 	isLive      = `(NOT c.needs_turn OR c.needs_approval)`
-	isCreating  = `(c.wish = 'present' AND c.status IN ('PENDING', 'CREATING', 'FAILED') AND NOT c.needs_turn AND NOT c.needs_approval)`
-	isWaiting   = `(c.wish = 'present' AND c.needs_turn AND NOT c.needs_approval)`
+	isCreating  = `(c.desired = 'present' AND c.status IN ('PENDING', 'CREATING', 'FAILED') AND NOT c.needs_turn AND NOT c.needs_approval)`
+	isWaiting   = `(c.desired = 'present' AND c.needs_turn AND NOT c.needs_approval)`
 	nodesToCome = `greatest(0, c.nodes + coalesce(c.workers_wanted, c.workers, c.workers_base, 0) - coalesce(c.workers_base, 0))`
 )
 
@@ -48,7 +48,7 @@ var counting = `
 		sum(` + cents(`coalesce(c.coming_cents, c.hourly_cents) * h.to_come`) + `)::bigint AS committed_cents
 	FROM clusters c, LATERAL (SELECT
 		greatest(0, @now_ms - greatest(` + millis("c.meter_since") + `, @month_ms)) AS running,
-		CASE WHEN c.wish = 'present' THEN greatest(0, ` + millis("c.destroy_at") + ` - @now_ms) ELSE 0 END AS to_come) h
+		CASE WHEN c.desired = 'present' THEN greatest(0, ` + millis("c.destroy_at") + ` - @now_ms) ELSE 0 END AS to_come) h
 	WHERE c.destroyed_at IS NULL AND ` + isOurs + ` GROUP BY 1, 2, 3
 	UNION ALL
 	SELECT principal_key(c.requested_by) = ANY (@person::text[]), c.team = @team, c.repo IS NOT DISTINCT FROM nullif(@repo, ''),

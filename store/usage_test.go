@@ -16,17 +16,17 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// used counts for maya's wish of a pull request.
+// used counts for maya's request of a pull request.
 func used(t testing.TB, s *store.Store) store.Usage {
 	t.Helper()
-	scope := wishes(fromPR(granted("any"), 1)).Scope
+	scope := requests(fromPR(granted("any"), 1)).Scope
 	scope.Everywhere = true
 	u, err := s.Usage(t.Context(), scope)
 	require.NoError(t, err)
 	return u
 }
 
-// sized is a wish for six machines at 70 cents an hour.
+// sized is a request for six machines at 70 cents an hour.
 func sized(name string) store.Acceptance {
 	a := granted(name)
 	a.Row.Nodes, a.Row.WorkersBase = 6, ptr(3)
@@ -65,7 +65,7 @@ func TestWhoWaitsOrAwaitsApprovalIsCountedApart(t *testing.T) {
 	s, clock := open(t)
 	queues(t, s, clock, "first", 1)
 	waiting := queues(t, s, clock, "second", 1)
-	a := wishedBy(granted("third"), "github:will")
+	a := requestedBy(granted("third"), "github:will")
 	a.Approval = &store.ApprovalAsk{Why: []string{"dear"}, Needs: 1, By: "platform_admin", For: time.Hour, Asked: strings.Repeat("a", 64)}
 	accept(t, s, a)
 	elsewhere := fromPR(granted("fourth"), 7)
@@ -305,7 +305,7 @@ func TestOneWhoseCleaningIsBlockedIsStillBeingCreated(t *testing.T) {
 	step(t, s, row.ID)
 	row, err = s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
-	require.Equal(t, []any{lifecycle.DestroyBlocked, lifecycle.Present}, []any{row.Phase, row.Wish})
+	require.Equal(t, []any{lifecycle.DestroyBlocked, lifecycle.Present}, []any{row.Phase, row.Desired})
 	now, err := s.Usage(t.Context(), store.Scope{Team: row.Team})
 	require.NoError(t, err)
 	require.Equal(t, []int{1, 1}, []int{now.Team.Live, now.Team.Creating})

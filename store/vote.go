@@ -29,8 +29,8 @@ func (s *Store) Vote(ctx context.Context, id string, approves bool, d Deed) (now
 			return err
 		}
 		_, err = c.Exec(ctx, `
-			INSERT INTO approval_votes (approval_id, principal, approves, reason, door, created_at) VALUES (@id, @voter, @approves, @reason, @door, @now)`,
-			pgx.NamedArgs{"id": id, "voter": voter, "approves": approves, "reason": d.Why, "door": d.Door, "now": c.now})
+			INSERT INTO approval_votes (approval_id, principal, approves, reason, source, created_at) VALUES (@id, @voter, @approves, @reason, @source, @now)`,
+			pgx.NamedArgs{"id": id, "voter": voter, "approves": approves, "reason": d.Why, "source": d.Source, "now": c.now})
 		if err != nil {
 			return fmt.Errorf("write the vote: %w", err)
 		}
@@ -99,8 +99,8 @@ func (c *change) mayVote(ctx context.Context, b ballot, voter string) error {
 		return fmt.Errorf("%w: nobody approved it in time", ErrConflict)
 	case b.State != ApprovalPending:
 		return fmt.Errorf("%w: it is %s: %s", ErrConflict, b.State, b.DecidedWhy)
-	case b.cluster.Wish == lifecycle.Absent:
-		return fmt.Errorf("%w: the cluster is going: %s", ErrConflict, b.cluster.WishWhy)
+	case b.cluster.Desired == lifecycle.Absent:
+		return fmt.Errorf("%w: the cluster is going: %s", ErrConflict, b.cluster.DesiredWhy)
 	case own && !b.Self:
 		return ErrOwnApproval
 	case voted:
@@ -148,7 +148,7 @@ func (c *change) decideBallot(ctx context.Context, b ballot, approves bool, d De
 		return err
 	}
 	c.nextTurns() // the cluster may have to wait for a turn now
-	return c.wish(ctx, b.Cluster, "needs_approval = false, approve_by = NULL", pgx.NamedArgs{})
+	return c.setDesired(ctx, b.Cluster, "needs_approval = false, approve_by = NULL", pgx.NamedArgs{})
 }
 
 // closeBallot ends the approval.
@@ -166,7 +166,7 @@ func (c *change) closeBallot(ctx context.Context, b ballot, state ApprovalState,
 func (s *Store) RebindApproval(ctx context.Context, cluster, head string, at time.Time) (moved bool, err error) {
 	err = s.write(ctx, func(c *change) error {
 		cur, err := c.lock(ctx, cluster)
-		if err != nil || cur.Wish == lifecycle.Absent || !cur.NeedsApproval {
+		if err != nil || cur.Desired == lifecycle.Absent || !cur.NeedsApproval {
 			return err
 		}
 		args := pgx.NamedArgs{"cluster": cluster, "head": head, "now": c.now, "id": NewID("apr"), "at": null(at), "why": "the pull request moved on to " + head}
@@ -183,7 +183,7 @@ func (s *Store) RebindApproval(ctx context.Context, cluster, head string, at tim
 			return err
 		}
 		moved = true
-		if err := c.wish(ctx, cluster, "needs_approval = true", pgx.NamedArgs{}); err != nil { // subscribers then show the new approval
+		if err := c.setDesired(ctx, cluster, "needs_approval = true", pgx.NamedArgs{}); err != nil { // subscribers then show the new approval
 			return err
 		}
 		return c.did(Deed{Actor: Lifecycle, Why: args["why"].(string)}, "approval_void", cluster,

@@ -14,7 +14,7 @@ import (
 // deed returns the origin and reason of a request, with the version from its If-Match.
 func deed(ifMatch, why string) (app.Deed, error) {
 	version, err := match(ifMatch)
-	return app.Deed{Door: policy.DoorAPI, Why: why, Version: version}, err
+	return app.Deed{Source: policy.SourceAPI, Why: why, Version: version}, err
 }
 
 // DestroyCluster implements POST /api/v1/clusters/{id}/destroy.
@@ -158,7 +158,7 @@ func (s *server) reasoned(w http.ResponseWriter, r *http.Request, id ID,
 	if !s.read(w, r, &said, false, maxBody) {
 		return
 	}
-	row, err := ask(r.Context(), principal(r), id, app.Deed{Door: policy.DoorAPI, Why: said.Reason})
+	row, err := ask(r.Context(), principal(r), id, app.Deed{Source: policy.SourceAPI, Why: said.Reason})
 	if err != nil {
 		s.fail(w, r, err)
 		return

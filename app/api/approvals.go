@@ -46,7 +46,7 @@ func (s *server) Approve(w http.ResponseWriter, r *http.Request, id ID) {
 	if !s.read(w, r, &said, true, maxBody) {
 		return
 	}
-	a, err := s.App.Vote(r.Context(), principal(r), id, true, app.Deed{Door: policy.DoorAPI, Why: said.Reason})
+	a, err := s.App.Vote(r.Context(), principal(r), id, true, app.Deed{Source: policy.SourceAPI, Why: said.Reason})
 	s.approval(w, r, http.StatusOK, a, err)
 }
 
@@ -56,7 +56,7 @@ func (s *server) Refuse(w http.ResponseWriter, r *http.Request, id ID) {
 	if !s.read(w, r, &said, false, maxBody) {
 		return
 	}
-	a, err := s.App.Vote(r.Context(), principal(r), id, false, app.Deed{Door: policy.DoorAPI, Why: said.Reason})
+	a, err := s.App.Vote(r.Context(), principal(r), id, false, app.Deed{Source: policy.SourceAPI, Why: said.Reason})
 	s.approval(w, r, http.StatusOK, a, err)
 }
 
@@ -76,7 +76,7 @@ func approval(a app.Approval, name func(string) string) Approval {
 		ExpiresAt: a.ExpiresAt.UTC(), DecidedAt: when(a.DecidedAt), DecidedWhy: a.DecidedWhy, Votes: []Vote{}, MayVote: a.MayVote,
 	}
 	for _, v := range a.Votes {
-		out.Votes = append(out.Votes, Vote{Principal: v.Principal, Name: name(v.Principal), Approves: v.Approves, Reason: v.Reason, Door: v.Door, At: v.At.UTC()})
+		out.Votes = append(out.Votes, Vote{Principal: v.Principal, Name: name(v.Principal), Approves: v.Approves, Reason: v.Reason, Source: v.Source, At: v.At.UTC()})
 	}
 	return out
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 )
 
-// asked makes a cluster whose wish needs approval.
+// asked makes a cluster whose request needs approval.
 func (h *fixture) asked(who oidc.Claims, name string) Accepted {
 	h.Helper()
 	var made Accepted
@@ -54,7 +54,7 @@ func TestWhatNeedsAWordBeginsOnceItIsGiven(t *testing.T) {
 
 	h.does(http.MethodPost, "/api/v1/approvals/"+made.ApprovalID+"/approve", h.as(oidc.Admin), MaybeReason{Reason: "once"}, http.StatusOK, &a)
 	require.Equal(t, ApprovalState("approved"), a.State)
-	require.Equal(t, []any{h.id(oidc.Admin), true, "once", "api"}, []any{a.Votes[0].Principal, a.Votes[0].Approves, a.Votes[0].Reason, a.Votes[0].Door})
+	require.Equal(t, []any{h.id(oidc.Admin), true, "once", "api"}, []any{a.Votes[0].Principal, a.Votes[0].Approves, a.Votes[0].Reason, a.Votes[0].Source})
 	p = h.refused(http.MethodPost, "/api/v1/approvals/"+made.ApprovalID+"/approve", h.as(boss), nil, http.StatusConflict)
 	require.Contains(t, p.Detail, "no longer pending")
 	c = Cluster{}
@@ -88,6 +88,6 @@ func TestOneRefusalEndsItWithAReason(t *testing.T) {
 	require.Equal(t, []any{ApprovalState("refused"), "too big"}, []any{a.State, a.DecidedWhy})
 	var c Cluster
 	h.get("/api/v1/clusters/"+made.ClusterID, &c)
-	require.Equal(t, ClusterWish("absent"), c.Wish)
-	require.Contains(t, c.WishWhy, "too big")
+	require.Equal(t, ClusterDesired("absent"), c.Desired)
+	require.Contains(t, c.DesiredWhy, "too big")
 }

@@ -32,7 +32,7 @@ func (s *server) ListAudit(w http.ResponseWriter, r *http.Request, params ListAu
 
 func auditEvent(l store.AuditLine, name func(string) string) AuditEvent {
 	return AuditEvent{
-		Seq: l.Seq, At: l.At.UTC(), Actor: l.Actor, ActorName: name(l.Actor), Action: l.Action, Door: l.Door, ClusterID: l.Cluster,
+		Seq: l.Seq, At: l.At.UTC(), Actor: l.Actor, ActorName: name(l.Actor), Action: l.Action, Source: l.Source, ClusterID: l.Cluster,
 		Metadata: l.Metadata, Previous: l.Previous, Hash: l.Hash,
 	}
 }

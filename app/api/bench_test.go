@@ -82,7 +82,7 @@ func spread(b *testing.B, took []time.Duration) {
 	b.ReportMetric(at(0.99), "p99-ms")
 }
 
-// BenchmarkCreate asks for clusters over HTTP, fifty callers at once: of twenty teams, and all of one team, whose wishes are
+// BenchmarkCreate asks for clusters over HTTP, fifty callers at once: of twenty teams, and all of one team, whose requests are
 // judged one after the other.
 func BenchmarkCreate(b *testing.B) {
 	for _, c := range []struct {
@@ -142,11 +142,11 @@ func BenchmarkRead(b *testing.B) {
 func crowd(b *testing.B, s *store.Store) {
 	b.Helper()
 	for _, sql := range []string{`
-		INSERT INTO clusters (id, name, platform, version, profile, region, base_domain, owner, team, cost_center, environment, requested_by, door,
-			ttl, hourly_cents, request_tags, effective_tags, spec, installation, repo, pr_number, pr_head, status, phase, why, wish, wish_why, teardown,
+		INSERT INTO clusters (id, name, platform, version, profile, region, base_domain, owner, team, cost_center, environment, requested_by, source,
+			ttl, hourly_cents, request_tags, effective_tags, spec, installation, repo, pr_number, pr_head, status, phase, why, desired, desired_why, teardown,
 			max_tries, wake_at, end_ttl, end_max, created_at, updated_at, destroyed_at)
 		SELECT 'clu_' || lpad(i::text, 8, '0'), 'c' || i, platform, version, profile, region, base_domain, owner, 'team-' || i % 20, cost_center,
-			environment, requested_by, door, ttl, hourly_cents, request_tags, effective_tags, spec, 1, 'acme/r' || i, i, 'abc',
+			environment, requested_by, source, ttl, hourly_cents, request_tags, effective_tags, spec, 1, 'acme/r' || i, i, 'abc',
 			CASE WHEN i % 3 = 0 THEN 'READY' ELSE 'DESTROYED' END, CASE WHEN i % 3 = 0 THEN 'ready' ELSE 'released' END, why,
 			CASE WHEN i % 3 = 0 THEN 'present' ELSE 'absent' END, CASE WHEN i % 3 = 0 THEN '' ELSE 'done' END,
 			CASE WHEN i % 3 = 0 THEN '' ELSE 'DESTROY' END, max_tries, CASE WHEN i % 3 = 0 THEN now() + interval '1 day' END,

@@ -55,7 +55,7 @@ func (s *server) asked(w http.ResponseWriter, r *http.Request) (app.Asked, []byt
 		return app.Asked{}, nil, false
 	}
 	request, wrong := app.ReadCreateRequest(bytes.NewReader(raw))
-	return app.Asked{Request: request, Wrong: wrong, Door: policy.DoorAPI}, raw, true
+	return app.Asked{Request: request, Wrong: wrong, Source: policy.SourceAPI}, raw, true
 }
 
 // keyed answers a request with an invalid Idempotency-Key.

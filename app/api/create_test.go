@@ -38,7 +38,7 @@ func TestTheSpecificationsOwnRequestIsAcceptedAsItStands(t *testing.T) {
 
 	var c ClusterDetail
 	h.does(http.MethodGet, "/api/v1/clusters/team-a-smoke-01", h.as(sam), nil, http.StatusOK, &c)
-	require.Equal(t, []string{"team-a", "team-a", "sandbox", "test", "api"}, []string{c.Owner, c.Team, c.CostCenter, c.Environment, c.Door})
+	require.Equal(t, []string{"team-a", "team-a", "sandbox", "test", "api"}, []string{c.Owner, c.Team, c.CostCenter, c.Environment, c.Source})
 	require.Equal(t, "webform", c.Tags["RequestSource"])
 	row, err := h.store.Cluster(t.Context(), made.ClusterID)
 	require.NoError(t, err)
@@ -197,7 +197,7 @@ func TestAFullQuotaRefusesOrMakesWaitWithItsFigures(t *testing.T) {
 	h.get("/api/v1/quotas", &quotas)
 	require.Equal(t, []Quota{{Name: "team", Scope: "team", Key: "platform", Live: Used{Used: 3, Most: 5}, Creating: Used{Used: 3, Most: 3}}}, quotas.Items)
 
-	waits := h.make(oidc.Requester, "shop-5") // of a profile whose wishes wait
+	waits := h.make(oidc.Requester, "shop-5") // of a profile whose requests wait
 	require.Equal(t, 1, waits.Place)
 	require.Contains(t, waits.Words, "waits for its turn")
 	require.Equal(t, 2, h.make(oidc.Requester, "shop-6").Place)

@@ -212,7 +212,7 @@ func (h *fixture) accept(name, team string) store.Row {
 func (h *fixture) acceptOn(domain, name, team string) store.Row {
 	h.Helper()
 	row := store.Row{
-		Door: string(policy.DoorLabel), CostCenter: "sandbox", Environment: "test", Tags: map[string]string{"Owner": "maya"},
+		Source: string(policy.SourceLabel), CostCenter: "sandbox", Environment: "test", Tags: map[string]string{"Owner": "maya"},
 		PR: &store.PRRef{Installation: 5001, Repo: "acme/" + name, Number: 41, Head: "6dcb09b5b57875f334f61aebed695e2e4193db5e"},
 		Spec: store.Spec{
 			InstallConfig: "apiVersion: v1\nbaseDomain: labs.example.com\n", Zones: []string{"us-east-1a"}, PullSecretRef: "file:/run/pull-secret",
@@ -224,7 +224,7 @@ func (h *fixture) acceptOn(domain, name, team string) store.Row {
 	row.TTL, row.HourlyCents, row.MaxTries = time.Hour, 75, 2
 	judged, err := h.store.Judge(h.Context(), store.Ask{
 		Scope:     store.Scope{Person: row.RequestedBy, Team: row.Team, Repo: row.PR.Repo},
-		Principal: row.RequestedBy, Door: row.Door,
+		Principal: row.RequestedBy, Source: row.Source,
 	}, func(store.Usage) (store.Judgement, error) {
 		return store.Judgement{Accept: &store.Acceptance{Row: row, MaxTTL: 2 * time.Hour, Verdict: []byte(`{"allowed":true}`)}}, nil
 	}, nil)

@@ -43,7 +43,7 @@ func TestTheTrailIsReadExportedAndVerified(t *testing.T) {
 		h.seenBy(oidc.Auditor, "/api/v1/audit?"+query, &page)
 		require.Len(t, page.Items, want, query)
 	}
-	require.Equal(t, "api", rest.Items[0].Door)
+	require.Equal(t, "api", rest.Items[0].Source)
 	h.refused(http.MethodGet, "/api/v1/audit?cluster=shap", h.as(oidc.Auditor), nil, http.StatusNotFound)
 
 	answer, raw := h.ask(http.MethodGet, "/api/v1/audit/export", h.as(oidc.Auditor), nil)

@@ -16,10 +16,10 @@ import (
 func cluster(row store.Row, name func(string) string) Cluster {
 	c := Cluster{
 		ClusterID: row.ID, Name: row.Name, Status: Status(row.Status), Phase: string(row.Phase), Why: row.Why,
-		Wish: ClusterWish(row.Wish), WishWhy: row.WishWhy,
+		Desired: ClusterDesired(row.Desired), DesiredWhy: row.DesiredWhy,
 		Platform: row.Platform, Profile: row.Profile, Version: row.Release, Region: row.Region, BaseDomain: row.BaseDomain,
 		Generation: row.Generation, Owner: row.Owner, Team: row.Team, CostCenter: row.CostCenter, Environment: row.Environment,
-		RequestedBy: row.RequestedBy, RequestedByName: name(row.RequestedBy), Door: row.Door, TTLSeconds: int64(row.TTL / time.Second),
+		RequestedBy: row.RequestedBy, RequestedByName: name(row.RequestedBy), Source: row.Source, TTLSeconds: int64(row.TTL / time.Second),
 		AcceptedAt: row.AcceptedAt.UTC(), DestroyAt: row.DestroyAt.UTC(), EndReason: row.Ends.Reason(), UpdatedAt: row.UpdatedAt.UTC(),
 		ReadyAt: utc(row.ReadyAt), ReleasedAt: utc(row.ReleasedAt), HourlyCents: row.HourlyCents, Meter: meter(row.Meter),
 		APIURL: row.APIURL, ConsoleURL: row.ConsoleURL, JobID: row.JobID,

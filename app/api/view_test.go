@@ -38,7 +38,7 @@ var noon = time.Date(2025, 3, 1, 12, 0, 0, 0, time.FixedZone("CET", 3600))
 
 func full() app.Details {
 	row := store.Row{
-		CostCenter: "sandbox", Environment: "test", Door: string(policy.DoorLabel),
+		CostCenter: "sandbox", Environment: "test", Source: string(policy.SourceLabel),
 		PR:   &store.PRRef{Installation: 5001, Repo: "acme/shop", Number: 41, Head: "6dcb09b5b57875f334f61aebed695e2e4193db5e"},
 		Tags: map[string]string{"Owner": "maya"},
 		Spec: store.Spec{InstallConfig: "frozen", PullSecretRef: "file:/run/pull-secret"},
@@ -48,8 +48,8 @@ func full() app.Details {
 		},
 	}
 	row.ID, row.JobID, row.Name = "clu_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT", "job_01J9ZQ0M7V3N6WZ6M4C8Q2K5RU", "pr41-shop"
-	row.Status, row.Phase, row.Why, row.Wish = lifecycle.Failed, lifecycle.DestroyBlocked, "two things are still there", lifecycle.Absent
-	row.WishWhy, row.Platform, row.Profile, row.Release = "the pull request was closed", "aws", "aws-minimal-test", "4.20.3"
+	row.Status, row.Phase, row.Why, row.Desired = lifecycle.Failed, lifecycle.DestroyBlocked, "two things are still there", lifecycle.Absent
+	row.DesiredWhy, row.Platform, row.Profile, row.Release = "the pull request was closed", "aws", "aws-minimal-test", "4.20.3"
 	row.Region, row.BaseDomain, row.Generation, row.Owner, row.Team = "us-east-1", "labs.example.com", 2, "maya", "platform"
 	row.RequestedBy, row.TTL, row.HourlyCents = "github:will", 24*time.Hour, 75
 	row.AcceptedAt, row.DestroyAt, row.UpdatedAt, row.ReadyAt = noon, noon.Add(2*time.Hour), noon.Add(3*time.Hour), noon.Add(time.Hour)
@@ -91,7 +91,7 @@ func TestTheDocumentsOfTheAPI(t *testing.T) {
 	golden(t, "cluster.json", body)
 
 	bare := store.Row{}
-	bare.ID, bare.Status, bare.Phase, bare.Wish, bare.AcceptedAt = "clu_1", lifecycle.Pending, lifecycle.Queued, lifecycle.Present, noon
+	bare.ID, bare.Status, bare.Phase, bare.Desired, bare.AcceptedAt = "clu_1", lifecycle.Pending, lifecycle.Queued, lifecycle.Present, noon
 	bare.Ends.Max = noon.Add(time.Hour)
 	golden(t, "clusters.json", ClusterPage{Items: []Cluster{cluster(bare, profiles.UnlinkedName)}, NextCursor: "clu_1"})
 	golden(t, "job.json", JobDetail{Job: job(full().Job), Log: []string{"level=info msg=\"Destroying\""}})

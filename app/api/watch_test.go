@@ -123,7 +123,7 @@ func TestWhoWatchesSeesWhatIsThereAndThenEachChange(t *testing.T) {
 	h.does(http.MethodPost, "/api/v1/clusters/other/extend", h.as(oidc.Requester), Extend{Hours: 1}, http.StatusOK, nil)
 	require.Equal(t, other.ClusterID, all.until(func(c Cluster) bool { return c.TTLSeconds > 0 }).ClusterID)
 	h.does(http.MethodPost, "/api/v1/clusters/shop/destroy", h.as(oidc.Requester), nil, http.StatusAccepted, nil)
-	one.until(func(c Cluster) bool { return c.Wish == "absent" })
+	one.until(func(c Cluster) bool { return c.Desired == "absent" })
 	h.step(made.ClusterID)
 	one.until(func(c Cluster) bool { return c.Status == "DESTROYED" })
 	all.until(func(c Cluster) bool { return c.Status == "DESTROYED" })

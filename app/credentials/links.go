@@ -150,7 +150,7 @@ func (d *Service) Redeem(ctx context.Context, p policy.Principal, handle string,
 	if err != nil {
 		return Redeemed{}, err
 	}
-	used, err := d.store.UseLink(ctx, handle, who, string(deed.Door))
+	used, err := d.store.UseLink(ctx, handle, who, string(deed.Source))
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return Redeemed{}, noLink()
@@ -212,7 +212,7 @@ func (d *Service) Unlink(ctx context.Context, p policy.Principal, account string
 }
 
 // SignedIn updates the principal's linked accounts from its sign-in, so that whoever left a team loses its rights everywhere.
-func (d *Service) SignedIn(ctx context.Context, p policy.Principal, door policy.Door) error {
+func (d *Service) SignedIn(ctx context.Context, p policy.Principal, door policy.Source) error {
 	who, err := owner(p)
 	if err != nil {
 		return err

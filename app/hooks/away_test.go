@@ -39,7 +39,7 @@ func TestADestroyEndsItsClusterBehindACommentThatWaitsForGitHub(t *testing.T) {
 	var snooze *rivertype.JobSnoozeError
 	require.ErrorAs(t, i.worker.Work(t.Context(), last), &snooze, "both comments get their answers later")
 	require.Equal(t, []string{"d0"}, i.done())
-	require.Equal(t, lifecycle.Absent, i.only().Wish)
+	require.Equal(t, lifecycle.Absent, i.only().Desired)
 
 	i.github.say(nil)
 	require.NoError(t, i.untilDone(t.Context(), last))
@@ -73,8 +73,8 @@ func TestWhatEndsClustersAsksGitHubWithTheLastOfTheLimit(t *testing.T) {
 	require.NoError(t, err)
 	l.arrive()
 	require.NoError(t, l.work(l.undone()[1]))
-	require.Equal(t, lifecycle.Absent, l.clusters(number)[0].Wish)
-	require.NotContains(t, l.clusters(number)[0].WishWhy, "gave no answer")
+	require.Equal(t, lifecycle.Absent, l.clusters(number)[0].Desired)
+	require.NotContains(t, l.clusters(number)[0].DesiredWhy, "gave no answer")
 	require.Empty(t, l.clusters(other))
 }
 

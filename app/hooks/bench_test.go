@@ -35,7 +35,7 @@ func durable(b *testing.B) *store.Store {
 	return open(b, url)
 }
 
-// doorFor is a door on the loopback, and its client.
+// doorFor is an entry point on the loopback, and its client.
 func doorFor(b *testing.B, s *store.Store, conns int) *httptest.Server {
 	handler, err := New(Config{Store: s, GitHubSecret: secret.New(testSecret), GitHubNext: secret.New("next"), App: github.AppID,
 		Repositories: []app.Repository{{Match: "acme/*"}}})
@@ -173,7 +173,7 @@ func BenchmarkWebhook(b *testing.B) {
 		door := doorFor(b, s, senders)
 		run, signed := time.Now().UnixNano(), signature([]byte(testSecret), body)
 		concurrently(b, func(ctx context.Context, i int64) error {
-			r, err := hook(ctx, door, "pull_request", fmt.Sprintf("door-%d-%d", run, i), signed, body)
+			r, err := hook(ctx, door, "pull_request", fmt.Sprintf("source-%d-%d", run, i), signed, body)
 			if err != nil {
 				return err
 			}

@@ -59,7 +59,7 @@ func TestWhatIsToldOfARepositoryEndsNothingByItself(t *testing.T) {
 				l.label(l.open(), "ocp/"+first)
 			}
 			l.settle()
-			require.Len(t, l.query(`SELECT id FROM clusters WHERE wish = 'present'`), 3)
+			require.Len(t, l.query(`SELECT id FROM clusters WHERE desired = 'present'`), 3)
 			for what, e := range inBulk(t) {
 				e.Sender = "maya"
 				body, err := github.Payload(e)

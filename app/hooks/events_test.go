@@ -14,7 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/secret"
 )
 
-// answered posts an event and returns what the door said.
+// answered posts an event and returns what the entry point said.
 func (f *front) answered(delivery string, e github.Event, change ...func(map[string]any)) map[string]any {
 	f.Helper()
 	raw, err := github.Payload(e)

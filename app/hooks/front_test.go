@@ -210,7 +210,7 @@ func (l *life) check(pr pulled) {
 			continue
 		}
 		require.Equal(t, !is.Open || is.Draft, !row.Ends.PRClosed.IsZero(), said(row.Name+" ends with its pull request, and with nothing else"))
-		byLabel := row.Door == string(policy.DoorLabel)
+		byLabel := row.Source == string(policy.SourceLabel)
 		require.Equal(t, byLabel && !labelled, !row.Ends.LabelRemoved.IsZero(), said(row.Name+" ends with its label, and with nothing else"))
 		require.False(t, row.Ends.TTL.After(row.Ends.Max), said("nothing passes the maximum"))
 		if is.Open {
@@ -231,7 +231,7 @@ func (l *life) check(pr pulled) {
 func (l *life) clear(pulls []*pulled) {
 	for _, pr := range pulls {
 		for _, row := range l.clusters(pr.number) {
-			if row.Wish == lifecycle.Present {
+			if row.Desired == lifecycle.Present {
 				_, err := l.store.Destroy(l.Context(), row.ID, store.Deed{Actor: "test", Why: "the life is over"})
 				require.NoError(l, err)
 			}
@@ -271,7 +271,7 @@ func TestWhatIsAskedForWhileTheOldOneGoesIsANewGeneration(t *testing.T) {
 	l.settle()
 	rows := l.clusters(number)
 	require.Len(t, rows, 2)
-	require.Equal(t, lifecycle.Absent, rows[0].Wish)
+	require.Equal(t, lifecycle.Absent, rows[0].Desired)
 	require.Equal(t, 2, l.one(number, first).Generation)
 	require.NotEqual(t, rows[0].Name, rows[1].Name, "it waits for no teardown")
 }

@@ -101,7 +101,7 @@ func (w *writers) Repository(_ context.Context, _ int64, repo string) (app.Repos
 	return app.RepositoryState{Installation: 5001, ID: github.RepoID, Name: repo}, w.failing()
 }
 
-// inbox is the door with the worker behind it.
+// inbox is the entry point with the worker behind it.
 type inbox struct {
 	*front
 	worker *InboxWorker

@@ -45,7 +45,7 @@ type tester interface {
 	Context() context.Context
 }
 
-// life is the front door whole: the stand-in GitHub, the door it sends webhooks to, the inbox, the sweep and the reading of
+// life is the front entry point whole: the stand-in GitHub, the entry point it sends webhooks to, the inbox, the sweep and the reading of
 // deliveries. What River would run, tests run when they like.
 type life struct {
 	tester
@@ -224,7 +224,7 @@ func (l *life) wanted(number int, profile string) (store.Row, bool) {
 	l.Helper()
 	var found []store.Row
 	for _, row := range l.clusters(number) {
-		if row.Profile == profile && row.Wish == lifecycle.Present {
+		if row.Profile == profile && row.Desired == lifecycle.Present {
 			found = append(found, row)
 		}
 	}

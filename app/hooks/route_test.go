@@ -212,7 +212,7 @@ func TestAButtonOfTheCheckDoesWhatItSays(t *testing.T) {
 	require.Len(t, l.clusters(number), 1, "what goes well is not tried again")
 	press("check_run", "requested_action", chatops.ActionDestroy)
 	rows := l.clusters(number)
-	require.Equal(t, lifecycle.Absent, rows[0].Wish)
+	require.Equal(t, lifecycle.Absent, rows[0].Desired)
 	press("check_suite", "rerequested", "")
 	require.Equal(t, 2, l.one(number, first).Generation)
 }

@@ -28,7 +28,7 @@ func TestAPushRefreshesTheAddonsOfAReadyClusterOncePerHead(t *testing.T) {
 	require.Contains(t, h.pushed("b"), "its add-ons are applied again: bbbbbbb was pushed, and the repository's file says refresh (job job_")
 	h.pushed("b")
 	row := h.Only()
-	require.Equal(t, []any{1, 0, lifecycle.Ready, lifecycle.Present}, []any{row.AddonsWanted, row.AddonsDone, row.Status, row.Wish})
+	require.Equal(t, []any{1, 0, lifecycle.Ready, lifecycle.Present}, []any{row.AddonsWanted, row.AddonsDone, row.Status, row.Desired})
 	h.pushed("c")
 	require.Equal(t, 2, h.Only().AddonsWanted)
 	require.Equal(t, []string{"github:maya bbbbbbb was pushed, and the repository's file says refresh"},

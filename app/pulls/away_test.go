@@ -38,8 +38,8 @@ func TestDestroySetsTheEndWhileGitHubIsAwayByThePermissionSeenInTheLastHour(t *t
 		require.ErrorIs(t, err, errDown, "its answer waits for GitHub")
 	}
 	row := h.Only()
-	require.Equal(t, lifecycle.Absent, row.Wish)
-	require.Contains(t, row.WishWhy, "GitHub gave no answer, and their permission maintain was seen at")
+	require.Equal(t, lifecycle.Absent, row.Desired)
+	require.Contains(t, row.DesiredWhy, "GitHub gave no answer, and their permission maintain was seen at")
 
 	h.GitHub.Down.Store(false)
 	note, err := h.Service.Comment(t.Context(), destroy)
@@ -79,7 +79,7 @@ func TestNothingIsDestroyedByAPermissionThatIsNotRemembered(t *testing.T) {
 			_, err := h.Service.Comment(t.Context(), given.event)
 			require.ErrorIs(t, err, errDown)
 			require.Equal(t, before.Ends, h.Only().Ends)
-			require.Equal(t, lifecycle.Present, h.Only().Wish)
+			require.Equal(t, lifecycle.Present, h.Only().Desired)
 		})
 	}
 }
@@ -97,7 +97,7 @@ func TestThePermissionThatGitHubReportedLastReplacesTheOneBefore(t *testing.T) {
 	h.GitHub.Down.Store(true)
 	_, err := h.Service.Comment(t.Context(), typed("maya", 7, "/ocp destroy"))
 	require.ErrorIs(t, err, errDown)
-	require.Equal(t, lifecycle.Present, h.Only().Wish)
+	require.Equal(t, lifecycle.Present, h.Only().Desired)
 }
 
 func TestTheDestroyButtonSetsTheEndWhileGitHubIsAway(t *testing.T) {
@@ -106,15 +106,15 @@ func TestTheDestroyButtonSetsTheEndWhileGitHubIsAway(t *testing.T) {
 	click := pulls.CheckEvent{Installation: 5001, Repo: repo, Cluster: h.Only().ID, Identifier: chatops.ActionDestroy, Actor: "maya", ActorID: 7, Cause: "d1"}
 	_, err := h.Service.CheckAction(t.Context(), click)
 	require.ErrorIs(t, err, errDown)
-	require.Equal(t, lifecycle.Absent, h.Only().Wish)
+	require.Equal(t, lifecycle.Absent, h.Only().Desired)
 }
 
 func TestACommentThatIsHeldUpEndsItsClusterAtOnce(t *testing.T) {
 	h := newFixture(t)
 	h.Labeled("will", label)
 	require.NoError(t, h.Service.EndEarly(t.Context(), typed("zoe", 3, "/ocp destroy")))
-	require.Equal(t, lifecycle.Present, h.Only().Wish, "GitHub answers, and they may not")
+	require.Equal(t, lifecycle.Present, h.Only().Desired, "GitHub answers, and they may not")
 	require.NoError(t, h.Service.EndEarly(t.Context(), typed("maya", 7, "/ocp destroy")))
-	require.Equal(t, lifecycle.Absent, h.Only().Wish)
-	require.NotContains(t, h.Only().WishWhy, "gave no answer")
+	require.Equal(t, lifecycle.Absent, h.Only().Desired)
+	require.NotContains(t, h.Only().DesiredWhy, "gave no answer")
 }

@@ -64,7 +64,7 @@ func (d *Service) CheckAction(ctx context.Context, e CheckEvent) (note string, e
 		return "", err
 	}
 	c := command{event: event, pr: pr, cause: "click:" + e.Cause, by: "with the " + e.Identifier + " button of its check", Command: click}
-	if c.request, err = d.request(ctx, policy.DoorComment, pr, actor{e.Actor, e.ActorID}); err != nil {
+	if c.request, err = d.request(ctx, policy.SourceComment, pr, actor{e.Actor, e.ActorID}); err != nil {
 		if click.Verb == chatops.VerbDestroy && unanswered(err) {
 			err = errors.Join(err, d.endByMemory(ctx, c, row))
 		}

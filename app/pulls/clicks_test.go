@@ -36,7 +36,7 @@ func TestTheButtonsOfACheck(t *testing.T) {
 	require.Contains(t, h.LastReply(), "nothing to retry")
 	require.Contains(t, h.click("d4", "will", "explode", row), "no button")
 	h.click("d5", "will", chatops.ActionDestroy, row)
-	require.Equal(t, "@will asked for it with the destroy button of its check", h.Only().WishWhy)
+	require.Equal(t, "@will asked for it with the destroy button of its check", h.Only().DesiredWhy)
 	told := h.Replies()
 	h.click("d6", "maya", chatops.ActionRetry, row)
 	h.click("d6", "maya", chatops.ActionRetry, row)
@@ -46,7 +46,7 @@ func TestTheButtonsOfACheck(t *testing.T) {
 		h.click(fmt.Sprintf("late-%d", i), "will", button, row)
 		require.Contains(t, h.LastReply(), "took its place")
 	}
-	require.Equal(t, lifecycle.Present, h.Clusters()[1].Wish)
+	require.Equal(t, lifecycle.Present, h.Clusters()[1].Desired)
 	require.Empty(t, h.Query(`SELECT id FROM effects WHERE target = 0 AND kind = 'react'`))
 	require.Empty(t, h.Query(`SELECT thread FROM replies WHERE thread <> '' AND cause NOT LIKE 'comment:%'`), "a click is no line of a comment: its answer stands alone")
 
@@ -78,11 +78,11 @@ func TestARepositoryDispatchIsTakenAsItIsSent(t *testing.T) {
 	require.Empty(t, h.Replies(), "a workflow that asks at every push is no news")
 
 	h.dispatch("d3", "rita", "delete_ephemeral_cluster", `{"cluster_name":"pr-shop-41","pr_number":"41","repository":"shop"}`)
-	require.Equal(t, lifecycle.Present, h.Only().Wish)
+	require.Equal(t, lifecycle.Present, h.Only().Desired)
 	require.Contains(t, h.LastReply(), "write is needed")
 	h.Sync(h.Event("closed", "will", false))
 	h.dispatch("d4", "will", "delete_ephemeral_cluster", `{"cluster_name":"pr-shop-41","pr_number":"41","repository":"shop"}`)
-	require.Equal(t, "@will asked for it by repository_dispatch from acme/ci", h.Only().WishWhy)
+	require.Equal(t, "@will asked for it by repository_dispatch from acme/ci", h.Only().DesiredWhy)
 }
 
 func TestADispatchTakesDownWhatADispatchCreates(t *testing.T) {
@@ -93,7 +93,7 @@ func TestADispatchTakesDownWhatADispatchCreates(t *testing.T) {
 	h.dispatch("d1", "will", "create_ephemeral_cluster", `{"pr_number":41,"repository":"acme/shop"}`)
 	require.Equal(t, "aws-standard", h.Clusters()[1].Profile)
 	h.dispatch("d2", "will", "delete_ephemeral_cluster", `{"cluster_name":"pr-shop-41","pr_number":41,"repository":"acme/shop"}`)
-	require.Equal(t, []string{"present", "absent"}, h.Query(`SELECT wish FROM clusters ORDER BY created_at`), "and leaves the label's alone")
+	require.Equal(t, []string{"present", "absent"}, h.Query(`SELECT desired FROM clusters ORDER BY created_at`), "and leaves the label's alone")
 }
 
 func TestADispatchThatNamesWhatIsNotTheirsTellsNothing(t *testing.T) {

@@ -33,7 +33,7 @@ func (d *Service) kubeconfigByComment(ctx context.Context, c command) (reply, no
 	if err != nil {
 		return "", "", err
 	}
-	p, linked, err := d.person(ctx, actor{c.event.Author, c.event.AuthorID}, policy.DoorComment)
+	p, linked, err := d.person(ctx, actor{c.event.Author, c.event.AuthorID}, policy.SourceComment)
 	if err != nil {
 		return "", "", err
 	}
@@ -146,7 +146,7 @@ func (d *Service) retryByComment(ctx context.Context, c command) (reply, note st
 }
 
 // lively reports whether a cluster exists or is on its way.
-func lively(row store.Row) bool { return row.Wish == lifecycle.Present }
+func lively(row store.Row) bool { return row.Desired == lifecycle.Present }
 
 func well(c command, row store.Row) error {
 	return app.Fail(app.Conflict, "@%s, there is nothing to retry: `/ocp status %s` shows the state of `%s`. To replace it, use `/ocp destroy %s` and then `/ocp create %s`.",

@@ -93,7 +93,7 @@ func (d *Service) destroy(ctx context.Context, c command, row store.Row) (reply,
 	}
 	_, _, err = d.core.Destroy(ctx, c.request.Principal, row.ID, c.once(why, func(out store.Outcome) string {
 		if out.Already {
-			return fmt.Sprintf("@%s, `%s` is already being destroyed: %s. Its comment says when nothing is left.", c.event.Author, row.Name, chatops.Code(row.WishWhy))
+			return fmt.Sprintf("@%s, `%s` is already being destroyed: %s. Its comment says when nothing is left.", c.event.Author, row.Name, chatops.Code(row.DesiredWhy))
 		}
 		return fmt.Sprintf("@%s, `%s` is being destroyed (job `%s`). Its comment says when nothing is left.", c.event.Author, row.Name, out.Job)
 	}))
@@ -102,7 +102,7 @@ func (d *Service) destroy(ctx context.Context, c command, row store.Row) (reply,
 		return "", "", err
 	case app.IsGone(row):
 		return fmt.Sprintf("@%s, %s", c.event.Author, goneSince(row)), "gone already", nil
-	case row.Wish != lifecycle.Present:
+	case row.Desired != lifecycle.Present:
 		return "", "already going", nil
 	}
 	return "", "destroying " + row.Name, nil
@@ -118,7 +118,7 @@ func (c command) once(why string, reply func(store.Outcome) string) app.Deed {
 
 // deed returns the deed of a command.
 func (c command) deed(why string) app.Deed {
-	return app.Deed{Door: policy.DoorComment, Why: why, Repository: &c.request}
+	return app.Deed{Source: policy.SourceComment, Why: why, Repository: &c.request}
 }
 
 // how returns as text how the command was given.
@@ -207,7 +207,7 @@ func (d *Service) none(c command) error {
 		c.event.Author, chatops.Code(c.Profile), hint)
 }
 
-func going(r store.Row) bool { return r.Wish != lifecycle.Present }
+func going(r store.Row) bool { return r.Desired != lifecycle.Present }
 
 func count(n int) string {
 	if n == 1 {

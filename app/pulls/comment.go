@@ -53,7 +53,7 @@ func (d *Service) Comment(ctx context.Context, e CommentEvent) (note string, err
 	if err != nil {
 		return "", d.endUnanswered(ctx, e, err)
 	}
-	request, err := d.request(ctx, policy.DoorComment, pr, actor{e.Author, e.AuthorID})
+	request, err := d.request(ctx, policy.SourceComment, pr, actor{e.Author, e.AuthorID})
 	if err != nil {
 		return "", d.endUnanswered(ctx, e, err)
 	}
@@ -266,7 +266,7 @@ func (d *Service) createOnce(ctx context.Context, c command, w app.ClusterReques
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return "", "", fmt.Errorf("look for the cluster of %s: %w", profile, err)
 	}
-	if newest.ID != "" && newest.Wish == lifecycle.Present {
+	if newest.ID != "" && newest.Desired == lifecycle.Present {
 		if verdict := policy.Authorize(c.request, c.Verb.Act(), nil); !verdict.Allowed { // a create must not reveal the state of a cluster that the author may not see
 			return "", "", declined{chatops.Refusal(c.event.Author, verdict), refusedNote(string(c.Verb), verdict)}
 		}

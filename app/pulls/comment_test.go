@@ -16,7 +16,7 @@ func TestACommentCreatesExtendsAndDestroys(t *testing.T) {
 	h := opened(t)
 	h.Comment(1, "will", "please\n\n/ocp create aws-standard --name demo --ttl 2h --region us-east-2")
 	row := h.Only()
-	require.Equal(t, string(policy.DoorComment), row.Door)
+	require.Equal(t, string(policy.SourceComment), row.Source)
 	require.Equal(t, "demo", row.Name)
 	require.Equal(t, 2*time.Hour, row.TTL)
 	require.Equal(t, "us-east-2", row.Region)
@@ -28,7 +28,7 @@ func TestACommentCreatesExtendsAndDestroys(t *testing.T) {
 	require.Contains(t, h.Replies()[0], "now ends")
 
 	h.Comment(3, "will", "/ocp destroy")
-	require.Equal(t, lifecycle.Absent, h.Only().Wish)
+	require.Equal(t, lifecycle.Absent, h.Only().Desired)
 	require.Contains(t, h.Replies()[1], "being destroyed")
 
 	h.Comment(4, "will", "/ocp destroy")
@@ -68,7 +68,7 @@ func TestACommentReadAgainDestroysNothingMadeSince(t *testing.T) {
 	h.Comment(2, "will", both) // the process died before it wrote down that the comment was worked
 	rows := h.Clusters()
 	require.Len(t, rows, 2)
-	require.Equal(t, []lifecycle.Wish{lifecycle.Absent, lifecycle.Present}, []lifecycle.Wish{rows[0].Wish, rows[1].Wish})
+	require.Equal(t, []lifecycle.Desired{lifecycle.Absent, lifecycle.Present}, []lifecycle.Desired{rows[0].Desired, rows[1].Desired})
 	require.Len(t, h.Replies(), 1)
 }
 
@@ -118,7 +118,7 @@ func TestOnlyWhoMayWriteIsObeyed(t *testing.T) {
 		h.Comment(int64(10+i), "rita", body)
 	}
 	row := h.Only()
-	require.Equal(t, lifecycle.Present, row.Wish)
+	require.Equal(t, lifecycle.Present, row.Desired)
 	require.Len(t, h.Replies(), 3)
 	for _, reply := range h.Replies() {
 		require.Contains(t, reply, "write")
@@ -168,7 +168,7 @@ func TestAMistypedProfileGetsDidYouMean(t *testing.T) {
 	h.Comment(2, "will", "/ocp create")
 	h.Comment(3, "will", "/ocp destroy aws-minimal-tset")
 	require.Contains(t, h.Replies()[1], "Did you mean `aws-minimal-test`")
-	require.Equal(t, lifecycle.Present, h.Only().Wish)
+	require.Equal(t, lifecycle.Present, h.Only().Desired)
 }
 
 func TestWhichOfTwoClustersIsAsked(t *testing.T) {
@@ -183,7 +183,7 @@ func TestWhichOfTwoClustersIsAsked(t *testing.T) {
 	require.Contains(t, h.Replies()[2], "`/ocp hold aws-standard`", "but nothing that would end the quote")
 	h.Comment(3, "will", "/ocp destroy aws-standard")
 	for _, row := range h.Clusters() {
-		require.Equal(t, row.Profile == "aws-standard", row.Wish == lifecycle.Absent, row.Profile)
+		require.Equal(t, row.Profile == "aws-standard", row.Desired == lifecycle.Absent, row.Profile)
 	}
 }
 
@@ -203,7 +203,7 @@ func TestAClosedPullRequestGetsNoNewClusterButMayDestroy(t *testing.T) {
 	h.Comment(2, "will", "/ocp create aws-standard")
 	require.Contains(t, h.Replies()[0], "closed")
 	h.Comment(3, "will", "/ocp destroy")
-	require.Equal(t, lifecycle.Absent, h.Only().Wish)
+	require.Equal(t, lifecycle.Absent, h.Only().Desired)
 }
 
 func TestATakenNameIsAConflictInWords(t *testing.T) {

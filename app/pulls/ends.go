@@ -22,7 +22,7 @@ func (d *Service) live(ctx context.Context, repo string, number int) ([]store.Ro
 	if err != nil {
 		return nil, fmt.Errorf("list clusters of %s#%d: %w", repo, number, err)
 	}
-	return slices.DeleteFunc(rows, func(r store.Row) bool { return r.Wish != lifecycle.Present }), nil
+	return slices.DeleteFunc(rows, func(r store.Row) bool { return r.Desired != lifecycle.Present }), nil
 }
 
 // syncEnds sets or lifts the reversible ends of one cluster.
@@ -73,7 +73,7 @@ func (d *Service) blind(ctx context.Context, repo string) (bool, error) {
 func (d *Service) unlabeled(ctx context.Context, row store.Row, e PullRequestEvent) (bool, error) {
 	label := chatops.LabelPrefix + row.Profile
 	switch {
-	case row.Door != string(policy.DoorLabel) || slices.Contains(e.PR.Labels, label):
+	case row.Source != string(policy.SourceLabel) || slices.Contains(e.PR.Labels, label):
 		return false, nil
 	case e.Action == ActionUnlabeled && e.Label == label:
 		return !e.own, nil

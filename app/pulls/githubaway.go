@@ -90,7 +90,7 @@ func (d *Service) EndEarly(ctx context.Context, e CommentEvent) error {
 // endByMemory sets the end of a cluster if the person may destroy it: by GitHub's answer, or by the one of the last hour if
 // GitHub gives none. It does nothing if they may not, or if no answer is stored.
 func (d *Service) endByMemory(ctx context.Context, c command, row store.Row) error {
-	if row.Wish != lifecycle.Present {
+	if row.Desired != lifecycle.Present {
 		return nil
 	}
 	by := actor{c.event.Author, c.event.AuthorID}
@@ -109,7 +109,7 @@ func (d *Service) endByMemory(ctx context.Context, c command, row store.Row) err
 	if err != nil {
 		return err
 	}
-	if c.request, err = d.requestOf(ctx, policy.DoorComment, c.pr, by, said); err != nil {
+	if c.request, err = d.requestOf(ctx, policy.SourceComment, c.pr, by, said); err != nil {
 		return err
 	}
 	_, _, err = d.core.Destroy(ctx, c.request.Principal, row.ID, c.deed(why))

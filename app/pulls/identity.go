@@ -20,7 +20,7 @@ type actor struct {
 func (a actor) number() string { return strconv.FormatInt(a.id, 10) }
 
 // onGitHub returns the principal who acts on a pull request: a login with what GitHub says about it.
-func (d *Service) onGitHub(ctx context.Context, by actor, door policy.Door, said store.SeenPermission, pr store.PullRequest, team string) (policy.Principal, error) {
+func (d *Service) onGitHub(ctx context.Context, by actor, door policy.Source, said store.SeenPermission, pr store.PullRequest, team string) (policy.Principal, error) {
 	values := map[string][]string{"login": {by.login}, "permission": {said.Permission}, "repository": {pr.Repo}}
 	if team != "" {
 		values["owner"] = []string{team}
@@ -33,7 +33,7 @@ func (d *Service) onGitHub(ctx context.Context, by actor, door policy.Door, said
 
 // person returns the owner who linked the account, with their current roles; ok is false if nobody did, or if their last sign-in
 // is too old.
-func (d *Service) person(ctx context.Context, by actor, door policy.Door) (p policy.Principal, ok bool, err error) {
+func (d *Service) person(ctx context.Context, by actor, door policy.Source) (p policy.Principal, ok bool, err error) {
 	proof, err := d.core.LinkedPerson(ctx, policy.Principal{ID: principalID(by.login), Name: by.login}, by.number(), door)
 	if err != nil || proof.Subject == "" {
 		return p, false, err
@@ -48,7 +48,7 @@ func (d *Service) person(ctx context.Context, by actor, door policy.Door) (p pol
 // linkByComment replies with a link that links the author's account to whoever signs in there. Others who read the comment gain
 // nothing.
 func (d *Service) linkByComment(ctx context.Context, c command) (reply, note string, err error) {
-	deed := store.Deed{Actor: principalID(c.event.Author), Door: string(policy.DoorComment), Why: c.Line}
+	deed := store.Deed{Actor: principalID(c.event.Author), Source: string(policy.SourceComment), Why: c.Line}
 	link, err := d.credentials.AccountLink(ctx, principalID(c.event.Author), actor{c.event.Author, c.event.AuthorID}.number(), deed)
 	if err != nil {
 		return "", "", err

@@ -29,7 +29,7 @@ func (d *Service) keep(ctx context.Context, e PullRequestEvent) ([]string, error
 	if e.late && slices.ContainsFunc(live, kept) {
 		return nil, nil
 	}
-	request, err := d.request(ctx, policy.DoorLabel, e.PR, actor{e.Actor, e.ActorID})
+	request, err := d.request(ctx, policy.SourceLabel, e.PR, actor{e.Actor, e.ActorID})
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (d *Service) keepOne(ctx context.Context, pr store.PullRequest, r policy.Re
 	if err != nil {
 		return "", err
 	}
-	change, err := d.core.Hold(ctx, r.Principal, row.ID, app.Span{Until: until}, app.Deed{Door: policy.DoorLabel, Why: keptWhy, Repository: &r})
+	change, err := d.core.Hold(ctx, r.Principal, row.ID, app.Span{Until: until}, app.Deed{Source: policy.SourceLabel, Why: keptWhy, Repository: &r})
 	return row.Name + " is kept: " + change.Words, err
 }
 
@@ -118,7 +118,7 @@ func (d *Service) unkeep(ctx context.Context, e PullRequestEvent, live []store.R
 			continue
 		}
 		why := seenBySomebody("the label "+chatops.KeepLabel+" was taken off", e.Why)
-		_, err := d.store.Hold(ctx, row.ID, time.Time{}, store.Deed{Actor: whose(e.Actor), Door: string(policy.DoorLabel), Why: why})
+		_, err := d.store.Hold(ctx, row.ID, time.Time{}, store.Deed{Actor: whose(e.Actor), Source: string(policy.SourceLabel), Why: why})
 		if err != nil && !errors.Is(err, store.ErrConflict) {
 			return nil, fmt.Errorf("let go of %s: %w", row.ID, err)
 		}

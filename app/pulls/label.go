@@ -42,13 +42,13 @@ func (d *Service) syncLabel(ctx context.Context, e PullRequestEvent, label strin
 	case strings.HasPrefix(label, chatops.TTLLabelPrefix):
 		return d.lengthen(ctx, e, label)
 	case profile:
-		return d.wishByLabel(ctx, e, label, name)
+		return d.createByLabel(ctx, e, label, name)
 	}
 	return nil, nil
 }
 
 // wishByLabel ensures the cluster that a label asks for, only on behalf of whoever added the label.
-func (d *Service) wishByLabel(ctx context.Context, e PullRequestEvent, label, name string) ([]string, error) {
+func (d *Service) createByLabel(ctx context.Context, e PullRequestEvent, label, name string) ([]string, error) {
 	profile, known := d.catalogue().Get(name)
 	if !known {
 		return d.wrongLabel(ctx, e, label, "no profile is called "+name, chatops.UnknownLabel(label, d.core.ProfileNames()))
@@ -58,8 +58,8 @@ func (d *Service) wishByLabel(ctx context.Context, e PullRequestEvent, label, na
 		return nil, fmt.Errorf("look for the cluster of %s: %w", label, err)
 	}
 	switch {
-	case newest.ID != "" && newest.Wish == lifecycle.Present:
-		if newest.Door == string(policy.DoorLabel) {
+	case newest.ID != "" && newest.Desired == lifecycle.Present:
+		if newest.Source == string(policy.SourceLabel) {
 			return nil, d.keepMade(ctx, e, label, newest)
 		}
 		return nil, d.store.ShowByLabel(ctx, newest.ID) // the label must not outlast the cluster
@@ -71,7 +71,7 @@ func (d *Service) wishByLabel(ctx context.Context, e PullRequestEvent, label, na
 	case !asked && !deed(e, label):
 		return d.unasked(ctx, e, label)
 	case e.late:
-		refused, err := d.store.Refused(ctx, string(policy.DoorLabel), e.PR.Repo, e.PR.Number, profile.Name, e.as.UpdatedAt)
+		refused, err := d.store.Refused(ctx, string(policy.SourceLabel), e.PR.Repo, e.PR.Number, profile.Name, e.as.UpdatedAt)
 		if err != nil || refused { // the person whose label is there now was answered
 			return nil, err
 		}
@@ -89,7 +89,7 @@ func (d *Service) wrongLabel(ctx context.Context, e PullRequestEvent, label, not
 	if !deed(e, label) {
 		return nil, nil
 	}
-	request, err := d.request(ctx, policy.DoorLabel, e.PR, actor{e.Actor, e.ActorID})
+	request, err := d.request(ctx, policy.SourceLabel, e.PR, actor{e.Actor, e.ActorID})
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func (d *Service) createForLabel(ctx context.Context, e PullRequestEvent, label,
 		return "", nil // it was removed before anything started
 	}
 	key := e.key(pr, profile)
-	request, err := d.request(ctx, policy.DoorLabel, pr, actor{e.Actor, e.ActorID})
+	request, err := d.request(ctx, policy.SourceLabel, pr, actor{e.Actor, e.ActorID})
 	if err != nil {
 		return "", err
 	}
@@ -195,7 +195,7 @@ func (d *Service) keepMade(ctx context.Context, e PullRequestEvent, label string
 	if err != nil || made != row.ID {
 		return err
 	}
-	request, err := d.request(ctx, policy.DoorLabel, e.PR, actor{e.Actor, e.ActorID})
+	request, err := d.request(ctx, policy.SourceLabel, e.PR, actor{e.Actor, e.ActorID})
 	if err != nil {
 		return err
 	}
@@ -205,7 +205,7 @@ func (d *Service) keepMade(ctx context.Context, e PullRequestEvent, label string
 // labelledAgain puts back a label that we removed while somebody requested a live cluster by it.
 func (d *Service) labelledAgain(ctx context.Context, e PullRequestEvent, live []store.Row) ([]string, error) {
 	stands := slices.IndexFunc(live, func(r store.Row) bool {
-		return r.Door == string(policy.DoorLabel) && e.Label == chatops.LabelPrefix+r.Profile
+		return r.Source == string(policy.SourceLabel) && e.Label == chatops.LabelPrefix+r.Profile
 	})
 	if !e.own || e.Action != ActionUnlabeled || stands < 0 || slices.Contains(e.PR.Labels, e.Label) {
 		return nil, nil
@@ -226,7 +226,7 @@ func unlabel(pr store.PullRequest, label, cause string) store.Effect {
 }
 
 // request returns what all requests from a pull request have in common. The actor's permission is asked from GitHub now.
-func (d *Service) request(ctx context.Context, door policy.Door, pr store.PullRequest, by actor) (policy.Request, error) {
+func (d *Service) request(ctx context.Context, door policy.Source, pr store.PullRequest, by actor) (policy.Request, error) {
 	said, err := d.standing(ctx, pr, by)
 	if err != nil {
 		return policy.Request{}, err
@@ -235,14 +235,14 @@ func (d *Service) request(ctx context.Context, door policy.Door, pr store.PullRe
 }
 
 // requestOf is request with GitHub's answer about the person given.
-func (d *Service) requestOf(ctx context.Context, door policy.Door, pr store.PullRequest, by actor, said store.SeenPermission) (policy.Request, error) {
+func (d *Service) requestOf(ctx context.Context, door policy.Source, pr store.PullRequest, by actor, said store.SeenPermission) (policy.Request, error) {
 	own := d.core.OwnershipOf(pr.Repo)
 	who, err := d.onGitHub(ctx, by, door, said, pr, own.Team)
 	if err != nil {
 		return policy.Request{}, err
 	}
 	return policy.Request{
-		Principal: who, Door: door, Permission: said.Permission, Bot: isBot(by.login), Takes: d.policy.Permission, Ownership: own,
+		Principal: who, Source: door, Permission: said.Permission, Bot: isBot(by.login), Takes: d.policy.Permission, Ownership: own,
 		PR: &policy.PullRequest{
 			Repo: pr.Repo, Number: pr.Number, Author: pr.Author, Fork: pr.Fork, Head: pr.Head, Base: pr.Base,
 			Draft: pr.Draft, Association: pr.Association, Labels: pr.Labels,

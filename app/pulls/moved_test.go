@@ -322,7 +322,7 @@ func TestARepositoryMadeAnewInheritsNoCluster(t *testing.T) {
 	anew.PR.RepoID = 902
 	h.Sync(anew)
 	h.Comment(1, "will", "/ocp destroy")
-	require.Equal(t, lifecycle.Present, h.Only().Wish)
+	require.Equal(t, lifecycle.Present, h.Only().Desired)
 	require.Contains(t, h.LastReply(), "has no cluster")
 	require.Equal(t, "of a repository that had this name before", h.Sync(first), "told late")
 

@@ -27,7 +27,7 @@ func TestAnEndSaysHowItBecameKnown(t *testing.T) {
 func outcomeOf(h *fixture) string {
 	newest := map[string]string{}
 	for _, row := range h.Clusters() {
-		newest[row.Profile] = fmt.Sprintf("%s closed=%t label=%t", row.Wish, !row.Ends.PRClosed.IsZero(), !row.Ends.LabelRemoved.IsZero())
+		newest[row.Profile] = fmt.Sprintf("%s closed=%t label=%t", row.Desired, !row.Ends.PRClosed.IsZero(), !row.Ends.LabelRemoved.IsZero())
 	}
 	return fmt.Sprint(newest)
 }

@@ -25,7 +25,7 @@ func TestALabelBecomesACluster(t *testing.T) {
 
 	row := h.Only()
 	require.Equal(t, lifecycle.Pending, row.Status)
-	require.Equal(t, string(policy.DoorLabel), row.Door)
+	require.Equal(t, string(policy.SourceLabel), row.Source)
 	require.Equal(t, "github:will", row.RequestedBy)
 	require.Equal(t, "platform", row.Team)
 	require.Equal(t, 1, row.Generation)
@@ -77,7 +77,7 @@ func TestClosingSetsAnEndAndReopeningLiftsIt(t *testing.T) {
 	h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", Action: "reopened"})
 	require.True(t, h.Only().Ends.PRClosed.IsZero())
 	require.Equal(t, ttl, h.Only().DestroyAt)
-	require.Equal(t, lifecycle.Present, h.Only().Wish)
+	require.Equal(t, lifecycle.Present, h.Only().Desired)
 }
 
 func TestAClosedPullRequestEndsClustersThatCameByComment(t *testing.T) {
@@ -276,7 +276,7 @@ func TestAReopenedPullRequestWhoseClusterIsGoingGetsANewOne(t *testing.T) {
 	rows := h.Clusters()
 	require.Len(t, rows, 2)
 	require.Equal(t, 2, rows[1].Generation)
-	require.NotEqual(t, rows[0].Name, rows[1].Name, "a new wish never waits for an old teardown")
+	require.NotEqual(t, rows[0].Name, rows[1].Name, "a new desired never waits for an old teardown")
 }
 
 func TestARepositoryOutsideTheTableIsRefused(t *testing.T) {

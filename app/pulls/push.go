@@ -24,7 +24,7 @@ func (d *Service) syncHead(ctx context.Context, e PullRequestEvent) ([]string, e
 	if err != nil {
 		return nil, err
 	}
-	if slices.ContainsFunc(newest, func(r store.Row) bool { return r.Wish == lifecycle.Present }) { // also when it returns to its first head
+	if slices.ContainsFunc(newest, func(r store.Row) bool { return r.Desired == lifecycle.Present }) { // also when it returns to its first head
 		if err := d.store.FollowHead(ctx, e.PR.Repo, e.PR.Number, e.PR.Head); err != nil {
 			return nil, fmt.Errorf("follow the head: %w", err)
 		}
@@ -41,7 +41,7 @@ func (d *Service) syncHead(ctx context.Context, e PullRequestEvent) ([]string, e
 		return nil, nil
 	}
 	// The author of a pull request from a fork can push to it, and may do nothing else here.
-	request, err := d.request(ctx, policy.DoorComment, e.PR, actor{e.Actor, e.ActorID})
+	request, err := d.request(ctx, policy.SourceComment, e.PR, actor{e.Actor, e.ActorID})
 	switch {
 	case err != nil:
 		return nil, err
@@ -71,8 +71,8 @@ func (d *Service) recreate(ctx context.Context, e PullRequestEvent, newest []sto
 	why := chatops.ShortSHA(e.PR.Head) + " was pushed, and the repository's file says " + profiles.SynchronizeRecreate
 	for _, row := range newest {
 		ending := !row.Ends.PRClosed.IsZero() || !row.Ends.LabelRemoved.IsZero()
-		goes := row.Wish == lifecycle.Present && !ending
-		if !goes && row.WishWhy != why {
+		goes := row.Desired == lifecycle.Present && !ending
+		if !goes && row.DesiredWhy != why {
 			continue
 		}
 		w, err := d.successor(ctx, e, row) // before it ends: if the successor cannot be requested yet, nothing ends
@@ -83,7 +83,7 @@ func (d *Service) recreate(ctx context.Context, e PullRequestEvent, newest []sto
 			if err := d.leaveLabel(ctx, row); err != nil {
 				return nil, err
 			}
-			_, _, err := d.core.Destroy(ctx, w.Request.Principal, row.ID, app.Deed{Door: policy.Door(row.Door), Why: why, Repository: &w.Request})
+			_, _, err := d.core.Destroy(ctx, w.Request.Principal, row.ID, app.Deed{Source: policy.Source(row.Source), Why: why, Repository: &w.Request})
 			if err != nil {
 				return nil, err
 			}
@@ -117,7 +117,7 @@ func (d *Service) leaveLabel(ctx context.Context, row store.Row) error {
 
 // successor returns the request for the next generation of a cluster that a push ends.
 func (d *Service) successor(ctx context.Context, e PullRequestEvent, row store.Row) (app.ClusterRequest, error) {
-	request, err := d.request(ctx, policy.Door(row.Door), e.PR, actor{e.Actor, e.ActorID})
+	request, err := d.request(ctx, policy.Source(row.Source), e.PR, actor{e.Actor, e.ActorID})
 	if err != nil {
 		return app.ClusterRequest{}, err
 	}
@@ -129,7 +129,7 @@ func (d *Service) successor(ctx context.Context, e PullRequestEvent, row store.R
 	// A head may be pushed again later: that is another request.
 	key := fmt.Sprintf("push:%s#%d:%s:%s:%d", e.PR.Repo, e.PR.Number, row.Profile, e.PR.Head, w.Request.Generation)
 	w.Actor, w.Key, w.Cause, w.AskedAt = e.Actor, key, key, e.PR.UpdatedAt
-	if label := chatops.LabelPrefix + row.Profile; row.Door == string(policy.DoorLabel) || slices.Contains(e.PR.Labels, label) {
+	if label := chatops.LabelPrefix + row.Profile; row.Source == string(policy.SourceLabel) || slices.Contains(e.PR.Labels, label) {
 		w.Label, w.OnRefusal = label, []store.Effect{unlabel(e.PR, label, key)}
 	}
 	return w, nil
@@ -151,7 +151,7 @@ func (d *Service) again(ctx context.Context, e PullRequestEvent, w app.ClusterRe
 	case made.Row.ID == "":
 		return refusedNote(w.Request.Profile, made.Verdict), nil
 	}
-	if len(w.OnRefusal) > 0 && made.Row.Door != string(policy.DoorLabel) {
+	if len(w.OnRefusal) > 0 && made.Row.Source != string(policy.SourceLabel) {
 		if err := d.store.ShowByLabel(ctx, made.Row.ID); err != nil {
 			return "", err
 		}
@@ -164,10 +164,10 @@ func (d *Service) again(ctx context.Context, e PullRequestEvent, w app.ClusterRe
 func (d *Service) refreshed(ctx context.Context, e PullRequestEvent, request policy.Request, newest []store.Row) (notes []string, err error) {
 	why := fmt.Sprintf("%s was pushed, and the repository's file says %s", chatops.ShortSHA(e.PR.Head), profiles.SynchronizeRefresh)
 	for _, row := range newest {
-		if row.Wish != lifecycle.Present {
+		if row.Desired != lifecycle.Present {
 			continue
 		}
-		_, job, err := d.core.Refresh(ctx, request.Principal, row.ID, app.Deed{Door: request.Door, Why: why, Once: "push:" + e.PR.Head, Repository: &request})
+		_, job, err := d.core.Refresh(ctx, request.Principal, row.ID, app.Deed{Source: request.Source, Why: why, Once: "push:" + e.PR.Head, Repository: &request})
 		switch {
 		case app.KindOf(err) != "":
 			notes = append(notes, row.Name+" is kept as it is: "+err.Error())

@@ -143,7 +143,7 @@ func (d *Service) dispatched(ctx context.Context, e DispatchEvent, repo string, 
 	if err != nil {
 		return nil, err
 	}
-	request, err := d.request(ctx, policy.DoorComment, pr, actor{e.Actor, e.ActorID})
+	request, err := d.request(ctx, policy.SourceComment, pr, actor{e.Actor, e.ActorID})
 	if err != nil {
 		return nil, err
 	}

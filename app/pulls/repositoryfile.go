@@ -122,7 +122,7 @@ func (d *Service) checkFile(ctx context.Context, e PullRequestEvent) ([]string, 
 	if err != nil {
 		return nil, fmt.Errorf("ask permission of %s on %s: %w", e.Actor, e.PR.Repo, err)
 	}
-	if d.overlooked(e, policy.Request{Door: policy.DoorLabel, Permission: permission}) { // whoever has a fork can push as often as they like
+	if d.overlooked(e, policy.Request{Source: policy.SourceLabel, Permission: permission}) { // whoever has a fork can push as often as they like
 		return []string{notTold(e, "a version of "+profiles.RepositoryFilePath)}, nil
 	}
 	if e.hint {

@@ -44,7 +44,7 @@ func TestAFileThatNobodyCanReadRefusesWhatIsNewWithItsLine(t *testing.T) {
 	require.Contains(t, h.Replies()[0], "draughts")
 	require.Equal(t, 1, len(h.Clusters()))
 	h.Comment(2, "will", "/ocp status\n/ocp extend 1h\n/ocp destroy")
-	require.Equal(t, lifecycle.Absent, h.Only().Wish, "what is there goes on")
+	require.Equal(t, lifecycle.Absent, h.Only().Desired, "what is there goes on")
 	require.Equal(t, []string{"react eyes", "react confused", "react eyes", "react +1"}, h.Effects())
 }
 
@@ -105,12 +105,12 @@ func TestWhatIsMeantWhereNoProfileIsNamed(t *testing.T) {
 
 func TestWhatAPushDoes(t *testing.T) {
 	for does, want := range map[string]struct {
-		wishes []lifecycle.Wish
-		note   string
+		requests []lifecycle.Desired
+		note     string
 	}{
-		"keep":     {[]lifecycle.Wish{lifecycle.Present}, "nothing to change"},
-		"refresh":  {[]lifecycle.Wish{lifecycle.Present}, "was created without add-ons"},
-		"recreate": {[]lifecycle.Wish{lifecycle.Absent, lifecycle.Present}, "accepted aws-minimal-test"},
+		"keep":     {[]lifecycle.Desired{lifecycle.Present}, "nothing to change"},
+		"refresh":  {[]lifecycle.Desired{lifecycle.Present}, "was created without add-ons"},
+		"recreate": {[]lifecycle.Desired{lifecycle.Absent, lifecycle.Present}, "accepted aws-minimal-test"},
 	} {
 		t.Run(does, func(t *testing.T) {
 			h := newFixture(t)
@@ -120,16 +120,16 @@ func TestWhatAPushDoes(t *testing.T) {
 			e.PR.Head = strings.Repeat("a", 40)
 			require.Contains(t, h.Sync(e), want.note)
 			require.NotContains(t, h.Sync(e), "accepted", "one push is one")
-			var wishes []lifecycle.Wish
+			var requests []lifecycle.Desired
 			for _, row := range h.Clusters() {
-				wishes = append(wishes, row.Wish)
+				requests = append(requests, row.Desired)
 			}
-			require.Equal(t, want.wishes, wishes)
-			last := h.Clusters()[len(wishes)-1]
+			require.Equal(t, want.requests, requests)
+			last := h.Clusters()[len(requests)-1]
 			require.Contains(t, h.Query(`SELECT head FROM subscribers WHERE kind = 'github_check' AND NOT left_behind AND cluster_id = $1`, last.ID), e.PR.Head)
 			if does == "recreate" {
 				require.Equal(t, "github:maya", last.RequestedBy)
-				require.Equal(t, "aaaaaaa was pushed, and the repository's file says recreate", h.Clusters()[0].WishWhy)
+				require.Equal(t, "aaaaaaa was pushed, and the repository's file says recreate", h.Clusters()[0].DesiredWhy)
 			}
 		})
 	}
@@ -151,7 +151,7 @@ func TestAClusterWhoseSuccessorWasRefusedSaysHowToGetAnother(t *testing.T) {
 			e.PR.Head = strings.Repeat("a", 40)
 			h.Sync(e)
 			rows := h.Clusters()
-			require.Equal(t, lifecycle.Absent, rows[0].Wish)
+			require.Equal(t, lifecycle.Absent, rows[0].Desired)
 			comment := chatops.Comment(rows[0].Card, chatops.Detail{}, chatops.Links{})
 			if c.replaced {
 				require.Contains(t, comment, "`"+rows[1].Name+"` replaces it and has its own comment.")
@@ -173,7 +173,7 @@ func TestAPushOfWhoMayNotLeavesTheClusterAsItIs(t *testing.T) {
 	e := h.Event("synchronize", "rita", true, label)
 	e.PR.Head = strings.Repeat("b", 40)
 	require.Contains(t, h.Sync(e), "kept as they are: rita pushed and has read permission")
-	require.Equal(t, lifecycle.Present, h.Only().Wish)
+	require.Equal(t, lifecycle.Present, h.Only().Desired)
 	require.Empty(t, h.Effects())
 }
 
@@ -231,7 +231,7 @@ func TestAPushEndsNothingWhileNobodyCanBeAsked(t *testing.T) {
 	h.GitHub.Meanwhile = func() { h.GitHub.Down.Store(true) }
 	_, err := h.Service.SyncPullRequest(t.Context(), e)
 	require.ErrorIs(t, err, errDown)
-	require.Equal(t, lifecycle.Present, h.Only().Wish)
+	require.Equal(t, lifecycle.Present, h.Only().Desired)
 }
 
 func TestAPullRequestsOwnFileIsCheckedWhereItIsAnother(t *testing.T) {

@@ -190,7 +190,7 @@ func (w *world) publish(dies bool) {
 		return row, err == nil
 	}
 	row, there := newest()
-	stands := there && row.Wish == lifecycle.Present && row.Ends.LabelRemoved.IsZero() && len(w.h.Query(`
+	stands := there && row.Desired == lifecycle.Present && row.Ends.LabelRemoved.IsZero() && len(w.h.Query(`
 		SELECT id FROM subscribers WHERE kind = 'github_label' AND cluster_id = $1`, row.ID)) > 0
 	for _, effect := range w.h.Query(`
 		SELECT id || ' ' || kind FROM effects WHERE done_at IS NULL AND repo = ANY ($1) AND content = $2 ORDER BY created_at, id`, w.names, label) {
@@ -257,7 +257,7 @@ func (w *world) check() {
 		strings.Join(w.h.Query(`SELECT actor || ' ' || action || ' ' || metadata::text FROM audit_events WHERE target_cluster_id IN (SELECT id FROM clusters WHERE repo = ANY ($1)) ORDER BY id`, w.names), "\n"))
 	require.Equal(w, len(w.clusters()), len(w.h.Query(`SELECT id FROM clusters WHERE repo = ANY ($1)`, w.names)), "all are found under the present name: "+said)
 	require.LessOrEqual(w, len(w.h.Query(`SELECT repo FROM pull_requests WHERE repo_id = $1`, w.pr.RepoID)), 1, said)
-	wanted := slices.DeleteFunc(w.clusters(), func(r store.Row) bool { return r.Wish != lifecycle.Present })
+	wanted := slices.DeleteFunc(w.clusters(), func(r store.Row) bool { return r.Desired != lifecycle.Present })
 	require.LessOrEqual(w, len(wanted), 1, said)
 	stands := slices.Contains(w.pr.Labels, label)
 	if stands && w.pr.Open && w.destroys == 0 && !w.strange {
@@ -268,7 +268,7 @@ func (w *world) check() {
 	}
 	for _, row := range wanted {
 		require.Equal(w, !w.pr.Open, !row.Ends.PRClosed.IsZero(), said)
-		require.Equal(w, row.Door == string(policy.DoorLabel) && !stands, !row.Ends.LabelRemoved.IsZero(), said)
+		require.Equal(w, row.Source == string(policy.SourceLabel) && !stands, !row.Ends.LabelRemoved.IsZero(), said)
 	}
 	require.LessOrEqual(w, len(w.clusters()), 1+w.destroys+w.pushes, "one for each end: "+said)
 	require.Empty(w, w.undone(), said)

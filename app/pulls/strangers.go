@@ -83,7 +83,7 @@ func (d *Service) unanswered(ctx context.Context, e CommentEvent) (note string, 
 	if err != nil {
 		return "", fmt.Errorf("ask permission of %s on %s: %w", e.Author, e.Repo, err)
 	}
-	if may(policy.Request{Door: policy.DoorComment, Permission: permission}) {
+	if may(policy.Request{Source: policy.SourceComment, Permission: permission}) {
 		return "", nil
 	}
 	return fmt.Sprintf("not answered: %s has %s permission and was answered often enough for now", e.Author, permission), nil

@@ -98,16 +98,16 @@ func TestAPushOfWhoMayDoNothingTakesNoClusterDown(t *testing.T) {
 		e := h.Event("synchronize", "zoe", true)
 		e.PR.Fork, e.PR.Author, e.PR.Head = true, "zoe", strings.Repeat("d", 40)
 		require.Contains(t, h.Sync(e), "kept as they are: zoe pushed and has none permission")
-		require.Equal(t, lifecycle.Present, h.Only().Wish, says)
+		require.Equal(t, lifecycle.Present, h.Only().Desired, says)
 	}
 }
 
 func TestWhoseAccountItIsIsNotToldOnAPullRequest(t *testing.T) {
 	h := ready(t)
-	link, err := h.Service.AccountLink(t.Context(), "github:rita", "0", store.Deed{Actor: "github:rita", Door: "pr_comment"})
+	link, err := h.Service.AccountLink(t.Context(), "github:rita", "0", store.Deed{Actor: "github:rita", Source: "pr_comment"})
 	require.NoError(t, err)
 	_, handle, _ := strings.Cut(link.URL.Reveal(), "/links/")
-	_, err = h.Service.Redeem(t.Context(), policy.As("saml:rita@acme.example", "Rita", policy.Requester, "platform"), handle, app.Deed{Door: "web"})
+	_, err = h.Service.Redeem(t.Context(), policy.As("saml:rita@acme.example", "Rita", policy.Requester, "platform"), handle, app.Deed{Source: "web"})
 	require.NoError(t, err)
 	h.Comment(2, "will", "/ocp share --with @rita")
 	require.Contains(t, h.LastReply(), "is shared with principal `github:rita` now")

@@ -135,7 +135,7 @@ func TestAPayloadAloneEndsOnePullRequestsClustersWhileGitHubCannotBeAsked(t *tes
 			row, neighbour := h.Clusters()[0], h.Clusters()[1]
 			require.Equal(t, closed, !row.Ends.PRClosed.IsZero())
 			require.Equal(t, !closed, !row.Ends.LabelRemoved.IsZero())
-			require.Equal(t, lifecycle.Present, row.Wish, "after its grace, and not before")
+			require.Equal(t, lifecycle.Present, row.Desired, "after its grace, and not before")
 			require.True(t, neighbour.Ends.PRClosed.IsZero() && neighbour.Ends.LabelRemoved.IsZero())
 
 			h.GitHub.Down.Store(false) // and GitHub says that it is open, and has its label

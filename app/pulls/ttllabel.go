@@ -37,7 +37,7 @@ func (d *Service) lengthen(ctx context.Context, e PullRequestEvent, label string
 	if err != nil || len(live) == 0 {
 		return nil, err
 	}
-	request, err := d.request(ctx, policy.DoorLabel, e.PR, actor{e.Actor, e.ActorID})
+	request, err := d.request(ctx, policy.SourceLabel, e.PR, actor{e.Actor, e.ActorID})
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (d *Service) lengthenOne(ctx context.Context, r policy.Request, row store.R
 		return []string{note}, d.answerLabel(ctx, e.PR, "maximum:"+e.at+":"+row.ID, label, atMaximum(e.Actor, label, row, row.Ends.TTL))
 	}
 	change, err := d.core.Extend(ctx, r.Principal, row.ID, app.Span{Until: until}, app.Deed{
-		Door: r.Door, Why: "the label " + label, Version: row.Version, Repository: &r, // counted from this end
+		Source: r.Source, Why: "the label " + label, Version: row.Version, Repository: &r, // counted from this end
 	})
 	switch app.KindOf(err) {
 	case app.Denied: // it belongs to another team

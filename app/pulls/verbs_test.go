@@ -83,8 +83,8 @@ func TestARefusalByCommentEndsItWithItsReason(t *testing.T) {
 	h := forkFixture(t)
 	h.Comment(1, "will", "/ocp create")
 	h.Comment(2, "maya", "/ocp refuse aws-minimal-test it mines coins")
-	require.Equal(t, lifecycle.Absent, h.Only().Wish)
-	require.Contains(t, h.Only().WishWhy, "it mines coins")
+	require.Equal(t, lifecycle.Absent, h.Only().Desired)
+	require.Contains(t, h.Only().DesiredWhy, "it mines coins")
 	require.Contains(t, h.Replies()[len(h.Replies())-1], "@maya refused `"+h.Only().Name+"`")
 	n := len(h.Replies())
 	h.Comment(2, "maya", "/ocp refuse aws-minimal-test it mines coins")
@@ -118,7 +118,7 @@ func TestWhatOneMayDoWithAReadyClusterByComment(t *testing.T) {
 	require.Contains(t, says("/ocp retry"), "nothing to retry")
 	h.Sync(h.Event("closed", "will", false))
 	require.Contains(t, says(`/ocp destroy --reason "enough"`), "is being destroyed")
-	require.Equal(t, "@will: enough", h.Only().WishWhy)
+	require.Equal(t, "@will: enough", h.Only().DesiredWhy)
 }
 
 func TestRetryAsksForTheNextGenerationInTheNameOfWhoAsks(t *testing.T) {

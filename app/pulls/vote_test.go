@@ -59,7 +59,7 @@ func TestTwoWordsAreTwoPersons(t *testing.T) {
 	require.False(t, h.Only().NeedsApproval)
 }
 
-// A push that was worked while a wish was judged found nothing yet whose approval it could make void.
+// A push that was worked while a request was judged found nothing yet whose approval it could make void.
 func TestAPushBesideAWishLeavesAnApprovalThatCanBeGiven(t *testing.T) {
 	h := fixtureWith(t, servicetest.Careful(t, profiles.ApprovalTerms{}))
 	h.Sync(pulls.PullRequestEvent{PR: h.PR(true), Actor: "will", Action: "opened"})
@@ -91,7 +91,7 @@ func TestAPushMakesAnApprovalVoid(t *testing.T) {
 	require.Len(t, after, 1)
 	require.NotEqual(t, before[0].ID, after[0].ID)
 	require.Equal(t, pushed.Head, after[0].Head)
-	_, err = h.Service.Vote(t.Context(), policy.As("saml:boss", "Boss", policy.PlatformAdmin), before[0].ID, true, app.Deed{Door: policy.DoorAPI})
+	_, err = h.Service.Vote(t.Context(), policy.As("saml:boss", "Boss", policy.PlatformAdmin), before[0].ID, true, app.Deed{Source: policy.SourceAPI})
 	require.Equal(t, app.Conflict, app.KindOf(err))
 	h.Comment(1, "maya", "/ocp approve")
 	require.Contains(t, h.Replies()[0], "at `bbbbbbb`")
@@ -112,7 +112,7 @@ func TestALinkedAccountHasItsOwnersSeats(t *testing.T) {
 	link, err := h.Service.LinkFor(t.Context(), boss, handle)
 	require.NoError(t, err)
 	require.Equal(t, "github:will", link.Account)
-	got, err := h.Service.Redeem(t.Context(), boss, handle, app.Deed{Door: policy.DoorWeb})
+	got, err := h.Service.Redeem(t.Context(), boss, handle, app.Deed{Source: policy.SourceWeb})
 	require.NoError(t, err)
 	require.Equal(t, "github:will", got.Account)
 	accounts, err := h.Service.Accounts(t.Context(), boss)

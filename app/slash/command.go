@@ -103,7 +103,7 @@ func (d *Service) onSlack(ctx context.Context, e Command) (policy.Principal, err
 	return d.core.ExternalPrincipal(ctx, policy.Claims{
 		Source: profiles.SourceSlack, Subject: e.subject(), Name: e.Name,
 		Values: map[string][]string{"user": {e.User}, "workspace": {e.Workspace}, "channel": {e.Channel}},
-	}, e.User, policy.DoorSlack)
+	}, e.User, policy.SourceSlack)
 }
 
 func (e Command) subject() string { return e.Workspace + "/" + e.User }
@@ -111,7 +111,7 @@ func (e Command) subject() string { return e.Workspace + "/" + e.User }
 // linkBySlack answers only the person, with a link that links their account to whoever signs in there.
 func (d *Service) linkBySlack(ctx context.Context, c command) (string, error) {
 	account := string(profiles.SourceSlack) + ":" + c.event.subject()
-	link, err := d.credentials.AccountLink(ctx, account, c.event.User, store.Deed{Actor: account, Door: string(policy.DoorSlack), Why: "/ocp link"})
+	link, err := d.credentials.AccountLink(ctx, account, c.event.User, store.Deed{Actor: account, Source: string(policy.SourceSlack), Why: "/ocp link"})
 	if err != nil {
 		return "", err
 	}
@@ -147,7 +147,7 @@ func (d *Service) voteBySlack(ctx context.Context, c command) error {
 		return err
 	}
 	approves := c.Verb == chatops.VerbApprove
-	_, err = d.core.Vote(ctx, c.who, id, approves, app.Deed{Door: policy.DoorSlack, Why: c.Why, Reply: &store.ReplyOnce{Cause: c.cause, Build: func(out store.Outcome) store.Reply {
+	_, err = d.core.Vote(ctx, c.who, id, approves, app.Deed{Source: policy.SourceSlack, Why: c.Why, Reply: &store.ReplyOnce{Cause: c.cause, Build: func(out store.Outcome) store.Reply {
 		return c.reply(chatops.SlackVoted(d.waitingWords(app.Approval{Approval: out.Approval}), approves, out.Approval.State != store.ApprovalPending))
 	}}})
 	return err

@@ -77,7 +77,7 @@ func (h *fixture) links(user string, p policy.Principal) {
 	h.Helper()
 	handle := regexp.MustCompile(`/links/([^>]+)>`).FindStringSubmatch(h.slack(user, "link"))
 	require.NotNil(h, handle)
-	got, err := h.Service.Redeem(h.Context(), p, handle[1], app.Deed{Door: policy.DoorWeb})
+	got, err := h.Service.Redeem(h.Context(), p, handle[1], app.Deed{Source: policy.SourceWeb})
 	require.NoError(h, err)
 	require.Equal(h, "slack:T1/"+user, got.Account)
 }
@@ -113,7 +113,7 @@ func TestWhoseWordCountsInSlack(t *testing.T) {
 	require.False(t, h.Only().NeedsApproval)
 	votes := h.approval(a.ID).Votes
 	require.Len(t, votes, 1)
-	require.Equal(t, []string{"slack:T1/UBOSS", "slack", "go ahead"}, []string{votes[0].Principal, votes[0].Door, votes[0].Reason})
+	require.Equal(t, []string{"slack:T1/UBOSS", "slack", "go ahead"}, []string{votes[0].Principal, votes[0].Source, votes[0].Reason})
 	require.Contains(t, h.slack("UADMIN", "approve "+a.ID), "no longer pending")
 	require.Contains(t, h.slack("UADMIN", "approve "+a.ClusterName), "`"+a.ClusterName+"` has no pending approval")
 	require.Contains(t, h.slack("UADMIN", "approve apr_nothing"), "There is no approval apr_nothing")
@@ -125,7 +125,7 @@ func TestARefusalInSlackEndsItWithAReason(t *testing.T) {
 	require.Contains(t, h.slack("UADMIN", "refuse "+a.ID), "Add a reason")
 	require.True(t, h.Only().NeedsApproval)
 	require.Contains(t, h.slack("UADMIN", "refuse "+a.Cluster+" not this week"), "You refused `"+a.ClusterName+"`")
-	require.Equal(t, lifecycle.Absent, h.Only().Wish)
+	require.Equal(t, lifecycle.Absent, h.Only().Desired)
 	now := h.approval(a.ID)
 	require.Equal(t, store.ApprovalRefused, now.State)
 	require.Contains(t, now.DecidedWhy, "not this week")
@@ -158,14 +158,14 @@ func TestALinkedAccountInSlackHasItsOwnersSeats(t *testing.T) {
 	h.links("ULINK", proved("saml:mate", "ocpctl-team-platform"))
 	require.Contains(t, h.slack("ULINK", "approve "+a.ID), "1 of the 2 votes")
 	require.Equal(t, "saml:mate", h.approval(a.ID).Votes[0].Principal, "the person's, whichever way it came")
-	_, err := h.Service.Vote(t.Context(), policy.As("saml:mate", "Mate", policy.Requester, "platform"), a.ID, true, app.Deed{Door: policy.DoorWeb})
+	_, err := h.Service.Vote(t.Context(), policy.As("saml:mate", "Mate", policy.Requester, "platform"), a.ID, true, app.Deed{Source: policy.SourceWeb})
 	require.Equal(t, app.Conflict, app.KindOf(err), "one person has one word")
 
 	h.links("UWILL", proved("saml:will", "ocpctl-team-platform"))
 	handle := regexp.MustCompile(`/links/(\S+)`)
 	h.Comment(1, "will", "/ocp link")
 	said := h.Replies()
-	_, err = h.Service.Redeem(t.Context(), proved("saml:will", "ocpctl-team-platform"), handle.FindStringSubmatch(said[len(said)-1])[1], app.Deed{Door: policy.DoorWeb})
+	_, err = h.Service.Redeem(t.Context(), proved("saml:will", "ocpctl-team-platform"), handle.FindStringSubmatch(said[len(said)-1])[1], app.Deed{Source: policy.SourceWeb})
 	require.NoError(t, err)
 	require.Contains(t, h.slack("UWILL", "approve "+a.ID), "You requested this yourself", "on GitHub, and it is one person")
 

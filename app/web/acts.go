@@ -69,7 +69,7 @@ func seen(row store.Row, shares []store.Share) string {
 	}
 	h := sha256.New()
 	e := row.Ends
-	fmt.Fprintf(h, "%s %q %q %t %t %d", row.Wish, row.Owner, row.Team, row.NeedsApproval, row.Abandoned, wanted)
+	fmt.Fprintf(h, "%s %q %q %t %t %d", row.Desired, row.Owner, row.Team, row.NeedsApproval, row.Abandoned, wanted)
 	for _, at := range []int64{
 		e.TTL.UnixMicro(), e.Max.UnixMicro(), e.PRClosed.UnixMicro(), e.LabelRemoved.UnixMicro(), e.RunFinished.UnixMicro(),
 		e.Claim.UnixMicro(), e.Hold.UnixMicro(),
@@ -176,8 +176,8 @@ func (p *pages) confirm(w http.ResponseWriter, r *http.Request, who policy.Princ
 		p.fail(w, r, who, err)
 	case !who.May(policy.ActDestroy, row.Team):
 		p.problem(w, r, who, http.StatusForbidden, fmt.Sprintf("%s belongs to team %s. Ask a member of that team or a platform admin to destroy it.", row.Name, row.Team))
-	case row.Wish != lifecycle.Present:
-		p.say(w, r, who, "/clusters/"+row.ID, said{Words: row.Name + " is already being destroyed: " + row.WishWhy, Bad: true})
+	case row.Desired != lifecycle.Present:
+		p.say(w, r, who, "/clusters/"+row.ID, said{Words: row.Name + " is already being destroyed: " + row.DesiredWhy, Bad: true})
 	default:
 		p.show(w, r, who, http.StatusOK, "destroy", destroyView{Row: row, Seen: seen(row, shares)})
 	}

@@ -59,11 +59,11 @@ func TestDestroyingAsksFirst(t *testing.T) {
 	_, page, _ = b.get(ask)
 	require.Contains(t, page, "Destroy shop?")
 	require.Contains(t, page, "cannot be undone")
-	require.Equal(t, lifecycle.Present, h.cluster(row.ID).Wish)
+	require.Equal(t, lifecycle.Present, h.cluster(row.ID).Desired)
 
 	_, page, _ = b.press(ask, ask, url.Values{"reason": {"done with it"}})
 	require.Contains(t, says(page), "shop is being destroyed (job job_")
-	require.Equal(t, lifecycle.Absent, h.cluster(row.ID).Wish)
+	require.Equal(t, lifecycle.Absent, h.cluster(row.ID).Desired)
 	_, page, answer := b.get(ask)
 	require.Equal(t, "/clusters/"+row.ID, answer.Request.URL.Path)
 	require.Contains(t, says(page), "already being destroyed: done with it")
@@ -91,7 +91,7 @@ func TestAStalePageChangesNothing(t *testing.T) {
 		require.Contains(t, page, "mine", "it shows what is so now")
 	}
 	require.Equal(t, row.Ends.TTL, h.cluster(row.ID).Ends.TTL)
-	require.Equal(t, lifecycle.Present, h.cluster(row.ID).Wish)
+	require.Equal(t, lifecycle.Present, h.cluster(row.ID).Desired)
 }
 
 func TestWhatTheControlPlaneDoesItselfMakesNoPageStale(t *testing.T) {
@@ -134,16 +134,16 @@ func TestOnlyWhatMakesSenseIsOffered(t *testing.T) {
 		"hold-link-glass-share-transfer-destroy": func(r *store.Row) { r.Ends.TTL = r.Ends.Max },
 		"extend-hold-share-transfer-destroy":     func(r *store.Row) { r.Status, r.Outputs = lifecycle.Creating, nil },
 		"retry": func(r *store.Row) {
-			r.Status, r.Phase, r.Wish = lifecycle.Failed, lifecycle.DestroyBlocked, lifecycle.Absent
+			r.Status, r.Phase, r.Desired = lifecycle.Failed, lifecycle.DestroyBlocked, lifecycle.Absent
 		},
 		"": func(r *store.Row) {
-			r.Status, r.Phase, r.Wish, r.ReleasedAt = lifecycle.Destroyed, lifecycle.Released, lifecycle.Absent, noon
+			r.Status, r.Phase, r.Desired, r.ReleasedAt = lifecycle.Destroyed, lifecycle.Released, lifecycle.Absent, noon
 		},
 	} {
 		require.Equal(t, want, mayDo(policy.Requester, change))
 	}
 	blocked := func(r *store.Row) {
-		r.Status, r.Phase, r.Wish = lifecycle.Failed, lifecycle.DestroyBlocked, lifecycle.Absent
+		r.Status, r.Phase, r.Desired = lifecycle.Failed, lifecycle.DestroyBlocked, lifecycle.Absent
 	}
 	require.Equal(t, "retry-abandon", mayDo(policy.PlatformAdmin, blocked))
 	require.Empty(t, mayDo(policy.Auditor, func(*store.Row) {}))
@@ -155,7 +155,7 @@ func TestAMarkChangesWithWhatPeopleChange(t *testing.T) {
 	first := seen(row, nil)
 	n := 2
 	for name, change := range map[string]func(*store.Row){
-		"wish": func(r *store.Row) { r.Wish = lifecycle.Absent }, "owner": func(r *store.Row) { r.Owner = "rob" }, "team": func(r *store.Row) { r.Team = "x" },
+		"desired": func(r *store.Row) { r.Desired = lifecycle.Absent }, "owner": func(r *store.Row) { r.Owner = "rob" }, "team": func(r *store.Row) { r.Team = "x" },
 		"end": func(r *store.Row) { r.Ends.TTL = noon.Add(time.Minute) }, "hold": func(r *store.Row) { r.Ends.Hold = noon },
 		"workers": func(r *store.Row) { r.WorkersWanted = &n }, "approval": func(r *store.Row) { r.NeedsApproval = true },
 	} {

@@ -56,7 +56,7 @@ func TestAWordLetsItBeginOrEndsIt(t *testing.T) {
 	require.True(t, h.cluster(no.Row.ID).NeedsApproval)
 	_, page, _ = will.post("/approvals/"+no.Approval+"/refuse", url.Values{"reason": {"not this month"}})
 	require.Equal(t, "Refused. The cluster is not created.", says(page))
-	require.Equal(t, lifecycle.Absent, h.cluster(no.Row.ID).Wish)
+	require.Equal(t, lifecycle.Absent, h.cluster(no.Row.ID).Desired)
 
 	_, page, _ = will.get("/approvals")
 	require.Contains(t, page, "No pending approvals.")

@@ -80,7 +80,7 @@ func (p *pages) detailFor(ctx context.Context, who policy.Principal, id string) 
 
 // approvalsOf returns a cluster's relevant approvals: those that wait, and granted access to its password.
 func (p *pages) approvalsOf(ctx context.Context, who policy.Principal, row store.Row) ([]approvalView, error) {
-	if row.Wish != lifecycle.Present || who.Role() == "" {
+	if row.Desired != lifecycle.Present || who.Role() == "" {
 		return nil, nil
 	}
 	list, _, err := p.App.Approvals(ctx, who, store.ApprovalFilter{Cluster: row.ID})
@@ -105,7 +105,7 @@ func detailOf(found app.Details) detailView {
 	v := detailView{Details: found, Steps: stepsOf(found.Row), Line: chatops.Line(card), ETA: chatops.ETA(card)}
 	v.Whose, v.Todo = chatops.Turn(card)
 	v.TodoRunbook = chatops.Runbook(card)
-	v.Why, v.WishWhy = chatops.Brief(card, card.Why), chatops.Brief(card, card.WishWhy)
+	v.Why, v.DesiredWhy = chatops.Brief(card, card.Why), chatops.Brief(card, card.DesiredWhy)
 	if card.Status == lifecycle.Creating && !strings.Contains(card.Why, card.FailMessage) {
 		v.LastTry = card.FailMessage
 	}

@@ -19,7 +19,7 @@ import (
 // new shows the form for a cluster; its URL may fill in some fields.
 func (p *pages) new(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	if !who.MayAnywhere(policy.ActCreate) {
-		_, err := p.App.DryRun(r.Context(), who, app.Asked{Door: policy.DoorWeb}) // the error says why
+		_, err := p.App.DryRun(r.Context(), who, app.Asked{Source: policy.SourceWeb}) // the error says why
 		p.fail(w, r, who, err)
 		return
 	}
@@ -49,7 +49,7 @@ func (p *pages) create(w http.ResponseWriter, r *http.Request, who policy.Princi
 func (p *pages) check(w http.ResponseWriter, r *http.Request, who policy.Principal, f createForm) {
 	v := newView{Form: f}
 	request, wrong := f.request()
-	verdict, err := p.App.DryRun(r.Context(), who, app.Asked{Request: request, Wrong: wrong, Door: policy.DoorWeb})
+	verdict, err := p.App.DryRun(r.Context(), who, app.Asked{Request: request, Wrong: wrong, Source: policy.SourceWeb})
 	if err != nil {
 		p.notCreated(w, r, who, v, err)
 		return
@@ -68,7 +68,7 @@ func (p *pages) createNow(w http.ResponseWriter, r *http.Request, who policy.Pri
 	request, wrong := f.request()
 	hash := f.hash()
 	made, err := p.App.Create(r.Context(), who, app.Asked{
-		Request: request, Wrong: wrong, Door: policy.DoorWeb, Answer: created,
+		Request: request, Wrong: wrong, Source: policy.SourceWeb, Answer: created,
 		Once: &store.Once{Key: "web:" + f.Key + ":" + hash[:16], Request: hash},
 	})
 	v := newView{Form: f}

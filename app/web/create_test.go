@@ -68,8 +68,8 @@ func TestAFormMakesAClusterAndLeadsToIt(t *testing.T) {
 	row := h.clusters()[0]
 	require.Equal(t, "/clusters/"+row.ID, answer.Request.URL.Path)
 	require.Equal(t, "Accepted.", says(page))
-	require.Equal(t, []string{"shop-smoke", "us-east-2", "platform-ci", "staging", "Maya", string(policy.DoorWeb)},
-		[]string{row.Name, row.Region, row.CostCenter, row.Environment, row.Owner, row.Door})
+	require.Equal(t, []string{"shop-smoke", "us-east-2", "platform-ci", "staging", "Maya", string(policy.SourceWeb)},
+		[]string{row.Name, row.Region, row.CostCenter, row.Environment, row.Owner, row.Source})
 	require.Equal(t, []string{"smoke", "OPS-7"}, []string{row.Tags["Purpose"], row.Tags["Ticket"]})
 }
 
@@ -173,7 +173,7 @@ func TestACheckSaysThePlaceInLine(t *testing.T) {
 func TestAClusterThatIsGoneHasItsPageByItsName(t *testing.T) {
 	h := newFixture(t)
 	row := h.make("maya", "shop-old", "platform", 8).Row
-	h.sql(`UPDATE clusters SET status = 'DESTROYED', phase = 'released', wish = 'absent', wish_why = 'x', teardown = 'DESTROY', destroyed_at = now() WHERE id = $1`, row.ID)
+	h.sql(`UPDATE clusters SET status = 'DESTROYED', phase = 'released', desired = 'absent', desired_why = 'x', teardown = 'DESTROY', destroyed_at = now() WHERE id = $1`, row.ID)
 	b := h.as("maya")
 	status, page, _ := b.get("/clusters/shop-old")
 	require.Equal(t, http.StatusOK, status)

@@ -115,14 +115,14 @@ func ownCatalogue(t *testing.T) catalogue.Catalogue {
 
 func (h *fixture) accept(name, team string) store.Row {
 	h.Helper()
-	row := store.Row{CostCenter: "sandbox", Door: string(policy.DoorLabel)}
+	row := store.Row{CostCenter: "sandbox", Source: string(policy.SourceLabel)}
 	row.PR = &store.PRRef{Installation: 5001, Repo: "acme/" + name, Number: 41, Head: "6dcb09b"}
 	row.Name, row.Platform, row.Profile, row.Release, row.Region = name, "aws", "aws-minimal-test", "4.20.3", "us-east-1"
 	row.BaseDomain, row.Owner, row.Team, row.RequestedBy = "labs.example.com", "maya", team, "github:maya"
 	row.TTL, row.HourlyCents, row.MaxTries = time.Hour, 75, 2
 	judged, err := h.store.Judge(h.Context(), store.Ask{
 		Scope:     store.Scope{Person: row.RequestedBy, Team: row.Team, Repo: row.PR.Repo},
-		Principal: row.RequestedBy, Door: row.Door,
+		Principal: row.RequestedBy, Source: row.Source,
 	}, func(store.Usage) (store.Judgement, error) {
 		return store.Judgement{Accept: &store.Acceptance{Row: row, MaxTTL: 2 * time.Hour, Verdict: []byte(`{"allowed":true}`)}}, nil
 	}, nil)
@@ -157,7 +157,7 @@ func (h *fixture) shown(name string) store.Row {
 func (h *fixture) make(who, name, team string, hours int) app.Created {
 	h.Helper()
 	made, err := h.service.Create(h.Context(), h.principal(who), app.Asked{
-		Door: policy.DoorWeb, Request: app.CreateRequest{Name: name, Team: team, TTLHours: &hours},
+		Source: policy.SourceWeb, Request: app.CreateRequest{Name: name, Team: team, TTLHours: &hours},
 	})
 	require.NoError(h, err)
 	require.NotEmpty(h, made.Row.ID, "%s", made.Verdict.Words())

@@ -16,7 +16,7 @@ const mostForm = 64 << 10
 
 // deedOf returns the origin and reason of a form's request.
 func deedOf(r *http.Request) app.Deed {
-	return app.Deed{Door: policy.DoorWeb, Why: r.PostFormValue("reason")}
+	return app.Deed{Source: policy.SourceWeb, Why: r.PostFormValue("reason")}
 }
 
 // number parses a form field with a whole number.

@@ -32,7 +32,7 @@ type offers struct {
 // offersOf returns what somebody can do with a cluster.
 func offersOf(who policy.Principal, row store.Row, shares []store.Share, c profiles.Catalogue) offers {
 	may := func(a policy.Act) bool { return who.May(a, row.Team) }
-	present := row.Wish == lifecycle.Present
+	present := row.Desired == lifecycle.Present
 	ready := present && row.Status == lifecycle.Ready && row.Outputs != nil
 	teams, _ := teamsOf(who, c)
 	o := offers{

@@ -28,7 +28,7 @@ func (p *pages) finish(w http.ResponseWriter, r *http.Request) {
 		p.refused(w, r, "/", err)
 		return
 	}
-	if err := p.Credentials.SignedIn(r.Context(), session.Principal, policy.DoorWeb); err != nil {
+	if err := p.Credentials.SignedIn(r.Context(), session.Principal, policy.SourceWeb); err != nil {
 		p.Log.Error("accounts not brought up to date", "principal", session.Principal.ID, "err", err) // they keep their earlier seats
 	}
 	p.Log.Info("signed in", "principal", session.Principal.ID)

@@ -75,6 +75,6 @@ func TestToLookChangesNothing(t *testing.T) {
 	}
 	require.NoError(t, h.store.Pool().QueryRow(t.Context(), lines).Scan(&after))
 	require.Equal(t, before, after)
-	_, err = h.Credentials.Redeem(t.Context(), h.principal("will"), handle, app.Deed{Door: policy.DoorWeb})
+	_, err = h.Credentials.Redeem(t.Context(), h.principal("will"), handle, app.Deed{Source: policy.SourceWeb})
 	require.NoError(t, err, "the link is still good")
 }

@@ -61,12 +61,12 @@ type detailView struct {
 	Ends      []app.End       // every possible end, the earliest first
 	Approvals []approvalView  // waiting, or granted to the viewer
 
-	Why, WishWhy string   // without what is shown beside them
-	LastTry      string   // what failed, while another try follows
-	CreateLog    []string // last lines of the create, if another job is the newest
-	InTheWay     []blocker
-	Bundles      []int  // attempts with a log bundle, the newest first
-	GitHubWaits  string // what of it waits for GitHub; empty: nothing
+	Why, DesiredWhy string   // without what is shown beside them
+	LastTry         string   // what failed, while another try follows
+	CreateLog       []string // last lines of the create, if another job is the newest
+	InTheWay        []blocker
+	Bundles         []int  // attempts with a log bundle, the newest first
+	GitHubWaits     string // what of it waits for GitHub; empty: nothing
 
 	Line, ETA                string // position in the queue; expected time of completion
 	Whose, Todo, TodoRunbook string // while something is wrong: who has to act, what to do, the runbook
@@ -126,7 +126,7 @@ var functions = template.FuncMap{
 	"whole":   func(d time.Duration) int { return int(d / time.Hour) },
 	"tenths":  func(n float64) string { return strconv.FormatFloat(n, 'f', 1, 64) },
 
-	"going": func(r store.Row) bool { return r.Wish == lifecycle.Absent },
+	"going": func(r store.Row) bool { return r.Desired == lifecycle.Absent },
 
 	"queries": queries,
 	"refused": refused,

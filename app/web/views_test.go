@@ -31,7 +31,7 @@ func shown(t *testing.T, p *pages, name string, view any) string {
 
 func details(change func(*store.Row)) app.Details {
 	row := store.Row{}
-	row.ID, row.Name, row.Status, row.Phase, row.Wish = "clu_1", "shop", lifecycle.Ready, lifecycle.PhaseReady, lifecycle.Present
+	row.ID, row.Name, row.Status, row.Phase, row.Desired = "clu_1", "shop", lifecycle.Ready, lifecycle.PhaseReady, lifecycle.Present
 	row.AcceptedAt, row.DestroyAt, row.Ends.Max = noon, noon.Add(90*time.Minute), noon.Add(90*time.Minute)
 	row.Outputs = &store.Outputs{
 		APIURL: "https://api.shop.example:6443", ConsoleURL: "https://console.shop.example",
@@ -64,7 +64,7 @@ func TestAClustersPageShowsWhatWaitsForGitHub(t *testing.T) {
 
 func TestAClusterThatIsGoingOffersNothing(t *testing.T) {
 	html := show(t, func(r *store.Row) {
-		r.Status, r.Phase, r.Wish, r.WishWhy = lifecycle.Destroying, lifecycle.Verifying, lifecycle.Absent, "its label was removed"
+		r.Status, r.Phase, r.Desired, r.DesiredWhy = lifecycle.Destroying, lifecycle.Verifying, lifecycle.Absent, "its label was removed"
 	})
 	require.NotContains(t, html, "Download kubeconfig")
 	require.Contains(t, html, "its label was removed")
@@ -84,7 +84,7 @@ func TestTheProofIsShownWithWhatIsLeft(t *testing.T) {
 
 func TestAFailureSaysWhoseTurnItIsAndLeadsToItsRunbook(t *testing.T) {
 	html := show(t, func(r *store.Row) {
-		r.Status, r.Phase, r.Wish = lifecycle.Failed, lifecycle.CreateFailed, lifecycle.Absent
+		r.Status, r.Phase, r.Desired = lifecycle.Failed, lifecycle.CreateFailed, lifecycle.Absent
 		r.FailReason, r.FailMessage = "VcpuLimitExceeded", "no more vCPUs may run"
 		r.FailWhose, r.FailNext = "quota", "raise the limit L-1216C47A"
 	})
@@ -92,7 +92,7 @@ func TestAFailureSaysWhoseTurnItIsAndLeadsToItsRunbook(t *testing.T) {
 		require.Contains(t, html, want)
 	}
 	html = show(t, func(r *store.Row) {
-		r.Status, r.Phase, r.Wish = lifecycle.Failed, lifecycle.DestroyBlocked, lifecycle.Absent
+		r.Status, r.Phase, r.Desired = lifecycle.Failed, lifecycle.DestroyBlocked, lifecycle.Absent
 		r.Blockers = []string{"vpc vpc-1: detach eni-7 of another team"}
 	})
 	for _, want := range []string{"Remaining at the last count", "detach eni-7", "the platform team", `href="/runbooks/destroy-blocked"`} {
@@ -103,10 +103,10 @@ func TestAFailureSaysWhoseTurnItIsAndLeadsToItsRunbook(t *testing.T) {
 
 func TestAFailuresWordsStandOnThePageOnce(t *testing.T) {
 	html := show(t, func(r *store.Row) {
-		r.Status, r.Phase, r.Wish = lifecycle.Destroyed, lifecycle.Released, lifecycle.Absent
+		r.Status, r.Phase, r.Desired = lifecycle.Destroyed, lifecycle.Released, lifecycle.Absent
 		r.FailReason, r.FailMessage = "BootstrapFailed", "the control plane never took over"
-		r.WishWhy = "the install failed: the control plane never took over"
-		r.Why = r.WishWhy + "; two counts in a row found nothing left of it"
+		r.DesiredWhy = "the install failed: the control plane never took over"
+		r.Why = r.DesiredWhy + "; two counts in a row found nothing left of it"
 	})
 	require.Equal(t, 1, strings.Count(html, "the control plane never took over"))
 	require.Contains(t, html, "the install failed; two counts in a row found nothing left of it")
@@ -114,7 +114,7 @@ func TestAFailuresWordsStandOnThePageOnce(t *testing.T) {
 
 func TestTheCommandThatFreesABlockerCanBeCopied(t *testing.T) {
 	html := show(t, func(r *store.Row) {
-		r.Status, r.Phase, r.Wish = lifecycle.Failed, lifecycle.DestroyBlocked, lifecycle.Absent
+		r.Status, r.Phase, r.Desired = lifecycle.Failed, lifecycle.DestroyBlocked, lifecycle.Absent
 		r.Blockers = []string{"volume vol-1 (shop-pvc): an administrator of the account: aws ec2 delete-volume --volume-id vol-1 (ask its owner)"}
 	})
 	require.Contains(t, html, "<li>volume vol-1 (shop-pvc): an administrator of the account: <code>aws ec2 delete-volume --volume-id vol-1</code> (ask its owner)</li>")

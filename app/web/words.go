@@ -112,7 +112,7 @@ func cost(row store.Row, now time.Time) string {
 	switch {
 	case !row.ReleasedAt.IsZero():
 		return fmt.Sprintf("about %s in all", policy.Dollars(row.Meter.Spent(row.ReleasedAt)))
-	case row.Wish == lifecycle.Absent:
+	case row.Desired == lifecycle.Absent:
 		return fmt.Sprintf("about %s so far", policy.Dollars(row.Meter.Spent(now)))
 	}
 	return fmt.Sprintf("about %s so far, %s until its planned end", policy.Dollars(row.Meter.Spent(now)), policy.Dollars(row.Meter.Total(now, row.DestroyAt)))

@@ -38,15 +38,15 @@ func TestAPullRequestIsLinkedWhereItIsLookedAt(t *testing.T) {
 
 func TestTheCostIsCountedToItsEnd(t *testing.T) {
 	d := details(func(r *store.Row) {
-		r.Wish, r.DestroyAt, r.Meter = lifecycle.Present, noon.Add(4*time.Hour), price.Meter{Since: noon, Rate: 75, ToCome: 75}
+		r.Desired, r.DestroyAt, r.Meter = lifecycle.Present, noon.Add(4*time.Hour), price.Meter{Since: noon, Rate: 75, ToCome: 75}
 	})
 	require.Equal(t, "about $1.50 so far, $3.00 until its planned end", cost(d.Row, noon.Add(2*time.Hour)))
-	d.Row.Wish = lifecycle.Absent
+	d.Row.Desired = lifecycle.Absent
 	require.Equal(t, "about $1.50 so far", cost(d.Row, noon.Add(2*time.Hour)))
 	d.Row.ReleasedAt = noon.Add(time.Hour)
 	require.Equal(t, "about $0.75 in all", cost(d.Row, noon.Add(2*time.Hour)))
 	waits := details(func(r *store.Row) {
-		r.Wish, r.Status, r.DestroyAt, r.Meter = lifecycle.Present, lifecycle.Pending, noon.Add(4*time.Hour), price.Meter{ToCome: 75}
+		r.Desired, r.Status, r.DestroyAt, r.Meter = lifecycle.Present, lifecycle.Pending, noon.Add(4*time.Hour), price.Meter{ToCome: 75}
 	})
 	require.Equal(t, "about $0.00 so far, $1.50 until its planned end", cost(waits.Row, noon.Add(2*time.Hour)), "what waits costs nothing")
 }

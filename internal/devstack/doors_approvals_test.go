@@ -23,11 +23,11 @@ func (l *life) approvals(t *testing.T) {
 	})
 }
 
-// wished labels a pull request and returns the approval it waits for.
+// requested labels a pull request and returns the approval it waits for.
 func (l *life) wished(number int) client.Approval {
 	l.t.Helper()
 	require.NoError(l.t, l.GitHub.Label(number, label, "maya"))
-	l.runUntil("the wish waits for a word", 20*time.Second, func() bool {
+	l.runUntil("the request waits for approval", 20*time.Second, func() bool {
 		return l.count("SELECT count(*) FROM clusters WHERE pr_number = $1 AND phase = 'awaiting_approval'", number) == 1
 	})
 	return l.pendingOf(number)
@@ -54,7 +54,7 @@ func (l *life) hears(number int, words string) {
 	})
 }
 
-// twoWords: the one who asked has none of them, by whatever door they come.
+// twoWords: the one who asked has none of them, by whatever entry point they come.
 func (l *life) twoWords(*testing.T) {
 	const number = 44
 	a := l.wished(number)
@@ -83,7 +83,7 @@ func (l *life) twoWords(*testing.T) {
 	l.as("requester").until(l.nameOf(number), "ready", isReady)
 	a = l.approval(a.ApprovalID)
 	require.Len(l.t, a.Votes, 2)
-	require.Equal(l.t, []string{"github:will", "pr_comment", "api"}, []string{a.Votes[0].Principal, a.Votes[0].Door, a.Votes[1].Door})
+	require.Equal(l.t, []string{"github:will", "pr_comment", "api"}, []string{a.Votes[0].Principal, a.Votes[0].Source, a.Votes[1].Source})
 }
 
 // aPushMakesAWordVoid: a word is for exactly the commit it was asked for.

@@ -139,7 +139,7 @@ func (s terminal) refusals() {
 	require.Contains(s.t, s.run("create", "aws-minimal-mint", "--name", "mint", "--dry-run").ends(6), "platform admin")
 }
 
-// oneLife takes a cluster from its wish to its proof.
+// oneLife takes a cluster from its request to its proof.
 func (s terminal) oneLife() {
 	const name = "by-hand"
 	key := []string{"--idempotency-key", "by-hand-1"}

@@ -17,7 +17,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/slack"
 )
 
-// Slack's door in one stack: who may is told by what they prove and where, a word is given once, whatever dies in between.
+// Slack's entry point in one stack: who may is told by what they prove and where, a word is given once, whatever dies in between.
 func TestAWordInSlack(t *testing.T) {
 	t.Parallel()
 	l := newLifeOf(t, devstack.Config{Hour: 30 * time.Second, Pace: 5 * time.Millisecond})
@@ -39,7 +39,7 @@ func (l *life) types(who, channel, text string) string {
 	return said[slices.IndexFunc(said, func(words string) bool { return words != told })]
 }
 
-// twoWordsInSlack: whoever is of another team sees nothing, an auditor changes nothing, and one person is one by whichever door.
+// twoWordsInSlack: whoever is of another team sees nothing, an auditor changes nothing, and one person is one by whichever entry point.
 func (l *life) twoWordsInSlack() {
 	const number = 44
 	a := l.wished(number)
@@ -67,8 +67,8 @@ func (l *life) twoWordsInSlack() {
 	a = l.approval(a.ApprovalID)
 	require.Equal(l.t, client.ApprovalStateApproved, a.State)
 	require.Len(l.t, a.Votes, 2)
-	require.Equal(l.t, "api", a.Votes[0].Door)
-	require.Equal(l.t, []string{"saml:will@acme.example", "slack"}, []string{a.Votes[1].Principal, a.Votes[1].Door})
+	require.Equal(l.t, "api", a.Votes[0].Source)
+	require.Equal(l.t, []string{"saml:will@acme.example", "slack"}, []string{a.Votes[1].Principal, a.Votes[1].Source})
 }
 
 // refusedInSlack: the server is killed right behind the vote, before the answer is posted.

@@ -76,7 +76,7 @@ func (l *life) kubeadmin(id string) string {
 	return strings.TrimSpace(string(raw))
 }
 
-// killedBeforeItsAnswer: the wish is committed, the server is killed, and who asked never hears. Whoever asks again with the
+// killedBeforeItsAnswer: the request is committed, the server is killed, and who asked never hears. Whoever asks again with the
 // same key, after the restart, hears what was meant for the first.
 func (l *life) killedBeforeItsAnswer(*testing.T) {
 	robot := l.byAWS()

@@ -142,7 +142,7 @@ func (l *life) holdKeeps(maya visitor, number int, c client.ClusterDetail) {
 	require.Equal(l.t, until, held.Cluster.HoldUntil)
 	require.NoError(l.t, l.GitHub.Close(number, "maya"))
 	l.runUntil("it goes", 20*time.Second, func() bool {
-		return l.count("SELECT count(*) FROM clusters WHERE id = $1 AND wish = 'absent'", c.ClusterID) == 1
+		return l.count("SELECT count(*) FROM clusters WHERE id = $1 AND desired = 'absent'", c.ClusterID) == 1
 	})
 	require.False(l.t, time.Now().Before(until), "it went before its hold ended")
 	var closed time.Time

@@ -141,14 +141,14 @@ func (l *life) live(p plan) {
 	} else {
 		l.runUntil("the cluster is ready, or gave up", time.Minute, f.andMeanwhile(func() bool {
 			rows := l.clusters()
-			return len(rows) > 0 && (rows[0].Status == "READY" || rows[0].Status == "DESTROYED" || rows[0].Status == "FAILED" || rows[0].Wish == "absent")
+			return len(rows) > 0 && (rows[0].Status == "READY" || rows[0].Status == "DESTROYED" || rows[0].Status == "FAILED" || rows[0].Desired == "absent")
 		}))
 	}
 	rests := l.lie(p.Lie)
 	l.end(number, p.End)
-	l.runUntil("the wish turned", 30*time.Second, f.andMeanwhile(func() bool {
+	l.runUntil("the desired state changed", 30*time.Second, f.andMeanwhile(func() bool {
 		rows := l.clusters()
-		return len(rows) > 0 && rows[0].Wish == "absent"
+		return len(rows) > 0 && rows[0].Desired == "absent"
 	}))
 	l.truth(p.Lie, rests, f)
 	l.runUntil("every cluster released", 2*time.Minute, f.andMeanwhile(l.every(lifecycle.Released)))

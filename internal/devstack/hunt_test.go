@@ -148,8 +148,8 @@ func (h *hunt) everythingWasCaught() {
 	}
 }
 
-// doors asks everything an auditor may ask.
-func (h *hunt) doors(when string) {
+// sources asks everything an auditor may ask.
+func (h *hunt) sources(when string) {
 	token, err := h.l.Token("auditor")
 	require.NoError(h.l.t, err)
 	paths := []string{

@@ -137,19 +137,19 @@ func (l *life) askUntil(what string, within, every time.Duration, cond func() bo
 
 // row is what the tests look at in the clusters table.
 type row struct {
-	ID, Name, Status, Phase, Wish, Why string
-	Wake                               *time.Time
-	Blockers                           []string
+	ID, Name, Status, Phase, Desired, Why string
+	Wake                                  *time.Time
+	Blockers                              []string
 }
 
 func (l *life) clusters() []row {
-	rows, err := l.pool.Query(l.ctx, `SELECT id, name, status, phase, wish, why, wake_at FROM clusters ORDER BY created_at, id`)
+	rows, err := l.pool.Query(l.ctx, `SELECT id, name, status, phase, desired, why, wake_at FROM clusters ORDER BY created_at, id`)
 	require.NoError(l.t, err)
 	defer rows.Close()
 	var out []row
 	for rows.Next() {
 		var r row
-		require.NoError(l.t, rows.Scan(&r.ID, &r.Name, &r.Status, &r.Phase, &r.Wish, &r.Why, &r.Wake))
+		require.NoError(l.t, rows.Scan(&r.ID, &r.Name, &r.Status, &r.Phase, &r.Desired, &r.Why, &r.Wake))
 		out = append(out, r)
 	}
 	require.NoError(l.t, rows.Err())
@@ -220,7 +220,7 @@ func (l *life) assertSettled() {
 // tell prints what a person would look at first.
 func (l *life) tell() {
 	for _, r := range l.clusters() {
-		l.t.Logf("cluster %s %s %s/%s wish=%s why=%s", r.ID, r.Name, r.Status, r.Phase, r.Wish, r.Why)
+		l.t.Logf("cluster %s %s %s/%s desired=%s why=%s", r.ID, r.Name, r.Status, r.Phase, r.Desired, r.Why)
 	}
 	log, err := os.ReadFile(filepath.Join(l.Dir, "log", "server.log"))
 	if err == nil {

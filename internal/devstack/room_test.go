@@ -62,7 +62,7 @@ func TestTenLabelsAtOnceNeverAskForMoreThanTheAccountHas(t *testing.T) {
 	l.assertSettled()
 }
 
-// pullOf is the pull request a cluster was wished for on.
+// pullOf is the pull request a cluster was requested for on.
 func (l *life) pullOf(id string) (number int) {
 	require.NoError(l.t, l.pool.QueryRow(l.ctx, "SELECT pr_number FROM clusters WHERE id = $1", id).Scan(&number))
 	return number

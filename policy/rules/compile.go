@@ -59,8 +59,8 @@ func environment() (*cel.Env, error) {
 
 func (c *compiler) policy(p profiles.Policy) {
 	for i, source := range p.Sources {
-		if !slices.ContainsFunc(policy.Doors, func(d policy.Door) bool { return profiles.Fits(source, string(d)) }) {
-			names := doors()
+		if !slices.ContainsFunc(policy.Sources, func(d policy.Source) bool { return profiles.Fits(source, string(d)) }) {
+			names := sources()
 			c.fail(p, p.Line, fmt.Sprintf("match.sources[%d]", i), fmt.Sprintf("%q", source), near(source, names)+"one of "+strings.Join(names, ", "))
 		}
 	}
@@ -159,9 +159,9 @@ func approval(t profiles.ApprovalTerms) *policy.Approval {
 	return &policy.Approval{Count: t.Count, Self: t.Self, By: policy.Role(t.By), For: t.For}
 }
 
-func doors() []string {
-	names := make([]string, 0, len(policy.Doors))
-	for _, d := range policy.Doors {
+func sources() []string {
+	names := make([]string, 0, len(policy.Sources))
+	for _, d := range policy.Sources {
 		names = append(names, string(d))
 	}
 	return names

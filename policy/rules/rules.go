@@ -108,7 +108,7 @@ func (s *Set) Judge(in policy.In) []policy.Check {
 
 // matches reports whether the policy applies to the request's entry point and profile.
 func (r rule) matches(in policy.In) bool {
-	return fits(r.sources, string(in.Request.Door)) && fits(r.profiles, in.Profile.Name)
+	return fits(r.sources, string(in.Request.Source)) && fits(r.profiles, in.Profile.Name)
 }
 
 func fits(globs []string, value string) bool {

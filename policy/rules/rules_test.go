@@ -33,7 +33,7 @@ func saturday(t testing.TB) policy.In {
 	p, _ := c.Get("aws-minimal-test")
 	return policy.In{
 		Request: policy.Request{
-			Principal: policy.As("github:maya", "maya", policy.Requester, "shop"), Door: policy.DoorLabel, Permission: "write", Profile: p.Name, Region: "us-east-1", Version: "4.20.3",
+			Principal: policy.As("github:maya", "maya", policy.Requester, "shop"), Source: policy.SourceLabel, Permission: "write", Profile: p.Name, Region: "us-east-1", Version: "4.20.3",
 			PR:        &policy.PullRequest{Repo: "acme/shop", Number: 41, Author: "maya", Base: "main", Fork: true, Draft: true, Association: "NONE", Labels: []string{"ocp/aws-minimal-test"}},
 			Ownership: policy.Ownership{Team: "shop", CostCenter: "cc-100", Environment: "test"}, TTL: 24*time.Hour + time.Minute, Tags: map[string]string{"color": "blue"},
 		},

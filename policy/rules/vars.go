@@ -149,7 +149,7 @@ func values(in policy.In) map[string]any {
 func requestOf(r policy.Request) request {
 	own := r.Ownership
 	return request{
-		Source: string(r.Door), Profile: r.Profile, Name: r.Name, Region: r.Region, Version: r.Version, BaseDomain: r.BaseDomain,
+		Source: string(r.Source), Profile: r.Profile, Name: r.Name, Region: r.Region, Version: r.Version, BaseDomain: r.BaseDomain,
 		Team: or(r.Team, own.Team), Owner: or(r.Owner, own.Owner), CostCenter: or(r.CostCenter, own.CostCenter), Environment: or(r.Environment, own.Environment),
 		TTL: r.TTL, TTLHours: begun(r.TTL), Generation: int64(r.Generation), Tags: r.Tags,
 	}

@@ -18,7 +18,7 @@ type Line struct {
 	At       time.Time `json:"at"`
 	Actor    string    `json:"actor"`
 	Action   string    `json:"action"`
-	Door     string    `json:"door,omitempty"`
+	Source   string    `json:"source,omitempty"`
 	Cluster  string    `json:"clusterId,omitempty"`
 	Metadata string    `json:"metadata"` // a JSON object, byte for byte what the hash covers
 	Previous string    `json:"previous"` // hash of the line before
@@ -40,12 +40,12 @@ func (l Line) Head() Head { return Head{Seq: l.Seq, Hash: l.Hash} }
 // timeForm is the form of a time in the hash: UTC, in microseconds.
 const timeForm = "2006-01-02T15:04:05.000000Z"
 
-// Sum computes the line's hash: the SHA-256, in hex, over seq, previous, actor, action, door, cluster, metadata and time, each
+// Sum computes the line's hash: the SHA-256, in hex, over seq, previous, actor, action, entry point, cluster, metadata and time, each
 // as its length in bytes, a colon and itself.
 func (l Line) Sum() string {
 	text := make([]byte, 0, 512)
 	for _, part := range []string{
-		strconv.FormatInt(l.Seq, 10), l.Previous, l.Actor, l.Action, l.Door, l.Cluster, l.Metadata, l.At.UTC().Format(timeForm),
+		strconv.FormatInt(l.Seq, 10), l.Previous, l.Actor, l.Action, l.Source, l.Cluster, l.Metadata, l.At.UTC().Format(timeForm),
 	} {
 		text = strconv.AppendInt(text, int64(len(part)), 10)
 		text = append(text, ':')

@@ -22,7 +22,7 @@ func chain(n int) []auditchain.Line {
 	var lines []auditchain.Line
 	for i := range n {
 		lines = append(lines, link(auditchain.Line{
-			Actor: "saml:maya@acme.example", Action: fmt.Sprintf("act-%d", i), Door: "api", Cluster: "clu_1",
+			Actor: "saml:maya@acme.example", Action: fmt.Sprintf("act-%d", i), Source: "api", Cluster: "clu_1",
 			Metadata: fmt.Sprintf(`{"n": %d, "why": "grün <b> & \"co\""}`, i),
 			At:       time.Date(2026, 11, 20, 12, 0, i, 123456000, time.UTC),
 		}, last))

@@ -119,14 +119,14 @@ func (e CheckResult) Valid() bool {
 	}
 }
 
-// Defines values for ClusterWish.
+// Defines values for ClusterDesired.
 const (
-	Absent  ClusterWish = "absent"
-	Present ClusterWish = "present"
+	Absent  ClusterDesired = "absent"
+	Present ClusterDesired = "present"
 )
 
-// Valid indicates whether the value is a known member of the ClusterWish enum.
-func (e ClusterWish) Valid() bool {
+// Valid indicates whether the value is a known member of the ClusterDesired enum.
+func (e ClusterDesired) Valid() bool {
 	switch e {
 	case Absent:
 		return true
@@ -567,9 +567,8 @@ type AuditEvent struct {
 	ActorName string    `json:"actorName,omitempty,omitzero"`
 	At        time.Time `json:"at"`
 	ClusterID string    `json:"clusterId,omitempty,omitzero"`
-	Door      string    `json:"door,omitempty,omitzero"`
 
-	// Hash SHA-256 over seq, previous, actor, action, door, clusterId, metadata and time, each as its length in bytes, a colon and itself.
+	// Hash SHA-256 over seq, previous, actor, action, source, clusterId, metadata and time, each as its length in bytes, a colon and itself.
 	Hash string `json:"hash"`
 
 	// Metadata Verdict, before, after and the rest: a JSON object as text, exactly the bytes that are hashed.
@@ -578,6 +577,7 @@ type AuditEvent struct {
 	// Previous Hash of the previous line.
 	Previous string `json:"previous"`
 	Seq      int64  `json:"seq"`
+	Source   string `json:"source,omitempty,omitzero"`
 }
 
 // AuditPage defines model for AuditPage.
@@ -682,13 +682,14 @@ type Cluster struct {
 	Blockers []string `json:"blockers,omitempty,omitzero"`
 
 	// ClusterID Example: clu_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT
-	ClusterID  string `json:"clusterId"`
-	ConsoleURL string `json:"consoleUrl,omitempty,omitzero"`
-	CostCenter string `json:"costCenter"`
+	ClusterID  string         `json:"clusterId"`
+	ConsoleURL string         `json:"consoleUrl,omitempty,omitzero"`
+	CostCenter string         `json:"costCenter"`
+	Desired    ClusterDesired `json:"desired"`
+	DesiredWhy string         `json:"desiredWhy,omitempty,omitzero"`
 
 	// DestroyAt When the cluster will be destroyed.
 	DestroyAt time.Time `json:"destroyAt"`
-	Door      string    `json:"door"`
 
 	// EndReason The reason for this end.
 	EndReason   string `json:"endReason,omitempty,omitzero"`
@@ -748,6 +749,7 @@ type Cluster struct {
 
 	// RetryAt When the next attempt is due.
 	RetryAt    time.Time `json:"retryAt,omitempty,omitzero"`
+	Source     string    `json:"source"`
 	Status     Status    `json:"status"`
 	Team       string    `json:"team"`
 	TTLSeconds int64     `json:"ttlSeconds"`
@@ -758,9 +760,7 @@ type Cluster struct {
 	WaitsSince time.Time `json:"waitsSince,omitempty,omitzero"`
 
 	// Why The reason for the current status.
-	Why     string      `json:"why"`
-	Wish    ClusterWish `json:"wish"`
-	WishWhy string      `json:"wishWhy,omitempty,omitzero"`
+	Why string `json:"why"`
 
 	// Workers Workers as last seen; absent until the first scaling.
 	Workers *int `json:"workers,omitempty"`
@@ -769,8 +769,8 @@ type Cluster struct {
 	WorkersWanted *int `json:"workersWanted,omitempty"`
 }
 
-// ClusterWish defines model for Cluster.Wish.
-type ClusterWish string
+// ClusterDesired defines model for Cluster.Desired.
+type ClusterDesired string
 
 // ClusterDetail defines model for ClusterDetail.
 type ClusterDetail struct {
@@ -1437,12 +1437,12 @@ type Verdict struct {
 type Vote struct {
 	Approves bool      `json:"approves"`
 	At       time.Time `json:"at"`
-	Door     string    `json:"door,omitempty,omitzero"`
 
 	// Name The display name of the voter.
 	Name      string `json:"name,omitempty,omitzero"`
 	Principal string `json:"principal"`
 	Reason    string `json:"reason,omitempty,omitzero"`
+	Source    string `json:"source,omitempty,omitzero"`
 }
 
 // AuditAction defines model for AuditAction.

@@ -34,14 +34,14 @@ func (c caller) destroy(ctx context.Context, cluster string) error {
 }
 
 // state is a cluster's state in the database.
-type state struct{ ID, Name, Status, Phase, Wish, Why string }
+type state struct{ ID, Name, Status, Phase, Desired, Why string }
 
 func (s state) String() string {
 	return fmt.Sprintf("%s is %s/%s (%s)", s.Name, s.Status, s.Phase, s.Why)
 }
 
 func (t *target) state(ctx context.Context, id string) (state, error) {
-	rows, err := t.pool.Query(ctx, "SELECT id, name, status, phase, wish, why FROM clusters WHERE id = $1", id)
+	rows, err := t.pool.Query(ctx, "SELECT id, name, status, phase, desired, why FROM clusters WHERE id = $1", id)
 	if err != nil {
 		return state{}, err
 	}

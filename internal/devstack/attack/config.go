@@ -113,7 +113,7 @@ func (t *target) costs(do func() error) (c cost, err error) {
 
 func (c cost) tooMuch() bool { return c.cpu > mostCost.cpu || c.memory > mostCost.memory }
 
-// wished labels a new pull request of the second repository and reports whether a cluster was created.
+// requested labels a new pull request of the second repository and reports whether a cluster was created.
 func (t *target) wished(ctx context.Context, title string) (pr int, cluster bool, err error) {
 	there := t.GitHub.In(github.SecondRepo)
 	if pr, err = there.Open(title, "maya"); err != nil {

@@ -251,7 +251,7 @@ func crossSite(ctx context.Context, t *target) (result, error) {
 	switch {
 	case err != nil:
 		return result{}, err
-	case len(wrong) > 0 || now.Wish != "present":
+	case len(wrong) > 0 || now.Desired != "present":
 		return through("%s; %s", now, strings.Join(wrong, "; "))
 	case forms < len(rows)/3:
 		return result{}, fmt.Errorf("only %d forms were found", forms)

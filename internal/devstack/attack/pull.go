@@ -135,7 +135,7 @@ func outsidersCommands(ctx context.Context, t *target) (result, error) {
 // digest returns everything about a cluster that people may change, as text.
 func (t *target) digest(ctx context.Context, id string) (text string, err error) {
 	err = t.pool.QueryRow(ctx, `
-		SELECT format('%s %s until %s hold %s workers %s team %s shares %s', wish, coalesce(end_pr_closed::text, ''), end_ttl, end_hold, workers_wanted, team,
+		SELECT format('%s %s until %s hold %s workers %s team %s shares %s', desired, coalesce(end_pr_closed::text, ''), end_ttl, end_hold, workers_wanted, team,
 		       (SELECT count(*) FROM shares WHERE cluster_id = c.id)) FROM clusters c WHERE id = $1`, id).Scan(&text)
 	return text, err
 }
@@ -146,7 +146,7 @@ func (t *target) noCluster(ctx context.Context, pr int, tried string) (result, e
 		return result{}, err
 	}
 	var id, door, by string
-	err := t.pool.QueryRow(ctx, "SELECT coalesce(max(id), ''), coalesce(max(door), ''), coalesce(max(requested_by), '') FROM clusters WHERE pr_number = $1", pr).Scan(&id, &door, &by)
+	err := t.pool.QueryRow(ctx, "SELECT coalesce(max(id), ''), coalesce(max(source), ''), coalesce(max(requested_by), '') FROM clusters WHERE pr_number = $1", pr).Scan(&id, &door, &by)
 	switch {
 	case err != nil:
 		return result{}, err

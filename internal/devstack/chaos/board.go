@@ -15,9 +15,9 @@ const glance = 40 * time.Millisecond
 
 // cluster is a cluster's state as the tests use it, with its open attempt.
 type cluster struct {
-	ID, Name, Status, Phase, Wish, Why, FailReason string
-	PR                                             int
-	Attempt                                        string // the newest; empty: none yet
+	ID, Name, Status, Phase, Desired, Why, FailReason string
+	PR                                                int
+	Attempt                                           string // the newest; empty: none yet
 }
 
 // board is the last known state of every cluster. While the database is unavailable it stays as it was.
@@ -47,7 +47,7 @@ func (b *board) look(ctx context.Context, pool *pgxpool.Pool) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	rows, err := pool.Query(ctx, `
-		SELECT c.id, c.name, c.status, c.phase, c.wish, c.why, c.fail_reason, c.pr_number AS pr,
+		SELECT c.id, c.name, c.status, c.phase, c.desired, c.why, c.fail_reason, c.pr_number AS pr,
 		       coalesce((SELECT a.id FROM attempts a WHERE a.cluster_id = c.id ORDER BY a.number DESC LIMIT 1), '') AS attempt
 		  FROM clusters c
 		 WHERE c.destroyed_at IS NULL OR c.destroyed_at > now() - interval '30 seconds'
@@ -107,5 +107,5 @@ func (c cluster) words(pr int) string {
 	if c.ID == "" {
 		return fmt.Sprintf("pull request #%d has no cluster", pr)
 	}
-	return fmt.Sprintf("%s is %s/%s, wish %s, attempt %q, %s %s", c.Name, c.Status, c.Phase, c.Wish, c.Attempt, c.FailReason, c.Why)
+	return fmt.Sprintf("%s is %s/%s, desired %s, attempt %q, %s %s", c.Name, c.Status, c.Phase, c.Desired, c.Attempt, c.FailReason, c.Why)
 }

@@ -60,7 +60,7 @@ func endUnanswered(ctx context.Context, t *Run, cells []*cell) error {
 		t.say("           %d ends asked for while GitHub gives no answer", len(asked))
 	}
 	for _, c := range asked {
-		going := func(now cluster) bool { return now.Wish == "absent" }
+		going := func(now cluster) bool { return now.Desired == "absent" }
 		err := t.awaitWhile(ctx, c.pr, "on its way out while GitHub gives no answer", decided, going, func() bool { return true })
 		c.err = errors.Join(c.err, err)
 	}

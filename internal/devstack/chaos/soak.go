@@ -131,7 +131,7 @@ func (t *Run) live(ctx context.Context, c *cycle) error {
 		// After some failures a retry is useless, and the cluster ends by itself.
 		err := t.await(ctx, pr, "READY, or given up", patience, func(now cluster) bool {
 			c.ready = isReady(now)
-			return c.ready || now.Wish == "absent"
+			return c.ready || now.Desired == "absent"
 		})
 		if err != nil {
 			return err

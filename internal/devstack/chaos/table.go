@@ -87,7 +87,7 @@ func (t *Run) report(o Options, done []*cell, took time.Duration) error {
 		t.say("not struck: %s went past its boundary twice (%s); its life went on and left nothing", c.name(), c.Words)
 	}
 	for _, c := range bad {
-		t.say("\nFAILED %s (%s, %s; %s)\n  %v\n  again: make chaos SEED=%d CELL=%s", c.name(), c.Job, c.Words, wish(c.wanted), c.err, o.Seed, c.name())
+		t.say("\nFAILED %s (%s, %s; %s)\n  %v\n  again: make chaos SEED=%d CELL=%s", c.name(), c.Job, c.Words, desired(c.wanted), c.err, o.Seed, c.name())
 	}
 	if len(bad) > 0 {
 		return fmt.Errorf("%d of %d cells did not converge", len(bad), len(done))
@@ -101,7 +101,7 @@ func (t *Run) report(o Options, done []*cell, took time.Duration) error {
 	return nil
 }
 
-func wish(wanted bool) string {
+func desired(wanted bool) string {
 	if wanted {
 		return "wanted"
 	}

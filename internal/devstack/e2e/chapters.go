@@ -21,8 +21,8 @@ const (
 	label    = "ocp/aws-minimal-test"
 )
 
-// doors checks that requests that are unsigned, not JSON or not ours are refused by every entry point.
-func (t *teller) doors(ctx context.Context) error {
+// sources checks that requests that are unsigned, not JSON or not ours are refused by every entry point.
+func (t *teller) sources(ctx context.Context) error {
 	body := []byte(`{"zen":"hi"}`)
 	comment, err := github.Payload(github.Event{
 		Name: "issue_comment", Action: "deleted", Sender: "maya", PR: github.PullRequest{Number: 41, Author: "will", HeadOwner: github.Org},

@@ -31,7 +31,7 @@ func Play(ctx context.Context, at Places, out io.Writer) error {
 		title string
 		tell  func(context.Context) error
 	}{
-		{"The doors are bolted", t.doors},
+		{"The doors are bolted", t.sources},
 		{"A label becomes a cluster", t.label},
 		{"Words on the pull request", t.words},
 		{"A fork waits for a person's word", t.fork},

@@ -63,7 +63,7 @@ func (h *Fixture) File(text string) { h.GitHub.Files = map[string]string{"main":
 // Create creates a cluster of the default profile for team platform by the API.
 func (h *Fixture) Create(p policy.Principal, name string) store.Row {
 	h.Helper()
-	made, err := h.Service.Create(h.Context(), p, app.Asked{Door: policy.DoorAPI, Request: app.CreateRequest{
+	made, err := h.Service.Create(h.Context(), p, app.Asked{Source: policy.SourceAPI, Request: app.CreateRequest{
 		Name: name, Owner: "maya", Team: "platform", CostCenter: "sandbox", Environment: "test",
 	}})
 	require.NoError(h, err)
@@ -93,6 +93,6 @@ func (h *Fixture) Destroy(row store.Row) {
 // Release makes a cluster one that is gone, as a finished teardown leaves it.
 func (h *Fixture) Release(row store.Row) {
 	h.Helper()
-	h.Query(`UPDATE clusters SET status = 'DESTROYED', phase = 'released', wish = 'absent', wish_why = 'by hand', teardown = 'DESTROY',
+	h.Query(`UPDATE clusters SET status = 'DESTROYED', phase = 'released', desired = 'absent', desired_why = 'by hand', teardown = 'DESTROY',
 		destroyed_at = now() WHERE id = $1 RETURNING id`, row.ID)
 }

@@ -67,7 +67,7 @@ func (a *app) auditList() *cobra.Command {
 			return a.print(raw, names, func(s *table.Screen) {
 				t := s.Columns("LINE", "AT", "WHO", "WHAT", "THROUGH", "CLUSTER", "+MORE", "+HASH")
 				for _, e := range items {
-					t.Row(e.Seq, words.Stamp(e.At), orElse(e.ActorName, e.Actor), e.Action, e.Door, e.ClusterID, e.Metadata, e.Hash)
+					t.Row(e.Seq, words.Stamp(e.At), orElse(e.ActorName, e.Actor), e.Action, e.Source, e.ClusterID, e.Metadata, e.Hash)
 				}
 				t.Write("No lines.")
 			})

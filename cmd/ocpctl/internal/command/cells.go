@@ -57,7 +57,7 @@ func endOf(c client.Cluster, now time.Time) string {
 	switch {
 	case !c.ReleasedAt.IsZero():
 		return "gone " + words.Away(c.ReleasedAt, now)
-	case c.Wish == client.Absent:
+	case c.Desired == client.Absent:
 		return "being destroyed"
 	case c.DestroyAt.Before(now):
 		return "due"
@@ -81,7 +81,7 @@ func meter(c client.Cluster) price.Meter {
 // costs describes a cluster's cost in one line.
 func costs(c client.Cluster, now time.Time) string {
 	line := fmt.Sprintf("%s an hour by list prices; about %s so far", words.Dollars(int64(c.HourlyCents)), spent(c, now))
-	if c.Wish == client.Present {
+	if c.Desired == client.Present {
 		line += fmt.Sprintf(", %s until its planned end", total(c, now))
 	}
 	return line
@@ -108,7 +108,7 @@ func workers(c client.Cluster) string {
 
 // end says when it ends and why.
 func end(c client.Cluster, now time.Time) string {
-	if c.Wish == client.Absent || !c.ReleasedAt.IsZero() || c.DestroyAt.IsZero() {
+	if c.Desired == client.Absent || !c.ReleasedAt.IsZero() || c.DestroyAt.IsZero() {
 		return ""
 	}
 	text := words.When(c.DestroyAt, now)
@@ -123,7 +123,7 @@ func (a *app) clusterFacts(s *table.Screen, c client.Cluster, brief bool) {
 	fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(words.Line(c.Name), table.Bold), s.Painted(statusCell(c).Text, paintOf(c)))
 	f := s.Facts()
 	f.Add("why", c.Why)
-	f.Add("destroyed because", c.WishWhy)
+	f.Add("destroyed because", c.DesiredWhy)
 	f.Add("step", c.Progress.Step)
 	if c.Status == client.CREATING || c.Status == client.DESTROYING {
 		f.Add("expected by", words.When(c.Progress.Eta, s.Now))
@@ -137,13 +137,13 @@ func (a *app) clusterFacts(s *table.Screen, c client.Cluster, brief bool) {
 		f.Add("next", c.FailNext)
 	}
 	f.Add("next attempt", words.When(c.RetryAt, s.Now))
-	if c.Wish == client.Present {
+	if c.Desired == client.Present {
 		f.Add("console", c.ConsoleURL)
 		f.Add("API", c.APIURL)
 	}
 	f.Add("ends", end(c, s.Now))
 	f.Add("held until", words.When(c.HoldUntil, s.Now))
-	if c.Wish == client.Present {
+	if c.Desired == client.Present {
 		f.Add("latest end", words.Stamp(c.MaxDestroyAt))
 	}
 	f.Add("gone since", words.When(c.ReleasedAt, s.Now))
@@ -152,7 +152,7 @@ func (a *app) clusterFacts(s *table.Screen, c client.Cluster, brief bool) {
 	if !brief {
 		f.Add("profile", fmt.Sprintf("%s, OpenShift %s on %s in %s, domain %s", c.Profile, c.Version, c.Platform, c.Region, c.BaseDomain))
 		f.Add("owner", fmt.Sprintf("%s, team %s, cost center %s", c.Owner, c.Team, c.CostCenter))
-		f.Add("requested", fmt.Sprintf("%s by %s, through %s", words.When(c.AcceptedAt, s.Now), orElse(c.RequestedByName, c.RequestedBy), words.Plain(c.Door)))
+		f.Add("requested", fmt.Sprintf("%s by %s, through %s", words.When(c.AcceptedAt, s.Now), orElse(c.RequestedByName, c.RequestedBy), words.Plain(c.Source)))
 		f.Add("pull request", pullRequest(c))
 		f.Add("price", costs(c, s.Now))
 	}

@@ -23,7 +23,7 @@ func TestTheCLINamesThePriceOfTheServersMeter(t *testing.T) {
 		now := start.Add(time.Duration(rapid.Int64Range(0, 1e15).Draw(r, "ran since")))
 		end := now.Add(time.Duration(rapid.Int64Range(0, 1e15).Draw(r, "left")))
 		answer, err := json.Marshal(map[string]any{
-			"wish": "present", "hourlyCents": m.Rate, "destroyAt": end,
+			"desired": "present", "hourlyCents": m.Rate, "destroyAt": end,
 			"meter": map[string]any{"ran": m.Ran, "since": m.Since, "rateCents": m.Rate, "toComeCents": m.ToCome},
 		})
 		require.NoError(t, err)

@@ -214,7 +214,7 @@ func TestTheTrailIsVerifiedOffline(t *testing.T) {
 
 func TestAClusterThatIsGoneIsDestroyedAndWaitedForWithoutAnError(t *testing.T) {
 	d := newService(t)
-	d.change("getCluster", map[string]any{"status": "DESTROYED", "phase": "released", "wish": "absent", "releasedAt": "2025-03-01T11:00:00Z"})
+	d.change("getCluster", map[string]any{"status": "DESTROYED", "phase": "released", "desired": "absent", "releasedAt": "2025-03-01T11:00:00Z"})
 	for _, line := range []string{"destroy team-a-smoke-01", "destroy team-a-smoke-01 --wait", "wait team-a-smoke-01 --for=destroyed"} {
 		require.Equal(t, exit.OK, d.run(strings.Fields(line)...), "%s: %s", line, d.err.String())
 		require.Contains(t, d.out.String()+d.err.String(), "gone since", line)

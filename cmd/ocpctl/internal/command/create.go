@@ -26,7 +26,7 @@ const (
 )
 
 func (a *app) create() *cobra.Command {
-	var w wish
+	var w createInput
 	var waits waiting
 	var dry bool
 	var key string
@@ -58,7 +58,7 @@ new key.`,
 			return a.createNow(ctx, api, r, key, waits)
 		}),
 	})
-	a.wishFlags(c, &w)
+	a.createFlags(c, &w)
 	waits.flags(c, "ready", createTime)
 	c.Flags().BoolVar(&dry, "dry-run", false, optionUsage("create", "dry-run"))
 	c.Flags().StringVar(&key, "idempotency-key", "", "idempotency `key` of this request; repeating it returns the same cluster")

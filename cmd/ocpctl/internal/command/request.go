@@ -18,14 +18,14 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
 )
 
-// wish is what the command line of create requests.
-type wish struct {
+// createInput is what the command line of create says.
+type createInput struct {
 	file, ttl, sshKey string
 	tags              []string
 	client.CreateRequest
 }
 
-func (a *app) wishFlags(c *cobra.Command, w *wish) {
+func (a *app) createFlags(c *cobra.Command, w *createInput) {
 	f := c.Flags()
 	f.StringVarP(&w.file, "from-file", "f", "", "read the request from a JSON or YAML `file`; - is the standard input; flags take precedence")
 	f.StringVar(&w.Name, "name", "", optionUsage("create", "name"))
@@ -51,7 +51,7 @@ func (a *app) wishFlags(c *cobra.Command, w *wish) {
 }
 
 // request returns the whole request: the file's values, overridden by flags. Everything that is wrong with it is reported at once.
-func (a *app) request(w wish, args []string) (client.CreateRequest, error) {
+func (a *app) request(w createInput, args []string) (client.CreateRequest, error) {
 	r, wrong := a.fromFile(w.file)
 	readable := len(wrong) == 0
 	flags := w.CreateRequest

@@ -131,7 +131,7 @@ func over(ctx context.Context, err error, last State, name string, goal Goal) er
 func (g Goal) reached(c client.Cluster) bool {
 	switch g {
 	case Ready:
-		return c.Status == client.READY && c.Wish == client.Present
+		return c.Status == client.READY && c.Desired == client.Present
 	case Destroyed:
 		return c.Status == client.DESTROYED
 	case Refreshed:
@@ -152,14 +152,14 @@ func (g Goal) hopeless(c client.Cluster, asked bool) error {
 		}
 		return nil
 	}
-	gone := c.Status == client.FAILED || c.Status == client.DESTROYING || c.Status == client.DESTROYED || c.Wish == client.Absent
+	gone := c.Status == client.FAILED || c.Status == client.DESTROYING || c.Status == client.DESTROYED || c.Desired == client.Absent
 	if !gone {
 		return nil
 	}
 	if asked && c.FailReason == "" && c.ReadyAt.IsZero() {
-		return exit.With(exit.Refused, fmt.Errorf("%s was not approved: %s", c.Name, words.Line(firstOf(c.WishWhy, c.Why))))
+		return exit.With(exit.Refused, fmt.Errorf("%s was not approved: %s", c.Name, words.Line(firstOf(c.DesiredWhy, c.Why))))
 	}
-	said := &exit.Problem{Title: fmt.Sprintf("%s will not be %s: %s", c.Name, g, words.Line(firstOf(c.FailMessage, c.WishWhy, c.Why)))}
+	said := &exit.Problem{Title: fmt.Sprintf("%s will not be %s: %s", c.Name, g, words.Line(firstOf(c.FailMessage, c.DesiredWhy, c.Why)))}
 	if c.FailWhose != "" {
 		said.Fields = append(said.Fields, exit.Field{Name: "who can fix it", Detail: words.Line(words.Whose(c.FailWhose))})
 	}

@@ -160,13 +160,13 @@ func TestHowAWaitEnds(t *testing.T) {
 		"a blocked install that goes down": {follow.Destroyed, []map[string]any{moved("FAILED", "create_failed"), moved("DESTROYED", "released")}, exit.OK, ""},
 		"failed": {follow.Ready, []map[string]any{{"status": "FAILED", "phase": "create_failed", "failMessage": "there are 5 of 5 VPCs", "failWhose": "quota", "failNext": "raise L-F678F1CE"}},
 			exit.Failed, "team-a-smoke-01 will not be ready: there are 5 of 5 VPCs\n  who can fix it: the owner of the cloud account's limits.\nNext: raise L-F678F1CE\nSee: ocpctl explain clu_"},
-		"somebody took it down":      {follow.Ready, []map[string]any{{"status": "DESTROYING", "phase": "stopping", "wish": "absent", "wishWhy": "ana asked for it"}}, exit.Failed, "ana asked for it"},
-		"it goes while it is scaled": {follow.Scaled, []map[string]any{{"wish": "absent", "wishWhy": "its time is over", "workersWanted": 7}}, exit.Failed, "its time is over"},
+		"somebody took it down":      {follow.Ready, []map[string]any{{"status": "DESTROYING", "phase": "stopping", "desired": "absent", "desiredWhy": "ana asked for it"}}, exit.Failed, "ana asked for it"},
+		"it goes while it is scaled": {follow.Scaled, []map[string]any{{"desired": "absent", "desiredWhy": "its time is over", "workersWanted": 7}}, exit.Failed, "its time is over"},
 		"blocked": {follow.Destroyed, []map[string]any{{"status": "FAILED", "phase": "destroy_blocked", "why": "one thing is left", "blockers": []string{"vpc vpc-1: delete the peering"}}},
 			exit.Failed, "is blocked: one thing is left\n  vpc vpc-1: delete the peering.\nIt is retried automatically."},
 		"refused by a person": {follow.Ready, []map[string]any{
 			{"status": "PENDING", "phase": "awaiting_approval", "needsApproval": true, "readyAt": "0001-01-01T00:00:00Z"},
-			{"status": "DESTROYED", "phase": "released", "wish": "absent", "wishWhy": "ana refused it: not this month", "readyAt": "0001-01-01T00:00:00Z"}},
+			{"status": "DESTROYED", "phase": "released", "desired": "absent", "desiredWhy": "ana refused it: not this month", "readyAt": "0001-01-01T00:00:00Z"}},
 			exit.Refused, "team-a-smoke-01 was not approved: ana refused it: not this month"},
 	} {
 		t.Run(name, func(t *testing.T) {

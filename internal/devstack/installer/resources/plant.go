@@ -65,7 +65,7 @@ func (b *Build) account(ctx context.Context) (string, error) {
 	return *out.Account, nil
 }
 
-// door calls the stand-in's administration API. Open has checked that its address is on this machine.
+// entry point calls the stand-in's administration API. Open has checked that its address is on this machine.
 func (b *Build) door(ctx context.Context, call string, body any) (out planted, err error) {
 	raw, err := json.Marshal(body)
 	if err != nil {
