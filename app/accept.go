@@ -182,7 +182,7 @@ func (d *Service) judgement(w ClusterRequest, asked []byte, id string, v policy.
 		return store.Judgement{}, err
 	}
 	// The cluster's own comment shows the approval and the warnings: there is no second comment.
-	row.Spec.Approval, row.Spec.Approvers, row.Spec.Advice = chatops.ApprovalWords(v), approversOnGitHub(w, v), chatops.AdviceWords(v)
+	row.Spec.Approval, row.Spec.Approvers, row.Spec.Advice = chatops.ApprovalText(v), approversOnGitHub(w, v), chatops.AdviceText(v)
 	addons, err := frozen(w.catalogue, v.Grant.Addons)
 	if err != nil {
 		return store.Judgement{}, err

@@ -29,34 +29,34 @@ func (d *Service) Seen(ctx context.Context, p policy.Principal, ref string) (sto
 // Authorize finds the cluster that ref means and asks policy whether the principal may do something to it. The deed that it
 // returns carries policy's answer to the audit trail. A refusal is an Error, and is recorded under the cluster it is about; it
 // reveals nothing of a cluster that may not be seen.
-func (d *Service) Authorize(ctx context.Context, p policy.Principal, ref string, act policy.Act, deed Deed) (store.Row, Deed, error) {
+func (d *Service) Authorize(ctx context.Context, p policy.Principal, ref string, act policy.Act, origin Origin) (store.Row, Origin, error) {
 	row, access, err := d.look(ctx, p, ref)
 	if err != nil {
-		return store.Row{}, deed, err
+		return store.Row{}, origin, err
 	}
-	request := policy.Request{Principal: p, Source: deed.Source}
+	request := policy.Request{Principal: p, Source: origin.Source}
 	shown := access != ""
-	if deed.Repository != nil {
-		request = *deed.Repository
+	if origin.Repository != nil {
+		request = *origin.Repository
 		request.Principal = p // its display name may differ from the one in deed.Repository
 		shown = shown || row.PR != nil && request.PR != nil && row.PR.Repo == request.PR.Repo && row.PR.Number == request.PR.Number
 	}
 	if !shown {
-		return store.Row{}, deed, d.refuse(ctx, p, ref, act, deed, unseen(p, ref), "not permitted to see the cluster")
+		return store.Row{}, origin, d.refuse(ctx, p, ref, act, origin, unseen(p, ref), "not permitted to see the cluster")
 	}
 	verdict := policy.Authorize(request, act, &policy.Target{
 		Name: row.Name, Team: row.Team, RequestedBy: row.RequestedBy, HoldsKeys: row.Spec.CredentialsMode == minted, Access: policy.Access(access),
 	})
-	deed.verdict = &verdict
+	origin.verdict = &verdict
 	if !verdict.Allowed {
 		refusal := Fail(Denied, "%s", sentence(verdict.Refusals()[0]))
-		return store.Row{}, deed, d.refuse(ctx, p, ref, act, deed, refusal, refusal.Message)
+		return store.Row{}, origin, d.refuse(ctx, p, ref, act, origin, refusal, refusal.Message)
 	}
-	return row, deed, nil
+	return row, origin, nil
 }
 
 // refuse records a refusal under every cluster that ref can mean, and returns it.
-func (d *Service) refuse(ctx context.Context, p policy.Principal, ref string, act policy.Act, deed Deed, refusal *Error, why string) error {
+func (d *Service) refuse(ctx context.Context, p policy.Principal, ref string, act policy.Act, origin Origin, refusal *Error, why string) error {
 	action := strings.ReplaceAll(string(act), "-", "_") + ".refused"
 	if act == policy.ActBreakGlass {
 		action = "kubeadmin.refused"
@@ -65,7 +65,7 @@ func (d *Service) refuse(ctx context.Context, p policy.Principal, ref string, ac
 	if err != nil {
 		return fmt.Errorf("look for what was refused: %w", err)
 	}
-	said := d.Origin(deed, p)
+	said := d.StoreOrigin(origin, p)
 	for _, row := range rows {
 		if err := d.store.AuditRefusal(ctx, said, action, row.ID, why); err != nil {
 			return fmt.Errorf("write down the refusal: %w", err)
@@ -201,7 +201,7 @@ func MayForEverybody(p policy.Principal, act policy.Act, what string) error {
 	}
 	if p.HasAnywhere(policy.RolesFor(act)...) {
 		return Fail(Denied, "To %s you need the role %s in every team, because it concerns all of them; you have it in some. Ask a platform admin of every team.",
-			what, policy.RoleWords(act))
+			what, policy.RoleText(act))
 	}
-	return Fail(Denied, "To %s you need the role %s; yours is %s. Ask a platform admin.", what, policy.RoleWords(act), p.Role().Words())
+	return Fail(Denied, "To %s you need the role %s; yours is %s. Ask a platform admin.", what, policy.RoleText(act), p.Role().Text())
 }

@@ -40,7 +40,7 @@ func (d *Service) LinkedPerson(ctx context.Context, by policy.Principal, number 
 	}
 	if account.Number != number {
 		why := "account " + account.Number + " had this name then, and account " + number + " has it now"
-		err := d.store.Unlink(ctx, account.Account, account.Principal, store.Deed{Actor: by.ID, Source: string(door), Why: why})
+		err := d.store.Unlink(ctx, account.Account, account.Principal, store.Origin{Actor: by.ID, Source: string(door), Why: why})
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return proof, fmt.Errorf("unlink the account of %s: %w", by.ID, err)
 		}

@@ -42,10 +42,10 @@ func TestALinkedAccountCountsByTheIdentitiesOfNowAndForAWeek(t *testing.T) {
 	ada := policy.Principal{ID: "saml:ada@acme.example", Name: "Ada", Seats: []policy.Seat{{Role: policy.PlatformAdmin, Team: "*"}}, Proof: servicetest.AdminProof()}
 
 	require.False(t, seated(h, 1, 77, "ada"), "who never said whose the account is is a writer of the repository")
-	link, err := h.Service.AccountLink(t.Context(), "github:ada", "77", store.Deed{Actor: "github:ada", Source: "pr_comment"})
+	link, err := h.Service.AccountLink(t.Context(), "github:ada", "77", store.Origin{Actor: "github:ada", Source: "pr_comment"})
 	require.NoError(t, err)
 	_, handle, _ := strings.Cut(link.URL.Reveal(), "/links/")
-	_, err = h.Service.Redeem(t.Context(), ada, handle, app.Deed{Source: policy.SourceWeb})
+	_, err = h.Service.Redeem(t.Context(), ada, handle, app.Origin{Source: policy.SourceWeb})
 	require.NoError(t, err)
 	require.True(t, seated(h, 2, 77, "ada"))
 
@@ -73,7 +73,7 @@ func TestALoginThatCameToBeAnothersHasNothingOfTheFirst(t *testing.T) {
 	ada := policy.Principal{ID: "saml:ada@acme.example", Name: "Ada", Proof: servicetest.AdminProof()}
 	says(h, 1, 77, "ada", "/ocp link")
 	_, rest, _ := strings.Cut(h.Replies()[0], "/links/")
-	_, err := h.Service.Redeem(t.Context(), ada, rest[:43], app.Deed{Source: policy.SourceWeb})
+	_, err := h.Service.Redeem(t.Context(), ada, rest[:43], app.Origin{Source: policy.SourceWeb})
 	require.NoError(t, err)
 	require.True(t, seated(h, 2, 77, "ada"))
 

@@ -31,18 +31,18 @@ func frozen(b catalogue.Catalogue, names []string) ([]store.Addon, error) {
 
 // Refresh applies a ready cluster's add-ons again, as they were frozen with it. However often it is called while one refresh
 // runs, one more follows; the same cause again is the same request.
-func (d *Service) Refresh(ctx context.Context, p policy.Principal, ref string, deed Deed) (row store.Row, job string, err error) {
-	row, deed, err = d.Authorize(ctx, p, ref, policy.ActRefresh, deed)
+func (d *Service) Refresh(ctx context.Context, p policy.Principal, ref string, origin Origin) (row store.Row, job string, err error) {
+	row, origin, err = d.Authorize(ctx, p, ref, policy.ActRefresh, origin)
 	if err != nil {
 		return store.Row{}, "", err
 	}
-	if deed, err = CheckReason(deed, false); err != nil {
+	if origin, err = CheckReason(origin, false); err != nil {
 		return store.Row{}, "", err
 	}
 	if why := unrefreshable(row); why != "" {
 		return store.Row{}, "", Fail(Conflict, "%s", why)
 	}
-	job, err = d.store.WantRefresh(ctx, row.ID, deed.cause(p), d.Origin(deed, p))
+	job, err = d.store.WantRefresh(ctx, row.ID, origin.cause(p), d.StoreOrigin(origin, p))
 	row, err = d.after(ctx, row, err, fmt.Sprintf("%s is no longer ready, so its add-ons cannot be refreshed.", row.Name))
 	return row, job, err
 }

@@ -23,7 +23,7 @@ func TestWhatAClusterWasAcceptedWithIsWhatItKeeps(t *testing.T) {
 	h.Catalogue.Addons = nil
 	h.File("addons: [cert-manager]\n")
 	h.Usable()
-	row, _, err := h.Service.Refresh(t.Context(), policy.As("github:maya", "maya", policy.Requester, "platform"), h.Only().ID, app.Deed{Source: policy.SourceAPI})
+	row, _, err := h.Service.Refresh(t.Context(), policy.As("github:maya", "maya", policy.Requester, "platform"), h.Only().ID, app.Origin{Source: policy.SourceAPI})
 	require.NoError(t, err)
 	require.Equal(t, []string{"pr-namespace"}, row.Addons)
 	require.Equal(t, before, kept())
@@ -34,16 +34,16 @@ func TestARefreshTakesARoleAndAReadyClusterWithAddons(t *testing.T) {
 	h.File("addons: [pr-namespace]\n")
 	h.Labeled("will", servicetest.Label)
 	id := h.Only().ID
-	maya, deed := policy.As("github:maya", "maya", policy.Requester, "platform"), app.Deed{Source: policy.SourceAPI}
-	_, _, err := h.Service.Refresh(t.Context(), maya, id, deed)
+	maya, origin := policy.As("github:maya", "maya", policy.Requester, "platform"), app.Origin{Source: policy.SourceAPI}
+	_, _, err := h.Service.Refresh(t.Context(), maya, id, origin)
 	require.ErrorContains(t, err, "Add-ons can be refreshed only while the cluster is READY")
 	h.Usable()
-	_, _, err = h.Service.Refresh(t.Context(), policy.As("github:ada", "ada", policy.Auditor, "platform"), id, deed)
+	_, _, err = h.Service.Refresh(t.Context(), policy.As("github:ada", "ada", policy.Auditor, "platform"), id, origin)
 	require.Equal(t, app.Denied, app.KindOf(err))
 	require.ErrorContains(t, err, "To refresh its add-ons you need the role")
-	row, job, err := h.Service.Refresh(t.Context(), maya, id, deed)
+	row, job, err := h.Service.Refresh(t.Context(), maya, id, origin)
 	require.NoError(t, err)
-	again, same, err := h.Service.Refresh(t.Context(), maya, id, deed)
+	again, same, err := h.Service.Refresh(t.Context(), maya, id, origin)
 	require.NoError(t, err)
 	require.Equal(t, []any{job, 1, 2}, []any{same, row.AddonsWanted, again.AddonsWanted})
 

@@ -25,7 +25,7 @@ func poor(t *testing.T, budget, quota string) *servicetest.Fixture {
 }
 
 var (
-	byWeb = app.Deed{Source: policy.SourceWeb, Why: "a demo"}
+	byWeb = app.Origin{Source: policy.SourceWeb, Why: "a demo"}
 	zoe   = policy.As("saml:zoe@acme.example", "zoe", policy.Requester, "platform")
 	admin = policy.As("saml:ada@acme.example", "ada", policy.PlatformAdmin)
 )
@@ -89,7 +89,7 @@ func TestWhatWouldNeedAnApprovalTakesWhoMayApprove(t *testing.T) {
 	require.ErrorContains(t, err, "It takes another platform admin to ask for it, since the cluster is yours.")
 	change, err := h.Service.Extend(t.Context(), admin, row.ID, app.Span{Hours: 24}, byWeb)
 	require.NoError(t, err)
-	require.Contains(t, change.Words, "You are a platform admin, so asking for it approves it.")
+	require.Contains(t, change.Message, "You are a platform admin, so asking for it approves it.")
 }
 
 // Two changes and a new cluster at once never pass a hard budget together.
@@ -103,7 +103,7 @@ func TestChangesAndCreatesAtOnceNeverPassTheBudget(t *testing.T) {
 				_, _ = h.Service.Extend(t.Context(), zoe, id, app.Span{Hours: 24}, byWeb)
 				return
 			}
-			_, _ = h.Service.Create(t.Context(), zoe, app.Asked{Source: policy.SourceAPI, Request: app.CreateRequest{
+			_, _ = h.Service.Create(t.Context(), zoe, app.CreateInput{Source: policy.SourceAPI, Request: app.CreateRequest{
 				Name: "more-" + string(rune('a'+i)), Profile: "aws-standard", Team: "platform", TTLHours: &hours,
 			}})
 		})

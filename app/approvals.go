@@ -73,7 +73,7 @@ func (d *Service) Approval(ctx context.Context, p policy.Principal, id string) (
 }
 
 // Vote adds the principal's vote to an approval. One refusal ends it and needs a reason.
-func (d *Service) Vote(ctx context.Context, p policy.Principal, id string, approves bool, deed Deed) (Approval, error) {
+func (d *Service) Vote(ctx context.Context, p policy.Principal, id string, approves bool, origin Origin) (Approval, error) {
 	a, err := d.Approval(ctx, p, id)
 	if err != nil {
 		return Approval{}, err
@@ -81,11 +81,11 @@ func (d *Service) Vote(ctx context.Context, p policy.Principal, id string, appro
 	if err := d.mayVote(p, a.Approval); err != nil {
 		return Approval{}, err
 	}
-	if deed, err = CheckReason(deed, !approves); err != nil {
+	if origin, err = CheckReason(origin, !approves); err != nil {
 		return Approval{}, err
 	}
-	deed.Version = 0
-	now, err := d.store.Vote(ctx, id, approves, d.Origin(deed, p))
+	origin.Version = 0
+	now, err := d.store.Vote(ctx, id, approves, d.StoreOrigin(origin, p))
 	switch {
 	case errors.Is(err, store.ErrOwnApproval):
 		return Approval{}, ownRequest(a.Approval)
@@ -104,7 +104,7 @@ func (d *Service) mayVote(p policy.Principal, a store.Approval) error {
 	voted := slices.ContainsFunc(a.Votes, func(v store.ApprovalVote) bool { return v.Principal == p.ID })
 	switch {
 	case !p.Has(a.Team, voters(a.ByRole)...):
-		return Fail(Denied, "Only %s of team %s can approve this; %s. Ask one of them.", voterWords(a.ByRole), a.Team, p.OwnRole(a.Team))
+		return Fail(Denied, "Only %s of team %s can approve this; %s. Ask one of them.", voterText(a.ByRole), a.Team, p.OwnRole(a.Team))
 	case a.State != store.ApprovalPending:
 		return Fail(Conflict, "This approval is %s%s and no longer pending.", a.State, because(a.DecidedWhy))
 	case voted:
@@ -135,10 +135,10 @@ func voters(role string) []policy.Role {
 	return []policy.Role{policy.PlatformAdmin}
 }
 
-func voterWords(role string) string {
+func voterText(role string) string {
 	words := make([]string, 0, 2)
 	for _, r := range voters(role) {
-		words = append(words, "a "+r.Words())
+		words = append(words, "a "+r.Text())
 	}
 	return strings.Join(words, " or ")
 }
@@ -165,7 +165,7 @@ func ownRequest(a store.Approval) error {
 		return Fail(Denied, "You requested this yourself, so another platform admin has to approve it.")
 	}
 	if a.Needs == 1 {
-		return Fail(Denied, "You requested this yourself, so somebody else has to approve it. Ask %s of team %s.", voterWords(a.ByRole), a.Team)
+		return Fail(Denied, "You requested this yourself, so somebody else has to approve it. Ask %s of team %s.", voterText(a.ByRole), a.Team)
 	}
 	return Fail(Denied, "You requested this yourself; it needs the approval of %d others.", a.Needs)
 }

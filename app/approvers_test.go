@@ -53,20 +53,20 @@ func TestATeamsAdminGrantsNoBreakGlassOnAClusterTheyMayNotOpen(t *testing.T) {
 			h := servicetest.With(t, servicetest.Catalogue(t, map[string]string{"profiles/aws-minimal-mint.yaml": string(mint) + c.more}))
 			boss, chief := policy.As("saml:boss", "Boss", policy.PlatformAdmin), policy.As("saml:chief", "Chief", policy.PlatformAdmin)
 			lead := policy.As("saml:lead", "Lead", policy.PlatformAdmin, "platform")
-			made, err := h.Service.Create(t.Context(), boss, app.Asked{Source: policy.SourceAPI, Request: app.CreateRequest{
+			made, err := h.Service.Create(t.Context(), boss, app.CreateInput{Source: policy.SourceAPI, Request: app.CreateRequest{
 				Name: "shop", Profile: c.profile, Team: "platform", CostCenter: "sandbox", Environment: "test",
 			}})
 			require.NoError(t, err)
 			row := made.Row
-			require.NotEmpty(t, row.ID, made.Verdict.Words())
+			require.NotEmpty(t, row.ID, made.Verdict.Text())
 			servicetest.Ready(t, h.Store, h.Shelf, row)
-			asked, err := h.Service.BreakGlass(t.Context(), boss, row.ID, app.Deed{Source: policy.SourceAPI, Why: "the oauth pods are down"})
+			asked, err := h.Service.BreakGlass(t.Context(), boss, row.ID, app.Origin{Source: policy.SourceAPI, Why: "the oauth pods are down"})
 			require.NoError(t, err)
 
 			seen, err := h.Service.Approval(t.Context(), lead, asked.ID)
 			require.NoError(t, err)
 			require.Equal(t, c.mayGrant, seen.MayVote)
-			_, err = h.Service.Vote(t.Context(), lead, asked.ID, true, app.Deed{Source: policy.SourceAPI})
+			_, err = h.Service.Vote(t.Context(), lead, asked.ID, true, app.Origin{Source: policy.SourceAPI})
 			if c.mayGrant {
 				require.NoError(t, err)
 				return
@@ -74,9 +74,9 @@ func TestATeamsAdminGrantsNoBreakGlassOnAClusterTheyMayNotOpen(t *testing.T) {
 			require.Equal(t, app.Denied, app.KindOf(err))
 			require.ErrorContains(t, err, "Only a platform admin of every team can approve this")
 			require.Contains(t, seen.WhyNot, "Only a platform admin of every team can approve this")
-			_, err = h.Service.Vote(t.Context(), boss, asked.ID, true, app.Deed{Source: policy.SourceAPI})
+			_, err = h.Service.Vote(t.Context(), boss, asked.ID, true, app.Origin{Source: policy.SourceAPI})
 			require.Equal(t, app.Denied, app.KindOf(err), "who asked never")
-			_, err = h.Service.Vote(t.Context(), chief, asked.ID, true, app.Deed{Source: policy.SourceAPI})
+			_, err = h.Service.Vote(t.Context(), chief, asked.ID, true, app.Origin{Source: policy.SourceAPI})
 			require.NoError(t, err)
 		})
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// Asked is a request for a cluster as an entry point read it.
-type Asked struct {
+// CreateInput is a request for a cluster as an entry point read it.
+type CreateInput struct {
 	Request CreateRequest
 	Wrong   []Field // what could not be read
 	Source  policy.Source
@@ -27,7 +27,7 @@ type Asked struct {
 // Create judges a request for a cluster and stores the result. A refusal of policy is a result: the verdict says why, and
 // Refused turns it into an error where an entry point needs one. Input that cannot be read, or that is never valid, is an error
 // that names every wrong field, policy's among them.
-func (d *Service) Create(ctx context.Context, p policy.Principal, a Asked) (Created, error) {
+func (d *Service) Create(ctx context.Context, p policy.Principal, a CreateInput) (Created, error) {
 	if err := MayForEverybody(p, policy.ActCreate, "create clusters"); err != nil {
 		return Created{}, err
 	}
@@ -48,7 +48,7 @@ type Preview struct {
 // DryRun does what Create does at this moment up to the commit, and stores nothing: it finds a taken name, a full quota and a
 // needed approval as the real call does. What a person should correct is among the checks. Only input that cannot be read is an
 // error.
-func (d *Service) DryRun(ctx context.Context, p policy.Principal, a Asked) (Preview, error) {
+func (d *Service) DryRun(ctx context.Context, p policy.Principal, a CreateInput) (Preview, error) {
 	if err := MayForEverybody(p, policy.ActCreate, "create clusters"); err != nil {
 		return Preview{}, err
 	}
@@ -84,7 +84,7 @@ func (d *Service) Rehearse(ctx context.Context, w ClusterRequest) (Preview, erro
 	var taken *Error
 	if errors.As(err, &taken) && made.Taken {
 		v := made.Verdict
-		check := policy.Check{Name: "name", Result: policy.Fail, Asked: v.Grant.Name, Words: taken.Message, Accept: "a name that no live cluster has"}
+		check := policy.Check{Name: "name", Result: policy.Fail, Asked: v.Grant.Name, Message: taken.Message, Accept: "a name that no live cluster has"}
 		v.Checks = append(slices.DeleteFunc(slices.Clone(v.Checks), func(c policy.Check) bool { return c.Name == check.Name }), check)
 		return Preview{Verdict: refusedAll(v)}, nil
 	}
@@ -112,13 +112,13 @@ func blamed(v policy.Verdict, wrong []Field) policy.Verdict {
 			continue
 		}
 		refused[field.Name] = true
-		v.Checks = append(v.Checks, policy.Check{Name: field.Name, Result: policy.Fail, Words: field.Detail, Accept: strings.Join(field.Accept, ", ")})
+		v.Checks = append(v.Checks, policy.Check{Name: field.Name, Result: policy.Fail, Message: field.Detail, Accept: strings.Join(field.Accept, ", ")})
 	}
 	return refusedAll(v)
 }
 
 // prepare turns input into a request, and returns what is wrong with it in addition to policy's checks.
-func (d *Service) prepare(p policy.Principal, a Asked, b catalogue.Catalogue, now time.Time) (ClusterRequest, []Field) {
+func (d *Service) prepare(p policy.Principal, a CreateInput, b catalogue.Catalogue, now time.Time) (ClusterRequest, []Field) {
 	if unreadable(a.Wrong) { // nothing was read that could be judged
 		return ClusterRequest{catalogue: b}, a.Wrong
 	}
@@ -157,8 +157,8 @@ const noneOfTheirs = "-"
 // cutForShow is the note about a key that ends in dots, as documentation prints keys; see docs/adr/0014.
 var cutForShow = policy.Check{
 	Name: "ssh-key", Result: policy.Warn, Asked: "a key that ends in dots", Accept: "a whole line of a .pub file",
-	Words: "The SSH public key is abbreviated (it ends in dots), so it was ignored. The nodes get the installation's key.",
-	Next:  "To use a key of your own, send the whole line of a .pub file.",
+	Message: "The SSH public key is abbreviated (it ends in dots), so it was ignored. The nodes get the installation's key.",
+	Next:    "To use a key of your own, send the whole line of a .pub file.",
 }
 
 // Refused returns what is wrong with a request as an error, field by field: what could not be read, and what policy refused, at

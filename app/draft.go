@@ -19,7 +19,7 @@ var checkFields = map[string]string{
 // ids are unused, and quotas count as empty. wrong are fields that could not be read. Everything wrong comes back as one Error
 // with every field; notes are remarks for people although nothing is wrong.
 func (d *Service) Draft(who policy.Principal, r CreateRequest, wrong []Field, now time.Time) (row store.Row, notes []string, err error) {
-	w, wrong := d.prepare(who, Asked{Request: r, Wrong: wrong, Source: policy.SourceAPI}, d.catalogue(), now)
+	w, wrong := d.prepare(who, CreateInput{Request: r, Wrong: wrong, Source: policy.SourceAPI}, d.catalogue(), now)
 	verdict := policy.Verdict{}
 	if !unreadable(wrong) {
 		verdict = d.evaluate(w, policy.Usage{}, now)
@@ -31,7 +31,7 @@ func (d *Service) Draft(who policy.Principal, r CreateRequest, wrong []Field, no
 		return store.Row{}, nil, err
 	}
 	for _, check := range w.Notes {
-		notes = append(notes, check.Words+" "+check.Next)
+		notes = append(notes, check.Message+" "+check.Next)
 	}
 	return row, notes, nil
 }
@@ -41,7 +41,7 @@ func fieldOf(check policy.Check) Field {
 	if field, other := checkFields[name]; other {
 		name = field
 	}
-	f := Field{Name: name, Detail: strings.TrimSpace(check.Words + " " + check.Next)}
+	f := Field{Name: name, Detail: strings.TrimSpace(check.Message + " " + check.Next)}
 	if check.Accept != "" && !strings.Contains(check.Next, check.Accept) {
 		f.Accept = []string{check.Accept}
 	}

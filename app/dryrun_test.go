@@ -12,7 +12,7 @@ import (
 
 func tried(h *servicetest.Fixture, p policy.Principal, name, profile string) app.Preview {
 	h.Helper()
-	preview, err := h.Service.DryRun(h.Context(), p, app.Asked{Source: policy.SourceAPI, Request: app.CreateRequest{
+	preview, err := h.Service.DryRun(h.Context(), p, app.CreateInput{Source: policy.SourceAPI, Request: app.CreateRequest{
 		Name: name, Profile: profile, Owner: "maya", Team: "platform", CostCenter: "sandbox", Environment: "test",
 	}})
 	require.NoError(h, err)
@@ -31,7 +31,7 @@ func TestADryRunSaysWhatTheRealCallWouldSay(t *testing.T) {
 	before := h.LeftBehind()
 	taken := tried(h, maya, "demo", servicetest.Profile)
 	require.False(t, taken.Allowed)
-	require.Contains(t, taken.Words(), "The name demo is taken on labs.example.com.")
+	require.Contains(t, taken.Text(), "The name demo is taken on labs.example.com.")
 	require.Empty(t, taken.Grant.Name, "nothing is granted")
 
 	asks := tried(h, maya, "big-one", servicetest.Profile)
@@ -45,7 +45,7 @@ func TestADryRunSaysWhatTheRealCallWouldSay(t *testing.T) {
 	before = h.LeftBehind()
 	full := tried(h, maya, "four", "aws-standard")
 	require.False(t, full.Allowed)
-	require.Contains(t, full.Words(), "3 of the 3 clusters being created")
+	require.Contains(t, full.Text(), "3 of the 3 clusters being created")
 	waits := tried(h, maya, "four", servicetest.Profile) // its requests wait where a quota is full
 	require.True(t, waits.Allowed)
 	require.Equal(t, 1, waits.Place)

@@ -62,7 +62,7 @@ func (d *Service) Explain(ctx context.Context, p policy.Principal, ref string) (
 		return Explanation{}, fmt.Errorf("the verdict of %s: %w", row.ID, err)
 	}
 	if asks := out.Verdict.Approval; asks != nil && row.NeedsApproval && row.Desired == lifecycle.Present {
-		out.Why = append(out.Why, asks.Words())
+		out.Why = append(out.Why, asks.Text())
 	}
 	return out, nil
 }

@@ -74,14 +74,14 @@ func TestDestroyingWhatIsGoneSucceedsAndSaysWhenItWent(t *testing.T) {
 	made := h.Create(maya, "demo")
 	h.Release(made)
 	before := h.Query(`SELECT count(*)::text FROM audit_events UNION ALL SELECT count(*)::text FROM jobs`)
-	row, job, err := h.Service.Destroy(t.Context(), maya, "demo", app.Deed{Source: policy.SourceAPI})
+	row, job, err := h.Service.Destroy(t.Context(), maya, "demo", app.Origin{Source: policy.SourceAPI})
 	require.NoError(t, err)
 	require.Equal(t, made.ID, row.ID)
 	require.NotEmpty(t, job)
 	require.Contains(t, app.Destroying(row), "demo was destroyed: nothing has been left of it since "+row.ReleasedAt.UTC().Format("2006-01-02 15:04:05 UTC"))
 	require.Equal(t, before, h.Query(`SELECT count(*)::text FROM audit_events UNION ALL SELECT count(*)::text FROM jobs`), "nothing was changed")
 
-	_, err = h.Service.Extend(t.Context(), maya, "demo", app.Span{Hours: 1}, app.Deed{Source: policy.SourceAPI})
+	_, err = h.Service.Extend(t.Context(), maya, "demo", app.Span{Hours: 1}, app.Origin{Source: policy.SourceAPI})
 	require.Equal(t, app.Conflict, app.KindOf(err))
 	require.ErrorContains(t, err, "demo was destroyed")
 }

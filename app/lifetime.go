@@ -14,18 +14,18 @@ import (
 
 // Destroy starts a cluster's teardown now and returns its job. A repeated call returns the same job; for a cluster that is gone
 // it changes nothing and succeeds. Destroying has the message for both.
-func (d *Service) Destroy(ctx context.Context, p policy.Principal, ref string, deed Deed) (row store.Row, job string, err error) {
-	row, deed, err = d.Authorize(ctx, p, ref, policy.ActDestroy, deed)
+func (d *Service) Destroy(ctx context.Context, p policy.Principal, ref string, origin Origin) (row store.Row, job string, err error) {
+	row, origin, err = d.Authorize(ctx, p, ref, policy.ActDestroy, origin)
 	if err != nil {
 		return store.Row{}, "", err
 	}
-	if deed, err = CheckReason(deed, false); err != nil {
+	if origin, err = CheckReason(origin, false); err != nil {
 		return store.Row{}, "", err
 	}
 	if IsGone(row) {
 		return row, row.JobID, nil
 	}
-	job, err = d.store.Destroy(ctx, row.ID, d.Origin(deed, p))
+	job, err = d.store.Destroy(ctx, row.ID, d.StoreOrigin(origin, p))
 	row, err = d.after(ctx, row, err, fmt.Sprintf("%s cannot be destroyed in its current state: %s (%s).", row.Name, row.Status, row.Phase))
 	return row, job, err
 }
@@ -64,8 +64,8 @@ func (s Span) check() error {
 
 // Extend moves a cluster's end later, at most up to the profile's maximum. An end given as a moment is meant for the cluster as
 // it is now: if somebody else moves it at the same time, the result is Stale.
-func (d *Service) Extend(ctx context.Context, p policy.Principal, ref string, span Span, deed Deed) (Change, error) {
-	row, deed, err := d.Authorize(ctx, p, ref, policy.ActExtend, deed)
+func (d *Service) Extend(ctx context.Context, p policy.Principal, ref string, span Span, origin Origin) (Change, error) {
+	row, origin, err := d.Authorize(ctx, p, ref, policy.ActExtend, origin)
 	if err != nil {
 		return Change{}, err
 	}
@@ -78,8 +78,8 @@ func (d *Service) Extend(ctx context.Context, p policy.Principal, ref string, sp
 	by := d.policy.Scale(span.length())
 	if !span.Until.IsZero() {
 		by = span.Until.Sub(row.Ends.TTL)
-		if deed.Version == 0 {
-			deed.Version = row.Version
+		if origin.Version == 0 {
+			origin.Version = row.Version
 		}
 	}
 	if _, check := policy.JudgeExtend(row.Ends, by); check.Result == policy.Fail {
@@ -88,7 +88,7 @@ func (d *Service) Extend(ctx context.Context, p policy.Principal, ref string, sp
 		}
 		return Change{}, refusedBy(span, check)
 	}
-	said := d.Origin(deed, p)
+	said := d.StoreOrigin(origin, p)
 	said.Afford = d.Afford(p, row, "extended")
 	out, err := d.store.Extend(ctx, row.ID, by, said)
 	now, err := d.after(ctx, row, err, fmt.Sprintf("%s is being destroyed and cannot be extended.", row.Name))
@@ -96,20 +96,20 @@ func (d *Service) Extend(ctx context.Context, p policy.Principal, ref string, sp
 		return Change{}, err
 	}
 	_, check := policy.JudgeExtend(out.Before, by)
-	return Change{Row: now, Words: join(sentence(check), out.Warning), Capped: out.Capped}, nil
+	return Change{Row: now, Message: join(sentence(check), out.Warning), Capped: out.Capped}, nil
 }
 
 // Hold keeps a cluster from ending before a moment, whatever happens to its pull request; nothing passes the profile's maximum.
 // The deed's reason is required.
-func (d *Service) Hold(ctx context.Context, p policy.Principal, ref string, span Span, deed Deed) (Change, error) {
-	row, deed, err := d.Authorize(ctx, p, ref, policy.ActHold, deed)
+func (d *Service) Hold(ctx context.Context, p policy.Principal, ref string, span Span, origin Origin) (Change, error) {
+	row, origin, err := d.Authorize(ctx, p, ref, policy.ActHold, origin)
 	if err != nil {
 		return Change{}, err
 	}
 	if err := span.check(); err != nil {
 		return Change{}, err
 	}
-	if deed, err = CheckReason(deed, true); err != nil {
+	if origin, err = CheckReason(origin, true); err != nil {
 		return Change{}, err
 	}
 	if err := wantedStill(row, "held"); err != nil {
@@ -131,7 +131,7 @@ func (d *Service) Hold(ctx context.Context, p policy.Principal, ref string, span
 	if capped {
 		until = row.Ends.Max
 	}
-	said := d.Origin(deed, p)
+	said := d.StoreOrigin(origin, p)
 	said.Afford = d.Afford(p, row, "held so long")
 	out, err := d.store.Hold(ctx, row.ID, until, said)
 	held, err := d.after(ctx, row, err, fmt.Sprintf("%s is being destroyed and cannot be held.", row.Name))
@@ -142,19 +142,19 @@ func (d *Service) Hold(ctx context.Context, p policy.Principal, ref string, span
 	if capped {
 		words = fmt.Sprintf("%s is held until %s, the maximum of its profile. A hold cannot go beyond it.", row.Name, chatops.Time(until))
 	}
-	return Change{Row: held, Words: join(words, out.Warning), Capped: capped}, nil
+	return Change{Row: held, Message: join(words, out.Warning), Capped: capped}, nil
 }
 
 // ReleaseHold removes the hold; the other ends count again. Without a hold it changes nothing.
-func (d *Service) ReleaseHold(ctx context.Context, p policy.Principal, ref string, deed Deed) (Change, error) {
-	row, deed, err := d.Authorize(ctx, p, ref, policy.ActHold, deed)
+func (d *Service) ReleaseHold(ctx context.Context, p policy.Principal, ref string, origin Origin) (Change, error) {
+	row, origin, err := d.Authorize(ctx, p, ref, policy.ActHold, origin)
 	if err != nil {
 		return Change{}, err
 	}
 	if err := wantedStill(row, "held"); err != nil {
 		return Change{}, err
 	}
-	_, err = d.store.Hold(ctx, row.ID, time.Time{}, d.Origin(deed, p))
+	_, err = d.store.Hold(ctx, row.ID, time.Time{}, d.StoreOrigin(origin, p))
 	now, err := d.after(ctx, row, err, fmt.Sprintf("%s was destroyed in the meantime.", row.Name))
 	if err != nil {
 		return Change{}, err
@@ -163,12 +163,12 @@ func (d *Service) ReleaseHold(ctx context.Context, p policy.Principal, ref strin
 	if row.Ends.Hold.IsZero() {
 		words = fmt.Sprintf("%s was not held. It ends %s: %s.", now.Name, chatops.Time(now.DestroyAt), now.Ends.Reason())
 	}
-	return Change{Row: now, Words: words}, nil
+	return Change{Row: now, Message: words}, nil
 }
 
 // refusedBy returns a failed check as an error of the field that was given.
 func refusedBy(span Span, check policy.Check) error {
-	field := Field{Name: "hours", Detail: check.Words, Accept: []string{check.Accept}}
+	field := Field{Name: "hours", Detail: check.Message, Accept: []string{check.Accept}}
 	if !span.Until.IsZero() {
 		field.Name = "until"
 	}
@@ -178,9 +178,9 @@ func refusedBy(span Span, check policy.Check) error {
 // sentence returns a check as text for people.
 func sentence(c policy.Check) string {
 	if c.Next == "" {
-		return c.Words
+		return c.Message
 	}
-	return c.Words + " " + c.Next
+	return c.Message + " " + c.Next
 }
 
 // join joins two sentences; either may be empty.
@@ -188,18 +188,18 @@ func join(a, b string) string { return strings.TrimSpace(a + " " + b) }
 
 // Scale sets the number of workers of a ready cluster, within the bounds that were frozen with it. The number that is already
 // wanted returns the same job.
-func (d *Service) Scale(ctx context.Context, p policy.Principal, ref string, replicas int, deed Deed) (row store.Row, job string, err error) {
-	row, deed, err = d.Authorize(ctx, p, ref, policy.ActScale, deed)
+func (d *Service) Scale(ctx context.Context, p policy.Principal, ref string, replicas int, origin Origin) (row store.Row, job string, err error) {
+	row, origin, err = d.Authorize(ctx, p, ref, policy.ActScale, origin)
 	if err != nil {
 		return store.Row{}, "", err
 	}
-	if deed, err = CheckReason(deed, false); err != nil {
+	if origin, err = CheckReason(origin, false); err != nil {
 		return store.Row{}, "", err
 	}
 	if err := scalable(row, replicas); err != nil {
 		return store.Row{}, "", err
 	}
-	said := d.Origin(deed, p)
+	said := d.StoreOrigin(origin, p)
 	said.Afford = d.Afford(p, row, "scaled so far")
 	job, err = d.store.Scale(ctx, row.ID, replicas, said)
 	row, err = d.after(ctx, row, err, fmt.Sprintf("%s is no longer ready, so its workers cannot be scaled.", row.Name))

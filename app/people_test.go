@@ -17,7 +17,7 @@ func TestAQuotaOfAPersonCountsEveryLinkedIdentity(t *testing.T) {
 		"people/people.yaml": "people:\n  - {name: maya, displayName: Maya Weber, identities: [\"saml:maya\", \"oidc:https://id.acme.example#maya\"]}\n",
 	}))
 	create := func(id, called, name string) (app.Created, error) {
-		return h.Service.Create(t.Context(), policy.As(id, called, policy.Requester, "platform"), app.Asked{Source: policy.SourceAPI, Request: app.CreateRequest{
+		return h.Service.Create(t.Context(), policy.As(id, called, policy.Requester, "platform"), app.CreateInput{Source: policy.SourceAPI, Request: app.CreateRequest{
 			Name: name, Profile: "aws-minimal-test", Team: "platform", CostCenter: "sandbox", Environment: "test",
 		}})
 	}

@@ -27,7 +27,7 @@ func nonsense(fields int) string {
 func judged(ctx context.Context, h *servicetest.Fixture, text string) (policy.Verdict, []app.Field, error) {
 	maya := policy.As("saml:maya", "maya", policy.Requester, "platform")
 	request, wrong := app.ReadCreateRequest(strings.NewReader(text))
-	v, err := h.Service.DryRun(ctx, maya, app.Asked{Request: request, Wrong: wrong, Source: policy.SourceAPI})
+	v, err := h.Service.DryRun(ctx, maya, app.CreateInput{Request: request, Wrong: wrong, Source: policy.SourceAPI})
 	return v.Verdict, wrong, err
 }
 
@@ -43,11 +43,11 @@ func TestAtMostFiftyProblemsAreToldAndHowManyMoreThereAre(t *testing.T) {
 	require.LessOrEqual(t, len(refusals), 51)
 	require.False(t, v.Allowed)
 	last := refusals[len(refusals)-1]
-	require.Regexp(t, `^54\d\d more problems`, last.Words)
+	require.Regexp(t, `^54\d\d more problems`, last.Message)
 
 	maya := policy.As("saml:maya", "maya", policy.Requester, "platform")
 	request, wrong := app.ReadCreateRequest(strings.NewReader(nonsense(5500)))
-	_, err = h.Service.Create(t.Context(), maya, app.Asked{Request: request, Wrong: wrong, Source: policy.SourceAPI})
+	_, err = h.Service.Create(t.Context(), maya, app.CreateInput{Request: request, Wrong: wrong, Source: policy.SourceAPI})
 	var refused *app.Error
 	require.ErrorAs(t, err, &refused)
 	require.Len(t, refused.Fields, 51)

@@ -143,7 +143,7 @@ func (d *Service) job(ctx context.Context, p policy.Principal, id string) (store
 }
 
 // Outputs returns a cluster with its URLs; the read is recorded in the audit trail. Conflict: there is nothing to show.
-func (d *Service) Outputs(ctx context.Context, p policy.Principal, ref string, deed Deed) (store.Row, error) {
+func (d *Service) Outputs(ctx context.Context, p policy.Principal, ref string, origin Origin) (store.Row, error) {
 	row, err := d.Seen(ctx, p, ref) // every role may, and a share shows the URLs too
 	if err != nil {
 		return store.Row{}, err
@@ -151,7 +151,7 @@ func (d *Service) Outputs(ctx context.Context, p policy.Principal, ref string, d
 	if err := CheckReachable(row); err != nil {
 		return store.Row{}, err
 	}
-	if err := d.store.Audit(ctx, d.Origin(deed, p), "outputs.read", row.ID, map[string]string{"why": "addresses were read"}); err != nil {
+	if err := d.store.Audit(ctx, d.StoreOrigin(origin, p), "outputs.read", row.ID, map[string]string{"why": "addresses were read"}); err != nil {
 		return store.Row{}, fmt.Errorf("write down the reading: %w", err)
 	}
 	return row, nil

@@ -34,8 +34,8 @@ func (d *Service) shares(ctx context.Context, row store.Row) ([]store.Share, err
 }
 
 // Share gives a team or a principal access to a cluster; a second call changes the access. It returns all the cluster's shares.
-func (d *Service) Share(ctx context.Context, p policy.Principal, ref string, share store.Share, deed Deed) ([]store.Share, error) {
-	row, deed, err := d.Authorize(ctx, p, ref, policy.ActShare, deed)
+func (d *Service) Share(ctx context.Context, p policy.Principal, ref string, share store.Share, origin Origin) ([]store.Share, error) {
+	row, origin, err := d.Authorize(ctx, p, ref, policy.ActShare, origin)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (d *Service) Share(ctx context.Context, p policy.Principal, ref string, sha
 	if wrong := d.wrongShare(share, row); len(wrong) > 0 {
 		return nil, &Error{Kind: Invalid, Message: "The cluster cannot be shared like this.", Fields: wrong}
 	}
-	err = d.store.Share(ctx, row.ID, share, d.Origin(deed, p))
+	err = d.store.Share(ctx, row.ID, share, d.StoreOrigin(origin, p))
 	if _, err := d.after(ctx, row, err, fmt.Sprintf("%s is being destroyed and cannot be shared.", row.Name)); err != nil {
 		return nil, err
 	}
@@ -74,16 +74,16 @@ func (d *Service) wrongShare(s store.Share, row store.Row) (wrong []Field) {
 const maxPrincipal = 500
 
 // Unshare removes a share and returns the remaining ones. The principal that it was for may remove it too.
-func (d *Service) Unshare(ctx context.Context, p policy.Principal, ref, kind, grantee string, deed Deed) ([]store.Share, error) {
+func (d *Service) Unshare(ctx context.Context, p policy.Principal, ref, kind, grantee string, origin Origin) ([]store.Share, error) {
 	act := policy.ActShare
 	if kind == SharePrincipal && grantee == p.ID {
 		act = policy.ActSee
 	}
-	row, deed, err := d.Authorize(ctx, p, ref, act, deed)
+	row, origin, err := d.Authorize(ctx, p, ref, act, origin)
 	if err != nil {
 		return nil, err
 	}
-	err = d.store.Unshare(ctx, row.ID, kind, grantee, d.Origin(deed, p))
+	err = d.store.Unshare(ctx, row.ID, kind, grantee, d.StoreOrigin(origin, p))
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, Fail(NotFound, "%s is not shared with %s %s. The list of its shares shows with whom it is.", row.Name, kind, grantee)
 	}

@@ -15,15 +15,15 @@ import (
 
 // Transfer gives a cluster to another of the principal's teams, and to an owner there (empty: the principal). The new team's
 // quota and budget must have space for it: they are judged under the team's lock. The tags in the cloud keep the names of its
-func (d *Service) Transfer(ctx context.Context, p policy.Principal, ref, team, owner string, deed Deed) (Change, error) {
-	row, deed, err := d.Authorize(ctx, p, ref, policy.ActTransfer, deed)
+func (d *Service) Transfer(ctx context.Context, p policy.Principal, ref, team, owner string, origin Origin) (Change, error) {
+	row, origin, err := d.Authorize(ctx, p, ref, policy.ActTransfer, origin)
 	if err != nil {
 		return Change{}, err
 	}
 	if owner == "" {
 		owner = p.Name
 	}
-	if deed, err = CheckReason(deed, false); err != nil {
+	if origin, err = CheckReason(origin, false); err != nil {
 		return Change{}, err
 	}
 	catalogue := d.catalogue()
@@ -48,7 +48,7 @@ func (d *Service) Transfer(ctx context.Context, p policy.Principal, ref, team, o
 		}
 		return limits, nil
 	}
-	err = d.store.Transfer(ctx, row.ID, team, owner, d.Origin(deed, p), judge)
+	err = d.store.Transfer(ctx, row.ID, team, owner, d.StoreOrigin(origin, p), judge)
 	var full *Error
 	if errors.As(err, &full) {
 		return Change{}, full
@@ -57,7 +57,7 @@ func (d *Service) Transfer(ctx context.Context, p policy.Principal, ref, team, o
 	if err != nil {
 		return Change{}, err
 	}
-	return Change{Row: now, Words: moved(row, now, room)}, nil
+	return Change{Row: now, Message: moved(row, now, room)}, nil
 }
 
 // newHolder returns what is wrong with the new team and owner of a cluster.

@@ -33,7 +33,7 @@ func turn(v policy.Verdict, u policy.Usage) *store.TurnAsk {
 	}
 	var words []string
 	for _, l := range v.Waits {
-		words = append(words, lifecycle.Limit(l).Words())
+		words = append(words, lifecycle.Limit(l).Text())
 		t.Place = max(t.Place, 1+of(u, l.Scope).Waiting)
 	}
 	t.Words = strings.Join(words, "; ")

@@ -76,7 +76,7 @@ func hostileVerdict(t *rapid.T) policy.Verdict {
 		v.Approval = &policy.Approval{Count: 1, By: policy.Requester, Why: []string{say("approval")}}
 	}
 	for _, result := range []policy.Result{policy.Fail, policy.Ask, policy.Wait, policy.Warn} {
-		v.Checks = append(v.Checks, policy.Check{Name: say("check"), Result: result, Words: say("words"), Next: say("todo"), Asked: say("asked"), Accept: say("accept")})
+		v.Checks = append(v.Checks, policy.Check{Name: say("check"), Result: result, Message: say("words"), Next: say("todo"), Asked: say("asked"), Accept: say("accept")})
 	}
 	return v
 }
@@ -89,7 +89,7 @@ func TestNoCommentHoldsALinkOrMentionThatIsNotTheBotsOwn(t *testing.T) {
 		for what, body := range map[string]string{
 			"comment": Comment(c, hostileDetail(t), ui), "check": Check(c, ui).Summary, "left check": LeftCheck(c, text).Summary,
 			"config check": ConfigCheck(text, []Annotation{{Line: 1, Title: text, Message: text}}).Summary, "config fine": ConfigCheck(text, nil).Summary, "config gone": ConfigGone(text).Summary,
-			"refusal": Refusal("rob", v), "label": LabelRefusal("rob", text, v), "approval": ApprovalWords(v), "advice": AdviceWords(v), "status": StatusReply("rob", []lifecycle.Card{c}, ui, start),
+			"refusal": Refusal("rob", v), "label": LabelRefusal("rob", text, v), "approval": ApprovalText(v), "advice": AdviceText(v), "status": StatusReply("rob", []lifecycle.Card{c}, ui, start),
 			"exists": Exists("rob", c, ui, start), "unknown": UnknownLabel(text, []string{text}), "log": LogReply("rob", c, []string{text, text}, ui), "help": Help(text),
 			"answer": Answer(text, Said(text, "rob")), "said": Said("@rob, `"+strings.ReplaceAll(text, "`", "")+"` is: "+text, "rob"), "nobody": StatusReply(text+" !", nil, ui, start),
 		} {

@@ -45,7 +45,7 @@ func Preview(actor string, v policy.Verdict, f lifecycle.Forecast) string {
 	if v.Approval != nil {
 		why := *v.Approval
 		why.Why = nil
-		fmt.Fprintf(&b, "\nIt would need an approval before it starts. %s\n\n%s", plain(why.Words()), reasons(v.Asks()))
+		fmt.Fprintf(&b, "\nIt would need an approval before it starts. %s\n\n%s", plain(why.Text()), reasons(v.Asks()))
 	}
 	if full := v.Full(); len(full) > 0 {
 		fmt.Fprintf(&b, "\nIt would wait for its turn:\n\n%s", reasons(full))

@@ -20,9 +20,9 @@ func TestADryRunIsAnsweredWithWhatWouldHappen(t *testing.T) {
 
 	v.Approval = &policy.Approval{Count: 1, By: policy.PlatformAdmin, For: 24 * time.Hour, Why: []string{"It is big."}}
 	v.Checks = []policy.Check{
-		{Name: "size", Result: policy.Ask, Words: "It is big."},
-		{Name: "quota", Result: policy.Wait, Words: "The team has 3 of 3."},
-		{Name: "ttl", Result: policy.Warn, Words: "8h is long."},
+		{Name: "size", Result: policy.Ask, Message: "It is big."},
+		{Name: "quota", Result: policy.Wait, Message: "The team has 3 of 3."},
+		{Name: "ttl", Result: policy.Warn, Message: "8h is long."},
 	}
 	v.Waits = []policy.Limit{{Quota: "team"}}
 	words = Preview("will", v, lifecycle.Forecast{Place: 2, ReadyP50: 38*time.Minute + 20*time.Second, ReadyP90: 45 * time.Minute})

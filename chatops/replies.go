@@ -39,23 +39,23 @@ func refusal(actor, what, after string, v policy.Verdict) string {
 	return fit(b.String())
 }
 
-// ApprovalWords is the text in an accepted cluster's comment while it waits for an approval: who has to approve it, by when and why,
+// ApprovalText is the text in an accepted cluster's comment while it waits for an approval: who has to approve it, by when and why,
 // and what happens after that. Markdown; empty if it needs no approval.
-func ApprovalWords(v policy.Verdict) string {
+func ApprovalText(v policy.Verdict) string {
 	if !v.Allowed || v.Approval == nil {
 		return ""
 	}
 	who := *v.Approval
 	who.Why = nil
-	words := plain(who.Words()) + " Otherwise it counts as refused.\n\n" + reasons(v.Asks())
+	words := plain(who.Text()) + " Otherwise it counts as refused.\n\n" + reasons(v.Asks())
 	if full := v.Full(); len(full) > 0 {
 		words += "\nAfter that it waits for its turn:\n\n" + reasons(full)
 	}
 	return fitInto(words, maxFrozen)
 }
 
-// AdviceWords is the text in an accepted cluster's comment until it is ready: policy's warnings. Markdown; empty: none.
-func AdviceWords(v policy.Verdict) string {
+// AdviceText is the text in an accepted cluster's comment until it is ready: policy's warnings. Markdown; empty: none.
+func AdviceText(v policy.Verdict) string {
 	warnings := v.Warnings()
 	if !v.Allowed || len(warnings) == 0 {
 		return ""
@@ -70,7 +70,7 @@ const maxFrozen = 16_000
 func reasons(checks []policy.Check) string {
 	var b strings.Builder
 	for i, check := range checks {
-		fmt.Fprintf(&b, "- **%s**: %s", plain(check.Name), plain(check.Words))
+		fmt.Fprintf(&b, "- **%s**: %s", plain(check.Name), plain(check.Message))
 		last := i+1 == len(checks) || checks[i+1].Name != check.Name || checks[i+1].Next != check.Next
 		if check.Next != "" && last {
 			fmt.Fprintf(&b, " **Next:** %s", plain(check.Next))

@@ -329,8 +329,8 @@ func TestForeignTextNeitherCallsPeopleNorBreaksOut(t *testing.T) {
 	held.HoldWhy = evil
 	for _, body := range []string{
 		Comment(held, Detail{}, ui), Answer(evil, evil[:0]), Comment(c, Detail{}, ui), Check(c, ui).Summary, Comment(failed, Detail{}, ui), StatusReply(evil, []lifecycle.Card{failed}, ui, start), StatusReply(evil, []lifecycle.Card{c, c}, ui, start), UnknownLabel(evil, []string{"a"}),
-		Refusal(evil, policy.Verdict{Checks: []policy.Check{{Name: "name", Result: policy.Fail, Words: evil, Next: evil}}}),
-		AdviceWords(policy.Verdict{Allowed: true, Grant: policy.Grant{Name: evil}, Checks: []policy.Check{{Name: evil, Result: policy.Warn, Words: evil, Next: evil}}}),
+		Refusal(evil, policy.Verdict{Checks: []policy.Check{{Name: "name", Result: policy.Fail, Message: evil, Next: evil}}}),
+		AdviceText(policy.Verdict{Allowed: true, Grant: policy.Grant{Name: evil}, Checks: []policy.Check{{Name: evil, Result: policy.Warn, Message: evil, Next: evil}}}),
 	} {
 		require.LessOrEqual(t, len(body), 65_536)
 		require.Empty(t, Parse(body))
@@ -386,31 +386,31 @@ func TestWhatWasOnlyAcceptedIsNoReason(t *testing.T) {
 
 func TestRepliesAreGolden(t *testing.T) {
 	verdict := policy.Verdict{Checks: []policy.Check{
-		{Name: "profile", Result: policy.Pass, Words: "fine"},
-		{Name: "permission", Result: policy.Fail, Words: "rita has only read permission on acme/shop; to create a cluster takes write.", Next: "Ask someone with write permission on acme/shop."},
-		{Name: "ttl", Result: policy.Fail, Words: "200h is more than the 72h that profile aws-minimal-test gives at most.", Next: "Ask for at most 72h."},
+		{Name: "profile", Result: policy.Pass, Message: "fine"},
+		{Name: "permission", Result: policy.Fail, Message: "rita has only read permission on acme/shop; to create a cluster takes write.", Next: "Ask someone with write permission on acme/shop."},
+		{Name: "ttl", Result: policy.Fail, Message: "200h is more than the 72h that profile aws-minimal-test gives at most.", Next: "Ask for at most 72h."},
 	}}
 	golden(t, "refusal.md", Refusal("rita", verdict))
 	golden(t, "refusal-label.md", LabelRefusal("rita", "ocp/aws-minimal-test", verdict))
 	golden(t, "refusal-tree.md", Refusal("maya", policy.Verdict{Checks: []policy.Check{
-		{Name: "quota", Result: policy.Fail, Words: "both", Checks: []policy.Check{
-			{Name: "person live", Result: policy.Fail, Words: "maya has 4 of the 4 clusters that quota person allows at once.", Next: "Destroy one that is no longer needed."},
-			{Name: "team live", Result: policy.Pass, Words: "Team shop has 1 of the 5 clusters that quota team allows at once."},
-			{Name: "repo live", Result: policy.Fail, Words: "acme/shop has 2 of the 2 clusters that quota repo allows at once.", Next: "Destroy one that is no longer needed."},
-			{Name: "all live", Result: policy.Wait, Words: "This installation has 50 of the 50 clusters that quota all allows at once.", Next: "Nothing: its turn comes by itself when there is room."},
+		{Name: "quota", Result: policy.Fail, Message: "both", Checks: []policy.Check{
+			{Name: "person live", Result: policy.Fail, Message: "maya has 4 of the 4 clusters that quota person allows at once.", Next: "Destroy one that is no longer needed."},
+			{Name: "team live", Result: policy.Pass, Message: "Team shop has 1 of the 5 clusters that quota team allows at once."},
+			{Name: "repo live", Result: policy.Fail, Message: "acme/shop has 2 of the 2 clusters that quota repo allows at once.", Next: "Destroy one that is no longer needed."},
+			{Name: "all live", Result: policy.Wait, Message: "This installation has 50 of the 50 clusters that quota all allows at once.", Next: "Nothing: its turn comes by itself when there is room."},
 		}},
-		{Name: "rules", Result: policy.Ask, Words: "w", Checks: []policy.Check{{Name: "hours/weekend", Result: policy.Ask, Words: "Long clusters at weekends need a person's word.", Next: "Ask for 24h."}}},
+		{Name: "rules", Result: policy.Ask, Message: "w", Checks: []policy.Check{{Name: "hours/weekend", Result: policy.Ask, Message: "Long clusters at weekends need a person's word.", Next: "Ask for 24h."}}},
 	}}))
 	accepted := policy.Verdict{
 		Allowed: true, Grant: policy.Grant{Name: "pr41-shop"}, Approval: &policy.Approval{Count: 2, By: policy.PlatformAdmin, For: 8 * time.Hour, Why: []string{"because"}},
 		Waits: []policy.Limit{{Quota: "team"}},
 		Checks: []policy.Check{
-			{Name: "quota", Result: policy.Wait, Words: "w", Checks: []policy.Check{{Name: "team live", Result: policy.Wait, Words: "Team shop has 5 of the 5 clusters that quota team allows at once.", Next: "Nothing: its turn comes by itself when there is room."}}},
-			{Name: "budget", Result: policy.Ask, Words: "w", Checks: []policy.Check{{Name: "warning", Result: policy.Ask, Words: "Team shop has spent $408.00 of its $500.00.", Next: "A shorter life may need none."}}},
-			{Name: "rules", Result: policy.Warn, Words: "w", Checks: []policy.Check{{Name: "tips/names", Result: policy.Warn, Words: "Names with the team in front are found more easily.", Next: "Choose another name."}}},
+			{Name: "quota", Result: policy.Wait, Message: "w", Checks: []policy.Check{{Name: "team live", Result: policy.Wait, Message: "Team shop has 5 of the 5 clusters that quota team allows at once.", Next: "Nothing: its turn comes by itself when there is room."}}},
+			{Name: "budget", Result: policy.Ask, Message: "w", Checks: []policy.Check{{Name: "warning", Result: policy.Ask, Message: "Team shop has spent $408.00 of its $500.00.", Next: "A shorter life may need none."}}},
+			{Name: "rules", Result: policy.Warn, Message: "w", Checks: []policy.Check{{Name: "tips/names", Result: policy.Warn, Message: "Names with the team in front are found more easily.", Next: "Choose another name."}}},
 		},
 	}
-	waiting := Detail{Approval: ApprovalWords(accepted), Approvers: []string{"rita", "acme/platform", "no login!"}, Advice: AdviceWords(accepted)}
+	waiting := Detail{Approval: ApprovalText(accepted), Approvers: []string{"rita", "acme/platform", "no login!"}, Advice: AdviceText(accepted)}
 	golden(t, "comment-asked.md", Comment(lives()["awaiting-approval"], waiting, ui))
 	require.Contains(t, Comment(lives()["awaiting-approval"], waiting, ui), "\n@rita, @acme/platform: your approval is needed.\n")
 	for _, later := range []lifecycle.Card{ready(), lives()["destroyed"], lives()["installing"]} {
@@ -419,8 +419,8 @@ func TestRepliesAreGolden(t *testing.T) {
 		require.NotContains(t, words, "admins have to approve")
 		require.Equal(t, later.Status == lifecycle.Creating, strings.Contains(words, "Worth knowing"))
 	}
-	fine := policy.Verdict{Allowed: true, Checks: []policy.Check{{Name: "ttl", Result: policy.Pass, Words: "fine"}}}
-	require.Empty(t, ApprovalWords(fine)+AdviceWords(fine))
+	fine := policy.Verdict{Allowed: true, Checks: []policy.Check{{Name: "ttl", Result: policy.Pass, Message: "fine"}}}
+	require.Empty(t, ApprovalText(fine)+AdviceText(fine))
 	golden(t, "status.md", StatusReply("maya", []lifecycle.Card{ready(), lives()["installing"], lives()["verifying"], lives()["destroyed"]}, ui, start.Add(90*time.Minute)))
 	golden(t, "exists.md", Answer("/ocp create --ttl 4h", Exists("maya", ready(), ui, start.Add(90*time.Minute))))
 	golden(t, "status-none.md", StatusReply("github:maya", nil, ui, start))

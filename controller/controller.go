@@ -118,7 +118,7 @@ func (c *Controller) Register(w *river.Workers) {
 	river.AddWorker(w, &publishWorker{c: c})
 	river.AddWorker(w, &replyWorker{c: c})
 	river.AddWorker(w, &effectWorker{c: c})
-	river.AddWorker(w, &lineWorker{c: c})
+	river.AddWorker(w, &capacityQueueWorker{c: c})
 	river.AddWorker(w, &turnsWorker{c: c})
 	river.AddWorker(w, &wakeWorker{c: c})
 	river.AddWorker(w, &sweepWorker{c: c})

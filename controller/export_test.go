@@ -27,8 +27,8 @@ func (c *Controller) Work(ctx context.Context, args river.JobArgs, since time.Ti
 		return (&replyWorker{c: c}).Work(ctx, &river.Job[store.ReplyArgs]{JobRow: row, Args: a})
 	case store.EffectArgs:
 		return (&effectWorker{c: c}).Work(ctx, &river.Job[store.EffectArgs]{JobRow: row, Args: a})
-	case store.LineArgs:
-		return (&lineWorker{c: c}).Work(ctx, &river.Job[store.LineArgs]{JobRow: row, Args: a})
+	case store.CapacityQueueArgs:
+		return (&capacityQueueWorker{c: c}).Work(ctx, &river.Job[store.CapacityQueueArgs]{JobRow: row, Args: a})
 	case store.TurnsArgs:
 		return (&turnsWorker{c: c}).Work(ctx, &river.Job[store.TurnsArgs]{JobRow: row, Args: a})
 	case store.WakeArgs:

@@ -29,10 +29,10 @@ func (c *Controller) observe(ctx context.Context, cluster string) (sighting, err
 		c.Log.Warn("runner not observed", "cluster", cluster, "attempt", open.Attempt, "err", err)
 		return sighting{open: open}, nil
 	}
-	return sighting{open, inOurWords(seen)}, nil
+	return sighting{open, runnerSighting(seen)}, nil
 }
 
-func inOurWords(seen dispatch.Sighting) lifecycle.Sighting {
+func runnerSighting(seen dispatch.Sighting) lifecycle.Sighting {
 	switch seen {
 	case dispatch.NotStarted:
 		return lifecycle.NotStarted

@@ -52,7 +52,7 @@ func (h *fixture) reportIn(phase lifecycle.Phase, open store.LaunchSpec, seq, pe
 // extended puts a cluster's end off by an hour, which is news, and returns the end as a comment shows it.
 func (h *fixture) extended(id string) string {
 	h.t.Helper()
-	_, err := h.store.Extend(h.ctx, id, time.Hour, deed)
+	_, err := h.store.Extend(h.ctx, id, time.Hour, origin)
 	require.NoError(h.t, err)
 	h.reconcile(id)
 	return h.cluster(id).DestroyAt.UTC().Format(time.RFC3339)

@@ -35,18 +35,18 @@ func TestWhoWaitsForAFullQuotaBeginsWhenAPlaceComesFree(t *testing.T) {
 	})
 	limit := lifecycle.Limit{Quota: "teams", Scope: lifecycle.ScopeTeam, Key: "platform", What: lifecycle.CountLive, Most: 1}
 	row := h.acceptAs("waits", func(a *store.Acceptance) {
-		a.Turn = &store.TurnAsk{Limits: []lifecycle.Limit{limit}, Words: limit.Words()}
+		a.Turn = &store.TurnAsk{Limits: []lifecycle.Limit{limit}, Words: limit.Text()}
 	})
 	h.turns()
 	now := h.cluster(row.ID)
 	require.Equal(t, lifecycle.AwaitingCapacity, now.Phase)
-	require.Contains(t, now.Why, limit.Words())
+	require.Contains(t, now.Why, limit.Text())
 	require.Equal(t, 1, now.Place)
 	require.Equal(t, holder.DestroyAt, now.TurnETA)
 	_, err := h.store.OpenAttempt(h.ctx, row.ID)
 	require.ErrorIs(t, err, store.ErrNotFound)
 
-	_, err = h.store.Destroy(h.ctx, holder.ID, store.Deed{Actor: "github:maya"})
+	_, err = h.store.Destroy(h.ctx, holder.ID, store.Origin{Actor: "github:maya"})
 	require.NoError(t, err)
 	h.reconcile(holder.ID)
 	require.Equal(t, lifecycle.Released, h.cluster(holder.ID).Phase)

@@ -57,8 +57,8 @@ func (c *Controller) round(ctx context.Context, id string) (again bool, err erro
 	}
 	d := lifecycle.Decide(cluster, facts, c.Limits)
 	if same && loses(d, *facts.Open) {
-		c.bury(ctx, seen)
-		d = c.lastWords(ctx, seen.open, cluster, facts, d)
+		c.killLostRunner(ctx, seen)
+		d = c.importLastResult(ctx, seen.open, cluster, facts, d)
 	}
 	if err := c.Store.Apply(ctx, d, cluster.Version); err != nil {
 		return false, err
@@ -72,10 +72,10 @@ func loses(d lifecycle.Decision, open lifecycle.Attempt) bool {
 	return d.Close != nil && d.Close.Outcome == lifecycle.Lost && !open.ClaimedAt.IsZero()
 }
 
-// bury kills a runner that is given up but still seen alive. It should have stopped its installer when its lease ended; a runner that
+// killLostRunner kills a runner that is given up but still seen alive. It should have stopped its installer when its lease ended; a runner that
 // hangs did not, and nothing may be torn down beside a running install. If the kill fails, only the runner's own stop at the end of its
 // lease is left.
-func (c *Controller) bury(ctx context.Context, seen sighting) {
+func (c *Controller) killLostRunner(ctx context.Context, seen sighting) {
 	if seen.runner != lifecycle.Alive {
 		return
 	}
@@ -85,9 +85,9 @@ func (c *Controller) bury(ctx context.Context, seen sighting) {
 	}
 }
 
-// lastWords reads the spool before a begun attempt is given up. A result in it closes the attempt, which makes the decision obsolete.
+// importLastResult reads the spool before a begun attempt is given up. A result in it closes the attempt, which makes the decision obsolete.
 // If the spool cannot be read, it may contain one: then the runner's end counts as unknown and decides nothing.
-func (c *Controller) lastWords(ctx context.Context, open store.LaunchSpec, cluster lifecycle.Cluster, f lifecycle.Facts,
+func (c *Controller) importLastResult(ctx context.Context, open store.LaunchSpec, cluster lifecycle.Cluster, f lifecycle.Facts,
 	d lifecycle.Decision) lifecycle.Decision {
 	err := c.importSpool(ctx, open)
 	if err == nil {

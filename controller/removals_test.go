@@ -34,7 +34,7 @@ func (b *bin) RemoveState(_ context.Context, cluster string, attempts []string) 
 func (h *fixture) gone(name string) string {
 	h.t.Helper()
 	row := h.accept(name)
-	_, err := h.store.Destroy(h.ctx, row.ID, store.Deed{Actor: "github:maya", Why: "done"})
+	_, err := h.store.Destroy(h.ctx, row.ID, store.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(h.t, err)
 	h.reconcile(row.ID)
 	require.Equal(h.t, lifecycle.Released, h.cluster(row.ID).Phase)

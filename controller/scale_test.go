@@ -12,7 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-var deed = store.Deed{Actor: "github:maya", Source: "api"}
+var origin = store.Origin{Actor: "github:maya", Source: "api"}
 
 // scalable is a ready cluster of three workers that may have one to five.
 func (h *fixture) scalable(name string) store.Row {
@@ -30,7 +30,7 @@ func (h *fixture) scalable(name string) store.Row {
 // scaling has somebody ask for another number, and a runner claim the attempt.
 func (h *fixture) scaling(row store.Row, to int) (job string, open store.LaunchSpec) {
 	h.t.Helper()
-	job, err := h.store.Scale(h.ctx, row.ID, to, deed)
+	job, err := h.store.Scale(h.ctx, row.ID, to, origin)
 	require.NoError(h.t, err)
 	h.reconcile(row.ID)
 	open = h.open(row.ID)
@@ -132,7 +132,7 @@ func TestADestroyDuringAScalingStopsItFirst(t *testing.T) {
 	h := newFixture(t)
 	row := h.scalable("shop")
 	job, open := h.scaling(row, 5)
-	_, err := h.store.Destroy(h.ctx, row.ID, deed)
+	_, err := h.store.Destroy(h.ctx, row.ID, origin)
 	require.NoError(t, err)
 	h.reconcile(row.ID)
 	require.Equal(t, []string{"create succeeded", "scale open"}, h.attempts(row.ID))
@@ -153,11 +153,11 @@ func TestAnUnwantedScalingIsNotEvenClaimed(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	row := h.scalable("shop")
-	_, err := h.store.Scale(h.ctx, row.ID, 5, deed)
+	_, err := h.store.Scale(h.ctx, row.ID, 5, origin)
 	require.NoError(t, err)
 	h.reconcile(row.ID)
 	open := h.open(row.ID)
-	_, err = h.store.Destroy(h.ctx, row.ID, deed)
+	_, err = h.store.Destroy(h.ctx, row.ID, origin)
 	require.NoError(t, err)
 	lease, err := h.store.Claim(h.ctx, open.Attempt, open.Token, "pod")
 	require.NoError(t, err)
@@ -171,7 +171,7 @@ func TestAnotherNumberTakesOverTheJob(t *testing.T) {
 	h := newFixture(t)
 	row := h.scalable("shop")
 	job, open := h.scaling(row, 5)
-	again, err := h.store.Scale(h.ctx, row.ID, 2, deed)
+	again, err := h.store.Scale(h.ctx, row.ID, 2, origin)
 	require.NoError(t, err)
 	require.Equal(t, job, again)
 	h.reconcile(row.ID)
@@ -266,7 +266,7 @@ func TestAHoldIsTheEndThatTheTableReckons(t *testing.T) {
 	h := newFixture(t)
 	row := h.scalable("shop")
 	require.NoError(t, h.store.SetEnd(h.ctx, row.ID, store.EndPRClosed, new(h.now().Add(time.Hour)), "", "github:maya"))
-	d := deed
+	d := origin
 	d.Why = "a demo on Friday"
 	_, err := h.store.Hold(h.ctx, row.ID, h.now().Add(3*time.Hour), d)
 	require.NoError(t, err)

@@ -90,7 +90,7 @@ func TestRiverCarriesAClusterFromItsAcceptanceToItsLaunchAndItsWords(t *testing.
 	workers := river.NewWorkers()
 	h.Register(workers)
 	client, err := store.NewClient(h.ctx, h.store.Pool(), workers, store.RiverConfig{
-		Queues:   map[string]int{store.QueueHeart: 4, store.QueueEffects: 2, store.QueueWords: 2},
+		Queues:   map[string]int{store.QueueReconcile: 4, store.QueueEffects: 2, store.QueueMessages: 2},
 		Periodic: h.Periodic(),
 	})
 	require.NoError(t, err)

@@ -36,14 +36,14 @@ func (w *wakeWorker) Work(ctx context.Context, _ *river.Job[store.WakeArgs]) err
 	return nil
 }
 
-type lineWorker struct {
-	river.WorkerDefaults[store.LineArgs]
+type capacityQueueWorker struct {
+	river.WorkerDefaults[store.CapacityQueueArgs]
 	c *Controller
 }
 
 // Work wakes every cluster in the queue for capacity in an account and region. Each of them decides for itself.
-func (w *lineWorker) Work(ctx context.Context, job *river.Job[store.LineArgs]) error {
-	n, err := w.c.Store.MoveUp(ctx, job.Args.Account, job.Args.Region)
+func (w *capacityQueueWorker) Work(ctx context.Context, job *river.Job[store.CapacityQueueArgs]) error {
+	n, err := w.c.Store.AdvanceCapacityQueue(ctx, job.Args.Account, job.Args.Region)
 	if n > 0 {
 		w.c.Log.Debug("queue advanced", "account", job.Args.Account, "region", job.Args.Region, "waiting", n)
 	}

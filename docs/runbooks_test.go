@@ -33,7 +33,7 @@ func installerTable() string {
 		if word, other := whose[c.Whose]; other {
 			owner = word
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", c.Reason, cell(c.Words), owner, cell(c.Next), again)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", c.Reason, cell(c.Message), owner, cell(c.Next), again)
 	}
 	return b.String()
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // choose decides which attempt to open while none is open.
-func (m *mind) choose() {
+func (m *deciding) choose() {
 	if m.wanted() {
 		m.chooseWanted()
 		return
@@ -15,7 +15,7 @@ func (m *mind) choose() {
 	m.chooseUnwanted()
 }
 
-func (m *mind) chooseUnwanted() {
+func (m *deciding) chooseUnwanted() {
 	n, last := m.next(), m.f.Last
 	m.cancelScale()
 	m.cancelConfigure()
@@ -38,7 +38,7 @@ func (m *mind) chooseUnwanted() {
 	}
 }
 
-func (m *mind) chooseWanted() {
+func (m *deciding) chooseWanted() {
 	n := m.next()
 	switch {
 	case n.Status == Ready:
@@ -71,28 +71,28 @@ func (m *mind) chooseWanted() {
 }
 
 // mayCreate reports that a create may begin: there was no attempt yet, the last one recorded nothing, or zero was proven since.
-func (m *mind) mayCreate() bool {
+func (m *deciding) mayCreate() bool {
 	last := m.f.Last
 	return last == nil || (last.Kind == Create && !last.Recorded) || m.proved(*last)
 }
 
 // quieten shows that an admin abandoned the blocked teardown of a cluster that is no longer wanted. It changes nothing else: the
 // teardown goes on.
-func (m *mind) quieten() {
+func (m *deciding) quieten() {
 	if n := m.next(); n.Abandoned && n.Phase == DestroyBlocked && !m.wanted() {
 		m.say(Failed, Abandoned, "an admin abandoned it; it still counts until nothing is left")
 	}
 }
 
 // tend decides about a ready cluster: scaling, add-ons, and what is shown.
-func (m *mind) tend() {
+func (m *deciding) tend() {
 	m.scale()
 	m.configure()
 	m.showReady()
 }
 
 // showReady shows Expiring when the end is near, and otherwise whether all workers are there.
-func (m *mind) showReady() {
+func (m *deciding) showReady() {
 	n := m.next()
 	end := n.Ends.DestroyAt()
 	near := !m.f.Now.Before(end.Add(-m.l.WarnBefore))
@@ -115,7 +115,7 @@ func (m *mind) showReady() {
 }
 
 // release ends the cluster's life. A cluster becomes DESTROYED only here.
-func (m *mind) release(format string, args ...any) {
+func (m *deciding) release(format string, args ...any) {
 	n := m.next()
 	m.say(Destroyed, Released, format, args...)
 	n.ReleasedAt, n.RetryAt, n.Blockers, n.Progress = m.f.Now, time.Time{}, nil, Progress{}

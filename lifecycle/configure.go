@@ -12,7 +12,7 @@ const configureTries = 3
 
 // configure opens an attempt to apply the cluster's add-ons again if that was requested. The cluster stays READY meanwhile. Requests
 // are numbered, and an attempt meets the newest: one more attempt is enough for all requests that arrive while one runs.
-func (m *mind) configure() {
+func (m *deciding) configure() {
 	n := m.next()
 	switch {
 	case !n.addonsOwed() || m.d.Open != "" || !m.due():
@@ -26,7 +26,7 @@ func (m *mind) configure() {
 
 // settleConfigure accounts for an attempt at the add-ons. It recorded nothing, so a lost attempt leaves nothing to remove. A failure
 // for an older request says nothing about the newest one.
-func (m *mind) settleConfigure(a Attempt) {
+func (m *deciding) settleConfigure(a Attempt) {
 	n := m.next()
 	n.RetryAt = time.Time{}
 	ours := a.Outcome == Stopped || a.Outcome == Cancelled
@@ -49,7 +49,7 @@ func (m *mind) settleConfigure(a Attempt) {
 	}
 }
 
-func (m *mind) addonsBrought(a Attempt) {
+func (m *deciding) addonsBrought(a Attempt) {
 	n := m.next()
 	n.AddonsDone, n.AddonFailures = a.AddonsWanted, 0
 	if n.addonsOwed() {
@@ -61,7 +61,7 @@ func (m *mind) addonsBrought(a Attempt) {
 }
 
 // oweAddons schedules another try for the add-ons that the create did not install. A missing add-on is no reason to remove a cluster.
-func (m *mind) oweAddons(a Attempt) {
+func (m *deciding) oweAddons(a Attempt) {
 	n := m.next()
 	if len(n.Addons) == 0 || m.brought(a) {
 		return
@@ -73,7 +73,7 @@ func (m *mind) oweAddons(a Attempt) {
 }
 
 // dropConfigure gives up the request. The cluster keeps what it has, and a new request tries again.
-func (m *mind) dropConfigure(code, format string, args ...any) {
+func (m *deciding) dropConfigure(code, format string, args ...any) {
 	n, why := m.next(), fmt.Sprintf(format, args...)
 	m.job(JobConfigure, JobFailed, code, why)
 	m.say(n.Status, n.Phase, "its add-ons could not be applied: %s. To try again, refresh the cluster", strings.TrimRight(why, "."))
@@ -81,7 +81,7 @@ func (m *mind) dropConfigure(code, format string, args ...any) {
 }
 
 // cancelConfigure cancels the request when the cluster is no longer wanted.
-func (m *mind) cancelConfigure() {
+func (m *deciding) cancelConfigure() {
 	if n := m.next(); n.addonsOwed() {
 		m.job(JobConfigure, JobFailed, "Cancelled", n.DesiredWhy)
 		n.forgetAddons()
@@ -94,12 +94,12 @@ func (c *Cluster) addonsOwed() bool { return c.AddonsWanted > c.AddonsDone }
 func (c *Cluster) forgetAddons() { c.AddonsDone, c.AddonFailures = c.AddonsWanted, 0 }
 
 // brought reports that the attempt saw every add-on installed. An attempt that succeeded without seeing them did not install them.
-func (m *mind) brought(a Attempt) bool {
+func (m *deciding) brought(a Attempt) bool {
 	return a.Outcome == Succeeded && a.AddonsSeen != nil && *a.AddonsSeen >= len(m.next().Addons)
 }
 
 // unbrought says why not all add-ons are installed.
-func (m *mind) unbrought(a Attempt) string {
+func (m *deciding) unbrought(a Attempt) string {
 	switch {
 	case a.Outcome != Succeeded && a.Message != "":
 		return a.Message

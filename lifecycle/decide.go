@@ -10,7 +10,7 @@ import (
 // It is total and deterministic: every cluster and every set of facts has an answer, and equal input gives equal output.
 // docs/lifecycle.md lists the rules it keeps; each has a property test and a mutant that the tests must catch.
 func Decide(c Cluster, f Facts, l Limits) Decision {
-	m := &mind{c: c, f: f, l: l, d: Decision{Next: c}}
+	m := &deciding{c: c, f: f, l: l, d: Decision{Next: c}}
 	if c.Phase == Released {
 		m.next().WakeAt = time.Time{}
 		return m.d
@@ -30,32 +30,32 @@ func Decide(c Cluster, f Facts, l Limits) Decision {
 	return m.d
 }
 
-// mind is a decision in progress.
-type mind struct {
+// deciding is a decision in progress.
+type deciding struct {
 	c Cluster // as it was before the decision
 	f Facts
 	l Limits
 	d Decision
 }
 
-func (m *mind) next() *Cluster { return &m.d.Next }
+func (m *deciding) next() *Cluster { return &m.d.Next }
 
 // say moves the cluster and stores the reason. Every move has a reason.
-func (m *mind) say(s Status, p Phase, format string, args ...any) {
+func (m *deciding) say(s Status, p Phase, format string, args ...any) {
 	n := m.next()
 	n.Status, n.Phase, n.Why = s, p, fmt.Sprintf(format, args...)
 }
 
-func (m *mind) job(t JobType, to JobStatus, code, message string) {
+func (m *deciding) job(t JobType, to JobStatus, code, message string) {
 	m.d.Jobs = append(m.d.Jobs, JobMove{Type: t, To: to, Code: code, Message: message})
 }
 
-func (m *mind) effect(k EffectKind, attempt int) {
+func (m *deciding) effect(k EffectKind, attempt int) {
 	m.d.Effects = append(m.d.Effects, Effect{Kind: k, Attempt: attempt})
 }
 
-// turnWish sets the desired state to absent once an end or the approval deadline has passed. It never sets it back.
-func (m *mind) destroyLocked() {
+// destroyLocked sets the desired state to absent once an end or the approval deadline has passed. It never sets it back.
+func (m *deciding) destroyLocked() {
 	by := m.c.ApproveBy
 	switch {
 	case m.c.Desired != Present:
@@ -67,19 +67,19 @@ func (m *mind) destroyLocked() {
 }
 
 // dismiss sets the desired state to absent on ocpctl's own initiative.
-func (m *mind) dismiss(why string) {
+func (m *deciding) dismiss(why string) {
 	n := m.next()
 	n.Desired, n.DesiredWhy, n.Teardown = Absent, why, JobJanitorDestroy
 	m.job(JobJanitorDestroy, JobPending, "", "")
 }
 
-func (m *mind) wanted() bool { return m.next().Desired == Present }
+func (m *deciding) wanted() bool { return m.next().Desired == Present }
 
 // due reports whether the wait after a failed attempt is over.
-func (m *mind) due() bool { return !m.f.Now.Before(m.next().RetryAt) }
+func (m *deciding) due() bool { return !m.f.Now.Before(m.next().RetryAt) }
 
 // number returns the number of the next attempt: one above the newest closed one, because only one is open at a time.
-func (m *mind) number() int {
+func (m *deciding) number() int {
 	if m.f.Last != nil {
 		return m.f.Last.Number + 1
 	}
@@ -87,7 +87,7 @@ func (m *mind) number() int {
 }
 
 // open opens the next attempt.
-func (m *mind) open(k Kind, job JobType) {
+func (m *deciding) open(k Kind, job JobType) {
 	m.d.Open, m.d.OpenJob = k, job
 	m.next().Progress = Progress{}
 	if k == Destroy && job != JobCreate {
@@ -98,12 +98,12 @@ func (m *mind) open(k Kind, job JobType) {
 }
 
 // close ends the open attempt from the server's side, which fences its runner.
-func (m *mind) close(a Attempt, how Outcome, format string, args ...any) {
+func (m *deciding) close(a Attempt, how Outcome, format string, args ...any) {
 	m.d.Close = &Closing{Number: a.Number, Lease: a.LeaseUntil, Outcome: how, Message: fmt.Sprintf(format, args...)}
 }
 
 // wake sets when to decide again. There is always such a time, except after release.
-func (m *mind) wake() {
+func (m *deciding) wake() {
 	n := m.next()
 	if n.Phase == Released {
 		n.WakeAt = time.Time{}

@@ -4,13 +4,13 @@ import "time"
 
 // Facts is what is known about a cluster besides its row, read at one moment.
 type Facts struct {
-	Now        time.Time // the database's clock
-	Open       *Attempt  // the open attempt; nil: none
-	Last       *Attempt  // the newest closed attempt; nil: none was ever closed
-	Runner     Sighting  // what the dispatcher reports about the open attempt's process or pod
-	Identities []string  // every infraID and ccoctl name ever recorded for the cluster
-	Line       Line      // its position in the queue for capacity
-	Turn       Turn      // its position in the queue for a full quota
+	Now        time.Time     // the database's clock
+	Open       *Attempt      // the open attempt; nil: none
+	Last       *Attempt      // the newest closed attempt; nil: none was ever closed
+	Runner     Sighting      // what the dispatcher reports about the open attempt's process or pod
+	Identities []string      // every infraID and ccoctl name ever recorded for the cluster
+	Queue      QueuePosition // its position in the queue for capacity
+	Turn       Turn          // its position in the queue for a full quota
 }
 
 // Turn is a cluster's position among those that wait for a full quota.
@@ -20,8 +20,8 @@ type Turn struct {
 	ETA   time.Time // when its turn may come; zero: unknown
 }
 
-// Line is a cluster's position among those that wait for capacity in the same account and region.
-type Line struct {
+// QueuePosition is a cluster's position among those that wait for capacity in the same account and region.
+type QueuePosition struct {
 	Place   int       // 1 is next; 0: not waiting
 	For     string    // what it waits for, as text
 	Since   time.Time // since when it waits

@@ -9,16 +9,16 @@ const longestLook = 5 * time.Minute
 // queue says what a waiting cluster waits for, and sets when to check for capacity again: at once if something changed in its favour,
 // otherwise at intervals that grow with its waiting time and its position. Clusters are woken when positions change, so a long
 // interval delays nobody.
-func (m *mind) queue() {
+func (m *deciding) queue() {
 	n, last := m.next(), m.f.Last
 	if n.Phase != AwaitingCapacity || last == nil {
 		return
 	}
-	n.RetryAt = last.ClosedAt.Add(m.l.pace(m.f.Line, last.ClosedAt))
-	if m.f.Line.favours(*last) {
+	n.RetryAt = last.ClosedAt.Add(m.l.pace(m.f.Queue, last.ClosedAt))
+	if m.f.Queue.favours(*last) {
 		n.RetryAt = time.Time{}
 	}
-	if at := m.f.Line.passes(*last, m.l.RetryBase); !at.IsZero() && at.Before(n.RetryAt) {
+	if at := m.f.Queue.passes(*last, m.l.RetryBase); !at.IsZero() && at.Before(n.RetryAt) {
 		n.RetryAt = at
 	}
 	m.say(Pending, AwaitingCapacity, "%s", m.waits(*last))
@@ -26,7 +26,7 @@ func (m *mind) queue() {
 
 // pace is the wait after a check that ended at that time. A wait that grew is in whole seconds: the store keeps microseconds, and a
 // wake-up must not come before it is due.
-func (l Limits) pace(line Line, ended time.Time) time.Duration {
+func (l Limits) pace(line QueuePosition, ended time.Time) time.Duration {
 	wait := l.backoff(line.Place)
 	if !line.Since.IsZero() {
 		wait = max(wait, min(ended.Sub(line.Since)/4, longestLook).Truncate(time.Second))
@@ -35,7 +35,7 @@ func (l Limits) pace(line Line, ended time.Time) time.Duration {
 }
 
 // favours reports that it is next in the queue, and that since its last check it became the next or capacity was freed.
-func (l Line) favours(last Attempt) bool {
+func (l QueuePosition) favours(last Attempt) bool {
 	if l.Place != 1 {
 		return false
 	}
@@ -47,7 +47,7 @@ func (l Line) favours(last Attempt) bool {
 
 // passes returns when to check because it may pass those before it and has not asked since then; zero: there is no reason to. A check
 // that ended without asking is repeated after the first wait.
-func (l Line) passes(last Attempt, again time.Duration) time.Time {
+func (l QueuePosition) passes(last Attempt, again time.Duration) time.Time {
 	switch {
 	case l.Place < 2 || l.PassAt.IsZero() || !l.AskedAt.Before(l.PassAt):
 		return time.Time{}
@@ -58,40 +58,40 @@ func (l Line) passes(last Attempt, again time.Duration) time.Time {
 }
 
 // waits says what a cluster without capacity waits for, without its position, which is shown beside it.
-func (m *mind) waits(a Attempt) string {
-	if m.f.Line.Place == 0 {
+func (m *deciding) waits(a Attempt) string {
+	if m.f.Queue.Place == 0 {
 		return "not enough capacity in the cloud account: " + a.Message
 	}
-	words := "waiting for capacity in the cloud account: " + m.f.Line.For
-	if m.f.Line.Passed != "" {
-		words += "; " + m.f.Line.Passed
+	words := "waiting for capacity in the cloud account: " + m.f.Queue.For
+	if m.f.Queue.Passed != "" {
+		words += "; " + m.f.Queue.Passed
 	}
 	return words
 }
 
 // keepsPlace reports that an attempt of a waiting cluster ended without a result and created nothing. The cluster goes on waiting,
 // and no try is spent.
-func (m *mind) keepsPlace(a Attempt) bool {
+func (m *deciding) keepsPlace(a Attempt) bool {
 	ours := a.Outcome == Lost || a.Outcome == Stopped || a.Outcome == Cancelled
-	return ours && !a.Recorded && m.f.Line.Place > 0
+	return ours && !a.Recorded && m.f.Queue.Place > 0
 }
 
 // looks reports that the open attempt of a waiting cluster has found no capacity so far. Until it does, nothing of the attempt is
 // shown.
-func (m *mind) looks(phase Phase) bool {
+func (m *deciding) looks(phase Phase) bool {
 	n := m.next()
-	granted := n.Place > 0 && m.f.Line.Place == 0
+	granted := n.Place > 0 && m.f.Queue.Place == 0
 	return n.Phase == AwaitingCapacity && phase == Preflight && !granted
 }
 
 // keepPlace stores the position that is shown; 0 for a cluster that does not wait.
-func (m *mind) keepPlace() {
+func (m *deciding) keepPlace() {
 	n := m.next()
 	switch n.Place = 0; {
 	case n.Phase != AwaitingCapacity:
 	case n.NeedsTurn:
 		n.Place = m.f.Turn.Place
 	default:
-		n.Place = m.f.Line.Place
+		n.Place = m.f.Queue.Place
 	}
 }

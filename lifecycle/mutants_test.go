@@ -156,19 +156,19 @@ var lifeMutants = []mutant{
 		return d
 	}},
 	{8, false, "the next in line does not hear that room came free", func(c Cluster, f Facts, l Limits) Decision {
-		f.Line.FreedAt = time.Time{}
+		f.Queue.FreedAt = time.Time{}
 		return Decide(c, f, l)
 	}},
 	{8, false, "everybody in line asks as often as the next", func(c Cluster, f Facts, l Limits) Decision {
-		f.Line.Place = min(f.Line.Place, 1)
+		f.Queue.Place = min(f.Queue.Place, 1)
 		return Decide(c, f, l)
 	}},
 	{8, false, "one that became the next in line sleeps on", func(c Cluster, f Facts, l Limits) Decision {
-		f.Line.Asked = min(f.Line.Asked, 1)
+		f.Queue.Asked = min(f.Queue.Asked, 1)
 		return Decide(c, f, l)
 	}},
 	{8, false, "the next in line goes on to look as often as it began", func(c Cluster, f Facts, l Limits) Decision {
-		f.Line.Since = time.Time{}
+		f.Queue.Since = time.Time{}
 		return Decide(c, f, l)
 	}},
 	{8, false, "the next in line looks when somebody tells it to", func(c Cluster, f Facts, l Limits) Decision {
@@ -180,7 +180,7 @@ var lifeMutants = []mutant{
 	}},
 	{0, false, "a look for room that was lost spends a try", func(c Cluster, f Facts, l Limits) Decision {
 		if f.Last != nil && f.Last.Outcome == Lost && f.Last.Number > c.Seen {
-			f.Line = Line{}
+			f.Queue = QueuePosition{}
 		}
 		return Decide(c, f, l)
 	}},

@@ -228,7 +228,7 @@ func waitsForRoom(f Facts, d Decision) bool {
 		return false
 	}
 	cut := f.Last.Outcome == Lost || f.Last.Outcome == Stopped || f.Last.Outcome == Cancelled
-	return f.Last.Outcome == Waiting || (cut && f.Line.Place > 0)
+	return f.Last.Outcome == Waiting || (cut && f.Queue.Place > 0)
 }
 
 // An attempt that only found that it has to wait, or ended before it found room, spends no try.
@@ -251,27 +251,27 @@ func theNextInLineGoes(_ *world, c Cluster, f Facts, d Decision) string {
 	switch {
 	case !waitsForRoom(f, d) || c.NeedsApproval:
 		return ""
-	case f.Line.Place == 1 && f.Line.FreedAt.After(f.Last.ClosedAt) && d.Open != Create:
+	case f.Queue.Place == 1 && f.Queue.FreedAt.After(f.Last.ClosedAt) && d.Open != Create:
 		return "room came free and the next in line sleeps"
-	case f.Line.Place == 1 && askedAsWell(f) && f.Line.FreedAt.After(f.Line.AskedAt) && d.Open != Create:
+	case f.Queue.Place == 1 && askedAsWell(f) && f.Queue.FreedAt.After(f.Queue.AskedAt) && d.Open != Create:
 		return "room came free while it asked and the next in line sleeps"
-	case f.Line.Place == 1 && askedAsWell(f) && f.Line.Asked > 1 && d.Open != Create:
+	case f.Queue.Place == 1 && askedAsWell(f) && f.Queue.Asked > 1 && d.Open != Create:
 		return "it became the next in line and sleeps"
-	case f.Line.Place > 1 && f.Now.Before(f.Last.ClosedAt.Add(2*limits.RetryBase)) && d.Open == Create:
+	case f.Queue.Place > 1 && f.Now.Before(f.Last.ClosedAt.Add(2*limits.RetryBase)) && d.Open == Create:
 		return "one that waits behind asks as often as the next in line"
 	}
 	return ""
 }
 
-func askedAsWell(f Facts) bool { return !f.Line.AskedAt.Before(f.Last.OpenedAt) }
+func askedAsWell(f Facts) bool { return !f.Queue.AskedAt.Before(f.Last.OpenedAt) }
 
 // Rule 8 in a line: nothing tells of a limit that was raised, so the next looks by itself: within five minutes, and yet
 // less often the longer it has waited.
 func theNextInLineLooksInTime(_ *world, c Cluster, f Facts, d Decision) string {
-	if !waitsForRoom(f, d) || c.NeedsApproval || f.Line.Place != 1 || f.Line.FreedAt.After(f.Line.AskedAt) || f.Line.Asked > 1 {
+	if !waitsForRoom(f, d) || c.NeedsApproval || f.Queue.Place != 1 || f.Queue.FreedAt.After(f.Queue.AskedAt) || f.Queue.Asked > 1 {
 		return ""
 	}
-	waited := f.Last.ClosedAt.Sub(f.Line.Since)
+	waited := f.Last.ClosedAt.Sub(f.Queue.Since)
 	switch since := f.Now.Sub(f.Last.ClosedAt); {
 	case since >= 5*time.Minute && d.Open != Create, d.Open == "" && d.Next.WakeAt.After(f.Last.ClosedAt.Add(5*time.Minute)):
 		return "the next in line looks too late for room that nobody tells of"
@@ -284,7 +284,7 @@ func theNextInLineLooksInTime(_ *world, c Cluster, f Facts, d Decision) string {
 // Rule 9 in a line: a look for room that found none yet shows nothing, and nothing is shown of it.
 func aLookIsNoMove(_ *world, c Cluster, f Facts, d Decision) string {
 	n := d.Next
-	looking := f.Open != nil && f.Open.Phase == Preflight && c.Place > 0 && f.Line.Place > 0
+	looking := f.Open != nil && f.Open.Phase == Preflight && c.Place > 0 && f.Queue.Place > 0
 	first := f.Open == nil && f.Last == nil // it waited for its turn, and looks for room the first time
 	if c.Phase != AwaitingCapacity || n.Desired != Present || (!looking && d.Open != Create) || first || f.Open == nil && f.Last.Number > c.Seen {
 		return ""
@@ -302,7 +302,7 @@ func aLookIsNoMove(_ *world, c Cluster, f Facts, d Decision) string {
 
 // Rule 9 in a line: the place that is shown is the present one.
 func thePlaceIsTold(_ *world, _ Cluster, f Facts, d Decision) string {
-	n, place := d.Next, f.Line.Place
+	n, place := d.Next, f.Queue.Place
 	if n.NeedsTurn {
 		place = f.Turn.Place
 	}

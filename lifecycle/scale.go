@@ -10,7 +10,7 @@ const scaleTries = 3
 
 // scale opens an attempt to reach the requested number of workers. The cluster stays READY meanwhile. The request is cleared once it
 // is met, given up or out of bounds, so that nothing is tried for ever.
-func (m *mind) scale() {
+func (m *deciding) scale() {
 	n := m.next()
 	if n.WorkersWanted == nil || !m.due() {
 		return
@@ -29,7 +29,7 @@ func (m *mind) scale() {
 
 // settleScale accounts for a scale attempt. It recorded nothing, so a lost attempt leaves nothing to remove. An attempt for a number
 // that is no longer requested says nothing about the current request.
-func (m *mind) settleScale(a Attempt) {
+func (m *deciding) settleScale(a Attempt) {
 	n := m.next()
 	n.RetryAt = time.Time{}
 	if a.WorkersSeen != nil {
@@ -59,7 +59,7 @@ func (m *mind) settleScale(a Attempt) {
 }
 
 // dropScale gives up the request. The cluster keeps the workers it has.
-func (m *mind) dropScale(code, format string, args ...any) {
+func (m *deciding) dropScale(code, format string, args ...any) {
 	n := m.next()
 	m.job(JobScale, JobFailed, code, fmt.Sprintf(format, args...))
 	m.say(n.Status, n.Phase, "scaling to %s failed: %s", workers(*n.WorkersWanted), fmt.Sprintf(format, args...))
@@ -67,7 +67,7 @@ func (m *mind) dropScale(code, format string, args ...any) {
 }
 
 // cancelScale cancels the request when the cluster is no longer wanted. The wait after a failed scaling must not delay the teardown.
-func (m *mind) cancelScale() {
+func (m *deciding) cancelScale() {
 	n := m.next()
 	if n.Status == Ready {
 		n.RetryAt = time.Time{}

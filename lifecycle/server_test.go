@@ -30,7 +30,7 @@ func (w *world) open() *attempt {
 
 // facts reads what is known at this moment, as store.Load and dispatch.Observe do.
 func (w *world) facts(observe bool) Facts {
-	f := Facts{Now: w.now, Identities: slices.Clone(w.identities), Line: w.line, Turn: w.turn}
+	f := Facts{Now: w.now, Identities: slices.Clone(w.identities), Queue: w.line, Turn: w.turn}
 	closed := w.attempts
 	if a := w.open(); a != nil {
 		seen := a.Attempt
@@ -165,7 +165,7 @@ func (w *world) toldToWait(place int) {
 // granted is store.Reserve where there is room.
 func (w *world) granted() {
 	w.poked = w.poked || w.line.Place > 0
-	w.line = Line{FreedAt: w.line.FreedAt}
+	w.line = QueuePosition{FreedAt: w.line.FreedAt}
 }
 
 func (w *world) closeAttempt(a *attempt, how Attempt) {

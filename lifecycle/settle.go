@@ -7,7 +7,7 @@ import (
 )
 
 // settle accounts for the outcome of the newest closed attempt, once.
-func (m *mind) settle() {
+func (m *deciding) settle() {
 	last := m.f.Last
 	if last == nil || last.Number <= m.c.Seen {
 		return
@@ -26,7 +26,7 @@ func (m *mind) settle() {
 	}
 }
 
-func (m *mind) settleCreate(a Attempt) {
+func (m *deciding) settleCreate(a Attempt) {
 	n := m.next()
 	try := max(n.Tries, 1) // people count create tries; the attempt number also counts teardowns and checks for capacity
 	if a.Outcome == Succeeded {
@@ -52,11 +52,11 @@ func (m *mind) settleCreate(a Attempt) {
 		m.say(Pending, AwaitingCapacity, "%s", m.waits(a))
 	case a.Outcome == Stopped || a.Outcome == Cancelled:
 		m.again(a) // ocpctl ended it itself, so no try is spent
-		m.retryWords(a, try)
+		m.retryText(a, try)
 	case n.Tries < n.MaxTries && (a.Retryable || a.Outcome == Lost):
 		n.RetryAt = m.f.Now.Add(m.l.backoff(n.Tries))
 		m.job(JobCreate, JobRetrying, n.FailReason, a.Message)
-		m.retryWords(a, try)
+		m.retryText(a, try)
 	default:
 		m.job(JobCreate, JobFailed, n.FailReason, a.Message)
 		m.dismiss(BecauseInstallFailed + ": " + a.Message)
@@ -66,7 +66,7 @@ func (m *mind) settleCreate(a Attempt) {
 
 // forgetFailure clears the failure of a cluster that was ended before it was ready. It ended on request or because its time was over,
 // so neither an earlier try nor the way its stopped install ended is a problem to report.
-func (m *mind) forgetFailure() {
+func (m *deciding) forgetFailure() {
 	n := m.next()
 	if m.wanted() || !n.ReadyAt.IsZero() || strings.HasPrefix(n.DesiredWhy, BecauseInstallFailed) {
 		return
@@ -75,15 +75,15 @@ func (m *mind) forgetFailure() {
 }
 
 // again gives back a try that does not count.
-func (m *mind) again(a Attempt) {
+func (m *deciding) again(a Attempt) {
 	n := m.next()
 	n.Tries = max(n.Tries-1, 0)
 	n.RetryAt = m.f.Now.Add(m.l.RetryBase)
 	m.job(JobCreate, JobRetrying, reasonOf(a), a.Message)
 }
 
-// retryWords shows what the retry begins with: cleaning up if something may exist, otherwise the queue.
-func (m *mind) retryWords(a Attempt, try int) {
+// retryText shows what the retry begins with: cleaning up if something may exist, otherwise the queue.
+func (m *deciding) retryText(a Attempt, try int) {
 	if a.Recorded {
 		m.say(Creating, Cleaning, "try %d of %d did not finish (%s); what it created is removed first", try, m.next().MaxTries, a.Message)
 		return
@@ -91,7 +91,7 @@ func (m *mind) retryWords(a Attempt, try int) {
 	m.say(Pending, Queued, "try %d of %d created nothing (%s); the next try follows", try, m.next().MaxTries, a.Message)
 }
 
-func (m *mind) settleDestroy(a Attempt) {
+func (m *deciding) settleDestroy(a Attempt) {
 	n := m.next()
 	job := m.teardownJob()
 	if m.proved(a) {
@@ -137,7 +137,7 @@ func named(blockers []string) (out []string) {
 }
 
 // teardownJob returns the job of a teardown: cleaning up between two tries belongs to the create.
-func (m *mind) teardownJob() JobType {
+func (m *deciding) teardownJob() JobType {
 	if m.wanted() {
 		return JobCreate
 	}
@@ -146,7 +146,7 @@ func (m *mind) teardownJob() JobType {
 
 // proved reports that the attempt counted zero twice, far enough apart, after the destroyer had ended, for every name ever recorded.
 // An exit code is no proof.
-func (m *mind) proved(a Attempt) bool {
+func (m *deciding) proved(a Attempt) bool {
 	if a.Kind != Destroy || a.Outcome != Succeeded || len(a.Passes) < 2 {
 		return false
 	}
@@ -154,7 +154,7 @@ func (m *mind) proved(a Attempt) bool {
 	return m.counts(a, first) && m.counts(a, second) && second.At.Sub(first.At) >= m.l.VerifyGap
 }
 
-func (m *mind) counts(a Attempt, p Pass) bool {
+func (m *deciding) counts(a Attempt, p Pass) bool {
 	if !p.Clean || (len(m.f.Identities) > 0 && a.ToolExitedAt.IsZero()) || p.At.Before(a.ToolExitedAt) {
 		return false
 	}

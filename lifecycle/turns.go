@@ -30,8 +30,8 @@ type Limit struct {
 	Most  int    `json:"most"`
 }
 
-// Words describes the limit. The text does not change while a cluster waits for it.
-func (l Limit) Words() string {
+// Text describes the limit. The text does not change while a cluster waits for it.
+func (l Limit) Text() string {
 	who := "everybody together"
 	if l.Scope != ScopeEverywhere {
 		who = l.Scope + " " + l.Key
@@ -233,7 +233,7 @@ func (l *tally) place(w Waiter, ahead map[bound]int) Turn {
 	var turn Turn
 	for _, limit := range l.full(w) {
 		b := limit.bound()
-		t := Turn{Place: 1 + ahead[b], For: limit.Words()}
+		t := Turn{Place: 1 + ahead[b], For: limit.Text()}
 		ends := l.ends[b]
 		if k := len(ends) - limit.Most + ahead[b]; k < len(ends) { // so many others have to go as well
 			t.ETA = ends[k]

@@ -1,7 +1,7 @@
 package lifecycle
 
 // watch decides while an attempt is open. It never opens a second one.
-func (m *mind) watch(a Attempt) {
+func (m *deciding) watch(a Attempt) {
 	needless := m.needless(a)
 	if a.ClaimedAt.IsZero() {
 		m.watchUnclaimed(a, needless)
@@ -26,7 +26,7 @@ func (m *mind) watch(a Attempt) {
 }
 
 // needless says why what the open attempt does is no longer wanted; empty: it goes on. A teardown always goes on.
-func (m *mind) needless(a Attempt) string {
+func (m *deciding) needless(a Attempt) string {
 	n := m.next()
 	switch {
 	case a.Kind == Destroy:
@@ -39,7 +39,7 @@ func (m *mind) needless(a Attempt) string {
 }
 
 // watchUnclaimed decides about an attempt that no runner has claimed: nothing was begun outside, so closing it is always safe.
-func (m *mind) watchUnclaimed(a Attempt, needless string) {
+func (m *deciding) watchUnclaimed(a Attempt, needless string) {
 	switch {
 	case needless != "":
 		m.close(a, Cancelled, "%s before a runner began", needless)
@@ -53,12 +53,12 @@ func (m *mind) watchUnclaimed(a Attempt, needless string) {
 }
 
 // gone reports that a claimed runner certainly acts no more: it was seen ended, or it is silent past its lease and the grace period.
-func (m *mind) gone(a Attempt) bool {
+func (m *deciding) gone(a Attempt) bool {
 	return m.f.Runner == Ended || m.f.Now.After(a.LeaseUntil.Add(m.l.LeaseGrace))
 }
 
 // mirror shows the running attempt's phase as the cluster's. A phase without a text is one that runners may not report.
-func (m *mind) mirror(a Attempt) {
+func (m *deciding) mirror(a Attempt) {
 	n := m.next()
 	switch a.Kind {
 	case Create:
@@ -81,7 +81,7 @@ func (m *mind) mirror(a Attempt) {
 	}
 }
 
-func (m *mind) mirrorCreate(phase Phase) {
+func (m *deciding) mirrorCreate(phase Phase) {
 	n := m.next()
 	if n.Phase == AwaitingCapacity && createWords[phase] == "" {
 		phase = Preflight
@@ -94,8 +94,8 @@ func (m *mind) mirrorCreate(phase Phase) {
 	}
 }
 
-// PhaseWords says what a runner does in a phase of a create or destroy; empty: the kind has no such phase.
-func PhaseWords(kind Kind, phase Phase) string {
+// PhaseText says what a runner does in a phase of a create or destroy; empty: the kind has no such phase.
+func PhaseText(kind Kind, phase Phase) string {
 	switch kind {
 	case Create:
 		return createWords[phase]

@@ -39,11 +39,11 @@ type world struct {
 	row        Cluster
 	poked      bool // somebody asked for a reconcile
 	jobs       []publicJob
-	attempts   []*attempt // as stored, oldest first
-	identities []string   // ever recorded
-	owed       bool       // something was recorded since zero was last proven
-	line       Line       // those that wait for room, as far as it is this cluster's
-	turn       Turn       // those that wait for a full quota, as far as it is this cluster's
+	attempts   []*attempt    // as stored, oldest first
+	identities []string      // ever recorded
+	owed       bool          // something was recorded since zero was last proven
+	line       QueuePosition // those that wait for room, as far as it is this cluster's
+	turn       Turn          // those that wait for a full quota, as far as it is this cluster's
 
 	cloud   map[string][]thing // by identity; names nobody recorded are here too, should a runner make any
 	runners []*runner

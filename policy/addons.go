@@ -27,8 +27,8 @@ func (j judging) checkAddons() Check {
 	if len(names) > profiles.MostAddons {
 		checks = append(checks, Check{
 			Name: "most", Result: Fail, Asked: fmt.Sprint(len(names)), Accept: fmt.Sprintf("at most %d", profiles.MostAddons),
-			Words: fmt.Sprintf("%s picks %d add-ons, and a cluster may have %d.", fileOf(j.r), len(names), profiles.MostAddons),
-			Next:  fmt.Sprintf("Pick at most %d in %s on the base branch.", profiles.MostAddons, profiles.RepositoryFilePath),
+			Message: fmt.Sprintf("%s picks %d add-ons, and a cluster may have %d.", fileOf(j.r), len(names), profiles.MostAddons),
+			Next:    fmt.Sprintf("Pick at most %d in %s on the base branch.", profiles.MostAddons, profiles.RepositoryFilePath),
 		})
 	}
 	whose := "profile " + j.profile.Name + " gives each of its clusters"
@@ -42,14 +42,14 @@ func (j judging) checkAddons() Check {
 
 func (j judging) checkAddon(name string, could []string) Check {
 	a, known := j.terms.Catalogue.Addon(name)
-	check := Check{Name: name, Result: Pass, Words: a.Description}
+	check := Check{Name: name, Result: Pass, Message: a.Description}
 	if known && j.profile.Addons.Has(name) {
 		return check
 	}
 	check.Result = Fail
-	check.Words = fmt.Sprintf("There is no add-on %q, which %s picks.", name, fileOf(j.r))
+	check.Message = fmt.Sprintf("There is no add-on %q, which %s picks.", name, fileOf(j.r))
 	if known {
-		check.Words = fmt.Sprintf("Profile %s does not allow the add-on %s, which %s picks.", j.profile.Name, name, fileOf(j.r))
+		check.Message = fmt.Sprintf("Profile %s does not allow the add-on %s, which %s picks.", j.profile.Name, name, fileOf(j.r))
 	}
 	check.Next = fmt.Sprintf("Take it out of addons in %s on the base branch: profile %s allows none.", profiles.RepositoryFilePath, j.profile.Name)
 	if len(could) > 0 {

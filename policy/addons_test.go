@@ -25,7 +25,7 @@ func TestAddonsAreThoseThatTheFilePicksOfTheAllowed(t *testing.T) {
 	require.True(t, v.Allowed, "%v", v.Refusals())
 	require.Equal(t, []string{"pr-namespace", "cert-manager"}, v.Grant.Addons, "in the order they were picked")
 	check := find(t, v, "add-ons")
-	require.Equal(t, []any{Pass, "It gets what .github/ocpctl.yaml of acme/shop picks: pr-namespace, cert-manager."}, []any{check.Result, check.Words})
+	require.Equal(t, []any{Pass, "It gets what .github/ocpctl.yaml of acme/shop picks: pr-namespace, cert-manager."}, []any{check.Result, check.Message})
 
 	for _, r := range []Request{validRequest(), withFile(profiles.RepositoryFile{})} {
 		v = Evaluate(r, Usage{}, furnished(t), Settings{})
@@ -40,7 +40,7 @@ func TestAddonsThatAreNotAllowedAreRefusedWithWhatWouldBe(t *testing.T) {
 	require.Equal(t, []any{
 		"add-ons", `There is no add-on "cert-manger", which .github/ocpctl.yaml of acme/shop picks.`,
 		"Did you mean cert-manager? Pick of these in .github/ocpctl.yaml on the base branch: cert-manager, pr-namespace.",
-	}, []any{v.Refusals()[0].Name, v.Refusals()[0].Words, v.Refusals()[0].Next})
+	}, []any{v.Refusals()[0].Name, v.Refusals()[0].Message, v.Refusals()[0].Next})
 
 	many := withFile(profiles.RepositoryFile{Addons: strings.Split(strings.Repeat("pr-namespace,", profiles.MostAddons+1), ",")[:profiles.MostAddons+1]})
 	v = Evaluate(many, Usage{}, furnished(t), Settings{})
@@ -54,8 +54,8 @@ func TestAProfilesOwnAddonsComeWhereTheFilePicksNone(t *testing.T) {
 	p.Addons = profiles.Addons{Default: []string{"pr-namespace"}}
 	j := judging{r: validRequest(), profile: p, known: true, terms: furnished(t)}
 	require.Equal(t, []string{"pr-namespace"}, j.addons())
-	require.Equal(t, "It gets what profile aws-minimal-test gives each of its clusters: pr-namespace.", j.checkAddons().Words)
+	require.Equal(t, "It gets what profile aws-minimal-test gives each of its clusters: pr-namespace.", j.checkAddons().Message)
 	j.r = withFile(profiles.RepositoryFile{Addons: []string{"cert-manager"}})
 	check := j.checkAddons()
-	require.Equal(t, []any{Fail, "Profile aws-minimal-test does not allow the add-on cert-manager, which .github/ocpctl.yaml of acme/shop picks."}, []any{check.Result, check.Words})
+	require.Equal(t, []any{Fail, "Profile aws-minimal-test does not allow the add-on cert-manager, which .github/ocpctl.yaml of acme/shop picks."}, []any{check.Result, check.Message})
 }

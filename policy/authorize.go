@@ -54,10 +54,10 @@ func byRepository(act Act) bool { return act == ActExtend || act == ActDestroy |
 
 func checkKeys(p Principal, t Target) Check {
 	check := Check{Name: "keys", Result: Pass, Asked: string(p.Role()), Accept: "platform_admin of every team"}
-	check.Words = fmt.Sprintf("%s is a platform admin of every team.", p.Name)
+	check.Message = fmt.Sprintf("%s is a platform admin of every team.", p.Name)
 	if !p.MayHoldKeys() {
 		check.Result = Fail
-		check.Words = fmt.Sprintf("The credentials of %s give access to the control plane's own cloud keys, so only platform admins of every team may use them.", t.Name)
+		check.Message = fmt.Sprintf("The credentials of %s give access to the control plane's own cloud keys, so only platform admins of every team may use them.", t.Name)
 		check.Next = "Ask one of them, or create a cluster of another profile."
 	}
 	return check
@@ -66,35 +66,35 @@ func checkKeys(p Principal, t Target) Check {
 // checkRole asks for the principal's role in the cluster's team, its share, or the repository's own team.
 func checkRole(r Request, act Act, t Target) Check {
 	p, repository := r.Principal, r.Ownership.Team
-	check := Check{Name: "role", Result: Pass, Asked: string(act), Accept: RoleWords(act) + " in team " + t.Team}
+	check := Check{Name: "role", Result: Pass, Asked: string(act), Accept: RoleText(act) + " in team " + t.Team}
 	own := r.onPullRequest() && byRepository(act)
 	switch {
 	case p.May(act, t.Team):
-		check.Words = fmt.Sprintf("%s has the role %s in team %s.", p.Name, p.roleIn(t.Team), t.Team)
+		check.Message = fmt.Sprintf("%s has the role %s in team %s.", p.Name, p.roleIn(t.Team), t.Team)
 	case byShare(act) && t.Access == AccessUse, act == ActSee && t.Access != "":
-		check.Words = fmt.Sprintf("%s is shared with %s.", t.Name, p.Name)
+		check.Message = fmt.Sprintf("%s is shared with %s.", t.Name, p.Name)
 	case own && t.RequestedBy == p.ID:
-		check.Words = fmt.Sprintf("%s requested %s.", p.Name, t.Name)
+		check.Message = fmt.Sprintf("%s requested %s.", p.Name, t.Name)
 	case own && repository != "" && repository == t.Team:
-		check.Words = fmt.Sprintf("%s belongs to team %s, as the repository does.", t.Name, t.Team)
+		check.Message = fmt.Sprintf("%s belongs to team %s, as the repository does.", t.Name, t.Team)
 	case own && repository == "" && act == ActDestroy: // what is there must be able to end
-		check.Words = fmt.Sprintf("This repository is no longer configured, so permission on it is enough to %s.", act.Phrase())
+		check.Message = fmt.Sprintf("This repository is no longer configured, so permission on it is enough to %s.", act.Phrase())
 	case own && repository == "":
 		check.Result = Fail
-		check.Words = fmt.Sprintf("%s belongs to team %s, and this repository is no longer configured: to %s you need a role in that team.", t.Name, t.Team, act.Phrase())
+		check.Message = fmt.Sprintf("%s belongs to team %s, and this repository is no longer configured: to %s you need a role in that team.", t.Name, t.Team, act.Phrase())
 		check.Next = "Ask someone there, or a platform admin."
 	case own:
 		check.Result = Fail
-		check.Words = fmt.Sprintf("%s belongs to team %s, and this repository to team %s: to %s you need a role in the cluster's team.", t.Name, t.Team, repository, act.Phrase())
+		check.Message = fmt.Sprintf("%s belongs to team %s, and this repository to team %s: to %s you need a role in the cluster's team.", t.Name, t.Team, repository, act.Phrase())
 		check.Next = "Ask someone there, or a platform admin."
 	case byShare(act) && !p.May(ActSee, t.Team):
 		check.Result = Fail
-		check.Words = fmt.Sprintf("%s is shared with you to see it, not to use it.", t.Name)
+		check.Message = fmt.Sprintf("%s is shared with you to see it, not to use it.", t.Name)
 		check.Next = fmt.Sprintf("Ask someone of team %s to share it with you for use.", t.Team)
 	default:
 		check.Result = Fail
-		check.Words = fmt.Sprintf("%s belongs to team %s. To %s you need the role %s there; %s.",
-			t.Name, t.Team, act.Phrase(), RoleWords(act), p.OwnRole(t.Team))
+		check.Message = fmt.Sprintf("%s belongs to team %s. To %s you need the role %s there; %s.",
+			t.Name, t.Team, act.Phrase(), RoleText(act), p.OwnRole(t.Team))
 		check.Next = "Ask " + whoHolds(act, t.Team) + "."
 	}
 	return check
@@ -121,19 +121,19 @@ func (p Principal) roleIn(team string) Role {
 // OwnRole says in a sentence which role the principal has in a team.
 func (p Principal) OwnRole(team string) string {
 	if role := p.roleIn(team); role != "" {
-		return "yours is " + role.Words()
+		return "yours is " + role.Text()
 	}
 	return "you have none"
 }
 
-// Words is the role as people write it.
-func (r Role) Words() string { return strings.ReplaceAll(string(r), "_", " ") }
+// Text is the role as people write it.
+func (r Role) Text() string { return strings.ReplaceAll(string(r), "_", " ") }
 
-// RoleWords are the roles that may do an act, as people write them: "platform admin or requester".
-func RoleWords(act Act) string {
+// RoleText are the roles that may do an act, as people write them: "platform admin or requester".
+func RoleText(act Act) string {
 	names := make([]string, 0, len(acts[act]))
 	for _, role := range acts[act] {
-		names = append(names, role.Words())
+		names = append(names, role.Text())
 	}
 	return strings.Join(names, " or ")
 }

@@ -45,7 +45,7 @@ func TestAuthorizeAsksForTheRoleInTheClustersTeam(t *testing.T) {
 			if c.failed != "" {
 				require.Equal(t, c.failed, said.Name)
 			}
-			require.Contains(t, said.Words, c.words)
+			require.Contains(t, said.Message, c.words)
 		})
 	}
 }
@@ -71,7 +71,7 @@ func TestOnAPullRequestThePermissionComesFirstAndIsEnoughForItsOwnClusters(t *te
 			v := Authorize(r, c.act, &c.target)
 			require.Equal(t, c.allowed, v.Allowed)
 			if !c.allowed {
-				require.Contains(t, v.Refusals()[0].Words, c.words)
+				require.Contains(t, v.Refusals()[0].Message, c.words)
 			}
 		})
 	}

@@ -17,12 +17,12 @@ func checkListed(name, asked string, list profiles.Allowed, p profiles.Profile) 
 	check := Check{Name: name, Result: Pass, Asked: asked, Accept: strings.Join(list.Allow, ", ")}
 	switch {
 	case asked == "":
-		check.Words = fmt.Sprintf("%s %s, the profile's default.", listed[name], list.Default)
+		check.Message = fmt.Sprintf("%s %s, the profile's default.", listed[name], list.Default)
 	case list.Has(asked):
-		check.Words = fmt.Sprintf("%s %s is on the profile's list.", listed[name], asked)
+		check.Message = fmt.Sprintf("%s %s is on the profile's list.", listed[name], asked)
 	default:
 		check.Result = Fail
-		check.Words = fmt.Sprintf("%s %q is not on the list of profile %s.", listed[name], asked, p.Name)
+		check.Message = fmt.Sprintf("%s %q is not on the list of profile %s.", listed[name], asked, p.Name)
 		check.Next = "Choose one of: " + check.Accept + "."
 		if near, ok := Closest(asked, list.Allow); ok && name == "region" {
 			check.Next = fmt.Sprintf("Did you mean %s? There are: %s.", near, check.Accept)
@@ -45,16 +45,16 @@ func checkTTL(r Request, p profiles.Profile) Check {
 	}
 	switch {
 	case r.TTL == 0:
-		check.Words = fmt.Sprintf("It lives %s, the profile's default; at most %s with extensions.", Span(p.DefaultTTL), Span(p.MaxTTL))
+		check.Message = fmt.Sprintf("It lives %s, the profile's default; at most %s with extensions.", Span(p.DefaultTTL), Span(p.MaxTTL))
 	case r.TTL < 0:
 		check.Result, check.Asked, check.Next = Fail, "no end", next
-		check.Words = "Every cluster has an end: a lifetime of 0, below 0 or \"never\" is not given."
+		check.Message = "Every cluster has an end: a lifetime of 0, below 0 or \"never\" is not given."
 	case r.TTL > p.MaxTTL:
 		check.Result, check.Asked, check.Next = Fail, Span(r.TTL), next
-		check.Words = fmt.Sprintf("%s is more than the %s that profile %s gives at most.", Span(r.TTL), Span(p.MaxTTL), p.Name)
+		check.Message = fmt.Sprintf("%s is more than the %s that profile %s gives at most.", Span(r.TTL), Span(p.MaxTTL), p.Name)
 	default:
 		check.Asked = Span(r.TTL)
-		check.Words = fmt.Sprintf("It lives %s; at most %s with extensions.", Span(r.TTL), Span(p.MaxTTL))
+		check.Message = fmt.Sprintf("It lives %s; at most %s with extensions.", Span(r.TTL), Span(p.MaxTTL))
 	}
 	return check
 }
@@ -62,22 +62,22 @@ func checkTTL(r Request, p profiles.Profile) Check {
 // checkPrice never refuses. It says what the cluster costs and how much of this month's budget the team has left.
 func (j judging) checkPrice() Check {
 	if !j.priced {
-		return Check{Name: "price", Result: Warn, Words: "The price is known once region and lifetime are.", Next: "Put region and lifetime right first."}
+		return Check{Name: "price", Result: Warn, Message: "The price is known once region and lifetime are.", Next: "Put region and lifetime right first."}
 	}
 	region, _ := j.profile.Region(orDefault(j.r.Region, j.profile.DefaultRegion))
-	check := Check{Name: "price", Result: Pass, Asked: Dollars(j.price), Words: fmt.Sprintf("About %s an hour and %s until its end, by list prices of %s.",
+	check := Check{Name: "price", Result: Pass, Asked: Dollars(j.price), Message: fmt.Sprintf("About %s an hour and %s until its end, by list prices of %s.",
 		Dollars(int64(region.HourlyCents)), Dollars(j.price), j.profile.PricesAsOf)}
 	if budget := j.team.Budget.MonthlyCents; budget > 0 {
 		left := max(0, budget-j.spent())
 		check.Have = Dollars(j.spent())
-		check.Words += fmt.Sprintf(" Of its %s for this month team %s has %s left before this.", Dollars(budget), j.own.Team, Dollars(left))
+		check.Message += fmt.Sprintf(" Of its %s for this month team %s has %s left before this.", Dollars(budget), j.own.Team, Dollars(left))
 	}
 	return check
 }
 
 func checkName(r Request, profile string) Check {
 	name, _ := requestedName(r, profile)
-	check := Check{Name: "name", Result: Pass, Asked: r.Name, Words: fmt.Sprintf("Its name is %s.", name),
+	check := Check{Name: "name", Result: Pass, Asked: r.Name, Message: fmt.Sprintf("Its name is %s.", name),
 		Accept: fmt.Sprintf("lower-case letters, digits and dashes, starting with a letter, ending in a letter or digit, at most %d", profiles.MaxName)}
 	if len(name) <= profiles.MaxName && profiles.NameForm.MatchString(name) {
 		return check
@@ -86,12 +86,12 @@ func checkName(r Request, profile string) Check {
 	if r.PR != nil {
 		check.Next = "Choose a name of " + check.Accept + ", or leave it out."
 	}
-	check.Words = fmt.Sprintf("%q cannot be a cluster's name.", name)
+	check.Message = fmt.Sprintf("%q cannot be a cluster's name.", name)
 	if len(name) > profiles.MaxName {
-		check.Words = fmt.Sprintf("The name %q has %d characters; at most %d fit.", name, len(name), profiles.MaxName)
+		check.Message = fmt.Sprintf("The name %q has %d characters; at most %d fit.", name, len(name), profiles.MaxName)
 	}
 	if name == "" {
-		check.Words = "A cluster that comes from no pull request needs a name."
+		check.Message = "A cluster that comes from no pull request needs a name."
 	}
 	return check
 }

@@ -17,15 +17,15 @@ func (j judging) checkBudget() Check {
 	}
 	part := func(name, fine string, bound int64) Check {
 		return Check{Name: name, Result: Pass, Asked: Dollars(j.price), Have: Dollars(j.spent()), Accept: fmt.Sprintf("at most %s more", Dollars(max(0, bound-j.spent()))),
-			Words: fine}
+			Message: fine}
 	}
 	all := part("month", fmt.Sprintf("It fits into the %s of the month.", Dollars(b.MonthlyCents)), b.MonthlyCents)
 	over := after > b.MonthlyCents
 	switch {
 	case over && b.Hard:
-		all.Result, all.Words, all.Next = Fail, figures+".", "Ask for a shorter life, destroy what is no longer needed, or ask a platform admin to raise the budget."
+		all.Result, all.Message, all.Next = Fail, figures+".", "Ask for a shorter life, destroy what is no longer needed, or ask a platform admin to raise the budget."
 	case over:
-		all.Result, all.Words, all.Next = Ask, figures+".", "A platform admin has to approve it; a shorter life may need none."
+		all.Result, all.Message, all.Next = Ask, figures+".", "A platform admin has to approve it; a shorter life may need none."
 	}
 	all.Approval = j.budgetApproval(all)
 	checks := []Check{all}
@@ -34,7 +34,7 @@ func (j judging) checkBudget() Check {
 		warned := part("warning", fmt.Sprintf("It stays below %s, above which an approval is needed.", Dollars(from)), from-1)
 		if after*100 >= b.MonthlyCents*int64(b.WarnPercent) {
 			warned.Result, warned.Next = Ask, "A platform admin has to approve it; a shorter life may need none."
-			warned.Words = fmt.Sprintf("%s, and above %d %% an approval is needed.", figures, b.WarnPercent)
+			warned.Message = fmt.Sprintf("%s, and above %d %% an approval is needed.", figures, b.WarnPercent)
 		}
 		warned.Approval = j.budgetApproval(warned)
 		checks = append(checks, warned)

@@ -10,14 +10,14 @@ import (
 
 // checkDraft refuses clusters for draft pull requests if the repository's file says so.
 func checkDraft(r Request) Check {
-	check := Check{Name: "draft", Result: Pass, Words: "The pull request is no draft."}
+	check := Check{Name: "draft", Result: Pass, Message: "The pull request is no draft."}
 	switch {
 	case r.PR.Draft && r.File != nil && r.File.Drafts == profiles.DraftsDeny:
 		check.Result, check.Asked, check.Accept = Fail, "a draft", "a pull request that is ready for review"
-		check.Words = fmt.Sprintf("This pull request is a draft, and %s gives drafts no cluster.", fileOf(r))
+		check.Message = fmt.Sprintf("This pull request is a draft, and %s gives drafts no cluster.", fileOf(r))
 		check.Next = "Mark the pull request as ready for review."
 	case r.PR.Draft:
-		check.Words = "The pull request is a draft, which may have a cluster."
+		check.Message = "The pull request is a draft, which may have a cluster."
 	}
 	return check
 }
@@ -26,17 +26,17 @@ func checkDraft(r Request) Check {
 // approval. An approval is bound to one head commit, so the text names none.
 func (j judging) checkFork() Check {
 	r := j.r
-	check := Check{Name: "fork", Result: Pass, Words: "The branch is in the repository itself."}
+	check := Check{Name: "fork", Result: Pass, Message: "The branch is in the repository itself."}
 	switch {
 	case r.PR == nil:
-		check.Words = "The request does not come from a pull request."
+		check.Message = "The request does not come from a pull request."
 	case r.PR.Fork && j.deniesForks():
 		check.Result, check.Asked, check.Accept = Fail, "a fork", "a branch of "+r.PR.Repo
-		check.Words = "This pull request comes from a fork. Nothing runs for a fork's code."
+		check.Message = "This pull request comes from a fork. Nothing runs for a fork's code."
 		check.Next = fmt.Sprintf("Push the branch to %s itself and open the pull request from there.", r.PR.Repo)
 	case r.PR.Fork:
 		check = j.agreed(check, "a fork", "a branch of "+r.PR.Repo)
-		check.Words = "This pull request comes from a fork, and nothing runs for a fork's code before somebody has approved it."
+		check.Message = "This pull request comes from a fork, and nothing runs for a fork's code before somebody has approved it."
 	}
 	return check
 }
@@ -53,13 +53,13 @@ var contributors = []string{"", "CONTRIBUTOR", "COLLABORATOR", "MEMBER", "OWNER"
 // checkFirst asks for an approval before anything runs for somebody's first contribution, whatever the entry point.
 func (j judging) checkFirst() Check {
 	pr := j.r.PR
-	check := Check{Name: "first contribution", Result: Pass, Asked: pr.Association, Words: fmt.Sprintf("%s has contributed to %s before.", orDefault(pr.Author, "The author"), pr.Repo)}
+	check := Check{Name: "first contribution", Result: Pass, Asked: pr.Association, Message: fmt.Sprintf("%s has contributed to %s before.", orDefault(pr.Author, "The author"), pr.Repo)}
 	if pr.Association == "" {
-		check.Words = "GitHub did not say whether the author is new here."
+		check.Message = "GitHub did not say whether the author is new here."
 	}
 	if !slices.Contains(contributors, pr.Association) {
 		check = j.agreed(check, pr.Association, "CONTRIBUTOR, COLLABORATOR, MEMBER or OWNER")
-		check.Words = fmt.Sprintf("%s has not contributed to %s yet, so an approval is needed.", orDefault(pr.Author, "The author"), pr.Repo)
+		check.Message = fmt.Sprintf("%s has not contributed to %s yet, so an approval is needed.", orDefault(pr.Author, "The author"), pr.Repo)
 	}
 	return check
 }

@@ -38,8 +38,8 @@ func TestForksAreTheServersMatterThenTheRepositorys(t *testing.T) {
 		require.Contains(t, check.Next, c.next, c)
 		require.Equal(t, c.result == Ask, v.Allowed, c)
 		if v.Allowed {
-			require.Equal(t, &Approval{Count: 1, Self: true, By: Requester, For: 24 * time.Hour, Why: []string{check.Words}}, v.Approval, c)
-			require.Contains(t, v.Words(), "One member of the team has to approve it within 24h. This pull request comes from a fork", c)
+			require.Equal(t, &Approval{Count: 1, Self: true, By: Requester, For: 24 * time.Hour, Why: []string{check.Message}}, v.Approval, c)
+			require.Contains(t, v.Text(), "One member of the team has to approve it within 24h. This pull request comes from a fork", c)
 		}
 	}
 	v := Evaluate(validRequest(), Usage{}, terms(t), Settings{Forks: "deny"})
@@ -71,7 +71,7 @@ func TestANewcomersForkIsAskedForOnceWithBothReasons(t *testing.T) {
 	r.PR.Fork, r.PR.Association = true, "FIRST_TIMER"
 	v := Evaluate(r, Usage{}, terms(t), Settings{Forks: "approve"})
 	require.True(t, v.Allowed)
-	require.Equal(t, &Approval{Count: 1, By: Requester, For: 24 * time.Hour, Why: []string{find(t, v, "fork").Words, find(t, v, "first contribution").Words}}, v.Approval)
+	require.Equal(t, &Approval{Count: 1, By: Requester, For: 24 * time.Hour, Why: []string{find(t, v, "fork").Message, find(t, v, "first contribution").Message}}, v.Approval)
 
 	terms := declaredTerms(t)
 	v = Evaluate(r, Usage{Team: Counts{SpentCents: 45_000}}, terms, Settings{Forks: "approve"})
@@ -86,13 +86,13 @@ func TestTheAuthorOfAForkDoesNotApproveIt(t *testing.T) {
 		r.PR.Fork, r.PR.Author = true, author
 		v := Evaluate(r, Usage{}, terms(t), Settings{})
 		require.Equal(t, self, v.Approval.Self, author)
-		require.Equal(t, !self, strings.Contains(v.Approval.Words(), "other than the one who asked"), author)
+		require.Equal(t, !self, strings.Contains(v.Approval.Text(), "other than the one who asked"), author)
 	}
 }
 
 func TestTheOneWhoAskedApprovesOnlyWhereEveryCheckLetsThem(t *testing.T) {
 	ask := func(count int, self bool) Check {
-		return Check{Result: Ask, Words: "x.", Approval: &Approval{Count: count, Self: self}}
+		return Check{Result: Ask, Message: "x.", Approval: &Approval{Count: count, Self: self}}
 	}
 	for _, c := range []struct {
 		checks []Check
@@ -100,7 +100,7 @@ func TestTheOneWhoAskedApprovesOnlyWhereEveryCheckLetsThem(t *testing.T) {
 	}{
 		{[]Check{ask(1, true)}, true}, {[]Check{ask(1, true), ask(1, true)}, true}, {[]Check{ask(1, false)}, false}, {[]Check{ask(0, false)}, false},
 		{[]Check{ask(1, true), ask(1, false)}, false}, {[]Check{ask(2, true)}, false}, {[]Check{ask(1, true), ask(2, true)}, false},
-		{[]Check{ask(1, true), {Result: Ask, Words: "by default."}}, false},
+		{[]Check{ask(1, true), {Result: Ask, Message: "by default."}}, false},
 	} {
 		require.Equal(t, c.self, approval(c.checks).Self, c.checks)
 	}
@@ -136,7 +136,7 @@ func TestADraftIsRefusedWhereTheRepositorySaysSo(t *testing.T) {
 		v := Evaluate(r, Usage{}, terms(t), Settings{})
 		check := find(t, v, "draft")
 		require.Equal(t, c.want, check.Result)
-		require.Contains(t, check.Words, c.words)
+		require.Contains(t, check.Message, c.words)
 		require.Equal(t, c.want != Fail, v.Allowed)
 		require.True(t, Authorize(r, ActDestroy, nil).Allowed, "to end a draft's cluster is never refused")
 	}

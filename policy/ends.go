@@ -19,17 +19,17 @@ func JudgeExtend(e lifecycle.Ends, d time.Duration) (after lifecycle.Ends, check
 	switch {
 	case left == 0:
 		check.Result, check.Accept = Fail, "no extension"
-		check.Words = fmt.Sprintf("It already ends at its profile's maximum, %s.", moment(e.Max))
+		check.Message = fmt.Sprintf("It already ends at its profile's maximum, %s.", moment(e.Max))
 		check.Next = "Create a new cluster for longer."
 	case d <= 0:
-		check.Result, check.Words = Fail, fmt.Sprintf("This is not later than its present end, %s.", moment(e.TTL))
+		check.Result, check.Message = Fail, fmt.Sprintf("This is not later than its present end, %s.", moment(e.TTL))
 		check.Next = fmt.Sprintf("Ask for a span such as 4h, or a time after that and no later than %s.", moment(e.Max))
 	case capped:
 		check.Result = Warn
-		check.Words = fmt.Sprintf("It ends %s, %s later and not %s: that is the maximum of its profile.", moment(after.TTL), Span(left), Span(d))
+		check.Message = fmt.Sprintf("It ends %s, %s later and not %s: that is the maximum of its profile.", moment(after.TTL), Span(left), Span(d))
 		check.Next = "Create a new cluster for longer."
 	default:
-		check.Words = fmt.Sprintf("It ends %s, %s later.", moment(after.TTL), Span(d))
+		check.Message = fmt.Sprintf("It ends %s, %s later.", moment(after.TTL), Span(d))
 	}
 	return after, earlier(after, check)
 }
@@ -39,15 +39,15 @@ func JudgeHold(e lifecycle.Ends, until, now time.Time) Check {
 	check := Check{Name: "hold", Result: Pass, Asked: moment(until), Have: moment(e.DestroyAt()), Accept: fmt.Sprintf("after %s, at most until %s", moment(now), moment(e.Max))}
 	switch {
 	case !until.After(now):
-		check.Result, check.Words, check.Next = Fail, fmt.Sprintf("%s is past.", moment(until)), "Hold it until a time to come, or lift the hold."
+		check.Result, check.Message, check.Next = Fail, fmt.Sprintf("%s is past.", moment(until)), "Hold it until a time to come, or lift the hold."
 	case until.After(e.Max):
-		check.Result, check.Words = Fail, fmt.Sprintf("It ends %s at the latest, the maximum of its profile; a hold does not pass it.", moment(e.Max))
+		check.Result, check.Message = Fail, fmt.Sprintf("It ends %s at the latest, the maximum of its profile; a hold does not pass it.", moment(e.Max))
 		check.Next = fmt.Sprintf("Hold it until %s at most, or create a new cluster for longer.", moment(e.Max))
 	case !until.After(e.DestroyAt()):
-		check.Result, check.Words = Warn, fmt.Sprintf("It lives until %s anyway.", moment(e.DestroyAt()))
+		check.Result, check.Message = Warn, fmt.Sprintf("It lives until %s anyway.", moment(e.DestroyAt()))
 		check.Next = "Nothing to do. The hold takes effect if an earlier end is set."
 	default:
-		check.Words = fmt.Sprintf("Nothing ends it before %s.", moment(until))
+		check.Message = fmt.Sprintf("Nothing ends it before %s.", moment(until))
 	}
 	return check
 }
@@ -55,7 +55,7 @@ func JudgeHold(e lifecycle.Ends, until, now time.Time) Check {
 // earlier adds to the check which end still comes first.
 func earlier(e lifecycle.Ends, check Check) Check {
 	if at := e.DestroyAt(); check.Result != Fail && at.Before(e.TTL) {
-		check.Words += fmt.Sprintf(" Before that it ends %s: %s.", moment(at), e.Reason())
+		check.Message += fmt.Sprintf(" Before that it ends %s: %s.", moment(at), e.Reason())
 		if check.Result == Pass {
 			check.Result, check.Next = Warn, "Hold it, or remove the earlier end."
 		}

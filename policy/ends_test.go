@@ -33,7 +33,7 @@ func TestAnExtensionSaysWhereItEndsAndWhatCutItShort(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			after, check := JudgeExtend(c.ends, c.by)
 			require.Equal(t, c.result, check.Result)
-			require.Equal(t, c.words, check.Words)
+			require.Equal(t, c.words, check.Message)
 			require.Equal(t, c.after, after.TTL)
 			require.Equal(t, c.result != Pass, check.Next != "")
 		})
@@ -44,7 +44,7 @@ func TestAHoldNeverPassesTheMaximum(t *testing.T) {
 	for until, want := range map[time.Duration]Result{-time.Second: Fail, 0: Fail, 30 * time.Minute: Warn, time.Hour: Warn, 2 * time.Hour: Pass, 49 * time.Hour: Pass, 49*time.Hour + time.Second: Fail} {
 		check := JudgeHold(lives(), noon.Add(until-time.Hour), noon.Add(-time.Hour))
 		require.Equal(t, want, check.Result, until)
-		require.NotEmpty(t, check.Words)
+		require.NotEmpty(t, check.Message)
 		require.Equal(t, want != Pass, check.Next != "")
 	}
 }
@@ -56,7 +56,7 @@ func TestNoExtensionPassesTheMaximum(t *testing.T) {
 			after, check := JudgeExtend(e, time.Duration(rapid.Int64Range(-1<<50, 1<<60).Draw(t, "by")))
 			require.False(t, after.DestroyAt().After(e.Max))
 			require.False(t, after.TTL.Before(e.TTL), "an extension never shortens")
-			require.NotEmpty(t, check.Words)
+			require.NotEmpty(t, check.Message)
 			e = after
 		}
 	})

@@ -59,8 +59,8 @@ func (j judging) checkOwnership() Check {
 	r, own := j.r, j.own
 	if r.PR != nil && r.Ownership == (Ownership{}) {
 		return Check{Name: "ownership", Result: Fail, Asked: r.PR.Repo, Accept: "an entry with team, cost center and environment",
-			Words: fmt.Sprintf("%s is not in this control plane's table of repositories and teams, so nobody would answer for the cluster.", r.PR.Repo),
-			Next:  fmt.Sprintf("Ask a platform admin to add %s to the table.", r.PR.Repo)}
+			Message: fmt.Sprintf("%s is not in this control plane's table of repositories and teams, so nobody would answer for the cluster.", r.PR.Repo),
+			Next:    fmt.Sprintf("Ask a platform admin to add %s to the table.", r.PR.Repo)}
 	}
 	_, _, declared := j.terms.Catalogue.Team(own.Team)
 	var missing []string
@@ -73,7 +73,7 @@ func (j judging) checkOwnership() Check {
 			missing = append(missing, f.words)
 		}
 	}
-	check := Check{Name: "ownership", Result: Pass, Asked: who(r), Words: fmt.Sprintf("Owner %s, team %s, cost center %s, environment %s.",
+	check := Check{Name: "ownership", Result: Pass, Asked: who(r), Message: fmt.Sprintf("Owner %s, team %s, cost center %s, environment %s.",
 		own.Owner, own.Team, own.CostCenter, own.Environment)}
 	if r.PR != nil {
 		check.Asked = r.PR.Repo
@@ -83,14 +83,14 @@ func (j judging) checkOwnership() Check {
 	}
 	check.Result, check.Accept = Fail, "1 to 256 letters, digits, spaces and _ . : / = + - @ each"
 	list := strings.Join(missing, ", ")
-	check.Words = fmt.Sprintf("Every cluster has an owner, a team, a cost center and an environment; a valid %s is missing.", list)
+	check.Message = fmt.Sprintf("Every cluster has an owner, a team, a cost center and an environment; a valid %s is missing.", list)
 	check.Next = fmt.Sprintf("Say which %s, or ask a platform admin to declare it for the team.", list)
 	if teams := j.teams(); own.Team == "" && declared && len(teams) > 0 {
 		check.Accept = strings.Join(teams, ", ")
 		check.Next = fmt.Sprintf("Name a team: %s. Cost center and environment are the first of its lists where none is named.", check.Accept)
 	}
 	if r.PR != nil {
-		check.Words = fmt.Sprintf("The configuration's entry for %s has no valid %s.", r.PR.Repo, list)
+		check.Message = fmt.Sprintf("The configuration's entry for %s has no valid %s.", r.PR.Repo, list)
 		check.Next = fmt.Sprintf("Ask a platform admin to complete the entry for %s.", r.PR.Repo)
 	}
 	return check
@@ -100,9 +100,9 @@ func (j judging) checkOwnership() Check {
 // the permission on the repository is enough for the repository's own team.
 func (j judging) checkTeam() Check {
 	r, team := j.r, j.own.Team
-	check := Check{Name: "team", Result: Pass, Asked: r.Team, Words: fmt.Sprintf("Team %s.", team)}
+	check := Check{Name: "team", Result: Pass, Asked: r.Team, Message: fmt.Sprintf("Team %s.", team)}
 	if team == "" {
-		check.Words = "No team is known."
+		check.Message = "No team is known."
 		return check // the ownership check refuses it
 	}
 	entry := r.PR != nil && team == r.Ownership.Team
@@ -113,11 +113,11 @@ func (j judging) checkTeam() Check {
 		return check
 	}
 	if r.Principal.May(ActCreate, team) {
-		check.Words = fmt.Sprintf("Team %s, which %s belongs to.", team, who(r))
+		check.Message = fmt.Sprintf("Team %s, which %s belongs to.", team, who(r))
 		return check
 	}
 	check.Result, check.Accept = Fail, strings.Join(j.teams(), ", ")
-	check.Words = fmt.Sprintf("%s is not known to belong to team %q.", who(r), team)
+	check.Message = fmt.Sprintf("%s is not known to belong to team %q.", who(r), team)
 	check.Next = "Ask someone of that team, or a platform admin for a seat in it."
 	if j.onGitHub() {
 		check.Next = "Leave the team out, or ask someone of that team."
@@ -135,7 +135,7 @@ func (j judging) checkTeam() Check {
 func (j judging) undeclared(check Check) Check {
 	r, team, teams := j.r, j.own.Team, j.teams()
 	check.Result, check.Asked, check.Accept = Fail, team, strings.Join(teams, ", ")
-	check.Words = fmt.Sprintf("There is no team %q.", team)
+	check.Message = fmt.Sprintf("There is no team %q.", team)
 	check.Next = "Ask a platform admin to declare it."
 	if check.Accept != "" {
 		check.Next = fmt.Sprintf("Choose one of: %s.", check.Accept)
@@ -189,9 +189,9 @@ func (j judging) checkLists() []Check {
 		if asked == "" || len(f.list) == 0 {
 			continue
 		}
-		check := Check{Name: f.name, Result: Pass, Asked: asked, Accept: strings.Join(f.list, ", "), Words: fmt.Sprintf("%s %s is on the list of team %s.", f.words, asked, j.team.Name)}
+		check := Check{Name: f.name, Result: Pass, Asked: asked, Accept: strings.Join(f.list, ", "), Message: fmt.Sprintf("%s %s is on the list of team %s.", f.words, asked, j.team.Name)}
 		if !slices.Contains(f.list, asked) {
-			check.Result, check.Words = Fail, fmt.Sprintf("%s %q is not on the list of team %s.", f.words, asked, j.team.Name)
+			check.Result, check.Message = Fail, fmt.Sprintf("%s %q is not on the list of team %s.", f.words, asked, j.team.Name)
 			check.Next = fmt.Sprintf("Choose one of: %s.", check.Accept)
 		}
 		checks = append(checks, check)

@@ -72,7 +72,7 @@ func TestWhoseItMayNotBe(t *testing.T) {
 			require.False(t, v.Allowed)
 			check := find(t, v, c.check)
 			require.Equal(t, Fail, check.Result)
-			require.Contains(t, check.Words, c.words)
+			require.Contains(t, check.Message, c.words)
 			require.Contains(t, check.Next, c.next)
 		})
 	}

@@ -135,7 +135,7 @@ func requestedTTL(r Request, p profiles.Profile) time.Duration {
 	return r.TTL
 }
 
-// wishedName returns the name that the person chose, which has no fallback, or the pull request's name.
+// requestedName returns the name that the person chose, which has no fallback, or the pull request's name.
 func requestedName(r Request, profile string) (name, fallback string) {
 	if r.Name != "" || r.PR == nil {
 		return r.Name, ""

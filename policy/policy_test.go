@@ -86,8 +86,8 @@ func TestVerdictsAreGolden(t *testing.T) {
 	strict.Profile, strict.File = "aws-standard", &profiles.RepositoryFile{Profiles: []string{"aws-min*"}, Drafts: "deny", Forks: "deny"}
 	plain, full := terms(t), declaredTerms(t)
 	full.Rules = objecting{checks: []Check{
-		{Name: "hours/weekend", Result: Ask, Words: "Long clusters at weekends need a person's word.", Next: "Ask for 24h.", Approval: &Approval{Count: 2, By: Requester, For: time.Hour}},
-		{Name: "tips/names", Result: Warn, Words: "Names with the team in front are found more easily.", Next: "Choose another name."},
+		{Name: "hours/weekend", Result: Ask, Message: "Long clusters at weekends need a person's word.", Next: "Ask for 24h.", Approval: &Approval{Count: 2, By: Requester, For: time.Hour}},
+		{Name: "tips/names", Result: Warn, Message: "Names with the team in front are found more easily.", Next: "Choose another name."},
 	}}
 	wait := full
 	wait.Catalogue, wait.Rules = patient(t, full.Catalogue), nil
@@ -106,9 +106,9 @@ func TestVerdictsAreGolden(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			v := Evaluate(c.r, c.u, c.t, Settings{Installation: "demo"})
 			got, err := json.MarshalIndent(struct {
-				Words string `json:"words"`
+				Words string `json:"message"`
 				Verdict
-			}{v.Words(), v}, "", "  ")
+			}{v.Text(), v}, "", "  ")
 			require.NoError(t, err)
 			path := filepath.Join("testdata", name+".json")
 			if *update {
@@ -172,7 +172,7 @@ func TestEachRuleRefusesInWordsWithANextStep(t *testing.T) {
 			require.Len(t, v.Refusals(), 1, "nothing else is wrong with it")
 			check := find(t, v, c.check)
 			require.Equal(t, Fail, check.Result)
-			require.Contains(t, check.Words, c.words)
+			require.Contains(t, check.Message, c.words)
 			require.Contains(t, check.Next, c.next)
 		})
 	}
@@ -192,7 +192,7 @@ func TestOtherDoorsAskTheRole(t *testing.T) {
 		r.Source, r.Permission, r.Principal = "api", "", As("x", "maya", role)
 		v := Evaluate(r, Usage{}, terms(t), Settings{})
 		require.Equal(t, allowed, v.Allowed, role)
-		require.NotEmpty(t, find(t, v, "permission").Words)
+		require.NotEmpty(t, find(t, v, "permission").Message)
 	}
 	r := validRequest()
 	r.Permission, r.Principal = "read", As("x", "maya", PlatformAdmin)
@@ -275,9 +275,9 @@ func TestEndingAClusterTakesPermissionAlone(t *testing.T) {
 	r.Permission = "read"
 	v := Authorize(r, ActDestroy, nil)
 	require.False(t, v.Allowed)
-	require.Contains(t, v.Checks[0].Words, "to destroy a cluster, write is needed")
+	require.Contains(t, v.Checks[0].Message, "to destroy a cluster, write is needed")
 	for act, words := range map[Act]string{ActKubeconfig: "to fetch a cluster's kubeconfig, write is needed", ActSee: "to see clusters here", ActApprove: "to approve or refuse a cluster"} {
-		require.Contains(t, checkGitHub(Request{Permission: "read"}, phrases[act].ofOne).Words, words)
+		require.Contains(t, checkGitHub(Request{Permission: "read"}, phrases[act].ofOne).Message, words)
 	}
 }
 
@@ -292,7 +292,7 @@ func TestAnInstallationMayAskForMoreThanWrite(t *testing.T) {
 		require.Equal(t, c.enough, r.MayFor(r.Ownership.Team), c)
 		require.Equal(t, c.enough, Evaluate(r, Usage{}, terms(t), Settings{}).Allowed, c)
 	}
-	require.Contains(t, checkGitHub(Request{Permission: "write", Takes: "maintain"}, phrases[ActDestroy].ofOne).Words, "maintain is needed")
+	require.Contains(t, checkGitHub(Request{Permission: "write", Takes: "maintain"}, phrases[ActDestroy].ofOne).Message, "maintain is needed")
 }
 
 func TestEffectiveTagsAreTheNineAndOursOverTheUsers(t *testing.T) {
@@ -320,7 +320,7 @@ func TestNoWishIsRefusedWithoutWordsAndNoneIsGrantedPastItsBounds(t *testing.T) 
 		v := Evaluate(r, Usage{}, Terms{Catalogue: c}, Settings{})
 		require.Equal(t, len(v.Refusals()) == 0, v.Allowed)
 		for _, check := range v.Checks {
-			require.NotEmpty(t, check.Words)
+			require.NotEmpty(t, check.Message)
 			require.Equal(t, check.Result != Pass, check.Next != "", check)
 		}
 		if !v.Allowed {

@@ -120,15 +120,15 @@ func (j judging) checkQuotas() Check {
 func (j judging) checkCount(b bound, l Limit) Check {
 	have, noun := b.have(l), map[string]string{LimitLive: "clusters", LimitCreating: "clusters being created"}[l.What]
 	check := Check{Name: b.Name + " " + l.What, Result: Pass, Asked: "1", Have: fmt.Sprint(have), Accept: fmt.Sprintf("%d at once, this one included", l.Most),
-		Words: fmt.Sprintf("%s has %d of the %d %s that quota %s allows at once", b.who, have, l.Most, noun, b.Name)}
+		Message: fmt.Sprintf("%s has %d of the %d %s that quota %s allows at once", b.who, have, l.Most, noun, b.Name)}
 	if have > l.Most { // the quota was lowered, or clusters existed before it applied
-		check.Words = fmt.Sprintf("%s has %d %s, and quota %s allows %d at once", b.who, have, noun, b.Name, l.Most)
+		check.Message = fmt.Sprintf("%s has %d %s, and quota %s allows %d at once", b.who, have, noun, b.Name, l.Most)
 	}
 	if b.counts.Waiting > 0 {
 		check.Have = fmt.Sprintf("%d and %d waiting", have, b.counts.Waiting)
-		check.Words += fmt.Sprintf("; waiting for their turn: %d", b.counts.Waiting)
+		check.Message += fmt.Sprintf("; waiting for their turn: %d", b.counts.Waiting)
 	}
-	check.Words += "."
+	check.Message += "."
 	if !b.full(l) {
 		return check
 	}
@@ -160,7 +160,7 @@ func (j judging) checkNodeHours(b bound) Check {
 func (b bound) nodeHours(need float64, needs string) (check Check, left float64) {
 	left = max(0, float64(b.NodeHours)-b.counts.NodeHours)
 	check = Check{Name: b.Name + " nodeHours", Result: Pass, Asked: hours(need), Have: hours(b.counts.NodeHours), Accept: fmt.Sprintf("at most %s more", down(left)),
-		Words: fmt.Sprintf("%s has used or set aside %s of the %d node hours that quota %s allows this month; %s.",
+		Message: fmt.Sprintf("%s has used or set aside %s of the %d node hours that quota %s allows this month; %s.",
 			b.who, hours(b.counts.NodeHours), b.NodeHours, b.Name, needs)}
 	if b.counts.NodeHours+need > float64(b.NodeHours) {
 		check.Result, check.Next = Fail, "Ask again next month, or ask a platform admin to raise the quota."

@@ -92,7 +92,7 @@ func (j judging) checkFile() Check {
 		checks = append(checks, j.checkFileList(name))
 	}
 	if j.defaults.profile {
-		checks = append(checks, Check{Name: "default", Result: Pass, Accept: f.Default, Words: fmt.Sprintf("No profile was named, and %s names %s.", fileOf(r), f.Default)})
+		checks = append(checks, Check{Name: "default", Result: Pass, Accept: f.Default, Message: fmt.Sprintf("No profile was named, and %s names %s.", fileOf(r), f.Default)})
 	}
 	if j.defaults.ttl {
 		checks = append(checks, j.cut("ttl", "lifetime", f.TTL, j.profile.MaxTTL, "profile "+j.profile.Name, f.TTL > j.profile.MaxTTL))
@@ -106,12 +106,12 @@ func (j judging) checkFile() Check {
 // checkFileList checks that the profile is on the file's list.
 func (j judging) checkFileList(name string) Check {
 	r := j.r
-	check := Check{Name: "profiles", Result: Pass, Asked: name, Accept: strings.Join(r.File.Profiles, ", "), Words: fmt.Sprintf("%s lets the repository have profile %s.", fileOf(r), name)}
+	check := Check{Name: "profiles", Result: Pass, Asked: name, Accept: strings.Join(r.File.Profiles, ", "), Message: fmt.Sprintf("%s lets the repository have profile %s.", fileOf(r), name)}
 	if r.Listed(name) {
 		return check
 	}
 	check.Result = Fail
-	check.Words = fmt.Sprintf("Profile %s is not among those that %s lets the repository have: %s.", name, fileOf(r), check.Accept)
+	check.Message = fmt.Sprintf("Profile %s is not among those that %s lets the repository have: %s.", name, fileOf(r), check.Accept)
 	check.Next = fmt.Sprintf("Ask the repository's maintainers to add it to profiles in %s on the base branch.", profiles.RepositoryFilePath)
 	if could := offered(r, j.terms.Catalogue); len(could) > 0 {
 		check.Next = fmt.Sprintf("Choose one of: %s, or ask the repository's maintainers to add it to profiles in %s on the base branch.", strings.Join(could, ", "), profiles.RepositoryFilePath)
@@ -121,10 +121,10 @@ func (j judging) checkFileList(name string) Check {
 
 // cut says whether a duration from the file was used as it is or limited.
 func (j judging) cut(key, what string, asked, most time.Duration, whose string, above bool) Check {
-	check := Check{Name: key, Result: Pass, Asked: Span(asked), Accept: "at most " + Span(most), Words: fmt.Sprintf("The %s of %s is %s.", what, fileOf(j.r), Span(asked))}
+	check := Check{Name: key, Result: Pass, Asked: Span(asked), Accept: "at most " + Span(most), Message: fmt.Sprintf("The %s of %s is %s.", what, fileOf(j.r), Span(asked))}
 	if above {
 		check.Result = Warn
-		check.Words = fmt.Sprintf("The %s of %s, %s, is more than the %s that %s gives at most, so it is %s.", what, fileOf(j.r), Span(asked), Span(most), whose, Span(most))
+		check.Message = fmt.Sprintf("The %s of %s, %s, is more than the %s that %s gives at most, so it is %s.", what, fileOf(j.r), Span(asked), Span(most), whose, Span(most))
 		check.Next = fmt.Sprintf("Give at most %s as %s in %s.", Span(most), key, profiles.RepositoryFilePath)
 	}
 	return check

@@ -32,7 +32,7 @@ func TestARepositorysFileFillsInWhatIsLeftOut(t *testing.T) {
 		"No profile was named, and .github/ocpctl.yaml of acme/shop names aws-standard.",
 		"The lifetime of .github/ocpctl.yaml of acme/shop is 8h.",
 		"The grace of .github/ocpctl.yaml of acme/shop is 10m.",
-	}, []string{check.Checks[0].Words, check.Checks[1].Words, check.Checks[2].Words})
+	}, []string{check.Checks[0].Message, check.Checks[1].Message, check.Checks[2].Message})
 	require.Equal(t, v.Grant.PriceCents, int64(v.Grant.HourlyCents)*8, "the price is that of the life it has")
 
 	r := withFile(profiles.RepositoryFile{Default: "aws-standard", TTL: 8 * time.Hour, Grace: minutes(0)})
@@ -42,7 +42,7 @@ func TestARepositorysFileFillsInWhatIsLeftOut(t *testing.T) {
 
 	v = Evaluate(withFile(profiles.RepositoryFile{}), Usage{}, terms(t), Settings{Grace: time.Minute})
 	require.Equal(t, []any{"aws-minimal-test", 24 * time.Hour, time.Minute}, []any{v.Grant.Profile, v.Grant.TTL, v.Grant.Grace}, "a file that says nothing changes nothing")
-	require.Equal(t, Check{Name: "repository file", Result: Pass, Words: ".github/ocpctl.yaml of acme/shop has nothing against it."}, find(t, v, "repository file"))
+	require.Equal(t, Check{Name: "repository file", Result: Pass, Message: ".github/ocpctl.yaml of acme/shop has nothing against it."}, find(t, v, "repository file"))
 	for _, c := range Evaluate(validRequest(), Usage{}, terms(t), Settings{}).Checks {
 		require.NotEqual(t, "repository file", c.Name, "no file, no check")
 	}
@@ -116,7 +116,7 @@ func TestTheServersGuardrailsWinOverTheFile(t *testing.T) {
 			v := Evaluate(r, Usage{}, terms(t), c.settings)
 			check := find(t, v, c.check)
 			require.Equal(t, c.result, check.Result)
-			require.Contains(t, check.Words, c.words)
+			require.Contains(t, check.Message, c.words)
 			require.Contains(t, check.Next, c.next)
 			require.Equal(t, c.result != Fail, v.Allowed)
 		})

@@ -78,7 +78,7 @@ func TestAQuotaRefusesWithItsFigures(t *testing.T) {
 			require.Nil(t, v.Waits)
 			check := v.Refusals()[0]
 			require.Equal(t, "quota", check.Name)
-			require.Contains(t, check.Words, c.words)
+			require.Contains(t, check.Message, c.words)
 			require.Contains(t, check.Next, c.next)
 			require.Equal(t, c.have, check.Have)
 			require.Equal(t, c.accepts, check.Accept)
@@ -98,7 +98,7 @@ func TestAFullQuotaIsWaitedForWhereTheProfileSaysSo(t *testing.T) {
 		{"repo", "repository", "acme/shop", "live", 2}, {"all", "everywhere", "", "live", 50},
 	}, v.Grant.Limits, "every limit that applies is kept for who waits")
 	require.Equal(t, 3, v.Grant.Weight)
-	require.Contains(t, v.Words(), "Accepted. It waits for its turn: Team shop has 5 of the 5 clusters that quota shops allows at once; waiting for their turn: 2.")
+	require.Contains(t, v.Text(), "Accepted. It waits for its turn: Team shop has 5 of the 5 clusters that quota shops allows at once; waiting for their turn: 2.")
 
 	v = Evaluate(validRequest(), Usage{Repository: Counts{NodeHours: 400}}, terms, Settings{})
 	require.False(t, v.Allowed, "a month's node hours do not come back")
@@ -134,19 +134,19 @@ func TestABudgetWarnsAsksAndRefuses(t *testing.T) {
 			v := Evaluate(validRequest(), Usage{Team: Counts{SpentCents: c.spent, CommittedCents: c.committed}}, terms, Settings{})
 			check := find(t, v, "budget")
 			require.Equal(t, c.result, check.Result)
-			require.Contains(t, check.Words, c.words)
+			require.Contains(t, check.Message, c.words)
 			require.Equal(t, c.result != Fail, v.Allowed)
 			require.Equal(t, c.result == Ask, v.Approval != nil)
 			if v.Approval != nil {
-				require.Equal(t, &Approval{Count: 1, By: PlatformAdmin, For: 24 * time.Hour, Why: []string{check.Words}}, v.Approval)
+				require.Equal(t, &Approval{Count: 1, By: PlatformAdmin, For: 24 * time.Hour, Why: []string{check.Message}}, v.Approval)
 			}
-			require.Contains(t, find(t, v, "price").Words, "for this month team shop has $")
+			require.Contains(t, find(t, v, "price").Message, "for this month team shop has $")
 		})
 	}
 	long := validRequest()
 	long.TTL = 10_000 * time.Hour
 	require.Equal(t, "Team shop has spent $10.00 this month and promised $20.00 to the clusters it has, of its $500.00; the price of this one is not known yet.",
-		find(t, Evaluate(long, Usage{Team: Counts{SpentCents: 1_000, CommittedCents: 2_000}}, declaredTerms(t), Settings{}), "budget").Words)
+		find(t, Evaluate(long, Usage{Team: Counts{SpentCents: 1_000, CommittedCents: 2_000}}, declaredTerms(t), Settings{}), "budget").Message)
 	terms := declaredTerms(t)
 	terms.Catalogue.Teams[1].Budget = profiles.Budget{}
 	for _, c := range Evaluate(validRequest(), Usage{Team: Counts{SpentCents: 1 << 40}}, terms, Settings{}).Checks {
@@ -208,7 +208,7 @@ func TestWhatIsNotReadyNeedsRoomInTheNewTeamToBecomeReady(t *testing.T) {
 	left.Creating = true
 	refused := JudgeTransfer("shop", left, usage, terms.Catalogue)
 	require.Equal(t, Fail, refused.Result)
-	require.Contains(t, refused.Words, "Team shop has 3 of the 3 clusters being created")
+	require.Contains(t, refused.Message, "Team shop has 3 of the 3 clusters being created")
 	require.Equal(t, []Limit{
 		{Quota: "shops", Scope: "team", Key: "shop", What: LimitLive, Most: 5}, {Quota: "shops", Scope: "team", Key: "shop", What: LimitCreating, Most: 3},
 	}, TeamLimits("shop", terms.Catalogue))

@@ -43,7 +43,7 @@ func EffectiveTags(_ Request, g Grant, clusterID, jobID string, acceptedAt time.
 func checkTags(r Request, p profiles.Profile, known bool) Check {
 	var checks []Check
 	refuse := func(name, asked, accept, words, next string) {
-		checks = append(checks, Check{Name: name, Result: Fail, Asked: asked, Accept: accept, Words: words, Next: next})
+		checks = append(checks, Check{Name: name, Result: Fail, Asked: asked, Accept: accept, Message: words, Next: next})
 	}
 	if known && !p.AllowUserTags && len(r.Tags) > 0 {
 		refuse("allowed", strings.Join(slices.Sorted(maps.Keys(r.Tags)), ", "), "none", fmt.Sprintf("Profile %s takes no tags of your own.", p.Name), "Leave the tags out.")

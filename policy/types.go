@@ -90,14 +90,14 @@ const (
 
 // Check is one check of policy, with its sub-checks.
 type Check struct {
-	Name   string  `json:"name"` // profile, platform, admin-only, repository file, permission, draft, fork, first contribution, ownership, team, cost-center, environment, add-ons, region, version, base-domain, ttl, price, quota, budget, rules, name, tags
-	Result Result  `json:"result"`
-	Asked  string  `json:"asked,omitempty"`  // the requested value
-	Have   string  `json:"have,omitempty"`   // the existing value or usage
-	Accept string  `json:"accept,omitempty"` // what would be accepted
-	Words  string  `json:"words"`            // for people
-	Next   string  `json:"next,omitempty"`   // what to do, unless the result is a pass
-	Checks []Check `json:"checks,omitempty"` // one for each bound of a quota or budget, rule, tag
+	Name    string  `json:"name"` // profile, platform, admin-only, repository file, permission, draft, fork, first contribution, ownership, team, cost-center, environment, add-ons, region, version, base-domain, ttl, price, quota, budget, rules, name, tags
+	Result  Result  `json:"result"`
+	Asked   string  `json:"asked,omitempty"`  // the requested value
+	Have    string  `json:"have,omitempty"`   // the existing value or usage
+	Accept  string  `json:"accept,omitempty"` // what would be accepted
+	Message string  `json:"message"`          // for people
+	Next    string  `json:"next,omitempty"`   // what to do, unless the result is a pass
+	Checks  []Check `json:"checks,omitempty"` // one for each bound of a quota or budget, rule, tag
 
 	Approval *Approval `json:"approval,omitempty"` // for an Ask without sub-checks: who has to approve; nil: one platform admin within a day
 }

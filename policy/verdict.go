@@ -32,14 +32,14 @@ func leaves(checks []Check, result Result) []Check {
 	return out
 }
 
-// Words summarises the verdict: refused and why, or accepted and what has to happen before it begins.
-func (v Verdict) Words() string {
+// Text summarises the verdict: refused and why, or accepted and what has to happen before it begins.
+func (v Verdict) Text() string {
 	if !v.Allowed {
 		return "Refused. " + said(v.Refusals())
 	}
 	words := "Accepted."
 	if v.Approval != nil {
-		words = "Accepted. It starts when it is approved. " + v.Approval.Words()
+		words = "Accepted. It starts when it is approved. " + v.Approval.Text()
 	}
 	if len(v.Waits) > 0 {
 		words += " It waits for its turn: " + said(v.Full())
@@ -47,8 +47,8 @@ func (v Verdict) Words() string {
 	return words
 }
 
-// Words says who has to approve, by when and why.
-func (a Approval) Words() string {
+// Text says who has to approve, by when and why.
+func (a Approval) Text() string {
 	one, several := strings.ReplaceAll(string(a.By), "_", " "), strings.ReplaceAll(string(a.By), "_", " ")+"s"
 	if a.By == Requester {
 		one, several = "member of the team", "members of the team"
@@ -66,7 +66,7 @@ func (a Approval) Words() string {
 func said(checks []Check) string {
 	words := make([]string, 0, len(checks))
 	for _, c := range checks {
-		words = append(words, c.Words)
+		words = append(words, c.Message)
 	}
 	return strings.Join(words, " ")
 }
@@ -95,7 +95,7 @@ func approval(checks []Check) *Approval {
 		if one.By == PlatformAdmin {
 			all.By = PlatformAdmin
 		}
-		all.Why = append(all.Why, c.Words)
+		all.Why = append(all.Why, c.Message)
 	}
 	return all
 }
@@ -115,7 +115,7 @@ var severity = map[Result]int{Pass: 0, Warn: 1, Wait: 2, Ask: 3, Fail: 4}
 
 // whole combines checks into one: the most severe result, with the texts of the checks that have it. fine is the text if all pass.
 func whole(name, fine string, checks []Check) Check {
-	c := Check{Name: name, Result: Pass, Words: fine, Checks: checks}
+	c := Check{Name: name, Result: Pass, Message: fine, Checks: checks}
 	for _, child := range checks {
 		if severity[child.Result] > severity[c.Result] {
 			c.Result = child.Result
@@ -124,12 +124,12 @@ func whole(name, fine string, checks []Check) Check {
 	if c.Result == Pass {
 		return c
 	}
-	c.Words = ""
+	c.Message = ""
 	for _, child := range checks {
 		if child.Result != c.Result {
 			continue
 		}
-		c.Words = strings.TrimSpace(c.Words + " " + child.Words)
+		c.Message = strings.TrimSpace(c.Message + " " + child.Message)
 		c.Next = orDefault(c.Next, child.Next)
 	}
 	return c

@@ -16,25 +16,25 @@ import (
 func TestAnApprovalIsWhatAllWhoAskForItAgreeOn(t *testing.T) {
 	base := terms(t)
 	base.Rules = objecting{checks: []Check{
-		{Name: "a", Result: Ask, Words: "One.", Next: "x", Approval: &Approval{Count: 2, By: Requester, For: 8 * time.Hour}},
-		{Name: "b", Result: Ask, Words: "Two.", Next: "x", Approval: &Approval{By: Requester, For: time.Hour}},
-		{Name: "c", Result: Warn, Words: "By the way.", Next: "x"},
+		{Name: "a", Result: Ask, Message: "One.", Next: "x", Approval: &Approval{Count: 2, By: Requester, For: 8 * time.Hour}},
+		{Name: "b", Result: Ask, Message: "Two.", Next: "x", Approval: &Approval{By: Requester, For: time.Hour}},
+		{Name: "c", Result: Warn, Message: "By the way.", Next: "x"},
 	}}
 	v := Evaluate(validRequest(), Usage{}, base, Settings{})
 	require.True(t, v.Allowed)
 	require.Equal(t, &Approval{Count: 2, By: Requester, For: time.Hour, Why: []string{"One.", "Two."}}, v.Approval)
-	require.Equal(t, "Accepted. It starts when it is approved. 2 members of the team have to approve it, none of them the one who asked, within 1h. One. Two.", v.Words())
+	require.Equal(t, "Accepted. It starts when it is approved. 2 members of the team have to approve it, none of them the one who asked, within 1h. One. Two.", v.Text())
 	require.Len(t, v.Asks(), 2)
 	require.Len(t, v.Warnings(), 1)
 	base.Rules = objecting{checks: []Check{
-		{Name: "a", Result: Ask, Words: "One.", Next: "x", Approval: &Approval{Count: 1, By: Requester, For: 48 * time.Hour}}, {Name: "b", Result: Ask, Words: "Two.", Next: "x"},
+		{Name: "a", Result: Ask, Message: "One.", Next: "x", Approval: &Approval{Count: 1, By: Requester, For: 48 * time.Hour}}, {Name: "b", Result: Ask, Message: "Two.", Next: "x"},
 	}}
 	require.Equal(t, &Approval{Count: 1, By: PlatformAdmin, For: 24 * time.Hour, Why: []string{"One.", "Two."}}, Evaluate(validRequest(), Usage{}, base, Settings{}).Approval, "the role that may most, the shortest time")
 	r := validRequest()
 	r.Permission = "read"
 	v = Evaluate(r, Usage{}, base, Settings{})
 	require.Nil(t, v.Approval, "what is refused asks nobody")
-	require.Contains(t, v.Words(), "Refused. maya has only read permission")
+	require.Contains(t, v.Text(), "Refused. maya has only read permission")
 }
 
 func TestRulesSeeTheCompletedRequestAndWhatTheyFillInIsJudged(t *testing.T) {
@@ -43,10 +43,10 @@ func TestRulesSeeTheCompletedRequestAndWhatTheyFillInIsJudged(t *testing.T) {
 	base.Rules = objecting{saw: &saw, defaults: func(in In) (Request, []Check) {
 		if in.Request.Profile == "" {
 			in.Request.Profile = "aws-standard"
-			return in.Request, []Check{{Name: "d/profile", Result: Pass, Words: "Filled in the profile."}}
+			return in.Request, []Check{{Name: "d/profile", Result: Pass, Message: "Filled in the profile."}}
 		}
 		in.Request.Region, in.Request.TTL = "us-west-2", 500*time.Hour
-		return in.Request, []Check{{Name: "d/rest", Result: Pass, Words: "Filled in the rest."}}
+		return in.Request, []Check{{Name: "d/rest", Result: Pass, Message: "Filled in the rest."}}
 	}}
 	r := validRequest()
 	r.Profile = ""
@@ -87,7 +87,7 @@ func anything(base Terms, patient profiles.Catalogue) *rapid.Generator[asked] {
 		a.t.Catalogue.Teams[1].Budget = profiles.Budget{MonthlyCents: rapid.Int64Range(0, 9_000).Draw(t, "budget"), WarnPercent: rapid.IntRange(0, 100).Draw(t, "warn"), Hard: rapid.Bool().Draw(t, "hard")}
 		if rapid.Bool().Draw(t, "rules") {
 			result := rapid.SampledFrom([]Result{Warn, Ask, Fail}).Draw(t, "rule")
-			a.t.Rules = objecting{checks: []Check{{Name: "p/r", Result: result, Words: "Because.", Next: "Ask."}}}
+			a.t.Rules = objecting{checks: []Check{{Name: "p/r", Result: result, Message: "Because.", Next: "Ask."}}}
 		}
 		return a
 	})
@@ -120,8 +120,8 @@ func TestAVerdictHoldsTogether(t *testing.T) {
 		fails := false
 		each(v.Checks, func(c Check) {
 			require.NotEmpty(t, c.Name)
-			require.NotEmpty(t, c.Words, c.Name)
-			require.Equal(t, c.Result != Pass, c.Next != "", "%s: %s", c.Name, c.Words)
+			require.NotEmpty(t, c.Message, c.Name)
+			require.Equal(t, c.Result != Pass, c.Next != "", "%s: %s", c.Name, c.Message)
 			fails = fails || c.Result == Fail
 			for _, child := range c.Checks {
 				require.LessOrEqual(t, severity[child.Result], severity[c.Result], "a check is as bad as the worst of its own")
@@ -131,7 +131,7 @@ func TestAVerdictHoldsTogether(t *testing.T) {
 		require.Equal(t, fails, len(v.Refusals()) > 0)
 		require.Equal(t, v.Allowed && len(v.Asks()) > 0, v.Approval != nil)
 		require.Equal(t, v.Allowed && len(v.Full()) > 0, len(v.Waits) > 0)
-		require.NotEmpty(t, v.Words())
+		require.NotEmpty(t, v.Text())
 		for _, full := range v.Waits {
 			require.Contains(t, v.Grant.Limits, full)
 		}

@@ -90,7 +90,7 @@ func settled(sets []machineSet) bool {
 	return !slices.ContainsFunc(sets, func(s machineSet) bool { return s.There != s.Wanted || s.Ready != s.Wanted })
 }
 
-func inWords(sets []machineSet) string {
+func machineSetsText(sets []machineSet) string {
 	var all []string
 	for _, s := range sets {
 		all = append(all, fmt.Sprintf("%s: %d wanted, %d created, %d ready", s.Name, s.Wanted, s.There, s.Ready))

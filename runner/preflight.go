@@ -67,14 +67,14 @@ func (a *attempt) checkProblems(ctx context.Context, plan cloud.Plan) error {
 	var words, next []string
 	var reason, whose string
 	for _, p := range problems {
-		a.note("preflight: %s: %s; %s", p.Code, p.Words, p.Next)
+		a.note("preflight: %s: %s; %s", p.Code, p.Message, p.Next)
 		if !p.Block {
 			continue
 		}
 		if reason == "" {
 			reason, whose = p.Code, cmp.Or(p.Whose, contract.WhoseUser)
 		}
-		words = append(words, p.Words)
+		words = append(words, p.Message)
 		if !slices.Contains(next, p.Next) {
 			next = append(next, p.Next)
 		}

@@ -59,7 +59,7 @@ func (a *attempt) rendering(ctx context.Context) error {
 // renderFailure says why nothing was installed. Rendering queries the cloud like an install and fails for the same reasons.
 func renderFailure(target string, exit installer.Exit, said []string) failure {
 	f := installer.Explain(exit, said...)
-	words := fmt.Sprintf("%s (openshift-install create %s, exit code %d, before anything was installed)", f.Words, target, exit.Code)
+	words := fmt.Sprintf("%s (openshift-install create %s, exit code %d, before anything was installed)", f.Message, target, exit.Code)
 	if f.Line != "" {
 		words += ". The installer said: " + f.Line
 	}

@@ -102,7 +102,7 @@ func (r *reporter) tell(change func(*contract.Report)) {
 	r.mu.Lock()
 	before := r.now
 	change(&r.now)
-	r.now.Step = r.stepWords()
+	r.now.Step = r.stepText()
 	changed := before.Phase != r.now.Phase || before.Percent != r.now.Percent || before.Step != r.now.Step || before.Account != r.now.Account
 	r.news = r.news || changed
 	r.mu.Unlock()

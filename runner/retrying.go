@@ -30,8 +30,8 @@ func (r *reporter) Recovered(what string) {
 	r.tell(func(*contract.Report) { delete(r.retried, what) })
 }
 
-// stepWords returns the step with the reasons of what is being retried.
-func (r *reporter) stepWords() string {
+// stepText returns the step with the reasons of what is being retried.
+func (r *reporter) stepText() string {
 	words := make([]string, 0, len(r.retried)+1)
 	if r.step != "" {
 		words = append(words, r.step)

@@ -185,7 +185,7 @@ func scaledElsewhere(set machineSet, wanted int) failure {
 
 // notReady returns the complaints about machines that did not appear or disappear.
 func (a *attempt) notReady(ctx context.Context, sets []machineSet) error {
-	message := fmt.Sprintf("%d of %s were ready after %s (%s)", *a.counted, workers(a.spec.Scale.Workers), a.cfg.Timings.Scale, inWords(sets))
+	message := fmt.Sprintf("%d of %s were ready after %s (%s)", *a.counted, workers(a.spec.Scale.Workers), a.cfg.Timings.Scale, machineSetsText(sets))
 	complaints := a.complaints(ctx)
 	for _, line := range complaints {
 		a.note("%s", line)
@@ -194,7 +194,7 @@ func (a *attempt) notReady(ctx context.Context, sets []machineSet) error {
 		return context.Cause(ctx)
 	}
 	if known, ok := installer.Recognize(complaints...); ok {
-		return failure{Reason: known.Reason, Whose: known.Whose, Message: message + "; " + known.Words + ". The cluster said: " + known.Line, Next: known.Next, Retryable: known.Retryable}
+		return failure{Reason: known.Reason, Whose: known.Whose, Message: message + "; " + known.Message + ". The cluster said: " + known.Line, Next: known.Next, Retryable: known.Retryable}
 	}
 	if len(complaints) > 0 {
 		message += ". The cluster said: " + complaints[len(complaints)-1]

@@ -16,7 +16,7 @@ func (n noUse) Error() string { return n.Reason + ": " + n.Line }
 
 // explained converts a class of failure to an attempt's failure, with the installer's own message.
 func explained(f installer.Failure, how string) failure {
-	message := f.Words + " (openshift-install create cluster, " + how + ")"
+	message := f.Message + " (openshift-install create cluster, " + how + ")"
 	if f.Line != "" {
 		message += ". The installer said: " + f.Line
 	}

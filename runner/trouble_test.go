@@ -29,8 +29,8 @@ func TestABlockingProblemEndsACreateInWords(t *testing.T) {
 	w.look = func(_ cloud.Target, types []string) ([]cloud.Problem, error) {
 		asked = types
 		return []cloud.Problem{
-			{Code: "NotAnswered", Words: "quota was not told", Next: "it goes on"},
-			{Code: "ZoneMissing", Words: "no zone for labs.example.com", Next: "choose another base domain", Block: true},
+			{Code: "NotAnswered", Message: "quota was not told", Next: "it goes on"},
+			{Code: "ZoneMissing", Message: "no zone for labs.example.com", Next: "choose another base domain", Block: true},
 		}, nil
 	}
 	require.NoError(t, w.run(t.Context()))

@@ -118,7 +118,7 @@ func TestALiveNameIsTakenUntilItsClusterIsReleased(t *testing.T) {
 	elsewhere.Row.BaseDomain = "other.example.com"
 	accept(t, s, elsewhere)
 
-	_, err = s.Destroy(t.Context(), row.ID, store.Deed{Actor: "github:maya", Why: "done"})
+	_, err = s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
 	_, err = judge(s, requests(granted("shop")), granted("shop"))
 	require.ErrorIs(t, err, store.ErrNameTaken, "a cluster that is going still has its name")
@@ -137,7 +137,7 @@ func TestAPullRequestWantsOneClusterPerProfile(t *testing.T) {
 	require.ErrorIs(t, err, store.ErrConflict)
 	require.False(t, errors.Is(err, store.ErrNameTaken))
 
-	_, err = s.Destroy(t.Context(), first.ID, store.Deed{Actor: "github:maya", Why: "done"})
+	_, err = s.Destroy(t.Context(), first.ID, store.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
 	second := accept(t, s, again)
 	newest, err := s.ClusterForPR(t.Context(), "acme/shop", 41, "aws-minimal-test")

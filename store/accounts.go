@@ -29,7 +29,7 @@ type Account struct {
 const accountColumns = `account, number, principal, name, proof, linked_at, seen_at`
 
 // linkAccount links an account to its owner. An account that took over another's name in a renaming replaces it.
-func (c *change) linkAccount(ctx context.Context, account, number string, by Owner, d Deed) error {
+func (c *change) linkAccount(ctx context.Context, account, number string, by Owner, d Origin) error {
 	tag, err := c.Exec(ctx, `
 		INSERT INTO accounts AS a (account, number, principal, name, proof, linked_at, seen_at) VALUES (@account, @number, @principal, @name, @proof, @now, @now)
 		ON CONFLICT (account) DO UPDATE SET number = excluded.number, principal = excluded.principal, name = excluded.name, proof = excluded.proof,
@@ -65,7 +65,7 @@ func (s *Store) AccountsOf(ctx context.Context, principal string) ([]Account, er
 }
 
 // Unlink removes an account's link. principal is the owner it must have; empty: any. ErrNotFound: there is no such link.
-func (s *Store) Unlink(ctx context.Context, account, principal string, d Deed) error {
+func (s *Store) Unlink(ctx context.Context, account, principal string, d Origin) error {
 	err := s.write(ctx, func(c *change) error {
 		was, err := one[Account](ctx, c, `
 			DELETE FROM accounts WHERE account = $1 AND ($2 = '' OR principal = $2) RETURNING `+accountColumns, account, principal)
@@ -99,7 +99,7 @@ func (s *Store) SignedIn(ctx context.Context, by Owner, door string) error {
 			if !a.News {
 				continue
 			}
-			d := Deed{Actor: by.Principal, Source: door, Why: "its sign-in showed something else than the one before"}
+			d := Origin{Actor: by.Principal, Source: door, Why: "its sign-in showed something else than the one before"}
 			if err := c.did(d, "account_proved", "", act{Note: a.Account}); err != nil {
 				return err
 			}

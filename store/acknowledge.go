@@ -29,7 +29,7 @@ func (s *Store) Record(ctx context.Context, attemptID, tokenID string, id Identi
 		if err := c.placed(ctx, f, id.Account, id.Region); err != nil {
 			return err
 		}
-		if err := c.leaveLine(ctx, f); err != nil {
+		if err := c.leaveCapacityQueue(ctx, f); err != nil {
 			return err
 		}
 		if err := c.keepArtifacts(ctx, f, artifacts); err != nil {
@@ -81,7 +81,7 @@ func (c *change) acknowledge(ctx context.Context, f fenced, id IdentityRow) (Lea
 	if d.StopNow || d.Close != nil {
 		lease.Stop = d.Next.Why
 	}
-	return lease, c.poke(ctx, f.ID)
+	return lease, c.requestReconcile(ctx, f.ID)
 }
 
 // recordable returns an error for an identity that this attempt cannot have.

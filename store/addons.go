@@ -43,7 +43,7 @@ type AddonState struct {
 // counts once: the same cause again returns the first one's job. Of the requests made while a refresh runs, only the newest is
 // met next. ErrConflict: the cluster is not ready, is going away, or has no add-ons. ErrStale: the row is not the version that
 // the actor saw.
-func (s *Store) WantRefresh(ctx context.Context, cluster, cause string, d Deed) (job string, err error) {
+func (s *Store) WantRefresh(ctx context.Context, cluster, cause string, d Origin) (job string, err error) {
 	out, err := s.changeSeen(ctx, cluster, d, func(c *change, cur held, out *Outcome) error {
 		err := c.QueryRow(ctx, `SELECT job_id FROM refreshes WHERE cluster_id = $1 AND cause = $2`, cur.ID, cause).Scan(&out.Job)
 		if err == nil || !errors.Is(err, pgx.ErrNoRows) {
@@ -73,7 +73,7 @@ func refreshable(c lifecycle.Cluster) error {
 	return nil
 }
 
-func (c *change) wantRefresh(ctx context.Context, cur held, cause string, d Deed) (job string, err error) {
+func (c *change) wantRefresh(ctx context.Context, cur held, cause string, d Origin) (job string, err error) {
 	if job, err = c.unfinished(ctx, cur.ID, lifecycle.JobConfigure); err != nil {
 		return "", err
 	}

@@ -41,12 +41,12 @@ type held struct {
 // lock takes the cluster's row lock and reads the clock while it holds it.
 func (c *change) lock(ctx context.Context, id string) (held, error) {
 	type record struct {
-		heartRecord
+		lifecycleRecord
 		HourlyCents, Nodes int
 		Clock              time.Time
 	}
 	r, err := one[record](ctx, c, `
-		SELECT `+heartColumns+`, c.hourly_cents, c.nodes, coalesce(@fixed::timestamptz, clock_timestamp()) AS clock
+		SELECT `+lifecycleColumns+`, c.hourly_cents, c.nodes, coalesce(@fixed::timestamptz, clock_timestamp()) AS clock
 		FROM clusters c WHERE c.id = @id FOR NO KEY UPDATE`, pgx.NamedArgs{"id": id, "fixed": c.store.fixed()})
 	if err != nil {
 		return held{}, fmt.Errorf("lock %s: %w", id, err)
@@ -102,7 +102,7 @@ func (c *change) moveCluster(ctx context.Context, cur held, d lifecycle.Decision
 		}
 	}
 	if d.Close != nil { // a new fact: the cluster has to be reconciled again
-		if err := c.poke(ctx, cur.ID); err != nil {
+		if err := c.requestReconcile(ctx, cur.ID); err != nil {
 			return err
 		}
 	}
@@ -117,8 +117,8 @@ func (c *change) moveCluster(ctx context.Context, cur held, d lifecycle.Decision
 			return err
 		}
 	}
-	if givesRoom(cur.Cluster, d.Next) {
-		if err := c.freeRoom(ctx, d.Next); err != nil {
+	if givesCapacity(cur.Cluster, d.Next) {
+		if err := c.freeCapacity(ctx, d.Next); err != nil {
 			return err
 		}
 	}

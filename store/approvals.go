@@ -188,7 +188,7 @@ func (c *change) closeOver(ctx context.Context, cluster string) (n int, err erro
 		return 0, fmt.Errorf("close what is over: %w", err)
 	}
 	for _, a := range over {
-		d := Deed{Actor: Lifecycle, Why: a.Why}
+		d := Origin{Actor: Lifecycle, Why: a.Why}
 		if err := c.did(d, "approval_"+string(a.State), a.Cluster, act{Approval: a.ID, Before: ApprovalPending, After: a.State}); err != nil {
 			return 0, err
 		}

@@ -14,8 +14,10 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// deedBy is somebody's deed.
-func deedBy(actor, why string) store.Deed { return store.Deed{Actor: actor, Source: "web", Why: why} }
+// originBy is somebody's deed.
+func originBy(actor, why string) store.Origin {
+	return store.Origin{Actor: actor, Source: "web", Why: why}
+}
 
 // awaits is a cluster of a pull request that waits for so many votes, and what waits.
 func awaits(t testing.TB, s *store.Store, needs int, change ...func(*store.ApprovalAsk)) (store.Row, store.Approval) {
@@ -46,7 +48,7 @@ func TestAnApprovalLetsAClusterBegin(t *testing.T) {
 	row, waits := awaits(t, s, 1)
 	require.Empty(t, step(t, s, row.ID).Open)
 	lose(t, s)
-	done, err := s.Vote(t.Context(), waits.ID, true, deedBy("saml:admin", "fine"))
+	done, err := s.Vote(t.Context(), waits.ID, true, originBy("saml:admin", "fine"))
 	require.NoError(t, err)
 	require.Equal(t, []any{store.ApprovalApproved, "fine"}, []any{done.State, done.DecidedWhy})
 	require.Equal(t, []store.ApprovalVote{{Principal: "saml:admin", Approves: true, Reason: "fine", Source: "web", At: clock.now()}}, done.Votes)
@@ -57,9 +59,9 @@ func TestAnApprovalLetsAClusterBegin(t *testing.T) {
 	line, meta := said(t, s, "approval_approved")
 	require.Equal(t, []any{"saml:admin", "web", row.ID, "fine", waits.ID}, []any{line.Actor, line.Source, line.Cluster, meta["why"], meta["approval"]})
 	require.Equal(t, lifecycle.Create, step(t, s, row.ID).Open)
-	_, err = s.Vote(t.Context(), waits.ID, false, deedBy("saml:other", "too late"))
+	_, err = s.Vote(t.Context(), waits.ID, false, originBy("saml:other", "too late"))
 	require.ErrorIs(t, err, store.ErrConflict)
-	_, err = s.Vote(t.Context(), "apr_none", true, deedBy("saml:other", ""))
+	_, err = s.Vote(t.Context(), "apr_none", true, originBy("saml:other", ""))
 	require.ErrorIs(t, err, store.ErrNotFound)
 }
 
@@ -67,9 +69,9 @@ func TestARefusalEndsTheCluster(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	row, waits := awaits(t, s, 2)
-	_, err := s.Vote(t.Context(), waits.ID, true, deedBy("saml:one", ""))
+	_, err := s.Vote(t.Context(), waits.ID, true, originBy("saml:one", ""))
 	require.NoError(t, err)
-	done, err := s.Vote(t.Context(), waits.ID, false, deedBy("saml:admin", "too dear"))
+	done, err := s.Vote(t.Context(), waits.ID, false, originBy("saml:admin", "too dear"))
 	require.NoError(t, err)
 	require.Equal(t, store.ApprovalRefused, done.State)
 	row, err = s.Cluster(t.Context(), row.ID)
@@ -84,21 +86,21 @@ func TestAPersonIsOneByWhicheverId(t *testing.T) {
 	s, _ := open(t)
 	const role = "aws:arn:aws:iam::123456789012:role/AWSReservedSSO_Admin_0123456789abcdef/"
 	_, waits := awaits(t, s, 2)
-	_, err := s.Vote(t.Context(), waits.ID, true, deedBy("saml:Will@acme.example", ""))
+	_, err := s.Vote(t.Context(), waits.ID, true, originBy("saml:Will@acme.example", ""))
 	require.NoError(t, err)
-	_, err = s.Vote(t.Context(), waits.ID, true, deedBy(role+"will@acme.example", ""))
+	_, err = s.Vote(t.Context(), waits.ID, true, originBy(role+"will@acme.example", ""))
 	require.ErrorIs(t, err, store.ErrConflict)
-	_, err = s.Vote(t.Context(), waits.ID, true, deedBy(role+"ada@acme.example", ""))
+	_, err = s.Vote(t.Context(), waits.ID, true, originBy(role+"ada@acme.example", ""))
 	require.NoError(t, err)
 
 	ready := accept(t, s, granted("other"))
 	_, err = s.Pool().Exec(t.Context(), `INSERT INTO cluster_outputs VALUES ($1, '', '', '', 's3:x', '')`, ready.ID)
 	require.NoError(t, err)
-	asked, err := s.AskKubeadmin(t.Context(), ready.ID, time.Hour, deedBy("saml:maya@acme.example", "x"))
+	asked, err := s.AskKubeadmin(t.Context(), ready.ID, time.Hour, originBy("saml:maya@acme.example", "x"))
 	require.NoError(t, err)
-	_, err = s.Vote(t.Context(), asked.ID, true, deedBy(role+"maya@acme.example", ""))
+	_, err = s.Vote(t.Context(), asked.ID, true, originBy(role+"maya@acme.example", ""))
 	require.ErrorIs(t, err, store.ErrOwnApproval)
-	_, _, err = s.NewLink(t.Context(), store.Link{Kind: store.LinkKubeadmin, Principal: role + "maya@acme.example", Cluster: ready.ID}, time.Minute, deedBy("x", ""))
+	_, _, err = s.NewLink(t.Context(), store.Link{Kind: store.LinkKubeadmin, Principal: role + "maya@acme.example", Cluster: ready.ID}, time.Minute, originBy("x", ""))
 	require.Error(t, err, "and what one id was granted the other does not have")
 }
 
@@ -109,20 +111,20 @@ func TestTwoAreTwoAndNeitherIsWhoAsked(t *testing.T) {
 	link(t, s, "slack:U1", "saml:one")
 	row, waits := awaits(t, s, 2)
 	for _, self := range []string{"github:maya", "saml:maya@acme.example"} {
-		_, err := s.Vote(t.Context(), waits.ID, true, deedBy(self, ""))
+		_, err := s.Vote(t.Context(), waits.ID, true, originBy(self, ""))
 		require.ErrorIs(t, err, store.ErrOwnApproval, self)
 	}
-	now, err := s.Vote(t.Context(), waits.ID, true, deedBy("saml:one", ""))
+	now, err := s.Vote(t.Context(), waits.ID, true, originBy("saml:one", ""))
 	require.NoError(t, err)
 	require.Equal(t, store.ApprovalPending, now.State)
 	for _, again := range []string{"saml:one", "slack:U1"} {
-		_, err = s.Vote(t.Context(), waits.ID, true, deedBy(again, ""))
+		_, err = s.Vote(t.Context(), waits.ID, true, originBy(again, ""))
 		require.ErrorIs(t, err, store.ErrConflict, again)
 	}
 	row, err = s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.True(t, row.NeedsApproval)
-	now, err = s.Vote(t.Context(), waits.ID, true, deedBy("saml:two", ""))
+	now, err = s.Vote(t.Context(), waits.ID, true, originBy("saml:two", ""))
 	require.NoError(t, err)
 	require.Equal(t, store.ApprovalApproved, now.State)
 	require.Len(t, now.Votes, 2)
@@ -131,7 +133,7 @@ func TestTwoAreTwoAndNeitherIsWhoAsked(t *testing.T) {
 // link makes an account a principal's.
 func link(t testing.TB, s *store.Store, account, principal string) {
 	t.Helper()
-	handle, _, err := s.NewLink(t.Context(), store.Link{Kind: store.LinkOfAccount, Account: account}, time.Hour, deedBy(account, ""))
+	handle, _, err := s.NewLink(t.Context(), store.Link{Kind: store.LinkOfAccount, Account: account}, time.Hour, originBy(account, ""))
 	require.NoError(t, err)
 	_, err = s.UseLink(t.Context(), handle, store.Owner{Principal: principal, Name: principal}, "web")
 	require.NoError(t, err)
@@ -141,10 +143,10 @@ func TestAVoteBeforeAnAccountWasLinkedIsItsOwners(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	_, waits := awaits(t, s, 2)
-	_, err := s.Vote(t.Context(), waits.ID, true, deedBy("github:paul", ""))
+	_, err := s.Vote(t.Context(), waits.ID, true, originBy("github:paul", ""))
 	require.NoError(t, err)
 	link(t, s, "github:paul", "saml:paul")
-	_, err = s.Vote(t.Context(), waits.ID, true, deedBy("saml:paul", "and once more"))
+	_, err = s.Vote(t.Context(), waits.ID, true, originBy("saml:paul", "and once more"))
 	require.ErrorContains(t, err, "saml:paul voted already")
 	now, err := s.Approval(t.Context(), waits.ID)
 	require.NoError(t, err)
@@ -155,10 +157,10 @@ func TestTheOneWhoAskedVotesOnlyWhereThePolicySaysSo(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	_, waits := awaits(t, s, 1)
-	_, err := s.Vote(t.Context(), waits.ID, true, deedBy("github:maya", ""))
+	_, err := s.Vote(t.Context(), waits.ID, true, originBy("github:maya", ""))
 	require.ErrorIs(t, err, store.ErrOwnApproval)
 	link(t, s, "github:maya", "saml:maya")
-	_, err = s.Vote(t.Context(), waits.ID, true, deedBy("saml:maya", ""))
+	_, err = s.Vote(t.Context(), waits.ID, true, originBy("saml:maya", ""))
 	require.ErrorIs(t, err, store.ErrOwnApproval, "by whichever of their accounts")
 }
 
@@ -172,7 +174,7 @@ func TestTheOneWhoAskedVotesWhereThePolicySaysSo(t *testing.T) {
 	require.True(t, moved)
 	waits = pending(t, s, row.ID)
 	require.True(t, waits.Self, "a push changes the commit alone")
-	now, err := s.Vote(t.Context(), waits.ID, true, deedBy("github:maya", ""))
+	now, err := s.Vote(t.Context(), waits.ID, true, originBy("github:maya", ""))
 	require.NoError(t, err)
 	require.Equal(t, store.ApprovalApproved, now.State)
 	require.Equal(t, "approved by "+now.Votes[0].Principal, now.DecidedWhy, "where nobody gave a reason")
@@ -186,7 +188,7 @@ func TestVotesThatComeTogetherDecideOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
-			if _, err := s.Vote(t.Context(), waits.ID, i%4 != 3, deedBy(fmt.Sprintf("saml:%d", i), "")); err == nil {
+			if _, err := s.Vote(t.Context(), waits.ID, i%4 != 3, originBy(fmt.Sprintf("saml:%d", i), "")); err == nil {
 				took.Add(1)
 			}
 		})
@@ -206,7 +208,7 @@ func TestNobodyApprovesTooLate(t *testing.T) {
 	s, clock := open(t)
 	row, waits := awaits(t, s, 1)
 	clock.pass(4 * time.Hour)
-	_, err := s.Vote(t.Context(), waits.ID, true, deedBy("saml:admin", ""))
+	_, err := s.Vote(t.Context(), waits.ID, true, originBy("saml:admin", ""))
 	require.ErrorIs(t, err, store.ErrConflict)
 	now, err := s.Approval(t.Context(), waits.ID)
 	require.NoError(t, err)
@@ -231,7 +233,7 @@ func TestAnApprovalOfAClusterThatGoesIsVoid(t *testing.T) {
 	row, waits := awaits(t, s, 1)
 	_, err := s.Destroy(t.Context(), row.ID, maya("never mind"))
 	require.NoError(t, err)
-	_, err = s.Vote(t.Context(), waits.ID, true, deedBy("saml:admin", ""))
+	_, err = s.Vote(t.Context(), waits.ID, true, originBy("saml:admin", ""))
 	require.ErrorContains(t, err, "it is void: the cluster is no longer wanted: never mind")
 	now, err := s.Approval(t.Context(), waits.ID)
 	require.NoError(t, err)
@@ -243,7 +245,7 @@ func TestAPushMakesAnApprovalVoid(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	row, first := awaits(t, s, 2)
-	_, err := s.Vote(t.Context(), first.ID, true, deedBy("saml:one", ""))
+	_, err := s.Vote(t.Context(), first.ID, true, originBy("saml:one", ""))
 	require.NoError(t, err)
 	moved, err := s.RebindApproval(t.Context(), row.ID, first.Head, time.Now())
 	require.NoError(t, err)
@@ -251,7 +253,7 @@ func TestAPushMakesAnApprovalVoid(t *testing.T) {
 
 	_, err = s.SeePullRequest(t.Context(), store.PullRequest{Installation: 5001, Repo: "acme/shop", Number: 41, Open: true, Author: "maya", Head: "def456", Base: "main"}, false)
 	require.NoError(t, err)
-	_, err = s.Vote(t.Context(), first.ID, true, deedBy("saml:two", ""))
+	_, err = s.Vote(t.Context(), first.ID, true, originBy("saml:two", ""))
 	require.ErrorIs(t, err, store.ErrStale, "the push is known, though nobody acted on it yet")
 	moved, err = s.RebindApproval(t.Context(), row.ID, "def456", time.Now())
 	require.NoError(t, err)
@@ -263,7 +265,7 @@ func TestAPushMakesAnApprovalVoid(t *testing.T) {
 	require.Equal(t, []any{"def456", first.Asked, first.Why, first.ExpiresAt, 2}, []any{second.Head, second.Asked, second.Why, second.ExpiresAt, second.Needs})
 	require.Empty(t, second.Votes, "its votes are void with it")
 	for _, voter := range []string{"saml:one", "saml:two"} {
-		second, err = s.Vote(t.Context(), second.ID, true, deedBy(voter, ""))
+		second, err = s.Vote(t.Context(), second.ID, true, originBy(voter, ""))
 		require.NoError(t, err)
 	}
 	require.Equal(t, store.ApprovalApproved, second.State)
@@ -280,7 +282,7 @@ func TestWhatAnApprovalIsForNeverChanges(t *testing.T) {
 		"expires_at = expires_at + interval '1 hour'", "why = '{x}'", "asked_at = now()"} {
 		refuses(t, s, "never changes", `UPDATE approvals SET `+set)
 	}
-	_, err := s.Vote(t.Context(), waits.ID, false, deedBy("saml:admin", "no"))
+	_, err := s.Vote(t.Context(), waits.ID, false, originBy("saml:admin", "no"))
 	require.NoError(t, err)
 	refuses(t, s, "which is final", `UPDATE approvals SET state = 'approved'`)
 }
@@ -331,18 +333,18 @@ func TestThePasswordIsShownOnceAndByTwo(t *testing.T) {
 	again, err := s.AskKubeadmin(t.Context(), row.ID, time.Hour, maya("console is down"))
 	require.NoError(t, err)
 	require.Equal(t, waits.ID, again.ID)
-	_, err = s.AskKubeadmin(t.Context(), row.ID, time.Hour, deedBy("saml:will", "me too"))
+	_, err = s.AskKubeadmin(t.Context(), row.ID, time.Hour, originBy("saml:will", "me too"))
 	require.ErrorIs(t, err, store.ErrConflict)
 	_, _, err = s.NewLink(t.Context(), link, time.Hour, maya(""))
 	require.ErrorIs(t, err, store.ErrNotFound, "nobody approved")
 	_, err = s.Vote(t.Context(), waits.ID, true, maya(""))
 	require.ErrorIs(t, err, store.ErrOwnApproval)
-	_, err = s.Vote(t.Context(), waits.ID, true, deedBy("saml:admin", "go ahead"))
+	_, err = s.Vote(t.Context(), waits.ID, true, originBy("saml:admin", "go ahead"))
 	require.NoError(t, err)
 
 	other := link
 	other.Principal = "saml:admin"
-	_, _, err = s.NewLink(t.Context(), other, time.Hour, deedBy("saml:admin", ""))
+	_, _, err = s.NewLink(t.Context(), other, time.Hour, originBy("saml:admin", ""))
 	require.ErrorIs(t, err, store.ErrNotFound, "it was approved for maya")
 	_, _, err = s.NewLink(t.Context(), link, time.Hour, maya(""))
 	require.NoError(t, err)
@@ -356,10 +358,10 @@ func TestThePasswordIsShownOnceAndByTwo(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEqual(t, used.ID, waits.ID)
 	clock.pass(time.Hour)
-	fresh, err := s.AskKubeadmin(t.Context(), row.ID, time.Hour, deedBy("saml:will", "mine"))
+	fresh, err := s.AskKubeadmin(t.Context(), row.ID, time.Hour, originBy("saml:will", "mine"))
 	require.NoError(t, err, "what is over is in nobody's way")
 	require.NotEqual(t, waits.ID, fresh.ID)
-	_, err = s.Vote(t.Context(), fresh.ID, false, deedBy("saml:admin", "no"))
+	_, err = s.Vote(t.Context(), fresh.ID, false, originBy("saml:admin", "no"))
 	require.NoError(t, err)
 	row, err = s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)

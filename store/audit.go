@@ -19,7 +19,7 @@ type auditLine struct {
 
 // Audit writes one line of the audit trail, e.g. before a secret is read, so that no read goes unrecorded. cluster may be empty;
 // meta becomes a JSON object and must hold no secret.
-func (s *Store) Audit(ctx context.Context, d Deed, action, cluster string, meta any) error {
+func (s *Store) Audit(ctx context.Context, d Origin, action, cluster string, meta any) error {
 	if meta == nil {
 		meta = struct{}{}
 	}
@@ -28,7 +28,7 @@ func (s *Store) Audit(ctx context.Context, d Deed, action, cluster string, meta 
 
 // AuditRefusal records that an actor was refused something about a cluster. The same refusal within a minute is not written
 // again, so that repeating it cannot fill the trail.
-func (s *Store) AuditRefusal(ctx context.Context, d Deed, action, cluster, why string) error {
+func (s *Store) AuditRefusal(ctx context.Context, d Origin, action, cluster, why string) error {
 	return s.write(ctx, func(c *change) error {
 		var told bool
 		err := c.QueryRow(ctx, `

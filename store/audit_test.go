@@ -24,8 +24,8 @@ import (
 )
 
 // maya is who does things in these tests.
-func maya(why string) store.Deed {
-	return store.Deed{Actor: "saml:maya@acme.example", Source: "api", Why: why}
+func maya(why string) store.Origin {
+	return store.Origin{Actor: "saml:maya@acme.example", Source: "api", Why: why}
 }
 
 // trail is a store whose trail has n lines of maya's.
@@ -74,7 +74,7 @@ func TestAForgedLineIsChained(t *testing.T) {
 	require.NoError(t, s.Audit(t.Context(), maya(""), "after", "", nil))
 	proof, err := s.VerifyAudit(t.Context())
 	require.NoError(t, err)
-	require.True(t, proof.Whole(), proof.Words())
+	require.True(t, proof.Whole(), proof.Text())
 	require.Equal(t, int64(5), proof.Lines)
 }
 
@@ -106,12 +106,12 @@ func TestTamperingIsFound(t *testing.T) {
 			s := trail(t, 8)
 			whole, err := s.VerifyAudit(t.Context())
 			require.NoError(t, err)
-			require.True(t, whole.Whole(), whole.Words())
+			require.True(t, whole.Whole(), whole.Text())
 			tamper(t, s, c.sql...)
 			proof, err := s.VerifyAudit(t.Context())
 			require.NoError(t, err)
 			require.False(t, proof.Whole())
-			require.Equal(t, []any{c.seq, c.kind}, []any{proof.Breaks[0].Seq, proof.Breaks[0].Kind}, proof.Words())
+			require.Equal(t, []any{c.seq, c.kind}, []any{proof.Breaks[0].Seq, proof.Breaks[0].Kind}, proof.Text())
 		})
 	}
 }
@@ -153,7 +153,7 @@ func TestManyWritersMakeOneChain(t *testing.T) {
 	wg.Wait()
 	proof, err := s.VerifyAudit(t.Context())
 	require.NoError(t, err)
-	require.True(t, proof.Whole(), proof.Words())
+	require.True(t, proof.Whole(), proof.Text())
 	require.Equal(t, []int64{200, 200}, []int64{proof.Lines, proof.Head.Seq})
 }
 
@@ -191,7 +191,7 @@ func TestChangesDoNotWaitForEachOtherInACircle(t *testing.T) {
 	wg.Wait()
 	proof, err := s.VerifyAudit(t.Context())
 	require.NoError(t, err)
-	require.True(t, proof.Whole(), proof.Words())
+	require.True(t, proof.Whole(), proof.Text())
 }
 
 // decide is the controller's look, which loses races.
@@ -215,7 +215,7 @@ func TestAPageOfTheTrailIsFiltered(t *testing.T) {
 	clock.pass(time.Hour)
 	require.NoError(t, s.Audit(t.Context(), maya("look"), "kubeconfig.read", row.ID, map[string]string{"why": "look"}))
 	clock.pass(time.Hour)
-	require.NoError(t, s.Audit(t.Context(), store.Deed{Actor: "saml:will@acme.example", Source: "web"}, "kubeconfig.read", "clu_other", nil))
+	require.NoError(t, s.Audit(t.Context(), store.Origin{Actor: "saml:will@acme.example", Source: "web"}, "kubeconfig.read", "clu_other", nil))
 
 	for name, c := range map[string]struct {
 		filter store.AuditFilter
@@ -270,7 +270,7 @@ func TestAnExportIsVerifiedWithoutTheDatabase(t *testing.T) {
 	}
 	proof, err := auditchain.After(auditchain.Start).Copy(&copied)
 	require.NoError(t, err)
-	require.True(t, proof.Whole(), proof.Words())
+	require.True(t, proof.Whole(), proof.Text())
 	require.Equal(t, int64(8), proof.Lines)
 }
 
@@ -305,7 +305,7 @@ func TestTheMigrationChainsTheLinesThereAre(t *testing.T) {
 	require.NoError(t, s.Audit(t.Context(), maya(""), "after", "", nil))
 	proof, err := s.VerifyAudit(t.Context())
 	require.NoError(t, err)
-	require.True(t, proof.Whole(), proof.Words())
+	require.True(t, proof.Whole(), proof.Text())
 	require.Equal(t, int64(2001), proof.Lines)
 	refuses(t, s, "append-only", `DELETE FROM audit_events`)
 	s.Close()
@@ -316,5 +316,5 @@ func TestTheMigrationChainsTheLinesThereAre(t *testing.T) {
 	s = openAt(t, url, store.Options{Limits: limits, Lease: time.Minute})
 	proof, err = s.VerifyAudit(t.Context())
 	require.NoError(t, err)
-	require.True(t, proof.Whole(), proof.Words())
+	require.True(t, proof.Whole(), proof.Text())
 }

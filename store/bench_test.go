@@ -118,7 +118,7 @@ func BenchmarkAudit(b *testing.B) {
 	_, err := s.Pool().Exec(b.Context(), `CREATE TABLE bare (LIKE audit_events INCLUDING INDEXES INCLUDING IDENTITY)`)
 	require.NoError(b, err)
 	chained := func(ctx context.Context, id string) error {
-		return s.Audit(ctx, store.Deed{Actor: "saml:maya", Source: "api"}, "kubeconfig.read", id, map[string]string{"why": "a look"})
+		return s.Audit(ctx, store.Origin{Actor: "saml:maya", Source: "api"}, "kubeconfig.read", id, map[string]string{"why": "a look"})
 	}
 	var seq atomic.Int64
 	bare := func(ctx context.Context, id string) error {
@@ -141,7 +141,7 @@ func BenchmarkAudit(b *testing.B) {
 		for b.Loop() {
 			proof, err := s.VerifyAudit(b.Context())
 			require.NoError(b, err)
-			require.True(b, proof.Whole(), proof.Words())
+			require.True(b, proof.Whole(), proof.Text())
 			b.ReportMetric(float64(proof.Lines), "lines")
 		}
 	})

@@ -45,7 +45,7 @@ func (s *Store) write(ctx context.Context, do func(*change) error) error {
 	if err := tx.Commit(ctx); err != nil {
 		return plain(fmt.Errorf("commit: %w", err))
 	}
-	s.bell.ring(queues...)
+	s.queueNotifier.notify(queues...)
 	return nil
 }
 
@@ -80,8 +80,8 @@ func (c *change) insertJobs(ctx context.Context) (queues []string, err error) {
 
 func jobKey(job river.JobArgs) string { return fmt.Sprintf("%s %v", job.Kind(), job) }
 
-// poke counts a new fact about the cluster and enqueues a reconcile.
-func (c *change) poke(ctx context.Context, cluster string) error {
+// requestReconcile counts a new fact about the cluster and enqueues a reconcile.
+func (c *change) requestReconcile(ctx context.Context, cluster string) error {
 	var pokes int64
 	err := c.QueryRow(ctx, `UPDATE clusters SET pokes = pokes + 1 WHERE id = $1 RETURNING pokes`, cluster).Scan(&pokes)
 	if err != nil {

@@ -34,7 +34,7 @@ func (s *Store) Claim(ctx context.Context, attemptID, tokenID, pod string) (Leas
 		if err != nil {
 			return fmt.Errorf("write the claim: %w", err)
 		}
-		return c.poke(ctx, f.ID)
+		return c.requestReconcile(ctx, f.ID)
 	})
 	if err != nil {
 		return Lease{}, fmt.Errorf("claim attempt %s: %w", attemptID, err)

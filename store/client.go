@@ -41,10 +41,10 @@ type RiverConfig struct {
 // NewClient returns a River client that runs the registered workers' jobs. The caller starts and stops it, and keeps the pool.
 func NewClient(_ context.Context, pool *pgxpool.Pool, workers *river.Workers, c RiverConfig) (*river.Client[pgx.Tx], error) {
 	if c.Queues == nil {
-		c.Queues = map[string]int{QueueInbox: 10, QueueHeart: 20, QueueEffects: 10, QueueWords: 10}
+		c.Queues = map[string]int{QueueInbox: 10, QueueReconcile: 20, QueueEffects: 10, QueueMessages: 10}
 	}
 	// A worker under Alone holds one connection and queries through another: if all were held, all would wait for each other.
-	if need := c.Queues[QueueInbox] + c.Queues[QueueWords] + spareConns; int(pool.Config().MaxConns) < need {
+	if need := c.Queues[QueueInbox] + c.Queues[QueueMessages] + spareConns; int(pool.Config().MaxConns) < need {
 		return nil, fmt.Errorf("make the River client: the database's pool_max_conns is %d; these workers need %d or more", pool.Config().MaxConns, need)
 	}
 	queues := make(map[string]river.QueueConfig, len(c.Queues))

@@ -51,7 +51,7 @@ func TestEveryPhaseOfTheHeartIsKnownToTheTable(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	row := accept(t, s, granted("shop"))
-	_, err := s.Destroy(t.Context(), row.ID, store.Deed{Actor: "github:maya", Why: "done"}) // released needs an absent request
+	_, err := s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya", Why: "done"}) // released needs an absent request
 	require.NoError(t, err)
 	all := map[lifecycle.Phase]bool{}
 	for _, phases := range lifecycle.Phases {
@@ -123,7 +123,7 @@ func TestTheClustersTableKeepsItsRules(t *testing.T) {
 		half := strings.Replace(before(newClock())[0], "(id,", "("+names+"id,", 1)
 		refuses(t, s, "clusters_pull_request", strings.Replace(half, "VALUES (", "VALUES ("+values, 1))
 	}
-	_, err := s.Destroy(t.Context(), row.ID, store.Deed{Actor: "github:maya", Why: "done"})
+	_, err := s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
 	refuses(t, s, "absent, which is final", `UPDATE clusters SET desired = 'present', desired_why = '' WHERE id = $1`, row.ID)
 
@@ -166,7 +166,7 @@ func TestTheAttemptsTableIsAFence(t *testing.T) {
 	require.NoError(t, err)
 	refuses(t, s, "closed, which is final", `UPDATE attempts SET outcome = 'succeeded'`)
 
-	_, err = s.Destroy(t.Context(), row.ID, store.Deed{Actor: "github:maya", Why: "done"})
+	_, err = s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
 	refuses(t, s, "no proof of zero",
 		`UPDATE clusters SET status = 'DESTROYED', phase = 'released', destroyed_at = now() WHERE id = $1`, row.ID)
@@ -215,7 +215,7 @@ func TestTheOtherTablesKeepTheirRules(t *testing.T) {
 	refuses(t, s, "cluster_outputs_kubeadmin_secret_ref_check", `INSERT INTO cluster_outputs VALUES ($1, '', '', '', 'plain text', '')`, row.ID)
 	refuses(t, s, "artifacts_checksum_check", `INSERT INTO artifacts
 		VALUES ($1, 'att_1', 'LOG', 'k', '', 'short', 1, '', now(), now())`, row.ID)
-	require.NoError(t, s.Audit(t.Context(), store.Deed{Actor: "github:maya"}, "kubeconfig.read", row.ID, map[string]string{"name": "shop"}))
+	require.NoError(t, s.Audit(t.Context(), store.Origin{Actor: "github:maya"}, "kubeconfig.read", row.ID, map[string]string{"name": "shop"}))
 	events, err := s.Timeline(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Equal(t, "kubeconfig.read", events[len(events)-1].Action)

@@ -83,7 +83,7 @@ func (s *Store) DeliveryBody(ctx context.Context, row int64) (DeliveryInfo, []by
 
 // Replay processes a delivery again at once, whatever its state, and returns it as it stands. A cause that was answered is not
 // applied twice.
-func (s *Store) Replay(ctx context.Context, row int64, d Deed) (DeliveryInfo, error) {
+func (s *Store) Replay(ctx context.Context, row int64, d Origin) (DeliveryInfo, error) {
 	var again DeliveryInfo
 	err := s.write(ctx, func(c *change) error {
 		was, err := one[DeliveryInfo](ctx, c, `SELECT `+deliveryColumns+` FROM deliveries d WHERE d.id = $1 FOR UPDATE`, row)

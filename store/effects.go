@@ -44,7 +44,7 @@ func (s *Store) SaveEffect(ctx context.Context, e Effect) error {
 
 // AskEffect is SaveEffect for a person's request: it writes an audit line in the same transaction. It returns the cause's
 // effect. If that was asked for before, the earlier effect is returned and no second line is written.
-func (s *Store) AskEffect(ctx context.Context, e Effect, d Deed, action string) (EffectState, error) {
+func (s *Store) AskEffect(ctx context.Context, e Effect, d Origin, action string) (EffectState, error) {
 	var state EffectState
 	err := s.write(ctx, func(c *change) (err error) {
 		if err = c.saveEffects(ctx, []Effect{e}); err != nil {

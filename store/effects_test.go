@@ -67,7 +67,7 @@ func TestWhatSomebodyAskedForIsInTheTrailOnceForEachCause(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
 	labels := store.Effect{Cause: "labels:1", Kind: store.EffectEnsureLabels, Installation: 5001, Repo: "acme/shop"}
-	will := store.Deed{Actor: "saml:will", Source: "api", Why: "a new profile"}
+	will := store.Origin{Actor: "saml:will", Source: "api", Why: "a new profile"}
 	asked, err := s.AskEffect(t.Context(), labels, will, "labels_asked")
 	require.NoError(t, err)
 	labels.ID = asked.ID

@@ -58,7 +58,7 @@ func (s *Store) SetEnd(ctx context.Context, id string, kind EndKind, at *time.Ti
 // Destroy sets the desired state to absent, for good, and returns the job that tears the cluster down. A repeated call returns
 // the same job, but none if the cause was answered before. ErrStale: the cluster is still wanted, and its row is not the version
 // that the actor saw.
-func (s *Store) Destroy(ctx context.Context, id string, d Deed) (jobID string, err error) {
+func (s *Store) Destroy(ctx context.Context, id string, d Origin) (jobID string, err error) {
 	out, err := s.changeOnce(ctx, id, d, func(c *change, cur held, out *Outcome) (err error) {
 		out.Already = cur.Desired == lifecycle.Absent
 		out.Job, err = c.destroy(ctx, cur, d)
@@ -70,7 +70,7 @@ func (s *Store) Destroy(ctx context.Context, id string, d Deed) (jobID string, e
 	return out.Job, nil
 }
 
-func (c *change) destroy(ctx context.Context, cur held, d Deed) (jobID string, err error) {
+func (c *change) destroy(ctx context.Context, cur held, d Origin) (jobID string, err error) {
 	if cur.Desired == lifecycle.Absent {
 		return c.teardownJob(ctx, cur.ID)
 	}
@@ -85,7 +85,7 @@ func (c *change) destroy(ctx context.Context, cur held, d Deed) (jobID string, e
 		return "", err
 	}
 	cur.Desired = lifecycle.Absent
-	if err := c.freeRoom(ctx, cur.Cluster); err != nil {
+	if err := c.freeCapacity(ctx, cur.Cluster); err != nil {
 		return "", err
 	}
 	c.nextTurns()

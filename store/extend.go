@@ -12,7 +12,7 @@ import (
 
 // Extend moves the TTL's end by that duration, never past the maximum. ErrConflict: the cluster is going away, or by is not
 // positive. ErrStale: the row is not the version that the actor saw.
-func (s *Store) Extend(ctx context.Context, id string, by time.Duration, d Deed) (Outcome, error) {
+func (s *Store) Extend(ctx context.Context, id string, by time.Duration, d Origin) (Outcome, error) {
 	out, err := s.changeSeen(ctx, id, d, func(c *change, cur held, out *Outcome) error { return c.extend(ctx, cur, by, d, out) })
 	if err != nil {
 		return Outcome{}, fmt.Errorf("extend %s: %w", id, err)
@@ -20,7 +20,7 @@ func (s *Store) Extend(ctx context.Context, id string, by time.Duration, d Deed)
 	return out, nil
 }
 
-func (c *change) extend(ctx context.Context, cur held, by time.Duration, d Deed, out *Outcome) (err error) {
+func (c *change) extend(ctx context.Context, cur held, by time.Duration, d Origin, out *Outcome) (err error) {
 	switch {
 	case cur.Desired == lifecycle.Absent:
 		return fmt.Errorf("%w: the cluster is going: %s", ErrConflict, cur.DesiredWhy)

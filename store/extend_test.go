@@ -12,7 +12,7 @@ import (
 // extend asks for more time, and returns what became of the cluster.
 func extend(t *testing.T, s *store.Store, id string, by time.Duration) (row store.Row, capped bool, err error) {
 	t.Helper()
-	out, err := s.Extend(t.Context(), id, by, store.Deed{Actor: "github:maya"})
+	out, err := s.Extend(t.Context(), id, by, store.Origin{Actor: "github:maya"})
 	if err != nil {
 		return store.Row{}, false, err
 	}
@@ -45,7 +45,7 @@ func TestACauseExtendsOnce(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	row := accept(t, s, granted("shop"))
-	by := store.Deed{Actor: "github:maya", Reply: &store.ReplyOnce{Cause: "comment:9:0", Build: func(out store.Outcome) store.Reply {
+	by := store.Origin{Actor: "github:maya", Reply: &store.ReplyOnce{Cause: "comment:9:0", Build: func(out store.Outcome) store.Reply {
 		require.Equal(t, time.Hour, out.After.TTL.Sub(out.Before.TTL))
 		return store.Reply{Installation: 5001, Repo: "acme/shop", Number: 41, Body: "an hour more"}
 	}}}

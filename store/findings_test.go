@@ -120,7 +120,7 @@ func TestWhatIsKnownIsEveryLiveClusterAndTheReleasedOnesThatWereSeen(t *testing.
 func released(t *testing.T, s *store.Store, name string) string {
 	t.Helper()
 	row := accept(t, s, granted(name))
-	_, err := s.Destroy(t.Context(), row.ID, store.Deed{Actor: "github:maya", Why: "done"})
+	_, err := s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Released, step(t, s, row.ID).Next.Phase)
 	return row.ID

@@ -12,7 +12,7 @@ import (
 
 // Hold sets the earliest end of a cluster: only the maximum comes before it. The zero time lifts it. ErrConflict: the cluster is
 // going away, or the time is past. ErrStale: the row is not the version that the actor saw.
-func (s *Store) Hold(ctx context.Context, id string, until time.Time, d Deed) (Outcome, error) {
+func (s *Store) Hold(ctx context.Context, id string, until time.Time, d Origin) (Outcome, error) {
 	out, err := s.changeSeen(ctx, id, d, func(c *change, cur held, out *Outcome) error {
 		out.Before, out.After = cur.Ends, cur.Ends
 		switch {
@@ -32,7 +32,7 @@ func (s *Store) Hold(ctx context.Context, id string, until time.Time, d Deed) (O
 	return out, nil
 }
 
-func (c *change) holdUntil(ctx context.Context, cur held, d Deed, out *Outcome) (err error) {
+func (c *change) holdUntil(ctx context.Context, cur held, d Origin, out *Outcome) (err error) {
 	until := out.After.Hold
 	if until.Equal(cur.Ends.Hold) {
 		return nil

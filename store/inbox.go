@@ -36,7 +36,7 @@ func (s *Store) SaveDelivery(ctx context.Context, d Delivery) (fresh bool, err e
 	if tag.RowsAffected() == 0 {
 		return false, nil
 	}
-	s.bell.ring(QueueInbox)
+	s.queueNotifier.notify(QueueInbox)
 	return true, nil
 }
 

@@ -26,7 +26,7 @@ func atMost(most int, wait bool, a store.Acceptance) func(store.Usage) (store.Ju
 		case full && !wait:
 			return refusal("the quota is full"), nil
 		case full:
-			a.Turn = &store.TurnAsk{Limits: []lifecycle.Limit{limit}, Weight: 1, Words: limit.Words(), Place: 1 + u.Team.Waiting}
+			a.Turn = &store.TurnAsk{Limits: []lifecycle.Limit{limit}, Weight: 1, Words: limit.Text(), Place: 1 + u.Team.Waiting}
 		}
 		return store.Judgement{Accept: &a}, nil
 	}
@@ -275,7 +275,7 @@ func TestNobodyWaitsInACircle(t *testing.T) {
 		}
 		judged, err := s.Judge(ctx, ask, atMost(5, r.IntN(2) == 0, a), says)
 		if err == nil && judged.Row.ID != "" && r.IntN(2) == 0 {
-			_, err = s.Destroy(ctx, judged.Row.ID, store.Deed{Actor: "github:maya"})
+			_, err = s.Destroy(ctx, judged.Row.ID, store.Origin{Actor: "github:maya"})
 		}
 		if r.IntN(4) == 0 {
 			_, turns := s.Turns(ctx)

@@ -15,7 +15,7 @@ import (
 // AskKubeadmin asks to see a cluster's kubeadmin password. A platform admin other than the requester has to approve, and then it
 // is shown once, all within expiresIn. A repeated call returns the pending or approved request. ErrConflict: the cluster has no
 // such password, or another person's request is pending.
-func (s *Store) AskKubeadmin(ctx context.Context, cluster string, expiresIn time.Duration, d Deed) (Approval, error) {
+func (s *Store) AskKubeadmin(ctx context.Context, cluster string, expiresIn time.Duration, d Origin) (Approval, error) {
 	var id string
 	_, err := s.changeSeen(ctx, cluster, d, func(c *change, cur held, _ *Outcome) error {
 		if err := c.hasKubeadmin(ctx, cur); err != nil {
@@ -75,7 +75,7 @@ func (c *change) openKubeadmin(ctx context.Context, cluster string) ([]askedKube
 		WHERE cluster_id = $1 AND kind = 'kubeadmin' AND state IN ('pending', 'approved') AND expires_at > $2 ORDER BY id DESC FOR UPDATE`, cluster, c.now)
 }
 
-func (c *change) insertKubeadmin(ctx context.Context, id, cluster string, expiresIn time.Duration, d Deed) error {
+func (c *change) insertKubeadmin(ctx context.Context, id, cluster string, expiresIn time.Duration, d Origin) error {
 	asked := sha256.Sum256([]byte("kubeadmin\x00" + cluster + "\x00" + d.Actor + "\x00" + d.why()))
 	_, err := c.Exec(ctx, `
 		INSERT INTO approvals (id, kind, cluster_id, team, requested_by, why, asked, needs, by_role, created_at, expires_at)
@@ -91,7 +91,7 @@ func (c *change) insertKubeadmin(ctx context.Context, id, cluster string, expire
 }
 
 // useApproval uses up the approval that a person got for a cluster's password. ErrNotFound: there is no valid one.
-func (c *change) useApproval(ctx context.Context, cluster string, d Deed) error {
+func (c *change) useApproval(ctx context.Context, cluster string, d Origin) error {
 	kept, err := c.openKubeadmin(ctx, cluster)
 	if err != nil {
 		return err

@@ -39,7 +39,7 @@ const handleBytes = 32
 // NewLink makes a link that is valid for that long, and returns the handle that its URL ends with. The handle is a secret that
 // is not stored: the store keeps its SHA-256. A link to a kubeadmin password uses up its principal's approval; ErrNotFound:
 // there is none.
-func (s *Store) NewLink(ctx context.Context, l Link, lasts time.Duration, d Deed) (handle string, made Link, err error) {
+func (s *Store) NewLink(ctx context.Context, l Link, lasts time.Duration, d Origin) (handle string, made Link, err error) {
 	raw := make([]byte, handleBytes)
 	if _, err := rand.Read(raw); err != nil {
 		return "", Link{}, fmt.Errorf("make a link: %w", err)
@@ -52,7 +52,7 @@ func (s *Store) NewLink(ctx context.Context, l Link, lasts time.Duration, d Deed
 			}
 		}
 		if l.Kind == LinkKubeadmin {
-			if err := c.useApproval(ctx, l.Cluster, Deed{Actor: l.Principal, Source: d.Source, Why: d.Why}); err != nil {
+			if err := c.useApproval(ctx, l.Cluster, Origin{Actor: l.Principal, Source: d.Source, Why: d.Why}); err != nil {
 				return err
 			}
 		}
@@ -106,7 +106,7 @@ var errNoLink = fmt.Errorf("%w: the link does not work, or not any more", ErrNot
 //
 // Whoever follows an account's link must first confirm on one of our pages that the account is theirs.
 func (s *Store) UseLink(ctx context.Context, handle string, by Owner, door string) (used Link, err error) {
-	refused, d := false, Deed{Actor: by.Principal, Source: door}
+	refused, d := false, Origin{Actor: by.Principal, Source: door}
 	err = s.write(ctx, func(c *change) error {
 		links, err := all[Link](ctx, c, `UPDATE links SET used_at = @now WHERE `+linkWorks+` RETURNING `+linkColumns,
 			pgx.NamedArgs{"hash": hashed(handle), "actor": by.Principal, "now": c.now})
@@ -135,7 +135,7 @@ func (s *Store) UseLink(ctx context.Context, handle string, by Owner, door strin
 }
 
 // refuseLink records in the audit trail why a link did not work.
-func (c *change) refuseLink(ctx context.Context, hash string, d Deed) error {
+func (c *change) refuseLink(ctx context.Context, hash string, d Origin) error {
 	type record struct {
 		Kind               LinkKind
 		Principal, Cluster string

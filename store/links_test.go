@@ -73,7 +73,7 @@ func TestAnAccountIsWhosePersonSignedIn(t *testing.T) {
 	s, clock := open(t)
 	mayas := store.Owner{Principal: "saml:maya@acme.example", Name: "Maya", Proof: json.RawMessage(`{"values": {"groups": ["platform"]}}`)}
 	ask := store.Link{Kind: store.LinkOfAccount, Account: "github:maya", Number: "1"}
-	handle, _, err := s.NewLink(t.Context(), ask, time.Hour, deedBy("github:maya", ""))
+	handle, _, err := s.NewLink(t.Context(), ask, time.Hour, originBy("github:maya", ""))
 	require.NoError(t, err)
 	_, err = s.AccountOf(t.Context(), "github:maya")
 	require.ErrorIs(t, err, store.ErrNotFound)
@@ -87,7 +87,7 @@ func TestAnAccountIsWhosePersonSignedIn(t *testing.T) {
 	require.Equal(t, mayas, known.Owner)
 	said(t, s, "account_linked")
 
-	handle, _, err = s.NewLink(t.Context(), ask, time.Hour, deedBy("github:maya", ""))
+	handle, _, err = s.NewLink(t.Context(), ask, time.Hour, originBy("github:maya", ""))
 	require.NoError(t, err)
 	_, err = s.UseLink(t.Context(), handle, store.Owner{Principal: "saml:will"}, "web")
 	require.ErrorIs(t, err, store.ErrConflict, "it is another's")
@@ -109,21 +109,21 @@ func TestAnAccountIsWhosePersonSignedIn(t *testing.T) {
 
 	// Somebody else came to bear the name, after a renaming: the account is another, so it is not the first one's.
 	ask.Number = "2"
-	handle, _, err = s.NewLink(t.Context(), ask, time.Hour, deedBy("github:maya", ""))
+	handle, _, err = s.NewLink(t.Context(), ask, time.Hour, originBy("github:maya", ""))
 	require.NoError(t, err)
 	_, err = s.UseLink(t.Context(), handle, store.Owner{Principal: "saml:will"}, "web")
 	require.NoError(t, err)
 	accounts, err = s.AccountsOf(t.Context(), mayas.Principal)
 	require.NoError(t, err)
 	require.Empty(t, accounts)
-	require.NoError(t, s.Unlink(t.Context(), "github:maya", "saml:will", deedBy("saml:will", "")))
+	require.NoError(t, s.Unlink(t.Context(), "github:maya", "saml:will", originBy("saml:will", "")))
 	ask.Number = "1"
-	handle, _, err = s.NewLink(t.Context(), ask, time.Hour, deedBy("github:maya", ""))
+	handle, _, err = s.NewLink(t.Context(), ask, time.Hour, originBy("github:maya", ""))
 	require.NoError(t, err)
 	_, err = s.UseLink(t.Context(), handle, mayas, "web")
 	require.NoError(t, err)
 
-	require.ErrorIs(t, s.Unlink(t.Context(), "github:maya", "saml:will", deedBy("saml:will", "")), store.ErrNotFound)
+	require.ErrorIs(t, s.Unlink(t.Context(), "github:maya", "saml:will", originBy("saml:will", "")), store.ErrNotFound)
 	require.NoError(t, s.Unlink(t.Context(), "github:maya", mayas.Principal, maya("")))
 	_, err = s.AccountOf(t.Context(), "github:maya")
 	require.ErrorIs(t, err, store.ErrNotFound)

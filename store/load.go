@@ -27,12 +27,12 @@ func (s *Store) Load(ctx context.Context, id string) (lifecycle.Cluster, lifecyc
 
 func (s *Store) loadIn(ctx context.Context, tx pgx.Tx, id string) (lifecycle.Cluster, lifecycle.Facts, error) {
 	type record struct {
-		heartRecord
+		lifecycleRecord
 		Clock      time.Time
 		Identities []string
 	}
 	r, err := one[record](ctx, tx, `
-		SELECT `+heartColumns+`, coalesce(@fixed::timestamptz, clock_timestamp()) AS clock, ARRAY(`+identitiesOf+`) AS identities
+		SELECT `+lifecycleColumns+`, coalesce(@fixed::timestamptz, clock_timestamp()) AS clock, ARRAY(`+identitiesOf+`) AS identities
 		FROM clusters c WHERE c.id = @id`, pgx.NamedArgs{"id": id, "fixed": s.fixed()})
 	if err != nil {
 		return lifecycle.Cluster{}, lifecycle.Facts{}, err
@@ -42,7 +42,7 @@ func (s *Store) loadIn(ctx context.Context, tx pgx.Tx, id string) (lifecycle.Clu
 		return lifecycle.Cluster{}, lifecycle.Facts{}, err
 	}
 	cluster := r.cluster()
-	if facts.Line, err = s.lineIn(ctx, tx, cluster, r.Clock); err != nil {
+	if facts.Queue, err = s.queueIn(ctx, tx, cluster, r.Clock); err != nil {
 		return lifecycle.Cluster{}, lifecycle.Facts{}, err
 	}
 	if facts.Turn, err = turnIn(ctx, tx, cluster); err != nil {

@@ -15,7 +15,7 @@ func TestACauseDestroysWhatItMeantAndNothingMadeSince(t *testing.T) {
 	first := accept(t, s, fromPR(granted("shop"), 41))
 	const cause = "comment:9:0"
 	var jobs []string
-	by := store.Deed{Actor: "github:maya", Why: "enough", Reply: &store.ReplyOnce{Cause: cause, Build: func(out store.Outcome) store.Reply {
+	by := store.Origin{Actor: "github:maya", Why: "enough", Reply: &store.ReplyOnce{Cause: cause, Build: func(out store.Outcome) store.Reply {
 		jobs = append(jobs, out.Job)
 		return store.Reply{Installation: 5001, Repo: "acme/shop", Number: 41, Body: "it goes"}
 	}}}

@@ -43,14 +43,14 @@ type Options struct {
 
 // Store reads and writes the rows. It is safe for concurrent use.
 type Store struct {
-	pool    *pgxpool.Pool
-	river   *river.Client[pgx.Tx] // inserts only
-	bell    *bell
-	judging chan struct{} // one slot for each request that is being judged
-	feed    *feed
-	hearsay *hearsay
-	options Options
-	stands  *pgxpool.Conn // holds the instance's lock; nil: none taken
+	pool          *pgxpool.Pool
+	river         *river.Client[pgx.Tx] // inserts only
+	queueNotifier *queueNotifier
+	judging       chan struct{} // one slot for each request that is being judged
+	feed          *feed
+	logNotifier   *logNotifier
+	options       Options
+	stands        *pgxpool.Conn // holds the instance's lock; nil: none taken
 }
 
 // Open connects to a migrated database.
@@ -80,7 +80,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		return nil, fmt.Errorf("open River for inserting: %w", err)
 	}
 	s := &Store{
-		pool: pool, river: inserter, bell: newBell(pool), feed: newFeed(pool), hearsay: newHearsay(pool), options: o,
+		pool: pool, river: inserter, queueNotifier: newQueueNotifier(pool), feed: newFeed(pool), logNotifier: newLogNotifier(pool), options: o,
 		judging: make(chan struct{}, max(1, config.MaxConns/judgingShare)),
 	}
 	if err := s.Ping(ctx); err != nil {
@@ -100,8 +100,8 @@ func inUTC(_ context.Context, conn *pgx.Conn) error {
 
 // Close closes the store's connections; a second call does nothing. Stop River's clients on its pool first.
 func (s *Store) Close() {
-	s.bell.stop()
-	s.hearsay.stop()
+	s.queueNotifier.stop()
+	s.logNotifier.stop()
 	s.feed.stop()
 	if s.stands != nil {
 		s.stands.Conn().Close(context.Background()) // ends the session, and the lock with it

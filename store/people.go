@@ -45,7 +45,7 @@ func (s *Store) KeepPeople(ctx context.Context, people []Person) error {
 			return err
 		}
 		c.nextTurns() // who is counted together changed
-		return c.did(Deed{Actor: Lifecycle, Why: "the catalogue links identities in another way"}, "people_linked", "", act{After: len(people)})
+		return c.did(Origin{Actor: Lifecycle, Why: "the catalogue links identities in another way"}, "people_linked", "", act{After: len(people)})
 	})
 	if err != nil {
 		return fmt.Errorf("keep the catalogue's people: %w", err)

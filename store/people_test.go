@@ -63,7 +63,7 @@ func TestALinkedAccountCountsForItsOwnerAndTheirPerson(t *testing.T) {
 	link(t, s, "github:maya", "saml:rob@acme.example")
 	require.Equal(t, 2, live(t, s, "github:maya"), "what the catalogue says of an account counts more than whose somebody says it is")
 	require.Zero(t, live(t, s, "saml:rob@acme.example"))
-	require.NoError(t, s.Unlink(t.Context(), "github:mw", "", store.Deed{Actor: "saml:will@acme.example"}))
+	require.NoError(t, s.Unlink(t.Context(), "github:mw", "", store.Origin{Actor: "saml:will@acme.example"}))
 	require.Equal(t, 1, live(t, s, mayasToken))
 }
 
@@ -73,7 +73,7 @@ func TestAVoteOfTheOneWhoAskedByALinkedIdentityIsRefused(t *testing.T) {
 	_, asked := awaits(t, s, 1)
 	id := asked.ID
 	require.NoError(t, s.KeepPeople(t.Context(), []store.Person{linkedMaya}))
-	_, err := s.Vote(t.Context(), id, true, store.Deed{Actor: mayasToken, Source: "api"})
+	_, err := s.Vote(t.Context(), id, true, store.Origin{Actor: mayasToken, Source: "api"})
 	require.ErrorIs(t, err, store.ErrOwnApproval, "github:maya asked, before the two were linked")
 }
 
@@ -82,10 +82,10 @@ func TestTwoVotesOfOnePersonAreOne(t *testing.T) {
 	s, _ := open(t)
 	_, asked := awaits(t, s, 2)
 	id := asked.ID
-	_, err := s.Vote(t.Context(), id, true, store.Deed{Actor: "saml:rob@acme.example", Source: "api"})
+	_, err := s.Vote(t.Context(), id, true, store.Origin{Actor: "saml:rob@acme.example", Source: "api"})
 	require.NoError(t, err)
 	require.NoError(t, s.KeepPeople(t.Context(), []store.Person{{ID: "person:rob", Name: "Rob Lee", Identities: []string{"github:rob", "saml:rob@acme.example"}}}))
-	_, err = s.Vote(t.Context(), id, true, store.Deed{Actor: "github:rob", Source: "pr_comment"})
+	_, err = s.Vote(t.Context(), id, true, store.Origin{Actor: "github:rob", Source: "pr_comment"})
 	require.ErrorIs(t, err, store.ErrConflict, "linked after the first vote")
 }
 

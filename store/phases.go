@@ -47,7 +47,7 @@ func withPhases(events []Event, phases []reported) []Event {
 			after = max(after, at+1)
 			continue
 		}
-		words := lifecycle.PhaseWords(p.Kind, p.Phase)
+		words := lifecycle.PhaseText(p.Kind, p.Phase)
 		if words == "" {
 			continue
 		}

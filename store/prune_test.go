@@ -62,7 +62,7 @@ func TestWordsOfALongReleasedClusterAreGivenUp(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
 	row := accept(t, s, fromPR(granted("shop"), 41))
-	_, err := s.Destroy(t.Context(), row.ID, store.Deed{Actor: "github:maya", Why: "enough"})
+	_, err := s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya", Why: "enough"})
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Released, step(t, s, row.ID).Next.Phase)
 	clock.pass(time.Hour)

@@ -29,7 +29,7 @@ func (s *Store) SeePullRequest(ctx context.Context, pr PullRequest, reopened boo
 			err = s.giveWay(ctx, pr)
 			continue
 		}
-		d := Deed{Actor: Lifecycle, Why: "its pull request " + strconv.Itoa(pr.Number) + " was seen under the new name"}
+		d := Origin{Actor: Lifecycle, Why: "its pull request " + strconv.Itoa(pr.Number) + " was seen under the new name"}
 		_, err = s.RenameRepository(ctx, o.Repo, pr.Repo, pr.RepoID, pr.Installation, d)
 	}
 	if err == nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// heartColumns are the columns that Decide reads and changes.
-const heartColumns = `
+// lifecycleColumns are the columns that Decide reads and changes.
+const lifecycleColumns = `
 	c.id, c.row_version, c.status, c.phase, c.why, c.desired, c.desired_why, c.teardown,
 	c.end_ttl, c.end_max, c.end_pr_closed, c.end_label_removed, c.end_run_finished, c.end_claim,
 	c.needs_approval, c.abandoned, c.max_tries, c.tries, c.destroy_failures, c.seen, c.retry_at, c.wake_at,
@@ -18,7 +18,7 @@ const heartColumns = `
 	c.pr_end_why, c.end_hold, c.approve_by, c.needs_turn, c.workers, c.workers_wanted, c.workers_base, c.workers_least, c.workers_most, c.scale_failures,
 	c.addons, c.addons_wanted, c.addons_done, c.addon_failures`
 
-type heartRecord struct {
+type lifecycleRecord struct {
 	ID              string
 	RowVersion      int64
 	Status          lifecycle.Status
@@ -69,7 +69,7 @@ type heartRecord struct {
 	AddonFailures   int
 }
 
-func (r heartRecord) cluster() lifecycle.Cluster {
+func (r lifecycleRecord) cluster() lifecycle.Cluster {
 	return lifecycle.Cluster{
 		ID: r.ID, Version: r.RowVersion, Status: r.Status, Phase: r.Phase, Why: r.Why,
 		Desired: r.Desired, DesiredWhy: r.DesiredWhy, Teardown: r.Teardown,
@@ -118,7 +118,7 @@ func heartArgs(c lifecycle.Cluster) pgx.NamedArgs {
 
 // rowColumns and rowSources select everything a Row holds.
 var (
-	rowColumns = heartColumns + `,
+	rowColumns = lifecycleColumns + `,
 	c.name, c.generation, c.platform, c.version, c.profile, c.region, c.base_domain, c.owner, c.team, c.cost_center,
 	c.environment, c.requested_by, c.source, c.ttl, c.hourly_cents, c.effective_tags, c.spec,
 	c.installation, c.repo, c.pr_number, c.pr_head, c.destroy_at, c.created_at, c.updated_at, c.hold_why, c.nodes,
@@ -139,7 +139,7 @@ const (
 )
 
 type rowRecord struct {
-	heartRecord
+	lifecycleRecord
 	meterRecord
 	Name, Platform, Version, Profile, Region, BaseDomain string
 	Generation                                           int

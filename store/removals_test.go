@@ -89,7 +89,7 @@ func TestOnlyClustersThatAreGoneAreEverDue(t *testing.T) {
 			case "step":
 				step(t, s, row.ID)
 			case "destroy":
-				_, err := s.Destroy(t.Context(), row.ID, store.Deed{Actor: "github:maya", Why: "done"})
+				_, err := s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya", Why: "done"})
 				require.True(t, err == nil || errors.Is(err, store.ErrConflict), err)
 			case "hour":
 				clock.pass(time.Hour)

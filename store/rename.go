@@ -20,7 +20,7 @@ import (
 // Nothing happens if no rows of that repository have the old name: a repeated or late event changes nothing, even if the name is
 // another repository's by then. A repository that has the new name in our rows must have been renamed too: its rows wait under a
 // placeholder name until we learn its new one.
-func (s *Store) RenameRepository(ctx context.Context, from, to string, id, installation int64, d Deed) (clusters int, err error) {
+func (s *Store) RenameRepository(ctx context.Context, from, to string, id, installation int64, d Origin) (clusters int, err error) {
 	if from == "" || to == "" {
 		return 0, fmt.Errorf("rename %q to %q: %w: a repository has a name before and after", from, to, ErrConflict)
 	}
@@ -64,7 +64,7 @@ func (s *Store) giveWay(ctx context.Context, pr PullRequest) error {
 		if err := c.wait(ctx, renaming(pr.Repo)); err != nil {
 			return err
 		}
-		return c.displace(ctx, carriage{to: pr.Repo, id: pr.RepoID}, Deed{Actor: Lifecycle})
+		return c.displace(ctx, carriage{to: pr.Repo, id: pr.RepoID}, Origin{Actor: Lifecycle})
 	})
 }
 
@@ -94,7 +94,7 @@ const withoutName = "repository/~"
 // Nameless reports whether a repository lost its name to another and its new name is not known, or it no longer exists.
 func Nameless(repo string) bool { return strings.HasPrefix(repo, withoutName) }
 
-func (c *change) rename(ctx context.Context, to carriage, d Deed) (clusters int, err error) {
+func (c *change) rename(ctx context.Context, to carriage, d Origin) (clusters int, err error) {
 	names := []string{to.from}
 	if to.id != 0 {
 		names = append(names, nameless(to.id))
@@ -127,7 +127,7 @@ func (c *change) rename(ctx context.Context, to carriage, d Deed) (clusters int,
 }
 
 // displace moves any other repository away from the name.
-func (c *change) displace(ctx context.Context, to carriage, d Deed) error {
+func (c *change) displace(ctx context.Context, to carriage, d Origin) error {
 	if to.id == 0 || to.from == to.to {
 		return nil
 	}
@@ -174,7 +174,7 @@ func (c *change) carries(ctx context.Context, w *carriage) (some bool, err error
 
 // carry writes the new name over the old. A cluster stays behind if its pull request and profile already have one under the new
 // name: its pull request is still found by the old name, because GitHub redirects.
-func (c *change) carry(ctx context.Context, w carriage, d Deed) (clusters int, err error) {
+func (c *change) carry(ctx context.Context, w carriage, d Origin) (clusters int, err error) {
 	if _, err := c.Exec(ctx, `SELECT set_config('ocpctl.renames', 'on', true)`); err != nil {
 		return 0, fmt.Errorf("say that it renames: %w", err)
 	}

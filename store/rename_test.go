@@ -27,7 +27,7 @@ func of(t testing.TB, s *store.Store, name, repo string, id int64, number int) s
 
 func renamed(t testing.TB, s *store.Store, from, to string, id int64) int {
 	t.Helper()
-	n, err := s.RenameRepository(context.Background(), from, to, id, 0, store.Deed{Actor: "github:maya", Source: "github", Why: "renamed on GitHub"})
+	n, err := s.RenameRepository(context.Background(), from, to, id, 0, store.Origin{Actor: "github:maya", Source: "github", Why: "renamed on GitHub"})
 	require.NoError(t, err)
 	return n
 }

@@ -50,7 +50,7 @@ func (s *Store) Report(ctx context.Context, attemptID, tokenID string, r ReportR
 		return Lease{}, fmt.Errorf("report %d of attempt %s: %w", r.Seq, attemptID, err)
 	}
 	if logged != "" {
-		s.hearsay.logs(logged)
+		s.logNotifier.logs(logged)
 	}
 	return lease, nil
 }
@@ -120,7 +120,7 @@ func (c *change) keepFacts(ctx context.Context, f fenced, r ReportRow, newest bo
 	if !news {
 		return nil
 	}
-	return c.poke(ctx, f.ID)
+	return c.requestReconcile(ctx, f.ID)
 }
 
 func (c *change) keepArtifacts(ctx context.Context, f fenced, artifacts []ArtifactRow) error {

@@ -44,7 +44,7 @@ func (s *Store) Result(ctx context.Context, attemptID, tokenID string, r ResultR
 			return err
 		}
 		lease = Lease{Closed: true}
-		return c.poke(ctx, f.ID)
+		return c.requestReconcile(ctx, f.ID)
 	})
 	if err != nil {
 		return Lease{}, fmt.Errorf("result of attempt %s: %w", attemptID, err)

@@ -9,10 +9,10 @@ import (
 
 // The queues. Each has its own workers, so that slow posts never hold up reconciles.
 const (
-	QueueInbox   = "inbox"
-	QueueHeart   = "heart"
-	QueueEffects = "effects"
-	QueueWords   = "words"
+	QueueInbox     = "inbox"
+	QueueReconcile = "heart"
+	QueueEffects   = "effects"
+	QueueMessages  = "words"
 )
 
 // InboxArgs asks to process one stored delivery.
@@ -55,8 +55,8 @@ type EffectArgs struct {
 	Effect string `json:"effect"`
 }
 
-// LineArgs asks to reconcile the clusters that wait for capacity. News gives a change during a run a run of its own.
-type LineArgs struct {
+// CapacityQueueArgs asks to reconcile the clusters that wait for capacity. News gives a change during a run a run of its own.
+type CapacityQueueArgs struct {
 	Account string `json:"account"`
 	Region  string `json:"region"`
 	News    string `json:"news"`
@@ -107,7 +107,7 @@ func (ReplyArgs) Kind() string { return "reply" }
 func (EffectArgs) Kind() string { return "effect" }
 
 // Kind implements river.JobArgs.
-func (LineArgs) Kind() string { return "line" }
+func (CapacityQueueArgs) Kind() string { return "line" }
 
 // Kind implements river.JobArgs.
 func (TurnsArgs) Kind() string { return "turns" }
@@ -137,7 +137,7 @@ func (RemoveArgs) InsertOpts() river.InsertOpts { return once(QueueEffects, 1) }
 func (InboxArgs) InsertOpts() river.InsertOpts { return once(QueueInbox, inboxTries) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
-func (ReconcileArgs) InsertOpts() river.InsertOpts { return once(QueueHeart, heartTries) }
+func (ReconcileArgs) InsertOpts() river.InsertOpts { return once(QueueReconcile, reconcileTries) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (LaunchArgs) InsertOpts() river.InsertOpts { return once(QueueEffects, effectTries) }
@@ -146,31 +146,31 @@ func (LaunchArgs) InsertOpts() river.InsertOpts { return once(QueueEffects, effe
 func (StopArgs) InsertOpts() river.InsertOpts { return once(QueueEffects, effectTries) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
-func (PublishArgs) InsertOpts() river.InsertOpts { return once(QueueWords, wordTries) }
+func (PublishArgs) InsertOpts() river.InsertOpts { return once(QueueMessages, messageTries) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
-func (ReplyArgs) InsertOpts() river.InsertOpts { return once(QueueWords, wordTries) }
+func (ReplyArgs) InsertOpts() river.InsertOpts { return once(QueueMessages, messageTries) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
-func (EffectArgs) InsertOpts() river.InsertOpts { return once(QueueWords, wordTries) }
+func (EffectArgs) InsertOpts() river.InsertOpts { return once(QueueMessages, messageTries) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
-func (LineArgs) InsertOpts() river.InsertOpts { return once(QueueHeart, heartTries) }
+func (CapacityQueueArgs) InsertOpts() river.InsertOpts { return once(QueueReconcile, reconcileTries) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
-func (TurnsArgs) InsertOpts() river.InsertOpts { return once(QueueHeart, heartTries) }
+func (TurnsArgs) InsertOpts() river.InsertOpts { return once(QueueReconcile, reconcileTries) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 //
 // A job whose end was never recorded must not hold up the next ones until River rescues it.
 func (WakeArgs) InsertOpts() river.InsertOpts {
-	opts := once(QueueHeart, 1)
+	opts := once(QueueReconcile, 1)
 	opts.UniqueOpts.ByPeriod = 10 * time.Second
 	return opts
 }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
-func (SweepArgs) InsertOpts() river.InsertOpts { return once(QueueHeart, 1) }
+func (SweepArgs) InsertOpts() river.InsertOpts { return once(QueueReconcile, 1) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (LookArgs) InsertOpts() river.InsertOpts { return once(QueueInbox, 1) }
@@ -179,14 +179,14 @@ func (LookArgs) InsertOpts() river.InsertOpts { return once(QueueInbox, 1) }
 func (MissedArgs) InsertOpts() river.InsertOpts { return once(QueueInbox, 1) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
-func (PruneArgs) InsertOpts() river.InsertOpts { return once(QueueHeart, 1) }
+func (PruneArgs) InsertOpts() river.InsertOpts { return once(QueueReconcile, 1) }
 
 // How often River tries before it gives a job up. WakeDue enqueues unfinished work again, so none of these is final.
 const (
-	inboxTries  = 10
-	heartTries  = 5
-	effectTries = 5
-	wordTries   = 10
+	inboxTries     = 10
+	reconcileTries = 5
+	effectTries    = 5
+	messageTries   = 10
 )
 
 // once makes a job unique by its arguments until it ends: completed is left out, so that it can be enqueued again.

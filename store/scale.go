@@ -13,7 +13,7 @@ import (
 // Scale sets how many workers a ready cluster should have, and returns the job that does it; empty: it has them already. Another
 // number while a job runs changes that job's target. ErrConflict: the cluster is not ready or is going away, cannot be scaled,
 // or the number is out of bounds. ErrStale: the row is not the version that the actor saw.
-func (s *Store) Scale(ctx context.Context, id string, replicas int, d Deed) (jobID string, err error) {
+func (s *Store) Scale(ctx context.Context, id string, replicas int, d Origin) (jobID string, err error) {
 	_, err = s.changeSeen(ctx, id, d, func(c *change, cur held, _ *Outcome) error {
 		if err := scalable(cur.Cluster, replicas); err != nil {
 			return err
@@ -41,7 +41,7 @@ func scalable(c lifecycle.Cluster, replicas int) error {
 	return nil
 }
 
-func (c *change) scale(ctx context.Context, cur held, replicas int, d Deed) (jobID string, err error) {
+func (c *change) scale(ctx context.Context, cur held, replicas int, d Origin) (jobID string, err error) {
 	if jobID, err = c.unfinished(ctx, cur.ID, lifecycle.JobScale); err != nil {
 		return "", err
 	}

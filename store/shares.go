@@ -33,7 +33,7 @@ const sharedWith = `(s.kind = 'principal' AND s.grantee = @principal OR s.kind =
 
 // Share gives access to a cluster; a second call changes the access. ErrConflict: the cluster is going away, or the share is
 // invalid. ErrStale: the row is not the version that the actor saw.
-func (s *Store) Share(ctx context.Context, id string, share Share, d Deed) error {
+func (s *Store) Share(ctx context.Context, id string, share Share, d Origin) error {
 	_, err := s.changeSeen(ctx, id, d, func(c *change, cur held, _ *Outcome) error {
 		if cur.Desired == lifecycle.Absent {
 			return fmt.Errorf("%w: the cluster is going: %s", ErrConflict, cur.DesiredWhy)
@@ -59,7 +59,7 @@ func (s *Store) Share(ctx context.Context, id string, share Share, d Deed) error
 
 // Unshare takes a team's or a principal's access away, whatever the cluster's state. ErrNotFound: there is no such share or
 // cluster.
-func (s *Store) Unshare(ctx context.Context, id, kind, grantee string, d Deed) error {
+func (s *Store) Unshare(ctx context.Context, id, kind, grantee string, d Origin) error {
 	_, err := s.changeSeen(ctx, id, d, func(c *change, _ held, _ *Outcome) error {
 		before, err := c.share(ctx, id, kind, grantee)
 		switch {

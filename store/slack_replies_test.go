@@ -59,7 +59,7 @@ func TestAnAnswerThatWasGivenUpIsNotAskedForAgain(t *testing.T) {
 func TestALinkInAnAnswerIsForgottenOnceItIsPosted(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
-	handle, _, err := s.NewLink(t.Context(), store.Link{Kind: store.LinkOfAccount, Account: "github:maya", Number: "7"}, time.Hour, store.Deed{Actor: "github:maya", Source: "pr_comment"})
+	handle, _, err := s.NewLink(t.Context(), store.Link{Kind: store.LinkOfAccount, Account: "github:maya", Number: "7"}, time.Hour, store.Origin{Actor: "github:maya", Source: "pr_comment"})
 	require.NoError(t, err)
 	body := "@maya, open https://ocpctl.test/links/" + handle + " and sign in."
 	require.NoError(t, s.SaveReply(t.Context(), store.Reply{Cause: "comment:1", Installation: 5001, Repo: "acme/shop", Number: 41, Body: body}))

@@ -200,7 +200,7 @@ func (s *storm) running(ctx context.Context, r *rand.Rand, at *store.Store, id s
 // acting is somebody's act on some cluster.
 func (s *storm) acting(ctx context.Context, r *rand.Rand) error {
 	at, id := s.any(r)
-	d := store.Deed{Actor: fmt.Sprintf("saml:admin%d", r.IntN(3)), Source: "api", Why: "storm"}
+	d := store.Origin{Actor: fmt.Sprintf("saml:admin%d", r.IntN(3)), Source: "api", Why: "storm"}
 	var err error
 	switch r.IntN(14) {
 	case 0:
@@ -302,7 +302,7 @@ func TestAStormOfEverythingLeavesEverythingWhole(t *testing.T) {
 func (s *storm) calm(ctx context.Context) {
 	s.Helper()
 	r := rand.New(rand.NewPCG(9, 9)) //nolint:gosec // as above
-	d := store.Deed{Actor: "saml:admin", Why: "the storm is over"}
+	d := store.Origin{Actor: "saml:admin", Why: "the storm is over"}
 	at := s.replicas[0]
 	for range 200 {
 		_, err := at.Turns(ctx)
@@ -349,6 +349,6 @@ func (s *storm) whole(ctx context.Context) {
 	require.Equal(s, []int{0, 0, 0}, []int{used.Everywhere.Live, used.Everywhere.Creating, used.Everywhere.Waiting})
 	proof, err := at.VerifyAudit(ctx)
 	require.NoError(s, err)
-	require.True(s, proof.Whole(), proof.Words())
+	require.True(s, proof.Whole(), proof.Text())
 	s.Logf("%d clusters, %d lines in the trail, %d turns", len(s.ids), proof.Lines, count(s, at, `SELECT count(*) FROM audit_events WHERE action = 'turn'`))
 }

@@ -12,7 +12,7 @@ import (
 // Abandon records that an admin gave up waiting for a blocked teardown. The teardown goes on, and name, quota, cost and finding
 // stay until nothing is left. A second call changes nothing. ErrConflict: the teardown is not blocked, or the cluster is still
 // wanted.
-func (s *Store) Abandon(ctx context.Context, id string, d Deed) error {
+func (s *Store) Abandon(ctx context.Context, id string, d Origin) error {
 	_, err := s.changeSeen(ctx, id, d, func(c *change, cur held, _ *Outcome) error {
 		switch {
 		case cur.Abandoned && cur.Phase != lifecycle.Released:
@@ -35,7 +35,7 @@ func (s *Store) Abandon(ctx context.Context, id string, d Deed) error {
 
 // RetryTeardown moves the next teardown to now; one that runs or is due serves the request. ErrConflict: nothing of the cluster
 // waits to be torn down.
-func (s *Store) RetryTeardown(ctx context.Context, id string, d Deed) error {
+func (s *Store) RetryTeardown(ctx context.Context, id string, d Origin) error {
 	_, err := s.changeSeen(ctx, id, d, func(c *change, cur held, _ *Outcome) error { return c.retryTeardown(ctx, cur, d) })
 	if err != nil {
 		return fmt.Errorf("retry the teardown of %s: %w", id, err)
@@ -43,7 +43,7 @@ func (s *Store) RetryTeardown(ctx context.Context, id string, d Deed) error {
 	return nil
 }
 
-func (c *change) retryTeardown(ctx context.Context, cur held, d Deed) error {
+func (c *change) retryTeardown(ctx context.Context, cur held, d Origin) error {
 	if !tearsDown(cur.Cluster) {
 		return fmt.Errorf("%w: nothing of it waits to be torn down", ErrConflict)
 	}

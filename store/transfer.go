@@ -20,7 +20,7 @@ type holder struct {
 // refuses the transfer and comes back wrapped, and the limits it returns apply to a cluster that still waits for its turn. nil:
 // not judged, and the limits stay. ErrConflict: the cluster is going away. ErrStale: the row is not the version that the actor
 // saw.
-func (s *Store) Transfer(ctx context.Context, id, team, owner string, d Deed, judge func(Usage) ([]lifecycle.Limit, error)) error {
+func (s *Store) Transfer(ctx context.Context, id, team, owner string, d Origin, judge func(Usage) ([]lifecycle.Limit, error)) error {
 	err := s.write(ctx, func(c *change) error {
 		if judge != nil { // the team's lock before the row's, in the same order as requests
 			if err := c.wait(ctx, Scope{Team: team}.locks()); err != nil {
@@ -81,7 +81,7 @@ func (c *change) receive(ctx context.Context, id, team string, judge func(Usage)
 	return nil
 }
 
-func (c *change) transfer(ctx context.Context, id string, before, after holder, d Deed) error {
+func (c *change) transfer(ctx context.Context, id string, before, after holder, d Origin) error {
 	if err := c.setDesired(ctx, id, "team = @team, owner = @owner", pgx.NamedArgs{"team": after.Team, "owner": after.Owner}); err != nil {
 		return err
 	}

@@ -196,7 +196,7 @@ func (c *change) keepPlaces(ctx context.Context, line []waiter, places map[strin
 		return fmt.Errorf("write the places: %w", err)
 	}
 	for _, id := range moved {
-		if err := c.poke(ctx, id); err != nil {
+		if err := c.requestReconcile(ctx, id); err != nil {
 			return err
 		}
 	}

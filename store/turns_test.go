@@ -39,7 +39,7 @@ func queues(t testing.TB, s *store.Store, clock *clock, name string, most int) s
 // goes destroys a cluster that was never begun, which releases it.
 func goes(t testing.TB, s *store.Store, id string) {
 	t.Helper()
-	_, err := s.Destroy(t.Context(), id, store.Deed{Actor: "github:maya", Why: "done"})
+	_, err := s.Destroy(t.Context(), id, store.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Released, step(t, s, id).Next.Phase)
 }
@@ -137,7 +137,7 @@ func TestATurnOfWhatIsBeingCreatedComesWhenOneIsReady(t *testing.T) {
 	row, attempt := claimed(t, s, "first")
 	limit := lifecycle.Limit{Quota: "everybody", Scope: lifecycle.ScopeEverywhere, What: lifecycle.CountCreating, Most: 1}
 	a := granted("second")
-	a.Turn = &store.TurnAsk{Limits: []lifecycle.Limit{limit}, Words: limit.Words()}
+	a.Turn = &store.TurnAsk{Limits: []lifecycle.Limit{limit}, Words: limit.Text()}
 	waiting := accept(t, s, a)
 	require.Empty(t, served(t, s))
 	require.Equal(t, row.DestroyAt, turnETA(t, s, waiting.ID), "nothing is known of how long it takes, and by then it is gone")
@@ -207,7 +207,7 @@ func TestWhatNobodyApprovedYetTakesNoPlaceFromThoseBeforeIt(t *testing.T) {
 	require.Equal(t, []string{second.ID}, served(t, s), "it waited before")
 	goes(t, s, second.ID)
 	require.Empty(t, served(t, s), "the place is kept, though nobody approved it yet")
-	_, err := s.Vote(t.Context(), pending(t, s, third.ID).ID, true, deedBy("saml:admin", ""))
+	_, err := s.Vote(t.Context(), pending(t, s, third.ID).ID, true, originBy("saml:admin", ""))
 	require.NoError(t, err)
 	require.Equal(t, []string{third.ID}, served(t, s))
 	goes(t, s, third.ID)

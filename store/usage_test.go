@@ -48,7 +48,7 @@ func TestAClusterCountsUntilNothingOfItIsLeft(t *testing.T) {
 	require.Equal(t, []int{1, 1, 0}, numbers(), "creating")
 	ready(t, s, row, open, "demo-abcde")
 	require.Equal(t, []int{1, 0, 0}, numbers(), "ready")
-	_, err = s.Destroy(t.Context(), row.ID, store.Deed{Actor: "github:maya"})
+	_, err = s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya"})
 	require.NoError(t, err)
 	require.Equal(t, []int{1, 0, 0}, numbers(), "no longer wanted")
 	step(t, s, row.ID)
@@ -82,7 +82,7 @@ func TestWhoWaitsOrAwaitsApprovalIsCountedApart(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []any{1, store.Counts{}, store.Counts{}, store.Counts{}}, []any{few.Team.Live, few.Person, few.Repository, few.Everywhere}, "what nobody asks for")
 
-	_, err = s.Destroy(t.Context(), waiting.ID, store.Deed{Actor: "github:maya"})
+	_, err = s.Destroy(t.Context(), waiting.ID, store.Origin{Actor: "github:maya"})
 	require.NoError(t, err)
 	u = used(t, s)
 	require.Equal(t, []int{2, 1, 0}, []int{u.Team.Live, u.Team.Creating, u.Team.Waiting}, "it never began, and waits no more")
@@ -121,7 +121,7 @@ func TestTheMeterRunsFromTheInstallToTheReleaseAndEachMonthBeginsAtZero(t *testi
 	clock.pass(december.Sub(clock.now()) + 5*time.Hour)
 	left := int64(row.DestroyAt.Sub(clock.now()) / time.Hour)
 	require.Equal(t, []int64{5 * 70, left * 70, (5 + left) * 6}, money(), "a new month")
-	_, err = s.Destroy(t.Context(), row.ID, store.Deed{Actor: "github:maya"})
+	_, err = s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya"})
 	require.NoError(t, err)
 	require.Equal(t, []int64{5 * 70, 0, 5 * 6}, money(), "it is not to cost anything much longer")
 	step(t, s, row.ID)
@@ -269,7 +269,7 @@ func TestAmountsOfScaledClustersSurviveTheStepToExactOnes(t *testing.T) {
 // unmade takes a cluster down whose attempt made nothing.
 func unmade(t *testing.T, s *store.Store, clock *clock, id string) {
 	t.Helper()
-	_, err := s.Destroy(t.Context(), id, store.Deed{Actor: "github:maya"})
+	_, err := s.Destroy(t.Context(), id, store.Origin{Actor: "github:maya"})
 	require.NoError(t, err)
 	for range 4 { // the create's attempt is given up, and a teardown begins
 		if step(t, s, id).Open == lifecycle.Destroy {

@@ -15,7 +15,7 @@ import (
 // votes once, with whichever id, that it is not the requester's unless policy allows that, that the approval is pending, and
 // that the pull request did not move on. ErrConflict: it is no longer pending, or the person voted. ErrOwnApproval: it is the
 // voter's own request. ErrStale: the pull request has another head.
-func (s *Store) Vote(ctx context.Context, id string, approves bool, d Deed) (now Approval, err error) {
+func (s *Store) Vote(ctx context.Context, id string, approves bool, d Origin) (now Approval, err error) {
 	err = s.write(ctx, func(c *change) error {
 		b, err := c.lockBallot(ctx, id)
 		if err != nil {
@@ -125,7 +125,7 @@ func (c *change) voted(ctx context.Context, approval, voter string) (bool, error
 	return false, nil
 }
 
-func (c *change) decideBallot(ctx context.Context, b ballot, approves bool, d Deed) error {
+func (c *change) decideBallot(ctx context.Context, b ballot, approves bool, d Origin) error {
 	votes := b.Votes
 	if approves {
 		votes++
@@ -152,7 +152,7 @@ func (c *change) decideBallot(ctx context.Context, b ballot, approves bool, d De
 }
 
 // closeBallot ends the approval.
-func (c *change) closeBallot(ctx context.Context, b ballot, state ApprovalState, d Deed) error {
+func (c *change) closeBallot(ctx context.Context, b ballot, state ApprovalState, d Origin) error {
 	_, err := c.Exec(ctx, `UPDATE approvals SET state = $2, decided_at = $3, decided_why = $4 WHERE id = $1`, b.ID, state, c.now, d.why())
 	if err != nil {
 		return fmt.Errorf("close the approval: %w", err)
@@ -186,7 +186,7 @@ func (s *Store) RebindApproval(ctx context.Context, cluster, head string, at tim
 		if err := c.setDesired(ctx, cluster, "needs_approval = true", pgx.NamedArgs{}); err != nil { // subscribers then show the new approval
 			return err
 		}
-		return c.did(Deed{Actor: Lifecycle, Why: args["why"].(string)}, "approval_void", cluster,
+		return c.did(Origin{Actor: Lifecycle, Why: args["why"].(string)}, "approval_void", cluster,
 			act{Approval: moves[0].Old, Before: moves[0].Old, After: moves[0].New})
 	})
 	if err != nil {

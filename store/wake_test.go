@@ -64,7 +64,7 @@ func TestAReleasedClusterIsStillShownButNeverWoken(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
 	row := accept(t, s, fromPR(granted("shop"), 41))
-	_, err := s.Destroy(t.Context(), row.ID, store.Deed{Actor: "github:maya", Why: "done"})
+	_, err := s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Destroyed, step(t, s, row.ID).Next.Status)
 	lose(t, s)
@@ -142,7 +142,7 @@ func TestAListIsPagedAndFiltered(t *testing.T) {
 		}
 		ids = append(ids, accept(t, s, a).ID)
 	}
-	_, err := s.Destroy(t.Context(), ids[0], store.Deed{Actor: "github:maya", Why: "done"})
+	_, err := s.Destroy(t.Context(), ids[0], store.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
 	step(t, s, ids[0])
 

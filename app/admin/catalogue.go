@@ -170,7 +170,7 @@ func (d *Service) catalogueState() CatalogueState {
 
 // ReloadCatalogue reads the catalogue's files now instead of at the next check. Invalid files change nothing, and the state says
 // why.
-func (d *Service) ReloadCatalogue(ctx context.Context, p policy.Principal, deed app.Deed) (CatalogueState, error) {
+func (d *Service) ReloadCatalogue(ctx context.Context, p policy.Principal, origin app.Origin) (CatalogueState, error) {
 	if err := app.MayForEverybody(p, policy.ActCatalogue, "reload the catalogue"); err != nil {
 		return CatalogueState{}, err
 	}
@@ -180,7 +180,7 @@ func (d *Service) ReloadCatalogue(ctx context.Context, p policy.Principal, deed 
 	}
 	now := d.catalogueState()
 	meta := map[string]string{"why": "the catalogue was reloaded", "before": before, "after": now.Hash}
-	if err := d.store.Audit(ctx, d.core.Origin(deed, p), "catalogue.reloaded", "", meta); err != nil {
+	if err := d.store.Audit(ctx, d.core.StoreOrigin(origin, p), "catalogue.reloaded", "", meta); err != nil {
 		return CatalogueState{}, fmt.Errorf("record the reload: %w", err)
 	}
 	return now, nil

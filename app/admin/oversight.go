@@ -71,7 +71,7 @@ func (d *Service) Deliveries(ctx context.Context, p policy.Principal, f store.De
 }
 
 // Delivery returns one delivery with its body; the read is recorded in the audit trail.
-func (d *Service) Delivery(ctx context.Context, p policy.Principal, id string, deed app.Deed) (store.DeliveryInfo, []byte, error) {
+func (d *Service) Delivery(ctx context.Context, p policy.Principal, id string, origin app.Origin) (store.DeliveryInfo, []byte, error) {
 	if err := app.MayForEverybody(p, policy.ActDeliveries, "see deliveries"); err != nil {
 		return store.DeliveryInfo{}, nil, err
 	}
@@ -86,7 +86,7 @@ func (d *Service) Delivery(ctx context.Context, p policy.Principal, id string, d
 	if err != nil {
 		return store.DeliveryInfo{}, nil, fmt.Errorf("read delivery: %w", err)
 	}
-	if err := d.store.Audit(ctx, d.core.Origin(deed, p), "delivery.read", "", map[string]string{"why": "the body was read", "delivery": info.Source + " " + info.ID}); err != nil {
+	if err := d.store.Audit(ctx, d.core.StoreOrigin(origin, p), "delivery.read", "", map[string]string{"why": "the body was read", "delivery": info.Source + " " + info.ID}); err != nil {
 		return store.DeliveryInfo{}, nil, fmt.Errorf("record the read: %w", err)
 	}
 	return info, body, nil
@@ -97,11 +97,11 @@ func noDelivery(id string) error {
 }
 
 // Replay processes a delivery again at once, whatever its state: only for platform admins, with a reason.
-func (d *Service) Replay(ctx context.Context, p policy.Principal, id string, deed app.Deed) (store.DeliveryInfo, error) {
+func (d *Service) Replay(ctx context.Context, p policy.Principal, id string, origin app.Origin) (store.DeliveryInfo, error) {
 	if err := app.MayForEverybody(p, policy.ActReplay, "replay a delivery"); err != nil {
 		return store.DeliveryInfo{}, err
 	}
-	deed, err := app.CheckReason(deed, true)
+	origin, err := app.CheckReason(origin, true)
 	if err != nil {
 		return store.DeliveryInfo{}, err
 	}
@@ -109,7 +109,7 @@ func (d *Service) Replay(ctx context.Context, p policy.Principal, id string, dee
 	if err != nil {
 		return store.DeliveryInfo{}, noDelivery(id)
 	}
-	info, err := d.store.Replay(ctx, row, d.core.Origin(deed, p))
+	info, err := d.store.Replay(ctx, row, d.core.StoreOrigin(origin, p))
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return store.DeliveryInfo{}, noDelivery(id)

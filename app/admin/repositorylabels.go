@@ -13,11 +13,11 @@ import (
 
 // EnsureLabels asks to create all our labels in a repository, with their colours and descriptions: only for platform admins. It
 // returns the change's id, for Labels; a worker makes the change.
-func (d *Service) EnsureLabels(ctx context.Context, p policy.Principal, repo string, deed app.Deed) (effect string, err error) {
+func (d *Service) EnsureLabels(ctx context.Context, p policy.Principal, repo string, origin app.Origin) (effect string, err error) {
 	if err := app.MayForEverybody(p, policy.ActCatalogue, "create labels in a repository"); err != nil {
 		return "", err
 	}
-	if deed, err = app.CheckReason(deed, false); err != nil {
+	if origin, err = app.CheckReason(origin, false); err != nil {
 		return "", err
 	}
 	if owner, name, _ := strings.Cut(repo, "/"); !app.IsRepositoryName(owner) || !app.IsRepositoryName(name) {
@@ -33,8 +33,8 @@ func (d *Service) EnsureLabels(ctx context.Context, p policy.Principal, repo str
 		return "", err
 	}
 	state, err := d.store.AskEffect(ctx, store.Effect{
-		Cause: "labels:" + deed.IdempotencyKey(p), Kind: store.EffectEnsureLabels, Installation: installation, Repo: repo,
-	}, d.core.Origin(deed, p), "labels_asked")
+		Cause: "labels:" + origin.IdempotencyKey(p), Kind: store.EffectEnsureLabels, Installation: installation, Repo: repo,
+	}, d.core.StoreOrigin(origin, p), "labels_asked")
 	if err != nil {
 		return "", fmt.Errorf("request labels: %w", err)
 	}

@@ -27,7 +27,7 @@ func TestLabelsAreMadeForAPlatformAdmin(t *testing.T) {
 		"not installed":        {admin, "acme/else", app.NotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
-			id, err := h.Service.EnsureLabels(t.Context(), c.who, c.repo, app.Deed{Source: policy.SourceAPI})
+			id, err := h.Service.EnsureLabels(t.Context(), c.who, c.repo, app.Origin{Source: policy.SourceAPI})
 			require.Equal(t, c.kind, app.KindOf(err))
 			require.Equal(t, c.kind == "", id != "")
 		})
@@ -37,6 +37,6 @@ func TestLabelsAreMadeForAPlatformAdmin(t *testing.T) {
 	terms, err := catalogue.Embedded()
 	require.NoError(t, err)
 	offline := servicetest.Wire(app.Config{Store: h.Store, Catalogue: func() catalogue.Catalogue { return terms }, Repositories: []app.Repository{{Match: "acme/*", Ownership: policy.Ownership{Team: "platform"}}}})
-	_, err = offline.EnsureLabels(t.Context(), admin, servicetest.Repo, app.Deed{Source: policy.SourceAPI})
+	_, err = offline.EnsureLabels(t.Context(), admin, servicetest.Repo, app.Origin{Source: policy.SourceAPI})
 	require.NoError(t, err, "the half without GitHub leaves it to the other")
 }

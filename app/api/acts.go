@@ -11,10 +11,10 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// deed returns the origin and reason of a request, with the version from its If-Match.
-func deed(ifMatch, why string) (app.Deed, error) {
+// originOf returns the origin and reason of a request, with the version from its If-Match.
+func originOf(ifMatch, why string) (app.Origin, error) {
 	version, err := match(ifMatch)
-	return app.Deed{Source: policy.SourceAPI, Why: why, Version: version}, err
+	return app.Origin{Source: policy.SourceAPI, Why: why, Version: version}, err
 }
 
 // DestroyCluster implements POST /api/v1/clusters/{id}/destroy.
@@ -23,7 +23,7 @@ func (s *server) DestroyCluster(w http.ResponseWriter, r *http.Request, id ID, p
 	if !s.read(w, r, &said, true, maxBody) {
 		return
 	}
-	d, err := deed(params.IfMatch, said.Reason)
+	d, err := originOf(params.IfMatch, said.Reason)
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -50,7 +50,7 @@ func (s *server) ExtendCluster(w http.ResponseWriter, r *http.Request, id ID, pa
 	if !s.read(w, r, &said, false, maxBody) {
 		return
 	}
-	s.change(w, r, params.IfMatch, "", func(ctx context.Context, d app.Deed) (app.Change, error) {
+	s.change(w, r, params.IfMatch, "", func(ctx context.Context, d app.Origin) (app.Change, error) {
 		return s.App.Extend(ctx, principal(r), id, app.Span{Hours: said.Hours, Until: said.Until}, d)
 	})
 }
@@ -61,14 +61,14 @@ func (s *server) HoldCluster(w http.ResponseWriter, r *http.Request, id ID, para
 	if !s.read(w, r, &said, false, maxBody) {
 		return
 	}
-	s.change(w, r, params.IfMatch, said.Reason, func(ctx context.Context, d app.Deed) (app.Change, error) {
+	s.change(w, r, params.IfMatch, said.Reason, func(ctx context.Context, d app.Origin) (app.Change, error) {
 		return s.App.Hold(ctx, principal(r), id, app.Span{Hours: said.Hours, Until: said.Until}, d)
 	})
 }
 
 // ReleaseHold implements DELETE /api/v1/clusters/{id}/hold.
 func (s *server) ReleaseHold(w http.ResponseWriter, r *http.Request, id ID, params ReleaseHoldParams) {
-	s.change(w, r, params.IfMatch, "", func(ctx context.Context, d app.Deed) (app.Change, error) {
+	s.change(w, r, params.IfMatch, "", func(ctx context.Context, d app.Origin) (app.Change, error) {
 		return s.App.ReleaseHold(ctx, principal(r), id, d)
 	})
 }
@@ -79,14 +79,14 @@ func (s *server) TransferCluster(w http.ResponseWriter, r *http.Request, id ID, 
 	if !s.read(w, r, &said, false, maxBody) {
 		return
 	}
-	s.change(w, r, params.IfMatch, said.Reason, func(ctx context.Context, d app.Deed) (app.Change, error) {
+	s.change(w, r, params.IfMatch, said.Reason, func(ctx context.Context, d app.Origin) (app.Change, error) {
 		return s.App.Transfer(ctx, principal(r), id, said.Team, said.Owner, d)
 	})
 }
 
 // change changes a cluster and answers with the result.
-func (s *server) change(w http.ResponseWriter, r *http.Request, ifMatch, why string, do func(context.Context, app.Deed) (app.Change, error)) {
-	d, err := deed(ifMatch, why)
+func (s *server) change(w http.ResponseWriter, r *http.Request, ifMatch, why string, do func(context.Context, app.Origin) (app.Change, error)) {
+	d, err := originOf(ifMatch, why)
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -97,7 +97,7 @@ func (s *server) change(w http.ResponseWriter, r *http.Request, ifMatch, why str
 		return
 	}
 	tag(w, changed.Row)
-	ok(w, Change{Cluster: cluster(changed.Row, s.App.NameOf), Words: changed.Words, Capped: changed.Capped})
+	ok(w, Change{Cluster: cluster(changed.Row, s.App.NameOf), Words: changed.Message, Capped: changed.Capped})
 }
 
 // ScaleWorkers implements POST /api/v1/clusters/{id}/scale-workers.
@@ -106,7 +106,7 @@ func (s *server) ScaleWorkers(w http.ResponseWriter, r *http.Request, id ID, par
 	if !s.read(w, r, &said, false, maxBody) {
 		return
 	}
-	d, err := deed(params.IfMatch, "")
+	d, err := originOf(params.IfMatch, "")
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -128,7 +128,7 @@ func (s *server) ScaleWorkers(w http.ResponseWriter, r *http.Request, id ID, par
 
 // RefreshCluster implements POST /api/v1/clusters/{id}/refresh.
 func (s *server) RefreshCluster(w http.ResponseWriter, r *http.Request, id ID, params RefreshClusterParams) {
-	d, err := deed(params.IfMatch, "")
+	d, err := originOf(params.IfMatch, "")
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -153,12 +153,12 @@ func (s *server) RetryTeardown(w http.ResponseWriter, r *http.Request, id ID) {
 
 // reasoned reads a reason, calls the service, and answers with the cluster's new state.
 func (s *server) reasoned(w http.ResponseWriter, r *http.Request, id ID,
-	ask func(ctx context.Context, p policy.Principal, ref string, d app.Deed) (store.Row, error)) {
+	ask func(ctx context.Context, p policy.Principal, ref string, d app.Origin) (store.Row, error)) {
 	var said Reason
 	if !s.read(w, r, &said, false, maxBody) {
 		return
 	}
-	row, err := ask(r.Context(), principal(r), id, app.Deed{Source: policy.SourceAPI, Why: said.Reason})
+	row, err := ask(r.Context(), principal(r), id, app.Origin{Source: policy.SourceAPI, Why: said.Reason})
 	if err != nil {
 		s.fail(w, r, err)
 		return

@@ -46,7 +46,7 @@ func (s *server) Approve(w http.ResponseWriter, r *http.Request, id ID) {
 	if !s.read(w, r, &said, true, maxBody) {
 		return
 	}
-	a, err := s.App.Vote(r.Context(), principal(r), id, true, app.Deed{Source: policy.SourceAPI, Why: said.Reason})
+	a, err := s.App.Vote(r.Context(), principal(r), id, true, app.Origin{Source: policy.SourceAPI, Why: said.Reason})
 	s.approval(w, r, http.StatusOK, a, err)
 }
 
@@ -56,7 +56,7 @@ func (s *server) Refuse(w http.ResponseWriter, r *http.Request, id ID) {
 	if !s.read(w, r, &said, false, maxBody) {
 		return
 	}
-	a, err := s.App.Vote(r.Context(), principal(r), id, false, app.Deed{Source: policy.SourceAPI, Why: said.Reason})
+	a, err := s.App.Vote(r.Context(), principal(r), id, false, app.Origin{Source: policy.SourceAPI, Why: said.Reason})
 	s.approval(w, r, http.StatusOK, a, err)
 }
 

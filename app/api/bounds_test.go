@@ -119,11 +119,11 @@ func TestTheControlPlanesKeysAreHandedToAdminsOfEveryTeamAlone(t *testing.T) {
 	path := "/api/v1/clusters/" + made.ClusterID
 	h.does(http.MethodPost, path+"/shares", h.as(oidc.Requester), ShareRequest{Kind: "principal", With: h.id(will), Access: "use"}, http.StatusOK, nil)
 	for _, who := range []oidc.Claims{oidc.Requester, headOfPlatform, will} {
-		for _, deed := range []string{"/kubeconfig-links", "/kubeadmin-links", "/break-glass"} {
-			if who.Subject == will.Subject && deed != "/kubeconfig-links" {
+		for _, origin := range []string{"/kubeconfig-links", "/kubeadmin-links", "/break-glass"} {
+			if who.Subject == will.Subject && origin != "/kubeconfig-links" {
 				continue
 			}
-			p := h.refused(http.MethodPost, path+deed, h.as(who), Reason{Reason: "x"}, http.StatusForbidden)
+			p := h.refused(http.MethodPost, path+origin, h.as(who), Reason{Reason: "x"}, http.StatusForbidden)
 			require.Contains(t, p.Detail, "the control plane's own cloud keys")
 		}
 		h.refused(http.MethodGet, path+"/kubeconfig", h.as(who), nil, http.StatusForbidden)

@@ -119,7 +119,7 @@ func (s *server) GetCatalogue(w http.ResponseWriter, r *http.Request) {
 
 // ReloadCatalogue implements POST /api/v1/catalogue/reload.
 func (s *server) ReloadCatalogue(w http.ResponseWriter, r *http.Request) {
-	state, err := s.Admin.ReloadCatalogue(r.Context(), principal(r), app.Deed{Source: policy.SourceAPI})
+	state, err := s.Admin.ReloadCatalogue(r.Context(), principal(r), app.Origin{Source: policy.SourceAPI})
 	s.catalogue(w, r, state, err)
 }
 

@@ -86,7 +86,7 @@ func (s *server) GetCluster(w http.ResponseWriter, r *http.Request, id ID) {
 
 // GetOutputs implements GET /api/v1/clusters/{id}/outputs.
 func (s *server) GetOutputs(w http.ResponseWriter, r *http.Request, id ID) {
-	row, err := s.App.Outputs(r.Context(), principal(r), id, app.Deed{Source: policy.SourceAPI})
+	row, err := s.App.Outputs(r.Context(), principal(r), id, app.Origin{Source: policy.SourceAPI})
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -96,7 +96,7 @@ func (s *server) GetOutputs(w http.ResponseWriter, r *http.Request, id ID) {
 
 // GetKubeconfig implements GET /api/v1/clusters/{id}/kubeconfig.
 func (s *server) GetKubeconfig(w http.ResponseWriter, r *http.Request, id ID) {
-	raw, err := s.Credentials.Kubeconfig(r.Context(), principal(r), id, app.Deed{Source: policy.SourceAPI})
+	raw, err := s.Credentials.Kubeconfig(r.Context(), principal(r), id, app.Origin{Source: policy.SourceAPI})
 	if err != nil {
 		s.fail(w, r, err)
 		return

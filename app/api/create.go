@@ -45,17 +45,17 @@ func (s *server) CreateCluster(w http.ResponseWriter, r *http.Request, params Cr
 }
 
 // asked reads a create request. A body that is not a JSON object was answered already.
-func (s *server) asked(w http.ResponseWriter, r *http.Request) (app.Asked, []byte, bool) {
+func (s *server) asked(w http.ResponseWriter, r *http.Request) (app.CreateInput, []byte, bool) {
 	raw, read := s.content(w, r, maxBody)
 	if !read {
-		return app.Asked{}, nil, false
+		return app.CreateInput{}, nil, false
 	}
 	if !json.Valid(raw) {
 		problem(w, http.StatusBadRequest, "The body is not a JSON object. GET /api/docs#createCluster shows an example.")
-		return app.Asked{}, nil, false
+		return app.CreateInput{}, nil, false
 	}
 	request, wrong := app.ReadCreateRequest(bytes.NewReader(raw))
-	return app.Asked{Request: request, Wrong: wrong, Source: policy.SourceAPI}, raw, true
+	return app.CreateInput{Request: request, Wrong: wrong, Source: policy.SourceAPI}, raw, true
 }
 
 // keyed answers a request with an invalid Idempotency-Key.
@@ -88,7 +88,7 @@ func (s *server) created(made app.Created) (store.Answer, error) {
 	row := made.Row
 	body, err := encoded(Accepted{
 		ClusterID: row.ID, JobID: row.JobID, Status: Status(row.Status), Name: row.Name, URL: s.page(row), DestroyAt: row.DestroyAt.UTC(),
-		Place: made.Place, ApprovalID: made.Approval, Words: inWords(made.Verdict),
+		Place: made.Place, ApprovalID: made.Approval, Words: verdictText(made.Verdict),
 	})
 	return store.Answer{Status: http.StatusAccepted, Body: body, Headers: map[string]string{
 		"Content-Type": "application/json", "Location": "/api/v1/clusters/" + row.ID, "ETag": etag(row.Version),
@@ -104,14 +104,14 @@ func (s *server) refused(made app.Created) (store.Answer, error) {
 	return store.Answer{Status: http.StatusUnprocessableEntity, Body: body, Headers: map[string]string{"Content-Type": problemType}}, err
 }
 
-// inWords returns the text of a verdict with its warnings.
-func inWords(v policy.Verdict) string {
-	words := v.Words()
+// verdictText returns the text of a verdict with its warnings.
+func verdictText(v policy.Verdict) string {
+	words := v.Text()
 	if !v.Allowed {
 		return words // the most important first
 	}
 	for _, check := range v.Warnings() {
-		words += " " + check.Words
+		words += " " + check.Message
 	}
 	return words
 }

@@ -34,7 +34,7 @@ func (s *server) ListDeliveries(w http.ResponseWriter, r *http.Request, params L
 
 // GetDelivery implements GET /api/v1/deliveries/{id}.
 func (s *server) GetDelivery(w http.ResponseWriter, r *http.Request, id ID) {
-	found, body, err := s.Admin.Delivery(r.Context(), principal(r), id, app.Deed{Source: policy.SourceAPI})
+	found, body, err := s.Admin.Delivery(r.Context(), principal(r), id, app.Origin{Source: policy.SourceAPI})
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -48,7 +48,7 @@ func (s *server) ReplayDelivery(w http.ResponseWriter, r *http.Request, id ID) {
 	if !s.read(w, r, &said, false, maxBody) {
 		return
 	}
-	again, err := s.Admin.Replay(r.Context(), principal(r), id, app.Deed{Source: policy.SourceAPI, Why: said.Reason})
+	again, err := s.Admin.Replay(r.Context(), principal(r), id, app.Origin{Source: policy.SourceAPI, Why: said.Reason})
 	if err != nil {
 		s.fail(w, r, err)
 		return

@@ -15,7 +15,7 @@ func (s *server) EnsureLabels(w http.ResponseWriter, r *http.Request, params Ens
 		return
 	}
 	by := principal(r)
-	id, err := s.Admin.EnsureLabels(r.Context(), by, said.Repository, app.Deed{Source: policy.SourceAPI, Why: said.Reason, Once: params.IdempotencyKey})
+	id, err := s.Admin.EnsureLabels(r.Context(), by, said.Repository, app.Origin{Source: policy.SourceAPI, Why: said.Reason, Once: params.IdempotencyKey})
 	if err != nil {
 		s.fail(w, r, err)
 		return

@@ -20,8 +20,8 @@ func (s *server) LinkKubeadmin(w http.ResponseWriter, r *http.Request, id ID) {
 	s.link(w, r, id, s.Credentials.KubeadminLink)
 }
 
-func (s *server) link(w http.ResponseWriter, r *http.Request, id ID, make func(context.Context, policy.Principal, string, app.Deed) (credentials.Link, error)) {
-	made, err := make(r.Context(), principal(r), id, app.Deed{Source: policy.SourceAPI})
+func (s *server) link(w http.ResponseWriter, r *http.Request, id ID, make func(context.Context, policy.Principal, string, app.Origin) (credentials.Link, error)) {
+	made, err := make(r.Context(), principal(r), id, app.Origin{Source: policy.SourceAPI})
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -35,7 +35,7 @@ func (s *server) BreakGlass(w http.ResponseWriter, r *http.Request, id ID) {
 	if !s.read(w, r, &said, false, maxBody) {
 		return
 	}
-	a, err := s.Credentials.BreakGlass(r.Context(), principal(r), id, app.Deed{Source: policy.SourceAPI, Why: said.Reason})
+	a, err := s.Credentials.BreakGlass(r.Context(), principal(r), id, app.Origin{Source: policy.SourceAPI, Why: said.Reason})
 	s.approval(w, r, http.StatusAccepted, a, err)
 }
 
@@ -49,7 +49,7 @@ func (s *server) RedeemLink(w http.ResponseWriter, r *http.Request, link string)
 		s.fail(w, r, err)
 		return
 	}
-	got, err := s.Credentials.Redeem(r.Context(), principal(r), link, app.Deed{Source: policy.SourceAPI})
+	got, err := s.Credentials.Redeem(r.Context(), principal(r), link, app.Origin{Source: policy.SourceAPI})
 	if err != nil {
 		s.fail(w, r, err)
 		return

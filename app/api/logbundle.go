@@ -25,7 +25,7 @@ func (s *server) GetLogBundle(w http.ResponseWriter, r *http.Request, id ID, par
 		return
 	}
 	defer leave()
-	bundle, err := s.Credentials.LogBundle(r.Context(), principal(r), id, attempt, app.Deed{Source: policy.SourceAPI})
+	bundle, err := s.Credentials.LogBundle(r.Context(), principal(r), id, attempt, app.Origin{Source: policy.SourceAPI})
 	if err != nil {
 		s.fail(w, r, err)
 		return

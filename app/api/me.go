@@ -25,7 +25,7 @@ func (s *server) GetMe(w http.ResponseWriter, r *http.Request) {
 
 // UnlinkAccount implements DELETE /api/v1/me/accounts.
 func (s *server) UnlinkAccount(w http.ResponseWriter, r *http.Request, params UnlinkAccountParams) {
-	if err := s.Credentials.Unlink(r.Context(), principal(r), params.Account, app.Deed{Source: policy.SourceAPI}); err != nil {
+	if err := s.Credentials.Unlink(r.Context(), principal(r), params.Account, app.Origin{Source: policy.SourceAPI}); err != nil {
 		s.fail(w, r, err)
 		return
 	}

@@ -55,7 +55,7 @@ func TestTheTrailIsReadExportedAndVerified(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(text), &line))
 		chain.Add(line)
 	}
-	require.True(t, chain.End().Whole(), chain.End().Words())
+	require.True(t, chain.End().Whole(), chain.End().Text())
 	var proof AuditProof
 	h.seenBy(oidc.Auditor, "/api/v1/audit/verify", &proof)
 	require.Equal(t, []any{true, int64(3)}, []any{proof.Whole, proof.Lines})

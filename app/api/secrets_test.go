@@ -33,7 +33,7 @@ func TestNoSecretIsLoggedOrKept(t *testing.T) {
 		h.does(http.MethodPost, "/api/v1/clusters/shop/kubeconfig-links", bearer, nil, http.StatusCreated, &link)
 		secrets = append(secrets, strings.TrimPrefix(link.URL, "http://ocpctl.test/links/"))
 	}
-	account, err := h.Credentials.AccountLink(t.Context(), "github:maya", "1", store.Deed{Actor: "github:maya", Source: "pr_comment"})
+	account, err := h.Credentials.AccountLink(t.Context(), "github:maya", "1", store.Origin{Actor: "github:maya", Source: "pr_comment"})
 	require.NoError(t, err)
 	_, handle, _ := strings.Cut(account.URL.Reveal(), "/links/")
 	secrets = append(secrets, handle, bearer, h.as(will), "ADMIN-PASSWORD", servicetest.ClientKey)

@@ -21,7 +21,7 @@ func (s *server) ShareCluster(w http.ResponseWriter, r *http.Request, id ID) {
 		return
 	}
 	share := store.Share{Kind: string(said.Kind), Grantee: said.With, Access: store.Access(said.Access)}
-	list, err := s.App.Share(r.Context(), principal(r), id, share, app.Deed{Source: policy.SourceAPI})
+	list, err := s.App.Share(r.Context(), principal(r), id, share, app.Origin{Source: policy.SourceAPI})
 	s.shares(w, r, list, err)
 }
 
@@ -33,7 +33,7 @@ func (s *server) UnshareCluster(w http.ResponseWriter, r *http.Request, id ID, p
 		s.fail(w, r, err)
 		return
 	}
-	list, err := s.App.Unshare(r.Context(), principal(r), id, kind, params.With, app.Deed{Source: policy.SourceAPI})
+	list, err := s.App.Unshare(r.Context(), principal(r), id, kind, params.With, app.Origin{Source: policy.SourceAPI})
 	s.shares(w, r, list, err)
 }
 

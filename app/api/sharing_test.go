@@ -34,8 +34,8 @@ func TestASharedClusterIsSeenOrUsedByWhomItIsSharedWith(t *testing.T) {
 	require.Len(t, jobs.Items, 1)
 	p := h.refused(http.MethodGet, path+"/kubeconfig", h.as(will), nil, http.StatusForbidden)
 	require.Contains(t, p.Detail, "is shared with you to see it, not to use it. Ask someone of team")
-	for _, deed := range []string{"/destroy", "/retry", "/kubeconfig-links"} {
-		h.refused(http.MethodPost, path+deed, h.as(will), Reason{Reason: "x"}, http.StatusForbidden)
+	for _, origin := range []string{"/destroy", "/retry", "/kubeconfig-links"} {
+		h.refused(http.MethodPost, path+origin, h.as(will), Reason{Reason: "x"}, http.StatusForbidden)
 	}
 	h.refused(http.MethodPost, path+"/shares", h.as(will), ShareRequest{Kind: "team", With: "team-a"}, http.StatusForbidden)
 	h.refused(http.MethodGet, path+"/shares", h.as(sam), nil, http.StatusNotFound)
@@ -154,7 +154,7 @@ func TestOneIsToldWhoOneIsAndWhichAccountsAreOnesOwn(t *testing.T) {
 	h.does(http.MethodGet, "/api/v1/me", h.as(toni), nil, http.StatusOK, &me)
 	require.Empty(t, me.May)
 
-	link, err := h.Credentials.AccountLink(t.Context(), "github:maya", "1", store.Deed{Actor: "github:maya", Source: "pr_comment"})
+	link, err := h.Credentials.AccountLink(t.Context(), "github:maya", "1", store.Origin{Actor: "github:maya", Source: "pr_comment"})
 	require.NoError(t, err)
 	_, handle, _ := strings.Cut(link.URL.Reveal(), "/links/")
 	var got Redeemed
@@ -168,7 +168,7 @@ func TestOneIsToldWhoOneIsAndWhichAccountsAreOnesOwn(t *testing.T) {
 	require.Equal(t, Redeemed{Kind: "account", Account: "github:maya"}, got)
 	h.get("/api/v1/me", &me)
 	require.Equal(t, []string{"github:maya"}, me.Accounts)
-	link, err = h.Credentials.AccountLink(t.Context(), "github:maya", "1", store.Deed{Actor: "github:maya", Source: "pr_comment"})
+	link, err = h.Credentials.AccountLink(t.Context(), "github:maya", "1", store.Origin{Actor: "github:maya", Source: "pr_comment"})
 	require.NoError(t, err)
 	_, handle, _ = strings.Cut(link.URL.Reveal(), "/links/")
 	h.refused(http.MethodPost, "/api/v1/links/"+handle, h.as(will), Redeem{Account: "github:maya"}, http.StatusConflict)

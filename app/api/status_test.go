@@ -162,7 +162,7 @@ func TestTheAcknowledgedRecordIsTheTransition(t *testing.T) {
 func TestAnUnwantedClusterIsToldToStopBeforeAnythingIsMade(t *testing.T) {
 	h, cluster, r := started(t)
 	r.say("claim", contract.Claim{Pod: "pod-1"})
-	_, err := h.store.Destroy(t.Context(), cluster, store.Deed{Actor: "github:maya", Why: "changed her mind"})
+	_, err := h.store.Destroy(t.Context(), cluster, store.Origin{Actor: "github:maya", Why: "changed her mind"})
 	require.NoError(t, err)
 	answer, status := r.say("record", r.record())
 	require.Equal(t, http.StatusOK, status)

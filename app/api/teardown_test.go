@@ -88,7 +88,7 @@ func TestTheTeamBringsTheNextTeardownForward(t *testing.T) {
 func TestNothingBegunIsAProofOfItsOwn(t *testing.T) {
 	h := newFixture(t)
 	row := h.accept("shop", "platform")
-	_, err := h.store.Destroy(t.Context(), row.ID, store.Deed{Actor: "github:maya", Why: "changed her mind"})
+	_, err := h.store.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya", Why: "changed her mind"})
 	require.NoError(t, err)
 	h.step(row.ID)
 	var c ClusterDetail

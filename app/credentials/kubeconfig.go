@@ -14,20 +14,20 @@ import (
 // every refusal.
 
 // Kubeconfig returns a cluster's kubeconfig to its team, an admin, or whom it is shared with for use.
-func (d *Service) Kubeconfig(ctx context.Context, p policy.Principal, ref string, deed app.Deed) ([]byte, error) {
-	row, deed, err := d.core.Authorize(ctx, p, ref, policy.ActKubeconfig, deed)
+func (d *Service) Kubeconfig(ctx context.Context, p policy.Principal, ref string, origin app.Origin) ([]byte, error) {
+	row, origin, err := d.core.Authorize(ctx, p, ref, policy.ActKubeconfig, origin)
 	if err != nil {
 		return nil, err
 	}
 	if err := app.CheckReachable(row); err != nil {
 		return nil, err
 	}
-	return d.handOut(ctx, row, artifacts.Kubeconfig, d.core.Origin(deed, p))
+	return d.handOut(ctx, row, artifacts.Kubeconfig, d.core.StoreOrigin(origin, p))
 }
 
 // handOut reads one of a cluster's credentials, artifacts.Kubeconfig or artifacts.Kubeadmin, after the read was recorded.
 // Whatever reference the row holds, only an object of this cluster is read.
-func (d *Service) handOut(ctx context.Context, row store.Row, name string, by store.Deed) ([]byte, error) {
+func (d *Service) handOut(ctx context.Context, row store.Row, name string, by store.Origin) ([]byte, error) {
 	action, ref := "kubeconfig.read", row.Outputs.KubeconfigRef
 	if name == artifacts.Kubeadmin {
 		action, ref = "kubeadmin.read", row.Outputs.KubeadminRef

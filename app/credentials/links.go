@@ -33,31 +33,31 @@ type Link struct {
 const linkPath = "/links/"
 
 // KubeconfigLink returns a one-time link to a ready cluster's kubeconfig, only for this principal.
-func (d *Service) KubeconfigLink(ctx context.Context, p policy.Principal, ref string, deed app.Deed) (Link, error) {
-	row, deed, err := d.core.Authorize(ctx, p, ref, policy.ActKubeconfig, deed)
+func (d *Service) KubeconfigLink(ctx context.Context, p policy.Principal, ref string, origin app.Origin) (Link, error) {
+	row, origin, err := d.core.Authorize(ctx, p, ref, policy.ActKubeconfig, origin)
 	if err != nil {
 		return Link{}, err
 	}
 	if err := app.CheckReachable(row); err != nil {
 		return Link{}, err
 	}
-	return d.link(ctx, store.Link{Kind: store.LinkKubeconfig, Principal: p.ID, Cluster: row.ID}, LinkLasts, d.core.Origin(deed, p))
+	return d.link(ctx, store.Link{Kind: store.LinkKubeconfig, Principal: p.ID, Cluster: row.ID}, LinkLasts, d.core.StoreOrigin(origin, p))
 }
 
 // BreakGlass requests a cluster's kubeadmin password. A platform admin other than the requester has to approve. A repeated call
 // returns the pending request.
-func (d *Service) BreakGlass(ctx context.Context, p policy.Principal, ref string, deed app.Deed) (app.Approval, error) {
-	row, deed, err := d.core.Authorize(ctx, p, ref, policy.ActBreakGlass, deed)
+func (d *Service) BreakGlass(ctx context.Context, p policy.Principal, ref string, origin app.Origin) (app.Approval, error) {
+	row, origin, err := d.core.Authorize(ctx, p, ref, policy.ActBreakGlass, origin)
 	if err != nil {
 		return app.Approval{}, err
 	}
-	if deed, err = app.CheckReason(deed, true); err != nil {
+	if origin, err = app.CheckReason(origin, true); err != nil {
 		return app.Approval{}, err
 	}
 	if err := app.CheckReachable(row); err != nil {
 		return app.Approval{}, err
 	}
-	a, err := d.store.AskKubeadmin(ctx, row.ID, breakGlassLasts, d.core.Origin(deed, p))
+	a, err := d.store.AskKubeadmin(ctx, row.ID, breakGlassLasts, d.core.StoreOrigin(origin, p))
 	if errors.Is(err, store.ErrConflict) {
 		return app.Approval{}, app.Fail(app.Conflict, "The kubeadmin password of %s cannot be requested now: another request is pending, or no password is stored. "+
 			"The list of approvals shows pending requests.", row.Name)
@@ -69,15 +69,15 @@ func (d *Service) BreakGlass(ctx context.Context, p policy.Principal, ref string
 }
 
 // KubeadminLink returns a link to the kubeadmin password after break-glass was approved: one approval, one link, shown once.
-func (d *Service) KubeadminLink(ctx context.Context, p policy.Principal, ref string, deed app.Deed) (Link, error) {
-	row, deed, err := d.core.Authorize(ctx, p, ref, policy.ActBreakGlass, deed)
+func (d *Service) KubeadminLink(ctx context.Context, p policy.Principal, ref string, origin app.Origin) (Link, error) {
+	row, origin, err := d.core.Authorize(ctx, p, ref, policy.ActBreakGlass, origin)
 	if err != nil {
 		return Link{}, err
 	}
 	if err := app.CheckReachable(row); err != nil {
 		return Link{}, err
 	}
-	link, err := d.link(ctx, store.Link{Kind: store.LinkKubeadmin, Principal: p.ID, Cluster: row.ID}, LinkLasts, d.core.Origin(deed, p))
+	link, err := d.link(ctx, store.Link{Kind: store.LinkKubeadmin, Principal: p.ID, Cluster: row.ID}, LinkLasts, d.core.StoreOrigin(origin, p))
 	if errors.Is(err, store.ErrNotFound) {
 		return Link{}, app.Fail(app.Conflict, "You have no valid approval for the kubeadmin password of %s. Request one with break-glass, and wait "+
 			"until another platform admin approves it.", row.Name)
@@ -87,12 +87,12 @@ func (d *Service) KubeadminLink(ctx context.Context, p policy.Principal, ref str
 
 // AccountLink returns a link that links an account elsewhere, e.g. github:maya, to whoever signs in there. number is the
 // account's id elsewhere, which a renaming does not change.
-func (d *Service) AccountLink(ctx context.Context, account, number string, deed store.Deed) (Link, error) {
-	return d.link(ctx, store.Link{Kind: store.LinkOfAccount, Account: account, Number: number}, accountLasts, deed)
+func (d *Service) AccountLink(ctx context.Context, account, number string, origin store.Origin) (Link, error) {
+	return d.link(ctx, store.Link{Kind: store.LinkOfAccount, Account: account, Number: number}, accountLasts, origin)
 }
 
-func (d *Service) link(ctx context.Context, l store.Link, lasts time.Duration, deed store.Deed) (Link, error) {
-	handle, made, err := d.store.NewLink(ctx, l, lasts, deed)
+func (d *Service) link(ctx context.Context, l store.Link, lasts time.Duration, origin store.Origin) (Link, error) {
+	handle, made, err := d.store.NewLink(ctx, l, lasts, origin)
 	if err != nil {
 		return Link{}, fmt.Errorf("create a link: %w", err)
 	}
@@ -145,12 +145,12 @@ func (d *Service) Means(ctx context.Context, p policy.Principal, handle, account
 
 // Redeem uses up a link. An account link links the account to the principal, who must have confirmed it. For a secret, the audit
 // line is written before the secret is read.
-func (d *Service) Redeem(ctx context.Context, p policy.Principal, handle string, deed app.Deed) (Redeemed, error) {
+func (d *Service) Redeem(ctx context.Context, p policy.Principal, handle string, origin app.Origin) (Redeemed, error) {
 	who, err := owner(p)
 	if err != nil {
 		return Redeemed{}, err
 	}
-	used, err := d.store.UseLink(ctx, handle, who, string(deed.Source))
+	used, err := d.store.UseLink(ctx, handle, who, string(origin.Source))
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return Redeemed{}, noLink()
@@ -165,7 +165,7 @@ func (d *Service) Redeem(ctx context.Context, p policy.Principal, handle string,
 	if used.Kind == store.LinkKubeadmin {
 		act = policy.ActBreakGlass
 	}
-	row, deed, err := d.core.Authorize(ctx, p, used.Cluster, act, deed) // the rights that the link was made with may have been withdrawn
+	row, origin, err := d.core.Authorize(ctx, p, used.Cluster, act, origin) // the rights that the link was made with may have been withdrawn
 	if err != nil {
 		return Redeemed{}, err
 	}
@@ -174,10 +174,10 @@ func (d *Service) Redeem(ctx context.Context, p policy.Principal, handle string,
 	}
 	out := Redeemed{Kind: used.Kind, Cluster: row}
 	if used.Kind == store.LinkKubeconfig {
-		out.Kubeconfig, err = d.handOut(ctx, row, artifacts.Kubeconfig, d.core.Origin(deed, p))
+		out.Kubeconfig, err = d.handOut(ctx, row, artifacts.Kubeconfig, d.core.StoreOrigin(origin, p))
 		return out, err
 	}
-	raw, err := d.handOut(ctx, row, artifacts.Kubeadmin, d.core.Origin(deed, p))
+	raw, err := d.handOut(ctx, row, artifacts.Kubeadmin, d.core.StoreOrigin(origin, p))
 	out.Password = secret.New(strings.TrimSpace(string(raw)))
 	return out, err
 }
@@ -196,12 +196,12 @@ func (d *Service) Accounts(ctx context.Context, p policy.Principal) ([]string, e
 }
 
 // Unlink removes the link of one of the principal's accounts. A platform admin of every team may unlink anybody's.
-func (d *Service) Unlink(ctx context.Context, p policy.Principal, account string, deed app.Deed) error {
+func (d *Service) Unlink(ctx context.Context, p policy.Principal, account string, origin app.Origin) error {
 	owner := p.ID
 	if p.May(policy.ActCatalogue, policy.EveryTeam) {
 		owner = ""
 	}
-	err := d.store.Unlink(ctx, account, owner, d.core.Origin(deed, p))
+	err := d.store.Unlink(ctx, account, owner, d.core.StoreOrigin(origin, p))
 	if errors.Is(err, store.ErrNotFound) {
 		return app.Fail(app.NotFound, "The account %s is not linked to you. Your own page lists your linked accounts.", account)
 	}

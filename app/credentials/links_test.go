@@ -20,13 +20,13 @@ func TestAKubeconfigIsALinkForTheOneWhoseAccountItIs(t *testing.T) {
 	servicetest.Ready(t, h.Store, h.Shelf, h.Only())
 	h.Comment(2, "maya", "/ocp kubeconfig")
 	require.Contains(t, h.LastReply(), "/ocp link")
-	link, err := h.Service.AccountLink(t.Context(), "github:maya", "0", store.Deed{Actor: "github:maya", Source: "pr_comment"})
+	link, err := h.Service.AccountLink(t.Context(), "github:maya", "0", store.Origin{Actor: "github:maya", Source: "pr_comment"})
 	require.NoError(t, err)
 	_, handle, _ := strings.Cut(link.URL.Reveal(), "/links/")
 	maya := policy.Principal{ID: "saml:maya@acme.example", Name: "Maya", Seats: []policy.Seat{{Role: policy.Requester, Team: "platform"}}, Proof: &policy.Claims{
 		Source: profiles.SourceSAML, Subject: "maya@acme.example", Name: "Maya", Values: map[string][]string{"groups": {"ocpctl-team-platform"}},
 	}}
-	_, err = h.Service.Redeem(t.Context(), maya, handle, app.Deed{Source: policy.SourceWeb})
+	_, err = h.Service.Redeem(t.Context(), maya, handle, app.Origin{Source: policy.SourceWeb})
 	require.NoError(t, err)
 
 	h.Comment(3, "maya", "/ocp kubeconfig")
@@ -34,11 +34,11 @@ func TestAKubeconfigIsALinkForTheOneWhoseAccountItIs(t *testing.T) {
 	require.NotContains(t, said, "clusters:", "never the thing itself")
 	_, rest, _ := strings.Cut(said, "/links/")
 	handle, _, _ = strings.Cut(rest, " ")
-	_, err = h.Service.Redeem(t.Context(), policy.As("saml:rob", "Rob", policy.PlatformAdmin), handle, app.Deed{Source: policy.SourceWeb})
+	_, err = h.Service.Redeem(t.Context(), policy.As("saml:rob", "Rob", policy.PlatformAdmin), handle, app.Origin{Source: policy.SourceWeb})
 	require.Equal(t, app.NotFound, app.KindOf(err), "it is hers, whoever reads it")
-	got, err := h.Service.Redeem(t.Context(), maya, handle, app.Deed{Source: policy.SourceWeb})
+	got, err := h.Service.Redeem(t.Context(), maya, handle, app.Origin{Source: policy.SourceWeb})
 	require.NoError(t, err)
 	require.NotEmpty(t, got.Kubeconfig)
-	_, err = h.Service.Redeem(t.Context(), maya, handle, app.Deed{Source: policy.SourceWeb})
+	_, err = h.Service.Redeem(t.Context(), maya, handle, app.Origin{Source: policy.SourceWeb})
 	require.Equal(t, app.NotFound, app.KindOf(err), "once")
 }

@@ -29,8 +29,8 @@ type LogBundle struct {
 
 // LogBundle finds the log bundle of the attempt with this number, or the newest for 0. It holds secrets of the cluster, so it
 // takes the same rights as the kubeconfig, and the read is in the audit trail before it happens.
-func (d *Service) LogBundle(ctx context.Context, p policy.Principal, ref string, attempt int, deed app.Deed) (LogBundle, error) {
-	row, deed, err := d.core.Authorize(ctx, p, ref, policy.ActLogBundle, deed)
+func (d *Service) LogBundle(ctx context.Context, p policy.Principal, ref string, attempt int, origin app.Origin) (LogBundle, error) {
+	row, origin, err := d.core.Authorize(ctx, p, ref, policy.ActLogBundle, origin)
 	if err != nil {
 		return LogBundle{}, err
 	}
@@ -52,7 +52,7 @@ func (d *Service) LogBundle(ctx context.Context, p policy.Principal, ref string,
 		}
 	}
 	why := fmt.Sprintf("the log bundle of attempt %d was downloaded", attempt)
-	if err := d.store.Audit(ctx, d.core.Origin(deed, p), "log_bundle.read", row.ID, map[string]string{"why": why}); err != nil {
+	if err := d.store.Audit(ctx, d.core.StoreOrigin(origin, p), "log_bundle.read", row.ID, map[string]string{"why": why}); err != nil {
 		return LogBundle{}, fmt.Errorf("record the read: %w", err)
 	}
 	return LogBundle{

@@ -154,11 +154,11 @@ func TestWhateverBefallsWebhooksTheClustersFollowTheirPullRequests(t *testing.T)
 			l.settle()
 		}
 		actions := map[string]func(*rapid.T){}
-		for name, deed := range deeds {
+		for name, origin := range deeds {
 			for often := range max(1, likely[name]) {
 				actions[fmt.Sprint(name, " ", often)] = func(t *rapid.T) {
 					l.fate(rapid.SampledFrom(slices.Sorted(maps.Keys(fates))).Draw(t, "webhooks"))
-					deed(l, t, rapid.SampledFrom(pulls).Draw(t, "pull request"))
+					origin(l, t, rapid.SampledFrom(pulls).Draw(t, "pull request"))
 					l.arrive()
 				}
 			}
@@ -232,7 +232,7 @@ func (l *life) clear(pulls []*pulled) {
 	for _, pr := range pulls {
 		for _, row := range l.clusters(pr.number) {
 			if row.Desired == lifecycle.Present {
-				_, err := l.store.Destroy(l.Context(), row.ID, store.Deed{Actor: "test", Why: "the life is over"})
+				_, err := l.store.Destroy(l.Context(), row.ID, store.Origin{Actor: "test", Why: "the life is over"})
 				require.NoError(l, err)
 			}
 		}

@@ -41,7 +41,7 @@ func (d *Service) kubeconfigByComment(ctx context.Context, c command) (reply, no
 		return "", "", app.Fail(app.Denied, "@%s, to get a kubeconfig you have to sign in, and this GitHub account is not linked to you yet. "+
 			"Comment `/ocp link`, open the link and sign in, then try again. The cluster's page offers the kubeconfig, too.", c.event.Author)
 	}
-	link, err := d.credentials.KubeconfigLink(ctx, p, row.ID, c.deed(c.Line))
+	link, err := d.credentials.KubeconfigLink(ctx, p, row.ID, c.origin(c.Line))
 	if err != nil {
 		return "", "", err
 	}
@@ -54,7 +54,7 @@ func (d *Service) scaleByComment(ctx context.Context, c command) (reply, note st
 	if err != nil {
 		return "", "", err
 	}
-	_, job, err := d.core.Scale(ctx, c.request.Principal, row.ID, c.Replicas, c.deed(c.Line))
+	_, job, err := d.core.Scale(ctx, c.request.Principal, row.ID, c.Replicas, c.origin(c.Line))
 	if err != nil {
 		return "", "", err
 	}
@@ -71,11 +71,11 @@ func (d *Service) holdByComment(ctx context.Context, c command) (reply, note str
 	if why == "" {
 		why = "@" + c.event.Author + " asked for it in a comment"
 	}
-	change, err := d.core.Hold(ctx, c.request.Principal, row.ID, app.Span{For: c.TTL}, c.deed(why))
+	change, err := d.core.Hold(ctx, c.request.Principal, row.ID, app.Span{For: c.TTL}, c.origin(why))
 	if err != nil {
 		return "", "", err
 	}
-	words := fmt.Sprintf("@%s, `%s` is held. %s", c.event.Author, row.Name, change.Words)
+	words := fmt.Sprintf("@%s, `%s` is held. %s", c.event.Author, row.Name, change.Message)
 	return chatops.Said(words, c.event.Author), "held " + row.Name, nil
 }
 
@@ -91,7 +91,7 @@ func (d *Service) shareByComment(ctx context.Context, c command) (reply, note st
 			return "", "", err
 		}
 	}
-	if _, err := d.core.Share(ctx, c.request.Principal, row.ID, share, c.deed(c.Line)); err != nil {
+	if _, err := d.core.Share(ctx, c.request.Principal, row.ID, share, c.origin(c.Line)); err != nil {
 		var said *app.Error
 		if errors.As(err, &said) && len(said.Fields) > 0 { // its fields are those of another entry point
 			f := said.Fields[0]

@@ -52,10 +52,10 @@ func (d *Service) extendByComment(ctx context.Context, c command) (reply, note s
 
 // extend extends a cluster as the command says, once, and replies.
 func (d *Service) extend(ctx context.Context, c command, row store.Row) (reply, note string, err error) {
-	deed := c.once("", func(out store.Outcome) string {
+	origin := c.once("", func(out store.Outcome) string {
 		return chatops.Said(strings.TrimSpace(extended(c.event.Author, row, out.Before, out.After, out.Capped)+" "+out.Warning), c.event.Author)
 	})
-	_, err = d.core.Extend(ctx, c.request.Principal, row.ID, app.Span{For: c.TTL}, deed)
+	_, err = d.core.Extend(ctx, c.request.Principal, row.ID, app.Span{For: c.TTL}, origin)
 	return "", "extended " + row.Name, err
 }
 
@@ -110,15 +110,15 @@ func (d *Service) destroy(ctx context.Context, c command, row store.Row) (reply,
 
 // once returns the deed of a command whose reply is saved with the change, so that a comment that is processed twice changes
 // nothing the second time.
-func (c command) once(why string, reply func(store.Outcome) string) app.Deed {
-	deed := c.deed(why)
-	deed.Reply = &store.ReplyOnce{Cause: c.cause, Build: func(out store.Outcome) store.Reply { return c.reply(reply(out)) }}
-	return deed
+func (c command) once(why string, reply func(store.Outcome) string) app.Origin {
+	origin := c.origin(why)
+	origin.Reply = &store.ReplyOnce{Cause: c.cause, Build: func(out store.Outcome) store.Reply { return c.reply(reply(out)) }}
+	return origin
 }
 
-// deed returns the deed of a command.
-func (c command) deed(why string) app.Deed {
-	return app.Deed{Source: policy.SourceComment, Why: why, Repository: &c.request}
+// origin returns the deed of a command.
+func (c command) origin(why string) app.Origin {
+	return app.Origin{Source: policy.SourceComment, Why: why, Repository: &c.request}
 }
 
 // how returns as text how the command was given.

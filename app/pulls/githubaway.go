@@ -112,7 +112,7 @@ func (d *Service) endByMemory(ctx context.Context, c command, row store.Row) err
 	if c.request, err = d.requestOf(ctx, policy.SourceComment, c.pr, by, said); err != nil {
 		return err
 	}
-	_, _, err = d.core.Destroy(ctx, c.request.Principal, row.ID, c.deed(why))
+	_, _, err = d.core.Destroy(ctx, c.request.Principal, row.ID, c.origin(why))
 	switch {
 	case app.KindOf(err) != "": // it is answered when GitHub is back
 		return nil

@@ -16,7 +16,7 @@ func TestAClusterThatWasGivenAwayIsNotTheRepositorysAnyMore(t *testing.T) {
 	h.Labeled("maya", label)
 	row := h.Only()
 	both := policy.Principal{ID: "saml:both", Name: "both", Seats: []policy.Seat{{Role: policy.Requester, Team: "platform"}, {Role: policy.Requester, Team: "security"}}}
-	_, err := h.Service.Transfer(t.Context(), both, row.ID, "security", "both", app.Deed{Source: policy.SourceAPI})
+	_, err := h.Service.Transfer(t.Context(), both, row.ID, "security", "both", app.Origin{Source: policy.SourceAPI})
 	require.NoError(t, err)
 	for id, command := range []string{"/ocp destroy", "/ocp extend 1h"} {
 		h.Comment(int64(id+1), "will", command)

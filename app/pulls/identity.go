@@ -48,8 +48,8 @@ func (d *Service) person(ctx context.Context, by actor, door policy.Source) (p p
 // linkByComment replies with a link that links the author's account to whoever signs in there. Others who read the comment gain
 // nothing.
 func (d *Service) linkByComment(ctx context.Context, c command) (reply, note string, err error) {
-	deed := store.Deed{Actor: principalID(c.event.Author), Source: string(policy.SourceComment), Why: c.Line}
-	link, err := d.credentials.AccountLink(ctx, principalID(c.event.Author), actor{c.event.Author, c.event.AuthorID}.number(), deed)
+	origin := store.Origin{Actor: principalID(c.event.Author), Source: string(policy.SourceComment), Why: c.Line}
+	link, err := d.credentials.AccountLink(ctx, principalID(c.event.Author), actor{c.event.Author, c.event.AuthorID}.number(), origin)
 	if err != nil {
 		return "", "", err
 	}

@@ -19,7 +19,7 @@ const keptWhy = "the label " + chatops.KeepLabel
 // keep holds the clusters of a pull request on behalf of whoever added the label, if they may hold them all. Otherwise the label
 // is removed and a reply says why.
 func (d *Service) keep(ctx context.Context, e PullRequestEvent) ([]string, error) {
-	if !deed(e, chatops.KeepLabel) {
+	if !setsLabel(e, chatops.KeepLabel) {
 		return nil, nil
 	}
 	live, err := d.live(ctx, e.PR.Repo, e.PR.Number)
@@ -46,7 +46,7 @@ func (d *Service) keep(ctx context.Context, e PullRequestEvent) ([]string, error
 	}
 	if team := request.Ownership.Team; len(live) == 0 && !request.Principal.May(policy.ActHold, team) {
 		return refused(fmt.Sprintf("to hold clusters here, the role %s of team %s is needed; %s. Ask someone who has it to add the label.",
-			policy.RoleWords(policy.ActHold), chatops.Code(team), request.Principal.OwnRole(team)))
+			policy.RoleText(policy.ActHold), chatops.Code(team), request.Principal.OwnRole(team)))
 	}
 	var notes []string
 	for _, row := range live {
@@ -71,8 +71,8 @@ func (d *Service) keepOne(ctx context.Context, pr store.PullRequest, r policy.Re
 	if err != nil {
 		return "", err
 	}
-	change, err := d.core.Hold(ctx, r.Principal, row.ID, app.Span{Until: until}, app.Deed{Source: policy.SourceLabel, Why: keptWhy, Repository: &r})
-	return row.Name + " is kept: " + change.Words, err
+	change, err := d.core.Hold(ctx, r.Principal, row.ID, app.Span{Until: until}, app.Origin{Source: policy.SourceLabel, Why: keptWhy, Repository: &r})
+	return row.Name + " is kept: " + change.Message, err
 }
 
 func (d *Service) keptUntil(ctx context.Context, pr store.PullRequest, row store.Row) (time.Time, error) {
@@ -118,7 +118,7 @@ func (d *Service) unkeep(ctx context.Context, e PullRequestEvent, live []store.R
 			continue
 		}
 		why := seenBySomebody("the label "+chatops.KeepLabel+" was taken off", e.Why)
-		_, err := d.store.Hold(ctx, row.ID, time.Time{}, store.Deed{Actor: whose(e.Actor), Source: string(policy.SourceLabel), Why: why})
+		_, err := d.store.Hold(ctx, row.ID, time.Time{}, store.Origin{Actor: whose(e.Actor), Source: string(policy.SourceLabel), Why: why})
 		if err != nil && !errors.Is(err, store.ErrConflict) {
 			return nil, fmt.Errorf("let go of %s: %w", row.ID, err)
 		}

@@ -47,7 +47,7 @@ func (d *Service) syncLabel(ctx context.Context, e PullRequestEvent, label strin
 	return nil, nil
 }
 
-// wishByLabel ensures the cluster that a label asks for, only on behalf of whoever added the label.
+// createByLabel ensures the cluster that a label asks for, only on behalf of whoever added the label.
 func (d *Service) createByLabel(ctx context.Context, e PullRequestEvent, label, name string) ([]string, error) {
 	profile, known := d.catalogue().Get(name)
 	if !known {
@@ -68,7 +68,7 @@ func (d *Service) createByLabel(ctx context.Context, e PullRequestEvent, label, 
 	switch {
 	case err != nil:
 		return nil, err
-	case !asked && !deed(e, label):
+	case !asked && !setsLabel(e, label):
 		return d.unasked(ctx, e, label)
 	case e.late:
 		refused, err := d.store.Refused(ctx, string(policy.SourceLabel), e.PR.Repo, e.PR.Number, profile.Name, e.as.UpdatedAt)
@@ -86,7 +86,7 @@ func (d *Service) createByLabel(ctx context.Context, e PullRequestEvent, label, 
 // wrongLabel removes a label that can never mean anything, and tells whoever added it why. If it is not known who added it, it
 // stays: it may be the repository's own, from before.
 func (d *Service) wrongLabel(ctx context.Context, e PullRequestEvent, label, note, why string) ([]string, error) {
-	if !deed(e, label) {
+	if !setsLabel(e, label) {
 		return nil, nil
 	}
 	request, err := d.request(ctx, policy.SourceLabel, e.PR, actor{e.Actor, e.ActorID})
@@ -103,10 +103,10 @@ func (d *Service) wrongLabel(ctx context.Context, e PullRequestEvent, label, not
 	return []string{note}, d.answerLabel(ctx, e.PR, cause, label, strings.TrimRight(why, "\n")+" The label was removed.")
 }
 
-// deed reports whether the event is somebody's action on this label: they added it, or opened or reopened a pull request that
+// setsLabel reports whether the event is somebody's action on this label: they added it, or opened or reopened a pull request that
 // had it. Only such an action counts as a request. Otherwise the next push by a person with permission would create, on their
 // behalf, what a person without permission had asked for.
-func deed(e PullRequestEvent, label string) bool {
+func setsLabel(e PullRequestEvent, label string) bool {
 	opens := (e.Action == ActionReopened || e.Action == ActionOpened) && slices.Contains(e.as.Labels, label)
 	return !e.own && e.Actor != "" && (opens || e.Action == ActionLabeled && e.Label == label)
 }
@@ -188,7 +188,7 @@ func (e PullRequestEvent) key(pr store.PullRequest, profile string) string {
 
 // keepMade holds the cluster that this event created, if the process died before it did that.
 func (d *Service) keepMade(ctx context.Context, e PullRequestEvent, label string, row store.Row) error {
-	if !deed(e, label) || !keeps(e.PR, row) {
+	if !setsLabel(e, label) || !keeps(e.PR, row) {
 		return nil
 	}
 	made, err := d.store.Made(ctx, principalID(e.Actor), e.key(e.PR, row.Profile))
@@ -270,7 +270,7 @@ func (d *Service) say(ctx context.Context, pr store.PullRequest, cause, words st
 func refusedNote(profile string, v policy.Verdict) string {
 	var why []string
 	for _, check := range v.Refusals() {
-		why = append(why, check.Words)
+		why = append(why, check.Message)
 	}
 	return "refused " + profile + ": " + strings.Join(why, " ")
 }

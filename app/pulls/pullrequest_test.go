@@ -266,7 +266,7 @@ func TestAReopenedPullRequestWhoseClusterIsGoingGetsANewOne(t *testing.T) {
 	h := newFixture(t)
 	h.Labeled("will", label)
 	first := h.Only()
-	_, err := h.Store.Destroy(t.Context(), first.ID, store.Deed{Actor: "github:will", Why: "by hand"})
+	_, err := h.Store.Destroy(t.Context(), first.ID, store.Origin{Actor: "github:will", Why: "by hand"})
 	require.NoError(t, err)
 
 	require.Equal(t, "nothing to change", h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", Action: "synchronize"}),

@@ -83,7 +83,7 @@ func (d *Service) recreate(ctx context.Context, e PullRequestEvent, newest []sto
 			if err := d.leaveLabel(ctx, row); err != nil {
 				return nil, err
 			}
-			_, _, err := d.core.Destroy(ctx, w.Request.Principal, row.ID, app.Deed{Source: policy.Source(row.Source), Why: why, Repository: &w.Request})
+			_, _, err := d.core.Destroy(ctx, w.Request.Principal, row.ID, app.Origin{Source: policy.Source(row.Source), Why: why, Repository: &w.Request})
 			if err != nil {
 				return nil, err
 			}
@@ -167,7 +167,7 @@ func (d *Service) refreshed(ctx context.Context, e PullRequestEvent, request pol
 		if row.Desired != lifecycle.Present {
 			continue
 		}
-		_, job, err := d.core.Refresh(ctx, request.Principal, row.ID, app.Deed{Source: request.Source, Why: why, Once: "push:" + e.PR.Head, Repository: &request})
+		_, job, err := d.core.Refresh(ctx, request.Principal, row.ID, app.Origin{Source: request.Source, Why: why, Once: "push:" + e.PR.Head, Repository: &request})
 		switch {
 		case app.KindOf(err) != "":
 			notes = append(notes, row.Name+" is kept as it is: "+err.Error())

@@ -171,7 +171,7 @@ func (d *Service) createByDispatch(ctx context.Context, c command, p payload) (r
 	if strings.EqualFold(string(p.Postgres), "true") {
 		w.Notes = append(w.Notes, policy.Check{
 			Name: "install_postgres", Result: policy.Warn, Asked: "true", Accept: "false",
-			Words: "install_postgres asks for a database in the cluster, which ocpctl does not install.", Next: "Install it from the workflow once the cluster is ready.",
+			Message: "install_postgres asks for a database in the cluster, which ocpctl does not install.", Next: "Install it from the workflow once the cluster is ready.",
 		})
 	}
 	live, err := d.live(ctx, c.pr.Repo, c.pr.Number)

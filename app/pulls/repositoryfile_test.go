@@ -183,7 +183,7 @@ func TestARecreationThatDiedInBetweenIsTakenUpAgain(t *testing.T) {
 	h.Labeled("will", label)
 	e := h.Event("synchronize", "will", true, label)
 	e.PR.Head = strings.Repeat("c", 40)
-	_, err := h.Store.Destroy(t.Context(), h.Only().ID, store.Deed{Actor: "github:will", Why: "ccccccc was pushed, and the repository's file says recreate"})
+	_, err := h.Store.Destroy(t.Context(), h.Only().ID, store.Origin{Actor: "github:will", Why: "ccccccc was pushed, and the repository's file says recreate"})
 	require.NoError(t, err)
 	h.Sync(e)
 	require.Equal(t, 2, len(h.Clusters()))

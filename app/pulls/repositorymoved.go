@@ -156,8 +156,8 @@ func (d *Service) whereabouts(ctx context.Context, e RepositoryEvent) (app.Repos
 
 // follow moves the rows of a repository to its new name, its new installation, or both.
 func (d *Service) follow(ctx context.Context, e RepositoryEvent, installation int64) (note string, err error) {
-	deed := store.Deed{Actor: whose(e.Actor), Source: "github", Why: fmt.Sprintf("%s was %s to %s", e.From, e.Action, e.To)}
-	n, err := d.store.RenameRepository(ctx, e.From, e.To, e.RepoID, installation, deed)
+	origin := store.Origin{Actor: whose(e.Actor), Source: "github", Why: fmt.Sprintf("%s was %s to %s", e.From, e.Action, e.To)}
+	n, err := d.store.RenameRepository(ctx, e.From, e.To, e.RepoID, installation, origin)
 	if err != nil {
 		return "", fmt.Errorf("follow %s to %s: %w", e.From, e.To, err)
 	}

@@ -117,12 +117,12 @@ func street(t *testing.T) *fixture {
 		if w.groups == nil {
 			continue
 		}
-		link, err := h.Service.AccountLink(t.Context(), "github:"+w.login, "7", store.Deed{Actor: "github:" + w.login, Source: string(policy.SourceComment)})
+		link, err := h.Service.AccountLink(t.Context(), "github:"+w.login, "7", store.Origin{Actor: "github:" + w.login, Source: string(policy.SourceComment)})
 		require.NoError(t, err)
 		_, handle, _ := strings.Cut(link.URL.Reveal(), "/links/")
 		_, err = h.Service.Redeem(t.Context(), policy.Principal{ID: "saml:" + w.login + "@acme.example", Name: w.login, Proof: &policy.Claims{
 			Source: profiles.SourceSAML, Subject: w.login + "@acme.example", Values: map[string][]string{"groups": w.groups},
-		}}, handle, app.Deed{Source: policy.SourceWeb})
+		}}, handle, app.Origin{Source: policy.SourceWeb})
 		require.NoError(t, err)
 	}
 	maya := writer{login: "maya"}

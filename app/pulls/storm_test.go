@@ -287,7 +287,7 @@ func TestWhateverHappensAtOnceNoWishIsLostOrMadeTwice(t *testing.T) {
 	h.Catalogue.Quotas = nil
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t, h)
-		deed := func(do func()) func(*rapid.T) {
+		origin := func(do func()) func(*rapid.T) {
 			return func(t *rapid.T) {
 				if rapid.Bool().Draw(t, "a second later") {
 					w.pr.UpdatedAt = w.pr.UpdatedAt.Add(time.Second)
@@ -296,24 +296,24 @@ func TestWhateverHappensAtOnceNoWishIsLostOrMadeTwice(t *testing.T) {
 			}
 		}
 		t.Repeat(map[string]func(*rapid.T){
-			"label":   deed(func() { w.label("will") }),
-			"strange": deed(func() { w.label("toni") }),
-			"unlabel": deed(func() { w.unlabel("will") }),
-			"close":   deed(func() { w.pr.Open = false; w.tell("closed", "will", "") }),
-			"reopen": deed(func() {
+			"label":   origin(func() { w.label("will") }),
+			"strange": origin(func() { w.label("toni") }),
+			"unlabel": origin(func() { w.unlabel("will") }),
+			"close":   origin(func() { w.pr.Open = false; w.tell("closed", "will", "") }),
+			"reopen": origin(func() {
 				if !w.pr.Open {
 					w.pr.Open = true
 					w.tell("reopened", "will", "")
 				}
 			}),
-			"push": deed(func() {
+			"push": origin(func() {
 				w.pushes++
 				w.pr.Head = strings.Repeat(fmt.Sprint(w.pushes%3), 40)
 				w.tell("synchronize", "will", "")
 			}),
-			"rename":  deed(w.rename),
-			"create":  deed(func() { w.say("/ocp create") }),
-			"destroy": deed(func() { w.destroys++; w.say("/ocp destroy") }),
+			"rename":  origin(w.rename),
+			"create":  origin(func() { w.say("/ocp create") }),
+			"destroy": origin(func() { w.destroys++; w.say("/ocp destroy") }),
 			"work":    w.work, "work more": w.work, "work on": w.work,
 			"publish": func(t *rapid.T) { w.publish(rapid.Bool().Draw(t, "dies")) },
 		})

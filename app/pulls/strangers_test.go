@@ -104,10 +104,10 @@ func TestAPushOfWhoMayDoNothingTakesNoClusterDown(t *testing.T) {
 
 func TestWhoseAccountItIsIsNotToldOnAPullRequest(t *testing.T) {
 	h := ready(t)
-	link, err := h.Service.AccountLink(t.Context(), "github:rita", "0", store.Deed{Actor: "github:rita", Source: "pr_comment"})
+	link, err := h.Service.AccountLink(t.Context(), "github:rita", "0", store.Origin{Actor: "github:rita", Source: "pr_comment"})
 	require.NoError(t, err)
 	_, handle, _ := strings.Cut(link.URL.Reveal(), "/links/")
-	_, err = h.Service.Redeem(t.Context(), policy.As("saml:rita@acme.example", "Rita", policy.Requester, "platform"), handle, app.Deed{Source: "web"})
+	_, err = h.Service.Redeem(t.Context(), policy.As("saml:rita@acme.example", "Rita", policy.Requester, "platform"), handle, app.Origin{Source: "web"})
 	require.NoError(t, err)
 	h.Comment(2, "will", "/ocp share --with @rita")
 	require.Contains(t, h.LastReply(), "is shared with principal `github:rita` now")

@@ -30,7 +30,7 @@ func (d *Service) lengthen(ctx context.Context, e PullRequestEvent, label string
 			chatops.Code(label), chatops.TTLLabelPrefix, chatops.TTLLabelPrefix)
 		return d.wrongLabel(ctx, e, label, label+" is no lifetime", words)
 	}
-	if !deed(e, label) {
+	if !setsLabel(e, label) {
 		return nil, nil
 	}
 	live, err := d.live(ctx, e.PR.Repo, e.PR.Number)
@@ -74,7 +74,7 @@ func (d *Service) lengthenOne(ctx context.Context, r policy.Request, row store.R
 		note := fmt.Sprintf("%s ends at its maximum already", row.Name)
 		return []string{note}, d.answerLabel(ctx, e.PR, "maximum:"+e.at+":"+row.ID, label, atMaximum(e.Actor, label, row, row.Ends.TTL))
 	}
-	change, err := d.core.Extend(ctx, r.Principal, row.ID, app.Span{Until: until}, app.Deed{
+	change, err := d.core.Extend(ctx, r.Principal, row.ID, app.Span{Until: until}, app.Origin{
 		Source: r.Source, Why: "the label " + label, Version: row.Version, Repository: &r, // counted from this end
 	})
 	switch app.KindOf(err) {

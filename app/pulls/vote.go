@@ -31,9 +31,9 @@ func (d *Service) voteByComment(ctx context.Context, c command) (reply, note str
 	if len(waiting) == 0 {
 		return "", "", app.Fail(app.NotFound, "@%s, nothing in this pull request waits for approval. `/ocp status` shows its clusters.", c.event.Author)
 	}
-	deed := c.deed(c.Reason)
+	origin := c.origin(c.Reason)
 	if approves {
-		deed = c.deed(cmp.Or(c.Line, c.by))
+		origin = c.origin(cmp.Or(c.Line, c.by))
 	}
 	var words []string
 	var against error
@@ -41,11 +41,11 @@ func (d *Service) voteByComment(ctx context.Context, c command) (reply, note str
 	for i, a := range waiting {
 		last := i == len(waiting)-1
 		if last {
-			deed = c.once(deed.Why, func(out store.Outcome) string {
+			origin = c.once(origin.Why, func(out store.Outcome) string {
 				return paragraphs(append(slices.Clone(words), voted(c.event.Author, out.Approval, approves)))
 			})
 		}
-		now, err := d.core.Vote(ctx, c.request.Principal, a.ID, approves, deed)
+		now, err := d.core.Vote(ctx, c.request.Principal, a.ID, approves, origin)
 		var said *app.Error
 		switch {
 		case errors.As(err, &said): // an obstacle to the vote is an answer

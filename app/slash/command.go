@@ -111,7 +111,7 @@ func (e Command) subject() string { return e.Workspace + "/" + e.User }
 // linkBySlack answers only the person, with a link that links their account to whoever signs in there.
 func (d *Service) linkBySlack(ctx context.Context, c command) (string, error) {
 	account := string(profiles.SourceSlack) + ":" + c.event.subject()
-	link, err := d.credentials.AccountLink(ctx, account, c.event.User, store.Deed{Actor: account, Source: string(policy.SourceSlack), Why: "/ocp link"})
+	link, err := d.credentials.AccountLink(ctx, account, c.event.User, store.Origin{Actor: account, Source: string(policy.SourceSlack), Why: "/ocp link"})
 	if err != nil {
 		return "", err
 	}
@@ -126,13 +126,13 @@ func (d *Service) approvalsBySlack(ctx context.Context, c command) (string, erro
 	}
 	list := make([]chatops.Waiting, 0, len(page))
 	for _, a := range page {
-		list = append(list, d.waitingWords(a))
+		list = append(list, d.waiting(a))
 	}
 	return chatops.SlackWaiting(list, next != "", chatops.Links{UI: d.ui}), nil
 }
 
-// waitingWords returns an approval in the form that messages need.
-func (d *Service) waitingWords(a app.Approval) chatops.Waiting {
+// waiting returns an approval in the form that messages need.
+func (d *Service) waiting(a app.Approval) chatops.Waiting {
 	return chatops.Waiting{
 		ID: a.ID, Cluster: a.ClusterName, Team: a.Team, By: d.core.NameOf(a.RequestedBy), Password: a.Kind == store.ApproveKubeadmin, Why: a.Why, Head: a.Head,
 		Votes: app.CountApprovals(a.Approval), Needs: a.Needs, Until: a.ExpiresAt, WhyNot: a.WhyNot,
@@ -147,8 +147,8 @@ func (d *Service) voteBySlack(ctx context.Context, c command) error {
 		return err
 	}
 	approves := c.Verb == chatops.VerbApprove
-	_, err = d.core.Vote(ctx, c.who, id, approves, app.Deed{Source: policy.SourceSlack, Why: c.Why, Reply: &store.ReplyOnce{Cause: c.cause, Build: func(out store.Outcome) store.Reply {
-		return c.reply(chatops.SlackVoted(d.waitingWords(app.Approval{Approval: out.Approval}), approves, out.Approval.State != store.ApprovalPending))
+	_, err = d.core.Vote(ctx, c.who, id, approves, app.Origin{Source: policy.SourceSlack, Why: c.Why, Reply: &store.ReplyOnce{Cause: c.cause, Build: func(out store.Outcome) store.Reply {
+		return c.reply(chatops.SlackVoted(d.waiting(app.Approval{Approval: out.Approval}), approves, out.Approval.State != store.ApprovalPending))
 	}}})
 	return err
 }

@@ -77,7 +77,7 @@ func (h *fixture) links(user string, p policy.Principal) {
 	h.Helper()
 	handle := regexp.MustCompile(`/links/([^>]+)>`).FindStringSubmatch(h.slack(user, "link"))
 	require.NotNil(h, handle)
-	got, err := h.Service.Redeem(h.Context(), p, handle[1], app.Deed{Source: policy.SourceWeb})
+	got, err := h.Service.Redeem(h.Context(), p, handle[1], app.Origin{Source: policy.SourceWeb})
 	require.NoError(h, err)
 	require.Equal(h, "slack:T1/"+user, got.Account)
 }
@@ -158,14 +158,14 @@ func TestALinkedAccountInSlackHasItsOwnersSeats(t *testing.T) {
 	h.links("ULINK", proved("saml:mate", "ocpctl-team-platform"))
 	require.Contains(t, h.slack("ULINK", "approve "+a.ID), "1 of the 2 votes")
 	require.Equal(t, "saml:mate", h.approval(a.ID).Votes[0].Principal, "the person's, whichever way it came")
-	_, err := h.Service.Vote(t.Context(), policy.As("saml:mate", "Mate", policy.Requester, "platform"), a.ID, true, app.Deed{Source: policy.SourceWeb})
+	_, err := h.Service.Vote(t.Context(), policy.As("saml:mate", "Mate", policy.Requester, "platform"), a.ID, true, app.Origin{Source: policy.SourceWeb})
 	require.Equal(t, app.Conflict, app.KindOf(err), "one person has one word")
 
 	h.links("UWILL", proved("saml:will", "ocpctl-team-platform"))
 	handle := regexp.MustCompile(`/links/(\S+)`)
 	h.Comment(1, "will", "/ocp link")
 	said := h.Replies()
-	_, err = h.Service.Redeem(t.Context(), proved("saml:will", "ocpctl-team-platform"), handle.FindStringSubmatch(said[len(said)-1])[1], app.Deed{Source: policy.SourceWeb})
+	_, err = h.Service.Redeem(t.Context(), proved("saml:will", "ocpctl-team-platform"), handle.FindStringSubmatch(said[len(said)-1])[1], app.Origin{Source: policy.SourceWeb})
 	require.NoError(t, err)
 	require.Contains(t, h.slack("UWILL", "approve "+a.ID), "You requested this yourself", "on GitHub, and it is one person")
 

@@ -13,7 +13,7 @@ import (
 )
 
 // act does what a form on a cluster's page requests, and returns a text about the result.
-type act func(r *http.Request, who policy.Principal, id string, deed app.Deed) (words string, err error)
+type act func(r *http.Request, who policy.Principal, id string, origin app.Origin) (words string, err error)
 
 // act makes a form's handler of it. If the form contains the mark of what its page showed, nothing is done to a cluster that somebody
 // else changed since.
@@ -22,9 +22,9 @@ func (p *pages) act(do act) handler {
 		id := r.PathValue("id")
 		var words string
 		err := p.asSeen(r, who, id, func(version int64) (err error) {
-			deed := deedOf(r)
-			deed.Version = version
-			words, err = do(r, who, id, deed)
+			origin := originOf(r)
+			origin.Version = version
+			words, err = do(r, who, id, origin)
 			return err
 		})
 		p.answer(w, r, who, "/clusters/"+id, words, err)
@@ -82,35 +82,35 @@ func seen(row store.Row, shares []store.Share) string {
 	return hex.EncodeToString(h.Sum(nil)[:12])
 }
 
-func (p *pages) extend(r *http.Request, who policy.Principal, id string, deed app.Deed) (string, error) {
+func (p *pages) extend(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
 	hours, err := number(r, "hours")
 	if err != nil {
 		return "", err
 	}
-	change, err := p.App.Extend(r.Context(), who, id, app.Span{Hours: hours}, deed)
-	return change.Words, err
+	change, err := p.App.Extend(r.Context(), who, id, app.Span{Hours: hours}, origin)
+	return change.Message, err
 }
 
-func (p *pages) hold(r *http.Request, who policy.Principal, id string, deed app.Deed) (string, error) {
+func (p *pages) hold(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
 	hours, err := number(r, "hours")
 	if err != nil {
 		return "", err
 	}
-	change, err := p.App.Hold(r.Context(), who, id, app.Span{Hours: hours}, deed)
-	return change.Words, err
+	change, err := p.App.Hold(r.Context(), who, id, app.Span{Hours: hours}, origin)
+	return change.Message, err
 }
 
-func (p *pages) unhold(r *http.Request, who policy.Principal, id string, deed app.Deed) (string, error) {
-	change, err := p.App.ReleaseHold(r.Context(), who, id, deed)
-	return change.Words, err
+func (p *pages) unhold(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
+	change, err := p.App.ReleaseHold(r.Context(), who, id, origin)
+	return change.Message, err
 }
 
-func (p *pages) scale(r *http.Request, who policy.Principal, id string, deed app.Deed) (string, error) {
+func (p *pages) scale(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
 	replicas, err := number(r, "replicas")
 	if err != nil {
 		return "", err
 	}
-	row, job, err := p.App.Scale(r.Context(), who, id, replicas, deed)
+	row, job, err := p.App.Scale(r.Context(), who, id, replicas, origin)
 	if err == nil && job == "" {
 		return fmt.Sprintf("%s already has %s; nothing was changed.", row.Name, workers(replicas)), nil
 	}
@@ -124,41 +124,41 @@ func workers(n int) string {
 	return fmt.Sprintf("%d workers", n)
 }
 
-func (p *pages) share(r *http.Request, who policy.Principal, id string, deed app.Deed) (string, error) {
+func (p *pages) share(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
 	s := store.Share{Kind: r.PostFormValue("kind"), Grantee: r.PostFormValue("with"), Access: store.Access(r.PostFormValue("access"))}
-	_, err := p.App.Share(r.Context(), who, id, s, deed)
+	_, err := p.App.Share(r.Context(), who, id, s, origin)
 	return fmt.Sprintf("%s %s may now %s the cluster.", grantees[s.Kind], s.Grantee, s.Access), err
 }
 
-func (p *pages) unshare(r *http.Request, who policy.Principal, id string, deed app.Deed) (string, error) {
+func (p *pages) unshare(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
 	kind, with := r.PostFormValue("kind"), r.PostFormValue("with")
-	_, err := p.App.Unshare(r.Context(), who, id, kind, with, deed)
+	_, err := p.App.Unshare(r.Context(), who, id, kind, with, origin)
 	return fmt.Sprintf("The cluster is no longer shared with %s %s.", kind, with), err
 }
 
 // grantees are the kinds of share, for the beginning of a sentence.
 var grantees = map[string]string{"team": "Team", "principal": "Principal"}
 
-func (p *pages) transfer(r *http.Request, who policy.Principal, id string, deed app.Deed) (string, error) {
-	change, err := p.App.Transfer(r.Context(), who, id, r.PostFormValue("team"), r.PostFormValue("owner"), deed)
-	return change.Words, err
+func (p *pages) transfer(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
+	change, err := p.App.Transfer(r.Context(), who, id, r.PostFormValue("team"), r.PostFormValue("owner"), origin)
+	return change.Message, err
 }
 
-func (p *pages) destroy(r *http.Request, who policy.Principal, id string, deed app.Deed) (string, error) {
-	row, job, err := p.App.Destroy(r.Context(), who, id, deed)
+func (p *pages) destroy(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
+	row, job, err := p.App.Destroy(r.Context(), who, id, origin)
 	if err == nil && row.Phase == lifecycle.Released {
 		return app.GoneSince(row), nil
 	}
 	return fmt.Sprintf("%s is being destroyed (job %s). This page shows when nothing is left.", row.Name, job), err
 }
 
-func (p *pages) retry(r *http.Request, who policy.Principal, id string, deed app.Deed) (string, error) {
-	row, err := p.App.RetryTeardown(r.Context(), who, id, deed)
+func (p *pages) retry(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
+	row, err := p.App.RetryTeardown(r.Context(), who, id, origin)
 	return fmt.Sprintf("The next teardown attempt of %s starts now.", row.Name), err
 }
 
-func (p *pages) abandon(r *http.Request, who policy.Principal, id string, deed app.Deed) (string, error) {
-	row, err := p.App.Abandon(r.Context(), who, id, deed)
+func (p *pages) abandon(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
+	row, err := p.App.Abandon(r.Context(), who, id, origin)
 	return fmt.Sprintf("No more alerts are sent for %s. It keeps its name, quota and cost, and attempts continue, until a count finds nothing left.", row.Name), err
 }
 

@@ -73,7 +73,7 @@ func (p *pages) approval(w http.ResponseWriter, r *http.Request, who policy.Prin
 func (p *pages) vote(approves bool) handler {
 	return func(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 		id := r.PathValue("id")
-		a, err := p.App.Vote(r.Context(), who, id, approves, deedOf(r))
+		a, err := p.App.Vote(r.Context(), who, id, approves, originOf(r))
 		p.answer(w, r, who, "/approvals/"+id, voted(a.Approval), err)
 	}
 }

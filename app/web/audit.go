@@ -88,10 +88,10 @@ func (v *auditView) add(lines []store.AuditLine, newest bool) {
 func (p *pages) verify(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	proof, err := p.Admin.VerifyAudit(r.Context(), who)
 	if err == nil && !proof.Whole() {
-		p.say(w, r, who, "/audit", said{Words: proof.Words(), Bad: true})
+		p.say(w, r, who, "/audit", said{Words: proof.Text(), Bad: true})
 		return
 	}
-	p.answer(w, r, who, "/audit", proof.Words(), err)
+	p.answer(w, r, who, "/audit", proof.Text(), err)
 }
 
 var cursorForm = regexp.MustCompile(`^[0-9]{1,18}$`)

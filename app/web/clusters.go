@@ -125,7 +125,7 @@ func detailOf(found app.Details) detailView {
 // kubeconfig needs a POST, because every download is audited and browsers prefetch only with GET.
 func (p *pages) kubeconfig(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PathValue("id")
-	raw, err := p.Credentials.Kubeconfig(r.Context(), who, id, deedOf(r))
+	raw, err := p.Credentials.Kubeconfig(r.Context(), who, id, originOf(r))
 	if err != nil {
 		p.fail(w, r, who, err)
 		return

@@ -19,7 +19,7 @@ import (
 // new shows the form for a cluster; its URL may fill in some fields.
 func (p *pages) new(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	if !who.MayAnywhere(policy.ActCreate) {
-		_, err := p.App.DryRun(r.Context(), who, app.Asked{Source: policy.SourceWeb}) // the error says why
+		_, err := p.App.DryRun(r.Context(), who, app.CreateInput{Source: policy.SourceWeb}) // the error says why
 		p.fail(w, r, who, err)
 		return
 	}
@@ -49,7 +49,7 @@ func (p *pages) create(w http.ResponseWriter, r *http.Request, who policy.Princi
 func (p *pages) check(w http.ResponseWriter, r *http.Request, who policy.Principal, f createForm) {
 	v := newView{Form: f}
 	request, wrong := f.request()
-	verdict, err := p.App.DryRun(r.Context(), who, app.Asked{Request: request, Wrong: wrong, Source: policy.SourceWeb})
+	verdict, err := p.App.DryRun(r.Context(), who, app.CreateInput{Request: request, Wrong: wrong, Source: policy.SourceWeb})
 	if err != nil {
 		p.notCreated(w, r, who, v, err)
 		return
@@ -67,7 +67,7 @@ func (p *pages) check(w http.ResponseWriter, r *http.Request, who policy.Princip
 func (p *pages) createNow(w http.ResponseWriter, r *http.Request, who policy.Principal, f createForm) {
 	request, wrong := f.request()
 	hash := f.hash()
-	made, err := p.App.Create(r.Context(), who, app.Asked{
+	made, err := p.App.Create(r.Context(), who, app.CreateInput{
 		Request: request, Wrong: wrong, Source: policy.SourceWeb, Answer: created,
 		Once: &store.Once{Key: "web:" + f.Key + ":" + hash[:16], Request: hash},
 	})
@@ -97,9 +97,9 @@ func created(made app.Created) (store.Answer, error) {
 		body, err := json.Marshal(app.Refused(made.Verdict, nil))
 		return store.Answer{Status: http.StatusUnprocessableEntity, Body: body}, err
 	}
-	words := made.Verdict.Words()
+	words := made.Verdict.Text()
 	for _, check := range made.Verdict.Warnings() {
-		words += " " + check.Words
+		words += " " + check.Message
 	}
 	return store.Answer{
 		Status: http.StatusSeeOther, Headers: map[string]string{"Location": "/clusters/" + made.Row.ID}, Body: []byte(words),

@@ -150,11 +150,11 @@ func (v *newView) blame(wrong []app.Field) {
 	for _, f := range wrong {
 		name, _, _ := strings.Cut(f.Name, ".") // a tag's field name ends with its key
 		if slices.Contains(known, name) {
-			v.Wrong[name] = append(v.Wrong[name], fieldWords(f))
+			v.Wrong[name] = append(v.Wrong[name], fieldText(f))
 			v.Wrongs++
 			continue
 		}
-		v.Others = append(v.Others, fieldWords(f))
+		v.Others = append(v.Others, fieldText(f))
 	}
 }
 

@@ -56,7 +56,7 @@ func choice(topic string, state store.DeliveryState) url.Values {
 }
 
 func (p *pages) delivery(w http.ResponseWriter, r *http.Request, who policy.Principal) {
-	info, body, err := p.Admin.Delivery(r.Context(), who, r.PathValue("id"), deedOf(r))
+	info, body, err := p.Admin.Delivery(r.Context(), who, r.PathValue("id"), originOf(r))
 	if err != nil {
 		p.fail(w, r, who, err)
 		return
@@ -67,6 +67,6 @@ func (p *pages) delivery(w http.ResponseWriter, r *http.Request, who policy.Prin
 // replay processes a delivery again.
 func (p *pages) replay(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PathValue("id")
-	_, err := p.Admin.Replay(r.Context(), who, id, deedOf(r))
+	_, err := p.Admin.Replay(r.Context(), who, id, originOf(r))
 	p.answer(w, r, who, "/deliveries/"+id, "It is being processed again. The result appears here in a moment.", err)
 }

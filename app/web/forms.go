@@ -14,9 +14,9 @@ import (
 // mostForm limits the size of a form.
 const mostForm = 64 << 10
 
-// deedOf returns the origin and reason of a form's request.
-func deedOf(r *http.Request) app.Deed {
-	return app.Deed{Source: policy.SourceWeb, Why: r.PostFormValue("reason")}
+// originOf returns the origin and reason of a form's request.
+func originOf(r *http.Request) app.Origin {
+	return app.Origin{Source: policy.SourceWeb, Why: r.PostFormValue("reason")}
 }
 
 // number parses a form field with a whole number.
@@ -39,13 +39,13 @@ func complaint(err error) string {
 	}
 	words := e.Message
 	for _, f := range e.Fields {
-		words += " " + spaced(f.Name) + ": " + fieldWords(f)
+		words += " " + spaced(f.Name) + ": " + fieldText(f)
 	}
 	return words
 }
 
-// fieldWords says what is wrong with a field and what would be accepted.
-func fieldWords(f app.Field) string {
+// fieldText says what is wrong with a field and what would be accepted.
+func fieldText(f app.Field) string {
 	words := strings.TrimSuffix(f.Detail, ".") + "."
 	if len(f.Accept) > 0 {
 		words += " Accepted: " + strings.Join(f.Accept, ", ") + "."

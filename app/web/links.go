@@ -63,7 +63,7 @@ func account(id string) (place, name string) {
 
 // redeem uses a link. What it gives is shown or sent at once, and never again.
 func (p *pages) redeem(w http.ResponseWriter, r *http.Request, who policy.Principal) {
-	got, err := p.Credentials.Redeem(r.Context(), who, r.PathValue("link"), deedOf(r))
+	got, err := p.Credentials.Redeem(r.Context(), who, r.PathValue("link"), originOf(r))
 	if err != nil {
 		p.fail(w, r, who, err)
 		return
@@ -84,14 +84,14 @@ func (p *pages) redeem(w http.ResponseWriter, r *http.Request, who policy.Princi
 // kubeconfigLink makes a link and redirects to its page, where it can be used or copied.
 func (p *pages) kubeconfigLink(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PathValue("id")
-	made, err := p.Credentials.KubeconfigLink(r.Context(), who, id, deedOf(r))
+	made, err := p.Credentials.KubeconfigLink(r.Context(), who, id, originOf(r))
 	p.follow(w, r, who, id, made, err)
 }
 
 // kubeadminLink does the same after access to the password was approved.
 func (p *pages) kubeadminLink(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PathValue("id")
-	made, err := p.Credentials.KubeadminLink(r.Context(), who, id, deedOf(r))
+	made, err := p.Credentials.KubeadminLink(r.Context(), who, id, originOf(r))
 	p.follow(w, r, who, id, made, err)
 }
 
@@ -107,7 +107,7 @@ func (p *pages) follow(w http.ResponseWriter, r *http.Request, who policy.Princi
 // breakGlass requests the kubeadmin password and redirects to the necessary approval.
 func (p *pages) breakGlass(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PathValue("id")
-	a, err := p.Credentials.BreakGlass(r.Context(), who, id, deedOf(r))
+	a, err := p.Credentials.BreakGlass(r.Context(), who, id, originOf(r))
 	if err != nil {
 		p.answer(w, r, who, "/clusters/"+id, "", err)
 		return

@@ -71,7 +71,7 @@ func TestAPasswordIsShownOnceToWhoeverWasGrantedALook(t *testing.T) {
 
 func TestAnAccountIsLinkedByWhoeverSaysThatItIsTheirs(t *testing.T) {
 	h := newFixture(t)
-	link, err := h.Credentials.AccountLink(t.Context(), "github:maya", "1001", store.Deed{Actor: "github:maya"})
+	link, err := h.Credentials.AccountLink(t.Context(), "github:maya", "1001", store.Origin{Actor: "github:maya"})
 	require.NoError(t, err)
 	at := strings.TrimPrefix(link.URL.Reveal(), h.base)
 	status, page, answer := h.as("nobody").get(at)
@@ -97,7 +97,7 @@ func TestAnAccountIsLinkedByWhoeverSaysThatItIsTheirs(t *testing.T) {
 func TestAnAccountOfSomebodyElsesIsNotTaken(t *testing.T) {
 	h := newFixture(t)
 	for i, who := range []string{"rob", "maya"} {
-		link, err := h.Credentials.AccountLink(t.Context(), "github:rob", "1002", store.Deed{Actor: "github:rob"})
+		link, err := h.Credentials.AccountLink(t.Context(), "github:rob", "1002", store.Origin{Actor: "github:rob"})
 		require.NoError(t, err)
 		status, page, _ := h.as(who).post(strings.TrimPrefix(link.URL.Reveal(), h.base), nil)
 		require.Equal(t, []int{http.StatusOK, http.StatusConflict}[i], status)

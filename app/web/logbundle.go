@@ -18,7 +18,7 @@ func (p *pages) logBundle(w http.ResponseWriter, r *http.Request, who policy.Pri
 	if err != nil {
 		attempt = 0 // the newest
 	}
-	bundle, err := p.Credentials.LogBundle(r.Context(), who, id, attempt, deedOf(r))
+	bundle, err := p.Credentials.LogBundle(r.Context(), who, id, attempt, originOf(r))
 	if err != nil {
 		p.fail(w, r, who, err)
 		return

@@ -36,7 +36,7 @@ func (p *pages) me(w http.ResponseWriter, r *http.Request, who policy.Principal)
 // unlink removes a linked account from the person.
 func (p *pages) unlink(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PostFormValue("account")
-	err := p.Credentials.Unlink(r.Context(), who, id, deedOf(r))
+	err := p.Credentials.Unlink(r.Context(), who, id, originOf(r))
 	place, name := account(id)
 	p.answer(w, r, who, "/me", place+" account "+name+" is no longer linked.", err)
 }

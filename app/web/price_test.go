@@ -44,7 +44,7 @@ func TestEveryEntryPointNamesTheSamePrice(t *testing.T) {
 		for i := range rapid.IntRange(1, 3).Draw(r, "changes") {
 			h.pass(time.Duration(rapid.Int64Range(1, int64(3*time.Hour)).Draw(r, "runs")))
 			workers := rapid.IntRange(0, 6).Draw(r, "workers")
-			_, _, err := h.service.Scale(t.Context(), l.who, l.id, workers, app.Deed{Source: policy.SourceWeb})
+			_, _, err := h.service.Scale(t.Context(), l.who, l.id, workers, app.Origin{Source: policy.SourceWeb})
 			require.NoError(t, err)
 			l.agrees(t, fmt.Sprint("it is asked to scale, ", i))
 			h.pass(time.Duration(rapid.Int64Range(1, int64(time.Hour)).Draw(r, "scales")))
@@ -52,7 +52,7 @@ func TestEveryEntryPointNamesTheSamePrice(t *testing.T) {
 			l.moves(t, func(c *lifecycle.Cluster) { c.Workers, c.WorkersWanted = &workers, nil }, rate)
 			l.agrees(t, fmt.Sprint("it is scaled, ", i))
 			require.Equal(t, rate, l.row(t).HourlyCents)
-			_, err = h.service.Extend(t.Context(), l.who, l.id, app.Span{Hours: rapid.IntRange(1, 9).Draw(r, "longer")}, app.Deed{Source: policy.SourceWeb})
+			_, err = h.service.Extend(t.Context(), l.who, l.id, app.Span{Hours: rapid.IntRange(1, 9).Draw(r, "longer")}, app.Origin{Source: policy.SourceWeb})
 			require.NoError(t, err)
 			l.agrees(t, fmt.Sprint("it is extended, ", i))
 		}
@@ -110,7 +110,7 @@ func (h *till) begin(t *testing.T, r *rapid.T, n int) *life {
 	hours := rapid.IntRange(24, 72).Draw(r, "hours")
 	l := &life{till: h, list: map[string]int{"us-east-1": 149, "us-east-2": 97, "us-west-2": 100_000}[region], really: new(big.Int)}
 	l.who = policy.As(fmt.Sprintf("saml:p%d@acme.example", n), fmt.Sprintf("p%d", n), policy.Requester, "platform", "poor")
-	asked := app.Asked{Source: policy.SourceAPI, Request: app.CreateRequest{
+	asked := app.CreateInput{Source: policy.SourceAPI, Request: app.CreateRequest{
 		Name: fmt.Sprintf("shop-%d", n), Profile: "aws-standard", Region: region, Team: "platform", Owner: l.who.Name, TTLHours: &hours,
 	}}
 	verdict, err := h.service.DryRun(t.Context(), l.who, asked)
@@ -182,6 +182,6 @@ func (l *life) agrees(t *testing.T, when string) {
 			require.Equal(t, spent, line.Cents, when)
 		}
 	}
-	_, err = l.service.Transfer(t.Context(), l.who, l.id, "poor", l.who.Name, app.Deed{Source: policy.SourceWeb})
+	_, err = l.service.Transfer(t.Context(), l.who, l.id, "poor", l.who.Name, app.Origin{Source: policy.SourceWeb})
 	require.ErrorContains(t, err, "with "+price.Dollars(left)+" for this one", when)
 }

@@ -125,11 +125,11 @@ func (h *fixture) filled(at string, n int) string {
 	row := h.shown(fmt.Sprintf("c%d", n))
 	switch {
 	case strings.Contains(at, "{link}"):
-		link, err := h.Credentials.KubeconfigLink(h.Context(), h.principal("maya"), row.ID, app.Deed{})
+		link, err := h.Credentials.KubeconfigLink(h.Context(), h.principal("maya"), row.ID, app.Origin{})
 		require.NoError(h, err)
 		return strings.ReplaceAll(at, "{link}", path.Base(link.URL.Reveal()))
 	case strings.HasPrefix(at, "/approvals/"), strings.HasSuffix(at, "/break-glass"):
-		asked, err := h.Credentials.BreakGlass(h.Context(), h.principal("maya"), row.ID, app.Deed{Why: "x"})
+		asked, err := h.Credentials.BreakGlass(h.Context(), h.principal("maya"), row.ID, app.Origin{Why: "x"})
 		require.NoError(h, err)
 		if strings.HasPrefix(at, "/approvals/") {
 			return strings.ReplaceAll(at, "{id}", asked.ID)
@@ -170,7 +170,7 @@ func TestALinkThatDoesNotWorkNeverSaysWhy(t *testing.T) {
 	h := newFixture(t)
 	row := h.shown("shop")
 	made := func(who string) string {
-		link, err := h.Credentials.KubeconfigLink(t.Context(), h.principal(who), row.ID, app.Deed{})
+		link, err := h.Credentials.KubeconfigLink(t.Context(), h.principal(who), row.ID, app.Origin{})
 		require.NoError(t, err)
 		return "/links/" + path.Base(link.URL.Reveal())
 	}

@@ -53,7 +53,7 @@ func TestNoFormIsTakenFromAnotherSite(t *testing.T) {
 func TestToLookChangesNothing(t *testing.T) {
 	h := newFixture(t)
 	row := h.accept("shop", "platform")
-	link, err := h.Credentials.AccountLink(t.Context(), "github:will", "1", store.Deed{Actor: "github:will"})
+	link, err := h.Credentials.AccountLink(t.Context(), "github:will", "1", store.Origin{Actor: "github:will"})
 	require.NoError(t, err)
 	_, handle, _ := strings.Cut(link.URL.Reveal(), "/links/")
 	var before, after int
@@ -75,6 +75,6 @@ func TestToLookChangesNothing(t *testing.T) {
 	}
 	require.NoError(t, h.store.Pool().QueryRow(t.Context(), lines).Scan(&after))
 	require.Equal(t, before, after)
-	_, err = h.Credentials.Redeem(t.Context(), h.principal("will"), handle, app.Deed{Source: policy.SourceWeb})
+	_, err = h.Credentials.Redeem(t.Context(), h.principal("will"), handle, app.Origin{Source: policy.SourceWeb})
 	require.NoError(t, err, "the link is still good")
 }

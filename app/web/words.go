@@ -134,10 +134,12 @@ func plain[T ~string](s T) string { return strings.NewReplacer("_", " ", ".", " 
 
 // own returns the text of a check with sub-checks, unless the sub-checks have it.
 func own(c policy.Check) string {
-	if slices.ContainsFunc(c.Checks, func(part policy.Check) bool { return part.Result == c.Result && strings.Contains(c.Words, part.Words) }) {
+	if slices.ContainsFunc(c.Checks, func(part policy.Check) bool {
+		return part.Result == c.Result && strings.Contains(c.Message, part.Message)
+	}) {
 		return ""
 	}
-	return c.Words
+	return c.Message
 }
 
 // moved describes the state that a cluster reached, such as PENDING/queued or READY/ready.

@@ -65,9 +65,9 @@ func TestAPassShowsItsQuestions(t *testing.T) {
 }
 
 func TestWhatAPartOfACheckSaysIsSaidOnce(t *testing.T) {
-	full := policy.Check{Result: policy.Fail, Words: "You have 3 of 3."}
-	require.Empty(t, own(policy.Check{Result: policy.Fail, Words: full.Words, Checks: []policy.Check{full}}))
-	require.Equal(t, "There is room.", own(policy.Check{Result: policy.Pass, Words: "There is room.", Checks: []policy.Check{{Result: policy.Pass, Words: "1 of 3."}}}))
+	full := policy.Check{Result: policy.Fail, Message: "You have 3 of 3."}
+	require.Empty(t, own(policy.Check{Result: policy.Fail, Message: full.Message, Checks: []policy.Check{full}}))
+	require.Equal(t, "There is room.", own(policy.Check{Result: policy.Pass, Message: "There is room.", Checks: []policy.Check{{Result: policy.Pass, Message: "1 of 3."}}}))
 	for to, want := range map[string]string{"PENDING/awaiting_approval": "PENDING, awaiting approval", "READY/ready": "READY", "x": "x"} {
 		require.Equal(t, want, moved(to))
 	}

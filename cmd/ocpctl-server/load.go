@@ -44,7 +44,7 @@ func decode(raw []byte) (cfg config, bad []error, whole bool) {
 	case errors.As(err, &typed):
 		whole = true
 		for _, complaint := range typed.Errors {
-			words, single := inWords(complaint)
+			words, single := plainMessage(complaint)
 			bad, whole = append(bad, errors.New(words)), whole && single
 		}
 		return cfg, bad, whole
@@ -64,8 +64,8 @@ var (
 	badSection   = regexp.MustCompile(`^(line \d+): cannot unmarshal .* into (?:\[\])?(main\.\w+)$`)
 )
 
-// inWords translates the YAML library's error: without Go types, and with what would be accepted. single: it is about one field only.
-func inWords(complaint string) (words string, single bool) {
+// plainMessage translates the YAML library's error: without Go types, and with what would be accepted. single: it is about one field only.
+func plainMessage(complaint string) (words string, single bool) {
 	known := func(section string) string { return strings.Join(fields(reflect.TypeOf(config{}))[section], ", ") }
 	if m := unknownField.FindStringSubmatch(complaint); m != nil {
 		return fmt.Sprintf("%s: unknown field %s; known fields here: %s", m[1], m[2], known(m[3])), true

@@ -155,7 +155,7 @@ func passRow(p contract.Pass) (store.PassRow, error) {
 		out.Identities = append(out.Identities, text(name))
 	}
 	for _, l := range p.Leftovers {
-		out.Words = append(out.Words, inWords(l))
+		out.Words = append(out.Words, leftoverText(l))
 	}
 	return out, nil
 }
@@ -166,7 +166,7 @@ func clean(p contract.Pass) bool {
 	return p.Clean && !unanswered && p.Control != "" && len(p.Leftovers) == 0 && len(p.Queries) > 0
 }
 
-func inWords(l contract.Leftover) string {
+func leftoverText(l contract.Leftover) string {
 	name := l.ID
 	if l.Name != "" && l.Name != l.ID {
 		name += " (" + l.Name + ")"

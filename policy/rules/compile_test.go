@@ -93,7 +93,7 @@ func FuzzCompile(f *testing.F) {
 			require.Equal(t, set == nil, len(problems) > 0)
 			_, filled := set.Defaults(in)
 			for _, check := range append(filled, set.Judge(in)...) {
-				require.NotEmpty(t, check.Words)
+				require.NotEmpty(t, check.Message)
 			}
 		}
 	})

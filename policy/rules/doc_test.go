@@ -85,5 +85,5 @@ func TestThePagesExampleIsInForce(t *testing.T) {
 	v = policy.Evaluate(r, policy.Usage{}, terms, policy.Settings{})
 	require.Equal(t, &policy.Approval{Count: 1, By: policy.Requester, For: 12 * time.Hour, Why: []string{"A cluster requested at night for more than twelve hours needs an approval."}}, v.Approval)
 	r.PR.Base = "release-4"
-	require.Equal(t, "Release branches are tested on the large profile.", policy.Evaluate(r, policy.Usage{}, terms, policy.Settings{}).Refusals()[0].Words)
+	require.Equal(t, "Release branches are tested on the large profile.", policy.Evaluate(r, policy.Usage{}, terms, policy.Settings{}).Refusals()[0].Message)
 }

@@ -76,7 +76,7 @@ func (s *Set) Defaults(in policy.In) (policy.Request, []policy.Check) {
 		if said := fill(&in.Request, r.set); len(said) > 0 {
 			vars["request"], vars["price"] = requestOf(in.Request), priceOf(in)
 			checks = append(checks, policy.Check{Name: r.id, Result: policy.Pass, Accept: strings.Join(said, ", "),
-				Words: fmt.Sprintf("Rule %s of policy %s filled in %s.", r.name, r.policy, strings.Join(said, ", "))})
+				Message: fmt.Sprintf("Rule %s of policy %s filled in %s.", r.name, r.policy, strings.Join(said, ", "))})
 		}
 	}
 	return in.Request, checks
@@ -130,7 +130,7 @@ func (r rule) holds(ctx context.Context, vars map[string]any) (bool, error) {
 
 // check returns the check of a rule that applies.
 func (r rule) check() policy.Check {
-	c := policy.Check{Name: r.id, Words: r.message, Next: r.next}
+	c := policy.Check{Name: r.id, Message: r.message, Next: r.next}
 	next := ""
 	switch r.effect {
 	case profiles.EffectWarn:
@@ -147,6 +147,6 @@ func (r rule) check() policy.Check {
 // broken returns the refusal for a rule that could not be evaluated.
 func (r rule) broken(err error) policy.Check {
 	return policy.Check{Name: r.id, Result: policy.Fail,
-		Words: fmt.Sprintf("Rule %s of policy %s could not be evaluated (%s), so the request is refused.", r.name, r.policy, oneLine(err.Error())),
-		Next:  fmt.Sprintf("Ask a platform admin to fix the rule at %s.", r.place)}
+		Message: fmt.Sprintf("Rule %s of policy %s could not be evaluated (%s), so the request is refused.", r.name, r.policy, oneLine(err.Error())),
+		Next:    fmt.Sprintf("Ask a platform admin to fix the rule at %s.", r.place)}
 }

@@ -77,7 +77,7 @@ func TestARuleSeesEveryVariable(t *testing.T) {
 			require.Empty(t, checks, when)
 			continue
 		}
-		require.Equal(t, []policy.Check{{Name: "p/r", Result: policy.Fail, Words: "not so", Next: "Change the request, or ask a platform admin about rule r of policy p."}}, checks, when)
+		require.Equal(t, []policy.Check{{Name: "p/r", Result: policy.Fail, Message: "not so", Next: "Change the request, or ask a platform admin about rule r of policy p."}}, checks, when)
 	}
 }
 
@@ -146,8 +146,8 @@ func TestWhatCannotBeEvaluatedIsRefused(t *testing.T) {
 			checks := compiled(t, one(when, effect)).Judge(saturday(t))
 			require.Len(t, checks, 1, when)
 			require.Equal(t, policy.Fail, checks[0].Result, when)
-			require.Contains(t, checks[0].Words, "Rule r of policy p could not be evaluated (", when)
-			require.Contains(t, checks[0].Words, cause, when)
+			require.Contains(t, checks[0].Message, "Rule r of policy p could not be evaluated (", when)
+			require.Contains(t, checks[0].Message, cause, when)
 			require.Equal(t, "Ask a platform admin to fix the rule at policies/p.yaml:7.", checks[0].Next)
 		}
 		p := one(when, profiles.EffectDefault)
@@ -186,13 +186,13 @@ func TestDefaultsFillInOnlyWhatIsLeftOut(t *testing.T) {
 	filled, checks := set.Defaults(in)
 	in.Request.BaseDomain = "d.example.com"
 	require.Equal(t, in.Request, filled, "what was asked for stays, and what the repository's entry says")
-	require.Equal(t, []policy.Check{{Name: "p/r", Result: policy.Pass, Accept: "baseDomain d.example.com", Words: "Rule r of policy p filled in baseDomain d.example.com."}}, checks)
+	require.Equal(t, []policy.Check{{Name: "p/r", Result: policy.Pass, Accept: "baseDomain d.example.com", Message: "Rule r of policy p filled in baseDomain d.example.com."}}, checks)
 
 	in.Request.Region, in.Request.Version, in.Request.BaseDomain, in.Request.TTL, in.Request.Ownership = "", "", "", 0, policy.Ownership{}
 	filled, checks = set.Defaults(in)
 	require.Equal(t, "us-east-2 4.20.1 d.example.com cc-9 dev", strings.Join([]string{filled.Region, filled.Version, filled.BaseDomain, filled.CostCenter, filled.Environment}, " "))
 	require.Equal(t, 8*time.Hour, filled.TTL)
-	require.Contains(t, checks[0].Words, "baseDomain d.example.com, costCenter cc-9, environment dev, region us-east-2, ttlHours 8, version 4.20.1.")
+	require.Contains(t, checks[0].Message, "baseDomain d.example.com, costCenter cc-9, environment dev, region us-east-2, ttlHours 8, version 4.20.1.")
 	in.Request.TTL = policy.NoEnd
 	filled, _ = set.Defaults(in)
 	require.Equal(t, policy.NoEnd, filled.TTL, "an end that was refused is not filled in")

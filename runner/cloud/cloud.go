@@ -49,9 +49,9 @@ type Machines struct {
 
 // Problem is one finding of preflight. Block is set only for a proven shortfall: a query that the cloud did not answer is a warning.
 type Problem struct {
-	Code  string // one word, e.g. WrongAccount, ZoneMissing
-	Words string // what is wrong, for people
-	Next  string // what to do about it
-	Whose string // whose problem it is: one of contract's Whose values
-	Block bool
+	Code    string // one word, e.g. WrongAccount, ZoneMissing
+	Message string // what is wrong, for people
+	Next    string // what to do about it
+	Whose   string // whose problem it is: one of contract's Whose values
+	Block   bool
 }

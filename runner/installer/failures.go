@@ -31,7 +31,7 @@ type Class struct {
 	Exits     []int    `yaml:"exits"`    // exit codes with which the patterns count; empty: any
 	Alone     []int    `yaml:"alone"`    // exit codes that mean this reason if no line was recognised
 	Whose     string   `yaml:"whose"`    // one of the contract's Whose values
-	Words     string   `yaml:"words"`    // what happened
+	Message   string   `yaml:"message"`  // what happened
 	Next      string   `yaml:"next"`     // what to do about it
 	Retryable bool     `yaml:"retryable"`
 	Symptom   bool     `yaml:"symptom"` // says what did not come about, not why
@@ -111,7 +111,7 @@ func (c *Class) compile() (problems []string) {
 	}
 	say(!plainReason.MatchString(c.Reason), "reason: must be one word in camel case")
 	say(!slices.Contains(whose, c.Whose), "whose: %q must be one of %s", c.Whose, strings.Join(whose, ", "))
-	say(c.Words == "" || strings.HasSuffix(c.Words, "."), "words: must say what happened, without a final dot")
+	say(c.Message == "" || strings.HasSuffix(c.Message, "."), "message: must say what happened, without a final dot")
 	say(c.Next == "" || strings.HasSuffix(c.Next, "."), "next: must say what to do, without a final dot")
 	say(c.Fatal != "" && len(c.Patterns) == 0, "fatal: requires patterns")
 	for _, pattern := range c.Patterns {

@@ -39,8 +39,8 @@ type Proof struct {
 // Whole reports that every line is as it was written, none is missing and none was added.
 func (p Proof) Whole() bool { return len(p.Breaks) == 0 }
 
-// Words returns the proof as a sentence.
-func (p Proof) Words() string {
+// Text returns the proof as a sentence.
+func (p Proof) Text() string {
 	switch {
 	case p.Whole() && p.Lines == 0:
 		return "There are no lines."

@@ -64,10 +64,10 @@ func TestTheHashIsTakenOverTextsWithTheirLengths(t *testing.T) {
 func TestAWholeTrailIsWhole(t *testing.T) {
 	lines := chain(10)
 	proof := verify(lines, auditchain.Head{}, lines[3].Head(), lines[9].Head())
-	require.True(t, proof.Whole(), proof.Words())
+	require.True(t, proof.Whole(), proof.Text())
 	require.Equal(t, int64(10), proof.Lines)
 	require.Equal(t, lines[9].Head(), proof.Head)
-	require.Contains(t, proof.Words(), "All 10 lines")
+	require.Contains(t, proof.Text(), "All 10 lines")
 	require.True(t, verify(nil).Whole())
 	require.Equal(t, auditchain.Start, verify(nil).Head)
 
@@ -135,7 +135,7 @@ func TestABreakSaysWhichLineAndHow(t *testing.T) {
 			for _, b := range proof.Breaks {
 				got = append(got, fmt.Sprintf("%d %s", b.Seq, b.Kind))
 			}
-			require.Equal(t, c.want, got, proof.Words())
+			require.Equal(t, c.want, got, proof.Text())
 			require.False(t, proof.Whole())
 		})
 	}
@@ -150,12 +150,12 @@ func TestACopyIsVerifiedOffline(t *testing.T) {
 	whole := file.String()
 	proof, err := auditchain.After(auditchain.Start).Copy(strings.NewReader(whole))
 	require.NoError(t, err)
-	require.True(t, proof.Whole(), proof.Words())
+	require.True(t, proof.Whole(), proof.Text())
 	require.Equal(t, int64(100), proof.Lines)
 
 	proof, err = auditchain.After(auditchain.Start).Copy(strings.NewReader(strings.Replace(whole, "act-41", "act-42", 1)))
 	require.NoError(t, err)
-	require.Contains(t, proof.Words(), "Broken at line 42 (changed)")
+	require.Contains(t, proof.Text(), "Broken at line 42 (changed)")
 
 	_, err = auditchain.After(auditchain.Start).Copy(strings.NewReader("{}\nnonsense"))
 	require.ErrorContains(t, err, "read the line behind line")

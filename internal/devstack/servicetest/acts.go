@@ -63,7 +63,7 @@ func (h *Fixture) File(text string) { h.GitHub.Files = map[string]string{"main":
 // Create creates a cluster of the default profile for team platform by the API.
 func (h *Fixture) Create(p policy.Principal, name string) store.Row {
 	h.Helper()
-	made, err := h.Service.Create(h.Context(), p, app.Asked{Source: policy.SourceAPI, Request: app.CreateRequest{
+	made, err := h.Service.Create(h.Context(), p, app.CreateInput{Source: policy.SourceAPI, Request: app.CreateRequest{
 		Name: name, Owner: "maya", Team: "platform", CostCenter: "sandbox", Environment: "test",
 	}})
 	require.NoError(h, err)
@@ -86,7 +86,7 @@ func (h *Fixture) Usable() store.Row {
 // Destroy asks for a cluster's teardown.
 func (h *Fixture) Destroy(row store.Row) {
 	h.Helper()
-	_, err := h.Store.Destroy(h.Context(), row.ID, store.Deed{Actor: "github:will", Why: "by hand"})
+	_, err := h.Store.Destroy(h.Context(), row.ID, store.Origin{Actor: "github:will", Why: "by hand"})
 	require.NoError(h, err)
 }
 

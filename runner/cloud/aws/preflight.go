@@ -54,7 +54,7 @@ func (c *Client) Preflight(ctx context.Context, t cloud.Target, zones, instanceT
 // notAnswered is a warning, because of a missing permission or a problem in the cloud.
 func notAnswered(err error) cloud.Problem {
 	p := cloud.Problem{
-		Code: "NotAnswered", Whose: contract.WhoseCloud, Words: "the cloud did not answer: " + err.Error(),
+		Code: "NotAnswered", Whose: contract.WhoseCloud, Message: "the cloud did not answer: " + err.Error(),
 		Next: "the install continues; you need not do anything unless it fails because of this",
 	}
 	var api smithy.APIError
@@ -69,14 +69,14 @@ func (c *Client) checkAccount(ctx context.Context, want string) ([]cloud.Problem
 	switch {
 	case errors.Is(err, cloud.ErrCredentials):
 		return []cloud.Problem{{
-			Code: "CredentialsRefused", Block: true, Whose: contract.WhoseOurs, Words: err.Error(),
+			Code: "CredentialsRefused", Block: true, Whose: contract.WhoseOurs, Message: err.Error(),
 			Next: "ask an administrator of this installation to renew them",
 		}}, nil
 	case err != nil:
 		return nil, err
 	case want != "" && got != want:
 		return []cloud.Problem{{
-			Code: "WrongAccount", Block: true, Whose: contract.WhoseOurs, Words: fmt.Sprintf("the runner's credentials belong to account %s, but the cluster needs account %s", got, want),
+			Code: "WrongAccount", Block: true, Whose: contract.WhoseOurs, Message: fmt.Sprintf("the runner's credentials belong to account %s, but the cluster needs account %s", got, want),
 			Next: "ask an administrator of this installation to give the runner credentials for account " + want,
 		}}, nil
 	}
@@ -90,7 +90,7 @@ func (c *Client) checkServiceRole(ctx context.Context) ([]cloud.Problem, error) 
 		return nil, err
 	}
 	return []cloud.Problem{{
-		Code: "ServiceRoleMissing", Whose: contract.WhoseOurs, Words: "the account has no role " + serviceRole + " yet; AWS creates it with the first load balancer if the runner is allowed to create it",
+		Code: "ServiceRoleMissing", Whose: contract.WhoseOurs, Message: "the account has no role " + serviceRole + " yet; AWS creates it with the first load balancer if the runner is allowed to create it",
 		Next: "if load balancers fail with AccessDenied, ask an IAM administrator to run: aws iam create-service-linked-role --aws-service-name elasticloadbalancing.amazonaws.com",
 	}}, nil
 }
@@ -103,7 +103,7 @@ func (c *Client) checkDomain(ctx context.Context, t cloud.Target) ([]cloud.Probl
 	}
 	if len(public) == 0 {
 		return []cloud.Problem{{
-			Code: "ZoneMissing", Block: true, Whose: contract.WhoseOurs, Words: fmt.Sprintf("there is no public hosted zone for %s in this account", t.BaseDomain),
+			Code: "ZoneMissing", Block: true, Whose: contract.WhoseOurs, Message: fmt.Sprintf("there is no public hosted zone for %s in this account", t.BaseDomain),
 			Next: "choose another base domain, or ask the DNS administrator to create the zone",
 		}}, nil
 	}
@@ -162,6 +162,6 @@ func nameInUse(taken []string, words, next string) []cloud.Problem {
 	slices.Sort(taken)
 	return []cloud.Problem{{
 		Code: "NameInUse", Block: true, Whose: contract.WhoseUser, Next: next,
-		Words: fmt.Sprintf("%s (%s)", words, strings.Join(slices.Compact(taken), ", ")),
+		Message: fmt.Sprintf("%s (%s)", words, strings.Join(slices.Compact(taken), ", ")),
 	}}
 }

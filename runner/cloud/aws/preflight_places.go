@@ -31,7 +31,7 @@ func (c *Client) checkZones(ctx context.Context, region string, zones []string) 
 	for _, zone := range zones {
 		if !slices.Contains(offered, zone) {
 			problems = append(problems, cloud.Problem{
-				Code: "ZoneNotOffered", Block: true, Whose: contract.WhoseUser, Words: fmt.Sprintf("zone %s is not available in %s to this account", zone, region),
+				Code: "ZoneNotOffered", Block: true, Whose: contract.WhoseUser, Message: fmt.Sprintf("zone %s is not available in %s to this account", zone, region),
 				Next: "choose among " + strings.Join(offered, ", "),
 			})
 		}
@@ -52,7 +52,7 @@ func (c *Client) checkTypes(ctx context.Context, region string, zones, instanceT
 		for _, zone := range zones {
 			if !slices.Contains(offered, zone) {
 				problems = append(problems, cloud.Problem{
-					Code: "InstanceTypeNotOffered", Block: true, Whose: contract.WhoseUser, Words: fmt.Sprintf("instance type %s is not offered in %s", instanceType, zone),
+					Code: "InstanceTypeNotOffered", Block: true, Whose: contract.WhoseUser, Message: fmt.Sprintf("instance type %s is not offered in %s", instanceType, zone),
 					Next: elsewhere(offered, region),
 				})
 			}

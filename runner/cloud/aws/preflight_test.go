@@ -16,7 +16,7 @@ func TestPreflightBlocksOnProvenShortfallsOnly(t *testing.T) {
 		for _, p := range problems {
 			if p.Block == block {
 				out = append(out, p.Code)
-				require.NotEmpty(t, p.Words)
+				require.NotEmpty(t, p.Message)
 				require.NotEmpty(t, p.Next)
 				require.NotEmpty(t, p.Whose)
 			}
@@ -41,7 +41,7 @@ func TestPreflightBlocksOnProvenShortfallsOnly(t *testing.T) {
 	problems, err = s.client.Preflight(t.Context(), s.target, zones, instances)
 	require.NoError(t, err)
 	require.Equal(t, []string{"NameInUse"}, codes(problems, true))
-	require.Contains(t, problems[0].Words, "api.flight.labs.example.com")
+	require.Contains(t, problems[0].Message, "api.flight.labs.example.com")
 	require.Equal(t, contract.WhoseUser, problems[0].Whose)
 
 	other := s.target
@@ -80,7 +80,7 @@ func TestANameThatExistsBlocksWhateverMadeIt(t *testing.T) {
 
 	zone := s.zone(t, "somebody-else")
 	require.Equal(t, "NameInUse", check()[0].Code)
-	require.Contains(t, check()[0].Words, "taken.labs.example.com")
+	require.Contains(t, check()[0].Message, "taken.labs.example.com")
 	require.NoError(t, s.AWS.Free(zone))
 
 	s.target.Identities = []contract.Identity{{CCOName: "taken-abc", Account: account}}

@@ -221,7 +221,7 @@ func (a *app) verifyFile(path, head string, part bool) error {
 	if !proof.Whole() {
 		broken = strconv.FormatInt(proof.Breaks[0].Seq, 10)
 	}
-	return a.proven(raw, proof.Whole(), proof.Lines, fmt.Sprintf("%d:%s", proof.Head.Seq, proof.Head.Hash), proof.Words(), broken)
+	return a.proven(raw, proof.Whole(), proof.Lines, fmt.Sprintf("%d:%s", proof.Head.Seq, proof.Head.Hash), proof.Text(), broken)
 }
 
 // proven shows the result of a verification; a broken chain exits with 1.

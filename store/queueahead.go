@@ -30,24 +30,24 @@ const unasked = ` FROM clusters c
 		AND (@let_past_seconds <= 0 OR @now < coalesce((SELECT min(a.opened_at) FROM attempts a WHERE a.cluster_id = c.id), c.updated_at)
 			+ @let_past_seconds * interval '1 second')`
 
-// lineAhead is what is ahead of a cluster that asks for capacity.
-type lineAhead struct {
+// queueAhead is what is ahead of a cluster that asks for capacity.
+type queueAhead struct {
 	waiting, unasked []lifecycle.Holding
 	since            time.Time // since when the asking cluster waits; zero: it asks for the first time
 	passed           time.Time // when a cluster there was last let past; zero: never
 }
 
-func (l lineAhead) all() []lifecycle.Holding {
+func (l queueAhead) all() []lifecycle.Holding {
 	return append(l.waiting[:len(l.waiting):len(l.waiting)], l.unasked...)
 }
 
 // letPast returns why a cluster was given capacity before others.
-func (l lineAhead) letPast(after time.Duration) string {
+func (l queueAhead) letPast(after time.Duration) string {
 	return fmt.Sprintf("let past %d in line that need more room than there is: they held it up for %s, which is as long as they may", len(l.waiting), after)
 }
 
 // unmeasured returns the part of a reason that counts the clusters ahead that have not asked.
-func (l lineAhead) unmeasured() string {
+func (l queueAhead) unmeasured() string {
 	switch len(l.unasked) {
 	case 0:
 		return ""
@@ -58,7 +58,7 @@ func (l lineAhead) unmeasured() string {
 }
 
 // mayPass reports whether the clusters ahead have held up this one, and everything behind them, for as long as they may.
-func (c *change) mayPass(l lineAhead) bool {
+func (c *change) mayPass(l queueAhead) bool {
 	bound := c.store.options.Limits.LetPast
 	return bound > 0 && !l.since.IsZero() && !c.now.Before(passAt(l.since, l.passed, bound))
 }
@@ -72,8 +72,8 @@ func passAt(since, passed time.Time, bound time.Duration) time.Time {
 	return since.Add(bound)
 }
 
-// lineAhead reads what is ahead of the cluster. demand is what the cluster needs itself.
-func (c *change) lineAhead(ctx context.Context, args pgx.NamedArgs, demand []lifecycle.Quota) (l lineAhead, err error) {
+// queueAhead reads what is ahead of the cluster. demand is what the cluster needs itself.
+func (c *change) queueAhead(ctx context.Context, args pgx.NamedArgs, demand []lifecycle.Quota) (l queueAhead, err error) {
 	args["let_past_seconds"] = c.store.options.Limits.LetPast.Seconds()
 	l.waiting, err = all[lifecycle.Holding](ctx, c, `
 		SELECT r.cluster_id AS cluster, false AS ready, r.items AS quotas`+inLine+`
@@ -116,7 +116,7 @@ func (c *change) neverAsked(ctx context.Context, cluster string) error {
 		return fmt.Errorf("find the line that %s would have stood in: %w", cluster, err)
 	}
 	for _, l := range lines {
-		c.moveUp(l.Account, l.Region)
+		c.advanceCapacityQueue(l.Account, l.Region)
 	}
 	return nil
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// DemandRow is what an install needs of the limits of an account and region, as just measured.
-type DemandRow struct {
+// CapacityDemand is what an install needs of the limits of an account and region, as just measured.
+type CapacityDemand struct {
 	Account, Region string
 	Quotas          []lifecycle.Quota
 }
 
-// RoomRow answers a demand. Wait and Never empty: the capacity is reserved.
-type RoomRow struct {
+// ReservationAnswer answers a demand. Wait and Never empty: the capacity is reserved.
+type ReservationAnswer struct {
 	Wait  string // why there is no capacity now
 	Place int    // in the queue while it waits, 1 is next
 	Never string // why an empty account would not have the capacity either
@@ -27,7 +27,7 @@ type RoomRow struct {
 // Reserve reserves capacity for the attempt's install, or puts its cluster into the queue. One demand per account and region is
 // judged at a time, so that installs that start together never count on the same capacity. An attempt that was granted a demand
 // is granted it again. A lease that says stop grants nothing.
-func (s *Store) Reserve(ctx context.Context, attemptID, tokenID string, d DemandRow) (room RoomRow, lease Lease, err error) {
+func (s *Store) Reserve(ctx context.Context, attemptID, tokenID string, d CapacityDemand) (room ReservationAnswer, lease Lease, err error) {
 	err = s.write(ctx, func(c *change) (err error) {
 		f, err := c.hold(ctx, attemptID, tokenID)
 		switch {
@@ -51,31 +51,31 @@ func (s *Store) Reserve(ctx context.Context, attemptID, tokenID string, d Demand
 		return err
 	})
 	if err != nil {
-		return RoomRow{}, Lease{}, fmt.Errorf("reserve room for attempt %s: %w", attemptID, err)
+		return ReservationAnswer{}, Lease{}, fmt.Errorf("reserve room for attempt %s: %w", attemptID, err)
 	}
 	return room, lease, nil
 }
 
 // reserve judges the demand under the lock of its account and region. Under that lock it takes no other cluster's row, because
 // whoever holds one may be waiting for the lock. A separate job wakes the queue.
-func (c *change) reserve(ctx context.Context, f fenced, d DemandRow) (RoomRow, error) {
+func (c *change) reserve(ctx context.Context, f fenced, d CapacityDemand) (ReservationAnswer, error) {
 	args := pgx.NamedArgs{"account": d.Account, "region": d.Region, "cluster": f.ID, "attempt": f.id, "now": c.now}
 	if _, err := c.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('room ' || @account || ' ' || @region, 0))`, args); err != nil {
-		return RoomRow{}, fmt.Errorf("lock the room of %s in %s: %w", d.Account, d.Region, err)
+		return ReservationAnswer{}, fmt.Errorf("lock the room of %s in %s: %w", d.Account, d.Region, err)
 	}
 	before, err := c.reservation(ctx, args)
 	if err != nil || (before.State == granted && before.Attempt == f.id) {
-		return RoomRow{}, err
+		return ReservationAnswer{}, err
 	}
 	held, err := c.held(ctx, args)
 	if err != nil {
-		return RoomRow{}, err
+		return ReservationAnswer{}, err
 	}
-	line, err := c.lineAhead(ctx, args, d.Quotas)
+	line, err := c.queueAhead(ctx, args, d.Quotas)
 	if err != nil {
-		return RoomRow{}, err
+		return ReservationAnswer{}, err
 	}
-	var room RoomRow
+	var room ReservationAnswer
 	after := reservation{Attempt: f.id, Account: d.Account, Region: d.Region, State: granted}
 	args["passed_at"] = nil
 	switch room.Wait, room.Never = lifecycle.Fits(d.Quotas, held, line.all()); {
@@ -84,7 +84,7 @@ func (c *change) reserve(ctx context.Context, f fenced, d DemandRow) (RoomRow, e
 	case room.Wait != "" && c.mayPass(line) && lifecycle.FirstPast(d.Quotas, held, line.all()):
 		room.Wait, args["passed_at"] = "", c.now
 		if err := c.audit(ctx, Lifecycle, "let_past", f.ID, move{Why: line.letPast(c.store.options.Limits.LetPast)}); err != nil {
-			return RoomRow{}, err
+			return ReservationAnswer{}, err
 		}
 	case room.Wait != "":
 		after.State, room.Place = waiting, len(line.all())+1
@@ -92,17 +92,17 @@ func (c *change) reserve(ctx context.Context, f fenced, d DemandRow) (RoomRow, e
 	}
 	args["words"], args["place"] = room.Wait, room.Place
 	if err := c.keepReservation(ctx, args, after, d.Quotas); err != nil {
-		return RoomRow{}, err
+		return ReservationAnswer{}, err
 	}
 	if before.State == waiting && after.State != waiting { // this look was not shown yet
-		if err := c.poke(ctx, f.ID); err != nil {
-			return RoomRow{}, err
+		if err := c.requestReconcile(ctx, f.ID); err != nil {
+			return ReservationAnswer{}, err
 		}
 	}
 	news := ulid.Make().String()
 	for _, r := range []reservation{before, after} { // the positions behind it moved
 		if r.State != "" && (before.State != after.State || before.Account != after.Account) {
-			c.enqueue(LineArgs{Account: r.Account, Region: r.Region, News: news})
+			c.enqueue(CapacityQueueArgs{Account: r.Account, Region: r.Region, News: news})
 		}
 	}
 	return room, nil

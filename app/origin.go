@@ -13,8 +13,8 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// Deed is how and why something is requested.
-type Deed struct {
+// Origin is how and why something is requested.
+type Origin struct {
 	Source  policy.Source
 	Why     string // in the caller's words; required where the use case says so
 	Version int64  // of the cluster as the caller saw it; 0: any
@@ -27,7 +27,7 @@ type Deed struct {
 }
 
 // IdempotencyKey returns the key that identifies the principal's request; without Once it is new each time.
-func (d Deed) IdempotencyKey(p policy.Principal) string {
+func (d Origin) IdempotencyKey(p policy.Principal) string {
 	if d.Once == "" {
 		return store.NewID("ask")
 	}
@@ -35,27 +35,27 @@ func (d Deed) IdempotencyKey(p policy.Principal) string {
 }
 
 // cause is what the request came from: the cause of its reply, else its idempotency key.
-func (d Deed) cause(p policy.Principal) string {
+func (d Origin) cause(p policy.Principal) string {
 	if d.Reply != nil {
 		return d.Reply.Cause
 	}
 	return d.IdempotencyKey(p)
 }
 
-// Origin returns the deed as the store keeps it.
-func (d *Service) Origin(deed Deed, p policy.Principal) store.Deed {
-	said := store.Deed{Actor: p.ID, Name: d.NameOf(p.ID), Source: string(deed.Source), Why: deed.Why, Version: deed.Version, Reply: deed.Reply}
-	if deed.verdict != nil {
-		said.Verdict = deed.verdict.Checks
+// StoreOrigin returns the deed as the store keeps it.
+func (d *Service) StoreOrigin(origin Origin, p policy.Principal) store.Origin {
+	said := store.Origin{Actor: p.ID, Name: d.NameOf(p.ID), Source: string(origin.Source), Why: origin.Why, Version: origin.Version, Reply: origin.Reply}
+	if origin.verdict != nil {
+		said.Verdict = origin.verdict.Checks
 	}
 	return said
 }
 
 // Change is the result of a changed cluster.
 type Change struct {
-	Row    store.Row
-	Words  string // what changed, for people
-	Capped bool   // the profile's maximum cut it short
+	Row     store.Row
+	Message string // what changed, for people
+	Capped  bool   // the profile's maximum cut it short
 }
 
 // maxReason is how many bytes of a reason the audit trail keeps.
@@ -63,7 +63,7 @@ const maxReason = 500
 
 // CheckReason returns the deed with its reason as the audit trail keeps it. An error: a required reason is empty, or it is too
 // long.
-func CheckReason(d Deed, required bool) (Deed, error) {
+func CheckReason(d Origin, required bool) (Origin, error) {
 	d.Why = strings.TrimSpace(strings.ReplaceAll(d.Why, "\x00", ""))
 	if d.Why == "" && !required {
 		return d, nil

@@ -11,10 +11,10 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// lineIn reads a cluster's position in the capacity queue; the zero Line: it does not wait.
-func (s *Store) lineIn(ctx context.Context, tx pgx.Tx, cluster lifecycle.Cluster, now time.Time) (lifecycle.Line, error) {
+// queueIn reads a cluster's position in the capacity queue; the zero Line: it does not wait.
+func (s *Store) queueIn(ctx context.Context, tx pgx.Tx, cluster lifecycle.Cluster, now time.Time) (lifecycle.QueuePosition, error) {
 	if cluster.Status != lifecycle.Pending && cluster.Status != lifecycle.Creating {
-		return lifecycle.Line{}, nil
+		return lifecycle.QueuePosition{}, nil
 	}
 	type place struct {
 		Place   int
@@ -40,10 +40,10 @@ func (s *Store) lineIn(ctx context.Context, tx pgx.Tx, cluster lifecycle.Cluster
 		WHERE mine.cluster_id = @cluster AND mine.state = 'waiting' AND m.desired = 'present'`,
 		pgx.NamedArgs{"cluster": cluster.ID, "now": now, "let_past_seconds": s.options.Limits.LetPast.Seconds()})
 	if err != nil || len(rows) == 0 {
-		return lifecycle.Line{}, err
+		return lifecycle.QueuePosition{}, err
 	}
 	r := rows[0]
-	line := lifecycle.Line{Place: r.Place, For: r.Words, Since: r.Since, AskedAt: r.AskedAt, Asked: r.Asked, FreedAt: zero(r.FreedAt)}
+	line := lifecycle.QueuePosition{Place: r.Place, For: r.Words, Since: r.Since, AskedAt: r.AskedAt, Asked: r.Asked, FreedAt: zero(r.FreedAt)}
 	if bound := s.options.Limits.LetPast; bound > 0 && r.Place > 1 {
 		line.PassAt = passAt(r.Since, zero(r.Passed), bound)
 	}
@@ -53,14 +53,14 @@ func (s *Store) lineIn(ctx context.Context, tx pgx.Tx, cluster lifecycle.Cluster
 	return line, nil
 }
 
-// givesRoom reports a move after which a cluster may hold less capacity, or has left the queue.
-func givesRoom(was, next lifecycle.Cluster) bool {
+// givesCapacity reports a move after which a cluster may hold less capacity, or has left the queue.
+func givesCapacity(was, next lifecycle.Cluster) bool {
 	return was.Status != next.Status && (next.Status == lifecycle.Ready || next.Status == lifecycle.Destroyed || next.Status == lifecycle.Failed) ||
 		was.Desired != next.Desired || was.Seen != next.Seen
 }
 
-// freeRoom notes that the cluster gave capacity back, if it did, and wakes the queue.
-func (c *change) freeRoom(ctx context.Context, next lifecycle.Cluster) error {
+// freeCapacity notes that the cluster gave capacity back, if it did, and wakes the queue.
+func (c *change) freeCapacity(ctx context.Context, next lifecycle.Cluster) error {
 	type room struct{ Account, Region string }
 	freed, err := all[room](ctx, c, `
 		UPDATE reservations r SET freed_at = @now FROM attempts a
@@ -76,19 +76,19 @@ func (c *change) freeRoom(ctx context.Context, next lifecycle.Cluster) error {
 		return fmt.Errorf("note the room that %s gave back: %w", next.ID, err)
 	}
 	for _, r := range freed {
-		c.moveUp(r.Account, r.Region)
+		c.advanceCapacityQueue(r.Account, r.Region)
 	}
 	return c.neverAsked(ctx, next.ID)
 }
 
-// moveUp wakes the clusters in the queue. News is unique, so that a change during the run gets a run of its own.
-func (c *change) moveUp(account, region string) {
-	c.enqueue(LineArgs{Account: account, Region: region, News: ulid.Make().String()})
+// advanceCapacityQueue wakes the clusters in the queue. News is unique, so that a change during the run gets a run of its own.
+func (c *change) advanceCapacityQueue(account, region string) {
+	c.enqueue(CapacityQueueArgs{Account: account, Region: region, News: ulid.Make().String()})
 }
 
-// leaveLine refuses an attempt that was told to wait for capacity. An attempt that never asked, after an earlier one that
+// leaveCapacityQueue refuses an attempt that was told to wait for capacity. An attempt that never asked, after an earlier one that
 // waited, goes on without a reservation, and its cluster leaves the queue.
-func (c *change) leaveLine(ctx context.Context, f fenced) error {
+func (c *change) leaveCapacityQueue(ctx context.Context, f fenced) error {
 	before, err := c.reservation(ctx, pgx.NamedArgs{"cluster": f.ID})
 	switch {
 	case err != nil:
@@ -103,13 +103,13 @@ func (c *change) leaveLine(ctx context.Context, f fenced) error {
 	if _, err := c.Exec(ctx, `DELETE FROM reservations WHERE cluster_id = $1`, f.ID); err != nil {
 		return fmt.Errorf("leave the line: %w", err)
 	}
-	c.moveUp(before.Account, before.Region)
+	c.advanceCapacityQueue(before.Account, before.Region)
 	return nil
 }
 
-// MoveUp reconciles every cluster that waits for capacity in an account and region, because positions moved or capacity was
+// AdvanceCapacityQueue reconciles every cluster that waits for capacity in an account and region, because positions moved or capacity was
 // freed. It returns how many. Each is a change of its own, so that none holds up another.
-func (s *Store) MoveUp(ctx context.Context, account, region string) (n int, err error) {
+func (s *Store) AdvanceCapacityQueue(ctx context.Context, account, region string) (n int, err error) {
 	rows, err := s.pool.Query(ctx, `SELECT r.cluster_id`+inLine+` ORDER BY c.created_at, c.id`, pgx.NamedArgs{"account": account, "region": region})
 	if err != nil {
 		return 0, fmt.Errorf("read the line of %s in %s: %w", account, region, err)
@@ -119,7 +119,7 @@ func (s *Store) MoveUp(ctx context.Context, account, region string) (n int, err 
 		return 0, fmt.Errorf("read the line of %s in %s: %w", account, region, err)
 	}
 	for _, id := range ids {
-		if err := s.write(ctx, func(c *change) error { return c.poke(ctx, id) }); err != nil {
+		if err := s.write(ctx, func(c *change) error { return c.requestReconcile(ctx, id) }); err != nil {
 			return 0, fmt.Errorf("move up %s: %w", id, err)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // asks has a new cluster's runner claim its attempt and ask for the one VPC that the account has room for.
-func (h *fixture) asks(name string) (store.Row, store.LaunchSpec, store.RoomRow) {
+func (h *fixture) asks(name string) (store.Row, store.LaunchSpec, store.ReservationAnswer) {
 	h.t.Helper()
 	h.pass(1000)
 	row := h.accept(name)
@@ -20,7 +20,7 @@ func (h *fixture) asks(name string) (store.Row, store.LaunchSpec, store.RoomRow)
 	open := h.open(row.ID)
 	_, err := h.store.Claim(h.ctx, open.Attempt, open.Token, "pod-1")
 	require.NoError(h.t, err)
-	room, _, err := h.store.Reserve(h.ctx, open.Attempt, open.Token, store.DemandRow{
+	room, _, err := h.store.Reserve(h.ctx, open.Attempt, open.Token, store.CapacityDemand{
 		Account: "123456789012", Region: "us-east-1",
 		Quotas: []lifecycle.Quota{{Service: "vpc", Code: "L-F678F1CE", Name: "VPCs", Limit: 1, Need: 1, Lasting: 1}},
 	})
@@ -40,7 +40,7 @@ func (h *fixture) waits(row store.Row, open store.LaunchSpec, words string) {
 func (h *fixture) told() {
 	h.t.Helper()
 	for _, raw := range h.jobs("line") {
-		var args store.LineArgs
+		var args store.CapacityQueueArgs
 		require.NoError(h.t, json.Unmarshal([]byte(raw), &args))
 		h.work(args)
 	}
@@ -63,7 +63,7 @@ func TestThoseInLineMoveUpWhenOneBeforeThemGoes(t *testing.T) {
 		require.Equal(t, len(rows)+1, h.cluster(row.ID).Place)
 		rows = append(rows, row)
 	}
-	_, err := h.store.Destroy(h.ctx, rows[0].ID, store.Deed{Actor: "github:maya", Why: "changed her mind"})
+	_, err := h.store.Destroy(h.ctx, rows[0].ID, store.Origin{Actor: "github:maya", Why: "changed her mind"})
 	require.NoError(t, err)
 	h.pass(1000)
 	h.told()
@@ -81,7 +81,7 @@ func TestThoseInLineMoveUpWhenOneBeforeThemGoes(t *testing.T) {
 	open := h.open(rows[1].ID)
 	_, err = h.store.Claim(h.ctx, open.Attempt, open.Token, "pod-2")
 	require.NoError(t, err)
-	room, _, err := h.store.Reserve(h.ctx, open.Attempt, open.Token, store.DemandRow{
+	room, _, err := h.store.Reserve(h.ctx, open.Attempt, open.Token, store.CapacityDemand{
 		Account: "123456789012", Region: "us-east-1", Quotas: []lifecycle.Quota{{Service: "vpc", Code: "L-F678F1CE", Name: "VPCs", Limit: 1, Need: 1}},
 	})
 	require.NoError(t, err)
@@ -116,7 +116,7 @@ func TestAnHourOfWaitingEditsNoComment(t *testing.T) {
 		require.NoError(t, err)
 		h.reconcile(row.ID)
 		shows()
-		room, _, err = h.store.Reserve(h.ctx, open.Attempt, open.Token, store.DemandRow{
+		room, _, err = h.store.Reserve(h.ctx, open.Attempt, open.Token, store.CapacityDemand{
 			Account: "123456789012", Region: "us-east-1",
 			Quotas: []lifecycle.Quota{{Service: "vpc", Code: "L-F678F1CE", Name: "VPCs", Limit: 1, Need: 1, Lasting: 1}},
 		})

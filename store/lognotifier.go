@@ -10,13 +10,13 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// hearsayPause is the least time between two notifications about logs.
-const hearsayPause = 50 * time.Millisecond
+// logNotifyPause is the least time between two notifications about logs.
+const logNotifyPause = 50 * time.Millisecond
 
-// hearsay notifies followers, after the commit, which clusters logged, many at once. A notification in a runner's own
+// logNotifier notifies followers, after the commit, which clusters logged, many at once. A notification in a runner's own
 // transaction would make all commits queue behind one lock while they wait for the disk (a trigger halved the reports per
 // second). What is lost with a process is seen at the follower's next beat.
-type hearsay struct {
+type logNotifier struct {
 	pool   *pgxpool.Pool
 	mu     sync.Mutex
 	logged map[string]struct{} // clusters not notified yet
@@ -25,15 +25,15 @@ type hearsay struct {
 	gone   chan struct{}
 }
 
-func newHearsay(pool *pgxpool.Pool) *hearsay {
+func newLogNotifier(pool *pgxpool.Pool) *logNotifier {
 	ctx, cancel := context.WithCancel(context.Background())
-	h := &hearsay{pool: pool, logged: map[string]struct{}{}, wake: make(chan struct{}, 1), cancel: cancel, gone: make(chan struct{})}
+	h := &logNotifier{pool: pool, logged: map[string]struct{}{}, wake: make(chan struct{}, 1), cancel: cancel, gone: make(chan struct{})}
 	go h.run(ctx)
 	return h
 }
 
 // logs records that a cluster logged. It never blocks.
-func (h *hearsay) logs(cluster string) {
+func (h *logNotifier) logs(cluster string) {
 	h.mu.Lock()
 	h.logged[cluster] = struct{}{}
 	h.mu.Unlock()
@@ -43,12 +43,12 @@ func (h *hearsay) logs(cluster string) {
 	}
 }
 
-func (h *hearsay) stop() {
+func (h *logNotifier) stop() {
 	h.cancel()
 	<-h.gone
 }
 
-func (h *hearsay) run(ctx context.Context) {
+func (h *logNotifier) run(ctx context.Context) {
 	defer close(h.gone)
 	for {
 		select {
@@ -56,16 +56,16 @@ func (h *hearsay) run(ctx context.Context) {
 			return
 		case <-h.wake:
 		}
-		h.tell(ctx)
+		h.notify(ctx)
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(hearsayPause):
+		case <-time.After(logNotifyPause):
 		}
 	}
 }
 
-func (h *hearsay) tell(ctx context.Context) {
+func (h *logNotifier) notify(ctx context.Context) {
 	h.mu.Lock()
 	clusters := slices.Collect(maps.Keys(h.logged))
 	clear(h.logged)

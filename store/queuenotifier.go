@@ -8,13 +8,13 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// ringPause is the least time between two notifications.
-const ringPause = 2 * time.Millisecond
+// notifyPause is the least time between two notifications.
+const notifyPause = 2 * time.Millisecond
 
-// bell notifies River's clients, after a commit, that a queue has work. River notifies too, but drops notifications within its
+// queueNotifier notifies River's clients, after a commit, that a queue has work. River notifies too, but drops notifications within its
 // fetch cooldown, and a notification inside a transaction makes all commits queue behind one lock while they wait for the disk.
 // A lost notification costs one poll interval.
-type bell struct {
+type queueNotifier struct {
 	pool   *pgxpool.Pool
 	rung   map[string]*atomic.Bool
 	wake   chan struct{}
@@ -22,17 +22,17 @@ type bell struct {
 	gone   chan struct{}
 }
 
-func newBell(pool *pgxpool.Pool) *bell {
+func newQueueNotifier(pool *pgxpool.Pool) *queueNotifier {
 	ctx, cancel := context.WithCancel(context.Background())
-	b := &bell{pool: pool, wake: make(chan struct{}, 1), cancel: cancel, gone: make(chan struct{}), rung: map[string]*atomic.Bool{
-		QueueInbox: {}, QueueHeart: {}, QueueEffects: {}, QueueWords: {},
+	b := &queueNotifier{pool: pool, wake: make(chan struct{}, 1), cancel: cancel, gone: make(chan struct{}), rung: map[string]*atomic.Bool{
+		QueueInbox: {}, QueueReconcile: {}, QueueEffects: {}, QueueMessages: {},
 	}}
 	go b.run(ctx)
 	return b
 }
 
-// ring asks for a notification about the queues. It never blocks.
-func (b *bell) ring(queues ...string) {
+// notify asks for a notification about the queues. It never blocks.
+func (b *queueNotifier) notify(queues ...string) {
 	for _, queue := range queues {
 		b.rung[queue].Store(true)
 	}
@@ -45,12 +45,12 @@ func (b *bell) ring(queues ...string) {
 	}
 }
 
-func (b *bell) stop() {
+func (b *queueNotifier) stop() {
 	b.cancel()
 	<-b.gone
 }
 
-func (b *bell) run(ctx context.Context) {
+func (b *queueNotifier) run(ctx context.Context) {
 	defer close(b.gone)
 	pause := time.NewTimer(0)
 	defer pause.Stop()
@@ -61,7 +61,7 @@ func (b *bell) run(ctx context.Context) {
 		case <-b.wake:
 		}
 		b.tell(ctx)
-		pause.Reset(ringPause)
+		pause.Reset(notifyPause)
 		select {
 		case <-ctx.Done():
 			return
@@ -71,7 +71,7 @@ func (b *bell) run(ctx context.Context) {
 }
 
 // tell sends River's own notification. A transaction that does nothing else does not wait for the disk.
-func (b *bell) tell(ctx context.Context) {
+func (b *queueNotifier) tell(ctx context.Context) {
 	var payloads []string
 	for queue, rung := range b.rung {
 		if rung.Swap(false) {

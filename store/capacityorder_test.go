@@ -37,7 +37,7 @@ func TestRoomIsGivenInTheOrderOfAcceptance(t *testing.T) {
 			room, _, err := s.Reserve(t.Context(), opens[last.ID].Attempt, opens[last.ID].Token, demand(c.need, 0, nil))
 			require.NoError(t, err)
 			require.Equal(t, 20, room.Place, "its runner was the first to ask; 19 were accepted before it")
-			answers := map[string]store.RoomRow{last.ID: room}
+			answers := map[string]store.ReservationAnswer{last.ID: room}
 			var all sync.WaitGroup
 			var mu sync.Mutex
 			for _, row := range rows[:len(rows)-1] {
@@ -71,7 +71,7 @@ func TestRoomIsGivenInTheOrderOfAcceptance(t *testing.T) {
 			for i, row := range rows[c.fit:] {
 				_, facts, err := s.Load(t.Context(), row.ID)
 				require.NoError(t, err)
-				require.Equal(t, i+1, facts.Line.Place)
+				require.Equal(t, i+1, facts.Queue.Place)
 			}
 		})
 	}
@@ -100,14 +100,14 @@ func acceptedAtOnce(t *testing.T, s *store.Store, n int) []store.Row {
 }
 
 // untilNobodyLooks lets those in line look for room again as long as one of them has a reason to.
-func untilNobodyLooks(t *testing.T, s *store.Store, rows []store.Row, d store.DemandRow) {
+func untilNobodyLooks(t *testing.T, s *store.Store, rows []store.Row, d store.CapacityDemand) {
 	t.Helper()
 	for looks := 0; ; {
 		before := looks
 		for _, row := range rows {
 			c, f, err := s.Load(t.Context(), row.ID)
 			require.NoError(t, err)
-			if f.Line.Place == 0 || f.Open != nil {
+			if f.Queue.Place == 0 || f.Open != nil {
 				continue
 			}
 			if step(t, s, c.ID).Open == "" {
@@ -145,7 +145,7 @@ func TestOneThatDoesNotComeToAskHoldsUpItsTeamForABoundedTime(t *testing.T) {
 	_, open = asks(t, s, third, demand(4, 0, nil))
 	third = waits(t, s, third, open)
 	lose(t, s)
-	_, err := s.Destroy(t.Context(), gone.ID, store.Deed{Actor: "github:maya", Why: "enough"})
+	_, err := s.Destroy(t.Context(), gone.ID, store.Origin{Actor: "github:maya", Why: "enough"})
 	require.NoError(t, err)
 	require.Len(t, riverJobs(t, s, "line"), 1)
 	require.Equal(t, lifecycle.Create, step(t, s, third.ID).Open, "it is next now, so it looks at once")
@@ -166,7 +166,7 @@ func TestWhatNeedsLessIsLetPastAfterABoundedTimeOneAtATime(t *testing.T) {
 	asks(t, s, full, demand(2, 0, nil))
 	_, open := asks(t, s, big, demand(6, 0, nil))
 	big = waits(t, s, big, open)
-	looks := func(row store.Row) (store.RoomRow, store.Row) {
+	looks := func(row store.Row) (store.ReservationAnswer, store.Row) {
 		t.Helper()
 		room, open := asks(t, s, row, demand(2, 0, nil))
 		if room.Wait == "" {
@@ -176,7 +176,7 @@ func TestWhatNeedsLessIsLetPastAfterABoundedTimeOneAtATime(t *testing.T) {
 	}
 	one, two := begun(t, s, clock, "one"), begun(t, s, clock, "two")
 	room, one := looks(one)
-	require.Equal(t, store.RoomRow{Wait: "Elastic IPs: 2 needed, 2 of 6 are in use or reserved, and clusters ahead in the queue need 6", Place: 2}, room)
+	require.Equal(t, store.ReservationAnswer{Wait: "Elastic IPs: 2 needed, 2 of 6 are in use or reserved, and clusters ahead in the queue need 6", Place: 2}, room)
 	_, two = looks(two)
 	asked := clock.now()
 

@@ -8,8 +8,8 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// Deed is who does something, through which entry point, and why. The audit trail records it.
-type Deed struct {
+// Origin is who does something, through which entry point, and why. The audit trail records it.
+type Origin struct {
 	Actor   string // principal id, e.g. "saml:maya@acme.example"
 	Name    string // display name of the actor; empty: the id
 	Source  string // the entry point, e.g. "api" or "pr_comment"
@@ -40,7 +40,7 @@ type Outcome struct {
 }
 
 // why is the reason for the audit trail; never empty.
-func (d Deed) why() string {
+func (d Origin) why() string {
 	if d.Why == "" {
 		return d.name() + " asked for it"
 	}
@@ -48,10 +48,10 @@ func (d Deed) why() string {
 }
 
 // name is the actor's display name, else the id.
-func (d Deed) name() string { return cmp.Or(d.Name, d.Actor) }
+func (d Origin) name() string { return cmp.Or(d.Name, d.Actor) }
 
 // meant returns ErrStale if the row is no longer the version that the actor saw.
-func (d Deed) meant(cur held) error {
+func (d Origin) meant(cur held) error {
 	if d.Version != 0 && d.Version != cur.Version {
 		return ErrStale
 	}
@@ -69,7 +69,7 @@ type act struct {
 }
 
 // did writes an action to the audit trail.
-func (c *change) did(d Deed, action, cluster string, a act) error {
+func (c *change) did(d Origin, action, cluster string, a act) error {
 	if a.Why == "" {
 		a.Why = d.why()
 	}
@@ -78,7 +78,7 @@ func (c *change) did(d Deed, action, cluster string, a act) error {
 }
 
 // changeSeen runs do on the locked cluster. ErrStale: the row is not the version that the actor saw.
-func (s *Store) changeSeen(ctx context.Context, id string, d Deed, do func(*change, held, *Outcome) error) (Outcome, error) {
+func (s *Store) changeSeen(ctx context.Context, id string, d Origin, do func(*change, held, *Outcome) error) (Outcome, error) {
 	return s.changeOnce(ctx, id, d, func(c *change, cur held, out *Outcome) error {
 		if err := d.meant(cur); err != nil {
 			return err
@@ -89,7 +89,7 @@ func (s *Store) changeSeen(ctx context.Context, id string, d Deed, do func(*chan
 
 // changeOnce runs do on the locked cluster and saves the reply with it, unless the cause was answered before. The locks of the
 // usage count come before the row's, as in a create.
-func (s *Store) changeOnce(ctx context.Context, id string, d Deed, do func(*change, held, *Outcome) error) (out Outcome, err error) {
+func (s *Store) changeOnce(ctx context.Context, id string, d Origin, do func(*change, held, *Outcome) error) (out Outcome, err error) {
 	err = s.write(ctx, func(c *change) error {
 		out = Outcome{} // of a try whose transaction was rolled back
 		if err := c.waitToAfford(ctx, d.Afford); err != nil {

@@ -13,14 +13,14 @@ import (
 )
 
 // demand needs n elastic IPs of a limit of six, of which used are taken; two of three stay once it is ready.
-func demand(n, used int, by map[string]int) store.DemandRow {
-	return store.DemandRow{Account: "123456789012", Region: "us-east-1", Quotas: []lifecycle.Quota{
+func demand(n, used int, by map[string]int) store.CapacityDemand {
+	return store.CapacityDemand{Account: "123456789012", Region: "us-east-1", Quotas: []lifecycle.Quota{
 		{Service: "ec2", Code: "L-0263D0A3", Name: "Elastic IPs", Limit: 6, Used: used, Need: n, Lasting: n * 2 / 3, UsedBy: by},
 	}}
 }
 
 // asks claims the cluster's open attempt where nobody has, and asks for room.
-func asks(t testing.TB, s *store.Store, row store.Row, d store.DemandRow) (store.RoomRow, store.LaunchSpec) {
+func asks(t testing.TB, s *store.Store, row store.Row, d store.CapacityDemand) (store.ReservationAnswer, store.LaunchSpec) {
 	t.Helper()
 	open, err := s.OpenAttempt(t.Context(), row.ID)
 	require.NoError(t, err)
@@ -72,7 +72,7 @@ func TestTenThatAskAtOnceAreNeverGrantedMoreThanFits(t *testing.T) {
 		require.NoError(t, err)
 		rows, opens = append(rows, row), append(opens, open)
 	}
-	answers := make([]store.RoomRow, len(opens))
+	answers := make([]store.ReservationAnswer, len(opens))
 	errs := make([]error, len(opens))
 	var all sync.WaitGroup
 	for i, open := range opens {
@@ -97,10 +97,10 @@ func TestTenThatAskAtOnceAreNeverGrantedMoreThanFits(t *testing.T) {
 		_, facts, err := s.Load(t.Context(), row.ID)
 		require.NoError(t, err)
 		if answers[i].Wait != "" {
-			require.False(t, places[facts.Line.Place], "each has a place of its own")
-			places[facts.Line.Place] = true
+			require.False(t, places[facts.Queue.Place], "each has a place of its own")
+			places[facts.Queue.Place] = true
 		} else {
-			require.Zero(t, facts.Line.Place)
+			require.Zero(t, facts.Queue.Place)
 		}
 	}
 	require.Len(t, places, 7)
@@ -114,10 +114,10 @@ func TestTheLineIsInTheOrderOfAcceptance(t *testing.T) {
 	s, clock := open(t)
 	first, second, third := begun(t, s, clock, "first"), begun(t, s, clock, "second"), begun(t, s, clock, "third")
 	room, full := asks(t, s, first, demand(6, 0, nil))
-	require.Equal(t, store.RoomRow{}, room)
+	require.Equal(t, store.ReservationAnswer{}, room)
 
 	room, open3 := asks(t, s, third, demand(3, 0, nil))
-	require.Equal(t, store.RoomRow{
+	require.Equal(t, store.ReservationAnswer{
 		Wait:  "Elastic IPs: 3 needed, 6 of 6 are in use or reserved, and clusters ahead in the queue need 6 (1 cluster of the team was asked for earlier and is being measured)",
 		Place: 2,
 	}, room)
@@ -138,7 +138,7 @@ func TestTheLineIsInTheOrderOfAcceptance(t *testing.T) {
 	require.NoError(t, err)
 	step(t, s, first.ID)
 	require.Len(t, riverJobs(t, s, "line"), 1)
-	n, err := s.MoveUp(t.Context(), "123456789012", "us-east-1")
+	n, err := s.AdvanceCapacityQueue(t.Context(), "123456789012", "us-east-1")
 	require.NoError(t, err)
 	require.Equal(t, 2, n)
 	third = settled(t, s, third.ID)
@@ -153,7 +153,7 @@ func TestTheLineIsInTheOrderOfAcceptance(t *testing.T) {
 	clock.pass(limits.RetryMax / 100)
 	step(t, s, third.ID)
 	room, open3 = asks(t, s, third, demand(4, 0, nil))
-	require.Equal(t, store.RoomRow{Wait: "Elastic IPs: 4 needed, 0 of 6 are in use or reserved, and clusters ahead in the queue need 3", Place: 2}, room)
+	require.Equal(t, store.ReservationAnswer{Wait: "Elastic IPs: 4 needed, 0 of 6 are in use or reserved, and clusters ahead in the queue need 3", Place: 2}, room)
 	third = waits(t, s, third, open3)
 	lose(t, s)
 	room, _ = asks(t, s, second, demand(3, 0, nil))
@@ -213,7 +213,7 @@ func TestWhatWasGrantedOnceIsGrantedAgain(t *testing.T) {
 	row := begun(t, s, clock, "shop")
 	for range 2 {
 		room, _ := asks(t, s, row, demand(6, 0, nil))
-		require.Equal(t, store.RoomRow{}, room)
+		require.Equal(t, store.ReservationAnswer{}, room)
 	}
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM reservations WHERE state = 'granted' AND jsonb_array_length(items) = 1`))
 	require.Len(t, riverJobs(t, s, "line"), 1)
@@ -224,7 +224,7 @@ func TestMoreThanTheLimitNeverFitsAndTakesNoPlace(t *testing.T) {
 	s, clock := open(t)
 	row := begun(t, s, clock, "shop")
 	room, _ := asks(t, s, row, demand(7, 0, nil))
-	require.Equal(t, store.RoomRow{Never: "Elastic IPs: 7 needed, but the limit is 6"}, room)
+	require.Equal(t, store.ReservationAnswer{Never: "Elastic IPs: 7 needed, but the limit is 6"}, room)
 	require.Zero(t, count(t, s, `SELECT count(*) FROM reservations`))
 }
 
@@ -258,7 +258,7 @@ func TestAReadyClusterIsCountedOnceAndAReleasedOneNotAtAll(t *testing.T) {
 	require.Equal(t, "Elastic IPs: 5 needed, 2 of 6 are in use or reserved", room.Wait, "not seen yet, it holds what lasts; the stopped one holds nothing")
 
 	// The first is torn down and released: the proof is what counts, and those in line hear of it.
-	_, err = s.Destroy(t.Context(), first.ID, store.Deed{Actor: "github:maya", Why: "done"})
+	_, err = s.Destroy(t.Context(), first.ID, store.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
 	step(t, s, first.ID)
 	open, err = s.OpenAttempt(t.Context(), first.ID)
@@ -280,7 +280,7 @@ func TestAReadyClusterIsCountedOnceAndAReleasedOneNotAtAll(t *testing.T) {
 	require.Len(t, riverJobs(t, s, "line"), 1)
 	_, facts, err := s.Load(t.Context(), third.ID)
 	require.NoError(t, err)
-	require.Equal(t, []any{1, clock.now()}, []any{facts.Line.Place, facts.Line.FreedAt})
+	require.Equal(t, []any{1, clock.now()}, []any{facts.Queue.Place, facts.Queue.FreedAt})
 	room, _ = asks(t, s, third, demand(6, 0, nil))
 	require.Empty(t, room.Wait)
 
@@ -303,18 +303,18 @@ func TestOneThatIsNoLongerWantedLeavesTheLine(t *testing.T) {
 	lose(t, s)
 	asked := clock.now()
 	clock.pass(time.Second / 10)
-	_, err := s.Destroy(t.Context(), first.ID, store.Deed{Actor: "github:maya", Why: "enough"})
+	_, err := s.Destroy(t.Context(), first.ID, store.Origin{Actor: "github:maya", Why: "enough"})
 	require.NoError(t, err)
 	require.Len(t, riverJobs(t, s, "line"), 1)
 	_, facts, err := s.Load(t.Context(), second.ID)
 	require.NoError(t, err)
-	require.Equal(t, lifecycle.Line{
+	require.Equal(t, lifecycle.QueuePosition{
 		Place: 1, For: "Elastic IPs: 3 needed, 6 of 6 are in use or reserved, and clusters ahead in the queue need 3", Asked: 2,
 		Since: asked, AskedAt: asked, FreedAt: clock.now(),
-	}, facts.Line)
+	}, facts.Queue)
 	_, facts, err = s.Load(t.Context(), first.ID)
 	require.NoError(t, err)
-	require.Zero(t, facts.Line)
+	require.Zero(t, facts.Queue)
 }
 
 func TestRoomIsForAClaimedWantedCreateInItsOwnAccount(t *testing.T) {
@@ -333,11 +333,11 @@ func TestRoomIsForAClaimedWantedCreateInItsOwnAccount(t *testing.T) {
 	elsewhere.Region = "us-west-2"
 	_, _, err = s.Reserve(t.Context(), open.Attempt, open.Token, elsewhere)
 	require.ErrorContains(t, err, `region is "us-west-2", and what is known is "us-east-1"`)
-	_, err = s.Destroy(t.Context(), row.ID, store.Deed{Actor: "github:maya", Why: "enough"})
+	_, err = s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya", Why: "enough"})
 	require.NoError(t, err)
 	room, lease, err := s.Reserve(t.Context(), open.Attempt, open.Token, demand(1, 0, nil))
 	require.NoError(t, err)
-	require.Equal(t, []any{store.RoomRow{}, "enough"}, []any{room, lease.Stop})
+	require.Equal(t, []any{store.ReservationAnswer{}, "enough"}, []any{room, lease.Stop})
 	require.Zero(t, count(t, s, `SELECT count(*) FROM reservations`))
 }
 
