@@ -77,7 +77,7 @@ func TestEveryWrongFieldIsNamedAtOnceWithWhatIsAccepted(t *testing.T) {
 	for field, words := range map[string]string{
 		"name": "given twice", "platform": "not on \"ibmcloud\".|aws", "version": "not a string: 4.20", "regoin": "Did you mean region?", "region": "Did you mean us-east-2?",
 		"baseDomain": "Choose one of: labs.example.com", "ttlHours": "a whole number of hours", "team": "cannot be a tag", "sshPublicKey": "not a public key",
-		"costCenter": "missing", "extraTags.Environment": `says "prod", and environment says "test"`, "extraTags.n": "not a string: 1", "extraTags": "Owner is set by the control plane",
+		"costCenter": "missing", "extraTags.Environment": `is "prod", but environment is "test"`, "extraTags.n": "not a string: 1", "extraTags": "Owner is set by the control plane",
 	} {
 		require.Contains(t, got[field], words, field)
 	}
@@ -108,7 +108,7 @@ func TestAProfileForAdminsIsDraftedForAdminsAlone(t *testing.T) {
 
 func TestWhatIsNoRequestIsSaid(t *testing.T) {
 	for body, words := range map[string]string{
-		"": "empty", "[]": "not a single object", "7": "not one object", "{": "cannot be read", "a: b\n---\nc: d\n": "not one object", "{\"extraTags\": []}": "not an object",
+		"": "empty", "[]": "not a single object", "7": "not a single object", "{": "cannot be read", "a: b\n---\nc: d\n": "not a single object", "{\"extraTags\": []}": "not an object",
 	} {
 		_, wrong := app.ReadCreateRequest(strings.NewReader(body))
 		require.NotEmpty(t, wrong, body)

@@ -40,7 +40,7 @@ func (s *server) DestroyCluster(w http.ResponseWriter, r *http.Request, id ID, p
 func (s *server) begun(w http.ResponseWriter, row store.Row, job, words string) {
 	tag(w, row)
 	reply(w, jsonType, http.StatusAccepted, Accepted{
-		ClusterID: row.ID, JobID: job, Status: Status(row.Status), Name: row.Name, URL: s.page(row), DestroyAt: row.DestroyAt.UTC(), Words: words,
+		ClusterID: row.ID, JobID: job, Status: Status(row.Status), Name: row.Name, URL: s.page(row), DestroyAt: row.DestroyAt.UTC(), Message: words,
 	})
 }
 
@@ -97,7 +97,7 @@ func (s *server) change(w http.ResponseWriter, r *http.Request, ifMatch, why str
 		return
 	}
 	tag(w, changed.Row)
-	ok(w, Change{Cluster: cluster(changed.Row, s.App.NameOf), Words: changed.Message, Capped: changed.Capped})
+	ok(w, Change{Cluster: cluster(changed.Row, s.App.NameOf), Message: changed.Message, Capped: changed.Capped})
 }
 
 // ScaleWorkers implements POST /api/v1/clusters/{id}/scale-workers.

@@ -60,14 +60,14 @@ func TestAnExtensionMovesTheEndAndNeverPassesTheMaximum(t *testing.T) {
 	var c Change
 	h.does(http.MethodPost, path+"/extend", h.as(oidc.Requester), Extend{Hours: 2}, http.StatusOK, &c)
 	require.Equal(t, before.DestroyAt.Add(2*time.Hour), c.Cluster.DestroyAt)
-	require.Contains(t, c.Words, "2h later")
+	require.Contains(t, c.Message, "2h later")
 	until := before.DestroyAt.Add(5 * time.Hour)
 	h.does(http.MethodPost, path+"/extend", h.as(oidc.Requester), Extend{Until: until}, http.StatusOK, &c)
 	require.Equal(t, until, c.Cluster.DestroyAt)
 	h.does(http.MethodPost, path+"/extend", h.as(oidc.Requester), Extend{Hours: 500}, http.StatusOK, &c)
 	require.True(t, c.Capped)
 	require.Equal(t, before.MaxDestroyAt, c.Cluster.DestroyAt)
-	require.Contains(t, c.Words, "the maximum of its profile")
+	require.Contains(t, c.Message, "the maximum of its profile")
 
 	for name, body := range map[string]any{
 		"neither": Extend{}, "both": Extend{Hours: 1, Until: until}, "negative": map[string]any{"hours": -1}, "backwards": Extend{Until: before.AcceptedAt},
@@ -96,9 +96,9 @@ func TestAHoldIsAFloorUnderTheEnds(t *testing.T) {
 	c = Change{}
 	h.does(http.MethodDelete, path+"/hold", h.as(oidc.Requester), nil, http.StatusOK, &c)
 	require.Zero(t, c.Cluster.HoldUntil)
-	require.Contains(t, c.Words, "no longer held")
+	require.Contains(t, c.Message, "no longer held")
 	h.does(http.MethodDelete, path+"/hold", h.as(oidc.Requester), nil, http.StatusOK, &c)
-	require.Contains(t, c.Words, "was not held")
+	require.Contains(t, c.Message, "was not held")
 
 	for field, body := range map[string]any{
 		"reason": Hold{Hours: 1}, "hours": Hold{Reason: "x"}, "until": Hold{Until: now().Add(-time.Hour), Reason: "x"},
@@ -113,7 +113,7 @@ func TestWhatWaitsForATeamsWordStaysWithTheTeam(t *testing.T) {
 	h := fixtureWith(t, teams(t), nil)
 	h.does(http.MethodPost, "/api/v1/clusters", h.as(both), CreateRequest{Name: "big-one", Team: "platform"}, http.StatusAccepted, nil, idempotencyKey, "k")
 	p := h.refused(http.MethodPost, "/api/v1/clusters/big-one/transfer", h.as(both), Transfer{Team: "security"}, http.StatusConflict)
-	require.Contains(t, p.Detail, "Have it decided first")
+	require.Contains(t, p.Detail, "Get it approved first")
 	h.does(http.MethodPost, "/api/v1/clusters/big-one/transfer", h.as(both), Transfer{Team: "platform", Owner: "maya"}, http.StatusOK, nil)
 }
 
@@ -122,7 +122,7 @@ func TestATransferNeedsASeatAndRoomInTheNewTeam(t *testing.T) {
 	made := h.make(oidc.Requester, "shop")
 	path := "/api/v1/clusters/" + made.ClusterID + "/transfer"
 	p := h.refused(http.MethodPost, path, h.as(oidc.Requester), Transfer{Team: "security"}, http.StatusUnprocessableEntity)
-	require.Contains(t, p.Errors[0].Detail, "may not create clusters for a team")
+	require.Contains(t, p.Errors[0].Detail, "may not create clusters for team")
 	p = h.refused(http.MethodPost, path, h.as(oidc.Admin), Transfer{Team: "nobody"}, http.StatusUnprocessableEntity)
 	require.Equal(t, []string{"platform", "security", "team-a"}, p.Errors[0].Accepted)
 	h.refused(http.MethodPost, path, h.as(will), Transfer{Team: "security"}, http.StatusNotFound)
@@ -130,7 +130,7 @@ func TestATransferNeedsASeatAndRoomInTheNewTeam(t *testing.T) {
 	var c Change
 	h.does(http.MethodPost, path, h.as(both), Transfer{Team: "security", Reason: "it is theirs"}, http.StatusOK, &c)
 	require.Equal(t, []string{"security", "Both"}, []string{c.Cluster.Team, c.Cluster.Owner})
-	require.Contains(t, c.Words, "The tags in the cloud keep the names")
+	require.Contains(t, c.Message, "The tags in the cloud keep the names")
 	h.refused(http.MethodGet, "/api/v1/clusters/"+made.ClusterID, h.as(oidc.Requester), nil, http.StatusNotFound)
 
 	for i := range 5 {
@@ -147,7 +147,7 @@ func TestWorkersAreScaledWithinTheBoundsOfTheProfile(t *testing.T) {
 		http.StatusAccepted, &made, idempotencyKey, "k")
 	path := "/api/v1/clusters/" + made.ClusterID + "/scale-workers"
 	p := h.refused(http.MethodPost, path, h.as(oidc.Requester), Scale{Replicas: 2}, http.StatusConflict)
-	require.Contains(t, p.Detail, "once it is READY")
+	require.Contains(t, p.Detail, "only while the cluster is READY")
 	h.ready(made.ClusterID)
 	var first, again Accepted
 	h.does(http.MethodPost, path, h.as(oidc.Requester), Scale{Replicas: 0}, http.StatusAccepted, &first)
@@ -212,7 +212,7 @@ func TestAnOlderClusterWithoutAVerdictIsExplainedAllTheSame(t *testing.T) {
 	require.NoError(t, err)
 	var e Explanation
 	h.get("/api/v1/clusters/"+row.ID+"/explain", &e)
-	require.Zero(t, e.Verdict.Words)
+	require.Zero(t, e.Verdict.Message)
 }
 
 func TestANameMeansTheClusterThatLivesAndIsSeen(t *testing.T) {

@@ -21,7 +21,7 @@ func (h *fixture) asked(who oidc.Claims, name string) Accepted {
 func TestWhatNeedsAWordBeginsOnceItIsGiven(t *testing.T) {
 	h := fixtureWith(t, teams(t), nil)
 	made := h.asked(oidc.Requester, "big-one")
-	require.Contains(t, made.Words, "starts when it is approved")
+	require.Contains(t, made.Message, "starts when it is approved")
 	var c Cluster
 	h.get("/api/v1/clusters/big-one", &c)
 	require.True(t, c.NeedsApproval)

@@ -87,7 +87,7 @@ func (s *server) VerifyAudit(w http.ResponseWriter, r *http.Request) {
 }
 
 func auditProof(p store.AuditProof) AuditProof {
-	out := AuditProof{Whole: p.Whole(), Lines: p.Lines, Head: p.Head.Hash, Words: p.Text()}
+	out := AuditProof{Whole: p.Whole(), Lines: p.Lines, Head: p.Head.Hash, Message: p.Text()}
 	if !p.Whole() {
 		out.BrokenAt = p.Breaks[0].Seq
 	}

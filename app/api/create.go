@@ -88,7 +88,7 @@ func (s *server) created(made app.Created) (store.Answer, error) {
 	row := made.Row
 	body, err := encoded(Accepted{
 		ClusterID: row.ID, JobID: row.JobID, Status: Status(row.Status), Name: row.Name, URL: s.page(row), DestroyAt: row.DestroyAt.UTC(),
-		Place: made.Place, ApprovalID: made.Approval, Words: verdictText(made.Verdict),
+		Place: made.Place, ApprovalID: made.Approval, Message: verdictText(made.Verdict),
 	})
 	return store.Answer{Status: http.StatusAccepted, Body: body, Headers: map[string]string{
 		"Content-Type": "application/json", "Location": "/api/v1/clusters/" + row.ID, "ETag": etag(row.Version),

@@ -33,7 +33,7 @@ func TestTheSpecificationsOwnRequestIsAcceptedAsItStands(t *testing.T) {
 	require.Equal(t, Status("PENDING"), made.Status)
 	require.Equal(t, "/api/v1/clusters/"+made.ClusterID, answer.Header.Get("Location"))
 	require.Equal(t, "http://ocpctl.test/clusters/"+made.ClusterID, made.URL)
-	require.Contains(t, made.Words, "abbreviated")
+	require.Contains(t, made.Message, "abbreviated")
 	require.Empty(t, answer.Header.Get("Idempotency-Replayed"))
 
 	var c ClusterDetail
@@ -73,7 +73,7 @@ func TestTheSameRequestGetsTheSameAnswerAndMakesOneCluster(t *testing.T) {
 
 	body.Name = "other"
 	p := h.refused(http.MethodPost, "/api/v1/clusters", h.as(oidc.Requester), body, http.StatusConflict, idempotencyKey, "k-1")
-	require.Contains(t, p.Detail, "take a new key")
+	require.Contains(t, p.Detail, "use a new key")
 	other, said := ask(body, "k-2")
 	require.Equal(t, http.StatusAccepted, other.StatusCode, said)
 	theirs, raw := h.ask(http.MethodPost, "/api/v1/clusters", h.as(will), CreateRequest{Name: "third", CostCenter: "sandbox", Environment: "test"}, idempotencyKey, "k-1")
@@ -181,7 +181,7 @@ func TestANameThatIsTakenIsAConflict(t *testing.T) {
 	var v Verdict
 	h.does(http.MethodPost, "/api/v1/dry-run", h.as(will), CreateRequest{Name: "shop", CostCenter: "c", Environment: "e"}, http.StatusOK, &v)
 	require.False(t, v.Allowed)
-	require.Contains(t, v.Words, p.Detail, "a dry run finds it, too")
+	require.Contains(t, v.Message, p.Detail, "a dry run finds it, too")
 }
 
 func TestAFullQuotaRefusesOrMakesWaitWithItsFigures(t *testing.T) {
@@ -216,7 +216,7 @@ func TestADryRunSaysEverythingAndKeepsNothing(t *testing.T) {
 	require.Equal(t, []any{"team-a-smoke-01", "aws-minimal-test", 3, int64(24 * 3600), "team-a"}, []any{v.Name, v.Profile, v.Nodes, v.TTLSeconds, v.Team})
 	require.Positive(t, v.TotalCents)
 	require.Len(t, v.Catalogue, 12)
-	require.Contains(t, v.Words, "abbreviated")
+	require.Contains(t, v.Message, "abbreviated")
 
 	h.does(http.MethodPost, "/api/v1/dry-run", h.as(oidc.Requester), CreateRequest{Name: "big-one"}, http.StatusOK, &v)
 	require.Equal(t, 1, v.NeedsApproval.Count)
@@ -249,7 +249,7 @@ func TestOtherNamesOfThingsAreUnderstood(t *testing.T) {
 	require.Empty(t, jobs.Items)
 	var v Verdict
 	h.does(http.MethodPost, "/api/v1/dry-run", h.as(sam), CreateRequest{Name: "x", Profile: "ibmcloud-minimal-test"}, http.StatusOK, &v)
-	require.Contains(t, v.Words, "ibm-minimal-test")
+	require.Contains(t, v.Message, "ibm-minimal-test")
 	var page ClusterPage
 	h.get("/api/v1/clusters?platform=ibm", &page)
 	require.Empty(t, page.Items)

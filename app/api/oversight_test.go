@@ -64,7 +64,7 @@ func TestTheTrailIsReadExportedAndVerified(t *testing.T) {
 	require.NoError(t, err)
 	h.seenBy(oidc.Auditor, "/api/v1/audit/verify", &proof)
 	require.Equal(t, []any{false, int64(2)}, []any{proof.Whole, proof.BrokenAt})
-	require.Contains(t, proof.Words, "line 2")
+	require.Contains(t, proof.Message, "line 2")
 
 	for _, path := range []string{"/api/v1/audit", "/api/v1/audit/export", "/api/v1/audit/verify"} {
 		p := h.refused(http.MethodGet, path, h.as(oidc.Requester), nil, http.StatusForbidden)

@@ -90,7 +90,7 @@ func events(all []store.Event, name func(string) string) []Event {
 func verdict(v policy.Verdict) Verdict {
 	g := v.Grant
 	out := Verdict{
-		Allowed: v.Allowed, Words: verdictText(v), Checks: checks(v.Checks), Waits: len(v.Waits) > 0, Catalogue: v.Catalogue,
+		Allowed: v.Allowed, Message: verdictText(v), Checks: checks(v.Checks), Waits: len(v.Waits) > 0, Catalogue: v.Catalogue,
 		Name: g.Name, Profile: g.Profile, Region: g.Region, Version: g.Version, BaseDomain: g.BaseDomain, Team: g.Ownership.Team,
 		Owner: g.Ownership.Owner, CostCenter: g.Ownership.CostCenter, Environment: g.Ownership.Environment, Nodes: g.Nodes,
 		TTLSeconds: seconds(g.TTL), MaxSeconds: seconds(g.MaxTTL), HourlyCents: g.HourlyCents, TotalCents: g.PriceCents, Tags: g.Tags,
@@ -104,7 +104,7 @@ func verdict(v policy.Verdict) Verdict {
 func checks(all []policy.Check) []Check {
 	out := make([]Check, 0, len(all))
 	for _, c := range all {
-		one := Check{Name: c.Name, Result: CheckResult(c.Result), Asked: c.Asked, Have: c.Have, Accept: c.Accept, Words: c.Message, Next: c.Next}
+		one := Check{Name: c.Name, Result: CheckResult(c.Result), Asked: c.Asked, Have: c.Have, Accept: c.Accept, Message: c.Message, Next: c.Next}
 		if len(c.Checks) > 0 {
 			one.Checks = checks(c.Checks)
 		}

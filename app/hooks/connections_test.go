@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,6 +15,10 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/source"
 )
+
+// idles has a signal for each answer after which a connection became idle, by the client's address. A client that has read the
+// answer may be ahead of that.
+var idles sync.Map // string → chan struct{}
 
 // listener is a server whose connections are bounded. A request to /wait is answered when the test says so.
 func listener(t *testing.T, proxies source.Networks, most int) (address string, waits, goOn chan struct{}) {
@@ -24,7 +29,13 @@ func listener(t *testing.T, proxies source.Networks, most int) (address string, 
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	server := &http.Server{ConnState: c.State, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := &http.Server{ConnState: func(conn net.Conn, state http.ConnState) {
+		c.State(conn, state)
+		if state == http.StateIdle {
+			idle, _ := idles.LoadOrStore(conn.RemoteAddr().String(), make(chan struct{}, 100))
+			idle.(chan struct{}) <- struct{}{}
+		}
+	}, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/wait" {
 			waits <- struct{}{}
 			<-goOn
@@ -57,6 +68,12 @@ func goesOn(t *testing.T, conn net.Conn) {
 	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, answer.StatusCode)
+	idle, _ := idles.LoadOrStore(conn.LocalAddr().String(), make(chan struct{}, 100))
+	select {
+	case <-idle.(chan struct{}):
+	case <-time.After(10 * time.Second):
+		require.Fail(t, "the connection never became idle")
+	}
 }
 
 func closed(t *testing.T, conn net.Conn) {

@@ -114,7 +114,7 @@ func TestADispatchThatNamesWhatIsNotTheirsTellsNothing(t *testing.T) {
 		require.NotContains(t, h.dispatch(payload, "will", "create_ephemeral_cluster", payload), "accepted", payload)
 	}
 	for _, dots := range []string{"acme/..", "../shop", "."} {
-		require.Contains(t, h.dispatch(dots, "will", "create_ephemeral_cluster", `{"pr_number":1,"repository":"`+dots+`"}`), "it has to be owner/name")
+		require.Contains(t, h.dispatch(dots, "will", "create_ephemeral_cluster", `{"pr_number":1,"repository":"`+dots+`"}`), "must be owner/name")
 	}
 	require.Contains(t, h.dispatch("d", "will", "deploy", `{}`), "nothing listens")
 	for _, payload := range []string{`{"pr_number":"` + strings.Repeat("9", 9000) + `"}`, `{"pr_number":1,"repository":"\u0000` + strings.Repeat("`", 9000) + `"}`} {

@@ -34,7 +34,7 @@ func TestEveryActIsAnsweredInTheDesksWordsOnTheClustersPage(t *testing.T) {
 		{"/share", url.Values{"kind": {"team"}, "with": {"payments"}, "access": {"use"}}, "Team payments may now use the cluster."},
 		{"/share", url.Values{"kind": {"team"}, "with": {"nobody"}}, `with: there is no team "nobody"`},
 		{"/unshare", url.Values{"kind": {"team"}, "with": {"payments"}}, "The cluster is no longer shared with team payments."},
-		{"/transfer", url.Values{"team": {"payments"}, "owner": {"rob"}, "reason": {"theirs now"}}, "belongs to team payments now, and rob answers for it"},
+		{"/transfer", url.Values{"team": {"payments"}, "owner": {"rob"}, "reason": {"theirs now"}}, "now belongs to team payments, and its owner is rob"},
 		{"/transfer", url.Values{"team": {"security"}}, "Accepted: payments, platform."},
 	} {
 		_, page, answer := b.press(at, at+step.to, step.form)

@@ -108,7 +108,7 @@ func TestEverythingThatIsWrongIsShownAtItsFieldAndValuesAreKept(t *testing.T) {
 		require.Equal(t, map[string]int{"check": http.StatusOK, "create": http.StatusUnprocessableEntity}[do], status)
 		for field, want := range map[string]string{
 			"name": "lower-case letters", "ttlHours": "&#34;a day&#34; is not a number of hours. Accepted: a whole number of hours, such as 24.", "region": "us-east-2",
-			"team": "payments", "sshPublicKey": "no public key", "extraTags": "&#34;nonsense&#34; is not a tag", "owner": "cannot be a tag",
+			"team": "payments", "sshPublicKey": "not a public key", "extraTags": "&#34;nonsense&#34; is not a tag", "owner": "cannot be a tag",
 		} {
 			require.Contains(t, page, `id="wrong-`+field+`"`, do)
 			_, after, _ := strings.Cut(page, `id="wrong-`+field+`"`)

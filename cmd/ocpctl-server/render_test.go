@@ -96,7 +96,7 @@ func TestAFieldIsComplainedOfOnceAndAnUnreadableRequestAlone(t *testing.T) {
 	require.ErrorContains(t, err, "owner: It is not a string")
 	require.Equal(t, 1, strings.Count(err.Error(), "\n  "))
 
-	for request, want := range map[string]string{"name: [shop": "It cannot be read", "[]": "It is not one object", "": "It is empty"} {
+	for request, want := range map[string]string{"name: [shop": "It cannot be read", "[]": "It is not a single object", "": "It is empty"} {
 		_, _, err := rendering(t, request, "--request", "-")
 		require.ErrorContains(t, err, "\n  request: "+want)
 		require.Equal(t, 1, strings.Count(err.Error(), "\n  "), "nothing was read that could be judged")

@@ -127,7 +127,7 @@ func (l *life) allOfItGoes(*testing.T) {
 func (l *life) theTrail(t *testing.T) {
 	auditor := l.as("auditor")
 	proof := ask[client.AuditProof](auditor, http.MethodGet, "/api/v1/audit/verify", nil, http.StatusOK)
-	require.True(l.t, proof.Whole, proof.Words)
+	require.True(l.t, proof.Whole, proof.Message)
 	require.Greater(l.t, proof.Lines, int64(100))
 	l.as("requester").refused(http.MethodGet, "/api/v1/audit/verify", nil, http.StatusForbidden)
 

@@ -454,7 +454,10 @@ type Accepted struct {
 
 	// JobID Example: job_01J9ZQ0M7V3N6WZ6M4C8Q2K5RV
 	JobID string `json:"jobId"`
-	Name  string `json:"name,omitempty,omitzero"`
+
+	// Message The same as text.
+	Message string `json:"message,omitempty,omitzero"`
+	Name    string `json:"name,omitempty,omitzero"`
 
 	// Place Position in the queue if a quota is full.
 	Place  int    `json:"place,omitempty,omitzero"`
@@ -462,9 +465,6 @@ type Accepted struct {
 
 	// URL The cluster's page.
 	URL string `json:"url,omitempty,omitzero"`
-
-	// Words The same as text.
-	Words string `json:"words,omitempty,omitzero"`
 }
 
 // AllowList defines model for AllowList.
@@ -592,10 +592,10 @@ type AuditProof struct {
 	BrokenAt int64 `json:"brokenAt,omitempty,omitzero"`
 
 	// Head Hash of the last line.
-	Head  string `json:"head"`
-	Lines int64  `json:"lines"`
-	Whole bool   `json:"whole"`
-	Words string `json:"words,omitempty,omitzero"`
+	Head    string `json:"head"`
+	Lines   int64  `json:"lines"`
+	Message string `json:"message,omitempty,omitzero"`
+	Whole   bool   `json:"whole"`
 }
 
 // CatalogueFiles defines model for CatalogueFiles.
@@ -642,8 +642,8 @@ type Change struct {
 	Capped  bool    `json:"capped,omitempty,omitzero"`
 	Cluster Cluster `json:"cluster"`
 
-	// Words A text that says what changed.
-	Words string `json:"words"`
+	// Message A text that says what changed.
+	Message string `json:"message"`
 }
 
 // Check defines model for Check.
@@ -656,13 +656,13 @@ type Check struct {
 	Checks []Check `json:"checks,omitempty,omitzero"`
 
 	// Have What is in use or available.
-	Have string `json:"have,omitempty,omitzero"`
-	Name string `json:"name"`
+	Have    string `json:"have,omitempty,omitzero"`
+	Message string `json:"message"`
+	Name    string `json:"name"`
 
 	// Next What to do next.
 	Next   string      `json:"next,omitempty,omitzero"`
 	Result CheckResult `json:"result"`
-	Words  string      `json:"words"`
 }
 
 // CheckResult defines model for Check.Result.
@@ -898,8 +898,8 @@ type End struct {
 	At time.Time `json:"at"`
 
 	// Kind ttl, maximum, pr_closed, label_removed, run_finished, claim or hold.
-	Kind  string `json:"kind"`
-	Words string `json:"words"`
+	Kind    string `json:"kind"`
+	Message string `json:"message"`
 }
 
 // Event defines model for Event.
@@ -1394,12 +1394,15 @@ type Verdict struct {
 	BaseDomain string `json:"baseDomain,omitempty,omitzero"`
 
 	// Catalogue Hash of the catalogue used for the checks.
-	Catalogue     string        `json:"catalogue,omitempty,omitzero"`
-	Checks        []Check       `json:"checks"`
-	CostCenter    string        `json:"costCenter,omitempty,omitzero"`
-	Environment   string        `json:"environment,omitempty,omitzero"`
-	HourlyCents   int           `json:"hourlyCents,omitempty,omitzero"`
-	MaxSeconds    int64         `json:"maxSeconds,omitempty,omitzero"`
+	Catalogue   string  `json:"catalogue,omitempty,omitzero"`
+	Checks      []Check `json:"checks"`
+	CostCenter  string  `json:"costCenter,omitempty,omitzero"`
+	Environment string  `json:"environment,omitempty,omitzero"`
+	HourlyCents int     `json:"hourlyCents,omitempty,omitzero"`
+	MaxSeconds  int64   `json:"maxSeconds,omitempty,omitzero"`
+
+	// Message The verdict in one sentence.
+	Message       string        `json:"message"`
 	Name          string        `json:"name,omitempty,omitzero"`
 	NeedsApproval ApprovalTerms `json:"needsApproval,omitempty,omitzero"`
 	Nodes         int           `json:"nodes,omitempty,omitzero"`
@@ -1428,9 +1431,6 @@ type Verdict struct {
 
 	// Waits A quota is full and it would wait in the queue.
 	Waits bool `json:"waits,omitempty,omitzero"`
-
-	// Words The verdict in one sentence.
-	Words string `json:"words"`
 }
 
 // Vote defines model for Vote.

@@ -48,9 +48,9 @@ func trailIsWhole(ctx context.Context, t *target) (result, error) {
 		return result{}, err
 	}
 	if !proof.Whole {
-		return through("%s", proof.Words)
+		return through("%s", proof.Message)
 	}
-	return held("%s", proof.Words)
+	return held("%s", proof.Message)
 }
 
 func victimIsUnharmed(ctx context.Context, t *target) (result, error) {

@@ -135,7 +135,7 @@ func ownApproval(ctx context.Context, t *target) (result, error) {
 		return result{}, err
 	}
 	if made.ApprovalID == "" {
-		return result{}, fmt.Errorf("the cluster waits for no approval: %s", made.Words)
+		return result{}, fmt.Errorf("the cluster waits for no approval: %s", made.Message)
 	}
 	got, err := admin.ask(ctx, http.MethodPost, "/api/v1/approvals/"+made.ApprovalID+"/approve", struct{}{})
 	if err != nil {

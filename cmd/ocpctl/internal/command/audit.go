@@ -178,7 +178,7 @@ it was rewritten or cut off.`,
 			if p.BrokenAt > 0 {
 				broken = strconv.FormatInt(p.BrokenAt, 10)
 			}
-			return a.proven(answer.Raw, p.Whole, p.Lines, fmt.Sprintf("%d:%s", p.Lines, p.Head), p.Words, broken)
+			return a.proven(answer.Raw, p.Whole, p.Lines, fmt.Sprintf("%d:%s", p.Lines, p.Head), p.Message, broken)
 		}),
 	}
 	c.Flags().StringVar(&file, "file", "", "verify this `file`, an export; - is the standard input")

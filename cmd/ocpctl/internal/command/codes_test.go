@@ -111,8 +111,8 @@ func TestNobodyWhoIsNotSignedInIsLeftAlone(t *testing.T) {
 
 func TestADryRunThatIsRefusedEndsWithSix(t *testing.T) {
 	d := newService(t)
-	d.Answer("dryRun", map[string]any{"allowed": false, "words": "It would be refused.", "checks": []any{
-		map[string]any{"name": "quota", "result": "fail", "words": "you have 3 of 3", "next": "Destroy one."}}})
+	d.Answer("dryRun", map[string]any{"allowed": false, "message": "It would be refused.", "checks": []any{
+		map[string]any{"name": "quota", "result": "fail", "message": "you have 3 of 3", "next": "Destroy one."}}})
 	require.Equal(t, exit.Refused, d.run("create", "--name", "x", "--dry-run"))
 	require.Contains(t, d.out.String(), "✗ quota: you have 3 of 3\n      next: Destroy one.\n")
 	require.NotContains(t, d.out.String(), "$0.00", "there is no price of what is not had")
@@ -121,9 +121,9 @@ func TestADryRunThatIsRefusedEndsWithSix(t *testing.T) {
 
 func TestWhatAPartOfACheckSaysIsSaidOnce(t *testing.T) {
 	d := newService(t)
-	full := map[string]any{"name": "team live", "result": "fail", "words": "You have 3 of 3.", "next": "Destroy one."}
-	d.Answer("dryRun", map[string]any{"allowed": false, "words": "Refused.", "checks": []any{
-		map[string]any{"name": "quota", "result": "fail", "words": "You have 3 of 3.", "next": "Destroy one.", "checks": []any{full}}}})
+	full := map[string]any{"name": "team live", "result": "fail", "message": "You have 3 of 3.", "next": "Destroy one."}
+	d.Answer("dryRun", map[string]any{"allowed": false, "message": "Refused.", "checks": []any{
+		map[string]any{"name": "quota", "result": "fail", "message": "You have 3 of 3.", "next": "Destroy one.", "checks": []any{full}}}})
 	require.Equal(t, exit.Refused, d.run("create", "--name", "x", "--dry-run"))
 	require.Contains(t, d.out.String(), "  ✗ quota\n    ✗ team live: You have 3 of 3.\n        next: Destroy one.\n")
 }

@@ -113,7 +113,7 @@ func (a *app) accepted(s *table.Screen, c client.Accepted, replayed bool) {
 	fmt.Fprintf(s.Out, "%s %s\n", s.Painted(words.Line(c.Name), table.Bold), head)
 	f := s.Facts()
 	f.Add("status", string(c.Status))
-	f.Add("next", c.Words)
+	f.Add("next", c.Message)
 	if c.ApprovalID != "" {
 		f.Paint("approval", c.ApprovalID+": it must be approved first; see ocpctl approvals "+c.ApprovalID, table.Warn)
 	}
@@ -182,7 +182,7 @@ func (a *app) verdict(s *table.Screen, v client.Verdict) {
 	} else if v.Waits || v.NeedsApproval.Count > 0 {
 		paint = table.Warn
 	}
-	fmt.Fprintln(s.Out, s.Painted(words.Line(v.Words), paint))
+	fmt.Fprintln(s.Out, s.Painted(words.Line(v.Message), paint))
 	a.checks(s, v.Checks, "  ")
 	if v.NeedsApproval.Count > 0 {
 		s.Linef("  Needs %s by %s:", words.Count(v.NeedsApproval.Count, "approval"), words.Plain(v.NeedsApproval.By))
@@ -203,8 +203,8 @@ func (a *app) checks(s *table.Screen, all []client.Check, indent string) {
 		case client.CheckResultFail:
 			sign, paint = "✗", table.Bad
 		}
-		said := ": " + c.Words
-		repeated := slices.ContainsFunc(c.Checks, func(part client.Check) bool { return part.Result == c.Result && strings.Contains(c.Words, part.Words) })
+		said := ": " + c.Message
+		repeated := slices.ContainsFunc(c.Checks, func(part client.Check) bool { return part.Result == c.Result && strings.Contains(c.Message, part.Message) })
 		if repeated {
 			said = "" // the sub-checks say it
 		}

@@ -27,7 +27,7 @@ func (a *app) change(ctx context.Context, id string, do ask) error {
 	}
 	c := answer.Value.Cluster
 	return a.print(answer.Raw, []string{handle(c)}, func(s *table.Screen) {
-		s.Linef("%s", words.Line(answer.Value.Words))
+		s.Linef("%s", words.Line(answer.Value.Message))
 		f := s.Facts()
 		f.Add("ends", end(c, s.Now))
 		f.Add("held until", words.When(c.HoldUntil, s.Now))

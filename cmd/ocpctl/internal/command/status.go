@@ -174,7 +174,7 @@ func (a *app) explanation(s *table.Screen, e client.Explanation) {
 		s.Head("Ends, earliest first")
 		t := s.Columns("END", "AT", "REASON")
 		for _, end := range e.Ends {
-			t.Row(words.Plain(end.Kind), words.When(end.At, s.Now), end.Words)
+			t.Row(words.Plain(end.Kind), words.When(end.At, s.Now), end.Message)
 		}
 		t.Write("")
 	}

@@ -69,7 +69,7 @@ func (a *app) job(ctx context.Context, api *connect.API, answer connect.Answer[c
 		}
 		fmt.Fprintf(s.Out, "%s will be %s\n", s.Painted(words.Line(c.Name), table.Bold), goal)
 		f := s.Facts()
-		f.Add("next", told.Words)
+		f.Add("next", told.Message)
 		f.Add("cluster", c.ClusterID)
 		f.Add("job", told.JobID)
 		f.Add("page", orElse(told.URL, api.Context.Server+"/clusters/"+c.ClusterID))
