@@ -39,7 +39,7 @@ func TestALongerLifeIsJudgedByTheBudget(t *testing.T) {
 	require.Regexp(t, why, err.Error())
 	require.Equal(t, app.Conflict, app.KindOf(err))
 	h.Comment(2, "will", "/ocp extend 24h")
-	require.Regexp(t, "@will, "+row.Name+" "+why, h.LastReply())
+	require.Regexp(t, "@will: "+row.Name+" "+why, h.LastReply())
 	h.Labeled("will", "ocp-ttl/48")
 	require.Contains(t, h.LastReply(), "The label was removed.")
 	require.Contains(t, h.Effects(), "remove_label ocp-ttl/48")

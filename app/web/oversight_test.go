@@ -181,7 +181,7 @@ func TestADeliveryIsReadAndWorkedAgain(t *testing.T) {
 	require.Contains(t, page, `action="/deliveries/1/replay"`, "at any time")
 	status, page, _ := will.get("/deliveries/none")
 	require.Equal(t, http.StatusNotFound, status)
-	require.Contains(t, page, "There is no delivery none.")
+	require.Contains(t, page, "The delivery none does not exist or was deleted.")
 }
 
 func TestABodyIsReadableWhateverItIs(t *testing.T) {

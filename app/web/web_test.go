@@ -124,7 +124,7 @@ func TestAnIdentityProviderThatIsDownIsSaid(t *testing.T) {
 	require.NoError(t, b.provider.Stop())
 	status, page, _ := b.get("/saml/login")
 	require.Equal(t, http.StatusServiceUnavailable, status)
-	require.Contains(t, page, "does not answer")
+	require.Contains(t, page, "does not respond")
 }
 
 func TestWithoutAnIdentityProviderNobodySignsInToThePages(t *testing.T) {

@@ -29,7 +29,7 @@ func TestKeysThatCannotBeReadAreRefusedWithoutAValue(t *testing.T) {
 		"no id":               {`{"aws_secret_access_key":"CANARY"}`, "no string aws_access_key_id"},
 		"no secret":           {`{"aws_access_key_id":"AKIA1","secret":"CANARY"}`, "no string aws_secret_access_key"},
 		"a number":            {`{"aws_access_key_id":"AKIA1","aws_secret_access_key":7}`, "not of the form"},
-		"a line of its own":   {`{"aws_access_key_id":"AKIA1","aws_secret_access_key":"CANARY\nrole_arn = x"}`, "aws_secret_access_key of the cloud credentials has a space or a line break"},
+		"a line of its own":   {`{"aws_access_key_id":"AKIA1","aws_secret_access_key":"CANARY\nrole_arn = x"}`, "aws_secret_access_key of the cloud credentials contains a space or a line break"},
 		"a token of two ends": {`{"aws_access_key_id":"AKIA1","aws_secret_access_key":"x","aws_session_token":"CANARY y"}`, "aws_session_token"},
 	} {
 		t.Run(name, func(t *testing.T) {
