@@ -26,7 +26,7 @@ func (d *Service) Seen(ctx context.Context, p policy.Principal, ref string) (sto
 	return row, nil
 }
 
-// Authorize finds the cluster that ref means and asks policy whether the principal may do something to it. The deed that it
+// Authorize finds the cluster that ref means and asks policy whether the principal may do something to it. The action that it
 // returns carries policy's answer to the audit trail. A refusal is an Error, and is recorded under the cluster it is about; it
 // reveals nothing of a cluster that may not be seen.
 func (d *Service) Authorize(ctx context.Context, p policy.Principal, ref string, act policy.Act, origin Origin) (store.Row, Origin, error) {

@@ -19,6 +19,7 @@ type Origin struct {
 	Why     string // in the caller's words; required where the use case says so
 	Version int64  // of the cluster as the caller saw it; 0: any
 	Once    string // the caller's key: the same request with it is done once; empty: each request counts
+	Cause   string // the event that it follows from, whoever made it: the same again is done once; empty: see Once
 
 	Repository *policy.Request  // the request with GitHub's permission, if it comes from a pull request; nil: it does not
 	Reply      *store.ReplyOnce // is saved with the change; nil: the caller answers
@@ -34,15 +35,18 @@ func (d Origin) IdempotencyKey(p policy.Principal) string {
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(p.ID+"\n"+d.Once)))
 }
 
-// cause is what the request came from: the cause of its reply, else its idempotency key.
+// cause is what the request came from: the cause of its reply, the event, or else its idempotency key.
 func (d Origin) cause(p policy.Principal) string {
-	if d.Reply != nil {
+	switch {
+	case d.Reply != nil:
 		return d.Reply.Cause
+	case d.Cause != "":
+		return d.Cause
 	}
 	return d.IdempotencyKey(p)
 }
 
-// StoreOrigin returns the deed as the store keeps it.
+// StoreOrigin returns the origin as the store keeps it.
 func (d *Service) StoreOrigin(origin Origin, p policy.Principal) store.Origin {
 	said := store.Origin{Actor: p.ID, Name: d.NameOf(p.ID), Source: string(origin.Source), Why: origin.Why, Version: origin.Version, Reply: origin.Reply}
 	if origin.verdict != nil {
@@ -61,7 +65,7 @@ type Change struct {
 // maxReason is how many bytes of a reason the audit trail keeps.
 const maxReason = 500
 
-// CheckReason returns the deed with its reason as the audit trail keeps it. An error: a required reason is empty, or it is too
+// CheckReason returns the action with its reason as the audit trail keeps it. An error: a required reason is empty, or it is too
 // long.
 func CheckReason(d Origin, required bool) (Origin, error) {
 	d.Why = strings.TrimSpace(strings.ReplaceAll(d.Why, "\x00", ""))

@@ -137,9 +137,9 @@ func Line(c lifecycle.Card) string {
 	if c.Phase != lifecycle.AwaitingCapacity || c.Place <= 0 {
 		return ""
 	}
-	text := "It is next in line."
+	text := "It is next in the queue."
 	if c.Place > 1 {
-		text = fmt.Sprintf("It is number %d in line.", c.Place)
+		text = fmt.Sprintf("It is number %d in the queue.", c.Place)
 	}
 	if !c.WaitsSince.IsZero() {
 		text += fmt.Sprintf(" It has waited since %s.", moment(c.WaitsSince, life(c)))

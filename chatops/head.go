@@ -16,7 +16,7 @@ type face struct {
 var faces = map[lifecycle.Phase]face{
 	lifecycle.Queued:           {"⚪", "is waiting to begin", "It starts as soon as a runner is free."},
 	lifecycle.AwaitingApproval: {"⚪", "is waiting for an approval", "Nothing runs before a maintainer approves it."},
-	lifecycle.AwaitingCapacity: {"⚪", "is waiting for room", "It starts as soon as the cloud account has room. Waiting does not count as a try."},
+	lifecycle.AwaitingCapacity: {"⚪", "is waiting for capacity", "It starts as soon as the cloud account has enough capacity. Waiting does not count as a try."},
 
 	lifecycle.Preflight:   {"🔵", "is being created", ""},
 	lifecycle.Claiming:    {"🔵", "is being created", ""},
@@ -53,7 +53,7 @@ func faceOf(c lifecycle.Card) face {
 		f.head = "could not be created and is destroyed"
 	}
 	if c.NeedsTurn && c.Phase == lifecycle.AwaitingCapacity {
-		f.head, f.doing = "is waiting for its turn", "It starts as soon as its quota has room and the clusters before it have started."
+		f.head, f.doing = "is waiting in the queue", "It starts as soon as the quota allows it and the clusters before it have started."
 	}
 	if c.Phase == lifecycle.AwaitingApproval && !c.ApproveBy.IsZero() {
 		by := c.ApproveBy

@@ -13,7 +13,7 @@ import (
 func Expected(f lifecycle.Forecast) string {
 	var words []string
 	if f.Place > 0 {
-		place := fmt.Sprintf("It would be number %d in line", f.Place)
+		place := fmt.Sprintf("It would be number %d in the queue", f.Place)
 		if f.StartsAt.IsZero() {
 			words = append(words, place+"; when it could start is not known.")
 		} else {
@@ -48,7 +48,7 @@ func Preview(actor string, v policy.Verdict, f lifecycle.Forecast) string {
 		fmt.Fprintf(&b, "\nIt would need an approval before it starts. %s\n\n%s", plain(why.Text()), reasons(v.Asks()))
 	}
 	if full := v.Full(); len(full) > 0 {
-		fmt.Fprintf(&b, "\nIt would wait for its turn:\n\n%s", reasons(full))
+		fmt.Fprintf(&b, "\nIt would wait in the queue:\n\n%s", reasons(full))
 	}
 	if expected := Expected(f); expected != "" {
 		fmt.Fprintf(&b, "\n%s\n", expected)

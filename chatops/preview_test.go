@@ -27,12 +27,12 @@ func TestADryRunIsAnsweredWithWhatWouldHappen(t *testing.T) {
 	v.Waits = []policy.Limit{{Quota: "team"}}
 	words = Preview("will", v, lifecycle.Forecast{Place: 2, ReadyP50: 38*time.Minute + 20*time.Second, ReadyP90: 45 * time.Minute})
 	for _, want := range []string{
-		"It would need an approval before it starts. One platform admin", "- **size**: It is big.", "It would wait for its turn:\n\n- **quota**: The team has 3 of 3.",
-		"It would be number 2 in line; when it could start is not known.",
+		"It would need an approval before it starts. One platform admin", "- **size**: It is big.", "It would wait in the queue:\n\n- **quota**: The team has 3 of 3.",
+		"It would be number 2 in the queue; when it could start is not known.",
 		"Half of the recent clusters of its profile were ready 38m after their start, nine of ten after 45m.", "Worth knowing:\n\n- **ttl**: 8h is long.",
 	} {
 		require.Contains(t, words, want)
 	}
 	require.Contains(t, Expected(lifecycle.Forecast{Place: 1, StartsAt: time.Date(2025, 3, 1, 13, 30, 0, 0, time.UTC)}),
-		"It would be number 1 in line and could start at about 2025-03-01 13:30 UTC.")
+		"It would be number 1 in the queue and could start at about 2025-03-01 13:30 UTC.")
 }

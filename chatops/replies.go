@@ -33,7 +33,7 @@ func refusal(actor, what, after string, v policy.Verdict) string {
 		b.WriteString("\nWhen this is fixed, it also needs an approval:\n\n" + reasons(asks))
 	}
 	if full := v.Full(); len(full) > 0 {
-		b.WriteString("\nWhen this is fixed, it has to wait for its turn:\n\n" + reasons(full))
+		b.WriteString("\nWhen this is fixed, it has to wait in the queue:\n\n" + reasons(full))
 	}
 	fmt.Fprintf(&b, "%s\n%s lists the commands.\n", after, Code(Prefix+" help"))
 	return fit(b.String())
@@ -49,7 +49,7 @@ func ApprovalText(v policy.Verdict) string {
 	who.Why = nil
 	words := plain(who.Text()) + " Otherwise it counts as refused.\n\n" + reasons(v.Asks())
 	if full := v.Full(); len(full) > 0 {
-		words += "\nAfter that it waits for its turn:\n\n" + reasons(full)
+		words += "\nAfter that it waits in the queue:\n\n" + reasons(full)
 	}
 	return fitInto(words, maxFrozen)
 }

@@ -195,7 +195,7 @@ func SlackVoted(a Waiting, approved, over bool) string {
 	case a.Password:
 		words += " Whoever asked may look at it once."
 	default:
-		words += " It starts now, or when it is its turn."
+		words += " It starts now, or when it reaches the front of the queue."
 	}
 	return words
 }

@@ -79,7 +79,7 @@ func lives() map[string]lifecycle.Card {
 	late.Progress.ETA = time.Time{}
 	waiting := at(card(), lifecycle.Pending, lifecycle.AwaitingCapacity, "waiting for capacity in the cloud account: Elastic IPs: 3 needed, 5 of 5 are in use or reserved")
 	waiting.Place, waiting.WaitsSince = 3, start.Add(4*time.Minute)
-	turn := at(card(), lifecycle.Pending, lifecycle.AwaitingCapacity, "waiting for its turn: team platform has 5 of 5 clusters")
+	turn := at(card(), lifecycle.Pending, lifecycle.AwaitingCapacity, "waiting in the queue: team platform has 5 of 5 clusters")
 	turn.NeedsTurn, turn.Place, turn.WaitsSince, turn.TurnETA = true, 2, start.Add(time.Minute), start.Add(90*time.Minute)
 	approval := at(card(), lifecycle.Pending, lifecycle.AwaitingApproval, "a maintainer has to approve it first")
 	approval.NeedsApproval, approval.ApproveBy = true, start.Add(4*time.Hour)
@@ -279,12 +279,12 @@ func TestALogBundleToReadComesWithALinkAndACommandAndHowLongItIsThere(t *testing
 
 func TestALineMovesWithItsPlace(t *testing.T) {
 	c := lives()["awaiting-capacity"]
-	require.Contains(t, Comment(c, Detail{}, ui), "It is number 3 in line.")
-	require.Contains(t, StatusReply("maya", []lifecycle.Card{c}, ui, start), "It is number 3 in line.")
+	require.Contains(t, Comment(c, Detail{}, ui), "It is number 3 in the queue.")
+	require.Contains(t, StatusReply("maya", []lifecycle.Card{c}, ui, start), "It is number 3 in the queue.")
 	c.Place = 1
-	require.Contains(t, Comment(c, Detail{}, ui), "It is next in line.")
+	require.Contains(t, Comment(c, Detail{}, ui), "It is next in the queue.")
 	c.Phase = lifecycle.Queued
-	require.NotContains(t, Comment(c, Detail{}, ui), "in line")
+	require.NotContains(t, Comment(c, Detail{}, ui), "in the queue")
 }
 
 func TestTheEstimateCountsWholeHours(t *testing.T) {

@@ -67,7 +67,7 @@ func TestThoseInLineMoveUpWhenOneBeforeThemGoes(t *testing.T) {
 	require.NoError(t, err)
 	h.pass(1000)
 	h.told()
-	require.Equal(t, []string{"create waiting", "create open"}, h.attempts(rows[1].ID), "the next in line tries: room was waited for, and is not any more")
+	require.Equal(t, []string{"create waiting", "create open"}, h.attempts(rows[1].ID), "the next in the queue tries: room was waited for, and is not any more")
 	require.Equal(t, []string{"create waiting"}, h.attempts(rows[2].ID))
 	fourth := h.cluster(rows[2].ID)
 	require.Equal(t, 2, fourth.Place)

@@ -244,7 +244,7 @@ func TestATurnIsWaitedForAndItsPlaceIsShown(t *testing.T) {
 	})
 	h.reconcile(row.ID)
 	got := h.cluster(row.ID)
-	require.Equal(t, []any{lifecycle.AwaitingCapacity, 3, "waiting for its turn: team platform has 5 of 5 clusters"}, []any{got.Phase, got.Place, got.Why})
+	require.Equal(t, []any{lifecycle.AwaitingCapacity, 3, "waiting in the queue: team platform has 5 of 5 clusters"}, []any{got.Phase, got.Place, got.Why})
 	require.Equal(t, h.now(), got.WaitsSince.UTC())
 	version := got.Version
 	h.pass(time.Minute)

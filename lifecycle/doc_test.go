@@ -62,7 +62,7 @@ var variable = []struct {
 	{regexp.MustCompile(`‹why it ends›, postponed by a hold`), "‹why it ends›"},
 	{regexp.MustCompile(`\d+ of its profile's \d+ workers?`), "‹k› of its profile's ‹n› workers"},
 	{regexp.MustCompile(`it has \d+ workers? again`), "it has ‹n› workers again"},
-	{regexp.MustCompile(`its turn: .*`), "its turn: ‹which quota is full›"},
+	{regexp.MustCompile(`the queue: .*`), "the queue: ‹which quota is full›"},
 	{regexp.MustCompile(`the (install|destroy)er ended with an error|the runner was told to stop|something is left|the account is full|` +
 		`the runner ended (without a result|before it began)|no runner claimed it within \w+|‹why it ends› before a runner began`), "‹message›"},
 }

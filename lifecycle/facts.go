@@ -35,9 +35,9 @@ type QueuePosition struct {
 // words says what it waits for, without its position and the expected time: both change, and both are shown beside the reason.
 func (t Turn) words() string {
 	if t.For == "" {
-		return "waiting for its turn"
+		return "waiting in the queue"
 	}
-	return "waiting for its turn: " + t.For
+	return "waiting in the queue: " + t.For
 }
 
 // Kind is what an attempt tries to do.

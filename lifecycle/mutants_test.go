@@ -155,7 +155,7 @@ var lifeMutants = []mutant{
 		}
 		return d
 	}},
-	{8, false, "the next in line does not hear that room came free", func(c Cluster, f Facts, l Limits) Decision {
+	{8, false, "the next in the queue does not hear that room came free", func(c Cluster, f Facts, l Limits) Decision {
 		f.Queue.FreedAt = time.Time{}
 		return Decide(c, f, l)
 	}},
@@ -163,15 +163,15 @@ var lifeMutants = []mutant{
 		f.Queue.Place = min(f.Queue.Place, 1)
 		return Decide(c, f, l)
 	}},
-	{8, false, "one that became the next in line sleeps on", func(c Cluster, f Facts, l Limits) Decision {
+	{8, false, "one that became the next in the queue sleeps on", func(c Cluster, f Facts, l Limits) Decision {
 		f.Queue.Asked = min(f.Queue.Asked, 1)
 		return Decide(c, f, l)
 	}},
-	{8, false, "the next in line goes on to look as often as it began", func(c Cluster, f Facts, l Limits) Decision {
+	{8, false, "the next in the queue goes on to look as often as it began", func(c Cluster, f Facts, l Limits) Decision {
 		f.Queue.Since = time.Time{}
 		return Decide(c, f, l)
 	}},
-	{8, false, "the next in line looks when somebody tells it to", func(c Cluster, f Facts, l Limits) Decision {
+	{8, false, "the next in the queue looks when somebody tells it to", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
 		if d.Next.Phase == AwaitingCapacity && d.Open == "" {
 			d.Next.WakeAt = d.Next.Ends.DestroyAt()

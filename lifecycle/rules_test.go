@@ -252,13 +252,13 @@ func theNextInLineGoes(_ *world, c Cluster, f Facts, d Decision) string {
 	case !waitsForRoom(f, d) || c.NeedsApproval:
 		return ""
 	case f.Queue.Place == 1 && f.Queue.FreedAt.After(f.Last.ClosedAt) && d.Open != Create:
-		return "room came free and the next in line sleeps"
+		return "room came free and the next in the queue sleeps"
 	case f.Queue.Place == 1 && askedAsWell(f) && f.Queue.FreedAt.After(f.Queue.AskedAt) && d.Open != Create:
-		return "room came free while it asked and the next in line sleeps"
+		return "room came free while it asked and the next in the queue sleeps"
 	case f.Queue.Place == 1 && askedAsWell(f) && f.Queue.Asked > 1 && d.Open != Create:
-		return "it became the next in line and sleeps"
+		return "it became the next in the queue and sleeps"
 	case f.Queue.Place > 1 && f.Now.Before(f.Last.ClosedAt.Add(2*limits.RetryBase)) && d.Open == Create:
-		return "one that waits behind asks as often as the next in line"
+		return "one that waits behind asks as often as the next in the queue"
 	}
 	return ""
 }
@@ -274,7 +274,7 @@ func theNextInLineLooksInTime(_ *world, c Cluster, f Facts, d Decision) string {
 	waited := f.Last.ClosedAt.Sub(f.Queue.Since)
 	switch since := f.Now.Sub(f.Last.ClosedAt); {
 	case since >= 5*time.Minute && d.Open != Create, d.Open == "" && d.Next.WakeAt.After(f.Last.ClosedAt.Add(5*time.Minute)):
-		return "the next in line looks too late for room that nobody tells of"
+		return "the next in the queue looks too late for room that nobody tells of"
 	case since < min(waited/4, 5*time.Minute)-time.Second && d.Open == Create:
 		return "one that has waited long looks as often as one that has just begun to"
 	}
@@ -311,7 +311,7 @@ func thePlaceIsTold(_ *world, _ Cluster, f Facts, d Decision) string {
 		return "one that does not wait has a place in line"
 	case n.Phase == AwaitingCapacity && n.Place != place:
 		return "the place in line is not the present one"
-	case n.Phase == AwaitingCapacity && strings.Contains(n.Why, "in line"):
+	case n.Phase == AwaitingCapacity && strings.Contains(n.Why, "number "):
 		return "the place in line is told twice"
 	}
 	return ""

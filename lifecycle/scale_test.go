@@ -146,7 +146,7 @@ func TestApprovalComesBeforeTheTurnAndTheTurnBeforeTheRoom(t *testing.T) {
 	require.Zero(t, w.row.Place)
 	w.touch(func(c *Cluster) { c.NeedsApproval = false })
 	w.reach(t, AwaitingCapacity)
-	why := "waiting for its turn: team platform has 5 of 5 clusters"
+	why := "waiting in the queue: team platform has 5 of 5 clusters"
 	require.Equal(t, []any{why, 2}, []any{w.row.Why, w.row.Place})
 	w.nextTurn()
 	w.turn.ETA = epoch.Add(2 * time.Hour)

@@ -260,7 +260,7 @@ func TestOneInLineSaysItsPlaceAndGoesWhenRoomComesFree(t *testing.T) {
 
 	w.freeRoom()
 	w.reconcile(false)
-	require.Len(t, w.attempts, 1, "room that came free is for the next in line")
+	require.Len(t, w.attempts, 1, "room that came free is for the next in the queue")
 	w.line.Place = 1
 	w.reconcile(false)
 	require.Len(t, w.attempts, 2)

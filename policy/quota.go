@@ -160,7 +160,7 @@ func (j judging) checkNodeHours(b bound) Check {
 func (b bound) nodeHours(need float64, needs string) (check Check, left float64) {
 	left = max(0, float64(b.NodeHours)-b.counts.NodeHours)
 	check = Check{Name: b.Name + " nodeHours", Result: Pass, Asked: hours(need), Have: hours(b.counts.NodeHours), Accept: fmt.Sprintf("at most %s more", down(left)),
-		Message: fmt.Sprintf("%s has used or set aside %s of the %d node hours that quota %s allows this month; %s.",
+		Message: fmt.Sprintf("%s has used or reserved %s of the %d node hours that quota %s allows this month; %s.",
 			b.who, hours(b.counts.NodeHours), b.NodeHours, b.Name, needs)}
 	if b.counts.NodeHours+need > float64(b.NodeHours) {
 		check.Result, check.Next = Fail, "Ask again next month, or ask a platform admin to raise the quota."

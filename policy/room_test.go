@@ -68,9 +68,9 @@ func TestAQuotaRefusesWithItsFigures(t *testing.T) {
 		"everywhere":   {Usage{Everywhere: Counts{Live: 50}}, "This installation has 50 of the 50 clusters that quota all allows at once.", "raise the quota", "50", "50 at once, this one included"},
 		"who waits": {Usage{Repository: Counts{Live: 1, Waiting: 1}}, "acme/shop has 1 of the 2 clusters that quota repo allows at once; waiting for their turn: 1.",
 			"Destroy one", "1 and 1 waiting", "2 at once, this one included"},
-		"node hours": {Usage{Repository: Counts{NodeHours: 340.5}}, "acme/shop has used or set aside 341 of the 400 node hours that quota repo allows this month; this cluster needs 72 (3 nodes for 24h).",
+		"node hours": {Usage{Repository: Counts{NodeHours: 340.5}}, "acme/shop has used or reserved 341 of the 400 node hours that quota repo allows this month; this cluster needs 72 (3 nodes for 24h).",
 			"Ask for at most 19h", "341", "at most 59 more"},
-		"no node hour": {Usage{Repository: Counts{NodeHours: 399}}, "has used or set aside 399 of the 400", "Ask again next month", "399", "at most 1 more"},
+		"no node hour": {Usage{Repository: Counts{NodeHours: 399}}, "has used or reserved 399 of the 400", "Ask again next month", "399", "at most 1 more"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := Evaluate(validRequest(), c.usage, declaredTerms(t), Settings{})
@@ -98,7 +98,7 @@ func TestAFullQuotaIsWaitedForWhereTheProfileSaysSo(t *testing.T) {
 		{"repo", "repository", "acme/shop", "live", 2}, {"all", "everywhere", "", "live", 50},
 	}, v.Grant.Limits, "every limit that applies is kept for who waits")
 	require.Equal(t, 3, v.Grant.Weight)
-	require.Contains(t, v.Text(), "Accepted. It waits for its turn: Team shop has 5 of the 5 clusters that quota shops allows at once; waiting for their turn: 2.")
+	require.Contains(t, v.Text(), "Accepted. It waits in the queue: Team shop has 5 of the 5 clusters that quota shops allows at once; waiting for their turn: 2.")
 
 	v = Evaluate(validRequest(), Usage{Repository: Counts{NodeHours: 400}}, terms, Settings{})
 	require.False(t, v.Allowed, "a month's node hours do not come back")

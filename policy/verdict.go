@@ -42,7 +42,7 @@ func (v Verdict) Text() string {
 		words = "Accepted. It starts when it is approved. " + v.Approval.Text()
 	}
 	if len(v.Waits) > 0 {
-		words += " It waits for its turn: " + said(v.Full())
+		words += " It waits in the queue: " + said(v.Full())
 	}
 	return words
 }

@@ -69,5 +69,5 @@ func JudgeTransfer(team string, h Held, u Usage, c profiles.Catalogue) Check {
 			checks = append(checks, part)
 		}
 	}
-	return whole("room", "Team "+team+" has room for it.", checks)
+	return whole("room", "Team "+team+" has enough quota for it.", checks)
 }

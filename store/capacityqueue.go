@@ -98,7 +98,7 @@ func (c *change) leaveCapacityQueue(ctx context.Context, f fenced) error {
 	case before.State != waiting:
 		return nil
 	case before.Attempt == f.id:
-		return fmt.Errorf("%w: the attempt was told to wait for room", ErrConflict)
+		return fmt.Errorf("%w: the attempt was told to wait for capacity", ErrConflict)
 	}
 	if _, err := c.Exec(ctx, `DELETE FROM reservations WHERE cluster_id = $1`, f.ID); err != nil {
 		return fmt.Errorf("leave the line: %w", err)

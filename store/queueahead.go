@@ -43,7 +43,7 @@ func (l queueAhead) all() []lifecycle.Holding {
 
 // letPast returns why a cluster was given capacity before others.
 func (l queueAhead) letPast(after time.Duration) string {
-	return fmt.Sprintf("let past %d in line that need more room than there is: they held it up for %s, which is as long as they may", len(l.waiting), after)
+	return fmt.Sprintf("started before others that need more capacity than is free, because they held it up for %s, the longest time allowed", after)
 }
 
 // unmeasured returns the part of a reason that counts the clusters ahead that have not asked.

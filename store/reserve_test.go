@@ -147,7 +147,7 @@ func TestTheLineIsInTheOrderOfAcceptance(t *testing.T) {
 	require.Equal(t, []any{lifecycle.AwaitingCapacity, 1}, []any{second.Phase, second.Place}, "a look for room is no move")
 	open2, err = s.OpenAttempt(t.Context(), second.ID)
 	require.NoError(t, err)
-	require.Equal(t, 2, open2.Number, "the next in line looks at once, before its wait is over")
+	require.Equal(t, 2, open2.Number, "the next in the queue looks at once, before its wait is over")
 
 	// While the second has not asked again it keeps its place: the third is not granted what it would need.
 	clock.pass(limits.RetryMax / 100)

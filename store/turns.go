@@ -167,7 +167,7 @@ func (c *change) giveTurn(ctx context.Context, id string) (had int, err error) {
 	if _, err := c.Exec(ctx, `DELETE FROM turns WHERE cluster_id = $1`, id); err != nil {
 		return 0, fmt.Errorf("take %s out of the line: %w", id, err)
 	}
-	return 1, c.audit(ctx, Lifecycle, "turn", id, move{Why: "its turn came: every limit it waited for has room"})
+	return 1, c.audit(ctx, Lifecycle, "turn", id, move{Why: "it left the queue: every quota that it waited for allows it now"})
 }
 
 // keepPlaces stores the positions, and reconciles the clusters whose position changed.

@@ -38,7 +38,7 @@ func TestAddonsAreBroughtAnewWhenSomebodyAsks(t *testing.T) {
 	h.does(http.MethodPost, path+"/refresh", h.as(oidc.Requester), nil, http.StatusAccepted, &first)
 	h.does(http.MethodPost, path+"/refresh", h.as(oidc.Requester), nil, http.StatusAccepted, &again)
 	require.Equal(t, first.JobID, again.JobID)
-	require.Equal(t, "The add-ons of shop are being installed again: pr-namespace.", first.Words)
+	require.Equal(t, "The add-ons of shop are being installed again: pr-namespace.", first.Message)
 	var job JobDetail
 	h.get("/api/v1/jobs/"+first.JobID, &job)
 	require.Equal(t, "CONFIGURE", job.Type)

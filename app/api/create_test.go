@@ -199,7 +199,7 @@ func TestAFullQuotaRefusesOrMakesWaitWithItsFigures(t *testing.T) {
 
 	waits := h.make(oidc.Requester, "shop-5") // of a profile whose requests wait
 	require.Equal(t, 1, waits.Place)
-	require.Contains(t, waits.Words, "waits for its turn")
+	require.Contains(t, waits.Message, "waits in the queue")
 	require.Equal(t, 2, h.make(oidc.Requester, "shop-6").Place)
 	var v Verdict
 	h.does(http.MethodPost, "/api/v1/dry-run", h.as(oidc.Requester), CreateRequest{Name: "shop-7", CostCenter: "sandbox", Environment: "test"}, http.StatusOK, &v)

@@ -167,7 +167,7 @@ func (d *Service) refreshed(ctx context.Context, e PullRequestEvent, request pol
 		if row.Desired != lifecycle.Present {
 			continue
 		}
-		_, job, err := d.core.Refresh(ctx, request.Principal, row.ID, app.Origin{Source: request.Source, Why: why, Once: "push:" + e.PR.Head, Repository: &request})
+		_, job, err := d.core.Refresh(ctx, request.Principal, row.ID, app.Origin{Source: request.Source, Why: why, Cause: "push:" + e.PR.Head, Repository: &request})
 		switch {
 		case app.KindOf(err) != "":
 			notes = append(notes, row.Name+" is kept as it is: "+err.Error())

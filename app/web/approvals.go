@@ -90,7 +90,7 @@ func voted(a store.Approval) string {
 	case a.Kind == store.ApproveKubeadmin:
 		return "Approved. The requester can see the password once."
 	}
-	return "Approved. The cluster starts now, or when it is its turn."
+	return "Approved. The cluster starts now, or when it reaches the front of the queue."
 }
 
 func (p *pages) approvalViews(ctx context.Context, who policy.Principal, list []app.Approval) ([]approvalView, error) {

@@ -47,7 +47,7 @@ func TestAWordLetsItBeginOrEndsIt(t *testing.T) {
 
 	_, page, answer := will.post("/approvals/"+yes.Approval+"/approve", nil)
 	require.Equal(t, "/approvals/"+yes.Approval, answer.Request.URL.Path)
-	require.Equal(t, "Approved. The cluster starts now, or when it is its turn.", says(page))
+	require.Equal(t, "Approved. The cluster starts now, or when it reaches the front of the queue.", says(page))
 	require.Contains(t, page, `title="`+h.id("will")+`">will (OIDC)</span> approved`)
 	require.False(t, h.cluster(yes.Row.ID).NeedsApproval)
 

@@ -167,7 +167,7 @@ func TestACheckSaysThePlaceInLine(t *testing.T) {
 		h.make("maya", fmt.Sprintf("shop-%d", i), "platform", 8)
 	}
 	_, page, _ := b.post("/new", b.filledIn(url.Values{"do": {"check"}}))
-	require.Contains(t, page, "It would be number 1 in line and could start at about ")
+	require.Contains(t, page, "It would be number 1 in the queue and could start at about ")
 }
 
 func TestAClusterThatIsGoneHasItsPageByItsName(t *testing.T) {

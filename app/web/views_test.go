@@ -124,7 +124,7 @@ func TestAClusterInLineShowsItsPlaceAndARunningOneItsTimes(t *testing.T) {
 	html := show(t, func(r *store.Row) {
 		r.Status, r.Phase, r.Place = lifecycle.Pending, lifecycle.AwaitingCapacity, 2
 	})
-	require.Contains(t, html, "It is number 2 in line.")
+	require.Contains(t, html, "It is number 2 in the queue.")
 	html = show(t, func(r *store.Row) {
 		r.Status, r.Phase = lifecycle.Creating, lifecycle.Installing
 		r.Progress = lifecycle.Progress{Percent: 40, Step: "bootstrap", ETA: noon.Add(10 * time.Minute), Late: noon.Add(25 * time.Minute)}

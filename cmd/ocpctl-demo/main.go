@@ -68,7 +68,7 @@ func run() error {
 	}
 	stop() // a second Ctrl-C ends the program at once
 	if err = errors.Join(err, h.Stop()); err == nil && !*play {
-		fmt.Println("stopped. make demo goes on from here.")
+		fmt.Println("stopped. make demo continues from here.")
 	}
 	return err
 }

@@ -116,7 +116,7 @@ func (l *life) threeTakeTurns(maya visitor) {
 	})
 	require.Equal(l.t, 1, creating, "never two at once")
 	require.True(l.t, places[1] && places[2], "those who wait see their place: %v", places)
-	require.True(l.t, said["It is next in line."] && said["when"], "and so does their pull request: %v", said)
+	require.True(l.t, said["It is next in the queue."] && said["when"], "and so does their pull request: %v", said)
 }
 
 // since lists the team's clusters that were accepted after a moment.

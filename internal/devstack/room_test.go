@@ -75,11 +75,11 @@ func (l *life) places() (out []int) {
 			continue
 		}
 		for _, c := range l.GitHub.Comments(l.pullOf(r.ID)) {
-			if strings.Contains(c.Body, "It is next in line.") {
+			if strings.Contains(c.Body, "It is next in the queue.") {
 				out = append(out, 1)
 			}
 			for place := range 10 {
-				if strings.Contains(c.Body, fmt.Sprintf("It is number %d in line.", place)) {
+				if strings.Contains(c.Body, fmt.Sprintf("It is number %d in the queue.", place)) {
 					out = append(out, place)
 				}
 			}
