@@ -7,9 +7,9 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// Afford makes the store judge what a change adds to the cluster's usage, by the same quotas and budget as a new cluster of the
+// afford makes the store judge what a change adds to the cluster's usage, by the same quotas and budget as a new cluster of the
 // same person, team and repository. what is the change as a participle, e.g. "extended".
-func (d *Service) Afford(p policy.Principal, row store.Row, what string) *store.Afford {
+func (d *Service) afford(p policy.Principal, row store.Row, what string) *store.Afford {
 	catalogue, repo := d.catalogue().Catalogue, ""
 	if row.PR != nil {
 		repo = row.PR.Repo

@@ -89,7 +89,7 @@ func (d *Service) Extend(ctx context.Context, p policy.Principal, ref string, sp
 		return Change{}, refusedBy(span, check)
 	}
 	said := d.StoreOrigin(origin, p)
-	said.Afford = d.Afford(p, row, "extended")
+	said.Afford = d.afford(p, row, "extended")
 	out, err := d.store.Extend(ctx, row.ID, by, said)
 	now, err := d.after(ctx, row, err, fmt.Sprintf("%s is being destroyed and cannot be extended.", row.Name))
 	if err != nil {
@@ -132,7 +132,7 @@ func (d *Service) Hold(ctx context.Context, p policy.Principal, ref string, span
 		until = row.Ends.Max
 	}
 	said := d.StoreOrigin(origin, p)
-	said.Afford = d.Afford(p, row, "held so long")
+	said.Afford = d.afford(p, row, "held so long")
 	out, err := d.store.Hold(ctx, row.ID, until, said)
 	held, err := d.after(ctx, row, err, fmt.Sprintf("%s is being destroyed and cannot be held.", row.Name))
 	if err != nil {
@@ -200,7 +200,7 @@ func (d *Service) Scale(ctx context.Context, p policy.Principal, ref string, rep
 		return store.Row{}, "", err
 	}
 	said := d.StoreOrigin(origin, p)
-	said.Afford = d.Afford(p, row, "scaled so far")
+	said.Afford = d.afford(p, row, "scaled so far")
 	job, err = d.store.Scale(ctx, row.ID, replicas, said)
 	row, err = d.after(ctx, row, err, fmt.Sprintf("%s is no longer ready, so its workers cannot be scaled.", row.Name))
 	return row, job, err

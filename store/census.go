@@ -75,9 +75,9 @@ func (s *Store) Census(ctx context.Context) (Census, error) {
 	if out.Again, err = s.redeliveries(ctx); err != nil {
 		return Census{}, err
 	}
-	if out.Budgets, err = s.GitHubBudgets(ctx); err != nil {
+	if out.Budgets, err = s.gitHubBudgets(ctx); err != nil {
 		return Census{}, err
 	}
-	out.Away, err = s.GitHubAway(ctx)
+	out.Away, err = s.gitHubAway(ctx)
 	return out, err
 }

@@ -33,8 +33,8 @@ func (s *Store) SeeBudget(ctx context.Context, b GitHubBudget) error {
 	return nil
 }
 
-// GitHubBudgets returns what remains of each installation's limits. A limit whose reset time is past counts as full.
-func (s *Store) GitHubBudgets(ctx context.Context) ([]GitHubBudget, error) {
+// gitHubBudgets returns what remains of each installation's limits. A limit whose reset time is past counts as full.
+func (s *Store) gitHubBudgets(ctx context.Context) ([]GitHubBudget, error) {
 	out, err := all[GitHubBudget](ctx, s.pool, `
 		SELECT installation, resource, allowed, resets_at, CASE WHEN resets_at <= `+paceClock+` THEN allowed ELSE remaining END AS remaining
 		FROM github_budgets ORDER BY installation, resource`, pgx.NamedArgs{"fixed": s.fixed()})
@@ -58,8 +58,8 @@ func (s *Store) GitHubAnswers(ctx context.Context, installation int64, answers b
 	return nil
 }
 
-// GitHubAway returns, by installation, for how long GitHub has not answered; zero: it answers.
-func (s *Store) GitHubAway(ctx context.Context) (map[int64]time.Duration, error) {
+// gitHubAway returns, by installation, for how long GitHub has not answered; zero: it answers.
+func (s *Store) gitHubAway(ctx context.Context) (map[int64]time.Duration, error) {
 	type record struct {
 		Installation int64
 		Away         time.Duration
