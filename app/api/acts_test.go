@@ -130,7 +130,7 @@ func TestATransferNeedsASeatAndRoomInTheNewTeam(t *testing.T) {
 	var c Change
 	h.does(http.MethodPost, path, h.as(both), Transfer{Team: "security", Reason: "it is theirs"}, http.StatusOK, &c)
 	require.Equal(t, []string{"security", "Both"}, []string{c.Cluster.Team, c.Cluster.Owner})
-	require.Contains(t, c.Message, "The tags in the cloud keep the names")
+	require.Contains(t, c.Message, "The cloud tags keep their original values")
 	h.refused(http.MethodGet, "/api/v1/clusters/"+made.ClusterID, h.as(oidc.Requester), nil, http.StatusNotFound)
 
 	for i := range 5 {
@@ -165,7 +165,7 @@ func TestWorkersAreScaledWithinTheBoundsOfTheProfile(t *testing.T) {
 
 	fixed := h.make(oidc.Requester, "fixed") // of a profile with one number of workers
 	p = h.refused(http.MethodPost, "/api/v1/clusters/"+fixed.ClusterID+"/scale-workers", h.as(oidc.Requester), Scale{Replicas: 1}, http.StatusConflict)
-	require.Contains(t, p.Detail, "had one number of them")
+	require.Contains(t, p.Detail, "has a fixed number of workers")
 }
 
 func TestAnExplanationSaysWhyUntilWhenAndWhatNext(t *testing.T) {

@@ -72,7 +72,7 @@ func (l *life) brokenCatalogueIsNotTaken() {
 }
 
 var (
-	place = regexp.MustCompile(`It is (next|number \d+) in line\.`)
+	place = regexp.MustCompile(`It is (next|number \d+) in the queue\.`)
 	turn  = regexp.MustCompile(`Its turn may come at about (\S+ \S+)`)
 )
 
