@@ -34,7 +34,7 @@ func (c *change) accept(ctx context.Context, a Ask, row Row, g Acceptance) (Judg
 	if g.Turn != nil {
 		c.queueTurn(&b, row, *g.Turn)
 	}
-	b.ask("read the cluster", into(&written), `SELECT `+rowColumns+rowSources+`WHERE c.id = $1`, row.ID)
+	b.ask("read the cluster", into(&written), `SELECT `+rowColumns+notReplaced+rowSources+`WHERE c.id = $1`, row.ID)
 	if err := c.send(ctx, &b); err != nil {
 		return Judged{}, err
 	}

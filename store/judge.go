@@ -123,7 +123,7 @@ func (c *change) replay(ctx context.Context, a Ask) (Judged, error) {
 	}
 	var rows []rowRecord
 	if a.Key != "" { // a refused request has no cluster, so it may be made again
-		b.ask("look for an earlier cluster", list(&rows), `SELECT `+rowColumns+rowSources+`
+		b.ask("look for an earlier cluster", list(&rows), `SELECT `+rowColumns+notReplaced+rowSources+`
 			WHERE c.id = (SELECT cluster_id FROM cluster_requests WHERE principal_id = $1 AND idempotency_key = $2)`, a.Principal, a.Key)
 	}
 	if err := c.send(ctx, &b); err != nil {

@@ -46,7 +46,7 @@ func (s *Store) ClusterForPR(ctx context.Context, repo string, number int, profi
 }
 
 func (s *Store) oneRow(ctx context.Context, where string, args pgx.NamedArgs) (Row, error) {
-	r, err := one[rowRecord](ctx, s.pool, `SELECT `+rowColumns+rowSources+where, args)
+	r, err := one[rowRecord](ctx, s.pool, `SELECT `+rowColumns+replacedBy+rowSources+where, args)
 	if err != nil {
 		return Row{}, err
 	}
@@ -58,7 +58,7 @@ func (s *Store) List(ctx context.Context, f Filter) (page []Row, next string, er
 	limit := pageOf(f.Limit)
 	where, args := f.where()
 	args["limit"] = limit + 1 // one more shows whether there is a next page
-	records, err := all[rowRecord](ctx, s.pool, `SELECT `+rowColumns+rowSources+where+` ORDER BY c.id DESC LIMIT @limit`, args)
+	records, err := all[rowRecord](ctx, s.pool, `SELECT `+rowColumns+notReplaced+rowSources+where+` ORDER BY c.id DESC LIMIT @limit`, args)
 	if err != nil {
 		return nil, "", fmt.Errorf("list clusters: %w", err)
 	}

@@ -152,15 +152,16 @@ func TestAClusterWhoseSuccessorWasRefusedSaysHowToGetAnother(t *testing.T) {
 			h.Sync(e)
 			rows := h.Clusters()
 			require.Equal(t, lifecycle.Absent, rows[0].Desired)
-			comment := chatops.Comment(rows[0].Card, chatops.Detail{}, chatops.Links{})
+			old, err := h.Store.Cluster(t.Context(), rows[0].ID)
+			require.NoError(t, err)
+			comment := chatops.Comment(old.Card, chatops.Detail{}, chatops.Links{})
 			if c.replaced {
 				require.Contains(t, comment, "`"+rows[1].Name+"` replaces it and has its own comment.")
-				require.Equal(t, rows[1].Name, rows[0].ReplacedBy)
-				require.Empty(t, rows[1].ReplacedBy)
+				require.Equal(t, rows[1].Name, old.ReplacedBy)
 				return
 			}
 			require.Len(t, rows, 1)
-			require.Empty(t, rows[0].ReplacedBy)
+			require.Empty(t, old.ReplacedBy)
 			require.Contains(t, comment, "/ocp create aws-minimal-test")
 		})
 	}
