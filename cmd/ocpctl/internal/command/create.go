@@ -204,7 +204,9 @@ func (a *app) checks(s *table.Screen, all []client.Check, indent string) {
 			sign, paint = "✗", table.Bad
 		}
 		said := ": " + c.Message
-		repeated := slices.ContainsFunc(c.Checks, func(part client.Check) bool { return part.Result == c.Result && strings.Contains(c.Message, part.Message) })
+		repeated := slices.ContainsFunc(c.Checks, func(part client.Check) bool {
+			return part.Result == c.Result && strings.Contains(c.Message, part.Message)
+		})
 		if repeated {
 			said = "" // the sub-checks say it
 		}
