@@ -26,7 +26,7 @@ func (d *Service) Seen(ctx context.Context, p policy.Principal, ref string) (sto
 	return row, nil
 }
 
-// Authorize finds the cluster that ref means and asks policy whether the principal may do something to it. The action that it
+// Authorize finds the cluster that ref means and asks policy whether the principal may do something to it. The origin that it
 // returns carries policy's answer to the audit trail. A refusal is an Error, and is recorded under the cluster it is about; it
 // reveals nothing of a cluster that may not be seen.
 func (d *Service) Authorize(ctx context.Context, p policy.Principal, ref string, act policy.Act, origin Origin) (store.Row, Origin, error) {
@@ -38,7 +38,7 @@ func (d *Service) Authorize(ctx context.Context, p policy.Principal, ref string,
 	shown := access != ""
 	if origin.Repository != nil {
 		request = *origin.Repository
-		request.Principal = p // its display name may differ from the one in deed.Repository
+		request.Principal = p // whoever linked the account, where the caller asks for them and not for the GitHub login
 		shown = shown || row.PR != nil && request.PR != nil && row.PR.Repo == request.PR.Repo && row.PR.Number == request.PR.Number
 	}
 	if !shown {
@@ -68,7 +68,7 @@ func (d *Service) refuse(ctx context.Context, p policy.Principal, ref string, ac
 	said := d.StoreOrigin(origin, p)
 	for _, row := range rows {
 		if err := d.store.AuditRefusal(ctx, said, action, row.ID, why); err != nil {
-			return fmt.Errorf("write down the refusal: %w", err)
+			return fmt.Errorf("record the refusal: %w", err)
 		}
 	}
 	return refusal

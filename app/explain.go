@@ -145,7 +145,7 @@ func nexts(p policy.Principal, row store.Row) []string {
 		{policy.ActRefresh, present && unrefreshable(row) == "", "Refresh its add-ons" + command("refresh", "")},
 		{policy.ActShare, present, "Share it with another team or person" + command("share", "--team …")},
 		{policy.ActTransfer, present, "Transfer it to another team" + command("transfer", "--team …")},
-		{policy.ActDestroy, present, "Take it down" + command("destroy", "")},
+		{policy.ActDestroy, present, "Destroy it" + command("destroy", "")},
 		{policy.ActRetry, !present && row.Phase != lifecycle.Released, "Bring its next teardown forward" + command("retry", "--reason …")},
 		{policy.ActAbandon, row.Phase == lifecycle.DestroyBlocked && !row.Abandoned, "Give up waiting for its teardown" + command("abandon", "--reason …")},
 	} {

@@ -100,7 +100,7 @@ func (d *Service) Extend(ctx context.Context, p policy.Principal, ref string, sp
 }
 
 // Hold keeps a cluster from ending before a moment, whatever happens to its pull request; nothing passes the profile's maximum.
-// The action's reason is required.
+// The origin's reason is required.
 func (d *Service) Hold(ctx context.Context, p policy.Principal, ref string, span Span, origin Origin) (Change, error) {
 	row, origin, err := d.Authorize(ctx, p, ref, policy.ActHold, origin)
 	if err != nil {

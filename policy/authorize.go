@@ -78,7 +78,7 @@ func checkRole(r Request, act Act, t Target) Check {
 	case own && repository != "" && repository == t.Team:
 		check.Message = fmt.Sprintf("%s belongs to team %s, as the repository does.", t.Name, t.Team)
 	case own && repository == "" && act == ActDestroy: // what is there must be able to end
-		check.Message = fmt.Sprintf("This repository is no longer configured, so permission on it is enough to %s.", act.Phrase())
+		check.Message = fmt.Sprintf("This repository is no longer configured, so permission on it is enough to destroy %s.", t.Name)
 	case own && repository == "":
 		check.Result = Fail
 		check.Message = fmt.Sprintf("%s belongs to team %s, and this repository is no longer configured: to %s you need a role in that team.", t.Name, t.Team, act.Phrase())
@@ -150,7 +150,7 @@ var phrases = map[Act]phrase{
 	ActCreate:     {"create it", "create a cluster"},
 	ActExtend:     {"extend it", "extend a cluster"},
 	ActHold:       {"hold it", "hold a cluster"},
-	ActDestroy:    {"take it down", "destroy a cluster"},
+	ActDestroy:    {"destroy it", "destroy a cluster"},
 	ActScale:      {"scale its workers", "scale a cluster"},
 	ActRefresh:    {"refresh its add-ons", "refresh a cluster"},
 	ActRetry:      {"retry its teardown", "retry a cluster"},

@@ -14,7 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// originBy is somebody's deed.
+// originBy is the origin of what somebody does on the pages.
 func originBy(actor, why string) store.Origin {
 	return store.Origin{Actor: actor, Source: "web", Why: why}
 }

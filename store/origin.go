@@ -91,7 +91,6 @@ func (s *Store) changeSeen(ctx context.Context, id string, d Origin, do func(*ch
 // usage count come before the row's, as in a create.
 func (s *Store) changeOnce(ctx context.Context, id string, d Origin, do func(*change, held, *Outcome) error) (out Outcome, err error) {
 	err = s.write(ctx, func(c *change) error {
-		out = Outcome{} // of a try whose transaction was rolled back
 		if err := c.waitToAfford(ctx, d.Afford); err != nil {
 			return err
 		}

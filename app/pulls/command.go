@@ -108,7 +108,7 @@ func (d *Service) destroy(ctx context.Context, c command, row store.Row) (reply,
 	return "", "destroying " + row.Name, nil
 }
 
-// once returns the action of a command whose reply is saved with the change, so that a comment that is processed twice changes
+// once returns the origin of a command whose reply is saved with the change, so that a comment that is processed twice changes
 // nothing the second time.
 func (c command) once(why string, reply func(store.Outcome) string) app.Origin {
 	origin := c.origin(why)
@@ -116,7 +116,7 @@ func (c command) once(why string, reply func(store.Outcome) string) app.Origin {
 	return origin
 }
 
-// origin returns the action of a command.
+// origin returns who asks by a command, from where and why.
 func (c command) origin(why string) app.Origin {
 	return app.Origin{Source: policy.SourceComment, Why: why, Repository: &c.request}
 }

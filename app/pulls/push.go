@@ -50,7 +50,7 @@ func (d *Service) syncHead(ctx context.Context, e PullRequestEvent) ([]string, e
 	case file.Synchronize == profiles.SynchronizeRefresh:
 		return d.refreshed(ctx, e, request, newest)
 	}
-	return d.recreate(ctx, e, newest)
+	return d.recreate(ctx, e, request, newest)
 }
 
 // newest returns the newest cluster of each profile that a pull request has or had.
@@ -66,8 +66,9 @@ func (d *Service) newest(ctx context.Context, repo string, number int) ([]store.
 }
 
 // recreate ends the clusters of older commits and requests new ones on behalf of whoever pushed, judged like any request. A
-// cluster that was ended for this push and has no successor, because the process died in between, gets it now.
-func (d *Service) recreate(ctx context.Context, e PullRequestEvent, newest []store.Row) (notes []string, err error) {
+// cluster that was ended for this push and has no successor, because the process died in between, gets it now. A cluster that
+// the push may not end, because it was transferred to another team, stays.
+func (d *Service) recreate(ctx context.Context, e PullRequestEvent, request policy.Request, newest []store.Row) (notes []string, err error) {
 	why := chatops.ShortSHA(e.PR.Head) + " was pushed, and the repository's file says " + profiles.SynchronizeRecreate
 	for _, row := range newest {
 		ending := !row.Ends.PRClosed.IsZero() || !row.Ends.LabelRemoved.IsZero()
@@ -80,11 +81,17 @@ func (d *Service) recreate(ctx context.Context, e PullRequestEvent, newest []sto
 			return nil, err
 		}
 		if goes {
+			origin := app.Origin{Source: policy.Source(row.Source), Why: why, Repository: &request}
+			if _, _, err := d.core.Authorize(ctx, request.Principal, row.ID, policy.ActDestroy, origin); app.KindOf(err) != "" {
+				notes = append(notes, row.Name+" is kept as it is: "+err.Error())
+				continue
+			} else if err != nil {
+				return nil, err
+			}
 			if err := d.leaveLabel(ctx, row); err != nil {
 				return nil, err
 			}
-			_, _, err := d.core.Destroy(ctx, w.Request.Principal, row.ID, app.Origin{Source: policy.Source(row.Source), Why: why, Repository: &w.Request})
-			if err != nil {
+			if _, _, err := d.core.Destroy(ctx, request.Principal, row.ID, origin); err != nil {
 				return nil, err
 			}
 		}

@@ -167,6 +167,20 @@ func TestAClusterWhoseSuccessorWasRefusedSaysHowToGetAnother(t *testing.T) {
 	}
 }
 
+func TestAPushLeavesAClusterThatIsAnotherTeamsNow(t *testing.T) {
+	h := newFixture(t)
+	h.File("synchronize: recreate\n")
+	h.Labeled("will", label)
+	_, err := h.Store.Pool().Exec(t.Context(), `UPDATE clusters SET team = 'security'`)
+	require.NoError(t, err)
+	e := h.Event("synchronize", "maya", true, label)
+	e.PR.Head = strings.Repeat("a", 40)
+	require.Contains(t, h.Sync(e), "is kept as it is: pr41-shop belongs to team security, and this repository to team platform")
+	require.Equal(t, lifecycle.Present, h.Only().Desired)
+	require.Equal(t, []string{"false"}, h.Query(`SELECT muted::text FROM subscribers WHERE kind = 'github_label'`), "its end still takes the label off")
+	require.Equal(t, []string{"destroy.refused"}, h.Query(`SELECT action FROM audit_events WHERE action LIKE '%.refused'`))
+}
+
 func TestAPushOfWhoMayNotLeavesTheClusterAsItIs(t *testing.T) {
 	h := newFixture(t)
 	h.File("synchronize: recreate\n")
