@@ -1,8 +1,8 @@
 package devstack_test
 
 import (
+	"fmt"
 	"net/http"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app/api/client"
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
+	"github.com/ocpctl/ocpctl/internal/devstack/installer"
 )
 
 const oneAtATime = `
@@ -71,52 +72,59 @@ func (l *life) brokenCatalogueIsNotTaken() {
 	require.Equal(l.t, good, state().Hash, "the last good one stays in force")
 }
 
-var (
-	place = regexp.MustCompile(`It is (next|number \d+) in the queue\.`)
-	turn  = regexp.MustCompile(`Its turn may come at about (\S+ \S+)`)
-)
-
-// threeTakeTurns: by a label, by a comment and through the API, where one may be made at a time.
+// threeTakeTurns: by a label, by a comment and through the API, where one may be made at a time. Each installation stops until
+// those who wait have been told their place.
 func (l *life) threeTakeTurns(maya visitor) {
 	begin := time.Now()
+	names := []string{l.nameOf(42), l.nameOf(43), "third"}
+	for _, name := range names {
+		require.NoError(l.t, installer.SetFault(l.Faults(), "create/"+name, &installer.Fault{FailAt: "bootstrap", Pause: true}))
+	}
 	require.NoError(l.t, l.GitHub.Label(42, label, "maya"))
 	_, err := l.GitHub.Comment(43, "/ocp create aws-minimal-test", "will")
 	require.NoError(l.t, err)
-	third := maya.create(client.CreateRequest{Name: "third"}, "third")
-	l.runUntil("all three are accepted", 20*time.Second, func() bool { return len(l.since(begin)) == 3 })
+	maya.create(client.CreateRequest{Name: "third"}, "third")
+	l.runUntil("all three are accepted", 20*time.Second, func() bool { return len(l.since(begin)) == len(names) })
 
-	said, places, creating := map[string]bool{}, map[int]bool{}, 0
-	if third.Place > 0 {
-		places[third.Place] = true
-	}
-	l.askUntil("all three became ready", time.Minute, 2*polite, func() bool {
-		creating = max(creating, l.count(`SELECT count(*) FROM clusters WHERE team = 'platform' AND created_at > $1
-			AND NOT needs_turn AND NOT needs_approval AND status IN ('PENDING', 'CREATING')`, begin))
-		ready := 0
-		for _, name := range []string{l.nameOf(42), l.nameOf(43), "third"} {
-			c := maya.cluster(name)
-			require.NotEqual(l.t, client.FAILED, c.Status, c.Why)
-			if c.Place > 0 && c.Phase == "awaiting_capacity" {
-				places[c.Place] = true
-				require.Contains(l.t, c.Why, "team platform may have 1 cluster being created at once (quota doors)")
-			}
-			if isReady(c) {
-				ready++
-			}
-		}
-		for _, number := range []int{42, 43} {
-			for _, c := range l.GitHub.Comments(number) {
-				if words := place.FindString(c.Body); c.Author == github.Bot && words != "" {
-					said[words] = true
-					said["when"] = said["when"] || turn.MatchString(c.Body)
+	for made := range names {
+		waiting := len(names) - made - 1
+		creating := ""
+		l.askUntil(fmt.Sprintf("one is created, and %d are told their place", waiting), 30*time.Second, 2*polite, func() bool {
+			creating = ""
+			told := map[int]bool{}
+			for _, c := range ask[client.ClusterPage](maya, http.MethodGet, "/api/v1/clusters?team=platform", nil, http.StatusOK).Items {
+				switch {
+				case c.Phase == "awaiting_capacity" && c.Place > 0:
+					require.Contains(l.t, c.Why, "team platform may have 1 cluster being created at once (quota doors)")
+					told[c.Place] = c.Name == "third" || l.heard(c.Name, placeWords(c.Place))
+				case c.Status == client.CREATING:
+					require.Empty(l.t, creating, "never two at once")
+					creating = c.Name
 				}
 			}
+			return creating != "" && len(told) == waiting && (waiting == 0 || told[1]) && (waiting < 2 || told[2])
+		})
+		require.NoError(l.t, installer.SetFault(l.Faults(), "create/"+creating, nil))
+		maya.until(creating, "ready", isReady)
+	}
+}
+
+// placeWords are what a comment says of a place in the queue.
+func placeWords(place int) string {
+	if place == 1 {
+		return "It is next in the queue."
+	}
+	return fmt.Sprintf("It is number %d in the queue.", place)
+}
+
+// heard reports whether the bot's words on the pull request of a cluster contain these.
+func (l *life) heard(name, words string) bool {
+	for _, number := range []int{42, 43} {
+		if l.nameOf(number) == name {
+			return strings.Contains(strings.Join(l.commentBodies(number), "\n"), words)
 		}
-		return ready == 3
-	})
-	require.Equal(l.t, 1, creating, "never two at once")
-	require.True(l.t, places[1] && places[2], "those who wait see their place: %v", places)
-	require.True(l.t, said["It is next in the queue."] && said["when"], "and so does their pull request: %v", said)
+	}
+	return false
 }
 
 // since lists the team's clusters that were accepted after a moment.
