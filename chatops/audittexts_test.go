@@ -1,12 +1,10 @@
-package app
+package chatops
 
 import (
 	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/ocpctl/ocpctl/store"
 )
 
 func TestEveryLineOfTheTimelineSaysWhatItIsAbout(t *testing.T) {
@@ -28,15 +26,15 @@ func TestEveryLineOfTheTimelineSaysWhatItIsAbout(t *testing.T) {
 		`7`:            "",
 		``:             "",
 	} {
-		require.Equal(t, want, Told(store.Event{Meta: json.RawMessage(meta)}), meta)
+		require.Equal(t, want, AuditText(AuditLine{Meta: json.RawMessage(meta)}), meta)
 	}
 	numbers := json.RawMessage(`{"before":0,"after":3}`)
-	require.Equal(t, "3 workers instead of 0", Told(store.Event{Action: "scale_asked", Meta: numbers}))
-	require.Equal(t, "because", Told(store.Event{Action: "decided", Why: "because", Meta: numbers}))
-	require.Equal(t, "it ends at 2025-03-01 16:00:00 UTC: INC-1", Told(store.Event{Why: "INC-1", Meta: json.RawMessage(`{"end":"ttl","at":"2025-03-01T16:00:00Z"}`)}))
-	merged := store.Event{Why: "the pull request was merged", Meta: json.RawMessage(`{"end":"pr_closed","at":"2025-03-01T16:00:00Z"}`)}
-	require.Equal(t, "the pull request was merged, so it ends at 2025-03-01 16:00:00 UTC", Told(merged), "it is said once")
-	back := store.Event{Why: "the App is there again", Meta: json.RawMessage(`{"end":"pr_closed"}`)}
-	require.Equal(t, "the App is there again, so it does not end", Told(back))
-	require.Empty(t, Told(store.Event{Actor: "saml:maya", Why: "saml:maya asked for it"}), "who it was stands beside")
+	require.Equal(t, "3 workers instead of 0", AuditText(AuditLine{Action: "scale_asked", Meta: numbers}))
+	require.Equal(t, "because", AuditText(AuditLine{Action: "decided", Why: "because", Meta: numbers}))
+	require.Equal(t, "it ends at 2025-03-01 16:00:00 UTC: INC-1", AuditText(AuditLine{Why: "INC-1", Meta: json.RawMessage(`{"end":"ttl","at":"2025-03-01T16:00:00Z"}`)}))
+	merged := AuditLine{Why: "the pull request was merged", Meta: json.RawMessage(`{"end":"pr_closed","at":"2025-03-01T16:00:00Z"}`)}
+	require.Equal(t, "the pull request was merged, so it ends at 2025-03-01 16:00:00 UTC", AuditText(merged), "it is said once")
+	back := AuditLine{Why: "the App is there again", Meta: json.RawMessage(`{"end":"pr_closed"}`)}
+	require.Equal(t, "the App is there again, so it does not end", AuditText(back))
+	require.Empty(t, AuditText(AuditLine{Actor: "saml:maya", Why: "saml:maya asked for it"}), "who it was stands beside")
 }

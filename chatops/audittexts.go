@@ -1,0 +1,105 @@
+package chatops
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// AuditLine is what the audit trail stores about one event.
+type AuditLine struct {
+	Actor, Name string // the actor's principal id, and their display name
+	Action      string
+	Why         string
+	Meta        json.RawMessage
+}
+
+// AuditText says what an audit line records: what changed, as far as the line says it, and the reason that somebody gave. The actor is
+// shown next to it; empty: nothing more is known.
+func AuditText(l AuditLine) string {
+	why := l.Why
+	for _, who := range []string{l.Actor, l.Name} {
+		if why == who+" asked for it" || why == "approved by "+who {
+			why = ""
+		}
+	}
+	text := changeText(l.Action, l.Meta, why)
+	if text == "" || why == "" || strings.HasPrefix(text, why) {
+		return cmp.Or(text, why)
+	}
+	return text + ": " + why
+}
+
+// auditChange is what audit lines store about a change; each kind sets some of it.
+type auditChange struct {
+	End           string
+	At            *time.Time
+	Capped        bool
+	Before, After json.RawMessage
+}
+
+// countedChanges are the texts of lines whose change is a number, by action.
+var countedChanges = map[string]string{"scale_asked": "%d workers instead of %s", "approval_voted": "%d approvals, %s before"}
+
+// changeText returns the change as text, for any kind of line.
+func changeText(action string, meta json.RawMessage, why string) string {
+	var c auditChange
+	if len(meta) == 0 || json.Unmarshal(meta, &c) != nil {
+		return ""
+	}
+	if c.End != "" {
+		return c.endText(why)
+	}
+	var number *int
+	if form := countedChanges[action]; form != "" && json.Unmarshal(orEmpty(c.After), &number) == nil && number != nil {
+		return fmt.Sprintf(form, *number, orEmpty(c.Before))
+	}
+	var before, after struct{ Kind, With, Access, Team, Owner string }
+	if json.Unmarshal(orEmpty(c.Before), &before) != nil || json.Unmarshal(orEmpty(c.After), &after) != nil {
+		return ""
+	}
+	switch {
+	case after.Team != "":
+		return fmt.Sprintf("from team %s to team %s, owner %s", before.Team, after.Team, after.Owner)
+	case after.With != "":
+		return fmt.Sprintf("with %s %s, to %s it", after.Kind, after.With, after.Access)
+	case before.With != "":
+		return fmt.Sprintf("no longer with %s %s", before.Kind, before.With)
+	}
+	return ""
+}
+
+func orEmpty(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return json.RawMessage("{}")
+	}
+	return raw
+}
+
+// endText returns which end moved, and why: the stored reason, else the usual one for this kind of end.
+func (c auditChange) endText(why string) string {
+	usual := map[string]string{
+		"pr_closed": lifecycle.BecauseClosed, "label_removed": "its label was removed", "run_finished": "its workflow run finished",
+	}[c.End]
+	switch {
+	case c.End == "hold" && c.At != nil:
+		return "until " + Time(*c.At)
+	case c.End == "hold":
+		return ""
+	case c.End == "ttl" && c.At != nil && c.Capped:
+		return "it ends at " + Time(*c.At) + ", the latest its profile allows"
+	case c.End == "ttl" && c.At != nil:
+		return "it ends at " + Time(*c.At)
+	case usual == "":
+		return ""
+	case c.At == nil && why != "":
+		return why + ", so it does not end"
+	case c.At == nil:
+		return "it no longer ends because " + usual
+	}
+	return fmt.Sprintf("%s, so it ends at %s", cmp.Or(why, usual), Time(*c.At))
+}

@@ -1,0 +1,167 @@
+package chatops
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// GivenUp tells a commenter that their commands are not tried any more.
+func GivenUp(actor string) string {
+	return fmt.Sprintf("@%s, this could not be completed: GitHub or a part of ocpctl did not answer for too long, so this will not be tried again. "+
+		"Commands that were done have an answer here. Repeat the others; `/ocp status` shows the present state.", actor)
+}
+
+// NotHere tells a commenter that pull requests do not have the command, and which they have.
+func NotHere(verb Verb, profiles []string) string {
+	return fmt.Sprintf("`/ocp %s` does nothing here.\n\n%s", verb, Help(profiles...))
+}
+
+// NotOnSlack tells a Slack user that Slack does not have the command, and which it has.
+func NotOnSlack(verb Verb) string {
+	return fmt.Sprintf("`/ocp %s` is not available here.\n\n%s", verb, SlackHelp())
+}
+
+// PullRequestClosed tells a commenter that a closed pull request gets no cluster.
+func PullRequestClosed(repo string, number int) string {
+	return fmt.Sprintf("%s#%d is closed, and clusters are created for open pull requests only. Reopen it first.", repo, number)
+}
+
+// ReplacedCheck tells whoever clicked a check's button that the check is of an older cluster.
+func ReplacedCheck(actor, older, newest string) string {
+	return fmt.Sprintf("@%s, that check is of `%s`, and `%s` took its place since, so nothing was done. Its own check has the buttons that count.",
+		actor, older, newest)
+}
+
+// WhichCluster asks a commenter which of a pull request's clusters a command means. Its line is repeated for each profile, with the
+// other arguments, unless it is too long or cannot be shown as code.
+func WhichCluster(actor string, c Command, profiles []string) string {
+	typed := Prefix + " " + string(c.Verb)
+	if c.Line != "" && len(c.Line) <= 200 && !strings.Contains(c.Line, "`") {
+		typed = c.Line // for example /ocp extend 4h aws-standard
+	}
+	lines := make([]string, 0, len(profiles))
+	for _, profile := range profiles {
+		lines = append(lines, "`"+typed+" "+profile+"`")
+	}
+	return fmt.Sprintf("@%s, this pull request has %s. Which one? %s", actor, Clusters(len(profiles)), strings.Join(lines, " or "))
+}
+
+// Clusters says how many clusters there are.
+func Clusters(n int) string {
+	if n == 1 {
+		return "one cluster"
+	}
+	return fmt.Sprintf("%d clusters", n)
+}
+
+// NoClusterHere tells a commenter that the pull request has no cluster, or none of the profile; known are the profiles' names.
+func NoClusterHere(actor, profile string, known []string) string {
+	if profile == "" {
+		return fmt.Sprintf("@%s, this pull request has no cluster. `/ocp create` creates one.", actor)
+	}
+	hint := ""
+	if near, ok := Closest(profile, known); ok && near != profile {
+		hint = fmt.Sprintf(" Did you mean `%s`?", near)
+	}
+	return fmt.Sprintf("@%s, this pull request has no cluster of profile %s.%s `/ocp status` shows what it has.", actor, Code(profile), hint)
+}
+
+// Extended answers extend on a pull request: the new end, and an end that comes before it or a hold. warning is what a quota or budget
+// says about it; empty: nothing.
+func Extended(actor string, c lifecycle.Card, before, after lifecycle.Ends, capped bool, warning string) string {
+	words := fmt.Sprintf("@%s, the lifetime of `%s` now ends %s (it was %s).", actor, c.Name, Time(after.TTL), Time(before.TTL))
+	if after.TTL.Equal(before.TTL) {
+		words = fmt.Sprintf("@%s, the lifetime of `%s` ends %s, as before.", actor, c.Name, Time(after.TTL))
+	}
+	if capped {
+		words += fmt.Sprintf(" That is the maximum of profile %s; for more time, create a new cluster.", c.Profile)
+	}
+	switch end := after.DestroyAt(); {
+	case end.Before(after.TTL):
+		words += fmt.Sprintf(" The cluster still ends before that, %s: %s.", Time(end), after.Reason())
+	case end.After(after.TTL):
+		words += fmt.Sprintf(" That is without its hold, which keeps it until %s.", Time(end))
+	}
+	return Said(strings.TrimSpace(words+" "+warning), actor)
+}
+
+// Held answers hold on a pull request; change says until when.
+func Held(actor, name, change string) string {
+	return Said(fmt.Sprintf("@%s, `%s` is held. %s", actor, name, change), actor)
+}
+
+// DestroyingNow answers destroy on a pull request.
+func DestroyingNow(actor, name, job string) string {
+	return fmt.Sprintf("@%s, `%s` is being destroyed (job `%s`). Its comment says when nothing is left.", actor, name, job)
+}
+
+// DestroyingAlready answers destroy on a pull request for a cluster that is on its way out.
+func DestroyingAlready(actor string, c lifecycle.Card) string {
+	return fmt.Sprintf("@%s, `%s` is already being destroyed: %s. Its comment says when nothing is left.", actor, c.Name, Code(c.DesiredWhy))
+}
+
+// DestroyedAlready answers destroy on a pull request for a cluster of which nothing is left.
+func DestroyedAlready(actor string, c lifecycle.Card) string {
+	return fmt.Sprintf("@%s, %s", actor, goneSince(c, "`"+c.Name+"`"))
+}
+
+// NothingToRetry tells a commenter that a cluster neither failed nor ended, and how to replace it.
+func NothingToRetry(actor string, c lifecycle.Card) string {
+	return fmt.Sprintf("@%s, there is nothing to retry: `/ocp status %s` shows the state of `%s`. To replace it, use `/ocp destroy %s` and then `/ocp create %s`.",
+		actor, c.Profile, c.Name, c.Profile, c.Profile)
+}
+
+// RetryingTeardown answers retry on a pull request for a teardown that was stuck.
+func RetryingTeardown(actor, name string) string {
+	return fmt.Sprintf("@%s, the teardown of `%s` is tried again now. Its comment shows the progress.", actor, name)
+}
+
+// Shared answers share on a pull request.
+func Shared(actor, name, kind, grantee string) string {
+	return fmt.Sprintf("@%s, `%s` is shared with %s %s now. Its page lists all shares and can remove them.", actor, name, kind, Code(grantee))
+}
+
+// CannotShareSo tells a commenter what is wrong with the share they asked for.
+func CannotShareSo(actor, name string, p Problem) string {
+	return fmt.Sprintf("@%s, `%s` cannot be shared so: %s. What would be accepted: %s.", actor, name, p.Detail, strings.Join(p.Accept, ", "))
+}
+
+// AskedFor is the reason of a change that a person asked for on GitHub: the one they gave, or else how they asked, such as "in a
+// comment". The audit trail and the cluster's comment show it.
+func AskedFor(actor, how, reason string) string {
+	if reason != "" {
+		return "@" + actor + ": " + reason
+	}
+	return "@" + actor + " asked for it " + how
+}
+
+// ByComment says that somebody asked in a comment.
+const ByComment = "in a comment"
+
+// ByButton says that somebody asked with a button of a check.
+func ByButton(identifier string) string { return "with the " + identifier + " button of its check" }
+
+// ByDispatch says that a workflow asked with a repository_dispatch event.
+func ByDispatch(repo string) string { return "by repository_dispatch from " + repo }
+
+// RememberedPermission adds to the reason of a change that it rests on a permission which GitHub reported earlier.
+func RememberedPermission(permission string, seenAt time.Time) string {
+	return fmt.Sprintf("; GitHub gave no answer, and their permission %s was seen at %s", permission, Time(seenAt))
+}
+
+// NoDatabase is the warning to a workflow that asks for a database in the cluster, and NoDatabaseNext what to do instead.
+const (
+	NoDatabase     = "install_postgres asks for a database in the cluster, which ocpctl does not install."
+	NoDatabaseNext = "Install it from the workflow once the cluster is ready."
+)
+
+// InvalidFile tells a requester that there are no new clusters while the file of their repository is not valid, and why it is not.
+func InvalidFile(path, branch string, wrong error) string {
+	return fmt.Sprintf("%s on %s is not valid, so no new clusters are created. %s", path, Code(branch), wrong)
+}
+
+// InvalidFileNext says what to do about an invalid file of a repository.
+const InvalidFileNext = "Fix it on that branch, and try again."

@@ -1,0 +1,96 @@
+package chatops
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// PasswordUnavailable tells an admin that a kubeadmin password cannot be requested now.
+func PasswordUnavailable(name string) string {
+	return fmt.Sprintf("The kubeadmin password of %s cannot be requested now: another request is pending, or no password is stored. "+
+		"The list of approvals shows pending requests.", name)
+}
+
+// PasswordUnapproved tells an admin that nobody approved their access to a kubeadmin password.
+func PasswordUnapproved(name string) string {
+	return fmt.Sprintf("You have no valid approval for the kubeadmin password of %s. Request one with break-glass, and wait "+
+		"until another platform admin approves it.", name)
+}
+
+// InvalidLink is the answer to every link that does not work, whatever the reason.
+const InvalidLink = "This link is not valid. A link works once, for a limited time, and only for the person it was made for. Request a new one."
+
+// AccountTaken tells somebody that the account they want to link is another person's.
+const AccountTaken = "This account is linked to somebody else. That person or a platform admin must unlink it first."
+
+// AnotherAccount warns somebody who confirmed a link with the wrong account.
+func AnotherAccount(account string) string {
+	return fmt.Sprintf("This link connects the account %s to you: whoever uses that account then acts as you. Nothing was changed. "+
+		"Confirm it if you requested the link from that account yourself. If somebody sent it to you, do not.", account)
+}
+
+// NotTheLinksAccount is the problem with an account that a link is not for.
+func NotTheLinksAccount(account string) Problem {
+	return Problem{"it must be the account that the link is for", []string{account}}
+}
+
+// AccountNotLinked tells somebody that the account they want to unlink is not theirs.
+func AccountNotLinked(account string) string {
+	return fmt.Sprintf("The account %s is not linked to you. Your own page lists your linked accounts.", account)
+}
+
+// LinkGitHubAccount answers link on a pull request with a link to sign in.
+func LinkGitHubAccount(actor, url string, until time.Time) string {
+	return fmt.Sprintf("@%s, open %s and sign in to link the GitHub account `%s` to you. The link works once, until %s. Nobody else should use it.",
+		actor, url, actor, Time(until))
+}
+
+// LinkSlackAccount answers link in Slack with a link to sign in. Slack's markup.
+func LinkSlackAccount(account, url string, until time.Time) string {
+	return fmt.Sprintf("Open <%s> and sign in to link the Slack account %s to you. The link works once, until %s. Do not share it.",
+		url, Code(account), Time(until))
+}
+
+// KubeconfigNeedsLink tells a commenter that their GitHub account has to be linked before they get a kubeconfig.
+func KubeconfigNeedsLink(actor string) string {
+	return fmt.Sprintf("@%s, to get a kubeconfig you have to sign in, and this GitHub account is not linked to you yet. "+
+		"Comment `/ocp link`, open the link and sign in, then try again. The cluster's page offers the kubeconfig, too.", actor)
+}
+
+// KubeconfigLink answers kubeconfig on a pull request with a link that works only for the commenter.
+func KubeconfigLink(actor, name, url string, until time.Time) string {
+	return fmt.Sprintf("@%s, open %s and sign in to get the kubeconfig of `%s`. The link works once, until %s, and only for you.",
+		actor, url, name, Time(until))
+}
+
+// KubeconfigWithheld tells somebody that the stored kubeconfig is suspicious, why, and whom to ask.
+func KubeconfigWithheld(name string, why error) string {
+	return fmt.Sprintf("The stored kubeconfig of %s is not one that openshift-install writes (%v) and is withheld: it could run programs on your machine "+
+		"or send your requests elsewhere. Ask a platform admin to check the cluster's create attempt.", name, why)
+}
+
+// NoLogBundle tells somebody why a cluster has no log bundle, and what there is instead. bundled are the numbers of the attempts that
+// have one.
+func NoLogBundle(c lifecycle.Card, attempt int, bundled []int) string {
+	switch {
+	case len(bundled) > 0:
+		numbers := make([]string, 0, len(bundled))
+		for _, number := range bundled {
+			numbers = append(numbers, strconv.Itoa(number))
+		}
+		return fmt.Sprintf("Attempt %d of %s has no log bundle. These attempts have one: %s.", attempt, c.Name, strings.Join(numbers, ", "))
+	case c.Phase == lifecycle.Released:
+		return fmt.Sprintf("%s has no log bundle. A bundle is stored when an installation fails, and is deleted with the cluster's logs, "+
+			"some time after the cluster is destroyed. %s", c.Name, GoneSince(c))
+	}
+	return fmt.Sprintf("%s has no log bundle. A bundle is stored when an installation fails. To see the job's log: ocpctl logs %s.", c.Name, c.Name)
+}
+
+// LogBundleDeleted tells somebody that a log bundle is no longer stored.
+func LogBundleDeleted(name string) string {
+	return fmt.Sprintf("The log bundle of %s is no longer in the bucket. It is deleted with the cluster's logs, some time after the cluster is destroyed.", name)
+}

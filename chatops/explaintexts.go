@@ -1,0 +1,96 @@
+package chatops
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+)
+
+// Reasons says why a cluster is in its state, one sentence each, to whoever asks to explain it.
+func Reasons(c lifecycle.Card) []string {
+	why := []string{fmt.Sprintf("%s is %s (%s): %s.", c.Name, c.Status, c.Phase, strings.TrimSuffix(c.Why, "."))}
+	add := func(wanted bool, format string, args ...any) {
+		if wanted {
+			why = append(why, fmt.Sprintf(format, args...))
+		}
+	}
+	live := c.Phase != lifecycle.Released
+	add(c.Desired != lifecycle.Present, "It is to be destroyed: %s.", strings.TrimSuffix(c.DesiredWhy, "."))
+	add(live && c.NeedsApproval, "It waits for an approval, until %s at the latest.", Time(c.ApproveBy))
+	if line := Line(c); live && line != "" {
+		why = append(why, line)
+	}
+	add(c.FailMessage != "", "Its last attempt failed: %s", c.FailMessage)
+	add(c.FailNext != "", "What to do about it: %s", c.FailNext)
+	for _, b := range c.Blockers {
+		add(live, "Blocked by: %s", b)
+	}
+	add(live && c.RetryAt.After(c.UpdatedAt), "The next attempt is due %s.", Time(c.RetryAt))
+	add(c.AddonsWanted > c.AddonsDone, "Its add-ons are being refreshed: %s.", strings.Join(c.Addons, ", "))
+	if c.WorkersWanted != nil {
+		add(true, "Its workers are being scaled to %d.", *c.WorkersWanted)
+	}
+	add(c.HoldWhy != "", "It is held until %s: %s.", Time(c.Ends.Hold), strings.TrimSuffix(c.HoldWhy, "."))
+	add(live && c.Desired == lifecycle.Present, "It ends %s: %s.", Time(c.DestroyAt), c.Ends.Reason())
+	return why
+}
+
+// EndText says what one of a cluster's ends means: ttl, maximum, pr_closed, label_removed, run_finished, claim or hold.
+func EndText(kind string, ends lifecycle.Ends) string {
+	switch kind {
+	case "ttl":
+		return "its time to live is over"
+	case "pr_closed":
+		return cmp.Or(ends.PRWhy, lifecycle.BecauseClosed) + ", and the grace is over"
+	case "label_removed":
+		return "its label was removed, and the grace is over"
+	case "run_finished":
+		return "its workflow run finished, and the grace is over"
+	case "claim":
+		return "its claim ends"
+	case "hold":
+		return "a hold: only the maximum can end it before"
+	case "maximum":
+		return "the profile's maximum: nothing extends it past this"
+	}
+	return ""
+}
+
+// NextStep says what somebody can do with a cluster by an act, and with which command. ofPullRequest: it was requested on one.
+func NextStep(act policy.Act, c lifecycle.Card, ofPullRequest bool) string {
+	step := func(words, verb, args string) string {
+		return strings.TrimRight(fmt.Sprintf("%s: ocpctl %s %s %s", words, verb, c.Name, args), " ")
+	}
+	switch act {
+	case policy.ActApprove:
+		return step("Approve or refuse it", "approve", "")
+	case policy.ActKubeconfig:
+		return step("Fetch its kubeconfig", "kubeconfig", "")
+	case policy.ActExtend:
+		return step("Extend it, at most until "+Time(c.Ends.Max), "extend", "4h")
+	case policy.ActHold:
+		words := "Hold it, so that only the profile's maximum can end it before"
+		if ofPullRequest {
+			words = "Hold it, even if its pull request is closed"
+		}
+		return step(words, "hold", "8h --reason …")
+	case policy.ActScale:
+		return step("Scale its workers", "scale-workers", "--replicas 2")
+	case policy.ActRefresh:
+		return step("Refresh its add-ons", "refresh", "")
+	case policy.ActShare:
+		return step("Share it with another team or person", "share", "--team …")
+	case policy.ActTransfer:
+		return step("Transfer it to another team", "transfer", "--team …")
+	case policy.ActDestroy:
+		return step("Destroy it", "destroy", "")
+	case policy.ActRetry:
+		return step("Bring its next teardown forward", "retry", "--reason …")
+	case policy.ActAbandon:
+		return step("Give up waiting for its teardown", "abandon", "--reason …")
+	}
+	return ""
+}

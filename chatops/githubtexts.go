@@ -1,0 +1,39 @@
+package chatops
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Backlog is what waits for GitHub on a pull request.
+type Backlog struct {
+	Repo       string
+	Number     int
+	Places     []string  // what shows an older state: comment, check, deployment, label
+	Deliveries int       // waiting events
+	Since      time.Time // the oldest of them
+	AwaySince  time.Time // GitHub has not answered since; zero: its rate limit is used up
+	HeldUntil  time.Time // the rate limit is used up until then
+}
+
+// BacklogText says on a cluster's page what waits for GitHub, since when, and until when.
+func BacklogText(b Backlog) string {
+	var words []string
+	if b.AwaySince.IsZero() {
+		words = append(words, fmt.Sprintf("GitHub's rate limit is used up, or nearly, until %s.", Time(b.HeldUntil)))
+	} else {
+		words = append(words, fmt.Sprintf("GitHub has not answered since %s; it is tried at least every 20 seconds.", Time(b.AwaySince)))
+	}
+	if len(b.Places) > 0 {
+		var names []string
+		for _, place := range b.Places {
+			names = append(names, "its "+place)
+		}
+		words = append(words, fmt.Sprintf("On %s#%d, %s may show an older state than this page.", b.Repo, b.Number, strings.Join(names, ", ")))
+	}
+	if b.Deliveries > 0 {
+		words = append(words, fmt.Sprintf("Events of %s#%d that wait for GitHub: %d, the oldest since %s.", b.Repo, b.Number, b.Deliveries, Time(b.Since)))
+	}
+	return strings.Join(append(words, "The cluster's end, its teardown, the API and the command line do not wait."), " ")
+}

@@ -1,0 +1,52 @@
+package chatops
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+)
+
+// HowLong tells somebody that their request needs a length or a time.
+const HowLong = "The request does not say how long."
+
+// The problems with a length or a time.
+var (
+	SpanGivenTwice = Problem{"give hours or until, not both", []string{"hours or until, one of them"}}
+	SpanMissing    = Problem{"give hours or until", []string{"hours above 0", "until, a time in the future"}}
+)
+
+// OutOfBounds is the problem with a number that is too low or too high.
+func OutOfBounds(n, least, most int) Problem {
+	return Problem{fmt.Sprintf("%d is out of bounds", n), []string{fmt.Sprintf("%d to %d", least, most)}}
+}
+
+// AcceptedUntil says which ends would be accepted instead of a refused one.
+func AcceptedUntil(ends lifecycle.Ends) string {
+	return fmt.Sprintf("after %s, at most until %s", Time(ends.TTL), Time(ends.Max))
+}
+
+// HeldToMaximum says that a hold was cut to the profile's maximum.
+func HeldToMaximum(name string, until time.Time) string {
+	return fmt.Sprintf("%s is held until %s, the maximum of its profile. A hold cannot go beyond it.", name, Time(until))
+}
+
+// HoldReleased says when and why a cluster ends without its hold; had: there was one.
+func HoldReleased(c lifecycle.Card, had bool) string {
+	if !had {
+		return fmt.Sprintf("%s was not held. It ends %s: %s.", c.Name, Time(c.DestroyAt), c.Ends.Reason())
+	}
+	return fmt.Sprintf("%s is no longer held. It ends %s: %s.", c.Name, Time(c.DestroyAt), c.Ends.Reason())
+}
+
+// DestroyedMeanwhile tells somebody that a cluster went while they released its hold.
+func DestroyedMeanwhile(name string) string { return name + " was destroyed in the meantime." }
+
+// increased are the acts that take more of a quota or budget, as participles.
+var increased = map[policy.Act]string{policy.ActExtend: "extended", policy.ActHold: "held so long", policy.ActScale: "scaled so far"}
+
+// Unaffordable tells somebody that a quota or a budget does not allow an act, as the check says.
+func Unaffordable(name string, act policy.Act, check policy.Check) string {
+	return fmt.Sprintf("%s cannot be %s: %s", name, increased[act], CheckText(check))
+}

@@ -1,0 +1,56 @@
+package chatops
+
+import (
+	"fmt"
+
+	"github.com/ocpctl/ocpctl/policy"
+)
+
+// NoRole tells somebody who is signed in that they have no role.
+const NoRole = "You are signed in but have no role: no identity of the catalogue matches your account. " +
+	"Ask a platform admin for a role in your team."
+
+// NoRoleOnSlack tells a Slack user that their account has no role, and how to get one.
+const NoRoleOnSlack = "This Slack account has no role. Link it with `/ocp link`: open the link and sign in. You then have the same rights here as there, " +
+	"until a week after your last sign-in. If you have no role there either, ask a platform admin for a role in your team."
+
+// What somebody may lack the role for, as NeedsRole and NeedsRoleEverywhere say it.
+const (
+	ToCreateClusters    = "create clusters"
+	ToSeeProfiles       = "see the profiles"
+	ToSeeTeams          = "see the teams"
+	ToSeeQuotas         = "see the quotas"
+	ToSeeCatalogue      = "see the catalogue's state"
+	ToReloadCatalogue   = "reload the catalogue"
+	ToValidateCatalogue = "validate a catalogue"
+	ToReadAudit         = "read the audit trail"
+	ToVerifyAudit       = "verify the audit trail"
+	ToSeeDeliveries     = "see deliveries"
+	ToReplayDelivery    = "replay a delivery"
+	ToSeeFindings       = "see findings"
+	ToReadReports       = "read reports"
+	ToCreateLabels      = "create labels in a repository"
+	ToSeeStateOfLabels  = "see the state of a label change"
+)
+
+// AuditCoversAllTeams tells an auditor of some teams that they cannot verify the whole trail.
+const AuditCoversAllTeams = "The audit trail covers all teams, and you may see only some. Ask an auditor of every team."
+
+// NeedsRole tells somebody which role an act needs, and which they have.
+func NeedsRole(to string, act policy.Act, own policy.Role) string {
+	return fmt.Sprintf("To %s you need the role %s; yours is %s. Ask a platform admin.", to, policy.RoleText(act), own.Text())
+}
+
+// NeedsRoleEverywhere tells somebody who has the role in some teams that an act needs it in every team.
+func NeedsRoleEverywhere(to string, act policy.Act) string {
+	return fmt.Sprintf("To %s you need the role %s in every team, because it concerns all of them; you have it in some. Ask a platform admin of every team.",
+		to, policy.RoleText(act))
+}
+
+// CheckText says what a check of policy found, and the next step.
+func CheckText(c policy.Check) string {
+	if c.Next == "" {
+		return c.Message
+	}
+	return c.Message + " " + c.Next
+}
