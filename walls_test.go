@@ -66,7 +66,7 @@ var areas = []area{
 
 	// The application.
 	{"app", 5, []string{"policy", "internal/price", "policy/catalogue", "profiles", "chatops", "store", "internal/artifacts", "lifecycle", "internal/secret"}, "the application never meets the controller: the half that faces the internet needs no cloud or cluster credentials"},
-	{"app/credentials", 6, []string{"app", "policy", "store", "internal/artifacts", "internal/secret", "lifecycle"}, "what opens a cluster is handed out in one place"},
+	{"app/credentials", 6, []string{"app", "chatops", "policy", "store", "internal/artifacts", "internal/secret", "lifecycle"}, "what opens a cluster is handed out in one place"},
 	{"app/admin", 6, []string{"app", "policy", "policy/catalogue", "profiles", "store", "chatops"}, "what concerns the whole installation stands apart from what concerns one cluster"},
 	{"app/auth", 6, []string{"app", "app/auth/awsproof", "policy", "profiles", "internal/limit", "internal/secret"}, "who asks does not depend on what exists: roles come from identities and claims, and what must be remembered is handed in"},
 	{"app/pulls", 7, []string{"app", "app/credentials", "policy", "policy/catalogue", "profiles", "chatops", "store", "lifecycle"}, "pull requests are one entry point among several: the core does not know them"},

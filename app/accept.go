@@ -99,7 +99,7 @@ func (d *Service) CreateFrom(ctx context.Context, w ClusterRequest) (Created, er
 	case errors.Is(err, store.ErrNameTaken):
 		return Created{Verdict: out.Verdict, Taken: true}, nameTaken(w, out.Verdict.Grant)
 	case errors.Is(err, store.ErrKeyReused):
-		return Created{}, Fail(Conflict, "This Idempotency-Key was used for another request. Send the same request again, or use a new key.")
+		return Created{}, Fail(Conflict, chatops.IdempotencyKeyReused)
 	case err != nil:
 		return Created{}, fmt.Errorf("create a cluster: %w", err)
 	}
@@ -119,11 +119,7 @@ func placeOf(j store.Judgement) int {
 }
 
 func nameTaken(w ClusterRequest, g policy.Grant) error {
-	how := "Choose another name."
-	if w.PR.Repo != "" {
-		how = "Choose another name: --name <name>."
-	}
-	return Fail(Conflict, "The name %s is taken on %s. %s", g.Name, g.BaseDomain, how)
+	return Fail(Conflict, chatops.NameTaken(g.Name, g.BaseDomain, w.PR.Repo != ""))
 }
 
 func (d *Service) evaluate(w ClusterRequest, u policy.Usage, now time.Time) policy.Verdict {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -49,7 +51,7 @@ func (d *Service) Authorize(ctx context.Context, p policy.Principal, ref string,
 	})
 	origin.verdict = &verdict
 	if !verdict.Allowed {
-		refusal := Fail(Denied, "%s", sentence(verdict.Refusals()[0]))
+		refusal := Fail(Denied, chatops.CheckText(verdict.Refusals()[0]))
 		return store.Row{}, origin, d.refuse(ctx, p, ref, act, origin, refusal, refusal.Message)
 	}
 	return row, origin, nil
@@ -137,11 +139,7 @@ func (d *Service) named(ctx context.Context, p policy.Principal, name string) (s
 			return store.Row{}, "", nil
 		}
 	case len(rows) > 1:
-		var each []string
-		for _, r := range rows {
-			each = append(each, fmt.Sprintf("%s on %s", r.ID, r.BaseDomain))
-		}
-		return store.Row{}, "", Fail(Conflict, "%d clusters are called %s: %s. Use the id of the one you mean.", len(rows), name, strings.Join(each, ", "))
+		return store.Row{}, "", Fail(Conflict, chatops.SeveralClusters(name, cardsOf(rows)))
 	}
 	access, err := d.access(ctx, p, rows[0])
 	return rows[0], access, err
@@ -182,16 +180,21 @@ func unseen(p policy.Principal, ref string) *Error {
 	if len(p.Seats) == 0 {
 		return seatless()
 	}
-	return Fail(NotFound, "There is no cluster %s that you may see. The list of clusters shows yours.", ref)
+	return Fail(NotFound, chatops.NoCluster(ref))
 }
 
-func seatless() *Error {
-	return Fail(Denied, "You are signed in but have no role: no identity of the catalogue matches your account. "+
-		"Ask a platform admin for a role in your team.")
+func seatless() *Error { return Fail(Denied, chatops.NoRole) }
+
+func cardsOf(rows []store.Row) []lifecycle.Card {
+	cards := make([]lifecycle.Card, 0, len(rows))
+	for _, row := range rows {
+		cards = append(cards, row.Card)
+	}
+	return cards
 }
 
-// MayForEverybody returns an error unless the principal may do an act that concerns the whole installation. what completes the
-// sentence "To … you need the role …".
+// MayForEverybody returns an error unless the principal may do an act that concerns the whole installation. what is one of the
+// texts of chatops that complete "To … you need the role …".
 func MayForEverybody(p policy.Principal, act policy.Act, what string) error {
 	if p.MayAnywhere(act) {
 		return nil
@@ -200,8 +203,7 @@ func MayForEverybody(p policy.Principal, act policy.Act, what string) error {
 		return seatless()
 	}
 	if p.HasAnywhere(policy.RolesFor(act)...) {
-		return Fail(Denied, "To %s you need the role %s in every team, because it concerns all of them; you have it in some. Ask a platform admin of every team.",
-			what, policy.RoleText(act))
+		return Fail(Denied, chatops.NeedsRoleEverywhere(what, act))
 	}
-	return Fail(Denied, "To %s you need the role %s; yours is %s. Ask a platform admin.", what, policy.RoleText(act), p.Role().Text())
+	return Fail(Denied, chatops.NeedsRole(what, act, p.Role()))
 }

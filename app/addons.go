@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/store"
@@ -39,30 +39,19 @@ func (d *Service) Refresh(ctx context.Context, p policy.Principal, ref string, o
 	if origin, err = CheckReason(origin, false); err != nil {
 		return store.Row{}, "", err
 	}
-	if why := unrefreshable(row); why != "" {
-		return store.Row{}, "", Fail(Conflict, "%s", why)
+	if why := chatops.Unrefreshable(row.Card); why != "" {
+		return store.Row{}, "", Fail(Conflict, why)
 	}
 	job, err = d.store.WantRefresh(ctx, row.ID, origin.cause(p), d.StoreOrigin(origin, p))
-	row, err = d.after(ctx, row, err, fmt.Sprintf("%s is no longer ready, so its add-ons cannot be refreshed.", row.Name))
+	row, err = d.after(ctx, row, err, chatops.UnreadyForRefresh(row.Name))
 	return row, job, err
-}
-
-// unrefreshable returns why a cluster's add-ons cannot be refreshed; empty: they can.
-func unrefreshable(row store.Row) string {
-	switch {
-	case len(row.Addons) == 0:
-		return fmt.Sprintf("%s was created without add-ons, and the add-ons of a cluster cannot be changed. Add them to the repository's file, and create a new cluster.", row.Name)
-	case row.Status != lifecycle.Ready || row.Desired != lifecycle.Present:
-		return fmt.Sprintf("%s is %s (%s). Add-ons can be refreshed only while the cluster is READY.", row.Name, row.Status, row.Phase)
-	}
-	return ""
 }
 
 // missingAddons returns a sentence for each add-on that is not in place, with the reason.
 func missingAddons(row store.Row, conditions []store.Condition) (out []string) {
 	for _, q := range conditions {
 		if name, ok := strings.CutPrefix(q.Type, store.AddonCondition); ok && q.Status != "True" && slices.Contains(row.Addons, name) {
-			out = append(out, fmt.Sprintf("Its add-on %s is missing (%s): %s", name, q.Reason, q.Message))
+			out = append(out, chatops.MissingAddon(name, q.Reason, q.Message))
 		}
 	}
 	return out

@@ -3,13 +3,14 @@ package app
 import (
 	"errors"
 
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
 
 // afford makes the store judge what a change adds to the cluster's usage, by the same quotas and budget as a new cluster of the
-// same person, team and repository. what is the change as a participle, e.g. "extended".
-func (d *Service) afford(p policy.Principal, row store.Row, what string) *store.Afford {
+// same person, team and repository. act is the change.
+func (d *Service) afford(p policy.Principal, row store.Row, act policy.Act) *store.Afford {
 	catalogue, repo := d.catalogue().Catalogue, ""
 	if row.PR != nil {
 		repo = row.PR.Repo
@@ -20,10 +21,10 @@ func (d *Service) afford(p policy.Principal, row store.Row, what string) *store.
 			check := policy.JudgeRise(policy.Party{Asks: p, RequestedBy: row.RequestedBy, Team: row.Team, Repo: repo},
 				policy.Rise(rise), used(u), catalogue)
 			if check.Result == policy.Fail {
-				return "", Fail(Conflict, "%s cannot be %s: %s", row.Name, what, sentence(check))
+				return "", Fail(Conflict, chatops.Unaffordable(row.Name, act, check))
 			}
 			if check.Result == policy.Warn {
-				warning = sentence(check)
+				warning = chatops.CheckText(check)
 			}
 			return warning, nil
 		},

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -67,7 +67,7 @@ func (d *Service) Approval(ctx context.Context, p policy.Principal, id string) (
 		return Approval{}, lookErr
 	}
 	if err != nil || !p.May(policy.ActSee, a.Team) && !mine {
-		return Approval{}, Fail(NotFound, "There is no approval %s that you may see. The list of approvals shows yours.", id)
+		return Approval{}, Fail(NotFound, chatops.NoApproval(id))
 	}
 	return d.SeenBy(p, a), nil
 }
@@ -90,9 +90,9 @@ func (d *Service) Vote(ctx context.Context, p policy.Principal, id string, appro
 	case errors.Is(err, store.ErrOwnApproval):
 		return Approval{}, ownRequest(a.Approval)
 	case errors.Is(err, store.ErrStale):
-		return Approval{}, Fail(Conflict, "The pull request has a newer commit, so this approval is void. The list of approvals shows the one for the newest commit.")
+		return Approval{}, Fail(Conflict, chatops.ApprovalVoid)
 	case errors.Is(err, store.ErrConflict):
-		return Approval{}, Fail(Conflict, "This approval is no longer pending, or you have already voted.")
+		return Approval{}, Fail(Conflict, chatops.ApprovalDecided)
 	case err != nil:
 		return Approval{}, fmt.Errorf("vote: %w", err)
 	}
@@ -104,16 +104,15 @@ func (d *Service) mayVote(p policy.Principal, a store.Approval) error {
 	voted := slices.ContainsFunc(a.Votes, func(v store.ApprovalVote) bool { return v.Principal == p.ID })
 	switch {
 	case !p.Has(a.Team, voters(a.ByRole)...):
-		return Fail(Denied, "Only %s of team %s can approve this; %s. Ask one of them.", voterText(a.ByRole), a.Team, p.OwnRole(a.Team))
+		return Fail(Denied, chatops.NotYourApproval(voters(a.ByRole), a.Team, p))
 	case a.State != store.ApprovalPending:
-		return Fail(Conflict, "This approval is %s%s and no longer pending.", a.State, because(a.DecidedWhy))
+		return Fail(Conflict, chatops.ApprovalOver(string(a.State), a.DecidedWhy))
 	case voted:
-		return Fail(Conflict, "You have already voted. It has %d of the %d votes it needs.", CountApprovals(a), a.Needs)
+		return Fail(Conflict, chatops.VotedAlready(CountApprovals(a), a.Needs))
 	case a.RequestedBy == p.ID && !a.Self:
 		return ownRequest(a)
 	case a.Kind == store.ApproveKubeadmin && !d.mayGrantPassword(p, a):
-		return Fail(Denied, "The credentials of %s give access to the control plane's own cloud keys, and you may not use them yourself. "+
-			"Only a platform admin of every team can approve this. Ask one of them.", a.ClusterName)
+		return Fail(Denied, chatops.OpensControlPlane(a.ClusterName))
 	}
 	return nil
 }
@@ -135,14 +134,6 @@ func voters(role string) []policy.Role {
 	return []policy.Role{policy.PlatformAdmin}
 }
 
-func voterText(role string) string {
-	words := make([]string, 0, 2)
-	for _, r := range voters(role) {
-		words = append(words, "a "+r.Text())
-	}
-	return strings.Join(words, " or ")
-}
-
 // CountApprovals returns how many votes approve.
 func CountApprovals(a store.Approval) (n int) {
 	for _, v := range a.Votes {
@@ -153,19 +144,9 @@ func CountApprovals(a store.Approval) (n int) {
 	return n
 }
 
-func because(why string) string {
-	if why == "" {
-		return ""
-	}
-	return " (" + why + ")"
-}
-
 func ownRequest(a store.Approval) error {
 	if a.Kind == store.ApproveKubeadmin {
-		return Fail(Denied, "You requested this yourself, so another platform admin has to approve it.")
+		return Fail(Denied, chatops.OwnPasswordRequest)
 	}
-	if a.Needs == 1 {
-		return Fail(Denied, "You requested this yourself, so somebody else has to approve it. Ask %s of team %s.", voterText(a.ByRole), a.Team)
-	}
-	return Fail(Denied, "You requested this yourself; it needs the approval of %d others.", a.Needs)
+	return Fail(Denied, chatops.OwnRequest(a.Needs, voters(a.ByRole), a.Team))
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
@@ -28,7 +29,7 @@ type CreateInput struct {
 // Refused turns it into an error where an entry point needs one. Input that cannot be read, or that is never valid, is an error
 // that names every wrong field, policy's among them.
 func (d *Service) Create(ctx context.Context, p policy.Principal, a CreateInput) (Created, error) {
-	if err := MayForEverybody(p, policy.ActCreate, "create clusters"); err != nil {
+	if err := MayForEverybody(p, policy.ActCreate, chatops.ToCreateClusters); err != nil {
 		return Created{}, err
 	}
 	w, wrong := d.prepare(p, a, d.catalogue(), time.Now())
@@ -49,7 +50,7 @@ type Preview struct {
 // needed approval as the real call does. What a person should correct is among the checks. Only input that cannot be read is an
 // error.
 func (d *Service) DryRun(ctx context.Context, p policy.Principal, a CreateInput) (Preview, error) {
-	if err := MayForEverybody(p, policy.ActCreate, "create clusters"); err != nil {
+	if err := MayForEverybody(p, policy.ActCreate, chatops.ToCreateClusters); err != nil {
 		return Preview{}, err
 	}
 	if unreadable(a.Wrong) {
@@ -84,7 +85,7 @@ func (d *Service) Rehearse(ctx context.Context, w ClusterRequest) (Preview, erro
 	var taken *Error
 	if errors.As(err, &taken) && made.Taken {
 		v := made.Verdict
-		check := policy.Check{Name: "name", Result: policy.Fail, Asked: v.Grant.Name, Message: taken.Message, Accept: "a name that no live cluster has"}
+		check := policy.Check{Name: "name", Result: policy.Fail, Asked: v.Grant.Name, Message: taken.Message, Accept: chatops.NameNotTaken}
 		v.Checks = append(slices.DeleteFunc(slices.Clone(v.Checks), func(c policy.Check) bool { return c.Name == check.Name }), check)
 		return Preview{Verdict: refusedAll(v)}, nil
 	}
@@ -156,9 +157,8 @@ const noneOfTheirs = "-"
 
 // cutForShow is the note about a key that ends in dots, as documentation prints keys; see docs/adr/0014.
 var cutForShow = policy.Check{
-	Name: "ssh-key", Result: policy.Warn, Asked: "a key that ends in dots", Accept: "a whole line of a .pub file",
-	Message: "The SSH public key is abbreviated (it ends in dots), so it was ignored. The nodes get the installation's key.",
-	Next:    "To use a key of your own, send the whole line of a .pub file.",
+	Name: "ssh-key", Result: policy.Warn, Asked: chatops.AbbreviatedKeyAsked, Accept: chatops.AbbreviatedKeyAccept,
+	Message: chatops.AbbreviatedKey, Next: chatops.AbbreviatedKeyNext,
 }
 
 // Refused returns what is wrong with a request as an error, field by field: what could not be read, and what policy refused, at
@@ -171,7 +171,7 @@ func Refused(v policy.Verdict, wrong []Field) error {
 			wrong = append(wrong, field)
 		}
 	}
-	return &Error{Kind: Invalid, Message: "The request cannot be accepted.", Fields: fewest(wrong, mostProblems)}
+	return &Error{Kind: Invalid, Message: chatops.CannotAccept, Fields: fewest(wrong, mostProblems)}
 }
 
 func unreadable(wrong []Field) bool {

@@ -2,7 +2,6 @@ package app
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 )
@@ -36,13 +36,13 @@ func ReadCreateRequest(body io.Reader) (CreateRequest, []Field) {
 	docs := yaml.NewDecoder(body)
 	var doc yaml.Node
 	if err := docs.Decode(&doc); errors.Is(err, io.EOF) {
-		return r, []Field{{Name: wholeRequest, Detail: "It is empty.", Accept: requestFields()}}
+		return r, []Field{ProblemOf(wholeRequest, chatops.EmptyRequest(requestFields()))}
 	} else if err != nil {
-		return r, []Field{{Name: wholeRequest, Detail: "It cannot be read: " + strings.TrimPrefix(err.Error(), "yaml: ") + ".", Accept: []string{"one JSON or YAML object"}}}
+		return r, []Field{ProblemOf(wholeRequest, chatops.UnreadableRequest(err))}
 	}
 	root := doc.Content[0]
 	if more := docs.Decode(new(yaml.Node)); root.Kind != yaml.MappingNode || !errors.Is(more, io.EOF) {
-		return r, []Field{{Name: wholeRequest, Detail: "It is not a single object.", Accept: requestFields()}}
+		return r, []Field{ProblemOf(wholeRequest, chatops.NotOneObject(requestFields()))}
 	}
 	return r, r.read(root)
 }
@@ -67,23 +67,23 @@ func requestFields() []string {
 func (r *CreateRequest) read(root *yaml.Node) []Field {
 	texts, seen := r.texts(), map[string]bool{}
 	var wrong problems
-	refuse := func(name, detail string, accept ...string) {
-		wrong.add(func() Field { return Field{Name: name, Detail: detail, Accept: accept} })
+	refuse := func(name string, p chatops.Problem) {
+		wrong.add(func() Field { return ProblemOf(name, p) })
 	}
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		name, value := root.Content[i].Value, root.Content[i+1]
 		into, isText := texts[name]
 		switch {
 		case seen[name]:
-			refuse(name, "It is given twice.", "once")
+			refuse(name, chatops.GivenTwice)
 		case isText && !isString(value):
-			refuse(name, "It is not a string"+asWritten(value)+".", "a string, in quotes")
+			refuse(name, chatops.NotAString(asWritten(value)))
 		case isText:
 			*into = value.Value
 		case name == "ttlHours":
 			hours, err := strconv.Atoi(value.Value)
 			if err != nil || value.ShortTag() != "!!int" || hours > mostHours || hours < -mostHours {
-				refuse(name, "It is not a number of hours"+asWritten(value)+".", "a whole number of hours, such as 24")
+				refuse(name, chatops.NotHours(asWritten(value)))
 				break
 			}
 			r.TTLHours = &hours
@@ -91,7 +91,7 @@ func (r *CreateRequest) read(root *yaml.Node) []Field {
 			r.readTags(value, refuse)
 		case name == "offhoursOptIn":
 			if err := value.Decode(&r.OffhoursOptIn); err != nil || value.ShortTag() != "!!bool" {
-				refuse(name, "It is neither true nor false"+asWritten(value)+".", "false")
+				refuse(name, chatops.NotABoolean(asWritten(value)))
 			}
 		default:
 			wrong.add(func() Field { return unknown(name) })
@@ -101,9 +101,9 @@ func (r *CreateRequest) read(root *yaml.Node) []Field {
 	return wrong.all()
 }
 
-func (r *CreateRequest) readTags(n *yaml.Node, refuse func(name, detail string, accept ...string)) {
+func (r *CreateRequest) readTags(n *yaml.Node, refuse func(name string, p chatops.Problem)) {
 	if n.Kind != yaml.MappingNode {
-		refuse("extraTags", "It is not an object"+asWritten(n)+".", "an object of strings")
+		refuse("extraTags", chatops.NotAnObject(asWritten(n)))
 		return
 	}
 	r.ExtraTags = map[string]string{}
@@ -112,9 +112,9 @@ func (r *CreateRequest) readTags(n *yaml.Node, refuse func(name, detail string, 
 		_, again := r.ExtraTags[key]
 		switch {
 		case again:
-			refuse("extraTags."+key, "It is given twice.", "once")
+			refuse("extraTags."+key, chatops.GivenTwice)
 		case !isString(value):
-			refuse("extraTags."+key, "It is not a string"+asWritten(value)+".", "a string, in quotes")
+			refuse("extraTags."+key, chatops.NotAString(asWritten(value)))
 		default:
 			r.ExtraTags[key] = value.Value
 		}
@@ -122,11 +122,8 @@ func (r *CreateRequest) readTags(n *yaml.Node, refuse func(name, detail string, 
 }
 
 func unknown(name string) Field {
-	detail := "There is no such field."
-	if near, ok := policy.Closest(name, requestFields()); ok {
-		detail += fmt.Sprintf(" Did you mean %s?", near)
-	}
-	return Field{Name: name, Detail: detail, Accept: requestFields()}
+	near, _ := policy.Closest(name, requestFields())
+	return ProblemOf(name, chatops.UnknownField(near, requestFields()))
 }
 
 func isString(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" }
@@ -137,9 +134,9 @@ func asWritten(n *yaml.Node) string {
 		return ""
 	}
 	if n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0 {
-		return fmt.Sprintf(": %q", n.Value)
+		return strconv.Quote(n.Value)
 	}
-	return ": " + n.Value
+	return n.Value
 }
 
 // shortened reports whether a key is abbreviated, as in documentation. No machine would accept it.
@@ -147,9 +144,6 @@ func shortened(key string) bool {
 	key = strings.TrimSpace(key)
 	return strings.HasPrefix(key, "ssh-") && (strings.HasSuffix(key, "...") || strings.HasSuffix(key, "…"))
 }
-
-// noSchedule is why nobody can opt in to off-hours.
-const noSchedule = "This installation has no off-hours schedule: nothing scales workers down at night yet. Leave it out, or ask for fewer workers by hand with scale-workers."
 
 // The most bytes of a text in a request. What is judged is stored, refused or not, and repeated in every message about it.
 const (
@@ -167,17 +161,17 @@ func (r CreateRequest) bounded() (CreateRequest, []Field) {
 			most = mostKeyText
 		}
 		if text := texts[name]; len(*text) > most {
-			wrong = append(wrong, Field{Name: name, Detail: fmt.Sprintf("It has %d bytes.", len(*text)), Accept: []string{fmt.Sprintf("at most %d bytes", most)}})
+			wrong = append(wrong, ProblemOf(name, chatops.TooLong(len(*text), most)))
 			*text = ""
 		}
 	}
 	if n := len(r.ExtraTags); n > profiles.MaxTags {
-		wrong = append(wrong, Field{Name: "extraTags", Detail: fmt.Sprintf("There are %d.", n), Accept: []string{fmt.Sprintf("at most %d", profiles.MaxTags)}})
+		wrong = append(wrong, ProblemOf("extraTags", chatops.TooManyTags(n, profiles.MaxTags)))
 		r.ExtraTags = nil
 	}
 	for _, key := range slices.Sorted(maps.Keys(r.ExtraTags)) {
 		if value := r.ExtraTags[key]; len(key) > mostText || len(value) > mostText {
-			wrong = append(wrong, Field{Name: "extraTags", Detail: fmt.Sprintf("One of them has %d bytes.", len(key)+len(value)), Accept: []string{"keys of at most 128 characters, values of at most 256"}})
+			wrong = append(wrong, ProblemOf("extraTags", chatops.TagTooLong(len(key)+len(value))))
 			r.ExtraTags = maps.Clone(r.ExtraTags)
 			delete(r.ExtraTags, key)
 		}
@@ -188,26 +182,26 @@ func (r CreateRequest) bounded() (CreateRequest, []Field) {
 // check reports what policy does not check, or only in another entry point's terms.
 func (r CreateRequest) check(p profiles.Profile, known bool, own policy.Ownership) (wrong []Field) {
 	if known && r.Platform != "" && r.Platform != p.Platform {
-		wrong = append(wrong, Field{Name: "platform", Detail: fmt.Sprintf("Profile %s is not on %q.", p.Name, r.Platform), Accept: []string{p.Platform}})
+		wrong = append(wrong, ProblemOf("platform", chatops.OtherPlatform(p.Name, r.Platform, p.Platform)))
 	}
 	for _, f := range []struct{ name, words, value string }{
 		{"owner", "owner", own.Owner}, {"team", "team", own.Team}, {"costCenter", "cost center", own.CostCenter}, {"environment", "environment", own.Environment},
 	} {
 		switch problem := profiles.TagValueProblem(f.value); {
 		case f.value == "":
-			wrong = append(wrong, Field{Name: f.name, Detail: fmt.Sprintf("The %s is missing; every cluster carries it as a tag.", f.words), Accept: []string{"1 to 256 letters, digits, spaces and _ . : / = + - @"}})
+			wrong = append(wrong, ProblemOf(f.name, chatops.MissingOwnership(f.words)))
 		case problem != "":
-			wrong = append(wrong, Field{Name: f.name, Detail: fmt.Sprintf("%q cannot be a tag: %s.", f.value, problem), Accept: []string{"1 to 256 letters, digits, spaces and _ . : / = + - @"}})
+			wrong = append(wrong, ProblemOf(f.name, chatops.NotATag(f.value, problem)))
 		}
 	}
 	for _, line := range strings.Split(strings.TrimSpace(r.SSHPublicKey), "\n") {
 		if line != "" && !shortened(line) && !profiles.SSHKey(line) {
-			wrong = append(wrong, Field{Name: "sshPublicKey", Detail: "This is not a public key in OpenSSH's format.", Accept: []string{`"ssh-ed25519 AAAAC3… comment", as it stands in a .pub file`}})
+			wrong = append(wrong, ProblemOf("sshPublicKey", chatops.NotASSHKey))
 			break
 		}
 	}
 	if r.OffhoursOptIn {
-		wrong = append(wrong, Field{Name: "offhoursOptIn", Detail: noSchedule, Accept: []string{"false"}})
+		wrong = append(wrong, ProblemOf("offhoursOptIn", chatops.NoOffHours))
 	}
 	return wrong
 }
@@ -218,7 +212,7 @@ func (r CreateRequest) filled(who policy.Principal, c profiles.Catalogue) (Creat
 	var wrong []Field
 	if tag, given := r.ExtraTags["Environment"]; given {
 		if r.Environment != "" && r.Environment != tag {
-			wrong = append(wrong, Field{Name: "extraTags.Environment", Detail: fmt.Sprintf("It is %q, but environment is %q.", tag, r.Environment), Accept: []string{"environment alone"}})
+			wrong = append(wrong, ProblemOf("extraTags.Environment", chatops.OtherEnvironment(tag, r.Environment)))
 		}
 		r.Environment, r.ExtraTags = tag, maps.Clone(r.ExtraTags)
 		delete(r.ExtraTags, "Environment")

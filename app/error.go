@@ -1,9 +1,6 @@
 package app
 
-import (
-	"errors"
-	"fmt"
-)
+import "errors"
 
 // Kind classifies errors by what a caller can do about them.
 type Kind string
@@ -46,7 +43,7 @@ func KindOf(err error) Kind {
 	return ""
 }
 
-// Fail returns an Error of the kind with a formatted message for people.
-func Fail(kind Kind, format string, args ...any) *Error {
-	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...)}
+// Fail returns an Error of the kind with a message for people, which chatops words.
+func Fail(kind Kind, message string) *Error {
+	return &Error{Kind: kind, Message: message}
 }

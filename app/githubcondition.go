@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/chatops"
@@ -11,11 +10,6 @@ import (
 
 // GitHubUpToDate is the condition of a cluster whose pull request waits for GitHub. It is computed when it is read.
 const GitHubUpToDate = "GitHubUpToDate"
-
-// placeNames are the names of the subscribers on a pull request, by kind.
-var placeNames = map[string]string{
-	store.KindComment: "its comment", store.KindCheck: "its check", store.KindDeployment: "its deployment", store.KindLabel: "its label",
-}
 
 // conditions returns the observed facts about a cluster, and GitHubUpToDate if its pull request waits for GitHub.
 func (d *Service) conditions(ctx context.Context, row store.Row) ([]store.Condition, error) {
@@ -30,27 +24,18 @@ func (d *Service) conditions(ctx context.Context, row store.Row) ([]store.Condit
 	return append(out, waiting(row, waits)), nil
 }
 
-// waiting returns the condition as text: what waits, since when, and until when.
+// waiting returns the condition: what waits, since when, and until when.
 func waiting(row store.Row, w store.GitHubBacklog) store.Condition {
-	c := store.Condition{Type: GitHubUpToDate, Status: "False", At: w.Since}
-	var words []string
+	c := store.Condition{Type: GitHubUpToDate, Status: "False", Reason: "Unavailable", At: w.Since}
 	if w.AwaySince.IsZero() {
 		c.Reason = "RateLimited"
-		words = append(words, fmt.Sprintf("GitHub's rate limit is used up, or nearly, until %s.", chatops.Time(w.HeldUntil)))
-	} else {
-		c.Reason = "Unavailable"
-		words = append(words, fmt.Sprintf("GitHub has not answered since %s; it is tried at least every 20 seconds.", chatops.Time(w.AwaySince)))
 	}
-	if len(w.Places) > 0 {
-		var names []string
-		for _, place := range w.Places {
-			names = append(names, placeNames[place])
-		}
-		words = append(words, fmt.Sprintf("On %s#%d, %s may show an older state than this page.", row.PR.Repo, row.PR.Number, strings.Join(names, ", ")))
+	var places []string
+	for _, kind := range w.Places {
+		places = append(places, strings.TrimPrefix(kind, "github_"))
 	}
-	if w.Deliveries > 0 {
-		words = append(words, fmt.Sprintf("Events of %s#%d that wait for GitHub: %d, the oldest since %s.", row.PR.Repo, row.PR.Number, w.Deliveries, chatops.Time(w.Since)))
-	}
-	c.Message = strings.Join(append(words, "The cluster's end, its teardown, the API and the command line do not wait."), " ")
+	c.Message = chatops.BacklogText(chatops.Backlog{
+		Repo: row.PR.Repo, Number: row.PR.Number, Places: places, Deliveries: w.Deliveries, Since: w.Since, AwaySince: w.AwaySince, HeldUntil: w.HeldUntil,
+	})
 	return c
 }

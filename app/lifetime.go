@@ -26,7 +26,7 @@ func (d *Service) Destroy(ctx context.Context, p policy.Principal, ref string, o
 		return row, row.JobID, nil
 	}
 	job, err = d.store.Destroy(ctx, row.ID, d.StoreOrigin(origin, p))
-	row, err = d.after(ctx, row, err, fmt.Sprintf("%s cannot be destroyed in its current state: %s (%s).", row.Name, row.Status, row.Phase))
+	row, err = d.after(ctx, row, err, chatops.Undestroyable(row.Card))
 	return row, job, err
 }
 
@@ -50,14 +50,14 @@ func (s Span) check() error {
 	var wrong []Field
 	switch {
 	case (s.For != 0 || s.Hours != 0) && !s.Until.IsZero():
-		wrong = append(wrong, Field{Name: "until", Detail: "give hours or until, not both", Accept: []string{"hours or until, one of them"}})
+		wrong = append(wrong, ProblemOf("until", chatops.SpanGivenTwice))
 	case s.For == 0 && s.Hours == 0 && s.Until.IsZero():
-		wrong = append(wrong, Field{Name: "hours", Detail: "give hours or until", Accept: []string{"hours above 0", "until, a time in the future"}})
+		wrong = append(wrong, ProblemOf("hours", chatops.SpanMissing))
 	case s.Hours < 0 || s.Hours > mostHours || s.For < 0 || s.For > mostHours*time.Hour:
-		wrong = append(wrong, Field{Name: "hours", Detail: fmt.Sprintf("%d is out of bounds", s.Hours), Accept: []string{fmt.Sprintf("1 to %d", mostHours)}})
+		wrong = append(wrong, ProblemOf("hours", chatops.OutOfBounds(s.Hours, 1, mostHours)))
 	}
 	if len(wrong) > 0 {
-		return &Error{Kind: Invalid, Message: "The request does not say how long.", Fields: wrong}
+		return &Error{Kind: Invalid, Message: chatops.HowLong, Fields: wrong}
 	}
 	return nil
 }
@@ -72,7 +72,7 @@ func (d *Service) Extend(ctx context.Context, p policy.Principal, ref string, sp
 	if err := span.check(); err != nil {
 		return Change{}, err
 	}
-	if err := wantedStill(row, "extended"); err != nil {
+	if err := wantedStill(row, policy.ActExtend); err != nil {
 		return Change{}, err
 	}
 	by := d.policy.Scale(span.length())
@@ -84,19 +84,19 @@ func (d *Service) Extend(ctx context.Context, p policy.Principal, ref string, sp
 	}
 	if _, check := policy.JudgeExtend(row.Ends, by); check.Result == policy.Fail {
 		if left := row.Ends.Max.After(row.Ends.TTL); left && !span.Until.IsZero() { // a time was asked for, so a time is what would be accepted
-			check.Accept = fmt.Sprintf("after %s, at most until %s", chatops.Time(row.Ends.TTL), chatops.Time(row.Ends.Max))
+			check.Accept = chatops.AcceptedUntil(row.Ends)
 		}
 		return Change{}, refusedBy(span, check)
 	}
 	said := d.StoreOrigin(origin, p)
-	said.Afford = d.afford(p, row, "extended")
+	said.Afford = d.afford(p, row, policy.ActExtend)
 	out, err := d.store.Extend(ctx, row.ID, by, said)
-	now, err := d.after(ctx, row, err, fmt.Sprintf("%s is being destroyed and cannot be extended.", row.Name))
+	now, err := d.after(ctx, row, err, chatops.EndedMeanwhile(row.Name, policy.ActExtend))
 	if err != nil {
 		return Change{}, err
 	}
 	_, check := policy.JudgeExtend(out.Before, by)
-	return Change{Row: now, Message: join(sentence(check), out.Warning), Capped: out.Capped}, nil
+	return Change{Row: now, Message: join(chatops.CheckText(check), out.Warning), Capped: out.Capped}, nil
 }
 
 // Hold keeps a cluster from ending before a moment, whatever happens to its pull request; nothing passes the profile's maximum.
@@ -112,7 +112,7 @@ func (d *Service) Hold(ctx context.Context, p policy.Principal, ref string, span
 	if origin, err = CheckReason(origin, true); err != nil {
 		return Change{}, err
 	}
-	if err := wantedStill(row, "held"); err != nil {
+	if err := wantedStill(row, policy.ActHold); err != nil {
 		return Change{}, err
 	}
 	now, err := d.store.Now(ctx)
@@ -132,15 +132,15 @@ func (d *Service) Hold(ctx context.Context, p policy.Principal, ref string, span
 		until = row.Ends.Max
 	}
 	said := d.StoreOrigin(origin, p)
-	said.Afford = d.afford(p, row, "held so long")
+	said.Afford = d.afford(p, row, policy.ActHold)
 	out, err := d.store.Hold(ctx, row.ID, until, said)
-	held, err := d.after(ctx, row, err, fmt.Sprintf("%s is being destroyed and cannot be held.", row.Name))
+	held, err := d.after(ctx, row, err, chatops.EndedMeanwhile(row.Name, policy.ActHold))
 	if err != nil {
 		return Change{}, err
 	}
-	words := sentence(check)
+	words := chatops.CheckText(check)
 	if capped {
-		words = fmt.Sprintf("%s is held until %s, the maximum of its profile. A hold cannot go beyond it.", row.Name, chatops.Time(until))
+		words = chatops.HeldToMaximum(row.Name, until)
 	}
 	return Change{Row: held, Message: join(words, out.Warning), Capped: capped}, nil
 }
@@ -151,19 +151,15 @@ func (d *Service) ReleaseHold(ctx context.Context, p policy.Principal, ref strin
 	if err != nil {
 		return Change{}, err
 	}
-	if err := wantedStill(row, "held"); err != nil {
+	if err := wantedStill(row, policy.ActHold); err != nil {
 		return Change{}, err
 	}
 	_, err = d.store.Hold(ctx, row.ID, time.Time{}, d.StoreOrigin(origin, p))
-	now, err := d.after(ctx, row, err, fmt.Sprintf("%s was destroyed in the meantime.", row.Name))
+	now, err := d.after(ctx, row, err, chatops.DestroyedMeanwhile(row.Name))
 	if err != nil {
 		return Change{}, err
 	}
-	words := fmt.Sprintf("%s is no longer held. It ends %s: %s.", now.Name, chatops.Time(now.DestroyAt), now.Ends.Reason())
-	if row.Ends.Hold.IsZero() {
-		words = fmt.Sprintf("%s was not held. It ends %s: %s.", now.Name, chatops.Time(now.DestroyAt), now.Ends.Reason())
-	}
-	return Change{Row: now, Message: words}, nil
+	return Change{Row: now, Message: chatops.HoldReleased(now.Card, !row.Ends.Hold.IsZero())}, nil
 }
 
 // refusedBy returns a failed check as an error of the field that was given.
@@ -172,15 +168,7 @@ func refusedBy(span Span, check policy.Check) error {
 	if !span.Until.IsZero() {
 		field.Name = "until"
 	}
-	return &Error{Kind: Invalid, Message: sentence(check), Fields: []Field{field}}
-}
-
-// sentence returns a check as text for people.
-func sentence(c policy.Check) string {
-	if c.Next == "" {
-		return c.Message
-	}
-	return c.Message + " " + c.Next
+	return &Error{Kind: Invalid, Message: chatops.CheckText(check), Fields: []Field{field}}
 }
 
 // join joins two sentences; either may be empty.
@@ -200,9 +188,9 @@ func (d *Service) Scale(ctx context.Context, p policy.Principal, ref string, rep
 		return store.Row{}, "", err
 	}
 	said := d.StoreOrigin(origin, p)
-	said.Afford = d.afford(p, row, "scaled so far")
+	said.Afford = d.afford(p, row, policy.ActScale)
 	job, err = d.store.Scale(ctx, row.ID, replicas, said)
-	row, err = d.after(ctx, row, err, fmt.Sprintf("%s is no longer ready, so its workers cannot be scaled.", row.Name))
+	row, err = d.after(ctx, row, err, chatops.UnreadyForScaling(row.Name))
 	return row, job, err
 }
 
@@ -210,14 +198,13 @@ func scalable(row store.Row, replicas int) error {
 	least, most := row.WorkersLeast, row.WorkersMost
 	switch {
 	case least == nil || most == nil || *least == *most:
-		return Fail(Conflict, "The workers of %s cannot be scaled: its profile %s has a fixed number of workers. "+
-			"Create a cluster of a profile whose workers can be scaled.", row.Name, row.Profile)
+		return Fail(Conflict, chatops.FixedWorkers(row.Card))
 	case replicas < *least || replicas > *most:
-		return &Error{Kind: Invalid, Message: fmt.Sprintf("%s may have %d to %d workers, not %d; nothing was changed.", row.Name, *least, *most, replicas), Fields: []Field{
-			{Name: "replicas", Detail: fmt.Sprintf("%d is out of bounds", replicas), Accept: []string{fmt.Sprintf("%d to %d", *least, *most)}},
+		return &Error{Kind: Invalid, Message: chatops.WorkersOutOfBounds(row.Name, replicas, *least, *most), Fields: []Field{
+			ProblemOf("replicas", chatops.OutOfBounds(replicas, *least, *most)),
 		}}
 	case row.Status != lifecycle.Ready || row.Desired != lifecycle.Present:
-		return Fail(Conflict, "%s is %s (%s). Workers can be scaled only while the cluster is READY.", row.Name, row.Status, row.Phase)
+		return Fail(Conflict, chatops.NotReadyToScale(row.Card))
 	}
 	return nil
 }

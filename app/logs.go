@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -30,7 +31,7 @@ func (d *Service) Log(ctx context.Context, p policy.Principal, ref, job string, 
 		return Log{}, err
 	}
 	if of.ID != row.ID {
-		return Log{}, Fail(NotFound, "There is no job %s of %s that you may see. The list of jobs shows its own.", job, row.Name)
+		return Log{}, Fail(NotFound, chatops.NoJobOf(row.Name, job))
 	}
 	out := Log{Job: found}
 	if out.mark, err = d.store.LogEnd(ctx, job); err != nil {

@@ -73,9 +73,7 @@ func CheckReason(d Origin, required bool) (Origin, error) {
 		return d, nil
 	}
 	if d.Why == "" || len(d.Why) > maxReason {
-		return d, &Error{Kind: Invalid, Message: "Add a reason for the audit trail.", Fields: []Field{
-			{Name: "reason", Detail: fmt.Sprintf("it has %d bytes", len(d.Why)), Accept: []string{fmt.Sprintf("1 to %d bytes", maxReason)}},
-		}}
+		return d, &Error{Kind: Invalid, Message: chatops.AddReason, Fields: []Field{ProblemOf("reason", chatops.ReasonSize(len(d.Why), maxReason))}}
 	}
 	return d, nil
 }
@@ -88,9 +86,9 @@ func (d *Service) after(ctx context.Context, row store.Row, err error, contradic
 	case refused != nil:
 		return store.Row{}, refused
 	case errors.Is(err, store.ErrStale):
-		return store.Row{}, stale(row)
+		return store.Row{}, Fail(Stale, chatops.ChangedMeanwhile(row.Name))
 	case errors.Is(err, store.ErrConflict) && contradicts != "":
-		return store.Row{}, Fail(Conflict, "%s", contradicts)
+		return store.Row{}, Fail(Conflict, contradicts)
 	case err != nil:
 		return store.Row{}, fmt.Errorf("change cluster: %w", err)
 	}
@@ -101,33 +99,13 @@ func (d *Service) after(ctx context.Context, row store.Row, err error, contradic
 	return now, nil
 }
 
-func stale(row store.Row) error {
-	return Fail(Stale, "%s has changed since you last saw it, and nothing was done. Load it again and repeat the request.", row.Name)
-}
-
-// wantedStill returns an error if the cluster is going away or gone. what is the request as a participle, e.g. "extended".
-func wantedStill(row store.Row, what string) error {
-	switch {
-	case IsGone(row):
-		return Fail(Conflict, "%s It cannot be %s. Create a new cluster.", GoneSince(row), what)
-	case row.Desired == lifecycle.Present:
+// wantedStill returns an error if the cluster is going away or gone. act is the request.
+func wantedStill(row store.Row, act policy.Act) error {
+	if row.Desired == lifecycle.Present && !IsGone(row) {
 		return nil
 	}
-	return Fail(Conflict, "%s is already being destroyed (%s) and cannot be %s. Create a new cluster.", row.Name, row.DesiredWhy, what)
+	return Fail(Conflict, chatops.Unwanted(row.Card, act))
 }
 
 // IsGone reports whether nothing is left of a cluster.
 func IsGone(row store.Row) bool { return row.Phase == lifecycle.Released }
-
-// GoneSince returns a sentence that says since when nothing is left of a cluster.
-func GoneSince(row store.Row) string {
-	return fmt.Sprintf("%s was destroyed: nothing has been left of it since %s.", row.Name, chatops.Time(row.ReleasedAt))
-}
-
-// Destroying returns a sentence about the result of a request to destroy a cluster.
-func Destroying(row store.Row) string {
-	if IsGone(row) {
-		return GoneSince(row)
-	}
-	return row.Name + " is being destroyed. It counts as destroyed after two counts in a row have found nothing left."
-}

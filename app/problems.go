@@ -1,12 +1,17 @@
 package app
 
-import "fmt"
+import "github.com/ocpctl/ocpctl/chatops"
 
 // mostProblems is how many problems of one request are listed. Nobody reads more.
 const mostProblems = 50
 
 // moreProblems is the field name of the entry that says how many problems are not listed.
 const moreProblems = "more"
+
+// ProblemOf returns a problem of a field in chatops' words.
+func ProblemOf(name string, p chatops.Problem) Field {
+	return Field{Name: name, Detail: p.Detail, Accept: p.Accept}
+}
 
 // problems collects what is wrong with a request: the first ones as fields, and the number of the others.
 type problems struct {
@@ -32,11 +37,7 @@ func (p *problems) all() []Field {
 }
 
 func unlisted(more int) Field {
-	words := fmt.Sprintf("%d more problems are not listed. Correct these first, then try again.", more)
-	if more == 1 {
-		words = "1 more problem is not listed. Correct those that are, and ask again."
-	}
-	return Field{Name: moreProblems, Detail: words, more: more}
+	return Field{Name: moreProblems, Detail: chatops.MoreProblems(more), more: more}
 }
 
 // fewest keeps at most that many problems, and adds how many are not listed.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
@@ -124,7 +125,7 @@ func (d *Service) Job(ctx context.Context, p policy.Principal, id string, lines 
 }
 
 func (d *Service) job(ctx context.Context, p policy.Principal, id string) (store.Job, store.Row, error) {
-	missing := Fail(NotFound, "There is no job %s that you may see. The list of jobs shows yours.", id)
+	missing := Fail(NotFound, chatops.NoJob(id))
 	job, err := d.store.Job(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
 		if len(p.Seats) == 0 {
@@ -159,14 +160,8 @@ func (d *Service) Outputs(ctx context.Context, p policy.Principal, ref string, o
 
 // CheckReachable returns a Conflict while, or once, the cluster cannot be used.
 func CheckReachable(row store.Row) error {
-	switch {
-	case row.Status == lifecycle.Ready && row.Outputs != nil:
+	if row.Status == lifecycle.Ready && row.Outputs != nil {
 		return nil
-	case row.Status == lifecycle.Pending || row.Status == lifecycle.Creating:
-		return Fail(Conflict, "%s is not ready yet: %s (%s). Ask again when its status is READY.", row.Name, row.Status, row.Phase)
 	}
-	if IsGone(row) {
-		return Fail(Conflict, "%s Create a new cluster.", GoneSince(row))
-	}
-	return Fail(Conflict, "%s can no longer be used: %s (%s). Create a new cluster.", row.Name, row.Status, row.Phase)
+	return Fail(Conflict, chatops.Unreachable(row.Card))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
@@ -43,10 +44,10 @@ func (d *Service) Share(ctx context.Context, p policy.Principal, ref string, sha
 		share.Access = store.AccessSee
 	}
 	if wrong := d.wrongShare(share, row); len(wrong) > 0 {
-		return nil, &Error{Kind: Invalid, Message: "The cluster cannot be shared like this.", Fields: wrong}
+		return nil, &Error{Kind: Invalid, Message: chatops.CannotShare, Fields: wrong}
 	}
 	err = d.store.Share(ctx, row.ID, share, d.StoreOrigin(origin, p))
-	if _, err := d.after(ctx, row, err, fmt.Sprintf("%s is being destroyed and cannot be shared.", row.Name)); err != nil {
+	if _, err := d.after(ctx, row, err, chatops.EndedMeanwhile(row.Name, policy.ActShare)); err != nil {
 		return nil, err
 	}
 	return d.shares(ctx, row)
@@ -54,18 +55,18 @@ func (d *Service) Share(ctx context.Context, p policy.Principal, ref string, sha
 
 func (d *Service) wrongShare(s store.Share, row store.Row) (wrong []Field) {
 	if s.Access != store.AccessSee && s.Access != store.AccessUse {
-		wrong = append(wrong, Field{Name: "access", Detail: fmt.Sprintf("%q is not a kind of access", s.Access), Accept: []string{string(store.AccessSee), string(store.AccessUse)}})
+		wrong = append(wrong, ProblemOf("access", chatops.UnknownAccess(string(s.Access), string(store.AccessSee), string(store.AccessUse))))
 	}
 	_, known, declared := d.catalogue().Team(s.Grantee)
 	switch {
 	case s.Kind != ShareTeam && s.Kind != SharePrincipal:
-		wrong = append(wrong, Field{Name: "kind", Detail: fmt.Sprintf("%q is not a kind of grantee", s.Kind), Accept: []string{ShareTeam, SharePrincipal}})
+		wrong = append(wrong, ProblemOf("kind", chatops.UnknownGrantee(s.Kind, ShareTeam, SharePrincipal)))
 	case s.Kind == ShareTeam && s.Grantee == row.Team:
-		wrong = append(wrong, Field{Name: "with", Detail: "the cluster already belongs to this team", Accept: []string{"another team"}})
+		wrong = append(wrong, ProblemOf("with", chatops.SharedWithOwnTeam))
 	case s.Kind == ShareTeam && (declared && !known || !profiles.TeamName(s.Grantee)):
-		wrong = append(wrong, Field{Name: "with", Detail: fmt.Sprintf("there is no team %q", s.Grantee), Accept: []string{"a team that the catalogue declares"}})
+		wrong = append(wrong, ProblemOf("with", chatops.UnknownShareTeam(s.Grantee)))
 	case s.Kind == SharePrincipal && (s.Grantee == "" || len(s.Grantee) > maxPrincipal):
-		wrong = append(wrong, Field{Name: "with", Detail: "it is empty or too long", Accept: []string{"a principal's id, as that person sees it on their own page: saml:…, oidc:…, aws:… or github:…"}})
+		wrong = append(wrong, ProblemOf("with", chatops.UnknownSharePerson))
 	}
 	return wrong
 }
@@ -85,7 +86,7 @@ func (d *Service) Unshare(ctx context.Context, p policy.Principal, ref, kind, gr
 	}
 	err = d.store.Unshare(ctx, row.ID, kind, grantee, d.StoreOrigin(origin, p))
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, Fail(NotFound, "%s is not shared with %s %s. The list of its shares shows with whom it is.", row.Name, kind, grantee)
+		return nil, Fail(NotFound, chatops.NotShared(row.Name, kind, grantee))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("stop sharing: %w", err)

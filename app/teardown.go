@@ -2,8 +2,8 @@ package app
 
 import (
 	"context"
-	"fmt"
 
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -18,9 +18,7 @@ func (d *Service) Abandon(ctx context.Context, p policy.Principal, ref string, o
 	if origin, err = CheckReason(origin, true); err != nil {
 		return store.Row{}, err
 	}
-	return d.after(ctx, row, d.store.Abandon(ctx, row.ID, d.StoreOrigin(origin, p)), fmt.Sprintf("%s is %s (%s): only a cluster whose teardown is blocked "+
-		"(destroy_blocked), and that nobody wants any more, can be abandoned. Destroy it first, and look again once it is blocked.",
-		row.Name, row.Status, row.Phase))
+	return d.after(ctx, row, d.store.Abandon(ctx, row.ID, d.StoreOrigin(origin, p)), chatops.Unabandonable(row.Card))
 }
 
 // RetryTeardown starts the next teardown now instead of when it is due, e.g. once an obstacle was removed. The cluster's team
@@ -33,6 +31,5 @@ func (d *Service) RetryTeardown(ctx context.Context, p policy.Principal, ref str
 	if origin, err = CheckReason(origin, true); err != nil {
 		return store.Row{}, err
 	}
-	return d.after(ctx, row, d.store.RetryTeardown(ctx, row.ID, d.StoreOrigin(origin, p)), fmt.Sprintf("%s is %s (%s): nothing of it waits to be torn down. "+
-		"Destroy it first.", row.Name, row.Status, row.Phase))
+	return d.after(ctx, row, d.store.RetryTeardown(ctx, row.ID, d.StoreOrigin(origin, p)), chatops.NoTeardown(row.Card))
 }

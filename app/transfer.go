@@ -3,10 +3,9 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
@@ -28,20 +27,19 @@ func (d *Service) Transfer(ctx context.Context, p policy.Principal, ref, team, o
 	}
 	catalogue := d.catalogue()
 	if wrong := newHolder(p, team, owner, catalogue.Catalogue); len(wrong) > 0 {
-		return Change{}, &Error{Kind: Invalid, Message: row.Name + " cannot be transferred like this.", Fields: wrong}
+		return Change{}, &Error{Kind: Invalid, Message: chatops.CannotTransfer(row.Name), Fields: wrong}
 	}
-	if err := wantedStill(row, "transferred"); err != nil {
+	if err := wantedStill(row, policy.ActTransfer); err != nil {
 		return Change{}, err
 	}
 	if row.NeedsApproval && team != row.Team { // otherwise the new team's approvers would decide on the old team's request
-		return Change{}, Fail(Conflict, "%s is waiting for an approval by team %s, and no other team can give it. Get it approved first, or create a cluster in team %s.",
-			row.Name, row.Team, team)
+		return Change{}, Fail(Conflict, chatops.TransferAwaitsApproval(row.Card, team))
 	}
 	var room policy.Check
 	judge := func(u store.Usage) (limits []lifecycle.Limit, err error) {
 		room = policy.JudgeTransfer(team, held(row, u.At), used(u), catalogue.Catalogue)
 		if room.Result == policy.Fail {
-			return nil, Fail(Conflict, "%s cannot be transferred to team %s: %s", row.Name, team, sentence(room))
+			return nil, Fail(Conflict, chatops.TransferUnaffordable(row.Name, team, room))
 		}
 		for _, l := range policy.TeamLimits(team, catalogue.Catalogue) {
 			limits = append(limits, lifecycle.Limit(l))
@@ -53,11 +51,11 @@ func (d *Service) Transfer(ctx context.Context, p policy.Principal, ref, team, o
 	if errors.As(err, &full) {
 		return Change{}, full
 	}
-	now, err := d.after(ctx, row, err, row.Name+" is being destroyed; it cannot be transferred to another team.")
+	now, err := d.after(ctx, row, err, chatops.EndedBeforeTransfer(row.Name))
 	if err != nil {
 		return Change{}, err
 	}
-	return Change{Row: now, Message: moved(row, now, room)}, nil
+	return Change{Row: now, Message: chatops.Transferred(row.Card, now.Card, room)}, nil
 }
 
 // newHolder returns what is wrong with the new team and owner of a cluster.
@@ -66,12 +64,12 @@ func newHolder(p policy.Principal, team, owner string, c profiles.Catalogue) (wr
 	_, known, declared := c.Team(team)
 	switch {
 	case !p.May(policy.ActCreate, team): // the principal must not learn whether a team of others exists
-		wrong = append(wrong, Field{Name: "team", Detail: fmt.Sprintf("you may not create clusters for team %q, so you cannot transfer one to it", team), Accept: teams})
+		wrong = append(wrong, ProblemOf("team", chatops.TeamNotYours(team, teams)))
 	case declared && !known || !profiles.TeamName(team):
-		wrong = append(wrong, Field{Name: "team", Detail: fmt.Sprintf("there is no team %q", team), Accept: teams})
+		wrong = append(wrong, ProblemOf("team", chatops.UnknownTeam(team, teams)))
 	}
 	if problem := profiles.TagProblem("Owner", owner); problem != "" {
-		wrong = append(wrong, Field{Name: "owner", Detail: fmt.Sprintf("%q cannot be an owner: %s", owner, problem), Accept: []string{"1 to 256 letters, digits, spaces and _ . : / = + - @"}})
+		wrong = append(wrong, ProblemOf("owner", chatops.NotAnOwner(owner, problem)))
 	}
 	return wrong
 }
@@ -92,15 +90,4 @@ func held(row store.Row, now time.Time) policy.Held {
 	return policy.Held{
 		Nodes: row.MachinesToCome(), Left: max(0, row.DestroyAt.Sub(now)), Cents: row.Meter.Left(now, row.DestroyAt), Creating: row.Status != lifecycle.Ready,
 	}
-}
-
-func moved(before, now store.Row, room policy.Check) string {
-	words := fmt.Sprintf("%s now belongs to team %s, and its owner is %s.", now.Name, now.Team, now.Owner)
-	if before.Team == now.Team {
-		words = fmt.Sprintf("%s stays with team %s, and its owner is now %s.", now.Name, now.Team, now.Owner)
-	}
-	if room.Result == policy.Warn {
-		words += " " + sentence(room)
-	}
-	return strings.TrimSpace(words + " The cloud tags keep their original values.")
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/ocpctl/ocpctl/chatops"
 )
 
 // Keepable reports whether a text can be stored: the database accepts only UTF-8 without NUL. Entry points refuse other texts
@@ -15,7 +17,7 @@ func Keepable(text string) bool { return utf8.ValidString(text) && !strings.Cont
 func Unkept(texts map[string][]string) (wrong []Field) {
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		if !Keepable(name) || slices.ContainsFunc(texts[name], func(text string) bool { return !Keepable(text) }) {
-			wrong = append(wrong, Field{Name: strings.ToValidUTF8(name, "\uFFFD"), Detail: "it holds a NUL, or bytes that are no UTF-8", Accept: []string{"text in UTF-8, without NUL"}})
+			wrong = append(wrong, ProblemOf(strings.ToValidUTF8(name, "\uFFFD"), chatops.Unstorable))
 		}
 	}
 	return wrong

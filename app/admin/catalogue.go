@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
@@ -21,7 +22,7 @@ import (
 // Profiles returns the profiles that the principal could ask for, and the default's name. Only admins and auditors see those for
 // admins.
 func (d *Service) Profiles(p policy.Principal) (list []profiles.Profile, unasked string, err error) {
-	if err := app.MayForEverybody(p, policy.ActProfiles, "see the profiles"); err != nil {
+	if err := app.MayForEverybody(p, policy.ActProfiles, chatops.ToSeeProfiles); err != nil {
 		return nil, "", err
 	}
 	for _, one := range d.catalogue().All() {
@@ -41,7 +42,7 @@ type TeamState struct {
 
 // Teams returns the declared teams that the principal may see.
 func (d *Service) Teams(ctx context.Context, p policy.Principal) ([]TeamState, error) {
-	if err := app.MayForEverybody(p, policy.ActProfiles, "see the teams"); err != nil {
+	if err := app.MayForEverybody(p, policy.ActProfiles, chatops.ToSeeTeams); err != nil {
 		return nil, err
 	}
 	var out []TeamState
@@ -83,7 +84,7 @@ type QuotaState struct {
 
 // Quotas returns the limits that apply to the principal and its teams, with their usage.
 func (d *Service) Quotas(ctx context.Context, p policy.Principal) ([]QuotaState, error) {
-	if err := app.MayForEverybody(p, policy.ActQuotas, "see the quotas"); err != nil {
+	if err := app.MayForEverybody(p, policy.ActQuotas, chatops.ToSeeQuotas); err != nil {
 		return nil, err
 	}
 	teams := d.myTeams(p)
@@ -147,7 +148,7 @@ type CatalogueState struct {
 
 // Catalogue returns which catalogue is in use, since when, and what is wrong with its files if they could not be loaded.
 func (d *Service) Catalogue(p policy.Principal) (CatalogueState, error) {
-	if err := app.MayForEverybody(p, policy.ActProfiles, "see the catalogue's state"); err != nil {
+	if err := app.MayForEverybody(p, policy.ActProfiles, chatops.ToSeeCatalogue); err != nil {
 		return CatalogueState{}, err
 	}
 	s := d.catalogueState()
@@ -157,7 +158,7 @@ func (d *Service) Catalogue(p policy.Principal) (CatalogueState, error) {
 	return s, nil
 }
 
-var errUnsound = errors.New("the files have errors, so the previous catalogue stays active; platform admins can see the errors")
+var errUnsound = errors.New(chatops.UnsoundCatalogue)
 
 func (d *Service) catalogueState() CatalogueState {
 	s := CatalogueState{Catalogue: d.catalogue(), Embedded: d.keeper == nil, Status: catalogue.Status{LoadedAt: d.since}}
@@ -171,7 +172,7 @@ func (d *Service) catalogueState() CatalogueState {
 // ReloadCatalogue reads the catalogue's files now instead of at the next check. Invalid files change nothing, and the state says
 // why.
 func (d *Service) ReloadCatalogue(ctx context.Context, p policy.Principal, origin app.Origin) (CatalogueState, error) {
-	if err := app.MayForEverybody(p, policy.ActCatalogue, "reload the catalogue"); err != nil {
+	if err := app.MayForEverybody(p, policy.ActCatalogue, chatops.ToReloadCatalogue); err != nil {
 		return CatalogueState{}, err
 	}
 	before := d.catalogue().Hash
@@ -188,7 +189,7 @@ func (d *Service) ReloadCatalogue(ctx context.Context, p policy.Principal, origi
 
 // ValidateCatalogue reads files as the server would and stores nothing. Problems are a result; hash is empty if there are any.
 func (d *Service) ValidateCatalogue(p policy.Principal, files map[string]string) (hash string, problems profiles.Problems, err error) {
-	if err := app.MayForEverybody(p, policy.ActCatalogue, "validate a catalogue"); err != nil {
+	if err := app.MayForEverybody(p, policy.ActCatalogue, chatops.ToValidateCatalogue); err != nil {
 		return "", nil, err
 	}
 	tree, err := folder(files)
@@ -200,7 +201,7 @@ func (d *Service) ValidateCatalogue(p policy.Principal, files map[string]string)
 	case errors.As(err, &problems):
 		return "", problems, nil
 	case err != nil:
-		return "", profiles.Problems{{Got: err.Error(), Accept: "a directory with profiles/*.yaml"}}, nil
+		return "", profiles.Problems{{Got: err.Error(), Accept: chatops.CatalogueFolder}}, nil
 	}
 	return read.Hash, nil, nil
 }
@@ -212,7 +213,7 @@ func folder(files map[string]string) (fs.FS, error) {
 	archive := zip.NewWriter(&packed)
 	for _, path := range slices.Sorted(maps.Keys(files)) {
 		if !fs.ValidPath(path) || path == "." {
-			wrong = append(wrong, app.Field{Name: "files." + path, Detail: "it is not a valid file path", Accept: []string{"profiles/<name>.yaml", "teams/…", "quotas/…", "policies/…", "identities/…"}})
+			wrong = append(wrong, app.ProblemOf("files."+path, chatops.InvalidPath))
 			continue
 		}
 		w, err := archive.CreateHeader(&zip.FileHeader{Name: path, Method: zip.Store})
@@ -224,7 +225,7 @@ func folder(files map[string]string) (fs.FS, error) {
 		}
 	}
 	if len(wrong) > 0 {
-		return nil, &app.Error{Kind: app.Invalid, Message: "Some paths are not valid.", Fields: wrong}
+		return nil, &app.Error{Kind: app.Invalid, Message: chatops.InvalidPaths, Fields: wrong}
 	}
 	if err := archive.Close(); err != nil {
 		return nil, fmt.Errorf("pack the files: %w", err)

@@ -25,7 +25,7 @@ func teamsFor(p policy.Principal, act policy.Act) []string {
 // Audit returns a page of the audit trail: all of it for roles in every team, else what concerns the clusters of the principal's
 // teams.
 func (d *Service) Audit(ctx context.Context, p policy.Principal, f store.AuditFilter) ([]store.AuditLine, string, error) {
-	if err := app.MayForEverybody(p, policy.ActAudit, "read the audit trail"); err != nil {
+	if err := app.MayForEverybody(p, policy.ActAudit, chatops.ToReadAudit); err != nil {
 		return nil, "", err
 	}
 	if f.Cluster != "" { // a wrong name is an error, not an empty answer
@@ -45,11 +45,11 @@ func (d *Service) Audit(ctx context.Context, p policy.Principal, f store.AuditFi
 
 // VerifyAudit verifies the whole hash chain. The chain covers all teams, so this needs a role in every team.
 func (d *Service) VerifyAudit(ctx context.Context, p policy.Principal) (store.AuditProof, error) {
-	if err := app.MayForEverybody(p, policy.ActAudit, "verify the audit trail"); err != nil {
+	if err := app.MayForEverybody(p, policy.ActAudit, chatops.ToVerifyAudit); err != nil {
 		return store.AuditProof{}, err
 	}
 	if teamsFor(p, policy.ActAudit) != nil {
-		return store.AuditProof{}, app.Fail(app.Denied, "The audit trail covers all teams, and you may see only some. Ask an auditor of every team.")
+		return store.AuditProof{}, app.Fail(app.Denied, chatops.AuditCoversAllTeams)
 	}
 	proof, err := d.store.VerifyAudit(ctx)
 	if err != nil {
@@ -60,7 +60,7 @@ func (d *Service) VerifyAudit(ctx context.Context, p policy.Principal) (store.Au
 
 // Deliveries returns a page of the deliveries from GitHub and Slack.
 func (d *Service) Deliveries(ctx context.Context, p policy.Principal, f store.DeliveryFilter) ([]store.DeliveryInfo, string, error) {
-	if err := app.MayForEverybody(p, policy.ActDeliveries, "see deliveries"); err != nil {
+	if err := app.MayForEverybody(p, policy.ActDeliveries, chatops.ToSeeDeliveries); err != nil {
 		return nil, "", err
 	}
 	page, next, err := d.store.Deliveries(ctx, f)
@@ -72,7 +72,7 @@ func (d *Service) Deliveries(ctx context.Context, p policy.Principal, f store.De
 
 // Delivery returns one delivery with its body; the read is recorded in the audit trail.
 func (d *Service) Delivery(ctx context.Context, p policy.Principal, id string, origin app.Origin) (store.DeliveryInfo, []byte, error) {
-	if err := app.MayForEverybody(p, policy.ActDeliveries, "see deliveries"); err != nil {
+	if err := app.MayForEverybody(p, policy.ActDeliveries, chatops.ToSeeDeliveries); err != nil {
 		return store.DeliveryInfo{}, nil, err
 	}
 	row, err := strconv.ParseInt(id, 10, 64)
@@ -93,12 +93,12 @@ func (d *Service) Delivery(ctx context.Context, p policy.Principal, id string, o
 }
 
 func noDelivery(id string) error {
-	return app.Fail(app.NotFound, "The delivery %s does not exist or was deleted. The list of deliveries shows those that are kept.", id)
+	return app.Fail(app.NotFound, chatops.NoDelivery(id))
 }
 
 // Replay processes a delivery again at once, whatever its state: only for platform admins, with a reason.
 func (d *Service) Replay(ctx context.Context, p policy.Principal, id string, origin app.Origin) (store.DeliveryInfo, error) {
-	if err := app.MayForEverybody(p, policy.ActReplay, "replay a delivery"); err != nil {
+	if err := app.MayForEverybody(p, policy.ActReplay, chatops.ToReplayDelivery); err != nil {
 		return store.DeliveryInfo{}, err
 	}
 	origin, err := app.CheckReason(origin, true)
@@ -122,7 +122,7 @@ func (d *Service) Replay(ctx context.Context, p policy.Principal, id string, ori
 // Findings returns the sweeps' findings about the clusters of the principal's teams; with a role in every team, also those about
 // no cluster.
 func (d *Service) Findings(ctx context.Context, p policy.Principal, f store.FindingFilter) ([]store.FindingRow, error) {
-	if err := app.MayForEverybody(p, policy.ActFindings, "see findings"); err != nil {
+	if err := app.MayForEverybody(p, policy.ActFindings, chatops.ToSeeFindings); err != nil {
 		return nil, err
 	}
 	f.Teams = teamsFor(p, policy.ActFindings)
@@ -135,7 +135,7 @@ func (d *Service) Findings(ctx context.Context, p policy.Principal, f store.Find
 
 // Usage reports hours and cost of the principal's teams by list prices. Without times it covers this month so far.
 func (d *Service) Usage(ctx context.Context, p policy.Principal, f store.ReportFilter) (store.ReportFilter, []store.ReportLine, error) {
-	if err := app.MayForEverybody(p, policy.ActReports, "read reports"); err != nil {
+	if err := app.MayForEverybody(p, policy.ActReports, chatops.ToReadReports); err != nil {
 		return f, nil, err
 	}
 	now, err := d.store.Now(ctx)
@@ -151,10 +151,7 @@ func (d *Service) Usage(ctx context.Context, p policy.Principal, f store.ReportF
 	f.Teams = teamsFor(p, policy.ActReports)
 	lines, err := d.store.UsageReport(ctx, f)
 	if errors.Is(err, store.ErrConflict) {
-		return f, nil, &app.Error{Kind: app.Invalid, Message: "This report does not exist.", Fields: []app.Field{
-			{Name: "by", Detail: fmt.Sprintf("%q, from %s to %s", f.By, chatops.Time(f.From), chatops.Time(f.To)), Accept: []string{
-				"team, owner, costCenter, profile, environment or tag:<key>", "from before to"}},
-		}}
+		return f, nil, &app.Error{Kind: app.Invalid, Message: chatops.NoReport, Fields: []app.Field{app.ProblemOf("by", chatops.UnknownReport(f.By, f.From, f.To))}}
 	}
 	if err != nil {
 		return f, nil, fmt.Errorf("report usage: %w", err)

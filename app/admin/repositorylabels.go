@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -14,19 +15,17 @@ import (
 // EnsureLabels asks to create all our labels in a repository, with their colours and descriptions: only for platform admins. It
 // returns the change's id, for Labels; a worker makes the change.
 func (d *Service) EnsureLabels(ctx context.Context, p policy.Principal, repo string, origin app.Origin) (effect string, err error) {
-	if err := app.MayForEverybody(p, policy.ActCatalogue, "create labels in a repository"); err != nil {
+	if err := app.MayForEverybody(p, policy.ActCatalogue, chatops.ToCreateLabels); err != nil {
 		return "", err
 	}
 	if origin, err = app.CheckReason(origin, false); err != nil {
 		return "", err
 	}
 	if owner, name, _ := strings.Cut(repo, "/"); !app.IsRepositoryName(owner) || !app.IsRepositoryName(name) {
-		return "", &app.Error{Kind: app.Invalid, Message: "This is not the name of a repository.", Fields: []app.Field{
-			{Name: "repository", Detail: fmt.Sprintf("%.100q", repo), Accept: []string{"owner/name, as on GitHub"}},
-		}}
+		return "", &app.Error{Kind: app.Invalid, Message: chatops.NoRepositoryName, Fields: []app.Field{app.ProblemOf("repository", chatops.InvalidRepository(repo))}}
 	}
 	if d.core.OwnershipOf(repo).Team == "" {
-		return "", app.Fail(app.NotFound, "The server's configuration has no entry for the repository %q. Name a repository that has one, as owner/name.", repo)
+		return "", app.Fail(app.NotFound, chatops.UnknownRepository(repo))
 	}
 	installation, err := d.installedOn(ctx, repo)
 	if err != nil {
@@ -39,19 +38,19 @@ func (d *Service) EnsureLabels(ctx context.Context, p policy.Principal, repo str
 		return "", fmt.Errorf("request labels: %w", err)
 	}
 	if state.Repo != repo {
-		return "", app.Fail(app.Conflict, "This Idempotency-Key was already used for the labels of %s. Use a new key.", state.Repo)
+		return "", app.Fail(app.Conflict, chatops.LabelsKeyReused(state.Repo))
 	}
 	return state.ID, nil
 }
 
 // Labels returns the state of a change that EnsureLabels asked for.
 func (d *Service) Labels(ctx context.Context, p policy.Principal, id string) (store.EffectState, error) {
-	if err := app.MayForEverybody(p, policy.ActCatalogue, "see the state of a label change"); err != nil {
+	if err := app.MayForEverybody(p, policy.ActCatalogue, chatops.ToSeeStateOfLabels); err != nil {
 		return store.EffectState{}, err
 	}
 	state, err := d.store.EffectState(ctx, id)
 	if errors.Is(err, store.ErrNotFound) || err == nil && state.Kind != store.EffectEnsureLabels {
-		return store.EffectState{}, app.Fail(app.NotFound, "The label change %q does not exist. Finished ones are deleted after a while. Request the labels again; correct labels are not changed.", id)
+		return store.EffectState{}, app.Fail(app.NotFound, chatops.NoLabelChange(id))
 	}
 	if err != nil {
 		return store.EffectState{}, fmt.Errorf("read the state of labels: %w", err)
@@ -69,7 +68,7 @@ func (d *Service) installedOn(ctx context.Context, repo string) (int64, error) {
 		return 0, fmt.Errorf("ask for the App's installation on %s: %w", repo, err)
 	}
 	if installation == 0 {
-		return 0, app.Fail(app.NotFound, "The App is not installed on %s. Install it there first.", repo)
+		return 0, app.Fail(app.NotFound, chatops.AppNotInstalled(repo))
 	}
 	return installation, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
@@ -45,8 +46,7 @@ func (d *Service) handOut(ctx context.Context, row store.Row, name string, by st
 	if name == artifacts.Kubeconfig {
 		if err := plainKubeconfig(raw, row.Outputs.APIURL); err != nil {
 			d.log.Error("kubeconfig withheld", "cluster", row.ID, "err", err)
-			return nil, app.Fail(app.Conflict, "The stored kubeconfig of %s is not one that openshift-install writes (%v) and is withheld: it could run programs on your machine "+
-				"or send your requests elsewhere. Ask a platform admin to check the cluster's create attempt.", row.Name, err)
+			return nil, app.Fail(app.Conflict, chatops.KubeconfigWithheld(row.Name, err))
 		}
 	}
 	return raw, nil

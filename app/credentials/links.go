@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/policy"
@@ -59,8 +60,7 @@ func (d *Service) BreakGlass(ctx context.Context, p policy.Principal, ref string
 	}
 	a, err := d.store.AskKubeadmin(ctx, row.ID, breakGlassLasts, d.core.StoreOrigin(origin, p))
 	if errors.Is(err, store.ErrConflict) {
-		return app.Approval{}, app.Fail(app.Conflict, "The kubeadmin password of %s cannot be requested now: another request is pending, or no password is stored. "+
-			"The list of approvals shows pending requests.", row.Name)
+		return app.Approval{}, app.Fail(app.Conflict, chatops.PasswordUnavailable(row.Name))
 	}
 	if err != nil {
 		return app.Approval{}, fmt.Errorf("request the password: %w", err)
@@ -79,8 +79,7 @@ func (d *Service) KubeadminLink(ctx context.Context, p policy.Principal, ref str
 	}
 	link, err := d.link(ctx, store.Link{Kind: store.LinkKubeadmin, Principal: p.ID, Cluster: row.ID}, LinkLasts, d.core.StoreOrigin(origin, p))
 	if errors.Is(err, store.ErrNotFound) {
-		return Link{}, app.Fail(app.Conflict, "You have no valid approval for the kubeadmin password of %s. Request one with break-glass, and wait "+
-			"until another platform admin approves it.", row.Name)
+		return Link{}, app.Fail(app.Conflict, chatops.PasswordUnapproved(row.Name))
 	}
 	return link, err
 }
@@ -110,7 +109,7 @@ type Redeemed struct {
 
 // noLink is the error for every link that does not work, whatever the reason; the audit trail has the reason.
 func noLink() error {
-	return app.Fail(app.NotFound, "This link is not valid. A link works once, for a limited time, and only for the person it was made for. Request a new one.")
+	return app.Fail(app.NotFound, chatops.InvalidLink)
 }
 
 // LinkFor returns what a link is for without using it up, for a confirmation page.
@@ -138,9 +137,9 @@ func (d *Service) Means(ctx context.Context, p policy.Principal, handle, account
 	case link.Kind != store.LinkOfAccount || link.Account == account:
 		return nil
 	}
-	return &app.Error{Kind: app.Invalid, Message: fmt.Sprintf("This link connects the account %s to you: whoever uses that account then acts as you. Nothing was changed. "+
-		"Confirm it if you requested the link from that account yourself. If somebody sent it to you, do not.", link.Account),
-		Fields: []app.Field{{Name: "account", Detail: "it must be the account that the link is for", Accept: []string{link.Account}}}}
+	return &app.Error{Kind: app.Invalid, Message: chatops.AnotherAccount(link.Account), Fields: []app.Field{
+		app.ProblemOf("account", chatops.NotTheLinksAccount(link.Account)),
+	}}
 }
 
 // Redeem uses up a link. An account link links the account to the principal, who must have confirmed it. For a secret, the audit
@@ -155,7 +154,7 @@ func (d *Service) Redeem(ctx context.Context, p policy.Principal, handle string,
 	case errors.Is(err, store.ErrNotFound):
 		return Redeemed{}, noLink()
 	case errors.Is(err, store.ErrConflict):
-		return Redeemed{}, app.Fail(app.Conflict, "This account is linked to somebody else. That person or a platform admin must unlink it first.")
+		return Redeemed{}, app.Fail(app.Conflict, chatops.AccountTaken)
 	case err != nil:
 		return Redeemed{}, fmt.Errorf("use a link: %w", err)
 	case used.Kind == store.LinkOfAccount:
@@ -203,7 +202,7 @@ func (d *Service) Unlink(ctx context.Context, p policy.Principal, account string
 	}
 	err := d.store.Unlink(ctx, account, owner, d.core.StoreOrigin(origin, p))
 	if errors.Is(err, store.ErrNotFound) {
-		return app.Fail(app.NotFound, "The account %s is not linked to you. Your own page lists your linked accounts.", account)
+		return app.Fail(app.NotFound, chatops.AccountNotLinked(account))
 	}
 	if err != nil {
 		return fmt.Errorf("unlink an account: %w", err)

@@ -9,10 +9,9 @@ import (
 	"io"
 	"path"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
@@ -80,18 +79,7 @@ func attemptsOf(all []store.LogBundle) []int {
 
 // noLogBundle returns the error that says why there is nothing to download, and what there is instead.
 func noLogBundle(row store.Row, all []store.LogBundle, attempt int) error {
-	switch {
-	case len(all) > 0:
-		var numbers []string
-		for _, number := range attemptsOf(all) {
-			numbers = append(numbers, strconv.Itoa(number))
-		}
-		return app.Fail(app.NotFound, "Attempt %d of %s has no log bundle. These attempts have one: %s.", attempt, row.Name, strings.Join(numbers, ", "))
-	case app.IsGone(row):
-		return app.Fail(app.NotFound, "%s has no log bundle. A bundle is stored when an installation fails, and is deleted with the cluster's logs, "+
-			"some time after the cluster is destroyed. %s", row.Name, app.GoneSince(row))
-	}
-	return app.Fail(app.NotFound, "%s has no log bundle. A bundle is stored when an installation fails. To see the job's log: ocpctl logs %s.", row.Name, row.Name)
+	return app.Fail(app.NotFound, chatops.NoLogBundle(row.Card, attempt, attemptsOf(all)))
 }
 
 // Send writes the bundle as one .tar.gz stream. Nothing is written to w before the first part was found. After an error the
@@ -116,7 +104,7 @@ func (b LogBundle) Send(ctx context.Context, w io.Writer) error {
 			return err
 		})
 		if errors.Is(err, artifacts.ErrMissing) {
-			return app.Fail(app.NotFound, "The log bundle of %s is no longer in the bucket. It is deleted with the cluster's logs, some time after the cluster is destroyed.", b.cluster)
+			return app.Fail(app.NotFound, chatops.LogBundleDeleted(b.cluster))
 		}
 		if err != nil {
 			return fmt.Errorf("read the log bundle of %s: %w", b.cluster, err)

@@ -63,7 +63,7 @@ func (d *Service) CheckAction(ctx context.Context, e CheckEvent) (note string, e
 	if err != nil {
 		return "", err
 	}
-	c := command{event: event, pr: pr, cause: "click:" + e.Cause, by: "with the " + e.Identifier + " button of its check", Command: click}
+	c := command{event: event, pr: pr, cause: "click:" + e.Cause, by: chatops.ByButton(e.Identifier), Command: click}
 	if c.request, err = d.request(ctx, policy.SourceComment, pr, actor{e.Actor, e.ActorID}); err != nil {
 		if click.Verb == chatops.VerbDestroy && unanswered(err) {
 			err = errors.Join(err, d.endByMemory(ctx, c, row))
@@ -83,8 +83,7 @@ func (d *Service) clicked(ctx context.Context, c command, row store.Row) (reply,
 		return "", "", fmt.Errorf("look for the newest of %s: %w", row.Profile, err)
 	}
 	if newest.ID != row.ID {
-		return "", "", app.Fail(app.Stale, "@%s, that check is of `%s`, and `%s` took its place since, so nothing was done. Its own check has the buttons that count.",
-			c.event.Author, row.Name, newest.Name)
+		return "", "", app.Fail(app.Stale, chatops.ReplacedCheck(c.event.Author, row.Name, newest.Name))
 	}
 	switch c.Verb {
 	case chatops.VerbExtend:

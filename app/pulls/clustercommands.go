@@ -38,15 +38,13 @@ func (d *Service) kubeconfigByComment(ctx context.Context, c command) (reply, no
 		return "", "", err
 	}
 	if !linked {
-		return "", "", app.Fail(app.Denied, "@%s, to get a kubeconfig you have to sign in, and this GitHub account is not linked to you yet. "+
-			"Comment `/ocp link`, open the link and sign in, then try again. The cluster's page offers the kubeconfig, too.", c.event.Author)
+		return "", "", app.Fail(app.Denied, chatops.KubeconfigNeedsLink(c.event.Author))
 	}
 	link, err := d.credentials.KubeconfigLink(ctx, p, row.ID, c.origin(c.Line))
 	if err != nil {
 		return "", "", err
 	}
-	return fmt.Sprintf("@%s, open %s and sign in to get the kubeconfig of `%s`. The link works once, until %s, and only for you.",
-		c.event.Author, link.URL.Reveal(), row.Name, chatops.Time(link.ExpiresAt)), "kubeconfig link of " + row.Name, nil
+	return chatops.KubeconfigLink(c.event.Author, row.Name, link.URL.Reveal(), link.ExpiresAt), "kubeconfig link of " + row.Name, nil
 }
 
 func (d *Service) scaleByComment(ctx context.Context, c command) (reply, note string, err error) {
@@ -58,8 +56,7 @@ func (d *Service) scaleByComment(ctx context.Context, c command) (reply, note st
 	if err != nil {
 		return "", "", err
 	}
-	return fmt.Sprintf("@%s, `%s` is being scaled to %d workers (job `%s`). Its comment says when it is done.", c.event.Author, row.Name, c.Replicas, job),
-		"scaling " + row.Name, nil
+	return chatops.ScalingWorkers(c.event.Author, row.Name, c.Replicas, job), "scaling " + row.Name, nil
 }
 
 func (d *Service) holdByComment(ctx context.Context, c command) (reply, note string, err error) {
@@ -69,14 +66,13 @@ func (d *Service) holdByComment(ctx context.Context, c command) (reply, note str
 	}
 	why := c.Reason
 	if why == "" {
-		why = "@" + c.event.Author + " asked for it in a comment"
+		why = chatops.AskedFor(c.event.Author, chatops.ByComment, "")
 	}
 	change, err := d.core.Hold(ctx, c.request.Principal, row.ID, app.Span{For: c.TTL}, c.origin(why))
 	if err != nil {
 		return "", "", err
 	}
-	words := fmt.Sprintf("@%s, `%s` is held. %s", c.event.Author, row.Name, change.Message)
-	return chatops.Said(words, c.event.Author), "held " + row.Name, nil
+	return chatops.Held(c.event.Author, row.Name, change.Message), "held " + row.Name, nil
 }
 
 func (d *Service) shareByComment(ctx context.Context, c command) (reply, note string, err error) {
@@ -94,13 +90,12 @@ func (d *Service) shareByComment(ctx context.Context, c command) (reply, note st
 	if _, err := d.core.Share(ctx, c.request.Principal, row.ID, share, c.origin(c.Line)); err != nil {
 		var said *app.Error
 		if errors.As(err, &said) && len(said.Fields) > 0 { // its fields are those of another entry point
-			f := said.Fields[0]
-			return "", "", app.Fail(said.Kind, "@%s, `%s` cannot be shared so: %s. What would be accepted: %s.", c.event.Author, row.Name, f.Detail, strings.Join(f.Accept, ", "))
+			wrong := chatops.Problem{Detail: said.Fields[0].Detail, Accept: said.Fields[0].Accept}
+			return "", "", app.Fail(said.Kind, chatops.CannotShareSo(c.event.Author, row.Name, wrong))
 		}
 		return "", "", err
 	}
-	return fmt.Sprintf("@%s, `%s` is shared with %s %s now. Its page lists all shares and can remove them.",
-		c.event.Author, row.Name, share.Kind, chatops.Code(named)), "shared " + row.Name, nil
+	return chatops.Shared(c.event.Author, row.Name, share.Kind, named), "shared " + row.Name, nil
 }
 
 // principalOf returns whom a word of a comment means: a principal's id, or a GitHub login, which stands for its linked owner.
@@ -149,8 +144,7 @@ func (d *Service) retryByComment(ctx context.Context, c command) (reply, note st
 func lively(row store.Row) bool { return row.Desired == lifecycle.Present }
 
 func well(c command, row store.Row) error {
-	return app.Fail(app.Conflict, "@%s, there is nothing to retry: `/ocp status %s` shows the state of `%s`. To replace it, use `/ocp destroy %s` and then `/ocp create %s`.",
-		c.event.Author, row.Profile, row.Name, row.Profile, row.Profile)
+	return app.Fail(app.Conflict, chatops.NothingToRetry(c.event.Author, row.Card))
 }
 
 // retry retries the teardown if that is stuck, else creates a cluster of the next generation on behalf of whoever asks.
@@ -159,8 +153,8 @@ func (d *Service) retry(ctx context.Context, c command, row store.Row) (reply, n
 	case lively(row):
 		return "", "", well(c, row)
 	case row.Phase == lifecycle.DestroyBlocked || row.Phase == lifecycle.Abandoned:
-		_, err := d.core.RetryTeardown(ctx, c.request.Principal, row.ID, c.once("@"+c.event.Author+" asked for it "+c.how(), func(store.Outcome) string {
-			return fmt.Sprintf("@%s, the teardown of `%s` is tried again now. Its comment shows the progress.", c.event.Author, row.Name)
+		_, err := d.core.RetryTeardown(ctx, c.request.Principal, row.ID, c.once(chatops.AskedFor(c.event.Author, c.how(), ""), func(store.Outcome) string {
+			return chatops.RetryingTeardown(c.event.Author, row.Name)
 		}))
 		return "", "retry of " + row.Name, err
 	}
@@ -193,8 +187,7 @@ func (d *Service) refreshByComment(ctx context.Context, c command) (reply, note 
 		return "", "", err
 	}
 	_, _, err = d.core.Refresh(ctx, c.request.Principal, row.ID, c.once(c.Line, func(out store.Outcome) string {
-		return fmt.Sprintf("@%s, the add-ons of `%s` are being applied again: %s (job `%s`). Its comment shows the result.",
-			c.event.Author, row.Name, strings.Join(row.Addons, ", "), out.Job)
+		return chatops.RefreshingAddons(c.event.Author, row.Card, out.Job)
 	}))
 	return "", "refreshing " + row.Name, err
 }

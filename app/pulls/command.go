@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
@@ -31,7 +30,7 @@ func (d *Service) statusByComment(ctx context.Context, c command) (reply, note s
 	for _, row := range rows {
 		cards = append(cards, row.Card)
 	}
-	return chatops.StatusReply(c.event.Author, cards, chatops.Links{UI: d.ui}, now), "status of " + count(len(rows)), nil
+	return chatops.StatusReply(c.event.Author, cards, chatops.Links{UI: d.ui}, now), "status of " + chatops.Clusters(len(rows)), nil
 }
 
 func (d *Service) exists(ctx context.Context, c command, row store.Row) (reply, note string, err error) {
@@ -53,28 +52,10 @@ func (d *Service) extendByComment(ctx context.Context, c command) (reply, note s
 // extend extends a cluster as the command says, once, and replies.
 func (d *Service) extend(ctx context.Context, c command, row store.Row) (reply, note string, err error) {
 	origin := c.once("", func(out store.Outcome) string {
-		return chatops.Said(strings.TrimSpace(extended(c.event.Author, row, out.Before, out.After, out.Capped)+" "+out.Warning), c.event.Author)
+		return chatops.Extended(c.event.Author, row.Card, out.Before, out.After, out.Capped, out.Warning)
 	})
 	_, err = d.core.Extend(ctx, c.request.Principal, row.ID, app.Span{For: c.TTL}, origin)
 	return "", "extended " + row.Name, err
-}
-
-// extended returns the text about an extension, and about an end that comes before or a hold.
-func extended(actor string, row store.Row, before, after lifecycle.Ends, capped bool) string {
-	words := fmt.Sprintf("@%s, the lifetime of `%s` now ends %s (it was %s).", actor, row.Name, chatops.Time(after.TTL), chatops.Time(before.TTL))
-	if after.TTL.Equal(before.TTL) {
-		words = fmt.Sprintf("@%s, the lifetime of `%s` ends %s, as before.", actor, row.Name, chatops.Time(after.TTL))
-	}
-	if capped {
-		words += fmt.Sprintf(" That is the maximum of profile %s; for more time, create a new cluster.", row.Profile)
-	}
-	switch end := after.DestroyAt(); {
-	case end.Before(after.TTL):
-		words += fmt.Sprintf(" The cluster still ends before that, %s: %s.", chatops.Time(end), after.Reason())
-	case end.After(after.TTL):
-		words += fmt.Sprintf(" That is without its hold, which keeps it until %s.", chatops.Time(end))
-	}
-	return words
 }
 
 func (d *Service) destroyByComment(ctx context.Context, c command) (reply, note string, err error) {
@@ -87,21 +68,18 @@ func (d *Service) destroyByComment(ctx context.Context, c command) (reply, note 
 
 // destroy starts a cluster's teardown, once, and replies.
 func (d *Service) destroy(ctx context.Context, c command, row store.Row) (reply, note string, err error) {
-	why := "@" + c.event.Author + " asked for it " + c.how()
-	if c.Reason != "" {
-		why = "@" + c.event.Author + ": " + c.Reason
-	}
+	why := chatops.AskedFor(c.event.Author, c.how(), c.Reason)
 	_, _, err = d.core.Destroy(ctx, c.request.Principal, row.ID, c.once(why, func(out store.Outcome) string {
 		if out.Already {
-			return fmt.Sprintf("@%s, `%s` is already being destroyed: %s. Its comment says when nothing is left.", c.event.Author, row.Name, chatops.Code(row.DesiredWhy))
+			return chatops.DestroyingAlready(c.event.Author, row.Card)
 		}
-		return fmt.Sprintf("@%s, `%s` is being destroyed (job `%s`). Its comment says when nothing is left.", c.event.Author, row.Name, out.Job)
+		return chatops.DestroyingNow(c.event.Author, row.Name, out.Job)
 	}))
 	switch {
 	case err != nil:
 		return "", "", err
 	case app.IsGone(row):
-		return fmt.Sprintf("@%s, %s", c.event.Author, goneSince(row)), "gone already", nil
+		return chatops.DestroyedAlready(c.event.Author, row.Card), "gone already", nil
 	case row.Desired != lifecycle.Present:
 		return "", "already going", nil
 	}
@@ -124,7 +102,7 @@ func (c command) origin(why string) app.Origin {
 // how returns as text how the command was given.
 func (c command) how() string {
 	if c.by == "" {
-		return "in a comment"
+		return chatops.ByComment
 	}
 	return c.by
 }
@@ -156,11 +134,6 @@ func (d *Service) lastGone(ctx context.Context, c command) ([]store.Row, error) 
 	return rows, nil
 }
 
-// goneSince is app.GoneSince for a comment.
-func goneSince(row store.Row) string {
-	return strings.Replace(app.GoneSince(row), row.Name, "`"+row.Name+"`", 1)
-}
-
 // liveOne finds the newest live cluster of the named profile, or the only live one.
 func (d *Service) liveOne(ctx context.Context, c command) (store.Row, error) {
 	filter := store.Filter{Repo: c.pr.Repo, Number: c.pr.Number, Profile: c.Profile, Live: true, Limit: 500}
@@ -184,34 +157,16 @@ func (d *Service) liveOne(ctx context.Context, c command) (store.Row, error) {
 
 // which returns an error that asks which of several clusters the command means.
 func (d *Service) which(c command, rows []store.Row) error {
-	typed := chatops.Prefix + " " + string(c.Verb)
-	if c.Line != "" && len(c.Line) <= 200 && !strings.Contains(c.Line, "`") {
-		typed = c.Line // the other arguments are repeated: /ocp extend 4h aws-standard
-	}
-	var names []string
+	names := make([]string, 0, len(rows))
 	for _, row := range rows {
-		names = append(names, "`"+typed+" "+row.Profile+"`")
+		names = append(names, row.Profile)
 	}
-	return app.Fail(app.Invalid, "@%s, this pull request has %s. Which one? %s", c.event.Author, count(len(rows)), strings.Join(names, " or "))
+	return app.Fail(app.Invalid, chatops.WhichCluster(c.event.Author, c.Command, names))
 }
 
+// none returns an error that says that the pull request has no cluster, or none of the command's profile.
 func (d *Service) none(c command) error {
-	if c.Profile == "" {
-		return app.Fail(app.NotFound, "@%s, this pull request has no cluster. `/ocp create` creates one.", c.event.Author)
-	}
-	hint := ""
-	if near, ok := chatops.Closest(c.Profile, d.core.ProfileNames()); ok && near != c.Profile {
-		hint = fmt.Sprintf(" Did you mean `%s`?", near)
-	}
-	return app.Fail(app.NotFound, "@%s, this pull request has no cluster of profile %s.%s `/ocp status` shows what it has.",
-		c.event.Author, chatops.Code(c.Profile), hint)
+	return app.Fail(app.NotFound, chatops.NoClusterHere(c.event.Author, c.Profile, d.core.ProfileNames()))
 }
 
 func going(r store.Row) bool { return r.Desired != lifecycle.Present }
-
-func count(n int) string {
-	if n == 1 {
-		return "one cluster"
-	}
-	return fmt.Sprintf("%d clusters", n)
-}

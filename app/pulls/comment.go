@@ -79,10 +79,8 @@ func (d *Service) CommentGivenUp(ctx context.Context, e CommentEvent) error {
 	if e.Action != "created" || e.Bot || len(chatops.Parse(e.Body)) == 0 {
 		return nil
 	}
-	words := fmt.Sprintf("@%s, this could not be completed: GitHub or a part of ocpctl did not answer for too long, so this will not be tried again. "+
-		"Commands that were done have an answer here. Repeat the others; `/ocp status` shows the present state.", e.Author)
 	pr := store.PullRequest{Installation: e.Installation, Repo: e.Repo, Number: e.Number}
-	if err := d.say(ctx, pr, fmt.Sprintf("given up:comment:%d", e.ID), words); err != nil {
+	if err := d.say(ctx, pr, fmt.Sprintf("given up:comment:%d", e.ID), chatops.GivenUp(e.Author)); err != nil {
 		return err
 	}
 	return d.react(ctx, e, outcome, "confused")
@@ -236,7 +234,7 @@ func (d *Service) dispatch(ctx context.Context, c command) (reply, note string, 
 	}[c.Verb]; ok {
 		return do(ctx, c)
 	}
-	return "", "", declined{fmt.Sprintf("`/ocp %s` does nothing here.\n\n%s", c.Verb, chatops.Help(d.core.ProfileNames()...)), "nothing"}
+	return "", "", declined{chatops.NotHere(c.Verb, d.core.ProfileNames()), "nothing"}
 }
 
 func (d *Service) createByComment(ctx context.Context, c command) (reply, note string, err error) {
@@ -259,8 +257,7 @@ func (d *Service) createByComment(ctx context.Context, c command) (reply, note s
 func (d *Service) createOnce(ctx context.Context, c command, w app.ClusterRequest) (reply, note string, err error) {
 	profile := w.Request.Profile
 	if !c.pr.Open {
-		return "", "", app.Fail(app.Conflict, "%s#%d is closed, and clusters are created for open pull requests only. "+
-			"Reopen it first.", c.pr.Repo, c.pr.Number)
+		return "", "", app.Fail(app.Conflict, chatops.PullRequestClosed(c.pr.Repo, c.pr.Number))
 	}
 	newest, err := d.store.ClusterForPR(ctx, c.pr.Repo, c.pr.Number, profile)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {

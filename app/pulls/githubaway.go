@@ -95,13 +95,10 @@ func (d *Service) endByMemory(ctx context.Context, c command, row store.Row) err
 	}
 	by := actor{c.event.Author, c.event.AuthorID}
 	said, err := d.standing(ctx, c.pr, by)
-	why := "@" + by.login + " asked for it " + c.how()
-	if c.Reason != "" {
-		why = "@" + by.login + ": " + c.Reason
-	}
+	why := chatops.AskedFor(by.login, c.how(), c.Reason)
 	if unanswered(err) {
 		said, err = d.store.PermissionSeen(ctx, c.pr.Installation, c.pr.Repo, by.id, rememberedFor)
-		why += fmt.Sprintf("; GitHub gave no answer, and their permission %s was seen at %s", said.Permission, chatops.Time(said.SeenAt))
+		why += chatops.RememberedPermission(said.Permission, said.SeenAt)
 	}
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, app.ErrRefused) || err == nil && !strings.EqualFold(said.Login, by.login) {
 		return nil

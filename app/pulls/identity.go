@@ -53,6 +53,5 @@ func (d *Service) linkByComment(ctx context.Context, c command) (reply, note str
 	if err != nil {
 		return "", "", err
 	}
-	return fmt.Sprintf("@%s, open %s and sign in to link the GitHub account `%s` to you. The link works once, until %s. Nobody else should use it.",
-		c.event.Author, link.URL.Reveal(), c.event.Author, chatops.Time(link.ExpiresAt)), "account link", nil
+	return chatops.LinkGitHubAccount(c.event.Author, link.URL.Reveal(), link.ExpiresAt), "account link", nil
 }

@@ -153,7 +153,7 @@ func (d *Service) dispatched(ctx context.Context, e DispatchEvent, repo string, 
 		verb = chatops.VerbDestroy
 	}
 	return &command{
-		event: event, pr: pr, request: request, cause: "dispatch:" + e.Cause, by: "by repository_dispatch from " + e.Repo,
+		event: event, pr: pr, request: request, cause: "dispatch:" + e.Cause, by: chatops.ByDispatch(e.Repo),
 		Command: chatops.Command{Verb: verb},
 	}, nil
 }
@@ -171,7 +171,7 @@ func (d *Service) createByDispatch(ctx context.Context, c command, p payload) (r
 	if strings.EqualFold(string(p.Postgres), "true") {
 		w.Notes = append(w.Notes, policy.Check{
 			Name: "install_postgres", Result: policy.Warn, Asked: "true", Accept: "false",
-			Message: "install_postgres asks for a database in the cluster, which ocpctl does not install.", Next: "Install it from the workflow once the cluster is ready.",
+			Message: chatops.NoDatabase, Next: chatops.NoDatabaseNext,
 		})
 	}
 	live, err := d.live(ctx, c.pr.Repo, c.pr.Number)

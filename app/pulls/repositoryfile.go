@@ -46,8 +46,8 @@ func (d *Service) asked(ctx context.Context, r policy.Request, pr store.PullRequ
 	if wrong != nil {
 		w.Notes = []policy.Check{{
 			Name: "repository file", Result: policy.Fail, Asked: pr.Base,
-			Message: fmt.Sprintf("%s on %s is not valid, so no new clusters are created. %s", profiles.RepositoryFilePath, chatops.Code(pr.Base), wrong),
-			Next:    "Fix it on that branch, and try again.",
+			Message: chatops.InvalidFile(profiles.RepositoryFilePath, pr.Base, wrong),
+			Next:    chatops.InvalidFileNext,
 		}}
 	}
 	return w, nil

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -113,7 +114,7 @@ func (d *Service) pullsOf(ctx context.Context, installation int64, repo string, 
 // reach it there, its clusters end.
 func (d *Service) moved(ctx context.Context, e RepositoryEvent) (note string, err error) {
 	if e.From == "" || e.To == "" {
-		return "", app.Fail(app.Invalid, "A repository that was %s needs its names before and after.", e.Action)
+		return "", app.Fail(app.Invalid, chatops.NamesMissing(e.Action))
 	}
 	is, err := d.whereabouts(ctx, e)
 	if err != nil {

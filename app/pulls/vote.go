@@ -29,7 +29,7 @@ func (d *Service) voteByComment(ctx context.Context, c command) (reply, note str
 		}
 	}
 	if len(waiting) == 0 {
-		return "", "", app.Fail(app.NotFound, "@%s, nothing in this pull request waits for approval. `/ocp status` shows its clusters.", c.event.Author)
+		return "", "", app.Fail(app.NotFound, chatops.NothingToApprove(c.event.Author))
 	}
 	origin := c.origin(c.Reason)
 	if approves {
@@ -49,7 +49,7 @@ func (d *Service) voteByComment(ctx context.Context, c command) (reply, note str
 		var said *app.Error
 		switch {
 		case errors.As(err, &said): // an obstacle to the vote is an answer
-			words, against = append(words, fmt.Sprintf("@%s, `%s`: %s", c.event.Author, a.ClusterName, chatops.Said(said.Message, c.event.Author))), err
+			words, against = append(words, chatops.CannotVote(c.event.Author, a.ClusterName, said.Message)), err
 		case err != nil:
 			return "", "", err
 		default:
@@ -77,29 +77,16 @@ func (c command) ofOneCommit(waiting []store.Approval, moved bool) ([]store.Appr
 	case len(waiting) == 0:
 		return nil, nil
 	case c.Commit != "" && !named:
-		return nil, app.Fail(app.Stale, "@%s, the pull request is at %s and not at %s, so nothing was approved.%s", c.event.Author, chatops.Code(chatops.ShortSHA(head)), chatops.Code(c.Commit), c.lookAt(head))
+		return nil, app.Fail(app.Stale, chatops.OtherCommit(c.event.Author, c.Command, head))
 	case named && len(c.Commit) == len(head):
 		return waiting, nil
 	case moved:
-		return nil, app.Fail(app.Stale, "@%s, the pull request is now at %s, for which no approval was requested yet, so nothing was approved.%s", c.event.Author, chatops.Code(chatops.ShortSHA(head)), c.lookAt(head))
+		return nil, app.Fail(app.Stale, chatops.NewCommit(c.event.Author, c.Command, head))
 	}
 	if i := slices.IndexFunc(waiting, func(a store.Approval) bool { return !c.beforehand(a) }); i >= 0 {
-		return nil, app.Fail(app.Stale, "@%s, `%s` was not waiting for an approval of %s when you wrote this, so nothing was approved.%s",
-			c.event.Author, waiting[i].ClusterName, chatops.Code(chatops.ShortSHA(head)), c.lookAt(head))
+		return nil, app.Fail(app.Stale, chatops.NotAwaited(c.event.Author, c.Command, waiting[i].ClusterName, head))
 	}
 	return waiting, nil
-}
-
-// lookAt returns what to look at and what to type then.
-func (c command) lookAt(head string) string {
-	if head == "" {
-		return " Look at its newest commit, and approve it then."
-	}
-	words := chatops.Prefix + " " + string(chatops.VerbApprove)
-	if c.Profile != "" {
-		words += " " + c.Profile
-	}
-	return fmt.Sprintf(" Look at the commit %s, then type %s.", chatops.Code(head), chatops.Code(words+" "+head))
 }
 
 // beforehand reports whether approval was requested, and the commit was there, before the command was written. Both times are
@@ -148,11 +135,11 @@ func (d *Service) waiting(ctx context.Context, c command) (all []store.Approval,
 func voted(actor string, now store.Approval, approves bool) string {
 	switch {
 	case !approves:
-		return fmt.Sprintf("@%s refused `%s`, so it is not created.", actor, now.ClusterName)
+		return chatops.Refused(actor, now.ClusterName)
 	case now.State == store.ApprovalPending:
-		return fmt.Sprintf("@%s approved `%s`: %d of %d votes.", actor, now.ClusterName, app.CountApprovals(now), now.Needs)
+		return chatops.ApprovedInPart(actor, now.ClusterName, app.CountApprovals(now), now.Needs)
 	}
-	return fmt.Sprintf("@%s approved `%s` at `%s`. It starts now, or when it reaches the front of the queue.", actor, now.ClusterName, chatops.ShortSHA(now.Head))
+	return chatops.Approved(actor, now.ClusterName, now.Head)
 }
 
 // rebind voids an approval of another head: a vote is for exactly what it was given for.

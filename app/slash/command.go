@@ -84,8 +84,7 @@ func (d *Service) bySlack(ctx context.Context, c command) (reply string, err err
 		return "", err
 	}
 	if len(c.who.Seats) == 0 {
-		return "", app.Fail(app.Denied, "This Slack account has no role. Link it with `/ocp link`: open the link and sign in. You then have the same rights here as there, "+
-			"until a week after your last sign-in. If you have no role there either, ask a platform admin for a role in your team.")
+		return "", app.Fail(app.Denied, chatops.NoRoleOnSlack)
 	}
 	switch c.Verb {
 	case chatops.VerbApprovals:
@@ -95,7 +94,7 @@ func (d *Service) bySlack(ctx context.Context, c command) (reply string, err err
 	case chatops.VerbStatus:
 		return d.statusBySlack(ctx, c)
 	}
-	return "", app.Fail(app.Invalid, "`/ocp %s` is not available here.\n\n%s", c.Verb, chatops.SlackHelp())
+	return "", app.Fail(app.Invalid, chatops.NotOnSlack(c.Verb))
 }
 
 // onSlack returns who acts in Slack. A user's id never changes hands, so it is also the account's number.
@@ -115,8 +114,7 @@ func (d *Service) linkBySlack(ctx context.Context, c command) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("Open <%s> and sign in to link the Slack account %s to you. The link works once, until %s. Do not share it.",
-		link.URL.Reveal(), chatops.Code(c.event.subject()), chatops.Time(link.ExpiresAt)), nil
+	return chatops.LinkSlackAccount(c.event.subject(), link.URL.Reveal(), link.ExpiresAt), nil
 }
 
 func (d *Service) approvalsBySlack(ctx context.Context, c command) (string, error) {
@@ -166,7 +164,7 @@ func (d *Service) meant(ctx context.Context, p policy.Principal, ref string) (id
 		return "", err
 	}
 	if len(page) == 0 {
-		return "", app.Fail(app.NotFound, "%s has no pending approval. `/ocp approvals` lists all that are pending.", chatops.Code(ref))
+		return "", app.Fail(app.NotFound, chatops.NoApprovalOf(ref))
 	}
 	return page[0].ID, nil
 }

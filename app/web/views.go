@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
@@ -114,7 +115,7 @@ var functions = template.FuncMap{
 	"iso":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"away":  away,
 	"name":  name,
-	"told":  app.Told,
+	"told":  auditText,
 	"moved": moved,
 	"own":   own,
 	"cost":  cost,
@@ -130,4 +131,9 @@ var functions = template.FuncMap{
 
 	"queries": queries,
 	"refused": refused,
+}
+
+// auditText returns what an event of the timeline records.
+func auditText(e store.Event) string {
+	return chatops.AuditText(chatops.AuditLine{Actor: e.Actor, Name: e.Name, Action: e.Action, Why: e.Why, Meta: e.Meta})
 }
