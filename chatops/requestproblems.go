@@ -1,6 +1,7 @@
 package chatops
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -137,3 +138,9 @@ const (
 	AbbreviatedKey       = "The SSH public key is abbreviated (it ends in dots), so it was ignored. The nodes get the installation's key."
 	AbbreviatedKeyNext   = "To use a key of your own, send the whole line of a .pub file."
 )
+
+// FileProblem says at a line of a repository's file what is wrong there and what would be accepted; field is empty if it is about
+// the whole file.
+func FileProblem(field, got, accept string) (title, message string) {
+	return cmp.Or(field, "the file"), got + "; accepted: " + accept
+}

@@ -1,7 +1,6 @@
 package pulls
 
 import (
-	"cmp"
 	"context"
 	"errors"
 
@@ -25,7 +24,8 @@ func (d *Service) FileProblems(raw []byte) []chatops.Annotation {
 func annotations(problems profiles.Problems, level string) []chatops.Annotation {
 	var out []chatops.Annotation
 	for _, p := range problems {
-		out = append(out, chatops.Annotation{Path: p.File, Line: p.Line, Level: level, Title: cmp.Or(p.Field, "the file"), Message: p.Got + "; accepted: " + p.Accept})
+		title, message := chatops.FileProblem(p.Field, p.Got, p.Accept)
+		out = append(out, chatops.Annotation{Path: p.File, Line: p.Line, Level: level, Title: title, Message: message})
 	}
 	return out
 }
