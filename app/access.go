@@ -44,7 +44,7 @@ func (d *Service) Authorize(ctx context.Context, p policy.Principal, ref string,
 		shown = shown || row.PR != nil && request.PR != nil && row.PR.Repo == request.PR.Repo && row.PR.Number == request.PR.Number
 	}
 	if !shown {
-		return store.Row{}, origin, d.refuse(ctx, p, ref, act, origin, unseen(p, ref), "not permitted to see the cluster")
+		return store.Row{}, origin, d.refuse(ctx, p, ref, act, origin, unseen(p, ref), chatops.BecauseUnseen)
 	}
 	verdict := policy.Authorize(request, act, &policy.Target{
 		Name: row.Name, Team: row.Team, RequestedBy: row.RequestedBy, HoldsKeys: row.Spec.CredentialsMode == minted, Access: policy.Access(access),

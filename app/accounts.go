@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -39,7 +40,7 @@ func (d *Service) LinkedPerson(ctx context.Context, by policy.Principal, number 
 		return proof, fmt.Errorf("look for the account of %s: %w", by.ID, err)
 	}
 	if account.Number != number {
-		why := "account " + account.Number + " had this name then, and account " + number + " has it now"
+		why := chatops.BecauseRenamed(account.Number, number)
 		err := d.store.Unlink(ctx, account.Account, account.Principal, store.Origin{Actor: by.ID, Source: string(door), Why: why})
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return proof, fmt.Errorf("unlink the account of %s: %w", by.ID, err)

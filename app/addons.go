@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/store"
@@ -39,12 +40,17 @@ func (d *Service) Refresh(ctx context.Context, p policy.Principal, ref string, o
 	if origin, err = CheckReason(origin, false); err != nil {
 		return store.Row{}, "", err
 	}
-	if why := chatops.Unrefreshable(row.Card); why != "" {
-		return store.Row{}, "", Fail(Conflict, why)
+	if !isRefreshable(row) {
+		return store.Row{}, "", Fail(Conflict, chatops.Unrefreshable(row.Card))
 	}
 	job, err = d.store.WantRefresh(ctx, row.ID, origin.cause(p), d.StoreOrigin(origin, p))
 	row, err = d.after(ctx, row, err, chatops.UnreadyForRefresh(row.Name))
 	return row, job, err
+}
+
+// isRefreshable reports whether a cluster's add-ons can be refreshed now.
+func isRefreshable(row store.Row) bool {
+	return len(row.Addons) > 0 && row.Status == lifecycle.Ready && row.Desired == lifecycle.Present
 }
 
 // missingAddons returns a sentence for each add-on that is not in place, with the reason.

@@ -101,7 +101,7 @@ func nexts(p policy.Principal, row store.Row) []string {
 		{policy.ActExtend, present && row.Ends.TTL.Before(row.Ends.Max)},
 		{policy.ActHold, present},
 		{policy.ActScale, present && ready && row.WorkersLeast != nil && *row.WorkersLeast != deref(row.WorkersMost)},
-		{policy.ActRefresh, present && chatops.Unrefreshable(row.Card) == ""},
+		{policy.ActRefresh, present && isRefreshable(row)},
 		{policy.ActShare, present},
 		{policy.ActTransfer, present},
 		{policy.ActDestroy, present},

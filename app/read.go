@@ -152,7 +152,7 @@ func (d *Service) Outputs(ctx context.Context, p policy.Principal, ref string, o
 	if err := CheckReachable(row); err != nil {
 		return store.Row{}, err
 	}
-	if err := d.store.Audit(ctx, d.StoreOrigin(origin, p), "outputs.read", row.ID, map[string]string{"why": "addresses were read"}); err != nil {
+	if err := d.store.Audit(ctx, d.StoreOrigin(origin, p), "outputs.read", row.ID, map[string]string{"why": chatops.BecauseAddressesRead}); err != nil {
 		return store.Row{}, fmt.Errorf("write down the reading: %w", err)
 	}
 	return row, nil

@@ -180,7 +180,7 @@ func (d *Service) ReloadCatalogue(ctx context.Context, p policy.Principal, origi
 		_, _ = d.keeper.Reload() // the state shows the error
 	}
 	now := d.catalogueState()
-	meta := map[string]string{"why": "the catalogue was reloaded", "before": before, "after": now.Hash}
+	meta := map[string]string{"why": chatops.BecauseCatalogueReloaded, "before": before, "after": now.Hash}
 	if err := d.store.Audit(ctx, d.core.StoreOrigin(origin, p), "catalogue.reloaded", "", meta); err != nil {
 		return CatalogueState{}, fmt.Errorf("record the reload: %w", err)
 	}

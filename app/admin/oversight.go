@@ -86,7 +86,7 @@ func (d *Service) Delivery(ctx context.Context, p policy.Principal, id string, o
 	if err != nil {
 		return store.DeliveryInfo{}, nil, fmt.Errorf("read delivery: %w", err)
 	}
-	if err := d.store.Audit(ctx, d.core.StoreOrigin(origin, p), "delivery.read", "", map[string]string{"why": "the body was read", "delivery": info.Source + " " + info.ID}); err != nil {
+	if err := d.store.Audit(ctx, d.core.StoreOrigin(origin, p), "delivery.read", "", map[string]string{"why": chatops.BecauseBodyRead, "delivery": info.Source + " " + info.ID}); err != nil {
 		return store.DeliveryInfo{}, nil, fmt.Errorf("record the read: %w", err)
 	}
 	return info, body, nil

@@ -33,7 +33,7 @@ func (d *Service) handOut(ctx context.Context, row store.Row, name string, by st
 	if name == artifacts.Kubeadmin {
 		action, ref = "kubeadmin.read", row.Outputs.KubeadminRef
 	}
-	if err := d.store.Audit(ctx, by, action, row.ID, map[string]any{"why": "it was downloaded", "verdict": by.Verdict}); err != nil {
+	if err := d.store.Audit(ctx, by, action, row.ID, map[string]any{"why": chatops.BecauseDownloaded, "verdict": by.Verdict}); err != nil {
 		return nil, fmt.Errorf("record the read: %w", err)
 	}
 	if !artifacts.IsCredentialRef(ref, row.ID, name) {

@@ -50,8 +50,7 @@ func (d *Service) LogBundle(ctx context.Context, p policy.Principal, ref string,
 			return LogBundle{}, fmt.Errorf("read the log bundle of %s: %w", row.ID, err)
 		}
 	}
-	why := fmt.Sprintf("the log bundle of attempt %d was downloaded", attempt)
-	if err := d.store.Audit(ctx, d.core.StoreOrigin(origin, p), "log_bundle.read", row.ID, map[string]string{"why": why}); err != nil {
+	if err := d.store.Audit(ctx, d.core.StoreOrigin(origin, p), "log_bundle.read", row.ID, map[string]string{"why": chatops.BecauseBundleDownloaded(attempt)}); err != nil {
 		return LogBundle{}, fmt.Errorf("record the read: %w", err)
 	}
 	return LogBundle{

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -30,8 +31,8 @@ type InstallationEvent struct {
 }
 
 // lostBy are the reasons, by action, for ending clusters whose repository the App no longer reaches.
-var lostBy = map[string]string{
-	actionDeleted: "the App was removed from ", actionRemoved: "the App was removed from ", actionSuspend: "the App was suspended on ",
+var lostBy = map[string]func(repo string) string{
+	actionDeleted: chatops.AppRemoved, actionRemoved: chatops.AppRemoved, actionSuspend: chatops.AppSuspended,
 }
 
 // InstallationChanged ends the clusters that the App can no longer look after, and lifts such ends when it can again. It asks
@@ -131,9 +132,9 @@ func (d *Service) reachedOrNot(ctx context.Context, e InstallationEvent, repo st
 	var note string
 	switch {
 	case ends && there == 0:
-		note, err = d.endAll(ctx, rows, lost+repo, e.Actor)
+		note, err = d.endAll(ctx, rows, lost(repo), e.Actor)
 	case !ends && there != 0:
-		note, err = d.liftAll(ctx, rows, "the App is there again", e.Actor)
+		note, err = d.liftAll(ctx, rows, chatops.AppIsBack, e.Actor)
 	case ends:
 		note = "GitHub says that the App reaches " + repo
 	default:

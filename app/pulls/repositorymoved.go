@@ -27,7 +27,7 @@ const (
 )
 
 // archived is why the clusters of an archived repository end: it can be seen, but nothing can be written there.
-const archived = " was archived"
+const archived = chatops.Archived
 
 // RepositoryEvent is a reported change of a whole repository.
 type RepositoryEvent struct {
@@ -86,7 +86,7 @@ func (d *Service) changed(ctx context.Context, e RepositoryEvent) (note string, 
 		if rows, err = d.goingOn(ctx, pulls); err != nil {
 			return "", err
 		}
-		return d.endAll(ctx, rows, e.From+" was deleted", e.Actor)
+		return d.endAll(ctx, rows, chatops.RepositoryDeleted(e.From), e.Actor)
 	case e.Action == actionArchived && reached && is.Archived:
 		if rows, err = d.goingOn(ctx, pulls); err != nil {
 			return "", err
@@ -96,7 +96,7 @@ func (d *Service) changed(ctx context.Context, e RepositoryEvent) (note string, 
 		if rows, err = d.outOfSight(ctx, pulls, true); err != nil {
 			return "", err
 		}
-		return d.liftAll(ctx, rows, e.From+" is archived no longer", e.Actor)
+		return d.liftAll(ctx, rows, chatops.RepositoryUnarchived(e.From), e.Actor)
 	}
 	return fmt.Sprintf("GitHub does not say that %s was %s", e.From, e.Action), nil
 }
@@ -137,7 +137,7 @@ func (d *Service) moved(ctx context.Context, e RepositoryEvent) (note string, er
 	if err != nil {
 		return "", err
 	}
-	ended, err := d.endAll(ctx, rows, "the repository moved to "+e.To+", where the App is not installed", e.Actor)
+	ended, err := d.endAll(ctx, rows, chatops.RepositoryLeft(e.To), e.Actor)
 	return strings.TrimPrefix(note+"; "+ended, "; "), err
 }
 
@@ -157,7 +157,7 @@ func (d *Service) whereabouts(ctx context.Context, e RepositoryEvent) (app.Repos
 
 // follow moves the rows of a repository to its new name, its new installation, or both.
 func (d *Service) follow(ctx context.Context, e RepositoryEvent, installation int64) (note string, err error) {
-	origin := store.Origin{Actor: whose(e.Actor), Source: "github", Why: fmt.Sprintf("%s was %s to %s", e.From, e.Action, e.To)}
+	origin := store.Origin{Actor: whose(e.Actor), Source: "github", Why: chatops.RepositoryMoved(e.From, e.Action, e.To)}
 	n, err := d.store.RenameRepository(ctx, e.From, e.To, e.RepoID, installation, origin)
 	if err != nil {
 		return "", fmt.Errorf("follow %s to %s: %w", e.From, e.To, err)
