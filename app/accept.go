@@ -17,7 +17,8 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// ClusterRequest is a request for a cluster before policy judged it.
+// ClusterRequest is a request for a cluster before policy judged it. Create makes one of a CreateRequest; pull requests make their
+// own. The store returns the judgement on it, and Created adds policy's verdict to that.
 type ClusterRequest struct {
 	Request   policy.Request
 	catalogue catalogue.Catalogue // judges the request, the same from start to end

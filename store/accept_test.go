@@ -111,8 +111,11 @@ func TestALiveNameIsTakenUntilItsClusterIsReleased(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	row := accept(t, s, granted("shop"))
-	_, err := judge(s, requests(granted("shop")), granted("shop"))
+	again := granted("shop")
+	judged, err := s.Judge(t.Context(), requests(again), func(store.Usage) (store.Judgement, error) { return again, nil }, nil)
 	require.ErrorIs(t, err, store.ErrNameTaken)
+	require.Equal(t, again.Verdict, judged.Verdict, "the caller learns which verdict it was")
+	require.Empty(t, judged.Request, "nothing was stored")
 
 	elsewhere := granted("shop")
 	elsewhere.Row.BaseDomain = "other.example.com"
