@@ -11,14 +11,14 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/chatops"
-	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// ClusterRequest is a request for a cluster before policy judged it.
+// ClusterRequest is a request for a cluster before policy judged it. Create makes one of a CreateRequest; pull requests make their
+// own. The store returns the judgement on it, and Created adds policy's verdict to that.
 type ClusterRequest struct {
 	Request   policy.Request
 	catalogue catalogue.Catalogue // judges the request, the same from start to end
@@ -34,98 +34,112 @@ type ClusterRequest struct {
 	Label     string         // that a refusal removes; empty: none
 	OnRefusal []store.Effect // what a refusal changes on GitHub
 
-	rehearsed bool // everything is rolled back before the commit
-
 	once   *store.Once // for a request that may be sent again; nil: it cannot
 	answer func(Created) (store.Answer, error)
 }
 
-// Created is the result of a request for a cluster.
+// Created is the result of a request for a cluster. Row.ID is empty if it was refused, or if the result is the stored response to
+// a request that was sent before.
 type Created struct {
-	Row      store.Row // zero if it was refused or the answer is an earlier one
-	Verdict  policy.Verdict
-	Approval string        // id of the approval it needs first; empty: none
-	Place    int           // position in the queue if a quota is full; 0: it starts at once
-	Answer   *store.Answer // as given the first time; nil if the request has no Once
-	Replayed bool          // it was requested before
-	Taken    bool          // with an error: policy accepted it, but another live cluster has the name
+	store.Judged
+	Verdict policy.Verdict // policy's answer in place of the stored JSON; zero if the result is an earlier one
+}
 
-	Forecast lifecycle.Forecast // of a rehearsal
+// createdFrom adds the verdict to what the store returned.
+func createdFrom(judged store.Judged) (Created, error) {
+	made := Created{Judged: judged}
+	if len(judged.Verdict) == 0 {
+		return made, nil
+	}
+	if err := json.Unmarshal(judged.Verdict, &made.Verdict); err != nil {
+		return Created{}, fmt.Errorf("read the verdict: %w", err)
+	}
+	return made, nil
+}
+
+// ApprovalID returns the id of the approval that the cluster needs first; empty: none.
+func (c Created) ApprovalID() string {
+	if c.Approval == nil {
+		return ""
+	}
+	return c.Approval.ID
+}
+
+// Place returns the position in the queue if a quota is full; 0: the cluster starts at once. The next pass over the queue may move
+// it.
+func (c Created) Place() int {
+	if c.Turn == nil || c.Turn.Words == "" {
+		return 0
+	}
+	return c.Turn.Place
 }
 
 // CreateFrom judges a request under the store's locks and stores it with its verdict, accepted or refused. The cluster gets the
 // granted name, or the fallback name if the first is taken. A refusal is a result, not an error.
-func (d *Service) CreateFrom(ctx context.Context, w ClusterRequest) (Created, error) {
-	if w.catalogue.Hash == "" {
-		w.catalogue = d.catalogue()
-	}
-	if err := d.keepPeople(ctx, w.catalogue); err != nil {
-		return Created{}, err
-	}
-	w.Request.Principal = named(w.Request.Principal, w.catalogue.Catalogue)
-	ask, err := d.ask(w)
+func (d *Service) CreateFrom(ctx context.Context, r ClusterRequest) (Created, error) {
+	r, ask, err := d.ask(ctx, r)
 	if err != nil {
 		return Created{}, err
 	}
-	var out Created
-	fallback, approval := false, store.NewID("apr")
-	judge := func(u store.Usage) (store.Judgement, error) {
-		out.Verdict = d.evaluate(w, used(u), u.At)
-		if fallback {
-			out.Verdict.Grant.Name = out.Verdict.Grant.FallbackName
+	answer := func(judged store.Judged) (store.Answer, error) {
+		made, err := createdFrom(judged)
+		if err != nil {
+			return store.Answer{}, err
 		}
-		return d.judgement(w, ask.Request, approval, out.Verdict, u)
+		return r.answer(made)
 	}
-	answer := func(row store.Row, j store.Judgement) (store.Answer, error) {
-		out.Row, out.Place = row, placeOf(j)
-		if j.Accept != nil && j.Accept.Approval != nil {
-			out.Approval = approval
-		}
-		return w.answer(out)
-	}
-	do := func() (judged store.Judged, err error) {
-		if w.rehearsed {
-			out.Forecast, err = d.store.Rehearse(ctx, ask, judge)
-			return judged, err
-		}
-		return d.store.Judge(ctx, ask, judge, answer)
-	}
-	judged, err := do()
-	if errors.Is(err, store.ErrNameTaken) && out.Verdict.Grant.FallbackName != "" {
-		fallback = true
-		judged, err = do()
-	}
+	made, err := d.judge(r, ask, func(judge judgeFunc) (store.Judged, error) { return d.store.Judge(ctx, ask, judge, answer) })
 	switch {
 	case errors.Is(err, store.ErrNameTaken):
-		return Created{Verdict: out.Verdict, Taken: true}, nameTaken(w, out.Verdict.Grant)
+		return Created{}, nameTaken(r, made.Verdict.Grant)
 	case errors.Is(err, store.ErrKeyReused):
 		return Created{}, Fail(Conflict, chatops.IdempotencyKeyReused)
 	case err != nil:
-		return Created{}, fmt.Errorf("create a cluster: %w", err)
+		return Created{}, err
 	}
-	out.Row, out.Answer, out.Replayed = judged.Row, judged.Answer, judged.Replayed
-	if out.Approval = ""; judged.Row.NeedsApproval && !judged.Replayed {
-		out.Approval = approval
-	}
-	return out, nil
+	return made, nil
 }
 
-// placeOf is the queue position that a judgement gave; the next pass over the queue may move it.
-func placeOf(j store.Judgement) int {
-	if j.Accept == nil || j.Accept.Turn == nil || j.Accept.Turn.Words == "" {
-		return 0
+// judgeFunc judges a request by the usage that the store counted under its locks.
+type judgeFunc = func(store.Usage) (store.Judgement, error)
+
+// judge has the store judge a request, with the granted name first and with the fallback name if that is taken. With
+// store.ErrNameTaken, the result has the last verdict.
+func (d *Service) judge(r ClusterRequest, ask store.Ask, write func(judgeFunc) (store.Judged, error)) (Created, error) {
+	judged, err := write(d.judgeWith(r, ask, false))
+	made, unread := createdFrom(judged)
+	if errors.Is(err, store.ErrNameTaken) && made.Verdict.Grant.FallbackName != "" {
+		judged, err = write(d.judgeWith(r, ask, true))
+		made, unread = createdFrom(judged)
 	}
-	return j.Accept.Turn.Place
+	if err == nil {
+		err = unread
+	}
+	if err != nil {
+		return made, fmt.Errorf("create a cluster: %w", err)
+	}
+	return made, nil
 }
 
-func nameTaken(w ClusterRequest, g policy.Grant) error {
-	return Fail(Conflict, chatops.NameTaken(g.Name, g.BaseDomain, w.PR.Repo != ""))
+// judgeWith returns the function that evaluates the request and grants the fallback name or the first name.
+func (d *Service) judgeWith(r ClusterRequest, ask store.Ask, fallback bool) judgeFunc {
+	return func(u store.Usage) (store.Judgement, error) {
+		v := d.evaluate(r, used(u), u.At)
+		if fallback {
+			v.Grant.Name = v.Grant.FallbackName
+		}
+		return d.judgement(r, ask.Request, v, u)
+	}
 }
 
-func (d *Service) evaluate(w ClusterRequest, u policy.Usage, now time.Time) policy.Verdict {
-	v := policy.Evaluate(w.Request, u, w.catalogue.Terms(now), d.policy)
-	v.Checks = append(v.Checks, w.Notes...)
-	if slices.ContainsFunc(w.Notes, func(c policy.Check) bool { return c.Result == policy.Fail }) {
+func nameTaken(r ClusterRequest, g policy.Grant) *Error {
+	return Fail(Conflict, chatops.NameTaken(g.Name, g.BaseDomain, r.PR.Repo != ""))
+}
+
+func (d *Service) evaluate(r ClusterRequest, u policy.Usage, now time.Time) policy.Verdict {
+	v := policy.Evaluate(r.Request, u, r.catalogue.Terms(now), d.policy)
+	v.Checks = append(v.Checks, r.Notes...)
+	if slices.ContainsFunc(r.Notes, func(c policy.Check) bool { return c.Result == policy.Fail }) {
 		v = refusedAll(v)
 	}
 	return v
@@ -138,16 +152,23 @@ func used(u store.Usage) policy.Usage {
 	}
 }
 
-// ask returns what is requested and whose usage it counts toward. The request alone decides the scope; the usage is counted
-// later, under the locks.
-func (d *Service) ask(w ClusterRequest) (store.Ask, error) {
-	asked, err := json.Marshal(w.Request)
-	if err != nil {
-		return store.Ask{}, fmt.Errorf("encode request: %w", err)
+// ask completes a request with the catalogue and the person's name, and returns with it what is requested and whose usage it
+// counts toward. The request alone decides the scope; the usage is counted later, under the locks.
+func (d *Service) ask(ctx context.Context, r ClusterRequest) (ClusterRequest, store.Ask, error) {
+	if r.catalogue.Hash == "" {
+		r.catalogue = d.catalogue()
 	}
-	return store.Ask{
-		Scope:     scope(w.Request.Principal.ID, policy.TeamOf(w.Request, w.catalogue.Catalogue), w.PR.Repo, w.catalogue.Catalogue),
-		Principal: w.Request.Principal.ID, Source: string(w.Request.Source), Request: asked, Key: w.Key, Once: w.once,
+	if err := d.keepPeople(ctx, r.catalogue); err != nil {
+		return ClusterRequest{}, store.Ask{}, err
+	}
+	r.Request.Principal = named(r.Request.Principal, r.catalogue.Catalogue)
+	content, err := json.Marshal(r.Request)
+	if err != nil {
+		return ClusterRequest{}, store.Ask{}, fmt.Errorf("encode request: %w", err)
+	}
+	return r, store.Ask{
+		Scope:     scope(r.Request.Principal.ID, policy.TeamOf(r.Request, r.catalogue.Catalogue), r.PR.Repo, r.catalogue.Catalogue),
+		Principal: r.Request.Principal.ID, Source: string(r.Request.Source), Request: content, Key: r.Key, Once: r.once,
 	}, nil
 }
 
@@ -161,8 +182,8 @@ func scope(person, team, repo string, c profiles.Catalogue) store.Scope {
 }
 
 // judgement turns the verdict into what the store writes.
-func (d *Service) judgement(w ClusterRequest, asked []byte, id string, v policy.Verdict, u store.Usage) (store.Judgement, error) {
-	said, err := json.Marshal(v)
+func (d *Service) judgement(r ClusterRequest, asked []byte, v policy.Verdict, u store.Usage) (store.Judgement, error) {
+	encoded, err := json.Marshal(v)
 	if err != nil {
 		return store.Judgement{}, fmt.Errorf("encode verdict: %w", err)
 	}
@@ -171,46 +192,46 @@ func (d *Service) judgement(w ClusterRequest, asked []byte, id string, v policy.
 		if err != nil {
 			return store.Judgement{}, fmt.Errorf("encode the failed checks: %w", err)
 		}
-		return store.Judgement{Refuse: &store.Refusal{Verdict: said, Failed: failed, Reply: w.refusal(v), Effects: w.OnRefusal}}, nil
+		return store.Judgement{Verdict: encoded, Failed: failed, Reply: r.refusal(v), Effects: r.OnRefusal}, nil
 	}
-	row, err := d.draft(w, v.Grant, u.At)
+	row, err := d.draft(r, v.Grant, u.At)
 	if err != nil {
 		return store.Judgement{}, err
 	}
 	// The cluster's own comment shows the approval and the warnings: there is no second comment.
-	row.Spec.Approval, row.Spec.Approvers, row.Spec.Advice = chatops.ApprovalText(v), approversOnGitHub(w, v), chatops.AdviceText(v)
-	addons, err := frozen(w.catalogue, v.Grant.Addons)
+	row.Spec.Approval, row.Spec.Approvers, row.Spec.Advice = chatops.ApprovalText(v), approversOnGitHub(r, v), chatops.AdviceText(v)
+	addons, err := frozen(r.catalogue, v.Grant.Addons)
 	if err != nil {
 		return store.Judgement{}, err
 	}
-	return store.Judgement{Accept: &store.Acceptance{
-		Row: row, MaxTTL: v.Grant.MaxTTL, UserTags: v.Grant.Tags, Verdict: said, Addons: addons,
-		Approval: approval(w, v, id, asked), Turn: turn(v, used(u)),
-	}}, nil
+	return store.Judgement{
+		Allowed: true, Verdict: encoded, Row: row, MaxTTL: v.Grant.MaxTTL, UserTags: v.Grant.Tags, Addons: addons,
+		Approval: approval(r, v, asked), Turn: turn(v, used(u)),
+	}, nil
 }
 
 // refusal is the reply to post; nil: there is none.
-func (w ClusterRequest) refusal(v policy.Verdict) *store.Reply {
-	if w.Label != "" {
-		return w.answered(chatops.LabelRefusal(w.Actor, w.Label, v))
+func (r ClusterRequest) refusal(v policy.Verdict) *store.Reply {
+	if r.Label != "" {
+		return r.answered(chatops.LabelRefusal(r.Actor, r.Label, v))
 	}
-	return w.answered(chatops.Refusal(w.Actor, v))
+	return r.answered(chatops.Refusal(r.Actor, v))
 }
 
-func (w ClusterRequest) answered(words string) *store.Reply {
-	if w.Cause == "" || words == "" {
+func (r ClusterRequest) answered(words string) *store.Reply {
+	if r.Cause == "" || words == "" {
 		return nil
 	}
 	return &store.Reply{
-		Cause: w.Cause, Thread: w.Thread, Installation: w.PR.Installation, Repo: w.PR.Repo, Number: w.PR.Number, Body: chatops.Answer(w.Line, words),
+		Cause: r.Cause, Thread: r.Thread, Installation: r.PR.Installation, Repo: r.PR.Repo, Number: r.PR.Number, Body: chatops.Answer(r.Line, words),
 	}
 }
 
 // draft freezes the grant: ids, effective tags and the install-config without secrets.
-func (d *Service) draft(w ClusterRequest, g policy.Grant, now time.Time) (store.Row, error) {
+func (d *Service) draft(r ClusterRequest, g policy.Grant, now time.Time) (store.Row, error) {
 	cluster, job := store.NewID("clu"), store.NewID("job")
-	tags := policy.EffectiveTags(w.Request, g, cluster, job, now, d.policy.Installation)
-	profile, ok := w.catalogue.Get(g.Profile)
+	tags := policy.EffectiveTags(r.Request, g, cluster, job, now, d.policy.Installation)
+	profile, ok := r.catalogue.Get(g.Profile)
 	if !ok {
 		return store.Row{}, fmt.Errorf("profile %s was granted and is not in the catalogue", g.Profile)
 	}
@@ -222,29 +243,29 @@ func (d *Service) draft(w ClusterRequest, g policy.Grant, now time.Time) (store.
 	}
 	row := store.Row{
 		CostCenter: g.Ownership.CostCenter, Environment: g.Ownership.Environment,
-		Source: string(w.Request.Source), Tags: tags,
+		Source: string(r.Request.Source), Tags: tags,
 		Spec: store.Spec{
 			InstallConfig: string(config), Zones: g.Zones, Grace: g.Grace,
 			CredentialsMode: profile.CredentialsMode, ReleaseImage: d.runs.Releases[g.Version],
-			PullSecretRef: d.runs.PullSecretRef, SSHKey: cmp.Or(w.sshKey, d.runs.SSHKey), SSHKeyRef: d.runs.SSHKeyRef,
+			PullSecretRef: d.runs.PullSecretRef, SSHKey: cmp.Or(r.sshKey, d.runs.SSHKey), SSHKeyRef: d.runs.SSHKeyRef,
 			CloudCredsRef: d.runs.CloudCredsRef, Account: d.runs.Account,
 			CreateDeadline: profile.Deadlines.Create, DestroyDeadline: profile.Deadlines.Destroy,
 		},
 	}
-	if f := w.Request.File; f != nil {
+	if f := r.Request.File; f != nil {
 		row.Spec.Mention = f.Notify.Mention
 	}
 	row.ID, row.JobID, row.AcceptedAt = cluster, job, now
 	row.Name, row.Platform, row.Profile, row.Release = g.Name, g.Platform, g.Profile, g.Version
-	row.Region, row.BaseDomain, row.Generation = g.Region, g.BaseDomain, w.Request.Generation
-	row.Owner, row.Team, row.RequestedBy = g.Ownership.Owner, g.Ownership.Team, w.Request.Principal.ID
+	row.Region, row.BaseDomain, row.Generation = g.Region, g.BaseDomain, r.Request.Generation
+	row.Owner, row.Team, row.RequestedBy = g.Ownership.Owner, g.Ownership.Team, r.Request.Principal.ID
 	row.TTL, row.HourlyCents, row.MaxTries = g.TTL, g.HourlyCents, g.MaxTries
 	row.Nodes, row.WorkersBase = g.Nodes, &profile.Workers.Replicas
 	if w := profile.Workers; w.Least < w.Most {
 		row.WorkersLeast, row.WorkersMost = &w.Least, &w.Most
 	}
-	if w.PR.Repo != "" {
-		row.PR = &store.PRRef{Installation: w.PR.Installation, Repo: w.PR.Repo, Number: w.PR.Number, Head: w.PR.Head}
+	if r.PR.Repo != "" {
+		row.PR = &store.PRRef{Installation: r.PR.Installation, Repo: r.PR.Repo, Number: r.PR.Number, Head: r.PR.Head}
 	}
 	return row, nil
 }

@@ -103,9 +103,9 @@ func TestChangesAndCreatesAtOnceNeverPassTheBudget(t *testing.T) {
 				_, _ = h.Service.Extend(t.Context(), zoe, id, app.Span{Hours: 24}, byWeb)
 				return
 			}
-			_, _ = h.Service.Create(t.Context(), zoe, app.CreateInput{Source: policy.SourceAPI, Request: app.CreateRequest{
-				Name: "more-" + string(rune('a'+i)), Profile: "aws-standard", Team: "platform", TTLHours: &hours,
-			}})
+			_, _ = h.Service.Create(t.Context(), zoe, app.CreateRequest{
+				Source: policy.SourceAPI, Name: "more-" + string(rune('a'+i)), Profile: "aws-standard", Team: "platform", TTLHours: &hours,
+			})
 		})
 	}
 	all.Wait()

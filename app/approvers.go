@@ -14,19 +14,19 @@ const maxApprovers = 5
 // approversOnGitHub returns the GitHub logins and teams (organization/slug) that the catalogue names and whose approval would
 // count; nil: no approval is needed. It leaves out those who may approve only by another identity or by their permission on a
 // repository.
-func approversOnGitHub(w ClusterRequest, v policy.Verdict) []string {
+func approversOnGitHub(r ClusterRequest, v policy.Verdict) []string {
 	if v.Approval == nil {
 		return nil
 	}
 	var out []string
 	roles := voters(string(v.Approval.By))
-	for _, id := range w.catalogue.Catalogue.Identities {
+	for _, id := range r.catalogue.Catalogue.Identities {
 		if id.Source != profiles.SourceGitHub || !slices.Contains(roles, policy.Role(id.Role)) {
 			continue
 		}
 		for _, who := range append(slices.Clone(id.Match["login"]), id.Match["team"]...) {
-			own := strings.EqualFold("github:"+who, w.Request.Principal.ID) || strings.EqualFold(who, w.Actor)
-			if own && !v.Approval.Self || strings.ContainsAny(who, "*?[") || !approves(id, who, w.PR.Repo, v.Grant.Ownership.Team) {
+			own := strings.EqualFold("github:"+who, r.Request.Principal.ID) || strings.EqualFold(who, r.Actor)
+			if own && !v.Approval.Self || strings.ContainsAny(who, "*?[") || !approves(id, who, r.PR.Repo, v.Grant.Ownership.Team) {
 				continue
 			}
 			out = append(out, who)

@@ -53,9 +53,9 @@ func TestATeamsAdminGrantsNoBreakGlassOnAClusterTheyMayNotOpen(t *testing.T) {
 			h := servicetest.With(t, servicetest.Catalogue(t, map[string]string{"profiles/aws-minimal-mint.yaml": string(mint) + c.more}))
 			boss, chief := policy.As("saml:boss", "Boss", policy.PlatformAdmin), policy.As("saml:chief", "Chief", policy.PlatformAdmin)
 			lead := policy.As("saml:lead", "Lead", policy.PlatformAdmin, "platform")
-			made, err := h.Service.Create(t.Context(), boss, app.CreateInput{Source: policy.SourceAPI, Request: app.CreateRequest{
-				Name: "shop", Profile: c.profile, Team: "platform", CostCenter: "sandbox", Environment: "test",
-			}})
+			made, err := h.Service.Create(t.Context(), boss, app.CreateRequest{
+				Source: policy.SourceAPI, Name: "shop", Profile: c.profile, Team: "platform", CostCenter: "sandbox", Environment: "test",
+			})
 			require.NoError(t, err)
 			row := made.Row
 			require.NotEmpty(t, row.ID, made.Verdict.Text())

@@ -48,9 +48,10 @@ func TestNoRequestGrowsWhenItIsReadOrIsKeptWithoutAnEnd(t *testing.T) {
 	maya := policy.As("saml:maya", "maya", policy.Requester, "platform")
 	for name, text := range endless() {
 		began := time.Now()
-		r, wrong := app.ReadCreateRequest(strings.NewReader(text))
+		r := app.ReadCreateRequest(strings.NewReader(text))
 		require.Less(t, time.Since(began), 5*time.Second, name)
-		_, err := h.Service.Create(t.Context(), maya, app.CreateInput{Request: r, Wrong: wrong, Source: policy.SourceAPI, Once: &store.Once{Key: name, Request: strings.Repeat("0", 64)}})
+		r.Source, r.Once = policy.SourceAPI, &store.Once{Key: name, Request: strings.Repeat("0", 64)}
+		_, err := h.Service.Create(t.Context(), maya, r)
 		require.Equal(t, app.Invalid, app.KindOf(err), name)
 	}
 	require.Equal(t, []string{"0"}, h.Query(`SELECT count(*)::text FROM cluster_requests`), "none of them is kept")

@@ -16,28 +16,18 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// CreateInput is a request for a cluster as an entry point read it.
-type CreateInput struct {
-	Request CreateRequest
-	Wrong   []Field // what could not be read
-	Source  policy.Source
-	Once    *store.Once                         // for a request that may be sent again; nil: it cannot
-	Answer  func(Created) (store.Answer, error) // required with Once: what is sent and kept
-}
-
 // Create judges a request for a cluster and stores the result. A refusal of policy is a result: the verdict says why, and
 // Refused turns it into an error where an entry point needs one. Input that cannot be read, or that is never valid, is an error
 // that names every wrong field, policy's among them.
-func (d *Service) Create(ctx context.Context, p policy.Principal, a CreateInput) (Created, error) {
+func (d *Service) Create(ctx context.Context, p policy.Principal, r CreateRequest) (Created, error) {
 	if err := MayForEverybody(p, policy.ActCreate, chatops.ToCreateClusters); err != nil {
 		return Created{}, err
 	}
-	w, wrong := d.prepare(p, a, d.catalogue(), time.Now())
+	request, wrong := d.prepare(p, r, d.catalogue(), time.Now())
 	if len(wrong) > 0 {
-		return Created{}, Refused(d.evaluate(w, policy.Usage{}, time.Now()), wrong)
+		return Created{}, Refused(d.evaluate(request, policy.Usage{}, time.Now()), wrong)
 	}
-	w.once, w.answer = a.Once, a.Answer
-	return d.CreateFrom(ctx, w)
+	return d.CreateFrom(ctx, request)
 }
 
 // Preview is the expected result of a request.
@@ -49,12 +39,12 @@ type Preview struct {
 // DryRun does what Create does at this moment up to the commit, and stores nothing: it finds a taken name, a full quota and a
 // needed approval as the real call does. What a person should correct is among the checks. Only input that cannot be read is an
 // error.
-func (d *Service) DryRun(ctx context.Context, p policy.Principal, a CreateInput) (Preview, error) {
+func (d *Service) DryRun(ctx context.Context, p policy.Principal, r CreateRequest) (Preview, error) {
 	if err := MayForEverybody(p, policy.ActCreate, chatops.ToCreateClusters); err != nil {
 		return Preview{}, err
 	}
-	if unreadable(a.Wrong) {
-		return Preview{}, Refused(policy.Verdict{}, a.Wrong)
+	if unreadable(r.Wrong) {
+		return Preview{}, Refused(policy.Verdict{}, r.Wrong)
 	}
 	now, err := d.store.Now(ctx)
 	if err != nil {
@@ -64,28 +54,30 @@ func (d *Service) DryRun(ctx context.Context, p policy.Principal, a CreateInput)
 	if err := d.keepPeople(ctx, inForce); err != nil {
 		return Preview{}, err
 	}
-	w, wrong := d.prepare(p, a, inForce, now)
+	request, wrong := d.prepare(p, r, inForce, now)
 	if err := ctx.Err(); err != nil { // the caller no longer waits for the answer
 		return Preview{}, fmt.Errorf("judge a request: %w", err)
 	}
 	if len(wrong) == 0 {
-		return d.Rehearse(ctx, w)
+		return d.Rehearse(ctx, request)
 	}
-	usage, err := d.store.Usage(ctx, scope(p.ID, policy.TeamOf(w.Request, w.catalogue.Catalogue), "", w.catalogue.Catalogue))
+	usage, err := d.store.Usage(ctx, scope(p.ID, policy.TeamOf(request.Request, inForce.Catalogue), "", inForce.Catalogue))
 	if err != nil {
 		return Preview{}, fmt.Errorf("count what is used: %w", err)
 	}
-	return Preview{Verdict: blamed(d.evaluate(w, used(usage), now), wrong)}, nil
+	return Preview{Verdict: blamed(d.evaluate(request, used(usage), now), wrong)}, nil
 }
 
 // Rehearse creates a cluster and rolls it back. A taken name is a result here, like every other refusal.
-func (d *Service) Rehearse(ctx context.Context, w ClusterRequest) (Preview, error) {
-	w.rehearsed = true
-	made, err := d.CreateFrom(ctx, w)
-	var taken *Error
-	if errors.As(err, &taken) && made.Taken {
+func (d *Service) Rehearse(ctx context.Context, r ClusterRequest) (Preview, error) {
+	r, ask, err := d.ask(ctx, r)
+	if err != nil {
+		return Preview{}, err
+	}
+	made, err := d.judge(r, ask, func(judge judgeFunc) (store.Judged, error) { return d.store.Rehearse(ctx, ask, judge) })
+	if errors.Is(err, store.ErrNameTaken) {
 		v := made.Verdict
-		check := policy.Check{Name: "name", Result: policy.Fail, Asked: v.Grant.Name, Message: taken.Message, Accept: chatops.NameNotTaken}
+		check := policy.Check{Name: "name", Result: policy.Fail, Asked: v.Grant.Name, Message: nameTaken(r, v.Grant).Message, Accept: chatops.NameNotTaken}
 		v.Checks = append(slices.DeleteFunc(slices.Clone(v.Checks), func(c policy.Check) bool { return c.Name == check.Name }), check)
 		return Preview{Verdict: refusedAll(v)}, nil
 	}
@@ -118,23 +110,24 @@ func blamed(v policy.Verdict, wrong []Field) policy.Verdict {
 	return refusedAll(v)
 }
 
-// prepare turns input into a request, and returns what is wrong with it in addition to policy's checks.
-func (d *Service) prepare(p policy.Principal, a CreateInput, b catalogue.Catalogue, now time.Time) (ClusterRequest, []Field) {
-	if unreadable(a.Wrong) { // nothing was read that could be judged
-		return ClusterRequest{catalogue: b}, a.Wrong
+// prepare turns what an entry point read into a request that policy can judge, and returns what is wrong with it in addition to
+// policy's checks.
+func (d *Service) prepare(p policy.Principal, r CreateRequest, b catalogue.Catalogue, now time.Time) (ClusterRequest, []Field) {
+	if unreadable(r.Wrong) { // nothing was read that could be judged
+		return ClusterRequest{catalogue: b}, r.Wrong
 	}
 	p = named(p, b.Catalogue)
-	r, endless := a.Request.bounded()
+	r, endless := r.bounded()
 	r, wrong := r.filled(p, b.Catalogue)
-	wrong = slices.Concat(a.Wrong, endless, wrong)
-	w := ClusterRequest{Request: r.policyRequest(p, a.Source), catalogue: b}
+	wrong = slices.Concat(r.Wrong, endless, wrong)
+	out := ClusterRequest{Request: r.policyRequest(p), catalogue: b, once: r.Once, answer: r.Answer}
 	profile, known := b.Get(r.Profile)
 	if r.Profile == "" {
 		profile, known = b.Default()
 	}
-	own := policy.OwnershipOf(w.Request, b.Terms(now))
+	own := policy.OwnershipOf(out.Request, b.Terms(now))
 	_, exists, declared := b.Team(own.Team)
-	if own.Team != "" && !w.Request.MayFor(own.Team) || declared && !exists { // a team's defaults are not revealed to others, and not reported as missing
+	if own.Team != "" && !out.Request.MayFor(own.Team) || declared && !exists { // a team's defaults are not revealed to others, and not reported as missing
 		own.CostCenter, own.Environment = cmp.Or(own.CostCenter, noneOfTheirs), cmp.Or(own.Environment, noneOfTheirs)
 	}
 	for _, field := range r.check(profile, known, own) {
@@ -146,10 +139,10 @@ func (d *Service) prepare(p policy.Principal, a CreateInput, b catalogue.Catalog
 			wrong = append(wrong, field)
 		}
 	}
-	if w.sshKey = strings.TrimSpace(r.SSHPublicKey); shortened(w.sshKey) {
-		w.sshKey, w.Notes = "", []policy.Check{cutForShow}
+	if out.sshKey = strings.TrimSpace(r.SSHPublicKey); shortened(out.sshKey) {
+		out.sshKey, out.Notes = "", []policy.Check{cutForShow}
 	}
-	return w, wrong
+	return out, wrong
 }
 
 // noneOfTheirs replaces values that only members of a team may see.

@@ -14,9 +14,11 @@ import (
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
 )
 
-// CreateRequest is a request for a cluster as in POST /api/v1/clusters and in files. Empty fields take the profile's default.
+// CreateRequest is a request for a cluster as an entry point read it: from POST /api/v1/clusters, the form or a file. Empty fields
+// take the profile's default.
 type CreateRequest struct {
 	Name, Platform, Version, Profile, Region, BaseDomain string
 	Owner, Team, CostCenter, Environment                 string
@@ -24,27 +26,36 @@ type CreateRequest struct {
 	SSHPublicKey                                         string
 	ExtraTags                                            map[string]string
 	OffhoursOptIn                                        bool // workers down outside working hours; no schedule exists yet, so true is refused
+
+	Wrong  []Field                             // what could not be read
+	Source policy.Source                       // the entry point
+	Once   *store.Once                         // for a request that may be sent again; nil: it cannot
+	Answer func(Created) (store.Answer, error) // required with Once: makes the response that is sent and kept
 }
 
 // mostHours keeps every lifetime far below the longest time.Duration; policy's maximum is lower still.
 const mostHours = 100_000
 
-// ReadCreateRequest reads a request in JSON or YAML strictly. It returns what is wrong field by field, up to mostProblems and
-// with the number of the others; the request then holds what could be read, so that it can still be judged.
-func ReadCreateRequest(body io.Reader) (CreateRequest, []Field) {
-	var r CreateRequest
+// ReadCreateRequest reads a request in JSON or YAML strictly. Wrong then names what is wrong field by field, up to mostProblems
+// and with the number of the others; the rest is what could be read, so that it can still be judged.
+func ReadCreateRequest(body io.Reader) (r CreateRequest) {
+	r.Wrong = r.readFrom(body)
+	return r
+}
+
+func (r *CreateRequest) readFrom(body io.Reader) []Field {
 	docs := yaml.NewDecoder(body)
 	var doc yaml.Node
 	if err := docs.Decode(&doc); errors.Is(err, io.EOF) {
-		return r, []Field{ProblemOf(wholeRequest, chatops.EmptyRequest(requestFields()))}
+		return []Field{ProblemOf(wholeRequest, chatops.EmptyRequest(requestFields()))}
 	} else if err != nil {
-		return r, []Field{ProblemOf(wholeRequest, chatops.UnreadableRequest(err))}
+		return []Field{ProblemOf(wholeRequest, chatops.UnreadableRequest(err))}
 	}
 	root := doc.Content[0]
 	if more := docs.Decode(new(yaml.Node)); root.Kind != yaml.MappingNode || !errors.Is(more, io.EOF) {
-		return r, []Field{ProblemOf(wholeRequest, chatops.NotOneObject(requestFields()))}
+		return []Field{ProblemOf(wholeRequest, chatops.NotOneObject(requestFields()))}
 	}
-	return r, r.read(root)
+	return r.read(root)
 }
 
 // wholeRequest is the field name for a request that cannot be read at all.
@@ -252,10 +263,10 @@ func profileAlias(name string, c profiles.Catalogue) string {
 	return name
 }
 
-// request returns the request as policy judges it.
-func (r CreateRequest) policyRequest(who policy.Principal, door policy.Source) policy.Request {
+// policyRequest returns the request as policy judges it.
+func (r CreateRequest) policyRequest(who policy.Principal) policy.Request {
 	w := policy.Request{
-		Principal: who, Source: door, Profile: r.Profile, Generation: 1, Name: r.Name, Region: r.Region, Version: r.Version, BaseDomain: r.BaseDomain,
+		Principal: who, Source: r.Source, Profile: r.Profile, Generation: 1, Name: r.Name, Region: r.Region, Version: r.Version, BaseDomain: r.BaseDomain,
 		Team: r.Team, Owner: r.Owner, CostCenter: r.CostCenter, Environment: r.Environment, Tags: r.ExtraTags,
 	}
 	if r.TTLHours != nil {

@@ -32,9 +32,9 @@ func drafts(t testing.TB) *app.Service {
 var requester = policy.As("cli", "maya", policy.Requester)
 
 func TestTheSpecificationsOwnRequestIsDrafted(t *testing.T) {
-	request, wrong := app.ReadCreateRequest(strings.NewReader(whole))
-	require.Empty(t, wrong)
-	row, notes, err := drafts(t).Draft(requester, request, wrong, time.Date(2025, 1, 1, 12, 0, 0, 0, time.UTC))
+	request := app.ReadCreateRequest(strings.NewReader(whole))
+	require.Empty(t, request.Wrong)
+	row, notes, err := drafts(t).Draft(requester, request, time.Date(2025, 1, 1, 12, 0, 0, 0, time.UTC))
 	require.NoError(t, err)
 	require.Len(t, notes, 1, "its key is cut for show")
 	require.Equal(t, "ssh-rsa ours", row.Spec.SSHKey, "so the nodes get the installation's")
@@ -48,25 +48,25 @@ func TestTheSpecificationsOwnRequestIsDrafted(t *testing.T) {
 }
 
 func TestYAMLIsReadAsWellAndDefaultsAreTheProfiles(t *testing.T) {
-	request, wrong := app.ReadCreateRequest(strings.NewReader("name: shop\ncostCenter: sandbox\nenvironment: test\nteam: platform\nsshPublicKey: " + publicKey + "\n"))
-	require.Empty(t, wrong)
-	row, notes, err := drafts(t).Draft(requester, request, nil, time.Now())
+	request := app.ReadCreateRequest(strings.NewReader("name: shop\ncostCenter: sandbox\nenvironment: test\nteam: platform\nsshPublicKey: " + publicKey + "\n"))
+	require.Empty(t, request.Wrong)
+	row, notes, err := drafts(t).Draft(requester, request, time.Now())
 	require.NoError(t, err)
 	require.Empty(t, notes)
 	require.Equal(t, publicKey, row.Spec.SSHKey)
 	require.Equal(t, "aws-minimal-test", row.Profile)
 	require.Equal(t, "Manual", row.Spec.CredentialsMode)
 	require.Equal(t, []string{"maya", "platform"}, []string{row.Owner, row.Team}, "who asks owns it")
-	row, _, err = drafts(t).Draft(requester, app.CreateRequest{Name: "shop", CostCenter: "c", Environment: "e"}, nil, time.Now())
+	row, _, err = drafts(t).Draft(requester, app.CreateRequest{Name: "shop", CostCenter: "c", Environment: "e"}, time.Now())
 	require.NoError(t, err)
 	require.Equal(t, "ssh-rsa ours", row.Spec.SSHKey, "without a key of its own it takes the installation's")
 }
 
 func TestEveryWrongFieldIsNamedAtOnceWithWhatIsAccepted(t *testing.T) {
-	request, wrong := app.ReadCreateRequest(strings.NewReader(`{"name": "Shop.One", "platform": "ibmcloud", "version": 4.20, "profile": "aws-minimal-test", "regoin": "x",
+	request := app.ReadCreateRequest(strings.NewReader(`{"name": "Shop.One", "platform": "ibmcloud", "version": 4.20, "profile": "aws-minimal-test", "regoin": "x",
 		"baseDomain": "example.org", "region": "us-est-2", "ttlHours": "24h", "team": "a;b", "owner": "maya", "sshPublicKey": "hello", "environment": "test",
 		"extraTags": {"Environment": "prod", "Owner": "x", "Name": "y", "n": 1}, "name": "again"}`))
-	_, _, err := drafts(t).Draft(requester, request, wrong, time.Now())
+	_, _, err := drafts(t).Draft(requester, request, time.Now())
 	var said *app.Error
 	require.True(t, errors.As(err, &said))
 	require.Equal(t, app.Invalid, said.Kind)
@@ -87,8 +87,8 @@ func TestEveryWrongFieldIsNamedAtOnceWithWhatIsAccepted(t *testing.T) {
 
 func TestAnEndIsNeverLeftOut(t *testing.T) {
 	for _, hours := range []string{"0", "-1", "73", "99999"} {
-		request, wrong := app.ReadCreateRequest(strings.NewReader(strings.Replace(whole, `"ttlHours": 24`, `"ttlHours": `+hours, 1)))
-		_, _, err := drafts(t).Draft(requester, request, wrong, time.Now())
+		request := app.ReadCreateRequest(strings.NewReader(strings.Replace(whole, `"ttlHours": 24`, `"ttlHours": `+hours, 1)))
+		_, _, err := drafts(t).Draft(requester, request, time.Now())
 		var said *app.Error
 		require.True(t, errors.As(err, &said), hours)
 		require.Len(t, said.Fields, 1)
@@ -97,11 +97,11 @@ func TestAnEndIsNeverLeftOut(t *testing.T) {
 }
 
 func TestAProfileForAdminsIsDraftedForAdminsAlone(t *testing.T) {
-	request, _ := app.ReadCreateRequest(strings.NewReader(strings.Replace(whole, "aws-minimal-test", "aws-minimal-mint", 1)))
-	_, _, err := drafts(t).Draft(requester, request, nil, time.Now())
+	request := app.ReadCreateRequest(strings.NewReader(strings.Replace(whole, "aws-minimal-test", "aws-minimal-mint", 1)))
+	_, _, err := drafts(t).Draft(requester, request, time.Now())
 	require.Equal(t, app.Invalid, app.KindOf(err))
 	admin := policy.As("cli", "will", policy.PlatformAdmin)
-	row, _, err := drafts(t).Draft(admin, request, nil, time.Now())
+	row, _, err := drafts(t).Draft(admin, request, time.Now())
 	require.NoError(t, err)
 	require.Equal(t, "Mint", row.Spec.CredentialsMode)
 }
@@ -110,7 +110,7 @@ func TestWhatIsNoRequestIsSaid(t *testing.T) {
 	for body, words := range map[string]string{
 		"": "empty", "[]": "not a single object", "7": "not a single object", "{": "cannot be read", "a: b\n---\nc: d\n": "not a single object", "{\"extraTags\": []}": "not an object",
 	} {
-		_, wrong := app.ReadCreateRequest(strings.NewReader(body))
+		wrong := app.ReadCreateRequest(strings.NewReader(body)).Wrong
 		require.NotEmpty(t, wrong, body)
 		require.Contains(t, wrong[0].Detail, words, body)
 		require.NotEmpty(t, wrong[0].Accept)
@@ -123,8 +123,8 @@ func FuzzReadingARequestNeverPanics(f *testing.F) {
 	f.Add("&a [*a]")
 	service := drafts(f)
 	f.Fuzz(func(t *testing.T, body string) {
-		request, wrong := app.ReadCreateRequest(strings.NewReader(body))
-		_, _, err := service.Draft(requester, request, wrong, time.Now())
+		request := app.ReadCreateRequest(strings.NewReader(body))
+		_, _, err := service.Draft(requester, request, time.Now())
 		require.True(t, err == nil || app.KindOf(err) == app.Invalid, err)
 	})
 }

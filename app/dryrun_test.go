@@ -12,9 +12,9 @@ import (
 
 func tried(h *servicetest.Fixture, p policy.Principal, name, profile string) app.Preview {
 	h.Helper()
-	preview, err := h.Service.DryRun(h.Context(), p, app.CreateInput{Source: policy.SourceAPI, Request: app.CreateRequest{
-		Name: name, Profile: profile, Owner: "maya", Team: "platform", CostCenter: "sandbox", Environment: "test",
-	}})
+	preview, err := h.Service.DryRun(h.Context(), p, app.CreateRequest{
+		Source: policy.SourceAPI, Name: name, Profile: profile, Owner: "maya", Team: "platform", CostCenter: "sandbox", Environment: "test",
+	})
 	require.NoError(h, err)
 	return preview
 }

@@ -17,9 +17,9 @@ func TestAQuotaOfAPersonCountsEveryLinkedIdentity(t *testing.T) {
 		"people/people.yaml": "people:\n  - {name: maya, displayName: Maya Weber, identities: [\"saml:maya\", \"oidc:https://id.acme.example#maya\"]}\n",
 	}))
 	create := func(id, called, name string) (app.Created, error) {
-		return h.Service.Create(t.Context(), policy.As(id, called, policy.Requester, "platform"), app.CreateInput{Source: policy.SourceAPI, Request: app.CreateRequest{
-			Name: name, Profile: "aws-minimal-test", Team: "platform", CostCenter: "sandbox", Environment: "test",
-		}})
+		return h.Service.Create(t.Context(), policy.As(id, called, policy.Requester, "platform"), app.CreateRequest{
+			Source: policy.SourceAPI, Name: name, Profile: "aws-minimal-test", Team: "platform", CostCenter: "sandbox", Environment: "test",
+		})
 	}
 	first, err := create("saml:maya", "m.weber", "one")
 	require.NoError(t, err)

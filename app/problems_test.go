@@ -26,9 +26,10 @@ func nonsense(fields int) string {
 
 func judged(ctx context.Context, h *servicetest.Fixture, text string) (policy.Verdict, []app.Field, error) {
 	maya := policy.As("saml:maya", "maya", policy.Requester, "platform")
-	request, wrong := app.ReadCreateRequest(strings.NewReader(text))
-	v, err := h.Service.DryRun(ctx, maya, app.CreateInput{Request: request, Wrong: wrong, Source: policy.SourceAPI})
-	return v.Verdict, wrong, err
+	request := app.ReadCreateRequest(strings.NewReader(text))
+	request.Source = policy.SourceAPI
+	v, err := h.Service.DryRun(ctx, maya, request)
+	return v.Verdict, request.Wrong, err
 }
 
 func TestAtMostFiftyProblemsAreToldAndHowManyMoreThereAre(t *testing.T) {
@@ -46,8 +47,9 @@ func TestAtMostFiftyProblemsAreToldAndHowManyMoreThereAre(t *testing.T) {
 	require.Regexp(t, `^54\d\d more problems`, last.Message)
 
 	maya := policy.As("saml:maya", "maya", policy.Requester, "platform")
-	request, wrong := app.ReadCreateRequest(strings.NewReader(nonsense(5500)))
-	_, err = h.Service.Create(t.Context(), maya, app.CreateInput{Request: request, Wrong: wrong, Source: policy.SourceAPI})
+	request := app.ReadCreateRequest(strings.NewReader(nonsense(5500)))
+	request.Source = policy.SourceAPI
+	_, err = h.Service.Create(t.Context(), maya, request)
 	var refused *app.Error
 	require.ErrorAs(t, err, &refused)
 	require.Len(t, refused.Fields, 51)

@@ -21,9 +21,9 @@ var steering = []string{
 
 func TestARequestMayNotChooseTagsThatSteerATeardown(t *testing.T) {
 	for _, key := range steering {
-		request, wrong := app.ReadCreateRequest(strings.NewReader(strings.Replace(whole, "RequestSource", key, 1)))
-		require.Empty(t, wrong)
-		_, _, err := drafts(t).Draft(requester, request, wrong, time.Now())
+		request := app.ReadCreateRequest(strings.NewReader(strings.Replace(whole, "RequestSource", key, 1)))
+		require.Empty(t, request.Wrong)
+		_, _, err := drafts(t).Draft(requester, request, time.Now())
 		var refused *app.Error
 		require.ErrorAs(t, err, &refused, key)
 		require.Len(t, refused.Fields, 1, key)

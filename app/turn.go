@@ -11,13 +11,13 @@ import (
 )
 
 // approval returns the approval that an accepted request needs; nil: none. It covers exactly what was requested.
-func approval(w ClusterRequest, v policy.Verdict, id string, asked []byte) *store.ApprovalAsk {
+func approval(r ClusterRequest, v policy.Verdict, asked []byte) *store.ApprovalAsk {
 	a := v.Approval
 	if a == nil {
 		return nil
 	}
 	return &store.ApprovalAsk{
-		ID: id, Why: a.Why, Needs: a.Count, Self: a.Self, By: string(a.By), For: a.For, Asked: fmt.Sprintf("%x", sha256.Sum256(asked)), Head: w.PR.Head, At: w.AskedAt,
+		ID: store.NewID("apr"), Why: a.Why, Needs: a.Count, Self: a.Self, By: string(a.By), For: a.For, Asked: fmt.Sprintf("%x", sha256.Sum256(asked)), Head: r.PR.Head, At: r.AskedAt,
 	}
 }
 

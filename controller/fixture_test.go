@@ -100,11 +100,11 @@ func (h *fixture) snoozes(args river.JobArgs, since time.Time) time.Duration {
 // accept makes a cluster for the next pull request; the first is 41.
 func (h *fixture) accept(name string) store.Row {
 	h.t.Helper()
-	return h.acceptAs(name, func(*store.Acceptance) {})
+	return h.acceptAs(name, func(*store.Judgement) {})
 }
 
 // acceptAs makes a cluster of another kind for the next pull request.
-func (h *fixture) acceptAs(name string, change func(*store.Acceptance)) store.Row {
+func (h *fixture) acceptAs(name string, change func(*store.Judgement)) store.Row {
 	h.t.Helper()
 	h.number++
 	row := store.Row{
@@ -116,13 +116,13 @@ func (h *fixture) acceptAs(name string, change func(*store.Acceptance)) store.Ro
 	row.Region, row.BaseDomain = "us-east-1", "labs.example.com"
 	row.Owner, row.Team, row.RequestedBy = "maya", "platform", "github:maya"
 	row.TTL, row.HourlyCents, row.MaxTries = 4*time.Hour, 70, 2
-	a := store.Acceptance{Row: row, MaxTTL: 8 * time.Hour, Verdict: []byte(`{"allowed":true}`)}
+	a := store.Judgement{Allowed: true, Row: row, MaxTTL: 8 * time.Hour, Verdict: []byte(`{"allowed":true}`)}
 	change(&a)
 	judged, err := h.store.Judge(h.ctx, store.Ask{
 		Scope:     store.Scope{Person: row.RequestedBy, Team: row.Team, Repo: row.PR.Repo},
 		Principal: row.RequestedBy, Source: row.Source,
 	}, func(store.Usage) (store.Judgement, error) {
-		return store.Judgement{Accept: &a}, nil
+		return a, nil
 	}, nil)
 	require.NoError(h.t, err)
 	return judged.Row

@@ -88,7 +88,7 @@ func (f *front) asked(name string, number int) store.Row {
 	pr, found := f.hub.PullRequest(number)
 	require.True(f.t, found)
 	require.NoError(f.t, f.hub.Label(number, "ocp/aws-minimal-test", "maya"))
-	return f.acceptAs(name, func(a *store.Acceptance) {
+	return f.acceptAs(name, func(a *store.Judgement) {
 		a.Row.PR = &store.PRRef{Installation: hub.Installation, Repo: hub.Repo, Number: number, Head: pr.HeadSHA}
 	})
 }

@@ -157,7 +157,7 @@ func TestThereIsOneCommentAndNoDeploymentBeforeTheApproval(t *testing.T) {
 	f := newFront(t, quick)
 	pr, found := f.hub.PullRequest(41)
 	require.True(t, found)
-	row := f.acceptAs("shop", func(a *store.Acceptance) {
+	row := f.acceptAs("shop", func(a *store.Judgement) {
 		a.Row.PR = &store.PRRef{Installation: hub.Installation, Repo: hub.Repo, Number: 41, Head: pr.HeadSHA}
 		a.Row.Spec.Approval, a.Row.Spec.Approvers = "One platform admin has to approve it.", []string{"rita"}
 		a.Approval = &store.ApprovalAsk{ID: "apr_1", Why: []string{"a fork"}, Needs: 1, By: "platform_admin", For: 2 * time.Hour, Asked: strings.Repeat("a", 64), Head: pr.HeadSHA}
@@ -208,7 +208,7 @@ func TestALabelOfANewerClusterIsLeftOn(t *testing.T) {
 	f.settle()
 	_, err := f.store.Destroy(f.ctx, row.ID, origin)
 	require.NoError(t, err)
-	f.acceptAs("shop-2", func(a *store.Acceptance) {
+	f.acceptAs("shop-2", func(a *store.Judgement) {
 		a.Row.PR, a.Row.Generation = row.PR, 2
 	})
 	f.reconcile(row.ID)

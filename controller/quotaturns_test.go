@@ -30,11 +30,11 @@ func (h *fixture) turns() {
 func TestWhoWaitsForAFullQuotaBeginsWhenAPlaceComesFree(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
-	holder := h.acceptAs("holder", func(a *store.Acceptance) { // one that is not begun, so that it goes at once
+	holder := h.acceptAs("holder", func(a *store.Judgement) { // one that is not begun, so that it goes at once
 		a.Approval = &store.ApprovalAsk{Why: []string{"dear"}, Needs: 1, By: "requester", For: time.Hour, Asked: strings.Repeat("a", 64)}
 	})
 	limit := lifecycle.Limit{Quota: "teams", Scope: lifecycle.ScopeTeam, Key: "platform", What: lifecycle.CountLive, Most: 1}
-	row := h.acceptAs("waits", func(a *store.Acceptance) {
+	row := h.acceptAs("waits", func(a *store.Judgement) {
 		a.Turn = &store.TurnAsk{Limits: []lifecycle.Limit{limit}, Words: limit.Text()}
 	})
 	h.turns()

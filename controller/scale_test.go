@@ -17,7 +17,7 @@ var origin = store.Origin{Actor: "github:maya", Source: "api"}
 // scalable is a ready cluster of three workers that may have one to five.
 func (h *fixture) scalable(name string) store.Row {
 	h.t.Helper()
-	row, open := h.install(h.acceptAs(name, func(a *store.Acceptance) {
+	row, open := h.install(h.acceptAs(name, func(a *store.Judgement) {
 		a.Row.Nodes, a.Row.WorkersBase, a.Row.WorkersLeast, a.Row.WorkersMost = 6, new(3), new(1), new(5)
 	}))
 	_, err := h.store.Result(h.ctx, open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded, Outputs: &store.Outputs{KubeconfigRef: "s3://b/operate/k"}})
@@ -222,7 +222,7 @@ func TestOnlyAScalingCountsWorkersAndItRecordsNothing(t *testing.T) {
 func TestAClusterNobodyApprovesInTimeIsGoneThen(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
-	row := h.acceptAs("shop", func(a *store.Acceptance) {
+	row := h.acceptAs("shop", func(a *store.Judgement) {
 		a.Approval = &store.ApprovalAsk{Why: []string{"it costs more than 100 USD"}, Needs: 1, By: "requester", For: 2 * time.Hour, Asked: strings.Repeat("a", 64)}
 	})
 	h.reconcile(row.ID)
@@ -239,7 +239,7 @@ func TestAClusterNobodyApprovesInTimeIsGoneThen(t *testing.T) {
 func TestATurnIsWaitedForAndItsPlaceIsShown(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
-	row := h.acceptAs("shop", func(a *store.Acceptance) {
+	row := h.acceptAs("shop", func(a *store.Judgement) {
 		a.Turn = &store.TurnAsk{Weight: 1, Words: "team platform has 5 of 5 clusters", Place: 3}
 	})
 	h.reconcile(row.ID)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -12,14 +13,19 @@ import (
 )
 
 // accept writes everything that an accepted request creates: the request, the cluster, its CREATE job, the approval and the
-// queue turn it needs, the first usage sample, the audit line, the subscribers and the wake-up.
-func (c *change) accept(ctx context.Context, a Ask, row Row, g Acceptance) (Judged, error) {
+// queue turn it needs, the first usage sample, the audit line, the subscribers and the wake-up. It returns the cluster as written
+// and the id of the request.
+func (c *change) accept(ctx context.Context, a Ask, j Judgement) (written Row, request string, err error) {
+	row := c.fill(j)
+	if counted := (Scope{Person: row.RequestedBy, Team: row.Team, Repo: row.repo(), Everywhere: a.Scope.Everywhere}); counted != a.Scope {
+		return row, "", fmt.Errorf("%w: counted for %+v and accepted for %+v", ErrConflict, a.Scope, counted)
+	}
 	var b batch
-	var written rowRecord
-	kept := c.queueRequest(&b, a, g.Verdict, row.ID)
-	c.queueCluster(&b, row, g.UserTags)
-	if err := c.queueAddons(&b, row.ID, g.Addons); err != nil {
-		return Judged{}, err
+	var read rowRecord
+	kept := c.queueRequest(&b, a, j.Verdict, row.ID)
+	c.queueCluster(&b, row, j.UserTags)
+	if err := c.queueAddons(&b, row.ID, j.Addons); err != nil {
+		return row, "", err
 	}
 	b.do("insert the job", insertJob, row.JobID, row.ID, lifecycle.JobCreate, c.now)
 	b.do("write usage", `INSERT INTO usage_samples (cluster_id, sample_time, state, worker_replicas, estimated_hourly_cost) VALUES ($1, $2, $3, $4, 0)`,
@@ -28,33 +34,38 @@ func (c *change) accept(ctx context.Context, a Ask, row Row, g Acceptance) (Judg
 		c.queueSubscribers(&b, row)
 		c.queueLook(&b, *row.PR)
 	}
-	if g.Approval != nil {
-		c.queueApproval(&b, row, *g.Approval)
+	if j.Approval != nil {
+		c.queueApproval(&b, row, *j.Approval)
 	}
-	if g.Turn != nil {
-		c.queueTurn(&b, row, *g.Turn)
+	if j.Turn != nil {
+		c.queueTurn(&b, row, *j.Turn)
 	}
-	b.ask("read the cluster", into(&written), `SELECT `+rowColumns+notReplaced+rowSources+`WHERE c.id = $1`, row.ID)
+	b.ask("read the cluster", into(&read), `SELECT `+rowColumns+notReplaced+rowSources+`WHERE c.id = $1`, row.ID)
 	if err := c.send(ctx, &b); err != nil {
-		return Judged{}, err
+		return row, "", err
 	}
-	if g.Reply != nil {
-		if err := c.reply(ctx, *g.Reply); err != nil {
-			return Judged{}, err
-		}
-	}
-	if err := c.saveEffects(ctx, g.Effects); err != nil {
-		return Judged{}, err
+	if err := c.respond(ctx, j); err != nil {
+		return row, "", err
 	}
 	c.enqueue(ReconcileArgs{Cluster: row.ID, Pokes: 1})
-	return Judged{Row: written.row(), Request: kept.ID}, c.audit(ctx, row.RequestedBy, "accepted", row.ID, move{
+	return read.row(), kept.ID, c.audit(ctx, row.RequestedBy, "accepted", row.ID, move{
 		To: place(row.Cluster), Why: row.Why, Job: row.JobID, Name: row.Name, Source: row.Source,
 	})
 }
 
+// respond writes what a judgement changes on GitHub: its reply and its effects.
+func (c *change) respond(ctx context.Context, j Judgement) error {
+	if j.Reply != nil {
+		if err := c.reply(ctx, *j.Reply); err != nil {
+			return err
+		}
+	}
+	return c.saveEffects(ctx, j.Effects)
+}
+
 // fill sets what the service left open: ids, times and the initial state.
-func (c *change) fill(a Acceptance) Row {
-	row := a.Row
+func (c *change) fill(j Judgement) Row {
+	row := j.Row
 	if row.ID == "" {
 		row.ID = NewID("clu")
 	}
@@ -64,18 +75,18 @@ func (c *change) fill(a Acceptance) Row {
 	if row.AcceptedAt.IsZero() {
 		row.AcceptedAt = c.now
 	}
-	row.Ends.TTL, row.Ends.Max = row.AcceptedAt.Add(row.TTL), row.AcceptedAt.Add(a.MaxTTL)
+	row.Ends.TTL, row.Ends.Max = row.AcceptedAt.Add(row.TTL), row.AcceptedAt.Add(j.MaxTTL)
 	row.MaxTries = max(row.MaxTries, 1)
 	row.Generation = max(row.Generation, 1)
 	row.Desired, row.WakeAt = lifecycle.Present, c.now
 	row.Status, row.Phase = lifecycle.Pending, lifecycle.Queued
-	if a.Turn != nil {
+	if j.Turn != nil {
 		row.NeedsTurn, row.Phase = true, lifecycle.AwaitingCapacity
 	}
-	if a.Approval != nil {
-		row.NeedsApproval, row.ApproveBy, row.Phase = true, c.now.Add(a.Approval.For), lifecycle.AwaitingApproval
+	if j.Approval != nil {
+		row.NeedsApproval, row.ApproveBy, row.Phase = true, c.now.Add(j.Approval.For), lifecycle.AwaitingApproval
 	}
-	row.Addons = addonNames(a.Addons)
+	row.Addons = addonNames(j.Addons)
 	if row.Why == "" {
 		row.Why = "accepted"
 	}

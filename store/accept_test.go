@@ -111,8 +111,11 @@ func TestALiveNameIsTakenUntilItsClusterIsReleased(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	row := accept(t, s, granted("shop"))
-	_, err := judge(s, requests(granted("shop")), granted("shop"))
+	again := granted("shop")
+	judged, err := s.Judge(t.Context(), requests(again), func(store.Usage) (store.Judgement, error) { return again, nil }, nil)
 	require.ErrorIs(t, err, store.ErrNameTaken)
+	require.Equal(t, again.Verdict, judged.Verdict, "the caller learns which verdict it was")
+	require.Empty(t, judged.Request, "nothing was stored")
 
 	elsewhere := granted("shop")
 	elsewhere.Row.BaseDomain = "other.example.com"
@@ -154,15 +157,15 @@ func TestARefusalIsKeptAndAnsweredOnce(t *testing.T) {
 	a.Row.RequestedBy = "github:rita"
 	ask := keyed(requests(a), "comment:9")
 	refused := func(store.Usage) (store.Judgement, error) {
-		return store.Judgement{Refuse: &store.Refusal{
+		return store.Judgement{
 			Verdict: []byte(`{"allowed":false,"checks":[{"name":"permission","result":"fail","words":"read is not enough"}]}`),
 			Failed:  []byte(`[{"name":"permission","result":"fail","words":"read is not enough"}]`),
 			Reply:   &store.Reply{Cause: "comment:9", Installation: 5001, Repo: "acme/shop", Number: 41, Body: "no"},
-		}}, nil
+		}, nil
 	}
 	first, err := s.Judge(t.Context(), ask, refused, nil)
 	require.NoError(t, err)
-	require.True(t, first.Refused)
+	require.False(t, first.Allowed)
 	again, err := s.Judge(t.Context(), ask, refused, nil)
 	require.NoError(t, err)
 	require.Equal(t, first, again)

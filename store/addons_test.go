@@ -21,7 +21,7 @@ var twoAddons = []store.Addon{
 	{Name: "pr-namespace", Manifests: `{"kind":"List","items":[1]}`},
 }
 
-func furnished(name string) store.Acceptance {
+func furnished(name string) store.Judgement {
 	a := granted(name)
 	a.Addons = twoAddons
 	return a

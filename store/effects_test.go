@@ -109,7 +109,7 @@ func TestTheEffectsOfAVerdictAreWrittenWithItOrNotAtAll(t *testing.T) {
 
 	refuse := func(effects ...store.Effect) error {
 		_, err := s.Judge(t.Context(), keyed(requests(a), "key"), func(store.Usage) (store.Judgement, error) {
-			return store.Judgement{Refuse: &store.Refusal{Verdict: []byte(`{}`), Effects: effects}}, nil
+			return store.Judgement{Verdict: []byte(`{}`), Effects: effects}, nil
 		}, nil)
 		return err
 	}

@@ -53,7 +53,7 @@ func openAt(t testing.TB, url string, o store.Options) *store.Store {
 }
 
 // granted is a request as the service hands it over.
-func granted(name string) store.Acceptance {
+func granted(name string) store.Judgement {
 	row := store.Row{
 		CostCenter: "cc-1", Environment: "test", Source: "pr_label", Tags: map[string]string{"Owner": "maya"},
 		Spec: store.Spec{InstallConfig: "apiVersion: v1\n", Zones: []string{"us-east-1a"}, Grace: time.Hour},
@@ -62,19 +62,19 @@ func granted(name string) store.Acceptance {
 	row.Region, row.BaseDomain, row.Generation = "us-east-1", "labs.example.com", 1
 	row.Owner, row.Team, row.RequestedBy = "maya", "acme/platform", "github:maya"
 	row.TTL, row.HourlyCents, row.MaxTries = 4*time.Hour, 70, 2
-	return store.Acceptance{
-		Row:     row,
+	return store.Judgement{
+		Allowed: true, Row: row,
 		Verdict: []byte(`{"allowed":true}`), MaxTTL: 8 * time.Hour, UserTags: map[string]string{"ticket": "7"},
 	}
 }
 
 // fromPR makes the request one of a pull request.
-func fromPR(a store.Acceptance, number int) store.Acceptance {
+func fromPR(a store.Judgement, number int) store.Judgement {
 	a.Row.PR = &store.PRRef{Installation: 5001, Repo: "acme/shop", Number: number, Head: "abc123"}
 	return a
 }
 
-func accept(t testing.TB, s *store.Store, a store.Acceptance) store.Row {
+func accept(t testing.TB, s *store.Store, a store.Judgement) store.Row {
 	t.Helper()
 	row, err := judge(s, requests(a), a)
 	require.NoError(t, err)
@@ -82,7 +82,7 @@ func accept(t testing.TB, s *store.Store, a store.Acceptance) store.Row {
 }
 
 // requests is the request of which the acceptance comes.
-func requests(a store.Acceptance) store.Ask {
+func requests(a store.Judgement) store.Ask {
 	ask := store.Ask{
 		Scope:     store.Scope{Person: a.Row.RequestedBy, Team: a.Row.Team},
 		Principal: a.Row.RequestedBy, Source: a.Row.Source, Request: []byte(`{"profile":"aws-minimal-test"}`),
@@ -100,9 +100,9 @@ func keyed(ask store.Ask, key string) store.Ask {
 }
 
 // judge has the request granted, whatever is used.
-func judge(s *store.Store, ask store.Ask, a store.Acceptance) (store.Row, error) {
+func judge(s *store.Store, ask store.Ask, a store.Judgement) (store.Row, error) {
 	judged, err := s.Judge(context.Background(), ask, func(store.Usage) (store.Judgement, error) {
-		return store.Judgement{Accept: &a}, nil
+		return a, nil
 	}, nil)
 	return judged.Row, err
 }

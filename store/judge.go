@@ -13,13 +13,14 @@ import (
 // and a crash leaves nothing or everything.
 //
 // judge is called under the locks with the usage counted there; it must not use the store. answer makes the response that is
-// sent and kept for Once; it may be nil if Once is. A request with a key that the principal used before returns the first one's
-// cluster; an HTTP request that was answered before returns the same answer. Of two at once, in any two processes, the second
-// waits for the first.
+// sent and kept for Once from what was written; it may be nil if Once is. A request with a key that the principal used before
+// returns the first one's cluster; an HTTP request that was answered before returns the same answer. Of two at once, in any two
+// processes, the second waits for the first.
 //
-// ErrNameTaken: another live cluster of the platform and base domain has the name. ErrKeyReused: Once's key was used for another
-// request. An error of judge or answer comes back wrapped, and nothing is stored.
-func (s *Store) Judge(ctx context.Context, a Ask, judge func(Usage) (Judgement, error), answer func(Row, Judgement) (Answer, error)) (Judged, error) {
+// ErrNameTaken: another live cluster of the platform and base domain has the name. The result then has the judgement, so that
+// the caller can try another name. ErrKeyReused: Once's key was used for another request. An error of judge or answer comes back
+// wrapped, and nothing is stored.
+func (s *Store) Judge(ctx context.Context, a Ask, judge func(Usage) (Judgement, error), answer func(Judged) (Answer, error)) (Judged, error) {
 	var out Judged
 	select {
 	case s.judging <- struct{}{}:
@@ -32,13 +33,13 @@ func (s *Store) Judge(ctx context.Context, a Ask, judge func(Usage) (Judgement, 
 		return err
 	})
 	if err != nil {
-		return Judged{}, fmt.Errorf("judge a desired of %s: %w", a.Principal, err)
+		return Judged{Judgement: out.Judgement}, fmt.Errorf("judge a desired of %s: %w", a.Principal, err)
 	}
 	return out, nil
 }
 
 // judge is the part that Judge commits and Rehearse rolls back.
-func (c *change) judge(ctx context.Context, a Ask, judge func(Usage) (Judgement, error), answer func(Row, Judgement) (Answer, error)) (Judged, error) {
+func (c *change) judge(ctx context.Context, a Ask, judge func(Usage) (Judgement, error), answer func(Judged) (Answer, error)) (Judged, error) {
 	out, err := c.replay(ctx, a)
 	if err != nil || out.Replayed {
 		return out, err
@@ -47,18 +48,18 @@ func (c *change) judge(ctx context.Context, a Ask, judge func(Usage) (Judgement,
 	if err != nil {
 		return Judged{}, err
 	}
-	verdict, err := judge(usage)
+	judgement, err := judge(usage)
 	if err != nil {
 		return Judged{}, err
 	}
-	if out, err = c.conclude(ctx, a, verdict); err != nil || a.Once == nil {
+	if out, err = c.conclude(ctx, a, judgement); err != nil || a.Once == nil {
 		return out, err
 	}
-	said, err := answer(out.Row, verdict)
+	response, err := answer(out)
 	if err != nil {
-		return Judged{}, err
+		return out, err
 	}
-	out.Answer, err = c.keepAnswer(ctx, a.Principal, *a.Once, said)
+	out.Answer, err = c.keepAnswer(ctx, a.Principal, *a.Once, response)
 	return out, err
 }
 
@@ -137,25 +138,24 @@ func (c *change) replay(ctx context.Context, a Ask) (Judged, error) {
 		}
 	}
 	if len(rows) > 0 {
-		return Judged{Row: rows[0].row(), Replayed: true}, nil
+		return Judged{Judgement: Judgement{Allowed: true, Row: rows[0].row()}, Replayed: true}, nil
 	}
 	return Judged{}, nil
 }
 
-// conclude stores the request with its verdict, and what follows from it.
+// conclude stores the request with its verdict, and what follows from it. With an error, the result has the judgement alone.
 func (c *change) conclude(ctx context.Context, a Ask, j Judgement) (Judged, error) {
+	out := Judged{Judgement: j}
+	var err error
 	switch {
-	case (j.Accept == nil) == (j.Refuse == nil):
-		return Judged{}, fmt.Errorf("%w: a desired is either accepted or refused", ErrConflict)
-	case j.Refuse != nil:
-		id, err := c.refuse(ctx, a, *j.Refuse)
-		return Judged{Request: id, Refused: true}, err
+	case !j.isWhole():
+		err = fmt.Errorf("%w: a desired is either accepted or refused", ErrConflict)
+	case !j.Allowed:
+		out.Request, err = c.refuse(ctx, a, j)
+	default:
+		out.Row, out.Request, err = c.accept(ctx, a, j)
 	}
-	row := c.fill(*j.Accept)
-	if counted := (Scope{Person: row.RequestedBy, Team: row.Team, Repo: row.repo(), Everywhere: a.Scope.Everywhere}); counted != a.Scope {
-		return Judged{}, fmt.Errorf("%w: counted for %+v and accepted for %+v", ErrConflict, a.Scope, counted)
-	}
-	return c.accept(ctx, a, row, *j.Accept)
+	return out, err
 }
 
 func (r Row) repo() string {

@@ -19,7 +19,7 @@ import (
 
 // atMost grants the acceptance as long as its team has fewer live clusters, with those that wait counted too. Beyond that it
 // is refused, or waits for its turn.
-func atMost(most int, wait bool, a store.Acceptance) func(store.Usage) (store.Judgement, error) {
+func atMost(most int, wait bool, a store.Judgement) func(store.Usage) (store.Judgement, error) {
 	limit := lifecycle.Limit{Quota: "teams", Scope: lifecycle.ScopeTeam, Key: a.Row.Team, What: lifecycle.CountLive, Most: most}
 	return func(u store.Usage) (store.Judgement, error) {
 		switch full := u.Team.Live+u.Team.Waiting >= most; {
@@ -28,20 +28,21 @@ func atMost(most int, wait bool, a store.Acceptance) func(store.Usage) (store.Ju
 		case full:
 			a.Turn = &store.TurnAsk{Limits: []lifecycle.Limit{limit}, Weight: 1, Words: limit.Text(), Place: 1 + u.Team.Waiting}
 		}
-		return store.Judgement{Accept: &a}, nil
+		return a, nil
 	}
 }
 
 func refusal(words string) store.Judgement {
 	said := fmt.Appendf(nil, `[{"name":"quota","result":"fail","words":%q}]`, words)
-	return store.Judgement{Refuse: &store.Refusal{Verdict: fmt.Appendf(nil, `{"allowed":false,"checks":%s}`, said), Failed: said}}
+	return store.Judgement{Verdict: fmt.Appendf(nil, `{"allowed":false,"checks":%s}`, said), Failed: said}
 }
 
 // says answers with what became of the request.
-func says(row store.Row, j store.Judgement) (store.Answer, error) {
-	if j.Refuse != nil {
-		return store.Answer{Status: 403, Body: j.Refuse.Failed}, nil
+func says(judged store.Judged) (store.Answer, error) {
+	if !judged.Allowed {
+		return store.Answer{Status: 403, Body: judged.Failed}, nil
 	}
+	row := judged.Row
 	return store.Answer{
 		Status: 202, Headers: map[string]string{"Location": "/api/v1/clusters/" + row.ID}, Body: []byte(`{"clusterId":"` + row.ID + `"}`),
 	}, nil
@@ -62,7 +63,7 @@ func together(n int, do func(i int)) {
 	wg.Wait()
 }
 
-func requestedBy(a store.Acceptance, person string) store.Acceptance {
+func requestedBy(a store.Judgement, person string) store.Judgement {
 	a.Row.RequestedBy = person
 	return a
 }
@@ -155,7 +156,7 @@ func TestARefusalIsReplayedThoughThereWouldBeRoomByNow(t *testing.T) {
 	ask := once(requests(a), "key-1", "a")
 	refused, err := s.Judge(t.Context(), ask, atMost(1, false, a), says)
 	require.NoError(t, err)
-	require.True(t, refused.Refused)
+	require.False(t, refused.Allowed)
 	require.Equal(t, 403, refused.Answer.Status)
 	again, err := s.Judge(t.Context(), ask, mustNotJudge(t), says)
 	require.NoError(t, err)
@@ -180,7 +181,7 @@ func TestWhateverFailsBetweenAcceptanceAndAnswerLeavesNothing(t *testing.T) {
 		},
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
-		_, err := s.Judge(ctx, ask, atMost(3, false, a), func(store.Row, store.Judgement) (store.Answer, error) { return answer(cancel) })
+		_, err := s.Judge(ctx, ask, atMost(3, false, a), func(store.Judged) (store.Answer, error) { return answer(cancel) })
 		cancel()
 		require.Error(t, err, name)
 		for _, table := range []string{"clusters", "cluster_requests", "jobs", "approvals", "turns", "answers", "audit_events", "usage_samples", "river_job"} {
@@ -213,7 +214,7 @@ func TestAWishIsWrittenOnlyForWhomItWasCounted(t *testing.T) {
 		require.ErrorIs(t, err, store.ErrConflict)
 		require.ErrorContains(t, err, "counted for")
 	}
-	for _, j := range []store.Judgement{{}, {Accept: &a, Refuse: &store.Refusal{}}} {
+	for _, j := range []store.Judgement{{}, {Allowed: true}, {Allowed: true, Row: a.Row}, {Allowed: true, Verdict: a.Verdict}, {Row: a.Row, Verdict: a.Verdict}} {
 		_, err := s.Judge(t.Context(), requests(a), func(store.Usage) (store.Judgement, error) { return j, nil }, nil)
 		require.ErrorContains(t, err, "either accepted or refused")
 	}

@@ -55,23 +55,25 @@ type Ask struct {
 	Once      *Once           // nil: the request cannot be sent again
 }
 
-// Judgement is the decision on a request: exactly one field is set.
+// Judgement is the decision on a request, and everything that is written for it.
 type Judgement struct {
-	Accept *Acceptance
-	Refuse *Refusal
-}
+	Allowed bool            // accepted; false: refused, and the fields from Row on are empty
+	Verdict json.RawMessage // policy's answer, kept as it is
+	Failed  json.RawMessage // of a refusal: the checks that failed, for the audit trail
+	Reply   *Reply          // to post as well; nil: none
+	Effects []Effect        // further changes on GitHub
 
-// Acceptance is everything that is written for an accepted request.
-type Acceptance struct {
-	Row      Row               // ID, JobID, AcceptedAt, DestroyAt and the lifecycle's fields are filled in
+	Row      Row               // the cluster; ID, JobID, AcceptedAt, DestroyAt and the lifecycle's fields are filled in
 	MaxTTL   time.Duration     // the most the cluster may live, from its acceptance
 	UserTags map[string]string // the user's own, checked; Row.Tags are the effective ones
-	Verdict  json.RawMessage   // policy's answer, kept as it is
 	Addons   []Addon           // in addition to OpenShift, in this order
-	Reply    *Reply            // to post as well; nil: none
-	Effects  []Effect          // further changes on GitHub
 	Approval *ApprovalAsk      // what has to be approved before anything runs; nil: nothing
 	Turn     *TurnAsk          // what it waits for, or is bound by once it is approved; nil: it starts at once
+}
+
+// isWhole reports whether a judgement has a verdict, and a cluster if and only if it is accepted.
+func (j Judgement) isWhole() bool {
+	return len(j.Verdict) > 0 && j.Allowed == (j.Row.Name != "")
 }
 
 // ApprovalAsk is what has to be approved.
@@ -95,19 +97,11 @@ type TurnAsk struct {
 	Place  int               // the position until the next pass over the queue; at least 1
 }
 
-// Refusal is a request that policy refused, and the reply to post.
-type Refusal struct {
-	Verdict json.RawMessage // policy's answer, kept as it is
-	Failed  json.RawMessage // the checks that failed, for the audit trail
-	Reply   *Reply          // nil: none
-	Effects []Effect        // further changes on GitHub
-}
-
-// Judged is the result of a request.
+// Judged is the result of a request: the judgement, and what the store made of it.
 type Judged struct {
-	Row      Row     // the cluster; empty if it was refused or Answer is replayed
-	Request  string  // id of the stored request; empty if the answer is an earlier one
-	Refused  bool    // meaningless if Answer is replayed
-	Answer   *Answer // the response; nil for entry points without Once
-	Replayed bool    // this was judged before; the result is the earlier one
+	Judgement                    // Row is the cluster as written; of an earlier result, only Row and Allowed are set
+	Request   string             // id of the stored request; empty if the result is an earlier one
+	Answer    *Answer            // the response; nil for entry points without Once; of an earlier one, nothing else is set
+	Replayed  bool               // this was judged before; the result is the earlier one
+	Forecast  lifecycle.Forecast // of a rehearsal; empty if it was refused
 }

@@ -15,31 +15,30 @@ import (
 var errRehearsed = errors.New("this was a rehearsal")
 
 // Rehearse does what Judge does, under the same locks and with the same statements, forecasts how the cluster would go on, and
-// rolls everything back: no row, job, message or audit line stays. It returns the same errors, ErrNameTaken included. The
-// forecast of a refused request is empty. a.Once and a.Key are ignored: a rehearsal never answers a request that is sent again.
-func (s *Store) Rehearse(ctx context.Context, a Ask, judge func(Usage) (Judgement, error)) (lifecycle.Forecast, error) {
+// rolls everything back: no row, job, message or audit line stays. It returns the same errors, ErrNameTaken included. The ids in
+// its result are unused. a.Once and a.Key are ignored: a rehearsal never answers a request that is sent again.
+func (s *Store) Rehearse(ctx context.Context, a Ask, judge func(Usage) (Judgement, error)) (Judged, error) {
 	a.Once, a.Key = nil, ""
-	var out lifecycle.Forecast
+	var out Judged
 	select {
 	case s.judging <- struct{}{}:
 		defer func() { <-s.judging }()
 	case <-ctx.Done():
 		return out, fmt.Errorf("rehearse a desired of %s: %w", a.Principal, ctx.Err())
 	}
-	err := s.write(ctx, func(c *change) error {
-		judged, err := c.judge(ctx, a, judge, nil)
-		if err != nil {
+	err := s.write(ctx, func(c *change) (err error) {
+		if out, err = c.judge(ctx, a, judge, nil); err != nil {
 			return err
 		}
-		if !judged.Refused {
-			if out, err = c.forecast(ctx, judged.Row); err != nil {
+		if out.Allowed {
+			if out.Forecast, err = c.forecast(ctx, out.Row); err != nil {
 				return err
 			}
 		}
 		return errRehearsed
 	})
 	if !errors.Is(err, errRehearsed) {
-		return lifecycle.Forecast{}, fmt.Errorf("rehearse a desired of %s: %w", a.Principal, err)
+		return Judged{Judgement: out.Judgement}, fmt.Errorf("rehearse a desired of %s: %w", a.Principal, err)
 	}
 	return out, nil
 }

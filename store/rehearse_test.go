@@ -11,9 +11,10 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-func rehearse(t *testing.T, s *store.Store, a store.Acceptance) (lifecycle.Forecast, error) {
+func rehearse(t *testing.T, s *store.Store, a store.Judgement) (lifecycle.Forecast, error) {
 	t.Helper()
-	return s.Rehearse(t.Context(), requests(a), func(store.Usage) (store.Judgement, error) { return store.Judgement{Accept: &a}, nil })
+	judged, err := s.Rehearse(t.Context(), requests(a), func(store.Usage) (store.Judgement, error) { return a, nil })
+	return judged.Forecast, err
 }
 
 // tableCounts counts the rows of every table there is.
@@ -52,10 +53,11 @@ func TestARehearsalLeavesNoRowBehind(t *testing.T) {
 	require.ErrorIs(t, err, store.ErrNameTaken, "as the real call says")
 
 	refused, err := s.Rehearse(t.Context(), requests(granted("third")), func(store.Usage) (store.Judgement, error) {
-		return store.Judgement{Refuse: &store.Refusal{Verdict: []byte(`{}`), Failed: []byte(`[]`)}}, nil
+		return store.Judgement{Verdict: []byte(`{}`), Failed: []byte(`[]`)}, nil
 	})
 	require.NoError(t, err)
-	require.Zero(t, refused)
+	require.Zero(t, refused.Forecast)
+	require.False(t, refused.Allowed)
 	require.Equal(t, before, tableCounts(t, s))
 }
 
@@ -63,7 +65,7 @@ func TestARehearsalTellsThePlaceInLineAndWhenItsTurnMayCome(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	holder := accept(t, s, granted("holder"))
-	waits := func(name string) store.Acceptance {
+	waits := func(name string) store.Judgement {
 		a := granted(name)
 		limit := lifecycle.Limit{Quota: "team", Scope: lifecycle.ScopeTeam, Key: a.Row.Team, What: lifecycle.CountLive, Most: 1}
 		a.Turn = &store.TurnAsk{Limits: []lifecycle.Limit{limit}, Weight: 1, Words: "the team has 1 of 1", Place: 1}

@@ -11,24 +11,19 @@ import (
 
 // refuse stores a request that policy refused, with its verdict, and the reply to post. A repeated key returns the first one's
 // id and writes no second audit line.
-func (c *change) refuse(ctx context.Context, a Ask, r Refusal) (id string, err error) {
+func (c *change) refuse(ctx context.Context, a Ask, j Judgement) (id string, err error) {
 	var b batch
-	kept := c.queueRequest(&b, a, r.Verdict, "")
+	kept := c.queueRequest(&b, a, j.Verdict, "")
 	if err := c.send(ctx, &b); err != nil {
 		return "", err
 	}
-	if r.Reply != nil {
-		if err := c.reply(ctx, *r.Reply); err != nil {
-			return "", err
-		}
-	}
-	if err := c.saveEffects(ctx, r.Effects); err != nil {
+	if err := c.respond(ctx, j); err != nil {
 		return "", err
 	}
 	if !kept.Fresh {
 		return kept.ID, nil
 	}
-	return kept.ID, c.audit(ctx, a.Principal, "refused", "", move{Request: kept.ID, Source: a.Source, Checks: r.Failed})
+	return kept.ID, c.audit(ctx, a.Principal, "refused", "", move{Request: kept.ID, Source: a.Source, Checks: j.Failed})
 }
 
 // keptRequest is a stored request.

@@ -64,7 +64,7 @@ func (s *storm) any(r *rand.Rand) (*store.Store, string) {
 	return s.replicas[r.IntN(2)], s.ids[r.IntN(len(s.ids))]
 }
 
-func (s *storm) limitsOf(a store.Acceptance) []lifecycle.Limit {
+func (s *storm) limitsOf(a store.Judgement) []lifecycle.Limit {
 	all := []lifecycle.Limit{
 		{Quota: "teams", Scope: lifecycle.ScopeTeam, Key: a.Row.Team, What: lifecycle.CountLive, Most: mostOfTeam},
 		{Quota: "persons", Scope: lifecycle.ScopePerson, Key: a.Row.RequestedBy, What: lifecycle.CountLive, Most: mostOfPerson},
@@ -118,7 +118,7 @@ func (s *storm) wishing(ctx context.Context, r *rand.Rand) error {
 		if full || approve {
 			a.Turn = &store.TurnAsk{Limits: s.limitsOf(a), Weight: 1 + number%2, Words: "full"}
 		}
-		return store.Judgement{Accept: &a}, nil
+		return a, nil
 	}, says)
 	if err == nil && judged.Row.ID != "" && !judged.Replayed {
 		s.mu.Lock()

@@ -27,7 +27,7 @@ func used(t testing.TB, s *store.Store) store.Usage {
 }
 
 // sized is a request for six machines at 70 cents an hour.
-func sized(name string) store.Acceptance {
+func sized(name string) store.Judgement {
 	a := granted(name)
 	a.Row.Nodes, a.Row.WorkersBase = 6, ptr(3)
 	return a

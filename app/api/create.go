@@ -45,17 +45,18 @@ func (s *server) CreateCluster(w http.ResponseWriter, r *http.Request, params Cr
 }
 
 // asked reads a create request. A body that is not a JSON object was answered already.
-func (s *server) asked(w http.ResponseWriter, r *http.Request) (app.CreateInput, []byte, bool) {
+func (s *server) asked(w http.ResponseWriter, r *http.Request) (app.CreateRequest, []byte, bool) {
 	raw, read := s.content(w, r, maxBody)
 	if !read {
-		return app.CreateInput{}, nil, false
+		return app.CreateRequest{}, nil, false
 	}
 	if !json.Valid(raw) {
 		problem(w, http.StatusBadRequest, "The body is not a JSON object. GET /api/docs#createCluster shows an example.")
-		return app.CreateInput{}, nil, false
+		return app.CreateRequest{}, nil, false
 	}
-	request, wrong := app.ReadCreateRequest(bytes.NewReader(raw))
-	return app.CreateInput{Request: request, Wrong: wrong, Source: policy.SourceAPI}, raw, true
+	request := app.ReadCreateRequest(bytes.NewReader(raw))
+	request.Source = policy.SourceAPI
+	return request, raw, true
 }
 
 // keyed answers a request with an invalid Idempotency-Key.
@@ -88,7 +89,7 @@ func (s *server) created(made app.Created) (store.Answer, error) {
 	row := made.Row
 	body, err := encoded(Accepted{
 		ClusterID: row.ID, JobID: row.JobID, Status: Status(row.Status), Name: row.Name, URL: s.page(row), DestroyAt: row.DestroyAt.UTC(),
-		Place: made.Place, ApprovalID: made.Approval, Message: verdictText(made.Verdict),
+		Place: made.Place(), ApprovalID: made.ApprovalID(), Message: verdictText(made.Verdict),
 	})
 	return store.Answer{Status: http.StatusAccepted, Body: body, Headers: map[string]string{
 		"Content-Type": "application/json", "Location": "/api/v1/clusters/" + row.ID, "ETag": etag(row.Version),

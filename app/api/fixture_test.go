@@ -226,7 +226,7 @@ func (h *fixture) acceptOn(domain, name, team string) store.Row {
 		Scope:     store.Scope{Person: row.RequestedBy, Team: row.Team, Repo: row.PR.Repo},
 		Principal: row.RequestedBy, Source: row.Source,
 	}, func(store.Usage) (store.Judgement, error) {
-		return store.Judgement{Accept: &store.Acceptance{Row: row, MaxTTL: 2 * time.Hour, Verdict: []byte(`{"allowed":true}`)}}, nil
+		return store.Judgement{Allowed: true, Row: row, MaxTTL: 2 * time.Hour, Verdict: []byte(`{"allowed":true}`)}, nil
 	}, nil)
 	require.NoError(h, err)
 	return judged.Row

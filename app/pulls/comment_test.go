@@ -214,6 +214,19 @@ func TestATakenNameIsAConflictInWords(t *testing.T) {
 	require.Contains(t, h.Replies()[0], "taken")
 }
 
+func TestATakenNameThatNobodyChoseIsReplacedByTheFallbackName(t *testing.T) {
+	h := opened(t)
+	h.Comment(1, "will", "/ocp create --name pr41-shop")
+	h.Comment(2, "will", "/ocp create aws-standard --dry-run")
+	require.Contains(t, h.LastReply(), "pr41-shop-")
+	h.Comment(3, "will", "/ocp create aws-standard")
+	names := h.Query(`SELECT name FROM clusters ORDER BY name`)
+	require.Len(t, names, 2)
+	require.Equal(t, "pr41-shop", names[0])
+	require.Regexp(t, `^pr41-shop-[a-z0-9]{5}$`, names[1])
+	require.Equal(t, names, h.Query(`SELECT verdict #>> '{grant,name}' FROM cluster_requests WHERE allowed ORDER BY 1`), "the stored verdict has the name that was granted")
+}
+
 // The App may be installed anew without that having been told: a comment says by which installation it is reached now.
 func TestACommentIsAnsweredByTheInstallationThatToldIt(t *testing.T) {
 	h := newFixture(t)

@@ -114,7 +114,7 @@ func TestAVoteForAnotherStandsOnTheClustersPageUntilItIsGiven(t *testing.T) {
 	}
 	require.NotContains(t, page, "/approve")
 	_, page, _ = h.as("will").get(at)
-	require.Contains(t, page, "/approvals/"+made.Approval+"/approve")
+	require.Contains(t, page, "/approvals/"+made.ApprovalID()+"/approve")
 }
 
 // mayDo is what somebody is offered.

@@ -19,7 +19,7 @@ func TestWhatWaitsIsShownWithWhyWhoseWhatItCostsAndUntilWhen(t *testing.T) {
 	for _, want := range []string{
 		"Pending", "More than two days take a platform admin&#39;s word.", `href="/clusters/` + made.Row.ID + `">soak</a> of team platform`,
 		"aws-minimal-test, OpenShift 4.20.3 on aws us-east-1, 3 machines for 60h", "about $0.75 an hour, $45.00 until its planned end, by list prices", "Request: <code", "approval by a platform admin", "after that it counts as refused",
-		`formaction="/approvals/` + made.Approval + `/approve"`, "None yet.",
+		`formaction="/approvals/` + made.ApprovalID() + `/approve"`, "None yet.",
 	} {
 		require.Contains(t, page, want)
 	}
@@ -45,23 +45,23 @@ func TestAWordLetsItBeginOrEndsIt(t *testing.T) {
 	will := h.as("will")
 	yes, no := h.make("maya", "soak", "platform", 60), h.make("maya", "load", "platform", 60)
 
-	_, page, answer := will.post("/approvals/"+yes.Approval+"/approve", nil)
-	require.Equal(t, "/approvals/"+yes.Approval, answer.Request.URL.Path)
+	_, page, answer := will.post("/approvals/"+yes.ApprovalID()+"/approve", nil)
+	require.Equal(t, "/approvals/"+yes.ApprovalID(), answer.Request.URL.Path)
 	require.Equal(t, "Approved. The cluster starts now, or when it reaches the front of the queue.", says(page))
 	require.Contains(t, page, `title="`+h.id("will")+`">will (OIDC)</span> approved`)
 	require.False(t, h.cluster(yes.Row.ID).NeedsApproval)
 
-	_, page, _ = will.post("/approvals/"+no.Approval+"/refuse", nil)
+	_, page, _ = will.post("/approvals/"+no.ApprovalID()+"/refuse", nil)
 	require.Contains(t, says(page), "Add a reason for the audit trail.", "a refusal needs a reason")
 	require.True(t, h.cluster(no.Row.ID).NeedsApproval)
-	_, page, _ = will.post("/approvals/"+no.Approval+"/refuse", url.Values{"reason": {"not this month"}})
+	_, page, _ = will.post("/approvals/"+no.ApprovalID()+"/refuse", url.Values{"reason": {"not this month"}})
 	require.Equal(t, "Refused. The cluster is not created.", says(page))
 	require.Equal(t, lifecycle.Absent, h.cluster(no.Row.ID).Desired)
 
 	_, page, _ = will.get("/approvals")
 	require.Contains(t, page, "No pending approvals.")
 	require.Contains(t, page, "not this month")
-	status, page, _ := will.post("/approvals/"+yes.Approval+"/approve", nil)
+	status, page, _ := will.post("/approvals/"+yes.ApprovalID()+"/approve", nil)
 	require.Equal(t, http.StatusOK, status)
 	require.Contains(t, says(page), "This approval is approved")
 }

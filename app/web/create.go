@@ -19,7 +19,7 @@ import (
 // new shows the form for a cluster; its URL may fill in some fields.
 func (p *pages) new(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	if !who.MayAnywhere(policy.ActCreate) {
-		_, err := p.App.DryRun(r.Context(), who, app.CreateInput{Source: policy.SourceWeb}) // the error says why
+		_, err := p.App.DryRun(r.Context(), who, app.CreateRequest{Source: policy.SourceWeb}) // the error says why
 		p.fail(w, r, who, err)
 		return
 	}
@@ -48,15 +48,15 @@ func (p *pages) create(w http.ResponseWriter, r *http.Request, who policy.Princi
 // check judges the request as if it were made now, and stores nothing.
 func (p *pages) check(w http.ResponseWriter, r *http.Request, who policy.Principal, f createForm) {
 	v := newView{Form: f}
-	request, wrong := f.request()
-	verdict, err := p.App.DryRun(r.Context(), who, app.CreateInput{Request: request, Wrong: wrong, Source: policy.SourceWeb})
+	request := f.request()
+	verdict, err := p.App.DryRun(r.Context(), who, request)
 	if err != nil {
 		p.notCreated(w, r, who, v, err)
 		return
 	}
 	v.Verdict = &verdictView{verdict.Verdict, verdict.Forecast}
 	var refused *app.Error
-	if !verdict.Allowed && errors.As(app.Refused(verdict.Verdict, wrong), &refused) {
+	if !verdict.Allowed && errors.As(app.Refused(verdict.Verdict, request.Wrong), &refused) {
 		v.blame(refused.Fields)
 	}
 	p.showNew(w, r, who, http.StatusOK, v)
@@ -65,12 +65,9 @@ func (p *pages) check(w http.ResponseWriter, r *http.Request, who policy.Princip
 // createNow creates the cluster. Submitting the same form twice makes one cluster: its key includes a hash of its content, so that a
 // changed form is a new request.
 func (p *pages) createNow(w http.ResponseWriter, r *http.Request, who policy.Principal, f createForm) {
-	request, wrong := f.request()
-	hash := f.hash()
-	made, err := p.App.Create(r.Context(), who, app.CreateInput{
-		Request: request, Wrong: wrong, Source: policy.SourceWeb, Answer: created,
-		Once: &store.Once{Key: "web:" + f.Key + ":" + hash[:16], Request: hash},
-	})
+	request, hash := f.request(), f.hash()
+	request.Once, request.Answer = &store.Once{Key: "web:" + f.Key + ":" + hash[:16], Request: hash}, created
+	made, err := p.App.Create(r.Context(), who, request)
 	v := newView{Form: f}
 	v.Form.Key = freshKey() // the next request is a different one
 	switch {

@@ -48,24 +48,24 @@ func formOf(value func(string) string) createForm {
 	return f
 }
 
-// request converts the form to a request. What cannot be parsed is returned by field.
-func (f createForm) request() (app.CreateRequest, []app.Field) {
+// request converts the form to a request.
+func (f createForm) request() app.CreateRequest {
 	r := app.CreateRequest{
 		Name: f.Name, Profile: f.Profile, Region: f.Region, Version: f.Version, BaseDomain: f.BaseDomain,
-		Team: f.Team, Owner: f.Owner, CostCenter: f.CostCenter, Environment: f.Environment, SSHPublicKey: f.SSHPublicKey,
+		Team: f.Team, Owner: f.Owner, CostCenter: f.CostCenter, Environment: f.Environment, SSHPublicKey: f.SSHPublicKey, Source: policy.SourceWeb,
 	}
-	var wrong []app.Field
 	if f.TTLHours != "" {
 		hours, err := strconv.Atoi(f.TTLHours)
 		if err == nil && hours <= mostHours && hours >= -mostHours {
 			r.TTLHours = &hours
 		} else {
-			wrong = append(wrong, app.Field{Name: "ttlHours", Detail: fmt.Sprintf("%q is not a number of hours", f.TTLHours), Accept: []string{"a whole number of hours, such as 24"}})
+			r.Wrong = append(r.Wrong, app.Field{Name: "ttlHours", Detail: fmt.Sprintf("%q is not a number of hours", f.TTLHours), Accept: []string{"a whole number of hours, such as 24"}})
 		}
 	}
 	var unread []app.Field
 	r.ExtraTags, unread = tags(f.ExtraTags)
-	return r, append(wrong, unread...)
+	r.Wrong = append(r.Wrong, unread...)
+	return r
 }
 
 // mostHours keeps every lifetime far below the longest time.Duration.

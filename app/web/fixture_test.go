@@ -124,7 +124,7 @@ func (h *fixture) accept(name, team string) store.Row {
 		Scope:     store.Scope{Person: row.RequestedBy, Team: row.Team, Repo: row.PR.Repo},
 		Principal: row.RequestedBy, Source: row.Source,
 	}, func(store.Usage) (store.Judgement, error) {
-		return store.Judgement{Accept: &store.Acceptance{Row: row, MaxTTL: 2 * time.Hour, Verdict: []byte(`{"allowed":true}`)}}, nil
+		return store.Judgement{Allowed: true, Row: row, MaxTTL: 2 * time.Hour, Verdict: []byte(`{"allowed":true}`)}, nil
 	}, nil)
 	require.NoError(h, err)
 	return judged.Row
@@ -156,9 +156,7 @@ func (h *fixture) shown(name string) store.Row {
 // make has one of the cast ask for a cluster; hours above 48 need an approval.
 func (h *fixture) make(who, name, team string, hours int) app.Created {
 	h.Helper()
-	made, err := h.service.Create(h.Context(), h.principal(who), app.CreateInput{
-		Source: policy.SourceWeb, Request: app.CreateRequest{Name: name, Team: team, TTLHours: &hours},
-	})
+	made, err := h.service.Create(h.Context(), h.principal(who), app.CreateRequest{Source: policy.SourceWeb, Name: name, Team: team, TTLHours: &hours})
 	require.NoError(h, err)
 	require.NotEmpty(h, made.Row.ID, "%s", made.Verdict.Text())
 	return made

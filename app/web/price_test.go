@@ -110,9 +110,9 @@ func (h *till) begin(t *testing.T, r *rapid.T, n int) *life {
 	hours := rapid.IntRange(24, 72).Draw(r, "hours")
 	l := &life{till: h, list: map[string]int{"us-east-1": 149, "us-east-2": 97, "us-west-2": 100_000}[region], really: new(big.Int)}
 	l.who = policy.As(fmt.Sprintf("saml:p%d@acme.example", n), fmt.Sprintf("p%d", n), policy.Requester, "platform", "poor")
-	asked := app.CreateInput{Source: policy.SourceAPI, Request: app.CreateRequest{
-		Name: fmt.Sprintf("shop-%d", n), Profile: "aws-standard", Region: region, Team: "platform", Owner: l.who.Name, TTLHours: &hours,
-	}}
+	asked := app.CreateRequest{
+		Source: policy.SourceAPI, Name: fmt.Sprintf("shop-%d", n), Profile: "aws-standard", Region: region, Team: "platform", Owner: l.who.Name, TTLHours: &hours,
+	}
 	verdict, err := h.service.DryRun(t.Context(), l.who, asked)
 	require.NoError(t, err)
 	require.True(t, verdict.Allowed, "%v", verdict.Refusals())

@@ -49,11 +49,11 @@ func render(args []string, in io.Reader, out, errs io.Writer) error {
 			return err
 		}
 	}
-	asked, wrong, err := readRequest(*request, in)
+	asked, err := readRequest(*request, in)
 	if err != nil {
 		return err
 	}
-	config, notes, err := cfg.rendered(asked, wrong, policy.Role(*role), *pull)
+	config, notes, err := cfg.rendered(asked, policy.Role(*role), *pull)
 	if err != nil {
 		return inFields(*request, err)
 	}
@@ -64,21 +64,20 @@ func render(args []string, in io.Reader, out, errs io.Writer) error {
 	return err
 }
 
-func readRequest(path string, in io.Reader) (app.CreateRequest, []app.Field, error) {
+func readRequest(path string, in io.Reader) (app.CreateRequest, error) {
 	if path != "-" {
 		file, err := os.Open(path)
 		if err != nil {
-			return app.CreateRequest{}, nil, fmt.Errorf("read the request: %w", err)
+			return app.CreateRequest{}, fmt.Errorf("read the request: %w", err)
 		}
 		defer file.Close()
 		in = file
 	}
-	asked, wrong := app.ReadCreateRequest(in)
-	return asked, wrong, nil
+	return app.ReadCreateRequest(in), nil
 }
 
 // rendered returns the whole install-config, with the pull secret from a file or the mask.
-func (c config) rendered(asked app.CreateRequest, wrong []app.Field, role policy.Role, pullFile string) ([]byte, []string, error) {
+func (c config) rendered(asked app.CreateRequest, role policy.Role, pullFile string) ([]byte, []string, error) {
 	terms, err := catalogue.LoadDir(c.Catalogue.Dir)
 	if err != nil {
 		return nil, nil, underFolder(c.Catalogue.Dir, err)
@@ -88,7 +87,7 @@ func (c config) rendered(asked app.CreateRequest, wrong []app.Field, role policy
 		Runs: app.Runs{SSHKey: c.Runner.SSHKey},
 	})
 	who := policy.As("cli", asked.Owner, role)
-	row, notes, err := service.Draft(who, asked, wrong, time.Now())
+	row, notes, err := service.Draft(who, asked, time.Now())
 	if err != nil {
 		return nil, nil, err
 	}

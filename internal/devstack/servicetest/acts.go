@@ -63,9 +63,9 @@ func (h *Fixture) File(text string) { h.GitHub.Files = map[string]string{"main":
 // Create creates a cluster of the default profile for team platform by the API.
 func (h *Fixture) Create(p policy.Principal, name string) store.Row {
 	h.Helper()
-	made, err := h.Service.Create(h.Context(), p, app.CreateInput{Source: policy.SourceAPI, Request: app.CreateRequest{
-		Name: name, Owner: "maya", Team: "platform", CostCenter: "sandbox", Environment: "test",
-	}})
+	made, err := h.Service.Create(h.Context(), p, app.CreateRequest{
+		Source: policy.SourceAPI, Name: name, Owner: "maya", Team: "platform", CostCenter: "sandbox", Environment: "test",
+	})
 	require.NoError(h, err)
 	require.NotEmpty(h, made.Row.ID, "%v", made.Verdict.Refusals())
 	return made.Row
