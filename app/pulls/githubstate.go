@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -199,9 +200,14 @@ func (d *Service) endOneByPayload(ctx context.Context, row store.Row, e PullRequ
 	if e.Action != ActionUnlabeled || !row.Ends.LabelRemoved.IsZero() {
 		return notes, nil
 	}
-	unlabeled, err := d.unlabeled(ctx, row, e)
-	if err != nil || !unlabeled {
-		return notes, err
+	returning := false
+	if needsReturning(e, row) {
+		if returning, err = d.store.Awaited(ctx, store.EffectAddLabel, e.PR.Repo, e.PR.Number, chatops.LabelPrefix+row.Profile); err != nil {
+			return notes, err
+		}
+	}
+	if !isUnlabeled(e, row, returning) {
+		return notes, nil
 	}
 	said, err := d.setEnd(ctx, row, store.EndLabelRemoved, labelGone, e.Actor)
 	return append(notes, said), err
