@@ -1,6 +1,7 @@
 package pulls
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -132,20 +133,22 @@ func answerRequests(f facts) (acts []act) {
 	if !e.PR.Open {
 		return nil
 	}
+	var lifetimes []extendClusters
+	var others []act
+	for _, label := range e.PR.Labels {
+		switch a := decideLabel(f, label).(type) {
+		case nil:
+		case extendClusters:
+			lifetimes = append(lifetimes, a)
+		default:
+			others = append(others, a)
+		}
+	}
+	acts = longest(lifetimes)                 // first: it is refused if the row changed since it was read, and the other acts change it
 	if e.PR.Head != "" && len(f.live()) > 0 { // also when it returns to its first head
 		acts = append(acts, followHead{})
 	}
 	acts = append(acts, decidePush(f)...)
-	var lifetimes, others []act
-	for _, label := range e.PR.Labels {
-		a := decideLabel(f, label)
-		if _, extends := a.(extendClusters); extends {
-			lifetimes = append(lifetimes, a)
-		} else if a != nil {
-			others = append(others, a)
-		}
-	}
-	acts = append(acts, longest(lifetimes)...) // first: an extension counts from the row that was read
 	acts = append(acts, others...)
 	if slices.ContainsFunc(acts, stores) {
 		acts = append(acts, recheckEnds{})
@@ -169,11 +172,11 @@ func stores(a act) bool {
 }
 
 // longest returns the extension to the longest lifetime. It includes the others.
-func longest(lifetimes []act) []act {
+func longest(lifetimes []extendClusters) []act {
 	if len(lifetimes) == 0 {
 		return nil
 	}
-	return []act{slices.MaxFunc(lifetimes, func(a, b act) int { return int(a.(extendClusters).ttl - b.(extendClusters).ttl) })}
+	return []act{slices.MaxFunc(lifetimes, func(a, b extendClusters) int { return cmp.Compare(a.ttl, b.ttl) })}
 }
 
 // pushedOver returns the newest cluster of each profile that was requested for an older commit.

@@ -110,11 +110,17 @@ func (d *Service) readFacts(ctx context.Context, e PullRequestEvent, r round) (f
 
 // clusters returns the clusters that a pull request has or had, newest first.
 func (d *Service) clusters(ctx context.Context, repo string, number int) ([]store.Row, error) {
-	rows, _, err := d.store.List(ctx, store.Filter{Repo: repo, Number: number, Limit: 500})
-	if err != nil {
-		return nil, fmt.Errorf("list clusters of %s#%d: %w", repo, number, err)
+	var rows []store.Row
+	for f := (store.Filter{Repo: repo, Number: number, Limit: 500}); ; {
+		page, next, err := d.store.List(ctx, f)
+		if err != nil {
+			return nil, fmt.Errorf("list clusters of %s#%d: %w", repo, number, err)
+		}
+		if rows = append(rows, page...); next == "" {
+			return rows, nil
+		}
+		f.Cursor = next
 	}
-	return rows, nil
 }
 
 // newest returns the newest cluster of each profile that a pull request has or had.
