@@ -134,6 +134,8 @@ func TestDecideAnswersLabels(t *testing.T) {
 	}{
 		"added":                                {after(asking(), action(ActionLabeled, smallLabel)), []act{request, recheckEnds{}}},
 		"opened with it":                       {after(asking(), action(ActionOpened, "")), []act{request, recheckEnds{}}},
+		"opened, and it was added since":       {after(asking(), action(ActionOpened, ""), func(f *facts) { f.event.as.Labels = nil }), nil},
+		"ready, and it was added since":        {after(asking(), action(ActionReady, ""), func(f *facts) { f.event.as.Labels, f.asked.draftsDenied = nil, true }), nil},
 		"there before a push":                  {after(asking(), action(ActionSynchronize, "")), nil},
 		"another label was added":              {after(asking(), action(ActionLabeled, "bug"), labels(smallLabel, "bug")), nil},
 		"added by nobody we know":              {after(asking(), action(ActionLabeled, smallLabel), func(f *facts) { f.event.Actor = "" }), nil},

@@ -146,10 +146,12 @@ func (d *Service) readState(ctx context.Context, f *facts) (err error) {
 	}
 	f.returning, f.outdated = map[string]bool{}, map[string]bool{}
 	for _, row := range live {
-		if label := chatops.LabelPrefix + row.Profile; needsReturning(e, row) {
-			if f.returning[label], err = d.store.Awaited(ctx, store.EffectAddLabel, e.PR.Repo, e.PR.Number, label); err != nil {
-				return err
-			}
+		returning, err := d.isReturning(ctx, e, row)
+		if err != nil {
+			return err
+		}
+		if returning {
+			f.returning[chatops.LabelPrefix+row.Profile] = true
 		}
 		if !row.NeedsApproval || e.PR.Head == "" {
 			continue
@@ -161,6 +163,14 @@ func (d *Service) readState(ctx context.Context, f *facts) (err error) {
 		f.outdated[row.ID] = slices.ContainsFunc(pending, func(a store.Approval) bool { return a.Head != "" && a.Head != e.PR.Head })
 	}
 	return nil
+}
+
+// isReturning reports whether we are about to put a cluster's label back, if isUnlabeled depends on that.
+func (d *Service) isReturning(ctx context.Context, e PullRequestEvent, row store.Row) (bool, error) {
+	if !needsReturning(e, row) {
+		return false, nil
+	}
+	return d.store.Awaited(ctx, store.EffectAddLabel, e.PR.Repo, e.PR.Number, chatops.LabelPrefix+row.Profile)
 }
 
 // hidden reports whether an open pull request says nothing about its cluster: anybody can see it, and the App is no longer
@@ -259,41 +269,4 @@ func profileIn(label string) (name string, ok bool) {
 		return "", false
 	}
 	return strings.CutPrefix(label, chatops.LabelPrefix)
-}
-
-// confirm replaces the event by what GitHub confirms of it. note is set if nothing follows from it.
-func (d *Service) confirm(ctx context.Context, e PullRequestEvent) (_ PullRequestEvent, note string, err error) {
-	told := e
-	if e, err = d.stands(ctx, e); err != nil {
-		note, err = d.endByPayload(ctx, told, err)
-		return e, note, err
-	}
-	if a, b := e.as.RepoID, e.PR.RepoID; a != b && a*b != 0 {
-		return e, "of a repository that had this name before", nil
-	}
-	switch {
-	case e.late && e.Action == ActionSeen:
-		return e, older, nil
-	case e.late && !e.asks(): // its own change is outdated, but GitHub's newer answer may still have to be acted on
-		e.Action, e.Actor, e.ActorID, e.Label = actionOvertaken, "", 0, ""
-	}
-	if e.own, err = d.ourselves(ctx, e); err != nil {
-		return e, "", err
-	}
-	return e, "", nil
-}
-
-// settle checks the pull request once more after a request was stored. An event that closed it, removed the label or pushed to
-// it may have been processed in between, when there was no cluster yet whose end it could set and whose approval it could void.
-// Either that event or this check sees both.
-func (d *Service) settle(ctx context.Context, repo string, number int, actor string) ([]string, error) {
-	pr, err := d.store.PullRequest(ctx, repo, number)
-	if err != nil {
-		return nil, fmt.Errorf("read pull request again: %w", err)
-	}
-	f, err := d.readFacts(ctx, PullRequestEvent{PR: pr, Actor: actor}, endsOnly)
-	if err != nil {
-		return nil, err
-	}
-	return d.performAll(ctx, f, decide(f))
 }

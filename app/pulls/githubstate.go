@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -200,14 +199,9 @@ func (d *Service) endOneByPayload(ctx context.Context, row store.Row, e PullRequ
 	if e.Action != ActionUnlabeled || !row.Ends.LabelRemoved.IsZero() {
 		return notes, nil
 	}
-	returning := false
-	if needsReturning(e, row) {
-		if returning, err = d.store.Awaited(ctx, store.EffectAddLabel, e.PR.Repo, e.PR.Number, chatops.LabelPrefix+row.Profile); err != nil {
-			return notes, err
-		}
-	}
-	if !isUnlabeled(e, row, returning) {
-		return notes, nil
+	returning, err := d.isReturning(ctx, e, row)
+	if err != nil || !isUnlabeled(e, row, returning) {
+		return notes, err
 	}
 	said, err := d.setEnd(ctx, row, store.EndLabelRemoved, labelGone, e.Actor)
 	return append(notes, said), err

@@ -72,6 +72,28 @@ func (d *Service) SyncPullRequest(ctx context.Context, e PullRequestEvent) (note
 	return nothingOr(notes), nil
 }
 
+// confirm replaces the event by what GitHub confirms of it. note is set if nothing follows from it.
+func (d *Service) confirm(ctx context.Context, e PullRequestEvent) (_ PullRequestEvent, note string, err error) {
+	told := e
+	if e, err = d.stands(ctx, e); err != nil {
+		note, err = d.endByPayload(ctx, told, err)
+		return e, note, err
+	}
+	if a, b := e.as.RepoID, e.PR.RepoID; a != b && a*b != 0 {
+		return e, "of a repository that had this name before", nil
+	}
+	switch {
+	case e.late && e.Action == ActionSeen:
+		return e, older, nil
+	case e.late && !e.asks(): // its own change is outdated, but GitHub's newer answer may still have to be acted on
+		e.Action, e.Actor, e.ActorID, e.Label = actionOvertaken, "", 0, ""
+	}
+	if e.own, err = d.ourselves(ctx, e); err != nil {
+		return e, "", err
+	}
+	return e, "", nil
+}
+
 // nothingOr joins notes about what was done.
 func nothingOr(notes []string) string {
 	if len(notes) == 0 {
@@ -98,6 +120,21 @@ func (d *Service) ourselves(ctx context.Context, e PullRequestEvent) (bool, erro
 		return false, fmt.Errorf("ask what we are called: %w", err)
 	}
 	return strings.EqualFold(login, e.Actor), nil
+}
+
+// settle checks the pull request once more after a request was stored. An event that closed it, removed the label or pushed to
+// it may have been processed in between, when there was no cluster yet whose end it could set and whose approval it could void.
+// Either that event or this check sees both.
+func (d *Service) settle(ctx context.Context, repo string, number int, actor string) ([]string, error) {
+	pr, err := d.store.PullRequest(ctx, repo, number)
+	if err != nil {
+		return nil, fmt.Errorf("read pull request again: %w", err)
+	}
+	f, err := d.readFacts(ctx, PullRequestEvent{PR: pr, Actor: actor}, endsOnly)
+	if err != nil {
+		return nil, err
+	}
+	return d.performAll(ctx, f, decide(f))
 }
 
 // ours reports whether a label has a meaning for ocpctl.
