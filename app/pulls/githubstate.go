@@ -199,8 +199,8 @@ func (d *Service) endOneByPayload(ctx context.Context, row store.Row, e PullRequ
 	if e.Action != ActionUnlabeled || !row.Ends.LabelRemoved.IsZero() {
 		return notes, nil
 	}
-	unlabeled, err := d.unlabeled(ctx, row, e)
-	if err != nil || !unlabeled {
+	returning, err := d.isReturning(ctx, e, row)
+	if err != nil || !isUnlabeled(e, row, returning) {
 		return notes, err
 	}
 	said, err := d.setEnd(ctx, row, store.EndLabelRemoved, labelGone, e.Actor)

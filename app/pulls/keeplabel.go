@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/app"
@@ -16,51 +17,39 @@ import (
 // keptWhy is the reason of a hold that the label set; it distinguishes this hold from those of other entry points.
 const keptWhy = "the label " + chatops.KeepLabel
 
-// keep holds the clusters of a pull request on behalf of whoever added the label, if they may hold them all. Otherwise the label
-// is removed and a reply says why.
-func (d *Service) keep(ctx context.Context, e PullRequestEvent) ([]string, error) {
-	if !setsLabel(e, chatops.KeepLabel) {
-		return nil, nil
-	}
-	live, err := d.live(ctx, e.PR.Repo, e.PR.Number)
-	if err != nil {
-		return nil, err
-	}
-	if e.late && slices.ContainsFunc(live, kept) {
-		return nil, nil
-	}
+// holdClusters holds the clusters of a pull request on behalf of whoever added the label, if they may hold them all. Otherwise
+// the label is removed and a reply says why.
+func (d *Service) holdClusters(ctx context.Context, e PullRequestEvent, rows []store.Row) (note string, err error) {
 	request, err := d.request(ctx, policy.SourceLabel, e.PR, actor{e.Actor, e.ActorID})
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	if d.overlooked(e, request) {
-		return []string{notTold(e, chatops.KeepLabel)}, nil
+		return notTold(e, chatops.KeepLabel), nil
 	}
-	refused := func(why string) ([]string, error) {
-		cause := "keep:" + e.at
-		if err := d.store.SaveEffect(ctx, unlabel(e.PR, chatops.KeepLabel, cause)); err != nil {
-			return nil, fmt.Errorf("take the label off: %w", err)
-		}
-		words := fmt.Sprintf("@%s, the label `%s` was removed: %s", e.Actor, chatops.KeepLabel, chatops.Said(why, e.Actor))
-		return []string{words}, d.answerLabel(ctx, e.PR, cause, chatops.KeepLabel, words)
-	}
-	if team := request.Ownership.Team; len(live) == 0 && !request.Principal.May(policy.ActHold, team) {
-		return refused(fmt.Sprintf("to hold clusters here, the role %s of team %s is needed; %s. Ask someone who has it to add the label.",
+	if team := request.Ownership.Team; len(rows) == 0 && !request.Principal.May(policy.ActHold, team) {
+		return d.refuseHold(ctx, e, fmt.Sprintf("to hold clusters here, the role %s of team %s is needed; %s. Ask someone who has it to add the label.",
 			policy.RoleText(policy.ActHold), chatops.Code(team), request.Principal.OwnRole(team)))
 	}
 	var notes []string
-	for _, row := range live {
+	for _, row := range rows {
 		words, err := d.keepOne(ctx, e.PR, request, row)
 		var said *app.Error
 		switch {
 		case errors.As(err, &said):
-			return refused(said.Message)
+			return d.refuseHold(ctx, e, said.Message)
 		case err != nil:
-			return nil, err
+			return "", err
 		}
 		notes = append(notes, words)
 	}
-	return notes, nil
+	return strings.Join(notes, "; "), nil
+}
+
+// refuseHold removes the label and replies why.
+func (d *Service) refuseHold(ctx context.Context, e PullRequestEvent, why string) (note string, err error) {
+	words := fmt.Sprintf("@%s, the label `%s` was removed: %s", e.Actor, chatops.KeepLabel, chatops.Said(why, e.Actor))
+	return d.removeLabel(ctx, e, removeLabel{chatops.KeepLabel, "keep:" + e.at, words, words})
 }
 
 func kept(row store.Row) bool { return row.HoldWhy == keptWhy }
@@ -108,21 +97,11 @@ func keeps(pr store.PullRequest, row store.Row) bool {
 	return slices.Contains(pr.Labels, chatops.KeepLabel) && row.Ends.Hold.IsZero()
 }
 
-// unkeep lifts the label's hold once the label is gone, whoever removed it.
-func (d *Service) unkeep(ctx context.Context, e PullRequestEvent, live []store.Row) (notes []string, err error) {
-	if slices.Contains(e.PR.Labels, chatops.KeepLabel) {
-		return nil, nil
+// liftHold lifts a hold that the label set.
+func (d *Service) liftHold(ctx context.Context, e PullRequestEvent, a liftHold) (note string, err error) {
+	_, err = d.store.Hold(ctx, a.row.ID, time.Time{}, store.Origin{Actor: whose(e.Actor), Source: string(policy.SourceLabel), Why: a.why})
+	if err != nil && !errors.Is(err, store.ErrConflict) {
+		return "", fmt.Errorf("let go of %s: %w", a.row.ID, err)
 	}
-	for _, row := range live {
-		if !kept(row) {
-			continue
-		}
-		why := seenBySomebody("the label "+chatops.KeepLabel+" was taken off", e.Why)
-		_, err := d.store.Hold(ctx, row.ID, time.Time{}, store.Origin{Actor: whose(e.Actor), Source: string(policy.SourceLabel), Why: why})
-		if err != nil && !errors.Is(err, store.ErrConflict) {
-			return nil, fmt.Errorf("let go of %s: %w", row.ID, err)
-		}
-		notes = append(notes, row.Name+" is no longer held")
-	}
-	return notes, nil
+	return a.row.Name + " is no longer held", nil
 }

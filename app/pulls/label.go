@@ -2,7 +2,6 @@ package pulls
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,162 +9,38 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
-	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
-
-// syncLabels does what the pull request's labels ask for, and checks the pull request again if a request was stored.
-func (d *Service) syncLabels(ctx context.Context, e PullRequestEvent) (notes []string, err error) {
-	if !e.PR.Open {
-		return nil, nil
-	}
-	for _, label := range e.PR.Labels {
-		said, err := d.syncLabel(ctx, e, label)
-		if err != nil {
-			return nil, err
-		}
-		notes = append(notes, said...)
-	}
-	if len(notes) == 0 {
-		return nil, nil
-	}
-	settled, err := d.settle(ctx, e.PR.Repo, e.PR.Number, e.Actor)
-	return append(notes, settled...), err
-}
-
-func (d *Service) syncLabel(ctx context.Context, e PullRequestEvent, label string) ([]string, error) {
-	switch name, profile := strings.CutPrefix(label, chatops.LabelPrefix); {
-	case label == chatops.KeepLabel:
-		return d.keep(ctx, e)
-	case strings.HasPrefix(label, chatops.TTLLabelPrefix):
-		return d.lengthen(ctx, e, label)
-	case profile:
-		return d.createByLabel(ctx, e, label, name)
-	}
-	return nil, nil
-}
-
-// createByLabel ensures the cluster that a label asks for, only on behalf of whoever added the label.
-func (d *Service) createByLabel(ctx context.Context, e PullRequestEvent, label, name string) ([]string, error) {
-	profile, known := d.catalogue().Get(name)
-	if !known {
-		return d.wrongLabel(ctx, e, label, "no profile is called "+name, chatops.UnknownLabel(label, d.core.ProfileNames()))
-	}
-	newest, err := d.store.ClusterForPR(ctx, e.PR.Repo, e.PR.Number, profile.Name)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return nil, fmt.Errorf("look for the cluster of %s: %w", label, err)
-	}
-	switch {
-	case newest.ID != "" && newest.Desired == lifecycle.Present:
-		if newest.Source == string(policy.SourceLabel) {
-			return nil, d.keepMade(ctx, e, label, newest)
-		}
-		return nil, d.store.ShowByLabel(ctx, newest.ID) // the label must not outlast the cluster
-	}
-	asked, err := d.undrafted(ctx, e, label)
-	switch {
-	case err != nil:
-		return nil, err
-	case !asked && !setsLabel(e, label):
-		return d.unasked(ctx, e, label)
-	case e.late:
-		refused, err := d.store.Refused(ctx, string(policy.SourceLabel), e.PR.Repo, e.PR.Number, profile.Name, e.as.UpdatedAt)
-		if err != nil || refused { // the person whose label is there now was answered
-			return nil, err
-		}
-	}
-	note, err := d.createForLabel(ctx, e, label, profile.Name, newest.Generation+1)
-	if err != nil || note == "" {
-		return nil, err
-	}
-	return []string{note}, nil
-}
-
-// wrongLabel removes a label that can never mean anything, and tells whoever added it why. If it is not known who added it, it
-// stays: it may be the repository's own, from before.
-func (d *Service) wrongLabel(ctx context.Context, e PullRequestEvent, label, note, why string) ([]string, error) {
-	if !setsLabel(e, label) {
-		return nil, nil
-	}
-	request, err := d.request(ctx, policy.SourceLabel, e.PR, actor{e.Actor, e.ActorID})
-	if err != nil {
-		return nil, err
-	}
-	if d.overlooked(e, request) {
-		return []string{notTold(e, label)}, nil
-	}
-	cause := "wrong:" + e.at
-	if err := d.store.SaveEffect(ctx, unlabel(e.PR, label, cause)); err != nil {
-		return nil, fmt.Errorf("take the label off: %w", err)
-	}
-	return []string{note}, d.answerLabel(ctx, e.PR, cause, label, strings.TrimRight(why, "\n")+" The label was removed.")
-}
-
-// setsLabel reports whether the event is somebody's action on this label: they added it, or opened or reopened a pull request that
-// had it. Only such an action counts as a request. Otherwise the next push by a person with permission would create, on their
-// behalf, what a person without permission had asked for.
-func setsLabel(e PullRequestEvent, label string) bool {
-	opens := (e.Action == ActionReopened || e.Action == ActionOpened) && slices.Contains(e.as.Labels, label)
-	return !e.own && e.Actor != "" && (opens || e.Action == ActionLabeled && e.Label == label)
-}
-
-// undrafted reports whether somebody made a pull request with the label ready for review where drafts count as closed: that
-// reopens it.
-func (d *Service) undrafted(ctx context.Context, e PullRequestEvent, label string) (bool, error) {
-	if e.Action != ActionReady || e.own || e.Actor == "" || !slices.Contains(e.as.Labels, label) {
-		return false, nil
-	}
-	file, _, err := d.file(ctx, e.PR)
-	return file != nil && file.Drafts == profiles.DraftsDeny, err
-}
 
 // quiet is how long a pull request must be unchanged before a label of unknown origin counts as one that no event will explain.
 const quiet = 10 * time.Minute
 
-// unasked removes a label without a request: one that we put back too late, and one that the sweep finds although GitHub never
-// said who added it or when it came back.
-func (d *Service) unasked(ctx context.Context, e PullRequestEvent, label string) ([]string, error) {
-	switch now, err := d.store.Now(ctx); {
-	case err != nil:
-		return nil, fmt.Errorf("read the clock: %w", err)
-	case e.own && e.Action == ActionLabeled && e.Label == label:
-		return []string{label + " stands for nothing any more"}, d.store.SaveEffect(ctx, unlabel(e.PR, label, "back:"+e.at))
-	case e.Action != ActionSeen || now.Sub(e.PR.UpdatedAt) < quiet:
-		return nil, nil
-	}
-	words := fmt.Sprintf("The label %s did not create a cluster: GitHub did not say who added it, and a cluster needs a requester. "+
-		"The label was removed; add it again to get a cluster.", chatops.Code(label))
-	if err := d.answerLabel(ctx, e.PR, "unasked:"+e.at, label, words); err != nil {
-		return nil, err
-	}
-	return []string{label + " was set by nobody we know"}, d.store.SaveEffect(ctx, unlabel(e.PR, label, "unasked:"+e.at))
-}
-
-func (d *Service) createForLabel(ctx context.Context, e PullRequestEvent, label, profile string, generation int) (string, error) {
+// createForLabel requests a cluster on behalf of whoever added the label. The pull request is read once more from GitHub: it may
+// have changed while the request waited.
+func (d *Service) createForLabel(ctx context.Context, e PullRequestEvent, a requestCluster) (string, error) {
 	pr, err := d.truth(ctx, e.PR)
 	if err != nil {
 		return "", err
 	}
-	if !pr.Open || !slices.Contains(pr.Labels, label) {
+	if !pr.Open || !slices.Contains(pr.Labels, a.label) {
 		return "", nil // it was removed before anything started
 	}
-	key := e.key(pr, profile)
+	key := e.key(pr, a.profile)
 	request, err := d.request(ctx, policy.SourceLabel, pr, actor{e.Actor, e.ActorID})
 	if err != nil {
 		return "", err
 	}
 	if d.overlooked(e, request) {
-		return notTold(e, label), nil
+		return notTold(e, a.label), nil
 	}
 	w, err := d.asked(ctx, request, pr)
 	if err != nil {
 		return "", err
 	}
-	w.Request.Profile, w.Request.Generation, w.Request.TTL = profile, generation, labelled(pr.Labels)
+	w.Request.Profile, w.Request.Generation, w.Request.TTL = a.profile, a.generation, labelled(pr.Labels)
 	w.Actor, w.Key, w.Cause, w.AskedAt = e.Actor, key, key, pr.UpdatedAt
-	w.Label, w.OnRefusal = label, []store.Effect{unlabel(pr, label, key)}
+	w.Label, w.OnRefusal = a.label, []store.Effect{unlabel(pr, a.label, key)}
 	made, err := d.core.CreateFrom(ctx, w)
 	switch {
 	case app.KindOf(err) == app.Conflict:
@@ -176,9 +51,9 @@ func (d *Service) createForLabel(ctx context.Context, e PullRequestEvent, label,
 	case err != nil:
 		return "", err
 	case made.Row.ID == "":
-		return refusedNote(profile, made.Verdict), nil
+		return refusedNote(a.profile, made.Verdict), nil
 	}
-	return fmt.Sprintf("accepted %s as %s", profile, made.Row.ID), d.keepNew(ctx, pr, request, made.Row)
+	return fmt.Sprintf("accepted %s as %s", a.profile, made.Row.ID), d.keepNew(ctx, pr, request, made.Row)
 }
 
 // key identifies an event's request for a profile: two events with the same key are one request.
@@ -186,15 +61,8 @@ func (e PullRequestEvent) key(pr store.PullRequest, profile string) string {
 	return fmt.Sprintf("label:%s#%d:%s:%s:%s", pr.Repo, pr.Number, profile, e.Action, e.at)
 }
 
-// keepMade holds the cluster that this event created, if the process died before it did that.
-func (d *Service) keepMade(ctx context.Context, e PullRequestEvent, label string, row store.Row) error {
-	if !setsLabel(e, label) || !keeps(e.PR, row) {
-		return nil
-	}
-	made, err := d.store.Made(ctx, principalID(e.Actor), e.key(e.PR, row.Profile))
-	if err != nil || made != row.ID {
-		return err
-	}
+// holdCreated holds the cluster that this event created, if the process died before it did that.
+func (d *Service) holdCreated(ctx context.Context, e PullRequestEvent, row store.Row) error {
 	request, err := d.request(ctx, policy.SourceLabel, e.PR, actor{e.Actor, e.ActorID})
 	if err != nil {
 		return err
@@ -202,19 +70,42 @@ func (d *Service) keepMade(ctx context.Context, e PullRequestEvent, label string
 	return d.keepNew(ctx, e.PR, request, row)
 }
 
-// labelledAgain puts back a label that we removed while somebody requested a live cluster by it.
-func (d *Service) labelledAgain(ctx context.Context, e PullRequestEvent, live []store.Row) ([]string, error) {
-	stands := slices.IndexFunc(live, func(r store.Row) bool {
-		return r.Source == string(policy.SourceLabel) && e.Label == chatops.LabelPrefix+r.Profile
-	})
-	if !e.own || e.Action != ActionUnlabeled || stands < 0 || slices.Contains(e.PR.Labels, e.Label) {
-		return nil, nil
+// rejectLabel removes a label that can never mean anything, and tells whoever added it why.
+func (d *Service) rejectLabel(ctx context.Context, e PullRequestEvent, a rejectLabel) (note string, err error) {
+	request, err := d.request(ctx, policy.SourceLabel, e.PR, actor{e.Actor, e.ActorID})
+	if err != nil {
+		return "", err
 	}
-	err := d.store.SaveEffect(ctx, store.Effect{
-		Cause: fmt.Sprintf("relabel:%s#%d:%s:%s", e.PR.Repo, e.PR.Number, e.Label, e.at), Kind: store.EffectAddLabel,
-		Installation: e.PR.Installation, Repo: e.PR.Repo, Number: e.PR.Number, Content: e.Label,
+	if d.overlooked(e, request) {
+		return notTold(e, a.label), nil
+	}
+	return d.removeLabel(ctx, e, removeLabel{a.label, "wrong:" + e.at, a.note, strings.TrimRight(a.why, "\n") + " The label was removed."})
+}
+
+// removeLabel removes a label and posts the reply.
+func (d *Service) removeLabel(ctx context.Context, e PullRequestEvent, a removeLabel) (note string, err error) {
+	if err := d.store.SaveEffect(ctx, unlabel(e.PR, a.label, a.cause)); err != nil {
+		return "", fmt.Errorf("take the label off: %w", err)
+	}
+	if a.reply == "" {
+		return a.note, nil
+	}
+	return a.note, d.answerLabel(ctx, e.PR, a.cause, a.label, a.reply)
+}
+
+// unaskedReply returns the reply about a label that nobody is known to have added.
+func unaskedReply(label string) string {
+	return fmt.Sprintf("The label %s did not create a cluster: GitHub did not say who added it, and a cluster needs a requester. "+
+		"The label was removed; add it again to get a cluster.", chatops.Code(label))
+}
+
+// restoreLabel puts back a label that a live cluster was requested by.
+func (d *Service) restoreLabel(ctx context.Context, e PullRequestEvent, a restoreLabel) (note string, err error) {
+	err = d.store.SaveEffect(ctx, store.Effect{
+		Cause: fmt.Sprintf("relabel:%s#%d:%s:%s", e.PR.Repo, e.PR.Number, a.label, e.at), Kind: store.EffectAddLabel,
+		Installation: e.PR.Installation, Repo: e.PR.Repo, Number: e.PR.Number, Content: a.label,
 	})
-	return []string{e.Label + " comes back: " + live[stands].Name + " stands for it"}, err
+	return a.label + " comes back: " + a.row.Name + " stands for it", err
 }
 
 // unlabel returns the effect that removes a label, once for its cause.

@@ -48,35 +48,50 @@ type PullRequestEvent struct {
 func (d *Service) SyncPullRequest(ctx context.Context, e PullRequestEvent) (note string, err error) {
 	e.Label, e.PR.Labels, e.at = spelt(e.Label), each(e.PR.Labels, spelt), fmt.Sprint(e.PR.UpdatedAt.Unix())
 	e.as = e.PR
-	told := e
-	if e, err = d.stands(ctx, e); err != nil {
-		return d.endByPayload(ctx, told, err)
+	if e, note, err = d.confirm(ctx, e); err != nil || note != "" {
+		return note, err
 	}
-	if a, b := e.as.RepoID, e.PR.RepoID; a != b && a*b != 0 {
-		return "of a repository that had this name before", nil
-	}
-	switch {
-	case e.late && e.Action == ActionSeen:
-		return older, nil
-	case e.late && !e.asks(): // its own change is outdated, but GitHub's newer answer may still have to be acted on
-		e.Action, e.Actor, e.ActorID, e.Label = actionOvertaken, "", 0, ""
-	}
-	if e.own, err = d.ourselves(ctx, e); err != nil {
-		return "", err
-	}
-	steps := []func(context.Context, PullRequestEvent) ([]string, error){d.syncLive, d.syncHead, d.syncLabels, d.checkFile}
 	var notes []string
-	for _, step := range steps {
-		said, err := step(ctx, e)
+	for _, r := range []round{firstRound, secondRound} {
+		f, err := d.readFacts(ctx, e, r)
+		if err != nil {
+			return "", err
+		}
+		said, err := d.performAll(ctx, f, decide(f))
 		if err != nil {
 			return "", err
 		}
 		notes = append(notes, said...)
+		if f.asked != nil { // everything is decided
+			break
+		}
 	}
 	if len(notes) == 0 && e.late {
 		return older, nil
 	}
 	return nothingOr(notes), nil
+}
+
+// confirm replaces the event by what GitHub confirms of it. note is set if nothing follows from it.
+func (d *Service) confirm(ctx context.Context, e PullRequestEvent) (_ PullRequestEvent, note string, err error) {
+	told := e
+	if e, err = d.stands(ctx, e); err != nil {
+		note, err = d.endByPayload(ctx, told, err)
+		return e, note, err
+	}
+	if a, b := e.as.RepoID, e.PR.RepoID; a != b && a*b != 0 {
+		return e, "of a repository that had this name before", nil
+	}
+	switch {
+	case e.late && e.Action == ActionSeen:
+		return e, older, nil
+	case e.late && !e.asks(): // its own change is outdated, but GitHub's newer answer may still have to be acted on
+		e.Action, e.Actor, e.ActorID, e.Label = actionOvertaken, "", 0, ""
+	}
+	if e.own, err = d.ourselves(ctx, e); err != nil {
+		return e, "", err
+	}
+	return e, "", nil
 }
 
 // nothingOr joins notes about what was done.
@@ -107,51 +122,6 @@ func (d *Service) ourselves(ctx context.Context, e PullRequestEvent) (bool, erro
 	return strings.EqualFold(login, e.Actor), nil
 }
 
-// syncLive updates the pull request's live clusters: their ends, approvals and holds.
-func (d *Service) syncLive(ctx context.Context, e PullRequestEvent) ([]string, error) {
-	live, err := d.live(ctx, e.PR.Repo, e.PR.Number)
-	if err != nil || len(live) == 0 {
-		return nil, err
-	}
-	if slices.ContainsFunc(live, func(r store.Row) bool { return r.PR.Installation != e.PR.Installation }) { // GitHub sent no event about that
-		anew := RepositoryEvent{RepoID: e.PR.RepoID, Action: actionAdded, From: e.PR.Repo, To: e.PR.Repo, Actor: e.Actor}
-		if _, err := d.follow(ctx, anew, e.PR.Installation); err != nil {
-			return nil, err
-		}
-	}
-	notes, err := d.bring(ctx, live, e)
-	if err != nil {
-		return nil, err
-	}
-	said, err := d.labelledAgain(ctx, e, live)
-	if err != nil {
-		return nil, err
-	}
-	notes = append(notes, said...)
-	said, err = d.unkeep(ctx, e, live)
-	return append(notes, said...), err
-}
-
-// bring updates the ends and approvals of clusters to the pull request's state.
-func (d *Service) bring(ctx context.Context, live []store.Row, e PullRequestEvent) (notes []string, err error) {
-	noDrafts, err := d.noDrafts(ctx, e.PR)
-	if err != nil {
-		return nil, err
-	}
-	for _, row := range live {
-		said, err := d.syncEnds(ctx, row, e, noDrafts)
-		if err != nil {
-			return nil, err
-		}
-		notes = append(notes, said...)
-		if said, err = d.rebind(ctx, row, e.PR); err != nil {
-			return nil, err
-		}
-		notes = append(notes, said...)
-	}
-	return notes, nil
-}
-
 // settle checks the pull request once more after a request was stored. An event that closed it, removed the label or pushed to
 // it may have been processed in between, when there was no cluster yet whose end it could set and whose approval it could void.
 // Either that event or this check sees both.
@@ -160,11 +130,11 @@ func (d *Service) settle(ctx context.Context, repo string, number int, actor str
 	if err != nil {
 		return nil, fmt.Errorf("read pull request again: %w", err)
 	}
-	live, err := d.live(ctx, repo, number)
-	if err != nil || len(live) == 0 {
+	f, err := d.readFacts(ctx, PullRequestEvent{PR: pr, Actor: actor}, endsOnly)
+	if err != nil {
 		return nil, err
 	}
-	return d.bring(ctx, live, PullRequestEvent{PR: pr, Actor: actor})
+	return d.performAll(ctx, f, decide(f))
 }
 
 // ours reports whether a label has a meaning for ocpctl.

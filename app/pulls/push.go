@@ -1,111 +1,42 @@
 package pulls
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
-	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// syncHead follows the pull request to its newest commit: the checks move there, and a push does to the clusters what the
-// repository's file says.
-func (d *Service) syncHead(ctx context.Context, e PullRequestEvent) ([]string, error) {
-	if e.PR.Head == "" || !e.PR.Open {
-		return nil, nil
-	}
-	newest, err := d.newest(ctx, e.PR.Repo, e.PR.Number)
+// replaceCluster ends a cluster of an older commit and requests its successor on behalf of whoever pushed, judged like any
+// request. A cluster that the push may not end, because it was transferred to another team, stays.
+func (d *Service) replaceCluster(ctx context.Context, e PullRequestEvent, request policy.Request, a replaceCluster) (note string, err error) {
+	row := a.row
+	w, err := d.successor(ctx, e, row) // before it ends: if the successor cannot be requested yet, nothing ends
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	if slices.ContainsFunc(newest, func(r store.Row) bool { return r.Desired == lifecycle.Present }) { // also when it returns to its first head
-		if err := d.store.FollowHead(ctx, e.PR.Repo, e.PR.Number, e.PR.Head); err != nil {
-			return nil, fmt.Errorf("follow the head: %w", err)
+	if a.destroy {
+		origin := app.Origin{Source: policy.Source(row.Source), Why: a.why, Repository: &request}
+		if _, _, err := d.core.Authorize(ctx, request.Principal, row.ID, policy.ActDestroy, origin); app.KindOf(err) != "" {
+			return row.Name + " is kept as it is: " + err.Error(), nil
+		} else if err != nil {
+			return "", err
+		}
+		if err := d.leaveLabel(ctx, row); err != nil {
+			return "", err
+		}
+		if _, _, err := d.core.Destroy(ctx, request.Principal, row.ID, origin); err != nil {
+			return "", err
 		}
 	}
-	newest = slices.DeleteFunc(newest, func(r store.Row) bool { return r.PR == nil || r.PR.Head == e.PR.Head })
-	if e.Action != ActionSynchronize || e.Actor == "" || len(newest) == 0 {
-		return nil, nil
+	if note, err = d.again(ctx, e, w); err != nil {
+		return "", err
 	}
-	file, wrong, err := d.file(ctx, e.PR)
-	switch {
-	case err != nil:
-		return nil, err
-	case wrong != nil, file == nil, file.Synchronize == "", file.Synchronize == profiles.SynchronizeKeep:
-		return nil, nil
-	}
-	// The author of a pull request from a fork can push to it, and may do nothing else here.
-	request, err := d.request(ctx, policy.SourceComment, e.PR, actor{e.Actor, e.ActorID})
-	switch {
-	case err != nil:
-		return nil, err
-	case !may(request):
-		return []string{fmt.Sprintf("kept as they are: %s pushed and has %s permission", e.Actor, request.Permission)}, nil
-	case file.Synchronize == profiles.SynchronizeRefresh:
-		return d.refreshed(ctx, e, request, newest)
-	}
-	return d.recreate(ctx, e, request, newest)
-}
-
-// newest returns the newest cluster of each profile that a pull request has or had.
-func (d *Service) newest(ctx context.Context, repo string, number int) ([]store.Row, error) {
-	rows, _, err := d.store.List(ctx, store.Filter{Repo: repo, Number: number, Limit: 500})
-	if err != nil {
-		return nil, fmt.Errorf("list clusters of %s#%d: %w", repo, number, err)
-	}
-	slices.SortStableFunc(rows, func(a, b store.Row) int {
-		return cmp.Or(cmp.Compare(a.Profile, b.Profile), cmp.Compare(b.Generation, a.Generation))
-	})
-	return slices.CompactFunc(rows, func(a, b store.Row) bool { return a.Profile == b.Profile }), nil
-}
-
-// recreate ends the clusters of older commits and requests new ones on behalf of whoever pushed, judged like any request. A
-// cluster that was ended for this push and has no successor, because the process died in between, gets it now. A cluster that
-// the push may not end, because it was transferred to another team, stays.
-func (d *Service) recreate(ctx context.Context, e PullRequestEvent, request policy.Request, newest []store.Row) (notes []string, err error) {
-	why := chatops.ShortSHA(e.PR.Head) + " was pushed, and the repository's file says " + profiles.SynchronizeRecreate
-	for _, row := range newest {
-		ending := !row.Ends.PRClosed.IsZero() || !row.Ends.LabelRemoved.IsZero()
-		goes := row.Desired == lifecycle.Present && !ending
-		if !goes && row.DesiredWhy != why {
-			continue
-		}
-		w, err := d.successor(ctx, e, row) // before it ends: if the successor cannot be requested yet, nothing ends
-		if err != nil {
-			return nil, err
-		}
-		if goes {
-			origin := app.Origin{Source: policy.Source(row.Source), Why: why, Repository: &request}
-			if _, _, err := d.core.Authorize(ctx, request.Principal, row.ID, policy.ActDestroy, origin); app.KindOf(err) != "" {
-				notes = append(notes, row.Name+" is kept as it is: "+err.Error())
-				continue
-			} else if err != nil {
-				return nil, err
-			}
-			if err := d.leaveLabel(ctx, row); err != nil {
-				return nil, err
-			}
-			if _, _, err := d.core.Destroy(ctx, request.Principal, row.ID, origin); err != nil {
-				return nil, err
-			}
-		}
-		note, err := d.again(ctx, e, w)
-		if err != nil {
-			return nil, err
-		}
-		notes = append(notes, row.Name+" goes: "+why+"; "+note)
-	}
-	if len(notes) == 0 {
-		return nil, nil
-	}
-	settled, err := d.settle(ctx, e.PR.Repo, e.PR.Number, e.Actor)
-	return append(notes, settled...), err
+	return row.Name + " goes: " + a.why + "; " + note, nil
 }
 
 // leaveLabel keeps the end of a replaced cluster from removing the label: only its successor's end or refusal does that.
@@ -166,23 +97,16 @@ func (d *Service) again(ctx context.Context, e PullRequestEvent, w app.ClusterRe
 	return fmt.Sprintf("accepted %s as %s", w.Request.Profile, made.Row.ID), d.keepNew(ctx, e.PR, w.Request, made.Row)
 }
 
-// refreshed applies the add-ons of the clusters of older commits again, once for each head. A cluster that is not ready yet gets
-// them with its install.
-func (d *Service) refreshed(ctx context.Context, e PullRequestEvent, request policy.Request, newest []store.Row) (notes []string, err error) {
-	why := fmt.Sprintf("%s was pushed, and the repository's file says %s", chatops.ShortSHA(e.PR.Head), profiles.SynchronizeRefresh)
-	for _, row := range newest {
-		if row.Desired != lifecycle.Present {
-			continue
-		}
-		_, job, err := d.core.Refresh(ctx, request.Principal, row.ID, app.Origin{Source: request.Source, Why: why, Cause: "push:" + e.PR.Head, Repository: &request})
-		switch {
-		case app.KindOf(err) != "":
-			notes = append(notes, row.Name+" is kept as it is: "+err.Error())
-		case err != nil:
-			return nil, err
-		default:
-			notes = append(notes, fmt.Sprintf("%s: its add-ons are applied again: %s (job %s)", row.Name, why, job))
-		}
+// refreshAddons applies the add-ons of a cluster of an older commit again, once for each head. A cluster that is not ready yet
+// gets them with its install.
+func (d *Service) refreshAddons(ctx context.Context, e PullRequestEvent, request policy.Request, a refreshAddons) (note string, err error) {
+	origin := app.Origin{Source: request.Source, Why: a.why, Cause: "push:" + e.PR.Head, Repository: &request}
+	_, job, err := d.core.Refresh(ctx, request.Principal, a.row.ID, origin)
+	switch {
+	case app.KindOf(err) != "":
+		return a.row.Name + " is kept as it is: " + err.Error(), nil
+	case err != nil:
+		return "", err
 	}
-	return notes, nil
+	return fmt.Sprintf("%s: its add-ons are applied again: %s (job %s)", a.row.Name, a.why, job), nil
 }

@@ -92,47 +92,45 @@ func (d *Service) noDrafts(ctx context.Context, pr store.PullRequest) (bool, err
 	return file != nil && file.Drafts == profiles.DraftsDeny, err
 }
 
-// checkFile asks for a check of a pull request's own version of the file if it differs from the base branch's.
-func (d *Service) checkFile(ctx context.Context, e PullRequestEvent) ([]string, error) {
-	looks := e.Action == ActionOpened || e.Action == ActionReopened || e.Action == ActionSynchronize || e.Action == ActionEdited
-	if !looks || !e.PR.Open || e.PR.Head == "" || d.core.OwnershipOf(e.PR.Repo).Team == "" {
-		return nil, nil
-	}
-	theirs, found, err := d.github.RepositoryFile(ctx, e.PR.Installation, e.PR.Repo, e.PR.Head)
+// fileDiffers reports whether a pull request's own version of the file differs from the base branch's.
+func (d *Service) fileDiffers(ctx context.Context, pr store.PullRequest) (bool, error) {
+	theirs, found, err := d.github.RepositoryFile(ctx, pr.Installation, pr.Repo, pr.Head)
 	if errors.Is(err, app.ErrUnreadable) { // e.g. a fork's commit that is not visible yet: the next push checks it
-		return nil, nil
+		return false, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("ask %s of %s at %s: %w", profiles.RepositoryFilePath, e.PR.Repo, e.PR.Head, err)
+		return false, fmt.Errorf("ask %s of %s at %s: %w", profiles.RepositoryFilePath, pr.Repo, pr.Head, err)
 	}
-	ours, ourFile, err := d.github.RepositoryFile(ctx, e.PR.Installation, e.PR.Repo, e.PR.Base)
+	ours, ourFile, err := d.github.RepositoryFile(ctx, pr.Installation, pr.Repo, pr.Base)
 	if err != nil && !errors.Is(err, app.ErrUnreadable) {
-		return nil, fmt.Errorf("ask %s of %s at %s: %w", profiles.RepositoryFilePath, e.PR.Repo, e.PR.Base, err)
+		return false, fmt.Errorf("ask %s of %s at %s: %w", profiles.RepositoryFilePath, pr.Repo, pr.Base, err)
 	}
 	if found && bytes.Equal(ours, theirs) || !found && !ourFile {
-		return nil, nil
+		return false, nil
 	}
-	if !found { // the branch may be older than the file
-		removes, err := d.github.RemovesRepositoryFile(ctx, e.PR.Installation, e.PR.Repo, e.PR.Number)
-		if err != nil || !removes {
-			return nil, err
-		}
+	if found {
+		return true, nil
 	}
+	return d.github.RemovesRepositoryFile(ctx, pr.Installation, pr.Repo, pr.Number) // the branch may be older than the file
+}
+
+// checkFile asks for a check of a pull request's own version of the file.
+func (d *Service) checkFile(ctx context.Context, e PullRequestEvent) (note string, err error) {
 	permission, err := d.github.Permission(ctx, e.PR.Installation, e.PR.Repo, e.Actor)
 	if err != nil {
-		return nil, fmt.Errorf("ask permission of %s on %s: %w", e.Actor, e.PR.Repo, err)
+		return "", fmt.Errorf("ask permission of %s on %s: %w", e.Actor, e.PR.Repo, err)
 	}
 	if d.overlooked(e, policy.Request{Source: policy.SourceLabel, Permission: permission}) { // whoever has a fork can push as often as they like
-		return []string{notTold(e, "a version of "+profiles.RepositoryFilePath)}, nil
+		return notTold(e, "a version of "+profiles.RepositoryFilePath), nil
 	}
 	if e.hint {
 		if pr, err := d.truth(ctx, e.PR); err != nil || !pr.Open || pr.Head != e.PR.Head {
-			return nil, err
+			return "", err
 		}
 	}
 	err = d.store.SaveEffect(ctx, store.Effect{
 		Cause: fmt.Sprintf("check_config:%s#%d:%s", e.PR.Repo, e.PR.Number, e.PR.Head), Kind: store.EffectCheckConfig,
 		Installation: e.PR.Installation, Repo: e.PR.Repo, Number: e.PR.Number, Content: e.PR.Head,
 	})
-	return []string{"its " + profiles.RepositoryFilePath + " is checked"}, err
+	return "its " + profiles.RepositoryFilePath + " is checked", err
 }

@@ -3,6 +3,7 @@ package pulls
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/app"
@@ -21,48 +22,37 @@ func labelled(labels []string) (ttl time.Duration) {
 	return ttl
 }
 
-// lengthen extends the pull request's clusters to the lifetime in a label that was just added, counted from their acceptance. It
-// never shortens one.
-func (d *Service) lengthen(ctx context.Context, e PullRequestEvent, label string) ([]string, error) {
-	ttl, ok := chatops.ParseTTLLabel(label)
-	if !ok {
-		words := fmt.Sprintf("The label %s is not a valid lifetime, so nothing was changed. Use `%s<hours>` with 1 to 8784 hours, for example `%s8`.",
-			chatops.Code(label), chatops.TTLLabelPrefix, chatops.TTLLabelPrefix)
-		return d.wrongLabel(ctx, e, label, label+" is no lifetime", words)
-	}
-	if !setsLabel(e, label) {
-		return nil, nil
-	}
-	live, err := d.live(ctx, e.PR.Repo, e.PR.Number)
-	if err != nil || len(live) == 0 {
-		return nil, err
-	}
+// wrongLifetime returns the reply about a label that names no lifetime.
+func wrongLifetime(label string) string {
+	return fmt.Sprintf("The label %s is not a valid lifetime, so nothing was changed. Use `%s<hours>` with 1 to 8784 hours, for example `%s8`.",
+		chatops.Code(label), chatops.TTLLabelPrefix, chatops.TTLLabelPrefix)
+}
+
+// extendClusters extends the pull request's clusters to the lifetime in a label that was just added, counted from their
+// acceptance. It never shortens one.
+func (d *Service) extendClusters(ctx context.Context, e PullRequestEvent, a extendClusters) (note string, err error) {
 	request, err := d.request(ctx, policy.SourceLabel, e.PR, actor{e.Actor, e.ActorID})
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	if d.overlooked(e, request) {
-		return []string{notTold(e, label)}, nil
+		return notTold(e, a.label), nil
 	}
 	if verdict := policy.Authorize(request, policy.ActExtend, nil); !verdict.Allowed {
-		cause := "ttl:" + e.at
-		if err := d.store.SaveEffect(ctx, unlabel(e.PR, label, cause)); err != nil {
-			return nil, fmt.Errorf("take the label off: %w", err)
-		}
-		return []string{refusedNote(label, verdict)}, d.answerLabel(ctx, e.PR, cause, label, chatops.Refusal(e.Actor, verdict))
+		return d.removeLabel(ctx, e, removeLabel{a.label, "ttl:" + e.at, refusedNote(a.label, verdict), chatops.Refusal(e.Actor, verdict)})
 	}
 	var notes []string
-	for _, row := range live {
-		said, err := d.lengthenOne(ctx, request, row, d.policy.Scale(ttl), e, label)
+	for _, row := range a.rows {
+		said, err := d.lengthenOne(ctx, request, row, d.policy.Scale(a.ttl), e, a.label)
 		if refused := app.Unaffordable(err); refused != nil {
-			return d.wrongLabel(ctx, e, label, refused.Message, to(e.Actor, refused.Message))
+			return d.rejectLabel(ctx, e, rejectLabel{a.label, refused.Message, to(e.Actor, refused.Message)})
 		}
 		if err != nil {
-			return nil, err
+			return "", err
 		}
 		notes = append(notes, said...)
 	}
-	return notes, nil
+	return strings.Join(notes, "; "), nil
 }
 
 func (d *Service) lengthenOne(ctx context.Context, r policy.Request, row store.Row, ttl time.Duration, e PullRequestEvent, label string) ([]string, error) {

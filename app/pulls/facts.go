@@ -1,0 +1,272 @@
+package pulls
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// round says how much is decided about a pull request.
+type round int
+
+const (
+	firstRound  round = iota // its state and, if the clusters follow it already, what people ask for
+	secondRound              // what people ask for, on the clusters that the first round changed
+	endsOnly                 // ends and approvals
+)
+
+// facts are what decide needs to know about a pull request.
+type facts struct {
+	event    PullRequestEvent // as GitHub confirms it
+	round    round
+	now      time.Time
+	clusters []store.Row // all that the pull request has or had, newest first
+
+	noDrafts  bool            // it is a draft, and the repository gives drafts no cluster
+	hidden    bool            // the App is not installed there, so an open pull request says nothing about its clusters
+	returning map[string]bool // labels that we are about to put back
+	outdated  map[string]bool // ids of clusters that await approval of another head
+
+	asked *requestFacts // nil: what people ask for is not decided in this round
+}
+
+// requestFacts are what decide needs to know about what people ask for.
+type requestFacts struct {
+	profileNames []string
+	profiles     map[string]string // by label, the profile that it names
+	draftsDenied bool              // the pull request was made ready for review, and the repository gives drafts no cluster
+	refused      map[string]bool   // labels whose request was refused since the late event
+	created      map[string]bool   // ids of clusters that this event created before
+	push         *pushFacts        // nil: nothing follows from a push
+	fileDiffers  bool              // its version of the repository's file differs from the base branch's
+	fileErr      error             // why fileDiffers is unknown
+}
+
+// pushFacts are what decide needs to know about a push.
+type pushFacts struct {
+	mode    string // refresh or recreate
+	request policy.Request
+}
+
+// live returns the clusters whose desired state is present.
+func (f facts) live() (rows []store.Row) {
+	for _, row := range f.clusters {
+		if isPresent(row) {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// newest returns the newest cluster of each profile.
+func (f facts) newest() []store.Row { return newestOfEach(slices.Clone(f.clusters)) }
+
+// newestOfEach keeps the newest cluster of each profile.
+func newestOfEach(rows []store.Row) []store.Row {
+	slices.SortStableFunc(rows, func(a, b store.Row) int {
+		return cmp.Or(cmp.Compare(a.Profile, b.Profile), cmp.Compare(b.Generation, a.Generation))
+	})
+	return slices.CompactFunc(rows, func(a, b store.Row) bool { return a.Profile == b.Profile })
+}
+
+// newestOf returns the newest cluster of a profile; its id is empty if there is none.
+func (f facts) newestOf(profile string) store.Row {
+	for _, row := range f.newest() {
+		if row.Profile == profile {
+			return row
+		}
+	}
+	return store.Row{}
+}
+
+// readFacts reads what decide needs to know, once. An answer of GitHub that only some decisions need is asked for only if one
+// of those is to be made. What people ask for is left to the second round if the clusters do not follow the state yet.
+func (d *Service) readFacts(ctx context.Context, e PullRequestEvent, r round) (f facts, err error) {
+	f = facts{event: e, round: r}
+	if f.now, err = d.store.Now(ctx); err != nil {
+		return f, fmt.Errorf("read the clock: %w", err)
+	}
+	if f.clusters, err = d.clusters(ctx, e.PR.Repo, e.PR.Number); err != nil {
+		return f, err
+	}
+	if r != secondRound {
+		if err := d.readState(ctx, &f); err != nil {
+			return f, err
+		}
+	}
+	if r == secondRound || r == firstRound && len(followState(f)) == 0 {
+		f.asked, err = d.readRequests(ctx, f)
+	}
+	return f, err
+}
+
+// clusters returns the clusters that a pull request has or had, newest first.
+func (d *Service) clusters(ctx context.Context, repo string, number int) ([]store.Row, error) {
+	var rows []store.Row
+	for f := (store.Filter{Repo: repo, Number: number, Limit: 500}); ; {
+		page, next, err := d.store.List(ctx, f)
+		if err != nil {
+			return nil, fmt.Errorf("list clusters of %s#%d: %w", repo, number, err)
+		}
+		if rows = append(rows, page...); next == "" {
+			return rows, nil
+		}
+		f.Cursor = next
+	}
+}
+
+// newest returns the newest cluster of each profile that a pull request has or had.
+func (d *Service) newest(ctx context.Context, repo string, number int) ([]store.Row, error) {
+	rows, err := d.clusters(ctx, repo, number)
+	return newestOfEach(rows), err
+}
+
+// readState reads the facts about ends and approvals.
+func (d *Service) readState(ctx context.Context, f *facts) (err error) {
+	live := f.live()
+	if len(live) == 0 {
+		return nil
+	}
+	e := f.event
+	if f.noDrafts, err = d.noDrafts(ctx, e.PR); err != nil {
+		return err
+	}
+	if needsVisibility(*f) {
+		if f.hidden, err = d.hidden(ctx, e.PR.Repo); err != nil {
+			return err
+		}
+	}
+	f.returning, f.outdated = map[string]bool{}, map[string]bool{}
+	for _, row := range live {
+		returning, err := d.isReturning(ctx, e, row)
+		if err != nil {
+			return err
+		}
+		if returning {
+			f.returning[chatops.LabelPrefix+row.Profile] = true
+		}
+		if !row.NeedsApproval || e.PR.Head == "" {
+			continue
+		}
+		pending, _, err := d.store.Approvals(ctx, store.ApprovalFilter{Cluster: row.ID, State: store.ApprovalPending, Kind: store.ApproveCreate})
+		if err != nil {
+			return fmt.Errorf("look for approvals of %s: %w", row.ID, err)
+		}
+		f.outdated[row.ID] = slices.ContainsFunc(pending, func(a store.Approval) bool { return a.Head != "" && a.Head != e.PR.Head })
+	}
+	return nil
+}
+
+// isReturning reports whether we are about to put a cluster's label back, if isUnlabeled depends on that.
+func (d *Service) isReturning(ctx context.Context, e PullRequestEvent, row store.Row) (bool, error) {
+	if !needsReturning(e, row) {
+		return false, nil
+	}
+	return d.store.Awaited(ctx, store.EffectAddLabel, e.PR.Repo, e.PR.Number, chatops.LabelPrefix+row.Profile)
+}
+
+// hidden reports whether an open pull request says nothing about its cluster: anybody can see it, and the App is no longer
+// installed there.
+func (d *Service) hidden(ctx context.Context, repo string) (bool, error) {
+	installation, err := d.github.InstallationOf(ctx, repo)
+	if err != nil {
+		return false, fmt.Errorf("ask for the App's installation on %s: %w", repo, err)
+	}
+	return installation == 0, nil
+}
+
+// readRequests reads the facts about what people ask for.
+func (d *Service) readRequests(ctx context.Context, f facts) (*requestFacts, error) {
+	asked := &requestFacts{
+		profileNames: d.core.ProfileNames(), profiles: map[string]string{}, refused: map[string]bool{}, created: map[string]bool{},
+	}
+	if !f.event.PR.Open {
+		return asked, nil
+	}
+	var err error
+	if needsPush(f) {
+		if asked.push, err = d.readPush(ctx, f.event); err != nil {
+			return nil, err
+		}
+	}
+	if err := d.readLabels(ctx, f, asked); err != nil {
+		return nil, err
+	}
+	if needsFile(f.event) && d.core.OwnershipOf(f.event.PR.Repo).Team != "" {
+		asked.fileDiffers, asked.fileErr = d.fileDiffers(ctx, f.event.PR)
+	}
+	return asked, nil
+}
+
+// readPush reads what the repository's file says about a push, and who pushed; nil: nothing follows from the push.
+func (d *Service) readPush(ctx context.Context, e PullRequestEvent) (*pushFacts, error) {
+	file, wrong, err := d.file(ctx, e.PR)
+	switch {
+	case err != nil:
+		return nil, err
+	case wrong != nil, file == nil, file.Synchronize == "", file.Synchronize == profiles.SynchronizeKeep:
+		return nil, nil
+	}
+	// The author of a pull request from a fork can push to it, and may do nothing else here.
+	request, err := d.request(ctx, policy.SourceComment, e.PR, actor{e.Actor, e.ActorID})
+	if err != nil {
+		return nil, err
+	}
+	return &pushFacts{file.Synchronize, request}, nil
+}
+
+// readLabels reads which clusters the labels stand for.
+func (d *Service) readLabels(ctx context.Context, f facts, asked *requestFacts) error {
+	e, fileRead := f.event, false
+	for _, label := range e.PR.Labels {
+		name, ok := profileIn(label)
+		profile, known := d.catalogue().Get(name)
+		if !ok || !known {
+			continue
+		}
+		asked.profiles[label] = profile.Name
+		row := f.newestOf(profile.Name)
+		if row.ID != "" && isPresent(row) {
+			if row.Source == string(policy.SourceLabel) && setsLabel(e, label) && keeps(e.PR, row) {
+				made, err := d.store.Made(ctx, principalID(e.Actor), e.key(e.PR, row.Profile))
+				if err != nil {
+					return err
+				}
+				asked.created[row.ID] = made == row.ID
+			}
+			continue
+		}
+		if undrafts(e, label) && !fileRead {
+			file, _, err := d.file(ctx, e.PR)
+			if err != nil {
+				return err
+			}
+			fileRead, asked.draftsDenied = true, file != nil && file.Drafts == profiles.DraftsDeny
+		}
+		if !e.late || !asks(f.event, asked, label) {
+			continue
+		}
+		var err error
+		asked.refused[label], err = d.store.Refused(ctx, string(policy.SourceLabel), e.PR.Repo, e.PR.Number, profile.Name, e.as.UpdatedAt)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// profileIn returns the profile that a label names, known or not.
+func profileIn(label string) (name string, ok bool) {
+	if label == chatops.KeepLabel || strings.HasPrefix(label, chatops.TTLLabelPrefix) {
+		return "", false
+	}
+	return strings.CutPrefix(label, chatops.LabelPrefix)
+}
