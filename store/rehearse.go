@@ -77,14 +77,9 @@ func (c *change) foreseenTurn(ctx context.Context, cluster string) (lifecycle.Tu
 	if err != nil {
 		return lifecycle.Turn{}, err
 	}
-	held, err := c.holders(ctx)
+	_, places, err := c.takeTurns(ctx, line)
 	if err != nil {
 		return lifecycle.Turn{}, err
 	}
-	waiters := make([]lifecycle.Waiter, len(line))
-	for i, w := range line {
-		waiters[i] = w.waiter()
-	}
-	_, places := lifecycle.Take(waiters, held)
 	return places[cluster], nil
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -37,8 +38,11 @@ func stopsCounting(was, next lifecycle.Cluster) bool {
 func (c *change) nextTurns() { c.enqueue(TurnsArgs{News: ulid.Make().String()}) }
 
 // Turns gives a turn to each cluster whose limits have space, stores the positions of the others, and reconciles those that
-// moved. Only one pass runs at a time, in any process. What Judge accepts meanwhile counts the waiting clusters, so both
-// together never pass a limit. It returns how many got their turn.
+// moved. Only one pass runs at a time, in any process. It returns how many got their turn.
+//
+// Judge counts a waiting cluster as if it had started, so that both together never pass a limit. It does not count one that
+// awaits approval: if the approval comes behind its count, only the locks keep the two apart. Therefore a pass that would grant
+// turns takes the locks of everybody who waits, and counts again.
 func (s *Store) Turns(ctx context.Context) (granted int, err error) {
 	err = s.write(ctx, func(c *change) error {
 		if err := c.wait(ctx, []string{"turns"}); err != nil {
@@ -48,16 +52,18 @@ func (s *Store) Turns(ctx context.Context) (granted int, err error) {
 		if err != nil || len(line) == 0 {
 			return err
 		}
-		// Read after the queue, so that every cluster accepted before one in the queue is counted.
-		held, err := c.holders(ctx)
+		turns, places, err := c.takeTurns(ctx, line)
 		if err != nil {
 			return err
 		}
-		waiters := make([]lifecycle.Waiter, len(line))
-		for i, w := range line {
-			waiters[i] = w.waiter()
+		if len(turns) > 0 {
+			if err := c.wait(ctx, locksOf(line)); err != nil {
+				return err
+			}
+			if turns, places, err = c.takeTurns(ctx, line); err != nil {
+				return err
+			}
 		}
-		turns, places := lifecycle.Take(waiters, held)
 		for _, id := range turns {
 			had, err := c.giveTurn(ctx, id)
 			if err != nil {
@@ -71,6 +77,30 @@ func (s *Store) Turns(ctx context.Context) (granted int, err error) {
 		return 0, fmt.Errorf("give turns: %w", err)
 	}
 	return granted, nil
+}
+
+// takeTurns says whose turn it is, by what counts now, and the positions of the others.
+func (c *change) takeTurns(ctx context.Context, line []waiter) (turns []string, places map[string]lifecycle.Turn, err error) {
+	held, err := c.holders(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	waiters := make([]lifecycle.Waiter, len(line))
+	for i, w := range line {
+		waiters[i] = w.waiter()
+	}
+	turns, places = lifecycle.Take(waiters, held)
+	return turns, places, nil
+}
+
+// locksOf returns the names of the locks under which requests of those who wait are judged, each once and in Judge's order.
+func locksOf(line []waiter) (names []string) {
+	for _, w := range line {
+		everywhere := slices.ContainsFunc(w.Limits, func(l lifecycle.Limit) bool { return l.Scope == lifecycle.ScopeEverywhere })
+		names = append(names, Scope{Person: w.Person, Team: w.Team, Repo: w.Repo, Everywhere: everywhere}.locks()...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // waiter is a waiting cluster, with the position it was told.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -212,4 +213,43 @@ func TestWhatNobodyApprovedYetTakesNoPlaceFromThoseBeforeIt(t *testing.T) {
 	require.Equal(t, []string{third.ID}, served(t, s))
 	goes(t, s, third.ID)
 	require.Equal(t, []string{fourth.ID}, served(t, s))
+}
+
+// A request is counted before an approval is given, and written after the turns were.
+func TestNoTurnIsGivenBesideARequestThatWasCountedBeforeTheApproval(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	const counts = `SELECT count(*) FROM clusters WHERE needs_turn = false AND needs_approval = false`
+	first := granted("first")
+	limit := lifecycle.Limit{Quota: "teams", Scope: lifecycle.ScopeTeam, Key: first.Row.Team, What: lifecycle.CountCreating, Most: 1}
+	first.Approval = &store.ApprovalAsk{Why: []string{"dear"}, Needs: 1, By: "platform_admin", For: time.Hour, Asked: strings.Repeat("a", 64)}
+	first.Turn = &store.TurnAsk{Limits: []lifecycle.Limit{limit}}
+	approved := accept(t, s, first).ID
+	clock.pass(time.Minute)
+
+	second := granted("second")
+	var passed sync.WaitGroup
+	var granted int
+	var failed error
+	_, err := s.Judge(t.Context(), requests(second), func(u store.Usage) (store.Judgement, error) {
+		require.Zero(t, u.Team.Creating+u.Team.Waiting)
+		_, err := s.Pool().Exec(t.Context(), `UPDATE clusters SET needs_approval = false, approve_by = NULL WHERE id = $1`, approved)
+		require.NoError(t, err)
+		passed.Go(func() { granted, failed = s.Turns(t.Context()) })
+		require.Eventually(t, func() bool { // the pass waits for this request, or has given the turn
+			var waits, started int
+			require.NoError(t, s.Pool().QueryRow(t.Context(), `SELECT count(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+				WHERE d.datname = current_database() AND l.locktype = 'advisory' AND NOT l.granted`).Scan(&waits))
+			require.NoError(t, s.Pool().QueryRow(t.Context(), counts).Scan(&started))
+			return waits+started > 0
+		}, 20*time.Second, time.Millisecond)
+		return second, nil
+	}, says)
+	require.NoError(t, err)
+	passed.Wait()
+	require.NoError(t, failed)
+	require.Zero(t, granted)
+	var started int
+	require.NoError(t, s.Pool().QueryRow(t.Context(), counts).Scan(&started))
+	require.Equal(t, 1, started, "one may be created at once")
 }
