@@ -76,8 +76,8 @@ func (c Created) Place() int {
 
 // CreateFrom judges a request under the store's locks and stores it with its verdict, accepted or refused. The cluster gets the
 // granted name, or the fallback name if the first is taken. A refusal is a result, not an error.
-func (d *Service) CreateFrom(ctx context.Context, r ClusterRequest) (Created, error) {
-	r, ask, err := d.ask(ctx, r)
+func (s *Service) CreateFrom(ctx context.Context, r ClusterRequest) (Created, error) {
+	r, ask, err := s.ask(ctx, r)
 	if err != nil {
 		return Created{}, err
 	}
@@ -88,7 +88,7 @@ func (d *Service) CreateFrom(ctx context.Context, r ClusterRequest) (Created, er
 		}
 		return r.answer(made)
 	}
-	made, err := d.judge(r, ask, func(judge judgeFunc) (store.Judged, error) { return d.store.Judge(ctx, ask, judge, answer) })
+	made, err := s.judge(r, ask, func(judge judgeFunc) (store.Judged, error) { return s.store.Judge(ctx, ask, judge, answer) })
 	switch {
 	case errors.Is(err, store.ErrNameTaken):
 		return Created{}, nameTaken(r, made.Verdict.Grant)
@@ -105,11 +105,11 @@ type judgeFunc = func(store.Usage) (store.Judgement, error)
 
 // judge has the store judge a request, with the granted name first and with the fallback name if that is taken. With
 // store.ErrNameTaken, the result has the last verdict.
-func (d *Service) judge(r ClusterRequest, ask store.Ask, write func(judgeFunc) (store.Judged, error)) (Created, error) {
-	judged, err := write(d.judgeWith(r, ask, false))
+func (s *Service) judge(r ClusterRequest, ask store.Ask, write func(judgeFunc) (store.Judged, error)) (Created, error) {
+	judged, err := write(s.judgeWith(r, ask, false))
 	made, unread := createdFrom(judged)
 	if errors.Is(err, store.ErrNameTaken) && made.Verdict.Grant.FallbackName != "" {
-		judged, err = write(d.judgeWith(r, ask, true))
+		judged, err = write(s.judgeWith(r, ask, true))
 		made, unread = createdFrom(judged)
 	}
 	if err == nil {
@@ -122,13 +122,13 @@ func (d *Service) judge(r ClusterRequest, ask store.Ask, write func(judgeFunc) (
 }
 
 // judgeWith returns the function that evaluates the request and grants the fallback name or the first name.
-func (d *Service) judgeWith(r ClusterRequest, ask store.Ask, fallback bool) judgeFunc {
+func (s *Service) judgeWith(r ClusterRequest, ask store.Ask, fallback bool) judgeFunc {
 	return func(u store.Usage) (store.Judgement, error) {
-		v := d.evaluate(r, used(u), u.At)
+		v := s.evaluate(r, used(u), u.At)
 		if fallback {
 			v.Grant.Name = v.Grant.FallbackName
 		}
-		return d.judgement(r, ask.Request, v, u)
+		return s.judgement(r, ask.Request, v, u)
 	}
 }
 
@@ -136,8 +136,8 @@ func nameTaken(r ClusterRequest, g policy.Grant) *Error {
 	return Fail(Conflict, chatops.NameTaken(g.Name, g.BaseDomain, r.PR.Repo != ""))
 }
 
-func (d *Service) evaluate(r ClusterRequest, u policy.Usage, now time.Time) policy.Verdict {
-	v := policy.Evaluate(r.Request, u, r.catalogue.Terms(now), d.policy)
+func (s *Service) evaluate(r ClusterRequest, u policy.Usage, now time.Time) policy.Verdict {
+	v := policy.Evaluate(r.Request, u, r.catalogue.Terms(now), s.policy)
 	v.Checks = append(v.Checks, r.Notes...)
 	if slices.ContainsFunc(r.Notes, func(c policy.Check) bool { return c.Result == policy.Fail }) {
 		v = refusedAll(v)
@@ -154,11 +154,11 @@ func used(u store.Usage) policy.Usage {
 
 // ask completes a request with the catalogue and the person's name, and returns with it what is requested and whose usage it
 // counts toward. The request alone decides the scope; the usage is counted later, under the locks.
-func (d *Service) ask(ctx context.Context, r ClusterRequest) (ClusterRequest, store.Ask, error) {
+func (s *Service) ask(ctx context.Context, r ClusterRequest) (ClusterRequest, store.Ask, error) {
 	if r.catalogue.Hash == "" {
-		r.catalogue = d.catalogue()
+		r.catalogue = s.catalogue()
 	}
-	if err := d.keepPeople(ctx, r.catalogue); err != nil {
+	if err := s.keepPeople(ctx, r.catalogue); err != nil {
 		return ClusterRequest{}, store.Ask{}, err
 	}
 	r.Request.Principal = named(r.Request.Principal, r.catalogue.Catalogue)
@@ -182,7 +182,7 @@ func scope(person, team, repo string, c profiles.Catalogue) store.Scope {
 }
 
 // judgement turns the verdict into what the store writes.
-func (d *Service) judgement(r ClusterRequest, asked []byte, v policy.Verdict, u store.Usage) (store.Judgement, error) {
+func (s *Service) judgement(r ClusterRequest, asked []byte, v policy.Verdict, u store.Usage) (store.Judgement, error) {
 	encoded, err := json.Marshal(v)
 	if err != nil {
 		return store.Judgement{}, fmt.Errorf("encode verdict: %w", err)
@@ -194,7 +194,7 @@ func (d *Service) judgement(r ClusterRequest, asked []byte, v policy.Verdict, u 
 		}
 		return store.Judgement{Verdict: encoded, Failed: failed, Reply: r.refusal(v), Effects: r.OnRefusal}, nil
 	}
-	row, err := d.draft(r, v.Grant, u.At)
+	row, err := s.draft(r, v.Grant, u.At)
 	if err != nil {
 		return store.Judgement{}, err
 	}
@@ -228,9 +228,9 @@ func (r ClusterRequest) answered(words string) *store.Reply {
 }
 
 // draft freezes the grant: ids, effective tags and the install-config without secrets.
-func (d *Service) draft(r ClusterRequest, g policy.Grant, now time.Time) (store.Row, error) {
+func (s *Service) draft(r ClusterRequest, g policy.Grant, now time.Time) (store.Row, error) {
 	cluster, job := store.NewID("clu"), store.NewID("job")
-	tags := policy.EffectiveTags(r.Request, g, cluster, job, now, d.policy.Installation)
+	tags := policy.EffectiveTags(r.Request, g, cluster, job, now, s.policy.Installation)
 	profile, ok := r.catalogue.Get(g.Profile)
 	if !ok {
 		return store.Row{}, fmt.Errorf("profile %s was granted and is not in the catalogue", g.Profile)
@@ -246,9 +246,9 @@ func (d *Service) draft(r ClusterRequest, g policy.Grant, now time.Time) (store.
 		Source: string(r.Request.Source), Tags: tags,
 		Spec: store.Spec{
 			InstallConfig: string(config), Zones: g.Zones, Grace: g.Grace,
-			CredentialsMode: profile.CredentialsMode, ReleaseImage: d.runs.Releases[g.Version],
-			PullSecretRef: d.runs.PullSecretRef, SSHKey: cmp.Or(r.sshKey, d.runs.SSHKey), SSHKeyRef: d.runs.SSHKeyRef,
-			CloudCredsRef: d.runs.CloudCredsRef, Account: d.runs.Account,
+			CredentialsMode: profile.CredentialsMode, ReleaseImage: s.runs.Releases[g.Version],
+			PullSecretRef: s.runs.PullSecretRef, SSHKey: cmp.Or(r.sshKey, s.runs.SSHKey), SSHKeyRef: s.runs.SSHKeyRef,
+			CloudCredsRef: s.runs.CloudCredsRef, Account: s.runs.Account,
 			CreateDeadline: profile.Deadlines.Create, DestroyDeadline: profile.Deadlines.Destroy,
 		},
 	}

@@ -17,8 +17,8 @@ const ClusterIDPrefix = "clu_"
 
 // Seen returns the cluster that ref means, by id or name (see named), if the principal may see it. A cluster that may not be
 // seen gives the same error as one that does not exist.
-func (d *Service) Seen(ctx context.Context, p policy.Principal, ref string) (store.Row, error) {
-	row, access, err := d.look(ctx, p, ref)
+func (s *Service) Seen(ctx context.Context, p policy.Principal, ref string) (store.Row, error) {
+	row, access, err := s.look(ctx, p, ref)
 	if err != nil {
 		return store.Row{}, err
 	}
@@ -31,8 +31,8 @@ func (d *Service) Seen(ctx context.Context, p policy.Principal, ref string) (sto
 // Authorize finds the cluster that ref means and asks policy whether the principal may do something to it. The origin that it
 // returns carries policy's answer to the audit trail. A refusal is an Error, and is recorded under the cluster it is about; it
 // reveals nothing of a cluster that may not be seen.
-func (d *Service) Authorize(ctx context.Context, p policy.Principal, ref string, act policy.Act, origin Origin) (store.Row, Origin, error) {
-	row, access, err := d.look(ctx, p, ref)
+func (s *Service) Authorize(ctx context.Context, p policy.Principal, ref string, act policy.Act, origin Origin) (store.Row, Origin, error) {
+	row, access, err := s.look(ctx, p, ref)
 	if err != nil {
 		return store.Row{}, origin, err
 	}
@@ -44,7 +44,7 @@ func (d *Service) Authorize(ctx context.Context, p policy.Principal, ref string,
 		shown = shown || row.PR != nil && request.PR != nil && row.PR.Repo == request.PR.Repo && row.PR.Number == request.PR.Number
 	}
 	if !shown {
-		return store.Row{}, origin, d.refuse(ctx, p, ref, act, origin, unseen(p, ref), chatops.BecauseUnseen)
+		return store.Row{}, origin, s.refuse(ctx, p, ref, act, origin, unseen(p, ref), chatops.BecauseUnseen)
 	}
 	verdict := policy.Authorize(request, act, &policy.Target{
 		Name: row.Name, Team: row.Team, RequestedBy: row.RequestedBy, HoldsKeys: row.Spec.CredentialsMode == minted, Access: policy.Access(access),
@@ -52,24 +52,24 @@ func (d *Service) Authorize(ctx context.Context, p policy.Principal, ref string,
 	origin.verdict = &verdict
 	if !verdict.Allowed {
 		refusal := Fail(Denied, chatops.CheckText(verdict.Refusals()[0]))
-		return store.Row{}, origin, d.refuse(ctx, p, ref, act, origin, refusal, refusal.Message)
+		return store.Row{}, origin, s.refuse(ctx, p, ref, act, origin, refusal, refusal.Message)
 	}
 	return row, origin, nil
 }
 
 // refuse records a refusal under every cluster that ref can mean, and returns it.
-func (d *Service) refuse(ctx context.Context, p policy.Principal, ref string, act policy.Act, origin Origin, refusal *Error, why string) error {
+func (s *Service) refuse(ctx context.Context, p policy.Principal, ref string, act policy.Act, origin Origin, refusal *Error, why string) error {
 	action := strings.ReplaceAll(string(act), "-", "_") + ".refused"
 	if act == policy.ActBreakGlass {
 		action = "kubeadmin.refused"
 	}
-	rows, err := d.clustersMeant(ctx, ref)
+	rows, err := s.clustersMeant(ctx, ref)
 	if err != nil {
 		return fmt.Errorf("look for what was refused: %w", err)
 	}
-	said := d.StoreOrigin(origin, p)
+	said := s.StoreOrigin(origin, p)
 	for _, row := range rows {
-		if err := d.store.AuditRefusal(ctx, said, action, row.ID, why); err != nil {
+		if err := s.store.AuditRefusal(ctx, said, action, row.ID, why); err != nil {
 			return fmt.Errorf("record the refusal: %w", err)
 		}
 	}
@@ -77,17 +77,17 @@ func (d *Service) refuse(ctx context.Context, p policy.Principal, ref string, ac
 }
 
 // clustersMeant returns the clusters that a reference can mean, whoever asks.
-func (d *Service) clustersMeant(ctx context.Context, ref string) ([]store.Row, error) {
+func (s *Service) clustersMeant(ctx context.Context, ref string) ([]store.Row, error) {
 	if strings.HasPrefix(ref, ClusterIDPrefix) {
-		row, err := d.store.Cluster(ctx, ref)
+		row, err := s.store.Cluster(ctx, ref)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil, nil
 		}
 		return []store.Row{row}, err
 	}
-	rows, _, err := d.store.List(ctx, store.Filter{Named: ref, Live: true})
+	rows, _, err := s.store.List(ctx, store.Filter{Named: ref, Live: true})
 	if err == nil && len(rows) == 0 { // then the name is that of the newest released cluster
-		rows, _, err = d.store.List(ctx, store.Filter{Named: ref, Limit: 1})
+		rows, _, err = s.store.List(ctx, store.Filter{Named: ref, Limit: 1})
 	}
 	return rows, err
 }
@@ -106,33 +106,33 @@ func mayOpen(p policy.Principal, credentialsMode string) bool {
 }
 
 // look finds a cluster and the principal's access to it: see, use, or none. Membership in its team gives more than either.
-func (d *Service) look(ctx context.Context, p policy.Principal, ref string) (store.Row, store.Access, error) {
+func (s *Service) look(ctx context.Context, p policy.Principal, ref string) (store.Row, store.Access, error) {
 	if !strings.HasPrefix(ref, ClusterIDPrefix) {
-		return d.named(ctx, p, ref)
+		return s.named(ctx, p, ref)
 	}
-	row, err := d.store.Cluster(ctx, ref)
+	row, err := s.store.Cluster(ctx, ref)
 	if errors.Is(err, store.ErrNotFound) {
 		return store.Row{}, "", nil
 	}
 	if err != nil {
 		return store.Row{}, "", fmt.Errorf("read cluster: %w", err)
 	}
-	access, err := d.access(ctx, p, row)
+	access, err := s.access(ctx, p, row)
 	return row, access, err
 }
 
 // named finds the cluster with a name among those the principal may see: the live one, else the newest released one, so that
 // people can still read what became of it. Two live clusters with one name, on two base domains, can only be told apart by id.
-func (d *Service) named(ctx context.Context, p policy.Principal, name string) (store.Row, store.Access, error) {
+func (s *Service) named(ctx context.Context, p policy.Principal, name string) (store.Row, store.Access, error) {
 	f := sight(p)
 	f.Named, f.Live = name, true
-	rows, _, err := d.store.List(ctx, f)
+	rows, _, err := s.store.List(ctx, f)
 	switch {
 	case err != nil:
 		return store.Row{}, "", fmt.Errorf("look for %s: %w", name, err)
 	case len(rows) == 0:
 		f.Live, f.Limit = false, 1
-		if rows, _, err = d.store.List(ctx, f); err != nil {
+		if rows, _, err = s.store.List(ctx, f); err != nil {
 			return store.Row{}, "", fmt.Errorf("look for %s among those that are gone: %w", name, err)
 		}
 		if len(rows) == 0 {
@@ -141,18 +141,18 @@ func (d *Service) named(ctx context.Context, p policy.Principal, name string) (s
 	case len(rows) > 1:
 		return store.Row{}, "", Fail(Conflict, chatops.SeveralClusters(name, cardsOf(rows)))
 	}
-	access, err := d.access(ctx, p, rows[0])
+	access, err := s.access(ctx, p, rows[0])
 	return rows[0], access, err
 }
 
 // access returns the principal's access to a cluster: use, see, or none. Further rights of its team's members follow from their
 // roles. A share with a team counts for those who could use, or see, the team's own clusters.
-func (d *Service) access(ctx context.Context, p policy.Principal, row store.Row) (store.Access, error) {
+func (s *Service) access(ctx context.Context, p policy.Principal, row store.Row) (store.Access, error) {
 	if p.May(policy.ActKubeconfig, row.Team) {
 		return store.AccessUse, nil
 	}
 	users, _ := p.Teams(policy.RolesFor(policy.ActKubeconfig)...)
-	access, err := d.store.SharedWith(ctx, row.ID, p.ID, users)
+	access, err := s.store.SharedWith(ctx, row.ID, p.ID, users)
 	if err != nil || access != "" {
 		return access, err
 	}
@@ -160,7 +160,7 @@ func (d *Service) access(ctx context.Context, p policy.Principal, row store.Row)
 		return store.AccessSee, nil
 	}
 	viewers, _ := p.Teams(policy.RolesFor(policy.ActSee)...)
-	if access, err = d.store.SharedWith(ctx, row.ID, p.ID, viewers); access == store.AccessUse {
+	if access, err = s.store.SharedWith(ctx, row.ID, p.ID, viewers); access == store.AccessUse {
 		access = store.AccessSee // the principal may only look in that team
 	}
 	return access, err

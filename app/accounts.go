@@ -18,10 +18,10 @@ const linkCounts = 7 * 24 * time.Hour
 // ExternalPrincipal returns the principal who acts by an account elsewhere. It has the roles that the catalogue's identities
 // give the account's claims, and those of the person who linked it, both by the current identities. number is the account's id
 // elsewhere, which a renaming does not change.
-func (d *Service) ExternalPrincipal(ctx context.Context, said policy.Claims, number string, door policy.Source) (policy.Principal, error) {
-	p, identities := policy.Principal{ID: string(said.Source) + ":" + said.Subject, Name: said.Name}, d.catalogue().Identities
+func (s *Service) ExternalPrincipal(ctx context.Context, said policy.Claims, number string, source policy.Source) (policy.Principal, error) {
+	p, identities := policy.Principal{ID: string(said.Source) + ":" + said.Subject, Name: said.Name}, s.catalogue().Identities
 	p.Seats = policy.SeatsOf(identities, said)
-	proof, err := d.LinkedPerson(ctx, p, number, door)
+	proof, err := s.LinkedPerson(ctx, p, number, source)
 	if err != nil {
 		return policy.Principal{}, err
 	}
@@ -31,8 +31,8 @@ func (d *Service) ExternalPrincipal(ctx context.Context, said policy.Claims, num
 
 // LinkedPerson returns the claims that the owner of a linked account last proved; the zero value: it is not linked, or the last
 // sign-in is too old. If the name has passed to another account, the link is removed.
-func (d *Service) LinkedPerson(ctx context.Context, by policy.Principal, number string, door policy.Source) (proof policy.Claims, err error) {
-	account, err := d.store.AccountOf(ctx, by.ID)
+func (s *Service) LinkedPerson(ctx context.Context, by policy.Principal, number string, source policy.Source) (proof policy.Claims, err error) {
+	account, err := s.store.AccountOf(ctx, by.ID)
 	if errors.Is(err, store.ErrNotFound) {
 		return proof, nil
 	}
@@ -41,13 +41,13 @@ func (d *Service) LinkedPerson(ctx context.Context, by policy.Principal, number 
 	}
 	if account.Number != number {
 		why := chatops.BecauseRenamed(account.Number, number)
-		err := d.store.Unlink(ctx, account.Account, account.Principal, store.Origin{Actor: by.ID, Source: string(door), Why: why})
+		err := s.store.Unlink(ctx, account.Account, account.Principal, store.Origin{Actor: by.ID, Source: string(source), Why: why})
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return proof, fmt.Errorf("unlink the account of %s: %w", by.ID, err)
 		}
 		return proof, nil
 	}
-	now, err := d.store.Now(ctx)
+	now, err := s.store.Now(ctx)
 	if err != nil {
 		return proof, fmt.Errorf("read the clock: %w", err)
 	}

@@ -32,8 +32,8 @@ func frozen(b catalogue.Catalogue, names []string) ([]store.Addon, error) {
 
 // Refresh applies a ready cluster's add-ons again, as they were frozen with it. However often it is called while one refresh
 // runs, one more follows; the same cause again is the same request.
-func (d *Service) Refresh(ctx context.Context, p policy.Principal, ref string, origin Origin) (row store.Row, job string, err error) {
-	row, origin, err = d.Authorize(ctx, p, ref, policy.ActRefresh, origin)
+func (s *Service) Refresh(ctx context.Context, p policy.Principal, ref string, origin Origin) (row store.Row, job string, err error) {
+	row, origin, err = s.Authorize(ctx, p, ref, policy.ActRefresh, origin)
 	if err != nil {
 		return store.Row{}, "", err
 	}
@@ -43,8 +43,8 @@ func (d *Service) Refresh(ctx context.Context, p policy.Principal, ref string, o
 	if !isRefreshable(row) {
 		return store.Row{}, "", Fail(Conflict, chatops.Unrefreshable(row.Card))
 	}
-	job, err = d.store.WantRefresh(ctx, row.ID, origin.cause(p), d.StoreOrigin(origin, p))
-	row, err = d.after(ctx, row, err, chatops.UnreadyForRefresh(row.Name))
+	job, err = s.store.WantRefresh(ctx, row.ID, origin.cause(p), s.StoreOrigin(origin, p))
+	row, err = s.after(ctx, row, err, chatops.UnreadyForRefresh(row.Name))
 	return row, job, err
 }
 

@@ -10,8 +10,8 @@ import (
 
 // afford makes the store judge what a change adds to the cluster's usage, by the same quotas and budget as a new cluster of the
 // same person, team and repository. act is the change.
-func (d *Service) afford(p policy.Principal, row store.Row, act policy.Act) *store.Afford {
-	catalogue, repo := d.catalogue().Catalogue, ""
+func (s *Service) afford(p policy.Principal, row store.Row, act policy.Act) *store.Afford {
+	catalogue, repo := s.catalogue().Catalogue, ""
 	if row.PR != nil {
 		repo = row.PR.Repo
 	}

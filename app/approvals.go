@@ -19,21 +19,21 @@ type Approval struct {
 }
 
 // SeenBy returns an approval as one principal sees it.
-func (d *Service) SeenBy(p policy.Principal, a store.Approval) Approval {
+func (s *Service) SeenBy(p policy.Principal, a store.Approval) Approval {
 	out := Approval{Approval: a, MayVote: true}
-	if err := d.mayVote(p, a); err != nil {
+	if err := s.mayVote(p, a); err != nil {
 		out.MayVote, out.WhyNot = false, err.Error()
 	}
 	return out
 }
 
 // Approvals returns a page of the approvals that the principal may see: its teams', and those it requested itself.
-func (d *Service) Approvals(ctx context.Context, p policy.Principal, f store.ApprovalFilter) ([]Approval, string, error) {
+func (s *Service) Approvals(ctx context.Context, p policy.Principal, f store.ApprovalFilter) ([]Approval, string, error) {
 	if len(p.Seats) == 0 {
 		return nil, "", seatless()
 	}
 	if f.Cluster != "" {
-		row, err := d.Seen(ctx, p, f.Cluster)
+		row, err := s.Seen(ctx, p, f.Cluster)
 		if err != nil {
 			return nil, "", err
 		}
@@ -42,50 +42,50 @@ func (d *Service) Approvals(ctx context.Context, p policy.Principal, f store.App
 	if teams, every := p.Teams(policy.RolesFor(policy.ActSee)...); !every {
 		f.Teams, f.Principal = append([]string{}, teams...), p.ID
 	}
-	page, next, err := d.store.Approvals(ctx, f)
+	page, next, err := s.store.Approvals(ctx, f)
 	if err != nil {
 		return nil, "", fmt.Errorf("list approvals: %w", err)
 	}
 	out := make([]Approval, 0, len(page))
 	for _, a := range page {
-		out = append(out, d.SeenBy(p, a))
+		out = append(out, s.SeenBy(p, a))
 	}
 	return out, next, nil
 }
 
 // Approval returns one approval with its votes, if the principal may see it.
-func (d *Service) Approval(ctx context.Context, p policy.Principal, id string) (Approval, error) {
-	a, err := d.store.Approval(ctx, id)
+func (s *Service) Approval(ctx context.Context, p policy.Principal, id string) (Approval, error) {
+	a, err := s.store.Approval(ctx, id)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return Approval{}, fmt.Errorf("read approval: %w", err)
 	}
 	if len(p.Seats) == 0 {
 		return Approval{}, seatless()
 	}
-	mine, lookErr := d.same(ctx, p, a.RequestedBy)
+	mine, lookErr := s.same(ctx, p, a.RequestedBy)
 	if lookErr != nil {
 		return Approval{}, lookErr
 	}
 	if err != nil || !p.May(policy.ActSee, a.Team) && !mine {
 		return Approval{}, Fail(NotFound, chatops.NoApproval(id))
 	}
-	return d.SeenBy(p, a), nil
+	return s.SeenBy(p, a), nil
 }
 
 // Vote adds the principal's vote to an approval. One refusal ends it and needs a reason.
-func (d *Service) Vote(ctx context.Context, p policy.Principal, id string, approves bool, origin Origin) (Approval, error) {
-	a, err := d.Approval(ctx, p, id)
+func (s *Service) Vote(ctx context.Context, p policy.Principal, id string, approves bool, origin Origin) (Approval, error) {
+	a, err := s.Approval(ctx, p, id)
 	if err != nil {
 		return Approval{}, err
 	}
-	if err := d.mayVote(p, a.Approval); err != nil {
+	if err := s.mayVote(p, a.Approval); err != nil {
 		return Approval{}, err
 	}
 	if origin, err = CheckReason(origin, !approves); err != nil {
 		return Approval{}, err
 	}
 	origin.Version = 0
-	now, err := d.store.Vote(ctx, id, approves, d.StoreOrigin(origin, p))
+	now, err := s.store.Vote(ctx, id, approves, s.StoreOrigin(origin, p))
 	switch {
 	case errors.Is(err, store.ErrOwnApproval):
 		return Approval{}, ownRequest(a.Approval)
@@ -96,11 +96,11 @@ func (d *Service) Vote(ctx context.Context, p policy.Principal, id string, appro
 	case err != nil:
 		return Approval{}, fmt.Errorf("vote: %w", err)
 	}
-	return d.SeenBy(p, now), nil
+	return s.SeenBy(p, now), nil
 }
 
 // mayVote returns the error that keeps the principal from voting, as far as roles decide; the store checks the rest.
-func (d *Service) mayVote(p policy.Principal, a store.Approval) error {
+func (s *Service) mayVote(p policy.Principal, a store.Approval) error {
 	voted := slices.ContainsFunc(a.Votes, func(v store.ApprovalVote) bool { return v.Principal == p.ID })
 	switch {
 	case !p.Has(a.Team, voters(a.ByRole)...):
@@ -111,7 +111,7 @@ func (d *Service) mayVote(p policy.Principal, a store.Approval) error {
 		return Fail(Conflict, chatops.VotedAlready(CountApprovals(a), a.Needs))
 	case a.RequestedBy == p.ID && !a.Self:
 		return ownRequest(a)
-	case a.Kind == store.ApproveKubeadmin && !d.mayGrantPassword(p, a):
+	case a.Kind == store.ApproveKubeadmin && !s.mayGrantPassword(p, a):
 		return Fail(Denied, chatops.OpensControlPlane(a.ClusterName))
 	}
 	return nil
@@ -119,11 +119,11 @@ func (d *Service) mayVote(p policy.Principal, a store.Approval) error {
 
 // mayGrantPassword reports whether somebody may let another see a cluster's password: whoever may open the cluster themselves
 // and, if its profile says so, every platform admin of its team.
-func (d *Service) mayGrantPassword(p policy.Principal, a store.Approval) bool {
+func (s *Service) mayGrantPassword(p policy.Principal, a store.Approval) bool {
 	if mayOpen(p, a.CredentialsMode) {
 		return true
 	}
-	profile, known := d.catalogue().Get(a.Profile)
+	profile, known := s.catalogue().Get(a.Profile)
 	return known && profile.TeamBreakGlass
 }
 

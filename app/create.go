@@ -19,15 +19,15 @@ import (
 // Create judges a request for a cluster and stores the result. A refusal of policy is a result: the verdict says why, and
 // Refused turns it into an error where an entry point needs one. Input that cannot be read, or that is never valid, is an error
 // that names every wrong field, policy's among them.
-func (d *Service) Create(ctx context.Context, p policy.Principal, r CreateRequest) (Created, error) {
+func (s *Service) Create(ctx context.Context, p policy.Principal, r CreateRequest) (Created, error) {
 	if err := MayForEverybody(p, policy.ActCreate, chatops.ToCreateClusters); err != nil {
 		return Created{}, err
 	}
-	request, wrong := d.prepare(p, r, d.catalogue(), time.Now())
+	request, wrong := s.prepare(p, r, s.catalogue(), time.Now())
 	if len(wrong) > 0 {
-		return Created{}, Refused(d.evaluate(request, policy.Usage{}, time.Now()), wrong)
+		return Created{}, Refused(s.evaluate(request, policy.Usage{}, time.Now()), wrong)
 	}
-	return d.CreateFrom(ctx, request)
+	return s.CreateFrom(ctx, request)
 }
 
 // Preview is the expected result of a request.
@@ -39,42 +39,42 @@ type Preview struct {
 // DryRun does what Create does at this moment up to the commit, and stores nothing: it finds a taken name, a full quota and a
 // needed approval as the real call does. What a person should correct is among the checks. Only input that cannot be read is an
 // error.
-func (d *Service) DryRun(ctx context.Context, p policy.Principal, r CreateRequest) (Preview, error) {
+func (s *Service) DryRun(ctx context.Context, p policy.Principal, r CreateRequest) (Preview, error) {
 	if err := MayForEverybody(p, policy.ActCreate, chatops.ToCreateClusters); err != nil {
 		return Preview{}, err
 	}
 	if unreadable(r.Wrong) {
 		return Preview{}, Refused(policy.Verdict{}, r.Wrong)
 	}
-	now, err := d.store.Now(ctx)
+	now, err := s.store.Now(ctx)
 	if err != nil {
 		return Preview{}, fmt.Errorf("read the clock: %w", err)
 	}
-	inForce := d.catalogue()
-	if err := d.keepPeople(ctx, inForce); err != nil {
+	inForce := s.catalogue()
+	if err := s.keepPeople(ctx, inForce); err != nil {
 		return Preview{}, err
 	}
-	request, wrong := d.prepare(p, r, inForce, now)
+	request, wrong := s.prepare(p, r, inForce, now)
 	if err := ctx.Err(); err != nil { // the caller no longer waits for the answer
 		return Preview{}, fmt.Errorf("judge a request: %w", err)
 	}
 	if len(wrong) == 0 {
-		return d.Rehearse(ctx, request)
+		return s.Rehearse(ctx, request)
 	}
-	usage, err := d.store.Usage(ctx, scope(p.ID, policy.TeamOf(request.Request, inForce.Catalogue), "", inForce.Catalogue))
+	usage, err := s.store.Usage(ctx, scope(p.ID, policy.TeamOf(request.Request, inForce.Catalogue), "", inForce.Catalogue))
 	if err != nil {
 		return Preview{}, fmt.Errorf("count what is used: %w", err)
 	}
-	return Preview{Verdict: blamed(d.evaluate(request, used(usage), now), wrong)}, nil
+	return Preview{Verdict: blamed(s.evaluate(request, used(usage), now), wrong)}, nil
 }
 
 // Rehearse creates a cluster and rolls it back. A taken name is a result here, like every other refusal.
-func (d *Service) Rehearse(ctx context.Context, r ClusterRequest) (Preview, error) {
-	r, ask, err := d.ask(ctx, r)
+func (s *Service) Rehearse(ctx context.Context, r ClusterRequest) (Preview, error) {
+	r, ask, err := s.ask(ctx, r)
 	if err != nil {
 		return Preview{}, err
 	}
-	made, err := d.judge(r, ask, func(judge judgeFunc) (store.Judged, error) { return d.store.Rehearse(ctx, ask, judge) })
+	made, err := s.judge(r, ask, func(judge judgeFunc) (store.Judged, error) { return s.store.Rehearse(ctx, ask, judge) })
 	if errors.Is(err, store.ErrNameTaken) {
 		v := made.Verdict
 		check := policy.Check{Name: "name", Result: policy.Fail, Asked: v.Grant.Name, Message: nameTaken(r, v.Grant).Message, Accept: chatops.NameNotTaken}
@@ -112,7 +112,7 @@ func blamed(v policy.Verdict, wrong []Field) policy.Verdict {
 
 // prepare turns what an entry point read into a request that policy can judge, and returns what is wrong with it in addition to
 // policy's checks.
-func (d *Service) prepare(p policy.Principal, r CreateRequest, b catalogue.Catalogue, now time.Time) (ClusterRequest, []Field) {
+func (s *Service) prepare(p policy.Principal, r CreateRequest, b catalogue.Catalogue, now time.Time) (ClusterRequest, []Field) {
 	if unreadable(r.Wrong) { // nothing was read that could be judged
 		return ClusterRequest{catalogue: b}, r.Wrong
 	}

@@ -18,17 +18,17 @@ var checkFields = map[string]string{
 // Draft judges a create request and freezes what a runner would get, by the same code as an acceptance, and stores nothing: its
 // ids are unused, and quotas count as empty. Everything wrong comes back as one Error with every field; notes are remarks for
 // people although nothing is wrong.
-func (d *Service) Draft(who policy.Principal, r CreateRequest, now time.Time) (row store.Row, notes []string, err error) {
+func (s *Service) Draft(who policy.Principal, r CreateRequest, now time.Time) (row store.Row, notes []string, err error) {
 	r.Source = policy.SourceAPI
-	request, wrong := d.prepare(who, r, d.catalogue(), now)
+	request, wrong := s.prepare(who, r, s.catalogue(), now)
 	verdict := policy.Verdict{}
 	if !unreadable(wrong) {
-		verdict = d.evaluate(request, policy.Usage{}, now)
+		verdict = s.evaluate(request, policy.Usage{}, now)
 	}
 	if len(wrong) > 0 || !verdict.Allowed {
 		return store.Row{}, nil, Refused(verdict, wrong)
 	}
-	if row, err = d.draft(request, verdict.Grant, now); err != nil {
+	if row, err = s.draft(request, verdict.Grant, now); err != nil {
 		return store.Row{}, nil, err
 	}
 	for _, check := range request.Notes {

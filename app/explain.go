@@ -32,14 +32,14 @@ type End struct {
 
 // Explain returns why a cluster was accepted, why it is in its state, when and why it ends, and what the principal can do about
 // it.
-func (d *Service) Explain(ctx context.Context, p policy.Principal, ref string) (Explanation, error) {
-	row, err := d.Seen(ctx, p, ref)
+func (s *Service) Explain(ctx context.Context, p policy.Principal, ref string) (Explanation, error) {
+	row, err := s.Seen(ctx, p, ref)
 	if err != nil {
 		return Explanation{}, err
 	}
 	out := Explanation{Row: row, Why: chatops.Reasons(row.Card), Next: nexts(p, row)}
 	if len(row.Addons) > 0 && row.Status == lifecycle.Ready {
-		conditions, err := d.store.Conditions(ctx, row.ID)
+		conditions, err := s.store.Conditions(ctx, row.ID)
 		if err != nil {
 			return Explanation{}, fmt.Errorf("read the conditions: %w", err)
 		}
@@ -48,7 +48,7 @@ func (d *Service) Explain(ctx context.Context, p policy.Principal, ref string) (
 	if row.Desired == lifecycle.Present { // no end matters for a cluster that is going away
 		out.Ends = ends(row.Ends)
 	}
-	raw, err := d.store.Verdict(ctx, row.ID)
+	raw, err := s.store.Verdict(ctx, row.ID)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return out, nil

@@ -12,12 +12,12 @@ import (
 const GitHubUpToDate = "GitHubUpToDate"
 
 // conditions returns the observed facts about a cluster, and GitHubUpToDate if its pull request waits for GitHub.
-func (d *Service) conditions(ctx context.Context, row store.Row) ([]store.Condition, error) {
-	out, err := d.store.Conditions(ctx, row.ID)
+func (s *Service) conditions(ctx context.Context, row store.Row) ([]store.Condition, error) {
+	out, err := s.store.Conditions(ctx, row.ID)
 	if err != nil || row.PR == nil {
 		return out, err
 	}
-	waits, err := d.store.WaitsForGitHub(ctx, row.ID)
+	waits, err := s.store.WaitsForGitHub(ctx, row.ID)
 	if err != nil || waits.Since.IsZero() {
 		return out, err
 	}

@@ -14,8 +14,8 @@ import (
 
 // Destroy starts a cluster's teardown now and returns its job. A repeated call returns the same job; for a cluster that is gone
 // it changes nothing and succeeds. Destroying has the message for both.
-func (d *Service) Destroy(ctx context.Context, p policy.Principal, ref string, origin Origin) (row store.Row, job string, err error) {
-	row, origin, err = d.Authorize(ctx, p, ref, policy.ActDestroy, origin)
+func (s *Service) Destroy(ctx context.Context, p policy.Principal, ref string, origin Origin) (row store.Row, job string, err error) {
+	row, origin, err = s.Authorize(ctx, p, ref, policy.ActDestroy, origin)
 	if err != nil {
 		return store.Row{}, "", err
 	}
@@ -25,8 +25,8 @@ func (d *Service) Destroy(ctx context.Context, p policy.Principal, ref string, o
 	if IsGone(row) {
 		return row, row.JobID, nil
 	}
-	job, err = d.store.Destroy(ctx, row.ID, d.StoreOrigin(origin, p))
-	row, err = d.after(ctx, row, err, chatops.Undestroyable(row.Card))
+	job, err = s.store.Destroy(ctx, row.ID, s.StoreOrigin(origin, p))
+	row, err = s.after(ctx, row, err, chatops.Undestroyable(row.Card))
 	return row, job, err
 }
 
@@ -64,8 +64,8 @@ func (s Span) check() error {
 
 // Extend moves a cluster's end later, at most up to the profile's maximum. An end given as a moment is meant for the cluster as
 // it is now: if somebody else moves it at the same time, the result is Stale.
-func (d *Service) Extend(ctx context.Context, p policy.Principal, ref string, span Span, origin Origin) (Change, error) {
-	row, origin, err := d.Authorize(ctx, p, ref, policy.ActExtend, origin)
+func (s *Service) Extend(ctx context.Context, p policy.Principal, ref string, span Span, origin Origin) (Change, error) {
+	row, origin, err := s.Authorize(ctx, p, ref, policy.ActExtend, origin)
 	if err != nil {
 		return Change{}, err
 	}
@@ -75,7 +75,7 @@ func (d *Service) Extend(ctx context.Context, p policy.Principal, ref string, sp
 	if err := wantedStill(row, policy.ActExtend); err != nil {
 		return Change{}, err
 	}
-	by := d.policy.Scale(span.length())
+	by := s.policy.Scale(span.length())
 	if !span.Until.IsZero() {
 		by = span.Until.Sub(row.Ends.TTL)
 		if origin.Version == 0 {
@@ -88,10 +88,10 @@ func (d *Service) Extend(ctx context.Context, p policy.Principal, ref string, sp
 		}
 		return Change{}, refusedBy(span, check)
 	}
-	said := d.StoreOrigin(origin, p)
-	said.Afford = d.afford(p, row, policy.ActExtend)
-	out, err := d.store.Extend(ctx, row.ID, by, said)
-	now, err := d.after(ctx, row, err, chatops.EndedMeanwhile(row.Name, policy.ActExtend))
+	said := s.StoreOrigin(origin, p)
+	said.Afford = s.afford(p, row, policy.ActExtend)
+	out, err := s.store.Extend(ctx, row.ID, by, said)
+	now, err := s.after(ctx, row, err, chatops.EndedMeanwhile(row.Name, policy.ActExtend))
 	if err != nil {
 		return Change{}, err
 	}
@@ -101,8 +101,8 @@ func (d *Service) Extend(ctx context.Context, p policy.Principal, ref string, sp
 
 // Hold keeps a cluster from ending before a moment, whatever happens to its pull request; nothing passes the profile's maximum.
 // The origin's reason is required.
-func (d *Service) Hold(ctx context.Context, p policy.Principal, ref string, span Span, origin Origin) (Change, error) {
-	row, origin, err := d.Authorize(ctx, p, ref, policy.ActHold, origin)
+func (s *Service) Hold(ctx context.Context, p policy.Principal, ref string, span Span, origin Origin) (Change, error) {
+	row, origin, err := s.Authorize(ctx, p, ref, policy.ActHold, origin)
 	if err != nil {
 		return Change{}, err
 	}
@@ -115,13 +115,13 @@ func (d *Service) Hold(ctx context.Context, p policy.Principal, ref string, span
 	if err := wantedStill(row, policy.ActHold); err != nil {
 		return Change{}, err
 	}
-	now, err := d.store.Now(ctx)
+	now, err := s.store.Now(ctx)
 	if err != nil {
 		return Change{}, fmt.Errorf("read the clock: %w", err)
 	}
 	until := span.Until
 	if until.IsZero() {
-		until = now.Add(d.policy.Scale(span.length()))
+		until = now.Add(s.policy.Scale(span.length()))
 	}
 	check := policy.JudgeHold(row.Ends, until, now)
 	capped := until.After(row.Ends.Max)
@@ -131,10 +131,10 @@ func (d *Service) Hold(ctx context.Context, p policy.Principal, ref string, span
 	if capped {
 		until = row.Ends.Max
 	}
-	said := d.StoreOrigin(origin, p)
-	said.Afford = d.afford(p, row, policy.ActHold)
-	out, err := d.store.Hold(ctx, row.ID, until, said)
-	held, err := d.after(ctx, row, err, chatops.EndedMeanwhile(row.Name, policy.ActHold))
+	said := s.StoreOrigin(origin, p)
+	said.Afford = s.afford(p, row, policy.ActHold)
+	out, err := s.store.Hold(ctx, row.ID, until, said)
+	held, err := s.after(ctx, row, err, chatops.EndedMeanwhile(row.Name, policy.ActHold))
 	if err != nil {
 		return Change{}, err
 	}
@@ -146,16 +146,16 @@ func (d *Service) Hold(ctx context.Context, p policy.Principal, ref string, span
 }
 
 // ReleaseHold removes the hold; the other ends count again. Without a hold it changes nothing.
-func (d *Service) ReleaseHold(ctx context.Context, p policy.Principal, ref string, origin Origin) (Change, error) {
-	row, origin, err := d.Authorize(ctx, p, ref, policy.ActHold, origin)
+func (s *Service) ReleaseHold(ctx context.Context, p policy.Principal, ref string, origin Origin) (Change, error) {
+	row, origin, err := s.Authorize(ctx, p, ref, policy.ActHold, origin)
 	if err != nil {
 		return Change{}, err
 	}
 	if err := wantedStill(row, policy.ActHold); err != nil {
 		return Change{}, err
 	}
-	_, err = d.store.Hold(ctx, row.ID, time.Time{}, d.StoreOrigin(origin, p))
-	now, err := d.after(ctx, row, err, chatops.DestroyedMeanwhile(row.Name))
+	_, err = s.store.Hold(ctx, row.ID, time.Time{}, s.StoreOrigin(origin, p))
+	now, err := s.after(ctx, row, err, chatops.DestroyedMeanwhile(row.Name))
 	if err != nil {
 		return Change{}, err
 	}
@@ -176,8 +176,8 @@ func join(a, b string) string { return strings.TrimSpace(a + " " + b) }
 
 // Scale sets the number of workers of a ready cluster, within the bounds that were frozen with it. The number that is already
 // wanted returns the same job.
-func (d *Service) Scale(ctx context.Context, p policy.Principal, ref string, replicas int, origin Origin) (row store.Row, job string, err error) {
-	row, origin, err = d.Authorize(ctx, p, ref, policy.ActScale, origin)
+func (s *Service) Scale(ctx context.Context, p policy.Principal, ref string, replicas int, origin Origin) (row store.Row, job string, err error) {
+	row, origin, err = s.Authorize(ctx, p, ref, policy.ActScale, origin)
 	if err != nil {
 		return store.Row{}, "", err
 	}
@@ -187,10 +187,10 @@ func (d *Service) Scale(ctx context.Context, p policy.Principal, ref string, rep
 	if err := scalable(row, replicas); err != nil {
 		return store.Row{}, "", err
 	}
-	said := d.StoreOrigin(origin, p)
-	said.Afford = d.afford(p, row, policy.ActScale)
-	job, err = d.store.Scale(ctx, row.ID, replicas, said)
-	row, err = d.after(ctx, row, err, chatops.UnreadyForScaling(row.Name))
+	said := s.StoreOrigin(origin, p)
+	said.Afford = s.afford(p, row, policy.ActScale)
+	job, err = s.store.Scale(ctx, row.ID, replicas, said)
+	row, err = s.after(ctx, row, err, chatops.UnreadyForScaling(row.Name))
 	return row, job, err
 }
 

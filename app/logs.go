@@ -18,15 +18,15 @@ type Log struct {
 }
 
 // Log returns the last lines of the log of one of a cluster's jobs: of the newest if job is empty. It is redacted.
-func (d *Service) Log(ctx context.Context, p policy.Principal, ref, job string, lines int) (Log, error) {
-	row, err := d.Seen(ctx, p, ref)
+func (s *Service) Log(ctx context.Context, p policy.Principal, ref, job string, lines int) (Log, error) {
+	row, err := s.Seen(ctx, p, ref)
 	if err != nil {
 		return Log{}, err
 	}
 	if job == "" {
 		job = row.JobID
 	}
-	found, of, err := d.job(ctx, p, job)
+	found, of, err := s.job(ctx, p, job)
 	if err != nil {
 		return Log{}, err
 	}
@@ -34,10 +34,10 @@ func (d *Service) Log(ctx context.Context, p policy.Principal, ref, job string, 
 		return Log{}, Fail(NotFound, chatops.NoJobOf(row.Name, job))
 	}
 	out := Log{Job: found}
-	if out.mark, err = d.store.LogEnd(ctx, job); err != nil {
+	if out.mark, err = s.store.LogEnd(ctx, job); err != nil {
 		return Log{}, err
 	}
-	if out.Lines, err = d.store.LogTail(ctx, job, lines); err != nil {
+	if out.Lines, err = s.store.LogTail(ctx, job, lines); err != nil {
 		return Log{}, fmt.Errorf("read log: %w", err)
 	}
 	return out, nil
@@ -53,13 +53,13 @@ type Reader struct {
 
 // FollowLog reads a log on until its job has ended, ctx is done or the reader returns an error. It checks each time who reads
 // and whether they may see the cluster. It returns the job as it is then.
-func (d *Service) FollowLog(ctx context.Context, l Log, r Reader) (store.Job, error) {
-	changes, stop := d.store.Follow(ctx, l.Job.Cluster)
+func (s *Service) FollowLog(ctx context.Context, l Log, r Reader) (store.Job, error) {
+	changes, stop := s.store.Follow(ctx, l.Job.Cluster)
 	defer stop()
 	beats := time.NewTicker(r.Every)
 	defer beats.Stop()
 	for {
-		job, err := d.readOn(ctx, &l, r)
+		job, err := s.readOn(ctx, &l, r)
 		if err != nil || job.EndedAt != nil {
 			return job, err
 		}
@@ -79,13 +79,13 @@ func (d *Service) FollowLog(ctx context.Context, l Log, r Reader) (store.Job, er
 }
 
 // readOn reads everything that is there. It reads the job first: nothing is logged after the job has ended.
-func (d *Service) readOn(ctx context.Context, l *Log, r Reader) (store.Job, error) {
-	job, _, err := d.job(ctx, r.Who(), l.Job.ID)
+func (s *Service) readOn(ctx context.Context, l *Log, r Reader) (store.Job, error) {
+	job, _, err := s.job(ctx, r.Who(), l.Job.ID)
 	if err != nil {
 		return store.Job{}, err
 	}
 	for {
-		lines, next, err := d.store.LogAfter(ctx, job.ID, l.mark)
+		lines, next, err := s.store.LogAfter(ctx, job.ID, l.mark)
 		if err != nil {
 			return job, err
 		}

@@ -47,8 +47,8 @@ func (d Origin) cause(p policy.Principal) string {
 }
 
 // StoreOrigin returns the origin as the store keeps it.
-func (d *Service) StoreOrigin(origin Origin, p policy.Principal) store.Origin {
-	said := store.Origin{Actor: p.ID, Name: d.NameOf(p.ID), Source: string(origin.Source), Why: origin.Why, Version: origin.Version, Reply: origin.Reply}
+func (s *Service) StoreOrigin(origin Origin, p policy.Principal) store.Origin {
+	said := store.Origin{Actor: p.ID, Name: s.NameOf(p.ID), Source: string(origin.Source), Why: origin.Why, Version: origin.Version, Reply: origin.Reply}
 	if origin.verdict != nil {
 		said.Verdict = origin.verdict.Checks
 	}
@@ -80,7 +80,7 @@ func CheckReason(d Origin, required bool) (Origin, error) {
 
 // after returns the cluster after a change. contradicts is the message for a conflict in the store; a change by somebody else in
 // between is Stale.
-func (d *Service) after(ctx context.Context, row store.Row, err error, contradicts string) (store.Row, error) {
+func (s *Service) after(ctx context.Context, row store.Row, err error, contradicts string) (store.Row, error) {
 	refused := Unaffordable(err)
 	switch {
 	case refused != nil:
@@ -92,7 +92,7 @@ func (d *Service) after(ctx context.Context, row store.Row, err error, contradic
 	case err != nil:
 		return store.Row{}, fmt.Errorf("change cluster: %w", err)
 	}
-	now, err := d.store.Cluster(ctx, row.ID)
+	now, err := s.store.Cluster(ctx, row.ID)
 	if err != nil {
 		return store.Row{}, fmt.Errorf("read cluster: %w", err)
 	}

@@ -22,8 +22,8 @@ func (r Repository) Holds(repo string) bool {
 
 // OwnershipOf returns the ownership of the first entry that matches the repository; the zero value if none does, which policy
 // refuses.
-func (d *Service) OwnershipOf(repo string) policy.Ownership {
-	for _, line := range d.repos {
+func (s *Service) OwnershipOf(repo string) policy.Ownership {
+	for _, line := range s.repos {
 		if line.Holds(repo) {
 			return line.Ownership
 		}

@@ -14,16 +14,16 @@ import (
 
 // KeepPeople gives the store the people that the current catalogue links. It writes once per catalogue; after an error the next
 // call tries again. Without a valid catalogue it changes nothing, so that existing links stay.
-func (d *Service) KeepPeople(ctx context.Context) error { return d.keepPeople(ctx, d.catalogue()) }
+func (s *Service) KeepPeople(ctx context.Context) error { return s.keepPeople(ctx, s.catalogue()) }
 
-func (d *Service) keepPeople(ctx context.Context, b catalogue.Catalogue) error {
-	if kept := d.people.Load(); b.Hash == "" || kept != nil && *kept == b.Hash {
+func (s *Service) keepPeople(ctx context.Context, b catalogue.Catalogue) error {
+	if kept := s.people.Load(); b.Hash == "" || kept != nil && *kept == b.Hash {
 		return nil
 	}
-	if err := d.store.KeepPeople(ctx, peopleOf(b.Catalogue)); err != nil {
+	if err := s.store.KeepPeople(ctx, peopleOf(b.Catalogue)); err != nil {
 		return fmt.Errorf("link the identities of people: %w", err)
 	}
-	d.people.Store(&b.Hash)
+	s.people.Store(&b.Hash)
 	return nil
 }
 
@@ -42,7 +42,7 @@ func peopleOf(c profiles.Catalogue) []store.Person {
 }
 
 // NameOf returns the display name of a principal, the same at every entry point.
-func (d *Service) NameOf(id string) string { return d.catalogue().NameOf(id) }
+func (s *Service) NameOf(id string) string { return s.catalogue().NameOf(id) }
 
 // named returns the principal with the display name of the catalogue's person, if there is one. Clusters, tags and messages then
 // show that name, whichever identity made the request.
@@ -54,11 +54,11 @@ func named(p policy.Principal, c profiles.Catalogue) policy.Principal {
 }
 
 // same reports whether two principals are one person, by everything that is linked now.
-func (d *Service) same(ctx context.Context, p policy.Principal, other string) (bool, error) {
+func (s *Service) same(ctx context.Context, p policy.Principal, other string) (bool, error) {
 	if p.ID == other {
 		return true, nil
 	}
-	ids, err := d.store.IdentitiesOf(ctx, p.ID)
+	ids, err := s.store.IdentitiesOf(ctx, p.ID)
 	if err != nil {
 		return false, fmt.Errorf("look for the identities of a person: %w", err)
 	}

@@ -29,10 +29,10 @@ type JobDetails struct {
 }
 
 // List returns a page of the clusters that the principal may see, newest first, and the next page's cursor.
-func (d *Service) List(ctx context.Context, p policy.Principal, f store.Filter) ([]store.Row, string, error) {
+func (s *Service) List(ctx context.Context, p policy.Principal, f store.Filter) ([]store.Row, string, error) {
 	cut := sight(p)
 	f.Teams, f.Principal = cut.Teams, cut.Principal
-	rows, next, err := d.store.List(ctx, f)
+	rows, next, err := s.store.List(ctx, f)
 	if err != nil {
 		return nil, "", fmt.Errorf("list clusters: %w", err)
 	}
@@ -43,34 +43,34 @@ func (d *Service) List(ctx context.Context, p policy.Principal, f store.Filter) 
 }
 
 // Cluster returns one cluster by id or name; a name means the live cluster, else the newest released one.
-func (d *Service) Cluster(ctx context.Context, p policy.Principal, ref string) (store.Row, error) {
-	return d.Seen(ctx, p, ref)
+func (s *Service) Cluster(ctx context.Context, p policy.Principal, ref string) (store.Row, error) {
+	return s.Seen(ctx, p, ref)
 }
 
 // Get returns one cluster with its newest job and the last lines of its log. Another team's cluster is NotFound.
-func (d *Service) Get(ctx context.Context, p policy.Principal, ref string, lines int) (Details, error) {
-	row, err := d.Seen(ctx, p, ref)
+func (s *Service) Get(ctx context.Context, p policy.Principal, ref string, lines int) (Details, error) {
+	row, err := s.Seen(ctx, p, ref)
 	if err != nil {
 		return Details{}, err
 	}
 	out := Details{Row: row}
-	if out.Job, err = d.store.Job(ctx, row.JobID); err != nil {
+	if out.Job, err = s.store.Job(ctx, row.JobID); err != nil {
 		return Details{}, fmt.Errorf("read job %s: %w", row.JobID, err)
 	}
-	if out.Attempts, err = d.store.Attempts(ctx, row.ID); err != nil {
+	if out.Attempts, err = s.store.Attempts(ctx, row.ID); err != nil {
 		return Details{}, fmt.Errorf("read attempts: %w", err)
 	}
-	if out.Verifications, err = d.store.Verifications(ctx, row.ID); err != nil {
+	if out.Verifications, err = s.store.Verifications(ctx, row.ID); err != nil {
 		return Details{}, fmt.Errorf("read verifications: %w", err)
 	}
-	if out.Conditions, err = d.conditions(ctx, row); err != nil {
+	if out.Conditions, err = s.conditions(ctx, row); err != nil {
 		return Details{}, fmt.Errorf("read conditions: %w", err)
 	}
-	if out.Timeline, err = d.store.Timeline(ctx, row.ID); err != nil {
+	if out.Timeline, err = s.store.Timeline(ctx, row.ID); err != nil {
 		return Details{}, fmt.Errorf("read timeline: %w", err)
 	}
 	if lines > 0 {
-		if out.Log, err = d.store.LogTail(ctx, row.JobID, lines); err != nil {
+		if out.Log, err = s.store.LogTail(ctx, row.JobID, lines); err != nil {
 			return Details{}, fmt.Errorf("read log: %w", err)
 		}
 	}
@@ -78,12 +78,12 @@ func (d *Service) Get(ctx context.Context, p policy.Principal, ref string, lines
 }
 
 // Timeline returns what happened to a cluster and why, oldest first.
-func (d *Service) Timeline(ctx context.Context, p policy.Principal, ref string) ([]store.Event, error) {
-	row, err := d.Seen(ctx, p, ref)
+func (s *Service) Timeline(ctx context.Context, p policy.Principal, ref string) ([]store.Event, error) {
+	row, err := s.Seen(ctx, p, ref)
 	if err != nil {
 		return nil, err
 	}
-	events, err := d.store.Timeline(ctx, row.ID)
+	events, err := s.store.Timeline(ctx, row.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read timeline: %w", err)
 	}
@@ -91,9 +91,9 @@ func (d *Service) Timeline(ctx context.Context, p policy.Principal, ref string) 
 }
 
 // Jobs returns a page of the jobs of clusters that the principal may see, newest first.
-func (d *Service) Jobs(ctx context.Context, p policy.Principal, f store.JobFilter) ([]store.Job, string, error) {
+func (s *Service) Jobs(ctx context.Context, p policy.Principal, f store.JobFilter) ([]store.Job, string, error) {
 	if f.Cluster != "" {
-		row, err := d.Seen(ctx, p, f.Cluster)
+		row, err := s.Seen(ctx, p, f.Cluster)
 		if err != nil {
 			return nil, "", err
 		}
@@ -101,7 +101,7 @@ func (d *Service) Jobs(ctx context.Context, p policy.Principal, f store.JobFilte
 	}
 	cut := sight(p)
 	f.Teams, f.Principal = cut.Teams, cut.Principal
-	jobs, next, err := d.store.Jobs(ctx, f)
+	jobs, next, err := s.store.Jobs(ctx, f)
 	if err != nil {
 		return nil, "", fmt.Errorf("list jobs: %w", err)
 	}
@@ -112,21 +112,21 @@ func (d *Service) Jobs(ctx context.Context, p policy.Principal, f store.JobFilte
 }
 
 // Job returns a job and the last lines of its log. A job of another team's cluster is NotFound.
-func (d *Service) Job(ctx context.Context, p policy.Principal, id string, lines int) (JobDetails, error) {
-	job, _, err := d.job(ctx, p, id)
+func (s *Service) Job(ctx context.Context, p policy.Principal, id string, lines int) (JobDetails, error) {
+	job, _, err := s.job(ctx, p, id)
 	if err != nil {
 		return JobDetails{}, err
 	}
-	log, err := d.store.LogTail(ctx, id, lines)
+	log, err := s.store.LogTail(ctx, id, lines)
 	if err != nil {
 		return JobDetails{}, fmt.Errorf("read log: %w", err)
 	}
 	return JobDetails{Job: job, Log: log}, nil
 }
 
-func (d *Service) job(ctx context.Context, p policy.Principal, id string) (store.Job, store.Row, error) {
+func (s *Service) job(ctx context.Context, p policy.Principal, id string) (store.Job, store.Row, error) {
 	missing := Fail(NotFound, chatops.NoJob(id))
-	job, err := d.store.Job(ctx, id)
+	job, err := s.store.Job(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
 		if len(p.Seats) == 0 {
 			return store.Job{}, store.Row{}, seatless()
@@ -136,7 +136,7 @@ func (d *Service) job(ctx context.Context, p policy.Principal, id string) (store
 	if err != nil {
 		return store.Job{}, store.Row{}, fmt.Errorf("read job: %w", err)
 	}
-	row, err := d.Seen(ctx, p, job.Cluster)
+	row, err := s.Seen(ctx, p, job.Cluster)
 	if KindOf(err) == NotFound {
 		return store.Job{}, store.Row{}, missing
 	}
@@ -144,15 +144,15 @@ func (d *Service) job(ctx context.Context, p policy.Principal, id string) (store
 }
 
 // Outputs returns a cluster with its URLs; the read is recorded in the audit trail. Conflict: there is nothing to show.
-func (d *Service) Outputs(ctx context.Context, p policy.Principal, ref string, origin Origin) (store.Row, error) {
-	row, err := d.Seen(ctx, p, ref) // every role may, and a share shows the URLs too
+func (s *Service) Outputs(ctx context.Context, p policy.Principal, ref string, origin Origin) (store.Row, error) {
+	row, err := s.Seen(ctx, p, ref) // every role may, and a share shows the URLs too
 	if err != nil {
 		return store.Row{}, err
 	}
 	if err := CheckReachable(row); err != nil {
 		return store.Row{}, err
 	}
-	if err := d.store.Audit(ctx, d.StoreOrigin(origin, p), "outputs.read", row.ID, map[string]string{"why": chatops.BecauseAddressesRead}); err != nil {
+	if err := s.store.Audit(ctx, s.StoreOrigin(origin, p), "outputs.read", row.ID, map[string]string{"why": chatops.BecauseAddressesRead}); err != nil {
 		return store.Row{}, fmt.Errorf("write down the reading: %w", err)
 	}
 	return row, nil

@@ -126,13 +126,13 @@ func New(c Config) *Service {
 }
 
 // ProfileNames returns the names of the profiles that anybody can request now, the default first.
-func (d *Service) ProfileNames() []string {
-	first := d.defaultProfile()
+func (s *Service) ProfileNames() []string {
+	first := s.defaultProfile()
 	var names []string
 	if first != "" {
 		names = append(names, first)
 	}
-	for _, p := range d.catalogue().All() {
+	for _, p := range s.catalogue().All() {
 		if p.Enabled && !p.AdminOnly && p.Name != first {
 			names = append(names, p.Name)
 		}
@@ -140,7 +140,7 @@ func (d *Service) ProfileNames() []string {
 	return names
 }
 
-func (d *Service) defaultProfile() string {
-	p, _ := d.catalogue().Default() // policy refuses an empty name with a message
+func (s *Service) defaultProfile() string {
+	p, _ := s.catalogue().Default() // policy refuses an empty name with a message
 	return p.Name
 }

@@ -18,16 +18,16 @@ const (
 )
 
 // Shares returns the shares of a cluster that the principal may see.
-func (d *Service) Shares(ctx context.Context, p policy.Principal, ref string) ([]store.Share, error) {
-	row, err := d.Seen(ctx, p, ref)
+func (s *Service) Shares(ctx context.Context, p policy.Principal, ref string) ([]store.Share, error) {
+	row, err := s.Seen(ctx, p, ref)
 	if err != nil {
 		return nil, err
 	}
-	return d.shares(ctx, row)
+	return s.shares(ctx, row)
 }
 
-func (d *Service) shares(ctx context.Context, row store.Row) ([]store.Share, error) {
-	list, err := d.store.Shares(ctx, row.ID)
+func (s *Service) shares(ctx context.Context, row store.Row) ([]store.Share, error) {
+	list, err := s.store.Shares(ctx, row.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read shares: %w", err)
 	}
@@ -35,37 +35,37 @@ func (d *Service) shares(ctx context.Context, row store.Row) ([]store.Share, err
 }
 
 // Share gives a team or a principal access to a cluster; a second call changes the access. It returns all the cluster's shares.
-func (d *Service) Share(ctx context.Context, p policy.Principal, ref string, share store.Share, origin Origin) ([]store.Share, error) {
-	row, origin, err := d.Authorize(ctx, p, ref, policy.ActShare, origin)
+func (s *Service) Share(ctx context.Context, p policy.Principal, ref string, share store.Share, origin Origin) ([]store.Share, error) {
+	row, origin, err := s.Authorize(ctx, p, ref, policy.ActShare, origin)
 	if err != nil {
 		return nil, err
 	}
 	if share.Access == "" {
 		share.Access = store.AccessSee
 	}
-	if wrong := d.wrongShare(share, row); len(wrong) > 0 {
+	if wrong := s.wrongShare(share, row); len(wrong) > 0 {
 		return nil, &Error{Kind: Invalid, Message: chatops.CannotShare, Fields: wrong}
 	}
-	err = d.store.Share(ctx, row.ID, share, d.StoreOrigin(origin, p))
-	if _, err := d.after(ctx, row, err, chatops.EndedMeanwhile(row.Name, policy.ActShare)); err != nil {
+	err = s.store.Share(ctx, row.ID, share, s.StoreOrigin(origin, p))
+	if _, err := s.after(ctx, row, err, chatops.EndedMeanwhile(row.Name, policy.ActShare)); err != nil {
 		return nil, err
 	}
-	return d.shares(ctx, row)
+	return s.shares(ctx, row)
 }
 
-func (d *Service) wrongShare(s store.Share, row store.Row) (wrong []Field) {
-	if s.Access != store.AccessSee && s.Access != store.AccessUse {
-		wrong = append(wrong, ProblemOf("access", chatops.UnknownAccess(string(s.Access), string(store.AccessSee), string(store.AccessUse))))
+func (s *Service) wrongShare(share store.Share, row store.Row) (wrong []Field) {
+	if share.Access != store.AccessSee && share.Access != store.AccessUse {
+		wrong = append(wrong, ProblemOf("access", chatops.UnknownAccess(string(share.Access), string(store.AccessSee), string(store.AccessUse))))
 	}
-	_, known, declared := d.catalogue().Team(s.Grantee)
+	_, known, declared := s.catalogue().Team(share.Grantee)
 	switch {
-	case s.Kind != ShareTeam && s.Kind != SharePrincipal:
-		wrong = append(wrong, ProblemOf("kind", chatops.UnknownGrantee(s.Kind, ShareTeam, SharePrincipal)))
-	case s.Kind == ShareTeam && s.Grantee == row.Team:
+	case share.Kind != ShareTeam && share.Kind != SharePrincipal:
+		wrong = append(wrong, ProblemOf("kind", chatops.UnknownGrantee(share.Kind, ShareTeam, SharePrincipal)))
+	case share.Kind == ShareTeam && share.Grantee == row.Team:
 		wrong = append(wrong, ProblemOf("with", chatops.SharedWithOwnTeam))
-	case s.Kind == ShareTeam && (declared && !known || !profiles.TeamName(s.Grantee)):
-		wrong = append(wrong, ProblemOf("with", chatops.UnknownShareTeam(s.Grantee)))
-	case s.Kind == SharePrincipal && (s.Grantee == "" || len(s.Grantee) > maxPrincipal):
+	case share.Kind == ShareTeam && (declared && !known || !profiles.TeamName(share.Grantee)):
+		wrong = append(wrong, ProblemOf("with", chatops.UnknownShareTeam(share.Grantee)))
+	case share.Kind == SharePrincipal && (share.Grantee == "" || len(share.Grantee) > maxPrincipal):
 		wrong = append(wrong, ProblemOf("with", chatops.UnknownSharePerson))
 	}
 	return wrong
@@ -75,21 +75,21 @@ func (d *Service) wrongShare(s store.Share, row store.Row) (wrong []Field) {
 const maxPrincipal = 500
 
 // Unshare removes a share and returns the remaining ones. The principal that it was for may remove it too.
-func (d *Service) Unshare(ctx context.Context, p policy.Principal, ref, kind, grantee string, origin Origin) ([]store.Share, error) {
+func (s *Service) Unshare(ctx context.Context, p policy.Principal, ref, kind, grantee string, origin Origin) ([]store.Share, error) {
 	act := policy.ActShare
 	if kind == SharePrincipal && grantee == p.ID {
 		act = policy.ActSee
 	}
-	row, origin, err := d.Authorize(ctx, p, ref, act, origin)
+	row, origin, err := s.Authorize(ctx, p, ref, act, origin)
 	if err != nil {
 		return nil, err
 	}
-	err = d.store.Unshare(ctx, row.ID, kind, grantee, d.StoreOrigin(origin, p))
+	err = s.store.Unshare(ctx, row.ID, kind, grantee, s.StoreOrigin(origin, p))
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, Fail(NotFound, chatops.NotShared(row.Name, kind, grantee))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("stop sharing: %w", err)
 	}
-	return d.shares(ctx, row)
+	return s.shares(ctx, row)
 }

@@ -14,8 +14,8 @@ import (
 
 // Transfer gives a cluster to another of the principal's teams, and to an owner there (empty: the principal). The new team's
 // quota and budget must have space for it: they are judged under the team's lock. The tags in the cloud keep the names of its
-func (d *Service) Transfer(ctx context.Context, p policy.Principal, ref, team, owner string, origin Origin) (Change, error) {
-	row, origin, err := d.Authorize(ctx, p, ref, policy.ActTransfer, origin)
+func (s *Service) Transfer(ctx context.Context, p policy.Principal, ref, team, owner string, origin Origin) (Change, error) {
+	row, origin, err := s.Authorize(ctx, p, ref, policy.ActTransfer, origin)
 	if err != nil {
 		return Change{}, err
 	}
@@ -25,7 +25,7 @@ func (d *Service) Transfer(ctx context.Context, p policy.Principal, ref, team, o
 	if origin, err = CheckReason(origin, false); err != nil {
 		return Change{}, err
 	}
-	catalogue := d.catalogue()
+	catalogue := s.catalogue()
 	if wrong := newHolder(p, team, owner, catalogue.Catalogue); len(wrong) > 0 {
 		return Change{}, &Error{Kind: Invalid, Message: chatops.CannotTransfer(row.Name), Fields: wrong}
 	}
@@ -35,27 +35,27 @@ func (d *Service) Transfer(ctx context.Context, p policy.Principal, ref, team, o
 	if row.NeedsApproval && team != row.Team { // otherwise the new team's approvers would decide on the old team's request
 		return Change{}, Fail(Conflict, chatops.TransferAwaitsApproval(row.Card, team))
 	}
-	var room policy.Check
+	var check policy.Check
 	judge := func(u store.Usage) (limits []lifecycle.Limit, err error) {
-		room = policy.JudgeTransfer(team, held(row, u.At), used(u), catalogue.Catalogue)
-		if room.Result == policy.Fail {
-			return nil, Fail(Conflict, chatops.TransferUnaffordable(row.Name, team, room))
+		check = policy.JudgeTransfer(team, held(row, u.At), used(u), catalogue.Catalogue)
+		if check.Result == policy.Fail {
+			return nil, Fail(Conflict, chatops.TransferUnaffordable(row.Name, team, check))
 		}
 		for _, l := range policy.TeamLimits(team, catalogue.Catalogue) {
 			limits = append(limits, lifecycle.Limit(l))
 		}
 		return limits, nil
 	}
-	err = d.store.Transfer(ctx, row.ID, team, owner, d.StoreOrigin(origin, p), judge)
+	err = s.store.Transfer(ctx, row.ID, team, owner, s.StoreOrigin(origin, p), judge)
 	var full *Error
 	if errors.As(err, &full) {
 		return Change{}, full
 	}
-	now, err := d.after(ctx, row, err, chatops.EndedBeforeTransfer(row.Name))
+	now, err := s.after(ctx, row, err, chatops.EndedBeforeTransfer(row.Name))
 	if err != nil {
 		return Change{}, err
 	}
-	return Change{Row: now, Message: chatops.Transferred(row.Card, now.Card, room)}, nil
+	return Change{Row: now, Message: chatops.Transferred(row.Card, now.Card, check)}, nil
 }
 
 // newHolder returns what is wrong with the new team and owner of a cluster.

@@ -25,11 +25,11 @@ type View struct {
 
 // Watch shows the named clusters, or all live ones that the principal may see, and then each of them again whenever it changed,
 // until ctx is done or the view returns an error. It checks each time who looks and whether they may see the cluster.
-func (d *Service) Watch(ctx context.Context, refs []string, v View) error {
+func (s *Service) Watch(ctx context.Context, refs []string, v View) error {
 	p := v.Who()
 	var ids []string
 	for _, ref := range refs {
-		row, err := d.Seen(ctx, p, ref)
+		row, err := s.Seen(ctx, p, ref)
 		if err != nil {
 			return err
 		}
@@ -38,12 +38,12 @@ func (d *Service) Watch(ctx context.Context, refs []string, v View) error {
 	if err := mayWatch(p, refs); err != nil {
 		return err
 	}
-	changes, stop := d.store.Follow(ctx, ids...)
+	changes, stop := s.store.Follow(ctx, ids...)
 	defer stop()
 	if err := v.Begin(); err != nil {
 		return err
 	}
-	w := watching{service: d, ids: ids, view: v, shown: map[string]look{}}
+	w := watching{service: s, ids: ids, view: v, shown: map[string]look{}}
 	if err := w.all(ctx); err != nil {
 		return err
 	}

@@ -21,16 +21,16 @@ import (
 
 // Profiles returns the profiles that the principal could ask for, and the default's name. Only admins and auditors see those for
 // admins.
-func (d *Service) Profiles(p policy.Principal) (list []profiles.Profile, unasked string, err error) {
+func (s *Service) Profiles(p policy.Principal) (list []profiles.Profile, unasked string, err error) {
 	if err := app.MayForEverybody(p, policy.ActProfiles, chatops.ToSeeProfiles); err != nil {
 		return nil, "", err
 	}
-	for _, one := range d.catalogue().All() {
+	for _, one := range s.catalogue().All() {
 		if !one.AdminOnly || p.HasAnywhere(policy.PlatformAdmin, policy.Auditor) {
 			list = append(list, one)
 		}
 	}
-	first, _ := d.catalogue().Default()
+	first, _ := s.catalogue().Default()
 	return list, first.Name, nil
 }
 
@@ -41,13 +41,13 @@ type TeamState struct {
 }
 
 // Teams returns the declared teams that the principal may see.
-func (d *Service) Teams(ctx context.Context, p policy.Principal) ([]TeamState, error) {
+func (s *Service) Teams(ctx context.Context, p policy.Principal) ([]TeamState, error) {
 	if err := app.MayForEverybody(p, policy.ActProfiles, chatops.ToSeeTeams); err != nil {
 		return nil, err
 	}
 	var out []TeamState
-	for _, t := range d.myTeams(p) {
-		used, err := d.store.Usage(ctx, store.Scope{Team: t.Name})
+	for _, t := range s.myTeams(p) {
+		used, err := s.store.Usage(ctx, store.Scope{Team: t.Name})
 		if err != nil {
 			return nil, fmt.Errorf("count what team %s uses: %w", t.Name, err)
 		}
@@ -57,9 +57,9 @@ func (d *Service) Teams(ctx context.Context, p policy.Principal) ([]TeamState, e
 }
 
 // myTeams returns the declared teams that the principal may see or, if none are declared, the teams of its roles.
-func (d *Service) myTeams(p policy.Principal) []profiles.Team {
+func (s *Service) myTeams(p policy.Principal) []profiles.Team {
 	var out []profiles.Team
-	declared := d.catalogue().Teams
+	declared := s.catalogue().Teams
 	for _, t := range declared {
 		if p.May(policy.ActSee, t.Name) {
 			out = append(out, t)
@@ -83,13 +83,13 @@ type QuotaState struct {
 }
 
 // Quotas returns the limits that apply to the principal and its teams, with their usage.
-func (d *Service) Quotas(ctx context.Context, p policy.Principal) ([]QuotaState, error) {
+func (s *Service) Quotas(ctx context.Context, p policy.Principal) ([]QuotaState, error) {
 	if err := app.MayForEverybody(p, policy.ActQuotas, chatops.ToSeeQuotas); err != nil {
 		return nil, err
 	}
-	teams := d.myTeams(p)
+	teams := s.myTeams(p)
 	var out []QuotaState
-	for _, q := range d.catalogue().Quotas {
+	for _, q := range s.catalogue().Quotas {
 		keys := []string{""}
 		switch q.Scope {
 		case profiles.ScopePerson:
@@ -106,7 +106,7 @@ func (d *Service) Quotas(ctx context.Context, p policy.Principal) ([]QuotaState,
 			if q.Scope != profiles.ScopeEverywhere && len(q.Match) > 0 && !profiles.FitsAny(q.Match, key) {
 				continue
 			}
-			used, err := d.countFor(ctx, q.Scope, key)
+			used, err := s.countFor(ctx, q.Scope, key)
 			if err != nil {
 				return nil, err
 			}
@@ -116,17 +116,17 @@ func (d *Service) Quotas(ctx context.Context, p policy.Principal) ([]QuotaState,
 	return out, nil
 }
 
-func (d *Service) countFor(ctx context.Context, scope profiles.Scope, key string) (store.Counts, error) {
-	var s store.Scope
+func (s *Service) countFor(ctx context.Context, scope profiles.Scope, key string) (store.Counts, error) {
+	var counted store.Scope
 	switch scope {
 	case profiles.ScopePerson:
-		s.Person = key
+		counted.Person = key
 	case profiles.ScopeTeam:
-		s.Team = key
+		counted.Team = key
 	default:
-		s.Everywhere = true
+		counted.Everywhere = true
 	}
-	used, err := d.store.Usage(ctx, s)
+	used, err := s.store.Usage(ctx, counted)
 	if err != nil {
 		return store.Counts{}, fmt.Errorf("count what is used: %w", err)
 	}
@@ -147,48 +147,48 @@ type CatalogueState struct {
 }
 
 // Catalogue returns which catalogue is in use, since when, and what is wrong with its files if they could not be loaded.
-func (d *Service) Catalogue(p policy.Principal) (CatalogueState, error) {
+func (s *Service) Catalogue(p policy.Principal) (CatalogueState, error) {
 	if err := app.MayForEverybody(p, policy.ActProfiles, chatops.ToSeeCatalogue); err != nil {
 		return CatalogueState{}, err
 	}
-	s := d.catalogueState()
-	if s.Err != nil && !p.MayAnywhere(policy.ActCatalogue) {
-		s.Err = errUnsound // the errors quote the files, which name people of every team
+	state := s.catalogueState()
+	if state.Err != nil && !p.MayAnywhere(policy.ActCatalogue) {
+		state.Err = errUnsound // the errors quote the files, which name people of every team
 	}
-	return s, nil
+	return state, nil
 }
 
 var errUnsound = errors.New(chatops.UnsoundCatalogue)
 
-func (d *Service) catalogueState() CatalogueState {
-	s := CatalogueState{Catalogue: d.catalogue(), Embedded: d.keeper == nil, Status: catalogue.Status{LoadedAt: d.since}}
-	if d.keeper != nil {
-		s.Status = d.keeper.Status()
+func (s *Service) catalogueState() CatalogueState {
+	state := CatalogueState{Catalogue: s.catalogue(), Embedded: s.keeper == nil, Status: catalogue.Status{LoadedAt: s.since}}
+	if s.keeper != nil {
+		state.Status = s.keeper.Status()
 	}
-	s.Hash = s.Catalogue.Hash
-	return s
+	state.Hash = state.Catalogue.Hash
+	return state
 }
 
 // ReloadCatalogue reads the catalogue's files now instead of at the next check. Invalid files change nothing, and the state says
 // why.
-func (d *Service) ReloadCatalogue(ctx context.Context, p policy.Principal, origin app.Origin) (CatalogueState, error) {
+func (s *Service) ReloadCatalogue(ctx context.Context, p policy.Principal, origin app.Origin) (CatalogueState, error) {
 	if err := app.MayForEverybody(p, policy.ActCatalogue, chatops.ToReloadCatalogue); err != nil {
 		return CatalogueState{}, err
 	}
-	before := d.catalogue().Hash
-	if d.keeper != nil {
-		_, _ = d.keeper.Reload() // the state shows the error
+	before := s.catalogue().Hash
+	if s.keeper != nil {
+		_, _ = s.keeper.Reload() // the state shows the error
 	}
-	now := d.catalogueState()
+	now := s.catalogueState()
 	meta := map[string]string{"why": chatops.BecauseCatalogueReloaded, "before": before, "after": now.Hash}
-	if err := d.store.Audit(ctx, d.core.StoreOrigin(origin, p), "catalogue.reloaded", "", meta); err != nil {
+	if err := s.store.Audit(ctx, s.core.StoreOrigin(origin, p), "catalogue.reloaded", "", meta); err != nil {
 		return CatalogueState{}, fmt.Errorf("record the reload: %w", err)
 	}
 	return now, nil
 }
 
 // ValidateCatalogue reads files as the server would and stores nothing. Problems are a result; hash is empty if there are any.
-func (d *Service) ValidateCatalogue(p policy.Principal, files map[string]string) (hash string, problems profiles.Problems, err error) {
+func (s *Service) ValidateCatalogue(p policy.Principal, files map[string]string) (hash string, problems profiles.Problems, err error) {
 	if err := app.MayForEverybody(p, policy.ActCatalogue, chatops.ToValidateCatalogue); err != nil {
 		return "", nil, err
 	}

@@ -24,19 +24,19 @@ func teamsFor(p policy.Principal, act policy.Act) []string {
 
 // Audit returns a page of the audit trail: all of it for roles in every team, else what concerns the clusters of the principal's
 // teams.
-func (d *Service) Audit(ctx context.Context, p policy.Principal, f store.AuditFilter) ([]store.AuditLine, string, error) {
+func (s *Service) Audit(ctx context.Context, p policy.Principal, f store.AuditFilter) ([]store.AuditLine, string, error) {
 	if err := app.MayForEverybody(p, policy.ActAudit, chatops.ToReadAudit); err != nil {
 		return nil, "", err
 	}
 	if f.Cluster != "" { // a wrong name is an error, not an empty answer
-		row, err := d.core.Seen(ctx, p, f.Cluster)
+		row, err := s.core.Seen(ctx, p, f.Cluster)
 		if err != nil {
 			return nil, "", err
 		}
 		f.Cluster = row.ID
 	}
 	f.Teams = teamsFor(p, policy.ActAudit)
-	page, next, err := d.store.AuditPage(ctx, f)
+	page, next, err := s.store.AuditPage(ctx, f)
 	if err != nil {
 		return nil, "", fmt.Errorf("read the audit trail: %w", err)
 	}
@@ -44,14 +44,14 @@ func (d *Service) Audit(ctx context.Context, p policy.Principal, f store.AuditFi
 }
 
 // VerifyAudit verifies the whole hash chain. The chain covers all teams, so this needs a role in every team.
-func (d *Service) VerifyAudit(ctx context.Context, p policy.Principal) (store.AuditProof, error) {
+func (s *Service) VerifyAudit(ctx context.Context, p policy.Principal) (store.AuditProof, error) {
 	if err := app.MayForEverybody(p, policy.ActAudit, chatops.ToVerifyAudit); err != nil {
 		return store.AuditProof{}, err
 	}
 	if teamsFor(p, policy.ActAudit) != nil {
 		return store.AuditProof{}, app.Fail(app.Denied, chatops.AuditCoversAllTeams)
 	}
-	proof, err := d.store.VerifyAudit(ctx)
+	proof, err := s.store.VerifyAudit(ctx)
 	if err != nil {
 		return store.AuditProof{}, fmt.Errorf("verify the audit trail: %w", err)
 	}
@@ -59,11 +59,11 @@ func (d *Service) VerifyAudit(ctx context.Context, p policy.Principal) (store.Au
 }
 
 // Deliveries returns a page of the deliveries from GitHub and Slack.
-func (d *Service) Deliveries(ctx context.Context, p policy.Principal, f store.DeliveryFilter) ([]store.DeliveryInfo, string, error) {
+func (s *Service) Deliveries(ctx context.Context, p policy.Principal, f store.DeliveryFilter) ([]store.DeliveryInfo, string, error) {
 	if err := app.MayForEverybody(p, policy.ActDeliveries, chatops.ToSeeDeliveries); err != nil {
 		return nil, "", err
 	}
-	page, next, err := d.store.Deliveries(ctx, f)
+	page, next, err := s.store.Deliveries(ctx, f)
 	if err != nil {
 		return nil, "", fmt.Errorf("list deliveries: %w", err)
 	}
@@ -71,7 +71,7 @@ func (d *Service) Deliveries(ctx context.Context, p policy.Principal, f store.De
 }
 
 // Delivery returns one delivery with its body; the read is recorded in the audit trail.
-func (d *Service) Delivery(ctx context.Context, p policy.Principal, id string, origin app.Origin) (store.DeliveryInfo, []byte, error) {
+func (s *Service) Delivery(ctx context.Context, p policy.Principal, id string, origin app.Origin) (store.DeliveryInfo, []byte, error) {
 	if err := app.MayForEverybody(p, policy.ActDeliveries, chatops.ToSeeDeliveries); err != nil {
 		return store.DeliveryInfo{}, nil, err
 	}
@@ -79,14 +79,14 @@ func (d *Service) Delivery(ctx context.Context, p policy.Principal, id string, o
 	if err != nil {
 		return store.DeliveryInfo{}, nil, noDelivery(id)
 	}
-	info, body, err := d.store.DeliveryBody(ctx, row)
+	info, body, err := s.store.DeliveryBody(ctx, row)
 	if errors.Is(err, store.ErrNotFound) {
 		return store.DeliveryInfo{}, nil, noDelivery(id)
 	}
 	if err != nil {
 		return store.DeliveryInfo{}, nil, fmt.Errorf("read delivery: %w", err)
 	}
-	if err := d.store.Audit(ctx, d.core.StoreOrigin(origin, p), "delivery.read", "", map[string]string{"why": chatops.BecauseBodyRead, "delivery": info.Source + " " + info.ID}); err != nil {
+	if err := s.store.Audit(ctx, s.core.StoreOrigin(origin, p), "delivery.read", "", map[string]string{"why": chatops.BecauseBodyRead, "delivery": info.Source + " " + info.ID}); err != nil {
 		return store.DeliveryInfo{}, nil, fmt.Errorf("record the read: %w", err)
 	}
 	return info, body, nil
@@ -97,7 +97,7 @@ func noDelivery(id string) error {
 }
 
 // Replay processes a delivery again at once, whatever its state: only for platform admins, with a reason.
-func (d *Service) Replay(ctx context.Context, p policy.Principal, id string, origin app.Origin) (store.DeliveryInfo, error) {
+func (s *Service) Replay(ctx context.Context, p policy.Principal, id string, origin app.Origin) (store.DeliveryInfo, error) {
 	if err := app.MayForEverybody(p, policy.ActReplay, chatops.ToReplayDelivery); err != nil {
 		return store.DeliveryInfo{}, err
 	}
@@ -109,7 +109,7 @@ func (d *Service) Replay(ctx context.Context, p policy.Principal, id string, ori
 	if err != nil {
 		return store.DeliveryInfo{}, noDelivery(id)
 	}
-	info, err := d.store.Replay(ctx, row, d.core.StoreOrigin(origin, p))
+	info, err := s.store.Replay(ctx, row, s.core.StoreOrigin(origin, p))
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return store.DeliveryInfo{}, noDelivery(id)
@@ -121,12 +121,12 @@ func (d *Service) Replay(ctx context.Context, p policy.Principal, id string, ori
 
 // Findings returns the sweeps' findings about the clusters of the principal's teams; with a role in every team, also those about
 // no cluster.
-func (d *Service) Findings(ctx context.Context, p policy.Principal, f store.FindingFilter) ([]store.FindingRow, error) {
+func (s *Service) Findings(ctx context.Context, p policy.Principal, f store.FindingFilter) ([]store.FindingRow, error) {
 	if err := app.MayForEverybody(p, policy.ActFindings, chatops.ToSeeFindings); err != nil {
 		return nil, err
 	}
 	f.Teams = teamsFor(p, policy.ActFindings)
-	found, err := d.store.Findings(ctx, f)
+	found, err := s.store.Findings(ctx, f)
 	if err != nil {
 		return nil, fmt.Errorf("read findings: %w", err)
 	}
@@ -134,11 +134,11 @@ func (d *Service) Findings(ctx context.Context, p policy.Principal, f store.Find
 }
 
 // Usage reports hours and cost of the principal's teams by list prices. Without times it covers this month so far.
-func (d *Service) Usage(ctx context.Context, p policy.Principal, f store.ReportFilter) (store.ReportFilter, []store.ReportLine, error) {
+func (s *Service) Usage(ctx context.Context, p policy.Principal, f store.ReportFilter) (store.ReportFilter, []store.ReportLine, error) {
 	if err := app.MayForEverybody(p, policy.ActReports, chatops.ToReadReports); err != nil {
 		return f, nil, err
 	}
-	now, err := d.store.Now(ctx)
+	now, err := s.store.Now(ctx)
 	if err != nil {
 		return f, nil, fmt.Errorf("read the clock: %w", err)
 	}
@@ -149,7 +149,7 @@ func (d *Service) Usage(ctx context.Context, p policy.Principal, f store.ReportF
 		f.From = time.Date(f.To.Year(), f.To.Month(), 1, 0, 0, 0, 0, time.UTC)
 	}
 	f.Teams = teamsFor(p, policy.ActReports)
-	lines, err := d.store.UsageReport(ctx, f)
+	lines, err := s.store.UsageReport(ctx, f)
 	if errors.Is(err, store.ErrConflict) {
 		return f, nil, &app.Error{Kind: app.Invalid, Message: chatops.NoReport, Fields: []app.Field{app.ProblemOf("by", chatops.UnknownReport(f.By, f.From, f.To))}}
 	}

@@ -14,7 +14,7 @@ import (
 
 // EnsureLabels asks to create all our labels in a repository, with their colours and descriptions: only for platform admins. It
 // returns the change's id, for Labels; a worker makes the change.
-func (d *Service) EnsureLabels(ctx context.Context, p policy.Principal, repo string, origin app.Origin) (effect string, err error) {
+func (s *Service) EnsureLabels(ctx context.Context, p policy.Principal, repo string, origin app.Origin) (effect string, err error) {
 	if err := app.MayForEverybody(p, policy.ActCatalogue, chatops.ToCreateLabels); err != nil {
 		return "", err
 	}
@@ -24,16 +24,16 @@ func (d *Service) EnsureLabels(ctx context.Context, p policy.Principal, repo str
 	if owner, name, _ := strings.Cut(repo, "/"); !app.IsRepositoryName(owner) || !app.IsRepositoryName(name) {
 		return "", &app.Error{Kind: app.Invalid, Message: chatops.NoRepositoryName, Fields: []app.Field{app.ProblemOf("repository", chatops.InvalidRepository(repo))}}
 	}
-	if d.core.OwnershipOf(repo).Team == "" {
+	if s.core.OwnershipOf(repo).Team == "" {
 		return "", app.Fail(app.NotFound, chatops.UnknownRepository(repo))
 	}
-	installation, err := d.installedOn(ctx, repo)
+	installation, err := s.installedOn(ctx, repo)
 	if err != nil {
 		return "", err
 	}
-	state, err := d.store.AskEffect(ctx, store.Effect{
+	state, err := s.store.AskEffect(ctx, store.Effect{
 		Cause: "labels:" + origin.IdempotencyKey(p), Kind: store.EffectEnsureLabels, Installation: installation, Repo: repo,
-	}, d.core.StoreOrigin(origin, p), "labels_asked")
+	}, s.core.StoreOrigin(origin, p), "labels_asked")
 	if err != nil {
 		return "", fmt.Errorf("request labels: %w", err)
 	}
@@ -44,11 +44,11 @@ func (d *Service) EnsureLabels(ctx context.Context, p policy.Principal, repo str
 }
 
 // Labels returns the state of a change that EnsureLabels asked for.
-func (d *Service) Labels(ctx context.Context, p policy.Principal, id string) (store.EffectState, error) {
+func (s *Service) Labels(ctx context.Context, p policy.Principal, id string) (store.EffectState, error) {
 	if err := app.MayForEverybody(p, policy.ActCatalogue, chatops.ToSeeStateOfLabels); err != nil {
 		return store.EffectState{}, err
 	}
-	state, err := d.store.EffectState(ctx, id)
+	state, err := s.store.EffectState(ctx, id)
 	if errors.Is(err, store.ErrNotFound) || err == nil && state.Kind != store.EffectEnsureLabels {
 		return store.EffectState{}, app.Fail(app.NotFound, chatops.NoLabelChange(id))
 	}
@@ -59,11 +59,11 @@ func (d *Service) Labels(ctx context.Context, p policy.Principal, id string) (st
 }
 
 // installedOn returns the App's installation on a repository; 0: this process has no access to GitHub, so the worker finds out.
-func (d *Service) installedOn(ctx context.Context, repo string) (int64, error) {
-	if d.github == nil {
+func (s *Service) installedOn(ctx context.Context, repo string) (int64, error) {
+	if s.github == nil {
 		return 0, nil
 	}
-	installation, err := d.github.InstallationOf(ctx, repo)
+	installation, err := s.github.InstallationOf(ctx, repo)
 	if err != nil {
 		return 0, fmt.Errorf("ask for the App's installation on %s: %w", repo, err)
 	}

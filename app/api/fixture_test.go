@@ -232,7 +232,7 @@ func (h *fixture) acceptOn(domain, name, team string) store.Row {
 	return judged.Row
 }
 
-// step lets the heart decide once about a cluster.
+// step lets the controller decide once about a cluster.
 func (h *fixture) step(id string) {
 	h.Helper()
 	cluster, facts, err := h.store.Load(h.Context(), id)

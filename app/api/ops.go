@@ -99,14 +99,14 @@ type census struct {
 }
 
 var (
-	clustersDesc = prometheus.NewDesc("ocpctl_clusters", "Clusters by status.", []string{"status"}, nil)
-	jobsDesc     = prometheus.NewDesc("ocpctl_jobs", "Jobs by type and status.", []string{"type", "status"}, nil)
-	roomDesc     = prometheus.NewDesc("ocpctl_reservations", "Reservations of cloud account capacity: installs, clusters, and clusters waiting in the queue.", []string{"state"}, nil)
-	againDesc    = prometheus.NewDesc("ocpctl_redeliveries", "Webhook redeliveries requested from GitHub: came, awaited, given_up.", []string{"state"}, nil)
-	findingsDesc = prometheus.NewDesc("ocpctl_findings", "Open findings that need a person, by kind.", []string{"kind"}, nil)
-	leftDesc     = prometheus.NewDesc("ocpctl_github_calls_remaining", "Remaining calls in GitHub's primary rate limit until its reset.", []string{"installation", "resource"}, nil)
-	allowedDesc  = prometheus.NewDesc("ocpctl_github_calls_allowed", "GitHub's primary rate limit per hour.", []string{"installation", "resource"}, nil)
-	awayDesc     = prometheus.NewDesc("ocpctl_github_away_seconds", "Seconds since GitHub stopped responding; 0 if it responds.", []string{"installation"}, nil)
+	clustersDesc     = prometheus.NewDesc("ocpctl_clusters", "Clusters by status.", []string{"status"}, nil)
+	jobsDesc         = prometheus.NewDesc("ocpctl_jobs", "Jobs by type and status.", []string{"type", "status"}, nil)
+	reservationsDesc = prometheus.NewDesc("ocpctl_reservations", "Reservations of cloud account capacity: installs, clusters, and clusters waiting in the queue.", []string{"state"}, nil)
+	againDesc        = prometheus.NewDesc("ocpctl_redeliveries", "Webhook redeliveries requested from GitHub: came, awaited, given_up.", []string{"state"}, nil)
+	findingsDesc     = prometheus.NewDesc("ocpctl_findings", "Open findings that need a person, by kind.", []string{"kind"}, nil)
+	leftDesc         = prometheus.NewDesc("ocpctl_github_calls_remaining", "Remaining calls in GitHub's primary rate limit until its reset.", []string{"installation", "resource"}, nil)
+	allowedDesc      = prometheus.NewDesc("ocpctl_github_calls_allowed", "GitHub's primary rate limit per hour.", []string{"installation", "resource"}, nil)
+	awayDesc         = prometheus.NewDesc("ocpctl_github_away_seconds", "Seconds since GitHub stopped responding; 0 if it responds.", []string{"installation"}, nil)
 )
 
 // Describe implements prometheus.Collector.
@@ -114,7 +114,7 @@ func (c census) Describe(out chan<- *prometheus.Desc) {
 	out <- clustersDesc
 	out <- jobsDesc
 	out <- findingsDesc
-	out <- roomDesc
+	out <- reservationsDesc
 	out <- againDesc
 	out <- leftDesc
 	out <- allowedDesc
@@ -137,7 +137,7 @@ func (c census) Collect(out chan<- prometheus.Metric) {
 		out <- prometheus.MustNewConstMetric(jobsDesc, prometheus.GaugeValue, float64(j.N), string(j.Type), string(j.Status))
 	}
 	for state, n := range counts.Room {
-		out <- prometheus.MustNewConstMetric(roomDesc, prometheus.GaugeValue, float64(n), state)
+		out <- prometheus.MustNewConstMetric(reservationsDesc, prometheus.GaugeValue, float64(n), state)
 	}
 	for state, n := range counts.Again {
 		out <- prometheus.MustNewConstMetric(againDesc, prometheus.GaugeValue, float64(n), state)

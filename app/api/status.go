@@ -114,7 +114,7 @@ func (s *server) ReserveRoom(w http.ResponseWriter, r *http.Request, id ID) {
 		s.fail(w, r, invalid(err))
 		return
 	}
-	room, lease, err := s.Store.Reserve(r.Context(), id, claims(r).TokenID, demand)
+	reservation, lease, err := s.Store.Reserve(r.Context(), id, claims(r).TokenID, demand)
 	if err != nil {
 		s.failRunner(w, r, err)
 		return
@@ -124,7 +124,7 @@ func (s *server) ReserveRoom(w http.ResponseWriter, r *http.Request, id ID) {
 		s.fail(w, r, err)
 		return
 	}
-	ok(w, contract.Reservation{Answer: answer, Wait: room.Wait, Position: room.Place, Never: room.Never})
+	ok(w, contract.Reservation{Answer: answer, Wait: reservation.Wait, Position: reservation.Place, Never: reservation.Never})
 }
 
 // ReportProgress implements POST /api/v1/status/attempts/{id}/report.

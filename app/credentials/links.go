@@ -34,21 +34,21 @@ type Link struct {
 const linkPath = "/links/"
 
 // KubeconfigLink returns a one-time link to a ready cluster's kubeconfig, only for this principal.
-func (d *Service) KubeconfigLink(ctx context.Context, p policy.Principal, ref string, origin app.Origin) (Link, error) {
-	row, origin, err := d.core.Authorize(ctx, p, ref, policy.ActKubeconfig, origin)
+func (s *Service) KubeconfigLink(ctx context.Context, p policy.Principal, ref string, origin app.Origin) (Link, error) {
+	row, origin, err := s.core.Authorize(ctx, p, ref, policy.ActKubeconfig, origin)
 	if err != nil {
 		return Link{}, err
 	}
 	if err := app.CheckReachable(row); err != nil {
 		return Link{}, err
 	}
-	return d.link(ctx, store.Link{Kind: store.LinkKubeconfig, Principal: p.ID, Cluster: row.ID}, LinkLasts, d.core.StoreOrigin(origin, p))
+	return s.link(ctx, store.Link{Kind: store.LinkKubeconfig, Principal: p.ID, Cluster: row.ID}, LinkLasts, s.core.StoreOrigin(origin, p))
 }
 
 // BreakGlass requests a cluster's kubeadmin password. A platform admin other than the requester has to approve. A repeated call
 // returns the pending request.
-func (d *Service) BreakGlass(ctx context.Context, p policy.Principal, ref string, origin app.Origin) (app.Approval, error) {
-	row, origin, err := d.core.Authorize(ctx, p, ref, policy.ActBreakGlass, origin)
+func (s *Service) BreakGlass(ctx context.Context, p policy.Principal, ref string, origin app.Origin) (app.Approval, error) {
+	row, origin, err := s.core.Authorize(ctx, p, ref, policy.ActBreakGlass, origin)
 	if err != nil {
 		return app.Approval{}, err
 	}
@@ -58,26 +58,26 @@ func (d *Service) BreakGlass(ctx context.Context, p policy.Principal, ref string
 	if err := app.CheckReachable(row); err != nil {
 		return app.Approval{}, err
 	}
-	a, err := d.store.AskKubeadmin(ctx, row.ID, breakGlassLasts, d.core.StoreOrigin(origin, p))
+	a, err := s.store.AskKubeadmin(ctx, row.ID, breakGlassLasts, s.core.StoreOrigin(origin, p))
 	if errors.Is(err, store.ErrConflict) {
 		return app.Approval{}, app.Fail(app.Conflict, chatops.PasswordUnavailable(row.Name))
 	}
 	if err != nil {
 		return app.Approval{}, fmt.Errorf("request the password: %w", err)
 	}
-	return d.core.SeenBy(p, a), nil
+	return s.core.SeenBy(p, a), nil
 }
 
 // KubeadminLink returns a link to the kubeadmin password after break-glass was approved: one approval, one link, shown once.
-func (d *Service) KubeadminLink(ctx context.Context, p policy.Principal, ref string, origin app.Origin) (Link, error) {
-	row, origin, err := d.core.Authorize(ctx, p, ref, policy.ActBreakGlass, origin)
+func (s *Service) KubeadminLink(ctx context.Context, p policy.Principal, ref string, origin app.Origin) (Link, error) {
+	row, origin, err := s.core.Authorize(ctx, p, ref, policy.ActBreakGlass, origin)
 	if err != nil {
 		return Link{}, err
 	}
 	if err := app.CheckReachable(row); err != nil {
 		return Link{}, err
 	}
-	link, err := d.link(ctx, store.Link{Kind: store.LinkKubeadmin, Principal: p.ID, Cluster: row.ID}, LinkLasts, d.core.StoreOrigin(origin, p))
+	link, err := s.link(ctx, store.Link{Kind: store.LinkKubeadmin, Principal: p.ID, Cluster: row.ID}, LinkLasts, s.core.StoreOrigin(origin, p))
 	if errors.Is(err, store.ErrNotFound) {
 		return Link{}, app.Fail(app.Conflict, chatops.PasswordUnapproved(row.Name))
 	}
@@ -86,16 +86,16 @@ func (d *Service) KubeadminLink(ctx context.Context, p policy.Principal, ref str
 
 // AccountLink returns a link that links an account elsewhere, e.g. github:maya, to whoever signs in there. number is the
 // account's id elsewhere, which a renaming does not change.
-func (d *Service) AccountLink(ctx context.Context, account, number string, origin store.Origin) (Link, error) {
-	return d.link(ctx, store.Link{Kind: store.LinkOfAccount, Account: account, Number: number}, accountLasts, origin)
+func (s *Service) AccountLink(ctx context.Context, account, number string, origin store.Origin) (Link, error) {
+	return s.link(ctx, store.Link{Kind: store.LinkOfAccount, Account: account, Number: number}, accountLasts, origin)
 }
 
-func (d *Service) link(ctx context.Context, l store.Link, lasts time.Duration, origin store.Origin) (Link, error) {
-	handle, made, err := d.store.NewLink(ctx, l, lasts, origin)
+func (s *Service) link(ctx context.Context, l store.Link, lasts time.Duration, origin store.Origin) (Link, error) {
+	handle, made, err := s.store.NewLink(ctx, l, lasts, origin)
 	if err != nil {
 		return Link{}, fmt.Errorf("create a link: %w", err)
 	}
-	return Link{URL: secret.New(strings.TrimSuffix(d.ui, "/") + linkPath + handle), ExpiresAt: made.ExpiresAt}, nil
+	return Link{URL: secret.New(strings.TrimSuffix(s.ui, "/") + linkPath + handle), ExpiresAt: made.ExpiresAt}, nil
 }
 
 // Redeemed is what a link gave.
@@ -113,8 +113,8 @@ func noLink() error {
 }
 
 // LinkFor returns what a link is for without using it up, for a confirmation page.
-func (d *Service) LinkFor(ctx context.Context, p policy.Principal, handle string) (store.Link, error) {
-	link, err := d.store.LinkFor(ctx, handle, p.ID)
+func (s *Service) LinkFor(ctx context.Context, p policy.Principal, handle string) (store.Link, error) {
+	link, err := s.store.LinkFor(ctx, handle, p.ID)
 	if errors.Is(err, store.ErrNotFound) {
 		return store.Link{}, noLink()
 	}
@@ -127,8 +127,8 @@ func (d *Service) LinkFor(ctx context.Context, p policy.Principal, handle string
 // Means returns an error unless account names the account that an account link is for. The confirmation page asks for it:
 // otherwise, whoever follows a link that somebody sent them would let the sender act as them. Links that do not work pass:
 // Redeem rejects and records them.
-func (d *Service) Means(ctx context.Context, p policy.Principal, handle, account string) error {
-	link, err := d.store.LinkFor(ctx, handle, p.ID)
+func (s *Service) Means(ctx context.Context, p policy.Principal, handle, account string) error {
+	link, err := s.store.LinkFor(ctx, handle, p.ID)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return nil
@@ -144,12 +144,12 @@ func (d *Service) Means(ctx context.Context, p policy.Principal, handle, account
 
 // Redeem uses up a link. An account link links the account to the principal, who must have confirmed it. For a secret, the audit
 // line is written before the secret is read.
-func (d *Service) Redeem(ctx context.Context, p policy.Principal, handle string, origin app.Origin) (Redeemed, error) {
+func (s *Service) Redeem(ctx context.Context, p policy.Principal, handle string, origin app.Origin) (Redeemed, error) {
 	who, err := owner(p)
 	if err != nil {
 		return Redeemed{}, err
 	}
-	used, err := d.store.UseLink(ctx, handle, who, string(origin.Source))
+	used, err := s.store.UseLink(ctx, handle, who, string(origin.Source))
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return Redeemed{}, noLink()
@@ -164,7 +164,7 @@ func (d *Service) Redeem(ctx context.Context, p policy.Principal, handle string,
 	if used.Kind == store.LinkKubeadmin {
 		act = policy.ActBreakGlass
 	}
-	row, origin, err := d.core.Authorize(ctx, p, used.Cluster, act, origin) // the rights that the link was made with may have been withdrawn
+	row, origin, err := s.core.Authorize(ctx, p, used.Cluster, act, origin) // the rights that the link was made with may have been withdrawn
 	if err != nil {
 		return Redeemed{}, err
 	}
@@ -173,17 +173,17 @@ func (d *Service) Redeem(ctx context.Context, p policy.Principal, handle string,
 	}
 	out := Redeemed{Kind: used.Kind, Cluster: row}
 	if used.Kind == store.LinkKubeconfig {
-		out.Kubeconfig, err = d.handOut(ctx, row, artifacts.Kubeconfig, d.core.StoreOrigin(origin, p))
+		out.Kubeconfig, err = s.handOut(ctx, row, artifacts.Kubeconfig, s.core.StoreOrigin(origin, p))
 		return out, err
 	}
-	raw, err := d.handOut(ctx, row, artifacts.Kubeadmin, d.core.StoreOrigin(origin, p))
+	raw, err := s.handOut(ctx, row, artifacts.Kubeadmin, s.core.StoreOrigin(origin, p))
 	out.Password = secret.New(strings.TrimSpace(string(raw)))
 	return out, err
 }
 
 // Accounts returns the principal's linked accounts, e.g. github:maya.
-func (d *Service) Accounts(ctx context.Context, p policy.Principal) ([]string, error) {
-	list, err := d.store.AccountsOf(ctx, p.ID)
+func (s *Service) Accounts(ctx context.Context, p policy.Principal) ([]string, error) {
+	list, err := s.store.AccountsOf(ctx, p.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read accounts: %w", err)
 	}
@@ -195,12 +195,12 @@ func (d *Service) Accounts(ctx context.Context, p policy.Principal) ([]string, e
 }
 
 // Unlink removes the link of one of the principal's accounts. A platform admin of every team may unlink anybody's.
-func (d *Service) Unlink(ctx context.Context, p policy.Principal, account string, origin app.Origin) error {
+func (s *Service) Unlink(ctx context.Context, p policy.Principal, account string, origin app.Origin) error {
 	owner := p.ID
 	if p.May(policy.ActCatalogue, policy.EveryTeam) {
 		owner = ""
 	}
-	err := d.store.Unlink(ctx, account, owner, d.core.StoreOrigin(origin, p))
+	err := s.store.Unlink(ctx, account, owner, s.core.StoreOrigin(origin, p))
 	if errors.Is(err, store.ErrNotFound) {
 		return app.Fail(app.NotFound, chatops.AccountNotLinked(account))
 	}
@@ -211,12 +211,12 @@ func (d *Service) Unlink(ctx context.Context, p policy.Principal, account string
 }
 
 // SignedIn updates the principal's linked accounts from its sign-in, so that whoever left a team loses its rights everywhere.
-func (d *Service) SignedIn(ctx context.Context, p policy.Principal, door policy.Source) error {
+func (s *Service) SignedIn(ctx context.Context, p policy.Principal, source policy.Source) error {
 	who, err := owner(p)
 	if err != nil {
 		return err
 	}
-	if err := d.store.SignedIn(ctx, who, string(door)); err != nil {
+	if err := s.store.SignedIn(ctx, who, string(source)); err != nil {
 		return fmt.Errorf("update accounts: %w", err)
 	}
 	return nil

@@ -28,12 +28,12 @@ type LogBundle struct {
 
 // LogBundle finds the log bundle of the attempt with this number, or the newest for 0. It holds secrets of the cluster, so it
 // takes the same rights as the kubeconfig, and the read is in the audit trail before it happens.
-func (d *Service) LogBundle(ctx context.Context, p policy.Principal, ref string, attempt int, origin app.Origin) (LogBundle, error) {
-	row, origin, err := d.core.Authorize(ctx, p, ref, policy.ActLogBundle, origin)
+func (s *Service) LogBundle(ctx context.Context, p policy.Principal, ref string, attempt int, origin app.Origin) (LogBundle, error) {
+	row, origin, err := s.core.Authorize(ctx, p, ref, policy.ActLogBundle, origin)
 	if err != nil {
 		return LogBundle{}, err
 	}
-	all, err := d.store.LogBundles(ctx, row.ID)
+	all, err := s.store.LogBundles(ctx, row.ID)
 	if err != nil {
 		return LogBundle{}, err
 	}
@@ -50,21 +50,21 @@ func (d *Service) LogBundle(ctx context.Context, p policy.Principal, ref string,
 			return LogBundle{}, fmt.Errorf("read the log bundle of %s: %w", row.ID, err)
 		}
 	}
-	if err := d.store.Audit(ctx, d.core.StoreOrigin(origin, p), "log_bundle.read", row.ID, map[string]string{"why": chatops.BecauseBundleDownloaded(attempt)}); err != nil {
+	if err := s.store.Audit(ctx, s.core.StoreOrigin(origin, p), "log_bundle.read", row.ID, map[string]string{"why": chatops.BecauseBundleDownloaded(attempt)}); err != nil {
 		return LogBundle{}, fmt.Errorf("record the read: %w", err)
 	}
 	return LogBundle{
-		Name: fmt.Sprintf("%s-attempt-%d-logs.tar.gz", row.Name, attempt), Attempt: attempt, parts: parts, bucket: d.artifacts, cluster: row.Name,
+		Name: fmt.Sprintf("%s-attempt-%d-logs.tar.gz", row.Name, attempt), Attempt: attempt, parts: parts, bucket: s.artifacts, cluster: row.Name,
 	}, nil
 }
 
 // BundledAttempts returns the numbers of a cluster's attempts that have a log bundle, the newest first.
-func (d *Service) BundledAttempts(ctx context.Context, p policy.Principal, ref string) ([]int, error) {
-	row, err := d.core.Seen(ctx, p, ref)
+func (s *Service) BundledAttempts(ctx context.Context, p policy.Principal, ref string) ([]int, error) {
+	row, err := s.core.Seen(ctx, p, ref)
 	if err != nil {
 		return nil, err
 	}
-	all, err := d.store.LogBundles(ctx, row.ID)
+	all, err := s.store.LogBundles(ctx, row.ID)
 	return attemptsOf(all), err
 }
 

@@ -35,20 +35,20 @@ func durable(b *testing.B) *store.Store {
 	return open(b, url)
 }
 
-// doorFor is an entry point on the loopback, and its client.
-func doorFor(b *testing.B, s *store.Store, conns int) *httptest.Server {
+// startServer is an entry point on the loopback, and its client.
+func startServer(b *testing.B, s *store.Store, conns int) *httptest.Server {
 	handler, err := New(Config{Store: s, GitHubSecret: secret.New(testSecret), GitHubNext: secret.New("next"), App: github.AppID,
 		Repositories: []app.Repository{{Match: "acme/*"}}})
 	require.NoError(b, err)
-	door := httptest.NewServer(handler)
-	b.Cleanup(door.Close)
-	door.Client().Transport.(*http.Transport).MaxIdleConnsPerHost = conns
-	return door
+	server := httptest.NewServer(handler)
+	b.Cleanup(server.Close)
+	server.Client().Transport.(*http.Transport).MaxIdleConnsPerHost = conns
+	return server
 }
 
 // hook is one webhook to send.
-func hook(ctx context.Context, door *httptest.Server, event, id, signature string, body []byte) (*http.Request, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, door.URL+"/webhooks/github", bytes.NewReader(body))
+func hook(ctx context.Context, server *httptest.Server, event, id, signature string, body []byte) (*http.Request, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL+"/webhooks/github", bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func hook(ctx context.Context, door *httptest.Server, event, id, signature strin
 // where one is lost. Beside it stands what the disk alone takes for the same rows at the same pace.
 func BenchmarkStorm(b *testing.B) {
 	s := durable(b)
-	door := doorFor(b, s, 64)
+	server := startServer(b, s, 64)
 	mixed := storm(b)
 	b.Run("rows alone", func(b *testing.B) {
 		atPace(b, func(ctx context.Context, run int64, i int) error {
@@ -83,11 +83,11 @@ func BenchmarkStorm(b *testing.B) {
 			if one.kept {
 				kept.Add(1)
 			}
-			r, err := hook(ctx, door, one.event, fmt.Sprintf("storm-%d-%d", run, i), one.signature, one.body)
+			r, err := hook(ctx, server, one.event, fmt.Sprintf("storm-%d-%d", run, i), one.signature, one.body)
 			if err != nil {
 				return err
 			}
-			return acknowledged(door.Client(), r)
+			return acknowledged(server.Client(), r)
 		})
 		var rows int64
 		require.NoError(b, s.Pool().QueryRow(b.Context(), `SELECT count(*) FROM deliveries WHERE delivery_id LIKE 'storm-%'`).Scan(&rows))
@@ -170,14 +170,14 @@ func BenchmarkWebhook(b *testing.B) {
 		})
 	})
 	b.Run("acknowledged", func(b *testing.B) {
-		door := doorFor(b, s, senders)
+		server := startServer(b, s, senders)
 		run, signed := time.Now().UnixNano(), signature([]byte(testSecret), body)
 		concurrently(b, func(ctx context.Context, i int64) error {
-			r, err := hook(ctx, door, "pull_request", fmt.Sprintf("source-%d-%d", run, i), signed, body)
+			r, err := hook(ctx, server, "pull_request", fmt.Sprintf("source-%d-%d", run, i), signed, body)
 			if err != nil {
 				return err
 			}
-			return acknowledged(door.Client(), r)
+			return acknowledged(server.Client(), r)
 		})
 	})
 }

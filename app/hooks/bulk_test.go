@@ -14,7 +14,7 @@ import (
 // deliver sends a body that GitHub signed, under the name of an event and an id of the sender's own.
 func (l *life) deliver(event string, body []byte) (status int, said string) {
 	l.Helper()
-	r, err := http.NewRequestWithContext(l.Context(), http.MethodPost, l.door+"/webhooks/github", bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(l.Context(), http.MethodPost, l.address+"/webhooks/github", bytes.NewReader(body))
 	require.NoError(l, err)
 	for name, value := range signed(event, github.GUID(), body) {
 		r.Header.Set(name, value)

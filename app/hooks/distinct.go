@@ -48,7 +48,7 @@ func (w *walker) value(depth int, named bool) (first byte, err error) {
 func (w *walker) object(depth int, named bool) (map[string]byte, error) {
 	w.space()
 	w.at++
-	seen := w.room(depth)
+	seen := w.emptyNames(depth)
 	for {
 		w.space()
 		if w.next('}') {
@@ -92,8 +92,8 @@ func (w *walker) array(depth int, named bool) error {
 	}
 }
 
-// room returns an empty set for the names of an object.
-func (w *walker) room(depth int) map[string]byte {
+// emptyNames returns an empty set for the names of an object.
+func (w *walker) emptyNames(depth int) map[string]byte {
 	for len(w.seen) <= depth {
 		w.seen = append(w.seen, map[string]byte{})
 	}

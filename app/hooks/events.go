@@ -63,33 +63,33 @@ func unheard(events map[string][]string, event, action string) string {
 }
 
 // idle says why a handled webhook has no effect; empty: it may have one, or its shape is unexpected and the worker reports that.
-func (d *door) idle(event string, in webhook) string {
+func (h *handler) idle(event string, in webhook) string {
 	switch {
 	case event == onPullRequest && in.Action == actionEdited && in.Changes.Base == nil:
 		return "ocpctl ignores changes to a pull request's text"
 	case event == onComment && (in.Comment.User.Type == bot || in.Sender.Type == bot):
 		return "ocpctl ignores comments by bots"
-	case d.app != 0 && (event == onCheckRun && in.CheckRun.App.ID != d.app || event == onCheckSuite && in.CheckSuite.App.ID != d.app):
+	case h.app != 0 && (event == onCheckRun && in.CheckRun.App.ID != h.app || event == onCheckSuite && in.CheckSuite.App.ID != h.app):
 		return "the check belongs to another App"
-	case d.app != 0 && (event == onInstallation || event == onRepositories) && in.Installation.App != d.app:
+	case h.app != 0 && (event == onInstallation || event == onRepositories) && in.Installation.App != h.app:
 		return "the installation belongs to another App"
 	}
-	return d.foreign(event, in)
+	return h.foreign(event, in)
 }
 
 // foreign says why a webhook is not for a repository that this server handles; empty: it is.
-func (d *door) foreign(event string, in webhook) string {
-	if len(d.installations) > 0 && !slices.Contains(d.installations, in.Installation.ID) {
+func (h *handler) foreign(event string, in webhook) string {
+	if len(h.installations) > 0 && !slices.Contains(h.installations, in.Installation.ID) {
 		return fmt.Sprintf("installation %d is not among github.installations", in.Installation.ID)
 	}
-	if len(d.repositories) == 0 || event == onInstallation || event == onRepositories {
+	if len(h.repositories) == 0 || event == onInstallation || event == onRepositories {
 		return ""
 	}
 	names := []string{in.Repository.FullName}
 	if event == onRepository {
 		names = append(names, in.formerly())
 	}
-	for _, line := range d.repositories {
+	for _, line := range h.repositories {
 		if slices.ContainsFunc(names, line.Holds) {
 			return ""
 		}

@@ -29,8 +29,8 @@ type pulled struct {
 	strange  []string // labels set by somebody who may not ask
 }
 
-// deeds are what people do to a pull request. What GitHub does not let them do changes nothing.
-var deeds = map[string]func(l *life, t *rapid.T, pr *pulled){
+// userActions are what people do to a pull request. What GitHub does not let them do changes nothing.
+var userActions = map[string]func(l *life, t *rapid.T, pr *pulled){
 	"label": func(l *life, t *rapid.T, pr *pulled) {
 		_ = l.github.Label(pr.number, aLabel(t), "will")
 	},
@@ -63,7 +63,7 @@ var deeds = map[string]func(l *life, t *rapid.T, pr *pulled){
 	},
 }
 
-// likely are the deeds that are done more often than others: most lives are to end with something that is wanted.
+// likely are the actions that are done more often than others: most lives are to end with something that is wanted.
 var likely = map[string]int{"label": 4, "relabel": 3, "reopen": 2, "ready": 2}
 
 func aLabel(t *rapid.T) string {
@@ -154,7 +154,7 @@ func TestWhateverBefallsWebhooksTheClustersFollowTheirPullRequests(t *testing.T)
 			l.settle()
 		}
 		actions := map[string]func(*rapid.T){}
-		for name, origin := range deeds {
+		for name, origin := range userActions {
 			for often := range max(1, likely[name]) {
 				actions[fmt.Sprint(name, " ", often)] = func(t *rapid.T) {
 					l.fate(rapid.SampledFrom(slices.Sorted(maps.Keys(fates))).Draw(t, "webhooks"))

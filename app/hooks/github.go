@@ -36,11 +36,11 @@ const (
 var signatureForm = regexp.MustCompile(`^sha256=[0-9A-Fa-f]{64}$`)
 
 // gitHubEntrance is the endpoint for GitHub's webhooks. Nothing is parsed before the signature was verified.
-func (d *door) gitHubEntrance(addresses source.Networks) entrance {
+func (h *handler) gitHubEntrance(addresses source.Networks) entrance {
 	e := entrance{
-		size: MaxGitHubBody, take: d.gitHub,
-		formed:  func(h http.Header) bool { return signatureForm.MatchString(h.Get(signatureHeader)) },
-		signed:  func(h http.Header, body []byte) bool { return d.signed(body, h.Get(signatureHeader)) },
+		size: MaxGitHubBody, take: h.gitHub,
+		formed:  func(header http.Header) bool { return signatureForm.MatchString(header.Get(signatureHeader)) },
+		signed:  func(header http.Header, body []byte) bool { return h.signed(body, header.Get(signatureHeader)) },
 		refusal: "X-Hub-Signature-256 is missing or does not match the body. Check that the webhook has the same secret as the server.",
 	}
 	if len(addresses) > 0 {
@@ -50,7 +50,7 @@ func (d *door) gitHubEntrance(addresses source.Networks) entrance {
 }
 
 // gitHub handles one signed webhook from GitHub.
-func (d *door) gitHub(w http.ResponseWriter, r *http.Request, body []byte) {
+func (h *handler) gitHub(w http.ResponseWriter, r *http.Request, body []byte) {
 	id, event := r.Header.Get("X-GitHub-Delivery"), r.Header.Get("X-GitHub-Event")
 	if !named(id) || !named(event) {
 		problem(w, http.StatusBadRequest, "X-GitHub-Delivery and X-GitHub-Event are required, each with at most "+
@@ -58,7 +58,7 @@ func (d *door) gitHub(w http.ResponseWriter, r *http.Request, body []byte) {
 		return
 	}
 	p, err := read(body)
-	_, known := d.events[event]
+	_, known := h.events[event]
 	switch {
 	case errors.Is(err, errNotJSON):
 		problem(w, http.StatusBadRequest, "The body is not a JSON object. Set the webhook's content type to application/json.")
@@ -67,44 +67,44 @@ func (d *door) gitHub(w http.ResponseWriter, r *http.Request, body []byte) {
 		answer(w, http.StatusOK, Received{Delivery: id, State: "pong"})
 		return
 	case known && err != nil:
-		d.misfit(w, id, event, err)
+		h.misfit(w, id, event, err)
 		return
 	}
-	why := unheard(d.events, event, p.Action)
+	why := unheard(h.events, event, p.Action)
 	if why == "" {
 		if err := p.fits(event, body); err != nil {
-			d.misfit(w, id, event, err)
+			h.misfit(w, id, event, err)
 			return
 		}
-		why = d.idle(event, p)
+		why = h.idle(event, p)
 	}
 	if why != "" {
 		answer(w, http.StatusAccepted, Received{Delivery: id, State: "ignored", Detail: why + "; nothing was stored."})
 		return
 	}
-	d.keep(w, r, store.Delivery{Source: SourceGitHub, ID: id, Event: event, Topic: topic(event, p), Body: body, Installation: p.Installation.ID})
+	h.keep(w, r, store.Delivery{Source: SourceGitHub, ID: id, Event: event, Topic: topic(event, p), Body: body, Installation: p.Installation.ID})
 }
 
 // misfit refuses a signed body that does not match its event. If GitHub really sent it, the App's list of deliveries shows it.
-func (d *door) misfit(w http.ResponseWriter, id, event string, err error) {
-	d.log.Warn("webhook refused", "delivery", id, "event", event, "err", err)
+func (h *handler) misfit(w http.ResponseWriter, id, event string, err error) {
+	h.log.Warn("webhook refused", "delivery", id, "event", event, "err", err)
 	problem(w, http.StatusUnprocessableEntity, "X-GitHub-Event says "+event+", and "+err.Error()+". Nothing was stored.")
 }
 
 // keep stores a delivery before it answers. A second delivery with the same id gets the same answer as the first.
-func (d *door) keep(w http.ResponseWriter, r *http.Request, delivery store.Delivery) {
-	fresh, err := d.store.SaveDelivery(r.Context(), delivery)
+func (h *handler) keep(w http.ResponseWriter, r *http.Request, delivery store.Delivery) {
+	fresh, err := h.store.SaveDelivery(r.Context(), delivery)
 	if err != nil {
-		d.failed(w, delivery.ID, err)
+		h.failed(w, delivery.ID, err)
 		return
 	}
-	d.log.Debug("delivery stored", "delivery", delivery.ID, "source", delivery.Source, "event", delivery.Event, "fresh", fresh)
+	h.log.Debug("delivery stored", "delivery", delivery.ID, "source", delivery.Source, "event", delivery.Event, "fresh", fresh)
 	answer(w, http.StatusAccepted, Received{Delivery: delivery.ID, State: "accepted"})
 }
 
 // signed reports whether the body is signed with the secret, or with the next one if there is one. Both are always compared.
-func (d *door) signed(body []byte, header string) bool {
-	now, next := Signed(d.github, body, header), Signed(d.next, body, header)
+func (h *handler) signed(body []byte, header string) bool {
+	now, next := Signed(h.github, body, header), Signed(h.next, body, header)
 	return now || next
 }
 

@@ -135,10 +135,10 @@ func (g *guard) warnOfProxy(r *http.Request) {
 
 // Why a body was not read.
 var (
-	errDisplaced = errors.New("too many bodies at once")
-	errLate      = errors.New("the body did not arrive in time")
-	errNoRoom    = errors.New("too many large bodies at once")
-	errUnsigned  = errors.New("too many requests of this address were not signed")
+	errDisplaced    = errors.New("too many bodies at once")
+	errLate         = errors.New("the body did not arrive in time")
+	errTooManyLarge = errors.New("too many large bodies at once")
+	errUnsigned     = errors.New("too many requests of this address were not signed")
 )
 
 // received is a body, or the part of it that arrived.
@@ -200,7 +200,7 @@ func (g *guard) rest(into *bytes.Buffer, in io.Reader, length int64, from string
 	}
 	done, ok := g.large.Try(from)
 	if !ok {
-		return func() {}, errNoRoom
+		return func() {}, errTooManyLarge
 	}
 	into.Grow(int(max(length-int64(into.Len()), 0)) + bytes.MinRead)
 	_, err = io.Copy(into, in)
@@ -222,7 +222,7 @@ func (g *guard) unread(w http.ResponseWriter, from string, cost int, size int64,
 	switch {
 	case errors.As(err, &large):
 		refuse(w, http.StatusRequestEntityTooLarge, "The body is too large. The limit is "+strconv.FormatInt(size, 10)+" bytes.")
-	case errors.Is(err, errNoRoom):
+	case errors.Is(err, errTooManyLarge):
 		tooMany(w, time.Second, "Too many large requests at once. Send this one again in a second.")
 	case errors.Is(err, errUnsigned):
 		tooMany(w, g.failures.Wait(from), "Too many unsigned requests from this address. Sign all requests and send large ones again.")

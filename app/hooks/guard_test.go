@@ -138,7 +138,7 @@ func TestARequestWithoutASignatureIsRefusedBeforeItsBodyArrives(t *testing.T) {
 	}
 }
 
-func TestLargeBodiesOfStrangersLeaveRoomForOthers(t *testing.T) {
+func TestLargeBodiesOfStrangersLeaveCapacityForOthers(t *testing.T) {
 	f := newFront(t, proxied, standing)
 	var hanging []net.Conn
 	place := func(n int) string { return "198.51.100." + strconv.Itoa(n) }

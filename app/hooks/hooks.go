@@ -36,7 +36,7 @@ type Config struct {
 	Log             *slog.Logger
 }
 
-type door struct {
+type handler struct {
 	store  *store.Store
 	github []byte
 	next   []byte
@@ -59,22 +59,22 @@ func New(c Config) (http.Handler, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	d := &door{
+	h := &handler{
 		store: c.Store, github: []byte(c.GitHubSecret.Reveal()), next: []byte(c.GitHubNext.Reveal()), slack: c.SlackSecret.Reveal(),
 		app: c.App, events: Events(), installations: c.Installations, repositories: c.Repositories, workspaces: c.Workspaces, log: c.Log,
 	}
 	g := newGuard(c.Proxies, c.Now, c.Log)
 	mux := http.NewServeMux()
-	mux.Handle("POST /webhooks/github", g.handler(d.gitHubEntrance(c.GitHubAddresses)))
-	if d.slack != "" {
-		mux.Handle("POST /webhooks/slack", g.handler(d.slackEntrance()))
+	mux.Handle("POST /webhooks/github", g.handler(h.gitHubEntrance(c.GitHubAddresses)))
+	if h.slack != "" {
+		mux.Handle("POST /webhooks/slack", g.handler(h.slackEntrance()))
 	}
 	return mux, nil
 }
 
 // failed answers a request that could not be stored, so that the sender knows.
-func (d *door) failed(w http.ResponseWriter, delivery string, err error) {
-	d.log.Error("delivery not stored", "delivery", delivery, "err", err)
+func (h *handler) failed(w http.ResponseWriter, delivery string, err error) {
+	h.log.Error("delivery not stored", "delivery", delivery, "err", err)
 	notStored(w)
 }
 

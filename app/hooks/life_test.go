@@ -49,12 +49,12 @@ type tester interface {
 // deliveries. What River would run, tests run when they like.
 type life struct {
 	tester
-	github *github.Server
-	store  *store.Store
-	worker *InboxWorker
-	sweep  *Sweep
-	missed *Missed
-	door   string // its address
+	github  *github.Server
+	store   *store.Store
+	worker  *InboxWorker
+	sweep   *Sweep
+	missed  *Missed
+	address string // its address
 
 	forgetful bool // GitHub has nothing to read of what it sent
 
@@ -75,10 +75,10 @@ func newLife(t testing.TB) *life {
 
 	handler, err := New(Config{Store: l.store, GitHubSecret: secret.New(testSecret), App: github.AppID, Repositories: table})
 	require.NoError(t, err)
-	door := httptest.NewServer(handler)
-	t.Cleanup(door.Close)
-	l.door = door.URL
-	l.github.SetWebhook(door.URL+"/webhooks/github", testSecret)
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	l.address = server.URL
+	l.github.SetWebhook(server.URL+"/webhooks/github", testSecret)
 
 	client, err := wire.New(wire.Config{AppID: github.AppID, PrivateKey: l.github.KeyPEM(), BaseURL: l.github.URL(), Pace: -1, Settling: -1, Probe: -1})
 	require.NoError(t, err)

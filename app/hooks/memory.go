@@ -41,12 +41,12 @@ func (m *memory[T]) ask(key string, question func() (T, error)) (T, error) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.makeRoom(asked)
+	m.removeExpired(asked)
 	m.kept[key] = answered[T]{value, asked.Add(rememberFor)}
 	return value, nil
 }
 
-func (m *memory[T]) makeRoom(now time.Time) {
+func (m *memory[T]) removeExpired(now time.Time) {
 	if len(m.kept) < rememberAll {
 		return
 	}

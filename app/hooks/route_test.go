@@ -270,10 +270,10 @@ func FuzzDelivery(f *testing.F) {
 	f.Add(repositorySeen, []byte(`{"installation":1,"repository":"acme/shop","action":"renamed","to":"acme/store"}`))
 	f.Add(installationSeen, []byte(`{"installation":1,"repository":"acme/shop","action":"suspend"}`))
 	f.Fuzz(func(t *testing.T, event string, body []byte) {
-		d := &door{events: Events(), app: github.AppID, installations: []int64{5001}, repositories: []app.Repository{{Match: "acme/*"}}}
+		h := &handler{events: Events(), app: github.AppID, installations: []int64{5001}, repositories: []app.Repository{{Match: "acme/*"}}}
 		in, bad := read(body)
 		if bad == nil {
-			_ = d.idle(event, in)
+			_ = h.idle(event, in)
 			_ = topic(event, in)
 			_ = in.fits(event, body)
 		}

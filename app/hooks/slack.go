@@ -23,28 +23,28 @@ import (
 const slashCommand = "slash_command"
 
 // slackEntrance is the endpoint for Slack's requests: signature and timestamp are checked first.
-func (d *door) slackEntrance() entrance {
-	signed := func(h http.Header, body []byte) bool {
-		verifier, err := slack.NewSecretsVerifier(h, d.slack)
+func (h *handler) slackEntrance() entrance {
+	signed := func(header http.Header, body []byte) bool {
+		verifier, err := slack.NewSecretsVerifier(header, h.slack)
 		if err != nil {
 			return false
 		}
 		_, _ = verifier.Write(body) // a hash never fails
 		return verifier.Ensure() == nil
 	}
-	formed := func(h http.Header) bool {
-		_, err := slack.NewSecretsVerifier(h, d.slack)
+	formed := func(header http.Header) bool {
+		_, err := slack.NewSecretsVerifier(header, h.slack)
 		return err == nil
 	}
 	return entrance{
-		size: MaxSlackBody, take: d.slackRequest, signed: signed, formed: formed,
+		size: MaxSlackBody, take: h.slackRequest, signed: signed, formed: formed,
 		refusal: "X-Slack-Signature or X-Slack-Request-Timestamp is missing, does not match the body, or is older than five minutes. " +
 			"Check the signing secret and the clock.",
 	}
 }
 
 // slackRequest handles one signed request from Slack: it is stored before it is answered.
-func (d *door) slackRequest(w http.ResponseWriter, r *http.Request, body []byte) {
+func (h *handler) slackRequest(w http.ResponseWriter, r *http.Request, body []byte) {
 	call, ok := readSlack(body)
 	switch {
 	case !ok:
@@ -52,7 +52,7 @@ func (d *door) slackRequest(w http.ResponseWriter, r *http.Request, body []byte)
 	case call.Type == "url_verification":
 		answer(w, http.StatusOK, map[string]string{"challenge": call.Challenge})
 	case call.Type == slashCommand:
-		d.slashCommand(w, r, call.form)
+		h.slashCommand(w, r, call.form)
 	default:
 		answer(w, http.StatusOK, Received{Delivery: call.EventID, State: "ignored",
 			Detail: fmt.Sprintf("ocpctl does not listen to %s; nothing was stored.", call.Type)})
@@ -93,15 +93,15 @@ var slackID = regexp.MustCompile(`^[A-Z0-9]{2,32}$`)
 var kept = []string{"team_id", "channel_id", "user_id", "user_name", "command", "text", "trigger_id"}
 
 // slashCommand stores a command and tells the person how it was understood.
-func (d *door) slashCommand(w http.ResponseWriter, r *http.Request, form url.Values) {
+func (h *handler) slashCommand(w http.ResponseWriter, r *http.Request, form url.Values) {
 	for _, field := range []string{"team_id", "channel_id", "user_id"} {
 		if !slackID.MatchString(form.Get(field)) {
 			problem(w, http.StatusBadRequest, "A command needs team_id, channel_id and user_id, each a Slack id such as U012AB3CD; "+field+" is not one.")
 			return
 		}
 	}
-	if workspace := form.Get("team_id"); len(d.workspaces) > 0 && !slices.Contains(d.workspaces, workspace) {
-		d.log.Warn("slack workspace refused", "workspace", workspace)
+	if workspace := form.Get("team_id"); len(h.workspaces) > 0 && !slices.Contains(h.workspaces, workspace) {
+		h.log.Warn("slack workspace refused", "workspace", workspace)
 		answer(w, http.StatusOK, map[string]string{"response_type": "ephemeral", "text": "ocpctl does not listen to this workspace; nothing was stored."})
 		return
 	}
@@ -118,12 +118,12 @@ func (d *door) slashCommand(w http.ResponseWriter, r *http.Request, form url.Val
 		Source: SourceSlack, ID: id, Event: slashCommand, Body: []byte(stored.Encode()),
 		Topic: SourceSlack + ":" + form.Get("team_id") + "/" + form.Get("user_id"), // a person's commands are processed in order
 	}
-	fresh, err := d.store.SaveDelivery(r.Context(), delivery)
+	fresh, err := h.store.SaveDelivery(r.Context(), delivery)
 	if err != nil {
-		d.failed(w, id, err)
+		h.failed(w, id, err)
 		return
 	}
-	d.log.Debug("delivery stored", "delivery", id, "source", SourceSlack, "event", slashCommand, "fresh", fresh)
+	h.log.Debug("delivery stored", "delivery", id, "source", SourceSlack, "event", slashCommand, "fresh", fresh)
 	answer(w, http.StatusOK, map[string]string{"response_type": "ephemeral", "text": wire.Text(chatops.SlackGot(form.Get("text")))})
 }
 

@@ -41,12 +41,12 @@ var clicks = map[string]chatops.Command{
 var wholeCommit = regexp.MustCompile(`^[0-9a-f]{40}$`)
 
 // CheckAction does what a check run's button asks for, on behalf of whoever clicked it, as if they had typed it.
-func (d *Service) CheckAction(ctx context.Context, e CheckEvent) (note string, err error) {
+func (s *Service) CheckAction(ctx context.Context, e CheckEvent) (note string, err error) {
 	click, known := clicks[e.Identifier]
 	if !known {
 		return "no button is called " + chatops.Code(e.Identifier), nil
 	}
-	row, err := d.store.Cluster(ctx, e.Cluster)
+	row, err := s.store.Cluster(ctx, e.Cluster)
 	if errors.Is(err, store.ErrNotFound) || err == nil && (row.PR == nil || !strings.EqualFold(row.PR.Repo, e.Repo)) {
 		return "no cluster of this repository", nil
 	}
@@ -59,26 +59,26 @@ func (d *Service) CheckAction(ctx context.Context, e CheckEvent) (note string, e
 			return "the check run names no commit to approve", nil
 		}
 	}
-	pr, err := d.pullRequest(ctx, event, click.Verb == chatops.VerbRetry || click.Verb == chatops.VerbApprove)
+	pr, err := s.pullRequest(ctx, event, click.Verb == chatops.VerbRetry || click.Verb == chatops.VerbApprove)
 	if err != nil {
 		return "", err
 	}
 	c := command{event: event, pr: pr, cause: "click:" + e.Cause, by: chatops.ByButton(e.Identifier), Command: click}
-	if c.request, err = d.request(ctx, policy.SourceComment, pr, actor{e.Actor, e.ActorID}); err != nil {
+	if c.request, err = s.request(ctx, policy.SourceComment, pr, actor{e.Actor, e.ActorID}); err != nil {
 		if click.Verb == chatops.VerbDestroy && unanswered(err) {
-			err = errors.Join(err, d.endByMemory(ctx, c, row))
+			err = errors.Join(err, s.endByMemory(ctx, c, row))
 		}
 		return "", err
 	}
-	return d.once(ctx, c, func(c command) (string, string, error) { return d.clicked(ctx, c, row) })
+	return s.once(ctx, c, func(c command) (string, string, error) { return s.clicked(ctx, c, row) })
 }
 
 // clicked acts only on the cluster whose check was clicked: if a newer one replaced it, people do not mean the old one.
-func (d *Service) clicked(ctx context.Context, c command, row store.Row) (reply, note string, err error) {
+func (s *Service) clicked(ctx context.Context, c command, row store.Row) (reply, note string, err error) {
 	if verdict := policy.Authorize(c.request, c.Verb.Act(), nil); !verdict.Allowed {
 		return "", "", declined{chatops.Refusal(c.event.Author, verdict), refusedNote(string(c.Verb), verdict)}
 	}
-	newest, err := d.store.ClusterForPR(ctx, c.pr.Repo, c.pr.Number, row.Profile)
+	newest, err := s.store.ClusterForPR(ctx, c.pr.Repo, c.pr.Number, row.Profile)
 	if err != nil {
 		return "", "", fmt.Errorf("look for the newest of %s: %w", row.Profile, err)
 	}
@@ -87,11 +87,11 @@ func (d *Service) clicked(ctx context.Context, c command, row store.Row) (reply,
 	}
 	switch c.Verb {
 	case chatops.VerbExtend:
-		return d.extend(ctx, c, row)
+		return s.extend(ctx, c, row)
 	case chatops.VerbDestroy:
-		return d.destroy(ctx, c, row)
+		return s.destroy(ctx, c, row)
 	case chatops.VerbApprove:
-		return d.voteByComment(ctx, c)
+		return s.voteByComment(ctx, c)
 	}
-	return d.retry(ctx, c, row)
+	return s.retry(ctx, c, row)
 }

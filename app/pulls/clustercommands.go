@@ -14,53 +14,53 @@ import (
 )
 
 // logsByComment replies with the end of the newest job's log, which is redacted, in a collapsed section.
-func (d *Service) logsByComment(ctx context.Context, c command) (reply, note string, err error) {
-	row, err := d.one(ctx, c)
+func (s *Service) logsByComment(ctx context.Context, c command) (reply, note string, err error) {
+	row, err := s.one(ctx, c)
 	if err != nil {
 		return "", "", err
 	}
-	log, err := d.core.Log(ctx, c.request.Principal, row.ID, "", c.Lines)
+	log, err := s.core.Log(ctx, c.request.Principal, row.ID, "", c.Lines)
 	if err != nil {
 		return "", "", err
 	}
-	return chatops.LogReply(c.event.Author, row.Card, log.Lines, chatops.Links{UI: d.ui}), fmt.Sprintf("%d lines of %s", len(log.Lines), row.Name), nil
+	return chatops.LogReply(c.event.Author, row.Card, log.Lines, chatops.Links{UI: s.ui}), fmt.Sprintf("%d lines of %s", len(log.Lines), row.Name), nil
 }
 
 // kubeconfigByComment replies with a one-time link that works only for the signed-in owner of the author's account: others who
 // read the comment gain nothing.
-func (d *Service) kubeconfigByComment(ctx context.Context, c command) (reply, note string, err error) {
-	row, err := d.one(ctx, c)
+func (s *Service) kubeconfigByComment(ctx context.Context, c command) (reply, note string, err error) {
+	row, err := s.one(ctx, c)
 	if err != nil {
 		return "", "", err
 	}
-	p, linked, err := d.person(ctx, actor{c.event.Author, c.event.AuthorID}, policy.SourceComment)
+	p, linked, err := s.person(ctx, actor{c.event.Author, c.event.AuthorID}, policy.SourceComment)
 	if err != nil {
 		return "", "", err
 	}
 	if !linked {
 		return "", "", app.Fail(app.Denied, chatops.KubeconfigNeedsLink(c.event.Author))
 	}
-	link, err := d.credentials.KubeconfigLink(ctx, p, row.ID, c.origin(c.Line))
+	link, err := s.credentials.KubeconfigLink(ctx, p, row.ID, c.origin(c.Line))
 	if err != nil {
 		return "", "", err
 	}
 	return chatops.KubeconfigLink(c.event.Author, row.Name, link.URL.Reveal(), link.ExpiresAt), "kubeconfig link of " + row.Name, nil
 }
 
-func (d *Service) scaleByComment(ctx context.Context, c command) (reply, note string, err error) {
-	row, err := d.one(ctx, c)
+func (s *Service) scaleByComment(ctx context.Context, c command) (reply, note string, err error) {
+	row, err := s.one(ctx, c)
 	if err != nil {
 		return "", "", err
 	}
-	_, job, err := d.core.Scale(ctx, c.request.Principal, row.ID, c.Replicas, c.origin(c.Line))
+	_, job, err := s.core.Scale(ctx, c.request.Principal, row.ID, c.Replicas, c.origin(c.Line))
 	if err != nil {
 		return "", "", err
 	}
 	return chatops.ScalingWorkers(c.event.Author, row.Name, c.Replicas, job), "scaling " + row.Name, nil
 }
 
-func (d *Service) holdByComment(ctx context.Context, c command) (reply, note string, err error) {
-	row, err := d.one(ctx, c)
+func (s *Service) holdByComment(ctx context.Context, c command) (reply, note string, err error) {
+	row, err := s.one(ctx, c)
 	if err != nil {
 		return "", "", err
 	}
@@ -68,26 +68,26 @@ func (d *Service) holdByComment(ctx context.Context, c command) (reply, note str
 	if why == "" {
 		why = chatops.AskedFor(c.event.Author, chatops.ByComment, "")
 	}
-	change, err := d.core.Hold(ctx, c.request.Principal, row.ID, app.Span{For: c.TTL}, c.origin(why))
+	change, err := s.core.Hold(ctx, c.request.Principal, row.ID, app.Span{For: c.TTL}, c.origin(why))
 	if err != nil {
 		return "", "", err
 	}
 	return chatops.Held(c.event.Author, row.Name, change.Message), "held " + row.Name, nil
 }
 
-func (d *Service) shareByComment(ctx context.Context, c command) (reply, note string, err error) {
-	row, err := d.one(ctx, c)
+func (s *Service) shareByComment(ctx context.Context, c command) (reply, note string, err error) {
+	row, err := s.one(ctx, c)
 	if err != nil {
 		return "", "", err
 	}
 	share, named := store.Share{Kind: app.ShareTeam, Grantee: c.Team}, c.Team
 	if c.With != "" {
 		share.Kind = app.SharePrincipal
-		if named, share.Grantee, err = d.principalOf(ctx, c.With); err != nil {
+		if named, share.Grantee, err = s.principalOf(ctx, c.With); err != nil {
 			return "", "", err
 		}
 	}
-	if _, err := d.core.Share(ctx, c.request.Principal, row.ID, share, c.origin(c.Line)); err != nil {
+	if _, err := s.core.Share(ctx, c.request.Principal, row.ID, share, c.origin(c.Line)); err != nil {
 		var said *app.Error
 		if errors.As(err, &said) && len(said.Fields) > 0 { // its fields are those of another entry point
 			wrong := chatops.Problem{Detail: said.Fields[0].Detail, Accept: said.Fields[0].Accept}
@@ -100,11 +100,11 @@ func (d *Service) shareByComment(ctx context.Context, c command) (reply, note st
 
 // principalOf returns whom a word of a comment means: a principal's id, or a GitHub login, which stands for its linked owner.
 // named is the word's own id: readers of a pull request are not told who owns an account elsewhere.
-func (d *Service) principalOf(ctx context.Context, word string) (named, principal string, err error) {
+func (s *Service) principalOf(ctx context.Context, word string) (named, principal string, err error) {
 	if word = strings.TrimPrefix(word, "@"); !strings.Contains(word, ":") {
 		word = principalID(word)
 	}
-	account, err := d.store.AccountOf(ctx, word)
+	account, err := s.store.AccountOf(ctx, word)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return word, word, nil
@@ -115,8 +115,8 @@ func (d *Service) principalOf(ctx context.Context, word string) (named, principa
 }
 
 // retryByComment asks again for a cluster that failed or ended, or moves the next try of a stuck teardown to now.
-func (d *Service) retryByComment(ctx context.Context, c command) (reply, note string, err error) {
-	rows, err := d.newest(ctx, c.pr.Repo, c.pr.Number)
+func (s *Service) retryByComment(ctx context.Context, c command) (reply, note string, err error) {
+	rows, err := s.newest(ctx, c.pr.Repo, c.pr.Number)
 	if err != nil {
 		return "", "", err
 	}
@@ -131,13 +131,13 @@ func (d *Service) retryByComment(ctx context.Context, c command) (reply, note st
 	}
 	switch {
 	case len(all) == 0:
-		return "", "", d.none(c)
+		return "", "", s.none(c)
 	case len(meant) == 0:
 		return "", "", well(c, all[0])
 	case len(meant) > 1:
-		return "", "", d.which(c, meant)
+		return "", "", s.which(c, meant)
 	}
-	return d.retry(ctx, c, meant[0])
+	return s.retry(ctx, c, meant[0])
 }
 
 // lively reports whether a cluster exists or is on its way.
@@ -148,32 +148,32 @@ func well(c command, row store.Row) error {
 }
 
 // retry retries the teardown if that is stuck, else creates a cluster of the next generation on behalf of whoever asks.
-func (d *Service) retry(ctx context.Context, c command, row store.Row) (reply, note string, err error) {
+func (s *Service) retry(ctx context.Context, c command, row store.Row) (reply, note string, err error) {
 	switch {
 	case lively(row):
 		return "", "", well(c, row)
 	case row.Phase == lifecycle.DestroyBlocked || row.Phase == lifecycle.Abandoned:
-		_, err := d.core.RetryTeardown(ctx, c.request.Principal, row.ID, c.once(chatops.AskedFor(c.event.Author, c.how(), ""), func(store.Outcome) string {
+		_, err := s.core.RetryTeardown(ctx, c.request.Principal, row.ID, c.once(chatops.AskedFor(c.event.Author, c.how(), ""), func(store.Outcome) string {
 			return chatops.RetryingTeardown(c.event.Author, row.Name)
 		}))
 		return "", "retry of " + row.Name, err
 	}
-	w, err := d.alike(ctx, c.request, c.pr, row)
+	w, err := s.alike(ctx, c.request, c.pr, row)
 	if err != nil {
 		return "", "", err
 	}
-	return d.createOnce(ctx, c, w)
+	return s.createOnce(ctx, c, w)
 }
 
 // alike returns a request for a cluster like an earlier one, with the same lifetime unless a label sets another.
-func (d *Service) alike(ctx context.Context, r policy.Request, pr store.PullRequest, row store.Row) (app.ClusterRequest, error) {
-	w, err := d.asked(ctx, r, pr)
+func (s *Service) alike(ctx context.Context, r policy.Request, pr store.PullRequest, row store.Row) (app.ClusterRequest, error) {
+	w, err := s.asked(ctx, r, pr)
 	if err != nil {
 		return app.ClusterRequest{}, err
 	}
 	w.Request.Profile, w.Request.Region, w.Request.Version = row.Profile, row.Region, row.Release
 	if w.Request.TTL = labelled(pr.Labels); w.Request.TTL == 0 {
-		w.Request.TTL = d.policy.Asked(row.TTL)
+		w.Request.TTL = s.policy.Asked(row.TTL)
 	}
 	if row.Team != r.Ownership.Team {
 		w.Request.Team = row.Team
@@ -181,12 +181,12 @@ func (d *Service) alike(ctx context.Context, r policy.Request, pr store.PullRequ
 	return w, nil
 }
 
-func (d *Service) refreshByComment(ctx context.Context, c command) (reply, note string, err error) {
-	row, err := d.one(ctx, c)
+func (s *Service) refreshByComment(ctx context.Context, c command) (reply, note string, err error) {
+	row, err := s.one(ctx, c)
 	if err != nil {
 		return "", "", err
 	}
-	_, _, err = d.core.Refresh(ctx, c.request.Principal, row.ID, c.once(c.Line, func(out store.Outcome) string {
+	_, _, err = s.core.Refresh(ctx, c.request.Principal, row.ID, c.once(c.Line, func(out store.Outcome) string {
 		return chatops.RefreshingAddons(c.event.Author, row.Card, out.Job)
 	}))
 	return "", "refreshing " + row.Name, err

@@ -12,17 +12,17 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-func (d *Service) statusByComment(ctx context.Context, c command) (reply, note string, err error) {
-	rows, _, err := d.store.List(ctx, store.Filter{Repo: c.pr.Repo, Number: c.pr.Number, Profile: c.Profile, Live: true})
+func (s *Service) statusByComment(ctx context.Context, c command) (reply, note string, err error) {
+	rows, _, err := s.store.List(ctx, store.Filter{Repo: c.pr.Repo, Number: c.pr.Number, Profile: c.Profile, Live: true})
 	if err != nil {
 		return "", "", fmt.Errorf("list clusters: %w", err)
 	}
 	if len(rows) == 0 {
-		if rows, err = d.lastGone(ctx, c); err != nil {
+		if rows, err = s.lastGone(ctx, c); err != nil {
 			return "", "", err
 		}
 	}
-	now, err := d.store.Now(ctx)
+	now, err := s.store.Now(ctx)
 	if err != nil {
 		return "", "", fmt.Errorf("read the clock: %w", err)
 	}
@@ -30,46 +30,46 @@ func (d *Service) statusByComment(ctx context.Context, c command) (reply, note s
 	for _, row := range rows {
 		cards = append(cards, row.Card)
 	}
-	return chatops.StatusReply(c.event.Author, cards, chatops.Links{UI: d.ui}, now), "status of " + chatops.Clusters(len(rows)), nil
+	return chatops.StatusReply(c.event.Author, cards, chatops.Links{UI: s.ui}, now), "status of " + chatops.Clusters(len(rows)), nil
 }
 
-func (d *Service) exists(ctx context.Context, c command, row store.Row) (reply, note string, err error) {
-	now, err := d.store.Now(ctx)
+func (s *Service) exists(ctx context.Context, c command, row store.Row) (reply, note string, err error) {
+	now, err := s.store.Now(ctx)
 	if err != nil {
 		return "", "", fmt.Errorf("read the clock: %w", err)
 	}
-	return chatops.Exists(c.event.Author, row.Card, chatops.Links{UI: d.ui}, now), row.Name + " is there already", nil
+	return chatops.Exists(c.event.Author, row.Card, chatops.Links{UI: s.ui}, now), row.Name + " is there already", nil
 }
 
-func (d *Service) extendByComment(ctx context.Context, c command) (reply, note string, err error) {
-	row, err := d.one(ctx, c)
+func (s *Service) extendByComment(ctx context.Context, c command) (reply, note string, err error) {
+	row, err := s.one(ctx, c)
 	if err != nil {
 		return "", "", err
 	}
-	return d.extend(ctx, c, row)
+	return s.extend(ctx, c, row)
 }
 
 // extend extends a cluster as the command says, once, and replies.
-func (d *Service) extend(ctx context.Context, c command, row store.Row) (reply, note string, err error) {
+func (s *Service) extend(ctx context.Context, c command, row store.Row) (reply, note string, err error) {
 	origin := c.once("", func(out store.Outcome) string {
 		return chatops.Extended(c.event.Author, row.Card, out.Before, out.After, out.Capped, out.Warning)
 	})
-	_, err = d.core.Extend(ctx, c.request.Principal, row.ID, app.Span{For: c.TTL}, origin)
+	_, err = s.core.Extend(ctx, c.request.Principal, row.ID, app.Span{For: c.TTL}, origin)
 	return "", "extended " + row.Name, err
 }
 
-func (d *Service) destroyByComment(ctx context.Context, c command) (reply, note string, err error) {
-	row, err := d.one(ctx, c)
+func (s *Service) destroyByComment(ctx context.Context, c command) (reply, note string, err error) {
+	row, err := s.one(ctx, c)
 	if err != nil {
 		return "", "", err
 	}
-	return d.destroy(ctx, c, row)
+	return s.destroy(ctx, c, row)
 }
 
 // destroy starts a cluster's teardown, once, and replies.
-func (d *Service) destroy(ctx context.Context, c command, row store.Row) (reply, note string, err error) {
+func (s *Service) destroy(ctx context.Context, c command, row store.Row) (reply, note string, err error) {
 	why := chatops.AskedFor(c.event.Author, c.how(), c.Reason)
-	_, _, err = d.core.Destroy(ctx, c.request.Principal, row.ID, c.once(why, func(out store.Outcome) string {
+	_, _, err = s.core.Destroy(ctx, c.request.Principal, row.ID, c.once(why, func(out store.Outcome) string {
 		if out.Already {
 			return chatops.DestroyingAlready(c.event.Author, row.Card)
 		}
@@ -109,12 +109,12 @@ func (c command) how() string {
 
 // one finds the cluster that a command means: the live one (see liveOne), else the newest released one, so that its end can
 // still be read.
-func (d *Service) one(ctx context.Context, c command) (store.Row, error) {
-	row, err := d.liveOne(ctx, c)
+func (s *Service) one(ctx context.Context, c command) (store.Row, error) {
+	row, err := s.liveOne(ctx, c)
 	if app.KindOf(err) != app.NotFound {
 		return row, err
 	}
-	gone, problem := d.lastGone(ctx, c)
+	gone, problem := s.lastGone(ctx, c)
 	switch {
 	case problem != nil:
 		return store.Row{}, problem
@@ -126,8 +126,8 @@ func (d *Service) one(ctx context.Context, c command) (store.Row, error) {
 
 // lastGone returns the pull request's newest cluster, of the command's profile if it names one. It is used if none is live; a
 // pull request that never had one gives none.
-func (d *Service) lastGone(ctx context.Context, c command) ([]store.Row, error) {
-	rows, _, err := d.store.List(ctx, store.Filter{Repo: c.pr.Repo, Number: c.pr.Number, Profile: c.Profile, Limit: 1})
+func (s *Service) lastGone(ctx context.Context, c command) ([]store.Row, error) {
+	rows, _, err := s.store.List(ctx, store.Filter{Repo: c.pr.Repo, Number: c.pr.Number, Profile: c.Profile, Limit: 1})
 	if err != nil {
 		return nil, fmt.Errorf("look for the last cluster of %s#%d: %w", c.pr.Repo, c.pr.Number, err)
 	}
@@ -135,9 +135,9 @@ func (d *Service) lastGone(ctx context.Context, c command) ([]store.Row, error) 
 }
 
 // liveOne finds the newest live cluster of the named profile, or the only live one.
-func (d *Service) liveOne(ctx context.Context, c command) (store.Row, error) {
+func (s *Service) liveOne(ctx context.Context, c command) (store.Row, error) {
 	filter := store.Filter{Repo: c.pr.Repo, Number: c.pr.Number, Profile: c.Profile, Live: true, Limit: 500}
-	rows, _, err := d.store.List(ctx, filter)
+	rows, _, err := s.store.List(ctx, filter)
 	if err != nil {
 		return store.Row{}, fmt.Errorf("list clusters: %w", err)
 	}
@@ -148,15 +148,15 @@ func (d *Service) liveOne(ctx context.Context, c command) (store.Row, error) {
 	}
 	switch len(rows) {
 	case 0:
-		return store.Row{}, d.none(c)
+		return store.Row{}, s.none(c)
 	case 1:
 		return rows[0], nil
 	}
-	return store.Row{}, d.which(c, rows)
+	return store.Row{}, s.which(c, rows)
 }
 
 // which returns an error that asks which of several clusters the command means.
-func (d *Service) which(c command, rows []store.Row) error {
+func (s *Service) which(c command, rows []store.Row) error {
 	names := make([]string, 0, len(rows))
 	for _, row := range rows {
 		names = append(names, row.Profile)
@@ -165,8 +165,8 @@ func (d *Service) which(c command, rows []store.Row) error {
 }
 
 // none returns an error that says that the pull request has no cluster, or none of the command's profile.
-func (d *Service) none(c command) error {
-	return app.Fail(app.NotFound, chatops.NoClusterHere(c.event.Author, c.Profile, d.core.ProfileNames()))
+func (s *Service) none(c command) error {
+	return app.Fail(app.NotFound, chatops.NoClusterHere(c.event.Author, c.Profile, s.core.ProfileNames()))
 }
 
 func going(r store.Row) bool { return r.Desired != lifecycle.Present }

@@ -32,7 +32,7 @@ type CommentEvent struct {
 
 // Comment does what the commands in a comment ask for and replies, once per comment and line. It ignores bots, edited comments
 // and comments without a command.
-func (d *Service) Comment(ctx context.Context, e CommentEvent) (note string, err error) {
+func (s *Service) Comment(ctx context.Context, e CommentEvent) (note string, err error) {
 	if e.Action != "created" {
 		return "only new comments are read; this one was " + e.Action, nil
 	}
@@ -43,47 +43,47 @@ func (d *Service) Comment(ctx context.Context, e CommentEvent) (note string, err
 	if len(lines) == 0 {
 		return "no command", nil
 	}
-	if note, err := d.unanswered(ctx, e); note != "" || err != nil {
+	if note, err := s.unanswered(ctx, e); note != "" || err != nil {
 		return note, err
 	}
-	if err := d.react(ctx, e, "seen", "eyes"); err != nil {
+	if err := s.react(ctx, e, "seen", "eyes"); err != nil {
 		return "", err
 	}
-	pr, err := d.pullRequest(ctx, e, slices.ContainsFunc(lines, present))
+	pr, err := s.pullRequest(ctx, e, slices.ContainsFunc(lines, present))
 	if err != nil {
-		return "", d.endUnanswered(ctx, e, err)
+		return "", s.endUnanswered(ctx, e, err)
 	}
-	request, err := d.request(ctx, policy.SourceComment, pr, actor{e.Author, e.AuthorID})
+	request, err := s.request(ctx, policy.SourceComment, pr, actor{e.Author, e.AuthorID})
 	if err != nil {
-		return "", d.endUnanswered(ctx, e, err)
+		return "", s.endUnanswered(ctx, e, err)
 	}
-	d.answering(e, request, len(lines)+2)
+	s.answering(e, request, len(lines)+2)
 	var notes []string
 	for i, line := range lines {
 		c := command{event: e, pr: pr, request: request, cause: cause(e, i, line.Line), Command: chatops.Command{Line: line.Line}}
 		if line.Command != nil {
-			c.Command = line.Command.For(d.core.ProfileNames())
+			c.Command = line.Command.For(s.core.ProfileNames())
 		}
-		said, err := d.run(ctx, c, line)
+		said, err := s.run(ctx, c, line)
 		if err != nil {
 			return "", err
 		}
 		notes = append(notes, said)
 	}
-	return strings.Join(notes, "; "), d.react(ctx, e, outcome, "+1") // has no effect after a line that failed: that one has reacted already
+	return strings.Join(notes, "; "), s.react(ctx, e, outcome, "+1") // has no effect after a line that failed: that one has reacted already
 }
 
 // CommentGivenUp tells the author of a comment with commands that they are not tried any more. Commands that were done before
 // have their own answer.
-func (d *Service) CommentGivenUp(ctx context.Context, e CommentEvent) error {
+func (s *Service) CommentGivenUp(ctx context.Context, e CommentEvent) error {
 	if e.Action != "created" || e.Bot || len(chatops.Parse(e.Body)) == 0 {
 		return nil
 	}
 	pr := store.PullRequest{Installation: e.Installation, Repo: e.Repo, Number: e.Number}
-	if err := d.say(ctx, pr, fmt.Sprintf("given up:comment:%d", e.ID), chatops.GivenUp(e.Author)); err != nil {
+	if err := s.say(ctx, pr, fmt.Sprintf("given up:comment:%d", e.ID), chatops.GivenUp(e.Author)); err != nil {
 		return err
 	}
-	return d.react(ctx, e, outcome, "confused")
+	return s.react(ctx, e, outcome, "confused")
 }
 
 // present reports whether a line needs the pull request's current state instead of the last one seen: what is created or
@@ -97,8 +97,8 @@ func present(line chatops.Parsed) bool {
 const outcome = "outcome"
 
 // react asks for a reaction to a comment. Only the first of its kind counts.
-func (d *Service) react(ctx context.Context, e CommentEvent, kind, reaction string) error {
-	err := d.store.SaveEffect(ctx, e.reaction(kind, reaction))
+func (s *Service) react(ctx context.Context, e CommentEvent, kind, reaction string) error {
+	err := s.store.SaveEffect(ctx, e.reaction(kind, reaction))
 	if err != nil {
 		return fmt.Errorf("react: %w", err)
 	}
@@ -135,26 +135,26 @@ type declined struct{ reply, note string }
 func (d declined) Error() string { return d.note }
 
 // run runs one line of a comment.
-func (d *Service) run(ctx context.Context, c command, line chatops.Parsed) (note string, err error) {
-	return d.once(ctx, c, func(c command) (string, string, error) {
+func (s *Service) run(ctx context.Context, c command, line chatops.Parsed) (note string, err error) {
+	return s.once(ctx, c, func(c command) (string, string, error) {
 		if line.Command == nil {
 			return "", "", declined{line.Reply, "answered"}
 		}
-		return d.dispatch(ctx, c)
+		return s.dispatch(ctx, c)
 	})
 }
 
 // once runs a command and saves its answer. People's mistakes become answers; only what may pass by itself is an error. A
 // command that was answered is done: a comment is read again if its process died between two of its lines.
-func (d *Service) once(ctx context.Context, c command, do func(command) (reply, note string, err error)) (note string, err error) {
-	made, err := d.store.Made(ctx, c.request.Principal.ID, c.cause)
+func (s *Service) once(ctx context.Context, c command, do func(command) (reply, note string, err error)) (note string, err error) {
+	made, err := s.store.Made(ctx, c.request.Principal.ID, c.cause)
 	if err != nil {
 		return "", err
 	}
 	if made != "" { // the process may have died before it did the rest
-		return "accepted before as " + made, d.followUp(ctx, c, made)
+		return "accepted before as " + made, s.followUp(ctx, c, made)
 	}
-	done, err := d.store.Answered(ctx, c.cause)
+	done, err := s.store.Answered(ctx, c.cause)
 	if err != nil || done {
 		return "answered before", err
 	}
@@ -170,14 +170,14 @@ func (d *Service) once(ctx context.Context, c command, do func(command) (reply, 
 		return "", fmt.Errorf("%s: %w", c.Verb, err)
 	}
 	if err != nil && c.event.ID != 0 {
-		if err := d.react(ctx, c.event, outcome, "confused"); err != nil {
+		if err := s.react(ctx, c.event, outcome, "confused"); err != nil {
 			return "", err
 		}
 	}
 	if body == "" {
 		return note, nil
 	}
-	if err := d.store.SaveReply(ctx, c.reply(body)); err != nil {
+	if err := s.store.SaveReply(ctx, c.reply(body)); err != nil {
 		return "", fmt.Errorf("answer: %w", err)
 	}
 	return note, nil
@@ -211,34 +211,34 @@ func (c command) thread() string {
 
 // dispatch runs the command's use case. It returns the reply for the pull request (empty: the cluster's own comment shows the
 // result) and a note for the delivery.
-func (d *Service) dispatch(ctx context.Context, c command) (reply, note string, err error) {
+func (s *Service) dispatch(ctx context.Context, c command) (reply, note string, err error) {
 	switch c.Verb {
 	case chatops.VerbCreate:
-		return d.createByComment(ctx, c)
+		return s.createByComment(ctx, c)
 	case chatops.VerbHelp:
-		names, err := d.offered(ctx, c)
+		names, err := s.offered(ctx, c)
 		return chatops.Help(names...), "help", err
 	case chatops.VerbLink:
-		return d.linkByComment(ctx, c)
+		return s.linkByComment(ctx, c)
 	}
 	if verdict := policy.Authorize(c.request, c.Verb.Act(), nil); !verdict.Allowed {
 		return "", "", declined{chatops.Refusal(c.event.Author, verdict), refusedNote(string(c.Verb), verdict)}
 	}
 	if do, ok := map[chatops.Verb]func(context.Context, command) (string, string, error){
-		chatops.VerbStatus: d.statusByComment, chatops.VerbList: d.statusByComment,
-		chatops.VerbExtend: d.extendByComment, chatops.VerbDestroy: d.destroyByComment,
-		chatops.VerbApprove: d.voteByComment, chatops.VerbRefuse: d.voteByComment,
-		chatops.VerbLogs: d.logsByComment, chatops.VerbKubeconfig: d.kubeconfigByComment,
-		chatops.VerbScale: d.scaleByComment, chatops.VerbRefresh: d.refreshByComment, chatops.VerbHold: d.holdByComment,
-		chatops.VerbShare: d.shareByComment, chatops.VerbRetry: d.retryByComment,
+		chatops.VerbStatus: s.statusByComment, chatops.VerbList: s.statusByComment,
+		chatops.VerbExtend: s.extendByComment, chatops.VerbDestroy: s.destroyByComment,
+		chatops.VerbApprove: s.voteByComment, chatops.VerbRefuse: s.voteByComment,
+		chatops.VerbLogs: s.logsByComment, chatops.VerbKubeconfig: s.kubeconfigByComment,
+		chatops.VerbScale: s.scaleByComment, chatops.VerbRefresh: s.refreshByComment, chatops.VerbHold: s.holdByComment,
+		chatops.VerbShare: s.shareByComment, chatops.VerbRetry: s.retryByComment,
 	}[c.Verb]; ok {
 		return do(ctx, c)
 	}
-	return "", "", declined{chatops.NotHere(c.Verb, d.core.ProfileNames()), "nothing"}
+	return "", "", declined{chatops.NotHere(c.Verb, s.core.ProfileNames()), "nothing"}
 }
 
-func (d *Service) createByComment(ctx context.Context, c command) (reply, note string, err error) {
-	w, err := d.asked(ctx, c.request, c.pr)
+func (s *Service) createByComment(ctx context.Context, c command) (reply, note string, err error) {
+	w, err := s.asked(ctx, c.request, c.pr)
 	if err != nil {
 		return "", "", err
 	}
@@ -247,19 +247,19 @@ func (d *Service) createByComment(ctx context.Context, c command) (reply, note s
 	if r.TTL == 0 {
 		r.TTL = labelled(c.pr.Labels)
 	}
-	if r.Profile, err = d.profileOf(ctx, *r); err != nil {
+	if r.Profile, err = s.profileOf(ctx, *r); err != nil {
 		return "", "", err
 	}
-	return d.createOnce(ctx, c, w)
+	return s.createOnce(ctx, c, w)
 }
 
 // createOnce requests a cluster of a profile unless the pull request has one.
-func (d *Service) createOnce(ctx context.Context, c command, w app.ClusterRequest) (reply, note string, err error) {
+func (s *Service) createOnce(ctx context.Context, c command, w app.ClusterRequest) (reply, note string, err error) {
 	profile := w.Request.Profile
 	if !c.pr.Open {
 		return "", "", app.Fail(app.Conflict, chatops.PullRequestClosed(c.pr.Repo, c.pr.Number))
 	}
-	newest, err := d.store.ClusterForPR(ctx, c.pr.Repo, c.pr.Number, profile)
+	newest, err := s.store.ClusterForPR(ctx, c.pr.Repo, c.pr.Number, profile)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return "", "", fmt.Errorf("look for the cluster of %s: %w", profile, err)
 	}
@@ -267,7 +267,7 @@ func (d *Service) createOnce(ctx context.Context, c command, w app.ClusterReques
 		if verdict := policy.Authorize(c.request, c.Verb.Act(), nil); !verdict.Allowed { // a create must not reveal the state of a cluster that the author may not see
 			return "", "", declined{chatops.Refusal(c.event.Author, verdict), refusedNote(string(c.Verb), verdict)}
 		}
-		return d.exists(ctx, c, newest)
+		return s.exists(ctx, c, newest)
 	}
 	w.Request.Generation = newest.Generation + 1
 	w.Actor, w.Key, w.Cause, w.Thread, w.Line = c.event.Author, c.cause, c.cause, c.thread(), c.Line
@@ -276,21 +276,21 @@ func (d *Service) createOnce(ctx context.Context, c command, w app.ClusterReques
 		w.OnRefusal = []store.Effect{c.event.reaction(outcome, "confused")}
 	}
 	if c.DryRun {
-		return d.previewByComment(ctx, c, w)
+		return s.previewByComment(ctx, c, w)
 	}
-	made, err := d.core.CreateFrom(ctx, w)
+	made, err := s.core.CreateFrom(ctx, w)
 	if err != nil {
 		return "", "", err
 	}
 	if made.Row.ID == "" {
 		return "", "", declined{note: refusedNote(profile, made.Verdict)}
 	}
-	return "", fmt.Sprintf("accepted %s as %s", profile, made.Row.ID), d.followUp(ctx, c, made.Row.ID)
+	return "", fmt.Sprintf("accepted %s as %s", profile, made.Row.ID), s.followUp(ctx, c, made.Row.ID)
 }
 
 // previewByComment replies with the expected result of a request, and stores nothing else.
-func (d *Service) previewByComment(ctx context.Context, c command, w app.ClusterRequest) (reply, note string, err error) {
-	preview, err := d.core.Rehearse(ctx, w)
+func (s *Service) previewByComment(ctx context.Context, c command, w app.ClusterRequest) (reply, note string, err error) {
+	preview, err := s.core.Rehearse(ctx, w)
 	if err != nil {
 		return "", "", err
 	}
@@ -308,20 +308,20 @@ func latest(a, b time.Time) time.Time {
 }
 
 // followUp does what follows after a command created a cluster. A second call changes nothing.
-func (d *Service) followUp(ctx context.Context, c command, made string) error {
-	if _, err := d.settle(ctx, c.pr.Repo, c.pr.Number, c.event.Author); err != nil {
+func (s *Service) followUp(ctx context.Context, c command, made string) error {
+	if _, err := s.settle(ctx, c.pr.Repo, c.pr.Number, c.event.Author); err != nil {
 		return err
 	}
-	row, err := d.store.Cluster(ctx, made)
+	row, err := s.store.Cluster(ctx, made)
 	if err != nil {
 		return fmt.Errorf("read cluster: %w", err)
 	}
-	return d.keepNew(ctx, c.pr, c.request, row)
+	return s.keepNew(ctx, c.pr, c.request, row)
 }
 
 // pullRequest returns the comment's pull request as last seen or, with now or if it was never seen, as GitHub has it.
-func (d *Service) pullRequest(ctx context.Context, e CommentEvent, now bool) (store.PullRequest, error) {
-	pr, err := d.store.PullRequest(ctx, e.Repo, e.Number)
+func (s *Service) pullRequest(ctx context.Context, e CommentEvent, now bool) (store.PullRequest, error) {
+	pr, err := s.store.PullRequest(ctx, e.Repo, e.Number)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		pr = store.PullRequest{Installation: e.Installation, Repo: e.Repo, Number: e.Number}
@@ -332,5 +332,5 @@ func (d *Service) pullRequest(ctx context.Context, e CommentEvent, now bool) (st
 	if !now && err == nil {
 		return pr, nil
 	}
-	return d.truth(ctx, pr)
+	return s.truth(ctx, pr)
 }

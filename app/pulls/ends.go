@@ -15,8 +15,8 @@ import (
 const labelGone = "its label was removed"
 
 // live returns the clusters of a pull request whose desired state is present.
-func (d *Service) live(ctx context.Context, repo string, number int) ([]store.Row, error) {
-	rows, _, err := d.store.List(ctx, store.Filter{Repo: repo, Number: number, Live: true, Limit: 500})
+func (s *Service) live(ctx context.Context, repo string, number int) ([]store.Row, error) {
+	rows, _, err := s.store.List(ctx, store.Filter{Repo: repo, Number: number, Live: true, Limit: 500})
 	if err != nil {
 		return nil, fmt.Errorf("list clusters of %s#%d: %w", repo, number, err)
 	}
@@ -47,25 +47,25 @@ func seenBySomebody(why, how string) string {
 }
 
 // setEnd sets a reversible end after the cluster's grace. why is the reason.
-func (d *Service) setEnd(ctx context.Context, row store.Row, kind store.EndKind, why, actor string) (note string, err error) {
-	now, err := d.store.Now(ctx)
+func (s *Service) setEnd(ctx context.Context, row store.Row, kind store.EndKind, why, actor string) (note string, err error) {
+	now, err := s.store.Now(ctx)
 	if err != nil {
 		return "", fmt.Errorf("read the clock: %w", err)
 	}
-	return d.setEndAt(ctx, setEnd{row, kind, now.Add(row.Spec.Grace), why}, actor)
+	return s.setEndAt(ctx, setEnd{row, kind, now.Add(row.Spec.Grace), why}, actor)
 }
 
 // setEndAt sets a reversible end.
-func (d *Service) setEndAt(ctx context.Context, a setEnd, actor string) (note string, err error) {
-	if err := d.store.SetEnd(ctx, a.row.ID, a.kind, &a.at, a.why, whose(actor)); err != nil {
+func (s *Service) setEndAt(ctx context.Context, a setEnd, actor string) (note string, err error) {
+	if err := s.store.SetEnd(ctx, a.row.ID, a.kind, &a.at, a.why, whose(actor)); err != nil {
 		return "", fmt.Errorf("set end of %s: %w", a.row.ID, err)
 	}
 	return fmt.Sprintf("%s ends %s: %s", a.row.Name, a.at.UTC().Format(time.RFC3339), a.why), nil
 }
 
 // liftEnd lifts a reversible end. why is what is true now; empty: the reason for the end is gone.
-func (d *Service) liftEnd(ctx context.Context, row store.Row, kind store.EndKind, why, actor string) error {
-	if err := d.store.SetEnd(ctx, row.ID, kind, nil, why, whose(actor)); err != nil {
+func (s *Service) liftEnd(ctx context.Context, row store.Row, kind store.EndKind, why, actor string) error {
+	if err := s.store.SetEnd(ctx, row.ID, kind, nil, why, whose(actor)); err != nil {
 		return fmt.Errorf("lift end of %s: %w", row.ID, err)
 	}
 	return nil

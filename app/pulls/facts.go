@@ -89,30 +89,30 @@ func (f facts) newestOf(profile string) store.Row {
 
 // readFacts reads what decide needs to know, once. An answer of GitHub that only some decisions need is asked for only if one
 // of those is to be made. What people ask for is left to the second round if the clusters do not follow the state yet.
-func (d *Service) readFacts(ctx context.Context, e PullRequestEvent, r round) (f facts, err error) {
+func (s *Service) readFacts(ctx context.Context, e PullRequestEvent, r round) (f facts, err error) {
 	f = facts{event: e, round: r}
-	if f.now, err = d.store.Now(ctx); err != nil {
+	if f.now, err = s.store.Now(ctx); err != nil {
 		return f, fmt.Errorf("read the clock: %w", err)
 	}
-	if f.clusters, err = d.clusters(ctx, e.PR.Repo, e.PR.Number); err != nil {
+	if f.clusters, err = s.clusters(ctx, e.PR.Repo, e.PR.Number); err != nil {
 		return f, err
 	}
 	if r != secondRound {
-		if err := d.readState(ctx, &f); err != nil {
+		if err := s.readState(ctx, &f); err != nil {
 			return f, err
 		}
 	}
 	if r == secondRound || r == firstRound && len(followState(f)) == 0 {
-		f.asked, err = d.readRequests(ctx, f)
+		f.asked, err = s.readRequests(ctx, f)
 	}
 	return f, err
 }
 
 // clusters returns the clusters that a pull request has or had, newest first.
-func (d *Service) clusters(ctx context.Context, repo string, number int) ([]store.Row, error) {
+func (s *Service) clusters(ctx context.Context, repo string, number int) ([]store.Row, error) {
 	var rows []store.Row
 	for f := (store.Filter{Repo: repo, Number: number, Limit: 500}); ; {
-		page, next, err := d.store.List(ctx, f)
+		page, next, err := s.store.List(ctx, f)
 		if err != nil {
 			return nil, fmt.Errorf("list clusters of %s#%d: %w", repo, number, err)
 		}
@@ -124,29 +124,29 @@ func (d *Service) clusters(ctx context.Context, repo string, number int) ([]stor
 }
 
 // newest returns the newest cluster of each profile that a pull request has or had.
-func (d *Service) newest(ctx context.Context, repo string, number int) ([]store.Row, error) {
-	rows, err := d.clusters(ctx, repo, number)
+func (s *Service) newest(ctx context.Context, repo string, number int) ([]store.Row, error) {
+	rows, err := s.clusters(ctx, repo, number)
 	return newestOfEach(rows), err
 }
 
 // readState reads the facts about ends and approvals.
-func (d *Service) readState(ctx context.Context, f *facts) (err error) {
+func (s *Service) readState(ctx context.Context, f *facts) (err error) {
 	live := f.live()
 	if len(live) == 0 {
 		return nil
 	}
 	e := f.event
-	if f.noDrafts, err = d.noDrafts(ctx, e.PR); err != nil {
+	if f.noDrafts, err = s.noDrafts(ctx, e.PR); err != nil {
 		return err
 	}
 	if needsVisibility(*f) {
-		if f.hidden, err = d.hidden(ctx, e.PR.Repo); err != nil {
+		if f.hidden, err = s.hidden(ctx, e.PR.Repo); err != nil {
 			return err
 		}
 	}
 	f.returning, f.outdated = map[string]bool{}, map[string]bool{}
 	for _, row := range live {
-		returning, err := d.isReturning(ctx, e, row)
+		returning, err := s.isReturning(ctx, e, row)
 		if err != nil {
 			return err
 		}
@@ -156,7 +156,7 @@ func (d *Service) readState(ctx context.Context, f *facts) (err error) {
 		if !row.NeedsApproval || e.PR.Head == "" {
 			continue
 		}
-		pending, _, err := d.store.Approvals(ctx, store.ApprovalFilter{Cluster: row.ID, State: store.ApprovalPending, Kind: store.ApproveCreate})
+		pending, _, err := s.store.Approvals(ctx, store.ApprovalFilter{Cluster: row.ID, State: store.ApprovalPending, Kind: store.ApproveCreate})
 		if err != nil {
 			return fmt.Errorf("look for approvals of %s: %w", row.ID, err)
 		}
@@ -166,17 +166,17 @@ func (d *Service) readState(ctx context.Context, f *facts) (err error) {
 }
 
 // isReturning reports whether we are about to put a cluster's label back, if isUnlabeled depends on that.
-func (d *Service) isReturning(ctx context.Context, e PullRequestEvent, row store.Row) (bool, error) {
+func (s *Service) isReturning(ctx context.Context, e PullRequestEvent, row store.Row) (bool, error) {
 	if !needsReturning(e, row) {
 		return false, nil
 	}
-	return d.store.Awaited(ctx, store.EffectAddLabel, e.PR.Repo, e.PR.Number, chatops.LabelPrefix+row.Profile)
+	return s.store.Awaited(ctx, store.EffectAddLabel, e.PR.Repo, e.PR.Number, chatops.LabelPrefix+row.Profile)
 }
 
 // hidden reports whether an open pull request says nothing about its cluster: anybody can see it, and the App is no longer
 // installed there.
-func (d *Service) hidden(ctx context.Context, repo string) (bool, error) {
-	installation, err := d.github.InstallationOf(ctx, repo)
+func (s *Service) hidden(ctx context.Context, repo string) (bool, error) {
+	installation, err := s.github.InstallationOf(ctx, repo)
 	if err != nil {
 		return false, fmt.Errorf("ask for the App's installation on %s: %w", repo, err)
 	}
@@ -184,31 +184,31 @@ func (d *Service) hidden(ctx context.Context, repo string) (bool, error) {
 }
 
 // readRequests reads the facts about what people ask for.
-func (d *Service) readRequests(ctx context.Context, f facts) (*requestFacts, error) {
+func (s *Service) readRequests(ctx context.Context, f facts) (*requestFacts, error) {
 	asked := &requestFacts{
-		profileNames: d.core.ProfileNames(), profiles: map[string]string{}, refused: map[string]bool{}, created: map[string]bool{},
+		profileNames: s.core.ProfileNames(), profiles: map[string]string{}, refused: map[string]bool{}, created: map[string]bool{},
 	}
 	if !f.event.PR.Open {
 		return asked, nil
 	}
 	var err error
 	if needsPush(f) {
-		if asked.push, err = d.readPush(ctx, f.event); err != nil {
+		if asked.push, err = s.readPush(ctx, f.event); err != nil {
 			return nil, err
 		}
 	}
-	if err := d.readLabels(ctx, f, asked); err != nil {
+	if err := s.readLabels(ctx, f, asked); err != nil {
 		return nil, err
 	}
-	if needsFile(f.event) && d.core.OwnershipOf(f.event.PR.Repo).Team != "" {
-		asked.fileDiffers, asked.fileErr = d.fileDiffers(ctx, f.event.PR)
+	if needsFile(f.event) && s.core.OwnershipOf(f.event.PR.Repo).Team != "" {
+		asked.fileDiffers, asked.fileErr = s.fileDiffers(ctx, f.event.PR)
 	}
 	return asked, nil
 }
 
 // readPush reads what the repository's file says about a push, and who pushed; nil: nothing follows from the push.
-func (d *Service) readPush(ctx context.Context, e PullRequestEvent) (*pushFacts, error) {
-	file, wrong, err := d.file(ctx, e.PR)
+func (s *Service) readPush(ctx context.Context, e PullRequestEvent) (*pushFacts, error) {
+	file, wrong, err := s.file(ctx, e.PR)
 	switch {
 	case err != nil:
 		return nil, err
@@ -216,7 +216,7 @@ func (d *Service) readPush(ctx context.Context, e PullRequestEvent) (*pushFacts,
 		return nil, nil
 	}
 	// The author of a pull request from a fork can push to it, and may do nothing else here.
-	request, err := d.request(ctx, policy.SourceComment, e.PR, actor{e.Actor, e.ActorID})
+	request, err := s.request(ctx, policy.SourceComment, e.PR, actor{e.Actor, e.ActorID})
 	if err != nil {
 		return nil, err
 	}
@@ -224,11 +224,11 @@ func (d *Service) readPush(ctx context.Context, e PullRequestEvent) (*pushFacts,
 }
 
 // readLabels reads which clusters the labels stand for.
-func (d *Service) readLabels(ctx context.Context, f facts, asked *requestFacts) error {
+func (s *Service) readLabels(ctx context.Context, f facts, asked *requestFacts) error {
 	e, fileRead := f.event, false
 	for _, label := range e.PR.Labels {
 		name, ok := profileIn(label)
-		profile, known := d.catalogue().Get(name)
+		profile, known := s.catalogue().Get(name)
 		if !ok || !known {
 			continue
 		}
@@ -236,7 +236,7 @@ func (d *Service) readLabels(ctx context.Context, f facts, asked *requestFacts) 
 		row := f.newestOf(profile.Name)
 		if row.ID != "" && isPresent(row) {
 			if row.Source == string(policy.SourceLabel) && setsLabel(e, label) && keeps(e.PR, row) {
-				made, err := d.store.Made(ctx, principalID(e.Actor), e.key(e.PR, row.Profile))
+				made, err := s.store.Made(ctx, principalID(e.Actor), e.key(e.PR, row.Profile))
 				if err != nil {
 					return err
 				}
@@ -245,7 +245,7 @@ func (d *Service) readLabels(ctx context.Context, f facts, asked *requestFacts) 
 			continue
 		}
 		if undrafts(e, label) && !fileRead {
-			file, _, err := d.file(ctx, e.PR)
+			file, _, err := s.file(ctx, e.PR)
 			if err != nil {
 				return err
 			}
@@ -255,7 +255,7 @@ func (d *Service) readLabels(ctx context.Context, f facts, asked *requestFacts) 
 			continue
 		}
 		var err error
-		asked.refused[label], err = d.store.Refused(ctx, string(policy.SourceLabel), e.PR.Repo, e.PR.Number, profile.Name, e.as.UpdatedAt)
+		asked.refused[label], err = s.store.Refused(ctx, string(policy.SourceLabel), e.PR.Repo, e.PR.Number, profile.Name, e.as.UpdatedAt)
 		if err != nil {
 			return err
 		}

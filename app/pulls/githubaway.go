@@ -20,21 +20,21 @@ const rememberedFor = time.Hour
 
 // standing asks GitHub for a person's permission in a repository and for their teams among the catalogue's, and stores the
 // answer.
-func (d *Service) standing(ctx context.Context, pr store.PullRequest, by actor) (store.SeenPermission, error) {
+func (s *Service) standing(ctx context.Context, pr store.PullRequest, by actor) (store.SeenPermission, error) {
 	said := store.SeenPermission{Installation: pr.Installation, Repo: pr.Repo, Account: by.id, Login: by.login}
 	var err error
-	if said.Permission, err = d.github.Permission(ctx, pr.Installation, pr.Repo, by.login); err != nil {
+	if said.Permission, err = s.github.Permission(ctx, pr.Installation, pr.Repo, by.login); err != nil {
 		return said, fmt.Errorf("ask permission of %s on %s: %w: %w", by.login, pr.Repo, errNoAnswer, err)
 	}
-	if named := profiles.GitHubTeams(d.catalogue().Identities); len(named) > 0 {
-		if said.Teams, err = d.github.Teams(ctx, pr.Installation, by.login, named); err != nil {
+	if named := profiles.GitHubTeams(s.catalogue().Identities); len(named) > 0 {
+		if said.Teams, err = s.github.Teams(ctx, pr.Installation, by.login, named); err != nil {
 			return said, fmt.Errorf("ask for the teams of %s: %w: %w", by.login, errNoAnswer, err)
 		}
 	}
 	if by.id == 0 {
 		return said, nil // a login without GitHub's id may be another person's tomorrow
 	}
-	return said, d.store.SeePermission(ctx, said)
+	return said, s.store.SeePermission(ctx, said)
 }
 
 // unanswered reports whether GitHub gave no usable answer: it is down, or a rate limit is used up.
@@ -44,17 +44,17 @@ func unanswered(err error) bool {
 
 // endUnanswered returns the error with which a comment waits for GitHub. First it sets the end of each cluster that the comment
 // asks to destroy, if the author's permission was seen in the last hour.
-func (d *Service) endUnanswered(ctx context.Context, e CommentEvent, err error) error {
+func (s *Service) endUnanswered(ctx context.Context, e CommentEvent, err error) error {
 	if !unanswered(err) {
 		return err
 	}
-	return errors.Join(err, d.EndEarly(ctx, e))
+	return errors.Join(err, s.EndEarly(ctx, e))
 }
 
 // EndEarly sets the end of each cluster that a comment asks to destroy, before the comment is processed: an earlier delivery of
 // the pull request, or GitHub itself, delays it. It posts no answer; the comment is processed in its turn, and the cluster is
 // going away by then. While GitHub does not answer, the permission seen in the last hour counts.
-func (d *Service) EndEarly(ctx context.Context, e CommentEvent) error {
+func (s *Service) EndEarly(ctx context.Context, e CommentEvent) error {
 	if e.Action != "created" || e.Bot || e.At.IsZero() {
 		return nil
 	}
@@ -62,7 +62,7 @@ func (d *Service) EndEarly(ctx context.Context, e CommentEvent) error {
 		if line.Command == nil || line.Command.Verb != chatops.VerbDestroy {
 			continue
 		}
-		pr, err := d.store.PullRequest(ctx, e.Repo, e.Number)
+		pr, err := s.store.PullRequest(ctx, e.Repo, e.Number)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
 		}
@@ -70,8 +70,8 @@ func (d *Service) EndEarly(ctx context.Context, e CommentEvent) error {
 			return fmt.Errorf("read pull request: %w", err)
 		}
 		pr.Installation = e.Installation
-		c := command{event: e, pr: pr, cause: cause(e, i, line.Line), Command: line.Command.For(d.core.ProfileNames())}
-		row, err := d.one(ctx, c)
+		c := command{event: e, pr: pr, cause: cause(e, i, line.Line), Command: line.Command.For(s.core.ProfileNames())}
+		row, err := s.one(ctx, c)
 		switch {
 		case app.KindOf(err) != "": // a problem is answered later, when the comment is processed
 			continue
@@ -80,7 +80,7 @@ func (d *Service) EndEarly(ctx context.Context, e CommentEvent) error {
 		case !row.AcceptedAt.Before(e.At): // the comment cannot mean it
 			continue
 		}
-		if err := d.endByMemory(ctx, c, row); err != nil {
+		if err := s.endByMemory(ctx, c, row); err != nil {
 			return err
 		}
 	}
@@ -89,15 +89,15 @@ func (d *Service) EndEarly(ctx context.Context, e CommentEvent) error {
 
 // endByMemory sets the end of a cluster if the person may destroy it: by GitHub's answer, or by the one of the last hour if
 // GitHub gives none. It does nothing if they may not, or if no answer is stored.
-func (d *Service) endByMemory(ctx context.Context, c command, row store.Row) error {
+func (s *Service) endByMemory(ctx context.Context, c command, row store.Row) error {
 	if row.Desired != lifecycle.Present {
 		return nil
 	}
 	by := actor{c.event.Author, c.event.AuthorID}
-	said, err := d.standing(ctx, c.pr, by)
+	said, err := s.standing(ctx, c.pr, by)
 	why := chatops.AskedFor(by.login, c.how(), c.Reason)
 	if unanswered(err) {
-		said, err = d.store.PermissionSeen(ctx, c.pr.Installation, c.pr.Repo, by.id, rememberedFor)
+		said, err = s.store.PermissionSeen(ctx, c.pr.Installation, c.pr.Repo, by.id, rememberedFor)
 		why += chatops.RememberedPermission(said.Permission, said.SeenAt)
 	}
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, app.ErrRefused) || err == nil && !strings.EqualFold(said.Login, by.login) {
@@ -106,16 +106,16 @@ func (d *Service) endByMemory(ctx context.Context, c command, row store.Row) err
 	if err != nil {
 		return err
 	}
-	if c.request, err = d.requestOf(ctx, policy.SourceComment, c.pr, by, said); err != nil {
+	if c.request, err = s.requestOf(ctx, policy.SourceComment, c.pr, by, said); err != nil {
 		return err
 	}
-	_, _, err = d.core.Destroy(ctx, c.request.Principal, row.ID, c.origin(why))
+	_, _, err = s.core.Destroy(ctx, c.request.Principal, row.ID, c.origin(why))
 	switch {
 	case app.KindOf(err) != "": // it is answered when GitHub is back
 		return nil
 	case err != nil:
 		return fmt.Errorf("destroy %s: %w", row.ID, err)
 	}
-	d.log.Info("end set before GitHub answered", "cluster", row.ID, "principal", c.request.Principal.ID, "why", why)
+	s.log.Info("end set before GitHub answered", "cluster", row.ID, "principal", c.request.Principal.ID, "why", why)
 	return nil
 }

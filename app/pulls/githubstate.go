@@ -23,14 +23,14 @@ var errNoAnswer = errors.New("no usable answer from GitHub")
 // stands finds out the pull request's current state. A payload is a hint: it says which pull request to ask GitHub about, and
 // who did what. GitHub's answer is the state that counts and the only one that is stored. GitHub is not asked about a pull
 // request that does not concern us.
-func (d *Service) stands(ctx context.Context, e PullRequestEvent) (PullRequestEvent, error) {
+func (s *Service) stands(ctx context.Context, e PullRequestEvent) (PullRequestEvent, error) {
 	if e.Action == ActionSeen {
-		return d.looked(ctx, e)
+		return s.looked(ctx, e)
 	}
-	if found, err := d.renamed(ctx, &e); found || err != nil {
+	if found, err := s.renamed(ctx, &e); found || err != nil {
 		return e, err
 	}
-	known, err := d.store.PullRequest(ctx, e.PR.Repo, e.PR.Number)
+	known, err := s.store.PullRequest(ctx, e.PR.Repo, e.PR.Number)
 	if errors.Is(err, store.ErrNotFound) {
 		if e.hint = !e.concerns(); e.hint {
 			return e, nil
@@ -38,12 +38,12 @@ func (d *Service) stands(ctx context.Context, e PullRequestEvent) (PullRequestEv
 	} else if err != nil {
 		return e, fmt.Errorf("read pull request: %w", err)
 	}
-	believed, now, err := d.believable(ctx, e)
+	believed, now, err := s.believable(ctx, e)
 	if err != nil {
 		return e, err
 	}
 	e.late = believed && e.PR.UpdatedAt.Before(known.UpdatedAt)
-	pr, err := d.truth(ctx, e.PR)
+	pr, err := s.truth(ctx, e.PR)
 	if err != nil {
 		return e, err
 	}
@@ -64,8 +64,8 @@ func (e PullRequestEvent) concerns() bool {
 }
 
 // believable reports whether the payload's time can be true.
-func (d *Service) believable(ctx context.Context, e PullRequestEvent) (believed bool, now time.Time, err error) {
-	now, err = d.store.Now(ctx)
+func (s *Service) believable(ctx context.Context, e PullRequestEvent) (believed bool, now time.Time, err error) {
+	now, err = s.store.Now(ctx)
 	if err != nil {
 		return false, now, fmt.Errorf("read the clock: %w", err)
 	}
@@ -74,11 +74,11 @@ func (d *Service) believable(ctx context.Context, e PullRequestEvent) (believed 
 
 // looked is stands for a state that GitHub returned to a check of ours. Of two such states the newer counts. GitHub's clock has
 // whole seconds, so of two that differ within one second neither is newer, and GitHub is asked.
-func (d *Service) looked(ctx context.Context, e PullRequestEvent) (PullRequestEvent, error) {
-	if found, err := d.renamed(ctx, &e); found || err != nil {
+func (s *Service) looked(ctx context.Context, e PullRequestEvent) (PullRequestEvent, error) {
+	if found, err := s.renamed(ctx, &e); found || err != nil {
 		return e, err
 	}
-	seen, err := d.store.PullRequest(ctx, e.PR.Repo, e.PR.Number)
+	seen, err := s.store.PullRequest(ctx, e.PR.Repo, e.PR.Number)
 	switch {
 	case err != nil && !errors.Is(err, store.ErrNotFound):
 		return e, fmt.Errorf("read pull request: %w", err)
@@ -86,17 +86,17 @@ func (d *Service) looked(ctx context.Context, e PullRequestEvent) (PullRequestEv
 		e.PR, e.late = seen, true
 		return e, nil
 	case err == nil && e.PR.UpdatedAt.Equal(seen.UpdatedAt) && differ(seen, e.PR):
-		e.PR, err = d.truth(ctx, e.PR)
+		e.PR, err = s.truth(ctx, e.PR)
 		return e, err
 	}
-	fresh, err := d.store.SeePullRequest(ctx, e.PR, false)
+	fresh, err := s.store.SeePullRequest(ctx, e.PR, false)
 	if err != nil {
 		return e, fmt.Errorf("remember pull request: %w", err)
 	}
 	if !fresh { // a newer state was stored in between
 		e.late = true
 	}
-	if e.PR, err = d.store.PullRequest(ctx, e.PR.Repo, e.PR.Number); err != nil {
+	if e.PR, err = s.store.PullRequest(ctx, e.PR.Repo, e.PR.Number); err != nil {
 		return e, fmt.Errorf("read pull request again: %w", err)
 	}
 	return e, nil
@@ -104,8 +104,8 @@ func (d *Service) looked(ctx context.Context, e PullRequestEvent) (PullRequestEv
 
 // renamed finds out the state of a pull request whose repository is known under another name. No payload says which of the two
 // names is newer, so GitHub is asked by both.
-func (d *Service) renamed(ctx context.Context, e *PullRequestEvent) (found bool, err error) {
-	known, err := d.store.PullRequestElsewhere(ctx, e.PR)
+func (s *Service) renamed(ctx context.Context, e *PullRequestEvent) (found bool, err error) {
+	known, err := s.store.PullRequestElsewhere(ctx, e.PR)
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
 	}
@@ -113,8 +113,8 @@ func (d *Service) renamed(ctx context.Context, e *PullRequestEvent) (found bool,
 		return false, err
 	}
 	told := e.PR
-	if e.PR, err = d.truth(ctx, told); err != nil || e.PR.RepoID != known.RepoID { // the name may be another repository's
-		e.PR, err = d.truth(ctx, known)
+	if e.PR, err = s.truth(ctx, told); err != nil || e.PR.RepoID != known.RepoID { // the name may be another repository's
+		e.PR, err = s.truth(ctx, known)
 	}
 	e.late = told.UpdatedAt.Before(e.PR.UpdatedAt)
 	return true, err
@@ -127,16 +127,16 @@ func differ(a, b store.PullRequest) bool {
 }
 
 // truth asks GitHub for a pull request's current state. Its answer counts unless a newer one was stored before.
-func (d *Service) truth(ctx context.Context, known store.PullRequest) (store.PullRequest, error) {
-	pr, err := d.github.PullRequest(ctx, known.Installation, known.Repo, known.Number)
+func (s *Service) truth(ctx context.Context, known store.PullRequest) (store.PullRequest, error) {
+	pr, err := s.github.PullRequest(ctx, known.Installation, known.Repo, known.Number)
 	if err != nil {
 		return pr, fmt.Errorf("ask pull request %s#%d: %w: %w", known.Repo, known.Number, errNoAnswer, err)
 	}
 	pr.Labels = each(pr.Labels, spelt)
-	if _, err := d.store.SeePullRequest(ctx, pr, true); err != nil {
+	if _, err := s.store.SeePullRequest(ctx, pr, true); err != nil {
 		return pr, fmt.Errorf("remember pull request: %w", err)
 	}
-	if pr, err = d.store.PullRequest(ctx, pr.Repo, pr.Number); err != nil {
+	if pr, err = s.store.PullRequest(ctx, pr.Repo, pr.Number); err != nil {
 		return pr, fmt.Errorf("read pull request again: %w", err)
 	}
 	return pr, nil
@@ -145,26 +145,26 @@ func (d *Service) truth(ctx context.Context, known store.PullRequest) (store.Pul
 // endByPayload does what a signed payload can decide alone while GitHub cannot be asked: if it says that the pull request was
 // closed, or that a person removed one of our labels, the clusters of that pull request get an end, after their grace. GitHub's
 // next answer lifts it if it says otherwise. Anything else waits for GitHub, which failed with err.
-func (d *Service) endByPayload(ctx context.Context, e PullRequestEvent, err error) (note string, _ error) {
+func (s *Service) endByPayload(ctx context.Context, e PullRequestEvent, err error) (note string, _ error) {
 	closed, unlabeled := !e.PR.Open, e.Action == ActionUnlabeled && ours(e.Label)
 	if !errors.Is(err, errNoAnswer) || e.Action == ActionSeen || !closed && !unlabeled {
 		return "", err
 	}
-	if may, failed := d.mayEndByPayload(ctx, e); !may || failed != nil {
+	if may, failed := s.mayEndByPayload(ctx, e); !may || failed != nil {
 		return "", errors.Join(err, failed)
 	}
-	live, failed := d.live(ctx, e.PR.Repo, e.PR.Number)
+	live, failed := s.live(ctx, e.PR.Repo, e.PR.Number)
 	if failed != nil || len(live) == 0 { // a cluster may be on its way, and needs this event later
 		return "", errors.Join(err, failed)
 	}
 	if unlabeled && !closed {
-		if e.own, failed = d.ourselves(ctx, e); failed != nil {
+		if e.own, failed = s.ourselves(ctx, e); failed != nil {
 			return "", errors.Join(err, failed)
 		}
 	}
 	var notes []string
 	for _, row := range live {
-		said, failed := d.endOneByPayload(ctx, row, e)
+		said, failed := s.endOneByPayload(ctx, row, e)
 		if failed != nil {
 			return "", failed
 		}
@@ -174,12 +174,12 @@ func (d *Service) endByPayload(ctx context.Context, e PullRequestEvent, err erro
 }
 
 // mayEndByPayload reports whether a payload can be true, and is not older than GitHub's last answer.
-func (d *Service) mayEndByPayload(ctx context.Context, e PullRequestEvent) (bool, error) {
-	believed, _, err := d.believable(ctx, e)
+func (s *Service) mayEndByPayload(ctx context.Context, e PullRequestEvent) (bool, error) {
+	believed, _, err := s.believable(ctx, e)
 	if !believed || err != nil {
 		return false, err
 	}
-	known, err := d.store.PullRequest(ctx, e.PR.Repo, e.PR.Number)
+	known, err := s.store.PullRequest(ctx, e.PR.Repo, e.PR.Number)
 	if errors.Is(err, store.ErrNotFound) {
 		return true, nil
 	}
@@ -188,9 +188,9 @@ func (d *Service) mayEndByPayload(ctx context.Context, e PullRequestEvent) (bool
 }
 
 // endOneByPayload sets the ends of one cluster that follow from a payload. It lifts none.
-func (d *Service) endOneByPayload(ctx context.Context, row store.Row, e PullRequestEvent) (notes []string, err error) {
+func (s *Service) endOneByPayload(ctx context.Context, row store.Row, e PullRequestEvent) (notes []string, err error) {
 	if !e.PR.Open && row.Ends.PRClosed.IsZero() {
-		said, err := d.setEnd(ctx, row, store.EndPRClosed, closedWhy(e, row), e.Actor)
+		said, err := s.setEnd(ctx, row, store.EndPRClosed, closedWhy(e, row), e.Actor)
 		if err != nil {
 			return nil, err
 		}
@@ -199,10 +199,10 @@ func (d *Service) endOneByPayload(ctx context.Context, row store.Row, e PullRequ
 	if e.Action != ActionUnlabeled || !row.Ends.LabelRemoved.IsZero() {
 		return notes, nil
 	}
-	returning, err := d.isReturning(ctx, e, row)
+	returning, err := s.isReturning(ctx, e, row)
 	if err != nil || !isUnlabeled(e, row, returning) {
 		return notes, err
 	}
-	said, err := d.setEnd(ctx, row, store.EndLabelRemoved, labelGone, e.Actor)
+	said, err := s.setEnd(ctx, row, store.EndLabelRemoved, labelGone, e.Actor)
 	return append(notes, said), err
 }

@@ -38,7 +38,7 @@ var lostBy = map[string]func(repo string) string{
 // InstallationChanged ends the clusters that the App can no longer look after, and lifts such ends when it can again. It asks
 // GitHub about each repository that has something to end or to lift. What was done stays done: if the time does not suffice for
 // all, the next try continues.
-func (d *Service) InstallationChanged(ctx context.Context, e InstallationEvent) (note string, err error) {
+func (s *Service) InstallationChanged(ctx context.Context, e InstallationEvent) (note string, err error) {
 	_, ends := lostBy[e.Action]
 	lifts := slices.Contains([]string{actionUnsuspend, actionCreated, actionAdded}, e.Action)
 	someOnly := e.Action == actionRemoved || e.Action == actionAdded
@@ -50,7 +50,7 @@ func (d *Service) InstallationChanged(ctx context.Context, e InstallationEvent) 
 	}
 	var notes []string
 	if lifts {
-		if notes, err = d.installedAnew(ctx, e); err != nil {
+		if notes, err = s.installedAnew(ctx, e); err != nil {
 			return "", err
 		}
 	}
@@ -58,7 +58,7 @@ func (d *Service) InstallationChanged(ctx context.Context, e InstallationEvent) 
 	if someOnly {
 		repos = e.Repos
 	}
-	pulls, err := d.store.PullsOf(ctx, e.Installation, repos)
+	pulls, err := s.store.PullsOf(ctx, e.Installation, repos)
 	if err != nil {
 		return "", fmt.Errorf("list pull requests of installation %d: %w", e.Installation, err)
 	}
@@ -67,7 +67,7 @@ func (d *Service) InstallationChanged(ctx context.Context, e InstallationEvent) 
 		of[pr.Repo] = append(of[pr.Repo], pr)
 	}
 	for _, repo := range slices.Sorted(maps.Keys(of)) {
-		said, err := d.reachedOrNot(ctx, e, repo, of[repo])
+		said, err := s.reachedOrNot(ctx, e, repo, of[repo])
 		if err != nil {
 			return "", err
 		}
@@ -81,20 +81,20 @@ func (d *Service) InstallationChanged(ctx context.Context, e InstallationEvent) 
 
 // installedAnew takes over the repositories that are known by another installation, which no longer reaches them: a new
 // installation has another id.
-func (d *Service) installedAnew(ctx context.Context, e InstallationEvent) (notes []string, err error) {
-	known, err := d.store.ReachedBefore(ctx, e.Repos, e.Installation)
+func (s *Service) installedAnew(ctx context.Context, e InstallationEvent) (notes []string, err error) {
+	known, err := s.store.ReachedBefore(ctx, e.Repos, e.Installation)
 	if err != nil {
 		return nil, err
 	}
 	for _, repo := range known {
-		there, err := d.reaches(ctx, repo)
+		there, err := s.reaches(ctx, repo)
 		if errors.Is(err, app.ErrUnreadable) || err == nil && there == 0 {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		said, err := d.follow(ctx, RepositoryEvent{Action: e.Action, From: repo, To: repo, Actor: e.Actor}, there)
+		said, err := s.follow(ctx, RepositoryEvent{Action: e.Action, From: repo, To: repo, Actor: e.Actor}, there)
 		if err != nil {
 			return nil, err
 		}
@@ -104,18 +104,18 @@ func (d *Service) installedAnew(ctx context.Context, e InstallationEvent) (notes
 }
 
 // reachedOrNot ends or lifts the clusters of one repository, by what GitHub says about it.
-func (d *Service) reachedOrNot(ctx context.Context, e InstallationEvent, repo string, pulls []store.PullRequest) (notes []string, err error) {
+func (s *Service) reachedOrNot(ctx context.Context, e InstallationEvent, repo string, pulls []store.PullRequest) (notes []string, err error) {
 	lost, ends := lostBy[e.Action]
 	var rows []store.Row
 	if ends {
-		rows, err = d.goingOn(ctx, pulls)
+		rows, err = s.goingOn(ctx, pulls)
 	} else {
-		rows, err = d.outOfSight(ctx, pulls, false)
+		rows, err = s.outOfSight(ctx, pulls, false)
 	}
 	if err != nil || len(rows) == 0 || store.Nameless(repo) { // without its name GitHub cannot be asked about it
 		return nil, err
 	}
-	there, err := d.reaches(ctx, repo)
+	there, err := s.reaches(ctx, repo)
 	if errors.Is(err, app.ErrUnreadable) {
 		return []string{untold(repo)}, nil
 	}
@@ -123,7 +123,7 @@ func (d *Service) reachedOrNot(ctx context.Context, e InstallationEvent, repo st
 		return nil, err
 	}
 	if there != 0 && there != e.Installation {
-		note, err := d.follow(ctx, RepositoryEvent{Action: e.Action, From: repo, To: repo, Actor: e.Actor}, there)
+		note, err := s.follow(ctx, RepositoryEvent{Action: e.Action, From: repo, To: repo, Actor: e.Actor}, there)
 		if err != nil {
 			return nil, err
 		}
@@ -132,9 +132,9 @@ func (d *Service) reachedOrNot(ctx context.Context, e InstallationEvent, repo st
 	var note string
 	switch {
 	case ends && there == 0:
-		note, err = d.endAll(ctx, rows, lost(repo), e.Actor)
+		note, err = s.endAll(ctx, rows, lost(repo), e.Actor)
 	case !ends && there != 0:
-		note, err = d.liftAll(ctx, rows, chatops.AppIsBack, e.Actor)
+		note, err = s.liftAll(ctx, rows, chatops.AppIsBack, e.Actor)
 	case ends:
 		note = "GitHub says that the App reaches " + repo
 	default:
@@ -144,8 +144,8 @@ func (d *Service) reachedOrNot(ctx context.Context, e InstallationEvent, repo st
 }
 
 // reaches returns which of the App's installations reaches a repository; 0: none.
-func (d *Service) reaches(ctx context.Context, repo string) (int64, error) {
-	installation, err := d.github.InstallationOf(ctx, repo)
+func (s *Service) reaches(ctx context.Context, repo string) (int64, error) {
+	installation, err := s.github.InstallationOf(ctx, repo)
 	if err != nil {
 		return 0, fmt.Errorf("ask for the App's installation on %s: %w", repo, err)
 	}

@@ -19,25 +19,25 @@ const keptWhy = "the label " + chatops.KeepLabel
 
 // holdClusters holds the clusters of a pull request on behalf of whoever added the label, if they may hold them all. Otherwise
 // the label is removed and a reply says why.
-func (d *Service) holdClusters(ctx context.Context, e PullRequestEvent, rows []store.Row) (note string, err error) {
-	request, err := d.request(ctx, policy.SourceLabel, e.PR, actor{e.Actor, e.ActorID})
+func (s *Service) holdClusters(ctx context.Context, e PullRequestEvent, rows []store.Row) (note string, err error) {
+	request, err := s.request(ctx, policy.SourceLabel, e.PR, actor{e.Actor, e.ActorID})
 	if err != nil {
 		return "", err
 	}
-	if d.overlooked(e, request) {
+	if s.overlooked(e, request) {
 		return notTold(e, chatops.KeepLabel), nil
 	}
 	if team := request.Ownership.Team; len(rows) == 0 && !request.Principal.May(policy.ActHold, team) {
-		return d.refuseHold(ctx, e, fmt.Sprintf("to hold clusters here, the role %s of team %s is needed; %s. Ask someone who has it to add the label.",
+		return s.refuseHold(ctx, e, fmt.Sprintf("to hold clusters here, the role %s of team %s is needed; %s. Ask someone who has it to add the label.",
 			policy.RoleText(policy.ActHold), chatops.Code(team), request.Principal.OwnRole(team)))
 	}
 	var notes []string
 	for _, row := range rows {
-		words, err := d.keepOne(ctx, e.PR, request, row)
+		words, err := s.keepOne(ctx, e.PR, request, row)
 		var said *app.Error
 		switch {
 		case errors.As(err, &said):
-			return d.refuseHold(ctx, e, said.Message)
+			return s.refuseHold(ctx, e, said.Message)
 		case err != nil:
 			return "", err
 		}
@@ -47,33 +47,33 @@ func (d *Service) holdClusters(ctx context.Context, e PullRequestEvent, rows []s
 }
 
 // refuseHold removes the label and replies why.
-func (d *Service) refuseHold(ctx context.Context, e PullRequestEvent, why string) (note string, err error) {
+func (s *Service) refuseHold(ctx context.Context, e PullRequestEvent, why string) (note string, err error) {
 	words := fmt.Sprintf("@%s, the label `%s` was removed: %s", e.Actor, chatops.KeepLabel, chatops.Said(why, e.Actor))
-	return d.removeLabel(ctx, e, removeLabel{chatops.KeepLabel, "keep:" + e.at, words, words})
+	return s.removeLabel(ctx, e, removeLabel{chatops.KeepLabel, "keep:" + e.at, words, words})
 }
 
 func kept(row store.Row) bool { return row.HoldWhy == keptWhy }
 
 // keepOne holds a cluster for as long as the repository's file says, at most up to its profile's maximum.
-func (d *Service) keepOne(ctx context.Context, pr store.PullRequest, r policy.Request, row store.Row) (string, error) {
-	until, err := d.keptUntil(ctx, pr, row)
+func (s *Service) keepOne(ctx context.Context, pr store.PullRequest, r policy.Request, row store.Row) (string, error) {
+	until, err := s.keptUntil(ctx, pr, row)
 	if err != nil {
 		return "", err
 	}
-	change, err := d.core.Hold(ctx, r.Principal, row.ID, app.Span{Until: until}, app.Origin{Source: policy.SourceLabel, Why: keptWhy, Repository: &r})
+	change, err := s.core.Hold(ctx, r.Principal, row.ID, app.Span{Until: until}, app.Origin{Source: policy.SourceLabel, Why: keptWhy, Repository: &r})
 	return row.Name + " is kept: " + change.Message, err
 }
 
-func (d *Service) keptUntil(ctx context.Context, pr store.PullRequest, row store.Row) (time.Time, error) {
-	file, _, err := d.file(ctx, pr)
+func (s *Service) keptUntil(ctx context.Context, pr store.PullRequest, row store.Row) (time.Time, error) {
+	file, _, err := s.file(ctx, pr)
 	if err != nil || file == nil || file.Keep == 0 {
 		return row.Ends.Max, err
 	}
-	now, err := d.store.Now(ctx)
+	now, err := s.store.Now(ctx)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("read the clock: %w", err)
 	}
-	until := now.Add(d.policy.Scale(file.Keep))
+	until := now.Add(s.policy.Scale(file.Keep))
 	if until.After(row.Ends.Max) {
 		return row.Ends.Max, nil
 	}
@@ -81,11 +81,11 @@ func (d *Service) keptUntil(ctx context.Context, pr store.PullRequest, row store
 }
 
 // keepNew holds a cluster that was created while the label is there, if its requester may hold it.
-func (d *Service) keepNew(ctx context.Context, pr store.PullRequest, r policy.Request, row store.Row) error {
+func (s *Service) keepNew(ctx context.Context, pr store.PullRequest, r policy.Request, row store.Row) error {
 	if !keeps(pr, row) {
 		return nil
 	}
-	_, err := d.keepOne(ctx, pr, r, row)
+	_, err := s.keepOne(ctx, pr, r, row)
 	if app.KindOf(err) != "" {
 		return nil // the label was meant for the clusters of that time
 	}
@@ -98,8 +98,8 @@ func keeps(pr store.PullRequest, row store.Row) bool {
 }
 
 // liftHold lifts a hold that the label set.
-func (d *Service) liftHold(ctx context.Context, e PullRequestEvent, a liftHold) (note string, err error) {
-	_, err = d.store.Hold(ctx, a.row.ID, time.Time{}, store.Origin{Actor: whose(e.Actor), Source: string(policy.SourceLabel), Why: a.why})
+func (s *Service) liftHold(ctx context.Context, e PullRequestEvent, a liftHold) (note string, err error) {
+	_, err = s.store.Hold(ctx, a.row.ID, time.Time{}, store.Origin{Actor: whose(e.Actor), Source: string(policy.SourceLabel), Why: a.why})
 	if err != nil && !errors.Is(err, store.ErrConflict) {
 		return "", fmt.Errorf("let go of %s: %w", a.row.ID, err)
 	}

@@ -18,8 +18,8 @@ const quiet = 10 * time.Minute
 
 // createForLabel requests a cluster on behalf of whoever added the label. The pull request is read once more from GitHub: it may
 // have changed while the request waited.
-func (d *Service) createForLabel(ctx context.Context, e PullRequestEvent, a requestCluster) (string, error) {
-	pr, err := d.truth(ctx, e.PR)
+func (s *Service) createForLabel(ctx context.Context, e PullRequestEvent, a requestCluster) (string, error) {
+	pr, err := s.truth(ctx, e.PR)
 	if err != nil {
 		return "", err
 	}
@@ -27,33 +27,33 @@ func (d *Service) createForLabel(ctx context.Context, e PullRequestEvent, a requ
 		return "", nil // it was removed before anything started
 	}
 	key := e.key(pr, a.profile)
-	request, err := d.request(ctx, policy.SourceLabel, pr, actor{e.Actor, e.ActorID})
+	request, err := s.request(ctx, policy.SourceLabel, pr, actor{e.Actor, e.ActorID})
 	if err != nil {
 		return "", err
 	}
-	if d.overlooked(e, request) {
+	if s.overlooked(e, request) {
 		return notTold(e, a.label), nil
 	}
-	w, err := d.asked(ctx, request, pr)
+	w, err := s.asked(ctx, request, pr)
 	if err != nil {
 		return "", err
 	}
 	w.Request.Profile, w.Request.Generation, w.Request.TTL = a.profile, a.generation, labelled(pr.Labels)
 	w.Actor, w.Key, w.Cause, w.AskedAt = e.Actor, key, key, pr.UpdatedAt
 	w.Label, w.OnRefusal = a.label, []store.Effect{unlabel(pr, a.label, key)}
-	made, err := d.core.CreateFrom(ctx, w)
+	made, err := s.core.CreateFrom(ctx, w)
 	switch {
 	case app.KindOf(err) == app.Conflict:
-		if err := d.store.SaveEffect(ctx, w.OnRefusal[0]); err != nil {
+		if err := s.store.SaveEffect(ctx, w.OnRefusal[0]); err != nil {
 			return "", fmt.Errorf("take the label off: %w", err)
 		}
-		return err.Error(), d.say(ctx, pr, key, chatops.Said(err.Error(), e.Actor))
+		return err.Error(), s.say(ctx, pr, key, chatops.Said(err.Error(), e.Actor))
 	case err != nil:
 		return "", err
 	case made.Row.ID == "":
 		return refusedNote(a.profile, made.Verdict), nil
 	}
-	return fmt.Sprintf("accepted %s as %s", a.profile, made.Row.ID), d.keepNew(ctx, pr, request, made.Row)
+	return fmt.Sprintf("accepted %s as %s", a.profile, made.Row.ID), s.keepNew(ctx, pr, request, made.Row)
 }
 
 // key identifies an event's request for a profile: two events with the same key are one request.
@@ -62,35 +62,35 @@ func (e PullRequestEvent) key(pr store.PullRequest, profile string) string {
 }
 
 // holdCreated holds the cluster that this event created, if the process died before it did that.
-func (d *Service) holdCreated(ctx context.Context, e PullRequestEvent, row store.Row) error {
-	request, err := d.request(ctx, policy.SourceLabel, e.PR, actor{e.Actor, e.ActorID})
+func (s *Service) holdCreated(ctx context.Context, e PullRequestEvent, row store.Row) error {
+	request, err := s.request(ctx, policy.SourceLabel, e.PR, actor{e.Actor, e.ActorID})
 	if err != nil {
 		return err
 	}
-	return d.keepNew(ctx, e.PR, request, row)
+	return s.keepNew(ctx, e.PR, request, row)
 }
 
 // rejectLabel removes a label that can never mean anything, and tells whoever added it why.
-func (d *Service) rejectLabel(ctx context.Context, e PullRequestEvent, a rejectLabel) (note string, err error) {
-	request, err := d.request(ctx, policy.SourceLabel, e.PR, actor{e.Actor, e.ActorID})
+func (s *Service) rejectLabel(ctx context.Context, e PullRequestEvent, a rejectLabel) (note string, err error) {
+	request, err := s.request(ctx, policy.SourceLabel, e.PR, actor{e.Actor, e.ActorID})
 	if err != nil {
 		return "", err
 	}
-	if d.overlooked(e, request) {
+	if s.overlooked(e, request) {
 		return notTold(e, a.label), nil
 	}
-	return d.removeLabel(ctx, e, removeLabel{a.label, "wrong:" + e.at, a.note, strings.TrimRight(a.why, "\n") + " The label was removed."})
+	return s.removeLabel(ctx, e, removeLabel{a.label, "wrong:" + e.at, a.note, strings.TrimRight(a.why, "\n") + " The label was removed."})
 }
 
 // removeLabel removes a label and posts the reply.
-func (d *Service) removeLabel(ctx context.Context, e PullRequestEvent, a removeLabel) (note string, err error) {
-	if err := d.store.SaveEffect(ctx, unlabel(e.PR, a.label, a.cause)); err != nil {
+func (s *Service) removeLabel(ctx context.Context, e PullRequestEvent, a removeLabel) (note string, err error) {
+	if err := s.store.SaveEffect(ctx, unlabel(e.PR, a.label, a.cause)); err != nil {
 		return "", fmt.Errorf("take the label off: %w", err)
 	}
 	if a.reply == "" {
 		return a.note, nil
 	}
-	return a.note, d.answerLabel(ctx, e.PR, a.cause, a.label, a.reply)
+	return a.note, s.answerLabel(ctx, e.PR, a.cause, a.label, a.reply)
 }
 
 // unaskedReply returns the reply about a label that nobody is known to have added.
@@ -100,8 +100,8 @@ func unaskedReply(label string) string {
 }
 
 // restoreLabel puts back a label that a live cluster was requested by.
-func (d *Service) restoreLabel(ctx context.Context, e PullRequestEvent, a restoreLabel) (note string, err error) {
-	err = d.store.SaveEffect(ctx, store.Effect{
+func (s *Service) restoreLabel(ctx context.Context, e PullRequestEvent, a restoreLabel) (note string, err error) {
+	err = s.store.SaveEffect(ctx, store.Effect{
 		Cause: fmt.Sprintf("relabel:%s#%d:%s:%s", e.PR.Repo, e.PR.Number, a.label, e.at), Kind: store.EffectAddLabel,
 		Installation: e.PR.Installation, Repo: e.PR.Repo, Number: e.PR.Number, Content: a.label,
 	})
@@ -117,23 +117,23 @@ func unlabel(pr store.PullRequest, label, cause string) store.Effect {
 }
 
 // request returns what all requests from a pull request have in common. The actor's permission is asked from GitHub now.
-func (d *Service) request(ctx context.Context, door policy.Source, pr store.PullRequest, by actor) (policy.Request, error) {
-	said, err := d.standing(ctx, pr, by)
+func (s *Service) request(ctx context.Context, source policy.Source, pr store.PullRequest, by actor) (policy.Request, error) {
+	said, err := s.standing(ctx, pr, by)
 	if err != nil {
 		return policy.Request{}, err
 	}
-	return d.requestOf(ctx, door, pr, by, said)
+	return s.requestOf(ctx, source, pr, by, said)
 }
 
 // requestOf is request with GitHub's answer about the person given.
-func (d *Service) requestOf(ctx context.Context, door policy.Source, pr store.PullRequest, by actor, said store.SeenPermission) (policy.Request, error) {
-	own := d.core.OwnershipOf(pr.Repo)
-	who, err := d.onGitHub(ctx, by, door, said, pr, own.Team)
+func (s *Service) requestOf(ctx context.Context, source policy.Source, pr store.PullRequest, by actor, said store.SeenPermission) (policy.Request, error) {
+	own := s.core.OwnershipOf(pr.Repo)
+	who, err := s.onGitHub(ctx, by, source, said, pr, own.Team)
 	if err != nil {
 		return policy.Request{}, err
 	}
 	return policy.Request{
-		Principal: who, Source: door, Permission: said.Permission, Bot: isBot(by.login), Takes: d.policy.Permission, Ownership: own,
+		Principal: who, Source: source, Permission: said.Permission, Bot: isBot(by.login), Takes: s.policy.Permission, Ownership: own,
 		PR: &policy.PullRequest{
 			Repo: pr.Repo, Number: pr.Number, Author: pr.Author, Fork: pr.Fork, Head: pr.Head, Base: pr.Base,
 			Draft: pr.Draft, Association: pr.Association, Labels: pr.Labels,
@@ -145,13 +145,13 @@ func (d *Service) requestOf(ctx context.Context, door policy.Source, pr store.Pu
 func isBot(login string) bool { return strings.HasSuffix(login, "[bot]") }
 
 // answerLabel replies about a label, once for its cause.
-func (d *Service) answerLabel(ctx context.Context, pr store.PullRequest, cause, label, words string) error {
-	return d.say(ctx, pr, fmt.Sprintf("%s:%s#%d:%s", cause, pr.Repo, pr.Number, label), words)
+func (s *Service) answerLabel(ctx context.Context, pr store.PullRequest, cause, label, words string) error {
+	return s.say(ctx, pr, fmt.Sprintf("%s:%s#%d:%s", cause, pr.Repo, pr.Number, label), words)
 }
 
 // say replies on a pull request, once for its cause.
-func (d *Service) say(ctx context.Context, pr store.PullRequest, cause, words string) error {
-	err := d.store.SaveReply(ctx, store.Reply{Cause: cause, Installation: pr.Installation, Repo: pr.Repo, Number: pr.Number, Body: words})
+func (s *Service) say(ctx context.Context, pr store.PullRequest, cause, words string) error {
+	err := s.store.SaveReply(ctx, store.Reply{Cause: cause, Installation: pr.Installation, Repo: pr.Repo, Number: pr.Number, Body: words})
 	if err != nil {
 		return fmt.Errorf("answer: %w", err)
 	}

@@ -7,9 +7,9 @@ import (
 )
 
 // performAll carries out acts in their order, up to the first error. The notes say what was done.
-func (d *Service) performAll(ctx context.Context, f facts, acts []act) (notes []string, err error) {
+func (s *Service) performAll(ctx context.Context, f facts, acts []act) (notes []string, err error) {
 	for _, a := range acts {
-		note, err := d.perform(ctx, f, a)
+		note, err := s.perform(ctx, f, a)
 		if err != nil {
 			return nil, err
 		}
@@ -22,64 +22,64 @@ func (d *Service) performAll(ctx context.Context, f facts, acts []act) (notes []
 
 // perform carries out one act. A second time it changes nothing. The row may have changed since it was read: the store's methods
 // check that under a lock. Who may do it is judged now. The note says what was done; empty: nothing worth a note.
-func (d *Service) perform(ctx context.Context, f facts, a act) (note string, err error) {
+func (s *Service) perform(ctx context.Context, f facts, a act) (note string, err error) {
 	e := f.event
 	switch a := a.(type) {
 	case moveInstallation:
 		anew := RepositoryEvent{RepoID: e.PR.RepoID, Action: actionAdded, From: e.PR.Repo, To: e.PR.Repo, Actor: e.Actor}
-		_, err := d.follow(ctx, anew, e.PR.Installation)
+		_, err := s.follow(ctx, anew, e.PR.Installation)
 		return "", err
 	case setEnd:
-		return d.setEndAt(ctx, a, e.Actor)
+		return s.setEndAt(ctx, a, e.Actor)
 	case liftEnd:
-		return a.row.Name + " no longer ends because " + a.was, d.liftEnd(ctx, a.row, a.kind, a.why, e.Actor)
+		return a.row.Name + " no longer ends because " + a.was, s.liftEnd(ctx, a.row, a.kind, a.why, e.Actor)
 	case rebindApproval:
-		notes, err := d.rebind(ctx, a.row, e.PR)
+		notes, err := s.rebind(ctx, a.row, e.PR)
 		return strings.Join(notes, "; "), err
 	case restoreLabel:
-		return d.restoreLabel(ctx, e, a)
+		return s.restoreLabel(ctx, e, a)
 	case liftHold:
-		return d.liftHold(ctx, e, a)
+		return s.liftHold(ctx, e, a)
 	case tryAgain:
 		return "", a.err
 	case recheckEnds:
-		notes, err := d.settle(ctx, e.PR.Repo, e.PR.Number, e.Actor)
+		notes, err := s.settle(ctx, e.PR.Repo, e.PR.Number, e.Actor)
 		return strings.Join(notes, "; "), err
 	}
-	return d.performRequest(ctx, f, a)
+	return s.performRequest(ctx, f, a)
 }
 
 // performRequest carries out an act that somebody asked for.
-func (d *Service) performRequest(ctx context.Context, f facts, a act) (note string, err error) {
+func (s *Service) performRequest(ctx context.Context, f facts, a act) (note string, err error) {
 	e := f.event
 	switch a := a.(type) {
 	case followHead:
-		if err := d.store.FollowHead(ctx, e.PR.Repo, e.PR.Number, e.PR.Head); err != nil {
+		if err := s.store.FollowHead(ctx, e.PR.Repo, e.PR.Number, e.PR.Head); err != nil {
 			return "", fmt.Errorf("follow the head: %w", err)
 		}
 		return "", nil
 	case remark:
 		return a.note, nil
 	case refreshAddons:
-		return d.refreshAddons(ctx, e, f.asked.push.request, a)
+		return s.refreshAddons(ctx, e, f.asked.push.request, a)
 	case replaceCluster:
-		return d.replaceCluster(ctx, e, f.asked.push.request, a)
+		return s.replaceCluster(ctx, e, f.asked.push.request, a)
 	case requestCluster:
-		return d.createForLabel(ctx, e, a)
+		return s.createForLabel(ctx, e, a)
 	case showByLabel:
-		return "", d.store.ShowByLabel(ctx, a.row.ID)
+		return "", s.store.ShowByLabel(ctx, a.row.ID)
 	case holdCreated:
-		return "", d.holdCreated(ctx, e, a.row)
+		return "", s.holdCreated(ctx, e, a.row)
 	case rejectLabel:
-		return d.rejectLabel(ctx, e, a)
+		return s.rejectLabel(ctx, e, a)
 	case removeLabel:
-		return d.removeLabel(ctx, e, a)
+		return s.removeLabel(ctx, e, a)
 	case extendClusters:
-		return d.extendClusters(ctx, e, a)
+		return s.extendClusters(ctx, e, a)
 	case holdClusters:
-		return d.holdClusters(ctx, e, a.rows)
+		return s.holdClusters(ctx, e, a.rows)
 	case checkFile:
-		return d.checkFile(ctx, e)
+		return s.checkFile(ctx, e)
 	}
 	return "", fmt.Errorf("nothing carries out %T", a)
 }

@@ -45,19 +45,19 @@ type PullRequestEvent struct {
 // SyncPullRequest makes the clusters of a pull request follow its labels and its state, as GitHub returns them (see stands). It
 // is level-triggered: a repeated or late event changes nothing, except for what somebody requested by it. The note says what was
 // done.
-func (d *Service) SyncPullRequest(ctx context.Context, e PullRequestEvent) (note string, err error) {
+func (s *Service) SyncPullRequest(ctx context.Context, e PullRequestEvent) (note string, err error) {
 	e.Label, e.PR.Labels, e.at = spelt(e.Label), each(e.PR.Labels, spelt), fmt.Sprint(e.PR.UpdatedAt.Unix())
 	e.as = e.PR
-	if e, note, err = d.confirm(ctx, e); err != nil || note != "" {
+	if e, note, err = s.confirm(ctx, e); err != nil || note != "" {
 		return note, err
 	}
 	var notes []string
 	for _, r := range []round{firstRound, secondRound} {
-		f, err := d.readFacts(ctx, e, r)
+		f, err := s.readFacts(ctx, e, r)
 		if err != nil {
 			return "", err
 		}
-		said, err := d.performAll(ctx, f, decide(f))
+		said, err := s.performAll(ctx, f, decide(f))
 		if err != nil {
 			return "", err
 		}
@@ -73,10 +73,10 @@ func (d *Service) SyncPullRequest(ctx context.Context, e PullRequestEvent) (note
 }
 
 // confirm replaces the event by what GitHub confirms of it. note is set if nothing follows from it.
-func (d *Service) confirm(ctx context.Context, e PullRequestEvent) (_ PullRequestEvent, note string, err error) {
+func (s *Service) confirm(ctx context.Context, e PullRequestEvent) (_ PullRequestEvent, note string, err error) {
 	told := e
-	if e, err = d.stands(ctx, e); err != nil {
-		note, err = d.endByPayload(ctx, told, err)
+	if e, err = s.stands(ctx, e); err != nil {
+		note, err = s.endByPayload(ctx, told, err)
 		return e, note, err
 	}
 	if a, b := e.as.RepoID, e.PR.RepoID; a != b && a*b != 0 {
@@ -88,7 +88,7 @@ func (d *Service) confirm(ctx context.Context, e PullRequestEvent) (_ PullReques
 	case e.late && !e.asks(): // its own change is outdated, but GitHub's newer answer may still have to be acted on
 		e.Action, e.Actor, e.ActorID, e.Label = actionOvertaken, "", 0, ""
 	}
-	if e.own, err = d.ourselves(ctx, e); err != nil {
+	if e.own, err = s.ourselves(ctx, e); err != nil {
 		return e, "", err
 	}
 	return e, "", nil
@@ -111,11 +111,11 @@ func (e PullRequestEvent) asks() bool {
 }
 
 // ourselves reports whether we added or removed the label ourselves.
-func (d *Service) ourselves(ctx context.Context, e PullRequestEvent) (bool, error) {
+func (s *Service) ourselves(ctx context.Context, e PullRequestEvent) (bool, error) {
 	if e.Action != ActionLabeled && e.Action != ActionUnlabeled || !ours(e.Label) || e.Actor != "" && !isBot(strings.ToLower(e.Actor)) {
 		return false, nil // only a bot can be the App, so GitHub need not be asked for the App's login
 	}
-	login, err := d.github.OwnLogin(ctx)
+	login, err := s.github.OwnLogin(ctx)
 	if err != nil {
 		return false, fmt.Errorf("ask what we are called: %w", err)
 	}
@@ -125,16 +125,16 @@ func (d *Service) ourselves(ctx context.Context, e PullRequestEvent) (bool, erro
 // settle checks the pull request once more after a request was stored. An event that closed it, removed the label or pushed to
 // it may have been processed in between, when there was no cluster yet whose end it could set and whose approval it could void.
 // Either that event or this check sees both.
-func (d *Service) settle(ctx context.Context, repo string, number int, actor string) ([]string, error) {
-	pr, err := d.store.PullRequest(ctx, repo, number)
+func (s *Service) settle(ctx context.Context, repo string, number int, actor string) ([]string, error) {
+	pr, err := s.store.PullRequest(ctx, repo, number)
 	if err != nil {
 		return nil, fmt.Errorf("read pull request again: %w", err)
 	}
-	f, err := d.readFacts(ctx, PullRequestEvent{PR: pr, Actor: actor}, endsOnly)
+	f, err := s.readFacts(ctx, PullRequestEvent{PR: pr, Actor: actor}, endsOnly)
 	if err != nil {
 		return nil, err
 	}
-	return d.performAll(ctx, f, decide(f))
+	return s.performAll(ctx, f, decide(f))
 }
 
 // ours reports whether a label has a meaning for ocpctl.

@@ -11,8 +11,8 @@ import (
 
 // PullRequestGone ends the clusters of a pull request that we can no longer see, after their grace, so that a mistake, or access
 // that is restored, costs only that time. why is the reason, e.g. "acme/shop was deleted".
-func (d *Service) PullRequestGone(ctx context.Context, repo string, number int, why, actor string) (note string, err error) {
-	rows, err := d.goingOn(ctx, []store.PullRequest{{Repo: repo, Number: number}})
+func (s *Service) PullRequestGone(ctx context.Context, repo string, number int, why, actor string) (note string, err error) {
+	rows, err := s.goingOn(ctx, []store.PullRequest{{Repo: repo, Number: number}})
 	if err != nil {
 		return "", err
 	}
@@ -21,7 +21,7 @@ func (d *Service) PullRequestGone(ctx context.Context, repo string, number int, 
 	}
 	var notes []string
 	for _, row := range rows {
-		said, err := d.setEnd(ctx, row, store.EndPRClosed, why, actor)
+		said, err := s.setEnd(ctx, row, store.EndPRClosed, why, actor)
 		if err != nil {
 			return "", err
 		}
@@ -31,9 +31,9 @@ func (d *Service) PullRequestGone(ctx context.Context, repo string, number int, 
 }
 
 // goingOn returns the pull requests' clusters that have no such end yet.
-func (d *Service) goingOn(ctx context.Context, pulls []store.PullRequest) (rows []store.Row, err error) {
+func (s *Service) goingOn(ctx context.Context, pulls []store.PullRequest) (rows []store.Row, err error) {
 	for _, pr := range pulls {
-		live, err := d.live(ctx, pr.Repo, pr.Number)
+		live, err := s.live(ctx, pr.Repo, pr.Number)
 		if err != nil {
 			return nil, err
 		}
@@ -44,12 +44,12 @@ func (d *Service) goingOn(ctx context.Context, pulls []store.PullRequest) (rows 
 
 // outOfSight returns the clusters of open pull requests that end because these could not be seen or, with wasArchived, because
 // their repository was archived. Drafts and closed pull requests are left to the next look at them.
-func (d *Service) outOfSight(ctx context.Context, pulls []store.PullRequest, wasArchived bool) (rows []store.Row, err error) {
+func (s *Service) outOfSight(ctx context.Context, pulls []store.PullRequest, wasArchived bool) (rows []store.Row, err error) {
 	for _, pr := range pulls {
 		if !pr.Open || pr.Draft {
 			continue
 		}
-		live, err := d.live(ctx, pr.Repo, pr.Number)
+		live, err := s.live(ctx, pr.Repo, pr.Number)
 		if err != nil {
 			return nil, err
 		}
@@ -61,9 +61,9 @@ func (d *Service) outOfSight(ctx context.Context, pulls []store.PullRequest, was
 }
 
 // endAll ends clusters after their grace.
-func (d *Service) endAll(ctx context.Context, rows []store.Row, why, actor string) (note string, err error) {
+func (s *Service) endAll(ctx context.Context, rows []store.Row, why, actor string) (note string, err error) {
 	for _, row := range rows {
-		if _, err := d.setEnd(ctx, row, store.EndPRClosed, why, actor); err != nil {
+		if _, err := s.setEnd(ctx, row, store.EndPRClosed, why, actor); err != nil {
 			return "", err
 		}
 	}
@@ -71,9 +71,9 @@ func (d *Service) endAll(ctx context.Context, rows []store.Row, why, actor strin
 }
 
 // liftAll lifts these ends.
-func (d *Service) liftAll(ctx context.Context, rows []store.Row, why, actor string) (note string, err error) {
+func (s *Service) liftAll(ctx context.Context, rows []store.Row, why, actor string) (note string, err error) {
 	for _, row := range rows {
-		if err := d.liftEnd(ctx, row, store.EndPRClosed, why, actor); err != nil {
+		if err := s.liftEnd(ctx, row, store.EndPRClosed, why, actor); err != nil {
 			return "", err
 		}
 	}

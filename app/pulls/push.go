@@ -13,53 +13,53 @@ import (
 
 // replaceCluster ends a cluster of an older commit and requests its successor on behalf of whoever pushed, judged like any
 // request. A cluster that the push may not end, because it was transferred to another team, stays.
-func (d *Service) replaceCluster(ctx context.Context, e PullRequestEvent, request policy.Request, a replaceCluster) (note string, err error) {
+func (s *Service) replaceCluster(ctx context.Context, e PullRequestEvent, request policy.Request, a replaceCluster) (note string, err error) {
 	row := a.row
-	w, err := d.successor(ctx, e, row) // before it ends: if the successor cannot be requested yet, nothing ends
+	w, err := s.successor(ctx, e, row) // before it ends: if the successor cannot be requested yet, nothing ends
 	if err != nil {
 		return "", err
 	}
 	if a.destroy {
 		origin := app.Origin{Source: policy.Source(row.Source), Why: a.why, Repository: &request}
-		if _, _, err := d.core.Authorize(ctx, request.Principal, row.ID, policy.ActDestroy, origin); app.KindOf(err) != "" {
+		if _, _, err := s.core.Authorize(ctx, request.Principal, row.ID, policy.ActDestroy, origin); app.KindOf(err) != "" {
 			return row.Name + " is kept as it is: " + err.Error(), nil
 		} else if err != nil {
 			return "", err
 		}
-		if err := d.leaveLabel(ctx, row); err != nil {
+		if err := s.leaveLabel(ctx, row); err != nil {
 			return "", err
 		}
-		if _, _, err := d.core.Destroy(ctx, request.Principal, row.ID, origin); err != nil {
+		if _, _, err := s.core.Destroy(ctx, request.Principal, row.ID, origin); err != nil {
 			return "", err
 		}
 	}
-	if note, err = d.again(ctx, e, w); err != nil {
+	if note, err = s.again(ctx, e, w); err != nil {
 		return "", err
 	}
 	return row.Name + " goes: " + a.why + "; " + note, nil
 }
 
 // leaveLabel keeps the end of a replaced cluster from removing the label: only its successor's end or refusal does that.
-func (d *Service) leaveLabel(ctx context.Context, row store.Row) error {
-	places, err := d.store.Subscribers(ctx, row.ID)
+func (s *Service) leaveLabel(ctx context.Context, row store.Row) error {
+	places, err := s.store.Subscribers(ctx, row.ID)
 	if err != nil {
 		return fmt.Errorf("look for the label of %s: %w", row.ID, err)
 	}
 	for _, place := range places {
 		if place.Kind == store.KindLabel {
-			return d.store.Mute(ctx, place.ID)
+			return s.store.Mute(ctx, place.ID)
 		}
 	}
 	return nil
 }
 
 // successor returns the request for the next generation of a cluster that a push ends.
-func (d *Service) successor(ctx context.Context, e PullRequestEvent, row store.Row) (app.ClusterRequest, error) {
-	request, err := d.request(ctx, policy.Source(row.Source), e.PR, actor{e.Actor, e.ActorID})
+func (s *Service) successor(ctx context.Context, e PullRequestEvent, row store.Row) (app.ClusterRequest, error) {
+	request, err := s.request(ctx, policy.Source(row.Source), e.PR, actor{e.Actor, e.ActorID})
 	if err != nil {
 		return app.ClusterRequest{}, err
 	}
-	w, err := d.alike(ctx, request, e.PR, row)
+	w, err := s.alike(ctx, request, e.PR, row)
 	if err != nil {
 		return app.ClusterRequest{}, err
 	}
@@ -74,34 +74,34 @@ func (d *Service) successor(ctx context.Context, e PullRequestEvent, row store.R
 }
 
 // again requests the next generation of a cluster that a push ended.
-func (d *Service) again(ctx context.Context, e PullRequestEvent, w app.ClusterRequest) (note string, err error) {
-	made, err := d.core.CreateFrom(ctx, w)
+func (s *Service) again(ctx context.Context, e PullRequestEvent, w app.ClusterRequest) (note string, err error) {
+	made, err := s.core.CreateFrom(ctx, w)
 	switch {
 	case app.KindOf(err) != "":
 		for _, effect := range w.OnRefusal {
-			if err := d.store.SaveEffect(ctx, effect); err != nil {
+			if err := s.store.SaveEffect(ctx, effect); err != nil {
 				return "", fmt.Errorf("take the label off: %w", err)
 			}
 		}
-		return err.Error(), d.say(ctx, e.PR, w.Key, chatops.Said(err.Error(), e.Actor))
+		return err.Error(), s.say(ctx, e.PR, w.Key, chatops.Said(err.Error(), e.Actor))
 	case err != nil:
 		return "", err
 	case made.Row.ID == "":
 		return refusedNote(w.Request.Profile, made.Verdict), nil
 	}
 	if len(w.OnRefusal) > 0 && made.Row.Source != string(policy.SourceLabel) {
-		if err := d.store.ShowByLabel(ctx, made.Row.ID); err != nil {
+		if err := s.store.ShowByLabel(ctx, made.Row.ID); err != nil {
 			return "", err
 		}
 	}
-	return fmt.Sprintf("accepted %s as %s", w.Request.Profile, made.Row.ID), d.keepNew(ctx, e.PR, w.Request, made.Row)
+	return fmt.Sprintf("accepted %s as %s", w.Request.Profile, made.Row.ID), s.keepNew(ctx, e.PR, w.Request, made.Row)
 }
 
 // refreshAddons applies the add-ons of a cluster of an older commit again, once for each head. A cluster that is not ready yet
 // gets them with its install.
-func (d *Service) refreshAddons(ctx context.Context, e PullRequestEvent, request policy.Request, a refreshAddons) (note string, err error) {
+func (s *Service) refreshAddons(ctx context.Context, e PullRequestEvent, request policy.Request, a refreshAddons) (note string, err error) {
 	origin := app.Origin{Source: request.Source, Why: a.why, Cause: "push:" + e.PR.Head, Repository: &request}
-	_, job, err := d.core.Refresh(ctx, request.Principal, a.row.ID, origin)
+	_, job, err := s.core.Refresh(ctx, request.Principal, a.row.ID, origin)
 	switch {
 	case app.KindOf(err) != "":
 		return a.row.Name + " is kept as it is: " + err.Error(), nil

@@ -58,7 +58,7 @@ func (w *word) UnmarshalJSON(raw []byte) error {
 
 // Dispatch does what a repository_dispatch asks for and replies on the pull request that it names. The sender is judged by their
 // permission on the named repository, which may be another than the sending one.
-func (d *Service) Dispatch(ctx context.Context, e DispatchEvent) (note string, err error) {
+func (s *Service) Dispatch(ctx context.Context, e DispatchEvent) (note string, err error) {
 	if e.Type != dispatchCreate && e.Type != dispatchDelete {
 		return "nothing listens to " + chatops.Code(e.Type), nil
 	}
@@ -66,18 +66,18 @@ func (d *Service) Dispatch(ctx context.Context, e DispatchEvent) (note string, e
 	if problem != "" {
 		return problem, nil
 	}
-	c, err := d.dispatched(ctx, e, repo, number)
+	c, err := s.dispatched(ctx, e, repo, number)
 	if errors.Is(err, app.ErrNoPullRequest) { // nobody waits a day for a pull request
 		return fmt.Sprintf("no pull request %s#%d", repo, number), nil
 	}
 	if err != nil || c == nil {
 		return "no repository " + repo + " that " + e.Actor + " may ask for", err
 	}
-	return d.once(ctx, *c, func(c command) (string, string, error) {
+	return s.once(ctx, *c, func(c command) (string, string, error) {
 		if e.Type == dispatchDelete {
-			return d.deleteByDispatch(ctx, c, p.Cluster)
+			return s.deleteByDispatch(ctx, c, p.Cluster)
 		}
-		return d.createByDispatch(ctx, c, p)
+		return s.createByDispatch(ctx, c, p)
 	})
 }
 
@@ -117,11 +117,11 @@ func beside(sender, named string) (repo string, ok bool) {
 
 // dispatched returns the command that an event stands for; nil: there is no such repository for the sender. It is nil in the
 // same way for a repository without the App, one without an entry in the configuration, and one that the sender cannot read.
-func (d *Service) dispatched(ctx context.Context, e DispatchEvent, repo string, number int) (*command, error) {
-	if d.core.OwnershipOf(repo).Team == "" {
+func (s *Service) dispatched(ctx context.Context, e DispatchEvent, repo string, number int) (*command, error) {
+	if s.core.OwnershipOf(repo).Team == "" {
 		return nil, nil
 	}
-	installation, err := d.github.InstallationOf(ctx, repo)
+	installation, err := s.github.InstallationOf(ctx, repo)
 	if err != nil {
 		return nil, fmt.Errorf("ask for the App's installation on %s: %w", repo, err)
 	}
@@ -129,25 +129,25 @@ func (d *Service) dispatched(ctx context.Context, e DispatchEvent, repo string, 
 		return nil, nil
 	}
 	event := CommentEvent{Installation: installation, Repo: repo, Number: number, Author: e.Actor, AuthorID: e.ActorID}
-	permission, err := d.github.Permission(ctx, installation, repo, e.Actor)
+	permission, err := s.github.Permission(ctx, installation, repo, e.Actor)
 	if err != nil {
 		return nil, fmt.Errorf("ask permission of %s on %s: %w", e.Actor, repo, err)
 	}
 	if permission == "none" || permission == "" {
 		return nil, nil
 	}
-	if note, err := d.unanswered(ctx, event); note != "" || err != nil {
+	if note, err := s.unanswered(ctx, event); note != "" || err != nil {
 		return nil, err
 	}
-	pr, err := d.pullRequest(ctx, event, true)
+	pr, err := s.pullRequest(ctx, event, true)
 	if err != nil {
 		return nil, err
 	}
-	request, err := d.request(ctx, policy.SourceComment, pr, actor{e.Actor, e.ActorID})
+	request, err := s.request(ctx, policy.SourceComment, pr, actor{e.Actor, e.ActorID})
 	if err != nil {
 		return nil, err
 	}
-	d.answering(event, request, 1)
+	s.answering(event, request, 1)
 	verb := chatops.VerbCreate
 	if e.Type == dispatchDelete {
 		verb = chatops.VerbDestroy
@@ -159,13 +159,13 @@ func (d *Service) dispatched(ctx context.Context, e DispatchEvent, repo string, 
 }
 
 // createByDispatch requests the default profile's cluster. Workflows ask at every push, so an existing cluster gets no reply.
-func (d *Service) createByDispatch(ctx context.Context, c command, p payload) (reply, note string, err error) {
-	w, err := d.asked(ctx, c.request, c.pr)
+func (s *Service) createByDispatch(ctx context.Context, c command, p payload) (reply, note string, err error) {
+	w, err := s.asked(ctx, c.request, c.pr)
 	if err != nil {
 		return "", "", err
 	}
 	w.Request.TTL = labelled(c.pr.Labels)
-	if w.Request.Profile, err = d.profileOf(ctx, w.Request); err != nil {
+	if w.Request.Profile, err = s.profileOf(ctx, w.Request); err != nil {
 		return "", "", err
 	}
 	if strings.EqualFold(string(p.Postgres), "true") {
@@ -174,31 +174,31 @@ func (d *Service) createByDispatch(ctx context.Context, c command, p payload) (r
 			Message: chatops.NoDatabase, Next: chatops.NoDatabaseNext,
 		})
 	}
-	live, err := d.live(ctx, c.pr.Repo, c.pr.Number)
+	live, err := s.live(ctx, c.pr.Repo, c.pr.Number)
 	if err != nil {
 		return "", "", err
 	}
 	if i := slices.IndexFunc(live, func(r store.Row) bool { return r.Profile == w.Request.Profile }); i >= 0 {
 		return "", live[i].Name + " is there already", nil
 	}
-	return d.createOnce(ctx, c, w)
+	return s.createOnce(ctx, c, w)
 }
 
 // deleteByDispatch destroys the cluster of that name, else that of the profile which such an event creates, else the only one.
 // Other programs name clusters by other rules, so an unknown name is not an error.
-func (d *Service) deleteByDispatch(ctx context.Context, c command, name string) (reply, note string, err error) {
+func (s *Service) deleteByDispatch(ctx context.Context, c command, name string) (reply, note string, err error) {
 	if verdict := policy.Authorize(c.request, c.Verb.Act(), nil); !verdict.Allowed {
 		return "", "", declined{chatops.Refusal(c.event.Author, verdict), refusedNote(string(c.Verb), verdict)}
 	}
-	w, err := d.asked(ctx, c.request, c.pr)
+	w, err := s.asked(ctx, c.request, c.pr)
 	if err != nil {
 		return "", "", err
 	}
-	created, err := d.profileOf(ctx, w.Request)
+	created, err := s.profileOf(ctx, w.Request)
 	if err != nil {
 		return "", "", err
 	}
-	live, err := d.live(ctx, c.pr.Repo, c.pr.Number)
+	live, err := s.live(ctx, c.pr.Repo, c.pr.Number)
 	if err != nil {
 		return "", "", err
 	}
@@ -207,10 +207,10 @@ func (d *Service) deleteByDispatch(ctx context.Context, c command, name string) 
 		func(r store.Row) bool { return r.Profile == created },
 	} {
 		if i := slices.IndexFunc(live, meant); i >= 0 {
-			return d.destroy(ctx, c, live[i])
+			return s.destroy(ctx, c, live[i])
 		}
 	}
-	row, err := d.liveOne(ctx, c)
+	row, err := s.liveOne(ctx, c)
 	var said *app.Error
 	if errors.As(err, &said) && said.Kind == app.NotFound {
 		return "", "nothing is left to take down", nil
@@ -218,5 +218,5 @@ func (d *Service) deleteByDispatch(ctx context.Context, c command, name string) 
 	if err != nil {
 		return "", "", err
 	}
-	return d.destroy(ctx, c, row)
+	return s.destroy(ctx, c, row)
 }

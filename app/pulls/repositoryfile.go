@@ -16,8 +16,8 @@ import (
 
 // file returns the repository's file from the pull request's base branch; nil: there is none. wrong is what is invalid in it,
 // line by line; f is nil then too.
-func (d *Service) file(ctx context.Context, pr store.PullRequest) (f *profiles.RepositoryFile, wrong error, err error) {
-	raw, found, err := d.github.RepositoryFile(ctx, pr.Installation, pr.Repo, pr.Base)
+func (s *Service) file(ctx context.Context, pr store.PullRequest) (f *profiles.RepositoryFile, wrong error, err error) {
+	raw, found, err := s.github.RepositoryFile(ctx, pr.Installation, pr.Repo, pr.Base)
 	if errors.Is(err, app.ErrUnreadable) {
 		return nil, err, nil
 	}
@@ -36,8 +36,8 @@ func (d *Service) file(ctx context.Context, pr store.PullRequest) (f *profiles.R
 
 // asked makes a cluster request from a pull request's request, judged by the repository's current file. With an invalid file no
 // cluster is created; existing ones stay.
-func (d *Service) asked(ctx context.Context, r policy.Request, pr store.PullRequest) (app.ClusterRequest, error) {
-	file, wrong, err := d.file(ctx, pr)
+func (s *Service) asked(ctx context.Context, r policy.Request, pr store.PullRequest) (app.ClusterRequest, error) {
+	file, wrong, err := s.file(ctx, pr)
 	if err != nil {
 		return app.ClusterRequest{}, err
 	}
@@ -54,29 +54,29 @@ func (d *Service) asked(ctx context.Context, r policy.Request, pr store.PullRequ
 }
 
 // profileOf returns the profile if none is named: from the repository's file, a rule or the catalogue.
-func (d *Service) profileOf(ctx context.Context, r policy.Request) (string, error) {
-	now, err := d.store.Now(ctx)
+func (s *Service) profileOf(ctx context.Context, r policy.Request) (string, error) {
+	now, err := s.store.Now(ctx)
 	if err != nil {
 		return "", fmt.Errorf("read the clock: %w", err)
 	}
-	return policy.ProfileOf(r, d.catalogue().Terms(now)), nil
+	return policy.ProfileOf(r, s.catalogue().Terms(now)), nil
 }
 
 // offered returns the profiles that a pull request can ask for, the default first. A person without permission gets all of them:
 // their comment is not worth a question to GitHub.
-func (d *Service) offered(ctx context.Context, c command) ([]string, error) {
+func (s *Service) offered(ctx context.Context, c command) ([]string, error) {
 	if !may(c.request) || c.pr.Base == "" {
-		return d.core.ProfileNames(), nil
+		return s.core.ProfileNames(), nil
 	}
-	w, err := d.asked(ctx, c.request, c.pr)
+	w, err := s.asked(ctx, c.request, c.pr)
 	if err != nil {
 		return nil, err
 	}
-	first, err := d.profileOf(ctx, w.Request)
+	first, err := s.profileOf(ctx, w.Request)
 	if err != nil {
 		return nil, err
 	}
-	names := slices.DeleteFunc(d.core.ProfileNames(), func(name string) bool { return name == first || !w.Request.Listed(name) })
+	names := slices.DeleteFunc(s.core.ProfileNames(), func(name string) bool { return name == first || !w.Request.Listed(name) })
 	if first != "" {
 		names = slices.Insert(names, 0, first)
 	}
@@ -84,24 +84,24 @@ func (d *Service) offered(ctx context.Context, c command) ([]string, error) {
 }
 
 // noDrafts reports whether the repository gives drafts no cluster. It reads the file only for drafts.
-func (d *Service) noDrafts(ctx context.Context, pr store.PullRequest) (bool, error) {
+func (s *Service) noDrafts(ctx context.Context, pr store.PullRequest) (bool, error) {
 	if !pr.Draft {
 		return false, nil
 	}
-	file, _, err := d.file(ctx, pr)
+	file, _, err := s.file(ctx, pr)
 	return file != nil && file.Drafts == profiles.DraftsDeny, err
 }
 
 // fileDiffers reports whether a pull request's own version of the file differs from the base branch's.
-func (d *Service) fileDiffers(ctx context.Context, pr store.PullRequest) (bool, error) {
-	theirs, found, err := d.github.RepositoryFile(ctx, pr.Installation, pr.Repo, pr.Head)
+func (s *Service) fileDiffers(ctx context.Context, pr store.PullRequest) (bool, error) {
+	theirs, found, err := s.github.RepositoryFile(ctx, pr.Installation, pr.Repo, pr.Head)
 	if errors.Is(err, app.ErrUnreadable) { // e.g. a fork's commit that is not visible yet: the next push checks it
 		return false, nil
 	}
 	if err != nil {
 		return false, fmt.Errorf("ask %s of %s at %s: %w", profiles.RepositoryFilePath, pr.Repo, pr.Head, err)
 	}
-	ours, ourFile, err := d.github.RepositoryFile(ctx, pr.Installation, pr.Repo, pr.Base)
+	ours, ourFile, err := s.github.RepositoryFile(ctx, pr.Installation, pr.Repo, pr.Base)
 	if err != nil && !errors.Is(err, app.ErrUnreadable) {
 		return false, fmt.Errorf("ask %s of %s at %s: %w", profiles.RepositoryFilePath, pr.Repo, pr.Base, err)
 	}
@@ -111,24 +111,24 @@ func (d *Service) fileDiffers(ctx context.Context, pr store.PullRequest) (bool, 
 	if found {
 		return true, nil
 	}
-	return d.github.RemovesRepositoryFile(ctx, pr.Installation, pr.Repo, pr.Number) // the branch may be older than the file
+	return s.github.RemovesRepositoryFile(ctx, pr.Installation, pr.Repo, pr.Number) // the branch may be older than the file
 }
 
 // checkFile asks for a check of a pull request's own version of the file.
-func (d *Service) checkFile(ctx context.Context, e PullRequestEvent) (note string, err error) {
-	permission, err := d.github.Permission(ctx, e.PR.Installation, e.PR.Repo, e.Actor)
+func (s *Service) checkFile(ctx context.Context, e PullRequestEvent) (note string, err error) {
+	permission, err := s.github.Permission(ctx, e.PR.Installation, e.PR.Repo, e.Actor)
 	if err != nil {
 		return "", fmt.Errorf("ask permission of %s on %s: %w", e.Actor, e.PR.Repo, err)
 	}
-	if d.overlooked(e, policy.Request{Source: policy.SourceLabel, Permission: permission}) { // whoever has a fork can push as often as they like
+	if s.overlooked(e, policy.Request{Source: policy.SourceLabel, Permission: permission}) { // whoever has a fork can push as often as they like
 		return notTold(e, "a version of "+profiles.RepositoryFilePath), nil
 	}
 	if e.hint {
-		if pr, err := d.truth(ctx, e.PR); err != nil || !pr.Open || pr.Head != e.PR.Head {
+		if pr, err := s.truth(ctx, e.PR); err != nil || !pr.Open || pr.Head != e.PR.Head {
 			return "", err
 		}
 	}
-	err = d.store.SaveEffect(ctx, store.Effect{
+	err = s.store.SaveEffect(ctx, store.Effect{
 		Cause: fmt.Sprintf("check_config:%s#%d:%s", e.PR.Repo, e.PR.Number, e.PR.Head), Kind: store.EffectCheckConfig,
 		Installation: e.PR.Installation, Repo: e.PR.Repo, Number: e.PR.Number, Content: e.PR.Head,
 	})

@@ -12,13 +12,13 @@ import (
 
 // FileProblems returns remarks on a repository's file, each at its line: its errors or, if it has none, what the current
 // catalogue does not know.
-func (d *Service) FileProblems(raw []byte) []chatops.Annotation {
+func (s *Service) FileProblems(raw []byte) []chatops.Annotation {
 	_, err := profiles.LoadRepositoryFile(raw)
 	var wrong profiles.Problems
 	if errors.As(err, &wrong) {
 		return annotations(wrong, "failure")
 	}
-	return annotations(d.catalogue().Doubts(raw), "warning")
+	return annotations(s.catalogue().Doubts(raw), "warning")
 }
 
 func annotations(problems profiles.Problems, level string) []chatops.Annotation {
@@ -32,14 +32,14 @@ func annotations(problems profiles.Problems, level string) []chatops.Annotation 
 
 // OurLabels returns our labels for a repository: those of every profile that people can request without an admin and that the
 // file on its default branch allows.
-func (d *Service) OurLabels(ctx context.Context, installation int64, repo string) ([]chatops.Label, error) {
-	file, _, err := d.file(ctx, store.PullRequest{Installation: installation, Repo: repo, Base: "HEAD"})
+func (s *Service) OurLabels(ctx context.Context, installation int64, repo string) ([]chatops.Label, error) {
+	file, _, err := s.file(ctx, store.PullRequest{Installation: installation, Repo: repo, Base: "HEAD"})
 	if err != nil {
 		return nil, err
 	}
 	asks := policy.Request{File: file}
 	var list []chatops.LabelledProfile
-	for _, p := range d.catalogue().All() {
+	for _, p := range s.catalogue().All() {
 		if !p.Enabled || p.AdminOnly || !asks.Listed(p.Name) {
 			continue
 		}

@@ -39,12 +39,12 @@ type RepositoryEvent struct {
 }
 
 // RepositoryMoved moves what we know of a renamed or transferred repository, and ends the clusters that are left behind.
-func (d *Service) RepositoryMoved(ctx context.Context, e RepositoryEvent) (note string, err error) {
+func (s *Service) RepositoryMoved(ctx context.Context, e RepositoryEvent) (note string, err error) {
 	switch e.Action {
 	case actionRenamed, actionTransferred:
-		note, err = d.moved(ctx, e)
+		note, err = s.moved(ctx, e)
 	case actionDeleted, actionArchived, actionUnarchived:
-		note, err = d.changed(ctx, e)
+		note, err = s.changed(ctx, e)
 	default:
 		return "nothing follows from a repository that was " + e.Action, nil
 	}
@@ -60,8 +60,8 @@ func untold(repo string) string {
 }
 
 // repository asks GitHub for a repository's state.
-func (d *Service) repository(ctx context.Context, installation int64, name string) (app.RepositoryState, error) {
-	is, err := d.github.Repository(ctx, installation, name)
+func (s *Service) repository(ctx context.Context, installation int64, name string) (app.RepositoryState, error) {
+	is, err := s.github.Repository(ctx, installation, name)
 	if err != nil {
 		return is, fmt.Errorf("ask how %s stands: %w", name, err)
 	}
@@ -69,12 +69,12 @@ func (d *Service) repository(ctx context.Context, installation int64, name strin
 }
 
 // changed ends or lifts the clusters of a repository that is reported deleted, archived or unarchived.
-func (d *Service) changed(ctx context.Context, e RepositoryEvent) (note string, err error) {
-	pulls, err := d.pullsOf(ctx, e.Installation, e.From, e.RepoID)
+func (s *Service) changed(ctx context.Context, e RepositoryEvent) (note string, err error) {
+	pulls, err := s.pullsOf(ctx, e.Installation, e.From, e.RepoID)
 	if err != nil || len(pulls) == 0 {
 		return "no cluster of " + e.From, err
 	}
-	is, err := d.repository(ctx, e.Installation, e.From)
+	is, err := s.repository(ctx, e.Installation, e.From)
 	if err != nil {
 		return "", err
 	}
@@ -83,27 +83,27 @@ func (d *Service) changed(ctx context.Context, e RepositoryEvent) (note string, 
 	var rows []store.Row
 	switch {
 	case e.Action == actionDeleted && !reached:
-		if rows, err = d.goingOn(ctx, pulls); err != nil {
+		if rows, err = s.goingOn(ctx, pulls); err != nil {
 			return "", err
 		}
-		return d.endAll(ctx, rows, chatops.RepositoryDeleted(e.From), e.Actor)
+		return s.endAll(ctx, rows, chatops.RepositoryDeleted(e.From), e.Actor)
 	case e.Action == actionArchived && reached && is.Archived:
-		if rows, err = d.goingOn(ctx, pulls); err != nil {
+		if rows, err = s.goingOn(ctx, pulls); err != nil {
 			return "", err
 		}
-		return d.endAll(ctx, rows, e.From+archived, e.Actor)
+		return s.endAll(ctx, rows, e.From+archived, e.Actor)
 	case e.Action == actionUnarchived && reached && !is.Archived:
-		if rows, err = d.outOfSight(ctx, pulls, true); err != nil {
+		if rows, err = s.outOfSight(ctx, pulls, true); err != nil {
 			return "", err
 		}
-		return d.liftAll(ctx, rows, chatops.RepositoryUnarchived(e.From), e.Actor)
+		return s.liftAll(ctx, rows, chatops.RepositoryUnarchived(e.From), e.Actor)
 	}
 	return fmt.Sprintf("GitHub does not say that %s was %s", e.From, e.Action), nil
 }
 
 // pullsOf returns a repository's pull requests with a wanted cluster. In a late event its name may belong to another one by now.
-func (d *Service) pullsOf(ctx context.Context, installation int64, repo string, id int64) ([]store.PullRequest, error) {
-	pulls, err := d.store.PullsOf(ctx, installation, []string{repo})
+func (s *Service) pullsOf(ctx context.Context, installation int64, repo string, id int64) ([]store.PullRequest, error) {
+	pulls, err := s.store.PullsOf(ctx, installation, []string{repo})
 	if err != nil {
 		return nil, fmt.Errorf("list pull requests of %s: %w", repo, err)
 	}
@@ -112,43 +112,43 @@ func (d *Service) pullsOf(ctx context.Context, installation int64, repo string, 
 
 // moved follows a repository to the name and the installation that GitHub reports. If it has another owner and the App does not
 // reach it there, its clusters end.
-func (d *Service) moved(ctx context.Context, e RepositoryEvent) (note string, err error) {
+func (s *Service) moved(ctx context.Context, e RepositoryEvent) (note string, err error) {
 	if e.From == "" || e.To == "" {
 		return "", app.Fail(app.Invalid, chatops.NamesMissing(e.Action))
 	}
-	is, err := d.whereabouts(ctx, e)
+	is, err := s.whereabouts(ctx, e)
 	if err != nil {
 		return "", err
 	}
 	if !strings.EqualFold(is.Name, e.From) || is.Installation != 0 && is.Installation != e.Installation {
 		to := RepositoryEvent{RepoID: is.ID, Action: e.Action, From: e.From, To: is.Name, Actor: e.Actor}
-		if note, err = d.follow(ctx, to, cmp.Or(is.Installation, e.Installation)); err != nil {
+		if note, err = s.follow(ctx, to, cmp.Or(is.Installation, e.Installation)); err != nil {
 			return "", err
 		}
 	}
 	if e.Action != actionTransferred || is.Installation != 0 {
 		return cmp.Or(note, fmt.Sprintf("GitHub does not say that %s was %s", e.From, e.Action)), nil
 	}
-	pulls, err := d.pullsOf(ctx, e.Installation, is.Name, e.RepoID)
+	pulls, err := s.pullsOf(ctx, e.Installation, is.Name, e.RepoID)
 	if err != nil {
 		return "", err
 	}
-	rows, err := d.goingOn(ctx, pulls)
+	rows, err := s.goingOn(ctx, pulls)
 	if err != nil {
 		return "", err
 	}
-	ended, err := d.endAll(ctx, rows, chatops.RepositoryLeft(e.To), e.Actor)
+	ended, err := s.endAll(ctx, rows, chatops.RepositoryLeft(e.To), e.Actor)
 	return strings.TrimPrefix(note+"; "+ended, "; "), err
 }
 
 // whereabouts asks for a repository that is reported renamed or transferred: by its old name, from which GitHub redirects, or by
 // the new one, if another repository has the old name or it is not visible. If it is not visible at all, its ID is 0.
-func (d *Service) whereabouts(ctx context.Context, e RepositoryEvent) (app.RepositoryState, error) {
-	is, err := d.repository(ctx, e.Installation, e.From)
+func (s *Service) whereabouts(ctx context.Context, e RepositoryEvent) (app.RepositoryState, error) {
+	is, err := s.repository(ctx, e.Installation, e.From)
 	if err != nil || is.ID != 0 && (e.RepoID == 0 || is.ID == e.RepoID) {
 		return is, err
 	}
-	is, err = d.repository(ctx, e.Installation, e.To)
+	is, err = s.repository(ctx, e.Installation, e.To)
 	if err != nil || is.ID == 0 || is.ID != e.RepoID {
 		return app.RepositoryState{Name: e.From}, err
 	}
@@ -156,9 +156,9 @@ func (d *Service) whereabouts(ctx context.Context, e RepositoryEvent) (app.Repos
 }
 
 // follow moves the rows of a repository to its new name, its new installation, or both.
-func (d *Service) follow(ctx context.Context, e RepositoryEvent, installation int64) (note string, err error) {
+func (s *Service) follow(ctx context.Context, e RepositoryEvent, installation int64) (note string, err error) {
 	origin := store.Origin{Actor: whose(e.Actor), Source: "github", Why: chatops.RepositoryMoved(e.From, e.Action, e.To)}
-	n, err := d.store.RenameRepository(ctx, e.From, e.To, e.RepoID, installation, origin)
+	n, err := s.store.RenameRepository(ctx, e.From, e.To, e.RepoID, installation, origin)
 	if err != nil {
 		return "", fmt.Errorf("follow %s to %s: %w", e.From, e.To, err)
 	}

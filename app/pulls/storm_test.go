@@ -182,7 +182,7 @@ func (w *world) work(t *rapid.T) {
 	}
 }
 
-// publish does to the label what the engine room would: it makes effects, and takes off what tells the truth no longer. dies: it
+// publish does to the label what the controller would: it makes effects, and takes off what tells the truth no longer. dies: it
 // does not remember what it made.
 func (w *world) publish(dies bool) {
 	newest := func() (store.Row, bool) {

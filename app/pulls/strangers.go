@@ -47,15 +47,15 @@ func (s *strangers) count(who string, writes int) {
 	now := s.now()
 	known, ok := s.seen[who]
 	if !ok {
-		s.makeRoom(now)
+		s.forgetOld(now)
 		known = rate.NewLimiter(rate.Every(strangerEvery), strangerBurst)
 		s.seen[who] = known
 	}
 	known.ReserveN(now, min(writes, strangerBurst))
 }
 
-// makeRoom forgets those whose allowance is full again, or everybody if there are none.
-func (s *strangers) makeRoom(now time.Time) {
+// forgetOld forgets those whose allowance is full again, or everybody if there are none.
+func (s *strangers) forgetOld(now time.Time) {
 	if len(s.seen) < strangersKept {
 		return
 	}
@@ -75,11 +75,11 @@ func (e CommentEvent) account() string {
 }
 
 // unanswered returns a note if a person without permission was answered enough for now; empty if they have permission by now.
-func (d *Service) unanswered(ctx context.Context, e CommentEvent) (note string, err error) {
-	if !d.strangers.spent(e.account()) {
+func (s *Service) unanswered(ctx context.Context, e CommentEvent) (note string, err error) {
+	if !s.strangers.spent(e.account()) {
 		return "", nil
 	}
-	permission, err := d.github.Permission(ctx, e.Installation, e.Repo, e.Author)
+	permission, err := s.github.Permission(ctx, e.Installation, e.Repo, e.Author)
 	if err != nil {
 		return "", fmt.Errorf("ask permission of %s on %s: %w", e.Author, e.Repo, err)
 	}
@@ -90,23 +90,23 @@ func (d *Service) unanswered(ctx context.Context, e CommentEvent) (note string, 
 }
 
 // answering counts writes for a person without permission.
-func (d *Service) answering(e CommentEvent, r policy.Request, writes int) {
+func (s *Service) answering(e CommentEvent, r policy.Request, writes int) {
 	if !may(r) {
-		d.strangers.count(e.account(), writes)
+		s.strangers.count(e.account(), writes)
 	}
 }
 
 // overlooked reports whether an action (an added label, a pushed file) is ignored because a person without permission was told
 // enough for now; an ignored label stays until the sweep removes it. Otherwise it counts the writes of the reply.
-func (d *Service) overlooked(e PullRequestEvent, r policy.Request) bool {
+func (s *Service) overlooked(e PullRequestEvent, r policy.Request) bool {
 	who := CommentEvent{Installation: e.PR.Installation, Author: e.Actor, AuthorID: e.ActorID}
 	if may(r) {
 		return false
 	}
-	if d.strangers.spent(who.account()) {
+	if s.strangers.spent(who.account()) {
 		return true
 	}
-	d.answering(who, r, 2)
+	s.answering(who, r, 2)
 	return false
 }
 

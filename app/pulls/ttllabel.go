@@ -30,22 +30,22 @@ func wrongLifetime(label string) string {
 
 // extendClusters extends the pull request's clusters to the lifetime in a label that was just added, counted from their
 // acceptance. It never shortens one.
-func (d *Service) extendClusters(ctx context.Context, e PullRequestEvent, a extendClusters) (note string, err error) {
-	request, err := d.request(ctx, policy.SourceLabel, e.PR, actor{e.Actor, e.ActorID})
+func (s *Service) extendClusters(ctx context.Context, e PullRequestEvent, a extendClusters) (note string, err error) {
+	request, err := s.request(ctx, policy.SourceLabel, e.PR, actor{e.Actor, e.ActorID})
 	if err != nil {
 		return "", err
 	}
-	if d.overlooked(e, request) {
+	if s.overlooked(e, request) {
 		return notTold(e, a.label), nil
 	}
 	if verdict := policy.Authorize(request, policy.ActExtend, nil); !verdict.Allowed {
-		return d.removeLabel(ctx, e, removeLabel{a.label, "ttl:" + e.at, refusedNote(a.label, verdict), chatops.Refusal(e.Actor, verdict)})
+		return s.removeLabel(ctx, e, removeLabel{a.label, "ttl:" + e.at, refusedNote(a.label, verdict), chatops.Refusal(e.Actor, verdict)})
 	}
 	var notes []string
 	for _, row := range a.rows {
-		said, err := d.lengthenOne(ctx, request, row, d.policy.Scale(a.ttl), e, a.label)
+		said, err := s.lengthenOne(ctx, request, row, s.policy.Scale(a.ttl), e, a.label)
 		if refused := app.Unaffordable(err); refused != nil {
-			return d.rejectLabel(ctx, e, rejectLabel{a.label, refused.Message, to(e.Actor, refused.Message)})
+			return s.rejectLabel(ctx, e, rejectLabel{a.label, refused.Message, to(e.Actor, refused.Message)})
 		}
 		if err != nil {
 			return "", err
@@ -55,16 +55,16 @@ func (d *Service) extendClusters(ctx context.Context, e PullRequestEvent, a exte
 	return strings.Join(notes, "; "), nil
 }
 
-func (d *Service) lengthenOne(ctx context.Context, r policy.Request, row store.Row, ttl time.Duration, e PullRequestEvent, label string) ([]string, error) {
+func (s *Service) lengthenOne(ctx context.Context, r policy.Request, row store.Row, ttl time.Duration, e PullRequestEvent, label string) ([]string, error) {
 	until := row.AcceptedAt.Add(ttl)
 	switch {
 	case !until.After(row.Ends.TTL):
 		return nil, nil
 	case row.Ends.TTL.Equal(row.Ends.Max):
 		note := fmt.Sprintf("%s ends at its maximum already", row.Name)
-		return []string{note}, d.answerLabel(ctx, e.PR, "maximum:"+e.at+":"+row.ID, label, atMaximum(e.Actor, label, row, row.Ends.TTL))
+		return []string{note}, s.answerLabel(ctx, e.PR, "maximum:"+e.at+":"+row.ID, label, atMaximum(e.Actor, label, row, row.Ends.TTL))
 	}
-	change, err := d.core.Extend(ctx, r.Principal, row.ID, app.Span{Until: until}, app.Origin{
+	change, err := s.core.Extend(ctx, r.Principal, row.ID, app.Span{Until: until}, app.Origin{
 		Source: r.Source, Why: "the label " + label, Version: row.Version, Repository: &r, // counted from this end
 	})
 	switch app.KindOf(err) {
@@ -81,7 +81,7 @@ func (d *Service) lengthenOne(ctx context.Context, r policy.Request, row store.R
 	if !change.Capped {
 		return notes, nil
 	}
-	return notes, d.answerLabel(ctx, e.PR, "maximum:"+e.at+":"+row.ID, label, atMaximum(e.Actor, label, row, after))
+	return notes, s.answerLabel(ctx, e.PR, "maximum:"+e.at+":"+row.ID, label, atMaximum(e.Actor, label, row, after))
 }
 
 // atMaximum returns the reply that the cluster ends earlier than the label asks for.

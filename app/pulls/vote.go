@@ -17,8 +17,8 @@ import (
 // voteByComment votes on every pending approval of the pull request. An approving vote is for one commit: the one that the
 // command names, else the one that approval was requested for before the command was written (see beforehand). The reply is
 // saved with the last vote.
-func (d *Service) voteByComment(ctx context.Context, c command) (reply, note string, err error) {
-	waiting, moved, err := d.waiting(ctx, c)
+func (s *Service) voteByComment(ctx context.Context, c command) (reply, note string, err error) {
+	waiting, moved, err := s.waiting(ctx, c)
 	if err != nil {
 		return "", "", err
 	}
@@ -45,7 +45,7 @@ func (d *Service) voteByComment(ctx context.Context, c command) (reply, note str
 				return paragraphs(append(slices.Clone(words), voted(c.event.Author, out.Approval, approves)))
 			})
 		}
-		now, err := d.core.Vote(ctx, c.request.Principal, a.ID, approves, origin)
+		now, err := s.core.Vote(ctx, c.request.Principal, a.ID, approves, origin)
 		var said *app.Error
 		switch {
 		case errors.As(err, &said): // an obstacle to the vote is an answer
@@ -106,8 +106,8 @@ const clocksDiffer = 5 * time.Second
 func paragraphs(words []string) string { return strings.Join(words, "\n\n") }
 
 // waiting returns the approvals that a command votes on; moved lists those that were voided for a newer commit.
-func (d *Service) waiting(ctx context.Context, c command) (all []store.Approval, moved []string, err error) {
-	rows, err := d.live(ctx, c.pr.Repo, c.pr.Number)
+func (s *Service) waiting(ctx context.Context, c command) (all []store.Approval, moved []string, err error) {
+	rows, err := s.live(ctx, c.pr.Repo, c.pr.Number)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -116,13 +116,13 @@ func (d *Service) waiting(ctx context.Context, c command) (all []store.Approval,
 			continue
 		}
 		if c.Verb == chatops.VerbApprove {
-			said, err := d.rebind(ctx, row, c.pr)
+			said, err := s.rebind(ctx, row, c.pr)
 			if err != nil {
 				return nil, nil, err
 			}
 			moved = append(moved, said...)
 		}
-		page, _, err := d.store.Approvals(ctx, store.ApprovalFilter{Cluster: row.ID, State: store.ApprovalPending, Kind: store.ApproveCreate})
+		page, _, err := s.store.Approvals(ctx, store.ApprovalFilter{Cluster: row.ID, State: store.ApprovalPending, Kind: store.ApproveCreate})
 		if err != nil {
 			return nil, nil, fmt.Errorf("look for approvals of %s: %w", row.ID, err)
 		}
@@ -143,11 +143,11 @@ func voted(actor string, now store.Approval, approves bool) string {
 }
 
 // rebind voids an approval of another head: a vote is for exactly what it was given for.
-func (d *Service) rebind(ctx context.Context, row store.Row, pr store.PullRequest) ([]string, error) {
+func (s *Service) rebind(ctx context.Context, row store.Row, pr store.PullRequest) ([]string, error) {
 	if !row.NeedsApproval || pr.Head == "" {
 		return nil, nil
 	}
-	moved, err := d.store.RebindApproval(ctx, row.ID, pr.Head, pr.HeadAt)
+	moved, err := s.store.RebindApproval(ctx, row.ID, pr.Head, pr.HeadAt)
 	if err != nil {
 		return nil, fmt.Errorf("bind the approval of %s anew: %w", row.ID, err)
 	}

@@ -31,9 +31,9 @@ const (
 )
 
 // Handle does what a slash command asks for and answers the person, once per command.
-func (d *Service) Handle(ctx context.Context, e Command) (note string, err error) {
+func (s *Service) Handle(ctx context.Context, e Command) (note string, err error) {
 	c := command{event: e, cause: "slack:" + e.Workspace + ":" + e.ID}
-	done, err := d.store.Answered(ctx, c.cause)
+	done, err := s.store.Answered(ctx, c.cause)
 	if err != nil || done {
 		return "already answered", err
 	}
@@ -41,7 +41,7 @@ func (d *Service) Handle(ctx context.Context, e Command) (note string, err error
 	note = "not understood"
 	if asked != nil {
 		c.SlackCommand = *asked
-		reply, err = d.bySlack(ctx, c)
+		reply, err = s.bySlack(ctx, c)
 		note = string(c.Verb)
 		var said *app.Error
 		if errors.As(err, &said) {
@@ -53,7 +53,7 @@ func (d *Service) Handle(ctx context.Context, e Command) (note string, err error
 	if reply == "" { // it was saved with the change
 		return note, nil
 	}
-	if err := d.store.SaveReply(ctx, c.reply(reply)); err != nil {
+	if err := s.store.SaveReply(ctx, c.reply(reply)); err != nil {
 		return "", fmt.Errorf("answer: %w", err)
 	}
 	return note, nil
@@ -73,14 +73,14 @@ func (c command) reply(body string) store.Reply {
 }
 
 // bySlack runs the command's use case. It returns the answer; empty: it was saved with the change.
-func (d *Service) bySlack(ctx context.Context, c command) (reply string, err error) {
+func (s *Service) bySlack(ctx context.Context, c command) (reply string, err error) {
 	switch c.Verb {
 	case chatops.VerbHelp:
 		return chatops.SlackHelp(), nil
 	case chatops.VerbLink:
-		return d.linkBySlack(ctx, c)
+		return s.linkBySlack(ctx, c)
 	}
-	if c.who, err = d.onSlack(ctx, c.event); err != nil {
+	if c.who, err = s.onSlack(ctx, c.event); err != nil {
 		return "", err
 	}
 	if len(c.who.Seats) == 0 {
@@ -88,18 +88,18 @@ func (d *Service) bySlack(ctx context.Context, c command) (reply string, err err
 	}
 	switch c.Verb {
 	case chatops.VerbApprovals:
-		return d.approvalsBySlack(ctx, c)
+		return s.approvalsBySlack(ctx, c)
 	case chatops.VerbApprove, chatops.VerbRefuse:
-		return "", d.voteBySlack(ctx, c)
+		return "", s.voteBySlack(ctx, c)
 	case chatops.VerbStatus:
-		return d.statusBySlack(ctx, c)
+		return s.statusBySlack(ctx, c)
 	}
 	return "", app.Fail(app.Invalid, chatops.NotOnSlack(c.Verb))
 }
 
 // onSlack returns who acts in Slack. A user's id never changes hands, so it is also the account's number.
-func (d *Service) onSlack(ctx context.Context, e Command) (policy.Principal, error) {
-	return d.core.ExternalPrincipal(ctx, policy.Claims{
+func (s *Service) onSlack(ctx context.Context, e Command) (policy.Principal, error) {
+	return s.core.ExternalPrincipal(ctx, policy.Claims{
 		Source: profiles.SourceSlack, Subject: e.subject(), Name: e.Name,
 		Values: map[string][]string{"user": {e.User}, "workspace": {e.Workspace}, "channel": {e.Channel}},
 	}, e.User, policy.SourceSlack)
@@ -108,45 +108,45 @@ func (d *Service) onSlack(ctx context.Context, e Command) (policy.Principal, err
 func (e Command) subject() string { return e.Workspace + "/" + e.User }
 
 // linkBySlack answers only the person, with a link that links their account to whoever signs in there.
-func (d *Service) linkBySlack(ctx context.Context, c command) (string, error) {
+func (s *Service) linkBySlack(ctx context.Context, c command) (string, error) {
 	account := string(profiles.SourceSlack) + ":" + c.event.subject()
-	link, err := d.credentials.AccountLink(ctx, account, c.event.User, store.Origin{Actor: account, Source: string(policy.SourceSlack), Why: "/ocp link"})
+	link, err := s.credentials.AccountLink(ctx, account, c.event.User, store.Origin{Actor: account, Source: string(policy.SourceSlack), Why: "/ocp link"})
 	if err != nil {
 		return "", err
 	}
 	return chatops.LinkSlackAccount(c.event.subject(), link.URL.Reveal(), link.ExpiresAt), nil
 }
 
-func (d *Service) approvalsBySlack(ctx context.Context, c command) (string, error) {
-	page, next, err := d.core.Approvals(ctx, c.who, store.ApprovalFilter{State: store.ApprovalPending, Limit: slackWaiting})
+func (s *Service) approvalsBySlack(ctx context.Context, c command) (string, error) {
+	page, next, err := s.core.Approvals(ctx, c.who, store.ApprovalFilter{State: store.ApprovalPending, Limit: slackWaiting})
 	if err != nil {
 		return "", err
 	}
 	list := make([]chatops.Waiting, 0, len(page))
 	for _, a := range page {
-		list = append(list, d.waiting(a))
+		list = append(list, s.waiting(a))
 	}
-	return chatops.SlackWaiting(list, next != "", chatops.Links{UI: d.ui}), nil
+	return chatops.SlackWaiting(list, next != "", chatops.Links{UI: s.ui}), nil
 }
 
 // waiting returns an approval in the form that messages need.
-func (d *Service) waiting(a app.Approval) chatops.Waiting {
+func (s *Service) waiting(a app.Approval) chatops.Waiting {
 	return chatops.Waiting{
-		ID: a.ID, Cluster: a.ClusterName, Team: a.Team, By: d.core.NameOf(a.RequestedBy), Password: a.Kind == store.ApproveKubeadmin, Why: a.Why, Head: a.Head,
+		ID: a.ID, Cluster: a.ClusterName, Team: a.Team, By: s.core.NameOf(a.RequestedBy), Password: a.Kind == store.ApproveKubeadmin, Why: a.Why, Head: a.Head,
 		Votes: app.CountApprovals(a.Approval), Needs: a.Needs, Until: a.ExpiresAt, WhyNot: a.WhyNot,
 	}
 }
 
 // voteBySlack adds the person's vote. The answer is saved with it, so that a command that is processed again does not get the
 // answer that it came too late.
-func (d *Service) voteBySlack(ctx context.Context, c command) error {
-	id, err := d.meant(ctx, c.who, c.Ref)
+func (s *Service) voteBySlack(ctx context.Context, c command) error {
+	id, err := s.meant(ctx, c.who, c.Ref)
 	if err != nil {
 		return err
 	}
 	approves := c.Verb == chatops.VerbApprove
-	_, err = d.core.Vote(ctx, c.who, id, approves, app.Origin{Source: policy.SourceSlack, Why: c.Why, Reply: &store.ReplyOnce{Cause: c.cause, Build: func(out store.Outcome) store.Reply {
-		return c.reply(chatops.SlackVoted(d.waiting(app.Approval{Approval: out.Approval}), approves, out.Approval.State != store.ApprovalPending))
+	_, err = s.core.Vote(ctx, c.who, id, approves, app.Origin{Source: policy.SourceSlack, Why: c.Why, Reply: &store.ReplyOnce{Cause: c.cause, Build: func(out store.Outcome) store.Reply {
+		return c.reply(chatops.SlackVoted(s.waiting(app.Approval{Approval: out.Approval}), approves, out.Approval.State != store.ApprovalPending))
 	}}})
 	return err
 }
@@ -155,11 +155,11 @@ const approvalID = "apr_"
 
 // meant returns the id of the approval that somebody means: by its id, or by its cluster's id or name. A cluster has at most one
 // pending: a password can only be requested for a cluster that has started.
-func (d *Service) meant(ctx context.Context, p policy.Principal, ref string) (id string, err error) {
+func (s *Service) meant(ctx context.Context, p policy.Principal, ref string) (id string, err error) {
 	if strings.HasPrefix(ref, approvalID) {
 		return ref, nil
 	}
-	page, _, err := d.core.Approvals(ctx, p, store.ApprovalFilter{State: store.ApprovalPending, Cluster: ref})
+	page, _, err := s.core.Approvals(ctx, p, store.ApprovalFilter{State: store.ApprovalPending, Cluster: ref})
 	if err != nil {
 		return "", err
 	}
@@ -170,16 +170,16 @@ func (d *Service) meant(ctx context.Context, p policy.Principal, ref string) (id
 }
 
 // statusBySlack shows the named cluster, or the newest live ones that the person may see.
-func (d *Service) statusBySlack(ctx context.Context, c command) (string, error) {
+func (s *Service) statusBySlack(ctx context.Context, c command) (string, error) {
 	var rows []store.Row
 	var next string
 	var err error
 	if c.Ref != "" {
 		var row store.Row
-		row, err = d.core.Cluster(ctx, c.who, c.Ref)
+		row, err = s.core.Cluster(ctx, c.who, c.Ref)
 		rows = []store.Row{row}
 	} else {
-		rows, next, err = d.core.List(ctx, c.who, store.Filter{Live: true, Limit: slackCards})
+		rows, next, err = s.core.List(ctx, c.who, store.Filter{Live: true, Limit: slackCards})
 	}
 	if err != nil {
 		return "", err
@@ -188,9 +188,9 @@ func (d *Service) statusBySlack(ctx context.Context, c command) (string, error) 
 	for _, row := range rows {
 		cards = append(cards, row.Card)
 	}
-	now, err := d.store.Now(ctx)
+	now, err := s.store.Now(ctx)
 	if err != nil {
 		return "", fmt.Errorf("read the clock: %w", err)
 	}
-	return chatops.SlackStatus(cards, next != "", chatops.Links{UI: d.ui}, now), nil
+	return chatops.SlackStatus(cards, next != "", chatops.Links{UI: s.ui}, now), nil
 }

@@ -20,7 +20,7 @@ type offers struct {
 
 	Extend, Hold, Scale, Link, BreakGlass, Share, Transfer, Retry, Abandon, Destroy bool
 
-	Room                 string // how far it can be extended
+	ExtendLimit          string // how far it can be extended
 	Held                 bool
 	Workers, Least, Most int
 	Shares               []store.Share // those that the viewer may end
@@ -37,7 +37,7 @@ func offersOf(who policy.Principal, row store.Row, shares []store.Share, c profi
 	teams, _ := teamsOf(who, c)
 	o := offers{
 		ID: row.ID, Seen: seen(row, shares), Held: !row.Ends.Hold.IsZero(), Teams: others(teams, row.Team),
-		Extend: present && may(policy.ActExtend) && row.Ends.TTL.Before(row.Ends.Max), Room: "at most " + policy.Span(row.Ends.Max.Sub(row.Ends.TTL).Truncate(time.Minute)) + " more",
+		Extend: present && may(policy.ActExtend) && row.Ends.TTL.Before(row.Ends.Max), ExtendLimit: "at most " + policy.Span(row.Ends.Max.Sub(row.Ends.TTL).Truncate(time.Minute)) + " more",
 		Hold: present && may(policy.ActHold), Destroy: present && may(policy.ActDestroy),
 		Transfer:   present && may(policy.ActTransfer),
 		Retry:      !present && row.ReleasedAt.IsZero() && may(policy.ActRetry),
