@@ -14,8 +14,8 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/chaos"
 )
 
-// trials are the tests that a stack can be put through, instead of a demo.
-type trials struct {
+// testModes are the flags of the tests that can run on a stack, instead of a demo.
+type testModes struct {
 	chaos  bool
 	cycles int
 	bound  time.Duration
@@ -28,7 +28,7 @@ type trials struct {
 	short  bool
 }
 
-func (t *trials) flags() {
+func (t *testModes) flags() {
 	flag.BoolVar(&t.chaos, "chaos", false, "strike clusters at every boundary of their lives, print the table, and stop")
 	flag.IntVar(&t.cycles, "soak", 0, "let `n` clusters come and go with random faults, print the figures, and stop")
 	flag.DurationVar(&t.bound, "time", 10*time.Minute, "with -chaos: begin no round after it; 0: no bound")
@@ -41,10 +41,10 @@ func (t *trials) flags() {
 	flag.BoolVar(&t.short, "short", false, "with -attack: only the short form that is part of make test")
 }
 
-func (t *trials) wanted() bool { return t.chaos || t.cycles > 0 || t.attack }
+func (t *testModes) wanted() bool { return t.chaos || t.cycles > 0 || t.attack }
 
 // run starts a separate stack in a fresh folder; the demo's is left alone.
-func (t *trials) run(dir string) (err error) {
+func (t *testModes) run(dir string) (err error) {
 	if t.attack {
 		return t.attacks(dir)
 	}
@@ -71,7 +71,7 @@ func (t *trials) run(dir string) (err error) {
 }
 
 // attacks runs the attacks on a separate demo in a fresh folder.
-func (t *trials) attacks(dir string) error {
+func (t *testModes) attacks(dir string) error {
 	place := filepath.Join(dir, "attack")
 	if err := os.RemoveAll(place); err != nil {
 		return err

@@ -31,16 +31,16 @@ func main() {
 func run() error {
 	dir := flag.String("dir", ".demo", "where the demo keeps its `state`")
 	play := flag.Bool("story", false, "play a pull request's whole life, check every step, and stop")
-	var tried trials
-	tried.flags()
+	var modes testModes
+	modes.flags()
 	show := flag.Bool("version", false, "print the version and end")
 	flag.Parse()
 	if *show {
 		fmt.Println(buildinfo.Read().Line("ocpctl-demo"))
 		return nil
 	}
-	if tried.wanted() {
-		return tried.run(*dir)
+	if modes.wanted() {
+		return modes.run(*dir)
 	}
 	cfg, err := settings(*dir, *play)
 	if err != nil {

@@ -28,17 +28,17 @@ func TestNoSecretIsFoundWhereItDoesNotBelong(t *testing.T) {
 		Pull: fmt.Sprintf(`{"auths":{"registry.example.com":{"auth":%q,"email":"canary@example.com"}}}`, pull),
 	}
 	l := newLifeOf(t, devstack.Config{Hour: time.Hour, Secrets: given})
-	hunt := &hunt{l: l, secrets: map[string]string{
+	scan := &secretScan{l: l, secrets: map[string]string{
 		"webhook secret": given.Webhook, "Slack's secret": given.Slack, "Slack's bot token": given.SlackBot, "cloud key": given.CloudKey, "runner's cloud key": given.RunnerKey, "pull secret": pull,
 	}}
-	hunt.addKey("ssh key", l.Dir+"/secrets/ssh-key")
-	hunt.addKey("status key", l.Dir+"/secrets/status-key.pem")
-	hunt.addKey("GitHub App's key", l.Dir+"/github-app.pem")
-	hunt.addKey("session key", l.Dir+"/secrets/session-key.pem")
+	scan.addKey("ssh key", l.Dir+"/secrets/ssh-key")
+	scan.addKey("status key", l.Dir+"/secrets/status-key.pem")
+	scan.addKey("GitHub App's key", l.Dir+"/github-app.pem")
+	scan.addKey("session key", l.Dir+"/secrets/session-key.pem")
 	maya, will := l.signIn("maya"), l.signIn("will")
-	hunt.addSession("maya's session", maya)
-	hunt.addSession("will's session", will)
-	stop := hunt.watch()
+	scan.addSession("maya's session", maya)
+	scan.addSession("will's session", will)
+	stop := scan.watch()
 
 	pr, err := l.GitHub.Open("Has secrets", "maya")
 	require.NoError(t, err)
@@ -48,39 +48,39 @@ func TestNoSecretIsFoundWhereItDoesNotBelong(t *testing.T) {
 	require.NoError(t, l.GitHub.Label(pr, label, "maya"))
 	l.runUntil("ready at the second try", 4*time.Minute, func() bool { return l.newest().Status == "READY" })
 	require.Equal(t, 1, l.count("SELECT count(*) FROM attempts WHERE kind = 'create' AND outcome = 'failed'"))
-	hunt.handOut(maya, will)
-	hunt.sources("while it is ready")
+	scan.handOut(maya, will)
+	scan.sources("while it is ready")
 	_, err = l.GitHub.Comment(pr, "/ocp destroy", "maya")
 	require.NoError(t, err)
 	l.runUntil("released", 2*time.Minute, l.every("released"))
 	stop()
-	hunt.everythingWasCaught()
+	scan.everythingWasCaught()
 
-	hunt.sources("at the end")
-	hunt.words(pr)
-	hunt.database()
-	hunt.files()
-	hunt.artifacts()
-	require.GreaterOrEqual(t, hunt.seeks, 220, "almost nothing was looked through")
-	t.Logf("%d secrets, looked for in %d places, %d processes among them", len(hunt.secrets), hunt.seeks, hunt.processes)
+	scan.sources("at the end")
+	scan.pullRequestTexts(pr)
+	scan.database()
+	scan.files()
+	scan.artifacts()
+	require.GreaterOrEqual(t, scan.searches, 220, "almost nothing was looked through")
+	t.Logf("%d secrets, looked for in %d places, %d processes among them", len(scan.secrets), scan.searches, scan.processes)
 }
 
 // handOut gives people and a program what is theirs while the cluster is ready: an AWS proof becomes a session, links are made,
 // used and left lying, the kubeadmin password is approved and shown.
-func (h *hunt) handOut(maya, will browser) {
-	t, proof := h.l.t, h.l.proof()
+func (s *secretScan) handOut(maya, will browser) {
+	t, proof := s.l.t, s.l.proof()
 	at, err := url.Parse(proof.URL)
 	require.NoError(t, err)
-	h.add("AWS proof", at.Query().Get("X-Amz-Signature"))
-	session := ask[client.SessionToken](visitor{life: h.l}, http.MethodPost, "/api/v1/auth/aws", client.AWSProof{URL: proof.URL, Headers: proof.Headers}, http.StatusOK)
-	h.add("AWS session", signature(session.Token))
-	visitor{life: h.l}.refused(http.MethodPost, "/api/v1/auth/aws", client.AWSProof{URL: proof.URL, Headers: proof.Headers}, http.StatusUnauthorized)
+	s.add("AWS proof", at.Query().Get("X-Amz-Signature"))
+	session := ask[client.SessionToken](visitor{life: s.l}, http.MethodPost, "/api/v1/auth/aws", client.AWSProof{URL: proof.URL, Headers: proof.Headers}, http.StatusOK)
+	s.add("AWS session", signature(session.Token))
+	visitor{life: s.l}.refused(http.MethodPost, "/api/v1/auth/aws", client.AWSProof{URL: proof.URL, Headers: proof.Headers}, http.StatusUnauthorized)
 
-	robot, id := visitor{h.l, session.Token}, h.l.newest().ID
+	robot, id := visitor{s.l, session.Token}, s.l.newest().ID
 	for _, used := range []bool{true, false} {
 		link := ask[client.Link](robot, http.MethodPost, "/api/v1/clusters/"+id+"/kubeconfig-links", nil, http.StatusCreated)
 		handle := link.URL[strings.LastIndexByte(link.URL, '/')+1:]
-		h.add("one-time link", handle)
+		s.add("one-time link", handle)
 		if used {
 			answer, _ := robot.send(http.MethodPost, "/api/v1/links/"+handle, nil)
 			require.Equal(t, http.StatusOK, answer.StatusCode)
@@ -91,27 +91,27 @@ func (h *hunt) handOut(maya, will browser) {
 	_, _, said := will.visit(asked+"/approve", url.Values{})
 	require.Contains(t, said, "Approved.")
 	_, link, _ := maya.visit("/clusters/"+id+"/kubeadmin-link", url.Values{})
-	h.add("link to the password", strings.TrimPrefix(link, "/links/"))
+	s.add("link to the password", strings.TrimPrefix(link, "/links/"))
 	_, _, said = maya.visit(link, url.Values{})
-	require.Contains(t, said, h.l.kubeadmin(id))
+	require.Contains(t, said, s.l.kubeadmin(id))
 	_, _, said = maya.visit(link, url.Values{})
-	h.seek("the page of a link that was used", []byte(said))
+	s.search("the page of a link that was used", []byte(said))
 }
 
 // addKey adds a line from the middle of a private key: the whole is many lines, and each gives it away.
-func (h *hunt) addKey(what, path string) {
+func (s *secretScan) addKey(what, path string) {
 	raw, err := os.ReadFile(path)
-	require.NoError(h.l.t, err)
-	h.add(what, keyLine(string(raw)))
+	require.NoError(s.l.t, err)
+	s.add(what, keyLine(string(raw)))
 }
 
 // addSession adds what the browser was given. Of a token it is the signature that makes it one.
-func (h *hunt) addSession(what string, b browser) {
-	home, err := url.Parse(h.l.PrivateURL())
-	require.NoError(h.l.t, err)
-	require.NotEmpty(h.l.t, b.Jar.Cookies(home))
+func (s *secretScan) addSession(what string, b browser) {
+	home, err := url.Parse(s.l.PrivateURL())
+	require.NoError(s.l.t, err)
+	require.NotEmpty(s.l.t, b.Jar.Cookies(home))
 	for _, c := range b.Jar.Cookies(home) {
-		h.add(what, signature(c.Value))
+		s.add(what, signature(c.Value))
 	}
 }
 
@@ -122,10 +122,10 @@ func keyLine(pem string) string {
 	return strings.TrimSpace(lines[len(lines)/2])
 }
 
-func (h *hunt) add(what, value string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+func (s *secretScan) add(what, value string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if len(value) > 8 {
-		h.secrets[what+" "+value[:4]] = value
+		s.secrets[what+" "+value[:4]] = value
 	}
 }

@@ -15,15 +15,15 @@ import (
 // programs are built once for all lives, as make build does.
 var programs string
 
-// houses is how many live at once where nobody says -parallel: each waits more than it works.
-const houses = 4
+// stacksAtOnce is how many stacks run at once without -parallel: each waits more than it works.
+const stacksAtOnce = 4
 
 func TestMain(m *testing.M) {
 	flag.Parse()
 	said := false
 	flag.Visit(func(f *flag.Flag) { said = said || f.Name == "test.parallel" })
 	if !said {
-		_ = flag.Set("test.parallel", strconv.Itoa(max(houses, runtime.GOMAXPROCS(0)))) // it is a number
+		_ = flag.Set("test.parallel", strconv.Itoa(max(stacksAtOnce, runtime.GOMAXPROCS(0)))) // it is a number
 	}
 	code, err := withPrograms(m.Run)
 	if err != nil {

@@ -113,8 +113,8 @@ func (t *target) costs(do func() error) (c cost, err error) {
 
 func (c cost) tooMuch() bool { return c.cpu > mostCost.cpu || c.memory > mostCost.memory }
 
-// requested labels a new pull request of the second repository and reports whether a cluster was created.
-func (t *target) wished(ctx context.Context, title string) (pr int, cluster bool, err error) {
+// requestCluster labels a new pull request of the second repository and reports whether a cluster was created.
+func (t *target) requestCluster(ctx context.Context, title string) (pr int, cluster bool, err error) {
 	there := t.GitHub.In(github.SecondRepo)
 	if pr, err = there.Open(title, "maya"); err != nil {
 		return 0, false, err
@@ -138,7 +138,7 @@ func bombsOnBase(ctx context.Context, t *target) (result, error) {
 			return result{}, err
 		}
 		var cluster bool
-		c, err := t.costs(func() (err error) { _, cluster, err = t.wished(ctx, "With "+what); return err })
+		c, err := t.costs(func() (err error) { _, cluster, err = t.requestCluster(ctx, "With "+what); return err })
 		if err != nil {
 			return result{}, fmt.Errorf("%s: %w", what, err)
 		}
@@ -153,7 +153,7 @@ func bombsOnBase(ctx context.Context, t *target) (result, error) {
 	if err := there.Commit(configPath, "version: 1\n"); err != nil {
 		return result{}, err
 	}
-	_, cluster, err := t.wished(ctx, "With a file in order")
+	_, cluster, err := t.requestCluster(ctx, "With a file in order")
 	if err != nil || !cluster {
 		return result{}, fmt.Errorf("with a file in order there is no cluster either, so nothing was tried: %w", err)
 	}
@@ -238,7 +238,7 @@ func addonsByFile(ctx context.Context, t *target) (result, error) {
 		if err := there.Commit(configPath, "version: 1\naddons: "+value+"\n"); err != nil {
 			return result{}, err
 		}
-		_, cluster, err := t.wished(ctx, "Add-ons by "+what)
+		_, cluster, err := t.requestCluster(ctx, "Add-ons by "+what)
 		if err != nil {
 			return result{}, fmt.Errorf("%s: %w", what, err)
 		}

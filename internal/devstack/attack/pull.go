@@ -145,13 +145,13 @@ func (t *target) noCluster(ctx context.Context, pr int, tried string) (result, e
 	if err := t.settled(ctx); err != nil {
 		return result{}, err
 	}
-	var id, door, by string
-	err := t.pool.QueryRow(ctx, "SELECT coalesce(max(id), ''), coalesce(max(source), ''), coalesce(max(requested_by), '') FROM clusters WHERE pr_number = $1", pr).Scan(&id, &door, &by)
+	var id, source, by string
+	err := t.pool.QueryRow(ctx, "SELECT coalesce(max(id), ''), coalesce(max(source), ''), coalesce(max(requested_by), '') FROM clusters WHERE pr_number = $1", pr).Scan(&id, &source, &by)
 	switch {
 	case err != nil:
 		return result{}, err
 	case id != "":
-		return through("%s, and there is a cluster by %s for %s", tried, door, by)
+		return through("%s, and there is a cluster by %s for %s", tried, source, by)
 	}
 	return held("%s, and there is no cluster", tried)
 }

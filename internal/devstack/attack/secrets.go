@@ -30,20 +30,20 @@ func secretAttacks() []attack {
 	}
 }
 
-// hunt is a search for secrets.
-type hunt struct {
+// secretScan is a search for secrets.
+type secretScan struct {
 	secrets map[string][]string // what it is, and the forms in which it would be found
 	places  int
 	found   []string
 }
 
-// hunt collects the installation's secrets and those of the victim's cluster.
-func (t *target) hunt(ctx context.Context) (*hunt, error) {
+// startSecretScan collects the installation's secrets and those of the victim's cluster.
+func (t *target) startSecretScan(ctx context.Context) (*secretScan, error) {
 	v, err := t.victimOf(ctx)
 	if err != nil {
 		return nil, err
 	}
-	h := &hunt{secrets: map[string][]string{}}
+	h := &secretScan{secrets: map[string][]string{}}
 	h.add("webhook secret", t.Secrets.Webhook)
 	h.add("Slack's secret", t.Secrets.Slack)
 	h.add("Slack's bot token", t.Secrets.SlackBot)
@@ -78,35 +78,35 @@ func (t *target) hunt(ctx context.Context) (*hunt, error) {
 	return h, nil
 }
 
-func (h *hunt) add(what, value string) {
+func (s *secretScan) add(what, value string) {
 	if len(value) > 8 {
-		h.secrets[what] = []string{value, base64.StdEncoding.EncodeToString([]byte(value)), strings.ReplaceAll(value, "/", `\/`)}
+		s.secrets[what] = []string{value, base64.StdEncoding.EncodeToString([]byte(value)), strings.ReplaceAll(value, "/", `\/`)}
 	}
 }
 
 // look searches one place.
-func (h *hunt) look(where string, content []byte) {
-	h.places++
-	for what, forms := range h.secrets {
+func (s *secretScan) look(where string, content []byte) {
+	s.places++
+	for what, forms := range s.secrets {
 		if slices.ContainsFunc(forms, func(form string) bool { return bytes.Contains(content, []byte(form)) }) {
-			h.found = append(h.found, what+" in "+where)
+			s.found = append(s.found, what+" in "+where)
 		}
 	}
 }
 
-func (h *hunt) result(least int) (result, error) {
+func (s *secretScan) result(least int) (result, error) {
 	switch {
-	case len(h.found) > 0:
-		slices.Sort(h.found)
-		return through("%d finds: %s", len(h.found), strings.Join(h.found[:min(5, len(h.found))], "; "))
-	case h.places < least:
-		return result{}, fmt.Errorf("only %d places were looked through", h.places)
+	case len(s.found) > 0:
+		slices.Sort(s.found)
+		return through("%d finds: %s", len(s.found), strings.Join(s.found[:min(5, len(s.found))], "; "))
+	case s.places < least:
+		return result{}, fmt.Errorf("only %d places were looked through", s.places)
 	}
-	return held("%d secrets looked for in %d places, none found", len(h.secrets), h.places)
+	return held("%d secrets looked for in %d places, none found", len(s.secrets), s.places)
 }
 
 func inDatabase(ctx context.Context, t *target) (result, error) {
-	h, err := t.hunt(ctx)
+	h, err := t.startSecretScan(ctx)
 	if err != nil {
 		return result{}, err
 	}
@@ -141,7 +141,7 @@ func inDatabase(ctx context.Context, t *target) (result, error) {
 }
 
 // walk searches the files of a folder, except the skipped ones.
-func (h *hunt) walk(root string, skip func(rel string, d fs.DirEntry) bool) error {
+func (s *secretScan) walk(root string, skip func(rel string, d fs.DirEntry) bool) error {
 	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // a file of a runner that was deleted meanwhile
@@ -162,13 +162,13 @@ func (h *hunt) walk(root string, skip func(rel string, d fs.DirEntry) bool) erro
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
-		h.look(rel, raw)
+		s.look(rel, raw)
 		return err
 	})
 }
 
 func inFiles(ctx context.Context, t *target) (result, error) {
-	h, err := t.hunt(ctx)
+	h, err := t.startSecretScan(ctx)
 	if err != nil {
 		return result{}, err
 	}
@@ -184,7 +184,7 @@ func inFiles(ctx context.Context, t *target) (result, error) {
 }
 
 func inProcesses(ctx context.Context, t *target) (result, error) {
-	h, err := t.hunt(ctx)
+	h, err := t.startSecretScan(ctx)
 	if err != nil {
 		return result{}, err
 	}
@@ -222,7 +222,7 @@ func inProcesses(ctx context.Context, t *target) (result, error) {
 }
 
 func inBucket(ctx context.Context, t *target) (result, error) {
-	h, err := t.hunt(ctx)
+	h, err := t.startSecretScan(ctx)
 	if err != nil {
 		return result{}, err
 	}
@@ -250,7 +250,7 @@ func inBucket(ctx context.Context, t *target) (result, error) {
 }
 
 func inAnswers(ctx context.Context, t *target) (result, error) {
-	h, err := t.hunt(ctx)
+	h, err := t.startSecretScan(ctx)
 	if err != nil {
 		return result{}, err
 	}

@@ -3,7 +3,7 @@ package aws
 import "fmt"
 
 func allocateAddress(c *call) ([]node, error) {
-	if err := c.room("L-0263D0A3", "", 1); err != nil {
+	if err := c.checkQuota("L-0263D0A3", "", 1); err != nil {
 		return nil, err
 	}
 	r := c.made("elastic-ip", Resource{Attrs: map[string]string{"domain": "vpc"}})
@@ -25,7 +25,7 @@ func createNAT(c *call) ([]node, error) {
 		return nil, err
 	}
 	zone := sub.Attrs["availability-zone"]
-	if err := c.room("L-FE5A380F", zone, 1); err != nil {
+	if err := c.checkQuota("L-FE5A380F", zone, 1); err != nil {
 		return nil, err
 	}
 	r := Resource{VPC: sub.VPC, Attrs: map[string]string{"subnet-id": sub.ID, "availability-zone": zone}}

@@ -43,7 +43,7 @@ func (c *call) launching() (launch, error) {
 	if l.profile != "" && c.named("instance-profile", l.profile) == nil {
 		return l, fault("InvalidParameterValue", "Value (%s) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name", l.profile)
 	}
-	if err := c.room("L-1216C47A", "", l.count*vcpus(l.kind)); err != nil {
+	if err := c.checkQuota("L-1216C47A", "", l.count*vcpus(l.kind)); err != nil {
 		return l, err
 	}
 	return l, c.disks(l.disk, l.count*l.gib)
@@ -54,7 +54,7 @@ func (c *call) disks(kind string, gib int) error {
 	if kind != "gp3" {
 		return nil
 	}
-	return c.room("L-7A658B76", "", gib)
+	return c.checkQuota("L-7A658B76", "", gib)
 }
 
 func runInstances(c *call) ([]node, error) {

@@ -17,7 +17,7 @@ func createGroup(c *call) ([]node, error) {
 	if twin != nil {
 		return nil, fault("InvalidGroup.Duplicate", "The security group '%s' already exists for VPC '%s'", name, v.ID)
 	}
-	if err := c.room("L-E79EC296", "", 1); err != nil {
+	if err := c.checkQuota("L-E79EC296", "", 1); err != nil {
 		return nil, err
 	}
 	r := c.made("security-group", Resource{Name: name, VPC: v.ID, Uses: []string{v.ID},

@@ -10,7 +10,7 @@ func createVPC(c *call) ([]node, error) {
 	if err != nil || cidr.Bits() < 16 || cidr.Bits() > 28 {
 		return nil, fault("InvalidVpc.Range", "The CIDR '%s' is invalid.", c.params.get("CidrBlock"))
 	}
-	if err := c.room("L-F678F1CE", "", 1); err != nil {
+	if err := c.checkQuota("L-F678F1CE", "", 1); err != nil {
 		return nil, err
 	}
 	v := c.made("vpc", Resource{Attrs: map[string]string{"cidr": cidr.Masked().String()}})
@@ -91,7 +91,7 @@ func renderSubnet(c *call, r *Resource) []node {
 }
 
 func createGateway(c *call) ([]node, error) {
-	if err := c.room("L-A4707A72", "", 1); err != nil {
+	if err := c.checkQuota("L-A4707A72", "", 1); err != nil {
 		return nil, err
 	}
 	return []node{{name: "internetGateway", kids: renderGateway(c, c.made("internet-gateway", Resource{}))}}, nil

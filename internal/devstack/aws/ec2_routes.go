@@ -111,7 +111,7 @@ func createEndpoint(c *call) ([]node, error) {
 	}
 	kind := cmp.Or(c.params.get("VpcEndpointType"), "Gateway")
 	if kind == "Gateway" {
-		if err := c.room("L-1B52E74A", "", 1); err != nil {
+		if err := c.checkQuota("L-1B52E74A", "", 1); err != nil {
 			return nil, err
 		}
 	}

@@ -47,7 +47,7 @@ func createBalancer(c *call) ([]node, error) {
 		return nil, err
 	}
 	if kind == "network" {
-		if err := c.room("L-69A177A2", "", 1); err != nil {
+		if err := c.checkQuota("L-69A177A2", "", 1); err != nil {
 			return nil, err
 		}
 	}

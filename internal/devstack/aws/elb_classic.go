@@ -30,7 +30,7 @@ func createClassic(c *call) ([]node, error) {
 		}
 		return []node{el("DNSName", twin.Attrs["dns"])}, nil
 	}
-	if err := c.room("L-E9E9831D", "", 1); err != nil {
+	if err := c.checkQuota("L-E9E9831D", "", 1); err != nil {
 		return nil, err
 	}
 	subnets, err := c.subnets(c.params.list("Subnets"))

@@ -71,7 +71,7 @@ func (c *call) newEntity(e entity) (*Resource, error) {
 		return nil, fault("EntityAlreadyExists", "%s with name %s already exists.", e.element, name)
 	}
 	if e.typ == "role" {
-		if err := c.room("L-FE177D64", "", 1); err != nil {
+		if err := c.checkQuota("L-FE177D64", "", 1); err != nil {
 			return nil, err
 		}
 	}

@@ -14,7 +14,7 @@ func createProvider(c *call) ([]node, error) {
 	if c.named("oidc-provider", name) != nil {
 		return nil, fault("EntityAlreadyExists", "Provider with url https://%s already exists.", name)
 	}
-	if err := c.room("L-858F3967", "", 1); err != nil {
+	if err := c.checkQuota("L-858F3967", "", 1); err != nil {
 		return nil, err
 	}
 	r := c.add(Resource{Service: "iam", Type: "oidc-provider", ID: "oidc-provider/" + name, Name: name, Tags: c.params.tags("Tags")})

@@ -95,8 +95,8 @@ func (c *call) limit(q quota) int {
 	return generous * q.value
 }
 
-// room refuses what would exceed a quota. The place is the availability zone, for a quota per zone.
-func (c *call) room(code, place string, more int) error {
+// checkQuota refuses what would exceed a quota. The place is the availability zone, for a quota per zone.
+func (c *call) checkQuota(code, place string, more int) error {
 	q, ok := quotaOf(code)
 	if limit := c.limit(q); ok && q.used(c, place)+more > limit*q.unit {
 		c.server.exceeded.Add(1)

@@ -85,7 +85,7 @@ func createZone(c *call) ([]node, error) {
 			return nil, fault("ConflictingDomainExists", "The VPC %s is already associated with another hosted zone for domain %s", vpc, name)
 		}
 	}
-	if err := c.room("L-4EA4796A", "", 1); err != nil {
+	if err := c.checkQuota("L-4EA4796A", "", 1); err != nil {
 		return nil, err
 	}
 	z := c.zone(name, in.CallerReference, in.Comment, vpc != "")

@@ -85,7 +85,7 @@ func (p *processes) look() {
 // kindOf returns the kind of a process of this stack; "" for any other.
 func (p *processes) kindOf(dir, pid string) string {
 	if pid == strconv.Itoa(os.Getpid()) {
-		return "stand-ins and trial"
+		return "stand-ins and test"
 	}
 	exe, err := os.Readlink(filepath.Join(dir, "exe"))
 	if err != nil {

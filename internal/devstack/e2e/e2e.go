@@ -31,7 +31,7 @@ func Play(ctx context.Context, at Places, out io.Writer) error {
 		title string
 		tell  func(context.Context) error
 	}{
-		{"The doors are bolted", t.sources},
+		{"The entry points are protected", t.sources},
 		{"A label becomes a cluster", t.label},
 		{"Words on the pull request", t.words},
 		{"A fork waits for a person's word", t.fork},
@@ -47,7 +47,7 @@ func Play(ctx context.Context, at Places, out io.Writer) error {
 			return fmt.Errorf("%s: %w", chapter.title, err)
 		}
 	}
-	fmt.Fprintf(out, "\nThe story ran as it should, in %.1f s.\n", time.Since(t.began).Seconds())
+	fmt.Fprintf(out, "\nThe end-to-end test passed, in %.1f s.\n", time.Since(t.began).Seconds())
 	return nil
 }
 

@@ -30,7 +30,7 @@ func start(t *testing.T, cfg slack.Config) *slack.Server {
 func TestACommandIsSentAsSlackSendsIt(t *testing.T) {
 	var sent url.Values
 	status, words := http.StatusOK, `{"response_type":"ephemeral","text":"Got it"}`
-	door := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		verifier, err := api.NewSecretsVerifier(r.Header, "secret")
 		if err == nil {
@@ -45,8 +45,8 @@ func TestACommandIsSentAsSlackSendsIt(t *testing.T) {
 		w.WriteHeader(status)
 		_, _ = w.Write([]byte(words))
 	}))
-	t.Cleanup(door.Close)
-	s := start(t, slack.Config{CommandURL: door.URL})
+	t.Cleanup(server.Close)
+	s := start(t, slack.Config{CommandURL: server.URL})
 	told, err := s.Command(t.Context(), "maya", slack.Clusters, "refuse x <too> big")
 	require.NoError(t, err)
 	require.Equal(t, "Got it", told)
@@ -126,11 +126,11 @@ func TestWhatWasSaidOutlivesARestartAndTheNextIsLater(t *testing.T) {
 }
 
 func TestThePageShowsAPersonWhatIsTheirs(t *testing.T) {
-	door := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("*Got* `it` &lt;b&gt; <https://ui/x?a=1&amp;b=2|here> <script>"))
 	}))
-	t.Cleanup(door.Close)
-	s := start(t, slack.Config{CommandURL: door.URL})
+	t.Cleanup(server.Close)
+	s := start(t, slack.Config{CommandURL: server.URL})
 	resp, err := http.PostForm(s.URL()+"/playground/command", url.Values{"as": {"rob"}, "channel": {slack.Random}, "text": {"/ocp status"}})
 	require.NoError(t, err)
 	page, err := io.ReadAll(resp.Body)

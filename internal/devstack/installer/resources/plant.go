@@ -31,7 +31,7 @@ func (b *Build) ForeignResource(ctx context.Context) error {
 		return err
 	}
 	arn := fmt.Sprintf("arn:aws:rds:%s:%s:db:%s-orders", b.Region, account, b.InfraID)
-	_, err = b.door(ctx, "plant", map[string]any{"resource": planted{
+	_, err = b.postAdmin(ctx, "plant", map[string]any{"resource": planted{
 		ID: arn, Service: "rds", Type: "db", Tags: map[string]string{KubernetesTag(b.InfraID): "owned", "Name": b.InfraID + "-orders"},
 	}})
 	return err
@@ -44,7 +44,7 @@ func (b *Build) ForeignInterface(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	made, err := b.door(ctx, "plant", map[string]any{"resource": planted{
+	made, err := b.postAdmin(ctx, "plant", map[string]any{"resource": planted{
 		Service: "ec2", Type: "network-interface", Account: account, Region: b.Region, VPC: b.vpc, State: "in-use", Uses: []string{b.nodeGroup, b.privateSubnets[0], b.vpc},
 		Attrs:  map[string]string{"subnet-id": b.privateSubnets[0], "description": "AWS Lambda VPC ENI-reports", "requester-id": "AROALAMBDA:reports", "interface-type": "lambda"},
 		Values: map[string][]string{"groups": {b.nodeGroup}},
@@ -52,7 +52,7 @@ func (b *Build) ForeignInterface(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = b.door(ctx, "pin", map[string]any{"id": made.ID})
+	_, err = b.postAdmin(ctx, "pin", map[string]any{"id": made.ID})
 	return err
 }
 
@@ -65,8 +65,8 @@ func (b *Build) account(ctx context.Context) (string, error) {
 	return *out.Account, nil
 }
 
-// entry point calls the stand-in's administration API. Open has checked that its address is on this machine.
-func (b *Build) door(ctx context.Context, call string, body any) (out planted, err error) {
+// postAdmin calls the stand-in's administration API. Open has checked that its address is on this machine.
+func (b *Build) postAdmin(ctx context.Context, call string, body any) (out planted, err error) {
 	raw, err := json.Marshal(body)
 	if err != nil {
 		return out, err

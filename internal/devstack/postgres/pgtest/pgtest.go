@@ -76,9 +76,9 @@ var shared = sync.OnceValues(func() (*instance, error) {
 // memory returns an in-memory folder with enough space for the servers of several test processes; empty: there is none, and the usual
 // temporary folder is used. A database has three hundred files, which are ten times as fast in memory.
 func memory() string {
-	const shm, room = "/dev/shm", 8 << 30
+	const shm, needed = "/dev/shm", 8 << 30
 	var fs syscall.Statfs_t
-	if err := syscall.Statfs(shm, &fs); err != nil || uint64(fs.Bavail)*uint64(fs.Bsize) < room {
+	if err := syscall.Statfs(shm, &fs); err != nil || uint64(fs.Bavail)*uint64(fs.Bsize) < needed {
 		return ""
 	}
 	return shm

@@ -18,11 +18,11 @@ import (
 )
 
 // Slack's entry point in one stack: who may is told by what they prove and where, a word is given once, whatever dies in between.
-func TestAWordInSlack(t *testing.T) {
+func TestApprovalsInSlack(t *testing.T) {
 	t.Parallel()
 	l := newLifeOf(t, devstack.Config{Hour: 30 * time.Second, Pace: 5 * time.Millisecond})
-	l.catalogueWith(doorsCatalogue)
-	t.Run("two words, of which one comes by an account that was linked", func(t *testing.T) { l.in(t).twoWordsInSlack() })
+	l.catalogueWith(sourcesCatalogue)
+	t.Run("two words, of which one comes by an account that was linked", func(t *testing.T) { l.in(t).twoVotesInSlack() })
 	t.Run("a refusal, by a server that dies behind it", func(t *testing.T) { l.in(t).refusedInSlack() })
 	t.Run("nothing that Slack meant for us alone was kept", func(t *testing.T) { l.in(t).slackKeptNothing() })
 }
@@ -40,9 +40,9 @@ func (l *life) types(who, channel, text string) string {
 }
 
 // twoWordsInSlack: whoever is of another team sees nothing, an auditor changes nothing, and one person is one by whichever entry point.
-func (l *life) twoWordsInSlack() {
+func (l *life) twoVotesInSlack() {
 	const number = 44
-	a := l.wished(number)
+	a := l.requestApproval(number)
 	name := l.nameOf(number)
 	require.Contains(l.t, l.types("rob", slack.Clusters, "approve "+a.ApprovalID), "There is no approval "+a.ApprovalID+" that you may see")
 	require.Contains(l.t, l.types("rob", slack.Clusters, "refuse "+name+" mine now"), "There is no cluster "+name+" that you may see")
@@ -74,7 +74,7 @@ func (l *life) twoWordsInSlack() {
 // refusedInSlack: the server is killed right behind the vote, before the answer is posted.
 func (l *life) refusedInSlack() {
 	const number = 47
-	no := l.wished(number)
+	no := l.requestApproval(number)
 	l.Slack.Break("chat.postEphemeral", slack.Fault{Code: "internal_error"})
 	before := len(l.Slack.Seen("will"))
 	told, err := l.Slack.Command(l.ctx, "will", slack.Clusters, "refuse "+no.ApprovalID+" not this week")

@@ -20,10 +20,10 @@ import (
 
 // Everything people and programs can do at the API, the pages, the command line and a pull request, in one stack: what does
 // not touch each other happens at once, as it would.
-func TestEveryDoorOfOneStack(t *testing.T) {
+func TestEverySourceOfOneStack(t *testing.T) {
 	t.Parallel()
 	l := newLifeOf(t, devstack.Config{Hour: 30 * time.Second, Pace: 5 * time.Millisecond})
-	l.catalogueWith(doorsCatalogue)
+	l.catalogueWith(sourcesCatalogue)
 	together(t, l, map[string]func(*life, *testing.T){
 		"the specification's request, by a program of AWS":  (*life).theSpecificationsRequest,
 		"workers are scaled to none and back":               (*life).workersAreScaled,
@@ -53,13 +53,13 @@ func together(t *testing.T, l *life, parts map[string]func(*life, *testing.T)) {
 }
 
 // doorsCatalogue is what the chapters need beside the demo's catalogue.
-var doorsCatalogue = map[string]string{
-	"identities/doors.yaml": `
+var sourcesCatalogue = map[string]string{
+	"identities/sources.yaml": `
 identities:
-  - {name: doors-robot, source: aws, match: {arn: ["` + devstack.CLIUser + `"]}, role: requester, teams: [team-a]}
+  - {name: sources-robot, source: aws, match: {arn: ["` + devstack.CLIUser + `"]}, role: requester, teams: [team-a]}
 `,
-	"policies/doors.yaml": `
-name: doors
+	"policies/sources.yaml": `
+name: sources
 rules:
   - name: two-words
     when: pr.number == 44

@@ -11,8 +11,8 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/chaos"
 )
 
-// startTrial starts a stack that is put on trial; what it prints goes to the test's output.
-func startTrial(t *testing.T) *chaos.Run {
+// startChaosRun starts a stack for a chaos test; what it prints goes to the test's output.
+func startChaosRun(t *testing.T) *chaos.Run {
 	t.Helper()
 	tr, err := chaos.Start(t.Context(), chaos.Config{Dir: t.TempDir(), Bin: programs, Out: t.Output()})
 	require.NoError(t, err)
@@ -20,7 +20,7 @@ func startTrial(t *testing.T) *chaos.Run {
 	return tr
 }
 
-// number reads a variable that bounds a trial.
+// number reads a variable that bounds a chaos test.
 func number(t *testing.T, name string, otherwise int) int {
 	t.Helper()
 	raw := os.Getenv(name)
@@ -39,7 +39,7 @@ func TestClustersConvergeWithoutGitHub(t *testing.T) {
 		t.Run(strike, func(t *testing.T) {
 			t.Parallel()
 			o := chaos.Options{Cells: number(t, "CELLS", 8), Seed: uint64(number(t, "SEED", 1)), Only: strike, Time: 5 * time.Minute}
-			require.NoError(t, chaos.Matrix(t.Context(), startTrial(t), o))
+			require.NoError(t, chaos.Matrix(t.Context(), startChaosRun(t), o))
 		})
 	}
 }
@@ -48,5 +48,5 @@ func TestClustersConvergeWithoutGitHub(t *testing.T) {
 func TestASampleOfTheCrashMatrixConverges(t *testing.T) {
 	t.Parallel()
 	o := chaos.Options{Cells: number(t, "CELLS", 16), Seed: uint64(number(t, "SEED", 1)), Only: os.Getenv("CELL"), Time: 5 * time.Minute}
-	require.NoError(t, chaos.Matrix(t.Context(), startTrial(t), o))
+	require.NoError(t, chaos.Matrix(t.Context(), startChaosRun(t), o))
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/aws"
 )
 
-// A new account has room for five VPCs and five public addresses. Ten people ask at once.
+// A new account has capacity for five VPCs and five public addresses. Ten people ask at once.
 func TestTenLabelsAtOnceNeverAskForMoreThanTheAccountHas(t *testing.T) {
 	t.Parallel()
 	l := newLife(t, time.Hour)
@@ -33,7 +33,7 @@ func TestTenLabelsAtOnceNeverAskForMoreThanTheAccountHas(t *testing.T) {
 	places := map[int]bool{}
 	waited, running := 0, 0
 	ended := map[string]bool{}
-	l.runUntil("every one was ready, and made room", 8*time.Minute, func() bool {
+	l.runUntil("every one was ready, and released its reservation", 8*time.Minute, func() bool {
 		waiting := 0
 		for _, r := range l.clusters() {
 			if r.Phase == "awaiting_capacity" {
@@ -54,7 +54,7 @@ func TestTenLabelsAtOnceNeverAskForMoreThanTheAccountHas(t *testing.T) {
 		return len(ended) == len(prs)
 	})
 	l.runUntil("all are released", 2*time.Minute, l.every("released"))
-	t.Logf("at most %d had room at once, at most %d waited, places seen: %v", running, waited, places)
+	t.Logf("at most %d had a reservation at once, at most %d waited, places seen: %v", running, waited, places)
 	require.Positive(t, waited, "nobody had to wait, so nothing was proven")
 	require.True(t, places[1] && places[2], "those who wait are told their place: %v", places)
 	require.Zero(t, l.AWS.Exceeded(), "the account was asked for more than it has")

@@ -17,14 +17,14 @@ import (
 // approvals: given by two, refused, out of time, and void when the pull request moves on.
 func (l *life) approvals(t *testing.T) {
 	together(t, l, map[string]func(*life, *testing.T){
-		"two words, and neither is the asker's": (*life).twoWords,
-		"a push makes a word void":              (*life).aPushMakesAWordVoid,
+		"two votes, and neither is the asker's": (*life).twoVotes,
+		"a push makes a vote void":              (*life).aPushMakesAVoteVoid,
 		"refused or out of time, nothing began": (*life).nothingBegan,
 	})
 }
 
-// requested labels a pull request and returns the approval it waits for.
-func (l *life) wished(number int) client.Approval {
+// requestApproval labels a pull request and returns the approval it waits for.
+func (l *life) requestApproval(number int) client.Approval {
 	l.t.Helper()
 	require.NoError(l.t, l.GitHub.Label(number, label, "maya"))
 	l.runUntil("the request waits for approval", 20*time.Second, func() bool {
@@ -55,9 +55,9 @@ func (l *life) hears(number int, words string) {
 }
 
 // twoWords: the one who asked has none of them, by whatever entry point they come.
-func (l *life) twoWords(*testing.T) {
+func (l *life) twoVotes(*testing.T) {
 	const number = 44
-	a := l.wished(number)
+	a := l.requestApproval(number)
 	require.Equal(l.t, []any{2, "requester", "github:maya"}, []any{a.Needs, a.By, a.RequestedBy})
 	l.hears(number, "Pull request 44 takes the word of two.")
 
@@ -87,9 +87,9 @@ func (l *life) twoWords(*testing.T) {
 }
 
 // aPushMakesAWordVoid: a word is for exactly the commit it was asked for.
-func (l *life) aPushMakesAWordVoid(*testing.T) {
+func (l *life) aPushMakesAVoteVoid(*testing.T) {
 	const number = 48
-	first := l.wished(number)
+	first := l.requestApproval(number)
 	l.hears(number, "This one takes a platform admin's word.")
 	l.runUntil("the check says so too", 20*time.Second, func() bool {
 		for _, c := range l.GitHub.Checks(number) {
@@ -127,8 +127,8 @@ func (l *life) aPushMakesAWordVoid(*testing.T) {
 func (l *life) nothingBegan(*testing.T) {
 	const refused, silent = 47, 46
 	maya := l.as("requester")
-	quiet := l.wished(silent)
-	no := l.wished(refused)
+	quiet := l.requestApproval(silent)
+	no := l.requestApproval(refused)
 	at := "/api/v1/approvals/" + no.ApprovalID + "/refuse"
 	l.as("admin").refused(http.MethodPost, at, client.Reason{}, http.StatusUnprocessableEntity)
 	said := ask[client.Approval](l.as("admin"), http.MethodPost, at, client.Reason{Reason: "not this week"}, http.StatusOK)

@@ -16,7 +16,7 @@ import (
 
 const oneAtATime = `
 quotas:
-  - {name: doors, scope: team, match: [platform], creating: 1}
+  - {name: sources, scope: team, match: [platform], creating: 1}
 `
 
 // pullRequests: a catalogue that changes under a living cluster, three that ask at once where one may be made; then a hold
@@ -32,10 +32,10 @@ func (l *life) pullRequests(t *testing.T) {
 	frozen := l.frozen(before.ClusterID)
 
 	l.brokenCatalogueIsNotTaken()
-	l.writeCatalogue("quotas/doors.yaml", oneAtATime)
+	l.writeCatalogue("quotas/sources.yaml", oneAtATime)
 	l.askUntil("the server took the quota by itself", 20*time.Second, polite, func() bool {
 		for _, q := range ask[client.Quotas](maya, http.MethodGet, "/api/v1/quotas", nil, http.StatusOK).Items {
-			if q.Name == "doors" {
+			if q.Name == "sources" {
 				return q.Key == "platform" && q.Creating.Most == 1
 			}
 		}
@@ -45,7 +45,7 @@ func (l *life) pullRequests(t *testing.T) {
 	require.Equal(l.t, frozen, l.frozen(before.ClusterID), "what lives is not touched by a catalogue")
 	now := maya.cluster(l.nameOf(number))
 	require.Equal(l.t, []any{before.ClusterID, before.Status, before.DestroyAt, before.MaxDestroyAt}, []any{now.ClusterID, now.Status, now.DestroyAt, now.MaxDestroyAt})
-	l.catalogueWith(map[string]string{"quotas/doors.yaml": ""})
+	l.catalogueWith(map[string]string{"quotas/sources.yaml": ""})
 	together(t, l, map[string]func(*life, *testing.T){
 		"a hold keeps what its pull request would end": func(l *life, _ *testing.T) { l.holdKeeps(l.as("requester"), number, now) },
 		"what needs a person's word waits for it":      (*life).approvals,
@@ -66,9 +66,9 @@ func (l *life) brokenCatalogueIsNotTaken() {
 		return ask[client.CatalogueState](admin, http.MethodGet, "/api/v1/catalogue", nil, http.StatusOK)
 	}
 	good := state().Hash
-	l.writeCatalogue("quotas/doors.yaml", strings.ReplaceAll(oneAtATime, "creating", "creatign"))
+	l.writeCatalogue("quotas/sources.yaml", strings.ReplaceAll(oneAtATime, "creating", "creatign"))
 	l.askUntil("the broken file was seen", 20*time.Second, polite, func() bool { return state().Problem != "" })
-	require.Contains(l.t, state().Problem, "quotas/doors.yaml:3")
+	require.Contains(l.t, state().Problem, "quotas/sources.yaml:3")
 	require.Equal(l.t, good, state().Hash, "the last good one stays in force")
 }
 
@@ -95,7 +95,7 @@ func (l *life) threeTakeTurns(maya visitor) {
 			for _, c := range ask[client.ClusterPage](maya, http.MethodGet, "/api/v1/clusters?team=platform", nil, http.StatusOK).Items {
 				switch {
 				case c.Phase == "awaiting_capacity" && c.Place > 0:
-					require.Contains(l.t, c.Why, "team platform may have 1 cluster being created at once (quota doors)")
+					require.Contains(l.t, c.Why, "team platform may have 1 cluster being created at once (quota sources)")
 					told[c.Place] = c.Name == "third" || l.heard(c.Name, placeWords(c.Place))
 				case c.Status == client.CREATING:
 					require.Empty(l.t, creating, "never two at once")
