@@ -52,8 +52,8 @@ func (w *world) live(hostile int) {
 
 // settleDown ends the hostility: nets are mended, stubborn things can be removed, nothing new goes wrong.
 func (w *world) settleDown() {
-	w.fair, w.freed, w.poked = true, true, true
-	w.line.Place = min(w.line.Place, 1)
+	w.fair, w.freed, w.reconcileAsked = true, true, true
+	w.queue.Place = min(w.queue.Place, 1)
 	for w.row.NeedsTurn && w.row.Desired == Present {
 		w.nextTurn()
 	}
@@ -87,7 +87,7 @@ func (w *world) goOn() bool {
 	switch {
 	case len(w.effects) > 0:
 		w.deliver(false)
-	case w.poked || (!w.row.WakeAt.IsZero() && !w.now.Before(w.row.WakeAt)):
+	case w.reconcileAsked || (!w.row.WakeAt.IsZero() && !w.now.Before(w.row.WakeAt)):
 		w.reconcile(!w.fair && w.chance(6))
 	case w.busy():
 		for _, r := range w.runners {
@@ -125,7 +125,7 @@ func TestEveryRandomLifeKeepsTheRulesAndEnds(t *testing.T) {
 			return draws[n].Draw(t, "pick")
 		})
 		if b := caught(func() { w.live(hostileSteps) }); b != nil {
-			t.Fatalf("rule %v: %s\n%s", b.rules, b.what, w.tell())
+			t.Fatalf("rule %v: %s\n%s", b.rules, b.what, w.historyText())
 		}
 	})
 }
@@ -135,7 +135,7 @@ func TestEverySeededLifeKeepsTheRulesAndEnds(t *testing.T) {
 	for seed := range uint64(lives(2000)) {
 		w := newWorld(Decide, seeded(seed))
 		if b := caught(func() { w.live(hostileSteps) }); b != nil {
-			require.Failf(t, "a rule is broken", "seed %d, rule %v: %s\n%s", seed, b.rules, b.what, w.tell())
+			require.Failf(t, "a rule is broken", "seed %d, rule %v: %s\n%s", seed, b.rules, b.what, w.historyText())
 		}
 	}
 }
@@ -199,7 +199,7 @@ var explored = sync.OnceValues(func() (breaches []*broken, moves map[move]bool) 
 					}
 				})
 				if b != nil {
-					b.what = fmt.Sprintf("%q at step %d of quiet life %d: %s\n%s", name, at, life, b.what, w.tell())
+					b.what = fmt.Sprintf("%q at step %d of quiet life %d: %s\n%s", name, at, life, b.what, w.historyText())
 					breaches = append(breaches, b)
 				}
 			}

@@ -155,7 +155,7 @@ var lifeMutants = []mutant{
 		}
 		return d
 	}},
-	{8, false, "the next in the queue does not hear that room came free", func(c Cluster, f Facts, l Limits) Decision {
+	{8, false, "the next in the queue does not hear that capacity came free", func(c Cluster, f Facts, l Limits) Decision {
 		f.Queue.FreedAt = time.Time{}
 		return Decide(c, f, l)
 	}},
@@ -178,20 +178,20 @@ var lifeMutants = []mutant{
 		}
 		return d
 	}},
-	{0, false, "a look for room that was lost spends a try", func(c Cluster, f Facts, l Limits) Decision {
+	{0, false, "a look for capacity that was lost spends a try", func(c Cluster, f Facts, l Limits) Decision {
 		if f.Last != nil && f.Last.Outcome == Lost && f.Last.Number > c.Seen {
 			f.Queue = QueuePosition{}
 		}
 		return Decide(c, f, l)
 	}},
-	{9, false, "a look for room is shown as a beginning", func(c Cluster, f Facts, l Limits) Decision {
+	{9, false, "a look for capacity is shown as a beginning", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
 		if c.Phase == AwaitingCapacity && d.Open == Create {
 			d.Next.Status, d.Next.Phase, d.Next.Place, d.Next.Why = Creating, Preflight, 0, "a try begins"
 		}
 		return d
 	}},
-	{9, false, "what a look for room does is shown as it goes", func(c Cluster, f Facts, l Limits) Decision {
+	{9, false, "what a look for capacity does is shown as it goes", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
 		if c.Phase == AwaitingCapacity && f.Open != nil {
 			d.Next.Progress = f.Open.Progress

@@ -28,7 +28,7 @@ var actions = []struct {
 	{1, "a runner is reached again", func(w *world) { w.some(func(r *runner) { r.cut = false }) }},
 	{1, "a pod starts twice", (*world).startTwice},
 	{2, "the line moves up", (*world).moveUp},
-	{1, "room comes free", (*world).freeRoom},
+	{1, "capacity comes free", (*world).freeCapacity},
 	{2, "its turn comes nearer", (*world).nextTurn},
 	{1, "somebody scales it", func(w *world) { w.rescale([]int{1, 5, 3, 9}[w.pick(4)]) }},
 	{1, "somebody wants its add-ons anew", (*world).refresh},
@@ -68,12 +68,12 @@ var people = []struct {
 	}},
 }
 
-// touch is a person's write to the row: version and pokes move in its transaction.
+// touch is a person's write to the row: version and reconcile requests move in its transaction.
 func (w *world) touch(change func(*Cluster)) {
 	before := w.row
 	if change(&w.row); w.row.Phase != Released && !same(before, w.row) {
 		w.row.Version++
-		w.poked = true
+		w.reconcileAsked = true
 		return
 	}
 	w.row = before
@@ -154,16 +154,16 @@ func (w *world) deliver(twice bool) {
 	}
 }
 
-// moveUp: one that waited longer has room now, or waits no more.
+// moveUp: one that waited longer has capacity now, or waits no more.
 func (w *world) moveUp() {
-	if w.line.Place > 1 {
-		w.line.Place--
-		w.poked = true
+	if w.queue.Place > 1 {
+		w.queue.Place--
+		w.reconcileAsked = true
 	}
 }
 
-func (w *world) freeRoom() {
-	w.line.FreedAt, w.poked = w.now, true
+func (w *world) freeCapacity() {
+	w.queue.FreedAt, w.reconcileAsked = w.now, true
 }
 
 // nextTurn is store.Turns: somebody in front had a turn, or this one has it now.
@@ -172,7 +172,7 @@ func (w *world) nextTurn() {
 		return
 	}
 	if w.turn.Place--; w.turn.Place > 0 {
-		w.poked = true
+		w.reconcileAsked = true
 		return
 	}
 	w.turn = Turn{}

@@ -214,16 +214,16 @@ func nothingPassesTheEnd(_ *world, c Cluster, f Facts, d Decision) string {
 	case !c.Ends.DestroyAt().Equal(end) || end.After(c.Ends.Max):
 		return "destroy_at is not the earliest end"
 	case c.Phase != Released && !f.Now.Before(end) && d.Next.Desired != Absent:
-		return "its end passed and it is still wished for"
+		return "its end passed and it is still desired"
 	case c.Phase != Released && nobodyApproved(c, f) && d.Next.Desired != Absent:
-		return "nobody approved it in time and it is still wished for"
+		return "nobody approved it in time and it is still desired"
 	}
 	return ""
 }
 
-// waitsForRoom reports that the newest attempt found no room and made nothing, or was cut short while its cluster stood in
+// waitsForCapacity reports that the newest attempt found no capacity and made nothing, or was cut short while its cluster stood in
 // line, and that the cluster is still wanted.
-func waitsForRoom(f Facts, d Decision) bool {
+func waitsForCapacity(f Facts, d Decision) bool {
 	if f.Open != nil || f.Last == nil || f.Last.Recorded || f.Last.Kind != Create || d.Next.Desired != Present {
 		return false
 	}
@@ -231,9 +231,9 @@ func waitsForRoom(f Facts, d Decision) bool {
 	return f.Last.Outcome == Waiting || (cut && f.Queue.Place > 0)
 }
 
-// An attempt that only found that it has to wait, or ended before it found room, spends no try.
+// An attempt that only found that it has to wait, or ended before it found capacity, spends no try.
 func waitingSpendsNoTry(_ *world, c Cluster, f Facts, d Decision) string {
-	if !waitsForRoom(f, d) || f.Last.Number <= c.Seen {
+	if !waitsForCapacity(f, d) || f.Last.Number <= c.Seen {
 		return ""
 	}
 	want := max(c.Tries-1, 0)
@@ -241,20 +241,20 @@ func waitingSpendsNoTry(_ *world, c Cluster, f Facts, d Decision) string {
 		want++
 	}
 	if d.Next.Tries != want {
-		return fmt.Sprintf("waiting for room spent a try: %d, not %d", d.Next.Tries, want)
+		return fmt.Sprintf("waiting for capacity spent a try: %d, not %d", d.Next.Tries, want)
 	}
 	return ""
 }
 
-// Rule 8 in a line: the next asks at once when room came free; those behind leave it the time to.
+// Rule 8 in the queue: the next asks at once when capacity came free; those behind leave it the time to.
 func theNextInLineGoes(_ *world, c Cluster, f Facts, d Decision) string {
 	switch {
-	case !waitsForRoom(f, d) || c.NeedsApproval:
+	case !waitsForCapacity(f, d) || c.NeedsApproval:
 		return ""
 	case f.Queue.Place == 1 && f.Queue.FreedAt.After(f.Last.ClosedAt) && d.Open != Create:
-		return "room came free and the next in the queue sleeps"
+		return "capacity came free and the next in the queue sleeps"
 	case f.Queue.Place == 1 && askedAsWell(f) && f.Queue.FreedAt.After(f.Queue.AskedAt) && d.Open != Create:
-		return "room came free while it asked and the next in the queue sleeps"
+		return "capacity came free while it asked and the next in the queue sleeps"
 	case f.Queue.Place == 1 && askedAsWell(f) && f.Queue.Asked > 1 && d.Open != Create:
 		return "it became the next in the queue and sleeps"
 	case f.Queue.Place > 1 && f.Now.Before(f.Last.ClosedAt.Add(2*limits.RetryBase)) && d.Open == Create:
@@ -265,42 +265,42 @@ func theNextInLineGoes(_ *world, c Cluster, f Facts, d Decision) string {
 
 func askedAsWell(f Facts) bool { return !f.Queue.AskedAt.Before(f.Last.OpenedAt) }
 
-// Rule 8 in a line: nothing tells of a limit that was raised, so the next looks by itself: within five minutes, and yet
+// Rule 8 in the queue: nothing tells of a limit that was raised, so the next looks by itself: within five minutes, and yet
 // less often the longer it has waited.
 func theNextInLineLooksInTime(_ *world, c Cluster, f Facts, d Decision) string {
-	if !waitsForRoom(f, d) || c.NeedsApproval || f.Queue.Place != 1 || f.Queue.FreedAt.After(f.Queue.AskedAt) || f.Queue.Asked > 1 {
+	if !waitsForCapacity(f, d) || c.NeedsApproval || f.Queue.Place != 1 || f.Queue.FreedAt.After(f.Queue.AskedAt) || f.Queue.Asked > 1 {
 		return ""
 	}
 	waited := f.Last.ClosedAt.Sub(f.Queue.Since)
 	switch since := f.Now.Sub(f.Last.ClosedAt); {
 	case since >= 5*time.Minute && d.Open != Create, d.Open == "" && d.Next.WakeAt.After(f.Last.ClosedAt.Add(5*time.Minute)):
-		return "the next in the queue looks too late for room that nobody tells of"
+		return "the next in the queue looks too late for capacity that nobody tells of"
 	case since < min(waited/4, 5*time.Minute)-time.Second && d.Open == Create:
 		return "one that has waited long looks as often as one that has just begun to"
 	}
 	return ""
 }
 
-// Rule 9 in a line: a look for room that found none yet shows nothing, and nothing is shown of it.
+// Rule 9 in the queue: a look for capacity that found none yet shows nothing, and nothing is shown of it.
 func aLookIsNoMove(_ *world, c Cluster, f Facts, d Decision) string {
 	n := d.Next
 	looking := f.Open != nil && f.Open.Phase == Preflight && c.Place > 0 && f.Queue.Place > 0
-	first := f.Open == nil && f.Last == nil // it waited for its turn, and looks for room the first time
+	first := f.Open == nil && f.Last == nil // it waited for its turn, and looks for capacity the first time
 	if c.Phase != AwaitingCapacity || n.Desired != Present || (!looking && d.Open != Create) || first || f.Open == nil && f.Last.Number > c.Seen {
 		return ""
 	}
 	switch {
 	case n.Phase != AwaitingCapacity || n.Status != Pending:
-		return "a look for room moves the cluster"
+		return "a look for capacity moves the cluster"
 	case looking && n.Why != c.Why:
-		return "a look for room changes the words"
+		return "a look for capacity changes the message"
 	case n.Progress != Progress{}:
 		return "one that waits shows progress"
 	}
 	return ""
 }
 
-// Rule 9 in a line: the place that is shown is the present one.
+// Rule 9 in the queue: the place that is shown is the present one.
 func thePlaceIsTold(_ *world, _ Cluster, f Facts, d Decision) string {
 	n, place := d.Next, f.Queue.Place
 	if n.NeedsTurn {

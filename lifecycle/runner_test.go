@@ -178,7 +178,7 @@ func (w *world) install(r *runner) {
 	switch r.phase {
 	case Preflight:
 		if !w.fair && w.chance(10) {
-			w.toldToWait([]int{0, 1, 2, 5, 9}[w.pick(5)]) // 0: an older runner, which asks nobody to set room aside
+			w.answerWait([]int{0, 1, 2, 5, 9}[w.pick(5)]) // 0: an older runner, which asks nobody to reserve capacity
 			r.result = &Attempt{Outcome: Waiting, Reason: "NoCapacity", Message: "the account is full"}
 			return
 		}

@@ -30,7 +30,7 @@ func (w *world) open() *attempt {
 
 // facts reads what is known at this moment, as store.Load and dispatch.Observe do.
 func (w *world) facts(observe bool) Facts {
-	f := Facts{Now: w.now, Identities: slices.Clone(w.identities), Queue: w.line, Turn: w.turn}
+	f := Facts{Now: w.now, Identities: slices.Clone(w.identities), Queue: w.queue, Turn: w.turn}
 	closed := w.attempts
 	if a := w.open(); a != nil {
 		seen := a.Attempt
@@ -68,7 +68,7 @@ func (w *world) sight(number int) Sighting {
 
 // reconcile observes, decides and applies; a hostile outside may hold the decision back between the two.
 func (w *world) reconcile(hold bool) {
-	w.poked = false
+	w.reconcileAsked = false
 	h := heldDecision{w.think(w.facts(true)), w.row.Version}
 	if hold {
 		w.held = append(w.held, h)
@@ -91,7 +91,7 @@ func (w *world) apply(h heldDecision) {
 	open := w.open()
 	misfit := h.d.Close != nil && (open == nil || open.Number != h.d.Close.Number || !open.LeaseUntil.Equal(h.d.Close.Lease))
 	if h.version != w.row.Version || misfit || (h.d.Open != "" && open != nil) {
-		w.poked = true
+		w.reconcileAsked = true
 		return
 	}
 	w.commit(h.d)
@@ -150,28 +150,28 @@ func material(before Cluster, d Decision) bool {
 	return d.Close != nil || d.Open != "" || d.StopNow || !same(before, next)
 }
 
-// toldToWait is store.Reserve where there is no room.
-func (w *world) toldToWait(place int) {
+// answerWait is store.Reserve where there is no capacity.
+func (w *world) answerWait(place int) {
 	if place == 0 {
 		return
 	}
-	if w.line.Place == 0 {
-		w.line.Since = w.now
+	if w.queue.Place == 0 {
+		w.queue.Since = w.now
 	}
-	w.line.Place = max(w.line.Place, place)
-	w.line.For, w.line.AskedAt, w.line.Asked = "the account is full", w.now, w.line.Place
+	w.queue.Place = max(w.queue.Place, place)
+	w.queue.For, w.queue.AskedAt, w.queue.Asked = "the account is full", w.now, w.queue.Place
 }
 
-// granted is store.Reserve where there is room.
+// granted is store.Reserve where there is capacity.
 func (w *world) granted() {
-	w.poked = w.poked || w.line.Place > 0
-	w.line = QueuePosition{FreedAt: w.line.FreedAt}
+	w.reconcileAsked = w.reconcileAsked || w.queue.Place > 0
+	w.queue = QueuePosition{FreedAt: w.queue.FreedAt}
 }
 
 func (w *world) closeAttempt(a *attempt, how Attempt) {
 	a.ClosedAt, a.Outcome, a.Reason, a.Message, a.Retryable = w.now, how.Outcome, how.Reason, how.Message, how.Retryable
 	a.Whose, a.Next, a.WorkersSeen, a.AddonsSeen = how.Whose, how.Next, how.WorkersSeen, how.AddonsSeen
-	w.poked = true
+	w.reconcileAsked = true
 	if w.zeroProven(a.Attempt) {
 		w.owed = false
 	}

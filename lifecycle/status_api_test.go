@@ -19,7 +19,7 @@ func (w *world) claim(number, pod int) answer {
 	case a.pod == 0 && w.unwanted(a):
 		return answer{stop: true}
 	case a.pod == 0:
-		a.pod, a.ClaimedAt, w.poked = pod, w.now, true
+		a.pod, a.ClaimedAt, w.reconcileAsked = pod, w.now, true
 	}
 	a.LeaseUntil = w.now.Add(lease)
 	return answer{stop: a.StopAsked, names: slices.Clone(w.identities)}
@@ -79,7 +79,7 @@ func (w *world) reported(number, pod int, r report) answer {
 	}
 	a.LeaseUntil = w.now.Add(lease)
 	if r.seq > a.seq {
-		a.seq, a.Phase, w.poked = r.seq, r.phase, true
+		a.seq, a.Phase, w.reconcileAsked = r.seq, r.phase, true
 		a.Progress.Percent = min(100, r.seq*5)
 		if r.exit && a.ToolExitedAt.IsZero() {
 			a.ToolExitedAt = w.now

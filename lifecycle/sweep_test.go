@@ -72,14 +72,14 @@ func TestASweepFindsClustersThatAreNotGoingOn(t *testing.T) {
 		cluster KnownCluster
 		kinds   []FindingKind
 	}{
-		"all is well":                             {with(func(*KnownCluster) {}), nil},
-		"released clusters are left alone":        {released("z"), nil},
-		"past its end and ready":                  {with(ended), []FindingKind{Overdue}},
-		"past its end within the margin":          {with(func(c *KnownCluster) { c.Ends.PRClosed = epoch.Add(1 - sweepLimits.EndMargin) }), nil},
-		"past its end and being torn down":        {with(func(c *KnownCluster) { ended(c); c.Desired, c.Status, c.Phase = Absent, Destroying, Verifying }), nil},
-		"past its end, blocked, still wished for": {with(func(c *KnownCluster) { ended(c); c.Status, c.Phase = Failed, DestroyBlocked }), []FindingKind{Blocked, Overdue}},
-		"nobody looked in time":                   {with(func(c *KnownCluster) { c.WakeAt = epoch.Add(-sweepLimits.WakeMargin) }), []FindingKind{Stuck}},
-		"no wake-up time at all":                  {with(func(c *KnownCluster) { c.WakeAt = time.Time{} }), []FindingKind{Stuck}},
+		"all is well":                          {with(func(*KnownCluster) {}), nil},
+		"released clusters are left alone":     {released("z"), nil},
+		"past its end and ready":               {with(ended), []FindingKind{Overdue}},
+		"past its end within the margin":       {with(func(c *KnownCluster) { c.Ends.PRClosed = epoch.Add(1 - sweepLimits.EndMargin) }), nil},
+		"past its end and being torn down":     {with(func(c *KnownCluster) { ended(c); c.Desired, c.Status, c.Phase = Absent, Destroying, Verifying }), nil},
+		"past its end, blocked, still desired": {with(func(c *KnownCluster) { ended(c); c.Status, c.Phase = Failed, DestroyBlocked }), []FindingKind{Blocked, Overdue}},
+		"nobody looked in time":                {with(func(c *KnownCluster) { c.WakeAt = epoch.Add(-sweepLimits.WakeMargin) }), []FindingKind{Stuck}},
+		"no wake-up time at all":               {with(func(c *KnownCluster) { c.WakeAt = time.Time{} }), []FindingKind{Stuck}},
 		"an install that stands still": {with(func(c *KnownCluster) {
 			c.Status, c.Phase, c.MovedAt = Creating, Installing, epoch.Add(-sweepLimits.StillFor)
 		}), []FindingKind{Stuck}},

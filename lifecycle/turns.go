@@ -208,7 +208,7 @@ func (l *tally) next(queues [][]Waiter) int {
 }
 
 // places gives every remaining waiter its position for the limit that will hold it up longest, in the order in which turns would come
-// if everything had room.
+// if everything had capacity.
 func (l *tally) places(left []Waiter) map[string]Turn {
 	for _, ends := range l.ends {
 		slices.SortFunc(ends, laterUnknown)

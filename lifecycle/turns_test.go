@@ -55,8 +55,8 @@ func TestWhoseTurnItIs(t *testing.T) {
 		granted []string
 	}{
 		"nobody waits":                            {held: live("a", 1)},
-		"there is room for all":                   {waiting: []Waiter{waits(1, "a", "maya", a), waits(2, "a", "maya", a)}, granted: []string{"a-1", "a-2"}},
-		"there is room for one":                   {waiting: []Waiter{waits(2, "a", "maya", a), waits(1, "a", "maya", a)}, held: live("a", 1), granted: []string{"a-1"}},
+		"there is capacity for all":               {waiting: []Waiter{waits(1, "a", "maya", a), waits(2, "a", "maya", a)}, granted: []string{"a-1", "a-2"}},
+		"there is capacity for one":               {waiting: []Waiter{waits(2, "a", "maya", a), waits(1, "a", "maya", a)}, held: live("a", 1), granted: []string{"a-1"}},
 		"a limit that was lowered is not passed":  {waiting: []Waiter{waits(1, "a", "maya", a)}, held: live("a", 1, 2, 3)},
 		"a full limit holds up nobody else":       {waiting: []Waiter{waits(1, "a", "maya", a, both), waits(2, "b", "will", b, both)}, held: live("a", 1, 2), granted: []string{"b-2"}},
 		"the team with fewest comes first":        {waiting: []Waiter{waits(1, "a", "maya", both), waits(2, "b", "will", both)}, held: append(live("a", 1, 2, 3), live("b", 1)...), granted: []string{"b-2"}},

@@ -36,14 +36,14 @@ type world struct {
 	freed  bool // a person removed what held the stubborn things
 	blind  bool // decisions are not judged; only what becomes of them is
 
-	row        Cluster
-	poked      bool // somebody asked for a reconcile
-	jobs       []publicJob
-	attempts   []*attempt    // as stored, oldest first
-	identities []string      // ever recorded
-	owed       bool          // something was recorded since zero was last proven
-	line       QueuePosition // those that wait for room, as far as it is this cluster's
-	turn       Turn          // those that wait for a full quota, as far as it is this cluster's
+	row            Cluster
+	reconcileAsked bool // somebody asked for a reconcile
+	jobs           []publicJob
+	attempts       []*attempt    // as stored, oldest first
+	identities     []string      // ever recorded
+	owed           bool          // something was recorded since zero was last proven
+	queue          QueuePosition // those that wait for capacity, as far as it is this cluster's
+	turn           Turn          // those that wait for a full quota, as far as it is this cluster's
 
 	cloud   map[string][]thing // by identity; names nobody recorded are here too, should a runner make any
 	runners []*runner
@@ -51,9 +51,9 @@ type world struct {
 	effects []Effect
 	late    []func() // requests still under way when their sender had given up
 
-	path  []Phase       // every phase the cluster showed, in order
-	moves map[move]bool // transitions seen, where the caller collects them
-	story []func() string
+	path    []Phase       // every phase the cluster showed, in order
+	moves   map[move]bool // transitions seen, where the caller collects them
+	history []func() string
 }
 
 // thing is one resource in the cloud.
@@ -89,7 +89,7 @@ type broken struct {
 }
 
 func newWorld(decide decider, pick func(int) int) *world {
-	w := &world{decide: decide, pick: pick, now: epoch, poked: true, cloud: map[string][]thing{}}
+	w := &world{decide: decide, pick: pick, now: epoch, reconcileAsked: true, cloud: map[string][]thing{}}
 	ttl := []time.Duration{8 * time.Hour, 2 * time.Hour, 20 * time.Hour}[pick(3)]
 	w.row = Cluster{
 		ID: "clu_1", Version: 1, Status: Pending, Phase: Queued, Why: "accepted", Desired: Present, Teardown: JobDestroy,
@@ -122,15 +122,15 @@ func (w *world) chance(n int) bool { return w.pick(n) == n-1 }
 
 func (w *world) note(format string, args ...any) {
 	at := w.now
-	w.story = append(w.story, func() string {
+	w.history = append(w.history, func() string {
 		return at.Sub(epoch).String() + " " + fmt.Sprintf(format, args...)
 	})
 }
 
-// tell is the story so far, its newest part where it is long.
-func (w *world) tell() string {
+// historyText is the history so far, its newest part where it is long.
+func (w *world) historyText() string {
 	var lines []string
-	for _, line := range w.story {
+	for _, line := range w.history {
 		lines = append(lines, line())
 	}
 	return strings.Join(lines[max(0, len(lines)-120):], "\n")

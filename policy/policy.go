@@ -40,7 +40,7 @@ func Evaluate(r Request, u Usage, t Terms, s Settings) Verdict {
 	j := prepare(r, u, t)
 	j.settings = s
 	j = j.priceLife()
-	v := Verdict{Checks: append(j.recipe(), j.room()...), Catalogue: t.Catalogue.Hash}
+	v := Verdict{Checks: append(j.recipe(), j.usageChecks()...), Catalogue: t.Catalogue.Hash}
 	v.Checks = append(v.Checks, checkName(j.r, j.profile.Name), checkTags(j.r, j.profile, j.known))
 	if v.Allowed = len(v.Refusals()) == 0; v.Allowed {
 		v.Grant = j.grant()
@@ -86,8 +86,8 @@ func (j judging) recipe() []Check {
 	return checks
 }
 
-// room runs the checks of existing usage and of the rules. Without a profile there is nothing to count with.
-func (j judging) room() []Check {
+// usageChecks runs the checks of existing usage and of the rules. Without a profile there is nothing to count with.
+func (j judging) usageChecks() []Check {
 	if !j.known {
 		return nil
 	}

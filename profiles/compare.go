@@ -99,6 +99,6 @@ func compareNetworks(r *reader, p Profile) {
 	}
 	apart(r, all)
 	if r.good("networking.clusterNetwork", "networking.hostPrefix") {
-		hostRoom(r, "networking.hostPrefix", n.ClusterNetwork, n.HostPrefix, p.ControlPlane.Replicas+p.Workers.Most)
+		checkHostPrefix(r, "networking.hostPrefix", n.ClusterNetwork, n.HostPrefix, p.ControlPlane.Replicas+p.Workers.Most)
 	}
 }

@@ -29,8 +29,8 @@ func apart(r *reader, all []network) {
 	}
 }
 
-// hostRoom checks that a network has a subnet of the host prefix's size for every node.
-func hostRoom(r *reader, path, cidr string, hostPrefix, nodes int) {
+// checkHostPrefix checks that a network has a subnet of the host prefix's size for every node.
+func checkHostPrefix(r *reader, path, cidr string, hostPrefix, nodes int) {
 	has := netip.MustParsePrefix(cidr).Bits()
 	if hostPrefix <= has {
 		r.failAt(path, fmt.Sprintf("%d", hostPrefix), fmt.Sprintf("more than the cluster network's %d", has))

@@ -169,7 +169,7 @@ func compareInstall(r *reader, c installConfig) {
 	for i, n := range c.Networking.ClusterNetwork {
 		at := fmt.Sprintf("networking.clusterNetwork[%d]", i)
 		if r.good(at+".cidr", at+".hostPrefix") {
-			hostRoom(r, at+".hostPrefix", n.CIDR, n.HostPrefix, nodes)
+			checkHostPrefix(r, at+".hostPrefix", n.CIDR, n.HostPrefix, nodes)
 		}
 	}
 }

@@ -40,7 +40,7 @@ func (a *attempt) ending(ctx context.Context, err error) contract.Result {
 	if ctx.Err() != nil {
 		return a.interrupted(context.Cause(ctx))
 	}
-	var wait noRoom
+	var wait waitForQuota
 	if errors.As(err, &wait) {
 		return wait.result()
 	}

@@ -54,7 +54,7 @@ type world struct {
 	contested func(cloud.Target) ([]cloud.Contested, error)                 // nil: nothing is
 	look      func(t cloud.Target, types []string) ([]cloud.Problem, error) // preflight; nil: all well
 	quotas    func(cloud.Plan) ([]contract.Quota, error)                    // nil: none, so nothing is set aside
-	room      func(n int) contract.Reservation                              // what the n-th demand is answered; nil: it is set aside
+	reserve   func(n int) contract.Reservation                              // what the n-th demand is answered; nil: it is set aside
 	grant     func() contract.BucketCredentials                             // what is given for the bucket
 
 	calls     map[string]int
@@ -197,12 +197,12 @@ func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
 	case "claim":
 		out = contract.Claimed{Spec: w.spec, Answer: answer}
 	case "reserve":
-		room := contract.Reservation{}
-		if w.room != nil {
-			room = w.room(n)
+		reservation := contract.Reservation{}
+		if w.reserve != nil {
+			reservation = w.reserve(n)
 		}
-		room.Answer = answer
-		out = room
+		reservation.Answer = answer
+		out = reservation
 	case "bucket-credentials":
 		out = w.grant()
 	}

@@ -85,13 +85,13 @@ func (a *attempt) checkProblems(ctx context.Context, plan cloud.Plan) error {
 	return failure{Reason: reason, Whose: whose, Message: strings.Join(words, "; "), Next: strings.Join(next, "; ")}
 }
 
-// noRoom ends an attempt that has to wait for quota. Nothing was begun, so it is not a failure.
-type noRoom struct{ words string }
+// waitForQuota ends an attempt that has to wait for quota. Nothing was begun, so it is not a failure.
+type waitForQuota struct{ words string }
 
-func (n noRoom) Error() string { return n.words }
+func (n waitForQuota) Error() string { return n.words }
 
 // result reports that the attempt waits.
-func (n noRoom) result() contract.Result {
+func (n waitForQuota) result() contract.Result {
 	return contract.Result{
 		Outcome: waiting, Reason: "QuotaInUse", Message: n.words, Whose: contract.WhoseQuota, Retryable: true,
 		Next: "wait: the install starts when there is enough capacity. To start sooner, destroy a cluster or have the quota raised",
@@ -133,7 +133,7 @@ func (a *attempt) reserve(ctx context.Context, plan cloud.Plan) error {
 	case answer.Never != "":
 		return failure{Reason: "QuotaTooSmall", Whose: contract.WhoseQuota, Message: answer.Never, Next: raise(quotas, a.account, a.spec.Region)}
 	case answer.Wait != "":
-		return noRoom{answer.Wait} // the position in the queue changes while it waits; the server reports it
+		return waitForQuota{answer.Wait} // the position in the queue changes while it waits; the server reports it
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ func TestRoomIsSetAsideBeforeAnythingIsMade(t *testing.T) {
 func TestWithoutRoomTheAttemptWaits(t *testing.T) {
 	w := newWorld(t, contract.KindCreate)
 	w.measured(address(5, 5, 1))
-	w.room = func(int) contract.Reservation {
+	w.reserve = func(int) contract.Reservation {
 		return contract.Reservation{Wait: "Elastic IP addresses are in use (5 of 5)", Position: 3}
 	}
 	w.without("openshift-install")
@@ -58,7 +58,7 @@ func TestWithoutRoomTheAttemptWaits(t *testing.T) {
 func TestWhatWouldNeverFitIsRefused(t *testing.T) {
 	w := newWorld(t, contract.KindCreate)
 	w.measured(address(2, 0, 3))
-	w.room = func(int) contract.Reservation {
+	w.reserve = func(int) contract.Reservation {
 		return contract.Reservation{Never: "it needs 3 Elastic IP addresses, the account may have 2"}
 	}
 	require.NoError(t, w.run(t.Context()))

@@ -103,7 +103,7 @@ func (a *attempt) scaling(ctx context.Context) error {
 	}
 	a.count(sets)
 	wanted := spread(a.spec.Scale.Workers, sets)
-	if err := a.makeRoom(ctx, until); err != nil {
+	if err := a.openControlPlane(ctx, until); err != nil {
 		return err
 	}
 	for _, set := range sets { // sets that shrink come first: what they free may be needed by the others
@@ -123,7 +123,7 @@ func (a *attempt) scaling(ctx context.Context) error {
 	if err := a.awaitWorkers(ctx, wanted, until); err != nil {
 		return err
 	}
-	return a.giveBackRoom(ctx)
+	return a.closeControlPlane(ctx)
 }
 
 // count stores the number of ready workers for the result.

@@ -65,13 +65,13 @@ func TestWorkersAreSpreadOverTheZonesAsTheInstallerDoes(t *testing.T) {
 		there   []int
 		changes []string
 	}{
-		"up over three zones":           {5, []int{1, 1, 1}, []string{scaled(0, 2), scaled(1, 2)}},
-		"down over three zones":         {2, []int{1, 1, 1}, []string{scaled(2, 0)}},
-		"what shrinks comes first":      {4, []int{0, 4, 0}, []string{scaled(1, 1), scaled(0, 2), scaled(2, 1)}},
-		"from nothing":                  {3, []int{0, 0, 0}, []string{scaled(0, 1), scaled(1, 1), scaled(2, 1)}},
-		"to what is there":              {3, []int{1, 1, 1}, nil},
-		"to nothing, after making room": {0, []int{1, 1, 1}, []string{patched(true), scaled(0, 0), scaled(1, 0), scaled(2, 0)}},
-		"to one":                        {1, []int{1, 1, 0}, []string{scaled(1, 0)}},
+		"up over three zones":                          {5, []int{1, 1, 1}, []string{scaled(0, 2), scaled(1, 2)}},
+		"down over three zones":                        {2, []int{1, 1, 1}, []string{scaled(2, 0)}},
+		"what shrinks comes first":                     {4, []int{0, 4, 0}, []string{scaled(1, 1), scaled(0, 2), scaled(2, 1)}},
+		"from nothing":                                 {3, []int{0, 0, 0}, []string{scaled(0, 1), scaled(1, 1), scaled(2, 1)}},
+		"to what is there":                             {3, []int{1, 1, 1}, nil},
+		"to nothing, with a schedulable control plane": {0, []int{1, 1, 1}, []string{patched(true), scaled(0, 0), scaled(1, 0), scaled(2, 0)}},
+		"to one": {1, []int{1, 1, 0}, []string{scaled(1, 0)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newScaling(t, c.total, c.there...)

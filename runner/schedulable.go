@@ -10,9 +10,9 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 )
 
-// makeRoom lets the control plane accept workloads before the last worker is removed: without a node for its routers a cluster loses
+// openControlPlane lets the control plane accept workloads before the last worker is removed: without a node for its routers a cluster loses
 // its ingress, and the last workers would not be drained (openshift.md §6).
-func (a *attempt) makeRoom(ctx context.Context, until time.Time) error {
+func (a *attempt) openControlPlane(ctx context.Context, until time.Time) error {
 	if a.spec.Scale.Workers > 0 {
 		return nil
 	}
@@ -41,9 +41,9 @@ func (a *attempt) makeRoom(ctx context.Context, until time.Time) error {
 	}
 }
 
-// giveBackRoom keeps workloads off the control plane again, once there are workers, if the profile has some. The cluster's own
+// closeControlPlane keeps workloads off the control plane again, once there are workers, if the profile has some. The cluster's own
 // routers need two.
-func (a *attempt) giveBackRoom(ctx context.Context) error {
+func (a *attempt) closeControlPlane(ctx context.Context) error {
 	if a.spec.Scale.Usual == 0 || a.spec.Scale.Workers < 2 {
 		return nil
 	}

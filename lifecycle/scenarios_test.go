@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// kindWorld is a world in which everything works; the stories disturb it at one place each.
+// kindWorld is a world in which everything works; the scenarios disturb it at one place each.
 func kindWorld() *world {
 	w := newWorld(Decide, func(int) int { return 0 })
 	w.fair, w.row.MaxTries = true, 2
@@ -20,7 +20,7 @@ func (w *world) reach(t *testing.T, p Phase) {
 	t.Helper()
 	b := caught(func() { w.until(func() bool { return w.row.Phase == p }) })
 	if b != nil {
-		require.Failf(t, "it never became "+string(p), "%s\n%s", b.what, w.tell())
+		require.Failf(t, "it never became "+string(p), "%s\n%s", b.what, w.historyText())
 	}
 	require.Contains(t, Phases[w.row.Status], p)
 }
@@ -250,7 +250,7 @@ func TestOneInLineSaysItsPlaceAndGoesWhenRoomComesFree(t *testing.T) {
 	w.until(func() bool { return w.busy() })
 	w.some(func(r *runner) {
 		r.claimed, w.attempts[0].pod, w.attempts[0].ClaimedAt = true, r.pod, w.now
-		w.toldToWait(4)
+		w.answerWait(4)
 		r.result = &Attempt{Outcome: Waiting, Reason: "QuotaInUse", Message: "elastic IPs: 3 are needed"}
 	})
 	w.reach(t, AwaitingCapacity)
@@ -258,10 +258,10 @@ func TestOneInLineSaysItsPlaceAndGoesWhenRoomComesFree(t *testing.T) {
 	require.Equal(t, []any{4, 0, "QuotaInUse"}, []any{w.row.Place, w.row.Tries, w.row.FailReason})
 	require.Equal(t, w.attempts[0].ClosedAt.Add(limits.backoff(4)), w.row.WakeAt, "it looks again even if nobody tells it anything")
 
-	w.freeRoom()
+	w.freeCapacity()
 	w.reconcile(false)
-	require.Len(t, w.attempts, 1, "room that came free is for the next in the queue")
-	w.line.Place = 1
+	require.Len(t, w.attempts, 1, "capacity that came free is for the next in the queue")
+	w.queue.Place = 1
 	w.reconcile(false)
 	require.Len(t, w.attempts, 2)
 	require.Equal(t, []any{AwaitingCapacity, 1, 1}, []any{w.row.Phase, w.row.Place, w.row.Tries}, "it looks, and shows that it is next")
@@ -275,8 +275,8 @@ func TestOneInLineSaysItsPlaceAndGoesWhenRoomComesFree(t *testing.T) {
 func (w *world) waitsAtOnce(place int) {
 	w.some(func(r *runner) {
 		if a := w.attempts[r.attempt-1]; r.kind == Create && r.claimed && r.result == nil && a.ClosedAt.IsZero() {
-			w.toldToWait(place)
-			r.result = &Attempt{Outcome: Waiting, Reason: "QuotaInUse", Message: w.line.For}
+			w.answerWait(place)
+			r.result = &Attempt{Outcome: Waiting, Reason: "QuotaInUse", Message: w.queue.For}
 		}
 	})
 }
@@ -314,9 +314,9 @@ func TestARunnerLostInLineSpendsNoTry(t *testing.T) {
 	w.row.MaxTries = 1
 	for lost := range 4 {
 		w.until(func() bool { return w.busy() && w.runners[len(w.runners)-1].claimed })
-		w.toldToWait(1)
+		w.answerWait(1)
 		w.some(kill)
-		w.poked = true
+		w.reconcileAsked = true
 		w.until(func() bool { return w.row.Phase == AwaitingCapacity && w.row.Seen == lost+1 })
 		require.Equal(t, []any{Lost, 0, 1, ""}, []any{w.attempts[lost].Outcome, w.row.Tries, w.row.Place, w.row.FailReason})
 		require.Equal(t, "waiting for capacity in the cloud account: the account is full", w.row.Why)

@@ -27,7 +27,7 @@ func declaredTerms(t testing.TB) Terms {
 	return out
 }
 
-// patient is the same catalogue, whose profiles wait for room.
+// patient is the same catalogue, whose profiles wait for capacity.
 func patient(t testing.TB, c profiles.Catalogue) profiles.Catalogue {
 	out := embedded(t, profiles.WhenFullWait)
 	out.Teams, out.Quotas = c.Teams, c.Quotas
