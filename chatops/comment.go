@@ -242,13 +242,13 @@ func blockers(c lifecycle.Card, links Links) string {
 	if c.Status == lifecycle.Destroyed || len(c.Blockers) == 0 && !stuck {
 		return ""
 	}
-	const most, room = 20, 20_000
+	const most, limit = 20, 20_000
 	var b strings.Builder
 	if len(c.Blockers) > 0 {
 		b.WriteString("**Still there at the last count:**\n\n")
 	}
 	for i, name := range c.Blockers {
-		if i == most || b.Len() > room {
+		if i == most || b.Len() > limit {
 			fmt.Fprintf(&b, "- and %d more\n", len(c.Blockers)-i)
 			break
 		}

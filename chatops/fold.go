@@ -22,16 +22,16 @@ const (
 	foldEnd   = "</details>\n"
 )
 
-// fold renders the expandable part: timeline, conditions and the end of the log, in at most room bytes. If they do not fit, the log
+// fold renders the expandable part: timeline, conditions and the end of the log, in at most limit bytes. If they do not fit, the log
 // is cut first and then the timeline, each from its beginning.
-func fold(d Detail, room int) string {
-	room -= len(foldBegin) + len(foldEnd)
+func fold(d Detail, limit int) string {
+	limit -= len(foldBegin) + len(foldEnd)
 	conditions := conditions(d.Conditions)
-	if len(conditions) > room {
+	if len(conditions) > limit {
 		conditions = ""
 	}
-	timeline := timeline(d.Timeline, room-len(conditions))
-	log := tail(d.Log, maxLogLines, room-len(conditions)-len(timeline))
+	timeline := timeline(d.Timeline, limit-len(conditions))
+	log := tail(d.Log, maxLogLines, limit-len(conditions)-len(timeline))
 	if timeline+conditions+log == "" {
 		return ""
 	}
@@ -39,16 +39,16 @@ func fold(d Detail, room int) string {
 }
 
 // timeline lists the events, newest last.
-func timeline(all []Moment, room int) string {
+func timeline(all []Moment, limit int) string {
 	const head = "**Timeline**\n\n"
-	room -= len(head) + len("- … 1234567890123456789 earlier\n\n")
+	limit -= len(head) + len("- … 1234567890123456789 earlier\n\n")
 	var lines []string
 	for i := len(all) - 1; i >= 0 && len(lines) < maxMoments; i-- {
 		line := fmt.Sprintf("- %s %s", stamp(all[i].At), brief(all[i].What))
 		if all[i].Why != "" {
 			line += ": " + brief(all[i].Why)
 		}
-		if room -= len(line) + 1; room < 0 {
+		if limit -= len(line) + 1; limit < 0 {
 			break
 		}
 		lines = append(lines, line+"\n")
@@ -96,14 +96,14 @@ func conditions(all []Condition) string {
 }
 
 // tail renders the end of the log in a fence that nothing in it can close; it is cut from the front.
-func tail(log []string, most, room int) string {
+func tail(log []string, most, limit int) string {
 	const head, cutting = "**The log's end**\n\n", "… earlier lines are on the cluster's page\n"
 	longest := 0
 	var lines []string
 	for i := len(log) - 1; i >= 0 && len(lines) < most; i-- {
 		line := logLine(log[i])
 		longest = max(longest, ticks(line))
-		if size(lines)+len(line)+1+len(head)+len(cutting)+2*max(3, longest+1)+len("text\n\n\n") > room {
+		if size(lines)+len(line)+1+len(head)+len(cutting)+2*max(3, longest+1)+len("text\n\n\n") > limit {
 			break
 		}
 		lines = append(lines, line+"\n")

@@ -50,8 +50,8 @@ func TestTheLogIsCutFirstThenTheTimeline(t *testing.T) {
 	require.Contains(t, few, "**Installed**")
 	require.Empty(t, fold(d, 60))
 	require.Empty(t, fold(Detail{}, 60_000))
-	for room := 0; room < 4000; room += 37 {
-		require.LessOrEqual(t, len(fold(d, room)), room)
+	for limit := 0; limit < 4000; limit += 37 {
+		require.LessOrEqual(t, len(fold(d, limit)), limit)
 	}
 }
 

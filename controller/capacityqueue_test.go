@@ -11,7 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// asks has a new cluster's runner claim its attempt and ask for the one VPC that the account has room for.
+// asks has a new cluster's runner claim its attempt and ask for the one VPC that the account has capacity for.
 func (h *fixture) asks(name string) (store.Row, store.LaunchSpec, store.ReservationAnswer) {
 	h.t.Helper()
 	h.pass(1000)
@@ -20,15 +20,15 @@ func (h *fixture) asks(name string) (store.Row, store.LaunchSpec, store.Reservat
 	open := h.open(row.ID)
 	_, err := h.store.Claim(h.ctx, open.Attempt, open.Token, "pod-1")
 	require.NoError(h.t, err)
-	room, _, err := h.store.Reserve(h.ctx, open.Attempt, open.Token, store.CapacityDemand{
+	reservation, _, err := h.store.Reserve(h.ctx, open.Attempt, open.Token, store.CapacityDemand{
 		Account: "123456789012", Region: "us-east-1",
 		Quotas: []lifecycle.Quota{{Service: "vpc", Code: "L-F678F1CE", Name: "VPCs", Limit: 1, Need: 1, Lasting: 1}},
 	})
 	require.NoError(h.t, err)
-	return row, open, room
+	return row, open, reservation
 }
 
-// waits has an attempt end because there is no room.
+// waits has an attempt end because there is no capacity.
 func (h *fixture) waits(row store.Row, open store.LaunchSpec, words string) {
 	h.t.Helper()
 	_, err := h.store.Result(h.ctx, open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Waiting, Reason: "QuotaInUse", Message: words, Whose: "quota"})
@@ -57,9 +57,9 @@ func TestThoseInLineMoveUpWhenOneBeforeThemGoes(t *testing.T) {
 	holder, held, _ := h.asks("holder")
 	var rows []store.Row
 	for _, name := range []string{"second", "third", "fourth"} {
-		row, open, room := h.asks(name)
-		require.Equal(t, len(rows)+1, room.Place)
-		h.waits(row, open, room.Wait)
+		row, open, reservation := h.asks(name)
+		require.Equal(t, len(rows)+1, reservation.Place)
+		h.waits(row, open, reservation.Wait)
 		require.Equal(t, len(rows)+1, h.cluster(row.ID).Place)
 		rows = append(rows, row)
 	}
@@ -67,7 +67,7 @@ func TestThoseInLineMoveUpWhenOneBeforeThemGoes(t *testing.T) {
 	require.NoError(t, err)
 	h.pass(1000)
 	h.told()
-	require.Equal(t, []string{"create waiting", "create open"}, h.attempts(rows[1].ID), "the next in the queue tries: room was waited for, and is not any more")
+	require.Equal(t, []string{"create waiting", "create open"}, h.attempts(rows[1].ID), "the next in the queue tries: it no longer has to wait for capacity")
 	require.Equal(t, []string{"create waiting"}, h.attempts(rows[2].ID))
 	fourth := h.cluster(rows[2].ID)
 	require.Equal(t, 2, fourth.Place)
@@ -77,25 +77,25 @@ func TestThoseInLineMoveUpWhenOneBeforeThemGoes(t *testing.T) {
 	_, err = h.store.Result(h.ctx, held.Attempt, held.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "HostedZoneMissing", Message: "no zone", Whose: "user"})
 	require.NoError(t, err)
 	h.reconcile(holder.ID)
-	require.Len(t, h.jobs("line"), 6, "four asked, one left, and this one gave its room back")
+	require.Len(t, h.jobs("line"), 6, "four asked, one left, and this one released its reservation")
 	open := h.open(rows[1].ID)
 	_, err = h.store.Claim(h.ctx, open.Attempt, open.Token, "pod-2")
 	require.NoError(t, err)
-	room, _, err := h.store.Reserve(h.ctx, open.Attempt, open.Token, store.CapacityDemand{
+	reservation, _, err := h.store.Reserve(h.ctx, open.Attempt, open.Token, store.CapacityDemand{
 		Account: "123456789012", Region: "us-east-1", Quotas: []lifecycle.Quota{{Service: "vpc", Code: "L-F678F1CE", Name: "VPCs", Limit: 1, Need: 1}},
 	})
 	require.NoError(t, err)
-	require.Empty(t, room.Wait)
+	require.Empty(t, reservation.Wait)
 	h.told()
-	require.Equal(t, []string{"create waiting", "create open"}, h.attempts(rows[2].ID), "room came free since it asked, and now it is next")
+	require.Equal(t, []string{"create waiting", "create open"}, h.attempts(rows[2].ID), "capacity was released since it asked, and now it is next")
 }
 
 func TestAnHourOfWaitingEditsNoComment(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	h.asks("holder")
-	row, open, room := h.asks("second")
-	h.waits(row, open, room.Wait)
+	row, open, reservation := h.asks("second")
+	h.waits(row, open, reservation.Wait)
 	for _, kind := range []string{store.KindComment, store.KindCheck} {
 		h.publish(row.ID, kind)
 	}
@@ -116,12 +116,12 @@ func TestAnHourOfWaitingEditsNoComment(t *testing.T) {
 		require.NoError(t, err)
 		h.reconcile(row.ID)
 		shows()
-		room, _, err = h.store.Reserve(h.ctx, open.Attempt, open.Token, store.CapacityDemand{
+		reservation, _, err = h.store.Reserve(h.ctx, open.Attempt, open.Token, store.CapacityDemand{
 			Account: "123456789012", Region: "us-east-1",
 			Quotas: []lifecycle.Quota{{Service: "vpc", Code: "L-F678F1CE", Name: "VPCs", Limit: 1, Need: 1, Lasting: 1}},
 		})
 		require.NoError(t, err)
-		h.waits(row, open, room.Wait)
+		h.waits(row, open, reservation.Wait)
 		shows()
 	}
 	require.Equal(t, calls, h.board.called())

@@ -34,7 +34,7 @@ func (h *fixture) publish(cluster, kind string) store.Subscriber {
 	return h.place(cluster, kind)
 }
 
-// report moves the runner's progress on and lets the heart look.
+// report moves the runner's progress on and lets the controller reconcile.
 func (h *fixture) report(open store.LaunchSpec, seq, percent int) {
 	h.t.Helper()
 	h.reportIn(lifecycle.Installing, open, seq, percent)

@@ -272,7 +272,7 @@ func TestAHoldIsTheEndThatTheTableReckons(t *testing.T) {
 	require.NoError(t, err)
 	got := h.cluster(row.ID)
 	require.Equal(t, h.now().Add(3*time.Hour), got.DestroyAt.UTC())
-	require.Equal(t, got.DestroyAt, got.Ends.DestroyAt(), "the heart and the table reckon alike")
+	require.Equal(t, got.DestroyAt, got.Ends.DestroyAt(), "the controller and the table calculate the same end")
 	require.Equal(t, []string{"a demo on Friday", "the pull request was closed, postponed by a hold"}, []string{got.HoldWhy, got.Ends.Reason()})
 	h.pass(2 * time.Hour)
 	h.reconcile(row.ID)

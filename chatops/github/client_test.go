@@ -135,7 +135,7 @@ func TestARedirectToAnotherHostIsRefused(t *testing.T) {
 		t.Error("the token travelled to another host")
 	}))
 	defer thief.Close()
-	door := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
 			w.WriteHeader(http.StatusCreated)
 			_, _ = w.Write([]byte(`{"token":"t","expires_at":"2099-01-01T00:00:00Z"}`))
@@ -143,8 +143,8 @@ func TestARedirectToAnotherHostIsRefused(t *testing.T) {
 		}
 		http.Redirect(w, r, thief.URL, http.StatusFound)
 	}))
-	defer door.Close()
-	_, err := client(t, door.URL, server.KeyPEM()).PullRequest(t.Context(), 1, standin.Repo, 41)
+	defer proxy.Close()
+	_, err := client(t, proxy.URL, server.KeyPEM()).PullRequest(t.Context(), 1, standin.Repo, 41)
 	require.ErrorContains(t, err, "another host")
 }
 

@@ -103,8 +103,8 @@ func build(t *testing.T) string {
 	return path
 }
 
-// Everything but the server is the real thing here: the dispatcher starts the real runner, which talks to the cloud
-// room, a real S3 and the stand-in installer.
+// Everything but the server is the real thing here: the dispatcher starts the real runner, which talks to the stand-in of the cloud,
+// a real S3 and the stand-in installer.
 func TestARunnerCreatesAndAnotherRemovesEverything(t *testing.T) {
 	binary := build(t)
 	for _, mode := range []string{"Manual", "Mint"} {

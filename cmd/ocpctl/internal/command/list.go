@@ -136,7 +136,7 @@ func (a *app) watchClusters(ctx context.Context, params client.ListClustersParam
 		return err
 	}
 	t, headed, shown := clusterColumns(a.screen()), false, map[string]string{}
-	t.Room(21, 28, 16, 7, 9, 12, 12, 10) // for later rows: the longest name, a status with its phase and percentage
+	t.SetMinWidths(21, 28, 16, 7, 9, 12, 12, 10) // for later rows: the longest name, a status with its phase and percentage
 	f := a.follower(api, &progress.Lines{Out: a.Err, Now: a.Now})
 	return f.Many(ctx, func(state follow.State) {
 		last, before := shown[state.ClusterID]

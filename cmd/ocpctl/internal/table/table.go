@@ -76,8 +76,8 @@ func (s *Screen) Columns(heads ...string) *Columns {
 	return c
 }
 
-// Room sets minimum widths of the first columns, for later rows that are not known yet.
-func (c *Columns) Room(widths ...int) {
+// SetMinWidths sets minimum widths of the first columns, for later rows that are not known yet.
+func (c *Columns) SetMinWidths(widths ...int) {
 	for i, width := range widths {
 		c.widths[i] = max(c.widths[i], width)
 	}
