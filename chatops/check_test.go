@@ -9,7 +9,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-func TestARepositorysFileIsCheckedInWords(t *testing.T) {
+func TestARepositorysFileIsCheckedWithAMessage(t *testing.T) {
 	const path = ".github/ocpctl.yaml"
 	problems := []Annotation{
 		{Path: path, Line: 3, Level: "failure", Title: "ttl", Message: "200h is more than the 72h that aws-standard gives at most. Write at most 72h."},

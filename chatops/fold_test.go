@@ -127,7 +127,7 @@ func withoutFences(body string, open *bool, folds *int) string {
 	return kept.String()
 }
 
-func TestHugeTextsLeaveRoomForWhatOneNeeds(t *testing.T) {
+func TestHugeTextsLeaveSpaceForWhatOneNeeds(t *testing.T) {
 	for _, huge := range []string{strings.Repeat("`x", 1<<19), strings.Repeat("𝄞|", 1<<14), strings.Repeat("<!-- @a ", 1<<14)} {
 		d := Detail{Log: slicesOf(huge, 300), Timeline: []Moment{{At: start, What: huge, Why: huge}}, Conditions: []Condition{{Type: huge, Status: huge}}}
 		for _, name := range []string{"ready", "destroy-blocked", "create-failed"} {

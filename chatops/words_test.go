@@ -138,7 +138,7 @@ func lives() map[string]lifecycle.Card {
 	}
 }
 
-func TestTheWordsOfALifeAreGolden(t *testing.T) {
+func TestTheTextsOfALifeAreGolden(t *testing.T) {
 	for name, c := range lives() {
 		t.Run(name, func(t *testing.T) {
 			golden(t, "comment-"+name+".md", Comment(c, Detail{}, ui))
@@ -196,7 +196,7 @@ func shownCheck(run CheckRun) string {
 	return b.String() + "\n" + run.Summary
 }
 
-func TestWordsStandStillWhileNothingHappens(t *testing.T) {
+func TestTextsStayTheSameWhileNothingHappens(t *testing.T) {
 	for name, c := range lives() {
 		later := c
 		later.UpdatedAt, later.Version = c.UpdatedAt.Add(time.Minute), c.Version+1

@@ -332,7 +332,7 @@ func TestAThousandChangesInAMinuteAreFewCalls(t *testing.T) {
 	require.Contains(t, statuses[len(statuses)-1].Description, "installing")
 }
 
-func TestTwoHundredClustersAtOnceAllGetTheirFirstWords(t *testing.T) {
+func TestTwoHundredClustersAtOnceAllGetTheirFirstMessage(t *testing.T) {
 	t.Parallel()
 	f := newFront(t, documented)
 	var rows []store.Row

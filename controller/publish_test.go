@@ -91,7 +91,7 @@ func TestACheckAndADeploymentFollowAnExtension(t *testing.T) {
 	}
 }
 
-func TestNothingIsSentWhileTheWordsAreTheSame(t *testing.T) {
+func TestNothingIsSentWhileTheTextIsTheSame(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	row, _ := h.installing("shop")
@@ -159,7 +159,7 @@ func TestARateLimitIsWaitedFor(t *testing.T) {
 	require.Len(t, h.board.withMarker("cluster:"+row.ID), 1)
 }
 
-func TestWordsThatAreRefusedWaitLongerEachTime(t *testing.T) {
+func TestTextsThatAreRefusedWaitLongerEachTime(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	row := h.accept("shop")

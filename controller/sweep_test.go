@@ -84,7 +84,7 @@ func TestTheDirectoriesOfClosedAttemptsAreForgottenAfterAWhile(t *testing.T) {
 	require.Equal(t, []string{living.Attempt, "att_of_another_house"}, h.yard.kept)
 }
 
-func TestRiverCarriesAClusterFromItsAcceptanceToItsLaunchAndItsWords(t *testing.T) {
+func TestRiverCarriesAClusterFromItsAcceptanceToItsLaunchAndItsComment(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	workers := river.NewWorkers()

@@ -47,7 +47,7 @@ func read(t *testing.T) (m manifest) {
 	return m
 }
 
-func TestTheAppIsToldOfWhatTheDoorListensTo(t *testing.T) {
+func TestTheAppIsSentTheEventsThatTheEntryPointHandles(t *testing.T) {
 	heard := slices.Sorted(maps.Keys(hooks.Events()))
 	heard = slices.DeleteFunc(heard, func(event string) bool { // of these every App is told, and none can ask for them
 		return slices.Contains([]string{"installation", "installation_repositories", "ping"}, event)

@@ -39,7 +39,7 @@ func TestAddonsAreBroughtAnewAndTheClusterStaysReady(t *testing.T) {
 	require.Len(t, w.attempts, tried, "nobody wants more")
 }
 
-func TestAnyNumberOfWishesThatComeMeanwhileAreMetByOneAttemptMore(t *testing.T) {
+func TestAnyNumberOfRequestsThatComeMeanwhileAreMetByOneAttemptMore(t *testing.T) {
 	w := furnished(t)
 	w.refresh()
 	w.until(func() bool { return w.installing() })

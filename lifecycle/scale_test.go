@@ -138,7 +138,7 @@ func TestAClusterNobodyApprovesInTimeEndsThen(t *testing.T) {
 	require.Equal(t, "nobody approved it by 10:00 UTC on 1 January; nothing was ever created, so there is nothing to remove", w.row.Why)
 }
 
-func TestApprovalComesBeforeTheTurnAndTheTurnBeforeTheRoom(t *testing.T) {
+func TestApprovalComesBeforeTheTurnAndTheTurnBeforeTheReservation(t *testing.T) {
 	w := kindWorld()
 	w.row.NeedsApproval, w.row.NeedsTurn = true, true
 	w.turn = Turn{Place: 2, For: "team platform has 5 of 5 clusters", ETA: epoch.Add(time.Hour)}

@@ -244,7 +244,7 @@ func TestAFullAccountWaitsWithoutSpendingATry(t *testing.T) {
 	w.reach(t, PhaseReady)
 }
 
-func TestOneInLineSaysItsPlaceAndGoesWhenRoomComesFree(t *testing.T) {
+func TestOneInTheQueueSaysItsPlaceAndGoesWhenCapacityComesFree(t *testing.T) {
 	w := kindWorld()
 	w.reach(t, Preflight)
 	w.until(func() bool { return w.busy() })

@@ -144,7 +144,7 @@ func draw(t *rapid.T) (waiting []Waiter, held []Holder) {
 
 // Every turn given fits at that moment and is the fairest there is; afterwards nobody is left who would fit; of two that
 // differ in nothing but their arrival the earlier comes first; and everybody left knows a place of their own.
-func TestTurnsPassNoLimitLeaveNoRoomAndAreFair(t *testing.T) {
+func TestTurnsPassNoLimitLeaveNoCapacityAndAreFair(t *testing.T) {
 	set(t, "rapid.checks", "2000")
 	rapid.Check(t, func(t *rapid.T) {
 		waiting, held := draw(t)

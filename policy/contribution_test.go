@@ -142,7 +142,7 @@ func TestADraftIsRefusedWhereTheRepositorySaysSo(t *testing.T) {
 	}
 }
 
-func TestAWishWithoutAPullRequestIsAskedNothingOfOne(t *testing.T) {
+func TestARequestWithoutAPullRequestIsAskedNothingOfOne(t *testing.T) {
 	r := validRequest()
 	r.PR, r.Name, r.Source, r.Permission, r.Principal = nil, "mine", SourceAPI, "", As("x", "maya", PlatformAdmin)
 	for _, c := range Evaluate(r, Usage{}, terms(t), Settings{Forks: "deny"}).Checks {

@@ -186,7 +186,7 @@ func many(n int) map[string]string {
 	return tags
 }
 
-func TestOtherDoorsAskTheRole(t *testing.T) {
+func TestOtherSourcesAskTheRole(t *testing.T) {
 	for role, allowed := range map[Role]bool{Requester: true, PlatformAdmin: true, Auditor: false, "": false} {
 		r := validRequest()
 		r.Source, r.Permission, r.Principal = "api", "", As("x", "maya", role)
@@ -214,7 +214,7 @@ func TestAProfileForAdminsIsForAdmins(t *testing.T) {
 	require.Contains(t, find(t, Evaluate(r, Usage{}, terms(t), Settings{}), "profile").Next, "aws-minimal-mint", "an admin is told of it")
 }
 
-func TestAnAllowedWishHasEveryDefault(t *testing.T) {
+func TestAnAllowedRequestHasEveryDefault(t *testing.T) {
 	r := validRequest()
 	r.Profile, r.Source = "", SourceComment
 	v := Evaluate(r, Usage{}, terms(t), Settings{})
@@ -306,7 +306,7 @@ func TestEffectiveTagsAreTheNineAndOursOverTheUsers(t *testing.T) {
 	require.Equal(t, "thief", g.Tags["Owner"], "the grant is left alone")
 }
 
-func TestNoWishIsRefusedWithoutWordsAndNoneIsGrantedPastItsBounds(t *testing.T) {
+func TestNoRequestIsRefusedWithoutAMessageAndNoneIsGrantedPastItsBounds(t *testing.T) {
 	c := catalogue(t)
 	rapid.Check(t, func(t *rapid.T) {
 		r := validRequest()

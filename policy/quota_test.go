@@ -200,7 +200,7 @@ func TestABudgetIsNeverSpentTwice(t *testing.T) {
 	})
 }
 
-func TestWhatIsNotReadyNeedsRoomInTheNewTeamToBecomeReady(t *testing.T) {
+func TestWhatIsNotReadyNeedsQuotaInTheNewTeamToBecomeReady(t *testing.T) {
 	terms := declaredTerms(t)
 	usage := Usage{Team: Counts{Live: 3, Creating: 3}}
 	left := Held{Nodes: 3, Left: time.Hour}

@@ -21,7 +21,7 @@ func (w *world) measured(quotas ...contract.Quota) {
 	w.quotas = func(cloud.Plan) ([]contract.Quota, error) { return quotas, nil }
 }
 
-func TestRoomIsSetAsideBeforeAnythingIsMade(t *testing.T) {
+func TestCapacityIsReservedBeforeAnythingIsMade(t *testing.T) {
 	w := manual(t, contract.KindCreate)
 	var planned cloud.Plan
 	w.quotas = func(plan cloud.Plan) ([]contract.Quota, error) {
@@ -36,7 +36,7 @@ func TestRoomIsSetAsideBeforeAnythingIsMade(t *testing.T) {
 		w.happened()[:5])
 }
 
-func TestWithoutRoomTheAttemptWaits(t *testing.T) {
+func TestWithoutCapacityTheAttemptWaits(t *testing.T) {
 	w := newWorld(t, contract.KindCreate)
 	w.measured(address(5, 5, 1))
 	w.reserve = func(int) contract.Reservation {
@@ -72,7 +72,7 @@ func TestWhatWouldNeverFitIsRefused(t *testing.T) {
 	require.False(t, w.did("installer:"))
 }
 
-func TestWithoutTheServersWordThereIsNoRoom(t *testing.T) {
+func TestWithoutTheServersAnswerThereIsNoCapacity(t *testing.T) {
 	w := newWorld(t, contract.KindCreate)
 	w.measured(address(5, 0, 1))
 	w.reply = func(what string, n int) int {

@@ -86,7 +86,7 @@ func TestWorkersAreSpreadOverTheZonesAsTheInstallerDoes(t *testing.T) {
 	}
 }
 
-func TestTheControlPlaneGivesItsRoomBackOnceThereAreWorkersAgain(t *testing.T) {
+func TestTheControlPlaneTakesNoWorkloadsOnceThereAreWorkersAgain(t *testing.T) {
 	w := newScaling(t, 3, 0, 0, 0)
 	require.NoError(t, os.WriteFile(filepath.Join(w.dir, "schedulable"), []byte("true"), 0o600))
 	require.NoError(t, w.run(t.Context()))

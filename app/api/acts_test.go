@@ -117,7 +117,7 @@ func TestWhatWaitsForATeamsWordStaysWithTheTeam(t *testing.T) {
 	h.does(http.MethodPost, "/api/v1/clusters/big-one/transfer", h.as(both), Transfer{Team: "platform", Owner: "maya"}, http.StatusOK, nil)
 }
 
-func TestATransferNeedsASeatAndRoomInTheNewTeam(t *testing.T) {
+func TestATransferNeedsMembershipAndQuotaInTheNewTeam(t *testing.T) {
 	h := fixtureWith(t, teams(t), nil)
 	made := h.make(oidc.Requester, "shop")
 	path := "/api/v1/clusters/" + made.ClusterID + "/transfer"

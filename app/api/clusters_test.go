@@ -96,7 +96,7 @@ func TestAnotherTeamsClusterDoesNotExist(t *testing.T) {
 	}
 }
 
-func TestAClusterIsShownWithItsJobAndItsStory(t *testing.T) {
+func TestAClusterIsShownWithItsJobAndItsHistory(t *testing.T) {
 	h := newFixture(t)
 	row := h.accept("shop", "platform")
 	var c ClusterDetail

@@ -22,7 +22,7 @@ func (r *runner) reserve(n int) (out contract.Reservation) {
 	return out
 }
 
-func TestRoomIsSetAsideOrWaitedForOrNeverThere(t *testing.T) {
+func TestCapacityIsReservedOrWaitedForOrNeverThere(t *testing.T) {
 	h, _, first := started(t)
 	cluster := h.accept("other", "platform").ID
 	h.step(cluster)

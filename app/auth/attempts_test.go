@@ -110,7 +110,7 @@ func TestAProofThatIsPlayedAgainIsAFailure(t *testing.T) {
 }
 
 // What an STS does not answer holds up its own address alone.
-func TestQuestionsOfOneAddressLeaveRoomForOthers(t *testing.T) {
+func TestQuestionsOfOneAddressLeaveCapacityForOthers(t *testing.T) {
 	const identity = "<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>arn:aws:iam::123456789012:user/x</Arn><UserId>u</UserId><Account>123456789012</Account></GetCallerIdentityResult></GetCallerIdentityResponse>"
 	var hanging atomic.Int64
 	answer := make(chan struct{})

@@ -84,7 +84,7 @@ func closed(t *testing.T, conn net.Conn) {
 	require.NotErrorIs(t, err, os.ErrDeadlineExceeded, "it is still open")
 }
 
-func TestConnectionsOfOneAddressLeaveRoomForOthers(t *testing.T) {
+func TestConnectionsOfOneAddressLeaveCapacityForOthers(t *testing.T) {
 	to, waits, goOn := listener(t, nil, 0)
 	busy := connect(t, to, "127.0.0.2")
 	ask(t, busy, "/wait")

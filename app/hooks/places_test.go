@@ -16,7 +16,7 @@ func seat(t *testing.T, p *places, key, name string, gone *[]string, each int) *
 	return one
 }
 
-func TestTheOldestOfTheSameKeyMakesRoom(t *testing.T) {
+func TestTheOldestOfTheSameKeyIsReplaced(t *testing.T) {
 	var gone []string
 	p := newPlaces(4)
 	first := seat(t, p, "a", "a1", &gone, 2)

@@ -54,7 +54,7 @@ func TestACommentRefreshesOnceHoweverOftenItIsRead(t *testing.T) {
 	require.Equal(t, 1, h.Only().AddonsWanted, "who may only read may not")
 }
 
-func TestAnAddonThatIsNotAllowedRefusesTheWish(t *testing.T) {
+func TestAnAddonThatIsNotAllowedRefusesTheRequest(t *testing.T) {
 	h := newFixture(t)
 	h.File("addons: [postgres]\n")
 	h.Labeled("will", label)

@@ -108,7 +108,7 @@ func TestTwoProfilesAtOnceAreTwoClusters(t *testing.T) {
 	require.Equal(t, 2, len(h.Clusters()))
 }
 
-func TestOneLabelOnManyPullRequestsIsAWishForEach(t *testing.T) {
+func TestOneLabelOnManyPullRequestsIsARequestForEach(t *testing.T) {
 	h := newFixture(t)
 	h.Catalogue.Quotas = []profiles.Quota{{Name: "team", Scope: profiles.ScopeTeam, Live: 3}}
 	for n := range 12 {

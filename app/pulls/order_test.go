@@ -128,7 +128,7 @@ func TestWhatCameLateCountsForWhatItWasAboutAlone(t *testing.T) {
 	require.Equal(t, "github:will", h.Only().RequestedBy)
 }
 
-func TestALateLabelIsNoWishOnceALaterOneWasRefused(t *testing.T) {
+func TestALateLabelIsNoRequestOnceALaterOneWasRefused(t *testing.T) {
 	h := newFixture(t)
 	first := pulls.PullRequestEvent{PR: h.PR(true, label), Actor: "will", Action: "labeled", Label: label}
 	h.Labeled("toni", label)

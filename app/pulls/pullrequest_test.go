@@ -251,7 +251,7 @@ func TestWhatWaitsForAnApprovalOrHasAWarningSaysSoInItsOneComment(t *testing.T) 
 	}
 }
 
-func TestAfterARefusalOnlyADeedAsksAgain(t *testing.T) {
+func TestAfterARefusalOnlyAnActionAsksAgain(t *testing.T) {
 	h := newFixture(t)
 	h.Labeled("toni", label)
 	require.Empty(t, h.Clusters())

@@ -13,7 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-func TestAWishIsJudgedByTheFileOfTheBaseBranch(t *testing.T) {
+func TestARequestIsJudgedByTheFileOfTheBaseBranch(t *testing.T) {
 	h := newFixture(t)
 	h.GitHub.Files = map[string]string{
 		"main": "profiles: [aws-standard]\nttl: 5h\n", h.PR(true).Head: "profiles: [aws-minimal-test]\n",
@@ -221,7 +221,7 @@ func TestARecreationAsksForWhatWasAskedFor(t *testing.T) {
 	require.Equal(t, 3*time.Hour, h.Clusters()[2].TTL, "a label says how long")
 }
 
-func TestAHeadThatIsPushedAgainIsAnotherWish(t *testing.T) {
+func TestAHeadThatIsPushedAgainIsAnotherRequest(t *testing.T) {
 	h := newFixture(t)
 	h.File("synchronize: recreate\n")
 	h.Labeled("will", label)

@@ -80,7 +80,7 @@ var lines = []spoken{
 	{withTwo, "/ocp help", "told told told told told told told told told told told - told"},
 }
 
-func TestEveryVerbHasALine(t *testing.T) {
+func TestEveryVerbHasARow(t *testing.T) {
 	said := map[string]bool{}
 	for _, l := range lines {
 		for _, parsed := range chatops.Parse(l.line) {

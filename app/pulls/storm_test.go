@@ -275,10 +275,10 @@ func (w *world) check() {
 	require.Empty(w, w.h.Query(`SELECT cause FROM replies WHERE cause LIKE 'comment:%' AND repo = ANY ($1) GROUP BY cause HAVING count(*) > 1`, w.names), said)
 }
 
-// TestWhateverHappensAtOnceNoWishIsLostOrMadeTwice lives random lives of one pull request: people and we ourselves change it,
+// TestWhateverHappensAtOnceNoRequestIsLostOrMadeTwice lives random lives of one pull request: people and we ourselves change it,
 // its repository is renamed, GitHub fails in the middle of anything, workers die behind what they did, two work the same at once,
 // and what is told comes in any order. make seeds lives more of them, -rapid.seed one again.
-func TestWhateverHappensAtOnceNoWishIsLostOrMadeTwice(t *testing.T) {
+func TestWhateverHappensAtOnceNoRequestIsLostOrMadeTwice(t *testing.T) {
 	if old := flag.Lookup("rapid.checks").Value.String(); old == "100" {
 		require.NoError(t, flag.Set("rapid.checks", "20"))
 		t.Cleanup(func() { require.NoError(t, flag.Set("rapid.checks", old)) })

@@ -47,7 +47,7 @@ func TestAVoteAndItsAnswerAreWrittenTogether(t *testing.T) {
 	require.Len(t, h.Replies(), before)
 }
 
-func TestTwoWordsAreTwoPersons(t *testing.T) {
+func TestTwoVotesAreTwoPersons(t *testing.T) {
 	h := fixtureWith(t, servicetest.Careful(t, profiles.ApprovalTerms{Count: 2, By: "requester"}))
 	h.GitHub.Permissions["paul"] = "write"
 	h.Labeled("will", label)
@@ -60,7 +60,7 @@ func TestTwoWordsAreTwoPersons(t *testing.T) {
 }
 
 // A push that was worked while a request was judged found nothing yet whose approval it could make void.
-func TestAPushBesideAWishLeavesAnApprovalThatCanBeGiven(t *testing.T) {
+func TestAPushBesideARequestLeavesAnApprovalThatCanBeGiven(t *testing.T) {
 	h := fixtureWith(t, servicetest.Careful(t, profiles.ApprovalTerms{}))
 	h.Sync(pulls.PullRequestEvent{PR: h.PR(true), Actor: "will", Action: "opened"})
 	pushed := h.PR(true)

@@ -15,7 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-func TestEveryActIsAnsweredInTheDesksWordsOnTheClustersPage(t *testing.T) {
+func TestEveryActIsAnsweredWithTheServicesMessageOnTheClustersPage(t *testing.T) {
 	h := newFixture(t)
 	row := h.shown("shop")
 	at, b := "/clusters/"+row.ID, h.as("zoe")

@@ -66,7 +66,7 @@ func TestAWordLetsItBeginOrEndsIt(t *testing.T) {
 	require.Contains(t, says(page), "This approval is approved")
 }
 
-func TestTheWordsSayWhoseVotesItTakes(t *testing.T) {
+func TestTheMessageSaysWhoseVotesItTakes(t *testing.T) {
 	for want, a := range map[string]store.Approval{
 		"approval by a platform admin":                                                                     {Needs: 1, ByRole: "platform_admin", Kind: store.ApproveCreate},
 		"approval by a platform admin other than the requester":                                            {Needs: 1, ByRole: "platform_admin", Kind: store.ApproveKubeadmin},

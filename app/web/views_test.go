@@ -101,7 +101,7 @@ func TestAFailureSaysWhoseTurnItIsAndLeadsToItsRunbook(t *testing.T) {
 	require.NotContains(t, show(t, func(*store.Row) {}), "Who can fix it")
 }
 
-func TestAFailuresWordsStandOnThePageOnce(t *testing.T) {
+func TestAFailuresMessageStandsOnThePageOnce(t *testing.T) {
 	html := show(t, func(r *store.Row) {
 		r.Status, r.Phase, r.Desired = lifecycle.Destroyed, lifecycle.Released, lifecycle.Absent
 		r.FailReason, r.FailMessage = "BootstrapFailed", "the control plane never took over"

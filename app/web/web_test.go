@@ -69,7 +69,7 @@ func TestTheListShowsWhatTheTeamOwns(t *testing.T) {
 	require.Contains(t, page, "There is no cluster")
 }
 
-func TestTheDetailTellsTheStory(t *testing.T) {
+func TestTheDetailShowsTheHistory(t *testing.T) {
 	b := newBrowser(t)
 	b.signIn("ada")
 	row := b.accept("shop", "platform")

@@ -146,7 +146,7 @@ func TestACommitThatWasPushedAwayIsRefusedInWords(t *testing.T) {
 	require.ErrorContains(t, err, "Conflict merging main into topic")
 }
 
-func TestADeploymentsWordsAreCutToWhatGitHubTakes(t *testing.T) {
+func TestADeploymentsTextIsCutToWhatGitHubTakes(t *testing.T) {
 	server, c := start(t)
 	long := going
 	long.Description = strings.Repeat("é", 200)

@@ -88,10 +88,10 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// BenchmarkLabelToFirstWords measures from the moment a person's label leaves GitHub to the moment the cluster's comment
+// BenchmarkLabelToFirstComment measures from the moment a person's label leaves GitHub to the moment the cluster's comment
 // stands on the pull request: webhook, inbox, GitHub's word on the pull request and the permission, policy, acceptance, the
 // words and the wire. Each round is twenty labels, one after the other.
-func BenchmarkLabelToFirstWords(b *testing.B) {
+func BenchmarkLabelToFirstComment(b *testing.B) {
 	const rounds = 20
 	l := newLife(b, time.Hour)
 	for b.Loop() {

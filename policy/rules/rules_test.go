@@ -108,7 +108,7 @@ func TestAnEffectBecomesAResult(t *testing.T) {
 	require.Equal(t, &policy.Approval{Count: 2, By: policy.Requester, For: time.Hour}, compiled(t, p).Judge(saturday(t))[0].Approval)
 }
 
-func TestAPolicyHoldsAtItsDoorsAndForItsProfiles(t *testing.T) {
+func TestAPolicyHoldsForItsSourcesAndItsProfiles(t *testing.T) {
 	for _, c := range []struct {
 		sources, profiles []string
 		holds             bool
