@@ -131,11 +131,11 @@ func (s *Service) prepare(p policy.Principal, r CreateRequest, b catalogue.Catal
 		own.CostCenter, own.Environment = cmp.Or(own.CostCenter, noneOfTheirs), cmp.Or(own.Environment, noneOfTheirs)
 	}
 	for _, field := range r.check(profile, known, own) {
-		follows := field.Name == "team" && own.Team == "" && told(wrong, Field{Name: "owner"}) // the team would follow from the owner
+		follows := field.Name == "team" && own.Team == "" && hasProblem(wrong, Field{Name: "owner"}) // the team would follow from the owner
 		if field.Name == "team" && declared && own.Team == "" {
 			field.Accept = teamsOpenTo(p, b.Catalogue)
 		}
-		if !told(wrong, field) && !follows { // a field that could not be read is not missing
+		if !hasProblem(wrong, field) && !follows { // a field that could not be read is not missing
 			wrong = append(wrong, field)
 		}
 	}
@@ -160,7 +160,7 @@ func Refused(v policy.Verdict, wrong []Field) error {
 	refusals := v.Refusals()
 	for _, check := range refusals {
 		parts := check.Name == "ownership" && len(wrong)+len(refusals) > 1 // its parts are named one by one, or another check says why
-		if field := fieldOf(check); !unreadable(wrong) && !told(wrong, field) && !parts {
+		if field := fieldOf(check); !unreadable(wrong) && !hasProblem(wrong, field) && !parts {
 			wrong = append(wrong, field)
 		}
 	}

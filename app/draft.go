@@ -52,7 +52,7 @@ func fieldOf(check policy.Check) Field {
 // several are the fields in which more than one thing can be wrong at once, each with its own message.
 var several = []string{"extraTags", "quota", "budget", "rules"}
 
-// told reports whether the field is listed as wrong already.
-func told(wrong []Field, f Field) bool {
+// hasProblem reports whether the field is listed as wrong already.
+func hasProblem(wrong []Field, f Field) bool {
 	return !slices.Contains(several, f.Name) && slices.ContainsFunc(wrong, func(w Field) bool { return w.Name == f.Name })
 }

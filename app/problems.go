@@ -15,25 +15,25 @@ func ProblemOf(name string, p chatops.Problem) Field {
 
 // problems collects what is wrong with a request: the first ones as fields, and the number of the others.
 type problems struct {
-	told []Field
-	more int
+	fields []Field
+	more   int
 }
 
 // add builds a problem's text only if it will be listed.
 func (p *problems) add(words func() Field) {
-	if len(p.told) == mostProblems {
+	if len(p.fields) == mostProblems {
 		p.more++
 		return
 	}
-	p.told = append(p.told, words())
+	p.fields = append(p.fields, words())
 }
 
 // all returns the problems to list.
 func (p *problems) all() []Field {
 	if p.more == 0 {
-		return p.told
+		return p.fields
 	}
-	return append(p.told, unlisted(p.more))
+	return append(p.fields, unlisted(p.more))
 }
 
 func unlisted(more int) Field {

@@ -36,8 +36,8 @@ func (h *fixture) waits(row store.Row, open store.LaunchSpec, words string) {
 	h.reconcile(row.ID)
 }
 
-// told runs every job that waits for those in line, and then the looks it asked for.
-func (h *fixture) told() {
+// runCapacityJobs runs every job that waits for those in line, and then the looks it asked for.
+func (h *fixture) runCapacityJobs() {
 	h.t.Helper()
 	for _, raw := range h.jobs("line") {
 		var args store.CapacityQueueArgs
@@ -66,7 +66,7 @@ func TestThoseInLineMoveUpWhenOneBeforeThemGoes(t *testing.T) {
 	_, err := h.store.Destroy(h.ctx, rows[0].ID, store.Origin{Actor: "github:maya", Why: "changed her mind"})
 	require.NoError(t, err)
 	h.pass(1000)
-	h.told()
+	h.runCapacityJobs()
 	require.Equal(t, []string{"create waiting", "create open"}, h.attempts(rows[1].ID), "the next in the queue tries: it no longer has to wait for capacity")
 	require.Equal(t, []string{"create waiting"}, h.attempts(rows[2].ID))
 	fourth := h.cluster(rows[2].ID)
@@ -86,7 +86,7 @@ func TestThoseInLineMoveUpWhenOneBeforeThemGoes(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.Empty(t, reservation.Wait)
-	h.told()
+	h.runCapacityJobs()
 	require.Equal(t, []string{"create waiting", "create open"}, h.attempts(rows[2].ID), "capacity was released since it asked, and now it is next")
 }
 

@@ -62,7 +62,7 @@ type Config struct {
 	Store        *store.Store
 	Dispatcher   Dispatcher
 	GitHub       GitHub
-	Teller       Teller // nil: there are no answers in Slack
+	Teller       SlackSender // nil: there are no answers in Slack
 	Catalogue    Catalogue
 	Spool        Spool
 	Remover      Remover

@@ -63,7 +63,7 @@ func (c *Controller) round(ctx context.Context, id string) (again bool, err erro
 	if err := c.Store.Apply(ctx, d, cluster.Version); err != nil {
 		return false, err
 	}
-	c.tell(cluster, d)
+	c.logDecision(cluster, d)
 	return d.Close != nil, nil
 }
 
@@ -98,8 +98,8 @@ func (c *Controller) importLastResult(ctx context.Context, open store.LaunchSpec
 	return lifecycle.Decide(cluster, f, c.Limits)
 }
 
-// tell logs a decision that changes something that people or runners see.
-func (c *Controller) tell(was lifecycle.Cluster, d lifecycle.Decision) {
+// logDecision logs a decision that changes something that people or runners see.
+func (c *Controller) logDecision(was lifecycle.Cluster, d lifecycle.Decision) {
 	next := d.Next
 	if next.Phase == was.Phase && next.Desired == was.Desired && d.Open == "" && d.Close == nil && !d.StopNow {
 		return

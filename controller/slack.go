@@ -9,9 +9,9 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// Teller sends texts to a person in Slack.
-type Teller interface {
-	Tell(ctx context.Context, to slack.Target, markdown string) (int64, error)
+// SlackSender sends texts to a person in Slack.
+type SlackSender interface {
+	Send(ctx context.Context, to slack.Target, markdown string) (int64, error)
 }
 
 // errNoSlack needs a person to fix the configuration.
@@ -24,7 +24,7 @@ func (c *Controller) inSlack(ctx context.Context, r store.Reply) error {
 	if c.Teller == nil {
 		return errNoSlack
 	}
-	id, err := c.Teller.Tell(ctx, slack.Target{Channel: r.Channel, User: r.Person}, r.Body)
+	id, err := c.Teller.Send(ctx, slack.Target{Channel: r.Channel, User: r.Person}, r.Body)
 	if errors.Is(err, slack.ErrNever) {
 		c.Log.Error("answer given up: this person cannot be reached in Slack", "effect", "reply", "reply", r.ID, "workspace", r.Workspace, "err", err)
 		return c.Store.GiveUpReply(ctx, r.ID)

@@ -5,7 +5,7 @@ import "time"
 // configuring is a configure runner's way: it applies the add-ons and waits until they work. What they make in the cloud, they
 // make under the name that was recorded for the cluster.
 func (w *world) configuring(r *runner) {
-	if !r.told {
+	if !r.phaseReported {
 		w.say(r, false)
 		return
 	}

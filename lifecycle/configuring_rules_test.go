@@ -35,10 +35,10 @@ func addonsAreWanted(_ *world, _ Cluster, f Facts, d Decision) string {
 // The newest request is met: it is done when an attempt that was begun for it saw every add-on, and never before.
 func theNewestRequestIsMet(_ *world, c Cluster, f Facts, d Decision) string {
 	n, a := d.Next, f.Last
-	done, told := false, false
+	done, got := false, false
 	for _, j := range d.Jobs {
 		done = done || j.Type == JobConfigure && j.To == JobSucceeded
-		told = told || done || j.Type == JobConfigure && (j.To == JobFailed || j.To == JobRetrying)
+		got = got || done || j.Type == JobConfigure && (j.To == JobFailed || j.To == JobRetrying)
 	}
 	fresh := f.Open == nil && a != nil && a.Number > c.Seen
 	seen := fresh && a.Kind == Configure && a.Outcome == Succeeded && a.AddonsSeen != nil && *a.AddonsSeen >= len(c.Addons)
@@ -48,7 +48,7 @@ func theNewestRequestIsMet(_ *world, c Cluster, f Facts, d Decision) string {
 		return "add-ons are told to be there and nobody saw them"
 	case n.AddonsDone < c.AddonsDone || n.AddonsDone > n.AddonsWanted:
 		return "a request is counted that nobody had, or twice"
-	case n.AddonsDone != c.AddonsDone && !told:
+	case n.AddonsDone != c.AddonsDone && !got:
 		return "a request for add-ons was forgotten and its job goes on"
 	case seen && n.Desired == Present && c.AddonsWanted > c.AddonsDone && n.AddonsDone < a.AddonsWanted:
 		return "add-ons that are there are brought again"

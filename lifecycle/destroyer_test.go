@@ -6,7 +6,7 @@ import (
 )
 
 func (w *world) teardown(r *runner) {
-	if !r.told {
+	if !r.phaseReported {
 		exit := r.phase == Verifying && len(r.names) > 0
 		w.say(r, exit)
 		return

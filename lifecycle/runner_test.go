@@ -19,18 +19,18 @@ type runner struct {
 	installing   bool      // its install process lives, or the one that scales
 	limit        time.Time // its own lease's end, as late as it can be, the stopping included
 
-	phase  Phase
-	told   bool // the present phase is reported
-	seq    int
-	names  []string // what to remove, as told at the claim
-	made   []string // names of its own, recorded
-	steps  int      // left in the present phase
-	pass   *Pass    // taken, not yet acknowledged
-	passes int
-	passAt time.Time
-	dirty  bool
-	quirk  quirk
-	result *Attempt // its last word, not yet acknowledged
+	phase         Phase
+	phaseReported bool // the present phase is reported
+	seq           int
+	names         []string // what to remove, as told at the claim
+	made          []string // names of its own, recorded
+	steps         int      // left in the present phase
+	pass          *Pass    // taken, not yet acknowledged
+	passes        int
+	passAt        time.Time
+	dirty         bool
+	quirk         quirk
+	result        *Attempt // its last word, not yet acknowledged
 }
 
 // quirk is what is wrong with a destroy runner. Its counts are honest; what it makes of them is not always.
@@ -106,7 +106,7 @@ func (w *world) heard(r *runner, a answer) {
 	r.term = r.term || a.stop
 }
 
-func (r *runner) enter(p Phase, steps int) { r.phase, r.told, r.steps = p, false, steps }
+func (r *runner) enter(p Phase, steps int) { r.phase, r.phaseReported, r.steps = p, false, steps }
 
 // work lets a runner do its next thing.
 func (w *world) work(r *runner) {
@@ -164,12 +164,12 @@ func (w *world) say(r *runner, exit bool) {
 	}
 	number, pod := r.attempt, r.pod
 	if a := w.ask(r, func() answer { return w.reported(number, pod, rep) }); !a.lost {
-		r.seq, r.told = rep.seq, true
+		r.seq, r.phaseReported = rep.seq, true
 	}
 }
 
 func (w *world) install(r *runner) {
-	if !r.told {
+	if !r.phaseReported {
 		w.say(r, false)
 		if r.phase != Installing { // the installer does not wait for a report
 			return

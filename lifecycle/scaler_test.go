@@ -4,7 +4,7 @@ import "slices"
 
 // scaling is a scale runner's way: it asks the cluster for another number of workers and waits until they are there.
 func (w *world) scaling(r *runner) {
-	if !r.told {
+	if !r.phaseReported {
 		w.say(r, false)
 		return
 	}

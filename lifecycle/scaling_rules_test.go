@@ -54,10 +54,10 @@ func scalingAsksWithinBounds(_ *world, _ Cluster, _ Facts, d Decision) string {
 func scalingEnds(_ *world, c Cluster, f Facts, d Decision) string {
 	n := d.Next
 	reached := f.Last != nil && f.Last.Outcome == Succeeded && f.Last.WorkersSeen != nil && *f.Last.WorkersSeen == f.Last.WorkersWanted
-	told, done := false, false
+	got, done := false, false
 	for _, j := range d.Jobs {
 		done = done || j.Type == JobScale && j.To == JobSucceeded
-		told = told || done || j.Type == JobScale && j.To == JobFailed
+		got = got || done || j.Type == JobScale && j.To == JobFailed
 	}
 	switch a := f.Last; {
 	case done && !reached:
@@ -66,7 +66,7 @@ func scalingEnds(_ *world, c Cluster, f Facts, d Decision) string {
 		return "a scaling that fails is tried for ever"
 	case n.WorkersWanted != nil && (n.Phase == Restoring || n.Phase == Released):
 		return "workers are wanted of a cluster that goes"
-	case (c.WorkersWanted != nil) != (n.WorkersWanted != nil) && !told:
+	case (c.WorkersWanted != nil) != (n.WorkersWanted != nil) && !got:
 		return "a scaling was forgotten and its job goes on"
 	case f.Open != nil || a == nil || a.Kind != Scale || a.Number <= c.Seen || c.WorkersWanted == nil || n.Desired == Absent:
 	case a.WorkersWanted != *c.WorkersWanted:

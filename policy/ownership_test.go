@@ -87,7 +87,7 @@ func TestAStrangerLearnsNothingOfATeam(t *testing.T) {
 		return in.Request, nil
 	}}
 	used := Usage{Team: Counts{Live: 5, Creating: 3, NodeHours: 77, SpentCents: 49_999, CommittedCents: 1}}
-	told := func(r Request, team string) string {
+	got := func(r Request, team string) string {
 		r.Team = team
 		raw, err := json.Marshal(Evaluate(r, used, secrets, Settings{}))
 		require.NoError(t, err)
@@ -101,7 +101,7 @@ func TestAStrangerLearnsNothingOfATeam(t *testing.T) {
 		"of a repository table": {Principal: As("github:will", "will", Requester, "billing"), Source: SourceComment, Permission: "write", Ownership: Ownership{Team: "billing", CostCenter: "cc-7"}, PR: &PullRequest{Repo: "acme/web", Number: 1}},
 	} {
 		r.Profile = "aws-minimal-test"
-		require.Equal(t, told(r, "nosuch"), told(r, "shop"), name)
+		require.Equal(t, got(r, "nosuch"), got(r, "shop"), name)
 	}
 }
 

@@ -70,7 +70,7 @@ func (a *attempt) noneOf(err error) {
 	f := failure{Reason: "RunnerError", Message: strings.ReplaceAll(err.Error(), a.cfg.WorkDir, "…"), Next: "ask an administrator of this installation to check the runner's log"}
 	_ = errors.As(err, &f)
 	for _, addon := range a.spec.Addons {
-		a.tellOf(contract.AddonState{Name: addon.Name, Reason: f.Reason, Message: f.Message, Next: f.Next})
+		a.recordAddon(contract.AddonState{Name: addon.Name, Reason: f.Reason, Message: f.Message, Next: f.Next})
 	}
 }
 
@@ -84,14 +84,14 @@ func (a *attempt) bringAll(ctx context.Context, from, to int) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		a.tellOf(state)
+		a.recordAddon(state)
 	}
 	a.say.Step(to, fmt.Sprintf("%d of %d add-ons are installed", a.there(), len(a.spec.Addons)))
 	return nil
 }
 
-// tellOf reports an add-on's state as a fact, which is delivered reliably.
-func (a *attempt) tellOf(state contract.AddonState) {
+// recordAddon reports an add-on's state as a fact, which is delivered reliably.
+func (a *attempt) recordAddon(state contract.AddonState) {
 	state.Message, state.Next = a.cfg.Redact.Text(state.Message), a.cfg.Redact.Text(state.Next)
 	a.addons = append(a.addons, state)
 	a.note("add-on %s: %s: %s", state.Name, state.Reason, state.Message)
@@ -150,7 +150,7 @@ func (a *attempt) bring(ctx context.Context, addon contract.Addon, until time.Ti
 	state := contract.AddonState{Name: addon.Name, Next: "fix what the message names in the cluster, then run: ocpctl refresh " + a.spec.Name}
 	patience := earlier(until, time.Now().Add(a.cfg.Timings.Reach))
 	err := a.again(ctx, patience, func() error {
-		return a.tellOC(ctx, []byte(addon.Manifests), "apply", "--server-side", "--force-conflicts", "--field-manager=ocpctl", "-f", "-")
+		return a.runOC(ctx, []byte(addon.Manifests), "apply", "--server-side", "--force-conflicts", "--field-manager=ocpctl", "-f", "-")
 	})
 	switch {
 	case errors.Is(err, errRefusedByOC):
@@ -182,7 +182,7 @@ func (a *attempt) await(ctx context.Context, w contract.AddonWait, until time.Ti
 		if w.Namespace != "" {
 			args = append(args, "-n", w.Namespace)
 		}
-		return a.tellOC(ctx, nil, args...)
+		return a.runOC(ctx, nil, args...)
 	})
 }
 
@@ -199,8 +199,8 @@ func (a *attempt) again(ctx context.Context, until time.Time, try func() error) 
 	}
 }
 
-// tellOC runs oc against the cluster. Its output goes to the log; the last complaint becomes the error.
-func (a *attempt) tellOC(ctx context.Context, input []byte, args ...string) error {
+// runOC runs oc against the cluster. Its output goes to the log; the last complaint becomes the error.
+func (a *attempt) runOC(ctx context.Context, input []byte, args ...string) error {
 	last, complaint := "", ""
 	code, err := a.call(ctx, input, func(line string) {
 		a.line(line)

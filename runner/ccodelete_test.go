@@ -41,7 +41,7 @@ func TestWhatCcoctlMadeIsRemovedAfterTheClusterUnderEveryRecordedName(t *testing
 	require.Contains(t, calls, "ccoctl aws delete --name "+cco1+" --region us-east-1\n")
 	require.Contains(t, calls, "ccoctl aws delete --name "+cco2+" --region us-east-1\n")
 	require.Equal(t, contract.Result{Outcome: "succeeded"}, w.result())
-	passes, _ := w.told()
+	passes, _ := w.passesAndExits()
 	require.Equal(t, []string{cco1, "shop-00001", cco1, "shop-00002", cco2}, passes[0].Identities)
 }
 
@@ -63,7 +63,7 @@ func TestANameOfCcoctlAloneIsTornDownAndProved(t *testing.T) {
 				"cloud: verify", "cloud: verify", "server: result answered",
 			}, w.happened())
 			require.Equal(t, contract.Result{Outcome: "succeeded"}, w.result())
-			passes, exits := w.told() // which requires the exit before the first pass
+			passes, exits := w.passesAndExits() // which requires the exit before the first pass
 			require.Len(t, passes, 2)
 			require.Equal(t, []string{cco1}, passes[1].Identities)
 			require.Zero(t, exits[0].Code)
@@ -99,7 +99,7 @@ func TestHowCcoctlEndsDecidesNothing(t *testing.T) {
 			c.prepare(w)
 			require.NoError(t, w.run(t.Context()))
 			require.Equal(t, "succeeded", w.result().Outcome, "the count decides")
-			_, exits := w.told()
+			_, exits := w.passesAndExits()
 			require.Equal(t, c.code, exits[0].Code)
 			require.Contains(t, w.logText(), c.words)
 			require.Len(t, w.swept, 2, "what is still counted is removed by name and counted again")
@@ -115,7 +115,7 @@ func TestASignalWhileCcoctlRunsIsToldAsStopped(t *testing.T) {
 	w.whenHanging(cancel)
 	require.NoError(t, w.run(ctx))
 	require.Equal(t, "stopped", w.result().Outcome)
-	passes, exits := w.told()
+	passes, exits := w.passesAndExits()
 	require.Empty(t, passes)
 	require.Len(t, exits, 1)
 	require.Empty(t, w.swept)

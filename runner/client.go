@@ -64,7 +64,7 @@ func (c *client) claim(ctx context.Context, claim contract.Claim) (contract.Clai
 // record asks the server to store an identity, and retries until it responds: without a response the record may be stored or not, and
 // only a response that does not say stop permits anything.
 func (c *client) record(ctx context.Context, record contract.Record) (contract.Answer, error) {
-	return c.tell(ctx, "record", record, c.leaseOver)
+	return c.send(ctx, "record", record, c.leaseOver)
 }
 
 // reserve asks the server to reserve capacity, and retries until it responds: without its answer there is none.
@@ -79,18 +79,18 @@ func (c *client) reserve(ctx context.Context, demand contract.Demand) (contract.
 
 // report sends progress until it is acknowledged or the lease is over. A repeated seq changes nothing on the server.
 func (c *client) report(ctx context.Context, report contract.Report) (contract.Answer, error) {
-	return c.tell(ctx, "report", report, c.leaseOver)
+	return c.send(ctx, "report", report, c.leaseOver)
 }
 
 // result ends the attempt; it is retried until giveUp says so.
 func (c *client) result(ctx context.Context, result contract.Result, giveUp func() bool) error {
-	_, err := c.tell(ctx, "result", result, giveUp)
+	_, err := c.send(ctx, "result", result, giveUp)
 	return err
 }
 
 func (c *client) leaseOver() bool { return c.lease.left() <= 0 }
 
-func (c *client) tell(ctx context.Context, what string, in any, giveUp func() bool) (contract.Answer, error) {
+func (c *client) send(ctx context.Context, what string, in any, giveUp func() bool) (contract.Answer, error) {
 	var out contract.Answer
 	sent, err := c.ask(ctx, what, in, &out, giveUp)
 	if err == nil {

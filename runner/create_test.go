@@ -76,11 +76,11 @@ func TestTheInstallerGetsItsSecretsAndNobodyElseDoes(t *testing.T) {
 	require.Contains(t, string(config), "Q0FOQVJZOkNBTkFSWS1wdWxs")
 	require.Contains(t, string(config), "ssh-ed25519 AAAA")
 
-	told, err := json.Marshal([]any{w.records, w.reports, w.results, w.spec})
+	got, err := json.Marshal([]any{w.records, w.reports, w.results, w.spec})
 	require.NoError(t, err)
 	require.Contains(t, w.logText(), "Creating infrastructure resources...")
 	for name, text := range map[string]string{
-		"reports": string(told), "the runner's log": w.log.String(), "the attempt's log": readFile(t, filepath.Join(w.cfg.WorkDir, "attempt.log")),
+		"reports": string(got), "the runner's log": w.log.String(), "the attempt's log": readFile(t, filepath.Join(w.cfg.WorkDir, "attempt.log")),
 		"the bucket outside operate/": publicObjects(t, w),
 	} {
 		for _, canary := range []string{"CANARY-pull", "Q0FOQVJZOkNBTkFSWS1wdWxs", "CANARY-kubeadmin-password", "CANARY-client-key", "demo-secret-access-key"} {

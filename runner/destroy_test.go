@@ -87,7 +87,7 @@ func newTeardown(t *testing.T, infraIDs ...string) *world {
 	return w
 }
 
-func (w *world) told() (passes []contract.Pass, exits []contract.ToolExit) {
+func (w *world) passesAndExits() (passes []contract.Pass, exits []contract.ToolExit) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, r := range w.reports {
@@ -116,7 +116,7 @@ func TestATeardownRestoresDestroysSweepsAndCountsTwice(t *testing.T) {
 	}, w.happened())
 	require.Equal(t, contract.Result{Outcome: "succeeded"}, w.result())
 	require.Contains(t, w.logText(), "restored "+newest.Key)
-	passes, exits := w.told()
+	passes, exits := w.passesAndExits()
 	require.Len(t, passes, 2)
 	require.Equal(t, []int{1, 2}, []int{passes[0].Number, passes[1].Number})
 	require.Equal(t, []string{"shop-00001"}, passes[0].Identities)
@@ -134,7 +134,7 @@ func TestEveryIdentityEverRecordedIsDestroyedTheNewestLast(t *testing.T) {
 	w := newTeardown(t, "shop-00001", "shop-00002")
 	require.NoError(t, w.run(t.Context()))
 	require.Equal(t, []string{"installer: destroy shop-00001", "installer: destroy shop-00002"}, w.happened()[2:4])
-	passes, exits := w.told()
+	passes, exits := w.passesAndExits()
 	require.Len(t, passes, 2)
 	require.Len(t, exits, 1)
 }
@@ -320,7 +320,7 @@ func TestAnExitCodeIsNotACount(t *testing.T) {
 			}
 			require.NoError(t, w.run(t.Context()))
 			require.Equal(t, c.outcome, w.result().Outcome)
-			passes, exits := w.told()
+			passes, exits := w.passesAndExits()
 			require.Equal(t, c.exit, exits[0].Code)
 			require.Len(t, passes, c.passes)
 			if c.outcome == "failed" {
@@ -370,7 +370,7 @@ func TestADestroyPastItsDeadlineIsStoppedAndCounted(t *testing.T) {
 	w.spec.DestroyDeadline = time.Second
 	w.on("destroy", hanging)
 	require.NoError(t, w.run(t.Context()))
-	passes, exits := w.told()
+	passes, exits := w.passesAndExits()
 	require.Len(t, passes, 2)
 	require.Equal(t, 8, exits[0].Code)
 	require.Equal(t, "succeeded", w.result().Outcome, "the count decides")
@@ -401,7 +401,7 @@ func TestASignalInTheMiddleOfATeardownIsToldAsStopped(t *testing.T) {
 	require.NoError(t, w.run(ctx))
 	require.Equal(t, "stopped", w.result().Outcome)
 	require.True(t, w.did("installer: asked"))
-	passes, exits := w.told()
+	passes, exits := w.passesAndExits()
 	require.Empty(t, passes)
 	require.Len(t, exits, 1)
 }
@@ -409,17 +409,17 @@ func TestASignalInTheMiddleOfATeardownIsToldAsStopped(t *testing.T) {
 func TestTheGapBeginsWhenTheServerHasTheFirstPass(t *testing.T) {
 	w := newTeardown(t, "shop-00001")
 	w.spec.VerifyGap = 50 * time.Millisecond
-	var told time.Time
+	var got time.Time
 	refused := 0
 	w.hear = func(what string, _ int, body []byte) {
 		if what == "report" && strings.Contains(string(body), `"pass":{"number":1`) {
 			w.mu.Lock()
-			told = time.Now()
+			got = time.Now()
 			w.mu.Unlock()
 		}
 	}
 	w.reply = func(what string, _ int) int {
-		if what == "report" && !told.IsZero() && refused < 5 {
+		if what == "report" && !got.IsZero() && refused < 5 {
 			refused++
 			return http.StatusBadGateway
 		}
@@ -434,7 +434,7 @@ func TestTheGapBeginsWhenTheServerHasTheFirstPass(t *testing.T) {
 	}
 	require.NoError(t, w.run(t.Context()))
 	require.Equal(t, 5, refused)
-	require.GreaterOrEqual(t, second.Sub(told), w.spec.VerifyGap)
-	passes, _ := w.told()
+	require.GreaterOrEqual(t, second.Sub(got), w.spec.VerifyGap)
+	passes, _ := w.passesAndExits()
 	require.Len(t, passes, 2)
 }

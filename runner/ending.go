@@ -76,8 +76,8 @@ func (a *attempt) interrupted(cause error) contract.Result {
 	return contract.Result{Outcome: stopped, Reason: "Interrupted", Message: "the host asked the runner to stop", Retryable: true}
 }
 
-// tell delivers the result, after every earlier report, and spools what cannot be delivered.
-func (a *attempt) tell(signal, work context.Context, result contract.Result) error {
+// deliverResult delivers the result, after every earlier report, and spools what cannot be delivered.
+func (a *attempt) deliverResult(signal, work context.Context, result contract.Result) error {
 	ctx := context.WithoutCancel(signal)
 	defer a.uploadLog(ctx)
 	if errors.Is(context.Cause(work), ErrFenced) {

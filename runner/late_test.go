@@ -29,7 +29,7 @@ func TestLateOperatorsGetTheRestOfTheDeadline(t *testing.T) {
 		require.Contains(t, readFile(t, filepath.Join(w.dir, "calls")), "openshift-install wait-for install-complete --dir "+w.cfg.WorkDir+"/install-1 --log-level=info\n")
 		require.Contains(t, w.logText(), `Login to the console with user: "kubeadmin", and password:[redacted]`)
 		require.NotContains(t, w.logText(), "CANARY-kubeadmin-password")
-		_, exits := w.told()
+		_, exits := w.passesAndExits()
 		require.Len(t, exits, 1)
 		require.Zero(t, exits[0].Code)
 	}

@@ -19,18 +19,18 @@ func TestAPhaseThatIsQuickerThanAReportIsReportedNevertheless(t *testing.T) {
 	}
 	r.Fact(contract.Report{ToolExit: &contract.ToolExit{Code: 5}})
 	r.Step(25, "further")
-	var told []string
+	var got []string
 	exits := 0
 	for n := 1; r.next(false); n++ {
 		require.Equal(t, n, r.unsent.Seq)
-		told = append(told, r.unsent.Phase+": "+r.unsent.Step)
+		got = append(got, r.unsent.Phase+": "+r.unsent.Step)
 		if r.unsent.ToolExit != nil {
 			exits++
 			require.Equal(t, "rendering", r.unsent.Phase)
 		}
 		r.unsent = nil
 	}
-	require.Equal(t, []string{"preflight: step of preflight", "claiming: step of claiming", "rendering: further"}, told)
+	require.Equal(t, []string{"preflight: step of preflight", "claiming: step of claiming", "rendering: further"}, got)
 	require.Equal(t, 1, exits)
 	require.True(t, r.drain(context.Background()))
 

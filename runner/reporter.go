@@ -80,7 +80,7 @@ func (r *reporter) ended() bool {
 // Phase reports that a phase began.
 func (r *reporter) Phase(phase string, percent int, step string) {
 	r.log.Info("phase started", "phase", phase)
-	r.tell(func(now *contract.Report) {
+	r.update(func(now *contract.Report) {
 		if r.begun {
 			r.passed = append(r.passed, *now)
 		}
@@ -90,15 +90,15 @@ func (r *reporter) Phase(phase string, percent int, step string) {
 
 // Step reports how far the phase is. Percent never decreases in an attempt.
 func (r *reporter) Step(percent int, step string) {
-	r.tell(func(now *contract.Report) { now.Percent, r.step = max(percent, now.Percent), step })
+	r.update(func(now *contract.Report) { now.Percent, r.step = max(percent, now.Percent), step })
 }
 
 // Account reports which account the credentials belong to.
 func (r *reporter) Account(account string) {
-	r.tell(func(now *contract.Report) { now.Account = account })
+	r.update(func(now *contract.Report) { now.Account = account })
 }
 
-func (r *reporter) tell(change func(*contract.Report)) {
+func (r *reporter) update(change func(*contract.Report)) {
 	r.mu.Lock()
 	before := r.now
 	change(&r.now)

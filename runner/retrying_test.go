@@ -12,7 +12,7 @@ import (
 
 func TestARetriedStepSaysWhyUntilItWorks(t *testing.T) {
 	r := &reporter{redact: installer.NewRedactor(), kick: make(chan struct{}, 1), retried: map[string]string{}}
-	r.tell(func(now *contract.Report) { now.Phase, r.step = "recording", "storing the cluster's identity" })
+	r.update(func(now *contract.Report) { now.Phase, r.step = "recording", "storing the cluster's identity" })
 	require.True(t, r.next(false))
 	r.unsent = nil
 	r.Retrying("storing the archive", errors.New("PutObject: AccessDenied, RequestID: A1, HostID: B2, no rights"))

@@ -142,5 +142,5 @@ func Run(ctx context.Context, cfg Config) error {
 	defer a.clean()
 	result := a.work(work)
 	cfg.Log.Info("attempt ended", "outcome", result.Outcome, "reason", result.Reason, "message", result.Message)
-	return a.tell(ctx, work, result)
+	return a.deliverResult(ctx, work, result)
 }

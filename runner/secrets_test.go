@@ -35,10 +35,10 @@ const cloudKeys = `{"aws_access_key_id":"AKIACANARYCANARY1234","aws_secret_acces
 // everythingTold is what others could see of an attempt: what it said, what it started and what it left.
 func (w *world) everythingTold() map[string]string {
 	w.t.Helper()
-	told, err := json.Marshal([]any{w.records, w.reports, w.results, w.demands, w.spec})
+	got, err := json.Marshal([]any{w.records, w.reports, w.results, w.demands, w.spec})
 	require.NoError(w.t, err)
 	return map[string]string{
-		"what the server was told": string(told), "the runner's log": w.log.String(), "the attempt's log": readFile(w.t, filepath.Join(w.cfg.WorkDir, "attempt.log")),
+		"what the server was told": string(got), "the runner's log": w.log.String(), "the attempt's log": readFile(w.t, filepath.Join(w.cfg.WorkDir, "attempt.log")),
 		"arguments": readFile(w.t, filepath.Join(w.dir, "calls")), "environments": readFile(w.t, filepath.Join(w.dir, "environ")),
 		"the bucket outside operate/": publicObjects(w.t, w),
 	}

@@ -114,7 +114,7 @@ func TestABadPullSecretIsNotShownToTheInstaller(t *testing.T) {
 	require.NoError(t, w.run(t.Context()))
 	require.Equal(t, "InvalidPullSecret", w.result().Reason)
 	require.False(t, w.did("installer:"))
-	told, err := json.Marshal([]any{w.results, w.reports})
+	got, err := json.Marshal([]any{w.results, w.reports})
 	require.NoError(t, err)
-	require.NotContains(t, string(told), "CANARY-pull")
+	require.NotContains(t, string(got), "CANARY-pull")
 }

@@ -61,11 +61,11 @@ func TestAddonsAreBroughtAnewWhenSomebodyAsks(t *testing.T) {
 	h.get(path, &c)
 	require.Equal(t, []any{READY, false, "its add-ons are installed: pr-namespace"}, []any{c.Status, c.Refreshing, c.Why})
 	require.Equal(t, AttemptKind("configure"), c.Attempts[1].Kind)
-	told := map[string]string{}
+	got := map[string]string{}
 	for _, q := range c.Conditions {
-		told[q.Type] = string(q.Status) + " " + q.Reason
+		got[q.Type] = string(q.Status) + " " + q.Reason
 	}
-	require.Equal(t, map[string]string{"Ready": "True ready", "AddonApplied/pr-namespace": "True Applied", "Configured": "True AddonsThere"}, told)
+	require.Equal(t, map[string]string{"Ready": "True ready", "AddonApplied/pr-namespace": "True Applied", "Configured": "True AddonsThere"}, got)
 }
 
 func TestWhatHasNoAddonsCannotBeRefreshed(t *testing.T) {

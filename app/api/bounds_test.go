@@ -142,7 +142,7 @@ func TestWhatOneMayNotSeeIsWhatDoesNotExist(t *testing.T) {
 	h.does(http.MethodPost, "/api/v1/clusters/shop/kubeconfig-links", h.as(oidc.Requester), nil, http.StatusCreated, &link)
 	handle := strings.TrimPrefix(link.URL, "http://ocpctl.test/links/")
 
-	told := func(who oidc.Claims, method, path, id string, body any, headers ...string) string {
+	got := func(who oidc.Claims, method, path, id string, body any, headers ...string) string {
 		answer, raw := h.ask(method, strings.ReplaceAll(path, "{}", id), h.as(who), body, headers...)
 		for _, own := range []string{"Date", "Content-Length", requestID} {
 			answer.Header.Del(own)
@@ -175,7 +175,7 @@ func TestWhatOneMayNotSeeIsWhatDoesNotExist(t *testing.T) {
 	} {
 		for _, who := range []oidc.Claims{will, headOfSecurity, eyeOfSecurity, toni} {
 			for _, headers := range [][]string{nil, {"If-Match", `"1"`}, {"If-Match", "*"}, {"If-None-Match", `"1"`}} {
-				require.Equal(t, told(who, one.method, one.path, one.gone, one.body, headers...), told(who, one.method, one.path, one.there, one.body, headers...),
+				require.Equal(t, got(who, one.method, one.path, one.gone, one.body, headers...), got(who, one.method, one.path, one.there, one.body, headers...),
 					"%s %s %v as %s", one.method, one.path, headers, who.Subject)
 			}
 		}

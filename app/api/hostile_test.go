@@ -197,10 +197,10 @@ func (h *fixture) isItsOwn(t *rapid.T, cluster, foreignSecret string) {
 	row, err := h.store.AttemptSpec(h.Context(), (&runner{fixture: h}).attemptOf(cluster))
 	require.NoError(t, err)
 	row.Kind = lifecycle.Destroy
-	told, err := json.Marshal(spec(row, RunnerSettings{Installation: "test", Bucket: "artifacts"}))
+	got, err := json.Marshal(spec(row, RunnerSettings{Installation: "test", Bucket: "artifacts"}))
 	require.NoError(t, err)
-	require.NotContains(t, string(told), "bank", "what a teardown is told")
-	require.NotContains(t, string(told), "evil.example")
+	require.NotContains(t, string(got), "bank", "what a teardown is told")
+	require.NotContains(t, string(got), "evil.example")
 	for _, id := range spec(row, RunnerSettings{Installation: "test", Bucket: "artifacts"}).Identities {
 		require.True(t, id.InfraID == "" || strings.HasPrefix(id.InfraID, scope.Name+"-"))
 	}

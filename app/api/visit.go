@@ -65,15 +65,15 @@ func (s *server) enter(next http.Handler) http.Handler {
 					problem(seen, http.StatusInternalServerError, "An internal error occurred. It is logged as "+v.id+".")
 				}
 			}
-			s.told(r, v, seen.code, time.Since(begun))
+			s.recordRequest(r, v, seen.code, time.Since(begun))
 		}()
 		next.ServeHTTP(seen, r)
 	})
 }
 
-// told counts a request by its route, never by its path, because ids would make a series each. Requests that change something are
+// recordRequest counts a request by its route, never by its path, because ids would make a series each. Requests that change something are
 // logged.
-func (s *server) told(r *http.Request, v *visit, code int, took time.Duration) {
+func (s *server) recordRequest(r *http.Request, v *visit, code int, took time.Duration) {
 	route := r.Pattern
 	if route == "" {
 		route = "none"

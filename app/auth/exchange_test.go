@@ -94,15 +94,15 @@ func (d *service) refused(p awsproof.Proof, reason auth.Reason, words string) {
 	require.ErrorAs(d, err, &said)
 	require.Equal(d, reason, said.Reason, "%s (%v)", said.Message, said.Cause)
 	require.Contains(d, said.Message, words)
-	told := said.Message
+	got := said.Message
 	if said.Cause != nil {
-		told += said.Cause.Error()
+		got += said.Cause.Error()
 	}
 	if u, err := url.Parse(p.URL); err == nil && len(u.Query().Get("X-Amz-Signature")) == 64 {
-		require.NotContains(d, told, u.Query().Get("X-Amz-Signature"))
+		require.NotContains(d, got, u.Query().Get("X-Amz-Signature"))
 	}
 	if nonce := p.Headers[awsproof.NonceHeader]; len(nonce) > 8 {
-		require.NotContains(d, told, nonce)
+		require.NotContains(d, got, nonce)
 	}
 }
 

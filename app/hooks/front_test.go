@@ -299,13 +299,13 @@ func TestALabelThatFlapsTenTimesASecondIsOneCluster(t *testing.T) {
 }
 
 func TestADeletedBranchClosesItsPullRequestAndThatEndsTheCluster(t *testing.T) {
-	for name, told := range map[string]bool{"told": true, "seen by the sweep": false} {
+	for name, got := range map[string]bool{"told": true, "seen by the sweep": false} {
 		t.Run(name, func(t *testing.T) {
 			l := newLife(t)
 			number := l.open()
 			l.label(number, "ocp/"+first)
 			l.settle()
-			if !told {
+			if !got {
 				l.github.DropNext(1)
 			}
 			require.NoError(t, l.github.DeleteBranch(number, "will"))

@@ -216,13 +216,13 @@ func TestWebhooksMayBeTakenFromGitHubsAddressesAlone(t *testing.T) {
 }
 
 func TestAnUnknownProxyIsNamedOnce(t *testing.T) {
-	var told bytes.Buffer
-	f := newFront(t, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(&told, nil)) })
+	var got bytes.Buffer
+	f := newFront(t, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(&got, nil)) })
 	for range 3 {
 		f.post("/webhooks/github", nil, from("203.0.113.9", map[string]string{}))
 	}
 	f.Server.Close()
-	require.Equal(t, 1, strings.Count(told.String(), "set listen.trusted_proxies"))
+	require.Equal(t, 1, strings.Count(got.String(), "set listen.trusted_proxies"))
 }
 
 // pipes is a listener of connections in memory, which live by the test's clock.

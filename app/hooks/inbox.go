@@ -122,8 +122,8 @@ func (w *InboxWorker) Process(ctx context.Context, row int64) error {
 	defer cancel()
 	if final(err) || w.given(ctx, delivery) {
 		log.Warn("delivery given up", "err", err)
-		if told := w.tellGivenUp(ctx, delivery); told != nil {
-			return fmt.Errorf("tell that delivery %s is given up: %w", delivery.ID, told)
+		if got := w.replyToGivenUp(ctx, delivery); got != nil {
+			return fmt.Errorf("tell that delivery %s is given up: %w", delivery.ID, got)
 		}
 		return w.store.FailDelivery(ctx, row, err.Error())
 	}
@@ -146,8 +146,8 @@ func final(err error) bool {
 	return refused || errors.Is(err, errUnprocessable) || app.KindOf(err) != ""
 }
 
-// tellGivenUp informs the author of a comment, who waits for an answer. Everything else is noticed again by polling.
-func (w *InboxWorker) tellGivenUp(ctx context.Context, d store.Delivery) error {
+// replyToGivenUp informs the author of a comment, who waits for an answer. Everything else is noticed again by polling.
+func (w *InboxWorker) replyToGivenUp(ctx context.Context, d store.Delivery) error {
 	if d.Source != SourceGitHub || d.Event != onComment {
 		return nil
 	}

@@ -68,9 +68,9 @@ func (w *writers) PullRequest(ctx context.Context, installation int64, _ string,
 		if err := json.Unmarshal(body, &e); err != nil {
 			return store.PullRequest{}, err
 		}
-		told := known(installation, e.GetRepo().GetFullName(), wire.Of(e.GetPullRequest()))
-		if told.Number == number && !told.UpdatedAt.Before(newest.UpdatedAt) {
-			newest = told
+		got := known(installation, e.GetRepo().GetFullName(), wire.Of(e.GetPullRequest()))
+		if got.Number == number && !got.UpdatedAt.Before(newest.UpdatedAt) {
+			newest = got
 		}
 	}
 	if newest.Number == 0 {

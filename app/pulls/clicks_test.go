@@ -37,11 +37,11 @@ func TestTheButtonsOfACheck(t *testing.T) {
 	require.Contains(t, h.click("d4", "will", "explode", row), "no button")
 	h.click("d5", "will", chatops.ActionDestroy, row)
 	require.Equal(t, "@will asked for it with the destroy button of its check", h.Only().DesiredWhy)
-	told := h.Replies()
+	got := h.Replies()
 	h.click("d6", "maya", chatops.ActionRetry, row)
 	h.click("d6", "maya", chatops.ActionRetry, row)
 	require.Equal(t, 2, len(h.Clusters()))
-	require.Equal(t, told, h.Replies(), "one that made a cluster is not told that another took the place of its own")
+	require.Equal(t, got, h.Replies(), "one that made a cluster is not told that another took the place of its own")
 	for i, button := range []string{chatops.ActionExtend, chatops.ActionDestroy, chatops.ActionRetry} {
 		h.click(fmt.Sprintf("late-%d", i), "will", button, row)
 		require.Contains(t, h.LastReply(), "took its place")

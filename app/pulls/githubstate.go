@@ -112,11 +112,11 @@ func (s *Service) renamed(ctx context.Context, e *PullRequestEvent) (found bool,
 	if err != nil {
 		return false, err
 	}
-	told := e.PR
-	if e.PR, err = s.truth(ctx, told); err != nil || e.PR.RepoID != known.RepoID { // the name may be another repository's
+	got := e.PR
+	if e.PR, err = s.truth(ctx, got); err != nil || e.PR.RepoID != known.RepoID { // the name may be another repository's
 		e.PR, err = s.truth(ctx, known)
 	}
-	e.late = told.UpdatedAt.Before(e.PR.UpdatedAt)
+	e.late = got.UpdatedAt.Before(e.PR.UpdatedAt)
 	return true, err
 }
 

@@ -25,7 +25,7 @@ func (s *Service) holdClusters(ctx context.Context, e PullRequestEvent, rows []s
 		return "", err
 	}
 	if s.overlooked(e, request) {
-		return notTold(e, chatops.KeepLabel), nil
+		return noteWithoutReply(e, chatops.KeepLabel), nil
 	}
 	if team := request.Ownership.Team; len(rows) == 0 && !request.Principal.May(policy.ActHold, team) {
 		return s.refuseHold(ctx, e, fmt.Sprintf("to hold clusters here, the role %s of team %s is needed; %s. Ask someone who has it to add the label.",

@@ -32,7 +32,7 @@ func (s *Service) createForLabel(ctx context.Context, e PullRequestEvent, a requ
 		return "", err
 	}
 	if s.overlooked(e, request) {
-		return notTold(e, a.label), nil
+		return noteWithoutReply(e, a.label), nil
 	}
 	w, err := s.asked(ctx, request, pr)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *Service) rejectLabel(ctx context.Context, e PullRequestEvent, a rejectL
 		return "", err
 	}
 	if s.overlooked(e, request) {
-		return notTold(e, a.label), nil
+		return noteWithoutReply(e, a.label), nil
 	}
 	return s.removeLabel(ctx, e, removeLabel{a.label, "wrong:" + e.at, a.note, strings.TrimRight(a.why, "\n") + " The label was removed."})
 }

@@ -74,9 +74,9 @@ func (s *Service) SyncPullRequest(ctx context.Context, e PullRequestEvent) (note
 
 // confirm replaces the event by what GitHub confirms of it. note is set if nothing follows from it.
 func (s *Service) confirm(ctx context.Context, e PullRequestEvent) (_ PullRequestEvent, note string, err error) {
-	told := e
+	got := e
 	if e, err = s.stands(ctx, e); err != nil {
-		note, err = s.endByPayload(ctx, told, err)
+		note, err = s.endByPayload(ctx, got, err)
 		return e, note, err
 	}
 	if a, b := e.as.RepoID, e.PR.RepoID; a != b && a*b != 0 {

@@ -121,7 +121,7 @@ func (s *Service) checkFile(ctx context.Context, e PullRequestEvent) (note strin
 		return "", fmt.Errorf("ask permission of %s on %s: %w", e.Actor, e.PR.Repo, err)
 	}
 	if s.overlooked(e, policy.Request{Source: policy.SourceLabel, Permission: permission}) { // whoever has a fork can push as often as they like
-		return notTold(e, "a version of "+profiles.RepositoryFilePath), nil
+		return noteWithoutReply(e, "a version of "+profiles.RepositoryFilePath), nil
 	}
 	if e.hint {
 		if pr, err := s.truth(ctx, e.PR); err != nil || !pr.Open || pr.Head != e.PR.Head {

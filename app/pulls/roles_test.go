@@ -164,9 +164,9 @@ func TestEveryCommentIsAnsweredForEverybodyAsItsLineSays(t *testing.T) {
 			note := h.writes(w, 100, l)
 			changed := rows.Changed()
 			came := outcome(changed, h.Replies()[before:])
-			if told := strings.Join(append(h.Replies()[before:], note), "\n"); came == "no" {
-				require.Regexp(t, "write is needed|you need a role|you need the role|you have to sign in|can approve this|for platform admins alone", told, "it says what it takes")
-				require.Regexp(t, "Ask |ask |Comment ", told, "and what to do")
+			if reply := strings.Join(append(h.Replies()[before:], note), "\n"); came == "no" {
+				require.Regexp(t, "write is needed|you need a role|you need the role|you have to sign in|can approve this|for platform admins alone", reply, "it says what it takes")
+				require.Regexp(t, "Ask |ask |Comment ", reply, "and what to do")
 			}
 			got = append(got, came)
 			rows.Restore(changed)

@@ -110,7 +110,7 @@ func (s *Service) overlooked(e PullRequestEvent, r policy.Request) bool {
 	return false
 }
 
-func notTold(e PullRequestEvent, what string) string {
+func noteWithoutReply(e PullRequestEvent, what string) string {
 	return fmt.Sprintf("%s by %s is ignored: they have no permission here and were told so often enough", what, e.Actor)
 }
 

@@ -36,7 +36,7 @@ func (s *Service) extendClusters(ctx context.Context, e PullRequestEvent, a exte
 		return "", err
 	}
 	if s.overlooked(e, request) {
-		return notTold(e, a.label), nil
+		return noteWithoutReply(e, a.label), nil
 	}
 	if verdict := policy.Authorize(request, policy.ActExtend, nil); !verdict.Allowed {
 		return s.removeLabel(ctx, e, removeLabel{a.label, "ttl:" + e.at, refusedNote(a.label, verdict), chatops.Refusal(e.Actor, verdict)})

@@ -51,11 +51,11 @@ func (p *pages) detailFor(ctx context.Context, who policy.Principal, id string) 
 		}
 		v.CreateLog = made.Log
 	}
-	told, err := p.App.Explain(ctx, who, id)
+	got, err := p.App.Explain(ctx, who, id)
 	if err != nil {
 		return detailView{}, err
 	}
-	v.Verdict, v.Ends = told.Verdict, told.Ends
+	v.Verdict, v.Ends = got.Verdict, got.Ends
 	if v.Approvals, err = p.approvalsOf(ctx, who, found.Row); err != nil {
 		return detailView{}, err
 	}

@@ -81,7 +81,7 @@ func (l *limits) note(b Budget) (report bool, wait time.Duration) {
 		l.kept, wait = b.ResetsAt, min(b.ResetsAt.Sub(now), longPause)
 	}
 	crossed := known && (before.Remaining <= before.reserve(l.reserve)) != low
-	if last, told := l.reported[b.Resource]; told && now.Sub(last) < budgetEvery && !crossed {
+	if last, got := l.reported[b.Resource]; got && now.Sub(last) < budgetEvery && !crossed {
 		return false, wait
 	}
 	l.reported[b.Resource] = now

@@ -12,9 +12,9 @@ import (
 )
 
 // spending is a GitHub that reports what is left of its limit, and a client that keeps the default reserve of it.
-func spending(t *testing.T, remaining *int) (c *Client, at *clock, told *[]Budget) {
+func spending(t *testing.T, remaining *int) (c *Client, at *clock, got *[]Budget) {
 	t.Helper()
-	at, told = newClock(), &[]Budget{}
+	at, got = newClock(), &[]Budget{}
 	reset := at.at.Add(30 * time.Minute)
 	left := func(answer any, status int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -33,9 +33,9 @@ func spending(t *testing.T, remaining *int) (c *Client, at *clock, told *[]Budge
 	})
 	c = speaking(t, a.URL, func(cfg *Config) {
 		cfg.Now = at.now
-		cfg.Budget = func(_ context.Context, _ int64, b Budget) { *told = append(*told, b) }
+		cfg.Budget = func(_ context.Context, _ int64, b Budget) { *got = append(*got, b) }
 	})
-	return c, at, told
+	return c, at, got
 }
 
 func TestTheReserveIsForWhatDecidesAndTheLastOfItForWhatEnds(t *testing.T) {
@@ -109,7 +109,7 @@ func TestOfTheSecondaryLimitAReserveIsLeftToReads(t *testing.T) {
 
 func TestWhatIsLeftIsReportedNowAndThenAndWhenTheReserveIsReached(t *testing.T) {
 	left := 5000
-	c, at, told := spending(t, &left)
+	c, at, got := spending(t, &left)
 	var holds []time.Duration
 	c.cfg.Limited = func(_ context.Context, _ int64, wait time.Duration) { holds = append(holds, wait) }
 	ask := func(n int) {
@@ -125,7 +125,7 @@ func TestWhatIsLeftIsReportedNowAndThenAndWhenTheReserveIsReached(t *testing.T) 
 	ask(999)
 	require.Equal(t, []time.Duration{30*time.Minute - 10*time.Second}, holds, "writes of all processes wait until the reset, which is said once")
 	var seen []int
-	for _, b := range *told {
+	for _, b := range *got {
 		require.Equal(t, 5000, b.Allowed)
 		require.Equal(t, "core", b.Resource)
 		seen = append(seen, b.Remaining)

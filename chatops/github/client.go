@@ -169,7 +169,7 @@ func (c *Client) installation(id int64) (*installation, error) {
 
 func (c *Client) limits(id int64) *limits {
 	return &limits{
-		installation: id, now: c.cfg.Now, reserve: c.cfg.Reserve, perMinute: c.cfg.Points, health: c.state, tell: c.cfg,
+		installation: id, now: c.cfg.Now, reserve: c.cfg.Reserve, perMinute: c.cfg.Points, health: c.state, notify: c.cfg,
 		until: map[string]time.Time{}, budgets: map[string]Budget{}, reported: map[string]time.Time{},
 	}
 }

@@ -79,14 +79,14 @@ func (w *deploymentWriter) write(ctx context.Context) (int64, error) {
 			return 0, err
 		}
 		// The deployment exists: a 404 right after creating it must not be taken for a deletion.
-		return id, w.c.settled(ctx, func() error { return w.tell(ctx, id) })
+		return id, w.c.settled(ctx, func() error { return w.createStatus(ctx, id) })
 	}
 	if !w.target.Sure { // an earlier try may have set the same status
-		if told, err := w.told(ctx, id); err != nil || told {
+		if got, err := w.isCurrent(ctx, id); err != nil || got {
 			return id, goneIf(err)
 		}
 	}
-	return id, goneIf(w.tell(ctx, id))
+	return id, goneIf(w.createStatus(ctx, id))
 }
 
 // find looks for our newest deployment with the key.
@@ -145,8 +145,8 @@ func (w *deploymentWriter) create(ctx context.Context) (int64, error) {
 	return made.GetID(), err
 }
 
-// told reports whether the newest status shows what is wanted.
-func (w *deploymentWriter) told(ctx context.Context, id int64) (bool, error) {
+// isCurrent reports whether the newest status shows what is wanted.
+func (w *deploymentWriter) isCurrent(ctx context.Context, id int64) (bool, error) {
 	page, _, err := w.client.Repositories.ListDeploymentStatuses(ctx, w.owner, w.repo, id, &gh.ListOptions{PerPage: pageSize})
 	if err != nil {
 		return false, err
@@ -161,7 +161,7 @@ func (w *deploymentWriter) told(ctx context.Context, id int64) (bool, error) {
 		newest.GetEnvironmentURL() == w.want.EnvironmentURL && newest.GetLogURL() == w.want.LogURL, nil
 }
 
-func (w *deploymentWriter) tell(ctx context.Context, id int64) error {
+func (w *deploymentWriter) createStatus(ctx context.Context, id int64) error {
 	if err := w.leave(); err != nil {
 		return err
 	}

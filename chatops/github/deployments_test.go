@@ -52,11 +52,11 @@ func TestADeploymentIsMadeOnceAndToldWhatChanges(t *testing.T) {
 	require.False(t, one.Production)
 	require.Equal(t, standin.Bot, one.Creator)
 
-	told := []chatops.Deployment{}
+	got := []chatops.Deployment{}
 	for _, s := range one.Statuses {
-		told = append(told, chatops.Deployment{Environment: s.Environment, State: s.State, Description: s.Description, EnvironmentURL: s.EnvironmentURL, LogURL: s.LogURL})
+		got = append(got, chatops.Deployment{Environment: s.Environment, State: s.State, Description: s.Description, EnvironmentURL: s.EnvironmentURL, LogURL: s.LogURL})
 	}
-	require.Equal(t, []chatops.Deployment{going, ready, ended}, told, "nothing is said twice")
+	require.Equal(t, []chatops.Deployment{going, ready, ended}, got, "nothing is said twice")
 }
 
 func TestACrashBetweenPostAndSaveDoesNotDoubleTheDeployment(t *testing.T) {

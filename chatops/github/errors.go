@@ -73,10 +73,10 @@ func byStatus(r *http.Response) error {
 
 // suspended says what to do about a suspended installation, which GitHub reports when a token is requested.
 func suspended(r *http.Response) error {
-	var told struct{ Message string }
+	var got struct{ Message string }
 	raw, _ := io.ReadAll(r.Body) // in memory, see peek
-	if err := json.Unmarshal(raw, &told); err == nil && strings.Contains(told.Message, "suspended") {
-		return fmt.Errorf("%w: %s; an owner of the organisation can lift that in its settings, under GitHub Apps", ErrRefused, told.Message)
+	if err := json.Unmarshal(raw, &got); err == nil && strings.Contains(got.Message, "suspended") {
+		return fmt.Errorf("%w: %s; an owner of the organisation can lift that in its settings, under GitHub Apps", ErrRefused, got.Message)
 	}
 	return ErrRefused
 }

@@ -10,9 +10,9 @@ import (
 )
 
 // outage is a GitHub that answers 502 while it is ill, and a client that tells whether it answers.
-func outage(t *testing.T) (a *answers, c *Client, at *clock, ill *bool, told *[]bool) {
+func outage(t *testing.T) (a *answers, c *Client, at *clock, ill *bool, got *[]bool) {
 	t.Helper()
-	at, ill, told = newClock(), new(bool), &[]bool{}
+	at, ill, got = newClock(), new(bool), &[]bool{}
 	a = answering(t, "", routes{"GET /repos/acme/shop/pulls/41": func(w http.ResponseWriter, _ *http.Request) {
 		if *ill {
 			say(w, http.StatusBadGateway, map[string]string{"message": "Server Error"})
@@ -22,13 +22,13 @@ func outage(t *testing.T) (a *answers, c *Client, at *clock, ill *bool, told *[]
 	}})
 	c = speaking(t, a.URL, func(cfg *Config) {
 		cfg.Now = at.now
-		cfg.Answers = func(_ context.Context, _ int64, answers bool) { *told = append(*told, answers) }
+		cfg.Answers = func(_ context.Context, _ int64, answers bool) { *got = append(*got, answers) }
 	})
-	return a, c, at, ill, told
+	return a, c, at, ill, got
 }
 
 func TestAGitHubThatDoesNotAnswerIsAskedNowAndThenOnly(t *testing.T) {
-	a, c, at, ill, told := outage(t)
+	a, c, at, ill, got := outage(t)
 	ask := func() error {
 		_, err := c.PullRequest(t.Context(), 7, shop, 41)
 		return err
@@ -52,7 +52,7 @@ func TestAGitHubThatDoesNotAnswerIsAskedNowAndThenOnly(t *testing.T) {
 		at.at = at.at.Add(time.Second)
 	}
 	require.Less(t, a.count("GET")-asked, 45, "of 600 calls")
-	require.Equal(t, []bool{true, false}, *told)
+	require.Equal(t, []bool{true, false}, *got)
 
 	*ill = false
 	back := at.at
@@ -60,7 +60,7 @@ func TestAGitHubThatDoesNotAnswerIsAskedNowAndThenOnly(t *testing.T) {
 		at.at = at.at.Add(time.Second)
 	}
 	require.LessOrEqual(t, at.at.Sub(back), 30*time.Second, "its return is seen soon")
-	require.Equal(t, []bool{true, false, true}, *told)
+	require.Equal(t, []bool{true, false, true}, *got)
 }
 
 func TestWhoeverGivesUpIsNoOutage(t *testing.T) {

@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	pause     = time.Minute     // GitHub's wait for a limit that names no time, doubled each time it is hit again
-	longPause = time.Hour       // longest wait that is believed: GitHub's limits end within an hour, so a longer one comes from a wrong clock or proxy
-	tellTime  = 5 * time.Second // timeout for notifying the other processes
+	pause         = time.Minute     // GitHub's wait for a limit that names no time, doubled each time it is hit again
+	longPause     = time.Hour       // longest wait that is believed: GitHub's limits end within an hour, so a longer one comes from a wrong clock or proxy
+	notifyTimeout = 5 * time.Second // timeout for notifying the other processes
 )
 
 // The budgets that GitHub counts separately; a secondary limit applies to both.
@@ -36,7 +36,7 @@ type limits struct {
 	reserve      int // percent of GitHub's limit that is kept for decisions
 	perMinute    int // points of the secondary limit; 0: not counted
 	health       *health
-	tell         Config // its functions are notified of limits
+	notify       Config // its functions are notified of limits
 
 	mu       sync.Mutex
 	until    map[string]time.Time // by budget
@@ -75,17 +75,17 @@ func (l *limits) met(ctx context.Context, budget string, write bool, h http.Head
 	wait = min(atLeastASecond(wait), longPause)
 	l.holdUntil(reach, l.now().Add(wait))
 	// Writes use only REST, and the App itself writes nothing.
-	if l.tell.Limited != nil && l.installation != 0 && reach != graphQL {
-		telling(ctx, func(ctx context.Context) { l.tell.Limited(ctx, l.installation, wait) })
+	if l.notify.Limited != nil && l.installation != 0 && reach != graphQL {
+		runNotification(ctx, func(ctx context.Context) { l.notify.Limited(ctx, l.installation, wait) })
 	}
 	return wait
 }
 
-// telling runs a notification even if the call that caused it is cancelled.
-func telling(ctx context.Context, tell func(context.Context)) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellTime)
+// runNotification runs a notification even if the call that caused it is cancelled.
+func runNotification(ctx context.Context, notify func(context.Context)) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), notifyTimeout)
 	defer cancel()
-	tell(ctx)
+	notify(ctx)
 }
 
 // reports passes on whether GitHub responds, if that changed.
@@ -94,8 +94,8 @@ func (l *limits) reports(ctx context.Context, does bool) {
 	news := l.answers == nil || *l.answers != does
 	l.answers = &does
 	l.mu.Unlock()
-	if news && l.tell.Answers != nil {
-		telling(ctx, func(ctx context.Context) { l.tell.Answers(ctx, l.installation, does) })
+	if news && l.notify.Answers != nil {
+		runNotification(ctx, func(ctx context.Context) { l.notify.Answers(ctx, l.installation, does) })
 	}
 }
 
@@ -106,11 +106,11 @@ func (l *limits) learn(ctx context.Context, resource string, h http.Header) {
 		return
 	}
 	report, wait := l.note(b)
-	if report && l.tell.Budget != nil {
-		telling(ctx, func(ctx context.Context) { l.tell.Budget(ctx, l.installation, b) })
+	if report && l.notify.Budget != nil {
+		runNotification(ctx, func(ctx context.Context) { l.notify.Budget(ctx, l.installation, b) })
 	}
-	if wait > 0 && l.tell.Limited != nil && l.installation != 0 && resource == rest {
-		telling(ctx, func(ctx context.Context) { l.tell.Limited(ctx, l.installation, wait) })
+	if wait > 0 && l.notify.Limited != nil && l.installation != 0 && resource == rest {
+		runNotification(ctx, func(ctx context.Context) { l.notify.Limited(ctx, l.installation, wait) })
 	}
 }
 

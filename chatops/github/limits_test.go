@@ -18,8 +18,8 @@ func (c *clock) now() time.Time { return c.at }
 
 func newClock() *clock { return &clock{time.Now().Truncate(time.Second)} }
 
-// told writes down what was said about limits.
-type told struct {
+// notified writes down what was said about limits.
+type notified struct {
 	installation int64
 	wait         time.Duration
 }
@@ -41,7 +41,7 @@ func limit(w http.ResponseWriter, status int, headers map[string]string, message
 func TestThePrimaryLimitLastsUntilItsResetAndNobodyCallsMeanwhile(t *testing.T) {
 	for _, status := range []int{403, 429} {
 		t.Run(strconv.Itoa(status), func(t *testing.T) {
-			at, heard := newClock(), []told(nil)
+			at, heard := newClock(), []notified(nil)
 			reset := at.at.Add(25 * time.Minute)
 			left := "0"
 			a := answering(t, "", routes{"GET /repos/acme/shop/pulls/41": func(w http.ResponseWriter, _ *http.Request) {
@@ -55,12 +55,12 @@ func TestThePrimaryLimitLastsUntilItsResetAndNobodyCallsMeanwhile(t *testing.T) 
 			}})
 			c := speaking(t, a.URL, func(cfg *Config) {
 				cfg.Now = at.now
-				cfg.Limited = func(_ context.Context, in int64, d time.Duration) { heard = append(heard, told{in, d}) }
+				cfg.Limited = func(_ context.Context, in int64, d time.Duration) { heard = append(heard, notified{in, d}) }
 			})
 			_, err := c.PullRequest(t.Context(), 7, shop, 41)
 			require.Equal(t, 25*time.Minute, waitOf(t, err))
 			require.ErrorContains(t, err, "ask for acme/shop#41")
-			require.Equal(t, []told{{7, 25 * time.Minute}}, heard)
+			require.Equal(t, []notified{{7, 25 * time.Minute}}, heard)
 
 			at.at = at.at.Add(10 * time.Minute)
 			_, err = c.PullRequest(t.Context(), 7, shop, 41)
@@ -91,15 +91,15 @@ func TestNoLimitIsBelievedToLastLongerThanAnHour(t *testing.T) {
 				}
 				limit(w, 403, headers, "You have exceeded a secondary rate limit.")
 			}})
-			var told time.Duration
+			var got time.Duration
 			c := speaking(t, a.URL, func(cfg *Config) {
 				cfg.Now = at.now
-				cfg.Limited = func(_ context.Context, _ int64, d time.Duration) { told = d }
+				cfg.Limited = func(_ context.Context, _ int64, d time.Duration) { got = d }
 			})
 			_, err := c.PullRequest(t.Context(), 7, shop, 41)
 			require.LessOrEqual(t, waitOf(t, err), time.Hour)
 			require.GreaterOrEqual(t, waitOf(t, err), time.Second)
-			require.Equal(t, told, waitOf(t, err))
+			require.Equal(t, got, waitOf(t, err))
 			at.at = at.at.Add(time.Hour)
 			_, err = c.PullRequest(t.Context(), 7, shop, 41)
 			require.NoError(t, err)

@@ -150,17 +150,17 @@ func TestALimitToldWithStatus200IsALimitOfLooksAlone(t *testing.T) {
 }
 
 func TestASecondaryLimitOfLooksIsToldToAll(t *testing.T) {
-	heard := []told(nil)
+	heard := []notified(nil)
 	a := answering(t, "", routes{"POST /graphql": func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "40")
 		say(w, 200, map[string]any{"errors": []any{map[string]string{"message": "You have exceeded a secondary rate limit."}}})
 	}})
 	c := speaking(t, a.URL, func(cfg *Config) {
-		cfg.Limited = func(_ context.Context, in int64, d time.Duration) { heard = append(heard, told{in, d}) }
+		cfg.Limited = func(_ context.Context, in int64, d time.Duration) { heard = append(heard, notified{in, d}) }
 	})
 	_, err := c.Pulls(t.Context(), 7, []PullRef{{shop, 41}})
 	require.Equal(t, 40*time.Second, waitOf(t, err))
-	require.Equal(t, []told{{7, 40 * time.Second}}, heard)
+	require.Equal(t, []notified{{7, 40 * time.Second}}, heard)
 }
 
 func TestALookIsNotTakenWhereTheNextWouldBeRefused(t *testing.T) {

@@ -63,8 +63,8 @@ func nowhereElse(*http.Request, []*http.Request) error { return http.ErrUseLastR
 // Target is a person and the channel in which they asked.
 type Target struct{ Channel, User string } // their ids
 
-// Tell sends text, in GitHub's Markdown, to one person, and returns the message's timestamp in microseconds.
-func (c *Client) Tell(ctx context.Context, to Target, markdown string) (int64, error) {
+// Send sends text, in GitHub's Markdown, to one person, and returns the message's timestamp in microseconds.
+func (c *Client) Send(ctx context.Context, to Target, markdown string) (int64, error) {
 	text := []api.MsgOption{api.MsgOptionText(Text(markdown), false), api.MsgOptionDisableLinkUnfurl(), api.MsgOptionDisableMediaUnfurl()}
 	stamp, err := c.api.PostEphemeralContext(ctx, to.Channel, to.User, text...)
 	if !slices.Contains(unseen, code(err)) {

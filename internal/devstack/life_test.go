@@ -59,7 +59,7 @@ func newLifeOf(t testing.TB, cfg devstack.Config) *life {
 	l.listen()
 	t.Cleanup(func() {
 		if t.Failed() {
-			l.tell()
+			l.logState()
 		}
 	})
 	return l
@@ -217,8 +217,8 @@ func (l *life) assertSettled() {
 	require.Zero(l.t, l.count("SELECT count(*) FROM jobs WHERE status IN ('RUNNING', 'RETRYING', 'PENDING')"), "jobs left open")
 }
 
-// tell prints what a person would look at first.
-func (l *life) tell() {
+// logState prints what a person would look at first.
+func (l *life) logState() {
 	for _, r := range l.clusters() {
 		l.t.Logf("cluster %s %s %s/%s desired=%s why=%s", r.ID, r.Name, r.Status, r.Phase, r.Desired, r.Why)
 	}

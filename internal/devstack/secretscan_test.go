@@ -184,7 +184,7 @@ func (s *secretScan) sources(when string) {
 	}
 }
 
-// words looks through what people read on the pull request.
+// pullRequestTexts looks through what people read on the pull request.
 func (s *secretScan) pullRequestTexts(pr int) {
 	for _, c := range s.l.GitHub.Comments(pr) {
 		s.search(fmt.Sprintf("comment %d", c.ID), []byte(c.Body))

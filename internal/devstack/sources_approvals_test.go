@@ -54,7 +54,7 @@ func (l *life) hears(number int, words string) {
 	})
 }
 
-// twoWords: the one who asked has none of them, by whatever entry point they come.
+// twoVotes: the one who asked has none of them, by whatever entry point they come.
 func (l *life) twoVotes(*testing.T) {
 	const number = 44
 	a := l.requestApproval(number)
@@ -86,7 +86,7 @@ func (l *life) twoVotes(*testing.T) {
 	require.Equal(l.t, []string{"github:will", "pr_comment", "api"}, []string{a.Votes[0].Principal, a.Votes[0].Source, a.Votes[1].Source})
 }
 
-// aPushMakesAWordVoid: a word is for exactly the commit it was asked for.
+// aPushMakesAVoteVoid: a word is for exactly the commit it was asked for.
 func (l *life) aPushMakesAVoteVoid(*testing.T) {
 	const number = 48
 	first := l.requestApproval(number)

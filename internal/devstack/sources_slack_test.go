@@ -31,15 +31,15 @@ func TestApprovalsInSlack(t *testing.T) {
 func (l *life) types(who, channel, text string) string {
 	l.t.Helper()
 	before := len(l.Slack.Seen(who))
-	told, err := l.Slack.Command(l.ctx, who, channel, text)
+	got, err := l.Slack.Command(l.ctx, who, channel, text)
 	require.NoError(l.t, err)
-	require.Contains(l.t, told, "Got it")
+	require.Contains(l.t, got, "Got it")
 	l.runUntil(fmt.Sprintf("%s is answered in Slack", who), 20*time.Second, func() bool { return len(l.Slack.Seen(who)) > before+1 })
 	said := l.Slack.Seen(who)[before:] // the answer may be quicker than the acknowledgement
-	return said[slices.IndexFunc(said, func(words string) bool { return words != told })]
+	return said[slices.IndexFunc(said, func(words string) bool { return words != got })]
 }
 
-// twoWordsInSlack: whoever is of another team sees nothing, an auditor changes nothing, and one person is one by whichever entry point.
+// twoVotesInSlack: whoever is of another team sees nothing, an auditor changes nothing, and one person is one by whichever entry point.
 func (l *life) twoVotesInSlack() {
 	const number = 44
 	a := l.requestApproval(number)
@@ -77,9 +77,9 @@ func (l *life) refusedInSlack() {
 	no := l.requestApproval(number)
 	l.Slack.Break("chat.postEphemeral", slack.Fault{Code: "internal_error"})
 	before := len(l.Slack.Seen("will"))
-	told, err := l.Slack.Command(l.ctx, "will", slack.Clusters, "refuse "+no.ApprovalID+" not this week")
+	got, err := l.Slack.Command(l.ctx, "will", slack.Clusters, "refuse "+no.ApprovalID+" not this week")
 	require.NoError(l.t, err)
-	require.Contains(l.t, told, "Got it: `/ocp refuse")
+	require.Contains(l.t, got, "Got it: `/ocp refuse")
 	l.runUntil("the vote is written", 20*time.Second, func() bool {
 		return l.count("SELECT count(*) FROM approval_votes WHERE approval_id = $1", no.ApprovalID) == 1
 	})

@@ -52,7 +52,7 @@ func together(t *testing.T, l *life, parts map[string]func(*life, *testing.T)) {
 	all.Wait()
 }
 
-// doorsCatalogue is what the chapters need beside the demo's catalogue.
+// sourcesCatalogue is what the chapters need beside the demo's catalogue.
 var sourcesCatalogue = map[string]string{
 	"identities/sources.yaml": `
 identities:

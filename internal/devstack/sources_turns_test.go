@@ -91,18 +91,18 @@ func (l *life) threeTakeTurns(maya visitor) {
 		creating := ""
 		l.askUntil(fmt.Sprintf("one is created, and %d are told their place", waiting), 30*time.Second, 2*polite, func() bool {
 			creating = ""
-			told := map[int]bool{}
+			got := map[int]bool{}
 			for _, c := range ask[client.ClusterPage](maya, http.MethodGet, "/api/v1/clusters?team=platform", nil, http.StatusOK).Items {
 				switch {
 				case c.Phase == "awaiting_capacity" && c.Place > 0:
 					require.Contains(l.t, c.Why, "team platform may have 1 cluster being created at once (quota sources)")
-					told[c.Place] = c.Name == "third" || l.heard(c.Name, placeWords(c.Place))
+					got[c.Place] = c.Name == "third" || l.heard(c.Name, placeWords(c.Place))
 				case c.Status == client.CREATING:
 					require.Empty(l.t, creating, "never two at once")
 					creating = c.Name
 				}
 			}
-			return creating != "" && len(told) == waiting && (waiting == 0 || told[1]) && (waiting < 2 || told[2])
+			return creating != "" && len(got) == waiting && (waiting == 0 || got[1]) && (waiting < 2 || got[2])
 		})
 		require.NoError(l.t, installer.SetFault(l.Faults(), "create/"+creating, nil))
 		maya.until(creating, "ready", isReady)

@@ -28,9 +28,9 @@ func TestThePageNamesEveryVariableAndFieldAndNoOther(t *testing.T) {
 	for name, of := range variables {
 		row := regexp.MustCompile("(?m)^\\| `" + name + "` \\| (.*) \\|$").FindStringSubmatch(page(t))
 		require.NotNil(t, row, name)
-		var told []string
+		var got []string
 		for _, field := range regexp.MustCompile("`([A-Za-z_]+)`").FindAllStringSubmatch(row[1], -1) {
-			told = append(told, field[1])
+			got = append(got, field[1])
 		}
 		want := fieldsOf(of)
 		if name == "usage" {
@@ -39,7 +39,7 @@ func TestThePageNamesEveryVariableAndFieldAndNoOther(t *testing.T) {
 		if name == "now" {
 			want = nil
 		}
-		require.ElementsMatch(t, want, told, name)
+		require.ElementsMatch(t, want, got, name)
 	}
 }
 

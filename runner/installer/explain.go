@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// told is one line that may explain why a run failed.
-type told struct {
+// classified is one line that may explain why a run failed.
+type classified struct {
 	line      string
 	complaint bool // one of the installer's own last messages
 	warning   bool
@@ -14,14 +14,14 @@ type told struct {
 	class     int  // the most specific class, -1: none
 }
 
-// tell classifies the lines of a run that ended. Lines with a timestamp come from the installer's own log, the others from its
+// classify classifies the lines of a run that ended. Lines with a timestamp come from the installer's own log, the others from its
 // output; each of the two is in order.
-func tell(e Exit, lines []string) []told {
-	all := make([]told, len(lines))
+func classify(e Exit, lines []string) []classified {
+	all := make([]classified, len(lines))
 	furthest := map[bool]int{}
 	for i, line := range lines {
 		_, complaint := ReadComplaint(line)
-		all[i] = told{line: line, complaint: complaint, warning: strings.Contains(line, "level=warning msg="), class: classOf(e, line)}
+		all[i] = classified{line: line, complaint: complaint, warning: strings.Contains(line, "level=warning msg="), class: classOf(e, line)}
 		if _, further := ReadProgress(line); further && !complaint {
 			furthest[dated(line)] = i
 		}
@@ -44,13 +44,13 @@ func Explain(e Exit, lines ...string) Failure {
 	if e.TimedOut {
 		return Failure{Class: named(DeadlineExceeded)}
 	}
-	heard := tell(e, lines)
-	complained := slices.ContainsFunc(heard, func(t told) bool { return t.complaint })
-	for _, counts := range []func(Class, told) bool{
-		func(c Class, t told) bool { return t.complaint && !c.Symptom },
-		func(c Class, t told) bool { return !c.Symptom && !c.Passing && !t.past && !t.warning },
-		func(c Class, _ told) bool { return c.Symptom },
-		func(c Class, _ told) bool { return c.Passing && !complained },
+	heard := classify(e, lines)
+	complained := slices.ContainsFunc(heard, func(t classified) bool { return t.complaint })
+	for _, counts := range []func(Class, classified) bool{
+		func(c Class, t classified) bool { return t.complaint && !c.Symptom },
+		func(c Class, t classified) bool { return !c.Symptom && !c.Passing && !t.past && !t.warning },
+		func(c Class, _ classified) bool { return c.Symptom },
+		func(c Class, _ classified) bool { return c.Passing && !complained },
 	} {
 		if failure, ok := first(heard, counts); ok {
 			return failure
@@ -80,7 +80,7 @@ func classOf(e Exit, line string) int {
 }
 
 // first finds the most specific class among the lines that count, and the last of its lines.
-func first(heard []told, counts func(Class, told) bool) (Failure, bool) {
+func first(heard []classified, counts func(Class, classified) bool) (Failure, bool) {
 	found := -1
 	for i, t := range heard {
 		if t.class >= 0 && counts(classes()[t.class], t) && (found < 0 || t.class <= heard[found].class) {

@@ -149,10 +149,10 @@ func (r *relay) claim(w http.ResponseWriter, req *http.Request, attempt string, 
 		panic(http.ErrAbortHandler)
 	}
 	var asked contract.Claim
-	var told contract.Claimed
-	if err := errors.Join(json.Unmarshal(body, &asked), json.Unmarshal(got.body, &told)); err == nil && got.status == http.StatusOK {
+	var reply contract.Claimed
+	if err := errors.Join(json.Unmarshal(body, &asked), json.Unmarshal(got.body, &reply)); err == nil && got.status == http.StatusOK {
 		r.mu.Lock()
-		r.claims[attempt], r.claimed[attempt] = asked, told
+		r.claims[attempt], r.claimed[attempt] = asked, reply
 		r.mu.Unlock()
 	}
 	w.Header().Set("Content-Type", got.header.Get("Content-Type"))

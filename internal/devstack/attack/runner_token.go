@@ -50,9 +50,9 @@ func closedSpec(ctx context.Context, t *target) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	var told contract.Claimed
-	if json.Unmarshal(got.body, &told) == nil && told.Spec.Cluster != "" {
-		return through("the claim was answered %d with the spec of %s: %d bytes, credentials at %q", got.status, told.Spec.Name, len(got.body), told.Spec.CloudCredentialsRef)
+	var reply contract.Claimed
+	if json.Unmarshal(got.body, &reply) == nil && reply.Spec.Cluster != "" {
+		return through("the claim was answered %d with the spec of %s: %d bytes, credentials at %q", got.status, reply.Spec.Name, len(got.body), reply.Spec.CloudCredentialsRef)
 	}
 	return held("the claim was answered %d without a spec", got.status)
 }
@@ -92,12 +92,12 @@ func closedRenewal(ctx context.Context, t *target) (result, error) {
 
 // tokenIn returns the token in a response of the Status API; empty: there is none.
 func tokenIn(body []byte) string {
-	var told struct {
+	var got struct {
 		Token  string
 		Answer contract.Answer
 	}
-	_ = json.Unmarshal(body, &told) // an unreadable response has none
-	return told.Token + told.Answer.Token
+	_ = json.Unmarshal(body, &got) // an unreadable response has none
+	return got.Token + got.Answer.Token
 }
 
 func closedReport(ctx context.Context, t *target) (result, error) {

@@ -349,9 +349,9 @@ func TestLoadBalancersKeepTheirSubnetsAMomentLonger(t *testing.T) {
 	require.Len(t, named.LoadBalancers, 1)
 	_, err = c.elb.DescribeLoadBalancers(ctx, &elb.DescribeLoadBalancersInput{Names: []string{"other-int"}})
 	refused(t, err, "LoadBalancerNotFound")
-	told, err := c.elb.DescribeTags(ctx, &elb.DescribeTagsInput{ResourceArns: []string{*lb}})
+	got, err := c.elb.DescribeTags(ctx, &elb.DescribeTagsInput{ResourceArns: []string{*lb}})
 	require.NoError(t, err)
-	require.Equal(t, owned, *told.TagDescriptions[0].Tags[0].Key)
+	require.Equal(t, owned, *got.TagDescriptions[0].Tags[0].Key)
 
 	_, err = c.elb.DeleteTargetGroup(ctx, &elb.DeleteTargetGroupInput{TargetGroupArn: tg})
 	refused(t, err, "ResourceInUse")

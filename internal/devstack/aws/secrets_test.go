@@ -42,9 +42,9 @@ func TestASecretsNewestVersionIsRead(t *testing.T) {
 	old, err := c.secrets.GetSecretValue(ctx, &sm.GetSecretValueInput{SecretId: made.ARN, VersionStage: sdk.String("AWSPREVIOUS")})
 	require.NoError(t, err)
 	require.Equal(t, "one", *old.SecretString)
-	told, err := c.secrets.DescribeSecret(ctx, &sm.DescribeSecretInput{SecretId: made.ARN})
+	got, err := c.secrets.DescribeSecret(ctx, &sm.DescribeSecretInput{SecretId: made.ARN})
 	require.NoError(t, err)
-	require.Equal(t, map[string][]string{*made.VersionId: {"AWSPREVIOUS"}, *put.VersionId: {"AWSCURRENT"}}, told.VersionIdsToStages)
+	require.Equal(t, map[string][]string{*made.VersionId: {"AWSPREVIOUS"}, *put.VersionId: {"AWSCURRENT"}}, got.VersionIdsToStages)
 
 	_, err = c.secrets.PutSecretValue(ctx, &sm.PutSecretValueInput{SecretId: made.ARN, SecretBinary: []byte{0, 1, 2}})
 	require.NoError(t, err)

@@ -32,8 +32,8 @@ func (c *call) indexed(r *Resource) bool {
 	return r.Region == c.region
 }
 
-// told returns everything that the tagging API knows, living or deleted.
-func (c *call) told() []*Resource {
+// taggedResources returns everything that the tagging API knows, living or deleted.
+func (c *call) taggedResources() []*Resource {
 	found := c.all(c.indexed)
 	for _, r := range c.Dead {
 		if c.indexed(r) {
@@ -56,7 +56,7 @@ func getResources(c *call) ([]node, error) {
 		c.json = map[string]any{"PaginationToken": firstToken, "ResourceTagMappingList": []any{}}
 		return nil, nil
 	}
-	found, token, err := after(c.told(), in.PaginationToken, c.limited(max(0, in.ResourcesPerPage), 50), bySeq)
+	found, token, err := after(c.taggedResources(), in.PaginationToken, c.limited(max(0, in.ResourcesPerPage), 50), bySeq)
 	if err != nil {
 		return nil, fault("PaginationTokenExpiredException", "The pagination token is invalid")
 	}

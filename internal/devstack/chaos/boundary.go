@@ -41,10 +41,10 @@ type pin struct {
 func heldTool(command string, writes int) func(*Run, int) (pin, error) {
 	return func(t *Run, pr int) (pin, error) {
 		key := command + "/" + faultName(command, nameOf(pr))
-		err := t.tell(key, &installer.Fault{Pause: true, AfterWrites: writes})
+		err := t.setFault(key, &installer.Fault{Pause: true, AfterWrites: writes})
 		return pin{
 			held:    func() bool { return t.trace.pausedAt(key) },
-			release: func() error { return t.tell(key, nil) },
+			release: func() error { return t.setFault(key, nil) },
 			after:   func() string { return t.trace.lastWrite(key) },
 		}, err
 	}

@@ -92,7 +92,7 @@ func (g *gate) serve(w http.ResponseWriter, r *http.Request) {
 		// The server has the call and executes it, even if the caller disconnected.
 		g.proxy.ServeHTTP(answer, r.WithContext(context.WithoutCancel(r.Context())))
 		if h.keep(r.Context()) == nil {
-			answer.tell(w)
+			answer.writeTo(w)
 		}
 	}
 }
@@ -168,7 +168,7 @@ func (k *kept) Header() http.Header         { return k.header }
 func (k *kept) WriteHeader(status int)      { k.status = status }
 func (k *kept) Write(p []byte) (int, error) { return k.body.Write(p) }
 
-func (k *kept) tell(w http.ResponseWriter) {
+func (k *kept) writeTo(w http.ResponseWriter) {
 	for name, values := range k.header {
 		w.Header()[name] = values
 	}

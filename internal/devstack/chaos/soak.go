@@ -54,7 +54,7 @@ func Soak(ctx context.Context, t *Run, o SoakOptions) error {
 	if err != nil {
 		return err
 	}
-	return t.tellSoak(done, took, spent, peak, before, after)
+	return t.printSoak(done, took, spent, peak, before, after)
 }
 
 // cycles runs all cycles, a limited number at once.
@@ -117,7 +117,7 @@ func (t *Run) live(ctx context.Context, c *cycle) error {
 	}
 	key, fault := c.plan(nameOf(pr))
 	if key != "" {
-		if err := t.tell(key, &fault); err != nil {
+		if err := t.setFault(key, &fault); err != nil {
 			return err
 		}
 	}
@@ -210,8 +210,8 @@ func (t *Run) endBy(pr int, how string) error {
 	return t.destroy(pr)
 }
 
-// tellSoak prints the figures and returns an error if the soak failed.
-func (t *Run) tellSoak(done []*cycle, took time.Duration, spent map[string]time.Duration, peak uint64, before, after stored) error {
+// printSoak prints the figures and returns an error if the soak failed.
+func (t *Run) printSoak(done []*cycle, took time.Duration, spent map[string]time.Duration, peak uint64, before, after stored) error {
 	var errs []error
 	disturbed := map[string]int{}
 	ready, released := 0, 0

@@ -22,7 +22,7 @@ const (
 )
 
 // sources checks that requests that are unsigned, not JSON or not ours are refused by every entry point.
-func (t *teller) sources(ctx context.Context) error {
+func (t *scenario) sources(ctx context.Context) error {
 	body := []byte(`{"zen":"hi"}`)
 	comment, err := github.Payload(github.Event{
 		Name: "issue_comment", Action: "deleted", Sender: "maya", PR: github.PullRequest{Number: 41, Author: "will", HeadOwner: github.Org},
@@ -81,7 +81,7 @@ func (t *teller) sources(ctx context.Context) error {
 }
 
 // label checks that a signed delivery in GitHub's format, sent twice, gives one cluster with one comment.
-func (t *teller) label(ctx context.Context) error {
+func (t *scenario) label(ctx context.Context) error {
 	var pr struct {
 		Labels []struct{ Name string }
 	}
@@ -123,7 +123,7 @@ func (t *teller) label(ctx context.Context) error {
 }
 
 // words checks commands in comments, from people who may give them and from others.
-func (t *teller) words(ctx context.Context) error {
+func (t *scenario) words(ctx context.Context) error {
 	said := func(n int, who, body string, words ...string) func() error {
 		return func() error {
 			if err := t.as(ctx, who); err != nil {
@@ -166,7 +166,7 @@ func (t *teller) words(ctx context.Context) error {
 }
 
 // closing checks the grace period, its cancellation, the teardown and the proof.
-func (t *teller) closing(ctx context.Context) error {
+func (t *scenario) closing(ctx context.Context) error {
 	var before, c cluster
 	return all(
 		func() error {
@@ -213,7 +213,7 @@ func (t *teller) closing(ctx context.Context) error {
 }
 
 // ttl starts a cluster whose TTL runs during the following steps.
-func (t *teller) ttl(ctx context.Context) error {
+func (t *scenario) ttl(ctx context.Context) error {
 	return all(
 		func() error {
 			return t.step("/ocp create --ttl 1h on #42", func() error {
@@ -225,7 +225,7 @@ func (t *teller) ttl(ctx context.Context) error {
 }
 
 // ttlEnds checks that the TTL ends it, without an event of the pull request.
-func (t *teller) ttlEnds(ctx context.Context) error {
+func (t *scenario) ttlEnds(ctx context.Context) error {
 	return all(
 		func() error {
 			return t.step(fmt.Sprintf("its hour (%s here) ends and it is DESTROYED", t.at.Hour), t.reaches(ctx, timed, "DESTROYED", t.at.Hour+90*time.Second))
@@ -235,7 +235,7 @@ func (t *teller) ttlEnds(ctx context.Context) error {
 }
 
 // midInstall checks that an install is stopped, then torn down, then counted.
-func (t *teller) midInstall(ctx context.Context) error {
+func (t *scenario) midInstall(ctx context.Context) error {
 	return all(
 		func() error {
 			return t.step("maya labels #43", func() error { return t.act(ctx, early, "label", url.Values{"text": {label}}) })

@@ -11,7 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
 )
 
-func (t *teller) newest(ctx context.Context, n int) (cluster, error) {
+func (t *scenario) newest(ctx context.Context, n int) (cluster, error) {
 	list, err := t.clusters(ctx, n, false)
 	if err == nil && len(list) == 0 {
 		err = fmt.Errorf("pull request #%d has no cluster", n)
@@ -22,7 +22,7 @@ func (t *teller) newest(ctx context.Context, n int) (cluster, error) {
 	return list[0], nil
 }
 
-func (t *teller) oneLive(ctx context.Context, n int) func() error {
+func (t *scenario) oneLive(ctx context.Context, n int) func() error {
 	return func() error {
 		return until(ctx, 10*time.Second, func() error {
 			live, err := t.clusters(ctx, n, true)
@@ -34,7 +34,7 @@ func (t *teller) oneLive(ctx context.Context, n int) func() error {
 	}
 }
 
-func (t *teller) reaches(ctx context.Context, n int, status string, within time.Duration) func() error {
+func (t *scenario) reaches(ctx context.Context, n int, status string, within time.Duration) func() error {
 	return func() error {
 		return until(ctx, within, func() error {
 			c, err := t.newest(ctx, n)
@@ -46,7 +46,7 @@ func (t *teller) reaches(ctx context.Context, n int, status string, within time.
 	}
 }
 
-func (t *teller) inPhase(ctx context.Context, n int, phase string, within time.Duration) func() error {
+func (t *scenario) inPhase(ctx context.Context, n int, phase string, within time.Duration) func() error {
 	return func() error {
 		return until(ctx, within, func() error {
 			c, err := t.newest(ctx, n)
@@ -58,7 +58,7 @@ func (t *teller) inPhase(ctx context.Context, n int, phase string, within time.D
 	}
 }
 
-func (t *teller) says(ctx context.Context, n int, within time.Duration, words ...string) func() error {
+func (t *scenario) says(ctx context.Context, n int, within time.Duration, words ...string) func() error {
 	return func() error {
 		return until(ctx, within, func() error {
 			c, err := t.newest(ctx, n)
@@ -75,7 +75,7 @@ func (t *teller) says(ctx context.Context, n int, within time.Duration, words ..
 }
 
 // commentOf returns the cluster's comment and how many there are.
-func (t *teller) commentOf(ctx context.Context, n int, id string) (body string, count int, err error) {
+func (t *scenario) commentOf(ctx context.Context, n int, id string) (body string, count int, err error) {
 	list, err := t.comments(ctx, n)
 	for _, c := range list {
 		if strings.Contains(c, "<!-- ocpctl:cluster:"+id) {
@@ -86,7 +86,7 @@ func (t *teller) commentOf(ctx context.Context, n int, id string) (body string, 
 	return body, count, err
 }
 
-func (t *teller) oneComment(ctx context.Context) func() error {
+func (t *scenario) oneComment(ctx context.Context) func() error {
 	return func() error {
 		c, err := t.newest(ctx, labelled)
 		if err != nil {
@@ -101,7 +101,7 @@ func (t *teller) oneComment(ctx context.Context) func() error {
 }
 
 // checkSays checks the conclusion of the newest check run on the pull request's head.
-func (t *teller) checkSays(ctx context.Context, n int, conclusion string) func() error {
+func (t *scenario) checkSays(ctx context.Context, n int, conclusion string) func() error {
 	return func() error {
 		return until(ctx, 10*time.Second, func() error {
 			var pr struct{ Head struct{ SHA string } }
@@ -133,7 +133,7 @@ func (t *teller) checkSays(ctx context.Context, n int, conclusion string) func()
 }
 
 // twice posts GitHub's own sample, adapted to this stack, twice with one delivery id.
-func (t *teller) twice(ctx context.Context) error {
+func (t *scenario) twice(ctx context.Context) error {
 	before, err := t.newest(ctx, labelled)
 	if err != nil {
 		return err
@@ -171,7 +171,7 @@ func (t *teller) twice(ctx context.Context) error {
 	return err
 }
 
-func (t *teller) kubeconfig(ctx context.Context) error {
+func (t *scenario) kubeconfig(ctx context.Context) error {
 	c, err := t.newest(ctx, labelled)
 	if err != nil {
 		return err
@@ -191,7 +191,7 @@ func (t *teller) kubeconfig(ctx context.Context) error {
 	return err
 }
 
-func (t *teller) extend(ctx context.Context, say func() error) error {
+func (t *scenario) extend(ctx context.Context, say func() error) error {
 	before, err := t.newest(ctx, labelled)
 	if err != nil {
 		return err
@@ -204,7 +204,7 @@ func (t *teller) extend(ctx context.Context, say func() error) error {
 	})
 }
 
-func (t *teller) endMoves(ctx context.Context, before cluster, as func(cluster) bool) error {
+func (t *scenario) endMoves(ctx context.Context, before cluster, as func(cluster) bool) error {
 	return until(ctx, 5*time.Second, func() error {
 		now, err := t.details(ctx, before.ClusterID)
 		if err == nil && !as(now) {
@@ -214,7 +214,7 @@ func (t *teller) endMoves(ctx context.Context, before cluster, as func(cluster) 
 	})
 }
 
-func (t *teller) proof(ctx context.Context, id string) error {
+func (t *scenario) proof(ctx context.Context, id string) error {
 	c, err := t.details(ctx, id)
 	if err != nil {
 		return err
@@ -231,7 +231,7 @@ func (t *teller) proof(ctx context.Context, id string) error {
 }
 
 // wasIn looks for a phase in the timeline of a pull request's newest cluster.
-func (t *teller) wasIn(ctx context.Context, n int, phase string) error {
+func (t *scenario) wasIn(ctx context.Context, n int, phase string) error {
 	c, err := t.newest(ctx, n)
 	if err != nil {
 		return err
@@ -247,7 +247,7 @@ func (t *teller) wasIn(ctx context.Context, n int, phase string) error {
 	return fmt.Errorf("%s was never %s: %v", c.Name, phase, c.Timeline)
 }
 
-func (t *teller) nothing(ctx context.Context, name string) error {
+func (t *scenario) nothing(ctx context.Context, name string) error {
 	n, err := t.left(ctx, name)
 	if err == nil && n > 0 {
 		err = fmt.Errorf("it counts %d resources of %s", n, name)
@@ -255,7 +255,7 @@ func (t *teller) nothing(ctx context.Context, name string) error {
 	return err
 }
 
-func (t *teller) nothingOf(ctx context.Context, n int) error {
+func (t *scenario) nothingOf(ctx context.Context, n int) error {
 	c, err := t.newest(ctx, n)
 	if err != nil {
 		return err

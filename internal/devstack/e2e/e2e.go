@@ -23,7 +23,7 @@ type Places struct {
 
 // Play runs the test and returns the first unexpected result.
 func Play(ctx context.Context, at Places, out io.Writer) error {
-	t := &teller{at: at, out: out, began: time.Now()}
+	t := &scenario{at: at, out: out, began: time.Now()}
 	if err := t.open(ctx); err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func Play(ctx context.Context, at Places, out io.Writer) error {
 }
 
 // step runs one check, prints it with its duration, and stops the test if it fails.
-func (t *teller) step(what string, check func() error) error {
+func (t *scenario) step(what string, check func() error) error {
 	began := time.Now()
 	if err := check(); err != nil {
 		fmt.Fprintf(t.out, "  ✗ %s (%.2f s): %v\n", what, time.Since(began).Seconds(), err)

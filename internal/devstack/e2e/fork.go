@@ -12,7 +12,7 @@ import (
 )
 
 // fork checks that nothing runs for a fork's code before a team member approved exactly that commit.
-func (t *teller) fork(ctx context.Context) error {
+func (t *scenario) fork(ctx context.Context) error {
 	return all(
 		func() error {
 			return t.step("maya labels the fork's #45", func() error { return t.act(ctx, forked, "label", url.Values{"text": {label}}) })
@@ -72,7 +72,7 @@ func (t *teller) fork(ctx context.Context) error {
 type asked struct{ State, Head string }
 
 // asked lists the approvals of the fork's cluster, newest first.
-func (t *teller) asked(ctx context.Context) ([]asked, error) {
+func (t *scenario) asked(ctx context.Context) ([]asked, error) {
 	c, err := t.newest(ctx, forked)
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (t *teller) asked(ctx context.Context) ([]asked, error) {
 }
 
 // awaited returns the commit whose approval the fork's cluster waits for.
-func (t *teller) awaited(ctx context.Context) (head string, err error) {
+func (t *scenario) awaited(ctx context.Context) (head string, err error) {
 	all, err := t.asked(ctx)
 	if err != nil {
 		return "", err
@@ -101,7 +101,7 @@ func (t *teller) awaited(ctx context.Context) (head string, err error) {
 }
 
 // approvals waits until the approvals of the fork's cluster have these states, newest first.
-func (t *teller) approvals(ctx context.Context, want ...string) error {
+func (t *scenario) approvals(ctx context.Context, want ...string) error {
 	return until(ctx, 10*time.Second, func() error {
 		all, err := t.asked(ctx)
 		if err != nil {

@@ -22,7 +22,7 @@ type terminal struct {
 }
 
 // newTerminal creates a terminal whose home is deleted at the end of the test.
-func (t *teller) newTerminal() (terminal, func(), error) {
+func (t *scenario) newTerminal() (terminal, func(), error) {
 	home, err := os.MkdirTemp("", "ocpctl-story-")
 	if err != nil {
 		return terminal{}, nil, err
@@ -49,7 +49,7 @@ func (s terminal) run(ctx context.Context, code int, args []string, words ...str
 }
 
 // atTheCommandLine checks that a program requests something that needs an approval, gets it, and gives it back.
-func (t *teller) atTheCommandLine(ctx context.Context) error {
+func (t *scenario) atTheCommandLine(ctx context.Context) error {
 	s, end, err := t.newTerminal()
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func ownersAlone(path string) error {
 }
 
 // approves finds a pending approval on the page of approvals and gives it there.
-func (t *teller) approves(ctx context.Context, login, name string) error {
+func (t *scenario) approves(ctx context.Context, login, name string) error {
 	browser, err := newBrowser()
 	if err != nil {
 		return err

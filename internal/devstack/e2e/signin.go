@@ -21,7 +21,7 @@ func newBrowser() (*http.Client, error) {
 }
 
 // closed checks that a page redirects to the sign-in, and that a guessed password fails.
-func (t *teller) closed(ctx context.Context) error {
+func (t *scenario) closed(ctx context.Context) error {
 	browser, err := newBrowser()
 	if err != nil {
 		return err
@@ -40,7 +40,7 @@ func (t *teller) closed(ctx context.Context) error {
 }
 
 // signedIn signs one of the demo's people in and out again, as a browser does.
-func (t *teller) signedIn(ctx context.Context, login, name string) error {
+func (t *scenario) signedIn(ctx context.Context, login, name string) error {
 	browser, err := newBrowser()
 	if err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 
 // slackAsks sends Slack's first request to the entry point, once signed as Slack signs and once unsigned.
 // https://docs.slack.dev/authentication/verifying-requests-from-slack
-func (t *teller) slackAsks(ctx context.Context) error {
+func (t *scenario) slackAsks(ctx context.Context) error {
 	const body = `{"type":"url_verification","challenge":"a-challenge"}`
 	stamp := strconv.FormatInt(time.Now().Unix(), 10)
 	for _, try := range []struct {
@@ -54,7 +54,7 @@ func (t *teller) slackAsks(ctx context.Context) error {
 
 // aWordInSlack checks an approval in Slack: maya's request on a pull request needs a platform admin. Rob, of another team, is told
 // that it does not exist; ada, an auditor, that she may not approve; will links his account and approves.
-func (t *teller) aWordInSlack(ctx context.Context) error {
+func (t *scenario) aWordInSlack(ctx context.Context) error {
 	var c cluster
 	will, err := newBrowser()
 	if err != nil {
@@ -112,7 +112,7 @@ var (
 )
 
 // inSlack types a command as somebody, waits for the answer with the texts, and returns it as HTML.
-func (t *teller) inSlack(ctx context.Context, who, channel, text string, words ...string) (answer string, err error) {
+func (t *scenario) inSlack(ctx context.Context, who, channel, text string, words ...string) (answer string, err error) {
 	before, err := t.answers(ctx, who)
 	if err != nil {
 		return "", err
@@ -134,7 +134,7 @@ func (t *teller) inSlack(ctx context.Context, who, channel, text string, words .
 }
 
 // answers returns a person's answers, newest first, without the immediate responses.
-func (t *teller) answers(ctx context.Context, who string) (list []string, err error) {
+func (t *scenario) answers(ctx context.Context, who string) (list []string, err error) {
 	raw, _, err := t.fetch(ctx, t.at.Slack+"/playground/live?as="+who, "")
 	for _, m := range message.FindAllStringSubmatch(string(raw), -1) {
 		if m[1] == "ephemeral" || m[1] == "direct" {
@@ -145,7 +145,7 @@ func (t *teller) answers(ctx context.Context, who string) (list []string, err er
 }
 
 // unlinked undoes an earlier run: will signs in, and his Slack account is unlinked.
-func (t *teller) unlinked(ctx context.Context, will *http.Client) error {
+func (t *scenario) unlinked(ctx context.Context, will *http.Client) error {
 	if err := saml.SignIn(ctx, will, t.at.Private, "will", "demo-will", "/me"); err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (t *teller) unlinked(ctx context.Context, will *http.Client) error {
 }
 
 // links makes will link his Slack account: he requests the link in Slack, and confirms on the page.
-func (t *teller) links(ctx context.Context, will *http.Client) error {
+func (t *scenario) links(ctx context.Context, will *http.Client) error {
 	answer, err := t.inSlack(ctx, "will", slack.Clusters, "link", "sign in", "/links/")
 	if err != nil {
 		return err

@@ -14,8 +14,8 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
 )
 
-// teller holds the state that the test keeps between its chapters.
-type teller struct {
+// scenario holds the state that the test keeps between its chapters.
+type scenario struct {
 	at    Places
 	out   io.Writer
 	began time.Time
@@ -23,7 +23,7 @@ type teller struct {
 }
 
 // open makes the browser act as maya on GitHub, and opens the test's pull requests without labels, whatever an earlier run left.
-func (t *teller) open(ctx context.Context) error {
+func (t *scenario) open(ctx context.Context) error {
 	var err error
 	if t.web, err = newBrowser(); err != nil {
 		return err
@@ -40,7 +40,7 @@ func (t *teller) open(ctx context.Context) error {
 }
 
 // bare opens a pull request again and removes its labels, and waits until it has no live cluster.
-func (t *teller) bare(ctx context.Context, n int) error {
+func (t *scenario) bare(ctx context.Context, n int) error {
 	var pr struct {
 		State  string
 		Labels []struct{ Name string }
@@ -78,20 +78,20 @@ func (t *teller) bare(ctx context.Context, n int) error {
 }
 
 // as changes the person as whom the browser acts.
-func (t *teller) as(ctx context.Context, login string) error {
+func (t *scenario) as(ctx context.Context, login string) error {
 	return t.post(ctx, t.at.GitHub+"/playground/as", url.Values{"login": {login}})
 }
 
 // act submits one of the playground's forms on a pull request.
-func (t *teller) act(ctx context.Context, n int, what string, form url.Values) error {
+func (t *scenario) act(ctx context.Context, n int, what string, form url.Values) error {
 	return t.post(ctx, fmt.Sprintf("%s/playground/pulls/%d/%s", t.at.GitHub, n, what), form)
 }
 
-func (t *teller) comment(ctx context.Context, n int, body string) error {
+func (t *scenario) comment(ctx context.Context, n int, body string) error {
 	return t.act(ctx, n, "comment", url.Values{"body": {body}})
 }
 
-func (t *teller) post(ctx context.Context, to string, form url.Values) error {
+func (t *scenario) post(ctx context.Context, to string, form url.Values) error {
 	return submit(ctx, t.web, to, form)
 }
 
@@ -116,7 +116,7 @@ func submit(ctx context.Context, browser *http.Client, to string, form url.Value
 	return nil
 }
 
-func (t *teller) get(ctx context.Context, from string, into any) error {
+func (t *scenario) get(ctx context.Context, from string, into any) error {
 	raw, status, err := t.fetch(ctx, from, "")
 	if err != nil {
 		return err
@@ -128,7 +128,7 @@ func (t *teller) get(ctx context.Context, from string, into any) error {
 }
 
 // fetch gets a URL, with a bearer token if there is one.
-func (t *teller) fetch(ctx context.Context, from, token string) ([]byte, int, error) {
+func (t *scenario) fetch(ctx context.Context, from, token string) ([]byte, int, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
 	if err != nil {
 		return nil, 0, err
@@ -146,7 +146,7 @@ func (t *teller) fetch(ctx context.Context, from, token string) ([]byte, int, er
 }
 
 // hook posts a webhook signed with the secret, and returns the status.
-func (t *teller) hook(ctx context.Context, event, delivery, secret string, body []byte) (int, error) {
+func (t *scenario) hook(ctx context.Context, event, delivery, secret string, body []byte) (int, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.at.Public+"/webhooks/github", bytes.NewReader(body))
 	if err != nil {
 		return 0, err
@@ -180,7 +180,7 @@ type cluster struct {
 }
 
 // clusters returns a pull request's clusters, newest first; live: only those not released.
-func (t *teller) clusters(ctx context.Context, n int, live bool) ([]cluster, error) {
+func (t *scenario) clusters(ctx context.Context, n int, live bool) ([]cluster, error) {
 	var page struct{ Items []cluster }
 	raw, status, err := t.fetch(ctx, t.at.Private+"/api/v1/clusters?limit=200", t.at.Requester)
 	if err != nil {
@@ -202,7 +202,7 @@ func (t *teller) clusters(ctx context.Context, n int, live bool) ([]cluster, err
 }
 
 // details returns one cluster's full record.
-func (t *teller) details(ctx context.Context, id string) (c cluster, err error) {
+func (t *scenario) details(ctx context.Context, id string) (c cluster, err error) {
 	raw, status, err := t.fetch(ctx, t.at.Private+"/api/v1/clusters/"+id, t.at.Requester)
 	if err == nil && status != http.StatusOK {
 		err = fmt.Errorf("GET /api/v1/clusters/%s: %d %s", id, status, raw)
@@ -214,7 +214,7 @@ func (t *teller) details(ctx context.Context, id string) (c cluster, err error) 
 }
 
 // comments returns the conversation of a pull request, oldest first.
-func (t *teller) comments(ctx context.Context, n int) ([]string, error) {
+func (t *scenario) comments(ctx context.Context, n int) ([]string, error) {
 	var list []struct{ Body string }
 	err := t.get(ctx, fmt.Sprintf("%s/repos/acme/shop/issues/%d/comments?per_page=100", t.at.GitHub, n), &list)
 	var out []string
@@ -225,7 +225,7 @@ func (t *teller) comments(ctx context.Context, n int) ([]string, error) {
 }
 
 // left returns how many resources of a cluster the stand-in cloud still has.
-func (t *teller) left(ctx context.Context, name string) (int, error) {
+func (t *scenario) left(ctx context.Context, name string) (int, error) {
 	var list []json.RawMessage
 	err := t.get(ctx, t.at.AWS+"/_standin/resources?match="+url.QueryEscape(name), &list)
 	return len(list), err

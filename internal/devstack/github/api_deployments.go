@@ -276,9 +276,9 @@ func (s *Server) postStatus(w http.ResponseWriter, r *http.Request, c caller) {
 func (s *Server) addStatus(w *world, r *repository, d *Deployment, one DeploymentStatus) Event {
 	one.ID = w.id()
 	d.Statuses, d.UpdatedAt = append(d.Statuses, one), one.CreatedAt
-	told := *d
-	told.Statuses = []DeploymentStatus{one}
-	return Event{Name: "deployment_status", Action: "created", Sender: one.Creator, Deploy: told, scene: w.scene(s, r)}
+	got := *d
+	got.Statuses = []DeploymentStatus{one}
+	return Event{Name: "deployment_status", Action: "created", Sender: one.Creator, Deploy: got, scene: w.scene(s, r)}
 }
 
 // retire makes the earlier deployments of an environment inactive after a success: those that had succeeded, unless they are for

@@ -44,13 +44,13 @@ const (
 	deliveryLife = 3 * 24 * time.Hour // after that GitHub neither shows a delivery nor sends it again
 )
 
-// tell adds events to the log and the outbox. Called with s.mu held.
-func (s *Server) tell(events []Event) error {
+// queueDeliveries adds events to the log and the outbox. Called with s.mu held.
+func (s *Server) queueDeliveries(events []Event) error {
 	if s.hook.URL == "" {
 		return nil
 	}
 	for _, e := range events {
-		if !s.told(e) {
+		if !s.delivers(e) {
 			continue
 		}
 		body, err := Payload(e)
@@ -69,8 +69,8 @@ func (s *Server) tell(events []Event) error {
 	return nil
 }
 
-// told reports whether the App gets an event: it is installed there, and is registered for the event. Called with s.mu held.
-func (s *Server) told(e Event) bool {
+// delivers reports whether the App gets an event: it is installed there, and is registered for the event. Called with s.mu held.
+func (s *Server) delivers(e Event) bool {
 	if !slices.Contains(always, e.Name) && !slices.Contains(s.app.Events, e.Name) {
 		return false
 	}

@@ -133,7 +133,7 @@ func (s *Server) change(fn func(w *world) ([]Event, error)) error {
 	if err != nil {
 		return err
 	}
-	if err := s.tell(events); err != nil {
+	if err := s.queueDeliveries(events); err != nil {
 		return err
 	}
 	return s.disk.save(s.world)

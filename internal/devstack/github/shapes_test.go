@@ -95,12 +95,12 @@ func shorter(err error) string { s := err.Error(); return s[:min(len(s), 1500)] 
 func held(t *testing.T) *shapes.Transport {
 	t.Helper()
 	var mu sync.Mutex
-	told := map[string]bool{}
+	got := map[string]bool{}
 	return &shapes.Transport{Report: func(err error) {
 		mu.Lock()
 		defer mu.Unlock()
-		if words := fmt.Sprint(shorter(err)); !told[words] {
-			told[words] = true
+		if words := fmt.Sprint(shorter(err)); !got[words] {
+			got[words] = true
 			t.Error(words)
 		}
 	}}

@@ -14,20 +14,20 @@ import (
 
 // GitHub answers for GitHub: who may do what, and how pull requests and repositories stand.
 type GitHub struct {
-	Permissions map[string]string              // by login; everybody else has none
-	PRs         map[int]store.PullRequest      // how they stand, whatever was told
-	Asked       atomic.Int64                   // how many questions about people and installations
-	Down        atomic.Bool                    // it answers nothing
-	Files       map[string]string              // .github/ocpctl.yaml of every repository, by branch or commit
-	Removes     bool                           // pull requests delete that file
-	TeamsOf     map[string][]string            // by login
-	Installed   map[string]int64               // by repository
-	Repos       map[string]app.RepositoryState // by a name they have or had; others are as Installed says, and cannot be seen
-	Reaching    func(repo string)              // told of each question for a repository's installation; nil: nobody
-	Silent      bool                           // of installations and repositories it tells nothing
-	Meanwhile   func()                         // happens once, while GitHub is asked for a permission; nil: nothing
-	mu          sync.Mutex
-	told        map[int]store.PullRequest // of the others: as they were told of last
+	Permissions  map[string]string              // by login; everybody else has none
+	PRs          map[int]store.PullRequest      // how they stand, whatever was told
+	Asked        atomic.Int64                   // how many questions about people and installations
+	Down         atomic.Bool                    // it answers nothing
+	Files        map[string]string              // .github/ocpctl.yaml of every repository, by branch or commit
+	Removes      bool                           // pull requests delete that file
+	TeamsOf      map[string][]string            // by login
+	Installed    map[string]int64               // by repository
+	Repos        map[string]app.RepositoryState // by a name they have or had; others are as Installed says, and cannot be seen
+	Reaching     func(repo string)              // told of each question for a repository's installation; nil: nobody
+	Silent       bool                           // of installations and repositories it tells nothing
+	Meanwhile    func()                         // happens once, while GitHub is asked for a permission; nil: nothing
+	mu           sync.Mutex
+	webhookState map[int]store.PullRequest // of the others: as they were told of last
 }
 
 // ErrDown is the error of every question while GitHub is down.
@@ -35,8 +35,8 @@ var ErrDown = errors.New("GitHub does not answer")
 
 func newGitHub() *GitHub {
 	return &GitHub{
-		told:        map[int]store.PullRequest{},
-		Permissions: map[string]string{"maya": "maintain", "will": "write", "rita": "read", "toni": "triage"},
+		webhookState: map[int]store.PullRequest{},
+		Permissions:  map[string]string{"maya": "maintain", "will": "write", "rita": "read", "toni": "triage"},
 	}
 }
 
@@ -65,7 +65,7 @@ func (g *GitHub) PullRequest(_ context.Context, installation int64, _ string, nu
 	if !ok {
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		pr, ok = g.told[number]
+		pr, ok = g.webhookState[number]
 	}
 	if pr.Installation = installation; ok {
 		return pr, nil
@@ -77,8 +77,8 @@ func (g *GitHub) PullRequest(_ context.Context, installation int64, _ string, nu
 func (g *GitHub) Stands(pr store.PullRequest) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !pr.UpdatedAt.Before(g.told[pr.Number].UpdatedAt) {
-		g.told[pr.Number] = pr
+	if !pr.UpdatedAt.Before(g.webhookState[pr.Number].UpdatedAt) {
+		g.webhookState[pr.Number] = pr
 	}
 }
 

@@ -44,7 +44,7 @@ func (s *Server) Form(p Person, channel, text string) url.Values {
 }
 
 // Command types /ocp and the text as a person in a channel, and returns the immediate response.
-func (s *Server) Command(ctx context.Context, who, channel, text string) (told string, err error) {
+func (s *Server) Command(ctx context.Context, who, channel, text string) (got string, err error) {
 	p, ok := By(who)
 	if !ok {
 		return "", fmt.Errorf("%s is nobody of the workspace", who)
@@ -52,9 +52,9 @@ func (s *Server) Command(ctx context.Context, who, channel, text string) (told s
 	if _, err := s.say(Message{Kind: "command", Channel: channel, To: p.ID, Text: slackutilsx.EscapeMessage(strings.TrimRight("/ocp "+text, " "))}); err != nil {
 		return "", err
 	}
-	told = s.send(ctx, s.Form(p, channel, text).Encode())
-	_, err = s.say(Message{Kind: "ack", Channel: channel, To: p.ID, Text: told})
-	return told, err
+	got = s.send(ctx, s.Form(p, channel, text).Encode())
+	_, err = s.say(Message{Kind: "ack", Channel: channel, To: p.ID, Text: got})
+	return got, err
 }
 
 // send posts a command's form and returns what Slack would show: the response's text, or why there is none.

@@ -47,9 +47,9 @@ func TestACommandIsSentAsSlackSendsIt(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	s := start(t, slack.Config{CommandURL: server.URL})
-	told, err := s.Command(t.Context(), "maya", slack.Clusters, "refuse x <too> big")
+	got, err := s.Command(t.Context(), "maya", slack.Clusters, "refuse x <too> big")
 	require.NoError(t, err)
-	require.Equal(t, "Got it", told)
+	require.Equal(t, "Got it", got)
 	require.Equal(t, []string{"/ocp", "refuse x &lt;too&gt; big", "U0DEMOMAYA", "maya", slack.Workspace, slack.Clusters},
 		[]string{sent.Get("command"), sent.Get("text"), sent.Get("user_id"), sent.Get("user_name"), sent.Get("team_id"), sent.Get("channel_id")})
 	for _, field := range []string{"token", "response_url", "trigger_id"} {
@@ -59,9 +59,9 @@ func TestACommandIsSentAsSlackSendsIt(t *testing.T) {
 	require.Empty(t, s.Seen("rob"), "only she sees it")
 
 	status = http.StatusInternalServerError
-	told, err = s.Command(t.Context(), "maya", slack.Clusters, "help")
+	got, err = s.Command(t.Context(), "maya", slack.Clusters, "help")
 	require.NoError(t, err)
-	require.Contains(t, told, "dispatch_failed")
+	require.Contains(t, got, "dispatch_failed")
 	_, err = s.Command(t.Context(), "nobody", slack.Clusters, "help")
 	require.Error(t, err)
 }

@@ -85,9 +85,9 @@ func (a *app) createNow(ctx context.Context, api *connect.API, r client.CreateRe
 		}
 		return a.print(raw, []string{accepted.Name}, func(s *table.Screen) { a.accepted(s, accepted, replayed) })
 	}
-	told := a.screen()
-	told.Out, told.Color = a.Err, a.ErrTTY && a.colours()
-	a.accepted(told, accepted, replayed)
+	got := a.screen()
+	got.Out, got.Color = a.Err, a.ErrTTY && a.colours()
+	a.accepted(got, accepted, replayed)
 	return a.awaitAndPrint(ctx, api, follow.Target{ID: accepted.ClusterID, Name: accepted.Name}, follow.Ready, waits.timeout, func(raw []byte) ([]byte, error) {
 		return table.With(raw, "idempotencyKey", key)
 	})

@@ -56,15 +56,15 @@ func TestEveryCommandSaysTheSameAsLastTime(t *testing.T) {
 	asked := map[string]bool{}
 	for name, lines := range typed {
 		t.Run(name, func(t *testing.T) {
-			var told strings.Builder
+			var got strings.Builder
 			for _, line := range lines {
 				d := newService(t)
-				d.tell(&told, asked, strings.Fields(line))
+				d.recordRun(&got, asked, strings.Fields(line))
 				if !strings.Contains(line, " -o ") && !slices.Contains([]string{"logs", "kubeconfig", "open", "break-glass"}, name) {
-					d.tell(&told, asked, append(strings.Fields(line), "-o", "json"))
+					d.recordRun(&got, asked, append(strings.Fields(line), "-o", "json"))
 				}
 			}
-			golden(t, name+".txt", told.String())
+			golden(t, name+".txt", got.String())
 		})
 	}
 	t.Run("and so every operation of the document is asked", func(t *testing.T) {
@@ -101,26 +101,26 @@ func (d *service) delivers(asked map[string]bool) {
 	}
 }
 
-// tell runs a line and writes down what was typed, said and asked.
-func (d *service) tell(told *strings.Builder, asked map[string]bool, args []string) {
+// recordRun runs a line and writes down what was typed, said and asked.
+func (d *service) recordRun(got *strings.Builder, asked map[string]bool, args []string) {
 	if slices.Contains(args, "redeem") {
 		d.env["OCPCTL_SERVER"] = d.URL
 		args[1] = d.URL + "/links/cXV1eHF1dXg"
 	}
 	code := d.run(args...)
-	fmt.Fprintf(told, "$ ocpctl %s\n%s", d.plain(strings.Join(args, " ")), d.plain(d.out.String()))
+	fmt.Fprintf(got, "$ ocpctl %s\n%s", d.plain(strings.Join(args, " ")), d.plain(d.out.String()))
 	if text := d.plain(d.err.String()); text != "" {
-		fmt.Fprintf(told, "--- beside it\n%s", text)
+		fmt.Fprintf(got, "--- beside it\n%s", text)
 	}
-	fmt.Fprintf(told, "--- %d\n", code)
+	fmt.Fprintf(got, "--- %d\n", code)
 	for _, a := range d.Asked() {
 		asked[a.Operation] = true
-		fmt.Fprintln(told, strings.TrimSpace(a.Method+" "+a.Path+" "+a.Body))
+		fmt.Fprintln(got, strings.TrimSpace(a.Method+" "+a.Path+" "+a.Body))
 		for _, name := range []string{"Idempotency-Key", "If-Match"} {
 			if value, given := a.Header[name]; given {
-				fmt.Fprintf(told, "  %s: %s\n", name, value[0])
+				fmt.Fprintf(got, "  %s: %s\n", name, value[0])
 			}
 		}
 	}
-	told.WriteString("\n")
+	got.WriteString("\n")
 }

@@ -183,17 +183,17 @@ func (o *office) cell(a act, who string) string {
 	o.Helper()
 	before := o.files()
 	code, said := o.as(who, a.line, o.names)
-	told := fmt.Sprintf("ocpctl %s by %s ended with %d: %s", a.line, who, code, said)
-	o.keepsSecrets(said, told, a.gives && code == 0)
+	got := fmt.Sprintf("ocpctl %s by %s ended with %d: %s", a.line, who, code, said)
+	o.keepsSecrets(said, got, a.gives && code == 0)
 	if a.local {
-		require.Zero(o, o.asked.Load(), told)
+		require.Zero(o, o.asked.Load(), got)
 	}
 	if changed := o.rows.Changed(); code == 0 {
-		require.Equal(o, a.does, len(changed) > 0, "%s\nchanged: %v", told, changed)
+		require.Equal(o, a.does, len(changed) > 0, "%s\nchanged: %v", got, changed)
 	} else {
-		require.Subset(o, records, changed, told)
+		require.Subset(o, records, changed, got)
 		require.Regexp(o, next, said, "a refusal says what to do")
-		require.Equal(o, before, o.files(), told)
+		require.Equal(o, before, o.files(), got)
 	}
 	if slices.Contains(blind, who) || code == 4 {
 		o.seesNothing(a, who, said)
@@ -204,7 +204,7 @@ func (o *office) cell(a act, who string) string {
 }
 
 // keepsSecrets looks for what must not be read over somebody's shoulder.
-func (o *office) keepsSecrets(said, told string, given bool) {
+func (o *office) keepsSecrets(said, got string, given bool) {
 	o.Helper()
 	secrets := []string{o.names["{link}"]}
 	if !given {
@@ -216,8 +216,8 @@ func (o *office) keepsSecrets(said, told string, given bool) {
 		}
 	}
 	for _, secret := range secrets {
-		require.NotContains(o, said, secret, "%s", told)
-		require.NotContains(o, said, base64.StdEncoding.EncodeToString([]byte(secret)), "%s", told)
+		require.NotContains(o, said, secret, "%s", got)
+		require.NotContains(o, said, base64.StdEncoding.EncodeToString([]byte(secret)), "%s", got)
 	}
 }
 

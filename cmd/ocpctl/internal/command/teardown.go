@@ -57,7 +57,7 @@ somebody has to remove the blocker, the exit code is 8.`,
 
 // job shows a requested job, and waits for it if asked to.
 func (a *app) job(ctx context.Context, api *connect.API, answer connect.Answer[client.Accepted], c client.Cluster, goal follow.Goal, waits waiting) error {
-	told := answer.Value
+	got := answer.Value
 	people := func(s *table.Screen) {
 		if goal == follow.Destroyed && isGone(c) {
 			fmt.Fprintf(s.Out, "%s is already %s\n", s.Painted(words.Line(c.Name), table.Bold), goal)
@@ -69,10 +69,10 @@ func (a *app) job(ctx context.Context, api *connect.API, answer connect.Answer[c
 		}
 		fmt.Fprintf(s.Out, "%s will be %s\n", s.Painted(words.Line(c.Name), table.Bold), goal)
 		f := s.Facts()
-		f.Add("next", told.Message)
+		f.Add("next", got.Message)
 		f.Add("cluster", c.ClusterID)
-		f.Add("job", told.JobID)
-		f.Add("page", orElse(told.URL, api.Context.Server+"/clusters/"+c.ClusterID))
+		f.Add("job", got.JobID)
+		f.Add("page", orElse(got.URL, api.Context.Server+"/clusters/"+c.ClusterID))
 		f.Add("wait", fmt.Sprintf("ocpctl wait %s --for=%s", waitFor(c, goal), goal))
 		f.Write()
 	}

@@ -46,12 +46,12 @@ func (b *Build) ServiceBalancer(ctx context.Context, ports ...int32) (balancer, 
 	if err != nil {
 		return balancer{}, fmt.Errorf("failed to create load balancer of a service: %w", err)
 	}
-	told, err := b.classic.DescribeLoadBalancers(ctx, &elasticloadbalancing.DescribeLoadBalancersInput{LoadBalancerNames: []string{name}})
+	got, err := b.classic.DescribeLoadBalancers(ctx, &elasticloadbalancing.DescribeLoadBalancersInput{LoadBalancerNames: []string{name}})
 	if err != nil {
 		return balancer{}, fmt.Errorf("failed to describe load balancer of a service: %w", err)
 	}
 	of := balancer{dnsName: aws.ToString(out.DNSName)}
-	for _, d := range told.LoadBalancerDescriptions {
+	for _, d := range got.LoadBalancerDescriptions {
 		of.zone = aws.ToString(d.CanonicalHostedZoneNameID)
 	}
 	return of, nil
