@@ -218,12 +218,12 @@ func (r ClusterRequest) refusal(v policy.Verdict) *store.Reply {
 	return r.answered(chatops.Refusal(r.Actor, v))
 }
 
-func (r ClusterRequest) answered(words string) *store.Reply {
-	if r.Cause == "" || words == "" {
+func (r ClusterRequest) answered(text string) *store.Reply {
+	if r.Cause == "" || text == "" {
 		return nil
 	}
 	return &store.Reply{
-		Cause: r.Cause, Thread: r.Thread, Installation: r.PR.Installation, Repo: r.PR.Repo, Number: r.PR.Number, Body: chatops.Answer(r.Line, words),
+		Cause: r.Cause, Thread: r.Thread, Installation: r.PR.Installation, Repo: r.PR.Repo, Number: r.PR.Number, Body: chatops.Answer(r.Line, text),
 	}
 }
 

@@ -74,12 +74,12 @@ func TestEveryWrongFieldIsNamedAtOnceWithWhatIsAccepted(t *testing.T) {
 	for _, f := range said.Fields {
 		got[f.Name] += f.Detail + "|" + strings.Join(f.Accept, " ")
 	}
-	for field, words := range map[string]string{
+	for field, text := range map[string]string{
 		"name": "given twice", "platform": "not on \"ibmcloud\".|aws", "version": "not a string: 4.20", "regoin": "Did you mean region?", "region": "Did you mean us-east-2?",
 		"baseDomain": "Choose one of: labs.example.com", "ttlHours": "a whole number of hours", "team": "cannot be a tag", "sshPublicKey": "not a public key",
 		"costCenter": "missing", "extraTags.Environment": `is "prod", but environment is "test"`, "extraTags.n": "not a string: 1", "extraTags": "Owner is set by the control plane",
 	} {
-		require.Contains(t, got[field], words, field)
+		require.Contains(t, got[field], text, field)
 	}
 	require.Len(t, got, 13)
 	require.Contains(t, got["extraTags"], "sets Name itself", "every tag that is wrong")
@@ -107,12 +107,12 @@ func TestAProfileForAdminsIsDraftedForAdminsAlone(t *testing.T) {
 }
 
 func TestWhatIsNoRequestIsSaid(t *testing.T) {
-	for body, words := range map[string]string{
+	for body, text := range map[string]string{
 		"": "empty", "[]": "not a single object", "7": "not a single object", "{": "cannot be read", "a: b\n---\nc: d\n": "not a single object", "{\"extraTags\": []}": "not an object",
 	} {
 		wrong := app.ReadCreateRequest(strings.NewReader(body)).Wrong
 		require.NotEmpty(t, wrong, body)
-		require.Contains(t, wrong[0].Detail, words, body)
+		require.Contains(t, wrong[0].Detail, text, body)
 		require.NotEmpty(t, wrong[0].Accept)
 	}
 }

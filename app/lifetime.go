@@ -138,11 +138,11 @@ func (s *Service) Hold(ctx context.Context, p policy.Principal, ref string, span
 	if err != nil {
 		return Change{}, err
 	}
-	words := chatops.CheckText(check)
+	text := chatops.CheckText(check)
 	if capped {
-		words = chatops.HeldToMaximum(row.Name, until)
+		text = chatops.HeldToMaximum(row.Name, until)
 	}
-	return Change{Row: held, Message: join(words, out.Warning), Capped: capped}, nil
+	return Change{Row: held, Message: join(text, out.Warning), Capped: capped}, nil
 }
 
 // ReleaseHold removes the hold; the other ends count again. Without a hold it changes nothing.

@@ -137,12 +137,12 @@ func ConfigCheck(path string, problems []Annotation) CheckRun {
 			Summary: Code(path) + " is valid. It takes effect once it is on the base branch, within the limits of the server's settings.\n"}
 	}
 	run := CheckRun{Title: fmt.Sprintf("%s has %s", cut(oneLine(path), maxTitle), problemsIn(len(problems))), Status: completed, Conclusion: "failure"}
-	words := "%s is not valid. On the base branch it would block every new cluster of this repository; `/ocp status`, `extend` and `destroy` would still work.\n\n"
+	text := "%s is not valid. On the base branch it would block every new cluster of this repository; `/ocp status`, `extend` and `destroy` would still work.\n\n"
 	if !slices.ContainsFunc(problems, func(p Annotation) bool { return p.Level != "warning" && p.Level != "notice" }) {
-		run.Conclusion, words = "neutral", "%s is valid, but parts of it have no effect with the present catalogue.\n\n"
+		run.Conclusion, text = "neutral", "%s is valid, but parts of it have no effect with the present catalogue.\n\n"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, words, Code(path))
+	fmt.Fprintf(&b, text, Code(path))
 	for i, p := range problems {
 		if i == maxProblems {
 			fmt.Fprintf(&b, "- … and %d more\n", len(problems)-i)

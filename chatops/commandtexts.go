@@ -72,20 +72,20 @@ func NoClusterHere(actor, profile string, known []string) string {
 // Extended answers extend on a pull request: the new end, and an end that comes before it or a hold. warning is what a quota or budget
 // says about it; empty: nothing.
 func Extended(actor string, c lifecycle.Card, before, after lifecycle.Ends, capped bool, warning string) string {
-	words := fmt.Sprintf("@%s, the lifetime of `%s` now ends %s (it was %s).", actor, c.Name, Time(after.TTL), Time(before.TTL))
+	text := fmt.Sprintf("@%s, the lifetime of `%s` now ends %s (it was %s).", actor, c.Name, Time(after.TTL), Time(before.TTL))
 	if after.TTL.Equal(before.TTL) {
-		words = fmt.Sprintf("@%s, the lifetime of `%s` ends %s, as before.", actor, c.Name, Time(after.TTL))
+		text = fmt.Sprintf("@%s, the lifetime of `%s` ends %s, as before.", actor, c.Name, Time(after.TTL))
 	}
 	if capped {
-		words += fmt.Sprintf(" That is the maximum of profile %s; for more time, create a new cluster.", c.Profile)
+		text += fmt.Sprintf(" That is the maximum of profile %s; for more time, create a new cluster.", c.Profile)
 	}
 	switch end := after.DestroyAt(); {
 	case end.Before(after.TTL):
-		words += fmt.Sprintf(" The cluster still ends before that, %s: %s.", Time(end), after.Reason())
+		text += fmt.Sprintf(" The cluster still ends before that, %s: %s.", Time(end), after.Reason())
 	case end.After(after.TTL):
-		words += fmt.Sprintf(" That is without its hold, which keeps it until %s.", Time(end))
+		text += fmt.Sprintf(" That is without its hold, which keeps it until %s.", Time(end))
 	}
-	return Said(strings.TrimSpace(words+" "+warning), actor)
+	return Said(strings.TrimSpace(text+" "+warning), actor)
 }
 
 // Held answers hold on a pull request; change says until when.

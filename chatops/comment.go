@@ -18,8 +18,8 @@ func Comment(card lifecycle.Card, detail Detail, links Links) string {
 		fmt.Sprintf("### %s %s %s", f.sign, Code(card.Name), f.head), call(card, detail),
 		f.doing, asked(card, detail), awaited(card), progress(card), because(card), advice(card, detail), access(card, links), proof(card), failure(card, links), blockers(card, links), facts(card), typing(card), page(card, links),
 	}
-	words := fit(paragraphs(parts))
-	return words + fold(detail, maxBody-len(words))
+	text := fit(paragraphs(parts))
+	return text + fold(detail, maxBody-len(text))
 }
 
 // paragraphs puts an empty line between the non-empty parts.
@@ -39,22 +39,22 @@ func call(c lifecycle.Card, d Detail) string {
 	if waitsForApproval(c) {
 		return callApprovers(d.Approvers)
 	}
-	when, words := "", ""
+	when, text := "", ""
 	switch {
 	case c.Status == lifecycle.Ready && c.Phase == lifecycle.Expiring && wanted(c):
-		when, words = "expiring", "your cluster ends soon."
+		when, text = "expiring", "your cluster ends soon."
 	case c.Status == lifecycle.Ready && wanted(c):
-		when, words = "ready", "your cluster is ready."
+		when, text = "ready", "your cluster is ready."
 	case c.Status == lifecycle.Failed && neverReady(c):
-		when, words = "failed", "your cluster could not be created."
+		when, text = "failed", "your cluster could not be created."
 	case c.Status == lifecycle.Failed:
-		when, words = "failed", "your cluster cannot be destroyed yet."
+		when, text = "failed", "your cluster cannot be destroyed yet."
 	}
 	person, onGitHub := strings.CutPrefix(c.RequestedBy, "github:")
 	if when == "" || !onGitHub || !login.MatchString(person) || !slices.Contains(d.Mention, when) {
 		return ""
 	}
-	return "@" + person + ", " + words
+	return "@" + person + ", " + text
 }
 
 // waitsForApproval reports that the cluster begins only after an approval.
@@ -265,8 +265,8 @@ const maxCommand = 1_500
 
 // blocker shows the removal command in a form that can be copied.
 func blocker(text string) string {
-	words, command, remark := Blocker(cutBytes(text, 3*maxCommand))
-	out := plain(words)
+	message, command, remark := Blocker(cutBytes(text, 3*maxCommand))
+	out := plain(message)
 	switch {
 	case len(command) > maxCommand:
 		out += ": the command is on the cluster's page" // a truncated command is useless

@@ -18,20 +18,20 @@ const maxDescription = 140
 // them: every status stays in the deployment's history and uses the budget of writes.
 func DeploymentOf(card lifecycle.Card, links Links) Deployment {
 	d := Deployment{Environment: LabelPrefix + card.Name, State: deploymentState(card), LogURL: address(card, links)}
-	words := card.Name + " " + faceOf(card).head
+	text := card.Name + " " + faceOf(card).head
 	switch {
 	case card.Status == lifecycle.Ready && card.Phase != lifecycle.PhaseReady:
-		words += " (ends " + moment(ending(card), life(card)) + ")"
+		text += " (ends " + moment(ending(card), life(card)) + ")"
 	case card.Status == lifecycle.Ready:
-		words += " until " + moment(ending(card), life(card))
+		text += " until " + moment(ending(card), life(card))
 	case neverReady(card) && card.FailMessage != "":
-		words += ": " + card.FailMessage
+		text += ": " + card.FailMessage
 	case ended(card) && !created(card) && card.DesiredWhy != "":
-		words = card.Name + " ended before it was ready: " + card.DesiredWhy
+		text = card.Name + " ended before it was ready: " + card.DesiredWhy
 	case ended(card):
-		words = card.Name + " has ended; its comment says when everything is removed"
+		text = card.Name + " has ended; its comment says when everything is removed"
 	}
-	d.Description = cut(oneLine(words), maxDescription)
+	d.Description = cut(oneLine(text), maxDescription)
 	if card.Status == lifecycle.Ready && wanted(card) && web(card.ConsoleURL) {
 		d.EnvironmentURL = card.ConsoleURL
 	}

@@ -61,8 +61,8 @@ func EndText(kind string, ends lifecycle.Ends) string {
 
 // NextStep says what somebody can do with a cluster by an act, and with which command. ofPullRequest: it was requested on one.
 func NextStep(act policy.Act, c lifecycle.Card, ofPullRequest bool) string {
-	step := func(words, verb, args string) string {
-		return strings.TrimRight(fmt.Sprintf("%s: ocpctl %s %s %s", words, verb, c.Name, args), " ")
+	step := func(text, verb, args string) string {
+		return strings.TrimRight(fmt.Sprintf("%s: ocpctl %s %s %s", text, verb, c.Name, args), " ")
 	}
 	switch act {
 	case policy.ActApprove:
@@ -72,11 +72,11 @@ func NextStep(act policy.Act, c lifecycle.Card, ofPullRequest bool) string {
 	case policy.ActExtend:
 		return step("Extend it, at most until "+Time(c.Ends.Max), "extend", "4h")
 	case policy.ActHold:
-		words := "Hold it, so that only the profile's maximum can end it before"
+		text := "Hold it, so that only the profile's maximum can end it before"
 		if ofPullRequest {
-			words = "Hold it, even if its pull request is closed"
+			text = "Hold it, even if its pull request is closed"
 		}
-		return step(words, "hold", "8h --reason …")
+		return step(text, "hold", "8h --reason …")
 	case policy.ActScale:
 		return step("Scale its workers", "scale-workers", "--replicas 2")
 	case policy.ActRefresh:

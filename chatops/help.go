@@ -35,11 +35,11 @@ func Help(profiles ...string) string {
 
 // usage formats the option as it is typed, with its short name.
 func (o option) usage() string {
-	words := Code(strings.TrimRight(o.name+" "+o.Example, " "))
+	text := Code(strings.TrimRight(o.name+" "+o.Example, " "))
 	if o.Short != "" {
-		words += ", " + Code("-"+o.Short)
+		text += ", " + Code("-"+o.Short)
 	}
-	return words
+	return text
 }
 
 // list formats words as code, separated by commas.

@@ -37,11 +37,11 @@ const maxLabelWords = 100
 func Labels(profiles []LabelledProfile) []Label {
 	all := make([]Label, 0, len(profiles)+len(ttlHours)+1)
 	for _, p := range profiles {
-		words := fmt.Sprintf("A cluster, about %s an hour, for %s", policy.Dollars(int64(p.HourlyCents)), policy.Span(p.TTL))
+		text := fmt.Sprintf("A cluster, about %s an hour, for %s", policy.Dollars(int64(p.HourlyCents)), policy.Span(p.TTL))
 		if p.Description != "" {
-			words += ": " + p.Description
+			text += ": " + p.Description
 		}
-		all = append(all, Label{LabelPrefix + p.Name, colorProfile, cut(oneLine(words), maxLabelWords)})
+		all = append(all, Label{LabelPrefix + p.Name, colorProfile, cut(oneLine(text), maxLabelWords)})
 	}
 	for _, h := range ttlHours {
 		all = append(all, Label{TTLLabelPrefix + strconv.Itoa(h), colorTTL, fmt.Sprintf("This pull request's clusters live for %d hours, within their profiles' maximum", h)})

@@ -11,7 +11,7 @@ func LogReply(actor string, card lifecycle.Card, log []string, links Links) stri
 	if len(log) == 0 {
 		return fmt.Sprintf("%s, the newest job of %s has no log yet. %s\n", mention(actor), Code(card.Name), page(card, links))
 	}
-	words := fmt.Sprintf("%s, here are the last lines of the newest log of %s. %s\n", mention(actor), Code(card.Name), page(card, links))
+	text := fmt.Sprintf("%s, here are the last lines of the newest log of %s. %s\n", mention(actor), Code(card.Name), page(card, links))
 	begin := fmt.Sprintf("\n<details>\n<summary>%d lines</summary>\n\n", len(log))
-	return words + begin + tail(log, MaxLogLines, maxBody-maxRead-len(words)-len(begin)-len(foldEnd)) + foldEnd
+	return text + begin + tail(log, MaxLogLines, maxBody-maxRead-len(text)-len(begin)-len(foldEnd)) + foldEnd
 }

@@ -14,9 +14,9 @@ func TestADryRunIsAnsweredWithWhatWouldHappen(t *testing.T) {
 	v := policy.Verdict{Allowed: true, Grant: policy.Grant{
 		Name: "demo", Profile: "aws-standard", Version: "4.20.3", Region: "us-east-1", TTL: 8 * time.Hour, HourlyCents: 149, PriceCents: 1192,
 	}}
-	words := Preview("will", v, lifecycle.Forecast{StartsAt: time.Now()})
+	text := Preview("will", v, lifecycle.Forecast{StartsAt: time.Now()})
 	require.Equal(t, "@will, this was a dry run: nothing was created. `demo` would be accepted: profile `aws-standard`, version `4.20.3` in `us-east-1`, "+
-		"for 8h, about $1.49 an hour and $11.92 until its end, by list prices.\n", words)
+		"for 8h, about $1.49 an hour and $11.92 until its end, by list prices.\n", text)
 
 	v.Approval = &policy.Approval{Count: 1, By: policy.PlatformAdmin, For: 24 * time.Hour, Why: []string{"It is big."}}
 	v.Checks = []policy.Check{
@@ -25,13 +25,13 @@ func TestADryRunIsAnsweredWithWhatWouldHappen(t *testing.T) {
 		{Name: "ttl", Result: policy.Warn, Message: "8h is long."},
 	}
 	v.Waits = []policy.Limit{{Quota: "team"}}
-	words = Preview("will", v, lifecycle.Forecast{Place: 2, ReadyP50: 38*time.Minute + 20*time.Second, ReadyP90: 45 * time.Minute})
+	text = Preview("will", v, lifecycle.Forecast{Place: 2, ReadyP50: 38*time.Minute + 20*time.Second, ReadyP90: 45 * time.Minute})
 	for _, want := range []string{
 		"It would need an approval before it starts. One platform admin", "- **size**: It is big.", "It would wait in the queue:\n\n- **quota**: The team has 3 of 3.",
 		"It would be number 2 in the queue; when it could start is not known.",
 		"Half of the recent clusters of its profile were ready 38m after their start, nine of ten after 45m.", "Worth knowing:\n\n- **ttl**: 8h is long.",
 	} {
-		require.Contains(t, words, want)
+		require.Contains(t, text, want)
 	}
 	require.Contains(t, Expected(lifecycle.Forecast{Place: 1, StartsAt: time.Date(2025, 3, 1, 13, 30, 0, 0, time.UTC)}),
 		"It would be number 1 in the queue and could start at about 2025-03-01 13:30 UTC.")

@@ -10,11 +10,11 @@ import (
 )
 
 // Answer puts the typed line, if there is one, above its answer, so that several answers can be told apart.
-func Answer(line, words string) string {
+func Answer(line, text string) string {
 	if line == "" {
-		return words
+		return text
 	}
-	return fit("> " + Code(line) + "\n\n" + words)
+	return fit("> " + Code(line) + "\n\n" + text)
 }
 
 // Refusal answers a request that policy refused: every reason, each with the next step, and what else it would need.
@@ -47,11 +47,11 @@ func ApprovalText(v policy.Verdict) string {
 	}
 	who := *v.Approval
 	who.Why = nil
-	words := plain(who.Text()) + " Otherwise it counts as refused.\n\n" + reasons(v.Asks())
+	text := plain(who.Text()) + " Otherwise it counts as refused.\n\n" + reasons(v.Asks())
 	if full := v.Full(); len(full) > 0 {
-		words += "\nAfter that it waits in the queue:\n\n" + reasons(full)
+		text += "\nAfter that it waits in the queue:\n\n" + reasons(full)
 	}
-	return fitInto(words, maxFrozen)
+	return fitInto(text, maxFrozen)
 }
 
 // AdviceText is the text in an accepted cluster's comment until it is ready: policy's warnings. Markdown; empty: none.

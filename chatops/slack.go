@@ -88,11 +88,11 @@ func slackVerbs() []string {
 func slackUnknown(word string) string {
 	verb := Verb(strings.ToLower(word))
 	e, known := find(string(verb))
-	words := e.InSlack
+	text := e.InSlack
 	switch {
-	case words != "":
+	case text != "":
 	case known:
-		words = fmt.Sprintf("Comment %s on the pull request, or use the web pages or `ocpctl %s`.", Code(Prefix+" "+string(verb)), verb)
+		text = fmt.Sprintf("Comment %s on the pull request, or use the web pages or `ocpctl %s`.", Code(Prefix+" "+string(verb)), verb)
 	default:
 		hint := "There are: " + list(slackVerbs()) + "."
 		if near := suggestion(word, slices.Concat(slackVerbs(), verbs())); near != "" {
@@ -100,7 +100,7 @@ func slackUnknown(word string) string {
 		}
 		return fmt.Sprintf("%s is not a command. %s %s lists the commands.", Code(Prefix+" "+word), hint, Code(Prefix+" help"))
 	}
-	return fmt.Sprintf("%s is not available in Slack. %s", Code(Prefix+" "+string(verb)), words)
+	return fmt.Sprintf("%s is not available in Slack. %s", Code(Prefix+" "+string(verb)), text)
 }
 
 // SlackGot acknowledges a slash command at once, before anything is done. It names only commands that are understood; for any other
@@ -168,14 +168,14 @@ func SlackWaiting(all []Waiting, more bool, links Links) string {
 
 // what names what the approval is for, with the commit that it is bound to.
 func (a Waiting) what() string {
-	words := Code(a.Cluster)
+	text := Code(a.Cluster)
 	if a.Password {
-		words = "the kubeadmin password of " + words
+		text = "the kubeadmin password of " + text
 	}
 	if a.Head != "" {
-		words += " at " + Code(ShortSHA(a.Head))
+		text += " at " + Code(ShortSHA(a.Head))
 	}
-	return words
+	return text
 }
 
 // SlackVoted says what a person's vote led to. a is the state after the vote.
@@ -184,20 +184,20 @@ func SlackVoted(a Waiting, approved, over bool) string {
 	if approved {
 		did = "You approved"
 	}
-	words := fmt.Sprintf("%s %s.", did, a.what())
+	text := fmt.Sprintf("%s %s.", did, a.what())
 	switch {
 	case !over:
-		words += fmt.Sprintf(" It has %d of the %d votes it needs.", a.Votes, a.Needs)
+		text += fmt.Sprintf(" It has %d of the %d votes it needs.", a.Votes, a.Needs)
 	case !approved && a.Password:
-		words += " It is not shown."
+		text += " It is not shown."
 	case !approved:
-		words += " It is not created, and the person who asked is told."
+		text += " It is not created, and the person who asked is told."
 	case a.Password:
-		words += " Whoever asked may look at it once."
+		text += " Whoever asked may look at it once."
 	default:
-		words += " It starts now, or when it reaches the front of the queue."
+		text += " It starts now, or when it reaches the front of the queue."
 	}
-	return words
+	return text
 }
 
 // SlackStatus lists clusters with their state, as on a pull request. more: there are more than listed.

@@ -50,8 +50,8 @@ func TestWhatIsNotUnderstoodInSlackSaysWhatWouldBe(t *testing.T) {
 	} {
 		got, reply := ParseSlack(text)
 		require.Nil(t, got, text)
-		for _, words := range want {
-			require.Contains(t, reply, words, text)
+		for _, message := range want {
+			require.Contains(t, reply, message, text)
 		}
 		require.Contains(t, SlackGot(text), "Nothing was done", text)
 		require.NotContains(t, SlackGot(text), "Got it", text)
@@ -77,11 +77,11 @@ func TestWhatWaitsIsListedInWordsThatNobodyElseWrote(t *testing.T) {
 	one := Waiting{ID: "apr_1", Cluster: "shop", Team: "platform", By: "github:maya", Why: []string{"it is *big*", "<!channel> look"}, Head: "6dcb09b5b578", Votes: 1, Needs: 2, Until: at}
 	two := Waiting{ID: "apr_2", Cluster: "mine", Team: "platform", By: "saml:me", Password: true, Why: []string{"lost"}, Needs: 1, Until: at, WhyNot: "you asked for it yourself"}
 	got := SlackWaiting([]Waiting{one, two}, true, Links{UI: "https://ui/"})
-	for _, words := range []string{
+	for _, text := range []string{
 		"`apr_1`: `shop` at `6dcb09b` of team platform, asked for by github:maya. It is \\*big\\*; \\<!channel\\> look.", "It has 1 of 2 votes.", "Until 2026-03-01 12:00 UTC.",
 		"`/ocp approve apr_1` or `/ocp refuse apr_1 <reason>`", "`apr_2`: the kubeadmin password of `mine`", "You asked for it yourself.", "There is more: <https://ui/approvals>",
 	} {
-		require.Contains(t, got, words)
+		require.Contains(t, got, text)
 	}
 	require.NotContains(t, got, "approve apr_2", "nobody is offered what would be refused")
 	require.Contains(t, SlackWaiting(nil, false, Links{}), "No approval that you may see")

@@ -43,12 +43,12 @@ func EndedBeforeTransfer(name string) string {
 
 // Transferred says to whom a cluster belongs now, and what the check warns about.
 func Transferred(before, now lifecycle.Card, check policy.Check) string {
-	words := fmt.Sprintf("%s now belongs to team %s, and its owner is %s.", now.Name, now.Team, now.Owner)
+	text := fmt.Sprintf("%s now belongs to team %s, and its owner is %s.", now.Name, now.Team, now.Owner)
 	if before.Team == now.Team {
-		words = fmt.Sprintf("%s stays with team %s, and its owner is now %s.", now.Name, now.Team, now.Owner)
+		text = fmt.Sprintf("%s stays with team %s, and its owner is now %s.", now.Name, now.Team, now.Owner)
 	}
 	if check.Result == policy.Warn {
-		words += " " + CheckText(check)
+		text += " " + CheckText(check)
 	}
-	return words + " The cloud tags keep their original values."
+	return text + " The cloud tags keep their original values."
 }

@@ -55,7 +55,7 @@ func Brief(c lifecycle.Card, why string) string {
 
 // Blocker splits a blocker into its parts: what it is and who can remove it, the command, and a remark. Without a known command, all
 // of it is in words.
-func Blocker(text string) (words, command, remark string) {
+func Blocker(text string) (message, command, remark string) {
 	m := freeing.FindStringSubmatch(text)
 	if m == nil {
 		return text, "", ""

@@ -18,8 +18,8 @@ func TestWhatIsInTheWayIsTakenApart(t *testing.T) {
 			"record Z1/shop.example.com/A (shop.example.com): the DNS administrator", `aws route53 change --change-batch '{"Changes":[{"TTL":300}]}'`,
 		},
 	} {
-		words, command, remark := Blocker(text)
-		require.Equal(t, want, [3]string{words, command, remark})
+		message, command, remark := Blocker(text)
+		require.Equal(t, want, [3]string{message, command, remark})
 	}
 }
 

@@ -27,11 +27,11 @@ func lookAt(c Command, head string) string {
 	if head == "" {
 		return " Look at its newest commit, and approve it then."
 	}
-	words := Prefix + " " + string(VerbApprove)
+	text := Prefix + " " + string(VerbApprove)
 	if c.Profile != "" {
-		words += " " + c.Profile
+		text += " " + c.Profile
 	}
-	return fmt.Sprintf(" Look at the commit %s, then type %s.", Code(head), Code(words+" "+head))
+	return fmt.Sprintf(" Look at the commit %s, then type %s.", Code(head), Code(text+" "+head))
 }
 
 // CannotVote tells a commenter why their vote on a cluster does not count.

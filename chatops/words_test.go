@@ -163,9 +163,9 @@ func TestAClusterThatANewerOneReplacedOffersNothing(t *testing.T) {
 		c.ReplacedBy = "shop-pr-41-2"
 		check := Check(c, ui)
 		require.Empty(t, check.Actions, name)
-		for _, words := range []string{Comment(c, Detail{}, ui), check.Summary} {
-			require.NotContains(t, words, Prefix+" ", name)
-			require.NotContains(t, words, "For a new cluster", name)
+		for _, text := range []string{Comment(c, Detail{}, ui), check.Summary} {
+			require.NotContains(t, text, Prefix+" ", name)
+			require.NotContains(t, text, "For a new cluster", name)
 		}
 		require.Contains(t, Comment(c, Detail{}, ui), "`shop-pr-41-2` replaces it and has its own comment.", name)
 	}
@@ -176,10 +176,10 @@ func TestAClusterDestroyedWhileItWasCreatedDidNotFail(t *testing.T) {
 	check := Check(c, ui)
 	require.Equal(t, "neutral", check.Conclusion)
 	require.Empty(t, check.Actions)
-	for _, words := range []string{Comment(c, Detail{Mention: []string{"failed"}}, ui), check.Summary, DeploymentOf(c, ui).Description} {
-		require.Contains(t, words, "maya asked for it")
+	for _, text := range []string{Comment(c, Detail{Mention: []string{"failed"}}, ui), check.Summary, DeploymentOf(c, ui).Description} {
+		require.Contains(t, text, "maya asked for it")
 		for _, never := range []string{"Who can fix it", "stopped", "went wrong", "told to stop", "runbook", "could not be created"} {
-			require.NotContains(t, words, never)
+			require.NotContains(t, text, never)
 		}
 	}
 }
@@ -239,8 +239,8 @@ func TestEveryFailureAndBlockedTeardownLeadsToItsRunbook(t *testing.T) {
 		"destroy-blocked": "/runbooks/destroy-blocked", "abandoned": "/runbooks/destroy-blocked#abandon",
 	} {
 		c := lives()[name]
-		for _, words := range []string{Comment(c, Detail{}, ui), Check(c, ui).Summary, StatusReply("maya", []lifecycle.Card{c}, ui, start)} {
-			require.Contains(t, words, "(http://127.0.0.1:8080"+page+")", name)
+		for _, text := range []string{Comment(c, Detail{}, ui), Check(c, ui).Summary, StatusReply("maya", []lifecycle.Card{c}, ui, start)} {
+			require.Contains(t, text, "(http://127.0.0.1:8080"+page+")", name)
 		}
 		require.NotContains(t, Comment(c, Detail{}, Links{}), "/runbooks/", "%s: without an address of the pages there is nothing to link to", name)
 	}
@@ -256,9 +256,9 @@ func TestEveryOwnerOfAFailureHasATurn(t *testing.T) {
 	for _, whose := range []string{"user", "quota", "cloud", "installer", "ocpctl"} {
 		c := lives()["create-failed"]
 		c.FailWhose, c.FailNext = whose, "do this"
-		words, next := Turn(c)
-		require.Equal(t, owners[whose], words)
-		require.NotEmpty(t, words)
+		text, next := Turn(c)
+		require.Equal(t, owners[whose], text)
+		require.NotEmpty(t, text)
 		require.Equal(t, "Do this.", next)
 	}
 	for _, name := range []string{"ready", "destroyed", "pending"} {
@@ -414,10 +414,10 @@ func TestRepliesAreGolden(t *testing.T) {
 	golden(t, "comment-asked.md", Comment(lives()["awaiting-approval"], waiting, ui))
 	require.Contains(t, Comment(lives()["awaiting-approval"], waiting, ui), "\n@rita, @acme/platform: your approval is needed.\n")
 	for _, later := range []lifecycle.Card{ready(), lives()["destroyed"], lives()["installing"]} {
-		words := Comment(later, waiting, ui)
-		require.NotContains(t, words, "@rita", "nobody is called once it is approved")
-		require.NotContains(t, words, "admins have to approve")
-		require.Equal(t, later.Status == lifecycle.Creating, strings.Contains(words, "Worth knowing"))
+		text := Comment(later, waiting, ui)
+		require.NotContains(t, text, "@rita", "nobody is called once it is approved")
+		require.NotContains(t, text, "admins have to approve")
+		require.Equal(t, later.Status == lifecycle.Creating, strings.Contains(text, "Worth knowing"))
 	}
 	fine := policy.Verdict{Allowed: true, Checks: []policy.Check{{Name: "ttl", Result: policy.Pass, Message: "fine"}}}
 	require.Empty(t, ApprovalText(fine)+AdviceText(fine))

@@ -29,9 +29,9 @@ func (h *fixture) asks(name string) (store.Row, store.LaunchSpec, store.Reservat
 }
 
 // waits has an attempt end because there is no capacity.
-func (h *fixture) waits(row store.Row, open store.LaunchSpec, words string) {
+func (h *fixture) waits(row store.Row, open store.LaunchSpec, text string) {
 	h.t.Helper()
-	_, err := h.store.Result(h.ctx, open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Waiting, Reason: "QuotaInUse", Message: words, Whose: "quota"})
+	_, err := h.store.Result(h.ctx, open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Waiting, Reason: "QuotaInUse", Message: text, Whose: "quota"})
 	require.NoError(h.t, err)
 	h.reconcile(row.ID)
 }

@@ -83,9 +83,9 @@ func TestTheRunbookOfABlockedTeardownBringsTheNextTryForward(t *testing.T) {
 	h.reconcile(row.ID)
 	require.Len(t, h.attempts(row.ID), was, "the next try is not due")
 	h.now2real()
-	run := func(words string) {
+	run := func(text string) {
 		for _, sql := range statements(t, runbooks+"destroy-blocked.md", row.ID, open.Attempt) {
-			if strings.Contains(sql, words) {
+			if strings.Contains(sql, text) {
 				tag, err := h.store.Pool().Exec(h.ctx, sql)
 				require.NoError(t, err)
 				require.Equal(t, int64(1), tag.RowsAffected())

@@ -38,8 +38,8 @@ func installerTable() string {
 	return b.String()
 }
 
-func cell(words string) string {
-	return strings.NewReplacer("|", `\|`, "*", `\*`, "<", `\<`).Replace(words)
+func cell(text string) string {
+	return strings.NewReplacer("|", `\|`, "*", `\*`, "<", `\<`).Replace(text)
 }
 
 func TestTheRunbookKnowsEveryReasonOfTheInstallerInItsWords(t *testing.T) {

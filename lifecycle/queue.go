@@ -62,11 +62,11 @@ func (m *deciding) waits(a Attempt) string {
 	if m.f.Queue.Place == 0 {
 		return "not enough capacity in the cloud account: " + a.Message
 	}
-	words := "waiting for capacity in the cloud account: " + m.f.Queue.For
+	text := "waiting for capacity in the cloud account: " + m.f.Queue.For
 	if m.f.Queue.Passed != "" {
-		words += "; " + m.f.Queue.Passed
+		text += "; " + m.f.Queue.Passed
 	}
-	return words
+	return text
 }
 
 // keepsPlace reports that an attempt of a waiting cluster ended without a result and created nothing. The cluster goes on waiting,

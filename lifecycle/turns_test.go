@@ -81,11 +81,11 @@ func TestWhoseTurnItIs(t *testing.T) {
 func TestWhereOneStandsAndWhenItsTurnMayCome(t *testing.T) {
 	two := teamLimit("a", CountLive, 2)
 	_, places := Take([]Waiter{waits(1, "a", "maya", two), waits(2, "a", "will", two), waits(3, "a", "will", two)}, live("a", 5, 3))
-	words := "team a may have 2 clusters live at once (quota teams)"
+	text := "team a may have 2 clusters live at once (quota teams)"
 	require.Equal(t, map[string]Turn{
-		"a-1": {Place: 1, For: words, ETA: noon.Add(3 * time.Hour)},
-		"a-2": {Place: 2, For: words, ETA: noon.Add(5 * time.Hour)},
-		"a-3": {Place: 3, For: words},
+		"a-1": {Place: 1, For: text, ETA: noon.Add(3 * time.Hour)},
+		"a-2": {Place: 2, For: text, ETA: noon.Add(5 * time.Hour)},
+		"a-3": {Place: 3, For: text},
 	}, places, "the third needs one to end that has not begun")
 
 	_, places = Take([]Waiter{waits(1, "a", "maya", two)}, live("a", 0, 4, 3, 1))
@@ -96,7 +96,7 @@ func TestWhereOneStandsAndWhenItsTurnMayCome(t *testing.T) {
 	_, places = Take([]Waiter{waits(1, "a", "maya", one)}, held)
 	require.Equal(t, Turn{Place: 1, For: "person maya may have 1 cluster being created at once (quota mine)", ETA: noon.Add(time.Hour)}, places["a-1"])
 	_, places = Take([]Waiter{waits(1, "a", "maya", one, two)}, held)
-	require.Equal(t, Turn{Place: 1, For: words, ETA: noon.Add(9 * time.Hour)}, places["a-1"], "of several full limits the one that holds it up longest is told")
+	require.Equal(t, Turn{Place: 1, For: text, ETA: noon.Add(9 * time.Hour)}, places["a-1"], "of several full limits the one that holds it up longest is told")
 }
 
 // oracle counts afresh, by nothing that Take uses.

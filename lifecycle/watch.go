@@ -68,16 +68,16 @@ func (m *deciding) mirror(a Attempt) {
 		m.showReady()
 		return
 	}
-	words := destroyWords[a.Phase]
+	text := destroyWords[a.Phase]
 	switch {
 	case !m.wanted() && n.Status != Destroying && n.Status != Failed: // the desired state became absent while a failed attempt was cleaned up
 		phase := a.Phase
-		if words == "" {
+		if text == "" {
 			phase = Restoring
 		}
 		m.say(Destroying, phase, "%s", n.DesiredWhy)
-	case words != "" && n.Status == Destroying && a.Phase != n.Phase:
-		m.say(Destroying, a.Phase, "%s", words)
+	case text != "" && n.Status == Destroying && a.Phase != n.Phase:
+		m.say(Destroying, a.Phase, "%s", text)
 	}
 }
 
@@ -86,11 +86,11 @@ func (m *deciding) mirrorCreate(phase Phase) {
 	if n.Phase == AwaitingCapacity && createWords[phase] == "" {
 		phase = Preflight
 	}
-	switch words := createWords[phase]; {
+	switch text := createWords[phase]; {
 	case m.looks(phase):
 		n.Progress = Progress{}
-	case words != "" && phase != n.Phase:
-		m.say(Creating, phase, "%s", words)
+	case text != "" && phase != n.Phase:
+		m.say(Creating, phase, "%s", text)
 	}
 }
 

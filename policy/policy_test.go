@@ -276,8 +276,8 @@ func TestEndingAClusterTakesPermissionAlone(t *testing.T) {
 	v := Authorize(r, ActDestroy, nil)
 	require.False(t, v.Allowed)
 	require.Contains(t, v.Checks[0].Message, "to destroy a cluster, write is needed")
-	for act, words := range map[Act]string{ActKubeconfig: "to fetch a cluster's kubeconfig, write is needed", ActSee: "to see clusters here", ActApprove: "to approve or refuse a cluster"} {
-		require.Contains(t, checkGitHub(Request{Permission: "read"}, phrases[act].ofOne).Message, words)
+	for act, text := range map[Act]string{ActKubeconfig: "to fetch a cluster's kubeconfig, write is needed", ActSee: "to see clusters here", ActApprove: "to approve or refuse a cluster"} {
+		require.Contains(t, checkGitHub(Request{Permission: "read"}, phrases[act].ofOne).Message, text)
 	}
 }
 

@@ -42,8 +42,8 @@ func EffectiveTags(_ Request, g Grant, clusterID, jobID string, acceptedAt time.
 // checkTags checks the user's own tags, with a check for each wrong one.
 func checkTags(r Request, p profiles.Profile, known bool) Check {
 	var checks []Check
-	refuse := func(name, asked, accept, words, next string) {
-		checks = append(checks, Check{Name: name, Result: Fail, Asked: asked, Accept: accept, Message: words, Next: next})
+	refuse := func(name, asked, accept, text, next string) {
+		checks = append(checks, Check{Name: name, Result: Fail, Asked: asked, Accept: accept, Message: text, Next: next})
 	}
 	if known && !p.AllowUserTags && len(r.Tags) > 0 {
 		refuse("allowed", strings.Join(slices.Sorted(maps.Keys(r.Tags)), ", "), "none", fmt.Sprintf("Profile %s takes no tags of your own.", p.Name), "Leave the tags out.")

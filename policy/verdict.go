@@ -37,14 +37,14 @@ func (v Verdict) Text() string {
 	if !v.Allowed {
 		return "Refused. " + said(v.Refusals())
 	}
-	words := "Accepted."
+	text := "Accepted."
 	if v.Approval != nil {
-		words = "Accepted. It starts when it is approved. " + v.Approval.Text()
+		text = "Accepted. It starts when it is approved. " + v.Approval.Text()
 	}
 	if len(v.Waits) > 0 {
-		words += " It waits in the queue: " + said(v.Full())
+		text += " It waits in the queue: " + said(v.Full())
 	}
-	return words
+	return text
 }
 
 // Text says who has to approve, by when and why.

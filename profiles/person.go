@@ -146,7 +146,7 @@ var sourceWords = map[Source]string{
 // no display name can end in. A text that is not a principal id is returned as it is.
 func UnlinkedName(id string) string {
 	source, subject, found := strings.Cut(id, ":")
-	words, known := sourceWords[Source(source)]
+	text, known := sourceWords[Source(source)]
 	if !found || !known || subject == "" {
 		return id
 	}
@@ -166,5 +166,5 @@ func UnlinkedName(id string) string {
 		}
 		return r
 	}, subject)
-	return printable + " (" + words + ")"
+	return printable + " (" + text + ")"
 }

@@ -66,13 +66,13 @@ func (r *reader) document(body []byte, what string) *yaml.Node {
 		r.fail(1, "", "an empty file", "one "+what)
 		return nil
 	} else if err != nil {
-		line, words := 1, strings.TrimPrefix(err.Error(), "yaml: ")
-		if n, rest := 0, strings.TrimPrefix(words, "line "); rest != words { // the parser puts the line into its message
+		line, text := 1, strings.TrimPrefix(err.Error(), "yaml: ")
+		if n, rest := 0, strings.TrimPrefix(text, "line "); rest != text { // the parser puts the line into its message
 			if _, err := fmt.Sscanf(rest, "%d:", &n); err == nil && n > 0 {
-				line, words = n, strings.TrimSpace(rest[strings.Index(rest, ":")+1:])
+				line, text = n, strings.TrimSpace(rest[strings.Index(rest, ":")+1:])
 			}
 		}
-		r.fail(line, "", words, "valid YAML")
+		r.fail(line, "", text, "valid YAML")
 		return nil
 	}
 	if second := new(yaml.Node); !errors.Is(docs.Decode(second), io.EOF) {

@@ -102,8 +102,8 @@ func many(n int) string {
 }
 
 func TestWhatIsNoInstallConfigAtAllIsRefused(t *testing.T) {
-	for body, words := range map[string]string{"": "an empty file", "- a\n": "a list of 1", "a: [b": "valid YAML", rendered(t) + "---\na: b\n": "more than one document"} {
-		require.ErrorContains(t, Strict([]byte(body)), words)
+	for body, text := range map[string]string{"": "an empty file", "- a\n": "a list of 1", "a: [b": "valid YAML", rendered(t) + "---\na: b\n": "more than one document"} {
+		require.ErrorContains(t, Strict([]byte(body)), text)
 	}
 }
 

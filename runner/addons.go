@@ -236,9 +236,9 @@ func complains(line string) bool {
 }
 
 // denied reports an answer that does not change by waiting. A missing kind may still appear: operators bring their own.
-func denied(words string) bool {
+func denied(text string) bool {
 	for _, sign := range []string{"(Forbidden)", "(Unauthorized)", "(Invalid)", "(BadRequest)", "must be logged in"} {
-		if strings.Contains(words, sign) {
+		if strings.Contains(text, sign) {
 			return true
 		}
 	}

@@ -122,9 +122,9 @@ func (a *attempt) checkCredentials() error {
 	return nil
 }
 
-func ccoFailed(words string) failure {
+func ccoFailed(text string) failure {
 	return failure{
-		Reason: "CredentialsNotCreated", Whose: contract.WhoseOurs, Message: "the cluster's roles could not be created: " + words, Retryable: true,
+		Reason: "CredentialsNotCreated", Whose: contract.WhoseOurs, Message: "the cluster's roles could not be created: " + text, Retryable: true,
 		Next: "try again later; if it happens again, ask an administrator to give the runner's identity the permissions that ccoctl needs (IAM roles, OIDC providers, S3 buckets)",
 	}
 }

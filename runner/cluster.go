@@ -64,9 +64,9 @@ func (a *attempt) call(ctx context.Context, input []byte, hear func(string), arg
 }
 
 // refused reports a permanent error of the API: "Error from server (Forbidden): …", or that something does not exist.
-func refused(words string) bool {
+func refused(text string) bool {
 	for _, sign := range []string{"(Forbidden)", "(Unauthorized)", "(Invalid)", "(BadRequest)", "(NotFound)", "the server doesn't have a resource type", "must be logged in"} {
-		if strings.Contains(words, sign) {
+		if strings.Contains(text, sign) {
 			return true
 		}
 	}

@@ -32,13 +32,13 @@ func TestAPlanIsReadFromTheInstallConfig(t *testing.T) {
 }
 
 func TestWhereToRaiseALimitNamesItsCodeAndPage(t *testing.T) {
-	words := raise([]contract.Quota{
+	text := raise([]contract.Quota{
 		{Service: "ec2", Code: "L-0263D0A3", Name: "Elastic IP addresses", Limit: 2, Need: 3},
 		{Service: "vpc", Code: "L-F678F1CE", Name: "VPCs", Limit: 5, Need: 1},
 		{Service: "vpc", Code: "L-A4707A72", Name: "internet gateways", Unknown: "throttled", Need: 1},
 	}, "123456789012", "eu-central-1")
-	require.Contains(t, words, "account 123456789012")
-	require.Contains(t, words, "Elastic IP addresses (L-0263D0A3) from 2 to 3 or more at https://eu-central-1.console.aws.amazon.com/servicequotas/home/services/ec2/quotas/L-0263D0A3")
-	require.False(t, strings.Contains(words, "VPCs") || strings.Contains(words, "gateways"))
+	require.Contains(t, text, "account 123456789012")
+	require.Contains(t, text, "Elastic IP addresses (L-0263D0A3) from 2 to 3 or more at https://eu-central-1.console.aws.amazon.com/servicequotas/home/services/ec2/quotas/L-0263D0A3")
+	require.False(t, strings.Contains(text, "VPCs") || strings.Contains(text, "gateways"))
 	require.Contains(t, raise(nil, "1", "eu-central-1"), "eu-central-1.console.aws.amazon.com/servicequotas/home")
 }

@@ -59,11 +59,11 @@ func (a *attempt) rendering(ctx context.Context) error {
 // renderFailure says why nothing was installed. Rendering queries the cloud like an install and fails for the same reasons.
 func renderFailure(target string, exit installer.Exit, said []string) failure {
 	f := installer.Explain(exit, said...)
-	words := fmt.Sprintf("%s (openshift-install create %s, exit code %d, before anything was installed)", f.Message, target, exit.Code)
+	text := fmt.Sprintf("%s (openshift-install create %s, exit code %d, before anything was installed)", f.Message, target, exit.Code)
 	if f.Line != "" {
-		words += ". The installer said: " + f.Line
+		text += ". The installer said: " + f.Line
 	}
-	return failure{Reason: f.Reason, Whose: f.Whose, Message: words, Next: f.Next, Retryable: f.Retryable}
+	return failure{Reason: f.Reason, Whose: f.Whose, Message: text, Next: f.Next, Retryable: f.Retryable}
 }
 
 // writeConfig adds the secrets to the frozen install-config. From here on the redactor knows them.

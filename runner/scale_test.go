@@ -44,8 +44,8 @@ func (w *world) set(i, wanted, there, ready int) {
 // asked is what was changed in the cluster, in order.
 func (w *world) asked() (changes []string) {
 	for _, event := range w.happened() {
-		if words, ok := strings.CutPrefix(event, "installer: oc "); ok && !strings.HasPrefix(words, "get ") {
-			changes = append(changes, words)
+		if text, ok := strings.CutPrefix(event, "installer: oc "); ok && !strings.HasPrefix(text, "get ") {
+			changes = append(changes, text)
 		}
 	}
 	return changes

@@ -121,13 +121,13 @@ func (a *attempt) publicKey(ctx context.Context) (string, error) {
 	}
 	signer, err := ssh.ParsePrivateKey([]byte(private.Reveal() + "\n"))
 	if err != nil {
-		words := "it is not a private key in PEM format"
+		text := "it is not a private key in PEM format"
 		var locked *ssh.PassphraseMissingError
 		if errors.As(err, &locked) {
-			words = "it is protected by a passphrase"
+			text = "it is protected by a passphrase"
 		}
 		return "", failure{
-			Reason: "InvalidSSHKey", Whose: contract.WhoseOurs, Message: "the SSH key cannot be used: " + words,
+			Reason: "InvalidSSHKey", Whose: contract.WhoseOurs, Message: "the SSH key cannot be used: " + text,
 			Next: "ask an administrator of this installation to store a key without a passphrase (ssh-keygen -t rsa -N '')",
 		}
 	}

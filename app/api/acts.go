@@ -38,10 +38,10 @@ func (s *server) DestroyCluster(w http.ResponseWriter, r *http.Request, id ID, p
 }
 
 // begun answers that a job was started or is running.
-func (s *server) begun(w http.ResponseWriter, row store.Row, job, words string) {
+func (s *server) begun(w http.ResponseWriter, row store.Row, job, text string) {
 	tag(w, row)
 	reply(w, jsonType, http.StatusAccepted, Accepted{
-		ClusterID: row.ID, JobID: job, Status: Status(row.Status), Name: row.Name, URL: s.page(row), DestroyAt: row.DestroyAt.UTC(), Message: words,
+		ClusterID: row.ID, JobID: job, Status: Status(row.Status), Name: row.Name, URL: s.page(row), DestroyAt: row.DestroyAt.UTC(), Message: text,
 	})
 }
 
@@ -117,14 +117,14 @@ func (s *server) ScaleWorkers(w http.ResponseWriter, r *http.Request, id ID, par
 		s.fail(w, r, err)
 		return
 	}
-	words := fmt.Sprintf("%s is being scaled to %d workers.", row.Name, said.Replicas)
+	text := fmt.Sprintf("%s is being scaled to %d workers.", row.Name, said.Replicas)
 	if said.Replicas == 1 {
-		words = row.Name + " is being scaled to 1 worker."
+		text = row.Name + " is being scaled to 1 worker."
 	}
 	if job == "" {
-		job, words = row.JobID, fmt.Sprintf("%s already has %d workers.", row.Name, said.Replicas)
+		job, text = row.JobID, fmt.Sprintf("%s already has %d workers.", row.Name, said.Replicas)
 	}
-	s.begun(w, row, job, words)
+	s.begun(w, row, job, text)
 }
 
 // RefreshCluster implements POST /api/v1/clusters/{id}/refresh.

@@ -107,14 +107,14 @@ func (s *server) refused(made app.Created) (store.Answer, error) {
 
 // verdictText returns the text of a verdict with its warnings.
 func verdictText(v policy.Verdict) string {
-	words := v.Text()
+	text := v.Text()
 	if !v.Allowed {
-		return words // the most important first
+		return text // the most important first
 	}
 	for _, check := range v.Warnings() {
-		words += " " + check.Message
+		text += " " + check.Message
 	}
-	return words
+	return text
 }
 
 // page returns the URL of a cluster's page.

@@ -207,13 +207,13 @@ func (v *Verifier) accepted() string {
 type Spend func(ctx context.Context, hash string, until time.Time) (fresh bool, err error)
 
 // spend refuses what was used before, with the given text, and also what could not be recorded.
-func (s Spend) spend(ctx context.Context, hash string, until time.Time, words string) error {
+func (s Spend) spend(ctx context.Context, hash string, until time.Time, text string) error {
 	fresh, err := s(ctx, hash, until)
 	switch {
 	case err != nil:
 		return &Error{Unavailable, "Sign-in is temporarily unavailable: its single use could not be recorded. Try again in a minute.", fmt.Errorf("spend a signature: %w", err)}
 	case !fresh:
-		return refuse(Replayed, "%s", words)
+		return refuse(Replayed, "%s", text)
 	}
 	return nil
 }

@@ -90,8 +90,8 @@ func (e *Exchange) Exchange(ctx context.Context, address string, p Proof) (Issue
 	}
 	claims, err := e.identify(ctx, c)
 	if err == nil {
-		const words = "This proof was already used. Sign a new one."
-		err = e.Spend.spend(ctx, hashOf(c.signature), c.until.Add(awsproof.MostLife), words)
+		const text = "This proof was already used. Sign a new one."
+		err = e.Spend.spend(ctx, hashOf(c.signature), c.until.Add(awsproof.MostLife), text)
 	}
 	end(outcome(ctx, err))
 	if err != nil {

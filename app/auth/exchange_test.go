@@ -87,13 +87,13 @@ func (d *service) sign(who aws.Caller) awsproof.Proof {
 }
 
 // refused says that a proof was not accepted, why, and that nothing of it was passed on.
-func (d *service) refused(p awsproof.Proof, reason auth.Reason, words string) {
+func (d *service) refused(p awsproof.Proof, reason auth.Reason, text string) {
 	d.Helper()
 	_, err := d.Exchange.Exchange(d.Context(), office, p)
 	var said *auth.Error
 	require.ErrorAs(d, err, &said)
 	require.Equal(d, reason, said.Reason, "%s (%v)", said.Message, said.Cause)
-	require.Contains(d, said.Message, words)
+	require.Contains(d, said.Message, text)
 	got := said.Message
 	if said.Cause != nil {
 		got += said.Cause.Error()

@@ -173,20 +173,20 @@ func (s service) explain(err error) error {
 		err = invalid.PrivateErr // the error itself contains the whole response
 	}
 	var status crewjam.ErrBadStatus
-	words := err.Error()
+	text := err.Error()
 	switch {
 	case errors.As(err, &status):
 		return &Error{NotAllowed, "The identity provider did not sign you in. Ask its administrator whether you are assigned to ocpctl.", err}
-	case strings.Contains(words, "AudienceRestriction"), strings.Contains(words, "Recipient"), strings.Contains(words, "Destination"):
+	case strings.Contains(text, "AudienceRestriction"), strings.Contains(text, "Recipient"), strings.Contains(text, "Destination"):
 		return &Error{WrongAudience, fmt.Sprintf("The assertion is for another application. In the identity provider, set the audience to %s and the ACS URL to %s.",
 			s.sp.EntityID, s.sp.AcsURL.String()), err}
-	case strings.Contains(words, "InResponseTo"), strings.Contains(words, "request IDs"):
+	case strings.Contains(text, "InResponseTo"), strings.Contains(text, "request IDs"):
 		return &Error{NotBegun, notBegun, err}
-	case strings.Contains(words, "not yet valid"):
+	case strings.Contains(text, "not yet valid"):
 		return &Error{NotYet, "The assertion is not valid yet. Check the clocks, and sign in again.", err}
-	case strings.Contains(words, "expired"):
+	case strings.Contains(text, "expired"):
 		return &Error{Expired, "The assertion is too old. Sign in again; if this happens again, check the clocks.", err}
-	case strings.Contains(words, "ignature"), strings.Contains(words, "ertificate"):
+	case strings.Contains(text, "ignature"), strings.Contains(text, "ertificate"):
 		return &Error{BadSignature, "The assertion is not signed by the trusted identity provider. Sign in again.", err}
 	}
 	return &Error{Malformed, "The identity provider's response was not accepted. Sign in again; if this happens again, see the settings in docs/identity.md.", err}

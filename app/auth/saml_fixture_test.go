@@ -272,13 +272,13 @@ func (p *pages) session(with *http.Client) (auth.Session, string, error) {
 }
 
 // refused says that nobody was signed in, why, and that nothing was given away.
-func (p *pages) refused(a answered, answer *http.Response, reason auth.Reason, words string) {
+func (p *pages) refused(a answered, answer *http.Response, reason auth.Reason, text string) {
 	p.Helper()
 	require.Equal(p, http.StatusUnauthorized, answer.StatusCode, "it was accepted")
 	var said *auth.Error
 	require.ErrorAs(p, p.last, &said)
 	require.Equal(p, reason, said.Reason, "%s (%v)", said.Message, said.Cause)
-	require.Contains(p, said.Message, words)
+	require.Contains(p, said.Message, text)
 	if a.Response != "" {
 		require.NotContains(p, said.Message, a.Response)
 	}

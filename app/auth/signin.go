@@ -147,8 +147,8 @@ func (s *SignIn) Finish(w http.ResponseWriter, r *http.Request) (next string, se
 	if err != nil {
 		return "", Session{}, err
 	}
-	const words = "This assertion was already used. Sign in again."
-	if err := s.spent.spend(r.Context(), hashOf(p.id), p.until, words); err != nil {
+	const text = "This assertion was already used. Sign in again."
+	if err := s.spent.spend(r.Context(), hashOf(p.id), p.until, text); err != nil {
 		return "", Session{}, err
 	}
 	life := s.sessions.life

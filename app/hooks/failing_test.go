@@ -18,10 +18,10 @@ import (
 )
 
 // comment stores a comment of an installation without working it, and returns its job.
-func (i *inbox) comment(delivery string, installation int64, words string) *river.Job[store.InboxArgs] {
+func (i *inbox) comment(delivery string, installation int64, text string) *river.Job[store.InboxArgs] {
 	i.Helper()
 	body := payload(i, "issue_comment", "created", pull(0, label), func(e *github.Event) {
-		e.Comment = github.Comment{ID: 77, Author: "will", Body: words}
+		e.Comment = github.Comment{ID: 77, Author: "will", Body: text}
 	})
 	body = bytes.Replace(body, []byte(`"installation":{"id":5001`), fmt.Appendf(nil, `"installation":{"id":%d`, installation), 1)
 	require.Contains(i, string(body), fmt.Sprintf(`"installation":{"id":%d`, installation))

@@ -263,8 +263,8 @@ func (l *life) unlabel(number int, label string) {
 	require.NoError(l, l.github.Unlabel(number, label, "will"))
 }
 
-func (l *life) say(number int, words string) {
+func (l *life) say(number int, text string) {
 	l.Helper()
-	_, err := l.github.Comment(number, words, "will")
+	_, err := l.github.Comment(number, text, "will")
 	require.NoError(l, err)
 }

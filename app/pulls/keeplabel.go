@@ -33,7 +33,7 @@ func (s *Service) holdClusters(ctx context.Context, e PullRequestEvent, rows []s
 	}
 	var notes []string
 	for _, row := range rows {
-		words, err := s.keepOne(ctx, e.PR, request, row)
+		text, err := s.keepOne(ctx, e.PR, request, row)
 		var said *app.Error
 		switch {
 		case errors.As(err, &said):
@@ -41,15 +41,15 @@ func (s *Service) holdClusters(ctx context.Context, e PullRequestEvent, rows []s
 		case err != nil:
 			return "", err
 		}
-		notes = append(notes, words)
+		notes = append(notes, text)
 	}
 	return strings.Join(notes, "; "), nil
 }
 
 // refuseHold removes the label and replies why.
 func (s *Service) refuseHold(ctx context.Context, e PullRequestEvent, why string) (note string, err error) {
-	words := fmt.Sprintf("@%s, the label `%s` was removed: %s", e.Actor, chatops.KeepLabel, chatops.Said(why, e.Actor))
-	return s.removeLabel(ctx, e, removeLabel{chatops.KeepLabel, "keep:" + e.at, words, words})
+	text := fmt.Sprintf("@%s, the label `%s` was removed: %s", e.Actor, chatops.KeepLabel, chatops.Said(why, e.Actor))
+	return s.removeLabel(ctx, e, removeLabel{chatops.KeepLabel, "keep:" + e.at, text, text})
 }
 
 func kept(row store.Row) bool { return row.HoldWhy == keptWhy }

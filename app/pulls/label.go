@@ -145,13 +145,13 @@ func (s *Service) requestOf(ctx context.Context, source policy.Source, pr store.
 func isBot(login string) bool { return strings.HasSuffix(login, "[bot]") }
 
 // answerLabel replies about a label, once for its cause.
-func (s *Service) answerLabel(ctx context.Context, pr store.PullRequest, cause, label, words string) error {
-	return s.say(ctx, pr, fmt.Sprintf("%s:%s#%d:%s", cause, pr.Repo, pr.Number, label), words)
+func (s *Service) answerLabel(ctx context.Context, pr store.PullRequest, cause, label, text string) error {
+	return s.say(ctx, pr, fmt.Sprintf("%s:%s#%d:%s", cause, pr.Repo, pr.Number, label), text)
 }
 
 // say replies on a pull request, once for its cause.
-func (s *Service) say(ctx context.Context, pr store.PullRequest, cause, words string) error {
-	err := s.store.SaveReply(ctx, store.Reply{Cause: cause, Installation: pr.Installation, Repo: pr.Repo, Number: pr.Number, Body: words})
+func (s *Service) say(ctx context.Context, pr store.PullRequest, cause, text string) error {
+	err := s.store.SaveReply(ctx, store.Reply{Cause: cause, Installation: pr.Installation, Repo: pr.Repo, Number: pr.Number, Body: text})
 	if err != nil {
 		return fmt.Errorf("answer: %w", err)
 	}

@@ -216,7 +216,7 @@ func TestARefusalIsKeptAndAnsweredInWords(t *testing.T) {
 }
 
 func TestWhatWaitsForAnApprovalOrHasAWarningSaysSoInItsOneComment(t *testing.T) {
-	for effect, words := range map[profiles.Effect]string{
+	for effect, text := range map[profiles.Effect]string{
 		profiles.EffectRequireApproval: "One platform admin other than the one who asked has to approve it",
 		profiles.EffectWarn:            "Worth knowing",
 	} {
@@ -241,7 +241,7 @@ func TestWhatWaitsForAnApprovalOrHasAWarningSaysSoInItsOneComment(t *testing.T) 
 			require.Empty(t, h.Replies(), "the cluster's comment is the only one")
 			row := h.Only()
 			detail := chatops.Detail{Approval: row.Spec.Approval, Approvers: row.Spec.Approvers, Advice: row.Spec.Advice}
-			require.Contains(t, chatops.Comment(row.Card, detail, chatops.Links{}), words)
+			require.Contains(t, chatops.Comment(row.Card, detail, chatops.Links{}), text)
 			require.Contains(t, chatops.Comment(row.Card, detail, chatops.Links{}), "Forty-one is looked at.")
 			if effect == profiles.EffectRequireApproval {
 				require.Equal(t, []string{"acme/leads", "rob"}, row.Spec.Approvers, "those the catalogue names, without the one who asked")

@@ -21,14 +21,14 @@ type act func(r *http.Request, who policy.Principal, id string, origin app.Origi
 func (p *pages) act(do act) handler {
 	return func(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 		id := r.PathValue("id")
-		var words string
+		var text string
 		err := p.asSeen(r, who, id, func(version int64) (err error) {
 			origin := originOf(r)
 			origin.Version = version
-			words, err = do(r, who, id, origin)
+			text, err = do(r, who, id, origin)
 			return err
 		})
-		p.answer(w, r, who, "/clusters/"+id, words, err)
+		p.answer(w, r, who, "/clusters/"+id, text, err)
 	}
 }
 

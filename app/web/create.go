@@ -94,12 +94,12 @@ func created(made app.Created) (store.Answer, error) {
 		body, err := json.Marshal(app.Refused(made.Verdict, nil))
 		return store.Answer{Status: http.StatusUnprocessableEntity, Body: body}, err
 	}
-	words := made.Verdict.Text()
+	text := made.Verdict.Text()
 	for _, check := range made.Verdict.Warnings() {
-		words += " " + check.Message
+		text += " " + check.Message
 	}
 	return store.Answer{
-		Status: http.StatusSeeOther, Headers: map[string]string{"Location": "/clusters/" + made.Row.ID}, Body: []byte(words),
+		Status: http.StatusSeeOther, Headers: map[string]string{"Location": "/clusters/" + made.Row.ID}, Body: []byte(text),
 	}, nil
 }
 

@@ -112,8 +112,8 @@ func TestEverythingThatIsWrongIsShownAtItsFieldAndValuesAreKept(t *testing.T) {
 		} {
 			require.Contains(t, page, `id="wrong-`+field+`"`, do)
 			_, after, _ := strings.Cut(page, `id="wrong-`+field+`"`)
-			words, _, _ := strings.Cut(after, "</div>")
-			require.Contains(t, words, want, "%s: %s", do, field)
+			text, _, _ := strings.Cut(after, "</div>")
+			require.Contains(t, text, want, "%s: %s", do, field)
 		}
 		for _, kept := range []string{`value="Shop.One"`, `value="a day"`, ">hello</textarea>", "nonsense\nOwner=me", "&lt;script&gt;alert(1)"} {
 			require.Contains(t, page, kept)

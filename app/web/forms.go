@@ -37,24 +37,24 @@ func complaint(err error) string {
 	if !errors.As(err, &e) {
 		return ""
 	}
-	words := e.Message
+	text := e.Message
 	for _, f := range e.Fields {
-		words += " " + spaced(f.Name) + ": " + fieldText(f)
+		text += " " + spaced(f.Name) + ": " + fieldText(f)
 	}
-	return words
+	return text
 }
 
 // fieldText says what is wrong with a field and what would be accepted.
 func fieldText(f app.Field) string {
-	words := strings.TrimSuffix(f.Detail, ".") + "."
+	text := strings.TrimSuffix(f.Detail, ".") + "."
 	if len(f.Accept) > 0 {
-		words += " Accepted: " + strings.Join(f.Accept, ", ") + "."
+		text += " Accepted: " + strings.Join(f.Accept, ", ") + "."
 	}
-	return words
+	return text
 }
 
 // answer redirects to a page that shows the result of a form. A refusal or a missing object has a page of its own.
-func (p *pages) answer(w http.ResponseWriter, r *http.Request, who policy.Principal, to, words string, err error) {
+func (p *pages) answer(w http.ResponseWriter, r *http.Request, who policy.Principal, to, text string, err error) {
 	switch app.KindOf(err) {
 	case app.Invalid, app.Conflict, app.Stale, app.Busy:
 		p.say(w, r, who, to, said{Words: complaint(err), Bad: true})
@@ -64,7 +64,7 @@ func (p *pages) answer(w http.ResponseWriter, r *http.Request, who policy.Princi
 		p.fail(w, r, who, err)
 		return
 	}
-	p.say(w, r, who, to, said{Words: words})
+	p.say(w, r, who, to, said{Words: text})
 }
 
 // spaced splits a name such as costCenter into words.

@@ -112,9 +112,9 @@ func (p *pages) breakGlass(w http.ResponseWriter, r *http.Request, who policy.Pr
 		p.answer(w, r, who, "/clusters/"+id, "", err)
 		return
 	}
-	words := "Another platform admin must now approve it. Come back here after that."
+	text := "Another platform admin must now approve it. Come back here after that."
 	if a.State == store.ApprovalApproved {
-		words = "It is already approved."
+		text = "It is already approved."
 	}
-	p.say(w, r, who, "/approvals/"+a.ID, said{Words: words})
+	p.say(w, r, who, "/approvals/"+a.ID, said{Words: text})
 }

@@ -125,9 +125,9 @@ func (h *till) begin(t *testing.T, r *rapid.T, n int) *life {
 	require.Equal(t, verdict.Grant.HourlyCents, row.HourlyCents)
 	view := approvalView{Approval: app.Approval{Approval: store.Approval{Kind: store.ApproveCreate}}}
 	view.about(row, "")
-	words := fmt.Sprintf("about %s an hour, %s until its planned end, by list prices", price.Dollars(int64(l.list)), price.Dollars(verdict.Grant.PriceCents))
-	require.Equal(t, words, view.Cost)
-	require.Equal(t, words, verdictView{Verdict: verdict.Verdict}.Price())
+	text := fmt.Sprintf("about %s an hour, %s until its planned end, by list prices", price.Dollars(int64(l.list)), price.Dollars(verdict.Grant.PriceCents))
+	require.Equal(t, text, view.Cost)
+	require.Equal(t, text, verdictView{Verdict: verdict.Verdict}.Price())
 	return l
 }
 

@@ -60,15 +60,15 @@ func (p *pages) signed(who policy.Principal, page string, s said) string {
 }
 
 // fitting cuts a text between two characters so that it takes at most so many bytes in JSON.
-func fitting(words string, most int) string {
+func fitting(text string, most int) string {
 	size := 0
-	for at, letter := range words {
+	for at, letter := range text {
 		raw, _ := json.Marshal(string(letter)) // encoding a string never fails
 		if size += len(raw) - len(`""`); size > most {
-			return words[:at]
+			return text[:at]
 		}
 	}
-	return strings.ToValidUTF8(words, string(utf8.RuneError))
+	return strings.ToValidUTF8(text, string(utf8.RuneError))
 }
 
 // heard takes the message for this page and this person. A request by our refresh script leaves it for the person.

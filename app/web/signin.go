@@ -51,8 +51,8 @@ func (p *pages) refused(w http.ResponseWriter, r *http.Request, next string, err
 	p.showLogin(w, r, status, next, said.Message)
 }
 
-func (p *pages) showLogin(w http.ResponseWriter, r *http.Request, status int, next, words string) {
-	v := loginView{Next: next, Demo: p.Demo, Error: words}
+func (p *pages) showLogin(w http.ResponseWriter, r *http.Request, status int, next, text string) {
+	v := loginView{Next: next, Demo: p.Demo, Error: text}
 	if p.SignIn != nil {
 		v.Provider, v.Begin = p.SignIn.Provider, auth.BeginPath
 	}

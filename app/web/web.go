@@ -249,6 +249,6 @@ func (p *pages) fail(w http.ResponseWriter, r *http.Request, who policy.Principa
 	p.problem(w, r, who, http.StatusInternalServerError, "An internal error occurred and was logged. Try again in a moment.")
 }
 
-func (p *pages) problem(w http.ResponseWriter, r *http.Request, who policy.Principal, status int, words string) {
-	p.show(w, r, who, status, "problem", problemView{Status: status, Title: http.StatusText(status), Words: words})
+func (p *pages) problem(w http.ResponseWriter, r *http.Request, who policy.Principal, status int, text string) {
+	p.show(w, r, who, status, "problem", problemView{Status: status, Title: http.StatusText(status), Words: text})
 }

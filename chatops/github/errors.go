@@ -116,8 +116,8 @@ func (e cleaned) Error() string { return e.words }
 func (e cleaned) Unwrap() error { return e.err }
 
 func withoutTokens(err error) error {
-	if words := err.Error(); tokens.MatchString(words) {
-		return cleaned{tokens.ReplaceAllString(words, "***"), err}
+	if text := err.Error(); tokens.MatchString(text) {
+		return cleaned{tokens.ReplaceAllString(text, "***"), err}
 	}
 	return err
 }

@@ -272,7 +272,7 @@ func limiting(answer *http.Response, words []byte) bool {
 	return false
 }
 
-func aboutLimits(words string) bool {
-	words = strings.ToLower(words)
-	return strings.Contains(words, "rate limit") || strings.Contains(words, "abuse detection")
+func aboutLimits(text string) bool {
+	text = strings.ToLower(text)
+	return strings.Contains(text, "rate limit") || strings.Contains(text, "abuse detection")
 }

@@ -44,8 +44,8 @@ func decode(raw []byte) (cfg config, bad []error, whole bool) {
 	case errors.As(err, &typed):
 		whole = true
 		for _, complaint := range typed.Errors {
-			words, single := plainMessage(complaint)
-			bad, whole = append(bad, errors.New(words)), whole && single
+			text, single := plainMessage(complaint)
+			bad, whole = append(bad, errors.New(text)), whole && single
 		}
 		return cfg, bad, whole
 	case err != nil:
@@ -65,7 +65,7 @@ var (
 )
 
 // plainMessage translates the YAML library's error: without Go types, and with what would be accepted. single: it is about one field only.
-func plainMessage(complaint string) (words string, single bool) {
+func plainMessage(complaint string) (text string, single bool) {
 	known := func(section string) string { return strings.Join(fields(reflect.TypeOf(config{}))[section], ", ") }
 	if m := unknownField.FindStringSubmatch(complaint); m != nil {
 		return fmt.Sprintf("%s: unknown field %s; known fields here: %s", m[1], m[2], known(m[3])), true

@@ -47,10 +47,10 @@ func (l *life) approval(id string) client.Approval {
 }
 
 // hears waits until the bot says something on a pull request.
-func (l *life) hears(number int, words string) {
+func (l *life) hears(number int, text string) {
 	l.t.Helper()
-	l.runUntil(fmt.Sprintf("#%d hears %q", number, words), 20*time.Second, func() bool {
-		return strings.Contains(strings.Join(l.commentBodies(number), "\n"), words)
+	l.runUntil(fmt.Sprintf("#%d hears %q", number, text), 20*time.Second, func() bool {
+		return strings.Contains(strings.Join(l.commentBodies(number), "\n"), text)
 	})
 }
 

@@ -90,8 +90,8 @@ func (l *life) commandLine(*testing.T) {
 		{"token-file", nil, []string{"--token-file", filepath.Join(tokens, "kubernetes.jwt")}, []string{"system:serviceaccount:ci:builder", "requester of team payments"}},
 	} {
 		said := anybody.with(way.env...).run(append([]string{"login", "--name", way.name, "--auth", way.name}, way.args...)...).ends(0)
-		for _, words := range way.says {
-			require.Contains(l.t, said, words, way.name)
+		for _, text := range way.says {
+			require.Contains(l.t, said, text, way.name)
 		}
 		again := anybody.with(way.env...).run("whoami", "--context", way.name, "-o", "json").ends(0)
 		require.Contains(l.t, again, way.says[0], way.name)

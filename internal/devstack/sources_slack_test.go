@@ -36,7 +36,7 @@ func (l *life) types(who, channel, text string) string {
 	require.Contains(l.t, got, "Got it")
 	l.runUntil(fmt.Sprintf("%s is answered in Slack", who), 20*time.Second, func() bool { return len(l.Slack.Seen(who)) > before+1 })
 	said := l.Slack.Seen(who)[before:] // the answer may be quicker than the acknowledgement
-	return said[slices.IndexFunc(said, func(words string) bool { return words != got })]
+	return said[slices.IndexFunc(said, func(message string) bool { return message != got })]
 }
 
 // twoVotesInSlack: whoever is of another team sees nothing, an auditor changes nothing, and one person is one by whichever entry point.

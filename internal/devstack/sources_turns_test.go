@@ -118,10 +118,10 @@ func placeWords(place int) string {
 }
 
 // heard reports whether the bot's words on the pull request of a cluster contain these.
-func (l *life) heard(name, words string) bool {
+func (l *life) heard(name, text string) bool {
 	for _, number := range []int{42, 43} {
 		if l.nameOf(number) == name {
-			return strings.Contains(strings.Join(l.commentBodies(number), "\n"), words)
+			return strings.Contains(strings.Join(l.commentBodies(number), "\n"), text)
 		}
 	}
 	return false

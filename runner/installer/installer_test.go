@@ -201,12 +201,12 @@ func TestTheConsoleIsReadFromTheLog(t *testing.T) {
 }
 
 func TestTheInstallersComplaintIsReadFromTheLog(t *testing.T) {
-	words, ok := ReadComplaint("level=error msg=failed to provision: no capacity")
+	text, ok := ReadComplaint("level=error msg=failed to provision: no capacity")
 	require.True(t, ok)
-	require.Equal(t, "failed to provision: no capacity", words)
-	words, ok = ReadComplaint("level=fatal msg=" + "begin" + strings.Repeat("ü", 400) + "end")
+	require.Equal(t, "failed to provision: no capacity", text)
+	text, ok = ReadComplaint("level=fatal msg=" + "begin" + strings.Repeat("ü", 400) + "end")
 	require.True(t, ok)
-	require.Equal(t, "begin"+strings.Repeat("ü", 72)+" … "+strings.Repeat("ü", 173)+"end", words)
+	require.Equal(t, "begin"+strings.Repeat("ü", 72)+" … "+strings.Repeat("ü", 173)+"end", text)
 	_, ok = ReadComplaint("level=info msg=level is fine")
 	require.False(t, ok)
 }

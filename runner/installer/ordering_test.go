@@ -9,12 +9,12 @@ import (
 )
 
 // debug is a line of the installer's own log, as its controllers write it.
-func debug(minute int, words string) string {
-	return fmt.Sprintf(`time="2026-02-27T10:%02d:13Z" level=debug msg="E0227 10:%02d:13.402118 204 controller.go:324] \"Reconciler error\" err=\"%s\""`, minute, minute, words)
+func debug(minute int, text string) string {
+	return fmt.Sprintf(`time="2026-02-27T10:%02d:13Z" level=debug msg="E0227 10:%02d:13.402118 204 controller.go:324] \"Reconciler error\" err=\"%s\""`, minute, minute, text)
 }
 
-func reached(minute int, words string) string {
-	return fmt.Sprintf(`time="2026-02-27T10:%02d:13Z" level=info msg="%s"`, minute, words)
+func reached(minute int, text string) string {
+	return fmt.Sprintf(`time="2026-02-27T10:%02d:13Z" level=info msg="%s"`, minute, text)
 }
 
 func TestWhatTheInstallGotPastDoesNotExplainItsEnd(t *testing.T) {

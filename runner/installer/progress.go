@@ -80,7 +80,7 @@ func ReadConsole(line string) (url string, ok bool) {
 }
 
 // ReadComplaint finds the message of an error in a line of output.
-func ReadComplaint(line string) (words string, ok bool) {
+func ReadComplaint(line string) (text string, ok bool) {
 	for _, level := range []string{"level=error msg=", "level=fatal msg="} {
 		if strings.Contains(line, level) {
 			return Message(line), true
@@ -96,10 +96,10 @@ const (
 	messageTail = 350
 )
 
-func readable(words string) string {
-	words = strings.Join(strings.Fields(words), " ")
-	if len(words) <= messageHead+messageTail {
-		return words
+func readable(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) <= messageHead+messageTail {
+		return text
 	}
-	return strings.ToValidUTF8(words[:messageHead]+" … "+words[len(words)-messageTail:], "")
+	return strings.ToValidUTF8(text[:messageHead]+" … "+text[len(text)-messageTail:], "")
 }

@@ -46,18 +46,18 @@ func (r *Refusals) Line(line string) bool {
 		clear(r.seen) // what was just removed may have been the obstacle
 		return false
 	}
-	words, limit := refusal.FindString(line), r.times
+	text, limit := refusal.FindString(line), r.times
 	inUse := false
-	if words == "" {
-		words, limit, inUse = blocked.FindString(line), r.blockedTimes, true
+	if text == "" {
+		text, limit, inUse = blocked.FindString(line), r.blockedTimes, true
 	}
-	if words == "" {
+	if text == "" {
 		return false
 	}
-	words = strings.TrimRight(words, ` "`)
-	arn := strings.TrimRight(cmp.Or(namedBy.FindString(line), words), ":.")
+	text = strings.TrimRight(text, ` "`)
+	arn := strings.TrimRight(cmp.Or(namedBy.FindString(line), text), ":.")
 	one := r.seen[arn]
-	one = Refused{ARN: arn, Words: words, Blocked: inUse, times: one.times + 1}
+	one = Refused{ARN: arn, Words: text, Blocked: inUse, times: one.times + 1}
 	r.seen[arn] = one
 	return one.times >= limit
 }

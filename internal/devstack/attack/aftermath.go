@@ -30,8 +30,8 @@ func serverLives(ctx context.Context, t *target) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	for _, words := range []string{"panic", "goroutine 1 [", "fatal error"} {
-		if i := bytes.Index(log, []byte(words)); i >= 0 {
+	for _, text := range []string{"panic", "goroutine 1 [", "fatal error"} {
+		if i := bytes.Index(log, []byte(text)); i >= 0 {
 			return through("its log says %.200q", log[max(0, i-80):])
 		}
 	}

@@ -142,8 +142,8 @@ func httpsCookies(ctx context.Context, t *target) (r result, err error) {
 	}
 	var wrong []string
 	for _, set := range sets {
-		if words := cookieIn(set); words != "" {
-			wrong = append(wrong, words)
+		if text := cookieIn(set); text != "" {
+			wrong = append(wrong, text)
 		}
 	}
 	planted := &secure{url: s.url, browser: &http.Client{Transport: s.browser.Transport, CheckRedirect: plain.CheckRedirect}}

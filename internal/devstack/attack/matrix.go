@@ -103,8 +103,8 @@ func operationsMatrix(ctx context.Context, t *target) (result, error) {
 			if err != nil {
 				return result{}, err
 			}
-			if words := differs(cmp.Or(row.Live, row.For(who)), strconv.Itoa(got.status)); words != "" {
-				wrong = append(wrong, fmt.Sprintf("%s by %s: %s", o.id, who, words))
+			if text := differs(cmp.Or(row.Live, row.For(who)), strconv.Itoa(got.status)); text != "" {
+				wrong = append(wrong, fmt.Sprintf("%s by %s: %s", o.id, who, text))
 			}
 		}
 	}
@@ -153,8 +153,8 @@ func pagesMatrix(ctx context.Context, t *target) (result, error) {
 			if got.status == http.StatusSeeOther && strings.HasPrefix(got.header.Get("Location"), "/login") {
 				said = "login"
 			}
-			if words := differs(rows[route].For(who), said); words != "" {
-				wrong = append(wrong, fmt.Sprintf("%s by %s: %s", route, who, words))
+			if text := differs(rows[route].For(who), said); text != "" {
+				wrong = append(wrong, fmt.Sprintf("%s by %s: %s", route, who, text))
 			}
 		}
 	}

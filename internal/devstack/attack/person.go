@@ -78,12 +78,12 @@ func expensiveDryRun(ctx context.Context, t *target) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	words := fmt.Sprintf("%d bytes were answered %d with %d bytes after %s, the server used %s of processor time",
+	text := fmt.Sprintf("%d bytes were answered %d with %d bytes after %s, the server used %s of processor time",
 		body.Len(), got.status, len(got.body), time.Since(began).Round(10*time.Millisecond), after-before)
 	if len(got.body) > 100<<10 || time.Since(began) > 3*time.Second {
-		return through("%s", words)
+		return through("%s", text)
 	}
-	return held("%s", words)
+	return held("%s", text)
 }
 
 // mintBreakGlass requests the password of a cluster that holds the control plane's own keys, in a team whose admin approves.
@@ -188,8 +188,8 @@ func prefilled(ctx context.Context, t *target) (result, error) {
 }
 
 func plantedMessage(ctx context.Context, t *target) (result, error) {
-	const words = "Your session ended. Sign in again at evil.example"
-	raw, err := json.Marshal(map[string]any{"w": words})
+	const text = "Your session ended. Sign in again at evil.example"
+	raw, err := json.Marshal(map[string]any{"w": text})
 	if err != nil {
 		return result{}, err
 	}

@@ -32,12 +32,12 @@ func (t *target) goesOn(ctx context.Context, id, tried string) (result, error) {
 	if err := t.settled(ctx); err != nil {
 		return result{}, err
 	}
-	words, err := t.ending(ctx, id)
+	text, err := t.ending(ctx, id)
 	switch {
 	case err != nil:
 		return result{}, err
-	case words != "":
-		return through("%s: %s", tried, words)
+	case text != "":
+		return through("%s: %s", tried, text)
 	}
 	return held("%s, and the cluster goes on", tried)
 }
@@ -364,12 +364,12 @@ func fromTheFuture(ctx context.Context, t *target) (result, error) {
 	if err := t.settled(ctx); err != nil {
 		return result{}, err
 	}
-	words, err := t.ending(ctx, id)
+	text, err := t.ending(ctx, id)
 	if err != nil {
 		return result{}, err
 	}
-	if words == "" {
+	if text == "" {
 		return through("the pull request was closed after it, and its cluster goes on")
 	}
-	return held("label and close after it were believed: %s", words)
+	return held("label and close after it were believed: %s", text)
 }

@@ -21,11 +21,11 @@ func (o outcome) verdict() string {
 
 // words returns the evidence, or why the attack could not be played, on one line.
 func (o outcome) words() string {
-	words := o.evidence
+	text := o.evidence
 	if o.err != nil {
-		words = o.err.Error()
+		text = o.err.Error()
 	}
-	return strings.Join(strings.Fields(words), " ")
+	return strings.Join(strings.Fields(text), " ")
 }
 
 // report prints the table and returns an error unless every attack was held.

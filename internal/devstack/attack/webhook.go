@@ -44,13 +44,13 @@ func (t *target) onPull(ctx context.Context, title string) (pr github.PullReques
 
 // ending says how a cluster was brought towards its end; empty: not at all.
 func (t *target) ending(ctx context.Context, id string) (string, error) {
-	var words string
+	var text string
 	err := t.pool.QueryRow(ctx, `
 		SELECT concat_ws(', ', CASE WHEN desired = 'absent' THEN 'it is unwanted (' || desired_why || ')' END,
 		       CASE WHEN end_pr_closed IS NOT NULL THEN 'it ends because ' || pr_end_why END,
 		       CASE WHEN end_label_removed IS NOT NULL THEN 'it ends because its label is gone' END)
-		  FROM clusters WHERE id = $1`, id).Scan(&words)
-	return words, err
+		  FROM clusters WHERE id = $1`, id).Scan(&text)
+	return text, err
 }
 
 // sent posts signed webhooks and checks whether the cluster goes on.
@@ -63,12 +63,12 @@ func (t *target) sent(ctx context.Context, id string, hooks []hooked) (result, e
 		if err := t.settled(ctx); err != nil {
 			return result{}, err
 		}
-		words, err := t.ending(ctx, id)
+		text, err := t.ending(ctx, id)
 		if err != nil {
 			return result{}, err
 		}
-		if words != "" {
-			return through("%s was answered %d %.60s, and a ready cluster goes: %s", h.what, status, said, words)
+		if text != "" {
+			return through("%s was answered %d %.60s, and a ready cluster goes: %s", h.what, status, said, text)
 		}
 	}
 	return held("%d webhooks, and the cluster goes on", len(hooks))
@@ -162,12 +162,12 @@ func duplicateKeys(ctx context.Context, t *target) (result, error) {
 	if err := t.settled(ctx); err != nil {
 		return result{}, err
 	}
-	words, err := t.ending(ctx, id)
+	text, err := t.ending(ctx, id)
 	switch {
 	case err != nil:
 		return result{}, err
-	case words != "" || taken > 0:
-		return through("%d of 6 bodies with a key twice were taken; %s", taken, words)
+	case text != "" || taken > 0:
+		return through("%d of 6 bodies with a key twice were taken; %s", taken, text)
 	}
 	return held("6 bodies with a key twice were refused")
 }

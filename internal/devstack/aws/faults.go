@@ -130,25 +130,25 @@ func (c *call) refused(code string) *Fault {
 	return fault(code, "You are not authorized to perform this operation. %s", user)
 }
 
-func (c *call) denied(words string) *Fault {
+func (c *call) denied(text string) *Fault {
 	switch {
 	case c.service == "ec2":
-		return fault("UnauthorizedOperation", "You are not authorized to perform this operation. %s", words)
+		return fault("UnauthorizedOperation", "You are not authorized to perform this operation. %s", text)
 	case speaksJSON[c.service]:
-		return fault("AccessDeniedException", "%s", words)
+		return fault("AccessDeniedException", "%s", text)
 	}
-	return fault("AccessDenied", "%s", words)
+	return fault("AccessDenied", "%s", text)
 }
 
 func (c *call) expired() *Fault {
-	const words = "The security token included in the request is expired"
+	const text = "The security token included in the request is expired"
 	switch {
 	case c.service == "ec2":
 		return fault("RequestExpired", "Request has expired.")
 	case speaksJSON[c.service]:
-		return fault("ExpiredTokenException", words)
+		return fault("ExpiredTokenException", text)
 	}
-	return fault("ExpiredToken", words)
+	return fault("ExpiredToken", text)
 }
 
 // Refuse makes the next calls of a name ("DescribeVpcs", "ec2:DescribeVpcs" or "*") fail with the code, which is one of AWS's or of

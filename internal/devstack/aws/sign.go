@@ -139,14 +139,14 @@ func (s *Server) authenticate(r *http.Request, body []byte) (scope, caller, *Fau
 
 // mismatch returns each service's error for a wrong secret.
 func mismatch(service string) *Fault {
-	const words = "The request signature we calculated does not match the signature you provided. Check your AWS Secret Access Key and signing method. Consult the service documentation for details."
+	const text = "The request signature we calculated does not match the signature you provided. Check your AWS Secret Access Key and signing method. Consult the service documentation for details."
 	switch {
 	case service == "ec2":
 		return fault("AuthFailure", "AWS was not able to validate the provided access credentials")
 	case speaksJSON[service]:
-		return fault("InvalidSignatureException", words)
+		return fault("InvalidSignatureException", text)
 	}
-	return fault("SignatureDoesNotMatch", words)
+	return fault("SignatureDoesNotMatch", text)
 }
 
 // caller is the owner of one access key.

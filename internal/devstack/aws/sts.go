@@ -88,14 +88,14 @@ func (c *call) permitted() *Fault {
 			return fault("MalformedPolicyDocument", "%s", err)
 		}
 		if policy.Evaluate(action, "*", nil) != iampolicy.Allow {
-			const words = "User: %s is not authorized to perform: %s because no policy allows it"
+			const text = "User: %s is not authorized to perform: %s because no policy allows it"
 			switch {
 			case c.service == "ec2":
-				return fault("UnauthorizedOperation", "You are not authorized to perform this operation. "+words, c.who.arn, action)
+				return fault("UnauthorizedOperation", "You are not authorized to perform this operation. "+text, c.who.arn, action)
 			case speaksJSON[c.service]:
-				return fault("AccessDeniedException", words, c.who.arn, action)
+				return fault("AccessDeniedException", text, c.who.arn, action)
 			}
-			return fault("AccessDenied", words, c.who.arn, action)
+			return fault("AccessDenied", text, c.who.arn, action)
 		}
 	}
 	return nil

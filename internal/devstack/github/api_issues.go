@@ -122,11 +122,11 @@ func mayEdit(w http.ResponseWriter, c caller, id int64) bool {
 	if found == nil || found.Author == c.login || !c.app && c.may("write") {
 		return true
 	}
-	words := "Must have admin rights to Repository."
+	text := "Must have admin rights to Repository."
 	if c.app {
-		words = "Resource not accessible by integration"
+		text = "Resource not accessible by integration"
 	}
-	complain(w, http.StatusForbidden, words)
+	complain(w, http.StatusForbidden, text)
 	return false
 }
 

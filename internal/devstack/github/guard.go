@@ -104,12 +104,12 @@ func (s *Server) sendOn(w http.ResponseWriter, r *http.Request, id int64) {
 	if r.URL.RawQuery != "" {
 		to += "?" + r.URL.RawQuery
 	}
-	status, words := http.StatusMovedPermanently, "Moved Permanently"
+	status, text := http.StatusMovedPermanently, "Moved Permanently"
 	if r.Method != http.MethodGet {
-		status, words = http.StatusTemporaryRedirect, "Temporary Redirect"
+		status, text = http.StatusTemporaryRedirect, "Temporary Redirect"
 	}
 	w.Header().Set("Location", to)
-	answer(w, status, object{"message": words, "url": to, "documentation_url": docs})
+	answer(w, status, object{"message": text, "url": to, "documentation_url": docs})
 }
 
 // byNumber serves a repository's part of the API by the repository's number.

@@ -99,9 +99,9 @@ func held(t *testing.T) *shapes.Transport {
 	return &shapes.Transport{Report: func(err error) {
 		mu.Lock()
 		defer mu.Unlock()
-		if words := fmt.Sprint(shorter(err)); !got[words] {
-			got[words] = true
-			t.Error(words)
+		if text := fmt.Sprint(shorter(err)); !got[text] {
+			got[text] = true
+			t.Error(text)
 		}
 	}}
 }

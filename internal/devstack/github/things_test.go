@@ -94,8 +94,8 @@ func TestACheckRunTakesNoMoreThanGitHubTakes(t *testing.T) {
 		return `,"output":{"title":"t","summary":"s","annotations":[` + strings.TrimSuffix(strings.Repeat(one+",", n), ",") + `]}`
 	}
 	good := `{"path":"a","start_line":1,"end_line":1,"annotation_level":"warning","message":"m"}`
-	action := func(label, words, id string) string {
-		return `{"label":"` + label + `","description":"` + words + `","identifier":"` + id + `"}`
+	action := func(label, text, id string) string {
+		return `{"label":"` + label + `","description":"` + text + `","identifier":"` + id + `"}`
 	}
 	for name, c := range map[string]struct {
 		more string

@@ -113,8 +113,8 @@ func TestPausedItGoesOnWhenItsFaultIsGone(t *testing.T) {
 		return err == nil && strings.Count(string(raw), `level=warning msg="still here"`) > 3
 	})
 	require.NoError(t, installer.WriteFaults(w.Faults, nil))
-	code, words := ended()
-	require.Zero(t, code, words)
+	code, text := ended()
+	require.Zero(t, code, text)
 	require.Contains(t, lines(), "paused create 12 resume")
 }
 
@@ -132,8 +132,8 @@ func TestDeafItIgnoresTheFirstSignalAndExits1OnTheSecond(t *testing.T) {
 		return err == nil && strings.Contains(string(raw), "Received interrupt signal")
 	})
 	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
-	code, words := ended()
-	require.Equal(t, 1, code, words)
+	code, text := ended()
+	require.Equal(t, 1, code, text)
 	require.NoError(t, installer.WriteFaults(w.Faults, nil))
 	w.Must(t, dir, "destroy cluster")
 	require.Empty(t, w.Left(t, "deaf"))

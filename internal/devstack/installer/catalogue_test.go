@@ -63,17 +63,17 @@ func codeOf(t *testing.T, w *installertest.World, dir, command string, hangs boo
 
 func TestAnyWordsCanBeItsFailure(t *testing.T) {
 	w := installertest.Start(t)
-	for _, words := range []string{
+	for _, text := range []string{
 		"InsufficientInstanceCapacity: We currently do not have sufficient m6i.xlarge capacity",
 		"EIP: AddressLimitExceeded: The maximum number of addresses has been reached.",
 		"AccessDenied: User is not authorized to perform: ec2:CreateVpc with an explicit deny in a service control policy",
 		"infrastructure is not ready: failed to reconcile", "Throttling: Rate exceeded",
 	} {
 		dir := installertest.Dir(t, installertest.InstallConfig("words", "us-east-1", 0))
-		require.NoError(t, installer.WriteFaults(w.Faults, installer.Faults{"create": {FailAt: "infrastructure", Exit: 4, Message: words}}))
+		require.NoError(t, installer.WriteFaults(w.Faults, installer.Faults{"create": {FailAt: "infrastructure", Exit: 4, Message: text}}))
 		out := w.Run(t, dir, "create cluster")
 		require.Equal(t, 4, out.Code)
-		require.Contains(t, out.Stderr, `level=error msg=failed to fetch Cluster: failed to generate asset "Cluster": failed to create cluster: `+words+"\n")
+		require.Contains(t, out.Stderr, `level=error msg=failed to fetch Cluster: failed to generate asset "Cluster": failed to create cluster: `+text+"\n")
 	}
 	require.Empty(t, w.Left(t, "words-"))
 }

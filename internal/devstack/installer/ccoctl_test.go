@@ -100,8 +100,8 @@ func TestCcoctlAgainTakesWhatIsThere(t *testing.T) {
 	require.Equal(t, -1, w.Tool(t, "ccoctl", dir, args...).Code, "the fault is found by the name before the dash")
 	out := w.Tool(t, "ccoctl", dir, args...)
 	require.Zero(t, out.Code, out.Stderr)
-	for _, words := range []string{"Using existing RSA keypair", "already exists and is owned by the user", "Existing Identity Provider found", "Existing role"} {
-		require.Contains(t, out.Stderr, words)
+	for _, text := range []string{"Using existing RSA keypair", "already exists and is owned by the user", "Existing Identity Provider found", "Existing role"} {
+		require.Contains(t, out.Stderr, text)
 	}
 	require.Equal(t, 7, kinds(w.Left(t, name))["role"])
 	w.Tool(t, "ccoctl", dir, "aws", "delete", "--name", name, "--region", "us-east-1")

@@ -55,7 +55,7 @@ func TestEachClassOfLeaksIsLeft(t *testing.T) {
 }
 
 func TestWhatDestroyCannotDeleteItTriesForEver(t *testing.T) {
-	for class, words := range forever {
+	for class, text := range forever {
 		t.Run(class, func(t *testing.T) {
 			w := installertest.Start(t)
 			name := "ever-" + strings.ReplaceAll(class, "-", "")
@@ -71,7 +71,7 @@ func TestWhatDestroyCannotDeleteItTriesForEver(t *testing.T) {
 			require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 			code, said := ended()
 			require.Equal(t, 8, code)
-			require.Contains(t, said, words)
+			require.Contains(t, said, text)
 			require.FileExists(t, filepath.Join(dir, "metadata.json"))
 		})
 	}

@@ -63,7 +63,7 @@ func TestWhatIsAppliedIsThereAndGoesWithTheCluster(t *testing.T) {
 
 func TestApplyingFailsTheWaysItReallyDoes(t *testing.T) {
 	l := live(t, 0)
-	for manifests, words := range map[string]string{
+	for manifests, text := range map[string]string{
 		`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"nowhere"}}`: "Error from server (NotFound): namespaces \"nowhere\" not found\n",
 		`{"apiVersion":"cert-manager.io/v1","kind":"Issuer","metadata":{"name":"a"}}`:          "no matches for kind \"Issuer\" in version \"cert-manager.io/v1\"\n",
 		`{"apiVersion":"v1","kind":"ConfigMap","metadata":{}}`:                                 "resource name may not be empty\n",
@@ -73,7 +73,7 @@ func TestApplyingFailsTheWaysItReallyDoes(t *testing.T) {
 	} {
 		out := l.apply(manifests)
 		require.Equal(t, 1, out.Code)
-		require.Contains(t, out.Stderr, words)
+		require.Contains(t, out.Stderr, text)
 	}
 	require.Contains(t, l.oc("apply", "-f", "-").Stderr, "--server-side")
 

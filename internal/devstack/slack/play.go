@@ -133,11 +133,11 @@ func mrkdwn(text string) template.HTML {
 		case group(1) != "":
 			b.WriteString("<code>" + plain(group(1)) + "</code>")
 		case group(2) != "":
-			words := group(3)
-			if words == "" {
-				words = group(2)
+			message := group(3)
+			if message == "" {
+				message = group(2)
 			}
-			b.WriteString(`<a href="` + plain(group(2)) + `">` + plain(words) + "</a>")
+			b.WriteString(`<a href="` + plain(group(2)) + `">` + plain(message) + "</a>")
 		default:
 			b.WriteString("<strong>" + string(mrkdwn(group(4))) + "</strong>")
 		}

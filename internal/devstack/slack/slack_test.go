@@ -29,7 +29,7 @@ func start(t *testing.T, cfg slack.Config) *slack.Server {
 
 func TestACommandIsSentAsSlackSendsIt(t *testing.T) {
 	var sent url.Values
-	status, words := http.StatusOK, `{"response_type":"ephemeral","text":"Got it"}`
+	status, text := http.StatusOK, `{"response_type":"ephemeral","text":"Got it"}`
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		verifier, err := api.NewSecretsVerifier(r.Header, "secret")
@@ -43,7 +43,7 @@ func TestACommandIsSentAsSlackSendsIt(t *testing.T) {
 		sent, _ = url.ParseQuery(string(body))
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
-		_, _ = w.Write([]byte(words))
+		_, _ = w.Write([]byte(text))
 	}))
 	t.Cleanup(server.Close)
 	s := start(t, slack.Config{CommandURL: server.URL})
@@ -136,9 +136,9 @@ func TestThePageShowsAPersonWhatIsTheirs(t *testing.T) {
 	page, err := io.ReadAll(resp.Body)
 	resp.Body.Close()
 	require.NoError(t, err)
-	for _, words := range []string{"A playground, not Slack", "Rob types", "/ocp status", "#random",
+	for _, text := range []string{"A playground, not Slack", "Rob types", "/ocp status", "#random",
 		`<strong>Got</strong> <code>it</code> &lt;b&gt; <a href="https://ui/x?a=1&amp;b=2">here</a> &lt;script&gt;`} {
-		require.Contains(t, string(page), words)
+		require.Contains(t, string(page), text)
 	}
 	resp, err = http.Get(s.URL() + "/playground/live?as=ada")
 	require.NoError(t, err)

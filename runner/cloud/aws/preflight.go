@@ -155,13 +155,13 @@ func (c *Client) checkCCONames(ctx context.Context, t cloud.Target) ([]cloud.Pro
 }
 
 // nameInUse combines everything that is taken into one problem; none if nothing is taken.
-func nameInUse(taken []string, words, next string) []cloud.Problem {
+func nameInUse(taken []string, text, next string) []cloud.Problem {
 	if len(taken) == 0 {
 		return nil
 	}
 	slices.Sort(taken)
 	return []cloud.Problem{{
 		Code: "NameInUse", Block: true, Whose: contract.WhoseUser, Next: next,
-		Message: fmt.Sprintf("%s (%s)", words, strings.Join(slices.Compact(taken), ", ")),
+		Message: fmt.Sprintf("%s (%s)", text, strings.Join(slices.Compact(taken), ", ")),
 	}}
 }

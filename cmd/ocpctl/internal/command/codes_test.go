@@ -15,7 +15,7 @@ import (
 )
 
 func TestWhatTheCommandLineCannotSayEndsWithTwo(t *testing.T) {
-	for line, words := range map[string]string{
+	for line, text := range map[string]string{
 		"lst":                                      `"lst" is not a command of ocpctl. Did you mean list?`,
 		"creat --name x":                           `"creat" is not a command of ocpctl. Did you mean create?`,
 		"catalog foo":                              `"foo" is not a command of ocpctl catalog.`,
@@ -67,7 +67,7 @@ func TestWhatTheCommandLineCannotSayEndsWithTwo(t *testing.T) {
 				delete(d.env, "OCPCTL_SERVER")
 			}
 			require.Equal(t, exit.Usage, d.run(strings.Fields(line)...), d.err.String())
-			require.Contains(t, d.err.String(), words)
+			require.Contains(t, d.err.String(), text)
 			require.Empty(t, d.out.String())
 			require.Empty(t, d.Asked(), "the server is not asked")
 		})

@@ -132,7 +132,7 @@ func flags(set *pflag.FlagSet) string {
 		if f.Name == "help" {
 			return
 		}
-		value, words := pflag.UnquoteUsage(f)
+		value, text := pflag.UnquoteUsage(f)
 		name := "--" + f.Name
 		if value != "" {
 			name += " " + value
@@ -141,9 +141,9 @@ func flags(set *pflag.FlagSet) string {
 			name = "-" + f.Shorthand + ", " + name
 		}
 		if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "[]" {
-			words += " (default " + f.DefValue + ")"
+			text += " (default " + f.DefValue + ")"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s |\n", name, strings.ReplaceAll(words, "|", "\\|"))
+		fmt.Fprintf(&b, "| `%s` | %s |\n", name, strings.ReplaceAll(text, "|", "\\|"))
 	})
 	if b.Len() == 0 {
 		return ""

@@ -90,7 +90,7 @@ func TestARequestComesFromAFile(t *testing.T) {
 		d.in = text
 		require.Equal(t, exit.OK, d.run("create", "--from-file", "-"))
 	}
-	for text, words := range map[string]string{
+	for text, message := range map[string]string{
 		"name: x\nregio: y\nttl: 4\n": "line 2: field regio not found.\n  --from-file: line 3: field ttl not found. Accepted: name, profile, ttlHours",
 		"name: x\nttlHours: 0\n":      "ttlHours: 0 is not a lifetime. Every cluster has an end. Accepted: whole hours above 0.",
 		"name: [\n":                   "--from-file: line",
@@ -99,7 +99,7 @@ func TestARequestComesFromAFile(t *testing.T) {
 		d := newService(t)
 		d.in = text
 		require.Equal(t, exit.Usage, d.run("create", "-f", "-"))
-		require.Contains(t, d.err.String(), words)
+		require.Contains(t, d.err.String(), message)
 		require.Empty(t, d.Asked())
 	}
 }

@@ -34,8 +34,8 @@ func TestLabelsAreWaitedForAndToldOneByOne(t *testing.T) {
 			}
 			code, said := o.as("admin", "admin labels acme/shop", o.names)
 			require.Equal(t, c.code, code, said)
-			for _, words := range c.says {
-				require.Contains(t, said, words)
+			for _, text := range c.says {
+				require.Contains(t, said, text)
 			}
 			require.Equal(t, 3, asked)
 		})

@@ -44,11 +44,11 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	}
 	r.Log = func(_, line string) { r.log.Print(line) }
 	r.Failing = func(_ string, fault installer.Fault) *act.Failure {
-		words := fault.Message
-		if words == "" {
-			words = "told to fail"
+		text := fault.Message
+		if text == "" {
+			text = "told to fail"
 		}
-		return &act.Failure{Code: max(fault.Exit, 1), Message: words}
+		return &act.Failure{Code: max(fault.Exit, 1), Message: text}
 	}
 	code := r.execute(args[1:], stdout, stderr)
 	if err := r.End(code); err != nil {

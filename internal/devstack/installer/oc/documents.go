@@ -50,10 +50,10 @@ func machines(l *resources.Living) (all []any) {
 		all = append(all, object{"kind": "Machine", "metadata": object{"name": m.Name, "namespace": namespace}, "status": object{"phase": phase}})
 	}
 	for _, zone := range l.Spec.Zones {
-		if words := l.Complaint(zone); words != "" {
+		if text := l.Complaint(zone); text != "" {
 			all = append(all, object{
 				"kind": "Machine", "metadata": object{"name": setName(l, zone) + "-fails", "namespace": namespace},
-				"status": object{"phase": "Failed", "errorReason": "InvalidConfiguration", "errorMessage": "error launching instance: " + words},
+				"status": object{"phase": "Failed", "errorReason": "InvalidConfiguration", "errorMessage": "error launching instance: " + text},
 			})
 		}
 	}

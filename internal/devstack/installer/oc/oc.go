@@ -42,11 +42,11 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	r := &run{stdout: stdout, stderr: stderr, version: release.VersionOf(args[0])}
 	code, err := r.execute(args[1:])
 	if err != nil {
-		words := err.Error()
-		if !said.MatchString(words) {
-			words = "error: " + words
+		text := err.Error()
+		if !said.MatchString(text) {
+			text = "error: " + text
 		}
-		fmt.Fprintln(stderr, words)
+		fmt.Fprintln(stderr, text)
 	}
 	return code
 }
@@ -60,11 +60,11 @@ func (r *run) execute(args []string) (code int, err error) {
 	}
 	r.Log = func(_, line string) { fmt.Fprintln(r.stderr, line) }
 	r.Failing = func(_ string, fault installer.Fault) *act.Failure {
-		words := fault.Message
-		if words == "" {
-			words = "unable to connect to image repository " + r.from + ": received unexpected HTTP status: 503 Service Unavailable"
+		text := fault.Message
+		if text == "" {
+			text = "unable to connect to image repository " + r.from + ": received unexpected HTTP status: 503 Service Unavailable"
 		}
-		return &act.Failure{Code: max(fault.Exit, 1), Message: words}
+		return &act.Failure{Code: max(fault.Exit, 1), Message: text}
 	}
 	root := r.commands()
 	root.SetArgs(args)

@@ -8,18 +8,18 @@ import (
 
 // failing returns a fault's failure, with the step's own exit code and text by default.
 func failing(step string, fault installer.Fault) *failure {
-	code, words := ownFailure(step)
+	code, text := ownFailure(step)
 	if fault.Exit != 0 {
 		code = fault.Exit
 	}
 	if fault.Message != "" {
-		words = fault.Message
+		text = fault.Message
 	}
-	return &failure{Code: code, Message: worded(code, words)}
+	return &failure{Code: code, Message: worded(code, text)}
 }
 
 // ownFailure returns how a step fails if the fault does not say.
-func ownFailure(step string) (code int, words string) {
+func ownFailure(step string) (code int, text string) {
 	switch step {
 	case "quota":
 		return exitGeneric, "error(MissingQuota): ec2/L-0263D0A3 is not available in this region because the required number of resources (3) is more than the limit of 2"

@@ -134,7 +134,7 @@ func (i *install) bootstrapping(ctx context.Context) error {
 }
 
 // inCloud returns the error of a phase whose cloud calls failed: interrupted, as a fault says, or with its own exit code and text.
-func inCloud(ctx context.Context, err error, code int, words string) error {
+func inCloud(ctx context.Context, err error, code int, text string) error {
 	var struck *failure
 	switch {
 	case ctx.Err() != nil || errors.Is(err, act.ErrInterrupted):
@@ -142,7 +142,7 @@ func inCloud(ctx context.Context, err error, code int, words string) error {
 	case errors.As(err, &struck):
 		return struck
 	}
-	return fail(code, "%s", words)
+	return fail(code, "%s", text)
 }
 
 // unless returns an empty step if the condition holds.

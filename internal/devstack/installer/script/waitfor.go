@@ -75,11 +75,11 @@ func (r *run) takeUp(ctx context.Context) (*install, error) {
 		return nil, err
 	}
 	if len(masters) == 0 {
-		code, words := exitInstall, "failed to initialize the cluster: "
+		code, text := exitInstall, "failed to initialize the cluster: "
 		if strings.HasSuffix(r.leaf, "bootstrap-complete") {
-			code, words = exitBootstrap, "failed waiting for Kubernetes API: "
+			code, text = exitBootstrap, "failed waiting for Kubernetes API: "
 		}
-		return nil, fail(code, "%sGet \"https://api.%s:6443/version\": dial tcp: connect: connection refused", words, a.config.domain())
+		return nil, fail(code, "%sGet \"https://api.%s:6443/version\": dial tcp: connect: connection refused", text, a.config.domain())
 	}
 	return i, nil
 }
