@@ -25,9 +25,9 @@ type Explanation struct {
 
 // End is one reason for a cluster to end.
 type End struct {
-	Kind  string // ttl, maximum, pr_closed, label_removed, run_finished, claim or hold
-	At    time.Time
-	Words string
+	Kind    string // ttl, maximum, pr_closed, label_removed, run_finished, claim or hold
+	At      time.Time
+	Message string
 }
 
 // Explain returns why a cluster was accepted, why it is in its state, when and why it ends, and what the principal can do about
@@ -80,7 +80,7 @@ func ends(e lifecycle.Ends) []End {
 		{Kind: "run_finished", At: e.RunFinished}, {Kind: "claim", At: e.Claim}, {Kind: "hold", At: e.Hold}, {Kind: "maximum", At: e.Max},
 	} {
 		if !end.At.IsZero() {
-			end.Words = chatops.EndText(end.Kind, e)
+			end.Message = chatops.EndText(end.Kind, e)
 			out = append(out, end)
 		}
 	}

@@ -20,12 +20,12 @@ type problems struct {
 }
 
 // add builds a problem's text only if it will be listed.
-func (p *problems) add(words func() Field) {
+func (p *problems) add(build func() Field) {
 	if len(p.fields) == mostProblems {
 		p.more++
 		return
 	}
-	p.fields = append(p.fields, words())
+	p.fields = append(p.fields, build())
 }
 
 // all returns the problems to list.

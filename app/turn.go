@@ -31,12 +31,12 @@ func turn(v policy.Verdict, u policy.Usage) *store.TurnAsk {
 	for _, l := range v.Grant.Limits {
 		t.Limits = append(t.Limits, lifecycle.Limit(l))
 	}
-	var words []string
+	var limits []string
 	for _, l := range v.Waits {
-		words = append(words, lifecycle.Limit(l).Text())
+		limits = append(limits, lifecycle.Limit(l).Text())
 		t.Place = max(t.Place, 1+of(u, l.Scope).Waiting)
 	}
-	t.Words = strings.Join(words, "; ")
+	t.Words = strings.Join(limits, "; ")
 	return &t
 }
 

@@ -25,11 +25,11 @@ func NotYourApproval(voters []policy.Role, team string, p policy.Principal) stri
 
 // votersText names the roles whose votes count.
 func votersText(voters []policy.Role) string {
-	words := make([]string, 0, len(voters))
+	roles := make([]string, 0, len(voters))
 	for _, r := range voters {
-		words = append(words, "a "+r.Text())
+		roles = append(roles, "a "+r.Text())
 	}
-	return strings.Join(words, " or ")
+	return strings.Join(roles, " or ")
 }
 
 // ApprovalOver tells somebody that an approval is no longer pending, and why if that is known.

@@ -51,8 +51,8 @@ func broken(word string) string {
 	return word
 }
 
-// words applies write to each word of a line, and keeps what is between them.
-func words(line string, write func(word string) string) string {
+// mapWords applies write to each word of a line, and keeps what is between them.
+func mapWords(line string, write func(word string) string) string {
 	var b strings.Builder
 	for line != "" {
 		end := strings.IndexByte(line, ' ')

@@ -19,21 +19,21 @@ type Backlog struct {
 
 // BacklogText says on a cluster's page what waits for GitHub, since when, and until when.
 func BacklogText(b Backlog) string {
-	var words []string
+	var sentences []string
 	if b.AwaySince.IsZero() {
-		words = append(words, fmt.Sprintf("GitHub's rate limit is used up, or nearly, until %s.", Time(b.HeldUntil)))
+		sentences = append(sentences, fmt.Sprintf("GitHub's rate limit is used up, or nearly, until %s.", Time(b.HeldUntil)))
 	} else {
-		words = append(words, fmt.Sprintf("GitHub has not answered since %s; it is tried at least every 20 seconds.", Time(b.AwaySince)))
+		sentences = append(sentences, fmt.Sprintf("GitHub has not answered since %s; it is tried at least every 20 seconds.", Time(b.AwaySince)))
 	}
 	if len(b.Places) > 0 {
 		var names []string
 		for _, place := range b.Places {
 			names = append(names, "its "+place)
 		}
-		words = append(words, fmt.Sprintf("On %s#%d, %s may show an older state than this page.", b.Repo, b.Number, strings.Join(names, ", ")))
+		sentences = append(sentences, fmt.Sprintf("On %s#%d, %s may show an older state than this page.", b.Repo, b.Number, strings.Join(names, ", ")))
 	}
 	if b.Deliveries > 0 {
-		words = append(words, fmt.Sprintf("Events of %s#%d that wait for GitHub: %d, the oldest since %s.", b.Repo, b.Number, b.Deliveries, Time(b.Since)))
+		sentences = append(sentences, fmt.Sprintf("Events of %s#%d that wait for GitHub: %d, the oldest since %s.", b.Repo, b.Number, b.Deliveries, Time(b.Since)))
 	}
-	return strings.Join(append(words, "The cluster's end, its teardown, the API and the command line do not wait."), " ")
+	return strings.Join(append(sentences, "The cluster's end, its teardown, the API and the command line do not wait."), " ")
 }

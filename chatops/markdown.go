@@ -25,7 +25,7 @@ var (
 
 // plain makes untrusted text harmless in Markdown: one line, no markup, no mention, no link, limited length.
 func plain(text string) string {
-	return words(cut(unmarked(oneLine(cutBytes(text, maxRead))), maxPlain), func(word string) string { return inert(word, escaped) })
+	return mapWords(cut(unmarked(oneLine(cutBytes(text, maxRead))), maxPlain), func(word string) string { return inert(word, escaped) })
 }
 
 // escaped writes a word without markup.

@@ -11,20 +11,20 @@ import (
 
 // Expected says at which position in the queue a cluster would be, when it may begin and how long it takes until it is ready.
 func Expected(f lifecycle.Forecast) string {
-	var words []string
+	var sentences []string
 	if f.Place > 0 {
 		place := fmt.Sprintf("It would be number %d in the queue", f.Place)
 		if f.StartsAt.IsZero() {
-			words = append(words, place+"; when it could start is not known.")
+			sentences = append(sentences, place+"; when it could start is not known.")
 		} else {
-			words = append(words, place+" and could start at about "+f.StartsAt.UTC().Format("2006-01-02 15:04 UTC")+".")
+			sentences = append(sentences, place+" and could start at about "+f.StartsAt.UTC().Format("2006-01-02 15:04 UTC")+".")
 		}
 	}
 	if f.ReadyP50 > 0 {
-		words = append(words, fmt.Sprintf("Half of the recent clusters of its profile were ready %s after their start, nine of ten after %s.",
+		sentences = append(sentences, fmt.Sprintf("Half of the recent clusters of its profile were ready %s after their start, nine of ten after %s.",
 			policy.Span(rounded(f.ReadyP50)), policy.Span(rounded(f.ReadyP90))))
 	}
-	return strings.Join(words, " ")
+	return strings.Join(sentences, " ")
 }
 
 // rounded rounds a duration for people: to minutes from ten minutes on, otherwise to seconds.

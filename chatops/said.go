@@ -66,7 +66,7 @@ func closing(text string, run int) int {
 // saidText writes what is not code. It cannot know which words are ours, so none may become a link. They do not become code, because
 // next to our code that would change the meaning.
 func saidText(b *strings.Builder, text, actor string) {
-	b.WriteString(words(text, func(word string) string { return saidWord(broken(word), actor) }))
+	b.WriteString(mapWords(text, func(word string) string { return saidWord(broken(word), actor) }))
 }
 
 func saidWord(word, actor string) string {

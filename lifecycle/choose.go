@@ -31,7 +31,7 @@ func (m *deciding) chooseUnwanted() {
 		m.say(Destroying, Restoring, "%s", n.DesiredWhy)
 	}
 	if n.Phase == Stopping {
-		m.say(Destroying, Restoring, "%s; the %s was stopped, and what it created is being removed", n.DesiredWhy, last.Kind.words())
+		m.say(Destroying, Restoring, "%s; the %s was stopped, and what it created is being removed", n.DesiredWhy, last.Kind.text())
 	}
 	if m.due() {
 		m.open(Destroy, n.Teardown)
@@ -48,7 +48,7 @@ func (m *deciding) chooseWanted() {
 			m.say(Pending, AwaitingApproval, "a maintainer has to approve it first")
 		}
 	case n.NeedsTurn && m.mayCreate():
-		m.say(Pending, AwaitingCapacity, "%s", m.f.Turn.words())
+		m.say(Pending, AwaitingCapacity, "%s", m.f.Turn.text())
 	case m.mayCreate():
 		m.queue()
 		if m.due() {

@@ -32,8 +32,8 @@ type QueuePosition struct {
 	Passed  string    // which cluster passed it last, and when, as text; empty: none
 }
 
-// words says what it waits for, without its position and the expected time: both change, and both are shown beside the reason.
-func (t Turn) words() string {
+// text says what it waits for, without its position and the expected time: both change, and both are shown beside the reason.
+func (t Turn) text() string {
 	if t.For == "" {
 		return "waiting in the queue"
 	}
@@ -52,8 +52,8 @@ const (
 	Configure Kind = "configure"
 )
 
-// words names the kind for people.
-func (k Kind) words() string {
+// text names the kind for people.
+func (k Kind) text() string {
 	switch k {
 	case Scale:
 		return "scaling"

@@ -57,7 +57,7 @@ func Fits(demand []Quota, held, ahead []Holding) (wait, never string) {
 			continue
 		}
 		if q.Need > q.Limit {
-			nevers = append(nevers, fmt.Sprintf("%s: %d needed, but the limit is %d", q.words(), q.Need, q.Limit))
+			nevers = append(nevers, fmt.Sprintf("%s: %d needed, but the limit is %d", q.text(), q.Need, q.Limit))
 			continue
 		}
 		taken, longer := q.taken(held), 0
@@ -65,7 +65,7 @@ func Fits(demand []Quota, held, ahead []Holding) (wait, never string) {
 			longer += h.of(q.key())
 		}
 		if q.Need > q.Limit-taken-longer {
-			waits = append(waits, fmt.Sprintf("%s: %d needed, %d of %d are in use or reserved%s", q.words(), q.Need, taken, q.Limit, forOthers(longer)))
+			waits = append(waits, fmt.Sprintf("%s: %d needed, %d of %d are in use or reserved%s", q.text(), q.Need, taken, q.Limit, forOthers(longer)))
 		}
 	}
 	return strings.Join(waits, "; "), strings.Join(nevers, "; ")
@@ -109,7 +109,7 @@ func (q Quota) taken(held []Holding) int {
 	return max(strangers, 0) + ours
 }
 
-func (q Quota) words() string {
+func (q Quota) text() string {
 	name := q.Name
 	if name == "" {
 		name = q.Service + " " + q.Code

@@ -331,15 +331,15 @@ func TestATryOfABlockedTeardownKeepsTheFaceUntilItsOutcome(t *testing.T) {
 	w.plant()
 	w.destroy()
 	w.reach(t, DestroyBlocked)
-	words := map[string]bool{}
+	reasons := map[string]bool{}
 	path, tried := len(w.path), len(w.attempts)
 	for len(w.attempts) < tried+5 {
 		require.True(t, w.goOn())
 		require.Equal(t, []any{Failed, DestroyBlocked}, []any{w.row.Status, w.row.Phase})
-		words[w.row.Why] = true
+		reasons[w.row.Why] = true
 	}
 	require.Len(t, w.path, path)
-	require.LessOrEqual(t, len(words), 5, "the words change once per try: the time of the next")
+	require.LessOrEqual(t, len(reasons), 5, "the words change once per try: the time of the next")
 }
 
 func TestAFailureSaysWhoseItIsUntilTheClusterIsReady(t *testing.T) {

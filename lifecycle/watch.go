@@ -14,7 +14,7 @@ func (m *deciding) watch(a Attempt) {
 	m.next().Progress = a.Progress
 	if needless != "" {
 		if !m.wanted() {
-			m.say(Destroying, Stopping, "%s; the running %s is stopped first", needless, a.Kind.words())
+			m.say(Destroying, Stopping, "%s; the running %s is stopped first", needless, a.Kind.text())
 		}
 		if m.d.StopNow = !a.StopAsked; m.d.StopNow {
 			m.d.StopWhy = needless

@@ -64,11 +64,11 @@ func (a Approval) Text() string {
 }
 
 func said(checks []Check) string {
-	words := make([]string, 0, len(checks))
+	messages := make([]string, 0, len(checks))
 	for _, c := range checks {
-		words = append(words, c.Message)
+		messages = append(messages, c.Message)
 	}
-	return strings.Join(words, " ")
+	return strings.Join(messages, " ")
 }
 
 // The approval that is needed if a check specifies none.

@@ -118,22 +118,22 @@ func (a *attempt) seen() *int {
 
 // missing returns the failure of a refresh that did not install everything.
 func (a *attempt) missing() error {
-	var words []string
+	var messages []string
 	f := failure{Reason: "AddonsMissing", Whose: contract.WhoseUser}
 	for _, state := range a.addons {
 		if state.There {
 			continue
 		}
-		words = append(words, state.Name+": "+state.Message)
+		messages = append(messages, state.Name+": "+state.Message)
 		f.Retryable = f.Retryable || state.Reason != addonRefused
 		if f.Next == "" {
 			f.Next = state.Next
 		}
 	}
-	if len(words) == 0 {
+	if len(messages) == 0 {
 		return nil
 	}
-	f.Message = fmt.Sprintf("%d of %d add-ons are installed; %s", a.there(), len(a.spec.Addons), strings.Join(words, "; "))
+	f.Message = fmt.Sprintf("%d of %d add-ons are installed; %s", a.there(), len(a.spec.Addons), strings.Join(messages, "; "))
 	return f
 }
 

@@ -16,10 +16,10 @@ var errRefusedByOC = errors.New("refused")
 
 // ask queries the cluster once, through oc. It returns the JSON output; other output becomes the error.
 func (a *attempt) ask(ctx context.Context, args ...string) ([]byte, error) {
-	var document, words []string
+	var document, complaints []string
 	code, err := a.call(ctx, nil, func(line string) {
 		if len(document) == 0 && !strings.HasPrefix(line, "{") {
-			words = append(words, line)
+			complaints = append(complaints, line)
 			return
 		}
 		document = append(document, line)
@@ -29,7 +29,7 @@ func (a *attempt) ask(ctx context.Context, args ...string) ([]byte, error) {
 		return nil, err
 	case code != 0:
 		last := fmt.Sprintf("exit code %d", code)
-		if said := append(words, document...); len(said) > 0 {
+		if said := append(complaints, document...); len(said) > 0 {
 			last = installer.Message(said[len(said)-1])
 		}
 		if refused(last) {

@@ -64,7 +64,7 @@ func (a *attempt) checkProblems(ctx context.Context, plan cloud.Plan) error {
 	if err != nil {
 		a.note("preflight could not be finished: %v", err)
 	}
-	var words, next []string
+	var messages, next []string
 	var reason, whose string
 	for _, p := range problems {
 		a.note("preflight: %s: %s; %s", p.Code, p.Message, p.Next)
@@ -74,7 +74,7 @@ func (a *attempt) checkProblems(ctx context.Context, plan cloud.Plan) error {
 		if reason == "" {
 			reason, whose = p.Code, cmp.Or(p.Whose, contract.WhoseUser)
 		}
-		words = append(words, p.Message)
+		messages = append(messages, p.Message)
 		if !slices.Contains(next, p.Next) {
 			next = append(next, p.Next)
 		}
@@ -82,7 +82,7 @@ func (a *attempt) checkProblems(ctx context.Context, plan cloud.Plan) error {
 	if reason == "" {
 		return nil
 	}
-	return failure{Reason: reason, Whose: whose, Message: strings.Join(words, "; "), Next: strings.Join(next, "; ")}
+	return failure{Reason: reason, Whose: whose, Message: strings.Join(messages, "; "), Next: strings.Join(next, "; ")}
 }
 
 // waitForQuota ends an attempt that has to wait for quota. Nothing was begun, so it is not a failure.

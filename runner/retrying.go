@@ -32,12 +32,12 @@ func (r *reporter) Recovered(what string) {
 
 // stepText returns the step with the reasons of what is being retried.
 func (r *reporter) stepText() string {
-	words := make([]string, 0, len(r.retried)+1)
+	steps := make([]string, 0, len(r.retried)+1)
 	if r.step != "" {
-		words = append(words, r.step)
+		steps = append(steps, r.step)
 	}
 	for _, what := range slices.Sorted(maps.Keys(r.retried)) {
-		words = append(words, r.retried[what])
+		steps = append(steps, r.retried[what])
 	}
-	return strings.Join(words, "; ")
+	return strings.Join(steps, "; ")
 }

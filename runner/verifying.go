@@ -134,7 +134,7 @@ func unanswered(l contract.Leftover) bool {
 func (a *attempt) refused() string {
 	var names []string
 	for _, r := range a.stuckOn[:min(len(a.stuckOn), shownItems)] {
-		names = append(names, r.ARN+" ("+r.Words+")")
+		names = append(names, r.ARN+" ("+r.Message+")")
 	}
 	if more := len(a.stuckOn) - shownItems; more > 0 {
 		names = append(names, fmt.Sprintf("and %d more", more))

@@ -135,7 +135,7 @@ func (s *server) ExplainCluster(w http.ResponseWriter, r *http.Request, id ID) {
 		out.Verdict = verdict(*found.Verdict)
 	}
 	for _, e := range found.Ends {
-		out.Ends = append(out.Ends, End{Kind: e.Kind, At: e.At.UTC(), Message: e.Words})
+		out.Ends = append(out.Ends, End{Kind: e.Kind, At: e.At.UTC(), Message: e.Message})
 	}
 	tag(w, found.Row)
 	ok(w, out)

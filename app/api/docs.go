@@ -95,7 +95,7 @@ type docSchema struct {
 }
 
 // docType describes a value's type, and the schema to continue with.
-type docType struct{ Words, Link, Media string }
+type docType struct{ Name, Link, Media string }
 
 func (d *document) view() docView {
 	v := docView{Title: d.Info.Title, Version: d.Info.Version, Description: d.Info.Description}
@@ -175,22 +175,22 @@ func (d *document) schemaView(name string, s schema) docSchema {
 func typeOf(s schema) docType {
 	switch {
 	case s.Ref != "":
-		return docType{Words: last(s.Ref), Link: last(s.Ref)}
+		return docType{Name: last(s.Ref), Link: last(s.Ref)}
 	case s.Type == "array" && s.Items != nil:
 		inner := typeOf(*s.Items)
-		return docType{Words: "list of " + inner.Words, Link: inner.Link}
+		return docType{Name: "list of " + inner.Name, Link: inner.Link}
 	case len(s.Enum) > 0:
-		return docType{Words: strings.Join(s.Enum, " | ")}
+		return docType{Name: strings.Join(s.Enum, " | ")}
 	case s.Type == "object" && s.Additional.Kind == yaml.MappingNode:
-		return docType{Words: "object with string values"}
+		return docType{Name: "object with string values"}
 	case s.Format == "date-time":
-		return docType{Words: "time (RFC 3339)"}
+		return docType{Name: "time (RFC 3339)"}
 	case s.Format == "binary":
-		return docType{Words: "file"}
+		return docType{Name: "file"}
 	case s.Type == "":
-		return docType{Words: "any"}
+		return docType{Name: "any"}
 	}
-	return docType{Words: s.Type}
+	return docType{Name: s.Type}
 }
 
 // prose formats the document's text in paragraphs.

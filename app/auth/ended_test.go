@@ -66,13 +66,13 @@ func TestASessionThatWasEndedIsNobodys(t *testing.T) {
 // A note is no session, and a session no note.
 func TestANoteAndASessionAreNeverTheOther(t *testing.T) {
 	s := auth.NewSessions(auth.SessionConfig{Key: newKey(t), Audience: here})
-	note, err := s.SignNote("saml:maya", auth.Note{Page: "/", Words: "held"}, time.Minute)
+	note, err := s.SignNote("saml:maya", auth.Note{Page: "/", Message: "held"}, time.Minute)
 	require.NoError(t, err)
 	_, err = auth.New(auth.Config{Sessions: s}).Verify(t.Context(), note)
 	require.Error(t, err)
 	got, ok := s.ReadNote("saml:maya", note)
 	require.True(t, ok)
-	require.Equal(t, auth.Note{Page: "/", Words: "held"}, got)
+	require.Equal(t, auth.Note{Page: "/", Message: "held"}, got)
 	_, ok = s.ReadNote("saml:rob", note)
 	require.False(t, ok)
 

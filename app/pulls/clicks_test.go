@@ -99,7 +99,7 @@ func TestADispatchTakesDownWhatADispatchCreates(t *testing.T) {
 func TestADispatchThatNamesWhatIsNotTheirsTellsNothing(t *testing.T) {
 	h := opened(t)
 	h.GitHub.Installed = map[string]int64{repo: 5001, "other/thing": 5001}
-	words := map[string]bool{}
+	notes := map[string]bool{}
 	for name, c := range map[string]struct{ actor, payload string }{
 		"not in the table": {"will", `{"pr_number":1,"repository":"other/thing"}`},
 		"not the App's":    {"will", `{"pr_number":1,"repository":"acme/secret"}`},
@@ -107,9 +107,9 @@ func TestADispatchThatNamesWhatIsNotTheirsTellsNothing(t *testing.T) {
 	} {
 		note := h.dispatch(name, c.actor, "create_ephemeral_cluster", c.payload)
 		require.Contains(t, note, "no repository")
-		words[strings.NewReplacer("other/thing", "R", "acme/secret", "R", "acme/shop", "R", "will", "A", "zoe", "A").Replace(note)] = true
+		notes[strings.NewReplacer("other/thing", "R", "acme/secret", "R", "acme/shop", "R", "will", "A", "zoe", "A").Replace(note)] = true
 	}
-	require.Len(t, words, 1, "in the same words")
+	require.Len(t, notes, 1, "in the same words")
 	for _, payload := range []string{`{"repository":"shop"}`, `{"pr_number":"x"}`, `{"pr_number":-1}`, `{"pr_number":2147483648,"repository":"shop"}`, `{"pr_number":999,"repository":"shop"}`, `{"pr_number":1,"repository":"a/b/c"}`, `{"pr_number":1,"repository":"../x"}`, `[]`, `{"pr_number":{"a":1}}`} {
 		require.NotContains(t, h.dispatch(payload, "will", "create_ephemeral_cluster", payload), "accepted", payload)
 	}

@@ -35,29 +35,29 @@ func (s *Service) voteByComment(ctx context.Context, c command) (reply, note str
 	if approves {
 		origin = c.origin(cmp.Or(c.Line, c.by))
 	}
-	var words []string
+	var replies []string
 	var against error
 	answered := false
 	for i, a := range waiting {
 		last := i == len(waiting)-1
 		if last {
 			origin = c.once(origin.Why, func(out store.Outcome) string {
-				return paragraphs(append(slices.Clone(words), voted(c.event.Author, out.Approval, approves)))
+				return paragraphs(append(slices.Clone(replies), voted(c.event.Author, out.Approval, approves)))
 			})
 		}
 		now, err := s.core.Vote(ctx, c.request.Principal, a.ID, approves, origin)
 		var said *app.Error
 		switch {
 		case errors.As(err, &said): // an obstacle to the vote is an answer
-			words, against = append(words, chatops.CannotVote(c.event.Author, a.ClusterName, said.Message)), err
+			replies, against = append(replies, chatops.CannotVote(c.event.Author, a.ClusterName, said.Message)), err
 		case err != nil:
 			return "", "", err
 		default:
-			words, answered = append(words, voted(c.event.Author, now.Approval, approves)), last
+			replies, answered = append(replies, voted(c.event.Author, now.Approval, approves)), last
 		}
 	}
-	note = string(c.Verb) + ": " + strings.Join(words, " ")
-	reply = paragraphs(words)
+	note = string(c.Verb) + ": " + strings.Join(replies, " ")
+	reply = paragraphs(replies)
 	if answered {
 		reply = ""
 	}
@@ -103,7 +103,7 @@ func (c command) beforehand(a store.Approval) bool {
 // clocksDiffer is how far GitHub's clock and ours may differ.
 const clocksDiffer = 5 * time.Second
 
-func paragraphs(words []string) string { return strings.Join(words, "\n\n") }
+func paragraphs(replies []string) string { return strings.Join(replies, "\n\n") }
 
 // waiting returns the approvals that a command votes on; moved lists those that were voided for a newer commit.
 func (s *Service) waiting(ctx context.Context, c command) (all []store.Approval, moved []string, err error) {

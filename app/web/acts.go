@@ -178,7 +178,7 @@ func (p *pages) confirm(w http.ResponseWriter, r *http.Request, who policy.Princ
 	case !who.May(policy.ActDestroy, row.Team):
 		p.problem(w, r, who, http.StatusForbidden, fmt.Sprintf("%s belongs to team %s. Ask a member of that team or a platform admin to destroy it.", row.Name, row.Team))
 	case row.Desired != lifecycle.Present:
-		p.say(w, r, who, "/clusters/"+row.ID, said{Words: row.Name + " is already being destroyed: " + row.DesiredWhy, Bad: true})
+		p.say(w, r, who, "/clusters/"+row.ID, said{Message: row.Name + " is already being destroyed: " + row.DesiredWhy, Bad: true})
 	default:
 		p.show(w, r, who, http.StatusOK, "destroy", destroyView{Row: row, Seen: seen(row, shares)})
 	}

@@ -22,21 +22,21 @@ type auditView struct {
 
 // filterField is one field of a filter form.
 type filterField struct {
-	Name, Words, Type, Value, Hint, Wrong string
+	Name, Label, Type, Value, Hint, Wrong string
 }
 
 type auditLine struct {
 	store.AuditLine
-	Words string // why
+	Message string // why
 }
 
 // auditFields are the filters of the audit trail.
 var auditFields = []filterField{
-	{Name: "actor", Words: "Who", Type: "text", Hint: "saml:maya@acme.example"},
-	{Name: "action", Words: "What", Type: "text", Hint: "accepted"},
-	{Name: "cluster", Words: "Cluster", Type: "text", Hint: "name, or clu_…"},
-	{Name: "from", Words: "From", Type: "date"},
-	{Name: "to", Words: "Until, not included", Type: "date"},
+	{Name: "actor", Label: "Who", Type: "text", Hint: "saml:maya@acme.example"},
+	{Name: "action", Label: "What", Type: "text", Hint: "accepted"},
+	{Name: "cluster", Label: "Cluster", Type: "text", Hint: "name, or clu_…"},
+	{Name: "from", Label: "From", Type: "date"},
+	{Name: "to", Label: "Until, not included", Type: "date"},
 }
 
 func (p *pages) audit(w http.ResponseWriter, r *http.Request, who policy.Principal) {
@@ -76,7 +76,7 @@ func (v *auditView) add(lines []store.AuditLine, newest bool) {
 	for _, l := range lines {
 		var meta struct{ Why string }
 		_ = json.Unmarshal([]byte(l.Metadata), &meta) // the raw text is shown as well
-		v.Lines = append(v.Lines, auditLine{AuditLine: l, Words: chatops.AuditText(chatops.AuditLine{Actor: l.Actor, Action: l.Action, Why: meta.Why, Meta: json.RawMessage(l.Metadata)})})
+		v.Lines = append(v.Lines, auditLine{AuditLine: l, Message: chatops.AuditText(chatops.AuditLine{Actor: l.Actor, Action: l.Action, Why: meta.Why, Meta: json.RawMessage(l.Metadata)})})
 	}
 	if newest && len(lines) > 0 {
 		head := lines[0].Head()
@@ -88,7 +88,7 @@ func (v *auditView) add(lines []store.AuditLine, newest bool) {
 func (p *pages) verify(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	proof, err := p.Admin.VerifyAudit(r.Context(), who)
 	if err == nil && !proof.Whole() {
-		p.say(w, r, who, "/audit", said{Words: proof.Text(), Bad: true})
+		p.say(w, r, who, "/audit", said{Message: proof.Text(), Bad: true})
 		return
 	}
 	p.answer(w, r, who, "/audit", proof.Text(), err)

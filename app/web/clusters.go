@@ -116,7 +116,7 @@ func detailOf(found app.Details) detailView {
 	}
 	for _, text := range card.Blockers {
 		var b blocker
-		b.Words, b.Command, b.Remark = chatops.Blocker(text)
+		b.Text, b.Command, b.Remark = chatops.Blocker(text)
 		v.InTheWay = append(v.InTheWay, b)
 	}
 	return v

@@ -74,7 +74,7 @@ func (p *pages) createNow(w http.ResponseWriter, r *http.Request, who policy.Pri
 	case err != nil:
 		p.notCreated(w, r, who, v, err)
 	case made.Answer.Status == http.StatusSeeOther:
-		p.say(w, r, who, made.Answer.Headers["Location"], said{Words: string(made.Answer.Body)})
+		p.say(w, r, who, made.Answer.Headers["Location"], said{Message: string(made.Answer.Body)})
 	default:
 		var refused app.Error
 		if err := json.NewDecoder(bytes.NewReader(made.Answer.Body)).Decode(&refused); err != nil {

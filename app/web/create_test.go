@@ -214,5 +214,5 @@ func TestWhatIsNoFieldOfTheFormStandsAboveIt(t *testing.T) {
 	v := newView{}
 	v.blame([]app.Field{{Name: "quota", Detail: "full"}, {Name: "extraTags.n", Detail: "odd", Accept: []string{"x", "y"}}})
 	require.Equal(t, []string{"full."}, v.Others)
-	require.Equal(t, []string{"odd. Accepted: x, y."}, v.At("extraTags").Words)
+	require.Equal(t, []string{"odd. Accepted: x, y."}, v.At("extraTags").Messages)
 }

@@ -131,8 +131,8 @@ func (v verdictView) Price() string {
 }
 
 type fieldView struct {
-	Name  string
-	Words []string
+	Name     string
+	Messages []string
 }
 
 // At returns the problems of a field.

@@ -32,7 +32,7 @@ func (p *pages) deliveries(w http.ResponseWriter, r *http.Request, who policy.Pr
 		if here {
 			state = s.state
 		}
-		v.Tabs = append(v.Tabs, way{To: "/deliveries?" + choice(topic, s.state).Encode(), Words: s.words, Here: here})
+		v.Tabs = append(v.Tabs, way{To: "/deliveries?" + choice(topic, s.state).Encode(), Label: s.words, Here: here})
 	}
 	rows, next, err := p.Admin.Deliveries(r.Context(), who, store.DeliveryFilter{Topic: topic, State: state, Cursor: cursorOf(r)})
 	if err != nil {

@@ -21,6 +21,6 @@ func (p *pages) findings(w http.ResponseWriter, r *http.Request, who policy.Prin
 		return
 	}
 	p.show(w, r, who, http.StatusOK, "findings", findingsView{Findings: list, Tabs: []way{
-		{To: "/findings", Words: "Open", Here: !all}, {To: "/findings?show=all", Words: "All", Here: all},
+		{To: "/findings", Label: "Open", Here: !all}, {To: "/findings?show=all", Label: "All", Here: all},
 	}})
 }

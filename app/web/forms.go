@@ -57,14 +57,14 @@ func fieldText(f app.Field) string {
 func (p *pages) answer(w http.ResponseWriter, r *http.Request, who policy.Principal, to, text string, err error) {
 	switch app.KindOf(err) {
 	case app.Invalid, app.Conflict, app.Stale, app.Busy:
-		p.say(w, r, who, to, said{Words: complaint(err), Bad: true})
+		p.say(w, r, who, to, said{Message: complaint(err), Bad: true})
 		return
 	}
 	if err != nil {
 		p.fail(w, r, who, err)
 		return
 	}
-	p.say(w, r, who, to, said{Words: text})
+	p.say(w, r, who, to, said{Message: text})
 }
 
 // spaced splits a name such as costCenter into words.

@@ -116,7 +116,7 @@ func stateOf(s admin.CatalogueState) *catalogueView {
 func (p *pages) reload(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	state, err := p.Admin.ReloadCatalogue(r.Context(), who, originOf(r))
 	if err == nil && state.Err != nil {
-		p.say(w, r, who, "/limits", said{Words: "The directory's files have errors, so the last valid catalogue stays active.", Bad: true})
+		p.say(w, r, who, "/limits", said{Message: "The directory's files have errors, so the last valid catalogue stays active.", Bad: true})
 		return
 	}
 	p.answer(w, r, who, "/limits", "Reloaded. Catalogue "+state.Hash+" is active.", err)

@@ -77,7 +77,7 @@ func (p *pages) redeem(w http.ResponseWriter, r *http.Request, who policy.Princi
 		})
 	default:
 		place, name := account(got.Account)
-		p.say(w, r, who, "/me", said{Words: place + " account " + name + " is now linked to you. What it does counts as done by you."})
+		p.say(w, r, who, "/me", said{Message: place + " account " + name + " is now linked to you. What it does counts as done by you."})
 	}
 }
 
@@ -116,5 +116,5 @@ func (p *pages) breakGlass(w http.ResponseWriter, r *http.Request, who policy.Pr
 	if a.State == store.ApprovalApproved {
 		text = "It is already approved."
 	}
-	p.say(w, r, who, "/approvals/"+a.ID, said{Words: text})
+	p.say(w, r, who, "/approvals/"+a.ID, said{Message: text})
 }

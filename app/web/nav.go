@@ -8,7 +8,7 @@ import (
 
 // way is one entry of the navigation.
 type way struct {
-	To, Words string
+	To, Label string
 	Here      bool
 }
 
@@ -32,7 +32,7 @@ func ways(who policy.Principal, here string) []way {
 		{"/audit", "Audit", policy.ActAudit},
 	} {
 		if who.MayAnywhere(w.act) {
-			out = append(out, way{To: w.to, Words: w.words, Here: w.to == here || w.to != "/" && strings.HasPrefix(here, w.to+"/")})
+			out = append(out, way{To: w.to, Label: w.words, Here: w.to == here || w.to != "/" && strings.HasPrefix(here, w.to+"/")})
 		}
 	}
 	return out

@@ -20,7 +20,7 @@ import (
 func TestTheNavigationShowsWhatOneMaySee(t *testing.T) {
 	names := func(p policy.Principal) (out []string) {
 		for _, w := range ways(p, "/audit") {
-			out = append(out, w.Words)
+			out = append(out, w.Label)
 		}
 		return out
 	}

@@ -71,7 +71,7 @@ func render(markdown goldmark.Markdown, source []byte) (runbook, error) {
 	}
 	page := runbook{Body: template.HTML(body.String())} //nolint:gosec // see runbook.Body
 	if heading, ok := doc.FirstChild().(*ast.Heading); ok {
-		page.Title = words(heading, source)
+		page.Title = nodeText(heading, source)
 	}
 	return page, nil
 }
@@ -96,7 +96,7 @@ func (anchors) Transform(doc *ast.Document, reader text.Reader, _ parser.Context
 			}
 		case *ast.CodeSpan:
 			cell, in := n.Parent().(*east.TableCell)
-			name := strings.ToLower(words(n, reader.Source()))
+			name := strings.ToLower(nodeText(n, reader.Source()))
 			if entering && in && cell.PreviousSibling() == nil && anchor.MatchString(name) && !seen[name] {
 				seen[name] = true
 				n.SetAttributeString("id", []byte(name))
@@ -106,15 +106,15 @@ func (anchors) Transform(doc *ast.Document, reader text.Reader, _ parser.Context
 	})
 }
 
-// words returns the text below a node.
-func words(n ast.Node, source []byte) string {
+// nodeText returns the text below a node.
+func nodeText(n ast.Node, source []byte) string {
 	var b strings.Builder
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		if t, ok := c.(*ast.Text); ok {
 			b.Write(t.Segment.Value(source))
 			continue
 		}
-		b.WriteString(words(c, source))
+		b.WriteString(nodeText(c, source))
 	}
 	return b.String()
 }

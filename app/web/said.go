@@ -13,8 +13,8 @@ import (
 
 // said is the result of a form, shown once on the page to which it led. It never contains a secret, because it is stored in a cookie.
 type said struct {
-	Words string
-	Bad   bool // nothing was done
+	Message string
+	Bad     bool // nothing was done
 }
 
 const (
@@ -47,8 +47,8 @@ func (p *pages) signed(who policy.Principal, page string, s said) string {
 	if p.Sessions == nil {
 		return ""
 	}
-	note := auth.Note{Page: page, Words: fitting(s.Words, saidBytes-len(page)), Bad: s.Bad}
-	if note.Words == "" {
+	note := auth.Note{Page: page, Message: fitting(s.Message, saidBytes-len(page)), Bad: s.Bad}
+	if note.Message == "" {
 		return ""
 	}
 	value, err := p.Sessions.SignNote(who.ID, note, saidLife)
@@ -82,5 +82,5 @@ func (p *pages) heard(w http.ResponseWriter, r *http.Request, who policy.Princip
 		return nil
 	}
 	p.saidCookie(w, "", -1)
-	return &said{Words: note.Words, Bad: note.Bad}
+	return &said{Message: note.Message, Bad: note.Bad}
 }

@@ -51,7 +51,7 @@ func hears(p *pages, who policy.Principal, page string, c *http.Cookie) *said {
 
 func TestWhatCameOfAFormIsShownOnceOnThePageItLedTo(t *testing.T) {
 	p := saying(t, true)
-	cookie := saysOf(p, sayer, "/clusters/clu_1", said{Words: "held", Bad: true})
+	cookie := saysOf(p, sayer, "/clusters/clu_1", said{Message: "held", Bad: true})
 	require.True(t, cookie.HttpOnly && cookie.Secure && cookie.SameSite == http.SameSiteStrictMode)
 
 	r := httptest.NewRequest(http.MethodGet, "/clusters/clu_1", nil)
@@ -60,7 +60,7 @@ func TestWhatCameOfAFormIsShownOnceOnThePageItLedTo(t *testing.T) {
 	require.Nil(t, p.heard(httptest.NewRecorder(), r, sayer), "a script that keeps the page fresh takes it from nobody")
 	r.Header.Set("Sec-Fetch-Dest", "document")
 	w := httptest.NewRecorder()
-	require.Equal(t, &said{Words: "held", Bad: true}, p.heard(w, r, sayer))
+	require.Equal(t, &said{Message: "held", Bad: true}, p.heard(w, r, sayer))
 	require.Negative(t, w.Result().Cookies()[0].MaxAge)
 	require.Equal(t, cookie.Name, w.Result().Cookies()[0].Name)
 
@@ -74,10 +74,10 @@ func TestWhatCameOfAFormIsShownOnceOnThePageItLedTo(t *testing.T) {
 func TestNoOtherHostMakesAPageSayAnything(t *testing.T) {
 	for secure, name := range map[bool]string{true: "__Host-ocpctl_said", false: "ocpctl_said"} {
 		p := saying(t, secure)
-		good := saysOf(p, sayer, "/", said{Words: "held"})
+		good := saysOf(p, sayer, "/", said{Message: "held"})
 		require.Equal(t, []any{name, "/", ""}, []any{good.Name, good.Path, good.Domain})
 		old := base64.RawURLEncoding.EncodeToString([]byte(`{"w":"Call +1 555 0100 to unlock your cluster"}`))
-		session, err := p.Sessions.SignNote(sayer.ID, auth.Note{Page: "/", Words: "x"}, -time.Hour)
+		session, err := p.Sessions.SignNote(sayer.ID, auth.Note{Page: "/", Message: "x"}, -time.Hour)
 		require.NoError(t, err)
 		for _, value := range []string{"", "%%%", old, good.Value + "x", strings.Replace(good.Value, ".", "..", 1), session} {
 			require.Nil(t, hears(p, sayer, "/", &http.Cookie{Name: name, Value: value}), value)
@@ -90,7 +90,7 @@ func TestNoOtherHostMakesAPageSayAnything(t *testing.T) {
 func TestWithoutAKeyNothingIsSaid(t *testing.T) {
 	p := &pages{}
 	w := httptest.NewRecorder()
-	p.say(w, httptest.NewRequest(http.MethodPost, "/", nil), sayer, "/", said{Words: "held"})
+	p.say(w, httptest.NewRequest(http.MethodPost, "/", nil), sayer, "/", said{Message: "held"})
 	require.Empty(t, w.Result().Cookies())
 	require.Equal(t, http.StatusSeeOther, w.Code)
 	require.Nil(t, hears(p, sayer, "/", &http.Cookie{Name: saidCookie, Value: "x"}))
@@ -99,8 +99,8 @@ func TestWithoutAKeyNothingIsSaid(t *testing.T) {
 func TestLongWordsAreCutBetweenLetters(t *testing.T) {
 	p := saying(t, true)
 	for _, letter := range []string{"ö", "<", "a", "\"", "\u2028"} {
-		cookie := saysOf(p, sayer, "/", said{Words: strings.Repeat(letter, 9000)})
-		text := toldBy(t, cookie.Value).Words
+		cookie := saysOf(p, sayer, "/", said{Message: strings.Repeat(letter, 9000)})
+		text := toldBy(t, cookie.Value).Message
 		require.NotEmpty(t, text)
 		require.Empty(t, strings.ReplaceAll(text, letter, ""))
 		require.Less(t, len(cookie.String()), 4096)
@@ -112,7 +112,7 @@ func TestNoFormLeadsAwayFromHere(t *testing.T) {
 	p := saying(t, false)
 	for _, id := range []string{`../\evil.example`, `..\..\evil.example`, "../../..//evil.example", "x\r\nSet-Cookie: a=b", "?next=//evil.example"} {
 		w := httptest.NewRecorder()
-		p.say(w, httptest.NewRequest(http.MethodPost, "/clusters/x/hold", nil), sayer, "/clusters/"+id, said{Words: "no"})
+		p.say(w, httptest.NewRequest(http.MethodPost, "/clusters/x/hold", nil), sayer, "/clusters/"+id, said{Message: "no"})
 		to := w.Header().Get("Location")
 		require.Regexp(t, `^/([^/\\]|$)`, to, id)
 		require.NotContains(t, to, `\`, id)

@@ -46,7 +46,7 @@ func (p *pages) usage(w http.ResponseWriter, r *http.Request, who policy.Princip
 		status = http.StatusBadRequest
 	}
 	for _, by := range []string{"team", "owner", "costCenter", "profile", "environment"} {
-		v.Tabs = append(v.Tabs, way{To: v.address(by), Words: spaced(by), Here: by == v.By})
+		v.Tabs = append(v.Tabs, way{To: v.address(by), Label: spaced(by), Here: by == v.By})
 	}
 	p.show(w, r, who, status, "usage", v)
 }

@@ -42,9 +42,9 @@ type loginView struct {
 }
 
 type problemView struct {
-	Status int
-	Title  string
-	Words  string
+	Status  int
+	Title   string
+	Message string
 }
 
 type listView struct {
@@ -74,7 +74,7 @@ type detailView struct {
 }
 
 // blocker is one obstacle: what it is and who can remove it, the command, and a remark.
-type blocker struct{ Words, Command, Remark string }
+type blocker struct{ Text, Command, Remark string }
 
 // parse parses the templates. nameOf names a principal for people; nil: nobody is linked to a person.
 func parse(nameOf func(string) string) views {

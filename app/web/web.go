@@ -250,5 +250,5 @@ func (p *pages) fail(w http.ResponseWriter, r *http.Request, who policy.Principa
 }
 
 func (p *pages) problem(w http.ResponseWriter, r *http.Request, who policy.Principal, status int, text string) {
-	p.show(w, r, who, status, "problem", problemView{Status: status, Title: http.StatusText(status), Words: text})
+	p.show(w, r, who, status, "problem", problemView{Status: status, Title: http.StatusText(status), Message: text})
 }

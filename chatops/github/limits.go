@@ -210,7 +210,7 @@ func (g gate) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		return answer, nil
 	}
-	if words := peek(heard); limiting(heard, words) {
+	if body := peek(heard); limiting(heard, body) {
 		return nil, RateLimited{RetryAfter: g.met(req.Context(), budget, write, heard.Header)}
 	}
 	return answer, err
@@ -254,20 +254,20 @@ const maxComplaint = 64 << 10
 
 // peek reads the body of an error response and leaves it readable.
 func peek(answer *http.Response) []byte {
-	words, _ := io.ReadAll(io.LimitReader(answer.Body, maxComplaint)) // a partial text is enough
+	body, _ := io.ReadAll(io.LimitReader(answer.Body, maxComplaint)) // a partial text is enough
 	_ = answer.Body.Close()
-	answer.Body = io.NopCloser(bytes.NewReader(words))
-	return words
+	answer.Body = io.NopCloser(bytes.NewReader(body))
+	return body
 }
 
 // limiting distinguishes a rate limit from other errors. A secondary one may be recognisable only by its text.
-func limiting(answer *http.Response, words []byte) bool {
+func limiting(answer *http.Response, body []byte) bool {
 	switch answer.StatusCode {
 	case http.StatusTooManyRequests:
 		return true
 	case http.StatusForbidden:
 		_, primary := spent(answer.Header)
-		return primary || answer.Header.Get("Retry-After") != "" || aboutLimits(string(words))
+		return primary || answer.Header.Get("Retry-After") != "" || aboutLimits(string(body))
 	}
 	return false
 }

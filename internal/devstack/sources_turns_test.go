@@ -161,11 +161,11 @@ func (l *life) holdKeeps(maya visitor, number int, c client.ClusterDetail) {
 }
 
 // commentBodies are the bot's words on a pull request.
-func (l *life) commentBodies(number int) (words []string) {
+func (l *life) commentBodies(number int) (bodies []string) {
 	for _, c := range l.GitHub.Comments(number) {
 		if c.Author == github.Bot {
-			words = append(words, c.Body)
+			bodies = append(bodies, c.Body)
 		}
 	}
-	return words
+	return bodies
 }

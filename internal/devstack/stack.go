@@ -50,9 +50,9 @@ type Config struct {
 	RetryBase time.Duration // wait after a failed attempt
 	LookAgain time.Duration // how soon to decide about a running cluster again
 
-	LeaseGrace time.Duration // after a lease ended, before its runner counts as gone
-	Heartbeat  time.Duration // of a runner without news
-	WordsPace  time.Duration // minimum time between two changes on GitHub
+	LeaseGrace  time.Duration // after a lease ended, before its runner counts as gone
+	Heartbeat   time.Duration // of a runner without news
+	CommentPace time.Duration // minimum time between two changes on GitHub
 
 	Callers []aws.Caller // more keys in the stand-in AWS, besides the demo's own
 	Secrets Secrets      // those not given are the demo's
@@ -140,7 +140,7 @@ func (c Config) withDefaults() Config {
 	set(&c.LookAgain, 2*time.Second)
 	set(&c.LeaseGrace, 5*time.Second)
 	set(&c.Heartbeat, time.Second)
-	set(&c.WordsPace, 10*time.Millisecond)
+	set(&c.CommentPace, 10*time.Millisecond)
 	c.Secrets.Webhook = cmp.Or(c.Secrets.Webhook, WebhookSecret)
 	c.Secrets.Slack = cmp.Or(c.Secrets.Slack, SlackSecret)
 	c.Secrets.SlackBot = cmp.Or(c.Secrets.SlackBot, SlackToken)

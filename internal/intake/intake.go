@@ -109,7 +109,7 @@ var phases = []lifecycle.Phase{
 // Report converts a report to a row.
 func Report(r contract.Report, of Scope) (store.ReportRow, error) {
 	var bad Invalid
-	bad.check(r.Phase != "" && !slices.Contains(phases, lifecycle.Phase(r.Phase)), "phase", fmt.Sprintf("%.40q is not a phase of a runner", r.Phase), words(phases)...)
+	bad.check(r.Phase != "" && !slices.Contains(phases, lifecycle.Phase(r.Phase)), "phase", fmt.Sprintf("%.40q is not a phase of a runner", r.Phase), toStrings(phases)...)
 	bad.check(r.Seq < 1 || r.Seq > maxNumber, "seq", fmt.Sprintf("%d is not a report number", r.Seq), "1, 2, 3 …")
 	bad.check(r.Pass != nil && (r.Pass.Number < 1 || r.Pass.Number > maxNumber), "pass.number", "it is not the number of a pass", "1, 2, 3 …")
 	bad.check(r.ToolExit != nil && (r.ToolExit.Code < -1 || r.ToolExit.Code > maxExitCode), "toolExit.code", "it is not an exit code", "-1 to 255")
@@ -216,7 +216,7 @@ var plainReason = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,63}$`)
 // it stored them.
 func Result(r contract.Result, of Scope) (store.ResultRow, error) {
 	var bad Invalid
-	bad.check(!slices.Contains(outcomes, lifecycle.Outcome(r.Outcome)), "outcome", fmt.Sprintf("%.40q is not an outcome of a runner", r.Outcome), words(outcomes)...)
+	bad.check(!slices.Contains(outcomes, lifecycle.Outcome(r.Outcome)), "outcome", fmt.Sprintf("%.40q is not an outcome of a runner", r.Outcome), toStrings(outcomes)...)
 	bad.check(r.Reason != "" && !plainReason.MatchString(r.Reason), "reason", fmt.Sprintf("%.80q is not one word", r.Reason), "one word of at most 64 letters and digits")
 	bad.check(r.Whose != "" && !slices.Contains(whose, r.Whose), "whose", fmt.Sprintf("%.40q is nobody whose problem a failure can be", r.Whose), whose...)
 	bad.check(r.Workers != nil && (*r.Workers < 0 || *r.Workers > maxWorkers), "workers", "the number is out of range", fmt.Sprintf("0 to %d", maxWorkers))
@@ -255,7 +255,7 @@ func (e *Invalid) outputs(o *contract.Outputs, of Scope) {
 	e.check(o.StoredAt.IsZero(), "outputs.storedAt", "it is empty", "when the credentials were stored")
 }
 
-func words[T ~string](list []T) []string {
+func toStrings[T ~string](list []T) []string {
 	var out []string
 	for _, one := range list {
 		out = append(out, string(one))

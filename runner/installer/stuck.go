@@ -10,8 +10,8 @@ import (
 
 // Refused is a resource that the destroyer cannot remove.
 type Refused struct {
-	ARN   string // or, if the destroyer named none, its message
-	Words string // why, in the destroyer's words
+	ARN     string // or, if the destroyer named none, its message
+	Message string // why, in the destroyer's words
 	// Blocked says that AWS refused the removal with DependencyViolation: another resource uses this one.
 	Blocked bool
 	times   int
@@ -57,7 +57,7 @@ func (r *Refusals) Line(line string) bool {
 	text = strings.TrimRight(text, ` "`)
 	arn := strings.TrimRight(cmp.Or(namedBy.FindString(line), text), ":.")
 	one := r.seen[arn]
-	one = Refused{ARN: arn, Words: text, Blocked: inUse, times: one.times + 1}
+	one = Refused{ARN: arn, Message: text, Blocked: inUse, times: one.times + 1}
 	r.seen[arn] = one
 	return one.times >= limit
 }

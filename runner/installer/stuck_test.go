@@ -18,7 +18,7 @@ func TestADestroyerIsStuckWhenTheSameResourceIsRefusedAndNothingElseGoes(t *test
 		require.False(t, r.Line(line), "what else is removed keeps it going")
 	}
 	require.True(t, r.Line(database))
-	require.Equal(t, []Refused{{ARN: "arn:aws:rds:us-east-1:123456789012:db:orders", Words: "unrecognized ARN service rds", times: 3}}, r.All())
+	require.Equal(t, []Refused{{ARN: "arn:aws:rds:us-east-1:123456789012:db:orders", Message: "unrecognized ARN service rds", times: 3}}, r.All())
 }
 
 func TestEveryFormOfARefusalIsReadWithItsResource(t *testing.T) {

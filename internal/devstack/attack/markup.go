@@ -131,9 +131,9 @@ func markupOnPages(ctx context.Context, t *target) (result, error) {
 	return held("%d pages show the markup %d times, always as text", len(pages), shown)
 }
 
-// wordsWithMarkup are commands with markup in every argument, and in some places without one.
-func wordsWithMarkup() []string {
-	words := []string{
+// textsWithMarkup are commands with markup in every argument, and in some places without one.
+func textsWithMarkup() []string {
+	texts := []string{
 		"/ocp create " + markdown, "/ocp " + markdown, "/ocp create x`" + markdown, "/ocp create ``" + markdown, "/ocp-create " + markdown, "/ocp hold 4h " + markdown,
 		"/ocp share @acme/everybody", "/ocp approve https://evil.example/x", "/ocp logs www.evil.example", "/ocp status acme/shop#1", "/ocp create " + element, "/ocp scale @acme/everybody",
 		"/ocp destroy --reason " + markdown, "/ocp refuse --reason " + markdown,
@@ -143,10 +143,10 @@ func wordsWithMarkup() []string {
 			"create " + value, "create " + smallProfile + " --name " + value, "create " + smallProfile + " --region " + value, "create " + smallProfile + " --version " + value,
 			"create " + smallProfile + " --ttl " + value, "create " + smallProfile + " --team " + value, "extend 4h " + value, "share --team " + value, "share --with github:" + value, "scale 2 " + value, "kubeconfig " + value,
 		} {
-			words = append(words, "/ocp "+command)
+			texts = append(texts, "/ocp "+command)
 		}
 	}
-	return words
+	return texts
 }
 
 func markupInComments(ctx context.Context, t *target) (result, error) {
@@ -154,9 +154,9 @@ func markupInComments(ctx context.Context, t *target) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	words := wordsWithMarkup()
+	texts := textsWithMarkup()
 	for _, who := range []string{"outsider", "maya"} { // one without permissions, and one with
-		for some := range slices.Chunk(words, 5) { // as many commands as one comment may have
+		for some := range slices.Chunk(texts, 5) { // as many commands as one comment may have
 			if _, err := t.GitHub.Comment(pr, strings.Join(some, "\n"), who); err != nil {
 				return result{}, err
 			}
@@ -165,7 +165,7 @@ func markupInComments(ctx context.Context, t *target) (result, error) {
 	if err := t.GitHub.Label(pr, "ocp/[x](https://evil.example)"[:28], "maya"); err != nil {
 		return result{}, err
 	}
-	answered, err := t.answers(ctx, pr, len(words)/5)
+	answered, err := t.answers(ctx, pr, len(texts)/5)
 	if err != nil {
 		return result{}, err
 	}
@@ -181,7 +181,7 @@ func markupInComments(ctx context.Context, t *target) (result, error) {
 	if len(live) > 0 {
 		return through("%d of %d answers hold live markup, such as %s", len(live), len(answered), live[0])
 	}
-	return held("%d commands and %d answers, the strangers' words in all of them as text", 2*len(words), len(answered))
+	return held("%d commands and %d answers, the strangers' words in all of them as text", 2*len(texts), len(answered))
 }
 
 // answers returns the bot's comments of a pull request, once there are at least as many as expected.

@@ -19,8 +19,8 @@ func (o outcome) verdict() string {
 	return "held"
 }
 
-// words returns the evidence, or why the attack could not be played, on one line.
-func (o outcome) words() string {
+// describe returns the evidence, or why the attack could not be played, on one line.
+func (o outcome) describe() string {
 	text := o.evidence
 	if o.err != nil {
 		text = o.err.Error()
@@ -33,7 +33,7 @@ func report(w io.Writer, outcomes []outcome, started, took time.Duration) error 
 	rows := [][]string{{"attack", "who", "what was tried", "result", "s", "evidence"}}
 	var through, broken []string
 	for _, o := range outcomes {
-		rows = append(rows, []string{o.name, o.who, o.tried, o.verdict(), fmt.Sprintf("%.1f", o.took.Seconds()), o.words()})
+		rows = append(rows, []string{o.name, o.who, o.tried, o.verdict(), fmt.Sprintf("%.1f", o.took.Seconds()), o.describe()})
 		switch o.verdict() {
 		case "GOT THROUGH":
 			through = append(through, o.name)

@@ -95,7 +95,7 @@ func (t *Run) awaitWhile(ctx context.Context, pr int, what string, within time.D
 			deadline = deadline.Add(glance)
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("not %s within %s: %s", what, within, c.words(pr))
+			return fmt.Errorf("not %s within %s: %s", what, within, c.describe(pr))
 		}
 		if err := sleep(ctx, glance); err != nil {
 			return err
@@ -103,7 +103,7 @@ func (t *Run) awaitWhile(ctx context.Context, pr int, what string, within time.D
 	}
 }
 
-func (c cluster) words(pr int) string {
+func (c cluster) describe(pr int) string {
 	if c.ID == "" {
 		return fmt.Sprintf("pull request #%d has no cluster", pr)
 	}

@@ -25,7 +25,7 @@ type boundary struct {
 	ID    string // its name on the command line: create@12, status:record-the-identity-after
 	Job   string // creating or destroying
 	Group string // its row in the table
-	Words string
+	Text  string
 
 	arm func(t *Run, pr int) (pin, error)
 }
@@ -172,10 +172,10 @@ func fromTrace(events []event) []boundary {
 			if e.Command == "create" { // it begins with its preflight, which the first write follows
 				continue
 			}
-			b.Words = "at the start of " + e.Command
+			b.Text = "at the start of " + e.Command
 		} else {
 			service, action, _ := strings.Cut(e.What, ":")
-			b.Words = "after " + service + " " + action
+			b.Text = "after " + service + " " + action
 			b.Group += " " + service
 		}
 		out = append(out, b)
@@ -194,7 +194,7 @@ func fromStatus(calls []string) []boundary {
 		job, rest, _ := strings.Cut(what, " ")
 		for _, after := range []bool{false, true} {
 			out = append(out, boundary{
-				ID: "status:" + dashed(what) + side(after), Job: job, Group: statusPhase(job, rest), Words: rest + words(after),
+				ID: "status:" + dashed(what) + side(after), Job: job, Group: statusPhase(job, rest), Text: rest + describeMoment(after),
 				arm: heldCall(func(t *Run) *gate { return t.status }, what, 1, after),
 			})
 		}
@@ -234,7 +234,7 @@ func fromS3(calls []string, ready int) []boundary {
 		count[what]++
 		method, name, _ := strings.Cut(what, " ")
 		fetched := method == "GET" && i >= ready
-		if method == "GET" && !fetched || method == "PUT" && count[what] > 2 || fetched && len(out) > 0 && slices.ContainsFunc(out, func(b boundary) bool { return b.Words == "fetching "+name+words(true) }) {
+		if method == "GET" && !fetched || method == "PUT" && count[what] > 2 || fetched && len(out) > 0 && slices.ContainsFunc(out, func(b boundary) bool { return b.Text == "fetching "+name+describeMoment(true) }) {
 			continue
 		}
 		job, group, verb := creating, "configuring", "storing "
@@ -250,7 +250,7 @@ func fromS3(calls []string, ready int) []boundary {
 		}
 		for _, after := range []bool{false, true} {
 			out = append(out, boundary{
-				ID: fmt.Sprintf("s3:%s#%d%s", dashed(what), count[what], side(after)), Job: job, Group: group, Words: verb + name + words(after),
+				ID: fmt.Sprintf("s3:%s#%d%s", dashed(what), count[what], side(after)), Job: job, Group: group, Text: verb + name + describeMoment(after),
 				arm: heldCall(func(t *Run) *gate { return t.s3 }, what, count[what], after),
 			})
 		}
@@ -267,7 +267,7 @@ func side(after bool) string {
 	return "-before"
 }
 
-func words(after bool) string {
+func describeMoment(after bool) string {
 	if after {
 		return ": done, and the answer not heard"
 	}

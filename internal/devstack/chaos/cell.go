@@ -88,7 +88,7 @@ func (c *cell) hold(ctx context.Context, t *Run) (err error) {
 		}
 		switch {
 		case time.Now().After(end):
-			return fmt.Errorf("it never came to its boundary: %s", now.words(c.pr))
+			return fmt.Errorf("it never came to its boundary: %s", now.describe(c.pr))
 		case !past.IsZero() && time.Since(past) > 2*time.Second:
 			c.missed = true
 			return nil
@@ -100,7 +100,7 @@ func (c *cell) hold(ctx context.Context, t *Run) (err error) {
 	// Two lives differ a little, so the last write is read here.
 	if service, action, ok := strings.Cut(c.pin.after(), ":"); ok {
 		_, phase := phaseOf(c.ID[:strings.Index(c.ID, "@")])
-		c.Group, c.Words = phase+" "+service, "after "+service+" "+action
+		c.Group, c.Text = phase+" "+service, "after "+service+" "+action
 	}
 	return t.await(ctx, c.pr, "at an attempt", 5*time.Second, func(now cluster) bool {
 		c.attempt = now.Attempt

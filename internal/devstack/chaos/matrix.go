@@ -79,7 +79,7 @@ func (o Options) named(bounds []boundary) []boundary {
 	if !ok || err != nil || job == "" || slices.ContainsFunc(bounds, func(b boundary) bool { return b.ID == id }) {
 		return bounds
 	}
-	return append(bounds, boundary{ID: id, Job: job, Group: phase, Words: "after write " + n, arm: heldTool(command, writes)})
+	return append(bounds, boundary{ID: id, Job: job, Group: phase, Text: "after write " + n, arm: heldTool(command, writes)})
 }
 
 // take removes the next cells from a queue. Few of them are held at calls, because those cannot wait long for the others.

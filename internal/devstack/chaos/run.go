@@ -67,8 +67,8 @@ func Start(ctx context.Context, cfg Config) (t *Run, err error) {
 		Dir: dir, Bin: cfg.Bin, Fast: true,
 		Grace: 500 * time.Millisecond, Pace: time.Nanosecond, VerifyGap: time.Nanosecond,
 		Lease: lease, LeaseGrace: leaseGrace, RetryBase: retryBase, LookAgain: time.Second, Heartbeat: 2 * time.Second,
-		WordsPace: 50 * time.Millisecond,
-		Env:       []string{installer.TraceVariable + "=" + trail},
+		CommentPace: 50 * time.Millisecond,
+		Env:         []string{installer.TraceVariable + "=" + trail},
 	})
 	if err != nil {
 		return nil, err

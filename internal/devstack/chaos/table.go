@@ -84,10 +84,10 @@ func (t *Run) report(o Options, done []*cell, took time.Duration) error {
 	t.say("\n%d cells struck in %.0f s, %d converged: ready where wanted, then released with two clean counts and nothing left in the stand-ins' books.",
 		sum.struck, took.Seconds(), sum.converged)
 	for _, c := range missed {
-		t.say("not struck: %s went past its boundary twice (%s); its life went on and left nothing", c.name(), c.Words)
+		t.say("not struck: %s went past its boundary twice (%s); its life went on and left nothing", c.name(), c.Text)
 	}
 	for _, c := range bad {
-		t.say("\nFAILED %s (%s, %s; %s)\n  %v\n  again: make chaos SEED=%d CELL=%s", c.name(), c.Job, c.Words, desired(c.wanted), c.err, o.Seed, c.name())
+		t.say("\nFAILED %s (%s, %s; %s)\n  %v\n  again: make chaos SEED=%d CELL=%s", c.name(), c.Job, c.Text, desired(c.wanted), c.err, o.Seed, c.name())
 	}
 	if len(bad) > 0 {
 		return fmt.Errorf("%d of %d cells did not converge", len(bad), len(done))

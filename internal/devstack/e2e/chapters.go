@@ -122,9 +122,9 @@ func (t *scenario) label(ctx context.Context) error {
 	)
 }
 
-// words checks commands in comments, from people who may give them and from others.
-func (t *scenario) words(ctx context.Context) error {
-	said := func(n int, who, body string, words ...string) func() error {
+// commands checks commands in comments, from people who may give them and from others.
+func (t *scenario) commands(ctx context.Context) error {
+	said := func(n int, who, body string, want ...string) func() error {
 		return func() error {
 			if err := t.as(ctx, who); err != nil {
 				return err
@@ -141,7 +141,7 @@ func (t *scenario) words(ctx context.Context) error {
 				if err != nil {
 					return err
 				}
-				return contains(strings.Join(now[min(len(before)+1, len(now)):], "\n"), words...)
+				return contains(strings.Join(now[min(len(before)+1, len(now)):], "\n"), want...)
 			})
 		}
 	}
@@ -258,8 +258,8 @@ func (t *scenario) midInstall(ctx context.Context) error {
 	)
 }
 
-func contains(text string, words ...string) error {
-	for _, w := range words {
+func contains(text string, want ...string) error {
+	for _, w := range want {
 		if !strings.Contains(strings.ToLower(text), strings.ToLower(w)) {
 			return fmt.Errorf("%q is not said in: %.400s", w, text)
 		}

@@ -58,7 +58,7 @@ func (t *scenario) inPhase(ctx context.Context, n int, phase string, within time
 	}
 }
 
-func (t *scenario) says(ctx context.Context, n int, within time.Duration, words ...string) func() error {
+func (t *scenario) says(ctx context.Context, n int, within time.Duration, want ...string) func() error {
 	return func() error {
 		return until(ctx, within, func() error {
 			c, err := t.newest(ctx, n)
@@ -69,7 +69,7 @@ func (t *scenario) says(ctx context.Context, n int, within time.Duration, words 
 			if err != nil {
 				return err
 			}
-			return contains(body, words...)
+			return contains(body, want...)
 		})
 	}
 }

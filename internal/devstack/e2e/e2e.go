@@ -33,7 +33,7 @@ func Play(ctx context.Context, at Places, out io.Writer) error {
 	}{
 		{"The entry points are protected", t.sources},
 		{"A label becomes a cluster", t.label},
-		{"Words on the pull request", t.words},
+		{"Words on the pull request", t.commands},
 		{"A fork waits for a person's word", t.fork},
 		{"Closing the pull request leaves nothing behind", t.closing},
 		{"A time to live begins", t.ttl},

@@ -34,7 +34,7 @@ func (t *scenario) newTerminal() (terminal, func(), error) {
 }
 
 // run runs ocpctl and expects an exit code and some texts in its output.
-func (s terminal) run(ctx context.Context, code int, args []string, words ...string) error {
+func (s terminal) run(ctx context.Context, code int, args []string, want ...string) error {
 	cmd := exec.CommandContext(ctx, s.program, args...)
 	cmd.Env = s.env
 	raw, err := cmd.CombinedOutput()
@@ -45,7 +45,7 @@ func (s terminal) run(ctx context.Context, code int, args []string, words ...str
 	if got := cmd.ProcessState.ExitCode(); got != code {
 		return fmt.Errorf("ocpctl %s ended with %d instead of %d: %.600s", strings.Join(args, " "), got, code, raw)
 	}
-	return contains(string(raw), words...)
+	return contains(string(raw), want...)
 }
 
 // atTheCommandLine checks that a program requests something that needs an approval, gets it, and gives it back.
@@ -57,8 +57,8 @@ func (t *scenario) atTheCommandLine(ctx context.Context) error {
 	defer end()
 	name := "story-" + strconv.FormatInt(time.Now().Unix()%(36*36*36*36*36), 36)
 	config := filepath.Join(s.home, "kubeconfig")
-	does := func(what string, code int, args []string, words ...string) func() error {
-		return func() error { return t.step(what, func() error { return s.run(ctx, code, args, words...) }) }
+	does := func(what string, code int, args []string, want ...string) func() error {
+		return func() error { return t.step(what, func() error { return s.run(ctx, code, args, want...) }) }
 	}
 	return all(
 		does("ocpctl login proves an AWS identity; no key and no token is kept", 0,

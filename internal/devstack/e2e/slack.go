@@ -60,9 +60,9 @@ func (t *scenario) aWordInSlack(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	hears := func(what, who, channel string, command func() string, words ...string) func() error {
+	hears := func(what, who, channel string, command func() string, want ...string) func() error {
 		return func() error {
-			return t.step(what, func() error { _, err := t.inSlack(ctx, who, channel, command(), words...); return err })
+			return t.step(what, func() error { _, err := t.inSlack(ctx, who, channel, command(), want...); return err })
 		}
 	}
 	typed := func(text string) func() string { return func() string { return text } }
@@ -112,7 +112,7 @@ var (
 )
 
 // inSlack types a command as somebody, waits for the answer with the texts, and returns it as HTML.
-func (t *scenario) inSlack(ctx context.Context, who, channel, text string, words ...string) (answer string, err error) {
+func (t *scenario) inSlack(ctx context.Context, who, channel, text string, want ...string) (answer string, err error) {
 	before, err := t.answers(ctx, who)
 	if err != nil {
 		return "", err
@@ -129,7 +129,7 @@ func (t *scenario) inSlack(ctx context.Context, who, channel, text string, words
 			return fmt.Errorf("/ocp %s is not answered", text)
 		}
 		answer = now[0]
-		return contains(html.UnescapeString(answer), words...)
+		return contains(html.UnescapeString(answer), want...)
 	})
 }
 

@@ -244,8 +244,8 @@ func TestCheckRunsGoForwardOnly(t *testing.T) {
 	s := start(t, Config{})
 	client := asInstallation(t, s)
 	pr, _ := s.PullRequest(41)
-	words := &gh.CheckRunOutput{Title: gh.String("t"), Summary: gh.String("s")}
-	run, _, err := client.Checks.CreateCheckRun(t.Context(), "acme", "shop", gh.CreateCheckRunOptions{Name: "ocpctl", HeadSHA: pr.HeadSHA, ExternalID: gh.String("k"), Output: words})
+	output := &gh.CheckRunOutput{Title: gh.String("t"), Summary: gh.String("s")}
+	run, _, err := client.Checks.CreateCheckRun(t.Context(), "acme", "shop", gh.CreateCheckRunOptions{Name: "ocpctl", HeadSHA: pr.HeadSHA, ExternalID: gh.String("k"), Output: output})
 	require.NoError(t, err)
 	require.Equal(t, "queued", run.GetStatus())
 	run, _, err = client.Checks.UpdateCheckRun(t.Context(), "acme", "shop", run.GetID(), gh.UpdateCheckRunOptions{Name: "ocpctl", Conclusion: gh.String("failure")})

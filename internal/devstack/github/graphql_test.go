@@ -66,17 +66,17 @@ fragment pull on PullRequest { __typename number state isDraft headRefOid update
 func TestAQueryIsHeldAgainstTheSchema(t *testing.T) {
 	s := start(t, Config{})
 	in := asTokenHolder(t, s, nil)
-	words := func(query string) string {
+	message := func(query string) string {
 		t.Helper()
 		out := in.ask(query, nil)
 		require.Nil(t, out["data"], query)
 		return out["errors"].([]any)[0].(object)["message"].(string)
 	}
-	require.Contains(t, words(`{ repository(owner: "acme", name: "shop") { secrets } }`), "secrets")
-	require.Contains(t, words(`{ repository(owner: "acme") { id } }`), "name")
-	require.Contains(t, words(`{ repository(owner: "acme", name: "shop") }`), "selection")
-	require.NotEmpty(t, words(`{`))
-	require.NotEmpty(t, words(``))
+	require.Contains(t, message(`{ repository(owner: "acme", name: "shop") { secrets } }`), "secrets")
+	require.Contains(t, message(`{ repository(owner: "acme") { id } }`), "name")
+	require.Contains(t, message(`{ repository(owner: "acme", name: "shop") }`), "selection")
+	require.NotEmpty(t, message(`{`))
+	require.NotEmpty(t, message(``))
 	out := in.ask(`{ repository(owner: "acme", name: "shop") { pullRequest(number: 41) { labels { totalCount } } } }`, nil)
 	require.Equal(t, "MISSING_PAGINATION_BOUNDARIES", out["errors"].([]any)[0].(object)["type"])
 	out = in.ask(`{ repository(owner: "acme", name: "shop") { pullRequest(number: 41) { labels(first: 101) { totalCount } } } }`, nil)

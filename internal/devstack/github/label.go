@@ -71,13 +71,13 @@ func (l Label) wrong() (field, code string) {
 }
 
 func (l Label) shape(sc scene) object {
-	var words any
+	var description any
 	if l.Description != "" {
-		words = l.Description
+		description = l.Description
 	}
 	return object{
 		"id": l.ID, "node_id": nodeID("LA", l.ID), "url": sc.api() + "repos/" + sc.repo.Name + "/labels/" + l.Name,
-		"name": l.Name, "color": l.Color, "default": false, "description": words,
+		"name": l.Name, "color": l.Color, "default": false, "description": description,
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 var pages embed.FS
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"markdown": rendered, "clock": clock, "short": short, "initial": initial, "words": words, "less": less, "emoji": emoji,
+	"markdown": rendered, "clock": clock, "short": short, "initial": initial, "spaced": spaced, "less": less, "emoji": emoji,
 }).ParseFS(pages, "pages/*.html"))
 
 // people are those as whom one can act.

@@ -71,9 +71,9 @@ type listRow struct {
 
 // labelView is a label with its colours.
 type labelView struct {
-	Name  string
-	Words string
-	Style template.CSS
+	Name        string
+	Description string
+	Style       template.CSS
 }
 
 func (sc scene) labelViews(names []string) []labelView {
@@ -247,8 +247,8 @@ func clock(t time.Time) template.HTML {
 	return template.HTML(fmt.Sprintf(`<time datetime="%s">%s UTC</time>`, t.Format(time.RFC3339), t.Format("2 Jan 15:04:05"))) //nolint:gosec // digits only
 }
 
-// words formats one of GitHub's states for people.
-func words(state string) string { return strings.ReplaceAll(state, "_", " ") }
+// spaced formats one of GitHub's states for people.
+func spaced(state string) string { return strings.ReplaceAll(state, "_", " ") }
 
 func less(n int) int { return n - 1 }
 

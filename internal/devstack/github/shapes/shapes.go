@@ -171,8 +171,8 @@ func (t *Transport) hold(r *http.Request, sent []byte, answer *http.Response, go
 	}
 	id := route.Operation.OperationID
 	if answer.StatusCode >= 400 {
-		var words struct{ Message string }
-		if json.Unmarshal(got, &words) != nil || words.Message == "" {
+		var message struct{ Message string }
+		if json.Unmarshal(got, &message) != nil || message.Message == "" {
 			t.Report(fmt.Errorf("%s answered %d without a message: %s", id, answer.StatusCode, got))
 		}
 		return

@@ -168,10 +168,10 @@ func (c *Cloud) findInstances(ctx context.Context, identifiers []Identifier) ([]
 }
 
 // codeSays reports that an error's code contains one of the words.
-func codeSays(err error, words ...string) bool {
+func codeSays(err error, codes ...string) bool {
 	var api smithy.APIError
 	if !errors.As(err, &api) {
 		return false
 	}
-	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(api.ErrorCode(), w) })
+	return slices.ContainsFunc(codes, func(w string) bool { return strings.Contains(api.ErrorCode(), w) })
 }
