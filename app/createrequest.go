@@ -195,12 +195,12 @@ func (r CreateRequest) check(p profiles.Profile, known bool, own policy.Ownershi
 	if known && r.Platform != "" && r.Platform != p.Platform {
 		wrong = append(wrong, ProblemOf("platform", chatops.OtherPlatform(p.Name, r.Platform, p.Platform)))
 	}
-	for _, f := range []struct{ name, words, value string }{
+	for _, f := range []struct{ name, text, value string }{
 		{"owner", "owner", own.Owner}, {"team", "team", own.Team}, {"costCenter", "cost center", own.CostCenter}, {"environment", "environment", own.Environment},
 	} {
 		switch problem := profiles.TagValueProblem(f.value); {
 		case f.value == "":
-			wrong = append(wrong, ProblemOf(f.name, chatops.MissingOwnership(f.words)))
+			wrong = append(wrong, ProblemOf(f.name, chatops.MissingOwnership(f.text)))
 		case problem != "":
 			wrong = append(wrong, ProblemOf(f.name, chatops.NotATag(f.value, problem)))
 		}

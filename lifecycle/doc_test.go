@@ -49,7 +49,7 @@ const drawnLives = 6000
 // What differs from life to life is taken out of a reason.
 var variable = []struct {
 	pattern *regexp.Regexp
-	words   string
+	text    string
 }{
 	{regexp.MustCompile(`\d\d:\d\d(:\d\d)? UTC on \d+ \w+`), "‹time›"},
 	{regexp.MustCompile(`try \d+ of \d+`), "try ‹k› of ‹m›"},
@@ -71,7 +71,7 @@ func plain(moves map[move]bool) map[move]bool {
 	all := map[move]bool{}
 	for m := range moves {
 		for _, v := range variable {
-			m.why = v.pattern.ReplaceAllString(m.why, v.words)
+			m.why = v.pattern.ReplaceAllString(m.why, v.text)
 		}
 		all[m] = true
 	}

@@ -19,7 +19,7 @@ func TestAuthorizeAsksForTheRoleInTheClustersTeam(t *testing.T) {
 		act    Act
 		target Target
 		failed string // name of the check; empty: allowed
-		words  string
+		text   string
 	}{
 		"of the team":                     {As("saml:will", "will", Requester, "shop"), ActExtend, shop, "", "will has the role requester in team shop."},
 		"of another team":                 {As("saml:will", "will", Requester, "billing"), ActExtend, shop, "role", "demo belongs to team shop. To extend it you need the role requester or platform admin there; you have none."},
@@ -45,7 +45,7 @@ func TestAuthorizeAsksForTheRoleInTheClustersTeam(t *testing.T) {
 			if c.failed != "" {
 				require.Equal(t, c.failed, said.Name)
 			}
-			require.Contains(t, said.Message, c.words)
+			require.Contains(t, said.Message, c.text)
 		})
 	}
 }
@@ -56,7 +56,7 @@ func TestOnAPullRequestThePermissionComesFirstAndIsEnoughForItsOwnClusters(t *te
 		act              Act
 		target           Target
 		allowed          bool
-		words            string
+		text             string
 	}{
 		"its own team's":                  {"write", "shop", ActExtend, Target{Name: "demo", Team: "shop"}, true, ""},
 		"read is not enough":              {"read", "shop", ActExtend, Target{Name: "demo", Team: "shop"}, false, "to extend a cluster, write is needed"},
@@ -71,7 +71,7 @@ func TestOnAPullRequestThePermissionComesFirstAndIsEnoughForItsOwnClusters(t *te
 			v := Authorize(r, c.act, &c.target)
 			require.Equal(t, c.allowed, v.Allowed)
 			if !c.allowed {
-				require.Contains(t, v.Refusals()[0].Message, c.words)
+				require.Contains(t, v.Refusals()[0].Message, c.text)
 			}
 		})
 	}

@@ -123,7 +123,7 @@ func TestADraftIsRefusedWhereTheRepositorySaysSo(t *testing.T) {
 		draft bool
 		file  *profiles.RepositoryFile
 		want  Result
-		words string
+		text  string
 	}{
 		{true, &profiles.RepositoryFile{Drafts: "deny"}, Fail, "This pull request is a draft, and .github/ocpctl.yaml of acme/shop gives drafts no cluster."},
 		{true, &profiles.RepositoryFile{Drafts: "allow"}, Pass, "may have a cluster"},
@@ -136,7 +136,7 @@ func TestADraftIsRefusedWhereTheRepositorySaysSo(t *testing.T) {
 		v := Evaluate(r, Usage{}, terms(t), Settings{})
 		check := find(t, v, "draft")
 		require.Equal(t, c.want, check.Result)
-		require.Contains(t, check.Message, c.words)
+		require.Contains(t, check.Message, c.text)
 		require.Equal(t, c.want != Fail, v.Allowed)
 		require.True(t, Authorize(r, ActDestroy, nil).Allowed, "to end a draft's cluster is never refused")
 	}

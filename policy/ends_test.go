@@ -20,7 +20,7 @@ func TestAnExtensionSaysWhereItEndsAndWhatCutItShort(t *testing.T) {
 		ends   lifecycle.Ends
 		by     time.Duration
 		result Result
-		words  string
+		text   string
 		after  time.Time
 	}{
 		"as asked":           {lives(), 4 * time.Hour, Pass, "It ends 2025-01-15 16:00 UTC, 4h later.", noon.Add(4 * time.Hour)},
@@ -33,7 +33,7 @@ func TestAnExtensionSaysWhereItEndsAndWhatCutItShort(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			after, check := JudgeExtend(c.ends, c.by)
 			require.Equal(t, c.result, check.Result)
-			require.Equal(t, c.words, check.Message)
+			require.Equal(t, c.text, check.Message)
 			require.Equal(t, c.after, after.TTL)
 			require.Equal(t, c.result != Pass, check.Next != "")
 		})

@@ -64,13 +64,13 @@ func (j judging) checkOwnership() Check {
 	}
 	_, _, declared := j.terms.Catalogue.Team(own.Team)
 	var missing []string
-	for _, f := range []struct{ words, tag, value string }{
+	for _, f := range []struct{ text, tag, value string }{
 		{"owner", tagkey.Owner, own.Owner}, {"team", tagkey.Team, own.Team}, {"cost center", tagkey.CostCenter, own.CostCenter}, {"environment", tagkey.Environment, own.Environment},
 	} {
 		unknown := j.stranger && own.Team != "" && f.value == ""
 		follows := own.Team == "" && declared && (f.tag == tagkey.CostCenter || f.tag == tagkey.Environment) // the team's lists supply it
 		if !unknown && !follows && profiles.TagValueProblem(f.value) != "" {
-			missing = append(missing, f.words)
+			missing = append(missing, f.text)
 		}
 	}
 	check := Check{Name: "ownership", Result: Pass, Asked: who(r), Message: fmt.Sprintf("Owner %s, team %s, cost center %s, environment %s.",
@@ -176,8 +176,8 @@ func (j judging) teams() []string {
 func (j judging) checkLists() []Check {
 	var checks []Check
 	for _, f := range []struct {
-		name, words, asked string
-		list               []string
+		name, text, asked string
+		list              []string
 	}{
 		{"cost-center", "Cost center", j.r.CostCenter, j.team.CostCenters},
 		{"environment", "Environment", j.r.Environment, j.team.Environments},
@@ -189,9 +189,9 @@ func (j judging) checkLists() []Check {
 		if asked == "" || len(f.list) == 0 {
 			continue
 		}
-		check := Check{Name: f.name, Result: Pass, Asked: asked, Accept: strings.Join(f.list, ", "), Message: fmt.Sprintf("%s %s is on the list of team %s.", f.words, asked, j.team.Name)}
+		check := Check{Name: f.name, Result: Pass, Asked: asked, Accept: strings.Join(f.list, ", "), Message: fmt.Sprintf("%s %s is on the list of team %s.", f.text, asked, j.team.Name)}
 		if !slices.Contains(f.list, asked) {
-			check.Result, check.Message = Fail, fmt.Sprintf("%s %q is not on the list of team %s.", f.words, asked, j.team.Name)
+			check.Result, check.Message = Fail, fmt.Sprintf("%s %q is not on the list of team %s.", f.text, asked, j.team.Name)
 			check.Next = fmt.Sprintf("Choose one of: %s.", check.Accept)
 		}
 		checks = append(checks, check)

@@ -52,8 +52,8 @@ func repo(r *Request, own Ownership) {
 func TestWhoseItMayNotBe(t *testing.T) {
 	maya := As("saml:maya", "maya", Requester, "shop", "shopping")
 	for name, c := range map[string]struct {
-		change             func(*Request)
-		check, words, next string
+		change            func(*Request)
+		check, text, next string
 	}{
 		"a team that is not":         {func(r *Request) { r.Team = "shpo" }, "team", `maya is not known to belong to team "shpo".`, "Did you mean shop? Leave the team out, or choose one of: shop."},
 		"a team of others":           {func(r *Request) { r.Team = "billing" }, "team", "maya is not known to belong", "Leave the team out, or choose one of: shop."},
@@ -72,7 +72,7 @@ func TestWhoseItMayNotBe(t *testing.T) {
 			require.False(t, v.Allowed)
 			check := find(t, v, c.check)
 			require.Equal(t, Fail, check.Result)
-			require.Contains(t, check.Message, c.words)
+			require.Contains(t, check.Message, c.text)
 			require.Contains(t, check.Next, c.next)
 		})
 	}

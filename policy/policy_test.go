@@ -126,7 +126,7 @@ func TestEachRuleRefusesInWordsWithANextStep(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*Request)
 		check  string
-		words  string
+		text   string
 		next   string
 	}{
 		"an unknown profile":            {func(r *Request) { r.Profile = "aws-minimal-tst" }, "profile", "There is no profile", "Did you mean aws-minimal-test?"},
@@ -172,7 +172,7 @@ func TestEachRuleRefusesInWordsWithANextStep(t *testing.T) {
 			require.Len(t, v.Refusals(), 1, "nothing else is wrong with it")
 			check := find(t, v, c.check)
 			require.Equal(t, Fail, check.Result)
-			require.Contains(t, check.Message, c.words)
+			require.Contains(t, check.Message, c.text)
 			require.Contains(t, check.Next, c.next)
 		})
 	}

@@ -58,7 +58,7 @@ func (o objecting) Judge(in In) []Check {
 func TestAQuotaRefusesWithItsFigures(t *testing.T) {
 	for name, c := range map[string]struct {
 		usage         Usage
-		words, next   string
+		text, next    string
 		have, accepts string
 	}{
 		"a person":     {Usage{Person: Counts{Live: 4}}, "maya has 4 of the 4 clusters that quota person allows at once.", "Destroy one", "4", "4 at once, this one included"},
@@ -78,7 +78,7 @@ func TestAQuotaRefusesWithItsFigures(t *testing.T) {
 			require.Nil(t, v.Waits)
 			check := v.Refusals()[0]
 			require.Equal(t, "quota", check.Name)
-			require.Contains(t, check.Message, c.words)
+			require.Contains(t, check.Message, c.text)
 			require.Contains(t, check.Next, c.next)
 			require.Equal(t, c.have, check.Have)
 			require.Equal(t, c.accepts, check.Accept)
@@ -119,7 +119,7 @@ func TestABudgetWarnsAsksAndRefuses(t *testing.T) {
 		spent, committed int64
 		hard             bool
 		result           Result
-		words            string
+		text             string
 	}{
 		"far below":          {1_000, 2_000, false, Pass, "Team shop has spent $10.00 this month and promised $20.00 to the clusters it has; with $18.00 for this one that makes $48.00 of its $500.00."},
 		"just below warning": {30_000, 8_199, false, Pass, "that makes $399.99 of its $500.00."},
@@ -134,7 +134,7 @@ func TestABudgetWarnsAsksAndRefuses(t *testing.T) {
 			v := Evaluate(validRequest(), Usage{Team: Counts{SpentCents: c.spent, CommittedCents: c.committed}}, terms, Settings{})
 			check := find(t, v, "budget")
 			require.Equal(t, c.result, check.Result)
-			require.Contains(t, check.Message, c.words)
+			require.Contains(t, check.Message, c.text)
 			require.Equal(t, c.result != Fail, v.Allowed)
 			require.Equal(t, c.result == Ask, v.Approval != nil)
 			if v.Approval != nil {

@@ -79,7 +79,7 @@ func TestTheServersGuardrailsWinOverTheFile(t *testing.T) {
 		profile  string
 		check    string
 		result   Result
-		words    string
+		text     string
 		next     string
 	}{
 		"a lifetime above the maximum": {
@@ -116,7 +116,7 @@ func TestTheServersGuardrailsWinOverTheFile(t *testing.T) {
 			v := Evaluate(r, Usage{}, terms(t), c.settings)
 			check := find(t, v, c.check)
 			require.Equal(t, c.result, check.Result)
-			require.Contains(t, check.Message, c.words)
+			require.Contains(t, check.Message, c.text)
 			require.Contains(t, check.Next, c.next)
 			require.Equal(t, c.result != Fail, v.Allowed)
 		})

@@ -92,7 +92,7 @@ func TestAnAddonThatFailsSaysWhyAndKeepsNoOtherFromComing(t *testing.T) {
 		spoil     func(w *world)
 		reason    string
 		retryable bool
-		words     string
+		text      string
 	}{
 		"a kind that never comes": {func(w *world) {
 			require.NoError(w.t, os.WriteFile(filepath.Join(w.dir, "never-certificates.cert-manager.io"), nil, 0o600))
@@ -116,7 +116,7 @@ func TestAnAddonThatFailsSaysWhyAndKeepsNoOtherFromComing(t *testing.T) {
 			require.Equal(t, []any{"failed", "AddonsMissing", c.retryable, 1}, []any{result.Outcome, result.Reason, result.Retryable, *result.Addons}, result.Message)
 			state := w.addonsTold()["cert-manager"]
 			require.Equal(t, []any{false, c.reason}, []any{state.There, state.Reason})
-			require.Contains(t, state.Message, c.words)
+			require.Contains(t, state.Message, c.text)
 			require.Contains(t, state.Next, "ocpctl refresh shop")
 			require.Equal(t, there["pr-namespace"], w.addonsTold()["pr-namespace"])
 			require.Contains(t, result.Message, "1 of 2 add-ons are installed; cert-manager: ")

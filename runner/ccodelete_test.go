@@ -76,7 +76,7 @@ func TestHowCcoctlEndsDecidesNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		prepare func(w *world)
 		code    int
-		words   string
+		text    string
 	}{
 		"it fails": {func(w *world) { w.on("ccoctl", "exit 3") }, 3, "ccoctl delete ended with exit code 3"},
 		"it cannot be had": {func(w *world) {
@@ -101,7 +101,7 @@ func TestHowCcoctlEndsDecidesNothing(t *testing.T) {
 			require.Equal(t, "succeeded", w.result().Outcome, "the count decides")
 			_, exits := w.passesAndExits()
 			require.Equal(t, c.code, exits[0].Code)
-			require.Contains(t, w.logText(), c.words)
+			require.Contains(t, w.logText(), c.text)
 			require.Len(t, w.swept, 2, "what is still counted is removed by name and counted again")
 		})
 	}

@@ -95,7 +95,7 @@ func TestJournalsAreFetchedOnlyWhereMachinesFailedAndNoneAreThere(t *testing.T) 
 }
 
 func TestJournalsThatCannotBeFetchedFailNothingMore(t *testing.T) {
-	for name, c := range map[string]struct{ script, words string }{
+	for name, c := range map[string]struct{ script, text string }{
 		"refused":  {`exit 1`, "openshift-install gather bootstrap ended with exit code 1"},
 		"too long": {hanging, "openshift-install gather bootstrap ended with exit code 8"},
 	} {
@@ -106,7 +106,7 @@ func TestJournalsThatCannotBeFetchedFailNothingMore(t *testing.T) {
 			w.on("gather", c.script)
 			require.NoError(t, w.run(t.Context()))
 			require.Equal(t, "BootstrapFailed", w.result().Reason)
-			require.Contains(t, w.logText(), c.words)
+			require.Contains(t, w.logText(), c.text)
 			require.Empty(t, w.kept())
 		})
 	}
@@ -154,7 +154,7 @@ func TestTheStateOfAClusterThatCameUpTooLateIsCollected(t *testing.T) {
 }
 
 func TestAStateThatCannotBeCollectedFailsNothingMore(t *testing.T) {
-	for name, c := range map[string]struct{ create, oc, words string }{
+	for name, c := range map[string]struct{ create, oc, text string }{
 		"the cluster does not answer": {`exit 6`, `case "$asked" in *"adm must-gather"*) echo "Unable to connect to the server: EOF" >&2; exit 1;; esac`, "oc adm must-gather ended with exit code 1"},
 		"the bootstrap failed":        {`exit 5`, collected, ""},
 	} {
@@ -165,7 +165,7 @@ func TestAStateThatCannotBeCollectedFailsNothingMore(t *testing.T) {
 			w.on("oc", c.oc)
 			require.NoError(t, w.run(t.Context()))
 			require.Equal(t, "failed", w.result().Outcome)
-			require.Contains(t, w.logText(), c.words)
+			require.Contains(t, w.logText(), c.text)
 			require.False(t, slices.ContainsFunc(w.kept(), func(s contract.Snapshot) bool { return strings.Contains(s.Key, "/must-gather-") }))
 		})
 	}

@@ -86,14 +86,14 @@ func (a *attempt) checkProblems(ctx context.Context, plan cloud.Plan) error {
 }
 
 // waitForQuota ends an attempt that has to wait for quota. Nothing was begun, so it is not a failure.
-type waitForQuota struct{ words string }
+type waitForQuota struct{ text string }
 
-func (n waitForQuota) Error() string { return n.words }
+func (n waitForQuota) Error() string { return n.text }
 
 // result reports that the attempt waits.
 func (n waitForQuota) result() contract.Result {
 	return contract.Result{
-		Outcome: waiting, Reason: "QuotaInUse", Message: n.words, Whose: contract.WhoseQuota, Retryable: true,
+		Outcome: waiting, Reason: "QuotaInUse", Message: n.text, Whose: contract.WhoseQuota, Retryable: true,
 		Next: "wait: the install starts when there is enough capacity. To start sooner, destroy a cluster or have the quota raised",
 	}
 }

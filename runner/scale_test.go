@@ -138,7 +138,7 @@ func TestAClusterThatCannotBeScaledSaysSo(t *testing.T) {
 		spoil     func(w *world)
 		reason    string
 		retryable bool
-		words     string
+		text      string
 	}{
 		"no kubeconfig was kept": {func(w *world) { w.spec.Scale.KubeconfigRef = "" }, "KubeconfigMissing", false, "is stored"},
 		"the kubeconfig is gone": {func(w *world) { w.spec.Scale.KubeconfigRef += "-gone" }, "KubeconfigMissing", false, "is stored"},
@@ -168,7 +168,7 @@ func TestAClusterThatCannotBeScaledSaysSo(t *testing.T) {
 			require.NoError(t, w.run(t.Context()))
 			result := w.result()
 			require.Equal(t, []any{"failed", c.reason, c.retryable}, []any{result.Outcome, result.Reason, result.Retryable}, result.Message)
-			require.Contains(t, result.Message, c.words)
+			require.Contains(t, result.Message, c.text)
 			require.NotEmpty(t, result.Whose)
 			require.NotEmpty(t, result.Next)
 		})

@@ -171,7 +171,7 @@ func TestEveryBadTokenIsRefusedWithItsReason(t *testing.T) {
 	for name, c := range map[string]struct {
 		raw    string
 		reason auth.Reason
-		words  string
+		text   string
 	}{
 		"none":                   {"", auth.Missing, "Authorization: Bearer"},
 		"not a token":            {"abc", auth.Malformed, "signed JWT"},
@@ -196,7 +196,7 @@ func TestEveryBadTokenIsRefusedWithItsReason(t *testing.T) {
 			var said *auth.Error
 			require.ErrorAs(t, err, &said)
 			require.Equal(t, c.reason, said.Reason)
-			require.Contains(t, said.Message, c.words)
+			require.Contains(t, said.Message, c.text)
 			if c.raw != "" {
 				require.NotContains(t, said.Message, c.raw)
 				if said.Cause != nil {

@@ -57,7 +57,7 @@ func TestAProofThatIsNotOneIsNeverSent(t *testing.T) {
 	for name, c := range map[string]struct {
 		proof  awsproof.Proof
 		reason auth.Reason
-		words  string
+		text   string
 	}{
 		"nothing":                        {awsproof.Proof{}, auth.Malformed, "url"},
 		"somebody else's host":           {host("https://sts.evil.example"), auth.NotAllowed, "is not AWS STS"},
@@ -96,7 +96,7 @@ func TestAProofThatIsNotOneIsNeverSent(t *testing.T) {
 		"with a header more":             {headers(map[string]string{"Authorization": "Bearer x"}), auth.NotAllowed, "unsigned header"},
 		"with a header in two spellings": {headers(map[string]string{"X-Ocpctl-Audience": here}), auth.NotAllowed, "a header twice"},
 	} {
-		t.Run(name, func(t *testing.T) { (&service{T: t, Exchange: d.Exchange}).refused(c.proof, c.reason, c.words) })
+		t.Run(name, func(t *testing.T) { (&service{T: t, Exchange: d.Exchange}).refused(c.proof, c.reason, c.text) })
 	}
 	require.Empty(t, d.cloud.Calls(), "nothing was asked")
 	require.Empty(t, d.spent.seen)

@@ -24,7 +24,7 @@ func TestAnAssertionThatIsNotInOrderIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*crewjam.IdpAuthnRequest)
 		reason auth.Reason
-		words  string
+		text   string
 	}{
 		"for another audience": {func(r *crewjam.IdpAuthnRequest) {
 			r.Assertion.Conditions.AudienceRestrictions[0].Audience.Value = "https://other.example"
@@ -85,7 +85,7 @@ func TestAnAssertionThatIsNotInOrderIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newPages(t, nil)
 			a := p.answer(p.begin("/"), c.change)
-			p.refused(a, p.post(p.browser, a), c.reason, c.words)
+			p.refused(a, p.post(p.browser, a), c.reason, c.text)
 		})
 	}
 }

@@ -169,10 +169,10 @@ func TestAnUnknownLabelOfOursIsTakenOffWithTheReason(t *testing.T) {
 
 func TestTheServerAndTheRepositoryMayAskForMore(t *testing.T) {
 	for name, c := range map[string]struct {
-		file  string
-		set   func(*policy.Settings)
-		fork  bool
-		words string
+		file string
+		set  func(*policy.Settings)
+		fork bool
+		text string
 	}{
 		"the file refuses forks":   {"forks: deny\n", func(*policy.Settings) {}, true, "fork"},
 		"the server refuses forks": {"forks: approve\n", func(s *policy.Settings) { s.Forks = profiles.ForksDeny }, true, "fork"},
@@ -186,7 +186,7 @@ func TestTheServerAndTheRepositoryMayAskForMore(t *testing.T) {
 			require.Contains(t, h.Sync(pulls.PullRequestEvent{PR: pr, Actor: "maya", Action: "labeled", Label: label}), "refused")
 			require.Empty(t, h.Clusters())
 			require.Len(t, h.Replies(), 1)
-			require.Contains(t, h.Replies()[0], c.words)
+			require.Contains(t, h.Replies()[0], c.text)
 			require.Equal(t, []string{"remove_label " + label}, h.Effects())
 		})
 	}
@@ -196,7 +196,7 @@ func TestARefusalIsKeptAndAnsweredInWords(t *testing.T) {
 	for name, c := range map[string]struct {
 		actor string
 		label string
-		words string
+		text  string
 	}{
 		"a reader":           {"rita", label, "write"},
 		"a stranger":         {"zoe", label, "write"},
@@ -209,7 +209,7 @@ func TestARefusalIsKeptAndAnsweredInWords(t *testing.T) {
 			h.Sync(e)
 			require.Empty(t, h.Clusters())
 			require.Len(t, h.Replies(), 1)
-			require.Contains(t, h.Replies()[0], c.words)
+			require.Contains(t, h.Replies()[0], c.text)
 			require.Equal(t, []string{"false"}, h.Query(`SELECT allowed::text FROM cluster_requests`))
 		})
 	}

@@ -26,13 +26,13 @@ func (p *pages) deliveries(w http.ResponseWriter, r *http.Request, who policy.Pr
 	v := deliveriesView{}
 	for _, s := range []struct {
 		state store.DeliveryState
-		words string
+		text  string
 	}{{"", "All"}, {store.DeliveryReceived, "Waiting"}, {store.DeliveryFailed, "Failed"}, {store.DeliveryDone, "Done"}} {
 		here := r.FormValue("state") == string(s.state)
 		if here {
 			state = s.state
 		}
-		v.Tabs = append(v.Tabs, way{To: "/deliveries?" + choice(topic, s.state).Encode(), Label: s.words, Here: here})
+		v.Tabs = append(v.Tabs, way{To: "/deliveries?" + choice(topic, s.state).Encode(), Label: s.text, Here: here})
 	}
 	rows, next, err := p.Admin.Deliveries(r.Context(), who, store.DeliveryFilter{Topic: topic, State: state, Cursor: cursorOf(r)})
 	if err != nil {

@@ -19,8 +19,8 @@ func ways(who policy.Principal, here string) []way {
 	}
 	var out []way
 	for _, w := range []struct {
-		to, words string
-		act       policy.Act
+		to, text string
+		act      policy.Act
 	}{
 		{"/", "Clusters", policy.ActSee},
 		{"/new", "New cluster", policy.ActCreate},
@@ -32,7 +32,7 @@ func ways(who policy.Principal, here string) []way {
 		{"/audit", "Audit", policy.ActAudit},
 	} {
 		if who.MayAnywhere(w.act) {
-			out = append(out, way{To: w.to, Label: w.words, Here: w.to == here || w.to != "/" && strings.HasPrefix(here, w.to+"/")})
+			out = append(out, way{To: w.to, Label: w.text, Here: w.to == here || w.to != "/" && strings.HasPrefix(here, w.to+"/")})
 		}
 	}
 	return out

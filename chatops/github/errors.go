@@ -108,11 +108,11 @@ var tokens = regexp.MustCompile(`\b(gh[a-z]_|github_pat_)[A-Za-z0-9_]+|\beyJ[A-Z
 
 // cleaned is an error with a token removed from its text: a proxy may quote what it was sent.
 type cleaned struct {
-	words string
-	err   error
+	text string
+	err  error
 }
 
-func (e cleaned) Error() string { return e.words }
+func (e cleaned) Error() string { return e.text }
 func (e cleaned) Unwrap() error { return e.err }
 
 func withoutTokens(err error) error {

@@ -73,7 +73,7 @@ func TestOnlyGitHubsOwnNotFoundIsGone(t *testing.T) {
 	for name, f := range map[string]struct {
 		data, errors string
 		gone         bool
-		words        string
+		text         string
 	}{
 		"no repository":         {`null`, `{"type":"NOT_FOUND","path":["p0"],"message":"Could not resolve to a Repository"}`, true, ""},
 		"no pull request":       {repository(shop, "null"), `{"type":"NOT_FOUND","path":["p0","pullRequest"],"message":"Could not resolve to a PullRequest"}`, true, ""},
@@ -97,7 +97,7 @@ func TestOnlyGitHubsOwnNotFoundIsGone(t *testing.T) {
 				require.NoError(t, looks[0].Err)
 			} else {
 				require.ErrorContains(t, looks[0].Err, "look at acme/shop#41")
-				require.ErrorContains(t, looks[0].Err, f.words)
+				require.ErrorContains(t, looks[0].Err, f.text)
 			}
 			require.NoError(t, looks[1].Err, "one's trouble is not the other's")
 			require.Equal(t, 41, looks[1].PR.Number)

@@ -58,7 +58,7 @@ func TestSlacksErrorsAreToldApart(t *testing.T) {
 		method string
 		fault  standin.Fault
 		is     error
-		words  string
+		text   string
 	}{
 		{"chat.postEphemeral", standin.Fault{Code: "account_inactive"}, slack.ErrRefused, "the bot's account was switched off"},
 		{"chat.postEphemeral", standin.Fault{Code: "invalid_auth"}, slack.ErrRefused, "the bot token is not valid"},
@@ -79,7 +79,7 @@ func TestSlacksErrorsAreToldApart(t *testing.T) {
 		}
 		s.Break(c.method, c.fault)
 		_, err := client.Send(t.Context(), to, "done")
-		require.ErrorContains(t, err, c.words)
+		require.ErrorContains(t, err, c.text)
 		require.NotContains(t, err.Error(), token)
 		var late slack.RateLimited
 		switch want := c.is.(type) {

@@ -124,10 +124,10 @@ func attempt(ctx context.Context, f flags) error {
 // seemly is an error that may be printed: it contains texts from the server, S3 or the cloud, redacted.
 type seemly struct {
 	error
-	words string
+	text string
 }
 
-func (s seemly) Error() string { return s.words }
+func (s seemly) Error() string { return s.text }
 func (s seemly) Unwrap() error { return s.error }
 
 // podName identifies this runner, so that a repeated claim is recognised and a second pod's is not: the pod's uid from Kubernetes,

@@ -293,7 +293,7 @@ func TestAnArchiveThatIsTooMuchIsRefusedUnread(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		files []artifacts.File
-		words string
+		text  string
 	}{
 		"a file of 10 GB":         {[]artifacts.File{file("zeros", 10<<30)}, `"zeros" has 10737418240 bytes`},
 		"files of 10 GB together": {slices.Repeat([]artifacts.File{file("part", 256<<20)}, 40), "together"},
@@ -306,7 +306,7 @@ func TestAnArchiveThatIsTooMuchIsRefusedUnread(t *testing.T) {
 			s, client, bucket := newStore(t)
 			_, skipped, err := s.Restore(t.Context(), []artifacts.Snapshot{plant(t, client, bucket, nil, c.files)}, filepath.Join(t.TempDir(), "restored"))
 			require.ErrorIs(t, err, artifacts.ErrNoneGood)
-			require.ErrorContains(t, skipped[0].Err, c.words)
+			require.ErrorContains(t, skipped[0].Err, c.text)
 			require.False(t, skipped[0].Unanswered(), "asking again changes nothing")
 		})
 	}

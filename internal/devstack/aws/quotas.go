@@ -10,7 +10,7 @@ import (
 type quota struct {
 	service, code, name string
 	value               int    // a new account's value
-	refusal, words      string // words is formatted with the limit
+	refusal, text       string // text is formatted with the limit
 	used                func(c *call, place string) int
 	unit                int // how many counted units make one unit of the limit
 }
@@ -100,7 +100,7 @@ func (c *call) checkQuota(code, place string, more int) error {
 	q, ok := quotaOf(code)
 	if limit := c.limit(q); ok && q.used(c, place)+more > limit*q.unit {
 		c.server.exceeded.Add(1)
-		return fault(q.refusal, q.words, limit)
+		return fault(q.refusal, q.text, limit)
 	}
 	return nil
 }

@@ -65,7 +65,7 @@ func Matrix(ctx context.Context, t *Run, o Options) error {
 			}
 			done = append(done, c)
 		}
-		t.say("  %4.0f s  %s: %s", time.Since(began).Seconds(), cells[0].strike.words, verdict(cells))
+		t.say("  %4.0f s  %s: %s", time.Since(began).Seconds(), cells[0].strike.text, verdict(cells))
 	}
 	return t.report(o, done, time.Since(began))
 }
@@ -175,7 +175,7 @@ func (t *Run) strikeAll(ctx context.Context, cells []*cell) error {
 		standing[c] = c.err == nil && !c.missed && c.stands(t)
 	}
 	if err := s.begin(ctx, t); err != nil {
-		return fmt.Errorf("%s: %w", s.words, errors.Join(err, s.end(ctx, t)))
+		return fmt.Errorf("%s: %w", s.text, errors.Join(err, s.end(ctx, t)))
 	}
 	for _, c := range cells {
 		c.struck = standing[c]
@@ -187,7 +187,7 @@ func (t *Run) strikeAll(ctx context.Context, cells []*cell) error {
 	}
 	err = errors.Join(err, sleep(ctx, s.lasts))
 	if e := s.end(ctx, t); e != nil {
-		err = errors.Join(err, fmt.Errorf("end of %s: %w", s.words, e))
+		err = errors.Join(err, fmt.Errorf("end of %s: %w", s.text, e))
 	}
 	return err
 }

@@ -23,7 +23,7 @@ import (
 // strike is one kind of fault. It affects either each cluster separately, or everything at once. Both functions return an error
 // unless the fault really happened.
 type strike struct {
-	key, words string
+	key, text string
 
 	each func(ctx context.Context, t *Run, c *cell) error
 
@@ -39,16 +39,16 @@ const outage = 1200 * time.Millisecond // shorter than retryBase
 
 func strikes() []strike {
 	return []strike{
-		{key: "runner-killed", words: "runner killed", each: killRunner},
-		{key: "runner-terminated", words: "runner terminated", each: terminateRunner},
-		{key: "controller-killed", words: "controller killed", begin: killServer, end: startServer, lasts: 300 * time.Millisecond},
-		{key: "postgres-killed", words: "PostgreSQL restarted", begin: killPostgres, end: startPostgres, lasts: 300 * time.Millisecond},
-		{key: "s3-cut", words: "S3 unreachable", begin: cutS3, end: mendS3, lasts: outage},
-		{key: "status-cut", words: "Status API away", begin: cutStatus, end: mendStatus, lasts: outage},
-		{key: "status-cut-long", words: "away past the lease", begin: cutStatus, end: mendStatus, lasts: lease + leaseGrace + time.Second},
-		{key: "keys-expired", words: "keys expired", begin: expireKeys, end: renewKeys, lasts: outage},
-		{key: "github-away", words: "GitHub away", begin: cutGitHub, end: mendGitHub, lasts: outage, meanwhile: endUnanswered},
-		{key: "github-limited", words: "GitHub limited", begin: spendGitHub, end: refillGitHub, lasts: outage, meanwhile: endUnanswered},
+		{key: "runner-killed", text: "runner killed", each: killRunner},
+		{key: "runner-terminated", text: "runner terminated", each: terminateRunner},
+		{key: "controller-killed", text: "controller killed", begin: killServer, end: startServer, lasts: 300 * time.Millisecond},
+		{key: "postgres-killed", text: "PostgreSQL restarted", begin: killPostgres, end: startPostgres, lasts: 300 * time.Millisecond},
+		{key: "s3-cut", text: "S3 unreachable", begin: cutS3, end: mendS3, lasts: outage},
+		{key: "status-cut", text: "Status API away", begin: cutStatus, end: mendStatus, lasts: outage},
+		{key: "status-cut-long", text: "away past the lease", begin: cutStatus, end: mendStatus, lasts: lease + leaseGrace + time.Second},
+		{key: "keys-expired", text: "keys expired", begin: expireKeys, end: renewKeys, lasts: outage},
+		{key: "github-away", text: "GitHub away", begin: cutGitHub, end: mendGitHub, lasts: outage, meanwhile: endUnanswered},
+		{key: "github-limited", text: "GitHub limited", begin: spendGitHub, end: refillGitHub, lasts: outage, meanwhile: endUnanswered},
 	}
 }
 

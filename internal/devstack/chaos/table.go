@@ -120,14 +120,14 @@ func (t *Run) table(fields map[string]map[string]*tally) {
 	var head strings.Builder
 	fmt.Fprintf(&head, "\n%-*s", width, "converged/struck")
 	for _, s := range strikes() {
-		fmt.Fprintf(&head, " │ %s", s.words)
+		fmt.Fprintf(&head, " │ %s", s.text)
 	}
 	t.say("%s", head.String())
 	for _, row := range rows {
 		var line strings.Builder
 		fmt.Fprintf(&line, "%-*s", width, row)
 		for _, s := range strikes() {
-			fmt.Fprintf(&line, " │ %*s", len([]rune(s.words)), fields[row][s.key])
+			fmt.Fprintf(&line, " │ %*s", len([]rune(s.text)), fields[row][s.key])
 		}
 		t.say("%s", line.String())
 	}

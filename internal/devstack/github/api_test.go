@@ -49,7 +49,7 @@ func TestOnlyAGoodJWTGetsAToken(t *testing.T) {
 		key    *rsa.PrivateKey
 		claims jwt.Claims
 		status int
-		words  string
+		text   string
 	}{
 		"good":            {s.key, good, 201, ""},
 		"another's key":   {stranger, good, 401, "could not be decoded"},
@@ -65,7 +65,7 @@ func TestOnlyAGoodJWTGetsAToken(t *testing.T) {
 		require.NoError(t, err)
 		status, message := call(t, "POST", s.URL()+"/app/installations/5001/access_tokens", "Bearer "+raw)
 		require.Equal(t, c.status, status, name)
-		require.Contains(t, message, c.words, name)
+		require.Contains(t, message, c.text, name)
 	}
 	hs, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.HS256, Key: []byte(strings.Repeat("k", 32))}, nil)
 	require.NoError(t, err)

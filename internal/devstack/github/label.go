@@ -21,7 +21,7 @@ var startLabels = []string{
 	"bug", "enhancement", "documentation", "needs review",
 }
 
-var labelLooks = []struct{ prefix, color, words string }{
+var labelLooks = []struct{ prefix, color, text string }{
 	{"ocp/", "1d76db", "An OpenShift cluster for this pull request"},
 	{"bug", "d73a4a", "Something isn't working"},
 	{"enhancement", "a2eeef", "New feature or request"},
@@ -33,7 +33,7 @@ func plainLabel(name string) *Label {
 	l := &Label{Name: name, Color: "ededed"}
 	for _, look := range labelLooks {
 		if strings.HasPrefix(name, look.prefix) {
-			l.Color, l.Description = look.color, look.words
+			l.Color, l.Description = look.color, look.text
 			break
 		}
 	}

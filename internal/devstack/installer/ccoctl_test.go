@@ -154,8 +154,8 @@ func TestCcoctlRefusesWhatTheRealOneRefuses(t *testing.T) {
 		return append([]string{"aws", "create-all", "--region", "us-east-1"}, flags...)
 	}
 	for _, c := range []struct {
-		name, words string
-		args        []string
+		name, text string
+		args       []string
 	}{
 		{"no name", `required flag(s) "credentials-requests-dir", "name" not set`, create()},
 		{"an unknown flag", "unknown flag: --colour", create("--name", "n", "--credentials-requests-dir", all, "--colour", "blue")},
@@ -165,7 +165,7 @@ func TestCcoctlRefusesWhatTheRealOneRefuses(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			out := w.Tool(t, "ccoctl", t.TempDir(), c.args...)
 			require.Equal(t, 1, out.Code)
-			require.Contains(t, out.Stderr, c.words)
+			require.Contains(t, out.Stderr, c.text)
 		})
 	}
 	t.Setenv("AWS_ENDPOINT_URL", "https://iam.amazonaws.com")

@@ -119,8 +119,8 @@ func TestKilledBetweenTwoCallsItLeaksWhatTheRealOneLeaks(t *testing.T) {
 
 func TestExitCodesAndWordsOfFailures(t *testing.T) {
 	for _, c := range []struct {
-		step, words string
-		code        int
+		step, text string
+		code       int
 	}{
 		{"quota", "MissingQuota", 1},
 		{"network", "failed to create cluster: infrastructure was not ready within", 4},
@@ -136,7 +136,7 @@ func TestExitCodesAndWordsOfFailures(t *testing.T) {
 			out := w.Run(t, dir, "create cluster")
 			require.Equal(t, c.code, out.Code, out.Stderr)
 			require.Contains(t, out.Stderr, "level=error msg=")
-			require.Contains(t, out.Stderr, c.words)
+			require.Contains(t, out.Stderr, c.text)
 			raw, err := os.ReadFile(w.Faults)
 			require.NoError(t, err)
 			require.JSONEq(t, `{}`, string(raw), "spent")

@@ -176,8 +176,8 @@ func TestBadInput(t *testing.T) {
 	w := installertest.Start(t)
 	good := installertest.InstallConfig("bad", "us-east-1", 0)
 	for _, c := range []struct {
-		name, config, words string
-		code                int
+		name, config, text string
+		code               int
 	}{
 		{"a bad pull secret is printed whole", strings.Replace(good, `{"auths"`, `{"auths`, 1), "registry.example.com", 3},
 		{"an unknown key only warns", good + "colour: blue\n", "level=warning msg=failed to parse first occurrence of unknown field", 0},
@@ -188,7 +188,7 @@ func TestBadInput(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			out := w.Run(t, installertest.Dir(t, c.config), "create manifests")
 			require.Equal(t, c.code, out.Code, out.Stderr)
-			require.Contains(t, out.Stderr, c.words)
+			require.Contains(t, out.Stderr, c.text)
 		})
 	}
 	out := w.Run(t, t.TempDir(), "create manifests")

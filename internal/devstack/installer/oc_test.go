@@ -55,7 +55,7 @@ func TestOcRefusesWhatARegistryWouldRefuse(t *testing.T) {
 	extract := func(image, registry string) installertest.Result {
 		return w.Tool(t, "oc", dir, "adm", "release", "extract", "--command=openshift-install", "--from="+image, "--registry-config="+registry, "--to=bin")
 	}
-	for _, c := range []struct{ name, image, registry, words string }{
+	for _, c := range []struct{ name, image, registry, text string }{
 		{"a digest nobody has", "quay.io/openshift-release-dev/ocp-release@sha256:" + strings.Repeat("0", 64), secret, "manifest unknown"},
 		{"a version nobody has", "quay.io/openshift-release-dev/ocp-release:4.99.0-x86_64", secret, "manifest unknown"},
 		{"an image that is not pinned", "quay.io/openshift-release-dev/ocp-release", secret, "is pinned by digest"},
@@ -66,7 +66,7 @@ func TestOcRefusesWhatARegistryWouldRefuse(t *testing.T) {
 			out := extract(c.image, c.registry)
 			require.Equal(t, 1, out.Code)
 			require.Contains(t, out.Stderr, "error: ")
-			require.Contains(t, out.Stderr, c.words)
+			require.Contains(t, out.Stderr, c.text)
 			require.NoFileExists(t, filepath.Join(dir, "bin", "openshift-install"))
 		})
 	}

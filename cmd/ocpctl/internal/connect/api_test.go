@@ -145,7 +145,7 @@ func TestAWaySignInFailsSaysWhatToDo(t *testing.T) {
 	for name, c := range map[string]struct {
 		context connect.Context
 		env     map[string]string
-		words   string
+		text    string
 	}{
 		"no job of GitHub Actions":    {connect.Context{Server: s.URL, Auth: connect.GitHub}, nil, "permissions: {id-token: write}"},
 		"a file that is not there":    {connect.Context{Server: s.URL, Auth: connect.TokenFile, TokenFile: "/nowhere"}, nil, "no such file"},
@@ -157,7 +157,7 @@ func TestAWaySignInFailsSaysWhatToDo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			api, waits := dial(t, c.context, c.env)
 			err := me(api)
-			require.ErrorContains(t, err, c.words)
+			require.ErrorContains(t, err, c.text)
 			require.Equal(t, exit.Denied, exit.CodeOf(err))
 			require.NotContains(t, err.Error(), "old-token")
 			require.Empty(t, *waits, "asking again is no use")
@@ -298,7 +298,7 @@ func TestEveryErrorAnswerHasItsCode(t *testing.T) {
 func TestWhatIsNoServerOfOursIsSaid(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer http.HandlerFunc
-		words  string
+		text   string
 	}{
 		"a sign-in page": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "https://login.example.com/?state=secret", http.StatusFound)
@@ -311,7 +311,7 @@ func TestWhatIsNoServerOfOursIsSaid(t *testing.T) {
 			t.Cleanup(server.Close)
 			api, _ := dial(t, tokenFile(t, server.URL, "x"), nil)
 			err := me(api)
-			require.ErrorContains(t, err, c.words)
+			require.ErrorContains(t, err, c.text)
 			require.NotContains(t, err.Error(), "secret")
 		})
 	}

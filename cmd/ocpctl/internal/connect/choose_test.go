@@ -56,19 +56,19 @@ func TestWhereNotToGo(t *testing.T) {
 		want   connect.Wanted
 		env    env
 		code   exit.Code
-		words  string
+		text   string
 	}{
-		"nobody ever signed in":                       {code: exit.Denied, words: "run ocpctl login --server"},
-		"a context that is not there":                 {config: contexts(), want: connect.Wanted{Context: "dev"}, code: exit.Usage, words: "Accepted: prod, staging."},
-		"another server never gets a context's proof": {config: contexts(), want: connect.Wanted{Server: "https://evil.example.com"}, code: exit.Denied, words: "no way to sign in at https://evil.example.com"},
-		"nor does it get one by the context's name":   {config: contexts(), want: connect.Wanted{Server: "https://evil.example.com", Context: "prod"}, code: exit.Denied, words: "no way to sign in"},
-		"a token in the clear":                        {env: env{"OCPCTL_SERVER": "http://ocpctl.example.com", "OCPCTL_TOKEN": "x"}, code: exit.Usage, words: "does not use TLS"},
-		"no address":                                  {env: env{"OCPCTL_SERVER": "ocpctl.example.com", "OCPCTL_TOKEN": "x"}, code: exit.Usage, words: "is not a server address"},
-		"a way to sign in that needs a context":       {env: env{"OCPCTL_SERVER": prod, "OCPCTL_AUTH": "token-file"}, code: exit.Usage, words: "it can be aws or github"},
+		"nobody ever signed in":                       {code: exit.Denied, text: "run ocpctl login --server"},
+		"a context that is not there":                 {config: contexts(), want: connect.Wanted{Context: "dev"}, code: exit.Usage, text: "Accepted: prod, staging."},
+		"another server never gets a context's proof": {config: contexts(), want: connect.Wanted{Server: "https://evil.example.com"}, code: exit.Denied, text: "no way to sign in at https://evil.example.com"},
+		"nor does it get one by the context's name":   {config: contexts(), want: connect.Wanted{Server: "https://evil.example.com", Context: "prod"}, code: exit.Denied, text: "no way to sign in"},
+		"a token in the clear":                        {env: env{"OCPCTL_SERVER": "http://ocpctl.example.com", "OCPCTL_TOKEN": "x"}, code: exit.Usage, text: "does not use TLS"},
+		"no address":                                  {env: env{"OCPCTL_SERVER": "ocpctl.example.com", "OCPCTL_TOKEN": "x"}, code: exit.Usage, text: "is not a server address"},
+		"a way to sign in that needs a context":       {env: env{"OCPCTL_SERVER": prod, "OCPCTL_AUTH": "token-file"}, code: exit.Usage, text: "it can be aws or github"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := connect.Choose(c.config, c.want, func(name string) string { return c.env[name] })
-			require.ErrorContains(t, err, c.words)
+			require.ErrorContains(t, err, c.text)
 			require.Equal(t, c.code, exit.CodeOf(err))
 		})
 	}

@@ -149,7 +149,7 @@ func TestHowAWaitEnds(t *testing.T) {
 		goal   follow.Goal
 		states []map[string]any
 		code   exit.Code
-		words  string
+		text   string
 	}{
 		"ready":                            {follow.Ready, []map[string]any{moved("READY", "degraded")}, exit.OK, ""},
 		"destroyed":                        {follow.Destroyed, []map[string]any{moved("DESTROYING", "verifying"), moved("DESTROYED", "released")}, exit.OK, ""},
@@ -176,8 +176,8 @@ func TestHowAWaitEnds(t *testing.T) {
 			require.Equal(t, c.code, exit.CodeOf(err))
 			require.Len(t, h.view.shown, len(c.states))
 			require.NotEmpty(t, last.Raw)
-			if c.words != "" {
-				require.ErrorContains(t, err, c.words)
+			if c.text != "" {
+				require.ErrorContains(t, err, c.text)
 			}
 		})
 	}
@@ -187,7 +187,7 @@ func TestTimeThatRunsOutSaysWhatItWaitedFor(t *testing.T) {
 	for phase, c := range map[string]struct {
 		state map[string]any
 		code  exit.Code
-		words string
+		text  string
 	}{
 		"installing":        {moved("CREATING", "installing"), exit.TimedOut, "is not ready yet. The operation continues; keep waiting with: ocpctl wait team-a-smoke-01 --for=ready"},
 		"awaiting_approval": {map[string]any{"status": "PENDING", "needsApproval": true, "approveBy": "2025-03-02T10:00:00Z"}, exit.Approval, "is still waiting for approval, until 2025-03-02 10:00 UTC"},
@@ -198,7 +198,7 @@ func TestTimeThatRunsOutSaysWhatItWaitedFor(t *testing.T) {
 		h.view.then = func() { close(expired.over) }
 		_, err := h.await(expired, follow.Ready)
 		require.Equal(t, c.code, exit.CodeOf(err), phase)
-		require.ErrorContains(t, err, c.words)
+		require.ErrorContains(t, err, c.text)
 	}
 }
 

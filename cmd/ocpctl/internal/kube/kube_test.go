@@ -82,7 +82,7 @@ func TestAMergeIntoNothingMakesAKubeconfig(t *testing.T) {
 }
 
 func TestWhatCannotBeMergedChangesNothing(t *testing.T) {
-	for name, c := range map[string]struct{ own, added, words string }{
+	for name, c := range map[string]struct{ own, added, text string }{
 		"a file that is no YAML":         {"a: [", added, "nothing was changed"},
 		"a file that is no kubeconfig":   {"- a", added, "it is not a kubeconfig"},
 		"no kubeconfig from the cluster": {own, "nope", "it is not a valid kubeconfig"},
@@ -92,7 +92,7 @@ func TestWhatCannotBeMergedChangesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "config")
 			require.NoError(t, os.WriteFile(path, []byte(c.own), 0o600))
-			require.ErrorContains(t, kube.Merge(path, "x", []byte(c.added), true), c.words)
+			require.ErrorContains(t, kube.Merge(path, "x", []byte(c.added), true), c.text)
 			require.Equal(t, c.own, read(t, path))
 		})
 	}
