@@ -10,7 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 )
 
-const spanWords = "a duration is 4h, 90m, 2d, 1d12h, or a number of hours."
+const spanText = "a duration is 4h, 90m, 2d, 1d12h, or a number of hours."
 
 // spanPart is one number with its unit. Six digits keep every sum far below the largest time.Duration.
 var (

@@ -30,8 +30,8 @@ const (
 // ttlHours are the lifetimes that get a label; people can create labels for any other number of hours.
 var ttlHours = []int{2, 4, 8, 24}
 
-// maxLabelWords is how many characters GitHub accepts.
-const maxLabelWords = 100
+// maxLabelText is how many characters GitHub accepts.
+const maxLabelText = 100
 
 // Labels lists every label of ocpctl for a repository that may use the profiles.
 func Labels(profiles []LabelledProfile) []Label {
@@ -41,7 +41,7 @@ func Labels(profiles []LabelledProfile) []Label {
 		if p.Description != "" {
 			text += ": " + p.Description
 		}
-		all = append(all, Label{LabelPrefix + p.Name, colorProfile, cut(oneLine(text), maxLabelWords)})
+		all = append(all, Label{LabelPrefix + p.Name, colorProfile, cut(oneLine(text), maxLabelText)})
 	}
 	for _, h := range ttlHours {
 		all = append(all, Label{TTLLabelPrefix + strconv.Itoa(h), colorTTL, fmt.Sprintf("This pull request's clusters live for %d hours, within their profiles' maximum", h)})

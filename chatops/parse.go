@@ -188,7 +188,7 @@ func (r *reading) taken(text string) bool {
 	case commands.Duration:
 		d, ok := lifetime(text)
 		if ok && d <= 0 {
-			r.wrong("%s adds nothing; %s", Code(text), spanWords)
+			r.wrong("%s adds nothing; %s", Code(text), spanText)
 		}
 		r.command.TTL, r.seen[""] = d, ok
 		return ok
@@ -277,7 +277,7 @@ func (r *reading) complete() {
 	}
 	switch {
 	case r.takes == commands.Duration && !r.seen[""]:
-		r.wrong("Say how long: %s", spanWords)
+		r.wrong("Say how long: %s", spanText)
 	case r.takes == commands.Number && !r.seen[""] && !r.seen["--replicas"]:
 		r.wrong("Give the number of workers, for example %s.", Code(Prefix+" "+r.form.Example))
 	case r.takes == commands.Number && r.seen[""] && r.seen["--replicas"]:

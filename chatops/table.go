@@ -63,7 +63,7 @@ var setters = map[string]func(c *Command, value string) (problem string){
 func setTTL(c *Command, value string) (problem string) {
 	ttl, ok := lifetime(value)
 	if !ok {
-		return Code(value) + " is not a lifetime; " + spanWords
+		return Code(value) + " is not a lifetime; " + spanText
 	}
 	c.TTL = ttl
 	return ""

@@ -17,9 +17,9 @@ type rule struct {
 var decisionRules = []rule{
 	{1, desiredOneWay}, {2, unknownIsNotAbsent}, {3, effectsAreEnsures}, {4, oneNumberedAttempt}, {5, installStopsFirst},
 	{8, alwaysAWake}, {9, everyMoveHasAWhy}, {10, countedUntilReleased}, {11, nothingPassesTheEnd},
-	{0, nothingBeginsBeforeItsTurn}, {0, scalingEnds}, {4, scalingIsOfReady}, {0, scalingAsksWithinBounds}, {9, theWorkersAreTold},
+	{0, nothingBeginsBeforeItsTurn}, {0, scalingEnds}, {4, scalingIsOfReady}, {0, scalingAsksWithinBounds}, {9, workersAreReported},
 	{4, addonsAreOfReady}, {0, addonsAreWanted}, {0, theNewestRequestIsMet}, {0, addonsEnd},
-	{0, waitingSpendsNoTry}, {8, theNextInLineGoes}, {8, theNextInLineLooksInTime}, {9, thePlaceIsTold}, {9, aLookIsNoMove},
+	{0, waitingSpendsNoTry}, {8, theNextInLineGoes}, {8, theNextInLineLooksInTime}, {9, placeIsReported}, {9, aLookIsNoMove},
 }
 
 // judge holds one decision against every rule that shows in it.
@@ -301,7 +301,7 @@ func aLookIsNoMove(_ *world, c Cluster, f Facts, d Decision) string {
 }
 
 // Rule 9 in the queue: the place that is shown is the present one.
-func thePlaceIsTold(_ *world, _ Cluster, f Facts, d Decision) string {
+func placeIsReported(_ *world, _ Cluster, f Facts, d Decision) string {
 	n, place := d.Next, f.Queue.Place
 	if n.NeedsTurn {
 		place = f.Turn.Place

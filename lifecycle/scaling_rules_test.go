@@ -83,7 +83,7 @@ func scalingEnds(_ *world, c Cluster, f Facts, d Decision) string {
 }
 
 // Rule 9 of workers: a ready cluster with fewer of them than its profile gives says so, unless it says that its end is near.
-func theWorkersAreTold(_ *world, _ Cluster, _ Facts, d Decision) string {
+func workersAreReported(_ *world, _ Cluster, _ Facts, d Decision) string {
 	n := d.Next
 	there := n.WorkersBase
 	if n.Workers != nil {

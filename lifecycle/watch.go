@@ -68,7 +68,7 @@ func (m *deciding) mirror(a Attempt) {
 		m.showReady()
 		return
 	}
-	text := destroyWords[a.Phase]
+	text := destroyText[a.Phase]
 	switch {
 	case !m.wanted() && n.Status != Destroying && n.Status != Failed: // the desired state became absent while a failed attempt was cleaned up
 		phase := a.Phase
@@ -83,10 +83,10 @@ func (m *deciding) mirror(a Attempt) {
 
 func (m *deciding) mirrorCreate(phase Phase) {
 	n := m.next()
-	if n.Phase == AwaitingCapacity && createWords[phase] == "" {
+	if n.Phase == AwaitingCapacity && createText[phase] == "" {
 		phase = Preflight
 	}
-	switch text := createWords[phase]; {
+	switch text := createText[phase]; {
 	case m.looks(phase):
 		n.Progress = Progress{}
 	case text != "" && phase != n.Phase:
@@ -98,14 +98,14 @@ func (m *deciding) mirrorCreate(phase Phase) {
 func PhaseText(kind Kind, phase Phase) string {
 	switch kind {
 	case Create:
-		return createWords[phase]
+		return createText[phase]
 	case Destroy:
-		return destroyWords[phase]
+		return destroyText[phase]
 	}
 	return ""
 }
 
-var createWords = map[Phase]string{
+var createText = map[Phase]string{
 	Preflight:   "checking the account, the DNS zone and the name before anything is created",
 	Claiming:    "recording the names of what is created outside the installer",
 	Rendering:   "writing the install directory; nothing exists in the cloud yet",
@@ -114,7 +114,7 @@ var createWords = map[Phase]string{
 	Configuring: "the cluster is up; storing its addresses and credentials",
 }
 
-var destroyWords = map[Phase]string{
+var destroyText = map[Phase]string{
 	Restoring:      "fetching the installer state for the teardown",
 	DestroyingRuns: "the installer is removing the cluster's resources",
 	Verifying:      "counting what is left in the cloud",

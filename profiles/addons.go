@@ -121,16 +121,16 @@ func addonFields(r *reader, a *Addon, objects *[]any) []field {
 func waitFields(w *AddonWait) []field {
 	return []field{
 		text("kind", &w.Kind, "a resource such as crd, deployment or subscriptions.operators.coreos.com", resourceForm.MatchString),
-		text("name", &w.Name, objectWords, objectForm.MatchString),
-		optional(text("namespace", &w.Namespace, namespaceWords, namespaceForm.MatchString)),
+		text("name", &w.Name, objectText, objectForm.MatchString),
+		optional(text("namespace", &w.Namespace, namespaceText, namespaceForm.MatchString)),
 		text("condition", &w.Condition, "a condition such as Established, Available or Ready=True", conditionForm.MatchString),
 		only(span("timeout", &w.Timeout, mostWait), "a duration such as 5m, above 0 and at most 15m"),
 	}
 }
 
 const (
-	objectWords    = "an object's name: letters, digits, - _ . and :, at most 253"
-	namespaceWords = "a namespace: lowercase letters, digits and dashes, at most 63"
+	objectText    = "an object's name: letters, digits, - _ . and :, at most 253"
+	namespaceText = "a namespace: lowercase letters, digits and dashes, at most 63"
 )
 
 // manifests reads the objects one by one. They are sent to the cluster as JSON, so that YAML's implicit types are resolved here.
@@ -184,10 +184,10 @@ func (r *reader) identity(n *yaml.Node, path string) (id string, ok bool) {
 		return "", false
 	}
 	at := join(path, "metadata")
-	name := look(at, metadata, "name", objectWords, objectForm.MatchString)
+	name := look(at, metadata, "name", objectText, objectForm.MatchString)
 	namespace := ""
 	if child(metadata, "namespace") != nil {
-		namespace = look(at, metadata, "namespace", namespaceWords, namespaceForm.MatchString)
+		namespace = look(at, metadata, "namespace", namespaceText, namespaceForm.MatchString)
 	}
 	return strings.TrimSpace(fmt.Sprintf("%s %s %s %s", api, what, namespace, name)), ok
 }

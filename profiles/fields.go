@@ -71,10 +71,10 @@ func profileFields(r *reader, p *Profile) []field {
 		r.inner("deadlines", span("create", &p.Deadlines.Create, 6*time.Hour), span("destroy", &p.Deadlines.Destroy, 6*time.Hour)),
 		r.inner("networking",
 			choice("networkType", &p.Networking.Type, "OVNKubernetes"),
-			text("machineNetwork", &p.Networking.MachineNetwork, cidrWords, cidr),
-			text("clusterNetwork", &p.Networking.ClusterNetwork, cidrWords, cidr),
+			text("machineNetwork", &p.Networking.MachineNetwork, cidrText, cidr),
+			text("clusterNetwork", &p.Networking.ClusterNetwork, cidrText, cidr),
 			whole("hostPrefix", &p.Networking.HostPrefix, 16, 28),
-			text("serviceNetwork", &p.Networking.ServiceNetwork, cidrWords, cidr)),
+			text("serviceNetwork", &p.Networking.ServiceNetwork, cidrText, cidr)),
 		choice("publish", &p.Publish, "External", "Internal"),
 		optional(choice("loadBalancer", &p.LoadBalancer, "NLB")), // see compare; a Classic load balancer uses another API than the one that the teardown counts with
 		r.inner("tags", boolean("allowUser", &p.AllowUserTags)),
@@ -124,7 +124,7 @@ func profileName(name string) bool { return nameForm.MatchString(name) && name !
 
 const nameAccept = "lowercase letters, digits and dashes, at most 40, starting with a letter"
 
-const cidrWords = "an IPv4 network such as 10.0.0.0/16"
+const cidrText = "an IPv4 network such as 10.0.0.0/16"
 
 func cidr(s string) bool {
 	prefix, err := netip.ParsePrefix(s)

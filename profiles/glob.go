@@ -36,7 +36,7 @@ func FitsAny(globs []string, value string) bool {
 var globForm = regexp.MustCompile(`^[^\s?\[\]{}\\]+( [^\s?\[\]{}\\]+)*$`)
 
 const (
-	globWords = `a glob such as acme/*, with at most four *, each for one or more characters; ? [ ] { } \ are not supported`
+	globText  = `a glob such as acme/*, with at most four *, each for one or more characters; ? [ ] { } \ are not supported`
 	mostStars = 4
 )
 

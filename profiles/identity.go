@@ -133,7 +133,7 @@ func attributesField(r *reader, into *map[string][]string) field {
 		for k := 0; k < len(n.Content); k += 2 {
 			attribute := n.Content[k].Value
 			var globs []string
-			f := r.texts(attribute, &globs, globWords, glob)
+			f := r.texts(attribute, &globs, globText, glob)
 			read := f.read
 			f.read = func(n *yaml.Node, path string) bool {
 				ok := read(n, path)

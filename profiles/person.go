@@ -137,8 +137,8 @@ func (c Catalogue) NameOf(id string) string {
 	return UnlinkedName(id)
 }
 
-// sourceWords are the sources as people write them.
-var sourceWords = map[Source]string{
+// sourceText are the sources as people write them.
+var sourceText = map[Source]string{
 	SourceSAML: "SAML", SourceOIDC: "OIDC", SourceAWS: "AWS", SourceGitHub: "GitHub", SourceSlack: "Slack",
 }
 
@@ -146,7 +146,7 @@ var sourceWords = map[Source]string{
 // no display name can end in. A text that is not a principal id is returned as it is.
 func UnlinkedName(id string) string {
 	source, subject, found := strings.Cut(id, ":")
-	text, known := sourceWords[Source(source)]
+	text, known := sourceText[Source(source)]
 	if !found || !known || subject == "" {
 		return id
 	}

@@ -41,7 +41,7 @@ func quotaFields(r *reader, q *Quota) []field {
 	return []field{
 		text("name", &q.Name, nameAccept, nameForm.MatchString),
 		choice("scope", (*string)(&q.Scope), string(ScopePerson), string(ScopeTeam), string(ScopeRepository), string(ScopeEverywhere)),
-		optional(r.texts("match", &q.Match, globWords, glob)),
+		optional(r.texts("match", &q.Match, globText, glob)),
 		optional(whole("live", &q.Live, 1, mostClusters)),
 		optional(whole("creating", &q.Creating, 1, mostClusters)),
 		optional(whole("nodeHours", &q.NodeHours, 1, mostNodeHours)),

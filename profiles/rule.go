@@ -92,7 +92,7 @@ func policyFields(r *reader, p *Policy) []field {
 		text("name", &p.Name, nameAccept, nameForm.MatchString),
 		optional(r.inner("match",
 			optional(r.texts("sources", &p.Sources, "one of "+strings.Join(sources, ", "), func(s string) bool { return slices.Contains(sources, s) })),
-			optional(r.texts("profiles", &p.Profiles, globWords, glob)))),
+			optional(r.texts("profiles", &p.Profiles, globText, glob)))),
 		r.objects("rules", "a rule", func(at string) []field {
 			p.Rules = append(p.Rules, Rule{Line: r.lines[at]})
 			return ruleFields(r, &p.Rules[len(p.Rules)-1])
@@ -124,8 +124,8 @@ var settable = map[string]struct {
 	ok     func(string) bool
 }{
 	"baseDomain":  {"a lowercase DNS domain", domain},
-	"costCenter":  {tagWords, tagValue},
-	"environment": {tagWords, tagValue},
+	"costCenter":  {tagText, tagValue},
+	"environment": {tagText, tagValue},
 	"profile":     {nameAccept, nameForm.MatchString},
 	"region":      {"a region such as us-east-1", regionForm.MatchString},
 	"ttlHours":    {fmt.Sprintf("a whole number from 1 to %d", mostTTLHours), ttlHours},

@@ -13,7 +13,7 @@ var sshTypes = []string{
 	"sk-ssh-ed25519@openssh.com", "sk-ecdsa-sha2-nistp256@openssh.com",
 }
 
-const sshWords = "public keys such as \"ssh-ed25519 AAAAC3… comment\", one per line"
+const sshText = "public keys such as \"ssh-ed25519 AAAAC3… comment\", one per line"
 
 // SSHKey reports whether a line is a public key in OpenSSH's format, as the installer demands: a type, a base64 key that names the
 // same type, and optionally a comment.

@@ -15,7 +15,7 @@ const maxDomain = 253
 
 var (
 	strictDomain = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)+$`)
-	nameWords    = fmt.Sprintf("lowercase letters, digits and dashes, at most %d, starting with a letter and ending in a letter or digit", MaxName)
+	nameText     = fmt.Sprintf("lowercase letters, digits and dashes, at most %d, starting with a letter and ending in a letter or digit", MaxName)
 )
 
 // Strict parses an install-config strictly; the installer itself only warns about unknown fields. It knows what InstallConfig
@@ -43,7 +43,7 @@ func installFields(r *reader, c *installConfig) []field {
 	return []field{
 		choice("apiVersion", &c.APIVersion, "v1"),
 		text("baseDomain", &c.BaseDomain, "a lowercase DNS domain, at most 253 characters", func(s string) bool { return len(s) <= maxDomain && strictDomain.MatchString(s) }),
-		r.inner("metadata", text("name", &c.Metadata.Name, nameWords, func(s string) bool { return len(s) <= MaxName && NameForm.MatchString(s) })),
+		r.inner("metadata", text("name", &c.Metadata.Name, nameText, func(s string) bool { return len(s) <= MaxName && NameForm.MatchString(s) })),
 		choice("credentialsMode", &c.CredentialsMode, "Manual", "Mint", "Passthrough"), // if empty, the installer would simulate permissions and select one itself
 		r.inner("controlPlane", poolFields(r, "master", 1, &c.ControlPlane)...),
 		r.items("compute", "a pool named worker", func(n *yaml.Node, path string) bool {
@@ -56,17 +56,17 @@ func installFields(r *reader, c *installConfig) []field {
 			choice("networkType", &c.Networking.NetworkType, "OVNKubernetes"),
 			r.items("machineNetwork", "a mapping with cidr", func(n *yaml.Node, path string) bool {
 				var m machineNetwork
-				r.object(n, path, text("cidr", &m.CIDR, cidrWords, cidr))
+				r.object(n, path, text("cidr", &m.CIDR, cidrText, cidr))
 				c.Networking.MachineNetwork = append(c.Networking.MachineNetwork, m)
 				return true
 			}),
 			r.items("clusterNetwork", "a mapping with cidr and hostPrefix", func(n *yaml.Node, path string) bool {
 				var m clusterNetwork
-				r.object(n, path, text("cidr", &m.CIDR, cidrWords, cidr), whole("hostPrefix", &m.HostPrefix, 16, 28))
+				r.object(n, path, text("cidr", &m.CIDR, cidrText, cidr), whole("hostPrefix", &m.HostPrefix, 16, 28))
 				c.Networking.ClusterNetwork = append(c.Networking.ClusterNetwork, m)
 				return true
 			}),
-			r.items("serviceNetwork", cidrWords, func(n *yaml.Node, _ string) bool {
+			r.items("serviceNetwork", cidrText, func(n *yaml.Node, _ string) bool {
 				c.Networking.ServiceNetwork = append(c.Networking.ServiceNetwork, n.Value)
 				return scalar(n, "!!str") && cidr(n.Value)
 			})),
@@ -142,7 +142,7 @@ func pullSecret(r *reader) field {
 
 func sshKeys() field {
 	var keys string
-	return text("sshKey", &keys, sshWords, func(s string) bool {
+	return text("sshKey", &keys, sshText, func(s string) bool {
 		lines := strings.Split(strings.TrimSpace(s), "\n")
 		return !slices.ContainsFunc(lines, func(line string) bool { return !SSHKey(line) })
 	})

@@ -45,11 +45,11 @@ func readTeam(r *reader, body []byte) Team {
 // teamFields describes the fields of a team's file.
 func teamFields(r *reader, t *Team) []field {
 	return []field{
-		text("name", &t.Name, teamWords, TeamName),
+		text("name", &t.Name, teamText, TeamName),
 		optional(text("displayName", &t.DisplayName, "a text", filled)),
-		text("owner", &t.Owner, tagWords, tagValue),
-		r.texts("costCenters", &t.CostCenters, tagWords, tagValue),
-		r.texts("environments", &t.Environments, tagWords, tagValue),
+		text("owner", &t.Owner, tagText, tagValue),
+		r.texts("costCenters", &t.CostCenters, tagText, tagValue),
+		r.texts("environments", &t.Environments, tagText, tagValue),
 		optional(whole("weight", &t.Weight, 1, mostWeight)),
 		optional(budget(r, &t.Budget)),
 		kind("Team"),
@@ -74,8 +74,8 @@ func budget(r *reader, b *Budget) field {
 }
 
 const (
-	teamWords = "letters, digits, dots, underscores and dashes, at most 63, starting with a letter or digit"
-	tagWords  = "a valid tag value: 1 to 256 letters, digits, spaces and _ . : / = + - @"
+	teamText = "letters, digits, dots, underscores and dashes, at most 63, starting with a letter or digit"
+	tagText  = "a valid tag value: 1 to 256 letters, digits, spaces and _ . : / = + - @"
 )
 
 // tagValue reports whether s may be the value of one of our own tags.

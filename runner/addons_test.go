@@ -43,8 +43,8 @@ func refreshed(t *testing.T) *world {
 	return w
 }
 
-// addonsTold is the last that was told of each add-on.
-func (w *world) addonsTold() map[string]contract.AddonState {
+// addonsReported is the last that was told of each add-on.
+func (w *world) addonsReported() map[string]contract.AddonState {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	out := map[string]contract.AddonState{}
@@ -75,7 +75,7 @@ func TestAddonsAreAppliedByTheServersSideAndWaitedFor(t *testing.T) {
 	}, w.asked())
 	require.Equal(t, certManager+`{"kind":"List","items":[]}`, readFile(t, filepath.Join(w.dir, "applied")))
 	require.Equal(t, []string{"restoring", "configuring"}, w.phases())
-	require.Equal(t, there, w.addonsTold())
+	require.Equal(t, there, w.addonsReported())
 	require.Contains(t, w.logText(), "namespace/cert-manager-operator serverside-applied\n")
 	require.Empty(t, w.records, "it makes nothing under a name of its own")
 	require.Equal(t, "600\n", readFile(t, filepath.Join(w.dir, "seen-kubeconfig-mode")))
@@ -114,11 +114,11 @@ func TestAnAddonThatFailsSaysWhyAndKeepsNoOtherFromComing(t *testing.T) {
 			require.NoError(t, w.run(t.Context()))
 			result := w.result()
 			require.Equal(t, []any{"failed", "AddonsMissing", c.retryable, 1}, []any{result.Outcome, result.Reason, result.Retryable, *result.Addons}, result.Message)
-			state := w.addonsTold()["cert-manager"]
+			state := w.addonsReported()["cert-manager"]
 			require.Equal(t, []any{false, c.reason}, []any{state.There, state.Reason})
 			require.Contains(t, state.Message, c.text)
 			require.Contains(t, state.Next, "ocpctl refresh shop")
-			require.Equal(t, there["pr-namespace"], w.addonsTold()["pr-namespace"])
+			require.Equal(t, there["pr-namespace"], w.addonsReported()["pr-namespace"])
 			require.Contains(t, result.Message, "1 of 2 add-ons are installed; cert-manager: ")
 			require.Equal(t, state.Next, result.Next)
 		})
@@ -166,7 +166,7 @@ func TestACreateBringsItsAddonsOnceItsCredentialsAreSafe(t *testing.T) {
 	result := w.result()
 	require.Equal(t, []any{"succeeded", 2}, []any{result.Outcome, *result.Addons}, result.Message)
 	require.False(t, result.Outputs.StoredAt.IsZero())
-	require.Equal(t, there, w.addonsTold())
+	require.Equal(t, there, w.addonsReported())
 	require.Equal(t, "configuring", w.phases()[len(w.phases())-1])
 	require.Equal(t, "600\n", readFile(t, filepath.Join(w.dir, "seen-kubeconfig-mode")))
 }
@@ -206,7 +206,7 @@ func TestAnInstallIsNotThrownAwayForItsAddons(t *testing.T) {
 			require.False(t, result.Outputs.StoredAt.IsZero())
 			require.Less(t, *result.Addons, 2)
 			if name != "its host ends it" {
-				state := w.addonsTold()["cert-manager"]
+				state := w.addonsReported()["cert-manager"]
 				require.False(t, state.There)
 				require.NotEmpty(t, state.Message)
 				require.NotEmpty(t, state.Next)
@@ -236,5 +236,5 @@ func TestAnInstallWithoutAddonsAsksNoCluster(t *testing.T) {
 	require.NoError(t, w.run(t.Context()))
 	require.Nil(t, w.result().Addons)
 	require.False(t, strings.Contains(strings.Join(w.happened(), "\n"), "oc wait"))
-	require.Empty(t, w.addonsTold())
+	require.Empty(t, w.addonsReported())
 }

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// mostAhead is how far ahead of our clock a payload's updated_at may be. A later time is not believed.
-	mostAhead = 5 * time.Minute
+	// maxClockSkew is how far ahead of our clock a payload's updated_at may be. A later time is not believed.
+	maxClockSkew = 5 * time.Minute
 	// lagsFor is how long GitHub's API may lag behind the webhooks it sent. Until then an older answer is asked for again.
 	lagsFor = time.Minute
 )
@@ -69,7 +69,7 @@ func (s *Service) believable(ctx context.Context, e PullRequestEvent) (believed 
 	if err != nil {
 		return false, now, fmt.Errorf("read the clock: %w", err)
 	}
-	return e.PR.UpdatedAt.Sub(now) <= mostAhead, now, nil
+	return e.PR.UpdatedAt.Sub(now) <= maxClockSkew, now, nil
 }
 
 // looked is stands for a state that GitHub returned to a check of ours. Of two such states the newer counts. GitHub's clock has

@@ -92,15 +92,15 @@ func newTill(t *testing.T) *till {
 	return h
 }
 
-// life is one cluster, and what it really cost, by exact arithmetic of the test's own.
+// life is one cluster, and what it cost exactly, by exact arithmetic of the test's own.
 type life struct {
 	*till
-	who    policy.Principal
-	id     string
-	list   int
-	rate   int
-	since  time.Time
-	really *big.Int // cents an hour x milliseconds
+	who   policy.Principal
+	id    string
+	list  int
+	rate  int
+	since time.Time
+	exact *big.Int // cents an hour x milliseconds
 }
 
 // begin asks for a cluster, after the start of every month so that a life stays within one.
@@ -108,7 +108,7 @@ func (h *till) begin(t *testing.T, r *rapid.T, n int) *life {
 	h.at.Store(time.Date(2026, 11, 2, 9, 0, 0, 123_456_000, time.UTC).UnixMicro() + rapid.Int64Range(0, 7_200_000_000).Draw(r, "asks"))
 	region := rapid.SampledFrom([]string{"us-east-1", "us-east-2", "us-west-2"}).Draw(r, "region")
 	hours := rapid.IntRange(24, 72).Draw(r, "hours")
-	l := &life{till: h, list: map[string]int{"us-east-1": 149, "us-east-2": 97, "us-west-2": 100_000}[region], really: new(big.Int)}
+	l := &life{till: h, list: map[string]int{"us-east-1": 149, "us-east-2": 97, "us-west-2": 100_000}[region], exact: new(big.Int)}
 	l.who = policy.As(fmt.Sprintf("saml:p%d@acme.example", n), fmt.Sprintf("p%d", n), policy.Requester, "platform", "poor")
 	asked := app.CreateRequest{
 		Source: policy.SourceAPI, Name: fmt.Sprintf("shop-%d", n), Profile: "aws-standard", Region: region, Team: "platform", Owner: l.who.Name, TTLHours: &hours,
@@ -144,7 +144,7 @@ func (l *life) moves(t *testing.T, change func(*lifecycle.Cluster), rate int) {
 	version := c.Version
 	change(&c)
 	require.NoError(t, l.store.Apply(t.Context(), lifecycle.Decision{Next: c}, version))
-	l.really.Add(l.really, l.running())
+	l.exact.Add(l.exact, l.running())
 	l.since, l.rate = l.now(), rate
 }
 
@@ -158,7 +158,7 @@ func (l *life) running() *big.Int {
 // agrees asks every entry point for the price.
 func (l *life) agrees(t *testing.T, when string) {
 	row, now := l.row(t), l.now()
-	exact := new(big.Int).Add(l.really, l.running())
+	exact := new(big.Int).Add(l.exact, l.running())
 	spent := new(big.Int).Div(exact.Add(exact, big.NewInt(1_800_000)), big.NewInt(3_600_000)).Int64()
 	left, total := row.Meter.Left(now, row.DestroyAt), row.Meter.Total(now, row.DestroyAt)
 	require.Equal(t, spent, row.Meter.Spent(now), when)

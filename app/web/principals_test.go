@@ -106,7 +106,7 @@ func (h *fixture) cell(b *browser, route string, form url.Values, n int) string 
 	}
 	for _, c := range answer.Cookies() {
 		if c.Name == saidCookie {
-			return map[bool]string{false: "done", true: "not"}[toldBy(h, c.Value).Bad]
+			return map[bool]string{false: "done", true: "not"}[noteOf(h, c.Value).Bad]
 		}
 	}
 	return fmt.Sprint(status)

@@ -16,8 +16,8 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 )
 
-// toldBy reads what a cookie says, whoever signed it.
-func toldBy(t require.TestingT, value string) (n auth.Note) {
+// noteOf reads what a cookie says, whoever signed it.
+func noteOf(t require.TestingT, value string) (n auth.Note) {
 	parts := strings.Split(value, ".")
 	require.Len(t, parts, 3)
 	raw, err := base64.RawURLEncoding.DecodeString(parts[1])
@@ -100,7 +100,7 @@ func TestLongWordsAreCutBetweenLetters(t *testing.T) {
 	p := saying(t, true)
 	for _, letter := range []string{"ö", "<", "a", "\"", "\u2028"} {
 		cookie := saysOf(p, sayer, "/", said{Message: strings.Repeat(letter, 9000)})
-		text := toldBy(t, cookie.Value).Message
+		text := noteOf(t, cookie.Value).Message
 		require.NotEmpty(t, text)
 		require.Empty(t, strings.ReplaceAll(text, letter, ""))
 		require.Less(t, len(cookie.String()), 4096)

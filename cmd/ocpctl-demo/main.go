@@ -60,7 +60,7 @@ func run() error {
 		return err
 	}
 	if *play {
-		err = playStory(ctx, h)
+		err = playScenario(ctx, h)
 	} else {
 		welcome(os.Stdout, h, time.Since(began))
 		h.Supervise(ctx, os.Stdout)
@@ -73,7 +73,7 @@ func run() error {
 	return err
 }
 
-func playStory(ctx context.Context, h *devstack.Stack) error {
+func playScenario(ctx context.Context, h *devstack.Stack) error {
 	places, err := h.Places()
 	if err != nil {
 		return err

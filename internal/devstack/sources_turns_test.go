@@ -96,7 +96,7 @@ func (l *life) threeTakeTurns(maya visitor) {
 				switch {
 				case c.Phase == "awaiting_capacity" && c.Place > 0:
 					require.Contains(l.t, c.Why, "team platform may have 1 cluster being created at once (quota sources)")
-					got[c.Place] = c.Name == "third" || l.heard(c.Name, placeWords(c.Place))
+					got[c.Place] = c.Name == "third" || l.heard(c.Name, placeText(c.Place))
 				case c.Status == client.CREATING:
 					require.Empty(l.t, creating, "never two at once")
 					creating = c.Name
@@ -109,8 +109,8 @@ func (l *life) threeTakeTurns(maya visitor) {
 	}
 }
 
-// placeWords are what a comment says of a place in the queue.
-func placeWords(place int) string {
+// placeText are what a comment says of a place in the queue.
+func placeText(place int) string {
 	if place == 1 {
 		return "It is next in the queue."
 	}

@@ -45,7 +45,7 @@ var (
 	webAddress  = regexp.MustCompile(`^https?://`)
 )
 
-const mostWords = 65535 // of a summary, a text and an annotation's message
+const maxText = 65535 // of a summary, a text and an annotation's message
 
 // wrong returns the field that GitHub would refuse; empty: none. https://docs.github.com/rest/checks/runs#create-a-check-run
 func (b checkBody) wrong() string {
@@ -58,9 +58,9 @@ func (b checkBody) wrong() string {
 		return "conclusion"
 	case b.DetailsURL != nil && !webAddress.MatchString(*b.DetailsURL):
 		return "details_url"
-	case b.Output != nil && (b.Output.Title == "" || b.Output.Summary == "" || runes(b.Output.Summary) > mostWords):
+	case b.Output != nil && (b.Output.Title == "" || b.Output.Summary == "" || runes(b.Output.Summary) > maxText):
 		return "output"
-	case b.Output != nil && b.Output.Text != nil && runes(*b.Output.Text) > mostWords:
+	case b.Output != nil && b.Output.Text != nil && runes(*b.Output.Text) > maxText:
 		return "output"
 	case b.Output != nil && (len(b.Output.Annotations) > 50 || slices.ContainsFunc(b.Output.Annotations, Annotation.wrong)):
 		return "annotations"
@@ -74,7 +74,7 @@ func runes(s string) int { return utf8.RuneCountInString(s) }
 
 func (a Annotation) wrong() bool {
 	columns := a.StartColumn != nil || a.EndColumn != nil
-	return a.Path == "" || a.Message == "" || runes(a.Message) > mostWords || runes(a.Title) > 255 || a.StartLine < 1 ||
+	return a.Path == "" || a.Message == "" || runes(a.Message) > maxText || runes(a.Title) > 255 || a.StartLine < 1 ||
 		a.EndLine < a.StartLine || !slices.Contains(levels, a.Level) || columns && a.StartLine != a.EndLine
 }
 

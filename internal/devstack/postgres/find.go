@@ -84,14 +84,14 @@ func complete(dir string) bool {
 	return true
 }
 
-var versionWords = regexp.MustCompile(`\(PostgreSQL\) (\d+)`)
+var versionPattern = regexp.MustCompile(`\(PostgreSQL\) (\d+)`)
 
 func majorOf(dir string) string {
 	out, err := exec.Command(filepath.Join(dir, "postgres"), "--version").Output()
 	if err != nil {
 		return ""
 	}
-	if m := versionWords.FindSubmatch(out); m != nil {
+	if m := versionPattern.FindSubmatch(out); m != nil {
 		return string(m[1])
 	}
 	return ""

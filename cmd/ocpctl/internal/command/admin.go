@@ -11,8 +11,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/app/api/client"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
 )
 
 func (a *app) admin() *cobra.Command {
@@ -48,7 +48,7 @@ func (a *app) deliveryList() *cobra.Command {
 			return a.print(raw, names, func(s *table.Screen) {
 				t := s.Columns("ID", "SOURCE", "EVENT", "ABOUT", "STATE", "RECEIVED", "NOTE", "+DELIVERY")
 				for _, d := range items {
-					t.Row(d.ID, d.Source, d.Event, d.Topic, deliveryState(d), words.Away(d.ReceivedAt, s.Now), d.Note, d.DeliveryID)
+					t.Row(d.ID, d.Source, d.Event, d.Topic, deliveryState(d), humanize.Away(d.ReceivedAt, s.Now), d.Note, d.DeliveryID)
 				}
 				t.Write("No deliveries.")
 			})
@@ -69,14 +69,14 @@ func deliveryState(d client.Delivery) table.Cell {
 }
 
 func (a *app) deliveryFacts(s *table.Screen, d client.Delivery) {
-	fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(words.Line(d.ID), table.Bold), s.Painted(string(d.State), deliveryState(d).Paint))
+	fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(humanize.Line(d.ID), table.Bold), s.Painted(string(d.State), deliveryState(d).Paint))
 	f := s.Facts()
 	f.Add("from", d.Source)
 	f.Add("event", d.Event)
 	f.Add("about", d.Topic)
 	f.Add("delivery", d.DeliveryID)
-	f.Add("received", words.When(d.ReceivedAt, s.Now))
-	f.Add("finished", words.When(d.FinishedAt, s.Now))
+	f.Add("received", humanize.When(d.ReceivedAt, s.Now))
+	f.Add("finished", humanize.When(d.FinishedAt, s.Now))
 	f.Add("note", d.Note)
 	f.Write()
 }
@@ -151,7 +151,7 @@ func (a *app) findings() *cobra.Command {
 			return a.print(answer.Raw, names, func(s *table.Screen) {
 				t := s.Columns("KIND", "CLUSTER", "IDENTITY", "SINCE", "SEEN", "RESOLVED", "WHY")
 				for _, f := range answer.Value.Items {
-					t.Row(string(f.Kind), f.ClusterID, f.Identity, words.Away(f.Since, s.Now), words.Count(f.TimesSeen, "time"), words.Away(f.ResolvedAt, s.Now), f.Why)
+					t.Row(string(f.Kind), f.ClusterID, f.Identity, humanize.Away(f.Since, s.Now), humanize.Count(f.TimesSeen, "time"), humanize.Away(f.ResolvedAt, s.Now), f.Why)
 				}
 				t.Write("No findings.")
 				for _, f := range answer.Value.Items {

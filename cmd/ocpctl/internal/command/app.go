@@ -18,9 +18,9 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/progress"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
 )
 
 // World is everything outside: output streams, the time, what the person's machine can do.
@@ -120,7 +120,7 @@ func (a *app) printOne(raw []byte, names []string, people func(s *table.Screen))
 
 // say tells a person something besides the answer; control characters are removed.
 func (a *app) say(format string, args ...any) {
-	fmt.Fprintln(a.Err, words.Clean(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(a.Err, humanize.Clean(fmt.Sprintf(format, args...)))
 }
 
 // api opens a connection to the chosen server.

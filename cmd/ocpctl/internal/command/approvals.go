@@ -11,8 +11,8 @@ import (
 	"github.com/ocpctl/ocpctl/app/api/client"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
 )
 
 func (a *app) approvals() *cobra.Command {
@@ -67,7 +67,7 @@ func (a *app) approvalTable(raw []byte, items []client.Approval) error {
 				mine = "yes"
 			}
 			t.Row(one.ApprovalID, string(one.Kind), orElse(one.ClusterName, one.ClusterID), one.Team, orElse(one.RequestedByName, one.RequestedBy), approvalState(one),
-				fmt.Sprintf("%d of %d", agreed(one), one.Needs), mine, words.Away(one.ExpiresAt, s.Now), strings.Join(one.Why, "; "))
+				fmt.Sprintf("%d of %d", agreed(one), one.Needs), mine, humanize.Away(one.ExpiresAt, s.Now), strings.Join(one.Why, "; "))
 		}
 		t.Write("No approvals.")
 	})
@@ -97,16 +97,16 @@ func (a *app) approval(res *http.Response, err error) error {
 	}
 	one := answer.Value
 	return a.print(answer.Raw, []string{one.ApprovalID}, func(s *table.Screen) {
-		fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(words.Line(one.ApprovalID), table.Bold), s.Painted(approvalState(one).Text, approvalState(one).Paint))
+		fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(humanize.Line(one.ApprovalID), table.Bold), s.Painted(approvalState(one).Text, approvalState(one).Paint))
 		f := s.Facts()
 		f.Add("what", map[client.ApprovalKind]string{client.ApprovalKindCreate: "create the cluster", client.ApprovalKindKubeadmin: "show the kubeadmin password"}[one.Kind])
 		f.Add("cluster", strings.TrimSpace(one.ClusterName+" "+one.ClusterID))
 		f.Add("team", one.Team)
-		f.Add("requested by", orElse(one.RequestedByName, one.RequestedBy)+", "+words.Away(one.CreatedAt, s.Now))
+		f.Add("requested by", orElse(one.RequestedByName, one.RequestedBy)+", "+humanize.Away(one.CreatedAt, s.Now))
 		f.Add("commit", one.Head)
-		f.Add("needs", fmt.Sprintf("%s by %s; %d given", words.Count(one.Needs, "vote"), words.Plain(one.By), agreed(one)))
-		f.Add("expires", words.When(one.ExpiresAt, s.Now))
-		f.Add("decided", words.When(one.DecidedAt, s.Now))
+		f.Add("needs", fmt.Sprintf("%s by %s; %d given", humanize.Count(one.Needs, "vote"), humanize.Plain(one.By), agreed(one)))
+		f.Add("expires", humanize.When(one.ExpiresAt, s.Now))
+		f.Add("decided", humanize.When(one.DecidedAt, s.Now))
 		f.Add("reason", one.DecidedWhy)
 		f.Write()
 		paragraphs(s, "Why it is needed", one.Why)
@@ -114,7 +114,7 @@ func (a *app) approval(res *http.Response, err error) error {
 			s.Head("Votes")
 			t := s.Columns("WHO", "VOTE", "AT", "REASON")
 			for _, v := range one.Votes {
-				t.Row(orElse(v.Name, v.Principal), map[bool]string{true: "approve", false: "refuse"}[v.Approves], words.Stamp(v.At), v.Reason)
+				t.Row(orElse(v.Name, v.Principal), map[bool]string{true: "approve", false: "refuse"}[v.Approves], humanize.Stamp(v.At), v.Reason)
 			}
 			t.Write("")
 		}
@@ -177,7 +177,7 @@ func (a *app) newest(ctx context.Context, api *connect.API, name string) (string
 		return "", err
 	}
 	if len(answer.Value.Items) == 0 {
-		return "", exit.With(exit.NotFound, fmt.Errorf("%s has never needed an approval", words.Line(name)))
+		return "", exit.With(exit.NotFound, fmt.Errorf("%s has never needed an approval", humanize.Line(name)))
 	}
 	return answer.Value.Items[0].ApprovalID, nil
 }
@@ -193,11 +193,11 @@ func (a *app) pending(ctx context.Context, api *connect.API, name string) (strin
 	}
 	switch items := answer.Value.Items; len(items) {
 	case 0:
-		return "", exit.With(exit.NotFound, fmt.Errorf("%s has no pending approval; ocpctl approvals lists all that are pending", words.Line(name)))
+		return "", exit.With(exit.NotFound, fmt.Errorf("%s has no pending approval; ocpctl approvals lists all that are pending", humanize.Line(name)))
 	case 1:
 		return items[0].ApprovalID, nil
 	default:
-		field := exit.Field{Name: "APPROVAL", Detail: fmt.Sprintf("%s of %s are pending.", words.Count(len(items), "approval"), words.Line(name))}
+		field := exit.Field{Name: "APPROVAL", Detail: fmt.Sprintf("%s of %s are pending.", humanize.Count(len(items), "approval"), humanize.Line(name))}
 		for _, one := range items {
 			field.Accepted = append(field.Accepted, one.ApprovalID)
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
 )
 
 // onCluster makes a command about one cluster: its first argument, or --cluster-id. After it there must be between least and most
@@ -107,14 +107,14 @@ func readSpan(rest []string, until string) (s span, err error) {
 	case len(rest) == 1 && until != "":
 		return s, exit.Misused("give a duration or --until, not both")
 	case len(rest) == 0 && until == "":
-		return s, exit.Misused("no duration given. Give %s, or --until %s", words.Spans, words.Moments)
+		return s, exit.Misused("no duration given. Give %s, or --until %s", humanize.Spans, humanize.Moments)
 	case until != "":
-		if s.Until, err = words.Moment(until); err != nil {
+		if s.Until, err = humanize.Moment(until); err != nil {
 			return s, exit.Misused("--until: %w", err)
 		}
 		return s, nil
 	}
-	if s.Hours, err = words.Hours(rest[0]); err != nil {
+	if s.Hours, err = humanize.Hours(rest[0]); err != nil {
 		return s, exit.With(exit.Usage, err)
 	}
 	return s, nil
@@ -151,7 +151,7 @@ func (w *waiting) flags(c *cobra.Command, goal string, most time.Duration) {
 func (w *waiting) limit(c *cobra.Command, most time.Duration) {
 	c.Flags().Var((*timeout)(&w.timeout), "timeout", "maximum time to wait, e.g. 90m or 2h; after it the exit code is 124")
 	w.timeout = most
-	c.Flags().Lookup("timeout").DefValue = words.Long(most)
+	c.Flags().Lookup("timeout").DefValue = humanize.Long(most)
 }
 
 // timeout is a duration flag: Go's form, and days.
@@ -163,7 +163,7 @@ func (t *timeout) Type() string   { return "duration" }
 func (t *timeout) Set(text string) error {
 	d, err := time.ParseDuration(text)
 	if err != nil {
-		days, ok := words.Span(text)
+		days, ok := humanize.Span(text)
 		if !ok {
 			return fmt.Errorf("%q is not a duration; give for example 30s, 90m, 2h or 1d", text)
 		}

@@ -16,8 +16,8 @@ import (
 	"github.com/ocpctl/ocpctl/app/api/client"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
 	"github.com/ocpctl/ocpctl/store/auditchain"
 )
 
@@ -67,7 +67,7 @@ func (a *app) auditList() *cobra.Command {
 			return a.print(raw, names, func(s *table.Screen) {
 				t := s.Columns("LINE", "AT", "WHO", "WHAT", "THROUGH", "CLUSTER", "+MORE", "+HASH")
 				for _, e := range items {
-					t.Row(e.Seq, words.Stamp(e.At), orElse(e.ActorName, e.Actor), e.Action, e.Source, e.ClusterID, e.Metadata, e.Hash)
+					t.Row(e.Seq, humanize.Stamp(e.At), orElse(e.ActorName, e.Actor), e.Action, e.Source, e.ClusterID, e.Metadata, e.Hash)
 				}
 				t.Write("No lines.")
 			})

@@ -14,8 +14,8 @@ import (
 	"github.com/ocpctl/ocpctl/app/api/client"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
 )
 
 func (a *app) catalog() *cobra.Command {
@@ -55,10 +55,10 @@ func (a *app) teams() *cobra.Command {
 			for _, team := range answer.Value.Items {
 				budget := ""
 				if team.BudgetCents > 0 {
-					budget = words.Dollars(team.BudgetCents)
+					budget = humanize.Dollars(team.BudgetCents)
 				}
 				t.Row(team.Name, strings.Join(team.CostCenters, ", "), strings.Join(team.Environments, ", "), budget, spentOf(team),
-					words.Dollars(team.CommittedCents), team.Owner, team.Weight)
+					humanize.Dollars(team.CommittedCents), team.Owner, team.Weight)
 			}
 			t.Write("You are in no team.")
 		})
@@ -67,7 +67,7 @@ func (a *app) teams() *cobra.Command {
 
 // spentOf warns if a budget is nearly used up.
 func spentOf(team client.Team) table.Cell {
-	cell := table.Cell{Text: words.Dollars(team.SpentCents)}
+	cell := table.Cell{Text: humanize.Dollars(team.SpentCents)}
 	switch spent := team.SpentCents + team.CommittedCents; {
 	case team.BudgetCents > 0 && spent >= team.BudgetCents:
 		cell.Paint = table.Bad
@@ -122,10 +122,10 @@ func (a *app) catalogState(use, short string, get func(ctx context.Context, api 
 		return a.print(answer.Raw, []string{c.Hash}, func(s *table.Screen) {
 			f := s.Facts()
 			f.Add("active", c.Hash)
-			f.Add("loaded", words.When(c.LoadedAt, s.Now))
+			f.Add("loaded", humanize.When(c.LoadedAt, s.Now))
 			f.Add("source", orElse(sources[c.Source], c.Source))
-			f.Add("contains", strings.Join([]string{words.Count(c.Profiles, "profile"), words.Count(c.Teams, "team"),
-				words.Count(c.Quotas, "quota"), words.Count(c.Policies, "policy"), words.Count(c.Identities, "identity")}, ", "))
+			f.Add("contains", strings.Join([]string{humanize.Count(c.Profiles, "profile"), humanize.Count(c.Teams, "team"),
+				humanize.Count(c.Quotas, "quota"), humanize.Count(c.Policies, "policy"), humanize.Count(c.Identities, "identity")}, ", "))
 			f.Paint("rejected", c.Problem, table.Bad)
 			f.Write()
 		})
@@ -161,10 +161,10 @@ It prints a line for each problem, with the file, the line and what is accepted,
 			}
 			err = a.print(answer.Raw, names, func(s *table.Screen) {
 				for _, p := range found.Problems {
-					s.Linef("%s", words.Line(fmt.Sprintf("%s:%d: %s", filepath.Join(args[0], p.File), p.Line, strings.TrimPrefix(p.Field+": "+p.Detail, ": "))))
+					s.Linef("%s", humanize.Line(fmt.Sprintf("%s:%d: %s", filepath.Join(args[0], p.File), p.Line, strings.TrimPrefix(p.Field+": "+p.Detail, ": "))))
 				}
 				if found.Valid {
-					s.Linef("Valid: %s, hash %s", words.Count(len(files), "file"), words.Line(found.Hash))
+					s.Linef("Valid: %s, hash %s", humanize.Count(len(files), "file"), humanize.Line(found.Hash))
 				}
 			})
 			if err == nil && !found.Valid {

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/progress"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
 	"github.com/ocpctl/ocpctl/internal/price"
 )
 
@@ -56,22 +56,22 @@ func isGone(c client.Cluster) bool {
 func endOf(c client.Cluster, now time.Time) string {
 	switch {
 	case !c.ReleasedAt.IsZero():
-		return "gone " + words.Away(c.ReleasedAt, now)
+		return "gone " + humanize.Away(c.ReleasedAt, now)
 	case c.Desired == client.Absent:
 		return "being destroyed"
 	case c.DestroyAt.Before(now):
 		return "due"
 	}
-	return words.Away(c.DestroyAt, now)
+	return humanize.Away(c.DestroyAt, now)
 }
 
 // spent formats what a cluster has cost by list prices, so far or altogether. A cluster that waits or is destroyed costs nothing
 // more.
-func spent(c client.Cluster, now time.Time) string { return words.Dollars(meter(c).Spent(now)) }
+func spent(c client.Cluster, now time.Time) string { return humanize.Dollars(meter(c).Spent(now)) }
 
 // total formats what it will cost if it runs until its end.
 func total(c client.Cluster, now time.Time) string {
-	return words.Dollars(meter(c).Total(now, c.DestroyAt))
+	return humanize.Dollars(meter(c).Total(now, c.DestroyAt))
 }
 
 func meter(c client.Cluster) price.Meter {
@@ -80,7 +80,7 @@ func meter(c client.Cluster) price.Meter {
 
 // costs describes a cluster's cost in one line.
 func costs(c client.Cluster, now time.Time) string {
-	line := fmt.Sprintf("%s an hour by list prices; about %s so far", words.Dollars(int64(c.HourlyCents)), spent(c, now))
+	line := fmt.Sprintf("%s an hour by list prices; about %s so far", humanize.Dollars(int64(c.HourlyCents)), spent(c, now))
 	if c.Desired == client.Present {
 		line += fmt.Sprintf(", %s until its planned end", total(c, now))
 	}
@@ -111,7 +111,7 @@ func end(c client.Cluster, now time.Time) string {
 	if c.Desired == client.Absent || !c.ReleasedAt.IsZero() || c.DestroyAt.IsZero() {
 		return ""
 	}
-	text := words.When(c.DestroyAt, now)
+	text := humanize.When(c.DestroyAt, now)
 	if c.EndReason != "" {
 		text += ": " + c.EndReason
 	}
@@ -120,39 +120,39 @@ func end(c client.Cluster, now time.Time) string {
 
 // clusterFacts shows one cluster for people; brief leaves out what does not change.
 func (a *app) clusterFacts(s *table.Screen, c client.Cluster, brief bool) {
-	fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(words.Line(c.Name), table.Bold), s.Painted(statusCell(c).Text, paintOf(c)))
+	fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(humanize.Line(c.Name), table.Bold), s.Painted(statusCell(c).Text, paintOf(c)))
 	f := s.Facts()
 	f.Add("why", c.Why)
 	f.Add("destroyed because", c.DesiredWhy)
 	f.Add("step", c.Progress.Step)
 	if c.Status == client.CREATING || c.Status == client.DESTROYING {
-		f.Add("expected by", words.When(c.Progress.Eta, s.Now))
+		f.Add("expected by", humanize.When(c.Progress.Eta, s.Now))
 	}
 	if c.NeedsApproval {
-		f.Add("approval due", words.When(c.ApproveBy, s.Now))
+		f.Add("approval due", humanize.When(c.ApproveBy, s.Now))
 	}
 	if c.FailReason != "" || c.FailMessage != "" {
 		f.Paint("error", strings.TrimSpace(c.FailMessage+" ("+c.FailReason+")"), table.Bad)
-		f.Add("who can fix it", words.Whose(c.FailWhose))
+		f.Add("who can fix it", humanize.Whose(c.FailWhose))
 		f.Add("next", c.FailNext)
 	}
-	f.Add("next attempt", words.When(c.RetryAt, s.Now))
+	f.Add("next attempt", humanize.When(c.RetryAt, s.Now))
 	if c.Desired == client.Present {
 		f.Add("console", c.ConsoleURL)
 		f.Add("API", c.APIURL)
 	}
 	f.Add("ends", end(c, s.Now))
-	f.Add("held until", words.When(c.HoldUntil, s.Now))
+	f.Add("held until", humanize.When(c.HoldUntil, s.Now))
 	if c.Desired == client.Present {
-		f.Add("latest end", words.Stamp(c.MaxDestroyAt))
+		f.Add("latest end", humanize.Stamp(c.MaxDestroyAt))
 	}
-	f.Add("gone since", words.When(c.ReleasedAt, s.Now))
+	f.Add("gone since", humanize.When(c.ReleasedAt, s.Now))
 	f.Add("workers", workers(c))
 	f.Add("add-ons", addons(c))
 	if !brief {
 		f.Add("profile", fmt.Sprintf("%s, OpenShift %s on %s in %s, domain %s", c.Profile, c.Version, c.Platform, c.Region, c.BaseDomain))
 		f.Add("owner", fmt.Sprintf("%s, team %s, cost center %s", c.Owner, c.Team, c.CostCenter))
-		f.Add("requested", fmt.Sprintf("%s by %s, through %s", words.When(c.AcceptedAt, s.Now), orElse(c.RequestedByName, c.RequestedBy), words.Plain(c.Source)))
+		f.Add("requested", fmt.Sprintf("%s by %s, through %s", humanize.When(c.AcceptedAt, s.Now), orElse(c.RequestedByName, c.RequestedBy), humanize.Plain(c.Source)))
 		f.Add("pull request", pullRequest(c))
 		f.Add("price", costs(c, s.Now))
 	}
@@ -162,7 +162,7 @@ func (a *app) clusterFacts(s *table.Screen, c client.Cluster, brief bool) {
 	if len(c.Blockers) > 0 {
 		s.Head("Remaining resources")
 		for _, b := range c.Blockers {
-			s.Linef("  %s", words.Line(b))
+			s.Linef("  %s", humanize.Line(b))
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app/api/client"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 )
 
 // completeTime limits how long a person waits for completions.
@@ -46,7 +46,7 @@ func (a *app) asking(cmd *cobra.Command, start string, get func(ctx context.Cont
 }
 
 // hint is a completion with its description.
-func hint(value, about string) string { return words.Line(value) + "\t" + words.Line(about) }
+func hint(value, about string) string { return humanize.Line(value) + "\t" + humanize.Line(about) }
 
 // completeClusters completes names, and ids once the person has begun to type an id.
 func (a *app) completeClusters(cmd *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
@@ -106,7 +106,7 @@ func (a *app) ofProfile(cmd *cobra.Command, args []string, start string, of func
 			for _, one := range of(p) {
 				if !seen[one] {
 					seen[one] = true
-					out = append(out, words.Line(one))
+					out = append(out, humanize.Line(one))
 				}
 			}
 		}

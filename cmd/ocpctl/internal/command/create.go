@@ -14,8 +14,8 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
 )
 
 // The default time limits of a wait: well above the duration of an install or a teardown.
@@ -110,7 +110,7 @@ func (a *app) accepted(s *table.Screen, c client.Accepted, replayed bool) {
 	if replayed {
 		head = "was already accepted with this key"
 	}
-	fmt.Fprintf(s.Out, "%s %s\n", s.Painted(words.Line(c.Name), table.Bold), head)
+	fmt.Fprintf(s.Out, "%s %s\n", s.Painted(humanize.Line(c.Name), table.Bold), head)
 	f := s.Facts()
 	f.Add("status", string(c.Status))
 	f.Add("next", c.Message)
@@ -120,7 +120,7 @@ func (a *app) accepted(s *table.Screen, c client.Accepted, replayed bool) {
 	if c.Place > 0 {
 		f.Paint("queue position", fmt.Sprint(c.Place), table.Warn)
 	}
-	f.Add("ends", words.When(c.DestroyAt, s.Now))
+	f.Add("ends", humanize.When(c.DestroyAt, s.Now))
 	f.Add("cluster", c.ClusterID)
 	f.Add("job", c.JobID)
 	f.Add("page", c.URL)
@@ -145,11 +145,11 @@ func (a *app) dryRun(ctx context.Context, api *connect.API, r client.CreateReque
 		f.Add("profile", v.Profile)
 		f.Add("version", fmt.Sprintf("%s in %s, domain %s", v.Version, v.Region, v.BaseDomain))
 		f.Add("for", fmt.Sprintf("%s of team %s, cost center %s, environment %s", v.Owner, v.Team, v.CostCenter, v.Environment))
-		f.Add("lifetime", fmt.Sprintf("%s, at most %s", words.Long(seconds(v.TTLSeconds)), words.Long(seconds(v.MaxSeconds))))
+		f.Add("lifetime", fmt.Sprintf("%s, at most %s", humanize.Long(seconds(v.TTLSeconds)), humanize.Long(seconds(v.MaxSeconds))))
 		if v.Nodes > 0 {
 			f.Add("machines", fmt.Sprint(v.Nodes))
 		}
-		f.Add("price", fmt.Sprintf("%s an hour, %s until its planned end, by list prices", words.Dollars(int64(v.HourlyCents)), words.Dollars(v.TotalCents)))
+		f.Add("price", fmt.Sprintf("%s an hour, %s until its planned end, by list prices", humanize.Dollars(int64(v.HourlyCents)), humanize.Dollars(v.TotalCents)))
 		a.forecast(f, s, v)
 		f.Write()
 		if s.Wide {
@@ -168,9 +168,9 @@ func (a *app) forecast(f *table.Facts, s *table.Screen, v client.Verdict) {
 	if v.Place > 0 {
 		f.Paint("queue position", fmt.Sprint(v.Place), table.Warn)
 	}
-	f.Add("starts", words.When(v.StartsAt, s.Now))
+	f.Add("starts", humanize.When(v.StartsAt, s.Now))
 	if v.ReadyP50Seconds > 0 {
-		f.Add("ready after", fmt.Sprintf("%s in 50 %% of earlier installs, %s in 90 %%", words.Long(seconds(v.ReadyP50Seconds)), words.Long(seconds(v.ReadyP90Seconds))))
+		f.Add("ready after", fmt.Sprintf("%s in 50 %% of earlier installs, %s in 90 %%", humanize.Long(seconds(v.ReadyP50Seconds)), humanize.Long(seconds(v.ReadyP90Seconds))))
 	}
 }
 
@@ -182,12 +182,12 @@ func (a *app) verdict(s *table.Screen, v client.Verdict) {
 	} else if v.Waits || v.NeedsApproval.Count > 0 {
 		paint = table.Warn
 	}
-	fmt.Fprintln(s.Out, s.Painted(words.Line(v.Message), paint))
+	fmt.Fprintln(s.Out, s.Painted(humanize.Line(v.Message), paint))
 	a.checks(s, v.Checks, "  ")
 	if v.NeedsApproval.Count > 0 {
-		s.Linef("  Needs %s by %s:", words.Count(v.NeedsApproval.Count, "approval"), words.Plain(v.NeedsApproval.By))
+		s.Linef("  Needs %s by %s:", humanize.Count(v.NeedsApproval.Count, "approval"), humanize.Plain(v.NeedsApproval.By))
 		for _, why := range v.NeedsApproval.Why {
-			s.Linef("    %s", words.Line(why))
+			s.Linef("    %s", humanize.Line(why))
 		}
 	}
 }
@@ -210,11 +210,11 @@ func (a *app) checks(s *table.Screen, all []client.Check, indent string) {
 		if repeated {
 			said = "" // the sub-checks say it
 		}
-		fmt.Fprintf(s.Out, "%s%s %s%s\n", indent, s.Painted(sign, paint), words.Line(c.Name), words.Line(said))
+		fmt.Fprintf(s.Out, "%s%s %s%s\n", indent, s.Painted(sign, paint), humanize.Line(c.Name), humanize.Line(said))
 		if c.Result != client.CheckResultPass && !repeated {
 			for _, more := range []struct{ name, text string }{{"requested", c.Asked}, {"available", c.Have}, {"accepted", c.Accept}, {"next", c.Next}} {
 				if more.text != "" {
-					fmt.Fprintf(s.Out, "%s    %s: %s\n", indent, more.name, words.Line(more.text))
+					fmt.Fprintf(s.Out, "%s    %s: %s\n", indent, more.name, humanize.Line(more.text))
 				}
 			}
 		}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/app/api/client"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
 )
 
 // ask is one API call about one cluster.
@@ -27,14 +27,14 @@ func (a *app) change(ctx context.Context, id string, do ask) error {
 	}
 	c := answer.Value.Cluster
 	return a.print(answer.Raw, []string{handle(c)}, func(s *table.Screen) {
-		s.Linef("%s", words.Line(answer.Value.Message))
+		s.Linef("%s", humanize.Line(answer.Value.Message))
 		f := s.Facts()
 		f.Add("ends", end(c, s.Now))
-		f.Add("held until", words.When(c.HoldUntil, s.Now))
+		f.Add("held until", humanize.When(c.HoldUntil, s.Now))
 		if answer.Value.Capped {
-			f.Paint("limited", "the profile's maximum lifetime ends "+words.Stamp(c.MaxDestroyAt), table.Warn)
+			f.Paint("limited", "the profile's maximum lifetime ends "+humanize.Stamp(c.MaxDestroyAt), table.Warn)
 		} else {
-			f.Add("latest end", words.Stamp(c.MaxDestroyAt))
+			f.Add("latest end", humanize.Stamp(c.MaxDestroyAt))
 		}
 		f.Write()
 	})

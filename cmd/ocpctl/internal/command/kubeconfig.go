@@ -9,9 +9,9 @@ import (
 	"github.com/ocpctl/ocpctl/app/api/client"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/kube"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
 )
 
 // keeping says what to do with a kubeconfig.
@@ -44,7 +44,7 @@ output is not a file). To work without a file, use ocpctl shell.`,
 			return exit.Misused("--keep-context needs --merge")
 		}
 		if (a.OutTTY || a.OutLogged) && k.file == "" && !k.merge && !k.print && !k.link {
-			return exit.Misused("the admin kubeconfig is a credential and is not printed to a terminal or a log. Give -f FILE, --merge or --print, or run: ocpctl shell %s", words.Line(id))
+			return exit.Misused("the admin kubeconfig is a credential and is not printed to a terminal or a log. Give -f FILE, --merge or --print, or run: ocpctl shell %s", humanize.Line(id))
 		}
 		api, err := a.api()
 		if err != nil {
@@ -96,8 +96,8 @@ func (a *app) keepKubeconfig(ctx context.Context, api *connect.API, id string, k
 
 func (a *app) link(answer connect.Answer[client.Link]) error {
 	return a.print(answer.Raw, []string{answer.Value.URL}, func(s *table.Screen) {
-		fmt.Fprintln(s.Out, words.Line(answer.Value.URL))
-		a.say("The link works once, only for you, until %s. Open it in a browser, or use: ocpctl redeem -", words.When(answer.Value.ExpiresAt, s.Now))
+		fmt.Fprintln(s.Out, humanize.Line(answer.Value.URL))
+		a.say("The link works once, only for you, until %s. Open it in a browser, or use: ocpctl redeem -", humanize.When(answer.Value.ExpiresAt, s.Now))
 	})
 }
 

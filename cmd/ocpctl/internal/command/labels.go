@@ -12,8 +12,8 @@ import (
 	"github.com/ocpctl/ocpctl/app/api/client"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
 )
 
 // labelsTime is enough for a dozen labels at one write per second, besides the server's other writes there.
@@ -95,7 +95,7 @@ func (a *app) printLabels(answer connect.Answer[client.Labels]) error {
 	l := answer.Value
 	return a.print(answer.Raw, []string{l.ID}, func(s *table.Screen) {
 		paint := map[client.LabelsState]table.Paint{client.LabelsStateDone: table.Good, client.LabelsStateFailed: table.Bad}[l.State]
-		fmt.Fprintf(s.Out, "labels of %s  %s\n", s.Painted(words.Line(l.Repository), table.Bold), s.Painted(string(l.State), paint))
+		fmt.Fprintf(s.Out, "labels of %s  %s\n", s.Painted(humanize.Line(l.Repository), table.Bold), s.Painted(string(l.State), paint))
 		f := s.Facts()
 		for _, part := range strings.Split(l.Note, "; ") {
 			if name, labels, listed := strings.Cut(part, ": "); listed && l.State == client.LabelsStateDone {
@@ -104,8 +104,8 @@ func (a *app) printLabels(answer connect.Answer[client.Labels]) error {
 				f.Add("note", part)
 			}
 		}
-		f.Add("requested", words.When(l.AskedAt, s.Now))
-		f.Add("ended", words.When(l.DoneAt, s.Now))
+		f.Add("requested", humanize.When(l.AskedAt, s.Now))
+		f.Add("ended", humanize.When(l.DoneAt, s.Now))
 		f.Write()
 	})
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/ocpctl/ocpctl/app/api/client"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/kube"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
 )
 
 func (a *app) breakGlass() *cobra.Command {
@@ -44,7 +44,7 @@ only for you and for ten minutes. Every step is recorded in the audit trail.`,
 			if err := a.approval(api.BreakGlass(ctx, id, client.Reason{Reason: reason})); err != nil {
 				return err
 			}
-			a.say("After the approval run: ocpctl break-glass %s --link", words.Line(id))
+			a.say("After the approval run: ocpctl break-glass %s --link", humanize.Line(id))
 			return nil
 		}
 		answer, err := connect.Read[client.Link](api.LinkKubeadmin(ctx, id))
@@ -164,7 +164,7 @@ func (a *app) whoami() *cobra.Command {
 func (a *app) me(api *connect.API, answer connect.Answer[client.Me]) error {
 	me := answer.Value
 	return a.print(answer.Raw, []string{me.ID}, func(s *table.Screen) {
-		fmt.Fprintln(s.Out, s.Painted(words.Line(me.Name), table.Bold))
+		fmt.Fprintln(s.Out, s.Painted(humanize.Line(me.Name), table.Bold))
 		f := s.Facts()
 		f.Add("id", me.ID)
 		f.Add("server", api.Context.Server)
@@ -175,12 +175,12 @@ func (a *app) me(api *connect.API, answer connect.Answer[client.Me]) error {
 			if seat.Team == "*" {
 				team = "every team"
 			}
-			seats = append(seats, words.Plain(string(seat.Role))+" of "+team)
+			seats = append(seats, humanize.Plain(string(seat.Role))+" of "+team)
 		}
 		f.Add("roles", orElse(strings.Join(seats, ", "), "none yet: a platform admin can add you to a team in the catalogue's identities"))
 		f.Add("you may", strings.Join(me.May, ", "))
 		f.Add("accounts", strings.Join(me.Accounts, ", "))
-		f.Add("token expires", words.When(me.ExpiresAt, s.Now))
+		f.Add("token expires", humanize.When(me.ExpiresAt, s.Now))
 		f.Write()
 	})
 }

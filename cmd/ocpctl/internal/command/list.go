@@ -12,9 +12,9 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/progress"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
 )
 
 // pageSize is the largest possible page.
@@ -124,8 +124,8 @@ func clusterColumns(s *table.Screen) *table.Columns {
 }
 
 func clusterRow(t *table.Columns, s *table.Screen, c client.Cluster) {
-	t.Row(c.Name, statusCell(c), c.Profile, c.Version, c.Region, c.Team, c.Owner, words.Long(s.Now.Sub(c.AcceptedAt)), endOf(c, s.Now),
-		pullRequest(c), words.Dollars(int64(c.HourlyCents)), spent(c, s.Now), c.ClusterID)
+	t.Row(c.Name, statusCell(c), c.Profile, c.Version, c.Region, c.Team, c.Owner, humanize.Long(s.Now.Sub(c.AcceptedAt)), endOf(c, s.Now),
+		pullRequest(c), humanize.Dollars(int64(c.HourlyCents)), spent(c, s.Now), c.ClusterID)
 }
 
 // watchClusters prints a row for each change. Filters that the server does not apply to a stream are applied here; a cluster that was

@@ -16,7 +16,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/api/client"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 )
 
 // bundling says which log bundle to download, and where to.
@@ -66,12 +66,12 @@ func (a *app) downloadBundle(ctx context.Context, api *connect.API, id string, b
 			return exit.Misused("%s already exists. Give --file FILE: another file, or the same one to replace it", path)
 		}
 	}
-	a.say("Downloading to %s ...", words.Line(path))
+	a.say("Downloading to %s ...", humanize.Line(path))
 	size, err := saveWhole(path, body)
 	if err != nil {
 		return fmt.Errorf("download the log bundle: %w; nothing was written to %s, so run the command again", err, path)
 	}
-	a.say("Wrote %s (%d bytes). It contains secrets of the cluster. To unpack it: tar xzf %s", words.Line(path), size, words.Line(path))
+	a.say("Wrote %s (%d bytes). It contains secrets of the cluster. To unpack it: tar xzf %s", humanize.Line(path), size, humanize.Line(path))
 	return nil
 }
 
@@ -79,7 +79,7 @@ func (a *app) downloadBundle(ctx context.Context, api *connect.API, id string, b
 func nameGiven(h http.Header) (string, error) {
 	_, params, err := mime.ParseMediaType(h.Get("Content-Disposition"))
 	name := params["filename"]
-	if err != nil || name == "" || name != filepath.Base(name) || strings.HasPrefix(name, ".") || strings.ContainsAny(name, `/\`) || words.Line(name) != name {
+	if err != nil || name == "" || name != filepath.Base(name) || strings.HasPrefix(name, ".") || strings.ContainsAny(name, `/\`) || humanize.Line(name) != name {
 		return "", exit.Misused("the server gave no usable file name. Give one with --file FILE")
 	}
 	return name, nil

@@ -16,7 +16,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 )
 
 const (
@@ -77,7 +77,7 @@ cluster's logs are deleted, 30 to 90 days after the cluster is destroyed.`,
 // logLine writes a line; to a terminal without control characters.
 func (a *app) logLine(line string) {
 	if a.OutTTY {
-		line = words.Clean(line)
+		line = humanize.Clean(line)
 	}
 	fmt.Fprintln(a.Out, line)
 }
@@ -141,7 +141,7 @@ func textOf(data string) string {
 func (a *app) jobEnded(data string) {
 	var j client.Job
 	if json.Unmarshal([]byte(data), &j) == nil && j.Status != "" {
-		a.say("The job %s has ended: %s", j.JobID, words.Line(strings.TrimSuffix(j.Status+", "+j.ErrorMessage, ", ")))
+		a.say("The job %s has ended: %s", j.JobID, humanize.Line(strings.TrimSuffix(j.Status+", "+j.ErrorMessage, ", ")))
 	}
 }
 

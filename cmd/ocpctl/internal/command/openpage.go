@@ -10,7 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/api/client"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 )
 
 func (a *app) openPage() *cobra.Command {
@@ -36,9 +36,9 @@ func (a *app) openPage() *cobra.Command {
 		}
 		// A browser is started with it, and URLs can have schemes that start other programs.
 		if u, err := url.Parse(address); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
-			return exit.With(exit.Other, fmt.Errorf("the server's address %q is not a web address and is not opened", words.Line(address)))
+			return exit.With(exit.Other, fmt.Errorf("the server's address %q is not a web address and is not opened", humanize.Line(address)))
 		}
-		fmt.Fprintln(a.Out, words.Line(address))
+		fmt.Fprintln(a.Out, humanize.Line(address))
 		if only || !a.OutTTY {
 			return nil
 		}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/app/api/client"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
 )
 
 func (a *app) profiles() *cobra.Command {
@@ -36,8 +36,8 @@ func (a *app) profiles() *cobra.Command {
 				t := s.Columns("PROFILE", "WHAT", "MACHINES", "VERSION", "REGION", "PRICE/H", "LIFETIME", "MAXIMUM", "+WHEN FULL")
 				for _, p := range answer.Value.Items {
 					region, price := defaultRegion(p)
-					t.Row(profileCell(p), p.DisplayName, machines(p), p.Versions.Default, region, price, words.Long(seconds(p.DefaultTTLSeconds)),
-						words.Long(seconds(p.MaxTTLSeconds)), string(p.WhenFull))
+					t.Row(profileCell(p), p.DisplayName, machines(p), p.Versions.Default, region, price, humanize.Long(seconds(p.DefaultTTLSeconds)),
+						humanize.Long(seconds(p.MaxTTLSeconds)), string(p.WhenFull))
 				}
 				t.Write("No profiles.")
 			})
@@ -67,7 +67,7 @@ func machines(p client.Profile) string {
 func defaultRegion(p client.Profile) (name, price string) {
 	for _, r := range p.Regions {
 		if r.Default || name == "" {
-			name, price = r.Name, words.Dollars(int64(r.HourlyCents))
+			name, price = r.Name, humanize.Dollars(int64(r.HourlyCents))
 		}
 	}
 	return name, price
@@ -80,7 +80,7 @@ func (a *app) oneProfile(ctx context.Context, api *connect.API, name string) err
 	}
 	p := answer.Value
 	return a.print(answer.Raw, []string{p.Name}, func(s *table.Screen) {
-		fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(words.Line(p.Name), table.Bold), words.Line(p.DisplayName))
+		fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(humanize.Line(p.Name), table.Bold), humanize.Line(p.DisplayName))
 		f := s.Facts()
 		f.Add("what", p.Description)
 		if !p.Enabled {
@@ -93,9 +93,9 @@ func (a *app) oneProfile(ctx context.Context, api *connect.API, name string) err
 		}
 		f.Add("versions", listed(p.Versions))
 		f.Add("base domains", listed(p.BaseDomains))
-		f.Add("lifetime", fmt.Sprintf("%s, at most %s", words.Long(seconds(p.DefaultTTLSeconds)), words.Long(seconds(p.MaxTTLSeconds))))
+		f.Add("lifetime", fmt.Sprintf("%s, at most %s", humanize.Long(seconds(p.DefaultTTLSeconds)), humanize.Long(seconds(p.MaxTTLSeconds))))
 		if p.GraceSeconds > 0 {
-			f.Add("grace", words.Long(seconds(p.GraceSeconds))+" after its pull request is closed")
+			f.Add("grace", humanize.Long(seconds(p.GraceSeconds))+" after its pull request is closed")
 		}
 		f.Add("when full", map[client.ProfileWhenFull]string{client.ProfileWhenFullWait: "a request waits in the queue", client.ProfileWhenFullRefuse: "a request is refused"}[p.WhenFull])
 		if p.AdminOnly {
@@ -109,7 +109,7 @@ func (a *app) oneProfile(ctx context.Context, api *connect.API, name string) err
 			if r.Default {
 				name += " (default)"
 			}
-			t.Row(name, strings.Join(r.Zones, ", "), words.Dollars(int64(r.HourlyCents)))
+			t.Row(name, strings.Join(r.Zones, ", "), humanize.Dollars(int64(r.HourlyCents)))
 		}
 		t.Write("None.")
 	})

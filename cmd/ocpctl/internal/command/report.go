@@ -9,15 +9,15 @@ import (
 	"github.com/ocpctl/ocpctl/app/api/client"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
 )
 
 // period is the flags for a time range.
 type period struct{ from, to string }
 
 func (p *period) flags(c *cobra.Command) {
-	c.Flags().StringVar(&p.from, "from", "", "from this `time`: "+words.Moments+", or how long ago: 7d")
+	c.Flags().StringVar(&p.from, "from", "", "from this `time`: "+humanize.Moments+", or how long ago: 7d")
 	c.Flags().StringVar(&p.to, "to", "", "until this `time`, not included")
 	must(c.RegisterFlagCompletionFunc("from", cobra.NoFileCompletions))
 	must(c.RegisterFlagCompletionFunc("to", cobra.NoFileCompletions))
@@ -26,12 +26,12 @@ func (p *period) flags(c *cobra.Command) {
 func (a *app) period(p period) (from client.From, to client.To, err error) {
 	var wrong []exit.Field
 	if p.from != "" {
-		if from, err = words.Past(p.from, a.Now()); err != nil {
+		if from, err = humanize.Past(p.from, a.Now()); err != nil {
 			wrong = append(wrong, exit.Field{Name: "--from", Detail: err.Error() + "."})
 		}
 	}
 	if p.to != "" {
-		if to, err = words.Past(p.to, a.Now()); err != nil {
+		if to, err = humanize.Past(p.to, a.Now()); err != nil {
 			wrong = append(wrong, exit.Field{Name: "--to", Detail: err.Error() + "."})
 		}
 	}
@@ -77,10 +77,10 @@ func (a *app) usage(answer connect.Answer[client.UsageReport]) error {
 		names = append(names, line.Key)
 	}
 	return a.print(answer.Raw, names, func(s *table.Screen) {
-		s.Linef("%s to %s, by %s", words.Stamp(r.From), words.Stamp(r.To), words.Line(r.By))
+		s.Linef("%s to %s, by %s", humanize.Stamp(r.From), humanize.Stamp(r.To), humanize.Line(r.By))
 		t := s.Columns("KEY", "CLUSTERS", "READY", "CLUSTER HOURS", "NODE HOURS", "SPEND")
 		line := func(l client.UsageLine) {
-			t.Row(l.Key, l.Clusters, l.Ready, fmt.Sprintf("%.1f", l.ClusterHours), fmt.Sprintf("%.1f", l.NodeHours), words.Dollars(l.Cents))
+			t.Row(l.Key, l.Clusters, l.Ready, fmt.Sprintf("%.1f", l.ClusterHours), fmt.Sprintf("%.1f", l.NodeHours), humanize.Dollars(l.Cents))
 		}
 		for _, l := range r.Items {
 			line(l)

@@ -15,7 +15,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app/api/client"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 )
 
 // createInput is what the command line of create says.
@@ -69,7 +69,7 @@ func (a *app) request(w createInput, args []string) (client.CreateRequest, error
 	}
 	r.OffhoursOptIn = r.OffhoursOptIn || flags.OffhoursOptIn
 	if w.ttl != "" {
-		hours, err := words.Hours(w.ttl)
+		hours, err := humanize.Hours(w.ttl)
 		if err != nil {
 			wrong = append(wrong, exit.Field{Name: "--ttl", Detail: err.Error() + "."})
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
 )
 
 func (a *app) scale() *cobra.Command {
@@ -62,7 +62,7 @@ func (a *app) endedWell(ctx context.Context, api *connect.API, job, otherwise st
 	}
 	if j := answer.Value.Job; j.Status == "FAILED" {
 		return exit.With(exit.Failed, fmt.Errorf("%s: %s (%s). Its log: ocpctl logs %s --job %s",
-			otherwise, words.Line(j.ErrorMessage), words.Line(j.ErrorCode), j.ClusterID, j.JobID))
+			otherwise, humanize.Line(j.ErrorMessage), humanize.Line(j.ErrorCode), j.ClusterID, j.JobID))
 	}
 	return nil
 }
@@ -101,7 +101,7 @@ func (a *app) jobs() *cobra.Command {
 		return a.print(raw, names, func(s *table.Screen) {
 			t := s.Columns("JOB", "TYPE", "STATUS", "CLUSTER", "ATTEMPT", "AGE", "ENDED", "ERROR")
 			for _, j := range items {
-				t.Row(j.JobID, j.Type, jobStatus(j), j.ClusterID, j.Attempt, words.Long(s.Now.Sub(j.CreatedAt)), words.Away(j.EndedAt, s.Now), j.ErrorCode)
+				t.Row(j.JobID, j.Type, jobStatus(j), j.ClusterID, j.Attempt, humanize.Long(s.Now.Sub(j.CreatedAt)), humanize.Away(j.EndedAt, s.Now), j.ErrorCode)
 			}
 			t.Write("No jobs.")
 		})
@@ -121,13 +121,13 @@ func (a *app) oneJob(ctx context.Context, api *connect.API, id string) error {
 	}
 	j := answer.Value
 	return a.print(answer.Raw, []string{j.JobID}, func(s *table.Screen) {
-		fmt.Fprintf(s.Out, "%s  %s %s\n", s.Painted(j.JobID, table.Bold), words.Line(j.Type), s.Painted(jobStatus(j.Job).Text, jobStatus(j.Job).Paint))
+		fmt.Fprintf(s.Out, "%s  %s %s\n", s.Painted(j.JobID, table.Bold), humanize.Line(j.Type), s.Painted(jobStatus(j.Job).Text, jobStatus(j.Job).Paint))
 		f := s.Facts()
 		f.Add("cluster", j.ClusterID)
 		f.Add("attempt", fmt.Sprint(j.Attempt))
-		f.Add("requested", words.When(j.CreatedAt, s.Now))
-		f.Add("began", words.When(j.StartedAt, s.Now))
-		f.Add("ended", words.When(j.EndedAt, s.Now))
+		f.Add("requested", humanize.When(j.CreatedAt, s.Now))
+		f.Add("began", humanize.When(j.StartedAt, s.Now))
+		f.Add("ended", humanize.When(j.EndedAt, s.Now))
 		f.Paint("error", j.ErrorMessage, table.Bad)
 		f.Add("code", j.ErrorCode)
 		f.Write()

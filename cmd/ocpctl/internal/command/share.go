@@ -11,8 +11,8 @@ import (
 	"github.com/ocpctl/ocpctl/app/api/client"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
 )
 
 // missing returns the error for a required flag.
@@ -108,7 +108,7 @@ func (a *app) sharesAfter(ctx context.Context, id string, do ask) error {
 	return a.print(answer.Raw, names, func(s *table.Screen) {
 		t := s.Columns("KIND", "WITH", "ACCESS", "BY", "SINCE")
 		for _, share := range answer.Value.Items {
-			t.Row(string(share.Kind), share.With, string(share.Access), share.By, words.Stamp(share.At))
+			t.Row(string(share.Kind), share.With, string(share.Access), share.By, humanize.Stamp(share.At))
 		}
 		t.Write("The cluster is not shared.")
 	})

@@ -14,8 +14,8 @@ import (
 	"github.com/ocpctl/ocpctl/app/api/client"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/kube"
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
 )
 
 func (a *app) shell() *cobra.Command {
@@ -71,9 +71,9 @@ func (a *app) inside(folder string, c client.Cluster, command []string) error {
 	case errors.As(err, &ended):
 		return exit.Silent(exit.Code(max(ended.ExitCode(), 1)))
 	case errors.Is(err, exec.ErrNotFound):
-		return exit.With(notACommand, fmt.Errorf("the program %s is not on your PATH", words.Line(command[0])))
+		return exit.With(notACommand, fmt.Errorf("the program %s is not on your PATH", humanize.Line(command[0])))
 	case err != nil:
-		return fmt.Errorf("run %s: %w", words.Line(command[0]), err)
+		return fmt.Errorf("run %s: %w", humanize.Line(command[0]), err)
 	}
 	return nil
 }

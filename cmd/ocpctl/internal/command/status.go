@@ -10,8 +10,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/app/api/client"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
 )
 
 func (a *app) status() *cobra.Command {
@@ -57,7 +57,7 @@ func (a *app) conditions(s *table.Screen, all []client.Condition) {
 	s.Head("Conditions")
 	t := s.Columns("TYPE", "STATUS", "REASON", "SINCE", "MESSAGE")
 	for _, c := range all {
-		t.Row(c.Type, string(c.Status), c.Reason, words.Away(c.Since, s.Now), c.Message)
+		t.Row(c.Type, string(c.Status), c.Reason, humanize.Away(c.Since, s.Now), c.Message)
 	}
 	t.Write("")
 }
@@ -71,9 +71,9 @@ func (a *app) attempts(s *table.Screen, all []client.Attempt) {
 	for _, at := range all {
 		took := ""
 		if !at.ClosedAt.IsZero() {
-			took = words.Long(at.ClosedAt.Sub(at.OpenedAt))
+			took = humanize.Long(at.ClosedAt.Sub(at.OpenedAt))
 		}
-		t.Row(at.Number, string(at.Kind), words.Plain(at.Phase), at.Outcome, words.Stamp(at.OpenedAt), took, at.Message)
+		t.Row(at.Number, string(at.Kind), humanize.Plain(at.Phase), at.Outcome, humanize.Stamp(at.OpenedAt), took, at.Message)
 	}
 	t.Write("")
 }
@@ -90,11 +90,11 @@ func (a *app) proof(s *table.Screen, passes []client.Pass) {
 		if !p.Clean {
 			result = table.Cell{Text: "not clean", Paint: table.Bad}
 		}
-		t.Row(p.Attempt, p.Number, words.Stamp(p.At), result, len(p.Queries), len(p.Leftovers))
+		t.Row(p.Attempt, p.Number, humanize.Stamp(p.At), result, len(p.Queries), len(p.Leftovers))
 	}
 	t.Write("")
 	for _, l := range passes[len(passes)-1].Leftovers {
-		s.Linef("  %s", words.Line(fmt.Sprintf("%s %s %s: %s", l.Type, l.ID, l.Name, l.Free)))
+		s.Linef("  %s", humanize.Line(fmt.Sprintf("%s %s %s: %s", l.Type, l.ID, l.Name, l.Free)))
 	}
 }
 
@@ -112,7 +112,7 @@ func (a *app) tags(s *table.Screen, tags map[string]string) {
 
 func (a *app) events(s *table.Screen, all []client.Event) {
 	for _, e := range all {
-		what := strings.ReplaceAll(words.Plain(e.Action), ".", " ")
+		what := strings.ReplaceAll(humanize.Plain(e.Action), ".", " ")
 		if e.To != "" && e.To != e.From {
 			what = moved(e.To)
 		}
@@ -124,7 +124,7 @@ func (a *app) events(s *table.Screen, all []client.Event) {
 		if e.Message != "" && e.Message != e.Action {
 			text += ": " + e.Message
 		}
-		fmt.Fprintf(s.Out, "  %s  %s\n", s.Painted(e.At.UTC().Format(time.DateTime), table.Faint), words.Line(text))
+		fmt.Fprintf(s.Out, "  %s  %s\n", s.Painted(e.At.UTC().Format(time.DateTime), table.Faint), humanize.Line(text))
 	}
 }
 
@@ -134,7 +134,7 @@ func moved(to string) string {
 	if strings.EqualFold(status, phase) || phase == "" {
 		return strings.ToLower(status)
 	}
-	return strings.ToLower(status) + ", " + words.Plain(phase)
+	return strings.ToLower(status) + ", " + humanize.Plain(phase)
 }
 
 func (a *app) timeline() *cobra.Command {
@@ -168,13 +168,13 @@ func (a *app) explain() *cobra.Command {
 }
 
 func (a *app) explanation(s *table.Screen, e client.Explanation) {
-	fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(words.Line(e.Cluster.Name), table.Bold), s.Painted(statusCell(e.Cluster).Text, paintOf(e.Cluster)))
+	fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(humanize.Line(e.Cluster.Name), table.Bold), s.Painted(statusCell(e.Cluster).Text, paintOf(e.Cluster)))
 	paragraphs(s, "Why", e.Why)
 	if len(e.Ends) > 0 {
 		s.Head("Ends, earliest first")
 		t := s.Columns("END", "AT", "REASON")
 		for _, end := range e.Ends {
-			t.Row(words.Plain(end.Kind), words.When(end.At, s.Now), end.Message)
+			t.Row(humanize.Plain(end.Kind), humanize.When(end.At, s.Now), end.Message)
 		}
 		t.Write("")
 	}
@@ -191,6 +191,6 @@ func paragraphs(s *table.Screen, head string, sentences []string) {
 	}
 	s.Head(head)
 	for _, sentence := range sentences {
-		s.Linef("  %s", words.Line(sentence))
+		s.Linef("  %s", humanize.Line(sentence))
 	}
 }

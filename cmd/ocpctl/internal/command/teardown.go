@@ -10,8 +10,8 @@ import (
 	"github.com/ocpctl/ocpctl/app/api/client"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
 )
 
 func (a *app) destroy() *cobra.Command {
@@ -43,7 +43,7 @@ somebody has to remove the blocker, the exit code is 8.`,
 			yes = true // there is nothing to lose
 		}
 		question := fmt.Sprintf("Destroy %s (%s, team %s, owner %s, %s)?", target.Name, statusCell(target).Text, target.Team, target.Owner, target.ClusterID)
-		if err := a.confirm(words.Line(question), yes); err != nil {
+		if err := a.confirm(humanize.Line(question), yes); err != nil {
 			return err
 		}
 		// By its id, because the name may be another cluster's by the time the person has answered.
@@ -60,14 +60,14 @@ func (a *app) job(ctx context.Context, api *connect.API, answer connect.Answer[c
 	got := answer.Value
 	people := func(s *table.Screen) {
 		if goal == follow.Destroyed && isGone(c) {
-			fmt.Fprintf(s.Out, "%s is already %s\n", s.Painted(words.Line(c.Name), table.Bold), goal)
+			fmt.Fprintf(s.Out, "%s is already %s\n", s.Painted(humanize.Line(c.Name), table.Bold), goal)
 			f := s.Facts()
-			f.Add("gone since", words.When(c.ReleasedAt, s.Now))
+			f.Add("gone since", humanize.When(c.ReleasedAt, s.Now))
 			f.Add("cluster", c.ClusterID)
 			f.Write()
 			return
 		}
-		fmt.Fprintf(s.Out, "%s will be %s\n", s.Painted(words.Line(c.Name), table.Bold), goal)
+		fmt.Fprintf(s.Out, "%s will be %s\n", s.Painted(humanize.Line(c.Name), table.Bold), goal)
 		f := s.Facts()
 		f.Add("next", got.Message)
 		f.Add("cluster", c.ClusterID)
@@ -130,7 +130,7 @@ nothing left. On a terminal it asks for confirmation; --yes skips the question.`
 		if err := needReason(reason); err != nil {
 			return err
 		}
-		if err := a.confirm("Mark the teardown of "+words.Line(id)+" as abandoned? The remaining resources keep costing money.", yes); err != nil {
+		if err := a.confirm("Mark the teardown of "+humanize.Line(id)+" as abandoned? The remaining resources keep costing money.", yes); err != nil {
 			return err
 		}
 		return a.stands(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {

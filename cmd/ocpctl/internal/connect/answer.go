@@ -11,7 +11,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app/api/client"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 )
 
 // mostAnswer limits the size of a response that is not a stream.
@@ -105,14 +105,14 @@ func problem(res *http.Response) error {
 	if kind != "application/problem+json" || json.Unmarshal(raw, &p) != nil {
 		return exit.With(code(res.StatusCode), &Status{res.StatusCode, &exit.Problem{Title: strange(res)}})
 	}
-	said := &exit.Problem{Title: words.Clean(p.Detail)}
+	said := &exit.Problem{Title: humanize.Clean(p.Detail)}
 	if said.Title == "" {
-		said.Title = words.Clean(p.Title)
+		said.Title = humanize.Clean(p.Title)
 	}
 	for _, f := range p.Errors {
-		field := exit.Field{Name: words.Line(f.Field), Detail: words.Line(f.Detail)}
+		field := exit.Field{Name: humanize.Line(f.Field), Detail: humanize.Line(f.Detail)}
 		for _, value := range f.Accepted {
-			field.Accepted = append(field.Accepted, words.Line(value))
+			field.Accepted = append(field.Accepted, humanize.Line(value))
 		}
 		said.Fields = append(said.Fields, field)
 	}
@@ -129,7 +129,7 @@ func strange(res *http.Response) string {
 	}
 	if to := res.Header.Get("Location"); res.StatusCode/100 == 3 && to != "" {
 		return fmt.Sprintf("%s redirects to %s, which an ocpctl server does not do. It may be a proxy that asks people to sign in. Give the API's own address with --server.",
-			address, words.Line(strings.SplitN(to, "?", 2)[0]))
+			address, humanize.Line(strings.SplitN(to, "?", 2)[0]))
 	}
-	return fmt.Sprintf("%s answered %s, which is not a response of an ocpctl server. Check --server.", address, words.Line(res.Status))
+	return fmt.Sprintf("%s answered %s, which is not a response of an ocpctl server. Check --server.", address, humanize.Line(res.Status))
 }

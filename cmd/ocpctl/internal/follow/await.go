@@ -9,7 +9,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app/api/client"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 )
 
 // Goal is what somebody waits for.
@@ -119,7 +119,7 @@ func over(ctx context.Context, err error, last State, name string, goal Goal) er
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded) && last.NeedsApproval:
 		return exit.With(exit.Approval, fmt.Errorf("%s is still waiting for approval, until %s. See who can approve: ocpctl approvals --cluster %s",
-			name, words.Stamp(last.ApproveBy), name))
+			name, humanize.Stamp(last.ApproveBy), name))
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return exit.With(exit.TimedOut, fmt.Errorf("timed out: %s is not %s yet. The operation continues; keep waiting with: ocpctl wait %s --for=%s", name, goal, name, goal))
 	case ctx.Err() != nil:
@@ -146,7 +146,7 @@ func (g Goal) hopeless(c client.Cluster, asked bool) error {
 	if g == Destroyed {
 		if c.Phase == "destroy_blocked" || c.Phase == "abandoned" {
 			return exit.With(exit.Failed, &exit.Problem{
-				Title: fmt.Sprintf("The teardown of %s is blocked: %s", c.Name, words.Line(c.Why)), Fields: blockers(c),
+				Title: fmt.Sprintf("The teardown of %s is blocked: %s", c.Name, humanize.Line(c.Why)), Fields: blockers(c),
 				Next: "It is retried automatically. Remove the blockers, or retry now: ocpctl retry " + c.Name + " --reason \"…\"",
 			})
 		}
@@ -157,15 +157,15 @@ func (g Goal) hopeless(c client.Cluster, asked bool) error {
 		return nil
 	}
 	if asked && c.FailReason == "" && c.ReadyAt.IsZero() {
-		return exit.With(exit.Refused, fmt.Errorf("%s was not approved: %s", c.Name, words.Line(firstOf(c.DesiredWhy, c.Why))))
+		return exit.With(exit.Refused, fmt.Errorf("%s was not approved: %s", c.Name, humanize.Line(firstOf(c.DesiredWhy, c.Why))))
 	}
-	said := &exit.Problem{Title: fmt.Sprintf("%s will not be %s: %s", c.Name, g, words.Line(firstOf(c.FailMessage, c.DesiredWhy, c.Why)))}
+	said := &exit.Problem{Title: fmt.Sprintf("%s will not be %s: %s", c.Name, g, humanize.Line(firstOf(c.FailMessage, c.DesiredWhy, c.Why)))}
 	if c.FailWhose != "" {
-		said.Fields = append(said.Fields, exit.Field{Name: "who can fix it", Detail: words.Line(words.Whose(c.FailWhose))})
+		said.Fields = append(said.Fields, exit.Field{Name: "who can fix it", Detail: humanize.Line(humanize.Whose(c.FailWhose))})
 	}
 	said.Next = "See: ocpctl explain " + c.ClusterID
 	if c.FailNext != "" {
-		said.Next = "Next: " + words.Line(c.FailNext) + "\n" + said.Next
+		said.Next = "Next: " + humanize.Line(c.FailNext) + "\n" + said.Next
 	}
 	return exit.With(exit.Failed, said)
 }
@@ -173,7 +173,7 @@ func (g Goal) hopeless(c client.Cluster, asked bool) error {
 func blockers(c client.Cluster) []exit.Field {
 	var out []exit.Field
 	for _, b := range c.Blockers {
-		what, how, _ := strings.Cut(words.Line(b), ": ")
+		what, how, _ := strings.Cut(humanize.Line(b), ": ")
 		out = append(out, exit.Field{Name: what, Detail: how})
 	}
 	return out

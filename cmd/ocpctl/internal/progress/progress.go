@@ -10,7 +10,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app/api/client"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 )
 
 // Lines writes a line for each change, for logs.
@@ -32,7 +32,7 @@ func (l *Lines) Show(s follow.State) {
 
 // Note writes it.
 func (l *Lines) Note(text string) {
-	fmt.Fprintf(l.Out, "%s  %s\n", l.Now().UTC().Format("15:04:05"), words.Line(text))
+	fmt.Fprintf(l.Out, "%s  %s\n", l.Now().UTC().Format("15:04:05"), humanize.Line(text))
 }
 
 // Tick does nothing: a log needs no line when nothing happened.
@@ -57,7 +57,7 @@ func parts(c client.Cluster) []string {
 	case c.Place > 0:
 		out = append(out, fmt.Sprintf("number %d in the queue", c.Place))
 	case moving && c.Progress.Step != "":
-		out = append(out, words.Line(c.Progress.Step))
+		out = append(out, humanize.Line(c.Progress.Step))
 	}
 	return out
 }
@@ -67,16 +67,16 @@ func Status(c client.Cluster) string {
 	if strings.EqualFold(string(c.Status), c.Phase) || c.Phase == "released" || c.Phase == "" {
 		return string(c.Status)
 	}
-	return string(c.Status) + " " + words.Plain(c.Phase)
+	return string(c.Status) + " " + humanize.Plain(c.Phase)
 }
 
 // arrival says when the goal is expected, from the server's estimate.
 func arrival(c client.Cluster, now time.Time) string {
 	switch eta, late := c.Progress.Eta, c.Progress.Late; {
 	case eta.After(now):
-		return "  done in about " + words.Long(eta.Sub(now))
+		return "  done in about " + humanize.Long(eta.Sub(now))
 	case late.After(now):
-		return "  slower than usual; 90 % are done in " + words.Long(late.Sub(now))
+		return "  slower than usual; 90 % are done in " + humanize.Long(late.Sub(now))
 	}
 	return ""
 }
@@ -114,7 +114,7 @@ func (b *Bar) Every() time.Duration { return 250 * time.Millisecond }
 
 // Note writes a line above the bar.
 func (b *Bar) Note(text string) {
-	fmt.Fprintf(b.Out, "%s%s\n", erase, words.Line(text))
+	fmt.Fprintf(b.Out, "%s%s\n", erase, humanize.Line(text))
 	b.draw(b.Now())
 }
 
@@ -129,7 +129,7 @@ func (b *Bar) draw(now time.Time) {
 	full := percent * cells / 100
 	turns := []rune(spinner)
 	text := fmt.Sprintf("%c %s%s  %s  %s%s", turns[b.turn%len(turns)], strings.Repeat("█", full), strings.Repeat("░", cells-full),
-		strings.Join(parts(b.state.Cluster), "  "), words.Long(now.Sub(b.Since)), arrival(b.state.Cluster, now))
+		strings.Join(parts(b.state.Cluster), "  "), humanize.Long(now.Sub(b.Since)), arrival(b.state.Cluster, now))
 	fmt.Fprint(b.Out, erase+cut(text, b.Width()-1))
 }
 

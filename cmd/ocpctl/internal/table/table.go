@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/words"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 )
 
 // Paint is a colour; empty is the terminal's own.
@@ -50,11 +50,13 @@ func (s *Screen) Painted(text string, p Paint) string {
 
 // Linef writes one line; control characters are removed.
 func (s *Screen) Linef(format string, args ...any) {
-	fmt.Fprintln(s.Out, words.Clean(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(s.Out, humanize.Clean(fmt.Sprintf(format, args...)))
 }
 
 // Head writes a headline after an empty line.
-func (s *Screen) Head(text string) { fmt.Fprintf(s.Out, "\n%s\n", s.Painted(words.Clean(text), Bold)) }
+func (s *Screen) Head(text string) {
+	fmt.Fprintf(s.Out, "\n%s\n", s.Painted(humanize.Clean(text), Bold))
+}
 
 // Columns is a table that is being built.
 type Columns struct {
@@ -91,7 +93,7 @@ func (c *Columns) Row(cells ...any) {
 		if !ok {
 			made.Text = fmt.Sprint(cell)
 		}
-		made.Text = words.Line(made.Text)
+		made.Text = humanize.Line(made.Text)
 		if made.Text == "" {
 			made = Cell{"-", Faint}
 		}
@@ -154,7 +156,7 @@ func (f *Facts) Add(name, value string) { f.Paint(name, value, Plain) }
 
 // Paint adds a property in a colour.
 func (f *Facts) Paint(name, value string, p Paint) {
-	if value = words.Line(value); value != "" {
+	if value = humanize.Line(value); value != "" {
 		f.names, f.values = append(f.names, name), append(f.values, Cell{value, p})
 	}
 }

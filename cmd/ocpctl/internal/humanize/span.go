@@ -1,6 +1,6 @@
-// Package words formats and parses times, durations and money for ocpctl, and removes terminal control characters from other people's
-// texts.
-package words
+// Package humanize formats and parses times, durations and money for ocpctl, and removes terminal control characters from texts that
+// other people wrote.
+package humanize
 
 import (
 	"fmt"
