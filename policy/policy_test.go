@@ -46,7 +46,7 @@ func terms(t testing.TB) Terms { return Terms{Catalogue: catalogue(t), Now: noon
 
 var noon = time.Date(2025, 1, 15, 12, 0, 0, 0, time.UTC)
 
-// request is one that passes every check.
+// validRequest is one that passes every check.
 func validRequest() Request {
 	return Request{
 		Principal:  As("github:maya", "maya", Requester, "platform"),

@@ -83,7 +83,7 @@ func embedded(t testing.TB) catalogue.Catalogue {
 	return b
 }
 
-// houseWith is a fixture with a catalogue of its own, and what else a test changes.
+// fixtureWith is a fixture with a catalogue of its own, and what else a test changes.
 func fixtureWith(t *testing.T, terms catalogue.Catalogue, change func(*Config)) *fixture {
 	h := &fixture{T: t, url: pgtest.New(t), shelf: shelf{}, github: &people{permission: "write"}}
 	h.store = servicetest.Store(t, h.url)

@@ -167,7 +167,7 @@ func (l *life) workersAreScaled(*testing.T) {
 	require.Empty(l.t, l.AWS.Resources("standard"))
 }
 
-// workersOf counts a cluster's workers in the cloud's own books.
+// workersOf counts a cluster's workers in the stand-in AWS.
 func (l *life) workersOf(name string) (n int) {
 	for _, r := range l.AWS.Resources(name) {
 		if r.Type == "instance" && r.State == "running" && strings.Contains(r.Name, "-worker-") {

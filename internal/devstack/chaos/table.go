@@ -81,7 +81,7 @@ func (t *Run) report(o Options, done []*cell, took time.Duration) error {
 		}
 	}
 	t.table(fields)
-	t.say("\n%d cells struck in %.0f s, %d converged: ready where wanted, then released with two clean counts and nothing left in the stand-ins' books.",
+	t.say("\n%d cells struck in %.0f s, %d converged: ready where wanted, then released with two clean counts and nothing left in the stand-ins.",
 		sum.struck, took.Seconds(), sum.converged)
 	for _, c := range missed {
 		t.say("not struck: %s went past its boundary twice (%s); its life went on and left nothing", c.name(), c.Text)

@@ -23,7 +23,7 @@ type terminal struct {
 
 // newTerminal creates a terminal whose home is deleted at the end of the test.
 func (t *scenario) newTerminal() (terminal, func(), error) {
-	home, err := os.MkdirTemp("", "ocpctl-story-")
+	home, err := os.MkdirTemp("", "ocpctl-e2e-")
 	if err != nil {
 		return terminal{}, nil, err
 	}
@@ -55,7 +55,7 @@ func (t *scenario) atTheCommandLine(ctx context.Context) error {
 		return err
 	}
 	defer end()
-	name := "story-" + strconv.FormatInt(time.Now().Unix()%(36*36*36*36*36), 36)
+	name := "e2e-" + strconv.FormatInt(time.Now().Unix()%(36*36*36*36*36), 36)
 	config := filepath.Join(s.home, "kubeconfig")
 	does := func(what string, code int, args []string, want ...string) func() error {
 		return func() error { return t.step(what, func() error { return s.run(ctx, code, args, want...) }) }
