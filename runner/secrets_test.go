@@ -32,8 +32,8 @@ func (w *world) keep(name, value string) string {
 
 const cloudKeys = `{"aws_access_key_id":"AKIACANARYCANARY1234","aws_secret_access_key":"CANARY-cloud-secret"}`
 
-// everythingTold is what others could see of an attempt: what it said, what it started and what it left.
-func (w *world) everythingTold() map[string]string {
+// everythingReported is what others could see of an attempt: what it said, what it started and what it left.
+func (w *world) everythingReported() map[string]string {
 	w.t.Helper()
 	got, err := json.Marshal([]any{w.records, w.reports, w.results, w.demands, w.spec})
 	require.NoError(w.t, err)
@@ -64,7 +64,7 @@ func TestSecretsComeByReferenceAndAreSeenByNobody(t *testing.T) {
 		"CANARY-cloud-secret", "AKIACANARYCANARY1234", "CANARY-pull", "Q0FOQVJZOkNBTkFSWS1wdWxs", "CANARY-kubeadmin-password", "CANARY-client-key",
 		"CANARY-signer-key", s3test.SecretKey, strings.Split(private, "\n")[1],
 	}
-	for where, text := range w.everythingTold() {
+	for where, text := range w.everythingReported() {
 		for _, each := range secrets {
 			require.NotContains(t, text, each, where)
 		}
