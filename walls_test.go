@@ -57,31 +57,42 @@ var areas = []area{
 	{"chatops/github", 4, []string{"chatops", "lifecycle", "policy", "internal/secret"}, "a client of GitHub carries texts and knows no store"},
 
 	// State.
-	{"store", 3, []string{"lifecycle", "internal/price", "migrations", "store/auditchain"}, "the only area with SQL; it keeps verdicts as they come and calls nobody"},
-	{"internal/intake", 4, []string{"lifecycle", "store", "internal/artifacts", "internal/contract", "runner/names"}, "what runners report becomes rows in one place, for the API and for the spool"},
+	{"internal/queue", 1, nil, "River's client and the jobs of the product; it knows no table"},
+	{"store/internal/pg", 2, []string{"internal/queue", "lifecycle"}, "a database connection, and no table but the audit trail's"},
+	{"store/internal/usage", 3, []string{"store/internal/pg", "lifecycle", "internal/price"}, "what is used is counted in one place"},
+	{"store/internal/rows", 4, []string{"store/internal/pg", "store/internal/usage", "internal/queue", "lifecycle", "internal/price"}, "what the parts of the store share"},
+	{"store/internal/fence", 5, []string{"store/internal/pg", "store/internal/usage", "store/internal/rows", "lifecycle"}, "only an open attempt's runner may change what is known of its cluster"},
+	{"store/attempts", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "the parts of the store know what they share, and not each other"},
+	{"store/inbox", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "a delivery is stored before anybody reads it"},
+	{"store/outbox", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "what is written outside is written down before"},
+	{"store/people", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "who somebody is does not depend on what they have"},
+	{"store/pullrequests", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "what GitHub said is kept as it was said"},
+	{"store/reports", 6, []string{"store/internal/...", "internal/queue", "lifecycle", "internal/price"}, "what is counted and found changes nothing"},
+	{"store", 7, []string{"store/...", "internal/queue", "lifecycle", "internal/price", "migrations"}, "the only area with SQL; it keeps verdicts as they come and calls nobody"},
+	{"internal/intake", 8, []string{"lifecycle", "store/...", "internal/artifacts", "internal/contract", "runner/names"}, "what runners report becomes rows in one place, for the API and for the spool"},
 
 	// The runner.
 	{"runner", 2, []string{"runner/...", "internal/artifacts", "internal/contract", "internal/secret", "internal/tagkey"}, "a pod with cloud credentials has no database"},
 	{"runner/cloud/aws/count", 2, []string{"runner/cloud", "internal/contract"}, "a count that shares a line with what deletes is blind where that is blind"},
 
 	// The application.
-	{"app", 5, []string{"policy", "internal/price", "policy/catalogue", "profiles", "chatops", "store", "internal/artifacts", "lifecycle", "internal/secret"}, "the application never meets the controller: the half that faces the internet needs no cloud or cluster credentials"},
-	{"app/credentials", 6, []string{"app", "chatops", "policy", "store", "internal/artifacts", "internal/secret", "lifecycle"}, "what opens a cluster is handed out in one place"},
-	{"app/admin", 6, []string{"app", "policy", "policy/catalogue", "profiles", "store", "chatops"}, "what concerns the whole installation stands apart from what concerns one cluster"},
-	{"app/auth", 6, []string{"app", "app/auth/awsproof", "policy", "profiles", "internal/limit", "internal/secret"}, "who asks does not depend on what exists: roles come from identities and claims, and what must be remembered is handed in"},
-	{"app/pulls", 7, []string{"app", "app/credentials", "policy", "policy/catalogue", "profiles", "chatops", "store", "lifecycle"}, "pull requests are one entry point among several: the core does not know them"},
-	{"app/slash", 7, []string{"app", "app/credentials", "policy", "profiles", "chatops", "store", "lifecycle"}, "Slack is one entry point among several: the core does not know it"},
-	{"app/hooks", 8, []string{"app", "app/pulls", "app/slash", "policy", "profiles", "chatops/...", "store", "internal/artifacts", "lifecycle", "internal/limit", "internal/secret", "internal/source"}, "webhooks lead to the application"},
-	{"app/web", 8, []string{"app", "app/admin", "app/credentials", "internal/price", "app/auth", "policy", "profiles", "chatops", "store", "lifecycle", "docs", "internal/download"}, "pages show what the application returns, and the runbooks"},
-	{"app/api", 8, []string{"app", "app/admin", "app/credentials", "internal/price", "app/auth", "app/auth/awsproof", "policy", "profiles", "chatops/...", "store", "internal/artifacts", "internal/intake", "lifecycle", "internal/contract", "runner/names", "internal/download", "internal/limit", "internal/source", "internal/tagkey", "internal/token"}, "the only entry point that runners know"},
-	{"controller", 5, []string{"store", "internal/artifacts", "internal/intake", "lifecycle", "chatops/...", "internal/contract", "internal/dispatch", "internal/token"}, "the controller never meets the application: they meet in the store"},
+	{"app", 9, []string{"policy", "internal/price", "policy/catalogue", "profiles", "chatops", "store/...", "internal/artifacts", "lifecycle", "internal/secret"}, "the application never meets the controller: the half that faces the internet needs no cloud or cluster credentials"},
+	{"app/credentials", 10, []string{"app", "chatops", "policy", "store/...", "internal/artifacts", "internal/secret", "lifecycle"}, "what opens a cluster is handed out in one place"},
+	{"app/admin", 10, []string{"app", "policy", "policy/catalogue", "profiles", "store/...", "chatops"}, "what concerns the whole installation stands apart from what concerns one cluster"},
+	{"app/auth", 10, []string{"app", "app/auth/awsproof", "policy", "profiles", "internal/limit", "internal/secret"}, "who asks does not depend on what exists: roles come from identities and claims, and what must be remembered is handed in"},
+	{"app/pulls", 11, []string{"app", "app/credentials", "policy", "policy/catalogue", "profiles", "chatops", "store/...", "lifecycle"}, "pull requests are one entry point among several: the core does not know them"},
+	{"app/slash", 11, []string{"app", "app/credentials", "policy", "profiles", "chatops", "store/...", "lifecycle"}, "Slack is one entry point among several: the core does not know it"},
+	{"app/hooks", 12, []string{"internal/queue", "app", "app/pulls", "app/slash", "policy", "profiles", "chatops/...", "store/...", "internal/artifacts", "lifecycle", "internal/limit", "internal/secret", "internal/source"}, "webhooks lead to the application"},
+	{"app/web", 12, []string{"app", "app/admin", "app/credentials", "internal/price", "app/auth", "policy", "profiles", "chatops", "store/...", "lifecycle", "docs", "internal/download"}, "pages show what the application returns, and the runbooks"},
+	{"app/api", 12, []string{"app", "app/admin", "app/credentials", "internal/price", "app/auth", "app/auth/awsproof", "policy", "profiles", "chatops/...", "store/...", "internal/artifacts", "internal/intake", "lifecycle", "internal/contract", "runner/names", "internal/download", "internal/limit", "internal/source", "internal/tagkey", "internal/token"}, "the only entry point that runners know"},
+	{"controller", 9, []string{"internal/queue", "store/...", "internal/artifacts", "internal/intake", "lifecycle", "chatops/...", "internal/contract", "internal/dispatch", "internal/token"}, "the controller never meets the application: they meet in the store"},
 
 	// Programs and the development stack.
-	{"deploy", 9, nil, "what an installation is made from; tests alone, which compare it with the code"},
-	{"cmd/ocpctl", 9, []string{"app/api/client", "internal/commands", "app/auth/awsproof", "internal/price", "store/auditchain", "internal/buildinfo"}, "it knows the API, and how its amounts are counted: it stays small, starts at once, and what it shows is what the server said"},
-	{"internal/devstack", 9, []string{"..."}, "the development stack stands on everything"},
-	{"cmd", 10, []string{"..."}, "programs wire everything by hand"},
-	{"test", 10, []string{"..."}, "tests of the whole"},
+	{"deploy", 13, nil, "what an installation is made from; tests alone, which compare it with the code"},
+	{"cmd/ocpctl", 13, []string{"app/api/client", "internal/commands", "app/auth/awsproof", "internal/price", "store/auditchain", "internal/buildinfo"}, "it knows the API, and how its amounts are counted: it stays small, starts at once, and what it shows is what the server said"},
+	{"internal/devstack", 13, []string{"..."}, "the development stack stands on everything"},
+	{"cmd", 14, []string{"..."}, "programs wire everything by hand"},
+	{"test", 14, []string{"..."}, "tests of the whole"},
 }
 
 // outside says which area alone may import a dependency.
@@ -90,7 +101,7 @@ var outside = []struct {
 	only       []string
 	why        string
 }{
-	{"github.com/jackc/pgx", []string{"store", "internal/devstack", "test", "app/hooks", "cmd"}, "SQL stands in the store alone; cmd hands the pool to River's client, benchmarks compare with a bare INSERT"},
+	{"github.com/jackc/pgx", []string{"store", "internal/queue", "internal/devstack", "test", "app/hooks", "cmd"}, "SQL stands in the store alone; internal/queue and cmd hand the pool to River's client, benchmarks compare with a bare INSERT"},
 	{"github.com/aws/aws-sdk-go-v2/service/ec2", []string{"runner/cloud/aws", "runner/cloud/aws/count", "internal/devstack"}, "it takes a minute to compile"},
 	{"cel.dev/cel-go", []string{"policy/rules"}, "what rules are written in is nobody else's matter"},
 	{"k8s.io/client-go", []string{"internal/dispatch"}, "it is slow to compile"},

@@ -15,6 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 // ClusterRequest is a request for a cluster before policy judged it. Create makes one of a CreateRequest; pull requests make their
@@ -24,7 +25,7 @@ type ClusterRequest struct {
 	catalogue catalogue.Catalogue // judges the request, the same from start to end
 	Notes     []policy.Check      // for people, in addition to policy's checks
 	sshKey    string              // public, for the nodes; empty: the installation's
-	PR        store.PullRequest
+	PR        pullrequests.PullRequest
 	AskedAt   time.Time      // requested no later than this, by GitHub's clock; zero: GitHub gives no time for it
 	Actor     string         // login
 	Key       string         // two requests with one key are the same: a label and its generation, a comment

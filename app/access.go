@@ -10,6 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/people"
 )
 
 // ClusterIDPrefix begins the id of every cluster; a name cannot contain its underscore.
@@ -106,7 +107,7 @@ func mayOpen(p policy.Principal, credentialsMode string) bool {
 }
 
 // look finds a cluster and the principal's access to it: see, use, or none. Membership in its team gives more than either.
-func (s *Service) look(ctx context.Context, p policy.Principal, ref string) (store.Row, store.Access, error) {
+func (s *Service) look(ctx context.Context, p policy.Principal, ref string) (store.Row, people.Access, error) {
 	if !strings.HasPrefix(ref, ClusterIDPrefix) {
 		return s.named(ctx, p, ref)
 	}
@@ -123,7 +124,7 @@ func (s *Service) look(ctx context.Context, p policy.Principal, ref string) (sto
 
 // named finds the cluster with a name among those the principal may see: the live one, else the newest released one, so that
 // people can still read what became of it. Two live clusters with one name, on two base domains, can only be told apart by id.
-func (s *Service) named(ctx context.Context, p policy.Principal, name string) (store.Row, store.Access, error) {
+func (s *Service) named(ctx context.Context, p policy.Principal, name string) (store.Row, people.Access, error) {
 	f := sight(p)
 	f.Named, f.Live = name, true
 	rows, _, err := s.store.List(ctx, f)
@@ -147,21 +148,21 @@ func (s *Service) named(ctx context.Context, p policy.Principal, name string) (s
 
 // access returns the principal's access to a cluster: use, see, or none. Further rights of its team's members follow from their
 // roles. A share with a team counts for those who could use, or see, the team's own clusters.
-func (s *Service) access(ctx context.Context, p policy.Principal, row store.Row) (store.Access, error) {
+func (s *Service) access(ctx context.Context, p policy.Principal, row store.Row) (people.Access, error) {
 	if p.May(policy.ActKubeconfig, row.Team) {
-		return store.AccessUse, nil
+		return people.AccessUse, nil
 	}
 	users, _ := p.Teams(policy.RolesFor(policy.ActKubeconfig)...)
-	access, err := s.store.SharedWith(ctx, row.ID, p.ID, users)
+	access, err := s.store.People.SharedWith(ctx, row.ID, p.ID, users)
 	if err != nil || access != "" {
 		return access, err
 	}
 	if p.May(policy.ActSee, row.Team) {
-		return store.AccessSee, nil
+		return people.AccessSee, nil
 	}
 	viewers, _ := p.Teams(policy.RolesFor(policy.ActSee)...)
-	if access, err = s.store.SharedWith(ctx, row.ID, p.ID, viewers); access == store.AccessUse {
-		access = store.AccessSee // the principal may only look in that team
+	if access, err = s.store.People.SharedWith(ctx, row.ID, p.ID, viewers); access == people.AccessUse {
+		access = people.AccessSee // the principal may only look in that team
 	}
 	return access, err
 }

@@ -32,7 +32,7 @@ func (s *Service) ExternalPrincipal(ctx context.Context, said policy.Claims, num
 // LinkedPerson returns the claims that the owner of a linked account last proved; the zero value: it is not linked, or the last
 // sign-in is too old. If the name has passed to another account, the link is removed.
 func (s *Service) LinkedPerson(ctx context.Context, by policy.Principal, number string, source policy.Source) (proof policy.Claims, err error) {
-	account, err := s.store.AccountOf(ctx, by.ID)
+	account, err := s.store.People.AccountOf(ctx, by.ID)
 	if errors.Is(err, store.ErrNotFound) {
 		return proof, nil
 	}
@@ -41,7 +41,7 @@ func (s *Service) LinkedPerson(ctx context.Context, by policy.Principal, number 
 	}
 	if account.Number != number {
 		why := chatops.BecauseRenamed(account.Number, number)
-		err := s.store.Unlink(ctx, account.Account, account.Principal, store.Origin{Actor: by.ID, Source: string(source), Why: why})
+		err := s.store.People.Unlink(ctx, account.Account, account.Principal, store.Origin{Actor: by.ID, Source: string(source), Why: why})
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return proof, fmt.Errorf("unlink the account of %s: %w", by.ID, err)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 // says comments as the account of GitHub with this number.
@@ -38,7 +39,7 @@ func seated(h *servicetest.Fixture, id, number int64, login string) bool {
 func TestALinkedAccountCountsByTheIdentitiesOfNowAndForAWeek(t *testing.T) {
 	h := servicetest.New(t)
 	h.GitHub.Permissions["ada"] = "write"
-	h.GitHub.PRs = map[int]store.PullRequest{41: h.PR(true)}
+	h.GitHub.PRs = map[int]pullrequests.PullRequest{41: h.PR(true)}
 	ada := policy.Principal{ID: "saml:ada@acme.example", Name: "Ada", Seats: []policy.Seat{{Role: policy.PlatformAdmin, Team: "*"}}, Proof: servicetest.AdminProof()}
 
 	require.False(t, seated(h, 1, 77, "ada"), "who never said whose the account is is a writer of the repository")
@@ -69,7 +70,7 @@ func TestALinkedAccountCountsByTheIdentitiesOfNowAndForAWeek(t *testing.T) {
 func TestALoginThatCameToBeAnothersHasNothingOfTheFirst(t *testing.T) {
 	h := servicetest.New(t)
 	h.GitHub.Permissions["ada"] = "write"
-	h.GitHub.PRs = map[int]store.PullRequest{41: h.PR(true)}
+	h.GitHub.PRs = map[int]pullrequests.PullRequest{41: h.PR(true)}
 	ada := policy.Principal{ID: "saml:ada@acme.example", Name: "Ada", Proof: servicetest.AdminProof()}
 	says(h, 1, 77, "ada", "/ocp link")
 	_, rest, _ := strings.Cut(h.Replies()[0], "/links/")

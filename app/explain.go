@@ -39,7 +39,7 @@ func (s *Service) Explain(ctx context.Context, p policy.Principal, ref string) (
 	}
 	out := Explanation{Row: row, Why: chatops.Reasons(row.Card), Next: nexts(p, row)}
 	if len(row.Addons) > 0 && row.Status == lifecycle.Ready {
-		conditions, err := s.store.Conditions(ctx, row.ID)
+		conditions, err := s.store.Attempts.Conditions(ctx, row.ID)
 		if err != nil {
 			return Explanation{}, fmt.Errorf("read the conditions: %w", err)
 		}

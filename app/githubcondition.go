@@ -6,6 +6,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
 // GitHubUpToDate is the condition of a cluster whose pull request waits for GitHub. It is computed when it is read.
@@ -13,11 +14,11 @@ const GitHubUpToDate = "GitHubUpToDate"
 
 // conditions returns the observed facts about a cluster, and GitHubUpToDate if its pull request waits for GitHub.
 func (s *Service) conditions(ctx context.Context, row store.Row) ([]store.Condition, error) {
-	out, err := s.store.Conditions(ctx, row.ID)
+	out, err := s.store.Attempts.Conditions(ctx, row.ID)
 	if err != nil || row.PR == nil {
 		return out, err
 	}
-	waits, err := s.store.WaitsForGitHub(ctx, row.ID)
+	waits, err := s.store.Outbox.WaitsForGitHub(ctx, row.ID)
 	if err != nil || waits.Since.IsZero() {
 		return out, err
 	}
@@ -25,7 +26,7 @@ func (s *Service) conditions(ctx context.Context, row store.Row) ([]store.Condit
 }
 
 // waiting returns the condition: what waits, since when, and until when.
-func waiting(row store.Row, w store.GitHubBacklog) store.Condition {
+func waiting(row store.Row, w outbox.GitHubBacklog) store.Condition {
 	c := store.Condition{Type: GitHubUpToDate, Status: "False", Reason: "Unavailable", At: w.Since}
 	if w.AwaySince.IsZero() {
 		c.Reason = "RateLimited"

@@ -10,6 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/inbox"
 )
 
 // upToDate is the condition that a cluster's page shows of GitHub, if any.
@@ -32,8 +33,8 @@ func TestAClustersPageSaysWhatWaitsForGitHubAndSinceWhen(t *testing.T) {
 	h.Labeled("will", servicetest.Label)
 	require.Empty(t, upToDate(h), "its first comment is on its way, and GitHub answers")
 
-	require.NoError(t, h.Store.GitHubAnswers(t.Context(), 5001, false))
-	_, err := h.Store.SaveDelivery(t.Context(), store.Delivery{Source: "github", ID: "d9", Event: "issue_comment", Topic: servicetest.Repo + "#41", Body: []byte(`{}`)})
+	require.NoError(t, h.Store.Outbox.GitHubAnswers(t.Context(), 5001, false))
+	_, err := h.Store.Inbox.SaveDelivery(t.Context(), inbox.Delivery{Source: "github", ID: "d9", Event: "issue_comment", Topic: servicetest.Repo + "#41", Body: []byte(`{}`)})
 	require.NoError(t, err)
 	require.Len(t, h.Query(`UPDATE deliveries SET received_at = received_at - interval '1 minute' RETURNING delivery_id`), 1)
 	away := upToDate(h)
@@ -44,9 +45,9 @@ func TestAClustersPageSaysWhatWaitsForGitHubAndSinceWhen(t *testing.T) {
 		`may show an older state than this page\. Events of acme/shop#41 that wait for GitHub: 1, the oldest since .* UTC\.`, away[0].Message)
 	require.WithinDuration(t, time.Now().Add(-time.Minute), away[0].At, 30*time.Second)
 
-	require.NoError(t, h.Store.GitHubAnswers(t.Context(), 5001, true))
+	require.NoError(t, h.Store.Outbox.GitHubAnswers(t.Context(), 5001, true))
 	require.Empty(t, upToDate(h))
-	require.NoError(t, h.Store.HoldPace(t.Context(), 5001, 20*time.Minute))
+	require.NoError(t, h.Store.Outbox.HoldPace(t.Context(), 5001, 20*time.Minute))
 	held := upToDate(h)
 	require.Len(t, held, 1)
 	require.Equal(t, "RateLimited", held[0].Reason)

@@ -10,6 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/reports"
 )
 
 func TestAClusterThatIsGoneKeepsItsName(t *testing.T) {
@@ -43,7 +44,7 @@ func TestAClusterThatIsGoneKeepsItsName(t *testing.T) {
 			return clusterOf(e), err
 		},
 		"jobs": func(p policy.Principal) (string, error) {
-			jobs, _, err := h.Service.Jobs(t.Context(), p, store.JobFilter{Cluster: "demo"})
+			jobs, _, err := h.Service.Jobs(t.Context(), p, reports.JobFilter{Cluster: "demo"})
 			if len(jobs) == 0 {
 				return "", err
 			}

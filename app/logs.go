@@ -7,14 +7,15 @@ import (
 
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/reports"
 )
 
 // Log is the end of a job's log, and how far it was read.
 type Log struct {
-	Job   store.Job
+	Job   reports.Job
 	Lines []string
-	mark  store.LogMark
+	mark  attempts.LogMark
 }
 
 // Log returns the last lines of the log of one of a cluster's jobs: of the newest if job is empty. It is redacted.
@@ -34,10 +35,10 @@ func (s *Service) Log(ctx context.Context, p policy.Principal, ref, job string, 
 		return Log{}, Fail(NotFound, chatops.NoJobOf(row.Name, job))
 	}
 	out := Log{Job: found}
-	if out.mark, err = s.store.LogEnd(ctx, job); err != nil {
+	if out.mark, err = s.store.Attempts.LogEnd(ctx, job); err != nil {
 		return Log{}, err
 	}
-	if out.Lines, err = s.store.LogTail(ctx, job, lines); err != nil {
+	if out.Lines, err = s.store.Attempts.LogTail(ctx, job, lines); err != nil {
 		return Log{}, fmt.Errorf("read log: %w", err)
 	}
 	return out, nil
@@ -53,7 +54,7 @@ type Reader struct {
 
 // FollowLog reads a log on until its job has ended, ctx is done or the reader returns an error. It checks each time who reads
 // and whether they may see the cluster. It returns the job as it is then.
-func (s *Service) FollowLog(ctx context.Context, l Log, r Reader) (store.Job, error) {
+func (s *Service) FollowLog(ctx context.Context, l Log, r Reader) (reports.Job, error) {
 	changes, stop := s.store.Follow(ctx, l.Job.Cluster)
 	defer stop()
 	beats := time.NewTicker(r.Every)
@@ -79,13 +80,13 @@ func (s *Service) FollowLog(ctx context.Context, l Log, r Reader) (store.Job, er
 }
 
 // readOn reads everything that is there. It reads the job first: nothing is logged after the job has ended.
-func (s *Service) readOn(ctx context.Context, l *Log, r Reader) (store.Job, error) {
+func (s *Service) readOn(ctx context.Context, l *Log, r Reader) (reports.Job, error) {
 	job, _, err := s.job(ctx, r.Who(), l.Job.ID)
 	if err != nil {
-		return store.Job{}, err
+		return reports.Job{}, err
 	}
 	for {
-		lines, next, err := s.store.LogAfter(ctx, job.ID, l.mark)
+		lines, next, err := s.store.Attempts.LogAfter(ctx, job.ID, l.mark)
 		if err != nil {
 			return job, err
 		}

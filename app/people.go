@@ -9,7 +9,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/people"
 )
 
 // KeepPeople gives the store the people that the current catalogue links. It writes once per catalogue; after an error the next
@@ -20,7 +20,7 @@ func (s *Service) keepPeople(ctx context.Context, b catalogue.Catalogue) error {
 	if kept := s.people.Load(); b.Hash == "" || kept != nil && *kept == b.Hash {
 		return nil
 	}
-	if err := s.store.KeepPeople(ctx, peopleOf(b.Catalogue)); err != nil {
+	if err := s.store.People.KeepPeople(ctx, peopleOf(b.Catalogue)); err != nil {
 		return fmt.Errorf("link the identities of people: %w", err)
 	}
 	s.people.Store(&b.Hash)
@@ -28,15 +28,15 @@ func (s *Service) keepPeople(ctx context.Context, b catalogue.Catalogue) error {
 }
 
 // peopleOf returns the catalogue's people in the store's form.
-func peopleOf(c profiles.Catalogue) []store.Person {
+func peopleOf(c profiles.Catalogue) []people.Person {
 	spelt := map[string][]string{}
 	all := profiles.Spellings(c.People)
 	for _, text := range slices.Sorted(maps.Keys(all)) {
 		spelt[all[text].Name] = append(spelt[all[text].Name], text)
 	}
-	out := make([]store.Person, 0, len(c.People))
+	out := make([]people.Person, 0, len(c.People))
 	for _, p := range c.People {
-		out = append(out, store.Person{ID: p.ID(), Name: p.DisplayName, Identities: p.Identities, Spellings: spelt[p.Name]})
+		out = append(out, people.Person{ID: p.ID(), Name: p.DisplayName, Identities: p.Identities, Spellings: spelt[p.Name]})
 	}
 	return out
 }

@@ -9,14 +9,16 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/reports"
 )
 
 // Details is everything that the detail view shows of one cluster.
 type Details struct {
 	Row           store.Row
-	Job           store.Job               // newest
-	Attempts      []store.AttemptRow      // oldest first
-	Verifications []store.VerificationRow // every pass of every teardown, oldest first
+	Job           reports.Job                // newest
+	Attempts      []attempts.AttemptRow      // oldest first
+	Verifications []attempts.VerificationRow // every pass of every teardown, oldest first
 	Conditions    []store.Condition
 	Timeline      []store.Event
 	Log           []string // newest job's last lines
@@ -24,7 +26,7 @@ type Details struct {
 
 // JobDetails is a job with the last lines of its log.
 type JobDetails struct {
-	Job store.Job
+	Job reports.Job
 	Log []string
 }
 
@@ -54,13 +56,13 @@ func (s *Service) Get(ctx context.Context, p policy.Principal, ref string, lines
 		return Details{}, err
 	}
 	out := Details{Row: row}
-	if out.Job, err = s.store.Job(ctx, row.JobID); err != nil {
+	if out.Job, err = s.store.Reports.Job(ctx, row.JobID); err != nil {
 		return Details{}, fmt.Errorf("read job %s: %w", row.JobID, err)
 	}
-	if out.Attempts, err = s.store.Attempts(ctx, row.ID); err != nil {
+	if out.Attempts, err = s.store.Attempts.List(ctx, row.ID); err != nil {
 		return Details{}, fmt.Errorf("read attempts: %w", err)
 	}
-	if out.Verifications, err = s.store.Verifications(ctx, row.ID); err != nil {
+	if out.Verifications, err = s.store.Attempts.Verifications(ctx, row.ID); err != nil {
 		return Details{}, fmt.Errorf("read verifications: %w", err)
 	}
 	if out.Conditions, err = s.conditions(ctx, row); err != nil {
@@ -70,7 +72,7 @@ func (s *Service) Get(ctx context.Context, p policy.Principal, ref string, lines
 		return Details{}, fmt.Errorf("read timeline: %w", err)
 	}
 	if lines > 0 {
-		if out.Log, err = s.store.LogTail(ctx, row.JobID, lines); err != nil {
+		if out.Log, err = s.store.Attempts.LogTail(ctx, row.JobID, lines); err != nil {
 			return Details{}, fmt.Errorf("read log: %w", err)
 		}
 	}
@@ -91,7 +93,7 @@ func (s *Service) Timeline(ctx context.Context, p policy.Principal, ref string) 
 }
 
 // Jobs returns a page of the jobs of clusters that the principal may see, newest first.
-func (s *Service) Jobs(ctx context.Context, p policy.Principal, f store.JobFilter) ([]store.Job, string, error) {
+func (s *Service) Jobs(ctx context.Context, p policy.Principal, f reports.JobFilter) ([]reports.Job, string, error) {
 	if f.Cluster != "" {
 		row, err := s.Seen(ctx, p, f.Cluster)
 		if err != nil {
@@ -101,7 +103,7 @@ func (s *Service) Jobs(ctx context.Context, p policy.Principal, f store.JobFilte
 	}
 	cut := sight(p)
 	f.Teams, f.Principal = cut.Teams, cut.Principal
-	jobs, next, err := s.store.Jobs(ctx, f)
+	jobs, next, err := s.store.Reports.Jobs(ctx, f)
 	if err != nil {
 		return nil, "", fmt.Errorf("list jobs: %w", err)
 	}
@@ -117,28 +119,28 @@ func (s *Service) Job(ctx context.Context, p policy.Principal, id string, lines 
 	if err != nil {
 		return JobDetails{}, err
 	}
-	log, err := s.store.LogTail(ctx, id, lines)
+	log, err := s.store.Attempts.LogTail(ctx, id, lines)
 	if err != nil {
 		return JobDetails{}, fmt.Errorf("read log: %w", err)
 	}
 	return JobDetails{Job: job, Log: log}, nil
 }
 
-func (s *Service) job(ctx context.Context, p policy.Principal, id string) (store.Job, store.Row, error) {
+func (s *Service) job(ctx context.Context, p policy.Principal, id string) (reports.Job, store.Row, error) {
 	missing := Fail(NotFound, chatops.NoJob(id))
-	job, err := s.store.Job(ctx, id)
+	job, err := s.store.Reports.Job(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
 		if len(p.Seats) == 0 {
-			return store.Job{}, store.Row{}, seatless()
+			return reports.Job{}, store.Row{}, seatless()
 		}
-		return store.Job{}, store.Row{}, missing
+		return reports.Job{}, store.Row{}, missing
 	}
 	if err != nil {
-		return store.Job{}, store.Row{}, fmt.Errorf("read job: %w", err)
+		return reports.Job{}, store.Row{}, fmt.Errorf("read job: %w", err)
 	}
 	row, err := s.Seen(ctx, p, job.Cluster)
 	if KindOf(err) == NotFound {
-		return store.Job{}, store.Row{}, missing
+		return reports.Job{}, store.Row{}, missing
 	}
 	return job, row, err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 // ErrUnreadable says that GitHub answered and that the requested content cannot be read there, whoever asks: a person has to fix
@@ -31,7 +32,7 @@ type GitHub interface {
 	// ErrRefused.
 	Permission(ctx context.Context, installation int64, repo, login string) (string, error)
 	// PullRequest returns the current pull request, or ErrNoPullRequest.
-	PullRequest(ctx context.Context, installation int64, repo string, number int) (store.PullRequest, error)
+	PullRequest(ctx context.Context, installation int64, repo string, number int) (pullrequests.PullRequest, error)
 	// RepositoryFile returns .github/ocpctl.yaml at a branch or commit; found is false if there is none. ErrUnreadable: it is
 	// not a file, or we may not see it.
 	RepositoryFile(ctx context.Context, installation int64, repo, ref string) (raw []byte, found bool, err error)

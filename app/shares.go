@@ -9,6 +9,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/people"
 )
 
 // The kinds of share.
@@ -18,7 +19,7 @@ const (
 )
 
 // Shares returns the shares of a cluster that the principal may see.
-func (s *Service) Shares(ctx context.Context, p policy.Principal, ref string) ([]store.Share, error) {
+func (s *Service) Shares(ctx context.Context, p policy.Principal, ref string) ([]people.Share, error) {
 	row, err := s.Seen(ctx, p, ref)
 	if err != nil {
 		return nil, err
@@ -26,8 +27,8 @@ func (s *Service) Shares(ctx context.Context, p policy.Principal, ref string) ([
 	return s.shares(ctx, row)
 }
 
-func (s *Service) shares(ctx context.Context, row store.Row) ([]store.Share, error) {
-	list, err := s.store.Shares(ctx, row.ID)
+func (s *Service) shares(ctx context.Context, row store.Row) ([]people.Share, error) {
+	list, err := s.store.People.Shares(ctx, row.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read shares: %w", err)
 	}
@@ -35,27 +36,27 @@ func (s *Service) shares(ctx context.Context, row store.Row) ([]store.Share, err
 }
 
 // Share gives a team or a principal access to a cluster; a second call changes the access. It returns all the cluster's shares.
-func (s *Service) Share(ctx context.Context, p policy.Principal, ref string, share store.Share, origin Origin) ([]store.Share, error) {
+func (s *Service) Share(ctx context.Context, p policy.Principal, ref string, share people.Share, origin Origin) ([]people.Share, error) {
 	row, origin, err := s.Authorize(ctx, p, ref, policy.ActShare, origin)
 	if err != nil {
 		return nil, err
 	}
 	if share.Access == "" {
-		share.Access = store.AccessSee
+		share.Access = people.AccessSee
 	}
 	if wrong := s.wrongShare(share, row); len(wrong) > 0 {
 		return nil, &Error{Kind: Invalid, Message: chatops.CannotShare, Fields: wrong}
 	}
-	err = s.store.Share(ctx, row.ID, share, s.StoreOrigin(origin, p))
+	err = s.store.People.Share(ctx, row.ID, share, s.StoreOrigin(origin, p))
 	if _, err := s.after(ctx, row, err, chatops.EndedMeanwhile(row.Name, policy.ActShare)); err != nil {
 		return nil, err
 	}
 	return s.shares(ctx, row)
 }
 
-func (s *Service) wrongShare(share store.Share, row store.Row) (wrong []Field) {
-	if share.Access != store.AccessSee && share.Access != store.AccessUse {
-		wrong = append(wrong, ProblemOf("access", chatops.UnknownAccess(string(share.Access), string(store.AccessSee), string(store.AccessUse))))
+func (s *Service) wrongShare(share people.Share, row store.Row) (wrong []Field) {
+	if share.Access != people.AccessSee && share.Access != people.AccessUse {
+		wrong = append(wrong, ProblemOf("access", chatops.UnknownAccess(string(share.Access), string(people.AccessSee), string(people.AccessUse))))
 	}
 	_, known, declared := s.catalogue().Team(share.Grantee)
 	switch {
@@ -75,7 +76,7 @@ func (s *Service) wrongShare(share store.Share, row store.Row) (wrong []Field) {
 const maxPrincipal = 500
 
 // Unshare removes a share and returns the remaining ones. The principal that it was for may remove it too.
-func (s *Service) Unshare(ctx context.Context, p policy.Principal, ref, kind, grantee string, origin Origin) ([]store.Share, error) {
+func (s *Service) Unshare(ctx context.Context, p policy.Principal, ref, kind, grantee string, origin Origin) ([]people.Share, error) {
 	act := policy.ActShare
 	if kind == SharePrincipal && grantee == p.ID {
 		act = policy.ActSee
@@ -84,7 +85,7 @@ func (s *Service) Unshare(ctx context.Context, p policy.Principal, ref, kind, gr
 	if err != nil {
 		return nil, err
 	}
-	err = s.store.Unshare(ctx, row.ID, kind, grantee, s.StoreOrigin(origin, p))
+	err = s.store.People.Unshare(ctx, row.ID, kind, grantee, s.StoreOrigin(origin, p))
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, Fail(NotFound, chatops.NotShared(row.Name, kind, grantee))
 	}

@@ -6,7 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/internal/queue"
+	"github.com/ocpctl/ocpctl/store/reports"
 )
 
 // BenchmarkSweep is one pass over 10,000 live clusters, of which 100 are not as they should be, beside 100,000 past ones. The
@@ -15,13 +16,13 @@ func BenchmarkSweep(b *testing.B) {
 	h := newFixture(b)
 	crowd(h, h.accept("seed").ID)
 	h.pass(time.Minute)
-	h.work(store.SweepArgs{}) // from now on the findings are known
-	found, err := h.store.Findings(h.ctx, store.FindingFilter{})
+	h.work(queue.SweepArgs{}) // from now on the findings are known
+	found, err := h.store.Reports.Findings(h.ctx, reports.FindingFilter{})
 	require.NoError(b, err)
 	require.Len(b, found, 100)
 	b.ResetTimer()
 	for b.Loop() {
-		h.work(store.SweepArgs{})
+		h.work(queue.SweepArgs{})
 	}
 }
 

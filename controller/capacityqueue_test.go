@@ -7,20 +7,22 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
 )
 
 // asks has a new cluster's runner claim its attempt and ask for the one VPC that the account has capacity for.
-func (h *fixture) asks(name string) (store.Row, store.LaunchSpec, store.ReservationAnswer) {
+func (h *fixture) asks(name string) (store.Row, attempts.LaunchSpec, attempts.ReservationAnswer) {
 	h.t.Helper()
 	h.pass(1000)
 	row := h.accept(name)
 	h.reconcile(row.ID)
 	open := h.open(row.ID)
-	_, err := h.store.Claim(h.ctx, open.Attempt, open.Token, "pod-1")
+	_, err := h.store.Attempts.Claim(h.ctx, open.Attempt, open.Token, "pod-1")
 	require.NoError(h.t, err)
-	reservation, _, err := h.store.Reserve(h.ctx, open.Attempt, open.Token, store.CapacityDemand{
+	reservation, _, err := h.store.Attempts.Reserve(h.ctx, open.Attempt, open.Token, attempts.CapacityDemand{
 		Account: "123456789012", Region: "us-east-1",
 		Quotas: []lifecycle.Quota{{Service: "vpc", Code: "L-F678F1CE", Name: "VPCs", Limit: 1, Need: 1, Lasting: 1}},
 	})
@@ -29,9 +31,9 @@ func (h *fixture) asks(name string) (store.Row, store.LaunchSpec, store.Reservat
 }
 
 // waits has an attempt end because there is no capacity.
-func (h *fixture) waits(row store.Row, open store.LaunchSpec, text string) {
+func (h *fixture) waits(row store.Row, open attempts.LaunchSpec, text string) {
 	h.t.Helper()
-	_, err := h.store.Result(h.ctx, open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Waiting, Reason: "QuotaInUse", Message: text, Whose: "quota"})
+	_, err := h.store.Attempts.Result(h.ctx, open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Waiting, Reason: "QuotaInUse", Message: text, Whose: "quota"})
 	require.NoError(h.t, err)
 	h.reconcile(row.ID)
 }
@@ -40,12 +42,12 @@ func (h *fixture) waits(row store.Row, open store.LaunchSpec, text string) {
 func (h *fixture) runCapacityJobs() {
 	h.t.Helper()
 	for _, raw := range h.jobs("line") {
-		var args store.CapacityQueueArgs
+		var args queue.CapacityQueueArgs
 		require.NoError(h.t, json.Unmarshal([]byte(raw), &args))
 		h.work(args)
 	}
 	for _, raw := range h.jobs("reconcile") {
-		var args store.ReconcileArgs
+		var args queue.ReconcileArgs
 		require.NoError(h.t, json.Unmarshal([]byte(raw), &args))
 		h.work(args)
 	}
@@ -74,14 +76,14 @@ func TestThoseInLineMoveUpWhenOneBeforeThemGoes(t *testing.T) {
 	require.Contains(t, fourth.Why, "waiting for capacity in the cloud account: VPCs: 1 needed")
 	require.Zero(t, fourth.Tries)
 
-	_, err = h.store.Result(h.ctx, held.Attempt, held.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "HostedZoneMissing", Message: "no zone", Whose: "user"})
+	_, err = h.store.Attempts.Result(h.ctx, held.Attempt, held.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "HostedZoneMissing", Message: "no zone", Whose: "user"})
 	require.NoError(t, err)
 	h.reconcile(holder.ID)
 	require.Len(t, h.jobs("line"), 6, "four asked, one left, and this one released its reservation")
 	open := h.open(rows[1].ID)
-	_, err = h.store.Claim(h.ctx, open.Attempt, open.Token, "pod-2")
+	_, err = h.store.Attempts.Claim(h.ctx, open.Attempt, open.Token, "pod-2")
 	require.NoError(t, err)
-	reservation, _, err := h.store.Reserve(h.ctx, open.Attempt, open.Token, store.CapacityDemand{
+	reservation, _, err := h.store.Attempts.Reserve(h.ctx, open.Attempt, open.Token, attempts.CapacityDemand{
 		Account: "123456789012", Region: "us-east-1", Quotas: []lifecycle.Quota{{Service: "vpc", Code: "L-F678F1CE", Name: "VPCs", Limit: 1, Need: 1}},
 	})
 	require.NoError(t, err)
@@ -110,13 +112,13 @@ func TestAnHourOfWaitingEditsNoComment(t *testing.T) {
 		h.reconcile(row.ID)
 		shows()
 		open = h.open(row.ID)
-		_, err := h.store.Claim(h.ctx, open.Attempt, open.Token, "pod-1")
+		_, err := h.store.Attempts.Claim(h.ctx, open.Attempt, open.Token, "pod-1")
 		require.NoError(t, err)
-		_, err = h.store.Report(h.ctx, open.Attempt, open.Token, store.ReportRow{Seq: 1, Phase: lifecycle.Preflight, Percent: 5, Step: "looking"})
+		_, err = h.store.Attempts.Report(h.ctx, open.Attempt, open.Token, attempts.ReportRow{Seq: 1, Phase: lifecycle.Preflight, Percent: 5, Step: "looking"})
 		require.NoError(t, err)
 		h.reconcile(row.ID)
 		shows()
-		reservation, _, err = h.store.Reserve(h.ctx, open.Attempt, open.Token, store.CapacityDemand{
+		reservation, _, err = h.store.Attempts.Reserve(h.ctx, open.Attempt, open.Token, attempts.CapacityDemand{
 			Account: "123456789012", Region: "us-east-1",
 			Quotas: []lifecycle.Quota{{Service: "vpc", Code: "L-F678F1CE", Name: "VPCs", Limit: 1, Need: 1, Lasting: 1}},
 		})

@@ -11,8 +11,10 @@ import (
 
 	chat "github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/github"
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
 // Catalogue is what the catalogue in force says about repositories.
@@ -25,22 +27,22 @@ type Catalogue interface {
 }
 
 type effectWorker struct {
-	river.WorkerDefaults[store.EffectArgs]
+	river.WorkerDefaults[queue.EffectArgs]
 	c *Controller
 }
 
 // Work makes one change on GitHub other than showing a cluster. What GitHub refuses is retried for as long as a person may need to
 // fix the cause, and then given up with an explanation: nobody waits for a reaction for days. A request for labels is not retried:
 // the person who asked sees the error at once.
-func (w *effectWorker) Work(ctx context.Context, job *river.Job[store.EffectArgs]) error {
+func (w *effectWorker) Work(ctx context.Context, job *river.Job[queue.EffectArgs]) error {
 	var e store.Effect
 	_, err := w.c.Store.Alone(ctx, "effect "+job.Args.Effect, func(ctx context.Context) error {
-		found, done, err := w.c.Store.Effect(ctx, job.Args.Effect)
+		found, done, err := w.c.Store.Outbox.Effect(ctx, job.Args.Effect)
 		if e = found; err != nil || done {
 			return err
 		}
 		note, err := w.c.make(ctx, e)
-		asked := e.Kind == store.EffectEnsureLabels
+		asked := e.Kind == outbox.EffectEnsureLabels
 		if refused(err) && (asked || w.c.Now().Sub(job.CreatedAt) >= refusedPauseMax) {
 			w.c.Log.Error("change given up", "effect", e.Kind, "cause", e.Cause, "repo", e.Repo, "number", e.Number, "err", err)
 			note, err = "given up: "+err.Error(), nil
@@ -48,7 +50,7 @@ func (w *effectWorker) Work(ctx context.Context, job *river.Job[store.EffectArgs
 		if err != nil {
 			return err
 		}
-		return w.c.Store.EffectDone(ctx, e.ID, note)
+		return w.c.Store.Outbox.EffectDone(ctx, e.ID, note)
 	})
 	if wait, paused := w.c.pause(err, job.CreatedAt); paused {
 		w.c.logWait(err, wait, "effect", e.Kind, "cause", e.Cause)
@@ -72,13 +74,13 @@ func (c *Controller) make(ctx context.Context, e store.Effect) (note string, err
 		return "", err
 	}
 	switch e.Kind {
-	case store.EffectReact:
+	case outbox.EffectReact:
 		return c.react(ctx, e)
-	case store.EffectAddLabel, store.EffectRemoveLabel:
+	case outbox.EffectAddLabel, outbox.EffectRemoveLabel:
 		return c.relabel(ctx, e)
-	case store.EffectEnsureLabels:
+	case outbox.EffectEnsureLabels:
 		return c.ensureLabels(ctx, e)
-	case store.EffectCheckConfig:
+	case outbox.EffectCheckConfig:
 		return c.checkConfig(ctx, e)
 	}
 	return "", fmt.Errorf("unknown kind of change %q", e.Kind)
@@ -98,9 +100,9 @@ func (c *Controller) relabel(ctx context.Context, e store.Effect) (string, error
 	switch {
 	case err != nil:
 		return "", err
-	case e.Kind == store.EffectRemoveLabel && stands:
+	case e.Kind == outbox.EffectRemoveLabel && stands:
 		return "not removed: a cluster exists for it", nil
-	case e.Kind == store.EffectRemoveLabel:
+	case e.Kind == outbox.EffectRemoveLabel:
 		return "removed", c.GitHub.RemoveLabel(ctx, e.Installation, e.Repo, e.Number, e.Content)
 	case !stands:
 		return "not added: no cluster exists for it", nil
@@ -121,7 +123,7 @@ func (c *Controller) stands(ctx context.Context, e store.Effect) (bool, error) {
 	if err != nil || row.Desired != lifecycle.Present || !row.Ends.LabelRemoved.IsZero() {
 		return false, err
 	}
-	subs, err := c.Store.Subscribers(ctx, row.ID)
+	subs, err := c.Store.Outbox.Subscribers(ctx, row.ID)
 	for _, sub := range subs {
 		if sub.Kind == store.KindLabel {
 			return true, nil

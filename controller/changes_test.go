@@ -10,8 +10,10 @@ import (
 
 	"github.com/ocpctl/ocpctl/chatops"
 	hub "github.com/ocpctl/ocpctl/internal/devstack/github"
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
 // catalogue is one that remarks on a file's length, and has two labels.
@@ -36,15 +38,15 @@ func TestAReactionIsMadeOnce(t *testing.T) {
 	comment, err := f.hub.Comment(41, "/ocp status", "maya")
 	require.NoError(t, err)
 	f.hub.FailNext(1, hub.APIFault{After: true, Method: "POST", Path: "/reactions"})
-	id := f.effect(store.Effect{Cause: "react:1", Kind: store.EffectReact, Number: 41, Target: comment, Content: "eyes"})
+	id := f.effect(store.Effect{Cause: "react:1", Kind: outbox.EffectReact, Number: 41, Target: comment, Content: "eyes"})
 	f.settle()
 	require.Equal(t, map[string][]string{"eyes": {hub.Bot}}, f.hub.Comments(41)[0].Reactions)
 	require.Equal(t, "reacted", f.note(id))
 	calls := len(f.hub.Calls())
-	f.work(store.EffectArgs{Effect: id})
+	f.work(queue.EffectArgs{Effect: id})
 	require.Len(t, f.hub.Calls(), calls, "what is done is done")
 
-	gone := f.effect(store.Effect{Cause: "react:2", Kind: store.EffectReact, Number: 41, Target: comment + 1000, Content: "eyes"})
+	gone := f.effect(store.Effect{Cause: "react:2", Kind: outbox.EffectReact, Number: 41, Target: comment + 1000, Content: "eyes"})
 	f.settle()
 	require.Equal(t, "the comment no longer exists", f.note(gone))
 }
@@ -62,28 +64,28 @@ func TestALabelIsPutOnAndTakenOffByWhatStands(t *testing.T) {
 		return f.note(id)
 	}
 	require.NoError(t, f.hub.Label(41, "ocp/aws-minimal-test", "rita"))
-	require.Equal(t, "removed", change("refused", store.EffectRemoveLabel))
+	require.Equal(t, "removed", change("refused", outbox.EffectRemoveLabel))
 	require.False(t, has())
-	require.Equal(t, "not added: no cluster exists for it", change("nobody's", store.EffectAddLabel))
+	require.Equal(t, "not added: no cluster exists for it", change("nobody's", outbox.EffectAddLabel))
 	require.False(t, has())
 
 	row := f.asked("shop", 41)
-	require.Equal(t, "not removed: a cluster exists for it", change("refused before", store.EffectRemoveLabel))
+	require.Equal(t, "not removed: a cluster exists for it", change("refused before", outbox.EffectRemoveLabel))
 	require.True(t, has())
 	require.NoError(t, f.hub.Unlabel(41, "ocp/aws-minimal-test", hub.Bot))
-	require.Equal(t, "added", change("ours", store.EffectAddLabel))
+	require.Equal(t, "added", change("ours", outbox.EffectAddLabel))
 	require.True(t, has())
 
 	require.NoError(t, f.hub.Unlabel(41, "ocp/aws-minimal-test", "maya"))
 	require.NoError(t, f.store.SetEnd(f.ctx, row.ID, store.EndLabelRemoved, new(f.now().Add(time.Hour)), "", "github:maya"))
-	require.Equal(t, "not added: no cluster exists for it", change("a person's", store.EffectAddLabel))
+	require.Equal(t, "not added: no cluster exists for it", change("a person's", outbox.EffectAddLabel))
 	require.False(t, has(), "a person took it off since")
 }
 
 func TestARepositoryGetsAllLabels(t *testing.T) {
 	t.Parallel()
 	f := newFront(t, quick)
-	e := store.Effect{Cause: "labels:1", Kind: store.EffectEnsureLabels}
+	e := store.Effect{Cause: "labels:1", Kind: outbox.EffectEnsureLabels}
 	id := f.effect(e)
 	_, err := f.store.Pool().Exec(f.ctx, `UPDATE effects SET installation = 0 WHERE id = $1`, id)
 	require.NoError(t, err, "as where nobody asked GitHub for it")
@@ -110,9 +112,9 @@ func TestWhoAskedForLabelsIsToldAtOnceWhatGitHubRefuses(t *testing.T) {
 			t.Parallel()
 			f := newFront(t, quick)
 			refuse(f)
-			id := f.effect(store.Effect{Cause: "labels:1", Kind: store.EffectEnsureLabels})
+			id := f.effect(store.Effect{Cause: "labels:1", Kind: outbox.EffectEnsureLabels})
 			f.settle()
-			state, err := f.store.EffectState(f.ctx, id)
+			state, err := f.store.Outbox.EffectState(f.ctx, id)
 			require.NoError(t, err)
 			require.True(t, state.GivenUp(), state.Note)
 		})
@@ -135,7 +137,7 @@ func TestTheRepositorysFileIsCheckedOnTheHead(t *testing.T) {
 			}
 			pr, _ := f.hub.PullRequest(41)
 			f.hub.FailNext(1, hub.APIFault{After: true, Method: "POST", Path: "/check-runs"})
-			id := f.effect(store.Effect{Cause: "check:1", Kind: store.EffectCheckConfig, Number: 41, Content: pr.HeadSHA})
+			id := f.effect(store.Effect{Cause: "check:1", Kind: outbox.EffectCheckConfig, Number: 41, Content: pr.HeadSHA})
 			f.settle()
 			runs := f.hub.ChecksOf(pr.HeadSHA)
 			require.Len(t, runs, 1, "killed between posting and remembering, and still one")
@@ -154,13 +156,13 @@ func TestTheRepositorysFileIsCheckedOnTheHead(t *testing.T) {
 func TestAChangeThatIsRefusedIsGivenUpInWords(t *testing.T) {
 	t.Parallel()
 	f := newFront(t, quick)
-	id := f.effect(store.Effect{Cause: "check:1", Kind: store.EffectCheckConfig, Number: 41, Content: strings.Repeat("0", 40)})
-	job := store.EffectArgs{Effect: id}
+	id := f.effect(store.Effect{Cause: "check:1", Kind: outbox.EffectCheckConfig, Number: 41, Content: strings.Repeat("0", 40)})
+	job := queue.EffectArgs{Effect: id}
 	require.Equal(t, 10*time.Minute, f.snoozes(job, f.now()))
 	require.Equal(t, 59*time.Minute, f.snoozes(job, f.now().Add(-59*time.Minute)))
 	require.Empty(t, f.note(id))
 	require.NoError(t, f.Work(f.ctx, job, f.now().Add(-time.Hour)))
 	require.Contains(t, f.note(id), "given up: ")
 	require.Contains(t, f.note(id), "refused by GitHub")
-	require.NoError(t, f.Work(f.ctx, store.EffectArgs{Effect: "eff_none"}, f.now()))
+	require.NoError(t, f.Work(f.ctx, queue.EffectArgs{Effect: "eff_none"}, f.now()))
 }

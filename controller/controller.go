@@ -19,6 +19,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/token"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
 // Dispatcher starts, watches and stops runners. dispatch.Process runs them as local processes.
@@ -80,7 +81,7 @@ type Config struct {
 	Now          func() time.Time // nil: time.Now; only for tokens, everything else uses the database's clock
 
 	RepositoryFile string        // path of the repository's file
-	Pace           store.Pace    // of writes to GitHub; the GitHub client uses the same for its permission to write
+	Pace           outbox.Pace   // of writes to GitHub; the GitHub client uses the same for its permission to write
 	Progress       time.Duration // how often a check shows progress; zero: 5 minutes
 	Settling       time.Duration // how long GitHub may not know what was just created; zero: 5 s, negative: not at all
 }

@@ -8,16 +8,18 @@ import (
 	"github.com/riverqueue/river"
 
 	"github.com/ocpctl/ocpctl/internal/dispatch"
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
 )
 
 type launchWorker struct {
-	river.WorkerDefaults[store.LaunchArgs]
+	river.WorkerDefaults[queue.LaunchArgs]
 	c *Controller
 }
 
 // Work starts the attempt's runner, if the attempt is still the open one and no runner has claimed it.
-func (w *launchWorker) Work(ctx context.Context, job *river.Job[store.LaunchArgs]) error {
+func (w *launchWorker) Work(ctx context.Context, job *river.Job[queue.LaunchArgs]) error {
 	open, err := w.c.stillOpen(ctx, job.Args.Cluster, job.Args.Attempt)
 	if err != nil || open == nil || open.Claimed {
 		return err
@@ -37,12 +39,12 @@ func (w *launchWorker) Work(ctx context.Context, job *river.Job[store.LaunchArgs
 }
 
 type stopWorker struct {
-	river.WorkerDefaults[store.StopArgs]
+	river.WorkerDefaults[queue.StopArgs]
 	c *Controller
 }
 
 // Work asks the attempt's runner to end. The runner also learns it from the next response of the Status API.
-func (w *stopWorker) Work(ctx context.Context, job *river.Job[store.StopArgs]) error {
+func (w *stopWorker) Work(ctx context.Context, job *river.Job[queue.StopArgs]) error {
 	open, err := w.c.stillOpen(ctx, job.Args.Cluster, job.Args.Attempt)
 	if err != nil || open == nil {
 		return err
@@ -54,8 +56,8 @@ func (w *stopWorker) Work(ctx context.Context, job *river.Job[store.StopArgs]) e
 }
 
 // stillOpen returns the cluster's open attempt if it has that number; an effect of another attempt is obsolete.
-func (c *Controller) stillOpen(ctx context.Context, cluster string, number int) (*store.LaunchSpec, error) {
-	open, err := c.Store.OpenAttempt(ctx, cluster)
+func (c *Controller) stillOpen(ctx context.Context, cluster string, number int) (*attempts.LaunchSpec, error) {
+	open, err := c.Store.Attempts.OpenAttempt(ctx, cluster)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
 	}

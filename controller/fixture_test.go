@@ -20,10 +20,12 @@ import (
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/internal/dispatch"
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/internal/token"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
 )
 
 const lease = 15 * time.Minute
@@ -140,27 +142,27 @@ func (h *fixture) cluster(id string) store.Row {
 	return row
 }
 
-func (h *fixture) open(id string) store.LaunchSpec {
+func (h *fixture) open(id string) attempts.LaunchSpec {
 	h.t.Helper()
-	open, err := h.store.OpenAttempt(h.ctx, id)
+	open, err := h.store.Attempts.OpenAttempt(h.ctx, id)
 	require.NoError(h.t, err)
 	return open
 }
 
 // installing brings a new cluster to where its runner claimed the attempt and recorded what it will make.
-func (h *fixture) installing(name string) (store.Row, store.LaunchSpec) {
+func (h *fixture) installing(name string) (store.Row, attempts.LaunchSpec) {
 	h.t.Helper()
 	return h.install(h.accept(name))
 }
 
 // install is installing of a cluster that was accepted.
-func (h *fixture) install(row store.Row) (store.Row, store.LaunchSpec) {
+func (h *fixture) install(row store.Row) (store.Row, attempts.LaunchSpec) {
 	h.t.Helper()
 	name := row.Name
 	h.reconcile(row.ID)
 	open := h.open(row.ID)
-	h.work(store.LaunchArgs{Cluster: row.ID, Attempt: open.Number})
-	_, err := h.store.Claim(h.ctx, open.Attempt, open.Token, "pod-1")
+	h.work(queue.LaunchArgs{Cluster: row.ID, Attempt: open.Number})
+	_, err := h.store.Attempts.Claim(h.ctx, open.Attempt, open.Token, "pod-1")
 	require.NoError(h.t, err)
 	answer, err := h.store.Record(h.ctx, open.Attempt, open.Token, store.IdentityRow{
 		InfraID: name + "-abcde", ClusterUUID: "uuid-of-" + name, Account: "123456789012", Region: "us-east-1", ReleaseDigest: "sha256:1", Metadata: "{}",

@@ -16,11 +16,13 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/controller"
 	hub "github.com/ocpctl/ocpctl/internal/devstack/github"
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
 // documented is the pace that GitHub asks for.
-var documented = store.Pace{Every: time.Second, PerMinute: 80, PerHour: 500}
+var documented = outbox.Pace{Every: time.Second, PerMinute: 80, PerHour: 500}
 
 // patience is how long the wire waits in line by itself.
 const patience = 10 * time.Second
@@ -30,7 +32,7 @@ const patience = 10 * time.Second
 type front struct {
 	*fixture
 	hub    *hub.Server
-	pace   store.Pace
+	pace   outbox.Pace
 	jobs   []waiting
 	taken  int64       // River's newest job that was taken over
 	writes []time.Time // when leave was given
@@ -44,7 +46,7 @@ type waiting struct {
 	args river.JobArgs
 }
 
-func newFront(t testing.TB, pace store.Pace) *front {
+func newFront(t testing.TB, pace outbox.Pace) *front {
 	t.Helper()
 	server, err := hub.Start(t.Context(), hub.Config{})
 	require.NoError(t, err)
@@ -61,7 +63,7 @@ func (f *front) another() *controller.Controller {
 		AppID: hub.AppID, PrivateKey: f.hub.KeyPEM(), BaseURL: f.hub.URL(), Patience: time.Millisecond, Settling: -1, Now: f.now,
 		Leave: func(ctx context.Context, installation int64) (time.Duration, error) {
 			for { // as the wire waits in line, but by the test's clock
-				wait, err := f.store.TakePace(ctx, installation, f.pace)
+				wait, err := f.store.Outbox.TakePace(ctx, installation, f.pace)
 				if err != nil || wait > patience {
 					return wait, err
 				}
@@ -73,7 +75,7 @@ func (f *front) another() *controller.Controller {
 			}
 		},
 		Limited: func(ctx context.Context, installation int64, wait time.Duration) {
-			require.NoError(f.t, f.store.HoldPace(ctx, installation, wait))
+			require.NoError(f.t, f.store.Outbox.HoldPace(ctx, installation, wait))
 		},
 	})
 	require.NoError(f.t, err)
@@ -113,9 +115,9 @@ func (f *front) collect() {
 
 func decoded(t testing.TB, kind string, raw []byte) river.JobArgs {
 	t.Helper()
-	var publish store.PublishArgs
-	var reply store.ReplyArgs
-	var effect store.EffectArgs
+	var publish queue.PublishArgs
+	var reply queue.ReplyArgs
+	var effect queue.EffectArgs
 	for of, into := range map[string]any{"publish": &publish, "reply": &reply, "effect": &effect} {
 		if of == kind {
 			require.NoError(t, json.Unmarshal(raw, into))
@@ -217,7 +219,7 @@ func (f *front) ours(number int) (bodies []string) {
 // shown requires that every place of a cluster shows its last state.
 func (f *front) shown(row store.Row) {
 	f.t.Helper()
-	subs, err := f.store.Subscribers(f.ctx, row.ID)
+	subs, err := f.store.Outbox.Subscribers(f.ctx, row.ID)
 	require.NoError(f.t, err)
 	for _, sub := range subs {
 		require.Equal(f.t, f.cluster(row.ID).Version, sub.ShownVersion, "%s of %s", sub.Kind, row.Name)
@@ -227,7 +229,7 @@ func (f *front) shown(row store.Row) {
 func (f *front) effect(e store.Effect) string {
 	f.t.Helper()
 	e.Installation, e.Repo = hub.Installation, hub.Repo
-	require.NoError(f.t, f.store.SaveEffect(f.ctx, e))
+	require.NoError(f.t, f.store.Outbox.SaveEffect(f.ctx, e))
 	var id string
 	require.NoError(f.t, f.store.Pool().QueryRow(f.ctx, `SELECT id FROM effects WHERE cause = $1`, e.Cause).Scan(&id))
 	return id

@@ -7,17 +7,18 @@ import (
 	"github.com/ocpctl/ocpctl/internal/dispatch"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
 )
 
 // sighting is what the dispatcher reports about the open attempt's runner.
 type sighting struct {
-	open   store.LaunchSpec // Number is 0 if none is open
+	open   attempts.LaunchSpec // Number is 0 if none is open
 	runner lifecycle.Sighting
 }
 
 // observe asks the dispatcher about the open attempt's runner. A missing answer is Unknown, which decides nothing.
 func (c *Controller) observe(ctx context.Context, cluster string) (sighting, error) {
-	open, err := c.Store.OpenAttempt(ctx, cluster)
+	open, err := c.Store.Attempts.OpenAttempt(ctx, cluster)
 	if errors.Is(err, store.ErrNotFound) {
 		return sighting{}, nil
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
 const (
@@ -28,7 +29,7 @@ func (l later) Error() string { return fmt.Sprintf("not its turn yet, retry in %
 // paceWrite returns later if an installation's next write is far off. This is checked before the client is called: reads for a write
 // that then has to wait count towards another of GitHub's limits, and hundreds of waiting texts would use that up in minutes.
 func (c *Controller) paceWrite(ctx context.Context, installation int64, canWait bool) error {
-	wait, err := c.Store.PaceAhead(ctx, installation, c.Pace, canWait)
+	wait, err := c.Store.Outbox.PaceAhead(ctx, installation, c.Pace, canWait)
 	near := nearTurn
 	if canWait {
 		near = c.Pace.Every // no nearer than the pace, so that progress does not use what is reserved for others
@@ -42,7 +43,7 @@ func (c *Controller) paceWrite(ctx context.Context, installation int64, canWait 
 
 // canWait reports that a text only shows progress: the cluster is being created or destroyed, and it is not the first text anybody
 // reads. A result, final or not, never waits for others.
-func canWait(sub store.Subscriber, row store.Row) bool {
+func canWait(sub outbox.Subscriber, row store.Row) bool {
 	switch row.Status {
 	case lifecycle.Pending, lifecycle.Creating, lifecycle.Destroying:
 		return sub.Kind != store.KindLabel && (sub.Kind != store.KindComment || sub.ExternalID != 0)
@@ -52,7 +53,7 @@ func canWait(sub store.Subscriber, row store.Row) bool {
 
 // delayEdit returns later if progress was shown a moment ago, so that people can read the last text first. All changes until then
 // become one write.
-func (c *Controller) delayEdit(ctx context.Context, sub store.Subscriber, row store.Row) error {
+func (c *Controller) delayEdit(ctx context.Context, sub outbox.Subscriber, row store.Row) error {
 	if !canWait(sub, row) || sub.ShownAt == nil {
 		return nil
 	}

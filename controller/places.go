@@ -10,6 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
 // shown is one rendering: a hash of its content, and the function that posts it. The id is that of the object on GitHub, 0 if it does
@@ -26,7 +27,7 @@ type place struct {
 }
 
 // render renders what a subscriber shows of the cluster.
-func (c *Controller) render(ctx context.Context, sub store.Subscriber, row store.Row) (shown, error) {
+func (c *Controller) render(ctx context.Context, sub outbox.Subscriber, row store.Row) (shown, error) {
 	switch sub.Kind {
 	case store.KindComment:
 		return c.comment(ctx, sub, row)
@@ -42,14 +43,14 @@ func (c *Controller) render(ctx context.Context, sub store.Subscriber, row store
 
 // comment renders the cluster's one comment on its pull request. Timeline, conditions and the end of the log are updated with other
 // changes; they alone cause no edit. The check shows the progress.
-func (c *Controller) comment(ctx context.Context, sub store.Subscriber, row store.Row) (shown, error) {
+func (c *Controller) comment(ctx context.Context, sub outbox.Subscriber, row store.Row) (shown, error) {
 	detail, err := c.detail(ctx, row)
 	if err != nil {
 		return shown{}, err
 	}
 	hash := hashOf(chat.Comment(news(sub.Kind, row.Card), chat.Detail{Mention: detail.Mention}, c.Links))
 	row.Progress = lifecycle.Progress{} // it would be outdated for minutes
-	if detail.Log, err = c.Store.LogTail(ctx, row.JobID, chat.LogLines); err != nil {
+	if detail.Log, err = c.Store.Attempts.LogTail(ctx, row.JobID, chat.LogLines); err != nil {
 		return shown{}, err
 	}
 	body := chat.Comment(row.Card, detail, c.Links)
@@ -76,7 +77,7 @@ func (c *Controller) detail(ctx context.Context, row store.Row) (chat.Detail, er
 		}
 		d.Timeline = append(d.Timeline, m)
 	}
-	conditions, err := c.Store.Conditions(ctx, row.ID)
+	conditions, err := c.Store.Attempts.Conditions(ctx, row.ID)
 	for _, q := range conditions {
 		d.Conditions = append(d.Conditions, chat.Condition{Type: q.Type, Status: q.Status, Reason: q.Reason, Message: chat.Brief(row.Card, q.Message), At: q.At})
 	}
@@ -85,7 +86,7 @@ func (c *Controller) detail(ctx context.Context, row store.Row) (chat.Detail, er
 
 // check renders the cluster's check run on one commit. On a commit that is no longer the pull request's head it says so, and then
 // stays as it is.
-func (c *Controller) check(ctx context.Context, sub store.Subscriber, row store.Row) (shown, error) {
+func (c *Controller) check(ctx context.Context, sub outbox.Subscriber, row store.Row) (shown, error) {
 	run := chat.Check(row.Card, c.Links)
 	if sub.Left {
 		head, err := c.head(ctx, row.ID)
@@ -111,7 +112,7 @@ func (c *Controller) check(ctx context.Context, sub store.Subscriber, row store.
 
 // head returns the commit on which a cluster is shown now.
 func (c *Controller) head(ctx context.Context, cluster string) (string, error) {
-	subs, err := c.Store.Subscribers(ctx, cluster)
+	subs, err := c.Store.Outbox.Subscribers(ctx, cluster)
 	for _, sub := range subs {
 		if sub.Kind == store.KindCheck && !sub.Left {
 			return sub.Head, nil
@@ -125,7 +126,7 @@ func (c *Controller) head(ctx context.Context, cluster string) (string, error) {
 
 // deployment renders the cluster as a deployment of the commit it was requested for. There is none before that commit is approved: a
 // deployment would say that a stranger's commit is being deployed.
-func (c *Controller) deployment(sub store.Subscriber, row store.Row) shown {
+func (c *Controller) deployment(sub outbox.Subscriber, row store.Row) shown {
 	if row.NeedsApproval && sub.ExternalID == 0 {
 		return shown{hash: sub.ShownBody}
 	}
@@ -145,7 +146,7 @@ const labelOff = "off"
 
 // label removes the label that requested the cluster, once, when it is no longer true. If a newer cluster exists for it, the label
 // belongs to that one.
-func (c *Controller) label(ctx context.Context, sub store.Subscriber, row store.Row) (shown, error) {
+func (c *Controller) label(ctx context.Context, sub outbox.Subscriber, row store.Row) (shown, error) {
 	as := shown{hash: sub.ShownBody}
 	if gone, _ := chat.LabelGone(row.Card); !gone {
 		return as, nil

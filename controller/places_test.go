@@ -9,12 +9,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	hub "github.com/ocpctl/ocpctl/internal/devstack/github"
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
 // quick is a pace at which nothing waits.
-var quick = store.Pace{}
+var quick = outbox.Pace{}
 
 func TestEveryPlaceShowsTheClusterThroughItsLife(t *testing.T) {
 	t.Parallel()
@@ -59,7 +62,7 @@ func TestALineOfALogIsNoReasonToEditAComment(t *testing.T) {
 	row, open := f.install(f.asked("shop", 41))
 	f.settle()
 	calls := f.content()
-	_, err := f.store.Report(f.ctx, open.Attempt, open.Token, store.ReportRow{Seq: 1, Phase: lifecycle.Installing, Log: "level=info msg=Waiting\n"})
+	_, err := f.store.Attempts.Report(f.ctx, open.Attempt, open.Token, attempts.ReportRow{Seq: 1, Phase: lifecycle.Installing, Log: "level=info msg=Waiting\n"})
 	require.NoError(t, err)
 	bumped(f, row.ID)
 	f.settle()
@@ -94,7 +97,7 @@ func TestWhatAPersonTookAwayIsLeftAlone(t *testing.T) {
 	calls := f.content()
 	f.ends(open, store.ResultRow{Outcome: lifecycle.Succeeded, Outputs: &store.Outputs{ConsoleURL: "https://console.example.com", KubeconfigRef: "s3://b/operate/k"}})
 	require.NotContains(t, strings.Join(f.fixture.jobs("publish"), " "), f.place(row.ID, store.KindComment).ID, "it is never due")
-	f.work(store.PublishArgs{Subscriber: f.place(row.ID, store.KindComment).ID, Version: f.cluster(row.ID).Version})
+	f.work(queue.PublishArgs{Subscriber: f.place(row.ID, store.KindComment).ID, Version: f.cluster(row.ID).Version})
 	f.settle()
 	require.Empty(t, f.ours(41))
 	require.Equal(t, calls+2, f.content(), "check and deployment still tell")
@@ -108,7 +111,7 @@ func TestWhatCannotBeSeenIsNotTakenForDeleted(t *testing.T) {
 	f.settle()
 	require.NoError(t, f.hub.SetAccess(false, "maya"))
 	end := f.extended(row.ID)
-	job := store.PublishArgs{Subscriber: f.place(row.ID, store.KindComment).ID, Version: f.cluster(row.ID).Version}
+	job := queue.PublishArgs{Subscriber: f.place(row.ID, store.KindComment).ID, Version: f.cluster(row.ID).Version}
 	require.Equal(t, 10*time.Minute, f.snoozes(job, f.now()))
 	require.False(t, f.place(row.ID, store.KindComment).Muted)
 	require.NoError(t, f.hub.SetAccess(true, "maya"))
@@ -186,7 +189,7 @@ func TestACheckThatIsLeftSaysSoOnce(t *testing.T) {
 	before, _ := f.hub.PullRequest(41)
 	require.NoError(t, f.hub.Push(41, "maya"))
 	after, _ := f.hub.PullRequest(41)
-	require.NoError(t, f.store.FollowHead(f.ctx, hub.Repo, 41, after.HeadSHA))
+	require.NoError(t, f.store.Outbox.FollowHead(f.ctx, hub.Repo, 41, after.HeadSHA))
 	f.settle()
 	left, now := f.hub.ChecksOf(before.HeadSHA), f.hub.ChecksOf(after.HeadSHA)
 	require.Len(t, left, 1)
@@ -285,11 +288,11 @@ func TestRetryAfterIsHonouredByEveryController(t *testing.T) {
 	f := newFront(t, documented)
 	one, two := f.asked("shop", 41), f.asked("cart", 42)
 	f.hub.FailNext(1, hub.APIFault{Status: 403, RetryAfter: "90", Message: "You have exceeded a secondary rate limit.", Method: "POST", Path: "/comments"})
-	first := store.PublishArgs{Subscriber: f.place(one.ID, store.KindComment).ID, Version: 1}
+	first := queue.PublishArgs{Subscriber: f.place(one.ID, store.KindComment).ID, Version: 1}
 	require.Equal(t, 90*time.Second, f.snoozes(first, f.now()))
 	calls := len(f.hub.Calls())
 	f.Controller = f.another()
-	second := store.PublishArgs{Subscriber: f.place(two.ID, store.KindComment).ID, Version: 1}
+	second := queue.PublishArgs{Subscriber: f.place(two.ID, store.KindComment).ID, Version: 1}
 	wait := f.snoozes(second, f.now())
 	require.GreaterOrEqual(t, wait, 30*time.Second)
 	require.LessOrEqual(t, wait, time.Minute, "it is up to date within a minute of the limit's end")
@@ -308,7 +311,7 @@ func TestAThousandChangesInAMinuteAreFewCalls(t *testing.T) {
 	f.until(f.now().Add(10 * time.Second))
 	before, start := f.content(), f.now()
 	for i := range 1000 {
-		_, err := f.store.Report(f.ctx, open.Attempt, open.Token, store.ReportRow{
+		_, err := f.store.Attempts.Report(f.ctx, open.Attempt, open.Token, attempts.ReportRow{
 			Seq: i + 1, Phase: lifecycle.Installing, Percent: 1 + i%99, Step: fmt.Sprintf("step %d", i),
 		})
 		require.NoError(t, err)
@@ -363,11 +366,11 @@ func TestTwoHundredClustersAtOnceAllGetTheirFirstMessage(t *testing.T) {
 
 func TestWhatAClusterCameToIsNotHeldUpByProgress(t *testing.T) {
 	t.Parallel()
-	f := newFront(t, store.Pace{PerHour: 100}) // fifty at once
+	f := newFront(t, outbox.Pace{PerHour: 100}) // fifty at once
 	row, open := f.install(f.asked("shop", 41))
 	f.settle()
 	for len(f.writes) < 42 {
-		wait, err := f.store.TakePace(f.ctx, hub.Installation, f.pace)
+		wait, err := f.store.Outbox.TakePace(f.ctx, hub.Installation, f.pace)
 		require.NoError(t, err)
 		require.Zero(t, wait)
 		f.writes = append(f.writes, f.now())
@@ -376,7 +379,7 @@ func TestWhatAClusterCameToIsNotHeldUpByProgress(t *testing.T) {
 	f.report(open, 1, 40)
 	f.until(f.now().Add(30 * time.Second))
 	require.Equal(t, calls, f.content(), "less than a fifth of the hour is left, and progress can wait")
-	require.NoError(t, f.store.SaveReply(f.ctx, store.Reply{Cause: "comment:7", Installation: hub.Installation, Repo: hub.Repo, Number: 41, Body: "pong"}))
+	require.NoError(t, f.store.Outbox.SaveReply(f.ctx, store.Reply{Cause: "comment:7", Installation: hub.Installation, Repo: hub.Repo, Number: 41, Body: "pong"}))
 	f.ends(open, store.ResultRow{Outcome: lifecycle.Succeeded, Outputs: &store.Outputs{KubeconfigRef: "s3://b/operate/k"}})
 	f.until(f.now().Add(time.Second))
 	require.Len(t, f.ours(41), 2, "an answer does not wait")
@@ -389,7 +392,7 @@ func TestWhatIsAnsweredToOneCommentStandsInOneComment(t *testing.T) {
 	t.Parallel()
 	f := newFront(t, quick)
 	say := func(cause, body string) {
-		require.NoError(t, f.store.SaveReply(f.ctx, store.Reply{
+		require.NoError(t, f.store.Outbox.SaveReply(f.ctx, store.Reply{
 			Cause: cause, Thread: "comment:7", Installation: hub.Installation, Repo: hub.Repo, Number: 41, Body: body,
 		}))
 	}
@@ -404,10 +407,10 @@ func TestWhatIsAnsweredToOneCommentStandsInOneComment(t *testing.T) {
 	calls := f.content()
 	_, err := f.store.Pool().Exec(f.ctx, `UPDATE replies SET external_id = 0`) // killed before it was remembered
 	require.NoError(t, err)
-	all, err := f.store.Thread(f.ctx, "comment:7")
+	all, err := f.store.Outbox.Thread(f.ctx, "comment:7")
 	require.NoError(t, err)
 	for _, r := range all {
-		f.work(store.ReplyArgs{Reply: r.ID})
+		f.work(queue.ReplyArgs{Reply: r.ID})
 	}
 	require.Len(t, f.ours(41), 1)
 	require.Equal(t, calls+1, f.content(), "found by its marker, and what the others ask for is done with that")

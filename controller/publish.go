@@ -12,17 +12,18 @@ import (
 	"github.com/riverqueue/river"
 
 	"github.com/ocpctl/ocpctl/chatops/github"
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/store"
 )
 
 type publishWorker struct {
-	river.WorkerDefaults[store.PublishArgs]
+	river.WorkerDefaults[queue.PublishArgs]
 	c *Controller
 }
 
 // Work updates one subscriber to the cluster's current state. If the text has to wait, the job of the newest version waits, and older
 // jobs leave it to that one.
-func (w *publishWorker) Work(ctx context.Context, job *river.Job[store.PublishArgs]) error {
+func (w *publishWorker) Work(ctx context.Context, job *river.Job[queue.PublishArgs]) error {
 	newest, err := w.c.catchUp(ctx, job.Args.Subscriber)
 	wait, paused := w.c.pause(err, job.CreatedAt)
 	switch {
@@ -36,13 +37,13 @@ func (w *publishWorker) Work(ctx context.Context, job *river.Job[store.PublishAr
 }
 
 type replyWorker struct {
-	river.WorkerDefaults[store.ReplyArgs]
+	river.WorkerDefaults[queue.ReplyArgs]
 	c *Controller
 }
 
 // Work posts one answer where the request was made.
-func (w *replyWorker) Work(ctx context.Context, job *river.Job[store.ReplyArgs]) error {
-	reply, err := w.c.Store.Reply(ctx, job.Args.Reply)
+func (w *replyWorker) Work(ctx context.Context, job *river.Job[queue.ReplyArgs]) error {
+	reply, err := w.c.Store.Outbox.Reply(ctx, job.Args.Reply)
 	if err != nil || reply.ExternalID != 0 {
 		return err
 	}
@@ -73,13 +74,13 @@ func (c *Controller) onGitHub(ctx context.Context, r store.Reply) error {
 	if err != nil {
 		return err
 	}
-	return c.Store.Replied(ctx, r.ID, id)
+	return c.Store.Outbox.Replied(ctx, r.ID, id)
 }
 
 // inThread updates the one comment that answers another comment to everything answered so far, one job at a time.
 func (c *Controller) inThread(ctx context.Context, thread string) error {
 	alone, err := c.Store.Alone(ctx, "answer "+thread, func(ctx context.Context) error {
-		all, err := c.Store.Thread(ctx, thread)
+		all, err := c.Store.Outbox.Thread(ctx, thread)
 		if err != nil {
 			return err
 		}
@@ -112,9 +113,9 @@ func (c *Controller) inThread(ctx context.Context, thread string) error {
 			switch {
 			case err != nil || r.ExternalID != 0:
 			case gone:
-				err = c.Store.GiveUpReply(ctx, r.ID)
+				err = c.Store.Outbox.GiveUpReply(ctx, r.ID)
 			default:
-				err = c.Store.Replied(ctx, r.ID, id)
+				err = c.Store.Outbox.Replied(ctx, r.ID, id)
 			}
 		}
 		return err

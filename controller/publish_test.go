@@ -9,14 +9,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/chatops/github"
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
 // place returns how one of the places that show the cluster stands.
-func (h *fixture) place(cluster, kind string) store.Subscriber {
+func (h *fixture) place(cluster, kind string) outbox.Subscriber {
 	h.t.Helper()
-	subs, err := h.store.Subscribers(h.ctx, cluster)
+	subs, err := h.store.Outbox.Subscribers(h.ctx, cluster)
 	require.NoError(h.t, err)
 	for _, s := range subs {
 		if s.Kind == kind {
@@ -24,25 +27,25 @@ func (h *fixture) place(cluster, kind string) store.Subscriber {
 		}
 	}
 	require.Fail(h.t, "no such place", kind)
-	return store.Subscriber{}
+	return outbox.Subscriber{}
 }
 
 // publish runs the publish job of the present version at one place.
-func (h *fixture) publish(cluster, kind string) store.Subscriber {
+func (h *fixture) publish(cluster, kind string) outbox.Subscriber {
 	h.t.Helper()
-	h.work(store.PublishArgs{Subscriber: h.place(cluster, kind).ID, Version: h.cluster(cluster).Version})
+	h.work(queue.PublishArgs{Subscriber: h.place(cluster, kind).ID, Version: h.cluster(cluster).Version})
 	return h.place(cluster, kind)
 }
 
 // report moves the runner's progress on and lets the controller reconcile.
-func (h *fixture) report(open store.LaunchSpec, seq, percent int) {
+func (h *fixture) report(open attempts.LaunchSpec, seq, percent int) {
 	h.t.Helper()
 	h.reportIn(lifecycle.Installing, open, seq, percent)
 }
 
-func (h *fixture) reportIn(phase lifecycle.Phase, open store.LaunchSpec, seq, percent int) {
+func (h *fixture) reportIn(phase lifecycle.Phase, open attempts.LaunchSpec, seq, percent int) {
 	h.t.Helper()
-	_, err := h.store.Report(h.ctx, open.Attempt, open.Token, store.ReportRow{
+	_, err := h.store.Attempts.Report(h.ctx, open.Attempt, open.Token, attempts.ReportRow{
 		Seq: seq, Phase: phase, Percent: percent, Step: fmt.Sprintf("step %d", percent),
 	})
 	require.NoError(h.t, err)
@@ -126,7 +129,7 @@ func TestACheckRunThatComesAnewIsRemembered(t *testing.T) {
 	h := newFixture(t)
 	row, open := h.installing("shop")
 	h.publish(row.ID, store.KindCheck)
-	_, err := h.store.Result(h.ctx, open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "BadInput", Message: "no"})
+	_, err := h.store.Attempts.Result(h.ctx, open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "BadInput", Message: "no"})
 	require.NoError(t, err)
 	h.reconcile(row.ID)
 	first := h.publish(row.ID, store.KindCheck).ExternalID
@@ -146,7 +149,7 @@ func TestARateLimitIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	row, open := h.installing("shop")
-	job := store.PublishArgs{Subscriber: h.place(row.ID, store.KindComment).ID, Version: h.cluster(row.ID).Version}
+	job := queue.PublishArgs{Subscriber: h.place(row.ID, store.KindComment).ID, Version: h.cluster(row.ID).Version}
 	h.board.refuses = fmt.Errorf("comment: %w", github.RateLimited{RetryAfter: 42 * time.Second})
 	require.Equal(t, 42*time.Second, h.snoozes(job, h.now()))
 	h.board.refuses = github.RateLimited{}
@@ -163,7 +166,7 @@ func TestTextsThatAreRefusedWaitLongerEachTime(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	row := h.accept("shop")
-	job := store.PublishArgs{Subscriber: h.place(row.ID, store.KindComment).ID, Version: 1}
+	job := queue.PublishArgs{Subscriber: h.place(row.ID, store.KindComment).ID, Version: 1}
 	for _, refusal := range []error{github.ErrRefused, github.ErrNotFound} {
 		h.board.refuses = fmt.Errorf("comment: %w", refusal)
 		require.Equal(t, 10*time.Minute, h.snoozes(job, h.now()))
@@ -178,19 +181,19 @@ func TestAReplyIsPostedOnce(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	cause := store.Reply{Cause: "comment:7", Installation: 5001, Repo: "acme/shop", Number: 41, Body: "pong"}
-	require.NoError(t, h.store.SaveReply(h.ctx, cause))
+	require.NoError(t, h.store.Outbox.SaveReply(h.ctx, cause))
 	var id string
 	require.NoError(t, h.store.Pool().QueryRow(h.ctx, `SELECT id FROM replies`).Scan(&id))
 	h.board.refuses = github.ErrRefused
-	require.Equal(t, 10*time.Minute, h.snoozes(store.ReplyArgs{Reply: id}, h.now()))
+	require.Equal(t, 10*time.Minute, h.snoozes(queue.ReplyArgs{Reply: id}, h.now()))
 	h.board.refuses = nil
-	h.work(store.ReplyArgs{Reply: id})
+	h.work(queue.ReplyArgs{Reply: id})
 	calls := h.board.called()
-	h.work(store.ReplyArgs{Reply: id})
+	h.work(queue.ReplyArgs{Reply: id})
 	require.Equal(t, calls, h.board.called())
 	_, err := h.store.Pool().Exec(h.ctx, `UPDATE replies SET external_id = 0`) // killed before it was remembered
 	require.NoError(t, err)
-	h.work(store.ReplyArgs{Reply: id})
+	h.work(queue.ReplyArgs{Reply: id})
 	require.Equal(t, []string{"pong"}, h.board.withMarker("reply:"+id))
 }
 
@@ -200,10 +203,10 @@ func TestAPlaceAtWorkIsLeftToWhoWorksIt(t *testing.T) {
 	row := h.accept("shop")
 	sub := h.place(row.ID, store.KindComment)
 	ran, err := h.store.Alone(h.ctx, "show "+sub.ID, func(ctx context.Context) error {
-		return h.Work(ctx, store.PublishArgs{Subscriber: sub.ID, Version: 1}, h.now())
+		return h.Work(ctx, queue.PublishArgs{Subscriber: sub.ID, Version: 1}, h.now())
 	})
 	require.NoError(t, err)
 	require.True(t, ran)
 	require.Zero(t, h.board.called())
-	require.NoError(t, h.Work(h.ctx, store.PublishArgs{Subscriber: "sub_none", Version: 1}, h.now()))
+	require.NoError(t, h.Work(h.ctx, queue.PublishArgs{Subscriber: "sub_none", Version: 1}, h.now()))
 }

@@ -6,19 +6,19 @@ import (
 
 	"github.com/riverqueue/river"
 
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/internal/queue"
 )
 
 // turnsEvery is how often turns are given without a trigger: whatever frees a place triggers a pass itself.
 const turnsEvery = time.Minute
 
 type turnsWorker struct {
-	river.WorkerDefaults[store.TurnsArgs]
+	river.WorkerDefaults[queue.TurnsArgs]
 	c *Controller
 }
 
 // Work gives a turn to everybody for whom there is a place, and updates the positions of the others.
-func (w *turnsWorker) Work(ctx context.Context, _ *river.Job[store.TurnsArgs]) error {
+func (w *turnsWorker) Work(ctx context.Context, _ *river.Job[queue.TurnsArgs]) error {
 	n, err := w.c.Store.Turns(ctx)
 	if n > 0 {
 		w.c.Log.Info("quota turns assigned", "clusters", n)

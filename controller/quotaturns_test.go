@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -16,12 +17,12 @@ import (
 func (h *fixture) turns() {
 	h.t.Helper()
 	for _, raw := range h.jobs("turns") {
-		var args store.TurnsArgs
+		var args queue.TurnsArgs
 		require.NoError(h.t, json.Unmarshal([]byte(raw), &args))
 		h.work(args)
 	}
 	for _, raw := range h.jobs("reconcile") {
-		var args store.ReconcileArgs
+		var args queue.ReconcileArgs
 		require.NoError(h.t, json.Unmarshal([]byte(raw), &args))
 		h.work(args)
 	}
@@ -43,7 +44,7 @@ func TestWhoWaitsForAFullQuotaBeginsWhenAPlaceComesFree(t *testing.T) {
 	require.Contains(t, now.Why, limit.Text())
 	require.Equal(t, 1, now.Place)
 	require.Equal(t, holder.DestroyAt, now.TurnETA)
-	_, err := h.store.OpenAttempt(h.ctx, row.ID)
+	_, err := h.store.Attempts.OpenAttempt(h.ctx, row.ID)
 	require.ErrorIs(t, err, store.ErrNotFound)
 
 	_, err = h.store.Destroy(h.ctx, holder.ID, store.Origin{Actor: "github:maya"})

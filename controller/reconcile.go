@@ -8,19 +8,21 @@ import (
 
 	"github.com/riverqueue/river"
 
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
 )
 
 // rounds limits how often one job decides again before it yields: a lost race or a closed attempt requires another decision.
 const rounds = 8
 
 type reconcileWorker struct {
-	river.WorkerDefaults[store.ReconcileArgs]
+	river.WorkerDefaults[queue.ReconcileArgs]
 	c *Controller
 }
 
-func (w *reconcileWorker) Work(ctx context.Context, job *river.Job[store.ReconcileArgs]) error {
+func (w *reconcileWorker) Work(ctx context.Context, job *river.Job[queue.ReconcileArgs]) error {
 	return w.c.Reconcile(ctx, job.Args.Cluster)
 }
 
@@ -87,7 +89,7 @@ func (c *Controller) killLostRunner(ctx context.Context, seen sighting) {
 
 // importLastResult reads the spool before a begun attempt is given up. A result in it closes the attempt, which makes the decision obsolete.
 // If the spool cannot be read, it may contain one: then the runner's end counts as unknown and decides nothing.
-func (c *Controller) importLastResult(ctx context.Context, open store.LaunchSpec, cluster lifecycle.Cluster, f lifecycle.Facts,
+func (c *Controller) importLastResult(ctx context.Context, open attempts.LaunchSpec, cluster lifecycle.Cluster, f lifecycle.Facts,
 	d lifecycle.Decision) lifecycle.Decision {
 	err := c.importSpool(ctx, open)
 	if err == nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/dispatch"
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -24,7 +25,7 @@ func TestANewClusterIsOpenedAndLaunched(t *testing.T) {
 	require.Equal(t, []string{"create open"}, h.attempts(row.ID), "looking again opens nothing more")
 	require.Len(t, h.jobs("launch"), 1)
 
-	h.work(store.LaunchArgs{Cluster: row.ID, Attempt: open.Number})
+	h.work(queue.LaunchArgs{Cluster: row.ID, Attempt: open.Number})
 	started := h.yard.starts()
 	require.Len(t, started, 1)
 	require.Equal(t, dispatch.Job{Attempt: open.Attempt, Number: 1, Cluster: row.ID, Kind: "create", Token: started[0].Token}, started[0])
@@ -41,17 +42,17 @@ func TestALaunchAskedForAgainStartsOnce(t *testing.T) {
 	h := newFixture(t)
 	row := h.accept("shop")
 	h.reconcile(row.ID)
-	h.work(store.LaunchArgs{Cluster: row.ID, Attempt: 1})
-	h.work(store.LaunchArgs{Cluster: row.ID, Attempt: 1})
+	h.work(queue.LaunchArgs{Cluster: row.ID, Attempt: 1})
+	h.work(queue.LaunchArgs{Cluster: row.ID, Attempt: 1})
 	require.Len(t, h.yard.starts(), 1)
 
 	open := h.open(row.ID)
-	_, err := h.store.Claim(h.ctx, open.Attempt, open.Token, "pod-1")
+	_, err := h.store.Attempts.Claim(h.ctx, open.Attempt, open.Token, "pod-1")
 	require.NoError(t, err)
 	h.yard.started = nil // as after the loss of the machine
-	h.work(store.LaunchArgs{Cluster: row.ID, Attempt: 1})
+	h.work(queue.LaunchArgs{Cluster: row.ID, Attempt: 1})
 	require.Empty(t, h.yard.starts(), "a claimed attempt is never launched again")
-	h.work(store.LaunchArgs{Cluster: row.ID, Attempt: 2})
+	h.work(queue.LaunchArgs{Cluster: row.ID, Attempt: 2})
 	require.Empty(t, h.yard.starts(), "nor is one that is not open")
 }
 
@@ -61,11 +62,11 @@ func TestALaunchThatFailedIsAskedForAgain(t *testing.T) {
 	row := h.accept("shop")
 	h.reconcile(row.ID)
 	h.yard.away = true
-	require.ErrorIs(t, h.Work(h.ctx, store.LaunchArgs{Cluster: row.ID, Attempt: 1}, h.now()), errAway)
+	require.ErrorIs(t, h.Work(h.ctx, queue.LaunchArgs{Cluster: row.ID, Attempt: 1}, h.now()), errAway)
 	_, err := h.store.Pool().Exec(h.ctx, `DELETE FROM river_job`) // River gave it up
 	require.NoError(t, err)
 	h.pass(limits.LookAgain)
-	h.work(store.WakeArgs{})
+	h.work(queue.WakeArgs{})
 	require.Len(t, h.jobs("reconcile"), 1)
 	h.reconcile(row.ID)
 	require.Len(t, h.jobs("launch"), 1)
@@ -129,7 +130,7 @@ func TestAResultInTheSpoolIsNotLost(t *testing.T) {
 	got := h.cluster(row.ID)
 	require.Equal(t, lifecycle.PhaseReady, got.Phase)
 	require.Equal(t, "https://api.shop.labs.example.com:6443", got.APIURL)
-	lines, err := h.store.LogTail(h.ctx, row.JobID, 10)
+	lines, err := h.store.Attempts.LogTail(h.ctx, row.JobID, 10)
 	require.NoError(t, err)
 	require.Equal(t, []string{"almost"}, lines)
 }
@@ -207,8 +208,8 @@ func TestAResultOfAnotherTokenIsFenced(t *testing.T) {
 	require.Equal(t, []string{"create lost", "destroy open"}, h.attempts(row.ID))
 	h.spool(open.Attempt, "result", done) // came late
 	next := h.open(row.ID)
-	h.work(store.LaunchArgs{Cluster: row.ID, Attempt: next.Number})
-	_, err = h.store.Claim(h.ctx, next.Attempt, next.Token, "pod-2")
+	h.work(queue.LaunchArgs{Cluster: row.ID, Attempt: next.Number})
+	_, err = h.store.Attempts.Claim(h.ctx, next.Attempt, next.Token, "pod-2")
 	require.NoError(t, err)
 	h.yard.show(next.Attempt, dispatch.Ended)
 	h.reconcile(row.ID)
@@ -225,15 +226,15 @@ func TestAStopReachesOnlyTheAttemptItNames(t *testing.T) {
 	h.reconcile(row.ID)
 	require.Equal(t, lifecycle.Stopping, h.cluster(row.ID).Phase)
 	require.Len(t, h.jobs("stop"), 1)
-	h.work(store.StopArgs{Cluster: row.ID, Attempt: open.Number})
-	h.work(store.StopArgs{Cluster: row.ID, Attempt: open.Number + 1})
+	h.work(queue.StopArgs{Cluster: row.ID, Attempt: open.Number})
+	h.work(queue.StopArgs{Cluster: row.ID, Attempt: open.Number + 1})
 	require.Equal(t, []string{open.Attempt}, h.yard.stopped)
 
-	_, err = h.store.Result(h.ctx, open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Stopped, Reason: "StopAsked", Message: "asked"})
+	_, err = h.store.Attempts.Result(h.ctx, open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Stopped, Reason: "StopAsked", Message: "asked"})
 	require.NoError(t, err)
 	h.reconcile(row.ID)
 	require.Equal(t, []string{"create stopped", "destroy open"}, h.attempts(row.ID))
-	h.work(store.StopArgs{Cluster: row.ID, Attempt: open.Number})
+	h.work(queue.StopArgs{Cluster: row.ID, Attempt: open.Number})
 	require.Equal(t, []string{open.Attempt}, h.yard.stopped, "the teardown is not the attempt that was to stop")
 }
 

@@ -8,8 +8,9 @@ import (
 
 	"github.com/riverqueue/river"
 
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/reports"
 )
 
 const (
@@ -32,16 +33,16 @@ type Remover interface {
 }
 
 type removeWorker struct {
-	river.WorkerDefaults[store.RemoveArgs]
+	river.WorkerDefaults[queue.RemoveArgs]
 	c *Controller
 }
 
 // Timeout is for a whole batch of S3 calls, each with a deadline of its own.
-func (w *removeWorker) Timeout(*river.Job[store.RemoveArgs]) time.Duration { return 10 * time.Minute }
+func (w *removeWorker) Timeout(*river.Job[queue.RemoveArgs]) time.Duration { return 10 * time.Minute }
 
 // Work deletes what is due of destroyed clusters. What could not be deleted stays due, and becomes a finding after a while.
-func (w *removeWorker) Work(ctx context.Context, _ *river.Job[store.RemoveArgs]) error {
-	due, err := w.c.Store.DueRemovals(ctx, w.c.Retention, removeBatch)
+func (w *removeWorker) Work(ctx context.Context, _ *river.Job[queue.RemoveArgs]) error {
+	due, err := w.c.Store.Reports.DueRemovals(ctx, w.c.Retention, removeBatch)
 	if err != nil {
 		return err
 	}
@@ -55,19 +56,19 @@ func (w *removeWorker) Work(ctx context.Context, _ *river.Job[store.RemoveArgs])
 }
 
 // remove makes one removal. Repeating it is harmless: deleted objects are not listed again.
-func (c *Controller) remove(ctx context.Context, r store.Removal) error {
+func (c *Controller) remove(ctx context.Context, r reports.Removal) error {
 	var deleted int
 	var err error
-	if r.Kind == store.RemoveState {
+	if r.Kind == reports.RemoveState {
 		deleted, err = c.Remover.RemoveState(ctx, r.Cluster, r.Attempts)
 	} else {
 		deleted, err = c.Remover.RemoveAccess(ctx, r.Cluster)
 	}
 	if err != nil {
 		c.Log.Warn("could not delete the bucket objects of a destroyed cluster", "cluster", r.Cluster, "what", r.Kind, "tries", r.Tries+1, "err", err)
-		return c.Store.RemovalFailed(ctx, r, deleted, err.Error())
+		return c.Store.Reports.RemovalFailed(ctx, r, deleted, err.Error())
 	}
-	if err := c.Store.Removed(ctx, r, deleted); err != nil {
+	if err := c.Store.Reports.Removed(ctx, r, deleted); err != nil {
 		return err
 	}
 	c.Log.Info("deleted the bucket objects of a destroyed cluster", "cluster", r.Cluster, "what", r.Kind, "objects", deleted)
@@ -76,14 +77,14 @@ func (c *Controller) remove(ctx context.Context, r store.Removal) error {
 
 // findRemains makes a finding of every overdue removal that failed, and resolves the findings of those that succeeded.
 func (c *Controller) findRemains(ctx context.Context) error {
-	failed, err := c.Store.FailedRemovals(ctx, c.Retention, removeLate, removeBatch)
+	failed, err := c.Store.Reports.FailedRemovals(ctx, c.Retention, removeLate, removeBatch)
 	if err != nil {
 		return err
 	}
 	var found []lifecycle.Finding
 	for _, r := range failed {
 		what := "its credentials (kubeconfig, password and archives below operate/)"
-		if r.Kind == store.RemoveState {
+		if r.Kind == reports.RemoveState {
 			what = "its archives, logs and spool"
 		}
 		found = append(found, lifecycle.Finding{
@@ -91,6 +92,6 @@ func (c *Controller) findRemains(ctx context.Context) error {
 			Why: fmt.Sprintf("%s is destroyed, but %s could not be deleted from the bucket in %d tries", r.Name, what, r.Tries),
 		})
 	}
-	_, err = c.Store.SaveFindings(ctx, []lifecycle.FindingKind{lifecycle.Remains}, found)
+	_, err = c.Store.Reports.SaveFindings(ctx, []lifecycle.FindingKind{lifecycle.Remains}, found)
 	return err
 }

@@ -10,8 +10,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/reports"
 )
 
 // bin is a remover that remembers what it was asked to delete, and refuses while err is set.
@@ -48,14 +50,14 @@ func TestWhatAGoneClusterLeftIsDeletedOnceEach(t *testing.T) {
 	h.Remover = b
 	h.installing("lives")
 	id := h.gone("shop")
-	h.work(store.RemoveArgs{})
-	h.work(store.RemoveArgs{})
+	h.work(queue.RemoveArgs{})
+	h.work(queue.RemoveArgs{})
 	require.Equal(t, []string{"access of " + id}, b.asked)
 	h.pass(2 * time.Hour)
-	h.work(store.RemoveArgs{})
+	h.work(queue.RemoveArgs{})
 	h.pass(60 * 24 * time.Hour)
-	h.work(store.RemoveArgs{})
-	h.work(store.RemoveArgs{})
+	h.work(queue.RemoveArgs{})
+	h.work(queue.RemoveArgs{})
 	require.Equal(t, []string{"access of " + id, "access of " + id, "state of " + id + " with 0 attempts"}, b.asked)
 	require.Len(t, h.log.lines(t, "deleted the bucket objects of a destroyed cluster"), 3)
 }
@@ -66,21 +68,21 @@ func TestWhatCannotBeDeletedIsTriedAgainAndAFinding(t *testing.T) {
 	b := &bin{err: errors.New("AccessDenied: s3:DeleteObjectVersion")}
 	h.Remover = b
 	id := h.gone("shop")
-	h.work(store.RemoveArgs{})
+	h.work(queue.RemoveArgs{})
 	require.NotContains(t, h.findings(), lifecycle.Remains, "S3 may be away for a moment")
 	h.pass(15 * time.Minute)
-	h.work(store.RemoveArgs{})
+	h.work(queue.RemoveArgs{})
 	require.Equal(t, id, h.findings()[lifecycle.Remains])
-	open, err := h.store.Findings(h.ctx, store.FindingFilter{Kind: lifecycle.Remains})
+	open, err := h.store.Reports.Findings(h.ctx, reports.FindingFilter{Kind: lifecycle.Remains})
 	require.NoError(t, err)
-	i := slices.IndexFunc(open, func(f store.FindingRow) bool { return f.Cluster == id })
+	i := slices.IndexFunc(open, func(f reports.FindingRow) bool { return f.Cluster == id })
 	require.Equal(t, "shop is destroyed, but its credentials (kubeconfig, password and archives below operate/) could not be deleted from the bucket in 2 tries", open[i].Why)
 	require.Equal(t, []string{"AccessDenied: s3:DeleteObjectVersion"}, open[i].Evidence)
-	h.work(store.SweepArgs{})
+	h.work(queue.SweepArgs{})
 	require.Equal(t, id, h.findings()[lifecycle.Remains], "a sweep does not judge what it does not look at")
 
 	b.err = nil
-	h.work(store.RemoveArgs{})
+	h.work(queue.RemoveArgs{})
 	require.NotContains(t, h.findings(), lifecycle.Remains)
 	require.Len(t, b.asked, 3)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
 )
 
 const runbooks = "../docs/runbooks/"
@@ -34,19 +35,19 @@ func statements(t *testing.T, page, cluster, attempt string) (list []string) {
 }
 
 // blocked is a cluster whose teardown waits for a person.
-func (h *fixture) blocked(name string) (store.Row, store.LaunchSpec) {
+func (h *fixture) blocked(name string) (store.Row, attempts.LaunchSpec) {
 	h.t.Helper()
 	row, open := h.installing(name)
-	_, err := h.store.Result(h.ctx, open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "InstallFailed", Message: "no quota"})
+	_, err := h.store.Attempts.Result(h.ctx, open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "InstallFailed", Message: "no quota"})
 	require.NoError(h.t, err)
 	for range limits.BlockAfter {
 		h.reconcile(row.ID)
 		h.pass(limits.LaunchPatience / 2) // longer than the wait for the next try
 		h.reconcile(row.ID)
 		next := h.open(row.ID)
-		_, err := h.store.Claim(h.ctx, next.Attempt, next.Token, "pod")
+		_, err := h.store.Attempts.Claim(h.ctx, next.Attempt, next.Token, "pod")
 		require.NoError(h.t, err)
-		_, err = h.store.Result(h.ctx, next.Attempt, next.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "LeftoversFound", Message: "vpc-1"})
+		_, err = h.store.Attempts.Result(h.ctx, next.Attempt, next.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "LeftoversFound", Message: "vpc-1"})
 		require.NoError(h.t, err)
 	}
 	h.reconcile(row.ID)

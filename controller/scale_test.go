@@ -8,8 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/reports"
 )
 
 var origin = store.Origin{Actor: "github:maya", Source: "api"}
@@ -20,7 +23,7 @@ func (h *fixture) scalable(name string) store.Row {
 	row, open := h.install(h.acceptAs(name, func(a *store.Judgement) {
 		a.Row.Nodes, a.Row.WorkersBase, a.Row.WorkersLeast, a.Row.WorkersMost = 6, new(3), new(1), new(5)
 	}))
-	_, err := h.store.Result(h.ctx, open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded, Outputs: &store.Outputs{KubeconfigRef: "s3://b/operate/k"}})
+	_, err := h.store.Attempts.Result(h.ctx, open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded, Outputs: &store.Outputs{KubeconfigRef: "s3://b/operate/k"}})
 	require.NoError(h.t, err)
 	h.reconcile(row.ID)
 	require.Equal(h.t, lifecycle.PhaseReady, h.cluster(row.ID).Phase)
@@ -28,30 +31,30 @@ func (h *fixture) scalable(name string) store.Row {
 }
 
 // scaling has somebody ask for another number, and a runner claim the attempt.
-func (h *fixture) scaling(row store.Row, to int) (job string, open store.LaunchSpec) {
+func (h *fixture) scaling(row store.Row, to int) (job string, open attempts.LaunchSpec) {
 	h.t.Helper()
 	job, err := h.store.Scale(h.ctx, row.ID, to, origin)
 	require.NoError(h.t, err)
 	h.reconcile(row.ID)
 	open = h.open(row.ID)
 	require.Equal(h.t, lifecycle.Scale, open.Kind)
-	h.work(store.LaunchArgs{Cluster: row.ID, Attempt: open.Number})
-	lease, err := h.store.Claim(h.ctx, open.Attempt, open.Token, "pod-2")
+	h.work(queue.LaunchArgs{Cluster: row.ID, Attempt: open.Number})
+	lease, err := h.store.Attempts.Claim(h.ctx, open.Attempt, open.Token, "pod-2")
 	require.NoError(h.t, err)
 	require.Empty(h.t, lease.Stop)
 	return job, open
 }
 
-func (h *fixture) ends(open store.LaunchSpec, r store.ResultRow) {
+func (h *fixture) ends(open attempts.LaunchSpec, r store.ResultRow) {
 	h.t.Helper()
-	_, err := h.store.Result(h.ctx, open.Attempt, open.Token, r)
+	_, err := h.store.Attempts.Result(h.ctx, open.Attempt, open.Token, r)
 	require.NoError(h.t, err)
 	h.reconcile(open.Cluster)
 }
 
-func (h *fixture) job(id string) store.Job {
+func (h *fixture) job(id string) reports.Job {
 	h.t.Helper()
-	job, err := h.store.Job(h.ctx, id)
+	job, err := h.store.Reports.Job(h.ctx, id)
 	require.NoError(h.t, err)
 	return job
 }
@@ -71,7 +74,7 @@ func TestWorkersAreScaledBesideAReadyCluster(t *testing.T) {
 	row := h.scalable("shop")
 	job, open := h.scaling(row, 1)
 	require.Equal(t, "scale", h.yard.starts()[len(h.yard.starts())-1].Kind)
-	spec, err := h.store.AttemptSpec(h.ctx, open.Attempt)
+	spec, err := h.store.Attempts.AttemptSpec(h.ctx, open.Attempt)
 	require.NoError(t, err)
 	require.Equal(t, []any{1, job, "s3://b/operate/k"}, []any{spec.Workers, spec.Job, spec.Row.Outputs.KubeconfigRef})
 	require.Equal(t, lifecycle.JobRunning, h.job(job).Status)
@@ -79,7 +82,7 @@ func TestWorkersAreScaledBesideAReadyCluster(t *testing.T) {
 	status, reason, _ := h.scaled(row.ID)
 	require.Equal(t, []string{"False", "Scaling"}, []string{status, reason})
 
-	_, err = h.store.Report(h.ctx, open.Attempt, open.Token, store.ReportRow{Seq: 1, Phase: lifecycle.Scaling, Percent: 50, Step: "2 of 1 worker ready"})
+	_, err = h.store.Attempts.Report(h.ctx, open.Attempt, open.Token, attempts.ReportRow{Seq: 1, Phase: lifecycle.Scaling, Percent: 50, Step: "2 of 1 worker ready"})
 	require.NoError(t, err)
 	h.reconcile(row.ID)
 	require.Equal(t, lifecycle.PhaseReady, h.cluster(row.ID).Phase, "the attempt's phase is its own")
@@ -90,10 +93,10 @@ func TestWorkersAreScaledBesideAReadyCluster(t *testing.T) {
 	require.Equal(t, lifecycle.JobSucceeded, h.job(job).Status)
 	status, reason, _ = h.scaled(row.ID)
 	require.Equal(t, []string{"True", "Counted"}, []string{status, reason})
-	attempts, err := h.store.Attempts(h.ctx, row.ID)
+	attempts, err := h.store.Attempts.List(h.ctx, row.ID)
 	require.NoError(t, err)
 	require.Equal(t, []any{1, 1}, []any{*attempts[1].WorkersWanted, *attempts[1].WorkersSeen})
-	_, err = h.store.OpenAttempt(h.ctx, row.ID)
+	_, err = h.store.Attempts.OpenAttempt(h.ctx, row.ID)
 	require.ErrorIs(t, err, store.ErrNotFound)
 }
 
@@ -113,7 +116,7 @@ func TestAScalingThatFailsIsGivenUpAfterThreeTries(t *testing.T) {
 		h.pass(limits.RetryBase * 4)
 		h.reconcile(row.ID)
 		open = h.open(row.ID)
-		_, err := h.store.Claim(h.ctx, open.Attempt, open.Token, "pod")
+		_, err := h.store.Attempts.Claim(h.ctx, open.Attempt, open.Token, "pod")
 		require.NoError(t, err)
 	}
 	got := h.cluster(row.ID)
@@ -137,10 +140,10 @@ func TestADestroyDuringAScalingStopsItFirst(t *testing.T) {
 	h.reconcile(row.ID)
 	require.Equal(t, []string{"create succeeded", "scale open"}, h.attempts(row.ID))
 	require.Equal(t, lifecycle.Stopping, h.cluster(row.ID).Phase)
-	lease, err := h.store.Report(h.ctx, open.Attempt, open.Token, store.ReportRow{Seq: 1})
+	lease, err := h.store.Attempts.Report(h.ctx, open.Attempt, open.Token, attempts.ReportRow{Seq: 1})
 	require.NoError(t, err)
 	require.Equal(t, h.cluster(row.ID).DesiredWhy, lease.Stop)
-	h.work(store.StopArgs{Cluster: row.ID, Attempt: open.Number})
+	h.work(queue.StopArgs{Cluster: row.ID, Attempt: open.Number})
 	require.Equal(t, []string{open.Attempt}, h.yard.stopped)
 
 	h.ends(open, store.ResultRow{Outcome: lifecycle.Stopped, Reason: "StopAsked", Message: "stopped"})
@@ -159,7 +162,7 @@ func TestAnUnwantedScalingIsNotEvenClaimed(t *testing.T) {
 	open := h.open(row.ID)
 	_, err = h.store.Destroy(h.ctx, row.ID, origin)
 	require.NoError(t, err)
-	lease, err := h.store.Claim(h.ctx, open.Attempt, open.Token, "pod")
+	lease, err := h.store.Attempts.Claim(h.ctx, open.Attempt, open.Token, "pod")
 	require.NoError(t, err)
 	require.NotEmpty(t, lease.Stop)
 	h.reconcile(row.ID)
@@ -175,11 +178,11 @@ func TestAnotherNumberTakesOverTheJob(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, job, again)
 	h.reconcile(row.ID)
-	lease, err := h.store.Report(h.ctx, open.Attempt, open.Token, store.ReportRow{Seq: 1})
+	lease, err := h.store.Attempts.Report(h.ctx, open.Attempt, open.Token, attempts.ReportRow{Seq: 1})
 	require.NoError(t, err)
 	require.Equal(t, "another number of workers was requested", lease.Stop)
 	h.ends(open, store.ResultRow{Outcome: lifecycle.Stopped, Reason: "StopAsked", Message: lease.Stop})
-	spec, err := h.store.AttemptSpec(h.ctx, h.open(row.ID).Attempt)
+	spec, err := h.store.Attempts.AttemptSpec(h.ctx, h.open(row.ID).Attempt)
 	require.NoError(t, err)
 	require.Equal(t, []any{2, job}, []any{spec.Workers, spec.Job})
 }
@@ -198,7 +201,7 @@ func TestALostScalingNeedsNoTeardown(t *testing.T) {
 	h.reconcile(row.ID)
 	next := h.open(row.ID)
 	require.Equal(t, open.Number+1, next.Number)
-	_, err := h.store.Claim(h.ctx, next.Attempt, next.Token, "pod")
+	_, err := h.store.Attempts.Claim(h.ctx, next.Attempt, next.Token, "pod")
 	require.NoError(t, err)
 	h.spool(next.Attempt, "result", contract.Result{Outcome: "succeeded", Workers: new(5)})
 	h.pass(lease + limits.LeaseGrace + time.Second)
@@ -210,12 +213,12 @@ func TestOnlyAScalingCountsWorkersAndItRecordsNothing(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	_, create := h.installing("other")
-	_, err := h.store.Result(h.ctx, create.Attempt, create.Token, store.ResultRow{Outcome: lifecycle.Succeeded, Workers: new(3)})
+	_, err := h.store.Attempts.Result(h.ctx, create.Attempt, create.Token, store.ResultRow{Outcome: lifecycle.Succeeded, Workers: new(3)})
 	require.ErrorIs(t, err, store.ErrConflict)
 	_, open := h.scaling(h.scalable("shop"), 5)
 	_, err = h.store.Record(h.ctx, open.Attempt, open.Token, store.IdentityRow{InfraID: "shop-zzzzz", Account: "123456789012", Region: "us-east-1"}, nil)
 	require.ErrorIs(t, err, store.ErrConflict)
-	_, err = h.store.Report(h.ctx, open.Attempt, open.Token, store.ReportRow{Seq: 1, Pass: &store.PassRow{Number: 1}})
+	_, err = h.store.Attempts.Report(h.ctx, open.Attempt, open.Token, attempts.ReportRow{Seq: 1, Pass: &attempts.PassRow{Number: 1}})
 	require.ErrorIs(t, err, store.ErrConflict)
 }
 

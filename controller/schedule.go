@@ -6,27 +6,27 @@ import (
 	"github.com/riverqueue/river"
 	"github.com/robfig/cron/v3"
 
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/internal/queue"
 )
 
 // Periodic returns the controller's periodic jobs on robfig/cron schedules. River's leader enqueues each once per period.
 func (c *Controller) Periodic() []*river.PeriodicJob {
 	return []*river.PeriodicJob{
 		river.NewPeriodicJob(every(c.Wake), func() (river.JobArgs, *river.InsertOpts) {
-			return store.WakeArgs{}, nil
+			return queue.WakeArgs{}, nil
 		}, &river.PeriodicJobOpts{RunOnStart: true, ID: "wake"}),
 		river.NewPeriodicJob(every(turnsEvery), func() (river.JobArgs, *river.InsertOpts) {
-			return store.TurnsArgs{}, nil
+			return queue.TurnsArgs{}, nil
 		}, &river.PeriodicJobOpts{RunOnStart: true, ID: "turns"}),
 		// Not at the start: what was missed during a downtime should be processed before it becomes a finding.
 		river.NewPeriodicJob(every(c.Sweep), func() (river.JobArgs, *river.InsertOpts) {
-			return store.SweepArgs{}, nil
+			return queue.SweepArgs{}, nil
 		}, &river.PeriodicJobOpts{ID: "sweep"}),
 		river.NewPeriodicJob(every(pruneEvery), func() (river.JobArgs, *river.InsertOpts) {
-			return store.PruneArgs{}, nil
+			return queue.PruneArgs{}, nil
 		}, &river.PeriodicJobOpts{RunOnStart: true, ID: "prune"}),
 		river.NewPeriodicJob(every(removeEvery), func() (river.JobArgs, *river.InsertOpts) {
-			return store.RemoveArgs{}, nil
+			return queue.RemoveArgs{}, nil
 		}, &river.PeriodicJobOpts{RunOnStart: true, ID: "remove"}),
 	}
 }

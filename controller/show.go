@@ -10,6 +10,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
 // catchUp shows the current state, and repeats as long as it changed meanwhile; newest is the version that was shown last. One job at
@@ -37,13 +38,13 @@ func (c *Controller) catchUp(ctx context.Context, subscriber string) (newest int
 
 // lags returns a subscriber and its cluster if the subscriber shows an older version; otherwise there is nothing to do, or no such
 // subscriber.
-func (c *Controller) lags(ctx context.Context, subscriber string) (sub store.Subscriber, row store.Row, err error) {
-	sub, row, err = c.Store.SubscriberToShow(ctx, subscriber)
+func (c *Controller) lags(ctx context.Context, subscriber string) (sub outbox.Subscriber, row store.Row, err error) {
+	sub, row, err = c.Store.Outbox.SubscriberToShow(ctx, subscriber)
 	if errors.Is(err, store.ErrNotFound) {
-		return store.Subscriber{}, store.Row{}, nil
+		return outbox.Subscriber{}, store.Row{}, nil
 	}
 	if err != nil || sub.Muted || sub.ShownVersion >= row.Cluster.Version {
-		return store.Subscriber{}, row, err
+		return outbox.Subscriber{}, row, err
 	}
 	return sub, row, nil
 }
@@ -59,7 +60,7 @@ func (c *Controller) look(ctx context.Context, subscriber string) (newest int64,
 }
 
 // show updates a subscriber to its cluster's version. done reports that nothing is left to show there.
-func (c *Controller) show(ctx context.Context, sub store.Subscriber, row store.Row) (done bool, err error) {
+func (c *Controller) show(ctx context.Context, sub outbox.Subscriber, row store.Row) (done bool, err error) {
 	if err := c.delayEdit(ctx, sub, row); err != nil {
 		return false, err
 	}
@@ -72,7 +73,7 @@ func (c *Controller) show(ctx context.Context, sub store.Subscriber, row store.R
 		if err := c.paceWrite(ctx, sub.Installation, canWait(sub, row)); err != nil {
 			return false, err
 		}
-		sure, err := c.Store.Posting(ctx, sub.ID)
+		sure, err := c.Store.Outbox.Posting(ctx, sub.ID)
 		if err != nil {
 			return false, err
 		}
@@ -86,14 +87,14 @@ func (c *Controller) show(ctx context.Context, sub store.Subscriber, row store.R
 			return false, fmt.Errorf("show %s at %s: %w", row.ID, sub.ID, err)
 		}
 	}
-	return false, c.Store.Shown(ctx, sub.ID, external, row.Cluster.Version, what.hash)
+	return false, c.Store.Outbox.Shown(ctx, sub.ID, external, row.Cluster.Version, what.hash)
 }
 
 // replaceMissing handles an object that GitHub no longer knows.
 //
 // Nobody can delete a check run: if one is gone, GitHub lost it, and it is posted again. A comment or deployment was deleted by a
 // person or a workflow, who would do it again: it is left alone from then on.
-func (c *Controller) replaceMissing(ctx context.Context, sub store.Subscriber, what shown) (external int64, err error) {
+func (c *Controller) replaceMissing(ctx context.Context, sub outbox.Subscriber, what shown) (external int64, err error) {
 	if sub.Kind == store.KindCheck {
 		return what.post(ctx, place{})
 	}
@@ -104,7 +105,7 @@ func (c *Controller) replaceMissing(ctx context.Context, sub store.Subscriber, w
 		return external, err
 	}
 	c.Log.Info("not posted again: somebody deleted it", "cluster", sub.Cluster, "effect", "publish", "place", sub.Kind, "repo", sub.Repo, "number", sub.Number)
-	return 0, c.Store.Mute(ctx, sub.ID)
+	return 0, c.Store.Outbox.Mute(ctx, sub.ID)
 }
 
 // confirmGone posts once more before something counts as deleted. A repository that is no longer visible hides everything in it, and

@@ -8,27 +8,28 @@ import (
 
 	wire "github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/internal/devstack/slack"
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/store"
 )
 
 // withSlack is a fixture that answers in the stand-in Slack, and an answer to post there.
-func withSlack(t *testing.T, channel, person string) (*fixture, *slack.Server, store.ReplyArgs) {
+func withSlack(t *testing.T, channel, person string) (*fixture, *slack.Server, queue.ReplyArgs) {
 	h := newFixture(t)
 	s, err := slack.Start(t.Context(), slack.Config{Token: "demo-token"})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Stop()) })
 	h.Teller, err = wire.New(wire.Config{Token: secret.New("demo-token"), BaseURL: s.API()})
 	require.NoError(t, err)
-	require.NoError(t, h.store.SaveReply(h.ctx, store.Reply{Cause: "slack:T1:1.2", Workspace: slack.Workspace, Channel: channel, Person: person, Body: "**done**"}))
+	require.NoError(t, h.store.Outbox.SaveReply(h.ctx, store.Reply{Cause: "slack:T1:1.2", Workspace: slack.Workspace, Channel: channel, Person: person, Body: "**done**"}))
 	var id string
 	require.NoError(t, h.store.Pool().QueryRow(h.ctx, `SELECT id FROM replies`).Scan(&id))
-	return h, s, store.ReplyArgs{Reply: id}
+	return h, s, queue.ReplyArgs{Reply: id}
 }
 
 func (h *fixture) external(id string) int64 {
 	h.t.Helper()
-	r, err := h.store.Reply(h.ctx, id)
+	r, err := h.store.Outbox.Reply(h.ctx, id)
 	require.NoError(h.t, err)
 	return r.ExternalID
 }

@@ -10,12 +10,13 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/intake"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
 )
 
 // importSpool passes what a runner left in the bucket to the store, through the same fence as the Status API. As there, a document
 // that would always be refused is skipped: the result after it still counts. An error means that the bucket or the store did not
 // respond.
-func (c *Controller) importSpool(ctx context.Context, open store.LaunchSpec) error {
+func (c *Controller) importSpool(ctx context.Context, open attempts.LaunchSpec) error {
 	docs, err := c.Spool.Spooled(ctx, open.Attempt)
 	if err != nil {
 		return err
@@ -39,30 +40,30 @@ func (c *Controller) importSpool(ctx context.Context, open store.LaunchSpec) err
 // errRefused marks a document that would always be refused.
 var errRefused = errors.New("refused")
 
-func (c *Controller) importOne(ctx context.Context, open store.LaunchSpec, doc artifacts.Document) error {
-	row, err := c.Store.AttemptScope(ctx, open.Attempt)
+func (c *Controller) importOne(ctx context.Context, open attempts.LaunchSpec, doc artifacts.Document) error {
+	row, err := c.Store.Attempts.AttemptScope(ctx, open.Attempt)
 	if err != nil {
 		return err
 	}
 	of := intake.ScopeOf(row, c.Installation, c.Bucket)
 	switch doc.Kind {
 	case "report":
-		return keep(ctx, open, of, doc.Body, spooled, c.Store.Report)
+		return keep(ctx, open, of, doc.Body, spooled, c.Store.Attempts.Report)
 	case "result":
-		return keep(ctx, open, of, doc.Body, intake.Result, c.Store.Result)
+		return keep(ctx, open, of, doc.Body, intake.Result, c.Store.Attempts.Result)
 	}
 	return fmt.Errorf("%w: unknown kind of document", errRefused)
 }
 
 // spooled is a report from the spool: reading it repeatedly must not make a dead runner look alive.
-func spooled(said contract.Report, of intake.Scope) (store.ReportRow, error) {
+func spooled(said contract.Report, of intake.Scope) (attempts.ReportRow, error) {
 	row, err := intake.Report(said, of)
 	row.Late = true
 	return row, err
 }
 
 // keep passes one spooled document through intake into the store, as the Status API does with one that came in time.
-func keep[Document, Row any](ctx context.Context, open store.LaunchSpec, of intake.Scope, body []byte,
+func keep[Document, Row any](ctx context.Context, open attempts.LaunchSpec, of intake.Scope, body []byte,
 	row func(Document, intake.Scope) (Row, error), write func(context.Context, string, string, Row) (store.Lease, error)) error {
 	var said Document
 	if err := json.Unmarshal(body, &said); err != nil {

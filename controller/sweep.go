@@ -8,8 +8,8 @@ import (
 
 	"github.com/riverqueue/river"
 
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
 )
 
 // keptAfter is how long the directory of a closed attempt is kept, because the runner's own output helps to analyse a failure. It is
@@ -21,28 +21,28 @@ const keptAfter = time.Hour
 var judged = []lifecycle.FindingKind{lifecycle.Overdue, lifecycle.Stuck, lifecycle.Blocked, lifecycle.FailingDelivery, lifecycle.FailedJob}
 
 type sweepWorker struct {
-	river.WorkerDefaults[store.SweepArgs]
+	river.WorkerDefaults[queue.SweepArgs]
 	c *Controller
 }
 
 // Work stores findings, and cleans up after closed attempts. It deletes nothing in a cloud.
-func (w *sweepWorker) Work(ctx context.Context, _ *river.Job[store.SweepArgs]) error {
+func (w *sweepWorker) Work(ctx context.Context, _ *river.Job[queue.SweepArgs]) error {
 	return errors.Join(w.c.sweep(ctx), w.c.tidy(ctx))
 }
 
 // sweep judges everything known and logs one line for each new finding.
 func (c *Controller) sweep(ctx context.Context) error {
 	var seen lifecycle.Seen // no cloud was searched
-	known, err := c.Store.Known(ctx, seen)
+	known, err := c.Store.Reports.Known(ctx, seen)
 	if err != nil {
 		return fmt.Errorf("sweep: %w", err)
 	}
-	work, err := c.Store.WorkFindings(ctx)
+	work, err := c.Store.Reports.WorkFindings(ctx)
 	if err != nil {
 		return fmt.Errorf("sweep: %w", err)
 	}
 	found := append(lifecycle.Sweep(seen, known, c.Sweeps), work...)
-	fresh, err := c.Store.SaveFindings(ctx, judged, found)
+	fresh, err := c.Store.Reports.SaveFindings(ctx, judged, found)
 	if err != nil {
 		return fmt.Errorf("sweep: %w", err)
 	}
@@ -58,7 +58,7 @@ func (c *Controller) tidy(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("tidy up: %w", err)
 	}
-	closed, err := c.Store.ClosedFor(ctx, kept, keptAfter)
+	closed, err := c.Store.Reports.ClosedFor(ctx, kept, keptAfter)
 	if err != nil {
 		return fmt.Errorf("tidy up: %w", err)
 	}

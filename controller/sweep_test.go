@@ -8,13 +8,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/dispatch"
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/reports"
 )
 
 func (h *fixture) findings() map[lifecycle.FindingKind]string {
 	h.t.Helper()
-	open, err := h.store.Findings(h.ctx, store.FindingFilter{})
+	open, err := h.store.Reports.Findings(h.ctx, reports.FindingFilter{})
 	require.NoError(h.t, err)
 	found := map[lifecycle.FindingKind]string{}
 	for _, f := range open {
@@ -28,7 +30,7 @@ func TestASweepWritesDownWhatIsNotAsItShouldBeAndSaysItOnce(t *testing.T) {
 	h := newFixture(t)
 	row := h.accept("shop")
 	h.accept("fine")
-	h.work(store.SweepArgs{})
+	h.work(queue.SweepArgs{})
 	require.Empty(t, h.findings())
 
 	_, err := h.store.Pool().Exec(h.ctx, `UPDATE clusters SET end_pr_closed = $2, wake_at = $3 WHERE id = $1`,
@@ -37,8 +39,8 @@ func TestASweepWritesDownWhatIsNotAsItShouldBeAndSaysItOnce(t *testing.T) {
 	h.pass(11 * time.Minute)
 	_, err = h.store.Pool().Exec(h.ctx, `UPDATE clusters SET wake_at = $1 WHERE id <> $2`, h.now(), row.ID)
 	require.NoError(t, err)
-	h.work(store.SweepArgs{})
-	h.work(store.SweepArgs{})
+	h.work(queue.SweepArgs{})
+	h.work(queue.SweepArgs{})
 	require.Equal(t, map[lifecycle.FindingKind]string{lifecycle.Overdue: row.ID}, h.findings())
 	lines := h.log.lines(t, "found")
 	require.Len(t, lines, 1)
@@ -47,7 +49,7 @@ func TestASweepWritesDownWhatIsNotAsItShouldBeAndSaysItOnce(t *testing.T) {
 	require.Equal(t, "shop should have ended (the pull request was closed) but is still PENDING", lines[0]["why"])
 
 	h.reconcile(row.ID) // somebody looked
-	h.work(store.SweepArgs{})
+	h.work(queue.SweepArgs{})
 	require.Empty(t, h.findings())
 	require.Equal(t, lifecycle.Released, h.cluster(row.ID).Phase)
 }
@@ -60,8 +62,8 @@ func TestABlockedTeardownIsAFindingWithWhatIsLeft(t *testing.T) {
 		UPDATE clusters SET desired = 'absent', desired_why = 'done', teardown = 'DESTROY', status = 'FAILED', phase = 'destroy_blocked',
 			why = '3 teardowns left something behind', blockers = '{vpc vpc-1}' WHERE id = $1`, row.ID)
 	require.NoError(t, err)
-	h.work(store.SweepArgs{})
-	open, err := h.store.Findings(h.ctx, store.FindingFilter{})
+	h.work(queue.SweepArgs{})
+	open, err := h.store.Reports.Findings(h.ctx, reports.FindingFilter{})
 	require.NoError(t, err)
 	require.Len(t, open, 1)
 	require.Equal(t, lifecycle.Blocked, open[0].Kind)
@@ -77,10 +79,10 @@ func TestTheDirectoriesOfClosedAttemptsAreForgottenAfterAWhile(t *testing.T) {
 	h.yard.show(ended.Attempt, dispatch.Ended)
 	h.reconcile(row.ID)
 	h.pass(59 * time.Minute)
-	h.work(store.SweepArgs{})
+	h.work(queue.SweepArgs{})
 	require.Len(t, h.yard.kept, 3, "somebody may want to look into it")
 	h.pass(time.Minute)
-	h.work(store.SweepArgs{})
+	h.work(queue.SweepArgs{})
 	require.Equal(t, []string{living.Attempt, "att_of_another_house"}, h.yard.kept)
 }
 
@@ -89,8 +91,8 @@ func TestRiverCarriesAClusterFromItsAcceptanceToItsLaunchAndItsComment(t *testin
 	h := newFixture(t)
 	workers := river.NewWorkers()
 	h.Register(workers)
-	client, err := store.NewClient(h.ctx, h.store.Pool(), workers, store.RiverConfig{
-		Queues:   map[string]int{store.QueueReconcile: 4, store.QueueEffects: 2, store.QueueMessages: 2},
+	client, err := queue.NewClient(h.ctx, h.store.Pool(), workers, queue.RiverConfig{
+		Queues:   map[string]int{queue.QueueReconcile: 4, queue.QueueEffects: 2, queue.QueueMessages: 2},
 		Periodic: h.Periodic(),
 	})
 	require.NoError(t, err)

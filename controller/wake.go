@@ -7,7 +7,7 @@ import (
 
 	"github.com/riverqueue/river"
 
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/internal/queue"
 )
 
 const (
@@ -19,13 +19,13 @@ const (
 )
 
 type wakeWorker struct {
-	river.WorkerDefaults[store.WakeArgs]
+	river.WorkerDefaults[queue.WakeArgs]
 	c *Controller
 }
 
 // Work finds what is due but got lost: clusters past their wake time, subscribers that show an old state, unprocessed deliveries,
 // unposted answers. It only inserts jobs; each of them decides for itself.
-func (w *wakeWorker) Work(ctx context.Context, _ *river.Job[store.WakeArgs]) error {
+func (w *wakeWorker) Work(ctx context.Context, _ *river.Job[queue.WakeArgs]) error {
 	n, err := w.c.Store.WakeDue(ctx, wakeBatch)
 	if err != nil {
 		return fmt.Errorf("wake what is due: %w", err)
@@ -37,13 +37,13 @@ func (w *wakeWorker) Work(ctx context.Context, _ *river.Job[store.WakeArgs]) err
 }
 
 type capacityQueueWorker struct {
-	river.WorkerDefaults[store.CapacityQueueArgs]
+	river.WorkerDefaults[queue.CapacityQueueArgs]
 	c *Controller
 }
 
 // Work wakes every cluster in the queue for capacity in an account and region. Each of them decides for itself.
-func (w *capacityQueueWorker) Work(ctx context.Context, job *river.Job[store.CapacityQueueArgs]) error {
-	n, err := w.c.Store.AdvanceCapacityQueue(ctx, job.Args.Account, job.Args.Region)
+func (w *capacityQueueWorker) Work(ctx context.Context, job *river.Job[queue.CapacityQueueArgs]) error {
+	n, err := w.c.Store.Attempts.AdvanceCapacityQueue(ctx, job.Args.Account, job.Args.Region)
 	if n > 0 {
 		w.c.Log.Debug("queue advanced", "account", job.Args.Account, "region", job.Args.Region, "waiting", n)
 	}
@@ -51,12 +51,12 @@ func (w *capacityQueueWorker) Work(ctx context.Context, job *river.Job[store.Cap
 }
 
 type pruneWorker struct {
-	river.WorkerDefaults[store.PruneArgs]
+	river.WorkerDefaults[queue.PruneArgs]
 	c *Controller
 }
 
 // Work removes old rows. Rows that prove something are kept.
-func (w *pruneWorker) Work(ctx context.Context, _ *river.Job[store.PruneArgs]) error {
+func (w *pruneWorker) Work(ctx context.Context, _ *river.Job[queue.PruneArgs]) error {
 	n, err := w.c.Store.Prune(ctx, w.c.Keep)
 	if n > 0 {
 		w.c.Log.Info("pruned", "rows", n, "keep", w.c.Keep.String())

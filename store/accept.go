@@ -3,36 +3,38 @@ package store
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/internal/usage"
 )
 
 // accept writes everything that an accepted request creates: the request, the cluster, its CREATE job, the approval and the
 // queue turn it needs, the first usage sample, the audit line, the subscribers and the wake-up. It returns the cluster as written
 // and the id of the request.
-func (c *change) accept(ctx context.Context, a Ask, j Judgement) (written Row, request string, err error) {
+func (c *change) accept(ctx context.Context, a Ask, j Judgement) (written rows.Row, request string, err error) {
 	row := c.fill(j)
-	if counted := (Scope{Person: row.RequestedBy, Team: row.Team, Repo: row.repo(), Everywhere: a.Scope.Everywhere}); counted != a.Scope {
-		return row, "", fmt.Errorf("%w: counted for %+v and accepted for %+v", ErrConflict, a.Scope, counted)
+	if counted := (usage.Scope{Person: row.RequestedBy, Team: row.Team, Repo: row.Repo(), Everywhere: a.Scope.Everywhere}); counted != a.Scope {
+		return row, "", fmt.Errorf("%w: counted for %+v and accepted for %+v", pg.ErrConflict, a.Scope, counted)
 	}
-	var b batch
-	var read rowRecord
+	var b pg.Batch
+	var read rows.RowRecord
 	kept := c.queueRequest(&b, a, j.Verdict, row.ID)
 	c.queueCluster(&b, row, j.UserTags)
 	if err := c.queueAddons(&b, row.ID, j.Addons); err != nil {
 		return row, "", err
 	}
-	b.do("insert the job", insertJob, row.JobID, row.ID, lifecycle.JobCreate, c.now)
-	b.do("write usage", `INSERT INTO usage_samples (cluster_id, sample_time, state, worker_replicas, estimated_hourly_cost) VALUES ($1, $2, $3, $4, 0)`,
-		row.ID, c.now, row.Status, row.WorkersBase)
+	b.Do("insert the job", insertJob, row.JobID, row.ID, lifecycle.JobCreate, c.Now)
+	b.Do("write usage", `INSERT INTO usage_samples (cluster_id, sample_time, state, worker_replicas, estimated_hourly_cost) VALUES ($1, $2, $3, $4, 0)`,
+		row.ID, c.Now, row.Status, row.WorkersBase)
 	if row.PR != nil {
 		c.queueSubscribers(&b, row)
-		c.queueLook(&b, *row.PR)
+		c.ScheduleLook(&b, *row.PR)
 	}
 	if j.Approval != nil {
 		c.queueApproval(&b, row, *j.Approval)
@@ -40,51 +42,51 @@ func (c *change) accept(ctx context.Context, a Ask, j Judgement) (written Row, r
 	if j.Turn != nil {
 		c.queueTurn(&b, row, *j.Turn)
 	}
-	b.ask("read the cluster", into(&read), `SELECT `+rowColumns+notReplaced+rowSources+`WHERE c.id = $1`, row.ID)
-	if err := c.send(ctx, &b); err != nil {
+	b.Ask("read the cluster", pg.Into(&read), `SELECT `+rows.RowColumns+rows.NotReplaced+rows.RowSources+`WHERE c.id = $1`, row.ID)
+	if err := c.Send(ctx, &b); err != nil {
 		return row, "", err
 	}
 	if err := c.respond(ctx, j); err != nil {
 		return row, "", err
 	}
-	c.enqueue(ReconcileArgs{Cluster: row.ID, Pokes: 1})
-	return read.row(), kept.ID, c.audit(ctx, row.RequestedBy, "accepted", row.ID, move{
-		To: place(row.Cluster), Why: row.Why, Job: row.JobID, Name: row.Name, Source: row.Source,
+	c.Enqueue(queue.ReconcileArgs{Cluster: row.ID, Pokes: 1})
+	return read.Row(), kept.ID, c.Record(ctx, row.RequestedBy, "accepted", row.ID, pg.Move{
+		To: rows.StatusAndPhase(row.Cluster), Why: row.Why, Job: row.JobID, Name: row.Name, Source: row.Source,
 	})
 }
 
 // respond writes what a judgement changes on GitHub: its reply and its effects.
 func (c *change) respond(ctx context.Context, j Judgement) error {
 	if j.Reply != nil {
-		if err := c.reply(ctx, *j.Reply); err != nil {
+		if err := c.Reply(ctx, *j.Reply); err != nil {
 			return err
 		}
 	}
-	return c.saveEffects(ctx, j.Effects)
+	return c.SaveEffects(ctx, j.Effects)
 }
 
 // fill sets what the service left open: ids, times and the initial state.
-func (c *change) fill(j Judgement) Row {
+func (c *change) fill(j Judgement) rows.Row {
 	row := j.Row
 	if row.ID == "" {
-		row.ID = NewID("clu")
+		row.ID = pg.NewID("clu")
 	}
 	if row.JobID == "" {
-		row.JobID = NewID("job")
+		row.JobID = pg.NewID("job")
 	}
 	if row.AcceptedAt.IsZero() {
-		row.AcceptedAt = c.now
+		row.AcceptedAt = c.Now
 	}
 	row.Ends.TTL, row.Ends.Max = row.AcceptedAt.Add(row.TTL), row.AcceptedAt.Add(j.MaxTTL)
 	row.MaxTries = max(row.MaxTries, 1)
 	row.Generation = max(row.Generation, 1)
-	row.Desired, row.WakeAt = lifecycle.Present, c.now
+	row.Desired, row.WakeAt = lifecycle.Present, c.Now
 	row.Status, row.Phase = lifecycle.Pending, lifecycle.Queued
 	if j.Turn != nil {
 		row.NeedsTurn, row.Phase = true, lifecycle.AwaitingCapacity
 	}
 	if j.Approval != nil {
-		row.NeedsApproval, row.ApproveBy, row.Phase = true, c.now.Add(j.Approval.For), lifecycle.AwaitingApproval
+		row.NeedsApproval, row.ApproveBy, row.Phase = true, c.Now.Add(j.Approval.For), lifecycle.AwaitingApproval
 	}
 	row.Addons = addonNames(j.Addons)
 	if row.Why == "" {
@@ -93,27 +95,27 @@ func (c *change) fill(j Judgement) Row {
 	return row
 }
 
-func (c *change) queueCluster(b *batch, row Row, asked map[string]string) {
+func (c *change) queueCluster(b *pg.Batch, row rows.Row, asked map[string]string) {
 	if asked == nil {
 		asked = map[string]string{}
 	}
 	if row.Tags == nil {
 		row.Tags = map[string]string{}
 	}
-	args := heartArgs(row.Cluster)
+	args := rows.LifecycleArgs(row.Cluster)
 	for name, value := range map[string]any{
 		"name": row.Name, "generation": row.Generation, "platform": row.Platform, "version": row.Release, "profile": row.Profile,
 		"region": row.Region, "base_domain": row.BaseDomain, "owner": row.Owner, "team": row.Team, "cost_center": row.CostCenter,
 		"environment": row.Environment, "requested_by": row.RequestedBy, "source": row.Source, "ttl": row.TTL,
 		"hourly_cents": row.HourlyCents, "nodes": row.Nodes, "request_tags": asked, "effective_tags": row.Tags, "spec": row.Spec,
-		"created_at": row.AcceptedAt, "now": c.now, "installation": nil, "repo": nil, "pr_number": nil, "pr_head": nil,
+		"created_at": row.AcceptedAt, "now": c.Now, "installation": nil, "repo": nil, "pr_number": nil, "pr_head": nil,
 	} {
 		args[name] = value
 	}
 	if pr := row.PR; pr != nil {
 		args["installation"], args["repo"], args["pr_number"], args["pr_head"] = pr.Installation, pr.Repo, pr.Number, pr.Head
 	}
-	b.do("insert the cluster", `
+	b.Do("insert the cluster", `
 		INSERT INTO clusters (id, name, generation, platform, version, profile, region, base_domain, owner, team, cost_center,
 			environment, requested_by, source, ttl, hourly_cents, request_tags, effective_tags, spec,
 			installation, repo, pr_number, pr_head, status, phase, why, needs_approval, approve_by, needs_turn, max_tries, wake_at,
@@ -128,54 +130,33 @@ func (c *change) queueCluster(b *batch, row Row, asked map[string]string) {
 }
 
 // queueApproval writes the approval that the cluster needs before it starts.
-func (c *change) queueApproval(b *batch, row Row, a ApprovalAsk) {
-	b.do("ask for an approval", `
+func (c *change) queueApproval(b *pg.Batch, row rows.Row, a ApprovalAsk) {
+	b.Do("ask for an approval", `
 		INSERT INTO approvals (id, kind, cluster_id, team, requested_by, why, asked, asked_at, head, needs, self_approval, by_role, created_at, expires_at)
 		VALUES (@id, 'create', @cluster, @team, @by, @why, @asked, @at, @head, @needs, @self, @role, @now, @expires)`,
 		pgx.NamedArgs{
-			"id": cmp.Or(a.ID, NewID("apr")), "cluster": row.ID, "team": row.Team, "by": row.RequestedBy, "why": a.Why, "asked": a.Asked,
-			"at": null(a.At), "head": a.Head, "needs": a.Needs, "self": a.Self, "role": a.By, "now": c.now, "expires": row.ApproveBy,
+			"id": cmp.Or(a.ID, pg.NewID("apr")), "cluster": row.ID, "team": row.Team, "by": row.RequestedBy, "why": a.Why, "asked": a.Asked,
+			"at": pg.Null(a.At), "head": a.Head, "needs": a.Needs, "self": a.Self, "role": a.By, "now": c.Now, "expires": row.ApproveBy,
 		})
 }
 
 // queueSubscribers adds what shows the cluster on its pull request (comment, check, deployment, and label where a label asked
 // for it), and asks to publish there.
-func (c *change) queueSubscribers(b *batch, row Row) {
-	kinds := []string{KindComment, KindCheck, KindDeployment}
+func (c *change) queueSubscribers(b *pg.Batch, row rows.Row) {
+	kinds := []string{rows.KindComment, rows.KindCheck, rows.KindDeployment}
 	if row.Source == byLabel {
-		kinds = append(kinds, KindLabel)
+		kinds = append(kinds, rows.KindLabel)
 	}
 	for _, kind := range kinds {
-		id := NewID("sub")
-		b.do("add a place that shows it", `
+		id := pg.NewID("sub")
+		b.Do("add a place that shows it", `
 			INSERT INTO subscribers (id, cluster_id, kind, installation, repo, number, head, wanted_version, nudge_at)
 			VALUES (@id, @cluster, @kind, @installation, @repo, @number, @head, 1, @nudge)`,
 			pgx.NamedArgs{"id": id, "cluster": row.ID, "kind": kind, "installation": row.PR.Installation, "repo": row.PR.Repo,
-				"number": row.PR.Number, "head": row.PR.Head, "nudge": c.now.Add(nudgeSoon)})
-		c.enqueue(PublishArgs{Subscriber: id, Version: 1})
+				"number": row.PR.Number, "head": row.PR.Head, "nudge": c.Now.Add(rows.NudgeSoon)})
+		c.Enqueue(queue.PublishArgs{Subscriber: id, Version: 1})
 	}
 }
 
 // byLabel is the entry point of a request that a label made, as policy spells it.
 const byLabel = "pr_label"
-
-// move is the metadata of an audit line: what happened, from where to where, and why.
-type move struct {
-	From    string          `json:"from,omitempty"`
-	To      string          `json:"to,omitempty"`
-	Why     string          `json:"why,omitempty"`
-	Job     string          `json:"job,omitempty"`
-	Name    string          `json:"name,omitempty"`
-	Source  string          `json:"source,omitempty"`
-	Request string          `json:"request,omitempty"`
-	End     string          `json:"end,omitempty"`
-	At      *time.Time      `json:"at,omitempty"`
-	Attempt int             `json:"attempt,omitempty"` // opened by this move
-	Kind    lifecycle.Kind  `json:"kind,omitempty"`
-	Closed  int             `json:"closed,omitempty"` // attempt closed by this move
-	Capped  bool            `json:"capped,omitempty"`
-	Checks  json.RawMessage `json:"checks,omitempty"`
-}
-
-// place is a cluster's status and phase, as "STATUS/phase".
-func place(c lifecycle.Cluster) string { return string(c.Status) + "/" + string(c.Phase) }

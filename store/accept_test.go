@@ -36,11 +36,11 @@ func TestAcceptWritesEverythingAtOnce(t *testing.T) {
 	require.Nil(t, row.Outputs)
 	require.Empty(t, row.Identities)
 
-	job, err := s.Job(t.Context(), row.JobID)
+	job, err := s.Reports.Job(t.Context(), row.JobID)
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.JobCreate, job.Type)
 	require.Equal(t, lifecycle.JobPending, job.Status)
-	subs, err := s.Subscribers(t.Context(), row.ID)
+	subs, err := s.Outbox.Subscribers(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Equal(t, []string{"github_comment", "github_check", "github_deployment", "github_label"}, kinds(subs))
 	events, err := s.Timeline(t.Context(), row.ID)

@@ -12,6 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/migrations"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
 )
 
 var twoAddons = []store.Addon{
@@ -46,9 +47,9 @@ func TestAddonsAreFrozenWithTheCluster(t *testing.T) {
 	refuses(t, s, "cluster_addons_manifests_check", `INSERT INTO cluster_addons VALUES ($1, 3, 'more', repeat('x', 200000), '[]')`, row.ID)
 
 	step(t, s, row.ID)
-	open, err := s.OpenAttempt(t.Context(), row.ID)
+	open, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
 	require.NoError(t, err)
-	spec, err := s.AttemptSpec(t.Context(), open.Attempt)
+	spec, err := s.Attempts.AttemptSpec(t.Context(), open.Attempt)
 	require.NoError(t, err)
 	require.Equal(t, []store.Addon{twoAddons[0], {Name: "pr-namespace", Manifests: twoAddons[1].Manifests, Waits: []store.AddonWait{}}}, spec.Addons)
 	require.Empty(t, accept(t, s, granted("bare")).Addons)
@@ -81,15 +82,15 @@ func TestARefreshIsWantedOncePerCauseAndTheNewestIsMet(t *testing.T) {
 	require.Equal(t, 1, wanted(t, s, row.ID), "a delivery that comes twice is one desired")
 
 	require.Equal(t, lifecycle.Configure, step(t, s, row.ID).Open)
-	open, err := s.OpenAttempt(t.Context(), row.ID)
+	open, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
 	require.NoError(t, err)
-	_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod")
+	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod")
 	require.NoError(t, err)
 	require.Equal(t, store.Condition{Type: "Configured", Status: "False", Reason: "Configuring", Message: "its add-ons are being brought anew"}, conditionOf(t, s, row.ID, "Configured"))
 	another, err := s.WantRefresh(t.Context(), row.ID, "push:def", maya(""))
 	require.NoError(t, err)
 	require.Equal(t, job, another, "one job at a time")
-	lease, err := s.Report(t.Context(), open.Attempt, open.Token, store.ReportRow{Seq: 1, Phase: lifecycle.Configuring, Addons: []store.AddonState{
+	lease, err := s.Attempts.Report(t.Context(), open.Attempt, open.Token, attempts.ReportRow{Seq: 1, Phase: lifecycle.Configuring, Addons: []attempts.AddonState{
 		{Name: "cert-manager", There: true, Reason: "Applied", Message: "it is there"},
 		{Name: "pr-namespace", Reason: "NotReady", Message: "it never came.", Next: "Look at it."},
 	}})
@@ -97,21 +98,21 @@ func TestARefreshIsWantedOncePerCauseAndTheNewestIsMet(t *testing.T) {
 	require.Empty(t, lease.Stop, "what is under way goes on")
 	require.Equal(t, store.Condition{Type: "AddonApplied/pr-namespace", Status: "False", Reason: "NotReady", Message: "it never came. Look at it."}, conditionOf(t, s, row.ID, "AddonApplied/pr-namespace"))
 	require.Equal(t, "True", conditionOf(t, s, row.ID, "AddonApplied/cert-manager").Status)
-	_, err = s.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded, Addons: new(2)})
+	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded, Addons: new(2)})
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Configure, step(t, s, row.ID).Open, "the newer desired is met by one more")
-	open, err = s.OpenAttempt(t.Context(), row.ID)
+	open, err = s.Attempts.OpenAttempt(t.Context(), row.ID)
 	require.NoError(t, err)
-	_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod")
+	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod")
 	require.NoError(t, err)
-	_, err = s.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded, Addons: new(2)})
+	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded, Addons: new(2)})
 	require.NoError(t, err)
 	require.Empty(t, step(t, s, row.ID).Open)
 	row, err = s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Equal(t, []any{2, 2, lifecycle.Ready}, []any{row.AddonsWanted, row.AddonsDone, row.Status})
 	require.Equal(t, "True", conditionOf(t, s, row.ID, "Configured").Status)
-	attempts, err := s.Attempts(t.Context(), row.ID)
+	attempts, err := s.Attempts.List(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Equal(t, []any{2, 2}, []any{*attempts[len(attempts)-1].AddonsWanted, *attempts[len(attempts)-1].AddonsSeen})
 
@@ -133,26 +134,26 @@ func TestOnlyWhatBringsAddonsTellsOfThem(t *testing.T) {
 	s, _ := open(t)
 	row := accept(t, s, furnished("shop"))
 	step(t, s, row.ID)
-	create, err := s.OpenAttempt(t.Context(), row.ID)
+	create, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
 	require.NoError(t, err)
-	_, err = s.Claim(t.Context(), create.Attempt, create.Token, "pod")
+	_, err = s.Attempts.Claim(t.Context(), create.Attempt, create.Token, "pod")
 	require.NoError(t, err)
-	_, err = s.Report(t.Context(), create.Attempt, create.Token, store.ReportRow{Seq: 1, Addons: []store.AddonState{{Name: "other"}}})
+	_, err = s.Attempts.Report(t.Context(), create.Attempt, create.Token, attempts.ReportRow{Seq: 1, Addons: []attempts.AddonState{{Name: "other"}}})
 	require.ErrorIs(t, err, store.ErrConflict)
-	_, err = s.Report(t.Context(), create.Attempt, create.Token, store.ReportRow{Seq: 1, Addons: []store.AddonState{{Name: "cert-manager", Reason: "Applying", Message: "it is being applied"}}})
+	_, err = s.Attempts.Report(t.Context(), create.Attempt, create.Token, attempts.ReportRow{Seq: 1, Addons: []attempts.AddonState{{Name: "cert-manager", Reason: "Applying", Message: "it is being applied"}}})
 	require.NoError(t, err)
 
 	scaled := scalableAddons(t, s)
 	_, err = s.Scale(t.Context(), scaled.ID, 4, maya(""))
 	require.NoError(t, err)
 	step(t, s, scaled.ID)
-	scale, err := s.OpenAttempt(t.Context(), scaled.ID)
+	scale, err := s.Attempts.OpenAttempt(t.Context(), scaled.ID)
 	require.NoError(t, err)
-	_, err = s.Claim(t.Context(), scale.Attempt, scale.Token, "pod")
+	_, err = s.Attempts.Claim(t.Context(), scale.Attempt, scale.Token, "pod")
 	require.NoError(t, err)
-	_, err = s.Report(t.Context(), scale.Attempt, scale.Token, store.ReportRow{Seq: 1, Addons: []store.AddonState{{Name: "cert-manager"}}})
+	_, err = s.Attempts.Report(t.Context(), scale.Attempt, scale.Token, attempts.ReportRow{Seq: 1, Addons: []attempts.AddonState{{Name: "cert-manager"}}})
 	require.ErrorIs(t, err, store.ErrConflict)
-	_, err = s.Result(t.Context(), scale.Attempt, scale.Token, store.ResultRow{Outcome: lifecycle.Succeeded, Addons: new(2)})
+	_, err = s.Attempts.Result(t.Context(), scale.Attempt, scale.Token, store.ResultRow{Outcome: lifecycle.Succeeded, Addons: new(2)})
 	require.ErrorIs(t, err, store.ErrConflict)
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/inbox"
 )
 
 func TestOneAtATimeRunsUnderAKey(t *testing.T) {
@@ -45,7 +45,7 @@ func TestAWorkerThatIsStoppedGivesItsKeyBack(t *testing.T) {
 	require.True(t, ran)
 }
 
-func rowsOf(waiting []store.Waiting) (rows []int64) {
+func rowsOf(waiting []inbox.Waiting) (rows []int64) {
 	for _, w := range waiting {
 		rows = append(rows, w.Row)
 	}
@@ -59,15 +59,15 @@ func TestUndoneAreTheUnworkedOnesOfATopicInOrder(t *testing.T) {
 	for _, d := range []struct{ id, topic string }{{"d-1", "acme/shop#41"}, {"d-2", "acme/shop#42"}, {"d-3", "acme/shop#41"}, {"d-4", "acme/shop#41"}} {
 		one := delivery(d.id)
 		one.Topic = d.topic
-		_, err := s.SaveDelivery(t.Context(), one)
+		_, err := s.Inbox.SaveDelivery(t.Context(), one)
 		require.NoError(t, err)
 		ids = append(ids, int64(count(t, s, `SELECT id FROM deliveries WHERE delivery_id = $1`, d.id)))
 	}
-	undone, err := s.Undone(t.Context(), "acme/shop#41", 0)
+	undone, err := s.Inbox.Undone(t.Context(), "acme/shop#41", 0)
 	require.NoError(t, err)
 	require.Equal(t, []int64{ids[0], ids[2], ids[3]}, rowsOf(undone))
-	require.NoError(t, s.FinishDelivery(t.Context(), ids[0], "done"))
-	undone, err = s.Undone(t.Context(), "acme/shop#41", 0)
+	require.NoError(t, s.Inbox.FinishDelivery(t.Context(), ids[0], "done"))
+	undone, err = s.Inbox.Undone(t.Context(), "acme/shop#41", 0)
 	require.NoError(t, err)
 	require.Equal(t, []int64{ids[2], ids[3]}, rowsOf(undone))
 }

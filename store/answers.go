@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/store/internal/pg"
 )
 
 // answerKept is how long an answer is kept by default.
@@ -27,7 +29,7 @@ func (r answerRecord) to(o Once, now time.Time) (*Answer, error) {
 	case !r.ExpiresAt.After(now):
 		return nil, nil
 	case r.Request != o.Request:
-		return nil, ErrKeyReused
+		return nil, pg.ErrKeyReused
 	}
 	return &r.Answer, nil
 }
@@ -47,7 +49,7 @@ func (c *change) keepAnswer(ctx context.Context, principal string, o Once, a Ans
 			body = excluded.body, created_at = excluded.created_at, expires_at = excluded.expires_at`,
 		pgx.NamedArgs{
 			"principal": principal, "key": o.Key, "request": o.Request, "status": a.Status, "headers": a.Headers, "body": a.Body,
-			"now": c.now, "expires": c.now.Add(cmp.Or(o.Keep, answerKept)),
+			"now": c.Now, "expires": c.Now.Add(cmp.Or(o.Keep, answerKept)),
 		})
 	if err != nil {
 		return nil, fmt.Errorf("keep the answer to %s: %w", o.Key, err)

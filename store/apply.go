@@ -7,21 +7,24 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/internal/usage"
 )
 
 // Apply writes a decision in one transaction: row, attempts, jobs, audit lines, and River's jobs for the effects. ErrStale: the
 // row changed since the decision was made.
 func (s *Store) Apply(ctx context.Context, d lifecycle.Decision, prevVersion int64) error {
 	err := s.write(ctx, func(c *change) error {
-		cur, err := c.lock(ctx, d.Next.ID)
+		cur, err := c.Lock(ctx, d.Next.ID)
 		if err != nil {
 			return err
 		}
 		if cur.Version != prevVersion {
-			return ErrStale
+			return pg.ErrStale
 		}
 		return c.decide(ctx, cur, d)
 	})
@@ -31,32 +34,8 @@ func (s *Store) Apply(ctx context.Context, d lifecycle.Decision, prevVersion int
 	return nil
 }
 
-// held is a cluster whose row this change has locked.
-type held struct {
-	lifecycle.Cluster
-	listCents int // list price of an hour at acceptance
-	machines  int // at acceptance; 0: not counted
-}
-
-// lock takes the cluster's row lock and reads the clock while it holds it.
-func (c *change) lock(ctx context.Context, id string) (held, error) {
-	type record struct {
-		lifecycleRecord
-		HourlyCents, Nodes int
-		Clock              time.Time
-	}
-	r, err := one[record](ctx, c, `
-		SELECT `+lifecycleColumns+`, c.hourly_cents, c.nodes, coalesce(@fixed::timestamptz, clock_timestamp()) AS clock
-		FROM clusters c WHERE c.id = @id FOR NO KEY UPDATE`, pgx.NamedArgs{"id": id, "fixed": c.store.fixed()})
-	if err != nil {
-		return held{}, fmt.Errorf("lock %s: %w", id, err)
-	}
-	c.now = r.Clock
-	return held{r.cluster(), r.HourlyCents, r.Nodes}, nil
-}
-
 // decide writes a decision to the locked row. A decision that changes nothing bumps no version, so no subscriber is updated.
-func (c *change) decide(ctx context.Context, cur held, d lifecycle.Decision) error {
+func (c *change) decide(ctx context.Context, cur usage.Held, d lifecycle.Decision) error {
 	acts := d.Close != nil || d.Open != "" || d.StopNow || len(d.Jobs) > 0
 	if d.Close != nil {
 		if err := c.closeAttempt(ctx, cur.ID, *d.Close); err != nil {
@@ -80,8 +59,8 @@ func (c *change) decide(ctx context.Context, cur held, d lifecycle.Decision) err
 		if err := c.moveCluster(ctx, cur, d); err != nil {
 			return err
 		}
-	} else if !cur.WakeAt.Equal(round(d.Next.WakeAt)) {
-		if _, err := c.Exec(ctx, `UPDATE clusters SET wake_at = $2 WHERE id = $1`, cur.ID, null(d.Next.WakeAt)); err != nil {
+	} else if !cur.WakeAt.Equal(pg.Round(d.Next.WakeAt)) {
+		if _, err := c.Exec(ctx, `UPDATE clusters SET wake_at = $2 WHERE id = $1`, cur.ID, pg.Null(d.Next.WakeAt)); err != nil {
 			return fmt.Errorf("set the wake-up of %s: %w", cur.ID, err)
 		}
 	}
@@ -90,7 +69,7 @@ func (c *change) decide(ctx context.Context, cur held, d lifecycle.Decision) err
 }
 
 // moveCluster stores the next row and everything that follows from the move.
-func (c *change) moveCluster(ctx context.Context, cur held, d lifecycle.Decision) error {
+func (c *change) moveCluster(ctx context.Context, cur usage.Held, d lifecycle.Decision) error {
 	version, err := c.updateCluster(ctx, cur, d.Next)
 	if err != nil {
 		return err
@@ -102,11 +81,11 @@ func (c *change) moveCluster(ctx context.Context, cur held, d lifecycle.Decision
 		}
 	}
 	if d.Close != nil { // a new fact: the cluster has to be reconciled again
-		if err := c.requestReconcile(ctx, cur.ID); err != nil {
+		if err := c.RequestReconcile(ctx, cur.ID); err != nil {
 			return err
 		}
 	}
-	if err := c.publish(ctx, cur.ID, version); err != nil {
+	if err := c.Publish(ctx, cur.ID, version); err != nil {
 		return err
 	}
 	if err := c.tellBlocked(ctx, cur.Cluster, d.Next); err != nil {
@@ -117,21 +96,21 @@ func (c *change) moveCluster(ctx context.Context, cur held, d lifecycle.Decision
 			return err
 		}
 	}
-	if givesCapacity(cur.Cluster, d.Next) {
-		if err := c.freeCapacity(ctx, d.Next); err != nil {
+	if attempts.GivesCapacity(cur.Cluster, d.Next) {
+		if err := c.FreeCapacity(ctx, d.Next); err != nil {
 			return err
 		}
 	}
 	if stopsCounting(cur.Cluster, d.Next) {
-		c.nextTurns()
+		c.NextTurns()
 	}
 	if cur.Desired != d.Next.Desired {
-		if _, err := c.closeOver(ctx, cur.ID); err != nil {
+		if _, err := c.CloseOver(ctx, cur.ID); err != nil {
 			return err
 		}
 	}
-	if rateChanges(cur.Cluster, d.Next) {
-		if err := c.sample(ctx, cur, d.Next); err != nil {
+	if usage.RateChanges(cur.Cluster, d.Next) {
+		if err := c.Sample(ctx, cur, d.Next); err != nil {
 			return err
 		}
 	}
@@ -139,31 +118,31 @@ func (c *change) moveCluster(ctx context.Context, cur held, d lifecycle.Decision
 }
 
 // tell writes the move to the audit trail and to the Ready condition. Progress alone is not a move.
-func (c *change) tell(ctx context.Context, cur held, d lifecycle.Decision, opened int) error {
-	moved := place(cur.Cluster) != place(d.Next) || cur.Desired != d.Next.Desired || cur.Why != d.Next.Why
+func (c *change) tell(ctx context.Context, cur usage.Held, d lifecycle.Decision, opened int) error {
+	moved := rows.StatusAndPhase(cur.Cluster) != rows.StatusAndPhase(d.Next) || cur.Desired != d.Next.Desired || cur.Why != d.Next.Why
 	looks := d.Open == lifecycle.Create && d.Next.Phase == lifecycle.AwaitingCapacity // its attempt's row shows that
 	if !moved && (d.Open == "" || looks) && d.Close == nil && !d.StopNow {
 		return nil
 	}
-	m := move{From: place(cur.Cluster), To: place(d.Next), Why: d.Next.Why, Attempt: opened, Kind: d.Open}
+	m := pg.Move{From: rows.StatusAndPhase(cur.Cluster), To: rows.StatusAndPhase(d.Next), Why: d.Next.Why, Attempt: opened, Kind: d.Open}
 	if d.Close != nil {
 		m.Closed = d.Close.Number
 		if !moved {
 			m.Why = d.Close.Message
 		}
 	}
-	if cur.Desired != d.Next.Desired && place(cur.Cluster) == place(d.Next) {
+	if cur.Desired != d.Next.Desired && rows.StatusAndPhase(cur.Cluster) == rows.StatusAndPhase(d.Next) {
 		m.Why = d.Next.DesiredWhy
 	}
-	if err := c.audit(ctx, Lifecycle, "decided", cur.ID, m); err != nil {
+	if err := c.Record(ctx, pg.Lifecycle, "decided", cur.ID, m); err != nil {
 		return err
 	}
 	return c.setReady(ctx, d.Next)
 }
 
-func (c *change) updateCluster(ctx context.Context, cur held, next lifecycle.Cluster) (version int64, err error) {
-	args := heartArgs(next)
-	args["now"], args["coming_cents"] = c.now, coming(cur.listCents, cur.machines, next)
+func (c *change) updateCluster(ctx context.Context, cur usage.Held, next lifecycle.Cluster) (version int64, err error) {
+	args := rows.LifecycleArgs(next)
+	args["now"], args["coming_cents"] = c.Now, usage.Coming(cur.ListCents, cur.Machines, next)
 	err = c.QueryRow(ctx, `
 		UPDATE clusters SET
 			row_version = row_version + 1, updated_at = @now, status = @status, phase = @phase, why = @why,
@@ -189,9 +168,9 @@ func (c *change) effects(cluster string, effects []lifecycle.Effect) {
 	for _, e := range effects {
 		switch e.Kind {
 		case lifecycle.Launch:
-			c.enqueue(LaunchArgs{Cluster: cluster, Attempt: e.Attempt})
+			c.Enqueue(queue.LaunchArgs{Cluster: cluster, Attempt: e.Attempt})
 		case lifecycle.StopRunner:
-			c.enqueue(StopArgs{Cluster: cluster, Attempt: e.Attempt})
+			c.Enqueue(queue.StopArgs{Cluster: cluster, Attempt: e.Attempt})
 		}
 	}
 }
@@ -209,16 +188,8 @@ func same(a, b lifecycle.Cluster) bool {
 			&c.Ends.TTL, &c.Ends.Max, &c.Ends.PRClosed, &c.Ends.LabelRemoved, &c.Ends.RunFinished, &c.Ends.Claim,
 			&c.Ends.Hold, &c.ApproveBy, &c.RetryAt, &c.ReadyAt, &c.ReleasedAt, &c.Progress.ETA, &c.Progress.Late,
 		} {
-			*t = round(*t)
+			*t = pg.Round(*t)
 		}
 	}
 	return reflect.DeepEqual(a, b)
-}
-
-// round returns a time as PostgreSQL stores it: UTC, in microseconds.
-func round(t time.Time) time.Time {
-	if t.IsZero() {
-		return time.Time{}
-	}
-	return t.UTC().Truncate(time.Microsecond)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
 )
 
 func TestOnlyOneOfManyDecisionsForAVersionWins(t *testing.T) {
@@ -48,7 +49,7 @@ func TestOpeningAnAttemptWritesAllThatFollows(t *testing.T) {
 	d := step(t, s, row.ID)
 	require.Equal(t, lifecycle.Create, d.Open)
 
-	open, err := s.OpenAttempt(t.Context(), row.ID)
+	open, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Equal(t, 1, open.Number)
 	require.Equal(t, row.JobID, open.Job)
@@ -56,7 +57,7 @@ func TestOpeningAnAttemptWritesAllThatFollows(t *testing.T) {
 	require.False(t, open.Claimed)
 	require.NotEmpty(t, open.Token)
 
-	job, err := s.Job(t.Context(), row.JobID)
+	job, err := s.Reports.Job(t.Context(), row.JobID)
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.JobRunning, job.Status)
 	require.Equal(t, 1, job.Attempt)
@@ -76,7 +77,7 @@ func TestOpeningAnAttemptWritesAllThatFollows(t *testing.T) {
 	require.Equal(t, "PENDING/queued", events[1].From)
 	require.Equal(t, "CREATING/preflight", events[1].To)
 	require.Equal(t, now.Why, events[1].Why)
-	conditions, err := s.Conditions(t.Context(), row.ID)
+	conditions, err := s.Attempts.Conditions(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Equal(t, []store.Condition{{Type: "Ready", Status: "False", Reason: "preflight", Message: now.Why, At: clock.now()}}, conditions)
 	require.Equal(t, 70, count(t, s, `SELECT estimated_hourly_cost FROM usage_samples WHERE cluster_id = $1 AND state = 'CREATING'`, row.ID))
@@ -111,9 +112,9 @@ func TestClosingAnAttemptAsksForAnotherLook(t *testing.T) {
 	require.Equal(t, lifecycle.Lost, step(t, s, row.ID).Close.Outcome)
 	require.Len(t, riverJobs(t, s, "reconcile"), looks+1)
 
-	_, err := s.OpenAttempt(t.Context(), row.ID)
+	_, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
 	require.ErrorIs(t, err, store.ErrNotFound)
-	_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod-late")
+	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-late")
 	require.ErrorIs(t, err, store.ErrFenced)
 	require.ErrorContains(t, err, "attempt 1 is closed")
 	_, f, err := s.Load(t.Context(), row.ID)
@@ -137,7 +138,7 @@ func TestAnAttemptClaimedMeanwhileIsNotCancelled(t *testing.T) {
 	_, err = s.Pool().Exec(t.Context(), `UPDATE attempts SET claimed_by = 'pod', claimed_at = now(), lease_until = now() WHERE id = $1`, open.Attempt)
 	require.NoError(t, err)
 	require.ErrorIs(t, s.Apply(t.Context(), d, c.Version), store.ErrStale)
-	_, err = s.OpenAttempt(t.Context(), row.ID)
+	_, err = s.Attempts.OpenAttempt(t.Context(), row.ID)
 	require.NoError(t, err)
 }
 
@@ -151,7 +152,7 @@ func TestARunnerHeardOfMeanwhileIsNotLost(t *testing.T) {
 	d := lifecycle.Decide(c, f, limits)
 	require.Equal(t, lifecycle.Lost, d.Close.Outcome)
 
-	lease, err := s.Report(t.Context(), open.Attempt, open.Token, store.ReportRow{Seq: 1})
+	lease, err := s.Attempts.Report(t.Context(), open.Attempt, open.Token, attempts.ReportRow{Seq: 1})
 	require.NoError(t, err)
 	require.Empty(t, lease.Stop, "it may go on: its install lives")
 	require.ErrorIs(t, s.Apply(t.Context(), d, c.Version), store.ErrStale, "so nothing may be begun beside it")
@@ -167,7 +168,7 @@ func TestAnAttemptClaimedMeanwhileIsNotGivenUp(t *testing.T) {
 	require.NoError(t, err)
 	d := lifecycle.Decide(c, f, limits)
 	require.Equal(t, lifecycle.Lost, d.Close.Outcome)
-	_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
+	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
 	require.NoError(t, err)
 	require.ErrorIs(t, s.Apply(t.Context(), d, c.Version), store.ErrStale)
 }
@@ -193,7 +194,7 @@ func TestDestroyTurnsTheWishOnce(t *testing.T) {
 
 	require.Equal(t, lifecycle.Destroyed, step(t, s, row.ID).Next.Status, "nothing was ever begun")
 	for id, want := range map[string]lifecycle.JobStatus{row.JobID: lifecycle.JobFailed, job: lifecycle.JobSucceeded} {
-		got, err := s.Job(t.Context(), id)
+		got, err := s.Reports.Job(t.Context(), id)
 		require.NoError(t, err)
 		require.Equal(t, want, got.Status)
 		require.NotNil(t, got.EndedAt)
@@ -263,7 +264,7 @@ func TestWhyAPullRequestCountsAsClosedIsKept(t *testing.T) {
 	now, err := s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Contains(t, now.DesiredWhy, gone)
-	known, err := s.Known(t.Context(), lifecycle.Seen{})
+	known, err := s.Reports.Known(t.Context(), lifecycle.Seen{})
 	require.NoError(t, err)
 	require.Equal(t, gone, known.Clusters[0].Ends.PRWhy)
 }

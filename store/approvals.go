@@ -7,70 +7,18 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
 )
 
 // ErrOwnApproval refuses a vote for one's own request where somebody else has to approve.
 var ErrOwnApproval = errors.New("what one asked for oneself is for others to approve")
 
-// ApprovalKind says what an approval is for.
-type ApprovalKind string
-
-// The kinds.
-const (
-	ApproveCreate    ApprovalKind = "create"    // the cluster may start
-	ApproveKubeadmin ApprovalKind = "kubeadmin" // the kubeadmin password is shown once
-)
-
-// ApprovalState is the state of an approval. All but pending are final, except that an approved one can be used once.
-type ApprovalState string
-
-// The states.
-const (
-	ApprovalPending  ApprovalState = "pending"
-	ApprovalApproved ApprovalState = "approved"
-	ApprovalRefused  ApprovalState = "refused"
-	ApprovalExpired  ApprovalState = "expired" // nobody decided in time
-	ApprovalVoid     ApprovalState = "void"    // what it was for is gone, or its pull request moved on
-	ApprovalUsed     ApprovalState = "used"
-)
-
-// Approval is a request that waits, or waited, for people's votes. What it asks for never changes: a vote for its id is a vote
-// for exactly that.
-type Approval struct {
-	ID                   string
-	Kind                 ApprovalKind
-	Cluster, ClusterName string
-	Profile              string // the cluster's, as are Team and CredentialsMode
-	CredentialsMode      string
-	Team                 string
-	RequestedBy          string // principal id
-	Why                  []string
-	Asked                string     // SHA-256 of what is asked for, lower-case hex
-	AskedAt              *time.Time // requested no later than this, by GitHub's clock; nil: GitHub gives no time for it
-	Head                 string     // of the pull request it is bound to; empty: of none
-	Needs                int        // votes
-	Self                 bool       // the requester may vote
-	ByRole               string     // whose votes count: "requester" or "platform_admin"
-	State                ApprovalState
-	CreatedAt, ExpiresAt time.Time
-	DecidedAt            *time.Time // nil while pending
-	DecidedWhy           string
-	Votes                []ApprovalVote `db:"-"` // oldest first
-}
-
-// ApprovalVote is one person's vote.
-type ApprovalVote struct {
-	Principal string // the person, also if a linked account voted
-	Approves  bool
-	Reason    string
-	Source    string
-	At        time.Time
-}
-
 // ApprovalFilter selects approvals; empty fields do not filter.
 type ApprovalFilter struct {
-	State     ApprovalState
-	Kind      ApprovalKind
+	State     rows.ApprovalState
+	Kind      rows.ApprovalKind
 	Cluster   string
 	Teams     []string // only these teams', and what Principal asked for; nil: all
 	Principal string
@@ -86,20 +34,20 @@ const approvalColumns = `
 const approvalState = `CASE WHEN a.state = 'pending' AND a.expires_at <= @now THEN 'expired' ELSE a.state END`
 
 // Approvals returns a page of approvals with their votes, newest first, and the cursor of the next; empty when this is the last.
-func (s *Store) Approvals(ctx context.Context, f ApprovalFilter) (page []Approval, next string, err error) {
+func (s *Store) Approvals(ctx context.Context, f ApprovalFilter) (page []rows.Approval, next string, err error) {
 	now, err := s.Now(ctx)
 	if err != nil {
 		return nil, "", err
 	}
-	limit := pageOf(f.Limit)
-	w := conditions{args: pgx.NamedArgs{"now": now, "principal": f.Principal, "limit": limit + 1}}
-	w.add(f.State != "", approvalState+" = @state", "state", f.State)
-	w.add(f.State == ApprovalPending, "a.state = 'pending'", "", nil) // has an index
-	w.add(f.Kind != "", "a.kind = @kind", "kind", f.Kind)
-	w.add(f.Cluster != "", "a.cluster_id = @cluster", "cluster", f.Cluster)
-	w.add(f.Teams != nil, "(a.team = ANY (@teams) OR principal_key(a.requested_by) = ANY (identities_of(@principal)))", "teams", f.Teams)
-	w.add(f.Cursor != "", "a.id < @cursor", "cursor", f.Cursor)
-	page, err = approvalsIn(ctx, s.pool, w.where()+` ORDER BY a.id DESC LIMIT @limit`, w.args)
+	limit := pg.PageOf(f.Limit)
+	w := pg.Conditions{Args: pgx.NamedArgs{"now": now, "principal": f.Principal, "limit": limit + 1}}
+	w.Add(f.State != "", approvalState+" = @state", "state", f.State)
+	w.Add(f.State == rows.ApprovalPending, "a.state = 'pending'", "", nil) // has an index
+	w.Add(f.Kind != "", "a.kind = @kind", "kind", f.Kind)
+	w.Add(f.Cluster != "", "a.cluster_id = @cluster", "cluster", f.Cluster)
+	w.Add(f.Teams != nil, "(a.team = ANY (@teams) OR principal_key(a.requested_by) = ANY (identities_of(@principal)))", "teams", f.Teams)
+	w.Add(f.Cursor != "", "a.id < @cursor", "cursor", f.Cursor)
+	page, err = approvalsIn(ctx, s.Pool(), w.Where()+` ORDER BY a.id DESC LIMIT @limit`, w.Args)
 	if err != nil {
 		return nil, "", fmt.Errorf("list approvals: %w", err)
 	}
@@ -111,40 +59,40 @@ func (s *Store) Approvals(ctx context.Context, f ApprovalFilter) (page []Approva
 }
 
 // Approval returns one approval with its votes.
-func (s *Store) Approval(ctx context.Context, id string) (Approval, error) {
+func (s *Store) Approval(ctx context.Context, id string) (rows.Approval, error) {
 	now, err := s.Now(ctx)
 	if err != nil {
-		return Approval{}, err
+		return rows.Approval{}, err
 	}
-	return approvalIn(ctx, s.pool, id, now)
+	return approvalIn(ctx, s.Pool(), id, now)
 }
 
-func approvalIn(ctx context.Context, from source, id string, now time.Time) (Approval, error) {
+func approvalIn(ctx context.Context, from pg.Source, id string, now time.Time) (rows.Approval, error) {
 	found, err := approvalsIn(ctx, from, `WHERE a.id = @id`, pgx.NamedArgs{"id": id, "now": now})
 	if err == nil && len(found) == 0 {
-		err = ErrNotFound
+		err = pg.ErrNotFound
 	}
 	if err != nil {
-		return Approval{}, fmt.Errorf("read approval %s: %w", id, err)
+		return rows.Approval{}, fmt.Errorf("read approval %s: %w", id, err)
 	}
 	return found[0], nil
 }
 
-func approvalsIn(ctx context.Context, from source, where string, args pgx.NamedArgs) ([]Approval, error) {
-	list, err := all[Approval](ctx, from, `SELECT `+approvalColumns+` FROM approvals a JOIN clusters c ON c.id = a.cluster_id `+where, args)
+func approvalsIn(ctx context.Context, from pg.Source, where string, args pgx.NamedArgs) ([]rows.Approval, error) {
+	list, err := pg.All[rows.Approval](ctx, from, `SELECT `+approvalColumns+` FROM approvals a JOIN clusters c ON c.id = a.cluster_id `+where, args)
 	if err != nil {
 		return nil, err
 	}
-	at := make(map[string]*Approval, len(list))
+	at := make(map[string]*rows.Approval, len(list))
 	ids := make([]string, len(list))
 	for i := range list {
 		ids[i], at[list[i].ID] = list[i].ID, &list[i]
 	}
 	type record struct {
-		ApprovalVote
+		rows.ApprovalVote
 		Approval string
 	}
-	votes, err := all[record](ctx, from, `
+	votes, err := pg.All[record](ctx, from, `
 		SELECT approval_id AS approval, principal, approves, reason, source, created_at AS at
 		FROM approval_votes WHERE approval_id = ANY ($1) ORDER BY approval_id, created_at, principal`, ids)
 	if err != nil {
@@ -162,36 +110,11 @@ func approvalsIn(ctx context.Context, from source, where string, args pgx.NamedA
 // many it closed.
 func (s *Store) ExpireApprovals(ctx context.Context) (n int, err error) {
 	err = s.write(ctx, func(c *change) error {
-		n, err = c.closeOver(ctx, "")
+		n, err = c.CloseOver(ctx, "")
 		return err
 	})
 	if err != nil {
 		return 0, fmt.Errorf("expire approvals: %w", err)
 	}
 	return n, nil
-}
-
-// closeOver is ExpireApprovals for one cluster, or for all if cluster is empty.
-func (c *change) closeOver(ctx context.Context, cluster string) (n int, err error) {
-	type closed struct {
-		ID, Cluster, Why string
-		State            ApprovalState
-	}
-	over, err := all[closed](ctx, c, `
-		UPDATE approvals a SET decided_at = @now,
-			state = CASE WHEN a.expires_at <= @now THEN 'expired' ELSE 'void' END,
-			decided_why = CASE WHEN a.expires_at <= @now THEN 'nobody decided in time' ELSE 'the cluster is no longer wanted: ' || c.desired_why END
-		FROM clusters c WHERE c.id = a.cluster_id AND a.state = 'pending' AND (@cluster = '' OR a.cluster_id = @cluster)
-			AND (c.desired = 'absent' OR a.kind = 'kubeadmin' AND a.expires_at <= @now)
-		RETURNING a.id, a.cluster_id AS cluster, a.state, a.decided_why AS why`, pgx.NamedArgs{"now": c.now, "cluster": cluster})
-	if err != nil {
-		return 0, fmt.Errorf("close what is over: %w", err)
-	}
-	for _, a := range over {
-		d := Origin{Actor: Lifecycle, Why: a.Why}
-		if err := c.did(d, "approval_"+string(a.State), a.Cluster, act{Approval: a.ID, Before: ApprovalPending, After: a.State}); err != nil {
-			return 0, err
-		}
-	}
-	return len(over), nil
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/people"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 // originBy is the origin of what somebody does on the pages.
@@ -100,7 +102,7 @@ func TestAPersonIsOneByWhicheverId(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.Vote(t.Context(), asked.ID, true, originBy(role+"maya@acme.example", ""))
 	require.ErrorIs(t, err, store.ErrOwnApproval)
-	_, _, err = s.NewLink(t.Context(), store.Link{Kind: store.LinkKubeadmin, Principal: role + "maya@acme.example", Cluster: ready.ID}, time.Minute, originBy("x", ""))
+	_, _, err = s.People.NewLink(t.Context(), people.Link{Kind: people.LinkKubeadmin, Principal: role + "maya@acme.example", Cluster: ready.ID}, time.Minute, originBy("x", ""))
 	require.Error(t, err, "and what one id was granted the other does not have")
 }
 
@@ -133,9 +135,9 @@ func TestTwoAreTwoAndNeitherIsWhoAsked(t *testing.T) {
 // link makes an account a principal's.
 func link(t testing.TB, s *store.Store, account, principal string) {
 	t.Helper()
-	handle, _, err := s.NewLink(t.Context(), store.Link{Kind: store.LinkOfAccount, Account: account}, time.Hour, originBy(account, ""))
+	handle, _, err := s.People.NewLink(t.Context(), people.Link{Kind: people.LinkOfAccount, Account: account}, time.Hour, originBy(account, ""))
 	require.NoError(t, err)
-	_, err = s.UseLink(t.Context(), handle, store.Owner{Principal: principal, Name: principal}, "web")
+	_, err = s.People.UseLink(t.Context(), handle, people.Owner{Principal: principal, Name: principal}, "web")
 	require.NoError(t, err)
 }
 
@@ -251,7 +253,7 @@ func TestAPushMakesAnApprovalVoid(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, moved, "it is bound to this head")
 
-	_, err = s.SeePullRequest(t.Context(), store.PullRequest{Installation: 5001, Repo: "acme/shop", Number: 41, Open: true, Author: "maya", Head: "def456", Base: "main"}, false)
+	_, err = s.PullRequests.SeePullRequest(t.Context(), pullrequests.PullRequest{Installation: 5001, Repo: "acme/shop", Number: 41, Open: true, Author: "maya", Head: "def456", Base: "main"}, false)
 	require.NoError(t, err)
 	_, err = s.Vote(t.Context(), first.ID, true, originBy("saml:two", ""))
 	require.ErrorIs(t, err, store.ErrStale, "the push is known, though nobody acted on it yet")
@@ -325,7 +327,7 @@ func TestThePasswordIsShownOnceAndByTwo(t *testing.T) {
 	_, err := s.AskKubeadmin(t.Context(), row.ID, time.Hour, maya("console is down"))
 	require.ErrorIs(t, err, store.ErrConflict, "there is none")
 	usable(t, s, row)
-	link := store.Link{Kind: store.LinkKubeadmin, Principal: maya("").Actor, Cluster: row.ID}
+	link := people.Link{Kind: people.LinkKubeadmin, Principal: maya("").Actor, Cluster: row.ID}
 	waits, err := s.AskKubeadmin(t.Context(), row.ID, time.Hour, maya("console is down"))
 	require.NoError(t, err)
 	require.Equal(t, []any{store.ApproveKubeadmin, store.ApprovalPending, 1, "platform_admin", []string{"console is down"}},
@@ -335,7 +337,7 @@ func TestThePasswordIsShownOnceAndByTwo(t *testing.T) {
 	require.Equal(t, waits.ID, again.ID)
 	_, err = s.AskKubeadmin(t.Context(), row.ID, time.Hour, originBy("saml:will", "me too"))
 	require.ErrorIs(t, err, store.ErrConflict)
-	_, _, err = s.NewLink(t.Context(), link, time.Hour, maya(""))
+	_, _, err = s.People.NewLink(t.Context(), link, time.Hour, maya(""))
 	require.ErrorIs(t, err, store.ErrNotFound, "nobody approved")
 	_, err = s.Vote(t.Context(), waits.ID, true, maya(""))
 	require.ErrorIs(t, err, store.ErrOwnApproval)
@@ -344,14 +346,14 @@ func TestThePasswordIsShownOnceAndByTwo(t *testing.T) {
 
 	other := link
 	other.Principal = "saml:admin"
-	_, _, err = s.NewLink(t.Context(), other, time.Hour, originBy("saml:admin", ""))
+	_, _, err = s.People.NewLink(t.Context(), other, time.Hour, originBy("saml:admin", ""))
 	require.ErrorIs(t, err, store.ErrNotFound, "it was approved for maya")
-	_, _, err = s.NewLink(t.Context(), link, time.Hour, maya(""))
+	_, _, err = s.People.NewLink(t.Context(), link, time.Hour, maya(""))
 	require.NoError(t, err)
 	used, err := s.Approval(t.Context(), waits.ID)
 	require.NoError(t, err)
 	require.Equal(t, store.ApprovalUsed, used.State)
-	_, _, err = s.NewLink(t.Context(), link, time.Hour, maya(""))
+	_, _, err = s.People.NewLink(t.Context(), link, time.Hour, maya(""))
 	require.ErrorIs(t, err, store.ErrNotFound, "once")
 
 	waits, err = s.AskKubeadmin(t.Context(), row.ID, time.Hour, maya("again"))

@@ -11,25 +11,26 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
 )
 
 func TestTheFirstPodClaimsAndKeeps(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
 	row, open := launched(t, s, "shop")
-	first, err := s.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
+	first, err := s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
 	require.NoError(t, err)
 	require.Equal(t, store.Lease{Until: clock.now().Add(15 * time.Minute)}, first)
 	clock.pass(time.Minute)
-	again, err := s.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
+	again, err := s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
 	require.NoError(t, err)
 	require.Equal(t, store.Lease{Until: clock.now().Add(15 * time.Minute)}, again)
 
-	_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod-2")
+	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-2")
 	require.ErrorIs(t, err, store.ErrFenced)
-	_, err = s.Claim(t.Context(), open.Attempt, "another-token", "pod-1")
+	_, err = s.Attempts.Claim(t.Context(), open.Attempt, "another-token", "pod-1")
 	require.ErrorIs(t, err, store.ErrFenced)
-	_, err = s.Claim(t.Context(), "att_none", open.Token, "pod-1")
+	_, err = s.Attempts.Claim(t.Context(), "att_none", open.Token, "pod-1")
 	require.ErrorIs(t, err, store.ErrNotFound)
 	_, f, err := s.Load(t.Context(), row.ID)
 	require.NoError(t, err)
@@ -43,7 +44,7 @@ func TestAnUnwantedClusterIsNotClaimed(t *testing.T) {
 	row, open := launched(t, s, "shop")
 	_, err := s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya", Why: "changed my mind"})
 	require.NoError(t, err)
-	lease, err := s.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
+	lease, err := s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
 	require.NoError(t, err)
 	require.Equal(t, store.Lease{Stop: "changed my mind"}, lease)
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM attempts WHERE claimed_by IS NULL`))
@@ -79,7 +80,7 @@ func TestARecordIsTheTransition(t *testing.T) {
 	_, err = s.Record(t.Context(), open.Attempt, open.Token, identity("demo-zzzzz"), bundles("demo-zzzzz"))
 	require.ErrorIs(t, err, store.ErrConflict)
 
-	spec, err := s.AttemptSpec(t.Context(), open.Attempt)
+	spec, err := s.Attempts.AttemptSpec(t.Context(), open.Attempt)
 	require.NoError(t, err)
 	require.Equal(t, []store.IdentityRow{identity("demo-abcde")}, spec.Identities)
 	require.Equal(t, []store.ArtifactRow{artifact("clusters/1/a")}, spec.Artifacts)
@@ -140,9 +141,9 @@ func TestNobodyRecordsOrReportsBeforeTheClaim(t *testing.T) {
 	_, open := launched(t, s, "shop")
 	_, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), bundles("demo-abcde"))
 	require.ErrorIs(t, err, store.ErrFenced)
-	_, err = s.Report(t.Context(), open.Attempt, open.Token, store.ReportRow{Seq: 1, Phase: lifecycle.Preflight})
+	_, err = s.Attempts.Report(t.Context(), open.Attempt, open.Token, attempts.ReportRow{Seq: 1, Phase: lifecycle.Preflight})
 	require.ErrorIs(t, err, store.ErrFenced)
-	_, err = s.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure})
+	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure})
 	require.ErrorIs(t, err, store.ErrFenced)
 }
 
@@ -161,10 +162,10 @@ func TestAReportMovesTheClusterAndARepeatedOneOnlyRenews(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
 	row, open := claimed(t, s, "shop")
-	report := store.ReportRow{Seq: 1, Phase: lifecycle.Rendering, Percent: 10, Step: "writing", Account: "123456789012",
+	report := attempts.ReportRow{Seq: 1, Phase: lifecycle.Rendering, Percent: 10, Step: "writing", Account: "123456789012",
 		Log: "one\ntwo\n", Artifacts: []store.ArtifactRow{artifact("clusters/1/a")}}
 	looks := len(riverJobs(t, s, "reconcile"))
-	lease, err := s.Report(t.Context(), open.Attempt, open.Token, report)
+	lease, err := s.Attempts.Report(t.Context(), open.Attempt, open.Token, report)
 	require.NoError(t, err)
 	require.Equal(t, store.Lease{Until: clock.now().Add(15 * time.Minute)}, lease)
 	require.Len(t, riverJobs(t, s, "reconcile"), looks+1)
@@ -176,31 +177,31 @@ func TestAReportMovesTheClusterAndARepeatedOneOnlyRenews(t *testing.T) {
 
 	clock.pass(time.Minute)
 	report.Percent = 99
-	lease, err = s.Report(t.Context(), open.Attempt, open.Token, report)
+	lease, err = s.Attempts.Report(t.Context(), open.Attempt, open.Token, report)
 	require.NoError(t, err)
 	require.Equal(t, clock.now().Add(15*time.Minute), lease.Until)
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM log_chunks`))
 	require.Equal(t, 10, count(t, s, `SELECT progress_percent FROM attempts`))
 	require.Len(t, riverJobs(t, s, "reconcile"), looks+1)
 
-	heartbeat := store.ReportRow{Seq: 2, Phase: lifecycle.Rendering, Percent: 10, Step: "writing", Log: "three\n"}
-	_, err = s.Report(t.Context(), open.Attempt, open.Token, heartbeat)
+	heartbeat := attempts.ReportRow{Seq: 2, Phase: lifecycle.Rendering, Percent: 10, Step: "writing", Log: "three\n"}
+	_, err = s.Attempts.Report(t.Context(), open.Attempt, open.Token, heartbeat)
 	require.NoError(t, err)
 	require.Len(t, riverJobs(t, s, "reconcile"), looks+1, "a heartbeat that changes nothing pokes nobody")
 
-	late := store.ReportRow{Seq: 9, Phase: lifecycle.Recording, Percent: 30}
-	_, err = s.Report(t.Context(), open.Attempt, open.Token, late)
+	late := attempts.ReportRow{Seq: 9, Phase: lifecycle.Recording, Percent: 30}
+	_, err = s.Attempts.Report(t.Context(), open.Attempt, open.Token, late)
 	require.NoError(t, err)
-	_, err = s.Report(t.Context(), open.Attempt, open.Token, store.ReportRow{Seq: 5, Phase: lifecycle.Rendering, Percent: 20, Log: "four\n"})
+	_, err = s.Attempts.Report(t.Context(), open.Attempt, open.Token, attempts.ReportRow{Seq: 5, Phase: lifecycle.Rendering, Percent: 20, Log: "four\n"})
 	require.NoError(t, err)
 	require.Equal(t, 30, count(t, s, `SELECT progress_percent FROM attempts WHERE phase = 'recording'`), "a late one turns nothing back")
 
-	lines, err := s.LogTail(t.Context(), row.JobID, 3)
+	lines, err := s.Attempts.LogTail(t.Context(), row.JobID, 3)
 	require.NoError(t, err)
 	require.Equal(t, []string{"two", "three", "four"}, lines)
-	_, err = s.Report(t.Context(), open.Attempt, open.Token, store.ReportRow{Seq: 10, Phase: "dreaming"})
+	_, err = s.Attempts.Report(t.Context(), open.Attempt, open.Token, attempts.ReportRow{Seq: 10, Phase: "dreaming"})
 	require.ErrorIs(t, err, store.ErrConflict)
-	_, err = s.Report(t.Context(), open.Attempt, open.Token, store.ReportRow{Seq: 0, Phase: lifecycle.Rendering})
+	_, err = s.Attempts.Report(t.Context(), open.Attempt, open.Token, attempts.ReportRow{Seq: 0, Phase: lifecycle.Rendering})
 	require.ErrorIs(t, err, store.ErrConflict)
 }
 
@@ -210,10 +211,10 @@ func TestTheTailOfAHugeLogIsReadWithinBounds(t *testing.T) {
 	row, open := claimed(t, s, "shop")
 	line := strings.Repeat("x", 500<<10)
 	for seq := 1; seq <= 20; seq++ {
-		_, err := s.Report(t.Context(), open.Attempt, open.Token, store.ReportRow{Seq: seq, Log: fmt.Sprintf("%d %s\n", seq, line)})
+		_, err := s.Attempts.Report(t.Context(), open.Attempt, open.Token, attempts.ReportRow{Seq: seq, Log: fmt.Sprintf("%d %s\n", seq, line)})
 		require.NoError(t, err)
 	}
-	lines, err := s.LogTail(t.Context(), row.JobID, 1000)
+	lines, err := s.Attempts.LogTail(t.Context(), row.JobID, 1000)
 	require.NoError(t, err)
 	require.Len(t, lines, 5, "2 MiB and the chunk at its beginning")
 	require.Equal(t, "20 ", lines[4][:3])
@@ -225,7 +226,7 @@ func TestASpooledReportIsKeptAndIsNoSignOfLife(t *testing.T) {
 	s, clock := open(t)
 	row, open := claimed(t, s, "shop")
 	clock.pass(15*time.Minute + limits.LeaseGrace + time.Second)
-	_, err := s.Report(t.Context(), open.Attempt, open.Token, store.ReportRow{Seq: 1, Phase: lifecycle.Rendering, Log: "last words\n", Late: true})
+	_, err := s.Attempts.Report(t.Context(), open.Attempt, open.Token, attempts.ReportRow{Seq: 1, Phase: lifecycle.Rendering, Log: "last words\n", Late: true})
 	require.NoError(t, err)
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM log_chunks`))
 	require.Equal(t, lifecycle.Lost, step(t, s, row.ID).Close.Outcome, "however often the spool is read")
@@ -238,13 +239,13 @@ func TestAReportAfterTheCloseIsFenced(t *testing.T) {
 	clock.pass(15*time.Minute + limits.LeaseGrace + time.Second)
 	require.Equal(t, lifecycle.Lost, step(t, s, row.ID).Close.Outcome)
 
-	lease, err := s.Report(t.Context(), open.Attempt, open.Token, store.ReportRow{Seq: 1, Phase: lifecycle.Rendering, Log: "still here\n"})
+	lease, err := s.Attempts.Report(t.Context(), open.Attempt, open.Token, attempts.ReportRow{Seq: 1, Phase: lifecycle.Rendering, Log: "still here\n"})
 	require.NoError(t, err)
 	require.Contains(t, lease.Stop, "closed")
 	lease, err = s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), bundles("demo-abcde"))
 	require.NoError(t, err)
 	require.Contains(t, lease.Stop, "closed")
-	lease, err = s.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded})
+	lease, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded})
 	require.NoError(t, err)
 	require.Contains(t, lease.Stop, "closed")
 	require.Zero(t, count(t, s, `SELECT count(*) FROM reports`)+count(t, s, `SELECT count(*) FROM log_chunks`))
@@ -259,7 +260,7 @@ func TestARunnerAskedToStopHearsItInEveryAnswer(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, step(t, s, row.ID).StopNow)
 	require.Len(t, riverJobs(t, s, "stop"), 1)
-	lease, err := s.Report(t.Context(), open.Attempt, open.Token, store.ReportRow{Seq: 1, Phase: lifecycle.Rendering, Log: "winding down\n"})
+	lease, err := s.Attempts.Report(t.Context(), open.Attempt, open.Token, attempts.ReportRow{Seq: 1, Phase: lifecycle.Rendering, Log: "winding down\n"})
 	require.NoError(t, err)
 	require.Equal(t, "enough", lease.Stop)
 	require.False(t, lease.Until.IsZero(), "it may still tell what it does")
@@ -275,13 +276,13 @@ func TestAResultClosesTheAttemptOnce(t *testing.T) {
 	row, open := claimed(t, s, "shop")
 	result := store.ResultRow{Outcome: lifecycle.Succeeded, Outputs: &store.Outputs{
 		APIURL: "https://api.shop.labs.example.com:6443", ConsoleURL: "https://console", KubeconfigRef: "s3://b/k", KubeadminRef: "s3://b/p", MetadataRef: "s3://b/m"}}
-	_, err := s.Result(t.Context(), open.Attempt, open.Token, result)
+	_, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, result)
 	require.ErrorIs(t, err, store.ErrConflict, "nothing was recorded")
 	_, err = s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), bundles("demo-abcde"))
 	require.NoError(t, err)
 
 	for range 2 {
-		lease, err := s.Result(t.Context(), open.Attempt, open.Token, result)
+		lease, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, result)
 		require.NoError(t, err)
 		require.Equal(t, store.Lease{Closed: true}, lease)
 	}
@@ -292,10 +293,10 @@ func TestAResultClosesTheAttemptOnce(t *testing.T) {
 	require.Equal(t, result.Outputs, now.Outputs)
 	require.Equal(t, result.Outputs.APIURL, now.Card.APIURL)
 
-	lease, err := s.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure, Message: "no"})
+	lease, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure, Message: "no"})
 	require.NoError(t, err)
 	require.Contains(t, lease.Stop, "closed")
-	_, err = s.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Lost})
+	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Lost})
 	require.ErrorIs(t, err, store.ErrConflict, "lost is not a runner's word")
 }
 
@@ -305,14 +306,14 @@ func TestAPasswordIsNoReference(t *testing.T) {
 	_, open := claimed(t, s, "shop")
 	_, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), bundles("demo-abcde"))
 	require.NoError(t, err)
-	_, err = s.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded,
+	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded,
 		Outputs: &store.Outputs{KubeadminRef: "hunter2-hunter2"}})
 	require.ErrorIs(t, err, store.ErrConflict)
 }
 
 // pass is a clean verification of one identity.
-func pass(number int) *store.PassRow {
-	return &store.PassRow{
+func pass(number int) *attempts.PassRow {
+	return &attempts.PassRow{
 		Number: number, Account: "123456789012", Identities: []string{"demo-abcde"}, Control: "arn:aws:iam::123456789012:user/runner",
 		Queries: json.RawMessage(`[{"service":"ec2","call":"DescribeVpcs","count":0}]`), Clean: true,
 	}
@@ -324,33 +325,33 @@ func TestAWholeLifeEndsWithTwoCleanCounts(t *testing.T) {
 	row, open := claimed(t, s, "shop")
 	_, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), bundles("demo-abcde"))
 	require.NoError(t, err)
-	_, err = s.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded})
+	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded})
 	require.NoError(t, err)
 	step(t, s, row.ID)
 	job, err := s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Destroy, step(t, s, row.ID).Open)
 
-	open, err = s.OpenAttempt(t.Context(), row.ID)
+	open, err = s.Attempts.OpenAttempt(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Equal(t, 2, open.Number)
 	require.Equal(t, lifecycle.Destroy, open.Kind)
 	require.Equal(t, job, open.Job)
-	_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod-2")
+	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-2")
 	require.NoError(t, err)
-	for i, report := range []store.ReportRow{
+	for i, report := range []attempts.ReportRow{
 		{Phase: lifecycle.DestroyingRuns, Percent: 10},
-		{Phase: lifecycle.DestroyingRuns, Percent: 50, ToolExit: &store.ToolExitRow{Code: 0}},
+		{Phase: lifecycle.DestroyingRuns, Percent: 50, ToolExit: &attempts.ToolExitRow{Code: 0}},
 		{Phase: lifecycle.Verifying, Percent: 70, Pass: pass(1)},
 		{Phase: lifecycle.Verifying, Percent: 90, Pass: pass(2)},
 	} {
 		clock.pass(time.Second)
 		report.Seq = i + 1
-		_, err = s.Report(t.Context(), open.Attempt, open.Token, report)
+		_, err = s.Attempts.Report(t.Context(), open.Attempt, open.Token, report)
 		require.NoError(t, err)
 		step(t, s, row.ID)
 	}
-	_, err = s.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded})
+	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded})
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Destroyed, step(t, s, row.ID).Next.Status)
 
@@ -359,13 +360,13 @@ func TestAWholeLifeEndsWithTwoCleanCounts(t *testing.T) {
 	require.Equal(t, lifecycle.Released, now.Phase)
 	require.Equal(t, clock.now(), now.ReleasedAt)
 	require.True(t, now.WakeAt.IsZero())
-	proof, err := s.Verifications(t.Context(), row.ID)
+	proof, err := s.Attempts.Verifications(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Len(t, proof, 2)
 	require.Equal(t, 2, proof[0].Attempt)
 	require.True(t, proof[1].Clean)
 	require.Equal(t, time.Second, proof[1].At.Sub(proof[0].At))
-	done, err := s.Job(t.Context(), job)
+	done, err := s.Reports.Job(t.Context(), job)
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.JobSucceeded, done.Status)
 	require.Equal(t, 2, done.Attempt)
@@ -373,11 +374,11 @@ func TestAWholeLifeEndsWithTwoCleanCounts(t *testing.T) {
 
 func TestAPassIsOnlyAsCleanAsWhatItAsked(t *testing.T) {
 	t.Parallel()
-	for name, spoil := range map[string]func(*store.PassRow){
-		"a query was refused":       func(p *store.PassRow) { p.Queries = json.RawMessage(`[{"call":"DescribeVpcs","err":"denied"}]`) },
-		"nothing was asked":         func(p *store.PassRow) { p.Queries = nil },
-		"the positive control fell": func(p *store.PassRow) { p.Control = "" },
-		"something is left": func(p *store.PassRow) {
+	for name, spoil := range map[string]func(*attempts.PassRow){
+		"a query was refused":       func(p *attempts.PassRow) { p.Queries = json.RawMessage(`[{"call":"DescribeVpcs","err":"denied"}]`) },
+		"nothing was asked":         func(p *attempts.PassRow) { p.Queries = nil },
+		"the positive control fell": func(p *attempts.PassRow) { p.Control = "" },
+		"something is left": func(p *attempts.PassRow) {
 			p.Leftovers = json.RawMessage(`[{"type":"vpc","id":"vpc-1","free":"delete it"}]`)
 		},
 	} {
@@ -387,26 +388,26 @@ func TestAPassIsOnlyAsCleanAsWhatItAsked(t *testing.T) {
 			row, open := claimed(t, s, "shop")
 			_, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), bundles("demo-abcde"))
 			require.NoError(t, err)
-			_, err = s.Report(t.Context(), open.Attempt, open.Token, store.ReportRow{Seq: 1, Phase: lifecycle.Installing, Pass: pass(1)})
+			_, err = s.Attempts.Report(t.Context(), open.Attempt, open.Token, attempts.ReportRow{Seq: 1, Phase: lifecycle.Installing, Pass: pass(1)})
 			require.ErrorIs(t, err, store.ErrConflict, "a create does not verify")
-			_, err = s.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure, Message: "broke"})
+			_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure, Message: "broke"})
 			require.NoError(t, err)
 			step(t, s, row.ID)
-			destroyer, err := s.OpenAttempt(t.Context(), row.ID)
+			destroyer, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
 			if err != nil { // it waits before the teardown
 				_, err = s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya", Why: "done"})
 				require.NoError(t, err)
 				step(t, s, row.ID)
-				destroyer, err = s.OpenAttempt(t.Context(), row.ID)
+				destroyer, err = s.Attempts.OpenAttempt(t.Context(), row.ID)
 			}
 			require.NoError(t, err)
-			_, err = s.Claim(t.Context(), destroyer.Attempt, destroyer.Token, "pod-2")
+			_, err = s.Attempts.Claim(t.Context(), destroyer.Attempt, destroyer.Token, "pod-2")
 			require.NoError(t, err)
 			p := pass(1)
 			spoil(p)
-			_, err = s.Report(t.Context(), destroyer.Attempt, destroyer.Token, store.ReportRow{Seq: 1, Phase: lifecycle.Verifying, Pass: p})
+			_, err = s.Attempts.Report(t.Context(), destroyer.Attempt, destroyer.Token, attempts.ReportRow{Seq: 1, Phase: lifecycle.Verifying, Pass: p})
 			require.NoError(t, err)
-			proof, err := s.Verifications(t.Context(), row.ID)
+			proof, err := s.Attempts.Verifications(t.Context(), row.ID)
 			require.NoError(t, err)
 			require.Len(t, proof, 1)
 			require.False(t, proof[0].Clean)

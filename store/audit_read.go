@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/store/auditchain"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
 )
 
 // AuditLine is one line of the audit trail with its place in the hash chain.
@@ -38,7 +39,7 @@ const auditColumns = `
 func (s *Store) AuditPage(ctx context.Context, f AuditFilter) (page []AuditLine, next string, err error) {
 	var actors []string
 	if f.Actor != "" {
-		if actors, err = s.identitiesNamed(ctx, f.Actor); err != nil {
+		if actors, err = s.IdentitiesNamed(ctx, f.Actor); err != nil {
 			return nil, "", fmt.Errorf("read the audit trail: %w", err)
 		}
 	}
@@ -46,13 +47,13 @@ func (s *Store) AuditPage(ctx context.Context, f AuditFilter) (page []AuditLine,
 	if err != nil {
 		return nil, "", fmt.Errorf("read the audit trail: %w", err)
 	}
-	limit := pageOf(f.Limit)
+	limit := pg.PageOf(f.Limit)
 	args["limit"] = limit + 1 // one more shows whether there is a next page
 	order := "DESC"
 	if f.Oldest {
 		order = "ASC"
 	}
-	page, err = all[AuditLine](ctx, s.pool, `SELECT `+auditColumns+` FROM audit_events e `+where+` ORDER BY e.seq `+order+` LIMIT @limit`, args)
+	page, err = pg.All[AuditLine](ctx, s.Pool(), `SELECT `+auditColumns+` FROM audit_events e `+where+` ORDER BY e.seq `+order+` LIMIT @limit`, args)
 	if err != nil {
 		return nil, "", fmt.Errorf("read the audit trail: %w", err)
 	}
@@ -64,16 +65,16 @@ func (s *Store) AuditPage(ctx context.Context, f AuditFilter) (page []AuditLine,
 }
 
 func (f AuditFilter) where(actors []string) (string, pgx.NamedArgs, error) {
-	w := conditions{args: pgx.NamedArgs{}}
-	w.add(f.Actor != "", "principal_key(e.actor) = ANY (@actors)", "actors", actors)
-	w.add(f.Action != "", "e.action = @action", "action", f.Action)
-	w.add(f.Cluster != "", "e.target_cluster_id = @cluster", "cluster", f.Cluster)
-	w.add(f.Source != "", "e.source = @source", "source", f.Source)
-	w.add(f.Teams != nil, "e.target_cluster_id IN (SELECT id FROM clusters WHERE team = ANY (@teams))", "teams", f.Teams)
-	w.add(!f.From.IsZero(), "e.created_at >= @from", "from", f.From)
-	w.add(!f.To.IsZero(), "e.created_at < @to", "to", f.To)
+	w := pg.Conditions{Args: pgx.NamedArgs{}}
+	w.Add(f.Actor != "", "principal_key(e.actor) = ANY (@actors)", "actors", actors)
+	w.Add(f.Action != "", "e.action = @action", "action", f.Action)
+	w.Add(f.Cluster != "", "e.target_cluster_id = @cluster", "cluster", f.Cluster)
+	w.Add(f.Source != "", "e.source = @source", "source", f.Source)
+	w.Add(f.Teams != nil, "e.target_cluster_id IN (SELECT id FROM clusters WHERE team = ANY (@teams))", "teams", f.Teams)
+	w.Add(!f.From.IsZero(), "e.created_at >= @from", "from", f.From)
+	w.Add(!f.To.IsZero(), "e.created_at < @to", "to", f.To)
 	if f.Cursor != "" {
-		seq, err := cursor(f.Cursor)
+		seq, err := pg.Cursor(f.Cursor)
 		if err != nil {
 			return "", nil, err
 		}
@@ -81,9 +82,9 @@ func (f AuditFilter) where(actors []string) (string, pgx.NamedArgs, error) {
 		if f.Oldest {
 			compare = "e.seq > @cursor"
 		}
-		w.add(true, compare, "cursor", seq)
+		w.Add(true, compare, "cursor", seq)
 	}
-	return w.where(), w.args, nil
+	return w.Where(), w.Args, nil
 }
 
 // verifyBatch is how many lines are read at a time: few enough that no other query waits for them.
@@ -98,7 +99,7 @@ func (s *Store) VerifyAudit(ctx context.Context, known ...AuditHead) (AuditProof
 		Seq, Last int64
 		Hash      string
 	}
-	head, err := one[end](ctx, s.pool, `
+	head, err := pg.One[end](ctx, s.Pool(), `
 		SELECT coalesce(h.seq, 0) AS seq, coalesce(h.hash, '') AS hash, coalesce(e.last, 0) AS last
 		FROM (SELECT max(seq) AS last FROM audit_events) e LEFT JOIN audit_head h ON true`)
 	if err != nil {
@@ -108,7 +109,7 @@ func (s *Store) VerifyAudit(ctx context.Context, known ...AuditHead) (AuditProof
 	v.Know(known...)
 	v.Know(auditchain.Head{Seq: head.Seq, Hash: head.Hash})
 	for last := int64(0); last < head.Last; {
-		lines, err := all[AuditLine](ctx, s.pool, `SELECT `+auditColumns+`
+		lines, err := pg.All[AuditLine](ctx, s.Pool(), `SELECT `+auditColumns+`
 			FROM audit_events e WHERE e.seq > $1 AND e.seq <= $2 ORDER BY e.seq LIMIT $3`, last, head.Last, verifyBatch)
 		if err != nil {
 			return AuditProof{}, fmt.Errorf("read the audit trail behind line %d: %w", last, err)

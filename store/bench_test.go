@@ -16,6 +16,9 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/postgres"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/inbox"
+	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
 const senders = 8
@@ -39,7 +42,7 @@ func BenchmarkSaveDelivery(b *testing.B) {
 	n := 0
 	id := func() string { n++; return fmt.Sprintf("run-%d", n) }
 	save := func(ctx context.Context, id string) error {
-		_, err := s.SaveDelivery(ctx, store.Delivery{Source: "github", ID: id, Event: "pull_request", Body: body})
+		_, err := s.Inbox.SaveDelivery(ctx, inbox.Delivery{Source: "github", ID: id, Event: "pull_request", Body: body})
 		return err
 	}
 	bare := func(ctx context.Context, id string) error {
@@ -59,10 +62,10 @@ func BenchmarkSaveDelivery(b *testing.B) {
 // where it never is, and alone.
 func BenchmarkTakePace(b *testing.B) {
 	s := durable(b)
-	free, full := store.Pace{Every: time.Nanosecond, PerMinute: 1e9, PerHour: 1e9}, store.Pace{Every: time.Hour, PerMinute: 80, PerHour: 500}
-	take := func(installation int64, p store.Pace) func(context.Context, string) error {
+	free, full := outbox.Pace{Every: time.Nanosecond, PerMinute: 1e9, PerHour: 1e9}, outbox.Pace{Every: time.Hour, PerMinute: 80, PerHour: 500}
+	take := func(installation int64, p outbox.Pace) func(context.Context, string) error {
 		return func(ctx context.Context, _ string) error {
-			_, err := s.TakePace(ctx, installation, p)
+			_, err := s.Outbox.TakePace(ctx, installation, p)
 			return err
 		}
 	}
@@ -89,14 +92,14 @@ func BenchmarkLook(b *testing.B) {
 	require.NoError(b, err)
 	b.Run("to look at", func(b *testing.B) {
 		for b.Loop() {
-			prs, err := s.PullsToLook(b.Context(), time.Now(), 100)
+			prs, err := s.PullRequests.PullsToLook(b.Context(), time.Now(), 100)
 			require.NoError(b, err)
 			require.Len(b, prs, 100)
 		}
 	})
 	b.Run("of an installation", func(b *testing.B) {
 		for b.Loop() {
-			prs, err := s.PullsOf(b.Context(), 5001, []string{"acme/shop"})
+			prs, err := s.PullRequests.PullsOf(b.Context(), 5001, []string{"acme/shop"})
 			require.NoError(b, err)
 			require.Greater(b, len(prs), 9_000)
 		}
@@ -105,7 +108,7 @@ func BenchmarkLook(b *testing.B) {
 		pr := known(4242, 1)
 		for b.Loop() {
 			pr.UpdatedAt = pr.UpdatedAt.Add(time.Second)
-			_, err := s.SeePullRequest(b.Context(), pr, false)
+			_, err := s.PullRequests.SeePullRequest(b.Context(), pr, false)
 			require.NoError(b, err)
 		}
 	})
@@ -151,7 +154,7 @@ func BenchmarkAudit(b *testing.B) {
 func BenchmarkReport(b *testing.B) {
 	s := durable(b)
 	const runners = 4 * senders
-	var open [runners]store.LaunchSpec
+	var open [runners]attempts.LaunchSpec
 	for i := range open {
 		_, open[i] = claimed(b, s, fmt.Sprintf("c%d", i))
 	}
@@ -159,7 +162,7 @@ func BenchmarkReport(b *testing.B) {
 	var turn, seq atomic.Int64
 	parallel(b, "report", func(ctx context.Context, _ string) error {
 		o := open[turn.Add(1)%runners]
-		_, err := s.Report(ctx, o.Attempt, o.Token, store.ReportRow{Seq: int(seq.Add(1)), Phase: lifecycle.Preflight, Percent: 1, Log: "level=info msg=hello\n"})
+		_, err := s.Attempts.Report(ctx, o.Attempt, o.Token, attempts.ReportRow{Seq: int(seq.Add(1)), Phase: lifecycle.Preflight, Percent: 1, Log: "level=info msg=hello\n"})
 		return err
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
 )
 
 // Twenty are accepted at once and their runners come in any order, the last accepted first: those that were accepted first get
@@ -24,25 +25,25 @@ func TestRoomIsGivenInTheOrderOfAcceptance(t *testing.T) {
 			t.Parallel()
 			s := openAt(t, pgtest.New(t), store.Options{Limits: limits, Lease: 15 * time.Minute})
 			rows := acceptedAtOnce(t, s, 20)
-			opens := map[string]store.LaunchSpec{}
+			opens := map[string]attempts.LaunchSpec{}
 			for _, row := range rows {
 				step(t, s, row.ID)
-				open, err := s.OpenAttempt(t.Context(), row.ID)
+				open, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
 				require.NoError(t, err)
-				_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
+				_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
 				require.NoError(t, err)
 				opens[row.ID] = open
 			}
 			last := rows[len(rows)-1]
-			room, _, err := s.Reserve(t.Context(), opens[last.ID].Attempt, opens[last.ID].Token, demand(c.need, 0, nil))
+			room, _, err := s.Attempts.Reserve(t.Context(), opens[last.ID].Attempt, opens[last.ID].Token, demand(c.need, 0, nil))
 			require.NoError(t, err)
 			require.Equal(t, 20, room.Place, "its runner was the first to ask; 19 were accepted before it")
-			answers := map[string]store.ReservationAnswer{last.ID: room}
+			answers := map[string]attempts.ReservationAnswer{last.ID: room}
 			var all sync.WaitGroup
 			var mu sync.Mutex
 			for _, row := range rows[:len(rows)-1] {
 				all.Go(func() {
-					room, _, err := s.Reserve(t.Context(), opens[row.ID].Attempt, opens[row.ID].Token, demand(c.need, 0, nil))
+					room, _, err := s.Attempts.Reserve(t.Context(), opens[row.ID].Attempt, opens[row.ID].Token, demand(c.need, 0, nil))
 					mu.Lock()
 					defer mu.Unlock()
 					if answers[row.ID] = room; err != nil {
@@ -100,7 +101,7 @@ func acceptedAtOnce(t *testing.T, s *store.Store, n int) []store.Row {
 }
 
 // untilNobodyLooks lets those in line look for room again as long as one of them has a reason to.
-func untilNobodyLooks(t *testing.T, s *store.Store, rows []store.Row, d store.CapacityDemand) {
+func untilNobodyLooks(t *testing.T, s *store.Store, rows []store.Row, d attempts.CapacityDemand) {
 	t.Helper()
 	for looks := 0; ; {
 		before := looks
@@ -166,7 +167,7 @@ func TestWhatNeedsLessIsLetPastAfterABoundedTimeOneAtATime(t *testing.T) {
 	asks(t, s, full, demand(2, 0, nil))
 	_, open := asks(t, s, big, demand(6, 0, nil))
 	big = waits(t, s, big, open)
-	looks := func(row store.Row) (store.ReservationAnswer, store.Row) {
+	looks := func(row store.Row) (attempts.ReservationAnswer, store.Row) {
 		t.Helper()
 		room, open := asks(t, s, row, demand(2, 0, nil))
 		if room.Wait == "" {
@@ -176,7 +177,7 @@ func TestWhatNeedsLessIsLetPastAfterABoundedTimeOneAtATime(t *testing.T) {
 	}
 	one, two := begun(t, s, clock, "one"), begun(t, s, clock, "two")
 	room, one := looks(one)
-	require.Equal(t, store.ReservationAnswer{Wait: "Elastic IPs: 2 needed, 2 of 6 are in use or reserved, and clusters ahead in the queue need 6", Place: 2}, room)
+	require.Equal(t, attempts.ReservationAnswer{Wait: "Elastic IPs: 2 needed, 2 of 6 are in use or reserved, and clusters ahead in the queue need 6", Place: 2}, room)
 	_, two = looks(two)
 	asked := clock.now()
 

@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
 // Census counts clusters and jobs by state, and open findings.
@@ -15,13 +18,8 @@ type Census struct {
 	Findings map[lifecycle.FindingKind]int64
 	Room     map[string]int64 // reservations that count, by state: granted, waiting
 	Again    map[string]int64 // webhooks that GitHub was asked to send again, by state: came, awaited, given_up
-	Budgets  []GitHubBudget
+	Budgets  []outbox.GitHubBudget
 	Away     map[int64]time.Duration // for how long GitHub has not answered, by installation
-}
-
-type group struct {
-	Name string
-	N    int64
 }
 
 // JobCount is the number of jobs of one type in one state.
@@ -37,31 +35,31 @@ var findingKinds = []lifecycle.FindingKind{lifecycle.Orphan, lifecycle.Overdue, 
 
 // Census counts every cluster and job ever, and every open finding, by group.
 func (s *Store) Census(ctx context.Context) (Census, error) {
-	out := Census{Clusters: map[lifecycle.Status]int64{}, Findings: map[lifecycle.FindingKind]int64{}, Room: map[string]int64{granted: 0, waiting: 0}}
+	out := Census{Clusters: map[lifecycle.Status]int64{}, Findings: map[lifecycle.FindingKind]int64{}, Room: map[string]int64{rows.Granted: 0, rows.Waiting: 0}}
 	for status := range lifecycle.Phases {
 		out.Clusters[status] = 0
 	}
 	for _, kind := range findingKinds {
 		out.Findings[kind] = 0
 	}
-	clusters, err := all[group](ctx, s.pool, `SELECT status AS name, count(*) AS n FROM clusters GROUP BY status`)
+	clusters, err := pg.All[pg.NamedCount](ctx, s.Pool(), `SELECT status AS name, count(*) AS n FROM clusters GROUP BY status`)
 	if err != nil {
 		return Census{}, fmt.Errorf("count clusters: %w", err)
 	}
 	for _, g := range clusters {
 		out.Clusters[lifecycle.Status(g.Name)] = g.N
 	}
-	if out.Jobs, err = all[JobCount](ctx, s.pool, `SELECT job_type AS type, status, count(*) AS n FROM jobs GROUP BY job_type, status`); err != nil {
+	if out.Jobs, err = pg.All[JobCount](ctx, s.Pool(), `SELECT job_type AS type, status, count(*) AS n FROM jobs GROUP BY job_type, status`); err != nil {
 		return Census{}, fmt.Errorf("count jobs: %w", err)
 	}
-	findings, err := all[group](ctx, s.pool, `SELECT kind AS name, count(*) AS n FROM findings WHERE resolved_at IS NULL GROUP BY kind`)
+	findings, err := pg.All[pg.NamedCount](ctx, s.Pool(), `SELECT kind AS name, count(*) AS n FROM findings WHERE resolved_at IS NULL GROUP BY kind`)
 	if err != nil {
 		return Census{}, fmt.Errorf("count findings: %w", err)
 	}
 	for _, g := range findings {
 		out.Findings[lifecycle.FindingKind(g.Name)] = g.N
 	}
-	room, err := all[group](ctx, s.pool, `
+	room, err := pg.All[pg.NamedCount](ctx, s.Pool(), `
 		SELECT r.state AS name, count(*) AS n FROM reservations r JOIN clusters c ON c.id = r.cluster_id JOIN attempts a ON a.id = r.attempt_id
 		WHERE c.destroyed_at IS NULL AND CASE r.state
 			WHEN 'waiting' THEN c.desired = 'present' ELSE a.closed_at IS NULL OR a.recorded_at IS NOT NULL END
@@ -72,12 +70,12 @@ func (s *Store) Census(ctx context.Context) (Census, error) {
 	for _, g := range room {
 		out.Room[g.Name] = g.N
 	}
-	if out.Again, err = s.redeliveries(ctx); err != nil {
+	if out.Again, err = s.Inbox.Redeliveries(ctx); err != nil {
 		return Census{}, err
 	}
-	if out.Budgets, err = s.gitHubBudgets(ctx); err != nil {
+	if out.Budgets, err = s.Outbox.GitHubBudgets(ctx); err != nil {
 		return Census{}, err
 	}
-	out.Away, err = s.gitHubAway(ctx)
+	out.Away, err = s.Outbox.GitHubAway(ctx)
 	return out, err
 }

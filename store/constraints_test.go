@@ -163,7 +163,7 @@ func TestTheAttemptsTableIsAFence(t *testing.T) {
 	for _, column := range []string{"infra_id", "cluster_uuid", "account", "region", "release_digest", "metadata", "installer_sha256"} {
 		refuses(t, s, "written once", `UPDATE attempts SET `+column+` = 'another'`)
 	}
-	_, err = s.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure})
+	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure})
 	require.NoError(t, err)
 	refuses(t, s, "closed, which is final", `UPDATE attempts SET outcome = 'succeeded'`)
 

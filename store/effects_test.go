@@ -7,10 +7,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
 func eyes(cause string) store.Effect {
-	return store.Effect{Cause: cause, Kind: store.EffectReact, Installation: 5001, Repo: "acme/shop", Number: 41, Target: 123, Content: "eyes"}
+	return store.Effect{Cause: cause, Kind: outbox.EffectReact, Installation: 5001, Repo: "acme/shop", Number: 41, Target: 123, Content: "eyes"}
 }
 
 func text(t testing.TB, s *store.Store, sql string, args ...any) (is string) {
@@ -22,13 +23,13 @@ func text(t testing.TB, s *store.Store, sql string, args ...any) (is string) {
 func TestAnEffectIsMadeOncePerCauseAndAskedForUntilItIsDone(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
-	require.NoError(t, s.SaveEffect(t.Context(), eyes("react:eyes:comment:123")))
+	require.NoError(t, s.Outbox.SaveEffect(t.Context(), eyes("react:eyes:comment:123")))
 	second := eyes("react:eyes:comment:123")
 	second.Content = "confused"
-	require.NoError(t, s.SaveEffect(t.Context(), second))
+	require.NoError(t, s.Outbox.SaveEffect(t.Context(), second))
 	id := text(t, s, `SELECT id FROM effects`)
 	require.Equal(t, []string{`{"effect": "` + id + `"}`}, riverJobs(t, s, "effect"))
-	got, done, err := s.Effect(t.Context(), id)
+	got, done, err := s.Outbox.Effect(t.Context(), id)
 	require.NoError(t, err)
 	require.False(t, done)
 	want := eyes("react:eyes:comment:123")
@@ -46,9 +47,9 @@ func TestAnEffectIsMadeOncePerCauseAndAskedForUntilItIsDone(t *testing.T) {
 		require.Equal(t, 1, n)
 		require.Len(t, riverJobs(t, s, "effect"), 1)
 	}
-	require.NoError(t, s.EffectDone(t.Context(), id, "done"))
-	require.NoError(t, s.EffectDone(t.Context(), id, "done twice"))
-	_, done, err = s.Effect(t.Context(), id)
+	require.NoError(t, s.Outbox.EffectDone(t.Context(), id, "done"))
+	require.NoError(t, s.Outbox.EffectDone(t.Context(), id, "done twice"))
+	_, done, err = s.Outbox.Effect(t.Context(), id)
 	require.NoError(t, err)
 	require.True(t, done)
 	require.Equal(t, "done", text(t, s, `SELECT note FROM effects`))
@@ -56,28 +57,28 @@ func TestAnEffectIsMadeOncePerCauseAndAskedForUntilItIsDone(t *testing.T) {
 	n, err = s.WakeDue(t.Context(), 100)
 	require.NoError(t, err)
 	require.Zero(t, n)
-	_, _, err = s.Effect(t.Context(), "eff_none")
+	_, _, err = s.Outbox.Effect(t.Context(), "eff_none")
 	require.ErrorIs(t, err, store.ErrNotFound)
 	wrong := eyes("other")
 	wrong.Target = 0
-	require.ErrorIs(t, s.SaveEffect(t.Context(), wrong), store.ErrConflict)
+	require.ErrorIs(t, s.Outbox.SaveEffect(t.Context(), wrong), store.ErrConflict)
 }
 
 func TestWhatSomebodyAskedForIsInTheTrailOnceForEachCause(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
-	labels := store.Effect{Cause: "labels:1", Kind: store.EffectEnsureLabels, Installation: 5001, Repo: "acme/shop"}
+	labels := store.Effect{Cause: "labels:1", Kind: outbox.EffectEnsureLabels, Installation: 5001, Repo: "acme/shop"}
 	will := store.Origin{Actor: "saml:will", Source: "api", Why: "a new profile"}
-	asked, err := s.AskEffect(t.Context(), labels, will, "labels_asked")
+	asked, err := s.Outbox.AskEffect(t.Context(), labels, will, "labels_asked")
 	require.NoError(t, err)
 	labels.ID = asked.ID
-	require.Equal(t, store.EffectState{Effect: labels, AskedAt: asked.AskedAt}, asked)
+	require.Equal(t, outbox.EffectState{Effect: labels, AskedAt: asked.AskedAt}, asked)
 	require.Equal(t, []string{`{"effect": "` + asked.ID + `"}`}, riverJobs(t, s, "effect"))
 	require.JSONEq(t, `{"why": "a new profile", "repository": "acme/shop"}`, text(t, s, `SELECT metadata FROM audit_events WHERE action = 'labels_asked' AND actor = 'saml:will'`))
 
 	other := labels
 	other.Repo = "acme/else"
-	again, err := s.AskEffect(t.Context(), other, will, "labels_asked")
+	again, err := s.Outbox.AskEffect(t.Context(), other, will, "labels_asked")
 	require.NoError(t, err)
 	require.Equal(t, asked, again, "the first stands")
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM audit_events`))
@@ -85,23 +86,23 @@ func TestWhatSomebodyAskedForIsInTheTrailOnceForEachCause(t *testing.T) {
 	clock.pass(time.Minute)
 	for note, given := range map[string]bool{"given up: GitHub says 403": true, "made ocp/aws-standard": false} {
 		other.Cause = note
-		state, err := s.AskEffect(t.Context(), other, will, "labels_asked")
+		state, err := s.Outbox.AskEffect(t.Context(), other, will, "labels_asked")
 		require.NoError(t, err)
 		require.False(t, state.GivenUp())
-		require.NoError(t, s.EffectDone(t.Context(), state.ID, note))
-		state, err = s.EffectState(t.Context(), state.ID)
+		require.NoError(t, s.Outbox.EffectDone(t.Context(), state.ID, note))
+		state, err = s.Outbox.EffectState(t.Context(), state.ID)
 		require.NoError(t, err)
 		require.Equal(t, []any{note, given}, []any{state.Note, state.GivenUp()})
 		require.WithinDuration(t, clock.now(), *state.DoneAt, 0)
 	}
-	_, err = s.EffectState(t.Context(), "eff_none")
+	_, err = s.Outbox.EffectState(t.Context(), "eff_none")
 	require.ErrorIs(t, err, store.ErrNotFound)
 }
 
 func TestTheEffectsOfAVerdictAreWrittenWithItOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
-	label := store.Effect{Cause: "label:1", Kind: store.EffectRemoveLabel, Installation: 5001, Repo: "acme/shop", Number: 41, Content: "ocp/nope"}
+	label := store.Effect{Cause: "label:1", Kind: outbox.EffectRemoveLabel, Installation: 5001, Repo: "acme/shop", Number: 41, Content: "ocp/nope"}
 	a := fromPR(granted("shop"), 41)
 	a.Effects = []store.Effect{eyes("a"), eyes("b")}
 	accept(t, s, a)
@@ -127,12 +128,12 @@ func TestWhatIsDoneWithIsPrunedAndWhatNeverWorkedIsGivenUp(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
 	const keep = 30 * 24 * time.Hour
-	require.NoError(t, s.SaveEffect(t.Context(), eyes("done")))
-	require.NoError(t, s.EffectDone(t.Context(), text(t, s, `SELECT id FROM effects`), "done"))
-	require.NoError(t, s.SaveEffect(t.Context(), eyes("undone")))
-	_, err := s.AskAgain(t.Context(), "guid", 3, time.Minute)
+	require.NoError(t, s.Outbox.SaveEffect(t.Context(), eyes("done")))
+	require.NoError(t, s.Outbox.EffectDone(t.Context(), text(t, s, `SELECT id FROM effects`), "done"))
+	require.NoError(t, s.Outbox.SaveEffect(t.Context(), eyes("undone")))
+	_, err := s.Inbox.AskAgain(t.Context(), "guid", 3, time.Minute)
 	require.NoError(t, err)
-	require.NoError(t, s.SetMark(t.Context(), "deliveries", clock.now()))
+	require.NoError(t, s.Inbox.SetMark(t.Context(), "deliveries", clock.now()))
 	rows := func() int {
 		return count(t, s, `SELECT (SELECT count(*) FROM effects) + (SELECT count(*) FROM redeliveries) + (SELECT count(*) FROM marks)`)
 	}
@@ -157,7 +158,7 @@ func TestARedeliveryIsAskedForSoOftenAndNotTooSoon(t *testing.T) {
 	s, clock := open(t)
 	ask := func(guid string) bool {
 		t.Helper()
-		may, err := s.AskAgain(t.Context(), guid, 2, time.Minute)
+		may, err := s.Inbox.AskAgain(t.Context(), guid, 2, time.Minute)
 		require.NoError(t, err)
 		return may
 	}
@@ -168,7 +169,7 @@ func TestARedeliveryIsAskedForSoOftenAndNotTooSoon(t *testing.T) {
 	require.True(t, ask("one"))
 	clock.pass(time.Hour)
 	require.False(t, ask("one"), "often enough")
-	may, err := s.AskAgain(t.Context(), "three", 0, time.Minute)
+	may, err := s.Inbox.AskAgain(t.Context(), "three", 0, time.Minute)
 	require.NoError(t, err)
 	require.False(t, may)
 }
@@ -176,15 +177,15 @@ func TestARedeliveryIsAskedForSoOftenAndNotTooSoon(t *testing.T) {
 func TestDeliveriesThatNeverCameAreTold(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
-	_, err := s.SaveDelivery(t.Context(), delivery("came"))
+	_, err := s.Inbox.SaveDelivery(t.Context(), delivery("came"))
 	require.NoError(t, err)
-	missing, err := s.MissingDeliveries(t.Context(), "github", []string{"late", "came", "lost"})
+	missing, err := s.Inbox.MissingDeliveries(t.Context(), "github", []string{"late", "came", "lost"})
 	require.NoError(t, err)
 	require.Equal(t, []string{"late", "lost"}, missing)
-	missing, err = s.MissingDeliveries(t.Context(), "slack", []string{"came"})
+	missing, err = s.Inbox.MissingDeliveries(t.Context(), "slack", []string{"came"})
 	require.NoError(t, err)
 	require.Equal(t, []string{"came"}, missing)
-	missing, err = s.MissingDeliveries(t.Context(), "github", nil)
+	missing, err = s.Inbox.MissingDeliveries(t.Context(), "github", nil)
 	require.NoError(t, err)
 	require.Empty(t, missing)
 }
@@ -192,13 +193,13 @@ func TestDeliveriesThatNeverCameAreTold(t *testing.T) {
 func TestAMarkNeverGoesBack(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
-	at, err := s.Mark(t.Context(), "deliveries")
+	at, err := s.Inbox.Mark(t.Context(), "deliveries")
 	require.NoError(t, err)
 	require.True(t, at.IsZero())
 	for _, d := range []time.Duration{0, time.Hour, time.Minute} {
-		require.NoError(t, s.SetMark(t.Context(), "deliveries", clock.now().Add(d)))
+		require.NoError(t, s.Inbox.SetMark(t.Context(), "deliveries", clock.now().Add(d)))
 	}
-	at, err = s.Mark(t.Context(), "deliveries")
+	at, err = s.Inbox.Mark(t.Context(), "deliveries")
 	require.NoError(t, err)
 	require.Equal(t, clock.now().Add(time.Hour), at)
 }

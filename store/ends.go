@@ -9,45 +9,48 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/internal/usage"
 )
 
 // SetEnd sets a reversible end, or lifts it with nil. why goes into the audit trail; for EndPRClosed it is also stored, and
 // empty means that the pull request was closed. SetEnd does nothing if that changes nothing, or if the cluster's desired state
 // is absent.
-func (s *Store) SetEnd(ctx context.Context, id string, kind EndKind, at *time.Time, why, actor string) error {
-	column, ok := map[EndKind]string{
-		EndPRClosed: "end_pr_closed", EndLabelRemoved: "end_label_removed", EndRunFinished: "end_run_finished",
+func (s *Store) SetEnd(ctx context.Context, id string, kind rows.EndKind, at *time.Time, why, actor string) error {
+	column, ok := map[rows.EndKind]string{
+		rows.EndPRClosed: "end_pr_closed", rows.EndLabelRemoved: "end_label_removed", rows.EndRunFinished: "end_run_finished",
 	}[kind]
 	if !ok {
-		return fmt.Errorf("set an end of %s: %w: %q is no reversible end", id, ErrConflict, kind)
+		return fmt.Errorf("set an end of %s: %w: %q is no reversible end", id, pg.ErrConflict, kind)
 	}
 	if at != nil {
-		at = null(*at)
+		at = pg.Null(*at)
 	}
 	err := s.write(ctx, func(c *change) error {
-		cur, err := c.lock(ctx, id)
+		cur, err := c.Lock(ctx, id)
 		if err != nil {
 			return err
 		}
-		have := map[EndKind]time.Time{
-			EndPRClosed: cur.Ends.PRClosed, EndLabelRemoved: cur.Ends.LabelRemoved, EndRunFinished: cur.Ends.RunFinished,
+		have := map[rows.EndKind]time.Time{
+			rows.EndPRClosed: cur.Ends.PRClosed, rows.EndLabelRemoved: cur.Ends.LabelRemoved, rows.EndRunFinished: cur.Ends.RunFinished,
 		}[kind]
-		keeps := kind == EndPRClosed && at != nil && cur.Ends.PRWhy != why
-		if cur.Desired == lifecycle.Absent || have.Equal(zero(at)) && !keeps {
+		keeps := kind == rows.EndPRClosed && at != nil && cur.Ends.PRWhy != why
+		if cur.Desired == lifecycle.Absent || have.Equal(pg.Zero(at)) && !keeps {
 			return nil
 		}
 		set, args := column+" = @at", pgx.NamedArgs{"at": at}
-		if kind == EndPRClosed {
+		if kind == rows.EndPRClosed {
 			set, args["why"] = set+", pr_end_why = CASE WHEN @at::timestamptz IS NULL THEN '' ELSE @why END", why
 		}
-		if err := c.setDesired(ctx, id, set, args); err != nil {
+		if err := c.SetDesired(ctx, id, set, args); err != nil {
 			return err
 		}
 		action := "end_set"
 		if at == nil {
 			action = "end_lifted"
 		}
-		return c.audit(ctx, actor, action, id, move{End: string(kind), At: at, Why: why})
+		return c.Record(ctx, actor, action, id, pg.Move{End: string(kind), At: at, Why: why})
 	})
 	if err != nil {
 		return fmt.Errorf("set %s of %s: %w", kind, id, err)
@@ -58,8 +61,8 @@ func (s *Store) SetEnd(ctx context.Context, id string, kind EndKind, at *time.Ti
 // Destroy sets the desired state to absent, for good, and returns the job that tears the cluster down. A repeated call returns
 // the same job, but none if the cause was answered before. ErrStale: the cluster is still wanted, and its row is not the version
 // that the actor saw.
-func (s *Store) Destroy(ctx context.Context, id string, d Origin) (jobID string, err error) {
-	out, err := s.changeOnce(ctx, id, d, func(c *change, cur held, out *Outcome) (err error) {
+func (s *Store) Destroy(ctx context.Context, id string, d rows.Origin) (jobID string, err error) {
+	out, err := s.changeOnce(ctx, id, d, func(c *change, cur usage.Held, out *rows.Outcome) (err error) {
 		out.Already = cur.Desired == lifecycle.Absent
 		out.Job, err = c.destroy(ctx, cur, d)
 		return err
@@ -70,29 +73,29 @@ func (s *Store) Destroy(ctx context.Context, id string, d Origin) (jobID string,
 	return out.Job, nil
 }
 
-func (c *change) destroy(ctx context.Context, cur held, d Origin) (jobID string, err error) {
+func (c *change) destroy(ctx context.Context, cur usage.Held, d rows.Origin) (jobID string, err error) {
 	if cur.Desired == lifecycle.Absent {
 		return c.teardownJob(ctx, cur.ID)
 	}
-	if err := d.meant(cur); err != nil {
+	if err := d.CheckVersion(cur); err != nil {
 		return "", err
 	}
-	jobID = NewID("job")
+	jobID = pg.NewID("job")
 	if err := c.insertJob(ctx, jobID, cur.ID, lifecycle.JobDestroy); err != nil {
 		return "", err
 	}
-	if err := c.setDesired(ctx, cur.ID, "desired = 'absent', desired_why = @why, teardown = 'DESTROY'", pgx.NamedArgs{"why": d.why()}); err != nil {
+	if err := c.SetDesired(ctx, cur.ID, "desired = 'absent', desired_why = @why, teardown = 'DESTROY'", pgx.NamedArgs{"why": d.Reason()}); err != nil {
 		return "", err
 	}
 	cur.Desired = lifecycle.Absent
-	if err := c.freeCapacity(ctx, cur.Cluster); err != nil {
+	if err := c.FreeCapacity(ctx, cur.Cluster); err != nil {
 		return "", err
 	}
-	c.nextTurns()
-	if _, err := c.closeOver(ctx, cur.ID); err != nil {
+	c.NextTurns()
+	if _, err := c.CloseOver(ctx, cur.ID); err != nil {
 		return "", err
 	}
-	return jobID, c.did(d, "destroy_asked", cur.ID, act{move: move{Job: jobID}, Before: lifecycle.Present, After: lifecycle.Absent})
+	return jobID, c.RecordAction(d, "destroy_asked", cur.ID, rows.Action{Move: pg.Move{Job: jobID}, Before: lifecycle.Present, After: lifecycle.Absent})
 }
 
 // teardownJob returns the newest job that tears the cluster down.
@@ -104,19 +107,4 @@ func (c *change) teardownJob(ctx context.Context, cluster string) (id string, er
 		return "", fmt.Errorf("find the teardown of %s: %w", cluster, err)
 	}
 	return id, nil
-}
-
-// request writes a change of the desired state or of an end. It bumps the row version, enqueues a reconcile and updates
-// subscribers.
-func (c *change) setDesired(ctx context.Context, id, set string, args pgx.NamedArgs) error {
-	args["id"], args["now"] = id, c.now
-	var version, pokes int64
-	err := c.QueryRow(ctx, `UPDATE clusters SET `+set+`,
-			row_version = row_version + 1, pokes = pokes + 1, updated_at = @now, wake_at = @now
-		WHERE id = @id RETURNING row_version, pokes`, args).Scan(&version, &pokes)
-	if err != nil {
-		return fmt.Errorf("write the desired: %w", err)
-	}
-	c.enqueue(ReconcileArgs{Cluster: id, Pokes: pokes})
-	return c.publish(ctx, id, version)
 }

@@ -7,14 +7,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
 )
 
 func TestAnExpectedEndIsWhatOthersTookOrAbsent(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
-	progress := func(row store.Row, open store.LaunchSpec, seq int) time.Time {
+	progress := func(row store.Row, open attempts.LaunchSpec, seq int) time.Time {
 		t.Helper()
-		_, err := s.Report(t.Context(), open.Attempt, open.Token, store.ReportRow{Seq: seq, Phase: "preflight", Percent: seq, Step: "looking"})
+		_, err := s.Attempts.Report(t.Context(), open.Attempt, open.Token, attempts.ReportRow{Seq: seq, Phase: "preflight", Percent: seq, Step: "looking"})
 		require.NoError(t, err)
 		step(t, s, row.ID)
 		row, err = s.Cluster(t.Context(), row.ID)
@@ -41,9 +42,9 @@ func TestAnExpectedEndIsWhatOthersTookOrAbsent(t *testing.T) {
 	other.Row.Profile = "aws-standard"
 	row = accept(t, s, other)
 	step(t, s, row.ID)
-	third, err := s.OpenAttempt(t.Context(), row.ID)
+	third, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
 	require.NoError(t, err)
-	_, err = s.Claim(t.Context(), third.Attempt, third.Token, "pod-1")
+	_, err = s.Attempts.Claim(t.Context(), third.Attempt, third.Token, "pod-1")
 	require.NoError(t, err)
 	require.Zero(t, progress(row, third, 1), "another profile's time says nothing about this one")
 }
@@ -51,14 +52,14 @@ func TestAnExpectedEndIsWhatOthersTookOrAbsent(t *testing.T) {
 func TestWhatOthersTookInTheSameRegionCountsFirst(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
-	begin := func(name, region string) (store.Row, store.LaunchSpec) {
+	begin := func(name, region string) (store.Row, attempts.LaunchSpec) {
 		a := granted(name)
 		a.Row.Region = region
 		row := accept(t, s, a)
 		step(t, s, row.ID)
-		open, err := s.OpenAttempt(t.Context(), row.ID)
+		open, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
 		require.NoError(t, err)
-		_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
+		_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
 		require.NoError(t, err)
 		return row, open
 	}
@@ -69,7 +70,7 @@ func TestWhatOthersTookInTheSameRegionCountsFirst(t *testing.T) {
 	}
 	expected := func(name, region string) []time.Duration {
 		row, open := begin(name, region)
-		_, err := s.Report(t.Context(), open.Attempt, open.Token, store.ReportRow{Seq: 1, Phase: "preflight", Step: "looking"})
+		_, err := s.Attempts.Report(t.Context(), open.Attempt, open.Token, attempts.ReportRow{Seq: 1, Phase: "preflight", Step: "looking"})
 		require.NoError(t, err)
 		p := settled(t, s, row.ID).Progress
 		return []time.Duration{p.ETA.Sub(clock.now()), p.Late.Sub(clock.now())}
@@ -88,7 +89,7 @@ func TestWhatOthersTookInTheSameRegionCountsFirst(t *testing.T) {
 		eta, late bool
 	}{{34 * time.Minute, true, true}, {2 * time.Minute, false, true}, {4 * time.Minute, false, false}} {
 		clock.pass(at.pass)
-		_, err := s.Report(t.Context(), open.Attempt, open.Token, store.ReportRow{Seq: seq + 1, Phase: "preflight", Percent: seq})
+		_, err := s.Attempts.Report(t.Context(), open.Attempt, open.Token, attempts.ReportRow{Seq: seq + 1, Phase: "preflight", Percent: seq})
 		require.NoError(t, err)
 		p := settled(t, s, row.ID).Progress
 		require.Equal(t, []bool{at.eta, at.late}, []bool{!p.ETA.IsZero(), !p.Late.IsZero()}, "what is past is not told any more")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/reports"
 )
 
 var byRow = []lifecycle.FindingKind{lifecycle.Overdue, lifecycle.Stuck, lifecycle.Blocked}
@@ -21,7 +22,7 @@ func TestAFindingIsNewOnceAndResolvedWhenItIsNotFoundAnyMore(t *testing.T) {
 	blocked := lifecycle.Finding{Kind: lifecycle.Blocked, Cluster: row.ID, Since: begun, Why: "vpc-1 is still there", Evidence: []string{"vpc-1"}}
 	orphan := lifecycle.Finding{Kind: lifecycle.Orphan, Identity: "infra-x", Since: begun, Why: "nobody's", Evidence: []string{"vpc-9"}}
 	save := func(judged []lifecycle.FindingKind, found ...lifecycle.Finding) []lifecycle.Finding {
-		fresh, err := s.SaveFindings(t.Context(), judged, found)
+		fresh, err := s.Reports.SaveFindings(t.Context(), judged, found)
 		require.NoError(t, err)
 		return fresh
 	}
@@ -30,10 +31,10 @@ func TestAFindingIsNewOnceAndResolvedWhenItIsNotFoundAnyMore(t *testing.T) {
 	clock.pass(5 * time.Minute)
 	blocked.Why, blocked.Evidence = "vpc-1 and sg-1 are still there", []string{"vpc-1", "sg-1"}
 	require.Empty(t, save(byRow, stuck, blocked), "known since the last sweep")
-	found, err := s.Findings(t.Context(), store.FindingFilter{})
+	found, err := s.Reports.Findings(t.Context(), reports.FindingFilter{})
 	require.NoError(t, err)
 	require.Len(t, found, 3, "a sweep that did not look into the cloud says nothing about orphans")
-	require.Equal(t, store.FindingRow{
+	require.Equal(t, reports.FindingRow{
 		Kind: lifecycle.Blocked, Cluster: row.ID, Since: begun, Why: blocked.Why, Evidence: []string{"vpc-1", "sg-1"},
 		FirstSeenAt: begun, LastSeenAt: clock.now(), TimesSeen: 2,
 	}, found[1])
@@ -50,7 +51,7 @@ func TestAFindingIsNewOnceAndResolvedWhenItIsNotFoundAnyMore(t *testing.T) {
 	stuck.Since = clock.now()
 	require.Equal(t, []lifecycle.Finding{{Kind: lifecycle.Stuck, Cluster: row.ID, Since: clock.now(), Why: "nobody looked", Evidence: []string{}}},
 		save(byRow, stuck, blocked), "what is fixed and came back is told again")
-	found, err = s.Findings(t.Context(), store.FindingFilter{})
+	found, err = s.Reports.Findings(t.Context(), reports.FindingFilter{})
 	require.NoError(t, err)
 	require.Equal(t, begun, found[0].FirstSeenAt)
 	require.Equal(t, lifecycle.Stuck, found[0].Kind)
@@ -63,10 +64,10 @@ func TestFindingsAboutOneThingAreOne(t *testing.T) {
 	later := lifecycle.Finding{Kind: lifecycle.Orphan, Identity: "infra-x", Since: clock.now().Add(time.Hour), Why: "nobody's", Evidence: []string{"us-east-1 vpc-1"}}
 	earlier := later
 	earlier.Since, earlier.Evidence = clock.now(), []string{"us-west-2 vpc-2"}
-	fresh, err := s.SaveFindings(t.Context(), []lifecycle.FindingKind{lifecycle.Orphan}, []lifecycle.Finding{later, earlier})
+	fresh, err := s.Reports.SaveFindings(t.Context(), []lifecycle.FindingKind{lifecycle.Orphan}, []lifecycle.Finding{later, earlier})
 	require.NoError(t, err)
 	require.Len(t, fresh, 1)
-	found, err := s.Findings(t.Context(), store.FindingFilter{})
+	found, err := s.Reports.Findings(t.Context(), reports.FindingFilter{})
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	require.Equal(t, []string{"us-east-1 vpc-1", "us-west-2 vpc-2"}, found[0].Evidence)
@@ -86,7 +87,7 @@ func TestWhatIsKnownIsEveryLiveClusterAndTheReleasedOnesThatWereSeen(t *testing.
 	require.NoError(t, err)
 
 	known := func(seen lifecycle.Seen) map[string]lifecycle.KnownCluster {
-		k, err := s.Known(t.Context(), seen)
+		k, err := s.Reports.Known(t.Context(), seen)
 		require.NoError(t, err)
 		require.Equal(t, clock.now(), k.Now)
 		byID := map[string]lifecycle.KnownCluster{}
@@ -140,7 +141,7 @@ func TestALookThatNeverComesAboutIsFound(t *testing.T) {
 		require.Zero(t, n, "asked for a moment ago")
 		clock.pass(30 * time.Second)
 	}
-	k, err := s.Known(t.Context(), lifecycle.Seen{})
+	k, err := s.Reports.Known(t.Context(), lifecycle.Seen{})
 	require.NoError(t, err)
 	found := lifecycle.Sweep(lifecycle.Seen{}, k, lifecycle.SweepLimits{EndMargin: time.Hour, WakeMargin: 5 * time.Minute, StillFor: time.Hour})
 	require.Len(t, found, 1)

@@ -11,6 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
 )
 
 const patience = 20 * time.Second
@@ -69,7 +70,7 @@ func TestWhoFollowsIsTold(t *testing.T) {
 	extended(t, s, one.ID)
 	require.Equal(t, []string{one.ID}, next(t, all, named).Clusters)
 	require.Equal(t, []string{one.ID}, next(t, both, named).Clusters)
-	_, err := s.Report(t.Context(), open.Attempt, open.Token, store.ReportRow{Seq: 1, Phase: lifecycle.Preflight, Percent: 1, Log: "hello\n"})
+	_, err := s.Attempts.Report(t.Context(), open.Attempt, open.Token, attempts.ReportRow{Seq: 1, Phase: lifecycle.Preflight, Percent: 1, Log: "hello\n"})
 	require.NoError(t, err)
 	require.Equal(t, []string{one.ID}, next(t, both, func(c store.Change) bool { return len(c.Logs) > 0 }).Logs)
 	extended(t, s, two.ID)

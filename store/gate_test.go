@@ -14,6 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/migrations"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
 )
 
 func TestNothingIsRecordedWithoutWhatItsTeardownNeeds(t *testing.T) {
@@ -69,7 +70,7 @@ func TestEachRecordMovesThePhase(t *testing.T) {
 	_, err = s.Record(t.Context(), open.Attempt, open.Token, whole, bundles("demo-abcde"))
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Installing, phase())
-	spec, err := s.AttemptSpec(t.Context(), open.Attempt)
+	spec, err := s.Attempts.AttemptSpec(t.Context(), open.Attempt)
 	require.NoError(t, err)
 	require.Equal(t, []store.IdentityRow{whole}, spec.Identities)
 }
@@ -81,9 +82,9 @@ func TestARecordThatContradictsWhatIsKnownNamesTheField(t *testing.T) {
 	a.Row.Spec.Account = "123456789012"
 	row := accept(t, s, a)
 	step(t, s, row.ID)
-	open, err := s.OpenAttempt(t.Context(), row.ID)
+	open, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
 	require.NoError(t, err)
-	_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
+	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
 	require.NoError(t, err)
 	record := func(change func(*store.IdentityRow)) error {
 		id := identity("demo-abcde")
@@ -114,19 +115,19 @@ func TestALaterAttemptStaysInTheAccountOfTheFirst(t *testing.T) {
 	row, open := claimed(t, s, "shop")
 	_, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), bundles("demo-abcde"))
 	require.NoError(t, err)
-	_, err = s.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "BootstrapFailed", Retryable: true})
+	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "BootstrapFailed", Retryable: true})
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Cleaning, settled(t, s, row.ID).Phase)
 	clock.pass(limits.RetryMax / 100)
 	require.Equal(t, lifecycle.Destroy, step(t, s, row.ID).Open, "a retry begins with a teardown")
-	destroyer, err := s.OpenAttempt(t.Context(), row.ID)
+	destroyer, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
 	require.NoError(t, err)
 	zero(t, s, clock, destroyer)
 	step(t, s, row.ID)
-	open, err = s.OpenAttempt(t.Context(), row.ID)
+	open, err = s.Attempts.OpenAttempt(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Equal(t, []any{3, lifecycle.Create}, []any{open.Number, open.Kind})
-	_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod-3")
+	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-3")
 	require.NoError(t, err)
 	moved := identity("demo-fghij")
 	moved.Account = "999999999999"
@@ -137,17 +138,17 @@ func TestALaterAttemptStaysInTheAccountOfTheFirst(t *testing.T) {
 }
 
 // zero claims a destroy attempt and brings the proof that nothing is left of demo-abcde.
-func zero(t testing.TB, s *store.Store, clock *clock, open store.LaunchSpec) {
+func zero(t testing.TB, s *store.Store, clock *clock, open attempts.LaunchSpec) {
 	t.Helper()
-	_, err := s.Claim(t.Context(), open.Attempt, open.Token, "pod-"+open.Attempt)
+	_, err := s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-"+open.Attempt)
 	require.NoError(t, err)
-	for i, report := range []store.ReportRow{{ToolExit: &store.ToolExitRow{}}, {Pass: pass(1)}, {Pass: pass(2)}} {
+	for i, report := range []attempts.ReportRow{{ToolExit: &attempts.ToolExitRow{}}, {Pass: pass(1)}, {Pass: pass(2)}} {
 		clock.pass(limits.VerifyGap * 1000)
 		report.Seq, report.Phase = i+1, lifecycle.Verifying
-		_, err = s.Report(t.Context(), open.Attempt, open.Token, report)
+		_, err = s.Attempts.Report(t.Context(), open.Attempt, open.Token, report)
 		require.NoError(t, err)
 	}
-	_, err = s.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded})
+	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded})
 	require.NoError(t, err)
 }
 
@@ -157,13 +158,13 @@ func TestAFailureSaysWhoseItIs(t *testing.T) {
 	row, open := claimed(t, s, "shop")
 	failed := store.ResultRow{Outcome: lifecycle.Failure, Reason: "VPCLimitExceeded", Message: "5 of 5", Whose: "quota", Next: "raise L-F678F1CE"}
 	for range 2 {
-		lease, err := s.Result(t.Context(), open.Attempt, open.Token, failed)
+		lease, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, failed)
 		require.NoError(t, err)
 		require.Equal(t, store.Lease{Closed: true}, lease, "the same result again is answered alike")
 	}
 	now := settled(t, s, row.ID)
 	require.Equal(t, []string{"VPCLimitExceeded", "5 of 5", "quota", "raise L-F678F1CE"}, []string{now.FailReason, now.FailMessage, now.FailWhose, now.FailNext})
-	attempts, err := s.Attempts(t.Context(), row.ID)
+	attempts, err := s.Attempts.List(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Equal(t, []string{"quota", "raise L-F678F1CE"}, []string{attempts[0].Whose, attempts[0].Next})
 }
@@ -190,12 +191,12 @@ func TestADatabaseWithRowsGoesUpAndDown(t *testing.T) {
 	row, err := s.Cluster(t.Context(), "clu_old")
 	require.NoError(t, err)
 	require.Equal(t, []any{lifecycle.Installing, "", 0, []string{"demo-abcde"}}, []any{row.Phase, row.FailWhose, row.Place, row.Identities})
-	_, err = s.Report(t.Context(), "att_old", "token", store.ReportRow{Seq: 1, Phase: lifecycle.Installing, Percent: 50})
+	_, err = s.Attempts.Report(t.Context(), "att_old", "token", attempts.ReportRow{Seq: 1, Phase: lifecycle.Installing, Percent: 50})
 	require.NoError(t, err, "an attempt that was recorded before goes on")
-	spec, err := s.AttemptSpec(t.Context(), "att_old")
+	spec, err := s.Attempts.AttemptSpec(t.Context(), "att_old")
 	require.NoError(t, err)
 	require.Equal(t, store.IdentityRow{InfraID: "demo-abcde", Account: "123456789012"}, spec.Identities[0])
-	_, err = s.Result(t.Context(), "att_old", "token", store.ResultRow{Outcome: lifecycle.Failure, Reason: "Late", Whose: "cloud", Next: "wait"})
+	_, err = s.Attempts.Result(t.Context(), "att_old", "token", store.ResultRow{Outcome: lifecycle.Failure, Reason: "Late", Whose: "cloud", Next: "wait"})
 	require.NoError(t, err)
 	settled(t, s, "clu_old")
 	fresh, _ := launched(t, s, "new")

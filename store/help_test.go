@@ -13,6 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
 )
 
 var limits = lifecycle.Limits{
@@ -119,20 +120,20 @@ func step(t testing.TB, s *store.Store, id string) lifecycle.Decision {
 }
 
 // launched accepts a cluster and opens its first attempt.
-func launched(t testing.TB, s *store.Store, name string) (store.Row, store.LaunchSpec) {
+func launched(t testing.TB, s *store.Store, name string) (store.Row, attempts.LaunchSpec) {
 	t.Helper()
 	row := accept(t, s, granted(name))
 	require.Equal(t, lifecycle.Create, step(t, s, row.ID).Open)
-	open, err := s.OpenAttempt(context.Background(), row.ID)
+	open, err := s.Attempts.OpenAttempt(context.Background(), row.ID)
 	require.NoError(t, err)
 	return row, open
 }
 
 // claimed is launched and claimed by pod-1.
-func claimed(t testing.TB, s *store.Store, name string) (store.Row, store.LaunchSpec) {
+func claimed(t testing.TB, s *store.Store, name string) (store.Row, attempts.LaunchSpec) {
 	t.Helper()
 	row, open := launched(t, s, name)
-	lease, err := s.Claim(context.Background(), open.Attempt, open.Token, "pod-1")
+	lease, err := s.Attempts.Claim(context.Background(), open.Attempt, open.Token, "pod-1")
 	require.NoError(t, err)
 	require.Empty(t, lease.Stop)
 	return row, open

@@ -8,49 +8,52 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/internal/usage"
 )
 
 // Hold sets the earliest end of a cluster: only the maximum comes before it. The zero time lifts it. ErrConflict: the cluster is
 // going away, or the time is past. ErrStale: the row is not the version that the actor saw.
-func (s *Store) Hold(ctx context.Context, id string, until time.Time, d Origin) (Outcome, error) {
-	out, err := s.changeSeen(ctx, id, d, func(c *change, cur held, out *Outcome) error {
+func (s *Store) Hold(ctx context.Context, id string, until time.Time, d rows.Origin) (rows.Outcome, error) {
+	out, err := s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, out *rows.Outcome) error {
 		out.Before, out.After = cur.Ends, cur.Ends
 		switch {
 		case cur.Desired == lifecycle.Absent:
-			return fmt.Errorf("%w: the cluster is going: %s", ErrConflict, cur.DesiredWhy)
-		case !until.IsZero() && !until.After(c.now):
-			return fmt.Errorf("%w: a hold until %s holds nothing", ErrConflict, until.UTC().Format(time.RFC3339))
+			return fmt.Errorf("%w: the cluster is going: %s", pg.ErrConflict, cur.DesiredWhy)
+		case !until.IsZero() && !until.After(c.Now):
+			return fmt.Errorf("%w: a hold until %s holds nothing", pg.ErrConflict, until.UTC().Format(time.RFC3339))
 		}
-		if out.After.Hold = round(until); out.After.Hold.After(cur.Ends.Max) {
+		if out.After.Hold = pg.Round(until); out.After.Hold.After(cur.Ends.Max) {
 			out.After.Hold, out.Capped = cur.Ends.Max, true
 		}
 		return c.holdUntil(ctx, cur, d, out)
 	})
 	if err != nil {
-		return Outcome{}, fmt.Errorf("hold %s: %w", id, err)
+		return rows.Outcome{}, fmt.Errorf("hold %s: %w", id, err)
 	}
 	return out, nil
 }
 
-func (c *change) holdUntil(ctx context.Context, cur held, d Origin, out *Outcome) (err error) {
+func (c *change) holdUntil(ctx context.Context, cur usage.Held, d rows.Origin, out *rows.Outcome) (err error) {
 	until := out.After.Hold
 	if until.Equal(cur.Ends.Hold) {
 		return nil
 	}
 	longer := cur.Cluster
 	longer.Ends.Hold = until
-	if out.Warning, err = c.afford(ctx, cur, longer, d.Afford); err != nil {
+	if out.Warning, err = c.Afford(ctx, cur, longer, d.Afford); err != nil {
 		return err
 	}
-	action, why := "hold_set", d.why()
+	action, why := "hold_set", d.Reason()
 	if until.IsZero() {
 		action, why = "hold_lifted", ""
 	}
-	err = c.setDesired(ctx, cur.ID, "end_hold = @until, hold_why = @why", pgx.NamedArgs{"until": null(until), "why": why})
+	err = c.SetDesired(ctx, cur.ID, "end_hold = @until, hold_why = @why", pgx.NamedArgs{"until": pg.Null(until), "why": why})
 	if err != nil {
 		return err
 	}
-	return c.did(d, action, cur.ID, act{
-		move: move{End: "hold", At: null(until), Capped: out.Capped}, Before: null(cur.Ends.Hold), After: null(until),
+	return c.RecordAction(d, action, cur.ID, rows.Action{
+		Move: pg.Move{End: "hold", At: pg.Null(until), Capped: out.Capped}, Before: pg.Null(cur.Ends.Hold), After: pg.Null(until),
 	})
 }

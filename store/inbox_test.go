@@ -11,11 +11,14 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/inbox"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
-func delivery(id string) store.Delivery {
-	return store.Delivery{Source: "github", ID: id, Event: "pull_request", Body: []byte(`{"action":"labeled"}`)}
+func delivery(id string) inbox.Delivery {
+	return inbox.Delivery{Source: "github", ID: id, Event: "pull_request", Body: []byte(`{"action":"labeled"}`)}
 }
 
 func TestADeliveryTwiceIsOnce(t *testing.T) {
@@ -25,7 +28,7 @@ func TestADeliveryTwiceIsOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			if ok, err := s.SaveDelivery(t.Context(), delivery("d-1")); err == nil && ok {
+			if ok, err := s.Inbox.SaveDelivery(t.Context(), delivery("d-1")); err == nil && ok {
 				fresh.Add(1)
 			}
 		})
@@ -36,7 +39,7 @@ func TestADeliveryTwiceIsOnce(t *testing.T) {
 	require.Len(t, riverJobs(t, s, "inbox"), 1)
 	other := delivery("d-1")
 	other.Source = "slack"
-	ok, err := s.SaveDelivery(t.Context(), other)
+	ok, err := s.Inbox.SaveDelivery(t.Context(), other)
 	require.NoError(t, err)
 	require.True(t, ok, "ids belong to their source")
 }
@@ -44,21 +47,21 @@ func TestADeliveryTwiceIsOnce(t *testing.T) {
 func TestADeliveryIsReadAndEndedOnce(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
-	_, err := s.SaveDelivery(t.Context(), delivery("d-1"))
+	_, err := s.Inbox.SaveDelivery(t.Context(), delivery("d-1"))
 	require.NoError(t, err)
 	row := int64(count(t, s, `SELECT id FROM deliveries`))
-	d, done, err := s.Delivery(t.Context(), row)
+	d, done, err := s.Inbox.Delivery(t.Context(), row)
 	require.NoError(t, err)
 	require.False(t, done)
 	require.Equal(t, delivery("d-1").Body, d.Body)
 	require.Equal(t, "pull_request", d.Event)
-	require.NoError(t, s.FinishDelivery(t.Context(), row, "accepted"))
-	require.NoError(t, s.FailDelivery(t.Context(), row, "too late"))
-	_, done, err = s.Delivery(t.Context(), row)
+	require.NoError(t, s.Inbox.FinishDelivery(t.Context(), row, "accepted"))
+	require.NoError(t, s.Inbox.FailDelivery(t.Context(), row, "too late"))
+	_, done, err = s.Inbox.Delivery(t.Context(), row)
 	require.NoError(t, err)
 	require.True(t, done)
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM deliveries WHERE state = 'done' AND note = 'accepted'`))
-	_, _, err = s.Delivery(t.Context(), row+1)
+	_, _, err = s.Inbox.Delivery(t.Context(), row+1)
 	require.ErrorIs(t, err, store.ErrNotFound)
 }
 
@@ -66,15 +69,15 @@ func TestADeliveryIsReadAndEndedOnce(t *testing.T) {
 func TestTheInboxJobIsLikeRiversOwn(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
-	_, err := s.SaveDelivery(t.Context(), delivery("d-1"))
+	_, err := s.Inbox.SaveDelivery(t.Context(), delivery("d-1"))
 	require.NoError(t, err)
 	row := int64(count(t, s, `SELECT id FROM deliveries`))
 	client, err := river.NewClient(riverpgxv5.New(s.Pool()), &river.Config{})
 	require.NoError(t, err)
-	again, err := client.Insert(t.Context(), store.InboxArgs{Row: row}, nil)
+	again, err := client.Insert(t.Context(), queue.InboxArgs{Row: row}, nil)
 	require.NoError(t, err)
 	require.True(t, again.UniqueSkippedAsDuplicate)
-	_, err = client.Insert(t.Context(), store.InboxArgs{Row: row + 1}, nil)
+	_, err = client.Insert(t.Context(), queue.InboxArgs{Row: row + 1}, nil)
 	require.NoError(t, err)
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM (SELECT DISTINCT kind, queue, state, priority, max_attempts, unique_states,
 		metadata, tags, attempt, attempted_by, errors, finalized_at FROM river_job) AS kinds`))
@@ -85,16 +88,16 @@ func TestASavedDeliveryIsWorkedAtOnce(t *testing.T) {
 	s, _ := open(t)
 	worked := make(chan int64, 100)
 	workers := river.NewWorkers()
-	river.AddWorker(workers, river.WorkFunc(func(_ context.Context, job *river.Job[store.InboxArgs]) error {
+	river.AddWorker(workers, river.WorkFunc(func(_ context.Context, job *river.Job[queue.InboxArgs]) error {
 		worked <- job.Args.Row
 		return nil
 	}))
-	client, err := store.NewClient(t.Context(), s.Pool(), workers, store.RiverConfig{})
+	client, err := queue.NewClient(t.Context(), s.Pool(), workers, queue.RiverConfig{})
 	require.NoError(t, err)
 	require.NoError(t, client.Start(t.Context()))
 	defer client.Stop(context.WithoutCancel(t.Context())) //nolint:errcheck // the test is over
 	for i := range 20 {
-		_, err = s.SaveDelivery(t.Context(), delivery(string(rune('a'+i))))
+		_, err = s.Inbox.SaveDelivery(t.Context(), delivery(string(rune('a'+i))))
 		require.NoError(t, err)
 		select {
 		case <-worked:
@@ -108,13 +111,13 @@ func TestOnlyNewerStatesOfAPullRequestCount(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	at := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-	state := func(second int, open bool) store.PullRequest {
-		return store.PullRequest{Installation: 5001, Repo: "acme/shop", Number: 41, Open: open, Author: "maya", Head: "abc",
+	state := func(second int, open bool) pullrequests.PullRequest {
+		return pullrequests.PullRequest{Installation: 5001, Repo: "acme/shop", Number: 41, Open: open, Author: "maya", Head: "abc",
 			Base: "main", Labels: []string{"ocp/aws-minimal-test"}, UpdatedAt: at.Add(time.Duration(second) * time.Second)}
 	}
 	for _, step := range []struct {
 		name     string
-		pr       store.PullRequest
+		pr       pullrequests.PullRequest
 		reopened bool
 		fresh    bool
 		open     bool
@@ -128,17 +131,17 @@ func TestOnlyNewerStatesOfAPullRequestCount(t *testing.T) {
 		{"a newer one counts", state(5, false), false, true, false},
 		{"a newer open one too", state(6, true), false, true, true},
 	} {
-		fresh, err := s.SeePullRequest(t.Context(), step.pr, step.reopened)
+		fresh, err := s.PullRequests.SeePullRequest(t.Context(), step.pr, step.reopened)
 		require.NoError(t, err)
 		require.Equal(t, step.fresh, fresh, step.name)
-		now, err := s.PullRequest(t.Context(), "acme/shop", 41)
+		now, err := s.PullRequests.PullRequest(t.Context(), "acme/shop", 41)
 		require.NoError(t, err)
 		require.Equal(t, step.open, now.Open, step.name)
 	}
-	now, err := s.PullRequest(t.Context(), "acme/shop", 41)
+	now, err := s.PullRequests.PullRequest(t.Context(), "acme/shop", 41)
 	require.NoError(t, err)
 	now.HeadAt = time.Time{}
 	require.Equal(t, state(6, true), now)
-	_, err = s.PullRequest(t.Context(), "acme/shop", 42)
+	_, err = s.PullRequests.PullRequest(t.Context(), "acme/shop", 42)
 	require.ErrorIs(t, err, store.ErrNotFound)
 }

@@ -11,20 +11,20 @@ import (
 	"github.com/riverqueue/river"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
 )
 
 func TestAFailedJobIsLoggedAndCounted(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
-	_, err := s.SaveDelivery(t.Context(), delivery("d-1"))
+	_, err := s.Inbox.SaveDelivery(t.Context(), delivery("d-1"))
 	require.NoError(t, err)
 	workers := river.NewWorkers()
-	river.AddWorker(workers, river.WorkFunc(func(context.Context, *river.Job[store.InboxArgs]) error { return errors.New("GitHub is down") }))
+	river.AddWorker(workers, river.WorkFunc(func(context.Context, *river.Job[queue.InboxArgs]) error { return errors.New("GitHub is down") }))
 	var words bytes.Buffer
 	counted := make(chan string, 10)
-	client, err := store.NewClient(t.Context(), s.Pool(), workers, store.RiverConfig{
+	client, err := queue.NewClient(t.Context(), s.Pool(), workers, queue.RiverConfig{
 		Log: slog.New(slog.NewJSONHandler(&words, nil)), OnError: func(kind string) { counted <- kind },
 	})
 	require.NoError(t, err)
@@ -44,24 +44,24 @@ func TestAFailedJobIsLoggedAndCounted(t *testing.T) {
 func TestADeliveryThatFailsForFiveMinutesIsAFinding(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
-	_, err := s.SaveDelivery(t.Context(), delivery("d-1"))
+	_, err := s.Inbox.SaveDelivery(t.Context(), delivery("d-1"))
 	require.NoError(t, err)
 	row := int64(count(t, s, `SELECT id FROM deliveries`))
-	require.NoError(t, s.RetryDelivery(t.Context(), row, "GitHub is down", 0))
-	found, err := s.WorkFindings(t.Context())
+	require.NoError(t, s.Inbox.RetryDelivery(t.Context(), row, "GitHub is down", 0))
+	found, err := s.Reports.WorkFindings(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, found)
 	_, err = s.Pool().Exec(t.Context(), `UPDATE deliveries SET failing_since = failing_since - interval '5 minutes'`)
 	require.NoError(t, err)
-	found, err = s.WorkFindings(t.Context())
+	found, err = s.Reports.WorkFindings(t.Context())
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	require.Equal(t, lifecycle.FailingDelivery, found[0].Kind)
 	require.Contains(t, found[0].Evidence[1], "GitHub is down")
-	_, err = s.SaveFindings(t.Context(), []lifecycle.FindingKind{lifecycle.FailingDelivery}, found)
+	_, err = s.Reports.SaveFindings(t.Context(), []lifecycle.FindingKind{lifecycle.FailingDelivery}, found)
 	require.NoError(t, err)
-	require.NoError(t, s.FinishDelivery(t.Context(), row, "accepted"))
-	found, err = s.WorkFindings(t.Context())
+	require.NoError(t, s.Inbox.FinishDelivery(t.Context(), row, "accepted"))
+	found, err = s.Reports.WorkFindings(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, found)
 }
@@ -79,23 +79,23 @@ func TestAJobThatUsedUpItsTriesIsAFindingUntilOneLikeItSucceeds(t *testing.T) {
 	judged := []lifecycle.FindingKind{lifecycle.FailedJob}
 	insert("discarded")
 	insert("discarded")
-	found, err := s.WorkFindings(t.Context())
+	found, err := s.Reports.WorkFindings(t.Context())
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	require.Equal(t, "publish sub_1", found[0].Identity)
 	require.Equal(t, "GitHub is down", found[0].Evidence[1])
-	_, err = s.SaveFindings(t.Context(), judged, found)
+	_, err = s.Reports.SaveFindings(t.Context(), judged, found)
 	require.NoError(t, err)
 
 	insert("completed")
-	found, err = s.WorkFindings(t.Context())
+	found, err = s.Reports.WorkFindings(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, found)
-	_, err = s.SaveFindings(t.Context(), judged, found)
+	_, err = s.Reports.SaveFindings(t.Context(), judged, found)
 	require.NoError(t, err)
 	_, err = s.Pool().Exec(t.Context(), `DELETE FROM river_job WHERE state = 'completed'`)
 	require.NoError(t, err)
-	found, err = s.WorkFindings(t.Context())
+	found, err = s.Reports.WorkFindings(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, found, "River forgets what completed; what is fixed stays so")
 }

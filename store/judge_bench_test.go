@@ -12,6 +12,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/reports"
 )
 
 // callers are those who ask at once.
@@ -102,7 +103,7 @@ func BenchmarkUsage(b *testing.B) {
 	}
 	b.Run("report", func(b *testing.B) {
 		for b.Loop() {
-			_, err := s.UsageReport(b.Context(), store.ReportFilter{From: clock.now().Add(-30 * 24 * time.Hour), By: "team"})
+			_, err := s.Reports.UsageReport(b.Context(), reports.ReportFilter{From: clock.now().Add(-30 * 24 * time.Hour), By: "team"})
 			require.NoError(b, err)
 		}
 	})

@@ -5,31 +5,9 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/internal/usage"
 )
-
-// Scope says whose usage a request counts toward. Its parts are locked while the request is judged; empty parts count as zero.
-type Scope struct {
-	Person, Team, Repo string // principal id, team's name, owner/name
-	Everywhere         bool   // the whole installation too, if a rule needs that
-}
-
-// Counts is the usage of one person, team or repository, or of the whole installation.
-type Counts struct {
-	Live           int     // accepted and not released, except those in the queue
-	Creating       int     // of these, still wanted and neither ready nor awaiting approval
-	Waiting        int     // in the queue, for their turn
-	NodeHours      float64 // of this calendar month (UTC) so far, and those to come until the wanted clusters end
-	SpentCents     int64   // of this month so far, by list prices
-	CommittedCents int64   // what the wanted clusters will cost until they end
-}
-
-// Usage is the usage counted at one moment.
-type Usage struct {
-	Person, Team, Repository, Everywhere Counts
-
-	Identities []string  // of the person, all counted together; GitHub logins and SAML names in lower case
-	At         time.Time // on the database's clock
-}
 
 // Once identifies an HTTP request that may be sent again.
 type Once struct {
@@ -47,7 +25,7 @@ type Answer struct {
 
 // Ask is a request for a cluster before it is judged, and whose usage it counts toward.
 type Ask struct {
-	Scope     Scope
+	Scope     usage.Scope
 	Principal string // id, e.g. "github:maya"
 	Source    string
 	Request   json.RawMessage // the request as made
@@ -60,13 +38,13 @@ type Judgement struct {
 	Allowed bool            // accepted; false: refused, and the fields from Row on are empty
 	Verdict json.RawMessage // policy's answer, kept as it is
 	Failed  json.RawMessage // of a refusal: the checks that failed, for the audit trail
-	Reply   *Reply          // to post as well; nil: none
-	Effects []Effect        // further changes on GitHub
+	Reply   *rows.Reply     // to post as well; nil: none
+	Effects []rows.Effect   // further changes on GitHub
 
-	Row      Row               // the cluster; ID, JobID, AcceptedAt, DestroyAt and the lifecycle's fields are filled in
+	Row      rows.Row          // the cluster; ID, JobID, AcceptedAt, DestroyAt and the lifecycle's fields are filled in
 	MaxTTL   time.Duration     // the most the cluster may live, from its acceptance
 	UserTags map[string]string // the user's own, checked; Row.Tags are the effective ones
-	Addons   []Addon           // in addition to OpenShift, in this order
+	Addons   []rows.Addon      // in addition to OpenShift, in this order
 	Approval *ApprovalAsk      // what has to be approved before anything runs; nil: nothing
 	Turn     *TurnAsk          // what it waits for, or is bound by once it is approved; nil: it starts at once
 }

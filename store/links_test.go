@@ -10,33 +10,34 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/people"
 )
 
 func TestALinkWorksOnceForOne(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
 	row := accept(t, s, granted("shop"))
-	mayas := store.Owner{Principal: maya("").Actor, Name: "Maya"}
-	handle, made, err := s.NewLink(t.Context(), store.Link{Kind: store.LinkKubeconfig, Principal: mayas.Principal, Cluster: row.ID}, 10*time.Minute, maya(""))
+	mayas := people.Owner{Principal: maya("").Actor, Name: "Maya"}
+	handle, made, err := s.People.NewLink(t.Context(), people.Link{Kind: people.LinkKubeconfig, Principal: mayas.Principal, Cluster: row.ID}, 10*time.Minute, maya(""))
 	require.NoError(t, err)
 	require.Len(t, handle, 43, "256 bits in base64url")
 	require.Equal(t, clock.now().Add(10*time.Minute), made.ExpiresAt)
 	require.Zero(t, count(t, s, `SELECT count(*) FROM links l, audit_events e WHERE l::text LIKE '%' || $1 || '%' OR e::text LIKE '%' || $1 || '%'`, handle),
 		"the handle is kept nowhere")
 
-	refused := func(handle string, by store.Owner, why string) {
+	refused := func(handle string, by people.Owner, why string) {
 		t.Helper()
-		_, err := s.UseLink(t.Context(), handle, by, "web")
+		_, err := s.People.UseLink(t.Context(), handle, by, "web")
 		require.ErrorIs(t, err, store.ErrNotFound)
 		require.Equal(t, "use a link: not found: the link does not work, or not any more", err.Error(), "all refusals sound alike")
 		_, meta := said(t, s, "link_refused")
 		require.Contains(t, meta["why"], why)
 	}
 	refused("nonsense", mayas, "no such link")
-	refused(handle, store.Owner{Principal: "saml:will"}, "it was "+mayas.Principal+"'s")
-	_, err = s.LinkFor(t.Context(), handle, "saml:will")
+	refused(handle, people.Owner{Principal: "saml:will"}, "it was "+mayas.Principal+"'s")
+	_, err = s.People.LinkFor(t.Context(), handle, "saml:will")
 	require.ErrorIs(t, err, store.ErrNotFound)
-	seen, err := s.LinkFor(t.Context(), handle, mayas.Principal)
+	seen, err := s.People.LinkFor(t.Context(), handle, mayas.Principal)
 	require.NoError(t, err)
 	require.Equal(t, made, seen)
 
@@ -44,7 +45,7 @@ func TestALinkWorksOnceForOne(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			if used, err := s.UseLink(t.Context(), handle, mayas, "web"); err == nil && used == made {
+			if used, err := s.People.UseLink(t.Context(), handle, mayas, "web"); err == nil && used == made {
 				worked.Add(1)
 			}
 		})
@@ -54,53 +55,53 @@ func TestALinkWorksOnceForOne(t *testing.T) {
 	refused(handle, mayas, "used before")
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'link_used' AND source = 'web' AND target_cluster_id = $1`, row.ID))
 
-	handle, _, err = s.NewLink(t.Context(), store.Link{Kind: store.LinkKubeconfig, Principal: mayas.Principal, Cluster: row.ID}, 10*time.Minute, maya(""))
+	handle, _, err = s.People.NewLink(t.Context(), people.Link{Kind: people.LinkKubeconfig, Principal: mayas.Principal, Cluster: row.ID}, 10*time.Minute, maya(""))
 	require.NoError(t, err)
 	clock.pass(10 * time.Minute)
 	refused(handle, mayas, "time was over")
 
-	for _, none := range []store.Link{{Kind: store.LinkKubeconfig, Cluster: row.ID}, {Kind: store.LinkKubeconfig, Principal: "x"},
-		{Kind: store.LinkOfAccount}, {Kind: store.LinkOfAccount, Account: "github:x", Cluster: row.ID}, {Kind: "source", Principal: "x", Cluster: row.ID}} {
-		_, _, err = s.NewLink(t.Context(), none, time.Hour, maya(""))
+	for _, none := range []people.Link{{Kind: people.LinkKubeconfig, Cluster: row.ID}, {Kind: people.LinkKubeconfig, Principal: "x"},
+		{Kind: people.LinkOfAccount}, {Kind: people.LinkOfAccount, Account: "github:x", Cluster: row.ID}, {Kind: "source", Principal: "x", Cluster: row.ID}} {
+		_, _, err = s.People.NewLink(t.Context(), none, time.Hour, maya(""))
 		require.ErrorIs(t, err, store.ErrConflict, none)
 	}
-	_, _, err = s.NewLink(t.Context(), store.Link{Kind: store.LinkKubeconfig, Principal: "x", Cluster: "clu_none"}, time.Hour, maya(""))
+	_, _, err = s.People.NewLink(t.Context(), people.Link{Kind: people.LinkKubeconfig, Principal: "x", Cluster: "clu_none"}, time.Hour, maya(""))
 	require.ErrorIs(t, err, store.ErrNotFound)
 }
 
 func TestAnAccountIsWhosePersonSignedIn(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
-	mayas := store.Owner{Principal: "saml:maya@acme.example", Name: "Maya", Proof: json.RawMessage(`{"values": {"groups": ["platform"]}}`)}
-	ask := store.Link{Kind: store.LinkOfAccount, Account: "github:maya", Number: "1"}
-	handle, _, err := s.NewLink(t.Context(), ask, time.Hour, originBy("github:maya", ""))
+	mayas := people.Owner{Principal: "saml:maya@acme.example", Name: "Maya", Proof: json.RawMessage(`{"values": {"groups": ["platform"]}}`)}
+	ask := people.Link{Kind: people.LinkOfAccount, Account: "github:maya", Number: "1"}
+	handle, _, err := s.People.NewLink(t.Context(), ask, time.Hour, originBy("github:maya", ""))
 	require.NoError(t, err)
-	_, err = s.AccountOf(t.Context(), "github:maya")
+	_, err = s.People.AccountOf(t.Context(), "github:maya")
 	require.ErrorIs(t, err, store.ErrNotFound)
-	seen, err := s.LinkFor(t.Context(), handle, mayas.Principal)
+	seen, err := s.People.LinkFor(t.Context(), handle, mayas.Principal)
 	require.NoError(t, err)
 	require.Equal(t, "github:maya", seen.Account)
-	_, err = s.UseLink(t.Context(), handle, mayas, "web")
+	_, err = s.People.UseLink(t.Context(), handle, mayas, "web")
 	require.NoError(t, err)
-	known, err := s.AccountOf(t.Context(), "github:maya")
+	known, err := s.People.AccountOf(t.Context(), "github:maya")
 	require.NoError(t, err)
 	require.Equal(t, mayas, known.Owner)
 	said(t, s, "account_linked")
 
-	handle, _, err = s.NewLink(t.Context(), ask, time.Hour, originBy("github:maya", ""))
+	handle, _, err = s.People.NewLink(t.Context(), ask, time.Hour, originBy("github:maya", ""))
 	require.NoError(t, err)
-	_, err = s.UseLink(t.Context(), handle, store.Owner{Principal: "saml:will"}, "web")
+	_, err = s.People.UseLink(t.Context(), handle, people.Owner{Principal: "saml:will"}, "web")
 	require.ErrorIs(t, err, store.ErrConflict, "it is another's")
-	_, err = s.UseLink(t.Context(), handle, mayas, "web")
+	_, err = s.People.UseLink(t.Context(), handle, mayas, "web")
 	require.NoError(t, err, "and the link is not spent by that")
 
 	more := mayas
 	more.Proof = json.RawMessage(`{"values": {"groups": ["admins"]}}`)
 	for range 2 {
 		clock.pass(time.Hour)
-		require.NoError(t, s.SignedIn(t.Context(), more, "web"))
+		require.NoError(t, s.People.SignedIn(t.Context(), more, "web"))
 	}
-	accounts, err := s.AccountsOf(t.Context(), mayas.Principal)
+	accounts, err := s.People.AccountsOf(t.Context(), mayas.Principal)
 	require.NoError(t, err)
 	require.Len(t, accounts, 1)
 	require.JSONEq(t, string(more.Proof), string(accounts[0].Proof))
@@ -109,23 +110,23 @@ func TestAnAccountIsWhosePersonSignedIn(t *testing.T) {
 
 	// Somebody else came to bear the name, after a renaming: the account is another, so it is not the first one's.
 	ask.Number = "2"
-	handle, _, err = s.NewLink(t.Context(), ask, time.Hour, originBy("github:maya", ""))
+	handle, _, err = s.People.NewLink(t.Context(), ask, time.Hour, originBy("github:maya", ""))
 	require.NoError(t, err)
-	_, err = s.UseLink(t.Context(), handle, store.Owner{Principal: "saml:will"}, "web")
+	_, err = s.People.UseLink(t.Context(), handle, people.Owner{Principal: "saml:will"}, "web")
 	require.NoError(t, err)
-	accounts, err = s.AccountsOf(t.Context(), mayas.Principal)
+	accounts, err = s.People.AccountsOf(t.Context(), mayas.Principal)
 	require.NoError(t, err)
 	require.Empty(t, accounts)
-	require.NoError(t, s.Unlink(t.Context(), "github:maya", "saml:will", originBy("saml:will", "")))
+	require.NoError(t, s.People.Unlink(t.Context(), "github:maya", "saml:will", originBy("saml:will", "")))
 	ask.Number = "1"
-	handle, _, err = s.NewLink(t.Context(), ask, time.Hour, originBy("github:maya", ""))
+	handle, _, err = s.People.NewLink(t.Context(), ask, time.Hour, originBy("github:maya", ""))
 	require.NoError(t, err)
-	_, err = s.UseLink(t.Context(), handle, mayas, "web")
+	_, err = s.People.UseLink(t.Context(), handle, mayas, "web")
 	require.NoError(t, err)
 
-	require.ErrorIs(t, s.Unlink(t.Context(), "github:maya", "saml:will", originBy("saml:will", "")), store.ErrNotFound)
-	require.NoError(t, s.Unlink(t.Context(), "github:maya", mayas.Principal, maya("")))
-	_, err = s.AccountOf(t.Context(), "github:maya")
+	require.ErrorIs(t, s.People.Unlink(t.Context(), "github:maya", "saml:will", originBy("saml:will", "")), store.ErrNotFound)
+	require.NoError(t, s.People.Unlink(t.Context(), "github:maya", mayas.Principal, maya("")))
+	_, err = s.People.AccountOf(t.Context(), "github:maya")
 	require.ErrorIs(t, err, store.ErrNotFound)
 	_, meta := said(t, s, "account_unlinked")
 	require.Equal(t, map[string]any{"account": "github:maya", "principal": mayas.Principal}, meta["before"])

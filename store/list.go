@@ -7,6 +7,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/internal/usage"
 )
 
 // Filter selects clusters; empty fields do not filter.
@@ -25,40 +28,23 @@ type Filter struct {
 	Limit                 int    // default 50, at most 500
 }
 
-// Cluster returns one cluster. ErrNotFound: there is none of that id.
-func (s *Store) Cluster(ctx context.Context, id string) (Row, error) {
-	row, err := s.oneRow(ctx, `WHERE c.id = @id`, pgx.NamedArgs{"id": id})
-	if err != nil {
-		return Row{}, fmt.Errorf("read cluster %s: %w", id, err)
-	}
-	return row, nil
-}
-
 // ClusterForPR returns the newest generation of a pull request's cluster of one profile; it may be released.
-func (s *Store) ClusterForPR(ctx context.Context, repo string, number int, profile string) (Row, error) {
-	row, err := s.oneRow(ctx, `
+func (s *Store) ClusterForPR(ctx context.Context, repo string, number int, profile string) (rows.Row, error) {
+	row, err := s.OneRow(ctx, `
 		WHERE c.repo = @repo AND c.pr_number = @number AND c.profile = @profile ORDER BY c.generation DESC LIMIT 1`,
 		pgx.NamedArgs{"repo": repo, "number": number, "profile": profile})
 	if err != nil {
-		return Row{}, fmt.Errorf("read the %s cluster of %s#%d: %w", profile, repo, number, err)
+		return rows.Row{}, fmt.Errorf("read the %s cluster of %s#%d: %w", profile, repo, number, err)
 	}
 	return row, nil
 }
 
-func (s *Store) oneRow(ctx context.Context, where string, args pgx.NamedArgs) (Row, error) {
-	r, err := one[rowRecord](ctx, s.pool, `SELECT `+rowColumns+replacedBy+rowSources+where, args)
-	if err != nil {
-		return Row{}, err
-	}
-	return r.row(), nil
-}
-
 // List returns a page of clusters, newest first, and the cursor of the next page; empty when this is the last.
-func (s *Store) List(ctx context.Context, f Filter) (page []Row, next string, err error) {
-	limit := pageOf(f.Limit)
+func (s *Store) List(ctx context.Context, f Filter) (page []rows.Row, next string, err error) {
+	limit := pg.PageOf(f.Limit)
 	where, args := f.where()
 	args["limit"] = limit + 1 // one more shows whether there is a next page
-	records, err := all[rowRecord](ctx, s.pool, `SELECT `+rowColumns+notReplaced+rowSources+where+` ORDER BY c.id DESC LIMIT @limit`, args)
+	records, err := pg.All[rows.RowRecord](ctx, s.Pool(), `SELECT `+rows.RowColumns+rows.NotReplaced+rows.RowSources+where+` ORDER BY c.id DESC LIMIT @limit`, args)
 	if err != nil {
 		return nil, "", fmt.Errorf("list clusters: %w", err)
 	}
@@ -66,26 +52,26 @@ func (s *Store) List(ctx context.Context, f Filter) (page []Row, next string, er
 		records = records[:limit]
 		next = records[limit-1].ID
 	}
-	page = make([]Row, len(records))
+	page = make([]rows.Row, len(records))
 	for i, r := range records {
-		page[i] = r.row()
+		page[i] = r.Row()
 	}
 	return page, next, nil
 }
 
 func (f Filter) where() (string, pgx.NamedArgs) {
-	w := conditions{args: pgx.NamedArgs{"principal": f.Principal}}
-	w.add(len(f.Status) > 0, "c.status = ANY (@status)", "status", f.Status)
-	w.add(f.Platform != "", "c.platform = @platform", "platform", f.Platform)
-	w.add(f.Owner != "", "(c.owner = @owner OR lower(c.owner) IN (SELECT o.spelling FROM person_spellings o JOIN person_spellings asked ON asked.person = o.person WHERE asked.spelling = lower(@owner)))", "owner", f.Owner)
-	w.add(f.Team != "", "c.team = @team", "team", f.Team)
-	w.add(f.Teams != nil, "(c.team = ANY (@teams) OR c.id IN (SELECT s.cluster_id FROM shares s WHERE "+sharedWith+"))", "teams", f.Teams)
-	w.add(f.Repo != "", "c.repo = @repo", "repo", f.Repo)
-	w.add(f.Number != 0, "c.pr_number = @number", "number", f.Number)
-	w.add(f.Profile != "", "c.profile = @profile", "profile", f.Profile)
-	w.add(f.Name != "", "starts_with(c.name, @name)", "name", f.Name)
-	w.add(f.Named != "", "c.name = @named", "named", f.Named)
-	w.add(f.Live, "c.destroyed_at IS NULL", "", nil)
-	w.add(f.Cursor != "", "c.id < @cursor", "cursor", f.Cursor)
-	return w.where(), w.args
+	w := pg.Conditions{Args: pgx.NamedArgs{"principal": f.Principal}}
+	w.Add(len(f.Status) > 0, "c.status = ANY (@status)", "status", f.Status)
+	w.Add(f.Platform != "", "c.platform = @platform", "platform", f.Platform)
+	w.Add(f.Owner != "", "(c.owner = @owner OR lower(c.owner) IN (SELECT o.spelling FROM person_spellings o JOIN person_spellings asked ON asked.person = o.person WHERE asked.spelling = lower(@owner)))", "owner", f.Owner)
+	w.Add(f.Team != "", "c.team = @team", "team", f.Team)
+	w.Add(f.Teams != nil, "(c.team = ANY (@teams) OR c.id IN (SELECT s.cluster_id FROM shares s WHERE "+usage.SharedWith+"))", "teams", f.Teams)
+	w.Add(f.Repo != "", "c.repo = @repo", "repo", f.Repo)
+	w.Add(f.Number != 0, "c.pr_number = @number", "number", f.Number)
+	w.Add(f.Profile != "", "c.profile = @profile", "profile", f.Profile)
+	w.Add(f.Name != "", "starts_with(c.name, @name)", "name", f.Name)
+	w.Add(f.Named != "", "c.name = @named", "named", f.Named)
+	w.Add(f.Live, "c.destroyed_at IS NULL", "", nil)
+	w.Add(f.Cursor != "", "c.id < @cursor", "cursor", f.Cursor)
+	return w.Where(), w.Args
 }

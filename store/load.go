@@ -8,32 +8,35 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/internal/usage"
 )
 
 // Load reads what Decide needs about one cluster, from one snapshot. Whether the runner was seen is left Unknown: the store
 // cannot see a process.
 func (s *Store) Load(ctx context.Context, id string) (lifecycle.Cluster, lifecycle.Facts, error) {
-	tx, err := s.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	tx, err := s.Pool().BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
 		return lifecycle.Cluster{}, lifecycle.Facts{}, fmt.Errorf("load %s: %w", id, err)
 	}
 	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // it only read
 	cluster, facts, err := s.loadIn(ctx, tx, id)
 	if err != nil {
-		return lifecycle.Cluster{}, lifecycle.Facts{}, fmt.Errorf("load %s: %w", id, plain(err))
+		return lifecycle.Cluster{}, lifecycle.Facts{}, fmt.Errorf("load %s: %w", id, pg.Plain(err))
 	}
 	return cluster, facts, nil
 }
 
 func (s *Store) loadIn(ctx context.Context, tx pgx.Tx, id string) (lifecycle.Cluster, lifecycle.Facts, error) {
 	type record struct {
-		lifecycleRecord
+		rows.LifecycleRecord
 		Clock      time.Time
 		Identities []string
 	}
-	r, err := one[record](ctx, tx, `
-		SELECT `+lifecycleColumns+`, coalesce(@fixed::timestamptz, clock_timestamp()) AS clock, ARRAY(`+identitiesOf+`) AS identities
-		FROM clusters c WHERE c.id = @id`, pgx.NamedArgs{"id": id, "fixed": s.fixed()})
+	r, err := pg.One[record](ctx, tx, `
+		SELECT `+rows.LifecycleColumns+`, coalesce(@fixed::timestamptz, clock_timestamp()) AS clock, ARRAY(`+usage.IdentitiesOf+`) AS identities
+		FROM clusters c WHERE c.id = @id`, pgx.NamedArgs{"id": id, "fixed": s.Fixed()})
 	if err != nil {
 		return lifecycle.Cluster{}, lifecycle.Facts{}, err
 	}
@@ -41,8 +44,8 @@ func (s *Store) loadIn(ctx context.Context, tx pgx.Tx, id string) (lifecycle.Clu
 	if facts.Open, facts.Last, err = attemptsIn(ctx, tx, id, r.Clock); err != nil {
 		return lifecycle.Cluster{}, lifecycle.Facts{}, err
 	}
-	cluster := r.cluster()
-	if facts.Queue, err = s.queueIn(ctx, tx, cluster, r.Clock); err != nil {
+	cluster := r.Cluster()
+	if facts.Queue, err = s.Attempts.QueueIn(ctx, tx, cluster, r.Clock); err != nil {
 		return lifecycle.Cluster{}, lifecycle.Facts{}, err
 	}
 	if facts.Turn, err = turnIn(ctx, tx, cluster); err != nil {
@@ -61,11 +64,11 @@ func turnIn(ctx context.Context, tx pgx.Tx, cluster lifecycle.Cluster) (lifecycl
 		Words string
 		ETA   *time.Time
 	}
-	rows, err := all[turn](ctx, tx, `SELECT place, words, eta FROM turns WHERE cluster_id = $1`, cluster.ID)
+	rows, err := pg.All[turn](ctx, tx, `SELECT place, words, eta FROM turns WHERE cluster_id = $1`, cluster.ID)
 	if err != nil || len(rows) == 0 {
 		return lifecycle.Turn{}, err
 	}
-	return lifecycle.Turn{Place: rows[0].Place, For: rows[0].Words, ETA: zero(rows[0].ETA)}, nil
+	return lifecycle.Turn{Place: rows[0].Place, For: rows[0].Words, ETA: pg.Zero(rows[0].ETA)}, nil
 }
 
 type attemptRecord struct {
@@ -98,11 +101,11 @@ type attemptRecord struct {
 
 func (r attemptRecord) attempt() *lifecycle.Attempt {
 	a := &lifecycle.Attempt{
-		Number: r.Number, Kind: r.Kind, OpenedAt: r.OpenedAt, ClaimedAt: zero(r.ClaimedAt), LeaseUntil: zero(r.LeaseUntil),
+		Number: r.Number, Kind: r.Kind, OpenedAt: r.OpenedAt, ClaimedAt: pg.Zero(r.ClaimedAt), LeaseUntil: pg.Zero(r.LeaseUntil),
 		Phase: r.Phase, Progress: lifecycle.Progress{Percent: r.ProgressPercent, Step: r.ProgressStep},
 		Recorded: r.Recorded, StopAsked: r.StopAsked,
-		ClosedAt: zero(r.ClosedAt), Reason: r.Reason, Message: r.Message, Whose: r.Whose, Next: r.Next, Retryable: r.Retryable,
-		ToolExitedAt: zero(r.ToolExitedAt), WorkersSeen: r.WorkersSeen, AddonsSeen: r.AddonsSeen,
+		ClosedAt: pg.Zero(r.ClosedAt), Reason: r.Reason, Message: r.Message, Whose: r.Whose, Next: r.Next, Retryable: r.Retryable,
+		ToolExitedAt: pg.Zero(r.ToolExitedAt), WorkersSeen: r.WorkersSeen, AddonsSeen: r.AddonsSeen,
 	}
 	if r.WorkersWanted != nil {
 		a.WorkersWanted = *r.WorkersWanted
@@ -118,7 +121,7 @@ func (r attemptRecord) attempt() *lifecycle.Attempt {
 
 // attemptsIn reads the open attempt and the newest closed one, with their verification passes.
 func attemptsIn(ctx context.Context, tx pgx.Tx, cluster string, now time.Time) (open, last *lifecycle.Attempt, err error) {
-	records, err := all[attemptRecord](ctx, tx, `
+	records, err := pg.All[attemptRecord](ctx, tx, `
 		SELECT DISTINCT ON (a.closed_at IS NULL) a.id, a.number, a.kind, a.opened_at, a.claimed_at, a.lease_until, a.phase,
 			a.progress_percent, a.progress_step, a.recorded_at IS NOT NULL AS recorded, a.stop_asked,
 			a.closed_at, a.outcome, a.reason, a.message, a.whose, a.next, a.retryable, a.tool_exited_at, a.expected_seconds, a.late_seconds,
@@ -136,8 +139,8 @@ func attemptsIn(ctx context.Context, tx pgx.Tx, cluster string, now time.Time) (
 		}
 		if r.ClosedAt == nil {
 			open = a
-			open.Progress.ETA = expectedEnd(r.OpenedAt, r.ExpectedSeconds, now)
-			open.Progress.Late = expectedEnd(r.OpenedAt, r.LateSeconds, now)
+			open.Progress.ETA = rows.ExpectedEnd(r.OpenedAt, r.ExpectedSeconds, now)
+			open.Progress.Late = rows.ExpectedEnd(r.OpenedAt, r.LateSeconds, now)
 		} else {
 			last = a
 		}
@@ -146,6 +149,6 @@ func attemptsIn(ctx context.Context, tx pgx.Tx, cluster string, now time.Time) (
 }
 
 func passesIn(ctx context.Context, tx pgx.Tx, attempt string) ([]lifecycle.Pass, error) {
-	return all[lifecycle.Pass](ctx, tx, `
+	return pg.All[lifecycle.Pass](ctx, tx, `
 		SELECT received_at AS at, clean, identities, words AS leftovers FROM verifications WHERE attempt_id = $1 ORDER BY number`, attempt)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 
 	"github.com/ocpctl/ocpctl/migrations"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
 )
 
 // migrationLock is the advisory lock under which one process migrates while the others wait. The number is arbitrary.
@@ -79,6 +80,6 @@ func Migrate(ctx context.Context, url string) error {
 
 // gaveWay reports whether a statement ended because of a lock it waited for.
 func gaveWay(err error) bool {
-	var pg *pgconn.PgError
-	return errors.As(err, &pg) && (pg.Code == deadlock || pg.Code == lockTimeout)
+	var failure *pgconn.PgError
+	return errors.As(err, &failure) && (failure.Code == pg.Deadlock || failure.Code == pg.LockTimeout)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/migrations"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
 // ofBefore adds a cluster as the release before the entry points knew it.
@@ -147,7 +148,7 @@ func TestTheFrontDoorGoesUpAndDown(t *testing.T) {
 		pr.Open = false
 		seen(t, s, pr)
 		require.Equal(t, 1, renamed(t, s, from, to, 900))
-		require.NoError(t, s.FollowHead(t.Context(), to, 41, heads[round+1]))
+		require.NoError(t, s.Outbox.FollowHead(t.Context(), to, 41, heads[round+1]))
 		places := placesOf(t, s, row.ID)
 		require.True(t, places["github_check "+heads[round]].Left)
 		require.Contains(t, places, "github_check "+heads[round+1])
@@ -157,16 +158,16 @@ func TestTheFrontDoorGoesUpAndDown(t *testing.T) {
 		require.NoError(t, s.SetEnd(t.Context(), row.ID, store.EndPRClosed, &at, "the pull request became a draft", "github:maya"))
 		fx := eyes("react:1")
 		fx.Repo = to
-		require.NoError(t, s.SaveEffect(t.Context(), fx))
-		wait, err := s.TakePace(t.Context(), 5001, store.Pace{Every: time.Second})
+		require.NoError(t, s.Outbox.SaveEffect(t.Context(), fx))
+		wait, err := s.Outbox.TakePace(t.Context(), 5001, outbox.Pace{Every: time.Second})
 		require.NoError(t, err)
 		require.Zero(t, wait)
 		next := fromPR(granted(fmt.Sprintf("next%d", round)), 50+round)
-		subs, err := s.Subscribers(t.Context(), accept(t, s, next).ID)
+		subs, err := s.Outbox.Subscribers(t.Context(), accept(t, s, next).ID)
 		require.NoError(t, err)
 		require.Len(t, subs, 4)
 		clock.pass(time.Minute)
-		prs, err := s.PullsToLook(t.Context(), clock.now(), 10)
+		prs, err := s.PullRequests.PullsToLook(t.Context(), clock.now(), 10)
 		require.NoError(t, err)
 		require.Len(t, prs, 2+round)
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
 )
 
 // closeAttempt closes the open attempt for the control plane. ErrStale: it is no longer open, or was claimed or renewed its
@@ -18,12 +20,12 @@ func (c *change) closeAttempt(ctx context.Context, cluster string, by lifecycle.
 	tag, err := c.Exec(ctx, `
 		UPDATE attempts SET closed_at = @now, outcome = @outcome, message = @message
 		WHERE cluster_id = @cluster AND number = @number AND closed_at IS NULL AND lease_until IS NOT DISTINCT FROM @lease`,
-		pgx.NamedArgs{"cluster": cluster, "number": by.Number, "outcome": by.Outcome, "message": by.Message, "lease": null(by.Lease), "now": c.now})
+		pgx.NamedArgs{"cluster": cluster, "number": by.Number, "outcome": by.Outcome, "message": by.Message, "lease": pg.Null(by.Lease), "now": c.Now})
 	if err != nil {
 		return fmt.Errorf("close attempt %d of %s: %w", by.Number, cluster, err)
 	}
 	if tag.RowsAffected() == 0 {
-		return ErrStale
+		return pg.ErrStale
 	}
 	return nil
 }
@@ -50,17 +52,17 @@ func (c *change) openAttempt(ctx context.Context, cluster string, kind lifecycle
 			SELECT @id, @cluster, j.id, 1 + coalesce((SELECT max(number) FROM attempts WHERE cluster_id = @cluster), 0),
 				@kind, @token, @now, @phase, ceil(took[1]), ceil(took[2]),
 				CASE WHEN @kind = 'scale' THEN c.workers_wanted END, CASE WHEN @kind = 'configure' THEN c.addons_wanted END
-			FROM jobs j JOIN clusters c ON c.id = j.cluster_id, LATERAL (`+expectedOf+`) AS past (took) WHERE j.cluster_id = @cluster AND j.job_type = @job AND j.ended_at IS NULL
+			FROM jobs j JOIN clusters c ON c.id = j.cluster_id, LATERAL (`+rows.ExpectedOf+`) AS past (took) WHERE j.cluster_id = @cluster AND j.job_type = @job AND j.ended_at IS NULL
 			RETURNING number, job_id
 		)
 		UPDATE jobs j SET attempt = o.number FROM opened o WHERE j.id = o.job_id RETURNING o.number`,
 		pgx.NamedArgs{
-			"id": NewID("att"), "token": ulid.Make().String(), "cluster": cluster, "kind": kind, "job": job, "phase": phase, "now": c.now,
+			"id": pg.NewID("att"), "token": ulid.Make().String(), "cluster": cluster, "kind": kind, "job": job, "phase": phase, "now": c.Now,
 		}).Scan(&number)
-	var pg *pgconn.PgError
+	var failure *pgconn.PgError
 	switch {
-	case errors.As(err, &pg) && pg.ConstraintName == "attempts_one_open":
-		return 0, ErrStale
+	case errors.As(err, &failure) && failure.ConstraintName == "attempts_one_open":
+		return 0, pg.ErrStale
 	case errors.Is(err, pgx.ErrNoRows):
 		return 0, fmt.Errorf("open an attempt of %s: no unfinished %s job", cluster, job)
 	case err != nil:
@@ -75,7 +77,7 @@ func (c *change) moveJob(ctx context.Context, cluster string, m lifecycle.JobMov
 	if !ends {
 		_, err := c.Exec(ctx, `
 			INSERT INTO jobs (id, cluster_id, job_type, status, created_at) VALUES ($1, $2, $3, 'PENDING', $4)
-			ON CONFLICT (cluster_id, job_type) WHERE ended_at IS NULL DO NOTHING`, NewID("job"), cluster, m.Type, c.now)
+			ON CONFLICT (cluster_id, job_type) WHERE ended_at IS NULL DO NOTHING`, pg.NewID("job"), cluster, m.Type, c.Now)
 		if err != nil {
 			return fmt.Errorf("add a %s job to %s: %w", m.Type, cluster, err)
 		}
@@ -85,7 +87,7 @@ func (c *change) moveJob(ctx context.Context, cluster string, m lifecycle.JobMov
 			started_at = CASE WHEN @to = 'RUNNING' THEN coalesce(started_at, @now) ELSE started_at END,
 			ended_at = CASE WHEN @ends THEN @now::timestamptz END
 		WHERE cluster_id = @cluster AND job_type = @type AND ended_at IS NULL`,
-		pgx.NamedArgs{"cluster": cluster, "type": m.Type, "to": m.To, "code": m.Code, "message": m.Message, "ends": ends, "now": c.now})
+		pgx.NamedArgs{"cluster": cluster, "type": m.Type, "to": m.To, "code": m.Code, "message": m.Message, "ends": ends, "now": c.Now})
 	if err != nil {
 		return fmt.Errorf("move the %s job of %s to %s: %w", m.Type, cluster, m.To, err)
 	}
@@ -94,11 +96,11 @@ func (c *change) moveJob(ctx context.Context, cluster string, m lifecycle.JobMov
 
 // setReady sets the condition that says whether the cluster can be used.
 func (c *change) setReady(ctx context.Context, cluster lifecycle.Cluster) error {
-	q := Condition{Type: "Ready", Status: "False", Reason: string(cluster.Phase), Message: cluster.Why}
+	q := rows.Condition{Type: "Ready", Status: "False", Reason: string(cluster.Phase), Message: cluster.Why}
 	if cluster.Status == lifecycle.Ready {
 		q.Status = "True"
 	}
-	return c.setCondition(ctx, cluster.ID, q)
+	return c.SetCondition(ctx, cluster.ID, q)
 }
 
 // setAsked sets the condition of a scaling or a refresh.
@@ -114,25 +116,12 @@ func (c *change) setAsked(ctx context.Context, cluster string, m lifecycle.JobMo
 
 // setScaled sets the condition that says whether the requested workers are there.
 func (c *change) setScaled(ctx context.Context, cluster string, m lifecycle.JobMove) error {
-	q := Condition{Type: "Scaled", Status: "False", Reason: m.Code, Message: m.Message}
+	q := rows.Condition{Type: "Scaled", Status: "False", Reason: m.Code, Message: m.Message}
 	switch m.To {
 	case lifecycle.JobRunning:
 		q.Reason, q.Message = "Scaling", "the workers that were asked for are being made or removed"
 	case lifecycle.JobSucceeded:
 		q.Status, q.Reason, q.Message = "True", "Counted", "the workers that were asked for were counted"
 	}
-	return c.setCondition(ctx, cluster, q)
-}
-
-func (c *change) setCondition(ctx context.Context, cluster string, q Condition) error {
-	_, err := c.Exec(ctx, `
-		INSERT INTO conditions AS q (cluster_id, type, status, reason, message, changed_at)
-		VALUES (@cluster, @type, @status, @reason, @message, @now)
-		ON CONFLICT (cluster_id, type) DO UPDATE SET status = excluded.status, reason = excluded.reason, message = excluded.message,
-			changed_at = CASE WHEN q.status = excluded.status THEN q.changed_at ELSE excluded.changed_at END`,
-		pgx.NamedArgs{"cluster": cluster, "type": q.Type, "status": q.Status, "reason": q.Reason, "message": q.Message, "now": c.now})
-	if err != nil {
-		return fmt.Errorf("set the condition of %s: %w", cluster, err)
-	}
-	return nil
+	return c.SetCondition(ctx, cluster, q)
 }

@@ -19,12 +19,12 @@ func TestACauseDestroysWhatItMeantAndNothingMadeSince(t *testing.T) {
 		jobs = append(jobs, out.Job)
 		return store.Reply{Installation: 5001, Repo: "acme/shop", Number: 41, Body: "it goes"}
 	}}}
-	done, err := s.Answered(t.Context(), cause)
+	done, err := s.Outbox.Answered(t.Context(), cause)
 	require.NoError(t, err)
 	require.False(t, done)
 	_, err = s.Destroy(t.Context(), first.ID, by)
 	require.NoError(t, err)
-	done, err = s.Answered(t.Context(), cause)
+	done, err = s.Outbox.Answered(t.Context(), cause)
 	require.NoError(t, err)
 	require.True(t, done)
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/people"
 )
 
 // scalable is a ready cluster with 3 workers, of 1 to 5.
@@ -60,7 +61,7 @@ func TestADeedIsMeantForTheRowThatWasSeen(t *testing.T) {
 	_, err = s.Destroy(t.Context(), row.ID, stale)
 	require.ErrorIs(t, err, store.ErrStale)
 	require.ErrorIs(t, s.Transfer(t.Context(), row.ID, "acme/web", "will", stale, nil), store.ErrStale)
-	require.ErrorIs(t, s.Share(t.Context(), row.ID, store.Share{Kind: "team", Grantee: "acme/web", Access: store.AccessSee}, stale), store.ErrStale)
+	require.ErrorIs(t, s.People.Share(t.Context(), row.ID, people.Share{Kind: "team", Grantee: "acme/web", Access: people.AccessSee}, stale), store.ErrStale)
 	require.ErrorIs(t, s.Abandon(t.Context(), row.ID, stale), store.ErrStale)
 	require.ErrorIs(t, s.RetryTeardown(t.Context(), row.ID, stale), store.ErrStale)
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM audit_events`), "nothing happened")
@@ -149,7 +150,7 @@ func TestWorkersAreWantedWithinTheirBounds(t *testing.T) {
 	lose(t, s)
 	job, err = s.Scale(t.Context(), row.ID, 5, maya("a load test"))
 	require.NoError(t, err)
-	kept, err := s.Job(t.Context(), job)
+	kept, err := s.Reports.Job(t.Context(), job)
 	require.NoError(t, err)
 	require.Equal(t, []any{lifecycle.JobScale, lifecycle.JobPending}, []any{kept.Type, kept.Status})
 	require.Len(t, riverJobs(t, s, "reconcile"), 1)
@@ -229,49 +230,49 @@ func TestAShareShowsAClusterToOthers(t *testing.T) {
 	s, _ := open(t)
 	row := accept(t, s, granted("shop"))
 	accept(t, s, granted("other"))
-	sees := func(principal string, teams ...string) (ids []string, access store.Access) {
+	sees := func(principal string, teams ...string) (ids []string, access people.Access) {
 		t.Helper()
 		rows, _, err := s.List(t.Context(), store.Filter{Teams: append([]string{}, teams...), Principal: principal})
 		require.NoError(t, err)
 		for _, r := range rows {
 			ids = append(ids, r.ID)
 		}
-		access, err = s.SharedWith(t.Context(), row.ID, principal, teams)
+		access, err = s.People.SharedWith(t.Context(), row.ID, principal, teams)
 		require.NoError(t, err)
 		return ids, access
 	}
 	ids, access := sees("saml:will", "acme/web")
 	require.Empty(t, ids)
 	require.Empty(t, access)
-	toTeam := store.Share{Kind: "team", Grantee: "acme/web", Access: store.AccessSee}
-	require.NoError(t, s.Share(t.Context(), row.ID, toTeam, maya("")))
+	toTeam := people.Share{Kind: "team", Grantee: "acme/web", Access: people.AccessSee}
+	require.NoError(t, s.People.Share(t.Context(), row.ID, toTeam, maya("")))
 	ids, access = sees("saml:will", "acme/web")
 	require.Equal(t, []string{row.ID}, ids)
-	require.Equal(t, store.AccessSee, access)
+	require.Equal(t, people.AccessSee, access)
 	ids, _ = sees("acme/web", "acme/other")
 	require.Empty(t, ids, "a principal is no team")
 
-	toTeam.Access = store.AccessUse
+	toTeam.Access = people.AccessUse
 	for range 2 {
-		require.NoError(t, s.Share(t.Context(), row.ID, toTeam, maya("")))
+		require.NoError(t, s.People.Share(t.Context(), row.ID, toTeam, maya("")))
 	}
-	require.NoError(t, s.Share(t.Context(), row.ID, store.Share{Kind: "principal", Grantee: "saml:will", Access: store.AccessSee}, maya("")))
+	require.NoError(t, s.People.Share(t.Context(), row.ID, people.Share{Kind: "principal", Grantee: "saml:will", Access: people.AccessSee}, maya("")))
 	_, access = sees("saml:will", "acme/web")
-	require.Equal(t, store.AccessUse, access, "the most counts")
+	require.Equal(t, people.AccessUse, access, "the most counts")
 	_, access = sees("saml:will")
-	require.Equal(t, store.AccessSee, access)
+	require.Equal(t, people.AccessSee, access)
 	require.Equal(t, 3, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'shared'`), "asked twice is asked once")
 
-	shares, err := s.Shares(t.Context(), row.ID)
+	shares, err := s.People.Shares(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Equal(t, []string{"saml:will", "acme/web"}, []string{shares[0].Grantee, shares[1].Grantee})
 	require.Equal(t, maya("").Actor, shares[0].GrantedBy)
-	require.NoError(t, s.Unshare(t.Context(), row.ID, "team", "acme/web", maya("")))
-	require.ErrorIs(t, s.Unshare(t.Context(), row.ID, "team", "acme/web", maya("")), store.ErrNotFound)
+	require.NoError(t, s.People.Unshare(t.Context(), row.ID, "team", "acme/web", maya("")))
+	require.ErrorIs(t, s.People.Unshare(t.Context(), row.ID, "team", "acme/web", maya("")), store.ErrNotFound)
 	_, meta := said(t, s, "unshared")
 	require.Equal(t, map[string]any{"kind": "team", "with": "acme/web", "access": "use"}, meta["before"])
-	for _, none := range []store.Share{{Kind: "source", Grantee: "x", Access: "see"}, {Kind: "team", Access: "see"}, {Kind: "team", Grantee: "x", Access: "own"}} {
-		require.ErrorIs(t, s.Share(t.Context(), row.ID, none, maya("")), store.ErrConflict)
+	for _, none := range []people.Share{{Kind: "source", Grantee: "x", Access: "see"}, {Kind: "team", Access: "see"}, {Kind: "team", Grantee: "x", Access: "own"}} {
+		require.ErrorIs(t, s.People.Share(t.Context(), row.ID, none, maya("")), store.ErrConflict)
 	}
 }
 
@@ -280,10 +281,10 @@ func TestASignatureIsSpentOnce(t *testing.T) {
 	s, clock := open(t)
 	const hash = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 	for _, want := range []bool{true, false, false} {
-		fresh, err := s.SpendSignature(t.Context(), hash, clock.now().Add(time.Minute))
+		fresh, err := s.People.SpendSignature(t.Context(), hash, clock.now().Add(time.Minute))
 		require.NoError(t, err)
 		require.Equal(t, want, fresh)
 	}
-	_, err := s.SpendSignature(t.Context(), "short", clock.now())
+	_, err := s.People.SpendSignature(t.Context(), "short", clock.now())
 	require.ErrorIs(t, err, store.ErrConflict)
 }

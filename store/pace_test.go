@@ -13,13 +13,14 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
 // paced are the times at which leave was given.
 type paced []time.Time
 
 // keeps requires that the leaves, in their order, pass no limit whichever window is looked at.
-func (l paced) keeps(t *testing.T, p store.Pace) {
+func (l paced) keeps(t *testing.T, p outbox.Pace) {
 	t.Helper()
 	for i, at := range l {
 		if i > 0 {
@@ -40,15 +41,15 @@ func (l paced) keeps(t *testing.T, p store.Pace) {
 func TestNoWindowSeesMoreThanThePace(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		pace  store.Pace
+		pace  outbox.Pace
 		hours float64
 		least int // leaves that must have been given in that time
 	}{
-		"GitHub's":          {store.Pace{Every: time.Second, PerMinute: 80, PerHour: 500}, 2, 740},
-		"by the minute":     {store.Pace{Every: time.Millisecond, PerMinute: 7}, 0.2, 7 + 4*10},
-		"by the hour":       {store.Pace{PerHour: 20}, 3, 20 + 10},
-		"one an hour":       {store.Pace{PerHour: 1}, 3.5, 3},
-		"one after another": {store.Pace{Every: 20 * time.Second}, 0.5, 80},
+		"GitHub's":          {outbox.Pace{Every: time.Second, PerMinute: 80, PerHour: 500}, 2, 740},
+		"by the minute":     {outbox.Pace{Every: time.Millisecond, PerMinute: 7}, 0.2, 7 + 4*10},
+		"by the hour":       {outbox.Pace{PerHour: 20}, 3, 20 + 10},
+		"one an hour":       {outbox.Pace{PerHour: 1}, 3.5, 3},
+		"one after another": {outbox.Pace{Every: 20 * time.Second}, 0.5, 80},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -56,7 +57,7 @@ func TestNoWindowSeesMoreThanThePace(t *testing.T) {
 			start, random := clock.now(), rand.New(rand.NewPCG(1, 2))
 			var l paced
 			for clock.now().Sub(start) < time.Duration(c.hours*float64(time.Hour)) {
-				wait, err := s.TakePace(t.Context(), 5001, c.pace)
+				wait, err := s.Outbox.TakePace(t.Context(), 5001, c.pace)
 				require.NoError(t, err)
 				if wait == 0 {
 					l = append(l, clock.now())
@@ -66,7 +67,7 @@ func TestNoWindowSeesMoreThanThePace(t *testing.T) {
 					continue
 				}
 				clock.pass(wait - time.Microsecond)
-				early, err := s.TakePace(t.Context(), 5001, c.pace)
+				early, err := s.Outbox.TakePace(t.Context(), 5001, c.pace)
 				require.NoError(t, err)
 				require.Equal(t, time.Millisecond, early, "a moment too soon")
 				clock.pass(time.Microsecond)
@@ -99,13 +100,13 @@ func noted(t *testing.T, s *store.Store) (given func() paced) {
 func TestEightProcessesShareOnePace(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		pace  store.Pace
+		pace  outbox.Pace
 		clock *clock
 		long  time.Duration
 		most  int // leaves there can be in that time
 	}{
-		"by a clock that is moved":  {store.Pace{Every: 100 * time.Millisecond, PerMinute: 30, PerHour: 60}, newClock(), patience, 30 + 3*15},
-		"by the database's own one": {store.Pace{Every: 15 * time.Millisecond, PerMinute: 60}, nil, 1500 * time.Millisecond, 31},
+		"by a clock that is moved":  {outbox.Pace{Every: 100 * time.Millisecond, PerMinute: 30, PerHour: 60}, newClock(), patience, 30 + 3*15},
+		"by the database's own one": {outbox.Pace{Every: 15 * time.Millisecond, PerMinute: 60}, nil, 1500 * time.Millisecond, 31},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -121,7 +122,7 @@ func TestEightProcessesShareOnePace(t *testing.T) {
 				s := openAt(t, url, options)
 				wg.Go(func() {
 					for ctx.Err() == nil {
-						wait, err := s.TakePace(t.Context(), 5001, c.pace)
+						wait, err := s.Outbox.TakePace(t.Context(), 5001, c.pace)
 						if err != nil {
 							t.Error(err)
 							return
@@ -151,29 +152,29 @@ func TestEightProcessesShareOnePace(t *testing.T) {
 func TestWhatGitHubSaysHoldsEverybody(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
-	pace := store.Pace{Every: time.Second}
+	pace := outbox.Pace{Every: time.Second}
 	take := func(installation int64) time.Duration {
 		t.Helper()
-		wait, err := s.TakePace(t.Context(), installation, pace)
+		wait, err := s.Outbox.TakePace(t.Context(), installation, pace)
 		require.NoError(t, err)
 		return wait
 	}
-	require.NoError(t, s.HoldPace(t.Context(), 5001, time.Minute), "before anything was written")
-	require.NoError(t, s.HoldPace(t.Context(), 5001, time.Second), "the longer one stays")
+	require.NoError(t, s.Outbox.HoldPace(t.Context(), 5001, time.Minute), "before anything was written")
+	require.NoError(t, s.Outbox.HoldPace(t.Context(), 5001, time.Second), "the longer one stays")
 	require.Equal(t, time.Minute, take(5001))
 	require.Zero(t, take(5002), "another installation has a pace of its own")
 	require.Equal(t, time.Second, take(5002))
 	clock.pass(time.Minute)
 	require.Zero(t, take(5001))
-	require.NoError(t, s.HoldPace(t.Context(), 5001, 0))
+	require.NoError(t, s.Outbox.HoldPace(t.Context(), 5001, 0))
 	require.Equal(t, time.Second, take(5001))
 
-	_, err := s.TakePace(t.Context(), 5003, store.Pace{PerHour: 2})
+	_, err := s.Outbox.TakePace(t.Context(), 5003, outbox.Pace{PerHour: 2})
 	require.NoError(t, err)
-	wait, err := s.TakePace(t.Context(), 5003, store.Pace{PerHour: 2})
+	wait, err := s.Outbox.TakePace(t.Context(), 5003, outbox.Pace{PerHour: 2})
 	require.NoError(t, err)
 	require.Equal(t, time.Hour, wait)
-	wait, err = s.TakePace(t.Context(), 5003, store.Pace{})
+	wait, err = s.Outbox.TakePace(t.Context(), 5003, outbox.Pace{})
 	require.NoError(t, err)
 	require.Zero(t, wait, "a limit that was taken away holds nobody")
 }
@@ -181,17 +182,17 @@ func TestWhatGitHubSaysHoldsEverybody(t *testing.T) {
 func TestAClockThatRanAheadSilencesNobody(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
-	pace := store.Pace{Every: time.Second, PerMinute: 80, PerHour: 500}
+	pace := outbox.Pace{Every: time.Second, PerMinute: 80, PerHour: 500}
 	for name, ask := range map[string]func(int64) (time.Duration, error){
-		"who takes leave":      func(in int64) (time.Duration, error) { return s.TakePace(t.Context(), in, pace) },
-		"who looks before":     func(in int64) (time.Duration, error) { return s.PaceAhead(t.Context(), in, pace, false) },
-		"who can wait as well": func(in int64) (time.Duration, error) { return s.PaceAhead(t.Context(), in, pace, true) },
+		"who takes leave":      func(in int64) (time.Duration, error) { return s.Outbox.TakePace(t.Context(), in, pace) },
+		"who looks before":     func(in int64) (time.Duration, error) { return s.Outbox.PaceAhead(t.Context(), in, pace, false) },
+		"who can wait as well": func(in int64) (time.Duration, error) { return s.Outbox.PaceAhead(t.Context(), in, pace, true) },
 	} {
 		in := int64(len(name))
 		clock.pass(365 * 24 * time.Hour)
-		_, err := s.TakePace(t.Context(), in, pace)
+		_, err := s.Outbox.TakePace(t.Context(), in, pace)
 		require.NoError(t, err)
-		require.NoError(t, s.HoldPace(t.Context(), in, 365*24*time.Hour), "what a proxy made up")
+		require.NoError(t, s.Outbox.HoldPace(t.Context(), in, 365*24*time.Hour), "what a proxy made up")
 		clock.pass(-365 * 24 * time.Hour)
 		wait, err := ask(in)
 		require.NoError(t, err)
@@ -201,8 +202,8 @@ func TestAClockThatRanAheadSilencesNobody(t *testing.T) {
 		require.NoError(t, err)
 		require.Zero(t, wait, name)
 	}
-	require.NoError(t, s.HoldPace(t.Context(), 5001, -time.Hour))
-	wait, err := s.TakePace(t.Context(), 5001, pace)
+	require.NoError(t, s.Outbox.HoldPace(t.Context(), 5001, -time.Hour))
+	wait, err := s.Outbox.TakePace(t.Context(), 5001, pace)
 	require.NoError(t, err)
 	require.Zero(t, wait)
 }

@@ -7,23 +7,24 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
 func TestWhatCanWaitLeavesThePaceToWhatCannot(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
-	pace := store.Pace{PerHour: 100} // fifty at once, and another every 72 s
+	pace := outbox.Pace{PerHour: 100} // fifty at once, and another every 72 s
 	const every = 72 * time.Second
 	ahead := func(canWait bool) time.Duration {
 		t.Helper()
-		wait, err := s.PaceAhead(t.Context(), 5001, pace, canWait)
+		wait, err := s.Outbox.PaceAhead(t.Context(), 5001, pace, canWait)
 		require.NoError(t, err)
 		return wait.Round(time.Second)
 	}
 	take := func(n int) {
 		t.Helper()
 		for range n {
-			wait, err := s.TakePace(t.Context(), 5001, pace)
+			wait, err := s.Outbox.TakePace(t.Context(), 5001, pace)
 			require.NoError(t, err)
 			require.Zero(t, wait)
 		}
@@ -41,7 +42,7 @@ func TestWhatCanWaitLeavesThePaceToWhatCannot(t *testing.T) {
 
 	showAll(t, s, row.ID)
 	reply := store.Reply{Cause: "comment:7", Installation: 5001, Repo: "acme/shop", Number: 41, Body: "pong"}
-	require.NoError(t, s.SaveReply(t.Context(), reply))
+	require.NoError(t, s.Outbox.SaveReply(t.Context(), reply))
 	require.Positive(t, ahead(true), "an answer to a person waits")
 	_, err := s.Pool().Exec(t.Context(), `UPDATE replies SET external_id = 7`)
 	require.NoError(t, err)
@@ -53,9 +54,9 @@ func TestWhatCanWaitLeavesThePaceToWhatCannot(t *testing.T) {
 	require.Equal(t, every, ahead(false))
 	require.Less(t, 10*every, ahead(true))
 
-	require.NoError(t, s.HoldPace(t.Context(), 5001, time.Hour))
+	require.NoError(t, s.Outbox.HoldPace(t.Context(), 5001, time.Hour))
 	require.Equal(t, time.Hour, ahead(false), "GitHub said so")
-	wait, err := s.PaceAhead(t.Context(), 7001, pace, true)
+	wait, err := s.Outbox.PaceAhead(t.Context(), 7001, pace, true)
 	require.NoError(t, err)
 	require.Zero(t, wait, "each installation has its own")
 }
@@ -67,12 +68,12 @@ func TestAPlaceKnowsWhenItsWordsWereSent(t *testing.T) {
 	sent := func() *time.Time { return placesOf(t, s, row.ID)[store.KindComment].ShownAt }
 	id := placesOf(t, s, row.ID)[store.KindComment].ID
 	require.Nil(t, sent())
-	require.NoError(t, s.Shown(t.Context(), id, 7, 1, "a"))
+	require.NoError(t, s.Outbox.Shown(t.Context(), id, 7, 1, "a"))
 	first := clock.now()
 	require.True(t, first.Equal(*sent()))
 	clock.pass(time.Minute)
-	require.NoError(t, s.Shown(t.Context(), id, 7, 2, "a"))
+	require.NoError(t, s.Outbox.Shown(t.Context(), id, 7, 2, "a"))
 	require.True(t, first.Equal(*sent()), "a newer version in the same words sends nothing")
-	require.NoError(t, s.Shown(t.Context(), id, 7, 3, "b"))
+	require.NoError(t, s.Outbox.Shown(t.Context(), id, 7, 3, "b"))
 	require.True(t, clock.now().Equal(*sent()))
 }

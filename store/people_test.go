@@ -7,11 +7,12 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/people"
 )
 
 const mayasToken = "oidc:https://id.acme.example#maya"
 
-var linkedMaya = store.Person{
+var linkedMaya = people.Person{
 	ID: "person:maya", Name: "Maya Weber", Identities: []string{"github:maya", mayasToken, "saml:Maya@acme.example"},
 	Spellings: []string{"maya", "maya weber", "maya@acme.example"},
 }
@@ -39,13 +40,13 @@ func TestLinkingJoinsTheCountsOfWhatWasThereBefore(t *testing.T) {
 	askedBy(t, s, "three", "saml:maya@acme.example", "somebody else")
 	require.Equal(t, 1, live(t, s, mayasToken), "nobody linked it, so it is a person of its own")
 
-	require.NoError(t, s.KeepPeople(t.Context(), []store.Person{linkedMaya}))
+	require.NoError(t, s.People.KeepPeople(t.Context(), []people.Person{linkedMaya}))
 	for _, id := range linkedMaya.Identities {
 		require.Equal(t, 3, live(t, s, id), id)
 	}
 	require.Zero(t, live(t, s, "oidc:https://other.example#maya"), "the same subject of another issuer is another person")
 
-	require.NoError(t, s.KeepPeople(t.Context(), nil))
+	require.NoError(t, s.People.KeepPeople(t.Context(), nil))
 	require.Equal(t, 1, live(t, s, mayasToken), "the person was taken out of the catalogue")
 }
 
@@ -57,13 +58,13 @@ func TestALinkedAccountCountsForItsOwnerAndTheirPerson(t *testing.T) {
 	link(t, s, "github:mw", mayasToken)
 	require.Equal(t, 2, live(t, s, mayasToken))
 	require.Equal(t, 2, live(t, s, "github:mw"))
-	require.NoError(t, s.KeepPeople(t.Context(), []store.Person{linkedMaya}))
+	require.NoError(t, s.People.KeepPeople(t.Context(), []people.Person{linkedMaya}))
 	require.Equal(t, 2, live(t, s, "saml:maya@acme.example"), "through the person")
 
 	link(t, s, "github:maya", "saml:rob@acme.example")
 	require.Equal(t, 2, live(t, s, "github:maya"), "what the catalogue says of an account counts more than whose somebody says it is")
 	require.Zero(t, live(t, s, "saml:rob@acme.example"))
-	require.NoError(t, s.Unlink(t.Context(), "github:mw", "", store.Origin{Actor: "saml:will@acme.example"}))
+	require.NoError(t, s.People.Unlink(t.Context(), "github:mw", "", store.Origin{Actor: "saml:will@acme.example"}))
 	require.Equal(t, 1, live(t, s, mayasToken))
 }
 
@@ -72,7 +73,7 @@ func TestAVoteOfTheOneWhoAskedByALinkedIdentityIsRefused(t *testing.T) {
 	s, _ := open(t)
 	_, asked := awaits(t, s, 1)
 	id := asked.ID
-	require.NoError(t, s.KeepPeople(t.Context(), []store.Person{linkedMaya}))
+	require.NoError(t, s.People.KeepPeople(t.Context(), []people.Person{linkedMaya}))
 	_, err := s.Vote(t.Context(), id, true, store.Origin{Actor: mayasToken, Source: "api"})
 	require.ErrorIs(t, err, store.ErrOwnApproval, "github:maya asked, before the two were linked")
 }
@@ -84,7 +85,7 @@ func TestTwoVotesOfOnePersonAreOne(t *testing.T) {
 	id := asked.ID
 	_, err := s.Vote(t.Context(), id, true, store.Origin{Actor: "saml:rob@acme.example", Source: "api"})
 	require.NoError(t, err)
-	require.NoError(t, s.KeepPeople(t.Context(), []store.Person{{ID: "person:rob", Name: "Rob Lee", Identities: []string{"github:rob", "saml:rob@acme.example"}}}))
+	require.NoError(t, s.People.KeepPeople(t.Context(), []people.Person{{ID: "person:rob", Name: "Rob Lee", Identities: []string{"github:rob", "saml:rob@acme.example"}}}))
 	_, err = s.Vote(t.Context(), id, true, store.Origin{Actor: "github:rob", Source: "pr_comment"})
 	require.ErrorIs(t, err, store.ErrConflict, "linked after the first vote")
 }
@@ -95,7 +96,7 @@ func TestListsReportsAndTheTrailAreOfPersons(t *testing.T) {
 	askedBy(t, s, "one", "github:maya", "maya")
 	askedBy(t, s, "two", mayasToken, "Maya Weber")
 	askedBy(t, s, "three", "saml:rob@acme.example", "rob")
-	require.NoError(t, s.KeepPeople(t.Context(), []store.Person{linkedMaya}))
+	require.NoError(t, s.People.KeepPeople(t.Context(), []people.Person{linkedMaya}))
 	for _, owner := range []string{"maya", "MAYA WEBER", "maya@acme.example"} {
 		page, _, err := s.List(t.Context(), store.Filter{Owner: owner})
 		require.NoError(t, err)
@@ -112,7 +113,7 @@ func TestListsReportsAndTheTrailAreOfPersons(t *testing.T) {
 	require.Equal(t, lines, same)
 	require.Len(t, lines, 2)
 
-	names, err := s.NamesOf(t.Context(), "github:MAYA", mayasToken, "saml:rob@acme.example")
+	names, err := s.People.NamesOf(t.Context(), "github:MAYA", mayasToken, "saml:rob@acme.example")
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{"github:MAYA": "Maya Weber", mayasToken: "Maya Weber"}, names)
 }
@@ -128,11 +129,11 @@ func TestATurnIsOfAPerson(t *testing.T) {
 	second.Row.RequestedBy = mayasToken
 	second.Turn = &store.TurnAsk{Limits: limit(mayasToken), Weight: 1, Words: "quota person", Place: 1}
 	waits := accept(t, s, second)
-	require.NoError(t, s.KeepPeople(t.Context(), []store.Person{linkedMaya}))
+	require.NoError(t, s.People.KeepPeople(t.Context(), []people.Person{linkedMaya}))
 	had, err := s.Turns(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, had, "the other identity's cluster holds the only place")
-	require.NoError(t, s.KeepPeople(t.Context(), nil))
+	require.NoError(t, s.People.KeepPeople(t.Context(), nil))
 	had, err = s.Turns(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, had, waits.Name)
@@ -142,7 +143,7 @@ func TestKeepingTheSamePeopleWritesNothing(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	for range 2 {
-		require.NoError(t, s.KeepPeople(t.Context(), []store.Person{linkedMaya}))
+		require.NoError(t, s.People.KeepPeople(t.Context(), []people.Person{linkedMaya}))
 	}
 	lines, _, err := s.AuditPage(t.Context(), store.AuditFilter{Action: "people_linked"})
 	require.NoError(t, err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
 )
 
 // moves are the phases that a timeline tells of, in its order.
@@ -34,7 +35,7 @@ func TestAPhaseThatWasOverBeforeAnybodyDecidedStandsInTheTimelineWithItsTime(t *
 	for seq, phase := range []lifecycle.Phase{lifecycle.Preflight, lifecycle.Claiming, lifecycle.Rendering, lifecycle.Recording, lifecycle.Installing} {
 		clock.pass(time.Second)
 		began[string(phase)] = clock.now()
-		_, err := s.Report(t.Context(), open.Attempt, open.Token, store.ReportRow{Seq: seq + 1, Phase: phase, Percent: 10})
+		_, err := s.Attempts.Report(t.Context(), open.Attempt, open.Token, attempts.ReportRow{Seq: seq + 1, Phase: phase, Percent: 10})
 		require.NoError(t, err)
 	}
 	clock.pass(time.Second)
@@ -48,7 +49,7 @@ func TestAPhaseThatWasOverBeforeAnybodyDecidedStandsInTheTimelineWithItsTime(t *
 	}
 
 	clock.pass(time.Second)
-	_, err := s.Report(t.Context(), open.Attempt, open.Token, store.ReportRow{Seq: 6, Phase: lifecycle.Installing, Percent: 50})
+	_, err := s.Attempts.Report(t.Context(), open.Attempt, open.Token, attempts.ReportRow{Seq: 6, Phase: lifecycle.Installing, Percent: 50})
 	require.NoError(t, err)
 	step(t, s, row.ID)
 	again, _ := moves(t, s, row.ID)

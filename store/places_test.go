@@ -8,9 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
-func kinds(subs []store.Subscriber) (kinds []string) {
+func kinds(subs []outbox.Subscriber) (kinds []string) {
 	for _, sub := range subs {
 		kinds = append(kinds, sub.Kind)
 	}
@@ -18,11 +19,11 @@ func kinds(subs []store.Subscriber) (kinds []string) {
 }
 
 // placesOf are the places of a cluster by kind; checks by their head too.
-func placesOf(t testing.TB, s *store.Store, cluster string) map[string]store.Subscriber {
+func placesOf(t testing.TB, s *store.Store, cluster string) map[string]outbox.Subscriber {
 	t.Helper()
-	subs, err := s.Subscribers(context.Background(), cluster)
+	subs, err := s.Outbox.Subscribers(context.Background(), cluster)
 	require.NoError(t, err)
-	places := map[string]store.Subscriber{}
+	places := map[string]outbox.Subscriber{}
 	for _, sub := range subs {
 		key := sub.Kind
 		if sub.Kind == store.KindCheck {
@@ -41,7 +42,7 @@ func showAll(t testing.TB, s *store.Store, cluster string) {
 	require.NoError(t, err)
 	for _, sub := range placesOf(t, s, cluster) {
 		if !sub.Muted {
-			require.NoError(t, s.Shown(context.Background(), sub.ID, 7, row.Cluster.Version, "hash"))
+			require.NoError(t, s.Outbox.Shown(context.Background(), sub.ID, 7, row.Cluster.Version, "hash"))
 		}
 	}
 }
@@ -57,10 +58,10 @@ func TestALabelIsShownOnlyWhereALabelAsked(t *testing.T) {
 	s, _ := open(t)
 	a := fromPR(granted("shop"), 41)
 	a.Row.Source = "pr_comment"
-	subs, err := s.Subscribers(t.Context(), accept(t, s, a).ID)
+	subs, err := s.Outbox.Subscribers(t.Context(), accept(t, s, a).ID)
 	require.NoError(t, err)
 	require.Equal(t, []string{"github_comment", "github_check", "github_deployment"}, kinds(subs))
-	subs, err = s.Subscribers(t.Context(), accept(t, s, granted("none")).ID)
+	subs, err = s.Outbox.Subscribers(t.Context(), accept(t, s, granted("none")).ID)
 	require.NoError(t, err)
 	require.Empty(t, subs, "it came from no pull request")
 }
@@ -71,7 +72,7 @@ func TestAMutedPlaceIsNeverAskedForAgain(t *testing.T) {
 	row := accept(t, s, fromPR(granted("shop"), 41))
 	comment := placesOf(t, s, row.ID)["github_comment"]
 	for range 2 {
-		require.NoError(t, s.Mute(t.Context(), comment.ID))
+		require.NoError(t, s.Outbox.Mute(t.Context(), comment.ID))
 	}
 	require.True(t, placesOf(t, s, row.ID)["github_comment"].Muted)
 	showAll(t, s, row.ID)
@@ -100,7 +101,7 @@ func TestAPushGivesTheNewHeadACheckAndTheOldOneItsLastWord(t *testing.T) {
 	follow := func(head string) {
 		t.Helper()
 		for range 2 { // the second time it changes nothing
-			require.NoError(t, s.FollowHead(t.Context(), "acme/shop", 41, head))
+			require.NoError(t, s.Outbox.FollowHead(t.Context(), "acme/shop", 41, head))
 		}
 	}
 	follow("abc123")
@@ -112,12 +113,12 @@ func TestAPushGivesTheNewHeadACheckAndTheOldOneItsLastWord(t *testing.T) {
 	require.Len(t, places, 5)
 	require.True(t, places["github_check abc123"].Left)
 	require.Equal(t, int64(7), places["github_check abc123"].ExternalID, "the same check gets its last word")
-	require.Equal(t, store.Subscriber{
+	require.Equal(t, outbox.Subscriber{
 		ID: places["github_check def456"].ID, Cluster: row.ID, Kind: store.KindCheck, Installation: 5001, Repo: "acme/shop", Number: 41, Head: "def456",
 	}, places["github_check def456"])
 	require.Equal(t, 5, behind(t, s))
 	// A publisher that was under way shows the version of before: that is not what is wanted now.
-	require.NoError(t, s.Shown(t.Context(), places["github_check abc123"].ID, 7, row.Cluster.Version, "as before"))
+	require.NoError(t, s.Outbox.Shown(t.Context(), places["github_check abc123"].ID, 7, row.Cluster.Version, "as before"))
 	require.Equal(t, 5, behind(t, s))
 	showAll(t, s, row.ID)
 	require.Zero(t, behind(t, s))

@@ -72,7 +72,7 @@ func (s *Store) Prune(ctx context.Context, keep time.Duration) (n int64, err err
 	n = int64(closed)
 	for _, rows := range passing {
 		for {
-			tag, err := s.pool.Exec(ctx, rows.sql, pgx.NamedArgs{"before": now.Add(-keep), "now": now, "batch": pruneBatch})
+			tag, err := s.Pool().Exec(ctx, rows.sql, pgx.NamedArgs{"before": now.Add(-keep), "now": now, "batch": pruneBatch})
 			if err != nil {
 				return n, fmt.Errorf("prune %s: %w", rows.what, err)
 			}

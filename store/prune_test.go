@@ -9,6 +9,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/inbox"
 )
 
 func TestWhatServedItsTimeIsPrunedAndEveryProofStays(t *testing.T) {
@@ -18,15 +20,15 @@ func TestWhatServedItsTimeIsPrunedAndEveryProofStays(t *testing.T) {
 	_, err := s.Record(t.Context(), attempt.Attempt, attempt.Token, identity("demo-abcde"), bundles("demo-abcde"))
 	require.NoError(t, err)
 	for seq := 1; seq <= 3; seq++ {
-		_, err := s.Report(t.Context(), attempt.Attempt, attempt.Token, store.ReportRow{Seq: seq, Phase: lifecycle.Claiming, Log: fmt.Sprintf("line %d\n", seq)})
+		_, err := s.Attempts.Report(t.Context(), attempt.Attempt, attempt.Token, attempts.ReportRow{Seq: seq, Phase: lifecycle.Claiming, Log: fmt.Sprintf("line %d\n", seq)})
 		require.NoError(t, err)
 	}
-	require.NoError(t, s.SaveReply(t.Context(), store.Reply{Cause: "comment:1:0", Installation: 1, Repo: "acme/shop", Number: 41, Body: "no"}))
+	require.NoError(t, s.Outbox.SaveReply(t.Context(), store.Reply{Cause: "comment:1:0", Installation: 1, Repo: "acme/shop", Number: 41, Body: "no"}))
 	for _, id := range []string{"worked", "waiting"} {
-		_, err := s.SaveDelivery(t.Context(), store.Delivery{Source: "github", ID: id, Event: "pull_request", Body: []byte("{}")})
+		_, err := s.Inbox.SaveDelivery(t.Context(), inbox.Delivery{Source: "github", ID: id, Event: "pull_request", Body: []byte("{}")})
 		require.NoError(t, err)
 	}
-	require.NoError(t, s.FinishDelivery(t.Context(), 1, "done"))
+	require.NoError(t, s.Inbox.FinishDelivery(t.Context(), 1, "done"))
 	const keep = 30 * 24 * time.Hour
 	left := func(table string) int { return count(t, s, `SELECT count(*) FROM `+table) }
 
@@ -53,7 +55,7 @@ func TestWhatServedItsTimeIsPrunedAndEveryProofStays(t *testing.T) {
 	require.Equal(t, before, after, "the timeline still has the phases that were over before anybody decided")
 	require.NotZero(t, left("audit_events"))
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM attempts WHERE infra_id = 'demo-abcde'`))
-	done, err := s.Answered(t.Context(), "comment:1:0")
+	done, err := s.Outbox.Answered(t.Context(), "comment:1:0")
 	require.NoError(t, err)
 	require.True(t, done, "an old comment that is sent again is still known")
 }

@@ -8,20 +8,21 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 // known is a pull request of which everything is known.
-func known(number, second int) store.PullRequest {
-	return store.PullRequest{
+func known(number, second int) pullrequests.PullRequest {
+	return pullrequests.PullRequest{
 		Installation: 5001, Repo: "acme/shop", Number: number, Open: true, Draft: true, Labels: []string{"ocp/aws-minimal-test"}, Author: "maya",
 		Association: "MEMBER", Head: "abc123", HeadRef: "feature", Base: "main", RepoID: 900,
 		UpdatedAt: time.Date(2026, 11, 20, 12, 0, second, 0, time.UTC),
 	}
 }
 
-func seen(t testing.TB, s *store.Store, pr store.PullRequest) {
+func seen(t testing.TB, s *store.Store, pr pullrequests.PullRequest) {
 	t.Helper()
-	fresh, err := s.SeePullRequest(t.Context(), pr, false)
+	fresh, err := s.PullRequests.SeePullRequest(t.Context(), pr, false)
 	require.NoError(t, err)
 	require.True(t, fresh)
 }
@@ -45,9 +46,9 @@ func TestSinceWhenAPullRequestHasItsHead(t *testing.T) {
 	} {
 		pr := known(41, step.second)
 		pr.Head = step.head
-		_, err := s.SeePullRequest(t.Context(), pr, false)
+		_, err := s.PullRequests.SeePullRequest(t.Context(), pr, false)
 		require.NoError(t, err)
-		now, err := s.PullRequest(t.Context(), "acme/shop", 41)
+		now, err := s.PullRequests.PullRequest(t.Context(), "acme/shop", 41)
 		require.NoError(t, err)
 		require.True(t, step.want.Equal(now.HeadAt), "%s: %s", step.name, now.HeadAt)
 	}
@@ -56,9 +57,9 @@ func TestSinceWhenAPullRequestHasItsHead(t *testing.T) {
 func TestWhatIsNotToldStaysAsItIsKnown(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
-	is := func(want store.PullRequest) {
+	is := func(want pullrequests.PullRequest) {
 		t.Helper()
-		pr, err := s.PullRequest(t.Context(), "acme/shop", 41)
+		pr, err := s.PullRequests.PullRequest(t.Context(), "acme/shop", 41)
 		require.NoError(t, err)
 		pr.HeadAt = time.Time{} // see TestSinceWhenAPullRequestHasItsHead
 		require.Equal(t, want, pr)
@@ -93,13 +94,13 @@ func TestWhatIsNotToldStaysAsItIsKnown(t *testing.T) {
 	both.Merged = true
 	seen(t, s, both)
 	both.Merged = false
-	pr, err := s.PullRequest(t.Context(), "acme/shop", 42)
+	pr, err := s.PullRequests.PullRequest(t.Context(), "acme/shop", 42)
 	require.NoError(t, err)
 	pr.HeadAt = time.Time{}
 	require.Equal(t, both, pr, "what is open is not merged")
 }
 
-func numbers(prs []store.PullRequest) (list []int) {
+func numbers(prs []pullrequests.PullRequest) (list []int) {
 	for _, pr := range prs {
 		list = append(list, pr.Number)
 	}
@@ -111,7 +112,7 @@ func TestThePullRequestsWithAWantedClusterAreLookedAtInTurn(t *testing.T) {
 	s, clock := open(t)
 	look := func(limit int) []int {
 		t.Helper()
-		prs, err := s.PullsToLook(t.Context(), clock.now(), limit)
+		prs, err := s.PullRequests.PullsToLook(t.Context(), clock.now(), limit)
 		require.NoError(t, err)
 		return numbers(prs)
 	}
@@ -133,24 +134,24 @@ func TestThePullRequestsWithAWantedClusterAreLookedAtInTurn(t *testing.T) {
 	require.Empty(t, look(10), "they were just heard of")
 	clock.pass(time.Minute)
 	require.Equal(t, []int{41, 42, 43, 44}, look(10))
-	require.NoError(t, s.Looked(t.Context(), store.PullRequest{Repo: "acme/shop", Number: 42}))
+	require.NoError(t, s.PullRequests.Looked(t.Context(), pullrequests.PullRequest{Repo: "acme/shop", Number: 42}))
 	clock.pass(time.Minute)
-	require.NoError(t, s.Looked(t.Context(), store.PullRequest{Repo: "acme/shop", Number: 41}))
+	require.NoError(t, s.PullRequests.Looked(t.Context(), pullrequests.PullRequest{Repo: "acme/shop", Number: 41}))
 	require.Equal(t, []int{43, 44, 42}, look(10), "the one that was looked at longest ago is the last that was")
 	clock.pass(time.Minute)
 	require.Equal(t, []int{43, 44, 42, 41}, look(10))
 	require.Equal(t, []int{43, 44}, look(2))
 	require.Equal(t, 4, count(t, s, `SELECT count(*) FROM looks`), "what has no cluster any more was forgotten")
 
-	prs, err := s.PullsToLook(t.Context(), clock.now(), 10)
+	prs, err := s.PullRequests.PullsToLook(t.Context(), clock.now(), 10)
 	require.NoError(t, err)
 	prs[0].HeadAt = time.Time{}
 	require.Equal(t, known(43, 1), prs[0])
-	require.Equal(t, store.PullRequest{
+	require.Equal(t, pullrequests.PullRequest{
 		Installation: 5001, Repo: "acme/shop", Number: 44, Open: true, Labels: []string{}, Head: "abc123", UpdatedAt: prs[1].UpdatedAt, HeadAt: prs[1].UpdatedAt,
 	}, prs[1], "one that was never seen is known by its cluster")
 
-	require.NoError(t, s.Looked(t.Context(), store.PullRequest{Repo: "acme/shop", Number: 45}), "too late to matter")
+	require.NoError(t, s.PullRequests.Looked(t.Context(), pullrequests.PullRequest{Repo: "acme/shop", Number: 45}), "too late to matter")
 	again := fromPR(granted("again"), 45)
 	again.Row.Generation = 2
 	accept(t, s, again)
@@ -180,7 +181,7 @@ func TestThePullRequestsOfAnInstallationAreFound(t *testing.T) {
 		{7, nil, []int{43}},
 		{8, nil, nil},
 	} {
-		prs, err := s.PullsOf(t.Context(), c.installation, c.repos)
+		prs, err := s.PullRequests.PullsOf(t.Context(), c.installation, c.repos)
 		require.NoError(t, err)
 		require.Equal(t, c.want, numbers(prs), "%d %v", c.installation, c.repos)
 	}
@@ -189,7 +190,7 @@ func TestThePullRequestsOfAnInstallationAreFound(t *testing.T) {
 func TestThePullRequestsThatCountAsClosedAreFound(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
-	var pulls []store.PullRequest
+	var pulls []pullrequests.PullRequest
 	at := clock.now().Add(time.Hour)
 	for number := 41; number <= 44; number++ {
 		pulls = append(pulls, known(number, 1))
@@ -202,7 +203,7 @@ func TestThePullRequestsThatCountAsClosedAreFound(t *testing.T) {
 			require.NoError(t, err)
 		}
 	}
-	ends, err := s.PullsEnding(t.Context(), pulls)
+	ends, err := s.PullRequests.PullsEnding(t.Context(), pulls)
 	require.NoError(t, err)
 	require.Len(t, ends, 4)
 	for i, end := range ends {

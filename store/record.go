@@ -1,211 +1,98 @@
 package store
 
 import (
-	"time"
+	"context"
+	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/fence"
+	"github.com/ocpctl/ocpctl/store/internal/usage"
 )
 
-// lifecycleColumns are the columns that Decide reads and changes.
-const lifecycleColumns = `
-	c.id, c.row_version, c.status, c.phase, c.why, c.desired, c.desired_why, c.teardown,
-	c.end_ttl, c.end_max, c.end_pr_closed, c.end_label_removed, c.end_run_finished, c.end_claim,
-	c.needs_approval, c.abandoned, c.max_tries, c.tries, c.destroy_failures, c.seen, c.retry_at, c.wake_at,
-	c.ready_at, c.destroyed_at, c.fail_reason, c.fail_message, c.fail_whose, c.fail_next, c.blockers, c.place,
-	c.progress_percent, c.progress_step, c.progress_eta, c.progress_late,
-	c.pr_end_why, c.end_hold, c.approve_by, c.needs_turn, c.workers, c.workers_wanted, c.workers_base, c.workers_least, c.workers_most, c.scale_failures,
-	c.addons, c.addons_wanted, c.addons_done, c.addon_failures`
-
-type lifecycleRecord struct {
-	ID              string
-	RowVersion      int64
-	Status          lifecycle.Status
-	Phase           lifecycle.Phase
-	Why             string
-	Desired         lifecycle.Desired
-	DesiredWhy      string
-	Teardown        lifecycle.JobType
-	EndTTL          time.Time
-	EndMax          time.Time
-	EndPRClosed     *time.Time
-	PREndWhy        string
-	EndLabelRemoved *time.Time
-	EndRunFinished  *time.Time
-	EndClaim        *time.Time
-	NeedsApproval   bool
-	Abandoned       bool
-	MaxTries        int
-	Tries           int
-	DestroyFailures int
-	Seen            int
-	RetryAt         *time.Time
-	WakeAt          *time.Time
-	ReadyAt         *time.Time
-	DestroyedAt     *time.Time
-	FailReason      string
-	FailMessage     string
-	FailWhose       string
-	FailNext        string
-	Blockers        []string
-	Place           int
-	ProgressPercent int
-	ProgressStep    string
-	ProgressETA     *time.Time
-	ProgressLate    *time.Time
-	EndHold         *time.Time
-	ApproveBy       *time.Time
-	NeedsTurn       bool
-	Workers         *int
-	WorkersWanted   *int
-	WorkersBase     *int
-	WorkersLeast    *int
-	WorkersMost     *int
-	ScaleFailures   int
-	Addons          []string
-	AddonsWanted    int
-	AddonsDone      int
-	AddonFailures   int
-}
-
-func (r lifecycleRecord) cluster() lifecycle.Cluster {
-	return lifecycle.Cluster{
-		ID: r.ID, Version: r.RowVersion, Status: r.Status, Phase: r.Phase, Why: r.Why,
-		Desired: r.Desired, DesiredWhy: r.DesiredWhy, Teardown: r.Teardown,
-		Ends: lifecycle.Ends{
-			TTL: r.EndTTL, Max: r.EndMax, PRClosed: zero(r.EndPRClosed), PRWhy: r.PREndWhy, LabelRemoved: zero(r.EndLabelRemoved),
-			RunFinished: zero(r.EndRunFinished), Claim: zero(r.EndClaim), Hold: zero(r.EndHold),
-		},
-		NeedsApproval: r.NeedsApproval, ApproveBy: zero(r.ApproveBy), NeedsTurn: r.NeedsTurn, Abandoned: r.Abandoned,
-		MaxTries: r.MaxTries, Tries: r.Tries, DestroyFailures: r.DestroyFailures, Seen: r.Seen,
-		RetryAt: zero(r.RetryAt), WakeAt: zero(r.WakeAt), ReadyAt: zero(r.ReadyAt), ReleasedAt: zero(r.DestroyedAt),
-		FailReason: r.FailReason, FailMessage: r.FailMessage, FailWhose: r.FailWhose, FailNext: r.FailNext,
-		Blockers: r.Blockers, Place: r.Place,
-		Progress: lifecycle.Progress{Percent: r.ProgressPercent, Step: r.ProgressStep, ETA: zero(r.ProgressETA), Late: zero(r.ProgressLate)},
-		Workers:  r.Workers, WorkersWanted: r.WorkersWanted, WorkersBase: r.WorkersBase, WorkersLeast: r.WorkersLeast, WorkersMost: r.WorkersMost,
-		ScaleFailures: r.ScaleFailures,
-		Addons:        r.Addons, AddonsWanted: r.AddonsWanted, AddonsDone: r.AddonsDone, AddonFailures: r.AddonFailures,
-	}
-}
-
-// heartArgs are the values of heartColumns, by name.
-func heartArgs(c lifecycle.Cluster) pgx.NamedArgs {
-	blockers, addons := c.Blockers, c.Addons
-	if blockers == nil {
-		blockers = []string{}
-	}
-	if addons == nil {
-		addons = []string{}
-	}
-	return pgx.NamedArgs{
-		"id": c.ID, "status": c.Status, "phase": c.Phase, "why": c.Why,
-		"desired": c.Desired, "desired_why": c.DesiredWhy, "teardown": c.Teardown,
-		"end_ttl": c.Ends.TTL, "end_max": c.Ends.Max, "end_pr_closed": null(c.Ends.PRClosed), "pr_end_why": c.Ends.PRWhy,
-		"end_label_removed": null(c.Ends.LabelRemoved), "end_run_finished": null(c.Ends.RunFinished), "end_claim": null(c.Ends.Claim),
-		"end_hold": null(c.Ends.Hold), "needs_approval": c.NeedsApproval, "approve_by": null(c.ApproveBy), "needs_turn": c.NeedsTurn,
-		"abandoned": c.Abandoned,
-		"max_tries": c.MaxTries, "tries": c.Tries, "destroy_failures": c.DestroyFailures, "seen": c.Seen,
-		"retry_at": null(c.RetryAt), "wake_at": null(c.WakeAt), "ready_at": null(c.ReadyAt), "destroyed_at": null(c.ReleasedAt),
-		"fail_reason": c.FailReason, "fail_message": c.FailMessage, "fail_whose": c.FailWhose, "fail_next": c.FailNext,
-		"blockers": blockers, "place": c.Place,
-		"progress_percent": c.Progress.Percent, "progress_step": c.Progress.Step, "progress_eta": null(c.Progress.ETA), "progress_late": null(c.Progress.Late),
-		"workers": c.Workers, "workers_wanted": c.WorkersWanted, "workers_base": c.WorkersBase, "workers_least": c.WorkersLeast,
-		"workers_most": c.WorkersMost, "scale_failures": c.ScaleFailures,
-		"addons": addons, "addons_wanted": c.AddonsWanted, "addons_done": c.AddonsDone, "addon_failures": c.AddonFailures,
-	}
-}
-
-// rowColumns and rowSources select everything a Row holds.
-var (
-	rowColumns = lifecycleColumns + `,
-	c.name, c.generation, c.platform, c.version, c.profile, c.region, c.base_domain, c.owner, c.team, c.cost_center,
-	c.environment, c.requested_by, c.source, c.ttl, c.hourly_cents, c.effective_tags, c.spec,
-	c.installation, c.repo, c.pr_number, c.pr_head, c.destroy_at, c.created_at, c.updated_at, c.hold_why, c.nodes,
-	o.api_url, o.console_url, o.kubeconfig_s3_uri, o.kubeadmin_secret_ref, o.metadata_s3_uri,
-	coalesce((SELECT t.since FROM turns t WHERE t.cluster_id = c.id AND c.needs_turn),
-		(SELECT r.since FROM reservations r WHERE r.cluster_id = c.id AND r.state = 'waiting' AND c.phase = 'awaiting_capacity')) AS waits_since,
-	(SELECT t.eta FROM turns t WHERE t.cluster_id = c.id AND c.needs_turn) AS turn_eta,
-	(SELECT j.id FROM jobs j WHERE j.cluster_id = c.id ORDER BY j.created_at DESC, j.id DESC LIMIT 1) AS job_id,
-	ARRAY(` + identitiesOf + `) AS identities, ` + meterColumns
-	// Only reads of one cluster ask what replaced it: in lists nobody is shown it, and it would cost each page a tenth.
-	notReplaced = `, '' AS replaced_by`
-	replacedBy  = `, CASE WHEN c.desired = 'present' OR c.repo IS NULL THEN '' ELSE coalesce((SELECT n.name FROM clusters n
-		WHERE n.repo = c.repo AND n.pr_number = c.pr_number AND n.profile = c.profile AND n.generation > c.generation
-		ORDER BY n.generation DESC LIMIT 1), '') END AS replaced_by`
-	rowSources = ` FROM clusters c LEFT JOIN cluster_outputs o ON o.cluster_id = c.id` + meterSources
-)
-
-const (
-	identitiesOf = `SELECT n.name FROM attempts a, LATERAL (VALUES (1, a.infra_id), (2, a.cco_name)) AS n (i, name)
-		WHERE a.cluster_id = c.id AND n.name IS NOT NULL ORDER BY a.number, n.i`
-)
-
-type rowRecord struct {
-	lifecycleRecord
-	meterRecord
-	Name, Platform, Version, Profile, Region, BaseDomain string
-	Generation                                           int
-	ReplacedBy                                           string
-	Owner, Team, CostCenter, Environment                 string
-	RequestedBy, Source                                  string
-	TTL                                                  time.Duration
-	HourlyCents                                          int
-	EffectiveTags                                        map[string]string
-	Spec                                                 Spec
-	Installation                                         *int64
-	Repo                                                 *string
-	PRNumber                                             *int
-	PRHead                                               *string
-	DestroyAt, CreatedAt, UpdatedAt                      time.Time
-	HoldWhy                                              string
-	Nodes                                                int
-	APIURL, ConsoleURL                                   *string
-	KubeconfigS3URI, KubeadminSecretRef, MetadataS3URI   *string
-	WaitsSince, TurnETA                                  *time.Time
-	JobID                                                string
-	Identities                                           []string
-}
-
-func (r rowRecord) row() Row {
-	row := Row{
-		Card: lifecycle.Card{
-			Cluster: r.cluster(),
-			Name:    r.Name, Platform: r.Platform, Profile: r.Profile, Release: r.Version, Region: r.Region, BaseDomain: r.BaseDomain,
-			Generation: r.Generation, ReplacedBy: r.ReplacedBy, Owner: r.Owner, Team: r.Team, RequestedBy: r.RequestedBy, TTL: r.TTL,
-			AcceptedAt: r.CreatedAt, DestroyAt: r.DestroyAt, UpdatedAt: r.UpdatedAt, WaitsSince: zero(r.WaitsSince),
-			TurnETA: zero(r.TurnETA), HoldWhy: r.HoldWhy, Nodes: r.Nodes, JobID: r.JobID, Identities: r.Identities,
-		},
-		CostCenter: r.CostCenter, Environment: r.Environment, Source: r.Source, Tags: r.EffectiveTags, Spec: r.Spec,
-	}
-	row.ListCents, row.HourlyCents = r.HourlyCents, rate(r.HourlyCents, r.Nodes, row.Cluster, row.Workers)
-	row.Meter = r.meter(coming(r.HourlyCents, r.Nodes, row.Cluster))
-	if r.Repo != nil {
-		row.PR = &PRRef{Installation: *r.Installation, Repo: *r.Repo, Number: *r.PRNumber, Head: *r.PRHead}
-	}
-	if r.APIURL != nil {
-		row.Outputs = &Outputs{
-			APIURL: *r.APIURL, ConsoleURL: *r.ConsoleURL,
-			KubeconfigRef: *r.KubeconfigS3URI, KubeadminRef: *r.KubeadminSecretRef, MetadataRef: *r.MetadataS3URI,
+// Record stores the names under which a runner is about to create something. One transaction stores the identity and moves the
+// cluster into its next phase; if the lease says stop, nothing is stored. The same record again gets the same answer.
+// ErrConflict: another identity was recorded for this attempt.
+func (s *Store) Record(ctx context.Context, attemptID, tokenID string, id fence.IdentityRow, artifacts []fence.ArtifactRow) (fence.Lease, error) {
+	var lease fence.Lease
+	err := s.write(ctx, func(c *change) (err error) {
+		f, err := c.LockAttempt(ctx, attemptID, tokenID)
+		if err != nil {
+			return err
 		}
-		row.Card.APIURL, row.Card.ConsoleURL = *r.APIURL, *r.ConsoleURL
+		if why := f.Unwanted(); why != "" {
+			lease = fence.Lease{Stop: why, Closed: f.Closed}
+			return nil
+		}
+		if err := f.CheckRecordable(id); err != nil {
+			return err
+		}
+		if err := c.CheckPlace(ctx, f, id.Account, id.Region); err != nil {
+			return err
+		}
+		if err := c.LeaveCapacityQueue(ctx, f); err != nil {
+			return err
+		}
+		if err := c.KeepArtifacts(ctx, f, artifacts); err != nil {
+			return err
+		}
+		if f.Recorded && merged(f.Identity, id) == f.Identity {
+			lease, err = c.RenewLease(ctx, f)
+			return err
+		}
+		lease, err = s.acknowledge(ctx, c, f, merged(f.Identity, id))
+		return err
+	})
+	if err != nil {
+		return fence.Lease{}, fmt.Errorf("record for attempt %s: %w", attemptID, err)
 	}
-	return row
+	return lease, nil
 }
 
-// null returns nil for the zero time, else the time in PostgreSQL's precision.
-func null(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
+// acknowledge stores the identity and applies the lifecycle's decision in the same transaction.
+func (s *Store) acknowledge(ctx context.Context, c *change, f fence.Fenced, id fence.IdentityRow) (fence.Lease, error) {
+	phase := lifecycle.Claiming
+	if id.InfraID != "" {
+		phase = lifecycle.Installing
 	}
-	t = t.UTC().Truncate(time.Microsecond)
-	return &t
+	_, err := c.Exec(ctx, `
+		UPDATE attempts SET recorded_at = coalesce(recorded_at, @now), phase = @phase, lease_until = @lease,
+			infra_id = nullif(@infra_id, ''), cluster_uuid = nullif(@cluster_uuid, ''), cco_name = nullif(@cco_name, ''),
+			account = nullif(@account, ''), region = nullif(@region, ''), release_digest = nullif(@release_digest, ''),
+			metadata = nullif(@metadata, ''), installer_sha256 = nullif(@installer_sha256, '')
+		WHERE id = @id`,
+		pgx.NamedArgs{
+			"id": f.AttemptID, "now": c.Now, "phase": phase, "lease": c.LeaseEnd(), "infra_id": id.InfraID, "cluster_uuid": id.ClusterUUID,
+			"cco_name": id.CCOName, "account": id.Account, "region": id.Region, "release_digest": id.ReleaseDigest, "metadata": id.Metadata,
+			"installer_sha256": id.InstallerSHA256,
+		})
+	if err != nil {
+		return fence.Lease{}, fmt.Errorf("store the identity: %w", err)
+	}
+	cluster, facts, err := s.loadIn(ctx, c.Tx, f.ID)
+	if err != nil {
+		return fence.Lease{}, err
+	}
+	facts.Runner = lifecycle.Alive // it is talking to us
+	d := lifecycle.Decide(cluster, facts, c.DB.Options.Limits)
+	if err := c.decide(ctx, usage.Held{Cluster: cluster, ListCents: f.ListCents, Machines: f.Machines}, d); err != nil {
+		return fence.Lease{}, err
+	}
+	lease := fence.Lease{Until: c.LeaseEnd()}
+	if d.StopNow || d.Close != nil {
+		lease.Stop = d.Next.Why
+	}
+	return lease, c.RequestReconcile(ctx, f.ID)
 }
 
-// zero returns the zero time for nil.
-func zero(t *time.Time) time.Time {
-	if t == nil {
-		return time.Time{}
+// merged is the first identity, with its empty fields taken from the second.
+func merged(a, b fence.IdentityRow) fence.IdentityRow {
+	from := b.Fields()
+	for i, field := range a.Fields() {
+		if *field.Value == "" {
+			*field.Value = *from[i].Value
+		}
 	}
-	return *t
+	return a
 }

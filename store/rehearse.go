@@ -9,6 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/internal/usage"
 )
 
 // errRehearsed rolls the rehearsal's transaction back.
@@ -17,12 +19,12 @@ var errRehearsed = errors.New("this was a rehearsal")
 // Rehearse does what Judge does, under the same locks and with the same statements, forecasts how the cluster would go on, and
 // rolls everything back: no row, job, message or audit line stays. It returns the same errors, ErrNameTaken included. The ids in
 // its result are unused. a.Once and a.Key are ignored: a rehearsal never answers a request that is sent again.
-func (s *Store) Rehearse(ctx context.Context, a Ask, judge func(Usage) (Judgement, error)) (Judged, error) {
+func (s *Store) Rehearse(ctx context.Context, a Ask, judge func(usage.Usage) (Judgement, error)) (Judged, error) {
 	a.Once, a.Key = nil, ""
 	var out Judged
 	select {
-	case s.judging <- struct{}{}:
-		defer func() { <-s.judging }()
+	case s.Judging <- struct{}{}:
+		defer func() { <-s.Judging }()
 	case <-ctx.Done():
 		return out, fmt.Errorf("rehearse a desired of %s: %w", a.Principal, ctx.Err())
 	}
@@ -44,10 +46,10 @@ func (s *Store) Rehearse(ctx context.Context, a Ask, judge func(Usage) (Judgemen
 }
 
 // forecast returns how a cluster that this change accepted would go on.
-func (c *change) forecast(ctx context.Context, row Row) (lifecycle.Forecast, error) {
+func (c *change) forecast(ctx context.Context, row rows.Row) (lifecycle.Forecast, error) {
 	var out lifecycle.Forecast
 	if !row.NeedsTurn && !row.NeedsApproval {
-		out.StartsAt = c.now
+		out.StartsAt = c.Now
 	}
 	if row.NeedsTurn {
 		turn, err := c.foreseenTurn(ctx, row.ID)
@@ -60,7 +62,7 @@ func (c *change) forecast(ctx context.Context, row Row) (lifecycle.Forecast, err
 		}
 	}
 	var took []float64
-	err := c.QueryRow(ctx, expectedOf, pgx.NamedArgs{"kind": lifecycle.Create, "cluster": row.ID}).Scan(&took)
+	err := c.QueryRow(ctx, rows.ExpectedOf, pgx.NamedArgs{"kind": lifecycle.Create, "cluster": row.ID}).Scan(&took)
 	if err != nil {
 		return lifecycle.Forecast{}, fmt.Errorf("read how long others took: %w", err)
 	}

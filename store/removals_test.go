@@ -11,15 +11,16 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/reports"
 )
 
 const retention = 60 * 24 * time.Hour
 
-func due(t testing.TB, s *store.Store) map[string][]store.RemovalKind {
+func due(t testing.TB, s *store.Store) map[string][]reports.RemovalKind {
 	t.Helper()
-	list, err := s.DueRemovals(t.Context(), retention, 1000)
+	list, err := s.Reports.DueRemovals(t.Context(), retention, 1000)
 	require.NoError(t, err)
-	found := map[string][]store.RemovalKind{}
+	found := map[string][]reports.RemovalKind{}
 	for _, r := range list {
 		found[r.Cluster] = append(found[r.Cluster], r.Kind)
 	}
@@ -33,9 +34,9 @@ func TestWhatIsToBeDeletedIsRecordedWithTheEndAndBecomesDueInTime(t *testing.T) 
 	require.Empty(t, riverJobs(t, s, "remove"))
 	gone := released(t, s, "gone")
 	require.Len(t, riverJobs(t, s, "remove"), 1, "the end asks for it at once")
-	require.Equal(t, map[string][]store.RemovalKind{gone: {store.RemoveAccess}}, due(t, s))
+	require.Equal(t, map[string][]reports.RemovalKind{gone: {reports.RemoveAccess}}, due(t, s))
 	clock.pass(2 * time.Hour)
-	require.ElementsMatch(t, []store.RemovalKind{store.RemoveAccess, store.RemoveAccessAgain}, due(t, s)[gone])
+	require.ElementsMatch(t, []reports.RemovalKind{reports.RemoveAccess, reports.RemoveAccessAgain}, due(t, s)[gone])
 	clock.pass(retention)
 	require.Len(t, due(t, s)[gone], 3)
 	require.NotContains(t, due(t, s), lives.ID)
@@ -59,10 +60,10 @@ func TestARemovalIsRecordedOnceWithItsAuditLine(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, due(t, s), "a cluster that lives loses nothing, whatever is planned for it")
 
-	r := store.Removal{Cluster: row.ID, Kind: store.RemoveAccess}
-	require.NoError(t, s.RemovalFailed(t.Context(), r, 2, "AccessDenied"))
-	require.NoError(t, s.Removed(t.Context(), r, 5))
-	require.NoError(t, s.Removed(t.Context(), r, 5), "repeated after a crash")
+	r := reports.Removal{Cluster: row.ID, Kind: reports.RemoveAccess}
+	require.NoError(t, s.Reports.RemovalFailed(t.Context(), r, 2, "AccessDenied"))
+	require.NoError(t, s.Reports.Removed(t.Context(), r, 5))
+	require.NoError(t, s.Reports.Removed(t.Context(), r, 5), "repeated after a crash")
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'access.removed' AND target_cluster_id = $1`, row.ID))
 	require.Equal(t, 7, count(t, s, `SELECT objects FROM removals WHERE kind = 'access'`))
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM cluster_outputs WHERE kubeconfig_s3_uri = '' AND kubeadmin_secret_ref = '' AND metadata_s3_uri <> ''`))
@@ -71,7 +72,7 @@ func TestARemovalIsRecordedOnceWithItsAuditLine(t *testing.T) {
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM verifications`))
 
 	clock.pass(retention)
-	require.NoError(t, s.Removed(t.Context(), store.Removal{Cluster: row.ID, Kind: store.RemoveState}, 9))
+	require.NoError(t, s.Reports.Removed(t.Context(), reports.Removal{Cluster: row.ID, Kind: reports.RemoveState}, 9))
 	require.Zero(t, count(t, s, `SELECT (SELECT count(*) FROM artifacts) + (SELECT count(*) FROM verifications)`))
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'state.removed'`))
 }

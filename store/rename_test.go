@@ -27,7 +27,7 @@ func of(t testing.TB, s *store.Store, name, repo string, id int64, number int) s
 
 func renamed(t testing.TB, s *store.Store, from, to string, id int64) int {
 	t.Helper()
-	n, err := s.RenameRepository(context.Background(), from, to, id, 0, store.Origin{Actor: "github:maya", Source: "github", Why: "renamed on GitHub"})
+	n, err := s.PullRequests.RenameRepository(context.Background(), from, to, id, 0, store.Origin{Actor: "github:maya", Source: "github", Why: "renamed on GitHub"})
 	require.NoError(t, err)
 	return n
 }
@@ -42,7 +42,7 @@ func where(t testing.TB, s *store.Store, rows ...store.Row) (repos []string) {
 			require.Equal(t, now.PR.Repo, place.Repo)
 			require.Equal(t, now.PR.Installation, place.Installation)
 		}
-		_, err = s.PullRequest(context.Background(), now.PR.Repo, now.PR.Number)
+		_, err = s.PullRequests.PullRequest(context.Background(), now.PR.Repo, now.PR.Number)
 		require.NoError(t, err)
 		repos = append(repos, now.PR.Repo)
 	}
@@ -65,14 +65,14 @@ func TestEverythingFollowsARepositoryToItsNewName(t *testing.T) {
 	seen(t, s, known(43, 1))
 	waiting := accept(t, s, waits)
 	reply := store.Reply{Cause: "comment:1", Installation: 5001, Repo: "acme/shop", Number: 41, Body: "hello"}
-	require.NoError(t, s.SaveReply(t.Context(), reply))
+	require.NoError(t, s.Outbox.SaveReply(t.Context(), reply))
 	reply.Cause = "comment:2"
-	require.NoError(t, s.SaveReply(t.Context(), reply))
-	require.NoError(t, s.Replied(t.Context(), text(t, s, `SELECT id FROM replies WHERE cause = 'comment:2'`), 9))
-	require.NoError(t, s.SaveEffect(t.Context(), eyes("e")))
+	require.NoError(t, s.Outbox.SaveReply(t.Context(), reply))
+	require.NoError(t, s.Outbox.Replied(t.Context(), text(t, s, `SELECT id FROM replies WHERE cause = 'comment:2'`), 9))
+	require.NoError(t, s.Outbox.SaveEffect(t.Context(), eyes("e")))
 	showAll(t, s, shop.ID)
 
-	n, err := s.RenameRepository(t.Context(), "acme/shop", "globex/store", 900, 6001, maya("moved"))
+	n, err := s.PullRequests.RenameRepository(t.Context(), "acme/shop", "globex/store", 900, 6001, maya("moved"))
 	require.NoError(t, err)
 	require.Equal(t, 3, n)
 	require.Equal(t, []string{"globex/store", "globex/store", "globex/store", "acme/web"}, where(t, s, shop, past, waiting, other))
@@ -85,10 +85,10 @@ func TestEverythingFollowsARepositoryToItsNewName(t *testing.T) {
 	require.Equal(t, "globex/store 6001", text(t, s, `SELECT repo || ' ' || installation FROM effects`))
 	require.Equal(t, "globex/store acme/shop", text(t, s, `
 		SELECT string_agg(l ->> 'key', ' ' ORDER BY nr) FROM turns, jsonb_array_elements(limits) WITH ORDINALITY AS e (l, nr)`))
-	pr, err := s.PullRequest(t.Context(), "globex/store", 41)
+	pr, err := s.PullRequests.PullRequest(t.Context(), "globex/store", 41)
 	require.NoError(t, err)
 	require.Equal(t, int64(6001), pr.Installation)
-	_, err = s.PullRequest(t.Context(), "acme/shop", 41)
+	_, err = s.PullRequests.PullRequest(t.Context(), "acme/shop", 41)
 	require.ErrorIs(t, err, store.ErrNotFound)
 	events, err := s.Timeline(t.Context(), shop.ID)
 	require.NoError(t, err)
@@ -100,10 +100,10 @@ func TestEverythingFollowsARepositoryToItsNewName(t *testing.T) {
 	require.Zero(t, renamed(t, s, "acme/shop", "acme/old", 900), "heard late")
 	require.Zero(t, renamed(t, s, "acme/none", "acme/any", 0))
 	require.Equal(t, lines, count(t, s, `SELECT count(*) FROM audit_events`))
-	_, err = s.RenameRepository(t.Context(), "acme/shop", "", 900, 0, maya(""))
+	_, err = s.PullRequests.RenameRepository(t.Context(), "acme/shop", "", 900, 0, maya(""))
 	require.ErrorIs(t, err, store.ErrConflict)
 
-	n, err = s.RenameRepository(t.Context(), "globex/store", "globex/store", 900, 6002, maya("installed again"))
+	n, err = s.PullRequests.RenameRepository(t.Context(), "globex/store", "globex/store", 900, 6002, maya("installed again"))
 	require.NoError(t, err)
 	require.Equal(t, 3, n, "the same name by another installation")
 	require.Equal(t, []string{"globex/store"}, where(t, s, shop))
@@ -159,7 +159,7 @@ func TestAPullRequestSeenUnderANewNameTakesItsRepositoryThere(t *testing.T) {
 	now.Repo = "acme/store"
 	seen(t, s, now)
 	require.Equal(t, []string{"acme/store", "acme/store"}, where(t, s, row, beside))
-	fresh, err := s.SeePullRequest(t.Context(), late, false)
+	fresh, err := s.PullRequests.SeePullRequest(t.Context(), late, false)
 	require.NoError(t, err)
 	require.False(t, fresh, "of the old name only old things are heard")
 	require.Equal(t, []string{"acme/store", "acme/store"}, where(t, s, row, beside))
@@ -182,10 +182,10 @@ func TestARepositoryMadeAnewUnderANameInheritsNothing(t *testing.T) {
 	_, err := s.ClusterForPR(t.Context(), "acme/shop", 41, row.Profile)
 	require.ErrorIs(t, err, store.ErrNotFound)
 
-	late, err := s.SeePullRequest(t.Context(), known(41, 4), true)
+	late, err := s.PullRequests.SeePullRequest(t.Context(), known(41, 4), true)
 	require.NoError(t, err)
 	require.False(t, late, "what is heard late of the one before")
-	pr, err := s.PullRequest(t.Context(), "acme/shop", 41)
+	pr, err := s.PullRequests.PullRequest(t.Context(), "acme/shop", 41)
 	require.NoError(t, err)
 	require.Equal(t, int64(902), pr.RepoID)
 
@@ -193,10 +193,10 @@ func TestARepositoryMadeAnewUnderANameInheritsNothing(t *testing.T) {
 	again.Repo = "acme/store"
 	seen(t, s, again)
 	require.Equal(t, []string{"acme/store", "acme/store"}, where(t, s, row, beside), "it was renamed, and is heard of again")
-	elsewhere, err := s.PullRequestElsewhere(t.Context(), known(41, 1))
+	elsewhere, err := s.PullRequests.PullRequestElsewhere(t.Context(), known(41, 1))
 	require.NoError(t, err)
 	require.Equal(t, "acme/store", elsewhere.Repo)
-	_, err = s.PullRequestElsewhere(t.Context(), again)
+	_, err = s.PullRequests.PullRequestElsewhere(t.Context(), again)
 	require.ErrorIs(t, err, store.ErrNotFound)
 }
 
@@ -217,11 +217,11 @@ func TestRowsWithoutANumberFollowTheName(t *testing.T) {
 	stays, err := s.Cluster(t.Context(), both.ID)
 	require.NoError(t, err)
 	require.Equal(t, "acme/shop", stays.PR.Repo, "a wanted cluster of the same pull request and profile is there already")
-	pr, err := s.PullRequest(t.Context(), "acme/store", 42)
+	pr, err := s.PullRequests.PullRequest(t.Context(), "acme/store", 42)
 	require.NoError(t, err)
 	require.Equal(t, "newer", pr.Head)
 	clock.pass(time.Minute)
-	prs, err := s.PullsToLook(t.Context(), clock.now(), 10)
+	prs, err := s.PullRequests.PullsToLook(t.Context(), clock.now(), 10)
 	require.NoError(t, err)
 	require.Len(t, prs, 3, "it is still looked at")
 
@@ -251,7 +251,7 @@ func TestARenamingIsOnceHoweverManyHearOfItAtATime(t *testing.T) {
 			if _, err := s.Turns(context.Background()); err != nil {
 				t.Error(err)
 			}
-			if err := s.FollowHead(context.Background(), "acme/store", 41+w, "def456"); err != nil {
+			if err := s.Outbox.FollowHead(context.Background(), "acme/store", 41+w, "def456"); err != nil {
 				t.Error(err)
 			}
 		})

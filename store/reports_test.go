@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/reports"
 )
 
 // Reports group by whom a cluster belongs to or by a tag, and no interval is open for ever.
@@ -21,35 +22,35 @@ func TestWhatWasUsedIsReportedByGroup(t *testing.T) {
 		row := accept(t, s, a)
 		step(t, s, row.ID)
 		if i == 2 {
-			open, err := s.OpenAttempt(t.Context(), row.ID)
+			open, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
 			require.NoError(t, err)
-			_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
+			_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
 			require.NoError(t, err)
 			ready(t, s, row, open, "demo-abcde")
 		}
 	}
 	waits := accept(t, s, requestedBy(granted("waits"), "github:will"))
 	clock.pass(2 * time.Hour)
-	report := func(f store.ReportFilter) []store.ReportLine {
-		lines, err := s.UsageReport(t.Context(), f)
+	report := func(f reports.ReportFilter) []reports.ReportLine {
+		lines, err := s.Reports.UsageReport(t.Context(), f)
 		require.NoError(t, err)
 		return lines
 	}
-	b := store.ReportLine{Key: "b", Clusters: 2, Ready: 1, ClusterHours: 4, NodeHours: 24, Cents: 280}
-	a := store.ReportLine{Key: "a", Clusters: 1, ClusterHours: 2, NodeHours: 12, Cents: 140}
-	require.Equal(t, []store.ReportLine{b, a, {Key: waits.Team, Clusters: 1}}, report(store.ReportFilter{From: start.Add(-time.Hour), By: "team"}))
-	require.Equal(t, []store.ReportLine{a}, report(store.ReportFilter{From: start, By: "team", Teams: []string{"a"}}))
-	require.Empty(t, report(store.ReportFilter{From: start, By: "team", Teams: []string{}}), "whoever sees no team sees nothing")
+	b := reports.ReportLine{Key: "b", Clusters: 2, Ready: 1, ClusterHours: 4, NodeHours: 24, Cents: 280}
+	a := reports.ReportLine{Key: "a", Clusters: 1, ClusterHours: 2, NodeHours: 12, Cents: 140}
+	require.Equal(t, []reports.ReportLine{b, a, {Key: waits.Team, Clusters: 1}}, report(reports.ReportFilter{From: start.Add(-time.Hour), By: "team"}))
+	require.Equal(t, []reports.ReportLine{a}, report(reports.ReportFilter{From: start, By: "team", Teams: []string{"a"}}))
+	require.Empty(t, report(reports.ReportFilter{From: start, By: "team", Teams: []string{}}), "whoever sees no team sees nothing")
 	b.ClusterHours, b.NodeHours, b.Cents = 2, 12, 140
 	b.Key = "cc-b"
-	require.Equal(t, b, report(store.ReportFilter{From: start.Add(time.Hour), To: start.Add(99 * time.Hour), By: "costCenter"})[0], "not before, and not after now")
-	require.Equal(t, []string{"0", "1", "2", ""}, keys(report(store.ReportFilter{From: start, By: "tag:ticket"})))
-	require.Equal(t, []string{"aws-minimal-test"}, keys(report(store.ReportFilter{From: start, By: "profile"})))
+	require.Equal(t, b, report(reports.ReportFilter{From: start.Add(time.Hour), To: start.Add(99 * time.Hour), By: "costCenter"})[0], "not before, and not after now")
+	require.Equal(t, []string{"0", "1", "2", ""}, keys(report(reports.ReportFilter{From: start, By: "tag:ticket"})))
+	require.Equal(t, []string{"aws-minimal-test"}, keys(report(reports.ReportFilter{From: start, By: "profile"})))
 	for _, by := range []string{"owner", "environment"} {
-		require.Len(t, report(store.ReportFilter{From: start, By: by}), 1)
+		require.Len(t, report(reports.ReportFilter{From: start, By: by}), 1)
 	}
-	for _, wrong := range []store.ReportFilter{{From: start, By: "password"}, {From: start, By: "tag:"}, {From: start, To: start, By: "team"}, {From: clock.now(), By: "team"}} {
-		_, err := s.UsageReport(t.Context(), wrong)
+	for _, wrong := range []reports.ReportFilter{{From: start, By: "password"}, {From: start, By: "tag:"}, {From: start, To: start, By: "team"}, {From: clock.now(), By: "team"}} {
+		_, err := s.Reports.UsageReport(t.Context(), wrong)
 		require.ErrorIs(t, err, store.ErrConflict)
 	}
 
@@ -60,10 +61,10 @@ func TestWhatWasUsedIsReportedByGroup(t *testing.T) {
 	require.NoError(t, err)
 	clock.pass(1000 * time.Hour)
 	a.ClusterHours, a.NodeHours, a.Cents = 0.5, 3, 35
-	require.Equal(t, []store.ReportLine{a}, report(store.ReportFilter{From: start, By: "team", Teams: []string{"a"}}))
+	require.Equal(t, []reports.ReportLine{a}, report(reports.ReportFilter{From: start, By: "team", Teams: []string{"a"}}))
 }
 
-func keys(lines []store.ReportLine) (keys []string) {
+func keys(lines []reports.ReportLine) (keys []string) {
 	for _, l := range lines {
 		keys = append(keys, l.Key)
 	}

@@ -7,14 +7,16 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/store/internal/pg"
 )
 
 // refuse stores a request that policy refused, with its verdict, and the reply to post. A repeated key returns the first one's
 // id and writes no second audit line.
 func (c *change) refuse(ctx context.Context, a Ask, j Judgement) (id string, err error) {
-	var b batch
+	var b pg.Batch
 	kept := c.queueRequest(&b, a, j.Verdict, "")
-	if err := c.send(ctx, &b); err != nil {
+	if err := c.Send(ctx, &b); err != nil {
 		return "", err
 	}
 	if err := c.respond(ctx, j); err != nil {
@@ -23,7 +25,7 @@ func (c *change) refuse(ctx context.Context, a Ask, j Judgement) (id string, err
 	if !kept.Fresh {
 		return kept.ID, nil
 	}
-	return kept.ID, c.audit(ctx, a.Principal, "refused", "", move{Request: kept.ID, Source: a.Source, Checks: j.Failed})
+	return kept.ID, c.Record(ctx, a.Principal, "refused", "", pg.Move{Request: kept.ID, Source: a.Source, Checks: j.Failed})
 }
 
 // keptRequest is a stored request.
@@ -34,12 +36,12 @@ type keptRequest struct {
 
 // queueRequest writes a request and its verdict; an empty cluster means that it was refused. With a key that the principal used
 // before, the earlier row stays; only a refusal is replaced, by an acceptance.
-func (c *change) queueRequest(b *batch, a Ask, verdict json.RawMessage, cluster string) *keptRequest {
+func (c *change) queueRequest(b *pg.Batch, a Ask, verdict json.RawMessage, cluster string) *keptRequest {
 	if len(a.Request) == 0 {
 		a.Request = json.RawMessage(`{}`)
 	}
 	var kept keptRequest
-	b.ask("keep the desired", into(&kept), `
+	b.Ask("keep the desired", pg.Into(&kept), `
 		INSERT INTO cluster_requests AS q (id, principal_id, source, idempotency_key, allowed, verdict, request, cluster_id, created_at)
 		VALUES (@id, @principal, @source, nullif(@key, ''), @allowed, @verdict, @asked, nullif(@cluster, ''), @now)
 		ON CONFLICT (principal_id, idempotency_key) DO UPDATE SET
@@ -48,15 +50,15 @@ func (c *change) queueRequest(b *batch, a Ask, verdict json.RawMessage, cluster 
 			verdict = CASE WHEN excluded.allowed AND NOT q.allowed THEN excluded.verdict ELSE q.verdict END
 		RETURNING id, id = @id AS fresh`,
 		pgx.NamedArgs{
-			"id": NewID("req"), "principal": a.Principal, "source": a.Source, "key": a.Key, "allowed": cluster != "",
-			"verdict": json.RawMessage(keepable(verdict)), "asked": json.RawMessage(keepable(a.Request)), "cluster": cluster, "now": c.now,
+			"id": pg.NewID("req"), "principal": a.Principal, "source": a.Source, "key": a.Key, "allowed": cluster != "",
+			"verdict": json.RawMessage(pg.Keepable(verdict)), "asked": json.RawMessage(pg.Keepable(a.Request)), "cluster": cluster, "now": c.Now,
 		})
 	return &kept
 }
 
 // Made returns the id of the cluster that the principal's request with this key led to; empty: there is none.
 func (s *Store) Made(ctx context.Context, principal, key string) (cluster string, err error) {
-	err = s.pool.QueryRow(ctx, `
+	err = s.Pool().QueryRow(ctx, `
 		SELECT cluster_id FROM cluster_requests WHERE principal_id = $1 AND idempotency_key = $2 AND allowed`, principal, key).Scan(&cluster)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return "", fmt.Errorf("look for what came of %s: %w", key, err)

@@ -10,23 +10,24 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
 )
 
 // demand needs n elastic IPs of a limit of six, of which used are taken; two of three stay once it is ready.
-func demand(n, used int, by map[string]int) store.CapacityDemand {
-	return store.CapacityDemand{Account: "123456789012", Region: "us-east-1", Quotas: []lifecycle.Quota{
+func demand(n, used int, by map[string]int) attempts.CapacityDemand {
+	return attempts.CapacityDemand{Account: "123456789012", Region: "us-east-1", Quotas: []lifecycle.Quota{
 		{Service: "ec2", Code: "L-0263D0A3", Name: "Elastic IPs", Limit: 6, Used: used, Need: n, Lasting: n * 2 / 3, UsedBy: by},
 	}}
 }
 
 // asks claims the cluster's open attempt where nobody has, and asks for room.
-func asks(t testing.TB, s *store.Store, row store.Row, d store.CapacityDemand) (store.ReservationAnswer, store.LaunchSpec) {
+func asks(t testing.TB, s *store.Store, row store.Row, d attempts.CapacityDemand) (attempts.ReservationAnswer, attempts.LaunchSpec) {
 	t.Helper()
-	open, err := s.OpenAttempt(t.Context(), row.ID)
+	open, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
 	require.NoError(t, err)
-	_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod-"+open.Attempt)
+	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-"+open.Attempt)
 	require.NoError(t, err)
-	room, lease, err := s.Reserve(t.Context(), open.Attempt, open.Token, d)
+	room, lease, err := s.Attempts.Reserve(t.Context(), open.Attempt, open.Token, d)
 	require.NoError(t, err)
 	require.Empty(t, lease.Stop)
 	require.False(t, lease.Until.IsZero(), "asking renews the lease")
@@ -34,9 +35,9 @@ func asks(t testing.TB, s *store.Store, row store.Row, d store.CapacityDemand) (
 }
 
 // waits has the attempt end because there is no room.
-func waits(t testing.TB, s *store.Store, row store.Row, open store.LaunchSpec) store.Row {
+func waits(t testing.TB, s *store.Store, row store.Row, open attempts.LaunchSpec) store.Row {
 	t.Helper()
-	_, err := s.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{
+	_, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{
 		Outcome: lifecycle.Waiting, Reason: "QuotaInUse", Message: "Elastic IPs: 3 needed", Whose: "quota", Next: "wait",
 	})
 	require.NoError(t, err)
@@ -63,20 +64,22 @@ func TestTenThatAskAtOnceAreNeverGrantedMoreThanFits(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
 	var rows []store.Row
-	var opens []store.LaunchSpec
+	var opens []attempts.LaunchSpec
 	for i := range 10 {
 		row := begun(t, s, clock, fmt.Sprintf("shop-%d", i))
-		open, err := s.OpenAttempt(t.Context(), row.ID)
+		open, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
 		require.NoError(t, err)
-		_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
+		_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
 		require.NoError(t, err)
 		rows, opens = append(rows, row), append(opens, open)
 	}
-	answers := make([]store.ReservationAnswer, len(opens))
+	answers := make([]attempts.ReservationAnswer, len(opens))
 	errs := make([]error, len(opens))
 	var all sync.WaitGroup
 	for i, open := range opens {
-		all.Go(func() { answers[i], _, errs[i] = s.Reserve(t.Context(), open.Attempt, open.Token, demand(2, 0, nil)) })
+		all.Go(func() {
+			answers[i], _, errs[i] = s.Attempts.Reserve(t.Context(), open.Attempt, open.Token, demand(2, 0, nil))
+		})
 	}
 	all.Wait()
 	granted := 0
@@ -114,10 +117,10 @@ func TestTheLineIsInTheOrderOfAcceptance(t *testing.T) {
 	s, clock := open(t)
 	first, second, third := begun(t, s, clock, "first"), begun(t, s, clock, "second"), begun(t, s, clock, "third")
 	room, full := asks(t, s, first, demand(6, 0, nil))
-	require.Equal(t, store.ReservationAnswer{}, room)
+	require.Equal(t, attempts.ReservationAnswer{}, room)
 
 	room, open3 := asks(t, s, third, demand(3, 0, nil))
-	require.Equal(t, store.ReservationAnswer{
+	require.Equal(t, attempts.ReservationAnswer{
 		Wait:  "Elastic IPs: 3 needed, 6 of 6 are in use or reserved, and clusters ahead in the queue need 6 (1 cluster of the team was asked for earlier and is being measured)",
 		Place: 2,
 	}, room)
@@ -134,18 +137,18 @@ func TestTheLineIsInTheOrderOfAcceptance(t *testing.T) {
 	// The first gives up before it recorded anything: it holds nothing, and everybody in line is told.
 	clock.pass(time.Second / 2)
 	lose(t, s)
-	_, err := s.Result(t.Context(), full.Attempt, full.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "InvalidConfig", Message: "no"})
+	_, err := s.Attempts.Result(t.Context(), full.Attempt, full.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "InvalidConfig", Message: "no"})
 	require.NoError(t, err)
 	step(t, s, first.ID)
 	require.Len(t, riverJobs(t, s, "line"), 1)
-	n, err := s.AdvanceCapacityQueue(t.Context(), "123456789012", "us-east-1")
+	n, err := s.Attempts.AdvanceCapacityQueue(t.Context(), "123456789012", "us-east-1")
 	require.NoError(t, err)
 	require.Equal(t, 2, n)
 	third = settled(t, s, third.ID)
 	require.Equal(t, lifecycle.AwaitingCapacity, third.Phase, "one behind leaves the room to the next")
 	second = settled(t, s, second.ID)
 	require.Equal(t, []any{lifecycle.AwaitingCapacity, 1}, []any{second.Phase, second.Place}, "a look for room is no move")
-	open2, err = s.OpenAttempt(t.Context(), second.ID)
+	open2, err = s.Attempts.OpenAttempt(t.Context(), second.ID)
 	require.NoError(t, err)
 	require.Equal(t, 2, open2.Number, "the next in the queue looks at once, before its wait is over")
 
@@ -153,7 +156,7 @@ func TestTheLineIsInTheOrderOfAcceptance(t *testing.T) {
 	clock.pass(limits.RetryMax / 100)
 	step(t, s, third.ID)
 	room, open3 = asks(t, s, third, demand(4, 0, nil))
-	require.Equal(t, store.ReservationAnswer{Wait: "Elastic IPs: 4 needed, 0 of 6 are in use or reserved, and clusters ahead in the queue need 3", Place: 2}, room)
+	require.Equal(t, attempts.ReservationAnswer{Wait: "Elastic IPs: 4 needed, 0 of 6 are in use or reserved, and clusters ahead in the queue need 3", Place: 2}, room)
 	third = waits(t, s, third, open3)
 	lose(t, s)
 	room, _ = asks(t, s, second, demand(3, 0, nil))
@@ -182,7 +185,7 @@ func TestALookThatFindsNoRoomChangesNothingThatIsShown(t *testing.T) {
 		step(t, s, row.ID)
 		_, attempt = asks(t, s, row, demand(3, 0, nil))
 		require.Equal(t, look+2, attempt.Number)
-		_, err := s.Report(t.Context(), attempt.Attempt, attempt.Token, store.ReportRow{Seq: 1, Phase: lifecycle.Preflight, Percent: 5, Step: "looking"})
+		_, err := s.Attempts.Report(t.Context(), attempt.Attempt, attempt.Token, attempts.ReportRow{Seq: 1, Phase: lifecycle.Preflight, Percent: 5, Step: "looking"})
 		require.NoError(t, err)
 		require.Equal(t, face(first), face(settled(t, s, row.ID)), "while it looks")
 		require.Equal(t, face(first), face(waits(t, s, row, attempt)))
@@ -213,7 +216,7 @@ func TestWhatWasGrantedOnceIsGrantedAgain(t *testing.T) {
 	row := begun(t, s, clock, "shop")
 	for range 2 {
 		room, _ := asks(t, s, row, demand(6, 0, nil))
-		require.Equal(t, store.ReservationAnswer{}, room)
+		require.Equal(t, attempts.ReservationAnswer{}, room)
 	}
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM reservations WHERE state = 'granted' AND jsonb_array_length(items) = 1`))
 	require.Len(t, riverJobs(t, s, "line"), 1)
@@ -224,16 +227,16 @@ func TestMoreThanTheLimitNeverFitsAndTakesNoPlace(t *testing.T) {
 	s, clock := open(t)
 	row := begun(t, s, clock, "shop")
 	room, _ := asks(t, s, row, demand(7, 0, nil))
-	require.Equal(t, store.ReservationAnswer{Never: "Elastic IPs: 7 needed, but the limit is 6"}, room)
+	require.Equal(t, attempts.ReservationAnswer{Never: "Elastic IPs: 7 needed, but the limit is 6"}, room)
 	require.Zero(t, count(t, s, `SELECT count(*) FROM reservations`))
 }
 
 // ready brings a cluster with room to READY and returns what it uses then.
-func ready(t testing.TB, s *store.Store, row store.Row, open store.LaunchSpec, infra string) map[string]int {
+func ready(t testing.TB, s *store.Store, row store.Row, open attempts.LaunchSpec, infra string) map[string]int {
 	t.Helper()
 	_, err := s.Record(t.Context(), open.Attempt, open.Token, identity(infra), bundles(infra))
 	require.NoError(t, err)
-	_, err = s.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded})
+	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded})
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Ready, settled(t, s, row.ID).Status)
 	return map[string]int{row.ID: 2}
@@ -250,7 +253,7 @@ func TestAReadyClusterIsCountedOnceAndAReleasedOneNotAtAll(t *testing.T) {
 
 	room, other := asks(t, s, second, demand(4, 2, used))
 	require.Empty(t, room.Wait, "what it made is seen and not added to what it holds: 2 + 4 of 6")
-	_, err := s.Result(t.Context(), other.Attempt, other.Token, store.ResultRow{Outcome: lifecycle.Stopped, Message: "stopped"})
+	_, err := s.Attempts.Result(t.Context(), other.Attempt, other.Token, store.ResultRow{Outcome: lifecycle.Stopped, Message: "stopped"})
 	require.NoError(t, err)
 
 	third := begun(t, s, clock, "third")
@@ -261,19 +264,19 @@ func TestAReadyClusterIsCountedOnceAndAReleasedOneNotAtAll(t *testing.T) {
 	_, err = s.Destroy(t.Context(), first.ID, store.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
 	step(t, s, first.ID)
-	open, err = s.OpenAttempt(t.Context(), first.ID)
+	open, err = s.Attempts.OpenAttempt(t.Context(), first.ID)
 	require.NoError(t, err)
-	_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod-2")
+	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-2")
 	require.NoError(t, err)
-	for i, report := range []store.ReportRow{{ToolExit: &store.ToolExitRow{}}, {Pass: pass(1)}, {Pass: pass(2)}} {
+	for i, report := range []attempts.ReportRow{{ToolExit: &attempts.ToolExitRow{}}, {Pass: pass(1)}, {Pass: pass(2)}} {
 		clock.pass(time.Second)
 		if report.Seq, report.Phase = i+1, lifecycle.Verifying; report.Pass != nil {
 			report.Pass.Identities = []string{"first-abcde"}
 		}
-		_, err = s.Report(t.Context(), open.Attempt, open.Token, report)
+		_, err = s.Attempts.Report(t.Context(), open.Attempt, open.Token, report)
 		require.NoError(t, err)
 	}
-	_, err = s.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded})
+	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded})
 	require.NoError(t, err)
 	lose(t, s)
 	require.Equal(t, lifecycle.Released, settled(t, s, first.ID).Phase)
@@ -321,23 +324,23 @@ func TestRoomIsForAClaimedWantedCreateInItsOwnAccount(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
 	row := begun(t, s, clock, "shop")
-	open, err := s.OpenAttempt(t.Context(), row.ID)
+	open, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
 	require.NoError(t, err)
-	_, _, err = s.Reserve(t.Context(), open.Attempt, open.Token, demand(1, 0, nil))
+	_, _, err = s.Attempts.Reserve(t.Context(), open.Attempt, open.Token, demand(1, 0, nil))
 	require.ErrorIs(t, err, store.ErrFenced, "nobody claimed it")
-	_, _, err = s.Reserve(t.Context(), open.Attempt, "another", demand(1, 0, nil))
+	_, _, err = s.Attempts.Reserve(t.Context(), open.Attempt, "another", demand(1, 0, nil))
 	require.ErrorIs(t, err, store.ErrFenced)
-	_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
+	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
 	require.NoError(t, err)
 	elsewhere := demand(1, 0, nil)
 	elsewhere.Region = "us-west-2"
-	_, _, err = s.Reserve(t.Context(), open.Attempt, open.Token, elsewhere)
+	_, _, err = s.Attempts.Reserve(t.Context(), open.Attempt, open.Token, elsewhere)
 	require.ErrorContains(t, err, `region is "us-west-2", and what is known is "us-east-1"`)
 	_, err = s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya", Why: "enough"})
 	require.NoError(t, err)
-	room, lease, err := s.Reserve(t.Context(), open.Attempt, open.Token, demand(1, 0, nil))
+	room, lease, err := s.Attempts.Reserve(t.Context(), open.Attempt, open.Token, demand(1, 0, nil))
 	require.NoError(t, err)
-	require.Equal(t, []any{store.ReservationAnswer{}, "enough"}, []any{room, lease.Stop})
+	require.Equal(t, []any{attempts.ReservationAnswer{}, "enough"}, []any{room, lease.Stop})
 	require.Zero(t, count(t, s, `SELECT count(*) FROM reservations`))
 }
 
@@ -355,9 +358,9 @@ func TestAnAttemptThatWasToldToWaitRecordsNothing(t *testing.T) {
 	waits(t, s, row, open)
 	clock.pass(limits.RetryMax / 100)
 	step(t, s, row.ID)
-	open, err = s.OpenAttempt(t.Context(), row.ID)
+	open, err = s.Attempts.OpenAttempt(t.Context(), row.ID)
 	require.NoError(t, err)
-	_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod-2")
+	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-2")
 	require.NoError(t, err)
 	lose(t, s)
 	_, err = s.Record(t.Context(), open.Attempt, open.Token, identity("shop-abcde"), bundles("shop-abcde"))

@@ -8,13 +8,16 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/internal/usage"
 )
 
 // Scale sets how many workers a ready cluster should have, and returns the job that does it; empty: it has them already. Another
 // number while a job runs changes that job's target. ErrConflict: the cluster is not ready or is going away, cannot be scaled,
 // or the number is out of bounds. ErrStale: the row is not the version that the actor saw.
-func (s *Store) Scale(ctx context.Context, id string, replicas int, d Origin) (jobID string, err error) {
-	_, err = s.changeSeen(ctx, id, d, func(c *change, cur held, _ *Outcome) error {
+func (s *Store) Scale(ctx context.Context, id string, replicas int, d rows.Origin) (jobID string, err error) {
+	_, err = s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, _ *rows.Outcome) error {
 		if err := scalable(cur.Cluster, replicas); err != nil {
 			return err
 		}
@@ -30,54 +33,46 @@ func (s *Store) Scale(ctx context.Context, id string, replicas int, d Origin) (j
 func scalable(c lifecycle.Cluster, replicas int) error {
 	switch {
 	case c.Desired == lifecycle.Absent:
-		return fmt.Errorf("%w: the cluster is going: %s", ErrConflict, c.DesiredWhy)
+		return fmt.Errorf("%w: the cluster is going: %s", pg.ErrConflict, c.DesiredWhy)
 	case c.Status != lifecycle.Ready:
-		return fmt.Errorf("%w: the cluster is %s", ErrConflict, c.Status)
+		return fmt.Errorf("%w: the cluster is %s", pg.ErrConflict, c.Status)
 	case c.WorkersLeast == nil || c.WorkersMost == nil:
-		return fmt.Errorf("%w: its profile has no bounds for workers", ErrConflict)
+		return fmt.Errorf("%w: its profile has no bounds for workers", pg.ErrConflict)
 	case replicas < *c.WorkersLeast || replicas > *c.WorkersMost:
-		return fmt.Errorf("%w: %d workers are not between %d and %d", ErrConflict, replicas, *c.WorkersLeast, *c.WorkersMost)
+		return fmt.Errorf("%w: %d workers are not between %d and %d", pg.ErrConflict, replicas, *c.WorkersLeast, *c.WorkersMost)
 	}
 	return nil
 }
 
-func (c *change) scale(ctx context.Context, cur held, replicas int, d Origin) (jobID string, err error) {
+func (c *change) scale(ctx context.Context, cur usage.Held, replicas int, d rows.Origin) (jobID string, err error) {
 	if jobID, err = c.unfinished(ctx, cur.ID, lifecycle.JobScale); err != nil {
 		return "", err
 	}
 	wanted := cur.WorkersWanted
 	if wanted == nil && jobID == "" {
-		wanted = present(cur.Cluster)
+		wanted = usage.PresentWorkers(cur.Cluster)
 	}
 	if wanted != nil && *wanted == replicas {
 		return jobID, nil
 	}
 	scaled := cur.Cluster
 	scaled.WorkersWanted = &replicas
-	if _, err := c.afford(ctx, cur, scaled, d.Afford); err != nil {
+	if _, err := c.Afford(ctx, cur, scaled, d.Afford); err != nil {
 		return "", err
 	}
 	if jobID == "" {
-		jobID = NewID("job")
+		jobID = pg.NewID("job")
 		if err := c.insertJob(ctx, jobID, cur.ID, lifecycle.JobScale); err != nil {
 			return "", err
 		}
 	}
 	// Failures to reach an older number say nothing about this one.
-	err = c.setDesired(ctx, cur.ID, "workers_wanted = @replicas, coming_cents = @coming, scale_failures = 0, retry_at = NULL",
-		pgx.NamedArgs{"replicas": replicas, "coming": rate(cur.listCents, cur.machines, cur.Cluster, &replicas)})
+	err = c.SetDesired(ctx, cur.ID, "workers_wanted = @replicas, coming_cents = @coming, scale_failures = 0, retry_at = NULL",
+		pgx.NamedArgs{"replicas": replicas, "coming": usage.Rate(cur.ListCents, cur.Machines, cur.Cluster, &replicas)})
 	if err != nil {
 		return "", err
 	}
-	return jobID, c.did(d, "scale_asked", cur.ID, act{move: move{Job: jobID}, Before: wanted, After: replicas})
-}
-
-// present is how many workers a cluster has, as far as known.
-func present(c lifecycle.Cluster) *int {
-	if c.Workers != nil {
-		return c.Workers
-	}
-	return c.WorkersBase
+	return jobID, c.RecordAction(d, "scale_asked", cur.ID, rows.Action{Move: pg.Move{Job: jobID}, Before: wanted, After: replicas})
 }
 
 // unfinished returns the unfinished job of a type; empty: there is none.

@@ -7,35 +7,36 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 func TestAPermissionThatWasSeenCountsForAsLongAsItIsAskedFor(t *testing.T) {
 	s, clock := open(t)
-	seen := store.SeenPermission{Installation: 5001, Repo: "Acme/Shop", Account: 7, Login: "maya", Permission: "write", Teams: []string{"acme/sre"}}
-	require.NoError(t, s.SeePermission(t.Context(), seen))
-	got, err := s.PermissionSeen(t.Context(), 5001, "acme/shop", 7, time.Hour)
+	seen := pullrequests.SeenPermission{Installation: 5001, Repo: "Acme/Shop", Account: 7, Login: "maya", Permission: "write", Teams: []string{"acme/sre"}}
+	require.NoError(t, s.PullRequests.SeePermission(t.Context(), seen))
+	got, err := s.PullRequests.PermissionSeen(t.Context(), 5001, "acme/shop", 7, time.Hour)
 	require.NoError(t, err)
 	seen.Repo, seen.SeenAt = "acme/shop", clock.now()
 	got.SeenAt = got.SeenAt.UTC()
 	require.Equal(t, seen, got)
 
 	clock.pass(59 * time.Minute)
-	_, err = s.PermissionSeen(t.Context(), 5001, "acme/shop", 7, time.Hour)
+	_, err = s.PullRequests.PermissionSeen(t.Context(), 5001, "acme/shop", 7, time.Hour)
 	require.NoError(t, err)
-	_, err = s.PermissionSeen(t.Context(), 5002, "acme/shop", 7, time.Hour)
+	_, err = s.PullRequests.PermissionSeen(t.Context(), 5002, "acme/shop", 7, time.Hour)
 	require.ErrorIs(t, err, store.ErrNotFound)
 	clock.pass(time.Minute)
-	_, err = s.PermissionSeen(t.Context(), 5001, "acme/shop", 7, time.Hour)
+	_, err = s.PullRequests.PermissionSeen(t.Context(), 5001, "acme/shop", 7, time.Hour)
 	require.ErrorIs(t, err, store.ErrNotFound)
 
 	seen.Permission, seen.Teams = "read", nil
-	require.NoError(t, s.SeePermission(t.Context(), seen))
-	got, err = s.PermissionSeen(t.Context(), 5001, "acme/shop", 7, time.Hour)
+	require.NoError(t, s.PullRequests.SeePermission(t.Context(), seen))
+	got, err = s.PullRequests.PermissionSeen(t.Context(), 5001, "acme/shop", 7, time.Hour)
 	require.NoError(t, err)
 	require.Equal(t, "read", got.Permission)
 	clock.pass(48 * time.Hour)
 	_, err = s.Prune(t.Context(), 30*24*time.Hour)
 	require.NoError(t, err)
-	_, err = s.PermissionSeen(t.Context(), 5001, "acme/shop", 7, 100*time.Hour)
+	_, err = s.PullRequests.PermissionSeen(t.Context(), 5001, "acme/shop", 7, 100*time.Hour)
 	require.ErrorIs(t, err, store.ErrNotFound)
 }

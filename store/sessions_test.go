@@ -12,17 +12,17 @@ func TestAnEndedSessionIsRememberedUntilItExpired(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
 	id := strings.Repeat("a", 32)
-	ended, err := s.SessionEnded(t.Context(), id)
+	ended, err := s.People.SessionEnded(t.Context(), id)
 	require.NoError(t, err)
 	require.False(t, ended)
 	for range 2 {
-		require.NoError(t, s.EndSession(t.Context(), id, "saml:maya", clock.now().Add(time.Hour)), "twice is once")
+		require.NoError(t, s.People.EndSession(t.Context(), id, "saml:maya", clock.now().Add(time.Hour)), "twice is once")
 	}
-	require.Error(t, s.EndSession(t.Context(), "the token itself", "saml:maya", clock.now()), "nothing but an id is kept")
+	require.Error(t, s.People.EndSession(t.Context(), "the token itself", "saml:maya", clock.now()), "nothing but an id is kept")
 	is := func() bool {
 		_, err := s.Prune(t.Context(), time.Hour)
 		require.NoError(t, err)
-		ended, err := s.SessionEnded(t.Context(), id)
+		ended, err := s.People.SessionEnded(t.Context(), id)
 		require.NoError(t, err)
 		return ended
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/migrations"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/people"
 )
 
 func TestAnAnswerGoesToSlackOrToGitHub(t *testing.T) {
@@ -19,15 +20,15 @@ func TestAnAnswerGoesToSlackOrToGitHub(t *testing.T) {
 	inSlack := store.Reply{Cause: "slack:1.2", Workspace: "T1", Channel: "C1", Person: "U1", Body: "done"}
 	onGitHub := store.Reply{Cause: "comment:1", Installation: 5001, Repo: "acme/shop", Number: 41, Body: "done"}
 	for _, r := range []store.Reply{inSlack, onGitHub} {
-		require.NoError(t, s.SaveReply(t.Context(), r))
+		require.NoError(t, s.Outbox.SaveReply(t.Context(), r))
 		again := r
 		again.Body = "something else"
-		require.NoError(t, s.SaveReply(t.Context(), again), "the first words stand")
+		require.NoError(t, s.Outbox.SaveReply(t.Context(), again), "the first words stand")
 	}
 	for _, want := range []store.Reply{inSlack, onGitHub} {
 		var id string
 		require.NoError(t, s.Pool().QueryRow(t.Context(), `SELECT id FROM replies WHERE cause = $1`, want.Cause).Scan(&id))
-		got, err := s.Reply(t.Context(), id)
+		got, err := s.Outbox.Reply(t.Context(), id)
 		require.NoError(t, err)
 		want.ID = id
 		require.Equal(t, want, got)
@@ -41,17 +42,17 @@ func TestAnAnswerGoesToSlackOrToGitHub(t *testing.T) {
 func TestAnAnswerThatWasGivenUpIsNotAskedForAgain(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
-	require.NoError(t, s.SaveReply(t.Context(), store.Reply{Cause: "slack:1.2", Workspace: "T1", Channel: "C1", Person: "U1", Body: "done"}))
+	require.NoError(t, s.Outbox.SaveReply(t.Context(), store.Reply{Cause: "slack:1.2", Workspace: "T1", Channel: "C1", Person: "U1", Body: "done"}))
 	var id string
 	require.NoError(t, s.Pool().QueryRow(t.Context(), `SELECT id FROM replies`).Scan(&id))
-	require.NoError(t, s.GiveUpReply(t.Context(), id))
-	require.NoError(t, s.GiveUpReply(t.Context(), id))
+	require.NoError(t, s.Outbox.GiveUpReply(t.Context(), id))
+	require.NoError(t, s.Outbox.GiveUpReply(t.Context(), id))
 	clock.pass(time.Hour)
 	lose(t, s)
 	_, err := s.WakeDue(t.Context(), 100)
 	require.NoError(t, err)
 	require.Empty(t, riverJobs(t, s, "reply"))
-	answered, err := s.Answered(t.Context(), "slack:1.2")
+	answered, err := s.Outbox.Answered(t.Context(), "slack:1.2")
 	require.NoError(t, err)
 	require.True(t, answered, "it was done all the same")
 }
@@ -59,17 +60,17 @@ func TestAnAnswerThatWasGivenUpIsNotAskedForAgain(t *testing.T) {
 func TestALinkInAnAnswerIsForgottenOnceItIsPosted(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
-	handle, _, err := s.NewLink(t.Context(), store.Link{Kind: store.LinkOfAccount, Account: "github:maya", Number: "7"}, time.Hour, store.Origin{Actor: "github:maya", Source: "pr_comment"})
+	handle, _, err := s.People.NewLink(t.Context(), people.Link{Kind: people.LinkOfAccount, Account: "github:maya", Number: "7"}, time.Hour, store.Origin{Actor: "github:maya", Source: "pr_comment"})
 	require.NoError(t, err)
 	body := "@maya, open https://ocpctl.test/links/" + handle + " and sign in."
-	require.NoError(t, s.SaveReply(t.Context(), store.Reply{Cause: "comment:1", Installation: 5001, Repo: "acme/shop", Number: 41, Body: body}))
+	require.NoError(t, s.Outbox.SaveReply(t.Context(), store.Reply{Cause: "comment:1", Installation: 5001, Repo: "acme/shop", Number: 41, Body: body}))
 	var id string
 	require.NoError(t, s.Pool().QueryRow(t.Context(), `SELECT id FROM replies`).Scan(&id))
-	said, err := s.Reply(t.Context(), id)
+	said, err := s.Outbox.Reply(t.Context(), id)
 	require.NoError(t, err)
 	require.Equal(t, body, said.Body, "it is still to be posted")
-	require.NoError(t, s.Replied(t.Context(), id, 9))
-	said, err = s.Reply(t.Context(), id)
+	require.NoError(t, s.Outbox.Replied(t.Context(), id, 9))
+	said, err = s.Outbox.Reply(t.Context(), id)
 	require.NoError(t, err)
 	require.Equal(t, "@maya, open https://ocpctl.test/links/… and sign in.", said.Body)
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/people"
 )
 
 // What the storm's requests are bound by, all at once.
@@ -155,11 +157,11 @@ func (s *storm) looking(ctx context.Context, r *rand.Rand, at *store.Store, id s
 }
 
 func (s *storm) running(ctx context.Context, r *rand.Rand, at *store.Store, id string, names []string) (bool, error) {
-	open, err := at.OpenAttempt(ctx, id)
+	open, err := at.Attempts.OpenAttempt(ctx, id)
 	if err != nil {
 		return false, tolerable(err)
 	}
-	lease, err := at.Claim(ctx, open.Attempt, open.Token, "pod")
+	lease, err := at.Attempts.Claim(ctx, open.Attempt, open.Token, "pod")
 	if err != nil || lease.Stop != "" {
 		return err == nil, tolerable(err)
 	}
@@ -168,17 +170,17 @@ func (s *storm) running(ctx context.Context, r *rand.Rand, at *store.Store, id s
 		result = store.ResultRow{Outcome: lifecycle.Failure, Reason: "Broken", Message: "it broke", Retryable: r.IntN(2) == 0}
 	}
 	infra := strings.ToLower(open.Attempt)
-	said := []store.ReportRow{{Phase: lifecycle.Installing, Percent: r.IntN(100), Log: "hello\n"}}
+	said := []attempts.ReportRow{{Phase: lifecycle.Installing, Percent: r.IntN(100), Log: "hello\n"}}
 	switch open.Kind {
 	case lifecycle.Create:
 		if lease, err = at.Record(ctx, open.Attempt, open.Token, identity(infra), bundles(infra)); err != nil || lease.Stop != "" {
 			result = store.ResultRow{Outcome: lifecycle.Stopped, Message: lease.Stop}
 		}
 	case lifecycle.Destroy:
-		said = []store.ReportRow{{Phase: lifecycle.Verifying, ToolExit: &store.ToolExitRow{}}, {Phase: lifecycle.Verifying, Pass: pass(1)}, {Phase: lifecycle.Verifying, Pass: pass(2)}}
+		said = []attempts.ReportRow{{Phase: lifecycle.Verifying, ToolExit: &attempts.ToolExitRow{}}, {Phase: lifecycle.Verifying, Pass: pass(1)}, {Phase: lifecycle.Verifying, Pass: pass(2)}}
 		said[1].Pass.Identities, said[2].Pass.Identities = names, names
 	case lifecycle.Scale:
-		spec, err := at.AttemptSpec(ctx, open.Attempt)
+		spec, err := at.Attempts.AttemptSpec(ctx, open.Attempt)
 		if err != nil {
 			return false, tolerable(err)
 		}
@@ -189,11 +191,11 @@ func (s *storm) running(ctx context.Context, r *rand.Rand, at *store.Store, id s
 	}
 	for i, report := range said {
 		report.Seq = i + 1
-		if _, err := at.Report(ctx, open.Attempt, open.Token, report); err != nil {
+		if _, err := at.Attempts.Report(ctx, open.Attempt, open.Token, report); err != nil {
 			return false, tolerable(err)
 		}
 	}
-	_, err = at.Result(ctx, open.Attempt, open.Token, result)
+	_, err = at.Attempts.Result(ctx, open.Attempt, open.Token, result)
 	return true, tolerable(err)
 }
 
@@ -229,9 +231,9 @@ func (s *storm) acting(ctx context.Context, r *rand.Rand) error {
 	case 9:
 		_, err = at.AskKubeadmin(ctx, id, time.Hour, d)
 	case 10:
-		_, _, err = at.NewLink(ctx, store.Link{Kind: store.LinkKubeadmin, Principal: d.Actor, Cluster: id}, time.Hour, d)
+		_, _, err = at.People.NewLink(ctx, people.Link{Kind: people.LinkKubeadmin, Principal: d.Actor, Cluster: id}, time.Hour, d)
 	case 11:
-		err = at.Share(ctx, id, store.Share{Kind: "team", Grantee: "team-9", Access: store.AccessUse}, d)
+		err = at.People.Share(ctx, id, people.Share{Kind: "team", Grantee: "team-9", Access: people.AccessUse}, d)
 	case 12:
 		_, err = at.WakeDue(ctx, 10)
 	case 13:

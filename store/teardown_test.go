@@ -9,6 +9,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/reports"
 )
 
 // blocked is a cluster nobody wants whose teardowns find something left.
@@ -17,7 +19,7 @@ func blocked(t testing.TB, s *store.Store, clock *clock) store.Row {
 	row, open := claimed(t, s, "shop")
 	_, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), bundles("demo-abcde"))
 	require.NoError(t, err)
-	_, err = s.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure, Message: "no"})
+	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure, Message: "no"})
 	require.NoError(t, err)
 	for range limits.BlockAfter {
 		step(t, s, row.ID)
@@ -34,15 +36,15 @@ func blocked(t testing.TB, s *store.Store, clock *clock) store.Row {
 // leaves claims the open destroy attempt and ends it with something left.
 func leaves(t testing.TB, s *store.Store, id string) {
 	t.Helper()
-	open, err := s.OpenAttempt(t.Context(), id)
+	open, err := s.Attempts.OpenAttempt(t.Context(), id)
 	require.NoError(t, err)
-	_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod-"+open.Attempt)
+	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-"+open.Attempt)
 	require.NoError(t, err)
 	p := pass(1)
 	p.Clean, p.Leftovers = false, json.RawMessage(`[{"type":"vpc","id":"vpc-1","free":"delete it"}]`)
-	_, err = s.Report(t.Context(), open.Attempt, open.Token, store.ReportRow{Seq: 1, Phase: lifecycle.Verifying, ToolExit: &store.ToolExitRow{}, Pass: p})
+	_, err = s.Attempts.Report(t.Context(), open.Attempt, open.Token, attempts.ReportRow{Seq: 1, Phase: lifecycle.Verifying, ToolExit: &attempts.ToolExitRow{}, Pass: p})
 	require.NoError(t, err)
-	_, err = s.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "LeftoversFound", Message: "vpc-1"})
+	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "LeftoversFound", Message: "vpc-1"})
 	require.NoError(t, err)
 }
 
@@ -56,8 +58,8 @@ func TestAbandoningQuietensAndChangesNothingElse(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)
 	row := blocked(t, s, clock)
-	finding := func() store.FindingRow {
-		open, err := s.Findings(t.Context(), store.FindingFilter{Kind: lifecycle.Blocked})
+	finding := func() reports.FindingRow {
+		open, err := s.Reports.Findings(t.Context(), reports.FindingFilter{Kind: lifecycle.Blocked})
 		require.NoError(t, err)
 		require.Len(t, open, 1)
 		return open[0]
@@ -79,7 +81,7 @@ func TestAbandoningQuietensAndChangesNothingElse(t *testing.T) {
 	require.Equal(t, []any{lifecycle.Failed, lifecycle.Abandoned, row.Blockers, row.RetryAt}, []any{now.Status, now.Phase, now.Blockers, now.RetryAt})
 	require.NoError(t, s.Abandon(t.Context(), row.ID, store.Origin{Actor: "oidc#admin", Why: "again"}))
 
-	known, err := s.Known(t.Context(), lifecycle.Seen{})
+	known, err := s.Reports.Known(t.Context(), lifecycle.Seen{})
 	require.NoError(t, err)
 	found := lifecycle.Sweep(lifecycle.Seen{}, known, lifecycle.SweepLimits{EndMargin: time.Hour, WakeMargin: 100 * time.Hour, StillFor: time.Hour})
 	require.Equal(t, lifecycle.Blocked, found[0].Kind, "the finding stays")
@@ -88,11 +90,11 @@ func TestAbandoningQuietensAndChangesNothingElse(t *testing.T) {
 
 	clock.pass(limits.RetryMax)
 	require.Equal(t, lifecycle.Destroy, step(t, s, row.ID).Open, "the teardown goes on")
-	open, err := s.OpenAttempt(t.Context(), row.ID)
+	open, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
 	require.NoError(t, err)
 	zero(t, s, clock, open)
 	require.Equal(t, lifecycle.Released, settled(t, s, row.ID).Phase)
-	left, err := s.Findings(t.Context(), store.FindingFilter{})
+	left, err := s.Reports.Findings(t.Context(), reports.FindingFilter{})
 	require.NoError(t, err)
 	require.Empty(t, left, "its end resolves the finding at once")
 	require.ErrorIs(t, s.Abandon(t.Context(), row.ID, store.Origin{Actor: "oidc#admin", Why: "late"}), store.ErrConflict)

@@ -7,6 +7,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/internal/usage"
 )
 
 // holder is the team and the owner of a cluster.
@@ -20,27 +23,27 @@ type holder struct {
 // refuses the transfer and comes back wrapped, and the limits it returns apply to a cluster that still waits for its turn. nil:
 // not judged, and the limits stay. ErrConflict: the cluster is going away. ErrStale: the row is not the version that the actor
 // saw.
-func (s *Store) Transfer(ctx context.Context, id, team, owner string, d Origin, judge func(Usage) ([]lifecycle.Limit, error)) error {
+func (s *Store) Transfer(ctx context.Context, id, team, owner string, d rows.Origin, judge func(usage.Usage) ([]lifecycle.Limit, error)) error {
 	err := s.write(ctx, func(c *change) error {
 		if judge != nil { // the team's lock before the row's, in the same order as requests
-			if err := c.wait(ctx, Scope{Team: team}.locks()); err != nil {
+			if err := c.TakeLocks(ctx, usage.Scope{Team: team}.Locks()); err != nil {
 				return err
 			}
 		}
-		cur, err := c.lock(ctx, id)
+		cur, err := c.Lock(ctx, id)
 		if err != nil {
 			return err
 		}
-		if err := d.meant(cur); err != nil {
+		if err := d.CheckVersion(cur); err != nil {
 			return err
 		}
 		if cur.Desired == lifecycle.Absent {
-			return fmt.Errorf("%w: the cluster is going: %s", ErrConflict, cur.DesiredWhy)
+			return fmt.Errorf("%w: the cluster is going: %s", pg.ErrConflict, cur.DesiredWhy)
 		}
 		if team == "" || owner == "" {
-			return fmt.Errorf("%w: a cluster has a team and an owner", ErrConflict)
+			return fmt.Errorf("%w: a cluster has a team and an owner", pg.ErrConflict)
 		}
-		before, err := one[holder](ctx, c, `SELECT team, owner FROM clusters WHERE id = $1`, id)
+		before, err := pg.One[holder](ctx, c, `SELECT team, owner FROM clusters WHERE id = $1`, id)
 		if err != nil || before == (holder{team, owner}) {
 			return err
 		}
@@ -59,11 +62,11 @@ func (s *Store) Transfer(ctx context.Context, id, team, owner string, d Origin, 
 
 // receive lets judge check the new team's usage. A waiting cluster waits for that team's limits from now on; limits of other
 // scopes stay.
-func (c *change) receive(ctx context.Context, id, team string, judge func(Usage) ([]lifecycle.Limit, error)) error {
+func (c *change) receive(ctx context.Context, id, team string, judge func(usage.Usage) ([]lifecycle.Limit, error)) error {
 	if judge == nil {
 		return nil
 	}
-	used, err := c.usage(ctx, Scope{Team: team})
+	used, err := c.Usage(ctx, usage.Scope{Team: team})
 	if err != nil {
 		return err
 	}
@@ -81,13 +84,13 @@ func (c *change) receive(ctx context.Context, id, team string, judge func(Usage)
 	return nil
 }
 
-func (c *change) transfer(ctx context.Context, id string, before, after holder, d Origin) error {
-	if err := c.setDesired(ctx, id, "team = @team, owner = @owner", pgx.NamedArgs{"team": after.Team, "owner": after.Owner}); err != nil {
+func (c *change) transfer(ctx context.Context, id string, before, after holder, d rows.Origin) error {
+	if err := c.SetDesired(ctx, id, "team = @team, owner = @owner", pgx.NamedArgs{"team": after.Team, "owner": after.Owner}); err != nil {
 		return err
 	}
-	c.nextTurns() // the old team's usage fell
+	c.NextTurns() // the old team's usage fell
 	if _, err := c.Exec(ctx, `UPDATE approvals SET team = $2 WHERE cluster_id = $1 AND state = 'pending'`, id, after.Team); err != nil {
 		return fmt.Errorf("move its approvals: %w", err)
 	}
-	return c.did(d, "transferred", id, act{Before: before, After: after, Note: "the tags in the cloud keep the names of its acceptance"})
+	return c.RecordAction(d, "transferred", id, rows.Action{Before: before, After: after, Note: "the tags in the cloud keep the names of its acceptance"})
 }

@@ -7,25 +7,27 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/oklog/ulid/v2"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/internal/usage"
 )
 
 // queueTurn adds an accepted cluster to the queue for full quotas.
-func (c *change) queueTurn(b *batch, row Row, t TurnAsk) {
+func (c *change) queueTurn(b *pg.Batch, row rows.Row, t TurnAsk) {
 	words := t.Words
 	if words == "" {
 		words = "a place in line"
 	}
-	b.do("give it a place in line", `
+	b.Do("give it a place in line", `
 		INSERT INTO turns (cluster_id, team, weight, limits, since, place, words)
 		VALUES (@cluster, @team, @weight, @limits, @since, @place, @words)`,
 		pgx.NamedArgs{
 			"cluster": row.ID, "team": row.Team, "weight": max(t.Weight, 1), "limits": append([]lifecycle.Limit{}, t.Limits...),
 			"since": row.AcceptedAt, "place": max(t.Place, 1), "words": words,
 		})
-	c.nextTurns()
+	c.NextTurns()
 }
 
 // stopsCounting reports a move after which a quota may have space again, or the cluster may leave the queue.
@@ -33,9 +35,6 @@ func stopsCounting(was, next lifecycle.Cluster) bool {
 	return was.Status != next.Status && (next.Status == lifecycle.Ready || next.Status == lifecycle.Destroyed) ||
 		was.Desired != next.Desired || was.NeedsApproval && !next.NeedsApproval
 }
-
-// nextTurns enqueues a pass over the queue. A change during a pass gets a pass of its own.
-func (c *change) nextTurns() { c.enqueue(TurnsArgs{News: ulid.Make().String()}) }
 
 // Turns gives a turn to each cluster whose limits have space, stores the positions of the others, and reconciles those that
 // moved. Only one pass runs at a time, in any process. It returns how many got their turn.
@@ -45,7 +44,7 @@ func (c *change) nextTurns() { c.enqueue(TurnsArgs{News: ulid.Make().String()}) 
 // turns takes the locks of everybody who waits, and counts again.
 func (s *Store) Turns(ctx context.Context) (granted int, err error) {
 	err = s.write(ctx, func(c *change) error {
-		if err := c.wait(ctx, []string{"turns"}); err != nil {
+		if err := c.TakeLocks(ctx, []string{"turns"}); err != nil {
 			return err
 		}
 		line, err := c.waitingLine(ctx)
@@ -57,7 +56,7 @@ func (s *Store) Turns(ctx context.Context) (granted int, err error) {
 			return err
 		}
 		if len(turns) > 0 {
-			if err := c.wait(ctx, locksOf(line)); err != nil {
+			if err := c.TakeLocks(ctx, locksOf(line)); err != nil {
 				return err
 			}
 			if turns, places, err = c.takeTurns(ctx, line); err != nil {
@@ -97,7 +96,7 @@ func (c *change) takeTurns(ctx context.Context, line []waiter) (turns []string, 
 func locksOf(line []waiter) (names []string) {
 	for _, w := range line {
 		everywhere := slices.ContainsFunc(w.Limits, func(l lifecycle.Limit) bool { return l.Scope == lifecycle.ScopeEverywhere })
-		names = append(names, Scope{Person: w.Person, Team: w.Team, Repo: w.Repo, Everywhere: everywhere}.locks()...)
+		names = append(names, usage.Scope{Person: w.Person, Team: w.Team, Repo: w.Repo, Everywhere: everywhere}.Locks()...)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
@@ -135,7 +134,7 @@ func (c *change) waitingLine(ctx context.Context) ([]waiter, error) {
 
 // readLine returns the queue, also those that await approval.
 func (c *change) readLine(ctx context.Context) ([]waiter, error) {
-	line, err := all[waiter](ctx, c, `
+	line, err := pg.All[waiter](ctx, c, `
 		SELECT t.cluster_id AS cluster, person_of(c.requested_by) AS person, c.team, coalesce(c.repo, '') AS repo,
 			t.weight, t.since, t.limits, t.place, t.words, t.eta, c.needs_approval AS unapproved
 		FROM turns t JOIN clusters c ON c.id = t.cluster_id WHERE c.destroyed_at IS NULL AND c.desired = 'present' AND c.needs_turn`)
@@ -156,7 +155,7 @@ func (c *change) readLine(ctx context.Context) ([]waiter, error) {
 // else at its end. For a teardown without an expected end there is no time.
 func (c *change) holders(ctx context.Context) ([]lifecycle.Holder, error) {
 	rows, err := c.Query(ctx, `
-		SELECT person_of(c.requested_by), c.team, coalesce(c.repo, ''), `+isCreating+`,
+		SELECT person_of(c.requested_by), c.team, coalesce(c.repo, ''), `+usage.IsCreating+`,
 			CASE WHEN c.desired = 'present' THEN c.destroy_at WHEN a.kind = 'destroy' THEN a.opened_at + a.expected_seconds * interval '1 second' END,
 			CASE WHEN a.kind = 'create' AND a.opened_at + a.expected_seconds * interval '1 second' < c.destroy_at
 				THEN a.opened_at + a.expected_seconds * interval '1 second' ELSE c.destroy_at END
@@ -179,7 +178,7 @@ func (c *change) holders(ctx context.Context) ([]lifecycle.Holder, error) {
 
 // toCome returns a time in the future; a past one becomes zero.
 func (c *change) toCome(at *time.Time) time.Time {
-	if at == nil || !at.After(c.now) {
+	if at == nil || !at.After(c.Now) {
 		return time.Time{}
 	}
 	return *at
@@ -187,17 +186,17 @@ func (c *change) toCome(at *time.Time) time.Time {
 
 // giveTurn lets the cluster start, if it is still wanted and waits.
 func (c *change) giveTurn(ctx context.Context, id string) (had int, err error) {
-	cur, err := c.lock(ctx, id)
+	cur, err := c.Lock(ctx, id)
 	if err != nil || cur.Desired != lifecycle.Present || !cur.NeedsTurn {
 		return 0, err
 	}
-	if err := c.setDesired(ctx, id, "needs_turn = false", pgx.NamedArgs{}); err != nil {
+	if err := c.SetDesired(ctx, id, "needs_turn = false", pgx.NamedArgs{}); err != nil {
 		return 0, err
 	}
 	if _, err := c.Exec(ctx, `DELETE FROM turns WHERE cluster_id = $1`, id); err != nil {
 		return 0, fmt.Errorf("take %s out of the line: %w", id, err)
 	}
-	return 1, c.audit(ctx, Lifecycle, "turn", id, move{Why: "it left the queue: every quota that it waited for allows it now"})
+	return 1, c.Record(ctx, pg.Lifecycle, "turn", id, pg.Move{Why: "it left the queue: every quota that it waited for allows it now"})
 }
 
 // keepPlaces stores the positions, and reconciles the clusters whose position changed.
@@ -210,7 +209,7 @@ func (c *change) keepPlaces(ctx context.Context, line []waiter, places map[strin
 		if !waits {
 			continue
 		}
-		ids, words, numbers, etas = append(ids, w.Cluster), append(words, turn.For), append(numbers, turn.Place), append(etas, null(turn.ETA))
+		ids, words, numbers, etas = append(ids, w.Cluster), append(words, turn.For), append(numbers, turn.Place), append(etas, pg.Null(turn.ETA))
 		switch {
 		case turn.Place != w.Place || turn.For != w.Words:
 			moved = append(moved, w.Cluster)
@@ -226,12 +225,12 @@ func (c *change) keepPlaces(ctx context.Context, line []waiter, places map[strin
 		return fmt.Errorf("write the places: %w", err)
 	}
 	for _, id := range moved {
-		if err := c.requestReconcile(ctx, id); err != nil {
+		if err := c.RequestReconcile(ctx, id); err != nil {
 			return err
 		}
 	}
 	for _, id := range foreseen { // the position did not change, so no reconcile would show it
-		if err := c.setDesired(ctx, id, "needs_turn = needs_turn", pgx.NamedArgs{}); err != nil {
+		if err := c.SetDesired(ctx, id, "needs_turn = needs_turn", pgx.NamedArgs{}); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,8 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/migrations"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/reports"
 )
 
 // used counts for maya's request of a pull request.
@@ -41,9 +43,9 @@ func TestAClusterCountsUntilNothingOfItIsLeft(t *testing.T) {
 	row := accept(t, s, sized("shop"))
 	require.Equal(t, []int{1, 1, 0}, numbers(), "accepted")
 	require.Equal(t, lifecycle.Create, step(t, s, row.ID).Open)
-	open, err := s.OpenAttempt(t.Context(), row.ID)
+	open, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
 	require.NoError(t, err)
-	_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
+	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
 	require.NoError(t, err)
 	require.Equal(t, []int{1, 1, 0}, numbers(), "creating")
 	ready(t, s, row, open, "demo-abcde")
@@ -52,7 +54,7 @@ func TestAClusterCountsUntilNothingOfItIsLeft(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []int{1, 0, 0}, numbers(), "no longer wanted")
 	step(t, s, row.ID)
-	open, err = s.OpenAttempt(t.Context(), row.ID)
+	open, err = s.Attempts.OpenAttempt(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Equal(t, []int{1, 0, 0}, numbers(), "going")
 	zero(t, s, clock, open)
@@ -104,13 +106,13 @@ func TestTheMeterRunsFromTheInstallToTheReleaseAndEachMonthBeginsAtZero(t *testi
 	require.Equal(t, []int64{0, 390 * 70, 390 * 6}, money(), "what has not begun costs nothing")
 
 	step(t, s, row.ID)
-	open, err := s.OpenAttempt(t.Context(), row.ID)
+	open, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
 	require.NoError(t, err)
-	_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
+	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
 	require.NoError(t, err)
 	clock.pass(2 * time.Hour)
 	require.Equal(t, []int64{140, 388 * 70, 12 + 388*6}, money(), "an install costs already")
-	_, err = s.Report(t.Context(), open.Attempt, open.Token, store.ReportRow{Seq: 1, Phase: lifecycle.Installing})
+	_, err = s.Attempts.Report(t.Context(), open.Attempt, open.Token, attempts.ReportRow{Seq: 1, Phase: lifecycle.Installing})
 	require.NoError(t, err)
 	ready(t, s, row, open, "demo-abcde")
 	clock.pass(100 * time.Hour)
@@ -126,7 +128,7 @@ func TestTheMeterRunsFromTheInstallToTheReleaseAndEachMonthBeginsAtZero(t *testi
 	require.Equal(t, []int64{5 * 70, 0, 5 * 6}, money(), "it is not to cost anything much longer")
 	step(t, s, row.ID)
 	clock.pass(time.Hour)
-	open, err = s.OpenAttempt(t.Context(), row.ID)
+	open, err = s.Attempts.OpenAttempt(t.Context(), row.ID)
 	require.NoError(t, err)
 	zero(t, s, clock, open)
 	settled(t, s, row.ID)
@@ -138,7 +140,7 @@ func TestTheMeterRunsFromTheInstallToTheReleaseAndEachMonthBeginsAtZero(t *testi
 // requireReport compares with the report since then, which is made from the samples alone.
 func requireReport(t testing.TB, s *store.Store, from time.Time, hours, nodeHours float64, cents int64) {
 	t.Helper()
-	lines, err := s.UsageReport(t.Context(), store.ReportFilter{From: from, By: "team"})
+	lines, err := s.Reports.UsageReport(t.Context(), reports.ReportFilter{From: from, By: "team"})
 	require.NoError(t, err)
 	require.Len(t, lines, 1)
 	require.InDelta(t, hours, lines[0].ClusterHours, 0.01)
@@ -151,9 +153,9 @@ func TestScaledWorkersCostWhatTheOtherMachinesDo(t *testing.T) {
 	s, clock := open(t)
 	row := accept(t, s, sized("shop"))
 	step(t, s, row.ID)
-	open, err := s.OpenAttempt(t.Context(), row.ID)
+	open, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
 	require.NoError(t, err)
-	_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
+	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
 	require.NoError(t, err)
 	ready(t, s, row, open, "demo-abcde")
 	clock.pass(time.Hour)
@@ -183,9 +185,9 @@ func TestTheMetersOfAnOlderDatabaseAreReadFromItsSamples(t *testing.T) {
 		row := accept(t, s, a)
 		clock.pass(time.Hour)
 		step(t, s, row.ID)
-		open, err := s.OpenAttempt(t.Context(), row.ID)
+		open, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
 		require.NoError(t, err)
-		_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
+		_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
 		require.NoError(t, err)
 		clock.pass(time.Hour)
 		ready(t, s, row, open, fmt.Sprintf("demo-%d", i))
@@ -221,9 +223,9 @@ func TestAmountsOfScaledClustersSurviveTheStepToExactOnes(t *testing.T) {
 	a.Row.TTL, a.MaxTTL = 400*time.Hour, 800*time.Hour
 	row := accept(t, s, a)
 	step(t, s, row.ID)
-	open, err := s.OpenAttempt(t.Context(), row.ID)
+	open, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
 	require.NoError(t, err)
-	_, err = s.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
+	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
 	require.NoError(t, err)
 	clock.pass(41*time.Minute + 7*time.Millisecond)
 	ready(t, s, row, open, "demo-abcde")
@@ -261,7 +263,7 @@ func TestAmountsOfScaledClustersSurviveTheStepToExactOnes(t *testing.T) {
 	require.NoError(t, err)
 	s = openAt(t, url, options)
 	require.Equal(t, before, used(t, s).Team)
-	lines, err := s.UsageReport(t.Context(), store.ReportFilter{From: clock.now().Add(-99 * time.Hour), By: "team"})
+	lines, err := s.Reports.UsageReport(t.Context(), reports.ReportFilter{From: clock.now().Add(-99 * time.Hour), By: "team"})
 	require.NoError(t, err)
 	require.Equal(t, before.SpentCents, lines[0].Cents)
 }
@@ -277,7 +279,7 @@ func unmade(t *testing.T, s *store.Store, clock *clock, id string) {
 		}
 		clock.pass(time.Minute)
 	}
-	open, err := s.OpenAttempt(t.Context(), id)
+	open, err := s.Attempts.OpenAttempt(t.Context(), id)
 	require.NoError(t, err)
 	zero(t, s, clock, open)
 	step(t, s, id)
@@ -294,7 +296,7 @@ func TestOneWhoseCleaningIsBlockedIsStillBeingCreated(t *testing.T) {
 	row, attempt := claimed(t, s, "shop")
 	_, err := s.Record(t.Context(), attempt.Attempt, attempt.Token, identity("demo-abcde"), bundles("demo-abcde"))
 	require.NoError(t, err)
-	_, err = s.Result(t.Context(), attempt.Attempt, attempt.Token, store.ResultRow{Outcome: lifecycle.Failure, Message: "no", Retryable: true})
+	_, err = s.Attempts.Result(t.Context(), attempt.Attempt, attempt.Token, store.ResultRow{Outcome: lifecycle.Failure, Message: "no", Retryable: true})
 	require.NoError(t, err)
 	for range limits.BlockAfter {
 		step(t, s, row.ID)

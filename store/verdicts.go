@@ -4,14 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+
+	"github.com/ocpctl/ocpctl/store/internal/pg"
 )
 
 // Verdict returns policy's answer to the request that a cluster came from, as stored. ErrNotFound: there is none.
 func (s *Store) Verdict(ctx context.Context, cluster string) (json.RawMessage, error) {
 	var verdict json.RawMessage
-	err := s.pool.QueryRow(ctx, `SELECT verdict FROM cluster_requests WHERE cluster_id = $1`, cluster).Scan(&verdict)
+	err := s.Pool().QueryRow(ctx, `SELECT verdict FROM cluster_requests WHERE cluster_id = $1`, cluster).Scan(&verdict)
 	if err != nil {
-		return nil, fmt.Errorf("read the verdict of %s: %w", cluster, plain(err))
+		return nil, fmt.Errorf("read the verdict of %s: %w", cluster, pg.Plain(err))
 	}
 	return verdict, nil
 }

@@ -8,6 +8,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/internal/usage"
 )
 
 // Vote adds a person's vote to an approval and returns the result. One refusal ends the approval, and its cluster's desired
@@ -15,13 +18,13 @@ import (
 // votes once, with whichever id, that it is not the requester's unless policy allows that, that the approval is pending, and
 // that the pull request did not move on. ErrConflict: it is no longer pending, or the person voted. ErrOwnApproval: it is the
 // voter's own request. ErrStale: the pull request has another head.
-func (s *Store) Vote(ctx context.Context, id string, approves bool, d Origin) (now Approval, err error) {
+func (s *Store) Vote(ctx context.Context, id string, approves bool, d rows.Origin) (now rows.Approval, err error) {
 	err = s.write(ctx, func(c *change) error {
 		b, err := c.lockBallot(ctx, id)
 		if err != nil {
 			return err
 		}
-		voter, err := c.person(ctx, d.Actor)
+		voter, err := c.Person(ctx, d.Actor)
 		if err != nil {
 			return err
 		}
@@ -30,7 +33,7 @@ func (s *Store) Vote(ctx context.Context, id string, approves bool, d Origin) (n
 		}
 		_, err = c.Exec(ctx, `
 			INSERT INTO approval_votes (approval_id, principal, approves, reason, source, created_at) VALUES (@id, @voter, @approves, @reason, @source, @now)`,
-			pgx.NamedArgs{"id": id, "voter": voter, "approves": approves, "reason": d.Why, "source": d.Source, "now": c.now})
+			pgx.NamedArgs{"id": id, "voter": voter, "approves": approves, "reason": d.Why, "source": d.Source, "now": c.Now})
 		if err != nil {
 			return fmt.Errorf("write the vote: %w", err)
 		}
@@ -38,31 +41,31 @@ func (s *Store) Vote(ctx context.Context, id string, approves bool, d Origin) (n
 		if err := c.decideBallot(ctx, b, approves, d); err != nil {
 			return err
 		}
-		if now, err = approvalIn(ctx, c, id, c.now); err != nil {
+		if now, err = approvalIn(ctx, c, id, c.Now); err != nil {
 			return err
 		}
-		return c.replyOnce(ctx, d.Reply, Outcome{Approval: now})
+		return c.ReplyOnce(ctx, d.Reply, rows.Outcome{Approval: now})
 	})
 	if err != nil {
-		return Approval{}, fmt.Errorf("vote on approval %s: %w", id, err)
+		return rows.Approval{}, fmt.Errorf("vote on approval %s: %w", id, err)
 	}
 	return now, nil
 }
 
 // ballot is an approval whose row, and its cluster's row, this change has locked.
 type ballot struct {
-	cluster held
+	cluster usage.Held
 	ballotRecord
 }
 
 type ballotRecord struct {
 	ID, Cluster  string
-	Kind         ApprovalKind
+	Kind         rows.ApprovalKind
 	RequestedBy  string
 	Head, Latest string // Latest is the pull request's newest known head; empty: none is known
 	Needs, Votes int
 	Self         bool
-	State        ApprovalState
+	State        rows.ApprovalState
 	DecidedWhy   string
 }
 
@@ -72,22 +75,22 @@ func (c *change) lockBallot(ctx context.Context, id string) (ballot, error) {
 	if err := c.QueryRow(ctx, `SELECT cluster_id FROM approvals WHERE id = $1`, id).Scan(&cluster); err != nil {
 		return ballot{}, err
 	}
-	cur, err := c.lock(ctx, cluster)
+	cur, err := c.Lock(ctx, cluster)
 	if err != nil {
 		return ballot{}, err
 	}
 	b := ballot{cluster: cur}
-	b.ballotRecord, err = one[ballotRecord](ctx, c, `
+	b.ballotRecord, err = pg.One[ballotRecord](ctx, c, `
 		SELECT a.id, a.cluster_id AS cluster, a.kind, a.requested_by, a.head, a.needs, a.self_approval AS self, `+approvalState+` AS state, a.decided_why,
 			coalesce((SELECT p.head FROM pull_requests p JOIN clusters c ON (c.repo, c.pr_number) = (p.repo, p.number) WHERE c.id = a.cluster_id), '') AS latest,
 			(SELECT count(*) FROM approval_votes v WHERE v.approval_id = a.id AND v.approves) AS votes
-		FROM approvals a WHERE a.id = @id FOR UPDATE OF a`, pgx.NamedArgs{"id": id, "now": c.now})
+		FROM approvals a WHERE a.id = @id FOR UPDATE OF a`, pgx.NamedArgs{"id": id, "now": c.Now})
 	return b, err
 }
 
 // mayVote returns the error that keeps a person from voting.
 func (c *change) mayVote(ctx context.Context, b ballot, voter string) error {
-	own, err := c.onePerson(ctx, voter, b.RequestedBy)
+	own, err := c.MayBeOnePerson(ctx, voter, b.RequestedBy)
 	if err != nil {
 		return err
 	}
@@ -95,69 +98,69 @@ func (c *change) mayVote(ctx context.Context, b ballot, voter string) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("look for a vote: %w", err)
-	case b.State == ApprovalExpired:
-		return fmt.Errorf("%w: nobody approved it in time", ErrConflict)
-	case b.State != ApprovalPending:
-		return fmt.Errorf("%w: it is %s: %s", ErrConflict, b.State, b.DecidedWhy)
+	case b.State == rows.ApprovalExpired:
+		return fmt.Errorf("%w: nobody approved it in time", pg.ErrConflict)
+	case b.State != rows.ApprovalPending:
+		return fmt.Errorf("%w: it is %s: %s", pg.ErrConflict, b.State, b.DecidedWhy)
 	case b.cluster.Desired == lifecycle.Absent:
-		return fmt.Errorf("%w: the cluster is going: %s", ErrConflict, b.cluster.DesiredWhy)
+		return fmt.Errorf("%w: the cluster is going: %s", pg.ErrConflict, b.cluster.DesiredWhy)
 	case own && !b.Self:
 		return ErrOwnApproval
 	case voted:
-		return fmt.Errorf("%w: %s voted already", ErrConflict, voter)
+		return fmt.Errorf("%w: %s voted already", pg.ErrConflict, voter)
 	case b.Head != "" && b.Latest != "" && b.Head != b.Latest:
-		return fmt.Errorf("%w: it was asked for %s, and the pull request is at %s", ErrStale, b.Head, b.Latest)
+		return fmt.Errorf("%w: it was asked for %s, and the pull request is at %s", pg.ErrStale, b.Head, b.Latest)
 	}
 	return nil
 }
 
 // voted reports whether the person voted before, by any identity that is linked to them now.
 func (c *change) voted(ctx context.Context, approval, voter string) (bool, error) {
-	votes, err := all[struct{ Principal string }](ctx, c, `SELECT principal FROM approval_votes WHERE approval_id = $1`, approval)
+	votes, err := pg.All[struct{ Principal string }](ctx, c, `SELECT principal FROM approval_votes WHERE approval_id = $1`, approval)
 	if err != nil {
 		return false, err
 	}
 	for _, v := range votes {
-		if is, err := c.onePerson(ctx, v.Principal, voter); err != nil || is {
+		if is, err := c.MayBeOnePerson(ctx, v.Principal, voter); err != nil || is {
 			return is, err
 		}
 	}
 	return false, nil
 }
 
-func (c *change) decideBallot(ctx context.Context, b ballot, approves bool, d Origin) error {
+func (c *change) decideBallot(ctx context.Context, b ballot, approves bool, d rows.Origin) error {
 	votes := b.Votes
 	if approves {
 		votes++
 	}
 	switch {
 	case !approves:
-		if err := c.closeBallot(ctx, b, ApprovalRefused, d); err != nil || b.Kind != ApproveCreate {
+		if err := c.closeBallot(ctx, b, rows.ApprovalRefused, d); err != nil || b.Kind != rows.ApproveCreate {
 			return err
 		}
-		d.Why = "refused by " + d.name() + ": " + d.why()
+		d.Why = "refused by " + d.DisplayName() + ": " + d.Reason()
 		_, err := c.destroy(ctx, b.cluster, d)
 		return err
 	case votes < b.Needs:
-		return c.did(d, "approval_voted", b.Cluster, act{Approval: b.ID, Before: b.Votes, After: votes})
+		return c.RecordAction(d, "approval_voted", b.Cluster, rows.Action{Approval: b.ID, Before: b.Votes, After: votes})
 	}
 	if d.Why == "" {
-		d.Why = "approved by " + d.name()
+		d.Why = "approved by " + d.DisplayName()
 	}
-	if err := c.closeBallot(ctx, b, ApprovalApproved, d); err != nil || b.Kind != ApproveCreate {
+	if err := c.closeBallot(ctx, b, rows.ApprovalApproved, d); err != nil || b.Kind != rows.ApproveCreate {
 		return err
 	}
-	c.nextTurns() // the cluster may have to wait for a turn now
-	return c.setDesired(ctx, b.Cluster, "needs_approval = false, approve_by = NULL", pgx.NamedArgs{})
+	c.NextTurns() // the cluster may have to wait for a turn now
+	return c.SetDesired(ctx, b.Cluster, "needs_approval = false, approve_by = NULL", pgx.NamedArgs{})
 }
 
 // closeBallot ends the approval.
-func (c *change) closeBallot(ctx context.Context, b ballot, state ApprovalState, d Origin) error {
-	_, err := c.Exec(ctx, `UPDATE approvals SET state = $2, decided_at = $3, decided_why = $4 WHERE id = $1`, b.ID, state, c.now, d.why())
+func (c *change) closeBallot(ctx context.Context, b ballot, state rows.ApprovalState, d rows.Origin) error {
+	_, err := c.Exec(ctx, `UPDATE approvals SET state = $2, decided_at = $3, decided_why = $4 WHERE id = $1`, b.ID, state, c.Now, d.Reason())
 	if err != nil {
 		return fmt.Errorf("close the approval: %w", err)
 	}
-	return c.did(d, "approval_"+string(state), b.Cluster, act{Approval: b.ID, Before: ApprovalPending, After: state})
+	return c.RecordAction(d, "approval_"+string(state), b.Cluster, rows.Action{Approval: b.ID, Before: rows.ApprovalPending, After: state})
 }
 
 // RebindApproval voids the approval for another head of the pull request, with its votes, and asks for this head instead, with
@@ -165,13 +168,13 @@ func (c *change) closeBallot(ctx context.Context, b ballot, state ApprovalState,
 // cluster awaits no approval, or awaits it for this head.
 func (s *Store) RebindApproval(ctx context.Context, cluster, head string, at time.Time) (moved bool, err error) {
 	err = s.write(ctx, func(c *change) error {
-		cur, err := c.lock(ctx, cluster)
+		cur, err := c.Lock(ctx, cluster)
 		if err != nil || cur.Desired == lifecycle.Absent || !cur.NeedsApproval {
 			return err
 		}
-		args := pgx.NamedArgs{"cluster": cluster, "head": head, "now": c.now, "id": NewID("apr"), "at": null(at), "why": "the pull request moved on to " + head}
+		args := pgx.NamedArgs{"cluster": cluster, "head": head, "now": c.Now, "id": pg.NewID("apr"), "at": pg.Null(at), "why": "the pull request moved on to " + head}
 		type pair struct{ Old, New string }
-		moves, err := all[pair](ctx, c, `
+		moves, err := pg.All[pair](ctx, c, `
 			WITH old AS (
 				UPDATE approvals SET state = 'void', decided_at = @now, decided_why = @why
 				WHERE cluster_id = @cluster AND kind = 'create' AND state = 'pending' AND head NOT IN ('', @head) AND expires_at > @now RETURNING *
@@ -183,11 +186,11 @@ func (s *Store) RebindApproval(ctx context.Context, cluster, head string, at tim
 			return err
 		}
 		moved = true
-		if err := c.setDesired(ctx, cluster, "needs_approval = true", pgx.NamedArgs{}); err != nil { // subscribers then show the new approval
+		if err := c.SetDesired(ctx, cluster, "needs_approval = true", pgx.NamedArgs{}); err != nil { // subscribers then show the new approval
 			return err
 		}
-		return c.did(Origin{Actor: Lifecycle, Why: args["why"].(string)}, "approval_void", cluster,
-			act{Approval: moves[0].Old, Before: moves[0].Old, After: moves[0].New})
+		return c.RecordAction(rows.Origin{Actor: pg.Lifecycle, Why: args["why"].(string)}, "approval_void", cluster,
+			rows.Action{Approval: moves[0].Old, Before: moves[0].Old, After: moves[0].New})
 	})
 	if err != nil {
 		return false, fmt.Errorf("bind the approval of %s to %s: %w", cluster, head, err)

@@ -3,17 +3,13 @@ package store
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
-)
 
-const (
-	// nudgeSoon is how long a subscriber may lag behind its cluster before it is enqueued again.
-	nudgeSoon = 2 * time.Second
-	// nudgeAgain is how long enqueued work may take before it is enqueued again.
-	nudgeAgain = 30 * time.Second
+	"github.com/ocpctl/ocpctl/internal/queue"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
 )
 
 // due lists work whose job may have been lost. Each statement takes rows that no other process is taking, marks them as
@@ -31,31 +27,31 @@ var due = []struct {
 			WHERE wake_at <= @now AND (nudged_at IS NULL OR nudged_at < wake_at OR nudged_at <= @before)
 			ORDER BY wake_at LIMIT @limit FOR NO KEY UPDATE SKIP LOCKED)
 		RETURNING id, pokes AS n`,
-		func(id string, n int64) river.JobArgs { return ReconcileArgs{Cluster: id, Pokes: n} }},
+		func(id string, n int64) river.JobArgs { return queue.ReconcileArgs{Cluster: id, Pokes: n} }},
 	{"subscribers", `
 		UPDATE subscribers SET nudge_at = @again WHERE id IN (
 			SELECT id FROM subscribers WHERE shown_version < wanted_version AND NOT muted AND nudge_at <= @now
 			ORDER BY nudge_at LIMIT @limit FOR UPDATE SKIP LOCKED)
 		RETURNING id, wanted_version AS n`,
-		func(id string, n int64) river.JobArgs { return PublishArgs{Subscriber: id, Version: n} }},
+		func(id string, n int64) river.JobArgs { return queue.PublishArgs{Subscriber: id, Version: n} }},
 	{"deliveries", `
 		UPDATE deliveries SET nudge_at = @again WHERE id IN (
 			SELECT id FROM deliveries WHERE state = 'received' AND nudge_at <= @now
 			ORDER BY nudge_at LIMIT @limit FOR UPDATE SKIP LOCKED)
 		RETURNING '' AS id, id AS n`,
-		func(_ string, n int64) river.JobArgs { return InboxArgs{Row: n} }},
+		func(_ string, n int64) river.JobArgs { return queue.InboxArgs{Row: n} }},
 	{"replies", `
 		UPDATE replies SET nudge_at = @again WHERE id IN (
 			SELECT id FROM replies WHERE external_id = 0 AND nudge_at <= @now
 			ORDER BY nudge_at LIMIT @limit FOR UPDATE SKIP LOCKED)
 		RETURNING id, 0::bigint AS n`,
-		func(id string, _ int64) river.JobArgs { return ReplyArgs{Reply: id} }},
+		func(id string, _ int64) river.JobArgs { return queue.ReplyArgs{Reply: id} }},
 	{"effects", `
 		UPDATE effects SET nudge_at = @again WHERE id IN (
 			SELECT id FROM effects WHERE done_at IS NULL AND nudge_at <= @now
 			ORDER BY nudge_at LIMIT @limit FOR UPDATE SKIP LOCKED)
 		RETURNING id, 0::bigint AS n`,
-		func(id string, _ int64) river.JobArgs { return EffectArgs{Effect: id} }},
+		func(id string, _ int64) river.JobArgs { return queue.EffectArgs{Effect: id} }},
 }
 
 // WakeDue enqueues everything that is due: clusters past their wake-up, subscribers that show an older version (also of released
@@ -68,14 +64,14 @@ func (s *Store) WakeDue(ctx context.Context, limit int) (n int, err error) {
 				ID string
 				N  int64
 			}
-			hits, err := all[hit](ctx, c, topic.sql, pgx.NamedArgs{
-				"now": c.now, "before": c.now.Add(-nudgeAgain), "again": c.now.Add(nudgeAgain), "limit": limit,
+			hits, err := pg.All[hit](ctx, c, topic.sql, pgx.NamedArgs{
+				"now": c.Now, "before": c.Now.Add(-rows.NudgeAgain), "again": c.Now.Add(rows.NudgeAgain), "limit": limit,
 			})
 			if err != nil {
 				return err
 			}
 			for _, h := range hits {
-				c.enqueue(topic.job(h.ID, h.N))
+				c.Enqueue(topic.job(h.ID, h.N))
 			}
 			n += len(hits)
 			return nil

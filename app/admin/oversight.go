@@ -11,6 +11,8 @@ import (
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/inbox"
+	"github.com/ocpctl/ocpctl/store/reports"
 )
 
 // teamsFor returns the teams in which the principal may do something; nil: all.
@@ -59,11 +61,11 @@ func (s *Service) VerifyAudit(ctx context.Context, p policy.Principal) (store.Au
 }
 
 // Deliveries returns a page of the deliveries from GitHub and Slack.
-func (s *Service) Deliveries(ctx context.Context, p policy.Principal, f store.DeliveryFilter) ([]store.DeliveryInfo, string, error) {
+func (s *Service) Deliveries(ctx context.Context, p policy.Principal, f inbox.DeliveryFilter) ([]inbox.DeliveryInfo, string, error) {
 	if err := app.MayForEverybody(p, policy.ActDeliveries, chatops.ToSeeDeliveries); err != nil {
 		return nil, "", err
 	}
-	page, next, err := s.store.Deliveries(ctx, f)
+	page, next, err := s.store.Inbox.Deliveries(ctx, f)
 	if err != nil {
 		return nil, "", fmt.Errorf("list deliveries: %w", err)
 	}
@@ -71,23 +73,23 @@ func (s *Service) Deliveries(ctx context.Context, p policy.Principal, f store.De
 }
 
 // Delivery returns one delivery with its body; the read is recorded in the audit trail.
-func (s *Service) Delivery(ctx context.Context, p policy.Principal, id string, origin app.Origin) (store.DeliveryInfo, []byte, error) {
+func (s *Service) Delivery(ctx context.Context, p policy.Principal, id string, origin app.Origin) (inbox.DeliveryInfo, []byte, error) {
 	if err := app.MayForEverybody(p, policy.ActDeliveries, chatops.ToSeeDeliveries); err != nil {
-		return store.DeliveryInfo{}, nil, err
+		return inbox.DeliveryInfo{}, nil, err
 	}
 	row, err := strconv.ParseInt(id, 10, 64)
 	if err != nil {
-		return store.DeliveryInfo{}, nil, noDelivery(id)
+		return inbox.DeliveryInfo{}, nil, noDelivery(id)
 	}
-	info, body, err := s.store.DeliveryBody(ctx, row)
+	info, body, err := s.store.Inbox.DeliveryBody(ctx, row)
 	if errors.Is(err, store.ErrNotFound) {
-		return store.DeliveryInfo{}, nil, noDelivery(id)
+		return inbox.DeliveryInfo{}, nil, noDelivery(id)
 	}
 	if err != nil {
-		return store.DeliveryInfo{}, nil, fmt.Errorf("read delivery: %w", err)
+		return inbox.DeliveryInfo{}, nil, fmt.Errorf("read delivery: %w", err)
 	}
 	if err := s.store.Audit(ctx, s.core.StoreOrigin(origin, p), "delivery.read", "", map[string]string{"why": chatops.BecauseBodyRead, "delivery": info.Source + " " + info.ID}); err != nil {
-		return store.DeliveryInfo{}, nil, fmt.Errorf("record the read: %w", err)
+		return inbox.DeliveryInfo{}, nil, fmt.Errorf("record the read: %w", err)
 	}
 	return info, body, nil
 }
@@ -97,36 +99,36 @@ func noDelivery(id string) error {
 }
 
 // Replay processes a delivery again at once, whatever its state: only for platform admins, with a reason.
-func (s *Service) Replay(ctx context.Context, p policy.Principal, id string, origin app.Origin) (store.DeliveryInfo, error) {
+func (s *Service) Replay(ctx context.Context, p policy.Principal, id string, origin app.Origin) (inbox.DeliveryInfo, error) {
 	if err := app.MayForEverybody(p, policy.ActReplay, chatops.ToReplayDelivery); err != nil {
-		return store.DeliveryInfo{}, err
+		return inbox.DeliveryInfo{}, err
 	}
 	origin, err := app.CheckReason(origin, true)
 	if err != nil {
-		return store.DeliveryInfo{}, err
+		return inbox.DeliveryInfo{}, err
 	}
 	row, err := strconv.ParseInt(id, 10, 64)
 	if err != nil {
-		return store.DeliveryInfo{}, noDelivery(id)
+		return inbox.DeliveryInfo{}, noDelivery(id)
 	}
-	info, err := s.store.Replay(ctx, row, s.core.StoreOrigin(origin, p))
+	info, err := s.store.Inbox.Replay(ctx, row, s.core.StoreOrigin(origin, p))
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return store.DeliveryInfo{}, noDelivery(id)
+		return inbox.DeliveryInfo{}, noDelivery(id)
 	case err != nil:
-		return store.DeliveryInfo{}, fmt.Errorf("replay: %w", err)
+		return inbox.DeliveryInfo{}, fmt.Errorf("replay: %w", err)
 	}
 	return info, nil
 }
 
 // Findings returns the sweeps' findings about the clusters of the principal's teams; with a role in every team, also those about
 // no cluster.
-func (s *Service) Findings(ctx context.Context, p policy.Principal, f store.FindingFilter) ([]store.FindingRow, error) {
+func (s *Service) Findings(ctx context.Context, p policy.Principal, f reports.FindingFilter) ([]reports.FindingRow, error) {
 	if err := app.MayForEverybody(p, policy.ActFindings, chatops.ToSeeFindings); err != nil {
 		return nil, err
 	}
 	f.Teams = teamsFor(p, policy.ActFindings)
-	found, err := s.store.Findings(ctx, f)
+	found, err := s.store.Reports.Findings(ctx, f)
 	if err != nil {
 		return nil, fmt.Errorf("read findings: %w", err)
 	}
@@ -134,7 +136,7 @@ func (s *Service) Findings(ctx context.Context, p policy.Principal, f store.Find
 }
 
 // Usage reports hours and cost of the principal's teams by list prices. Without times it covers this month so far.
-func (s *Service) Usage(ctx context.Context, p policy.Principal, f store.ReportFilter) (store.ReportFilter, []store.ReportLine, error) {
+func (s *Service) Usage(ctx context.Context, p policy.Principal, f reports.ReportFilter) (reports.ReportFilter, []reports.ReportLine, error) {
 	if err := app.MayForEverybody(p, policy.ActReports, chatops.ToReadReports); err != nil {
 		return f, nil, err
 	}
@@ -149,7 +151,7 @@ func (s *Service) Usage(ctx context.Context, p policy.Principal, f store.ReportF
 		f.From = time.Date(f.To.Year(), f.To.Month(), 1, 0, 0, 0, 0, time.UTC)
 	}
 	f.Teams = teamsFor(p, policy.ActReports)
-	lines, err := s.store.UsageReport(ctx, f)
+	lines, err := s.store.Reports.UsageReport(ctx, f)
 	if errors.Is(err, store.ErrConflict) {
 		return f, nil, &app.Error{Kind: app.Invalid, Message: chatops.NoReport, Fields: []app.Field{app.ProblemOf("by", chatops.UnknownReport(f.By, f.From, f.To))}}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
 // EnsureLabels asks to create all our labels in a repository, with their colours and descriptions: only for platform admins. It
@@ -31,8 +32,8 @@ func (s *Service) EnsureLabels(ctx context.Context, p policy.Principal, repo str
 	if err != nil {
 		return "", err
 	}
-	state, err := s.store.AskEffect(ctx, store.Effect{
-		Cause: "labels:" + origin.IdempotencyKey(p), Kind: store.EffectEnsureLabels, Installation: installation, Repo: repo,
+	state, err := s.store.Outbox.AskEffect(ctx, store.Effect{
+		Cause: "labels:" + origin.IdempotencyKey(p), Kind: outbox.EffectEnsureLabels, Installation: installation, Repo: repo,
 	}, s.core.StoreOrigin(origin, p), "labels_asked")
 	if err != nil {
 		return "", fmt.Errorf("request labels: %w", err)
@@ -44,16 +45,16 @@ func (s *Service) EnsureLabels(ctx context.Context, p policy.Principal, repo str
 }
 
 // Labels returns the state of a change that EnsureLabels asked for.
-func (s *Service) Labels(ctx context.Context, p policy.Principal, id string) (store.EffectState, error) {
+func (s *Service) Labels(ctx context.Context, p policy.Principal, id string) (outbox.EffectState, error) {
 	if err := app.MayForEverybody(p, policy.ActCatalogue, chatops.ToSeeStateOfLabels); err != nil {
-		return store.EffectState{}, err
+		return outbox.EffectState{}, err
 	}
-	state, err := s.store.EffectState(ctx, id)
-	if errors.Is(err, store.ErrNotFound) || err == nil && state.Kind != store.EffectEnsureLabels {
-		return store.EffectState{}, app.Fail(app.NotFound, chatops.NoLabelChange(id))
+	state, err := s.store.Outbox.EffectState(ctx, id)
+	if errors.Is(err, store.ErrNotFound) || err == nil && state.Kind != outbox.EffectEnsureLabels {
+		return outbox.EffectState{}, app.Fail(app.NotFound, chatops.NoLabelChange(id))
 	}
 	if err != nil {
-		return store.EffectState{}, fmt.Errorf("read the state of labels: %w", err)
+		return outbox.EffectState{}, fmt.Errorf("read the state of labels: %w", err)
 	}
 	return state, nil
 }

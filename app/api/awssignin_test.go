@@ -36,7 +36,7 @@ func clouded(t *testing.T, change func(*Config)) (h *fixture, sign func(access, 
 			return []profiles.Identity{{Source: profiles.SourceAWS, Match: map[string][]string{"arn": {"arn:aws:iam::123456789012:role/ci"}}, Role: "requester", Teams: []string{"platform"}}}
 		}})
 		c.AWS, err = auth.NewExchange(auth.AWSConfig{
-			Audience: audience, Accounts: []string{"123456789012"}, Endpoints: []string{cloud.URL()}, Sessions: sessions, Verifier: c.Auth, Spend: c.Store.SpendSignature,
+			Audience: audience, Accounts: []string{"123456789012"}, Endpoints: []string{cloud.URL()}, Sessions: sessions, Verifier: c.Auth, Spend: c.Store.People.SpendSignature,
 		})
 		require.NoError(t, err)
 		if change != nil {

@@ -45,7 +45,7 @@ func open20(b *testing.B, terms catalogue.Catalogue) *place {
 		require.NoError(b, err)
 		p.bearer = append(p.bearer, raw)
 	}
-	core := app.New(appConfig(p.store, terms, shelf{}, &people{}))
+	core := app.New(appConfig(p.store, terms, shelf{}, &githubAnswers{}))
 	p.url = serve(b, Config{
 		App: core, Store: p.store, Pace: NewPace(Rate{PerSecond: -1}, nil),
 		Auth: auth.New(auth.Config{

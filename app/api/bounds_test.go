@@ -12,6 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/inbox"
 )
 
 // People whose role holds in one team alone.
@@ -40,7 +41,7 @@ func TestEveryOperationByEveryRole(t *testing.T) {
 	for who, access := range map[string]ShareRequestAccess{h.id(seer): "see", h.id(user): "use"} {
 		h.does(http.MethodPost, path+"/shares", h.as(oidc.Requester), ShareRequest{Kind: "principal", With: who, Access: access}, http.StatusOK, nil)
 	}
-	_, err := h.store.SaveDelivery(t.Context(), store.Delivery{Source: "github", ID: "guid-1", Event: "ping", Topic: "acme/shop#41", Body: []byte(`{}`)})
+	_, err := h.store.Inbox.SaveDelivery(t.Context(), inbox.Delivery{Source: "github", ID: "guid-1", Event: "ping", Topic: "acme/shop#41", Body: []byte(`{}`)})
 	require.NoError(t, err)
 
 	people := []oidc.Claims{oidc.Requester, headOfPlatform, oidc.Admin, oidc.Auditor, eyeOfPlatform, seer, user, will, headOfSecurity, eyeOfSecurity, toni}

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
 func TestTheListIsPagedAndFiltered(t *testing.T) {
@@ -168,9 +168,9 @@ func TestProbesAndMetricsTellTheState(t *testing.T) {
 	}
 	var page ClusterPage
 	h.get("/api/v1/clusters", &page)
-	require.NoError(t, h.store.SeeBudget(t.Context(), store.GitHubBudget{Installation: 5001, Resource: "core", Allowed: 5000, Remaining: 40, ResetsAt: time.Now().Add(time.Hour)}))
-	require.NoError(t, h.store.SeeBudget(t.Context(), store.GitHubBudget{Installation: 5001, Resource: "graphql", Allowed: 5000, Remaining: 40, ResetsAt: time.Now()}))
-	require.NoError(t, h.store.GitHubAnswers(t.Context(), 5001, false))
+	require.NoError(t, h.store.Outbox.SeeBudget(t.Context(), outbox.GitHubBudget{Installation: 5001, Resource: "core", Allowed: 5000, Remaining: 40, ResetsAt: time.Now().Add(time.Hour)}))
+	require.NoError(t, h.store.Outbox.SeeBudget(t.Context(), outbox.GitHubBudget{Installation: 5001, Resource: "graphql", Allowed: 5000, Remaining: 40, ResetsAt: time.Now()}))
+	require.NoError(t, h.store.Outbox.GitHubAnswers(t.Context(), 5001, false))
 	_, body := h.ask(http.MethodGet, "/metrics", "", nil)
 	require.Regexp(t, `ocpctl_github_away_seconds\{installation="5001"\} [0-9.e-]*[1-9]`, string(body))
 	for _, want := range []string{

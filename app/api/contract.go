@@ -4,12 +4,13 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/names"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
 )
 
 // Conversion of rows to the contract's documents; internal/intake converts in the other direction.
 
 // identities returns what a teardown uses. Metadata is always built from the cluster's row, whatever was recorded.
-func identities(row store.SpecRow, installation string) []contract.Identity {
+func identities(row attempts.SpecRow, installation string) []contract.Identity {
 	of := names.Scope{
 		Installation: installation, Cluster: row.Row.ID, Attempt: row.Number, Name: row.Row.Name, BaseDomain: row.Row.BaseDomain, Region: row.Row.Region,
 	}

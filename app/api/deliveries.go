@@ -7,14 +7,15 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/inbox"
+	"github.com/ocpctl/ocpctl/store/reports"
 )
 
 // ListDeliveries implements GET /api/v1/deliveries.
 func (s *server) ListDeliveries(w http.ResponseWriter, r *http.Request, params ListDeliveriesParams) {
 	q := s.query(r)
-	state := q.among("state", params.State, string(store.DeliveryReceived), string(store.DeliveryDone), string(store.DeliveryFailed))
-	f := store.DeliveryFilter{Source: params.Source, Event: params.Event, Topic: params.Topic, State: store.DeliveryState(state)}
+	state := q.among("state", params.State, string(inbox.DeliveryReceived), string(inbox.DeliveryDone), string(inbox.DeliveryFailed))
+	f := inbox.DeliveryFilter{Source: params.Source, Event: params.Event, Topic: params.Topic, State: inbox.DeliveryState(state)}
 	f.Limit, f.Cursor = q.page(params.Limit, params.Cursor, "")
 	if err := q.err(); err != nil {
 		s.fail(w, r, err)
@@ -56,7 +57,7 @@ func (s *server) ReplayDelivery(w http.ResponseWriter, r *http.Request, id ID) {
 	reply(w, jsonType, http.StatusAccepted, delivery(again))
 }
 
-func delivery(d store.DeliveryInfo) Delivery {
+func delivery(d inbox.DeliveryInfo) Delivery {
 	return Delivery{
 		ID: strconv.FormatInt(d.Row, 10), Source: d.Source, DeliveryID: d.ID, Event: d.Event, Topic: d.Topic, State: DeliveryState(d.State),
 		Note: d.Note, ReceivedAt: d.ReceivedAt.UTC(), FinishedAt: when(d.FinishedAt), Size: d.Size,
@@ -71,7 +72,7 @@ func (s *server) ListFindings(w http.ResponseWriter, r *http.Request, params Lis
 		s.fail(w, r, err)
 		return
 	}
-	list, err := s.Admin.Findings(r.Context(), principal(r), store.FindingFilter{Kind: lifecycle.FindingKind(kind), Resolved: params.All, Newest: true})
+	list, err := s.Admin.Findings(r.Context(), principal(r), reports.FindingFilter{Kind: lifecycle.FindingKind(kind), Resolved: params.All, Newest: true})
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -89,7 +90,7 @@ func (s *server) ListFindings(w http.ResponseWriter, r *http.Request, params Lis
 // ReportUsage implements GET /api/v1/reports/usage.
 func (s *server) ReportUsage(w http.ResponseWriter, r *http.Request, params ReportUsageParams) {
 	q := s.query(r)
-	f := store.ReportFilter{By: params.By}
+	f := reports.ReportFilter{By: params.By}
 	if f.From, f.To = q.span(params.From, params.To); f.By == "" {
 		f.By = "team"
 	}

@@ -29,6 +29,8 @@ import (
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 var limits = servicetest.Limits()
@@ -48,28 +50,28 @@ type fixture struct {
 	issuer      *oidc.Issuer
 	tokens      *token.Signer
 	shelf       shelf
-	github      *people
+	github      *githubAnswers
 }
 
 // people answers for GitHub.
-type people struct {
+type githubAnswers struct {
 	app.GitHub
 	permission string
 }
 
-func (p *people) Permission(context.Context, int64, string, string) (string, error) {
+func (p *githubAnswers) Permission(context.Context, int64, string, string) (string, error) {
 	return p.permission, nil
 }
 
-func (p *people) PullRequest(context.Context, int64, string, int) (store.PullRequest, error) {
-	return store.PullRequest{}, errors.New("no such pull request")
+func (p *githubAnswers) PullRequest(context.Context, int64, string, int) (pullrequests.PullRequest, error) {
+	return pullrequests.PullRequest{}, errors.New("no such pull request")
 }
 
-func (p *people) InstallationOf(_ context.Context, repo string) (int64, error) {
+func (p *githubAnswers) InstallationOf(_ context.Context, repo string) (int64, error) {
 	return map[string]int64{"acme/shop": 5001, "acme/api": 5001}[repo], nil
 }
 
-func (p *people) Repository(context.Context, int64, string) (app.RepositoryState, error) {
+func (p *githubAnswers) Repository(context.Context, int64, string) (app.RepositoryState, error) {
 	return app.RepositoryState{}, nil
 }
 
@@ -85,7 +87,7 @@ func embedded(t testing.TB) catalogue.Catalogue {
 
 // fixtureWith is a fixture with a catalogue of its own, and what else a test changes.
 func fixtureWith(t *testing.T, terms catalogue.Catalogue, change func(*Config)) *fixture {
-	h := &fixture{T: t, url: pgtest.New(t), shelf: shelf{}, github: &people{permission: "write"}}
+	h := &fixture{T: t, url: pgtest.New(t), shelf: shelf{}, github: &githubAnswers{permission: "write"}}
 	h.store = servicetest.Store(t, h.url)
 	var err error
 	h.issuer = servicetest.Issuer(t)
@@ -241,9 +243,9 @@ func (h *fixture) step(id string) {
 }
 
 // attempt is the open attempt of a cluster and its first token.
-func (h *fixture) attempt(id string) (store.LaunchSpec, string) {
+func (h *fixture) attempt(id string) (attempts.LaunchSpec, string) {
 	h.Helper()
-	open, err := h.store.OpenAttempt(h.Context(), id)
+	open, err := h.store.Attempts.OpenAttempt(h.Context(), id)
 	require.NoError(h, err)
 	require.True(h, open.Open)
 	raw, err := h.tokens.Sign(open.Attempt, open.Token, time.Now())

@@ -114,7 +114,7 @@ func TestAHostileRunnerReachesNoOtherCluster(t *testing.T) {
 	r := &runner{h, open.Attempt, bearer}
 	r.say("claim", contract.Claim{Pod: "pod-1"})
 
-	spec, err := h.store.AttemptSpec(t.Context(), r.attemptOf(victim.ClusterID))
+	spec, err := h.store.Attempts.AttemptSpec(t.Context(), r.attemptOf(victim.ClusterID))
 	require.NoError(t, err)
 	theirs := spec.Identities[0]
 	poison := []string{
@@ -192,9 +192,9 @@ func (h *fixture) everythingOf(cluster string) (all string) {
 // isItsOwn requires that what is known of a cluster leads to nothing but itself: what a teardown would work by, what is
 // restored, and what is handed out.
 func (h *fixture) isItsOwn(t *rapid.T, cluster, foreignSecret string) {
-	scope, err := h.store.AttemptScope(h.Context(), (&runner{fixture: h}).attemptOf(cluster))
+	scope, err := h.store.Attempts.AttemptScope(h.Context(), (&runner{fixture: h}).attemptOf(cluster))
 	require.NoError(t, err)
-	row, err := h.store.AttemptSpec(h.Context(), (&runner{fixture: h}).attemptOf(cluster))
+	row, err := h.store.Attempts.AttemptSpec(h.Context(), (&runner{fixture: h}).attemptOf(cluster))
 	require.NoError(t, err)
 	row.Kind = lifecycle.Destroy
 	got, err := json.Marshal(spec(row, RunnerSettings{Installation: "test", Bucket: "artifacts"}))

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/reports"
 )
 
 const (
@@ -30,7 +30,7 @@ func (s *server) ListJobs(w http.ResponseWriter, r *http.Request, params ListJob
 	if ours, other := jobAliases[kind]; other {
 		kind = ours
 	}
-	f := store.JobFilter{
+	f := reports.JobFilter{
 		Cluster: params.Cluster, Type: lifecycle.JobType(q.among("type", kind, slices.Concat(jobTypes, []string{"CREATE_CLUSTER", "DESTROY_CLUSTER"})...)),
 		Status: lifecycle.JobStatus(q.among("status", strings.ToUpper(params.Status), jobStatuses...)),
 	}

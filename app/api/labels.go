@@ -5,7 +5,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
 // EnsureLabels implements POST /api/v1/repositories/labels.
@@ -39,7 +39,7 @@ func (s *server) GetLabels(w http.ResponseWriter, r *http.Request, id ID) {
 	ok(w, labels(state))
 }
 
-func labels(e store.EffectState) Labels {
+func labels(e outbox.EffectState) Labels {
 	out := Labels{ID: e.ID, Repository: e.Repo, State: LabelsStateWaiting, Note: e.Note, AskedAt: e.AskedAt.UTC()}
 	switch {
 	case e.GivenUp():

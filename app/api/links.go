@@ -7,7 +7,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/people"
 )
 
 // LinkKubeconfig implements POST /api/v1/clusters/{id}/kubeconfig-links.
@@ -55,9 +55,9 @@ func (s *server) RedeemLink(w http.ResponseWriter, r *http.Request, link string)
 		return
 	}
 	switch got.Kind {
-	case store.LinkKubeconfig:
+	case people.LinkKubeconfig:
 		kubeconfig(w, got.Cluster.ID, got.Kubeconfig)
-	case store.LinkKubeadmin:
+	case people.LinkKubeadmin:
 		ok(w, Redeemed{Kind: RedeemedKind(got.Kind), Username: "kubeadmin", Password: got.Password.Reveal()})
 	default:
 		ok(w, Redeemed{Kind: RedeemedKind(got.Kind), Account: got.Account})

@@ -14,8 +14,8 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/auditchain"
+	"github.com/ocpctl/ocpctl/store/inbox"
 )
 
 // as gets a document as somebody.
@@ -77,7 +77,7 @@ func TestTheTrailIsReadExportedAndVerified(t *testing.T) {
 
 func TestADeliveryIsInspectedAndWorkedAgain(t *testing.T) {
 	h := newFixture(t)
-	_, err := h.store.SaveDelivery(t.Context(), store.Delivery{Source: "github", ID: "guid-1", Event: "ping", Topic: "acme/shop#41", Body: []byte(`{"zen":"<b>"}`)})
+	_, err := h.store.Inbox.SaveDelivery(t.Context(), inbox.Delivery{Source: "github", ID: "guid-1", Event: "ping", Topic: "acme/shop#41", Body: []byte(`{"zen":"<b>"}`)})
 	require.NoError(t, err)
 	var page DeliveryPage
 	h.seenBy(oidc.Admin, "/api/v1/deliveries?source=github&state=received&topic=acme%2Fshop%2341", &page)
@@ -88,7 +88,7 @@ func TestADeliveryIsInspectedAndWorkedAgain(t *testing.T) {
 	require.Equal(t, []any{`{"zen":"<b>"}`, 13, "guid-1"}, []any{one.Body, one.Size, one.DeliveryID})
 	replay := "/api/v1/deliveries/" + id + "/replay"
 	h.does(http.MethodPost, replay, h.as(oidc.Admin), Reason{Reason: "it waits"}, http.StatusAccepted, nil)
-	require.NoError(t, h.store.FinishDelivery(t.Context(), 1, "nothing to do"))
+	require.NoError(t, h.store.Inbox.FinishDelivery(t.Context(), 1, "nothing to do"))
 	h.refused(http.MethodPost, replay, h.as(oidc.Admin), Reason{}, http.StatusUnprocessableEntity)
 	h.refused(http.MethodPost, replay, h.as(oidc.Auditor), Reason{Reason: "x"}, http.StatusForbidden)
 	var again Delivery
@@ -105,14 +105,14 @@ func TestADeliveryIsInspectedAndWorkedAgain(t *testing.T) {
 func TestFindingsAreForThoseWhoLookAfterThem(t *testing.T) {
 	h := newFixture(t)
 	row := h.accept("shop", "platform")
-	_, err := h.store.SaveFindings(t.Context(), []lifecycle.FindingKind{lifecycle.Overdue}, []lifecycle.Finding{
+	_, err := h.store.Reports.SaveFindings(t.Context(), []lifecycle.FindingKind{lifecycle.Overdue}, []lifecycle.Finding{
 		{Kind: lifecycle.Overdue, Cluster: row.ID, Since: now().Add(-time.Hour), Why: "past its end", Evidence: []string{"it ended an hour ago"}},
 	})
 	require.NoError(t, err)
 	var found Findings
 	h.seenBy(oidc.Auditor, "/api/v1/findings?kind=overdue", &found)
 	require.Equal(t, []any{FindingKind("overdue"), row.ID, 1}, []any{found.Items[0].Kind, found.Items[0].ClusterID, found.Items[0].TimesSeen})
-	_, err = h.store.SaveFindings(t.Context(), []lifecycle.FindingKind{lifecycle.Overdue}, nil)
+	_, err = h.store.Reports.SaveFindings(t.Context(), []lifecycle.FindingKind{lifecycle.Overdue}, nil)
 	require.NoError(t, err)
 	h.seenBy(oidc.Admin, "/api/v1/findings", &found)
 	require.Empty(t, found.Items)

@@ -13,7 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/attack/matrix"
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/inbox"
 )
 
 // cast is a fixture with everybody of the matrix, and what its paths name.
@@ -27,9 +27,9 @@ func cast(t *testing.T) (h *fixture, bearers map[matrix.Principal]string, names 
 	for who, access := range map[matrix.Principal]ShareRequestAccess{matrix.Sees: "see", matrix.Uses: "use"} {
 		h.does(http.MethodPost, "/api/v1/clusters/shop/shares", h.as(oidc.Requester), ShareRequest{Kind: "principal", With: h.id(people[who]), Access: access}, http.StatusOK, nil)
 	}
-	_, err := h.store.SaveDelivery(t.Context(), store.Delivery{Source: "github", ID: "guid-1", Event: "ping", Body: []byte(`{}`)})
+	_, err := h.store.Inbox.SaveDelivery(t.Context(), inbox.Delivery{Source: "github", ID: "guid-1", Event: "ping", Body: []byte(`{}`)})
 	require.NoError(t, err)
-	require.NoError(t, h.store.FinishDelivery(t.Context(), 1, "nothing to do"))
+	require.NoError(t, h.store.Inbox.FinishDelivery(t.Context(), 1, "nothing to do"))
 	var labels Labels
 	h.does(http.MethodPost, "/api/v1/repositories/labels", h.as(oidc.Admin), LabelsRequest{Repository: "acme/shop"}, http.StatusAccepted, &labels, idempotencyKey, "k")
 	bearers = map[matrix.Principal]string{matrix.Nobody: ""}

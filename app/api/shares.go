@@ -5,7 +5,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/people"
 )
 
 // ListShares implements GET /api/v1/clusters/{id}/shares.
@@ -20,7 +20,7 @@ func (s *server) ShareCluster(w http.ResponseWriter, r *http.Request, id ID) {
 	if !s.read(w, r, &said, false, maxBody) {
 		return
 	}
-	share := store.Share{Kind: string(said.Kind), Grantee: said.With, Access: store.Access(said.Access)}
+	share := people.Share{Kind: string(said.Kind), Grantee: said.With, Access: people.Access(said.Access)}
 	list, err := s.App.Share(r.Context(), principal(r), id, share, app.Origin{Source: policy.SourceAPI})
 	s.shares(w, r, list, err)
 }
@@ -37,7 +37,7 @@ func (s *server) UnshareCluster(w http.ResponseWriter, r *http.Request, id ID, p
 	s.shares(w, r, list, err)
 }
 
-func (s *server) shares(w http.ResponseWriter, r *http.Request, list []store.Share, err error) {
+func (s *server) shares(w http.ResponseWriter, r *http.Request, list []people.Share, err error) {
 	if err != nil {
 		s.fail(w, r, err)
 		return

@@ -15,6 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
 )
 
 // maxSaying limits one document of a runner; its largest part is a log chunk.
@@ -31,12 +32,12 @@ func (s *server) ClaimAttempt(w http.ResponseWriter, r *http.Request, id ID) {
 		s.fail(w, r, invalid(err))
 		return
 	}
-	lease, err := s.Store.Claim(r.Context(), id, claims(r).TokenID, pod)
+	lease, err := s.Store.Attempts.Claim(r.Context(), id, claims(r).TokenID, pod)
 	if err != nil {
 		s.failRunner(w, r, err)
 		return
 	}
-	row, err := s.Store.AttemptSpec(r.Context(), id)
+	row, err := s.Store.Attempts.AttemptSpec(r.Context(), id)
 	if err != nil {
 		s.failRunner(w, r, err)
 		return
@@ -53,7 +54,7 @@ func (s *server) ClaimAttempt(w http.ResponseWriter, r *http.Request, id ID) {
 
 // GetBucketCredentials implements POST /api/v1/status/attempts/{id}/bucket-credentials.
 func (s *server) GetBucketCredentials(w http.ResponseWriter, r *http.Request, id ID) {
-	row, err := s.Store.AttemptScope(r.Context(), id)
+	row, err := s.Store.Attempts.AttemptScope(r.Context(), id)
 	if err == nil && (row.Closed || row.Token != claims(r).TokenID) {
 		err = store.ErrFenced
 	}
@@ -114,7 +115,7 @@ func (s *server) ReserveRoom(w http.ResponseWriter, r *http.Request, id ID) {
 		s.fail(w, r, invalid(err))
 		return
 	}
-	reservation, lease, err := s.Store.Reserve(r.Context(), id, claims(r).TokenID, demand)
+	reservation, lease, err := s.Store.Attempts.Reserve(r.Context(), id, claims(r).TokenID, demand)
 	if err != nil {
 		s.failRunner(w, r, err)
 		return
@@ -129,12 +130,12 @@ func (s *server) ReserveRoom(w http.ResponseWriter, r *http.Request, id ID) {
 
 // ReportProgress implements POST /api/v1/status/attempts/{id}/report.
 func (s *server) ReportProgress(w http.ResponseWriter, r *http.Request, id ID) {
-	keep(s, w, r, id, intake.Report, s.Store.Report)
+	keep(s, w, r, id, intake.Report, s.Store.Attempts.Report)
 }
 
 // ResultOfAttempt implements POST /api/v1/status/attempts/{id}/result.
 func (s *server) ResultOfAttempt(w http.ResponseWriter, r *http.Request, id ID) {
-	keep(s, w, r, id, intake.Result, s.Store.Result)
+	keep(s, w, r, id, intake.Result, s.Store.Attempts.Result)
 }
 
 // keep passes one document of a runner through intake into the store.
@@ -160,7 +161,7 @@ func keep[Document, Row any](s *server, w http.ResponseWriter, r *http.Request, 
 
 // scope returns what the attempt's runner may report about.
 func (s *server) scope(r *http.Request, id ID) (intake.Scope, error) {
-	row, err := s.Store.AttemptScope(r.Context(), id)
+	row, err := s.Store.Attempts.AttemptScope(r.Context(), id)
 	if err != nil {
 		return intake.Scope{}, err
 	}
@@ -229,7 +230,7 @@ func (s *server) failRunner(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 // spec is everything that a runner gets.
-func spec(row store.SpecRow, set RunnerSettings) contract.Spec {
+func spec(row attempts.SpecRow, set RunnerSettings) contract.Spec {
 	out := contract.Spec{
 		Attempt: row.Attempt, Number: row.Number, Kind: string(row.Kind), Cluster: row.Row.ID, Job: row.Job,
 		Installation: installation(row, set), Name: row.Row.Name, BaseDomain: row.Row.BaseDomain, Platform: row.Row.Platform,
@@ -260,12 +261,12 @@ func spec(row store.SpecRow, set RunnerSettings) contract.Spec {
 
 // installation returns the id of the installation that accepted the cluster: names were derived from it, and stay the same if the
 // installation's id changes.
-func installation(row store.SpecRow, set RunnerSettings) string {
+func installation(row attempts.SpecRow, set RunnerSettings) string {
 	return cmp.Or(row.Row.Tags[tagkey.Installation], set.Installation)
 }
 
 // scale returns the additional part for a scale attempt.
-func scale(row store.SpecRow) *contract.Scale {
+func scale(row attempts.SpecRow) *contract.Scale {
 	out := &contract.Scale{Workers: row.Workers}
 	if base := row.Row.WorkersBase; base != nil {
 		out.Usual = *base
@@ -295,7 +296,7 @@ func addon(a store.Addon) contract.Addon {
 }
 
 // account returns the account that the runner must use: for a destroy, the account of the newest record.
-func account(row store.SpecRow) string {
+func account(row attempts.SpecRow) string {
 	if n := len(row.Identities); n > 0 && string(row.Kind) == contract.KindDestroy {
 		return row.Identities[n-1].Account
 	}

@@ -46,7 +46,7 @@ func (r *runner) say(what string, body any) (contract.Answer, int) {
 // scope is what the runner's attempt is of.
 func (r *runner) scope() names.Scope {
 	r.Helper()
-	row, err := r.store.AttemptScope(r.Context(), r.id)
+	row, err := r.store.Attempts.AttemptScope(r.Context(), r.id)
 	require.NoError(r, err)
 	return intake.ScopeOf(row, "test", "artifacts").Scope
 }

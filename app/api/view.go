@@ -11,6 +11,8 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/reports"
 )
 
 // cluster converts a row for the API.
@@ -114,7 +116,7 @@ func checks(all []policy.Check) []Check {
 	return out
 }
 
-func attempt(a store.AttemptRow) Attempt {
+func attempt(a attempts.AttemptRow) Attempt {
 	return Attempt{
 		Number: a.Number, Kind: AttemptKind(a.Kind), Phase: string(a.Phase), OpenedAt: a.OpenedAt.UTC(),
 		ClaimedAt: when(a.ClaimedAt), RecordedAt: when(a.RecordedAt), ToolExitedAt: when(a.ToolExitedAt), ToolExitCode: a.ToolExitCode,
@@ -122,7 +124,7 @@ func attempt(a store.AttemptRow) Attempt {
 	}
 }
 
-func pass(v store.VerificationRow) (Pass, error) {
+func pass(v attempts.VerificationRow) (Pass, error) {
 	out := Pass{
 		Attempt: v.Attempt, Number: v.Number, At: v.At.UTC(), Clean: v.Clean, Account: v.Account, Control: v.Control,
 		Identities: append([]string{}, v.Identities...), Queries: []Query{}, Leftovers: []Leftover{},
@@ -157,7 +159,7 @@ func outputs(row store.Row) Outputs {
 	}
 }
 
-func job(j store.Job) Job {
+func job(j reports.Job) Job {
 	out := Job{
 		JobID: j.ID, ClusterID: j.Cluster, Type: string(j.Type), Status: string(j.Status), Attempt: j.Attempt,
 		ErrorCode: j.ErrorCode, ErrorMessage: j.ErrorMessage, CreatedAt: j.CreatedAt.UTC(),

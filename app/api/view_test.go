@@ -15,6 +15,8 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/reports"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -61,11 +63,11 @@ func full() app.Details {
 	began, ended, code := noon.Add(2*time.Hour), noon.Add(3*time.Hour), 0
 	return app.Details{
 		Row: row,
-		Job: store.Job{
+		Job: reports.Job{
 			ID: row.JobID, Cluster: row.ID, Type: lifecycle.JobJanitorDestroy, Status: lifecycle.JobFailed, Attempt: 3,
 			ErrorCode: "LeftoversFound", ErrorMessage: "one thing is left", CreatedAt: noon.Add(2 * time.Hour), StartedAt: &began, EndedAt: &ended,
 		},
-		Attempts: []store.AttemptRow{
+		Attempts: []attempts.AttemptRow{
 			{
 				Number: 2, Kind: lifecycle.Create, Phase: lifecycle.Installing, OpenedAt: noon, ClaimedAt: &began, RecordedAt: &began, ClosedAt: &ended,
 				Outcome: lifecycle.Failure, Reason: "VPCLimitExceeded", Message: "there are 5 of 5 VPCs", Whose: "quota", Next: "raise L-F678F1CE or delete a VPC",
@@ -73,7 +75,7 @@ func full() app.Details {
 			{Number: 3, Kind: lifecycle.Destroy, Phase: lifecycle.Verifying, OpenedAt: began, ClaimedAt: &began, ToolExitedAt: &ended, ToolExitCode: &code},
 		},
 		Conditions: []store.Condition{{Type: "Ready", Status: "False", Reason: "Destroying", Message: "it is going", At: noon}},
-		Verifications: []store.VerificationRow{{
+		Verifications: []attempts.VerificationRow{{
 			Attempt: 3, Number: 1, At: noon.Add(3 * time.Hour), Account: "123456789012", Identities: []string{"pr41-shop-x7k2p"}, Control: "the zone is visible",
 			Queries:   json.RawMessage(`[{"service":"ec2","call":"DescribeVpcs","region":"us-east-1","asked":"tag","at":"2025-03-01T14:00:00Z","count":1}]`),
 			Leftovers: json.RawMessage(`[{"type":"vpc","id":"vpc-1","free":"delete it"}]`), Words: []string{"vpc vpc-1: delete it"},

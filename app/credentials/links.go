@@ -14,6 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/people"
 )
 
 // LinkLasts is how long a link to a secret is valid.
@@ -42,7 +43,7 @@ func (s *Service) KubeconfigLink(ctx context.Context, p policy.Principal, ref st
 	if err := app.CheckReachable(row); err != nil {
 		return Link{}, err
 	}
-	return s.link(ctx, store.Link{Kind: store.LinkKubeconfig, Principal: p.ID, Cluster: row.ID}, LinkLasts, s.core.StoreOrigin(origin, p))
+	return s.link(ctx, people.Link{Kind: people.LinkKubeconfig, Principal: p.ID, Cluster: row.ID}, LinkLasts, s.core.StoreOrigin(origin, p))
 }
 
 // BreakGlass requests a cluster's kubeadmin password. A platform admin other than the requester has to approve. A repeated call
@@ -77,7 +78,7 @@ func (s *Service) KubeadminLink(ctx context.Context, p policy.Principal, ref str
 	if err := app.CheckReachable(row); err != nil {
 		return Link{}, err
 	}
-	link, err := s.link(ctx, store.Link{Kind: store.LinkKubeadmin, Principal: p.ID, Cluster: row.ID}, LinkLasts, s.core.StoreOrigin(origin, p))
+	link, err := s.link(ctx, people.Link{Kind: people.LinkKubeadmin, Principal: p.ID, Cluster: row.ID}, LinkLasts, s.core.StoreOrigin(origin, p))
 	if errors.Is(err, store.ErrNotFound) {
 		return Link{}, app.Fail(app.Conflict, chatops.PasswordUnapproved(row.Name))
 	}
@@ -87,11 +88,11 @@ func (s *Service) KubeadminLink(ctx context.Context, p policy.Principal, ref str
 // AccountLink returns a link that links an account elsewhere, e.g. github:maya, to whoever signs in there. number is the
 // account's id elsewhere, which a renaming does not change.
 func (s *Service) AccountLink(ctx context.Context, account, number string, origin store.Origin) (Link, error) {
-	return s.link(ctx, store.Link{Kind: store.LinkOfAccount, Account: account, Number: number}, accountLasts, origin)
+	return s.link(ctx, people.Link{Kind: people.LinkOfAccount, Account: account, Number: number}, accountLasts, origin)
 }
 
-func (s *Service) link(ctx context.Context, l store.Link, lasts time.Duration, origin store.Origin) (Link, error) {
-	handle, made, err := s.store.NewLink(ctx, l, lasts, origin)
+func (s *Service) link(ctx context.Context, l people.Link, lasts time.Duration, origin store.Origin) (Link, error) {
+	handle, made, err := s.store.People.NewLink(ctx, l, lasts, origin)
 	if err != nil {
 		return Link{}, fmt.Errorf("create a link: %w", err)
 	}
@@ -100,7 +101,7 @@ func (s *Service) link(ctx context.Context, l store.Link, lasts time.Duration, o
 
 // Redeemed is what a link gave.
 type Redeemed struct {
-	Kind       store.LinkKind
+	Kind       people.LinkKind
 	Cluster    store.Row
 	Kubeconfig []byte      // of a kubeconfig link
 	Password   secret.Text // of a kubeadmin link; the user is kubeadmin
@@ -113,13 +114,13 @@ func noLink() error {
 }
 
 // LinkFor returns what a link is for without using it up, for a confirmation page.
-func (s *Service) LinkFor(ctx context.Context, p policy.Principal, handle string) (store.Link, error) {
-	link, err := s.store.LinkFor(ctx, handle, p.ID)
+func (s *Service) LinkFor(ctx context.Context, p policy.Principal, handle string) (people.Link, error) {
+	link, err := s.store.People.LinkFor(ctx, handle, p.ID)
 	if errors.Is(err, store.ErrNotFound) {
-		return store.Link{}, noLink()
+		return people.Link{}, noLink()
 	}
 	if err != nil {
-		return store.Link{}, fmt.Errorf("read a link: %w", err)
+		return people.Link{}, fmt.Errorf("read a link: %w", err)
 	}
 	return link, nil
 }
@@ -128,13 +129,13 @@ func (s *Service) LinkFor(ctx context.Context, p policy.Principal, handle string
 // otherwise, whoever follows a link that somebody sent them would let the sender act as them. Links that do not work pass:
 // Redeem rejects and records them.
 func (s *Service) Means(ctx context.Context, p policy.Principal, handle, account string) error {
-	link, err := s.store.LinkFor(ctx, handle, p.ID)
+	link, err := s.store.People.LinkFor(ctx, handle, p.ID)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return nil
 	case err != nil:
 		return fmt.Errorf("read a link: %w", err)
-	case link.Kind != store.LinkOfAccount || link.Account == account:
+	case link.Kind != people.LinkOfAccount || link.Account == account:
 		return nil
 	}
 	return &app.Error{Kind: app.Invalid, Message: chatops.AnotherAccount(link.Account), Fields: []app.Field{
@@ -149,7 +150,7 @@ func (s *Service) Redeem(ctx context.Context, p policy.Principal, handle string,
 	if err != nil {
 		return Redeemed{}, err
 	}
-	used, err := s.store.UseLink(ctx, handle, who, string(origin.Source))
+	used, err := s.store.People.UseLink(ctx, handle, who, string(origin.Source))
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return Redeemed{}, noLink()
@@ -157,11 +158,11 @@ func (s *Service) Redeem(ctx context.Context, p policy.Principal, handle string,
 		return Redeemed{}, app.Fail(app.Conflict, chatops.AccountTaken)
 	case err != nil:
 		return Redeemed{}, fmt.Errorf("use a link: %w", err)
-	case used.Kind == store.LinkOfAccount:
+	case used.Kind == people.LinkOfAccount:
 		return Redeemed{Kind: used.Kind, Account: used.Account}, nil
 	}
 	act := policy.ActKubeconfig
-	if used.Kind == store.LinkKubeadmin {
+	if used.Kind == people.LinkKubeadmin {
 		act = policy.ActBreakGlass
 	}
 	row, origin, err := s.core.Authorize(ctx, p, used.Cluster, act, origin) // the rights that the link was made with may have been withdrawn
@@ -172,7 +173,7 @@ func (s *Service) Redeem(ctx context.Context, p policy.Principal, handle string,
 		return Redeemed{}, err
 	}
 	out := Redeemed{Kind: used.Kind, Cluster: row}
-	if used.Kind == store.LinkKubeconfig {
+	if used.Kind == people.LinkKubeconfig {
 		out.Kubeconfig, err = s.handOut(ctx, row, artifacts.Kubeconfig, s.core.StoreOrigin(origin, p))
 		return out, err
 	}
@@ -183,7 +184,7 @@ func (s *Service) Redeem(ctx context.Context, p policy.Principal, handle string,
 
 // Accounts returns the principal's linked accounts, e.g. github:maya.
 func (s *Service) Accounts(ctx context.Context, p policy.Principal) ([]string, error) {
-	list, err := s.store.AccountsOf(ctx, p.ID)
+	list, err := s.store.People.AccountsOf(ctx, p.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read accounts: %w", err)
 	}
@@ -200,7 +201,7 @@ func (s *Service) Unlink(ctx context.Context, p policy.Principal, account string
 	if p.May(policy.ActCatalogue, policy.EveryTeam) {
 		owner = ""
 	}
-	err := s.store.Unlink(ctx, account, owner, s.core.StoreOrigin(origin, p))
+	err := s.store.People.Unlink(ctx, account, owner, s.core.StoreOrigin(origin, p))
 	if errors.Is(err, store.ErrNotFound) {
 		return app.Fail(app.NotFound, chatops.AccountNotLinked(account))
 	}
@@ -216,17 +217,17 @@ func (s *Service) SignedIn(ctx context.Context, p policy.Principal, source polic
 	if err != nil {
 		return err
 	}
-	if err := s.store.SignedIn(ctx, who, string(source)); err != nil {
+	if err := s.store.People.SignedIn(ctx, who, string(source)); err != nil {
 		return fmt.Errorf("update accounts: %w", err)
 	}
 	return nil
 }
 
 // owner returns who signed in, with their proof.
-func owner(p policy.Principal) (store.Owner, error) {
+func owner(p policy.Principal) (people.Owner, error) {
 	proof, err := json.Marshal(p.Proof)
 	if err != nil {
-		return store.Owner{}, fmt.Errorf("encode the claims: %w", err)
+		return people.Owner{}, fmt.Errorf("encode the claims: %w", err)
 	}
-	return store.Owner{Principal: p.ID, Name: p.Name, Proof: proof}, nil
+	return people.Owner{Principal: p.ID, Name: p.Name, Proof: proof}, nil
 }

@@ -15,13 +15,14 @@ import (
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
 )
 
 // LogBundle is what one failed attempt left for debugging: the installer's own log and its log archives.
 type LogBundle struct {
 	Name    string // suggested file name
 	Attempt int    // number
-	parts   []store.LogBundle
+	parts   []attempts.LogBundle
 	bucket  app.Artifacts
 	cluster string
 }
@@ -33,14 +34,14 @@ func (s *Service) LogBundle(ctx context.Context, p policy.Principal, ref string,
 	if err != nil {
 		return LogBundle{}, err
 	}
-	all, err := s.store.LogBundles(ctx, row.ID)
+	all, err := s.store.Attempts.LogBundles(ctx, row.ID)
 	if err != nil {
 		return LogBundle{}, err
 	}
 	if attempt == 0 && len(all) > 0 {
 		attempt = all[0].Attempt
 	}
-	parts := slices.DeleteFunc(slices.Clone(all), func(one store.LogBundle) bool { return one.Attempt != attempt })
+	parts := slices.DeleteFunc(slices.Clone(all), func(one attempts.LogBundle) bool { return one.Attempt != attempt })
 	if len(parts) == 0 {
 		return LogBundle{}, noLogBundle(row, all, attempt)
 	}
@@ -64,11 +65,11 @@ func (s *Service) BundledAttempts(ctx context.Context, p policy.Principal, ref s
 	if err != nil {
 		return nil, err
 	}
-	all, err := s.store.LogBundles(ctx, row.ID)
+	all, err := s.store.Attempts.LogBundles(ctx, row.ID)
 	return attemptsOf(all), err
 }
 
-func attemptsOf(all []store.LogBundle) []int {
+func attemptsOf(all []attempts.LogBundle) []int {
 	numbers := make([]int, 0, len(all))
 	for _, one := range all {
 		numbers = append(numbers, one.Attempt)
@@ -77,7 +78,7 @@ func attemptsOf(all []store.LogBundle) []int {
 }
 
 // noLogBundle returns the error that says why there is nothing to download, and what there is instead.
-func noLogBundle(row store.Row, all []store.LogBundle, attempt int) error {
+func noLogBundle(row store.Row, all []attempts.LogBundle, attempt int) error {
 	return app.Fail(app.NotFound, chatops.NoLogBundle(row.Card, attempt, attemptsOf(all)))
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 // Asker answers the service's questions through GitHub's API. It caches permissions and team memberships briefly, so that many labels
@@ -48,13 +48,13 @@ func refusal(err error) error {
 }
 
 // PullRequest implements app.GitHub. GitHub redirects a repository's earlier names to the current one, which is returned.
-func (a Asker) PullRequest(ctx context.Context, installation int64, repo string, number int) (store.PullRequest, error) {
+func (a Asker) PullRequest(ctx context.Context, installation int64, repo string, number int) (pullrequests.PullRequest, error) {
 	pr, err := a.client.PullRequest(ctx, installation, repo, number)
 	if errors.Is(err, github.ErrNotFound) {
-		return store.PullRequest{}, fmt.Errorf("%w: %w", app.ErrNoPullRequest, err)
+		return pullrequests.PullRequest{}, fmt.Errorf("%w: %w", app.ErrNoPullRequest, err)
 	}
 	if err != nil {
-		return store.PullRequest{}, refusal(err)
+		return pullrequests.PullRequest{}, refusal(err)
 	}
 	return known(installation, cmp.Or(pr.Repo, repo), pr), nil
 }
@@ -156,8 +156,8 @@ func about(installation int64, what, login string) string {
 }
 
 // known is a pull request in the store's form.
-func known(installation int64, repo string, pr github.PullRequest) store.PullRequest {
-	return store.PullRequest{
+func known(installation int64, repo string, pr github.PullRequest) pullrequests.PullRequest {
+	return pullrequests.PullRequest{
 		Installation: installation, Repo: repo, RepoID: pr.RepoID, Number: pr.Number, Open: pr.Open, Draft: pr.Draft, Merged: pr.Merged,
 		Fork: pr.Fork, Labels: pr.Labels, Author: pr.Author, Association: pr.Association, Head: pr.Head, HeadRef: pr.HeadRef, Base: pr.Base,
 		UpdatedAt: pr.UpdatedAt,

@@ -6,11 +6,11 @@ import (
 	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/github"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/inbox"
 )
 
 // endsOnly reports whether a delivery can only end clusters. Its calls to GitHub are the last to wait for a rate limit.
-func endsOnly(d store.Delivery) bool {
+func endsOnly(d inbox.Delivery) bool {
 	if d.Source != SourceGitHub {
 		return false
 	}
@@ -40,7 +40,7 @@ func unlabeled(e webhook) bool {
 }
 
 // endEarly does the part of a waiting comment that needs no call to GitHub: it ends the clusters that the comment asks to destroy.
-func (w *InboxWorker) endEarly(ctx context.Context, d store.Delivery) error {
+func (w *InboxWorker) endEarly(ctx context.Context, d inbox.Delivery) error {
 	if d.Source != SourceGitHub || d.Event != onComment {
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-func (i *inbox) only() store.Row {
+func (i *inboxFixture) only() store.Row {
 	i.Helper()
 	rows, _, err := i.store.List(i.Context(), store.Filter{})
 	require.NoError(i, err)
@@ -23,7 +23,7 @@ func (i *inbox) only() store.Row {
 }
 
 // heldUp is a pull request with a cluster, and with a comment that waits for GitHub, which is away.
-func heldUp(t *testing.T) *inbox {
+func heldUp(t *testing.T) *inboxFixture {
 	i := newInbox(t)
 	require.NoError(t, i.receive("pull_request", "d0", payload(t, "pull_request", "labeled", pull(0, label))))
 	i.github.say(errors.New("GitHub is down"))

@@ -10,7 +10,9 @@ import (
 	"github.com/riverqueue/river"
 
 	"github.com/ocpctl/ocpctl/chatops/github"
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/inbox"
 )
 
 const (
@@ -30,7 +32,7 @@ func (h held) Error() string {
 }
 
 // Work implements river.Worker.
-func (w *InboxWorker) Work(ctx context.Context, job *river.Job[store.InboxArgs]) error {
+func (w *InboxWorker) Work(ctx context.Context, job *river.Job[queue.InboxArgs]) error {
 	err := w.inOrder(ctx, job.Args.Row)
 	var limited github.RateLimited
 	if errors.As(err, &limited) {
@@ -47,7 +49,7 @@ func (w *InboxWorker) Work(ctx context.Context, job *river.Job[store.InboxArgs])
 // topic: only the order of arrival distinguishes two events of the same second. A failed delivery older than holdsFor has left the
 // queue and is retried on its own.
 func (w *InboxWorker) inOrder(ctx context.Context, row int64) error {
-	delivery, done, err := w.store.Delivery(ctx, row)
+	delivery, done, err := w.store.Inbox.Delivery(ctx, row)
 	if errors.Is(err, store.ErrNotFound) || done {
 		return nil
 	}
@@ -78,12 +80,12 @@ func (w *InboxWorker) inOrder(ctx context.Context, row int64) error {
 // around processes earlier deliveries of the same repository with another topic: for a pull request those of the repository as a
 // whole; for the repository those of all its pull requests, also under its earlier name. It holds no lock meanwhile and each delivery
 // waits only for older ones, so there is no deadlock. It returns how long they delay this delivery.
-func (w *InboxWorker) around(ctx context.Context, d store.Delivery) (wait time.Duration, err error) {
-	var rows []store.Waiting
+func (w *InboxWorker) around(ctx context.Context, d inbox.Delivery) (wait time.Duration, err error) {
+	var rows []inbox.Waiting
 	if repo, _, of := strings.Cut(d.Topic, "#"); of {
-		rows, err = w.store.UndoneAbout(ctx, []string{repo}, d.Row)
+		rows, err = w.store.Inbox.UndoneAbout(ctx, []string{repo}, d.Row)
 	} else if was := formerly(d); was != "" {
-		rows, err = w.store.UndoneIn(ctx, []string{d.Topic, was}, d.Row)
+		rows, err = w.store.Inbox.UndoneIn(ctx, []string{d.Topic, was}, d.Row)
 	}
 	if err != nil || len(rows) == 0 {
 		return 0, err
@@ -119,12 +121,12 @@ func (w *InboxWorker) around(ctx context.Context, d store.Delivery) (wait time.D
 }
 
 // holds returns how long a delivery may still delay later ones.
-func holds(d store.Waiting, now time.Time) time.Duration {
+func holds(d inbox.Waiting, now time.Time) time.Duration {
 	return max(0, holdsFor-now.Sub(d.ReceivedAt))
 }
 
 // pause returns how long a failed delivery delays later ones until its next try; 0: it does not wait for one.
-func pause(d store.Waiting, now time.Time) time.Duration {
+func pause(d inbox.Waiting, now time.Time) time.Duration {
 	if d.Tries == 0 || d.TryAt == nil {
 		return 0
 	}
@@ -143,10 +145,10 @@ func sparing(ctx context.Context) (context.Context, context.CancelFunc) {
 
 // drain processes the topic's pending deliveries in order: those before a delivery, itself, and for a while those after it, so that
 // one worker at a time is enough for a topic. It returns the delivery's own error, or held.
-func (w *InboxWorker) drain(ctx context.Context, own store.Delivery) error {
+func (w *InboxWorker) drain(ctx context.Context, own inbox.Delivery) error {
 	l := line{w: w, own: own, began: time.Now(), seen: map[int64]bool{}}
 	for {
-		rows, err := w.store.Undone(ctx, own.Topic, own.Installation)
+		rows, err := w.store.Inbox.Undone(ctx, own.Topic, own.Installation)
 		if err != nil {
 			return err
 		}
@@ -170,18 +172,18 @@ func (w *InboxWorker) drain(ctx context.Context, own store.Delivery) error {
 
 // barrier returns the first later delivery that concerns the repository as a whole; the drain ends before it. If this delivery itself
 // concerns no pull request, the drain ends with it.
-func (w *InboxWorker) barrier(ctx context.Context, own store.Delivery) (int64, error) {
+func (w *InboxWorker) barrier(ctx context.Context, own inbox.Delivery) (int64, error) {
 	repo, _, of := strings.Cut(own.Topic, "#")
 	if !of {
 		return own.Row + 1, nil
 	}
-	return w.store.UndoneAfter(ctx, repo, own.Row)
+	return w.store.Inbox.UndoneAfter(ctx, repo, own.Row)
 }
 
 // line is one job's pass through a topic's deliveries.
 type line struct {
 	w     *InboxWorker
-	own   store.Delivery
+	own   inbox.Delivery
 	began time.Time
 	seen  map[int64]bool // tried by this job
 	wait  time.Duration  // how long failed deliveries delay the others
@@ -189,7 +191,7 @@ type line struct {
 }
 
 // pass processes in order what may be processed. worked: it processed something, so more may have arrived meanwhile.
-func (l *line) pass(ctx context.Context, rows []store.Waiting, barrier int64) (worked bool, err error) {
+func (l *line) pass(ctx context.Context, rows []inbox.Waiting, barrier int64) (worked bool, err error) {
 	now, err := l.w.store.Now(ctx)
 	if err != nil {
 		return false, err
@@ -218,7 +220,7 @@ func (l *line) pass(ctx context.Context, rows []store.Waiting, barrier int64) (w
 }
 
 // try processes one delivery. A failure delays those after it until its next try.
-func (l *line) try(ctx context.Context, d store.Waiting, now time.Time) error {
+func (l *line) try(ctx context.Context, d inbox.Waiting, now time.Time) error {
 	l.seen[d.Row] = true
 	budget, cancel := ctx, context.CancelFunc(func() {})
 	if d.Row != l.own.Row {
@@ -234,6 +236,6 @@ func (l *line) try(ctx context.Context, d store.Waiting, now time.Time) error {
 
 // overtakes reports whether a delivery need not wait for failed ones.
 func (l *line) overtakes(ctx context.Context, row int64) bool {
-	d, done, err := l.w.store.Delivery(ctx, row)
+	d, done, err := l.w.store.Inbox.Delivery(ctx, row)
 	return err == nil && !done && overtakes(d)
 }

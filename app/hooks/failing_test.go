@@ -14,11 +14,13 @@ import (
 
 	wire "github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/inbox"
 )
 
 // comment stores a comment of an installation without working it, and returns its job.
-func (i *inbox) comment(delivery string, installation int64, text string) *river.Job[store.InboxArgs] {
+func (i *inboxFixture) comment(delivery string, installation int64, text string) *river.Job[queue.InboxArgs] {
 	i.Helper()
 	body := payload(i, "issue_comment", "created", pull(0, label), func(e *github.Event) {
 		e.Comment = github.Comment{ID: 77, Author: "will", Body: text}
@@ -30,10 +32,10 @@ func (i *inbox) comment(delivery string, installation int64, text string) *river
 	id := i.query(`SELECT id::text FROM deliveries WHERE delivery_id = '` + delivery + `'`)
 	row, err := strconv.ParseInt(id[0], 10, 64)
 	require.NoError(i, err)
-	return &river.Job[store.InboxArgs]{Args: store.InboxArgs{Row: row}}
+	return &river.Job[queue.InboxArgs]{Args: queue.InboxArgs{Row: row}}
 }
 
-func (i *inbox) exec(sql string) {
+func (i *inboxFixture) exec(sql string) {
 	i.Helper()
 	_, err := i.store.Pool().Exec(i.Context(), sql)
 	require.NoError(i, err)
@@ -86,7 +88,7 @@ func TestADeliveryOfAnotherInstallationNeverHoldsUpAPullRequest(t *testing.T) {
 func TestAStormOnOnePullRequestOccupiesOneWorker(t *testing.T) {
 	i := newInbox(t)
 	stormOf(t, i.store, 1000)
-	_, err := i.store.SaveDelivery(t.Context(), store.Delivery{Source: SourceGitHub, ID: "other", Event: "pull_request", Topic: "acme/shop#42", Body: []byte("{}"), Installation: 5001})
+	_, err := i.store.Inbox.SaveDelivery(t.Context(), inbox.Delivery{Source: SourceGitHub, ID: "other", Event: "pull_request", Topic: "acme/shop#42", Body: []byte("{}"), Installation: 5001})
 	require.NoError(t, err)
 	require.Equal(t, []string{"2"}, i.query(`SELECT count(*)::text FROM river_job WHERE scheduled_at <= created_at`), "the first one, and the other pull request's")
 	most := i.query(`SELECT max(n)::text FROM (SELECT count(*) AS n FROM river_job WHERE scheduled_at > created_at + interval '1 millisecond'
@@ -97,7 +99,7 @@ func TestAStormOnOnePullRequestOccupiesOneWorker(t *testing.T) {
 func stormOf(t testing.TB, s *store.Store, n int) {
 	t.Helper()
 	for k := range n {
-		_, err := s.SaveDelivery(t.Context(), store.Delivery{
+		_, err := s.Inbox.SaveDelivery(t.Context(), inbox.Delivery{
 			Source: SourceGitHub, ID: "storm-" + strconv.Itoa(k), Event: "pull_request", Topic: "acme/shop#41", Body: []byte("{}"), Installation: 5001,
 		})
 		require.NoError(t, err)
@@ -109,7 +111,7 @@ func TestWhatFailsIsTriedAgainLaterEachTime(t *testing.T) {
 	i.arrive("d1", 41)
 	var waits []time.Duration
 	for range 8 {
-		require.NoError(t, i.store.RetryDelivery(t.Context(), 1, "GitHub is down", 0))
+		require.NoError(t, i.store.Inbox.RetryDelivery(t.Context(), 1, "GitHub is down", 0))
 		var wait float64
 		require.NoError(t, i.store.Pool().QueryRow(t.Context(), `SELECT extract(epoch FROM try_at - clock_timestamp())::float8 FROM deliveries`).Scan(&wait))
 		waits = append(waits, time.Duration(wait*float64(time.Second)+float64(time.Second)/2).Truncate(time.Second))

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/internal/source"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/inbox"
 )
 
 // The sources of deliveries: GitHub, Slack, or our own polling of GitHub.
@@ -82,7 +82,7 @@ func (h *handler) gitHub(w http.ResponseWriter, r *http.Request, body []byte) {
 		answer(w, http.StatusAccepted, Received{Delivery: id, State: "ignored", Detail: why + "; nothing was stored."})
 		return
 	}
-	h.keep(w, r, store.Delivery{Source: SourceGitHub, ID: id, Event: event, Topic: topic(event, p), Body: body, Installation: p.Installation.ID})
+	h.keep(w, r, inbox.Delivery{Source: SourceGitHub, ID: id, Event: event, Topic: topic(event, p), Body: body, Installation: p.Installation.ID})
 }
 
 // misfit refuses a signed body that does not match its event. If GitHub really sent it, the App's list of deliveries shows it.
@@ -92,8 +92,8 @@ func (h *handler) misfit(w http.ResponseWriter, id, event string, err error) {
 }
 
 // keep stores a delivery before it answers. A second delivery with the same id gets the same answer as the first.
-func (h *handler) keep(w http.ResponseWriter, r *http.Request, delivery store.Delivery) {
-	fresh, err := h.store.SaveDelivery(r.Context(), delivery)
+func (h *handler) keep(w http.ResponseWriter, r *http.Request, delivery inbox.Delivery) {
+	fresh, err := h.store.Inbox.SaveDelivery(r.Context(), delivery)
 	if err != nil {
 		h.failed(w, delivery.ID, err)
 		return

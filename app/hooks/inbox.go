@@ -15,7 +15,10 @@ import (
 	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/app/slash"
 	"github.com/ocpctl/ocpctl/chatops/github"
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/inbox"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 // patience is how long a delivery is retried before it counts as unprocessable. Its information is not lost: the next event of its
@@ -40,15 +43,15 @@ type slashCommands interface {
 	Handle(ctx context.Context, e slash.Command) (note string, err error)
 }
 
-// records is what the inbox looks up itself: store.Store.
+// records is what the inbox looks up itself: pullrequests.Store.
 type records interface {
-	PullRequest(ctx context.Context, repo string, number int) (store.PullRequest, error)
+	PullRequest(ctx context.Context, repo string, number int) (pullrequests.PullRequest, error)
 	EndedOnHead(ctx context.Context, repo, head string) (clusters []string, err error)
 }
 
 // InboxWorker processes stored deliveries: one event, one use case. Processing one twice changes nothing.
 type InboxWorker struct {
-	river.WorkerDefaults[store.InboxArgs]
+	river.WorkerDefaults[queue.InboxArgs]
 	store   *store.Store
 	records records
 	pulls   pullRequests
@@ -57,18 +60,18 @@ type InboxWorker struct {
 	log     *slog.Logger
 }
 
-// NewInboxWorker returns the worker of store.InboxArgs. appID is the App's id: check events of other Apps are ignored.
+// NewInboxWorker returns the worker of queue.InboxArgs. appID is the App's id: check events of other Apps are ignored.
 func NewInboxWorker(s *store.Store, pulls *pulls.Service, slack *slash.Service, appID int64, log *slog.Logger) *InboxWorker {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &InboxWorker{store: s, records: s, pulls: pulls, slash: slack, app: appID, log: log}
+	return &InboxWorker{store: s, records: s.PullRequests, pulls: pulls, slash: slack, app: appID, log: log}
 }
 
 // overtakes reports whether a delivery need not wait for earlier ones that cannot be processed yet: a close, the removal of one of
 // our labels, and events of a repository as a whole, after which much can no longer be processed. What it overtakes is older, so it
 // changes nothing afterwards.
-func overtakes(d store.Delivery) bool {
+func overtakes(d inbox.Delivery) bool {
 	if d.Event == onRepository || d.Event == repositorySeen {
 		return true
 	}
@@ -81,7 +84,7 @@ func overtakes(d store.Delivery) bool {
 
 // formerly returns the repository's earlier name, or its current one, for a delivery that concerns a repository as a whole; empty for
 // any other.
-func formerly(d store.Delivery) string {
+func formerly(d inbox.Delivery) string {
 	switch d.Event {
 	case onRepository:
 		if e, err := read(d.Body); err == nil {
@@ -101,7 +104,7 @@ var errUnprocessable = errors.New("cannot be processed")
 
 // Process handles one delivery, once. An error means: retry. The delivery's note contains it too.
 func (w *InboxWorker) Process(ctx context.Context, row int64) error {
-	delivery, done, err := w.store.Delivery(ctx, row)
+	delivery, done, err := w.store.Inbox.Delivery(ctx, row)
 	if errors.Is(err, store.ErrNotFound) || done {
 		return nil
 	}
@@ -116,7 +119,7 @@ func (w *InboxWorker) Process(ctx context.Context, row int64) error {
 	log := w.log.With("delivery", delivery.ID, "event", delivery.Event)
 	if err == nil {
 		log.Info("delivery processed", "note", note)
-		return w.store.FinishDelivery(ctx, row, note)
+		return w.store.Inbox.FinishDelivery(ctx, row, note)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout) // the try may have used up its time
 	defer cancel()
@@ -125,11 +128,11 @@ func (w *InboxWorker) Process(ctx context.Context, row int64) error {
 		if got := w.replyToGivenUp(ctx, delivery); got != nil {
 			return fmt.Errorf("tell that delivery %s is given up: %w", delivery.ID, got)
 		}
-		return w.store.FailDelivery(ctx, row, err.Error())
+		return w.store.Inbox.FailDelivery(ctx, row, err.Error())
 	}
 	var limited github.RateLimited
 	errors.As(err, &limited)
-	return errors.Join(fmt.Errorf("process delivery %s: %w", delivery.ID, err), w.store.RetryDelivery(ctx, row, err.Error(), limited.RetryAfter))
+	return errors.Join(fmt.Errorf("process delivery %s: %w", delivery.ID, err), w.store.Inbox.RetryDelivery(ctx, row, err.Error(), limited.RetryAfter))
 }
 
 // noteTimeout is the time limit for noting the result of a try.
@@ -147,7 +150,7 @@ func final(err error) bool {
 }
 
 // replyToGivenUp informs the author of a comment, who waits for an answer. Everything else is noticed again by polling.
-func (w *InboxWorker) replyToGivenUp(ctx context.Context, d store.Delivery) error {
+func (w *InboxWorker) replyToGivenUp(ctx context.Context, d inbox.Delivery) error {
 	if d.Source != SourceGitHub || d.Event != onComment {
 		return nil
 	}
@@ -159,12 +162,12 @@ func (w *InboxWorker) replyToGivenUp(ctx context.Context, d store.Delivery) erro
 }
 
 // given reports that a delivery was retried for long enough.
-func (w *InboxWorker) given(ctx context.Context, d store.Delivery) bool {
+func (w *InboxWorker) given(ctx context.Context, d inbox.Delivery) bool {
 	now, err := w.store.Now(ctx)
 	return err == nil && !d.ReceivedAt.IsZero() && now.Sub(d.ReceivedAt) > patience
 }
 
-func (w *InboxWorker) handle(ctx context.Context, d store.Delivery) (note string, err error) {
+func (w *InboxWorker) handle(ctx context.Context, d inbox.Delivery) (note string, err error) {
 	defer func() { // returned as an error it is retried as long as any other; a panic would be retried for ever
 		if v := recover(); v != nil {
 			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())

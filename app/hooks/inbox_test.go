@@ -22,9 +22,12 @@ import (
 	"github.com/ocpctl/ocpctl/app/slash"
 	wire "github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/inbox"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 const label = "ocp/aws-minimal-test"
@@ -51,22 +54,22 @@ func (w *writers) Permission(context.Context, int64, string, string) (string, er
 }
 
 // PullRequest answers with the newest state that any webhook told.
-func (w *writers) PullRequest(ctx context.Context, installation int64, _ string, number int) (newest store.PullRequest, err error) {
+func (w *writers) PullRequest(ctx context.Context, installation int64, _ string, number int) (newest pullrequests.PullRequest, err error) {
 	if err := w.failing(); err != nil {
-		return store.PullRequest{}, err
+		return pullrequests.PullRequest{}, err
 	}
 	rows, err := w.seen.Pool().Query(ctx, `SELECT body FROM deliveries WHERE event = 'pull_request' ORDER BY id`)
 	if err != nil {
-		return store.PullRequest{}, err
+		return pullrequests.PullRequest{}, err
 	}
 	bodies, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
 	if err != nil {
-		return store.PullRequest{}, err
+		return pullrequests.PullRequest{}, err
 	}
 	for _, body := range bodies {
 		var e gh.PullRequestEvent
 		if err := json.Unmarshal(body, &e); err != nil {
-			return store.PullRequest{}, err
+			return pullrequests.PullRequest{}, err
 		}
 		got := known(installation, e.GetRepo().GetFullName(), wire.Of(e.GetPullRequest()))
 		if got.Number == number && !got.UpdatedAt.Before(newest.UpdatedAt) {
@@ -74,7 +77,7 @@ func (w *writers) PullRequest(ctx context.Context, installation int64, _ string,
 		}
 	}
 	if newest.Number == 0 {
-		return store.PullRequest{}, app.ErrNoPullRequest
+		return pullrequests.PullRequest{}, app.ErrNoPullRequest
 	}
 	return newest, nil
 }
@@ -102,13 +105,13 @@ func (w *writers) Repository(_ context.Context, _ int64, repo string) (app.Repos
 }
 
 // inbox is the entry point with the worker behind it.
-type inbox struct {
+type inboxFixture struct {
 	*front
 	worker *InboxWorker
 	github *writers
 }
 
-func newInbox(t *testing.T) *inbox {
+func newInbox(t *testing.T) *inboxFixture {
 	f := newFront(t)
 	terms, err := catalogue.Embedded()
 	require.NoError(t, err)
@@ -120,18 +123,18 @@ func newInbox(t *testing.T) *inbox {
 	}
 	core := app.New(cfg)
 	links := credentials.New(core, cfg)
-	return &inbox{f, NewInboxWorker(f.store, pulls.New(core, links, cfg), slash.New(core, links, cfg), github.AppID, nil), w}
+	return &inboxFixture{f, NewInboxWorker(f.store, pulls.New(core, links, cfg), slash.New(core, links, cfg), github.AppID, nil), w}
 }
 
 // receive posts a body as GitHub does and processes what is not done yet, as River would.
-func (i *inbox) receive(event, delivery string, body []byte) error {
+func (i *inboxFixture) receive(event, delivery string, body []byte) error {
 	i.Helper()
 	status, _ := i.post("/webhooks/github", body, signed(event, delivery, body))
 	require.Equal(i, http.StatusAccepted, status)
 	return i.process()
 }
 
-func (i *inbox) process() error {
+func (i *inboxFixture) process() error {
 	var errs []error
 	for _, id := range i.query(`SELECT id::text FROM deliveries ORDER BY id`) {
 		row, err := strconv.ParseInt(id, 10, 64)
@@ -141,7 +144,7 @@ func (i *inbox) process() error {
 	return errors.Join(errs...)
 }
 
-func (i *inbox) notes() []string {
+func (i *inboxFixture) notes() []string {
 	return i.query(`SELECT coalesce(note, '') FROM deliveries ORDER BY id`)
 }
 
@@ -206,7 +209,7 @@ func TestWhatCanNeverBeProcessedIsKeptWithItsReason(t *testing.T) {
 	i := newInbox(t)
 	for n, body := range []string{`{"action":["labeled"]}`, `{"action":"labeled"}`, `{"action":"labeled","pull_request":null}`} {
 		// As an older release stored it, which asked less of a body.
-		_, err := i.store.SaveDelivery(t.Context(), store.Delivery{Source: SourceGitHub, ID: string(rune('a' + n)), Event: "pull_request", Body: []byte(body)})
+		_, err := i.store.Inbox.SaveDelivery(t.Context(), inbox.Delivery{Source: SourceGitHub, ID: string(rune('a' + n)), Event: "pull_request", Body: []byte(body)})
 		require.NoError(t, err)
 		require.NoError(t, i.process(), "it is not tried again")
 	}
@@ -284,7 +287,7 @@ func TestARateLimitIsWaitedForAndIsNoFailure(t *testing.T) {
 	i := newInbox(t)
 	i.github.say(wire.RateLimited{RetryAfter: 90 * time.Second})
 	require.Error(t, i.receive("pull_request", "d1", payload(t, "pull_request", "labeled", pull(0, label))))
-	err := i.worker.Work(t.Context(), &river.Job[store.InboxArgs]{JobRow: &rivertype.JobRow{}, Args: store.InboxArgs{Row: 1}})
+	err := i.worker.Work(t.Context(), &river.Job[queue.InboxArgs]{JobRow: &rivertype.JobRow{}, Args: queue.InboxArgs{Row: 1}})
 	var snooze *river.JobSnoozeError
 	require.ErrorAs(t, err, &snooze)
 	require.Equal(t, 90*time.Second, snooze.Duration)

@@ -26,11 +26,13 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
 	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
 const (
@@ -143,7 +145,7 @@ func (l *life) undone() (rows []int64) {
 }
 
 func (l *life) work(row int64) error {
-	job := &river.Job[store.InboxArgs]{JobRow: &rivertype.JobRow{}, Args: store.InboxArgs{Row: row}}
+	job := &river.Job[queue.InboxArgs]{JobRow: &rivertype.JobRow{}, Args: queue.InboxArgs{Row: row}}
 	for {
 		err := l.worker.Work(l.Context(), job)
 		var snooze *river.JobSnoozeError
@@ -187,16 +189,16 @@ func (l *life) makeEffects() int {
 	l.Helper()
 	effects := l.query(`SELECT id FROM effects WHERE done_at IS NULL ORDER BY created_at, id`)
 	for _, id := range effects {
-		e, _, err := l.store.Effect(l.Context(), id)
+		e, _, err := l.store.Outbox.Effect(l.Context(), id)
 		require.NoError(l, err)
 		place := l.github.In(e.Repo)
 		switch e.Kind {
-		case store.EffectAddLabel:
+		case outbox.EffectAddLabel:
 			require.NoError(l, place.Label(e.Number, e.Content, github.Bot))
-		case store.EffectRemoveLabel:
+		case outbox.EffectRemoveLabel:
 			_ = place.Unlabel(e.Number, e.Content, github.Bot) // not there is done
 		}
-		require.NoError(l, l.store.EffectDone(l.Context(), id, "made by a test"))
+		require.NoError(l, l.store.Outbox.EffectDone(l.Context(), id, "made by a test"))
 	}
 	return len(effects)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/robfig/cron/v3"
 
 	"github.com/ocpctl/ocpctl/chatops/github"
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -35,7 +36,7 @@ var pauses = []time.Duration{0, 5 * time.Minute, 20 * time.Minute}
 
 // Missed reads the list of GitHub's deliveries and requests those again that never reached the inbox: GitHub itself tries only once.
 type Missed struct {
-	river.WorkerDefaults[store.MissedArgs]
+	river.WorkerDefaults[queue.MissedArgs]
 	store         *store.Store
 	github        *github.Client
 	installations []int64
@@ -43,7 +44,7 @@ type Missed struct {
 	log           *slog.Logger
 }
 
-// NewMissed returns the worker of store.MissedArgs. installations are those that this server handles; none: all.
+// NewMissed returns the worker of queue.MissedArgs. installations are those that this server handles; none: all.
 func NewMissed(s *store.Store, client *github.Client, installations []int64, every time.Duration, log *slog.Logger) *Missed {
 	return &Missed{store: s, github: client, installations: installations, every: every, log: log}
 }
@@ -51,15 +52,15 @@ func NewMissed(s *store.Store, client *github.Client, installations []int64, eve
 // Periodic returns the periodic job.
 func (m *Missed) Periodic() *river.PeriodicJob {
 	return river.NewPeriodicJob(cron.Every(m.every), func() (river.JobArgs, *river.InsertOpts) {
-		return store.MissedArgs{}, nil
+		return queue.MissedArgs{}, nil
 	}, &river.PeriodicJobOpts{RunOnStart: true, ID: "missed"})
 }
 
 // Timeout implements river.Worker.
-func (m *Missed) Timeout(*river.Job[store.MissedArgs]) time.Duration { return readTimeout }
+func (m *Missed) Timeout(*river.Job[queue.MissedArgs]) time.Duration { return readTimeout }
 
 // Work implements river.Worker.
-func (m *Missed) Work(ctx context.Context, _ *river.Job[store.MissedArgs]) error { return m.Read(ctx) }
+func (m *Missed) Work(ctx context.Context, _ *river.Job[queue.MissedArgs]) error { return m.Read(ctx) }
 
 // Read reads the deliveries since the last reading, and requests those again that never arrived. It stores its position only if it
 // got to the end; otherwise the next reading repeats all of it.
@@ -97,12 +98,12 @@ func (m *Missed) Read(ctx context.Context) error {
 	if !all {
 		return nil
 	}
-	return m.store.SetMark(ctx, readMark, now)
+	return m.store.Inbox.SetMark(ctx, readMark, now)
 }
 
 // since returns where a reading begins.
 func (m *Missed) since(ctx context.Context, now time.Time) (time.Time, error) {
-	mark, err := m.store.Mark(ctx, readMark)
+	mark, err := m.store.Inbox.Mark(ctx, readMark)
 	switch oldest := now.Add(-keptThere); {
 	case err != nil:
 		return time.Time{}, err
@@ -134,7 +135,7 @@ func (m *Missed) lost(ctx context.Context, sent []github.HookDelivery) ([]github
 		ids = append(ids, d.GUID)
 	}
 	slices.Reverse(ids)
-	missing, err := m.store.MissingDeliveries(ctx, SourceGitHub, ids)
+	missing, err := m.store.Inbox.MissingDeliveries(ctx, SourceGitHub, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +178,7 @@ func (m *Missed) askAgain(ctx context.Context, lost []github.HookDelivery) (aske
 // may reports whether a delivery may be requested now, and counts the request.
 func (m *Missed) may(ctx context.Context, guid string) (bool, error) {
 	for before, pause := range pauses {
-		may, err := m.store.AskAgain(ctx, guid, before+1, pause)
+		may, err := m.store.Inbox.AskAgain(ctx, guid, before+1, pause)
 		if may || err != nil {
 			return may, err
 		}

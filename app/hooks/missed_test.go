@@ -124,9 +124,9 @@ func TestAReadingBeginsWhereTheLastOneEnded(t *testing.T) {
 		"soon after":       {now.Add(-5 * time.Minute), now.Add(-35 * time.Minute)},
 		"after three days": {now.Add(-100 * time.Hour), now.Add(-72 * time.Hour)},
 	} {
-		require.NoError(t, l.store.DropMark(t.Context(), readMark))
+		require.NoError(t, l.store.Inbox.DropMark(t.Context(), readMark))
 		if !c.mark.IsZero() {
-			require.NoError(t, l.store.SetMark(t.Context(), readMark, c.mark))
+			require.NoError(t, l.store.Inbox.SetMark(t.Context(), readMark, c.mark))
 		}
 		since, err := l.missed.since(t.Context(), now)
 		require.NoError(t, err)

@@ -15,11 +15,12 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/store"
 )
 
 // arrive stores a labeled event of a pull request without working it, and returns its job.
-func (i *inbox) arrive(delivery string, number int) *river.Job[store.InboxArgs] {
+func (i *inboxFixture) arrive(delivery string, number int) *river.Job[queue.InboxArgs] {
 	i.Helper()
 	pr := pull(0, label)
 	pr.Number = number
@@ -29,11 +30,11 @@ func (i *inbox) arrive(delivery string, number int) *river.Job[store.InboxArgs] 
 	id := i.query(`SELECT id::text FROM deliveries WHERE delivery_id = '` + delivery + `'`)
 	row, err := strconv.ParseInt(id[0], 10, 64)
 	require.NoError(i, err)
-	return &river.Job[store.InboxArgs]{Args: store.InboxArgs{Row: row}}
+	return &river.Job[queue.InboxArgs]{Args: queue.InboxArgs{Row: row}}
 }
 
 // untilDone works a job as River does: one that sleeps is run again. Only what another worker holds makes it sleep here.
-func (i *inbox) untilDone(ctx context.Context, job *river.Job[store.InboxArgs]) error {
+func (i *inboxFixture) untilDone(ctx context.Context, job *river.Job[queue.InboxArgs]) error {
 	for {
 		var snooze *river.JobSnoozeError
 		if err := i.worker.Work(ctx, job); !errors.As(err, &snooze) || ctx.Err() != nil {
@@ -42,7 +43,7 @@ func (i *inbox) untilDone(ctx context.Context, job *river.Job[store.InboxArgs]) 
 	}
 }
 
-func (i *inbox) done() []string {
+func (i *inboxFixture) done() []string {
 	return i.query(`SELECT delivery_id FROM deliveries WHERE state = 'done' ORDER BY finished_at`)
 }
 
@@ -59,7 +60,7 @@ func TestDeliveriesOfOnePullRequestAreWorkedInTheOrderTheyArrived(t *testing.T) 
 
 func TestManyWorkersKeepTheOrderOfOnePullRequest(t *testing.T) {
 	i := newInbox(t)
-	var jobs []*river.Job[store.InboxArgs]
+	var jobs []*river.Job[queue.InboxArgs]
 	var arrived []string
 	for n := range 8 {
 		id := "d" + strconv.Itoa(n)
@@ -100,7 +101,7 @@ func TestACloseWaitsForNothingThatCannotBeWorkedYet(t *testing.T) {
 	closed.Open = false
 	body = payload(t, "pull_request", "closed", closed)
 	i.post("/webhooks/github", body, signed("pull_request", "d2", body))
-	last := &river.Job[store.InboxArgs]{Args: store.InboxArgs{Row: 3}}
+	last := &river.Job[queue.InboxArgs]{Args: queue.InboxArgs{Row: 3}}
 	require.NoError(t, i.worker.Work(t.Context(), last))
 	require.Contains(t, i.notes()[1], "GitHub is down", "the comment is not forgotten")
 	require.Equal(t, []string{"d0", "d2"}, i.done())
@@ -114,7 +115,7 @@ func TestACloseWaitsForNothingThatCannotBeWorkedYet(t *testing.T) {
 }
 
 // happen stores an event without working it, and returns its job.
-func (i *inbox) happen(delivery string, e github.Event) *river.Job[store.InboxArgs] {
+func (i *inboxFixture) happen(delivery string, e github.Event) *river.Job[queue.InboxArgs] {
 	i.Helper()
 	body, err := github.Payload(e)
 	require.NoError(i, err)
@@ -124,14 +125,14 @@ func (i *inbox) happen(delivery string, e github.Event) *river.Job[store.InboxAr
 	id := i.query(`SELECT id::text FROM deliveries WHERE delivery_id = '` + delivery + `'`)
 	row, err := strconv.ParseInt(id[0], 10, 64)
 	require.NoError(i, err)
-	return &river.Job[store.InboxArgs]{Args: store.InboxArgs{Row: row}}
+	return &river.Job[queue.InboxArgs]{Args: queue.InboxArgs{Row: row}}
 }
 
 var storefront = github.RepoRef{ID: github.RepoID, Name: "acme/storefront"}
 
 func TestWhatBefallsARepositoryIsWorkedBetweenWhatCameBeforeAndAfterIt(t *testing.T) {
 	i := newInbox(t)
-	before := []*river.Job[store.InboxArgs]{i.arrive("d1", 41), i.arrive("d2", 42)}
+	before := []*river.Job[queue.InboxArgs]{i.arrive("d1", 41), i.arrive("d2", 42)}
 	i.github.repos = map[string]app.RepositoryState{"acme/shop": {Installation: 5001, ID: github.RepoID, Name: "acme/storefront"}}
 	renamed := i.happen("d3", github.Event{Name: "repository", Action: "renamed", Sender: "ada", Repo: storefront, OldName: "shop"})
 	after := i.happen("d4", github.Event{Name: "pull_request", Action: "labeled", Sender: "will", PR: pull(time.Minute, label), Label: label, Repo: storefront})
@@ -147,7 +148,7 @@ func TestWhatBefallsARepositoryIsWorkedBetweenWhatCameBeforeAndAfterIt(t *testin
 
 func TestManyWorkersKeepTheOrderOfAWholeRepository(t *testing.T) {
 	i := newInbox(t)
-	var jobs []*river.Job[store.InboxArgs]
+	var jobs []*river.Job[queue.InboxArgs]
 	for n := range 4 {
 		jobs = append(jobs, i.arrive("d"+strconv.Itoa(2*n), 41), i.happen("d"+strconv.Itoa(2*n+1), github.Event{
 			Name: "repository", Action: []string{"archived", "unarchived"}[n%2], Sender: "ada",

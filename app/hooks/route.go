@@ -14,10 +14,11 @@ import (
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/inbox"
 )
 
 // event passes one GitHub webhook to the service. A payload is only a hint: the service queries what its decisions depend on.
-func (w *InboxWorker) event(ctx context.Context, d store.Delivery) (string, error) {
+func (w *InboxWorker) event(ctx context.Context, d inbox.Delivery) (string, error) {
 	if _, known := Events()[d.Event]; !known {
 		return "not an event ocpctl listens to", nil
 	}

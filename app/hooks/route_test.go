@@ -20,6 +20,8 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/inbox"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 // idle is a service that does nothing and remembers what it was given.
@@ -57,8 +59,8 @@ func (d *idle) Handle(_ context.Context, e slash.Command) (string, error) { retu
 // nobodys are records of two clusters that ended.
 type nobodys struct{}
 
-func (nobodys) PullRequest(context.Context, string, int) (store.PullRequest, error) {
-	return store.PullRequest{}, store.ErrNotFound
+func (nobodys) PullRequest(context.Context, string, int) (pullrequests.PullRequest, error) {
+	return pullrequests.PullRequest{}, store.ErrNotFound
 }
 
 func (nobodys) EndedOnHead(context.Context, string, string) ([]string, error) {
@@ -111,11 +113,11 @@ func TestEachEventGoesToItsUseCase(t *testing.T) {
 			body, err := github.Payload(c.event)
 			require.NoError(t, err)
 			w, service := idleWorker(github.AppID)
-			_, err = w.handle(t.Context(), store.Delivery{Source: SourceGitHub, ID: "d1", Event: c.event.Name, Body: body})
+			_, err = w.handle(t.Context(), inbox.Delivery{Source: SourceGitHub, ID: "d1", Event: c.event.Name, Body: body})
 			require.NoError(t, err)
 			require.Equal(t, c.want, service.given)
 			other, service := idleWorker(github.AppID + 1)
-			_, err = other.handle(t.Context(), store.Delivery{Source: SourceGitHub, ID: "d1", Event: c.event.Name, Body: body})
+			_, err = other.handle(t.Context(), inbox.Delivery{Source: SourceGitHub, ID: "d1", Event: c.event.Name, Body: body})
 			require.NoError(t, err)
 			require.Equal(t, strings.HasPrefix(c.event.Name, "check_"), len(service.given) == 0, "checks of another App mean nothing")
 		})
@@ -167,7 +169,7 @@ func TestOddShapesAreGivenUpInWords(t *testing.T) {
 	} {
 		for body, want := range bodies {
 			w, service := idleWorker(0)
-			_, err := w.handle(t.Context(), store.Delivery{Source: SourceGitHub, ID: "d1", Event: event, Body: []byte(body)})
+			_, err := w.handle(t.Context(), inbox.Delivery{Source: SourceGitHub, ID: "d1", Event: event, Body: []byte(body)})
 			require.ErrorIs(t, err, errUnprocessable, "%s", body)
 			require.ErrorContains(t, err, want, "%s", body)
 			require.Empty(t, service.given)
@@ -200,7 +202,7 @@ func TestAButtonOfTheCheckDoesWhatItSays(t *testing.T) {
 			ID: 1, Head: head, ExternalID: row.ID, Name: "ocpctl", StartedAt: time.Now(),
 		}})
 		require.NoError(t, err)
-		_, err = l.store.SaveDelivery(t.Context(), store.Delivery{
+		_, err = l.store.Inbox.SaveDelivery(t.Context(), inbox.Delivery{
 			Source: SourceGitHub, ID: github.GUID(), Event: event, Topic: pullTopic(github.Repo, number), Body: body,
 		})
 		require.NoError(t, err)
@@ -281,7 +283,7 @@ func FuzzDelivery(f *testing.F) {
 		if strings.HasSuffix(event, "_seen") {
 			source = SourceSweep
 		}
-		delivery := store.Delivery{Source: source, ID: "d1", Event: event, Body: body}
+		delivery := inbox.Delivery{Source: source, ID: "d1", Event: event, Body: body}
 		_, _ = overtakes(delivery), formerly(delivery)
 		w, service := idleWorker(0)
 		_, err := w.handle(t.Context(), delivery)

@@ -7,7 +7,8 @@ import (
 	"fmt"
 
 	"github.com/ocpctl/ocpctl/app/pulls"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/inbox"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 // What polling notices becomes a delivery of our own and is processed like all others, so that one piece of code decides.
@@ -26,12 +27,12 @@ type sighting struct {
 	Repository   string `json:"repository"` // owner/name as the store knows it
 
 	// Of a pull request. State is nil if GitHub does not have it for us, as Since says.
-	Number   int                `json:"number,omitempty"`
-	State    *store.PullRequest `json:"state,omitempty"`
-	Since    string             `json:"since,omitempty"`    // since when it was gone or unreachable
-	Ends     string             `json:"ends,omitempty"`     // it is open, and this is when a cluster ends as if it were not
-	Still    bool               `json:"still,omitempty"`    // nothing happened to it for a while
-	Archived bool               `json:"archived,omitempty"` // its repository is archived
+	Number   int                       `json:"number,omitempty"`
+	State    *pullrequests.PullRequest `json:"state,omitempty"`
+	Since    string                    `json:"since,omitempty"`    // since when it was gone or unreachable
+	Ends     string                    `json:"ends,omitempty"`     // it is open, and this is when a cluster ends as if it were not
+	Still    bool                      `json:"still,omitempty"`    // nothing happened to it for a while
+	Archived bool                      `json:"archived,omitempty"` // its repository is archived
 
 	// Of a repository or an installation.
 	Action       string `json:"action,omitempty"` // as GitHub spells it
@@ -40,8 +41,8 @@ type sighting struct {
 }
 
 // delivery converts a sighting. The id is derived from what was seen, so that the same sighting is only one delivery.
-func (s sighting) delivery() (store.Delivery, error) {
-	d := store.Delivery{Source: SourceSweep, Event: repositorySeen, Topic: s.To, Installation: s.Installation}
+func (s sighting) delivery() (inbox.Delivery, error) {
+	d := inbox.Delivery{Source: SourceSweep, Event: repositorySeen, Topic: s.To, Installation: s.Installation}
 	about := s.Repository
 	switch {
 	case s.Number != 0:
@@ -60,7 +61,7 @@ func (s sighting) delivery() (store.Delivery, error) {
 }
 
 // sighting processes a delivery of our own.
-func (w *InboxWorker) sighting(ctx context.Context, d store.Delivery) (string, error) {
+func (w *InboxWorker) sighting(ctx context.Context, d inbox.Delivery) (string, error) {
 	var s sighting
 	if err := json.Unmarshal(d.Body, &s); err != nil {
 		return "", fmt.Errorf("%w: %w", errUnprocessable, err)
@@ -74,7 +75,7 @@ func (w *InboxWorker) sighting(ctx context.Context, d store.Delivery) (string, e
 		return w.pulls.InstallationChanged(ctx, pulls.InstallationEvent{Installation: s.Installation, Action: s.Action, Repos: []string{s.Repository}})
 	case pullRequestSeen:
 		if s.State == nil {
-			if store.Nameless(s.Repository) {
+			if pullrequests.Nameless(s.Repository) {
 				return w.pulls.PullRequestGone(ctx, s.Repository, s.Number, "its repository's name now belongs to another repository, "+seenByTheSweep, "")
 			}
 			why := fmt.Sprintf("the App can no longer access %s, %s", pullTopic(s.Repository, s.Number), seenByTheSweep)

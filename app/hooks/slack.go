@@ -16,7 +16,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/slash"
 	"github.com/ocpctl/ocpctl/chatops"
 	wire "github.com/ocpctl/ocpctl/chatops/slack"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/inbox"
 )
 
 // slashCommand is the only kind of Slack request that is processed.
@@ -114,11 +114,11 @@ func (h *handler) slashCommand(w http.ResponseWriter, r *http.Request, form url.
 	for _, field := range kept {
 		stored.Set(field, form.Get(field))
 	}
-	delivery := store.Delivery{
+	delivery := inbox.Delivery{
 		Source: SourceSlack, ID: id, Event: slashCommand, Body: []byte(stored.Encode()),
 		Topic: SourceSlack + ":" + form.Get("team_id") + "/" + form.Get("user_id"), // a person's commands are processed in order
 	}
-	fresh, err := h.store.SaveDelivery(r.Context(), delivery)
+	fresh, err := h.store.Inbox.SaveDelivery(r.Context(), delivery)
 	if err != nil {
 		h.failed(w, id, err)
 		return
@@ -128,7 +128,7 @@ func (h *handler) slashCommand(w http.ResponseWriter, r *http.Request, form url.
 }
 
 // slack processes a stored command.
-func (w *InboxWorker) slack(ctx context.Context, d store.Delivery) (string, error) {
+func (w *InboxWorker) slack(ctx context.Context, d inbox.Delivery) (string, error) {
 	if d.Event != slashCommand {
 		return "not a request ocpctl listens to", nil
 	}

@@ -11,7 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app/pulls"
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/inbox"
 )
 
 // slowPulls takes 10 ms for each event and tells when the other pull request's is worked.
@@ -39,7 +41,7 @@ func BenchmarkOneStormBesideAnotherPullRequest(b *testing.B) {
 		w.pulls = d
 		workers := river.NewWorkers()
 		river.AddWorker(workers, w)
-		client, err := store.NewClient(b.Context(), s.Pool(), workers, store.RiverConfig{Log: slog.New(slog.DiscardHandler)})
+		client, err := queue.NewClient(b.Context(), s.Pool(), workers, queue.RiverConfig{Log: slog.New(slog.DiscardHandler)})
 		require.NoError(b, err)
 		for k := range 1000 {
 			keep(b, s, 41, k)
@@ -57,7 +59,7 @@ func BenchmarkOneStormBesideAnotherPullRequest(b *testing.B) {
 func keep(b *testing.B, s *store.Store, number, k int) {
 	pr := pull(0, label)
 	pr.Number = number
-	_, err := s.SaveDelivery(b.Context(), store.Delivery{
+	_, err := s.Inbox.SaveDelivery(b.Context(), inbox.Delivery{
 		Source: SourceGitHub, ID: strconv.Itoa(number) + "-" + strconv.Itoa(k), Event: onPullRequest, Topic: pullTopic("acme/shop", number),
 		Installation: 5001, Body: payload(b, "pull_request", "labeled", pr),
 	})

@@ -16,7 +16,9 @@ import (
 
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/github"
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 const (
@@ -37,7 +39,7 @@ const (
 // Sweep polls the pull requests of wanted clusters and makes deliveries of changes that no webhook reported. It decides nothing; a
 // failed query means nothing.
 type Sweep struct {
-	river.WorkerDefaults[store.LookArgs]
+	river.WorkerDefaults[queue.LookArgs]
 	store  *store.Store
 	github *github.Client
 	every  time.Duration
@@ -45,7 +47,7 @@ type Sweep struct {
 	only   []int64
 }
 
-// NewSweep returns the worker of store.LookArgs, which polls each pull request once in the given period. only are the App's
+// NewSweep returns the worker of queue.LookArgs, which polls each pull request once in the given period. only are the App's
 // installations that this server handles; none: all.
 func NewSweep(s *store.Store, client *github.Client, every time.Duration, log *slog.Logger, only ...int64) *Sweep {
 	return &Sweep{store: s, github: client, every: every, log: log, only: only}
@@ -59,12 +61,12 @@ func (s *Sweep) foreign(installation int64) bool {
 // Periodic returns the periodic job, which polls a part at a time.
 func (s *Sweep) Periodic() *river.PeriodicJob {
 	return river.NewPeriodicJob(cron.Every(s.every/looks), func() (river.JobArgs, *river.InsertOpts) {
-		return store.LookArgs{}, nil
+		return queue.LookArgs{}, nil
 	}, &river.PeriodicJobOpts{RunOnStart: true, ID: "look"})
 }
 
 // Work implements river.Worker.
-func (s *Sweep) Work(ctx context.Context, _ *river.Job[store.LookArgs]) error { return s.Look(ctx) }
+func (s *Sweep) Work(ctx context.Context, _ *river.Job[queue.LookArgs]) error { return s.Look(ctx) }
 
 // Look polls the pull requests whose last poll is too long ago.
 func (s *Sweep) Look(ctx context.Context) error {
@@ -76,11 +78,11 @@ func (s *Sweep) Look(ctx context.Context) error {
 }
 
 func (s *Sweep) look(ctx context.Context, now time.Time) error {
-	pulls, err := s.store.PullsToLook(ctx, now.Add(-s.every), lookAtOnce)
+	pulls, err := s.store.PullRequests.PullsToLook(ctx, now.Add(-s.every), lookAtOnce)
 	if err != nil {
 		return err
 	}
-	in := map[int64][]store.PullRequest{}
+	in := map[int64][]pullrequests.PullRequest{}
 	for _, pr := range pulls {
 		in[pr.Installation] = append(in[pr.Installation], pr)
 	}
@@ -96,12 +98,12 @@ func (s *Sweep) look(ctx context.Context, now time.Time) error {
 
 // lookAt polls some pull requests of an installation. Whatever the result, their turn is over: an installation that does not respond
 // delays no other one.
-func (s *Sweep) lookAt(ctx context.Context, installation int64, pulls []store.PullRequest, now time.Time) error {
+func (s *Sweep) lookAt(ctx context.Context, installation int64, pulls []pullrequests.PullRequest, now time.Time) error {
 	missed, err := s.missed(ctx, pulls)
 	if err != nil {
 		return err
 	}
-	ends, err := s.store.PullsEnding(ctx, pulls)
+	ends, err := s.store.PullRequests.PullsEnding(ctx, pulls)
 	if err != nil {
 		return err
 	}
@@ -133,12 +135,12 @@ func (s *Sweep) lookAt(ctx context.Context, installation int64, pulls []store.Pu
 			return err
 		}
 	}
-	return s.store.Looked(ctx, pulls...)
+	return s.store.PullRequests.Looked(ctx, pulls...)
 }
 
 // elsewhere finds repositories that an installation can no longer reach but another can, and makes a delivery of it: they were moved
 // to another owner. If GitHub's answer is unclear, a repository counts as moved too: unknown is not gone.
-func (s *Sweep) elsewhere(ctx context.Context, installation int64, pulls []store.PullRequest, found []github.PullLook, missed map[string]time.Time) (map[string]bool, error) {
+func (s *Sweep) elsewhere(ctx context.Context, installation int64, pulls []pullrequests.PullRequest, found []github.PullLook, missed map[string]time.Time) (map[string]bool, error) {
 	out := map[string]bool{}
 	for i, look := range found {
 		repo, since := pulls[i].Repo, missed[absence(pulls[i])]
@@ -164,14 +166,14 @@ func (s *Sweep) elsewhere(ctx context.Context, installation int64, pulls []store
 }
 
 // absence is the mark of a pull request that polling did not find; it records the first such poll in a row.
-func absence(pr store.PullRequest) string { return "absent " + pullTopic(pr.Repo, pr.Number) }
+func absence(pr pullrequests.PullRequest) string { return "absent " + pullTopic(pr.Repo, pr.Number) }
 
-func (s *Sweep) missed(ctx context.Context, pulls []store.PullRequest) (map[string]time.Time, error) {
+func (s *Sweep) missed(ctx context.Context, pulls []pullrequests.PullRequest) (map[string]time.Time, error) {
 	names := make([]string, len(pulls))
 	for i, pr := range pulls {
 		names[i] = absence(pr)
 	}
-	return s.store.Marks(ctx, names)
+	return s.store.Inbox.Marks(ctx, names)
 }
 
 // past is what earlier polls found: since when the pull request is missing, and when a cluster of it ends because it counts as
@@ -179,10 +181,10 @@ func (s *Sweep) missed(ctx context.Context, pulls []store.PullRequest) (map[stri
 type past struct{ missed, ends time.Time }
 
 // judge makes a delivery of a poll of a pull request whose last known state is pr.
-func (s *Sweep) judge(ctx context.Context, pr store.PullRequest, look github.PullLook, was past, now time.Time) error {
+func (s *Sweep) judge(ctx context.Context, pr pullrequests.PullRequest, look github.PullLook, was past, now time.Time) error {
 	missed := was.missed
 	seen := sighting{Installation: pr.Installation, Repository: pr.Repo, Number: pr.Number}
-	lost := store.Nameless(pr.Repo) // another repository has taken its name: GitHub does not have it for us until its current name is known
+	lost := pullrequests.Nameless(pr.Repo) // another repository has taken its name: GitHub does not have it for us until its current name is known
 	switch {
 	case look.Err != nil && !lost:
 		s.log.Warn("a pull request could not be looked at", "pr", pullTopic(pr.Repo, pr.Number), "err", look.Err)
@@ -212,21 +214,21 @@ func (s *Sweep) judge(ctx context.Context, pr store.PullRequest, look github.Pul
 	if missed.IsZero() {
 		return nil
 	}
-	return s.store.DropMark(ctx, absence(pr)) // only after the sighting was stored
+	return s.store.Inbox.DropMark(ctx, absence(pr)) // only after the sighting was stored
 }
 
 // absent reports whether it is certain that a pull request does not exist, and since when.
-func (s *Sweep) absent(ctx context.Context, pr store.PullRequest, missed, now time.Time) (certain bool, since string, err error) {
+func (s *Sweep) absent(ctx context.Context, pr pullrequests.PullRequest, missed, now time.Time) (certain bool, since string, err error) {
 	if missed.IsZero() {
 		s.log.Info("a pull request is not there; looking again", "pr", pullTopic(pr.Repo, pr.Number))
-		return false, "", s.store.SetMark(ctx, absence(pr), now)
+		return false, "", s.store.Inbox.SetMark(ctx, absence(pr), now)
 	}
 	return now.Sub(missed) >= sure, missed.UTC().Format(time.RFC3339), nil
 }
 
 // moved is a repository with a new name or owner. The same rename may happen again later, and only the time distinguishes the two;
 // processing one twice changes nothing.
-func moved(pr store.PullRequest, look github.PullLook, now time.Time) sighting {
+func moved(pr pullrequests.PullRequest, look github.PullLook, now time.Time) sighting {
 	action := actionRenamed
 	before, _, _ := strings.Cut(pr.Repo, "/")
 	if after, _, _ := strings.Cut(look.RenamedTo, "/"); !strings.EqualFold(before, after) {
@@ -240,7 +242,7 @@ func moved(pr store.PullRequest, look github.PullLook, now time.Time) sighting {
 
 // news reports whether a pull request differs from its last known state in anything that matters. An older state is not news: not all
 // of GitHub's servers have the newest state at once.
-func news(was, is store.PullRequest) bool {
+func news(was, is pullrequests.PullRequest) bool {
 	return !is.UpdatedAt.Before(was.UpdatedAt) && (is.Open != was.Open || is.Merged != was.Merged || is.Draft != was.Draft ||
 		is.RepoID != was.RepoID && is.RepoID*was.RepoID != 0 || is.Head != was.Head || is.Base != was.Base || !slices.Equal(ours(is.Labels), ours(was.Labels)))
 }
@@ -260,8 +262,8 @@ func ours(labels []string) []string {
 
 // locked finds out why a whole installation does not respond. The App itself asks: only GitHub's answer to the App proves that it was
 // removed, suspended or installed anew.
-func (s *Sweep) locked(ctx context.Context, installation int64, pulls []store.PullRequest, missed map[string]time.Time, now time.Time) error {
-	of := map[string][]store.PullRequest{}
+func (s *Sweep) locked(ctx context.Context, installation int64, pulls []pullrequests.PullRequest, missed map[string]time.Time, now time.Time) error {
+	of := map[string][]pullrequests.PullRequest{}
 	for _, pr := range pulls {
 		of[pr.Repo] = append(of[pr.Repo], pr)
 	}
@@ -322,7 +324,7 @@ func (s *Sweep) keep(ctx context.Context, seen sighting) (fresh bool, err error)
 	if err != nil {
 		return false, err
 	}
-	if fresh, err = s.store.SaveDelivery(ctx, d); err != nil {
+	if fresh, err = s.store.Inbox.SaveDelivery(ctx, d); err != nil {
 		return false, fmt.Errorf("keep what was seen: %w", err)
 	}
 	if fresh {

@@ -14,6 +14,7 @@ import (
 	wire "github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 // labelled is a life with one pull request that has a cluster, whose next webhooks get lost.
@@ -238,8 +239,8 @@ func TestAClusterWhoseRepositoryLostItsNameEnds(t *testing.T) {
 	l, number := labelled(t)
 	other := l.at(number)
 	require.NoError(t, l.github.Close(number, "will")) // there is more to look at
-	stranger := store.PullRequest{Installation: 5001, Repo: github.Repo, Number: number, Open: true, RepoID: 77, Head: other.HeadSHA, UpdatedAt: l.clock().Add(time.Hour)}
-	_, err := l.store.SeePullRequest(t.Context(), stranger, false)
+	stranger := pullrequests.PullRequest{Installation: 5001, Repo: github.Repo, Number: number, Open: true, RepoID: 77, Head: other.HeadSHA, UpdatedAt: l.clock().Add(time.Hour)}
+	_, err := l.store.PullRequests.SeePullRequest(t.Context(), stranger, false)
 	require.NoError(t, err)
 	l.look()
 	l.later()
@@ -247,7 +248,7 @@ func TestAClusterWhoseRepositoryLostItsNameEnds(t *testing.T) {
 	rows, _, err := l.store.List(t.Context(), store.Filter{})
 	require.NoError(t, err)
 	require.Len(t, rows, 1)
-	require.True(t, store.Nameless(rows[0].PR.Repo))
+	require.True(t, pullrequests.Nameless(rows[0].PR.Repo))
 	require.Equal(t, "its repository's name now belongs to another repository, seen by the sweep", rows[0].Ends.PRWhy)
 }
 
@@ -275,7 +276,7 @@ func TestAnAnswerThatFailedDecidesNothing(t *testing.T) {
 }
 
 func TestASightingIsOneDeliveryForWhatWasSeen(t *testing.T) {
-	pr := store.PullRequest{Installation: 5001, Repo: "acme/shop", Number: 41, Open: true, Labels: []string{"ocp/x"}, UpdatedAt: time.Unix(1_700_000_000, 0).UTC()}
+	pr := pullrequests.PullRequest{Installation: 5001, Repo: "acme/shop", Number: 41, Open: true, Labels: []string{"ocp/x"}, UpdatedAt: time.Unix(1_700_000_000, 0).UTC()}
 	seen := sighting{Installation: 5001, Repository: pr.Repo, Number: pr.Number, State: &pr}
 	one, err := seen.delivery()
 	require.NoError(t, err)
@@ -285,13 +286,13 @@ func TestASightingIsOneDeliveryForWhatWasSeen(t *testing.T) {
 	require.True(t, strings.HasPrefix(one.ID, "acme/shop#41:"))
 	require.True(t, named(one.ID))
 	ids := map[string]bool{one.ID: true}
-	for _, change := range []func(*sighting, *store.PullRequest){
-		func(_ *sighting, pr *store.PullRequest) { pr.Open = false },
-		func(_ *sighting, pr *store.PullRequest) { pr.UpdatedAt = pr.UpdatedAt.Add(time.Second) },
-		func(_ *sighting, pr *store.PullRequest) { pr.Labels = nil },
-		func(s *sighting, _ *store.PullRequest) { s.Still = true },
-		func(s *sighting, _ *store.PullRequest) { s.Still, s.Ends = true, "2026-11-20T12:00:00Z" },
-		func(s *sighting, _ *store.PullRequest) { s.State, s.Since = nil, "2026-11-20T12:00:00Z" },
+	for _, change := range []func(*sighting, *pullrequests.PullRequest){
+		func(_ *sighting, pr *pullrequests.PullRequest) { pr.Open = false },
+		func(_ *sighting, pr *pullrequests.PullRequest) { pr.UpdatedAt = pr.UpdatedAt.Add(time.Second) },
+		func(_ *sighting, pr *pullrequests.PullRequest) { pr.Labels = nil },
+		func(s *sighting, _ *pullrequests.PullRequest) { s.Still = true },
+		func(s *sighting, _ *pullrequests.PullRequest) { s.Still, s.Ends = true, "2026-11-20T12:00:00Z" },
+		func(s *sighting, _ *pullrequests.PullRequest) { s.State, s.Since = nil, "2026-11-20T12:00:00Z" },
 	} {
 		state, other := pr, seen
 		other.State = &state
@@ -305,15 +306,15 @@ func TestASightingIsOneDeliveryForWhatWasSeen(t *testing.T) {
 
 func TestOnlyWhatMattersIsNews(t *testing.T) {
 	at := time.Unix(1_700_000_000, 0)
-	was := store.PullRequest{Open: true, RepoID: 900, Head: "a", Base: "main", Labels: []string{"bug", "OCP/x"}, Author: "will", UpdatedAt: at}
+	was := pullrequests.PullRequest{Open: true, RepoID: 900, Head: "a", Base: "main", Labels: []string{"bug", "OCP/x"}, Author: "will", UpdatedAt: at}
 	same := was
 	same.Labels, same.Author, same.UpdatedAt = []string{"ocp/x", "docs"}, "", at.Add(time.Hour)
 	require.False(t, news(was, same))
-	for name, change := range map[string]func(*store.PullRequest){
-		"closed": func(pr *store.PullRequest) { pr.Open = false }, "merged": func(pr *store.PullRequest) { pr.Merged = true },
-		"a draft": func(pr *store.PullRequest) { pr.Draft = true }, "pushed": func(pr *store.PullRequest) { pr.Head = "b" },
-		"another base": func(pr *store.PullRequest) { pr.Base = "next" }, "labelled": func(pr *store.PullRequest) { pr.Labels = []string{"ocp/x", "ocp-ttl/8"} },
-		"unlabelled": func(pr *store.PullRequest) { pr.Labels = nil }, "another repository's of that name": func(pr *store.PullRequest) { pr.RepoID = 902 },
+	for name, change := range map[string]func(*pullrequests.PullRequest){
+		"closed": func(pr *pullrequests.PullRequest) { pr.Open = false }, "merged": func(pr *pullrequests.PullRequest) { pr.Merged = true },
+		"a draft": func(pr *pullrequests.PullRequest) { pr.Draft = true }, "pushed": func(pr *pullrequests.PullRequest) { pr.Head = "b" },
+		"another base": func(pr *pullrequests.PullRequest) { pr.Base = "next" }, "labelled": func(pr *pullrequests.PullRequest) { pr.Labels = []string{"ocp/x", "ocp-ttl/8"} },
+		"unlabelled": func(pr *pullrequests.PullRequest) { pr.Labels = nil }, "another repository's of that name": func(pr *pullrequests.PullRequest) { pr.RepoID = 902 },
 	} {
 		is := was
 		change(&is)

@@ -11,6 +11,8 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/people"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 // logsByComment replies with the end of the newest job's log, which is redacted, in a collapsed section.
@@ -80,7 +82,7 @@ func (s *Service) shareByComment(ctx context.Context, c command) (reply, note st
 	if err != nil {
 		return "", "", err
 	}
-	share, named := store.Share{Kind: app.ShareTeam, Grantee: c.Team}, c.Team
+	share, named := people.Share{Kind: app.ShareTeam, Grantee: c.Team}, c.Team
 	if c.With != "" {
 		share.Kind = app.SharePrincipal
 		if named, share.Grantee, err = s.principalOf(ctx, c.With); err != nil {
@@ -104,7 +106,7 @@ func (s *Service) principalOf(ctx context.Context, word string) (named, principa
 	if word = strings.TrimPrefix(word, "@"); !strings.Contains(word, ":") {
 		word = principalID(word)
 	}
-	account, err := s.store.AccountOf(ctx, word)
+	account, err := s.store.People.AccountOf(ctx, word)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return word, word, nil
@@ -166,7 +168,7 @@ func (s *Service) retry(ctx context.Context, c command, row store.Row) (reply, n
 }
 
 // alike returns a request for a cluster like an earlier one, with the same lifetime unless a label sets another.
-func (s *Service) alike(ctx context.Context, r policy.Request, pr store.PullRequest, row store.Row) (app.ClusterRequest, error) {
+func (s *Service) alike(ctx context.Context, r policy.Request, pr pullrequests.PullRequest, row store.Row) (app.ClusterRequest, error) {
 	w, err := s.asked(ctx, r, pr)
 	if err != nil {
 		return app.ClusterRequest{}, err

@@ -14,6 +14,8 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/outbox"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 // CommentEvent is one comment on a pull request.
@@ -79,7 +81,7 @@ func (s *Service) CommentGivenUp(ctx context.Context, e CommentEvent) error {
 	if e.Action != "created" || e.Bot || len(chatops.Parse(e.Body)) == 0 {
 		return nil
 	}
-	pr := store.PullRequest{Installation: e.Installation, Repo: e.Repo, Number: e.Number}
+	pr := pullrequests.PullRequest{Installation: e.Installation, Repo: e.Repo, Number: e.Number}
 	if err := s.say(ctx, pr, fmt.Sprintf("given up:comment:%d", e.ID), chatops.GivenUp(e.Author)); err != nil {
 		return err
 	}
@@ -98,7 +100,7 @@ const outcome = "outcome"
 
 // react asks for a reaction to a comment. Only the first of its kind counts.
 func (s *Service) react(ctx context.Context, e CommentEvent, kind, reaction string) error {
-	err := s.store.SaveEffect(ctx, e.reaction(kind, reaction))
+	err := s.store.Outbox.SaveEffect(ctx, e.reaction(kind, reaction))
 	if err != nil {
 		return fmt.Errorf("react: %w", err)
 	}
@@ -107,7 +109,7 @@ func (s *Service) react(ctx context.Context, e CommentEvent, kind, reaction stri
 
 func (e CommentEvent) reaction(kind, reaction string) store.Effect {
 	return store.Effect{
-		Cause: fmt.Sprintf("react:%s:comment:%d", kind, e.ID), Kind: store.EffectReact,
+		Cause: fmt.Sprintf("react:%s:comment:%d", kind, e.ID), Kind: outbox.EffectReact,
 		Installation: e.Installation, Repo: e.Repo, Number: e.Number, Target: e.ID, Content: reaction,
 	}
 }
@@ -121,7 +123,7 @@ func cause(e CommentEvent, i int, line string) string {
 // command is one line of a comment, a click or a workflow's request on its way through the service.
 type command struct {
 	event   CommentEvent // ID is 0 if it is not a comment
-	pr      store.PullRequest
+	pr      pullrequests.PullRequest
 	request policy.Request
 	cause   string
 	by      string // how it was given, as text; empty: in a comment
@@ -154,7 +156,7 @@ func (s *Service) once(ctx context.Context, c command, do func(command) (reply, 
 	if made != "" { // the process may have died before it did the rest
 		return "accepted before as " + made, s.followUp(ctx, c, made)
 	}
-	done, err := s.store.Answered(ctx, c.cause)
+	done, err := s.store.Outbox.Answered(ctx, c.cause)
 	if err != nil || done {
 		return "answered before", err
 	}
@@ -177,7 +179,7 @@ func (s *Service) once(ctx context.Context, c command, do func(command) (reply, 
 	if body == "" {
 		return note, nil
 	}
-	if err := s.store.SaveReply(ctx, c.reply(body)); err != nil {
+	if err := s.store.Outbox.SaveReply(ctx, c.reply(body)); err != nil {
 		return "", fmt.Errorf("answer: %w", err)
 	}
 	return note, nil
@@ -320,13 +322,13 @@ func (s *Service) followUp(ctx context.Context, c command, made string) error {
 }
 
 // pullRequest returns the comment's pull request as last seen or, with now or if it was never seen, as GitHub has it.
-func (s *Service) pullRequest(ctx context.Context, e CommentEvent, now bool) (store.PullRequest, error) {
-	pr, err := s.store.PullRequest(ctx, e.Repo, e.Number)
+func (s *Service) pullRequest(ctx context.Context, e CommentEvent, now bool) (pullrequests.PullRequest, error) {
+	pr, err := s.store.PullRequests.PullRequest(ctx, e.Repo, e.Number)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		pr = store.PullRequest{Installation: e.Installation, Repo: e.Repo, Number: e.Number}
+		pr = pullrequests.PullRequest{Installation: e.Installation, Repo: e.Repo, Number: e.Number}
 	case err != nil:
-		return store.PullRequest{}, fmt.Errorf("read pull request: %w", err)
+		return pullrequests.PullRequest{}, fmt.Errorf("read pull request: %w", err)
 	}
 	pr.Installation = e.Installation // a new installation has another id
 	if !now && err == nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 func TestACommentCreatesExtendsAndDestroys(t *testing.T) {
@@ -143,7 +143,7 @@ func TestAPullRequestNeverSeenIsAskedFromGitHub(t *testing.T) {
 	h := newFixture(t)
 	pr := h.PR(true)
 	pr.Fork = true
-	h.GitHub.PRs = map[int]store.PullRequest{41: pr}
+	h.GitHub.PRs = map[int]pullrequests.PullRequest{41: pr}
 	h.Comment(1, "maya", "/ocp create")
 	require.True(t, h.Only().NeedsApproval, "so it is known that it comes from a fork")
 	require.Contains(t, h.Only().Spec.Approval, "fork")

@@ -16,6 +16,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 const (
@@ -48,7 +49,7 @@ func unlabelling(r *store.Row) { r.Ends.LabelRemoved = decidedAt.Add(time.Hour) 
 
 // seen returns the facts of an open pull request with the label and these clusters, on which nothing is to be done.
 func seen(rows ...store.Row) facts {
-	pr := store.PullRequest{Installation: 5, Repo: "acme/shop", Number: 41, Open: true, Labels: []string{smallLabel}, UpdatedAt: decidedAt}
+	pr := pullrequests.PullRequest{Installation: 5, Repo: "acme/shop", Number: 41, Open: true, Labels: []string{smallLabel}, UpdatedAt: decidedAt}
 	return facts{event: PullRequestEvent{PR: pr, as: pr, Action: ActionEdited, Actor: "will", at: "7"}, now: decidedAt, clusters: rows}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
 // round says how much is decided about a pull request.
@@ -170,7 +171,7 @@ func (s *Service) isReturning(ctx context.Context, e PullRequestEvent, row store
 	if !needsReturning(e, row) {
 		return false, nil
 	}
-	return s.store.Awaited(ctx, store.EffectAddLabel, e.PR.Repo, e.PR.Number, chatops.LabelPrefix+row.Profile)
+	return s.store.Outbox.Awaited(ctx, outbox.EffectAddLabel, e.PR.Repo, e.PR.Number, chatops.LabelPrefix+row.Profile)
 }
 
 // hidden reports whether an open pull request says nothing about its cluster: anybody can see it, and the App is no longer
@@ -255,7 +256,7 @@ func (s *Service) readLabels(ctx context.Context, f facts, asked *requestFacts) 
 			continue
 		}
 		var err error
-		asked.refused[label], err = s.store.Refused(ctx, string(policy.SourceLabel), e.PR.Repo, e.PR.Number, profile.Name, e.as.UpdatedAt)
+		asked.refused[label], err = s.store.PullRequests.Refused(ctx, string(policy.SourceLabel), e.PR.Repo, e.PR.Number, profile.Name, e.as.UpdatedAt)
 		if err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 // rememberedFor is how long a permission that GitHub reported counts for ending a cluster while GitHub does not answer.
@@ -20,8 +21,8 @@ const rememberedFor = time.Hour
 
 // standing asks GitHub for a person's permission in a repository and for their teams among the catalogue's, and stores the
 // answer.
-func (s *Service) standing(ctx context.Context, pr store.PullRequest, by actor) (store.SeenPermission, error) {
-	said := store.SeenPermission{Installation: pr.Installation, Repo: pr.Repo, Account: by.id, Login: by.login}
+func (s *Service) standing(ctx context.Context, pr pullrequests.PullRequest, by actor) (pullrequests.SeenPermission, error) {
+	said := pullrequests.SeenPermission{Installation: pr.Installation, Repo: pr.Repo, Account: by.id, Login: by.login}
 	var err error
 	if said.Permission, err = s.github.Permission(ctx, pr.Installation, pr.Repo, by.login); err != nil {
 		return said, fmt.Errorf("ask permission of %s on %s: %w: %w", by.login, pr.Repo, errNoAnswer, err)
@@ -34,7 +35,7 @@ func (s *Service) standing(ctx context.Context, pr store.PullRequest, by actor) 
 	if by.id == 0 {
 		return said, nil // a login without GitHub's id may be another person's tomorrow
 	}
-	return said, s.store.SeePermission(ctx, said)
+	return said, s.store.PullRequests.SeePermission(ctx, said)
 }
 
 // unanswered reports whether GitHub gave no usable answer: it is down, or a rate limit is used up.
@@ -62,7 +63,7 @@ func (s *Service) EndEarly(ctx context.Context, e CommentEvent) error {
 		if line.Command == nil || line.Command.Verb != chatops.VerbDestroy {
 			continue
 		}
-		pr, err := s.store.PullRequest(ctx, e.Repo, e.Number)
+		pr, err := s.store.PullRequests.PullRequest(ctx, e.Repo, e.Number)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
 		}
@@ -97,7 +98,7 @@ func (s *Service) endByMemory(ctx context.Context, c command, row store.Row) err
 	said, err := s.standing(ctx, c.pr, by)
 	why := chatops.AskedFor(by.login, c.how(), c.Reason)
 	if unanswered(err) {
-		said, err = s.store.PermissionSeen(ctx, c.pr.Installation, c.pr.Repo, by.id, rememberedFor)
+		said, err = s.store.PullRequests.PermissionSeen(ctx, c.pr.Installation, c.pr.Repo, by.id, rememberedFor)
 		why += chatops.RememberedPermission(said.Permission, said.SeenAt)
 	}
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, app.ErrRefused) || err == nil && !strings.EqualFold(said.Login, by.login) {

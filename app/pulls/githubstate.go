@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 const (
@@ -30,7 +31,7 @@ func (s *Service) stands(ctx context.Context, e PullRequestEvent) (PullRequestEv
 	if found, err := s.renamed(ctx, &e); found || err != nil {
 		return e, err
 	}
-	known, err := s.store.PullRequest(ctx, e.PR.Repo, e.PR.Number)
+	known, err := s.store.PullRequests.PullRequest(ctx, e.PR.Repo, e.PR.Number)
 	if errors.Is(err, store.ErrNotFound) {
 		if e.hint = !e.concerns(); e.hint {
 			return e, nil
@@ -78,7 +79,7 @@ func (s *Service) looked(ctx context.Context, e PullRequestEvent) (PullRequestEv
 	if found, err := s.renamed(ctx, &e); found || err != nil {
 		return e, err
 	}
-	seen, err := s.store.PullRequest(ctx, e.PR.Repo, e.PR.Number)
+	seen, err := s.store.PullRequests.PullRequest(ctx, e.PR.Repo, e.PR.Number)
 	switch {
 	case err != nil && !errors.Is(err, store.ErrNotFound):
 		return e, fmt.Errorf("read pull request: %w", err)
@@ -89,14 +90,14 @@ func (s *Service) looked(ctx context.Context, e PullRequestEvent) (PullRequestEv
 		e.PR, err = s.truth(ctx, e.PR)
 		return e, err
 	}
-	fresh, err := s.store.SeePullRequest(ctx, e.PR, false)
+	fresh, err := s.store.PullRequests.SeePullRequest(ctx, e.PR, false)
 	if err != nil {
 		return e, fmt.Errorf("remember pull request: %w", err)
 	}
 	if !fresh { // a newer state was stored in between
 		e.late = true
 	}
-	if e.PR, err = s.store.PullRequest(ctx, e.PR.Repo, e.PR.Number); err != nil {
+	if e.PR, err = s.store.PullRequests.PullRequest(ctx, e.PR.Repo, e.PR.Number); err != nil {
 		return e, fmt.Errorf("read pull request again: %w", err)
 	}
 	return e, nil
@@ -105,7 +106,7 @@ func (s *Service) looked(ctx context.Context, e PullRequestEvent) (PullRequestEv
 // renamed finds out the state of a pull request whose repository is known under another name. No payload says which of the two
 // names is newer, so GitHub is asked by both.
 func (s *Service) renamed(ctx context.Context, e *PullRequestEvent) (found bool, err error) {
-	known, err := s.store.PullRequestElsewhere(ctx, e.PR)
+	known, err := s.store.PullRequests.PullRequestElsewhere(ctx, e.PR)
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
 	}
@@ -121,22 +122,22 @@ func (s *Service) renamed(ctx context.Context, e *PullRequestEvent) (found bool,
 }
 
 // differ reports whether two states of one second differ.
-func differ(a, b store.PullRequest) bool {
+func differ(a, b pullrequests.PullRequest) bool {
 	sorted := func(labels []string) []string { return slices.Sorted(slices.Values(labels)) }
 	return a.Open != b.Open || a.Head != b.Head || a.Base != b.Base || b.HeadRef != "" && a.Draft != b.Draft || !slices.Equal(sorted(a.Labels), sorted(b.Labels))
 }
 
 // truth asks GitHub for a pull request's current state. Its answer counts unless a newer one was stored before.
-func (s *Service) truth(ctx context.Context, known store.PullRequest) (store.PullRequest, error) {
+func (s *Service) truth(ctx context.Context, known pullrequests.PullRequest) (pullrequests.PullRequest, error) {
 	pr, err := s.github.PullRequest(ctx, known.Installation, known.Repo, known.Number)
 	if err != nil {
 		return pr, fmt.Errorf("ask pull request %s#%d: %w: %w", known.Repo, known.Number, errNoAnswer, err)
 	}
 	pr.Labels = each(pr.Labels, spelt)
-	if _, err := s.store.SeePullRequest(ctx, pr, true); err != nil {
+	if _, err := s.store.PullRequests.SeePullRequest(ctx, pr, true); err != nil {
 		return pr, fmt.Errorf("remember pull request: %w", err)
 	}
-	if pr, err = s.store.PullRequest(ctx, pr.Repo, pr.Number); err != nil {
+	if pr, err = s.store.PullRequests.PullRequest(ctx, pr.Repo, pr.Number); err != nil {
 		return pr, fmt.Errorf("read pull request again: %w", err)
 	}
 	return pr, nil
@@ -179,7 +180,7 @@ func (s *Service) mayEndByPayload(ctx context.Context, e PullRequestEvent) (bool
 	if !believed || err != nil {
 		return false, err
 	}
-	known, err := s.store.PullRequest(ctx, e.PR.Repo, e.PR.Number)
+	known, err := s.store.PullRequests.PullRequest(ctx, e.PR.Repo, e.PR.Number)
 	if errors.Is(err, store.ErrNotFound) {
 		return true, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 // actor is who acts on GitHub: a login, and GitHub's id, which tells apart two people who had the login one after the other.
@@ -20,7 +21,7 @@ type actor struct {
 func (a actor) number() string { return strconv.FormatInt(a.id, 10) }
 
 // onGitHub returns the principal who acts on a pull request: a login with what GitHub says about it.
-func (s *Service) onGitHub(ctx context.Context, by actor, source policy.Source, said store.SeenPermission, pr store.PullRequest, team string) (policy.Principal, error) {
+func (s *Service) onGitHub(ctx context.Context, by actor, source policy.Source, said pullrequests.SeenPermission, pr pullrequests.PullRequest, team string) (policy.Principal, error) {
 	values := map[string][]string{"login": {by.login}, "permission": {said.Permission}, "repository": {pr.Repo}}
 	if team != "" {
 		values["owner"] = []string{team}
@@ -38,7 +39,7 @@ func (s *Service) person(ctx context.Context, by actor, source policy.Source) (p
 	if err != nil || proof.Subject == "" {
 		return p, false, err
 	}
-	account, err := s.store.AccountOf(ctx, principalID(by.login))
+	account, err := s.store.People.AccountOf(ctx, principalID(by.login))
 	if err != nil {
 		return p, false, fmt.Errorf("look for the account of %s: %w", by.login, err)
 	}

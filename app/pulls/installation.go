@@ -11,6 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 // GitHub's actions on the App's installation, and on its repositories. An installation can also be deleted (actionDeleted).
@@ -58,11 +59,11 @@ func (s *Service) InstallationChanged(ctx context.Context, e InstallationEvent) 
 	if someOnly {
 		repos = e.Repos
 	}
-	pulls, err := s.store.PullsOf(ctx, e.Installation, repos)
+	pulls, err := s.store.PullRequests.PullsOf(ctx, e.Installation, repos)
 	if err != nil {
 		return "", fmt.Errorf("list pull requests of installation %d: %w", e.Installation, err)
 	}
-	of := map[string][]store.PullRequest{}
+	of := map[string][]pullrequests.PullRequest{}
 	for _, pr := range pulls {
 		of[pr.Repo] = append(of[pr.Repo], pr)
 	}
@@ -82,7 +83,7 @@ func (s *Service) InstallationChanged(ctx context.Context, e InstallationEvent) 
 // installedAnew takes over the repositories that are known by another installation, which no longer reaches them: a new
 // installation has another id.
 func (s *Service) installedAnew(ctx context.Context, e InstallationEvent) (notes []string, err error) {
-	known, err := s.store.ReachedBefore(ctx, e.Repos, e.Installation)
+	known, err := s.store.PullRequests.ReachedBefore(ctx, e.Repos, e.Installation)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +105,7 @@ func (s *Service) installedAnew(ctx context.Context, e InstallationEvent) (notes
 }
 
 // reachedOrNot ends or lifts the clusters of one repository, by what GitHub says about it.
-func (s *Service) reachedOrNot(ctx context.Context, e InstallationEvent, repo string, pulls []store.PullRequest) (notes []string, err error) {
+func (s *Service) reachedOrNot(ctx context.Context, e InstallationEvent, repo string, pulls []pullrequests.PullRequest) (notes []string, err error) {
 	lost, ends := lostBy[e.Action]
 	var rows []store.Row
 	if ends {
@@ -112,7 +113,7 @@ func (s *Service) reachedOrNot(ctx context.Context, e InstallationEvent, repo st
 	} else {
 		rows, err = s.outOfSight(ctx, pulls, false)
 	}
-	if err != nil || len(rows) == 0 || store.Nameless(repo) { // without its name GitHub cannot be asked about it
+	if err != nil || len(rows) == 0 || pullrequests.Nameless(repo) { // without its name GitHub cannot be asked about it
 		return nil, err
 	}
 	there, err := s.reaches(ctx, repo)

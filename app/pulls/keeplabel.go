@@ -12,6 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 // keptWhy is the reason of a hold that the label set; it distinguishes this hold from those of other entry points.
@@ -55,7 +56,7 @@ func (s *Service) refuseHold(ctx context.Context, e PullRequestEvent, why string
 func kept(row store.Row) bool { return row.HoldWhy == keptWhy }
 
 // keepOne holds a cluster for as long as the repository's file says, at most up to its profile's maximum.
-func (s *Service) keepOne(ctx context.Context, pr store.PullRequest, r policy.Request, row store.Row) (string, error) {
+func (s *Service) keepOne(ctx context.Context, pr pullrequests.PullRequest, r policy.Request, row store.Row) (string, error) {
 	until, err := s.keptUntil(ctx, pr, row)
 	if err != nil {
 		return "", err
@@ -64,7 +65,7 @@ func (s *Service) keepOne(ctx context.Context, pr store.PullRequest, r policy.Re
 	return row.Name + " is kept: " + change.Message, err
 }
 
-func (s *Service) keptUntil(ctx context.Context, pr store.PullRequest, row store.Row) (time.Time, error) {
+func (s *Service) keptUntil(ctx context.Context, pr pullrequests.PullRequest, row store.Row) (time.Time, error) {
 	file, _, err := s.file(ctx, pr)
 	if err != nil || file == nil || file.Keep == 0 {
 		return row.Ends.Max, err
@@ -81,7 +82,7 @@ func (s *Service) keptUntil(ctx context.Context, pr store.PullRequest, row store
 }
 
 // keepNew holds a cluster that was created while the label is there, if its requester may hold it.
-func (s *Service) keepNew(ctx context.Context, pr store.PullRequest, r policy.Request, row store.Row) error {
+func (s *Service) keepNew(ctx context.Context, pr pullrequests.PullRequest, r policy.Request, row store.Row) error {
 	if !keeps(pr, row) {
 		return nil
 	}
@@ -93,7 +94,7 @@ func (s *Service) keepNew(ctx context.Context, pr store.PullRequest, r policy.Re
 }
 
 // keeps reports whether the label still has to hold a cluster that was created while it is there.
-func keeps(pr store.PullRequest, row store.Row) bool {
+func keeps(pr pullrequests.PullRequest, row store.Row) bool {
 	return slices.Contains(pr.Labels, chatops.KeepLabel) && row.Ends.Hold.IsZero()
 }
 

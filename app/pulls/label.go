@@ -11,6 +11,8 @@ import (
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/outbox"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 // quiet is how long a pull request must be unchanged before a label of unknown origin counts as one that no event will explain.
@@ -44,7 +46,7 @@ func (s *Service) createForLabel(ctx context.Context, e PullRequestEvent, a requ
 	made, err := s.core.CreateFrom(ctx, w)
 	switch {
 	case app.KindOf(err) == app.Conflict:
-		if err := s.store.SaveEffect(ctx, w.OnRefusal[0]); err != nil {
+		if err := s.store.Outbox.SaveEffect(ctx, w.OnRefusal[0]); err != nil {
 			return "", fmt.Errorf("take the label off: %w", err)
 		}
 		return err.Error(), s.say(ctx, pr, key, chatops.Said(err.Error(), e.Actor))
@@ -57,7 +59,7 @@ func (s *Service) createForLabel(ctx context.Context, e PullRequestEvent, a requ
 }
 
 // key identifies an event's request for a profile: two events with the same key are one request.
-func (e PullRequestEvent) key(pr store.PullRequest, profile string) string {
+func (e PullRequestEvent) key(pr pullrequests.PullRequest, profile string) string {
 	return fmt.Sprintf("label:%s#%d:%s:%s:%s", pr.Repo, pr.Number, profile, e.Action, e.at)
 }
 
@@ -84,7 +86,7 @@ func (s *Service) rejectLabel(ctx context.Context, e PullRequestEvent, a rejectL
 
 // removeLabel removes a label and posts the reply.
 func (s *Service) removeLabel(ctx context.Context, e PullRequestEvent, a removeLabel) (note string, err error) {
-	if err := s.store.SaveEffect(ctx, unlabel(e.PR, a.label, a.cause)); err != nil {
+	if err := s.store.Outbox.SaveEffect(ctx, unlabel(e.PR, a.label, a.cause)); err != nil {
 		return "", fmt.Errorf("take the label off: %w", err)
 	}
 	if a.reply == "" {
@@ -101,23 +103,23 @@ func unaskedReply(label string) string {
 
 // restoreLabel puts back a label that a live cluster was requested by.
 func (s *Service) restoreLabel(ctx context.Context, e PullRequestEvent, a restoreLabel) (note string, err error) {
-	err = s.store.SaveEffect(ctx, store.Effect{
-		Cause: fmt.Sprintf("relabel:%s#%d:%s:%s", e.PR.Repo, e.PR.Number, a.label, e.at), Kind: store.EffectAddLabel,
+	err = s.store.Outbox.SaveEffect(ctx, store.Effect{
+		Cause: fmt.Sprintf("relabel:%s#%d:%s:%s", e.PR.Repo, e.PR.Number, a.label, e.at), Kind: outbox.EffectAddLabel,
 		Installation: e.PR.Installation, Repo: e.PR.Repo, Number: e.PR.Number, Content: a.label,
 	})
 	return a.label + " comes back: " + a.row.Name + " stands for it", err
 }
 
 // unlabel returns the effect that removes a label, once for its cause.
-func unlabel(pr store.PullRequest, label, cause string) store.Effect {
+func unlabel(pr pullrequests.PullRequest, label, cause string) store.Effect {
 	return store.Effect{
-		Cause: fmt.Sprintf("unlabel:%s#%d:%s:%s", pr.Repo, pr.Number, label, cause), Kind: store.EffectRemoveLabel,
+		Cause: fmt.Sprintf("unlabel:%s#%d:%s:%s", pr.Repo, pr.Number, label, cause), Kind: outbox.EffectRemoveLabel,
 		Installation: pr.Installation, Repo: pr.Repo, Number: pr.Number, Content: label,
 	}
 }
 
 // request returns what all requests from a pull request have in common. The actor's permission is asked from GitHub now.
-func (s *Service) request(ctx context.Context, source policy.Source, pr store.PullRequest, by actor) (policy.Request, error) {
+func (s *Service) request(ctx context.Context, source policy.Source, pr pullrequests.PullRequest, by actor) (policy.Request, error) {
 	said, err := s.standing(ctx, pr, by)
 	if err != nil {
 		return policy.Request{}, err
@@ -126,7 +128,7 @@ func (s *Service) request(ctx context.Context, source policy.Source, pr store.Pu
 }
 
 // requestOf is request with GitHub's answer about the person given.
-func (s *Service) requestOf(ctx context.Context, source policy.Source, pr store.PullRequest, by actor, said store.SeenPermission) (policy.Request, error) {
+func (s *Service) requestOf(ctx context.Context, source policy.Source, pr pullrequests.PullRequest, by actor, said pullrequests.SeenPermission) (policy.Request, error) {
 	own := s.core.OwnershipOf(pr.Repo)
 	who, err := s.onGitHub(ctx, by, source, said, pr, own.Team)
 	if err != nil {
@@ -145,13 +147,13 @@ func (s *Service) requestOf(ctx context.Context, source policy.Source, pr store.
 func isBot(login string) bool { return strings.HasSuffix(login, "[bot]") }
 
 // answerLabel replies about a label, once for its cause.
-func (s *Service) answerLabel(ctx context.Context, pr store.PullRequest, cause, label, text string) error {
+func (s *Service) answerLabel(ctx context.Context, pr pullrequests.PullRequest, cause, label, text string) error {
 	return s.say(ctx, pr, fmt.Sprintf("%s:%s#%d:%s", cause, pr.Repo, pr.Number, label), text)
 }
 
 // say replies on a pull request, once for its cause.
-func (s *Service) say(ctx context.Context, pr store.PullRequest, cause, text string) error {
-	err := s.store.SaveReply(ctx, store.Reply{Cause: cause, Installation: pr.Installation, Repo: pr.Repo, Number: pr.Number, Body: text})
+func (s *Service) say(ctx context.Context, pr pullrequests.PullRequest, cause, text string) error {
+	err := s.store.Outbox.SaveReply(ctx, store.Reply{Cause: cause, Installation: pr.Installation, Repo: pr.Repo, Number: pr.Number, Body: text})
 	if err != nil {
 		return fmt.Errorf("answer: %w", err)
 	}

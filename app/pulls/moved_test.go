@@ -13,6 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 func (h *fixture) moved(e pulls.RepositoryEvent) string {
@@ -295,7 +296,7 @@ func TestWhatIsToldUnderAnOldNameIsOfTheNewOne(t *testing.T) {
 			e.PR.Labels, e.PR.UpdatedAt = []string{label}, before.PR.UpdatedAt.Add(late)
 			is := e.PR // as GitHub says, whichever name it is asked by
 			is.Repo, is.UpdatedAt = to, before.PR.UpdatedAt.Add(max(late, 0))
-			h.GitHub.PRs = map[int]store.PullRequest{41: is}
+			h.GitHub.PRs = map[int]pullrequests.PullRequest{41: is}
 			for range 2 {
 				_, err := h.Service.SyncPullRequest(t.Context(), e)
 				require.NoError(t, err)
@@ -332,7 +333,7 @@ func TestARepositoryMadeAnewInheritsNoCluster(t *testing.T) {
 	rows := h.Clusters()
 	require.Len(t, rows, 2)
 	require.Equal(t, []int{1, 1}, []int{rows[0].Generation, rows[1].Generation})
-	require.True(t, store.Nameless(rows[0].PR.Repo))
+	require.True(t, pullrequests.Nameless(rows[0].PR.Repo))
 	require.Equal(t, old.ID, rows[0].ID)
 
 	h.GitHub.Repos = map[string]app.RepositoryState{repo: {Installation: 5001, ID: 902, Name: repo}}

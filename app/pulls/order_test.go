@@ -11,6 +11,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 func TestAnEndSaysHowItBecameKnown(t *testing.T) {
@@ -94,7 +95,7 @@ func TestTheOrderOfEventsDoesNotMatter(t *testing.T) {
 					}
 					events[i] = pulls.PullRequestEvent{PR: pr, Actor: "will", Action: e.action, Label: e.label}
 				}
-				h.GitHub.PRs = map[int]store.PullRequest{41: events[len(events)-1].PR}
+				h.GitHub.PRs = map[int]pullrequests.PullRequest{41: events[len(events)-1].PR}
 				for _, i := range order {
 					if e := c.events[i]; e.action == "comment" {
 						h.Comment(int64(i+1), "will", e.label)
@@ -110,7 +111,7 @@ func TestTheOrderOfEventsDoesNotMatter(t *testing.T) {
 
 func TestACommentThatCreatesIsJudgedByThePullRequestAsItStands(t *testing.T) {
 	h := opened(t)
-	h.GitHub.PRs = map[int]store.PullRequest{41: h.PR(false)} // closed, and nobody told
+	h.GitHub.PRs = map[int]pullrequests.PullRequest{41: h.PR(false)} // closed, and nobody told
 	h.Comment(1, "will", "/ocp create")
 	require.Empty(t, h.Clusters())
 	require.Contains(t, h.Replies()[0], "is closed")

@@ -54,7 +54,7 @@ func (s *Service) performRequest(ctx context.Context, f facts, a act) (note stri
 	e := f.event
 	switch a := a.(type) {
 	case followHead:
-		if err := s.store.FollowHead(ctx, e.PR.Repo, e.PR.Number, e.PR.Head); err != nil {
+		if err := s.store.Outbox.FollowHead(ctx, e.PR.Repo, e.PR.Number, e.PR.Head); err != nil {
 			return "", fmt.Errorf("follow the head: %w", err)
 		}
 		return "", nil
@@ -67,7 +67,7 @@ func (s *Service) performRequest(ctx context.Context, f facts, a act) (note stri
 	case requestCluster:
 		return s.createForLabel(ctx, e, a)
 	case showByLabel:
-		return "", s.store.ShowByLabel(ctx, a.row.ID)
+		return "", s.store.Outbox.ShowByLabel(ctx, a.row.ID)
 	case holdCreated:
 		return "", s.holdCreated(ctx, e, a.row)
 	case rejectLabel:

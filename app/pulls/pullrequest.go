@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/chatops"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 // The actions that the service distinguishes: GitHub's, and two of its own.
@@ -26,7 +26,7 @@ const (
 
 // PullRequestEvent is a change of a pull request, or a look at it (any other action).
 type PullRequestEvent struct {
-	PR      store.PullRequest
+	PR      pullrequests.PullRequest
 	Actor   string // login of the person who acted; empty: unknown
 	ActorID int64  // GitHub's id of the actor
 	Action  string // GitHub's action
@@ -35,11 +35,11 @@ type PullRequestEvent struct {
 
 	Archived bool // its repository is archived, found in a look at it
 
-	at   string            // when it happened, by GitHub's clock; distinguishes it from other events of its kind
-	as   store.PullRequest // the pull request at that time, whatever is known now
-	late bool              // newer states were seen before
-	own  bool              // we did it ourselves
-	hint bool              // nothing of ours is concerned, so GitHub was not asked: PR is from the payload
+	at   string                   // when it happened, by GitHub's clock; distinguishes it from other events of its kind
+	as   pullrequests.PullRequest // the pull request at that time, whatever is known now
+	late bool                     // newer states were seen before
+	own  bool                     // we did it ourselves
+	hint bool                     // nothing of ours is concerned, so GitHub was not asked: PR is from the payload
 }
 
 // SyncPullRequest makes the clusters of a pull request follow its labels and its state, as GitHub returns them (see stands). It
@@ -126,7 +126,7 @@ func (s *Service) ourselves(ctx context.Context, e PullRequestEvent) (bool, erro
 // it may have been processed in between, when there was no cluster yet whose end it could set and whose approval it could void.
 // Either that event or this check sees both.
 func (s *Service) settle(ctx context.Context, repo string, number int, actor string) ([]string, error) {
-	pr, err := s.store.PullRequest(ctx, repo, number)
+	pr, err := s.store.PullRequests.PullRequest(ctx, repo, number)
 	if err != nil {
 		return nil, fmt.Errorf("read pull request again: %w", err)
 	}

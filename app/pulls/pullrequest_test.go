@@ -17,6 +17,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy/rules"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 func TestALabelBecomesACluster(t *testing.T) {
@@ -103,7 +104,7 @@ func TestLabelsOfOneSecondInTheWrongOrderKeepBoth(t *testing.T) {
 	first := h.PR(true, label)
 	second := first
 	second.Labels = []string{label, "ocp/aws-standard"}
-	h.GitHub.PRs = map[int]store.PullRequest{41: second}
+	h.GitHub.PRs = map[int]pullrequests.PullRequest{41: second}
 	h.Sync(pulls.PullRequestEvent{PR: second, Actor: "will", Action: "labeled", Label: "ocp/aws-standard"})
 	h.Sync(pulls.PullRequestEvent{PR: first, Actor: "will", Action: "labeled", Label: label})
 	rows := h.Clusters()

@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 // PullRequestGone ends the clusters of a pull request that we can no longer see, after their grace, so that a mistake, or access
 // that is restored, costs only that time. why is the reason, e.g. "acme/shop was deleted".
 func (s *Service) PullRequestGone(ctx context.Context, repo string, number int, why, actor string) (note string, err error) {
-	rows, err := s.goingOn(ctx, []store.PullRequest{{Repo: repo, Number: number}})
+	rows, err := s.goingOn(ctx, []pullrequests.PullRequest{{Repo: repo, Number: number}})
 	if err != nil {
 		return "", err
 	}
@@ -31,7 +32,7 @@ func (s *Service) PullRequestGone(ctx context.Context, repo string, number int, 
 }
 
 // goingOn returns the pull requests' clusters that have no such end yet.
-func (s *Service) goingOn(ctx context.Context, pulls []store.PullRequest) (rows []store.Row, err error) {
+func (s *Service) goingOn(ctx context.Context, pulls []pullrequests.PullRequest) (rows []store.Row, err error) {
 	for _, pr := range pulls {
 		live, err := s.live(ctx, pr.Repo, pr.Number)
 		if err != nil {
@@ -44,7 +45,7 @@ func (s *Service) goingOn(ctx context.Context, pulls []store.PullRequest) (rows 
 
 // outOfSight returns the clusters of open pull requests that end because these could not be seen or, with wasArchived, because
 // their repository was archived. Drafts and closed pull requests are left to the next look at them.
-func (s *Service) outOfSight(ctx context.Context, pulls []store.PullRequest, wasArchived bool) (rows []store.Row, err error) {
+func (s *Service) outOfSight(ctx context.Context, pulls []pullrequests.PullRequest, wasArchived bool) (rows []store.Row, err error) {
 	for _, pr := range pulls {
 		if !pr.Open || pr.Draft {
 			continue

@@ -41,13 +41,13 @@ func (s *Service) replaceCluster(ctx context.Context, e PullRequestEvent, reques
 
 // leaveLabel keeps the end of a replaced cluster from removing the label: only its successor's end or refusal does that.
 func (s *Service) leaveLabel(ctx context.Context, row store.Row) error {
-	places, err := s.store.Subscribers(ctx, row.ID)
+	places, err := s.store.Outbox.Subscribers(ctx, row.ID)
 	if err != nil {
 		return fmt.Errorf("look for the label of %s: %w", row.ID, err)
 	}
 	for _, place := range places {
 		if place.Kind == store.KindLabel {
-			return s.store.Mute(ctx, place.ID)
+			return s.store.Outbox.Mute(ctx, place.ID)
 		}
 	}
 	return nil
@@ -79,7 +79,7 @@ func (s *Service) again(ctx context.Context, e PullRequestEvent, w app.ClusterRe
 	switch {
 	case app.KindOf(err) != "":
 		for _, effect := range w.OnRefusal {
-			if err := s.store.SaveEffect(ctx, effect); err != nil {
+			if err := s.store.Outbox.SaveEffect(ctx, effect); err != nil {
 				return "", fmt.Errorf("take the label off: %w", err)
 			}
 		}
@@ -90,7 +90,7 @@ func (s *Service) again(ctx context.Context, e PullRequestEvent, w app.ClusterRe
 		return refusedNote(w.Request.Profile, made.Verdict), nil
 	}
 	if len(w.OnRefusal) > 0 && made.Row.Source != string(policy.SourceLabel) {
-		if err := s.store.ShowByLabel(ctx, made.Row.ID); err != nil {
+		if err := s.store.Outbox.ShowByLabel(ctx, made.Row.ID); err != nil {
 			return "", err
 		}
 	}

@@ -12,11 +12,13 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/outbox"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 // file returns the repository's file from the pull request's base branch; nil: there is none. wrong is what is invalid in it,
 // line by line; f is nil then too.
-func (s *Service) file(ctx context.Context, pr store.PullRequest) (f *profiles.RepositoryFile, wrong error, err error) {
+func (s *Service) file(ctx context.Context, pr pullrequests.PullRequest) (f *profiles.RepositoryFile, wrong error, err error) {
 	raw, found, err := s.github.RepositoryFile(ctx, pr.Installation, pr.Repo, pr.Base)
 	if errors.Is(err, app.ErrUnreadable) {
 		return nil, err, nil
@@ -36,7 +38,7 @@ func (s *Service) file(ctx context.Context, pr store.PullRequest) (f *profiles.R
 
 // asked makes a cluster request from a pull request's request, judged by the repository's current file. With an invalid file no
 // cluster is created; existing ones stay.
-func (s *Service) asked(ctx context.Context, r policy.Request, pr store.PullRequest) (app.ClusterRequest, error) {
+func (s *Service) asked(ctx context.Context, r policy.Request, pr pullrequests.PullRequest) (app.ClusterRequest, error) {
 	file, wrong, err := s.file(ctx, pr)
 	if err != nil {
 		return app.ClusterRequest{}, err
@@ -84,7 +86,7 @@ func (s *Service) offered(ctx context.Context, c command) ([]string, error) {
 }
 
 // noDrafts reports whether the repository gives drafts no cluster. It reads the file only for drafts.
-func (s *Service) noDrafts(ctx context.Context, pr store.PullRequest) (bool, error) {
+func (s *Service) noDrafts(ctx context.Context, pr pullrequests.PullRequest) (bool, error) {
 	if !pr.Draft {
 		return false, nil
 	}
@@ -93,7 +95,7 @@ func (s *Service) noDrafts(ctx context.Context, pr store.PullRequest) (bool, err
 }
 
 // fileDiffers reports whether a pull request's own version of the file differs from the base branch's.
-func (s *Service) fileDiffers(ctx context.Context, pr store.PullRequest) (bool, error) {
+func (s *Service) fileDiffers(ctx context.Context, pr pullrequests.PullRequest) (bool, error) {
 	theirs, found, err := s.github.RepositoryFile(ctx, pr.Installation, pr.Repo, pr.Head)
 	if errors.Is(err, app.ErrUnreadable) { // e.g. a fork's commit that is not visible yet: the next push checks it
 		return false, nil
@@ -128,8 +130,8 @@ func (s *Service) checkFile(ctx context.Context, e PullRequestEvent) (note strin
 			return "", err
 		}
 	}
-	err = s.store.SaveEffect(ctx, store.Effect{
-		Cause: fmt.Sprintf("check_config:%s#%d:%s", e.PR.Repo, e.PR.Number, e.PR.Head), Kind: store.EffectCheckConfig,
+	err = s.store.Outbox.SaveEffect(ctx, store.Effect{
+		Cause: fmt.Sprintf("check_config:%s#%d:%s", e.PR.Repo, e.PR.Number, e.PR.Head), Kind: outbox.EffectCheckConfig,
 		Installation: e.PR.Installation, Repo: e.PR.Repo, Number: e.PR.Number, Content: e.PR.Head,
 	})
 	return "its " + profiles.RepositoryFilePath + " is checked", err

@@ -7,7 +7,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 // FileProblems returns remarks on a repository's file, each at its line: its errors or, if it has none, what the current
@@ -33,7 +33,7 @@ func annotations(problems profiles.Problems, level string) []chatops.Annotation 
 // OurLabels returns our labels for a repository: those of every profile that people can request without an admin and that the
 // file on its default branch allows.
 func (s *Service) OurLabels(ctx context.Context, installation int64, repo string) ([]chatops.Label, error) {
-	file, _, err := s.file(ctx, store.PullRequest{Installation: installation, Repo: repo, Base: "HEAD"})
+	file, _, err := s.file(ctx, pullrequests.PullRequest{Installation: installation, Repo: repo, Base: "HEAD"})
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 // A change of a whole repository, or of the App's installation, ends or moves many clusters at once. So an event only says what
@@ -102,12 +103,12 @@ func (s *Service) changed(ctx context.Context, e RepositoryEvent) (note string, 
 }
 
 // pullsOf returns a repository's pull requests with a wanted cluster. In a late event its name may belong to another one by now.
-func (s *Service) pullsOf(ctx context.Context, installation int64, repo string, id int64) ([]store.PullRequest, error) {
-	pulls, err := s.store.PullsOf(ctx, installation, []string{repo})
+func (s *Service) pullsOf(ctx context.Context, installation int64, repo string, id int64) ([]pullrequests.PullRequest, error) {
+	pulls, err := s.store.PullRequests.PullsOf(ctx, installation, []string{repo})
 	if err != nil {
 		return nil, fmt.Errorf("list pull requests of %s: %w", repo, err)
 	}
-	return slices.DeleteFunc(pulls, func(pr store.PullRequest) bool { return pr.RepoID != id && pr.RepoID != 0 && id != 0 }), nil
+	return slices.DeleteFunc(pulls, func(pr pullrequests.PullRequest) bool { return pr.RepoID != id && pr.RepoID != 0 && id != 0 }), nil
 }
 
 // moved follows a repository to the name and the installation that GitHub reports. If it has another owner and the App does not
@@ -158,7 +159,7 @@ func (s *Service) whereabouts(ctx context.Context, e RepositoryEvent) (app.Repos
 // follow moves the rows of a repository to its new name, its new installation, or both.
 func (s *Service) follow(ctx context.Context, e RepositoryEvent, installation int64) (note string, err error) {
 	origin := store.Origin{Actor: whose(e.Actor), Source: "github", Why: chatops.RepositoryMoved(e.From, e.Action, e.To)}
-	n, err := s.store.RenameRepository(ctx, e.From, e.To, e.RepoID, installation, origin)
+	n, err := s.store.PullRequests.RenameRepository(ctx, e.From, e.To, e.RepoID, installation, origin)
 	if err != nil {
 		return "", fmt.Errorf("follow %s to %s: %w", e.From, e.To, err)
 	}

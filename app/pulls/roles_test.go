@@ -16,6 +16,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 // writer is somebody who comments: with this permission on the repository, and the groups of the sign-in at which they said that
@@ -103,7 +104,7 @@ func street(t *testing.T) *fixture {
 		"policies/big.yaml":     "name: big\nrules:\n  - {name: one, when: \"request.name.startsWith('big')\", effect: requireApproval, message: Big ones need a word.}\n",
 		"identities/leads.yaml": "identities:\n  - {name: leads, source: saml, match: {groups: [\"lead-*\"]}, role: platform_admin, teams: [\"{groups:lead-}\"]}\n",
 	}))
-	h.GitHub.PRs = map[int]store.PullRequest{}
+	h.GitHub.PRs = map[int]pullrequests.PullRequest{}
 	for _, number := range []int{withTwo, waiting, forked} {
 		pr := h.PR(true)
 		pr.Number, pr.Author = number, "write"

@@ -22,6 +22,8 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/outbox"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 // lives numbers the worlds: each has a repository of its own in one database.
@@ -36,7 +38,7 @@ type world struct {
 
 	mu    sync.Mutex
 	names []string // the last one is the present one
-	pr    store.PullRequest
+	pr    pullrequests.PullRequest
 	fail  int // this call fails, counted down; 0: none does
 
 	waiting  []happening // told, and not worked
@@ -54,7 +56,7 @@ type happening struct {
 func newWorld(t *rapid.T, h *fixture) *world {
 	n := lives.Add(1)
 	w := &world{T: t, h: h, names: []string{fmt.Sprintf("acme/r%d", n)}}
-	w.pr = store.PullRequest{
+	w.pr = pullrequests.PullRequest{
 		Installation: 5001, Repo: w.names[0], RepoID: 1000 + n, Number: 41, Open: true, Author: "will", Head: strings.Repeat("0", 40), HeadRef: "topic",
 		Base: "main", UpdatedAt: time.Now().Add(-time.Hour).Truncate(time.Second).UTC(),
 	}
@@ -82,11 +84,11 @@ func (w *world) Permission(_ context.Context, _ int64, _, login string) (string,
 	return map[string]string{"will": "write", "toni": "triage"}[login], w.ask()
 }
 
-func (w *world) PullRequest(_ context.Context, _ int64, repo string, _ int) (store.PullRequest, error) {
+func (w *world) PullRequest(_ context.Context, _ int64, repo string, _ int) (pullrequests.PullRequest, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !slices.Contains(w.names, repo) {
-		return store.PullRequest{}, fmt.Errorf("no repository was ever called %s", repo)
+		return pullrequests.PullRequest{}, fmt.Errorf("no repository was ever called %s", repo)
 	}
 	return w.now(), w.ask()
 }
@@ -115,8 +117,12 @@ func (w *world) Repository(_ context.Context, _ int64, repo string) (app.Reposit
 	return app.RepositoryState{Installation: 5001, ID: w.pr.RepoID, Name: w.name()}, nil
 }
 
-func (w *world) now() store.PullRequest { pr := w.pr; pr.Labels = slices.Clone(pr.Labels); return pr }
-func (w *world) name() string           { return w.names[len(w.names)-1] }
+func (w *world) now() pullrequests.PullRequest {
+	pr := w.pr
+	pr.Labels = slices.Clone(pr.Labels)
+	return pr
+}
+func (w *world) name() string { return w.names[len(w.names)-1] }
 func (w *world) will(what string, work func(context.Context) (string, error)) {
 	w.waiting = append(w.waiting, happening{what, func() error { _, err := work(w.Context()); return err }})
 }
@@ -196,14 +202,14 @@ func (w *world) publish(dies bool) {
 		SELECT id || ' ' || kind FROM effects WHERE done_at IS NULL AND repo = ANY ($1) AND content = $2 ORDER BY created_at, id`, w.names, label) {
 		id, kind, _ := strings.Cut(effect, " ")
 		switch {
-		case kind == string(store.EffectRemoveLabel) && !stands:
+		case kind == string(outbox.EffectRemoveLabel) && !stands:
 			w.unlabel(own)
-		case kind == string(store.EffectAddLabel) && stands && !slices.Contains(w.pr.Labels, label):
+		case kind == string(outbox.EffectAddLabel) && stands && !slices.Contains(w.pr.Labels, label):
 			w.pr.Labels = append(w.now().Labels, label)
 			w.tell("labeled", own, label)
 		}
 		if !dies {
-			require.NoError(w, w.h.Store.EffectDone(w.Context(), id, "made"))
+			require.NoError(w, w.h.Store.Outbox.EffectDone(w.Context(), id, "made"))
 		}
 	}
 	if gone, _ := chatops.LabelGone(row.Card); there && gone {
@@ -211,7 +217,7 @@ func (w *world) publish(dies bool) {
 			SELECT id FROM subscribers WHERE kind = 'github_label' AND NOT muted AND shown_body <> 'off' AND cluster_id = $1`, row.ID) {
 			w.unlabel(own)
 			if !dies {
-				require.NoError(w, w.h.Store.Shown(w.Context(), place, 0, row.Cluster.Version, "off"))
+				require.NoError(w, w.h.Store.Outbox.Shown(w.Context(), place, 0, row.Cluster.Version, "off"))
 			}
 		}
 	}

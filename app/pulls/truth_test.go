@@ -13,7 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 // signed is a payload that GitHub's answers need not bear out.
@@ -23,8 +23,8 @@ func (h *fixture) signed(e pulls.PullRequestEvent) (note string, err error) {
 }
 
 // answers makes a state what GitHub answers, whatever it was told.
-func (h *fixture) answers(pr store.PullRequest) {
-	h.GitHub.PRs = map[int]store.PullRequest{pr.Number: pr}
+func (h *fixture) answers(pr pullrequests.PullRequest) {
+	h.GitHub.PRs = map[int]pullrequests.PullRequest{pr.Number: pr}
 }
 
 func TestWhatStartsSomethingIsJudgedByGitHubsAnswerAlone(t *testing.T) {
@@ -57,7 +57,7 @@ func TestWhatStartsSomethingIsJudgedByGitHubsAnswerAlone(t *testing.T) {
 		require.True(t, h.Only().NeedsApproval)
 		require.Equal(t, headA, h.Only().PR.Head)
 		require.Equal(t, headA, h.waitsFor())
-		pr, err := h.Store.PullRequest(t.Context(), repo, 41)
+		pr, err := h.Store.PullRequests.PullRequest(t.Context(), repo, 41)
 		require.NoError(t, err)
 		require.True(t, pr.Fork)
 	})

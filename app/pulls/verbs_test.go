@@ -11,7 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 func TestATeamOfGitHubGivesARole(t *testing.T) {
@@ -60,7 +60,7 @@ func forkFixture(t *testing.T) *fixture {
 func (h *fixture) pushedUnseen(head string) {
 	pr := h.PR(true)
 	pr.Fork, pr.Author, pr.Head = true, "zoe", head
-	h.GitHub.PRs = map[int]store.PullRequest{41: pr}
+	h.GitHub.PRs = map[int]pullrequests.PullRequest{41: pr}
 }
 
 func TestAForkBeginsOnceSomebodyOfTheTeamAgreedToItsNewestCommit(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 // voteByComment votes on every pending approval of the pull request. An approving vote is for one commit: the one that the
@@ -143,7 +144,7 @@ func voted(actor string, now store.Approval, approves bool) string {
 }
 
 // rebind voids an approval of another head: a vote is for exactly what it was given for.
-func (s *Service) rebind(ctx context.Context, row store.Row, pr store.PullRequest) ([]string, error) {
+func (s *Service) rebind(ctx context.Context, row store.Row, pr pullrequests.PullRequest) ([]string, error) {
 	if !row.NeedsApproval || pr.Head == "" {
 		return nil, nil
 	}

@@ -33,7 +33,7 @@ const (
 // Handle does what a slash command asks for and answers the person, once per command.
 func (s *Service) Handle(ctx context.Context, e Command) (note string, err error) {
 	c := command{event: e, cause: "slack:" + e.Workspace + ":" + e.ID}
-	done, err := s.store.Answered(ctx, c.cause)
+	done, err := s.store.Outbox.Answered(ctx, c.cause)
 	if err != nil || done {
 		return "already answered", err
 	}
@@ -53,7 +53,7 @@ func (s *Service) Handle(ctx context.Context, e Command) (note string, err error
 	if reply == "" { // it was saved with the change
 		return note, nil
 	}
-	if err := s.store.SaveReply(ctx, c.reply(reply)); err != nil {
+	if err := s.store.Outbox.SaveReply(ctx, c.reply(reply)); err != nil {
 		return "", fmt.Errorf("answer: %w", err)
 	}
 	return note, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/people"
 )
 
 // act does what a form on a cluster's page requests, and returns a text about the result.
@@ -63,7 +64,7 @@ func (p *pages) asSeen(r *http.Request, who policy.Principal, id string, do func
 }
 
 // seen computes the mark of everything about a cluster that people change and decide by.
-func seen(row store.Row, shares []store.Share) string {
+func seen(row store.Row, shares []people.Share) string {
 	wanted := -1
 	if row.WorkersWanted != nil {
 		wanted = *row.WorkersWanted
@@ -126,7 +127,7 @@ func workers(n int) string {
 }
 
 func (p *pages) share(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
-	s := store.Share{Kind: r.PostFormValue("kind"), Grantee: r.PostFormValue("with"), Access: store.Access(r.PostFormValue("access"))}
+	s := people.Share{Kind: r.PostFormValue("kind"), Grantee: r.PostFormValue("with"), Access: people.Access(r.PostFormValue("access"))}
 	_, err := p.App.Share(r.Context(), who, id, s, origin)
 	return fmt.Sprintf("%s %s may now %s the cluster.", grantees[s.Kind], s.Grantee, s.Access), err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/people"
 )
 
 func TestEveryActIsAnsweredWithTheServicesMessageOnTheClustersPage(t *testing.T) {
@@ -118,7 +119,7 @@ func TestAVoteForAnotherStandsOnTheClustersPageUntilItIsGiven(t *testing.T) {
 }
 
 // mayDo is what somebody is offered.
-func mayDo(role policy.Role, change func(*store.Row), shares ...store.Share) string {
+func mayDo(role policy.Role, change func(*store.Row), shares ...people.Share) string {
 	row := details(change).Row
 	row.Team = "platform"
 	return offersOf(policy.As("x", "X", role, "platform", "payments"), row, shares, profiles.Catalogue{}).Kinds()
@@ -147,7 +148,7 @@ func TestOnlyWhatMakesSenseIsOffered(t *testing.T) {
 	}
 	require.Equal(t, "retry-abandon", mayDo(policy.PlatformAdmin, blocked))
 	require.Empty(t, mayDo(policy.Auditor, func(*store.Row) {}))
-	require.Equal(t, "share", mayDo(policy.Auditor, func(*store.Row) {}, store.Share{Kind: "principal", Grantee: "x"}), "to give it back")
+	require.Equal(t, "share", mayDo(policy.Auditor, func(*store.Row) {}, people.Share{Kind: "principal", Grantee: "x"}), "to give it back")
 }
 
 func TestAMarkChangesWithWhatPeopleChange(t *testing.T) {
@@ -162,7 +163,7 @@ func TestAMarkChangesWithWhatPeopleChange(t *testing.T) {
 		changed := details(change).Row
 		require.NotEqual(t, first, seen(changed, nil), name)
 	}
-	require.NotEqual(t, first, seen(row, []store.Share{{Kind: "team", Grantee: "x", Access: store.AccessSee}}))
+	require.NotEqual(t, first, seen(row, []people.Share{{Kind: "team", Grantee: "x", Access: people.AccessSee}}))
 	row.Version, row.Why, row.Phase = 9, "further", lifecycle.Degraded
 	require.Equal(t, first, seen(row, nil))
 }

@@ -5,36 +5,36 @@ import (
 	"net/url"
 
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/inbox"
 )
 
 type deliveriesView struct {
 	Tabs  []way
-	Rows  []store.DeliveryInfo
+	Rows  []inbox.DeliveryInfo
 	Older string // URL of the next page
 }
 
 type deliveryView struct {
-	store.DeliveryInfo
+	inbox.DeliveryInfo
 	Body      string
 	MayReplay bool
 }
 
 // deliveries shows what GitHub and Slack sent.
 func (p *pages) deliveries(w http.ResponseWriter, r *http.Request, who policy.Principal) {
-	topic, state := r.FormValue("topic"), store.DeliveryState("")
+	topic, state := r.FormValue("topic"), inbox.DeliveryState("")
 	v := deliveriesView{}
 	for _, s := range []struct {
-		state store.DeliveryState
+		state inbox.DeliveryState
 		text  string
-	}{{"", "All"}, {store.DeliveryReceived, "Waiting"}, {store.DeliveryFailed, "Failed"}, {store.DeliveryDone, "Done"}} {
+	}{{"", "All"}, {inbox.DeliveryReceived, "Waiting"}, {inbox.DeliveryFailed, "Failed"}, {inbox.DeliveryDone, "Done"}} {
 		here := r.FormValue("state") == string(s.state)
 		if here {
 			state = s.state
 		}
 		v.Tabs = append(v.Tabs, way{To: "/deliveries?" + choice(topic, s.state).Encode(), Label: s.text, Here: here})
 	}
-	rows, next, err := p.Admin.Deliveries(r.Context(), who, store.DeliveryFilter{Topic: topic, State: state, Cursor: cursorOf(r)})
+	rows, next, err := p.Admin.Deliveries(r.Context(), who, inbox.DeliveryFilter{Topic: topic, State: state, Cursor: cursorOf(r)})
 	if err != nil {
 		p.fail(w, r, who, err)
 		return
@@ -44,7 +44,7 @@ func (p *pages) deliveries(w http.ResponseWriter, r *http.Request, who policy.Pr
 }
 
 // choice returns a URL's parameters for a selection of deliveries.
-func choice(topic string, state store.DeliveryState) url.Values {
+func choice(topic string, state inbox.DeliveryState) url.Values {
 	q := url.Values{}
 	if topic != "" {
 		q.Set("topic", topic)

@@ -4,18 +4,18 @@ import (
 	"net/http"
 
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/reports"
 )
 
 type findingsView struct {
 	Tabs     []way
-	Findings []store.FindingRow
+	Findings []reports.FindingRow
 }
 
 // findings shows what the sweeps found, with resolved findings on request.
 func (p *pages) findings(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	all := r.FormValue("show") == "all"
-	list, err := p.Admin.Findings(r.Context(), who, store.FindingFilter{Resolved: all, Newest: true})
+	list, err := p.Admin.Findings(r.Context(), who, reports.FindingFilter{Resolved: all, Newest: true})
 	if err != nil {
 		p.fail(w, r, who, err)
 		return

@@ -26,15 +26,18 @@ import (
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 // people answers for GitHub: everybody may write, and nothing of a pull request is asked.
-type people struct{ app.GitHub }
+type githubAnswers struct{ app.GitHub }
 
-func (people) Permission(context.Context, int64, string, string) (string, error) { return "write", nil }
+func (githubAnswers) Permission(context.Context, int64, string, string) (string, error) {
+	return "write", nil
+}
 
-func (people) PullRequest(context.Context, int64, string, int) (store.PullRequest, error) {
-	return store.PullRequest{}, errors.New("no such pull request")
+func (githubAnswers) PullRequest(context.Context, int64, string, int) (pullrequests.PullRequest, error) {
+	return pullrequests.PullRequest{}, errors.New("no such pull request")
 }
 
 // fixture is the pages over real HTTP, on a service and a database of their own.
@@ -65,7 +68,7 @@ func newFixture(t *testing.T) *fixture {
 	h.issuer = servicetest.Issuer(t)
 	terms := ownCatalogue(t)
 	h.app = app.Config{
-		Store: h.store, Artifacts: h.shelf, Catalogue: func() catalogue.Catalogue { return terms }, GitHub: people{}, UI: h.base,
+		Store: h.store, Artifacts: h.shelf, Catalogue: func() catalogue.Catalogue { return terms }, GitHub: githubAnswers{}, UI: h.base,
 		Policy: policy.Settings{Installation: "test"}, Runs: app.Runs{PullSecretRef: "file:/run/pull-secret"},
 	}
 	h.service = app.New(h.app)
@@ -84,7 +87,7 @@ func (h *fixture) handler(terms catalogue.Catalogue) http.Handler {
 	}
 	sessions := auth.NewSessions(auth.SessionConfig{Key: h.key, Audience: h.base})
 	verifier := auth.New(auth.Config{
-		Sessions: sessions, Identities: func() []profiles.Identity { return terms.Identities }, End: h.store.EndSession, Ended: h.store.SessionEnded,
+		Sessions: sessions, Identities: func() []profiles.Identity { return terms.Identities }, End: h.store.People.EndSession, Ended: h.store.People.SessionEnded,
 		Issuers: []auth.Issuer{{URL: h.issuer.URL(), Audience: oidc.Audience}},
 	})
 	signIn, err := auth.NewSignIn(auth.SAMLConfig{

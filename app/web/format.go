@@ -13,6 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
 )
 
 // step is one phase of the way a cluster is on.
@@ -89,7 +90,7 @@ type query struct {
 }
 
 // queries parses the queries of a pass; nil if they cannot be parsed.
-func queries(pass store.VerificationRow) []query {
+func queries(pass attempts.VerificationRow) []query {
 	var out []query
 	if json.Unmarshal(pass.Queries, &out) != nil {
 		return nil

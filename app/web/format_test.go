@@ -13,6 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
 )
 
 func TestPeopleAreCalledByTheirNames(t *testing.T) {
@@ -53,7 +54,7 @@ func TestTheCostIsCountedToItsEnd(t *testing.T) {
 
 func TestAPassShowsItsQuestions(t *testing.T) {
 	d := details(func(r *store.Row) { r.Status, r.Phase = lifecycle.Destroyed, lifecycle.Released })
-	d.Verifications = []store.VerificationRow{{
+	d.Verifications = []attempts.VerificationRow{{
 		Attempt: 2, Number: 1, At: noon, Clean: true, Control: "the zone is visible",
 		Queries: json.RawMessage(`[{"service":"ec2","call":"DescribeVpcs","region":"us-east-1","asked":"tag","at":"2025-03-01T12:00:05Z","count":0},{"service":"s3","call":"HeadBucket","err":"AccessDenied"}]`),
 	}}
@@ -61,7 +62,7 @@ func TestAPassShowsItsQuestions(t *testing.T) {
 	for _, want := range []string{"2 queries", "1 refused or unanswered", "DescribeVpcs", "AccessDenied", "12:00:05", "<details>"} {
 		require.Contains(t, html, want)
 	}
-	require.Nil(t, queries(store.VerificationRow{Queries: json.RawMessage(`{}`)}))
+	require.Nil(t, queries(attempts.VerificationRow{Queries: json.RawMessage(`{}`)}))
 }
 
 func TestWhatAPartOfACheckSaysIsSaidOnce(t *testing.T) {

@@ -10,11 +10,12 @@ import (
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/people"
 )
 
 // linkView describes a link before it is used. Showing it does not use it, because mail scanners and browsers prefetch.
 type linkView struct {
-	Kind      store.LinkKind
+	Kind      people.LinkKind
 	Cluster   string // its name
 	Place     string // where the account is: GitHub or Slack
 	Account   string // its name there
@@ -34,7 +35,7 @@ func (p *pages) link(w http.ResponseWriter, r *http.Request, who policy.Principa
 	}
 	v := linkView{Kind: l.Kind, ExpiresAt: l.ExpiresAt}
 	v.Place, v.Account = account(l.Account)
-	if l.Kind != store.LinkOfAccount {
+	if l.Kind != people.LinkOfAccount {
 		v.Cluster, v.Address = l.Cluster, p.address(r)
 		if row, err := p.App.Cluster(r.Context(), who, l.Cluster); err == nil { // a viewer who may no longer see it is refused when the link is used
 			v.Cluster = row.Name
@@ -69,9 +70,9 @@ func (p *pages) redeem(w http.ResponseWriter, r *http.Request, who policy.Princi
 		return
 	}
 	switch got.Kind {
-	case store.LinkKubeconfig:
+	case people.LinkKubeconfig:
 		sendKubeconfig(w, got.Cluster.ID, got.Kubeconfig)
-	case store.LinkKubeadmin:
+	case people.LinkKubeadmin:
 		p.show(w, r, who, http.StatusOK, "password", passwordView{
 			ID: got.Cluster.ID, Cluster: got.Cluster.Name, User: "kubeadmin", Password: got.Password.Reveal(),
 		})

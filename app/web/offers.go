@@ -10,6 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/people"
 )
 
 // offers are the actions that a cluster's page offers to the viewer: those that are allowed and make sense now. The service checks
@@ -23,14 +24,14 @@ type offers struct {
 	ExtendLimit          string // how far it can be extended
 	Held                 bool
 	Workers, Least, Most int
-	Shares               []store.Share // those that the viewer may end
-	Teams                []string      // possible new teams, the current one last; empty: any name
-	Kubeconfig           bool          // may be downloaded
-	Bundle               bool          // log bundles may be downloaded, if there is one
+	Shares               []people.Share // those that the viewer may end
+	Teams                []string       // possible new teams, the current one last; empty: any name
+	Kubeconfig           bool           // may be downloaded
+	Bundle               bool           // log bundles may be downloaded, if there is one
 }
 
 // offersOf returns what somebody can do with a cluster.
-func offersOf(who policy.Principal, row store.Row, shares []store.Share, c profiles.Catalogue) offers {
+func offersOf(who policy.Principal, row store.Row, shares []people.Share, c profiles.Catalogue) offers {
 	may := func(a policy.Act) bool { return who.May(a, row.Team) }
 	present := row.Desired == lifecycle.Present
 	ready := present && row.Status == lifecycle.Ready && row.Outputs != nil
@@ -93,11 +94,11 @@ func (o offers) Kinds() string {
 }
 
 // usable reports whether a share lets somebody use the cluster.
-func usable(who policy.Principal, shares []store.Share) bool {
+func usable(who policy.Principal, shares []people.Share) bool {
 	teams, _ := who.Teams(policy.RolesFor(policy.ActKubeconfig)...)
-	return slices.ContainsFunc(shares, func(s store.Share) bool {
+	return slices.ContainsFunc(shares, func(s people.Share) bool {
 		mine := s.Kind == "principal" && s.Grantee == who.ID || s.Kind == "team" && slices.Contains(teams, s.Grantee)
-		return mine && s.Access == store.AccessUse
+		return mine && s.Access == people.AccessUse
 	})
 }
 

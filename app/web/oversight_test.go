@@ -14,7 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/reports"
 )
 
 func TestTheNavigationShowsWhatOneMaySee(t *testing.T) {
@@ -136,7 +136,7 @@ func TestOlderIsTheSameChoiceFurtherOn(t *testing.T) {
 func TestFindingsShowTheirEvidence(t *testing.T) {
 	h := newFixture(t)
 	row := h.shown("shop")
-	_, err := h.store.SaveFindings(t.Context(), []lifecycle.FindingKind{lifecycle.Blocked, lifecycle.Orphan}, []lifecycle.Finding{
+	_, err := h.store.Reports.SaveFindings(t.Context(), []lifecycle.FindingKind{lifecycle.Blocked, lifecycle.Orphan}, []lifecycle.Finding{
 		{Kind: lifecycle.Blocked, Cluster: row.ID, Since: time.Now(), Why: "its teardown waits for a person", Evidence: []string{"vpc vpc-1"}},
 		{Kind: lifecycle.Orphan, Identity: "shop-x7k2p", Since: time.Now(), Why: "nobody answers for it"},
 	})
@@ -145,7 +145,7 @@ func TestFindingsShowTheirEvidence(t *testing.T) {
 	for _, want := range []string{"its teardown waits for a person", "vpc vpc-1", `href="/clusters/` + row.ID, "shop-x7k2p", "seen once"} {
 		require.Contains(t, page, want)
 	}
-	_, err = h.store.SaveFindings(t.Context(), []lifecycle.FindingKind{lifecycle.Blocked, lifecycle.Orphan}, nil)
+	_, err = h.store.Reports.SaveFindings(t.Context(), []lifecycle.FindingKind{lifecycle.Blocked, lifecycle.Orphan}, nil)
 	require.NoError(t, err)
 	_, page, _ = h.as("ada").get("/findings")
 	require.Contains(t, page, "No findings")
@@ -191,7 +191,7 @@ func TestABodyIsReadableWhateverItIs(t *testing.T) {
 
 func TestAGroupWithoutANameIsShown(t *testing.T) {
 	v := usageView{By: "tag:Purpose"}
-	v.add([]store.ReportLine{{Key: "", Clusters: 1, ClusterHours: 1.25, NodeHours: 3.75, Cents: 94}, {Key: "x", Cents: 6}})
+	v.add([]reports.ReportLine{{Key: "", Clusters: 1, ClusterHours: 1.25, NodeHours: 3.75, Cents: 94}, {Key: "x", Cents: 6}})
 	require.Equal(t, int64(100), v.Total.Cents)
 	html := page(t, "usage", v)
 	require.Contains(t, html, `<th scope="row">none</th><td class="num">$0.94</td>`)

@@ -22,6 +22,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/reports"
 )
 
 // Over random lives, before and after scaling and extending, every place that names a price names the same one to the cent:
@@ -86,7 +87,7 @@ func newTill(t *testing.T) *till {
 	require.NoError(t, err)
 	t.Cleanup(h.store.Close)
 	h.service = app.New(app.Config{
-		Store: h.store, Artifacts: servicetest.Shelf{}, Catalogue: func() catalogue.Catalogue { return terms }, GitHub: people{}, UI: "http://127.0.0.1:8080",
+		Store: h.store, Artifacts: servicetest.Shelf{}, Catalogue: func() catalogue.Catalogue { return terms }, GitHub: githubAnswers{}, UI: "http://127.0.0.1:8080",
 		Policy: policy.Settings{Installation: "test"}, Runs: app.Runs{PullSecretRef: "file:/run/pull-secret"},
 	})
 	return h
@@ -175,7 +176,7 @@ func (l *life) agrees(t *testing.T, when string) {
 	used, err := l.store.Usage(t.Context(), store.Scope{Person: l.who.ID})
 	require.NoError(t, err)
 	require.Equal(t, []int64{spent, left}, []int64{used.Person.SpentCents, used.Person.CommittedCents}, when)
-	lines, err := l.store.UsageReport(t.Context(), store.ReportFilter{From: now.Add(-20 * 24 * time.Hour), To: now.Add(time.Millisecond), By: "owner"})
+	lines, err := l.store.Reports.UsageReport(t.Context(), reports.ReportFilter{From: now.Add(-20 * 24 * time.Hour), To: now.Add(time.Millisecond), By: "owner"})
 	require.NoError(t, err)
 	for _, line := range lines {
 		if line.Key == l.who.Name {

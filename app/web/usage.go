@@ -7,16 +7,16 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/reports"
 )
 
 type usageView struct {
 	By, From, To string
 	Tabs         []way
 	Wrong        string // why there is no report
-	Lines        []store.ReportLine
+	Lines        []reports.ReportLine
 	Most         int64 // cents of the most expensive line, at least 1
-	Total        store.ReportLine
+	Total        reports.ReportLine
 }
 
 // usage reports what was used, by default in the current month.
@@ -25,7 +25,7 @@ func (p *pages) usage(w http.ResponseWriter, r *http.Request, who policy.Princip
 	if v.By == "" {
 		v.By = "team"
 	}
-	f := store.ReportFilter{By: v.By}
+	f := reports.ReportFilter{By: v.By}
 	if v.From != "" {
 		f.From, v.Wrong = dayOf(v.From)
 	}
@@ -62,7 +62,7 @@ func (v usageView) address(by string) string {
 	return "/usage?" + q.Encode()
 }
 
-func (v *usageView) add(lines []store.ReportLine) {
+func (v *usageView) add(lines []reports.ReportLine) {
 	v.Lines, v.Most = lines, 1
 	for _, l := range lines {
 		v.Most = max(v.Most, l.Cents)

@@ -14,6 +14,8 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/reports"
 )
 
 var noon = time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -38,7 +40,7 @@ func details(change func(*store.Row)) app.Details {
 		KubeconfigRef: "s3://artifacts/kubeconfig", KubeadminRef: "s3://artifacts/kubeadmin-password",
 	}
 	change(&row)
-	return app.Details{Row: row, Job: store.Job{ID: "job_1", Type: lifecycle.JobCreate}}
+	return app.Details{Row: row, Job: reports.Job{ID: "job_1", Type: lifecycle.JobCreate}}
 }
 
 func show(t *testing.T, change func(*store.Row)) string {
@@ -72,7 +74,7 @@ func TestAClusterThatIsGoingOffersNothing(t *testing.T) {
 
 func TestTheProofIsShownWithWhatIsLeft(t *testing.T) {
 	d := details(func(r *store.Row) { r.Status, r.Phase = lifecycle.Failed, lifecycle.DestroyBlocked })
-	d.Verifications = []store.VerificationRow{
+	d.Verifications = []attempts.VerificationRow{
 		{Attempt: 2, Number: 1, At: noon, Identities: []string{"shop-x7k2p"}, Words: []string{"vpc vpc-1: delete it"}},
 		{Attempt: 2, Number: 2, At: noon, Identities: []string{"shop-x7k2p"}, Control: "the zone is visible", Clean: true},
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
 // config is the server's configuration file. Durations are Go durations ("15m"); *_ref are references to secrets ("file:/path",
@@ -85,8 +85,8 @@ const (
 	githubPoints    = 900 // per minute; a read costs one, a write five
 )
 
-func (g githubConfig) pace() store.Pace {
-	return store.Pace{Every: g.Pace, PerMinute: g.PerMinute, PerHour: g.PerHour}
+func (g githubConfig) pace() outbox.Pace {
+	return outbox.Pace{Every: g.Pace, PerMinute: g.PerMinute, PerHour: g.PerHour}
 }
 
 // reserve returns the reserve for the GitHub client, for which zero means the default.

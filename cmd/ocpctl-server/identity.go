@@ -42,7 +42,7 @@ func (in inner) wireIdentity(ctx context.Context) (id identity, err error) {
 		if trust.Sessions, err = cfg.sessions(ctx); err != nil {
 			return id, err
 		}
-		trust.End, trust.Ended = in.store.EndSession, in.store.SessionEnded
+		trust.End, trust.Ended = in.store.People.EndSession, in.store.People.SessionEnded
 	}
 	id.sessions = trust.Sessions
 	id.who = auth.New(trust)
@@ -79,7 +79,7 @@ func (c config) sessions(ctx context.Context) (*auth.Sessions, error) {
 func (in inner) wireSAML(ctx context.Context, who *auth.Verifier, sessions *auth.Sessions) (*auth.SignIn, error) {
 	saml := auth.SAMLConfig{
 		Provider: in.cfg.SAML.Name, Metadata: in.cfg.SAML.Metadata, Home: in.cfg.UIURL, EntityID: in.cfg.SAML.EntityID,
-		Sessions: sessions, Verifier: who, Spend: in.store.SpendSignature,
+		Sessions: sessions, Verifier: who, Spend: in.store.People.SpendSignature,
 	}
 	if ref := in.cfg.SAML.KeyRef; ref != "" {
 		raw, err := in.cfg.secret(ctx, "saml.key_ref", ref)
@@ -100,7 +100,7 @@ func (in inner) wireSAML(ctx context.Context, who *auth.Verifier, sessions *auth
 func (in inner) wireAWS(ctx context.Context, who *auth.Verifier, sessions *auth.Sessions) (*auth.Exchange, error) {
 	a := auth.AWSConfig{
 		Audience: in.cfg.UIURL, Accounts: in.cfg.AWS.Accounts, Organizations: in.cfg.AWS.Organizations, Endpoints: in.cfg.AWS.STSEndpoints,
-		Sessions: sessions, Verifier: who, Spend: in.store.SpendSignature,
+		Sessions: sessions, Verifier: who, Spend: in.store.People.SpendSignature,
 	}
 	if len(a.Organizations) > 0 {
 		sdk, err := awsconfig.LoadDefaultConfig(ctx)

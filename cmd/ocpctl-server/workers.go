@@ -20,8 +20,9 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/controller"
 	"github.com/ocpctl/ocpctl/internal/dispatch"
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
 // wireWorkers builds the workers: the inbox's worker and the controller.
@@ -59,7 +60,7 @@ func (in inner) wireWorkers(ctx context.Context) (*river.Client[pgx.Tx], error) 
 	if err != nil {
 		return nil, err
 	}
-	return store.NewClient(ctx, in.store.Pool(), workers, store.RiverConfig{
+	return queue.NewClient(ctx, in.store.Pool(), workers, queue.RiverConfig{
 		Instance: instance, Periodic: append(engine.Periodic(), sweep.Periodic(), missed.Periodic()),
 		Logger: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})), // River logs statistics at INFO
 		Log:    in.log, OnError: func(kind string) { in.jobErrors.WithLabelValues(kind).Inc() },
@@ -76,7 +77,7 @@ func (in inner) wireGitHub(ctx context.Context) (*github.Client, error) {
 	return github.New(github.Config{
 		AppID: cfg.GitHub.AppID, PrivateKey: []byte(key.Reveal()), BaseURL: cfg.GitHub.APIURL,
 		Leave: func(ctx context.Context, installation int64) (time.Duration, error) {
-			return in.store.TakePace(ctx, installation, cfg.GitHub.pace())
+			return in.store.Outbox.TakePace(ctx, installation, cfg.GitHub.pace())
 		},
 		Reserve: cfg.GitHub.reserve(), Points: cfg.GitHub.points(), Limited: in.limited, Budget: in.budget, Answers: in.answers,
 	})
@@ -85,11 +86,11 @@ func (in inner) wireGitHub(ctx context.Context) (*github.Client, error) {
 // limited, budget and answers store what GitHub reports about its limits, for the other processes, the pages and the metrics.
 func (in inner) limited(ctx context.Context, installation int64, wait time.Duration) {
 	in.log.Warn("GitHub's rate limit holds writes back", "installation", installation, "wait", wait)
-	in.notKept(installation, in.store.HoldPace(ctx, installation, wait))
+	in.notKept(installation, in.store.Outbox.HoldPace(ctx, installation, wait))
 }
 
 func (in inner) budget(ctx context.Context, installation int64, b github.Budget) {
-	in.notKept(installation, in.store.SeeBudget(ctx, store.GitHubBudget{
+	in.notKept(installation, in.store.Outbox.SeeBudget(ctx, outbox.GitHubBudget{
 		Installation: installation, Resource: b.Resource, Allowed: b.Allowed, Remaining: b.Remaining, ResetsAt: b.ResetsAt,
 	}))
 }
@@ -98,7 +99,7 @@ func (in inner) answers(ctx context.Context, installation int64, answers bool) {
 	if !answers {
 		in.log.Warn("GitHub does not answer", "installation", installation)
 	}
-	in.notKept(installation, in.store.GitHubAnswers(ctx, installation, answers))
+	in.notKept(installation, in.store.Outbox.GitHubAnswers(ctx, installation, answers))
 }
 
 func (in inner) notKept(installation int64, err error) {

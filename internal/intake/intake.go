@@ -20,6 +20,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/runner/names"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
 )
 
 // Scope is what the server knows about an attempt without its runner.
@@ -30,7 +31,7 @@ type Scope struct {
 
 // ScopeOf returns the scope of an attempt from the store. The cluster's tags say which installation accepted it; without that tag it
 // is this installation.
-func ScopeOf(row store.AttemptScope, installation, bucket string) Scope {
+func ScopeOf(row attempts.AttemptScope, installation, bucket string) Scope {
 	return Scope{Bucket: bucket, Scope: names.Scope{
 		Installation: cmp.Or(row.Installation, installation), Cluster: row.Cluster, Attempt: row.Number, Name: row.Name, BaseDomain: row.BaseDomain, Region: row.Region,
 	}}
@@ -107,7 +108,7 @@ var phases = []lifecycle.Phase{
 }
 
 // Report converts a report to a row.
-func Report(r contract.Report, of Scope) (store.ReportRow, error) {
+func Report(r contract.Report, of Scope) (attempts.ReportRow, error) {
 	var bad Invalid
 	bad.check(r.Phase != "" && !slices.Contains(phases, lifecycle.Phase(r.Phase)), "phase", fmt.Sprintf("%.40q is not a phase of a runner", r.Phase), toStrings(phases)...)
 	bad.check(r.Seq < 1 || r.Seq > maxNumber, "seq", fmt.Sprintf("%d is not a report number", r.Seq), "1, 2, 3 …")
@@ -117,18 +118,18 @@ func Report(r contract.Report, of Scope) (store.ReportRow, error) {
 	bad.check(len(r.Addons) > maxAddons, "addons", fmt.Sprintf("there are %d", len(r.Addons)), fmt.Sprintf("at most %d", maxAddons))
 	bad.snapshots(r.Snapshots, of)
 	if len(bad) > 0 {
-		return store.ReportRow{}, bad
+		return attempts.ReportRow{}, bad
 	}
-	out := store.ReportRow{
+	out := attempts.ReportRow{
 		Seq: r.Seq, Phase: lifecycle.Phase(r.Phase), Percent: min(max(r.Percent, 0), 100),
 		Step: sentence(r.Step), Account: r.Account, Log: text(r.Log),
 		Artifacts: artifactRows(r.Snapshots),
 	}
 	for _, a := range r.Addons {
-		out.Addons = append(out.Addons, store.AddonState{Name: sentence(a.Name), There: a.There, Reason: sentence(a.Reason), Message: sentence(a.Message), Next: sentence(a.Next)})
+		out.Addons = append(out.Addons, attempts.AddonState{Name: sentence(a.Name), There: a.There, Reason: sentence(a.Reason), Message: sentence(a.Message), Next: sentence(a.Next)})
 	}
 	if r.ToolExit != nil {
-		out.ToolExit = &store.ToolExitRow{Code: r.ToolExit.Code, At: r.ToolExit.At}
+		out.ToolExit = &attempts.ToolExitRow{Code: r.ToolExit.Code, At: r.ToolExit.At}
 	}
 	if r.Pass == nil {
 		return out, nil
@@ -138,16 +139,16 @@ func Report(r contract.Report, of Scope) (store.ReportRow, error) {
 	return out, err
 }
 
-func passRow(p contract.Pass) (store.PassRow, error) {
+func passRow(p contract.Pass) (attempts.PassRow, error) {
 	queries, err := json.Marshal(p.Queries)
 	if err != nil {
-		return store.PassRow{}, fmt.Errorf("encode queries: %w", err)
+		return attempts.PassRow{}, fmt.Errorf("encode queries: %w", err)
 	}
 	leftovers, err := json.Marshal(append([]contract.Leftover{}, p.Leftovers...))
 	if err != nil {
-		return store.PassRow{}, fmt.Errorf("encode leftovers: %w", err)
+		return attempts.PassRow{}, fmt.Errorf("encode leftovers: %w", err)
 	}
-	out := store.PassRow{
+	out := attempts.PassRow{
 		Number: p.Number, Account: text(p.Account), Control: text(p.Control),
 		Queries: document(queries), Leftovers: document(leftovers), Clean: clean(p),
 	}

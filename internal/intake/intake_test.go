@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
 )
 
 func TestAPassIsBelievedAsFarAsItsEvidenceGoes(t *testing.T) {
@@ -53,7 +53,7 @@ func TestWhatIsToldOfAddonsIsKeptAsItIs(t *testing.T) {
 	state := contract.AddonState{Name: "cert-manager", There: true, Reason: "Applied", Message: "it\x00works", Next: "none"}
 	row, err := Report(contract.Report{Seq: 1, Phase: "configuring", Addons: []contract.AddonState{state}}, shop)
 	require.NoError(t, err)
-	require.Equal(t, []store.AddonState{{Name: "cert-manager", There: true, Reason: "Applied", Message: "it\uFFFDworks", Next: "none"}}, row.Addons)
+	require.Equal(t, []attempts.AddonState{{Name: "cert-manager", There: true, Reason: "Applied", Message: "it\uFFFDworks", Next: "none"}}, row.Addons)
 	done, err := Result(contract.Result{Outcome: "succeeded", Addons: new(2)}, shop)
 	require.NoError(t, err)
 	require.Equal(t, 2, *done.Addons)

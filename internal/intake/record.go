@@ -10,6 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/runner/names"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
 )
 
 // Identifiers are short and have exactly one spelling.
@@ -68,12 +69,12 @@ func (e *Invalid) infraID(r contract.Record, of Scope) {
 const maxQuotas = 200
 
 // Demand converts a demand to a row.
-func Demand(d contract.Demand, of Scope) (store.CapacityDemand, error) {
+func Demand(d contract.Demand, of Scope) (attempts.CapacityDemand, error) {
 	var bad Invalid
 	bad.check(!plainName.MatchString(d.Account), "account", fmt.Sprintf("%.80q is not an account id", d.Account), "the account the runner is in")
 	bad.check(d.Region != of.Region, "region", fmt.Sprintf("%.80q is not the cluster's region", d.Region), of.Region)
 	bad.check(len(d.Quotas) > maxQuotas, "quotas", fmt.Sprintf("there are %d", len(d.Quotas)), fmt.Sprintf("at most %d", maxQuotas))
-	out := store.CapacityDemand{Account: d.Account, Region: d.Region}
+	out := attempts.CapacityDemand{Account: d.Account, Region: d.Region}
 	seen := map[[3]string]bool{}
 	for n, q := range d.Quotas {
 		bad.quota(fmt.Sprintf("quotas[%d]", n), q)

@@ -9,12 +9,13 @@ import (
 	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 // PR is pull request 41 as it stands a second after the event before.
-func (h *Fixture) PR(open bool, labels ...string) store.PullRequest {
+func (h *Fixture) PR(open bool, labels ...string) pullrequests.PullRequest {
 	h.Clock = h.Clock.Add(time.Second)
-	return store.PullRequest{
+	return pullrequests.PullRequest{
 		Installation: Installation, Repo: Repo, Number: 41, Open: open, Labels: labels, Author: "will",
 		Head: "6dcb09b5b57875f334f61aebed695e2e4193db5e", Base: "main", UpdatedAt: h.Clock,
 	}

@@ -9,25 +9,25 @@ import (
 	"sync/atomic"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 // GitHub answers for GitHub: who may do what, and how pull requests and repositories stand.
 type GitHub struct {
-	Permissions  map[string]string              // by login; everybody else has none
-	PRs          map[int]store.PullRequest      // how they stand, whatever was told
-	Asked        atomic.Int64                   // how many questions about people and installations
-	Down         atomic.Bool                    // it answers nothing
-	Files        map[string]string              // .github/ocpctl.yaml of every repository, by branch or commit
-	Removes      bool                           // pull requests delete that file
-	TeamsOf      map[string][]string            // by login
-	Installed    map[string]int64               // by repository
-	Repos        map[string]app.RepositoryState // by a name they have or had; others are as Installed says, and cannot be seen
-	Reaching     func(repo string)              // told of each question for a repository's installation; nil: nobody
-	Silent       bool                           // of installations and repositories it tells nothing
-	Meanwhile    func()                         // happens once, while GitHub is asked for a permission; nil: nothing
+	Permissions  map[string]string                // by login; everybody else has none
+	PRs          map[int]pullrequests.PullRequest // how they stand, whatever was told
+	Asked        atomic.Int64                     // how many questions about people and installations
+	Down         atomic.Bool                      // it answers nothing
+	Files        map[string]string                // .github/ocpctl.yaml of every repository, by branch or commit
+	Removes      bool                             // pull requests delete that file
+	TeamsOf      map[string][]string              // by login
+	Installed    map[string]int64                 // by repository
+	Repos        map[string]app.RepositoryState   // by a name they have or had; others are as Installed says, and cannot be seen
+	Reaching     func(repo string)                // told of each question for a repository's installation; nil: nobody
+	Silent       bool                             // of installations and repositories it tells nothing
+	Meanwhile    func()                           // happens once, while GitHub is asked for a permission; nil: nothing
 	mu           sync.Mutex
-	webhookState map[int]store.PullRequest // of the others: as they were told of last
+	webhookState map[int]pullrequests.PullRequest // of the others: as they were told of last
 }
 
 // ErrDown is the error of every question while GitHub is down.
@@ -35,7 +35,7 @@ var ErrDown = errors.New("GitHub does not answer")
 
 func newGitHub() *GitHub {
 	return &GitHub{
-		webhookState: map[int]store.PullRequest{},
+		webhookState: map[int]pullrequests.PullRequest{},
 		Permissions:  map[string]string{"maya": "maintain", "will": "write", "rita": "read", "toni": "triage"},
 	}
 }
@@ -57,9 +57,9 @@ func (g *GitHub) Permission(_ context.Context, _ int64, _, login string) (string
 }
 
 // PullRequest is what PRs says, else what Stands was told last.
-func (g *GitHub) PullRequest(_ context.Context, installation int64, _ string, number int) (store.PullRequest, error) {
+func (g *GitHub) PullRequest(_ context.Context, installation int64, _ string, number int) (pullrequests.PullRequest, error) {
 	if g.Down.Load() {
-		return store.PullRequest{}, ErrDown
+		return pullrequests.PullRequest{}, ErrDown
 	}
 	pr, ok := g.PRs[number]
 	if !ok {
@@ -70,11 +70,11 @@ func (g *GitHub) PullRequest(_ context.Context, installation int64, _ string, nu
 	if pr.Installation = installation; ok {
 		return pr, nil
 	}
-	return store.PullRequest{}, fmt.Errorf("%w: pull request %d", app.ErrNoPullRequest, number)
+	return pullrequests.PullRequest{}, fmt.Errorf("%w: pull request %d", app.ErrNoPullRequest, number)
 }
 
 // Stands makes a state what GitHub says of a pull request, unless it said a newer one.
-func (g *GitHub) Stands(pr store.PullRequest) {
+func (g *GitHub) Stands(pr pullrequests.PullRequest) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !pr.UpdatedAt.Before(g.webhookState[pr.Number].UpdatedAt) {

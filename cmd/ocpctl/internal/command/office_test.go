@@ -27,6 +27,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/inbox"
 )
 
 // office is the API as it runs, on a service and a database, and somebody with a terminal before it.
@@ -138,9 +139,9 @@ func (o *office) furnish() {
 	o.names["{link}"] = regexp.MustCompile(`^[-\w]+`).FindString(handle)
 	_, err = o.store.Pool().Exec(o.Context(), `ALTER TABLE deliveries ALTER COLUMN id RESTART WITH 7001`)
 	require.NoError(o, err)
-	_, err = o.store.SaveDelivery(o.Context(), store.Delivery{Source: "github", ID: "guid-1", Event: "ping", Body: []byte(`{}`)})
+	_, err = o.store.Inbox.SaveDelivery(o.Context(), inbox.Delivery{Source: "github", ID: "guid-1", Event: "ping", Body: []byte(`{}`)})
 	require.NoError(o, err)
-	require.NoError(o, o.store.FinishDelivery(o.Context(), 7001, "nothing to do"))
+	require.NoError(o, o.store.Inbox.FinishDelivery(o.Context(), 7001, "nothing to do"))
 	_, err = o.store.Pool().Exec(o.Context(), `INSERT INTO accounts (account, number, principal, name, proof, linked_at, seen_at)
 		VALUES ('github:maya', '7', $1, 'Maya', '{}', now(), now())`, "oidc:"+o.issuer.URL()+"#maya")
 	require.NoError(o, err)

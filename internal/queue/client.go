@@ -1,0 +1,89 @@
+package queue
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
+)
+
+const (
+	FetchCooldown = 10 * time.Millisecond
+	fetchPoll     = 500 * time.Millisecond // the bell notifies after every commit; polling four queues ten times a second costs 4 % of a core
+	jobTimeout    = 30 * time.Second       // long work runs in runners, not in jobs
+	rescueAfter   = time.Minute
+	keepCompleted = 10 * time.Minute
+	softStop      = 10 * time.Second
+
+	spareConns = 6 // for all other queries
+
+	retryBase = time.Second
+	retryMax  = time.Minute
+)
+
+// RiverConfig configures a River client.
+type RiverConfig struct {
+	Instance string         // this process's name, from Store.Instance; empty: River makes one up
+	Queues   map[string]int // queue → jobs at once; nil: all four queues with their defaults
+	Periodic []*river.PeriodicJob
+	Logger   *slog.Logger // nil: River's own
+
+	Log     *slog.Logger      // logs failed jobs; nil: slog's default
+	OnError func(kind string) // counts a failed job; nil: they are not counted
+}
+
+// NewClient returns a River client that runs the registered workers' jobs. The caller starts and stops it, and keeps the pool.
+func NewClient(_ context.Context, pool *pgxpool.Pool, workers *river.Workers, c RiverConfig) (*river.Client[pgx.Tx], error) {
+	if c.Queues == nil {
+		c.Queues = map[string]int{QueueInbox: 10, QueueReconcile: 20, QueueEffects: 10, QueueMessages: 10}
+	}
+	// A worker under Alone holds one connection and queries through another: if all were held, all would wait for each other.
+	if need := c.Queues[QueueInbox] + c.Queues[QueueMessages] + spareConns; int(pool.Config().MaxConns) < need {
+		return nil, fmt.Errorf("make the River client: the database's pool_max_conns is %d; these workers need %d or more", pool.Config().MaxConns, need)
+	}
+	queues := make(map[string]river.QueueConfig, len(c.Queues))
+	for name, n := range c.Queues {
+		queues[name] = river.QueueConfig{MaxWorkers: n}
+	}
+	log := c.Log
+	if log == nil {
+		log = slog.Default()
+	}
+	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{
+		ID:                          c.Instance,
+		Queues:                      queues,
+		Workers:                     workers,
+		PeriodicJobs:                c.Periodic,
+		Logger:                      c.Logger,
+		FetchCooldown:               FetchCooldown,
+		FetchPollInterval:           fetchPoll,
+		JobTimeout:                  jobTimeout,
+		RescueStuckJobsAfter:        rescueAfter,
+		CompletedJobRetentionPeriod: keepCompleted,
+		SoftStopTimeout:             softStop,
+		RetryPolicy:                 retryPolicy{},
+		ErrorHandler:                jobErrors{pool: pool, log: log, count: c.OnError},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make the River client: %w", err)
+	}
+	return client, nil
+}
+
+// retryPolicy doubles the wait from a second to a minute. WakeDue asks again for what waits longer than that.
+type retryPolicy struct{}
+
+// NextRetry implements river.ClientRetryPolicy.
+func (retryPolicy) NextRetry(job *rivertype.JobRow) time.Time {
+	wait := retryBase
+	for range len(job.Errors) {
+		wait = min(2*wait, retryMax)
+	}
+	return time.Now().UTC().Add(wait)
+}

@@ -1,0 +1,208 @@
+package queue
+
+import (
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
+)
+
+// The queues. Each has its own workers, so that slow posts never hold up reconciles.
+const (
+	QueueInbox     = "inbox"
+	QueueReconcile = "heart"
+	QueueEffects   = "effects"
+	QueueMessages  = "words"
+)
+
+// InboxArgs asks to process one stored delivery.
+type InboxArgs struct {
+	Row int64 `json:"row"`
+}
+
+// ReconcileArgs asks to reconcile one cluster. Pokes gives a fact that arrives during a run a run of its own.
+type ReconcileArgs struct {
+	Cluster string `json:"cluster"`
+	Pokes   int64  `json:"pokes"`
+}
+
+// LaunchArgs asks to ensure that an attempt's runner is started.
+type LaunchArgs struct {
+	Cluster string `json:"cluster"`
+	Attempt int    `json:"attempt"`
+}
+
+// StopArgs asks to ensure that an attempt's runner is told to stop.
+type StopArgs struct {
+	Cluster string `json:"cluster"`
+	Attempt int    `json:"attempt"`
+}
+
+// PublishArgs asks to bring one subscriber up to its cluster's current version. Version gives a change during a run a run of its
+// own: a job unique by the subscriber alone would swallow it until River has recorded the end of the run.
+type PublishArgs struct {
+	Subscriber string `json:"subscriber"`
+	Version    int64  `json:"version"`
+}
+
+// ReplyArgs asks to post one reply.
+type ReplyArgs struct {
+	Reply string `json:"reply"`
+}
+
+// EffectArgs asks to make one change on GitHub.
+type EffectArgs struct {
+	Effect string `json:"effect"`
+}
+
+// CapacityQueueArgs asks to reconcile the clusters that wait for capacity. News gives a change during a run a run of its own.
+type CapacityQueueArgs struct {
+	Account string `json:"account"`
+	Region  string `json:"region"`
+	News    string `json:"news"`
+}
+
+// TurnsArgs asks for one pass over the queue for full quotas. News gives a change during a pass a pass of its own.
+type TurnsArgs struct {
+	News string `json:"news"`
+}
+
+// WakeArgs asks for one round of WakeDue.
+type WakeArgs struct{}
+
+// SweepArgs asks for one sweep over all clusters and resources.
+type SweepArgs struct{}
+
+// LookArgs asks to check on GitHub the pull requests that were not checked for a while.
+type LookArgs struct{}
+
+// MissedArgs asks to read GitHub's list of sent webhooks and find those that never arrived.
+type MissedArgs struct{}
+
+// PruneArgs asks to remove old rows.
+type PruneArgs struct{}
+
+// RemoveArgs asks to do the removals that are due.
+type RemoveArgs struct{}
+
+// Kind implements river.JobArgs.
+func (InboxArgs) Kind() string { return "inbox" }
+
+// Kind implements river.JobArgs.
+func (ReconcileArgs) Kind() string { return "reconcile" }
+
+// Kind implements river.JobArgs.
+func (LaunchArgs) Kind() string { return "launch" }
+
+// Kind implements river.JobArgs.
+func (StopArgs) Kind() string { return "stop" }
+
+// Kind implements river.JobArgs.
+func (PublishArgs) Kind() string { return "publish" }
+
+// Kind implements river.JobArgs.
+func (ReplyArgs) Kind() string { return "reply" }
+
+// Kind implements river.JobArgs.
+func (EffectArgs) Kind() string { return "effect" }
+
+// Kind implements river.JobArgs.
+func (CapacityQueueArgs) Kind() string { return "line" }
+
+// Kind implements river.JobArgs.
+func (TurnsArgs) Kind() string { return "turns" }
+
+// Kind implements river.JobArgs.
+func (WakeArgs) Kind() string { return "wake" }
+
+// Kind implements river.JobArgs.
+func (SweepArgs) Kind() string { return "sweep" }
+
+// Kind implements river.JobArgs.
+func (LookArgs) Kind() string { return "look" }
+
+// Kind implements river.JobArgs.
+func (MissedArgs) Kind() string { return "missed" }
+
+// Kind implements river.JobArgs.
+func (PruneArgs) Kind() string { return "prune" }
+
+// Kind implements river.JobArgs.
+func (RemoveArgs) Kind() string { return "remove" }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (RemoveArgs) InsertOpts() river.InsertOpts { return once(QueueEffects, 1) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (InboxArgs) InsertOpts() river.InsertOpts { return once(QueueInbox, InboxTries) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (ReconcileArgs) InsertOpts() river.InsertOpts { return once(QueueReconcile, reconcileTries) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (LaunchArgs) InsertOpts() river.InsertOpts { return once(QueueEffects, effectTries) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (StopArgs) InsertOpts() river.InsertOpts { return once(QueueEffects, effectTries) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (PublishArgs) InsertOpts() river.InsertOpts { return once(QueueMessages, messageTries) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (ReplyArgs) InsertOpts() river.InsertOpts { return once(QueueMessages, messageTries) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (EffectArgs) InsertOpts() river.InsertOpts { return once(QueueMessages, messageTries) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (CapacityQueueArgs) InsertOpts() river.InsertOpts { return once(QueueReconcile, reconcileTries) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (TurnsArgs) InsertOpts() river.InsertOpts { return once(QueueReconcile, reconcileTries) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+//
+// A job whose end was never recorded must not hold up the next ones until River rescues it.
+func (WakeArgs) InsertOpts() river.InsertOpts {
+	opts := once(QueueReconcile, 1)
+	opts.UniqueOpts.ByPeriod = 10 * time.Second
+	return opts
+}
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (SweepArgs) InsertOpts() river.InsertOpts { return once(QueueReconcile, 1) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (LookArgs) InsertOpts() river.InsertOpts { return once(QueueInbox, 1) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (MissedArgs) InsertOpts() river.InsertOpts { return once(QueueInbox, 1) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (PruneArgs) InsertOpts() river.InsertOpts { return once(QueueReconcile, 1) }
+
+// How often River tries before it gives a job up. WakeDue enqueues unfinished work again, so none of these is final.
+const (
+	InboxTries     = 10
+	reconcileTries = 5
+	effectTries    = 5
+	messageTries   = 10
+)
+
+// once makes a job unique by its arguments until it ends: completed is left out, so that it can be enqueued again.
+func once(queue string, tries int) river.InsertOpts {
+	return river.InsertOpts{
+		Queue:       queue,
+		MaxAttempts: tries,
+		UniqueOpts:  river.UniqueOpts{ByArgs: true, ByState: unfinished},
+	}
+}
+
+// unfinished are the job states in which enqueuing again adds nothing.
+var unfinished = []rivertype.JobState{
+	rivertype.JobStateAvailable,
+	rivertype.JobStatePending,
+	rivertype.JobStateRunning,
+	rivertype.JobStateRetryable,
+	rivertype.JobStateScheduled,
+}

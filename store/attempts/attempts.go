@@ -1,0 +1,96 @@
+package attempts
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/fence"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+)
+
+// OpenAttempt returns what is needed to start, watch and stop the cluster's open attempt. ErrNotFound: none is open.
+func (s *Store) OpenAttempt(ctx context.Context, cluster string) (LaunchSpec, error) {
+	spec, err := pg.One[LaunchSpec](ctx, s.db.Pool(), `
+		SELECT id AS attempt, number, kind, cluster_id AS cluster, job_id AS job, token_id AS token, true AS open,
+			claimed_at IS NOT NULL AS claimed, coalesce(lease_until, '0001-01-01 00:00:00Z') AS lease_until
+		FROM attempts WHERE cluster_id = $1 AND closed_at IS NULL`, cluster)
+	if err != nil {
+		return LaunchSpec{}, fmt.Errorf("read the open attempt of %s: %w", cluster, err)
+	}
+	return spec, nil
+}
+
+// AttemptSpec returns everything that a runner's spec is built from. The attempt may be open or closed.
+func (s *Store) AttemptSpec(ctx context.Context, attempt string) (SpecRow, error) {
+	var spec SpecRow
+	var cluster string
+	err := s.db.Pool().QueryRow(ctx, `
+		SELECT cluster_id, id, number, kind, job_id, token_id, closed_at IS NULL, coalesce(lease_until, '0001-01-01 00:00:00Z'),
+			coalesce(workers_wanted, 0)
+		FROM attempts WHERE id = $1`, attempt).
+		Scan(&cluster, &spec.Attempt, &spec.Number, &spec.Kind, &spec.Job, &spec.Token, &spec.Open, &spec.LeaseUntil, &spec.Workers)
+	if err != nil {
+		return SpecRow{}, fmt.Errorf("read attempt %s: %w", attempt, pg.Plain(err))
+	}
+	if spec.Row, err = s.db.Cluster(ctx, cluster); err != nil {
+		return SpecRow{}, err
+	}
+	if spec.Identities, err = s.identities(ctx, cluster); err != nil {
+		return SpecRow{}, err
+	}
+	if spec.Artifacts, err = s.artifacts(ctx, cluster); err != nil {
+		return SpecRow{}, err
+	}
+	if spec.Kind == lifecycle.Create || spec.Kind == lifecycle.Configure {
+		if spec.Addons, err = s.addons(ctx, cluster); err != nil {
+			return SpecRow{}, err
+		}
+	}
+	return spec, nil
+}
+
+// AttemptScope is what the control plane itself knows of an attempt: everything its runner reports must match it.
+type AttemptScope struct {
+	Cluster                  string // id
+	Installation             string // the control plane that accepted the cluster, from the cluster's tags; empty: unknown
+	Number                   int
+	Kind                     lifecycle.Kind
+	Token                    string // token id (jti) of the attempt's JWT
+	Closed                   bool
+	Name, BaseDomain, Region string
+}
+
+// AttemptScope returns the scope of an attempt, open or closed. ErrNotFound: there is none of that id.
+func (s *Store) AttemptScope(ctx context.Context, attempt string) (AttemptScope, error) {
+	scope, err := pg.One[AttemptScope](ctx, s.db.Pool(), `
+		SELECT a.cluster_id AS cluster, coalesce(c.effective_tags ->> 'InstallationId', '') AS installation, a.number,
+			a.kind, a.token_id AS token, a.closed_at IS NOT NULL AS closed, c.name, c.base_domain, c.region
+		FROM attempts a JOIN clusters c ON c.id = a.cluster_id WHERE a.id = $1`, attempt)
+	if err != nil {
+		return AttemptScope{}, fmt.Errorf("read the scope of attempt %s: %w", attempt, err)
+	}
+	return scope, nil
+}
+
+func (s *Store) identities(ctx context.Context, cluster string) ([]fence.IdentityRow, error) {
+	out, err := pg.All[fence.IdentityRow](ctx, s.db.Pool(), `
+		SELECT coalesce(infra_id, '') AS infra_id, coalesce(cluster_uuid, '') AS cluster_uuid, coalesce(cco_name, '') AS cco_name,
+			coalesce(account, '') AS account, coalesce(region, '') AS region, coalesce(release_digest, '') AS release_digest,
+			coalesce(metadata, '') AS metadata, coalesce(installer_sha256, '') AS installer_sha256
+		FROM attempts WHERE cluster_id = $1 AND recorded_at IS NOT NULL ORDER BY number`, cluster)
+	if err != nil {
+		return nil, fmt.Errorf("read identities of %s: %w", cluster, err)
+	}
+	return out, nil
+}
+
+func (s *Store) artifacts(ctx context.Context, cluster string) ([]fence.ArtifactRow, error) {
+	out, err := pg.All[fence.ArtifactRow](ctx, s.db.Pool(), `
+		SELECT artifact_type AS type, s3_key AS key, manifest_key, checksum AS sha256, size, infra_id, taken_at
+		FROM artifacts WHERE cluster_id = $1 ORDER BY taken_at DESC, created_at DESC`, cluster)
+	if err != nil {
+		return nil, fmt.Errorf("read artifacts of %s: %w", cluster, err)
+	}
+	return out, nil
+}

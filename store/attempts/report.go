@@ -1,0 +1,200 @@
+package attempts
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/fence"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+)
+
+// Report stores a runner's progress and renews its lease. A repeated seq only renews; a report that changes nothing enqueues no
+// reconcile. A closed attempt's report is answered with stop and not stored.
+func (s *Store) Report(ctx context.Context, attemptID, tokenID string, r ReportRow) (fence.Lease, error) {
+	var lease fence.Lease
+	logged := ""
+	err := s.write(ctx, func(c *change) (err error) {
+		f, err := c.LockAttempt(ctx, attemptID, tokenID)
+		if err != nil {
+			return err
+		}
+		if f.Closed {
+			lease = fence.Lease{Stop: f.Stop(), Closed: true}
+			return nil
+		}
+		if !f.Claimed {
+			return fmt.Errorf("nobody claimed the attempt: %w", pg.ErrFenced)
+		}
+		fresh, newest, err := c.keepReport(ctx, f, r)
+		if err != nil {
+			return err
+		}
+		if fresh {
+			if r.Log != "" {
+				logged = f.ID
+			}
+			if err := c.keepFacts(ctx, f, r, newest); err != nil {
+				return err
+			}
+		}
+		if r.Late {
+			lease = fence.Lease{Stop: f.Stop()}
+			return nil
+		}
+		lease, err = c.RenewLease(ctx, f)
+		return err
+	})
+	if err != nil {
+		return fence.Lease{}, fmt.Errorf("report %d of attempt %s: %w", r.Seq, attemptID, err)
+	}
+	if logged != "" {
+		s.db.LogNotifier.Logs(logged)
+	}
+	return lease, nil
+}
+
+// keepReport inserts the report. fresh: this seq is new; newest: no higher seq was reported.
+func (c *change) keepReport(ctx context.Context, f fence.Fenced, r ReportRow) (fresh, newest bool, err error) {
+	args := pgx.NamedArgs{
+		"attempt": f.AttemptID, "seq": r.Seq, "phase": r.Phase, "percent": r.Percent, "step": r.Step, "log": r.Log, "now": c.Now,
+	}
+	err = c.QueryRow(ctx, `SELECT coalesce(max(seq), 0) < @seq FROM reports WHERE attempt_id = @attempt`, args).Scan(&newest)
+	if err != nil {
+		return false, false, fmt.Errorf("read the newest report: %w", err)
+	}
+	tag, err := c.Exec(ctx, `
+		INSERT INTO reports (attempt_id, seq, phase, percent, step, received_at)
+		VALUES (@attempt, @seq, @phase, @percent, @step, @now) ON CONFLICT (attempt_id, seq) DO NOTHING`, args)
+	if err != nil {
+		return false, false, fmt.Errorf("keep the report: %w", err)
+	}
+	if tag.RowsAffected() == 0 {
+		return false, false, nil
+	}
+	if r.Log != "" {
+		_, err := c.Exec(ctx, `INSERT INTO log_chunks (attempt_id, seq, body, received_at) VALUES (@attempt, @seq, @log, @now)`, args)
+		if err != nil {
+			return false, false, fmt.Errorf("keep the log: %w", err)
+		}
+	}
+	return true, newest, nil
+}
+
+// keepFacts writes what a fresh report says, and enqueues a reconcile if it says something new.
+func (c *change) keepFacts(ctx context.Context, f fence.Fenced, r ReportRow, newest bool) error {
+	if r.Phase == "" || !newest { // a late report must not turn the phase back
+		r.Phase, r.Percent, r.Step = f.Phase, f.Percent, f.Step
+	}
+	r.Percent = min(max(r.Percent, 0), 100)
+	news := r.Phase != f.Phase || r.Percent != f.Percent || r.Step != f.Step || r.ToolExit != nil || r.Pass != nil
+	args := pgx.NamedArgs{
+		"id": f.AttemptID, "phase": r.Phase, "percent": r.Percent, "step": r.Step, "account": r.Account,
+		"exited": r.ToolExit != nil, "code": nil, "now": c.Now,
+	}
+	if r.ToolExit != nil {
+		args["code"] = r.ToolExit.Code
+	}
+	// The exit and the passes after it get the database's time; the runner's clock decides nothing.
+	_, err := c.Exec(ctx, `
+		UPDATE attempts SET phase = @phase, progress_percent = @percent, progress_step = @step,
+			seen_account = CASE WHEN @account = '' THEN seen_account ELSE @account END,
+			tool_exited_at = CASE WHEN @exited THEN @now ELSE tool_exited_at END,
+			tool_exit_code = CASE WHEN @exited THEN @code ELSE tool_exit_code END
+		WHERE id = @id`, args)
+	if err != nil {
+		return fmt.Errorf("keep the progress: %w", err)
+	}
+	if err := c.KeepArtifacts(ctx, f, r.Artifacts); err != nil {
+		return err
+	}
+	if err := c.keepAddons(ctx, f, r.Addons); err != nil {
+		return err
+	}
+	if r.Pass != nil {
+		if err := c.keepPass(ctx, f, *r.Pass); err != nil {
+			return err
+		}
+	}
+	if !news {
+		return nil
+	}
+	return c.RequestReconcile(ctx, f.ID)
+}
+
+// keepPass writes one verification pass. It is clean only if all evidence for that is there, whatever the runner says.
+func (c *change) keepPass(ctx context.Context, f fence.Fenced, p PassRow) error {
+	if f.Kind != lifecycle.Destroy {
+		return fmt.Errorf("%w: only a destroy verifies", pg.ErrConflict)
+	}
+	p, err := judged(p)
+	if err != nil {
+		return err
+	}
+	if p.Clean {
+		account, err := c.AccountOf(ctx, f)
+		if err != nil {
+			return err
+		}
+		if account != "" && p.Account != account {
+			p.Clean, p.Words = false, append(p.Words, fmt.Sprintf("it counted in account %s, and the cluster is in %s", p.Account, account))
+		}
+	}
+	_, err = c.Exec(ctx, `
+		INSERT INTO verifications (attempt_id, number, received_at, account, identities, control, queries, leftovers, words, clean)
+		VALUES (@attempt, @number, @now, @account, @identities, @control, @queries, @leftovers, @words, @clean)
+		ON CONFLICT (attempt_id, number) DO NOTHING`,
+		pgx.NamedArgs{
+			"attempt": f.AttemptID, "number": p.Number, "now": c.Now, "account": p.Account, "identities": p.Identities, "control": p.Control,
+			"queries": p.Queries, "leftovers": p.Leftovers, "words": p.Words, "clean": p.Clean,
+		})
+	if err != nil {
+		return fmt.Errorf("keep verification pass %d: %w", p.Number, err)
+	}
+	return nil
+}
+
+// judged fills empty fields and sets Clean to false for a pass that asked nothing, got no answer, or found something.
+func judged(p PassRow) (PassRow, error) {
+	var queries []struct{ Call, Err string }
+	var left []struct{ Type, ID, Name, Free string }
+	for _, list := range []struct {
+		raw *json.RawMessage
+		to  any
+	}{{&p.Queries, &queries}, {&p.Leftovers, &left}} {
+		if len(*list.raw) == 0 || string(*list.raw) == "null" {
+			*list.raw = json.RawMessage(`[]`)
+		}
+		if err := json.Unmarshal(*list.raw, list.to); err != nil {
+			return p, fmt.Errorf("%w: verification pass %d: %w", pg.ErrConflict, p.Number, err)
+		}
+	}
+	words := make([]string, 0, len(left))
+	for _, l := range left {
+		word := l.Type + " " + l.ID
+		if l.Free != "" {
+			word += " (" + l.Free + ")"
+		}
+		words = append(words, word)
+	}
+	if len(p.Words) == 0 {
+		p.Words = words
+	}
+	for _, q := range queries {
+		if q.Err != "" && p.Clean {
+			p.Clean, p.Words = false, append(p.Words, q.Call+" was not answered: "+q.Err)
+		}
+	}
+	if p.Control == "" && p.Clean {
+		p.Clean, p.Words = false, append(p.Words, "the positive control failed")
+	}
+	asked := len(queries) > 0 || len(p.Identities) == 0
+	p.Clean = p.Clean && asked && len(left) == 0 && len(p.Words) == 0
+	if p.Identities == nil {
+		p.Identities = []string{}
+	}
+	return p, nil
+}

@@ -1,0 +1,151 @@
+package attempts
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/oklog/ulid/v2"
+
+	"github.com/ocpctl/ocpctl/internal/queue"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/fence"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
+)
+
+// CapacityDemand is what an install needs of the limits of an account and region, as just measured.
+type CapacityDemand struct {
+	Account, Region string
+	Quotas          []lifecycle.Quota
+}
+
+// ReservationAnswer answers a demand. Wait and Never empty: the capacity is reserved.
+type ReservationAnswer struct {
+	Wait  string // why there is no capacity now
+	Place int    // in the queue while it waits, 1 is next
+	Never string // why an empty account would not have the capacity either
+}
+
+// Reserve reserves capacity for the attempt's install, or puts its cluster into the queue. One demand per account and region is
+// judged at a time, so that installs that start together never count on the same capacity. An attempt that was granted a demand
+// is granted it again. A lease that says stop grants nothing.
+func (s *Store) Reserve(ctx context.Context, attemptID, tokenID string, d CapacityDemand) (room ReservationAnswer, lease fence.Lease, err error) {
+	err = s.write(ctx, func(c *change) (err error) {
+		f, err := c.LockAttempt(ctx, attemptID, tokenID)
+		switch {
+		case err != nil:
+			return err
+		case f.Unwanted() != "":
+			lease = fence.Lease{Stop: f.Unwanted(), Closed: f.Closed}
+			return nil
+		case !f.Claimed:
+			return fmt.Errorf("nobody claimed the attempt: %w", pg.ErrFenced)
+		case f.Kind != lifecycle.Create:
+			return fmt.Errorf("%w: only a create needs room", pg.ErrConflict)
+		}
+		if err := c.CheckPlace(ctx, f, d.Account, d.Region); err != nil {
+			return err
+		}
+		if room, err = c.reserve(ctx, f, d); err != nil {
+			return err
+		}
+		lease, err = c.RenewLease(ctx, f)
+		return err
+	})
+	if err != nil {
+		return ReservationAnswer{}, fence.Lease{}, fmt.Errorf("reserve room for attempt %s: %w", attemptID, err)
+	}
+	return room, lease, nil
+}
+
+// reserve judges the demand under the lock of its account and region. Under that lock it takes no other cluster's row, because
+// whoever holds one may be waiting for the lock. A separate job wakes the queue.
+func (c *change) reserve(ctx context.Context, f fence.Fenced, d CapacityDemand) (ReservationAnswer, error) {
+	args := pgx.NamedArgs{"account": d.Account, "region": d.Region, "cluster": f.ID, "attempt": f.AttemptID, "now": c.Now}
+	if _, err := c.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('room ' || @account || ' ' || @region, 0))`, args); err != nil {
+		return ReservationAnswer{}, fmt.Errorf("lock the room of %s in %s: %w", d.Account, d.Region, err)
+	}
+	before, err := c.Reservation(ctx, args)
+	if err != nil || (before.State == rows.Granted && before.Attempt == f.AttemptID) {
+		return ReservationAnswer{}, err
+	}
+	held, err := c.held(ctx, args)
+	if err != nil {
+		return ReservationAnswer{}, err
+	}
+	line, err := c.queueAhead(ctx, args, d.Quotas)
+	if err != nil {
+		return ReservationAnswer{}, err
+	}
+	var room ReservationAnswer
+	after := rows.Reservation{Attempt: f.AttemptID, Account: d.Account, Region: d.Region, State: rows.Granted}
+	args["passed_at"] = nil
+	switch room.Wait, room.Never = lifecycle.Fits(d.Quotas, held, line.all()); {
+	case room.Never != "":
+		room.Wait, after = "", rows.Reservation{}
+	case room.Wait != "" && c.mayPass(line) && lifecycle.FirstPast(d.Quotas, held, line.all()):
+		room.Wait, args["passed_at"] = "", c.Now
+		if err := c.Record(ctx, pg.Lifecycle, "let_past", f.ID, pg.Move{Why: line.letPast(c.DB.Options.Limits.LetPast)}); err != nil {
+			return ReservationAnswer{}, err
+		}
+	case room.Wait != "":
+		after.State, room.Place = rows.Waiting, len(line.all())+1
+		room.Wait += line.unmeasured()
+	}
+	args["words"], args["place"] = room.Wait, room.Place
+	if err := c.keepReservation(ctx, args, after, d.Quotas); err != nil {
+		return ReservationAnswer{}, err
+	}
+	if before.State == rows.Waiting && after.State != rows.Waiting { // this look was not shown yet
+		if err := c.RequestReconcile(ctx, f.ID); err != nil {
+			return ReservationAnswer{}, err
+		}
+	}
+	news := ulid.Make().String()
+	for _, r := range []rows.Reservation{before, after} { // the positions behind it moved
+		if r.State != "" && (before.State != after.State || before.Account != after.Account) {
+			c.Enqueue(queue.CapacityQueueArgs{Account: r.Account, Region: r.Region, News: news})
+		}
+	}
+	return room, nil
+}
+
+func (c *change) keepReservation(ctx context.Context, args pgx.NamedArgs, r rows.Reservation, quotas []lifecycle.Quota) error {
+	if r.State == "" {
+		if _, err := c.Exec(ctx, `DELETE FROM reservations WHERE cluster_id = @cluster`, args); err != nil {
+			return fmt.Errorf("drop the reservation: %w", err)
+		}
+		return nil
+	}
+	items, err := json.Marshal(quotas)
+	if err != nil {
+		return fmt.Errorf("encode the quotas: %w", err)
+	}
+	args["state"], args["items"] = r.State, items
+	_, err = c.Exec(ctx, `
+		INSERT INTO reservations AS r (cluster_id, attempt_id, account, region, state, items, words, place, since, asked_at, passed_at)
+		VALUES (@cluster, @attempt, @account, @region, @state, @items, @words, @place, @now, @now, @passed_at)
+		ON CONFLICT (cluster_id) DO UPDATE SET attempt_id = excluded.attempt_id, account = excluded.account, region = excluded.region,
+			state = excluded.state, items = excluded.items, words = excluded.words, place = excluded.place,
+			since = CASE WHEN r.state = excluded.state THEN r.since ELSE excluded.since END, asked_at = excluded.asked_at, passed_at = coalesce(excluded.passed_at, r.passed_at)`, args)
+	if err != nil {
+		return fmt.Errorf("keep the reservation: %w", err)
+	}
+	return nil
+}
+
+// held returns what counts as taken in addition to the measured usage: granted reservations of clusters that are not released, while the
+// attempt that got them runs, or if it recorded an identity.
+func (c *change) held(ctx context.Context, args pgx.NamedArgs) ([]lifecycle.Holding, error) {
+	held, err := pg.All[lifecycle.Holding](ctx, c, `
+		SELECT r.cluster_id AS cluster, c.ready_at IS NOT NULL AS ready, r.items AS quotas
+		FROM reservations r JOIN clusters c ON c.id = r.cluster_id JOIN attempts a ON a.id = r.attempt_id
+		WHERE r.account = @account AND r.region = @region AND r.state = 'granted' AND r.cluster_id <> @cluster
+			AND c.destroyed_at IS NULL AND (a.closed_at IS NULL OR a.recorded_at IS NOT NULL)`, args)
+	if err != nil {
+		return nil, fmt.Errorf("read what is set aside: %w", err)
+	}
+	return held, nil
+}

@@ -1,0 +1,86 @@
+package attempts
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/fence"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+)
+
+// ownOutcomes are the outcomes that a runner may report.
+var ownOutcomes = []lifecycle.Outcome{lifecycle.Succeeded, lifecycle.Failure, lifecycle.Stopped, lifecycle.Waiting}
+
+// Result closes the attempt with the runner's outcome. The same result again changes nothing; a result after the attempt was
+// closed otherwise is answered with stop and not stored.
+func (s *Store) Result(ctx context.Context, attemptID, tokenID string, r fence.ResultRow) (fence.Lease, error) {
+	if !slices.Contains(ownOutcomes, r.Outcome) {
+		return fence.Lease{}, fmt.Errorf("result of attempt %s: %w: outcome %q is none of %v", attemptID, pg.ErrConflict, r.Outcome, ownOutcomes)
+	}
+	var lease fence.Lease
+	err := s.write(ctx, func(c *change) error {
+		f, err := c.LockAttempt(ctx, attemptID, tokenID)
+		switch {
+		case err != nil:
+			return err
+		case f.Closed && f.Repeats(r):
+			lease = fence.Lease{Closed: true}
+			return nil
+		case f.Closed:
+			lease = fence.Lease{Stop: f.Stop(), Closed: true}
+			return nil
+		case !f.Claimed:
+			return fmt.Errorf("nobody claimed the attempt: %w", pg.ErrFenced)
+		case r.Workers != nil && f.Kind != lifecycle.Scale:
+			return fmt.Errorf("%w: only a scaling counts workers", pg.ErrConflict)
+		case r.Addons != nil && f.Kind != lifecycle.Create && f.Kind != lifecycle.Configure:
+			return fmt.Errorf("%w: only a create or a refresh brings add-ons", pg.ErrConflict)
+		case r.Outcome == lifecycle.Succeeded && f.Kind == lifecycle.Create && !f.Recorded:
+			return fmt.Errorf("%w: a create that recorded no identity cannot have succeeded", pg.ErrConflict)
+		}
+		if err := c.finish(ctx, f, r); err != nil {
+			return err
+		}
+		lease = fence.Lease{Closed: true}
+		return c.RequestReconcile(ctx, f.ID)
+	})
+	if err != nil {
+		return fence.Lease{}, fmt.Errorf("result of attempt %s: %w", attemptID, err)
+	}
+	return lease, nil
+}
+
+func (c *change) finish(ctx context.Context, f fence.Fenced, r fence.ResultRow) error {
+	_, err := c.Exec(ctx, `
+		UPDATE attempts SET closed_at = @now, outcome = @outcome, reason = @reason, message = @message,
+			whose = @whose, next = @next, retryable = @retryable, workers_seen = @workers, addons_seen = @addons
+		WHERE id = @id`,
+		pgx.NamedArgs{
+			"id": f.AttemptID, "now": c.Now, "outcome": r.Outcome, "reason": r.Reason, "message": r.Message,
+			"whose": r.Whose, "next": r.Next, "retryable": r.Retryable, "workers": r.Workers, "addons": r.Addons,
+		})
+	if err != nil {
+		return fmt.Errorf("close the attempt: %w", err)
+	}
+	if r.Outputs == nil || r.Outcome != lifecycle.Succeeded || f.Kind != lifecycle.Create {
+		return nil
+	}
+	_, err = c.Exec(ctx, `
+		INSERT INTO cluster_outputs (cluster_id, api_url, console_url, kubeconfig_s3_uri, kubeadmin_secret_ref, metadata_s3_uri)
+		VALUES (@cluster, @api, @console, @kubeconfig, @kubeadmin, @metadata)
+		ON CONFLICT (cluster_id) DO UPDATE SET api_url = excluded.api_url, console_url = excluded.console_url,
+			kubeconfig_s3_uri = excluded.kubeconfig_s3_uri, kubeadmin_secret_ref = excluded.kubeadmin_secret_ref,
+			metadata_s3_uri = excluded.metadata_s3_uri`,
+		pgx.NamedArgs{
+			"cluster": f.ID, "api": r.Outputs.APIURL, "console": r.Outputs.ConsoleURL, "kubeconfig": r.Outputs.KubeconfigRef,
+			"kubeadmin": r.Outputs.KubeadminRef, "metadata": r.Outputs.MetadataRef,
+		})
+	if err != nil {
+		return fmt.Errorf("keep the outputs: %w", err)
+	}
+	return nil
+}

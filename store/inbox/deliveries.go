@@ -1,0 +1,146 @@
+package inbox
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/internal/queue"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
+)
+
+// DeliveryState says whether a delivery was processed.
+type DeliveryState string
+
+// The states.
+const (
+	DeliveryReceived DeliveryState = "received" // it waits, or is being processed
+	DeliveryDone     DeliveryState = "done"
+	DeliveryFailed   DeliveryState = "failed" // it can never be processed
+)
+
+// DeliveryInfo is a delivery and what became of it, without its body.
+type DeliveryInfo struct {
+	Row                      int64
+	Source, ID, Event, Topic string
+	State                    DeliveryState
+	Note                     string // what became of it
+	Size                     int    // of the body, in bytes
+	ReceivedAt               time.Time
+	FinishedAt               *time.Time // nil while received
+}
+
+// DeliveryFilter selects deliveries; empty fields do not filter.
+type DeliveryFilter struct {
+	Source, Event, Topic string
+	State                DeliveryState
+	Cursor               string // row of the last one seen; newest first
+	Limit                int    // default 50, at most 500
+}
+
+const deliveryColumns = `d.id AS row, d.source, d.delivery_id AS id, d.event, d.topic, d.state, d.note, octet_length(d.body) AS size, d.received_at, d.finished_at`
+
+// Deliveries returns a page of deliveries, newest first, and the cursor of the next; empty: this is the last. ErrConflict: the
+// cursor is invalid.
+func (s *Store) Deliveries(ctx context.Context, f DeliveryFilter) (page []DeliveryInfo, next string, err error) {
+	limit := pg.PageOf(f.Limit)
+	w := pg.Conditions{Args: pgx.NamedArgs{"limit": limit + 1}}
+	w.Add(f.Source != "", "d.source = @source", "source", f.Source)
+	w.Add(f.Event != "", "d.event = @event", "event", f.Event)
+	w.Add(f.Topic != "", "d.topic = @topic", "topic", f.Topic)
+	w.Add(f.State != "", "d.state = @state", "state", f.State)
+	if f.Cursor != "" {
+		row, err := pg.Cursor(f.Cursor)
+		if err != nil {
+			return nil, "", fmt.Errorf("list deliveries: %w", err)
+		}
+		w.Add(true, "d.id < @cursor", "cursor", row)
+	}
+	page, err = pg.All[DeliveryInfo](ctx, s.db.Pool(), `SELECT `+deliveryColumns+` FROM deliveries d `+w.Where()+` ORDER BY d.id DESC LIMIT @limit`, w.Args)
+	if err != nil {
+		return nil, "", fmt.Errorf("list deliveries: %w", err)
+	}
+	if len(page) > limit {
+		page = page[:limit]
+		next = strconv.FormatInt(page[limit-1].Row, 10)
+	}
+	return page, next, nil
+}
+
+// DeliveryBody returns one delivery and its body as received. Headers are not kept.
+func (s *Store) DeliveryBody(ctx context.Context, row int64) (DeliveryInfo, []byte, error) {
+	type record struct {
+		DeliveryInfo
+		Body []byte
+	}
+	d, err := pg.One[record](ctx, s.db.Pool(), `SELECT `+deliveryColumns+`, d.body FROM deliveries d WHERE d.id = $1`, row)
+	if err != nil {
+		return DeliveryInfo{}, nil, fmt.Errorf("read delivery %d: %w", row, err)
+	}
+	return d.DeliveryInfo, d.Body, nil
+}
+
+// Replay processes a delivery again at once, whatever its state, and returns it as it stands. A cause that was answered is not
+// applied twice.
+func (s *Store) Replay(ctx context.Context, row int64, d rows.Origin) (DeliveryInfo, error) {
+	var again DeliveryInfo
+	err := s.write(ctx, func(c *change) error {
+		was, err := pg.One[DeliveryInfo](ctx, c, `SELECT `+deliveryColumns+` FROM deliveries d WHERE d.id = $1 FOR UPDATE`, row)
+		if err != nil {
+			return err
+		}
+		// If River has not yet recorded the end of the previous run, the job inserted here is taken for that run. The delivery
+		// is then asked for again soon, at nudge_at.
+		again, err = pg.One[DeliveryInfo](ctx, c, `
+			UPDATE deliveries d SET state = 'received', finished_at = NULL, tries = 0, failing_since = NULL, try_at = NULL,
+				nudge_at = @nudge, note = @note WHERE d.id = @row RETURNING `+deliveryColumns,
+			pgx.NamedArgs{"row": row, "nudge": c.Now.Add(rows.NudgeSoon), "note": "again, for " + d.DisplayName() + "; before: " + lastNote(was.Note)})
+		if err != nil {
+			return fmt.Errorf("put it back: %w", err)
+		}
+		// A job that waits for its next try is brought forward; if there is none, a new one is inserted.
+		if _, err := c.Exec(ctx, `
+			UPDATE river_job SET state = 'available', scheduled_at = clock_timestamp()
+			WHERE kind = 'inbox' AND args = jsonb_build_object('row', $1::bigint) AND state IN ('available', 'retryable', 'scheduled')`, row); err != nil {
+			return fmt.Errorf("bring its job forward: %w", err)
+		}
+		c.Enqueue(queue.InboxArgs{Row: row})
+		return c.RecordAction(d, "delivery_replayed", "", rows.Action{
+			Before: map[string]any{"state": was.State, "note": was.Note}, After: map[string]any{"state": again.State},
+			Note: fmt.Sprintf("%s %s, row %d", was.Source, was.ID, row),
+		})
+	})
+	if err != nil {
+		return DeliveryInfo{}, fmt.Errorf("replay delivery %d: %w", row, err)
+	}
+	return again, nil
+}
+
+// maxNote bounds what is kept of the previous note, which contains the one before it.
+const maxNote = 2000
+
+func lastNote(note string) string {
+	if len(note) > maxNote {
+		return strings.ToValidUTF8(note[:maxNote], "") + "…"
+	}
+	return note
+}
+
+// Delivery is one received webhook or request, stored before it was answered.
+type Delivery struct {
+	Row        int64
+	Source     string // "github" or "slack"
+	ID         string // X-GitHub-Delivery, or Slack's trigger or event id
+	Event      string // X-GitHub-Event, or Slack's kind
+	Topic      string // what it is about, e.g. "owner/name#41"; deliveries of one topic are processed in order of arrival; empty: about nothing
+	Body       []byte
+	ReceivedAt time.Time
+
+	Installation int64 // of the App; 0: none
+	Tries        int   // how often it was tried without success
+}

@@ -1,0 +1,140 @@
+// Package pg connects the store to PostgreSQL: the pool, transactions with their jobs and audit lines, locks, notifications, and
+// short forms for reading rows. It knows no table of the product but the audit trail's.
+package pg
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/oklog/ulid/v2"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+
+	"github.com/ocpctl/ocpctl/internal/queue"
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// defaultConns is the most connections a store keeps if the URL does not set pool_max_conns.
+const defaultConns = 30
+
+// judgingShare: one connection in this many may wait for judgement locks; the rest serves what must not wait behind many
+// requests.
+const judgingShare = 3
+
+// idleLimit is PostgreSQL's setting for how long a transaction may be idle before its session is ended.
+const idleLimit = "idle_in_transaction_session_timeout"
+
+// Options are the settings of a store.
+type Options struct {
+	Limits       lifecycle.Limits // what Record decides with
+	Lease        time.Duration    // how long a runner may stay silent
+	Installation string           // names this control plane, where there are several
+	Now          func() time.Time // nil: the database's clock
+}
+
+// DB is a migrated database. It is safe for concurrent use.
+type DB struct {
+	pool          *pgxpool.Pool
+	river         *river.Client[pgx.Tx] // inserts only
+	QueueNotifier *queueNotifier
+	Judging       chan struct{} // one slot for each request that is being judged
+	feed          *feed
+	LogNotifier   *logNotifier
+	Options       Options
+	stands        *pgxpool.Conn // holds the instance's lock; nil: none taken
+}
+
+// Open connects to a migrated database.
+func Open(ctx context.Context, url string, o Options) (*DB, error) {
+	if o.Lease <= 0 {
+		return nil, fmt.Errorf("open the store: a lease of %s is no lease", o.Lease)
+	}
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("read the database's address: %w", err)
+	}
+	if !strings.Contains(url, "pool_max_conns") {
+		config.MaxConns = defaultConns
+	}
+	config.AfterConnect = inUTC
+	// A process that hangs in the middle of a change must not keep a cluster's row from everybody else.
+	if _, said := config.ConnConfig.RuntimeParams[idleLimit]; !said {
+		config.ConnConfig.RuntimeParams[idleLimit] = "60s"
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+	inserter, err := river.NewClient(riverpgxv5.New(pool), &river.Config{FetchCooldown: queue.FetchCooldown})
+	if err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("open River for inserting: %w", err)
+	}
+	s := &DB{
+		pool: pool, river: inserter, QueueNotifier: newQueueNotifier(pool), feed: newFeed(pool), LogNotifier: newLogNotifier(pool), Options: o,
+		Judging: make(chan struct{}, max(1, config.MaxConns/judgingShare)),
+	}
+	if err := s.Ping(ctx); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// inUTC makes every time that is read a UTC time.
+func inUTC(_ context.Context, conn *pgx.Conn) error {
+	conn.TypeMap().RegisterType(&pgtype.Type{
+		Name: "timestamptz", OID: pgtype.TimestamptzOID, Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC},
+	})
+	return nil
+}
+
+// Close closes the store's connections; a second call does nothing. Stop River's clients on its pool first.
+func (s *DB) Close() {
+	s.QueueNotifier.stop()
+	s.LogNotifier.stop()
+	s.feed.stop()
+	if s.stands != nil {
+		s.stands.Conn().Close(context.Background()) // ends the session, and the lock with it
+		s.stands.Release()
+		s.stands = nil
+	}
+	s.pool.Close()
+}
+
+// Pool is the connection pool that River's clients share with the store.
+func (s *DB) Pool() *pgxpool.Pool { return s.pool }
+
+// Ping reports whether the database answers.
+func (s *DB) Ping(ctx context.Context) error {
+	if err := s.pool.Ping(ctx); err != nil {
+		return fmt.Errorf("ask the database: %w", err)
+	}
+	return nil
+}
+
+// Now returns the database's time, the only clock that counts.
+func (s *DB) Now(ctx context.Context) (time.Time, error) {
+	var now time.Time
+	if err := s.pool.QueryRow(ctx, `SELECT coalesce($1::timestamptz, clock_timestamp())`, s.Fixed()).Scan(&now); err != nil {
+		return time.Time{}, fmt.Errorf("ask the database's clock: %w", err)
+	}
+	return now, nil
+}
+
+// Fixed is the time that the options set; nil: the database's clock.
+func (s *DB) Fixed() *time.Time {
+	if s.Options.Now == nil {
+		return nil
+	}
+	now := s.Options.Now().UTC()
+	return &now
+}
+
+// NewID returns a row id: the prefix, an underscore and a ULID, e.g. clu_01J…. Later ids sort after earlier ones.
+func NewID(prefix string) string { return prefix + "_" + ulid.Make().String() }

@@ -1,0 +1,29 @@
+package rows
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/usage"
+)
+
+// Lock takes the cluster's row lock and reads the clock while it holds it.
+func (c *Tx) Lock(ctx context.Context, id string) (usage.Held, error) {
+	type record struct {
+		LifecycleRecord
+		HourlyCents, Nodes int
+		Clock              time.Time
+	}
+	r, err := pg.One[record](ctx, c, `
+		SELECT `+LifecycleColumns+`, c.hourly_cents, c.nodes, coalesce(@fixed::timestamptz, clock_timestamp()) AS clock
+		FROM clusters c WHERE c.id = @id FOR NO KEY UPDATE`, pgx.NamedArgs{"id": id, "fixed": c.DB.Fixed()})
+	if err != nil {
+		return usage.Held{}, fmt.Errorf("lock %s: %w", id, err)
+	}
+	c.Now = r.Clock
+	return usage.Held{Cluster: r.Cluster(), ListCents: r.HourlyCents, Machines: r.Nodes}, nil
+}

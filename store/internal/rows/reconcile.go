@@ -1,0 +1,75 @@
+package rows
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/oklog/ulid/v2"
+
+	"github.com/ocpctl/ocpctl/internal/queue"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+)
+
+// RequestReconcile counts a new fact about the cluster and enqueues a reconcile.
+func (c *Tx) RequestReconcile(ctx context.Context, cluster string) error {
+	var pokes int64
+	err := c.QueryRow(ctx, `UPDATE clusters SET pokes = pokes + 1 WHERE id = $1 RETURNING pokes`, cluster).Scan(&pokes)
+	if err != nil {
+		return fmt.Errorf("poke %s: %w", cluster, err)
+	}
+	c.Enqueue(queue.ReconcileArgs{Cluster: cluster, Pokes: pokes})
+	return nil
+}
+
+// Publish enqueues an update of every subscriber of the cluster.
+func (c *Tx) Publish(ctx context.Context, cluster string, version int64) error {
+	rows, err := c.Query(ctx, `
+		UPDATE subscribers SET wanted_version = @version, nudge_at = @nudge
+		WHERE cluster_id = @cluster AND NOT muted AND NOT left_behind RETURNING id`,
+		pgx.NamedArgs{"version": version, "cluster": cluster, "nudge": c.Now.Add(NudgeSoon)})
+	if err != nil {
+		return fmt.Errorf("tell the subscribers of %s: %w", cluster, err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return fmt.Errorf("tell the subscribers of %s: %w", cluster, err)
+	}
+	for _, id := range ids {
+		c.Enqueue(queue.PublishArgs{Subscriber: id, Version: version})
+	}
+	return nil
+}
+
+// SetDesired writes a change of the desired state or of an end. It bumps the row version, enqueues a reconcile and updates
+// subscribers.
+func (c *Tx) SetDesired(ctx context.Context, id, set string, args pgx.NamedArgs) error {
+	args["id"], args["now"] = id, c.Now
+	var version, pokes int64
+	err := c.QueryRow(ctx, `UPDATE clusters SET `+set+`,
+			row_version = row_version + 1, pokes = pokes + 1, updated_at = @now, wake_at = @now
+		WHERE id = @id RETURNING row_version, pokes`, args).Scan(&version, &pokes)
+	if err != nil {
+		return fmt.Errorf("write the desired: %w", err)
+	}
+	c.Enqueue(queue.ReconcileArgs{Cluster: id, Pokes: pokes})
+	return c.Publish(ctx, id, version)
+}
+
+// ScheduleLook schedules checks of a pull request. It counts as checked now, because it was just heard of.
+func (c *Tx) ScheduleLook(b *pg.Batch, pr PRRef) {
+	b.Do("have it looked at", `
+		INSERT INTO looks (repo, number, looked_at) VALUES ($1, $2, $3) ON CONFLICT (repo, number) DO UPDATE SET looked_at = excluded.looked_at`,
+		pr.Repo, pr.Number, c.Now)
+}
+
+// NextTurns enqueues a pass over the queue. A change during a pass gets a pass of its own.
+func (c *Tx) NextTurns() { c.Enqueue(queue.TurnsArgs{News: ulid.Make().String()}) }
+
+const (
+	// NudgeSoon is how long a subscriber may lag behind its cluster before it is enqueued again.
+	NudgeSoon = 2 * time.Second
+	// nudgeAgain is how long enqueued work may take before it is enqueued again.
+	NudgeAgain = 30 * time.Second
+)

@@ -1,0 +1,191 @@
+package rows
+
+import (
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/usage"
+)
+
+// LifecycleColumns are the columns that Decide reads and changes.
+const LifecycleColumns = `
+	c.id, c.row_version, c.status, c.phase, c.why, c.desired, c.desired_why, c.teardown,
+	c.end_ttl, c.end_max, c.end_pr_closed, c.end_label_removed, c.end_run_finished, c.end_claim,
+	c.needs_approval, c.abandoned, c.max_tries, c.tries, c.destroy_failures, c.seen, c.retry_at, c.wake_at,
+	c.ready_at, c.destroyed_at, c.fail_reason, c.fail_message, c.fail_whose, c.fail_next, c.blockers, c.place,
+	c.progress_percent, c.progress_step, c.progress_eta, c.progress_late,
+	c.pr_end_why, c.end_hold, c.approve_by, c.needs_turn, c.workers, c.workers_wanted, c.workers_base, c.workers_least, c.workers_most, c.scale_failures,
+	c.addons, c.addons_wanted, c.addons_done, c.addon_failures`
+
+type LifecycleRecord struct {
+	ID              string
+	RowVersion      int64
+	Status          lifecycle.Status
+	Phase           lifecycle.Phase
+	Why             string
+	Desired         lifecycle.Desired
+	DesiredWhy      string
+	Teardown        lifecycle.JobType
+	EndTTL          time.Time
+	EndMax          time.Time
+	EndPRClosed     *time.Time
+	PREndWhy        string
+	EndLabelRemoved *time.Time
+	EndRunFinished  *time.Time
+	EndClaim        *time.Time
+	NeedsApproval   bool
+	Abandoned       bool
+	MaxTries        int
+	Tries           int
+	DestroyFailures int
+	Seen            int
+	RetryAt         *time.Time
+	WakeAt          *time.Time
+	ReadyAt         *time.Time
+	DestroyedAt     *time.Time
+	FailReason      string
+	FailMessage     string
+	FailWhose       string
+	FailNext        string
+	Blockers        []string
+	Place           int
+	ProgressPercent int
+	ProgressStep    string
+	ProgressETA     *time.Time
+	ProgressLate    *time.Time
+	EndHold         *time.Time
+	ApproveBy       *time.Time
+	NeedsTurn       bool
+	Workers         *int
+	WorkersWanted   *int
+	WorkersBase     *int
+	WorkersLeast    *int
+	WorkersMost     *int
+	ScaleFailures   int
+	Addons          []string
+	AddonsWanted    int
+	AddonsDone      int
+	AddonFailures   int
+}
+
+func (r LifecycleRecord) Cluster() lifecycle.Cluster {
+	return lifecycle.Cluster{
+		ID: r.ID, Version: r.RowVersion, Status: r.Status, Phase: r.Phase, Why: r.Why,
+		Desired: r.Desired, DesiredWhy: r.DesiredWhy, Teardown: r.Teardown,
+		Ends: lifecycle.Ends{
+			TTL: r.EndTTL, Max: r.EndMax, PRClosed: pg.Zero(r.EndPRClosed), PRWhy: r.PREndWhy, LabelRemoved: pg.Zero(r.EndLabelRemoved),
+			RunFinished: pg.Zero(r.EndRunFinished), Claim: pg.Zero(r.EndClaim), Hold: pg.Zero(r.EndHold),
+		},
+		NeedsApproval: r.NeedsApproval, ApproveBy: pg.Zero(r.ApproveBy), NeedsTurn: r.NeedsTurn, Abandoned: r.Abandoned,
+		MaxTries: r.MaxTries, Tries: r.Tries, DestroyFailures: r.DestroyFailures, Seen: r.Seen,
+		RetryAt: pg.Zero(r.RetryAt), WakeAt: pg.Zero(r.WakeAt), ReadyAt: pg.Zero(r.ReadyAt), ReleasedAt: pg.Zero(r.DestroyedAt),
+		FailReason: r.FailReason, FailMessage: r.FailMessage, FailWhose: r.FailWhose, FailNext: r.FailNext,
+		Blockers: r.Blockers, Place: r.Place,
+		Progress: lifecycle.Progress{Percent: r.ProgressPercent, Step: r.ProgressStep, ETA: pg.Zero(r.ProgressETA), Late: pg.Zero(r.ProgressLate)},
+		Workers:  r.Workers, WorkersWanted: r.WorkersWanted, WorkersBase: r.WorkersBase, WorkersLeast: r.WorkersLeast, WorkersMost: r.WorkersMost,
+		ScaleFailures: r.ScaleFailures,
+		Addons:        r.Addons, AddonsWanted: r.AddonsWanted, AddonsDone: r.AddonsDone, AddonFailures: r.AddonFailures,
+	}
+}
+
+// LifecycleArgs are the values of heartColumns, by name.
+func LifecycleArgs(c lifecycle.Cluster) pgx.NamedArgs {
+	blockers, addons := c.Blockers, c.Addons
+	if blockers == nil {
+		blockers = []string{}
+	}
+	if addons == nil {
+		addons = []string{}
+	}
+	return pgx.NamedArgs{
+		"id": c.ID, "status": c.Status, "phase": c.Phase, "why": c.Why,
+		"desired": c.Desired, "desired_why": c.DesiredWhy, "teardown": c.Teardown,
+		"end_ttl": c.Ends.TTL, "end_max": c.Ends.Max, "end_pr_closed": pg.Null(c.Ends.PRClosed), "pr_end_why": c.Ends.PRWhy,
+		"end_label_removed": pg.Null(c.Ends.LabelRemoved), "end_run_finished": pg.Null(c.Ends.RunFinished), "end_claim": pg.Null(c.Ends.Claim),
+		"end_hold": pg.Null(c.Ends.Hold), "needs_approval": c.NeedsApproval, "approve_by": pg.Null(c.ApproveBy), "needs_turn": c.NeedsTurn,
+		"abandoned": c.Abandoned,
+		"max_tries": c.MaxTries, "tries": c.Tries, "destroy_failures": c.DestroyFailures, "seen": c.Seen,
+		"retry_at": pg.Null(c.RetryAt), "wake_at": pg.Null(c.WakeAt), "ready_at": pg.Null(c.ReadyAt), "destroyed_at": pg.Null(c.ReleasedAt),
+		"fail_reason": c.FailReason, "fail_message": c.FailMessage, "fail_whose": c.FailWhose, "fail_next": c.FailNext,
+		"blockers": blockers, "place": c.Place,
+		"progress_percent": c.Progress.Percent, "progress_step": c.Progress.Step, "progress_eta": pg.Null(c.Progress.ETA), "progress_late": pg.Null(c.Progress.Late),
+		"workers": c.Workers, "workers_wanted": c.WorkersWanted, "workers_base": c.WorkersBase, "workers_least": c.WorkersLeast,
+		"workers_most": c.WorkersMost, "scale_failures": c.ScaleFailures,
+		"addons": addons, "addons_wanted": c.AddonsWanted, "addons_done": c.AddonsDone, "addon_failures": c.AddonFailures,
+	}
+}
+
+// RowColumns and rowSources select everything a Row holds.
+var (
+	RowColumns = LifecycleColumns + `,
+	c.name, c.generation, c.platform, c.version, c.profile, c.region, c.base_domain, c.owner, c.team, c.cost_center,
+	c.environment, c.requested_by, c.source, c.ttl, c.hourly_cents, c.effective_tags, c.spec,
+	c.installation, c.repo, c.pr_number, c.pr_head, c.destroy_at, c.created_at, c.updated_at, c.hold_why, c.nodes,
+	o.api_url, o.console_url, o.kubeconfig_s3_uri, o.kubeadmin_secret_ref, o.metadata_s3_uri,
+	coalesce((SELECT t.since FROM turns t WHERE t.cluster_id = c.id AND c.needs_turn),
+		(SELECT r.since FROM reservations r WHERE r.cluster_id = c.id AND r.state = 'waiting' AND c.phase = 'awaiting_capacity')) AS waits_since,
+	(SELECT t.eta FROM turns t WHERE t.cluster_id = c.id AND c.needs_turn) AS turn_eta,
+	(SELECT j.id FROM jobs j WHERE j.cluster_id = c.id ORDER BY j.created_at DESC, j.id DESC LIMIT 1) AS job_id,
+	ARRAY(` + usage.IdentitiesOf + `) AS identities, ` + usage.MeterColumns
+	// Only reads of one cluster ask what replaced it: in lists nobody is shown it, and it would cost each page a tenth.
+	NotReplaced = `, '' AS replaced_by`
+	replacedBy  = `, CASE WHEN c.desired = 'present' OR c.repo IS NULL THEN '' ELSE coalesce((SELECT n.name FROM clusters n
+		WHERE n.repo = c.repo AND n.pr_number = c.pr_number AND n.profile = c.profile AND n.generation > c.generation
+		ORDER BY n.generation DESC LIMIT 1), '') END AS replaced_by`
+	RowSources = ` FROM clusters c LEFT JOIN cluster_outputs o ON o.cluster_id = c.id` + usage.MeterSources
+)
+
+type RowRecord struct {
+	LifecycleRecord
+	usage.MeterRecord
+	Name, Platform, Version, Profile, Region, BaseDomain string
+	Generation                                           int
+	ReplacedBy                                           string
+	Owner, Team, CostCenter, Environment                 string
+	RequestedBy, Source                                  string
+	TTL                                                  time.Duration
+	HourlyCents                                          int
+	EffectiveTags                                        map[string]string
+	Spec                                                 Spec
+	Installation                                         *int64
+	Repo                                                 *string
+	PRNumber                                             *int
+	PRHead                                               *string
+	DestroyAt, CreatedAt, UpdatedAt                      time.Time
+	HoldWhy                                              string
+	Nodes                                                int
+	APIURL, ConsoleURL                                   *string
+	KubeconfigS3URI, KubeadminSecretRef, MetadataS3URI   *string
+	WaitsSince, TurnETA                                  *time.Time
+	JobID                                                string
+	Identities                                           []string
+}
+
+func (r RowRecord) Row() Row {
+	row := Row{
+		Card: lifecycle.Card{
+			Cluster: r.Cluster(),
+			Name:    r.Name, Platform: r.Platform, Profile: r.Profile, Release: r.Version, Region: r.Region, BaseDomain: r.BaseDomain,
+			Generation: r.Generation, ReplacedBy: r.ReplacedBy, Owner: r.Owner, Team: r.Team, RequestedBy: r.RequestedBy, TTL: r.TTL,
+			AcceptedAt: r.CreatedAt, DestroyAt: r.DestroyAt, UpdatedAt: r.UpdatedAt, WaitsSince: pg.Zero(r.WaitsSince),
+			TurnETA: pg.Zero(r.TurnETA), HoldWhy: r.HoldWhy, Nodes: r.Nodes, JobID: r.JobID, Identities: r.Identities,
+		},
+		CostCenter: r.CostCenter, Environment: r.Environment, Source: r.Source, Tags: r.EffectiveTags, Spec: r.Spec,
+	}
+	row.ListCents, row.HourlyCents = r.HourlyCents, usage.Rate(r.HourlyCents, r.Nodes, row.Cluster, row.Workers)
+	row.Meter = r.Meter(usage.Coming(r.HourlyCents, r.Nodes, row.Cluster))
+	if r.Repo != nil {
+		row.PR = &PRRef{Installation: *r.Installation, Repo: *r.Repo, Number: *r.PRNumber, Head: *r.PRHead}
+	}
+	if r.APIURL != nil {
+		row.Outputs = &Outputs{
+			APIURL: *r.APIURL, ConsoleURL: *r.ConsoleURL,
+			KubeconfigRef: *r.KubeconfigS3URI, KubeadminRef: *r.KubeadminSecretRef, MetadataRef: *r.MetadataS3URI,
+		}
+		row.Card.APIURL, row.Card.ConsoleURL = *r.APIURL, *r.ConsoleURL
+	}
+	return row
+}

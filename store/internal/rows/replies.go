@@ -1,0 +1,69 @@
+package rows
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/internal/queue"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+)
+
+// EffectKind says what an effect changes.
+type EffectKind string
+
+// Effect is one change on GitHub apart from a cluster's subscribers. It is made once for its cause.
+type Effect struct {
+	ID           string // filled by the store
+	Cause        string // unique: what it is for, e.g. "react:eyes:comment:123"
+	Kind         EffectKind
+	Installation int64
+	Repo         string
+	Number       int    // of the pull request; 0: of the repository itself
+	Target       int64  // of EffectReact: the comment's id
+	Content      string // the reaction (eyes, +1, confused), the label, or the head's SHA
+}
+
+func (c *Tx) SaveEffects(ctx context.Context, effects []Effect) error {
+	for _, e := range effects {
+		id := pg.NewID("eff")
+		tag, err := c.Exec(ctx, `
+			INSERT INTO effects (id, cause, kind, installation, repo, number, target, content, created_at, nudge_at)
+			VALUES (@id, @cause, @kind, @installation, @repo, @number, @target, @content, @now, @nudge) ON CONFLICT (cause) DO NOTHING`,
+			pgx.NamedArgs{
+				"id": id, "cause": e.Cause, "kind": e.Kind, "installation": e.Installation, "repo": e.Repo, "number": e.Number,
+				"target": e.Target, "content": e.Content, "now": c.Now, "nudge": c.Now.Add(NudgeAgain),
+			})
+		if err != nil {
+			return fmt.Errorf("save the effect: %w", err)
+		}
+		if tag.RowsAffected() == 1 {
+			c.Enqueue(queue.EffectArgs{Effect: id})
+		}
+	}
+	return nil
+}
+
+func (c *Tx) Reply(ctx context.Context, r Reply) error {
+	id := pg.NewID("rep")
+	tag, err := c.Exec(ctx, `
+		INSERT INTO replies (id, cause, thread, installation, repo, number, workspace, channel, person, body, created_at, nudge_at)
+		SELECT @id, @cause, @thread, CASE WHEN here.github THEN @installation::bigint END, CASE WHEN here.github THEN @repo END,
+			CASE WHEN here.github THEN @number::integer END, nullif(@workspace, ''), nullif(@channel, ''), nullif(@person, ''), @body, @now, @nudge
+		FROM (SELECT @workspace = '' AS github) here ON CONFLICT (cause) DO NOTHING`,
+		pgx.NamedArgs{
+			"id": id, "cause": r.Cause, "thread": r.Thread, "installation": r.Installation, "repo": r.Repo, "number": r.Number,
+			"workspace": r.Workspace, "channel": r.Channel, "person": r.Person, "body": r.Body,
+			"now": c.Now, "nudge": c.Now.Add(NudgeAgain),
+		})
+	if err != nil {
+		return fmt.Errorf("save the reply: %w", err)
+	}
+	if tag.RowsAffected() == 1 {
+		c.Enqueue(queue.ReplyArgs{Reply: id})
+	}
+	return nil
+}
+
+const Answered = `SELECT EXISTS (SELECT 1 FROM replies WHERE cause = $1)`

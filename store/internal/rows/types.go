@@ -1,0 +1,117 @@
+package rows
+
+import (
+	"time"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// Row is a cluster as stored: the card that people see, and fields that no decision depends on.
+type Row struct {
+	lifecycle.Card
+	CostCenter, Environment string
+	Source                  string            // the request's entry point, e.g. "pr_label"
+	PR                      *PRRef            // nil: not from a pull request
+	Tags                    map[string]string // effective: ours and the user's
+	Spec                    Spec
+	Outputs                 *Outputs // nil until a create succeeded
+}
+
+// PRRef names a pull request.
+type PRRef struct {
+	Installation int64  `json:"installation"`
+	Repo         string `json:"repo"` // owner/name
+	Number       int    `json:"number"`
+	Head         string `json:"head"` // SHA at acceptance
+}
+
+// Spec is what was frozen at acceptance. It holds no secret.
+type Spec struct {
+	InstallConfig   string        `json:"installConfig"` // YAML without pullSecret and sshKey
+	Zones           []string      `json:"zones"`
+	CredentialsMode string        `json:"credentialsMode,omitempty"` // Manual or Mint; empty: Mint, from before there was a choice
+	ReleaseImage    string        `json:"releaseImage,omitempty"`    // pinned; empty: only the installers' directory
+	PullSecretRef   string        `json:"pullSecretRef"`
+	SSHKey          string        `json:"sshKey,omitempty"` // public
+	SSHKeyRef       string        `json:"sshKeyRef,omitempty"`
+	CloudCredsRef   string        `json:"cloudCredentialsRef,omitempty"`
+	Account         string        `json:"account,omitempty"`
+	Grace           time.Duration `json:"grace"`
+	CreateDeadline  time.Duration `json:"createDeadline"`
+	DestroyDeadline time.Duration `json:"destroyDeadline"`
+	Approval        string        `json:"approval,omitempty"`  // for the comment while it awaits approval: who, by when and why; Markdown
+	Approvers       []string      `json:"approvers,omitempty"` // GitHub logins and teams (organization/slug) that may approve it
+	Advice          string        `json:"advice,omitempty"`    // policy's warnings, for the comment until it is ready; Markdown
+	Mention         []string      `json:"mention,omitempty"`   // when the requester is mentioned, as set in the repository's file
+}
+
+// Outputs are a ready cluster's URLs, and references to its credentials.
+type Outputs struct {
+	APIURL, ConsoleURL                       string
+	KubeconfigRef, KubeadminRef, MetadataRef string
+}
+
+// Reply is an answer outside a cluster's own comment, posted once per cause, on a pull request or to a person in Slack.
+type Reply struct {
+	ID           string // filled by the store
+	Cause        string // unique: what it answers, e.g. "comment:123" or "label:acme/shop#41:ocp/nope"
+	Thread       string // on GitHub, the answers of one thread share a comment, e.g. those to one comment's lines; empty: a comment of its own
+	Installation int64
+	Repo         string
+	Number       int
+	Workspace    string // of Slack: then Channel and Person are set, and the three fields above are not
+	Channel      string
+	Person       string
+	Body         string
+	ExternalID   int64 // once posted: the comment's id, or Slack's message timestamp in microseconds; below zero: given up
+}
+
+// EndKind names a reversible end.
+type EndKind string
+
+// The reversible ends.
+const (
+	EndPRClosed     EndKind = "pr_closed"
+	EndLabelRemoved EndKind = "label_removed"
+	EndRunFinished  EndKind = "run_finished"
+)
+
+// Addon is a set of Kubernetes objects that a cluster gets in addition to OpenShift, frozen at its acceptance. It holds no secret.
+type Addon struct {
+	Name      string
+	Manifests string      // a JSON List of Kubernetes objects
+	Waits     []AddonWait // the conditions that show it is in place
+}
+
+// AddonWait is one condition that must hold before an add-on counts as in place.
+type AddonWait struct {
+	Kind      string        `json:"kind"`
+	Name      string        `json:"name"`
+	Namespace string        `json:"namespace,omitempty"`
+	Condition string        `json:"condition"`
+	Timeout   time.Duration `json:"timeout"`
+}
+
+// AddonCondition is the prefix of an add-on's condition type; the add-on's name follows.
+const AddonCondition = "AddonApplied/"
+
+// Condition is one observed fact about a cluster.
+type Condition struct {
+	Type, Status, Reason, Message string // Status is True, False or Unknown
+	At                            time.Time
+}
+
+func (r Row) Repo() string {
+	if r.PR == nil {
+		return ""
+	}
+	return r.PR.Repo
+}
+
+// The kinds of subscribers.
+const (
+	KindComment    = "github_comment"
+	KindCheck      = "github_check"
+	KindDeployment = "github_deployment"
+	KindLabel      = "github_label" // the profile's label, if a label asked for the cluster
+)

@@ -1,0 +1,10 @@
+// Package usage counts what people, teams and repositories use, and what clusters cost.
+package usage
+
+import "github.com/ocpctl/ocpctl/store/internal/pg"
+
+// DB is a database whose usage can be counted.
+type DB struct{ *pg.DB }
+
+// Tx is a transaction that counts usage.
+type Tx struct{ *pg.Tx }

@@ -1,0 +1,114 @@
+package outbox
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
+)
+
+// The kinds.
+const (
+	EffectReact        rows.EffectKind = "react"         // to a comment
+	EffectAddLabel     rows.EffectKind = "add_label"     // to a pull request
+	EffectRemoveLabel  rows.EffectKind = "remove_label"  // from a pull request
+	EffectCheckConfig  rows.EffectKind = "check_config"  // checks the repository's file at a pull request's head
+	EffectEnsureLabels rows.EffectKind = "ensure_labels" // creates all our labels in a repository
+)
+
+// SaveEffect asks for a change to be made. A cause has one effect: later ones are ignored.
+func (s *Store) SaveEffect(ctx context.Context, e rows.Effect) error {
+	err := s.write(ctx, func(c *change) error { return c.SaveEffects(ctx, []rows.Effect{e}) })
+	if err != nil {
+		return fmt.Errorf("save the effect of %s: %w", e.Cause, err)
+	}
+	return nil
+}
+
+// AskEffect is SaveEffect for a person's request: it writes an audit line in the same transaction. It returns the cause's
+// effect. If that was asked for before, the earlier effect is returned and no second line is written.
+func (s *Store) AskEffect(ctx context.Context, e rows.Effect, d rows.Origin, action string) (EffectState, error) {
+	var state EffectState
+	err := s.write(ctx, func(c *change) (err error) {
+		if err = c.SaveEffects(ctx, []rows.Effect{e}); err != nil {
+			return err
+		}
+		if len(c.Jobs) > 0 { // it is a new one
+			meta := map[string]string{"why": d.Reason(), "repository": e.Repo}
+			if err = c.RecordLine(d.Actor, action, d.Source, "", meta); err != nil {
+				return err
+			}
+		}
+		state, err = pg.One[EffectState](ctx, c, effectState+` WHERE cause = $1`, e.Cause)
+		return err
+	})
+	if err != nil {
+		return EffectState{}, fmt.Errorf("ask for the effect of %s: %w", e.Cause, err)
+	}
+	return state, nil
+}
+
+// Effect returns one effect. done: it was made, or given up.
+func (s *Store) Effect(ctx context.Context, id string) (e rows.Effect, done bool, err error) {
+	type record struct {
+		rows.Effect
+		Done bool
+	}
+	r, err := pg.One[record](ctx, s.db.Pool(), `
+		SELECT id, cause, kind, installation, repo, number, target, content, done_at IS NOT NULL AS done FROM effects WHERE id = $1`, id)
+	if err != nil {
+		return rows.Effect{}, false, fmt.Errorf("read effect %s: %w", id, err)
+	}
+	return r.Effect, r.Done, nil
+}
+
+// Awaited reports whether such an effect on a pull request is still to be made.
+func (s *Store) Awaited(ctx context.Context, kind rows.EffectKind, repo string, number int, content string) (awaited bool, err error) {
+	err = s.db.Pool().QueryRow(ctx, `
+		SELECT EXISTS (SELECT FROM effects WHERE done_at IS NULL AND kind = $1 AND repo = $2 AND number = $3 AND content = $4)`,
+		kind, repo, number, content).Scan(&awaited)
+	if err != nil {
+		return false, fmt.Errorf("look for what %s#%d awaits: %w", repo, number, err)
+	}
+	return awaited, nil
+}
+
+// noteGivenUp is the prefix of the note of an effect that could not be made.
+const noteGivenUp = "given up"
+
+// EffectState is an effect and its result.
+type EffectState struct {
+	rows.Effect
+	AskedAt time.Time
+	DoneAt  *time.Time // nil: it is still to be made
+	Note    string     // the result
+}
+
+// GivenUp reports that the effect could not be made; the note says why.
+func (e EffectState) GivenUp() bool { return e.DoneAt != nil && strings.HasPrefix(e.Note, noteGivenUp) }
+
+const effectState = `
+	SELECT id, cause, kind, installation, repo, number, target, content, created_at AS asked_at, done_at, note FROM effects`
+
+// EffectState returns the current state of one effect. ErrNotFound: there is none of that id.
+func (s *Store) EffectState(ctx context.Context, id string) (EffectState, error) {
+	state, err := pg.One[EffectState](ctx, s.db.Pool(), effectState+` WHERE id = $1`, id)
+	if err != nil {
+		return EffectState{}, fmt.Errorf("read effect %s: %w", id, err)
+	}
+	return state, nil
+}
+
+// EffectDone records that an effect was made, or never can be. The note is the result; it begins with "given up" if the effect
+// was not made. Only the first call counts.
+func (s *Store) EffectDone(ctx context.Context, id, note string) error {
+	_, err := s.db.Pool().Exec(ctx, `
+		UPDATE effects SET done_at = coalesce($3::timestamptz, clock_timestamp()), note = $2 WHERE id = $1 AND done_at IS NULL`, id, note, s.db.Fixed())
+	if err != nil {
+		return fmt.Errorf("remember effect %s: %w", id, err)
+	}
+	return nil
+}

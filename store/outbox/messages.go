@@ -1,0 +1,116 @@
+package outbox
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
+)
+
+const subscriberColumns = `
+	id, cluster_id AS cluster, kind, installation, repo, number, head, external_id, shown_version, shown_body, shown_at, muted, left_behind AS "left"`
+
+// Subscribers returns a cluster's subscribers.
+func (s *Store) Subscribers(ctx context.Context, cluster string) ([]Subscriber, error) {
+	subs, err := pg.All[Subscriber](ctx, s.db.Pool(), `SELECT `+subscriberColumns+` FROM subscribers WHERE cluster_id = $1 ORDER BY id`, cluster)
+	if err != nil {
+		return nil, fmt.Errorf("list subscribers of %s: %w", cluster, err)
+	}
+	return subs, nil
+}
+
+// SubscriberToShow returns a subscriber and the current state of its cluster.
+func (s *Store) SubscriberToShow(ctx context.Context, subID string) (Subscriber, rows.Row, error) {
+	sub, err := pg.One[Subscriber](ctx, s.db.Pool(), `SELECT `+subscriberColumns+` FROM subscribers WHERE id = $1`, subID)
+	if err != nil {
+		return Subscriber{}, rows.Row{}, fmt.Errorf("read subscriber %s: %w", subID, err)
+	}
+	row, err := s.db.Cluster(ctx, sub.Cluster)
+	if err != nil {
+		return Subscriber{}, rows.Row{}, err
+	}
+	return sub, row, nil
+}
+
+// Posting records that a subscriber is about to be posted. sure: no other post was under way, so the database says what GitHub
+// has. Otherwise an earlier post may have arrived without being recorded.
+func (s *Store) Posting(ctx context.Context, subID string) (sure bool, err error) {
+	var before *time.Time
+	err = s.db.Pool().QueryRow(ctx, `
+		UPDATE subscribers s SET posting_at = coalesce(b.posting_at, $2::timestamptz, clock_timestamp())
+		FROM subscribers b WHERE s.id = $1 AND b.id = s.id RETURNING b.posting_at`, subID, s.db.Fixed()).Scan(&before)
+	if err != nil {
+		return false, fmt.Errorf("record that %s is being posted: %w", subID, err)
+	}
+	return before == nil, nil
+}
+
+// Shown records what a subscriber shows and under which id. An older version never replaces a newer one.
+func (s *Store) Shown(ctx context.Context, subID string, externalID, version int64, bodyHash string) error {
+	_, err := s.db.Pool().Exec(ctx, `
+		UPDATE subscribers SET external_id = $2, shown_version = $3, shown_body = $4, posting_at = NULL,
+			shown_at = CASE WHEN shown_body = $4 THEN shown_at ELSE coalesce($5::timestamptz, clock_timestamp()) END
+		WHERE id = $1 AND shown_version <= $3`,
+		subID, externalID, version, bodyHash, s.db.Fixed())
+	if err != nil {
+		return fmt.Errorf("remember what %s shows: %w", subID, err)
+	}
+	return nil
+}
+
+// SaveReply asks for an answer to be posted. A cause is answered once: the first answer stands.
+func (s *Store) SaveReply(ctx context.Context, r rows.Reply) error {
+	err := s.write(ctx, func(c *change) error { return c.Reply(ctx, r) })
+	if err != nil {
+		return fmt.Errorf("save the reply to %s: %w", r.Cause, err)
+	}
+	return nil
+}
+
+const replyColumns = `
+	id, cause, thread, coalesce(installation, 0) AS installation, coalesce(repo, '') AS repo, coalesce(number, 0) AS number,
+	coalesce(workspace, '') AS workspace, coalesce(channel, '') AS channel, coalesce(person, '') AS person, body, external_id`
+
+// Reply returns one answer. ErrNotFound: there is none of that id.
+func (s *Store) Reply(ctx context.Context, id string) (rows.Reply, error) {
+	r, err := pg.One[rows.Reply](ctx, s.db.Pool(), `SELECT `+replyColumns+` FROM replies WHERE id = $1`, id)
+	if err != nil {
+		return rows.Reply{}, fmt.Errorf("read reply %s: %w", id, err)
+	}
+	return r, nil
+}
+
+// Thread returns the answers of a thread, in order.
+func (s *Store) Thread(ctx context.Context, thread string) ([]rows.Reply, error) {
+	list, err := pg.All[rows.Reply](ctx, s.db.Pool(), `SELECT `+replyColumns+` FROM replies WHERE thread = $1 AND thread <> '' ORDER BY created_at, id`, thread)
+	if err != nil {
+		return nil, fmt.Errorf("read the answers to %s: %w", thread, err)
+	}
+	return list, nil
+}
+
+// Replied records that an answer was posted. It removes the handle of a link from the stored text, which is no longer needed.
+func (s *Store) Replied(ctx context.Context, id string, externalID int64) error {
+	_, err := s.db.Pool().Exec(ctx, `
+		UPDATE replies SET external_id = $2, body = regexp_replace(body, '/links/[A-Za-z0-9_-]{40,}', '/links/…', 'g') WHERE id = $1`, id, externalID)
+	if err != nil {
+		return fmt.Errorf("remember reply %s: %w", id, err)
+	}
+	return nil
+}
+
+// GiveUpReply records that an answer can never be posted, so that it is not tried again.
+func (s *Store) GiveUpReply(ctx context.Context, id string) error { return s.Replied(ctx, id, givenUp) }
+
+// givenUp is the id of an answer that could not be posted.
+const givenUp = -1
+
+// Answered reports whether a cause was answered: then everything it asked for was done, and must not be done again.
+func (s *Store) Answered(ctx context.Context, cause string) (done bool, err error) {
+	if err := s.db.Pool().QueryRow(ctx, rows.Answered, cause).Scan(&done); err != nil {
+		return false, fmt.Errorf("look for the answer to %s: %w", cause, err)
+	}
+	return done, nil
+}

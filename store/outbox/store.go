@@ -1,0 +1,23 @@
+// Package outbox keeps what is to be written outside, until it is done: replies, effects on GitHub, the places that show a
+// cluster, and the pace at which GitHub lets us write.
+package outbox
+
+import (
+	"context"
+
+	"github.com/ocpctl/ocpctl/store/internal/rows"
+)
+
+// Store reads and writes what is to be written outside. It is safe for concurrent use.
+type Store struct{ db *rows.DB }
+
+// New returns the part of a store that works on its database.
+func New(d *rows.DB) *Store { return &Store{d} }
+
+// change is a transaction of this package.
+type change struct{ *rows.Tx }
+
+// write runs one change.
+func (s *Store) write(ctx context.Context, do func(*change) error) error {
+	return s.db.Write(ctx, func(tx *rows.Tx) error { return do(&change{tx}) })
+}

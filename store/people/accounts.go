@@ -1,0 +1,123 @@
+package people
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
+)
+
+// Owner is the signed-in principal, as the sign-in showed it.
+type Owner struct {
+	Principal string // id
+	Name      string
+	Proof     json.RawMessage // a JSON object: the proved claims that roles follow from
+}
+
+// Account is an account elsewhere that its owner linked while signed in.
+type Account struct {
+	Account  string // e.g. "github:maya"
+	Number   string // the account's id elsewhere, which a renaming does not change
+	Owner           // as of the last sign-in
+	LinkedAt time.Time
+	SeenAt   time.Time // of the last sign-in
+}
+
+const accountColumns = `account, number, principal, name, proof, linked_at, seen_at`
+
+// linkAccount links an account to its owner. An account that took over another's name in a renaming replaces it.
+func (c *change) linkAccount(ctx context.Context, account, number string, by Owner, d rows.Origin) error {
+	tag, err := c.Exec(ctx, `
+		INSERT INTO accounts AS a (account, number, principal, name, proof, linked_at, seen_at) VALUES (@account, @number, @principal, @name, @proof, @now, @now)
+		ON CONFLICT (account) DO UPDATE SET number = excluded.number, principal = excluded.principal, name = excluded.name, proof = excluded.proof,
+			linked_at = excluded.linked_at, seen_at = excluded.seen_at
+		WHERE a.principal = excluded.principal OR a.number <> excluded.number`,
+		pgx.NamedArgs{"account": account, "number": number, "principal": by.Principal, "name": by.Name, "proof": object(by.Proof), "now": c.Now})
+	if err != nil {
+		return fmt.Errorf("keep the account: %w", err)
+	}
+	if tag.RowsAffected() == 0 {
+		return fmt.Errorf("%w: %s is linked to another principal", pg.ErrConflict, account)
+	}
+	c.NextTurns() // who is counted together changed
+	return c.RecordAction(d, "account_linked", "", rows.Action{After: map[string]string{"account": account, "principal": by.Principal}})
+}
+
+// AccountOf returns the link of an account. ErrNotFound: it is not linked.
+func (s *Store) AccountOf(ctx context.Context, account string) (Account, error) {
+	a, err := pg.One[Account](ctx, s.db.Pool(), `SELECT `+accountColumns+` FROM accounts WHERE account = $1`, account)
+	if err != nil {
+		return Account{}, fmt.Errorf("read the account %s: %w", account, err)
+	}
+	return a, nil
+}
+
+// AccountsOf lists a principal's linked accounts.
+func (s *Store) AccountsOf(ctx context.Context, principal string) ([]Account, error) {
+	list, err := pg.All[Account](ctx, s.db.Pool(), `SELECT `+accountColumns+` FROM accounts WHERE principal = $1 ORDER BY account`, principal)
+	if err != nil {
+		return nil, fmt.Errorf("read the accounts of %s: %w", principal, err)
+	}
+	return list, nil
+}
+
+// Unlink removes an account's link. principal is the owner it must have; empty: any. ErrNotFound: there is no such link.
+func (s *Store) Unlink(ctx context.Context, account, principal string, d rows.Origin) error {
+	err := s.write(ctx, func(c *change) error {
+		was, err := pg.One[Account](ctx, c, `
+			DELETE FROM accounts WHERE account = $1 AND ($2 = '' OR principal = $2) RETURNING `+accountColumns, account, principal)
+		if err != nil {
+			return err
+		}
+		c.NextTurns()
+		return c.RecordAction(d, "account_unlinked", "", rows.Action{Before: map[string]string{"account": account, "principal": was.Principal}})
+	})
+	if err != nil {
+		return fmt.Errorf("unlink %s: %w", account, err)
+	}
+	return nil
+}
+
+// SignedIn updates the principal's linked accounts from a sign-in. It writes an audit line for each whose proof changed.
+func (s *Store) SignedIn(ctx context.Context, by Owner, door string) error {
+	err := s.write(ctx, func(c *change) error {
+		seen, err := pg.All[struct {
+			Account string
+			News    bool
+		}](ctx, c, `
+			UPDATE accounts a SET name = @name, proof = @proof, seen_at = @now
+			FROM (SELECT account, proof FROM accounts WHERE principal = @principal FOR UPDATE) old WHERE old.account = a.account
+			RETURNING a.account, old.proof IS DISTINCT FROM a.proof AS news`,
+			pgx.NamedArgs{"principal": by.Principal, "name": by.Name, "proof": object(by.Proof), "now": c.Now})
+		if err != nil {
+			return err
+		}
+		for _, a := range seen {
+			if !a.News {
+				continue
+			}
+			d := rows.Origin{Actor: by.Principal, Source: door, Why: "its sign-in showed something else than the one before"}
+			if err := c.RecordAction(d, "account_proved", "", rows.Action{Note: a.Account}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("bring the accounts of %s up to date: %w", by.Principal, err)
+	}
+	return nil
+}
+
+// object returns the proof, or an empty JSON object for null.
+func object(proof json.RawMessage) json.RawMessage {
+	if len(proof) == 0 || string(proof) == "null" {
+		return json.RawMessage(`{}`)
+	}
+	return proof
+}

@@ -1,0 +1,178 @@
+package people
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
+)
+
+// LinkKind says what a one-time link is for.
+type LinkKind string
+
+// The kinds.
+const (
+	LinkKubeconfig LinkKind = "kubeconfig"
+	LinkKubeadmin  LinkKind = "kubeadmin"
+	LinkOfAccount  LinkKind = "account" // whoever signs in there claims the account
+)
+
+// Link is a one-time link that expires.
+type Link struct {
+	Kind      LinkKind
+	Principal string // the only one who may use it; empty for an account: whoever signs in
+	Cluster   string // empty for an account
+	Account   string // e.g. "github:maya"; only for an account
+	Number    string // the account's id elsewhere, which a renaming does not change
+	ExpiresAt time.Time
+}
+
+// handleBytes are 256 bits, so that nobody guesses a handle.
+const handleBytes = 32
+
+// NewLink makes a link that is valid for that long, and returns the handle that its URL ends with. The handle is a secret that
+// is not stored: the store keeps its SHA-256. A link to a kubeadmin password uses up its principal's approval; ErrNotFound:
+// there is none.
+func (s *Store) NewLink(ctx context.Context, l Link, lasts time.Duration, d rows.Origin) (handle string, made Link, err error) {
+	raw := make([]byte, handleBytes)
+	if _, err := rand.Read(raw); err != nil {
+		return "", Link{}, fmt.Errorf("make a link: %w", err)
+	}
+	handle = base64.RawURLEncoding.EncodeToString(raw)
+	err = s.write(ctx, func(c *change) error {
+		if l.Cluster != "" {
+			if _, err := c.Lock(ctx, l.Cluster); err != nil {
+				return err
+			}
+		}
+		if l.Kind == LinkKubeadmin {
+			if err := c.UseApproval(ctx, l.Cluster, rows.Origin{Actor: l.Principal, Source: d.Source, Why: d.Why}); err != nil {
+				return err
+			}
+		}
+		l.ExpiresAt = pg.Round(c.Now.Add(lasts))
+		_, err := c.Exec(ctx, `
+			INSERT INTO links (hash, kind, principal, cluster_id, account, number, created_at, expires_at)
+			VALUES (@hash, @kind, @principal, nullif(@cluster, ''), @account, @number, @now, @expires)`,
+			pgx.NamedArgs{
+				"hash": hashed(handle), "kind": l.Kind, "principal": l.Principal, "cluster": l.Cluster, "account": l.Account, "number": l.Number,
+				"now": c.Now, "expires": l.ExpiresAt,
+			})
+		if err != nil {
+			return fmt.Errorf("keep the link: %w", err)
+		}
+		return c.RecordAction(d, "link_made", l.Cluster, rows.Action{After: l.told()})
+	})
+	if err != nil {
+		return "", Link{}, fmt.Errorf("make a %s link: %w", l.Kind, err)
+	}
+	return handle, l, nil
+}
+
+// LinkFor returns what a link is for without using it up, for the confirmation page. ErrNotFound as with UseLink.
+func (s *Store) LinkFor(ctx context.Context, handle, principal string) (Link, error) {
+	now, err := s.db.Now(ctx)
+	if err != nil {
+		return Link{}, err
+	}
+	l, err := pg.One[Link](ctx, s.db.Pool(), `SELECT `+linkColumns+` FROM links WHERE `+linkWorks,
+		pgx.NamedArgs{"hash": hashed(handle), "actor": principal, "now": now})
+	if errors.Is(err, pg.ErrNotFound) {
+		err = errNoLink
+	}
+	if err != nil {
+		return Link{}, fmt.Errorf("look at a link: %w", err)
+	}
+	return l, nil
+}
+
+const (
+	linkColumns = `kind, principal, coalesce(cluster_id, '') AS cluster, account, number, expires_at`
+	linkWorks   = `hash = @hash AND used_at IS NULL AND expires_at > @now AND (principal = @actor OR kind = 'account')`
+)
+
+// errNoLink tells a caller nothing more, so that handles cannot be probed.
+var errNoLink = fmt.Errorf("%w: the link does not work, or not any more", pg.ErrNotFound)
+
+// UseLink uses up a link for the signed-in principal; an account's link links the account to them. If the link is unknown, used,
+// expired or another's, the caller gets only ErrNotFound; the audit trail says which. ErrConflict: the account is linked to
+// another principal, who or an admin has to unlink it first; the link is then not used up.
+//
+// Whoever follows an account's link must first confirm on one of our pages that the account is theirs.
+func (s *Store) UseLink(ctx context.Context, handle string, by Owner, door string) (used Link, err error) {
+	refused, d := false, rows.Origin{Actor: by.Principal, Source: door}
+	err = s.write(ctx, func(c *change) error {
+		links, err := pg.All[Link](ctx, c, `UPDATE links SET used_at = @now WHERE `+linkWorks+` RETURNING `+linkColumns,
+			pgx.NamedArgs{"hash": hashed(handle), "actor": by.Principal, "now": c.Now})
+		if err != nil {
+			return fmt.Errorf("spend it: %w", err)
+		}
+		if refused = len(links) == 0; refused {
+			return c.refuseLink(ctx, hashed(handle), d) // committed, for its audit line
+		}
+		used = links[0]
+		if err := c.RecordAction(d, "link_used", used.Cluster, rows.Action{After: used.told()}); err != nil {
+			return err
+		}
+		if used.Kind == LinkOfAccount {
+			return c.linkAccount(ctx, used.Account, used.Number, by, d)
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return Link{}, fmt.Errorf("use a link: %w", err)
+	case refused:
+		return Link{}, fmt.Errorf("use a link: %w", errNoLink)
+	}
+	return used, nil
+}
+
+// refuseLink records in the audit trail why a link did not work.
+func (c *change) refuseLink(ctx context.Context, hash string, d rows.Origin) error {
+	type record struct {
+		Kind               LinkKind
+		Principal, Cluster string
+		Used, Over         bool
+	}
+	r, err := pg.One[record](ctx, c, `
+		SELECT kind, principal, coalesce(cluster_id, '') AS cluster, used_at IS NOT NULL AS used, expires_at <= $2 AS over
+		FROM links WHERE hash = $1`, hash, c.Now)
+	why := "it was " + r.Principal + "'s"
+	switch {
+	case errors.Is(err, pg.ErrNotFound):
+		why = "there is no such link"
+	case err != nil:
+		return fmt.Errorf("look for the link: %w", err)
+	case r.Used:
+		why = "it was used before"
+	case r.Over:
+		why = "its time was over"
+	}
+	d.Why = why
+	return c.RecordAction(d, "link_refused", r.Cluster, rows.Action{Note: string(r.Kind)})
+}
+
+// told is a link as the audit trail keeps it.
+func (l Link) told() any {
+	return struct {
+		Kind      LinkKind  `json:"kind"`
+		For       string    `json:"for,omitempty"`
+		Account   string    `json:"account,omitempty"`
+		ExpiresAt time.Time `json:"expiresAt"`
+	}{l.Kind, l.Principal, l.Account, l.ExpiresAt}
+}
+
+func hashed(handle string) string {
+	sum := sha256.Sum256([]byte(handle))
+	return hex.EncodeToString(sum[:])
+}

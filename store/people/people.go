@@ -1,0 +1,99 @@
+package people
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
+)
+
+// Person is one human with several identities, as the catalogue links them.
+type Person struct {
+	ID         string   // "person:maya"
+	Name       string   // display name
+	Identities []string // principal ids, e.g. github:maya
+	Spellings  []string // how the person may be written as an owner, in lower case; each means this person only
+}
+
+// peopleLock is the lock under which the catalogue's people are replaced.
+const peopleLock = "people"
+
+// KeepPeople replaces the known people. What was counted for their identities before counts for them from now on, and identities
+// that no longer belong to anybody count for themselves. It writes nothing if nothing changed.
+func (s *Store) KeepPeople(ctx context.Context, people []Person) error {
+	var identities, spellings []personRow
+	for _, p := range people {
+		for _, id := range p.Identities {
+			identities = append(identities, personRow{id, p.ID, p.Name})
+		}
+		for _, text := range p.Spellings {
+			spellings = append(spellings, personRow{text, p.ID, p.Name})
+		}
+	}
+	err := s.write(ctx, func(c *change) error {
+		if err := c.TakeLocks(ctx, []string{peopleLock}); err != nil {
+			return err
+		}
+		linked, err := c.replacePeople(ctx, "person_identities", "identity", "principal_key(t.key)", identities)
+		if err != nil {
+			return err
+		}
+		spelt, err := c.replacePeople(ctx, "person_spellings", "spelling", "t.key", spellings)
+		if err != nil || linked+spelt == 0 {
+			return err
+		}
+		c.NextTurns() // who is counted together changed
+		return c.RecordAction(rows.Origin{Actor: pg.Lifecycle, Why: "the catalogue links identities in another way"}, "people_linked", "", rows.Action{After: len(people)})
+	})
+	if err != nil {
+		return fmt.Errorf("keep the catalogue's people: %w", err)
+	}
+	return nil
+}
+
+// personRow is one identity or spelling of a person.
+type personRow struct{ Key, Person, Name string }
+
+// replacePeople makes a table hold exactly these rows, and returns how many it changed.
+func (c *change) replacePeople(ctx context.Context, table, key, keyed string, rows []personRow) (changed int64, err error) {
+	slices.SortFunc(rows, func(a, b personRow) int { return cmp.Compare(a.Key, b.Key) })
+	keys, persons, names := make([]string, len(rows)), make([]string, len(rows)), make([]string, len(rows))
+	for i, r := range rows {
+		keys[i], persons[i], names[i] = r.Key, r.Person, r.Name
+	}
+	for _, statement := range []string{
+		`DELETE FROM %[1]s WHERE %[2]s NOT IN (SELECT %[3]s FROM unnest(@keys::text[], @persons::text[], @names::text[]) AS t (key, person, name))`,
+		`INSERT INTO %[1]s AS old (%[2]s, person, name)
+			SELECT %[3]s, t.person, t.name FROM unnest(@keys::text[], @persons::text[], @names::text[]) AS t (key, person, name)
+			ON CONFLICT (%[2]s) DO UPDATE SET person = excluded.person, name = excluded.name
+			WHERE (old.person, old.name) IS DISTINCT FROM (excluded.person, excluded.name)`,
+	} {
+		tag, err := c.Exec(ctx, fmt.Sprintf(statement, table, key, keyed), pgx.NamedArgs{"keys": keys, "persons": persons, "names": names})
+		if err != nil {
+			return 0, fmt.Errorf("write %s: %w", table, err)
+		}
+		changed += tag.RowsAffected()
+	}
+	return changed, nil
+}
+
+// NamesOf returns, by principal, the display names of those that belong to a person of the catalogue. Others are missing,
+// because the name they give themselves could be anybody's.
+func (s *Store) NamesOf(ctx context.Context, principals ...string) (map[string]string, error) {
+	found, err := pg.All[struct{ Principal, Name string }](ctx, s.db.Pool(), `
+		SELECT t.id AS principal, min(p.name) AS name FROM unnest($1::text[]) AS t (id)
+			JOIN person_identities p ON p.person = person_of(t.id) GROUP BY t.id`, principals)
+	if err != nil {
+		return nil, fmt.Errorf("look for the names of people: %w", err)
+	}
+	names := make(map[string]string, len(found))
+	for _, f := range found {
+		names[f.Principal] = f.Name
+	}
+	return names, nil
+}

@@ -1,0 +1,121 @@
+package people
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/internal/usage"
+)
+
+// Access is what a share allows.
+type Access string
+
+// The levels of access; use includes see.
+const (
+	AccessSee Access = "see"
+	AccessUse Access = "use" // the kubeconfig too
+)
+
+// Share gives access to a cluster; a second call changes the access. ErrConflict: the cluster is going away, or the share is
+// invalid. ErrStale: the row is not the version that the actor saw.
+func (s *Store) Share(ctx context.Context, id string, share Share, d rows.Origin) error {
+	_, err := s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, _ *rows.Outcome) error {
+		if cur.Desired == lifecycle.Absent {
+			return fmt.Errorf("%w: the cluster is going: %s", pg.ErrConflict, cur.DesiredWhy)
+		}
+		before, err := c.share(ctx, id, share.Kind, share.Grantee)
+		if err != nil || before != nil && before.Access == share.Access {
+			return err
+		}
+		_, err = c.Exec(ctx, `
+			INSERT INTO shares (cluster_id, kind, grantee, access, granted_by, created_at) VALUES (@cluster, @kind, @grantee, @access, @by, @now)
+			ON CONFLICT (cluster_id, kind, grantee) DO UPDATE SET access = excluded.access, granted_by = excluded.granted_by`,
+			pgx.NamedArgs{"cluster": id, "kind": share.Kind, "grantee": share.Grantee, "access": share.Access, "by": d.Actor, "now": c.Now})
+		if err != nil {
+			return fmt.Errorf("write the share: %w", err)
+		}
+		return c.RecordAction(d, "shared", id, rows.Action{Before: shown(before), After: shown(&share)})
+	})
+	if err != nil {
+		return fmt.Errorf("share %s: %w", id, err)
+	}
+	return nil
+}
+
+// Unshare takes a team's or a principal's access away, whatever the cluster's state. ErrNotFound: there is no such share or
+// cluster.
+func (s *Store) Unshare(ctx context.Context, id, kind, grantee string, d rows.Origin) error {
+	_, err := s.changeSeen(ctx, id, d, func(c *change, _ usage.Held, _ *rows.Outcome) error {
+		before, err := c.share(ctx, id, kind, grantee)
+		switch {
+		case err != nil:
+			return err
+		case before == nil:
+			return pg.ErrNotFound
+		}
+		if _, err := c.Exec(ctx, `DELETE FROM shares WHERE cluster_id = $1 AND kind = $2 AND grantee = $3`, id, kind, grantee); err != nil {
+			return fmt.Errorf("remove the share: %w", err)
+		}
+		return c.RecordAction(d, "unshared", id, rows.Action{Before: shown(before)})
+	})
+	if err != nil {
+		return fmt.Errorf("stop sharing %s: %w", id, err)
+	}
+	return nil
+}
+
+const shareColumns = `s.kind, s.grantee, s.access, s.granted_by, s.created_at`
+
+// share reads one share; nil: there is none.
+func (c *change) share(ctx context.Context, id, kind, grantee string) (*Share, error) {
+	found, err := pg.All[Share](ctx, c, `SELECT `+shareColumns+` FROM shares s WHERE cluster_id = $1 AND kind = $2 AND grantee = $3`, id, kind, grantee)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return &found[0], nil
+}
+
+// shown is a share as the audit trail keeps it.
+func shown(s *Share) any {
+	if s == nil {
+		return nil
+	}
+	return map[string]string{"kind": s.Kind, "with": s.Grantee, "access": string(s.Access)}
+}
+
+// Shares returns a cluster's shares.
+func (s *Store) Shares(ctx context.Context, id string) ([]Share, error) {
+	list, err := pg.All[Share](ctx, s.db.Pool(), `SELECT `+shareColumns+` FROM shares s WHERE cluster_id = $1 ORDER BY kind, grantee`, id)
+	if err != nil {
+		return nil, fmt.Errorf("read the shares of %s: %w", id, err)
+	}
+	return list, nil
+}
+
+// SharedWith returns the highest access that a cluster's shares give a principal and its teams; empty: none.
+func (s *Store) SharedWith(ctx context.Context, id, principal string, teams []string) (Access, error) {
+	var access Access
+	err := s.db.Pool().QueryRow(ctx, `
+		SELECT CASE WHEN bool_or(s.access = 'use') THEN 'use' WHEN count(*) > 0 THEN 'see' ELSE '' END
+		FROM shares s WHERE s.cluster_id = @cluster AND `+usage.SharedWith,
+		pgx.NamedArgs{"cluster": id, "principal": principal, "teams": teams}).Scan(&access)
+	if err != nil {
+		return "", fmt.Errorf("read the shares of %s: %w", id, err)
+	}
+	return access, nil
+}
+
+// Share gives a team or a principal access to another team's cluster.
+type Share struct {
+	Kind      string // "team" or "principal"
+	Grantee   string // the team's name, or the principal's id
+	Access    Access
+	GrantedBy string // filled by the store, like the next
+	CreatedAt time.Time
+}

@@ -1,0 +1,38 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ocpctl/ocpctl/internal/queue"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/reports"
+)
+
+// tellBlocked updates the finding of a blocked teardown with the cluster's next row: each try renews it, and the end of the
+// cluster resolves it. The sweep would do the same minutes later.
+func (c *change) tellBlocked(ctx context.Context, cur, next lifecycle.Cluster) error {
+	if f, blocked := (lifecycle.KnownCluster{Cluster: next, MovedAt: c.Now}).BlockedTeardown(); blocked {
+		_, err := c.KeepFindings(ctx, []lifecycle.Finding{f})
+		return err
+	}
+	if _, was := (lifecycle.KnownCluster{Cluster: cur}).BlockedTeardown(); !was {
+		return nil
+	}
+	_, err := c.Exec(ctx, `UPDATE findings SET resolved_at = $3 WHERE cluster_id = $1 AND kind = $2 AND resolved_at IS NULL`, cur.ID, lifecycle.Blocked, c.Now)
+	if err != nil {
+		return fmt.Errorf("resolve the finding of %s: %w", cur.ID, err)
+	}
+	return nil
+}
+
+// planRemovals records what is to be deleted of a cluster that has just been released.
+func (c *change) planRemovals(ctx context.Context, cluster string) error {
+	_, err := c.Exec(ctx, `INSERT INTO removals (cluster_id, kind) SELECT $1, unnest($2::text[]) ON CONFLICT DO NOTHING`,
+		cluster, []reports.RemovalKind{reports.RemoveAccess, reports.RemoveAccessAgain, reports.RemoveState})
+	if err != nil {
+		return fmt.Errorf("plan what is to be deleted of %s: %w", cluster, err)
+	}
+	c.Enqueue(queue.RemoveArgs{})
+	return nil
+}

@@ -1,0 +1,113 @@
+package reports
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+)
+
+// Known returns what a sweep judges, from one snapshot: every live cluster, and the released ones that seen names by tag or by a
+// recorded name. It reads only the columns that lifecycle.Sweep needs, and only the recorded names that were seen: it reads ten
+// thousand rows at once.
+func (s *Store) Known(ctx context.Context, seen lifecycle.Seen) (lifecycle.Known, error) {
+	k := lifecycle.Known{Installation: s.db.Options.Installation}
+	tx, err := s.db.Pool().BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return k, fmt.Errorf("read what is known: %w", err)
+	}
+	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // it only read
+	if err := tx.QueryRow(ctx, `SELECT coalesce($1::timestamptz, clock_timestamp())`, s.db.Fixed()).Scan(&k.Now); err != nil {
+		return k, fmt.Errorf("ask the clock: %w", err)
+	}
+	names, ids := namesIn(seen)
+	owned, err := ownersOf(ctx, tx, names)
+	if err != nil {
+		return k, fmt.Errorf("read whose names were seen: %w", err)
+	}
+	if k.Clusters, err = knownIn(ctx, tx, slices.AppendSeq(ids, maps.Keys(owned))); err != nil {
+		return k, fmt.Errorf("read what is known: %w", err)
+	}
+	for i := range k.Clusters {
+		k.Clusters[i].Identities = owned[k.Clusters[i].ID]
+	}
+	return k, nil
+}
+
+// namesIn returns the names and the cluster ids that resources were seen under.
+func namesIn(seen lifecycle.Seen) (names, ids []string) {
+	for _, g := range seen.Groups {
+		if g.Identity != "" {
+			names = append(names, g.Identity)
+		}
+		if g.Cluster != "" {
+			ids = append(ids, g.Cluster)
+		}
+	}
+	return names, ids
+}
+
+// ownersOf returns the names that each cluster recorded, out of the given ones.
+func ownersOf(ctx context.Context, tx pgx.Tx, names []string) (map[string][]string, error) {
+	owned := map[string][]string{}
+	if len(names) == 0 {
+		return owned, nil
+	}
+	rows, err := tx.Query(ctx, `
+		SELECT cluster_id, infra_id FROM attempts WHERE infra_id = ANY ($1)
+		UNION SELECT cluster_id, cco_name FROM attempts WHERE cco_name = ANY ($1) ORDER BY 1, 2`, names)
+	if err != nil {
+		return nil, err
+	}
+	var cluster, name string
+	_, err = pgx.ForEachRow(rows, []any{&cluster, &name}, func() error {
+		owned[cluster] = append(owned[cluster], name)
+		return nil
+	})
+	return owned, err
+}
+
+// knownIn reads the live clusters by their index and the named ones by id, and does not touch the many old ones.
+func knownIn(ctx context.Context, tx pgx.Tx, named []string) ([]lifecycle.KnownCluster, error) {
+	rows, err := tx.Query(ctx, `
+		SELECT `+knownColumns+` FROM clusters WHERE destroyed_at IS NULL
+		UNION ALL SELECT `+knownColumns+` FROM clusters WHERE destroyed_at IS NOT NULL AND id = ANY ($1)`, named)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, scanKnown)
+}
+
+// knownColumns are the columns that scanKnown reads, in its order.
+const knownColumns = `id, name, status, phase, desired, why, blockers, wake_at, destroyed_at, updated_at,
+	end_ttl, end_max, end_pr_closed, pr_end_why, end_label_removed, end_run_finished, end_claim, end_hold`
+
+func scanKnown(row pgx.CollectableRow) (lifecycle.KnownCluster, error) {
+	var k lifecycle.KnownCluster
+	var wake, released, closed, unlabelled, finished, claim, hold *time.Time
+	err := row.Scan(&k.ID, &k.Name, &k.Status, &k.Phase, &k.Desired, &k.Why, &k.Blockers, &wake, &released, &k.MovedAt,
+		&k.Ends.TTL, &k.Ends.Max, &closed, &k.Ends.PRWhy, &unlabelled, &finished, &claim, &hold)
+	k.WakeAt, k.ReleasedAt = pg.Zero(wake), pg.Zero(released)
+	k.Ends.PRClosed, k.Ends.LabelRemoved, k.Ends.RunFinished, k.Ends.Claim = pg.Zero(closed), pg.Zero(unlabelled), pg.Zero(finished), pg.Zero(claim)
+	k.Ends.Hold = pg.Zero(hold)
+	return k, err
+}
+
+// ClosedFor returns which of the attempts have been closed for at least that long. Unknown ids are left out.
+func (s *Store) ClosedFor(ctx context.Context, attempts []string, long time.Duration) ([]string, error) {
+	var closed []string
+	err := s.db.Pool().QueryRow(ctx, `
+		SELECT coalesce(array_agg(id ORDER BY id), '{}') FROM attempts
+		WHERE id = ANY ($1) AND closed_at <= coalesce($2::timestamptz, clock_timestamp()) - $3::interval`,
+		attempts, s.db.Fixed(), long).Scan(&closed)
+	if err != nil {
+		return nil, fmt.Errorf("look for closed attempts: %w", err)
+	}
+	return closed, nil
+}

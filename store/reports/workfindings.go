@@ -1,0 +1,46 @@
+package reports
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ocpctl/ocpctl/internal/queue"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+)
+
+// WorkFindings returns the deliveries that have failed for five minutes, and the jobs that used up their tries. Such a job
+// counts until a later one of the same kind and subject completes, and for a day at most: WakeDue enqueues unfinished work
+// again. Inbox jobs do not count: their deliveries do.
+func (s *Store) WorkFindings(ctx context.Context) ([]lifecycle.Finding, error) {
+	now, err := s.db.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	deliveries, err := pg.All[lifecycle.Finding](ctx, s.db.Pool(), `
+		SELECT 'delivery_failing' AS kind, '' AS cluster, 'delivery ' || id AS identity, failing_since AS since,
+			'the ' || event || ' of ' || topic || ' cannot be worked and is tried again' AS why,
+			ARRAY[source || ' ' || delivery_id, note] AS evidence
+		FROM deliveries WHERE state = 'received' AND failing_since <= $1 ORDER BY failing_since LIMIT $2`, now.Add(-queue.FailingFor), queue.MostWorkFindings)
+	if err != nil {
+		return nil, fmt.Errorf("look for deliveries that fail: %w", err)
+	}
+	jobs, err := pg.All[lifecycle.Finding](ctx, s.db.Pool(), `
+		WITH ended AS (
+			SELECT kind, state, finalized_at, attempt, errors, args, coalesce((SELECT c.id FROM clusters c WHERE c.id = args ->> 'cluster'), '') AS cluster,
+				kind || coalesce(' ' || coalesce(args ->> 'cluster', args ->> 'subscriber', args ->> 'reply', args ->> 'effect'), '') AS identity
+			FROM river_job WHERE state IN ('discarded', 'completed') AND kind <> 'inbox' AND finalized_at > $2
+		)
+		SELECT DISTINCT ON (identity) 'job_failed' AS kind, cluster, identity, finalized_at AS since,
+			'a ' || kind || ' job used up its ' || attempt || ' tries' AS why,
+			ARRAY[args::text, coalesce(errors[array_upper(errors, 1)] ->> 'error', '')] AS evidence
+		FROM ended d WHERE state = 'discarded'
+			AND NOT EXISTS (SELECT FROM ended c WHERE c.state = 'completed' AND c.identity = d.identity AND c.finalized_at > d.finalized_at)
+			AND NOT EXISTS (SELECT FROM findings f WHERE f.kind = 'job_failed' AND f.identity = d.identity AND f.resolved_at >= d.finalized_at)
+		ORDER BY identity, finalized_at DESC LIMIT $1`, queue.MostWorkFindings, now.Add(-24*time.Hour))
+	if err != nil {
+		return nil, fmt.Errorf("look for jobs that used up their tries: %w", err)
+	}
+	return append(deliveries, jobs...), nil
+}

@@ -1,0 +1,68 @@
+// Package store keeps all of the control plane's state in PostgreSQL, and the jobs that connect its parts.
+//
+// This package and those below it are the only ones with SQL. Every change of a fact or of the desired state writes everything that belongs to it in one
+// transaction: the row, the audit line, the counter that names the next reconcile, and River's jobs; a crash leaves all of
+// it or nothing. The store never decides what should happen to a cluster: lifecycle.Decide does, and Apply and Record write its
+// decisions. Nor does it decide who may have one: Judge counts usage under locks and lets the caller judge it, and Turns writes
+// whose turn lifecycle.Take chose. It holds no secret.
+package store
+
+import (
+	"context"
+
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/inbox"
+	"github.com/ocpctl/ocpctl/store/internal/fence"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/outbox"
+	"github.com/ocpctl/ocpctl/store/people"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
+	"github.com/ocpctl/ocpctl/store/reports"
+)
+
+// Store reads and writes clusters, requests, approvals and the audit trail; each of its parts does so for its own topic. All share
+// one database. It is safe for concurrent use.
+type Store struct {
+	*rows.DB
+	Attempts     *attempts.Store
+	Inbox        *inbox.Store
+	Outbox       *outbox.Store
+	People       *people.Store
+	PullRequests *pullrequests.Store
+	Reports      *reports.Store
+}
+
+// Open connects to a migrated database.
+func Open(ctx context.Context, url string, o Options) (*Store, error) {
+	d, err := rows.Open(ctx, url, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{
+		DB: d, Attempts: attempts.New(d), Inbox: inbox.New(d), Outbox: outbox.New(d), People: people.New(d),
+		PullRequests: pullrequests.New(d), Reports: reports.New(d),
+	}, nil
+}
+
+// change is a transaction of this package.
+type change struct{ *fence.Tx }
+
+// write runs one change.
+func (s *Store) write(ctx context.Context, do func(*change) error) error {
+	return fence.Write(ctx, s.DB, func(tx *fence.Tx) error { return do(&change{tx}) })
+}
+
+// changeSeen runs do on the locked cluster, see rows.DB.ChangeSeen.
+func (s *Store) changeSeen(ctx context.Context, id string, origin Origin, do func(*change, usage.Held, *Outcome) error) (Outcome, error) {
+	return s.ChangeSeen(ctx, id, origin, func(tx *rows.Tx, held usage.Held, out *Outcome) error {
+		return do(&change{&fence.Tx{Tx: tx}}, held, out)
+	})
+}
+
+// changeOnce runs do on the locked cluster, see rows.DB.ChangeOnce.
+func (s *Store) changeOnce(ctx context.Context, id string, origin Origin, do func(*change, usage.Held, *Outcome) error) (Outcome, error) {
+	return s.ChangeOnce(ctx, id, origin, func(tx *rows.Tx, held usage.Held, out *Outcome) error {
+		return do(&change{&fence.Tx{Tx: tx}}, held, out)
+	})
+}
