@@ -140,7 +140,7 @@ func (s *Service) Hold(ctx context.Context, p policy.Principal, ref string, span
 	}
 	text := chatops.CheckText(check)
 	if capped {
-		text = chatops.HeldToMaximum(row.Name, until)
+		text = chatops.HeldToMaximum(until)
 	}
 	return Change{Row: held, Message: join(text, out.Warning), Capped: capped}, nil
 }

@@ -18,7 +18,7 @@ const (
 
 // Check renders the check run of a cluster. Like Comment it depends only on the card.
 func Check(card lifecycle.Card, links Links) CheckRun {
-	f := faceOf(card)
+	f := detailedFace(card)
 	run := CheckRun{Title: cut(card.Name+" "+f.head, maxTitle), DetailsURL: address(card, links), Actions: actions(card)}
 	run.Status, run.Conclusion = state(card)
 	if moving(card) && card.Progress.Percent > 0 {

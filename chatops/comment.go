@@ -16,10 +16,18 @@ func Comment(card lifecycle.Card, detail Detail, links Links) string {
 	f := faceOf(card)
 	parts := []string{
 		fmt.Sprintf("### %s %s %s", f.sign, Code(card.Name), f.head), call(card, detail),
-		f.doing, asked(card, detail), awaited(card), progress(card), because(card), advice(card, detail), access(card, links), proof(card), failure(card, links), blockers(card, links), facts(card), typing(card), page(card, links),
+		f.doing, follow(card), asked(card, detail), awaited(card), because(card), advice(card, detail), access(card, links), proof(card), failure(card, links), blockers(card, links), facts(card), typing(card), page(card, links),
 	}
 	text := fit(paragraphs(parts))
 	return text + fold(detail, maxBody-len(text))
+}
+
+// follow says where the progress of a cluster is shown: the comment is edited only when something changes that a reader would act on.
+func follow(c lifecycle.Card) string {
+	if !moving(c) || c.Phase == lifecycle.Cleaning {
+		return ""
+	}
+	return "The check shows its progress."
 }
 
 // paragraphs puts an empty line between the non-empty parts.

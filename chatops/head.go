@@ -43,7 +43,7 @@ var faces = map[lifecycle.Phase]face{
 	lifecycle.Abandoned:      {"🔴", "was abandoned by an admin", "Nobody is alerted about it any more. It keeps its name and its cost, and the teardown is tried again until nothing is left."},
 }
 
-// faceOf never returns an empty face: an unknown phase shows its own name. While a cluster changes, the headline contains the phase.
+// faceOf never returns an empty face: an unknown phase shows its own name.
 func faceOf(c lifecycle.Card) face {
 	f, known := faces[c.Phase]
 	if !known {
@@ -60,12 +60,19 @@ func faceOf(c lifecycle.Card) face {
 		if at := ending(c); at.Before(by) {
 			by = at
 		}
-		f.doing = fmt.Sprintf("Nothing runs before somebody with the right to do so approves it. Without an approval it ends at %s.", moment(by, life(c)))
+		f.doing = fmt.Sprintf("Nothing runs before somebody with permission approves it. Without an approval it ends at %s.", moment(by, life(c)))
 	}
 	if line := Line(c); line != "" {
 		f.doing = strings.TrimSpace(f.doing + " " + line)
 	}
-	if known && moving(c) && c.Phase != lifecycle.Cleaning {
+	return f
+}
+
+// detailedFace is faceOf with the phase in the headline while the cluster changes, for texts that are read now or follow the
+// progress.
+func detailedFace(c lifecycle.Card) face {
+	f := faceOf(c)
+	if _, known := faces[c.Phase]; known && moving(c) && c.Phase != lifecycle.Cleaning {
 		f.head += ": " + string(c.Phase)
 	}
 	return f

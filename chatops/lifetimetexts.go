@@ -28,8 +28,8 @@ func AcceptedUntil(ends lifecycle.Ends) string {
 }
 
 // HeldToMaximum says that a hold was cut to the profile's maximum.
-func HeldToMaximum(name string, until time.Time) string {
-	return fmt.Sprintf("%s is held until %s, the maximum of its profile. A hold cannot go beyond it.", name, Time(until))
+func HeldToMaximum(until time.Time) string {
+	return fmt.Sprintf("The hold lasts until %s, the maximum of its profile. It cannot go beyond that.", Time(until))
 }
 
 // HoldReleased says when and why a cluster ends without its hold; had: there was one.

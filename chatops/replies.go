@@ -104,7 +104,7 @@ func Exists(actor string, card lifecycle.Card, links Links, now time.Time) strin
 }
 
 func statusLine(c lifecycle.Card, links Links, now time.Time) string {
-	f := faceOf(c)
+	f := detailedFace(c)
 	line := fmt.Sprintf("- %s %s (%s) %s", f.sign, Code(c.Name), Code(c.Profile), f.head)
 	if moving(c) {
 		line += fmt.Sprintf(", %d %%", min(max(c.Progress.Percent, 0), 100))

@@ -8,7 +8,6 @@ import (
 
 	chat "github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/github"
-	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
@@ -48,12 +47,12 @@ func (c *Controller) comment(ctx context.Context, sub outbox.Subscriber, row sto
 	if err != nil {
 		return shown{}, err
 	}
-	hash := hashOf(chat.Comment(news(sub.Kind, row.Card), chat.Detail{Mention: detail.Mention}, c.Links))
-	row.Progress = lifecycle.Progress{} // it would be outdated for minutes
+	card := news(sub.Kind, row.Card) // the rest would be outdated until the next edit
 	if detail.Log, err = c.Store.Attempts.LogTail(ctx, row.JobID, chat.LogLines); err != nil {
 		return shown{}, err
 	}
-	body := chat.Comment(row.Card, detail, c.Links)
+	body := chat.Comment(card, detail, c.Links)
+	hash := hashOf(chat.Comment(card, chat.Detail{Mention: detail.Mention}, c.Links))
 	return shown{hash: hash, post: func(ctx context.Context, at place) (int64, error) {
 		return c.GitHub.UpsertComment(ctx, github.CommentTarget{
 			Installation: sub.Installation, Repo: sub.Repo, Number: sub.Number,
@@ -130,9 +129,9 @@ func (c *Controller) deployment(sub outbox.Subscriber, row store.Row) shown {
 	if row.NeedsApproval && sub.ExternalID == 0 {
 		return shown{hash: sub.ShownBody}
 	}
-	d := chat.DeploymentOf(row.Card, c.Links)
+	d := chat.DeploymentOf(news(sub.Kind, row.Card), c.Links)
 	return shown{
-		hash: hashOf(fmt.Sprintf("%+v", chat.DeploymentOf(news(sub.Kind, row.Card), c.Links))),
+		hash: hashOf(fmt.Sprintf("%+v", d)),
 		post: func(ctx context.Context, at place) (int64, error) {
 			return c.GitHub.UpsertDeployment(ctx, github.DeploymentTarget{
 				Installation: sub.Installation, Repo: sub.Repo, Head: sub.Head, ExternalKey: row.ID, ExternalID: at.id, Sure: at.sure,

@@ -332,7 +332,26 @@ func TestAThousandChangesInAMinuteAreFewCalls(t *testing.T) {
 	require.Contains(t, f.hub.Checks(41)[0].Title, "10 %", "how far it is, once in five minutes")
 	require.Equal(t, before+1, f.content())
 	statuses := f.hub.Deployments()[0].Statuses
-	require.Contains(t, statuses[len(statuses)-1].Description, "installing")
+	require.Contains(t, statuses[len(statuses)-1].Description, "is being created")
+}
+
+// The comment and the deployment are not edited for each step of an installation, so their first texts have to fit all of it.
+func TestWhatIsSaidAtTheBeginningFitsTheWholeInstallation(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, documented)
+	row := f.asked("shop", 41)
+	f.settle()
+	first := f.ours(41)
+	require.Len(t, first, 1)
+	require.Contains(t, first[0], "`shop` is being created")
+	require.Contains(t, first[0], "The check shows its progress.")
+	require.NotContains(t, first[0], "waiting")
+	_, open := f.install(row)
+	f.report(open, 1, 40)
+	f.settle()
+	require.Equal(t, first, f.ours(41))
+	require.Equal(t, "shop is being created", f.hub.Deployments()[0].Statuses[0].Description)
+	require.Equal(t, "in_progress", f.hub.Deployments()[0].Statuses[0].State)
 }
 
 func TestTwoHundredClustersAtOnceAllGetTheirFirstMessage(t *testing.T) {

@@ -72,9 +72,9 @@ func (r Request) byAuthor() bool {
 // agreed makes a check ask for the approval of somebody who may create for the team.
 func (j judging) agreed(check Check, asked, accept string) Check {
 	check.Result, check.Asked, check.Accept = Ask, asked, accept
-	check.Next = "Someone of the team looks at the newest commit and comments /ocp approve. A push before that needs a new approval."
+	check.Next = "A member of the team reviews the newest commit and comments /ocp approve. A push before that needs a new approval."
 	if j.own.Team != "" {
-		check.Next = fmt.Sprintf("Someone of team %s looks at the newest commit and comments /ocp approve. A push before that needs a new approval.", j.own.Team)
+		check.Next = fmt.Sprintf("A member of team %s reviews the newest commit and comments /ocp approve. A push before that needs a new approval.", j.own.Team)
 	}
 	// Whoever set the label did not write the code, so their approval counts. The author's own does not.
 	check.Approval = &Approval{Count: 1, Self: !j.r.byAuthor(), By: Requester}

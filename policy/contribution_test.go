@@ -21,7 +21,7 @@ func TestForksAreTheServersMatterThenTheRepositorys(t *testing.T) {
 		{"", "approve", Ask, "comments /ocp approve"},
 		{"", "deny", Fail, "open the pull request from there"},
 		{"approve", "", Ask, "comments /ocp approve"},
-		{"approve", "none", Ask, "Someone of team shop"},
+		{"approve", "none", Ask, "A member of team shop"},
 		{"approve", "approve", Ask, "A push before that needs a new approval"},
 		{"approve", "deny", Fail, "open the pull request from there"},
 		{"deny", "", Fail, "open the pull request from there"},

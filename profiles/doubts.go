@@ -41,7 +41,7 @@ func (c Catalogue) doubt(r *reader, path, glob string, could []string) {
 	} else if known {
 		why = "which is disabled"
 	} else if near, ok := Closest(glob, could); ok {
-		accept = near + ", probably; one of " + accept
+		accept = near + " (closest match); one of " + accept
 	}
 	r.failAt(path, fmt.Sprintf("%q, %s", glob, why), accept)
 }

@@ -13,7 +13,7 @@ func TestWhatTheCatalogueHasNoUseForIsToldAtItsPlace(t *testing.T) {
 	for name, example := range map[string]struct{ file, want string }{
 		"nothing said":          {"", ""},
 		"what can be had":       {"defaultProfile: aws-standard\nprofiles: [aws-*]\nttl: 4h\n", ""},
-		"a default misspelt":    {"ttl: 4h\ndefaultProfile: aws-standart\n", `2:17: defaultProfile: "aws-standart", which matches no profile of the catalogue; accepted: aws-standard, probably; one of ` + could},
+		"a default misspelt":    {"ttl: 4h\ndefaultProfile: aws-standart\n", `2:17: defaultProfile: "aws-standart", which matches no profile of the catalogue; accepted: aws-standard (closest match); one of ` + could},
 		"one that is disabled":  {"profiles: [aws-*, ibm-standard]\n", `1:19: profiles[1]: "ibm-standard", which is disabled; accepted: ` + could},
 		"one for admins":        {"profiles:\n- aws-standard\n- aws-minimal-mint\n", `3:3: profiles[1]: "aws-minimal-mint", which only platform admins may have; accepted: ` + could},
 		"a glob that fits none": {"profiles: [gcp-*]\n", `1:12: profiles[0]: "gcp-*", which matches no profile of the catalogue; accepted: ` + could},

@@ -59,10 +59,10 @@ func TestWhatHoldsNothingSaysNothing(t *testing.T) {
 func TestEachMistakeOfARepositoryFileIsToldAtItsPlace(t *testing.T) {
 	const keys = "version, defaultProfile, profiles, ttl, grace, drafts, forks, synchronize, keep, addons, notify"
 	for name, c := range map[string]struct{ file, want string }{
-		"a key misspelt":             {"\ndefaultProfil: x\n", "2:1: defaultProfil: unknown field; accepted: defaultProfile, probably; one of " + keys},
-		"a key that begins alike":    {"default: x\n", "1:1: default: unknown field; accepted: defaultProfile, probably; one of " + keys},
+		"a key misspelt":             {"\ndefaultProfil: x\n", "2:1: defaultProfil: unknown field; accepted: defaultProfile (closest match); one of " + keys},
+		"a key that begins alike":    {"default: x\n", "1:1: default: unknown field; accepted: defaultProfile (closest match); one of " + keys},
 		"a key unlike all":           {"colour: x\n", "1:1: colour: unknown field; accepted: " + keys},
-		"a key inside, misspelt":     {"notify:\n  mentions: [ready]\n", "2:3: notify.mentions: unknown field; accepted: mention, probably; one of mention"},
+		"a key inside, misspelt":     {"notify:\n  mentions: [ready]\n", "2:3: notify.mentions: unknown field; accepted: mention (closest match); one of mention"},
 		"a key that is no word":      {"? [a, b]\n: c\n", "1:3: a list of 2: unknown field; accepted: " + keys},
 		"a key that is a token":      {pastedToken + ": x\n", "1:1: \"ghp_0123456789abcdef…\": unknown field; accepted: " + keys},
 		"a value that is a token":    {"drafts: " + pastedToken + "\n", "1:9: drafts: \"ghp_0123456789abcdef…\"; accepted: one of allow, deny"},

@@ -17,7 +17,7 @@ func meant(key string, fields []field) string {
 		known = append(known, f.name)
 	}
 	if near, ok := Closest(key, known); ok {
-		return near + ", probably; one of " + names(fields)
+		return near + " (closest match); one of " + names(fields)
 	}
 	return names(fields)
 }

@@ -68,7 +68,7 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 // near begins the list of accepted values with the one that was probably meant.
 func near(word string, known []string) string {
 	if meant, ok := policy.Closest(word, known); ok {
-		return meant + ", probably; "
+		return meant + " (closest match); "
 	}
 	return ""
 }
