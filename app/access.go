@@ -16,9 +16,9 @@ import (
 // ClusterIDPrefix begins the id of every cluster; a name cannot contain its underscore.
 const ClusterIDPrefix = "clu_"
 
-// Seen returns the cluster that ref means, by id or name (see named), if the principal may see it. A cluster that may not be
+// Cluster returns the cluster that ref means, by id or name (see named), if the principal may see it. A cluster that may not be
 // seen gives the same error as one that does not exist.
-func (s *Service) Seen(ctx context.Context, p policy.Principal, ref string) (store.Row, error) {
+func (s *Service) Cluster(ctx context.Context, p policy.Principal, ref string) (store.Row, error) {
 	row, access, err := s.look(ctx, p, ref)
 	if err != nil {
 		return store.Row{}, err

@@ -33,7 +33,7 @@ func (s *Service) Approvals(ctx context.Context, p policy.Principal, f store.App
 		return nil, "", seatless()
 	}
 	if f.Cluster != "" {
-		row, err := s.Seen(ctx, p, f.Cluster)
+		row, err := s.Cluster(ctx, p, f.Cluster)
 		if err != nil {
 			return nil, "", err
 		}

@@ -33,7 +33,7 @@ type End struct {
 // Explain returns why a cluster was accepted, why it is in its state, when and why it ends, and what the principal can do about
 // it.
 func (s *Service) Explain(ctx context.Context, p policy.Principal, ref string) (Explanation, error) {
-	row, err := s.Seen(ctx, p, ref)
+	row, err := s.Cluster(ctx, p, ref)
 	if err != nil {
 		return Explanation{}, err
 	}

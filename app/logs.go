@@ -20,7 +20,7 @@ type Log struct {
 
 // Log returns the last lines of the log of one of a cluster's jobs: of the newest if job is empty. It is redacted.
 func (s *Service) Log(ctx context.Context, p policy.Principal, ref, job string, lines int) (Log, error) {
-	row, err := s.Seen(ctx, p, ref)
+	row, err := s.Cluster(ctx, p, ref)
 	if err != nil {
 		return Log{}, err
 	}

@@ -44,14 +44,9 @@ func (s *Service) List(ctx context.Context, p policy.Principal, f store.Filter) 
 	return rows, next, nil
 }
 
-// Cluster returns one cluster by id or name; a name means the live cluster, else the newest released one.
-func (s *Service) Cluster(ctx context.Context, p policy.Principal, ref string) (store.Row, error) {
-	return s.Seen(ctx, p, ref)
-}
-
 // Get returns one cluster with its newest job and the last lines of its log. Another team's cluster is NotFound.
 func (s *Service) Get(ctx context.Context, p policy.Principal, ref string, lines int) (Details, error) {
-	row, err := s.Seen(ctx, p, ref)
+	row, err := s.Cluster(ctx, p, ref)
 	if err != nil {
 		return Details{}, err
 	}
@@ -81,7 +76,7 @@ func (s *Service) Get(ctx context.Context, p policy.Principal, ref string, lines
 
 // Timeline returns what happened to a cluster and why, oldest first.
 func (s *Service) Timeline(ctx context.Context, p policy.Principal, ref string) ([]store.Event, error) {
-	row, err := s.Seen(ctx, p, ref)
+	row, err := s.Cluster(ctx, p, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +90,7 @@ func (s *Service) Timeline(ctx context.Context, p policy.Principal, ref string) 
 // Jobs returns a page of the jobs of clusters that the principal may see, newest first.
 func (s *Service) Jobs(ctx context.Context, p policy.Principal, f reports.JobFilter) ([]reports.Job, string, error) {
 	if f.Cluster != "" {
-		row, err := s.Seen(ctx, p, f.Cluster)
+		row, err := s.Cluster(ctx, p, f.Cluster)
 		if err != nil {
 			return nil, "", err
 		}
@@ -138,7 +133,7 @@ func (s *Service) job(ctx context.Context, p policy.Principal, id string) (repor
 	if err != nil {
 		return reports.Job{}, store.Row{}, fmt.Errorf("read job: %w", err)
 	}
-	row, err := s.Seen(ctx, p, job.Cluster)
+	row, err := s.Cluster(ctx, p, job.Cluster)
 	if KindOf(err) == NotFound {
 		return reports.Job{}, store.Row{}, missing
 	}
@@ -147,7 +142,7 @@ func (s *Service) job(ctx context.Context, p policy.Principal, id string) (repor
 
 // Outputs returns a cluster with its URLs; the read is recorded in the audit trail. Conflict: there is nothing to show.
 func (s *Service) Outputs(ctx context.Context, p policy.Principal, ref string, origin Origin) (store.Row, error) {
-	row, err := s.Seen(ctx, p, ref) // every role may, and a share shows the URLs too
+	row, err := s.Cluster(ctx, p, ref) // every role may, and a share shows the URLs too
 	if err != nil {
 		return store.Row{}, err
 	}

@@ -20,7 +20,7 @@ const (
 
 // Shares returns the shares of a cluster that the principal may see.
 func (s *Service) Shares(ctx context.Context, p policy.Principal, ref string) ([]people.Share, error) {
-	row, err := s.Seen(ctx, p, ref)
+	row, err := s.Cluster(ctx, p, ref)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func (s *Service) Watch(ctx context.Context, refs []string, v View) error {
 	p := v.Who()
 	var ids []string
 	for _, ref := range refs {
-		row, err := s.Seen(ctx, p, ref)
+		row, err := s.Cluster(ctx, p, ref)
 		if err != nil {
 			return err
 		}
@@ -125,7 +125,7 @@ func (w *watching) all(ctx context.Context) error {
 // each shows the clusters that may be seen now; a cluster whose share or role was lost is left out silently.
 func (w *watching) each(ctx context.Context, ids []string) error {
 	for _, id := range ids {
-		row, err := w.service.Seen(ctx, w.view.Who(), id)
+		row, err := w.service.Cluster(ctx, w.view.Who(), id)
 		var said *Error
 		if errors.As(err, &said) {
 			delete(w.shown, id)

@@ -41,7 +41,7 @@ func (h *fixture) waits(row store.Row, open attempts.LaunchSpec, text string) {
 // runCapacityJobs runs every job that waits for those in line, and then the looks it asked for.
 func (h *fixture) runCapacityJobs() {
 	h.t.Helper()
-	for _, raw := range h.jobs("line") {
+	for _, raw := range h.jobs("capacity_queue") {
 		var args queue.CapacityQueueArgs
 		require.NoError(h.t, json.Unmarshal([]byte(raw), &args))
 		h.work(args)
@@ -79,7 +79,7 @@ func TestThoseInLineMoveUpWhenOneBeforeThemGoes(t *testing.T) {
 	_, err = h.store.Attempts.Result(h.ctx, held.Attempt, held.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "HostedZoneMissing", Message: "no zone", Whose: "user"})
 	require.NoError(t, err)
 	h.reconcile(holder.ID)
-	require.Len(t, h.jobs("line"), 6, "four asked, one left, and this one released its reservation")
+	require.Len(t, h.jobs("capacity_queue"), 6, "four asked, one left, and this one released its reservation")
 	open := h.open(rows[1].ID)
 	_, err = h.store.Attempts.Claim(h.ctx, open.Attempt, open.Token, "pod-2")
 	require.NoError(t, err)

@@ -223,7 +223,7 @@ func TestNobodyApprovesTooLate(t *testing.T) {
 	require.Len(t, page, 1)
 	n, err := s.ExpireApprovals(t.Context())
 	require.NoError(t, err)
-	require.Zero(t, n, "the heart ends the cluster")
+	require.Zero(t, n, "the controller ends the cluster")
 	require.Equal(t, lifecycle.Absent, settled(t, s, row.ID).Desired)
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM approvals WHERE state = 'expired'`), "and what it waited for with it")
 	said(t, s, "approval_expired")

@@ -148,7 +148,7 @@ func TestOneThatDoesNotComeToAskHoldsUpItsTeamForABoundedTime(t *testing.T) {
 	lose(t, s)
 	_, err := s.Destroy(t.Context(), gone.ID, store.Origin{Actor: "github:maya", Why: "enough"})
 	require.NoError(t, err)
-	require.Len(t, riverJobs(t, s, "line"), 1)
+	require.Len(t, riverJobs(t, s, "capacity_queue"), 1)
 	require.Equal(t, lifecycle.Create, step(t, s, third.ID).Open, "it is next now, so it looks at once")
 }
 

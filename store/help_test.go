@@ -108,7 +108,7 @@ func judge(s *store.Store, ask store.Ask, a store.Judgement) (store.Row, error) 
 	return judged.Row, err
 }
 
-// step lets the heart decide once, as the controller does, and returns what it decided.
+// step decides once, as the controller does, and returns what it decided.
 func step(t testing.TB, s *store.Store, id string) lifecycle.Decision {
 	t.Helper()
 	ctx := context.Background()

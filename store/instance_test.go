@@ -20,9 +20,9 @@ func TestARestartedProcessTakesOverItsOwnJobsAlone(t *testing.T) {
 	require.Equal(t, "host-a", name)
 	_, err = watcher.Pool().Exec(t.Context(), `
 		INSERT INTO river_job (kind, queue, args, state, attempt, max_attempts, attempted_at, attempted_by) VALUES
-			('one', 'heart', '{}', 'running', 1, 5, now(), '{host-b,host-a}'),
-			('last try', 'heart', '{}', 'running', 5, 5, now(), '{host-a}'),
-			('another''s', 'heart', '{}', 'running', 1, 5, now(), '{host-a,host-b}')`)
+			('one', 'reconcile', '{}', 'running', 1, 5, now(), '{host-b,host-a}'),
+			('last try', 'reconcile', '{}', 'running', 5, 5, now(), '{host-a}'),
+			('another''s', 'reconcile', '{}', 'running', 1, 5, now(), '{host-a,host-b}')`)
 	require.NoError(t, err)
 	_, err = watcher.Pool().Exec(t.Context(), `
 		INSERT INTO river_leader (elected_at, expires_at, leader_id) VALUES (now(), now() + interval '1 minute', 'host-a')`)

@@ -73,7 +73,7 @@ func TestAJobThatUsedUpItsTriesIsAFindingUntilOneLikeItSucceeds(t *testing.T) {
 		now, err := s.Now(t.Context())
 		require.NoError(t, err)
 		_, err = s.Pool().Exec(t.Context(), `INSERT INTO river_job (kind, queue, state, max_attempts, attempt, args, errors, finalized_at)
-			VALUES ('publish', 'words', $1::text::river_job_state, 10, 10, '{"subscriber": "sub_1", "version": 3}', ARRAY['{"error": "GitHub is down"}'::jsonb], $2::timestamptz + CASE $1::text WHEN 'completed' THEN interval '1 microsecond' ELSE interval '0' END)`, state, now)
+			VALUES ('publish', 'messages', $1::text::river_job_state, 10, 10, '{"subscriber": "sub_1", "version": 3}', ARRAY['{"error": "GitHub is down"}'::jsonb], $2::timestamptz + CASE $1::text WHEN 'completed' THEN interval '1 microsecond' ELSE interval '0' END)`, state, now)
 		require.NoError(t, err)
 	}
 	judged := []lifecycle.FindingKind{lifecycle.FailedJob}

@@ -3,6 +3,7 @@ package store_test
 import (
 	"database/sql"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/migrations"
 	"github.com/ocpctl/ocpctl/store"
@@ -28,7 +30,7 @@ const ofBefore = `
 		CASE WHEN $2 = 'DESTROYED' THEN $5::timestamptz END)`
 
 // A database of the release before, with a cluster in every state, goes up and works; with what only the new release knows
-// under way it goes down, and up again. Whatever state a cluster was in, the heart goes on with it.
+// under way it goes down, and up again. Whatever state a cluster was in, the controller goes on with it.
 func TestEveryStateGoesUpAndDown(t *testing.T) {
 	t.Parallel()
 	url, clock := pgtest.Empty(t), newClock()
@@ -213,4 +215,21 @@ func TestAMigrationGivesWayToWhoIsAtWorkAndIsTriedAgain(t *testing.T) {
 	_, err = conn.ExecContext(t.Context(), `COMMIT`)
 	require.NoError(t, err)
 	require.NoError(t, <-done)
+}
+
+func TestJobsThatWaitAreCarriedOverToThePlainQueues(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	_, err := s.Pool().Exec(t.Context(), `
+		INSERT INTO river_job (kind, queue, args, state, attempt, max_attempts)
+		VALUES ('line', 'heart', '{}', 'available', 0, 5), ('publish', 'words', '{}', 'available', 0, 10)`)
+	require.NoError(t, err)
+	raw, err := migrations.FS.ReadFile("0022_queue_names.sql")
+	require.NoError(t, err)
+	up, _, found := strings.Cut(string(raw), "-- +goose Down")
+	require.True(t, found)
+	_, err = s.Pool().Exec(t.Context(), up)
+	require.NoError(t, err)
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM river_job WHERE kind = $1 AND queue = $2`, queue.CapacityQueueArgs{}.Kind(), queue.QueueReconcile))
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM river_job WHERE kind = 'publish' AND queue = $1`, queue.QueueMessages))
 }

@@ -140,7 +140,7 @@ func TestTheLineIsInTheOrderOfAcceptance(t *testing.T) {
 	_, err := s.Attempts.Result(t.Context(), full.Attempt, full.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "InvalidConfig", Message: "no"})
 	require.NoError(t, err)
 	step(t, s, first.ID)
-	require.Len(t, riverJobs(t, s, "line"), 1)
+	require.Len(t, riverJobs(t, s, "capacity_queue"), 1)
 	n, err := s.Attempts.AdvanceCapacityQueue(t.Context(), "123456789012", "us-east-1")
 	require.NoError(t, err)
 	require.Equal(t, 2, n)
@@ -161,7 +161,7 @@ func TestTheLineIsInTheOrderOfAcceptance(t *testing.T) {
 	lose(t, s)
 	room, _ = asks(t, s, second, demand(3, 0, nil))
 	require.Empty(t, room.Wait)
-	require.Len(t, riverJobs(t, s, "line"), 1, "who was behind it has moved up")
+	require.Len(t, riverJobs(t, s, "capacity_queue"), 1, "who was behind it has moved up")
 	require.Len(t, riverJobs(t, s, "reconcile"), 2, "its runner came, and now the look is a move, which is shown at once")
 	second = settled(t, s, second.ID)
 	require.Equal(t, []any{lifecycle.Preflight, 0, time.Time{}}, []any{second.Phase, second.Place, second.WaitsSince})
@@ -219,7 +219,7 @@ func TestWhatWasGrantedOnceIsGrantedAgain(t *testing.T) {
 		require.Equal(t, attempts.ReservationAnswer{}, room)
 	}
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM reservations WHERE state = 'granted' AND jsonb_array_length(items) = 1`))
-	require.Len(t, riverJobs(t, s, "line"), 1)
+	require.Len(t, riverJobs(t, s, "capacity_queue"), 1)
 }
 
 func TestMoreThanTheLimitNeverFitsAndTakesNoPlace(t *testing.T) {
@@ -249,7 +249,7 @@ func TestAReadyClusterIsCountedOnceAndAReleasedOneNotAtAll(t *testing.T) {
 	_, open := asks(t, s, first, demand(3, 0, nil))
 	lose(t, s)
 	used := ready(t, s, first, open, "first-abcde")
-	require.Len(t, riverJobs(t, s, "line"), 1, "from now on it holds less")
+	require.Len(t, riverJobs(t, s, "capacity_queue"), 1, "from now on it holds less")
 
 	room, other := asks(t, s, second, demand(4, 2, used))
 	require.Empty(t, room.Wait, "what it made is seen and not added to what it holds: 2 + 4 of 6")
@@ -280,7 +280,7 @@ func TestAReadyClusterIsCountedOnceAndAReleasedOneNotAtAll(t *testing.T) {
 	require.NoError(t, err)
 	lose(t, s)
 	require.Equal(t, lifecycle.Released, settled(t, s, first.ID).Phase)
-	require.Len(t, riverJobs(t, s, "line"), 1)
+	require.Len(t, riverJobs(t, s, "capacity_queue"), 1)
 	_, facts, err := s.Load(t.Context(), third.ID)
 	require.NoError(t, err)
 	require.Equal(t, []any{1, clock.now()}, []any{facts.Queue.Place, facts.Queue.FreedAt})
@@ -308,7 +308,7 @@ func TestOneThatIsNoLongerWantedLeavesTheLine(t *testing.T) {
 	clock.pass(time.Second / 10)
 	_, err := s.Destroy(t.Context(), first.ID, store.Origin{Actor: "github:maya", Why: "enough"})
 	require.NoError(t, err)
-	require.Len(t, riverJobs(t, s, "line"), 1)
+	require.Len(t, riverJobs(t, s, "capacity_queue"), 1)
 	_, facts, err := s.Load(t.Context(), second.ID)
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.QueuePosition{
@@ -366,5 +366,5 @@ func TestAnAttemptThatWasToldToWaitRecordsNothing(t *testing.T) {
 	_, err = s.Record(t.Context(), open.Attempt, open.Token, identity("shop-abcde"), bundles("shop-abcde"))
 	require.NoError(t, err)
 	require.Zero(t, count(t, s, `SELECT count(*) FROM reservations WHERE state = 'waiting'`))
-	require.Len(t, riverJobs(t, s, "line"), 1)
+	require.Len(t, riverJobs(t, s, "capacity_queue"), 1)
 }

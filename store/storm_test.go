@@ -27,7 +27,7 @@ const (
 	mostCreating, mostOfPerson = 4, 6
 )
 
-// storm is a fixture where everybody does something at once, on two replicas: people, the heart and runners.
+// storm is a fixture where everybody does something at once, on two replicas: people, the controller and runners.
 type storm struct {
 	*testing.T
 	replicas []*store.Store

@@ -76,7 +76,7 @@ func TestAbandoningQuietensAndChangesNothingElse(t *testing.T) {
 	require.Equal(t, 1, asked(t, s, "abandon_asked", "ticket 4711"), "asked twice is asked once")
 	now, err := s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
-	require.Equal(t, lifecycle.DestroyBlocked, now.Phase, "the heart alone moves it")
+	require.Equal(t, lifecycle.DestroyBlocked, now.Phase, "the controller alone moves it")
 	now = settled(t, s, row.ID)
 	require.Equal(t, []any{lifecycle.Failed, lifecycle.Abandoned, row.Blockers, row.RetryAt}, []any{now.Status, now.Phase, now.Blockers, now.RetryAt})
 	require.NoError(t, s.Abandon(t.Context(), row.ID, store.Origin{Actor: "oidc#admin", Why: "again"}))

@@ -31,7 +31,7 @@ func (s *Service) Audit(ctx context.Context, p policy.Principal, f store.AuditFi
 		return nil, "", err
 	}
 	if f.Cluster != "" { // a wrong name is an error, not an empty answer
-		row, err := s.core.Seen(ctx, p, f.Cluster)
+		row, err := s.core.Cluster(ctx, p, f.Cluster)
 		if err != nil {
 			return nil, "", err
 		}

@@ -61,7 +61,7 @@ func (s *Service) LogBundle(ctx context.Context, p policy.Principal, ref string,
 
 // BundledAttempts returns the numbers of a cluster's attempts that have a log bundle, the newest first.
 func (s *Service) BundledAttempts(ctx context.Context, p policy.Principal, ref string) ([]int, error) {
-	row, err := s.core.Seen(ctx, p, ref)
+	row, err := s.core.Cluster(ctx, p, ref)
 	if err != nil {
 		return nil, err
 	}

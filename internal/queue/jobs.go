@@ -10,9 +10,9 @@ import (
 // The queues. Each has its own workers, so that slow posts never hold up reconciles.
 const (
 	QueueInbox     = "inbox"
-	QueueReconcile = "heart"
+	QueueReconcile = "reconcile"
 	QueueEffects   = "effects"
-	QueueMessages  = "words"
+	QueueMessages  = "messages"
 )
 
 // InboxArgs asks to process one stored delivery.
@@ -107,7 +107,7 @@ func (ReplyArgs) Kind() string { return "reply" }
 func (EffectArgs) Kind() string { return "effect" }
 
 // Kind implements river.JobArgs.
-func (CapacityQueueArgs) Kind() string { return "line" }
+func (CapacityQueueArgs) Kind() string { return "capacity_queue" }
 
 // Kind implements river.JobArgs.
 func (TurnsArgs) Kind() string { return "turns" }
