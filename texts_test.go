@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// wordless are the areas that return facts: the texts for people about them stand in chatops.
+// wordless are the areas that return facts: the texts for people about them stand in chatops and chatops/messages.
 var wordless = []string{"app", "app/admin", "app/credentials", "app/pulls", "app/slash"}
 
 // shownFields are the fields of an error, of a problem with a field and of a check that people read.
@@ -35,7 +35,7 @@ func TestTextsForPeopleStandInChatops(t *testing.T) {
 			file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
 			require.NoError(t, err)
 			for _, text := range textsForPeople(file) {
-				t.Errorf("%s: the text %s is for people; write it in chatops, and call it here", set.Position(text.Pos()), text.Value)
+				t.Errorf("%s: the text %s is for people; write it in chatops/messages, and call it here", set.Position(text.Pos()), text.Value)
 			}
 		}
 	}

@@ -54,6 +54,7 @@ var areas = []area{
 	{"policy/rules", 3, []string{"policy", "profiles"}, "rules look at the values they are given; a verdict asks them without knowing what they are written in"},
 	{"policy/catalogue", 4, []string{"policy", "policy/rules", "profiles"}, "what is in force is read from files alone, and knows nobody who is judged by it"},
 	{"chatops", 3, []string{"lifecycle", "internal/commands", "internal/price", "policy"}, "texts for people are made from values"},
+	{"chatops/messages", 4, []string{"chatops", "lifecycle", "internal/commands", "policy"}, "what is said is made from values, and nobody is asked"},
 	{"chatops/github", 4, []string{"chatops", "lifecycle", "policy", "internal/secret"}, "a client of GitHub carries texts and knows no store"},
 
 	// State.
@@ -76,14 +77,14 @@ var areas = []area{
 	{"runner/cloud/aws/count", 2, []string{"runner/cloud", "internal/contract"}, "a count that shares a line with what deletes is blind where that is blind"},
 
 	// The application.
-	{"app", 9, []string{"policy", "internal/price", "policy/catalogue", "profiles", "chatops", "store/...", "internal/artifacts", "lifecycle", "internal/secret"}, "the application never meets the controller: the half that faces the internet needs no cloud or cluster credentials"},
-	{"app/credentials", 10, []string{"app", "chatops", "policy", "store/...", "internal/artifacts", "internal/secret", "lifecycle"}, "what opens a cluster is handed out in one place"},
-	{"app/admin", 10, []string{"app", "policy", "policy/catalogue", "profiles", "store/...", "chatops"}, "what concerns the whole installation stands apart from what concerns one cluster"},
+	{"app", 9, []string{"policy", "internal/price", "policy/catalogue", "profiles", "chatops", "chatops/messages", "store/...", "internal/artifacts", "lifecycle", "internal/secret"}, "the application never meets the controller: the half that faces the internet needs no cloud or cluster credentials"},
+	{"app/credentials", 10, []string{"app", "chatops", "chatops/messages", "policy", "store/...", "internal/artifacts", "internal/secret", "lifecycle"}, "what opens a cluster is handed out in one place"},
+	{"app/admin", 10, []string{"app", "policy", "policy/catalogue", "profiles", "store/...", "chatops", "chatops/messages"}, "what concerns the whole installation stands apart from what concerns one cluster"},
 	{"app/auth", 10, []string{"app", "app/auth/awsproof", "policy", "profiles", "internal/limit", "internal/secret"}, "who asks does not depend on what exists: roles come from identities and claims, and what must be remembered is handed in"},
-	{"app/pulls", 11, []string{"app", "app/credentials", "policy", "policy/catalogue", "profiles", "chatops", "store/...", "lifecycle"}, "pull requests are one entry point among several: the core does not know them"},
-	{"app/slash", 11, []string{"app", "app/credentials", "policy", "profiles", "chatops", "store/...", "lifecycle"}, "Slack is one entry point among several: the core does not know it"},
+	{"app/pulls", 11, []string{"app", "app/credentials", "policy", "policy/catalogue", "profiles", "chatops", "chatops/messages", "store/...", "lifecycle"}, "pull requests are one entry point among several: the core does not know them"},
+	{"app/slash", 11, []string{"app", "app/credentials", "policy", "profiles", "chatops", "chatops/messages", "store/...", "lifecycle"}, "Slack is one entry point among several: the core does not know it"},
 	{"app/hooks", 12, []string{"internal/queue", "app", "app/pulls", "app/slash", "policy", "profiles", "chatops/...", "store/...", "internal/artifacts", "lifecycle", "internal/limit", "internal/secret", "internal/source"}, "webhooks lead to the application"},
-	{"app/web", 12, []string{"app", "app/admin", "app/credentials", "internal/price", "app/auth", "policy", "profiles", "chatops", "store/...", "lifecycle", "docs", "internal/download"}, "pages show what the application returns, and the runbooks"},
+	{"app/web", 12, []string{"app", "app/admin", "app/credentials", "internal/price", "app/auth", "policy", "profiles", "chatops", "chatops/messages", "store/...", "lifecycle", "docs", "internal/download"}, "pages show what the application returns, and the runbooks"},
 	{"app/api", 12, []string{"app", "app/admin", "app/credentials", "internal/price", "app/auth", "app/auth/awsproof", "policy", "profiles", "chatops/...", "store/...", "internal/artifacts", "internal/intake", "lifecycle", "internal/contract", "runner/names", "internal/download", "internal/limit", "internal/source", "internal/tagkey", "internal/token"}, "the only entry point that runners know"},
 	{"controller", 9, []string{"internal/queue", "store/...", "internal/artifacts", "internal/intake", "lifecycle", "chatops/...", "internal/contract", "internal/dispatch", "internal/token"}, "the controller never meets the application: they meet in the store"},
 

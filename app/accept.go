@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
@@ -94,7 +95,7 @@ func (s *Service) CreateFrom(ctx context.Context, r ClusterRequest) (Created, er
 	case errors.Is(err, store.ErrNameTaken):
 		return Created{}, nameTaken(r, made.Verdict.Grant)
 	case errors.Is(err, store.ErrKeyReused):
-		return Created{}, Fail(Conflict, chatops.IdempotencyKeyReused)
+		return Created{}, Fail(Conflict, messages.IdempotencyKeyReused)
 	case err != nil:
 		return Created{}, err
 	}
@@ -134,7 +135,7 @@ func (s *Service) judgeWith(r ClusterRequest, ask store.Ask, fallback bool) judg
 }
 
 func nameTaken(r ClusterRequest, g policy.Grant) *Error {
-	return Fail(Conflict, chatops.NameTaken(g.Name, g.BaseDomain, r.PR.Repo != ""))
+	return Fail(Conflict, messages.NameTaken(g.Name, g.BaseDomain, r.PR.Repo != ""))
 }
 
 func (s *Service) evaluate(r ClusterRequest, u policy.Usage, now time.Time) policy.Verdict {

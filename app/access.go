@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
@@ -45,14 +45,14 @@ func (s *Service) Authorize(ctx context.Context, p policy.Principal, ref string,
 		shown = shown || row.PR != nil && request.PR != nil && row.PR.Repo == request.PR.Repo && row.PR.Number == request.PR.Number
 	}
 	if !shown {
-		return store.Row{}, origin, s.refuse(ctx, p, ref, act, origin, unseen(p, ref), chatops.BecauseUnseen)
+		return store.Row{}, origin, s.refuse(ctx, p, ref, act, origin, unseen(p, ref), messages.BecauseUnseen)
 	}
 	verdict := policy.Authorize(request, act, &policy.Target{
 		Name: row.Name, Team: row.Team, RequestedBy: row.RequestedBy, HoldsKeys: row.Spec.CredentialsMode == minted, Access: policy.Access(access),
 	})
 	origin.verdict = &verdict
 	if !verdict.Allowed {
-		refusal := Fail(Denied, chatops.CheckText(verdict.Refusals()[0]))
+		refusal := Fail(Denied, messages.CheckText(verdict.Refusals()[0]))
 		return store.Row{}, origin, s.refuse(ctx, p, ref, act, origin, refusal, refusal.Message)
 	}
 	return row, origin, nil
@@ -140,7 +140,7 @@ func (s *Service) named(ctx context.Context, p policy.Principal, name string) (s
 			return store.Row{}, "", nil
 		}
 	case len(rows) > 1:
-		return store.Row{}, "", Fail(Conflict, chatops.SeveralClusters(name, cardsOf(rows)))
+		return store.Row{}, "", Fail(Conflict, messages.SeveralClusters(name, cardsOf(rows)))
 	}
 	access, err := s.access(ctx, p, rows[0])
 	return rows[0], access, err
@@ -181,10 +181,10 @@ func unseen(p policy.Principal, ref string) *Error {
 	if len(p.Seats) == 0 {
 		return seatless()
 	}
-	return Fail(NotFound, chatops.NoCluster(ref))
+	return Fail(NotFound, messages.NoCluster(ref))
 }
 
-func seatless() *Error { return Fail(Denied, chatops.NoRole) }
+func seatless() *Error { return Fail(Denied, messages.NoRole) }
 
 func cardsOf(rows []store.Row) []lifecycle.Card {
 	cards := make([]lifecycle.Card, 0, len(rows))
@@ -204,7 +204,7 @@ func MayForEverybody(p policy.Principal, act policy.Act, what string) error {
 		return seatless()
 	}
 	if p.HasAnywhere(policy.RolesFor(act)...) {
-		return Fail(Denied, chatops.NeedsRoleEverywhere(what, act))
+		return Fail(Denied, messages.NeedsRoleEverywhere(what, act))
 	}
-	return Fail(Denied, chatops.NeedsRole(what, act, p.Role()))
+	return Fail(Denied, messages.NeedsRole(what, act, p.Role()))
 }

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -40,7 +40,7 @@ func (s *Service) LinkedPerson(ctx context.Context, by policy.Principal, number 
 		return proof, fmt.Errorf("look for the account of %s: %w", by.ID, err)
 	}
 	if account.Number != number {
-		why := chatops.BecauseRenamed(account.Number, number)
+		why := messages.BecauseRenamed(account.Number, number)
 		err := s.store.People.Unlink(ctx, account.Account, account.Principal, store.Origin{Actor: by.ID, Source: string(source), Why: why})
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return proof, fmt.Errorf("unlink the account of %s: %w", by.ID, err)

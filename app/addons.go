@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
@@ -41,10 +41,10 @@ func (s *Service) Refresh(ctx context.Context, p policy.Principal, ref string, o
 		return store.Row{}, "", err
 	}
 	if !isRefreshable(row) {
-		return store.Row{}, "", Fail(Conflict, chatops.Unrefreshable(row.Card))
+		return store.Row{}, "", Fail(Conflict, messages.Unrefreshable(row.Card))
 	}
 	job, err = s.store.WantRefresh(ctx, row.ID, origin.cause(p), s.StoreOrigin(origin, p))
-	row, err = s.after(ctx, row, err, chatops.UnreadyForRefresh(row.Name))
+	row, err = s.after(ctx, row, err, messages.UnreadyForRefresh(row.Name))
 	return row, job, err
 }
 
@@ -57,7 +57,7 @@ func isRefreshable(row store.Row) bool {
 func missingAddons(row store.Row, conditions []store.Condition) (out []string) {
 	for _, q := range conditions {
 		if name, ok := strings.CutPrefix(q.Type, store.AddonCondition); ok && q.Status != "True" && slices.Contains(row.Addons, name) {
-			out = append(out, chatops.MissingAddon(name, q.Reason, q.Message))
+			out = append(out, messages.MissingAddon(name, q.Reason, q.Message))
 		}
 	}
 	return out

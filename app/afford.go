@@ -3,7 +3,7 @@ package app
 import (
 	"errors"
 
-	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -21,10 +21,10 @@ func (s *Service) afford(p policy.Principal, row store.Row, act policy.Act) *sto
 			check := policy.JudgeRise(policy.Party{Asks: p, RequestedBy: row.RequestedBy, Team: row.Team, Repo: repo},
 				policy.Rise(rise), used(u), catalogue)
 			if check.Result == policy.Fail {
-				return "", Fail(Conflict, chatops.Unaffordable(row.Name, act, check))
+				return "", Fail(Conflict, messages.Unaffordable(row.Name, act, check))
 			}
 			if check.Result == policy.Warn {
-				warning = chatops.CheckText(check)
+				warning = messages.CheckText(check)
 			}
 			return warning, nil
 		},

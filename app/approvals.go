@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -67,7 +67,7 @@ func (s *Service) Approval(ctx context.Context, p policy.Principal, id string) (
 		return Approval{}, lookErr
 	}
 	if err != nil || !p.May(policy.ActSee, a.Team) && !mine {
-		return Approval{}, Fail(NotFound, chatops.NoApproval(id))
+		return Approval{}, Fail(NotFound, messages.NoApproval(id))
 	}
 	return s.SeenBy(p, a), nil
 }
@@ -90,9 +90,9 @@ func (s *Service) Vote(ctx context.Context, p policy.Principal, id string, appro
 	case errors.Is(err, store.ErrOwnApproval):
 		return Approval{}, ownRequest(a.Approval)
 	case errors.Is(err, store.ErrStale):
-		return Approval{}, Fail(Conflict, chatops.ApprovalVoid)
+		return Approval{}, Fail(Conflict, messages.ApprovalVoid)
 	case errors.Is(err, store.ErrConflict):
-		return Approval{}, Fail(Conflict, chatops.ApprovalDecided)
+		return Approval{}, Fail(Conflict, messages.ApprovalDecided)
 	case err != nil:
 		return Approval{}, fmt.Errorf("vote: %w", err)
 	}
@@ -104,15 +104,15 @@ func (s *Service) mayVote(p policy.Principal, a store.Approval) error {
 	voted := slices.ContainsFunc(a.Votes, func(v store.ApprovalVote) bool { return v.Principal == p.ID })
 	switch {
 	case !p.Has(a.Team, voters(a.ByRole)...):
-		return Fail(Denied, chatops.NotYourApproval(voters(a.ByRole), a.Team, p))
+		return Fail(Denied, messages.NotYourApproval(voters(a.ByRole), a.Team, p))
 	case a.State != store.ApprovalPending:
-		return Fail(Conflict, chatops.ApprovalOver(string(a.State), a.DecidedWhy))
+		return Fail(Conflict, messages.ApprovalOver(string(a.State), a.DecidedWhy))
 	case voted:
-		return Fail(Conflict, chatops.VotedAlready(CountApprovals(a), a.Needs))
+		return Fail(Conflict, messages.VotedAlready(CountApprovals(a), a.Needs))
 	case a.RequestedBy == p.ID && !a.Self:
 		return ownRequest(a)
 	case a.Kind == store.ApproveKubeadmin && !s.mayGrantPassword(p, a):
-		return Fail(Denied, chatops.OpensControlPlane(a.ClusterName))
+		return Fail(Denied, messages.OpensControlPlane(a.ClusterName))
 	}
 	return nil
 }
@@ -146,7 +146,7 @@ func CountApprovals(a store.Approval) (n int) {
 
 func ownRequest(a store.Approval) error {
 	if a.Kind == store.ApproveKubeadmin {
-		return Fail(Denied, chatops.OwnPasswordRequest)
+		return Fail(Denied, messages.OwnPasswordRequest)
 	}
-	return Fail(Denied, chatops.OwnRequest(a.Needs, voters(a.ByRole), a.Team))
+	return Fail(Denied, messages.OwnRequest(a.Needs, voters(a.ByRole), a.Team))
 }

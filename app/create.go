@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
@@ -20,7 +20,7 @@ import (
 // Refused turns it into an error where an entry point needs one. Input that cannot be read, or that is never valid, is an error
 // that names every wrong field, policy's among them.
 func (s *Service) Create(ctx context.Context, p policy.Principal, r CreateRequest) (Created, error) {
-	if err := MayForEverybody(p, policy.ActCreate, chatops.ToCreateClusters); err != nil {
+	if err := MayForEverybody(p, policy.ActCreate, messages.ToCreateClusters); err != nil {
 		return Created{}, err
 	}
 	request, wrong := s.prepare(p, r, s.catalogue(), time.Now())
@@ -40,7 +40,7 @@ type Preview struct {
 // needed approval as the real call does. What a person should correct is among the checks. Only input that cannot be read is an
 // error.
 func (s *Service) DryRun(ctx context.Context, p policy.Principal, r CreateRequest) (Preview, error) {
-	if err := MayForEverybody(p, policy.ActCreate, chatops.ToCreateClusters); err != nil {
+	if err := MayForEverybody(p, policy.ActCreate, messages.ToCreateClusters); err != nil {
 		return Preview{}, err
 	}
 	if unreadable(r.Wrong) {
@@ -77,7 +77,7 @@ func (s *Service) Rehearse(ctx context.Context, r ClusterRequest) (Preview, erro
 	made, err := s.judge(r, ask, func(judge judgeFunc) (store.Judged, error) { return s.store.Rehearse(ctx, ask, judge) })
 	if errors.Is(err, store.ErrNameTaken) {
 		v := made.Verdict
-		check := policy.Check{Name: "name", Result: policy.Fail, Asked: v.Grant.Name, Message: nameTaken(r, v.Grant).Message, Accept: chatops.NameNotTaken}
+		check := policy.Check{Name: "name", Result: policy.Fail, Asked: v.Grant.Name, Message: nameTaken(r, v.Grant).Message, Accept: messages.NameNotTaken}
 		v.Checks = append(slices.DeleteFunc(slices.Clone(v.Checks), func(c policy.Check) bool { return c.Name == check.Name }), check)
 		return Preview{Verdict: refusedAll(v)}, nil
 	}
@@ -150,8 +150,8 @@ const noneOfTheirs = "-"
 
 // cutForShow is the note about a key that ends in dots, as documentation prints keys; see docs/adr/0014.
 var cutForShow = policy.Check{
-	Name: "ssh-key", Result: policy.Warn, Asked: chatops.AbbreviatedKeyAsked, Accept: chatops.AbbreviatedKeyAccept,
-	Message: chatops.AbbreviatedKey, Next: chatops.AbbreviatedKeyNext,
+	Name: "ssh-key", Result: policy.Warn, Asked: messages.AbbreviatedKeyAsked, Accept: messages.AbbreviatedKeyAccept,
+	Message: messages.AbbreviatedKey, Next: messages.AbbreviatedKeyNext,
 }
 
 // Refused returns what is wrong with a request as an error, field by field: what could not be read, and what policy refused, at
@@ -164,7 +164,7 @@ func Refused(v policy.Verdict, wrong []Field) error {
 			wrong = append(wrong, field)
 		}
 	}
-	return &Error{Kind: Invalid, Message: chatops.CannotAccept, Fields: fewest(wrong, mostProblems)}
+	return &Error{Kind: Invalid, Message: messages.CannotAccept, Fields: fewest(wrong, mostProblems)}
 }
 
 func unreadable(wrong []Field) bool {

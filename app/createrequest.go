@@ -11,7 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
@@ -47,13 +47,13 @@ func (r *CreateRequest) readFrom(body io.Reader) []Field {
 	docs := yaml.NewDecoder(body)
 	var doc yaml.Node
 	if err := docs.Decode(&doc); errors.Is(err, io.EOF) {
-		return []Field{ProblemOf(wholeRequest, chatops.EmptyRequest(requestFields()))}
+		return []Field{ProblemOf(wholeRequest, messages.EmptyRequest(requestFields()))}
 	} else if err != nil {
-		return []Field{ProblemOf(wholeRequest, chatops.UnreadableRequest(err))}
+		return []Field{ProblemOf(wholeRequest, messages.UnreadableRequest(err))}
 	}
 	root := doc.Content[0]
 	if more := docs.Decode(new(yaml.Node)); root.Kind != yaml.MappingNode || !errors.Is(more, io.EOF) {
-		return []Field{ProblemOf(wholeRequest, chatops.NotOneObject(requestFields()))}
+		return []Field{ProblemOf(wholeRequest, messages.NotOneObject(requestFields()))}
 	}
 	return r.read(root)
 }
@@ -78,7 +78,7 @@ func requestFields() []string {
 func (r *CreateRequest) read(root *yaml.Node) []Field {
 	texts, seen := r.texts(), map[string]bool{}
 	var wrong problems
-	refuse := func(name string, p chatops.Problem) {
+	refuse := func(name string, p messages.Problem) {
 		wrong.add(func() Field { return ProblemOf(name, p) })
 	}
 	for i := 0; i+1 < len(root.Content); i += 2 {
@@ -86,15 +86,15 @@ func (r *CreateRequest) read(root *yaml.Node) []Field {
 		into, isText := texts[name]
 		switch {
 		case seen[name]:
-			refuse(name, chatops.GivenTwice)
+			refuse(name, messages.GivenTwice)
 		case isText && !isString(value):
-			refuse(name, chatops.NotAString(asWritten(value)))
+			refuse(name, messages.NotAString(asWritten(value)))
 		case isText:
 			*into = value.Value
 		case name == "ttlHours":
 			hours, err := strconv.Atoi(value.Value)
 			if err != nil || value.ShortTag() != "!!int" || hours > mostHours || hours < -mostHours {
-				refuse(name, chatops.NotHours(asWritten(value)))
+				refuse(name, messages.NotHours(asWritten(value)))
 				break
 			}
 			r.TTLHours = &hours
@@ -102,7 +102,7 @@ func (r *CreateRequest) read(root *yaml.Node) []Field {
 			r.readTags(value, refuse)
 		case name == "offhoursOptIn":
 			if err := value.Decode(&r.OffhoursOptIn); err != nil || value.ShortTag() != "!!bool" {
-				refuse(name, chatops.NotABoolean(asWritten(value)))
+				refuse(name, messages.NotABoolean(asWritten(value)))
 			}
 		default:
 			wrong.add(func() Field { return unknown(name) })
@@ -112,9 +112,9 @@ func (r *CreateRequest) read(root *yaml.Node) []Field {
 	return wrong.all()
 }
 
-func (r *CreateRequest) readTags(n *yaml.Node, refuse func(name string, p chatops.Problem)) {
+func (r *CreateRequest) readTags(n *yaml.Node, refuse func(name string, p messages.Problem)) {
 	if n.Kind != yaml.MappingNode {
-		refuse("extraTags", chatops.NotAnObject(asWritten(n)))
+		refuse("extraTags", messages.NotAnObject(asWritten(n)))
 		return
 	}
 	r.ExtraTags = map[string]string{}
@@ -123,9 +123,9 @@ func (r *CreateRequest) readTags(n *yaml.Node, refuse func(name string, p chatop
 		_, again := r.ExtraTags[key]
 		switch {
 		case again:
-			refuse("extraTags."+key, chatops.GivenTwice)
+			refuse("extraTags."+key, messages.GivenTwice)
 		case !isString(value):
-			refuse("extraTags."+key, chatops.NotAString(asWritten(value)))
+			refuse("extraTags."+key, messages.NotAString(asWritten(value)))
 		default:
 			r.ExtraTags[key] = value.Value
 		}
@@ -134,7 +134,7 @@ func (r *CreateRequest) readTags(n *yaml.Node, refuse func(name string, p chatop
 
 func unknown(name string) Field {
 	near, _ := policy.Closest(name, requestFields())
-	return ProblemOf(name, chatops.UnknownField(near, requestFields()))
+	return ProblemOf(name, messages.UnknownField(near, requestFields()))
 }
 
 func isString(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" }
@@ -172,17 +172,17 @@ func (r CreateRequest) bounded() (CreateRequest, []Field) {
 			most = mostKeyText
 		}
 		if text := texts[name]; len(*text) > most {
-			wrong = append(wrong, ProblemOf(name, chatops.TooLong(len(*text), most)))
+			wrong = append(wrong, ProblemOf(name, messages.TooLong(len(*text), most)))
 			*text = ""
 		}
 	}
 	if n := len(r.ExtraTags); n > profiles.MaxTags {
-		wrong = append(wrong, ProblemOf("extraTags", chatops.TooManyTags(n, profiles.MaxTags)))
+		wrong = append(wrong, ProblemOf("extraTags", messages.TooManyTags(n, profiles.MaxTags)))
 		r.ExtraTags = nil
 	}
 	for _, key := range slices.Sorted(maps.Keys(r.ExtraTags)) {
 		if value := r.ExtraTags[key]; len(key) > mostText || len(value) > mostText {
-			wrong = append(wrong, ProblemOf("extraTags", chatops.TagTooLong(len(key)+len(value))))
+			wrong = append(wrong, ProblemOf("extraTags", messages.TagTooLong(len(key)+len(value))))
 			r.ExtraTags = maps.Clone(r.ExtraTags)
 			delete(r.ExtraTags, key)
 		}
@@ -193,26 +193,26 @@ func (r CreateRequest) bounded() (CreateRequest, []Field) {
 // check reports what policy does not check, or only in another entry point's terms.
 func (r CreateRequest) check(p profiles.Profile, known bool, own policy.Ownership) (wrong []Field) {
 	if known && r.Platform != "" && r.Platform != p.Platform {
-		wrong = append(wrong, ProblemOf("platform", chatops.OtherPlatform(p.Name, r.Platform, p.Platform)))
+		wrong = append(wrong, ProblemOf("platform", messages.OtherPlatform(p.Name, r.Platform, p.Platform)))
 	}
 	for _, f := range []struct{ name, text, value string }{
 		{"owner", "owner", own.Owner}, {"team", "team", own.Team}, {"costCenter", "cost center", own.CostCenter}, {"environment", "environment", own.Environment},
 	} {
 		switch problem := profiles.TagValueProblem(f.value); {
 		case f.value == "":
-			wrong = append(wrong, ProblemOf(f.name, chatops.MissingOwnership(f.text)))
+			wrong = append(wrong, ProblemOf(f.name, messages.MissingOwnership(f.text)))
 		case problem != "":
-			wrong = append(wrong, ProblemOf(f.name, chatops.NotATag(f.value, problem)))
+			wrong = append(wrong, ProblemOf(f.name, messages.NotATag(f.value, problem)))
 		}
 	}
 	for _, line := range strings.Split(strings.TrimSpace(r.SSHPublicKey), "\n") {
 		if line != "" && !shortened(line) && !profiles.SSHKey(line) {
-			wrong = append(wrong, ProblemOf("sshPublicKey", chatops.NotASSHKey))
+			wrong = append(wrong, ProblemOf("sshPublicKey", messages.NotASSHKey))
 			break
 		}
 	}
 	if r.OffhoursOptIn {
-		wrong = append(wrong, ProblemOf("offhoursOptIn", chatops.NoOffHours))
+		wrong = append(wrong, ProblemOf("offhoursOptIn", messages.NoOffHours))
 	}
 	return wrong
 }
@@ -223,7 +223,7 @@ func (r CreateRequest) filled(who policy.Principal, c profiles.Catalogue) (Creat
 	var wrong []Field
 	if tag, given := r.ExtraTags["Environment"]; given {
 		if r.Environment != "" && r.Environment != tag {
-			wrong = append(wrong, ProblemOf("extraTags.Environment", chatops.OtherEnvironment(tag, r.Environment)))
+			wrong = append(wrong, ProblemOf("extraTags.Environment", messages.OtherEnvironment(tag, r.Environment)))
 		}
 		r.Environment, r.ExtraTags = tag, maps.Clone(r.ExtraTags)
 		delete(r.ExtraTags, "Environment")

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
@@ -37,7 +37,7 @@ func (s *Service) Explain(ctx context.Context, p policy.Principal, ref string) (
 	if err != nil {
 		return Explanation{}, err
 	}
-	out := Explanation{Row: row, Why: chatops.Reasons(row.Card), Next: nexts(p, row)}
+	out := Explanation{Row: row, Why: messages.Reasons(row.Card), Next: nexts(p, row)}
 	if len(row.Addons) > 0 && row.Status == lifecycle.Ready {
 		conditions, err := s.store.Attempts.Conditions(ctx, row.ID)
 		if err != nil {
@@ -80,7 +80,7 @@ func ends(e lifecycle.Ends) []End {
 		{Kind: "run_finished", At: e.RunFinished}, {Kind: "claim", At: e.Claim}, {Kind: "hold", At: e.Hold}, {Kind: "maximum", At: e.Max},
 	} {
 		if !end.At.IsZero() {
-			end.Message = chatops.EndText(end.Kind, e)
+			end.Message = messages.EndText(end.Kind, e)
 			out = append(out, end)
 		}
 	}
@@ -109,7 +109,7 @@ func nexts(p policy.Principal, row store.Row) []string {
 		{policy.ActAbandon, row.Phase == lifecycle.DestroyBlocked && !row.Abandoned},
 	} {
 		if one.now && p.May(one.act, row.Team) && (!policy.OpensCluster(one.act) || MayOpen(p, row)) {
-			next = append(next, chatops.NextStep(one.act, row.Card, row.PR != nil))
+			next = append(next, messages.NextStep(one.act, row.Card, row.PR != nil))
 		}
 	}
 	return next

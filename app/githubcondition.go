@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
@@ -35,7 +35,7 @@ func waiting(row store.Row, w outbox.GitHubBacklog) store.Condition {
 	for _, kind := range w.Places {
 		places = append(places, strings.TrimPrefix(kind, "github_"))
 	}
-	c.Message = chatops.BacklogText(chatops.Backlog{
+	c.Message = messages.BacklogText(messages.Backlog{
 		Repo: row.PR.Repo, Number: row.PR.Number, Places: places, Deliveries: w.Deliveries, Since: w.Since, AwaySince: w.AwaySince, HeldUntil: w.HeldUntil,
 	})
 	return c

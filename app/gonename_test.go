@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
@@ -80,7 +80,7 @@ func TestDestroyingWhatIsGoneSucceedsAndSaysWhenItWent(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, made.ID, row.ID)
 	require.NotEmpty(t, job)
-	require.Contains(t, chatops.Destroying(row.Card), "demo was destroyed: nothing has been left of it since "+row.ReleasedAt.UTC().Format("2006-01-02 15:04:05 UTC"))
+	require.Contains(t, messages.Destroying(row.Card), "demo was destroyed: nothing has been left of it since "+row.ReleasedAt.UTC().Format("2006-01-02 15:04:05 UTC"))
 	require.Equal(t, before, h.Query(`SELECT count(*)::text FROM audit_events UNION ALL SELECT count(*)::text FROM jobs`), "nothing was changed")
 
 	_, err = h.Service.Extend(t.Context(), maya, "demo", app.Span{Hours: 1}, app.Origin{Source: policy.SourceAPI})

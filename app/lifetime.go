@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
@@ -26,7 +26,7 @@ func (s *Service) Destroy(ctx context.Context, p policy.Principal, ref string, o
 		return row, row.JobID, nil
 	}
 	job, err = s.store.Destroy(ctx, row.ID, s.StoreOrigin(origin, p))
-	row, err = s.after(ctx, row, err, chatops.Undestroyable(row.Card))
+	row, err = s.after(ctx, row, err, messages.Undestroyable(row.Card))
 	return row, job, err
 }
 
@@ -50,14 +50,14 @@ func (s Span) check() error {
 	var wrong []Field
 	switch {
 	case (s.For != 0 || s.Hours != 0) && !s.Until.IsZero():
-		wrong = append(wrong, ProblemOf("until", chatops.SpanGivenTwice))
+		wrong = append(wrong, ProblemOf("until", messages.SpanGivenTwice))
 	case s.For == 0 && s.Hours == 0 && s.Until.IsZero():
-		wrong = append(wrong, ProblemOf("hours", chatops.SpanMissing))
+		wrong = append(wrong, ProblemOf("hours", messages.SpanMissing))
 	case s.Hours < 0 || s.Hours > mostHours || s.For < 0 || s.For > mostHours*time.Hour:
-		wrong = append(wrong, ProblemOf("hours", chatops.OutOfBounds(s.Hours, 1, mostHours)))
+		wrong = append(wrong, ProblemOf("hours", messages.OutOfBounds(s.Hours, 1, mostHours)))
 	}
 	if len(wrong) > 0 {
-		return &Error{Kind: Invalid, Message: chatops.HowLong, Fields: wrong}
+		return &Error{Kind: Invalid, Message: messages.HowLong, Fields: wrong}
 	}
 	return nil
 }
@@ -84,19 +84,19 @@ func (s *Service) Extend(ctx context.Context, p policy.Principal, ref string, sp
 	}
 	if _, check := policy.JudgeExtend(row.Ends, by); check.Result == policy.Fail {
 		if left := row.Ends.Max.After(row.Ends.TTL); left && !span.Until.IsZero() { // a time was asked for, so a time is what would be accepted
-			check.Accept = chatops.AcceptedUntil(row.Ends)
+			check.Accept = messages.AcceptedUntil(row.Ends)
 		}
 		return Change{}, refusedBy(span, check)
 	}
 	said := s.StoreOrigin(origin, p)
 	said.Afford = s.afford(p, row, policy.ActExtend)
 	out, err := s.store.Extend(ctx, row.ID, by, said)
-	now, err := s.after(ctx, row, err, chatops.EndedMeanwhile(row.Name, policy.ActExtend))
+	now, err := s.after(ctx, row, err, messages.EndedMeanwhile(row.Name, policy.ActExtend))
 	if err != nil {
 		return Change{}, err
 	}
 	_, check := policy.JudgeExtend(out.Before, by)
-	return Change{Row: now, Message: join(chatops.CheckText(check), out.Warning), Capped: out.Capped}, nil
+	return Change{Row: now, Message: join(messages.CheckText(check), out.Warning), Capped: out.Capped}, nil
 }
 
 // Hold keeps a cluster from ending before a moment, whatever happens to its pull request; nothing passes the profile's maximum.
@@ -134,13 +134,13 @@ func (s *Service) Hold(ctx context.Context, p policy.Principal, ref string, span
 	said := s.StoreOrigin(origin, p)
 	said.Afford = s.afford(p, row, policy.ActHold)
 	out, err := s.store.Hold(ctx, row.ID, until, said)
-	held, err := s.after(ctx, row, err, chatops.EndedMeanwhile(row.Name, policy.ActHold))
+	held, err := s.after(ctx, row, err, messages.EndedMeanwhile(row.Name, policy.ActHold))
 	if err != nil {
 		return Change{}, err
 	}
-	text := chatops.CheckText(check)
+	text := messages.CheckText(check)
 	if capped {
-		text = chatops.HeldToMaximum(until)
+		text = messages.HeldToMaximum(until)
 	}
 	return Change{Row: held, Message: join(text, out.Warning), Capped: capped}, nil
 }
@@ -155,11 +155,11 @@ func (s *Service) ReleaseHold(ctx context.Context, p policy.Principal, ref strin
 		return Change{}, err
 	}
 	_, err = s.store.Hold(ctx, row.ID, time.Time{}, s.StoreOrigin(origin, p))
-	now, err := s.after(ctx, row, err, chatops.DestroyedMeanwhile(row.Name))
+	now, err := s.after(ctx, row, err, messages.DestroyedMeanwhile(row.Name))
 	if err != nil {
 		return Change{}, err
 	}
-	return Change{Row: now, Message: chatops.HoldReleased(now.Card, !row.Ends.Hold.IsZero())}, nil
+	return Change{Row: now, Message: messages.HoldReleased(now.Card, !row.Ends.Hold.IsZero())}, nil
 }
 
 // refusedBy returns a failed check as an error of the field that was given.
@@ -168,7 +168,7 @@ func refusedBy(span Span, check policy.Check) error {
 	if !span.Until.IsZero() {
 		field.Name = "until"
 	}
-	return &Error{Kind: Invalid, Message: chatops.CheckText(check), Fields: []Field{field}}
+	return &Error{Kind: Invalid, Message: messages.CheckText(check), Fields: []Field{field}}
 }
 
 // join joins two sentences; either may be empty.
@@ -190,7 +190,7 @@ func (s *Service) Scale(ctx context.Context, p policy.Principal, ref string, rep
 	said := s.StoreOrigin(origin, p)
 	said.Afford = s.afford(p, row, policy.ActScale)
 	job, err = s.store.Scale(ctx, row.ID, replicas, said)
-	row, err = s.after(ctx, row, err, chatops.UnreadyForScaling(row.Name))
+	row, err = s.after(ctx, row, err, messages.UnreadyForScaling(row.Name))
 	return row, job, err
 }
 
@@ -198,13 +198,13 @@ func scalable(row store.Row, replicas int) error {
 	least, most := row.WorkersLeast, row.WorkersMost
 	switch {
 	case least == nil || most == nil || *least == *most:
-		return Fail(Conflict, chatops.FixedWorkers(row.Card))
+		return Fail(Conflict, messages.FixedWorkers(row.Card))
 	case replicas < *least || replicas > *most:
-		return &Error{Kind: Invalid, Message: chatops.WorkersOutOfBounds(row.Name, replicas, *least, *most), Fields: []Field{
-			ProblemOf("replicas", chatops.OutOfBounds(replicas, *least, *most)),
+		return &Error{Kind: Invalid, Message: messages.WorkersOutOfBounds(row.Name, replicas, *least, *most), Fields: []Field{
+			ProblemOf("replicas", messages.OutOfBounds(replicas, *least, *most)),
 		}}
 	case row.Status != lifecycle.Ready || row.Desired != lifecycle.Present:
-		return Fail(Conflict, chatops.NotReadyToScale(row.Card))
+		return Fail(Conflict, messages.NotReadyToScale(row.Card))
 	}
 	return nil
 }

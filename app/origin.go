@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
@@ -73,7 +73,7 @@ func CheckReason(d Origin, required bool) (Origin, error) {
 		return d, nil
 	}
 	if d.Why == "" || len(d.Why) > maxReason {
-		return d, &Error{Kind: Invalid, Message: chatops.AddReason, Fields: []Field{ProblemOf("reason", chatops.ReasonSize(len(d.Why), maxReason))}}
+		return d, &Error{Kind: Invalid, Message: messages.AddReason, Fields: []Field{ProblemOf("reason", messages.ReasonSize(len(d.Why), maxReason))}}
 	}
 	return d, nil
 }
@@ -86,7 +86,7 @@ func (s *Service) after(ctx context.Context, row store.Row, err error, contradic
 	case refused != nil:
 		return store.Row{}, refused
 	case errors.Is(err, store.ErrStale):
-		return store.Row{}, Fail(Stale, chatops.ChangedMeanwhile(row.Name))
+		return store.Row{}, Fail(Stale, messages.ChangedMeanwhile(row.Name))
 	case errors.Is(err, store.ErrConflict) && contradicts != "":
 		return store.Row{}, Fail(Conflict, contradicts)
 	case err != nil:
@@ -104,7 +104,7 @@ func wantedStill(row store.Row, act policy.Act) error {
 	if row.Desired == lifecycle.Present && !IsGone(row) {
 		return nil
 	}
-	return Fail(Conflict, chatops.Unwanted(row.Card, act))
+	return Fail(Conflict, messages.Unwanted(row.Card, act))
 }
 
 // IsGone reports whether nothing is left of a cluster.

@@ -1,6 +1,8 @@
 package app
 
-import "github.com/ocpctl/ocpctl/chatops"
+import (
+	"github.com/ocpctl/ocpctl/chatops/messages"
+)
 
 // mostProblems is how many problems of one request are listed. Nobody reads more.
 const mostProblems = 50
@@ -9,7 +11,7 @@ const mostProblems = 50
 const moreProblems = "more"
 
 // ProblemOf returns a problem of a field in chatops' words.
-func ProblemOf(name string, p chatops.Problem) Field {
+func ProblemOf(name string, p messages.Problem) Field {
 	return Field{Name: name, Detail: p.Detail, Accept: p.Accept}
 }
 
@@ -37,7 +39,7 @@ func (p *problems) all() []Field {
 }
 
 func unlisted(more int) Field {
-	return Field{Name: moreProblems, Detail: chatops.MoreProblems(more), more: more}
+	return Field{Name: moreProblems, Detail: messages.MoreProblems(more), more: more}
 }
 
 // fewest keeps at most that many problems, and adds how many are not listed.

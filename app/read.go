@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
@@ -122,7 +122,7 @@ func (s *Service) Job(ctx context.Context, p policy.Principal, id string, lines 
 }
 
 func (s *Service) job(ctx context.Context, p policy.Principal, id string) (reports.Job, store.Row, error) {
-	missing := Fail(NotFound, chatops.NoJob(id))
+	missing := Fail(NotFound, messages.NoJob(id))
 	job, err := s.store.Reports.Job(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
 		if len(p.Seats) == 0 {
@@ -149,7 +149,7 @@ func (s *Service) Outputs(ctx context.Context, p policy.Principal, ref string, o
 	if err := CheckReachable(row); err != nil {
 		return store.Row{}, err
 	}
-	if err := s.store.Audit(ctx, s.StoreOrigin(origin, p), "outputs.read", row.ID, map[string]string{"why": chatops.BecauseAddressesRead}); err != nil {
+	if err := s.store.Audit(ctx, s.StoreOrigin(origin, p), "outputs.read", row.ID, map[string]string{"why": messages.BecauseAddressesRead}); err != nil {
 		return store.Row{}, fmt.Errorf("write down the reading: %w", err)
 	}
 	return row, nil
@@ -160,5 +160,5 @@ func CheckReachable(row store.Row) error {
 	if row.Status == lifecycle.Ready && row.Outputs != nil {
 		return nil
 	}
-	return Fail(Conflict, chatops.Unreachable(row.Card))
+	return Fail(Conflict, messages.Unreachable(row.Card))
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
@@ -45,10 +45,10 @@ func (s *Service) Share(ctx context.Context, p policy.Principal, ref string, sha
 		share.Access = people.AccessSee
 	}
 	if wrong := s.wrongShare(share, row); len(wrong) > 0 {
-		return nil, &Error{Kind: Invalid, Message: chatops.CannotShare, Fields: wrong}
+		return nil, &Error{Kind: Invalid, Message: messages.CannotShare, Fields: wrong}
 	}
 	err = s.store.People.Share(ctx, row.ID, share, s.StoreOrigin(origin, p))
-	if _, err := s.after(ctx, row, err, chatops.EndedMeanwhile(row.Name, policy.ActShare)); err != nil {
+	if _, err := s.after(ctx, row, err, messages.EndedMeanwhile(row.Name, policy.ActShare)); err != nil {
 		return nil, err
 	}
 	return s.shares(ctx, row)
@@ -56,18 +56,18 @@ func (s *Service) Share(ctx context.Context, p policy.Principal, ref string, sha
 
 func (s *Service) wrongShare(share people.Share, row store.Row) (wrong []Field) {
 	if share.Access != people.AccessSee && share.Access != people.AccessUse {
-		wrong = append(wrong, ProblemOf("access", chatops.UnknownAccess(string(share.Access), string(people.AccessSee), string(people.AccessUse))))
+		wrong = append(wrong, ProblemOf("access", messages.UnknownAccess(string(share.Access), string(people.AccessSee), string(people.AccessUse))))
 	}
 	_, known, declared := s.catalogue().Team(share.Grantee)
 	switch {
 	case share.Kind != ShareTeam && share.Kind != SharePrincipal:
-		wrong = append(wrong, ProblemOf("kind", chatops.UnknownGrantee(share.Kind, ShareTeam, SharePrincipal)))
+		wrong = append(wrong, ProblemOf("kind", messages.UnknownGrantee(share.Kind, ShareTeam, SharePrincipal)))
 	case share.Kind == ShareTeam && share.Grantee == row.Team:
-		wrong = append(wrong, ProblemOf("with", chatops.SharedWithOwnTeam))
+		wrong = append(wrong, ProblemOf("with", messages.SharedWithOwnTeam))
 	case share.Kind == ShareTeam && (declared && !known || !profiles.TeamName(share.Grantee)):
-		wrong = append(wrong, ProblemOf("with", chatops.UnknownShareTeam(share.Grantee)))
+		wrong = append(wrong, ProblemOf("with", messages.UnknownShareTeam(share.Grantee)))
 	case share.Kind == SharePrincipal && (share.Grantee == "" || len(share.Grantee) > maxPrincipal):
-		wrong = append(wrong, ProblemOf("with", chatops.UnknownSharePerson))
+		wrong = append(wrong, ProblemOf("with", messages.UnknownSharePerson))
 	}
 	return wrong
 }
@@ -87,7 +87,7 @@ func (s *Service) Unshare(ctx context.Context, p policy.Principal, ref, kind, gr
 	}
 	err = s.store.People.Unshare(ctx, row.ID, kind, grantee, s.StoreOrigin(origin, p))
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, Fail(NotFound, chatops.NotShared(row.Name, kind, grantee))
+		return nil, Fail(NotFound, messages.NotShared(row.Name, kind, grantee))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("stop sharing: %w", err)

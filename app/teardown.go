@@ -3,7 +3,7 @@ package app
 import (
 	"context"
 
-	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -18,7 +18,7 @@ func (s *Service) Abandon(ctx context.Context, p policy.Principal, ref string, o
 	if origin, err = CheckReason(origin, true); err != nil {
 		return store.Row{}, err
 	}
-	return s.after(ctx, row, s.store.Abandon(ctx, row.ID, s.StoreOrigin(origin, p)), chatops.Unabandonable(row.Card))
+	return s.after(ctx, row, s.store.Abandon(ctx, row.ID, s.StoreOrigin(origin, p)), messages.Unabandonable(row.Card))
 }
 
 // RetryTeardown starts the next teardown now instead of when it is due, e.g. once an obstacle was removed. The cluster's team
@@ -31,5 +31,5 @@ func (s *Service) RetryTeardown(ctx context.Context, p policy.Principal, ref str
 	if origin, err = CheckReason(origin, true); err != nil {
 		return store.Row{}, err
 	}
-	return s.after(ctx, row, s.store.RetryTeardown(ctx, row.ID, s.StoreOrigin(origin, p)), chatops.NoTeardown(row.Card))
+	return s.after(ctx, row, s.store.RetryTeardown(ctx, row.ID, s.StoreOrigin(origin, p)), messages.NoTeardown(row.Card))
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
@@ -27,19 +27,19 @@ func (s *Service) Transfer(ctx context.Context, p policy.Principal, ref, team, o
 	}
 	catalogue := s.catalogue()
 	if wrong := newHolder(p, team, owner, catalogue.Catalogue); len(wrong) > 0 {
-		return Change{}, &Error{Kind: Invalid, Message: chatops.CannotTransfer(row.Name), Fields: wrong}
+		return Change{}, &Error{Kind: Invalid, Message: messages.CannotTransfer(row.Name), Fields: wrong}
 	}
 	if err := wantedStill(row, policy.ActTransfer); err != nil {
 		return Change{}, err
 	}
 	if row.NeedsApproval && team != row.Team { // otherwise the new team's approvers would decide on the old team's request
-		return Change{}, Fail(Conflict, chatops.TransferAwaitsApproval(row.Card, team))
+		return Change{}, Fail(Conflict, messages.TransferAwaitsApproval(row.Card, team))
 	}
 	var check policy.Check
 	judge := func(u store.Usage) (limits []lifecycle.Limit, err error) {
 		check = policy.JudgeTransfer(team, held(row, u.At), used(u), catalogue.Catalogue)
 		if check.Result == policy.Fail {
-			return nil, Fail(Conflict, chatops.TransferUnaffordable(row.Name, team, check))
+			return nil, Fail(Conflict, messages.TransferUnaffordable(row.Name, team, check))
 		}
 		for _, l := range policy.TeamLimits(team, catalogue.Catalogue) {
 			limits = append(limits, lifecycle.Limit(l))
@@ -51,11 +51,11 @@ func (s *Service) Transfer(ctx context.Context, p policy.Principal, ref, team, o
 	if errors.As(err, &full) {
 		return Change{}, full
 	}
-	now, err := s.after(ctx, row, err, chatops.EndedBeforeTransfer(row.Name))
+	now, err := s.after(ctx, row, err, messages.EndedBeforeTransfer(row.Name))
 	if err != nil {
 		return Change{}, err
 	}
-	return Change{Row: now, Message: chatops.Transferred(row.Card, now.Card, check)}, nil
+	return Change{Row: now, Message: messages.Transferred(row.Card, now.Card, check)}, nil
 }
 
 // newHolder returns what is wrong with the new team and owner of a cluster.
@@ -64,12 +64,12 @@ func newHolder(p policy.Principal, team, owner string, c profiles.Catalogue) (wr
 	_, known, declared := c.Team(team)
 	switch {
 	case !p.May(policy.ActCreate, team): // the principal must not learn whether a team of others exists
-		wrong = append(wrong, ProblemOf("team", chatops.TeamNotYours(team, teams)))
+		wrong = append(wrong, ProblemOf("team", messages.TeamNotYours(team, teams)))
 	case declared && !known || !profiles.TeamName(team):
-		wrong = append(wrong, ProblemOf("team", chatops.UnknownTeam(team, teams)))
+		wrong = append(wrong, ProblemOf("team", messages.UnknownTeam(team, teams)))
 	}
 	if problem := profiles.TagProblem("Owner", owner); problem != "" {
-		wrong = append(wrong, ProblemOf("owner", chatops.NotAnOwner(owner, problem)))
+		wrong = append(wrong, ProblemOf("owner", messages.NotAnOwner(owner, problem)))
 	}
 	return wrong
 }

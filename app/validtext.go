@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 )
 
 // Keepable reports whether a text can be stored: the database accepts only UTF-8 without NUL. Entry points refuse other texts
@@ -17,7 +17,7 @@ func Keepable(text string) bool { return utf8.ValidString(text) && !strings.Cont
 func Unkept(texts map[string][]string) (wrong []Field) {
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		if !Keepable(name) || slices.ContainsFunc(texts[name], func(text string) bool { return !Keepable(text) }) {
-			wrong = append(wrong, ProblemOf(strings.ToValidUTF8(name, "\uFFFD"), chatops.Unstorable))
+			wrong = append(wrong, ProblemOf(strings.ToValidUTF8(name, "\uFFFD"), messages.Unstorable))
 		}
 	}
 	return wrong

@@ -1,8 +1,3 @@
-// Package chatops parses commands from people and renders clusters as text for them.
-//
-// It is pure, and renders the same text for the same card at any time: a cluster's comment is edited only when its text changes, so
-// nothing in it depends on the clock. It must never write a credential, or anything that could be read back as a command. The clients
-// of GitHub and Slack are packages below it.
 package chatops
 
 import (

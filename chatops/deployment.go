@@ -1,6 +1,8 @@
 package chatops
 
-import "github.com/ocpctl/ocpctl/lifecycle"
+import (
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
 
 // Deployment is a cluster as a deployment of its commit: its texts, and its state in GitHub's terms.
 type Deployment struct {

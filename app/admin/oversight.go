@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/inbox"
@@ -27,7 +27,7 @@ func teamsFor(p policy.Principal, act policy.Act) []string {
 // Audit returns a page of the audit trail: all of it for roles in every team, else what concerns the clusters of the principal's
 // teams.
 func (s *Service) Audit(ctx context.Context, p policy.Principal, f store.AuditFilter) ([]store.AuditLine, string, error) {
-	if err := app.MayForEverybody(p, policy.ActAudit, chatops.ToReadAudit); err != nil {
+	if err := app.MayForEverybody(p, policy.ActAudit, messages.ToReadAudit); err != nil {
 		return nil, "", err
 	}
 	if f.Cluster != "" { // a wrong name is an error, not an empty answer
@@ -47,11 +47,11 @@ func (s *Service) Audit(ctx context.Context, p policy.Principal, f store.AuditFi
 
 // VerifyAudit verifies the whole hash chain. The chain covers all teams, so this needs a role in every team.
 func (s *Service) VerifyAudit(ctx context.Context, p policy.Principal) (store.AuditProof, error) {
-	if err := app.MayForEverybody(p, policy.ActAudit, chatops.ToVerifyAudit); err != nil {
+	if err := app.MayForEverybody(p, policy.ActAudit, messages.ToVerifyAudit); err != nil {
 		return store.AuditProof{}, err
 	}
 	if teamsFor(p, policy.ActAudit) != nil {
-		return store.AuditProof{}, app.Fail(app.Denied, chatops.AuditCoversAllTeams)
+		return store.AuditProof{}, app.Fail(app.Denied, messages.AuditCoversAllTeams)
 	}
 	proof, err := s.store.VerifyAudit(ctx)
 	if err != nil {
@@ -62,7 +62,7 @@ func (s *Service) VerifyAudit(ctx context.Context, p policy.Principal) (store.Au
 
 // Deliveries returns a page of the deliveries from GitHub and Slack.
 func (s *Service) Deliveries(ctx context.Context, p policy.Principal, f inbox.DeliveryFilter) ([]inbox.DeliveryInfo, string, error) {
-	if err := app.MayForEverybody(p, policy.ActDeliveries, chatops.ToSeeDeliveries); err != nil {
+	if err := app.MayForEverybody(p, policy.ActDeliveries, messages.ToSeeDeliveries); err != nil {
 		return nil, "", err
 	}
 	page, next, err := s.store.Inbox.Deliveries(ctx, f)
@@ -74,7 +74,7 @@ func (s *Service) Deliveries(ctx context.Context, p policy.Principal, f inbox.De
 
 // Delivery returns one delivery with its body; the read is recorded in the audit trail.
 func (s *Service) Delivery(ctx context.Context, p policy.Principal, id string, origin app.Origin) (inbox.DeliveryInfo, []byte, error) {
-	if err := app.MayForEverybody(p, policy.ActDeliveries, chatops.ToSeeDeliveries); err != nil {
+	if err := app.MayForEverybody(p, policy.ActDeliveries, messages.ToSeeDeliveries); err != nil {
 		return inbox.DeliveryInfo{}, nil, err
 	}
 	row, err := strconv.ParseInt(id, 10, 64)
@@ -88,19 +88,19 @@ func (s *Service) Delivery(ctx context.Context, p policy.Principal, id string, o
 	if err != nil {
 		return inbox.DeliveryInfo{}, nil, fmt.Errorf("read delivery: %w", err)
 	}
-	if err := s.store.Audit(ctx, s.core.StoreOrigin(origin, p), "delivery.read", "", map[string]string{"why": chatops.BecauseBodyRead, "delivery": info.Source + " " + info.ID}); err != nil {
+	if err := s.store.Audit(ctx, s.core.StoreOrigin(origin, p), "delivery.read", "", map[string]string{"why": messages.BecauseBodyRead, "delivery": info.Source + " " + info.ID}); err != nil {
 		return inbox.DeliveryInfo{}, nil, fmt.Errorf("record the read: %w", err)
 	}
 	return info, body, nil
 }
 
 func noDelivery(id string) error {
-	return app.Fail(app.NotFound, chatops.NoDelivery(id))
+	return app.Fail(app.NotFound, messages.NoDelivery(id))
 }
 
 // Replay processes a delivery again at once, whatever its state: only for platform admins, with a reason.
 func (s *Service) Replay(ctx context.Context, p policy.Principal, id string, origin app.Origin) (inbox.DeliveryInfo, error) {
-	if err := app.MayForEverybody(p, policy.ActReplay, chatops.ToReplayDelivery); err != nil {
+	if err := app.MayForEverybody(p, policy.ActReplay, messages.ToReplayDelivery); err != nil {
 		return inbox.DeliveryInfo{}, err
 	}
 	origin, err := app.CheckReason(origin, true)
@@ -124,7 +124,7 @@ func (s *Service) Replay(ctx context.Context, p policy.Principal, id string, ori
 // Findings returns the sweeps' findings about the clusters of the principal's teams; with a role in every team, also those about
 // no cluster.
 func (s *Service) Findings(ctx context.Context, p policy.Principal, f reports.FindingFilter) ([]reports.FindingRow, error) {
-	if err := app.MayForEverybody(p, policy.ActFindings, chatops.ToSeeFindings); err != nil {
+	if err := app.MayForEverybody(p, policy.ActFindings, messages.ToSeeFindings); err != nil {
 		return nil, err
 	}
 	f.Teams = teamsFor(p, policy.ActFindings)
@@ -137,7 +137,7 @@ func (s *Service) Findings(ctx context.Context, p policy.Principal, f reports.Fi
 
 // Usage reports hours and cost of the principal's teams by list prices. Without times it covers this month so far.
 func (s *Service) Usage(ctx context.Context, p policy.Principal, f reports.ReportFilter) (reports.ReportFilter, []reports.ReportLine, error) {
-	if err := app.MayForEverybody(p, policy.ActReports, chatops.ToReadReports); err != nil {
+	if err := app.MayForEverybody(p, policy.ActReports, messages.ToReadReports); err != nil {
 		return f, nil, err
 	}
 	now, err := s.store.Now(ctx)
@@ -153,7 +153,7 @@ func (s *Service) Usage(ctx context.Context, p policy.Principal, f reports.Repor
 	f.Teams = teamsFor(p, policy.ActReports)
 	lines, err := s.store.Reports.UsageReport(ctx, f)
 	if errors.Is(err, store.ErrConflict) {
-		return f, nil, &app.Error{Kind: app.Invalid, Message: chatops.NoReport, Fields: []app.Field{app.ProblemOf("by", chatops.UnknownReport(f.By, f.From, f.To))}}
+		return f, nil, &app.Error{Kind: app.Invalid, Message: messages.NoReport, Fields: []app.Field{app.ProblemOf("by", messages.UnknownReport(f.By, f.From, f.To))}}
 	}
 	if err != nil {
 		return f, nil, fmt.Errorf("report usage: %w", err)

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/outbox"
@@ -16,17 +16,17 @@ import (
 // EnsureLabels asks to create all our labels in a repository, with their colours and descriptions: only for platform admins. It
 // returns the change's id, for Labels; a worker makes the change.
 func (s *Service) EnsureLabels(ctx context.Context, p policy.Principal, repo string, origin app.Origin) (effect string, err error) {
-	if err := app.MayForEverybody(p, policy.ActCatalogue, chatops.ToCreateLabels); err != nil {
+	if err := app.MayForEverybody(p, policy.ActCatalogue, messages.ToCreateLabels); err != nil {
 		return "", err
 	}
 	if origin, err = app.CheckReason(origin, false); err != nil {
 		return "", err
 	}
 	if owner, name, _ := strings.Cut(repo, "/"); !app.IsRepositoryName(owner) || !app.IsRepositoryName(name) {
-		return "", &app.Error{Kind: app.Invalid, Message: chatops.NoRepositoryName, Fields: []app.Field{app.ProblemOf("repository", chatops.InvalidRepository(repo))}}
+		return "", &app.Error{Kind: app.Invalid, Message: messages.NoRepositoryName, Fields: []app.Field{app.ProblemOf("repository", messages.InvalidRepository(repo))}}
 	}
 	if s.core.OwnershipOf(repo).Team == "" {
-		return "", app.Fail(app.NotFound, chatops.UnknownRepository(repo))
+		return "", app.Fail(app.NotFound, messages.UnknownRepository(repo))
 	}
 	installation, err := s.installedOn(ctx, repo)
 	if err != nil {
@@ -39,19 +39,19 @@ func (s *Service) EnsureLabels(ctx context.Context, p policy.Principal, repo str
 		return "", fmt.Errorf("request labels: %w", err)
 	}
 	if state.Repo != repo {
-		return "", app.Fail(app.Conflict, chatops.LabelsKeyReused(state.Repo))
+		return "", app.Fail(app.Conflict, messages.LabelsKeyReused(state.Repo))
 	}
 	return state.ID, nil
 }
 
 // Labels returns the state of a change that EnsureLabels asked for.
 func (s *Service) Labels(ctx context.Context, p policy.Principal, id string) (outbox.EffectState, error) {
-	if err := app.MayForEverybody(p, policy.ActCatalogue, chatops.ToSeeStateOfLabels); err != nil {
+	if err := app.MayForEverybody(p, policy.ActCatalogue, messages.ToSeeStateOfLabels); err != nil {
 		return outbox.EffectState{}, err
 	}
 	state, err := s.store.Outbox.EffectState(ctx, id)
 	if errors.Is(err, store.ErrNotFound) || err == nil && state.Kind != outbox.EffectEnsureLabels {
-		return outbox.EffectState{}, app.Fail(app.NotFound, chatops.NoLabelChange(id))
+		return outbox.EffectState{}, app.Fail(app.NotFound, messages.NoLabelChange(id))
 	}
 	if err != nil {
 		return outbox.EffectState{}, fmt.Errorf("read the state of labels: %w", err)
@@ -69,7 +69,7 @@ func (s *Service) installedOn(ctx context.Context, repo string) (int64, error) {
 		return 0, fmt.Errorf("ask for the App's installation on %s: %w", repo, err)
 	}
 	if installation == 0 {
-		return 0, app.Fail(app.NotFound, chatops.AppNotInstalled(repo))
+		return 0, app.Fail(app.NotFound, messages.AppNotInstalled(repo))
 	}
 	return installation, nil
 }

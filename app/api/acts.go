@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -34,7 +34,7 @@ func (s *server) DestroyCluster(w http.ResponseWriter, r *http.Request, id ID, p
 		s.fail(w, r, err)
 		return
 	}
-	s.begun(w, row, job, chatops.Destroying(row.Card))
+	s.begun(w, row, job, messages.Destroying(row.Card))
 }
 
 // begun answers that a job was started or is running.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
@@ -84,7 +84,7 @@ func detail(d app.Details, name func(string) string) (ClusterDetail, error) {
 func events(all []store.Event, name func(string) string) []Event {
 	out := make([]Event, 0, len(all))
 	for _, e := range all {
-		out = append(out, Event{At: e.At.UTC(), Actor: e.Actor, ActorName: name(e.Actor), Action: e.Action, From: e.From, To: e.To, Message: chatops.AuditText(chatops.AuditLine{Actor: e.Actor, Name: e.Name, Action: e.Action, Why: e.Why, Meta: e.Meta})})
+		out = append(out, Event{At: e.At.UTC(), Actor: e.Actor, ActorName: name(e.Actor), Action: e.Action, From: e.From, To: e.To, Message: messages.AuditText(messages.AuditLine{Actor: e.Actor, Name: e.Name, Action: e.Action, Why: e.Why, Meta: e.Meta})})
 	}
 	return out
 }

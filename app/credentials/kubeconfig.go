@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
@@ -33,7 +33,7 @@ func (s *Service) handOut(ctx context.Context, row store.Row, name string, by st
 	if name == artifacts.Kubeadmin {
 		action, ref = "kubeadmin.read", row.Outputs.KubeadminRef
 	}
-	if err := s.store.Audit(ctx, by, action, row.ID, map[string]any{"why": chatops.BecauseDownloaded, "verdict": by.Verdict}); err != nil {
+	if err := s.store.Audit(ctx, by, action, row.ID, map[string]any{"why": messages.BecauseDownloaded, "verdict": by.Verdict}); err != nil {
 		return nil, fmt.Errorf("record the read: %w", err)
 	}
 	if !artifacts.IsCredentialRef(ref, row.ID, name) {
@@ -46,7 +46,7 @@ func (s *Service) handOut(ctx context.Context, row store.Row, name string, by st
 	if name == artifacts.Kubeconfig {
 		if err := plainKubeconfig(raw, row.Outputs.APIURL); err != nil {
 			s.log.Error("kubeconfig withheld", "cluster", row.ID, "err", err)
-			return nil, app.Fail(app.Conflict, chatops.KubeconfigWithheld(row.Name, err))
+			return nil, app.Fail(app.Conflict, messages.KubeconfigWithheld(row.Name, err))
 		}
 	}
 	return raw, nil

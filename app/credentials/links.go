@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/policy"
@@ -61,7 +61,7 @@ func (s *Service) BreakGlass(ctx context.Context, p policy.Principal, ref string
 	}
 	a, err := s.store.AskKubeadmin(ctx, row.ID, breakGlassLasts, s.core.StoreOrigin(origin, p))
 	if errors.Is(err, store.ErrConflict) {
-		return app.Approval{}, app.Fail(app.Conflict, chatops.PasswordUnavailable(row.Name))
+		return app.Approval{}, app.Fail(app.Conflict, messages.PasswordUnavailable(row.Name))
 	}
 	if err != nil {
 		return app.Approval{}, fmt.Errorf("request the password: %w", err)
@@ -80,7 +80,7 @@ func (s *Service) KubeadminLink(ctx context.Context, p policy.Principal, ref str
 	}
 	link, err := s.link(ctx, people.Link{Kind: people.LinkKubeadmin, Principal: p.ID, Cluster: row.ID}, LinkLasts, s.core.StoreOrigin(origin, p))
 	if errors.Is(err, store.ErrNotFound) {
-		return Link{}, app.Fail(app.Conflict, chatops.PasswordUnapproved(row.Name))
+		return Link{}, app.Fail(app.Conflict, messages.PasswordUnapproved(row.Name))
 	}
 	return link, err
 }
@@ -110,7 +110,7 @@ type Redeemed struct {
 
 // noLink is the error for every link that does not work, whatever the reason; the audit trail has the reason.
 func noLink() error {
-	return app.Fail(app.NotFound, chatops.InvalidLink)
+	return app.Fail(app.NotFound, messages.InvalidLink)
 }
 
 // LinkFor returns what a link is for without using it up, for a confirmation page.
@@ -138,8 +138,8 @@ func (s *Service) Means(ctx context.Context, p policy.Principal, handle, account
 	case link.Kind != people.LinkOfAccount || link.Account == account:
 		return nil
 	}
-	return &app.Error{Kind: app.Invalid, Message: chatops.AnotherAccount(link.Account), Fields: []app.Field{
-		app.ProblemOf("account", chatops.NotTheLinksAccount(link.Account)),
+	return &app.Error{Kind: app.Invalid, Message: messages.AnotherAccount(link.Account), Fields: []app.Field{
+		app.ProblemOf("account", messages.NotTheLinksAccount(link.Account)),
 	}}
 }
 
@@ -155,7 +155,7 @@ func (s *Service) Redeem(ctx context.Context, p policy.Principal, handle string,
 	case errors.Is(err, store.ErrNotFound):
 		return Redeemed{}, noLink()
 	case errors.Is(err, store.ErrConflict):
-		return Redeemed{}, app.Fail(app.Conflict, chatops.AccountTaken)
+		return Redeemed{}, app.Fail(app.Conflict, messages.AccountTaken)
 	case err != nil:
 		return Redeemed{}, fmt.Errorf("use a link: %w", err)
 	case used.Kind == people.LinkOfAccount:
@@ -203,7 +203,7 @@ func (s *Service) Unlink(ctx context.Context, p policy.Principal, account string
 	}
 	err := s.store.People.Unlink(ctx, account, owner, s.core.StoreOrigin(origin, p))
 	if errors.Is(err, store.ErrNotFound) {
-		return app.Fail(app.NotFound, chatops.AccountNotLinked(account))
+		return app.Fail(app.NotFound, messages.AccountNotLinked(account))
 	}
 	if err != nil {
 		return fmt.Errorf("unlink an account: %w", err)

@@ -11,7 +11,7 @@ import (
 	"slices"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
@@ -51,7 +51,7 @@ func (s *Service) LogBundle(ctx context.Context, p policy.Principal, ref string,
 			return LogBundle{}, fmt.Errorf("read the log bundle of %s: %w", row.ID, err)
 		}
 	}
-	if err := s.store.Audit(ctx, s.core.StoreOrigin(origin, p), "log_bundle.read", row.ID, map[string]string{"why": chatops.BecauseBundleDownloaded(attempt)}); err != nil {
+	if err := s.store.Audit(ctx, s.core.StoreOrigin(origin, p), "log_bundle.read", row.ID, map[string]string{"why": messages.BecauseBundleDownloaded(attempt)}); err != nil {
 		return LogBundle{}, fmt.Errorf("record the read: %w", err)
 	}
 	return LogBundle{
@@ -79,7 +79,7 @@ func attemptsOf(all []attempts.LogBundle) []int {
 
 // noLogBundle returns the error that says why there is nothing to download, and what there is instead.
 func noLogBundle(row store.Row, all []attempts.LogBundle, attempt int) error {
-	return app.Fail(app.NotFound, chatops.NoLogBundle(row.Card, attempt, attemptsOf(all)))
+	return app.Fail(app.NotFound, messages.NoLogBundle(row.Card, attempt, attemptsOf(all)))
 }
 
 // Send writes the bundle as one .tar.gz stream. Nothing is written to w before the first part was found. After an error the
@@ -104,7 +104,7 @@ func (b LogBundle) Send(ctx context.Context, w io.Writer) error {
 			return err
 		})
 		if errors.Is(err, artifacts.ErrMissing) {
-			return app.Fail(app.NotFound, chatops.LogBundleDeleted(b.cluster))
+			return app.Fail(app.NotFound, messages.LogBundleDeleted(b.cluster))
 		}
 		if err != nil {
 			return fmt.Errorf("read the log bundle of %s: %w", b.cluster, err)

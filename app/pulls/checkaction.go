@@ -10,6 +10,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -63,7 +64,7 @@ func (s *Service) CheckAction(ctx context.Context, e CheckEvent) (note string, e
 	if err != nil {
 		return "", err
 	}
-	c := command{event: event, pr: pr, cause: "click:" + e.Cause, by: chatops.ByButton(e.Identifier), Command: click}
+	c := command{event: event, pr: pr, cause: "click:" + e.Cause, by: messages.ByButton(e.Identifier), Command: click}
 	if c.request, err = s.request(ctx, policy.SourceComment, pr, actor{e.Actor, e.ActorID}); err != nil {
 		if click.Verb == chatops.VerbDestroy && unanswered(err) {
 			err = errors.Join(err, s.endByMemory(ctx, c, row))
@@ -83,7 +84,7 @@ func (s *Service) clicked(ctx context.Context, c command, row store.Row) (reply,
 		return "", "", fmt.Errorf("look for the newest of %s: %w", row.Profile, err)
 	}
 	if newest.ID != row.ID {
-		return "", "", app.Fail(app.Stale, chatops.ReplacedCheck(c.event.Author, row.Name, newest.Name))
+		return "", "", app.Fail(app.Stale, messages.ReplacedCheck(c.event.Author, row.Name, newest.Name))
 	}
 	switch c.Verb {
 	case chatops.VerbExtend:

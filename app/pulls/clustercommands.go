@@ -8,6 +8,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
@@ -40,13 +41,13 @@ func (s *Service) kubeconfigByComment(ctx context.Context, c command) (reply, no
 		return "", "", err
 	}
 	if !linked {
-		return "", "", app.Fail(app.Denied, chatops.KubeconfigNeedsLink(c.event.Author))
+		return "", "", app.Fail(app.Denied, messages.KubeconfigNeedsLink(c.event.Author))
 	}
 	link, err := s.credentials.KubeconfigLink(ctx, p, row.ID, c.origin(c.Line))
 	if err != nil {
 		return "", "", err
 	}
-	return chatops.KubeconfigLink(c.event.Author, row.Name, link.URL.Reveal(), link.ExpiresAt), "kubeconfig link of " + row.Name, nil
+	return messages.KubeconfigLink(c.event.Author, row.Name, link.URL.Reveal(), link.ExpiresAt), "kubeconfig link of " + row.Name, nil
 }
 
 func (s *Service) scaleByComment(ctx context.Context, c command) (reply, note string, err error) {
@@ -58,7 +59,7 @@ func (s *Service) scaleByComment(ctx context.Context, c command) (reply, note st
 	if err != nil {
 		return "", "", err
 	}
-	return chatops.ScalingWorkers(c.event.Author, row.Name, c.Replicas, job), "scaling " + row.Name, nil
+	return messages.ScalingWorkers(c.event.Author, row.Name, c.Replicas, job), "scaling " + row.Name, nil
 }
 
 func (s *Service) holdByComment(ctx context.Context, c command) (reply, note string, err error) {
@@ -68,13 +69,13 @@ func (s *Service) holdByComment(ctx context.Context, c command) (reply, note str
 	}
 	why := c.Reason
 	if why == "" {
-		why = chatops.AskedFor(c.event.Author, chatops.ByComment, "")
+		why = messages.AskedFor(c.event.Author, messages.ByComment, "")
 	}
 	change, err := s.core.Hold(ctx, c.request.Principal, row.ID, app.Span{For: c.TTL}, c.origin(why))
 	if err != nil {
 		return "", "", err
 	}
-	return chatops.Held(c.event.Author, row.Name, change.Message), "held " + row.Name, nil
+	return messages.Held(c.event.Author, row.Name, change.Message), "held " + row.Name, nil
 }
 
 func (s *Service) shareByComment(ctx context.Context, c command) (reply, note string, err error) {
@@ -92,12 +93,12 @@ func (s *Service) shareByComment(ctx context.Context, c command) (reply, note st
 	if _, err := s.core.Share(ctx, c.request.Principal, row.ID, share, c.origin(c.Line)); err != nil {
 		var said *app.Error
 		if errors.As(err, &said) && len(said.Fields) > 0 { // its fields are those of another entry point
-			wrong := chatops.Problem{Detail: said.Fields[0].Detail, Accept: said.Fields[0].Accept}
-			return "", "", app.Fail(said.Kind, chatops.CannotShareSo(c.event.Author, row.Name, wrong))
+			wrong := messages.Problem{Detail: said.Fields[0].Detail, Accept: said.Fields[0].Accept}
+			return "", "", app.Fail(said.Kind, messages.CannotShareSo(c.event.Author, row.Name, wrong))
 		}
 		return "", "", err
 	}
-	return chatops.Shared(c.event.Author, row.Name, share.Kind, named), "shared " + row.Name, nil
+	return messages.Shared(c.event.Author, row.Name, share.Kind, named), "shared " + row.Name, nil
 }
 
 // principalOf returns whom a word of a comment means: a principal's id, or a GitHub login, which stands for its linked owner.
@@ -146,7 +147,7 @@ func (s *Service) retryByComment(ctx context.Context, c command) (reply, note st
 func lively(row store.Row) bool { return row.Desired == lifecycle.Present }
 
 func well(c command, row store.Row) error {
-	return app.Fail(app.Conflict, chatops.NothingToRetry(c.event.Author, row.Card))
+	return app.Fail(app.Conflict, messages.NothingToRetry(c.event.Author, row.Card))
 }
 
 // retry retries the teardown if that is stuck, else creates a cluster of the next generation on behalf of whoever asks.
@@ -155,8 +156,8 @@ func (s *Service) retry(ctx context.Context, c command, row store.Row) (reply, n
 	case lively(row):
 		return "", "", well(c, row)
 	case row.Phase == lifecycle.DestroyBlocked || row.Phase == lifecycle.Abandoned:
-		_, err := s.core.RetryTeardown(ctx, c.request.Principal, row.ID, c.once(chatops.AskedFor(c.event.Author, c.how(), ""), func(store.Outcome) string {
-			return chatops.RetryingTeardown(c.event.Author, row.Name)
+		_, err := s.core.RetryTeardown(ctx, c.request.Principal, row.ID, c.once(messages.AskedFor(c.event.Author, c.how(), ""), func(store.Outcome) string {
+			return messages.RetryingTeardown(c.event.Author, row.Name)
 		}))
 		return "", "retry of " + row.Name, err
 	}
@@ -189,7 +190,7 @@ func (s *Service) refreshByComment(ctx context.Context, c command) (reply, note 
 		return "", "", err
 	}
 	_, _, err = s.core.Refresh(ctx, c.request.Principal, row.ID, c.once(c.Line, func(out store.Outcome) string {
-		return chatops.RefreshingAddons(c.event.Author, row.Card, out.Job)
+		return messages.RefreshingAddons(c.event.Author, row.Card, out.Job)
 	}))
 	return "", "refreshing " + row.Name, err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
@@ -30,7 +31,7 @@ func (s *Service) statusByComment(ctx context.Context, c command) (reply, note s
 	for _, row := range rows {
 		cards = append(cards, row.Card)
 	}
-	return chatops.StatusReply(c.event.Author, cards, chatops.Links{UI: s.ui}, now), "status of " + chatops.Clusters(len(rows)), nil
+	return chatops.StatusReply(c.event.Author, cards, chatops.Links{UI: s.ui}, now), "status of " + messages.Clusters(len(rows)), nil
 }
 
 func (s *Service) exists(ctx context.Context, c command, row store.Row) (reply, note string, err error) {
@@ -52,7 +53,7 @@ func (s *Service) extendByComment(ctx context.Context, c command) (reply, note s
 // extend extends a cluster as the command says, once, and replies.
 func (s *Service) extend(ctx context.Context, c command, row store.Row) (reply, note string, err error) {
 	origin := c.once("", func(out store.Outcome) string {
-		return chatops.Extended(c.event.Author, row.Card, out.Before, out.After, out.Capped, out.Warning)
+		return messages.Extended(c.event.Author, row.Card, out.Before, out.After, out.Capped, out.Warning)
 	})
 	_, err = s.core.Extend(ctx, c.request.Principal, row.ID, app.Span{For: c.TTL}, origin)
 	return "", "extended " + row.Name, err
@@ -68,18 +69,18 @@ func (s *Service) destroyByComment(ctx context.Context, c command) (reply, note 
 
 // destroy starts a cluster's teardown, once, and replies.
 func (s *Service) destroy(ctx context.Context, c command, row store.Row) (reply, note string, err error) {
-	why := chatops.AskedFor(c.event.Author, c.how(), c.Reason)
+	why := messages.AskedFor(c.event.Author, c.how(), c.Reason)
 	_, _, err = s.core.Destroy(ctx, c.request.Principal, row.ID, c.once(why, func(out store.Outcome) string {
 		if out.Already {
-			return chatops.DestroyingAlready(c.event.Author, row.Card)
+			return messages.DestroyingAlready(c.event.Author, row.Card)
 		}
-		return chatops.DestroyingNow(c.event.Author, row.Name, out.Job)
+		return messages.DestroyingNow(c.event.Author, row.Name, out.Job)
 	}))
 	switch {
 	case err != nil:
 		return "", "", err
 	case app.IsGone(row):
-		return chatops.DestroyedAlready(c.event.Author, row.Card), "gone already", nil
+		return messages.DestroyedAlready(c.event.Author, row.Card), "gone already", nil
 	case row.Desired != lifecycle.Present:
 		return "", "already going", nil
 	}
@@ -102,7 +103,7 @@ func (c command) origin(why string) app.Origin {
 // how returns as text how the command was given.
 func (c command) how() string {
 	if c.by == "" {
-		return chatops.ByComment
+		return messages.ByComment
 	}
 	return c.by
 }
@@ -161,12 +162,12 @@ func (s *Service) which(c command, rows []store.Row) error {
 	for _, row := range rows {
 		names = append(names, row.Profile)
 	}
-	return app.Fail(app.Invalid, chatops.WhichCluster(c.event.Author, c.Command, names))
+	return app.Fail(app.Invalid, messages.WhichCluster(c.event.Author, c.Command, names))
 }
 
 // none returns an error that says that the pull request has no cluster, or none of the command's profile.
 func (s *Service) none(c command) error {
-	return app.Fail(app.NotFound, chatops.NoClusterHere(c.event.Author, c.Profile, s.core.ProfileNames()))
+	return app.Fail(app.NotFound, messages.NoClusterHere(c.event.Author, c.Profile, s.core.ProfileNames()))
 }
 
 func going(r store.Row) bool { return r.Desired != lifecycle.Present }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
@@ -82,7 +83,7 @@ func (s *Service) CommentGivenUp(ctx context.Context, e CommentEvent) error {
 		return nil
 	}
 	pr := pullrequests.PullRequest{Installation: e.Installation, Repo: e.Repo, Number: e.Number}
-	if err := s.say(ctx, pr, fmt.Sprintf("given up:comment:%d", e.ID), chatops.GivenUp(e.Author)); err != nil {
+	if err := s.say(ctx, pr, fmt.Sprintf("given up:comment:%d", e.ID), messages.GivenUp(e.Author)); err != nil {
 		return err
 	}
 	return s.react(ctx, e, outcome, "confused")
@@ -236,7 +237,7 @@ func (s *Service) dispatch(ctx context.Context, c command) (reply, note string, 
 	}[c.Verb]; ok {
 		return do(ctx, c)
 	}
-	return "", "", declined{chatops.NotHere(c.Verb, s.core.ProfileNames()), "nothing"}
+	return "", "", declined{messages.NotHere(c.Verb, s.core.ProfileNames()), "nothing"}
 }
 
 func (s *Service) createByComment(ctx context.Context, c command) (reply, note string, err error) {
@@ -259,7 +260,7 @@ func (s *Service) createByComment(ctx context.Context, c command) (reply, note s
 func (s *Service) createOnce(ctx context.Context, c command, w app.ClusterRequest) (reply, note string, err error) {
 	profile := w.Request.Profile
 	if !c.pr.Open {
-		return "", "", app.Fail(app.Conflict, chatops.PullRequestClosed(c.pr.Repo, c.pr.Number))
+		return "", "", app.Fail(app.Conflict, messages.PullRequestClosed(c.pr.Repo, c.pr.Number))
 	}
 	newest, err := s.store.ClusterForPR(ctx, c.pr.Repo, c.pr.Number, profile)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
@@ -96,10 +97,10 @@ func (s *Service) endByMemory(ctx context.Context, c command, row store.Row) err
 	}
 	by := actor{c.event.Author, c.event.AuthorID}
 	said, err := s.standing(ctx, c.pr, by)
-	why := chatops.AskedFor(by.login, c.how(), c.Reason)
+	why := messages.AskedFor(by.login, c.how(), c.Reason)
 	if unanswered(err) {
 		said, err = s.store.PullRequests.PermissionSeen(ctx, c.pr.Installation, c.pr.Repo, by.id, rememberedFor)
-		why += chatops.RememberedPermission(said.Permission, said.SeenAt)
+		why += messages.RememberedPermission(said.Permission, said.SeenAt)
 	}
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, app.ErrRefused) || err == nil && !strings.EqualFold(said.Login, by.login) {
 		return nil

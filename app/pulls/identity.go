@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
@@ -54,5 +54,5 @@ func (s *Service) linkByComment(ctx context.Context, c command) (reply, note str
 	if err != nil {
 		return "", "", err
 	}
-	return chatops.LinkGitHubAccount(c.event.Author, link.URL.Reveal(), link.ExpiresAt), "account link", nil
+	return messages.LinkGitHubAccount(c.event.Author, link.URL.Reveal(), link.ExpiresAt), "account link", nil
 }

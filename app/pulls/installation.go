@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
@@ -33,7 +33,7 @@ type InstallationEvent struct {
 
 // lostBy are the reasons, by action, for ending clusters whose repository the App no longer reaches.
 var lostBy = map[string]func(repo string) string{
-	actionDeleted: chatops.AppRemoved, actionRemoved: chatops.AppRemoved, actionSuspend: chatops.AppSuspended,
+	actionDeleted: messages.AppRemoved, actionRemoved: messages.AppRemoved, actionSuspend: messages.AppSuspended,
 }
 
 // InstallationChanged ends the clusters that the App can no longer look after, and lifts such ends when it can again. It asks
@@ -135,7 +135,7 @@ func (s *Service) reachedOrNot(ctx context.Context, e InstallationEvent, repo st
 	case ends && there == 0:
 		note, err = s.endAll(ctx, rows, lost(repo), e.Actor)
 	case !ends && there != 0:
-		note, err = s.liftAll(ctx, rows, chatops.AppIsBack, e.Actor)
+		note, err = s.liftAll(ctx, rows, messages.AppIsBack, e.Actor)
 	case ends:
 		note = "GitHub says that the App reaches " + repo
 	default:

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -153,7 +154,7 @@ func (s *Service) dispatched(ctx context.Context, e DispatchEvent, repo string, 
 		verb = chatops.VerbDestroy
 	}
 	return &command{
-		event: event, pr: pr, request: request, cause: "dispatch:" + e.Cause, by: chatops.ByDispatch(e.Repo),
+		event: event, pr: pr, request: request, cause: "dispatch:" + e.Cause, by: messages.ByDispatch(e.Repo),
 		Command: chatops.Command{Verb: verb},
 	}, nil
 }
@@ -171,7 +172,7 @@ func (s *Service) createByDispatch(ctx context.Context, c command, p payload) (r
 	if strings.EqualFold(string(p.Postgres), "true") {
 		w.Notes = append(w.Notes, policy.Check{
 			Name: "install_postgres", Result: policy.Warn, Asked: "true", Accept: "false",
-			Message: chatops.NoDatabase, Next: chatops.NoDatabaseNext,
+			Message: messages.NoDatabase, Next: messages.NoDatabaseNext,
 		})
 	}
 	live, err := s.live(ctx, c.pr.Repo, c.pr.Number)

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
@@ -24,7 +25,7 @@ func (s *Service) FileProblems(raw []byte) []chatops.Annotation {
 func annotations(problems profiles.Problems, level string) []chatops.Annotation {
 	var out []chatops.Annotation
 	for _, p := range problems {
-		title, message := chatops.FileProblem(p.Field, p.Got, p.Accept)
+		title, message := messages.FileProblem(p.Field, p.Got, p.Accept)
 		out = append(out, chatops.Annotation{Path: p.File, Line: p.Line, Level: level, Title: title, Message: message})
 	}
 	return out

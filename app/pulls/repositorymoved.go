@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
@@ -28,7 +28,7 @@ const (
 )
 
 // archived is why the clusters of an archived repository end: it can be seen, but nothing can be written there.
-const archived = chatops.Archived
+const archived = messages.Archived
 
 // RepositoryEvent is a reported change of a whole repository.
 type RepositoryEvent struct {
@@ -87,7 +87,7 @@ func (s *Service) changed(ctx context.Context, e RepositoryEvent) (note string, 
 		if rows, err = s.goingOn(ctx, pulls); err != nil {
 			return "", err
 		}
-		return s.endAll(ctx, rows, chatops.RepositoryDeleted(e.From), e.Actor)
+		return s.endAll(ctx, rows, messages.RepositoryDeleted(e.From), e.Actor)
 	case e.Action == actionArchived && reached && is.Archived:
 		if rows, err = s.goingOn(ctx, pulls); err != nil {
 			return "", err
@@ -97,7 +97,7 @@ func (s *Service) changed(ctx context.Context, e RepositoryEvent) (note string, 
 		if rows, err = s.outOfSight(ctx, pulls, true); err != nil {
 			return "", err
 		}
-		return s.liftAll(ctx, rows, chatops.RepositoryUnarchived(e.From), e.Actor)
+		return s.liftAll(ctx, rows, messages.RepositoryUnarchived(e.From), e.Actor)
 	}
 	return fmt.Sprintf("GitHub does not say that %s was %s", e.From, e.Action), nil
 }
@@ -115,7 +115,7 @@ func (s *Service) pullsOf(ctx context.Context, installation int64, repo string, 
 // reach it there, its clusters end.
 func (s *Service) moved(ctx context.Context, e RepositoryEvent) (note string, err error) {
 	if e.From == "" || e.To == "" {
-		return "", app.Fail(app.Invalid, chatops.NamesMissing(e.Action))
+		return "", app.Fail(app.Invalid, messages.NamesMissing(e.Action))
 	}
 	is, err := s.whereabouts(ctx, e)
 	if err != nil {
@@ -138,7 +138,7 @@ func (s *Service) moved(ctx context.Context, e RepositoryEvent) (note string, er
 	if err != nil {
 		return "", err
 	}
-	ended, err := s.endAll(ctx, rows, chatops.RepositoryLeft(e.To), e.Actor)
+	ended, err := s.endAll(ctx, rows, messages.RepositoryLeft(e.To), e.Actor)
 	return strings.TrimPrefix(note+"; "+ended, "; "), err
 }
 
@@ -158,7 +158,7 @@ func (s *Service) whereabouts(ctx context.Context, e RepositoryEvent) (app.Repos
 
 // follow moves the rows of a repository to its new name, its new installation, or both.
 func (s *Service) follow(ctx context.Context, e RepositoryEvent, installation int64) (note string, err error) {
-	origin := store.Origin{Actor: whose(e.Actor), Source: "github", Why: chatops.RepositoryMoved(e.From, e.Action, e.To)}
+	origin := store.Origin{Actor: whose(e.Actor), Source: "github", Why: messages.RepositoryMoved(e.From, e.Action, e.To)}
 	n, err := s.store.PullRequests.RenameRepository(ctx, e.From, e.To, e.RepoID, installation, origin)
 	if err != nil {
 		return "", fmt.Errorf("follow %s to %s: %w", e.From, e.To, err)

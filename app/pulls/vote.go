@@ -11,6 +11,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
@@ -30,7 +31,7 @@ func (s *Service) voteByComment(ctx context.Context, c command) (reply, note str
 		}
 	}
 	if len(waiting) == 0 {
-		return "", "", app.Fail(app.NotFound, chatops.NothingToApprove(c.event.Author))
+		return "", "", app.Fail(app.NotFound, messages.NothingToApprove(c.event.Author))
 	}
 	origin := c.origin(c.Reason)
 	if approves {
@@ -50,7 +51,7 @@ func (s *Service) voteByComment(ctx context.Context, c command) (reply, note str
 		var said *app.Error
 		switch {
 		case errors.As(err, &said): // an obstacle to the vote is an answer
-			replies, against = append(replies, chatops.CannotVote(c.event.Author, a.ClusterName, said.Message)), err
+			replies, against = append(replies, messages.CannotVote(c.event.Author, a.ClusterName, said.Message)), err
 		case err != nil:
 			return "", "", err
 		default:
@@ -78,14 +79,14 @@ func (c command) ofOneCommit(waiting []store.Approval, moved bool) ([]store.Appr
 	case len(waiting) == 0:
 		return nil, nil
 	case c.Commit != "" && !named:
-		return nil, app.Fail(app.Stale, chatops.OtherCommit(c.event.Author, c.Command, head))
+		return nil, app.Fail(app.Stale, messages.OtherCommit(c.event.Author, c.Command, head))
 	case named && len(c.Commit) == len(head):
 		return waiting, nil
 	case moved:
-		return nil, app.Fail(app.Stale, chatops.NewCommit(c.event.Author, c.Command, head))
+		return nil, app.Fail(app.Stale, messages.NewCommit(c.event.Author, c.Command, head))
 	}
 	if i := slices.IndexFunc(waiting, func(a store.Approval) bool { return !c.beforehand(a) }); i >= 0 {
-		return nil, app.Fail(app.Stale, chatops.NotAwaited(c.event.Author, c.Command, waiting[i].ClusterName, head))
+		return nil, app.Fail(app.Stale, messages.NotAwaited(c.event.Author, c.Command, waiting[i].ClusterName, head))
 	}
 	return waiting, nil
 }
@@ -136,11 +137,11 @@ func (s *Service) waiting(ctx context.Context, c command) (all []store.Approval,
 func voted(actor string, now store.Approval, approves bool) string {
 	switch {
 	case !approves:
-		return chatops.Refused(actor, now.ClusterName)
+		return messages.Refused(actor, now.ClusterName)
 	case now.State == store.ApprovalPending:
-		return chatops.ApprovedInPart(actor, now.ClusterName, app.CountApprovals(now), now.Needs)
+		return messages.ApprovedInPart(actor, now.ClusterName, app.CountApprovals(now), now.Needs)
 	}
-	return chatops.Approved(actor, now.ClusterName, now.Head)
+	return messages.Approved(actor, now.ClusterName, now.Head)
 }
 
 // rebind voids an approval of another head: a vote is for exactly what it was given for.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
@@ -84,7 +85,7 @@ func (s *Service) bySlack(ctx context.Context, c command) (reply string, err err
 		return "", err
 	}
 	if len(c.who.Seats) == 0 {
-		return "", app.Fail(app.Denied, chatops.NoRoleOnSlack)
+		return "", app.Fail(app.Denied, messages.NoRoleOnSlack)
 	}
 	switch c.Verb {
 	case chatops.VerbApprovals:
@@ -94,7 +95,7 @@ func (s *Service) bySlack(ctx context.Context, c command) (reply string, err err
 	case chatops.VerbStatus:
 		return s.statusBySlack(ctx, c)
 	}
-	return "", app.Fail(app.Invalid, chatops.NotOnSlack(c.Verb))
+	return "", app.Fail(app.Invalid, messages.NotOnSlack(c.Verb))
 }
 
 // onSlack returns who acts in Slack. A user's id never changes hands, so it is also the account's number.
@@ -114,7 +115,7 @@ func (s *Service) linkBySlack(ctx context.Context, c command) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return chatops.LinkSlackAccount(c.event.subject(), link.URL.Reveal(), link.ExpiresAt), nil
+	return messages.LinkSlackAccount(c.event.subject(), link.URL.Reveal(), link.ExpiresAt), nil
 }
 
 func (s *Service) approvalsBySlack(ctx context.Context, c command) (string, error) {
@@ -164,7 +165,7 @@ func (s *Service) meant(ctx context.Context, p policy.Principal, ref string) (id
 		return "", err
 	}
 	if len(page) == 0 {
-		return "", app.Fail(app.NotFound, chatops.NoApprovalOf(ref))
+		return "", app.Fail(app.NotFound, messages.NoApprovalOf(ref))
 	}
 	return page[0].ID, nil
 }

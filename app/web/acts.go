@@ -7,7 +7,7 @@ import (
 	"net/http"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
@@ -149,7 +149,7 @@ func (p *pages) transfer(r *http.Request, who policy.Principal, id string, origi
 func (p *pages) destroy(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
 	row, job, err := p.App.Destroy(r.Context(), who, id, origin)
 	if err == nil && row.Phase == lifecycle.Released {
-		return chatops.GoneSince(row.Card), nil
+		return messages.GoneSince(row.Card), nil
 	}
 	return fmt.Sprintf("%s is being destroyed (job %s). This page shows when nothing is left.", row.Name, job), err
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -76,7 +76,7 @@ func (v *auditView) add(lines []store.AuditLine, newest bool) {
 	for _, l := range lines {
 		var meta struct{ Why string }
 		_ = json.Unmarshal([]byte(l.Metadata), &meta) // the raw text is shown as well
-		v.Lines = append(v.Lines, auditLine{AuditLine: l, Message: chatops.AuditText(chatops.AuditLine{Actor: l.Actor, Action: l.Action, Why: meta.Why, Meta: json.RawMessage(l.Metadata)})})
+		v.Lines = append(v.Lines, auditLine{AuditLine: l, Message: messages.AuditText(messages.AuditLine{Actor: l.Actor, Action: l.Action, Why: meta.Why, Meta: json.RawMessage(l.Metadata)})})
 	}
 	if newest && len(lines) > 0 {
 		head := lines[0].Head()

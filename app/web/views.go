@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
@@ -135,5 +135,5 @@ var functions = template.FuncMap{
 
 // auditText returns what an event of the timeline records.
 func auditText(e store.Event) string {
-	return chatops.AuditText(chatops.AuditLine{Actor: e.Actor, Name: e.Name, Action: e.Action, Why: e.Why, Meta: e.Meta})
+	return messages.AuditText(messages.AuditLine{Actor: e.Actor, Name: e.Name, Action: e.Action, Why: e.Why, Meta: e.Meta})
 }

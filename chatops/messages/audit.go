@@ -1,4 +1,4 @@
-package chatops
+package messages
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
@@ -106,13 +107,13 @@ func (c auditChange) endText(why string) string {
 	}[c.End]
 	switch {
 	case c.End == "hold" && c.At != nil:
-		return "until " + Time(*c.At)
+		return "until " + chatops.Time(*c.At)
 	case c.End == "hold":
 		return ""
 	case c.End == "ttl" && c.At != nil && c.Capped:
-		return "it ends at " + Time(*c.At) + ", the latest its profile allows"
+		return "it ends at " + chatops.Time(*c.At) + ", the latest its profile allows"
 	case c.End == "ttl" && c.At != nil:
-		return "it ends at " + Time(*c.At)
+		return "it ends at " + chatops.Time(*c.At)
 	case usual == "":
 		return ""
 	case c.At == nil && why != "":
@@ -120,5 +121,5 @@ func (c auditChange) endText(why string) string {
 	case c.At == nil:
 		return "it no longer ends because " + usual
 	}
-	return fmt.Sprintf("%s, so it ends at %s", cmp.Or(why, usual), Time(*c.At))
+	return fmt.Sprintf("%s, so it ends at %s", cmp.Or(why, usual), chatops.Time(*c.At))
 }

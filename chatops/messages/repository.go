@@ -1,6 +1,8 @@
-package chatops
+package messages
 
-import "fmt"
+import (
+	"fmt"
+)
 
 // Archived ends the reason for ending the clusters of an archived repository, which begins with its name: the repository can be seen,
 // but nothing can be written there.

@@ -1,4 +1,4 @@
-package chatops
+package messages
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
@@ -46,13 +47,13 @@ func AccountNotLinked(account string) string {
 // LinkGitHubAccount answers link on a pull request with a link to sign in.
 func LinkGitHubAccount(actor, url string, until time.Time) string {
 	return fmt.Sprintf("@%s, open %s and sign in to link the GitHub account `%s` to you. The link works once, until %s. Nobody else should use it.",
-		actor, url, actor, Time(until))
+		actor, url, actor, chatops.Time(until))
 }
 
 // LinkSlackAccount answers link in Slack with a link to sign in. Slack's markup.
 func LinkSlackAccount(account, url string, until time.Time) string {
 	return fmt.Sprintf("Open <%s> and sign in to link the Slack account %s to you. The link works once, until %s. Do not share it.",
-		url, Code(account), Time(until))
+		url, chatops.Code(account), chatops.Time(until))
 }
 
 // KubeconfigNeedsLink tells a commenter that their GitHub account has to be linked before they get a kubeconfig.
@@ -64,7 +65,7 @@ func KubeconfigNeedsLink(actor string) string {
 // KubeconfigLink answers kubeconfig on a pull request with a link that works only for the commenter.
 func KubeconfigLink(actor, name, url string, until time.Time) string {
 	return fmt.Sprintf("@%s, open %s and sign in to get the kubeconfig of `%s`. The link works once, until %s, and only for you.",
-		actor, url, name, Time(until))
+		actor, url, name, chatops.Time(until))
 }
 
 // KubeconfigWithheld tells somebody that the stored kubeconfig is suspicious, why, and whom to ask.

@@ -1,8 +1,10 @@
-package chatops
+package messages
 
 import (
 	"fmt"
 	"time"
+
+	"github.com/ocpctl/ocpctl/chatops"
 )
 
 // NoDelivery tells an admin that a delivery is not stored.
@@ -15,7 +17,7 @@ const NoReport = "This report does not exist."
 
 // UnknownReport is the problem with a usage report that cannot be made.
 func UnknownReport(by string, from, to time.Time) Problem {
-	return Problem{fmt.Sprintf("%q, from %s to %s", by, Time(from), Time(to)), []string{
+	return Problem{fmt.Sprintf("%q, from %s to %s", by, chatops.Time(from), chatops.Time(to)), []string{
 		"team, owner, costCenter, profile, environment or tag:<key>", "from before to"}}
 }
 

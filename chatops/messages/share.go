@@ -1,6 +1,8 @@
-package chatops
+package messages
 
-import "fmt"
+import (
+	"fmt"
+)
 
 // CannotShare is the answer to an invalid share; its problems follow.
 const CannotShare = "The cluster cannot be shared like this."

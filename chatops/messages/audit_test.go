@@ -1,4 +1,4 @@
-package chatops
+package messages
 
 import (
 	"encoding/json"

@@ -1,9 +1,10 @@
-package chatops
+package messages
 
 import (
 	"fmt"
 	"time"
 
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 )
@@ -24,20 +25,20 @@ func OutOfBounds(n, least, most int) Problem {
 
 // AcceptedUntil says which ends would be accepted instead of a refused one.
 func AcceptedUntil(ends lifecycle.Ends) string {
-	return fmt.Sprintf("after %s, at most until %s", Time(ends.TTL), Time(ends.Max))
+	return fmt.Sprintf("after %s, at most until %s", chatops.Time(ends.TTL), chatops.Time(ends.Max))
 }
 
 // HeldToMaximum says that a hold was cut to the profile's maximum.
 func HeldToMaximum(until time.Time) string {
-	return fmt.Sprintf("The hold lasts until %s, the maximum of its profile. It cannot go beyond that.", Time(until))
+	return fmt.Sprintf("The hold lasts until %s, the maximum of its profile. It cannot go beyond that.", chatops.Time(until))
 }
 
 // HoldReleased says when and why a cluster ends without its hold; had: there was one.
 func HoldReleased(c lifecycle.Card, had bool) string {
 	if !had {
-		return fmt.Sprintf("%s was not held. It ends %s: %s.", c.Name, Time(c.DestroyAt), c.Ends.Reason())
+		return fmt.Sprintf("%s was not held. It ends %s: %s.", c.Name, chatops.Time(c.DestroyAt), c.Ends.Reason())
 	}
-	return fmt.Sprintf("%s is no longer held. It ends %s: %s.", c.Name, Time(c.DestroyAt), c.Ends.Reason())
+	return fmt.Sprintf("%s is no longer held. It ends %s: %s.", c.Name, chatops.Time(c.DestroyAt), c.Ends.Reason())
 }
 
 // DestroyedMeanwhile tells somebody that a cluster went while they released its hold.

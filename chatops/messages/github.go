@@ -1,9 +1,11 @@
-package chatops
+package messages
 
 import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/ocpctl/ocpctl/chatops"
 )
 
 // Backlog is what waits for GitHub on a pull request.
@@ -21,9 +23,9 @@ type Backlog struct {
 func BacklogText(b Backlog) string {
 	var sentences []string
 	if b.AwaySince.IsZero() {
-		sentences = append(sentences, fmt.Sprintf("GitHub's rate limit is used up, or nearly, until %s.", Time(b.HeldUntil)))
+		sentences = append(sentences, fmt.Sprintf("GitHub's rate limit is used up, or nearly, until %s.", chatops.Time(b.HeldUntil)))
 	} else {
-		sentences = append(sentences, fmt.Sprintf("GitHub has not answered since %s; it is tried at least every 20 seconds.", Time(b.AwaySince)))
+		sentences = append(sentences, fmt.Sprintf("GitHub has not answered since %s; it is tried at least every 20 seconds.", chatops.Time(b.AwaySince)))
 	}
 	if len(b.Places) > 0 {
 		var names []string
@@ -33,7 +35,7 @@ func BacklogText(b Backlog) string {
 		sentences = append(sentences, fmt.Sprintf("On %s#%d, %s may show an older state than this page.", b.Repo, b.Number, strings.Join(names, ", ")))
 	}
 	if b.Deliveries > 0 {
-		sentences = append(sentences, fmt.Sprintf("Events of %s#%d that wait for GitHub: %d, the oldest since %s.", b.Repo, b.Number, b.Deliveries, Time(b.Since)))
+		sentences = append(sentences, fmt.Sprintf("Events of %s#%d that wait for GitHub: %d, the oldest since %s.", b.Repo, b.Number, b.Deliveries, chatops.Time(b.Since)))
 	}
 	return strings.Join(append(sentences, "The cluster's end, its teardown, the API and the command line do not wait."), " ")
 }

@@ -1,10 +1,11 @@
-package chatops
+package messages
 
 import (
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
@@ -15,13 +16,13 @@ func GivenUp(actor string) string {
 }
 
 // NotHere tells a commenter that pull requests do not have the command, and which they have.
-func NotHere(verb Verb, profiles []string) string {
-	return fmt.Sprintf("`/ocp %s` does nothing here.\n\n%s", verb, Help(profiles...))
+func NotHere(verb chatops.Verb, profiles []string) string {
+	return fmt.Sprintf("`/ocp %s` does nothing here.\n\n%s", verb, chatops.Help(profiles...))
 }
 
 // NotOnSlack tells a Slack user that Slack does not have the command, and which it has.
-func NotOnSlack(verb Verb) string {
-	return fmt.Sprintf("`/ocp %s` is not available here.\n\n%s", verb, SlackHelp())
+func NotOnSlack(verb chatops.Verb) string {
+	return fmt.Sprintf("`/ocp %s` is not available here.\n\n%s", verb, chatops.SlackHelp())
 }
 
 // PullRequestClosed tells a commenter that a closed pull request gets no cluster.
@@ -37,8 +38,8 @@ func ReplacedCheck(actor, older, newest string) string {
 
 // WhichCluster asks a commenter which of a pull request's clusters a command means. Its line is repeated for each profile, with the
 // other arguments, unless it is too long or cannot be shown as code.
-func WhichCluster(actor string, c Command, profiles []string) string {
-	typed := Prefix + " " + string(c.Verb)
+func WhichCluster(actor string, c chatops.Command, profiles []string) string {
+	typed := chatops.Prefix + " " + string(c.Verb)
 	if c.Line != "" && len(c.Line) <= 200 && !strings.Contains(c.Line, "`") {
 		typed = c.Line // for example /ocp extend 4h aws-standard
 	}
@@ -63,34 +64,34 @@ func NoClusterHere(actor, profile string, known []string) string {
 		return fmt.Sprintf("@%s, this pull request has no cluster. `/ocp create` creates one.", actor)
 	}
 	hint := ""
-	if near, ok := Closest(profile, known); ok && near != profile {
+	if near, ok := chatops.Closest(profile, known); ok && near != profile {
 		hint = fmt.Sprintf(" Did you mean `%s`?", near)
 	}
-	return fmt.Sprintf("@%s, this pull request has no cluster of profile %s.%s `/ocp status` shows what it has.", actor, Code(profile), hint)
+	return fmt.Sprintf("@%s, this pull request has no cluster of profile %s.%s `/ocp status` shows what it has.", actor, chatops.Code(profile), hint)
 }
 
 // Extended answers extend on a pull request: the new end, and an end that comes before it or a hold. warning is what a quota or budget
 // says about it; empty: nothing.
 func Extended(actor string, c lifecycle.Card, before, after lifecycle.Ends, capped bool, warning string) string {
-	text := fmt.Sprintf("@%s, the lifetime of `%s` now ends %s (it was %s).", actor, c.Name, Time(after.TTL), Time(before.TTL))
+	text := fmt.Sprintf("@%s, the lifetime of `%s` now ends %s (it was %s).", actor, c.Name, chatops.Time(after.TTL), chatops.Time(before.TTL))
 	if after.TTL.Equal(before.TTL) {
-		text = fmt.Sprintf("@%s, the lifetime of `%s` ends %s, as before.", actor, c.Name, Time(after.TTL))
+		text = fmt.Sprintf("@%s, the lifetime of `%s` ends %s, as before.", actor, c.Name, chatops.Time(after.TTL))
 	}
 	if capped {
 		text += fmt.Sprintf(" That is the maximum of profile %s; for more time, create a new cluster.", c.Profile)
 	}
 	switch end := after.DestroyAt(); {
 	case end.Before(after.TTL):
-		text += fmt.Sprintf(" The cluster still ends before that, %s: %s.", Time(end), after.Reason())
+		text += fmt.Sprintf(" The cluster still ends before that, %s: %s.", chatops.Time(end), after.Reason())
 	case end.After(after.TTL):
-		text += fmt.Sprintf(" That is without its hold, which keeps it until %s.", Time(end))
+		text += fmt.Sprintf(" That is without its hold, which keeps it until %s.", chatops.Time(end))
 	}
-	return Said(strings.TrimSpace(text+" "+warning), actor)
+	return chatops.Said(strings.TrimSpace(text+" "+warning), actor)
 }
 
 // Held answers hold on a pull request; change says until when.
 func Held(actor, name, change string) string {
-	return Said(fmt.Sprintf("@%s, `%s` is held. %s", actor, name, change), actor)
+	return chatops.Said(fmt.Sprintf("@%s, `%s` is held. %s", actor, name, change), actor)
 }
 
 // DestroyingNow answers destroy on a pull request.
@@ -100,7 +101,7 @@ func DestroyingNow(actor, name, job string) string {
 
 // DestroyingAlready answers destroy on a pull request for a cluster that is on its way out.
 func DestroyingAlready(actor string, c lifecycle.Card) string {
-	return fmt.Sprintf("@%s, `%s` is already being destroyed: %s. Its comment says when nothing is left.", actor, c.Name, Code(c.DesiredWhy))
+	return fmt.Sprintf("@%s, `%s` is already being destroyed: %s. Its comment says when nothing is left.", actor, c.Name, chatops.Code(c.DesiredWhy))
 }
 
 // DestroyedAlready answers destroy on a pull request for a cluster of which nothing is left.
@@ -121,7 +122,7 @@ func RetryingTeardown(actor, name string) string {
 
 // Shared answers share on a pull request.
 func Shared(actor, name, kind, grantee string) string {
-	return fmt.Sprintf("@%s, `%s` is shared with %s %s now. Its page lists all shares and can remove them.", actor, name, kind, Code(grantee))
+	return fmt.Sprintf("@%s, `%s` is shared with %s %s now. Its page lists all shares and can remove them.", actor, name, kind, chatops.Code(grantee))
 }
 
 // CannotShareSo tells a commenter what is wrong with the share they asked for.
@@ -149,7 +150,7 @@ func ByDispatch(repo string) string { return "by repository_dispatch from " + re
 
 // RememberedPermission adds to the reason of a change that it rests on a permission which GitHub reported earlier.
 func RememberedPermission(permission string, seenAt time.Time) string {
-	return fmt.Sprintf("; GitHub gave no answer, and their permission %s was seen at %s", permission, Time(seenAt))
+	return fmt.Sprintf("; GitHub gave no answer, and their permission %s was seen at %s", permission, chatops.Time(seenAt))
 }
 
 // NoDatabase is the warning to a workflow that asks for a database in the cluster, and NoDatabaseNext what to do instead.
@@ -160,7 +161,7 @@ const (
 
 // InvalidFile tells a requester that there are no new clusters while the file of their repository is not valid, and why it is not.
 func InvalidFile(path, branch string, wrong error) string {
-	return fmt.Sprintf("%s on %s is not valid, so no new clusters are created. %s", path, Code(branch), wrong)
+	return fmt.Sprintf("%s on %s is not valid, so no new clusters are created. %s", path, chatops.Code(branch), wrong)
 }
 
 // InvalidFileNext says what to do about an invalid file of a repository.

@@ -1,9 +1,10 @@
-package chatops
+package messages
 
 import (
 	"fmt"
 	"strings"
 
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/policy"
 )
 
@@ -64,5 +65,5 @@ func OwnRequest(needs int, voters []policy.Role, team string) string {
 
 // NoApprovalOf tells a Slack user that nothing waits for approval under a reference.
 func NoApprovalOf(ref string) string {
-	return Code(ref) + " has no pending approval. `/ocp approvals` lists all that are pending."
+	return chatops.Code(ref) + " has no pending approval. `/ocp approvals` lists all that are pending."
 }

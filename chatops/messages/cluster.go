@@ -1,9 +1,10 @@
-package chatops
+package messages
 
 import (
 	"fmt"
 	"strings"
 
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 )
@@ -45,7 +46,7 @@ func NoJobOf(cluster, id string) string {
 func GoneSince(c lifecycle.Card) string { return goneSince(c, c.Name) }
 
 func goneSince(c lifecycle.Card, name string) string {
-	return fmt.Sprintf("%s was destroyed: nothing has been left of it since %s.", name, Time(c.ReleasedAt))
+	return fmt.Sprintf("%s was destroyed: nothing has been left of it since %s.", name, chatops.Time(c.ReleasedAt))
 }
 
 // Destroying answers a request to destroy a cluster: it is on its way, or gone already.

@@ -1,6 +1,10 @@
-package chatops
+package messages
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/ocpctl/ocpctl/chatops"
+)
 
 // NothingToApprove tells a commenter that nothing in the pull request waits for approval.
 func NothingToApprove(actor string) string {
@@ -8,35 +12,35 @@ func NothingToApprove(actor string) string {
 }
 
 // OtherCommit tells a commenter that the commit they approve is not the pull request's newest.
-func OtherCommit(actor string, c Command, head string) string {
-	return fmt.Sprintf("@%s, the pull request is at %s and not at %s, so nothing was approved.%s", actor, Code(ShortSHA(head)), Code(c.Commit), lookAt(c, head))
+func OtherCommit(actor string, c chatops.Command, head string) string {
+	return fmt.Sprintf("@%s, the pull request is at %s and not at %s, so nothing was approved.%s", actor, chatops.Code(chatops.ShortSHA(head)), chatops.Code(c.Commit), lookAt(c, head))
 }
 
 // NewCommit tells a commenter that the pull request moved to a commit for which no approval was requested yet.
-func NewCommit(actor string, c Command, head string) string {
-	return fmt.Sprintf("@%s, the pull request is now at %s, for which no approval was requested yet, so nothing was approved.%s", actor, Code(ShortSHA(head)), lookAt(c, head))
+func NewCommit(actor string, c chatops.Command, head string) string {
+	return fmt.Sprintf("@%s, the pull request is now at %s, for which no approval was requested yet, so nothing was approved.%s", actor, chatops.Code(chatops.ShortSHA(head)), lookAt(c, head))
 }
 
 // NotAwaited tells a commenter that their approval was written before it was requested for this commit.
-func NotAwaited(actor string, c Command, cluster, head string) string {
-	return fmt.Sprintf("@%s, `%s` was not waiting for an approval of %s when you wrote this, so nothing was approved.%s", actor, cluster, Code(ShortSHA(head)), lookAt(c, head))
+func NotAwaited(actor string, c chatops.Command, cluster, head string) string {
+	return fmt.Sprintf("@%s, `%s` was not waiting for an approval of %s when you wrote this, so nothing was approved.%s", actor, cluster, chatops.Code(chatops.ShortSHA(head)), lookAt(c, head))
 }
 
 // lookAt says what to look at and what to type then.
-func lookAt(c Command, head string) string {
+func lookAt(c chatops.Command, head string) string {
 	if head == "" {
 		return " Look at its newest commit, and approve it then."
 	}
-	text := Prefix + " " + string(VerbApprove)
+	text := chatops.Prefix + " " + string(chatops.VerbApprove)
 	if c.Profile != "" {
 		text += " " + c.Profile
 	}
-	return fmt.Sprintf(" Look at the commit %s, then type %s.", Code(head), Code(text+" "+head))
+	return fmt.Sprintf(" Look at the commit %s, then type %s.", chatops.Code(head), chatops.Code(text+" "+head))
 }
 
 // CannotVote tells a commenter why their vote on a cluster does not count.
 func CannotVote(actor, cluster, why string) string {
-	return fmt.Sprintf("@%s, `%s`: %s", actor, cluster, Said(why, actor))
+	return fmt.Sprintf("@%s, `%s`: %s", actor, cluster, chatops.Said(why, actor))
 }
 
 // Refused answers refuse on a pull request.
@@ -51,5 +55,5 @@ func ApprovedInPart(actor, cluster string, votes, needs int) string {
 
 // Approved answers approve on a pull request with the last vote that was needed.
 func Approved(actor, cluster, head string) string {
-	return fmt.Sprintf("@%s approved `%s` at `%s`. It starts now, or when it reaches the front of the queue.", actor, cluster, ShortSHA(head))
+	return fmt.Sprintf("@%s approved `%s` at `%s`. It starts now, or when it reaches the front of the queue.", actor, cluster, chatops.ShortSHA(head))
 }

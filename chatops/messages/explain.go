@@ -1,10 +1,11 @@
-package chatops
+package messages
 
 import (
 	"cmp"
 	"fmt"
 	"strings"
 
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 )
@@ -19,8 +20,8 @@ func Reasons(c lifecycle.Card) []string {
 	}
 	live := c.Phase != lifecycle.Released
 	add(c.Desired != lifecycle.Present, "It is to be destroyed: %s.", strings.TrimSuffix(c.DesiredWhy, "."))
-	add(live && c.NeedsApproval, "It waits for an approval, until %s at the latest.", Time(c.ApproveBy))
-	if line := Line(c); live && line != "" {
+	add(live && c.NeedsApproval, "It waits for an approval, until %s at the latest.", chatops.Time(c.ApproveBy))
+	if line := chatops.Line(c); live && line != "" {
 		why = append(why, line)
 	}
 	add(c.FailMessage != "", "Its last attempt failed: %s", c.FailMessage)
@@ -28,13 +29,13 @@ func Reasons(c lifecycle.Card) []string {
 	for _, b := range c.Blockers {
 		add(live, "Blocked by: %s", b)
 	}
-	add(live && c.RetryAt.After(c.UpdatedAt), "The next attempt is due %s.", Time(c.RetryAt))
+	add(live && c.RetryAt.After(c.UpdatedAt), "The next attempt is due %s.", chatops.Time(c.RetryAt))
 	add(c.AddonsWanted > c.AddonsDone, "Its add-ons are being refreshed: %s.", strings.Join(c.Addons, ", "))
 	if c.WorkersWanted != nil {
 		add(true, "Its workers are being scaled to %d.", *c.WorkersWanted)
 	}
-	add(c.HoldWhy != "", "It is held until %s: %s.", Time(c.Ends.Hold), strings.TrimSuffix(c.HoldWhy, "."))
-	add(live && c.Desired == lifecycle.Present, "It ends %s: %s.", Time(c.DestroyAt), c.Ends.Reason())
+	add(c.HoldWhy != "", "It is held until %s: %s.", chatops.Time(c.Ends.Hold), strings.TrimSuffix(c.HoldWhy, "."))
+	add(live && c.Desired == lifecycle.Present, "It ends %s: %s.", chatops.Time(c.DestroyAt), c.Ends.Reason())
 	return why
 }
 
@@ -70,7 +71,7 @@ func NextStep(act policy.Act, c lifecycle.Card, ofPullRequest bool) string {
 	case policy.ActKubeconfig:
 		return step("Fetch its kubeconfig", "kubeconfig", "")
 	case policy.ActExtend:
-		return step("Extend it, at most until "+Time(c.Ends.Max), "extend", "4h")
+		return step("Extend it, at most until "+chatops.Time(c.Ends.Max), "extend", "4h")
 	case policy.ActHold:
 		text := "Hold it, so that only the profile's maximum can end it before"
 		if ofPullRequest {
