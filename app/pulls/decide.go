@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
@@ -60,9 +61,9 @@ func endsOf(f facts, row store.Row) (acts []act) {
 		why    string
 	}{
 		{store.EndPRClosed, closed, row.Ends.PRClosed, closedWhy(e, row)},
-		{store.EndLabelRemoved, isUnlabeled(e, row, f.returning[chatops.LabelPrefix+row.Profile]), row.Ends.LabelRemoved, labelGone},
+		{store.EndLabelRemoved, isUnlabeled(e, row, f.returning[chatops.LabelPrefix+row.Profile]), row.Ends.LabelRemoved, messages.LabelGone},
 	} {
-		why := seenBySomebody(end.why, e.Why)
+		why := messages.SeenLater(end.why, e.Why)
 		switch {
 		case end.wanted == !end.set.IsZero():
 		case end.wanted:
@@ -121,7 +122,7 @@ func decideUnhold(e PullRequestEvent, live []store.Row) (acts []act) {
 	}
 	for _, row := range live {
 		if kept(row) {
-			acts = append(acts, liftHold{row, seenBySomebody("the label "+chatops.KeepLabel+" was taken off", e.Why)})
+			acts = append(acts, liftHold{row, messages.SeenLater(messages.KeepLabelGone, e.Why)})
 		}
 	}
 	return acts
@@ -200,7 +201,7 @@ func decidePush(f facts) (acts []act) {
 	if !may(push.request) {
 		return []act{remark{fmt.Sprintf("kept as they are: %s pushed and has %s permission", e.Actor, push.request.Permission)}}
 	}
-	why := fmt.Sprintf("%s was pushed, and the repository's file says %s", chatops.ShortSHA(e.PR.Head), push.mode)
+	why := messages.Pushed(e.PR.Head, push.mode)
 	for _, row := range pushedOver(f) {
 		ending := !row.Ends.PRClosed.IsZero() || !row.Ends.LabelRemoved.IsZero()
 		switch {
@@ -259,7 +260,7 @@ func decideLifetime(e PullRequestEvent, live []store.Row, label string) act {
 	ttl, ok := chatops.ParseTTLLabel(label)
 	switch {
 	case !ok:
-		return reject(e, label, label+" is no lifetime", wrongLifetime(label))
+		return reject(e, label, label+" is no lifetime", messages.NoLifetime(label))
 	case !setsLabel(e, label) || len(live) == 0:
 		return nil
 	}
@@ -285,7 +286,7 @@ func decideUnasked(f facts, label string) act {
 	case e.Action != ActionSeen || f.now.Sub(e.PR.UpdatedAt) < quiet:
 		return nil
 	}
-	return removeLabel{label, "unasked:" + e.at, label + " was set by nobody we know", unaskedReply(label)}
+	return removeLabel{label, "unasked:" + e.at, label + " was set by nobody we know", messages.LabelOfNobody(label)}
 }
 
 // asks reports whether the event is a request for what a label stands for: somebody added it, or made a pull request with it ready

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
@@ -109,11 +110,11 @@ func TestDecideFollowsTheStateOfThePullRequest(t *testing.T) {
 		"a draft where drafts get one":       {after(seen(row), func(f *facts) { f.event.PR.Draft = true }), nil},
 		"open again":                         {seen(cluster(closing)), []act{liftEnd{cluster(closing), store.EndPRClosed, lifecycle.BecauseClosed, ""}}},
 		"open, but the App is gone":          {after(seen(cluster(closing)), func(f *facts) { f.hidden = true }), nil},
-		"the label was removed":              {after(seen(row), labels(), action(ActionUnlabeled, smallLabel)), []act{setEnd{row, store.EndLabelRemoved, end, labelGone}}},
-		"the label is not there":             {after(seen(row), labels()), []act{setEnd{row, store.EndLabelRemoved, end, labelGone}}},
+		"the label was removed":              {after(seen(row), labels(), action(ActionUnlabeled, smallLabel)), []act{setEnd{row, store.EndLabelRemoved, end, messages.LabelGone}}},
+		"the label is not there":             {after(seen(row), labels()), []act{setEnd{row, store.EndLabelRemoved, end, messages.LabelGone}}},
 		"the label comes back":               {after(seen(row), labels(), func(f *facts) { f.returning = map[string]bool{smallLabel: true} }), nil},
 		"it was requested by comment":        {after(seen(comment), labels()), nil},
-		"the label is there again":           {seen(cluster(unlabelling)), []act{liftEnd{cluster(unlabelling), store.EndLabelRemoved, labelGone, ""}}},
+		"the label is there again":           {seen(cluster(unlabelling)), []act{liftEnd{cluster(unlabelling), store.EndLabelRemoved, messages.LabelGone, ""}}},
 		"the label was removed by us":        {after(seen(row), labels(), action(ActionUnlabeled, smallLabel), ourselves), []act{restoreLabel{smallLabel, row}}},
 		"another approval":                   {after(seen(row), func(f *facts) { f.outdated = map[string]bool{row.ID: true} }), []act{rebindApproval{row}}},
 		"another installation":               {after(seen(row), func(f *facts) { f.event.PR.Installation = 6 }), []act{moveInstallation{}}},
@@ -150,11 +151,11 @@ func TestDecideAnswersLabels(t *testing.T) {
 		"ready, where drafts get none":         {after(asking(), action(ActionReady, ""), func(f *facts) { f.asked.draftsDenied = true }), []act{request, recheckEnds{}}},
 		"ready, where drafts get one":          {after(asking(), action(ActionReady, "")), nil},
 		"put back by us too late":              {after(asking(), action(ActionLabeled, smallLabel), ourselves), []act{removeLabel{smallLabel, "back:7", smallLabel + " stands for nothing any more", ""}}},
-		"found by the sweep":                   {after(asking(), action(ActionSeen, ""), quietly), []act{removeLabel{smallLabel, "unasked:7", smallLabel + " was set by nobody we know", unaskedReply(smallLabel)}}},
+		"found by the sweep":                   {after(asking(), action(ActionSeen, ""), quietly), []act{removeLabel{smallLabel, "unasked:7", smallLabel + " was set by nobody we know", messages.LabelOfNobody(smallLabel)}}},
 		"found by the sweep a moment later":    {after(asking(), action(ActionSeen, "")), nil},
 		"an unknown profile":                   {after(asking(), labels(unknown), action(ActionLabeled, unknown)), []act{rejectLabel{unknown, "no profile is called smal", chatops.UnknownLabel(unknown, []string{small})}}},
 		"an unknown profile from before":       {after(asking(), labels(unknown)), nil},
-		"no lifetime":                          {after(asking(), labels(chatops.TTLLabelPrefix+"x"), action(ActionLabeled, chatops.TTLLabelPrefix+"x")), []act{rejectLabel{chatops.TTLLabelPrefix + "x", chatops.TTLLabelPrefix + "x is no lifetime", wrongLifetime(chatops.TTLLabelPrefix + "x")}}},
+		"no lifetime":                          {after(asking(), labels(chatops.TTLLabelPrefix+"x"), action(ActionLabeled, chatops.TTLLabelPrefix+"x")), []act{rejectLabel{chatops.TTLLabelPrefix + "x", chatops.TTLLabelPrefix + "x is no lifetime", messages.NoLifetime(chatops.TTLLabelPrefix + "x")}}},
 		"a lifetime":                           {after(asking(row), labels(smallLabel, lifetime8), action(ActionLabeled, lifetime8)), []act{extendClusters{lifetime8, 8 * time.Hour, []store.Row{row}}}},
 		"a lifetime of no cluster":             {after(asking(), labels(lifetime8), action(ActionLabeled, lifetime8)), nil},
 		"a lifetime from before":               {after(asking(row), labels(smallLabel, lifetime8)), nil},

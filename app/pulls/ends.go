@@ -11,9 +11,6 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// labelGone is why a cluster ends whose label was removed.
-const labelGone = "its label was removed"
-
 // live returns the clusters of a pull request whose desired state is present.
 func (s *Service) live(ctx context.Context, repo string, number int) ([]store.Row, error) {
 	rows, _, err := s.store.List(ctx, store.Filter{Repo: repo, Number: number, Live: true, Limit: 500})
@@ -36,14 +33,6 @@ func closedWhy(e PullRequestEvent, row store.Row) string {
 		return lifecycle.BecauseMerged
 	}
 	return lifecycle.BecauseClosed
-}
-
-// seenBySomebody adds how a change became known if no event reported it.
-func seenBySomebody(why, how string) string {
-	if how == "" {
-		return why
-	}
-	return why + ", " + how
 }
 
 // setEnd sets a reversible end after the cluster's grace. why is the reason.

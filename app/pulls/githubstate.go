@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
@@ -204,6 +205,6 @@ func (s *Service) endOneByPayload(ctx context.Context, row store.Row, e PullRequ
 	if err != nil || !isUnlabeled(e, row, returning) {
 		return notes, err
 	}
-	said, err := s.setEnd(ctx, row, store.EndLabelRemoved, labelGone, e.Actor)
+	said, err := s.setEnd(ctx, row, store.EndLabelRemoved, messages.LabelGone, e.Actor)
 	return append(notes, said), err
 }

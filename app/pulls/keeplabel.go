@@ -10,6 +10,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
@@ -29,8 +30,7 @@ func (s *Service) holdClusters(ctx context.Context, e PullRequestEvent, rows []s
 		return noteWithoutReply(e, chatops.KeepLabel), nil
 	}
 	if team := request.Ownership.Team; len(rows) == 0 && !request.Principal.May(policy.ActHold, team) {
-		return s.refuseHold(ctx, e, fmt.Sprintf("to hold clusters here, the role %s of team %s is needed; %s. Ask someone who has it to add the label.",
-			policy.RoleText(policy.ActHold), chatops.Code(team), request.Principal.OwnRole(team)))
+		return s.refuseHold(ctx, e, messages.MayNotHold(team, request.Principal.OwnRole(team)))
 	}
 	var notes []string
 	for _, row := range rows {
@@ -49,7 +49,7 @@ func (s *Service) holdClusters(ctx context.Context, e PullRequestEvent, rows []s
 
 // refuseHold removes the label and replies why.
 func (s *Service) refuseHold(ctx context.Context, e PullRequestEvent, why string) (note string, err error) {
-	text := fmt.Sprintf("@%s, the label `%s` was removed: %s", e.Actor, chatops.KeepLabel, chatops.Said(why, e.Actor))
+	text := messages.KeepLabelRemoved(e.Actor, why)
 	return s.removeLabel(ctx, e, removeLabel{chatops.KeepLabel, "keep:" + e.at, text, text})
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/outbox"
@@ -81,7 +82,7 @@ func (s *Service) rejectLabel(ctx context.Context, e PullRequestEvent, a rejectL
 	if s.overlooked(e, request) {
 		return noteWithoutReply(e, a.label), nil
 	}
-	return s.removeLabel(ctx, e, removeLabel{a.label, "wrong:" + e.at, a.note, strings.TrimRight(a.why, "\n") + " The label was removed."})
+	return s.removeLabel(ctx, e, removeLabel{a.label, "wrong:" + e.at, a.note, messages.LabelRejected(a.why)})
 }
 
 // removeLabel removes a label and posts the reply.
@@ -93,12 +94,6 @@ func (s *Service) removeLabel(ctx context.Context, e PullRequestEvent, a removeL
 		return a.note, nil
 	}
 	return a.note, s.answerLabel(ctx, e.PR, a.cause, a.label, a.reply)
-}
-
-// unaskedReply returns the reply about a label that nobody is known to have added.
-func unaskedReply(label string) string {
-	return fmt.Sprintf("The label %s did not create a cluster: GitHub did not say who added it, and a cluster needs a requester. "+
-		"The label was removed; add it again to get a cluster.", chatops.Code(label))
 }
 
 // restoreLabel puts back a label that a live cluster was requested by.

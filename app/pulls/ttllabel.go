@@ -8,6 +8,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -20,12 +21,6 @@ func labelled(labels []string) (ttl time.Duration) {
 		}
 	}
 	return ttl
-}
-
-// wrongLifetime returns the reply about a label that names no lifetime.
-func wrongLifetime(label string) string {
-	return fmt.Sprintf("The label %s is not a valid lifetime, so nothing was changed. Use `%s<hours>` with 1 to 8784 hours, for example `%s8`.",
-		chatops.Code(label), chatops.TTLLabelPrefix, chatops.TTLLabelPrefix)
 }
 
 // extendClusters extends the pull request's clusters to the lifetime in a label that was just added, counted from their
@@ -62,7 +57,7 @@ func (s *Service) lengthenOne(ctx context.Context, r policy.Request, row store.R
 		return nil, nil
 	case row.Ends.TTL.Equal(row.Ends.Max):
 		note := fmt.Sprintf("%s ends at its maximum already", row.Name)
-		return []string{note}, s.answerLabel(ctx, e.PR, "maximum:"+e.at+":"+row.ID, label, atMaximum(e.Actor, label, row, row.Ends.TTL))
+		return []string{note}, s.answerLabel(ctx, e.PR, "maximum:"+e.at+":"+row.ID, label, messages.LifetimeAtMaximum(e.Actor, label, row.Profile, row.Name, row.Ends.TTL))
 	}
 	change, err := s.core.Extend(ctx, r.Principal, row.ID, app.Span{Until: until}, app.Origin{
 		Source: r.Source, Why: "the label " + label, Version: row.Version, Repository: &r, // counted from this end
@@ -81,11 +76,5 @@ func (s *Service) lengthenOne(ctx context.Context, r policy.Request, row store.R
 	if !change.Capped {
 		return notes, nil
 	}
-	return notes, s.answerLabel(ctx, e.PR, "maximum:"+e.at+":"+row.ID, label, atMaximum(e.Actor, label, row, after))
-}
-
-// atMaximum returns the reply that the cluster ends earlier than the label asks for.
-func atMaximum(actor, label string, row store.Row, end time.Time) string {
-	return fmt.Sprintf("@%s, the label %s asks for more than the profile %s allows. `%s` ends at its maximum, %s, and cannot be extended beyond it. For more time, create a new cluster.",
-		actor, chatops.Code(label), row.Profile, row.Name, chatops.Time(end))
+	return notes, s.answerLabel(ctx, e.PR, "maximum:"+e.at+":"+row.ID, label, messages.LifetimeAtMaximum(e.Actor, label, row.Profile, row.Name, after))
 }
