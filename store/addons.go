@@ -61,7 +61,7 @@ func (c *change) wantRefresh(ctx context.Context, cur usage.Held, cause string, 
 	_, err = c.Exec(ctx, `INSERT INTO refreshes (cluster_id, cause, number, job_id, created_at) VALUES ($1, $2, $3, $4, $5)`,
 		cur.ID, cause, cur.AddonsWanted+1, job, c.Now)
 	if err != nil {
-		return "", fmt.Errorf("keep the desired: %w", err)
+		return "", fmt.Errorf("record the refresh: %w", err)
 	}
 	// Failures for an older request say nothing about this one. A scaling that failed still waits.
 	err = c.SetDesired(ctx, cur.ID, `addons_wanted = addons_wanted + 1, addon_failures = 0,

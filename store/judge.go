@@ -28,14 +28,14 @@ func (s *Store) Judge(ctx context.Context, a Ask, judge func(usage.Usage) (Judge
 	case s.Judging <- struct{}{}:
 		defer func() { <-s.Judging }()
 	case <-ctx.Done():
-		return out, fmt.Errorf("judge a desired of %s: %w", a.Principal, ctx.Err())
+		return out, fmt.Errorf("judge a request of %s: %w", a.Principal, ctx.Err())
 	}
 	err := s.write(ctx, func(c *change) (err error) {
 		out, err = c.judge(ctx, a, judge, answer)
 		return err
 	})
 	if err != nil {
-		return Judged{Judgement: out.Judgement}, fmt.Errorf("judge a desired of %s: %w", a.Principal, err)
+		return Judged{Judgement: out.Judgement}, fmt.Errorf("judge a request of %s: %w", a.Principal, err)
 	}
 	return out, nil
 }
@@ -112,7 +112,7 @@ func (c *change) conclude(ctx context.Context, a Ask, j Judgement) (Judged, erro
 	var err error
 	switch {
 	case !j.isWhole():
-		err = fmt.Errorf("%w: a desired is either accepted or refused", pg.ErrConflict)
+		err = fmt.Errorf("%w: a request is either accepted or refused", pg.ErrConflict)
 	case !j.Allowed:
 		out.Request, err = c.refuse(ctx, a, j)
 	default:

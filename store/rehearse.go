@@ -26,7 +26,7 @@ func (s *Store) Rehearse(ctx context.Context, a Ask, judge func(usage.Usage) (Ju
 	case s.Judging <- struct{}{}:
 		defer func() { <-s.Judging }()
 	case <-ctx.Done():
-		return out, fmt.Errorf("rehearse a desired of %s: %w", a.Principal, ctx.Err())
+		return out, fmt.Errorf("rehearse a request of %s: %w", a.Principal, ctx.Err())
 	}
 	err := s.write(ctx, func(c *change) (err error) {
 		if out, err = c.judge(ctx, a, judge, nil); err != nil {
@@ -40,7 +40,7 @@ func (s *Store) Rehearse(ctx context.Context, a Ask, judge func(usage.Usage) (Ju
 		return errRehearsed
 	})
 	if !errors.Is(err, errRehearsed) {
-		return Judged{Judgement: out.Judgement}, fmt.Errorf("rehearse a desired of %s: %w", a.Principal, err)
+		return Judged{Judgement: out.Judgement}, fmt.Errorf("rehearse a request of %s: %w", a.Principal, err)
 	}
 	return out, nil
 }
@@ -75,11 +75,7 @@ func (c *change) forecast(ctx context.Context, row rows.Row) (lifecycle.Forecast
 // foreseenTurn returns the position that the next pass over the queue would give a cluster. It changes nothing and waits for no
 // pass.
 func (c *change) foreseenTurn(ctx context.Context, cluster string) (lifecycle.Turn, error) {
-	line, err := c.readLine(ctx)
-	if err != nil {
-		return lifecycle.Turn{}, err
-	}
-	_, places, err := c.takeTurns(ctx, line)
+	_, _, places, err := c.takeTurns(ctx)
 	if err != nil {
 		return lifecycle.Turn{}, err
 	}

@@ -41,7 +41,7 @@ func (c *change) queueRequest(b *pg.Batch, a Ask, verdict json.RawMessage, clust
 		a.Request = json.RawMessage(`{}`)
 	}
 	var kept keptRequest
-	b.Ask("keep the desired", pg.Into(&kept), `
+	b.Ask("keep the request", pg.Into(&kept), `
 		INSERT INTO cluster_requests AS q (id, principal_id, source, idempotency_key, allowed, verdict, request, cluster_id, created_at)
 		VALUES (@id, @principal, @source, nullif(@key, ''), @allowed, @verdict, @asked, nullif(@cluster, ''), @now)
 		ON CONFLICT (principal_id, idempotency_key) DO UPDATE SET

@@ -47,21 +47,20 @@ func (s *Store) Turns(ctx context.Context) (granted int, err error) {
 		if err := c.TakeLocks(ctx, []string{"turns"}); err != nil {
 			return err
 		}
-		line, err := c.waitingLine(ctx)
-		if err != nil || len(line) == 0 {
-			return err
-		}
-		turns, places, err := c.takeTurns(ctx, line)
+		line, turns, places, err := c.takeTurns(ctx)
 		if err != nil {
 			return err
 		}
-		if len(turns) > 0 {
+		if len(turns) > 0 { // no row may be locked before these
 			if err := c.TakeLocks(ctx, locksOf(line)); err != nil {
 				return err
 			}
-			if turns, places, err = c.takeTurns(ctx, line); err != nil {
+			if line, turns, places, err = c.takeTurns(ctx); err != nil {
 				return err
 			}
+		}
+		if err := c.leaveQueue(ctx); err != nil {
+			return err
 		}
 		for _, id := range turns {
 			had, err := c.giveTurn(ctx, id)
@@ -78,18 +77,22 @@ func (s *Store) Turns(ctx context.Context) (granted int, err error) {
 	return granted, nil
 }
 
-// takeTurns says whose turn it is, by what counts now, and the positions of the others.
-func (c *change) takeTurns(ctx context.Context, line []waiter) (turns []string, places map[string]lifecycle.Turn, err error) {
+// takeTurns reads who waits, and says whose turn it is, by what counts now, and the positions of the others.
+func (c *change) takeTurns(ctx context.Context) (line []waiter, turns []string, places map[string]lifecycle.Turn, err error) {
+	line, err = c.readLine(ctx)
+	if err != nil || len(line) == 0 {
+		return nil, nil, nil, err
+	}
 	held, err := c.holders(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	waiters := make([]lifecycle.Waiter, len(line))
 	for i, w := range line {
 		waiters[i] = w.waiter()
 	}
 	turns, places = lifecycle.Take(waiters, held)
-	return turns, places, nil
+	return line, turns, places, nil
 }
 
 // locksOf returns the names of the locks under which requests of those who wait are judged, each once and in Judge's order.
@@ -122,17 +125,17 @@ func (w waiter) waiter() lifecycle.Waiter {
 	}
 }
 
-// waitingLine removes from the queue what no longer waits, and returns the rest, also those that await approval.
-func (c *change) waitingLine(ctx context.Context) ([]waiter, error) {
+// leaveQueue removes from the queue what no longer waits.
+func (c *change) leaveQueue(ctx context.Context) error {
 	_, err := c.Exec(ctx, `
 		DELETE FROM turns t USING clusters c WHERE c.id = t.cluster_id AND (c.desired = 'absent' OR NOT c.needs_turn)`)
 	if err != nil {
-		return nil, fmt.Errorf("forget who waits no longer: %w", err)
+		return fmt.Errorf("remove what no longer waits from the queue: %w", err)
 	}
-	return c.readLine(ctx)
+	return nil
 }
 
-// readLine returns the queue, also those that await approval.
+// readLine returns who waits in the queue, also those that await approval.
 func (c *change) readLine(ctx context.Context) ([]waiter, error) {
 	line, err := pg.All[waiter](ctx, c, `
 		SELECT t.cluster_id AS cluster, person_of(c.requested_by) AS person, c.team, coalesce(c.repo, '') AS repo,

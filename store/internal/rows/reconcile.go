@@ -51,7 +51,7 @@ func (c *Tx) SetDesired(ctx context.Context, id, set string, args pgx.NamedArgs)
 			row_version = row_version + 1, pokes = pokes + 1, updated_at = @now, wake_at = @now
 		WHERE id = @id RETURNING row_version, pokes`, args).Scan(&version, &pokes)
 	if err != nil {
-		return fmt.Errorf("write the desired: %w", err)
+		return fmt.Errorf("write the desired state: %w", err)
 	}
 	c.Enqueue(queue.ReconcileArgs{Cluster: id, Pokes: pokes})
 	return c.Publish(ctx, id, version)

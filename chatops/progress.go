@@ -1,0 +1,55 @@
+package chatops
+
+import (
+	"fmt"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// progress renders the bar with the runner's step and the expected end.
+func progress(c lifecycle.Card) string {
+	if !moving(c) || c.Progress.Percent == 0 && c.Progress.Step == "" {
+		return ""
+	}
+	text := bar(c.Progress.Percent)
+	if c.Progress.Step != "" {
+		text += " " + plain(sentence(c.Progress.Step))
+	}
+	if eta := ETA(c); eta != "" {
+		text += " " + sentence(eta)
+	}
+	return text
+}
+
+// ETA says when it should be done, judging by earlier clusters, in absolute times; empty: unknown or past.
+func ETA(c lifecycle.Card) string {
+	soon, late := c.Progress.ETA, c.Progress.Late
+	switch {
+	case !soon.IsZero() && late.After(soon):
+		return fmt.Sprintf("ready at about %s UTC; nine of ten recent ones were ready by %s", clock(soon), clock(late))
+	case !soon.IsZero():
+		return fmt.Sprintf("ready at about %s UTC, judging by recent ones", clock(soon))
+	case !late.IsZero():
+		return fmt.Sprintf("it takes longer than usual; nine of ten recent ones were ready by %s UTC", clock(late))
+	}
+	return ""
+}
+
+// Line gives its position in the queue, for its turn or for capacity in its account and region, since when it waits, and when its
+// turn may come; empty while it does not wait.
+func Line(c lifecycle.Card) string {
+	if c.Phase != lifecycle.AwaitingCapacity || c.Place <= 0 {
+		return ""
+	}
+	text := "It is next in the queue."
+	if c.Place > 1 {
+		text = fmt.Sprintf("It is number %d in the queue.", c.Place)
+	}
+	if !c.WaitsSince.IsZero() {
+		text += fmt.Sprintf(" It has waited since %s.", moment(c.WaitsSince, life(c)))
+	}
+	if !c.TurnETA.IsZero() {
+		text += fmt.Sprintf(" Its turn may come at about %s.", moment(c.TurnETA, life(c)))
+	}
+	return text
+}
