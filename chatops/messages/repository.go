@@ -21,7 +21,7 @@ func AppSuspended(repo string) string { return "the App was suspended on " + rep
 func RepositoryDeleted(repo string) string { return repo + " was deleted" }
 
 // RepositoryUnarchived is the reason why the clusters of a repository go on that was archived and is not any more.
-func RepositoryUnarchived(repo string) string { return repo + " is archived no longer" }
+func RepositoryUnarchived(repo string) string { return repo + " is no longer archived" }
 
 // RepositoryLeft is the reason why the clusters of a repository end that moved out of the App's reach.
 func RepositoryLeft(to string) string {
