@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds a release of the commit that is checked out: programs for every platform, an SBOM (CycloneDX) for each, checksums.
+# Builds a release of the commit that is checked out: programs for every platform, an SBOM (CycloneDX) for each, container images as
+# OCI archives, checksums. RUNNER_BASE names what the runner's image is built on: an OCI archive, or an image by digest.
 # The same commit gives the same bytes on every machine with the same Go version. Needs a clean working tree, Go, git and GNU tar.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -18,6 +19,18 @@ sbom=$(mktemp)
 trap 'rm -f "$sbom"' EXIT
 (unset GOFLAGS; go build -o "$sbom" -modfile=tools/release/go.mod github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod)
 
+images=$(mktemp)
+trap 'rm -f "$sbom" "$images"' EXIT
+(unset GOFLAGS; go -C tools/images build -o "$images" .)
+
+# image ARCH PROGRAM FLAG...: an OCI archive of a program that pack has built; its SBOM is the program's
+image() {
+  local arch=$1 program=$2
+  shift 2
+  "$images" build -program "$staged/$program" -arch "$arch" -version "$version" -revision "$(git rev-parse HEAD)" \
+    -created "$(date -u -d "@$when" +%Y-%m-%dT%H:%M:%SZ)" -out "$out/$program-$version-linux-$arch.oci.tar" "$@" > /dev/null
+}
+
 # pack PLATFORM PROGRAM...: one archive of programs, and their SBOMs beside it
 pack() {
   local os=${1%/*} arch=${1#*/} stage
@@ -32,11 +45,13 @@ pack() {
   local name=$out/$1-$version-$os-$arch.tar.gz
   [ $# -eq 1 ] || name=$out/ocpctl-server-and-runner-$version-$os-$arch.tar.gz
   tar --sort=name --mtime="@$when" --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX -C "$stage" -cf - . | gzip -n9 > "$name"
-  rm -rf "$stage"
+  staged=$stage
 }
 
 for arch in amd64 arm64; do
   pack "linux/$arch" ocpctl-server ocpctl-runner
+  image "$arch" ocpctl-server
+  image "$arch" ocpctl-runner -dir /work -dir /installers -base "${RUNNER_BASE:-}"
 done
 for platform in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64; do
   pack "$platform" ocpctl
