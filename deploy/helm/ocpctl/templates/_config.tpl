@@ -52,6 +52,9 @@ runner:
   status_url: {{ include "ocpctl.privateURL" . }}
   kubernetes:
     namespace: {{ include "ocpctl.runnerNamespace" . }}
+    {{- if eq (include "ocpctl.platform" .) "openshift" }}
+    openshift: true
+    {{- end }}
     image: {{ include "ocpctl.image" (dict "root" . "image" .Values.runner.image) }}
     {{- with .Values.runner.imagePullSecrets }}
     image_pull_secrets: {{ toJson . }}

@@ -102,22 +102,22 @@ fsGroupChangePolicy: OnRootMismatch
 {{- end }}
 {{- end -}}
 
-{{/* The roles' verbs in the runners' namespace: all that internal/dispatch/kubernetes calls. Change both together. */}}
+{{/* What the role worker may do in the runners' namespace: all that internal/dispatch/kubernetes calls. Change both together. */}}
 {{- define "ocpctl.runnerRules" -}}
 # One Job for each attempt; "patch" stops one.
 - apiGroups: [batch]
   resources: [jobs]
   verbs: [create, get, list, watch, patch, delete]
-# Why a runner does not start or ended; deleting its pod stops it.
+# Why a runner does not start or how it ended; deleting its pod ends it.
 - apiGroups: [""]
   resources: [pods]
-  verbs: [get, list, watch, delete]
+  verbs: [list, watch, delete]
 - apiGroups: [""]
   resources: [events]
-  verbs: [get, list, watch]
-# The token of an attempt. No secret is ever read. Its name depends on the attempt, and RBAC cannot restrict "create" to names; so
-# the namespace holds nothing else that matters.
+  verbs: [list]
+# The token of an attempt. No Secret is ever read, and Kubernetes deletes it with its Job. Its name depends on the attempt, and RBAC
+# cannot restrict "create" to names, so the namespace holds nothing else that matters.
 - apiGroups: [""]
   resources: [secrets]
-  verbs: [create, delete]
+  verbs: [create]
 {{- end -}}
