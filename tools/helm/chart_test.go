@@ -5,7 +5,10 @@ package helm_test
 
 import (
 	"bytes"
+	"crypto/ed25519"
+	"crypto/x509"
 	"encoding/base64"
+	"encoding/pem"
 	"flag"
 	"fmt"
 	"io"
@@ -169,6 +172,24 @@ func TestCatalogueFilesAreMountedAtTheirPaths(t *testing.T) {
 	require.Contains(t, r.Manifest, "{key: profiles__small.yaml, path: profiles/small.yaml}")
 	require.Contains(t, r.Manifest, "profiles__small.yaml: |\n    name: small\n")
 	require.Contains(t, r.Manifest, "dir: /etc/ocpctl/catalogue")
+}
+
+// The server reads its keys as PKCS#8; another form would stop it.
+func TestTheEmbeddedKeysAreOnesThatTheServerReads(t *testing.T) {
+	r, err := render(readValues(t, "try"))
+	require.NoError(t, err)
+	keys := regexp.MustCompile(`(?m)^  (?:status|session)-key: (\S+)$`).FindAllStringSubmatch(r.Manifest, -1)
+	require.Len(t, keys, 2)
+	require.NotEqual(t, keys[0][1], keys[1][1])
+	for _, key := range keys {
+		raw, err := base64.StdEncoding.DecodeString(key[1])
+		require.NoError(t, err)
+		block, _ := pem.Decode(raw)
+		require.NotNil(t, block)
+		parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+		require.NoError(t, err)
+		require.IsType(t, ed25519.PrivateKey{}, parsed)
+	}
 }
 
 func TestExtraObjectsAreTemplates(t *testing.T) {
