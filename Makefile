@@ -129,3 +129,11 @@ race:
 .PHONY: bench
 bench: ## run the benchmarks
 	go test -run '^$$' -bench . -benchmem -timeout 30m ./...
+
+.PHONY: test-chart
+test-chart: ## lint and render the Helm chart, and check it against the API's types and the golden files (two minutes the first time)
+	go -C tools/helm test ./...
+
+.PHONY: chart-golden
+chart-golden: ## render the Helm chart's golden files and its table of values again
+	go -C tools/helm test ./... -update

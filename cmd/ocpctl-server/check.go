@@ -115,6 +115,11 @@ func (c config) checkAddresses(r roles) []error {
 		bad = append(bad, fmt.Errorf("listen.public and listen.private are both %s; the private listener must not be reachable at the public address",
 			c.Listen.Public))
 	}
+	if p := c.Listen.Probes; p != "" {
+		if _, port, err := net.SplitHostPort(p); err != nil || port == "" || p == c.Listen.Public || p == c.Listen.Private {
+			bad = append(bad, fmt.Errorf("listen.probes is %q; give a host:port that no other listener has, or omit it", p))
+		}
+	}
 	bad = append(bad, checkNetworks("listen.trusted_proxies", c.Listen.TrustedProxies)...)
 	for _, a := range []struct{ field, url string }{
 		{"ui_url", c.UIURL}, {"github.api_url", c.GitHub.APIURL}, {"slack.api_url", c.Slack.APIURL}, {"runner.status_url", c.Runner.StatusURL},

@@ -39,6 +39,7 @@ type config struct {
 type listenConfig struct {
 	Public  string `yaml:"public"`  // webhooks only
 	Private string `yaml:"private"` // API, Status API, pages, metrics
+	Probes  string `yaml:"probes"`  // only /healthz, /readyz and the process's metrics; empty: none
 
 	TrustedProxies []string `yaml:"trusted_proxies"` // networks whose X-Forwarded-For is trusted; empty: none
 }

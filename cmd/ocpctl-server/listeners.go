@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/app/api"
@@ -84,6 +86,13 @@ func wireHooks(ctx context.Context, cfg config, s *store.Store, log *slog.Logger
 		return nil, err
 	}
 	return public(cfg.Listen.Public, c.Proxies, handler), nil
+}
+
+// wireProbes builds the listener for probes, which tells the platform about processes that have no private listener.
+func (s *server) wireProbes(cfg config, jobErrors prometheus.Collector) {
+	if cfg.Listen.Probes != "" {
+		s.probes = bounded(cfg.Listen.Probes, api.NewProbes(s.store, s.log, jobErrors))
+	}
 }
 
 // grants issues credentials for the artifacts bucket; nil if the configuration names no role for it.

@@ -18,7 +18,7 @@ const drain = 35 * time.Second
 func (s *server) serve(ctx context.Context) error {
 	defer s.store.Close()
 	group, ctx := errgroup.WithContext(ctx)
-	for _, h := range []*http.Server{s.public, s.private} {
+	for _, h := range []*http.Server{s.public, s.private, s.probes} {
 		if h != nil {
 			group.Go(func() error { return s.listen(ctx, h) })
 		}

@@ -4,9 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/hmac"
+	"crypto/rand"
+	"crypto/rsa"
 	"crypto/sha256"
+	"crypto/x509"
 	"encoding/hex"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"net/http"
@@ -107,6 +111,7 @@ github: {webhook_secret_ref: "file:%s"}
 	require.Equal(t, http.StatusAccepted, s.deliver(body, "s3cr3t"))
 	require.Equal(t, http.StatusUnauthorized, s.deliver(body, "guessed"))
 	require.Equal(t, http.StatusNotFound, s.get("/metrics"), "everything else is private")
+	require.Equal(t, http.StatusNotFound, s.get("/healthz"), "probes have a listener of their own")
 	s.stop()
 
 	conn, err := pgx.Connect(t.Context(), db)
@@ -155,6 +160,31 @@ runner: {status_key_ref: "file:%s", pull_secret_ref: "file:/run/secrets/pull-sec
 	require.Equal(t, http.StatusOK, s.get("/metrics"))
 	require.Equal(t, http.StatusUnauthorized, s.get("/api/v1/clusters"))
 	require.NotEqual(t, http.StatusAccepted, s.get("/webhooks/github"))
+	s.stop()
+}
+
+// The listener for probes is the only one that this worker opens.
+func TestAWorkerIsProbedAtAListenerOfItsOwn(t *testing.T) {
+	dir := t.TempDir()
+	key := filepath.Join(dir, "status-key.pem")
+	_, err := token.LoadOrCreateKey(key)
+	require.NoError(t, err)
+	app, err := rsa.GenerateKey(rand.Reader, 2048)
+	require.NoError(t, err)
+	appKey := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(app)})
+	s := start(t, "worker", fmt.Sprintf(`
+installation: test
+database_url_ref: file:%s
+listen: {probes: "127.0.0.1:0"}
+ui_url: https://ocpctl.example.com
+artifacts: {bucket: cluster-ops-artifacts}
+github: {app_id: 1, private_key_ref: "file:%s"}
+runner: {status_key_ref: "file:%s", pull_secret_ref: "file:/none", program: /bin/true, installers: %s, work_dir: %s, status_url: "http://127.0.0.1:1"}
+`, write(t, "database-url", pgtest.New(t)), write(t, "app.pem", string(appKey)), key, dir, dir))
+	require.Equal(t, http.StatusOK, s.get("/healthz"))
+	require.Equal(t, http.StatusOK, s.get("/readyz"))
+	require.Equal(t, http.StatusOK, s.get("/metrics"))
+	require.Equal(t, http.StatusNotFound, s.get("/api/v1/clusters"), "probes and nothing else")
 	s.stop()
 }
 

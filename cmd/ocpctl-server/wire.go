@@ -32,6 +32,7 @@ type server struct {
 	people    func(context.Context) error // stores the people whom the catalogue links
 	public    *http.Server
 	private   *http.Server
+	probes    *http.Server // nil unless listen.probes is set
 	workers   *river.Client[pgx.Tx]
 }
 
@@ -71,6 +72,7 @@ func (s *server) build(ctx context.Context, cfg config, r roles) (err error) {
 		}
 	}
 	if !r.has(apiRole) && !r.has(workerRole) {
+		s.wireProbes(cfg, nil)
 		return nil
 	}
 	in, err := wireInner(ctx, cfg, s.store, s.log)
@@ -81,6 +83,7 @@ func (s *server) build(ctx context.Context, cfg config, r roles) (err error) {
 		return err
 	}
 	in.jobErrors = api.NewJobErrors()
+	s.wireProbes(cfg, in.jobErrors)
 	s.catalogue, s.reload, s.people = in.catalogue, cfg.Catalogue.Reload, app.New(in.appConfig(nil)).KeepPeople
 	if r.has(apiRole) {
 		if s.private, err = in.wirePrivate(ctx); err != nil {

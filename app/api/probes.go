@@ -1,0 +1,29 @@
+package api
+
+import (
+	"log/slog"
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// NewProbes returns the handler of /healthz, /readyz and /metrics for a listener of their own, which a process without the private
+// listener needs. Its metrics are those of the process alone: what is counted in the database is at the private listener. jobErrors
+// may be nil.
+func NewProbes(s *store.Store, log *slog.Logger, jobErrors prometheus.Collector) http.Handler {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	if jobErrors != nil {
+		registry.MustRegister(jobErrors)
+	}
+	probed := &server{Config: Config{Store: s, Log: log}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", healthy)
+	mux.HandleFunc("GET /readyz", probed.ready)
+	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}))
+	return mux
+}

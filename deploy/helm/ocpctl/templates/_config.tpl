@@ -1,0 +1,99 @@
+{{/* The secrets of values.secrets: which field of the configuration refers to each, and the roles that read it. */}}
+{{- define "ocpctl.secrets" -}}
+- {name: databaseURL, field: database_url_ref, roles: [hooks, api, worker, migrate]}
+- {name: githubPrivateKey, field: github.private_key_ref, roles: [worker]}
+- {name: githubWebhookSecret, field: github.webhook_secret_ref, roles: [hooks]}
+- {name: githubWebhookSecretNext, field: github.webhook_secret_next_ref, roles: [hooks]}
+- {name: slackSigningSecret, field: slack.signing_secret_ref, roles: [hooks]}
+- {name: slackBotToken, field: slack.bot_token_ref, roles: [worker]}
+- {name: statusKey, field: runner.status_key_ref, roles: [api, worker]}
+- {name: sessionKey, field: session.key_ref, roles: [api]}
+- {name: samlKey, field: saml.key_ref, roles: [api]}
+{{- end -}}
+
+{{/* Those that are mounted: also the Secret and the key of each, as a list below "mounted". */}}
+{{- define "ocpctl.mountedSecrets" -}}
+{{- $mounted := list -}}
+{{- range include "ocpctl.secrets" . | fromYamlArray -}}
+{{- $value := index $.Values.secrets .name -}}
+{{- $secret := $value.existingSecret -}}
+{{- if and (not $secret) $.Values.embedded.enabled (has .name (list "databaseURL" "statusKey" "sessionKey")) -}}
+{{- $secret = printf "%s-embedded" (include "ocpctl.fullname" $) -}}
+{{- end -}}
+{{- if $secret -}}
+{{- $mounted = append $mounted (merge (dict "secret" $secret "key" $value.key "path" (kebabcase .name)) .) -}}
+{{- end -}}
+{{- end -}}
+{{- dict "mounted" $mounted | toYaml -}}
+{{- end -}}
+
+{{- define "ocpctl.privateURL" -}}
+{{- $port := .Values.private.service.port -}}
+{{- printf "http://%s-private.%s.svc" (include "ocpctl.fullname" .) .Release.Namespace -}}
+{{- if ne (int $port) 80 }}:{{ $port }}{{ end -}}
+{{- end -}}
+
+{{/* What the chart itself knows of the configuration. */}}
+{{- define "ocpctl.chartConfig" -}}
+{{- if .Values.private.host }}
+ui_url: https://{{ .Values.private.host }}
+{{- else if .Values.embedded.enabled }}
+ui_url: http://localhost:8080
+{{- end }}
+{{- if or .Values.catalogue.files .Values.catalogue.volume }}
+catalogue: {dir: /etc/ocpctl/catalogue}
+{{- end }}
+{{- if .Values.embedded.enabled }}
+demo: true
+artifacts: {bucket: ocpctl}
+{{- end }}
+runner:
+  dispatch: kubernetes
+  status_url: {{ include "ocpctl.privateURL" . }}
+  kubernetes:
+    namespace: {{ include "ocpctl.runnerNamespace" . }}
+    {{- if eq (include "ocpctl.platform" .) "openshift" }}
+    openshift: true
+    {{- end }}
+    image: {{ include "ocpctl.image" (dict "root" . "image" .Values.runner.image) }}
+    {{- with .Values.runner.imagePullSecrets }}
+    image_pull_secrets: {{ toJson . }}
+    {{- end }}
+    service_accounts:
+      create: {{ .Values.runner.serviceAccounts.create.name }}
+      destroy: {{ .Values.runner.serviceAccounts.destroy.name }}
+      scale: {{ .Values.runner.serviceAccounts.operate.name }}
+      configure: {{ .Values.runner.serviceAccounts.operate.name }}
+{{- end -}}
+
+{{/* The whole file: the chart's part, the references to mounted secrets, values.config over both, and the chart's listeners. */}}
+{{- define "ocpctl.config" -}}
+{{- $config := include "ocpctl.chartConfig" . | fromYaml -}}
+{{- range (include "ocpctl.mountedSecrets" . | fromYaml).mounted -}}
+{{- $ref := printf "file:/etc/ocpctl/secrets/%s" .path -}}
+{{- $field := splitList "." .field -}}
+{{- if eq (len $field) 1 -}}
+{{- $_ := set $config (first $field) $ref -}}
+{{- else -}}
+{{- $config = mergeOverwrite $config (dict (first $field) (dict (last $field) $ref)) -}}
+{{- end -}}
+{{- end -}}
+{{- $config = mergeOverwrite $config (deepCopy .Values.config) -}}
+{{- $listen := dict "public" ":8081" "private" ":8080" "probes" ":8082" -}}
+{{- $config = mergeOverwrite $config (dict "listen" $listen) -}}
+{{- include "ocpctl.checkConfig" (dict "root" . "config" $config) -}}
+{{- toYaml $config -}}
+{{- end -}}
+
+{{/* Stops a release that could not work or would endanger another one. The server checks everything else when it starts. */}}
+{{- define "ocpctl.checkConfig" -}}
+{{- if not .config.installation -}}
+{{- fail "config.installation is empty; give a short name that no other control plane in the same cloud account has, for example prod" -}}
+{{- end -}}
+{{- if not .config.database_url_ref -}}
+{{- fail "the database is unknown; set secrets.databaseURL.existingSecret, or config.database_url_ref, or to try ocpctl embedded.enabled" -}}
+{{- end -}}
+{{- if and .root.Values.catalogue.files .root.Values.catalogue.volume -}}
+{{- fail "catalogue.files and catalogue.volume are both set; set one of them" -}}
+{{- end -}}
+{{- end -}}
