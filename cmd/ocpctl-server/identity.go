@@ -13,6 +13,7 @@ import (
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 
 	"github.com/ocpctl/ocpctl/app/auth"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
 	"github.com/ocpctl/ocpctl/internal/token"
 	"github.com/ocpctl/ocpctl/profiles"
 )
@@ -39,7 +40,7 @@ func (in inner) wireIdentity(ctx context.Context) (id identity, err error) {
 		trust.Issuers = append(trust.Issuers, issuer)
 	}
 	if cfg.Session.KeyRef != "" {
-		if trust.Sessions, err = cfg.sessions(ctx); err != nil {
+		if trust.Sessions, err = sessions(ctx, cfg); err != nil {
 			return id, err
 		}
 		trust.End, trust.Ended = in.store.People.EndSession, in.store.People.SessionEnded
@@ -51,15 +52,15 @@ func (in inner) wireIdentity(ctx context.Context) (id identity, err error) {
 			return id, err
 		}
 	}
-	if cfg.AWS.on() {
+	if cfg.AWS.On() {
 		id.exchange, err = in.wireAWS(ctx, id.who, trust.Sessions)
 	}
 	return id, err
 }
 
 // sessions returns the signer of this installation's own sessions.
-func (c config) sessions(ctx context.Context) (*auth.Sessions, error) {
-	raw, err := c.secret(ctx, "session.key_ref", c.Session.KeyRef)
+func sessions(ctx context.Context, c config.Config) (*auth.Sessions, error) {
+	raw, err := c.Secret(ctx, "session.key_ref", c.Session.KeyRef)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +83,7 @@ func (in inner) wireSAML(ctx context.Context, who *auth.Verifier, sessions *auth
 		Sessions: sessions, Verifier: who, Spend: in.store.People.SpendSignature,
 	}
 	if ref := in.cfg.SAML.KeyRef; ref != "" {
-		raw, err := in.cfg.secret(ctx, "saml.key_ref", ref)
+		raw, err := in.cfg.Secret(ctx, "saml.key_ref", ref)
 		if err != nil {
 			return nil, err
 		}

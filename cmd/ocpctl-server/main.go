@@ -17,6 +17,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
 	"github.com/ocpctl/ocpctl/internal/buildinfo"
 )
 
@@ -53,11 +54,11 @@ func run() error {
 		return fmt.Errorf("%q is not a command; the commands are %s and %s, and without a command the server starts", flag.Arg(0), renderCommand, validateCommand)
 	}
 
-	roles, err := parseRoles(*roleList)
+	roles, err := config.ParseRoles(*roleList)
 	if err != nil {
 		return err
 	}
-	cfg, err := loadConfig(*path, roles)
+	cfg, err := config.Load(*path, roles)
 	if err != nil {
 		return err
 	}

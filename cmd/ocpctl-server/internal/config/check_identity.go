@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"fmt"
@@ -21,7 +21,7 @@ const (
 )
 
 // checkIdentity checks whom the server trusts to identify people and programs.
-func (c config) checkIdentity() []error {
+func (c Config) checkIdentity() []error {
 	var bad []error
 	wrong := func(format string, args ...any) { bad = append(bad, fmt.Errorf(format, args...)) }
 	for i, issuer := range c.OIDC {
@@ -59,17 +59,17 @@ func (c config) checkIdentity() []error {
 			wrong("aws.sts_endpoints[%d] is %q; give https://host of an STS endpoint", i, endpoint)
 		}
 	}
-	if len(c.AWS.STSEndpoints) > 0 && !c.AWS.on() {
+	if len(c.AWS.STSEndpoints) > 0 && !c.AWS.On() {
 		wrong("aws.accounts and aws.organizations are empty; give the accounts or organizations that may sign in, or omit aws")
 	}
 	return append(bad, c.checkSession()...)
 }
 
-func (c config) checkSession() []error {
+func (c Config) checkSession() []error {
 	var bad []error
 	const key = "an Ed25519 key (PKCS#8 PEM)"
 	switch ref := c.Session.KeyRef; {
-	case ref == "" && (c.SAML.Metadata != "" || c.AWS.on()):
+	case ref == "" && (c.SAML.Metadata != "" || c.AWS.On()):
 		bad = append(bad, fmt.Errorf("session.key_ref is empty; saml and aws need a reference (%s) to %s", secret.References, key))
 	case ref != "" && !isRef(ref):
 		bad = append(bad, fmt.Errorf("session.key_ref is %q; give a reference (%s) to %s", ref, secret.References, key))

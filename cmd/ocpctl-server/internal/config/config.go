@@ -1,4 +1,8 @@
-package main
+// Package config is the server's configuration: its fields, their defaults, and what is wrong with their values.
+//
+// It reads the file and the environment, resolves secrets when asked, and starts nothing. It must never put a secret into an error:
+// a field that ends in _ref is not quoted.
+package config
 
 import (
 	"time"
@@ -9,52 +13,52 @@ import (
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
-// config is the server's configuration file. Durations are Go durations ("15m"); *_ref are references to secrets ("file:/path",
+// Config is the server's configuration. Durations are Go durations ("15m"); *_ref are references to secrets ("file:/path",
 // "aws-sm:name"). docs/configuration.md explains every field.
-type config struct {
+type Config struct {
 	Installation string `yaml:"installation"` // distinguishes installations that share a cloud account
 	Demo         bool   `yaml:"demo"`         // allows stand-ins and demo secrets; never set it elsewhere
 
-	DatabaseURLRef string       `yaml:"database_url_ref"`
-	Listen         listenConfig `yaml:"listen"`
-	UIURL          string       `yaml:"ui_url"` // public URL of the private listener
+	DatabaseURLRef string `yaml:"database_url_ref"`
+	Listen         Listen `yaml:"listen"`
+	UIURL          string `yaml:"ui_url"` // public URL of the private listener
 
-	API          apiConfig          `yaml:"api"`
-	Catalogue    catalogueConfig    `yaml:"catalogue"`
-	GitHub       githubConfig       `yaml:"github"`
-	Slack        slackConfig        `yaml:"slack"`
-	OIDC         []issuerConfig     `yaml:"oidc"`
-	SAML         samlConfig         `yaml:"saml"`
-	AWS          awsConfig          `yaml:"aws"`
-	Session      sessionConfig      `yaml:"session"`
-	Artifacts    artifactsConfig    `yaml:"artifacts"`
-	Runner       runnerConfig       `yaml:"runner"`
-	Account      string             `yaml:"account"` // the cloud account for clusters; empty: any
-	Limits       limitsConfig       `yaml:"limits"`
-	Hour         time.Duration      `yaml:"hour"`  // real length of one hour of a TTL; 1h outside the demo
-	Grace        time.Duration      `yaml:"grace"` // after a pull request was closed or a label removed; 0: the profile's
-	Repositories []repositoryConfig `yaml:"repositories"`
+	API          API           `yaml:"api"`
+	Catalogue    Catalogue     `yaml:"catalogue"`
+	GitHub       GitHub        `yaml:"github"`
+	Slack        Slack         `yaml:"slack"`
+	OIDC         []Issuer      `yaml:"oidc"`
+	SAML         SAML          `yaml:"saml"`
+	AWS          AWS           `yaml:"aws"`
+	Session      Session       `yaml:"session"`
+	Artifacts    Artifacts     `yaml:"artifacts"`
+	Runner       Runner        `yaml:"runner"`
+	Account      string        `yaml:"account"` // the cloud account for clusters; empty: any
+	Limits       Limits        `yaml:"limits"`
+	Hour         time.Duration `yaml:"hour"`  // real length of one hour of a TTL; 1h outside the demo
+	Grace        time.Duration `yaml:"grace"` // after a pull request was closed or a label removed; 0: the profile's
+	Repositories []Repository  `yaml:"repositories"`
 }
 
-type listenConfig struct {
+type Listen struct {
 	Public  string `yaml:"public"`  // webhooks only
 	Private string `yaml:"private"` // API, Status API, pages, metrics
 
 	TrustedProxies []string `yaml:"trusted_proxies"` // networks whose X-Forwarded-For is trusted; empty: none
 }
 
-type apiConfig struct {
+type API struct {
 	Rate    float64       `yaml:"rate"`    // requests per second of one principal
 	Burst   int           `yaml:"burst"`   // burst of requests
 	Timeout time.Duration `yaml:"timeout"` // of one request, except streams
 }
 
-type catalogueConfig struct {
+type Catalogue struct {
 	Dir    string        `yaml:"dir"`    // folder of the catalogue; empty: the embedded one
 	Reload time.Duration `yaml:"reload"` // how often it is checked for changes
 }
 
-type githubConfig struct {
+type GitHub struct {
 	AppID            int64         `yaml:"app_id"`
 	PrivateKeyRef    string        `yaml:"private_key_ref"`
 	WebhookSecretRef string        `yaml:"webhook_secret_ref"`
@@ -85,12 +89,12 @@ const (
 	githubPoints    = 900 // per minute; a read costs one, a write five
 )
 
-func (g githubConfig) pace() outbox.Pace {
+func (g GitHub) WritePace() outbox.Pace {
 	return outbox.Pace{Every: g.Pace, PerMinute: g.PerMinute, PerHour: g.PerHour}
 }
 
 // reserve returns the reserve for the GitHub client, for which zero means the default.
-func (g githubConfig) reserve() int {
+func (g GitHub) Reserve() int {
 	switch {
 	case g.ReservePercent == nil:
 		return 0
@@ -101,12 +105,12 @@ func (g githubConfig) reserve() int {
 }
 
 // points returns how many of GitHub's points may be used per minute: a server that may write more may also use more of them.
-func (g githubConfig) points() int {
+func (g GitHub) Points() int {
 	return githubPoints * max(g.PerMinute, githubPerMinute) / githubPerMinute
 }
 
-// slackConfig is the Slack app; without a signing secret Slack's requests are not accepted.
-type slackConfig struct {
+// Slack is the Slack app; without a signing secret Slack's requests are not accepted.
+type Slack struct {
 	SigningSecretRef string `yaml:"signing_secret_ref"`
 	BotTokenRef      string `yaml:"bot_token_ref"` // for answers; see docs/slack.md
 	APIURL           string `yaml:"api_url"`
@@ -114,37 +118,37 @@ type slackConfig struct {
 	Workspaces []string `yaml:"workspaces"` // workspaces that this server handles, by id; empty: all that sign with the secret
 }
 
-type issuerConfig struct {
+type Issuer struct {
 	Issuer   string `yaml:"issuer"`
 	Audience string `yaml:"audience"`
 	CAFile   string `yaml:"ca_file"` // CA certificates for its TLS certificate; empty: the machine's
 }
 
-// samlConfig configures the sign-in to the pages; without metadata nobody can sign in.
-type samlConfig struct {
+// SAML configures the sign-in to the pages; without metadata nobody can sign in.
+type SAML struct {
 	Name     string `yaml:"name"`      // name of the identity provider, for people
 	Metadata string `yaml:"metadata"`  // its URL, or a file
 	EntityID string `yaml:"entity_id"` // our entity id; empty: <ui_url>/saml/metadata
 	KeyRef   string `yaml:"key_ref"`   // signs requests: RSA or ECDSA key and certificate, PEM
 }
 
-// awsConfig says which AWS identities can sign in to the API; without accounts and organizations none can.
-type awsConfig struct {
+// AWS says which AWS identities can sign in to the API; without accounts and organizations none can.
+type AWS struct {
 	Accounts      []string `yaml:"accounts"`
 	Organizations []string `yaml:"organizations"`
 	STSEndpoints  []string `yaml:"sts_endpoints"` // besides AWS's own
 }
 
-func (a awsConfig) on() bool { return len(a.Accounts) > 0 || len(a.Organizations) > 0 }
+func (a AWS) On() bool { return len(a.Accounts) > 0 || len(a.Organizations) > 0 }
 
-// sessionConfig configures the sessions of people and AWS identities.
-type sessionConfig struct {
+// Session configures the sessions of people and AWS identities.
+type Session struct {
 	KeyRef    string        `yaml:"key_ref"` // Ed25519, PKCS#8 PEM
 	Life      time.Duration `yaml:"life"`
 	NotBefore string        `yaml:"not_before"` // earlier sessions have ended
 }
 
-type artifactsConfig struct {
+type Artifacts struct {
 	Bucket        string `yaml:"bucket"`
 	KMSKey        string `yaml:"kms_key"`
 	OperateKMSKey string `yaml:"operate_kms_key"`
@@ -153,7 +157,7 @@ type artifactsConfig struct {
 	Retention time.Duration `yaml:"retention"` // how long a cluster's archives and logs are kept after its end
 }
 
-type runnerConfig struct {
+type Runner struct {
 	Program       string            `yaml:"program"`
 	Installers    string            `yaml:"installers"` // <installers>/<version>/{openshift-install,ccoctl,oc}
 	Releases      map[string]string `yaml:"releases"`   // version → release image by digest, for versions missing in the directory
@@ -169,7 +173,7 @@ type runnerConfig struct {
 	Heartbeat     time.Duration     `yaml:"heartbeat"`
 }
 
-type limitsConfig struct {
+type Limits struct {
 	LaunchPatience time.Duration `yaml:"launch_patience"`
 	LeaseGrace     time.Duration `yaml:"lease_grace"`
 	LookAgain      time.Duration `yaml:"look_again"`
@@ -187,7 +191,7 @@ type limitsConfig struct {
 	StillAfter     time.Duration `yaml:"still_after"`    // without a change, before an install or teardown is a finding
 }
 
-type repositoryConfig struct {
+type Repository struct {
 	Match       string `yaml:"match"` // glob over owner/name
 	Team        string `yaml:"team"`
 	Owner       string `yaml:"owner"`
@@ -196,19 +200,19 @@ type repositoryConfig struct {
 }
 
 // defaults are the values of settings that a file omits.
-func defaults() config {
-	return config{
-		Listen:    listenConfig{Public: "127.0.0.1:8081", Private: "127.0.0.1:8080"},
-		Catalogue: catalogueConfig{Reload: 15 * time.Second},
-		GitHub:    githubConfig{APIURL: github.DefaultBaseURL, Pace: time.Second, PerMinute: githubPerMinute, PerHour: githubPerHour, Progress: 5 * time.Minute, Look: 3 * time.Minute, Deliveries: 5 * time.Minute},
-		Slack:     slackConfig{APIURL: slack.DefaultBaseURL},
-		Runner:    runnerConfig{Lease: 15 * time.Minute, Heartbeat: 15 * time.Second},
-		Artifacts: artifactsConfig{Retention: 60 * 24 * time.Hour},
-		SAML:      samlConfig{Name: "AWS IAM Identity Center"},
-		Session:   sessionConfig{Life: 8 * time.Hour},
-		API:       apiConfig{Rate: 20, Burst: 60, Timeout: 30 * time.Second},
+func Defaults() Config {
+	return Config{
+		Listen:    Listen{Public: "127.0.0.1:8081", Private: "127.0.0.1:8080"},
+		Catalogue: Catalogue{Reload: 15 * time.Second},
+		GitHub:    GitHub{APIURL: github.DefaultBaseURL, Pace: time.Second, PerMinute: githubPerMinute, PerHour: githubPerHour, Progress: 5 * time.Minute, Look: 3 * time.Minute, Deliveries: 5 * time.Minute},
+		Slack:     Slack{APIURL: slack.DefaultBaseURL},
+		Runner:    Runner{Lease: 15 * time.Minute, Heartbeat: 15 * time.Second},
+		Artifacts: Artifacts{Retention: 60 * 24 * time.Hour},
+		SAML:      SAML{Name: "AWS IAM Identity Center"},
+		Session:   Session{Life: 8 * time.Hour},
+		API:       API{Rate: 20, Burst: 60, Timeout: 30 * time.Second},
 		Hour:      time.Hour,
-		Limits: limitsConfig{
+		Limits: Limits{
 			LaunchPatience: 10 * time.Minute, LeaseGrace: 2 * time.Minute, LookAgain: 15 * time.Second,
 			RetryBase: 30 * time.Second, RetryMax: 24 * time.Hour, BlockAfter: 3, VerifyGap: 3 * time.Minute,
 			WarnBefore: time.Hour, LetPast: 30 * time.Minute, Wake: 5 * time.Second,
@@ -217,7 +221,7 @@ func defaults() config {
 	}
 }
 
-func (l limitsConfig) lifecycle() lifecycle.Limits {
+func (l Limits) Lifecycle() lifecycle.Limits {
 	return lifecycle.Limits{
 		LaunchPatience: l.LaunchPatience, LeaseGrace: l.LeaseGrace, LookAgain: l.LookAgain, RetryBase: l.RetryBase,
 		RetryMax: l.RetryMax, BlockAfter: l.BlockAfter, VerifyGap: l.VerifyGap, WarnBefore: l.WarnBefore, LetPast: l.LetPast,
@@ -225,7 +229,7 @@ func (l limitsConfig) lifecycle() lifecycle.Limits {
 }
 
 // sweeps returns the limits of a sweep. The limits for orphans become settings once clouds are searched for orphans.
-func (l limitsConfig) sweeps() lifecycle.SweepLimits {
+func (l Limits) Sweeps() lifecycle.SweepLimits {
 	return lifecycle.SweepLimits{
 		MinAge: time.Hour, MinSights: 3, EndMargin: l.OverdueAfter, WakeMargin: l.UnlookedAfter, StillFor: l.StillAfter,
 	}

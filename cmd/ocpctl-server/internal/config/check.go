@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"fmt"
@@ -20,7 +20,7 @@ import (
 
 // check returns everything that is wrong for a process with these roles, each with the field and what would be accepted. Settings
 // that only other roles need may be missing.
-func (c config) check(r roles) []error {
+func (c Config) check(r Roles) []error {
 	bad := append(c.checkNeeds(r), c.checkSlack(r)...)
 	bad = append(bad, c.checkRunner()...)
 	bad = append(bad, c.checkAddresses(r)...)
@@ -35,18 +35,18 @@ func (c config) check(r roles) []error {
 }
 
 // checkNeeds checks what the roles cannot do without.
-func (c config) checkNeeds(r roles) []error {
+func (c Config) checkNeeds(r Roles) []error {
 	const a = "a reference (" + secret.References + ") to "
-	every, inner, worker := roles{hooksRole, apiRole, workerRole}, roles{apiRole, workerRole}, roles{workerRole}
+	every, inner, worker := Roles{HooksRole, APIRole, WorkerRole}, Roles{APIRole, WorkerRole}, Roles{WorkerRole}
 	var bad []error
 	for _, need := range []struct {
 		field, value string
-		by           roles
+		by           Roles
 		accepted     string
 	}{
 		{"database_url_ref", c.DatabaseURLRef, every, a + "a postgres:// URL"},
 		{"installation", c.Installation, inner, "a short name of this control plane, e.g. prod"},
-		{"github.webhook_secret_ref", c.GitHub.WebhookSecretRef, roles{hooksRole}, a + "the App's webhook secret"},
+		{"github.webhook_secret_ref", c.GitHub.WebhookSecretRef, Roles{HooksRole}, a + "the App's webhook secret"},
 		{"ui_url", c.UIURL, inner, "the address of the private listener for people, e.g. https://ocpctl.example.com"},
 		{"artifacts.bucket", c.Artifacts.Bucket, inner, "the name of an S3 bucket"},
 		{"runner.status_key_ref", c.Runner.StatusKeyRef, inner, a + "an Ed25519 key (PKCS#8 PEM)"},
@@ -66,14 +66,14 @@ func (c config) checkNeeds(r roles) []error {
 			bad = append(bad, fmt.Errorf("%s is %q; %s %s", need.field, need.value, by.need(), need.accepted))
 		}
 	}
-	if r.has(workerRole) && c.GitHub.AppID <= 0 {
+	if r.Has(WorkerRole) && c.GitHub.AppID <= 0 {
 		bad = append(bad, fmt.Errorf("github.app_id is %d; the role worker needs the GitHub App's id", c.GitHub.AppID))
 	}
 	return bad
 }
 
 // checkSlack checks the Slack settings: a server that accepts Slack's commands must be able to answer them.
-func (c config) checkSlack(r roles) []error {
+func (c Config) checkSlack(r Roles) []error {
 	var bad []error
 	const a = "a reference (" + secret.References + ") to "
 	for _, s := range []struct{ field, ref, what string }{
@@ -89,7 +89,7 @@ func (c config) checkSlack(r roles) []error {
 			bad = append(bad, fmt.Errorf("slack.workspaces[%d] is %q; give a workspace's id, such as T012AB3CD, or omit the list", i, id))
 		}
 	}
-	if r.has(workerRole) && c.Slack.SigningSecretRef != "" && c.Slack.BotTokenRef == "" {
+	if r.Has(WorkerRole) && c.Slack.SigningSecretRef != "" && c.Slack.BotTokenRef == "" {
 		bad = append(bad, fmt.Errorf("slack.signing_secret_ref is set but slack.bot_token_ref is empty; the role worker needs %sthe Slack app's bot token (xoxb-…) "+
 			"to answer commands, or omit both to disable Slack", a))
 	}
@@ -102,12 +102,12 @@ var slackWorkspace = regexp.MustCompile(`^T[A-Z0-9]{1,31}$`)
 func isRef(ref string) bool { return secret.Check(ref) == nil }
 
 // checkAddresses checks the addresses to listen on and to call.
-func (c config) checkAddresses(r roles) []error {
+func (c Config) checkAddresses(r Roles) []error {
 	var bad []error
 	for _, l := range []struct{ role, field, addr string }{
-		{hooksRole, "listen.public", c.Listen.Public}, {apiRole, "listen.private", c.Listen.Private},
+		{HooksRole, "listen.public", c.Listen.Public}, {APIRole, "listen.private", c.Listen.Private},
 	} {
-		if _, port, err := net.SplitHostPort(l.addr); r.has(l.role) && (err != nil || port == "") {
+		if _, port, err := net.SplitHostPort(l.addr); r.Has(l.role) && (err != nil || port == "") {
 			bad = append(bad, fmt.Errorf("%s is %q; give host:port", l.field, l.addr))
 		}
 	}
@@ -145,8 +145,8 @@ func checkNetworks(field string, list []string) []error {
 	return bad
 }
 
-// networks parses a list that checkNetworks accepted.
-func networks(list []string) source.Networks {
+// Networks parses a list that checkNetworks accepted.
+func Networks(list []string) source.Networks {
 	out, _ := source.Parse(list)
 	return out
 }
@@ -165,7 +165,7 @@ func isURL(raw string, schemes ...string) bool {
 }
 
 // checkDurations refuses durations that would stop the server's loops or make them spin.
-func (c config) checkDurations() []error {
+func (c Config) checkDurations() []error {
 	var bad []error
 	l := c.Limits
 	for _, d := range []struct {
@@ -205,7 +205,7 @@ func (c config) checkDurations() []error {
 }
 
 // check checks which webhooks are accepted and how much is written to GitHub.
-func (g githubConfig) check() []error {
+func (g GitHub) check() []error {
 	bad := checkNetworks("github.hook_addresses", g.HookAddresses)
 	if g.WebhookNextRef != "" && !isRef(g.WebhookNextRef) { // it is not quoted: it may be the secret itself
 		bad = append(bad, fmt.Errorf("github.webhook_secret_next_ref is not a reference; give a reference (%s) to the next webhook secret, or omit it",
@@ -237,7 +237,7 @@ func (g githubConfig) check() []error {
 	return bad
 }
 
-func (c config) checkRepositories() []error {
+func (c Config) checkRepositories() []error {
 	var bad []error
 	if f := c.GitHub.Forks; f != "" && f != profiles.ForksApprove && f != profiles.ForksDeny {
 		bad = append(bad, fmt.Errorf("github.forks is %q; give %s or %s, or omit it", f, profiles.ForksApprove, profiles.ForksDeny))

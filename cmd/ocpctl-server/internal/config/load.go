@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"bytes"
@@ -13,27 +13,27 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// loadConfig reads the file strictly and checks it for the roles: everything that is wrong is reported at once, with its line or
+// Load reads the file strictly and checks it for the roles: everything that is wrong is reported at once, with its line or
 // field and what would be accepted.
-func loadConfig(path string, r roles) (config, error) {
+func Load(path string, r Roles) (Config, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		return config{}, fmt.Errorf("read the configuration: %w", err)
+		return Config{}, fmt.Errorf("read the configuration: %w", err)
 	}
 	cfg, bad, whole := decode(raw)
 	if whole {
 		bad = append(bad, cfg.check(r)...)
 	}
 	if err := errors.Join(bad...); err != nil {
-		return config{}, fmt.Errorf("%s:\n%w", path, err)
+		return Config{}, fmt.Errorf("%s:\n%w", path, err)
 	}
 	return cfg, nil
 }
 
 // decode parses one YAML document over the defaults. If only single fields could not be parsed, the rest can be checked; whole says
 // that sections could not be parsed, so that missing values in them should not be reported.
-func decode(raw []byte) (cfg config, bad []error, whole bool) {
-	cfg = defaults()
+func decode(raw []byte) (cfg Config, bad []error, whole bool) {
+	cfg = Defaults()
 	dec := yaml.NewDecoder(bytes.NewReader(raw))
 	dec.KnownFields(true)
 	err := dec.Decode(&cfg)
@@ -61,12 +61,12 @@ var (
 	unknownField = regexp.MustCompile(`^(line \d+): field (.+) not found in type (.+)$`)
 	badDuration  = regexp.MustCompile("^(line \\d+): cannot unmarshal \\S+ `(.*)` into time.Duration$")
 	badValue     = regexp.MustCompile("^(line \\d+): cannot unmarshal \\S+ `(.*)` into (\\w+)$")
-	badSection   = regexp.MustCompile(`^(line \d+): cannot unmarshal .* into (?:\[\])?(main\.\w+)$`)
+	badSection   = regexp.MustCompile(`^(line \d+): cannot unmarshal .* into (?:\[\])?(config\.\w+)$`)
 )
 
 // plainMessage translates the YAML library's error: without Go types, and with what would be accepted. single: it is about one field only.
 func plainMessage(complaint string) (text string, single bool) {
-	known := func(section string) string { return strings.Join(fields(reflect.TypeOf(config{}))[section], ", ") }
+	known := func(section string) string { return strings.Join(fields(reflect.TypeOf(Config{}))[section], ", ") }
 	if m := unknownField.FindStringSubmatch(complaint); m != nil {
 		return fmt.Sprintf("%s: unknown field %s; known fields here: %s", m[1], m[2], known(m[3])), true
 	}
