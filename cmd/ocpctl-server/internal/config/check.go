@@ -28,6 +28,7 @@ func (c Config) check(r Roles) []error {
 	bad = append(bad, c.checkDurations()...)
 	bad = append(bad, c.GitHub.check()...)
 	bad = append(bad, c.checkRepositories()...)
+	bad = append(bad, c.checkFeatures()...)
 	if !c.Demo {
 		bad = append(bad, c.checkReal()...)
 	}
@@ -63,7 +64,7 @@ func (c Config) checkNeeds(r Roles) []error {
 		case need.value == "":
 			bad = append(bad, fmt.Errorf("%s is empty; %s %s", need.field, by.need(), need.accepted))
 		case strings.HasSuffix(need.field, "_ref") && !isRef(need.value):
-			bad = append(bad, fmt.Errorf("%s is %q; %s %s", need.field, need.value, by.need(), need.accepted))
+			bad = append(bad, fmt.Errorf("%s is not a reference; %s %s", need.field, by.need(), need.accepted))
 		}
 	}
 	if r.Has(WorkerRole) && c.GitHub.AppID <= 0 {
@@ -228,8 +229,8 @@ func (g GitHub) check() []error {
 				m.field, m.most, m.real, g.APIURL))
 		}
 	}
-	if p := g.ReservePercent; p != nil && (*p < 0 || *p > 90) {
-		bad = append(bad, fmt.Errorf("github.reserve_percent is %d; give a number from 0 to 90, or omit it for 20", *p))
+	if p := g.ReservePercent; p < 0 || p > 90 {
+		bad = append(bad, fmt.Errorf("github.reserve_percent is %d; give a number from 0 to 90, or omit it for 20", p))
 	}
 	if g.PerHour < g.PerMinute {
 		bad = append(bad, fmt.Errorf("github.per_hour is %d and github.per_minute is %d; per_hour must be at least per_minute", g.PerHour, g.PerMinute))

@@ -27,7 +27,7 @@ func (c Config) checkRunner() []error {
 		{"runner.ssh_key_ref", c.Runner.SSHKeyRef, "a private ssh key without a passphrase"},
 	} {
 		if r.ref != "" && !isRef(r.ref) {
-			bad = append(bad, fmt.Errorf("%s is %q; give a reference (%s) to %s, or omit it", r.field, r.ref, secret.References, r.what))
+			bad = append(bad, fmt.Errorf("%s is not a reference; give a reference (%s) to %s, or omit it", r.field, secret.References, r.what))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Runner.Releases)) {

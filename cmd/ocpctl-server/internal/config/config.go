@@ -10,6 +10,8 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
@@ -19,25 +21,26 @@ type Config struct {
 	Installation string `yaml:"installation"` // distinguishes installations that share a cloud account
 	Demo         bool   `yaml:"demo"`         // allows stand-ins and demo secrets; never set it elsewhere
 
-	DatabaseURLRef string `yaml:"database_url_ref"`
-	Listen         Listen `yaml:"listen"`
-	UIURL          string `yaml:"ui_url"` // public URL of the private listener
+	DatabaseURLRef string `yaml:"database_url_ref"` // reference to a postgres:// URL
+	Listen         Listen `yaml:"listen"`           // the two listeners
+	UIURL          string `yaml:"ui_url"`           // public URL of the private listener
 
-	API          API           `yaml:"api"`
-	Catalogue    Catalogue     `yaml:"catalogue"`
-	GitHub       GitHub        `yaml:"github"`
-	Slack        Slack         `yaml:"slack"`
-	OIDC         []Issuer      `yaml:"oidc"`
-	SAML         SAML          `yaml:"saml"`
-	AWS          AWS           `yaml:"aws"`
-	Session      Session       `yaml:"session"`
-	Artifacts    Artifacts     `yaml:"artifacts"`
-	Runner       Runner        `yaml:"runner"`
-	Account      string        `yaml:"account"` // the cloud account for clusters; empty: any
-	Limits       Limits        `yaml:"limits"`
-	Hour         time.Duration `yaml:"hour"`  // real length of one hour of a TTL; 1h outside the demo
-	Grace        time.Duration `yaml:"grace"` // after a pull request was closed or a label removed; 0: the profile's
-	Repositories []Repository  `yaml:"repositories"`
+	API          API           `yaml:"api"`          // limits of the API for each principal
+	Catalogue    Catalogue     `yaml:"catalogue"`    // profiles, teams, quotas and rules
+	GitHub       GitHub        `yaml:"github"`       // the GitHub App, and how it is used
+	Slack        Slack         `yaml:"slack"`        // the Slack app
+	OIDC         []Issuer      `yaml:"oidc"`         // trusted issuers of bearer tokens
+	SAML         SAML          `yaml:"saml"`         // sign-in to the pages
+	AWS          AWS           `yaml:"aws"`          // sign-in with AWS identities
+	Session      Session       `yaml:"session"`      // people's sessions
+	Artifacts    Artifacts     `yaml:"artifacts"`    // the bucket for installer state
+	Runner       Runner        `yaml:"runner"`       // how runners are started, and what they get
+	Account      string        `yaml:"account"`      // the cloud account for clusters; empty: any
+	Limits       Limits        `yaml:"limits"`       // time limits of the controller
+	Hour         time.Duration `yaml:"hour"`         // real length of one hour of a TTL; 1h outside the demo
+	Grace        time.Duration `yaml:"grace"`        // after a pull request was closed or a label removed; 0: the profile's
+	Features     Features      `yaml:"features"`     // parts that are being built
+	Repositories []Repository  `yaml:"repositories"` // who pays for the clusters of a repository; the first match applies
 }
 
 type Listen struct {
@@ -59,16 +62,16 @@ type Catalogue struct {
 }
 
 type GitHub struct {
-	AppID            int64         `yaml:"app_id"`
-	PrivateKeyRef    string        `yaml:"private_key_ref"`
-	WebhookSecretRef string        `yaml:"webhook_secret_ref"`
+	AppID            int64         `yaml:"app_id"`                  // the App's number
+	PrivateKeyRef    string        `yaml:"private_key_ref"`         // reference to the App's private key (PEM)
+	WebhookSecretRef string        `yaml:"webhook_secret_ref"`      // reference to the App's webhook secret
 	WebhookNextRef   string        `yaml:"webhook_secret_next_ref"` // valid too while the secret is being replaced
-	APIURL           string        `yaml:"api_url"`
-	Pace             time.Duration `yaml:"pace"`       // minimum time between two writes that create content in one installation
-	PerMinute        int           `yaml:"per_minute"` // the maximum of such writes per minute, for all processes together
-	PerHour          int           `yaml:"per_hour"`
+	APIURL           string        `yaml:"api_url"`                 // base URL of the API
+	Pace             time.Duration `yaml:"pace"`                    // minimum time between two writes that create content in one installation
+	PerMinute        int           `yaml:"per_minute"`              // the maximum of such writes per minute, for all processes together
+	PerHour          int           `yaml:"per_hour"`                // the same per hour
 
-	ReservePercent *int `yaml:"reserve_percent"` // percent of each limit kept for reads that decisions depend on; nil: 20
+	ReservePercent int `yaml:"reserve_percent"` // percent of each limit kept for reads that decisions depend on
 
 	Installations []int64       `yaml:"installations"`  // installations of the App that this server handles; empty: all
 	HookAddresses []string      `yaml:"hook_addresses"` // networks from which webhooks are accepted; empty: all
@@ -93,15 +96,12 @@ func (g GitHub) WritePace() outbox.Pace {
 	return outbox.Pace{Every: g.Pace, PerMinute: g.PerMinute, PerHour: g.PerHour}
 }
 
-// reserve returns the reserve for the GitHub client, for which zero means the default.
+// Reserve returns the reserve for the GitHub client, for which zero means its own default and a negative number none.
 func (g GitHub) Reserve() int {
-	switch {
-	case g.ReservePercent == nil:
-		return 0
-	case *g.ReservePercent == 0:
+	if g.ReservePercent == 0 {
 		return -1
 	}
-	return *g.ReservePercent
+	return g.ReservePercent
 }
 
 // points returns how many of GitHub's points may be used per minute: a server that may write more may also use more of them.
@@ -111,17 +111,17 @@ func (g GitHub) Points() int {
 
 // Slack is the Slack app; without a signing secret Slack's requests are not accepted.
 type Slack struct {
-	SigningSecretRef string `yaml:"signing_secret_ref"`
-	BotTokenRef      string `yaml:"bot_token_ref"` // for answers; see docs/slack.md
-	APIURL           string `yaml:"api_url"`
+	SigningSecretRef string `yaml:"signing_secret_ref"` // reference to the app's signing secret; empty: Slack's requests are not accepted
+	BotTokenRef      string `yaml:"bot_token_ref"`      // for answers; see docs/slack.md
+	APIURL           string `yaml:"api_url"`            // base URL of the API
 
 	Workspaces []string `yaml:"workspaces"` // workspaces that this server handles, by id; empty: all that sign with the secret
 }
 
 type Issuer struct {
-	Issuer   string `yaml:"issuer"`
-	Audience string `yaml:"audience"`
-	CAFile   string `yaml:"ca_file"` // CA certificates for its TLS certificate; empty: the machine's
+	Issuer   string `yaml:"issuer"`   // its https:// address
+	Audience string `yaml:"audience"` // what tokens must be issued for; empty: ui_url
+	CAFile   string `yaml:"ca_file"`  // CA certificates for its TLS certificate; empty: the machine's
 }
 
 // SAML configures the sign-in to the pages; without metadata nobody can sign in.
@@ -134,8 +134,8 @@ type SAML struct {
 
 // AWS says which AWS identities can sign in to the API; without accounts and organizations none can.
 type AWS struct {
-	Accounts      []string `yaml:"accounts"`
-	Organizations []string `yaml:"organizations"`
+	Accounts      []string `yaml:"accounts"`      // their identities may sign in
+	Organizations []string `yaml:"organizations"` // their accounts' identities may sign in
 	STSEndpoints  []string `yaml:"sts_endpoints"` // besides AWS's own
 }
 
@@ -143,60 +143,60 @@ func (a AWS) On() bool { return len(a.Accounts) > 0 || len(a.Organizations) > 0 
 
 // Session configures the sessions of people and AWS identities.
 type Session struct {
-	KeyRef    string        `yaml:"key_ref"` // Ed25519, PKCS#8 PEM
-	Life      time.Duration `yaml:"life"`
+	KeyRef    string        `yaml:"key_ref"`    // Ed25519, PKCS#8 PEM
+	Life      time.Duration `yaml:"life"`       // how long a session lasts
 	NotBefore string        `yaml:"not_before"` // earlier sessions have ended
 }
 
 type Artifacts struct {
-	Bucket        string `yaml:"bucket"`
-	KMSKey        string `yaml:"kms_key"`
-	OperateKMSKey string `yaml:"operate_kms_key"`
-	RunnerRole    string `yaml:"runner_role"` // role assumed for each attempt, restricted to its part of the bucket
+	Bucket        string `yaml:"bucket"`          // its name
+	KMSKey        string `yaml:"kms_key"`         // key for what teardowns need; empty: the bucket's default
+	OperateKMSKey string `yaml:"operate_kms_key"` // key for what opens clusters; empty: the bucket's default
+	RunnerRole    string `yaml:"runner_role"`     // role assumed for each attempt, restricted to its part of the bucket
 
 	Retention time.Duration `yaml:"retention"` // how long a cluster's archives and logs are kept after its end
 }
 
 type Runner struct {
-	Program       string            `yaml:"program"`
-	Installers    string            `yaml:"installers"` // <installers>/<version>/{openshift-install,ccoctl,oc}
-	Releases      map[string]string `yaml:"releases"`   // version → release image by digest, for versions missing in the directory
-	WorkDir       string            `yaml:"work_dir"`
-	Env           map[string]string `yaml:"env"`            // added to the environment variables that runners get from the server
-	StatusURL     string            `yaml:"status_url"`     // URL of the Status API for runners
-	StatusKeyRef  string            `yaml:"status_key_ref"` // Ed25519 private key, PKCS#8 PEM
-	PullSecretRef string            `yaml:"pull_secret_ref"`
+	Program       string            `yaml:"program"`               // path of ocpctl-runner
+	Installers    string            `yaml:"installers"`            // <installers>/<version>/{openshift-install,ccoctl,oc}
+	Releases      map[string]string `yaml:"releases"`              // version → release image by digest, for versions missing in the directory
+	WorkDir       string            `yaml:"work_dir"`              // holds one directory per attempt
+	Env           map[string]string `yaml:"env"`                   // added to the environment variables that runners get from the server
+	StatusURL     string            `yaml:"status_url"`            // URL of the Status API for runners
+	StatusKeyRef  string            `yaml:"status_key_ref"`        // Ed25519 private key, PKCS#8 PEM
+	PullSecretRef string            `yaml:"pull_secret_ref"`       // reference to the pull secret, which runners resolve
 	CloudCredsRef string            `yaml:"cloud_credentials_ref"` // the cloud's keys as JSON; empty: the runner's own identity
 	SSHKey        string            `yaml:"ssh_key"`               // public key
 	SSHKeyRef     string            `yaml:"ssh_key_ref"`           // private key, for access to failed bootstrap machines
-	Lease         time.Duration     `yaml:"lease"`
-	Heartbeat     time.Duration     `yaml:"heartbeat"`
+	Lease         time.Duration     `yaml:"lease"`                 // a runner that cannot renew it stops its installer
+	Heartbeat     time.Duration     `yaml:"heartbeat"`             // how often a runner renews its lease
 }
 
 type Limits struct {
-	LaunchPatience time.Duration `yaml:"launch_patience"`
-	LeaseGrace     time.Duration `yaml:"lease_grace"`
-	LookAgain      time.Duration `yaml:"look_again"`
-	RetryBase      time.Duration `yaml:"retry_base"`
-	RetryMax       time.Duration `yaml:"retry_max"`
-	BlockAfter     int           `yaml:"block_after"`
-	VerifyGap      time.Duration `yaml:"verify_gap"`
-	WarnBefore     time.Duration `yaml:"warn_before"`
-	LetPast        time.Duration `yaml:"let_past"` // how long the front of the queue for capacity may hold up clusters that need less
-	Wake           time.Duration `yaml:"wake"`
-	Sweep          time.Duration `yaml:"sweep"`
-	Keep           time.Duration `yaml:"keep"`           // how long logs, reports and processed deliveries are kept
-	OverdueAfter   time.Duration `yaml:"overdue_after"`  // past its end, before a cluster that is not being destroyed is a finding
-	UnlookedAfter  time.Duration `yaml:"unlooked_after"` // past its wake-up time, before a cluster that nobody processed is a finding
-	StillAfter     time.Duration `yaml:"still_after"`    // without a change, before an install or teardown is a finding
+	LaunchPatience time.Duration `yaml:"launch_patience"` // how long an attempt may remain unclaimed
+	LeaseGrace     time.Duration `yaml:"lease_grace"`     // after the end of a lease, before its runner counts as gone
+	LookAgain      time.Duration `yaml:"look_again"`      // how soon a cluster with a running attempt is checked again
+	RetryBase      time.Duration `yaml:"retry_base"`      // first wait between attempts
+	RetryMax       time.Duration `yaml:"retry_max"`       // longest wait between attempts
+	BlockAfter     int           `yaml:"block_after"`     // failed teardowns in a row before destroy_blocked
+	VerifyGap      time.Duration `yaml:"verify_gap"`      // least time between the two clean passes
+	WarnBefore     time.Duration `yaml:"warn_before"`     // READY becomes expiring this long before the end
+	LetPast        time.Duration `yaml:"let_past"`        // how long the front of the queue for capacity may hold up clusters that need less
+	Wake           time.Duration `yaml:"wake"`            // how often clusters that are due are looked for
+	Sweep          time.Duration `yaml:"sweep"`           // how often everything is checked for findings
+	Keep           time.Duration `yaml:"keep"`            // how long logs, reports and processed deliveries are kept
+	OverdueAfter   time.Duration `yaml:"overdue_after"`   // past its end, before a cluster that is not being destroyed is a finding
+	UnlookedAfter  time.Duration `yaml:"unlooked_after"`  // past its wake-up time, before a cluster that nobody processed is a finding
+	StillAfter     time.Duration `yaml:"still_after"`     // without a change, before an install or teardown is a finding
 }
 
 type Repository struct {
-	Match       string `yaml:"match"` // glob over owner/name
-	Team        string `yaml:"team"`
-	Owner       string `yaml:"owner"`
-	CostCenter  string `yaml:"cost_center"`
-	Environment string `yaml:"environment"`
+	Match       string `yaml:"match"`       // glob over owner/name
+	Team        string `yaml:"team"`        // tag of its clusters
+	Owner       string `yaml:"owner"`       // tag of its clusters
+	CostCenter  string `yaml:"cost_center"` // tag of its clusters
+	Environment string `yaml:"environment"` // tag of its clusters
 }
 
 // defaults are the values of settings that a file omits.
@@ -204,7 +204,8 @@ func Defaults() Config {
 	return Config{
 		Listen:    Listen{Public: "127.0.0.1:8081", Private: "127.0.0.1:8080"},
 		Catalogue: Catalogue{Reload: 15 * time.Second},
-		GitHub:    GitHub{APIURL: github.DefaultBaseURL, Pace: time.Second, PerMinute: githubPerMinute, PerHour: githubPerHour, Progress: 5 * time.Minute, Look: 3 * time.Minute, Deliveries: 5 * time.Minute},
+		GitHub: GitHub{APIURL: github.DefaultBaseURL, Pace: time.Second, PerMinute: githubPerMinute, PerHour: githubPerHour, Progress: 5 * time.Minute, Look: 3 * time.Minute, Deliveries: 5 * time.Minute,
+			ReservePercent: 20, Permission: policy.Permissions[0], Forks: profiles.ForksApprove},
 		Slack:     Slack{APIURL: slack.DefaultBaseURL},
 		Runner:    Runner{Lease: 15 * time.Minute, Heartbeat: 15 * time.Second},
 		Artifacts: Artifacts{Retention: 60 * 24 * time.Hour},

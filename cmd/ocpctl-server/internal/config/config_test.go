@@ -128,9 +128,9 @@ session: {life: 13h, not_before: soon}
 	for _, want := range []string{
 		"line 3: unknown field databse_url_ref",
 		"line 15: often is not a duration",
-		`runner.cloud_credentials_ref is "env:KEYS"; give a reference (file:/path, or aws-sm:<name`,
+		`runner.cloud_credentials_ref is not a reference; give a reference (file:/path, or aws-sm:<name`,
 		`to the cloud's keys: {"aws_access_key_id"`,
-		`runner.ssh_key_ref is "/run/ssh-key"; give a reference`,
+		`runner.ssh_key_ref is not a reference; give a reference`,
 		`runner.env contains "DATABASE_URL", which is not passed to runners; give AWS_… variables`,
 		`artifacts.runner_role is "runner"; give the ARN of a role`,
 		`runner.releases has the version "4.20"; give a version such as 4.20.3`,
@@ -138,7 +138,7 @@ session: {life: 13h, not_before: soon}
 		`runner.releases[4.20.3] is "quay.io/openshift-release-dev/ocp-release:4.20.3-x86_64"; give the release image by digest`,
 		"database_url_ref is empty; the roles hooks, api and worker need a reference (file:/path, or aws-sm:",
 		"github.webhook_secret_ref is empty; the role hooks needs a reference (file:/path",
-		`github.private_key_ref is "/run/key.pem"; the role worker needs a reference (file:/path`,
+		`github.private_key_ref is not a reference; the role worker needs a reference (file:/path`,
 		"github.app_id is -1; the role worker needs the GitHub App's id",
 		`github.api_url is "api.github.com"; give http(s)://host`,
 		`github.forks is "allow"; give approve or deny, or omit it`,
@@ -156,7 +156,7 @@ session: {life: 13h, not_before: soon}
 		"github.hook_addresses[1] is ::/0, which matches every address",
 		`oidc[0].issuer is "here"; give the issuer's https:// address`,
 		`saml.metadata is "ldap://idp"; give the https:// address`,
-		`saml.key_ref is "pair.pem"; give a reference (file:/path`,
+		`saml.key_ref is not a reference; give a reference (file:/path`,
 		`aws.accounts[0] is "1234"; give an AWS account's 12 digits`,
 		`aws.organizations[0] is "acme"; give an AWS organization's id, e.g. o-a1b2c3d4e5`,
 		`aws.sts_endpoints[0] is "sts.example.com"; give https://host`,
@@ -228,7 +228,7 @@ func TestOnlyTheDemoMayHaveStandIns(t *testing.T) {
 }
 
 func TestTheReserveReachesTheWireAsItIsGiven(t *testing.T) {
-	for text, want := range map[string]int{"": 0, "reserve_percent: 0": -1, "reserve_percent: 35": 35} {
+	for text, want := range map[string]int{"": 20, "reserve_percent: 0": -1, "reserve_percent: 35": 35} {
 		noStandIns(t)
 		cfg, err := load(t, everything, replaced(sound, "github: {app_id: 7, private_key_ref: 'file:/k', webhook_secret_ref: 'file:/w', "+text+"}"))
 		require.NoError(t, err)
@@ -372,7 +372,7 @@ func TestWhoSaysWhoSomebodyIsIsCheckedTogether(t *testing.T) {
 			"session: {key_ref: 'aws-sm:ocpctl/session', life: 12h, not_before: 2026-01-31T12:00:00Z}\n", ""},
 		"sessions without a key":      {"aws: {accounts: ['123456789012']}\n", "session.key_ref is empty; saml and aws need"},
 		"a key for two things":        {"session: {key_ref: 'file:/run/secrets/status-key.pem'}\n", "session.key_ref is runner.status_key_ref; use a separate key"},
-		"a key that is none":          {"session: {key_ref: session.pem}\n", `session.key_ref is "session.pem"; give a reference`},
+		"a key that is none":          {"session: {key_ref: session.pem}\n", `session.key_ref is not a reference; give a reference`},
 		"endpoints for nobody":        {"aws: {sts_endpoints: ['https://sts.example.com']}\n", "aws.accounts and aws.organizations are empty"},
 		"an entity without metadata":  {"saml: {entity_id: x}\n", "saml.metadata is empty"},
 		"an issuer with a subject":    {"oidc: [{issuer: 'https://ocpctl.example.org/#maya', audience: ocpctl}]", "oidc[0].issuer contains # ? @"},

@@ -51,9 +51,9 @@ func (c Config) checkReal() []error {
 	for _, e := range c.endpoints() {
 		switch {
 		case standIn(e.url):
-			bad = append(bad, fmt.Errorf("%s is %s, a stand-in on this machine; only a file with demo: true may use it", e.name, e.url))
+			bad = append(bad, fmt.Errorf("%s is %s, a stand-in on this machine; only an installation with demo: true may use it", e.name, maskedURL(e.url)))
 		case !isURL(e.url, "https"):
-			bad = append(bad, fmt.Errorf("%s is %s; outside the demo give an https:// address", e.name, e.url))
+			bad = append(bad, fmt.Errorf("%s is %s; outside the demo give an https:// address", e.name, maskedURL(e.url)))
 		}
 	}
 	if strings.HasPrefix(os.Getenv("AWS_SECRET_ACCESS_KEY"), demoSecret) {
