@@ -66,6 +66,7 @@ var areas = []area{
 	{"store/attempts", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "the parts of the store know what they share, and not each other"},
 	{"store/inbox", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "a delivery is stored before anybody reads it"},
 	{"store/outbox", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "what is written outside is written down before"},
+	{"store/inspect", 6, []string{"store/internal/pg", "migrations"}, "what a database is can be asked before it has tables"},
 	{"store/people", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "who somebody is does not depend on what they have"},
 	{"store/pullrequests", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "what GitHub said is kept as it was said"},
 	{"store/reports", 6, []string{"store/internal/...", "internal/queue", "lifecycle", "internal/price"}, "what is counted and found changes nothing"},
