@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"crypto"
 	"crypto/x509"
-	"encoding/pem"
-	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -87,7 +84,7 @@ func (in inner) wireSAML(ctx context.Context, who *auth.Verifier, sessions *auth
 		if err != nil {
 			return nil, err
 		}
-		if saml.Key, err = parsePair([]byte(raw.Reveal())); err != nil {
+		if saml.Key, err = auth.ParseSAMLKey([]byte(raw.Reveal())); err != nil {
 			return nil, fmt.Errorf("saml.key_ref: %w", err)
 		}
 	}
@@ -131,23 +128,4 @@ func roots(path string) (*x509.CertPool, error) {
 		return nil, fmt.Errorf("%s contains no certificate (PEM)", path)
 	}
 	return pool, nil
-}
-
-// parsePair parses a key and its certificate from PEM, in either order. Its errors quote nothing.
-func parsePair(raw []byte) (*auth.SAMLKey, error) {
-	var pair auth.SAMLKey
-	for block, rest := pem.Decode(raw); block != nil; block, rest = pem.Decode(rest) {
-		if cert, err := x509.ParseCertificate(block.Bytes); err == nil && block.Type == "CERTIFICATE" {
-			pair.Certificate = cert
-			continue
-		}
-		key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
-		if signer, ok := key.(crypto.Signer); err == nil && ok {
-			pair.Signer = signer
-		}
-	}
-	if pair.Signer == nil || pair.Certificate == nil {
-		return nil, errors.New("want an RSA or ECDSA key (PKCS#8 PEM) followed by its certificate (openssl req -x509 -newkey rsa:3072 -nodes …)")
-	}
-	return &pair, nil
 }
