@@ -44,6 +44,7 @@ var commands = map[string]func(args []string, in io.Reader, out, errs io.Writer)
 	renderCommand:   render,
 	validateCommand: func(args []string, _ io.Reader, out, errs io.Writer) error { return validate(args, out, errs) },
 	showCommand:     func(args []string, _ io.Reader, out, errs io.Writer) error { return show(args, out, errs) },
+	doctorCommand:   func(args []string, _ io.Reader, out, errs io.Writer) error { return examine(args, out, errs) },
 }
 
 func run() error {
