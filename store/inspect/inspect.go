@@ -25,8 +25,9 @@ type Database struct {
 	Host      string // as the address names it
 	User      string
 	TLS       string        // protocol of the connection, e.g. TLSv1.3; empty: not encrypted
-	Clock     time.Time     // the database's, in the middle of the call
-	RoundTrip time.Duration // how long the call for the clock took
+	Clock     time.Time     // the database's
+	ClockRead time.Time     // ours, when the database answered
+	RoundTrip time.Duration // how long that call took
 
 	MaxConnections int // that are not reserved for administrators
 	PoolConns      int // that one server process opens at most
@@ -98,7 +99,8 @@ func (d *Database) clock(ctx context.Context, conn *pgx.Conn) error {
 	if err := conn.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&d.Clock); err != nil {
 		return err
 	}
-	d.RoundTrip = time.Since(asked)
+	d.ClockRead = time.Now()
+	d.RoundTrip = d.ClockRead.Sub(asked)
 	d.Clock = d.Clock.UTC()
 	return nil
 }

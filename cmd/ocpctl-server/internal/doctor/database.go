@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/ocpctl/ocpctl/store/inspect"
 )
@@ -36,7 +37,7 @@ func (d *doctor) database(ctx context.Context, f *findings) {
 	} else {
 		f.ok("privileges", "%s may read and write every table", db.User)
 	}
-	d.skew(f, "the database", db.Clock, db.RoundTrip)
+	d.skew(f, "the database", db.Clock.Add(time.Since(db.ClockRead)), db.RoundTrip)
 }
 
 // schema compares the database's migrations with the program's.

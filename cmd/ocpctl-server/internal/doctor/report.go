@@ -12,9 +12,9 @@ func Text(w io.Writer) (report func(Result), end func() error) {
 	counts := map[Status]int{}
 	report = func(r Result) {
 		counts[r.Status]++
-		fmt.Fprintf(w, "%-8s%-28s %s\n", r.Status, r.Check, indented(r.Found))
+		fmt.Fprintf(w, "%-8s%-38s %s\n", r.Status, r.Check, indented(r.Found))
 		if r.Next != "" {
-			fmt.Fprintf(w, "%36s → %s\n", "", indented(r.Next))
+			fmt.Fprintf(w, "%46s → %s\n", "", indented(r.Next))
 		}
 	}
 	return report, func() error {
@@ -25,7 +25,7 @@ func Text(w io.Writer) (report func(Result), end func() error) {
 
 // indented aligns the further lines of a text with its first.
 func indented(text string) string {
-	return strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", 39))
+	return strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", 49))
 }
 
 // JSON returns a function that collects the results, and one that writes them as one document.

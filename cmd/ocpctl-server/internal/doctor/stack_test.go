@@ -6,9 +6,9 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
-	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,6 +23,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/doctor"
 	"github.com/ocpctl/ocpctl/internal/devstack"
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
+	"github.com/ocpctl/ocpctl/internal/devstack/installer"
 	"github.com/ocpctl/ocpctl/internal/devstack/slack"
 )
 
@@ -32,9 +33,20 @@ type clinic struct {
 	t *testing.T
 }
 
+// built builds the programs that the stack runs.
+func built(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	build := exec.CommandContext(t.Context(), "go", append([]string{"build", "-o", dir, "./cmd/ocpctl-server", "./cmd/ocpctl-runner"}, installer.Programs()...)...)
+	build.Dir = "../../../.."
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, string(out))
+	return dir
+}
+
 func start(t *testing.T) *clinic {
 	t.Helper()
-	h, err := devstack.Start(t.Context(), devstack.Config{Dir: t.TempDir(), Bin: programs, Fast: true, Hour: time.Minute, Pace: 10 * time.Millisecond})
+	h, err := devstack.Start(t.Context(), devstack.Config{Dir: t.TempDir(), Bin: built(t), Fast: true, Hour: time.Minute, Pace: 10 * time.Millisecond})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, h.Stop()) })
 	for _, pair := range os.Environ() {
@@ -43,19 +55,25 @@ func start(t *testing.T) *clinic {
 			require.NoError(t, os.Unsetenv(name)) // and set again after the test
 		}
 	}
-	for name, value := range map[string]string{
-		"AWS_ENDPOINT_URL": fmt.Sprintf("http://127.0.0.1:%d", h.Ports.AWS), "AWS_ENDPOINT_URL_S3": fmt.Sprintf("http://127.0.0.1:%d", h.Ports.S3),
-		"AWS_SHARED_CREDENTIALS_FILE": filepath.Join(h.Dir, "secrets", "aws-credentials"), "AWS_CONFIG_FILE": "/dev/null", "AWS_REGION": "us-east-1",
-		"AWS_EC2_METADATA_DISABLED": "true", "AWS_MAX_ATTEMPTS": "1",
-	} {
+	for _, pair := range cloud(t, h) {
+		name, value, _ := strings.Cut(pair, "=")
 		t.Setenv(name, value)
 	}
+	t.Setenv("AWS_MAX_ATTEMPTS", "1")
 	require.NoError(t, h.GitHub.Label(41, "question", "maya")) // so that there is a webhook
 	require.Eventually(t, func() bool {
 		all := h.GitHub.Deliveries()
 		return len(all) > 0 && all[len(all)-1].State == github.Delivered
 	}, 10*time.Second, 10*time.Millisecond)
 	return &clinic{h, t}
+}
+
+// cloud returns the variables with which people run the server's commands against the stack.
+func cloud(t *testing.T, h *devstack.Stack) []string {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(h.Dir, "server.env"))
+	require.NoError(t, err)
+	return strings.Fields(string(raw))
 }
 
 // config returns the stack's own configuration, as its server reads it.
@@ -87,13 +105,13 @@ func (c *clinic) examine(cfg doctor.Config) (results map[string][]doctor.Result,
 // broken are the changes after which a check says what is wrong.
 var broken = []struct {
 	name  string
-	brake func(t *testing.T, c *clinic, cfg *doctor.Config)
+	apply func(t *testing.T, c *clinic, cfg *doctor.Config)
 	want  map[string]string // check → part of what was found; the check must fail
 }{
 	{"S3 is cut off", func(t *testing.T, c *clinic, _ *doctor.Config) {
 		c.S3Cut.Off()
 		t.Cleanup(c.S3Cut.On)
-	}, map[string]string{"s3.bucket": "connection re"}},
+	}, map[string]string{"s3.bucket": "request send failed"}},
 	{"a bucket that does not exist", func(_ *testing.T, _ *clinic, cfg *doctor.Config) {
 		cfg.Settings.Artifacts.Bucket = "another-bucket"
 	}, map[string]string{"s3.bucket": "the bucket another-bucket does not exist"}},
@@ -137,7 +155,7 @@ var broken = []struct {
 	{"a clock that is ten minutes ahead", func(_ *testing.T, _ *clinic, cfg *doctor.Config) {
 		cfg.Now = func() time.Time { return time.Now().Add(10 * time.Minute) }
 	}, map[string]string{
-		"database.clock": "10m0s ahead of the database's", "github.clock": "ahead of GitHub's", "account.clock": "ahead of AWS's",
+		"database.clock": "ahead of the database's", "github.clock": "ahead of GitHub's", "account.clock": "ahead of AWS's",
 	}},
 	{"a Slack token that is none", func(t *testing.T, _ *clinic, cfg *doctor.Config) {
 		cfg.Settings.Slack.BotTokenRef = "file:" + file(t, "demo-guessed")
@@ -213,7 +231,7 @@ func TestTheDemoIsSoundAndWhateverBreaksIsNamed(t *testing.T) {
 		"configuration.valid": doctor.OK, "configuration.demo": doctor.Warn, "configuration.catalogue": doctor.OK, "secrets.database_url_ref": doctor.OK,
 		"secrets.runner.pull_secret_ref": doctor.OK, "database.schema": doctor.OK, "database.clock": doctor.OK, "database.privileges": doctor.OK,
 		"listeners.public": doctor.OK, "listeners.private": doctor.OK, "s3.bucket": doctor.OK, "s3.versioning": doctor.OK,
-		"s3.write": doctor.OK, "s3.delete": doctor.OK, "s3.runner-role": doctor.OK, "identity.oidc[0]": doctor.OK, "identity.saml": doctor.OK,
+		"s3.write": doctor.OK, "s3.runner-role": doctor.OK, "identity.oidc[0]": doctor.OK, "identity.saml": doctor.OK,
 		"identity.session-key": doctor.OK, "identity.status-key": doctor.OK, "ui.address": doctor.OK, "github.app": doctor.OK,
 		"github.clock": doctor.OK, "github.permissions": doctor.OK, "github.events": doctor.OK, "github.installations": doctor.OK, "github.rate-limit": doctor.OK,
 		"github.webhook": doctor.OK, "github.delivery": doctor.OK, "slack.app": doctor.OK, "slack.scopes": doctor.OK, "slack.workspace": doctor.Warn,
@@ -227,10 +245,15 @@ func TestTheDemoIsSoundAndWhateverBreaksIsNamed(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, left.Versions, "the probes are gone in every version")
 	require.Empty(t, left.DeleteMarkers)
+	command := exec.CommandContext(t.Context(), filepath.Join(c.Bin, "ocpctl-server"), "doctor", "-config", filepath.Join(c.Dir, "server.yaml"))
+	command.Env = append(cloud(t, c.Stack), "PATH="+os.Getenv("PATH"))
+	out, err := command.CombinedOutput()
+	require.NoError(t, err, string(out))
+	require.Regexp(t, `\n\d+ ok, 2 warn, 0 fail, \d+ skipped\n$`, string(out))
 	for _, b := range broken {
 		t.Run(b.name, func(t *testing.T) {
 			cfg := c.config()
-			b.brake(t, c, &cfg)
+			b.apply(t, c, &cfg)
 			results, failed := c.examine(cfg)
 			require.Positive(t, failed)
 			for check, found := range b.want {
