@@ -53,14 +53,14 @@ func run() error {
 	}
 	var from settings
 	from.register(flag.CommandLine)
-	migrates, err := strconv.ParseBool(fromEnvironment(config.FlagVariables.Migrate, "true"))
+	migrates, err := strconv.ParseBool(fromEnvironment(config.MigrateVariable, "true"))
 	if err != nil {
-		return fmt.Errorf("%s is %q; give true or false", config.FlagVariables.Migrate, os.Getenv(config.FlagVariables.Migrate))
+		return fmt.Errorf("%s is %q; give true or false", config.MigrateVariable, os.Getenv(config.MigrateVariable))
 	}
 	migrate := flag.Bool("migrate", migrates, "update the database schema first")
 	level := slog.LevelInfo
-	if err := level.UnmarshalText([]byte(fromEnvironment(config.FlagVariables.LogLevel, "INFO"))); err != nil {
-		return fmt.Errorf("%s: %w; give DEBUG, INFO, WARN or ERROR", config.FlagVariables.LogLevel, err)
+	if err := level.UnmarshalText([]byte(fromEnvironment(config.LogLevelVariable, "INFO"))); err != nil {
+		return fmt.Errorf("%s: %w; give DEBUG, INFO, WARN or ERROR", config.LogLevelVariable, err)
 	}
 	flag.TextVar(&level, "log-level", level, "DEBUG, INFO, WARN or ERROR")
 	version := flag.Bool("version", false, "print the version and exit")

@@ -53,7 +53,7 @@ func settingsFlags(command string, errs io.Writer) (*settings, *flag.FlagSet) {
 // register adds the flags to a set; an environment variable sets the default of -roles.
 func (s *settings) register(flags *flag.FlagSet) {
 	flags.StringVar(&s.path, "config", "ocpctl.yaml", "the configuration `file`; '' uses environment variables only; see docs/configuration.md")
-	flags.StringVar(&s.roles, "roles", fromEnvironment(config.FlagVariables.Roles, "hooks,api,worker"),
+	flags.StringVar(&s.roles, "roles", fromEnvironment(config.RolesVariable, "hooks,api,worker"),
 		"the roles of this process, comma-separated: hooks, api, worker")
 }
 

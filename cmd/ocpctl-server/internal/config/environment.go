@@ -20,13 +20,17 @@ func Variable(field string) string {
 	return prefix + strings.ToUpper(strings.ReplaceAll(field, ".", "_"))
 }
 
-// FlagVariables are the variables that set the defaults of flags; see docs/configuration.md.
-var FlagVariables = struct{ Roles, Migrate, LogLevel string }{prefix + "ROLES", prefix + "MIGRATE", prefix + "LOG_LEVEL"}
+// The variables that set the defaults of flags.
+const (
+	RolesVariable    = prefix + "ROLES"
+	MigrateVariable  = prefix + "MIGRATE"
+	LogLevelVariable = prefix + "LOG_LEVEL"
+)
 
 // otherVariables are the variables of the command line, the runner and ocpctl-server's flags, which are no fields.
 var otherVariables = []string{
 	"OCPCTL_AUTH", "OCPCTL_CLUSTER", "OCPCTL_CONFIG", "OCPCTL_CONTEXT", "OCPCTL_SERVER", "OCPCTL_TOKEN", "OCPCTL_ZDOTDIR",
-	"OCPCTL_ATTEMPT", FlagVariables.Roles, FlagVariables.Migrate, FlagVariables.LogLevel,
+	"OCPCTL_ATTEMPT", RolesVariable, MigrateVariable, LogLevelVariable,
 }
 
 // otherPrefixes begin the variables of the demo and of its stand-ins.

@@ -38,7 +38,7 @@ func (d *doctor) configuration(_ context.Context, f *findings) {
 		f.fail("catalogue", "Correct the files; ocpctl-server validate-catalogue DIR checks them. Until then nothing new is allowed.", "%s: %s", where, err)
 		return
 	}
-	f.ok("catalogue", "%s is valid: %s enabled, %s", where, plural(len(enabled(found)), "profile"), plural(len(found.Teams), "team"))
+	f.ok("catalogue", "%s is valid: %s enabled, %s", where, counted(len(enabled(found)), "profile", "profiles"), counted(len(found.Teams), "team", "teams"))
 }
 
 func (d *doctor) catalogue() (catalogue.Catalogue, error) {

@@ -79,13 +79,6 @@ func (d *doctor) connections(f *findings, db inspect.Database) {
 		f.warn("connections", next, "one process opens up to %d of the %d connections, so a second one does not fit: an upgrade starts it before the first ends",
 			db.PoolConns, db.MaxConnections)
 	default:
-		f.ok("connections", "%d connections are enough for %s with up to %d each", db.MaxConnections, pluralES(processes, "process"), db.PoolConns)
+		f.ok("connections", "%d connections are enough for %s with up to %d each", db.MaxConnections, counted(processes, "process", "processes"), db.PoolConns)
 	}
-}
-
-func pluralES(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return strings.TrimSuffix(plural(n, word), "s") + "es"
 }

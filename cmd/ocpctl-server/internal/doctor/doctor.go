@@ -205,12 +205,12 @@ func (d *doctor) skew(f *findings, whose string, theirs time.Time, precision tim
 	}
 }
 
-// plural returns "1 profile" or "3 profiles".
-func plural(n int, word string) string {
+// counted returns "1 process" or "3 processes".
+func counted(n int, one, many string) string {
 	if n == 1 {
-		return "1 " + word
+		return "1 " + one
 	}
-	return fmt.Sprintf("%d %ss", n, word)
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 // and joins words for a sentence.
