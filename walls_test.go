@@ -66,6 +66,7 @@ var areas = []area{
 	{"store/attempts", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "the parts of the store know what they share, and not each other"},
 	{"store/inbox", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "a delivery is stored before anybody reads it"},
 	{"store/outbox", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "what is written outside is written down before"},
+	{"store/inspect", 6, []string{"store/internal/pg", "migrations"}, "what a database is can be asked before it has tables"},
 	{"store/people", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "who somebody is does not depend on what they have"},
 	{"store/pullrequests", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "what GitHub said is kept as it was said"},
 	{"store/reports", 6, []string{"store/internal/...", "internal/queue", "lifecycle", "internal/price"}, "what is counted and found changes nothing"},
@@ -89,7 +90,9 @@ var areas = []area{
 	{"controller", 9, []string{"internal/queue", "store/...", "internal/artifacts", "internal/intake", "lifecycle", "chatops/...", "internal/contract", "internal/dispatch", "internal/token"}, "the controller never meets the application: they meet in the store"},
 
 	// Programs and the development stack.
-	{"deploy", 13, nil, "what an installation is made from; tests alone, which compare it with the code"},
+	{"deploy", 13, nil, "what an installation is made from, which doctor compares with what is there; its tests compare it with the code"},
+	{"cmd/ocpctl-server/internal/config", 13, []string{"app/hooks", "chatops/github", "chatops/slack", "internal/dispatch", "internal/secret", "internal/source", "lifecycle", "policy", "profiles", "store/outbox"}, "what the server is told is read and checked in one place, which starts nothing"},
+	{"cmd/ocpctl-server/internal/doctor", 14, []string{"cmd/ocpctl-server/internal/config", "app/auth", "chatops/github", "chatops/slack", "deploy", "internal/artifacts", "internal/buildinfo", "internal/secret", "internal/token", "policy/catalogue", "profiles", "store/inspect"}, "it looks at what the server depends on, with the clients that the server uses, and changes nothing"},
 	{"cmd/ocpctl", 13, []string{"app/api/client", "internal/commands", "app/auth/awsproof", "internal/price", "store/auditchain", "internal/buildinfo"}, "it knows the API, and how its amounts are counted: it stays small, starts at once, and what it shows is what the server said"},
 	{"internal/devstack", 13, []string{"..."}, "the development stack stands on everything"},
 	{"cmd", 14, []string{"..."}, "programs wire everything by hand"},

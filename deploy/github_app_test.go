@@ -64,6 +64,10 @@ var calls = map[string]func(t *testing.T, s *standin.Server, c *github.Client) e
 	"AddLabel": func(t *testing.T, _ *standin.Server, c *github.Client) error {
 		return c.AddLabel(t.Context(), standin.Installation, standin.Repo, 41, "bug")
 	},
+	"App": func(t *testing.T, _ *standin.Server, c *github.Client) error {
+		_, err := c.App(t.Context())
+		return err
+	},
 	"EnsureLabels": func(t *testing.T, _ *standin.Server, c *github.Client) error {
 		_, _, err := c.EnsureLabels(t.Context(), standin.Installation, standin.Repo, []chatops.Label{{Name: "ocp/new", Color: "0e8a16", Description: "new"}})
 		return err
@@ -84,6 +88,10 @@ var calls = map[string]func(t *testing.T, s *standin.Server, c *github.Client) e
 		_, err := c.InstallationOf(t.Context(), standin.Repo)
 		return err
 	},
+	"Installations": func(t *testing.T, _ *standin.Server, c *github.Client) error {
+		_, err := c.Installations(t.Context())
+		return err
+	},
 	"OwnLogin": func(t *testing.T, _ *standin.Server, c *github.Client) error {
 		_, err := c.OwnLogin(t.Context())
 		return err
@@ -102,6 +110,10 @@ var calls = map[string]func(t *testing.T, s *standin.Server, c *github.Client) e
 			return err
 		}
 		return looks[0].Err
+	},
+	"RateLimit": func(t *testing.T, _ *standin.Server, c *github.Client) error {
+		_, err := c.RateLimit(t.Context(), standin.Installation)
+		return err
 	},
 	"React": func(t *testing.T, s *standin.Server, c *github.Client) error {
 		comment, err := s.Comment(41, "/ocp status", "maya")
@@ -127,6 +139,10 @@ var calls = map[string]func(t *testing.T, s *standin.Server, c *github.Client) e
 	},
 	"TeamMember": func(t *testing.T, _ *standin.Server, c *github.Client) error {
 		_, err := c.TeamMember(t.Context(), standin.Installation, standin.Org, standin.Team, "maya")
+		return err
+	},
+	"Webhook": func(t *testing.T, _ *standin.Server, c *github.Client) error {
+		_, err := c.Webhook(t.Context())
 		return err
 	},
 	"UpsertCheckRun": func(t *testing.T, s *standin.Server, c *github.Client) error {

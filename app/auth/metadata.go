@@ -39,6 +39,16 @@ func newProvider(source string, timeout time.Duration, now func() time.Time) *pr
 	}}
 }
 
+// ProviderEntity reads an identity provider's metadata, a URL or a file, and returns the provider's entity id and when the metadata
+// expires (zero: never). An error says why nobody could sign in with it.
+func ProviderEntity(ctx context.Context, source string) (entity string, until time.Time, err error) {
+	found, err := newProvider(source, timeout(0), time.Now).get(ctx)
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	return found.EntityID, found.ValidUntil, nil
+}
+
 // get returns the metadata, refreshed if it is older than an hour.
 func (p *provider) get(ctx context.Context) (*crewjam.EntityDescriptor, error) {
 	return p.atMost(ctx, metadataFresh)

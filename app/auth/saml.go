@@ -1,10 +1,8 @@
 package auth
 
 import (
-	"crypto"
 	"crypto/ecdsa"
 	"crypto/rsa"
-	"crypto/x509"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -25,12 +23,6 @@ const (
 	BeginPath    = "/saml/login"    // GET: redirects to the identity provider
 	FinishPath   = "/saml/acs"      // POST: receives the assertion from the identity provider
 )
-
-// SAMLKey signs requests, if the identity provider requires it.
-type SAMLKey struct {
-	Signer      crypto.Signer // RSA or ECDSA
-	Certificate *x509.Certificate
-}
 
 // service is ocpctl as a SAML service provider.
 type service struct {

@@ -117,3 +117,13 @@ func TestTheTokenGoesNowhereElse(t *testing.T) {
 	_, err = c.Send(t.Context(), maya, "done")
 	require.ErrorContains(t, err, "307")
 }
+
+func TestSlackSaysWhoseTokenItIs(t *testing.T) {
+	c, _ := wire(t, token)
+	id, err := c.Identity(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, slack.Identity{Workspace: standin.Workspace, WorkspaceName: "acme", Bot: "ocpctl", Scopes: standin.Scopes}, id)
+	c, _ = wire(t, "xoxb-of-another-app")
+	_, err = c.Identity(t.Context())
+	require.ErrorIs(t, err, slack.ErrRefused)
+}

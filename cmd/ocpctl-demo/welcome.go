@@ -55,6 +55,10 @@ Try permissions and limits:
                add three labels, and one cluster is created while two show their place in the queue. Mistakes are shown at %s/limits
   a hold       ocpctl hold pr41-shop 4h --reason "debugging"    then close pull request #41
 
+Check everything that the server depends on:
+
+  env $(cat %s) %s doctor -config %s
+
 Break something, and read what ocpctl says:
 
   curl -d '{"code": "L-F678F1CE", "value": 0}' http://127.0.0.1:%d/_standin/limit       the VPC quota is 0; -1 removes it
@@ -70,6 +74,7 @@ Ctrl-C stops everything, make demo continues where it stopped, and make clean de
 		filepath.Join(tokens, "requester.jwt"), h.PrivateURL(),
 		devstack.CLIUser, h.Bin, filepath.Join(h.Dir, "ocpctl.yaml"), h.Ports.AWS, devstack.CLIKey, devstack.CLISecret, h.PrivateURL(),
 		h.PrivateURL(), filepath.Join(tokens, "admin.jwt"), filepath.Join(h.Dir, "catalogue"), h.PrivateURL(),
+		filepath.Join(h.Dir, "server.env"), filepath.Join(h.Bin, "ocpctl-server"), filepath.Join(h.Dir, "server.yaml"),
 		h.Ports.AWS, h.Ports.AWS, devstack.Account, h.Faults())
 }
 

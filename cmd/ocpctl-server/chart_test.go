@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -9,13 +8,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
 )
 
 // chartConfig matches the configuration in a rendered chart.
 var chartConfig = regexp.MustCompile(`(?s)\nmetadata:\n  name: ocpctl-config\n.*?\n  ocpctl\.yaml: \|\n(.*?)\n---`)
-
-// The settings for Kubernetes Jobs are checked where they are defined.
-var chartDispatch = regexp.MustCompile(`(?m)^  dispatch: kubernetes\n  kubernetes:\n(?:    .*\n)+`)
 
 func TestTheServerAcceptsWhatTheChartConfigures(t *testing.T) {
 	files, err := filepath.Glob("../../deploy/helm/testdata/*.yaml")
@@ -27,11 +25,9 @@ func TestTheServerAcceptsWhatTheChartConfigures(t *testing.T) {
 		found := chartConfig.FindSubmatch(raw)
 		require.NotNil(t, found, file)
 		text := regexp.MustCompile(`(?m)^    `).ReplaceAllString(string(found[1]), "")
-		require.Regexp(t, chartDispatch, text)
-		cfg, bad, whole := decode([]byte(chartDispatch.ReplaceAllString(text, "")))
-		require.NoError(t, errors.Join(bad...), file)
-		require.True(t, whole)
-		require.NoError(t, errors.Join(cfg.check(roles{hooksRole, apiRole})...), file)
+		loaded, err := config.Read(write(t, "ocpctl.yaml", text), nil, config.Roles{config.HooksRole, config.APIRole, config.WorkerRole})
+		require.NoError(t, err, file)
+		cfg := loaded.Config
 		require.Equal(t, strings.Contains(file, "try"), cfg.Demo, "only the embedded option is a demo")
 		require.Equal(t, []string{":8081", ":8080", ":8082"}, []string{cfg.Listen.Public, cfg.Listen.Private, cfg.Listen.Probes})
 	}

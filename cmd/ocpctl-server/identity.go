@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"crypto"
 	"crypto/x509"
-	"encoding/pem"
-	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -13,6 +10,7 @@ import (
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 
 	"github.com/ocpctl/ocpctl/app/auth"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
 	"github.com/ocpctl/ocpctl/internal/token"
 	"github.com/ocpctl/ocpctl/profiles"
 )
@@ -39,7 +37,7 @@ func (in inner) wireIdentity(ctx context.Context) (id identity, err error) {
 		trust.Issuers = append(trust.Issuers, issuer)
 	}
 	if cfg.Session.KeyRef != "" {
-		if trust.Sessions, err = cfg.sessions(ctx); err != nil {
+		if trust.Sessions, err = sessions(ctx, cfg); err != nil {
 			return id, err
 		}
 		trust.End, trust.Ended = in.store.People.EndSession, in.store.People.SessionEnded
@@ -51,15 +49,15 @@ func (in inner) wireIdentity(ctx context.Context) (id identity, err error) {
 			return id, err
 		}
 	}
-	if cfg.AWS.on() {
+	if cfg.AWS.On() {
 		id.exchange, err = in.wireAWS(ctx, id.who, trust.Sessions)
 	}
 	return id, err
 }
 
 // sessions returns the signer of this installation's own sessions.
-func (c config) sessions(ctx context.Context) (*auth.Sessions, error) {
-	raw, err := c.secret(ctx, "session.key_ref", c.Session.KeyRef)
+func sessions(ctx context.Context, c config.Config) (*auth.Sessions, error) {
+	raw, err := c.Secret(ctx, "session.key_ref", c.Session.KeyRef)
 	if err != nil {
 		return nil, err
 	}
@@ -82,11 +80,11 @@ func (in inner) wireSAML(ctx context.Context, who *auth.Verifier, sessions *auth
 		Sessions: sessions, Verifier: who, Spend: in.store.People.SpendSignature,
 	}
 	if ref := in.cfg.SAML.KeyRef; ref != "" {
-		raw, err := in.cfg.secret(ctx, "saml.key_ref", ref)
+		raw, err := in.cfg.Secret(ctx, "saml.key_ref", ref)
 		if err != nil {
 			return nil, err
 		}
-		if saml.Key, err = parsePair([]byte(raw.Reveal())); err != nil {
+		if saml.Key, err = auth.ParseSAMLKey([]byte(raw.Reveal())); err != nil {
 			return nil, fmt.Errorf("saml.key_ref: %w", err)
 		}
 	}
@@ -130,23 +128,4 @@ func roots(path string) (*x509.CertPool, error) {
 		return nil, fmt.Errorf("%s contains no certificate (PEM)", path)
 	}
 	return pool, nil
-}
-
-// parsePair parses a key and its certificate from PEM, in either order. Its errors quote nothing.
-func parsePair(raw []byte) (*auth.SAMLKey, error) {
-	var pair auth.SAMLKey
-	for block, rest := pem.Decode(raw); block != nil; block, rest = pem.Decode(rest) {
-		if cert, err := x509.ParseCertificate(block.Bytes); err == nil && block.Type == "CERTIFICATE" {
-			pair.Certificate = cert
-			continue
-		}
-		key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
-		if signer, ok := key.(crypto.Signer); err == nil && ok {
-			pair.Signer = signer
-		}
-	}
-	if pair.Signer == nil || pair.Certificate == nil {
-		return nil, errors.New("want an RSA or ECDSA key (PKCS#8 PEM) followed by its certificate (openssl req -x509 -newkey rsa:3072 -nodes …)")
-	}
-	return &pair, nil
 }

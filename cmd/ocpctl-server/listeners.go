@@ -16,6 +16,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/app/hooks"
 	"github.com/ocpctl/ocpctl/app/web"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/source"
 	"github.com/ocpctl/ocpctl/store"
@@ -62,22 +63,22 @@ func httpsAlone(next http.Handler, home string) http.Handler {
 }
 
 // wireHooks builds the public listener: webhooks and nothing else.
-func wireHooks(ctx context.Context, cfg config, s *store.Store, log *slog.Logger) (*http.Server, error) {
+func wireHooks(ctx context.Context, cfg config.Config, s *store.Store, log *slog.Logger) (*http.Server, error) {
 	c := hooks.Config{
-		Store: s, App: cfg.GitHub.AppID, Installations: cfg.GitHub.Installations, Repositories: cfg.repositories(), Workspaces: cfg.Slack.Workspaces, Log: log,
-		Proxies: networks(cfg.Listen.TrustedProxies), GitHubAddresses: networks(cfg.GitHub.HookAddresses),
+		Store: s, App: cfg.GitHub.AppID, Installations: cfg.GitHub.Installations, Repositories: repositories(cfg), Workspaces: cfg.Slack.Workspaces, Log: log,
+		Proxies: config.Networks(cfg.Listen.TrustedProxies), GitHubAddresses: config.Networks(cfg.GitHub.HookAddresses),
 	}
 	var err error
-	if c.GitHubSecret, err = cfg.secret(ctx, "github.webhook_secret_ref", cfg.GitHub.WebhookSecretRef); err != nil {
+	if c.GitHubSecret, err = cfg.Secret(ctx, "github.webhook_secret_ref", cfg.GitHub.WebhookSecretRef); err != nil {
 		return nil, err
 	}
 	if cfg.GitHub.WebhookNextRef != "" {
-		if c.GitHubNext, err = cfg.secret(ctx, "github.webhook_secret_next_ref", cfg.GitHub.WebhookNextRef); err != nil {
+		if c.GitHubNext, err = cfg.Secret(ctx, "github.webhook_secret_next_ref", cfg.GitHub.WebhookNextRef); err != nil {
 			return nil, err
 		}
 	}
 	if cfg.Slack.SigningSecretRef != "" {
-		if c.SlackSecret, err = cfg.secret(ctx, "slack.signing_secret_ref", cfg.Slack.SigningSecretRef); err != nil {
+		if c.SlackSecret, err = cfg.Secret(ctx, "slack.signing_secret_ref", cfg.Slack.SigningSecretRef); err != nil {
 			return nil, err
 		}
 	}
@@ -89,7 +90,7 @@ func wireHooks(ctx context.Context, cfg config, s *store.Store, log *slog.Logger
 }
 
 // wireProbes builds the listener for probes, which tells the platform about processes that have no private listener.
-func (s *server) wireProbes(cfg config, jobErrors prometheus.Collector) {
+func (s *server) wireProbes(cfg config.Config, jobErrors prometheus.Collector) {
 	if cfg.Listen.Probes != "" {
 		s.probes = bounded(cfg.Listen.Probes, api.NewProbes(s.store, s.log, jobErrors))
 	}
@@ -116,14 +117,14 @@ func (in inner) wirePrivate(ctx context.Context) (*http.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	config := in.appConfig(nil)
-	core := app.New(config)
-	admins, handout := admin.New(core, config), credentials.New(core, config)
+	settings := in.appConfig(nil)
+	core := app.New(settings)
+	admins, handout := admin.New(core, settings), credentials.New(core, settings)
 	pace := api.NewPace(api.Rate{PerSecond: cfg.API.Rate, Burst: cfg.API.Burst}, nil)
 	stopping, stop := context.WithCancel(ctx)
 	rest := api.New(api.Config{
 		App: core, Admin: admins, Credentials: handout, Store: in.store, Auth: id.who, AWS: id.exchange, Tokens: in.signer, Log: in.log, UI: cfg.UIURL,
-		Pace: pace, Proxies: networks(cfg.Listen.TrustedProxies), Timeout: cfg.API.Timeout, Stopping: stopping,
+		Pace: pace, Proxies: config.Networks(cfg.Listen.TrustedProxies), Timeout: cfg.API.Timeout, Stopping: stopping,
 		Grants: grants, JobErrors: in.jobErrors,
 		Runner: api.RunnerSettings{
 			Installation: cfg.Installation, Bucket: cfg.Artifacts.Bucket, KMSKey: cfg.Artifacts.KMSKey,

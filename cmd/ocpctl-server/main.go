@@ -2,9 +2,11 @@
 // Slack.
 //
 // One process has every role by default; -roles splits it, so that the internet-facing half has no cloud or GitHub credentials: hooks
-// needs only PostgreSQL, api also the artifacts bucket, worker needs everything. "ocpctl-server render-install-config" starts
-// nothing: it prints the install-config that a runner would get for a create request. "ocpctl-server validate-catalogue" starts
-// nothing either: it reports everything that is wrong with a catalogue's folder. "ocpctl-server migrate" updates the database's schema and ends.
+// needs only PostgreSQL, api also the artifacts bucket, worker needs everything.
+//
+// With a command it starts nothing: config prints the effective configuration, doctor checks everything that the server depends on,
+// migrate updates the database's schema and ends, render-install-config prints the install-config that a runner would get for a create
+// request, and validate-catalogue reports everything that is wrong with a catalogue's folder.
 package main
 
 import (
@@ -12,11 +14,17 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"log/slog"
+	"maps"
 	"os"
 	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 
+	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
 	"github.com/ocpctl/ocpctl/internal/buildinfo"
 )
 
@@ -31,38 +39,46 @@ func main() {
 	}
 }
 
+// commands are what ocpctl-server does instead of starting the server.
+var commands = map[string]func(args []string, in io.Reader, out, errs io.Writer) error{
+	renderCommand:   render,
+	validateCommand: func(args []string, _ io.Reader, out, errs io.Writer) error { return validate(args, out, errs) },
+	showCommand:     func(args []string, _ io.Reader, out, errs io.Writer) error { return show(args, out, errs) },
+	doctorCommand:   func(args []string, _ io.Reader, out, errs io.Writer) error { return examine(args, out, errs) },
+	migrateCommand:  func(args []string, _ io.Reader, out, errs io.Writer) error { return migrateDatabase(args, out, errs) },
+}
+
 func run() error {
-	if len(os.Args) > 1 && os.Args[1] == renderCommand {
-		return render(os.Args[2:], os.Stdin, os.Stdout, os.Stderr)
+	if len(os.Args) > 1 && commands[os.Args[1]] != nil {
+		return commands[os.Args[1]](os.Args[2:], os.Stdin, os.Stdout, os.Stderr)
 	}
-	if len(os.Args) > 1 && os.Args[1] == validateCommand {
-		return validate(os.Args[2:], os.Stdout, os.Stderr)
+	var from settings
+	from.register(flag.CommandLine)
+	migrates, err := strconv.ParseBool(fromEnvironment(config.MigrateVariable, "true"))
+	if err != nil {
+		return fmt.Errorf("%s is %q; give true or false", config.MigrateVariable, os.Getenv(config.MigrateVariable))
 	}
-	if len(os.Args) > 1 && os.Args[1] == migrateCommand {
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-		defer stop()
-		return migrateDatabase(ctx, os.Args[2:], os.Stdout, os.Stderr)
-	}
-	path := flag.String("config", "ocpctl.yaml", "the configuration `file`; see docs/configuration.md")
-	roleList := flag.String("roles", "hooks,api,worker", "the roles of this process, comma-separated: hooks, api, worker")
-	migrate := flag.Bool("migrate", true, "update the database schema first")
+	migrate := flag.Bool("migrate", migrates, "update the database schema first")
 	level := slog.LevelInfo
-	flag.TextVar(&level, "log-level", slog.LevelInfo, "DEBUG, INFO, WARN or ERROR")
-	show := flag.Bool("version", false, "print the version and exit")
+	if err := level.UnmarshalText([]byte(fromEnvironment(config.LogLevelVariable, "INFO"))); err != nil {
+		return fmt.Errorf("%s: %w; give DEBUG, INFO, WARN or ERROR", config.LogLevelVariable, err)
+	}
+	flag.TextVar(&level, "log-level", level, "DEBUG, INFO, WARN or ERROR")
+	version := flag.Bool("version", false, "print the version and exit")
 	flag.Parse()
-	if *show {
+	if *version {
 		fmt.Println(buildinfo.Read().Line("ocpctl-server"))
 		return nil
 	}
 	if flag.NArg() > 0 {
-		return fmt.Errorf("%q is not a command; the commands are %s, %s and %s, and without a command the server starts", flag.Arg(0), renderCommand, validateCommand, migrateCommand)
+		return fmt.Errorf("%q is not a command; the commands are %s, and without a command the server starts", flag.Arg(0),
+			strings.Join(slices.Sorted(maps.Keys(commands)), ", "))
 	}
-
-	roles, err := parseRoles(*roleList)
+	roles, err := config.ParseRoles(from.roles)
 	if err != nil {
 		return err
 	}
-	cfg, err := loadConfig(*path, roles)
+	cfg, err := config.Load(from.path, roles)
 	if err != nil {
 		return err
 	}

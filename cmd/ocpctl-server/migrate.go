@@ -2,12 +2,15 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"syscall"
 
+	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
+	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -15,7 +18,9 @@ const migrateCommand = "migrate"
 
 // migrateDatabase updates the database's schema and ends. It needs only database_url_ref in its file, so that an installation can run
 // it before anything else is configured.
-func migrateDatabase(ctx context.Context, args []string, out, errs io.Writer) error {
+func migrateDatabase(args []string, out, errs io.Writer) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
 	flags := flag.NewFlagSet("ocpctl-server "+migrateCommand, flag.ContinueOnError)
 	flags.SetOutput(errs)
 	path := flags.String("config", "ocpctl.yaml", "the configuration `file`; only database_url_ref is used")
@@ -25,18 +30,14 @@ func migrateDatabase(ctx context.Context, args []string, out, errs io.Writer) er
 	if flags.NArg() > 0 {
 		return fmt.Errorf("%s takes no arguments, and %q is one; give the file with -config", migrateCommand, flags.Arg(0))
 	}
-	raw, err := os.ReadFile(*path)
+	loaded, err := config.Read(*path, os.Environ(), nil)
 	if err != nil {
-		return fmt.Errorf("read the configuration: %w", err)
+		return err
 	}
-	cfg, bad, _ := decode(raw)
-	if !isRef(cfg.DatabaseURLRef) {
-		bad = append(bad, errors.New("database_url_ref is not a reference; give one to a postgres:// URL, such as file:/path"))
+	if secret.Check(loaded.Config.DatabaseURLRef) != nil {
+		return fmt.Errorf("%s: database_url_ref is not a reference; give one to a postgres:// URL, such as file:/path", *path)
 	}
-	if err := errors.Join(bad...); err != nil {
-		return fmt.Errorf("%s:\n%w", *path, err)
-	}
-	url, err := cfg.secret(ctx, "database_url_ref", cfg.DatabaseURLRef)
+	url, err := loaded.Config.Secret(ctx, "database_url_ref", loaded.Config.DatabaseURLRef)
 	if err != nil {
 		return err
 	}

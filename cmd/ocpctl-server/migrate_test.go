@@ -16,7 +16,7 @@ func TestMigrateNeedsTheDatabaseAloneAndMayRunAgain(t *testing.T) {
 	file := write(t, "ocpctl.yaml", fmt.Sprintf("database_url_ref: file:%s\n", write(t, "database-url", url)))
 	for range 2 {
 		var out, errs bytes.Buffer
-		require.NoError(t, migrateDatabase(t.Context(), []string{"-config", file}, &out, &errs))
+		require.NoError(t, migrateDatabase([]string{"-config", file}, &out, &errs))
 		require.Equal(t, "the database's schema is up to date\n", out.String())
 	}
 	conn, err := pgx.Connect(t.Context(), url)
@@ -33,8 +33,8 @@ func TestMigrateSaysWhatIsWrong(t *testing.T) {
 		"database_url_ref: file:/no": "database_url_ref: read secret reference",
 	} {
 		var out, errs bytes.Buffer
-		err := migrateDatabase(t.Context(), []string{"-config", write(t, "ocpctl.yaml", file)}, &out, &errs)
+		err := migrateDatabase([]string{"-config", write(t, "ocpctl.yaml", file)}, &out, &errs)
 		require.ErrorContains(t, err, want)
 	}
-	require.ErrorContains(t, migrateDatabase(t.Context(), []string{"up"}, &bytes.Buffer{}, &bytes.Buffer{}), `"up" is one`)
+	require.ErrorContains(t, migrateDatabase([]string{"up"}, &bytes.Buffer{}, &bytes.Buffer{}), `"up" is one`)
 }

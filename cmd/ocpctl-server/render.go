@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
@@ -41,11 +42,11 @@ func render(args []string, in io.Reader, out, errs io.Writer) error {
 	if !slices.Contains([]policy.Role{policy.Requester, policy.PlatformAdmin, policy.Auditor}, policy.Role(*role)) {
 		return fmt.Errorf("--role is %q; give %s, %s or %s", *role, policy.Requester, policy.PlatformAdmin, policy.Auditor)
 	}
-	cfg := defaults()
+	cfg := config.Defaults()
 	cfg.Installation = "ocpctl"
 	if *path != "" {
 		var err error
-		if cfg, err = loadConfig(*path, roles{}); err != nil {
+		if cfg, err = config.Load(*path, config.Roles{}); err != nil {
 			return err
 		}
 	}
@@ -53,7 +54,7 @@ func render(args []string, in io.Reader, out, errs io.Writer) error {
 	if err != nil {
 		return err
 	}
-	config, notes, err := cfg.rendered(asked, policy.Role(*role), *pull)
+	config, notes, err := rendered(cfg, asked, policy.Role(*role), *pull)
 	if err != nil {
 		return inFields(*request, err)
 	}
@@ -77,7 +78,7 @@ func readRequest(path string, in io.Reader) (app.CreateRequest, error) {
 }
 
 // rendered returns the whole install-config, with the pull secret from a file or the mask.
-func (c config) rendered(asked app.CreateRequest, role policy.Role, pullFile string) ([]byte, []string, error) {
+func rendered(c config.Config, asked app.CreateRequest, role policy.Role, pullFile string) ([]byte, []string, error) {
 	terms, err := catalogue.LoadDir(c.Catalogue.Dir)
 	if err != nil {
 		return nil, nil, underFolder(c.Catalogue.Dir, err)

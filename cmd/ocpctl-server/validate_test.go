@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
@@ -60,10 +61,10 @@ func TestValidatingSaysHowItIsAsked(t *testing.T) {
 func TestACatalogueThatIsNotSoundStopsOnlyWhoHasNothingToEnd(t *testing.T) {
 	dir := catalogueFolder(t)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "quotas/quotas.yaml"), []byte("quotas: []\n"), 0o600))
-	cfg := config{Catalogue: catalogueConfig{Dir: dir}}
-	_, err := openCatalogue(cfg, roles{apiRole}, slog.New(slog.DiscardHandler))
+	cfg := config.Config{Catalogue: config.Catalogue{Dir: dir}}
+	_, err := openCatalogue(cfg, config.Roles{config.APIRole}, slog.New(slog.DiscardHandler))
 	require.ErrorContains(t, err, dir+"/quotas/quotas.yaml:1: quotas: a list of 0")
-	live, err := openCatalogue(cfg, roles{apiRole, workerRole}, slog.New(slog.DiscardHandler))
+	live, err := openCatalogue(cfg, config.Roles{config.APIRole, config.WorkerRole}, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	require.Empty(t, live.Current().Names())
 	require.Error(t, live.Status().Err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/api"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/token"
 	"github.com/ocpctl/ocpctl/policy"
@@ -37,7 +38,7 @@ type server struct {
 }
 
 // wire builds the roles' parts by hand. A part that no role needs is not built, so its credentials may be missing.
-func wire(ctx context.Context, cfg config, r roles, migrate bool, log *slog.Logger) (*server, error) {
+func wire(ctx context.Context, cfg config.Config, r config.Roles, migrate bool, log *slog.Logger) (*server, error) {
 	db, err := openStore(ctx, cfg, migrate)
 	if err != nil {
 		return nil, err
@@ -50,8 +51,8 @@ func wire(ctx context.Context, cfg config, r roles, migrate bool, log *slog.Logg
 	return s, nil
 }
 
-func openStore(ctx context.Context, cfg config, migrate bool) (*store.Store, error) {
-	url, err := cfg.secret(ctx, "database_url_ref", cfg.DatabaseURLRef)
+func openStore(ctx context.Context, cfg config.Config, migrate bool) (*store.Store, error) {
+	url, err := cfg.Secret(ctx, "database_url_ref", cfg.DatabaseURLRef)
 	if err != nil {
 		return nil, err
 	}
@@ -61,17 +62,17 @@ func openStore(ctx context.Context, cfg config, migrate bool) (*store.Store, err
 		}
 	}
 	return store.Open(ctx, url.Reveal(), store.Options{
-		Limits: cfg.Limits.lifecycle(), Lease: cfg.Runner.Lease, Installation: cfg.Installation,
+		Limits: cfg.Limits.Lifecycle(), Lease: cfg.Runner.Lease, Installation: cfg.Installation,
 	})
 }
 
-func (s *server) build(ctx context.Context, cfg config, r roles) (err error) {
-	if r.has(hooksRole) {
+func (s *server) build(ctx context.Context, cfg config.Config, r config.Roles) (err error) {
+	if r.Has(config.HooksRole) {
 		if s.public, err = wireHooks(ctx, cfg, s.store, s.log); err != nil {
 			return err
 		}
 	}
-	if !r.has(apiRole) && !r.has(workerRole) {
+	if !r.Has(config.APIRole) && !r.Has(config.WorkerRole) {
 		s.wireProbes(cfg, nil)
 		return nil
 	}
@@ -85,12 +86,12 @@ func (s *server) build(ctx context.Context, cfg config, r roles) (err error) {
 	in.jobErrors = api.NewJobErrors()
 	s.wireProbes(cfg, in.jobErrors)
 	s.catalogue, s.reload, s.people = in.catalogue, cfg.Catalogue.Reload, app.New(in.appConfig(nil)).KeepPeople
-	if r.has(apiRole) {
+	if r.Has(config.APIRole) {
 		if s.private, err = in.wirePrivate(ctx); err != nil {
 			return err
 		}
 	}
-	if r.has(workerRole) {
+	if r.Has(config.WorkerRole) {
 		s.workers, err = in.wireWorkers(ctx)
 	}
 	return err
@@ -98,7 +99,7 @@ func (s *server) build(ctx context.Context, cfg config, r roles) (err error) {
 
 // inner is what the roles api and worker share.
 type inner struct {
-	cfg       config
+	cfg       config.Config
 	log       *slog.Logger
 	store     *store.Store
 	catalogue *catalogue.Live
@@ -110,19 +111,19 @@ type inner struct {
 
 // openCatalogue reads the catalogue. An invalid one prevents the start only without the role worker: clusters must still end whatever
 // a file contains, and nothing new is allowed until the catalogue is fixed.
-func openCatalogue(cfg config, r roles, log *slog.Logger) (*catalogue.Live, error) {
+func openCatalogue(cfg config.Config, r config.Roles, log *slog.Logger) (*catalogue.Live, error) {
 	live, err := catalogue.Open(catalogue.Config{Dir: cfg.Catalogue.Dir, Log: log})
 	switch {
 	case err == nil:
 		return live, nil
-	case !r.has(workerRole):
+	case !r.Has(config.WorkerRole):
 		return nil, underFolder(cfg.Catalogue.Dir, err)
 	}
 	log.Error("catalogue is not sound; nothing is allowed until it is", "dir", cfg.Catalogue.Dir, "err", err)
 	return live, nil
 }
 
-func wireInner(ctx context.Context, cfg config, s *store.Store, log *slog.Logger) (in inner, err error) {
+func wireInner(ctx context.Context, cfg config.Config, s *store.Store, log *slog.Logger) (in inner, err error) {
 	in = inner{cfg: cfg, log: log, store: s}
 	in.bucket, err = artifacts.New(ctx, artifacts.Config{
 		Bucket: cfg.Artifacts.Bucket, KMSKey: cfg.Artifacts.KMSKey, OperateKMSKey: cfg.Artifacts.OperateKMSKey,
@@ -130,7 +131,7 @@ func wireInner(ctx context.Context, cfg config, s *store.Store, log *slog.Logger
 	if err != nil {
 		return in, err
 	}
-	pem, err := cfg.secret(ctx, "runner.status_key_ref", cfg.Runner.StatusKeyRef)
+	pem, err := cfg.Secret(ctx, "runner.status_key_ref", cfg.Runner.StatusKeyRef)
 	if err != nil {
 		return in, err
 	}
@@ -143,7 +144,7 @@ func wireInner(ctx context.Context, cfg config, s *store.Store, log *slog.Logger
 }
 
 // repositories returns the repository table.
-func (c config) repositories() (list []app.Repository) {
+func repositories(c config.Config) (list []app.Repository) {
 	for _, r := range c.Repositories {
 		list = append(list, app.Repository{Match: r.Match, Ownership: policy.Ownership{
 			Team: r.Team, Owner: r.Owner, CostCenter: r.CostCenter, Environment: r.Environment,
@@ -156,7 +157,7 @@ func (c config) repositories() (list []app.Repository) {
 func (in inner) appConfig(gh app.GitHub) app.Config {
 	cfg := in.cfg
 	return app.Config{
-		Store: in.store, Catalogue: in.catalogue.Current, Keeper: in.keeper(), GitHub: gh, Artifacts: in.bucket, UI: cfg.UIURL, Log: in.log, Repositories: cfg.repositories(),
+		Store: in.store, Catalogue: in.catalogue.Current, Keeper: in.keeper(), GitHub: gh, Artifacts: in.bucket, UI: cfg.UIURL, Log: in.log, Repositories: repositories(cfg),
 		Policy: policy.Settings{Hour: cfg.Hour, Grace: cfg.Grace, MaxGrace: cfg.GitHub.MaxGrace, Permission: cfg.GitHub.Permission, Forks: cfg.GitHub.Forks, Installation: cfg.Installation},
 		Runs:   in.runs(),
 	}

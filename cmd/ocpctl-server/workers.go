@@ -18,6 +18,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/chatops/slack"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
 	"github.com/ocpctl/ocpctl/controller"
 	"github.com/ocpctl/ocpctl/internal/dispatch"
 	"github.com/ocpctl/ocpctl/internal/queue"
@@ -70,16 +71,16 @@ func (in inner) wireWorkers(ctx context.Context) (*river.Client[pgx.Tx], error) 
 // wireGitHub builds the GitHub client, whose pace all processes share.
 func (in inner) wireGitHub(ctx context.Context) (*github.Client, error) {
 	cfg := in.cfg
-	key, err := cfg.secret(ctx, "github.private_key_ref", cfg.GitHub.PrivateKeyRef)
+	key, err := cfg.Secret(ctx, "github.private_key_ref", cfg.GitHub.PrivateKeyRef)
 	if err != nil {
 		return nil, err
 	}
 	return github.New(github.Config{
 		AppID: cfg.GitHub.AppID, PrivateKey: []byte(key.Reveal()), BaseURL: cfg.GitHub.APIURL,
 		Leave: func(ctx context.Context, installation int64) (time.Duration, error) {
-			return in.store.Outbox.TakePace(ctx, installation, cfg.GitHub.pace())
+			return in.store.Outbox.TakePace(ctx, installation, cfg.GitHub.WritePace())
 		},
-		Reserve: cfg.GitHub.reserve(), Points: cfg.GitHub.points(), Limited: in.limited, Budget: in.budget, Answers: in.answers,
+		Reserve: cfg.GitHub.Reserve(), Points: cfg.GitHub.Points(), Limited: in.limited, Budget: in.budget, Answers: in.answers,
 	})
 }
 
@@ -108,8 +109,8 @@ func (in inner) notKept(installation int64, err error) {
 	}
 }
 
-func wireSlack(ctx context.Context, cfg config) (*slack.Client, error) {
-	token, err := cfg.secret(ctx, "slack.bot_token_ref", cfg.Slack.BotTokenRef)
+func wireSlack(ctx context.Context, cfg config.Config) (*slack.Client, error) {
+	token, err := cfg.Secret(ctx, "slack.bot_token_ref", cfg.Slack.BotTokenRef)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +121,7 @@ func (in inner) wireController(client *github.Client, catalogue controller.Catal
 	cfg := in.cfg
 	processes, err := dispatch.NewProcess(dispatch.Config{
 		Runner: cfg.Runner.Program, Installers: cfg.Runner.Installers, WorkDir: cfg.Runner.WorkDir, StatusURL: cfg.Runner.StatusURL,
-		Env: append(os.Environ(), cfg.Runner.environment()...),
+		Env: append(os.Environ(), cfg.Runner.Environment()...),
 	})
 	if err != nil {
 		return nil, err
@@ -128,8 +129,8 @@ func (in inner) wireController(client *github.Client, catalogue controller.Catal
 	return controller.New(controller.Config{
 		Store: in.store, Dispatcher: processes, GitHub: client, Catalogue: catalogue, Spool: in.bucket, Remover: in.bucket, Signer: in.signer,
 		Bucket: cfg.Artifacts.Bucket, Installation: cfg.Installation,
-		Limits: cfg.Limits.lifecycle(), Sweeps: cfg.Limits.sweeps(), Links: chatops.Links{UI: cfg.UIURL}, Log: in.log,
+		Limits: cfg.Limits.Lifecycle(), Sweeps: cfg.Limits.Sweeps(), Links: chatops.Links{UI: cfg.UIURL}, Log: in.log,
 		Wake: cfg.Limits.Wake, Sweep: cfg.Limits.Sweep, Keep: cfg.Limits.Keep, Retention: cfg.Artifacts.Retention,
-		RepositoryFile: profiles.RepositoryFilePath, Pace: cfg.GitHub.pace(), Progress: cfg.GitHub.Progress,
+		RepositoryFile: profiles.RepositoryFilePath, Pace: cfg.GitHub.WritePace(), Progress: cfg.GitHub.Progress,
 	}), nil
 }

@@ -53,7 +53,7 @@ func (h *Stack) layOut(context.Context) error {
 	if err := errors.Join(h.installers(), h.catalogue()); err != nil {
 		return err
 	}
-	return h.writeConfig()
+	return errors.Join(h.writeConfig(), h.writeEnvironment())
 }
 
 // keyFile creates a private key, once.

@@ -65,17 +65,26 @@ func (h *Stack) ServerPID() int { return h.server.cmd.Process.Pid }
 // settings, the SDK's variables that point to the stand-ins, and keys as a file name, never as a value.
 func (h *Stack) environment() []string {
 	env := slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, "AWS_") })
-	env = append(env,
-		"AWS_ENDPOINT_URL=http://"+addr(h.Ports.AWS),
-		"AWS_ENDPOINT_URL_S3=http://"+addr(h.Ports.S3),
-		"AWS_SHARED_CREDENTIALS_FILE="+h.path("secrets", "aws-credentials"),
+	env = append(env, h.cloud()...)
+	env = append(env, installer.PaceVariable+"="+h.Pace.String(), installer.FaultsVariable+"="+h.Faults())
+	return append(env, h.Env...)
+}
+
+// cloud returns the SDK's variables that point to the stand-ins.
+func (h *Stack) cloud() []string {
+	return []string{
+		"AWS_ENDPOINT_URL=http://" + addr(h.Ports.AWS),
+		"AWS_ENDPOINT_URL_S3=http://" + addr(h.Ports.S3),
+		"AWS_SHARED_CREDENTIALS_FILE=" + h.path("secrets", "aws-credentials"),
 		"AWS_CONFIG_FILE=/dev/null",
 		"AWS_REGION=us-east-1",
 		"AWS_EC2_METADATA_DISABLED=true",
-		installer.PaceVariable+"="+h.Pace.String(),
-		installer.FaultsVariable+"="+h.Faults(),
-	)
-	return append(env, h.Env...)
+	}
+}
+
+// writeEnvironment writes the cloud variables to server.env, so that people can run the server's commands against the stack.
+func (h *Stack) writeEnvironment() error {
+	return os.WriteFile(h.path("server.env"), []byte(strings.Join(h.cloud(), "\n")+"\n"), 0o600)
 }
 
 // Faults is the file that controls the faults of the stand-in installer.

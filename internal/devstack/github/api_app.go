@@ -44,9 +44,21 @@ func (s *Server) appRoutes(mux *http.ServeMux) {
 		}
 		answer(w, http.StatusOK, sc.installShape(*in))
 	})
+	asApp("GET /app/hook/config", s.getHookConfig)
 	asApp("GET /app/hook/deliveries", s.listDeliveries)
 	asApp("GET /app/hook/deliveries/{id}", s.getDelivery)
 	asApp("POST /app/hook/deliveries/{id}/attempts", s.postAttempt)
+}
+
+// getHookConfig returns where webhooks go. The secret itself is never shown.
+func (s *Server) getHookConfig(w http.ResponseWriter, _ *http.Request, _ scene) {
+	var hook Hook
+	s.look(func(*world) { hook = s.hook })
+	out := object{"content_type": "json", "insecure_ssl": "0", "url": hook.URL}
+	if hook.Secret != "" {
+		out["secret"] = "********"
+	}
+	answer(w, http.StatusOK, out)
 }
 
 // sceneOf returns the scene of a repository, or an empty one.

@@ -26,7 +26,7 @@ func (s *Server) orgRoutes(mux *http.ServeMux) {
 	known("GET /installation/repositories", "metadata:read", s.listRepos)
 	known("GET /orgs/{org}/teams/{slug}/members", "members:read", s.listMembers)
 	known("GET /orgs/{org}/teams/{slug}/memberships/{user}", "members:read", s.getMembership)
-	mux.HandleFunc("GET /rate_limit", s.getRateLimit)
+	mux.HandleFunc("GET "+ratePath, s.getRateLimit)
 }
 
 func (s *Server) listRepos(w http.ResponseWriter, r *http.Request, c caller) {
@@ -92,8 +92,14 @@ func (s *Server) getMembership(w http.ResponseWriter, r *http.Request, _ caller)
 	})
 }
 
-// getRateLimit returns the limits' state; on GitHub the call is free, here nearly.
-func (s *Server) getRateLimit(w http.ResponseWriter, _ *http.Request) {
+// getRateLimit returns the limits' state.
+func (s *Server) getRateLimit(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Authorization") != "" {
+		if _, why := s.caller(r); why != "" {
+			complain(w, http.StatusUnauthorized, string(why))
+			return
+		}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	resources := object{}
@@ -101,7 +107,7 @@ func (s *Server) getRateLimit(w http.ResponseWriter, _ *http.Request) {
 		h := s.meter.use(name, 0, s.now())
 		resources[name] = object{
 			"limit": s.meter.limits.PerHour, "used": h.used, "remaining": max(0, s.meter.limits.PerHour-h.used),
-			"reset": h.start.Add(3600e9).Unix(),
+			"reset": h.start.Add(s.meter.limits.hour()).Unix(),
 		}
 	}
 	answer(w, http.StatusOK, object{"resources": resources, "rate": resources["core"]})

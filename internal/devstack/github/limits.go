@@ -189,7 +189,7 @@ func (m *meter) note(c *Call) {
 // metered counts the App's calls, reports the limit in every response, and refuses calls above it.
 func (s *Server) metered(mux *http.ServeMux, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") == "" {
+		if r.Header.Get("Authorization") == "" || r.URL.Path == ratePath {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -227,6 +227,9 @@ func (s *Server) metered(mux *http.ServeMux, next http.Handler) http.Handler {
 		}
 	})
 }
+
+// ratePath is the one call that costs nothing. https://docs.github.com/rest/rate-limit/rate-limit
+const ratePath = "/rate_limit"
 
 const secondary = "You have exceeded a secondary rate limit and have been temporarily blocked from content creation. " +
 	"Please retry your request again later."

@@ -54,12 +54,9 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 	if o.Lease <= 0 {
 		return nil, fmt.Errorf("open the store: a lease of %s is no lease", o.Lease)
 	}
-	config, err := pgxpool.ParseConfig(url)
+	config, err := PoolConfig(url)
 	if err != nil {
-		return nil, fmt.Errorf("read the database's address: %w", err)
-	}
-	if !strings.Contains(url, "pool_max_conns") {
-		config.MaxConns = defaultConns
+		return nil, err
 	}
 	config.AfterConnect = inUTC
 	// A process that hangs in the middle of a change must not keep a cluster's row from everybody else.
@@ -84,6 +81,18 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// PoolConfig returns the settings of the pool that Open makes for an address.
+func PoolConfig(url string) (*pgxpool.Config, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("read the database's address: %w", err)
+	}
+	if !strings.Contains(url, "pool_max_conns") {
+		config.MaxConns = defaultConns
+	}
+	return config, nil
 }
 
 // inUTC makes every time that is read a UTC time.

@@ -1,13 +1,8 @@
-package main
+package config
 
 import (
-	"crypto/rand"
-	"crypto/rsa"
-	"crypto/x509"
-	"encoding/pem"
 	"errors"
 	"fmt"
-	"math/big"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var everything = roles{hooksRole, apiRole, workerRole}
+var everything = Roles{HooksRole, APIRole, WorkerRole}
 
 // sound is a file that every role starts with.
 const sound = `
@@ -39,11 +34,11 @@ repositories:
 `
 
 // load writes a file and loads it for the roles.
-func load(t *testing.T, r roles, text string) (config, error) {
+func load(t *testing.T, r Roles, text string) (Config, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "ocpctl.yaml")
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	return loadConfig(path, r)
+	return Load(path, r)
 }
 
 // noStandIns makes the environment one without stand-ins.
@@ -61,10 +56,10 @@ func TestASoundFileLoadsOverTheDefaults(t *testing.T) {
 	cfg, err := load(t, everything, sound+"limits: {verify_gap: 5m}\n")
 	require.NoError(t, err)
 	require.Equal(t, 5*time.Minute, cfg.Limits.VerifyGap)
-	require.Equal(t, defaults().Limits.Sweep, cfg.Limits.Sweep)
+	require.Equal(t, Defaults().Limits.Sweep, cfg.Limits.Sweep)
 	require.Equal(t, "127.0.0.1:8081", cfg.Listen.Public)
-	require.Equal(t, 24*time.Hour, cfg.Limits.lifecycle().RetryMax)
-	require.Equal(t, 3*time.Hour, cfg.Limits.sweeps().StillFor)
+	require.Equal(t, 24*time.Hour, cfg.Limits.Lifecycle().RetryMax)
+	require.Equal(t, 3*time.Hour, cfg.Limits.Sweeps().StillFor)
 }
 
 func TestEverySecretMayStandInSecretsManager(t *testing.T) {
@@ -79,10 +74,7 @@ func TestEverySecretMayStandInSecretsManager(t *testing.T) {
   work_dir:`, 1))
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{"4.20.3": image}, cfg.Runner.Releases)
-	runs := inner{cfg: cfg}.runs()
-	require.Equal(t, cfg.Runner.CloudCredsRef, runs.CloudCredsRef)
-	require.Equal(t, "aws-sm:ocpctl/ssh#private", runs.SSHKeyRef)
-	require.Equal(t, cfg.Runner.Releases, runs.Releases)
+	require.Equal(t, "aws-sm:ocpctl/ssh#private", cfg.Runner.SSHKeyRef)
 }
 
 func TestWhatCannotBeReadNamesItsLineAndWhatIsAccepted(t *testing.T) {
@@ -105,7 +97,7 @@ func TestWhatCannotBeReadNamesItsLineAndWhatIsAccepted(t *testing.T) {
 			require.Len(t, strings.Split(err.Error(), "\n"), 2, "and nothing that follows from it alone")
 		})
 	}
-	_, err := loadConfig(filepath.Join(t.TempDir(), "none.yaml"), everything)
+	_, err := Load(filepath.Join(t.TempDir(), "none.yaml"), everything)
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
@@ -136,9 +128,9 @@ session: {life: 13h, not_before: soon}
 	for _, want := range []string{
 		"line 3: unknown field databse_url_ref",
 		"line 15: often is not a duration",
-		`runner.cloud_credentials_ref is "env:KEYS"; give a reference (file:/path, or aws-sm:<name`,
+		`runner.cloud_credentials_ref is not a reference; give a reference (file:/path, or aws-sm:<name`,
 		`to the cloud's keys: {"aws_access_key_id"`,
-		`runner.ssh_key_ref is "/run/ssh-key"; give a reference`,
+		`runner.ssh_key_ref is not a reference; give a reference`,
 		`runner.env contains "DATABASE_URL", which is not passed to runners; give AWS_… variables`,
 		`artifacts.runner_role is "runner"; give the ARN of a role`,
 		`runner.releases has the version "4.20"; give a version such as 4.20.3`,
@@ -146,7 +138,7 @@ session: {life: 13h, not_before: soon}
 		`runner.releases[4.20.3] is "quay.io/openshift-release-dev/ocp-release:4.20.3-x86_64"; give the release image by digest`,
 		"database_url_ref is empty; the roles hooks, api and worker need a reference (file:/path, or aws-sm:",
 		"github.webhook_secret_ref is empty; the role hooks needs a reference (file:/path",
-		`github.private_key_ref is "/run/key.pem"; the role worker needs a reference (file:/path`,
+		`github.private_key_ref is not a reference; the role worker needs a reference (file:/path`,
 		"github.app_id is -1; the role worker needs the GitHub App's id",
 		`github.api_url is "api.github.com"; give http(s)://host`,
 		`github.forks is "allow"; give approve or deny, or omit it`,
@@ -164,7 +156,7 @@ session: {life: 13h, not_before: soon}
 		"github.hook_addresses[1] is ::/0, which matches every address",
 		`oidc[0].issuer is "here"; give the issuer's https:// address`,
 		`saml.metadata is "ldap://idp"; give the https:// address`,
-		`saml.key_ref is "pair.pem"; give a reference (file:/path`,
+		`saml.key_ref is not a reference; give a reference (file:/path`,
 		`aws.accounts[0] is "1234"; give an AWS account's 12 digits`,
 		`aws.organizations[0] is "acme"; give an AWS organization's id, e.g. o-a1b2c3d4e5`,
 		`aws.sts_endpoints[0] is "sts.example.com"; give https://host`,
@@ -236,12 +228,12 @@ func TestOnlyTheDemoMayHaveStandIns(t *testing.T) {
 }
 
 func TestTheReserveReachesTheWireAsItIsGiven(t *testing.T) {
-	for text, want := range map[string]int{"": 0, "reserve_percent: 0": -1, "reserve_percent: 35": 35} {
+	for text, want := range map[string]int{"": 20, "reserve_percent: 0": -1, "reserve_percent: 35": 35} {
 		noStandIns(t)
 		cfg, err := load(t, everything, replaced(sound, "github: {app_id: 7, private_key_ref: 'file:/k', webhook_secret_ref: 'file:/w', "+text+"}"))
 		require.NoError(t, err)
-		require.Equal(t, want, cfg.GitHub.reserve(), text)
-		require.Equal(t, 900, cfg.GitHub.points())
+		require.Equal(t, want, cfg.GitHub.Reserve(), text)
+		require.Equal(t, 900, cfg.GitHub.Points())
 	}
 }
 
@@ -296,7 +288,7 @@ func TestASecretOfTheDemoStaysInTheDemo(t *testing.T) {
 		{true, "", "is empty"},
 	} {
 		require.NoError(t, os.WriteFile(path, []byte(c.value+"\n"), 0o600))
-		found, err := config{Demo: c.demo}.secret(t.Context(), "github.webhook_secret_ref", "file:"+path)
+		found, err := Config{Demo: c.demo}.Secret(t.Context(), "github.webhook_secret_ref", "file:"+path)
 		if c.want != "" {
 			require.ErrorContains(t, err, c.want)
 			continue
@@ -304,27 +296,27 @@ func TestASecretOfTheDemoStaysInTheDemo(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, c.value, found.Reveal())
 	}
-	_, err := config{}.secret(t.Context(), "database_url_ref", "env:URL")
+	_, err := Config{}.Secret(t.Context(), "database_url_ref", "env:URL")
 	require.ErrorContains(t, err, `database_url_ref: secret reference "env:URL": want file:/path`)
 }
 
 func TestARoleDemandsOnlyWhatItNeeds(t *testing.T) {
 	noStandIns(t)
 	for name, c := range map[string]struct {
-		roles roles
+		roles Roles
 		text  string
 		want  []string // every error
 	}{
-		"hooks": {roles{hooksRole}, "database_url_ref: file:/db\ngithub: {webhook_secret_ref: 'file:/w'}", nil},
-		"api": {roles{apiRole}, "installation: prod\ndatabase_url_ref: file:/db\nui_url: https://x\nartifacts: {bucket: b}\n" +
+		"hooks": {Roles{HooksRole}, "database_url_ref: file:/db\ngithub: {webhook_secret_ref: 'file:/w'}", nil},
+		"api": {Roles{APIRole}, "installation: prod\ndatabase_url_ref: file:/db\nui_url: https://x\nartifacts: {bucket: b}\n" +
 			"runner: {status_key_ref: 'file:/k', pull_secret_ref: 'file:/p'}", nil},
-		"hooks that listen to Slack":           {roles{hooksRole}, "database_url_ref: file:/db\ngithub: {webhook_secret_ref: 'file:/w'}\nslack: {signing_secret_ref: 'file:/s'}", nil},
+		"hooks that listen to Slack":           {Roles{HooksRole}, "database_url_ref: file:/db\ngithub: {webhook_secret_ref: 'file:/w'}\nslack: {signing_secret_ref: 'file:/s'}", nil},
 		"a worker that cannot answer in Slack": {everything, sound + "slack: {signing_secret_ref: 'file:/s'}", []string{"slack.signing_secret_ref is set but slack.bot_token_ref is empty; the role worker needs"}},
 		"a worker that can":                    {everything, sound + "slack: {signing_secret_ref: 'file:/s', bot_token_ref: 'aws-sm:ocpctl/slack#bot'}", nil},
 		"secrets of Slack in the file":         {everything, sound + "slack: {signing_secret_ref: abc, bot_token_ref: xoxb-1}", []string{"slack.signing_secret_ref is not a reference; give a reference", "slack.bot_token_ref is not a reference; give a reference"}},
 		"no workspaces of Slack":               {everything, sound + "slack: {workspaces: [acme.slack.com]}", []string{`slack.workspaces[0] is "acme.slack.com"; give a workspace's id, such as T012AB3CD, or omit the list`}},
-		"hooks without a secret":               {roles{hooksRole}, "database_url_ref: file:/db", []string{"github.webhook_secret_ref is empty; the role hooks needs"}},
-		"worker where hooks stands": {roles{workerRole}, "installation: prod\ndatabase_url_ref: file:/db\nui_url: https://x\nartifacts: {bucket: b}\n" +
+		"hooks without a secret":               {Roles{HooksRole}, "database_url_ref: file:/db", []string{"github.webhook_secret_ref is empty; the role hooks needs"}},
+		"worker where hooks stands": {Roles{WorkerRole}, "installation: prod\ndatabase_url_ref: file:/db\nui_url: https://x\nartifacts: {bucket: b}\n" +
 			"runner: {status_key_ref: 'file:/k', pull_secret_ref: 'file:/p'}", []string{
 			"github.private_key_ref is empty; the role worker needs", "runner.program is empty; the role worker needs",
 			"runner.installers is empty; the role worker needs", "runner.work_dir is empty; the role worker needs",
@@ -348,10 +340,10 @@ func TestARoleDemandsOnlyWhatItNeeds(t *testing.T) {
 }
 
 func TestRolesAreParsed(t *testing.T) {
-	for list, want := range map[string]roles{
-		"hooks,api,worker":   {hooksRole, apiRole, workerRole},
-		" api , hooks ":      {apiRole, hooksRole},
-		"worker,worker,":     {workerRole},
+	for list, want := range map[string]Roles{
+		"hooks,api,worker":   {HooksRole, APIRole, WorkerRole},
+		" api , hooks ":      {APIRole, HooksRole},
+		"worker,worker,":     {WorkerRole},
 		"":                   nil,
 		" , ":                nil,
 		"hooks,web":          nil,
@@ -359,14 +351,14 @@ func TestRolesAreParsed(t *testing.T) {
 		"hooks;api":          nil,
 		"hooks,api,worker,x": nil,
 	} {
-		got, err := parseRoles(list)
+		got, err := ParseRoles(list)
 		require.Equal(t, want, got, list)
 		require.Equal(t, want == nil, err != nil, fmt.Sprint(list, err))
 	}
 }
 
 func TestAnAddressHoldsNoPassword(t *testing.T) {
-	c := defaults()
+	c := Defaults()
 	c.GitHub.APIURL = "https://me:hunter2@ghe.example.com/"
 	bad := errors.Join(c.checkAddresses(everything)...)
 	require.ErrorContains(t, bad, "github.api_url must be only an address")
@@ -380,7 +372,7 @@ func TestWhoSaysWhoSomebodyIsIsCheckedTogether(t *testing.T) {
 			"session: {key_ref: 'aws-sm:ocpctl/session', life: 12h, not_before: 2026-01-31T12:00:00Z}\n", ""},
 		"sessions without a key":      {"aws: {accounts: ['123456789012']}\n", "session.key_ref is empty; saml and aws need"},
 		"a key for two things":        {"session: {key_ref: 'file:/run/secrets/status-key.pem'}\n", "session.key_ref is runner.status_key_ref; use a separate key"},
-		"a key that is none":          {"session: {key_ref: session.pem}\n", `session.key_ref is "session.pem"; give a reference`},
+		"a key that is none":          {"session: {key_ref: session.pem}\n", `session.key_ref is not a reference; give a reference`},
 		"endpoints for nobody":        {"aws: {sts_endpoints: ['https://sts.example.com']}\n", "aws.accounts and aws.organizations are empty"},
 		"an entity without metadata":  {"saml: {entity_id: x}\n", "saml.metadata is empty"},
 		"an issuer with a subject":    {"oidc: [{issuer: 'https://ocpctl.example.org/#maya', audience: ocpctl}]", "oidc[0].issuer contains # ? @"},
@@ -399,27 +391,5 @@ func TestWhoSaysWhoSomebodyIsIsCheckedTogether(t *testing.T) {
 			require.ErrorContains(t, err, c.want)
 			require.Len(t, strings.Split(err.Error(), "\n"), 2, err.Error())
 		})
-	}
-}
-
-func TestTheKeyThatSignsRequestsComesWithItsCertificate(t *testing.T) {
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	require.NoError(t, err)
-	template := &x509.Certificate{SerialNumber: big.NewInt(1)}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	require.NoError(t, err)
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	require.NoError(t, err)
-	cert := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
-	secret := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})
-	for _, both := range [][]byte{append(append([]byte{}, secret...), cert...), append(append([]byte{}, cert...), secret...)} {
-		pair, err := parsePair(both)
-		require.NoError(t, err)
-		require.True(t, key.Equal(pair.Signer))
-		require.Equal(t, der, pair.Certificate.Raw)
-	}
-	for _, one := range [][]byte{secret, cert, []byte("hello")} {
-		_, err := parsePair(one)
-		require.ErrorContains(t, err, "want an RSA or ECDSA key")
 	}
 }

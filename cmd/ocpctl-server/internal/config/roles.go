@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"errors"
@@ -9,21 +9,21 @@ import (
 
 // The roles of a process.
 const (
-	hooksRole  = "hooks"
-	apiRole    = "api"
-	workerRole = "worker"
+	HooksRole  = "hooks"
+	APIRole    = "api"
+	WorkerRole = "worker"
 )
 
-// roles are the roles of this process.
-type roles []string
+// Roles are the roles of a process.
+type Roles []string
 
-func (r roles) has(name string) bool { return slices.Contains(r, name) }
+func (r Roles) Has(name string) bool { return slices.Contains(r, name) }
 
 // among returns those of the names that this process has.
-func (r roles) among(names roles) roles {
-	var mine roles
+func (r Roles) among(names Roles) Roles {
+	var mine Roles
 	for _, name := range names {
-		if r.has(name) {
+		if r.Has(name) {
 			mine = append(mine, name)
 		}
 	}
@@ -31,7 +31,7 @@ func (r roles) among(names roles) roles {
 }
 
 // need returns the beginning of a sentence about what the roles need.
-func (r roles) need() string {
+func (r Roles) need() string {
 	if len(r) == 1 {
 		return "the role " + r[0] + " needs"
 	}
@@ -39,12 +39,12 @@ func (r roles) need() string {
 	return "the roles " + strings.Join(r[:last], ", ") + " and " + r[last] + " need"
 }
 
-func parseRoles(list string) (roles, error) {
-	var r roles
+func ParseRoles(list string) (Roles, error) {
+	var r Roles
 	for _, name := range strings.Split(list, ",") {
 		switch name = strings.TrimSpace(name); {
-		case name == "" || r.has(name): // empty or a duplicate
-		case name == hooksRole || name == apiRole || name == workerRole:
+		case name == "" || r.Has(name): // empty or a duplicate
+		case name == HooksRole || name == APIRole || name == WorkerRole:
 			r = append(r, name)
 		default:
 			return nil, fmt.Errorf("-roles: %q is not a role; give one or more of hooks, api, worker", name)

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"context"
@@ -25,7 +25,7 @@ const (
 const demoSecret = "demo-"
 
 // checkReal refuses what is allowed only in the demo.
-func (c config) checkReal() []error {
+func (c Config) checkReal() []error {
 	var bad []error
 	if c.Hour != time.Hour {
 		bad = append(bad, fmt.Errorf("hour is %s; outside the demo an hour lasts 1h", c.Hour))
@@ -51,9 +51,9 @@ func (c config) checkReal() []error {
 	for _, e := range c.endpoints() {
 		switch {
 		case standIn(e.url):
-			bad = append(bad, fmt.Errorf("%s is %s, a stand-in on this machine; only a file with demo: true may use it", e.name, e.url))
+			bad = append(bad, fmt.Errorf("%s is %s, a stand-in on this machine; only an installation with demo: true may use it", e.name, maskedURL(e.url)))
 		case !isURL(e.url, "https"):
-			bad = append(bad, fmt.Errorf("%s is %s; outside the demo give an https:// address", e.name, e.url))
+			bad = append(bad, fmt.Errorf("%s is %s; outside the demo give an https:// address", e.name, maskedURL(e.url)))
 		}
 	}
 	if strings.HasPrefix(os.Getenv("AWS_SECRET_ACCESS_KEY"), demoSecret) {
@@ -66,7 +66,7 @@ type endpoint struct{ name, url string }
 
 // endpoints returns the addresses that the server calls or trusts: GitHub's, Slack's, the identity providers', and any that the AWS
 // SDK was configured with.
-func (c config) endpoints() []endpoint {
+func (c Config) endpoints() []endpoint {
 	list := []endpoint{{"github.api_url", c.GitHub.APIURL}, {"slack.api_url", c.Slack.APIURL}}
 	for i, issuer := range c.OIDC {
 		list = append(list, endpoint{fmt.Sprintf("oidc[%d].issuer", i), issuer.Issuer})
@@ -98,8 +98,8 @@ func standIn(raw string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || (ip != nil && (ip.IsLoopback() || ip.IsUnspecified()))
 }
 
-// secret looks a reference up. It refuses an empty secret and, outside the demo, one of the demo's.
-func (c config) secret(ctx context.Context, field, ref string) (secret.Text, error) {
+// Secret looks a reference up. It refuses an empty secret and, outside the demo, one of the demo's.
+func (c Config) Secret(ctx context.Context, field, ref string) (secret.Text, error) {
 	found, err := secret.Lookup(ctx, ref)
 	switch {
 	case err != nil:

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"fmt"
@@ -21,12 +21,12 @@ const (
 )
 
 // checkIdentity checks whom the server trusts to identify people and programs.
-func (c config) checkIdentity() []error {
+func (c Config) checkIdentity() []error {
 	var bad []error
 	wrong := func(format string, args ...any) { bad = append(bad, fmt.Errorf(format, args...)) }
 	for i, issuer := range c.OIDC {
 		if !isURL(issuer.Issuer, "http", "https") {
-			wrong("oidc[%d].issuer is %q; give the issuer's https:// address", i, issuer.Issuer)
+			wrong("oidc[%d].issuer is %q; give the issuer's https:// address", i, maskedURL(issuer.Issuer))
 		}
 		if strings.ContainsAny(issuer.Issuer, "#?@ ") {
 			wrong("oidc[%d].issuer contains # ? @ or a space; give only the address, because it is part of principal ids, where # ends it", i)
@@ -36,13 +36,13 @@ func (c config) checkIdentity() []error {
 		}
 	}
 	if m := c.SAML.Metadata; strings.Contains(m, "://") && !isURL(m, "http", "https") {
-		wrong("saml.metadata is %q; give the https:// address of the identity provider's metadata, or a file", m)
+		wrong("saml.metadata is %q; give the https:// address of the identity provider's metadata, or a file", maskedURL(m))
 	}
 	if c.SAML.Metadata == "" && (c.SAML.KeyRef != "" || c.SAML.EntityID != "") {
 		wrong("saml.metadata is empty; give the https:// address of the identity provider's metadata, or a file")
 	}
 	if ref := c.SAML.KeyRef; ref != "" && !isRef(ref) {
-		wrong("saml.key_ref is %q; give a reference (%s) to an RSA or ECDSA key and its certificate (PEM), or omit it", ref, secret.References)
+		wrong("saml.key_ref is not a reference; give a reference (%s) to an RSA or ECDSA key and its certificate (PEM), or omit it", secret.References)
 	}
 	for i, account := range c.AWS.Accounts {
 		if !accountForm.MatchString(account) {
@@ -56,23 +56,23 @@ func (c config) checkIdentity() []error {
 	}
 	for i, endpoint := range c.AWS.STSEndpoints {
 		if !isURL(endpoint, "http", "https") || strings.Count(strings.TrimSuffix(endpoint, "/"), "/") != 2 {
-			wrong("aws.sts_endpoints[%d] is %q; give https://host of an STS endpoint", i, endpoint)
+			wrong("aws.sts_endpoints[%d] is %q; give https://host of an STS endpoint", i, maskedURL(endpoint))
 		}
 	}
-	if len(c.AWS.STSEndpoints) > 0 && !c.AWS.on() {
+	if len(c.AWS.STSEndpoints) > 0 && !c.AWS.On() {
 		wrong("aws.accounts and aws.organizations are empty; give the accounts or organizations that may sign in, or omit aws")
 	}
 	return append(bad, c.checkSession()...)
 }
 
-func (c config) checkSession() []error {
+func (c Config) checkSession() []error {
 	var bad []error
 	const key = "an Ed25519 key (PKCS#8 PEM)"
 	switch ref := c.Session.KeyRef; {
-	case ref == "" && (c.SAML.Metadata != "" || c.AWS.on()):
+	case ref == "" && (c.SAML.Metadata != "" || c.AWS.On()):
 		bad = append(bad, fmt.Errorf("session.key_ref is empty; saml and aws need a reference (%s) to %s", secret.References, key))
 	case ref != "" && !isRef(ref):
-		bad = append(bad, fmt.Errorf("session.key_ref is %q; give a reference (%s) to %s", ref, secret.References, key))
+		bad = append(bad, fmt.Errorf("session.key_ref is not a reference; give a reference (%s) to %s", secret.References, key))
 	case ref != "" && ref == c.Runner.StatusKeyRef:
 		bad = append(bad, fmt.Errorf("session.key_ref is runner.status_key_ref; use a separate key, so that each can be replaced independently"))
 	}

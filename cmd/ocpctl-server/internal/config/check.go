@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"fmt"
@@ -20,7 +20,7 @@ import (
 
 // check returns everything that is wrong for a process with these roles, each with the field and what would be accepted. Settings
 // that only other roles need may be missing.
-func (c config) check(r roles) []error {
+func (c Config) check(r Roles) []error {
 	bad := append(c.checkNeeds(r), c.checkSlack(r)...)
 	bad = append(bad, c.checkRunner()...)
 	bad = append(bad, c.checkAddresses(r)...)
@@ -28,6 +28,7 @@ func (c config) check(r roles) []error {
 	bad = append(bad, c.checkDurations()...)
 	bad = append(bad, c.GitHub.check()...)
 	bad = append(bad, c.checkRepositories()...)
+	bad = append(bad, c.checkFeatures()...)
 	if !c.Demo {
 		bad = append(bad, c.checkReal()...)
 	}
@@ -35,18 +36,18 @@ func (c config) check(r roles) []error {
 }
 
 // checkNeeds checks what the roles cannot do without.
-func (c config) checkNeeds(r roles) []error {
+func (c Config) checkNeeds(r Roles) []error {
 	const a = "a reference (" + secret.References + ") to "
-	every, inner, worker := roles{hooksRole, apiRole, workerRole}, roles{apiRole, workerRole}, roles{workerRole}
+	every, inner, worker := Roles{HooksRole, APIRole, WorkerRole}, Roles{APIRole, WorkerRole}, Roles{WorkerRole}
 	var bad []error
 	for _, need := range []struct {
 		field, value string
-		by           roles
+		by           Roles
 		accepted     string
 	}{
 		{"database_url_ref", c.DatabaseURLRef, every, a + "a postgres:// URL"},
 		{"installation", c.Installation, inner, "a short name of this control plane, e.g. prod"},
-		{"github.webhook_secret_ref", c.GitHub.WebhookSecretRef, roles{hooksRole}, a + "the App's webhook secret"},
+		{"github.webhook_secret_ref", c.GitHub.WebhookSecretRef, Roles{HooksRole}, a + "the App's webhook secret"},
 		{"ui_url", c.UIURL, inner, "the address of the private listener for people, e.g. https://ocpctl.example.com"},
 		{"artifacts.bucket", c.Artifacts.Bucket, inner, "the name of an S3 bucket"},
 		{"runner.status_key_ref", c.Runner.StatusKeyRef, inner, a + "an Ed25519 key (PKCS#8 PEM)"},
@@ -63,17 +64,17 @@ func (c config) checkNeeds(r roles) []error {
 		case need.value == "":
 			bad = append(bad, fmt.Errorf("%s is empty; %s %s", need.field, by.need(), need.accepted))
 		case strings.HasSuffix(need.field, "_ref") && !isRef(need.value):
-			bad = append(bad, fmt.Errorf("%s is %q; %s %s", need.field, need.value, by.need(), need.accepted))
+			bad = append(bad, fmt.Errorf("%s is not a reference; %s %s", need.field, by.need(), need.accepted))
 		}
 	}
-	if r.has(workerRole) && c.GitHub.AppID <= 0 {
+	if r.Has(WorkerRole) && c.GitHub.AppID <= 0 {
 		bad = append(bad, fmt.Errorf("github.app_id is %d; the role worker needs the GitHub App's id", c.GitHub.AppID))
 	}
 	return bad
 }
 
 // checkSlack checks the Slack settings: a server that accepts Slack's commands must be able to answer them.
-func (c config) checkSlack(r roles) []error {
+func (c Config) checkSlack(r Roles) []error {
 	var bad []error
 	const a = "a reference (" + secret.References + ") to "
 	for _, s := range []struct{ field, ref, what string }{
@@ -89,7 +90,7 @@ func (c config) checkSlack(r roles) []error {
 			bad = append(bad, fmt.Errorf("slack.workspaces[%d] is %q; give a workspace's id, such as T012AB3CD, or omit the list", i, id))
 		}
 	}
-	if r.has(workerRole) && c.Slack.SigningSecretRef != "" && c.Slack.BotTokenRef == "" {
+	if r.Has(WorkerRole) && c.Slack.SigningSecretRef != "" && c.Slack.BotTokenRef == "" {
 		bad = append(bad, fmt.Errorf("slack.signing_secret_ref is set but slack.bot_token_ref is empty; the role worker needs %sthe Slack app's bot token (xoxb-…) "+
 			"to answer commands, or omit both to disable Slack", a))
 	}
@@ -102,13 +103,18 @@ var slackWorkspace = regexp.MustCompile(`^T[A-Z0-9]{1,31}$`)
 func isRef(ref string) bool { return secret.Check(ref) == nil }
 
 // checkAddresses checks the addresses to listen on and to call.
-func (c config) checkAddresses(r roles) []error {
+func (c Config) checkAddresses(r Roles) []error {
 	var bad []error
 	for _, l := range []struct{ role, field, addr string }{
-		{hooksRole, "listen.public", c.Listen.Public}, {apiRole, "listen.private", c.Listen.Private},
+		{HooksRole, "listen.public", c.Listen.Public}, {APIRole, "listen.private", c.Listen.Private},
 	} {
-		if _, port, err := net.SplitHostPort(l.addr); r.has(l.role) && (err != nil || port == "") {
+		if _, port, err := net.SplitHostPort(l.addr); r.Has(l.role) && (err != nil || port == "") {
 			bad = append(bad, fmt.Errorf("%s is %q; give host:port", l.field, l.addr))
+		}
+	}
+	if p := c.Listen.Probes; p != "" {
+		if _, port, err := net.SplitHostPort(p); err != nil || port == "" || p == c.Listen.Public || p == c.Listen.Private {
+			bad = append(bad, fmt.Errorf("listen.probes is %q; give a host:port that no other listener has, or omit it", p))
 		}
 	}
 	if c.Listen.Public == c.Listen.Private && !strings.HasSuffix(c.Listen.Public, ":0") {
@@ -150,8 +156,8 @@ func checkNetworks(field string, list []string) []error {
 	return bad
 }
 
-// networks parses a list that checkNetworks accepted.
-func networks(list []string) source.Networks {
+// Networks parses a list that checkNetworks accepted.
+func Networks(list []string) source.Networks {
 	out, _ := source.Parse(list)
 	return out
 }
@@ -170,7 +176,7 @@ func isURL(raw string, schemes ...string) bool {
 }
 
 // checkDurations refuses durations that would stop the server's loops or make them spin.
-func (c config) checkDurations() []error {
+func (c Config) checkDurations() []error {
 	var bad []error
 	l := c.Limits
 	for _, d := range []struct {
@@ -210,7 +216,7 @@ func (c config) checkDurations() []error {
 }
 
 // check checks which webhooks are accepted and how much is written to GitHub.
-func (g githubConfig) check() []error {
+func (g GitHub) check() []error {
 	bad := checkNetworks("github.hook_addresses", g.HookAddresses)
 	if g.WebhookNextRef != "" && !isRef(g.WebhookNextRef) { // it is not quoted: it may be the secret itself
 		bad = append(bad, fmt.Errorf("github.webhook_secret_next_ref is not a reference; give a reference (%s) to the next webhook secret, or omit it",
@@ -233,8 +239,8 @@ func (g githubConfig) check() []error {
 				m.field, m.most, m.real, g.APIURL))
 		}
 	}
-	if p := g.ReservePercent; p != nil && (*p < 0 || *p > 90) {
-		bad = append(bad, fmt.Errorf("github.reserve_percent is %d; give a number from 0 to 90, or omit it for 20", *p))
+	if p := g.ReservePercent; p < 0 || p > 90 {
+		bad = append(bad, fmt.Errorf("github.reserve_percent is %d; give a number from 0 to 90, or omit it for 20", p))
 	}
 	if g.PerHour < g.PerMinute {
 		bad = append(bad, fmt.Errorf("github.per_hour is %d and github.per_minute is %d; per_hour must be at least per_minute", g.PerHour, g.PerMinute))
@@ -242,7 +248,7 @@ func (g githubConfig) check() []error {
 	return bad
 }
 
-func (c config) checkRepositories() []error {
+func (c Config) checkRepositories() []error {
 	var bad []error
 	if f := c.GitHub.Forks; f != "" && f != profiles.ForksApprove && f != profiles.ForksDeny {
 		bad = append(bad, fmt.Errorf("github.forks is %q; give %s or %s, or omit it", f, profiles.ForksApprove, profiles.ForksDeny))

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"fmt"
@@ -20,14 +20,14 @@ var version = regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z.]+)?$`)
 var pinned = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*(:\d+)?(/[a-z0-9._-]+)+@sha256:[0-9a-f]{64}$`)
 
 // checkRunner checks the settings for runners.
-func (c config) checkRunner() []error {
+func (c Config) checkRunner() []error {
 	var bad []error
 	for _, r := range []struct{ field, ref, what string }{
 		{"runner.cloud_credentials_ref", c.Runner.CloudCredsRef, `the cloud's keys: {"aws_access_key_id": …, "aws_secret_access_key": …}`},
 		{"runner.ssh_key_ref", c.Runner.SSHKeyRef, "a private ssh key without a passphrase"},
 	} {
 		if r.ref != "" && !isRef(r.ref) {
-			bad = append(bad, fmt.Errorf("%s is %q; give a reference (%s) to %s, or omit it", r.field, r.ref, secret.References, r.what))
+			bad = append(bad, fmt.Errorf("%s is not a reference; give a reference (%s) to %s, or omit it", r.field, secret.References, r.what))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Runner.Releases)) {
@@ -43,7 +43,7 @@ func (c config) checkRunner() []error {
 }
 
 // checkRunnerAWS checks runners' AWS settings.
-func (c config) checkRunnerAWS() (bad []error) {
+func (c Config) checkRunnerAWS() (bad []error) {
 	if role := c.Artifacts.RunnerRole; role != "" && !roleForm.MatchString(role) {
 		bad = append(bad, fmt.Errorf("artifacts.runner_role is %q; give the ARN of a role, e.g. arn:aws:iam::123456789012:role/ocpctl-runner-artifacts", role))
 	}
@@ -56,7 +56,7 @@ func (c config) checkRunnerAWS() (bad []error) {
 }
 
 // environment returns runner.env in the form of a process environment.
-func (r runnerConfig) environment() (env []string) {
+func (r Runner) Environment() (env []string) {
 	for _, key := range slices.Sorted(maps.Keys(r.Env)) {
 		env = append(env, key+"="+r.Env[key])
 	}

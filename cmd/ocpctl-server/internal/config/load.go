@@ -1,7 +1,8 @@
-package main
+package config
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -13,27 +14,46 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// loadConfig reads the file strictly and checks it for the roles: everything that is wrong is reported at once, with its line or
-// field and what would be accepted.
-func loadConfig(path string, r roles) (config, error) {
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		return config{}, fmt.Errorf("read the configuration: %w", err)
+// Load reads the file, puts the process's environment over it, and checks the result for the roles; see Read.
+func Load(path string, r Roles) (Config, error) {
+	loaded, err := Read(path, os.Environ(), r)
+	return loaded.Config, err
+}
+
+// Read reads the file strictly, puts the variables of env (KEY=value) over it, and checks the result for the roles: everything that
+// is wrong is reported at once, with its field, its origin and what would be accepted. An empty path means that there is no file. With
+// an error it returns what could be read.
+func Read(path string, env []string, r Roles) (Loaded, error) {
+	var raw []byte
+	if path != "" {
+		var err error
+		if raw, err = os.ReadFile(path); err != nil {
+			return Loaded{Config: Defaults()}, fmt.Errorf("read the configuration: %w; give -config FILE, or -config '' to use environment variables only", err)
+		}
 	}
 	cfg, bad, whole := decode(raw)
+	loaded := Loaded{Config: cfg, lines: map[string]int{}, variables: map[string]string{}}
+	var document yaml.Node
+	if yaml.Unmarshal(raw, &document) == nil {
+		eachNode("", &document, func(field string, n *yaml.Node) bool {
+			loaded.lines[normal(field)] = n.Line
+			return true
+		})
+	}
+	bad = append(bad, loaded.overlay(env)...)
 	if whole {
-		bad = append(bad, cfg.check(r)...)
+		bad = append(bad, loaded.located(loaded.check(r))...)
 	}
 	if err := errors.Join(bad...); err != nil {
-		return config{}, fmt.Errorf("%s:\n%w", path, err)
+		return loaded, fmt.Errorf("%s:\n%w", cmp.Or(path, "the environment"), err)
 	}
-	return cfg, nil
+	return loaded, nil
 }
 
 // decode parses one YAML document over the defaults. If only single fields could not be parsed, the rest can be checked; whole says
 // that sections could not be parsed, so that missing values in them should not be reported.
-func decode(raw []byte) (cfg config, bad []error, whole bool) {
-	cfg = defaults()
+func decode(raw []byte) (cfg Config, bad []error, whole bool) {
+	cfg = Defaults()
 	dec := yaml.NewDecoder(bytes.NewReader(raw))
 	dec.KnownFields(true)
 	err := dec.Decode(&cfg)
@@ -61,12 +81,12 @@ var (
 	unknownField = regexp.MustCompile(`^(line \d+): field (.+) not found in type (.+)$`)
 	badDuration  = regexp.MustCompile("^(line \\d+): cannot unmarshal \\S+ `(.*)` into time.Duration$")
 	badValue     = regexp.MustCompile("^(line \\d+): cannot unmarshal \\S+ `(.*)` into (\\w+)$")
-	badSection   = regexp.MustCompile(`^(line \d+): cannot unmarshal .* into (?:\[\])?(main\.\w+)$`)
+	badSection   = regexp.MustCompile(`^(line \d+): cannot unmarshal .* into (?:\[\])?(config\.\w+)$`)
 )
 
 // plainMessage translates the YAML library's error: without Go types, and with what would be accepted. single: it is about one field only.
 func plainMessage(complaint string) (text string, single bool) {
-	known := func(section string) string { return strings.Join(fields(reflect.TypeOf(config{}))[section], ", ") }
+	known := func(section string) string { return strings.Join(fields(reflect.TypeOf(Config{}))[section], ", ") }
 	if m := unknownField.FindStringSubmatch(complaint); m != nil {
 		return fmt.Sprintf("%s: unknown field %s; known fields here: %s", m[1], m[2], known(m[3])), true
 	}

@@ -1,0 +1,238 @@
+// Package config is the server's configuration: its fields, their defaults, and what is wrong with their values.
+//
+// It reads the file and the environment, resolves secrets when asked, and starts nothing. It must never put a secret into an error:
+// a field that ends in _ref is not quoted.
+package config
+
+import (
+	"time"
+
+	"github.com/ocpctl/ocpctl/chatops/github"
+	"github.com/ocpctl/ocpctl/chatops/slack"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store/outbox"
+)
+
+// Config is the server's configuration. Durations are Go durations ("15m"); *_ref are references to secrets ("file:/path",
+// "aws-sm:name"). docs/configuration.md explains every field.
+type Config struct {
+	Installation string `yaml:"installation"` // distinguishes installations that share a cloud account
+	Demo         bool   `yaml:"demo"`         // allows stand-ins and demo secrets; never set it elsewhere
+
+	DatabaseURLRef string `yaml:"database_url_ref"` // reference to a postgres:// URL
+	Listen         Listen `yaml:"listen"`           // the two listeners
+	UIURL          string `yaml:"ui_url"`           // public URL of the private listener
+
+	API          API           `yaml:"api"`          // limits of the API for each principal
+	Catalogue    Catalogue     `yaml:"catalogue"`    // profiles, teams, quotas and rules
+	GitHub       GitHub        `yaml:"github"`       // the GitHub App, and how it is used
+	Slack        Slack         `yaml:"slack"`        // the Slack app
+	OIDC         []Issuer      `yaml:"oidc"`         // trusted issuers of bearer tokens
+	SAML         SAML          `yaml:"saml"`         // sign-in to the pages
+	AWS          AWS           `yaml:"aws"`          // sign-in with AWS identities
+	Session      Session       `yaml:"session"`      // people's sessions
+	Artifacts    Artifacts     `yaml:"artifacts"`    // the bucket for installer state
+	Runner       Runner        `yaml:"runner"`       // how runners are started, and what they get
+	Account      string        `yaml:"account"`      // the cloud account for clusters; empty: any
+	Limits       Limits        `yaml:"limits"`       // time limits of the controller
+	Hour         time.Duration `yaml:"hour"`         // real length of one hour of a TTL; 1h outside the demo
+	Grace        time.Duration `yaml:"grace"`        // after a pull request was closed or a label removed; 0: the profile's
+	Features     Features      `yaml:"features"`     // parts that are being built
+	Repositories []Repository  `yaml:"repositories"` // who pays for the clusters of a repository; the first match applies
+}
+
+type Listen struct {
+	Public  string `yaml:"public"`  // webhooks only
+	Private string `yaml:"private"` // API, Status API, pages, metrics
+	Probes  string `yaml:"probes"`  // only /healthz, /readyz and the process's metrics; empty: none
+
+	TrustedProxies []string `yaml:"trusted_proxies"` // networks whose X-Forwarded-For is trusted; empty: none
+}
+
+type API struct {
+	Rate    float64       `yaml:"rate"`    // requests per second of one principal
+	Burst   int           `yaml:"burst"`   // burst of requests
+	Timeout time.Duration `yaml:"timeout"` // of one request, except streams
+}
+
+type Catalogue struct {
+	Dir    string        `yaml:"dir"`    // folder of the catalogue; empty: the embedded one
+	Reload time.Duration `yaml:"reload"` // how often it is checked for changes
+}
+
+type GitHub struct {
+	AppID            int64         `yaml:"app_id"`                  // the App's number
+	PrivateKeyRef    string        `yaml:"private_key_ref"`         // reference to the App's private key (PEM)
+	WebhookSecretRef string        `yaml:"webhook_secret_ref"`      // reference to the App's webhook secret
+	WebhookNextRef   string        `yaml:"webhook_secret_next_ref"` // valid too while the secret is being replaced
+	APIURL           string        `yaml:"api_url"`                 // base URL of the API
+	Pace             time.Duration `yaml:"pace"`                    // minimum time between two writes that create content in one installation
+	PerMinute        int           `yaml:"per_minute"`              // the maximum of such writes per minute, for all processes together
+	PerHour          int           `yaml:"per_hour"`                // the same per hour
+
+	ReservePercent int `yaml:"reserve_percent"` // percent of each limit kept for reads that decisions depend on
+
+	Installations []int64       `yaml:"installations"`  // installations of the App that this server handles; empty: all
+	HookAddresses []string      `yaml:"hook_addresses"` // networks from which webhooks are accepted; empty: all
+	Progress      time.Duration `yaml:"progress"`       // how often a check shows progress
+	Look          time.Duration `yaml:"look"`           // how often the pull request of a wanted cluster is polled
+	Deliveries    time.Duration `yaml:"deliveries"`     // how often GitHub is asked for deliveries that never arrived
+
+	Permission string        `yaml:"permission"` // needed to have clusters: write, maintain or admin; empty: write
+	Forks      string        `yaml:"forks"`      // approve or deny; empty: approve
+	MaxGrace   time.Duration `yaml:"max_grace"`  // longest grace period that a repository's file may set; 0: the one that applies without a file
+}
+
+// GitHub's write limits for an App.
+// https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api#about-secondary-rate-limits
+const (
+	githubPerMinute = 80
+	githubPerHour   = 500
+	githubPoints    = 900 // per minute; a read costs one, a write five
+)
+
+func (g GitHub) WritePace() outbox.Pace {
+	return outbox.Pace{Every: g.Pace, PerMinute: g.PerMinute, PerHour: g.PerHour}
+}
+
+// Reserve returns the reserve for the GitHub client, for which zero means its own default and a negative number none.
+func (g GitHub) Reserve() int {
+	if g.ReservePercent == 0 {
+		return -1
+	}
+	return g.ReservePercent
+}
+
+// points returns how many of GitHub's points may be used per minute: a server that may write more may also use more of them.
+func (g GitHub) Points() int {
+	return githubPoints * max(g.PerMinute, githubPerMinute) / githubPerMinute
+}
+
+// Slack is the Slack app; without a signing secret Slack's requests are not accepted.
+type Slack struct {
+	SigningSecretRef string `yaml:"signing_secret_ref"` // reference to the app's signing secret; empty: Slack's requests are not accepted
+	BotTokenRef      string `yaml:"bot_token_ref"`      // for answers; see docs/slack.md
+	APIURL           string `yaml:"api_url"`            // base URL of the API
+
+	Workspaces []string `yaml:"workspaces"` // workspaces that this server handles, by id; empty: all that sign with the secret
+}
+
+type Issuer struct {
+	Issuer   string `yaml:"issuer"`   // its https:// address
+	Audience string `yaml:"audience"` // what tokens must be issued for; empty: ui_url
+	CAFile   string `yaml:"ca_file"`  // CA certificates for its TLS certificate; empty: the machine's
+}
+
+// SAML configures the sign-in to the pages; without metadata nobody can sign in.
+type SAML struct {
+	Name     string `yaml:"name"`      // name of the identity provider, for people
+	Metadata string `yaml:"metadata"`  // its URL, or a file
+	EntityID string `yaml:"entity_id"` // our entity id; empty: <ui_url>/saml/metadata
+	KeyRef   string `yaml:"key_ref"`   // signs requests: RSA or ECDSA key and certificate, PEM
+}
+
+// AWS says which AWS identities can sign in to the API; without accounts and organizations none can.
+type AWS struct {
+	Accounts      []string `yaml:"accounts"`      // their identities may sign in
+	Organizations []string `yaml:"organizations"` // their accounts' identities may sign in
+	STSEndpoints  []string `yaml:"sts_endpoints"` // besides AWS's own
+}
+
+func (a AWS) On() bool { return len(a.Accounts) > 0 || len(a.Organizations) > 0 }
+
+// Session configures the sessions of people and AWS identities.
+type Session struct {
+	KeyRef    string        `yaml:"key_ref"`    // Ed25519, PKCS#8 PEM
+	Life      time.Duration `yaml:"life"`       // how long a session lasts
+	NotBefore string        `yaml:"not_before"` // earlier sessions have ended
+}
+
+type Artifacts struct {
+	Bucket        string `yaml:"bucket"`          // its name
+	KMSKey        string `yaml:"kms_key"`         // key for what teardowns need; empty: the bucket's default
+	OperateKMSKey string `yaml:"operate_kms_key"` // key for what opens clusters; empty: the bucket's default
+	RunnerRole    string `yaml:"runner_role"`     // role assumed for each attempt, restricted to its part of the bucket
+
+	Retention time.Duration `yaml:"retention"` // how long a cluster's archives and logs are kept after its end
+}
+
+type Runner struct {
+	Program       string            `yaml:"program"`               // path of ocpctl-runner
+	Installers    string            `yaml:"installers"`            // <installers>/<version>/{openshift-install,ccoctl,oc}
+	Releases      map[string]string `yaml:"releases"`              // version → release image by digest, for versions missing in the directory
+	WorkDir       string            `yaml:"work_dir"`              // holds one directory per attempt
+	Env           map[string]string `yaml:"env"`                   // added to the environment variables that runners get from the server
+	StatusURL     string            `yaml:"status_url"`            // URL of the Status API for runners
+	StatusKeyRef  string            `yaml:"status_key_ref"`        // Ed25519 private key, PKCS#8 PEM
+	PullSecretRef string            `yaml:"pull_secret_ref"`       // reference to the pull secret, which runners resolve
+	CloudCredsRef string            `yaml:"cloud_credentials_ref"` // the cloud's keys as JSON; empty: the runner's own identity
+	SSHKey        string            `yaml:"ssh_key"`               // public key
+	SSHKeyRef     string            `yaml:"ssh_key_ref"`           // private key, for access to failed bootstrap machines
+	Lease         time.Duration     `yaml:"lease"`                 // a runner that cannot renew it stops its installer
+	Heartbeat     time.Duration     `yaml:"heartbeat"`             // how often a runner renews its lease
+}
+
+type Limits struct {
+	LaunchPatience time.Duration `yaml:"launch_patience"` // how long an attempt may remain unclaimed
+	LeaseGrace     time.Duration `yaml:"lease_grace"`     // after the end of a lease, before its runner counts as gone
+	LookAgain      time.Duration `yaml:"look_again"`      // how soon a cluster with a running attempt is checked again
+	RetryBase      time.Duration `yaml:"retry_base"`      // first wait between attempts
+	RetryMax       time.Duration `yaml:"retry_max"`       // longest wait between attempts
+	BlockAfter     int           `yaml:"block_after"`     // failed teardowns in a row before destroy_blocked
+	VerifyGap      time.Duration `yaml:"verify_gap"`      // least time between the two clean passes
+	WarnBefore     time.Duration `yaml:"warn_before"`     // READY becomes expiring this long before the end
+	LetPast        time.Duration `yaml:"let_past"`        // how long the front of the queue for capacity may hold up clusters that need less
+	Wake           time.Duration `yaml:"wake"`            // how often clusters that are due are looked for
+	Sweep          time.Duration `yaml:"sweep"`           // how often everything is checked for findings
+	Keep           time.Duration `yaml:"keep"`            // how long logs, reports and processed deliveries are kept
+	OverdueAfter   time.Duration `yaml:"overdue_after"`   // past its end, before a cluster that is not being destroyed is a finding
+	UnlookedAfter  time.Duration `yaml:"unlooked_after"`  // past its wake-up time, before a cluster that nobody processed is a finding
+	StillAfter     time.Duration `yaml:"still_after"`     // without a change, before an install or teardown is a finding
+}
+
+type Repository struct {
+	Match       string `yaml:"match"`       // glob over owner/name
+	Team        string `yaml:"team"`        // tag of its clusters
+	Owner       string `yaml:"owner"`       // tag of its clusters
+	CostCenter  string `yaml:"cost_center"` // tag of its clusters
+	Environment string `yaml:"environment"` // tag of its clusters
+}
+
+// defaults are the values of settings that a file omits.
+func Defaults() Config {
+	return Config{
+		Listen:    Listen{Public: "127.0.0.1:8081", Private: "127.0.0.1:8080"},
+		Catalogue: Catalogue{Reload: 15 * time.Second},
+		GitHub: GitHub{APIURL: github.DefaultBaseURL, Pace: time.Second, PerMinute: githubPerMinute, PerHour: githubPerHour, Progress: 5 * time.Minute, Look: 3 * time.Minute, Deliveries: 5 * time.Minute,
+			ReservePercent: 20, Permission: policy.Permissions[0], Forks: profiles.ForksApprove},
+		Slack:     Slack{APIURL: slack.DefaultBaseURL},
+		Runner:    Runner{Lease: 15 * time.Minute, Heartbeat: 15 * time.Second},
+		Artifacts: Artifacts{Retention: 60 * 24 * time.Hour},
+		SAML:      SAML{Name: "AWS IAM Identity Center"},
+		Session:   Session{Life: 8 * time.Hour},
+		API:       API{Rate: 20, Burst: 60, Timeout: 30 * time.Second},
+		Hour:      time.Hour,
+		Limits: Limits{
+			LaunchPatience: 10 * time.Minute, LeaseGrace: 2 * time.Minute, LookAgain: 15 * time.Second,
+			RetryBase: 30 * time.Second, RetryMax: 24 * time.Hour, BlockAfter: 3, VerifyGap: 3 * time.Minute,
+			WarnBefore: time.Hour, LetPast: 30 * time.Minute, Wake: 5 * time.Second,
+			Sweep: 5 * time.Minute, Keep: 30 * 24 * time.Hour, OverdueAfter: 10 * time.Minute, UnlookedAfter: 5 * time.Minute, StillAfter: 3 * time.Hour,
+		},
+	}
+}
+
+func (l Limits) Lifecycle() lifecycle.Limits {
+	return lifecycle.Limits{
+		LaunchPatience: l.LaunchPatience, LeaseGrace: l.LeaseGrace, LookAgain: l.LookAgain, RetryBase: l.RetryBase,
+		RetryMax: l.RetryMax, BlockAfter: l.BlockAfter, VerifyGap: l.VerifyGap, WarnBefore: l.WarnBefore, LetPast: l.LetPast,
+	}
+}
+
+// sweeps returns the limits of a sweep. The limits for orphans become settings once clouds are searched for orphans.
+func (l Limits) Sweeps() lifecycle.SweepLimits {
+	return lifecycle.SweepLimits{
+		MinAge: time.Hour, MinSights: 3, EndMargin: l.OverdueAfter, WakeMargin: l.UnlookedAfter, StillFor: l.StillAfter,
+	}
+}

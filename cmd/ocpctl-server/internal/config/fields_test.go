@@ -1,0 +1,82 @@
+package config
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// documented returns the fields that the tables of docs/configuration.md name in their first column. A name that begins with a dot
+// continues the section of the one before it.
+func documented(t *testing.T) map[string]bool {
+	t.Helper()
+	raw, err := os.ReadFile("../../../../docs/configuration.md")
+	require.NoError(t, err)
+	_, page, found := strings.Cut(string(raw), "| field | default | meaning |")
+	require.True(t, found)
+	names := map[string]bool{}
+	for _, line := range strings.Split(page, "\n")[1:] {
+		if !strings.HasPrefix(line, "|") {
+			break
+		}
+		section := ""
+		for _, quoted := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(strings.Split(line, "|")[1], -1) {
+			name := strings.TrimSuffix(quoted[1], "[]")
+			if rest, same := strings.CutPrefix(name, "."); same {
+				name = section + rest
+			}
+			section = name[:strings.LastIndex(name, ".")+1]
+			names[name] = true
+		}
+	}
+	return names
+}
+
+// settable returns the names of all fields, with [] after a list of sections.
+func settable(path string, t reflect.Type) (names []string) {
+	switch {
+	case t.Kind() == reflect.Struct:
+		for i := range t.NumField() {
+			names = append(names, settable(strings.TrimPrefix(path+"."+t.Field(i).Tag.Get("yaml"), "."), t.Field(i).Type)...)
+		}
+		return names
+	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct:
+		return settable(path+"[]", t.Elem())
+	}
+	return []string{path}
+}
+
+func TestEveryFieldIsDocumentedAndNoOther(t *testing.T) {
+	documented := documented(t)
+	for _, name := range settable("", reflect.TypeFor[Config]()) {
+		require.True(t, documented[name], "%s is missing in docs/configuration.md", name)
+		delete(documented, name)
+	}
+	require.Empty(t, documented, "docs/configuration.md names fields that do not exist")
+}
+
+func TestEveryFieldSaysWhatItIs(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	fields := 0
+	for _, path := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
+		require.NoError(t, err)
+		ast.Inspect(file, func(n ast.Node) bool {
+			if field, ok := n.(*ast.Field); ok && field.Tag != nil {
+				fields++
+				require.True(t, field.Doc != nil || field.Comment != nil, "%s: %s has no comment", path, field.Names)
+			}
+			return true
+		})
+	}
+	require.Greater(t, fields, 80)
+}

@@ -1,0 +1,56 @@
+package doctor
+
+import (
+	"context"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
+	"github.com/ocpctl/ocpctl/policy/catalogue"
+	"github.com/ocpctl/ocpctl/profiles"
+)
+
+// invalid reports what is wrong with the configuration, one result for each line.
+func (d *doctor) invalid(_ context.Context, f *findings) {
+	head, rest, several := strings.Cut(d.Invalid.Error(), "\n")
+	if !several {
+		rest = head
+	}
+	for line := range strings.SplitSeq(rest, "\n") {
+		f.fail("valid", "Correct the field; docs/configuration.md explains it. The other checks run once the configuration is valid.", "%s", line)
+	}
+}
+
+// configuration reports for which roles the configuration is valid, and whether the catalogue is.
+func (d *doctor) configuration(_ context.Context, f *findings) {
+	f.ok("valid", "valid for the roles %s", and(d.Roles))
+	if d.Settings.Demo {
+		f.warn("demo", "Set demo: false for anything but a demo.", "demo is true: stand-ins, plain http and publicly known secrets are accepted")
+	}
+	if !d.hasAny([]string{config.APIRole, config.WorkerRole}) {
+		return
+	}
+	where := d.Settings.Catalogue.Dir
+	if where == "" {
+		where = "the built-in catalogue"
+	}
+	found, err := d.catalogue()
+	if err != nil {
+		f.fail("catalogue", "Correct the files; ocpctl-server validate-catalogue DIR checks them. Until then nothing new is allowed.", "%s: %s", where, err)
+		return
+	}
+	f.ok("catalogue", "%s is valid: %s enabled, %s", where, counted(len(enabled(found)), "profile", "profiles"), counted(len(found.Teams), "team", "teams"))
+}
+
+func (d *doctor) catalogue() (catalogue.Catalogue, error) {
+	return catalogue.LoadDir(d.Settings.Catalogue.Dir)
+}
+
+// enabled lists the profiles that can be requested.
+func enabled(c catalogue.Catalogue) (list []profiles.Profile) {
+	for _, name := range c.Names() {
+		if p, ok := c.Get(name); ok && p.Enabled {
+			list = append(list, p)
+		}
+	}
+	return list
+}

@@ -1,0 +1,223 @@
+// Package doctor checks everything that a server depends on, from the place where it will run and with its own configuration, and says
+// what to do about each thing that is wrong.
+//
+// It repairs nothing. Two checks write, unless Config.ReadOnly is set: an object in the artifacts bucket, which is deleted again, and
+// GitHub's last webhook, which GitHub is asked to send once more. A result must never contain a secret.
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
+	"github.com/ocpctl/ocpctl/internal/secret"
+)
+
+// Status is the outcome of one check.
+type Status string
+
+// The outcomes. Only Fail makes the whole examination fail.
+const (
+	OK      Status = "ok"
+	Warn    Status = "warn"
+	Fail    Status = "fail"
+	Skipped Status = "skipped"
+)
+
+// Result is what one check found.
+type Result struct {
+	Check  string `json:"check"` // area and subject, e.g. s3.versioning
+	Status Status `json:"status"`
+	Found  string `json:"found"`          // for Skipped, why it was not checked
+	Next   string `json:"next,omitempty"` // what to do about it
+}
+
+// Config says what is examined.
+type Config struct {
+	Settings config.Loaded
+	Invalid  error // what is wrong with the settings; then nothing else is examined
+	Roles    config.Roles
+	ReadOnly bool             // skip the checks that write
+	Timeout  time.Duration    // of each area; zero: 30 s
+	Now      func() time.Time // nil: time.Now
+
+	Kubernetes Kubernetes // where runners run as pods; nil: they do not
+}
+
+// Kubernetes is what starts runner pods, as far as it can be examined.
+type Kubernetes interface {
+	// Access checks that this process may start, watch and delete runner pods, and that what the pods need exists.
+	Access(ctx context.Context) []Problem
+}
+
+// Problem is something that is wrong, and what to do about it.
+type Problem struct{ Found, Next string }
+
+const areaTimeout = 30 * time.Second
+
+// area examines one thing that the server depends on, as a list of checks.
+type area struct {
+	name string
+	run  func(context.Context, *findings)
+}
+
+// Run examines everything that the roles need, all areas at once, and reports the results in a fixed order as soon as they are known.
+// It returns how many checks failed.
+func Run(ctx context.Context, cfg Config, report func(Result)) (failed int) {
+	d := newDoctor(cfg)
+	areas := d.areas()
+	done := make([]chan []Result, len(areas))
+	for i, a := range areas {
+		done[i] = make(chan []Result, 1)
+		go func() { done[i] <- d.examine(ctx, a) }() // waited for below
+	}
+	for _, results := range done {
+		for _, r := range <-results {
+			if r.Status == Fail {
+				failed++
+			}
+			report(r)
+		}
+	}
+	return failed
+}
+
+// examine runs one area within its time limit.
+func (d *doctor) examine(ctx context.Context, a area) []Result {
+	ctx, cancel := context.WithTimeout(ctx, d.Timeout)
+	defer cancel()
+	f := &findings{area: a.name}
+	a.run(ctx, f)
+	return f.results
+}
+
+// doctor is one examination.
+type doctor struct {
+	Config
+	http *http.Client
+}
+
+func newDoctor(cfg Config) *doctor {
+	if cfg.Timeout == 0 {
+		cfg.Timeout = areaTimeout
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	return &doctor{Config: cfg, http: &http.Client{
+		Timeout: callTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// areas lists what the roles need, in the order of the report.
+func (d *doctor) areas() (list []area) {
+	if d.Invalid != nil {
+		return []area{{"configuration", d.invalid}}
+	}
+	inner := []string{config.APIRole, config.WorkerRole}
+	for _, a := range []struct {
+		name string
+		by   []string // nil: every role
+		run  func(context.Context, *findings)
+	}{
+		{"configuration", nil, d.configuration},
+		{"secrets", nil, d.secrets},
+		{"database", nil, d.database},
+		{"listeners", []string{config.HooksRole, config.APIRole}, d.listeners},
+		{"s3", inner, d.s3},
+		{"identity", []string{config.APIRole}, d.identity},
+		{"ui", inner, d.ui},
+		{"github", []string{config.WorkerRole}, d.github},
+		{"slack", []string{config.WorkerRole}, d.slack},
+		{"account", []string{config.WorkerRole}, d.account},
+		{"runner", []string{config.WorkerRole}, d.runner},
+		{"kubernetes", []string{config.WorkerRole}, d.kubernetes},
+	} {
+		if a.by == nil || d.hasAny(a.by) {
+			list = append(list, area{a.name, a.run})
+		}
+	}
+	return list
+}
+
+// findings collects the results of an area.
+type findings struct {
+	area    string
+	results []Result
+}
+
+func (f *findings) add(check string, s Status, next, found string) {
+	f.results = append(f.results, Result{Check: f.area + "." + check, Status: s, Found: found, Next: next})
+}
+
+func (f *findings) ok(check, found string, args ...any) {
+	f.add(check, OK, "", fmt.Sprintf(found, args...))
+}
+
+func (f *findings) warn(check, next, found string, args ...any) {
+	f.add(check, Warn, next, fmt.Sprintf(found, args...))
+}
+
+func (f *findings) fail(check, next, found string, args ...any) {
+	f.add(check, Fail, next, fmt.Sprintf(found, args...))
+}
+
+func (f *findings) skip(check, why string, args ...any) {
+	f.add(check, Skipped, "", fmt.Sprintf(why, args...))
+}
+
+// secret resolves a reference for an area. A failure is reported in the area secrets, so here the check is skipped.
+func (d *doctor) secret(ctx context.Context, f *findings, check, field, ref string) (secret.Text, bool) {
+	value, err := d.Settings.Secret(ctx, field, ref)
+	if err != nil {
+		f.skip(check, "%s cannot be read; see the check secrets.%s", field, field)
+		return secret.Text{}, false
+	}
+	return value, true
+}
+
+// The differences between two clocks that are reported. GitHub refuses Apps whose clock is more than a minute ahead, and AWS refuses
+// requests that are five minutes off.
+const (
+	noticedSkew = 5 * time.Second
+	mostSkew    = 30 * time.Second
+)
+
+// skew compares a clock with ours. precision is how far off the comparison itself may be.
+func (d *doctor) skew(f *findings, whose string, theirs time.Time, precision time.Duration) {
+	apart := d.Now().Sub(theirs)
+	direction := "ahead of"
+	if apart < 0 {
+		apart, direction = -apart, "behind"
+	}
+	shown := apart.Round(100 * time.Millisecond)
+	const next = "Synchronize the clock of this machine with NTP (chronyc tracking, timedatectl status)."
+	switch apart = max(apart-precision, 0); {
+	case apart > mostSkew:
+		f.fail("clock", next, "this machine's clock is %s %s %s's: signatures and leases depend on both", shown, direction, whose)
+	case apart > noticedSkew:
+		f.warn("clock", next, "this machine's clock is %s %s %s's", shown, direction, whose)
+	default:
+		f.ok("clock", "this machine's clock agrees with %s's", whose)
+	}
+}
+
+// counted returns "1 process" or "3 processes".
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// and joins words for a sentence.
+func and(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " and " + words[last]
+}

@@ -1,0 +1,183 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ocpctl/ocpctl/chatops/github"
+	"github.com/ocpctl/ocpctl/deploy"
+)
+
+// hookPath is the path of the public listener that takes GitHub's webhooks.
+const hookPath = "/webhooks/github"
+
+// appManifest is what the App should be.
+type appManifest struct {
+	Permissions map[string]string `yaml:"default_permissions"`
+	Events      []string          `yaml:"default_events"`
+}
+
+// github checks the App: its key, permissions, events, installations and webhook.
+func (d *doctor) github(ctx context.Context, f *findings) {
+	c := d.Settings.GitHub
+	key, ok := d.secret(ctx, f, "app", "github.private_key_ref", c.PrivateKeyRef)
+	if !ok {
+		return
+	}
+	client, err := github.New(github.Config{AppID: c.AppID, PrivateKey: []byte(key.Reveal()), BaseURL: c.APIURL, Pace: -1, Settling: -1})
+	if err != nil {
+		f.fail("app", "Store the App's private key (PEM) where github.private_key_ref points.", "%s", err)
+		return
+	}
+	app, err := client.App(ctx)
+	switch {
+	case errors.Is(err, github.ErrRefused):
+		f.fail("app", fmt.Sprintf("Check that github.app_id (%s) and github.private_key_ref are of the same App, and this machine's clock.", d.Settings.Origin("github.app_id")),
+			"GitHub refuses the key for the App %d: %s", c.AppID, err)
+		return
+	case err != nil:
+		f.fail("app", "Check that this machine reaches "+c.APIURL+".", "%s", err)
+		return
+	}
+	f.ok("app", "the key belongs to the App %s (%d) of %s", app.Slug, c.AppID, app.Owner)
+	d.skew(f, "GitHub", app.Clock, time.Second)
+	var wanted appManifest
+	if err := yaml.Unmarshal(deploy.GitHubApp, &wanted); err != nil {
+		f.fail("permissions", "Report this as a bug.", "%s", err)
+		return
+	}
+	permissions(f, wanted, app)
+	events(f, wanted, app)
+	d.installations(ctx, f, client, wanted)
+	d.webhook(ctx, f, client)
+	d.delivery(ctx, f, client)
+}
+
+// permissions compares the App's permissions with deploy/github-app.yaml.
+func permissions(f *findings, wanted appManifest, app github.App) {
+	missing, extra := compared(wanted.Permissions, app.Permissions)
+	optional := slices.Equal(missing, []string{"members: read"})
+	switch {
+	case optional:
+		f.warn("permissions", "Add it if the catalogue's identities name GitHub teams; otherwise nothing.", "the App lacks members: read, which reads GitHub teams")
+	case len(missing) > 0:
+		f.fail("permissions", "Add them on the App's page, under Permissions & events; each installation's owner must then accept them.", "the App lacks %s", and(missing))
+	case len(extra) > 0:
+		f.warn("permissions", "Remove what no other program needs.", "the App has more than it needs: %s", and(extra))
+	default:
+		f.ok("permissions", "exactly those of deploy/github-app.yaml")
+	}
+}
+
+// compared lists the permissions that are missing or too low, and those that are not needed or too high, as "issues: write".
+func compared(wanted, have map[string]string) (missing, extra []string) {
+	levels := []string{"", "read", "write", "admin"}
+	for _, name := range slices.Sorted(maps.Keys(wanted)) {
+		if slices.Index(levels, have[name]) < slices.Index(levels, wanted[name]) {
+			missing = append(missing, name+": "+wanted[name])
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(have)) {
+		if slices.Index(levels, have[name]) > slices.Index(levels, wanted[name]) {
+			extra = append(extra, name+": "+have[name])
+		}
+	}
+	return missing, extra
+}
+
+func events(f *findings, wanted appManifest, app github.App) {
+	missing := slices.DeleteFunc(slices.Clone(wanted.Events), func(e string) bool { return slices.Contains(app.Events, e) })
+	if len(missing) > 0 {
+		f.fail("events", "Select them on the App's page, under Permissions & events.", "GitHub does not send %s", and(missing))
+		return
+	}
+	f.ok("events", "every event of deploy/github-app.yaml is sent")
+}
+
+// installations checks that the App is installed where it is accepted, with the permissions that it asks for.
+func (d *doctor) installations(ctx context.Context, f *findings, client *github.Client, wanted appManifest) {
+	list, err := client.Installations(ctx)
+	if err != nil {
+		f.fail("installations", "Check that this machine reaches "+d.Settings.GitHub.APIURL+".", "%s", err)
+		return
+	}
+	accepted := d.Settings.GitHub.Installations
+	for _, id := range accepted {
+		if !slices.ContainsFunc(list, func(in github.Installed) bool { return in.ID == id }) {
+			f.fail("installations", "Correct github.installations ("+d.Settings.Origin("github.installations")+"), or install the App there again.",
+				"the App has no installation %d", id)
+		}
+	}
+	used := 0
+	for _, in := range list {
+		if len(accepted) > 0 && !slices.Contains(accepted, in.ID) {
+			f.skip("installations", "%s (%d) is not in github.installations, so its webhooks are not stored", in.Account, in.ID)
+			continue
+		}
+		used++
+		missing, _ := compared(wanted.Permissions, in.Permissions)
+		missing = slices.DeleteFunc(missing, func(p string) bool { return p == "members: read" }) // optional, and reported above
+		switch {
+		case in.Suspended:
+			f.fail("installations", "An owner of "+in.Account+" can lift that in its settings, under GitHub Apps.", "the installation in %s (%d) is suspended", in.Account, in.ID)
+		case len(missing) > 0:
+			f.fail("installations", "An owner of "+in.Account+" accepts them in its settings, under GitHub Apps.",
+				"%s (%d) has not accepted %s", in.Account, in.ID, and(missing))
+		default:
+			f.ok("installations", "%s (%d) has accepted every permission", in.Account, in.ID)
+			d.rateLimit(ctx, f, client, in)
+		}
+	}
+	if used == 0 {
+		f.fail("installations", "Install the App in an organization, and list its number in github.installations.", "the App is installed nowhere that is accepted")
+	}
+}
+
+// rateLimit reports what is left of an installation's calls.
+func (d *doctor) rateLimit(ctx context.Context, f *findings, client *github.Client, in github.Installed) {
+	b, err := client.RateLimit(ctx, in.ID)
+	switch {
+	case err != nil:
+		f.fail("rate-limit", "Check that this machine reaches "+d.Settings.GitHub.APIURL+".", "%s", err)
+	case b.Remaining*100 <= b.Allowed*d.Settings.GitHub.ReservePercent:
+		f.warn("rate-limit", "See the runbook GitHub's limits.", "%s has %d of %d calls left until %s, which is within the reserve", in.Account, b.Remaining, b.Allowed,
+			b.ResetsAt.Format("15:04 UTC"))
+	default:
+		f.ok("rate-limit", "%s has %d of %d calls left", in.Account, b.Remaining, b.Allowed)
+	}
+}
+
+// webhook checks where GitHub sends webhooks. Which host leads to the public listener cannot be known here: delivery finds out.
+func (d *doctor) webhook(ctx context.Context, f *findings, client *github.Client) {
+	hook, err := client.Webhook(ctx)
+	if err != nil {
+		f.fail("webhook", "Check that this machine reaches "+d.Settings.GitHub.APIURL+".", "%s", err)
+		return
+	}
+	const page = "Correct it on the App's page, under Webhook."
+	u, err := url.Parse(hook.URL)
+	switch {
+	case hook.URL == "":
+		f.fail("webhook", page+" It is the public listener's address and "+hookPath+".", "the App has no webhook address")
+	case err != nil || u.Path != hookPath:
+		f.fail("webhook", page, "webhooks go to %s; the public listener takes them at https://<its address>%s", hook.URL, hookPath)
+	case u.Scheme != "https" && !d.Settings.Demo:
+		f.fail("webhook", page, "webhooks go to %s without TLS", hook.URL)
+	case !hook.Secret:
+		f.fail("webhook", page+" It is the secret that github.webhook_secret_ref names.", "the App has no webhook secret, so every webhook is refused")
+	case hook.ContentType != "json":
+		f.fail("webhook", page, "the content type of webhooks is %q; want json", hook.ContentType)
+	case hook.Insecure:
+		f.fail("webhook", page, "GitHub does not verify the certificate of %s", hook.URL)
+	default:
+		f.ok("webhook", "webhooks go to %s, signed", strings.TrimSuffix(hook.URL, "/"))
+	}
+}

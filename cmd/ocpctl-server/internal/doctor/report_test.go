@@ -1,0 +1,161 @@
+package doctor
+
+import (
+	"bytes"
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
+	"github.com/ocpctl/ocpctl/store/inspect"
+)
+
+var sample = []Result{
+	{Check: "database.version", Status: OK, Found: "PostgreSQL 15"},
+	{Check: "s3.versioning", Status: Fail, Found: "versioning is off\nfor the bucket", Next: "Turn it on."},
+	{Check: "slack.app", Status: Skipped, Found: "Slack is disabled"},
+}
+
+func TestResultsAreWrittenForPeople(t *testing.T) {
+	var out bytes.Buffer
+	report, end := Text(&out)
+	for _, r := range sample {
+		report(r)
+	}
+	require.NoError(t, end())
+	require.Equal(t, `ok      database.version                       PostgreSQL 15
+fail    s3.versioning                          versioning is off
+                                                 for the bucket
+                                               → Turn it on.
+skipped slack.app                              Slack is disabled
+
+1 ok, 0 warn, 1 fail, 1 skipped
+`, out.String())
+}
+
+func TestResultsAreWrittenForPrograms(t *testing.T) {
+	var out bytes.Buffer
+	report, end := JSON(&out)
+	for _, r := range sample {
+		report(r)
+	}
+	require.NoError(t, end())
+	var document struct {
+		Failed  int
+		Results []Result
+	}
+	require.NoError(t, json.Unmarshal(out.Bytes(), &document))
+	require.Equal(t, 1, document.Failed)
+	require.Equal(t, sample, document.Results)
+}
+
+func TestAnInvalidConfigurationIsAllThatIsReported(t *testing.T) {
+	var results []Result
+	failed := Run(t.Context(), Config{Invalid: errors.New("ocpctl.yaml:\nline 3: github.app_id is -1; give more\nnot set: ui_url is empty")}, func(r Result) { results = append(results, r) })
+	require.Equal(t, 2, failed)
+	require.Equal(t, "line 3: github.app_id is -1; give more", results[0].Found)
+	require.Equal(t, "not set: ui_url is empty", results[1].Found)
+}
+
+func TestOnlyWhatTheRolesNeedIsExamined(t *testing.T) {
+	for roles, want := range map[string][]string{
+		"hooks":  {"configuration", "secrets", "database", "listeners"},
+		"api":    {"configuration", "secrets", "database", "listeners", "s3", "identity", "ui"},
+		"worker": {"configuration", "secrets", "database", "s3", "ui", "github", "slack", "account", "runner", "kubernetes"},
+	} {
+		parsed, err := config.ParseRoles(roles)
+		require.NoError(t, err)
+		var names []string
+		for _, a := range newDoctor(Config{Roles: parsed}).areas() {
+			names = append(names, a.name)
+		}
+		require.Equal(t, want, names)
+	}
+}
+
+func TestAnAreaEndsWithItsTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, begun := newDoctor(Config{}), time.Now()
+		results := d.examine(t.Context(), area{"slow", func(ctx context.Context, f *findings) {
+			<-ctx.Done()
+			f.fail("call", "Wait.", "%s", ctx.Err())
+		}})
+		require.Equal(t, areaTimeout, time.Since(begun))
+		require.Equal(t, Fail, results[0].Status)
+	})
+}
+
+type pods []Problem
+
+func (p pods) Access(context.Context) []Problem { return p }
+
+func TestWhatThePodsLackIsReported(t *testing.T) {
+	for _, c := range []struct {
+		lacks pods
+		want  []Result
+	}{
+		{nil, []Result{{Check: "kubernetes.access", Status: OK, Found: "this process may start, watch and delete runner pods, and what they need exists"}}},
+		{pods{{"may not create jobs.batch in runners", "Apply the chart's Role."}}, []Result{{"kubernetes.access", Fail, "may not create jobs.batch in runners", "Apply the chart's Role."}}},
+	} {
+		f := &findings{area: "kubernetes"}
+		newDoctor(Config{Kubernetes: c.lacks}).kubernetes(t.Context(), f)
+		require.Equal(t, c.want, f.results)
+	}
+}
+
+func TestADatabaseIsJudged(t *testing.T) {
+	good := inspect.Database{Host: "db.example.com", User: "ocpctl", TLS: "TLSv1.3", Schema: 22, NewestSchema: 22, River: 6, NewestRiver: 6, MayCreate: true, MaxConnections: 97, PoolConns: 30}
+	for name, c := range map[string]struct {
+		change func(*inspect.Database)
+		judge  func(*doctor, *findings, inspect.Database)
+		want   Status
+		found  string
+	}{
+		"up to date":           {func(*inspect.Database) {}, (*doctor).schema, OK, "up to date: 22"},
+		"older":                {func(db *inspect.Database) { db.Schema = 20 }, (*doctor).schema, Warn, "at 20 of 22"},
+		"older, and not ours":  {func(db *inspect.Database) { db.River, db.MayCreate = 0, false }, (*doctor).schema, Fail, "may not create tables"},
+		"newer":                {func(db *inspect.Database) { db.Schema = 23 }, (*doctor).schema, Warn, "a newer server has migrated it"},
+		"encrypted":            {func(*inspect.Database) {}, (*doctor).tls, OK, "TLSv1.3"},
+		"open":                 {func(db *inspect.Database) { db.TLS = "" }, (*doctor).tls, Fail, "db.example.com is not encrypted"},
+		"open, on the machine": {func(db *inspect.Database) { db.TLS, db.Host = "", "/var/run/postgresql" }, (*doctor).tls, OK, "stays on this machine"},
+		"enough connections":   {func(*inspect.Database) {}, (*doctor).connections, OK, "97 connections are enough for 3 processes with up to 30 each"},
+		"for one process":      {func(db *inspect.Database) { db.PoolConns = 60 }, (*doctor).connections, Warn, "a second one does not fit"},
+		"too few connections":  {func(db *inspect.Database) { db.PoolConns = 200 }, (*doctor).connections, Fail, "up to 200 connections"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := good
+			c.change(&db)
+			f := &findings{area: "database"}
+			c.judge(newDoctor(Config{}), f, db)
+			require.Len(t, f.results, 1)
+			require.Equal(t, c.want, f.results[0].Status)
+			require.Contains(t, f.results[0].Found, c.found)
+		})
+	}
+}
+
+func TestClocksAreCompared(t *testing.T) {
+	now := time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)
+	d := newDoctor(Config{Now: func() time.Time { return now }})
+	for apart, want := range map[time.Duration]Status{0: OK, 5 * time.Second: OK, -5 * time.Second: OK, 8 * time.Second: Warn, -8 * time.Second: Warn, 40 * time.Second: Fail, -time.Hour: Fail} {
+		f := &findings{area: "github"}
+		d.skew(f, "GitHub", now.Add(apart), time.Second)
+		require.Equal(t, want, f.results[0].Status, apart)
+	}
+}
+
+func TestACertificateIsRenewedInTime(t *testing.T) {
+	now := time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)
+	d := newDoctor(Config{Now: func() time.Time { return now }})
+	for left, want := range map[time.Duration]Status{-time.Hour: Fail, 24 * time.Hour: Warn, 90 * 24 * time.Hour: OK} {
+		f := &findings{area: "ui"}
+		d.expiry(f, "certificate", "ocpctl.example.com", &x509.Certificate{NotAfter: now.Add(left)})
+		require.Equal(t, want, f.results[0].Status, left)
+	}
+}
