@@ -1,0 +1,69 @@
+package kubernetes
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/ocpctl/ocpctl/internal/dispatch"
+)
+
+// sight says what an attempt's objects show. While a Job may create its pod, the runner counts as running.
+func sight(job *batchv1.Job, pods []corev1.Pod) dispatch.Sighting {
+	for i := range pods {
+		if living(&pods[i]) {
+			return dispatch.Running
+		}
+	}
+	switch {
+	case job == nil && len(pods) == 0:
+		return dispatch.Missing
+	case job == nil, len(pods) > 0: // with a backoffLimit of 0 no pod follows one that ended
+		return dispatch.Ended
+	case finished(job) != nil, job.DeletionTimestamp != nil:
+		return dispatch.Ended
+	case suspended(job) && condition(job, batchv1.JobSuspended) != nil: // the Job controller has seen it: no pod comes any more
+		return dispatch.Ended
+	}
+	return dispatch.Running
+}
+
+// living reports that a pod's processes may be running, or may still be started. Only a node, or Kubernetes for a node that is gone, moves
+// a pod to a final phase; a pod that was deleted before it got a node never starts.
+func living(pod *corev1.Pod) bool {
+	ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+	return !ended && (pod.DeletionTimestamp == nil || pod.Spec.NodeName != "")
+}
+
+// finished returns the condition that ended the Job; nil: it is not finished.
+func finished(job *batchv1.Job) *batchv1.JobCondition {
+	for _, kind := range []batchv1.JobConditionType{batchv1.JobFailed, batchv1.JobFailureTarget, batchv1.JobComplete, batchv1.JobSuccessCriteriaMet} {
+		if c := condition(job, kind); c != nil {
+			return c
+		}
+	}
+	return nil
+}
+
+func condition(job *batchv1.Job, kind batchv1.JobConditionType) *batchv1.JobCondition {
+	for i, c := range job.Status.Conditions {
+		if c.Type == kind && c.Status == corev1.ConditionTrue {
+			return &job.Status.Conditions[i]
+		}
+	}
+	return nil
+}
+
+func suspended(job *batchv1.Job) bool { return job.Spec.Suspend != nil && *job.Spec.Suspend }
+
+// creating reports that a pod has a node but its container is not started, without a reason in its status.
+func creating(pod *corev1.Pod) bool {
+	if pod.Status.Phase != corev1.PodPending || pod.Spec.NodeName == "" {
+		return false
+	}
+	for _, c := range pod.Status.ContainerStatuses {
+		if w := c.State.Waiting; w == nil || w.Reason != "ContainerCreating" && w.Reason != "PodInitializing" {
+			return false
+		}
+	}
+	return true
+}
