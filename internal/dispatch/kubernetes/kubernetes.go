@@ -91,14 +91,14 @@ func (d *Dispatcher) start(ctx context.Context, job dispatch.Job) error {
 	return nil
 }
 
-// Observe returns what the API knows about an attempt's runner. It is Running until no pod of it can be running any more, also while
-// its node does not answer.
+// Observe returns what the API knows about an attempt's runner. It is Running until no pod of it can be running any more, and Unknown
+// while its node does not confirm that a deleted pod is gone.
 func (d *Dispatcher) Observe(ctx context.Context, attempt string) (dispatch.Observation, error) {
 	job, pods, err := d.find(ctx, attempt)
 	if err != nil {
 		return dispatch.Observation{}, fmt.Errorf("observe attempt %s: %w", attempt, err)
 	}
-	seen := dispatch.Observation{Sighting: sight(job, pods)}
+	seen := dispatch.Observation{Sighting: sight(job, pods, d.cfg.Now())}
 	if seen.Sighting == dispatch.Missing {
 		trouble := jobDeleted
 		seen.Trouble = &trouble
@@ -168,7 +168,7 @@ func (d *Dispatcher) Living(ctx context.Context, cluster string) ([]int, error) 
 	}
 	var living []int
 	for label, r := range all {
-		if sight(r.job, r.pods) != dispatch.Running {
+		if sight(r.job, r.pods, d.cfg.Now()) != dispatch.Running {
 			continue
 		}
 		number, err := strconv.Atoi(label)
@@ -249,7 +249,7 @@ func (d *Dispatcher) Forget(ctx context.Context, attempt string) error {
 	if err != nil {
 		return fmt.Errorf("forget attempt %s: %w", attempt, err)
 	}
-	if sight(job, pods) == dispatch.Running {
+	if seen := sight(job, pods, d.cfg.Now()); seen == dispatch.Running || seen == dispatch.Unknown {
 		return fmt.Errorf("forget attempt %s: its runner was not seen to end", attempt)
 	}
 	if job != nil {

@@ -1,20 +1,30 @@
 package kubernetes
 
 import (
+	"time"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/ocpctl/ocpctl/internal/dispatch"
 )
 
-// sight says what an attempt's objects show. While a Job may create its pod, the runner counts as running.
-func sight(job *batchv1.Job, pods []corev1.Pod) dispatch.Sighting {
+// sight says what an attempt's objects show. While a Job may create its pod, the runner counts as running. Of a pod whose node does not
+// answer nothing is known: the runner's lease decides then, not the node's return.
+func sight(job *batchv1.Job, pods []corev1.Pod, now time.Time) dispatch.Sighting {
+	silent := false
 	for i := range pods {
-		if living(&pods[i]) {
+		if !living(&pods[i]) {
+			continue
+		}
+		if !isSilent(&pods[i], now) {
 			return dispatch.Running
 		}
+		silent = true
 	}
 	switch {
+	case silent:
+		return dispatch.Unknown
 	case job == nil && len(pods) == 0:
 		return dispatch.Missing
 	case job == nil, len(pods) > 0: // with a backoffLimit of 0 no pod follows one that ended
@@ -32,6 +42,13 @@ func sight(job *batchv1.Job, pods []corev1.Pod) dispatch.Sighting {
 func living(pod *corev1.Pod) bool {
 	ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 	return !ended && (pod.DeletionTimestamp == nil || pod.Spec.NodeName != "")
+}
+
+// silentFor is how long after the end of its grace period a pod that was deleted must be gone, or its node does not answer.
+const silentFor = time.Minute
+
+func isSilent(pod *corev1.Pod, now time.Time) bool {
+	return living(pod) && pod.DeletionTimestamp != nil && now.Sub(pod.DeletionTimestamp.Time) > silentFor
 }
 
 // finished returns the condition that ended the Job; nil: it is not finished.

@@ -219,12 +219,9 @@ func ofExit(t *corev1.ContainerStateTerminated) *dispatch.Trouble {
 	return trouble(ExitedWithError, "read the attempt's log and the pod's log", "the runner ended with exit code %d%s", t.ExitCode, lastWords(t.Message))
 }
 
-// silentFor is how long after the end of its grace period a pod that is being deleted means that its node does not answer.
-const silentFor = time.Minute
-
 // ofSilence recognises a pod that was to be gone long ago: its node would have confirmed it.
 func (d *Dispatcher) ofSilence(pod *corev1.Pod) *dispatch.Trouble {
-	if living(pod) && pod.DeletionTimestamp != nil && d.cfg.Now().Sub(pod.DeletionTimestamp.Time) > silentFor {
+	if isSilent(pod, d.cfg.Now()) {
 		return nodeLost(pod)
 	}
 	return nil
