@@ -104,10 +104,18 @@ func (m *deciding) close(a Attempt, how Outcome, format string, args ...any) {
 	m.d.Close = &Closing{Number: a.Number, Lease: a.LeaseUntil, Outcome: how, Message: fmt.Sprintf(format, args...)}
 }
 
+// trouble returns what is known to be wrong with the attempt's runner: what is seen now, otherwise why its start was refused.
+func (m *deciding) trouble(a Attempt) Trouble {
+	if m.f.Trouble.Code == "" && a.ClaimedAt.IsZero() {
+		return a.Refused
+	}
+	return m.f.Trouble
+}
+
 // lose closes an attempt whose runner is given up, with what is known about why.
 func (m *deciding) lose(a Attempt, format string, args ...any) {
 	m.close(a, Lost, format, args...)
-	if t := m.f.Trouble; t.Code != "" {
+	if t := m.trouble(a); t.Code != "" {
 		m.d.Close.Message += ": " + t.Message
 		m.d.Close.Reason, m.d.Close.Whose, m.d.Close.Next = t.Code, t.Whose, t.Next
 	}

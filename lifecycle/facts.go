@@ -71,6 +71,7 @@ type Attempt struct {
 	Kind       Kind
 	OpenedAt   time.Time
 	LaunchedAt time.Time // when the dispatcher confirmed the start; zero: not yet
+	Refused    Trouble   // why the dispatcher last refused to start it; zero: it did not
 	ClaimedAt  time.Time // lease of the claimed attempt; zero while unclaimed
 	LeaseUntil time.Time // the claimed attempt's lease; zero while unclaimed
 	Phase      Phase     // as last reported

@@ -48,7 +48,7 @@ func (m *deciding) watchUnclaimed(a Attempt, needless string) {
 	case m.f.Now.Sub(a.OpenedAt) >= m.l.LaunchPatience:
 		m.lose(a, "no runner claimed it within %s", m.l.LaunchPatience)
 	default:
-		m.showTrouble()
+		m.showTrouble(a)
 		m.launch(a)
 	}
 }
@@ -72,13 +72,13 @@ func (m *deciding) stopOthers() {
 }
 
 // showTrouble shows why the runner does not start, as the progress of the attempt. A cluster that waits for capacity shows nothing of it.
-func (m *deciding) showTrouble() {
+func (m *deciding) showTrouble(a Attempt) {
 	n := m.next()
 	if n.Phase == AwaitingCapacity {
 		return
 	}
 	n.Progress = Progress{}
-	if t := m.f.Trouble; t.Code != "" {
+	if t := m.trouble(a); t.Code != "" {
 		n.Progress.Step = t.Message
 	}
 }
