@@ -39,7 +39,24 @@ func (c config) checkRunner() []error {
 				name, image))
 		}
 	}
-	return append(bad, c.checkRunnerAWS()...)
+	return append(append(bad, c.checkRunnerAWS()...), c.Runner.checkDispatch()...)
+}
+
+// How runners are started.
+const (
+	dispatchProcess    = "process"
+	dispatchKubernetes = "kubernetes"
+)
+
+// checkDispatch checks how runners are started.
+func (r runnerConfig) checkDispatch() []error {
+	switch r.Dispatch {
+	case dispatchProcess:
+		return nil
+	case dispatchKubernetes:
+		return r.Kubernetes.Check()
+	}
+	return []error{fmt.Errorf("runner.dispatch is %q; give process for runners on the server's own machine, or kubernetes for one Job per attempt", r.Dispatch)}
 }
 
 // checkRunnerAWS checks runners' AWS settings.

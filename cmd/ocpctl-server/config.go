@@ -5,6 +5,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/chatops/slack"
+	"github.com/ocpctl/ocpctl/internal/dispatch/kubernetes"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
@@ -154,6 +155,8 @@ type artifactsConfig struct {
 }
 
 type runnerConfig struct {
+	Dispatch      string              `yaml:"dispatch"`   // process or kubernetes
+	Kubernetes    kubernetes.Settings `yaml:"kubernetes"` // with dispatch kubernetes
 	Program       string            `yaml:"program"`
 	Installers    string            `yaml:"installers"` // <installers>/<version>/{openshift-install,ccoctl,oc}
 	Releases      map[string]string `yaml:"releases"`   // version → release image by digest, for versions missing in the directory
@@ -202,7 +205,7 @@ func defaults() config {
 		Catalogue: catalogueConfig{Reload: 15 * time.Second},
 		GitHub:    githubConfig{APIURL: github.DefaultBaseURL, Pace: time.Second, PerMinute: githubPerMinute, PerHour: githubPerHour, Progress: 5 * time.Minute, Look: 3 * time.Minute, Deliveries: 5 * time.Minute},
 		Slack:     slackConfig{APIURL: slack.DefaultBaseURL},
-		Runner:    runnerConfig{Lease: 15 * time.Minute, Heartbeat: 15 * time.Second},
+		Runner:    runnerConfig{Dispatch: dispatchProcess, Lease: 15 * time.Minute, Heartbeat: 15 * time.Second},
 		Artifacts: artifactsConfig{Retention: 60 * 24 * time.Hour},
 		SAML:      samlConfig{Name: "AWS IAM Identity Center"},
 		Session:   sessionConfig{Life: 8 * time.Hour},

@@ -33,6 +33,7 @@ type server struct {
 	public    *http.Server
 	private   *http.Server
 	workers   *river.Client[pgx.Tx]
+	watch     func(context.Context) // watches runners; nil without workers
 }
 
 // wire builds the roles' parts by hand. A part that no role needs is not built, so its credentials may be missing.
@@ -88,7 +89,7 @@ func (s *server) build(ctx context.Context, cfg config, r roles) (err error) {
 		}
 	}
 	if r.has(workerRole) {
-		s.workers, err = in.wireWorkers(ctx)
+		s.workers, err = in.wireWorkers(ctx, s)
 	}
 	return err
 }

@@ -1,8 +1,8 @@
 package kubernetes
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -24,8 +24,8 @@ const (
 	// LeastGrace is the shortest termination grace period: a runner gives its installer 70 s to end and then saves the state, which
 	// may take up to two minutes.
 	LeastGrace = 200 * time.Second
-	// LeastDeadline is the shortest deadline of a Job that creates: the installer's own limits are 20 + 30 + 40 + 10 minutes, and its
-	// preparations come on top.
+	// LeastDeadline is the shortest deadline of a Job: the installer's own limits are 20 + 30 + 40 + 10 minutes, and its preparations
+	// come on top.
 	LeastDeadline = 2 * time.Hour
 	// beyond is added to the profile's deadline for the installer's own work. It covers what the runner does besides: extracting the
 	// programs (3 × 15 min), ccoctl (15 min), rendering (10 min), gathering logs (10 min), waiting for add-ons (30 min) or counting what
@@ -34,72 +34,79 @@ const (
 
 	defaultTimeout = 10 * time.Second
 	defaultKeep    = 7 * 24 * time.Hour
+	defaultWork    = "20Gi"
+	defaultTemp    = "5Gi"
 )
 
-// Config says how Jobs are made.
-type Config struct {
-	Namespace    string
-	Image        string
-	Installation string // id of this installation; several may share a namespace
-	StatusURL    string // URL of the Status API for runners
-	OpenShift    bool   // the SCC restricted-v2 chooses user and group; otherwise the image's user and group 65532 are used
+// Settings are the section runner.kubernetes of the server's configuration. docs/configuration.md explains every field.
+type Settings struct {
+	Namespace  string `yaml:"namespace"`
+	Kubeconfig string `yaml:"kubeconfig"` // empty: the server's own service account
+	OpenShift  bool   `yaml:"openshift"`  // the SCC restricted-v2 chooses user and group
 
-	PullSecrets     []string             // of the image
-	ServiceAccounts map[string]string    // by kind of attempt; every kind that is started needs one
-	Resources       map[string]Resources // by profile, platform or kind of attempt, in this order; DefaultResources otherwise
-	PriorityClasses map[string]string    // by kind of attempt; none: the cluster's default
-	NodeSelector    map[string]string
-	Tolerations     []corev1.Toleration
-	Env             []string // KEY=value
-	Labels          map[string]string
-	Annotations     map[string]string
+	Image            string   `yaml:"image"`
+	ImagePullSecrets []string `yaml:"image_pull_secrets"`
 
-	Deadlines map[string]time.Duration // least deadline of a Job by kind of attempt; none: LeastDeadline
-	Grace     time.Duration            // termination grace period; zero: LeastGrace
-	WorkSize  resource.Quantity        // of the work directory; zero: 20Gi
-	TempSize  resource.Quantity        // of /tmp; zero: 5Gi
-	Keep      time.Duration            // when Kubernetes deletes finished Jobs that the server did not; zero: 7 days
-	Timeout   time.Duration            // of one call of the API; zero: 10 s
-	Now       func() time.Time         // nil: time.Now
+	ServiceAccounts ServiceAccounts      `yaml:"service_accounts"`
+	Resources       map[string]Resources `yaml:"resources"` // by profile, platform, kind of attempt, or default
+
+	NodeSelector    map[string]string `yaml:"node_selector"`
+	Tolerations     []Toleration      `yaml:"tolerations"`
+	PriorityClasses map[string]string `yaml:"priority_classes"` // by kind of attempt
+	Labels          map[string]string `yaml:"labels"`
+	Annotations     map[string]string `yaml:"annotations"`
+
+	Deadlines        map[string]time.Duration `yaml:"deadlines"` // by kind of attempt; at least LeastDeadline
+	TerminationGrace time.Duration            `yaml:"termination_grace"`
+	Keep             time.Duration            `yaml:"keep"` // when Kubernetes deletes finished Jobs that the server did not
+	WorkSize         string                   `yaml:"work_size"`
+	TempSize         string                   `yaml:"temp_size"`
 }
 
-// Resources are requests and limits of one runner.
-type Resources struct{ Requests, Limits corev1.ResourceList }
+// ServiceAccounts are the pods' identities by kind of attempt: each gets its own rights in the cloud. A destroy also verifies.
+type ServiceAccounts struct {
+	Create    string `yaml:"create"`
+	Destroy   string `yaml:"destroy"`
+	Scale     string `yaml:"scale"`     // empty: create's
+	Configure string `yaml:"configure"` // empty: create's
+}
 
-// DefaultResources suit an installation on AWS.
-func DefaultResources() Resources {
-	return Resources{
-		Requests: corev1.ResourceList{
-			corev1.ResourceCPU: resource.MustParse("500m"), corev1.ResourceMemory: resource.MustParse("1Gi"), corev1.ResourceEphemeralStorage: resource.MustParse("6Gi"),
-		},
-		Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("2Gi")},
-	}
+// Resources are requests and limits of one runner: cpu, memory, ephemeral-storage.
+type Resources struct {
+	Requests map[string]string `yaml:"requests"`
+	Limits   map[string]string `yaml:"limits"`
+}
+
+// Toleration lets runners onto nodes with a taint.
+type Toleration struct {
+	Key      string `yaml:"key"`
+	Operator string `yaml:"operator"` // Exists or Equal
+	Value    string `yaml:"value"`
+	Effect   string `yaml:"effect"`
+}
+
+// Config is everything that Jobs are made from.
+type Config struct {
+	Settings
+	Installation string           // id of this installation; several may share a namespace
+	StatusURL    string           // URL of the Status API for runners
+	Env          []string         // KEY=value
+	Timeout      time.Duration    // of one call of the API; zero: 10 s
+	Now          func() time.Time // nil: time.Now
 }
 
 func (c *Config) complete() error {
-	if c.Namespace == "" || c.Image == "" || c.Installation == "" || c.StatusURL == "" {
-		return errors.New("dispatch to Kubernetes: namespace, image, installation and status URL are required")
+	if c.Installation == "" || c.StatusURL == "" {
+		return errors.New("dispatch to Kubernetes: an installation and a status URL are required")
 	}
-	if c.Grace == 0 {
-		c.Grace = LeastGrace
+	if bad := c.Check(); len(bad) > 0 {
+		return errors.Join(bad...)
 	}
-	if c.Grace < LeastGrace {
-		return fmt.Errorf("dispatch to Kubernetes: a termination grace period of %s is too short for a runner to save its state; give %s or more", c.Grace, LeastGrace)
-	}
-	if c.WorkSize.IsZero() {
-		c.WorkSize = resource.MustParse("20Gi")
-	}
-	if c.TempSize.IsZero() {
-		c.TempSize = resource.MustParse("5Gi")
-	}
-	if c.Keep == 0 {
-		c.Keep = defaultKeep
-	}
+	c.TerminationGrace = cmp.Or(c.TerminationGrace, LeastGrace)
+	c.WorkSize, c.TempSize = cmp.Or(c.WorkSize, defaultWork), cmp.Or(c.TempSize, defaultTemp)
+	c.Keep, c.Timeout = cmp.Or(c.Keep, defaultKeep), cmp.Or(c.Timeout, defaultTimeout)
 	if c.Now == nil {
 		c.Now = time.Now
-	}
-	if c.Timeout == 0 {
-		c.Timeout = defaultTimeout
 	}
 	return nil
 }
@@ -109,11 +116,43 @@ func (c *Config) deadline(kind string, installer time.Duration) time.Duration {
 	return max(c.Deadlines[kind], LeastDeadline, installer+beyond)
 }
 
-func (c *Config) resources(profile, platform, kind string) Resources {
-	for _, name := range []string{profile, platform, kind} {
-		if r, ok := c.Resources[name]; ok {
-			return r
+// account returns the service account for a kind of attempt; empty: the kind is unknown.
+func (s *Settings) account(kind string) string {
+	a := s.ServiceAccounts
+	return map[string]string{
+		"create": a.Create, "destroy": a.Destroy, "scale": cmp.Or(a.Scale, a.Create), "configure": cmp.Or(a.Configure, a.Create),
+	}[kind]
+}
+
+// needs returns the resources of the first name that has any, otherwise what an installation on AWS needs.
+func (s *Settings) needs(names ...string) corev1.ResourceRequirements {
+	r := Resources{
+		Requests: map[string]string{"cpu": "500m", "memory": "1Gi", "ephemeral-storage": "6Gi"},
+		Limits:   map[string]string{"memory": "2Gi"},
+	}
+	for _, name := range append(names, "default") {
+		if found, ok := s.Resources[name]; ok {
+			r = found
+			break
 		}
 	}
-	return DefaultResources()
+	return corev1.ResourceRequirements{Requests: quantities(r.Requests), Limits: quantities(r.Limits)}
+}
+
+// quantities parses what Check accepted.
+func quantities(texts map[string]string) corev1.ResourceList {
+	list := corev1.ResourceList{}
+	for name, text := range texts {
+		list[corev1.ResourceName(name)] = resource.MustParse(text)
+	}
+	return list
+}
+
+func (s *Settings) tolerations() (list []corev1.Toleration) {
+	for _, t := range s.Tolerations {
+		list = append(list, corev1.Toleration{
+			Key: t.Key, Operator: corev1.TolerationOperator(t.Operator), Value: t.Value, Effect: corev1.TaintEffect(t.Effect),
+		})
+	}
+	return list
 }

@@ -9,6 +9,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -66,7 +67,7 @@ func (c *Config) jobOf(job dispatch.Job) (*batchv1.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	account := c.ServiceAccounts[job.Kind]
+	account := c.account(job.Kind)
 	if account == "" {
 		return nil, fmt.Errorf("no service account is configured for attempts of kind %q", job.Kind)
 	}
@@ -99,38 +100,37 @@ func (c *Config) podOf(job dispatch.Job, secret, account string) corev1.PodSpec 
 		ServiceAccountName:            account,
 		AutomountServiceAccountToken:  new(false),
 		EnableServiceLinks:            new(false),
-		TerminationGracePeriodSeconds: new(seconds(c.Grace)),
+		TerminationGracePeriodSeconds: new(seconds(c.TerminationGrace)),
 		PriorityClassName:             c.PriorityClasses[job.Kind],
 		NodeSelector:                  c.NodeSelector,
-		Tolerations:                   c.Tolerations,
+		Tolerations:                   c.tolerations(),
 		SecurityContext: &corev1.PodSecurityContext{
 			RunAsNonRoot: new(true), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 		},
 		Containers: []corev1.Container{c.containerOf(job)},
 		Volumes: []corev1.Volume{
 			{Name: tokenVolume, VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: secret, DefaultMode: new(int32(0o440))}}},
-			{Name: workVolume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: &c.WorkSize}}},
-			{Name: tempVolume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: &c.TempSize}}},
+			{Name: workVolume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: new(resource.MustParse(c.WorkSize))}}},
+			{Name: tempVolume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: new(resource.MustParse(c.TempSize))}}},
 		},
 	}
 	if !c.OpenShift {
 		spec.SecurityContext.FSGroup = new(int64(group))
 	}
-	for _, name := range c.PullSecrets {
+	for _, name := range c.ImagePullSecrets {
 		spec.ImagePullSecrets = append(spec.ImagePullSecrets, corev1.LocalObjectReference{Name: name})
 	}
 	return spec
 }
 
 func (c *Config) containerOf(job dispatch.Job) corev1.Container {
-	needs := c.resources(job.Profile, job.Platform, job.Kind)
 	return corev1.Container{
 		Name: containerName, Image: c.Image, ImagePullPolicy: corev1.PullIfNotPresent,
 		Command: []string{Program},
 		Args: []string{"--server", c.StatusURL, "--attempt", job.Attempt, "--token-file", tokenDir + "/" + tokenFile,
 			"--work-dir", WorkDir, "--installers", Installers},
 		Env:       c.env(),
-		Resources: corev1.ResourceRequirements{Requests: needs.Requests, Limits: needs.Limits},
+		Resources: c.needs(job.Profile, job.Platform, job.Kind),
 		SecurityContext: &corev1.SecurityContext{
 			RunAsNonRoot: new(true), ReadOnlyRootFilesystem: new(true), AllowPrivilegeEscalation: new(false),
 			Capabilities:   &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
