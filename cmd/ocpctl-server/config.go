@@ -157,19 +157,19 @@ type artifactsConfig struct {
 type runnerConfig struct {
 	Dispatch      string              `yaml:"dispatch"`   // process or kubernetes
 	Kubernetes    kubernetes.Settings `yaml:"kubernetes"` // with dispatch kubernetes
-	Program       string            `yaml:"program"`
-	Installers    string            `yaml:"installers"` // <installers>/<version>/{openshift-install,ccoctl,oc}
-	Releases      map[string]string `yaml:"releases"`   // version → release image by digest, for versions missing in the directory
-	WorkDir       string            `yaml:"work_dir"`
-	Env           map[string]string `yaml:"env"`            // added to the environment variables that runners get from the server
-	StatusURL     string            `yaml:"status_url"`     // URL of the Status API for runners
-	StatusKeyRef  string            `yaml:"status_key_ref"` // Ed25519 private key, PKCS#8 PEM
-	PullSecretRef string            `yaml:"pull_secret_ref"`
-	CloudCredsRef string            `yaml:"cloud_credentials_ref"` // the cloud's keys as JSON; empty: the runner's own identity
-	SSHKey        string            `yaml:"ssh_key"`               // public key
-	SSHKeyRef     string            `yaml:"ssh_key_ref"`           // private key, for access to failed bootstrap machines
-	Lease         time.Duration     `yaml:"lease"`
-	Heartbeat     time.Duration     `yaml:"heartbeat"`
+	Program       string              `yaml:"program"`
+	Installers    string              `yaml:"installers"` // <installers>/<version>/{openshift-install,ccoctl,oc}
+	Releases      map[string]string   `yaml:"releases"`   // version → release image by digest, for versions missing in the directory
+	WorkDir       string              `yaml:"work_dir"`
+	Env           map[string]string   `yaml:"env"`            // added to the environment variables that runners get from the server
+	StatusURL     string              `yaml:"status_url"`     // URL of the Status API for runners
+	StatusKeyRef  string              `yaml:"status_key_ref"` // Ed25519 private key, PKCS#8 PEM
+	PullSecretRef string              `yaml:"pull_secret_ref"`
+	CloudCredsRef string              `yaml:"cloud_credentials_ref"` // the cloud's keys as JSON; empty: the runner's own identity
+	SSHKey        string              `yaml:"ssh_key"`               // public key
+	SSHKeyRef     string              `yaml:"ssh_key_ref"`           // private key, for access to failed bootstrap machines
+	Lease         time.Duration       `yaml:"lease"`
+	Heartbeat     time.Duration       `yaml:"heartbeat"`
 }
 
 type limitsConfig struct {

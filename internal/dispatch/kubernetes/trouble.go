@@ -115,6 +115,9 @@ func ofDisruption(pod *corev1.Pod) *dispatch.Trouble {
 			return trouble(Evicted, "let runners end before a node is drained, or keep autoscalers from draining their nodes",
 				"the runner's pod was evicted because its node %s was drained", pod.Spec.NodeName)
 		case corev1.PodReasonTerminationByKubelet:
+			if t := ofStatus(pod); t != nil {
+				return t
+			}
 			return evicted(pod)
 		}
 	}
