@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -48,6 +49,17 @@ func (s Settings) checkNames(wrong report) {
 	name("service_accounts.configure", a.Configure, true)
 	for i, secret := range s.ImagePullSecrets {
 		name(fmt.Sprintf("image_pull_secrets[%d]", i), secret, false)
+	}
+	for i, m := range s.Mounts {
+		field := fmt.Sprintf("mounts[%d]", i)
+		if (m.Secret == "") == (m.ConfigMap == "") {
+			wrong(field, "names the secret %q and the config map %q; give one of them", m.Secret, m.ConfigMap)
+		}
+		name(field, m.Secret+m.ConfigMap, true)
+		taken := func(dir string) bool { return m.Path == dir || strings.HasPrefix(m.Path, dir+"/") }
+		if !path.IsAbs(m.Path) || path.Clean(m.Path) != m.Path || m.Path == "/" || slices.ContainsFunc([]string{tokenDir, WorkDir, tempDir, Installers, "/usr"}, taken) {
+			wrong(field+".path", "is %q; give an absolute path outside %s, %s, %s, %s and /usr, e.g. /run/secrets/ocpctl", m.Path, tokenDir, WorkDir, tempDir, Installers)
+		}
 	}
 	for _, kind := range slices.Sorted(maps.Keys(s.PriorityClasses)) {
 		name("priority_classes."+kind, s.PriorityClasses[kind], false)

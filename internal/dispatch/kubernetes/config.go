@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -50,6 +51,8 @@ type Settings struct {
 	ServiceAccounts ServiceAccounts      `yaml:"service_accounts"`
 	Resources       map[string]Resources `yaml:"resources"` // by profile, platform, kind of attempt, or default
 
+	Mounts []Mount `yaml:"mounts"` // what references such as file:/run/secrets/pull-secret name
+
 	NodeSelector    map[string]string `yaml:"node_selector"`
 	Tolerations     []Toleration      `yaml:"tolerations"`
 	PriorityClasses map[string]string `yaml:"priority_classes"` // by kind of attempt
@@ -75,6 +78,13 @@ type ServiceAccounts struct {
 type Resources struct {
 	Requests map[string]string `yaml:"requests"`
 	Limits   map[string]string `yaml:"limits"`
+}
+
+// Mount makes a secret or a config map of the runners' namespace readable at a path.
+type Mount struct {
+	Secret    string `yaml:"secret"`
+	ConfigMap string `yaml:"config_map"`
+	Path      string `yaml:"path"`
 }
 
 // Toleration lets runners onto nodes with a taint.
@@ -146,6 +156,21 @@ func quantities(texts map[string]string) corev1.ResourceList {
 		list[corev1.ResourceName(name)] = resource.MustParse(text)
 	}
 	return list
+}
+
+// mounts returns the configured volumes and where they are mounted.
+func (s *Settings) mounts() (volumes []corev1.Volume, at []corev1.VolumeMount) {
+	for i, m := range s.Mounts {
+		v := corev1.Volume{Name: fmt.Sprintf("mount-%d", i)}
+		if m.Secret != "" {
+			v.Secret = &corev1.SecretVolumeSource{SecretName: m.Secret, DefaultMode: new(int32(0o440))}
+		} else {
+			v.ConfigMap = &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: m.ConfigMap}}
+		}
+		volumes = append(volumes, v)
+		at = append(at, corev1.VolumeMount{Name: v.Name, MountPath: m.Path, ReadOnly: true})
+	}
+	return volumes, at
 }
 
 func (s *Settings) tolerations() (list []corev1.Toleration) {

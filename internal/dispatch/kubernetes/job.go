@@ -117,6 +117,9 @@ func (c *Config) podOf(job dispatch.Job, secret, account string) corev1.PodSpec 
 	if !c.OpenShift {
 		spec.SecurityContext.FSGroup = new(int64(group))
 	}
+	volumes, mounts := c.mounts()
+	spec.Volumes = append(spec.Volumes, volumes...)
+	spec.Containers[0].VolumeMounts = append(spec.Containers[0].VolumeMounts, mounts...)
 	for _, name := range c.ImagePullSecrets {
 		spec.ImagePullSecrets = append(spec.ImagePullSecrets, corev1.LocalObjectReference{Name: name})
 	}

@@ -43,6 +43,7 @@ func rich() Config {
 		"ibmcloud": {Requests: map[string]string{"cpu": "1", "memory": "4Gi"}, Limits: map[string]string{"memory": "8Gi", "ephemeral-storage": "30Gi"}},
 		"default":  {Requests: map[string]string{"memory": "2Gi"}},
 	}
+	c.Mounts = []Mount{{Secret: "ocpctl-runner", Path: "/run/secrets/ocpctl"}, {ConfigMap: "trusted-ca", Path: "/etc/ocpctl/ca"}}
 	c.NodeSelector = map[string]string{"node-role.kubernetes.io/runners": ""}
 	c.Tolerations = []Toleration{{Key: "runners", Operator: "Exists", Effect: "NoSchedule"}}
 	c.PriorityClasses = map[string]string{"destroy": "ocpctl-destroy"}
@@ -103,16 +104,18 @@ func TestSettingsAreCheckedWithTheirFields(t *testing.T) {
 	require.Empty(t, settled().Check())
 	require.Empty(t, rich().Check())
 	for want, change := range map[string]func(*Settings){
-		`namespace is ""; give the namespace`:                           func(s *Settings) { s.Namespace = "" },
-		`image is ""; give the runner's image`:                          func(s *Settings) { s.Image = "" },
-		`service_accounts.destroy is "Bad"; give the name of an object`: func(s *Settings) { s.ServiceAccounts.Destroy = "Bad" },
-		`image_pull_secrets[0] is ""; give the name`:                    func(s *Settings) { s.ImagePullSecrets = []string{""} },
-		`priority_classes has "verify"; give one of create, destroy`:    func(s *Settings) { s.PriorityClasses = map[string]string{"verify": "high"} },
-		`deadlines has "verify"; give one of`:                           func(s *Settings) { s.Deadlines = map[string]time.Duration{"verify": 9 * time.Hour} },
-		`deadlines.create is 1h0m0s; give 2h0m0s or more`:               func(s *Settings) { s.Deadlines = map[string]time.Duration{"create": time.Hour} },
-		`termination_grace is 30s; give 3m20s or more`:                  func(s *Settings) { s.TerminationGrace = 30 * time.Second },
-		`keep is 1m0s; give 2h0m0s or more`:                             func(s *Settings) { s.Keep = time.Minute },
-		`work_size is "big"; give an amount above zero`:                 func(s *Settings) { s.WorkSize = "big" },
+		`namespace is ""; give the namespace`:                             func(s *Settings) { s.Namespace = "" },
+		`image is ""; give the runner's image`:                            func(s *Settings) { s.Image = "" },
+		`service_accounts.destroy is "Bad"; give the name of an object`:   func(s *Settings) { s.ServiceAccounts.Destroy = "Bad" },
+		`image_pull_secrets[0] is ""; give the name`:                      func(s *Settings) { s.ImagePullSecrets = []string{""} },
+		`priority_classes has "verify"; give one of create, destroy`:      func(s *Settings) { s.PriorityClasses = map[string]string{"verify": "high"} },
+		`deadlines has "verify"; give one of`:                             func(s *Settings) { s.Deadlines = map[string]time.Duration{"verify": 9 * time.Hour} },
+		`deadlines.create is 1h0m0s; give 2h0m0s or more`:                 func(s *Settings) { s.Deadlines = map[string]time.Duration{"create": time.Hour} },
+		`termination_grace is 30s; give 3m20s or more`:                    func(s *Settings) { s.TerminationGrace = 30 * time.Second },
+		`mounts[0] names the secret "a" and the config map "b"; give one`: func(s *Settings) { s.Mounts = []Mount{{Secret: "a", ConfigMap: "b", Path: "/x"}} },
+		`mounts[0].path is "/work/x"; give an absolute path outside`:      func(s *Settings) { s.Mounts = []Mount{{Secret: "a", Path: "/work/x"}} },
+		`keep is 1m0s; give 2h0m0s or more`:                               func(s *Settings) { s.Keep = time.Minute },
+		`work_size is "big"; give an amount above zero`:                   func(s *Settings) { s.WorkSize = "big" },
 		`resources.default.requests.memory is "0"; give an amount above zero`: func(s *Settings) {
 			s.Resources = map[string]Resources{"default": {Requests: map[string]string{"memory": "0"}}}
 		},
