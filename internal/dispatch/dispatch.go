@@ -46,7 +46,7 @@ type Observation struct {
 
 // Trouble says what is wrong with a runner, with the fields of a failed attempt. The same trouble always has the same text.
 type Trouble struct {
-	Code    string // one word, as in docs/runbooks/runner-pod.md
+	Code    string // one word, as in docs/runbooks/failed-create.md
 	Message string // what happened, as part of a sentence
 	Whose   string // whose problem it is: ocpctl, cloud
 	Next    string // what to do about it, as part of a sentence

@@ -63,7 +63,7 @@ func Run(t *testing.T, cfg Config) {
 		{"a start asked for many times starts once", (*suite).startsOnce},
 		{"another dispatcher finds the runner and stops it once", (*suite).stopsOnce},
 		{"a runner that ended by itself is not started again", (*suite).endsByItself},
-		{"a kill ends what a stop does not", (*suite).kills},
+		{"a kill ends a runner that does not end when it is asked to", (*suite).kills},
 		{"what is left is kept until it is forgotten, and not while it is alive", (*suite).forgets},
 		{"nothing is known of what was never started", (*suite).knowsNothing},
 		{"nothing is started beside a living runner of the cluster", (*suite).standsAlone},
@@ -210,9 +210,6 @@ func (s *suite) endsByItself() {
 func (s *suite) kills() {
 	job := s.job(1, "create", "stubborn")
 	s.start(job)
-	require.NoError(s, s.d.Stop(s.Context(), job.Attempt))
-	s.until("it was asked", func() bool { return len(s.reports(job.Attempt, "asked")) > 0 })
-	require.Equal(s, dispatch.Running, s.see(s.d, job.Attempt))
 	require.NoError(s, s.d.Kill(s.Context(), job.Attempt))
 	s.ends(job.Attempt)
 }

@@ -194,7 +194,8 @@ func (d *Dispatcher) Stop(ctx context.Context, attempt string) error {
 // kubelet may still run its processes.
 const killGrace = 5
 
-// Kill ends the attempt's pod within seconds. Observe reports Running until the node has confirmed it.
+// Kill ends the attempt's pod within seconds, unless it is being stopped already: a kubelet does not shorten a grace period that has
+// begun (https://github.com/kubernetes/kubernetes/issues/113606). Observe reports Running until the node has confirmed the end.
 func (d *Dispatcher) Kill(ctx context.Context, attempt string) error {
 	if err := d.stop(ctx, attempt, new(int64(killGrace))); err != nil {
 		return fmt.Errorf("kill the runner of attempt %s: %w", attempt, err)
@@ -202,18 +203,14 @@ func (d *Dispatcher) Kill(ctx context.Context, attempt string) error {
 	return nil
 }
 
-// stop suspends the Job, and deletes the pods that no Job ends, or all if there is a grace period to shorten.
+// stop suspends the Job, and deletes the pods that no Job ends. With a grace period of its own it deletes all pods, and does so first:
+// the kubelet keeps to the first one that it gets.
 func (d *Dispatcher) stop(ctx context.Context, attempt string, grace *int64) error {
 	job, pods, err := d.find(ctx, attempt)
 	if err != nil {
 		return err
 	}
 	owned := job != nil && job.DeletionTimestamp == nil && finished(job) == nil
-	if owned && !suspended(job) {
-		if err := d.api.suspend(ctx, job.Name); err != nil && !apierrors.IsNotFound(err) {
-			return fmt.Errorf("suspend Job %s: %w", job.Name, err)
-		}
-	}
 	var failed []error
 	for i := range pods {
 		pod := &pods[i]
@@ -223,6 +220,11 @@ func (d *Dispatcher) stop(ctx context.Context, attempt string, grace *int64) err
 		}
 		if err := d.api.deletePod(ctx, pod, grace); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 			failed = append(failed, fmt.Errorf("delete pod %s: %w", pod.Name, err))
+		}
+	}
+	if owned && !suspended(job) {
+		if err := d.api.suspend(ctx, job.Name); err != nil && !apierrors.IsNotFound(err) {
+			failed = append(failed, fmt.Errorf("suspend Job %s: %w", job.Name, err))
 		}
 	}
 	return errors.Join(failed...)

@@ -227,8 +227,9 @@ func TestAKillLeavesThePodSecondsAndIsNoForcedDeletion(t *testing.T) {
 	require.NoError(t, d.Kill(t.Context(), job.Attempt))
 	require.Len(t, c.bodies, 2)
 	var options metav1.DeleteOptions
-	_, raw, _ := strings.Cut(c.bodies[1], " ")
+	_, raw, _ := strings.Cut(c.bodies[0], " ")
 	require.NoError(t, json.Unmarshal([]byte(raw), &options))
+	require.Contains(t, c.bodies[1], "suspend", "after the deletion, whose grace period counts because it is the first")
 	require.Equal(t, new(int64(killGrace)), options.GracePeriodSeconds)
 	require.Equal(t, c.pods[0].UID, *options.Preconditions.UID)
 	seen, err := d.Observe(t.Context(), job.Attempt)

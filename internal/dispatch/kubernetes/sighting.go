@@ -47,8 +47,17 @@ func living(pod *corev1.Pod) bool {
 // silentFor is how long after the end of its grace period a pod that was deleted must be gone, or its node does not answer.
 const silentFor = time.Minute
 
+// isSilent reports that a pod should have been gone long ago. The grace period of its own is added, because a kubelet that is already
+// ending the pod keeps to it when the deletion names a shorter one.
 func isSilent(pod *corev1.Pod, now time.Time) bool {
-	return living(pod) && pod.DeletionTimestamp != nil && now.Sub(pod.DeletionTimestamp.Time) > silentFor
+	if !living(pod) || pod.DeletionTimestamp == nil {
+		return false
+	}
+	grace := silentFor
+	if own := pod.Spec.TerminationGracePeriodSeconds; own != nil {
+		grace += time.Duration(*own) * time.Second
+	}
+	return now.Sub(pod.DeletionTimestamp.Time) > grace
 }
 
 // finished returns the condition that ended the Job; nil: it is not finished.

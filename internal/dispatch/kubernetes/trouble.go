@@ -13,7 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/dispatch"
 )
 
-// The codes of what can be wrong with a runner's pod, explained in docs/runbooks/runner-pod.md.
+// The codes of what can be wrong with a runner's pod, explained in docs/runbooks/failed-create.md.
 const (
 	Unschedulable    = "RunnerUnschedulable"
 	ImagePullFailed  = "RunnerImagePullFailed"
