@@ -1,5 +1,5 @@
-// Package dispatchtest has the tests that every dispatcher passes: Process in `make test`, Jobs on a real Kubernetes API server in
-// `make test-kubernetes`. Their runner is the program probe.
+// Package dispatchtest has the tests that every dispatcher passes: Process in `make test`, Jobs on a real Kubernetes cluster with the build
+// tag kubernetes (internal/dispatch/kubernetes/real_test.go says what it needs). Their runner is the program probe.
 package dispatchtest
 
 import (

@@ -21,8 +21,8 @@ import (
 	"github.com/ocpctl/ocpctl/internal/dispatch"
 )
 
-// cluster answers as an API server does, as far as a dispatcher calls it. It has no controllers: tests set what these would write. The
-// real API server is asked in `make test-kubernetes`.
+// cluster answers as an API server does, as far as a dispatcher calls it. It has no controllers: tests set what these would write. A real
+// cluster is asked with the build tag kubernetes.
 type cluster struct {
 	t  *testing.T
 	mu sync.Mutex
