@@ -38,6 +38,8 @@ var areas = []area{
 	{"internal/artifacts", 0, nil, "S3 alone: it knows no database"},
 	{"internal/contract", 0, nil, "plain structs of the Status API, for the server and the runner"},
 	{"internal/dispatch", 0, nil, "it starts runners and knows nothing of clusters"},
+	{"internal/dispatch/kubernetes", 1, []string{"internal/dispatch", "internal/buildinfo"}, "Jobs are one way to start runners; nobody but the wiring knows which way is used"},
+	{"internal/dispatch/dispatchtest", 1, []string{"internal/dispatch"}, "tests that every dispatcher passes know none of them"},
 	{"internal/download", 0, nil, "imported by the API and the pages"},
 	{"migrations", 0, nil, "SQL alone"},
 	{"docs", 0, nil, "pages for people, carried inside the program; they know nobody"},
@@ -108,7 +110,8 @@ var outside = []struct {
 	{"github.com/jackc/pgx", []string{"store", "internal/queue", "internal/devstack", "test", "app/hooks", "cmd"}, "SQL stands in the store alone; internal/queue and cmd hand the pool to River's client, benchmarks compare with a bare INSERT"},
 	{"github.com/aws/aws-sdk-go-v2/service/ec2", []string{"runner/cloud/aws", "runner/cloud/aws/count", "internal/devstack"}, "it takes a minute to compile"},
 	{"cel.dev/cel-go", []string{"policy/rules"}, "what rules are written in is nobody else's matter"},
-	{"k8s.io/client-go", []string{"internal/dispatch"}, "it is slow to compile"},
+	{"k8s.io/", []string{"internal/dispatch/kubernetes"}, "it is slow to compile, and the server's other parts know no Kubernetes"},
+	{"k8s.io/client-go/kubernetes", nil, "the typed clientset takes minutes to compile; a dispatcher makes ten different calls"},
 }
 
 // guarded are areas that one file alone may enter.

@@ -22,12 +22,14 @@ import (
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
-// Dispatcher starts, watches and stops runners. dispatch.Process runs them as local processes.
+// Dispatcher starts, watches and stops runners. dispatch.Process runs them as local processes, kubernetes.Dispatcher in Jobs.
 type Dispatcher interface {
 	// Start ensures that the attempt's runner was started; repeating it changes nothing.
 	Start(ctx context.Context, job dispatch.Job) error
 	// Observe returns what is known about the attempt's runner.
-	Observe(ctx context.Context, attempt string) (dispatch.Sighting, error)
+	Observe(ctx context.Context, attempt string) (dispatch.Observation, error)
+	// Living returns the numbers of the cluster's attempts whose runners are alive.
+	Living(ctx context.Context, cluster string) ([]int, error)
 	// Stop asks the runner once to end gracefully.
 	Stop(ctx context.Context, attempt string) error
 	// Kill ends the runner and everything that it started at once, if it did not end by itself.

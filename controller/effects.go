@@ -9,6 +9,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/dispatch"
 	"github.com/ocpctl/ocpctl/internal/queue"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
 )
@@ -30,9 +31,17 @@ func (w *launchWorker) Work(ctx context.Context, job *river.Job[queue.LaunchArgs
 	}
 	err = w.c.Dispatcher.Start(ctx, dispatch.Job{
 		Attempt: open.Attempt, Number: open.Number, Cluster: open.Cluster, Kind: string(open.Kind), Token: raw,
+		Job: open.Job, Team: open.Team, Profile: open.Profile, Platform: open.Platform, Deadline: open.Deadline,
 	})
+	var refusal *dispatch.Refusal
+	if errors.As(err, &refusal) {
+		err = errors.Join(err, w.c.Store.Attempts.LaunchRefused(ctx, open.Attempt, lifecycle.Trouble(refusal.Trouble)))
+	}
 	if err != nil {
 		return fmt.Errorf("launch attempt %s: %w", open.Attempt, err)
+	}
+	if err := w.c.Store.Attempts.Launched(ctx, open.Attempt); err != nil {
+		return err
 	}
 	w.c.Log.Info("launched", "cluster", open.Cluster, "attempt", open.Attempt, "effect", "launch")
 	return nil
@@ -43,14 +52,17 @@ type stopWorker struct {
 	c *Controller
 }
 
-// Work asks the attempt's runner to end. The runner also learns it from the next response of the Status API.
+// Work asks the attempt's runner to end, also that of a closed attempt. The runner also learns it from the next response of the Status API.
 func (w *stopWorker) Work(ctx context.Context, job *river.Job[queue.StopArgs]) error {
-	open, err := w.c.stillOpen(ctx, job.Args.Cluster, job.Args.Attempt)
-	if err != nil || open == nil {
+	attempt, err := w.c.Store.Attempts.Numbered(ctx, job.Args.Cluster, job.Args.Attempt)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
 		return err
 	}
-	if err := w.c.Dispatcher.Stop(ctx, open.Attempt); err != nil {
-		return fmt.Errorf("stop attempt %s: %w", open.Attempt, err)
+	if err := w.c.Dispatcher.Stop(ctx, attempt); err != nil {
+		return fmt.Errorf("stop attempt %s: %w", attempt, err)
 	}
 	return nil
 }

@@ -22,6 +22,9 @@ type yard struct {
 	stopped []string
 	killed  []string
 	seen    map[string]dispatch.Sighting // what is to be seen where it differs from "started runs"
+	trouble map[string]*dispatch.Trouble
+	refuses error // answered to every start while set
+	living  []int // what is alive of every cluster
 	kept    []string
 	away    bool // it does not answer
 	asked   int
@@ -33,6 +36,9 @@ func (y *yard) Start(_ context.Context, job dispatch.Job) error {
 	if y.away {
 		return errAway
 	}
+	if y.refuses != nil {
+		return y.refuses
+	}
 	for _, s := range y.started {
 		if s.Attempt == job.Attempt {
 			return nil
@@ -42,20 +48,33 @@ func (y *yard) Start(_ context.Context, job dispatch.Job) error {
 	return nil
 }
 
-func (y *yard) Observe(_ context.Context, attempt string) (dispatch.Sighting, error) {
+func (y *yard) Observe(_ context.Context, attempt string) (dispatch.Observation, error) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	y.asked++
 	if y.away {
-		return dispatch.Unknown, errAway
+		return dispatch.Observation{}, errAway
 	}
+	o := dispatch.Observation{Trouble: y.trouble[attempt]}
 	if seen, ok := y.seen[attempt]; ok {
-		return seen, nil
+		o.Sighting = seen
+		return o, nil
 	}
 	if slices.ContainsFunc(y.started, func(j dispatch.Job) bool { return j.Attempt == attempt }) {
-		return dispatch.Running, nil
+		o.Sighting = dispatch.Running
+		return o, nil
 	}
-	return dispatch.NotStarted, nil
+	o.Sighting = dispatch.NotStarted
+	return o, nil
+}
+
+func (y *yard) Living(context.Context, string) ([]int, error) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	if y.away {
+		return nil, errAway
+	}
+	return y.living, nil
 }
 
 func (y *yard) Stop(_ context.Context, attempt string) error {

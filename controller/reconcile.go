@@ -55,9 +55,9 @@ func (c *Controller) round(ctx context.Context, id string) (again bool, err erro
 	}
 	same := facts.Open != nil && facts.Open.Number == seen.open.Number
 	if same {
-		facts.Runner = seen.runner
+		facts.Runner, facts.Trouble = seen.runner, seen.trouble
 	}
-	d := lifecycle.Decide(cluster, facts, c.Limits)
+	d := c.decide(ctx, cluster, facts)
 	if same && loses(d, *facts.Open) {
 		c.killLostRunner(ctx, seen)
 		d = c.importLastResult(ctx, seen.open, cluster, facts, d)
@@ -96,7 +96,7 @@ func (c *Controller) importLastResult(ctx context.Context, open attempts.LaunchS
 		return d
 	}
 	c.Log.Warn("spool not read", "cluster", cluster.ID, "attempt", open.Attempt, "err", err)
-	f.Runner = lifecycle.Unknown
+	f.Runner, f.Trouble = lifecycle.Unknown, lifecycle.Trouble{}
 	return lifecycle.Decide(cluster, f, c.Limits)
 }
 

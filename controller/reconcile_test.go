@@ -28,7 +28,8 @@ func TestANewClusterIsOpenedAndLaunched(t *testing.T) {
 	h.work(queue.LaunchArgs{Cluster: row.ID, Attempt: open.Number})
 	started := h.yard.starts()
 	require.Len(t, started, 1)
-	require.Equal(t, dispatch.Job{Attempt: open.Attempt, Number: 1, Cluster: row.ID, Kind: "create", Token: started[0].Token}, started[0])
+	require.Equal(t, dispatch.Job{Attempt: open.Attempt, Number: 1, Cluster: row.ID, Kind: "create", Token: started[0].Token,
+		Job: open.Job, Team: "platform", Profile: "aws-minimal-test", Platform: "aws"}, started[0])
 	claims, err := h.signer.Verify(started[0].Token, h.now())
 	require.NoError(t, err)
 	require.Equal(t, open.Attempt, claims.Attempt)
@@ -235,7 +236,7 @@ func TestAStopReachesOnlyTheAttemptItNames(t *testing.T) {
 	h.reconcile(row.ID)
 	require.Equal(t, []string{"create stopped", "destroy open"}, h.attempts(row.ID))
 	h.work(queue.StopArgs{Cluster: row.ID, Attempt: open.Number})
-	require.Equal(t, []string{open.Attempt}, h.yard.stopped, "the teardown is not the attempt that was to stop")
+	require.Equal(t, []string{open.Attempt, open.Attempt}, h.yard.stopped, "the teardown is not the attempt that was to stop")
 }
 
 func TestARunnerThatHangsIsKilledBeforeAnythingIsTornDown(t *testing.T) {

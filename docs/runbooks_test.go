@@ -95,6 +95,13 @@ func TestEveryReasonARunnerGivesHasItsLineInARunbook(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.Greater(t, n, 30)
+	raw, err := os.ReadFile("../internal/dispatch/kubernetes/trouble.go")
+	require.NoError(t, err)
+	codes := regexp.MustCompile(`= "(Runner[A-Za-z]+)"`).FindAllStringSubmatch(string(raw), -1)
+	require.Len(t, codes, 13)
+	for _, code := range codes {
+		require.True(t, known[code[1]], "no runbook tells of the reason %s of a runner's pod", code[1])
+	}
 	require.True(t, known["lost"], "the server's own reason")
 }
 

@@ -15,6 +15,28 @@ func (m *deciding) choose() {
 	m.chooseUnwanted()
 }
 
+// chooseAlone opens no attempt while a runner of an earlier one is alive. It was fenced when its attempt was closed, but a hung one may
+// still act. So it is asked to stop, and the cluster waits until it is gone.
+func (m *deciding) chooseAlone() {
+	m.next().Progress = Progress{}
+	before := m.d
+	m.choose()
+	if m.d.Open == "" || len(m.f.Beside) == 0 {
+		return
+	}
+	m.d, m.blocked = before, true
+	m.stopOthers()
+	n := m.next()
+	why := fmt.Sprintf("the runner of attempt %d has not ended; it is stopped before the next attempt begins", m.f.Beside[0])
+	switch {
+	case n.Phase == AwaitingCapacity: // what it shows does not depend on runners
+	case !m.wanted() && n.Status != Failed:
+		m.say(Destroying, Stopping, "%s; %s", n.DesiredWhy, why)
+	default:
+		n.Progress.Step = why
+	}
+}
+
 func (m *deciding) chooseUnwanted() {
 	n, last := m.next(), m.f.Last
 	m.cancelScale()

@@ -22,7 +22,7 @@ func Decide(c Cluster, f Facts, l Limits) Decision {
 	} else {
 		m.settle()
 		m.quieten()
-		m.choose()
+		m.chooseAlone()
 	}
 	m.forgetFailure()
 	m.keepPlace()
@@ -36,6 +36,8 @@ type deciding struct {
 	f Facts
 	l Limits
 	d Decision
+
+	blocked bool // an attempt would be opened if no other runner of the cluster were alive
 }
 
 func (m *deciding) next() *Cluster { return &m.d.Next }
@@ -102,6 +104,23 @@ func (m *deciding) close(a Attempt, how Outcome, format string, args ...any) {
 	m.d.Close = &Closing{Number: a.Number, Lease: a.LeaseUntil, Outcome: how, Message: fmt.Sprintf(format, args...)}
 }
 
+// trouble returns what is known to be wrong with the attempt's runner: what is seen now, otherwise why its start was refused.
+func (m *deciding) trouble(a Attempt) Trouble {
+	if m.f.Trouble.Code == "" && a.ClaimedAt.IsZero() {
+		return a.Refused
+	}
+	return m.f.Trouble
+}
+
+// lose closes an attempt whose runner is given up, with what is known about why.
+func (m *deciding) lose(a Attempt, format string, args ...any) {
+	m.close(a, Lost, format, args...)
+	if t := m.trouble(a); t.Code != "" {
+		m.d.Close.Message += ": " + t.Message
+		m.d.Close.Reason, m.d.Close.Whose, m.d.Close.Next = t.Code, t.Whose, t.Next
+	}
+}
+
 // wake sets when to decide again. There is always such a time, except after release.
 func (m *deciding) wake() {
 	n := m.next()
@@ -119,7 +138,7 @@ func (m *deciding) wake() {
 			at = t
 		}
 	}
-	if m.f.Open != nil || m.d.Open != "" {
+	if m.f.Open != nil || m.d.Open != "" || m.blocked {
 		sooner(m.f.Now.Add(m.l.LookAgain))
 	} else if m.f.Now.Before(n.RetryAt) {
 		sooner(n.RetryAt)

@@ -63,6 +63,8 @@ func TestAnOpenAttemptIsJudgedByWhatIsKnownOfIt(t *testing.T) {
 	unclaimed := Attempt{Number: 3, Kind: Create, OpenedAt: opened}
 	impatient := Attempt{Number: 3, Kind: Create, OpenedAt: epoch.Add(-limits.LaunchPatience)}
 	claimed := Attempt{Number: 3, Kind: Create, OpenedAt: opened, ClaimedAt: opened, LeaseUntil: epoch, Phase: Installing}
+	launched := unclaimed
+	launched.LaunchedAt = opened
 	silent := claimed
 	silent.LeaseUntil = epoch.Add(-limits.LeaseGrace - 1)
 	for name, c := range map[string]struct {
@@ -74,7 +76,8 @@ func TestAnOpenAttemptIsJudgedByWhatIsKnownOfIt(t *testing.T) {
 	}{
 		"an unseen launch is asked for again":                   {unclaimed, Unknown, Present, "", Launch},
 		"a launch seen undone is asked for again":               {unclaimed, NotStarted, Present, "", Launch},
-		"a runner seen running is left to claim":                {unclaimed, Alive, Present, "", ""},
+		"a runner seen running is left to claim":                {launched, Alive, Present, "", ""},
+		"a start that may be incomplete is asked for again":     {unclaimed, Alive, Present, "", Launch},
 		"a runner that ended before it began is lost":           {unclaimed, Ended, Present, Lost, ""},
 		"a launch nobody claims is given up":                    {impatient, Unknown, Present, Lost, ""},
 		"an unwanted launch is cancelled":                       {unclaimed, Unknown, Absent, Cancelled, ""},
@@ -102,6 +105,65 @@ func TestAnOpenAttemptIsJudgedByWhatIsKnownOfIt(t *testing.T) {
 				require.Equal(t, []Effect{{c.effect, 3}}, d.Effects)
 			}
 			require.Equal(t, c.effect == StopRunner, d.StopNow)
+		})
+	}
+}
+
+// What is wrong with a runner reaches people while it does not start and when it is given up.
+func TestTroubleWithARunnerIsShownAndThenTold(t *testing.T) {
+	trouble := Trouble{Code: "RunnerUnschedulable", Message: "no node takes the runner's pod", Whose: "ocpctl", Next: "add a node"}
+	told := func(t *testing.T, d Decision, before string) {
+		require.Equal(t, &Closing{Number: 1, Lease: d.Close.Lease, Outcome: Lost, Message: before + ": no node takes the runner's pod",
+			Reason: "RunnerUnschedulable", Whose: "ocpctl", Next: "add a node"}, d.Close)
+	}
+	row := kindWorld().row
+	row.Status, row.Phase = Creating, Preflight
+	open := Attempt{Number: 1, Kind: Create, OpenedAt: epoch}
+	f := Facts{Now: epoch, Open: &open, Runner: Alive, Trouble: trouble}
+	d := Decide(row, f, limits)
+	require.Equal(t, Progress{Step: trouble.Message}, d.Next.Progress)
+
+	f.Trouble, open.Refused = Trouble{}, trouble
+	d = Decide(d.Next, f, limits)
+	require.Equal(t, Progress{Step: trouble.Message}, d.Next.Progress, "a start that was refused")
+	f.Now = epoch.Add(limits.LaunchPatience)
+	told(t, Decide(d.Next, f, limits), "no runner claimed it within 10m0s")
+
+	open.Refused = Trouble{}
+	require.Equal(t, Progress{}, Decide(d.Next, Facts{Now: epoch, Open: &open, Runner: Alive}, limits).Next.Progress, "it is over")
+	open.ClaimedAt, open.LeaseUntil = epoch, epoch.Add(lease)
+	told(t, Decide(row, Facts{Now: epoch, Open: &open, Runner: Ended, Trouble: trouble}, limits), "the runner ended without a result")
+}
+
+// A teardown waits for the runner of the attempt before it, whatever it does there.
+func TestNothingBeginsBesideALivingRunner(t *testing.T) {
+	last := Attempt{Number: 2, Kind: Create, OpenedAt: epoch, ClosedAt: epoch, Outcome: Lost, Recorded: true}
+	for name, c := range map[string]struct {
+		row  func(*Cluster)
+		show func(*testing.T, Cluster)
+	}{
+		"a teardown": {func(c *Cluster) { c.Desired, c.DesiredWhy = Absent, "somebody asked for its end" }, func(t *testing.T, n Cluster) {
+			require.Equal(t, Stopping, n.Phase)
+			require.Equal(t, "somebody asked for its end; the runner of attempt 1 has not ended; it is stopped before the next attempt begins", n.Why)
+		}},
+		"a clean-up": {func(*Cluster) {}, func(t *testing.T, n Cluster) {
+			require.Equal(t, Cleaning, n.Phase)
+			require.Equal(t, "the runner of attempt 1 has not ended; it is stopped before the next attempt begins", n.Progress.Step)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			row := kindWorld().row
+			row.Status, row.Phase, row.Seen, row.Tries = Creating, Cleaning, 2, 1
+			c.row(&row)
+			d := Decide(row, Facts{Now: epoch, Last: &last, Beside: []int{1}}, limits)
+			require.Empty(t, d.Open)
+			require.Empty(t, d.Jobs)
+			require.Equal(t, []Effect{{StopRunner, 1}}, d.Effects)
+			require.Equal(t, epoch.Add(limits.LookAgain), d.Next.WakeAt)
+			c.show(t, d.Next)
+			d = Decide(d.Next, Facts{Now: epoch, Last: &last}, limits)
+			require.Equal(t, Destroy, d.Open)
+			require.Empty(t, d.Next.Progress)
 		})
 	}
 }

@@ -33,6 +33,9 @@ type Closing struct {
 	Lease   time.Time // the attempt's lease at decision time; an attempt claimed or renewed since must not be closed
 	Outcome Outcome   // Lost or Cancelled
 	Message string
+	Reason  string // code of what was wrong with the runner, whose problem that was, and what to do about it; empty: unknown
+	Whose   string
+	Next    string
 }
 
 // JobMove sets the status of the newest unfinished job of a type. If none is unfinished, PENDING, RUNNING and RETRYING add one first,

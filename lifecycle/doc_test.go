@@ -54,6 +54,7 @@ var variable = []struct {
 	{regexp.MustCompile(`\d\d:\d\d(:\d\d)? UTC on \d+ \w+`), "‹time›"},
 	{regexp.MustCompile(`try \d+ of \d+`), "try ‹k› of ‹m›"},
 	{regexp.MustCompile(`^teardown \d+`), "teardown ‹n›"},
+	{regexp.MustCompile(`the runner of attempt \d+`), "the runner of attempt ‹n›"},
 	{regexp.MustCompile(`\d+ teardowns`), "‹n› teardowns"},
 	{regexp.MustCompile(`the \d+ names it was|the one name it was`), "‹names› it was"},
 	{regexp.MustCompile(`still there: [^.;]*|the count of what is left was incomplete`), "‹message›"},
@@ -64,7 +65,7 @@ var variable = []struct {
 	{regexp.MustCompile(`it has \d+ workers? again`), "it has ‹n› workers again"},
 	{regexp.MustCompile(`the queue: .*`), "the queue: ‹which quota is full›"},
 	{regexp.MustCompile(`the (install|destroy)er ended with an error|the runner was told to stop|something is left|the account is full|` +
-		`the runner ended (without a result|before it began)|no runner claimed it within \w+|‹why it ends› before a runner began`), "‹message›"},
+		`(the runner ended (without a result|before it began)|no runner claimed it within \w+)(: the runner's pod was evicted)?|‹why it ends› before a runner began`), "‹message›"},
 }
 
 func plain(moves map[move]bool) map[move]bool {

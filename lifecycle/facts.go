@@ -8,6 +8,8 @@ type Facts struct {
 	Open       *Attempt      // the open attempt; nil: none
 	Last       *Attempt      // the newest closed attempt; nil: none was ever closed
 	Runner     Sighting      // what the dispatcher reports about the open attempt's process or pod
+	Trouble    Trouble       // why that does not start, or how it died; zero: nothing unusual is known
+	Beside     []int         // other attempts whose runners are still alive, by number; asked before a runner is started
 	Identities []string      // every infraID and ccoctl name ever recorded for the cluster
 	Queue      QueuePosition // its position in the queue for capacity
 	Turn       Turn          // its position in the queue for a full quota
@@ -68,6 +70,8 @@ type Attempt struct {
 	Number     int
 	Kind       Kind
 	OpenedAt   time.Time
+	LaunchedAt time.Time // when the dispatcher confirmed the start; zero: not yet
+	Refused    Trouble   // why the dispatcher last refused to start it; zero: it did not
 	ClaimedAt  time.Time // lease of the claimed attempt; zero while unclaimed
 	LeaseUntil time.Time // the claimed attempt's lease; zero while unclaimed
 	Phase      Phase     // as last reported
@@ -114,6 +118,9 @@ const (
 	Alive      Sighting = "running" // seen running
 	Ended      Sighting = "ended"   // was started, and has ended or is gone
 )
+
+// Trouble says what is wrong with a runner, with the fields of a failed attempt. The same trouble has the same text.
+type Trouble struct{ Code, Message, Whose, Next string }
 
 // Pass is one verification: ocpctl's own count of what is left, taken after the destroyer's process ended.
 type Pass struct {

@@ -93,6 +93,19 @@ var lifeMutants = []mutant{
 		}
 		return d
 	}},
+	{4, false, "a runner that is still alive is overlooked", func(c Cluster, f Facts, l Limits) Decision {
+		f.Beside = nil
+		return Decide(c, f, l)
+	}},
+	{4, false, "a runner that is still alive is waited for and not asked to stop", func(c Cluster, f Facts, l Limits) Decision {
+		d := Decide(c, f, l)
+		d.Effects = slices.DeleteFunc(d.Effects, func(e Effect) bool { return e.Kind == StopRunner && slices.Contains(f.Beside, e.Attempt) })
+		return d
+	}},
+	{9, false, "what was wrong with a lost runner is not told", func(c Cluster, f Facts, l Limits) Decision {
+		f.Trouble = Trouble{}
+		return Decide(c, f, l)
+	}},
 	{5, true, "an unwanted install is not waited for", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
 		if d.Next.Phase == Stopping && f.Open != nil && f.Runner == Alive && d.Close == nil {

@@ -145,6 +145,9 @@ func (w *world) deliver(twice bool) {
 	}
 	if e.Kind == Launch {
 		w.start(e.Attempt, false)
+		if a := w.attempts[e.Attempt-1]; a.ClosedAt.IsZero() && a.LaunchedAt.IsZero() {
+			a.LaunchedAt = w.now
+		}
 		return
 	}
 	for _, r := range w.runners {

@@ -15,7 +15,7 @@ type rule struct {
 }
 
 var decisionRules = []rule{
-	{1, desiredOneWay}, {2, unknownIsNotAbsent}, {3, effectsAreEnsures}, {4, oneNumberedAttempt}, {5, installStopsFirst},
+	{1, desiredOneWay}, {2, unknownIsNotAbsent}, {4, neverBesideAnother}, {9, troubleIsReported}, {3, effectsAreEnsures}, {4, oneNumberedAttempt}, {5, installStopsFirst},
 	{8, alwaysAWake}, {9, everyMoveHasAWhy}, {10, countedUntilReleased}, {11, nothingPassesTheEnd},
 	{0, nothingBeginsBeforeItsTurn}, {0, scalingEnds}, {4, scalingIsOfReady}, {0, scalingAsksWithinBounds}, {9, workersAreReported},
 	{4, addonsAreOfReady}, {0, addonsAreWanted}, {0, theNewestRequestIsMet}, {0, addonsEnd},
@@ -81,7 +81,7 @@ func effectsAreEnsures(w *world, c Cluster, f Facts, d Decision) string {
 		return "the same facts had two answers"
 	}
 	if a := f.Open; a != nil && d.Close == nil {
-		if a.ClaimedAt.IsZero() && f.Runner != Alive && !slices.Contains(d.Effects, Effect{Launch, a.Number}) {
+		if a.ClaimedAt.IsZero() && (f.Runner != Alive || a.LaunchedAt.IsZero()) && len(f.Beside) == 0 && !slices.Contains(d.Effects, Effect{Launch, a.Number}) {
 			return "an attempt nobody started is not asked for again"
 		}
 		if !a.ClaimedAt.IsZero() && a.Kind != Destroy && d.Next.Desired == Absent && !slices.Contains(d.Effects, Effect{StopRunner, a.Number}) {
@@ -118,9 +118,45 @@ func oneNumberedAttempt(w *world, _ Cluster, f Facts, d Decision) string {
 		number = f.Open.Number
 	}
 	for _, e := range d.Effects {
+		if e.Kind == StopRunner && slices.Contains(f.Beside, e.Attempt) {
+			continue
+		}
 		if e.Attempt != number {
 			return fmt.Sprintf("an effect for attempt %d, but the open one is %d", e.Attempt, number)
 		}
+	}
+	return ""
+}
+
+// Rule 4: no attempt is opened or launched while a runner of another one is alive, and that is asked to stop.
+func neverBesideAnother(w *world, c Cluster, f Facts, d Decision) string {
+	if len(f.Beside) == 0 {
+		return ""
+	}
+	if d.Open != "" || slices.ContainsFunc(d.Effects, func(e Effect) bool { return e.Kind == Launch }) {
+		return fmt.Sprintf("a runner is started beside the living one of attempt %d", f.Beside[0])
+	}
+	alone := f
+	alone.Beside = nil
+	free := w.decide(c, alone, limits)
+	starts := free.Open != "" || slices.ContainsFunc(free.Effects, func(e Effect) bool { return e.Kind == Launch })
+	if starts && !slices.Contains(d.Effects, Effect{StopRunner, f.Beside[0]}) {
+		return "a start waits for a runner that nobody asks to stop"
+	}
+	return ""
+}
+
+// Rule 9: an attempt whose runner is given up says what was wrong with the runner, and one whose runner does not start shows it.
+func troubleIsReported(_ *world, _ Cluster, f Facts, d Decision) string {
+	t := f.Trouble
+	switch {
+	case t.Code == "" || f.Open == nil:
+	case d.Close != nil && d.Close.Outcome == Lost:
+		if d.Close.Reason != t.Code || d.Close.Whose != t.Whose || d.Close.Next != t.Next || !strings.Contains(d.Close.Message, t.Message) {
+			return "an attempt is given up without what was wrong with its runner"
+		}
+	case d.Close == nil && f.Open.ClaimedAt.IsZero() && d.Next.Phase != AwaitingCapacity && d.Next.Progress.Step != t.Message:
+		return "a runner does not start and nothing shows why"
 	}
 	return ""
 }
@@ -138,7 +174,7 @@ func installStopsFirst(_ *world, _ Cluster, f Facts, d Decision) string {
 func alwaysAWake(_ *world, _ Cluster, f Facts, d Decision) string {
 	n := d.Next
 	latest := f.Now.Add(limits.RetryMax)
-	if f.Open != nil || d.Open != "" {
+	if f.Open != nil || d.Open != "" || slices.ContainsFunc(d.Effects, func(e Effect) bool { return e.Kind == StopRunner }) {
 		latest = f.Now.Add(limits.LookAgain)
 	} else if n.RetryAt.After(f.Now) && n.RetryAt.Before(latest) {
 		latest = n.RetryAt
@@ -249,7 +285,7 @@ func waitingSpendsNoTry(_ *world, c Cluster, f Facts, d Decision) string {
 // Rule 8 in the queue: the next asks at once when capacity came free; those behind leave it the time to.
 func theNextInLineGoes(_ *world, c Cluster, f Facts, d Decision) string {
 	switch {
-	case !waitsForCapacity(f, d) || c.NeedsApproval:
+	case !waitsForCapacity(f, d) || c.NeedsApproval || len(f.Beside) > 0:
 		return ""
 	case f.Queue.Place == 1 && f.Queue.FreedAt.After(f.Last.ClosedAt) && d.Open != Create:
 		return "capacity came free and the next in the queue sleeps"
@@ -268,7 +304,7 @@ func askedAsWell(f Facts) bool { return !f.Queue.AskedAt.Before(f.Last.OpenedAt)
 // Rule 8 in the queue: nothing tells of a limit that was raised, so the next looks by itself: within five minutes, and yet
 // less often the longer it has waited.
 func theNextInLineLooksInTime(_ *world, c Cluster, f Facts, d Decision) string {
-	if !waitsForCapacity(f, d) || c.NeedsApproval || f.Queue.Place != 1 || f.Queue.FreedAt.After(f.Queue.AskedAt) || f.Queue.Asked > 1 {
+	if !waitsForCapacity(f, d) || c.NeedsApproval || len(f.Beside) > 0 || f.Queue.Place != 1 || f.Queue.FreedAt.After(f.Queue.AskedAt) || f.Queue.Asked > 1 {
 		return ""
 	}
 	waited := f.Last.ClosedAt.Sub(f.Queue.Since)

@@ -37,14 +37,35 @@ func (w *world) facts(observe bool) Facts {
 		f.Open = &seen
 		if observe {
 			f.Runner = w.sight(a.Number)
+			if !w.fair && w.now.Unix()%6 == 0 {
+				f.Trouble = Trouble{Code: "RunnerEvicted", Message: "the runner's pod was evicted", Whose: "ocpctl", Next: "give it more"}
+			}
 		}
 		closed = closed[:len(closed)-1]
+	}
+	if observe {
+		f.Beside = w.beside()
 	}
 	if n := len(closed); n > 0 {
 		last := closed[n-1].Attempt
 		f.Last = &last
 	}
 	return f
+}
+
+// beside lists the attempts but the open one whose runners are seen alive. Of one that is cut off nothing is known.
+func (w *world) beside() (numbers []int) {
+	if !w.fair && w.now.Unix()%2 == 0 { // the dispatcher did not answer: the start itself is then the last guard
+		return nil
+	}
+	open := w.open()
+	for _, r := range w.runners {
+		if r.alive && !r.cut && (open == nil || r.attempt != open.Number) && !slices.Contains(numbers, r.attempt) {
+			numbers = append(numbers, r.attempt)
+		}
+	}
+	slices.Sort(numbers)
+	return numbers
 }
 
 // sight is what the dispatcher says of an attempt's process.

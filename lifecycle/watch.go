@@ -8,7 +8,7 @@ func (m *deciding) watch(a Attempt) {
 		return
 	}
 	if m.gone(a) {
-		m.close(a, Lost, "the runner ended without a result")
+		m.lose(a, "the runner ended without a result")
 		return
 	}
 	m.next().Progress = a.Progress
@@ -44,11 +44,42 @@ func (m *deciding) watchUnclaimed(a Attempt, needless string) {
 	case needless != "":
 		m.close(a, Cancelled, "%s before a runner began", needless)
 	case m.f.Runner == Ended:
-		m.close(a, Lost, "the runner ended before it began")
+		m.lose(a, "the runner ended before it began")
 	case m.f.Now.Sub(a.OpenedAt) >= m.l.LaunchPatience:
-		m.close(a, Lost, "no runner claimed it within %s", m.l.LaunchPatience)
-	case m.f.Runner != Alive:
-		m.effect(Launch, a.Number) // launching twice has no further effect
+		m.lose(a, "no runner claimed it within %s", m.l.LaunchPatience)
+	default:
+		m.showTrouble(a)
+		m.launch(a)
+	}
+}
+
+// launch asks for the start until the runner is seen and the dispatcher has confirmed that the start is complete. Launching twice has no
+// further effect. Nothing is launched while a runner of another attempt is alive: that is asked to stop.
+func (m *deciding) launch(a Attempt) {
+	switch {
+	case len(m.f.Beside) > 0:
+		m.stopOthers()
+	case m.f.Runner != Alive || a.LaunchedAt.IsZero():
+		m.effect(Launch, a.Number)
+	}
+}
+
+// stopOthers asks the runners of other attempts to stop.
+func (m *deciding) stopOthers() {
+	for _, number := range m.f.Beside {
+		m.effect(StopRunner, number)
+	}
+}
+
+// showTrouble shows why the runner does not start, as the progress of the attempt. A cluster that waits for capacity shows nothing of it.
+func (m *deciding) showTrouble(a Attempt) {
+	n := m.next()
+	if n.Phase == AwaitingCapacity {
+		return
+	}
+	n.Progress = Progress{}
+	if t := m.trouble(a); t.Code != "" {
+		n.Progress.Step = t.Message
 	}
 }
 

@@ -414,3 +414,51 @@ func TestAPassIsOnlyAsCleanAsWhatItAsked(t *testing.T) {
 		})
 	}
 }
+
+func TestAStartIsConfirmedOrItsRefusalKept(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row, open := launched(t, s, "shop")
+	require.False(t, open.Launched)
+	require.Equal(t, []string{row.Team, row.Profile, row.Platform}, []string{open.Team, open.Profile, open.Platform})
+	require.Equal(t, row.Spec.CreateDeadline, open.Deadline)
+	why := lifecycle.Trouble{Code: "RunnerQuotaExceeded", Message: "the quota is full", Whose: "ocpctl", Next: "raise it"}
+	looks := len(riverJobs(t, s, "reconcile"))
+	for range 2 {
+		require.NoError(t, s.Attempts.LaunchRefused(t.Context(), open.Attempt, why))
+	}
+	require.Len(t, riverJobs(t, s, "reconcile"), looks+1, "the same refusal is no news")
+	_, f, err := s.Load(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, why, f.Open.Refused)
+	require.True(t, f.Open.LaunchedAt.IsZero())
+
+	at := clock.now()
+	require.NoError(t, s.Attempts.Launched(t.Context(), open.Attempt))
+	clock.pass(time.Minute)
+	require.NoError(t, s.Attempts.Launched(t.Context(), open.Attempt))
+	_, f, err = s.Load(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, at, f.Open.LaunchedAt, "the first time counts")
+	require.Empty(t, f.Open.Refused)
+	refuses(t, s, "attempts_launch_trouble_check", `UPDATE attempts SET launch_trouble = '"text"'`)
+
+	id, err := s.Attempts.Numbered(t.Context(), row.ID, open.Number)
+	require.NoError(t, err)
+	require.Equal(t, open.Attempt, id)
+	_, err = s.Attempts.Numbered(t.Context(), row.ID, open.Number+1)
+	require.ErrorIs(t, err, store.ErrNotFound)
+	require.NoError(t, s.Attempts.RunnerChanged(t.Context(), row.ID))
+	require.ErrorIs(t, s.Attempts.RunnerChanged(t.Context(), "clu_none"), store.ErrNotFound)
+	require.Len(t, riverJobs(t, s, "reconcile"), looks+2)
+
+	c, f, err := s.Load(t.Context(), row.ID)
+	require.NoError(t, err)
+	f.Runner, f.Trouble = lifecycle.Ended, why
+	require.NoError(t, s.Apply(t.Context(), lifecycle.Decide(c, f, limits), c.Version))
+	list, err := s.Attempts.List(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, []string{why.Code, why.Whose, why.Next}, []string{list[0].Reason, list[0].Whose, list[0].Next})
+	require.NoError(t, s.Attempts.Launched(t.Context(), open.Attempt), "of a closed attempt nothing is stored")
+	require.NoError(t, s.Attempts.LaunchRefused(t.Context(), open.Attempt, why))
+}

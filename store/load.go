@@ -76,6 +76,8 @@ type attemptRecord struct {
 	Number          int
 	Kind            lifecycle.Kind
 	OpenedAt        time.Time
+	LaunchedAt      *time.Time
+	LaunchTrouble   *lifecycle.Trouble
 	ClaimedAt       *time.Time
 	LeaseUntil      *time.Time
 	Phase           lifecycle.Phase
@@ -107,6 +109,10 @@ func (r attemptRecord) attempt() *lifecycle.Attempt {
 		ClosedAt: pg.Zero(r.ClosedAt), Reason: r.Reason, Message: r.Message, Whose: r.Whose, Next: r.Next, Retryable: r.Retryable,
 		ToolExitedAt: pg.Zero(r.ToolExitedAt), WorkersSeen: r.WorkersSeen, AddonsSeen: r.AddonsSeen,
 	}
+	a.LaunchedAt = pg.Zero(r.LaunchedAt)
+	if r.LaunchTrouble != nil {
+		a.Refused = *r.LaunchTrouble
+	}
 	if r.WorkersWanted != nil {
 		a.WorkersWanted = *r.WorkersWanted
 	}
@@ -122,7 +128,7 @@ func (r attemptRecord) attempt() *lifecycle.Attempt {
 // attemptsIn reads the open attempt and the newest closed one, with their verification passes.
 func attemptsIn(ctx context.Context, tx pgx.Tx, cluster string, now time.Time) (open, last *lifecycle.Attempt, err error) {
 	records, err := pg.All[attemptRecord](ctx, tx, `
-		SELECT DISTINCT ON (a.closed_at IS NULL) a.id, a.number, a.kind, a.opened_at, a.claimed_at, a.lease_until, a.phase,
+		SELECT DISTINCT ON (a.closed_at IS NULL) a.id, a.number, a.kind, a.opened_at, a.launched_at, a.launch_trouble, a.claimed_at, a.lease_until, a.phase,
 			a.progress_percent, a.progress_step, a.recorded_at IS NOT NULL AS recorded, a.stop_asked,
 			a.closed_at, a.outcome, a.reason, a.message, a.whose, a.next, a.retryable, a.tool_exited_at, a.expected_seconds, a.late_seconds,
 			a.workers_wanted, a.workers_seen, a.addons_wanted, a.addons_seen

@@ -18,9 +18,10 @@ import (
 // lease since the decision was made. The runner is then told to stop and watched, not abandoned.
 func (c *change) closeAttempt(ctx context.Context, cluster string, by lifecycle.Closing) error {
 	tag, err := c.Exec(ctx, `
-		UPDATE attempts SET closed_at = @now, outcome = @outcome, message = @message
+		UPDATE attempts SET closed_at = @now, outcome = @outcome, message = @message, reason = @reason, whose = @whose, next = @next
 		WHERE cluster_id = @cluster AND number = @number AND closed_at IS NULL AND lease_until IS NOT DISTINCT FROM @lease`,
-		pgx.NamedArgs{"cluster": cluster, "number": by.Number, "outcome": by.Outcome, "message": by.Message, "lease": pg.Null(by.Lease), "now": c.Now})
+		pgx.NamedArgs{"cluster": cluster, "number": by.Number, "outcome": by.Outcome, "message": by.Message,
+			"reason": by.Reason, "whose": by.Whose, "next": by.Next, "lease": pg.Null(by.Lease), "now": c.Now})
 	if err != nil {
 		return fmt.Errorf("close attempt %d of %s: %w", by.Number, cluster, err)
 	}

@@ -87,7 +87,7 @@ func (s *statusAPI) await(t *testing.T, d *dispatch.Process, attempt string) con
 	require.Eventually(t, func() bool {
 		seen, err := d.Observe(t.Context(), attempt)
 		require.NoError(t, err)
-		return seen == dispatch.Ended
+		return seen.Sighting == dispatch.Ended
 	}, 20*time.Second, 10*time.Millisecond)
 	s.mu.Lock()
 	defer s.mu.Unlock()

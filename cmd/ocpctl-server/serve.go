@@ -37,6 +37,10 @@ func (s *server) serve(ctx context.Context) error {
 	}
 	if s.workers != nil {
 		group.Go(func() error { return s.work(ctx) })
+		group.Go(func() error {
+			s.watch(ctx)
+			return nil
+		})
 	}
 	return group.Wait()
 }

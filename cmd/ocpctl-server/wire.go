@@ -35,6 +35,7 @@ type server struct {
 	private   *http.Server
 	probes    *http.Server // nil unless listen.probes is set
 	workers   *river.Client[pgx.Tx]
+	watch     func(context.Context) // watches runners; nil without workers
 }
 
 // wire builds the roles' parts by hand. A part that no role needs is not built, so its credentials may be missing.
@@ -92,7 +93,7 @@ func (s *server) build(ctx context.Context, cfg config.Config, r config.Roles) (
 		}
 	}
 	if r.Has(config.WorkerRole) {
-		s.workers, err = in.wireWorkers(ctx)
+		s.workers, err = in.wireWorkers(ctx, s)
 	}
 	return err
 }

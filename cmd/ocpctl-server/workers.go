@@ -21,13 +21,14 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
 	"github.com/ocpctl/ocpctl/controller"
 	"github.com/ocpctl/ocpctl/internal/dispatch"
+	"github.com/ocpctl/ocpctl/internal/dispatch/kubernetes"
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
 // wireWorkers builds the workers: the inbox's worker and the controller.
-func (in inner) wireWorkers(ctx context.Context) (*river.Client[pgx.Tx], error) {
+func (in inner) wireWorkers(ctx context.Context, s *server) (*river.Client[pgx.Tx], error) {
 	client, err := in.wireGitHub(ctx)
 	if err != nil {
 		return nil, err
@@ -45,6 +46,7 @@ func (in inner) wireWorkers(ctx context.Context) (*river.Client[pgx.Tx], error) 
 			return nil, err
 		}
 	}
+	s.watch = engine.Watch
 	workers := river.NewWorkers()
 	engine.Register(workers)
 	gh := in.cfg.GitHub
@@ -119,18 +121,33 @@ func wireSlack(ctx context.Context, cfg config.Config) (*slack.Client, error) {
 
 func (in inner) wireController(client *github.Client, catalogue controller.Catalogue) (*controller.Controller, error) {
 	cfg := in.cfg
-	processes, err := dispatch.NewProcess(dispatch.Config{
-		Runner: cfg.Runner.Program, Installers: cfg.Runner.Installers, WorkDir: cfg.Runner.WorkDir, StatusURL: cfg.Runner.StatusURL,
-		Env: append(os.Environ(), cfg.Runner.Environment()...),
-	})
+	dispatcher, err := wireDispatcher(cfg)
 	if err != nil {
 		return nil, err
 	}
 	return controller.New(controller.Config{
-		Store: in.store, Dispatcher: processes, GitHub: client, Catalogue: catalogue, Spool: in.bucket, Remover: in.bucket, Signer: in.signer,
+		Store: in.store, Dispatcher: dispatcher, GitHub: client, Catalogue: catalogue, Spool: in.bucket, Remover: in.bucket, Signer: in.signer,
 		Bucket: cfg.Artifacts.Bucket, Installation: cfg.Installation,
 		Limits: cfg.Limits.Lifecycle(), Sweeps: cfg.Limits.Sweeps(), Links: chatops.Links{UI: cfg.UIURL}, Log: in.log,
 		Wake: cfg.Limits.Wake, Sweep: cfg.Limits.Sweep, Keep: cfg.Limits.Keep, Retention: cfg.Artifacts.Retention,
 		RepositoryFile: profiles.RepositoryFilePath, Pace: cfg.GitHub.WritePace(), Progress: cfg.GitHub.Progress,
 	}), nil
+}
+
+// wireDispatcher builds what starts runners.
+func wireDispatcher(cfg config.Config) (controller.Dispatcher, error) {
+	r := cfg.Runner
+	if r.Dispatch != config.DispatchKubernetes {
+		return dispatch.NewProcess(dispatch.Config{
+			Runner: r.Program, Installers: r.Installers, WorkDir: r.WorkDir, StatusURL: r.StatusURL,
+			Env: append(os.Environ(), r.Environment()...),
+		})
+	}
+	to, err := kubernetes.Connect(r.Kubernetes.Kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	return kubernetes.New(to, kubernetes.Config{
+		Settings: r.Kubernetes, Installation: cfg.Installation, StatusURL: r.StatusURL, Env: r.Environment(),
+	})
 }

@@ -1,17 +1,29 @@
 // Package dispatch starts runners, finds them again, and stops them.
 //
 // Process uses local processes: a directory per attempt, a session per runner, files instead of memory, so that a restarted server
-// finds its runners again. It must never start an attempt twice, and never report a runner as ended while anything it started is
-// alive.
+// finds its runners again. Package kubernetes below it uses one Job per attempt. A dispatcher must never start an attempt twice, and
+// never report a runner as ended while anything it started is alive; package dispatchtest has the tests that both pass.
 package dispatch
+
+import (
+	"fmt"
+	"time"
+)
 
 // Job is one attempt to start.
 type Job struct {
 	Attempt string // id; starting the same one again has no effect
-	Cluster string
+	Cluster string // id
 	Number  int
 	Kind    string
-	Token   string // the attempt's JWT; passed on in a 0600 file
+	Token   string // the attempt's JWT; passed on in a file that only the runner can read
+
+	// The rest describes the attempt to dispatchers that label what they start, and choose resources by it.
+	Job      string        // id of the public job
+	Team     string        // of the cluster
+	Profile  string        // of the cluster
+	Platform string        // the cloud: aws, ibmcloud
+	Deadline time.Duration // limit of the installer's own work, from the profile; zero: none
 }
 
 // Sighting is what is known about an attempt's runner. Unknown does not mean absent, and decides nothing.
@@ -21,6 +33,43 @@ type Sighting string
 const (
 	Unknown    Sighting = ""        // it could not be determined
 	NotStarted Sighting = "absent"  // known never to have been started
-	Running    Sighting = "running" // it, or something that it started, is alive
+	Missing    Sighting = "missing" // there is nothing of it: it was never started, or what was started has been deleted
+	Running    Sighting = "running" // it, or something that it started, is alive, or may still come alive
 	Ended      Sighting = "ended"   // it was started, and nothing of it is left
 )
+
+// Observation is what a dispatcher reports about an attempt's runner.
+type Observation struct {
+	Sighting Sighting
+	Trouble  *Trouble // why it does not start, or how it died; nil: nothing unusual is known
+}
+
+// Trouble says what is wrong with a runner, with the fields of a failed attempt. The same trouble always has the same text.
+type Trouble struct {
+	Code    string // one word, as in docs/runbooks/failed-create.md
+	Message string // what happened, as part of a sentence
+	Whose   string // whose problem it is: ocpctl, cloud
+	Next    string // what to do about it, as part of a sentence
+}
+
+// Refusal is the error of a start that was refused, and not merely unanswered: repeating it changes nothing until somebody acts.
+type Refusal struct {
+	Trouble Trouble
+	Err     error
+}
+
+// Error implements error.
+func (r *Refusal) Error() string { return r.Trouble.Message + ": " + r.Err.Error() }
+
+// Unwrap returns the dispatcher's error.
+func (r *Refusal) Unwrap() error { return r.Err }
+
+// Alone returns an error if another attempt than the job's is among the living attempts of its cluster.
+func Alone(job Job, living []int) error {
+	for _, number := range living {
+		if number != job.Number {
+			return fmt.Errorf("the runner of attempt %d of cluster %s is still alive; it has to end first", number, job.Cluster)
+		}
+	}
+	return nil
+}

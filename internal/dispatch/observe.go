@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // Observe returns what is known about an attempt's runner, after any number of restarts of the server.
@@ -13,16 +14,53 @@ import (
 // A runner ends only when everything it started has ended, like a container: if the runner was killed and an installer is alive, that
 // is killed too, and the attempt counts as running until nothing of it is left. Then its files are deleted, because only a runner
 // that ended by itself has cleaned up.
-func (p *Process) Observe(_ context.Context, attempt string) (Sighting, error) {
+func (p *Process) Observe(_ context.Context, attempt string) (Observation, error) {
 	dir, err := p.dir(attempt)
 	if err != nil {
-		return Unknown, err
+		return Observation{}, err
 	}
 	seen, err := p.look(attempt, dir)
 	if seen == Ended {
 		hide(dir)
 	}
-	return seen, err
+	return Observation{Sighting: seen}, err
+}
+
+// Living returns the numbers of the cluster's attempts that have a living runner, in rising order.
+func (p *Process) Living(ctx context.Context, cluster string) ([]int, error) {
+	kept, err := p.Kept(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var living []int
+	for _, attempt := range kept {
+		number, of := p.started(attempt)
+		if of != cluster {
+			continue
+		}
+		seen, err := p.Observe(ctx, attempt)
+		if err != nil {
+			return nil, err
+		}
+		if seen.Sighting == Running {
+			living = append(living, number)
+		}
+	}
+	slices.Sort(living)
+	return living, nil
+}
+
+// started returns the number and the cluster of an attempt that was started; no cluster: unknown.
+func (p *Process) started(attempt string) (number int, cluster string) {
+	raw, err := os.ReadFile(filepath.Join(p.cfg.WorkDir, attempt, startedFile))
+	if err != nil {
+		return 0, ""
+	}
+	var at, kind string
+	if _, err := fmt.Sscanf(string(raw), startedFormat, &at, &kind, &number, &cluster); err != nil {
+		return 0, ""
+	}
+	return number, cluster
 }
 
 func (p *Process) look(attempt, dir string) (Sighting, error) {

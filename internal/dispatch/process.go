@@ -33,6 +33,9 @@ const (
 	workFolder  = "work" // work directory of the runner
 )
 
+// startedFormat is the content of startedFile: time, kind, number and cluster of the attempt.
+const startedFormat = "%s %s attempt %d of cluster %s\n"
+
 // attemptVariable marks a runner and everything it starts, so that they can be found even if nothing was stored.
 const attemptVariable = "OCPCTL_ATTEMPT"
 
@@ -85,6 +88,9 @@ func (p *Process) Start(ctx context.Context, job Job) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("start attempt %s: %w", job.Attempt, err)
 	}
+	if err := p.alone(ctx, job); err != nil {
+		return fmt.Errorf("start attempt %s: %w", job.Attempt, err)
+	}
 	if err := os.MkdirAll(filepath.Join(dir, workFolder), 0o700); err != nil {
 		return fmt.Errorf("start attempt %s: %w", job.Attempt, err)
 	}
@@ -95,7 +101,7 @@ func (p *Process) Start(ctx context.Context, job Job) error {
 	if err != nil {
 		return fmt.Errorf("start attempt %s: %w", job.Attempt, err)
 	}
-	_, err = fmt.Fprintf(marker, "%s %s attempt %d of cluster %s\n", p.cfg.Now().UTC().Format(time.RFC3339Nano), job.Kind, job.Number, job.Cluster)
+	_, err = fmt.Fprintf(marker, startedFormat, p.cfg.Now().UTC().Format(time.RFC3339Nano), job.Kind, job.Number, job.Cluster)
 	if err = errors.Join(err, marker.Close()); err == nil {
 		err = p.launch(dir, job)
 	}
@@ -103,6 +109,15 @@ func (p *Process) Start(ctx context.Context, job Job) error {
 		return fmt.Errorf("start attempt %s: %w", job.Attempt, err)
 	}
 	return nil
+}
+
+// alone returns an error if another attempt of the cluster has a living runner.
+func (p *Process) alone(ctx context.Context, job Job) error {
+	living, err := p.Living(ctx, job.Cluster)
+	if err != nil {
+		return err
+	}
+	return Alone(job, living)
 }
 
 // launch starts the runner in a session of its own, so it has no terminal and survives the server.
@@ -203,7 +218,7 @@ func (p *Process) Forget(ctx context.Context, attempt string) error {
 	if err != nil {
 		return err
 	}
-	if seen != Ended && seen != NotStarted {
+	if seen.Sighting != Ended && seen.Sighting != NotStarted {
 		return fmt.Errorf("forget attempt %s: its runner was not seen to end", attempt)
 	}
 	if err := os.RemoveAll(dir); err != nil {

@@ -63,7 +63,7 @@ func requireSeen(t *testing.T, p *Process, attempt string, want Sighting) {
 	require.Eventually(t, func() bool {
 		seen, err := p.Observe(t.Context(), attempt)
 		require.NoError(t, err)
-		return seen == want
+		return seen.Sighting == want
 	}, 10*time.Second, 5*time.Millisecond)
 }
 
@@ -183,7 +183,7 @@ func TestAPidThatCameBackIsNotTheRunner(t *testing.T) {
 			require.NoError(t, me.save(filepath.Join(dir, processFile)))
 			seen, err := p.Observe(t.Context(), id)
 			require.NoError(t, err)
-			require.Equal(t, Ended, seen)
+			require.Equal(t, Ended, seen.Sighting)
 			require.NoError(t, p.Stop(t.Context(), id))
 		})
 	}

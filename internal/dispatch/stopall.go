@@ -38,7 +38,7 @@ func (p *Process) living(ctx context.Context) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if seen == Running {
+		if seen.Sighting == Running {
 			out = append(out, attempt)
 		}
 	}

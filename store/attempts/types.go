@@ -98,5 +98,9 @@ type LaunchSpec struct {
 	Token      string // token id (jti) of the attempt's JWT
 	Open       bool
 	Claimed    bool
+	Launched   bool // the dispatcher confirmed the start
 	LeaseUntil time.Time
+
+	Team, Profile, Platform string        // of the cluster
+	Deadline                time.Duration // limit of the installer's own work; zero: none
 }

@@ -39,6 +39,10 @@ func (c Config) check(r Roles) []error {
 func (c Config) checkNeeds(r Roles) []error {
 	const a = "a reference (" + secret.References + ") to "
 	every, inner, worker := Roles{HooksRole, APIRole, WorkerRole}, Roles{APIRole, WorkerRole}, Roles{WorkerRole}
+	local := worker // what only local runners need
+	if c.Runner.Dispatch == DispatchKubernetes {
+		local = nil
+	}
 	var bad []error
 	for _, need := range []struct {
 		field, value string
@@ -53,9 +57,9 @@ func (c Config) checkNeeds(r Roles) []error {
 		{"runner.status_key_ref", c.Runner.StatusKeyRef, inner, a + "an Ed25519 key (PKCS#8 PEM)"},
 		{"runner.pull_secret_ref", c.Runner.PullSecretRef, inner, a + "the pull secret, as runners read it"},
 		{"github.private_key_ref", c.GitHub.PrivateKeyRef, worker, a + "the App's private key (PEM)"},
-		{"runner.program", c.Runner.Program, worker, "the path of ocpctl-runner"},
-		{"runner.installers", c.Runner.Installers, worker, "a directory of <version>/openshift-install, ccoctl and oc"},
-		{"runner.work_dir", c.Runner.WorkDir, worker, "a directory for attempts"},
+		{"runner.program", c.Runner.Program, local, "the path of ocpctl-runner"},
+		{"runner.installers", c.Runner.Installers, local, "a directory of <version>/openshift-install, ccoctl and oc"},
+		{"runner.work_dir", c.Runner.WorkDir, local, "a directory for attempts"},
 		{"runner.status_url", c.Runner.StatusURL, worker, "the address of the private listener for runners"},
 	} {
 		by := r.among(need.by)

@@ -39,7 +39,24 @@ func (c Config) checkRunner() []error {
 				name, image))
 		}
 	}
-	return append(bad, c.checkRunnerAWS()...)
+	return append(append(bad, c.checkRunnerAWS()...), c.Runner.checkDispatch()...)
+}
+
+// How runners are started.
+const (
+	DispatchProcess    = "process"
+	DispatchKubernetes = "kubernetes"
+)
+
+// checkDispatch checks how runners are started.
+func (r Runner) checkDispatch() []error {
+	switch r.Dispatch {
+	case DispatchProcess:
+		return nil
+	case DispatchKubernetes:
+		return r.Kubernetes.Check()
+	}
+	return []error{fmt.Errorf("runner.dispatch is %q; give process for runners on the server's own machine, or kubernetes for one Job per attempt", r.Dispatch)}
 }
 
 // checkRunnerAWS checks runners' AWS settings.
@@ -55,7 +72,7 @@ func (c Config) checkRunnerAWS() (bad []error) {
 	return bad
 }
 
-// environment returns runner.env in the form of a process environment.
+// Environment returns runner.env in the form of a process environment.
 func (r Runner) Environment() (env []string) {
 	for _, key := range slices.Sorted(maps.Keys(r.Env)) {
 		env = append(env, key+"="+r.Env[key])

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/chatops/slack"
+	"github.com/ocpctl/ocpctl/internal/dispatch/kubernetes"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
@@ -159,19 +160,21 @@ type Artifacts struct {
 }
 
 type Runner struct {
-	Program       string            `yaml:"program"`               // path of ocpctl-runner
-	Installers    string            `yaml:"installers"`            // <installers>/<version>/{openshift-install,ccoctl,oc}
-	Releases      map[string]string `yaml:"releases"`              // version → release image by digest, for versions missing in the directory
-	WorkDir       string            `yaml:"work_dir"`              // holds one directory per attempt
-	Env           map[string]string `yaml:"env"`                   // added to the environment variables that runners get from the server
-	StatusURL     string            `yaml:"status_url"`            // URL of the Status API for runners
-	StatusKeyRef  string            `yaml:"status_key_ref"`        // Ed25519 private key, PKCS#8 PEM
-	PullSecretRef string            `yaml:"pull_secret_ref"`       // reference to the pull secret, which runners resolve
-	CloudCredsRef string            `yaml:"cloud_credentials_ref"` // the cloud's keys as JSON; empty: the runner's own identity
-	SSHKey        string            `yaml:"ssh_key"`               // public key
-	SSHKeyRef     string            `yaml:"ssh_key_ref"`           // private key, for access to failed bootstrap machines
-	Lease         time.Duration     `yaml:"lease"`                 // a runner that cannot renew it stops its installer
-	Heartbeat     time.Duration     `yaml:"heartbeat"`             // how often a runner renews its lease
+	Dispatch      string              `yaml:"dispatch"`              // process or kubernetes
+	Kubernetes    kubernetes.Settings `yaml:"kubernetes"`            // with dispatch kubernetes
+	Program       string              `yaml:"program"`               // path of ocpctl-runner
+	Installers    string              `yaml:"installers"`            // <installers>/<version>/{openshift-install,ccoctl,oc}
+	Releases      map[string]string   `yaml:"releases"`              // version → release image by digest, for versions missing in the directory
+	WorkDir       string              `yaml:"work_dir"`              // holds one directory per attempt
+	Env           map[string]string   `yaml:"env"`                   // added to the environment variables that runners get from the server
+	StatusURL     string              `yaml:"status_url"`            // URL of the Status API for runners
+	StatusKeyRef  string              `yaml:"status_key_ref"`        // Ed25519 private key, PKCS#8 PEM
+	PullSecretRef string              `yaml:"pull_secret_ref"`       // reference to the pull secret, which runners resolve
+	CloudCredsRef string              `yaml:"cloud_credentials_ref"` // the cloud's keys as JSON; empty: the runner's own identity
+	SSHKey        string              `yaml:"ssh_key"`               // public key
+	SSHKeyRef     string              `yaml:"ssh_key_ref"`           // private key, for access to failed bootstrap machines
+	Lease         time.Duration       `yaml:"lease"`                 // a runner that cannot renew it stops its installer
+	Heartbeat     time.Duration       `yaml:"heartbeat"`             // how often a runner renews its lease
 }
 
 type Limits struct {
@@ -208,7 +211,7 @@ func Defaults() Config {
 		GitHub: GitHub{APIURL: github.DefaultBaseURL, Pace: time.Second, PerMinute: githubPerMinute, PerHour: githubPerHour, Progress: 5 * time.Minute, Look: 3 * time.Minute, Deliveries: 5 * time.Minute,
 			ReservePercent: 20, Permission: policy.Permissions[0], Forks: profiles.ForksApprove},
 		Slack:     Slack{APIURL: slack.DefaultBaseURL},
-		Runner:    Runner{Lease: 15 * time.Minute, Heartbeat: 15 * time.Second},
+		Runner:    Runner{Dispatch: DispatchProcess, Lease: 15 * time.Minute, Heartbeat: 15 * time.Second},
 		Artifacts: Artifacts{Retention: 60 * 24 * time.Hour},
 		SAML:      SAML{Name: "AWS IAM Identity Center"},
 		Session:   Session{Life: 8 * time.Hour},

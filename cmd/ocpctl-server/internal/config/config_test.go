@@ -393,3 +393,37 @@ func TestWhoSaysWhoSomebodyIsIsCheckedTogether(t *testing.T) {
 		})
 	}
 }
+
+// onKubernetes is sound with runners in Jobs, and without what only local runners need.
+var onKubernetes = strings.NewReplacer("  program: /usr/bin/ocpctl-runner\n  installers: /opt/installers\n  work_dir: /var/lib/ocpctl\n", `  dispatch: kubernetes
+  kubernetes:
+    namespace: ocpctl-runners
+    image: quay.io/example/ocpctl-runner:1.4.0
+    service_accounts: {create: ocpctl-runner-create, destroy: ocpctl-runner-destroy}
+    resources: {ibmcloud: {requests: {memory: 4Gi}, limits: {memory: 8Gi}}}
+    deadlines: {create: 6h}
+`).Replace(sound)
+
+func TestRunnersInJobsNeedNoProgramsOnTheServer(t *testing.T) {
+	noStandIns(t)
+	cfg, err := load(t, everything, onKubernetes)
+	require.NoError(t, err)
+	require.Equal(t, "ocpctl-runners", cfg.Runner.Kubernetes.Namespace)
+	require.Equal(t, "8Gi", cfg.Runner.Kubernetes.Resources["ibmcloud"].Limits["memory"])
+	local, err := load(t, everything, sound)
+	require.NoError(t, err)
+	require.Equal(t, DispatchProcess, local.Runner.Dispatch)
+
+	for change, want := range map[string]string{
+		"dispatch: kubernetes→dispatch: pods":          `runner.dispatch is "pods"; give process for runners on the server's own machine, or kubernetes`,
+		"namespace: ocpctl-runners→namespace: Runners": `runner.kubernetes.namespace is "Runners"; give the namespace`,
+		"memory: 8Gi→memory: lots":                     `runner.kubernetes.resources.ibmcloud.limits.memory is "lots"; give an amount above zero`,
+		"{create: 6h}→{create: 6m}":                    "runner.kubernetes.deadlines.create is 6m0s; give 2h0m0s or more",
+		"image: quay→picture: quay":                    "unknown field picture; known fields here: namespace, kubeconfig, openshift, image",
+		"{requests: {memory: 4Gi}→{requires: {a: 4Gi}": "unknown field requires; known fields here: requests, limits",
+	} {
+		from, to, _ := strings.Cut(change, "→")
+		_, err := load(t, everything, strings.Replace(onKubernetes, from, to, 1))
+		require.ErrorContains(t, err, want)
+	}
+}

@@ -81,7 +81,7 @@ var (
 	unknownField = regexp.MustCompile(`^(line \d+): field (.+) not found in type (.+)$`)
 	badDuration  = regexp.MustCompile("^(line \\d+): cannot unmarshal \\S+ `(.*)` into time.Duration$")
 	badValue     = regexp.MustCompile("^(line \\d+): cannot unmarshal \\S+ `(.*)` into (\\w+)$")
-	badSection   = regexp.MustCompile(`^(line \d+): cannot unmarshal .* into (?:\[\])?(config\.\w+)$`)
+	badSection   = regexp.MustCompile(`^(line \d+): cannot unmarshal .* into (?:\[\])?((?:config|kubernetes)\.\w+)$`)
 )
 
 // plainMessage translates the YAML library's error: without Go types, and with what would be accepted. single: it is about one field only.
@@ -109,7 +109,7 @@ func fields(t reflect.Type) map[string][]string {
 		f := t.Field(i)
 		known[t.String()] = append(known[t.String()], f.Tag.Get("yaml"))
 		inner := f.Type
-		if inner.Kind() == reflect.Slice {
+		if inner.Kind() == reflect.Slice || inner.Kind() == reflect.Map {
 			inner = inner.Elem()
 		}
 		if inner.Kind() == reflect.Struct {

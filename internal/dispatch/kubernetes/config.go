@@ -1,0 +1,183 @@
+package kubernetes
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// What the runner's image holds, and where the Job mounts the rest.
+const (
+	Program    = "/usr/bin/ocpctl-runner" // the image's program
+	Installers = "/installers"            // the image's directory of <version>/openshift-install, ccoctl and oc
+	WorkDir    = "/work"                  // emptyDir
+
+	tokenDir  = "/var/run/ocpctl"
+	tokenFile = "token"
+	tempDir   = "/tmp"
+)
+
+const (
+	// LeastGrace is the shortest termination grace period: a runner gives its installer 70 s to end and then saves the state, which
+	// may take up to two minutes.
+	LeastGrace = 200 * time.Second
+	// LeastDeadline is the shortest deadline of a Job: the installer's own limits are 20 + 30 + 40 + 10 minutes, and its preparations
+	// come on top.
+	LeastDeadline = 2 * time.Hour
+	// beyond is added to the profile's deadline for the installer's own work. It covers what the runner does besides: extracting the
+	// programs (3 × 15 min), ccoctl (15 min), rendering (10 min), gathering logs (10 min), waiting for add-ons (30 min) or counting what
+	// is left, and the snapshots (5 min).
+	beyond = 2 * time.Hour
+
+	defaultTimeout = 10 * time.Second
+	defaultKeep    = 7 * 24 * time.Hour
+	defaultWork    = "20Gi"
+	defaultTemp    = "5Gi"
+)
+
+// Settings are the section runner.kubernetes of the server's configuration. docs/configuration.md explains every field.
+type Settings struct {
+	Namespace  string `yaml:"namespace"`
+	Kubeconfig string `yaml:"kubeconfig"` // empty: the server's own service account
+	OpenShift  bool   `yaml:"openshift"`  // the SCC restricted-v2 chooses user and group
+
+	Image            string   `yaml:"image"`
+	ImagePullSecrets []string `yaml:"image_pull_secrets"`
+
+	ServiceAccounts ServiceAccounts      `yaml:"service_accounts"`
+	Resources       map[string]Resources `yaml:"resources"` // by profile, platform, kind of attempt, or default
+
+	Mounts []Mount `yaml:"mounts"` // what references such as file:/run/secrets/pull-secret name
+
+	NodeSelector    map[string]string `yaml:"node_selector"`
+	Tolerations     []Toleration      `yaml:"tolerations"`
+	PriorityClasses map[string]string `yaml:"priority_classes"` // by kind of attempt
+	Labels          map[string]string `yaml:"labels"`
+	Annotations     map[string]string `yaml:"annotations"`
+
+	Deadlines        map[string]time.Duration `yaml:"deadlines"` // by kind of attempt; at least LeastDeadline
+	TerminationGrace time.Duration            `yaml:"termination_grace"`
+	Keep             time.Duration            `yaml:"keep"` // when Kubernetes deletes finished Jobs that the server did not
+	WorkSize         string                   `yaml:"work_size"`
+	TempSize         string                   `yaml:"temp_size"`
+}
+
+// ServiceAccounts are the pods' identities by kind of attempt: each gets its own rights in the cloud. A destroy also verifies.
+type ServiceAccounts struct {
+	Create    string `yaml:"create"`
+	Destroy   string `yaml:"destroy"`
+	Scale     string `yaml:"scale"`     // empty: create's
+	Configure string `yaml:"configure"` // empty: create's
+}
+
+// Resources are requests and limits of one runner: cpu, memory, ephemeral-storage.
+type Resources struct {
+	Requests map[string]string `yaml:"requests"`
+	Limits   map[string]string `yaml:"limits"`
+}
+
+// Mount makes a secret or a config map of the runners' namespace readable at a path.
+type Mount struct {
+	Secret    string `yaml:"secret"`
+	ConfigMap string `yaml:"config_map"`
+	Path      string `yaml:"path"`
+}
+
+// Toleration lets runners onto nodes with a taint.
+type Toleration struct {
+	Key      string `yaml:"key"`
+	Operator string `yaml:"operator"` // Exists or Equal
+	Value    string `yaml:"value"`
+	Effect   string `yaml:"effect"`
+}
+
+// Config is everything that Jobs are made from.
+type Config struct {
+	Settings
+	Installation string           // id of this installation; several may share a namespace
+	StatusURL    string           // URL of the Status API for runners
+	Env          []string         // KEY=value
+	Timeout      time.Duration    // of one call of the API; zero: 10 s
+	Now          func() time.Time // nil: time.Now
+}
+
+func (c *Config) complete() error {
+	if c.Installation == "" || c.StatusURL == "" {
+		return errors.New("dispatch to Kubernetes: an installation and a status URL are required")
+	}
+	if bad := c.Check(); len(bad) > 0 {
+		return errors.Join(bad...)
+	}
+	c.TerminationGrace = cmp.Or(c.TerminationGrace, LeastGrace)
+	c.WorkSize, c.TempSize = cmp.Or(c.WorkSize, defaultWork), cmp.Or(c.TempSize, defaultTemp)
+	c.Keep, c.Timeout = cmp.Or(c.Keep, defaultKeep), cmp.Or(c.Timeout, defaultTimeout)
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return nil
+}
+
+// deadline is how long a Job may exist: beyond everything that the runner limits itself.
+func (c *Config) deadline(kind string, installer time.Duration) time.Duration {
+	return max(c.Deadlines[kind], LeastDeadline, installer+beyond)
+}
+
+// account returns the service account for a kind of attempt; empty: the kind is unknown.
+func (s *Settings) account(kind string) string {
+	a := s.ServiceAccounts
+	return map[string]string{
+		"create": a.Create, "destroy": a.Destroy, "scale": cmp.Or(a.Scale, a.Create), "configure": cmp.Or(a.Configure, a.Create),
+	}[kind]
+}
+
+// needs returns the resources of the first name that has any, otherwise what an installation on AWS needs.
+func (s *Settings) needs(names ...string) corev1.ResourceRequirements {
+	r := Resources{
+		Requests: map[string]string{"cpu": "500m", "memory": "1Gi", "ephemeral-storage": "6Gi"},
+		Limits:   map[string]string{"memory": "2Gi"},
+	}
+	for _, name := range append(names, "default") {
+		if found, ok := s.Resources[name]; ok {
+			r = found
+			break
+		}
+	}
+	return corev1.ResourceRequirements{Requests: quantities(r.Requests), Limits: quantities(r.Limits)}
+}
+
+// quantities parses what Check accepted.
+func quantities(texts map[string]string) corev1.ResourceList {
+	list := corev1.ResourceList{}
+	for name, text := range texts {
+		list[corev1.ResourceName(name)] = resource.MustParse(text)
+	}
+	return list
+}
+
+// mounts returns the configured volumes and where they are mounted.
+func (s *Settings) mounts() (volumes []corev1.Volume, at []corev1.VolumeMount) {
+	for i, m := range s.Mounts {
+		v := corev1.Volume{Name: fmt.Sprintf("mount-%d", i)}
+		if m.Secret != "" {
+			v.Secret = &corev1.SecretVolumeSource{SecretName: m.Secret, DefaultMode: new(int32(0o440))}
+		} else {
+			v.ConfigMap = &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: m.ConfigMap}}
+		}
+		volumes = append(volumes, v)
+		at = append(at, corev1.VolumeMount{Name: v.Name, MountPath: m.Path, ReadOnly: true})
+	}
+	return volumes, at
+}
+
+func (s *Settings) tolerations() (list []corev1.Toleration) {
+	for _, t := range s.Tolerations {
+		list = append(list, corev1.Toleration{
+			Key: t.Key, Operator: corev1.TolerationOperator(t.Operator), Value: t.Value, Effect: corev1.TaintEffect(t.Effect),
+		})
+	}
+	return list
+}

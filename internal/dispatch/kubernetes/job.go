@@ -1,0 +1,182 @@
+package kubernetes
+
+import (
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/ocpctl/ocpctl/internal/dispatch"
+)
+
+// Labels of Jobs, pods and secrets. The service account's rights and network policies can rely on them.
+const (
+	LabelCluster      = "ocpctl/cluster" // id
+	LabelAttempt      = "ocpctl/attempt" // number
+	LabelAttemptID    = "ocpctl/attempt-id"
+	LabelKind         = "ocpctl/kind" // create, destroy, scale or configure
+	LabelInstallation = "ocpctl/installation"
+	LabelJob          = "ocpctl/job" // id of the public job
+	LabelTeam         = "ocpctl/team"
+	LabelProfile      = "ocpctl/profile"
+	LabelPlatform     = "ocpctl/platform"
+)
+
+// group is the group that owns the runner's files outside OpenShift.
+const group = 65532
+
+const tokenVolume, workVolume, tempVolume, containerName = "token", "work", "tmp", "runner"
+
+// jobName derives a DNS label from cluster, kind and number: clu_01J… becomes ocpctl-clu-01j…-create-3.
+func jobName(job dispatch.Job) (string, error) {
+	cluster := strings.ToLower(strings.ReplaceAll(job.Cluster, "_", "-"))
+	name := fmt.Sprintf("ocpctl-%s-%s-%d", cluster, job.Kind, job.Number)
+	if wrong := validation.IsDNS1123Label(name); len(wrong) > 0 || job.Number < 1 {
+		return "", fmt.Errorf("attempt %d (%s) of cluster %q gives no valid name for a Job: %q", job.Number, job.Kind, job.Cluster, name)
+	}
+	return name, nil
+}
+
+// labels returns the labels of everything that belongs to an attempt. What is no valid value of a label is left out.
+func (c *Config) labels(job dispatch.Job) map[string]string {
+	all := map[string]string{}
+	maps.Copy(all, c.Labels)
+	for key, value := range map[string]string{
+		"app.kubernetes.io/name": "ocpctl-runner", "app.kubernetes.io/component": "runner", "app.kubernetes.io/part-of": "ocpctl",
+		"app.kubernetes.io/managed-by": "ocpctl-server", "app.kubernetes.io/instance": c.Installation,
+		LabelCluster: job.Cluster, LabelAttempt: strconv.Itoa(job.Number), LabelAttemptID: job.Attempt, LabelKind: job.Kind,
+		LabelInstallation: c.Installation, LabelJob: job.Job, LabelTeam: job.Team, LabelProfile: job.Profile, LabelPlatform: job.Platform,
+	} {
+		if value != "" && len(validation.IsValidLabelValue(value)) == 0 {
+			all[key] = value
+		}
+	}
+	return all
+}
+
+// jobOf returns the Job of an attempt. Kubernetes retries nothing: one pod, which is never restarted or replaced.
+func (c *Config) jobOf(job dispatch.Job) (*batchv1.Job, error) {
+	name, err := jobName(job)
+	if err != nil {
+		return nil, err
+	}
+	account := c.account(job.Kind)
+	if account == "" {
+		return nil, fmt.Errorf("no service account is configured for attempts of kind %q", job.Kind)
+	}
+	return &batchv1.Job{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: c.Namespace, Labels: c.labels(job), Annotations: c.Annotations},
+		Spec: batchv1.JobSpec{
+			Parallelism: new(int32(1)), Completions: new(int32(1)), BackoffLimit: new(int32(0)),
+			PodReplacementPolicy:    new(batchv1.Failed),
+			ActiveDeadlineSeconds:   new(seconds(c.deadline(job.Kind, job.Deadline))),
+			TTLSecondsAfterFinished: new(int32(seconds(c.Keep))),
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: c.labels(job), Annotations: c.podAnnotations()},
+				Spec:       c.podOf(job, name, account),
+			},
+		},
+	}, nil
+}
+
+// podAnnotations keep autoscalers from moving a running installation to another node.
+func (c *Config) podAnnotations() map[string]string {
+	all := map[string]string{"cluster-autoscaler.kubernetes.io/safe-to-evict": "false", "karpenter.sh/do-not-disrupt": "true"}
+	maps.Copy(all, c.Annotations)
+	return all
+}
+
+func (c *Config) podOf(job dispatch.Job, secret, account string) corev1.PodSpec {
+	spec := corev1.PodSpec{
+		RestartPolicy:                 corev1.RestartPolicyNever,
+		ServiceAccountName:            account,
+		AutomountServiceAccountToken:  new(false),
+		EnableServiceLinks:            new(false),
+		TerminationGracePeriodSeconds: new(seconds(c.TerminationGrace)),
+		PriorityClassName:             c.PriorityClasses[job.Kind],
+		NodeSelector:                  c.NodeSelector,
+		Tolerations:                   c.tolerations(),
+		SecurityContext: &corev1.PodSecurityContext{
+			RunAsNonRoot: new(true), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+		},
+		Containers: []corev1.Container{c.containerOf(job)},
+		Volumes: []corev1.Volume{
+			{Name: tokenVolume, VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: secret, DefaultMode: new(int32(0o440))}}},
+			{Name: workVolume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: new(resource.MustParse(c.WorkSize))}}},
+			{Name: tempVolume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: new(resource.MustParse(c.TempSize))}}},
+		},
+	}
+	if !c.OpenShift {
+		spec.SecurityContext.FSGroup = new(int64(group))
+	}
+	volumes, mounts := c.mounts()
+	spec.Volumes = append(spec.Volumes, volumes...)
+	spec.Containers[0].VolumeMounts = append(spec.Containers[0].VolumeMounts, mounts...)
+	for _, name := range c.ImagePullSecrets {
+		spec.ImagePullSecrets = append(spec.ImagePullSecrets, corev1.LocalObjectReference{Name: name})
+	}
+	return spec
+}
+
+func (c *Config) containerOf(job dispatch.Job) corev1.Container {
+	return corev1.Container{
+		Name: containerName, Image: c.Image, ImagePullPolicy: corev1.PullIfNotPresent,
+		Command: []string{Program},
+		Args: []string{"--server", c.StatusURL, "--attempt", job.Attempt, "--token-file", tokenDir + "/" + tokenFile,
+			"--work-dir", WorkDir, "--installers", Installers},
+		Env:       c.env(),
+		Resources: c.needs(job.Profile, job.Platform, job.Kind),
+		SecurityContext: &corev1.SecurityContext{
+			RunAsNonRoot: new(true), ReadOnlyRootFilesystem: new(true), AllowPrivilegeEscalation: new(false),
+			Capabilities:   &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+		},
+		VolumeMounts: []corev1.VolumeMount{
+			{Name: tokenVolume, MountPath: tokenDir, ReadOnly: true},
+			{Name: workVolume, MountPath: WorkDir},
+			{Name: tempVolume, MountPath: tempDir},
+		},
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+	}
+}
+
+// env returns the pod's own identity, by which the Status API recognises a second pod, and the configured variables.
+func (c *Config) env() []corev1.EnvVar {
+	field := func(name, path string) corev1.EnvVar {
+		return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: path}}}
+	}
+	all := []corev1.EnvVar{field("POD_UID", "metadata.uid"), field("POD_NAME", "metadata.name")}
+	home := false
+	for _, pair := range c.Env {
+		key, value, _ := strings.Cut(pair, "=")
+		all = append(all, corev1.EnvVar{Name: key, Value: value})
+		home = home || key == "HOME"
+	}
+	if !home { // the image's may be read-only
+		all = append(all, corev1.EnvVar{Name: "HOME", Value: tempDir})
+	}
+	return all
+}
+
+// secretOf returns the secret with the attempt's token. The Job owns it, so it goes with the Job.
+func (c *Config) secretOf(job dispatch.Job, owner *batchv1.Job) *corev1.Secret {
+	return &corev1.Secret{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: owner.Name, Namespace: c.Namespace, Labels: c.labels(job),
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: owner.Name, UID: owner.UID}},
+		},
+		Type: corev1.SecretTypeOpaque, Immutable: new(true),
+		Data: map[string][]byte{tokenFile: []byte(job.Token)},
+	}
+}
+
+func seconds(d time.Duration) int64 { return int64(d / time.Second) }

@@ -1,0 +1,306 @@
+package kubernetes
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/ocpctl/ocpctl/internal/dispatch"
+)
+
+// The codes of what can be wrong with a runner's pod, explained in docs/runbooks/failed-create.md.
+const (
+	Unschedulable    = "RunnerUnschedulable"
+	ImagePullFailed  = "RunnerImagePullFailed"
+	ConfigError      = "RunnerConfigError"
+	InitFailed       = "RunnerInitFailed"
+	QuotaExceeded    = "RunnerQuotaExceeded"
+	Forbidden        = "RunnerForbidden"
+	OutOfMemory      = "RunnerOutOfMemory"
+	Evicted          = "RunnerEvicted"
+	NodeLost         = "RunnerNodeLost"
+	Preempted        = "RunnerPreempted"
+	DeadlineExceeded = "RunnerDeadlineExceeded"
+	Deleted          = "RunnerDeleted"
+	ExitedWithError  = "RunnerFailed"
+)
+
+// whose problem all of this is: that of those who run ocpctl.
+const whose = "ocpctl"
+
+// jobDeleted is the trouble of an attempt that was started and of which nothing is left.
+var jobDeleted = dispatch.Trouble{Code: Deleted, Whose: whose,
+	Message: "the runner's Job was deleted from outside ocpctl",
+	Next:    "find out who deleted it; destroy clusters with ocpctl, which stops a runner gracefully"}
+
+func trouble(code, next, format string, args ...any) *dispatch.Trouble {
+	return &dispatch.Trouble{Code: code, Whose: whose, Message: fmt.Sprintf(format, args...), Next: next}
+}
+
+// recognise says what is wrong, from the most certain source to the least: the Job's deadline, the pod, what was recorded about either,
+// and at last that the pod is gone.
+func (d *Dispatcher) recognise(job *batchv1.Job, pods []corev1.Pod, events []corev1.Event) *dispatch.Trouble {
+	if job != nil {
+		if c := finished(job); c != nil && c.Reason == batchv1.JobReasonDeadlineExceeded {
+			return trouble(DeadlineExceeded, "read the attempt's log for what it was doing; raise runner.kubernetes.deadlines if it was still making progress",
+				"the runner did not end within its Job's deadline of %s", time.Duration(*job.Spec.ActiveDeadlineSeconds)*time.Second)
+		}
+	}
+	for i := range pods {
+		if t := d.ofPod(&pods[i]); t != nil {
+			return t
+		}
+	}
+	if t := ofEvents(events); t != nil {
+		return t
+	}
+	if job != nil && len(pods) == 0 && condition(job, batchv1.JobFailed) != nil && !suspended(job) {
+		return trouble(Deleted, "find out who or what deleted it: a person, a drained node, or the removal of its node",
+			"the runner's pod was deleted from outside ocpctl")
+	}
+	return nil
+}
+
+// ofPod says what is wrong with a pod; nil: nothing.
+func (d *Dispatcher) ofPod(pod *corev1.Pod) *dispatch.Trouble {
+	for _, find := range []func(*corev1.Pod) *dispatch.Trouble{ofMemory, ofDisruption, ofStatus, ofScheduling, ofContainers, d.ofSilence} {
+		if t := find(pod); t != nil {
+			return t
+		}
+	}
+	return nil
+}
+
+// ofMemory: the kernel killed the container at its memory limit. It comes first, because an evicted pod may show it too.
+func ofMemory(pod *corev1.Pod) *dispatch.Trouble {
+	for _, c := range pod.Status.ContainerStatuses {
+		if t := c.State.Terminated; t == nil || t.Reason != "OOMKilled" {
+			continue
+		}
+		limit := "of the node"
+		for _, spec := range pod.Spec.Containers {
+			if most, ok := spec.Resources.Limits[corev1.ResourceMemory]; ok && spec.Name == c.Name {
+				limit = "limit of " + most.String()
+			}
+		}
+		if limit == "of the node" {
+			return trouble(OutOfMemory, "set a memory request in runner.kubernetes.resources, so that it gets a node with enough",
+				"the runner's pod was killed because its node ran out of memory")
+		}
+		return trouble(OutOfMemory, "raise the memory limit in runner.kubernetes.resources for this profile or platform",
+			"the runner's pod was killed because it used more memory than its %s", limit)
+	}
+	return nil
+}
+
+// ofDisruption reads the condition that Kubernetes sets before it ends a pod on its own initiative.
+// https://kubernetes.io/docs/concepts/workloads/pods/disruptions/#pod-disruption-conditions
+func ofDisruption(pod *corev1.Pod) *dispatch.Trouble {
+	for _, c := range pod.Status.Conditions {
+		if c.Type != corev1.DisruptionTarget || c.Status != corev1.ConditionTrue {
+			continue
+		}
+		switch c.Reason {
+		case corev1.PodReasonPreemptionByScheduler:
+			return trouble(Preempted, "give runners a higher priority class with runner.kubernetes.priority_classes",
+				"the runner's pod was removed for a pod with a higher priority")
+		case "DeletionByTaintManager", "DeletionByPodGC":
+			return nodeLost(pod)
+		case "EvictionByEvictionAPI":
+			return trouble(Evicted, "let runners end before a node is drained, or keep autoscalers from draining their nodes",
+				"the runner's pod was evicted because its node %s was drained", pod.Spec.NodeName)
+		case corev1.PodReasonTerminationByKubelet:
+			if t := ofStatus(pod); t != nil {
+				return t
+			}
+			return evicted(pod)
+		}
+	}
+	return nil
+}
+
+func nodeLost(pod *corev1.Pod) *dispatch.Trouble {
+	return trouble(NodeLost, "check the node; if its machine is gone, delete the node's object, so that Kubernetes gives its pods up",
+		"the runner's node %s stopped responding or was removed", pod.Spec.NodeName)
+}
+
+func evicted(pod *corev1.Pod) *dispatch.Trouble {
+	next := "raise the requests in runner.kubernetes.resources, or give runners nodes of their own"
+	if strings.Contains(pod.Status.Message, "ephemeral") || strings.Contains(pod.Status.Message, "EmptyDir") {
+		next = "raise runner.kubernetes.work_size or temp_size, and the ephemeral storage in runner.kubernetes.resources"
+	}
+	return trouble(Evicted, next, "the runner's pod was evicted from its node: %s", brief(pod.Status.Message))
+}
+
+// ofStatus reads the reason that the kubelet gives when it ends or rejects a whole pod.
+func ofStatus(pod *corev1.Pod) *dispatch.Trouble {
+	switch reason := pod.Status.Reason; {
+	case reason == "Evicted":
+		return evicted(pod)
+	case reason == "NodeLost", reason == "NodeShutdown", reason == "Terminated" && pod.Status.Phase == corev1.PodFailed:
+		return nodeLost(pod)
+	case reason == "Preempting":
+		return trouble(Preempted, "give runners a higher priority class with runner.kubernetes.priority_classes",
+			"the runner's pod was removed for a pod with a higher priority")
+	case reason == "DeadlineExceeded":
+		return trouble(DeadlineExceeded, "raise runner.kubernetes.deadlines", "the runner did not end within its pod's deadline")
+	case strings.HasPrefix(reason, "OutOf"), reason == "NodeAffinity", reason == "UnexpectedAdmissionError":
+		return trouble(Unschedulable, "nothing, if it happens once: the next attempt may get another node; otherwise check the node's allocatable resources",
+			"the node %s rejected the runner's pod: %s", pod.Spec.NodeName, brief(pod.Status.Message))
+	}
+	return nil
+}
+
+func ofScheduling(pod *corev1.Pod) *dispatch.Trouble {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable {
+			return trouble(Unschedulable, "add a node, lower runner.kubernetes.resources, or correct its node_selector and tolerations",
+				"no node takes the runner's pod: %s", brief(c.Message))
+		}
+	}
+	return nil
+}
+
+// ofContainers says why a container does not start, or how it ended.
+func ofContainers(pod *corev1.Pod) *dispatch.Trouble {
+	for _, c := range pod.Status.InitContainerStatuses {
+		if t := c.State.Terminated; t != nil && t.ExitCode != 0 {
+			return trouble(InitFailed, "read the log of that container; a webhook in the cluster added it", "the init container %s of the runner's pod ended with exit code %d%s",
+				c.Name, t.ExitCode, lastWords(t.Message))
+		}
+		if t := ofWaiting(pod, c); t != nil {
+			return t
+		}
+	}
+	for _, c := range pod.Status.ContainerStatuses {
+		if t := ofWaiting(pod, c); t != nil {
+			return t
+		}
+		if t := c.State.Terminated; t != nil && t.ExitCode != 0 {
+			return ofExit(t)
+		}
+	}
+	return nil
+}
+
+func ofWaiting(pod *corev1.Pod, c corev1.ContainerStatus) *dispatch.Trouble {
+	w := c.State.Waiting
+	if w == nil {
+		return nil
+	}
+	switch w.Reason {
+	case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable", "ImageInspectError", "SignatureValidationFailed":
+		image := c.Image
+		for _, spec := range pod.Spec.Containers {
+			if spec.Name == c.Name {
+				image = spec.Image
+			}
+		}
+		return trouble(ImagePullFailed, "check runner.kubernetes.image, image_pull_secrets, and whether nodes reach the registry",
+			"the image %s of the runner's pod cannot be pulled", image)
+	case "CreateContainerConfigError":
+		return trouble(ConfigError, "correct what is named, in the namespace or in runner.kubernetes", "the runner's container cannot be configured: %s", brief(w.Message))
+	case "CreateContainerError", "RunContainerError", "StartError", "CrashLoopBackOff":
+		return trouble(ConfigError, "check that the image has "+Program+" and runs as a user other than root", "the runner's container cannot be started: %s", brief(w.Message))
+	}
+	return nil
+}
+
+func ofExit(t *corev1.ContainerStateTerminated) *dispatch.Trouble {
+	switch t.Reason {
+	case "ContainerCannotRun", "StartError", "ContainerStatusUnknown":
+		return trouble(ConfigError, "check that the image has "+Program+" and runs as a user other than root", "the runner's container could not be started: %s", brief(t.Message))
+	}
+	if t.ExitCode == 137 || t.Signal == 9 {
+		return trouble(ExitedWithError, "check whether somebody deleted its pod, and the events of its node", "the runner's pod was killed")
+	}
+	return trouble(ExitedWithError, "read the attempt's log and the pod's log", "the runner ended with exit code %d%s", t.ExitCode, lastWords(t.Message))
+}
+
+// ofSilence recognises a pod that was to be gone long ago: its node would have confirmed it.
+func (d *Dispatcher) ofSilence(pod *corev1.Pod) *dispatch.Trouble {
+	if isSilent(pod, d.cfg.Now()) {
+		return nodeLost(pod)
+	}
+	return nil
+}
+
+// ofEvents says why a Job has no pod, or why a pod's container is not created. The newest event counts.
+func ofEvents(events []corev1.Event) *dispatch.Trouble {
+	var newest *corev1.Event
+	for i, e := range events {
+		known := e.Reason == "FailedCreate" || e.Reason == "FailedMount" || e.Reason == "FailedAttachVolume" || e.Reason == "FailedCreatePodSandBox"
+		if known && (newest == nil || when(e).After(when(*newest))) {
+			newest = &events[i]
+		}
+	}
+	switch {
+	case newest == nil:
+		return nil
+	case newest.Reason == "FailedCreate":
+		return ofRefusal("pod", newest.Message)
+	case newest.Reason == "FailedCreatePodSandBox":
+		return trouble(ConfigError, "check the network of the node", "the runner's pod gets no sandbox: %s", brief(newest.Message))
+	}
+	return trouble(ConfigError, "check that the named secret or volume exists in the runners' namespace", "a volume of the runner's pod cannot be mounted: %s", brief(newest.Message))
+}
+
+func when(e corev1.Event) time.Time {
+	switch {
+	case !e.LastTimestamp.IsZero():
+		return e.LastTimestamp.Time
+	case e.Series != nil:
+		return e.Series.LastObservedTime.Time
+	}
+	return e.EventTime.Time
+}
+
+// ofRefusal says why the API refused to create an object.
+func ofRefusal(what, message string) *dispatch.Trouble {
+	if strings.Contains(message, "exceeded quota") || strings.Contains(message, "failed quota") {
+		return trouble(QuotaExceeded, "raise the ResourceQuota of the runners' namespace, or wait until other runners have ended",
+			"the runner's %s was refused: %s", what, brief(message))
+	}
+	return trouble(Forbidden, "correct what is named: the service account and its rights, the security context, or the policy that refused it",
+		"the runner's %s was refused: %s", what, brief(message))
+}
+
+// refused turns an answer that a repetition does not change into a refusal.
+func refused(what string, err error) error {
+	if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsNotFound(err) || apierrors.IsUnauthorized(err) {
+		return &dispatch.Refusal{Trouble: *ofRefusal(what, err.Error()), Err: fmt.Errorf("create the %s: %w", what, err)}
+	}
+	return fmt.Errorf("create the %s: %w", what, err)
+}
+
+// varying is what differs between two messages about the same trouble: generated names and counts of tries.
+var varying = regexp.MustCompile(`(pods? )"[^"]+"( is forbidden)|\(UID: [^)]*\)|, preemption:.*$|preemption: .*$`)
+
+// most limits a message from outside.
+const most = 300
+
+// brief shortens a message from outside to one line that stays the same while the trouble does.
+func brief(message string) string {
+	text := strings.Join(strings.Fields(varying.ReplaceAllString(message, "$1$2")), " ")
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	if text = strings.TrimRight(text, ". "); text == "" {
+		return "no reason was given"
+	}
+	return text
+}
+
+// lastWords returns the last line of a container's output, as the end of a sentence. The runner redacts its own output.
+func lastWords(message string) string {
+	lines := strings.Split(strings.TrimSpace(message), "\n")
+	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
+		return ": " + brief(last)
+	}
+	return ""
+}
