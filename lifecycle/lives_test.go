@@ -54,6 +54,7 @@ func (w *world) live(hostile int) {
 func (w *world) settleDown() {
 	w.fair, w.freed, w.reconcileAsked = true, true, true
 	w.queue.Place = min(w.queue.Place, 1)
+	w.slot.Everywhere, w.slot.InRegion, w.slot.Waiting = RunnerUse{}, RunnerUse{}, nil
 	for w.row.NeedsTurn && w.row.Desired == Present {
 		w.nextTurn()
 	}
@@ -89,6 +90,8 @@ func (w *world) goOn() bool {
 		w.deliver(false)
 	case w.reconcileAsked || (!w.row.WakeAt.IsZero() && !w.now.Before(w.row.WakeAt)):
 		w.reconcile(!w.fair && w.chance(6))
+	case w.fair && w.slot.Kind != "" && !w.slot.Next && w.freeFor(w.slot.Kind):
+		w.assignRunners()
 	case w.busy():
 		for _, r := range w.runners {
 			w.work(r)

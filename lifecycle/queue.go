@@ -95,7 +95,7 @@ func (m *deciding) looks(phase Phase) bool {
 func (m *deciding) keepPlace() {
 	n := m.next()
 	switch n.Place = 0; {
-	case m.d.Wait != nil && !m.waitsForCapacity():
+	case m.d.Wait != nil && (m.f.Queue.Place == 0 || !m.waitsForCapacity()): // always positive: the store looks for it
 		n.Place = m.d.Wait.Place
 	case n.Phase != AwaitingCapacity:
 	case n.NeedsTurn:

@@ -197,14 +197,7 @@ func (c RunnerCaps) wait(k Kind, s Slot) *RunnerWait {
 // team with the fewest running creates relative to its weight comes first. A cluster for which a cap is full holds up only those that
 // need the same cap.
 func (c RunnerCaps) Take(waiting []RunnerWaiter, running []Runner) (next []string, places map[string]Turn) {
-	byRank := make([][]claim, len(ranks))
-	for _, w := range waiting {
-		r := rank(w.Kind)
-		byRank[r] = append(byRank[r], claim{
-			cluster: w.Cluster, team: shareOf(w.Kind, w.Team), weight: w.Weight, since: w.Since, idle: w.Idle,
-			limits: c.limits(w.Kind, w.Site), uses: c.uses(w.Kind, w.Site, time.Time{}),
-		})
-	}
+	byRank := c.claims(waiting)
 	l := newTally(slices.Concat(byRank...))
 	for _, r := range running {
 		l.count(shareOf(r.Kind, r.Team), c.uses(r.Kind, r.Site, r.Ends))
@@ -220,12 +213,33 @@ func (c RunnerCaps) Take(waiting []RunnerWaiter, running []Runner) (next []strin
 	return next, places
 }
 
+// claims returns the waiters by rank. There are far fewer kinds and sites than waiters, so those share their limits.
+func (c RunnerCaps) claims(waiting []RunnerWaiter) [][]claim {
+	type place struct {
+		Kind
+		Site
+	}
+	shared := map[place]claim{}
+	byRank := make([][]claim, len(ranks))
+	for _, w := range waiting {
+		at := place{w.Kind, w.Site}
+		like, known := shared[at]
+		if !known {
+			like = claim{limits: c.limits(w.Kind, w.Site), uses: c.uses(w.Kind, w.Site, time.Time{})}
+			shared[at] = like
+		}
+		like.cluster, like.team, like.weight, like.since, like.idle = w.Cluster, shareOf(w.Kind, w.Team), w.Weight, w.Since, w.Idle
+		byRank[rank(w.Kind)] = append(byRank[rank(w.Kind)], like)
+	}
+	return byRank
+}
+
 // shareOf returns the team whose share a runner counts in. Only creates are shared between teams.
 func shareOf(k Kind, team string) string {
 	if k != Create {
 		return ""
 	}
-	return "team " + team
+	return team
 }
 
 // Moved reports whether a new position is worth showing. Far back in the queue, a step of one is not: each change that is shown

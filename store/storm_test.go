@@ -117,8 +117,9 @@ func (s *storm) wishing(ctx context.Context, r *rand.Rand) error {
 				a.Approval.Head = a.Row.PR.Head
 			}
 		}
+		a.Weight = 1 + number%2
 		if full || approve {
-			a.Turn = &store.TurnAsk{Limits: s.limitsOf(a), Weight: 1 + number%2, Words: "full"}
+			a.Turn = &store.TurnAsk{Limits: s.limitsOf(a), Words: "full"}
 		}
 		return a, nil
 	}, says)
