@@ -123,6 +123,7 @@ type runnerWaiter struct {
 	Since    time.Time
 	Place    int
 	Words    string
+	ETA      *time.Time
 	NextAt   *time.Time
 }
 
@@ -151,7 +152,7 @@ func (c *change) assignRunners(ctx context.Context) (started int, err error) {
 	}
 	waiting, err := pg.All[runnerWaiter](ctx, c, `
 		SELECT q.cluster_id AS cluster, q.kind, c.team, c.weight, c.platform, `+account+` AS account, c.region,
-			CASE WHEN q.kind = 'create' THEN c.created_at ELSE q.since END AS since, q.place, q.words, q.next_at
+			CASE WHEN q.kind = 'create' THEN c.created_at ELSE q.since END AS since, q.place, q.words, q.eta, q.next_at
 		FROM runner_queue q JOIN clusters c ON c.id = q.cluster_id`)
 	if err != nil {
 		return 0, fmt.Errorf("read who waits: %w", err)
@@ -207,37 +208,49 @@ func (c *change) keepRunnerQueue(ctx context.Context, waiting []runnerWaiter, pl
 	var ids, words []string
 	var numbers []int
 	var etas, since []*time.Time
-	for _, w := range waiting {
-		turn, waits := places[w.Cluster]
-		nextAt, news := w.NextAt, c.idle(w)
-		switch {
-		case waits:
-			nextAt, news = nil, w.NextAt != nil || turn.For != w.Words || turn.Moved(w.Place)
-			if !news {
-				turn.Place = w.Place
-			}
-		case nextAt == nil:
-			nextAt, news = &c.Now, true
+	for _, was := range waiting {
+		now := c.after(was, places)
+		if now.NextAt != nil && was.NextAt == nil {
 			started++
-			fallthrough
-		default:
-			turn = lifecycle.Turn{Place: w.Place, For: w.Words}
 		}
-		ids, numbers, words = append(ids, w.Cluster), append(numbers, turn.Place), append(words, turn.For)
-		etas, since = append(etas, pg.Null(turn.ETA)), append(since, nextAt)
-		if news {
-			c.Enqueue(queue.ReconcileArgs{Cluster: w.Cluster, Pokes: -c.Now.UnixMicro()})
+		if now.shows(was) || c.idle(was) {
+			c.Enqueue(queue.ReconcileArgs{Cluster: was.Cluster, Pokes: -c.Now.UnixMicro()})
+		}
+		if now.shows(was) || !pg.Zero(now.ETA).Equal(pg.Zero(was.ETA)) {
+			ids, numbers, words = append(ids, now.Cluster), append(numbers, now.Place), append(words, now.Words)
+			etas, since = append(etas, now.ETA), append(since, now.NextAt)
 		}
 	}
 	_, err = c.Exec(ctx, `
 		UPDATE runner_queue q SET place = n.place, words = n.words, eta = n.eta, next_at = n.next_at
 		FROM unnest($1::text[], $2::int[], $3::text[], $4::timestamptz[], $5::timestamptz[]) AS n (id, place, words, eta, next_at)
-		WHERE q.cluster_id = n.id AND (q.place, q.words, q.eta, q.next_at) IS DISTINCT FROM (n.place, n.words, n.eta, n.next_at)`,
-		ids, numbers, words, etas, since)
+		WHERE q.cluster_id = n.id`, ids, numbers, words, etas, since)
 	if err != nil {
 		return 0, fmt.Errorf("write the queue for runners: %w", err)
 	}
 	return started, nil
+}
+
+// after returns the waiter as it is after a pass that gave these positions. Whoever has none may start.
+func (c *change) after(w runnerWaiter, places map[string]lifecycle.Turn) runnerWaiter {
+	turn, waits := places[w.Cluster]
+	if !waits {
+		w.ETA = nil
+		if w.NextAt == nil {
+			w.NextAt = &c.Now
+		}
+		return w
+	}
+	if turn.Moved(w.Place) {
+		w.Place = turn.Place
+	}
+	w.NextAt, w.Words, w.ETA = nil, turn.For, pg.Null(turn.ETA)
+	return w
+}
+
+// shows reports that the cluster has something new to show, or to do.
+func (w runnerWaiter) shows(was runnerWaiter) bool {
+	return w.Place != was.Place || w.Words != was.Words || (w.NextAt == nil) != (was.NextAt == nil)
 }
 
 // RunnerCount is the number of runners of one kind that run, and of clusters that wait for one.
