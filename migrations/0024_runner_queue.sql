@@ -4,6 +4,7 @@
 CREATE TABLE runner_queue (
     cluster_id text PRIMARY KEY REFERENCES clusters,
     kind       text NOT NULL CHECK (kind IN ('create', 'destroy', 'scale', 'configure')),
+    account    text NOT NULL, -- the cluster's cloud account; '': that of the runners' own identity
     since      timestamptz NOT NULL,
     place      integer NOT NULL CHECK (place > 0), -- as shown
     words      text NOT NULL CHECK (words <> ''),  -- which cap is full

@@ -85,7 +85,8 @@ func slotIn(ctx context.Context, from pg.Source, cluster string, caps lifecycle.
 // queueForRunner puts a cluster into the queue for a free runner. One that waits there for the same keeps its place.
 func (c *change) queueForRunner(ctx context.Context, cluster string, w lifecycle.RunnerWait) error {
 	tag, err := c.Exec(ctx, `
-		INSERT INTO runner_queue AS q (cluster_id, kind, since, place, words) VALUES (@cluster, @kind, @now, @place, @words)
+		INSERT INTO runner_queue AS q (cluster_id, kind, account, since, place, words)
+		SELECT c.id, @kind, `+account+`, @now, @place, @words FROM clusters c WHERE c.id = @cluster
 		ON CONFLICT (cluster_id) DO UPDATE SET kind = excluded.kind, since = excluded.since, place = excluded.place,
 			words = excluded.words, eta = NULL, next_at = NULL
 		WHERE q.kind <> excluded.kind`,
@@ -151,7 +152,7 @@ func (c *change) assignRunners(ctx context.Context) (started int, err error) {
 		return 0, fmt.Errorf("remove what waits no more: %w", err)
 	}
 	waiting, err := pg.All[runnerWaiter](ctx, c, `
-		SELECT q.cluster_id AS cluster, q.kind, c.team, c.weight, c.platform, `+account+` AS account, c.region,
+		SELECT q.cluster_id AS cluster, q.kind, c.team, c.weight, c.platform, q.account, c.region,
 			CASE WHEN q.kind = 'create' THEN c.created_at ELSE q.since END AS since, q.place, q.words, q.eta, q.next_at
 		FROM runner_queue q JOIN clusters c ON c.id = q.cluster_id`)
 	if err != nil {

@@ -287,8 +287,8 @@ func BenchmarkAssignRunners(b *testing.B) {
 			stepWithin(b, s, caps, seed.ID)
 			crowd(b, s, seed.ID)
 			_, err := s.Pool().Exec(b.Context(), `
-				INSERT INTO runner_queue (cluster_id, kind, since, place, words)
-				SELECT id, 'create', created_at, row_number() OVER (ORDER BY created_at, id), 'at most 1 run at once in this installation besides teardowns'
+				INSERT INTO runner_queue (cluster_id, kind, account, since, place, words)
+				SELECT id, 'create', '', created_at, row_number() OVER (ORDER BY created_at, id), 'at most 1 run at once in this installation besides teardowns'
 				FROM clusters WHERE destroyed_at IS NULL AND id <> $1 ORDER BY created_at, id LIMIT $2`, seed.ID, n)
 			require.NoError(b, err)
 			_, err = s.Pool().Exec(b.Context(), `ANALYZE`)

@@ -178,7 +178,10 @@ type limitsConfig struct {
 	BlockAfter     int           `yaml:"block_after"`
 	VerifyGap      time.Duration `yaml:"verify_gap"`
 	WarnBefore     time.Duration `yaml:"warn_before"`
-	LetPast        time.Duration `yaml:"let_past"` // how long the front of the queue for capacity may hold up clusters that need less
+	Runners        int           `yaml:"runners"`             // how many runners run at once, in the whole installation; 0: no limit
+	PerAccount     int           `yaml:"runners_per_account"` // likewise in each cloud account
+	PerRegion      int           `yaml:"runners_per_region"`  // likewise in each region of an account
+	LetPast        time.Duration `yaml:"let_past"`            // how long the front of the queue for capacity may hold up clusters that need less
 	Wake           time.Duration `yaml:"wake"`
 	Sweep          time.Duration `yaml:"sweep"`
 	Keep           time.Duration `yaml:"keep"`           // how long logs, reports and processed deliveries are kept
@@ -211,7 +214,7 @@ func defaults() config {
 		Limits: limitsConfig{
 			LaunchPatience: 10 * time.Minute, LeaseGrace: 2 * time.Minute, LookAgain: 15 * time.Second,
 			RetryBase: 30 * time.Second, RetryMax: 24 * time.Hour, BlockAfter: 3, VerifyGap: 3 * time.Minute,
-			WarnBefore: time.Hour, LetPast: 30 * time.Minute, Wake: 5 * time.Second,
+			WarnBefore: time.Hour, LetPast: 30 * time.Minute, Runners: 50, Wake: 5 * time.Second,
 			Sweep: 5 * time.Minute, Keep: 30 * 24 * time.Hour, OverdueAfter: 10 * time.Minute, UnlookedAfter: 5 * time.Minute, StillAfter: 3 * time.Hour,
 		},
 	}
@@ -221,6 +224,7 @@ func (l limitsConfig) lifecycle() lifecycle.Limits {
 	return lifecycle.Limits{
 		LaunchPatience: l.LaunchPatience, LeaseGrace: l.LeaseGrace, LookAgain: l.LookAgain, RetryBase: l.RetryBase,
 		RetryMax: l.RetryMax, BlockAfter: l.BlockAfter, VerifyGap: l.VerifyGap, WarnBefore: l.WarnBefore, LetPast: l.LetPast,
+		Runners: lifecycle.RunnerCaps{All: l.Runners, Account: l.PerAccount, Region: l.PerRegion},
 	}
 }
 
