@@ -44,7 +44,7 @@ func TestTheGuideShowsTheTransitionsThatHappen(t *testing.T) {
 }
 
 // drawnLives is enough for every transition to be seen many times over.
-const drawnLives = 8000
+const drawnLives = 6000
 
 // What differs from life to life is taken out of a reason.
 var variable = []struct {

@@ -162,8 +162,11 @@ var quiet = []struct {
 	{before: func(w *world) { w.row.NeedsTurn = true }, part: []Status{Pending}},
 	{before: func(w *world) { w.row.MaxTries = 2 }, during: (*world).firstInstallFails, part: []Status{Creating}},
 	{during: func(w *world) {
-		if w.row.Workers == nil && w.row.WorkersWanted == nil {
+		switch {
+		case w.row.Workers == nil && w.row.WorkersWanted == nil:
 			w.rescale(1)
+		case w.row.Phase == ScaledDown && w.row.AddonsWanted == 0:
+			w.refresh()
 		}
 	}, part: []Status{Ready}},
 }
