@@ -207,7 +207,7 @@ func (s *Service) judgement(r ClusterRequest, asked []byte, v policy.Verdict, u 
 		return store.Judgement{}, err
 	}
 	return store.Judgement{
-		Allowed: true, Verdict: encoded, Row: row, MaxTTL: v.Grant.MaxTTL, UserTags: v.Grant.Tags, Addons: addons,
+		Allowed: true, Verdict: encoded, Row: row, MaxTTL: v.Grant.MaxTTL, UserTags: v.Grant.Tags, Weight: v.Grant.Weight, Addons: addons,
 		Approval: approval(r, v, asked), Turn: turn(v, used(u)),
 	}, nil
 }

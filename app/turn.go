@@ -27,7 +27,7 @@ func turn(v policy.Verdict, u policy.Usage) *store.TurnAsk {
 	if len(v.Waits) == 0 && (v.Approval == nil || len(v.Grant.Limits) == 0) {
 		return nil
 	}
-	t := store.TurnAsk{Weight: v.Grant.Weight, Place: 1}
+	t := store.TurnAsk{Place: 1}
 	for _, l := range v.Grant.Limits {
 		t.Limits = append(t.Limits, lifecycle.Limit(l))
 	}

@@ -55,6 +55,9 @@ func faceOf(c lifecycle.Card) face {
 	if c.NeedsTurn && c.Phase == lifecycle.AwaitingCapacity {
 		f.head, f.doing = "is waiting in the queue", "It starts as soon as the quota allows it and the clusters before it have started."
 	}
+	if waitsForRunner(c) && c.Phase == lifecycle.AwaitingCapacity {
+		f.head, f.doing = "is waiting in the queue", "It starts as soon as a runner is free for it."
+	}
 	if c.Phase == lifecycle.AwaitingApproval && !c.ApproveBy.IsZero() {
 		by := c.ApproveBy
 		if at := ending(c); at.Before(by) {
@@ -81,6 +84,11 @@ func detailedFace(c lifecycle.Card) face {
 // moving reports that a runner may be working.
 func moving(c lifecycle.Card) bool {
 	return c.Status == lifecycle.Creating || c.Status == lifecycle.Destroying
+}
+
+// waitsForRunner reports that what comes next for the cluster waits for a free runner.
+func waitsForRunner(c lifecycle.Card) bool {
+	return strings.Contains(c.Why, lifecycle.WaitingForRunner)
 }
 
 // wanted reports that the cluster is still meant to exist.

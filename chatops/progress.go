@@ -35,15 +35,22 @@ func ETA(c lifecycle.Card) string {
 	return ""
 }
 
-// Line gives its position in the queue, for its turn or for capacity in its account and region, since when it waits, and when its
-// turn may come; empty while it does not wait.
+// Line gives its position in the queue, for its turn, for capacity in its account and region, or for a free runner, since when it
+// waits, and when its turn may come; empty while it does not wait.
 func Line(c lifecycle.Card) string {
-	if c.Phase != lifecycle.AwaitingCapacity || c.Place <= 0 {
+	if c.Place <= 0 || c.Status == lifecycle.Pending && c.Phase != lifecycle.AwaitingCapacity {
 		return ""
 	}
-	text := "It is next in the queue."
+	what := "It"
+	switch c.Status {
+	case lifecycle.Ready:
+		what = "The change"
+	case lifecycle.Creating, lifecycle.Destroying, lifecycle.Failed:
+		what = "Its teardown"
+	}
+	text := what + " is next in the queue."
 	if c.Place > 1 {
-		text = fmt.Sprintf("It is number %d in the queue.", c.Place)
+		text = fmt.Sprintf("%s is number %d in the queue.", what, c.Place)
 	}
 	if !c.WaitsSince.IsZero() {
 		text += fmt.Sprintf(" It has waited since %s.", moment(c.WaitsSince, life(c)))

@@ -81,6 +81,12 @@ func lives() map[string]lifecycle.Card {
 	waiting.Place, waiting.WaitsSince = 3, start.Add(4*time.Minute)
 	turn := at(card(), lifecycle.Pending, lifecycle.AwaitingCapacity, "waiting in the queue: team platform has 5 of 5 clusters")
 	turn.NeedsTurn, turn.Place, turn.WaitsSince, turn.TurnETA = true, 2, start.Add(time.Minute), start.Add(90*time.Minute)
+	runner := at(card(), lifecycle.Pending, lifecycle.AwaitingCapacity, lifecycle.WaitingForRunner+"at most 40 run at once in this installation besides teardowns")
+	runner.Place, runner.WaitsSince, runner.TurnETA = 3, start.Add(time.Minute), start.Add(30*time.Minute)
+	teardown := going(lifecycle.Restoring, "the pull request was closed; "+lifecycle.WaitingForRunner+"at most 50 run at once in this installation")
+	teardown.Place, teardown.WaitsSince = 1, start.Add(3*time.Hour+10*time.Minute)
+	unscaled := at(ready(), lifecycle.Ready, lifecycle.PhaseReady, "installed on try 1 of 2; "+lifecycle.WaitingForRunner+"at most 40 run at once in this installation besides teardowns")
+	unscaled.WorkersBase, unscaled.WorkersWanted, unscaled.Place, unscaled.WaitsSince = new(3), new(1), 2, start.Add(time.Hour)
 	approval := at(card(), lifecycle.Pending, lifecycle.AwaitingApproval, "a maintainer has to approve it first")
 	approval.NeedsApproval, approval.ApproveBy = true, start.Add(4*time.Hour)
 	scaling := at(ready(), lifecycle.Ready, lifecycle.PhaseReady, "scaling from 3 to 1 worker")
@@ -130,7 +136,8 @@ func lives() map[string]lifecycle.Card {
 		"rendering": creating(lifecycle.Rendering, 5, "the install-config is rendered"), "recording": creating(lifecycle.Recording, 8, "what it takes to remove it is kept first"),
 		"configuring": creating(lifecycle.Configuring, 95, "add-ons and outputs"), "degraded": at(ready(), lifecycle.Ready, lifecycle.Degraded, "2 of 33 operators are not available"),
 		"restoring": going(lifecycle.Restoring, "the newest archive is fetched"), "destroying": going(lifecycle.DestroyingRuns, "openshift-install destroy cluster runs"),
-		"held-to-the-maximum": kept, "awaiting-turn": turn, "awaiting-approval": approval, "scaling": scaling, "scaled-down": scaled, "held": held,
+		"held-to-the-maximum": kept, "awaiting-turn": turn, "awaiting-runner": runner, "teardown-awaiting-runner": teardown, "scaling-awaiting-runner": unscaled,
+		"awaiting-approval": approval, "scaling": scaling, "scaled-down": scaled, "held": held,
 		"awaiting-capacity": waiting, "late": late, "create-failed-quota": quota, "create-failed-lost": lost, "abandoned": abandoned,
 		"pending": card(), "installing": installing, "cleaning": cleaning, "ready": ready(), "ready-closed": closed, "ready-unlabelled": unlabelled, "expiring": expiring,
 		"stopping": going(lifecycle.Stopping, "the pull request was closed; the running install is stopped first"), "verifying": verifying,

@@ -54,3 +54,25 @@ func TestWhoWaitsForAFullQuotaBeginsWhenAPlaceComesFree(t *testing.T) {
 	h.turns()
 	require.Equal(t, lifecycle.Create, h.open(row.ID).Kind)
 }
+
+func TestWhoWaitsForARunnerBeginsWhenAnAttemptEnds(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	caps := lifecycle.RunnerCaps{All: 2} // one of them is for teardowns
+	h.Limits.Runners, h.store.Options.Limits.Runners = caps, caps
+	first, second := h.accept("first"), h.accept("second")
+	h.reconcile(first.ID)
+	h.reconcile(second.ID)
+	h.turns()
+	now := h.cluster(second.ID)
+	require.Equal(t, []any{lifecycle.AwaitingCapacity, 1}, []any{now.Phase, now.Place})
+	require.Contains(t, now.Why, lifecycle.WaitingForRunner)
+
+	open := h.open(first.ID)
+	_, err := h.store.Attempts.Claim(h.ctx, open.Attempt, open.Token, "pod-1")
+	require.NoError(t, err)
+	_, err = h.store.Attempts.Result(h.ctx, open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "HostedZoneMissing", Message: "no zone"})
+	require.NoError(t, err)
+	h.turns()
+	require.Equal(t, lifecycle.Create, h.open(second.ID).Kind, "beside the teardown of the first")
+}

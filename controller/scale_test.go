@@ -243,7 +243,7 @@ func TestATurnIsWaitedForAndItsPlaceIsShown(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	row := h.acceptAs("shop", func(a *store.Judgement) {
-		a.Turn = &store.TurnAsk{Weight: 1, Words: "team platform has 5 of 5 clusters", Place: 3}
+		a.Turn = &store.TurnAsk{Words: "team platform has 5 of 5 clusters", Place: 3}
 	})
 	h.reconcile(row.ID)
 	got := h.cluster(row.ID)

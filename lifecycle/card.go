@@ -15,8 +15,8 @@ type Card struct {
 	Owner, Team, RequestedBy                             string // RequestedBy is a principal id
 	TTL                                                  time.Duration
 	AcceptedAt, DestroyAt, UpdatedAt                     time.Time
-	WaitsSince                                           time.Time   // since when it waits for its turn or for cloud capacity; zero: it does not wait
-	TurnETA                                              time.Time   // when its turn may come; zero: unknown, or it does not wait for a turn
+	WaitsSince                                           time.Time   // since when it waits for its turn, for cloud capacity or for a free runner; zero: it does not wait
+	TurnETA                                              time.Time   // when its turn for a quota or a runner may come; zero: unknown, or it waits for neither
 	HoldWhy                                              string      // why somebody postponed its end; empty: nobody did
 	Nodes                                                int         // machines at acceptance; 0: accepted before they were counted
 	ListCents                                            int         // list price per hour at acceptance, US cents

@@ -55,7 +55,7 @@ func (m *deciding) chooseUnwanted() {
 	if n.Phase == Stopping {
 		m.say(Destroying, Restoring, "%s; the %s was stopped, and what it created is being removed", n.DesiredWhy, last.Kind.text())
 	}
-	if m.due() {
+	if m.due() && m.mayRun(Destroy) {
 		m.open(Destroy, n.Teardown)
 	}
 }
@@ -72,23 +72,34 @@ func (m *deciding) chooseWanted() {
 	case n.NeedsTurn && m.mayCreate():
 		m.say(Pending, AwaitingCapacity, "%s", m.f.Turn.text())
 	case m.mayCreate():
-		m.queue()
-		if m.due() {
-			n.Tries++
-			// A waiting cluster only checks for capacity, and a check that finds none changes nothing visible. Before its first check it
-			// waited for its turn.
-			if n.Phase != AwaitingCapacity || m.f.Last == nil {
-				m.say(Creating, Preflight, "try %d of %d begins", n.Tries, n.MaxTries)
-			}
-			m.open(Create, JobCreate)
-		}
+		m.begin()
 	default: // a recorded attempt failed: remove what it made before the next one
 		if n.Status != Failed && n.Phase != Cleaning {
 			m.say(Creating, Cleaning, "what the last attempt created is removed first")
 		}
-		if m.due() {
+		if m.due() && m.mayRun(Destroy) {
 			m.open(Destroy, JobCreate)
 		}
+	}
+}
+
+// begin opens the next create attempt when it is due and a runner may start.
+func (m *deciding) begin() {
+	n := m.next()
+	m.queue()
+	checks := m.waitsForCapacity() // and a check that finds no capacity changes nothing visible
+	switch {
+	case !m.due():
+	case !m.mayRun(Create):
+		if !checks {
+			m.say(Pending, AwaitingCapacity, WaitingForRunner+"%s", m.d.Wait.For)
+		}
+	default:
+		n.Tries++
+		if !checks {
+			m.say(Creating, Preflight, "try %d of %d begins", n.Tries, n.MaxTries)
+		}
+		m.open(Create, JobCreate)
 	}
 }
 

@@ -39,7 +39,7 @@ type Cluster struct {
 	FailWhose   string    // whose problem it was: user, quota, cloud, installer or ocpctl; empty: unknown
 	FailNext    string    // what to do about it
 	Blockers    []string  // what the last verification still counted
-	Place       int       // position in the queue for its turn, or for capacity in its account and region; 1 is next, 0: not waiting
+	Place       int       // position in the queue for its turn, for capacity in its account and region, or for a free runner; 1 is next, 0: not waiting
 	Progress    Progress
 
 	Workers       *int // as last seen; nil: the profile's number

@@ -15,10 +15,10 @@ const configureTries = 3
 func (m *deciding) configure() {
 	n := m.next()
 	switch {
-	case !n.addonsOwed() || m.d.Open != "" || !m.due():
+	case !n.addonsOwed() || m.d.Open != "" || m.d.Wait != nil || !m.due():
 	case len(n.Addons) == 0:
 		m.dropConfigure("NoAddons", "the cluster has no add-ons")
-	default:
+	case m.mayRun(Configure):
 		m.say(n.Status, n.Phase, "applying its add-ons again: %s", strings.Join(n.Addons, ", "))
 		m.open(Configure, JobConfigure)
 	}

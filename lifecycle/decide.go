@@ -25,6 +25,7 @@ func Decide(c Cluster, f Facts, l Limits) Decision {
 		m.chooseAlone()
 	}
 	m.forgetFailure()
+	m.showWait()
 	m.keepPlace()
 	m.wake()
 	return m.d

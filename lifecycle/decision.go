@@ -2,7 +2,7 @@ package lifecycle
 
 import "time"
 
-// Limits are the settings that Decide uses. All are configuration. Zero has no special meaning, except for LetPast.
+// Limits are the settings that Decide uses. All are configuration. Zero has no special meaning, except for LetPast and Runners.
 type Limits struct {
 	LaunchPatience time.Duration // how long an attempt may stay unclaimed before it is closed
 	LeaseGrace     time.Duration // added to a lease before a silent runner counts as gone
@@ -12,19 +12,21 @@ type Limits struct {
 	BlockAfter     int           // failed teardowns in a row before the cluster is shown as blocked
 	VerifyGap      time.Duration // least time between the two clean counts
 	LetPast        time.Duration // how long the front of the queue for capacity may hold up clusters that need less; zero: without limit
+	Runners        RunnerCaps    // how many runners run at once
 	WarnBefore     time.Duration // a READY cluster is shown as expiring this long before its end
 }
 
 // Decision is what should happen next to one cluster. Applying it twice has the same effect as applying it once.
 type Decision struct {
-	Next    Cluster   // the row to store
-	Close   *Closing  // the open attempt to close, fencing its runner
-	Open    Kind      // open an attempt of this kind; empty: open none
-	OpenJob JobType   // the job the opened attempt belongs to
-	StopNow bool      // every answer to the open attempt's runner says stop from now on
-	StopWhy string    // why, while StopNow
-	Jobs    []JobMove // changes of the public job records, in this order
-	Effects []Effect  // what to bring about outside, repeated until the facts show it done
+	Next    Cluster     // the row to store
+	Close   *Closing    // the open attempt to close, fencing its runner
+	Open    Kind        // open an attempt of this kind; empty: open none
+	OpenJob JobType     // the job the opened attempt belongs to
+	Wait    *RunnerWait // what the cluster waits for a free runner for; nil: it does not wait
+	StopNow bool        // every answer to the open attempt's runner says stop from now on
+	StopWhy string      // why, while StopNow
+	Jobs    []JobMove   // changes of the public job records, in this order
+	Effects []Effect    // what to bring about outside, repeated until the facts show it done
 }
 
 // Closing describes how the server closes an attempt.

@@ -63,6 +63,8 @@ var variable = []struct {
 	{regexp.MustCompile(`‹why it ends›, postponed by a hold`), "‹why it ends›"},
 	{regexp.MustCompile(`\d+ of its profile's \d+ workers?`), "‹k› of its profile's ‹n› workers"},
 	{regexp.MustCompile(`it has \d+ workers? again`), "it has ‹n› workers again"},
+	{regexp.MustCompile(`; waiting for a free runner: .*`), ""}, // it can follow any reason
+	{regexp.MustCompile(`waiting for a free runner: .*`), "waiting for a free runner: ‹which cap is full›"},
 	{regexp.MustCompile(`the queue: .*`), "the queue: ‹which quota is full›"},
 	{regexp.MustCompile(`the (install|destroy)er ended with an error|the runner was told to stop|something is left|the account is full|` +
 		`(the runner ended (without a result|before it began)|no runner claimed it within \w+)(: the runner's pod was evicted)?|‹why it ends› before a runner began`), "‹message›"},

@@ -13,9 +13,10 @@ type Facts struct {
 	Identities []string      // every infraID and ccoctl name ever recorded for the cluster
 	Queue      QueuePosition // its position in the queue for capacity
 	Turn       Turn          // its position in the queue for a full quota
+	Slot       Slot          // whether a runner may start for it
 }
 
-// Turn is a cluster's position among those that wait for a full quota.
+// Turn is a cluster's position among those that wait for a full quota or a free runner.
 type Turn struct {
 	Place int       // 1 is next; 0: not waiting
 	For   string    // which limit is full, as text

@@ -54,6 +54,7 @@ func (w *world) live(hostile int) {
 func (w *world) settleDown() {
 	w.fair, w.freed, w.reconcileAsked = true, true, true
 	w.queue.Place = min(w.queue.Place, 1)
+	w.slot.Everywhere, w.slot.InRegion, w.slot.Waiting = RunnerUse{}, RunnerUse{}, nil
 	for w.row.NeedsTurn && w.row.Desired == Present {
 		w.nextTurn()
 	}
@@ -89,6 +90,8 @@ func (w *world) goOn() bool {
 		w.deliver(false)
 	case w.reconcileAsked || (!w.row.WakeAt.IsZero() && !w.now.Before(w.row.WakeAt)):
 		w.reconcile(!w.fair && w.chance(6))
+	case w.fair && w.slot.Kind != "" && !w.slot.Next && w.freeFor(w.slot.Kind):
+		w.assignRunners()
 	case w.busy():
 		for _, r := range w.runners {
 			w.work(r)
@@ -159,8 +162,11 @@ var quiet = []struct {
 	{before: func(w *world) { w.row.NeedsTurn = true }, part: []Status{Pending}},
 	{before: func(w *world) { w.row.MaxTries = 2 }, during: (*world).firstInstallFails, part: []Status{Creating}},
 	{during: func(w *world) {
-		if w.row.Workers == nil && w.row.WorkersWanted == nil {
+		switch {
+		case w.row.Workers == nil && w.row.WorkersWanted == nil:
 			w.rescale(1)
+		case w.row.Phase == ScaledDown && w.row.AddonsWanted == 0:
+			w.refresh()
 		}
 	}, part: []Status{Ready}},
 }

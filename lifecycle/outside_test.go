@@ -30,6 +30,8 @@ var actions = []struct {
 	{2, "the line moves up", (*world).moveUp},
 	{1, "capacity comes free", (*world).freeCapacity},
 	{2, "its turn comes nearer", (*world).nextTurn},
+	{1, "others take the runners", (*world).takeRunners},
+	{1, "a pass over those that wait for a runner", (*world).assignRunners},
 	{1, "somebody scales it", func(w *world) { w.rescale([]int{1, 5, 3, 9}[w.pick(4)]) }},
 	{1, "somebody wants its add-ons anew", (*world).refresh},
 	{2, "a person acts", func(w *world) { people[w.pick(len(people))].do(w) }},

@@ -11,7 +11,7 @@ const longestLook = 5 * time.Minute
 // interval delays nobody.
 func (m *deciding) queue() {
 	n, last := m.next(), m.f.Last
-	if n.Phase != AwaitingCapacity || last == nil {
+	if !m.waitsForCapacity() {
 		return
 	}
 	n.RetryAt = last.ClosedAt.Add(m.l.pace(m.f.Queue, last.ClosedAt))
@@ -76,6 +76,13 @@ func (m *deciding) keepsPlace(a Attempt) bool {
 	return ours && !a.Recorded && m.f.Queue.Place > 0
 }
 
+// waitsForCapacity reports that no attempt is open and that the newest one found no capacity, or ended before it found some. Another
+// cluster in the same phase waits for its turn or for a free runner.
+func (m *deciding) waitsForCapacity() bool {
+	last := m.f.Last
+	return m.next().Phase == AwaitingCapacity && last != nil && last.Kind == Create && (last.Outcome == Waiting || m.keepsPlace(*last))
+}
+
 // looks reports that the open attempt of a waiting cluster has found no capacity so far. Until it does, nothing of the attempt is
 // shown.
 func (m *deciding) looks(phase Phase) bool {
@@ -88,6 +95,8 @@ func (m *deciding) looks(phase Phase) bool {
 func (m *deciding) keepPlace() {
 	n := m.next()
 	switch n.Place = 0; {
+	case m.d.Wait != nil && (m.f.Queue.Place == 0 || !m.waitsForCapacity()): // always positive: the store looks for it
+		n.Place = m.d.Wait.Place
 	case n.Phase != AwaitingCapacity:
 	case n.NeedsTurn:
 		n.Place = m.f.Turn.Place

@@ -20,6 +20,7 @@ var decisionRules = []rule{
 	{0, nothingBeginsBeforeItsTurn}, {0, scalingEnds}, {4, scalingIsOfReady}, {0, scalingAsksWithinBounds}, {9, workersAreReported},
 	{4, addonsAreOfReady}, {0, addonsAreWanted}, {0, theNewestRequestIsMet}, {0, addonsEnd},
 	{0, waitingSpendsNoTry}, {8, theNextInLineGoes}, {8, theNextInLineLooksInTime}, {9, placeIsReported}, {9, aLookIsNoMove},
+	{0, capsHold}, {0, freeRunnersAreUsed}, {9, runnerWaitIsShown},
 }
 
 // judge holds one decision against every rule that shows in it.
@@ -287,6 +288,8 @@ func theNextInLineGoes(_ *world, c Cluster, f Facts, d Decision) string {
 	switch {
 	case !waitsForCapacity(f, d) || c.NeedsApproval || len(f.Beside) > 0:
 		return ""
+	case d.Wait != nil: // it begins as soon as a runner is free
+		return ""
 	case f.Queue.Place == 1 && f.Queue.FreedAt.After(f.Last.ClosedAt) && d.Open != Create:
 		return "capacity came free and the next in the queue sleeps"
 	case f.Queue.Place == 1 && askedAsWell(f) && f.Queue.FreedAt.After(f.Queue.AskedAt) && d.Open != Create:
@@ -309,6 +312,8 @@ func theNextInLineLooksInTime(_ *world, c Cluster, f Facts, d Decision) string {
 	}
 	waited := f.Last.ClosedAt.Sub(f.Queue.Since)
 	switch since := f.Now.Sub(f.Last.ClosedAt); {
+	case d.Wait != nil:
+		return ""
 	case since >= 5*time.Minute && d.Open != Create, d.Open == "" && d.Next.WakeAt.After(f.Last.ClosedAt.Add(5*time.Minute)):
 		return "the next in the queue looks too late for capacity that nobody tells of"
 	case since < min(waited/4, 5*time.Minute)-time.Second && d.Open == Create:
@@ -321,7 +326,7 @@ func theNextInLineLooksInTime(_ *world, c Cluster, f Facts, d Decision) string {
 func aLookIsNoMove(_ *world, c Cluster, f Facts, d Decision) string {
 	n := d.Next
 	looking := f.Open != nil && f.Open.Phase == Preflight && c.Place > 0 && f.Queue.Place > 0
-	first := f.Open == nil && f.Last == nil // it waited for its turn, and looks for capacity the first time
+	first := f.Open == nil && (f.Last == nil || strings.HasPrefix(c.Why, WaitingForRunner)) // it waited for its turn or a runner, and begins
 	if c.Phase != AwaitingCapacity || n.Desired != Present || (!looking && d.Open != Create) || first || f.Open == nil && f.Last.Number > c.Seen {
 		return ""
 	}
@@ -343,6 +348,8 @@ func placeIsReported(_ *world, _ Cluster, f Facts, d Decision) string {
 		place = f.Turn.Place
 	}
 	switch {
+	case d.Wait != nil: // see runnerWaitIsShown
+		return ""
 	case n.Phase != AwaitingCapacity && n.Place != 0:
 		return "one that does not wait has a place in line"
 	case n.Phase == AwaitingCapacity && n.Place != place:

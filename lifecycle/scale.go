@@ -21,7 +21,7 @@ func (m *deciding) scale() {
 		m.dropScale("NotScalable", "its profile does not allow scaling")
 	case wanted < *n.WorkersLeast || wanted > *n.WorkersMost:
 		m.dropScale("OutOfBounds", "its profile allows %d to %d workers", *n.WorkersLeast, *n.WorkersMost)
-	default:
+	case m.mayRun(Scale):
 		m.say(n.Status, n.Phase, "scaling from %d to %s", n.workers(), workers(wanted))
 		m.open(Scale, JobScale)
 	}

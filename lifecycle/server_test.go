@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -30,7 +31,8 @@ func (w *world) open() *attempt {
 
 // facts reads what is known at this moment, as store.Load and dispatch.Observe do.
 func (w *world) facts(observe bool) Facts {
-	f := Facts{Now: w.now, Identities: slices.Clone(w.identities), Queue: w.queue, Turn: w.turn}
+	f := Facts{Now: w.now, Identities: slices.Clone(w.identities), Queue: w.queue, Turn: w.turn, Slot: w.slot}
+	f.Slot.Waiting = maps.Clone(w.slot.Waiting)
 	closed := w.attempts
 	if a := w.open(); a != nil {
 		seen := a.Attempt
@@ -111,7 +113,8 @@ func (w *world) think(f Facts) Decision {
 func (w *world) apply(h heldDecision) {
 	open := w.open()
 	misfit := h.d.Close != nil && (open == nil || open.Number != h.d.Close.Number || !open.LeaseUntil.Equal(h.d.Close.Lease))
-	if h.version != w.row.Version || misfit || (h.d.Open != "" && open != nil) {
+	late := h.d.Open != "" && !w.freeFor(h.d.Open)
+	if h.version != w.row.Version || misfit || late || (h.d.Open != "" && open != nil) {
 		w.reconcileAsked = true
 		return
 	}
@@ -145,6 +148,7 @@ func (w *world) commit(d Decision) {
 		w.moveJob(m)
 	}
 	w.effects = append(w.effects, d.Effects...)
+	w.queueForRunner(before, d)
 	if d.Open != "" || d.Close != nil || before.Phase != w.row.Phase || before.Status != w.row.Status {
 		w.note("decided %s/%s → %s/%s: %s (open %q, close %v)", before.Status, before.Phase, w.row.Status, w.row.Phase, w.row.Why, d.Open, d.Close)
 	}

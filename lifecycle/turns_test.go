@@ -179,7 +179,7 @@ func TestTurnsPassNoLimitLeaveNoCapacityAndAreFair(t *testing.T) {
 
 func fairer(held []Holder, a, b Waiter) bool {
 	if a.Team == b.Team {
-		return earlier(a, b) < 0
+		return earlier(a.claim(), b.claim()) < 0
 	}
 	share := func(w Waiter) float64 {
 		return float64(oracle(held, Limit{Scope: ScopeTeam, Key: w.Team, What: CountLive})) / float64(w.Weight)

@@ -19,7 +19,7 @@ const (
 var limits = Limits{
 	LaunchPatience: 10 * time.Minute, LeaseGrace: 2 * time.Minute, LookAgain: time.Minute,
 	RetryBase: 30 * time.Second, RetryMax: 24 * time.Hour, BlockAfter: 3,
-	VerifyGap: 3 * time.Minute, WarnBefore: time.Hour,
+	VerifyGap: 3 * time.Minute, WarnBefore: time.Hour, Runners: RunnerCaps{All: 4, Region: 3},
 }
 
 var epoch = time.Date(2030, 1, 1, 8, 0, 0, 0, time.UTC)
@@ -44,6 +44,8 @@ type world struct {
 	owed           bool          // something was recorded since zero was last proven
 	queue          QueuePosition // those that wait for capacity, as far as it is this cluster's
 	turn           Turn          // those that wait for a full quota, as far as it is this cluster's
+
+	slot Slot // free runners, as far as they are this cluster's
 
 	cloud   map[string][]thing // by identity; names nobody recorded are here too, should a runner make any
 	runners []*runner

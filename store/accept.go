@@ -25,7 +25,7 @@ func (c *change) accept(ctx context.Context, a Ask, j Judgement) (written rows.R
 	var b pg.Batch
 	var read rows.RowRecord
 	kept := c.queueRequest(&b, a, j.Verdict, row.ID)
-	c.queueCluster(&b, row, j.UserTags)
+	c.queueCluster(&b, row, j)
 	if err := c.queueAddons(&b, row.ID, j.Addons); err != nil {
 		return row, "", err
 	}
@@ -40,7 +40,7 @@ func (c *change) accept(ctx context.Context, a Ask, j Judgement) (written rows.R
 		c.queueApproval(&b, row, *j.Approval)
 	}
 	if j.Turn != nil {
-		c.queueTurn(&b, row, *j.Turn)
+		c.queueTurn(&b, row, max(j.Weight, 1), *j.Turn)
 	}
 	b.Ask("read the cluster", pg.Into(&read), `SELECT `+rows.RowColumns+rows.NotReplaced+rows.RowSources+`WHERE c.id = $1`, row.ID)
 	if err := c.Send(ctx, &b); err != nil {
@@ -95,7 +95,8 @@ func (c *change) fill(j Judgement) rows.Row {
 	return row
 }
 
-func (c *change) queueCluster(b *pg.Batch, row rows.Row, asked map[string]string) {
+func (c *change) queueCluster(b *pg.Batch, row rows.Row, j Judgement) {
+	asked := j.UserTags
 	if asked == nil {
 		asked = map[string]string{}
 	}
@@ -108,7 +109,7 @@ func (c *change) queueCluster(b *pg.Batch, row rows.Row, asked map[string]string
 		"region": row.Region, "base_domain": row.BaseDomain, "owner": row.Owner, "team": row.Team, "cost_center": row.CostCenter,
 		"environment": row.Environment, "requested_by": row.RequestedBy, "source": row.Source, "ttl": row.TTL,
 		"hourly_cents": row.HourlyCents, "nodes": row.Nodes, "request_tags": asked, "effective_tags": row.Tags, "spec": row.Spec,
-		"created_at": row.AcceptedAt, "now": c.Now, "installation": nil, "repo": nil, "pr_number": nil, "pr_head": nil,
+		"weight": max(j.Weight, 1), "created_at": row.AcceptedAt, "now": c.Now, "installation": nil, "repo": nil, "pr_number": nil, "pr_head": nil,
 	} {
 		args[name] = value
 	}
@@ -119,12 +120,12 @@ func (c *change) queueCluster(b *pg.Batch, row rows.Row, asked map[string]string
 		INSERT INTO clusters (id, name, generation, platform, version, profile, region, base_domain, owner, team, cost_center,
 			environment, requested_by, source, ttl, hourly_cents, request_tags, effective_tags, spec,
 			installation, repo, pr_number, pr_head, status, phase, why, needs_approval, approve_by, needs_turn, max_tries, wake_at,
-			nodes, workers_base, workers_least, workers_most, addons, repo_id,
+			weight, nodes, workers_base, workers_least, workers_most, addons, repo_id,
 			end_ttl, end_max, end_pr_closed, pr_end_why, end_label_removed, end_run_finished, end_claim, created_at, updated_at)
 		VALUES (@id, @name, @generation, @platform, @version, @profile, @region, @base_domain, @owner, @team, @cost_center,
 			@environment, @requested_by, @source, @ttl, @hourly_cents, @request_tags, @effective_tags, @spec,
 			@installation, @repo, @pr_number, @pr_head, @status, @phase, @why, @needs_approval, @approve_by, @needs_turn, @max_tries, @wake_at,
-			@nodes, @workers_base, @workers_least, @workers_most, @addons,
+			@weight, @nodes, @workers_base, @workers_least, @workers_most, @addons,
 			coalesce((SELECT p.repo_id FROM pull_requests p WHERE p.repo = @repo AND p.number = @pr_number), 0),
 			@end_ttl, @end_max, @end_pr_closed, @pr_end_why, @end_label_removed, @end_run_finished, @end_claim, @created_at, @now)`, args)
 }

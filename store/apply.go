@@ -16,15 +16,25 @@ import (
 )
 
 // Apply writes a decision in one transaction: row, attempts, jobs, audit lines, and River's jobs for the effects. ErrStale: the
-// row changed since the decision was made.
+// row changed since the decision was made, or no runner is free for it any more.
 func (s *Store) Apply(ctx context.Context, d lifecycle.Decision, prevVersion int64) error {
 	err := s.write(ctx, func(c *change) error {
+		if d.Open != "" {
+			if err := c.lockRunners(ctx); err != nil {
+				return err
+			}
+		}
 		cur, err := c.Lock(ctx, d.Next.ID)
 		if err != nil {
 			return err
 		}
 		if cur.Version != prevVersion {
 			return pg.ErrStale
+		}
+		if d.Open != "" {
+			if err := c.checkRunner(ctx, cur.ID, d.Open); err != nil {
+				return err
+			}
 		}
 		return c.decide(ctx, cur, d)
 	})
@@ -65,6 +75,9 @@ func (c *change) decide(ctx context.Context, cur usage.Held, d lifecycle.Decisio
 		}
 	}
 	c.effects(cur.ID, d.Effects)
+	if d.Wait != nil {
+		return c.queueForRunner(ctx, cur.ID, *d.Wait)
+	}
 	return nil
 }
 
@@ -77,6 +90,11 @@ func (c *change) moveCluster(ctx context.Context, cur usage.Held, d lifecycle.De
 	opened := 0
 	if d.Open != "" {
 		if opened, err = c.openAttempt(ctx, cur.ID, d.Open, d.OpenJob); err != nil {
+			return err
+		}
+	}
+	if d.Wait == nil && cur.Place > 0 { // a cluster that waits for a runner always has a place
+		if err := c.leaveRunnerQueue(ctx, cur.ID); err != nil {
 			return err
 		}
 	}

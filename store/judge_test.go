@@ -26,7 +26,7 @@ func atMost(most int, wait bool, a store.Judgement) func(store.Usage) (store.Jud
 		case full && !wait:
 			return refusal("the quota is full"), nil
 		case full:
-			a.Turn = &store.TurnAsk{Limits: []lifecycle.Limit{limit}, Weight: 1, Words: limit.Text(), Place: 1 + u.Team.Waiting}
+			a.Turn = &store.TurnAsk{Limits: []lifecycle.Limit{limit}, Words: limit.Text(), Place: 1 + u.Team.Waiting}
 		}
 		return a, nil
 	}
@@ -229,7 +229,8 @@ func TestWhatHasToBeApprovedAndThenTakesItsTurn(t *testing.T) {
 	a.Approval = &store.ApprovalAsk{
 		Why: []string{"the budget is at 90 %"}, Needs: 2, By: "platform_admin", For: 3 * time.Hour, Asked: strings.Repeat("a", 64), Head: "abc123",
 	}
-	a.Turn = &store.TurnAsk{Limits: []lifecycle.Limit{{Quota: "all", Scope: "everywhere", What: "creating", Most: 3}}, Weight: 2}
+	a.Turn = &store.TurnAsk{Limits: []lifecycle.Limit{{Quota: "all", Scope: "everywhere", What: "creating", Most: 3}}}
+	a.Weight = 2
 	row := accept(t, s, a)
 	require.Equal(t, []any{lifecycle.Pending, lifecycle.AwaitingApproval, true, true}, []any{row.Status, row.Phase, row.NeedsApproval, row.NeedsTurn})
 	require.Equal(t, clock.now().Add(3*time.Hour), row.ApproveBy)

@@ -44,6 +44,7 @@ type Judgement struct {
 	Row      rows.Row          // the cluster; ID, JobID, AcceptedAt, DestroyAt and the lifecycle's fields are filled in
 	MaxTTL   time.Duration     // the most the cluster may live, from its acceptance
 	UserTags map[string]string // the user's own, checked; Row.Tags are the effective ones
+	Weight   int               // the team's share of what clusters wait for: turns and runners; 0 counts as 1
 	Addons   []rows.Addon      // in addition to OpenShift, in this order
 	Approval *ApprovalAsk      // what has to be approved before anything runs; nil: nothing
 	Turn     *TurnAsk          // what it waits for, or is bound by once it is approved; nil: it starts at once
@@ -70,7 +71,6 @@ type ApprovalAsk struct {
 // TurnAsk puts a cluster into the queue for full quotas.
 type TurnAsk struct {
 	Limits []lifecycle.Limit // every limit that applies, full or not
-	Weight int               // the team's share of turns
 	Words  string            // which limit is full; empty: none is, but one may be once the approval comes
 	Place  int               // the position until the next pass over the queue; at least 1
 }

@@ -51,6 +51,11 @@ func (s *Store) loadIn(ctx context.Context, tx pgx.Tx, id string) (lifecycle.Clu
 	if facts.Turn, err = turnIn(ctx, tx, cluster); err != nil {
 		return lifecycle.Cluster{}, lifecycle.Facts{}, err
 	}
+	if facts.Open == nil && cluster.Phase != lifecycle.Released {
+		if facts.Slot, err = slotIn(ctx, tx, id, s.DB.Options.Limits.Runners); err != nil {
+			return lifecycle.Cluster{}, lifecycle.Facts{}, err
+		}
+	}
 	return cluster, facts, nil
 }
 

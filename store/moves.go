@@ -28,6 +28,7 @@ func (c *change) closeAttempt(ctx context.Context, cluster string, by lifecycle.
 	if tag.RowsAffected() == 0 {
 		return pg.ErrStale
 	}
+	c.FreeRunner()
 	return nil
 }
 

@@ -68,7 +68,7 @@ func TestARehearsalTellsThePlaceInLineAndWhenItsTurnMayCome(t *testing.T) {
 	waits := func(name string) store.Judgement {
 		a := granted(name)
 		limit := lifecycle.Limit{Quota: "team", Scope: lifecycle.ScopeTeam, Key: a.Row.Team, What: lifecycle.CountLive, Most: 1}
-		a.Turn = &store.TurnAsk{Limits: []lifecycle.Limit{limit}, Weight: 1, Words: "the team has 1 of 1", Place: 1}
+		a.Turn = &store.TurnAsk{Limits: []lifecycle.Limit{limit}, Words: "the team has 1 of 1", Place: 1}
 		return a
 	}
 	seen, err := rehearse(t, s, waits("one"))

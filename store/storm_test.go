@@ -41,6 +41,7 @@ type storm struct {
 func newStorm(t *testing.T) *storm {
 	url, quick := pgtest.New(t), limits
 	quick.RetryBase, quick.RetryMax, quick.WarnBefore = time.Millisecond, 10*time.Millisecond, time.Second
+	quick.Runners = lifecycle.RunnerCaps{All: mostRunners}
 	options := store.Options{Limits: quick, Lease: time.Hour}
 	return &storm{T: t, replicas: []*store.Store{openAt(t, url, options), openAt(t, url, options)}, limits: quick, waited: map[string]bool{}}
 }
@@ -117,8 +118,9 @@ func (s *storm) wishing(ctx context.Context, r *rand.Rand) error {
 				a.Approval.Head = a.Row.PR.Head
 			}
 		}
+		a.Weight = 1 + number%2
 		if full || approve {
-			a.Turn = &store.TurnAsk{Limits: s.limitsOf(a), Weight: 1 + number%2, Words: "full"}
+			a.Turn = &store.TurnAsk{Limits: s.limitsOf(a), Words: "full"}
 		}
 		return a, nil
 	}, says)
@@ -289,25 +291,30 @@ func TestAStormOfEverythingLeavesEverythingWhole(t *testing.T) {
 				errs[i] = s.acting(ctx, r)
 			default:
 				_, errs[i] = at.Turns(ctx)
+				if errs[i] == nil {
+					_, errs[i] = at.AssignRunners(ctx)
+				}
 			}
 			if errs[i] == nil {
-				errs[i] = s.watching(ctx, passed, bounds)
+				errs[i] = errors.Join(s.watching(ctx, passed, bounds), s.watching(ctx, runnersPassed))
 			}
 		}
 	})
 	require.NoError(t, errors.Join(errs...))
-	s.calm(ctx)
+	s.calm(ctx, passed, bounds)
 	s.whole(ctx)
 }
 
-// calm lets everything come to its end: what is approved by nobody is taken down, what had its turn is too.
-func (s *storm) calm(ctx context.Context) {
+// calm lets everything come to its end, while the query finds nothing: what is approved by nobody is taken down, what had its turn is too.
+func (s *storm) calm(ctx context.Context, sql string, args ...any) {
 	s.Helper()
 	r := rand.New(rand.NewPCG(9, 9)) //nolint:gosec // as above
 	d := store.Origin{Actor: "saml:admin", Why: "the storm is over"}
 	at := s.replicas[0]
 	for range 200 {
 		_, err := at.Turns(ctx)
+		require.NoError(s, err)
+		_, err = at.AssignRunners(ctx)
 		require.NoError(s, err)
 		rows, _, err := at.List(ctx, store.Filter{Live: true, Limit: 500})
 		require.NoError(s, err)
@@ -320,7 +327,7 @@ func (s *storm) calm(ctx context.Context) {
 				require.NoError(s, err)
 			}
 			require.NoError(s, s.looking(ctx, r, at, row.ID))
-			require.NoError(s, s.watching(ctx, passed, bounds))
+			require.NoError(s, s.watching(ctx, sql, args...))
 		}
 	}
 	s.Fatal("some never came to their end")
@@ -333,11 +340,12 @@ func (s *storm) whole(ctx context.Context) {
 	_, err := at.Prune(ctx, time.Hour)
 	require.NoError(s, err)
 	for what, sql := range map[string]string{
-		"a job never ended":          `SELECT id || ' ' || job_type FROM jobs WHERE ended_at IS NULL`,
-		"an attempt is open":         `SELECT id FROM attempts WHERE closed_at IS NULL`,
-		"somebody still waits":       `SELECT cluster_id FROM turns`,
-		"an approval is still asked": `SELECT id FROM approvals WHERE state = 'pending'`,
-		"a turn came twice":          `SELECT target_cluster_id FROM audit_events WHERE action = 'turn' GROUP BY 1 HAVING count(*) > 1`,
+		"a job never ended":           `SELECT id || ' ' || job_type FROM jobs WHERE ended_at IS NULL`,
+		"an attempt is open":          `SELECT id FROM attempts WHERE closed_at IS NULL`,
+		"somebody still waits":        `SELECT cluster_id FROM turns`,
+		"somebody waits for a runner": `SELECT cluster_id FROM runner_queue`,
+		"an approval is still asked":  `SELECT id FROM approvals WHERE state = 'pending'`,
+		"a turn came twice":           `SELECT target_cluster_id FROM audit_events WHERE action = 'turn' GROUP BY 1 HAVING count(*) > 1`,
 		"a meter is not its samples'": `
 			WITH spans AS (SELECT cluster_id, estimated_hourly_cost AS cents, (date_part('epoch', sample_time) * 1e6)::bigint / 1000 AS since,
 				(date_part('epoch', lead(sample_time) OVER (PARTITION BY cluster_id ORDER BY sample_time)) * 1e6)::bigint / 1000 AS until FROM usage_samples)

@@ -15,7 +15,7 @@ import (
 )
 
 // queueTurn adds an accepted cluster to the queue for full quotas.
-func (c *change) queueTurn(b *pg.Batch, row rows.Row, t TurnAsk) {
+func (c *change) queueTurn(b *pg.Batch, row rows.Row, weight int, t TurnAsk) {
 	words := t.Words
 	if words == "" {
 		words = "a place in line"
@@ -24,7 +24,7 @@ func (c *change) queueTurn(b *pg.Batch, row rows.Row, t TurnAsk) {
 		INSERT INTO turns (cluster_id, team, weight, limits, since, place, words)
 		VALUES (@cluster, @team, @weight, @limits, @since, @place, @words)`,
 		pgx.NamedArgs{
-			"cluster": row.ID, "team": row.Team, "weight": max(t.Weight, 1), "limits": append([]lifecycle.Limit{}, t.Limits...),
+			"cluster": row.ID, "team": row.Team, "weight": weight, "limits": append([]lifecycle.Limit{}, t.Limits...),
 			"since": row.AcceptedAt, "place": max(t.Place, 1), "words": words,
 		})
 	c.NextTurns()

@@ -20,7 +20,8 @@ type InboxArgs struct {
 	Row int64 `json:"row"`
 }
 
-// ReconcileArgs asks to reconcile one cluster. Pokes gives a fact that arrives during a run a run of its own.
+// ReconcileArgs asks to reconcile one cluster. Pokes gives a fact that arrives during a run a run of its own: the number of facts so
+// far, or a negative number that is used once.
 type ReconcileArgs struct {
 	Cluster string `json:"cluster"`
 	Pokes   int64  `json:"pokes"`
@@ -62,7 +63,7 @@ type CapacityQueueArgs struct {
 	News    string `json:"news"`
 }
 
-// TurnsArgs asks for one pass over the queue for full quotas. News gives a change during a pass a pass of its own.
+// TurnsArgs asks for one pass over the queues for full quotas and for free runners. News gives a change during a pass a pass of its own.
 type TurnsArgs struct {
 	News string `json:"news"`
 }

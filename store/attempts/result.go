@@ -66,6 +66,7 @@ func (c *change) finish(ctx context.Context, f fence.Fenced, r fence.ResultRow) 
 	if err != nil {
 		return fmt.Errorf("close the attempt: %w", err)
 	}
+	c.FreeRunner()
 	if r.Outputs == nil || r.Outcome != lifecycle.Succeeded || f.Kind != lifecycle.Create {
 		return nil
 	}

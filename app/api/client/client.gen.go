@@ -730,7 +730,7 @@ type Cluster struct {
 	Owner string `json:"owner"`
 	Phase string `json:"phase"`
 
-	// Place Position in the queue for capacity in the cloud account, 1 is next; absent if it does not wait.
+	// Place Position in the queue for a full quota, for capacity in the cloud account or for a free runner, 1 is next; absent if it does not wait. `why` says which.
 	Place       int         `json:"place,omitempty,omitzero"`
 	Platform    string      `json:"platform"`
 	Profile     string      `json:"profile"`
@@ -756,7 +756,7 @@ type Cluster struct {
 	UpdatedAt  time.Time `json:"updatedAt"`
 	Version    string    `json:"version"`
 
-	// WaitsSince Since when it has waited for capacity; absent if it does not.
+	// WaitsSince Since when it has waited in that queue; absent if it does not.
 	WaitsSince time.Time `json:"waitsSince,omitempty,omitzero"`
 
 	// Why The reason for the current status.

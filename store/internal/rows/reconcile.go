@@ -9,6 +9,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/ocpctl/ocpctl/internal/queue"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/internal/pg"
 )
 
@@ -64,8 +65,15 @@ func (c *Tx) ScheduleLook(b *pg.Batch, pr PRRef) {
 		pr.Repo, pr.Number, c.Now)
 }
 
-// NextTurns enqueues a pass over the queue. A change during a pass gets a pass of its own.
+// NextTurns enqueues a pass over the queues for full quotas and free runners. A change during a pass gets a pass of its own.
 func (c *Tx) NextTurns() { c.Enqueue(queue.TurnsArgs{News: ulid.Make().String()}) }
+
+// FreeRunner enqueues a pass over the queue for runners: an attempt was closed. Without caps nobody waits there.
+func (c *Tx) FreeRunner() {
+	if c.DB.Options.Limits.Runners != (lifecycle.RunnerCaps{}) {
+		c.NextTurns()
+	}
+}
 
 const (
 	// NudgeSoon is how long a subscriber may lag behind its cluster before it is enqueued again.

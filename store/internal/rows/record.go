@@ -126,8 +126,10 @@ var (
 	c.installation, c.repo, c.pr_number, c.pr_head, c.destroy_at, c.created_at, c.updated_at, c.hold_why, c.nodes,
 	o.api_url, o.console_url, o.kubeconfig_s3_uri, o.kubeadmin_secret_ref, o.metadata_s3_uri,
 	coalesce((SELECT t.since FROM turns t WHERE t.cluster_id = c.id AND c.needs_turn),
-		(SELECT r.since FROM reservations r WHERE r.cluster_id = c.id AND r.state = 'waiting' AND c.phase = 'awaiting_capacity')) AS waits_since,
-	(SELECT t.eta FROM turns t WHERE t.cluster_id = c.id AND c.needs_turn) AS turn_eta,
+		(SELECT r.since FROM reservations r WHERE r.cluster_id = c.id AND r.state = 'waiting' AND c.phase = 'awaiting_capacity'),
+		(SELECT q.since FROM runner_queue q WHERE q.cluster_id = c.id AND c.place > 0)) AS waits_since,
+	coalesce((SELECT t.eta FROM turns t WHERE t.cluster_id = c.id AND c.needs_turn),
+		(SELECT q.eta FROM runner_queue q WHERE q.cluster_id = c.id AND c.place > 0)) AS turn_eta,
 	(SELECT j.id FROM jobs j WHERE j.cluster_id = c.id ORDER BY j.created_at DESC, j.id DESC LIMIT 1) AS job_id,
 	ARRAY(` + usage.IdentitiesOf + `) AS identities, ` + usage.MeterColumns
 	// Only reads of one cluster ask what replaced it: in lists nobody is shown it, and it would cost each page a tenth.

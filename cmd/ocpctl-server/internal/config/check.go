@@ -213,6 +213,14 @@ func (c Config) checkDurations() []error {
 	if c.API.Rate <= 0 || c.API.Burst < 1 {
 		bad = append(bad, fmt.Errorf("api.rate is %g and api.burst is %d; give a rate above 0 and a burst of 1 or more", c.API.Rate, c.API.Burst))
 	}
+	for _, n := range []struct {
+		field string
+		value int
+	}{{"limits.runners", l.Runners}, {"limits.runners_per_account", l.PerAccount}, {"limits.runners_per_region", l.PerRegion}} {
+		if n.value < 0 {
+			bad = append(bad, fmt.Errorf("%s is %d; give 1 or more, or 0 for no limit", n.field, n.value))
+		}
+	}
 	if l.BlockAfter < 1 {
 		bad = append(bad, fmt.Errorf("limits.block_after is %d; give 1 or more", l.BlockAfter))
 	}

@@ -178,21 +178,24 @@ type Runner struct {
 }
 
 type Limits struct {
-	LaunchPatience time.Duration `yaml:"launch_patience"` // how long an attempt may remain unclaimed
-	LeaseGrace     time.Duration `yaml:"lease_grace"`     // after the end of a lease, before its runner counts as gone
-	LookAgain      time.Duration `yaml:"look_again"`      // how soon a cluster with a running attempt is checked again
-	RetryBase      time.Duration `yaml:"retry_base"`      // first wait between attempts
-	RetryMax       time.Duration `yaml:"retry_max"`       // longest wait between attempts
-	BlockAfter     int           `yaml:"block_after"`     // failed teardowns in a row before destroy_blocked
-	VerifyGap      time.Duration `yaml:"verify_gap"`      // least time between the two clean passes
-	WarnBefore     time.Duration `yaml:"warn_before"`     // READY becomes expiring this long before the end
-	LetPast        time.Duration `yaml:"let_past"`        // how long the front of the queue for capacity may hold up clusters that need less
-	Wake           time.Duration `yaml:"wake"`            // how often clusters that are due are looked for
-	Sweep          time.Duration `yaml:"sweep"`           // how often everything is checked for findings
-	Keep           time.Duration `yaml:"keep"`            // how long logs, reports and processed deliveries are kept
-	OverdueAfter   time.Duration `yaml:"overdue_after"`   // past its end, before a cluster that is not being destroyed is a finding
-	UnlookedAfter  time.Duration `yaml:"unlooked_after"`  // past its wake-up time, before a cluster that nobody processed is a finding
-	StillAfter     time.Duration `yaml:"still_after"`     // without a change, before an install or teardown is a finding
+	LaunchPatience time.Duration `yaml:"launch_patience"`     // how long an attempt may remain unclaimed
+	LeaseGrace     time.Duration `yaml:"lease_grace"`         // after the end of a lease, before its runner counts as gone
+	LookAgain      time.Duration `yaml:"look_again"`          // how soon a cluster with a running attempt is checked again
+	RetryBase      time.Duration `yaml:"retry_base"`          // first wait between attempts
+	RetryMax       time.Duration `yaml:"retry_max"`           // longest wait between attempts
+	BlockAfter     int           `yaml:"block_after"`         // failed teardowns in a row before destroy_blocked
+	VerifyGap      time.Duration `yaml:"verify_gap"`          // least time between the two clean passes
+	WarnBefore     time.Duration `yaml:"warn_before"`         // READY becomes expiring this long before the end
+	Runners        int           `yaml:"runners"`             // how many runners run at once, in the whole installation; 0: no limit
+	PerAccount     int           `yaml:"runners_per_account"` // likewise in each cloud account
+	PerRegion      int           `yaml:"runners_per_region"`  // likewise in each region of an account
+	LetPast        time.Duration `yaml:"let_past"`            // how long the front of the queue for capacity may hold up clusters that need less
+	Wake           time.Duration `yaml:"wake"`                // how often clusters that are due are looked for
+	Sweep          time.Duration `yaml:"sweep"`               // how often everything is checked for findings
+	Keep           time.Duration `yaml:"keep"`                // how long logs, reports and processed deliveries are kept
+	OverdueAfter   time.Duration `yaml:"overdue_after"`       // past its end, before a cluster that is not being destroyed is a finding
+	UnlookedAfter  time.Duration `yaml:"unlooked_after"`      // past its wake-up time, before a cluster that nobody processed is a finding
+	StillAfter     time.Duration `yaml:"still_after"`         // without a change, before an install or teardown is a finding
 }
 
 type Repository struct {
@@ -220,7 +223,7 @@ func Defaults() Config {
 		Limits: Limits{
 			LaunchPatience: 10 * time.Minute, LeaseGrace: 2 * time.Minute, LookAgain: 15 * time.Second,
 			RetryBase: 30 * time.Second, RetryMax: 24 * time.Hour, BlockAfter: 3, VerifyGap: 3 * time.Minute,
-			WarnBefore: time.Hour, LetPast: 30 * time.Minute, Wake: 5 * time.Second,
+			WarnBefore: time.Hour, LetPast: 30 * time.Minute, Runners: 50, Wake: 5 * time.Second,
 			Sweep: 5 * time.Minute, Keep: 30 * 24 * time.Hour, OverdueAfter: 10 * time.Minute, UnlookedAfter: 5 * time.Minute, StillAfter: 3 * time.Hour,
 		},
 	}
@@ -230,10 +233,11 @@ func (l Limits) Lifecycle() lifecycle.Limits {
 	return lifecycle.Limits{
 		LaunchPatience: l.LaunchPatience, LeaseGrace: l.LeaseGrace, LookAgain: l.LookAgain, RetryBase: l.RetryBase,
 		RetryMax: l.RetryMax, BlockAfter: l.BlockAfter, VerifyGap: l.VerifyGap, WarnBefore: l.WarnBefore, LetPast: l.LetPast,
+		Runners: lifecycle.RunnerCaps{All: l.Runners, Account: l.PerAccount, Region: l.PerRegion},
 	}
 }
 
-// sweeps returns the limits of a sweep. The limits for orphans become settings once clouds are searched for orphans.
+// Sweeps returns the limits of a sweep. The limits for orphans become settings once clouds are searched for orphans.
 func (l Limits) Sweeps() lifecycle.SweepLimits {
 	return lifecycle.SweepLimits{
 		MinAge: time.Hour, MinSights: 3, EndMargin: l.OverdueAfter, WakeMargin: l.UnlookedAfter, StillFor: l.StillAfter,

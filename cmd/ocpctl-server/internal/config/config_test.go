@@ -117,7 +117,7 @@ runner:
   ssh_key_ref: /run/ssh-key
   env: {DATABASE_URL: "postgres://x"}
   releases: {"4.20": "quay.io/openshift-release-dev/ocp-release@sha256:0123", "4.20.3": "quay.io/openshift-release-dev/ocp-release:4.20.3-x86_64"}
-limits: {wake: 10ms, sweep: 0s, retry_base: 1h, retry_max: 1m, block_after: 0, verify_gap: -1m, warn_before: 0s, look_again: often}
+limits: {wake: 10ms, sweep: 0s, retry_base: 1h, retry_max: 1m, block_after: 0, runners: -1, runners_per_region: -2, verify_gap: -1m, warn_before: 0s, look_again: often}
 grace: -1h
 repositories: [{match: "acme/["}]
 artifacts: {runner_role: runner}
@@ -170,6 +170,7 @@ session: {life: 13h, not_before: soon}
 		"limits.wake is 10ms; give 1s or more",
 		"limits.sweep is 0s; give 1s or more",
 		"limits.retry_max is 1m0s; give 1h0m0s or more",
+		"limits.runners is -1; give 1 or more, or 0 for no limit", "limits.runners_per_region is -2; give 1 or more, or 0 for no limit",
 		"limits.block_after is 0; give 1 or more",
 		"limits.verify_gap is -1m0s; give a duration above zero",
 		"limits.warn_before is 0s; give a duration above zero",

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/dispatch/kubernetes"
 )
 
 // documented returns the fields that the tables of docs/configuration.md name in their first column. A name that begins with a dot
@@ -56,11 +58,37 @@ func settable(path string, t reflect.Type) (names []string) {
 
 func TestEveryFieldIsDocumentedAndNoOther(t *testing.T) {
 	documented := documented(t)
+	delete(documented, "runner.kubernetes.*") // it has a table of its own
 	for _, name := range settable("", reflect.TypeFor[Config]()) {
+		if strings.HasPrefix(name, "runner.kubernetes.") {
+			continue
+		}
 		require.True(t, documented[name], "%s is missing in docs/configuration.md", name)
 		delete(documented, name)
 	}
 	require.Empty(t, documented, "docs/configuration.md names fields that do not exist")
+}
+
+func TestEveryFieldForJobsIsDocumentedAndNoOther(t *testing.T) {
+	raw, err := os.ReadFile("../../../../docs/configuration.md")
+	require.NoError(t, err)
+	_, page, found := strings.Cut(string(raw), "| field of `runner.kubernetes` | default | meaning |\n")
+	require.True(t, found)
+	table, _, _ := strings.Cut(page, "\n\n")
+	documented := map[string]bool{}
+	for _, line := range strings.Split(table, "\n")[1:] {
+		column, _, _ := strings.Cut(line[1:], "(") // the fields of a section's entries
+		column, _, _ = strings.Cut(column, "|")
+		for _, quoted := range regexp.MustCompile("`([a-z_]+)").FindAllStringSubmatch(column, -1) {
+			documented[quoted[1]] = true
+		}
+	}
+	fields := map[string]bool{}
+	settings := reflect.TypeFor[kubernetes.Settings]()
+	for i := range settings.NumField() {
+		fields[settings.Field(i).Tag.Get("yaml")] = true
+	}
+	require.Equal(t, fields, documented)
 }
 
 func TestEveryFieldSaysWhatItIs(t *testing.T) {
