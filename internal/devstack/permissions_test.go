@@ -1,0 +1,96 @@
+package devstack_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/devstack"
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// neverCalled are ocpctl's own actions that no call in these lives uses, with the reason why the runners' policies have them all the
+// same. Actions of S3 are missing here: another program answers them, and enforces the policies, but keeps no list.
+var neverCalled = map[string]string{}
+
+// wholeLife creates a cluster with a label on a pull request, and ends it by closing the pull request.
+func wholeLife(t *testing.T, l *life, profile string) {
+	t.Helper()
+	pr, err := l.GitHub.Open("A life with "+profile, "maya")
+	require.NoError(t, err)
+	require.NoError(t, l.GitHub.Label(pr, "ocp/"+profile, "maya"))
+	l.runUntil("it is ready", time.Minute, l.every(lifecycle.PhaseReady))
+	require.NoError(t, l.GitHub.Close(pr, "maya"))
+	l.runUntil("it is gone", time.Minute, l.every(lifecycle.Released))
+}
+
+func TestARunnerUsesNoActionThatItsPoliciesDoNotName(t *testing.T) {
+	l := newLife(t, time.Hour)
+	wholeLife(t, l, "aws-minimal-test")
+	used := l.AWS.ActionsOf(devstack.RunnerUser)
+	require.NotEmpty(t, used)
+	listed, own := listedActions(t)
+	t.Logf("%d actions used: %s", len(used), strings.Join(used, " "))
+	for _, action := range used {
+		if action != "sts:GetCallerIdentity" {
+			require.Contains(t, listed, action, "deploy/terraform/policies/permissions.json does not say who needs it")
+		}
+	}
+	for _, action := range own {
+		why, excepted := neverCalled[action]
+		switch {
+		case strings.HasPrefix(action, "s3:"):
+		case excepted:
+			require.NotContains(t, used, action, "it is used after all, so it is no exception: %s", why)
+		default:
+			require.Contains(t, used, action, "no call of a whole life uses it: take it out of the policies, or say here why it stays")
+		}
+	}
+}
+
+// listedActions returns all actions of permissions.json, and those that ocpctl itself calls.
+func listedActions(t *testing.T) (all, own []string) {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("..", "..", "deploy", "terraform", "policies", "permissions.json"))
+	require.NoError(t, err)
+	var sources map[string]struct{ Groups map[string][]string }
+	require.NoError(t, json.Unmarshal(raw, &sources))
+	for name, source := range sources {
+		for _, actions := range source.Groups {
+			all = append(all, actions...)
+			if name == "ocpctl" {
+				own = append(own, actions...)
+			}
+		}
+	}
+	slices.Sort(own)
+	return all, slices.Compact(own)
+}
+
+// without returns the runners' policies without one action.
+func without(t *testing.T, action string) func(string) string {
+	return func(policy string) string {
+		require.Contains(t, policy, `"`+action+`"`)
+		return strings.ReplaceAll(policy, `"`+action+`"`, `"none:None"`)
+	}
+}
+
+func TestALifeWithoutOneOfItsPermissionsFailsAndNamesTheAction(t *testing.T) {
+	l := newLifeOf(t, devstack.Config{Hour: time.Hour, RunnerPolicy: without(t, "ec2:CreateNatGateway")})
+	pr, err := l.GitHub.Open("A life without a permission", "maya")
+	require.NoError(t, err)
+	require.NoError(t, l.GitHub.Label(pr, "ocp/aws-minimal-test", "maya"))
+	var reason, message string
+	l.runUntil("its install failed", time.Minute, func() bool {
+		return l.pool.QueryRow(l.ctx, `SELECT reason, message FROM attempts WHERE reason <> '' AND kind = 'create' LIMIT 1`).Scan(&reason, &message) == nil
+	})
+	require.Equal(t, "AWSCreateNotPermitted", reason)
+	require.Contains(t, message, "ec2:CreateNatGateway")
+	require.Contains(t, message, devstack.RunnerUser)
+}
