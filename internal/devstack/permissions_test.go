@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/devstack"
@@ -17,7 +18,16 @@ import (
 
 // neverCalled are ocpctl's own actions that no call in these lives uses, with the reason why the runners' policies have them all the
 // same. Actions of S3 are missing here: another program answers them, and enforces the policies, but keeps no list.
-var neverCalled = map[string]string{}
+var neverCalled = map[string]string{
+	"ec2:DeleteSnapshot":                      "removes the snapshot of an image that a killed install copied and did not tag",
+	"ec2:DeregisterImage":                     "removes such an image",
+	"elasticloadbalancing:DescribeTags":       "says whose a load balancer is, if one is left",
+	"iam:DetachRolePolicy":                    "removes a managed policy that somebody attached to a cluster's role",
+	"iam:GetUser":                             "says whose a user is, if one is left of a cluster in credentials mode Mint",
+	"iam:ListAttachedRolePolicies":            "finds managed policies before a role is removed that ccoctl left",
+	"route53:ListTagsForResource":             "says whose a private zone is, if one is left",
+	"servicequotas:GetAWSDefaultServiceQuota": "is asked for limits that were never changed; the stand-in has a value for each",
+}
 
 // wholeLife creates a cluster with a label on a pull request, and ends it by closing the pull request.
 func wholeLife(t *testing.T, l *life, profile string) {
@@ -39,7 +49,7 @@ func TestARunnerUsesNoActionThatItsPoliciesDoNotName(t *testing.T) {
 	t.Logf("%d actions used: %s", len(used), strings.Join(used, " "))
 	for _, action := range used {
 		if action != "sts:GetCallerIdentity" {
-			require.Contains(t, listed, action, "deploy/terraform/policies/permissions.json does not say who needs it")
+			require.True(t, slices.Contains(listed, action), "%s: deploy/terraform/policies/permissions.json does not say who needs it", action)
 		}
 	}
 	for _, action := range own {
@@ -47,9 +57,9 @@ func TestARunnerUsesNoActionThatItsPoliciesDoNotName(t *testing.T) {
 		switch {
 		case strings.HasPrefix(action, "s3:"):
 		case excepted:
-			require.NotContains(t, used, action, "it is used after all, so it is no exception: %s", why)
+			assert.NotContains(t, used, action, "%s: it is used after all, so it is no exception: %s", action, why)
 		default:
-			require.Contains(t, used, action, "no call of a whole life uses it: take it out of the policies, or say here why it stays")
+			assert.True(t, slices.Contains(used, action), "no call of a whole life uses %s: take it out of the policies, or say here why it stays", action)
 		}
 	}
 }
