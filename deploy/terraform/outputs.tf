@@ -10,7 +10,7 @@ output "database_address" {
 
 output "database_master_secret_arn" {
   description = "The secret with the master user's password, managed by RDS. The server does not use it."
-  value       = aws_db_instance.this.master_user_secret[0].secret_arn
+  value       = one(aws_db_instance.this.master_user_secret[*].secret_arn)
 }
 
 output "secret_arns" {
