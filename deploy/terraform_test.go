@@ -272,3 +272,17 @@ func TestTheServersRolesReadOnlyWhatIsTheirs(t *testing.T) {
 		{"secretsmanager:GetSecretValue", "arn:h", nil, iampolicy.Allow},
 	})
 }
+
+func TestTheReadmeListsEveryInputAndOutput(t *testing.T) {
+	readme, err := os.ReadFile("terraform/README.md")
+	require.NoError(t, err)
+	for _, file := range []string{"variables.tf", "outputs.tf"} {
+		raw, err := os.ReadFile(filepath.Join("terraform", file))
+		require.NoError(t, err)
+		found := regexp.MustCompile(`(?m)^(?:variable|output) "(\w+)"`).FindAllStringSubmatch(string(raw), -1)
+		require.NotEmpty(t, found)
+		for _, name := range found {
+			require.Contains(t, string(readme), "`"+name[1]+"`", file)
+		}
+	}
+}

@@ -129,7 +129,7 @@ func (a *attempt) checkCredentials() error {
 func ccoFailed(text string) failure {
 	return failure{
 		Reason: "CredentialsNotCreated", Whose: contract.WhoseOurs, Message: "the cluster's roles could not be created: " + text, Retryable: true,
-		Next: "try again later; if it happens again, ask an administrator to give the runner's identity the permissions that ccoctl needs (IAM roles, OIDC providers, S3 buckets)",
+		Next: "try again later; if it happens again, ask an administrator to give the runner's role the permissions that ccoctl needs (deploy/terraform/policies/permissions.json lists them; roles may need OCPCTL_PERMISSIONS_BOUNDARY)",
 	}
 }
 
