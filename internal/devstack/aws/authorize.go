@@ -23,12 +23,16 @@ func (c *call) permitted() *Fault {
 		return nil
 	}
 	c.server.record(c.who.arn, c.iamAction())
+	if len(c.who.policies) == 0 {
+		return nil
+	}
+	needs := c.rights()
 	for _, raw := range c.who.policies {
-		policy, err := iampolicy.Parse(raw)
+		policy, err := c.server.parsed(raw)
 		if err != nil {
 			return fault("MalformedPolicyDocument", "%s", err)
 		}
-		for _, need := range c.rights() {
+		for _, need := range needs {
 			switch policy.Evaluate(need.action, need.resource, need.keys) {
 			case iampolicy.Deny:
 				return c.unauthorized(need, "with an explicit deny in an identity-based policy")
@@ -38,6 +42,18 @@ func (c *call) permitted() *Fault {
 		}
 	}
 	return nil
+}
+
+// parsed returns a policy, which is parsed once: it is long, and every call of a runner asks for it.
+func (s *Server) parsed(raw string) (iampolicy.Document, error) {
+	if known, ok := s.documents.Load(raw); ok {
+		return known.(iampolicy.Document), nil
+	}
+	document, err := iampolicy.Parse(raw)
+	if err == nil {
+		s.documents.Store(raw, document)
+	}
+	return document, err
 }
 
 func (c *call) unauthorized(need right, why string) *Fault {
@@ -244,9 +260,16 @@ func (s *Server) record(arn, action string) {
 	s.used[arn][action] = true
 }
 
-// ActionsOf returns the IAM actions that a caller has used since the start, sorted, whether they were allowed or not.
+// ActionsOf returns the IAM actions that a caller has used since the start or the last ForgetActions, sorted, whether they were allowed or not.
 func (s *Server) ActionsOf(arn string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Sorted(maps.Keys(s.used[arn]))
+}
+
+// ForgetActions begins the list of ActionsOf anew.
+func (s *Server) ForgetActions() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.used)
 }

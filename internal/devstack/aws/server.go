@@ -48,6 +48,8 @@ type Server struct {
 	counts map[string]*Count
 	used   map[string]map[string]bool // actions by caller
 
+	documents sync.Map // policies by their text: string to iampolicy.Document
+
 	exceeded atomic.Int64 // refusals because of a limit
 
 	saving sync.Mutex // guards the state file

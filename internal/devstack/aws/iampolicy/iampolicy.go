@@ -9,7 +9,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 )
@@ -114,20 +113,36 @@ func (s Statement) applies(context map[string][]string) bool {
 
 // matchesAny compares with patterns, in which * stands for any characters and ? for one.
 func matchesAny(patterns []string, value string, ignoreCase bool) bool {
-	if ignoreCase {
-		value = strings.ToLower(value)
-	}
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
-		if ignoreCase {
-			pattern = strings.ToLower(pattern)
+		switch {
+		case strings.ContainsAny(pattern, "*?") && ignoreCase:
+			return matches(strings.ToLower(pattern), strings.ToLower(value))
+		case strings.ContainsAny(pattern, "*?"):
+			return matches(pattern, value)
+		case ignoreCase:
+			return strings.EqualFold(pattern, value)
 		}
-		return matches(pattern, value)
+		return pattern == value
 	})
 }
 
-// matches is path.Match with a * that matches slashes, as in ARNs, and without brackets.
+// matches goes through both from the left. After a mismatch, the last * takes one more character.
 func matches(pattern, value string) bool {
-	hide := strings.NewReplacer("/", "\x01", "[", `\[`, `\`, `\\`)
-	ok, err := path.Match(hide.Replace(pattern), strings.ReplaceAll(value, "/", "\x01"))
-	return err == nil && ok
+	p, v, star, taken := 0, 0, -1, 0
+	for v < len(value) {
+		switch {
+		case p < len(pattern) && pattern[p] == '*':
+			star, taken = p, v
+			p++
+		case p < len(pattern) && (pattern[p] == '?' || pattern[p] == value[v]):
+			p++
+			v++
+		case star >= 0:
+			taken++
+			p, v = star+1, taken
+		default:
+			return false
+		}
+	}
+	return strings.Trim(pattern[p:], "*") == ""
 }

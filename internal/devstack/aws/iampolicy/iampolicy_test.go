@@ -1,6 +1,8 @@
 package iampolicy
 
 import (
+	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -86,4 +88,30 @@ func TestNegatedActionsAndResourcesAreEverythingElse(t *testing.T) {
 	require.Equal(t, Allow, d.Evaluate("ec2:RunInstances", "arn:aws:ec2:us-east-1:1:subnet/subnet-1", nil))
 	require.Equal(t, NoMatch, d.Evaluate("ec2:RunInstances", "arn:aws:ec2:us-east-1:1:instance/i-1", nil))
 	require.Equal(t, Deny, d.Evaluate("iam:CreateUser", "*", nil))
+}
+
+func TestAStarMatchesAnyCharactersAndAQuestionMarkOne(t *testing.T) {
+	for _, c := range []struct {
+		pattern, value string
+		want           bool
+	}{
+		{"*", "", true}, {"*", "a/b", true}, {"a*c", "abbc", true}, {"a*c", "abcd", false}, {"a?c", "abc", true}, {"a?c", "ac", false},
+		{"*-openshift-*", "x-openshift-y-openshift-", true}, {"*ab*cd", "ababxcdcd", true}, {"[a]*", "[a]b", true}, {"a**", "a", true}, {"a*b", "a", false},
+	} {
+		require.Equal(t, c.want, matches(c.pattern, c.value), "%s %s", c.pattern, c.value)
+	}
+}
+
+func BenchmarkEvaluate(b *testing.B) {
+	actions := make([]string, 200)
+	for i := range actions {
+		actions[i] = fmt.Sprintf("ec2:DescribeSomething%d", i)
+	}
+	list, err := json.Marshal(actions)
+	require.NoError(b, err)
+	d, err := Parse(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":` + string(list) + `,"Resource":"*"},{"Effect":"Deny","Action":["ec2:Delete*","s3:*"],"Resource":"*"}]}`)
+	require.NoError(b, err)
+	for b.Loop() {
+		d.Evaluate("ec2:DescribeSomething199", "*", nil)
+	}
 }
