@@ -57,6 +57,10 @@ test: ## run all tests
 	@# tests often wait, so three packages at once keep two cores busy
 	go test -p 3 -shuffle=on -timeout 14m $$(go list ./... | grep -vxF "$$(go list $(RACED))")
 
+.PHONY: test-terraform
+test-terraform: ## check deploy/terraform with OpenTofu: format, types, its own tests (builds OpenTofu: a minute, or five the first time)
+	go -C tools/terraform test -count=1 ./...
+
 .PHONY: quick
 quick: ## the tests that need no database, no demo and no race detector (two minutes)
 	@go test -vet=off $$(go list -deps -test -f '{{if not .Standard}}{{.ImportPath}} {{join .Deps " "}}{{end}}' ./... | $(QUICK))
@@ -101,6 +105,7 @@ format:
 vet:
 	go vet ./...
 	go -C tools/s3gateway vet ./...
+	go -C tools/terraform/provider vet ./...
 
 .PHONY: lint
 lint:

@@ -101,9 +101,13 @@ var otherProviderGone = regexp.MustCompile(`failed to check existing Identity Pr
 
 // runCCO runs ccoctl once and returns the last line of its output.
 func (a *attempt) runCCO(ctx context.Context, tool *installer.Tool) (exit installer.Exit, last string, err error) {
+	args := []string{"aws", "create-all", "--name", a.ccoName, "--region", a.spec.Region,
+		"--credentials-requests-dir", a.ccoDir("credentials-requests"), "--output-dir", a.ccoDir("out")}
+	if a.cfg.Boundary != "" {
+		args = append(args, "--permissions-boundary-arn", a.cfg.Boundary)
+	}
 	exit, err = tool.Run(ctx, installer.Command{
-		Args: []string{"aws", "create-all", "--name", a.ccoName, "--region", a.spec.Region,
-			"--credentials-requests-dir", a.ccoDir("credentials-requests"), "--output-dir", a.ccoDir("out")},
+		Args:     args,
 		Deadline: ccoDeadline, OnLine: func(line string) { last = line; a.line(line) },
 	})
 	return exit, last, err
@@ -125,7 +129,7 @@ func (a *attempt) checkCredentials() error {
 func ccoFailed(text string) failure {
 	return failure{
 		Reason: "CredentialsNotCreated", Whose: contract.WhoseOurs, Message: "the cluster's roles could not be created: " + text, Retryable: true,
-		Next: "try again later; if it happens again, ask an administrator to give the runner's identity the permissions that ccoctl needs (IAM roles, OIDC providers, S3 buckets)",
+		Next: "try again later; if it happens again, ask an administrator to give the runner's role the permissions that ccoctl needs (deploy/terraform/policies/permissions.json lists them; roles may need OCPCTL_PERMISSIONS_BOUNDARY)",
 	}
 }
 

@@ -46,6 +46,7 @@ type Config struct {
 	WorkDir    string // empty and exclusive; it will contain secrets
 	Installers string // directory of <version>/openshift-install, ccoctl and oc
 	Env        []string
+	Boundary   string     // ARN of the permissions boundary of the roles that ccoctl creates; empty: none
 	Keys       cloud.Keys // the cloud's, if the default chain has some that do not renew themselves
 
 	Cloud   func(ctx context.Context, region string, keys cloud.Keys) (Cloud, error) // empty keys: the default chain's

@@ -110,7 +110,7 @@ func attempt(ctx context.Context, f flags) error {
 	defer lines.Close()
 	err = runner.Run(ctx, runner.Config{
 		Server: f.server, Attempt: f.attempt, Token: token, Pod: pod, WorkDir: f.workDir, Installers: f.installers,
-		Env: os.Environ(), Keys: keys, Cloud: openCloud,
+		Env: os.Environ(), Boundary: os.Getenv("OCPCTL_PERMISSIONS_BOUNDARY"), Keys: keys, Cloud: openCloud,
 		HTTP:   &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 2, IdleConnTimeout: time.Minute}},
 		Log:    slog.New(slog.NewJSONHandler(lines, nil)),
 		Redact: redact,

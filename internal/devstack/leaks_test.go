@@ -48,7 +48,7 @@ func TestEveryClassOfLeaksIsRemovedOrNamedAndForeignThingsStand(t *testing.T) {
 	for pr, leak := range leaking {
 		if leak.Class == installer.LeakUser { // with minted credentials the cluster's operators would have made it
 			infra := l.infraOf(pr)
-			_, err := l.AWS.Plant(aws.Resource{Service: "iam", Type: "user", Name: infra + "-ingress-x2x4x", Attrs: map[string]string{"path": "/"}, Tags: map[string]string{"kubernetes.io/cluster/" + infra: "owned"}})
+			_, err := l.AWS.Plant(aws.Resource{Service: "iam", Type: "user", Name: infra + "-openshift-ingress-x2x4x", Attrs: map[string]string{"path": "/"}, Tags: map[string]string{"kubernetes.io/cluster/" + infra: "owned"}})
 			require.NoError(t, err)
 		}
 		_, err := l.GitHub.Comment(pr, "/ocp destroy", "maya")

@@ -1,18 +1,43 @@
 package devstack
 
-// Runners have a key of their own, which allows everything in the cloud except access to the bucket with the state of all clusters.
-// For their part of the bucket they ask the server, which assumes the role below and restricts it.
+import (
+	"fmt"
+
+	"github.com/ocpctl/ocpctl/deploy/terraform/policies"
+)
+
+// Runners have a key of their own, with the permissions of the runner roles that deploy/terraform creates: a permission that is missing
+// there fails a life here. The state of all clusters is denied to them. For their part of the bucket they ask the server, which assumes
+// the role below and restricts it.
 const (
 	RunnerKey    = "AKIADEMO00000RUNNER1"
 	RunnerSecret = "demo/runner+secret/not-a-secret-0000001"
-	RunnerUser   = "arn:aws:iam::" + Account + ":user/demo-runner"
+	RunnerUser   = "arn:aws:iam::" + Account + ":user/ocpctl-runner"
 
 	bucketRole = "ocpctl-runner-artifacts"
-
-	runnerPolicy = `{"Version":"2012-10-17","Statement":[
-		{"Effect":"Allow","Action":"*","Resource":"*"},
-		{"Effect":"Deny","Action":"s3:*","Resource":["arn:aws:s3:::` + Bucket + `","arn:aws:s3:::` + Bucket + `/*"]},
-		{"Effect":"Deny","Action":"sts:AssumeRole","Resource":"*"}]}`
-	bucketPolicy = `{"Version":"2012-10-17","Statement":[
-		{"Effect":"Allow","Action":["s3:GetObject","s3:PutObject"],"Resource":"arn:aws:s3:::` + Bucket + `/*"}]}`
 )
+
+// PolicyValues are the placeholders' values of an installation in the stand-in AWS.
+func PolicyValues() policies.Values {
+	return policies.Values{
+		"partition": {"aws"}, "dns_suffix": {"amazonaws.com"}, "account": {Account}, "platform_account": {Account}, "name": {"ocpctl"}, "installation": {"demo"},
+		"regions": {"us-east-1", "us-east-2", "us-west-2"}, "bucket": {Bucket}, "artifact_keys": {"arn:aws:kms:us-east-1:" + Account + ":key/artifacts"},
+		"cluster_records": {"*.labs.example.com"}, "base_zones": {"arn:aws:route53:::hostedzone/ZBASEDOMAIN"},
+	}
+}
+
+// runnerPolicy returns the policies of the runners' one key: those of all runner roles together.
+func (c Config) runnerPolicy() (string, error) {
+	names := append(policies.Create(), append(policies.Destroy(), policies.Mint()...)...)
+	policy, err := policies.Union(PolicyValues(), names...)
+	if err != nil {
+		return "", fmt.Errorf("the runners' policies: %w", err)
+	}
+	if c.RunnerPolicy != nil {
+		policy = c.RunnerPolicy(policy)
+	}
+	return policy, nil
+}
+
+// bucketPolicy is the policy of the role for the runners' parts of the bucket.
+func bucketPolicy() (string, error) { return policies.Render("runner-artifacts", PolicyValues()) }

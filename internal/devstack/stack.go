@@ -55,8 +55,10 @@ type Config struct {
 	CommentPace time.Duration // minimum time between two changes on GitHub
 
 	Callers []aws.Caller // more keys in the stand-in AWS, besides the demo's own
-	Secrets Secrets      // those not given are the demo's
-	Env     []string     // KEY=value, for the server and therefore for runners and installers, after the stack's own
+	// RunnerPolicy changes the runners' permissions; nil: those of deploy/terraform.
+	RunnerPolicy func(policy string) string
+	Secrets      Secrets  // those not given are the demo's
+	Env          []string // KEY=value, for the server and therefore for runners and installers, after the stack's own
 }
 
 // Secrets are the values that must never leak. A test that searches for them sets its own.
@@ -163,9 +165,13 @@ func (h *Stack) StartPostgres(ctx context.Context) error { return h.startPostgre
 
 // startS3 starts S3 behind a Cut.
 func (h *Stack) startS3(ctx context.Context) (err error) {
+	policy, err := h.runnerPolicy()
+	if err != nil {
+		return err
+	}
 	h.S3, err = s3.Start(ctx, s3.Config{
 		Dir: h.path("s3"), Port: h.Ports.S3Behind, AccessKey: AccessKey, SecretKey: h.Secrets.CloudKey, Buckets: []string{Bucket},
-		Accounts: []s3.Account{{AccessKey: RunnerKey, SecretKey: h.Secrets.RunnerKey, ARN: RunnerUser, Policy: runnerPolicy}},
+		Accounts: []s3.Account{{AccessKey: RunnerKey, SecretKey: h.Secrets.RunnerKey, ARN: RunnerUser, Policy: policy}},
 	})
 	if err != nil {
 		return err
@@ -184,13 +190,21 @@ func (h *Stack) startStatus(context.Context) (err error) {
 }
 
 func (h *Stack) startAWS(ctx context.Context) (err error) {
+	policy, err := h.runnerPolicy()
+	if err != nil {
+		return err
+	}
+	parts, err := bucketPolicy()
+	if err != nil {
+		return err
+	}
 	h.AWS, err = aws.Start(ctx, aws.Config{
 		Addr: addr(h.Ports.AWS), AccessKey: AccessKey, SecretKey: h.Secrets.CloudKey, Account: Account, StatePath: h.state("aws.json"), Tombstone: h.tombstone(),
 		Callers: append([]aws.Caller{
 			{AccessKey: CLIKey, SecretKey: CLISecret, ARN: CLIUser},
-			{AccessKey: RunnerKey, SecretKey: h.Secrets.RunnerKey, ARN: RunnerUser, Policy: runnerPolicy},
+			{AccessKey: RunnerKey, SecretKey: h.Secrets.RunnerKey, ARN: RunnerUser, Policy: policy},
 		}, h.Callers...),
-		Roles: []aws.Role{{Name: bucketRole, Policy: bucketPolicy}},
+		Roles: []aws.Role{{Name: bucketRole, Policy: parts}},
 	})
 	return err
 }

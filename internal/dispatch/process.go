@@ -154,7 +154,7 @@ func Allowed(env []string) []string {
 	for _, pair := range env {
 		key, _, _ := strings.Cut(pair, "=")
 		switch key {
-		case "PATH", "HOME", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR",
+		case "PATH", "HOME", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "OCPCTL_PERMISSIONS_BOUNDARY",
 			"HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy":
 			kept = append(kept, pair)
 		default:

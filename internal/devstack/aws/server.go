@@ -42,10 +42,13 @@ type Server struct {
 	addr string
 	done chan struct{}
 
-	mu     sync.Mutex // guards world, faults and counts
+	mu     sync.Mutex // guards world, faults, counts and used
 	world  *world
 	faults faults
 	counts map[string]*Count
+	used   map[string]map[string]bool // actions by caller
+
+	documents sync.Map // policies by their text: string to iampolicy.Document
 
 	exceeded atomic.Int64 // refusals because of a limit
 
@@ -70,7 +73,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	if cfg.AccessKey == "" || cfg.SecretKey == "" {
 		return nil, fmt.Errorf("start the aws stand-in: an access key and its secret are needed")
 	}
-	s := &Server{cfg: cfg, log: cfg.Log, done: make(chan struct{}), faults: newFaults(), counts: map[string]*Count{}}
+	s := &Server{cfg: cfg, log: cfg.Log, done: make(chan struct{}), faults: newFaults(), counts: map[string]*Count{}, used: map[string]map[string]bool{}}
 	if err := s.load(); err != nil {
 		return nil, err
 	}

@@ -71,32 +71,3 @@ func assumeRole(c *call) ([]node, error) {
 		group("AssumedRoleUser", el("Arn", s.ARN), el("AssumedRoleId", "AROA"+strings.ToUpper(role.Name)+":"+name)),
 	}, nil
 }
-
-// permitted refuses a call that the caller's policies do not allow. The administrator has none and may do everything. Resource ARNs
-// are not computed here: a statement counts if its resource is "*".
-func (c *call) permitted() *Fault {
-	action := c.service + ":" + c.action
-	if c.service == "tagging" {
-		action = "tag:" + c.action
-	}
-	if action == "sts:GetCallerIdentity" { // AWS requires no permission
-		return nil
-	}
-	for _, raw := range c.who.policies {
-		policy, err := iampolicy.Parse(raw)
-		if err != nil {
-			return fault("MalformedPolicyDocument", "%s", err)
-		}
-		if policy.Evaluate(action, "*", nil) != iampolicy.Allow {
-			const text = "User: %s is not authorized to perform: %s because no policy allows it"
-			switch {
-			case c.service == "ec2":
-				return fault("UnauthorizedOperation", "You are not authorized to perform this operation. "+text, c.who.arn, action)
-			case speaksJSON[c.service]:
-				return fault("AccessDeniedException", text, c.who.arn, action)
-			}
-			return fault("AccessDenied", text, c.who.arn, action)
-		}
-	}
-	return nil
-}

@@ -9,14 +9,8 @@
 // (count), which shares no code with this one: what a query here cannot see, the count still names. Some small queries are therefore
 // written twice, and neither side may use the other's. One file per service or concern.
 //
-// Besides what openshift-install needs, the runner needs these permissions:
-//
-//	servicequotas:GetServiceQuota, servicequotas:GetAWSDefaultServiceQuota
-//	tag:GetResources (in the region and us-east-1)
-//	ec2:Describe{CarrierGateways,DhcpOptions,EgressOnlyInternetGateways,InstanceTypes,LaunchTemplates,PlacementGroups,VpcPeeringConnections}
-//	iam:ListRoles, iam:ListInstanceProfiles, iam:ListUsers, iam:ListOpenIDConnectProviders, iam:Get{Role,User,InstanceProfile,OpenIDConnectProvider}
-//	iam:DeleteOpenIDConnectProvider, iam:DetachRolePolicy
-//	s3:ListAllMyBuckets, s3:ListBucket, s3:ListBucketVersions, s3:GetBucketTagging, s3:DeleteObjectVersion, s3:DeleteBucket
+// deploy/terraform/policies/permissions.json lists the permissions that the runner needs besides those of openshift-install and ccoctl;
+// a test compares the list with the calls of a whole life.
 //
 // A missing permission makes a quota Unknown, a preflight query a warning, and a verification never clean.
 package aws

@@ -60,3 +60,31 @@ func accessDenied(code string) bool {
 	}
 	return false
 }
+
+// missingAction returns the IAM action whose permission is missing; empty: the error has another cause. EC2's message does not always
+// name it.
+func missingAction(err error) string {
+	var call *smithy.OperationError
+	if !forbidden(err) {
+		return ""
+	}
+	if !errors.As(err, &call) {
+		return "the refused call"
+	}
+	service := strings.ToLower(strings.ReplaceAll(call.Service(), " ", ""))
+	switch call.Service() {
+	case "Resource Groups Tagging API":
+		service = "tag"
+	case "Elastic Load Balancing v2":
+		service = "elasticloadbalancing"
+	}
+	switch call.Operation() { // S3 names some actions otherwise
+	case "HeadBucket", "ListObjectsV2":
+		return "s3:ListBucket"
+	case "ListBuckets":
+		return "s3:ListAllMyBuckets"
+	case "ListObjectVersions":
+		return "s3:ListBucketVersions"
+	}
+	return service + ":" + call.Operation()
+}

@@ -9,7 +9,6 @@ import (
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
-	"github.com/aws/smithy-go"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/cloud"
@@ -57,9 +56,8 @@ func notAnswered(err error) cloud.Problem {
 		Code: "NotAnswered", Whose: contract.WhoseCloud, Message: "the cloud did not answer: " + err.Error(),
 		Next: "the install continues; you need not do anything unless it fails because of this",
 	}
-	var api smithy.APIError
-	if errors.As(err, &api) && accessDenied(api.ErrorCode()) {
-		p.Whose, p.Next = contract.WhoseOurs, "the install continues; ask an administrator of the account to allow this call for the runner"
+	if action := missingAction(err); action != "" {
+		p.Whose, p.Next = contract.WhoseOurs, "the install continues; ask an administrator of the account to allow "+action+" in the policy of the runner's role"
 	}
 	return p
 }

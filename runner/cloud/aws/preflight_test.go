@@ -60,6 +60,9 @@ func TestPreflightBlocksOnProvenShortfallsOnly(t *testing.T) {
 	require.Empty(t, codes(problems, true), "what was not answered decides nothing")
 	require.Equal(t, []string{"NotAnswered", "NotAnswered", "NotAnswered"}, codes(problems, false))
 	require.Equal(t, contract.WhoseOurs, problems[0].Whose, "a permission is missing")
+	for i, action := range []string{"route53:ListHostedZonesByName", "ec2:DescribeAvailabilityZones", "ec2:DescribeInstanceTypeOfferings"} {
+		require.Contains(t, problems[i].Next, "allow "+action+" in the policy of the runner's role")
+	}
 
 	s.AWS.Refuse("sts:GetCallerIdentity", -1, "InvalidClientTokenId")
 	problems, err = s.client.Preflight(t.Context(), free, zones, instances)

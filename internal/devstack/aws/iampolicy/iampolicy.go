@@ -1,6 +1,6 @@
-// Package iampolicy evaluates IAM policy documents as AWS does, as far as the stand-ins need it: identity policies and session
-// policies with actions, resources, and the string conditions. It refuses to parse what it does not know, so that no statement is
-// taken for less than it says.
+// Package iampolicy evaluates IAM policy documents as AWS does, as far as the stand-ins need it: identity policies, session policies
+// and service control policies, with actions, resources, their negations, and the string, ARN, bool and null conditions. It refuses to
+// parse what it does not know, so that no statement is taken for less than it says.
 //
 // Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_evaluation-logic.html
 package iampolicy
@@ -9,7 +9,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 )
@@ -32,11 +31,13 @@ type Document struct {
 
 // Statement allows or denies actions on resources.
 type Statement struct {
-	Sid       string
-	Effect    string
-	Action    list
-	Resource  list
-	Condition map[string]map[string]list // operator, key, values
+	Sid         string
+	Effect      string
+	Action      list
+	NotAction   list
+	Resource    list
+	NotResource list
+	Condition   map[string]map[string]list // operator, key, values
 }
 
 // list is one string or several.
@@ -52,9 +53,6 @@ func (l *list) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, (*[]string)(l))
 }
 
-// operators are the supported conditions; all of them accept * and ?.
-var operators = []string{"StringEquals", "StringLike", "StringNotEquals", "StringNotLike"}
-
 // Parse parses a document strictly.
 func Parse(raw string) (Document, error) {
 	var d Document
@@ -67,11 +65,11 @@ func Parse(raw string) (Document, error) {
 		return d, fmt.Errorf("policy document: want version 2012-10-17 and a statement, have version %q and %d", d.Version, len(d.Statement))
 	}
 	for i, s := range d.Statement {
-		if (s.Effect != "Allow" && s.Effect != "Deny") || len(s.Action) == 0 || len(s.Resource) == 0 {
+		if (s.Effect != "Allow" && s.Effect != "Deny") || (len(s.Action) == 0) == (len(s.NotAction) == 0) || (len(s.Resource) == 0) == (len(s.NotResource) == 0) {
 			return d, fmt.Errorf("policy document: statement %d needs an effect, an action and a resource", i)
 		}
 		for operator := range s.Condition {
-			if !slices.Contains(operators, operator) {
+			if _, known := operatorCalled(operator); !known {
 				return d, fmt.Errorf("policy document: statement %d: condition operator %q is not part of this stand-in", i, operator)
 			}
 		}
@@ -83,7 +81,7 @@ func Parse(raw string) (Document, error) {
 func (d Document) Evaluate(action, resource string, context map[string][]string) Decision {
 	decision := NoMatch
 	for _, s := range d.Statement {
-		if !matchesAny(s.Action, action, strings.EqualFold) || !matchesAny(s.Resource, resource, nil) || !s.applies(context) {
+		if !s.names(action, resource) || !s.applies(context) {
 			continue
 		}
 		if s.Effect == "Deny" {
@@ -94,16 +92,18 @@ func (d Document) Evaluate(action, resource string, context map[string][]string)
 	return decision
 }
 
+// names reports whether the statement is about the action and the resource.
+func (s Statement) names(action, resource string) bool {
+	acts := matchesAny(s.Action, action, true) || len(s.NotAction) > 0 && !matchesAny(s.NotAction, action, true)
+	return acts && (matchesAny(s.Resource, resource, false) || len(s.NotResource) > 0 && !matchesAny(s.NotResource, resource, false))
+}
+
 // applies reports whether every condition is met.
 func (s Statement) applies(context map[string][]string) bool {
-	for operator, keys := range s.Condition {
+	for name, keys := range s.Condition {
+		o, _ := operatorCalled(name)
 		for key, wanted := range keys {
-			have := context[key]
-			held := slices.ContainsFunc(have, func(value string) bool { return matchesAny(wanted, value, nil) })
-			if strings.Contains(operator, "Not") {
-				held = !held
-			}
-			if !held {
+			if !o.met(valuesOf(context, key), wanted) {
 				return false
 			}
 		}
@@ -112,21 +112,37 @@ func (s Statement) applies(context map[string][]string) bool {
 }
 
 // matchesAny compares with patterns, in which * stands for any characters and ? for one.
-func matchesAny(patterns []string, value string, fold func(a, b string) bool) bool {
-	if fold != nil {
-		value = strings.ToLower(value)
-	}
+func matchesAny(patterns []string, value string, ignoreCase bool) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
-		if fold != nil {
-			pattern = strings.ToLower(pattern)
+		switch {
+		case strings.ContainsAny(pattern, "*?") && ignoreCase:
+			return matches(strings.ToLower(pattern), strings.ToLower(value))
+		case strings.ContainsAny(pattern, "*?"):
+			return matches(pattern, value)
+		case ignoreCase:
+			return strings.EqualFold(pattern, value)
 		}
-		return matches(pattern, value)
+		return pattern == value
 	})
 }
 
-// matches is path.Match with a * that matches slashes, as in ARNs, and without brackets.
+// matches goes through both from the left. After a mismatch, the last * takes one more character.
 func matches(pattern, value string) bool {
-	hide := strings.NewReplacer("/", "\x01", "[", `\[`, `\`, `\\`)
-	ok, err := path.Match(hide.Replace(pattern), strings.ReplaceAll(value, "/", "\x01"))
-	return err == nil && ok
+	p, v, star, taken := 0, 0, -1, 0
+	for v < len(value) {
+		switch {
+		case p < len(pattern) && pattern[p] == '*':
+			star, taken = p, v
+			p++
+		case p < len(pattern) && (pattern[p] == '?' || pattern[p] == value[v]):
+			p++
+			v++
+		case star >= 0:
+			taken++
+			p, v = star+1, taken
+		default:
+			return false
+		}
+	}
+	return strings.Trim(pattern[p:], "*") == ""
 }
