@@ -41,6 +41,8 @@ type listenConfig struct {
 	Private string `yaml:"private"` // API, Status API, pages, metrics
 
 	TrustedProxies []string `yaml:"trusted_proxies"` // networks whose X-Forwarded-For is trusted; empty: none
+
+	DrainDelay time.Duration `yaml:"drain_delay"` // between "not ready" and the end of the listeners
 }
 
 type apiConfig struct {
@@ -198,7 +200,7 @@ type repositoryConfig struct {
 // defaults are the values of settings that a file omits.
 func defaults() config {
 	return config{
-		Listen:    listenConfig{Public: "127.0.0.1:8081", Private: "127.0.0.1:8080"},
+		Listen:    listenConfig{Public: "127.0.0.1:8081", Private: "127.0.0.1:8080", DrainDelay: 5 * time.Second},
 		Catalogue: catalogueConfig{Reload: 15 * time.Second},
 		GitHub:    githubConfig{APIURL: github.DefaultBaseURL, Pace: time.Second, PerMinute: githubPerMinute, PerHour: githubPerHour, Progress: 5 * time.Minute, Look: 3 * time.Minute, Deliveries: 5 * time.Minute},
 		Slack:     slackConfig{APIURL: slack.DefaultBaseURL},

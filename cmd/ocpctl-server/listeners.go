@@ -96,8 +96,9 @@ func (in inner) grants(ctx context.Context) (api.Grants, error) {
 	return artifacts.NewGrants(ctx, artifacts.Config{Bucket: a.Bucket, KMSKey: a.KMSKey, OperateKMSKey: a.OperateKMSKey}, a.RunnerRole)
 }
 
-// wirePrivate builds the private listener: API, Status API, pages, probes and metrics.
-func (in inner) wirePrivate(ctx context.Context) (*http.Server, error) {
+// wirePrivate builds the private listener: API, Status API, pages, probes and metrics. It reports that it is not ready once draining is
+// done.
+func (in inner) wirePrivate(ctx, draining context.Context) (*http.Server, error) {
 	cfg := in.cfg
 	id, err := in.wireIdentity(ctx)
 	if err != nil {
@@ -114,7 +115,7 @@ func (in inner) wirePrivate(ctx context.Context) (*http.Server, error) {
 	stopping, stop := context.WithCancel(ctx)
 	rest := api.New(api.Config{
 		App: core, Admin: admins, Credentials: handout, Store: in.store, Auth: id.who, AWS: id.exchange, Tokens: in.signer, Log: in.log, UI: cfg.UIURL,
-		Pace: pace, Proxies: networks(cfg.Listen.TrustedProxies), Timeout: cfg.API.Timeout, Stopping: stopping,
+		Pace: pace, Proxies: networks(cfg.Listen.TrustedProxies), Timeout: cfg.API.Timeout, Draining: draining, Stopping: stopping,
 		Grants: grants, JobErrors: in.jobErrors,
 		Runner: api.RunnerSettings{
 			Installation: cfg.Installation, Bucket: cfg.Artifacts.Bucket, KMSKey: cfg.Artifacts.KMSKey,

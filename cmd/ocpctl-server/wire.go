@@ -33,6 +33,11 @@ type server struct {
 	public    *http.Server
 	private   *http.Server
 	workers   *river.Client[pgx.Tx]
+	instance  *store.Instance // this process's name in the queue; nil without workers
+
+	drainDelay time.Duration
+	draining   context.Context // done as soon as the server is asked to stop
+	drain      context.CancelFunc
 }
 
 // wire builds the roles' parts by hand. A part that no role needs is not built, so its credentials may be missing.
@@ -41,7 +46,8 @@ func wire(ctx context.Context, cfg config, r roles, migrate bool, log *slog.Logg
 	if err != nil {
 		return nil, err
 	}
-	s := &server{log: log, store: db}
+	s := &server{log: log, store: db, drainDelay: cfg.Listen.DrainDelay}
+	s.draining, s.drain = context.WithCancel(context.WithoutCancel(ctx))
 	if err := s.build(ctx, cfg, r); err != nil {
 		db.Close()
 		return nil, err
@@ -83,12 +89,12 @@ func (s *server) build(ctx context.Context, cfg config, r roles) (err error) {
 	in.jobErrors = api.NewJobErrors()
 	s.catalogue, s.reload, s.people = in.catalogue, cfg.Catalogue.Reload, app.New(in.appConfig(nil)).KeepPeople
 	if r.has(apiRole) {
-		if s.private, err = in.wirePrivate(ctx); err != nil {
+		if s.private, err = in.wirePrivate(ctx, s.draining); err != nil {
 			return err
 		}
 	}
 	if r.has(workerRole) {
-		s.workers, err = in.wireWorkers(ctx)
+		s.workers, s.instance, err = in.wireWorkers(ctx)
 	}
 	return err
 }
