@@ -1,7 +1,9 @@
 package devstack
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -118,6 +120,27 @@ func (s *Server) PID() int { return s.process.cmd.Process.Pid }
 
 // LogPath is the file with everything that the server logged.
 func (s *Server) LogPath() string { return s.log }
+
+// Signal sends the server a signal and does not wait.
+func (s *Server) Signal(sig syscall.Signal) error { return s.process.cmd.Process.Signal(sig) }
+
+// Instance is the server's name in the queue, as it logged it last.
+func (s *Server) Instance() (name string, err error) {
+	raw, err := os.ReadFile(s.log)
+	if err != nil {
+		return "", err
+	}
+	for line := range bytes.Lines(raw) {
+		var said struct{ Msg, Instance string }
+		if json.Unmarshal(line, &said) == nil && said.Msg == "registered in the queue" {
+			name = said.Instance
+		}
+	}
+	if name == "" {
+		return "", fmt.Errorf("%s does not say which name the server has in the queue", s.log)
+	}
+	return name, nil
+}
 
 func (s *Server) runs() bool {
 	if s.process == nil {
