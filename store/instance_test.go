@@ -12,8 +12,8 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// beat is a hundred times as fast as a server's.
-const beat = 20 * time.Millisecond
+// beat is ten times as fast as a server's.
+const beat = 200 * time.Millisecond
 
 // works inserts jobs that run under a name, and makes it the leader.
 func works(t *testing.T, s *store.Store, name string) {
@@ -43,10 +43,12 @@ func TestALivingInstanceTakesOverFromADeadOne(t *testing.T) {
 	t.Parallel()
 	url, options := pgtest.New(t), store.Options{Limits: limits, Lease: time.Minute}
 	s := openAt(t, url, options)
-	first, _, err := s.Instance(t.Context(), "pod-a", beat)
+	first, _, err := openAt(t, url, options).Instance(t.Context(), "pod-a", beat)
 	require.NoError(t, err)
-	second, _, err := s.Instance(t.Context(), "pod-a", beat)
+	_, _, endFirst := hold(t, first)
+	second, _, err := openAt(t, url, options).Instance(t.Context(), "pod-a", beat)
 	require.NoError(t, err)
+	taken, lost, endSecond := hold(t, second)
 	require.Regexp(t, `^pod-a/[0-9A-Z]{26}$`, first.Name())
 	require.NotEqual(t, first.Name(), second.Name(), "no name comes twice, so no process waits for another's")
 	works(t, s, first.Name())
@@ -61,9 +63,7 @@ func TestALivingInstanceTakesOverFromADeadOne(t *testing.T) {
 	_, err = listener.Exec(t.Context(), `LISTEN "public.river_leadership"; LISTEN "public.river_insert"`)
 	require.NoError(t, err)
 
-	_, _, endFirst := hold(t, first)
-	taken, lost, endSecond := hold(t, second)
-	third, none, err := s.Instance(t.Context(), "pod-c", beat)
+	third, none, err := openAt(t, url, options).Instance(t.Context(), "pod-c", beat)
 	require.NoError(t, err)
 	defer third.Release()
 	require.Empty(t, none.From, "nothing is taken from the living")
@@ -92,13 +92,15 @@ func TestALivingInstanceTakesOverFromADeadOne(t *testing.T) {
 
 func TestAnInstanceThatStartsTakesOverAtOnce(t *testing.T) {
 	t.Parallel()
-	s := openAt(t, pgtest.New(t), store.Options{Limits: limits, Lease: time.Minute})
+	url, options := pgtest.New(t), store.Options{Limits: limits, Lease: time.Minute}
+	s := openAt(t, url, options)
 	dead, _, err := s.Instance(t.Context(), "pod-a", beat)
 	require.NoError(t, err)
 	works(t, s, dead.Name())
 	dead.Release()
+	next := openAt(t, url, options)
 	require.Eventually(t, func() bool { // PostgreSQL ends a session a moment after its connection
-		next, taken, err := s.Instance(t.Context(), "pod-a", beat)
+		next, taken, err := next.Instance(t.Context(), "pod-a", beat)
 		require.NoError(t, err)
 		next.Release()
 		return taken.Jobs == 1 && taken.Discarded == 1
@@ -108,14 +110,23 @@ func TestAnInstanceThatStartsTakesOverAtOnce(t *testing.T) {
 // A process that hangs, or whose host is cut off, keeps its connection open and does not use it.
 func TestAnInstanceThatIsSilentIsTakenOverAndTakesItsNameAgain(t *testing.T) {
 	t.Parallel()
-	s := openAt(t, pgtest.New(t), store.Options{Limits: limits, Lease: time.Minute})
-	silent, _, err := s.Instance(t.Context(), "pod-a", beat)
+	url, options := pgtest.New(t), store.Options{Limits: limits, Lease: time.Minute}
+	s, hung := openAt(t, url, options), openAt(t, url, options)
+	silent, _, err := hung.Instance(t.Context(), "pod-a", beat)
 	require.NoError(t, err)
 	works(t, s, silent.Name())
-	other, _, err := s.Instance(t.Context(), "pod-b", beat)
+	change, err := hung.Pool().Begin(t.Context())
+	require.NoError(t, err)
+	_, err = change.Exec(t.Context(), `SELECT pg_advisory_xact_lock(1)`)
+	require.NoError(t, err)
+	other, _, err := openAt(t, url, options).Instance(t.Context(), "pod-b", beat)
 	require.NoError(t, err)
 	taken, _, end := hold(t, other)
 	require.Equal(t, []string{silent.Name()}, (<-taken).From)
+
+	_, err = s.Pool().Exec(t.Context(), `SELECT pg_advisory_lock(1)`)
+	require.NoError(t, err, "what it was in the middle of holds nobody up")
+	require.Error(t, change.Commit(t.Context()), "and does not happen")
 
 	_, lost, endSilent := hold(t, silent) // it goes on
 	require.ErrorContains(t, <-lost, "look for dead instances")

@@ -20,6 +20,8 @@ const (
 	settleBeats = 2
 	// longestHost leaves room for the rest of a name: River accepts 100 characters.
 	longestHost = 64
+	// processName begins the application_name of a process's sessions. The last part of its instance's name follows.
+	processName = "ocpctl "
 	// instanceMark separates the host from the rest of a name. Names of releases before this one do not contain it.
 	instanceMark = "/"
 )
@@ -28,7 +30,8 @@ const (
 // the process lives and answers. Jobs and leadership under a name that nobody holds belong to a dead process, and any living instance
 // takes them over.
 //
-// Taking over is safe even if the process only seemed dead: every job is idempotent, and what it writes is guarded by row versions.
+// Taking over is safe even if the process only seemed dead: its database sessions are ended, so it finishes nothing that it was in the
+// middle of and holds no locks; every job is idempotent, and what it writes is guarded by row versions.
 type Instance struct {
 	db   *DB
 	name string
@@ -44,13 +47,13 @@ type TakenOver struct {
 }
 
 // Instance registers this process under a new name that begins with the host's, and takes over from dead instances at once. Start the
-// workers after it returns, run Hold while they work, and call Release after they stopped. beat is how often Hold looks; zero: 2 s.
+// workers after it returns, run Hold while they work, and call Release after they stopped. There is one for each DB. beat is how often Hold looks; zero: 2 s.
 func (s *DB) Instance(ctx context.Context, host string, beat time.Duration) (*Instance, TakenOver, error) {
 	if beat == 0 {
 		beat = instanceBeat
 	}
 	host = strings.ReplaceAll(host[:min(len(host), longestHost)], instanceMark, "-")
-	i := &Instance{db: s, beat: beat, name: host + instanceMark + strings.TrimPrefix(NewID(""), "_")}
+	i := &Instance{db: s, beat: beat, name: host + instanceMark + s.process}
 	if err := i.take(ctx); err != nil {
 		return nil, TakenOver{}, err
 	}
@@ -154,6 +157,12 @@ const findDead = `
 	)
 	SELECT name FROM others WHERE pg_try_advisory_xact_lock(hashtextextended('instance ' || name, 0))`
 
+// endSessions ends what dead instances were in the middle of. Otherwise the locks of a process that hangs would stay.
+const endSessions = `
+	SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+	WHERE application_name IN (SELECT $2 || split_part(name, $3, 2) FROM unnest($1::text[]) AS name)
+		AND datname = current_database() AND usename = current_user`
+
 // freeJobs makes the jobs of dead instances available, and notifies River's clients of the queues as River itself does.
 const freeJobs = `
 	WITH freed AS (
@@ -184,6 +193,9 @@ func (i *Instance) look(ctx context.Context) (taken TakenOver, err error) {
 			return err
 		}
 		if taken.From, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil || len(taken.From) == 0 {
+			return err
+		}
+		if _, err := tx.Exec(ctx, endSessions, taken.From, processName, instanceMark); err != nil {
 			return err
 		}
 		var told int

@@ -56,6 +56,7 @@ type DB struct {
 	feed          *feed
 	LogNotifier   *logNotifier
 	Options       Options
+	process       string // part of the instance's name, and of the application_name of the pool's sessions
 }
 
 // Open connects to a migrated database.
@@ -76,6 +77,8 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 			config.ConnConfig.RuntimeParams[name] = value
 		}
 	}
+	process := ulid.Make().String()
+	config.ConnConfig.RuntimeParams["application_name"] = processName + process
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
@@ -86,7 +89,7 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 		return nil, fmt.Errorf("open River for inserting: %w", err)
 	}
 	s := &DB{
-		pool: pool, river: inserter, QueueNotifier: newQueueNotifier(pool), feed: newFeed(pool), LogNotifier: newLogNotifier(pool), Options: o,
+		pool: pool, river: inserter, QueueNotifier: newQueueNotifier(pool), feed: newFeed(pool), LogNotifier: newLogNotifier(pool), Options: o, process: process,
 		Judging: make(chan struct{}, max(1, config.MaxConns/judgingShare)),
 	}
 	if err := s.Ping(ctx); err != nil {
