@@ -42,7 +42,7 @@ type server struct {
 
 // wire builds the roles' parts by hand. A part that no role needs is not built, so its credentials may be missing.
 func wire(ctx context.Context, cfg config, r roles, migrate bool, log *slog.Logger) (*server, error) {
-	db, err := openStore(ctx, cfg, migrate)
+	db, err := openStore(ctx, cfg, migrate, log)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func wire(ctx context.Context, cfg config, r roles, migrate bool, log *slog.Logg
 	return s, nil
 }
 
-func openStore(ctx context.Context, cfg config, migrate bool) (*store.Store, error) {
+func openStore(ctx context.Context, cfg config, migrate bool, log *slog.Logger) (*store.Store, error) {
 	url, err := cfg.secret(ctx, "database_url_ref", cfg.DatabaseURLRef)
 	if err != nil {
 		return nil, err
@@ -65,9 +65,21 @@ func openStore(ctx context.Context, cfg config, migrate bool) (*store.Store, err
 			return nil, err
 		}
 	}
-	return store.Open(ctx, url.Reveal(), store.Options{
+	db, err := store.Open(ctx, url.Reveal(), store.Options{
 		Limits: cfg.Limits.lifecycle(), Lease: cfg.Runner.Lease, Installation: cfg.Installation,
 	})
+	if err != nil {
+		return nil, err
+	}
+	schema, err := db.Schema(ctx)
+	if err != nil {
+		db.Close()
+		return nil, err
+	}
+	if schema.Newer() {
+		log.Warn("the database was migrated by a newer release, and works with this one", "known", schema.Known, "database", schema.Database)
+	}
+	return db, nil
 }
 
 func (s *server) build(ctx context.Context, cfg config, r roles) (err error) {

@@ -18,10 +18,10 @@ type killer struct {
 	err    error
 }
 
-// The bounds of a server's life and of its absence. The absence is sometimes longer than a take-over takes.
+// The bounds of a server's life and of its absence. The absence is often longer than a take-over takes.
 const (
-	shortestLife, longestLife = 2 * time.Second, 12 * time.Second
-	longestAbsence            = 6 * time.Second
+	shortestLife, longestLife = 500 * time.Millisecond, 5 * time.Second
+	longestAbsence            = 4 * time.Second
 )
 
 func (t *Run) startKiller(ctx context.Context, seed uint64) *killer {
