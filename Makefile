@@ -43,6 +43,14 @@ soak: build ## create and destroy N=100 clusters with random faults and print fi
 takeover: build ## kill, hang or stop one of two servers N=50 times while its jobs run, and print how long the other takes to do them (SEED=)
 	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) -takeover $(or $(N),50) -seed $(or $(SEED),0)
 
+.PHONY: upgrade
+upgrade: build ## replace REF's server (the previous commit's) by this one's while installs run, and go back (REF=HEAD~1)
+	@rm -rf $(DEMO_DIR)/old && mkdir -p $(DEMO_DIR)/old/source
+	@git archive $(or $(REF),HEAD~1) | tar -x -C $(DEMO_DIR)/old/source
+	go -C $(DEMO_DIR)/old/source build -buildvcs=false -o .. ./cmd/ocpctl-server ./cmd/ocpctl-runner
+	@cp $(DEMO_DIR)/old/source/internal/devstack/server.yaml.tmpl $(DEMO_DIR)/old && rm -rf $(DEMO_DIR)/old/source
+	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) -upgrade $(DEMO_DIR)/old
+
 .PHONY: attack
 attack: build ## attack a separate demo as a runner, a stranger and a user; print a table of the results (ONLY=prefix)
 	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) -attack -only "$(ONLY)"

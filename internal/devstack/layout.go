@@ -113,16 +113,20 @@ func (h *Stack) tool(version, name string) error {
 
 // writeConfig writes the configuration of every server.
 func (h *Stack) writeConfig() error {
-	tmpl, err := template.New("server.yaml").Parse(serverConfig)
-	if err != nil {
-		return err
-	}
 	for _, s := range h.Servers {
+		tmpl, err := template.New("server.yaml").Parse(s.template)
+		if err != nil {
+			return err
+		}
+		ports := h.Ports
+		ports.Public, ports.Private = s.public, s.private
 		var out bytes.Buffer
-		if err := tmpl.Execute(&out, struct {
+		err = tmpl.Execute(&out, struct {
 			*Stack
-			Public, Private int
-		}{h, s.public, s.private}); err != nil {
+			Ports Ports
+			Bin   string
+		}{h, ports, s.bin})
+		if err != nil {
 			return err
 		}
 		if err := os.WriteFile(s.config, out.Bytes(), 0o600); err != nil {

@@ -22,10 +22,10 @@ import (
 
 // Server is one of the stack's ocpctl-server processes.
 type Server struct {
-	Program string // its path; another release's program may be set before a start
-
 	stack           *Stack
-	public, private int // ports of its listeners
+	public, private int    // ports of its listeners
+	bin             string // folder of its program, and of its runners'
+	template        string // of its configuration
 	config, log     string
 	process         *process // nil: never started
 }
@@ -44,7 +44,7 @@ func (h *Stack) placeServers(context.Context) (err error) {
 			name = fmt.Sprintf("server-%d", n+1)
 		}
 		s := &Server{
-			Program: filepath.Join(h.Bin, "ocpctl-server"), stack: h, public: h.Ports.Public, private: h.Ports.Private,
+			stack: h, bin: h.Bin, template: serverConfig, public: h.Ports.Public, private: h.Ports.Private,
 			config: h.path(name + ".yaml"), log: h.path("log", name+".log"),
 		}
 		if h.Replicas > 1 {
@@ -57,7 +57,16 @@ func (h *Stack) placeServers(context.Context) (err error) {
 		}
 		h.Servers = append(h.Servers, s)
 	}
-	return nil
+	if h.Old == "" {
+		return nil
+	}
+	first := h.Servers[0]
+	if first.bin, err = filepath.Abs(h.Old); err != nil {
+		return err
+	}
+	raw, err := os.ReadFile(filepath.Join(first.bin, "server.yaml.tmpl"))
+	first.template = string(raw)
+	return err
 }
 
 // startBalancers puts a load balancer before several servers' public listeners, and one before their private ones.
@@ -79,6 +88,14 @@ func (h *Stack) startBalancers(context.Context) error {
 	return nil
 }
 
+// startFirst starts all servers, or an older release's alone.
+func (h *Stack) startFirst(ctx context.Context) error {
+	if h.Old != "" {
+		return h.Servers[0].Start(ctx)
+	}
+	return h.StartServer(ctx)
+}
+
 // StartServer starts every server that does not run, and returns when all are ready.
 func (h *Stack) StartServer(ctx context.Context) error {
 	for _, s := range h.Servers {
@@ -97,7 +114,7 @@ func (s *Server) Start(ctx context.Context, flags ...string) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command(s.Program, append([]string{"-config", s.config}, flags...)...)
+	cmd := exec.Command(filepath.Join(s.bin, "ocpctl-server"), append([]string{"-config", s.config}, flags...)...)
 	cmd.Env = s.stack.environment()
 	cmd.Stdout, cmd.Stderr = log, log
 	exited, err := child.Start(cmd, syscall.SIGTERM)

@@ -41,6 +41,7 @@ type Config struct {
 	Bin      string // folder with the programs ocpctl-server, ocpctl-runner and openshift-install
 	BasePort int    // first of twelve consecutive ports; 0: free ones
 	Replicas int    // ocpctl-server processes behind a load balancer; 0: one, without a balancer
+	Old      string // folder with an older release's programs and server.yaml.tmpl: the first server runs them, and starts alone
 	Fast     bool   // PostgreSQL does not wait for the disk, and stand-ins keep nothing across a restart: only for tests
 
 	Hour      time.Duration // real length of one hour of a TTL
@@ -121,7 +122,7 @@ func Start(ctx context.Context, cfg Config) (h *Stack, err error) {
 		{"the stand-in Slack", h.startSlack},
 		{"the line to the Status API", h.startStatus},
 		{"the load balancers", h.startBalancers},
-		{"ocpctl-server", h.StartServer},
+		{"ocpctl-server", h.startFirst},
 	} {
 		if err := step.run(ctx); err != nil {
 			return h, fmt.Errorf("start %s: %w", step.name, err)

@@ -27,7 +27,8 @@ type Config struct {
 	Dir string // state; created if missing, and must not be used by anything else
 	Bin string // folder with the programs
 
-	Replicas int // servers behind a load balancer; 0: one
+	Replicas int    // servers behind a load balancer; 0: one
+	Old      string // an older release for the first of them, see devstack.Config
 
 	Out io.Writer
 }
@@ -69,7 +70,7 @@ func Start(ctx context.Context, cfg Config) (t *Run, err error) {
 	}
 	trail := filepath.Join(dir, "trace")
 	h, err := devstack.Start(ctx, devstack.Config{
-		Dir: dir, Bin: cfg.Bin, Replicas: cfg.Replicas, Fast: true,
+		Dir: dir, Bin: cfg.Bin, Replicas: cfg.Replicas, Old: cfg.Old, Fast: true,
 		Grace: 500 * time.Millisecond, Pace: time.Nanosecond, VerifyGap: time.Nanosecond,
 		Lease: lease, LeaseGrace: leaseGrace, RetryBase: retryBase, LookAgain: time.Second, Heartbeat: 2 * time.Second,
 		CommentPace: 50 * time.Millisecond, Deliveries: missedEvery,
