@@ -36,8 +36,20 @@ chaos: build ## crash matrix: kill processes and cut connections at every step o
 	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) -chaos -time $(or $(TIME),10m) -n $(or $(N),0) -seed $(or $(SEED),0) -cell "$(CELL)"
 
 .PHONY: soak
-soak: build ## create and destroy N=100 clusters with random faults and print figures (SEED=)
-	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) -soak $(or $(N),100) -seed $(or $(SEED),0)
+soak: build ## create and destroy N=100 clusters with random faults and print figures (SEED=, REPLICAS=2 servers of which one is killed now and then)
+	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) -soak $(or $(N),100) -seed $(or $(SEED),0) -replicas $(or $(REPLICAS),1)
+
+.PHONY: takeover
+takeover: build ## kill, hang or stop one of two servers N=50 times while its jobs run, and print how long the other takes to do them (SEED=)
+	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) -takeover $(or $(N),50) -seed $(or $(SEED),0)
+
+.PHONY: upgrade
+upgrade: build ## replace REF's server (the previous commit's) by this one's while installs run, and go back (REF=HEAD~1)
+	@rm -rf $(DEMO_DIR)/old && mkdir -p $(DEMO_DIR)/old/source
+	@git archive $(or $(REF),HEAD~1) | tar -x -C $(DEMO_DIR)/old/source
+	go -C $(DEMO_DIR)/old/source build -buildvcs=false -o .. ./cmd/ocpctl-server ./cmd/ocpctl-runner
+	@cp $(DEMO_DIR)/old/source/internal/devstack/server.yaml.tmpl $(DEMO_DIR)/old && rm -rf $(DEMO_DIR)/old/source
+	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) -upgrade $(DEMO_DIR)/old
 
 .PHONY: attack
 attack: build ## attack a separate demo as a runner, a stranger and a user; print a table of the results (ONLY=prefix)

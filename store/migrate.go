@@ -28,7 +28,8 @@ const (
 )
 
 // Migrate brings the database's tables, ours and River's, to the newest version. It is safe in many processes at once, and while
-// processes of the previous release run.
+// processes of the previous release run. A database that a newer release migrated stays as it is; it is an error if that release
+// excluded this one, see Schema.
 func Migrate(ctx context.Context, url string) error {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
@@ -53,6 +54,13 @@ func Migrate(ctx context.Context, url string) error {
 	}
 	defer holder.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, migrationLock) //nolint:errcheck // ends with the connection too
 
+	before, err := readSchema(ctx, pool)
+	if err != nil {
+		return err
+	}
+	if err := before.check(); err != nil {
+		return err
+	}
 	db := stdlib.OpenDBFromPool(pool)
 	defer db.Close()
 	ours, err := goose.NewProvider(goose.DialectPostgres, db, migrations.FS)

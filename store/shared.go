@@ -25,6 +25,7 @@ type (
 	EffectKind    = rows.EffectKind
 	EndKind       = rows.EndKind
 	IdentityRow   = fence.IdentityRow
+	Instance      = pg.Instance
 	Lease         = fence.Lease
 	Options       = pg.Options
 	Origin        = rows.Origin
@@ -38,6 +39,7 @@ type (
 	Row           = rows.Row
 	Scope         = usage.Scope
 	Spec          = rows.Spec
+	TakenOver     = pg.TakenOver
 	Usage         = usage.Usage
 )
 

@@ -22,6 +22,10 @@ func healthy(w http.ResponseWriter, _ *http.Request) { ok(w, map[string]string{"
 
 // ready answers whether PostgreSQL responds, without which nothing works.
 func (s *server) ready(w http.ResponseWriter, r *http.Request) {
+	if s.Draining != nil && s.Draining.Err() != nil {
+		problem(w, http.StatusServiceUnavailable, "This process is stopping; send requests to another one.")
+		return
+	}
 	ctx, cancel := context.WithTimeout(r.Context(), probeTimeout)
 	defer cancel()
 	if err := s.Store.Ping(ctx); err != nil {

@@ -44,6 +44,7 @@ type Config struct {
 	UI          string           // base URL of the pages, for links in responses
 	Pace        *Pace            // shared with the pages; nil: a separate one, 20 requests a second and a burst of 60 for each principal
 	Timeout     time.Duration    // of one request, except streams; zero: 30 s
+	Draining    context.Context  // done when no new requests should be sent here, which /readyz reports; nil: never
 	Stopping    context.Context  // done when the server stops, which ends streams; nil: never
 	Now         func() time.Time // nil: time.Now
 	Log         *slog.Logger

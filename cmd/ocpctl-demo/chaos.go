@@ -26,6 +26,10 @@ type testModes struct {
 	attack bool
 	only   string
 	short  bool
+
+	takeovers int
+	replicas  int
+	old       string
 }
 
 func (t *testModes) flags() {
@@ -36,12 +40,17 @@ func (t *testModes) flags() {
 	flag.Uint64Var(&t.seed, "seed", 0, "order and choices; 0: the clock's, printed")
 	flag.StringVar(&t.cell, "cell", "", "with -chaos: only this cell, BOUNDARY/STRIKE, or all of one boundary or one strike")
 	flag.IntVar(&t.width, "width", 0, "clusters at once; 0: what suits two cores")
+	flag.IntVar(&t.takeovers, "takeover", 0, "end one of several servers `n` times while its jobs run, print how long it takes until another has done them, and stop")
+	flag.IntVar(&t.replicas, "replicas", 0, "with -soak and -takeover: servers behind a load balancer; with -soak, one of several is killed at random moments")
+	flag.StringVar(&t.old, "upgrade", "", "replace the older server in this `folder` by this one's while installs run, go back and forth, and stop")
 	flag.BoolVar(&t.attack, "attack", false, "attack a demo of its own, print which attacks were held, and stop; exits with 1 if one got through")
 	flag.StringVar(&t.only, "only", "", "with -attack: only attacks whose name begins with `PREFIX`")
 	flag.BoolVar(&t.short, "short", false, "with -attack: only the short form that is part of make test")
 }
 
-func (t *testModes) wanted() bool { return t.chaos || t.cycles > 0 || t.attack }
+func (t *testModes) wanted() bool {
+	return t.chaos || t.cycles > 0 || t.takeovers > 0 || t.old != "" || t.attack
+}
 
 // run starts a separate stack in a fresh folder; the demo's is left alone.
 func (t *testModes) run(dir string) (err error) {
@@ -57,13 +66,21 @@ func (t *testModes) run(dir string) (err error) {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	h, err := chaos.Start(ctx, chaos.Config{Dir: place, Bin: filepath.Join(dir, "bin"), Out: os.Stdout})
+	if t.takeovers > 0 || t.old != "" {
+		t.replicas = max(t.replicas, 2)
+	}
+	h, err := chaos.Start(ctx, chaos.Config{Dir: place, Bin: filepath.Join(dir, "bin"), Out: os.Stdout, Replicas: t.replicas, Old: t.old})
 	if err != nil {
 		return err
 	}
-	if t.chaos {
+	switch {
+	case t.chaos:
 		err = chaos.Matrix(ctx, h, chaos.Options{Time: t.bound, Cells: t.cells, Seed: t.seed, Only: t.cell, Width: t.width})
-	} else {
+	case t.old != "":
+		err = chaos.Upgrade(ctx, h)
+	case t.takeovers > 0:
+		err = chaos.Takeover(ctx, h, chaos.TakeoverOptions{Rounds: t.takeovers, Seed: t.seed})
+	default:
 		err = chaos.Soak(ctx, h, chaos.SoakOptions{Cycles: t.cycles, Width: t.width, Seed: t.seed})
 	}
 	stop()

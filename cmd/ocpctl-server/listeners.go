@@ -92,7 +92,7 @@ func wireHooks(ctx context.Context, cfg config.Config, s *store.Store, log *slog
 // wireProbes builds the listener for probes, which tells the platform about processes that have no private listener.
 func (s *server) wireProbes(cfg config.Config, jobErrors prometheus.Collector) {
 	if cfg.Listen.Probes != "" {
-		s.probes = bounded(cfg.Listen.Probes, api.NewProbes(s.store, s.log, jobErrors))
+		s.probes = bounded(cfg.Listen.Probes, api.NewProbes(s.store, s.log, s.draining, jobErrors))
 	}
 }
 
@@ -106,8 +106,9 @@ func (in inner) grants(ctx context.Context) (api.Grants, error) {
 	return artifacts.NewGrants(ctx, artifacts.Config{Bucket: a.Bucket, KMSKey: a.KMSKey, OperateKMSKey: a.OperateKMSKey}, a.RunnerRole)
 }
 
-// wirePrivate builds the private listener: API, Status API, pages, probes and metrics.
-func (in inner) wirePrivate(ctx context.Context) (*http.Server, error) {
+// wirePrivate builds the private listener: API, Status API, pages, probes and metrics. It reports that it is not ready once draining is
+// done.
+func (in inner) wirePrivate(ctx, draining context.Context) (*http.Server, error) {
 	cfg := in.cfg
 	id, err := in.wireIdentity(ctx)
 	if err != nil {
@@ -124,7 +125,7 @@ func (in inner) wirePrivate(ctx context.Context) (*http.Server, error) {
 	stopping, stop := context.WithCancel(ctx)
 	rest := api.New(api.Config{
 		App: core, Admin: admins, Credentials: handout, Store: in.store, Auth: id.who, AWS: id.exchange, Tokens: in.signer, Log: in.log, UI: cfg.UIURL,
-		Pace: pace, Proxies: config.Networks(cfg.Listen.TrustedProxies), Timeout: cfg.API.Timeout, Stopping: stopping,
+		Pace: pace, Proxies: config.Networks(cfg.Listen.TrustedProxies), Timeout: cfg.API.Timeout, Draining: draining, Stopping: stopping,
 		Grants: grants, JobErrors: in.jobErrors,
 		Runner: api.RunnerSettings{
 			Installation: cfg.Installation, Bucket: cfg.Artifacts.Bucket, KMSKey: cfg.Artifacts.KMSKey,

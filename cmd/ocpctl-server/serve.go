@@ -9,15 +9,22 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/ocpctl/ocpctl/store"
 )
 
-// drain is how long a graceful stop waits for requests and jobs; none of them takes longer than thirty seconds.
+// drain is how long a graceful stop waits for requests and jobs, after listen.drain_delay; none of them takes longer than thirty seconds.
 const drain = 35 * time.Second
 
-// serve runs until ctx ends, then stops accepting work, finishes what is running, and returns. Runners are not touched.
+// serve runs until ctx ends. Then it takes no more jobs and reports that it is not ready; a moment later, when load balancers have
+// noticed, it accepts no more requests. It finishes what is running and returns. Runners are not touched.
 func (s *server) serve(ctx context.Context) error {
 	defer s.store.Close()
 	group, ctx := errgroup.WithContext(ctx)
+	defer context.AfterFunc(ctx, func() {
+		s.log.Info("stopping", "drain_delay", s.drainDelay)
+		s.drain()
+	})()
 	for _, h := range []*http.Server{s.public, s.private, s.probes} {
 		if h != nil {
 			group.Go(func() error { return s.listen(ctx, h) })
@@ -70,6 +77,7 @@ func (s *server) listen(ctx context.Context, h *http.Server) error {
 	stopped := make(chan error, 1)
 	go func() {
 		<-ctx.Done()
+		time.Sleep(s.drainDelay)
 		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
 		defer cancel()
 		stopped <- h.Shutdown(within)
@@ -80,13 +88,29 @@ func (s *server) listen(ctx context.Context, h *http.Server) error {
 	return <-stopped
 }
 
+// work runs the workers while this process holds its name in the queue.
 func (s *server) work(ctx context.Context) error {
+	defer s.instance.Release() // what could not be finished is then taken over at once
 	// River's context must outlive ours, so that a running job is finished at the stop and not cancelled.
 	if err := s.workers.Start(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("start the workers: %w", err)
 	}
-	<-ctx.Done()
-	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
-	defer cancel()
-	return s.workers.Stop(within)
+	holding, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	held := make(chan error, 1)
+	go func() {
+		defer close(held)
+		held <- s.instance.Hold(holding, func(taken store.TakenOver) { logTakenOver(s.log, taken) }, func(err error) {
+			s.log.Warn("lost this process's name in the queue and takes it again", "instance", s.instance.Name(), "err", err)
+		})
+	}()
+	var lost error
+	select {
+	case <-ctx.Done():
+	case lost = <-held:
+	}
+	within, stop := context.WithTimeout(context.WithoutCancel(ctx), drain)
+	defer stop()
+	err := s.workers.Stop(within)
+	cancel()
+	return errors.Join(lost, err, <-held)
 }

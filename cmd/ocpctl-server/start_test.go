@@ -104,7 +104,7 @@ func TestTheRoleHooksNeedsPostgreSQLAlone(t *testing.T) {
 	db := pgtest.Empty(t)
 	s := start(t, "hooks", fmt.Sprintf(`
 database_url_ref: file:%s
-listen: {public: "127.0.0.1:0"}
+listen: {public: "127.0.0.1:0", drain_delay: 0s}
 github: {webhook_secret_ref: "file:%s"}
 `, write(t, "database-url", db), write(t, "webhook-secret", "s3cr3t")))
 	body := []byte(`{"action":"labeled","number":41,"repository":{"full_name":"acme/shop"},"installation":{"id":1},"pull_request":{"number":41}}`)
@@ -143,18 +143,39 @@ func (s *role) deliver(body []byte, secret string) int {
 	return answer.StatusCode
 }
 
-func TestTheRoleAPINeedsNoGitHub(t *testing.T) {
+// startAPI starts the role api, which stops its listener so long after it was asked to.
+func startAPI(t *testing.T, delay time.Duration) *role {
+	t.Helper()
 	key := filepath.Join(t.TempDir(), "status-key.pem")
 	_, err := token.LoadOrCreateKey(key)
 	require.NoError(t, err)
-	s := start(t, "api", fmt.Sprintf(`
+	return start(t, "api", fmt.Sprintf(`
 installation: test
 database_url_ref: file:%s
-listen: {private: "127.0.0.1:0"}
+listen: {private: "127.0.0.1:0", drain_delay: %s}
 ui_url: https://ocpctl.example.com
 artifacts: {bucket: cluster-ops-artifacts}
 runner: {status_key_ref: "file:%s", pull_secret_ref: "file:/run/secrets/pull-secret"}
-`, write(t, "database-url", pgtest.New(t)), key))
+`, write(t, "database-url", pgtest.New(t)), delay, key))
+}
+
+// A load balancer that asks for readiness sends nothing to a stopping server before its listener is closed.
+func TestAStoppingServerIsNotReadyAndAnswersUntilTheDelayIsOver(t *testing.T) {
+	const delay = time.Second
+	s := startAPI(t, delay)
+	require.Equal(t, http.StatusOK, s.get("/readyz"))
+	asked := time.Now()
+	require.NoError(t, s.cmd.Process.Signal(syscall.SIGTERM))
+	require.Eventually(t, func() bool { return s.get("/readyz") == http.StatusServiceUnavailable }, delay/2, time.Millisecond)
+	require.Equal(t, http.StatusOK, s.get("/healthz"), "it still serves who has not noticed")
+	for s.log.Scan() { // until it ended
+	}
+	require.NoError(t, s.cmd.Wait())
+	require.GreaterOrEqual(t, time.Since(asked), delay)
+}
+
+func TestTheRoleAPINeedsNoGitHub(t *testing.T) {
+	s := startAPI(t, 0)
 	require.Equal(t, http.StatusOK, s.get("/healthz"))
 	require.Equal(t, http.StatusOK, s.get("/readyz"))
 	require.Equal(t, http.StatusOK, s.get("/metrics"))

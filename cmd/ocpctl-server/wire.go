@@ -36,15 +36,21 @@ type server struct {
 	probes    *http.Server // nil unless listen.probes is set
 	workers   *river.Client[pgx.Tx]
 	watch     func(context.Context) // watches runners; nil without workers
+	instance  *store.Instance       // this process's name in the queue; nil without workers
+
+	drainDelay time.Duration
+	draining   context.Context // done as soon as the server is asked to stop
+	drain      context.CancelFunc
 }
 
 // wire builds the roles' parts by hand. A part that no role needs is not built, so its credentials may be missing.
 func wire(ctx context.Context, cfg config.Config, r config.Roles, migrate bool, log *slog.Logger) (*server, error) {
-	db, err := openStore(ctx, cfg, migrate)
+	db, err := openStore(ctx, cfg, migrate, log)
 	if err != nil {
 		return nil, err
 	}
-	s := &server{log: log, store: db}
+	s := &server{log: log, store: db, drainDelay: cfg.Listen.DrainDelay}
+	s.draining, s.drain = context.WithCancel(context.WithoutCancel(ctx))
 	if err := s.build(ctx, cfg, r); err != nil {
 		db.Close()
 		return nil, err
@@ -52,7 +58,7 @@ func wire(ctx context.Context, cfg config.Config, r config.Roles, migrate bool, 
 	return s, nil
 }
 
-func openStore(ctx context.Context, cfg config.Config, migrate bool) (*store.Store, error) {
+func openStore(ctx context.Context, cfg config.Config, migrate bool, log *slog.Logger) (*store.Store, error) {
 	url, err := cfg.Secret(ctx, "database_url_ref", cfg.DatabaseURLRef)
 	if err != nil {
 		return nil, err
@@ -62,9 +68,21 @@ func openStore(ctx context.Context, cfg config.Config, migrate bool) (*store.Sto
 			return nil, err
 		}
 	}
-	return store.Open(ctx, url.Reveal(), store.Options{
+	db, err := store.Open(ctx, url.Reveal(), store.Options{
 		Limits: cfg.Limits.Lifecycle(), Lease: cfg.Runner.Lease, Installation: cfg.Installation,
 	})
+	if err != nil {
+		return nil, err
+	}
+	schema, err := db.Schema(ctx)
+	if err != nil {
+		db.Close()
+		return nil, err
+	}
+	if schema.Newer() {
+		log.Warn("the database was migrated by a newer release, and works with this one", "known", schema.Known, "database", schema.Database)
+	}
+	return db, nil
 }
 
 func (s *server) build(ctx context.Context, cfg config.Config, r config.Roles) (err error) {
@@ -88,12 +106,12 @@ func (s *server) build(ctx context.Context, cfg config.Config, r config.Roles) (
 	s.wireProbes(cfg, in.jobErrors)
 	s.catalogue, s.reload, s.people = in.catalogue, cfg.Catalogue.Reload, app.New(in.appConfig(nil)).KeepPeople
 	if r.Has(config.APIRole) {
-		if s.private, err = in.wirePrivate(ctx); err != nil {
+		if s.private, err = in.wirePrivate(ctx, s.draining); err != nil {
 			return err
 		}
 	}
 	if r.Has(config.WorkerRole) {
-		s.workers, err = in.wireWorkers(ctx, s)
+		err = in.wireWorkers(ctx, s)
 	}
 	return err
 }

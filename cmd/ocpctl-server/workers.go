@@ -7,7 +7,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
 	"github.com/ocpctl/ocpctl/app"
@@ -24,14 +23,15 @@ import (
 	"github.com/ocpctl/ocpctl/internal/dispatch/kubernetes"
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
 // wireWorkers builds the workers: the inbox's worker and the controller.
-func (in inner) wireWorkers(ctx context.Context, s *server) (*river.Client[pgx.Tx], error) {
+func (in inner) wireWorkers(ctx context.Context, s *server) error {
 	client, err := in.wireGitHub(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	cfg := in.appConfig(hooks.NewAsker(client, in.cfg.GitHub.Installations...))
 	core := app.New(cfg)
@@ -39,11 +39,11 @@ func (in inner) wireWorkers(ctx context.Context, s *server) (*river.Client[pgx.T
 	pullRequests := pulls.New(core, links, cfg)
 	engine, err := in.wireController(client, pullRequests)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if in.cfg.Slack.BotTokenRef != "" {
 		if engine.Teller, err = wireSlack(ctx, in.cfg); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	s.watch = engine.Watch
@@ -55,19 +55,36 @@ func (in inner) wireWorkers(ctx context.Context, s *server) (*river.Client[pgx.T
 	river.AddWorker(workers, hooks.NewInboxWorker(in.store, pullRequests, slash.New(core, links, cfg), gh.AppID, in.log))
 	river.AddWorker(workers, sweep)
 	river.AddWorker(workers, missed)
+	if s.instance, err = in.register(ctx); err != nil {
+		return err
+	}
+	s.workers, err = queue.NewClient(ctx, in.store.Pool(), workers, queue.RiverConfig{
+		Instance: s.instance.Name(), Periodic: append(engine.Periodic(), sweep.Periodic(), missed.Periodic()),
+		Logger: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})), // River logs statistics at INFO
+		Log:    in.log, OnError: func(kind string) { in.jobErrors.WithLabelValues(kind).Inc() },
+	})
+	return err
+}
+
+// register gives this process its name in the queue, and takes over the jobs of dead ones.
+func (in inner) register(ctx context.Context) (*store.Instance, error) {
 	host, err := os.Hostname()
 	if err != nil {
 		return nil, fmt.Errorf("get this host's name: %w", err)
 	}
-	instance, err := in.store.Instance(ctx, host)
+	instance, taken, err := in.store.Instance(ctx, host, 0)
 	if err != nil {
 		return nil, err
 	}
-	return queue.NewClient(ctx, in.store.Pool(), workers, queue.RiverConfig{
-		Instance: instance, Periodic: append(engine.Periodic(), sweep.Periodic(), missed.Periodic()),
-		Logger: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})), // River logs statistics at INFO
-		Log:    in.log, OnError: func(kind string) { in.jobErrors.WithLabelValues(kind).Inc() },
-	})
+	in.log.Info("registered in the queue", "instance", instance.Name())
+	logTakenOver(in.log, taken)
+	return instance, nil
+}
+
+func logTakenOver(log *slog.Logger, taken store.TakenOver) {
+	if len(taken.From) > 0 {
+		log.Warn("took over from processes that ended without a graceful stop", "from", taken.From, "jobs", taken.Jobs, "discarded", taken.Discarded)
+	}
 }
 
 // wireGitHub builds the GitHub client, whose pace all processes share.

@@ -12,9 +12,9 @@ import (
 )
 
 // startChaosRun starts a stack for a chaos test; what it prints goes to the test's output.
-func startChaosRun(t *testing.T) *chaos.Run {
+func startChaosRun(t *testing.T, replicas int) *chaos.Run {
 	t.Helper()
-	tr, err := chaos.Start(t.Context(), chaos.Config{Dir: t.TempDir(), Bin: programs, Out: t.Output()})
+	tr, err := chaos.Start(t.Context(), chaos.Config{Dir: t.TempDir(), Bin: programs, Out: t.Output(), Replicas: replicas})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, tr.Stop()) })
 	return tr
@@ -39,7 +39,7 @@ func TestClustersConvergeWithoutGitHub(t *testing.T) {
 		t.Run(strike, func(t *testing.T) {
 			t.Parallel()
 			o := chaos.Options{Cells: number(t, "CELLS", 8), Seed: uint64(number(t, "SEED", 1)), Only: strike, Time: 5 * time.Minute}
-			require.NoError(t, chaos.Matrix(t.Context(), startChaosRun(t), o))
+			require.NoError(t, chaos.Matrix(t.Context(), startChaosRun(t, 1), o))
 		})
 	}
 }
@@ -48,5 +48,13 @@ func TestClustersConvergeWithoutGitHub(t *testing.T) {
 func TestASampleOfTheCrashMatrixConverges(t *testing.T) {
 	t.Parallel()
 	o := chaos.Options{Cells: number(t, "CELLS", 16), Seed: uint64(number(t, "SEED", 1)), Only: os.Getenv("CELL"), Time: 5 * time.Minute}
-	require.NoError(t, chaos.Matrix(t.Context(), startChaosRun(t), o))
+	require.NoError(t, chaos.Matrix(t.Context(), startChaosRun(t, 1), o))
+}
+
+// A short form of make takeover and of make soak REPLICAS=2.
+func TestTwoServersTakeOverFromEachOtherAndDoNothingTwice(t *testing.T) {
+	t.Parallel()
+	run := startChaosRun(t, 2)
+	require.NoError(t, chaos.Takeover(t.Context(), run, chaos.TakeoverOptions{Rounds: 3, Seed: uint64(number(t, "SEED", 1))}))
+	require.NoError(t, chaos.Soak(t.Context(), run, chaos.SoakOptions{Cycles: number(t, "CELLS", 6), Seed: uint64(number(t, "SEED", 1))}))
 }

@@ -7,20 +7,22 @@ import (
 	"sync/atomic"
 )
 
-// Cut is a TCP proxy that can be cut: while cut it refuses new connections and breaks open ones.
+// Cut is a TCP proxy that can be cut: while cut it refuses new connections and breaks open ones. With several targets it is a load
+// balancer: each new connection goes to the next target that accepts it.
 type Cut struct {
 	listener net.Listener
 	off      atomic.Bool
 	refused  atomic.Int64
 
 	mu    sync.Mutex
-	to    string
+	to    []string
+	turn  int // of the targets
 	conns map[net.Conn]struct{}
 	wg    sync.WaitGroup
 }
 
-// StartCut listens on addr and forwards to another address.
-func StartCut(addr, to string) (*Cut, error) {
+// StartCut listens on addr and forwards to one or several other addresses.
+func StartCut(addr string, to ...string) (*Cut, error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return nil, err
@@ -43,8 +45,8 @@ func (c *Cut) On() { c.off.Store(false) }
 // Refused returns how many connections were refused so far, which proves that a cut had an effect.
 func (c *Cut) Refused() int { return int(c.refused.Load()) }
 
-// Lead sends new connections to another address from now on; open ones stay with the old one.
-func (c *Cut) Lead(to string) {
+// Lead sends new connections to other addresses from now on; open ones stay with the old ones.
+func (c *Cut) Lead(to ...string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.to = to
@@ -77,11 +79,8 @@ func (c *Cut) accept() {
 
 func (c *Cut) forward(near net.Conn) {
 	defer c.wg.Done()
-	c.mu.Lock()
-	to := c.to
-	c.mu.Unlock()
-	far, err := net.Dial("tcp", to)
-	if err != nil {
+	far := c.dial()
+	if far == nil {
 		near.Close()
 		return
 	}
@@ -101,6 +100,20 @@ func (c *Cut) forward(near net.Conn) {
 	go pipe(far, near)
 	go pipe(near, far)
 	both.Wait()
+}
+
+// dial connects to the next target that accepts; nil: none does.
+func (c *Cut) dial() net.Conn {
+	c.mu.Lock()
+	to, turn := c.to, c.turn
+	c.turn++
+	c.mu.Unlock()
+	for n := range to {
+		if far, err := net.Dial("tcp", to[(turn+n)%len(to)]); err == nil {
+			return far
+		}
+	}
+	return nil
 }
 
 func (c *Cut) hold(conns ...net.Conn) {

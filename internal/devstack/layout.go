@@ -111,14 +111,27 @@ func (h *Stack) tool(version, name string) error {
 	return os.Symlink(filepath.Join(h.Bin, name), link)
 }
 
+// writeConfig writes the configuration of every server.
 func (h *Stack) writeConfig() error {
-	tmpl, err := template.New("server.yaml").Parse(serverConfig)
-	if err != nil {
-		return err
+	for _, s := range h.Servers {
+		tmpl, err := template.New("server.yaml").Parse(s.template)
+		if err != nil {
+			return err
+		}
+		ports := h.Ports
+		ports.Public, ports.Private = s.public, s.private
+		var out bytes.Buffer
+		err = tmpl.Execute(&out, struct {
+			*Stack
+			Ports Ports
+			Bin   string
+		}{h, ports, s.bin})
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(s.config, out.Bytes(), 0o600); err != nil {
+			return err
+		}
 	}
-	var out bytes.Buffer
-	if err := tmpl.Execute(&out, h); err != nil {
-		return err
-	}
-	return os.WriteFile(h.path("server.yaml"), out.Bytes(), 0o600)
+	return nil
 }

@@ -1,12 +1,15 @@
 package devstack
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -17,28 +20,160 @@ import (
 	"github.com/ocpctl/ocpctl/internal/dispatch"
 )
 
+// Server is one of the stack's ocpctl-server processes.
+type Server struct {
+	stack           *Stack
+	public, private int    // ports of its listeners
+	bin             string // folder of its program, and of its runners'
+	template        string // of its configuration
+	config, log     string
+	process         *process // nil: never started
+}
+
 // process is a child with a goroutine that waits for it.
 type process struct {
 	cmd  *exec.Cmd
 	done <-chan struct{}
 }
 
-// StartServer starts ocpctl-server and returns when it is ready.
+// placeServers chooses the servers' ports: the stack's own, or free ones behind load balancers.
+func (h *Stack) placeServers(context.Context) (err error) {
+	for n := range max(h.Replicas, 1) {
+		name := "server"
+		if n > 0 {
+			name = fmt.Sprintf("server-%d", n+1)
+		}
+		s := &Server{
+			stack: h, bin: h.Bin, template: serverConfig, public: h.Ports.Public, private: h.Ports.Private,
+			config: h.path(name + ".yaml"), log: h.path("log", name+".log"),
+		}
+		if h.Replicas > 1 {
+			if s.public, err = FreePort(); err != nil {
+				return err
+			}
+			if s.private, err = FreePort(); err != nil {
+				return err
+			}
+		}
+		h.Servers = append(h.Servers, s)
+	}
+	if h.Old == "" {
+		return nil
+	}
+	first := h.Servers[0]
+	if first.bin, err = filepath.Abs(h.Old); err != nil {
+		return err
+	}
+	raw, err := os.ReadFile(filepath.Join(first.bin, "server.yaml.tmpl"))
+	first.template = string(raw)
+	return err
+}
+
+// startBalancers puts a load balancer before several servers' public listeners, and one before their private ones.
+func (h *Stack) startBalancers(context.Context) error {
+	if len(h.Servers) < 2 {
+		return nil
+	}
+	var public, private []string
+	for _, s := range h.Servers {
+		public, private = append(public, addr(s.public)), append(private, addr(s.private))
+	}
+	for port, to := range map[int][]string{h.Ports.Public: public, h.Ports.Private: private} {
+		b, err := StartCut(addr(port), to...)
+		if err != nil {
+			return err
+		}
+		h.balancers = append(h.balancers, b)
+	}
+	return nil
+}
+
+// startFirst starts all servers, or an older release's alone.
+func (h *Stack) startFirst(ctx context.Context) error {
+	if h.Old != "" {
+		return h.Servers[0].Start(ctx)
+	}
+	return h.StartServer(ctx)
+}
+
+// StartServer starts every server that does not run, and returns when all are ready.
 func (h *Stack) StartServer(ctx context.Context) error {
-	log, err := os.OpenFile(h.path("log", "server.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	for _, s := range h.Servers {
+		if !s.runs() {
+			if err := s.Start(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Start starts the server and returns when it is ready.
+func (s *Server) Start(ctx context.Context, flags ...string) error {
+	log, err := os.OpenFile(s.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command(h.Bin+"/ocpctl-server", "-config", h.path("server.yaml"))
-	cmd.Env = h.environment()
+	cmd := exec.Command(filepath.Join(s.bin, "ocpctl-server"), append([]string{"-config", s.config}, flags...)...)
+	cmd.Env = s.stack.environment()
 	cmd.Stdout, cmd.Stderr = log, log
 	exited, err := child.Start(cmd, syscall.SIGTERM)
 	log.Close() // the child has its own copy
 	if err != nil {
 		return err
 	}
-	h.server = &process{cmd: cmd, done: exited}
-	return h.ready(ctx)
+	s.process = &process{cmd: cmd, done: exited}
+	return s.ready(ctx)
+}
+
+// Kill kills the server, as a power failure would. Runners go on.
+func (s *Server) Kill() error { return end(s.process, syscall.SIGKILL) }
+
+// Stop stops the server gracefully. Runners go on.
+func (s *Server) Stop() error { return end(s.process, syscall.SIGTERM) }
+
+// PID returns the process id of the server as it was started last.
+func (s *Server) PID() int { return s.process.cmd.Process.Pid }
+
+// LogPath is the file with everything that the server logged.
+func (s *Server) LogPath() string { return s.log }
+
+// Signal sends the server a signal and does not wait.
+func (s *Server) Signal(sig syscall.Signal) error { return s.process.cmd.Process.Signal(sig) }
+
+// Instance is the server's name in the queue, as it logged it last.
+func (s *Server) Instance() (name string, err error) {
+	raw, err := os.ReadFile(s.log)
+	if err != nil {
+		return "", err
+	}
+	for line := range bytes.Lines(raw) {
+		var said struct{ Msg, Instance string }
+		if json.Unmarshal(line, &said) == nil && said.Msg == "registered in the queue" {
+			name = said.Instance
+		}
+	}
+	if name == "" {
+		return "", fmt.Errorf("%s does not say which name the server has in the queue", s.log)
+	}
+	return name, nil
+}
+
+func (s *Server) runs() bool {
+	if s.process == nil {
+		return false
+	}
+	select {
+	case <-s.process.done:
+		return false
+	default:
+		return true
+	}
+}
+
+// started reports whether any server was ever started.
+func (h *Stack) started() bool {
+	return slices.ContainsFunc(h.Servers, func(s *Server) bool { return s.process != nil })
 }
 
 // ServeBeside starts another ocpctl-server on the stack's database with its own configuration, and returns a function that stops it.
@@ -58,8 +193,8 @@ func (h *Stack) ServeBeside(config, roles, log string) (stop func() error, err e
 	return func() error { return end(&process{cmd: cmd, done: exited}, syscall.SIGTERM) }, nil
 }
 
-// ServerPID returns the process id of the server that was started last.
-func (h *Stack) ServerPID() int { return h.server.cmd.Process.Pid }
+// ServerPID returns the process id of the first server.
+func (h *Stack) ServerPID() int { return h.Servers[0].PID() }
 
 // environment returns the environment of the server and therefore of runners and installers: the machine's own without its cloud
 // settings, the SDK's variables that point to the stand-ins, and keys as a file name, never as a value.
@@ -91,11 +226,11 @@ func (h *Stack) writeEnvironment() error {
 func (h *Stack) Faults() string { return h.path("faults.json") }
 
 // ready waits until the server says that it is ready, or has ended.
-func (h *Stack) ready(ctx context.Context) error {
+func (s *Server) ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	for {
-		resp, err := http.Get(h.PrivateURL() + "/readyz")
+		resp, err := http.Get("http://" + addr(s.private) + "/readyz")
 		if err == nil {
 			resp.Body.Close()
 			if resp.StatusCode == http.StatusOK {
@@ -103,22 +238,30 @@ func (h *Stack) ready(ctx context.Context) error {
 			}
 		}
 		select {
-		case <-h.server.done:
-			return fmt.Errorf("it ended at once; its words are in %s", h.path("log", "server.log"))
+		case <-s.process.done:
+			return fmt.Errorf("it ended at once; its log is %s", s.log)
 		case <-ctx.Done():
-			return fmt.Errorf("it did not become ready; its words are in %s", h.path("log", "server.log"))
+			return fmt.Errorf("it did not become ready; its log is %s", s.log)
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
 }
 
-// KillServer kills the server, as a power failure would. Runners go on.
-func (h *Stack) KillServer() error { return h.endServer(syscall.SIGKILL) }
+// KillServer kills every server, as a power failure would. Runners go on.
+func (h *Stack) KillServer() error { return h.endServers((*Server).Kill) }
 
-// StopServer stops the server gracefully. Runners go on.
-func (h *Stack) StopServer() error { return h.endServer(syscall.SIGTERM) }
+// StopServer stops every server gracefully. Runners go on.
+func (h *Stack) StopServer() error { return h.endServers((*Server).Stop) }
 
-func (h *Stack) endServer(sig syscall.Signal) error { return end(h.server, sig) }
+func (h *Stack) endServers(end func(*Server) error) error {
+	var errs []error
+	for _, s := range h.Servers {
+		if s.process != nil {
+			errs = append(errs, end(s))
+		}
+	}
+	return errors.Join(errs...)
+}
 
 func end(p *process, sig syscall.Signal) error {
 	select {

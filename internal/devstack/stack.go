@@ -40,6 +40,8 @@ type Config struct {
 	Dir      string // state; created if missing, otherwise continued
 	Bin      string // folder with the programs ocpctl-server, ocpctl-runner and openshift-install
 	BasePort int    // first of twelve consecutive ports; 0: free ones
+	Replicas int    // ocpctl-server processes behind a load balancer; 0: one, without a balancer
+	Old      string // folder with an older release's programs and server.yaml.tmpl: the first server runs them, and starts alone
 	Fast     bool   // PostgreSQL does not wait for the disk, and stand-ins keep nothing across a restart: only for tests
 
 	Hour      time.Duration // real length of one hour of a TTL
@@ -53,6 +55,7 @@ type Config struct {
 	LeaseGrace  time.Duration // after a lease ended, before its runner counts as gone
 	Heartbeat   time.Duration // of a runner without news
 	CommentPace time.Duration // minimum time between two changes on GitHub
+	Deliveries  time.Duration // how often webhooks that never arrived are requested again
 
 	Callers []aws.Caller // more keys in the stand-in AWS, besides the demo's own
 	// RunnerPolicy changes the runners' permissions; nil: those of deploy/terraform.
@@ -84,7 +87,8 @@ type Stack struct {
 	Slack     *slack.Server
 	OIDC      *oidc.Issuer
 	SAML      *saml.Provider
-	server    *process
+	Servers   []*Server // at least one; all have every role
+	balancers []*Cut    // before the servers, if there are several
 }
 
 // Start starts the stand-ins and the server in the order of their dependencies. On an error it stops what it started.
@@ -109,6 +113,7 @@ func Start(ctx context.Context, cfg Config) (h *Stack, err error) {
 		name string
 		run  func(context.Context) error
 	}{
+		{"the servers' ports", h.placeServers},
 		{"folders and secrets", h.layOut},
 		{"PostgreSQL", h.startPostgres},
 		{"S3", h.startS3},
@@ -118,7 +123,8 @@ func Start(ctx context.Context, cfg Config) (h *Stack, err error) {
 		{"the stand-in GitHub", h.startGitHub},
 		{"the stand-in Slack", h.startSlack},
 		{"the line to the Status API", h.startStatus},
-		{"ocpctl-server", h.StartServer},
+		{"the load balancers", h.startBalancers},
+		{"ocpctl-server", h.startFirst},
 	} {
 		if err := step.run(ctx); err != nil {
 			return h, fmt.Errorf("start %s: %w", step.name, err)
@@ -143,6 +149,7 @@ func (c Config) withDefaults() Config {
 	set(&c.LeaseGrace, 5*time.Second)
 	set(&c.Heartbeat, time.Second)
 	set(&c.CommentPace, 10*time.Millisecond)
+	set(&c.Deliveries, 5*time.Minute)
 	c.Secrets.Webhook = cmp.Or(c.Secrets.Webhook, WebhookSecret)
 	c.Secrets.Slack = cmp.Or(c.Secrets.Slack, SlackSecret)
 	c.Secrets.SlackBot = cmp.Or(c.Secrets.SlackBot, SlackToken)
@@ -263,12 +270,15 @@ func (h *Stack) startSlack(ctx context.Context) (err error) {
 // Stop stops everything gracefully: runners first, so that they can still report to the server, then the server, then the rest.
 func (h *Stack) Stop() error {
 	var errs []error
-	if h.server != nil {
+	if h.started() {
 		// Twice: until it stops, the server may start another runner, to clean up after one that was stopped.
 		errs = append(errs, h.StopRunners(), h.StopServer(), h.StopRunners())
 	}
 	if h.Status != nil {
 		errs = append(errs, h.Status.Stop())
+	}
+	for _, b := range h.balancers {
+		errs = append(errs, b.Stop())
 	}
 	if h.GitHubCut != nil {
 		errs = append(errs, h.GitHubCut.Stop())

@@ -22,7 +22,7 @@ func (h *Stack) Supervise(ctx context.Context, out io.Writer) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-h.server.done:
+		case <-h.Servers[0].process.done:
 		}
 		if ctx.Err() != nil {
 			return
@@ -31,7 +31,7 @@ func (h *Stack) Supervise(ctx context.Context, out io.Writer) {
 			pause = firstPause
 		}
 		fmt.Fprintf(out, "\nocpctl-server ended by itself (%s) and is started again; running installs go on. Its log: %s\n",
-			h.server.cmd.ProcessState, h.path("log", "server.log"))
+			h.Servers[0].process.cmd.ProcessState, h.Servers[0].log)
 		select {
 		case <-ctx.Done():
 			return

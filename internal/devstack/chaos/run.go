@@ -26,6 +26,10 @@ const (
 type Config struct {
 	Dir string // state; created if missing, and must not be used by anything else
 	Bin string // folder with the programs
+
+	Replicas int    // servers behind a load balancer; 0: one
+	Old      string // an older release for the first of them, see devstack.Config
+
 	Out io.Writer
 }
 
@@ -51,6 +55,8 @@ const (
 	// githubHour is the length of an hour of GitHub's limits in a test. Clusters live for a minute instead of hours, so an hour's limit
 	// would be used up within minutes.
 	githubHour = 5 * time.Minute
+	// missedEvery is how often webhooks are requested again that were lost with a server.
+	missedEvery = 5 * time.Second
 )
 
 // Start starts a stack whose time is as fast as possible.
@@ -64,11 +70,11 @@ func Start(ctx context.Context, cfg Config) (t *Run, err error) {
 	}
 	trail := filepath.Join(dir, "trace")
 	h, err := devstack.Start(ctx, devstack.Config{
-		Dir: dir, Bin: cfg.Bin, Fast: true,
+		Dir: dir, Bin: cfg.Bin, Replicas: cfg.Replicas, Old: cfg.Old, Fast: true,
 		Grace: 500 * time.Millisecond, Pace: time.Nanosecond, VerifyGap: time.Nanosecond,
 		Lease: lease, LeaseGrace: leaseGrace, RetryBase: retryBase, LookAgain: time.Second, Heartbeat: 2 * time.Second,
-		CommentPace: 50 * time.Millisecond,
-		Env:         []string{installer.TraceVariable + "=" + trail},
+		CommentPace: 50 * time.Millisecond, Deliveries: missedEvery,
+		Env: []string{installer.TraceVariable + "=" + trail},
 	})
 	if err != nil {
 		return nil, err

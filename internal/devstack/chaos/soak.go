@@ -44,17 +44,29 @@ func Soak(ctx context.Context, t *Run, o SoakOptions) error {
 		return err
 	}
 	t.say("soak, seed %d: %d cycles, %d at once", o.Seed, o.Cycles, o.Width)
-	t.trace.forget()
+	var kill *killer
+	if len(t.Servers) > 1 {
+		kill = t.startKiller(ctx, o.Seed)
+	} else {
+		t.trace.forget()
+	}
 	use := t.watchProcesses(ctx)
 	began := time.Now()
 	done := t.cycles(ctx, o)
 	took := time.Since(began)
 	spent, peak := use.stop()
+	if kill != nil {
+		kills, err := kill.stop()
+		if err != nil {
+			return err
+		}
+		t.say("\none of %d servers was killed %d times, every %.1f s", len(t.Servers), kills, took.Seconds()/float64(max(kills, 1)))
+	}
 	after, err := t.bytesStored(ctx)
 	if err != nil {
 		return err
 	}
-	return t.printSoak(done, took, spent, peak, before, after)
+	return errors.Join(t.printSoak(done, took, spent, peak, before, after), t.nothingLost(ctx))
 }
 
 // cycles runs all cycles, a limited number at once.
@@ -143,7 +155,11 @@ func (t *Run) live(ctx context.Context, c *cycle) error {
 	if err := t.await(ctx, pr, "released", patience, isReleased); err != nil {
 		return err
 	}
-	return t.nothingLeft(ctx, pr)
+	err = t.nothingLeft(ctx, pr)
+	if len(t.Servers) > 1 {
+		err = errors.Join(err, t.nothingTwice(ctx, pr))
+	}
+	return err
 }
 
 // plan returns the fault of the stand-in programs in a cycle, which happens once.

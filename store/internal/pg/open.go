@@ -29,6 +29,16 @@ const judgingShare = 3
 // idleLimit is PostgreSQL's setting for how long a transaction may be idle before its session is ended.
 const idleLimit = "idle_in_transaction_session_timeout"
 
+// sessionSettings are PostgreSQL's settings for every session, unless the URL sets them: a process that hangs in the middle of a change
+// must not keep a cluster's row from everybody else, and the locks of a host that is cut off must end although its connection does not.
+var sessionSettings = map[string]string{
+	idleLimit:                 "60s",
+	"tcp_keepalives_idle":     "5",
+	"tcp_keepalives_interval": "2",
+	"tcp_keepalives_count":    "3",
+	"tcp_user_timeout":        "10000",
+}
+
 // Options are the settings of a store.
 type Options struct {
 	Limits       lifecycle.Limits // what Record decides with
@@ -46,7 +56,7 @@ type DB struct {
 	feed          *feed
 	LogNotifier   *logNotifier
 	Options       Options
-	stands        *pgxpool.Conn // holds the instance's lock; nil: none taken
+	process       string // part of the instance's name, and of the application_name of the pool's sessions
 }
 
 // Open connects to a migrated database.
@@ -59,10 +69,13 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 		return nil, err
 	}
 	config.AfterConnect = inUTC
-	// A process that hangs in the middle of a change must not keep a cluster's row from everybody else.
-	if _, said := config.ConnConfig.RuntimeParams[idleLimit]; !said {
-		config.ConnConfig.RuntimeParams[idleLimit] = "60s"
+	for name, value := range sessionSettings {
+		if _, given := config.ConnConfig.RuntimeParams[name]; !given {
+			config.ConnConfig.RuntimeParams[name] = value
+		}
 	}
+	process := ulid.Make().String()
+	config.ConnConfig.RuntimeParams["application_name"] = processName + process
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
@@ -73,7 +86,7 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 		return nil, fmt.Errorf("open River for inserting: %w", err)
 	}
 	s := &DB{
-		pool: pool, river: inserter, QueueNotifier: newQueueNotifier(pool), feed: newFeed(pool), LogNotifier: newLogNotifier(pool), Options: o,
+		pool: pool, river: inserter, QueueNotifier: newQueueNotifier(pool), feed: newFeed(pool), LogNotifier: newLogNotifier(pool), Options: o, process: process,
 		Judging: make(chan struct{}, max(1, config.MaxConns/judgingShare)),
 	}
 	if err := s.Ping(ctx); err != nil {
@@ -108,11 +121,6 @@ func (s *DB) Close() {
 	s.QueueNotifier.stop()
 	s.LogNotifier.stop()
 	s.feed.stop()
-	if s.stands != nil {
-		s.stands.Conn().Close(context.Background()) // ends the session, and the lock with it
-		s.stands.Release()
-		s.stands = nil
-	}
 	s.pool.Close()
 }
 

@@ -206,6 +206,9 @@ func (c Config) checkDurations() []error {
 			bad = append(bad, fmt.Errorf("%s is %s; give %s or more", d.field, d.value, d.least))
 		}
 	}
+	if d := c.Listen.DrainDelay; d < 0 || d > mostDrainDelay {
+		bad = append(bad, fmt.Errorf("listen.drain_delay is %s; give 0s to %s, so that a graceful stop takes less than a minute", d, mostDrainDelay))
+	}
 	if c.Runner.Lease < 3*c.Runner.Heartbeat {
 		bad = append(bad, fmt.Errorf("runner.lease is %s; give at least three times runner.heartbeat (%s), so that a lost response does not end an installation",
 			c.Runner.Lease, c.Runner.Heartbeat))

@@ -49,6 +49,8 @@ type Listen struct {
 	Private string `yaml:"private"` // API, Status API, pages, metrics
 	Probes  string `yaml:"probes"`  // only /healthz, /readyz and the process's metrics; empty: none
 
+	DrainDelay time.Duration `yaml:"drain_delay"` // between "not ready" and the end of the listeners
+
 	TrustedProxies []string `yaml:"trusted_proxies"` // networks whose X-Forwarded-For is trusted; empty: none
 }
 
@@ -209,7 +211,7 @@ type Repository struct {
 // defaults are the values of settings that a file omits.
 func Defaults() Config {
 	return Config{
-		Listen:    Listen{Public: "127.0.0.1:8081", Private: "127.0.0.1:8080"},
+		Listen:    Listen{Public: "127.0.0.1:8081", Private: "127.0.0.1:8080", DrainDelay: 5 * time.Second},
 		Catalogue: Catalogue{Reload: 15 * time.Second},
 		GitHub: GitHub{APIURL: github.DefaultBaseURL, Pace: time.Second, PerMinute: githubPerMinute, PerHour: githubPerHour, Progress: 5 * time.Minute, Look: 3 * time.Minute, Deliveries: 5 * time.Minute,
 			ReservePercent: 20, Permission: policy.Permissions[0], Forks: profiles.ForksApprove},

@@ -107,7 +107,7 @@ func TestEveryErrorIsToldAtOnce(t *testing.T) {
 installation: prod
 databse_url_ref: file:/x
 github: {app_id: -1, private_key_ref: /run/key.pem, api_url: api.github.com, permission: read, forks: allow, max_grace: -1h, look: 0s, deliveries: 0s, installations: [7, 0], webhook_secret_next_ref: whsec-x, hook_addresses: [github.com, "::/0"]}
-listen: {public: "8081", private: "8081", trusted_proxies: [10.0.0.0/8, 0.0.0.0/0, lb]}
+listen: {public: "8081", private: "8081", trusted_proxies: [10.0.0.0/8, 0.0.0.0/0, lb], drain_delay: 1m}
 oidc: [{issuer: here}]
 runner:
   lease: 20s
@@ -151,6 +151,7 @@ session: {life: 13h, not_before: soon}
 		`listen.public is "8081"; give host:port`,
 		"listen.public and listen.private are both 8081",
 		"listen.trusted_proxies[1] is 0.0.0.0/0, which matches every address; list the networks",
+		"listen.drain_delay is 1m0s; give 0s to 15s",
 		`listen.trusted_proxies[2]: "lb" is not a network; give CIDR notation such as 10.0.0.0/8`,
 		`github.hook_addresses[0]: "github.com" is not a network`,
 		"github.hook_addresses[1] is ::/0, which matches every address",

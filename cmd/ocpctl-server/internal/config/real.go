@@ -18,6 +18,8 @@ const (
 	leastGrace                    = 90 * time.Second // a runner gives its installer 70 s to end its own children
 	leastRetention, mostRetention = 30 * 24 * time.Hour, 90 * 24 * time.Hour
 
+	mostDrainDelay = 15 * time.Second // with the server's own 35 s it stays below a pod's termination grace of a minute
+
 	leastKept = 7 * 24 * time.Hour // repeated deliveries are recognised for so long
 )
 

@@ -1,0 +1,87 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/ocpctl/ocpctl/migrations"
+)
+
+// Schema compares the database's schema with the one that this program was built for. Both are numbers of migrations.
+type Schema struct {
+	Known    int // the newest migration that this program knows
+	Database int // the newest one that was applied
+	Oldest   int // a server must know this one to work with the database; zero: the schema does not say
+}
+
+// Newer reports whether a newer release migrated the database.
+func (s Schema) Newer() bool { return s.Database > s.Known }
+
+// Schema returns an error if this program must not work with the database: it is too old for its schema, or the schema too old for it.
+func (s *Store) Schema(ctx context.Context) (Schema, error) {
+	schema, err := readSchema(ctx, s.Pool())
+	if err != nil {
+		return Schema{}, err
+	}
+	if schema.Database < schema.Known {
+		return schema, fmt.Errorf("the database is at migration %d, and this server needs %d: migrate it first, with a server that has -migrate (the default)",
+			schema.Database, schema.Known)
+	}
+	return schema, schema.check()
+}
+
+func (s Schema) check() error {
+	if s.Known < s.Oldest {
+		return fmt.Errorf("the database works with servers that know migration %d, and this one knows %d: install the release that migrated it, or a newer one",
+			s.Oldest, s.Known)
+	}
+	return nil
+}
+
+// readSchema reads an empty database as one without migrations.
+func readSchema(ctx context.Context, pool *pgxpool.Pool) (s Schema, err error) {
+	if s.Known, err = newestMigration(); err != nil {
+		return s, err
+	}
+	for _, one := range []struct {
+		table, sql string
+		into       *int
+	}{
+		{"goose_db_version", `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`, &s.Database},
+		{"schema_support", `SELECT coalesce(max(oldest), 0) FROM schema_support`, &s.Oldest},
+	} {
+		var exists bool
+		if err := pool.QueryRow(ctx, `SELECT to_regclass($1) IS NOT NULL`, one.table).Scan(&exists); err != nil {
+			return s, fmt.Errorf("look for the table %s: %w", one.table, err)
+		}
+		if !exists {
+			continue
+		}
+		if err := pool.QueryRow(ctx, one.sql).Scan(one.into); err != nil {
+			return s, fmt.Errorf("read the schema's version: %w", err)
+		}
+	}
+	return s, nil
+}
+
+// newestMigration returns the highest number of a file.
+func newestMigration() (newest int, err error) {
+	files, err := fs.Glob(migrations.FS, "*.sql")
+	if err != nil {
+		return 0, fmt.Errorf("read the migrations: %w", err)
+	}
+	for _, file := range files {
+		number, _, _ := strings.Cut(file, "_")
+		n, err := strconv.Atoi(number)
+		if err != nil {
+			return 0, fmt.Errorf("read the migrations: %s has no number", file)
+		}
+		newest = max(newest, n)
+	}
+	return newest, nil
+}

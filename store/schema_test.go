@@ -1,0 +1,53 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+func TestAServerWorksOnTheSchemaOfANewerReleaseUnlessThatExcludesIt(t *testing.T) {
+	t.Parallel()
+	url := pgtest.New(t)
+	s := openAt(t, url, store.Options{Limits: limits, Lease: time.Minute})
+	exec := func(sql string) {
+		t.Helper()
+		_, err := s.Pool().Exec(t.Context(), sql)
+		require.NoError(t, err)
+	}
+	schema, err := s.Schema(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, schema.Known, schema.Database)
+	require.False(t, schema.Newer())
+	require.LessOrEqual(t, schema.Oldest, schema.Known)
+
+	exec(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (9000, true)`)
+	exec(`INSERT INTO river_migration (line, version) VALUES ('main', 9000)`)
+	exec(`ALTER TABLE clusters ADD COLUMN of_the_future text`)
+	require.NoError(t, store.Migrate(t.Context(), url), "nothing is to do")
+	schema, err = s.Schema(t.Context())
+	require.NoError(t, err)
+	require.True(t, schema.Newer())
+	require.Equal(t, 9000, schema.Database)
+	accept(t, s, granted("shop"))
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM information_schema.columns WHERE column_name = 'of_the_future'`), "and nothing is undone")
+
+	exec(`UPDATE schema_support SET oldest = 9000`)
+	const excluded = "the database works with servers that know migration 9000, and this one knows"
+	require.ErrorContains(t, store.Migrate(t.Context(), url), excluded)
+	_, err = s.Schema(t.Context())
+	require.ErrorContains(t, err, excluded)
+}
+
+func TestAServerThatDoesNotMigrateWaitsForItsSchema(t *testing.T) {
+	t.Parallel()
+	s := openAt(t, pgtest.New(t), store.Options{Limits: limits, Lease: time.Minute})
+	_, err := s.Pool().Exec(t.Context(), `DELETE FROM goose_db_version WHERE version_id = (SELECT max(version_id) FROM goose_db_version)`)
+	require.NoError(t, err)
+	_, err = s.Schema(t.Context())
+	require.ErrorContains(t, err, "migrate it first, with a server that has -migrate")
+}
