@@ -34,7 +34,7 @@ func (w *launchWorker) Work(ctx context.Context, job *river.Job[queue.LaunchArgs
 	if err != nil {
 		return fmt.Errorf("launch attempt %s: %w", open.Attempt, err)
 	}
-	w.c.Log.Info("launched", "cluster", open.Cluster, "attempt", open.Attempt, "effect", "launch")
+	w.c.Log.InfoContext(ctx, "launched", "cluster", open.Cluster, "attempt", open.Attempt, "effect", "launch")
 	return nil
 }
 

@@ -25,7 +25,7 @@ func (s *server) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), probeTimeout)
 	defer cancel()
 	if err := s.Store.Ping(ctx); err != nil {
-		s.Log.Warn("not ready", "err", err)
+		s.Log.WarnContext(r.Context(), "not ready", "err", err)
 		problem(w, http.StatusServiceUnavailable, "PostgreSQL does not respond.")
 		return
 	}
