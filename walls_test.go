@@ -67,11 +67,13 @@ var areas = []area{
 	{"store/internal/fence", 5, []string{"store/internal/pg", "store/internal/usage", "store/internal/rows", "lifecycle"}, "only an open attempt's runner may change what is known of its cluster"},
 	{"store/attempts", 6, []string{"store/internal/...", "internal/queue", "internal/tracing", "lifecycle"}, "the parts of the store know what they share, and not each other"},
 	{"store/inbox", 6, []string{"store/internal/...", "internal/queue", "internal/tracing", "lifecycle"}, "a delivery is stored before anybody reads it"},
+	{"store/measures", 6, []string{"store/internal/...", "internal/queue"}, "what metrics count changes nothing"},
 	{"store/outbox", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "what is written outside is written down before"},
 	{"store/people", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "who somebody is does not depend on what they have"},
 	{"store/pullrequests", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "what GitHub said is kept as it was said"},
 	{"store/reports", 6, []string{"store/internal/...", "internal/queue", "lifecycle", "internal/price"}, "what is counted and found changes nothing"},
 	{"store", 7, []string{"store/...", "internal/queue", "internal/tracing", "lifecycle", "internal/price", "migrations"}, "the only area with SQL; it keeps verdicts as they come and calls nobody"},
+	{"internal/metrics", 8, []string{"store/...", "lifecycle", "internal/buildinfo"}, "what is measured is read from rows and from this process, and decides nothing"},
 	{"internal/intake", 8, []string{"lifecycle", "store/...", "internal/artifacts", "internal/contract", "runner/names"}, "what runners report becomes rows in one place, for the API and for the spool"},
 
 	// The runner.
@@ -87,7 +89,7 @@ var areas = []area{
 	{"app/slash", 11, []string{"app", "app/credentials", "policy", "profiles", "chatops", "chatops/messages", "store/...", "lifecycle"}, "Slack is one entry point among several: the core does not know it"},
 	{"app/hooks", 12, []string{"internal/queue", "internal/tracing", "app", "app/pulls", "app/slash", "policy", "profiles", "chatops/...", "store/...", "internal/artifacts", "lifecycle", "internal/limit", "internal/secret", "internal/source"}, "webhooks lead to the application"},
 	{"app/web", 12, []string{"internal/tracing", "app", "app/admin", "app/credentials", "internal/price", "app/auth", "policy", "profiles", "chatops", "chatops/messages", "store/...", "lifecycle", "docs", "internal/download"}, "pages show what the application returns, and the runbooks"},
-	{"app/api", 12, []string{"app", "app/admin", "app/credentials", "internal/price", "app/auth", "app/auth/awsproof", "policy", "profiles", "chatops/...", "store/...", "internal/artifacts", "internal/intake", "lifecycle", "internal/contract", "runner/names", "internal/download", "internal/limit", "internal/source", "internal/tagkey", "internal/token", "internal/tracing"}, "the only entry point that runners know"},
+	{"app/api", 12, []string{"internal/metrics", "app", "app/admin", "app/credentials", "internal/price", "app/auth", "app/auth/awsproof", "policy", "profiles", "chatops/...", "store/...", "internal/artifacts", "internal/intake", "lifecycle", "internal/contract", "runner/names", "internal/download", "internal/limit", "internal/source", "internal/tagkey", "internal/token", "internal/tracing"}, "the only entry point that runners know"},
 	{"controller", 9, []string{"internal/queue", "store/...", "internal/artifacts", "internal/intake", "lifecycle", "chatops/...", "internal/contract", "internal/dispatch", "internal/token"}, "the controller never meets the application: they meet in the store"},
 
 	// Programs and the development stack.

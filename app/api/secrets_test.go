@@ -62,12 +62,3 @@ func (h *fixture) trail() string {
 	return all
 }
 
-func TestAWordThatIsNoMethodMakesNoSeries(t *testing.T) {
-	m := newMetrics(nil, nil)
-	for _, method := range []string{"GET", "BREW", "A", "B", "C", strings.Repeat("X", 1000)} {
-		m.observe(method, "none", 405, time.Millisecond)
-	}
-	series := make(chan prometheus.Metric, 100)
-	m.requests.Collect(series)
-	require.Len(t, series, 2, "GET, and all others together")
-}

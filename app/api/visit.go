@@ -83,7 +83,7 @@ func (s *server) recordRequest(r *http.Request, v *visit, code int, took time.Du
 	if route == "" {
 		route = "none"
 	}
-	s.metrics.observe(r.Method, route, code, took)
+	s.Metrics.Request(r.Method, route, code, took)
 	v.span.Rename(route, "http.request.method", r.Method, "http.response.status_code", strconv.Itoa(code))
 	if code >= http.StatusInternalServerError {
 		v.span.Fail(http.StatusText(code))

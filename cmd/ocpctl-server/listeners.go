@@ -115,7 +115,7 @@ func (in inner) wirePrivate(ctx context.Context) (*http.Server, error) {
 	rest := api.New(api.Config{
 		App: core, Admin: admins, Credentials: handout, Store: in.store, Auth: id.who, AWS: id.exchange, Tokens: in.signer, Log: in.log, UI: cfg.UIURL,
 		Pace: pace, Proxies: networks(cfg.Listen.TrustedProxies), Timeout: cfg.API.Timeout, Stopping: stopping,
-		Grants: grants, JobErrors: in.jobErrors,
+		Grants: grants, Metrics: in.metrics,
 		Runner: api.RunnerSettings{
 			Installation: cfg.Installation, Bucket: cfg.Artifacts.Bucket, KMSKey: cfg.Artifacts.KMSKey,
 			OperateKMSKey: cfg.Artifacts.OperateKMSKey, Lease: cfg.Runner.Lease, Heartbeat: cfg.Runner.Heartbeat,

@@ -8,12 +8,11 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/riverqueue/river"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/app/api"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
+	"github.com/ocpctl/ocpctl/internal/metrics"
 	"github.com/ocpctl/ocpctl/internal/token"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
@@ -80,7 +79,10 @@ func (s *server) build(ctx context.Context, cfg config, r roles) (err error) {
 	if in.catalogue, err = openCatalogue(cfg, r, s.log); err != nil {
 		return err
 	}
-	in.jobErrors = api.NewJobErrors()
+	in.metrics = metrics.New(metrics.Config{Store: s.store, Log: s.log, Catalogue: func() (time.Time, error) {
+		status := in.catalogue.Status()
+		return status.LoadedAt, status.Err
+	}})
 	s.catalogue, s.reload, s.people = in.catalogue, cfg.Catalogue.Reload, app.New(in.appConfig(nil)).KeepPeople
 	if r.has(apiRole) {
 		if s.private, err = in.wirePrivate(ctx); err != nil {
@@ -101,8 +103,7 @@ type inner struct {
 	catalogue *catalogue.Live
 	bucket    *artifacts.Store
 	signer    *token.Signer
-
-	jobErrors *prometheus.CounterVec // failed jobs of this process's workers
+	metrics   *metrics.Metrics
 }
 
 // openCatalogue reads the catalogue. An invalid one prevents the start only without the role worker: clusters must still end whatever
