@@ -57,6 +57,10 @@ test: ## run all tests
 	@# tests often wait, so three packages at once keep two cores busy
 	go test -p 3 -shuffle=on -timeout 14m $$(go list ./... | grep -vxF "$$(go list $(RACED))")
 
+.PHONY: test-alerts
+test-alerts: ## test the recording rules and alerts with Prometheus' own engine (cold build: a minute)
+	@go -C tools/rules run . $(CURDIR)/deploy/alerts.test.yaml
+
 .PHONY: quick
 quick: ## the tests that need no database, no demo and no race detector (two minutes)
 	@go test -vet=off $$(go list -deps -test -f '{{if not .Standard}}{{.ImportPath}} {{join .Deps " "}}{{end}}' ./... | $(QUICK))
@@ -77,7 +81,7 @@ seeds: ## run the fault tests with SEEDS different seeds (200), and as many rand
 	go test -count=1 -timeout 4h -run 'WhateverHappens|WhateverBefalls' ./app/pulls ./app/hooks -rapid.checks=$(or $(SEEDS),200)
 
 .PHONY: check
-check: format vet lint generated race test ## check format, vet, lint and generated code, run all tests under the race detector, and make test
+check: format vet lint generated race test test-alerts ## check format, vet, lint and generated code, run all tests under the race detector, and make test
 
 .PHONY: format
 format:
@@ -87,6 +91,7 @@ format:
 vet:
 	go vet ./...
 	go -C tools/s3gateway vet ./...
+	go -C tools/rules vet ./...
 
 .PHONY: lint
 lint:
