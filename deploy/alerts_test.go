@@ -82,7 +82,7 @@ func TestEachAlertIsTested(t *testing.T) {
 	require.NoError(t, err)
 	for _, group := range readRules(t).Groups {
 		for _, rule := range group.Rules {
-			require.Contains(t, string(tests), `alertname="`+rule.Alert+`"`, "make test-alerts does not try this alert")
+			require.True(t, rule.Alert == "" || strings.Contains(string(tests), `alertname="`+rule.Alert+`"`), "make test-alerts does not try %s", rule.Alert)
 		}
 	}
 }

@@ -135,12 +135,13 @@ func Run(ctx context.Context, cfg Config) error {
 		return fmt.Errorf("claim attempt %s: %w", cfg.Attempt, err)
 	}
 	cause := tracing.Cause{Correlation: claimed.Spec.Correlation, Traceparent: claimed.Spec.Traceparent}
-	cfg.Log = cfg.Log.With("cluster", claimed.Spec.Cluster, "job", claimed.Spec.Job, "attempt", cfg.Attempt, "correlation", cause.Correlation)
-	cfg.Log.Info("attempt claimed", "kind", claimed.Spec.Kind, "number", claimed.Spec.Number)
-	api.log = cfg.Log
+	cfg.Log = cfg.Log.With("cluster", claimed.Spec.Cluster, "job", claimed.Spec.Job, "attempt", cfg.Attempt)
 	ctx, work = tracing.With(ctx, cause), tracing.With(work, cause)
 	work, span := tracing.Start(work, tracing.Internal, "attempt "+claimed.Spec.Kind, "ocpctl.cluster", claimed.Spec.Cluster, "ocpctl.attempt", cfg.Attempt)
 	defer span.End()
+	cfg.Log = tracing.Logger(work, cfg.Log)
+	cfg.Log.Info("attempt claimed", "kind", claimed.Spec.Kind, "number", claimed.Spec.Number)
+	api.log = cfg.Log
 
 	say := startReporter(tracing.With(ctx, tracing.Of(work)), cfg, api, claimed.Spec.Heartbeat)
 	defer say.stop()

@@ -24,13 +24,34 @@ type logHandler struct {
 
 // Handle implements slog.Handler.
 func (h logHandler) Handle(ctx context.Context, line slog.Record) error {
-	if id := Of(ctx).Correlation; id != "" && !h.named && !names(line) {
-		line.AddAttrs(slog.String(correlationAttr, id))
+	if h.named {
+		return h.Handler.Handle(ctx, line)
 	}
-	if span := trace.SpanContextFromContext(ctx); span.IsSampled() {
-		line.AddAttrs(slog.String(traceAttr, span.TraceID().String()))
+	own := names(line)
+	for _, a := range attributesOf(ctx) {
+		if a.Key != correlationAttr || !own {
+			line.AddAttrs(a)
+		}
 	}
 	return h.Handler.Handle(ctx, line)
+}
+
+// Logger returns a logger all of whose lines have the cause of the context's work.
+func Logger(ctx context.Context, log *slog.Logger) *slog.Logger {
+	for _, a := range attributesOf(ctx) {
+		log = log.With(a)
+	}
+	return log
+}
+
+func attributesOf(ctx context.Context) (out []slog.Attr) {
+	if id := Of(ctx).Correlation; id != "" {
+		out = append(out, slog.String(correlationAttr, id))
+	}
+	if span := trace.SpanContextFromContext(ctx); span.IsSampled() {
+		out = append(out, slog.String(traceAttr, span.TraceID().String()))
+	}
+	return out
 }
 
 func names(line slog.Record) (found bool) {
