@@ -7,9 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/artifacts"
@@ -61,4 +59,3 @@ func (h *fixture) trail() string {
 	require.NoError(h, h.store.Pool().QueryRow(context.Background(), `SELECT string_agg(e::text, E'\n') FROM audit_events e`).Scan(&all))
 	return all
 }
-
