@@ -72,6 +72,9 @@ test: ## run all tests
 .PHONY: test-terraform
 test-terraform: ## check deploy/terraform with OpenTofu: format, types, its own tests (builds OpenTofu: a minute, or five the first time)
 	go -C tools/terraform test -count=1 ./...
+.PHONY: test-alerts
+test-alerts: ## test the recording rules and alerts with Prometheus' own engine (cold build: a minute)
+	@go -C tools/rules run . $(CURDIR)/deploy/alerts.test.yaml
 
 .PHONY: quick
 quick: ## the tests that need no database, no demo and no race detector (two minutes)
@@ -107,7 +110,7 @@ seeds: ## run the fault tests with SEEDS different seeds (200), and as many rand
 	go test -count=1 -timeout 4h -run 'WhateverHappens|WhateverBefalls' ./app/pulls ./app/hooks -rapid.checks=$(or $(SEEDS),200)
 
 .PHONY: check
-check: format vet lint generated race test ## check format, vet, lint and generated code, run all tests under the race detector, and make test
+check: format vet lint generated race test test-alerts ## check format, vet, lint and generated code, run all tests under the race detector, and make test
 
 .PHONY: format
 format:
@@ -118,6 +121,7 @@ vet:
 	go vet ./...
 	go -C tools/s3gateway vet ./...
 	go -C tools/terraform/provider vet ./...
+	go -C tools/rules vet ./...
 
 .PHONY: lint
 lint:

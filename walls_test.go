@@ -35,6 +35,8 @@ var areas = []area{
 	{"internal/source", 0, nil, "imported by both listeners"},
 	{"internal/tagkey", 0, nil, "whoever refuses a tag and whoever deletes by it read the same list"},
 	{"internal/token", 0, nil, "imported by both sides"},
+	{"internal/tracing", 0, nil, "what set something off travels through every floor, and through the runner"},
+	{"internal/tracing/export", 1, nil, "programs alone send spans, so that nothing else brings the SDK along"},
 	{"internal/artifacts", 0, nil, "S3 alone: it knows no database"},
 	{"internal/contract", 0, nil, "plain structs of the Status API, for the server and the runner"},
 	{"internal/dispatch", 0, nil, "it starts runners and knows nothing of clusters"},
@@ -61,23 +63,25 @@ var areas = []area{
 	{"chatops/github", 4, []string{"chatops", "lifecycle", "policy", "internal/secret"}, "a client of GitHub carries texts and knows no store"},
 
 	// State.
-	{"internal/queue", 1, nil, "River's client and the jobs of the product; it knows no table"},
-	{"store/internal/pg", 2, []string{"internal/queue", "lifecycle"}, "a database connection, and no table but the audit trail's"},
+	{"internal/queue", 1, []string{"internal/tracing"}, "River's client and the jobs of the product; it knows no table"},
+	{"store/internal/pg", 2, []string{"internal/queue", "internal/tracing", "lifecycle"}, "a database connection, and no table but the audit trail's"},
 	{"store/internal/usage", 3, []string{"store/internal/pg", "lifecycle", "internal/price"}, "what is used is counted in one place"},
 	{"store/internal/rows", 4, []string{"store/internal/pg", "store/internal/usage", "internal/queue", "lifecycle", "internal/price"}, "what the parts of the store share"},
 	{"store/internal/fence", 5, []string{"store/internal/pg", "store/internal/usage", "store/internal/rows", "lifecycle"}, "only an open attempt's runner may change what is known of its cluster"},
-	{"store/attempts", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "the parts of the store know what they share, and not each other"},
-	{"store/inbox", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "a delivery is stored before anybody reads it"},
+	{"store/attempts", 6, []string{"store/internal/...", "internal/queue", "internal/tracing", "lifecycle"}, "the parts of the store know what they share, and not each other"},
+	{"store/inbox", 6, []string{"store/internal/...", "internal/queue", "internal/tracing", "lifecycle"}, "a delivery is stored before anybody reads it"},
+	{"store/measures", 6, []string{"store/internal/...", "internal/queue"}, "what metrics count changes nothing"},
 	{"store/outbox", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "what is written outside is written down before"},
 	{"store/inspect", 6, []string{"store/internal/pg", "migrations"}, "what a database is can be asked before it has tables"},
 	{"store/people", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "who somebody is does not depend on what they have"},
 	{"store/pullrequests", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "what GitHub said is kept as it was said"},
 	{"store/reports", 6, []string{"store/internal/...", "internal/queue", "lifecycle", "internal/price"}, "what is counted and found changes nothing"},
-	{"store", 7, []string{"store/...", "internal/queue", "lifecycle", "internal/price", "migrations"}, "the only area with SQL; it keeps verdicts as they come and calls nobody"},
+	{"store", 7, []string{"store/...", "internal/queue", "internal/tracing", "lifecycle", "internal/price", "migrations"}, "the only area with SQL; it keeps verdicts as they come and calls nobody"},
+	{"internal/metrics", 8, []string{"store/...", "lifecycle", "internal/buildinfo"}, "what is measured is read from rows and from this process, and decides nothing"},
 	{"internal/intake", 8, []string{"lifecycle", "store/...", "internal/artifacts", "internal/contract", "runner/names"}, "what runners report becomes rows in one place, for the API and for the spool"},
 
 	// The runner.
-	{"runner", 2, []string{"runner/...", "internal/artifacts", "internal/contract", "internal/secret", "internal/tagkey"}, "a pod with cloud credentials has no database"},
+	{"runner", 2, []string{"runner/...", "internal/artifacts", "internal/contract", "internal/secret", "internal/tagkey", "internal/tracing"}, "a pod with cloud credentials has no database"},
 	{"runner/cloud/aws/count", 2, []string{"runner/cloud", "internal/contract"}, "a count that shares a line with what deletes is blind where that is blind"},
 
 	// The application.
@@ -87,9 +91,9 @@ var areas = []area{
 	{"app/auth", 10, []string{"app", "app/auth/awsproof", "policy", "profiles", "internal/limit", "internal/secret"}, "who asks does not depend on what exists: roles come from identities and claims, and what must be remembered is handed in"},
 	{"app/pulls", 11, []string{"app", "app/credentials", "policy", "policy/catalogue", "profiles", "chatops", "chatops/messages", "store/...", "lifecycle"}, "pull requests are one entry point among several: the core does not know them"},
 	{"app/slash", 11, []string{"app", "app/credentials", "policy", "profiles", "chatops", "chatops/messages", "store/...", "lifecycle"}, "Slack is one entry point among several: the core does not know it"},
-	{"app/hooks", 12, []string{"internal/queue", "app", "app/pulls", "app/slash", "policy", "profiles", "chatops/...", "store/...", "internal/artifacts", "lifecycle", "internal/limit", "internal/secret", "internal/source"}, "webhooks lead to the application"},
-	{"app/web", 12, []string{"app", "app/admin", "app/credentials", "internal/price", "app/auth", "policy", "profiles", "chatops", "chatops/messages", "store/...", "lifecycle", "docs", "internal/download"}, "pages show what the application returns, and the runbooks"},
-	{"app/api", 12, []string{"app", "app/admin", "app/credentials", "internal/price", "app/auth", "app/auth/awsproof", "policy", "profiles", "chatops/...", "store/...", "internal/artifacts", "internal/intake", "lifecycle", "internal/contract", "runner/names", "internal/download", "internal/limit", "internal/source", "internal/tagkey", "internal/token"}, "the only entry point that runners know"},
+	{"app/hooks", 12, []string{"internal/queue", "internal/tracing", "app", "app/pulls", "app/slash", "policy", "profiles", "chatops/...", "store/...", "internal/artifacts", "lifecycle", "internal/limit", "internal/secret", "internal/source"}, "webhooks lead to the application"},
+	{"app/web", 12, []string{"internal/tracing", "app", "app/admin", "app/credentials", "internal/price", "app/auth", "policy", "profiles", "chatops", "chatops/messages", "store/...", "lifecycle", "docs", "internal/download"}, "pages show what the application returns, and the runbooks"},
+	{"app/api", 12, []string{"internal/metrics", "app", "app/admin", "app/credentials", "internal/price", "app/auth", "app/auth/awsproof", "policy", "profiles", "chatops/...", "store/...", "internal/artifacts", "internal/intake", "lifecycle", "internal/contract", "runner/names", "internal/download", "internal/limit", "internal/source", "internal/tagkey", "internal/token", "internal/tracing"}, "the only entry point that runners know"},
 	{"controller", 9, []string{"internal/queue", "store/...", "internal/artifacts", "internal/intake", "lifecycle", "chatops/...", "internal/contract", "internal/dispatch", "internal/token"}, "the controller never meets the application: they meet in the store"},
 
 	// Programs and the development stack.
@@ -113,6 +117,9 @@ var outside = []struct {
 	{"cel.dev/cel-go", []string{"policy/rules"}, "what rules are written in is nobody else's matter"},
 	{"k8s.io/", []string{"internal/dispatch/kubernetes"}, "it is slow to compile, and the server's other parts know no Kubernetes"},
 	{"k8s.io/client-go/kubernetes", nil, "the typed clientset takes minutes to compile; a dispatcher makes ten different calls"},
+	{"go.opentelemetry.io/otel/sdk", []string{"internal/tracing/export"}, "programs alone send spans"},
+	{"go.opentelemetry.io/otel/exporters", []string{"internal/tracing/export"}, "it brings gRPC along"},
+	{"go.opentelemetry.io/otel", []string{"internal/tracing"}, "the rest of the product knows causes and spans of ours"},
 }
 
 // guarded are areas that one file alone may enter.

@@ -44,7 +44,7 @@ func (w *effectWorker) Work(ctx context.Context, job *river.Job[queue.EffectArgs
 		note, err := w.c.make(ctx, e)
 		asked := e.Kind == outbox.EffectEnsureLabels
 		if refused(err) && (asked || w.c.Now().Sub(job.CreatedAt) >= refusedPauseMax) {
-			w.c.Log.Error("change given up", "effect", e.Kind, "cause", e.Cause, "repo", e.Repo, "number", e.Number, "err", err)
+			w.c.Log.ErrorContext(ctx, "change given up", "effect", e.Kind, "cause", e.Cause, "repo", e.Repo, "number", e.Number, "err", err)
 			note, err = "given up: "+err.Error(), nil
 		}
 		if err != nil {
@@ -53,7 +53,7 @@ func (w *effectWorker) Work(ctx context.Context, job *river.Job[queue.EffectArgs
 		return w.c.Store.Outbox.EffectDone(ctx, e.ID, note)
 	})
 	if wait, paused := w.c.pause(err, job.CreatedAt); paused {
-		w.c.logWait(err, wait, "effect", e.Kind, "cause", e.Cause)
+		w.c.logWait(ctx, err, wait, "effect", e.Kind, "cause", e.Cause)
 		return river.JobSnooze(wait)
 	}
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -139,7 +139,7 @@ func (c *Controller) ensureLabels(ctx context.Context, e store.Effect) (string, 
 	}
 	made, changed, err := c.GitHub.EnsureLabels(ctx, e.Installation, e.Repo, labels)
 	if len(made)+len(changed) > 0 {
-		c.Log.Info("labels created", "effect", e.Kind, "repo", e.Repo, "made", made, "changed", changed)
+		c.Log.InfoContext(ctx, "labels created", "effect", e.Kind, "repo", e.Repo, "made", made, "changed", changed)
 	}
 	return labelsNote(labels, made, changed), err
 }

@@ -43,7 +43,7 @@ func (w *launchWorker) Work(ctx context.Context, job *river.Job[queue.LaunchArgs
 	if err := w.c.Store.Attempts.Launched(ctx, open.Attempt); err != nil {
 		return err
 	}
-	w.c.Log.Info("launched", "cluster", open.Cluster, "attempt", open.Attempt, "effect", "launch")
+	w.c.Log.InfoContext(ctx, "launched", "cluster", open.Cluster, "attempt", open.Attempt, "effect", "launch")
 	return nil
 }
 

@@ -29,7 +29,7 @@ func (c *Controller) observe(ctx context.Context, cluster string) (sighting, err
 	}
 	seen, err := c.Dispatcher.Observe(ctx, open.Attempt)
 	if err != nil {
-		c.Log.Warn("runner not observed", "cluster", cluster, "attempt", open.Attempt, "err", err)
+		c.Log.WarnContext(ctx, "runner not observed", "cluster", cluster, "attempt", open.Attempt, "err", err)
 		return sighting{open: open}, nil
 	}
 	s := sighting{open: open, runner: runnerSighting(seen.Sighting, open.Launched)}

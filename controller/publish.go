@@ -32,7 +32,7 @@ func (w *publishWorker) Work(ctx context.Context, job *river.Job[queue.PublishAr
 	case newest > job.Args.Version:
 		return nil
 	}
-	w.c.logWait(err, wait, "subscriber", job.Args.Subscriber, "effect", "publish")
+	w.c.logWait(ctx, err, wait, "subscriber", job.Args.Subscriber, "effect", "publish")
 	return river.JobSnooze(wait)
 }
 
@@ -53,7 +53,7 @@ func (w *replyWorker) Work(ctx context.Context, job *river.Job[queue.ReplyArgs])
 	}
 	err = post(ctx, reply)
 	if wait, paused := w.c.pause(err, job.CreatedAt); paused {
-		w.c.logWait(err, wait, "effect", "reply")
+		w.c.logWait(ctx, err, wait, "effect", "reply")
 		return river.JobSnooze(wait)
 	}
 	if err != nil {
@@ -106,7 +106,7 @@ func (c *Controller) inThread(ctx context.Context, thread string) error {
 		}
 		gone := external != 0 && errors.Is(err, github.ErrGone)
 		if gone {
-			c.Log.Info("not posted again: somebody deleted it", "effect", "reply", "repo", all[i].Repo, "number", all[i].Number)
+			c.Log.InfoContext(ctx, "not posted again: somebody deleted it", "effect", "reply", "repo", all[i].Repo, "number", all[i].Number)
 			err = nil
 		}
 		for _, r := range all {

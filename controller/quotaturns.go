@@ -22,7 +22,7 @@ type turnsWorker struct {
 func (w *turnsWorker) Work(ctx context.Context, _ *river.Job[queue.TurnsArgs]) error {
 	n, err := w.c.Store.Turns(ctx)
 	if n > 0 {
-		w.c.Log.Info("quota turns assigned", "clusters", n)
+		w.c.Log.InfoContext(ctx, "quota turns assigned", "clusters", n)
 	}
 	if err != nil {
 		return err

@@ -65,7 +65,7 @@ func (c *Controller) round(ctx context.Context, id string) (again bool, err erro
 	if err := c.Store.Apply(ctx, d, cluster.Version); err != nil {
 		return false, err
 	}
-	c.logDecision(cluster, d)
+	c.logDecision(ctx, cluster, d)
 	return d.Close != nil, nil
 }
 
@@ -81,9 +81,9 @@ func (c *Controller) killLostRunner(ctx context.Context, seen sighting) {
 	if seen.runner != lifecycle.Alive {
 		return
 	}
-	c.Log.Warn("runner killed: its lease ended long ago", "cluster", seen.open.Cluster, "attempt", seen.open.Attempt)
+	c.Log.WarnContext(ctx, "runner killed: its lease ended long ago", "cluster", seen.open.Cluster, "attempt", seen.open.Attempt)
 	if err := c.Dispatcher.Kill(ctx, seen.open.Attempt); err != nil {
-		c.Log.Error("runner not killed", "cluster", seen.open.Cluster, "attempt", seen.open.Attempt, "err", err)
+		c.Log.ErrorContext(ctx, "runner not killed", "cluster", seen.open.Cluster, "attempt", seen.open.Attempt, "err", err)
 	}
 }
 
@@ -95,13 +95,13 @@ func (c *Controller) importLastResult(ctx context.Context, open attempts.LaunchS
 	if err == nil {
 		return d
 	}
-	c.Log.Warn("spool not read", "cluster", cluster.ID, "attempt", open.Attempt, "err", err)
+	c.Log.WarnContext(ctx, "spool not read", "cluster", cluster.ID, "attempt", open.Attempt, "err", err)
 	f.Runner, f.Trouble = lifecycle.Unknown, lifecycle.Trouble{}
 	return lifecycle.Decide(cluster, f, c.Limits)
 }
 
 // logDecision logs a decision that changes something that people or runners see.
-func (c *Controller) logDecision(was lifecycle.Cluster, d lifecycle.Decision) {
+func (c *Controller) logDecision(ctx context.Context, was lifecycle.Cluster, d lifecycle.Decision) {
 	next := d.Next
 	if next.Phase == was.Phase && next.Desired == was.Desired && d.Open == "" && d.Close == nil && !d.StopNow {
 		return
@@ -113,7 +113,7 @@ func (c *Controller) logDecision(was lifecycle.Cluster, d lifecycle.Decision) {
 	if d.Close != nil {
 		more = append(more, "closes", d.Close.Number, "outcome", d.Close.Outcome)
 	}
-	c.Log.Info("decided", append([]any{
+	c.Log.InfoContext(ctx, "decided", append([]any{
 		"cluster", was.ID, "from", was.Phase, "to", next.Phase, "status", next.Status, "desired", next.Desired, "why", next.Why,
 	}, more...)...)
 }

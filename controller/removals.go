@@ -65,13 +65,13 @@ func (c *Controller) remove(ctx context.Context, r reports.Removal) error {
 		deleted, err = c.Remover.RemoveAccess(ctx, r.Cluster)
 	}
 	if err != nil {
-		c.Log.Warn("could not delete the bucket objects of a destroyed cluster", "cluster", r.Cluster, "what", r.Kind, "tries", r.Tries+1, "err", err)
+		c.Log.WarnContext(ctx, "could not delete the bucket objects of a destroyed cluster", "cluster", r.Cluster, "what", r.Kind, "tries", r.Tries+1, "err", err)
 		return c.Store.Reports.RemovalFailed(ctx, r, deleted, err.Error())
 	}
 	if err := c.Store.Reports.Removed(ctx, r, deleted); err != nil {
 		return err
 	}
-	c.Log.Info("deleted the bucket objects of a destroyed cluster", "cluster", r.Cluster, "what", r.Kind, "objects", deleted)
+	c.Log.InfoContext(ctx, "deleted the bucket objects of a destroyed cluster", "cluster", r.Cluster, "what", r.Kind, "objects", deleted)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"context"
 	"errors"
 	"time"
 
@@ -40,10 +41,10 @@ func refused(err error) bool {
 }
 
 // logWait logs why a text waits, except if it only waits for its turn.
-func (c *Controller) logWait(err error, wait time.Duration, about ...any) {
+func (c *Controller) logWait(ctx context.Context, err error, wait time.Duration, about ...any) {
 	var turn later
 	var limited github.RateLimited
 	if !errors.As(err, &turn) && !(errors.As(err, &limited) && limited.Spread) {
-		c.Log.Warn("update delayed", append(about, "wait", wait, "err", err)...)
+		c.Log.WarnContext(ctx, "update delayed", append(about, "wait", wait, "err", err)...)
 	}
 }

@@ -104,7 +104,7 @@ func (c *Controller) replaceMissing(ctx context.Context, sub outbox.Subscriber, 
 	if !errors.Is(err, github.ErrGone) {
 		return external, err
 	}
-	c.Log.Info("not posted again: somebody deleted it", "cluster", sub.Cluster, "effect", "publish", "place", sub.Kind, "repo", sub.Repo, "number", sub.Number)
+	c.Log.InfoContext(ctx, "not posted again: somebody deleted it", "cluster", sub.Cluster, "effect", "publish", "place", sub.Kind, "repo", sub.Repo, "number", sub.Number)
 	return 0, c.Store.Outbox.Mute(ctx, sub.ID)
 }
 

@@ -26,7 +26,7 @@ func (c *Controller) inSlack(ctx context.Context, r store.Reply) error {
 	}
 	id, err := c.Teller.Send(ctx, slack.Target{Channel: r.Channel, User: r.Person}, r.Body)
 	if errors.Is(err, slack.ErrNever) {
-		c.Log.Error("answer given up: this person cannot be reached in Slack", "effect", "reply", "reply", r.ID, "workspace", r.Workspace, "err", err)
+		c.Log.ErrorContext(ctx, "answer given up: this person cannot be reached in Slack", "effect", "reply", "reply", r.ID, "workspace", r.Workspace, "err", err)
 		return c.Store.Outbox.GiveUpReply(ctx, r.ID)
 	}
 	if err != nil {

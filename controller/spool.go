@@ -24,7 +24,7 @@ func (c *Controller) importSpool(ctx context.Context, open attempts.LaunchSpec) 
 	for _, doc := range docs {
 		err := c.importOne(ctx, open, doc)
 		if errors.Is(err, errRefused) {
-			c.Log.Error("spooled document refused", "cluster", open.Cluster, "attempt", open.Attempt, "kind", doc.Kind, "err", err)
+			c.Log.ErrorContext(ctx, "spooled document refused", "cluster", open.Cluster, "attempt", open.Attempt, "kind", doc.Kind, "err", err)
 			continue
 		}
 		if err != nil {
@@ -32,7 +32,7 @@ func (c *Controller) importSpool(ctx context.Context, open attempts.LaunchSpec) 
 		}
 	}
 	if len(docs) > 0 {
-		c.Log.Info("spool imported", "cluster", open.Cluster, "attempt", open.Attempt, "documents", len(docs))
+		c.Log.InfoContext(ctx, "spool imported", "cluster", open.Cluster, "attempt", open.Attempt, "documents", len(docs))
 	}
 	return nil
 }

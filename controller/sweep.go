@@ -47,7 +47,7 @@ func (c *Controller) sweep(ctx context.Context) error {
 		return fmt.Errorf("sweep: %w", err)
 	}
 	for _, f := range fresh {
-		c.Log.Warn("found", "kind", f.Kind, "cluster", f.Cluster, "since", f.Since, "why", f.Why, "evidence", f.Evidence)
+		c.Log.WarnContext(ctx, "found", "kind", f.Kind, "cluster", f.Cluster, "since", f.Since, "why", f.Why, "evidence", f.Evidence)
 	}
 	return nil
 }

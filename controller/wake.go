@@ -31,7 +31,7 @@ func (w *wakeWorker) Work(ctx context.Context, _ *river.Job[queue.WakeArgs]) err
 		return fmt.Errorf("wake what is due: %w", err)
 	}
 	if n > 0 {
-		w.c.Log.Debug("woken", "jobs", n)
+		w.c.Log.DebugContext(ctx, "woken", "jobs", n)
 	}
 	return nil
 }
@@ -45,7 +45,7 @@ type capacityQueueWorker struct {
 func (w *capacityQueueWorker) Work(ctx context.Context, job *river.Job[queue.CapacityQueueArgs]) error {
 	n, err := w.c.Store.Attempts.AdvanceCapacityQueue(ctx, job.Args.Account, job.Args.Region)
 	if n > 0 {
-		w.c.Log.Debug("queue advanced", "account", job.Args.Account, "region", job.Args.Region, "waiting", n)
+		w.c.Log.DebugContext(ctx, "queue advanced", "account", job.Args.Account, "region", job.Args.Region, "waiting", n)
 	}
 	return err
 }
@@ -59,7 +59,7 @@ type pruneWorker struct {
 func (w *pruneWorker) Work(ctx context.Context, _ *river.Job[queue.PruneArgs]) error {
 	n, err := w.c.Store.Prune(ctx, w.c.Keep)
 	if n > 0 {
-		w.c.Log.Info("pruned", "rows", n, "keep", w.c.Keep.String())
+		w.c.Log.InfoContext(ctx, "pruned", "rows", n, "keep", w.c.Keep.String())
 	}
 	return err
 }

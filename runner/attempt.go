@@ -12,6 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/secret"
+	"github.com/ocpctl/ocpctl/internal/tracing"
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/installer"
 	"github.com/ocpctl/ocpctl/runner/names"
@@ -131,7 +132,13 @@ func (a *attempt) begin(ctx context.Context, p phase) error {
 		return context.Cause(ctx)
 	}
 	a.say.Phase(p.name, p.percent, p.step)
-	return p.run(ctx)
+	ctx, span := tracing.Start(ctx, tracing.Internal, "phase "+p.name)
+	defer span.End()
+	err := p.run(ctx)
+	if err != nil {
+		span.Fail("the phase failed or was stopped; the attempt's result says why")
+	}
+	return err
 }
 
 // line handles one line from the installer, already redacted.

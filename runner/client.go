@@ -16,6 +16,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/secret"
+	"github.com/ocpctl/ocpctl/internal/tracing"
 )
 
 // Why an attempt is stopped, as the cause of its context.
@@ -144,6 +145,8 @@ func (c *client) ask(ctx context.Context, what string, in, out any, giveUp func(
 func (c *client) post(ctx context.Context, what string, body []byte, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, c.timings.Call)
 	defer cancel()
+	ctx, span := tracing.Start(ctx, tracing.Client, "status "+what)
+	defer span.End()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+what, bytes.NewReader(body))
 	if err != nil {
 		return fmt.Errorf("%w: %w", errRefused, err)
@@ -152,6 +155,10 @@ func (c *client) post(ctx context.Context, what string, body []byte, out any) er
 	request.Header.Set("Authorization", "Bearer "+c.token.Reveal())
 	c.mu.Unlock()
 	request.Header.Set("Content-Type", "application/json")
+	if cause := tracing.Of(ctx); cause.Correlation != "" {
+		request.Header.Set("X-Request-Id", cause.Correlation)
+		request.Header.Set(tracing.TraceparentHeader, cause.Traceparent)
+	}
 	response, err := c.http.Do(request)
 	if err != nil {
 		return err

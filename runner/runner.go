@@ -15,6 +15,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/secret"
+	"github.com/ocpctl/ocpctl/internal/tracing"
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/installer"
 )
@@ -134,14 +135,23 @@ func Run(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return fmt.Errorf("claim attempt %s: %w", cfg.Attempt, err)
 	}
+	cause := tracing.Cause{Correlation: claimed.Spec.Correlation, Traceparent: claimed.Spec.Traceparent}
 	cfg.Log = cfg.Log.With("cluster", claimed.Spec.Cluster, "job", claimed.Spec.Job, "attempt", cfg.Attempt)
+	ctx, work = tracing.With(ctx, cause), tracing.With(work, cause)
+	work, span := tracing.Start(work, tracing.Internal, "attempt "+claimed.Spec.Kind, "ocpctl.cluster", claimed.Spec.Cluster, "ocpctl.attempt", cfg.Attempt)
+	defer span.End()
+	cfg.Log = tracing.Logger(work, cfg.Log)
 	cfg.Log.Info("attempt claimed", "kind", claimed.Spec.Kind, "number", claimed.Spec.Number)
+	api.log = cfg.Log
 
-	say := startReporter(ctx, cfg, api, claimed.Spec.Heartbeat)
+	say := startReporter(tracing.With(ctx, tracing.Of(work)), cfg, api, claimed.Spec.Heartbeat)
 	defer say.stop()
 	a := &attempt{cfg: cfg, spec: claimed.Spec, api: api, say: say}
 	defer a.clean()
 	result := a.work(work)
+	if result.Outcome != succeeded {
+		span.Fail(result.Reason) // not the message: it may say what the cloud answered
+	}
 	cfg.Log.Info("attempt ended", "outcome", result.Outcome, "reason", result.Reason, "message", result.Message)
 	return a.deliverResult(ctx, work, result)
 }

@@ -24,7 +24,7 @@ func (c *change) accept(ctx context.Context, a Ask, j Judgement) (written rows.R
 	}
 	var b pg.Batch
 	var read rows.RowRecord
-	kept := c.queueRequest(&b, a, j.Verdict, row.ID)
+	kept := c.queueRequest(ctx, &b, a, j.Verdict, row.ID)
 	c.queueCluster(&b, row, j)
 	if err := c.queueAddons(&b, row.ID, j.Addons); err != nil {
 		return row, "", err

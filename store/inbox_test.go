@@ -77,7 +77,7 @@ func TestTheInboxJobIsLikeRiversOwn(t *testing.T) {
 	again, err := client.Insert(t.Context(), queue.InboxArgs{Row: row}, nil)
 	require.NoError(t, err)
 	require.True(t, again.UniqueSkippedAsDuplicate)
-	_, err = client.Insert(t.Context(), queue.InboxArgs{Row: row + 1}, nil)
+	_, err = client.Insert(t.Context(), queue.InboxArgs{Row: row + 1}, &river.InsertOpts{Metadata: []byte(`{"correlation": "d-1"}`)})
 	require.NoError(t, err)
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM (SELECT DISTINCT kind, queue, state, priority, max_attempts, unique_states,
 		metadata, tags, attempt, attempted_by, errors, finalized_at FROM river_job) AS kinds`))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/ocpctl/ocpctl/internal/tracing"
 	"github.com/ocpctl/ocpctl/store/internal/pg"
 )
 
@@ -15,7 +16,7 @@ import (
 // id and writes no second audit line.
 func (c *change) refuse(ctx context.Context, a Ask, j Judgement) (id string, err error) {
 	var b pg.Batch
-	kept := c.queueRequest(&b, a, j.Verdict, "")
+	kept := c.queueRequest(ctx, &b, a, j.Verdict, "")
 	if err := c.Send(ctx, &b); err != nil {
 		return "", err
 	}
@@ -36,14 +37,14 @@ type keptRequest struct {
 
 // queueRequest writes a request and its verdict; an empty cluster means that it was refused. With a key that the principal used
 // before, the earlier row stays; only a refusal is replaced, by an acceptance.
-func (c *change) queueRequest(b *pg.Batch, a Ask, verdict json.RawMessage, cluster string) *keptRequest {
+func (c *change) queueRequest(ctx context.Context, b *pg.Batch, a Ask, verdict json.RawMessage, cluster string) *keptRequest {
 	if len(a.Request) == 0 {
 		a.Request = json.RawMessage(`{}`)
 	}
 	var kept keptRequest
 	b.Ask("keep the request", pg.Into(&kept), `
-		INSERT INTO cluster_requests AS q (id, principal_id, source, idempotency_key, allowed, verdict, request, cluster_id, created_at)
-		VALUES (@id, @principal, @source, nullif(@key, ''), @allowed, @verdict, @asked, nullif(@cluster, ''), @now)
+		INSERT INTO cluster_requests AS q (id, principal_id, source, idempotency_key, allowed, verdict, request, cluster_id, created_at, correlation)
+		VALUES (@id, @principal, @source, nullif(@key, ''), @allowed, @verdict, @asked, nullif(@cluster, ''), @now, @correlation)
 		ON CONFLICT (principal_id, idempotency_key) DO UPDATE SET
 			allowed = q.allowed OR excluded.allowed,
 			cluster_id = coalesce(q.cluster_id, excluded.cluster_id),
@@ -52,6 +53,7 @@ func (c *change) queueRequest(b *pg.Batch, a Ask, verdict json.RawMessage, clust
 		pgx.NamedArgs{
 			"id": pg.NewID("req"), "principal": a.Principal, "source": a.Source, "key": a.Key, "allowed": cluster != "",
 			"verdict": json.RawMessage(pg.Keepable(verdict)), "asked": json.RawMessage(pg.Keepable(a.Request)), "cluster": cluster, "now": c.Now,
+			"correlation": tracing.Of(ctx).Correlation,
 		})
 	return &kept
 }

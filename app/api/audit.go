@@ -52,7 +52,7 @@ func (s *server) ExportAudit(w http.ResponseWriter, r *http.Request, params Expo
 		lines, next, err := s.Admin.Audit(r.Context(), who(), f)
 		switch {
 		case err != nil && begun:
-			s.Log.Error("export broken off", "request", visitOf(r).id, "err", err)
+			s.Log.ErrorContext(r.Context(), "export broken off", "request", visitOf(r).id, "err", err)
 			panic(http.ErrAbortHandler)
 		case err != nil:
 			s.fail(w, r, err)

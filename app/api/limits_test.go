@@ -15,6 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/auth"
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
+	"github.com/ocpctl/ocpctl/internal/metrics"
 )
 
 func TestWhoAsksTooOftenWaitsAndNobodyElse(t *testing.T) {
@@ -57,7 +58,8 @@ func TestARequestThatTakesTooLongIsGivenUp(t *testing.T) {
 }
 
 func TestAPanicIsAFailureOfOurs(t *testing.T) {
-	s := &server{Config: newFixture(t).config(nil, app.Config{}, embedded(t), nil), metrics: newMetrics(nil, nil)}
+	s := &server{Config: newFixture(t).config(nil, app.Config{}, embedded(t), nil)}
+	s.Metrics = metrics.New(metrics.Config{})
 	s.Timeout = time.Minute
 	answer := httptest.NewRecorder()
 	s.enter(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("secret words") })).

@@ -33,7 +33,7 @@ func (s *server) GetLogBundle(w http.ResponseWriter, r *http.Request, id ID, par
 	begun, err := download.Send(w, bundle.Name, "application/gzip", func(out io.Writer) error { return bundle.Send(r.Context(), out) })
 	switch {
 	case err != nil && begun:
-		s.Log.Error("log bundle broken off", "request", visitOf(r).id, "cluster", id, "err", err)
+		s.Log.ErrorContext(r.Context(), "log bundle broken off", "request", visitOf(r).id, "cluster", id, "err", err)
 		panic(http.ErrAbortHandler)
 	case err != nil:
 		s.fail(w, r, err)

@@ -32,11 +32,11 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		}
 		write(w, problemOf(statusOf(r, said.Kind), said))
 	case errors.Is(err, context.DeadlineExceeded) && r.Context().Err() != nil:
-		s.Log.Warn("request took too long", "request", visitOf(r).id, "method", r.Method, "path", pathOf(r), "err", err)
+		s.Log.WarnContext(r.Context(), "request took too long", "request", visitOf(r).id, "method", r.Method, "path", pathOf(r), "err", err)
 		w.Header().Set("Retry-After", "5")
 		problem(w, http.StatusServiceUnavailable, "The request took too long and was canceled. Try again in a moment.")
 	default:
-		s.Log.Error("request failed", "request", visitOf(r).id, "method", r.Method, "path", pathOf(r), "err", err)
+		s.Log.ErrorContext(r.Context(), "request failed", "request", visitOf(r).id, "method", r.Method, "path", pathOf(r), "err", err)
 		problem(w, http.StatusInternalServerError, "An internal error occurred. It is logged as "+visitOf(r).id+". Try again in a moment.")
 	}
 }
@@ -66,7 +66,7 @@ func (s *server) unauthorized(w http.ResponseWriter, r *http.Request, err error)
 		return
 	}
 	if said.Reason == auth.Unavailable {
-		s.Log.Warn("sign-in service unavailable", "err", said.Cause)
+		s.Log.WarnContext(r.Context(), "sign-in service unavailable", "err", said.Cause)
 		w.Header().Set("Retry-After", "5")
 		problem(w, http.StatusServiceUnavailable, said.Message)
 		return

@@ -7,9 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/artifacts"
@@ -60,14 +58,4 @@ func (h *fixture) trail() string {
 	var all string
 	require.NoError(h, h.store.Pool().QueryRow(context.Background(), `SELECT string_agg(e::text, E'\n') FROM audit_events e`).Scan(&all))
 	return all
-}
-
-func TestAWordThatIsNoMethodMakesNoSeries(t *testing.T) {
-	m := newMetrics(nil, nil)
-	for _, method := range []string{"GET", "BREW", "A", "B", "C", strings.Repeat("X", 1000)} {
-		m.observe(method, "none", 405, time.Millisecond)
-	}
-	series := make(chan prometheus.Metric, 100)
-	m.requests.Collect(series)
-	require.Len(t, series, 2, "GET, and all others together")
 }

@@ -17,13 +17,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/app/auth"
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
+	"github.com/ocpctl/ocpctl/internal/metrics"
 	"github.com/ocpctl/ocpctl/internal/source"
 	"github.com/ocpctl/ocpctl/internal/token"
 	"github.com/ocpctl/ocpctl/store"
@@ -48,8 +47,7 @@ type Config struct {
 	Stopping    context.Context  // done when the server stops, which ends streams; nil: never
 	Now         func() time.Time // nil: time.Now
 	Log         *slog.Logger
-
-	JobErrors prometheus.Collector // counts failed jobs of this process's workers; nil: none
+	Metrics     *metrics.Metrics // nil: those of the store alone
 }
 
 // RunnerSettings are what every runner gets besides its cluster.
@@ -71,7 +69,6 @@ type server struct {
 	Config
 	document *document
 	places   places
-	metrics  *metrics
 }
 
 const requestTime = 30 * time.Second
@@ -93,15 +90,15 @@ func New(c Config) http.Handler {
 	if c.Pace == nil {
 		c.Pace = NewPace(Rate{}, c.Now)
 	}
-	s := &server{Config: c, document: readDocument(), metrics: newMetrics(c.Store, c.Log)}
-	if c.JobErrors != nil {
-		s.metrics.registry.MustRegister(c.JobErrors)
+	if c.Metrics == nil {
+		c.Metrics = metrics.New(metrics.Config{Store: c.Store, Log: c.Log})
 	}
+	s := &server{Config: c, document: readDocument()}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", healthy)
 	mux.HandleFunc("GET /readyz", s.ready)
 	mux.HandleFunc("GET "+auth.DiscoveryPath, c.Auth.ServeDiscovery(strings.TrimRight(c.UI, "/")))
-	mux.Handle("GET /metrics", s.metrics.handler())
+	mux.Handle("GET /metrics", s.Metrics.Handler())
 	newReference(s.document).add(mux)
 	HandlerWithOptions(s, StdHTTPServerOptions{
 		BaseRouter:       mux,

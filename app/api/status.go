@@ -233,6 +233,7 @@ func (s *server) failRunner(w http.ResponseWriter, r *http.Request, err error) {
 func spec(row attempts.SpecRow, set RunnerSettings) contract.Spec {
 	out := contract.Spec{
 		Attempt: row.Attempt, Number: row.Number, Kind: string(row.Kind), Cluster: row.Row.ID, Job: row.Job,
+		Correlation: row.Cause.Correlation, Traceparent: row.Cause.Traceparent,
 		Installation: installation(row, set), Name: row.Row.Name, BaseDomain: row.Row.BaseDomain, Platform: row.Row.Platform,
 		Region: row.Row.Region, Version: row.Row.Release, Account: account(row), Tags: row.Row.Tags,
 		Zones: row.Row.Spec.Zones, CredentialsMode: cmp.Or(row.Row.Spec.CredentialsMode, "Mint"), ReleaseImage: row.Row.Spec.ReleaseImage,

@@ -98,7 +98,7 @@ func (s *server) broken(r *http.Request, out *stream, err error) {
 	if app.KindOf(err) != "" {
 		detail = err.Error()
 	} else if r.Context().Err() == nil {
-		s.Log.Error("stream broken", "request", visitOf(r).id, "path", pathOf(r), "err", err)
+		s.Log.ErrorContext(r.Context(), "stream broken", "request", visitOf(r).id, "path", pathOf(r), "err", err)
 	}
 	_ = out.document("problem", Problem{Type: "about:blank", Title: "Stream ended", Status: http.StatusServiceUnavailable, Detail: detail})
 }

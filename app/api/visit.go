@@ -6,10 +6,12 @@ import (
 	"net/http"
 	"regexp"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/app/auth"
+	"github.com/ocpctl/ocpctl/internal/tracing"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -18,6 +20,7 @@ import (
 type visit struct {
 	id      string       // request id, for the logs of both sides
 	session auth.Session // who asks; the zero value on a path that needs no authentication
+	span    tracing.Span
 }
 
 type visitKey struct{}
@@ -49,7 +52,9 @@ func (s *server) enter(next http.Handler) http.Handler {
 			v.id = store.NewID("req")
 		}
 		w.Header().Set(requestID, v.id)
-		ctx, cancel := context.WithValue(r.Context(), visitKey{}, v), func() {}
+		ctx := tracing.With(r.Context(), tracing.Cause{Correlation: v.id, Traceparent: r.Header.Get(tracing.TraceparentHeader)})
+		ctx, v.span = tracing.Start(ctx, tracing.Server, r.Method)
+		ctx, cancel := context.WithValue(ctx, visitKey{}, v), func() {}
 		if !streams(r) {
 			ctx, cancel = context.WithTimeout(ctx, s.Timeout)
 		}
@@ -60,7 +65,7 @@ func (s *server) enter(next http.Handler) http.Handler {
 			if p := recover(); p == http.ErrAbortHandler {
 				defer panic(p) // the connection must break
 			} else if p != nil {
-				s.Log.Error("handler panicked", "request", v.id, "path", pathOf(r), "err", p, "stack", string(debug.Stack()))
+				s.Log.ErrorContext(r.Context(), "handler panicked", "request", v.id, "path", pathOf(r), "err", p, "stack", string(debug.Stack()))
 				if !seen.begun {
 					problem(seen, http.StatusInternalServerError, "An internal error occurred. It is logged as "+v.id+".")
 				}
@@ -78,7 +83,12 @@ func (s *server) recordRequest(r *http.Request, v *visit, code int, took time.Du
 	if route == "" {
 		route = "none"
 	}
-	s.metrics.observe(r.Method, route, code, took)
+	s.Metrics.Request(r.Method, route, code, took)
+	v.span.Rename(route, "http.request.method", r.Method, "http.response.status_code", strconv.Itoa(code))
+	if code >= http.StatusInternalServerError {
+		v.span.Fail(http.StatusText(code))
+	}
+	v.span.End()
 	level := slog.LevelDebug
 	if r.Method != http.MethodGet && r.Method != http.MethodHead && !strings.HasPrefix(r.URL.Path, statusPath) {
 		level = slog.LevelInfo

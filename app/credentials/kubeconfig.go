@@ -45,7 +45,7 @@ func (s *Service) handOut(ctx context.Context, row store.Row, name string, by st
 	}
 	if name == artifacts.Kubeconfig {
 		if err := plainKubeconfig(raw, row.Outputs.APIURL); err != nil {
-			s.log.Error("kubeconfig withheld", "cluster", row.ID, "err", err)
+			s.log.ErrorContext(ctx, "kubeconfig withheld", "cluster", row.ID, "err", err)
 			return nil, app.Fail(app.Conflict, messages.KubeconfigWithheld(row.Name, err))
 		}
 	}

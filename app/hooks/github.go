@@ -67,13 +67,13 @@ func (h *handler) gitHub(w http.ResponseWriter, r *http.Request, body []byte) {
 		answer(w, http.StatusOK, Received{Delivery: id, State: "pong"})
 		return
 	case known && err != nil:
-		h.misfit(w, id, event, err)
+		h.misfit(w, r, id, event, err)
 		return
 	}
 	why := unheard(h.events, event, p.Action)
 	if why == "" {
 		if err := p.fits(event, body); err != nil {
-			h.misfit(w, id, event, err)
+			h.misfit(w, r, id, event, err)
 			return
 		}
 		why = h.idle(event, p)
@@ -86,8 +86,8 @@ func (h *handler) gitHub(w http.ResponseWriter, r *http.Request, body []byte) {
 }
 
 // misfit refuses a signed body that does not match its event. If GitHub really sent it, the App's list of deliveries shows it.
-func (h *handler) misfit(w http.ResponseWriter, id, event string, err error) {
-	h.log.Warn("webhook refused", "delivery", id, "event", event, "err", err)
+func (h *handler) misfit(w http.ResponseWriter, r *http.Request, id, event string, err error) {
+	h.log.WarnContext(r.Context(), "webhook refused", "delivery", id, "correlation", id, "event", event, "err", err)
 	problem(w, http.StatusUnprocessableEntity, "X-GitHub-Event says "+event+", and "+err.Error()+". Nothing was stored.")
 }
 
@@ -95,10 +95,10 @@ func (h *handler) misfit(w http.ResponseWriter, id, event string, err error) {
 func (h *handler) keep(w http.ResponseWriter, r *http.Request, delivery inbox.Delivery) {
 	fresh, err := h.store.Inbox.SaveDelivery(r.Context(), delivery)
 	if err != nil {
-		h.failed(w, delivery.ID, err)
+		h.failed(w, r, delivery.ID, err)
 		return
 	}
-	h.log.Debug("delivery stored", "delivery", delivery.ID, "source", delivery.Source, "event", delivery.Event, "fresh", fresh)
+	h.log.DebugContext(r.Context(), "delivery stored", "delivery", delivery.ID, "correlation", delivery.ID, "source", delivery.Source, "event", delivery.Event, "fresh", fresh)
 	answer(w, http.StatusAccepted, Received{Delivery: delivery.ID, State: "accepted"})
 }
 

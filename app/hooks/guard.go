@@ -80,7 +80,7 @@ func (g *guard) handler(e entrance) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		connection := http.NewResponseController(w)
 		if err := connection.SetReadDeadline(time.Now().Add(bodyTime)); err != nil { // cannot happen on a connection of the server's
-			g.log.Error("a body's time cannot be bounded", "err", err)
+			g.log.ErrorContext(r.Context(), "a body's time cannot be bounded", "err", err)
 			refuse(w, http.StatusInternalServerError, "The request is not readable. Send it again.")
 			return
 		}
@@ -115,7 +115,7 @@ func (g *guard) store(w http.ResponseWriter, r *http.Request, from string, take 
 	defer cancel()
 	free, err := g.storing.Take(ctx, from)
 	if err != nil {
-		g.log.Error("delivery not stored: those before it wait for PostgreSQL", "from", from, "err", err)
+		g.log.ErrorContext(r.Context(), "delivery not stored: those before it wait for PostgreSQL", "from", from, "err", err)
 		notStored(w)
 		return
 	}
@@ -127,7 +127,7 @@ func (g *guard) store(w http.ResponseWriter, r *http.Request, from string, take 
 func (g *guard) warnOfProxy(r *http.Request) {
 	if len(g.proxies) == 0 && len(r.Header.Values(source.ForwardedFor)) > 0 {
 		g.hidden.Do(func() {
-			g.log.Warn("a request names a proxy; if webhooks come through one, set listen.trusted_proxies, or all senders are counted as one",
+			g.log.WarnContext(r.Context(), "a request names a proxy; if webhooks come through one, set listen.trusted_proxies, or all senders are counted as one",
 				"peer", r.RemoteAddr)
 		})
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/internal/source"
+	"github.com/ocpctl/ocpctl/internal/tracing"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -65,16 +66,25 @@ func New(c Config) (http.Handler, error) {
 	}
 	g := newGuard(c.Proxies, c.Now, c.Log)
 	mux := http.NewServeMux()
-	mux.Handle("POST /webhooks/github", g.handler(h.gitHubEntrance(c.GitHubAddresses)))
+	mux.Handle("POST /webhooks/github", traced("POST /webhooks/github", g.handler(h.gitHubEntrance(c.GitHubAddresses))))
 	if h.slack != "" {
-		mux.Handle("POST /webhooks/slack", g.handler(h.slackEntrance()))
+		mux.Handle("POST /webhooks/slack", traced("POST /webhooks/slack", g.handler(h.slackEntrance())))
 	}
 	return mux, nil
 }
 
+// traced begins a trace with each request. A trace that the request names is not continued: anybody can send one.
+func traced(route string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, span := tracing.Start(r.Context(), tracing.Server, route)
+		defer span.End()
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
 // failed answers a request that could not be stored, so that the sender knows.
-func (h *handler) failed(w http.ResponseWriter, delivery string, err error) {
-	h.log.Error("delivery not stored", "delivery", delivery, "err", err)
+func (h *handler) failed(w http.ResponseWriter, r *http.Request, delivery string, err error) {
+	h.log.ErrorContext(r.Context(), "delivery not stored", "delivery", delivery, "correlation", delivery, "err", err)
 	notStored(w)
 }
 

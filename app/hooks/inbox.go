@@ -16,6 +16,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/slash"
 	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/internal/queue"
+	"github.com/ocpctl/ocpctl/internal/tracing"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/inbox"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
@@ -111,20 +112,22 @@ func (w *InboxWorker) Process(ctx context.Context, row int64) error {
 	if err != nil {
 		return fmt.Errorf("load delivery %d: %w", row, err)
 	}
-	ctx = forOneDelivery(ctx)
+	ctx = forOneDelivery(tracing.With(ctx, tracing.Cause{Correlation: delivery.ID, Traceparent: delivery.Traceparent}))
+	ctx, span := tracing.Start(ctx, tracing.Internal, "delivery "+delivery.Event)
+	defer span.End()
 	if endsOnly(delivery) {
 		ctx = github.ToEnd(ctx)
 	}
 	note, err := w.handle(ctx, delivery)
 	log := w.log.With("delivery", delivery.ID, "event", delivery.Event)
 	if err == nil {
-		log.Info("delivery processed", "note", note)
+		log.InfoContext(ctx, "delivery processed", "note", note)
 		return w.store.Inbox.FinishDelivery(ctx, row, note)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout) // the try may have used up its time
 	defer cancel()
 	if final(err) || w.given(ctx, delivery) {
-		log.Warn("delivery given up", "err", err)
+		log.WarnContext(ctx, "delivery given up", "err", err)
 		if got := w.replyToGivenUp(ctx, delivery); got != nil {
 			return fmt.Errorf("tell that delivery %s is given up: %w", delivery.ID, got)
 		}

@@ -76,7 +76,7 @@ func (m *Missed) Read(ctx context.Context) error {
 	sent, err := m.github.HookDeliveries(ctx, since)
 	if errors.Is(err, github.ErrCut) && len(sent) > 0 {
 		// No later reading could get further, so this one counts as complete.
-		m.log.Error("GitHub sent more than is read in one go; what failed in between is not asked for again", "from", since, "to", sent[len(sent)-1].At, "err", err)
+		m.log.ErrorContext(ctx, "GitHub sent more than is read in one go; what failed in between is not asked for again", "from", since, "to", sent[len(sent)-1].At, "err", err)
 		err = nil
 	}
 	if err != nil {
@@ -91,9 +91,9 @@ func (m *Missed) Read(ctx context.Context) error {
 		return err
 	}
 	if len(lost) > 0 {
-		m.log.Warn("webhooks never came", "count", len(lost), "asked_again", asked, "since", since)
+		m.log.WarnContext(ctx, "webhooks never came", "count", len(lost), "asked_again", asked, "since", since)
 	} else {
-		m.log.Debug("webhooks read", "count", len(sent), "since", since)
+		m.log.DebugContext(ctx, "webhooks read", "count", len(sent), "since", since)
 	}
 	if !all {
 		return nil
@@ -110,7 +110,7 @@ func (m *Missed) since(ctx context.Context, now time.Time) (time.Time, error) {
 	case mark.IsZero():
 		return now.Add(-firstRead), nil
 	case mark.Before(oldest):
-		m.log.Error("nobody read what GitHub sent for longer than it keeps it; the sweep sees what is closed, and labels set meanwhile have to be set again",
+		m.log.ErrorContext(ctx, "nobody read what GitHub sent for longer than it keeps it; the sweep sees what is closed, and labels set meanwhile have to be set again",
 			"from", mark, "to", oldest)
 		return oldest, nil
 	default:
@@ -167,7 +167,7 @@ func (m *Missed) askAgain(ctx context.Context, lost []github.HookDelivery) (aske
 		asked++
 		switch err := m.github.Redeliver(ctx, d.ID); {
 		case errors.Is(err, github.ErrNotFound), errors.Is(err, github.ErrRefused):
-			m.log.Error("a webhook is lost: GitHub does not send it again", "delivery", d.GUID, "event", d.Event, "at", d.At, "err", err)
+			m.log.ErrorContext(ctx, "a webhook is lost: GitHub does not send it again", "delivery", d.GUID, "event", d.Event, "at", d.At, "err", err)
 		case err != nil:
 			return asked, false, fmt.Errorf("have %s sent again: %w", d.GUID, err)
 		}

@@ -101,7 +101,7 @@ func (h *handler) slashCommand(w http.ResponseWriter, r *http.Request, form url.
 		}
 	}
 	if workspace := form.Get("team_id"); len(h.workspaces) > 0 && !slices.Contains(h.workspaces, workspace) {
-		h.log.Warn("slack workspace refused", "workspace", workspace)
+		h.log.WarnContext(r.Context(), "slack workspace refused", "workspace", workspace)
 		answer(w, http.StatusOK, map[string]string{"response_type": "ephemeral", "text": "ocpctl does not listen to this workspace; nothing was stored."})
 		return
 	}
@@ -120,10 +120,10 @@ func (h *handler) slashCommand(w http.ResponseWriter, r *http.Request, form url.
 	}
 	fresh, err := h.store.Inbox.SaveDelivery(r.Context(), delivery)
 	if err != nil {
-		h.failed(w, id, err)
+		h.failed(w, r, id, err)
 		return
 	}
-	h.log.Debug("delivery stored", "delivery", id, "source", SourceSlack, "event", slashCommand, "fresh", fresh)
+	h.log.DebugContext(r.Context(), "delivery stored", "delivery", id, "correlation", id, "source", SourceSlack, "event", slashCommand, "fresh", fresh)
 	answer(w, http.StatusOK, map[string]string{"response_type": "ephemeral", "text": wire.Text(chatops.SlackGot(form.Get("text")))})
 }
 

@@ -121,7 +121,7 @@ func (s *Sweep) lookAt(ctx context.Context, installation int64, pulls []pullrequ
 		if ctx.Err() != nil {
 			return err
 		}
-		s.log.Warn("pull requests not looked at", "installation", installation, "count", len(pulls), "err", err)
+		s.log.WarnContext(ctx, "pull requests not looked at", "installation", installation, "count", len(pulls), "err", err)
 	}
 	elsewhere, err := s.elsewhere(ctx, installation, pulls, found, missed)
 	if err != nil {
@@ -153,7 +153,7 @@ func (s *Sweep) elsewhere(ctx context.Context, installation int64, pulls []pullr
 			out[repo] = false
 		case err != nil:
 			out[repo] = true
-			s.log.Warn("it is not known which installation reaches a repository", "repository", repo, "err", err)
+			s.log.WarnContext(ctx, "it is not known which installation reaches a repository", "repository", repo, "err", err)
 		default:
 			out[repo] = true
 			seen := sighting{Installation: there, Repository: repo, Action: actionAdded, Since: since.UTC().Format(time.RFC3339)}
@@ -187,7 +187,7 @@ func (s *Sweep) judge(ctx context.Context, pr pullrequests.PullRequest, look git
 	lost := pullrequests.Nameless(pr.Repo) // another repository has taken its name: GitHub does not have it for us until its current name is known
 	switch {
 	case look.Err != nil && !lost:
-		s.log.Warn("a pull request could not be looked at", "pr", pullTopic(pr.Repo, pr.Number), "err", look.Err)
+		s.log.WarnContext(ctx, "a pull request could not be looked at", "pr", pullTopic(pr.Repo, pr.Number), "err", look.Err)
 		return nil
 	case look.Gone, lost:
 		certain, since, err := s.absent(ctx, pr, missed, now)
@@ -220,7 +220,7 @@ func (s *Sweep) judge(ctx context.Context, pr pullrequests.PullRequest, look git
 // absent reports whether it is certain that a pull request does not exist, and since when.
 func (s *Sweep) absent(ctx context.Context, pr pullrequests.PullRequest, missed, now time.Time) (certain bool, since string, err error) {
 	if missed.IsZero() {
-		s.log.Info("a pull request is not there; looking again", "pr", pullTopic(pr.Repo, pr.Number))
+		s.log.InfoContext(ctx, "a pull request is not there; looking again", "pr", pullTopic(pr.Repo, pr.Number))
 		return false, "", s.store.Inbox.SetMark(ctx, absence(pr), now)
 	}
 	return now.Sub(missed) >= sure, missed.UTC().Format(time.RFC3339), nil
@@ -279,7 +279,7 @@ func (s *Sweep) locked(ctx context.Context, installation int64, pulls []pullrequ
 			seen.Installation, seen.Action = there, actionAdded
 		default:
 			if err != nil {
-				s.log.Warn("an installation does not answer", "installation", installation, "repository", repo, "err", err)
+				s.log.WarnContext(ctx, "an installation does not answer", "installation", installation, "repository", repo, "err", err)
 			}
 			continue
 		}
@@ -328,7 +328,7 @@ func (s *Sweep) keep(ctx context.Context, seen sighting) (fresh bool, err error)
 		return false, fmt.Errorf("keep what was seen: %w", err)
 	}
 	if fresh {
-		s.log.Info("seen by the sweep", "delivery", d.ID, "event", d.Event, "topic", d.Topic)
+		s.log.InfoContext(ctx, "seen by the sweep", "delivery", d.ID, "event", d.Event, "topic", d.Topic)
 	}
 	return fresh, nil
 }

@@ -118,6 +118,6 @@ func (s *Service) endByMemory(ctx context.Context, c command, row store.Row) err
 	case err != nil:
 		return fmt.Errorf("destroy %s: %w", row.ID, err)
 	}
-	s.log.Info("end set before GitHub answered", "cluster", row.ID, "principal", c.request.Principal.ID, "why", why)
+	s.log.InfoContext(ctx, "end set before GitHub answered", "cluster", row.ID, "principal", c.request.Principal.ID, "why", why)
 	return nil
 }

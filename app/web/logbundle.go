@@ -27,7 +27,7 @@ func (p *pages) logBundle(w http.ResponseWriter, r *http.Request, who policy.Pri
 	begun, err := download.Send(w, bundle.Name, "application/gzip", func(out io.Writer) error { return bundle.Send(ctx, out) })
 	switch {
 	case err != nil && begun:
-		p.Log.Error("log bundle broken off", "cluster", id, "err", err)
+		p.Log.ErrorContext(r.Context(), "log bundle broken off", "cluster", id, "err", err)
 		panic(http.ErrAbortHandler)
 	case err != nil:
 		p.fail(w, r, who, err)

@@ -29,9 +29,9 @@ func (p *pages) finish(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := p.Credentials.SignedIn(r.Context(), session.Principal, policy.SourceWeb); err != nil {
-		p.Log.Error("accounts not brought up to date", "principal", session.Principal.ID, "err", err) // they keep their earlier seats
+		p.Log.ErrorContext(r.Context(), "accounts not brought up to date", "principal", session.Principal.ID, "err", err) // they keep their earlier seats
 	}
-	p.Log.Info("signed in", "principal", session.Principal.ID)
+	p.Log.InfoContext(r.Context(), "signed in", "principal", session.Principal.ID)
 	http.Redirect(w, r, next, http.StatusSeeOther)
 }
 
@@ -39,11 +39,11 @@ func (p *pages) finish(w http.ResponseWriter, r *http.Request) {
 func (p *pages) refused(w http.ResponseWriter, r *http.Request, next string, err error) {
 	var said *auth.Error
 	if !errors.As(err, &said) {
-		p.Log.Error("sign-in failed", "err", err)
+		p.Log.ErrorContext(r.Context(), "sign-in failed", "err", err)
 		p.showLogin(w, r, http.StatusInternalServerError, next, "An internal error occurred and was logged. Try again in a moment.")
 		return
 	}
-	p.Log.Warn("sign-in refused", "reason", string(said.Reason), "err", said.Cause)
+	p.Log.WarnContext(r.Context(), "sign-in refused", "reason", string(said.Reason), "err", said.Cause)
 	status := http.StatusUnauthorized
 	if said.Reason == auth.Unavailable {
 		status = http.StatusServiceUnavailable
@@ -63,7 +63,7 @@ func (p *pages) showLogin(w http.ResponseWriter, r *http.Request, status int, ne
 // that the person notices and can try again.
 func (p *pages) logout(w http.ResponseWriter, r *http.Request) {
 	if err := p.Auth.SignOut(r.Context(), auth.FromCookie(r, p.Secure)); err != nil {
-		p.Log.Error("session not ended", "err", err)
+		p.Log.ErrorContext(r.Context(), "session not ended", "err", err)
 		p.problem(w, r, policy.Principal{}, http.StatusServiceUnavailable, "You could not be signed out. Try again in a moment.")
 		return
 	}

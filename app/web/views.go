@@ -97,7 +97,7 @@ func (p *pages) show(w http.ResponseWriter, r *http.Request, who policy.Principa
 	}
 	var page bytes.Buffer
 	if err := p.views[name].Execute(&page, f); err != nil {
-		p.Log.Error("page not rendered", "page", r.Pattern, "err", err)
+		p.Log.ErrorContext(r.Context(), "page not rendered", "page", r.Pattern, "err", err)
 		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
 		return
 	}

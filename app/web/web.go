@@ -6,6 +6,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -26,7 +27,9 @@ import (
 	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/app/auth"
 	"github.com/ocpctl/ocpctl/app/credentials"
+	"github.com/ocpctl/ocpctl/internal/tracing"
 	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
 )
 
 //go:embed assets
@@ -99,7 +102,20 @@ func New(c Config) http.Handler {
 	ours := http.NewCrossOriginProtection()
 	// The identity provider's page posts here from another site. A post counts only if this browser began the sign-in.
 	ours.AddInsecureBypassPattern("POST " + auth.FinishPath)
-	return guarded(p.inTime(ours.Handler(mux)))
+	return guarded(identified(p.inTime(ours.Handler(mux))))
+}
+
+// identified gives each request an id, which stands in the log lines of everything that it causes and in the response.
+func identified(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id := store.NewID("req")
+		w.Header().Set("X-Request-Id", id)
+		ctx, span := tracing.Start(tracing.With(r.Context(), tracing.Cause{Correlation: id}), tracing.Server, r.Method)
+		defer span.End()
+		r = r.WithContext(ctx)
+		next.ServeHTTP(w, r)
+		span.Rename(cmp.Or(r.Pattern, r.Method))
+	})
 }
 
 // inTime limits the time of a page's queries, so that nobody keeps the server or the database busy for longer.
@@ -241,11 +257,11 @@ func (p *pages) fail(w http.ResponseWriter, r *http.Request, who policy.Principa
 		return
 	}
 	if errors.Is(err, context.DeadlineExceeded) && r.Context().Err() != nil {
-		p.Log.Warn("page took too long", "page", r.Pattern, "err", err)
+		p.Log.WarnContext(r.Context(), "page took too long", "page", r.Pattern, "err", err)
 		p.problem(w, r, who, http.StatusServiceUnavailable, "The request took too long and was canceled. Try again in a moment.")
 		return
 	}
-	p.Log.Error("page failed", "page", r.Pattern, "err", err) // not the path: a link's path ends with a secret
+	p.Log.ErrorContext(r.Context(), "page failed", "page", r.Pattern, "err", err) // not the path: a link's path ends with a secret
 	p.problem(w, r, who, http.StatusInternalServerError, "An internal error occurred and was logged. Try again in a moment.")
 }
 

@@ -23,6 +23,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/buildinfo"
 	"github.com/ocpctl/ocpctl/internal/secret"
+	"github.com/ocpctl/ocpctl/internal/tracing"
+	"github.com/ocpctl/ocpctl/internal/tracing/export"
 	"github.com/ocpctl/ocpctl/runner"
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/cloud/aws"
@@ -102,17 +104,26 @@ func attempt(ctx context.Context, f flags) error {
 	}
 	redact := installer.NewRedactor()
 	redact.Add(token)
+	for _, key := range export.Secrets(os.Getenv) {
+		redact.Add(secret.New(key))
+	}
 	keys, err := chainKeys(ctx, redact)
 	if err != nil {
 		return err
 	}
 	lines := redact.Lines(func(line string) { fmt.Fprintln(os.Stdout, line) })
 	defer lines.Close()
+	log := slog.New(tracing.Log(slog.NewJSONHandler(lines, nil)))
+	flush, err := export.Start(ctx, "ocpctl-runner", buildinfo.Read().Version, log)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errUsage, err)
+	}
+	defer flush()
 	err = runner.Run(ctx, runner.Config{
 		Server: f.server, Attempt: f.attempt, Token: token, Pod: pod, WorkDir: f.workDir, Installers: f.installers,
 		Env: os.Environ(), Boundary: os.Getenv("OCPCTL_PERMISSIONS_BOUNDARY"), Keys: keys, Cloud: openCloud,
 		HTTP:   &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 2, IdleConnTimeout: time.Minute}},
-		Log:    slog.New(slog.NewJSONHandler(lines, nil)),
+		Log:    log,
 		Redact: redact,
 	})
 	if err != nil {

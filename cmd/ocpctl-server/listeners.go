@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/app/api"
@@ -18,6 +16,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/web"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
+	"github.com/ocpctl/ocpctl/internal/metrics"
 	"github.com/ocpctl/ocpctl/internal/source"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -90,9 +89,9 @@ func wireHooks(ctx context.Context, cfg config.Config, s *store.Store, log *slog
 }
 
 // wireProbes builds the listener for probes, which tells the platform about processes that have no private listener.
-func (s *server) wireProbes(cfg config.Config, jobErrors prometheus.Collector) {
+func (s *server) wireProbes(cfg config.Config, m *metrics.Metrics) {
 	if cfg.Listen.Probes != "" {
-		s.probes = bounded(cfg.Listen.Probes, api.NewProbes(s.store, s.log, s.draining, jobErrors))
+		s.probes = bounded(cfg.Listen.Probes, api.NewProbes(s.store, s.log, s.draining, m))
 	}
 }
 
@@ -126,7 +125,7 @@ func (in inner) wirePrivate(ctx, draining context.Context) (*http.Server, error)
 	rest := api.New(api.Config{
 		App: core, Admin: admins, Credentials: handout, Store: in.store, Auth: id.who, AWS: id.exchange, Tokens: in.signer, Log: in.log, UI: cfg.UIURL,
 		Pace: pace, Proxies: config.Networks(cfg.Listen.TrustedProxies), Timeout: cfg.API.Timeout, Draining: draining, Stopping: stopping,
-		Grants: grants, JobErrors: in.jobErrors,
+		Grants: grants, Metrics: in.metrics,
 		Runner: api.RunnerSettings{
 			Installation: cfg.Installation, Bucket: cfg.Artifacts.Bucket, KMSKey: cfg.Artifacts.KMSKey,
 			OperateKMSKey: cfg.Artifacts.OperateKMSKey, Lease: cfg.Runner.Lease, Heartbeat: cfg.Runner.Heartbeat,

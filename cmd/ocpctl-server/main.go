@@ -26,6 +26,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
 	"github.com/ocpctl/ocpctl/internal/buildinfo"
+	"github.com/ocpctl/ocpctl/internal/tracing"
+	"github.com/ocpctl/ocpctl/internal/tracing/export"
 )
 
 func main() {
@@ -82,9 +84,14 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	log := slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+	log := slog.New(tracing.Log(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: level})))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	flush, err := export.Start(ctx, "ocpctl-server", buildinfo.Read().Version, log)
+	if err != nil {
+		return err
+	}
+	defer flush()
 	s, err := wire(ctx, cfg, roles, *migrate, log)
 	if err != nil {
 		return err

@@ -8,13 +8,12 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/riverqueue/river"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/app/api"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
+	"github.com/ocpctl/ocpctl/internal/metrics"
 	"github.com/ocpctl/ocpctl/internal/token"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
@@ -92,7 +91,7 @@ func (s *server) build(ctx context.Context, cfg config.Config, r config.Roles) (
 		}
 	}
 	if !r.Has(config.APIRole) && !r.Has(config.WorkerRole) {
-		s.wireProbes(cfg, nil)
+		s.wireProbes(cfg, metrics.New(metrics.Config{Store: s.store, Log: s.log, ProcessOnly: true}))
 		return nil
 	}
 	in, err := wireInner(ctx, cfg, s.store, s.log)
@@ -102,8 +101,11 @@ func (s *server) build(ctx context.Context, cfg config.Config, r config.Roles) (
 	if in.catalogue, err = openCatalogue(cfg, r, s.log); err != nil {
 		return err
 	}
-	in.jobErrors = api.NewJobErrors()
-	s.wireProbes(cfg, in.jobErrors)
+	in.metrics = metrics.New(metrics.Config{Store: s.store, Log: s.log, ProcessOnly: !r.Has(config.APIRole), Catalogue: func() (time.Time, error) {
+		status := in.catalogue.Status()
+		return status.LoadedAt, status.Err
+	}})
+	s.wireProbes(cfg, in.metrics)
 	s.catalogue, s.reload, s.people = in.catalogue, cfg.Catalogue.Reload, app.New(in.appConfig(nil)).KeepPeople
 	if r.Has(config.APIRole) {
 		if s.private, err = in.wirePrivate(ctx, s.draining); err != nil {
@@ -124,8 +126,7 @@ type inner struct {
 	catalogue *catalogue.Live
 	bucket    *artifacts.Store
 	signer    *token.Signer
-
-	jobErrors *prometheus.CounterVec // failed jobs of this process's workers
+	metrics   *metrics.Metrics
 }
 
 // openCatalogue reads the catalogue. An invalid one prevents the start only without the role worker: clusters must still end whatever

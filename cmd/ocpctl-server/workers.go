@@ -61,7 +61,7 @@ func (in inner) wireWorkers(ctx context.Context, s *server) error {
 	s.workers, err = queue.NewClient(ctx, in.store.Pool(), workers, queue.RiverConfig{
 		Instance: s.instance.Name(), Periodic: append(engine.Periodic(), sweep.Periodic(), missed.Periodic()),
 		Logger: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})), // River logs statistics at INFO
-		Log:    in.log, OnError: func(kind string) { in.jobErrors.WithLabelValues(kind).Inc() },
+		Log:    in.log, OnError: in.metrics.JobFailed,
 	})
 	return err
 }

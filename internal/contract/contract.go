@@ -25,6 +25,10 @@ type Spec struct {
 	Cluster string `json:"cluster"`
 	Job     string `json:"job"`
 
+	// What set the attempt off: the correlation id stands in every log line, and the attempt's trace goes on below the traceparent.
+	Correlation string `json:"correlation,omitempty"`
+	Traceparent string `json:"traceparent,omitempty"`
+
 	Installation string `json:"installation"` // which installation of ocpctl owns the cluster
 	Name         string `json:"name"`
 	BaseDomain   string `json:"baseDomain"`

@@ -147,8 +147,8 @@ func (p *Process) launch(dir string, job Job) error {
 	return err
 }
 
-// Allowed selects the environment variables for a runner: paths, cloud settings, certificates, proxies, and the settings of
-// stand-ins. Nothing that belongs to the server is passed on.
+// Allowed selects the environment variables for a runner: paths, cloud settings, certificates, proxies, where traces go, and the
+// settings of stand-ins. Nothing else that belongs to the server is passed on.
 func Allowed(env []string) []string {
 	var kept []string
 	for _, pair := range env {
@@ -158,7 +158,8 @@ func Allowed(env []string) []string {
 			"HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy":
 			kept = append(kept, pair)
 		default:
-			if strings.HasPrefix(key, "AWS_") || strings.HasPrefix(key, "OCPCTL_STANDIN_") {
+			if strings.HasPrefix(key, "AWS_") || strings.HasPrefix(key, "OCPCTL_STANDIN_") ||
+				strings.HasPrefix(key, "OTEL_EXPORTER_OTLP_") || strings.HasPrefix(key, "OTEL_TRACES_") || key == "OTEL_SDK_DISABLED" {
 				kept = append(kept, pair)
 			}
 		}

@@ -55,6 +55,7 @@ func NewClient(_ context.Context, pool *pgxpool.Pool, workers *river.Workers, c 
 	if log == nil {
 		log = slog.Default()
 	}
+	failures := jobErrors{pool: pool, log: log, count: c.OnError}
 	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{
 		ID:                          c.Instance,
 		Queues:                      queues,
@@ -68,7 +69,8 @@ func NewClient(_ context.Context, pool *pgxpool.Pool, workers *river.Workers, c 
 		CompletedJobRetentionPeriod: keepCompleted,
 		SoftStopTimeout:             softStop,
 		RetryPolicy:                 retryPolicy{},
-		ErrorHandler:                jobErrors{pool: pool, log: log, count: c.OnError},
+		ErrorHandler:                failures,
+		Middleware:                  []rivertype.Middleware{&causes{failures: failures}},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make the River client: %w", err)

@@ -29,9 +29,10 @@ func (s *Store) AttemptSpec(ctx context.Context, attempt string) (SpecRow, error
 	var cluster string
 	err := s.db.Pool().QueryRow(ctx, `
 		SELECT cluster_id, id, number, kind, job_id, token_id, closed_at IS NULL, coalesce(lease_until, '0001-01-01 00:00:00Z'),
-			coalesce(workers_wanted, 0)
+			coalesce(workers_wanted, 0), correlation, traceparent
 		FROM attempts WHERE id = $1`, attempt).
-		Scan(&cluster, &spec.Attempt, &spec.Number, &spec.Kind, &spec.Job, &spec.Token, &spec.Open, &spec.LeaseUntil, &spec.Workers)
+		Scan(&cluster, &spec.Attempt, &spec.Number, &spec.Kind, &spec.Job, &spec.Token, &spec.Open, &spec.LeaseUntil, &spec.Workers,
+			&spec.Cause.Correlation, &spec.Cause.Traceparent)
 	if err != nil {
 		return SpecRow{}, fmt.Errorf("read attempt %s: %w", attempt, pg.Plain(err))
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/tracing"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/internal/fence"
 	"github.com/ocpctl/ocpctl/store/internal/rows"
@@ -23,6 +24,7 @@ type SpecRow struct {
 	Artifacts  []fence.ArtifactRow // newest first
 	Workers    int                 // a scale attempt is to reach
 	Addons     []rows.Addon        // a create or configure attempt is to bring, in this order
+	Cause      tracing.Cause       // what set the attempt off
 }
 
 // ReportRow is a progress report. Seq rises by one per attempt; a repeated seq changes nothing.

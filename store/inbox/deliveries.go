@@ -141,6 +141,7 @@ type Delivery struct {
 	Body       []byte
 	ReceivedAt time.Time
 
-	Installation int64 // of the App; 0: none
-	Tries        int   // how often it was tried without success
+	Installation int64  // of the App; 0: none
+	Traceparent  string // of the trace that begins with it; empty: none is recorded. SaveDelivery takes it from the context
+	Tries        int    // how often it was tried without success
 }

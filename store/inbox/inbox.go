@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/queue"
+	"github.com/ocpctl/ocpctl/internal/tracing"
 	"github.com/ocpctl/ocpctl/store/internal/pg"
 )
 
@@ -18,21 +19,23 @@ import (
 // Deliveries that failed before do not delay it.
 const saveDelivery = `
 	WITH fresh AS (
-		INSERT INTO deliveries (source, delivery_id, event, topic, body, installation) VALUES ($1, $2, $3, $4, $5, $7)
+		INSERT INTO deliveries (source, delivery_id, event, topic, body, installation, traceparent) VALUES ($1, $2, $3, $4, $5, $7, $9)
 		ON CONFLICT (source, delivery_id) DO NOTHING RETURNING id
 	), ahead AS (
 		SELECT count(*) AS n FROM (
 			SELECT FROM deliveries WHERE state = 'received' AND topic = $4 AND installation = $7 AND tries = 0 AND $4 <> '' LIMIT 116) AS queued
 	)
-	INSERT INTO river_job (kind, queue, max_attempts, args, unique_key, unique_states, scheduled_at)
-	SELECT 'inbox', 'inbox', $6, jsonb_build_object('row', id),
+	INSERT INTO river_job (kind, queue, max_attempts, args, metadata, unique_key, unique_states, scheduled_at)
+	SELECT 'inbox', 'inbox', $6, jsonb_build_object('row', id), coalesce($8::jsonb, '{}'),
 		sha256(convert_to('&kind=inbox&args={"row":' || id || '}', 'UTF8')), B'11110001',
 		CASE WHEN n = 0 THEN now() ELSE now() + interval '1 second' + n * interval '250 milliseconds' END FROM fresh, ahead`
 
-// SaveDelivery stores a delivery and enqueues its processing. Once it returns, the delivery survives any crash. fresh is false
+// SaveDelivery stores a delivery and enqueues its processing, whose correlation id is the delivery's. Once it returns, the delivery survives any crash. fresh is false
 // if the source sent this id before: then nothing was written.
 func (s *Store) SaveDelivery(ctx context.Context, d Delivery) (fresh bool, err error) {
-	tag, err := s.db.Pool().Exec(ctx, saveDelivery, d.Source, d.ID, d.Event, d.Topic, d.Body, queue.InboxTries, d.Installation)
+	ctx = tracing.With(ctx, tracing.Cause{Correlation: d.ID})
+	tag, err := s.db.Pool().Exec(ctx, saveDelivery, d.Source, d.ID, d.Event, d.Topic, d.Body, queue.InboxTries, d.Installation,
+		queue.Metadata(ctx), tracing.Of(ctx).Traceparent)
 	if err != nil {
 		return false, fmt.Errorf("save delivery %s: %w", d.ID, pg.Plain(err))
 	}
@@ -46,8 +49,8 @@ func (s *Store) SaveDelivery(ctx context.Context, d Delivery) (fresh bool, err e
 // Delivery returns a stored delivery; done: it is finished, processed or failed.
 func (s *Store) Delivery(ctx context.Context, row int64) (d Delivery, done bool, err error) {
 	err = s.db.Pool().QueryRow(ctx, `
-		SELECT id, source, delivery_id, event, topic, installation, body, received_at, tries, state <> 'received' FROM deliveries WHERE id = $1`, row).
-		Scan(&d.Row, &d.Source, &d.ID, &d.Event, &d.Topic, &d.Installation, &d.Body, &d.ReceivedAt, &d.Tries, &done)
+		SELECT id, source, delivery_id, event, topic, installation, body, received_at, tries, traceparent, state <> 'received' FROM deliveries WHERE id = $1`, row).
+		Scan(&d.Row, &d.Source, &d.ID, &d.Event, &d.Topic, &d.Installation, &d.Body, &d.ReceivedAt, &d.Tries, &d.Traceparent, &done)
 	if err != nil {
 		return Delivery{}, false, fmt.Errorf("read delivery %d: %w", row, pg.Plain(err))
 	}

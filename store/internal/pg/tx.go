@@ -9,6 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
+
+	"github.com/ocpctl/ocpctl/internal/queue"
 )
 
 // Tx is one transaction: the rows written through it, and the River jobs and audit lines that are inserted at its end.
@@ -65,8 +67,9 @@ func (c *Tx) insertJobs(ctx context.Context) (queues []string, err error) {
 	}
 	slices.SortFunc(c.Jobs, func(a, b river.JobArgs) int { return cmp.Compare(jobKey(a), jobKey(b)) })
 	params := make([]river.InsertManyParams, len(c.Jobs))
+	cause := queue.Metadata(ctx)
 	for i, job := range c.Jobs {
-		params[i] = river.InsertManyParams{Args: job}
+		params[i] = river.InsertManyParams{Args: job, InsertOpts: &river.InsertOpts{Metadata: cause}}
 	}
 	results, err := c.DB.river.InsertManyTx(ctx, c.Tx, params)
 	if err != nil {

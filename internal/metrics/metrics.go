@@ -1,0 +1,81 @@
+// Package metrics is what Prometheus reads from a server: figures from the database, which every replica reports alike, and figures
+// of this process. docs/metrics.md lists all of them. No label holds the id of a cluster, a person or a pull request.
+package metrics
+
+import (
+	"log/slog"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/ocpctl/ocpctl/internal/buildinfo"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// Config says what is measured.
+type Config struct {
+	Store     *store.Store
+	Catalogue func() (loaded time.Time, err error) // when what is in force was loaded, and what is wrong with the folder; nil: not measured
+	Every     time.Duration                        // how old figures from the database may be; zero: 10 s, negative: each scrape reads them
+	Log       *slog.Logger                         // nil: nothing is logged
+
+	ProcessOnly bool // nothing is read from the database's rows, because another process shows them
+}
+
+// Metrics are one process's metrics. They are safe for concurrent use.
+type Metrics struct {
+	registry  *prometheus.Registry
+	requests  *prometheus.HistogramVec
+	jobErrors *prometheus.CounterVec
+}
+
+// New returns the metrics of a process.
+func New(c Config) *Metrics {
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Every == 0 {
+		c.Every = defaultEvery
+	}
+	m := &Metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "ocpctl_http_request_duration_seconds", Help: "Duration of requests to the API and the Status API.",
+			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2, 5},
+		}, []string{"method", "route", "code"}),
+		jobErrors: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "ocpctl_job_errors_total", Help: "Failed runs of queue jobs, by kind; each attempt counts.",
+		}, []string{"kind"}),
+	}
+	m.registry.MustRegister(m.requests, m.jobErrors, process{store: c.Store, catalogue: c.Catalogue, build: buildinfo.Read()},
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	if !c.ProcessOnly {
+		m.registry.MustRegister(newRows(c))
+	}
+	return m
+}
+
+// Handler answers scrapes of Prometheus.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError})
+}
+
+// methods are the methods that have a label of their own.
+var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
+
+// Request counts a request by its route. Unknown methods share one label: a client may send any word, and each would be a permanent
+// series.
+func (m *Metrics) Request(method, route string, code int, took time.Duration) {
+	if !slices.Contains(methods, method) {
+		method = "other"
+	}
+	m.requests.WithLabelValues(method, route, strconv.Itoa(code)).Observe(took.Seconds())
+}
+
+// JobFailed counts a failed run of a queue job.
+func (m *Metrics) JobFailed(kind string) { m.jobErrors.WithLabelValues(kind).Inc() }

@@ -1,0 +1,140 @@
+package metrics
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/measures"
+)
+
+const (
+	defaultEvery = 10 * time.Second
+	readTimeout  = 5 * time.Second
+)
+
+// rows collects the figures from the database. They are read at most once in Every, however many scrape.
+type rows struct {
+	Config
+	gauges map[string]*prometheus.Desc // of measures.Gauges, by name
+
+	mu     sync.Mutex
+	read   time.Time // when census and levels were read
+	census store.Census
+	levels []measures.Level
+	counts []*counted
+}
+
+func newRows(c Config) *rows {
+	r := &rows{Config: c, gauges: map[string]*prometheus.Desc{}}
+	for _, g := range measures.Gauges() {
+		r.gauges[g.Name] = prometheus.NewDesc(g.Name, g.Help, g.Labels, nil)
+	}
+	for _, m := range measures.All() {
+		r.counts = append(r.counts, newCounted(m))
+	}
+	return r
+}
+
+var (
+	upDesc           = prometheus.NewDesc("ocpctl_database_up", "1 if the figures from the database could be read; 0: they are missing from this scrape.", nil, nil)
+	clustersDesc     = prometheus.NewDesc("ocpctl_clusters", "Clusters by status.", []string{"status"}, nil)
+	jobsDesc         = prometheus.NewDesc("ocpctl_jobs", "Jobs by type and status.", []string{"type", "status"}, nil)
+	reservationsDesc = prometheus.NewDesc("ocpctl_reservations", "Reservations of cloud account capacity: installs, clusters, and clusters waiting in the queue.", []string{"state"}, nil)
+	againDesc        = prometheus.NewDesc("ocpctl_redeliveries", "Webhook redeliveries requested from GitHub: came, awaited, given_up.", []string{"state"}, nil)
+	findingsDesc     = prometheus.NewDesc("ocpctl_findings", "Open findings that need a person, by kind.", []string{"kind"}, nil)
+	leftDesc         = prometheus.NewDesc("ocpctl_github_calls_remaining", "Remaining calls in GitHub's primary rate limit until its reset.", []string{"installation", "resource"}, nil)
+	allowedDesc      = prometheus.NewDesc("ocpctl_github_calls_allowed", "GitHub's primary rate limit per hour.", []string{"installation", "resource"}, nil)
+	awayDesc         = prometheus.NewDesc("ocpctl_github_away_seconds", "Seconds since GitHub stopped responding; 0 if it responds.", []string{"installation"}, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (r *rows) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{upDesc, clustersDesc, jobsDesc, reservationsDesc, againDesc, findingsDesc, leftDesc, allowedDesc, awayDesc} {
+		out <- d
+	}
+	for _, d := range r.gauges {
+		out <- d
+	}
+	for _, c := range r.counts {
+		out <- c.desc
+	}
+}
+
+// Collect implements prometheus.Collector. If the database does not respond, only ocpctl_database_up is in this scrape.
+func (r *rows) Collect(out chan<- prometheus.Metric) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+	}
+	if err := r.refresh(); err != nil {
+		r.Log.Warn("figures for the metrics were not read", "err", err)
+		gauge(upDesc, 0)
+		return
+	}
+	gauge(upDesc, 1)
+	r.showCensus(gauge)
+	for _, l := range r.levels {
+		gauge(r.gauges[l.Metric], l.Value, l.Labels...)
+	}
+	for _, c := range r.counts {
+		c.collect(out)
+	}
+}
+
+// refresh reads what is older than Every. Of what is counted over time, only the new events are read.
+func (r *rows) refresh() (err error) {
+	if !r.read.IsZero() && time.Since(r.read) < r.Every {
+		return nil
+	}
+	if r.Store == nil {
+		return errors.New("there is no database")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
+	defer cancel()
+	if r.census, err = r.Store.Census(ctx); err != nil {
+		return err
+	}
+	if r.levels, err = r.Store.Measures.Levels(ctx); err != nil {
+		return err
+	}
+	for _, c := range r.counts {
+		if err := c.refresh(ctx, r.Store.Measures); err != nil {
+			return err
+		}
+	}
+	r.read = time.Now()
+	return nil
+}
+
+func (r *rows) showCensus(gauge func(*prometheus.Desc, float64, ...string)) {
+	for status, n := range r.census.Clusters {
+		gauge(clustersDesc, float64(n), string(status))
+	}
+	for _, j := range r.census.Jobs {
+		gauge(jobsDesc, float64(j.N), string(j.Type), string(j.Status))
+	}
+	for state, n := range r.census.Room {
+		gauge(reservationsDesc, float64(n), state)
+	}
+	for state, n := range r.census.Again {
+		gauge(againDesc, float64(n), state)
+	}
+	for kind, n := range r.census.Findings {
+		gauge(findingsDesc, float64(n), string(kind))
+	}
+	for _, b := range r.census.Budgets {
+		installation := strconv.FormatInt(b.Installation, 10)
+		gauge(leftDesc, float64(b.Remaining), installation, b.Resource)
+		gauge(allowedDesc, float64(b.Allowed), installation, b.Resource)
+	}
+	for installation, away := range r.census.Away {
+		gauge(awayDesc, away.Seconds(), strconv.FormatInt(installation, 10))
+	}
+}

@@ -1,0 +1,140 @@
+package store_test
+
+import (
+	"log/slog"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
+	"github.com/ocpctl/ocpctl/internal/metrics"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/measures"
+)
+
+// scrape returns what Prometheus reads, one line for each series.
+func scrape(t *testing.T, m *metrics.Metrics) []string {
+	t.Helper()
+	answer := httptest.NewRecorder()
+	m.Handler().ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
+	return regexp.MustCompile(`(?m)^ocpctl_.*$`).FindAllString(answer.Body.String(), -1)
+}
+
+func TestEveryReplicaCountsEachAttemptOnceAlsoAfterARestart(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	first := metrics.New(metrics.Config{Store: s, Every: -1, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	require.Contains(t, scrape(t, first), `ocpctl_attempts_total{kind="create",outcome="failed",reason=""} 0`, "shown before the first one")
+
+	_, open := claimed(t, s, "shop")
+	for seq, phase := range []lifecycle.Phase{lifecycle.Rendering, lifecycle.Installing} {
+		_, err := s.Attempts.Report(t.Context(), open.Attempt, open.Token, attempts.ReportRow{Seq: seq + 1, Phase: phase})
+		require.NoError(t, err)
+		clock.pass(100 * time.Second)
+	}
+	_, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "BootstrapFailed"})
+	require.NoError(t, err)
+	failed := `ocpctl_attempts_total{kind="create",outcome="failed",reason="BootstrapFailed"} 1`
+	require.NotContains(t, scrape(t, first), failed, "an earlier transaction may still commit")
+	clock.pass(time.Minute)
+	for range 2 {
+		require.Contains(t, scrape(t, first), failed)
+	}
+	clock.pass(time.Hour)
+	second := metrics.New(metrics.Config{Store: s, Every: -1, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	for _, m := range []*metrics.Metrics{first, second} {
+		series := scrape(t, m)
+		for _, want := range []string{
+			failed, `ocpctl_database_up 1`,
+			`ocpctl_attempt_duration_seconds_count{kind="create",outcome="failed",profile="aws-minimal-test"} 1`,
+			`ocpctl_phase_duration_seconds_sum{kind="create",phase="rendering",profile="aws-minimal-test"} 100`,
+			`ocpctl_phase_duration_seconds_bucket{kind="create",phase="installing",profile="aws-minimal-test",le="60"} 0`,
+			`ocpctl_phase_duration_seconds_bucket{kind="create",phase="installing",profile="aws-minimal-test",le="120"} 1`,
+			`ocpctl_runner_start_seconds_count{kind="create"} 1`, `ocpctl_teardowns_total{result="unaided"} 0`,
+		} {
+			require.Contains(t, series, want)
+		}
+	}
+}
+
+func TestTheGaugesShowWhatWaits(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	m := metrics.New(metrics.Config{Store: s, Every: -1, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	before := scrape(t, m)
+	for _, want := range []string{
+		`ocpctl_past_end_seconds{missing="teardown"} 0`, `ocpctl_attempt_unclaimed_seconds 0`, `ocpctl_runner_silence_seconds 0`,
+		`ocpctl_leader 0`, `ocpctl_queue_oldest_seconds{queue="inbox"} 0`, `ocpctl_webhooks_waiting{source="github"} 0`, `ocpctl_messages_waiting{place="slack"} 0`,
+	} {
+		require.Contains(t, before, want)
+	}
+	row, waits := launched(t, s, "shop")
+	_, err := s.Inbox.SaveDelivery(t.Context(), delivery("d-1"))
+	require.NoError(t, err)
+	clock.pass(700 * time.Second)
+	after := scrape(t, m)
+	for _, want := range []string{
+		`ocpctl_attempt_unclaimed_seconds 700`, `ocpctl_attempts_open{kind="create",state="unclaimed"} 1`, `ocpctl_webhooks_waiting{source="github"} 1`,
+		`ocpctl_clusters_active{profile="aws-minimal-test",status="CREATING",team="acme/platform"} 1`,
+	} {
+		require.Contains(t, after, want)
+	}
+	require.True(t, slices.ContainsFunc(after, regexp.MustCompile(`^ocpctl_queue_jobs\{queue="inbox",state="available"\} 1`).MatchString))
+	_, err = s.Attempts.Claim(t.Context(), waits.Attempt, waits.Token, "pod")
+	require.NoError(t, err)
+	clock.pass(40 * time.Second)
+	require.Contains(t, scrape(t, m), `ocpctl_runner_silence_seconds 40`)
+	clock.pass(row.DestroyAt.Sub(clock.now()) + 90*time.Second)
+	require.Contains(t, scrape(t, m), `ocpctl_past_end_seconds{missing="teardown"} 90`)
+}
+
+func TestEveryMeasureReadsOnlyWhatIsNew(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	for _, m := range measures.All() {
+		_, until, err := s.Measures.Counted(t.Context(), m, time.Time{})
+		require.NoError(t, err, m.Name)
+		require.True(t, until.Before(clock.now()), m.Name)
+		counts, again, err := s.Measures.Counted(t.Context(), m, until)
+		require.NoError(t, err, m.Name)
+		require.Empty(t, counts)
+		require.Equal(t, until, again)
+	}
+}
+
+// BenchmarkScrape reads the metrics of 10,000 living and 20,000 destroyed clusters with an attempt each: as a process that just started
+// does, and as it does later.
+func BenchmarkScrape(b *testing.B) {
+	url := pgtest.New(b)
+	s := openAt(b, url, store.Options{Limits: limits, Lease: 15 * time.Minute})
+	crowd(b, s, accept(b, s, fromPR(granted("seed"), 41)).ID)
+	for _, sql := range []string{
+		`ALTER TABLE attempts DISABLE TRIGGER USER`, `UPDATE attempts SET closed_at = closed_at - interval '1 minute', claimed_at = claimed_at - interval '1 minute'`, `ANALYZE`,
+	} {
+		_, err := s.Pool().Exec(b.Context(), sql)
+		require.NoError(b, err)
+	}
+	read := func(m *metrics.Metrics) {
+		answer := httptest.NewRecorder()
+		m.Handler().ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
+		require.Contains(b, answer.Body.String(), "ocpctl_database_up 1")
+	}
+	b.Run("first", func(b *testing.B) {
+		for b.Loop() {
+			read(metrics.New(metrics.Config{Store: s, Every: -1}))
+		}
+	})
+	b.Run("next", func(b *testing.B) {
+		m := metrics.New(metrics.Config{Store: s, Every: -1})
+		read(m)
+		for b.Loop() {
+			read(m)
+		}
+	})
+}
