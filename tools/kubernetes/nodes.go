@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"syscall"
 
@@ -80,10 +81,18 @@ func (c *cluster) startNode(cfg node.Config) error {
 	if err != nil {
 		return err
 	}
-	if err := child.Start(); err != nil {
+	started := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread() // the kernel ends the child with the thread that started it
+		err := child.Start()
+		started <- err
+		if err == nil {
+			_ = child.Wait() // a node that ends is one that the control plane loses
+		}
+	}()
+	if err := <-started; err != nil {
 		return fmt.Errorf("make its namespaces, which needs root or user namespaces: %w", err)
 	}
-	go func() { _ = child.Wait() }() // a node that ends is one that the control plane loses
 	if err := json.NewEncoder(input).Encode(cfg); err != nil {
 		return errors.Join(err, child.Process.Kill())
 	}

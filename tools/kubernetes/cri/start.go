@@ -67,10 +67,11 @@ func (c *container) start(rootless bool) error {
 	return nil
 }
 
-// attributes are those with which the kernel makes the process. Where the node is not root, a user namespace makes the process the
+// attributes are those with which the kernel makes the process. It ends with the node, which is the first process of the namespace
+// around its own. Where the node is not root, a user namespace makes the process the
 // user that the container asks for.
 func (c *container) attributes(rootless bool) *syscall.SysProcAttr {
-	a := &syscall.SysProcAttr{Cloneflags: inside.Namespaces, Pdeathsig: syscall.SIGKILL, Setsid: true}
+	a := &syscall.SysProcAttr{Cloneflags: inside.Namespaces, Setsid: true}
 	if rootless {
 		a.Cloneflags |= syscall.CLONE_NEWUSER
 		a.UidMappings = []syscall.SysProcIDMap{{ContainerID: c.spec.UID, HostID: os.Geteuid(), Size: 1}}

@@ -101,7 +101,7 @@ func (s *Spec) dropPrivileges() error {
 			return fmt.Errorf("forbid new privileges: %w", err)
 		}
 	}
-	return unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0) // a change of user has cleared it
+	return nil
 }
 
 // becomeUser changes the ids of this thread alone.
@@ -119,9 +119,6 @@ func (s *Spec) becomeUser() error {
 	}
 	if _, _, e := unix.RawSyscall(unix.SYS_SETRESGID, uintptr(s.GID), uintptr(s.GID), uintptr(s.GID)); e != 0 {
 		return fmt.Errorf("become group %d: %w", s.GID, e)
-	}
-	if s.UID != 0 {
-		_ = unix.Prctl(unix.PR_SET_KEEPCAPS, 0, 0, 0, 0)
 	}
 	if _, _, e := unix.RawSyscall(unix.SYS_SETRESUID, uintptr(s.UID), uintptr(s.UID), uintptr(s.UID)); e != 0 {
 		return fmt.Errorf("become user %d: %w", s.UID, e)
