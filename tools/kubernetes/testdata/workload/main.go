@@ -65,7 +65,8 @@ func fill(path, mebibytes string) {
 		fmt.Println(err)
 		os.Exit(1)
 	}
-	wait()
+	signal.Ignore(syscall.SIGTERM)
+	time.Sleep(time.Hour)
 }
 
 // show prints what the process is and what it can do: ids, env:NAME, read:PATH, write:PATH, list:PATH.
