@@ -209,7 +209,7 @@ func (s *Server) signal(node string, sig syscall.Signal) error {
 // Ended is closed when the cluster has ended, by Stop or by itself.
 func (s *Server) Ended() <-chan struct{} { return s.ended }
 
-// Stop ends the cluster and every pod's processes. Its state stays in the directory.
+// Stop ends the cluster, and every pod's processes at once, as a loss of power would. Its state stays in the directory.
 func (s *Server) Stop() error {
 	s.once.Do(func() {
 		_ = s.stdin.Close()
