@@ -1,7 +1,6 @@
 package main_test
 
 import (
-	"context"
 	"syscall"
 	"testing"
 
@@ -36,11 +35,6 @@ func TestPodsOfALostNodeAreDeletedAndEndWithItsObject(t *testing.T) {
 
 	require.NoError(t, c.CoreV1().Nodes().Delete(t.Context(), node, metav1.DeleteOptions{}))
 	c.await(t, p, "the garbage collector of pods has failed it", func(p *v1.Pod) bool { return p.Status.Phase == v1.PodFailed })
-	c.signalNode(t, node, syscall.SIGCONT)
-	c.eventually(t, "the node has registered again", func(ctx context.Context) (bool, any) {
-		found, err := c.CoreV1().Nodes().Get(ctx, node, metav1.GetOptions{})
-		return err == nil, found
-	})
 }
 
 func TestARestartContinuesAndItsPodsHaveEnded(t *testing.T) {

@@ -60,11 +60,8 @@ func (c *cluster) usable(ctx context.Context) error {
 	return c.until(ctx, func(ctx context.Context) error {
 		for n := range c.Nodes {
 			found, err := client.CoreV1().Nodes().Get(ctx, nodeName(n), metav1.GetOptions{})
-			if err != nil {
-				return err
-			}
-			if !schedulable(found) {
-				return fmt.Errorf("%s is not ready", found.Name)
+			if err != nil || !schedulable(found) {
+				return fmt.Errorf("%s is not ready; its log, nodes/%s/node.log, says why", nodeName(n), nodeName(n))
 			}
 		}
 		_, err := client.CoreV1().ServiceAccounts("default").Get(ctx, "default", metav1.GetOptions{})

@@ -188,7 +188,7 @@ func (s *Server) Log() string { return filepath.Join(s.cfg.Dir, "kubernetes.log"
 // nodes are called node-1, node-2, and so on. The controllers move pods away only while another node is ready.
 func (s *Server) LoseNode(name string) error { return s.signal(name, syscall.SIGSTOP) }
 
-// ReturnNode lets a lost node speak again.
+// ReturnNode lets a lost node speak again. A node whose object was deleted meanwhile registers at the next start, as a kubelet does.
 func (s *Server) ReturnNode(name string) error { return s.signal(name, syscall.SIGCONT) }
 
 // CrashNode ends a node and all its containers at once. It comes back with the next start.

@@ -77,6 +77,11 @@ func isolate(cfg Config) error {
 
 // start starts the kubelet, which runs until the process ends.
 func start(ctx context.Context, cfg Config) error {
+	if cfg.Rootless { // then the kubelet does without what it may not read or set
+		if err := utilfeature.DefaultMutableFeatureGate.Set("KubeletInUserNamespace=true"); err != nil {
+			return err
+		}
+	}
 	flags, configuration, err := settings(cfg)
 	if err != nil {
 		return err
