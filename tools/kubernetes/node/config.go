@@ -34,5 +34,5 @@ type Config struct {
 	Images     cri.Images
 	APIHost    string // address and port that replace those of the service kubernetes in containers
 	APIPort    string
-	Rootless   bool
+	Rootless   bool // it has a user namespace with one user, to whom alone the kubelet can give volumes
 }
