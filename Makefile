@@ -24,7 +24,7 @@ build: ## build every program into .demo/bin
 	go build -trimpath -ldflags "-s -w" -o $(DEMO_DIR)/bin ./cmd/ocpctl # people copy this program to other machines
 
 .PHONY: build-kubernetes
-build-kubernetes: ## build the Kubernetes cluster of the demo into .demo/bin (ten minutes the first time)
+build-kubernetes: ## build the Kubernetes cluster of the demo into .demo/bin (about ten minutes the first time)
 	@mkdir -p $(DEMO_DIR)/bin
 	go -C tools/kubernetes build -o $(abspath $(DEMO_DIR))/bin/kubernetes .
 
