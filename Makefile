@@ -23,6 +23,11 @@ build: ## build every program into .demo/bin
 	go -C tools/s3gateway build -o $(abspath $(DEMO_DIR))/bin .
 	go build -trimpath -ldflags "-s -w" -o $(DEMO_DIR)/bin ./cmd/ocpctl # people copy this program to other machines
 
+.PHONY: build-kubernetes
+build-kubernetes: ## build the Kubernetes cluster of the demo into .demo/bin (about ten minutes the first time)
+	@mkdir -p $(DEMO_DIR)/bin
+	go -C tools/kubernetes build -o $(abspath $(DEMO_DIR))/bin/kubernetes .
+
 .PHONY: demo
 demo: build ## start everything on this machine, to label a pull request and watch (Ctrl-C stops, .demo keeps the state)
 	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR)
