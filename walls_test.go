@@ -37,6 +37,7 @@ var areas = []area{
 	{"internal/token", 0, nil, "imported by both sides"},
 	{"internal/artifacts", 0, nil, "S3 alone: it knows no database"},
 	{"internal/contract", 0, nil, "plain structs of the Status API, for the server and the runner"},
+	{"internal/cloudtags", 0, nil, "a list of tagged resources: it deletes nothing and knows no cluster"},
 	{"internal/dispatch", 0, nil, "it starts runners and knows nothing of clusters"},
 	{"internal/download", 0, nil, "imported by the API and the pages"},
 	{"migrations", 0, nil, "SQL alone"},
@@ -71,6 +72,7 @@ var areas = []area{
 	{"store/reports", 6, []string{"store/internal/...", "internal/queue", "lifecycle", "internal/price"}, "what is counted and found changes nothing"},
 	{"store", 7, []string{"store/...", "internal/queue", "lifecycle", "internal/price", "migrations"}, "the only area with SQL; it keeps verdicts as they come and calls nobody"},
 	{"internal/intake", 8, []string{"lifecycle", "store/...", "internal/artifacts", "internal/contract", "runner/names"}, "what runners report becomes rows in one place, for the API and for the spool"},
+	{"internal/recovery", 8, []string{"lifecycle", "store/...", "internal/artifacts", "internal/cloudtags", "internal/contract", "internal/tagkey", "runner/names"}, "what the bucket and the cloud show becomes rows; it never starts or deletes anything"},
 
 	// The runner.
 	{"runner", 2, []string{"runner/...", "internal/artifacts", "internal/contract", "internal/secret", "internal/tagkey"}, "a pod with cloud credentials has no database"},

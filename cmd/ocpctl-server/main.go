@@ -4,7 +4,8 @@
 // One process has every role by default; -roles splits it, so that the internet-facing half has no cloud or GitHub credentials: hooks
 // needs only PostgreSQL, api also the artifacts bucket, worker needs everything. "ocpctl-server render-install-config" starts
 // nothing: it prints the install-config that a runner would get for a create request. "ocpctl-server validate-catalogue" starts
-// nothing either: it reports everything that is wrong with a catalogue's folder.
+// nothing either: it reports everything that is wrong with a catalogue's folder. "ocpctl-server recover" is run once after the database was
+// restored from a backup; see docs/backup.md.
 package main
 
 import (
@@ -38,6 +39,11 @@ func run() error {
 	if len(os.Args) > 1 && os.Args[1] == validateCommand {
 		return validate(os.Args[2:], os.Stdout, os.Stderr)
 	}
+	if len(os.Args) > 1 && os.Args[1] == recoverCommand {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		return recoverState(ctx, os.Args[2:], os.Stdout, os.Stderr)
+	}
 	path := flag.String("config", "ocpctl.yaml", "the configuration `file`; see docs/configuration.md")
 	roleList := flag.String("roles", "hooks,api,worker", "the roles of this process, comma-separated: hooks, api, worker")
 	migrate := flag.Bool("migrate", true, "update the database schema first")
@@ -50,7 +56,7 @@ func run() error {
 		return nil
 	}
 	if flag.NArg() > 0 {
-		return fmt.Errorf("%q is not a command; the commands are %s and %s, and without a command the server starts", flag.Arg(0), renderCommand, validateCommand)
+		return fmt.Errorf("%q is not a command; the commands are %s, %s and %s, and without a command the server starts", flag.Arg(0), renderCommand, validateCommand, recoverCommand)
 	}
 
 	roles, err := parseRoles(*roleList)
