@@ -43,7 +43,7 @@ func recoverState(ctx context.Context, args []string, out, errs io.Writer) error
 	if flags.NArg() > 0 || *keep <= 0 || *since < 0 {
 		return errors.New("give -keep and -since as durations such as 8h, and no other arguments")
 	}
-	every := roles{apiRole: true, workerRole: true}
+	every := roles{apiRole, workerRole}
 	cfg, err := loadConfig(*path, every)
 	if err != nil {
 		return err
