@@ -135,14 +135,14 @@ func (c *change) recoverAttempt(ctx context.Context, cluster string, a Recovered
 	case !open:
 		return kept, nil // what it recorded was stored before it was closed
 	}
+	if err := c.keepRecovered(ctx, cluster, id, a); err != nil { // an infraID is recorded after its archive
+		return kept, err
+	}
 	if !recorded && a.Identity != (IdentityRow{}) {
 		if err := c.identify(ctx, id, a.Identity); err != nil {
 			return kept, err
 		}
 		kept.changed = true
-	}
-	if err := c.keepRecovered(ctx, cluster, id, a); err != nil {
-		return kept, err
 	}
 	if a.Outputs == nil {
 		return kept, nil

@@ -79,7 +79,7 @@ func TestNewerAttemptsCloseTheOpenOneAndRaiseTheNumber(t *testing.T) {
 	s, clock := open(t)
 	row, _ := claimed(t, s, "shop")
 	_, err := s.Recover(t.Context(), store.RecoveredCluster{ID: row.ID, Why: "found", Wait: time.Minute, Attempts: []store.RecoveredAttempt{
-		{Number: 1, Kind: lifecycle.Create, OpenedAt: clock.now(), Identity: identity("shop-abcde")},
+		{Number: 1, Kind: lifecycle.Create, OpenedAt: clock.now(), Identity: identity("shop-abcde"), Artifacts: bundles("shop-abcde")},
 		{Number: 2, Kind: lifecycle.Destroy, OpenedAt: clock.now()},
 		{Number: 3, Kind: lifecycle.Create, OpenedAt: clock.now(), Identity: identity("shop-fghij")},
 	}})
@@ -96,7 +96,7 @@ func TestAnOpenAttemptThatSucceededAfterTheBackupMakesItsClusterReady(t *testing
 	s, clock := open(t)
 	row, _ := claimed(t, s, "shop")
 	_, err := s.Recover(t.Context(), store.RecoveredCluster{ID: row.ID, Why: "found", Attempts: []store.RecoveredAttempt{
-		{Number: 1, Kind: lifecycle.Create, OpenedAt: clock.now(), Identity: identity("shop-abcde"), Outputs: outputs()},
+		{Number: 1, Kind: lifecycle.Create, OpenedAt: clock.now(), Identity: identity("shop-abcde"), Artifacts: bundles("shop-abcde"), Outputs: outputs()},
 	}})
 	require.NoError(t, err)
 	row, err = s.Cluster(t.Context(), row.ID)
@@ -109,7 +109,7 @@ func TestAnAttemptThatStillRunsGoesOnWithWhatItRecordedSince(t *testing.T) {
 	s, clock := open(t)
 	row, attempt := claimed(t, s, "shop")
 	_, err := s.Recover(t.Context(), store.RecoveredCluster{ID: row.ID, Why: "found", Attempts: []store.RecoveredAttempt{
-		{Number: 1, Kind: lifecycle.Create, OpenedAt: clock.now(), Identity: identity("shop-abcde")},
+		{Number: 1, Kind: lifecycle.Create, OpenedAt: clock.now(), Identity: identity("shop-abcde"), Artifacts: bundles("shop-abcde")},
 	}})
 	require.NoError(t, err)
 	lease, err := s.Record(t.Context(), attempt.Attempt, attempt.Token, identity("shop-abcde"), nil)

@@ -78,6 +78,9 @@ func (c config) recovery(ctx context.Context, r roles, log *slog.Logger) (set re
 	catalogue := live.Current()
 	for _, name := range catalogue.Names() {
 		profile, _ := catalogue.Get(name)
+		if profile.Platform != recovery.Platform {
+			continue
+		}
 		set.Regions = append(set.Regions, profile.RegionNames()...)
 		domains = append(domains, profile.BaseDomains.Allow...)
 	}

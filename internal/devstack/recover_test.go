@@ -33,10 +33,10 @@ func TestADatabaseRestoredFromABackupForgetsNoCluster(t *testing.T) {
 	require.NoError(t, installer.SetFault(l.Faults(), "create", &installer.Fault{FailAt: "bootstrap", Pause: true}))
 	installing := l.labelled("Installing when the database is lost")
 	l.runUntil("the third has machines", 2*time.Minute, func() bool { return l.machinesOf(installing) > 0 })
-	require.NoError(t, installer.SetFault(l.Faults(), "ccoctl-create", &installer.Fault{AfterWrites: 4, Pause: true}))
+	require.NoError(t, installer.SetFault(l.Faults(), "ccoctl-create", &installer.Fault{AfterWrites: 9, Pause: true}))
 	claiming := l.labelled("In ccoctl when the database is lost")
 	var ccoName string
-	l.runUntil("ccoctl made something for the fourth", 2*time.Minute, func() bool {
+	l.runUntil("ccoctl made something for the fourth", time.Minute, func() bool {
 		_ = l.pool.QueryRow(l.ctx, "SELECT cco_name FROM attempts WHERE cluster_id = $1 AND cco_name IS NOT NULL", claiming).Scan(&ccoName)
 		return ccoName != "" && len(l.AWS.Resources(ccoName)) > 0
 	})
@@ -131,6 +131,7 @@ func (l *life) backUp() {
 	require.NoError(l.t, l.PG.Stop())
 	copyTree(l.t, filepath.Join(l.Dir, "postgres", "data"), filepath.Join(l.Dir, "backup"))
 	require.NoError(l.t, l.StartPostgres(l.ctx))
+	l.pool.Reset()
 	require.NoError(l.t, l.StartServer(l.ctx))
 }
 

@@ -92,7 +92,7 @@ func (r *run) describe(c *cluster) (about contract.AttemptRecord, why string) {
 	if record := c.record(); record != nil {
 		about = *record
 	} else {
-		about = contract.AttemptRecord{Installation: r.Installation, Name: c.tags[tagkey.ClusterName], Region: c.region, BaseDomain: r.BaseDomain, Platform: "aws", Tags: c.tags}
+		about = contract.AttemptRecord{Installation: r.Installation, Name: c.tags[tagkey.ClusterName], Region: c.region, BaseDomain: r.BaseDomain, Platform: Platform, Tags: c.tags}
 	}
 	switch {
 	case about.Installation != r.Installation:
@@ -104,7 +104,7 @@ func (r *run) describe(c *cluster) (about contract.AttemptRecord, why string) {
 	case about.BaseDomain == "":
 		return about, "its base domain is unknown"
 	}
-	about.Version, about.Platform = cmp.Or(about.Version, "unknown"), cmp.Or(about.Platform, "aws")
+	about.Version, about.Platform = cmp.Or(about.Version, "unknown"), cmp.Or(about.Platform, Platform)
 	return about, ""
 }
 

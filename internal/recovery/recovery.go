@@ -23,6 +23,9 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
+// Platform is the cloud that is searched by tags.
+const Platform = "aws"
+
 // Cloud lists tagged resources, cloudtags.Client.
 type Cloud interface {
 	Tagged(ctx context.Context, region, key, value string) ([]cloudtags.Resource, error)
@@ -144,12 +147,12 @@ func (r *run) search(ctx context.Context) error {
 		regions[region] = true
 	}
 	for _, known := range r.view.Clusters {
-		if known.Status != lifecycle.Destroyed {
+		if known.Status != lifecycle.Destroyed && known.Platform == Platform {
 			regions[known.Region] = true
 		}
 	}
 	for _, c := range r.seen {
-		if record := c.record(); record != nil && record.Region != "" {
+		if record := c.record(); record != nil && record.Region != "" && record.Platform == Platform {
 			regions[record.Region] = true
 		}
 	}
