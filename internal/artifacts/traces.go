@@ -124,7 +124,8 @@ func (s *Store) SnapshotAt(ctx context.Context, t Trace) (Snapshot, error) {
 	return snapshot, nil
 }
 
-// RecordIn reads the attempt's record from the newest good one of an attempt's destroy bundles into a value.
+// RecordIn reads the attempt's record from the newest good one of an attempt's destroy bundles into a value. ErrCorrupt, ErrMissing: no
+// bundle has one, and asking again changes nothing.
 func (s *Store) RecordIn(ctx context.Context, snapshots []Snapshot, into any) error {
 	beside, err := os.MkdirTemp(s.cfg.TempDir, "ocpctl-record-")
 	if err != nil {
@@ -135,6 +136,9 @@ func (s *Store) RecordIn(ctx context.Context, snapshots []Snapshot, into any) er
 	_, skipped, err := s.Restore(ctx, snapshots, dir)
 	if err != nil {
 		for _, one := range skipped {
+			if one.Unanswered() {
+				return one.Err
+			}
 			err = errors.Join(err, one.Err)
 		}
 		return err

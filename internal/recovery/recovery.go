@@ -60,19 +60,15 @@ type Line struct {
 // Run compares, writes and returns a line for each cluster of which something was new. An error means that the comparison is incomplete;
 // the lines still tell what was done.
 func Run(ctx context.Context, cfg Config) ([]Line, error) {
-	view, err := cfg.Store.RecoveryView(ctx)
+	traces, err := cfg.traces(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var since time.Time
-	if cfg.Since > 0 {
-		since = view.Now.Add(-cfg.Since)
-	}
-	traces, err := cfg.Bucket.Traces(ctx, since)
-	if err != nil {
+	r := &run{Config: cfg, seen: map[string]*cluster{}}
+	// What an attempt stored is listed before the rows are read, so that every cluster that was accepted normally has a row by then.
+	if r.view, err = cfg.Store.RecoveryView(ctx); err != nil {
 		return nil, err
 	}
-	r := &run{Config: cfg, view: view, seen: map[string]*cluster{}}
 	for _, t := range traces {
 		r.of(t.Cluster).add(t)
 	}
@@ -81,11 +77,29 @@ func Run(ctx context.Context, cfg Config) ([]Line, error) {
 		failed = append(failed, r.read(ctx, r.seen[id]))
 	}
 	failed = append(failed, r.search(ctx))
-	for _, id := range r.order() {
-		failed = append(failed, r.recover(ctx, r.seen[id]))
+	if r.view, err = cfg.Store.RecoveryView(ctx); err != nil {
+		return nil, errors.Join(append(failed, err)...)
 	}
-	failed = append(failed, r.postpone(ctx), r.keepFindings(ctx))
+	for _, id := range r.order() {
+		if !r.seen[id].unread {
+			failed = append(failed, r.recover(ctx, r.seen[id]))
+		}
+	}
+	failed = append(failed, r.postpone(ctx))
+	failed = append(failed, r.keepFindings(ctx, errors.Join(failed...) == nil))
 	return r.lines, errors.Join(failed...)
+}
+
+// traces lists what attempts stored.
+func (c Config) traces(ctx context.Context) ([]artifacts.Trace, error) {
+	if c.Since == 0 {
+		return c.Bucket.Traces(ctx, time.Time{})
+	}
+	now, err := c.Store.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c.Bucket.Traces(ctx, now.Add(-c.Since))
 }
 
 // run is one comparison.
@@ -255,11 +269,15 @@ func (r *run) postpone(ctx context.Context) error {
 	return nil
 }
 
-// keepFindings stores what needs a person. What an earlier run found and this one did not is resolved.
-func (r *run) keepFindings(ctx context.Context) error {
+// keepFindings stores what needs a person. What an earlier run found and a complete one did not is resolved.
+func (r *run) keepFindings(ctx context.Context, complete bool) error {
 	if r.DryRun {
 		return nil
 	}
-	_, err := r.Store.Reports.SaveFindings(ctx, []lifecycle.FindingKind{lifecycle.Orphan}, r.findings)
+	var judged []lifecycle.FindingKind
+	if complete {
+		judged = append(judged, lifecycle.Orphan)
+	}
+	_, err := r.Store.Reports.SaveFindings(ctx, judged, r.findings)
 	return err
 }

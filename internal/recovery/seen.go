@@ -21,6 +21,7 @@ import (
 type cluster struct {
 	id       string
 	attempts map[int]*attempt // by number
+	unread   bool             // the bucket did not answer, so nothing is written now: a closed attempt cannot be completed later
 
 	tags     map[string]string // of its resources in the cloud
 	region   string
@@ -142,10 +143,14 @@ func join(numbers []int) string {
 // attempt's folders, so that nothing else was written there.
 func (r *run) readAttempt(ctx context.Context, c *cluster, a *attempt) error {
 	var failed []error
+	fail := func(err error) {
+		failed = append(failed, err)
+		c.unread = c.unread || !errors.Is(err, artifacts.ErrCorrupt) && !errors.Is(err, artifacts.ErrMissing)
+	}
 	for _, t := range a.manifests {
 		snapshot, err := r.Bucket.SnapshotAt(ctx, t)
 		if err != nil {
-			failed = append(failed, err)
+			fail(err)
 			continue
 		}
 		a.snapshots = append(a.snapshots, snapshot)
@@ -154,10 +159,10 @@ func (r *run) readAttempt(ctx context.Context, c *cluster, a *attempt) error {
 	err := r.readRecord(ctx, a, &record)
 	switch {
 	case err != nil:
-		failed = append(failed, err)
+		fail(err)
 	case record.Attempt == "": // there is none
 	case record.Cluster != c.id || record.Number != a.number:
-		failed = append(failed, fmt.Errorf("its record is of attempt %d of %.80q", record.Number, record.Cluster))
+		fail(fmt.Errorf("%w: its record is of attempt %d of %.80q", artifacts.ErrCorrupt, record.Number, record.Cluster))
 	default:
 		a.record = &record
 		if i := record.Identity; i != nil && record.Region == "" {
@@ -171,8 +176,9 @@ func (r *run) readAttempt(ctx context.Context, c *cluster, a *attempt) error {
 func (r *run) readRecord(ctx context.Context, a *attempt, into *contract.AttemptRecord) error {
 	var failed error
 	if len(a.snapshots) > 0 {
-		if failed = r.Bucket.RecordIn(ctx, a.snapshots, into); failed == nil {
-			return nil
+		failed = r.Bucket.RecordIn(ctx, a.snapshots, into)
+		if failed == nil || !errors.Is(failed, artifacts.ErrCorrupt) && !errors.Is(failed, artifacts.ErrMissing) {
+			return failed
 		}
 	}
 	if a.own == "" {
@@ -183,7 +189,7 @@ func (r *run) readRecord(ctx context.Context, a *attempt, into *contract.Attempt
 		return errors.Join(failed, err)
 	}
 	if err := json.Unmarshal(raw, into); err != nil {
-		return errors.Join(failed, fmt.Errorf("read %s: %w", a.own, err))
+		return errors.Join(failed, fmt.Errorf("%w: %s: %w", artifacts.ErrCorrupt, a.own, err))
 	}
 	return nil
 }
