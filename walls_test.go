@@ -39,6 +39,7 @@ var areas = []area{
 	{"internal/tracing/export", 1, nil, "programs alone send spans, so that nothing else brings the SDK along"},
 	{"internal/artifacts", 0, nil, "S3 alone: it knows no database"},
 	{"internal/contract", 0, nil, "plain structs of the Status API, for the server and the runner"},
+	{"internal/cloudtags", 0, nil, "a list of tagged resources: it deletes nothing and knows no cluster"},
 	{"internal/dispatch", 0, nil, "it starts runners and knows nothing of clusters"},
 	{"internal/dispatch/kubernetes", 1, []string{"internal/dispatch", "internal/buildinfo"}, "Jobs are one way to start runners; nobody but the wiring knows which way is used"},
 	{"internal/dispatch/dispatchtest", 1, []string{"internal/dispatch"}, "tests that every dispatcher passes know none of them"},
@@ -79,6 +80,7 @@ var areas = []area{
 	{"store", 7, []string{"store/...", "internal/queue", "internal/tracing", "lifecycle", "internal/price", "migrations"}, "the only area with SQL; it keeps verdicts as they come and calls nobody"},
 	{"internal/metrics", 8, []string{"store/...", "lifecycle", "internal/buildinfo"}, "what is measured is read from rows and from this process, and decides nothing"},
 	{"internal/intake", 8, []string{"lifecycle", "store/...", "internal/artifacts", "internal/contract", "runner/names"}, "what runners report becomes rows in one place, for the API and for the spool"},
+	{"internal/recovery", 8, []string{"lifecycle", "store/...", "internal/artifacts", "internal/cloudtags", "internal/contract", "internal/tagkey", "runner/names"}, "what the bucket and the cloud show becomes rows; it never starts or deletes anything"},
 
 	// The runner.
 	{"runner", 2, []string{"runner/...", "internal/artifacts", "internal/contract", "internal/secret", "internal/tagkey", "internal/tracing"}, "a pod with cloud credentials has no database"},

@@ -67,6 +67,9 @@ var plainVersion = regexp.MustCompile(`^[0-9][0-9A-Za-z.+-]{0,63}$`)
 // work runs the attempt and returns how it ended. It never fails in another way.
 func (a *attempt) work(ctx context.Context) contract.Result {
 	err := a.prepare(ctx)
+	if err == nil && a.spec.Kind != contract.KindCreate {
+		a.tryRecord(ctx)
+	}
 	if err == nil {
 		switch a.spec.Kind {
 		case contract.KindCreate:

@@ -61,7 +61,7 @@ func TestAServerThatGivesNothingForTheBucketStopsAnInstall(t *testing.T) {
 	}
 	require.NoError(t, w.run(t.Context()))
 	require.Equal(t, []string{"failed", "ArtifactsUnavailable"}, []string{w.result().Outcome, w.result().Reason})
-	require.Contains(t, w.result().Message, "nothing was installed")
+	require.Contains(t, w.result().Message, "nothing was created")
 }
 
 func TestABucketThatCannotBeWrittenIsReportedWithItsReason(t *testing.T) {
@@ -79,5 +79,5 @@ func TestABucketThatCannotBeWrittenIsReportedWithItsReason(t *testing.T) {
 	for _, r := range w.reports {
 		steps = append(steps, r.Step)
 	}
-	require.Contains(t, strings.Join(steps, "\n"), "storing the archive for the teardown failed, retrying: ")
+	require.Contains(t, strings.Join(steps, "\n"), "storing the record of this attempt failed, retrying: ")
 }

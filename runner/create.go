@@ -19,7 +19,12 @@ const renderTries = 3
 func (a *attempt) create(ctx context.Context) (*contract.Outputs, error) {
 	for _, p := range []phase{
 		{"preflight", 1, "checking the account, its limits, the DNS zone and the name", a.preflight},
-		{"claiming", 3, "preparing the cluster's cloud credentials", a.claiming},
+		{"claiming", 3, "preparing the cluster's cloud credentials", func(ctx context.Context) error {
+			if err := a.requireRecord(ctx); err != nil {
+				return err
+			}
+			return a.claiming(ctx)
+		}},
 	} {
 		if err := a.begin(ctx, p); err != nil {
 			return nil, err

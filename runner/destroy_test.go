@@ -126,8 +126,9 @@ func TestATeardownRestoresDestroysSweepsAndCountsTwice(t *testing.T) {
 
 	listed, err := s3test.Shared(t).Client().ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &w.spec.Bucket, Prefix: new("clusters/clu_1/destroy/")})
 	require.NoError(t, err)
-	require.Len(t, listed.Contents, 1)
-	require.Regexp(t, `-a3/destroy\.log$`, *listed.Contents[0].Key)
+	require.Len(t, listed.Contents, 2)
+	require.Regexp(t, `-a3/attempt\.json$`, *listed.Contents[0].Key)
+	require.Regexp(t, `-a3/destroy\.log$`, *listed.Contents[1].Key)
 }
 
 func TestEveryIdentityEverRecordedIsDestroyedTheNewestLast(t *testing.T) {

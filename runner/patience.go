@@ -10,7 +10,8 @@ import (
 // storing names, for people, what is stored in S3; the default is the artifact store.
 var storing = map[string]string{
 	string(artifacts.Destroy): "storing the archive for the teardown", string(artifacts.Operate): "storing the archive with the credentials",
-	"restore": "reading the archive for the teardown", "kubeconfig": "reading the kubeconfig",
+	"attempt record": "storing the record of this attempt",
+	"restore":        "reading the archive for the teardown", "kubeconfig": "reading the kubeconfig",
 }
 
 // persist retries what needs S3 until it works or patience is over; it ends at once with the context's cause. A temporary outage of

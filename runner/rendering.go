@@ -122,19 +122,6 @@ func (a *attempt) readIdentity() error {
 	return a.writeRecord()
 }
 
-// writeRecord puts our own record beside metadata.json, so that an archive can be understood without a database.
-func (a *attempt) writeRecord() error {
-	raw, err := json.MarshalIndent(map[string]any{
-		"attempt": a.spec.Attempt, "number": a.spec.Number, "cluster": a.spec.Cluster, "installation": a.spec.Installation,
-		"name": a.spec.Name, "baseDomain": a.spec.BaseDomain, "platform": a.spec.Platform, "version": a.spec.Version,
-		"tags": a.spec.Tags, "identity": a.identity, "renderedAt": a.rendered.UTC(),
-	}, "", "  ")
-	if err != nil {
-		return fmt.Errorf("write the record: %w", err)
-	}
-	return os.WriteFile(filepath.Join(a.dir, artifacts.RecordDir, "record.json"), raw, 0o640)
-}
-
 // readMetadata reads the names that the installer chose, and refuses a document that a teardown of this cluster could not use: the
 // server would refuse to record it.
 func (a *attempt) readMetadata(raw []byte) (names.Metadata, error) {

@@ -244,6 +244,7 @@ func spec(row attempts.SpecRow, set RunnerSettings) contract.Spec {
 		Heartbeat: set.Heartbeat, VerifyGap: set.VerifyGap, SnapshotMaxAge: set.SnapshotMaxAge,
 		CreateDeadline: row.Row.Spec.CreateDeadline, DestroyDeadline: row.Row.Spec.DestroyDeadline,
 	}
+	out.Accepted = accepted(row.Row)
 	if out.Kind == contract.KindScale {
 		out.Scale = scale(row)
 	}
@@ -264,6 +265,18 @@ func spec(row attempts.SpecRow, set RunnerSettings) contract.Spec {
 // installation's id changes.
 func installation(row attempts.SpecRow, set RunnerSettings) string {
 	return cmp.Or(row.Row.Tags[tagkey.Installation], set.Installation)
+}
+
+// accepted returns what the runner stores in the bucket for a recovery without the database.
+func accepted(row store.Row) *contract.Accepted {
+	out := &contract.Accepted{
+		At: row.AcceptedAt, Profile: row.Profile, Generation: row.Generation, RequestedBy: row.RequestedBy, Source: row.Source,
+		HourlyCents: row.ListCents, Nodes: row.Nodes, Workers: row.WorkersBase, WorkersLeast: row.WorkersLeast, WorkersMost: row.WorkersMost,
+	}
+	if pr := row.PR; pr != nil {
+		out.PullRequest = &contract.PullRequest{Installation: pr.Installation, Repo: pr.Repo, Number: pr.Number, Head: pr.Head}
+	}
+	return out
 }
 
 // scale returns the additional part for a scale attempt.

@@ -106,6 +106,10 @@ func TestARunnerIsToldItsWholeWork(t *testing.T) {
 		InstallConfig: row.Spec.InstallConfig, Zones: []string{"us-east-1a"}, CredentialsMode: "Mint", Tags: map[string]string{"Owner": "maya"},
 		PullSecretRef: "file:/run/pull-secret", Bucket: "artifacts", Heartbeat: 15 * time.Second, CreateDeadline: time.Hour,
 		DestroyDeadline: time.Hour, VerifyGap: 3 * time.Minute, SnapshotMaxAge: time.Hour,
+		Accepted: &contract.Accepted{
+			At: row.AcceptedAt, Profile: row.Profile, Generation: 1, RequestedBy: row.RequestedBy, Source: row.Source, HourlyCents: row.ListCents,
+			PullRequest: &contract.PullRequest{Installation: row.PR.Installation, Repo: row.PR.Repo, Number: row.PR.Number, Head: row.PR.Head},
+		},
 	}, claimed.Spec)
 	require.Empty(t, claimed.Answer.Stop)
 	require.Equal(t, time.Minute, claimed.Answer.Lease)

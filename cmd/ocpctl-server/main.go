@@ -5,7 +5,8 @@
 // needs only PostgreSQL, api also the artifacts bucket, worker needs everything.
 //
 // With a command it starts nothing: config prints the effective configuration, doctor checks everything that the server depends on,
-// migrate updates the database's schema and ends, render-install-config prints the install-config that a runner would get for a create
+// migrate updates the database's schema and ends, recover is run once after the database was restored from a backup
+// (docs/backup.md), render-install-config prints the install-config that a runner would get for a create
 // request, and validate-catalogue reports everything that is wrong with a catalogue's folder.
 package main
 
@@ -47,6 +48,7 @@ var commands = map[string]func(args []string, in io.Reader, out, errs io.Writer)
 	validateCommand: func(args []string, _ io.Reader, out, errs io.Writer) error { return validate(args, out, errs) },
 	showCommand:     func(args []string, _ io.Reader, out, errs io.Writer) error { return show(args, out, errs) },
 	doctorCommand:   func(args []string, _ io.Reader, out, errs io.Writer) error { return examine(args, out, errs) },
+	recoverCommand:  func(args []string, _ io.Reader, out, errs io.Writer) error { return recoverState(args, out, errs) },
 	migrateCommand:  func(args []string, _ io.Reader, out, errs io.Writer) error { return migrateDatabase(args, out, errs) },
 }
 

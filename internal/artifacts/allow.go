@@ -14,6 +14,9 @@ import (
 // and what was recorded, without secrets.
 const RecordDir = "ocpctl"
 
+// RecordFile is the name of the attempt's record in RecordDir.
+const RecordFile = "record.json"
+
 // allowed reports whether a file of the install directory belongs into a bundle. It is an allow-list: the directory is full of
 // secrets (openshift.md §2), and a list of exceptions would miss new ones.
 //

@@ -96,6 +96,14 @@ func LogKey(cluster, kind string, attempt int, at time.Time) string {
 	return "clusters/" + cluster + "/" + kind + "/" + stamp(at, attempt) + "/" + kind + ".log"
 }
 
+// attemptFile is the name of an attempt's record.
+const attemptFile = "attempt.json"
+
+// AttemptKey is the key of an attempt's record, the first object that an attempt stores; kind is the attempt's.
+func AttemptKey(cluster, kind string, attempt int, at time.Time) string {
+	return "clusters/" + cluster + "/" + kind + "/" + stamp(at, attempt) + "/" + attemptFile
+}
+
 // LogBundleKey is the key of one of the installer's log bundles, with its file name. It is full of secrets: the machines' start-up
 // data and the controllers' files.
 func LogBundleKey(cluster string, attempt int, at time.Time, file string) string {

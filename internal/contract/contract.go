@@ -59,6 +59,8 @@ type Spec struct {
 
 	Scale *Scale `json:"scale,omitempty"` // (scale)
 
+	Accepted *Accepted `json:"accepted,omitempty"` // only for the attempt's record in the bucket
+
 	Addons        []Addon `json:"addons,omitempty"`        // the cluster's add-ons, in this order (create, configure)
 	KubeconfigRef string  `json:"kubeconfigRef,omitempty"` // s3://bucket/key, below operate/ (configure)
 

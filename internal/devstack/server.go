@@ -193,6 +193,17 @@ func (h *Stack) ServeBeside(config, roles, log string) (stop func() error, err e
 	return func() error { return end(&process{cmd: cmd, done: exited}, syscall.SIGTERM) }, nil
 }
 
+// Recover runs ocpctl-server recover with the server's configuration and returns what it printed.
+func (h *Stack) Recover(ctx context.Context, args ...string) (out string, err error) {
+	cmd := exec.CommandContext(ctx, h.Bin+"/ocpctl-server", append([]string{"recover", "-config", h.path("server.yaml")}, args...)...)
+	var table, errs strings.Builder
+	cmd.Env, cmd.Stdout, cmd.Stderr = h.environment(), &table, &errs
+	if err := cmd.Run(); err != nil {
+		return table.String(), fmt.Errorf("recover: %w: %s", err, errs.String())
+	}
+	return table.String(), nil
+}
+
 // ServerPID returns the process id of the first server.
 func (h *Stack) ServerPID() int { return h.Servers[0].PID() }
 

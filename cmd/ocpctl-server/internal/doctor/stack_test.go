@@ -37,7 +37,7 @@ type clinic struct {
 func built(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", append([]string{"build", "-o", dir, "./cmd/ocpctl-server", "./cmd/ocpctl-runner"}, installer.Programs()...)...)
+	build := exec.CommandContext(t.Context(), "go", append([]string{"build", "-buildvcs=false", "-o", dir, "./cmd/ocpctl-server", "./cmd/ocpctl-runner"}, installer.Programs()...)...)
 	build.Dir = "../../../.."
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, string(out))

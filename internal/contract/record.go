@@ -1,0 +1,52 @@
+package contract
+
+import "time"
+
+// AttemptRecord is what the bucket knows of an attempt without a database. The runner stores one before it creates or deletes anything,
+// and another one with the identity in each destroy bundle. It contains no secret.
+type AttemptRecord struct {
+	Attempt      string `json:"attempt"`
+	Number       int    `json:"number"`
+	Kind         string `json:"kind"`
+	Cluster      string `json:"cluster"`
+	Installation string `json:"installation"`
+	Name         string `json:"name"`
+	BaseDomain   string `json:"baseDomain"`
+	Platform     string `json:"platform"`
+	Region       string `json:"region"`
+	Version      string `json:"version"`
+	Account      string `json:"account"` // as the cloud reported it; empty: it was not asked yet
+
+	CredentialsMode string            `json:"credentialsMode"`
+	DestroyDeadline time.Duration     `json:"destroyDeadline"`
+	Tags            map[string]string `json:"tags"`
+	Accepted        *Accepted         `json:"accepted,omitempty"`
+
+	Identity   *Identity  `json:"identity,omitempty"`   // once the install directory was rendered
+	RenderedAt *time.Time `json:"renderedAt,omitempty"` // when that was
+}
+
+// Accepted is what was accepted of a cluster besides what its runner works with.
+type Accepted struct {
+	At          time.Time `json:"at"`
+	Profile     string    `json:"profile"`
+	Generation  int       `json:"generation"`
+	RequestedBy string    `json:"requestedBy"` // principal id
+	Source      string    `json:"source"`      // the entry point, e.g. pr_label
+	HourlyCents int       `json:"hourlyCents"`
+	Nodes       int       `json:"nodes"`
+
+	Workers      *int `json:"workers,omitempty"` // the profile's number
+	WorkersLeast *int `json:"workersLeast,omitempty"`
+	WorkersMost  *int `json:"workersMost,omitempty"`
+
+	PullRequest *PullRequest `json:"pullRequest,omitempty"`
+}
+
+// PullRequest is the pull request that a cluster was accepted for.
+type PullRequest struct {
+	Installation int64  `json:"installation"` // of the GitHub App
+	Repo         string `json:"repo"`         // owner/name
+	Number       int    `json:"number"`
+	Head         string `json:"head"`
+}

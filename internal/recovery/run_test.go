@@ -1,0 +1,142 @@
+package recovery_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/artifacts"
+	"github.com/ocpctl/ocpctl/internal/cloudtags"
+	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
+	"github.com/ocpctl/ocpctl/internal/devstack/s3/s3test"
+	"github.com/ocpctl/ocpctl/internal/recovery"
+	"github.com/ocpctl/ocpctl/internal/tagkey"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/reports"
+)
+
+// sky is a cloud with resources by region.
+type sky struct {
+	resources map[string][]cloudtags.Resource
+	err       error
+}
+
+func (s *sky) Tagged(_ context.Context, region, key, value string) (found []cloudtags.Resource, err error) {
+	for _, r := range s.resources[region] {
+		if r.Tags[key] == value {
+			found = append(found, r)
+		}
+	}
+	return found, s.err
+}
+
+func resource(id, name, infraID string) cloudtags.Resource {
+	return cloudtags.Resource{ARN: "arn:aws:ec2:eu-west-1:123456789012:vpc/vpc-" + name, Tags: map[string]string{
+		tagkey.Installation: "test", tagkey.ClusterID: id, tagkey.ClusterName: name, tagkey.KubernetesCluster + infraID: "owned",
+	}}
+}
+
+// world is an empty database and bucket, and a cloud.
+func world(t *testing.T) (recovery.Config, *sky) {
+	t.Helper()
+	s3test.Setenv(t)
+	limits := lifecycle.Limits{RetryBase: time.Second, RetryMax: time.Hour, LookAgain: time.Second, LaunchPatience: time.Minute, LeaseGrace: time.Minute, BlockAfter: 3, VerifyGap: time.Second}
+	s, err := store.Open(t.Context(), pgtest.New(t), store.Options{Limits: limits, Lease: time.Minute, Installation: "test"})
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	name := s3test.Bucket(t)
+	bucket, err := artifacts.New(t.Context(), artifacts.Config{Bucket: name, TempDir: t.TempDir()})
+	require.NoError(t, err)
+	over := &sky{resources: map[string][]cloudtags.Resource{}}
+	return recovery.Config{
+		Store: s, Bucket: bucket, BucketName: name, Cloud: over, Regions: []string{"eu-west-1"}, Installation: "test", BaseDomain: "labs.example.com",
+		Spec: func(string) store.Spec { return store.Spec{Zones: []string{}} }, Keep: time.Hour, Wait: time.Minute, Log: slog.New(slog.DiscardHandler),
+	}, over
+}
+
+func TestAClusterThatOnlyTheCloudKnowsIsAdoptedAndTornDown(t *testing.T) {
+	cfg, over := world(t)
+	over.resources["eu-west-1"] = []cloudtags.Resource{
+		resource("clu_1", "shop", "shop-abcde"),
+		{ARN: "arn:aws:ec2:eu-west-1:123456789012:vpc/vpc-other", Tags: map[string]string{tagkey.Installation: "other", tagkey.ClusterID: "clu_9"}},
+	}
+	lines, err := recovery.Run(t.Context(), cfg)
+	require.NoError(t, err)
+	require.Len(t, lines, 1, "another installation's resources are nobody's business")
+	row, err := cfg.Store.Cluster(t.Context(), "clu_1")
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.Absent, row.Desired)
+	require.Equal(t, []string{"shop-abcde"}, row.Identities)
+	require.Equal(t, "eu-west-1", row.Region)
+
+	lines, err = recovery.Run(t.Context(), cfg)
+	require.NoError(t, err)
+	require.Empty(t, lines)
+}
+
+func TestWhatContradictsOrCannotBeNamedIsAFindingUntilItIsResolved(t *testing.T) {
+	cfg, over := world(t)
+	nobodys := resource("", "", "x")
+	over.resources["eu-west-1"] = []cloudtags.Resource{resource("clu_1", "shop", "shop-abcde"), resource("clu_2", "shop", "shop-fghij"), nobodys}
+	lines, err := recovery.Run(t.Context(), cfg)
+	require.NoError(t, err)
+	need := 0
+	for _, l := range lines {
+		if l.Person {
+			need++
+		}
+	}
+	require.Equal(t, 2, need, "%+v", lines)
+	open, err := cfg.Store.Reports.Findings(t.Context(), reports.FindingFilter{Kind: lifecycle.Orphan})
+	require.NoError(t, err)
+	require.Len(t, open, 2)
+	_, err = cfg.Store.Cluster(t.Context(), "clu_2")
+	require.ErrorIs(t, err, store.ErrNotFound, "two living clusters never share a name")
+
+	over.resources["eu-west-1"] = over.resources["eu-west-1"][:1]
+	_, err = recovery.Run(t.Context(), cfg)
+	require.NoError(t, err)
+	open, err = cfg.Store.Reports.Findings(t.Context(), reports.FindingFilter{Kind: lifecycle.Orphan})
+	require.NoError(t, err)
+	require.Empty(t, open)
+}
+
+func TestACloudThatDoesNotAnswerDoesNotHideWhatTheBucketKnows(t *testing.T) {
+	cfg, over := world(t)
+	over.err = errors.New("throttled")
+	raw, err := json.Marshal(contract.AttemptRecord{
+		Attempt: "att_1", Number: 2, Kind: "create", Cluster: "clu_1", Installation: "test", Name: "shop", BaseDomain: "labs.example.com", Platform: "aws",
+		Region: "eu-west-1", Version: "4.20.3", Account: "123456789012", CredentialsMode: "Manual", Tags: map[string]string{tagkey.Installation: "test"},
+		Accepted: &contract.Accepted{At: time.Now().Add(-time.Hour), Profile: "standard", Generation: 3, RequestedBy: "github:maya", Source: "pr_label",
+			PullRequest: &contract.PullRequest{Installation: 1, Repo: "acme/shop", Number: 7, Head: "abc"}},
+	})
+	require.NoError(t, err)
+	_, err = cfg.Bucket.PutOnce(t.Context(), artifacts.AttemptKey("clu_1", "create", 2, time.Now()), raw)
+	require.NoError(t, err)
+
+	cfg.DryRun = true
+	lines, err := recovery.Run(t.Context(), cfg)
+	require.ErrorContains(t, err, "throttled")
+	require.Len(t, lines, 1)
+	_, err = cfg.Store.Cluster(t.Context(), "clu_1")
+	require.ErrorIs(t, err, store.ErrNotFound, "a dry run writes nothing")
+
+	cfg.DryRun = false
+	_, err = recovery.Run(t.Context(), cfg)
+	require.ErrorContains(t, err, "throttled")
+	row, err := cfg.Store.Cluster(t.Context(), "clu_1")
+	require.NoError(t, err)
+	require.Equal(t, "standard", row.Profile)
+	require.Equal(t, 7, row.PR.Number)
+	require.Len(t, row.Identities, 1, "the name that ccoctl ran with")
+	list, err := cfg.Store.Attempts.List(t.Context(), "clu_1")
+	require.NoError(t, err)
+	require.Equal(t, 2, list[0].Number)
+}

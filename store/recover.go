@@ -1,0 +1,283 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/oklog/ulid/v2"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/fence"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/internal/usage"
+)
+
+// Recovery is the actor of what a recovery writes.
+const Recovery = "recovery"
+
+// RecoveredCluster is what a restored database lacks of one cluster.
+type RecoveredCluster struct {
+	ID       string
+	New      *Row               // the row to adopt; nil: the cluster is known
+	Attempts []RecoveredAttempt // by rising number: those that are unknown, and open ones of which more is known now
+	Absent   string             // why the cluster is no longer wanted; empty: what is desired does not change
+	Wait     time.Duration      // before a teardown of a cluster whose runner may be alive
+	Why      string             // for people and the audit trail
+	Found    []string           // where it was found
+}
+
+// RecoveredAttempt is one attempt as the bucket and the cloud show it.
+type RecoveredAttempt struct {
+	ID        string // empty: unknown
+	Number    int
+	Kind      lifecycle.Kind
+	OpenedAt  time.Time
+	Identity  IdentityRow // empty: it recorded nothing
+	Artifacts []ArtifactRow
+	Outputs   *Outputs // of a create that succeeded
+}
+
+// Recover writes what was found of a cluster in one transaction, with an audit line: the row if it is unknown, and its attempts, closed,
+// so that their numbers are never used again and their names are counted. Whether the cluster is ready, torn down or tried again is
+// lifecycle.Decide's answer to that. Nothing is written if nothing is new; wrote reports that. ErrNameTaken, ErrConflict: it contradicts a
+// living cluster.
+func (s *Store) Recover(ctx context.Context, r RecoveredCluster) (wrote bool, err error) {
+	err = s.write(ctx, func(c *change) error {
+		wrote, err = s.recoverIn(ctx, c, r)
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("recover %s: %w", r.ID, pg.Plain(err))
+	}
+	return wrote, nil
+}
+
+func (s *Store) recoverIn(ctx context.Context, c *change, r RecoveredCluster) (wrote bool, err error) {
+	if r.New != nil {
+		if err := c.adopt(ctx, *r.New); err != nil {
+			return false, err
+		}
+		wrote = true
+	}
+	cur, err := c.Lock(ctx, r.ID)
+	if err != nil {
+		return false, err
+	}
+	if !cur.ReleasedAt.IsZero() {
+		return false, fmt.Errorf("%w: cluster %s is destroyed", pg.ErrConflict, r.ID)
+	}
+	newest, added := 0, false
+	for _, a := range r.Attempts {
+		kept, err := c.recoverAttempt(ctx, r.ID, a)
+		if err != nil {
+			return false, fmt.Errorf("attempt %d: %w", a.Number, err)
+		}
+		if !kept.changed {
+			continue
+		}
+		wrote, newest = true, max(newest, a.Number)
+		added = added || kept.added
+		if kept.succeeded {
+			if err := s.decideRecovered(ctx, c, cur); err != nil {
+				return false, err
+			}
+		}
+	}
+	gone := r.Absent != "" && cur.Desired == lifecycle.Present
+	if !wrote && !gone {
+		return false, nil
+	}
+	if err := c.afterRecovery(ctx, cur, r, newest, added); err != nil {
+		return false, err
+	}
+	return true, c.RecordLine(Recovery, "recovered", Recovery, r.ID, rows.Action{Move: pg.Move{Why: r.Why, Attempt: newest}, After: r.Found})
+}
+
+// adopt inserts the row of an unknown cluster, with its job and what shows it.
+func (c *change) adopt(ctx context.Context, row rows.Row) error {
+	var b pg.Batch
+	row.WakeAt, row.Desired = c.Now, lifecycle.Present
+	c.queueCluster(&b, row, Judgement{})
+	var known bool
+	if err := c.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM jobs WHERE id = $1)`, row.JobID).Scan(&known); err != nil {
+		return fmt.Errorf("look for the job of %s: %w", row.ID, err)
+	}
+	if row.JobID == "" || known {
+		row.JobID = pg.NewID("job")
+	}
+	b.Do("insert the job", insertJob, row.JobID, row.ID, lifecycle.JobCreate, c.Now)
+	b.Do("write usage", `INSERT INTO usage_samples (cluster_id, sample_time, state, worker_replicas, estimated_hourly_cost) VALUES ($1, $2, $3, $4, 0)`,
+		row.ID, c.Now, row.Status, row.WorkersBase)
+	if row.PR != nil {
+		c.queueSubscribers(&b, row)
+		c.ScheduleLook(&b, *row.PR)
+	}
+	return c.Send(ctx, &b)
+}
+
+// keptAttempt says what became of one recovered attempt.
+type keptAttempt struct{ changed, added, succeeded bool }
+
+func (c *change) recoverAttempt(ctx context.Context, cluster string, a RecoveredAttempt) (kept keptAttempt, err error) {
+	var id string
+	var open, recorded bool
+	err = c.QueryRow(ctx, `SELECT id, closed_at IS NULL, infra_id IS NOT NULL FROM attempts WHERE cluster_id = $1 AND number = $2`, cluster, a.Number).
+		Scan(&id, &open, &recorded)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return c.addAttempt(ctx, cluster, a)
+	case err != nil:
+		return kept, err
+	case !open:
+		return kept, nil // what it recorded was stored before it was closed
+	}
+	if err := c.keepRecovered(ctx, cluster, id, a); err != nil { // an infraID is recorded after its archive
+		return kept, err
+	}
+	if !recorded && a.Identity != (IdentityRow{}) {
+		if err := c.identify(ctx, id, a.Identity); err != nil {
+			return kept, err
+		}
+		kept.changed = true
+	}
+	if a.Outputs == nil {
+		return kept, nil
+	}
+	return keptAttempt{changed: true, succeeded: true}, c.closeRecovered(ctx, cluster, id, lifecycle.Succeeded, "it succeeded after the backup")
+}
+
+// addAttempt inserts an attempt that is over. Attempts of lower numbers were closed before it was opened, so one that is still open is
+// closed first.
+func (c *change) addAttempt(ctx context.Context, cluster string, a RecoveredAttempt) (kept keptAttempt, err error) {
+	var stale *string
+	err = c.QueryRow(ctx, `SELECT max(id) FROM attempts WHERE cluster_id = $1 AND closed_at IS NULL AND number < $2`, cluster, a.Number).Scan(&stale)
+	if err != nil {
+		return kept, err
+	}
+	if stale != nil {
+		if err := c.closeRecovered(ctx, cluster, *stale, lifecycle.Lost, "later attempts began after the backup, so this one had ended"); err != nil {
+			return kept, err
+		}
+	}
+	id, err := c.insertRecovered(ctx, cluster, a)
+	if err != nil {
+		return kept, err
+	}
+	return keptAttempt{changed: true, added: true, succeeded: a.Outputs != nil}, c.keepRecovered(ctx, cluster, id, a)
+}
+
+// recoveredPhase is the phase in which an attempt is shown of which no report is known.
+var recoveredPhase = map[lifecycle.Kind]lifecycle.Phase{
+	lifecycle.Create: lifecycle.Preflight, lifecycle.Destroy: lifecycle.DestroyingRuns, lifecycle.Scale: lifecycle.Scaling, lifecycle.Configure: lifecycle.Configuring,
+}
+
+func (c *change) insertRecovered(ctx context.Context, cluster string, a RecoveredAttempt) (id string, err error) {
+	outcome, message := lifecycle.Lost, "it ran after the backup; nothing is known of its end"
+	if a.Outputs != nil {
+		outcome, message = lifecycle.Succeeded, ""
+	}
+	id = a.ID
+	if id == "" {
+		id = pg.NewID("att")
+	}
+	i := a.Identity
+	_, err = c.Exec(ctx, `
+		INSERT INTO attempts (id, cluster_id, job_id, number, kind, token_id, opened_at, launched_at, claimed_by, claimed_at, lease_until, phase,
+			recorded_at, infra_id, cluster_uuid, cco_name, account, region, release_digest, metadata, installer_sha256,
+			workers_wanted, addons_wanted, closed_at, outcome, reason, message)
+		SELECT @id, @cluster, j.id, @number, @kind, @token, @opened, @opened, @by, @opened, @now, @phase,
+			CASE WHEN @infra_id <> '' OR @cco_name <> '' THEN @opened::timestamptz END, nullif(@infra_id, ''), nullif(@cluster_uuid, ''), nullif(@cco_name, ''),
+			nullif(@account, ''), nullif(@region, ''), nullif(@release_digest, ''), nullif(@metadata, ''), nullif(@installer_sha256, ''),
+			CASE WHEN @kind = 'scale' THEN coalesce(c.workers_base, 0) END, CASE WHEN @kind = 'configure' THEN c.addons_wanted END,
+			@now, @outcome, @reason, @message
+		FROM clusters c, LATERAL (SELECT id FROM jobs WHERE cluster_id = c.id ORDER BY created_at DESC, id DESC LIMIT 1) j WHERE c.id = @cluster`,
+		pgx.NamedArgs{
+			"id": id, "cluster": cluster, "number": a.Number, "kind": string(a.Kind), "token": ulid.Make().String(), "opened": a.OpenedAt, "now": c.Now,
+			"by": Recovery, "phase": recoveredPhase[a.Kind], "infra_id": i.InfraID, "cluster_uuid": i.ClusterUUID, "cco_name": i.CCOName,
+			"account": i.Account, "region": i.Region, "release_digest": i.ReleaseDigest, "metadata": i.Metadata, "installer_sha256": i.InstallerSHA256,
+			"outcome": outcome, "reason": recoveredReason(outcome), "message": message,
+		})
+	return id, err
+}
+
+func recoveredReason(o lifecycle.Outcome) string {
+	if o == lifecycle.Succeeded {
+		return ""
+	}
+	return "DatabaseRestored"
+}
+
+// identify stores what an open attempt recorded after the backup. Each field is written once.
+func (c *change) identify(ctx context.Context, attempt string, i IdentityRow) error {
+	_, err := c.Exec(ctx, `
+		UPDATE attempts SET recorded_at = coalesce(recorded_at, @now),
+			claimed_by = coalesce(claimed_by, @by), claimed_at = coalesce(claimed_at, @now), lease_until = coalesce(lease_until, @lease),
+			infra_id = coalesce(infra_id, nullif(@infra_id, '')), cluster_uuid = coalesce(cluster_uuid, nullif(@cluster_uuid, '')),
+			cco_name = coalesce(cco_name, nullif(@cco_name, '')), account = coalesce(account, nullif(@account, '')),
+			region = coalesce(region, nullif(@region, '')), release_digest = coalesce(release_digest, nullif(@release_digest, '')),
+			metadata = coalesce(metadata, nullif(@metadata, '')), installer_sha256 = coalesce(installer_sha256, nullif(@installer_sha256, ''))
+		WHERE id = @id`, pgx.NamedArgs{
+		"id": attempt, "now": c.Now, "by": Recovery, "lease": c.LeaseEnd(), "infra_id": i.InfraID, "cluster_uuid": i.ClusterUUID, "cco_name": i.CCOName,
+		"account": i.Account, "region": i.Region, "release_digest": i.ReleaseDigest, "metadata": i.Metadata, "installer_sha256": i.InstallerSHA256,
+	})
+	return err
+}
+
+// keepRecovered stores an attempt's archives, and its outputs if it was a create that succeeded.
+func (c *change) keepRecovered(ctx context.Context, cluster, attempt string, a RecoveredAttempt) error {
+	of := fence.Fenced{Held: usage.Held{Cluster: lifecycle.Cluster{ID: cluster}}, AttemptID: attempt}
+	if err := c.KeepArtifacts(ctx, of, a.Artifacts); err != nil || a.Outputs == nil {
+		return err
+	}
+	_, err := c.Exec(ctx, `
+		INSERT INTO cluster_outputs (cluster_id, api_url, console_url, kubeconfig_s3_uri, kubeadmin_secret_ref, metadata_s3_uri)
+		VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (cluster_id) DO NOTHING`,
+		cluster, a.Outputs.APIURL, a.Outputs.ConsoleURL, a.Outputs.KubeconfigRef, a.Outputs.KubeadminRef, a.Outputs.MetadataRef)
+	return err
+}
+
+func (c *change) closeRecovered(ctx context.Context, cluster, attempt string, how lifecycle.Outcome, why string) error {
+	_, err := c.Exec(ctx, `UPDATE attempts SET closed_at = $2, outcome = $3, reason = $4, message = $5 WHERE id = $1 AND closed_at IS NULL`,
+		attempt, c.Now, how, recoveredReason(how), why)
+	if err != nil {
+		return fmt.Errorf("close an attempt of %s: %w", cluster, err)
+	}
+	return nil
+}
+
+// decideRecovered applies the lifecycle's decision about a create that succeeded, before what followed it is added.
+func (s *Store) decideRecovered(ctx context.Context, c *change, held usage.Held) error {
+	cluster, facts, err := s.loadIn(ctx, c.Tx, held.ID)
+	if err != nil {
+		return err
+	}
+	held.Cluster = cluster
+	return c.decide(ctx, held, lifecycle.Decide(cluster, facts, c.DB.Options.Limits))
+}
+
+// afterRecovery accounts for the attempts that were added, and lets the cluster be decided about.
+func (c *change) afterRecovery(ctx context.Context, was usage.Held, r RecoveredCluster, newest int, added bool) error {
+	args := pgx.NamedArgs{"newest": newest, "now": c.Now, "wait": r.Wait, "absent": r.Absent, "janitor": lifecycle.JobJanitorDestroy}
+	set := `seen = greatest(seen, (SELECT coalesce(max(a.number), 0) FROM attempts a WHERE a.cluster_id = clusters.id AND a.closed_at IS NOT NULL AND a.number <= @newest)),
+		tries = greatest(tries, (SELECT count(*) FROM attempts a WHERE a.cluster_id = clusters.id AND a.kind = 'create'))`
+	if added {
+		set += `, retry_at = CASE WHEN status = 'READY' AND @absent = '' THEN retry_at ELSE greatest(retry_at, @now::timestamptz + @wait::interval) END`
+	}
+	if r.Absent != "" && was.Desired == lifecycle.Present {
+		set += `, desired = 'absent', desired_why = @absent, teardown = @janitor`
+	}
+	if err := c.SetDesired(ctx, r.ID, set, args); err != nil {
+		return err
+	}
+	if r.Absent == "" || was.Desired == lifecycle.Absent {
+		return nil
+	}
+	if _, err := c.CloseOver(ctx, r.ID); err != nil {
+		return err
+	}
+	return c.moveJob(ctx, r.ID, lifecycle.JobMove{Type: lifecycle.JobJanitorDestroy, To: lifecycle.JobPending})
+}

@@ -1,0 +1,52 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+)
+
+// RecoveryView is what a recovery compares with the bucket and the cloud, of every cluster in the database.
+type RecoveryView struct {
+	Now      time.Time
+	Clusters map[string]RecoveryRow // by id
+}
+
+// RecoveryRow is one cluster of a RecoveryView.
+type RecoveryRow struct {
+	ID, Name, Platform, BaseDomain, Region, Installation string
+	Status                                               lifecycle.Status
+	Desired                                              lifecycle.Desired
+	DestroyAt                                            time.Time
+	Held                                                 bool     // it has a hold, or was adopted by a recovery, which set its end
+	Newest                                               int      // number of its newest attempt; 0: none
+	Open                                                 int      // number of its open attempt; 0: none
+	Identities                                           []string // infraIDs and ccoctl names
+}
+
+// RecoveryView reads every cluster, released ones too.
+func (s *Store) RecoveryView(ctx context.Context) (RecoveryView, error) {
+	now, err := s.Now(ctx)
+	if err != nil {
+		return RecoveryView{}, err
+	}
+	list, err := pg.All[RecoveryRow](ctx, s.Pool(), `
+		SELECT c.id, c.name, c.platform, c.base_domain, c.region, coalesce(c.effective_tags ->> 'InstallationId', '') AS installation, c.status, c.desired,
+			c.destroy_at, c.end_hold IS NOT NULL OR coalesce(bool_or(a.claimed_by = @recovery), false) AS held, coalesce(max(a.number), 0) AS newest,
+			coalesce(max(a.number) FILTER (WHERE a.closed_at IS NULL), 0) AS open,
+			array_remove(array_agg(a.infra_id) || array_agg(a.cco_name), NULL) AS identities
+		FROM clusters c LEFT JOIN attempts a ON a.cluster_id = c.id GROUP BY c.id`, pgx.NamedArgs{"recovery": Recovery})
+	if err != nil {
+		return RecoveryView{}, fmt.Errorf("read what the database knows: %w", err)
+	}
+	view := RecoveryView{Now: now, Clusters: make(map[string]RecoveryRow, len(list))}
+	for _, row := range list {
+		view.Clusters[row.ID] = row
+	}
+	return view, nil
+}
