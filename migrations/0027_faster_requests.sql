@@ -55,7 +55,15 @@ CREATE INDEX clusters_counted_person ON clusters (principal_key(requested_by), d
 CREATE INDEX clusters_counted_team ON clusters (team, destroyed_at);
 CREATE INDEX clusters_counted_repo ON clusters (repo, destroyed_at) WHERE repo IS NOT NULL;
 
+-- A sweep judges the ready clusters whose next look or end has come; the others are as they should be.
+CREATE INDEX clusters_due ON clusters (least(coalesce(wake_at, '-infinity'::timestamptz), destroy_at)) WHERE destroyed_at IS NULL AND status = 'READY';
+
+-- The metrics count the ended jobs and the released clusters since the last time.
+CREATE INDEX jobs_ended ON jobs (ended_at) INCLUDE (job_type, status);
+
 -- +goose Down
+DROP INDEX jobs_ended;
+DROP INDEX clusters_due;
 DROP INDEX clusters_counted_repo;
 DROP INDEX clusters_counted_team;
 DROP INDEX clusters_counted_person;

@@ -32,6 +32,7 @@ type Store struct {
 	People       *people.Store
 	PullRequests *pullrequests.Store
 	Reports      *reports.Store
+	ended        ended
 }
 
 // Open connects to a migrated database.
