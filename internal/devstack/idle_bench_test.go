@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/dispatch"
 	"github.com/ocpctl/ocpctl/internal/token"
 )
 
@@ -88,12 +89,28 @@ func (l *life) becomeIdle() {
 	text := strings.NewReplacer("look_again: 500ms", "look_again: 15s", "wake: 1s", "wake: 5s", "lease: 10s", "lease: 15m", "reload: 1s", "reload: 10s").Replace(string(raw))
 	require.Equal(l.t, 1, strings.Count(text, "look_again: 15s"))
 	require.NoError(l.t, os.WriteFile(config, []byte(text), 0o600))
+	l.standIns()
 	require.NoError(l.t, l.StartServer(l.ctx))
 }
 
+// standIns starts a process for each attempt, which the server takes for its runner.
+func (l *life) standIns() {
+	program := filepath.Join(l.Dir, "stand-in")
+	require.NoError(l.t, os.WriteFile(program, []byte("#!/bin/sh\nexec sleep 600\n"), 0o700))
+	d, err := dispatch.NewProcess(dispatch.Config{
+		Runner: program, Installers: filepath.Join(l.Dir, "installers"), WorkDir: filepath.Join(l.Dir, "work"), StatusURL: l.StatusURL(),
+	})
+	require.NoError(l.t, err)
+	for i := range idleRunners {
+		require.NoError(l.t, d.Start(l.ctx, dispatch.Job{Attempt: idleAttempt(i), Cluster: "none", Number: 1, Kind: "create", Token: "none"}))
+	}
+}
+
+func idleAttempt(i int) string { return fmt.Sprintf("att_clu_%08d", idleReady+1+i) }
+
 // beat reports for one runner until the context ends, at its own moment of the period.
 func (l *life) beat(ctx context.Context, i int) {
-	attempt := fmt.Sprintf("att_clu_%08d", idleReady+1+i)
+	attempt := idleAttempt(i)
 	key, err := token.LoadKey(filepath.Join(l.Dir, "secrets", "status-key.pem"))
 	require.NoError(l.t, err)
 	raw, err := token.NewSigner(key, time.Hour).Sign(attempt, fmt.Sprintf("token_clu_%08d", idleReady+1+i), time.Now())
