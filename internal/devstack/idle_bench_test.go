@@ -62,22 +62,22 @@ func (l *life) becomeIdle() {
 	for _, sql := range []string{`
 		INSERT INTO clusters (id, name, platform, version, profile, region, base_domain, owner, team, cost_center, environment,
 			requested_by, source, ttl, hourly_cents, request_tags, effective_tags, spec, status, phase, why, desired, desired_why, teardown,
-			max_tries, wake_at, end_ttl, end_max, created_at, updated_at, ready_at)
+			tries, max_tries, wake_at, end_ttl, end_max, created_at, updated_at, ready_at)
 		SELECT 'clu_' || lpad(i::text, 8, '0'), 'c' || i, platform, version, profile, region, base_domain, owner, 'team-' || i % 20, cost_center,
 			environment, requested_by, 'api', ttl, hourly_cents, request_tags, effective_tags, spec,
 			CASE WHEN i > $1 THEN 'CREATING' ELSE 'READY' END, CASE WHEN i > $1 THEN 'installing' ELSE 'ready' END, why, 'present', '', '',
-			max_tries, now() + CASE WHEN i > $1 THEN interval '15 seconds' ELSE interval '1 day' END, now() + interval '2 days',
+			1, max_tries, now() + CASE WHEN i > $1 THEN interval '15 seconds' ELSE interval '1 day' END, now() + interval '2 days',
 			now() + interval '3 days', created_at, updated_at, CASE WHEN i <= $1 THEN ready_at END
 		FROM (SELECT * FROM clusters ORDER BY id DESC LIMIT 1) seed, generate_series(1, $1::int + $2::int) i`, `
 		INSERT INTO jobs (id, cluster_id, job_type, status, created_at, started_at, ended_at)
 		SELECT 'job_' || id, id, 'CREATE', CASE WHEN status = 'READY' THEN 'SUCCEEDED' ELSE 'RUNNING' END, created_at, created_at,
 			CASE WHEN status = 'READY' THEN created_at END
-		FROM clusters WHERE id LIKE 'clu\_0000%' AND $1::int + $2::int > 0`, `
+		FROM clusters WHERE id LIKE 'clu\_000%' AND $1::int + $2::int > 0`, `
 		INSERT INTO attempts (id, cluster_id, job_id, number, kind, token_id, opened_at, phase, claimed_by, claimed_at, lease_until, recorded_at,
 			infra_id, closed_at, outcome)
 		SELECT 'att_' || id, id, 'job_' || id, 1, 'create', 'token_' || id, now(), 'installing', 'pod', now(), now() + interval '15 minutes', now(),
 			id, CASE WHEN status = 'READY' THEN now() END, CASE WHEN status = 'READY' THEN 'succeeded' END
-		FROM clusters WHERE id LIKE 'clu\_0000%' AND $1::int + $2::int > 0`} {
+		FROM clusters WHERE id LIKE 'clu\_000%' AND $1::int + $2::int > 0`} {
 		_, err := l.pool.Exec(l.ctx, sql, idleReady, idleRunners)
 		require.NoError(l.t, err)
 	}
