@@ -2,8 +2,6 @@ package store
 
 import (
 	"cmp"
-	"context"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -35,14 +33,14 @@ func (r answerRecord) to(o Once, now time.Time) (*Answer, error) {
 }
 
 // keepAnswer stores the answer to a request, over an expired one, and returns it as it will be read again.
-func (c *change) keepAnswer(ctx context.Context, principal string, o Once, a Answer) (*Answer, error) {
+func (c *change) keepAnswer(principal string, o Once, a Answer) *Answer {
 	if a.Headers == nil {
 		a.Headers = map[string]string{}
 	}
 	if a.Body == nil {
 		a.Body = []byte{}
 	}
-	_, err := c.Exec(ctx, `
+	c.DoLast("keep the answer to "+o.Key, `
 		INSERT INTO answers (principal, key, request, status, headers, body, created_at, expires_at)
 		VALUES (@principal, @key, @request, @status, @headers, @body, @now, @expires)
 		ON CONFLICT (principal, key) DO UPDATE SET request = excluded.request, status = excluded.status, headers = excluded.headers,
@@ -51,8 +49,5 @@ func (c *change) keepAnswer(ctx context.Context, principal string, o Once, a Ans
 			"principal": principal, "key": o.Key, "request": o.Request, "status": a.Status, "headers": a.Headers, "body": a.Body,
 			"now": c.Now, "expires": c.Now.Add(cmp.Or(o.Keep, answerKept)),
 		})
-	if err != nil {
-		return nil, fmt.Errorf("keep the answer to %s: %w", o.Key, err)
-	}
-	return &a, nil
+	return &a
 }

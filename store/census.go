@@ -42,15 +42,8 @@ func (s *Store) Census(ctx context.Context) (Census, error) {
 	for _, kind := range findingKinds {
 		out.Findings[kind] = 0
 	}
-	clusters, err := pg.All[pg.NamedCount](ctx, s.Pool(), `SELECT status AS name, count(*) AS n FROM clusters GROUP BY status`)
-	if err != nil {
-		return Census{}, fmt.Errorf("count clusters: %w", err)
-	}
-	for _, g := range clusters {
-		out.Clusters[lifecycle.Status(g.Name)] = g.N
-	}
-	if out.Jobs, err = pg.All[JobCount](ctx, s.Pool(), `SELECT job_type AS type, status, count(*) AS n FROM jobs GROUP BY job_type, status`); err != nil {
-		return Census{}, fmt.Errorf("count jobs: %w", err)
+	if err := s.ended.count(ctx, s, &out); err != nil {
+		return Census{}, err
 	}
 	findings, err := pg.All[pg.NamedCount](ctx, s.Pool(), `SELECT kind AS name, count(*) AS n FROM findings WHERE resolved_at IS NULL GROUP BY kind`)
 	if err != nil {

@@ -30,8 +30,9 @@ func (s *Store) Judge(ctx context.Context, a Ask, judge func(usage.Usage) (Judge
 	case <-ctx.Done():
 		return out, fmt.Errorf("judge a request of %s: %w", a.Principal, ctx.Err())
 	}
-	err := s.write(ctx, func(c *change) (err error) {
-		out, err = c.judge(ctx, a, judge, answer)
+	earlier := earlier{ask: a}
+	err := s.writeAfter(ctx, earlier.queue, func(c *change) (err error) {
+		out, err = c.judge(ctx, a, &earlier, judge, answer)
 		return err
 	})
 	if err != nil {
@@ -41,12 +42,13 @@ func (s *Store) Judge(ctx context.Context, a Ask, judge func(usage.Usage) (Judge
 }
 
 // judge is the part that Judge commits and Rehearse rolls back.
-func (c *change) judge(ctx context.Context, a Ask, judge func(usage.Usage) (Judgement, error), answer func(Judged) (Answer, error)) (Judged, error) {
-	out, err := c.replay(ctx, a)
+func (c *change) judge(ctx context.Context, a Ask, e *earlier, judge func(usage.Usage) (Judgement, error), answer func(Judged) (Answer, error)) (Judged, error) {
+	c.Now = e.now.Clock
+	out, err := e.replay()
 	if err != nil || out.Replayed {
 		return out, err
 	}
-	usage, err := c.Usage(ctx, a.Scope)
+	usage, err := c.UsageOf(ctx, a.Scope, e.identities)
 	if err != nil {
 		return Judged{}, err
 	}
@@ -61,8 +63,8 @@ func (c *change) judge(ctx context.Context, a Ask, judge func(usage.Usage) (Judg
 	if err != nil {
 		return out, err
 	}
-	out.Answer, err = c.keepAnswer(ctx, a.Principal, *a.Once, response)
-	return out, err
+	out.Answer = c.keepAnswer(a.Principal, *a.Once, response)
+	return out, nil
 }
 
 // locks are the names of a request's locks, in one order everywhere: the HTTP request's key, the request's own key, then those
@@ -77,31 +79,39 @@ func (a Ask) locks() (names []string) {
 	return append(names, a.Scope.Locks()...)
 }
 
-// replay takes the request's locks and looks for an earlier result of the same HTTP request or of the same key.
-func (c *change) replay(ctx context.Context, a Ask) (Judged, error) {
-	var b pg.Batch
-	now := c.QueueLocks(&b, a.locks())
-	var answers []answerRecord
-	if a.Once != nil {
-		b.Ask("look for an earlier answer", pg.List(&answers), earlierAnswer, a.Principal, a.Once.Key)
+// earlier is what was written before for the same HTTP request or for the same key, as read under the request's locks, which wait
+// for whoever judges the same request or the same scope.
+type earlier struct {
+	ask        Ask
+	now        *pg.LockTime
+	answers    []answerRecord
+	clusters   []rows.RowRecord
+	identities *usage.Identities // of the scope's person
+}
+
+// queue takes the request's locks and reads what follows.
+func (e *earlier) queue(c *change, b *pg.Batch) {
+	e.now = c.QueueLocks(b, e.ask.locks())
+	if e.ask.Once != nil {
+		b.Ask("look for an earlier answer", pg.List(&e.answers), earlierAnswer, e.ask.Principal, e.ask.Once.Key)
 	}
-	var earlier []rows.RowRecord
-	if a.Key != "" { // a refused request has no cluster, so it may be made again
-		b.Ask("look for an earlier cluster", pg.List(&earlier), `SELECT `+rows.RowColumns+rows.NotReplaced+rows.RowSources+`
-			WHERE c.id = (SELECT cluster_id FROM cluster_requests WHERE principal_id = $1 AND idempotency_key = $2)`, a.Principal, a.Key)
+	if e.ask.Key != "" { // a refused request has no cluster, so it may be made again
+		b.Ask("look for an earlier cluster", pg.List(&e.clusters), `SELECT `+rows.RowColumns+rows.NotReplaced+rows.RowSources+`
+			WHERE c.id = (SELECT cluster_id FROM cluster_requests WHERE principal_id = $1 AND idempotency_key = $2)`, e.ask.Principal, e.ask.Key)
 	}
-	if err := c.Send(ctx, &b); err != nil {
-		return Judged{}, err
-	}
-	c.Now = now.Clock
-	for _, kept := range answers {
-		said, err := kept.to(*a.Once, c.Now)
+	e.identities = c.QueueIdentities(b, e.ask.Scope.Person)
+}
+
+// replay returns the earlier result of the request, if there is one.
+func (e *earlier) replay() (Judged, error) {
+	for _, kept := range e.answers {
+		said, err := kept.to(*e.ask.Once, e.now.Clock)
 		if err != nil || said != nil {
 			return Judged{Answer: said, Replayed: true}, err
 		}
 	}
-	if len(earlier) > 0 {
-		return Judged{Judgement: Judgement{Allowed: true, Row: earlier[0].Row()}, Replayed: true}, nil
+	if len(e.clusters) > 0 {
+		return Judged{Judgement: Judgement{Allowed: true, Row: e.clusters[0].Row()}, Replayed: true}, nil
 	}
 	return Judged{}, nil
 }

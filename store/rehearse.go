@@ -28,8 +28,9 @@ func (s *Store) Rehearse(ctx context.Context, a Ask, judge func(usage.Usage) (Ju
 	case <-ctx.Done():
 		return out, fmt.Errorf("rehearse a request of %s: %w", a.Principal, ctx.Err())
 	}
-	err := s.write(ctx, func(c *change) (err error) {
-		if out, err = c.judge(ctx, a, judge, nil); err != nil {
+	earlier := earlier{ask: a}
+	err := s.writeAfter(ctx, earlier.queue, func(c *change) (err error) {
+		if out, err = c.judge(ctx, a, &earlier, judge, nil); err != nil {
 			return err
 		}
 		if out.Allowed {

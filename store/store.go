@@ -13,6 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/store/attempts"
 	"github.com/ocpctl/ocpctl/store/inbox"
 	"github.com/ocpctl/ocpctl/store/internal/fence"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
 	"github.com/ocpctl/ocpctl/store/internal/rows"
 	"github.com/ocpctl/ocpctl/store/internal/usage"
 	"github.com/ocpctl/ocpctl/store/measures"
@@ -33,6 +34,7 @@ type Store struct {
 	People       *people.Store
 	PullRequests *pullrequests.Store
 	Reports      *reports.Store
+	ended        ended
 }
 
 // Open connects to a migrated database.
@@ -53,6 +55,12 @@ type change struct{ *fence.Tx }
 // write runs one change.
 func (s *Store) write(ctx context.Context, do func(*change) error) error {
 	return fence.Write(ctx, s.DB, func(tx *fence.Tx) error { return do(&change{tx}) })
+}
+
+// writeAfter is write with statements that are sent together with the transaction's begin, see pg.DB.WriteAfter.
+func (s *Store) writeAfter(ctx context.Context, first func(*change, *pg.Batch), do func(*change) error) error {
+	of := func(tx *pg.Tx) *change { return &change{&fence.Tx{Tx: &rows.Tx{Tx: usage.Tx{Tx: tx}}}} }
+	return s.WriteAfter(ctx, func(tx *pg.Tx, b *pg.Batch) { first(of(tx), b) }, func(tx *pg.Tx) error { return do(of(tx)) })
 }
 
 // changeSeen runs do on the locked cluster, see rows.DB.ChangeSeen.

@@ -13,9 +13,10 @@ import (
 	"github.com/ocpctl/ocpctl/store/internal/pg"
 )
 
-// Known returns what a sweep judges, from one snapshot: every live cluster, and the released ones that seen names by tag or by a
-// recorded name. It reads only the columns that lifecycle.Sweep needs, and only the recorded names that were seen: it reads ten
-// thousand rows at once.
+// Known returns what a sweep judges, from one snapshot: the live clusters that may not be as they should be, and those that seen
+// names by id or by a recorded name, live or released. A ready cluster whose next look and end are still to come is left out: it is
+// as it should be, and there may be very many. Only the columns that lifecycle.Sweep needs are read, and only the recorded names
+// that were seen.
 func (s *Store) Known(ctx context.Context, seen lifecycle.Seen) (lifecycle.Known, error) {
 	k := lifecycle.Known{Installation: s.db.Options.Installation}
 	tx, err := s.db.Pool().BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
@@ -31,7 +32,7 @@ func (s *Store) Known(ctx context.Context, seen lifecycle.Seen) (lifecycle.Known
 	if err != nil {
 		return k, fmt.Errorf("read whose names were seen: %w", err)
 	}
-	if k.Clusters, err = knownIn(ctx, tx, slices.AppendSeq(ids, maps.Keys(owned))); err != nil {
+	if k.Clusters, err = knownIn(ctx, tx, k.Now, slices.AppendSeq(ids, maps.Keys(owned))); err != nil {
 		return k, fmt.Errorf("read what is known: %w", err)
 	}
 	for i := range k.Clusters {
@@ -73,11 +74,13 @@ func ownersOf(ctx context.Context, tx pgx.Tx, names []string) (map[string][]stri
 	return owned, err
 }
 
-// knownIn reads the live clusters by their index and the named ones by id, and does not touch the many old ones.
-func knownIn(ctx context.Context, tx pgx.Tx, named []string) ([]lifecycle.KnownCluster, error) {
+// knownIn reads each part by its own index, and does not touch the many others.
+func knownIn(ctx context.Context, tx pgx.Tx, now time.Time, named []string) ([]lifecycle.KnownCluster, error) {
 	rows, err := tx.Query(ctx, `
-		SELECT `+knownColumns+` FROM clusters WHERE destroyed_at IS NULL
-		UNION ALL SELECT `+knownColumns+` FROM clusters WHERE destroyed_at IS NOT NULL AND id = ANY ($1)`, named)
+		SELECT `+knownColumns+` FROM clusters WHERE destroyed_at IS NULL AND status IN ('PENDING', 'CREATING', 'FAILED', 'DESTROYING')
+		UNION SELECT `+knownColumns+` FROM clusters
+			WHERE destroyed_at IS NULL AND status = 'READY' AND least(coalesce(wake_at, '-infinity'::timestamptz), destroy_at) <= $2
+		UNION SELECT `+knownColumns+` FROM clusters WHERE id = ANY ($1)`, named, now)
 	if err != nil {
 		return nil, err
 	}

@@ -40,11 +40,11 @@ func (c *Tx) RecordLine(actor, action, door, cluster string, meta any) error {
 // Keepable replaces NUL, which PostgreSQL does not store in JSON.
 func Keepable(raw []byte) []byte { return bytes.ReplaceAll(raw, []byte(`\u0000`), []byte(`\ufffd`)) }
 
-// insertLines writes the change's lines. The database gives each its place in the chain, under a lock that lasts until the
+// queueLines writes the change's lines. The database gives each its place in the chain, under a lock that lasts until the
 // commit: nothing that may wait comes after it.
-func (c *Tx) insertLines(ctx context.Context) error {
+func (c *Tx) queueLines(b *Batch) {
 	if len(c.lines) == 0 {
-		return nil
+		return
 	}
 	var actors, actions, doors, clusters, metas []string
 	var times []time.Time
@@ -52,16 +52,12 @@ func (c *Tx) insertLines(ctx context.Context) error {
 		actors, actions, doors = append(actors, l.actor), append(actions, l.action), append(doors, l.door)
 		clusters, metas, times = append(clusters, l.cluster), append(metas, l.meta), append(times, l.at)
 	}
-	_, err := c.Exec(ctx, `
+	b.Do("write the audit trail", `
 		INSERT INTO audit_events (actor, action, source, target_cluster_id, metadata, created_at)
 		SELECT actor, action, source, nullif(cluster, ''), meta::jsonb, at
 		FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])
 			WITH ORDINALITY AS l (actor, action, source, cluster, meta, at, nr) ORDER BY nr`,
 		actors, actions, doors, clusters, metas, times)
-	if err != nil {
-		return fmt.Errorf("write the audit trail: %w", err)
-	}
-	return nil
 }
 
 // Move is the metadata of an audit line: what happened, from where to where, and why.

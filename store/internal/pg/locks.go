@@ -16,14 +16,19 @@ func (c *Tx) TakeLocks(ctx context.Context, locks []string) error {
 	return nil
 }
 
-// lockTime is the time at which the locks were held.
-type lockTime struct{ Clock time.Time }
+// LockTime is the time at which the locks were held.
+type LockTime struct{ Clock time.Time }
 
-func (c *Tx) QueueLocks(b *Batch, locks []string) *lockTime {
+// QueueLocks is TakeLocks as a part of a batch. It returns the time, which is known when the batch was sent.
+func (c *Tx) QueueLocks(b *Batch, locks []string) *LockTime {
 	b.Do("wait for the locks", `SELECT pg_advisory_xact_lock(hashtextextended(
 			CASE WHEN name LIKE $2 || '%' THEN $2 || person_of(substr(name, length($2) + 1)) ELSE name END, 0))
 		FROM unnest($1::text[]) AS t (name)`, locks, personLock)
-	var now lockTime
+	return c.queueClock(b)
+}
+
+func (c *Tx) queueClock(b *Batch) *LockTime {
+	var now LockTime
 	b.Ask("ask the clock", Into(&now), `SELECT coalesce($1::timestamptz, clock_timestamp()) AS clock`, c.DB.Fixed())
 	return &now
 }

@@ -20,20 +20,32 @@ type Tx struct {
 	Now   time.Time
 	Jobs  []river.JobArgs
 	lines []auditLine
+	last  Batch // sent with the commit
 }
 
 // Write runs one change. Locks are taken in one order everywhere: the cluster's row, then its attempt's, and the audit trail's
 // head last, so that whoever holds it waits for nobody.
 func (s *DB) Write(ctx context.Context, do func(*Tx) error) error {
-	tx, err := s.pool.Begin(ctx)
+	return s.WriteAfter(ctx, func(*Tx, *Batch) {}, do)
+}
+
+// WriteAfter is Write with statements that are sent together with the transaction's begin. They do not know its time yet.
+func (s *DB) WriteAfter(ctx context.Context, first func(*Tx, *Batch), do func(*Tx) error) error {
+	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
-	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // after the commit it does nothing
+	tx := transaction{conn}
+	defer tx.end(ctx)
 	c := &Tx{Tx: tx, DB: s}
-	if err := tx.QueryRow(ctx, `SELECT coalesce($1::timestamptz, clock_timestamp())`, s.Fixed()).Scan(&c.Now); err != nil {
-		return fmt.Errorf("ask the clock: %w", err)
+	var b Batch
+	b.Do("begin", "begin")
+	now := c.queueClock(&b)
+	first(c, &b)
+	if err := c.Send(ctx, &b); err != nil {
+		return Plain(err)
 	}
+	c.Now = now.Clock
 	if err := do(c); err != nil {
 		return Plain(err)
 	}
@@ -41,13 +53,32 @@ func (s *DB) Write(ctx context.Context, do func(*Tx) error) error {
 	if err != nil {
 		return err
 	}
-	if err := c.insertLines(ctx); err != nil {
+	if err := c.finish(ctx); err != nil {
 		return err
 	}
-	if err := tx.Commit(ctx); err != nil {
-		return Plain(fmt.Errorf("commit: %w", err))
-	}
 	s.QueueNotifier.Notify(queues...)
+	return nil
+}
+
+// DoLast adds a statement whose result the change does not read. It is sent with the commit.
+func (c *Tx) DoLast(what, sql string, args ...any) { c.last.Do(what, sql, args...) }
+
+// finish writes the audit lines and commits in one round trip: the audit trail's lock is not held for longer.
+func (c *Tx) finish(ctx context.Context) error {
+	c.queueLines(&c.last)
+	c.last.Ask("commit", committed, "commit")
+	return Plain(c.Send(ctx, &c.last))
+}
+
+// committed makes an error of a commit that rolled back instead, because a statement had failed.
+func committed(rows pgx.Rows) error {
+	rows.Close()
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	if rows.CommandTag().String() != "COMMIT" {
+		return pgx.ErrTxCommitRollback
+	}
 	return nil
 }
 

@@ -48,8 +48,20 @@ func (s *DB) IdentitiesOf(ctx context.Context, principal string) ([]string, erro
 	return identitiesOfPerson(ctx, s.Pool(), principal)
 }
 
+// Identities are those of one person.
+type Identities struct{ IDs []string }
+
+const identitiesOf = `SELECT identities_of($1) AS ids`
+
+// QueueIdentities is IdentitiesOf as a part of a batch. The result is filled in when the batch is sent.
+func (c *Tx) QueueIdentities(b *pg.Batch, principal string) *Identities {
+	var found Identities
+	b.Ask("look for a person's identities", pg.Into(&found), identitiesOf, principal)
+	return &found
+}
+
 func identitiesOfPerson(ctx context.Context, from pg.Source, principal string) (ids []string, err error) {
-	found, err := pg.One[struct{ IDs []string }](ctx, from, `SELECT identities_of($1) AS ids`, principal)
+	found, err := pg.One[Identities](ctx, from, identitiesOf, principal)
 	if err != nil {
 		return nil, fmt.Errorf("look for the identities of %s: %w", principal, err)
 	}

@@ -19,11 +19,25 @@ func (s *DB) Usage(ctx context.Context, scope Scope) (Usage, error) {
 	if err != nil {
 		return Usage{}, err
 	}
-	return usageIn(ctx, s.Pool(), scope, now)
+	identities, err := s.IdentitiesOf(ctx, scope.Person)
+	if err != nil {
+		return Usage{}, err
+	}
+	return usageIn(ctx, s.Pool(), scope, identities, now)
 }
 
+// Usage counts the usage of a scope.
 func (c *Tx) Usage(ctx context.Context, scope Scope) (Usage, error) {
-	return usageIn(ctx, c, scope, c.Now)
+	identities, err := identitiesOfPerson(ctx, c, scope.Person)
+	if err != nil {
+		return Usage{}, err
+	}
+	return usageIn(ctx, c, scope, identities, c.Now)
+}
+
+// UsageOf is Usage for who read the identities of the scope's person before.
+func (c *Tx) UsageOf(ctx context.Context, scope Scope, of *Identities) (Usage, error) {
+	return usageIn(ctx, c, scope, of.IDs, c.Now)
 }
 
 // How clusters c that are not released count. Until its release a cluster is live, whatever its status. One that waits for its
@@ -31,16 +45,22 @@ func (c *Tx) Usage(ctx context.Context, scope Scope) (Usage, error) {
 // counts as being created, even if the cleaning is blocked: it goes on as soon as it is clean. Only clusters that are still
 // wanted cost anything until their end: the others are being torn down.
 const (
-	isOurs      = `(@everywhere OR principal_key(c.requested_by) = ANY (@person::text[]) OR c.team = @team OR c.repo = nullif(@repo, ''))`
+	isOurs      = `(principal_key(c.requested_by) = ANY (@person::text[]) OR c.team = @team OR c.repo = nullif(@repo, ''))`
 	isLive      = `(NOT c.needs_turn OR c.needs_approval)`
 	IsCreating  = `(c.desired = 'present' AND c.status IN ('PENDING', 'CREATING', 'FAILED') AND NOT c.needs_turn AND NOT c.needs_approval)`
 	isWaiting   = `(c.desired = 'present' AND c.needs_turn AND NOT c.needs_approval)`
 	nodesToCome = `greatest(0, c.nodes + coalesce(c.workers_wanted, c.workers, c.workers_base, 0) - coalesce(c.workers_base, 0))`
 )
 
+// The statements that count. The first reads the clusters of the scope, each part from its own index. The second reads all that
+// are not released or were released this month, from indexes that cover it. They are two because PostgreSQL makes one plan for all
+// values of a parameter.
+var countScope, countEverywhere = counting(isOurs), counting("true")
+
 // counting sums by whether a cluster is the person's, the team's and the repository's: clusters that are not released, and those
-// released this month, whose meters stand still. Each half is read once, from an index that covers it.
-var counting = `
+// released this month, whose meters stand still.
+func counting(which string) string {
+	return `
 	SELECT principal_key(c.requested_by) = ANY (@person::text[]) AS mine, c.team = @team AS ours, c.repo IS NOT DISTINCT FROM nullif(@repo, '') AS here,
 		count(*) FILTER (WHERE ` + isLive + `) AS live, count(*) FILTER (WHERE ` + IsCreating + `) AS creating,
 		count(*) FILTER (WHERE ` + isWaiting + `) AS waiting,
@@ -50,13 +70,14 @@ var counting = `
 	FROM clusters c, LATERAL (SELECT
 		greatest(0, @now_ms - greatest(` + MillisSQL("c.meter_since") + `, @month_ms)) AS running,
 		CASE WHEN c.desired = 'present' THEN greatest(0, ` + MillisSQL("c.destroy_at") + ` - @now_ms) ELSE 0 END AS to_come) h
-	WHERE c.destroyed_at IS NULL AND ` + isOurs + ` GROUP BY 1, 2, 3
+	WHERE c.destroyed_at IS NULL AND ` + which + ` GROUP BY 1, 2, 3
 	UNION ALL
 	SELECT principal_key(c.requested_by) = ANY (@person::text[]), c.team = @team, c.repo IS NOT DISTINCT FROM nullif(@repo, ''),
 		0, 0, 0, sum(c.month_node_hours), sum(` + CentsSQL("c.month_amount") + `)::bigint, 0
-	FROM clusters c WHERE c.destroyed_at >= @month AND c.meter_month = @month AND ` + isOurs + ` GROUP BY 1, 2, 3`
+	FROM clusters c WHERE c.destroyed_at >= @month AND c.meter_month = @month AND ` + which + ` GROUP BY 1, 2, 3`
+}
 
-func usageIn(ctx context.Context, from pg.Source, scope Scope, now time.Time) (Usage, error) {
+func usageIn(ctx context.Context, from pg.Source, scope Scope, identities []string, now time.Time) (Usage, error) {
 	type sums struct {
 		Mine, Ours, Here           bool
 		Live, Creating, Waiting    int
@@ -64,12 +85,12 @@ func usageIn(ctx context.Context, from pg.Source, scope Scope, now time.Time) (U
 		SpentCents, CommittedCents int64
 	}
 	month := monthOf(now)
-	identities, err := identitiesOfPerson(ctx, from, scope.Person)
-	if err != nil {
-		return Usage{}, err
+	count := countScope
+	if scope.Everywhere {
+		count = countEverywhere
 	}
-	lines, err := pg.All[sums](ctx, from, counting, pgx.NamedArgs{
-		"person": identities, "team": scope.Team, "repo": scope.Repo, "everywhere": scope.Everywhere,
+	lines, err := pg.All[sums](ctx, from, count, pgx.NamedArgs{
+		"person": identities, "team": scope.Team, "repo": scope.Repo,
 		"month": month, "now_ms": now.UnixMilli(), "month_ms": month.UnixMilli(),
 	})
 	if err != nil {

@@ -1,0 +1,179 @@
+package devstack_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/dispatch"
+	"github.com/ocpctl/ocpctl/internal/token"
+)
+
+const (
+	idleReady    = 10_000
+	idleRunners  = 200
+	idleBeat     = 15 * time.Second // of a runner and of a scrape of the metrics, as by default
+	idleMeasured = time.Minute
+)
+
+// BenchmarkIdle starts the real server with 10,000 ready clusters and 200 that are being installed, whose runners each send a
+// report every 15 seconds, as often as somebody reads the metrics. It measures the server's processor time for a minute, and its
+// memory at the end.
+func BenchmarkIdle(b *testing.B) {
+	l := newLife(b, time.Hour)
+	require.NoError(b, l.GitHub.Label(41, label, "maya"))
+	l.runUntil("ready", time.Minute, func() bool { return l.newest().Status == "READY" })
+	l.becomeIdle()
+	for b.Loop() {
+		ctx, cancel := context.WithTimeout(l.ctx, idleBeat+idleMeasured)
+		var runners sync.WaitGroup
+		for i := range idleRunners {
+			runners.Go(func() { l.beat(ctx, i) })
+		}
+		runners.Go(func() { l.scrape(ctx) })
+		wait(ctx, idleBeat) // until each has reported once
+		before := l.serverCPU()
+		<-ctx.Done()
+		cancel()
+		used := l.serverCPU() - before
+		runners.Wait()
+		b.ReportMetric(100*used.Seconds()/idleMeasured.Seconds(), "%core")
+		b.ReportMetric(l.serverMemory("VmRSS"), "MB")
+		b.ReportMetric(l.serverMemory("VmHWM"), "MB-at-most")
+	}
+}
+
+// becomeIdle fills the database with copies of the only cluster and starts the server on it with the product's own periods.
+func (l *life) becomeIdle() {
+	require.NoError(l.t, l.StopServer())
+	for _, sql := range []string{`
+		INSERT INTO clusters (id, name, platform, version, profile, region, base_domain, owner, team, cost_center, environment,
+			requested_by, source, ttl, hourly_cents, request_tags, effective_tags, spec, status, phase, why, desired, desired_why, teardown,
+			tries, max_tries, wake_at, end_ttl, end_max, created_at, updated_at, ready_at)
+		SELECT 'clu_' || lpad(i::text, 8, '0'), 'c' || i, platform, version, profile, region, base_domain, owner, 'team-' || i % 20, cost_center,
+			environment, requested_by, 'api', ttl, hourly_cents, request_tags, effective_tags, spec,
+			CASE WHEN i > $1 THEN 'CREATING' ELSE 'READY' END, CASE WHEN i > $1 THEN 'installing' ELSE 'ready' END, why, 'present', '', '',
+			1, max_tries, now() + CASE WHEN i > $1 THEN interval '15 seconds' ELSE interval '1 day' END, now() + interval '2 days',
+			now() + interval '3 days', created_at, updated_at, CASE WHEN i <= $1 THEN ready_at END
+		FROM (SELECT * FROM clusters ORDER BY id DESC LIMIT 1) seed, generate_series(1, $1::int + $2::int) i`, `
+		INSERT INTO jobs (id, cluster_id, job_type, status, created_at, started_at, ended_at)
+		SELECT 'job_' || id, id, 'CREATE', CASE WHEN status = 'READY' THEN 'SUCCEEDED' ELSE 'RUNNING' END, created_at, created_at,
+			CASE WHEN status = 'READY' THEN created_at END
+		FROM clusters WHERE id LIKE 'clu\_000%' AND $1::int + $2::int > 0`, `
+		INSERT INTO attempts (id, cluster_id, job_id, number, kind, token_id, opened_at, phase, claimed_by, claimed_at, lease_until, recorded_at,
+			infra_id, closed_at, outcome)
+		SELECT 'att_' || id, id, 'job_' || id, 1, 'create', 'token_' || id, now(), 'installing', 'pod', now(), now() + interval '15 minutes', now(),
+			id, CASE WHEN status = 'READY' THEN now() END, CASE WHEN status = 'READY' THEN 'succeeded' END
+		FROM clusters WHERE id LIKE 'clu\_000%' AND $1::int + $2::int > 0`} {
+		_, err := l.pool.Exec(l.ctx, sql, idleReady, idleRunners)
+		require.NoError(l.t, err)
+	}
+	_, err := l.pool.Exec(l.ctx, `VACUUM ANALYZE`)
+	require.NoError(l.t, err)
+	config := filepath.Join(l.Dir, "server.yaml")
+	raw, err := os.ReadFile(config)
+	require.NoError(l.t, err)
+	text := strings.NewReplacer("look_again: 500ms", "look_again: 15s", "wake: 1s", "wake: 5s", "lease: 10s", "lease: 15m", "reload: 1s", "reload: 10s").Replace(string(raw))
+	require.Equal(l.t, 1, strings.Count(text, "look_again: 15s"))
+	require.NoError(l.t, os.WriteFile(config, []byte(text), 0o600))
+	l.standIns()
+	require.NoError(l.t, l.StartServer(l.ctx))
+}
+
+// standIns starts a process for each attempt, which the server takes for its runner.
+func (l *life) standIns() {
+	program := filepath.Join(l.Dir, "stand-in")
+	require.NoError(l.t, os.WriteFile(program, []byte("#!/bin/sh\nexec sleep 600\n"), 0o700))
+	d, err := dispatch.NewProcess(dispatch.Config{
+		Runner: program, Installers: filepath.Join(l.Dir, "installers"), WorkDir: filepath.Join(l.Dir, "work"), StatusURL: l.StatusURL(),
+	})
+	require.NoError(l.t, err)
+	for i := range idleRunners {
+		require.NoError(l.t, d.Start(l.ctx, dispatch.Job{Attempt: idleAttempt(i), Cluster: "none", Number: 1, Kind: "create", Token: "none"}))
+	}
+}
+
+func idleAttempt(i int) string { return fmt.Sprintf("att_clu_%08d", idleReady+1+i) }
+
+// beat reports for one runner until the context ends, at its own moment of the period.
+func (l *life) beat(ctx context.Context, i int) {
+	attempt := idleAttempt(i)
+	key, err := token.LoadKey(filepath.Join(l.Dir, "secrets", "status-key.pem"))
+	require.NoError(l.t, err)
+	raw, err := token.NewSigner(key, time.Hour).Sign(attempt, fmt.Sprintf("token_clu_%08d", idleReady+1+i), time.Now())
+	require.NoError(l.t, err)
+	wait(ctx, idleBeat*time.Duration(i)/idleRunners)
+	for seq := int(time.Now().Unix()); ctx.Err() == nil; seq++ {
+		body, err := json.Marshal(contract.Report{Seq: seq, Phase: "installing", Percent: 40})
+		require.NoError(l.t, err)
+		r, err := http.NewRequest(http.MethodPost, l.StatusURL()+"/api/v1/status/attempts/"+attempt+"/report", bytes.NewReader(body))
+		require.NoError(l.t, err)
+		r.Header.Set("Authorization", "Bearer "+raw)
+		r.Header.Set("Content-Type", "application/json")
+		said, err := http.DefaultClient.Do(r)
+		require.NoError(l.t, err)
+		text, _ := io.ReadAll(said.Body)
+		said.Body.Close()
+		if said.StatusCode/100 != 2 {
+			l.t.Errorf("%s: the report was answered with %d %s", attempt, said.StatusCode, text)
+			return
+		}
+		wait(ctx, idleBeat)
+	}
+}
+
+func (l *life) scrape(ctx context.Context) {
+	for ctx.Err() == nil {
+		said, err := http.Get(l.PrivateURL() + "/metrics")
+		require.NoError(l.t, err)
+		_, _ = io.Copy(io.Discard, said.Body)
+		said.Body.Close()
+		require.Equal(l.t, http.StatusOK, said.StatusCode)
+		wait(ctx, idleBeat)
+	}
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// serverCPU is the processor time that the server has used. It needs Linux.
+func (l *life) serverCPU() time.Duration {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", l.ServerPID()))
+	require.NoError(l.t, err)
+	_, after, _ := strings.Cut(string(raw), ") ")
+	fields := strings.Fields(after)
+	var ticks int
+	for _, field := range fields[11:13] { // in user and system mode, in hundredths of a second
+		n, err := strconv.Atoi(field)
+		require.NoError(l.t, err)
+		ticks += n
+	}
+	return time.Duration(ticks) * 10 * time.Millisecond
+}
+
+// serverMemory is a line of the server's status, in MB.
+func (l *life) serverMemory(name string) float64 {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", l.ServerPID()))
+	require.NoError(l.t, err)
+	_, after, _ := strings.Cut(string(raw), name+":")
+	kb, err := strconv.Atoi(strings.Fields(after)[0])
+	require.NoError(l.t, err)
+	return float64(kb) / 1024
+}

@@ -1,0 +1,83 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+)
+
+// settles is after how long no transaction can still commit an earlier end: idleLimit ends the slow ones much sooner.
+const settles = 15 * time.Minute
+
+// ended counts clusters and jobs for the metrics without counting the many old ones each time: released clusters and ended jobs
+// never change, so those that ended before until are counted once.
+type ended struct {
+	mu       sync.Mutex
+	until    time.Time
+	clusters int64
+	jobs     map[jobKind]int64
+}
+
+type jobKind struct {
+	Type   lifecycle.JobType
+	Status lifecycle.JobStatus
+}
+
+// count adds the clusters by status and the jobs by type and status.
+func (e *ended) count(ctx context.Context, s *Store, out *Census) error {
+	now, err := s.Now(ctx)
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	type group struct {
+		jobKind
+		Settled, Newer int64
+	}
+	until := now.Add(-settles)
+	clusters, err := pg.All[group](ctx, s.Pool(), `
+		SELECT '' AS type, status, 0::bigint AS settled, count(*) AS newer FROM clusters
+			WHERE status IN ('PENDING', 'CREATING', 'READY', 'FAILED', 'DESTROYING') GROUP BY status
+		UNION ALL SELECT '', 'DESTROYED', count(*) FILTER (WHERE destroyed_at <= $2), count(*) FILTER (WHERE destroyed_at > $2)
+			FROM clusters WHERE destroyed_at > $1`, e.until, until)
+	if err != nil {
+		return fmt.Errorf("count clusters: %w", err)
+	}
+	jobs, err := pg.All[group](ctx, s.Pool(), `
+		SELECT job_type AS type, status, 0::bigint AS settled, count(*) AS newer FROM jobs WHERE ended_at IS NULL GROUP BY job_type, status
+		UNION ALL SELECT job_type, status, count(*) FILTER (WHERE ended_at <= $2), count(*) FILTER (WHERE ended_at > $2)
+			FROM jobs WHERE ended_at > $1 GROUP BY job_type, status`, e.until, until)
+	if err != nil {
+		return fmt.Errorf("count jobs: %w", err)
+	}
+	e.until = until
+	for _, g := range clusters {
+		e.clusters += g.Settled
+		out.Clusters[lifecycle.Status(g.Status)] += g.Newer
+	}
+	out.Clusters[lifecycle.Destroyed] += e.clusters
+	if e.jobs == nil {
+		e.jobs = map[jobKind]int64{}
+	}
+	newer := map[jobKind]int64{}
+	for _, g := range jobs {
+		e.jobs[g.jobKind] += g.Settled
+		newer[g.jobKind] += g.Newer
+	}
+	total := maps.Clone(e.jobs)
+	for kind, n := range newer {
+		total[kind] += n
+	}
+	for kind, n := range total {
+		if n > 0 {
+			out.Jobs = append(out.Jobs, JobCount{kind.Type, kind.Status, n})
+		}
+	}
+	return nil
+}

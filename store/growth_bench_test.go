@@ -1,0 +1,80 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// BenchmarkGrowth does what the server does often with 1,000, 10,000 and 100,000 clusters, of which a third lives in teams of about
+// 160, and reports the time of each and by how much it grows when the clusters double: 1 is no growth, 2 is linear.
+func BenchmarkGrowth(b *testing.B) {
+	sizes := []int{1_000, 10_000, 100_000}
+	var stores []*store.Store
+	var seeds []string
+	for _, n := range sizes {
+		s, _ := open(b)
+		seed := accept(b, s, fromPR(granted("seed"), 41)).ID
+		crowdOf(b, s, seed, n, n/500)
+		stores, seeds = append(stores, s), append(seeds, seed)
+	}
+	for _, c := range []struct {
+		name string
+		do   func(context.Context, *store.Store, string) error
+	}{
+		{"list page", func(ctx context.Context, s *store.Store, _ string) error {
+			_, _, err := s.List(ctx, store.Filter{Live: true})
+			return err
+		}},
+		{"list page of a team", func(ctx context.Context, s *store.Store, _ string) error {
+			_, _, err := s.List(ctx, store.Filter{Live: true, Teams: []string{"team-1"}, Principal: "saml:maya"})
+			return err
+		}},
+		{"reconcile", func(ctx context.Context, s *store.Store, seed string) error {
+			c, f, err := s.Load(ctx, seed)
+			if err != nil {
+				return err
+			}
+			_ = lifecycle.Decide(c, f, limits)
+			return nil
+		}},
+		{"count for a request", func(ctx context.Context, s *store.Store, _ string) error {
+			_, err := s.Usage(ctx, store.Scope{Person: "github:nobody", Team: "team-1", Repo: "acme/none"})
+			return err
+		}},
+		{"wake pass", func(ctx context.Context, s *store.Store, _ string) error { _, err := s.WakeDue(ctx, 500); return err }},
+		{"turns pass", func(ctx context.Context, s *store.Store, _ string) error { _, err := s.Turns(ctx); return err }},
+		{"sweep", func(ctx context.Context, s *store.Store, _ string) error {
+			k, err := s.Reports.Known(ctx, lifecycle.Seen{})
+			_ = lifecycle.Sweep(lifecycle.Seen{}, k, lifecycle.SweepLimits{EndMargin: time.Hour, WakeMargin: time.Hour, StillFor: time.Hour})
+			return err
+		}},
+		{"counts for metrics", func(ctx context.Context, s *store.Store, _ string) error { _, err := s.Census(ctx); return err }},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			least := make([]time.Duration, len(sizes))
+			for range max(b.N, 7) { // by turns, and the shortest of each: the machine may be busy
+				for i := range sizes {
+					begun := time.Now()
+					require.NoError(b, c.do(b.Context(), stores[i], seeds[i]))
+					if took := time.Since(begun); least[i] == 0 || took < least[i] {
+						least[i] = took
+					}
+				}
+			}
+			for i, n := range sizes {
+				b.ReportMetric(float64(least[i].Microseconds())/1000, fmt.Sprintf("ms-at-%d", n))
+			}
+			last := len(sizes) - 1
+			doublings := math.Log2(float64(sizes[last]) / float64(sizes[0]))
+			b.ReportMetric(math.Pow(float64(least[last])/float64(least[0]), 1/doublings), "x-per-doubling")
+		})
+	}
+}
