@@ -29,9 +29,14 @@ func (m *deciding) chooseAlone() {
 	n := m.next()
 	why := fmt.Sprintf("the runner of attempt %d has not ended; it is stopped before the next attempt begins", m.f.Beside[0])
 	switch {
-	case n.Phase == AwaitingCapacity: // what it shows does not depend on runners
 	case !m.wanted() && n.Status != Failed:
 		m.say(Destroying, Stopping, "%s; %s", n.DesiredWhy, why)
+	case n.Phase == AwaitingCapacity && !strings.HasPrefix(n.Why, WaitingForRunner): // what it shows does not depend on runners
+	case n.Status == Pending:
+		m.say(Pending, Queued, "%s", why)
+	case n.Status == Ready:
+		m.showReady()
+		n.Progress.Step = why
 	default:
 		n.Progress.Step = why
 	}
