@@ -234,6 +234,9 @@ func (l *life) lie(kind string) string {
 		require.NoError(l.t, l.AWS.SetAccount("999999999999"))
 		return devstack.Account
 	case "leak":
+		if l.clusters()[0].Status != "READY" {
+			return "" // a teardown may have begun, and counted already
+		}
 		return l.plantLeak()
 	}
 	return ""
