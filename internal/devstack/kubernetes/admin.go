@@ -36,9 +36,11 @@ func (s *Server) Admin(ctx context.Context, method, path string, body, into any)
 	defer client.CloseIdleConnections()
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	raw, err := json.Marshal(body)
-	if err != nil {
-		return err
+	var raw []byte
+	if body != nil { // the API server takes "null" for options that are all at their defaults
+		if raw, err = json.Marshal(body); err != nil {
+			return err
+		}
 	}
 	r, err := http.NewRequestWithContext(ctx, method, url+path, bytes.NewReader(raw))
 	if err != nil {

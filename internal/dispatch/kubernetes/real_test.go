@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -50,14 +51,15 @@ func TestMain(m *testing.M) {
 		if err := dispatchtest.Build(filepath.Join(root, Program)); err != nil {
 			panic(err)
 		}
-		real, err = development.Start(context.Background(), development.Config{
+		settings = development.Config{
 			Dir: filepath.Join(dir, "kubernetes"), Nodes: 2, Heartbeat: time.Second, NodeGrace: 10 * time.Second, Toleration: 2 * time.Second,
 			Images: []development.Image{{Name: probe, Rootfs: root, User: "65532"}, {Name: "probe:root", Rootfs: root}},
-		})
+		}
+		real, err = development.Start(context.Background(), settings)
 		if err != nil {
 			panic(err)
 		}
-		defer real.Stop() //nolint:errcheck // its end is that of the tests
+		defer func() { _ = real.Stop() }() // a test may have started another
 		if err := real.Runners(context.Background(), filepath.Join(dir, "kubeconfig")); err != nil {
 			panic(err)
 		}
@@ -66,10 +68,14 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-var kubeconfig string
+// settings start the cluster again; kubeconfig is the server's.
+var (
+	settings   development.Config
+	kubeconfig string
+)
 
 // asServer returns how the server reaches the API.
-func asServer(t *testing.T) *rest.Config {
+func asServer(t testing.TB) *rest.Config {
 	t.Helper()
 	to, err := Connect(kubeconfig)
 	require.NoError(t, err)
@@ -77,7 +83,7 @@ func asServer(t *testing.T) *rest.Config {
 }
 
 // replica returns a dispatcher as a server has it.
-func replica(t *testing.T, to *rest.Config, statusURL string, change func(*Config)) *Dispatcher {
+func replica(t testing.TB, to *rest.Config, statusURL string, change func(*Config)) *Dispatcher {
 	t.Helper()
 	cfg := Config{
 		Settings: Settings{
@@ -97,7 +103,9 @@ func replica(t *testing.T, to *rest.Config, statusURL string, change func(*Confi
 
 func TestJobsAreADispatcher(t *testing.T) {
 	dispatchtest.Run(t, dispatchtest.Config{
-		New:      func(t *testing.T, statusURL string) dispatchtest.Dispatcher { return replica(t, asServer(t), statusURL, nil) },
+		New: func(t *testing.T, statusURL string) dispatchtest.Dispatcher {
+			return replica(t, asServer(t), statusURL, nil)
+		},
 		Patience: patience, Mode: 0o440,
 	})
 }
@@ -109,13 +117,33 @@ type life struct {
 	job dispatch.Job
 }
 
+// newJob returns an attempt of a cluster of its own.
+func newJob(behaviour string) dispatch.Job {
+	unique := fmt.Sprint(serial.Add(1), "-", time.Now().UnixNano())
+	return dispatch.Job{Attempt: "att_" + behaviour + "_" + unique, Cluster: "clu_" + unique, Number: 1, Kind: "create", Token: "the-token", Team: "platform"}
+}
+
+var serial atomic.Int64
+
+// listen returns the address of a server that calls back at every report of a runner.
+func listen(t testing.TB, heard func()) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { heard() }))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// resourceOf returns the resource in a path of the API.
+func resourceOf(path string) string {
+	_, rest, _ := strings.Cut(path, "/namespaces/"+development.Namespace+"/")
+	resource, _, _ := strings.Cut(rest, "/")
+	return resource
+}
+
 // newLife prepares an attempt whose runner behaves as the probe's behaviour says. The test ends with nothing of it left.
 func newLife(t *testing.T, behaviour string, change func(*Config)) *life {
 	t.Helper()
-	unique := fmt.Sprint(time.Now().UnixNano())
-	l := &life{T: t, d: replica(t, asServer(t), reports.URL, change), job: dispatch.Job{
-		Attempt: "att_" + behaviour + "_" + unique, Cluster: "clu_" + unique, Number: 1, Kind: "create", Token: "the-token", Team: "platform",
-	}}
+	l := &life{T: t, d: replica(t, asServer(t), reports.URL, change), job: newJob(behaviour)}
 	t.Cleanup(func() {
 		ctx := context.Background()
 		require.NoError(t, l.d.Kill(ctx, l.job.Attempt))

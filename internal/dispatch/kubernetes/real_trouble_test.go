@@ -24,7 +24,9 @@ func quota(t *testing.T, resource string) {
 	})
 	t.Cleanup(func() { admin(t, http.MethodDelete, core+"/resourcequotas/runners", nil) })
 	require.Eventually(t, func() bool {
-		var found struct{ Status struct{ Used map[string]string } }
+		var found struct {
+			Status struct{ Used map[string]string }
+		}
 		require.NoError(t, real.Admin(t.Context(), http.MethodGet, core+"/resourcequotas/runners", nil, &found))
 		return found.Status.Used[resource] != ""
 	}, patience, 50*time.Millisecond)
@@ -114,8 +116,6 @@ func TestAnEvictionForAFullWorkDirectoryIsRecognisedHoweverTheRunnerEnds(t *test
 		t.Run(how, func(t *testing.T) {
 			l := newLife(t, how, func(c *Config) { c.WorkSize = "1Mi" }).start()
 			l.sees(dispatch.Ended, Evicted, `EmptyDir volume "work" exceeds the limit "1Mi"`)
-			pod := l.pods()[0]
-			t.Logf("phase %s, reason %q, conditions %v", pod.Status.Phase, pod.Status.Reason, pod.Status.Conditions)
 		})
 	}
 }
@@ -146,13 +146,19 @@ func TestAPodWithoutItsJobStillCountsAndIsStopped(t *testing.T) {
 	require.Equal(t, []int{1}, living)
 	require.NoError(t, l.d.Stop(t.Context(), l.job.Attempt))
 	l.sees(dispatch.Missing, Deleted, "")
+	require.Equal(t, []string{"secrets/" + l.name()}, l.left(t.Context()), "an orphaned secret has no owner to go with, and the server may not delete it")
+	admin(t, http.MethodDelete, core+"/secrets/"+l.name(), nil)
 }
 
-func TestAPodThatWasDeletedByHandIsRecognised(t *testing.T) {
-	l := newLife(t, "polite", nil).start()
-	pod := l.running()
-	admin(t, http.MethodDelete, core+"/pods/"+pod.Name, nil)
-	l.sees(dispatch.Ended, Deleted, "the runner's pod was deleted from outside ocpctl")
+func TestAPodThatWasDeletedByHandIsRecognisedUnlessItsRunnerEndedItself(t *testing.T) {
+	for behaviour, code := range map[string]string{"stubborn": Deleted, "polite": ""} { // a polite runner reports why it ended
+		t.Run(behaviour, func(t *testing.T) {
+			l := newLife(t, behaviour, nil).start()
+			pod := l.running()
+			admin(t, http.MethodDelete, core+"/pods/"+pod.Name, map[string]any{"gracePeriodSeconds": 1})
+			l.sees(dispatch.Ended, code, "")
+		})
+	}
 }
 
 func TestADrainedNodeEvictsTheRunner(t *testing.T) {
@@ -193,7 +199,7 @@ func TestALostNodeIsSaidAndItsPodIsUnknownAfterItsTime(t *testing.T) {
 	})
 }
 
-func TestARunnerMayReadNothingOfTheClusterAndTheServerLittle(t *testing.T) {
+func TestTheServerMayDoWhatTheChartsRoleSaysAndNothingElse(t *testing.T) {
 	to := asServer(t)
 	client := replica(t, to, reports.URL, nil).api
 	for _, call := range []struct{ method, path string }{

@@ -187,7 +187,7 @@ func ofContainers(pod *corev1.Pod) *dispatch.Trouble {
 			return t
 		}
 		if t := c.State.Terminated; t != nil && t.ExitCode != 0 {
-			return ofExit(t)
+			return ofExit(pod, t)
 		}
 	}
 	return nil
@@ -216,9 +216,11 @@ func ofWaiting(pod *corev1.Pod, c corev1.ContainerStatus) *dispatch.Trouble {
 	return nil
 }
 
-func ofExit(t *corev1.ContainerStateTerminated) *dispatch.Trouble {
+func ofExit(pod *corev1.Pod, t *corev1.ContainerStateTerminated) *dispatch.Trouble {
 	switch t.Reason {
-	case "ContainerCannotRun", "StartError", "ContainerStatusUnknown":
+	case "ContainerStatusUnknown": // the kubelet started again and did not find the container
+		return trouble(NodeLost, "check why the node restarted", "the runner's node %s restarted, and the runner ended with it", pod.Spec.NodeName)
+	case "ContainerCannotRun", "StartError":
 		return trouble(ConfigError, "check that the image has "+Program+" and runs as a user other than root", "the runner's container could not be started: %s", brief(t.Message))
 	}
 	if t.ExitCode == 137 || t.Signal == 9 {
