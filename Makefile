@@ -3,6 +3,9 @@
 SHELL := /bin/bash
 
 DEMO_DIR  ?= .demo
+# KUBERNETES=1 makes runners Jobs of a Kubernetes cluster on this machine.
+DEMO_BUILD    := build $(if $(KUBERNETES),build-kubernetes)
+ON_KUBERNETES := $(if $(KUBERNETES),-kubernetes)
 PROGRAMS  := ./cmd/ocpctl-server ./cmd/ocpctl-runner ./cmd/ocpctl-demo ./internal/devstack/installer/cmd/openshift-install ./internal/devstack/installer/cmd/ccoctl ./internal/devstack/installer/cmd/oc
 TOOL      := go tool -modfile=tools/go.mod
 # Packages whose tests make test runs under the race detector; make check runs all packages under it.
@@ -29,20 +32,20 @@ build-kubernetes: ## build the Kubernetes cluster of the demo into .demo/bin (ab
 	go -C tools/kubernetes build -o $(abspath $(DEMO_DIR))/bin/kubernetes .
 
 .PHONY: demo
-demo: build ## start everything on this machine, to label a pull request and watch (Ctrl-C stops, .demo keeps the state)
-	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR)
+demo: $(DEMO_BUILD) ## start everything on this machine, to label a pull request and watch (Ctrl-C stops, .demo keeps the state; KUBERNETES=1: runners are Jobs)
+	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) $(ON_KUBERNETES)
 
 .PHONY: demo-story
-demo-story: build ## end-to-end test: run a pull request's whole life in a demo over HTTP and check every step
-	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) -story
+demo-story: $(DEMO_BUILD) ## end-to-end test: run a pull request's whole life in a demo over HTTP and check every step (KUBERNETES=1: runners are Jobs)
+	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) $(ON_KUBERNETES) -story
 
 .PHONY: chaos
 chaos: build ## crash matrix: kill processes and cut connections at every step of a cluster's life (TIME=10m N=0 SEED= CELL=)
 	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) -chaos -time $(or $(TIME),10m) -n $(or $(N),0) -seed $(or $(SEED),0) -cell "$(CELL)"
 
 .PHONY: soak
-soak: build ## create and destroy N=100 clusters with random faults and print figures (SEED=, REPLICAS=2 servers of which one is killed now and then)
-	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) -soak $(or $(N),100) -seed $(or $(SEED),0) -replicas $(or $(REPLICAS),1)
+soak: $(DEMO_BUILD) ## create and destroy N=100 clusters with random faults and print figures (SEED=, KUBERNETES=1, REPLICAS=2 servers of which one is killed now and then)
+	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) $(ON_KUBERNETES) -soak $(or $(N),100) -seed $(or $(SEED),0) -replicas $(or $(REPLICAS),1)
 
 .PHONY: takeover
 takeover: build ## kill, hang or stop one of two servers N=50 times while its jobs run, and print how long the other takes to do them (SEED=)

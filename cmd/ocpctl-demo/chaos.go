@@ -53,7 +53,7 @@ func (t *testModes) wanted() bool {
 }
 
 // run starts a separate stack in a fresh folder; the demo's is left alone.
-func (t *testModes) run(dir string) (err error) {
+func (t *testModes) run(dir string, kubernetes bool) (err error) {
 	if t.attack {
 		return t.attacks(dir)
 	}
@@ -69,7 +69,7 @@ func (t *testModes) run(dir string) (err error) {
 	if t.takeovers > 0 || t.old != "" {
 		t.replicas = max(t.replicas, 2)
 	}
-	h, err := chaos.Start(ctx, chaos.Config{Dir: place, Bin: filepath.Join(dir, "bin"), Out: os.Stdout, Replicas: t.replicas, Old: t.old})
+	h, err := chaos.Start(ctx, chaos.Config{Dir: place, Bin: filepath.Join(dir, "bin"), Out: os.Stdout, Replicas: t.replicas, Old: t.old, Kubernetes: kubernetes})
 	if err != nil {
 		return err
 	}

@@ -31,6 +31,7 @@ func main() {
 func run() error {
 	dir := flag.String("dir", ".demo", "where the demo keeps its `state`")
 	play := flag.Bool("story", false, "play a pull request's whole life, check every step, and stop")
+	kubernetes := flag.Bool("kubernetes", false, "runners are Jobs on a Kubernetes cluster of this machine, which make build-kubernetes builds")
 	var modes testModes
 	modes.flags()
 	show := flag.Bool("version", false, "print the version and end")
@@ -40,12 +41,13 @@ func run() error {
 		return nil
 	}
 	if modes.wanted() {
-		return modes.run(*dir)
+		return modes.run(*dir, *kubernetes)
 	}
 	cfg, err := settings(*dir, *play)
 	if err != nil {
 		return err
 	}
+	cfg.Kubernetes = *kubernetes
 	release, err := takePID(*dir)
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/devstack"
+	"github.com/ocpctl/ocpctl/internal/devstack/kubernetes"
 	"github.com/ocpctl/ocpctl/internal/devstack/saml"
 	"github.com/ocpctl/ocpctl/policy"
 )
@@ -76,7 +77,18 @@ Ctrl-C stops everything, make demo continues where it stopped, and make clean de
 		h.PrivateURL(), filepath.Join(tokens, "admin.jwt"), filepath.Join(h.Dir, "catalogue"), h.PrivateURL(),
 		filepath.Join(h.Dir, "server.env"), filepath.Join(h.Bin, "ocpctl-server"), filepath.Join(h.Dir, "server.yaml"),
 		h.Ports.AWS, h.Ports.AWS, devstack.Account, h.Faults())
+	if h.Kube != nil {
+		fmt.Fprintf(w, kubernetesToo, h.Kube.Kubeconfig(), kubernetes.Namespace)
+	}
 }
+
+// kubernetesToo is printed with -kubernetes.
+const kubernetesToo = `
+Runners are Jobs. API server, controllers, scheduler and kubelet are real; a stand-in for containerd runs pods as processes of this machine.
+
+  export KUBECONFIG=%s
+  kubectl -n %s get jobs,pods --watch
+`
 
 // people lists those who can sign in to the pages, with their passwords.
 func people() string {

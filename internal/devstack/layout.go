@@ -53,7 +53,7 @@ func (h *Stack) layOut(context.Context) error {
 	if err := errors.Join(h.installers(), h.catalogue()); err != nil {
 		return err
 	}
-	return errors.Join(h.writeConfig(), h.writeEnvironment())
+	return errors.Join(h.share(), h.writeConfig(), h.writeEnvironment())
 }
 
 // keyFile creates a private key, once.
@@ -108,7 +108,11 @@ func (h *Stack) tool(version, name string) error {
 	if err := os.Remove(link); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return os.Symlink(filepath.Join(h.Bin, name), link)
+	bin := h.Bin
+	if h.Kubernetes {
+		bin = programsInPod
+	}
+	return os.Symlink(filepath.Join(bin, name), link)
 }
 
 // writeConfig writes the configuration of every server.
@@ -125,7 +129,8 @@ func (h *Stack) writeConfig() error {
 			*Stack
 			Ports Ports
 			Bin   string
-		}{h, ports, s.bin})
+			runnerConfig
+		}{h, ports, s.bin, h.runnerConfig()})
 		if err != nil {
 			return err
 		}

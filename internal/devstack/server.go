@@ -17,7 +17,6 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/devstack/child"
 	"github.com/ocpctl/ocpctl/internal/devstack/installer"
-	"github.com/ocpctl/ocpctl/internal/dispatch"
 )
 
 // Server is one of the stack's ocpctl-server processes.
@@ -212,7 +211,7 @@ func (h *Stack) ServerPID() int { return h.Servers[0].PID() }
 func (h *Stack) environment() []string {
 	env := slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, "AWS_") })
 	env = append(env, h.cloud()...)
-	env = append(env, installer.PaceVariable+"="+h.Pace.String(), installer.FaultsVariable+"="+h.Faults())
+	env = append(env, h.standIns()...)
 	return append(env, h.Env...)
 }
 
@@ -228,13 +227,23 @@ func (h *Stack) cloud() []string {
 	}
 }
 
+// standIns returns the variables of the stand-in programs.
+func (h *Stack) standIns() []string {
+	return []string{installer.PaceVariable + "=" + h.Pace.String(), installer.FaultsVariable + "=" + h.Faults()}
+}
+
 // writeEnvironment writes the cloud variables to server.env, so that people can run the server's commands against the stack.
 func (h *Stack) writeEnvironment() error {
 	return os.WriteFile(h.path("server.env"), []byte(strings.Join(h.cloud(), "\n")+"\n"), 0o600)
 }
 
 // Faults is the file that controls the faults of the stand-in installer.
-func (h *Stack) Faults() string { return h.path("faults.json") }
+func (h *Stack) Faults() string {
+	if h.Kubernetes {
+		return h.path(sharedFolder, "faults.json")
+	}
+	return h.path("faults.json")
+}
 
 // ready waits until the server says that it is ready, or has ended.
 func (s *Server) ready(ctx context.Context) error {
@@ -289,22 +298,4 @@ func end(p *process, sig syscall.Signal) error {
 	case <-time.After(45 * time.Second):
 		return errors.Join(fmt.Errorf("ocpctl-server did not stop within 45 s"), p.cmd.Process.Kill())
 	}
-}
-
-// StopRunners asks every runner to end and waits: an install stops, saves its state and reports it.
-func (h *Stack) StopRunners() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-	defer cancel()
-	d, err := h.Dispatcher()
-	if err != nil {
-		return err
-	}
-	return d.StopAll(ctx)
-}
-
-// Dispatcher returns a dispatcher for the same runners as the server's own.
-func (h *Stack) Dispatcher() (*dispatch.Process, error) {
-	return dispatch.NewProcess(dispatch.Config{
-		Runner: h.Bin + "/ocpctl-runner", Installers: h.path("installers"), WorkDir: h.path("work"), StatusURL: h.StatusURL(),
-	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/aws"
 	"github.com/ocpctl/ocpctl/internal/devstack/e2e"
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
+	"github.com/ocpctl/ocpctl/internal/devstack/kubernetes"
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 	"github.com/ocpctl/ocpctl/internal/devstack/postgres"
 	"github.com/ocpctl/ocpctl/internal/devstack/s3"
@@ -42,7 +43,9 @@ type Config struct {
 	BasePort int    // first of twelve consecutive ports; 0: free ones
 	Replicas int    // ocpctl-server processes behind a load balancer; 0: one, without a balancer
 	Old      string // folder with an older release's programs and server.yaml.tmpl: the first server runs them, and starts alone
-	Fast     bool   // PostgreSQL does not wait for the disk, and stand-ins keep nothing across a restart: only for tests
+	// Kubernetes makes runners Jobs of the cluster in Bin/kubernetes (make build-kubernetes), instead of processes of this machine.
+	Kubernetes bool
+	Fast       bool // PostgreSQL does not wait for the disk, and stand-ins keep nothing across a restart: only for tests
 
 	Hour      time.Duration // real length of one hour of a TTL
 	Grace     time.Duration // after a pull request was closed or a label removed
@@ -87,8 +90,9 @@ type Stack struct {
 	Slack     *slack.Server
 	OIDC      *oidc.Issuer
 	SAML      *saml.Provider
-	Servers   []*Server // at least one; all have every role
-	balancers []*Cut    // before the servers, if there are several
+	Kube      *kubernetes.Server // nil without Kubernetes
+	Servers   []*Server          // at least one; all have every role
+	balancers []*Cut             // before the servers, if there are several
 }
 
 // Start starts the stand-ins and the server in the order of their dependencies. On an error it stops what it started.
@@ -115,6 +119,7 @@ func Start(ctx context.Context, cfg Config) (h *Stack, err error) {
 	}{
 		{"the servers' ports", h.placeServers},
 		{"folders and secrets", h.layOut},
+		{"Kubernetes", h.startKubernetes},
 		{"PostgreSQL", h.startPostgres},
 		{"S3", h.startS3},
 		{"the stand-in AWS", h.startAWS},
@@ -273,6 +278,9 @@ func (h *Stack) Stop() error {
 	if h.started() {
 		// Twice: until it stops, the server may start another runner, to clean up after one that was stopped.
 		errs = append(errs, h.StopRunners(), h.StopServer(), h.StopRunners())
+	}
+	if h.Kube != nil {
+		errs = append(errs, h.Kube.Stop())
 	}
 	if h.Status != nil {
 		errs = append(errs, h.Status.Stop())

@@ -14,7 +14,8 @@ import (
 
 func TestProcessIsADispatcher(t *testing.T) {
 	dir := t.TempDir()
-	runner := dispatchtest.Build(t, dir)
+	runner := filepath.Join(dir, "ocpctl-runner")
+	require.NoError(t, dispatchtest.Build(runner))
 	dispatchtest.Run(t, dispatchtest.Config{
 		New: func(t *testing.T, statusURL string) dispatchtest.Dispatcher {
 			p, err := dispatch.NewProcess(dispatch.Config{

@@ -6,16 +6,24 @@ import (
 	"time"
 )
 
-// StopAll asks every living runner of the work directory to end and waits until none is left, or ctx ends. It is for shutting down a
-// whole machine; a server that stops leaves its runners running.
-func (p *Process) StopAll(ctx context.Context) error {
+// Runners are a dispatcher's runners, as StopAll needs them.
+type Runners interface {
+	Kept(ctx context.Context) ([]string, error)
+	Observe(ctx context.Context, attempt string) (Observation, error)
+	Stop(ctx context.Context, attempt string) error
+}
+
+// StopAll asks every living runner to end and waits until none is left, or ctx ends. It is for shutting down a whole machine; a server
+// that stops leaves its runners running.
+func StopAll(ctx context.Context, runners Runners) error {
+	ended := map[string]bool{}
 	for {
-		living, err := p.living(ctx)
+		living, err := livingOf(ctx, runners, ended)
 		if err != nil || len(living) == 0 {
 			return err
 		}
 		for _, attempt := range living {
-			if err := p.Stop(ctx, attempt); err != nil {
+			if err := runners.Stop(ctx, attempt); err != nil {
 				return err
 			}
 		}
@@ -27,20 +35,25 @@ func (p *Process) StopAll(ctx context.Context) error {
 	}
 }
 
-func (p *Process) living(ctx context.Context) ([]string, error) {
-	kept, err := p.Kept(ctx)
+// livingOf returns the attempts with a living runner. It adds those that ended, which stay so, and does not ask about them again.
+func livingOf(ctx context.Context, runners Runners, ended map[string]bool) ([]string, error) {
+	kept, err := runners.Kept(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var out []string
 	for _, attempt := range kept {
-		seen, err := p.Observe(ctx, attempt)
+		if ended[attempt] {
+			continue
+		}
+		seen, err := runners.Observe(ctx, attempt)
 		if err != nil {
 			return nil, err
 		}
 		if seen.Sighting == Running {
 			out = append(out, attempt)
 		}
+		ended[attempt] = seen.Sighting == Ended
 	}
 	return out, nil
 }

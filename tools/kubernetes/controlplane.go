@@ -175,20 +175,24 @@ func (c *cluster) startAPIServer(ctx context.Context) error {
 	logsapi.ReapplyHandling = logsapi.ReapplyHandlingIgnoreUnchanged // each component configures the logs
 	controllerManager = controllers.NewControllerManagerCommand()
 	file := c.creds.File
-	c.execute("kube-apiserver", apiserver.NewAPIServerCommand(), []string{
-		"--etcd-servers=" + c.etcd, "--etcd-cafile=" + file(credentials.CA),
-		"--etcd-certfile=" + file(credentials.EtcdClient+".crt"), "--etcd-keyfile=" + file(credentials.EtcdClient+".key"),
-		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none", "--secure-port=" + strconv.Itoa(c.Port),
-		"--tls-cert-file=" + file(credentials.APIServer+".crt"), "--tls-private-key-file=" + file(credentials.APIServer+".key"),
-		"--client-ca-file=" + file(credentials.CA), "--token-auth-file=" + file(credentials.Tokens), "--authorization-mode=Node,RBAC",
+	audit, err := c.audit()
+	if err != nil {
+		return err
+	}
+	c.execute("kube-apiserver", apiserver.NewAPIServerCommand(), append(audit,
+		"--etcd-servers="+c.etcd, "--etcd-cafile="+file(credentials.CA),
+		"--etcd-certfile="+file(credentials.EtcdClient+".crt"), "--etcd-keyfile="+file(credentials.EtcdClient+".key"),
+		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none", "--secure-port="+strconv.Itoa(c.Port),
+		"--tls-cert-file="+file(credentials.APIServer+".crt"), "--tls-private-key-file="+file(credentials.APIServer+".key"),
+		"--client-ca-file="+file(credentials.CA), "--token-auth-file="+file(credentials.Tokens), "--authorization-mode=Node,RBAC",
 		"--enable-admission-plugins=NodeRestriction", // beside those that are on by default: quotas, limits, service accounts, pod security
-		"--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file=" + file(credentials.ServiceAccountKey),
-		"--service-account-signing-key-file=" + file(credentials.ServiceAccountKey), "--service-cluster-ip-range=10.123.0.0/24",
-		"--kubelet-certificate-authority=" + file(credentials.CA), "--kubelet-preferred-address-types=InternalIP",
-		"--kubelet-client-certificate=" + file(credentials.KubeletClient+".crt"), "--kubelet-client-key=" + file(credentials.KubeletClient+".key"),
-		"--default-not-ready-toleration-seconds=" + strconv.Itoa(c.Toleration), "--default-unreachable-toleration-seconds=" + strconv.Itoa(c.Toleration),
+		"--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file="+file(credentials.ServiceAccountKey),
+		"--service-account-signing-key-file="+file(credentials.ServiceAccountKey), "--service-cluster-ip-range=10.123.0.0/24",
+		"--kubelet-certificate-authority="+file(credentials.CA), "--kubelet-preferred-address-types=InternalIP",
+		"--kubelet-client-certificate="+file(credentials.KubeletClient+".crt"), "--kubelet-client-key="+file(credentials.KubeletClient+".key"),
+		"--default-not-ready-toleration-seconds="+strconv.Itoa(c.Toleration), "--default-unreachable-toleration-seconds="+strconv.Itoa(c.Toleration),
 		"--profiling=false",
-	})
+	))
 	return c.until(ctx, c.serves)
 }
 

@@ -97,10 +97,20 @@ func (p *processes) kindOf(dir, pid string) string {
 		}
 		return "S3"
 	}
+	if name := filepath.Base(exe); p.isOurs(dir, name) { // a pod sees it under another path
+		return name
+	}
 	if cwd, err := os.Readlink(filepath.Join(dir, "cwd")); err == nil && cwd == p.data {
 		return "PostgreSQL"
 	}
 	return ""
+}
+
+// isOurs reports that a process executes the program of that name.
+func (p *processes) isOurs(dir, name string) bool {
+	executes, err1 := os.Stat(filepath.Join(dir, "exe"))
+	program, err2 := os.Stat(filepath.Join(p.bin, name))
+	return err1 == nil && err2 == nil && os.SameFile(executes, program)
 }
 
 // used returns a process's own CPU time, user and kernel.

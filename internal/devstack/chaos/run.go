@@ -27,8 +27,10 @@ type Config struct {
 	Dir string // state; created if missing, and must not be used by anything else
 	Bin string // folder with the programs
 
-	Replicas int    // servers behind a load balancer; 0: one
-	Old      string // an older release for the first of them, see devstack.Config
+	Replicas int // servers behind a load balancer; 0: one
+	// Kubernetes makes runners Jobs, see devstack.Config.
+	Kubernetes bool
+	Old        string // an older release for the first of them, see devstack.Config
 
 	Out io.Writer
 }
@@ -68,14 +70,15 @@ func Start(ctx context.Context, cfg Config) (t *Run, err error) {
 	if err := os.MkdirAll(dir, 0o711); err != nil { //nolint:gosec // PostgreSQL's account must reach its folder
 		return nil, err
 	}
-	trail := filepath.Join(dir, "trace")
-	h, err := devstack.Start(ctx, devstack.Config{
-		Dir: dir, Bin: cfg.Bin, Replicas: cfg.Replicas, Old: cfg.Old, Fast: true,
+	stack := devstack.Config{
+		Dir: dir, Bin: cfg.Bin, Replicas: cfg.Replicas, Old: cfg.Old, Kubernetes: cfg.Kubernetes, Fast: true,
 		Grace: 500 * time.Millisecond, Pace: time.Nanosecond, VerifyGap: time.Nanosecond,
 		Lease: lease, LeaseGrace: leaseGrace, RetryBase: retryBase, LookAgain: time.Second, Heartbeat: 2 * time.Second,
 		CommentPace: 50 * time.Millisecond, Deliveries: missedEvery,
-		Env: []string{installer.TraceVariable + "=" + trail},
-	})
+	}
+	trail := stack.Shared("trace")
+	stack.Env = []string{installer.TraceVariable + "=" + trail}
+	h, err := devstack.Start(ctx, stack)
 	if err != nil {
 		return nil, err
 	}

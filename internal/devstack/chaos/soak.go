@@ -66,7 +66,11 @@ func Soak(ctx context.Context, t *Run, o SoakOptions) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(t.printSoak(done, took, spent, peak, before, after), t.nothingLost(ctx))
+	err = errors.Join(t.printSoak(done, took, spent, peak, before, after), t.nothingLost(ctx))
+	if t.Kubernetes {
+		err = errors.Join(err, t.printCalls(ctx), t.forgotten(ctx))
+	}
+	return err
 }
 
 // cycles runs all cycles, a limited number at once.

@@ -94,8 +94,11 @@ func (t *Run) endRunner(ctx context.Context, attempt string, end func(pid int) e
 	return nil
 }
 
-// runnerPID returns the process id that the dispatcher stored for an attempt's runner.
+// runnerPID returns the process id of an attempt's runner: the one that the dispatcher stored, or that of its pod's process.
 func (t *Run) runnerPID(attempt string) (int, error) {
+	if t.Kubernetes {
+		return t.podPID(attempt)
+	}
 	raw, err := os.ReadFile(filepath.Join(t.Dir, "work", attempt, "process.json"))
 	if err != nil {
 		return 0, fmt.Errorf("find the runner: %w", err)

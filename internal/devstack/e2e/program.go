@@ -87,7 +87,7 @@ func (t *scenario) atTheCommandLine(ctx context.Context) error {
 		},
 		func() error {
 			auditor := terminal{s.program, s.home, append([]string{"OCPCTL_TOKEN=" + t.at.Auditor}, s.env...)}
-			return t.step("ocpctl audit verify: the trail of all this is whole", func() error { return auditor.run(ctx, 0, []string{"audit", "verify"}, "whole") })
+			return t.step("ocpctl audit verify: the trail of all this is whole", func() error { return auditor.run(ctx, 0, []string{"audit", "verify"}, "intact") })
 		},
 	)
 }

@@ -214,5 +214,9 @@ func locked(path string, change func(Faults) (Faults, bool)) error {
 	if raw, err = json.MarshalIndent(faults, "", "  "); err != nil {
 		return fmt.Errorf("write the faults: %w", err)
 	}
-	return file.Replace(path, raw)
+	before, missing := os.Stat(path)
+	if err := file.Replace(path, raw); err != nil || missing != nil {
+		return err
+	}
+	return os.Chmod(path, before.Mode().Perm()) // several users may share the file, and all have the lock
 }

@@ -11,7 +11,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -43,15 +42,14 @@ type Config struct {
 	Mode fs.FileMode
 }
 
-// Build builds the program probe into a directory, without C libraries, and returns its path.
-func Build(t *testing.T, dir string) string {
-	t.Helper()
-	path := filepath.Join(dir, "ocpctl-runner")
+// Build builds the program probe, without C libraries.
+func Build(path string) error {
 	cmd := exec.Command("go", "build", "-o", path, "github.com/ocpctl/ocpctl/internal/dispatch/dispatchtest/probe")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, string(out))
-	return path
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build the probe: %w: %s", err, out)
+	}
+	return nil
 }
 
 // Run runs all tests.

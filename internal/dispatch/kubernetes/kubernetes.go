@@ -124,13 +124,13 @@ func (d *Dispatcher) find(ctx context.Context, attempt string) (*batchv1.Job, []
 	return &jobs[0], pods, nil
 }
 
-// eventsOf returns the events of what waits without a reason in its status. They only explain: an error is as good as none.
+// eventsOf returns the events of what waits, or has ended, without a reason in its status. They only explain: an error is as good as none.
 func (d *Dispatcher) eventsOf(ctx context.Context, job *batchv1.Job, pods []corev1.Pod) []corev1.Event {
 	switch {
 	case len(pods) == 0 && job != nil && finished(job) == nil:
 		events, _ := d.api.events(ctx, job.UID)
 		return events
-	case len(pods) == 1 && creating(&pods[0]):
+	case len(pods) == 1 && (creating(&pods[0]) || endedQuietly(&pods[0])):
 		events, _ := d.api.events(ctx, pods[0].UID)
 		return events
 	}

@@ -93,3 +93,17 @@ func creating(pod *corev1.Pod) bool {
 	}
 	return true
 }
+
+// endedQuietly reports that a pod has ended, and that its status says no more than an exit code. A kubelet that evicts a pod for the size
+// of a volume leaves no reason there if the container ends by itself within its grace period; only the event says it.
+func endedQuietly(pod *corev1.Pod) bool {
+	if living(pod) || pod.Status.Reason != "" {
+		return false
+	}
+	for _, c := range pod.Status.ContainerStatuses {
+		if t := c.State.Terminated; t != nil && t.Reason != "Completed" && t.Reason != "Error" {
+			return false
+		}
+	}
+	return true
+}

@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -52,7 +53,11 @@ func (d *Dispatcher) recognise(job *batchv1.Job, pods []corev1.Pod, events []cor
 		}
 	}
 	for i := range pods {
-		if t := d.ofPod(&pods[i]); t != nil {
+		t := d.ofPod(&pods[i])
+		if t == nil || t.Code == ExitedWithError { // what follows an eviction
+			t = cmp.Or(ofEviction(&pods[i], events), t)
+		}
+		if t != nil {
 			return t
 		}
 	}
@@ -118,7 +123,7 @@ func ofDisruption(pod *corev1.Pod) *dispatch.Trouble {
 			if t := ofStatus(pod); t != nil {
 				return t
 			}
-			return evicted(pod)
+			return evicted(pod.Status.Message)
 		}
 	}
 	return nil
@@ -129,19 +134,19 @@ func nodeLost(pod *corev1.Pod) *dispatch.Trouble {
 		"the runner's node %s stopped responding or was removed", pod.Spec.NodeName)
 }
 
-func evicted(pod *corev1.Pod) *dispatch.Trouble {
+func evicted(why string) *dispatch.Trouble {
 	next := "raise the requests in runner.kubernetes.resources, or give runners nodes of their own"
-	if strings.Contains(pod.Status.Message, "ephemeral") || strings.Contains(pod.Status.Message, "EmptyDir") {
+	if strings.Contains(why, "ephemeral") || strings.Contains(why, "EmptyDir") {
 		next = "raise runner.kubernetes.work_size or temp_size, and the ephemeral storage in runner.kubernetes.resources"
 	}
-	return trouble(Evicted, next, "the runner's pod was evicted from its node: %s", brief(pod.Status.Message))
+	return trouble(Evicted, next, "the runner's pod was evicted from its node: %s", brief(why))
 }
 
 // ofStatus reads the reason that the kubelet gives when it ends or rejects a whole pod.
 func ofStatus(pod *corev1.Pod) *dispatch.Trouble {
 	switch reason := pod.Status.Reason; {
 	case reason == "Evicted":
-		return evicted(pod)
+		return evicted(pod.Status.Message)
 	case reason == "NodeLost", reason == "NodeShutdown", reason == "Terminated" && pod.Status.Phase == corev1.PodFailed:
 		return nodeLost(pod)
 	case reason == "Preempting":
@@ -182,7 +187,7 @@ func ofContainers(pod *corev1.Pod) *dispatch.Trouble {
 			return t
 		}
 		if t := c.State.Terminated; t != nil && t.ExitCode != 0 {
-			return ofExit(t)
+			return ofExit(pod, t)
 		}
 	}
 	return nil
@@ -211,9 +216,11 @@ func ofWaiting(pod *corev1.Pod, c corev1.ContainerStatus) *dispatch.Trouble {
 	return nil
 }
 
-func ofExit(t *corev1.ContainerStateTerminated) *dispatch.Trouble {
+func ofExit(pod *corev1.Pod, t *corev1.ContainerStateTerminated) *dispatch.Trouble {
 	switch t.Reason {
-	case "ContainerCannotRun", "StartError", "ContainerStatusUnknown":
+	case "ContainerStatusUnknown": // the kubelet started again and did not find the container
+		return trouble(NodeLost, "check why the node restarted", "the runner's node %s restarted, and the runner ended with it", pod.Spec.NodeName)
+	case "ContainerCannotRun", "StartError":
 		return trouble(ConfigError, "check that the image has "+Program+" and runs as a user other than root", "the runner's container could not be started: %s", brief(t.Message))
 	}
 	if t.ExitCode == 137 || t.Signal == 9 {
@@ -226,6 +233,16 @@ func ofExit(t *corev1.ContainerStateTerminated) *dispatch.Trouble {
 func (d *Dispatcher) ofSilence(pod *corev1.Pod) *dispatch.Trouble {
 	if isSilent(pod, d.cfg.Now()) {
 		return nodeLost(pod)
+	}
+	return nil
+}
+
+// ofEviction reads the event of a pod that was evicted and ended by itself, which leaves no reason in its status.
+func ofEviction(pod *corev1.Pod, events []corev1.Event) *dispatch.Trouble {
+	for _, e := range events {
+		if e.Reason == "Evicted" && e.InvolvedObject.UID == pod.UID {
+			return evicted(e.Message)
+		}
 	}
 	return nil
 }

@@ -149,6 +149,9 @@ func (r *Runtime) mounts(c *container, s *inside.Spec) error {
 	for target, source := range c.image.Programs {
 		s.Mounts = append(s.Mounts, inside.Mount{Source: source, Target: target, ReadOnly: true})
 	}
+	for target, source := range c.image.Shared {
+		s.Mounts = append(s.Mounts, inside.Mount{Source: source, Target: target})
+	}
 	resolver := filepath.Join(c.dir, "resolv.conf")
 	dns := c.sandbox.config.GetDnsConfig()
 	var text strings.Builder

@@ -22,6 +22,7 @@ type Image struct {
 	Name       string            // as pods name it
 	Rootfs     string            // an unpacked root file system; "/" shows the programs and libraries of this machine, and nothing else of it
 	Programs   map[string]string // paths in the container to files or directories of this machine, which it can read and execute
+	Shared     map[string]string // paths in the container to directories of this machine, which it can also write to
 	User       string            // a number; empty: root
 	Entrypoint []string
 	Cmd        []string

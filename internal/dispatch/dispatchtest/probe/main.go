@@ -1,5 +1,6 @@
 // Command probe plays the runner in the tests that every dispatcher passes. The attempt's id says what it does: att_polite_… ends when it
-// is asked to, att_stubborn_… does not, att_brief_… ends by itself. It reports what happens to it to the address that a real runner
+// is asked to, att_stubborn_… does not, att_brief_… ends by itself; att_failing_… ends with exit code 3, att_filling_… writes 3 MiB to its
+// work directory, att_deaf_… too and does not end when it is asked to, and att_hungry_… uses 200 MiB of memory. It reports what happens to it to the address that a real runner
 // would take for the Status API.
 package main
 
@@ -11,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -40,12 +42,27 @@ func main() {
 	report["token"] = string(raw)
 	post(*server, report)
 
-	if strings.Contains(*attempt, "_brief_") {
+	behaves := func(how string) bool { return strings.Contains(*attempt, "_"+how+"_") }
+	switch {
+	case behaves("brief"):
 		return
+	case behaves("failing"):
+		log.Println("this runner fails")
+		os.Exit(3)
+	case behaves("filling"), behaves("deaf"):
+		if err := os.WriteFile(*work+"/large", make([]byte, 3<<20), 0o600); err != nil {
+			log.Fatal(err)
+		}
+	case behaves("hungry"):
+		memory := make([]byte, 200<<20)
+		for i := range memory {
+			memory[i] = 1
+		}
+		defer runtime.KeepAlive(memory)
 	}
 	for range asked {
 		post(*server, map[string]any{"attempt": *attempt, "what": "asked"})
-		if !strings.Contains(*attempt, "_stubborn_") {
+		if !behaves("stubborn") && !behaves("deaf") {
 			return
 		}
 	}

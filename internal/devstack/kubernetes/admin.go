@@ -1,0 +1,93 @@
+package kubernetes
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"time"
+)
+
+// callTimeout limits one call of the API as the administrator.
+const callTimeout = 30 * time.Second
+
+// StatusError is an answer of the API server other than success.
+type StatusError struct {
+	Code    int
+	Message string
+}
+
+// Error implements error.
+func (e *StatusError) Error() string { return fmt.Sprintf("HTTP %d: %s", e.Code, e.Message) }
+
+// Admin calls the API server as the administrator. A body that is not nil is sent as JSON, and the answer is decoded into "into" unless
+// that is nil. An answer other than success is a *StatusError.
+func (s *Server) Admin(ctx context.Context, method, path string, body, into any) error {
+	client, url, token, err := s.connection()
+	if err != nil {
+		return err
+	}
+	defer client.CloseIdleConnections()
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	var raw []byte
+	if body != nil { // the API server takes "null" for options that are all at their defaults
+		if raw, err = json.Marshal(body); err != nil {
+			return err
+		}
+	}
+	r, err := http.NewRequestWithContext(ctx, method, url+path, bytes.NewReader(raw))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Content-Type", "application/json")
+	if method == http.MethodPatch {
+		r.Header.Set("Content-Type", "application/merge-patch+json")
+	}
+	answer, err := client.Do(r)
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	defer answer.Body.Close() //nolint:errcheck // it was only read
+	if raw, err = io.ReadAll(answer.Body); err != nil {
+		return fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	if answer.StatusCode >= http.StatusBadRequest {
+		return fmt.Errorf("%s %s: %w", method, path, &StatusError{answer.StatusCode, string(raw)})
+	}
+	if into == nil {
+		return nil
+	}
+	return json.Unmarshal(raw, into)
+}
+
+func (s *Server) connection() (client *http.Client, url, token string, err error) {
+	if url, err = s.URL(); err != nil {
+		return nil, "", "", err
+	}
+	if token, err = s.Token(); err != nil {
+		return nil, "", "", err
+	}
+	ca, err := os.ReadFile(s.CA())
+	if err != nil {
+		return nil, "", "", err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(ca) {
+		return nil, "", "", fmt.Errorf("%s has no certificate", s.CA())
+	}
+	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}}, url, token, nil
+}
+
+// isCode reports whether an error is an answer with this HTTP status.
+func isCode(err error, code int) bool {
+	var answer *StatusError
+	return errors.As(err, &answer) && answer.Code == code
+}
