@@ -106,6 +106,12 @@ images: ## build the container images of the server and the runner as OCI archiv
 test-images: ## build the images, unpack them, and start their programs as the image's user
 	go -C tools/images test -count=1 .
 
+.PHONY: test-install
+test-install: build build-kubernetes images ## install the chart with Helm on the test cluster and walk docs/install.md: doctor, a pull request's cluster, upgrade, uninstall
+	CGO_ENABLED=0 go build -o dist/images/standins/ ./internal/devstack/installer/cmd/openshift-install ./internal/devstack/installer/cmd/ccoctl ./internal/devstack/installer/cmd/oc
+	go -C tools/helm build -o $(abspath .demo)/bin/helm helm.sh/helm/v3/cmd/helm
+	go test -tags install -count=1 -timeout 30m -v ./internal/devstack/install
+
 .PHONY: fuzz
 fuzz: ## fuzz the parsers of untrusted input (comments, repository files, deliveries), TIME=1m for each target
 	@set -eo pipefail; for package in ./chatops ./profiles ./app/hooks; do \

@@ -28,7 +28,7 @@ func values() policies.Values {
 		"api_records": {"api.*.labs.example.com", "api-int.*.labs.example.com", `\\052.apps.*.labs.example.com`}, "base_zones": {"arn:aws:route53:::hostedzone/ZBASE"},
 		"artifacts_key": {"arn:aws:kms:us-east-1:123456789012:key/a"}, "artifact_keys": {"arn:aws:kms:us-east-1:123456789012:key/a", "arn:aws:kms:us-east-1:123456789012:key/o"},
 		"secrets_key": {"arn:aws:kms:us-east-1:123456789012:key/s"}, "runner_secrets": {"arn:aws:secretsmanager:us-east-1:" + account + ":secret:ocpctl/pull-secret"},
-		"hooks_secrets": {"arn:h"}, "api_secrets": {"arn:a"}, "worker_secrets": {"arn:w"}, "exempt_principals": {"arn:aws:iam::*:role/PlatformAdministrator"},
+		"hooks_secrets": {"arn:h"}, "api_secrets": {"arn:a"}, "worker_secrets": {"arn:w"}, "migrate_secrets": {"arn:m"}, "exempt_principals": {"arn:aws:iam::*:role/PlatformAdministrator"},
 	}
 }
 
@@ -42,7 +42,7 @@ func policyNames(t *testing.T) (names []string) {
 			names = append(names, name)
 		}
 	}
-	require.Len(t, names, 13)
+	require.Len(t, names, 14)
 	return names
 }
 
@@ -58,7 +58,7 @@ func union(t *testing.T, names ...string) iampolicy.Document {
 // AWS's limits without spaces: 6,144 characters for a managed policy, 5,120 for a service control policy, 10,240 for all inline
 // policies of a role. Clusters' names and regions make them longer than here, so 20 percent are left.
 func TestEveryPolicyCanBeReadAndFits(t *testing.T) {
-	longest := map[string]int{"guardrail": 5120, "server-hooks": 3400, "server-api": 3400, "server-worker": 3400, "runner-artifacts": 10240}
+	longest := map[string]int{"guardrail": 5120, "server-hooks": 3400, "server-api": 3400, "server-worker": 3400, "server-migrate": 3400, "runner-artifacts": 10240}
 	for _, name := range policyNames(t) {
 		raw, err := policies.Render(name, values())
 		require.NoError(t, err)
@@ -271,6 +271,26 @@ func TestTheServersRolesReadOnlyWhatIsTheirs(t *testing.T) {
 		{"s3:GetObject", "arn:aws:s3:::state/clusters/x", nil, iampolicy.NoMatch},
 		{"secretsmanager:GetSecretValue", "arn:h", nil, iampolicy.Allow},
 	})
+}
+
+// A role that another service account should assume is of no use. The names are those of a release ocpctl in the namespace ocpctl.
+func TestTheRolesAreForTheServiceAccountsOfTheChart(t *testing.T) {
+	raw, err := os.ReadFile("terraform/variables.tf")
+	require.NoError(t, err)
+	named := map[string]bool{}
+	for _, found := range regexp.MustCompile(`optional\(string, "(ocpctl[a-z-]*/[a-z-]+)"\)`).FindAllStringSubmatch(string(raw), -1) {
+		named[found[1]] = true
+	}
+	require.Len(t, named, 8)
+	chart := map[string]bool{}
+	for _, example := range []string{"eks", "openshift"} { // roles apart and together
+		for _, o := range rendered(t, example) {
+			if o.Kind == "ServiceAccount" {
+				chart[o.Metadata.Namespace+"/"+o.Metadata.Name] = true
+			}
+		}
+	}
+	require.Equal(t, chart, named)
 }
 
 func TestTheReadmeListsEveryInputAndOutput(t *testing.T) {

@@ -158,7 +158,8 @@ func podName() (string, error) {
 func openCloud(ctx context.Context, region string, keys cloud.Keys) (runner.Cloud, error) {
 	var options []func(*config.LoadOptions) error
 	if !keys.Empty() {
-		options = append(options, config.WithCredentialsProvider(
+		// As the programs do that get these keys: a configuration file is about somebody else's.
+		options = append(options, config.WithSharedConfigFiles([]string{os.DevNull}), config.WithCredentialsProvider(
 			credentials.NewStaticCredentialsProvider(keys.ID, keys.Secret.Reveal(), keys.Token.Reveal())))
 	}
 	return aws.New(ctx, region, options...)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/doctor"
+	"github.com/ocpctl/ocpctl/internal/dispatch/kubernetes"
 )
 
 const doctorCommand = "doctor"
@@ -41,7 +42,9 @@ func examine(args []string, out, errs io.Writer) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	loaded, invalid := config.Read(from.path, os.Environ(), roles)
-	failed := doctor.Run(ctx, doctor.Config{Settings: loaded, Invalid: invalid, Roles: roles, ReadOnly: *readOnly}, report)
+	failed := doctor.Run(ctx, doctor.Config{
+		Settings: loaded, Invalid: invalid, Roles: roles, ReadOnly: *readOnly, Kubernetes: runnerPods(loaded.Config, invalid, roles),
+	}, report)
 	if err := end(); err != nil {
 		return err
 	}
@@ -49,4 +52,24 @@ func examine(args []string, out, errs io.Writer) error {
 		return errors.New("a check failed; see above for what to do")
 	}
 	return nil
+}
+
+// runnerPods returns what starts runner pods, for the role that does; nil if runners are local.
+func runnerPods(cfg config.Config, invalid error, roles config.Roles) doctor.Kubernetes {
+	if invalid != nil || cfg.Runner.Dispatch != config.DispatchKubernetes || !roles.Has(config.WorkerRole) {
+		return nil
+	}
+	dispatcher, err := wireKubernetes(cfg)
+	if err != nil {
+		return unreachable{err}
+	}
+	return dispatcher
+}
+
+// unreachable is a Kubernetes API to which there is no way.
+type unreachable struct{ err error }
+
+// Access returns why.
+func (u unreachable) Access(context.Context) (kubernetes.Access, error) {
+	return kubernetes.Access{}, u.err
 }

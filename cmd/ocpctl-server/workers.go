@@ -160,11 +160,16 @@ func wireDispatcher(cfg config.Config) (controller.Dispatcher, error) {
 			Env: append(os.Environ(), r.Environment()...),
 		})
 	}
-	to, err := kubernetes.Connect(r.Kubernetes.Kubeconfig)
+	return wireKubernetes(cfg)
+}
+
+// wireKubernetes builds what starts runners as Jobs.
+func wireKubernetes(cfg config.Config) (*kubernetes.Dispatcher, error) {
+	to, err := kubernetes.Connect(cfg.Runner.Kubernetes.Kubeconfig)
 	if err != nil {
 		return nil, err
 	}
 	return kubernetes.New(to, kubernetes.Config{
-		Settings: r.Kubernetes, Installation: cfg.Installation, StatusURL: r.StatusURL, Env: r.Environment(),
+		Settings: cfg.Runner.Kubernetes, Installation: cfg.Installation, StatusURL: cfg.Runner.StatusURL, Env: cfg.Runner.Environment(),
 	})
 }

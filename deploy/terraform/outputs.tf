@@ -19,7 +19,7 @@ output "secret_arns" {
 }
 
 output "server_role_arns" {
-  description = "The server's roles: all, or hooks, api and worker."
+  description = "The server's roles: all, or hooks, api and worker; and migrate."
   value       = { for name, role in aws_iam_role.server : name => role.arn }
 }
 
@@ -61,9 +61,17 @@ output "helm_values" {
         }
       }
     }
-    serviceAccounts = merge(
-      { for name, role in aws_iam_role.server : name => { annotations = { "eks.amazonaws.com/role-arn" = role.arn } } },
-      { for name, role in aws_iam_role.runner : "runner-${name}" => { annotations = { "eks.amazonaws.com/role-arn" = role.arn } } },
-    )
+    roles = var.server_together ? "together" : "apart"
+    components = { for name, role in aws_iam_role.server : name == "all" ? "server" : name => {
+      serviceAccount = { annotations = { "eks.amazonaws.com/role-arn" = role.arn } }
+    } if name != "migrate" }
+    migrations = {
+      serviceAccountAnnotations = { "eks.amazonaws.com/role-arn" = aws_iam_role.server["migrate"].arn }
+    }
+    runner = {
+      serviceAccounts = { for name, role in aws_iam_role.runner : name => {
+        annotations = { "eks.amazonaws.com/role-arn" = role.arn }
+      } }
+    }
   })
 }

@@ -3,7 +3,7 @@
 locals {
   # Which role of the server reads which secret.
   server_secrets = {
-    "database-url"          = ["hooks", "api", "worker"]
+    "database-url"          = ["hooks", "api", "worker", "migrate"]
     "github-app-key"        = ["worker"]
     "github-webhook-secret" = ["hooks"]
     "slack-signing-secret"  = ["hooks"]
@@ -14,7 +14,7 @@ locals {
   runner_secrets = toset(["pull-secret", "ssh-key"])
 
   secrets_of = {
-    for role in ["hooks", "api", "worker"] : role => [for name, readers in local.server_secrets : aws_secretsmanager_secret.server[name].arn if contains(readers, role)]
+    for role in ["hooks", "api", "worker", "migrate"] : role => [for name, readers in local.server_secrets : aws_secretsmanager_secret.server[name].arn if contains(readers, role)]
   }
 }
 

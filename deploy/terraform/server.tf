@@ -1,19 +1,22 @@
-# One role per Deployment of the server. A service account assumes it with its token; the trust names the one subject and audience.
+# One role per Deployment of the server, and one for the Job that migrates the database. A service account assumes it with its token; the trust names the one subject and audience.
 
 locals {
   server_roles = var.server_together ? {
-    all = { account = var.service_accounts.server, policies = ["hooks", "api", "worker"] }
+    all     = { account = var.service_accounts.server, policies = ["hooks", "api", "worker"] }
+    migrate = { account = var.service_accounts.migrate, policies = ["migrate"] }
     } : {
-    hooks  = { account = var.service_accounts.hooks, policies = ["hooks"] }
-    api    = { account = var.service_accounts.api, policies = ["api"] }
-    worker = { account = var.service_accounts.worker, policies = ["worker"] }
+    hooks   = { account = var.service_accounts.hooks, policies = ["hooks"] }
+    api     = { account = var.service_accounts.api, policies = ["api"] }
+    worker  = { account = var.service_accounts.worker, policies = ["worker"] }
+    migrate = { account = var.service_accounts.migrate, policies = ["migrate"] }
   }
 
   server_policy_values = {
-    secrets_key    = aws_kms_key.secrets.arn
-    hooks_secrets  = join("\",\"", local.secrets_of["hooks"])
-    api_secrets    = join("\",\"", local.secrets_of["api"])
-    worker_secrets = join("\",\"", local.secrets_of["worker"])
+    secrets_key     = aws_kms_key.secrets.arn
+    hooks_secrets   = join("\",\"", local.secrets_of["hooks"])
+    api_secrets     = join("\",\"", local.secrets_of["api"])
+    worker_secrets  = join("\",\"", local.secrets_of["worker"])
+    migrate_secrets = join("\",\"", local.secrets_of["migrate"])
   }
 
   server_policies = merge([

@@ -67,6 +67,7 @@ variable "service_accounts" {
     hooks          = optional(string, "ocpctl/ocpctl-hooks")
     api            = optional(string, "ocpctl/ocpctl-api")
     worker         = optional(string, "ocpctl/ocpctl-worker")
+    migrate        = optional(string, "ocpctl/ocpctl-migrate")
     runner_create  = optional(string, "ocpctl-runners/ocpctl-runner-create")
     runner_destroy = optional(string, "ocpctl-runners/ocpctl-runner-destroy")
     runner_operate = optional(string, "ocpctl-runners/ocpctl-runner-operate")

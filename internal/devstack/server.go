@@ -87,8 +87,11 @@ func (h *Stack) startBalancers(context.Context) error {
 	return nil
 }
 
-// startFirst starts all servers, or an older release's alone.
+// startFirst starts all servers, an older release's alone, or none.
 func (h *Stack) startFirst(ctx context.Context) error {
+	if h.NoServer {
+		return nil
+	}
 	if h.Old != "" {
 		return h.Servers[0].Start(ctx)
 	}

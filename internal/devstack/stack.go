@@ -65,6 +65,7 @@ type Config struct {
 	RunnerPolicy func(policy string) string
 	Secrets      Secrets  // those not given are the demo's
 	Env          []string // KEY=value, for the server and therefore for runners and installers, after the stack's own
+	NoServer     bool     // the server runs elsewhere, and the caller leads Ports.Public and Ports.Private to it
 }
 
 // Secrets are the values that must never leak. A test that searches for them sets its own.

@@ -58,12 +58,21 @@ run "policies_are_rendered" {
     error_message = "The guardrail is longer than AWS allows for a service control policy."
   }
   assert {
-    condition     = join(",", keys(aws_iam_role.server)) == "api,hooks,worker" && length(aws_iam_role_policy_attachment.runner) == 12
+    condition     = join(",", keys(aws_iam_role.server)) == "api,hooks,migrate,worker" && length(aws_iam_role_policy_attachment.runner) == 12
     error_message = "A role is missing, or has other policies."
   }
   assert {
     condition     = yamldecode(output.helm_values).config.artifacts.bucket == "ocpctl-artifacts-123456789012-us-east-1"
     error_message = "helm_values does not name the bucket."
+  }
+  # The chart's schema refuses other keys.
+  assert {
+    condition     = join(",", keys(yamldecode(output.helm_values))) == "components,config,migrations,roles,runner" && yamldecode(output.helm_values).roles == "apart"
+    error_message = "helm_values has keys that the chart does not have."
+  }
+  assert {
+    condition     = join(",", keys(yamldecode(output.helm_values).components)) == "api,hooks,worker" && join(",", keys(yamldecode(output.helm_values).runner.serviceAccounts)) == "create,destroy,operate"
+    error_message = "helm_values does not name the chart's components and service accounts."
   }
   assert {
     condition     = length(aws_s3_bucket.replica) == 0 && length(aws_organizations_policy.guardrail) == 0
@@ -81,8 +90,12 @@ run "one_deployment_has_one_role_and_the_replica_is_optional" {
   }
 
   assert {
-    condition     = join(",", keys(aws_iam_role.server)) == "all" && length(aws_iam_role_policy.server) == 3
+    condition     = join(",", keys(aws_iam_role.server)) == "all,migrate" && length(aws_iam_role_policy.server) == 4
     error_message = "The role of one Deployment needs the rights of all three."
+  }
+  assert {
+    condition     = join(",", keys(yamldecode(output.helm_values).components)) == "server" && yamldecode(output.helm_values).roles == "together"
+    error_message = "helm_values is not for one Deployment."
   }
   assert {
     condition     = aws_s3_bucket.replica["us-west-2"].region == "us-west-2" && length(aws_s3_bucket_replication_configuration.artifacts) == 1

@@ -4,8 +4,7 @@
 // Kubernetes retries nothing, and a Job that ended is never started again. An API that does not answer decides nothing: it is an
 // error, never an absence.
 //
-// The server's service account needs, in the runners' namespace alone: jobs create, get, list, watch, patch, delete; pods list, watch,
-// delete; secrets create; events list.
+// Rights lists what the server's service account needs, in the runners' namespace alone.
 package kubernetes
 
 import (

@@ -47,15 +47,6 @@ type Config struct {
 	Kubernetes Kubernetes // where runners run as pods; nil: they do not
 }
 
-// Kubernetes is what starts runner pods, as far as it can be examined.
-type Kubernetes interface {
-	// Access checks that this process may start, watch and delete runner pods, and that what the pods need exists.
-	Access(ctx context.Context) []Problem
-}
-
-// Problem is something that is wrong, and what to do about it.
-type Problem struct{ Found, Next string }
-
 const areaTimeout = 30 * time.Second
 
 // area examines one thing that the server depends on, as a list of checks.

@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
+	"github.com/ocpctl/ocpctl/internal/dispatch/kubernetes"
 	"github.com/ocpctl/ocpctl/store/inspect"
 )
 
@@ -91,21 +93,48 @@ func TestAnAreaEndsWithItsTime(t *testing.T) {
 	})
 }
 
-type pods []Problem
+// pods is what an API answers.
+type pods struct {
+	found kubernetes.Access
+	err   error
+}
 
-func (p pods) Access(context.Context) []Problem { return p }
+func (p pods) Access(context.Context) (kubernetes.Access, error) { return p.found, p.err }
 
 func TestWhatThePodsLackIsReported(t *testing.T) {
-	for _, c := range []struct {
-		lacks pods
-		want  []Result
+	now := time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)
+	good := kubernetes.Access{Version: "v1.34.4", Clock: now, Namespace: "runners", Own: "ocpctl", Unread: []string{"service account runner"}}
+	for name, c := range map[string]struct {
+		change func(*pods)
+		check  string
+		want   Status
+		found  string
 	}{
-		{nil, []Result{{Check: "kubernetes.access", Status: OK, Found: "this process may start, watch and delete runner pods, and what they need exists"}}},
-		{pods{{"may not create jobs.batch in runners", "Apply the chart's Role."}}, []Result{{"kubernetes.access", Fail, "may not create jobs.batch in runners", "Apply the chart's Role."}}},
+		"in order":      {func(*pods) {}, "rights", OK, "may start, watch and delete"},
+		"not checked":   {func(*pods) {}, "objects", Skipped, "service account runner"},
+		"no answer":     {func(p *pods) { p.err = errors.New("connection refused") }, "api", Fail, "connection refused"},
+		"another clock": {func(p *pods) { p.found.Clock = now.Add(-time.Hour) }, "clock", Fail, "ahead of the Kubernetes API's"},
+		"one namespace": {func(p *pods) { p.found.Own = "runners" }, "namespace", Warn, "the namespace of this process"},
+		"too little":    {func(p *pods) { p.found.Missing = []string{"create jobs.batch"} }, "rights", Fail, "may not create jobs.batch in the namespace runners"},
+		"too much":      {func(p *pods) { p.found.Excess = []string{"get secrets"} }, "excess", Warn, "may also get secrets"},
+		"a Job is refused": {func(p *pods) {
+			p.found.Refused = []kubernetes.KindOutcome{{Kind: "create", Err: errors.New("exceeded quota")}}
+		}, "jobs", Fail, "kind create would be refused: exceeded quota"},
+		"a Job is doubtful": {func(p *pods) {
+			p.found.Refused = []kubernetes.KindOutcome{{Kind: "scale", Warned: []string{"would violate PodSecurity"}}}
+		}, "jobs", Warn, "would violate PodSecurity"},
 	} {
-		f := &findings{area: "kubernetes"}
-		newDoctor(Config{Kubernetes: c.lacks}).kubernetes(t.Context(), f)
-		require.Equal(t, c.want, f.results)
+		t.Run(name, func(t *testing.T) {
+			answers := pods{found: good}
+			c.change(&answers)
+			f := &findings{area: "kubernetes"}
+			newDoctor(Config{Kubernetes: answers, Now: func() time.Time { return now }}).kubernetes(t.Context(), f)
+			i := slices.IndexFunc(f.results, func(r Result) bool { return r.Check == "kubernetes."+c.check })
+			require.GreaterOrEqual(t, i, 0)
+			require.Equal(t, c.want, f.results[i].Status)
+			require.Contains(t, f.results[i].Found, c.found)
+			require.Equal(t, c.want == Warn || c.want == Fail, f.results[i].Next != "")
+		})
 	}
 }
 

@@ -27,6 +27,31 @@
 {{- dict "mounted" $mounted | toYaml -}}
 {{- end -}}
 
+{{/* The secrets of values.runner.secrets: which field of the configuration refers to each, and the Secret and the key, as a list below
+     "secrets". */}}
+{{- define "ocpctl.runnerSecrets" -}}
+{{- $found := list -}}
+{{- range $name, $field := dict "pullSecret" "pull_secret_ref" "cloudCredentials" "cloud_credentials_ref" "sshKey" "ssh_key_ref" -}}
+{{- $value := index $.Values.runner.secrets $name -}}
+{{- with $value.existingSecret -}}
+{{- $found = append $found (dict "field" $field "secret" . "key" $value.key "path" (printf "/run/secrets/ocpctl/%s" (kebabcase $name))) -}}
+{{- end -}}
+{{- end -}}
+{{- dict "secrets" $found | toYaml -}}
+{{- end -}}
+
+{{/* What the chart mounts into runners' pods, as a list below "mounts". */}}
+{{- define "ocpctl.runnerMounts" -}}
+{{- $mounts := list -}}
+{{- range (include "ocpctl.runnerSecrets" . | fromYaml).secrets -}}
+{{- $mounts = append $mounts (dict "secret" .secret "path" .path) -}}
+{{- end -}}
+{{- if .Values.embedded.enabled -}}
+{{- $mounts = append $mounts (dict "secret" (printf "%s-embedded" (include "ocpctl.fullname" .)) "path" "/run/secrets/ocpctl/embedded") -}}
+{{- end -}}
+{{- dict "mounts" $mounts | toYaml -}}
+{{- end -}}
+
 {{- define "ocpctl.privateURL" -}}
 {{- $port := .Values.private.service.port -}}
 {{- printf "http://%s-private.%s.svc" (include "ocpctl.fullname" .) .Release.Namespace -}}
@@ -50,6 +75,14 @@ artifacts: {bucket: ocpctl}
 runner:
   dispatch: kubernetes
   status_url: {{ include "ocpctl.privateURL" . }}
+  {{- range (include "ocpctl.runnerSecrets" . | fromYaml).secrets }}
+  {{ .field }}: file:{{ .path }}/{{ .key }}
+  {{- end }}
+  {{- if .Values.embedded.enabled }}
+  env:
+    AWS_SHARED_CREDENTIALS_FILE: /run/secrets/ocpctl/embedded/credentials
+    AWS_CONFIG_FILE: /run/secrets/ocpctl/embedded/config
+  {{- end }}
   kubernetes:
     namespace: {{ include "ocpctl.runnerNamespace" . }}
     {{- if eq (include "ocpctl.platform" .) "openshift" }}
@@ -79,6 +112,10 @@ runner:
 {{- end -}}
 {{- end -}}
 {{- $config = mergeOverwrite $config (deepCopy .Values.config) -}}
+{{- with (include "ocpctl.runnerMounts" . | fromYaml).mounts -}}
+{{- $kubernetes := $config.runner.kubernetes -}}
+{{- $_ := set $kubernetes "mounts" (concat . ($kubernetes.mounts | default list)) -}}
+{{- end -}}
 {{- $listen := dict "public" ":8081" "private" ":8080" "probes" ":8082" -}}
 {{- $config = mergeOverwrite $config (dict "listen" $listen) -}}
 {{- include "ocpctl.checkConfig" (dict "root" . "config" $config) -}}
