@@ -31,6 +31,13 @@ build-kubernetes: ## build the Kubernetes cluster of the demo into .demo/bin (ab
 	@mkdir -p $(DEMO_DIR)/bin
 	go -C tools/kubernetes build -o $(abspath $(DEMO_DIR))/bin/kubernetes .
 
+.PHONY: test-kubernetes
+test-kubernetes: ## tests on a real Kubernetes control plane: its own program, runners as Jobs, and ten lives (builds Kubernetes; needs Linux and root)
+	go -C tools/kubernetes test -count=1 -timeout 20m .
+	@go -C tools/kubernetes tool -n kubernetes >/dev/null # built here, not within the tests' time limit
+	go test -count=1 -timeout 20m -tags kubernetes ./internal/dispatch/kubernetes
+	@$(MAKE) --no-print-directory soak KUBERNETES=1 REPLICAS=2 N=10
+
 .PHONY: demo
 demo: $(DEMO_BUILD) ## start everything on this machine, to label a pull request and watch (Ctrl-C stops, .demo keeps the state; KUBERNETES=1: runners are Jobs)
 	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) $(ON_KUBERNETES)

@@ -89,8 +89,8 @@ func (t *scenario) aWordInSlack(ctx context.Context) error {
 			return t.step("he types /ocp link, follows it, signs in and says yes", func() error { return t.links(ctx, will) })
 		},
 		hears("now he sees what waits; where the bot is not it is a direct message", "will", slack.Random,
-			typed("approvals"), "Pending approvals", "asked for by github:maya"),
-		hears("/ocp approve: his word counts", "will", slack.Clusters, func() string { return "approve " + c.Name + " go ahead" }, "You approved", "begins now"),
+			typed("approvals"), "Waiting for approval", "asked for by maya (GitHub)"),
+		hears("/ocp approve: his word counts", "will", slack.Clusters, func() string { return "approve " + c.Name + " go ahead" }, "You approved", "It starts now"),
 		func() error {
 			return t.step("the cluster begins", t.inPhase(ctx, spoken, "installing", 20*time.Second))
 		},

@@ -3,10 +3,12 @@ package kubernetes_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
 
 	"github.com/ocpctl/ocpctl/internal/devstack/kubernetes"
 )
@@ -41,4 +43,28 @@ func TestAClusterThatCannotStartSaysWhy(t *testing.T) {
 	require.EqualError(t, err, "start Kubernetes: the port is taken")
 	_, err = kubernetes.Start(t.Context(), kubernetes.Config{})
 	require.ErrorContains(t, err, "a directory is needed")
+}
+
+func TestTheServersRoleHasTheRulesOfTheChart(t *testing.T) {
+	helpers, err := os.ReadFile("../../../deploy/helm/ocpctl/templates/_helpers.tpl")
+	require.NoError(t, err)
+	_, chart, found := strings.Cut(string(helpers), `{{- define "ocpctl.runnerRules" -}}`)
+	require.True(t, found)
+	chart, _, _ = strings.Cut(chart, "{{- end -}}")
+	var want []any
+	require.NoError(t, yaml.Unmarshal([]byte(chart), &want))
+	ours, err := os.ReadFile("runners.yaml")
+	require.NoError(t, err)
+	for _, document := range strings.Split(string(ours), "\n---\n") {
+		var object struct {
+			Kind  string
+			Rules []any
+		}
+		require.NoError(t, yaml.Unmarshal([]byte(document), &object))
+		if object.Kind == "Role" {
+			require.Equal(t, want, object.Rules)
+			return
+		}
+	}
+	require.Fail(t, "there is no role")
 }

@@ -35,8 +35,6 @@ const (
 
 	defaultTimeout = 10 * time.Second
 	defaultKeep    = 7 * 24 * time.Hour
-	defaultWork    = "20Gi"
-	defaultTemp    = "5Gi"
 )
 
 // Settings are the section runner.kubernetes of the server's configuration. docs/configuration.md explains every field.
@@ -95,6 +93,21 @@ type Toleration struct {
 	Effect   string `yaml:"effect"`
 }
 
+// Defaults are the settings where the configuration says nothing.
+func Defaults() Settings {
+	deadlines := map[string]time.Duration{}
+	for _, kind := range kinds {
+		deadlines[kind] = LeastDeadline
+	}
+	return Settings{
+		Resources: map[string]Resources{usualResources: { // what an installation on AWS needs
+			Requests: map[string]string{"cpu": "500m", "memory": "1Gi", "ephemeral-storage": "6Gi"},
+			Limits:   map[string]string{"memory": "2Gi"},
+		}},
+		Deadlines: deadlines, TerminationGrace: LeastGrace, Keep: defaultKeep, WorkSize: "20Gi", TempSize: "5Gi",
+	}
+}
+
 // Config is everything that Jobs are made from.
 type Config struct {
 	Settings
@@ -112,9 +125,10 @@ func (c *Config) complete() error {
 	if bad := c.Check(); len(bad) > 0 {
 		return errors.Join(bad...)
 	}
-	c.TerminationGrace = cmp.Or(c.TerminationGrace, LeastGrace)
-	c.WorkSize, c.TempSize = cmp.Or(c.WorkSize, defaultWork), cmp.Or(c.TempSize, defaultTemp)
-	c.Keep, c.Timeout = cmp.Or(c.Keep, defaultKeep), cmp.Or(c.Timeout, defaultTimeout)
+	usual := Defaults()
+	c.TerminationGrace = cmp.Or(c.TerminationGrace, usual.TerminationGrace)
+	c.WorkSize, c.TempSize = cmp.Or(c.WorkSize, usual.WorkSize), cmp.Or(c.TempSize, usual.TempSize)
+	c.Keep, c.Timeout = cmp.Or(c.Keep, usual.Keep), cmp.Or(c.Timeout, defaultTimeout)
 	if c.Now == nil {
 		c.Now = time.Now
 	}
@@ -134,13 +148,13 @@ func (s *Settings) account(kind string) string {
 	}[kind]
 }
 
-// needs returns the resources of the first name that has any, otherwise what an installation on AWS needs.
+// usualResources names the resources of runners for which no others are set.
+const usualResources = "default"
+
+// needs returns the resources of the first name that has any.
 func (s *Settings) needs(names ...string) corev1.ResourceRequirements {
-	r := Resources{
-		Requests: map[string]string{"cpu": "500m", "memory": "1Gi", "ephemeral-storage": "6Gi"},
-		Limits:   map[string]string{"memory": "2Gi"},
-	}
-	for _, name := range append(names, "default") {
+	r := Defaults().Resources[usualResources]
+	for _, name := range append(names, usualResources) {
 		if found, ok := s.Resources[name]; ok {
 			r = found
 			break

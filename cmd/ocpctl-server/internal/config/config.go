@@ -216,7 +216,7 @@ func Defaults() Config {
 		GitHub: GitHub{APIURL: github.DefaultBaseURL, Pace: time.Second, PerMinute: githubPerMinute, PerHour: githubPerHour, Progress: 5 * time.Minute, Look: 3 * time.Minute, Deliveries: 5 * time.Minute,
 			ReservePercent: 20, Permission: policy.Permissions[0], Forks: profiles.ForksApprove},
 		Slack:     Slack{APIURL: slack.DefaultBaseURL},
-		Runner:    Runner{Dispatch: DispatchProcess, Lease: 15 * time.Minute, Heartbeat: 15 * time.Second},
+		Runner:    Runner{Dispatch: DispatchProcess, Kubernetes: kubernetes.Defaults(), Lease: 15 * time.Minute, Heartbeat: 15 * time.Second},
 		Artifacts: Artifacts{Retention: 60 * 24 * time.Hour},
 		SAML:      SAML{Name: "AWS IAM Identity Center"},
 		Session:   Session{Life: 8 * time.Hour},
