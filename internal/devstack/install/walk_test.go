@@ -201,15 +201,13 @@ func (s *site) doctor() {
 	require.NotContains(s.t, out, "fail    ")
 }
 
-// cluster is the newest cluster of the pull request, as the API shows it.
+// shown is a cluster as the API shows it.
 type shown struct {
-	ClusterID   string `json:"cluster_id"`
-	Name        string
-	Status      string
-	Phase       string
-	PullRequest struct{ Number int } `json:"pull_request"`
+	Name, Status, Phase string
+	PullRequest         struct{ Number int }
 }
 
+// newest is the newest cluster of the pull request.
 func (s *site) newest() (found shown) {
 	s.t.Helper()
 	token, err := s.Stack.Token("requester")
