@@ -115,7 +115,8 @@ test-images: ## build the images, unpack them, and start their programs as the i
 
 .PHONY: test-install
 test-install: build build-kubernetes images ## install the chart with Helm on the test cluster and walk docs/install.md: doctor, a pull request's cluster, upgrade, uninstall
-	CGO_ENABLED=0 go build -o dist/images/standins/ ./internal/devstack/installer/cmd/openshift-install ./internal/devstack/installer/cmd/ccoctl ./internal/devstack/installer/cmd/oc
+	@mkdir -p dist/images/standins
+	CGO_ENABLED=0 go build -o dist/images/standins ./internal/devstack/installer/cmd/openshift-install ./internal/devstack/installer/cmd/ccoctl ./internal/devstack/installer/cmd/oc
 	go -C tools/helm build -o $(abspath .demo)/bin/helm helm.sh/helm/v3/cmd/helm
 	go test -tags install -count=1 -timeout 30m -v ./internal/devstack/install
 

@@ -174,6 +174,16 @@ func TestCatalogueFilesAreMountedAtTheirPaths(t *testing.T) {
 	require.Contains(t, r.Manifest, "dir: /etc/ocpctl/catalogue")
 }
 
+func TestRunnersGetTheSecretsOfTheValuesAndTheMountsOfTheConfiguration(t *testing.T) {
+	values := readValues(t, "openshift")
+	put(values, strings.Split("runner.secrets.sshKey.existingSecret", "."), "keys")
+	values["config"].(map[string]any)["runner"] = map[string]any{"kubernetes": map[string]any{"mounts": []any{map[string]any{"config_map": "ca", "path": "/etc/ca"}}}}
+	r, err := render(values)
+	require.NoError(t, err)
+	require.Contains(t, r.Manifest, "ssh_key_ref: file:/run/secrets/ocpctl/ssh-key/ssh-key")
+	require.Regexp(t, `mounts:\n\s+- path: /run/secrets/ocpctl/ssh-key\n\s+secret: keys\n\s+- config_map: ca\n\s+path: /etc/ca`, r.Manifest)
+}
+
 // The server reads its keys as PKCS#8; another form would stop it.
 func TestTheEmbeddedKeysAreOnesThatTheServerReads(t *testing.T) {
 	r, err := render(readValues(t, "try"))

@@ -201,15 +201,13 @@ func (s *site) doctor() {
 	require.NotContains(s.t, out, "fail    ")
 }
 
-// cluster is the newest cluster of the pull request, as the API shows it.
+// shown is a cluster as the API shows it.
 type shown struct {
-	ClusterID   string `json:"cluster_id"`
-	Name        string
-	Status      string
-	Phase       string
-	PullRequest struct{ Number int } `json:"pull_request"`
+	Name, Status, Phase string
+	PullRequest         struct{ Number int }
 }
 
+// newest is the newest cluster of the pull request.
 func (s *site) newest() (found shown) {
 	s.t.Helper()
 	token, err := s.Stack.Token("requester")
@@ -281,10 +279,12 @@ func TestAnInstallationFromAnEmptyClusterToTheFirstClusterOnAPullRequest(t *test
 		s.reaches("the cluster is DESTROYED", func(c shown) bool { return c.Status == "DESTROYED" })
 		require.Empty(t, s.AWS.Resources(name), "the cloud has nothing of it")
 	})
-	s.step("the server takes its Jobs away", func() {
-		eventually(t, "no Job and no Secret of an attempt is left", func() bool {
-			return len(s.list(t, "/apis/batch/v1/namespaces/"+runners+"/jobs")) == 0 && len(s.list(t, "/api/v1/namespaces/"+runners+"/secrets")) == 1
-		})
+	s.step("no runner works any more", s.runnersHaveEnded)
+	s.step("helm rollback returns to one Deployment", func() {
+		_, err := s.helm(t, "rollback", release, "--namespace", namespace, "--wait", "--timeout", "4m")
+		require.NoError(t, err)
+		require.Len(t, s.serverPods(), 2)
+		require.Equal(t, "DESTROYED", s.newest().Status)
 	})
 	s.step("helm uninstall keeps the runners' namespace", s.uninstall)
 }
@@ -314,6 +314,30 @@ func (s *site) serverPods() map[string]string {
 		}
 	}
 	return found
+}
+
+// runnersHaveEnded checks that both Jobs are finished. The server deletes them an hour later; their Secrets are theirs and go with them.
+func (s *site) runnersHaveEnded() {
+	jobs := "/apis/batch/v1/namespaces/" + runners + "/jobs"
+	eventually(s.t, "both Jobs are finished", func() bool {
+		finished := 0
+		for _, job := range s.list(s.t, jobs) {
+			if text(job, "status", "completionTime") != "" {
+				finished++
+			}
+		}
+		return finished == 2
+	})
+	owned := 0
+	for _, secret := range s.list(s.t, "/api/v1/namespaces/"+runners+"/secrets") {
+		if secret.name() == "ocpctl-runner" {
+			continue
+		}
+		owner := secret["metadata"].(map[string]any)["ownerReferences"].([]any)[0].(map[string]any)
+		require.Equal(s.t, "Job", owner["kind"])
+		owned++
+	}
+	require.Equal(s.t, 2, owned)
 }
 
 // attempts counts the attempts that there were.
