@@ -1,9 +1,11 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -79,5 +81,6 @@ func (e *ended) count(ctx context.Context, s *Store, out *Census) error {
 			out.Jobs = append(out.Jobs, JobCount{kind.Type, kind.Status, n})
 		}
 	}
+	slices.SortFunc(out.Jobs, func(a, b JobCount) int { return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Status, b.Status)) })
 	return nil
 }
