@@ -17,6 +17,7 @@ import (
 	"github.com/ocpctl/ocpctl/store/internal/rows"
 	"github.com/ocpctl/ocpctl/store/internal/usage"
 	"github.com/ocpctl/ocpctl/store/measures"
+	"github.com/ocpctl/ocpctl/store/notices"
 	"github.com/ocpctl/ocpctl/store/outbox"
 	"github.com/ocpctl/ocpctl/store/people"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
@@ -30,6 +31,7 @@ type Store struct {
 	Attempts     *attempts.Store
 	Inbox        *inbox.Store
 	Measures     *measures.Store
+	Notices      *notices.Store
 	Outbox       *outbox.Store
 	People       *people.Store
 	PullRequests *pullrequests.Store
@@ -44,7 +46,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		return nil, err
 	}
 	return &Store{
-		DB: d, Attempts: attempts.New(d), Inbox: inbox.New(d), Measures: measures.New(d), Outbox: outbox.New(d), People: people.New(d),
+		DB: d, Attempts: attempts.New(d), Inbox: inbox.New(d), Measures: measures.New(d), Notices: notices.New(d), Outbox: outbox.New(d), People: people.New(d),
 		PullRequests: pullrequests.New(d), Reports: reports.New(d),
 	}, nil
 }

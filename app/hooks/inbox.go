@@ -13,7 +13,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/pulls"
-	"github.com/ocpctl/ocpctl/app/slash"
+	slackapp "github.com/ocpctl/ocpctl/app/slack"
 	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/internal/tracing"
@@ -39,9 +39,9 @@ type pullRequests interface {
 	InstallationChanged(ctx context.Context, e pulls.InstallationEvent) (note string, err error)
 }
 
-// slashCommands handles Slack's commands: slash.Service.
+// slashCommands handles Slack's commands: slackapp.Service.
 type slashCommands interface {
-	Handle(ctx context.Context, e slash.Command) (note string, err error)
+	Handle(ctx context.Context, e slackapp.Command) (note string, err error)
 }
 
 // records is what the inbox looks up itself: pullrequests.Store.
@@ -62,7 +62,7 @@ type InboxWorker struct {
 }
 
 // NewInboxWorker returns the worker of queue.InboxArgs. appID is the App's id: check events of other Apps are ignored.
-func NewInboxWorker(s *store.Store, pulls *pulls.Service, slack *slash.Service, appID int64, log *slog.Logger) *InboxWorker {
+func NewInboxWorker(s *store.Store, pulls *pulls.Service, slack *slackapp.Service, appID int64, log *slog.Logger) *InboxWorker {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/app/pulls"
-	"github.com/ocpctl/ocpctl/app/slash"
+	slackapp "github.com/ocpctl/ocpctl/app/slack"
 	wire "github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
 	"github.com/ocpctl/ocpctl/internal/queue"
@@ -123,7 +123,7 @@ func newInbox(t *testing.T) *inboxFixture {
 	}
 	core := app.New(cfg)
 	links := credentials.New(core, cfg)
-	return &inboxFixture{f, NewInboxWorker(f.store, pulls.New(core, links, cfg), slash.New(core, links, cfg), github.AppID, nil), w}
+	return &inboxFixture{f, NewInboxWorker(f.store, pulls.New(core, links, cfg), slackapp.New(core, links, cfg), github.AppID, nil), w}
 }
 
 // receive posts a body as GitHub does and processes what is not done yet, as River would.

@@ -21,7 +21,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/app/pulls"
-	"github.com/ocpctl/ocpctl/app/slash"
+	slackapp "github.com/ocpctl/ocpctl/app/slack"
 	wire "github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
 	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
@@ -101,7 +101,7 @@ func (l *life) workerOn(t testing.TB, client *wire.Client) *InboxWorker {
 	}
 	core := app.New(cfg)
 	links := credentials.New(core, cfg)
-	return NewInboxWorker(l.store, pulls.New(core, links, cfg), slash.New(core, links, cfg), github.AppID, nil)
+	return NewInboxWorker(l.store, pulls.New(core, links, cfg), slackapp.New(core, links, cfg), github.AppID, nil)
 }
 
 func (l *life) clock() time.Time {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/pulls"
-	"github.com/ocpctl/ocpctl/app/slash"
+	slackapp "github.com/ocpctl/ocpctl/app/slack"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -54,7 +54,7 @@ func (d *idle) RepositoryMoved(_ context.Context, e pulls.RepositoryEvent) (stri
 func (d *idle) InstallationChanged(_ context.Context, e pulls.InstallationEvent) (string, error) {
 	return d.take(e)
 }
-func (d *idle) Handle(_ context.Context, e slash.Command) (string, error) { return d.take(e) }
+func (d *idle) Handle(_ context.Context, e slackapp.Command) (string, error) { return d.take(e) }
 
 // nobodys are records of two clusters that ended.
 type nobodys struct{}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"github.com/ocpctl/ocpctl/app/slash"
+	slackapp "github.com/ocpctl/ocpctl/app/slack"
 	"github.com/ocpctl/ocpctl/chatops"
 	wire "github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/store/inbox"
@@ -136,7 +136,7 @@ func (w *InboxWorker) slack(ctx context.Context, d inbox.Delivery) (string, erro
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", errUnprocessable, err)
 	}
-	e := slash.Command{
+	e := slackapp.Command{
 		ID: d.ID, Workspace: form.Get("team_id"), Channel: form.Get("channel_id"), User: form.Get("user_id"),
 		Name: printable(form.Get("user_name")), Text: printable(form.Get("text")),
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/app/hooks"
 	"github.com/ocpctl/ocpctl/app/pulls"
-	"github.com/ocpctl/ocpctl/app/slash"
+	slackapp "github.com/ocpctl/ocpctl/app/slack"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/chatops/slack"
@@ -52,7 +52,7 @@ func (in inner) wireWorkers(ctx context.Context, s *server) error {
 	gh := in.cfg.GitHub
 	sweep := hooks.NewSweep(in.store, client, gh.Look, in.log, gh.Installations...)
 	missed := hooks.NewMissed(in.store, client, gh.Installations, gh.Deliveries, in.log)
-	river.AddWorker(workers, hooks.NewInboxWorker(in.store, pullRequests, slash.New(core, links, cfg), gh.AppID, in.log))
+	river.AddWorker(workers, hooks.NewInboxWorker(in.store, pullRequests, slackapp.New(core, links, cfg), gh.AppID, in.log))
 	river.AddWorker(workers, sweep)
 	river.AddWorker(workers, missed)
 	if s.instance, err = in.register(ctx); err != nil {

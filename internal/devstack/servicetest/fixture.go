@@ -10,7 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/app/pulls"
-	"github.com/ocpctl/ocpctl/app/slash"
+	slackapp "github.com/ocpctl/ocpctl/app/slack"
 	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
@@ -46,7 +46,7 @@ type Services struct {
 	*credentialsService
 	*adminService
 	*pullsService
-	Slash *slash.Service
+	Slack *slackapp.Service
 }
 
 type (
@@ -60,7 +60,7 @@ type (
 func Wire(c app.Config) Services {
 	core := app.New(c)
 	links := credentials.New(core, c)
-	return Services{core, links, admin.New(core, c), pulls.New(core, links, c), slash.New(core, links, c)}
+	return Services{core, links, admin.New(core, c), pulls.New(core, links, c), slackapp.New(core, links, c)}
 }
 
 // New returns a fixture with the program's own catalogue.

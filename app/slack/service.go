@@ -1,5 +1,5 @@
-// Package slash does what slash commands in Slack ask for, by calling package app, and answers the person who asked.
-package slash
+// Package slack does what people ask for in Slack, by calling package app, and answers the person who asked.
+package slack
 
 import (
 	"github.com/ocpctl/ocpctl/app"

@@ -1,0 +1,112 @@
+// Package blocks renders what people see in Slack: messages, lists, forms and App Home, in Block Kit. Every text is also readable
+// without the blocks.
+//
+// It must never ask anybody or decide anything: the same values give the same blocks.
+// https://docs.slack.dev/reference/block-kit
+package blocks
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/slack"
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// Press is what a button means; it is the button's value. It is a command with its cluster, so that a button and the typed command
+// do the same.
+type Press struct {
+	Verb     chatops.Verb `json:"v"`
+	Cluster  string       `json:"c,omitempty"` // id
+	Approval string       `json:"a,omitempty"` // id
+	Notice   string       `json:"n,omitempty"` // id of the notice that the button stands in
+	Value    string       `json:"x,omitempty"` // what the verb takes: a duration, a page's cursor, a handover's id
+}
+
+// Encode returns the press as a button's value.
+func (p Press) Encode() string {
+	raw, err := json.Marshal(p)
+	if err != nil {
+		panic(err) // strings alone
+	}
+	return string(raw)
+}
+
+// DecodePress reads a button's value.
+func DecodePress(value string) (p Press, err error) {
+	if json.Unmarshal([]byte(value), &p) != nil || p.Verb == "" {
+		return Press{}, errors.New("not a button of ocpctl")
+	}
+	return p, nil
+}
+
+// ClusterView is what the one message of a cluster shows.
+type ClusterView struct {
+	Card     lifecycle.Card
+	Detail   chatops.Detail
+	Links    chatops.Links
+	Asker    string           // the person in Slack who asked for it: named, not mentioned
+	Approval *chatops.Waiting // what it waits for; nil: for no approval
+}
+
+// Cluster is the message of a cluster in the channel in which it was asked for. It is updated in place.
+func Cluster(v ClusterView) slack.Message { return Answer(chatops.Comment(v.Card, v.Detail, v.Links)) }
+
+// Moment is one entry of a cluster's timeline.
+type Moment = chatops.Moment
+
+// Thread is what happened to a cluster since the last message in its thread.
+func Thread(card lifecycle.Card, news []Moment) slack.Message {
+	return Answer(card.Name + ": " + news[len(news)-1].What)
+}
+
+// Answer is an answer in words, from GitHub's Markdown.
+func Answer(markdown string) slack.Message { return slack.Message{Text: slack.Text(markdown)} }
+
+// Event is a kind of notice.
+type Event string
+
+// The events that notices are about. The first five can be subscribed to.
+const (
+	Ready        Event = "ready"
+	Failed       Event = "failed"
+	Expiring     Event = "expiring"
+	Blocked      Event = "blocked"
+	Destroyed    Event = "destroyed"
+	Approval     Event = "approval" // it waits for an approval
+	Finding      Event = "finding"  // of the janitor, for admins
+	Budget       Event = "budget"   // of a team, for admins
+	HandoverAsk  Event = "handover" // somebody is asked to take a cluster over
+	Subscribable int   = 5
+)
+
+// NoticeView is what a notice shows. Which fields are set depends on the event.
+type NoticeView struct {
+	Event   Event
+	ID      string         // the notice's, for its buttons
+	Card    lifecycle.Card // of its cluster; zero: it is about none
+	Links   chatops.Links
+	Mention string // the person in Slack to mention; empty: nobody
+	Facts   Facts
+	More    []lifecycle.Card // others of which the same is told in this message: a digest
+}
+
+// Facts are what a notice tells beyond the cluster itself. They are stored with it and hold no secret.
+type Facts struct {
+	End      time.Time     `json:"end,omitzero"`      // expiring: when it ends
+	Before   time.Duration `json:"before,omitempty"`  // expiring: how long before the end this was told
+	Longest  time.Duration `json:"longest,omitempty"` // expiring: by how much it can be extended; 0: not at all
+	Approval string        `json:"approval,omitempty"`
+	Title    string        `json:"title,omitempty"`   // finding, budget: what it is about
+	Text     string        `json:"text,omitempty"`    // finding, budget: what is wrong and what to do, in GitHub's Markdown
+	Runbook  string        `json:"runbook,omitempty"` // its page's name, e.g. teardown-blocked
+	From     string        `json:"from,omitempty"`    // handover: who gives it away
+	Handover string        `json:"handover,omitempty"`
+	Done     string        `json:"done,omitempty"`    // a button was pressed: what that did
+	DoneBy   string        `json:"done_by,omitempty"` // and who pressed it, in Slack
+}
+
+// Notice is one message about something that happened.
+func Notice(v NoticeView) slack.Message { return Answer(v.Card.Name + ": " + string(v.Event)) }

@@ -1,0 +1,48 @@
+package notices
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Notice is one message in Slack about something that happened.
+type Notice struct {
+	ID         string // filled by the store
+	Cause      string // unique for each place: what happened, e.g. "clu_01J…:ready:12"
+	Kind       string // the event; package chatops/blocks names them
+	Cluster    string // id; empty: it is about none
+	Workspace  string
+	Channel    string // exactly one of Channel and Person is set
+	Person     string
+	Thread     string // id of the subscriber in whose thread it stands; empty: it stands alone
+	Mention    string // the person in Slack who is mentioned; empty: nobody
+	Facts      json.RawMessage
+	Wanted     int // version of the facts
+	Shown      int // version that is posted; 0: none
+	PostedIn   string
+	ExternalID int64 // its timestamp in microseconds; 0: not posted
+	CreatedAt  time.Time
+}
+
+// Announcement is something that happened, of which somebody may want to hear.
+type Announcement struct {
+	ID        int64
+	Cause     string // unique
+	Event     string
+	Cluster   string // id; empty: it concerns none
+	Facts     json.RawMessage
+	CreatedAt time.Time
+}
+
+// Subscription says that a channel wants to hear of some events.
+type Subscription struct {
+	ID        string
+	Workspace string
+	Channel   string
+	Team      string // empty: of every team
+	Repo      string // empty: of every repository
+	Events    []string
+	Source    string // command or repository
+	CreatedBy string // principal
+	CreatedAt time.Time
+}

@@ -1,0 +1,23 @@
+// Package notices keeps who is to be told of what in Slack: announcements of what happened, the notices that follow from them, the
+// channels that subscribed, and the state of channels.
+package notices
+
+import (
+	"context"
+
+	"github.com/ocpctl/ocpctl/store/internal/rows"
+)
+
+// Store reads and writes notices. It is safe for concurrent use.
+type Store struct{ db *rows.DB }
+
+// New returns the part of a store that works on its database.
+func New(d *rows.DB) *Store { return &Store{d} }
+
+// change is a transaction of this package.
+type change struct{ *rows.Tx }
+
+// write runs one change.
+func (s *Store) write(ctx context.Context, do func(*change) error) error {
+	return s.db.Write(ctx, func(tx *rows.Tx) error { return do(&change{tx}) })
+}
