@@ -15,6 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/pulls"
 	slackapp "github.com/ocpctl/ocpctl/app/slack"
 	"github.com/ocpctl/ocpctl/chatops/github"
+	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/internal/tracing"
 	"github.com/ocpctl/ocpctl/store"
@@ -39,9 +40,9 @@ type pullRequests interface {
 	InstallationChanged(ctx context.Context, e pulls.InstallationEvent) (note string, err error)
 }
 
-// slashCommands handles Slack's commands: slackapp.Service.
-type slashCommands interface {
-	Handle(ctx context.Context, e slackapp.Command) (note string, err error)
+// slackRequests handles what people do in Slack: slackapp.Service.
+type slackRequests interface {
+	Handle(ctx context.Context, r inbound.Request) (note string, err error)
 }
 
 // records is what the inbox looks up itself: pullrequests.Store.
@@ -56,7 +57,7 @@ type InboxWorker struct {
 	store   *store.Store
 	records records
 	pulls   pullRequests
-	slash   slashCommands
+	inSlack slackRequests
 	app     int64
 	log     *slog.Logger
 }
@@ -66,7 +67,7 @@ func NewInboxWorker(s *store.Store, pulls *pulls.Service, slack *slackapp.Servic
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &InboxWorker{store: s, records: s.PullRequests, pulls: pulls, slash: slack, app: appID, log: log}
+	return &InboxWorker{store: s, records: s.PullRequests, pulls: pulls, inSlack: slack, app: appID, log: log}
 }
 
 // overtakes reports whether a delivery need not wait for earlier ones that cannot be processed yet: a close, the removal of one of

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/app/pulls"
 	slackapp "github.com/ocpctl/ocpctl/app/slack"
@@ -123,7 +124,7 @@ func newInbox(t *testing.T) *inboxFixture {
 	}
 	core := app.New(cfg)
 	links := credentials.New(core, cfg)
-	return &inboxFixture{f, NewInboxWorker(f.store, pulls.New(core, links, cfg), slackapp.New(core, links, cfg), github.AppID, nil), w}
+	return &inboxFixture{f, NewInboxWorker(f.store, pulls.New(core, links, cfg), slackapp.New(core, links, admin.New(core, cfg), nil, cfg), github.AppID, nil), w}
 }
 
 // receive posts a body as GitHub does and processes what is not done yet, as River would.

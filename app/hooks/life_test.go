@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/app/pulls"
 	slackapp "github.com/ocpctl/ocpctl/app/slack"
@@ -101,7 +102,7 @@ func (l *life) workerOn(t testing.TB, client *wire.Client) *InboxWorker {
 	}
 	core := app.New(cfg)
 	links := credentials.New(core, cfg)
-	return NewInboxWorker(l.store, pulls.New(core, links, cfg), slackapp.New(core, links, cfg), github.AppID, nil)
+	return NewInboxWorker(l.store, pulls.New(core, links, cfg), slackapp.New(core, links, admin.New(core, cfg), nil, cfg), github.AppID, nil)
 }
 
 func (l *life) clock() time.Time {

@@ -15,8 +15,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/pulls"
-	slackapp "github.com/ocpctl/ocpctl/app/slack"
 	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
@@ -54,7 +54,7 @@ func (d *idle) RepositoryMoved(_ context.Context, e pulls.RepositoryEvent) (stri
 func (d *idle) InstallationChanged(_ context.Context, e pulls.InstallationEvent) (string, error) {
 	return d.take(e)
 }
-func (d *idle) Handle(_ context.Context, e slackapp.Command) (string, error) { return d.take(e) }
+func (d *idle) Handle(_ context.Context, e inbound.Request) (string, error) { return d.take(e) }
 
 // nobodys are records of two clusters that ended.
 type nobodys struct{}
@@ -69,7 +69,7 @@ func (nobodys) EndedOnHead(context.Context, string, string) ([]string, error) {
 
 func idleWorker(appID int64) (*InboxWorker, *idle) {
 	d := &idle{}
-	return &InboxWorker{records: nobodys{}, pulls: d, slash: d, app: appID, log: slog.New(slog.DiscardHandler)}, d
+	return &InboxWorker{records: nobodys{}, pulls: d, inSlack: d, app: appID, log: slog.New(slog.DiscardHandler)}, d
 }
 
 func TestEachEventGoesToItsUseCase(t *testing.T) {

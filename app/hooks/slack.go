@@ -13,9 +13,9 @@ import (
 
 	"github.com/slack-go/slack"
 
-	slackapp "github.com/ocpctl/ocpctl/app/slack"
 	"github.com/ocpctl/ocpctl/chatops"
 	wire "github.com/ocpctl/ocpctl/chatops/slack"
+	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
 	"github.com/ocpctl/ocpctl/store/inbox"
 )
 
@@ -136,14 +136,14 @@ func (w *InboxWorker) slack(ctx context.Context, d inbox.Delivery) (string, erro
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", errUnprocessable, err)
 	}
-	e := slackapp.Command{
-		ID: d.ID, Workspace: form.Get("team_id"), Channel: form.Get("channel_id"), User: form.Get("user_id"),
+	e := inbound.Request{
+		Kind: inbound.Command, ID: d.ID, Workspace: form.Get("team_id"), Channel: form.Get("channel_id"), User: form.Get("user_id"),
 		Name: printable(form.Get("user_name")), Text: printable(form.Get("text")),
 	}
 	if e.Workspace == "" || e.Channel == "" || e.User == "" {
 		return "", fmt.Errorf("%w: team_id, channel_id and user_id are required", errUnprocessable)
 	}
-	return w.slash.Handle(ctx, e)
+	return w.inSlack.Handle(ctx, e)
 }
 
 // printable removes from a text, which an answer or the audit trail may quote, what PostgreSQL cannot store.

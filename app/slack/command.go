@@ -9,21 +9,12 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
-
-// Command is one slash command as received: ID, Workspace, Channel and User are Slack's ids.
-type Command struct {
-	ID        string // unique, Slack's trigger id
-	Workspace string
-	Channel   string
-	User      string
-	Name      string // of the user, for display only: it may change hands
-	Text      string // the text after /ocp
-}
 
 // The most that one answer in Slack lists.
 const (
@@ -31,8 +22,8 @@ const (
 	slackWaiting = 10
 )
 
-// Handle does what a slash command asks for and answers the person, once per command.
-func (s *Service) Handle(ctx context.Context, e Command) (note string, err error) {
+// command does what somebody typed and answers the person, once per command.
+func (s *Service) command(ctx context.Context, e inbound.Request) (note string, err error) {
 	c := command{event: e, cause: "slack:" + e.Workspace + ":" + e.ID}
 	done, err := s.store.Outbox.Answered(ctx, c.cause)
 	if err != nil || done {
@@ -62,7 +53,7 @@ func (s *Service) Handle(ctx context.Context, e Command) (note string, err error
 
 // command is a slash command on its way through the service.
 type command struct {
-	event Command
+	event inbound.Request
 	who   policy.Principal
 	cause string
 	chatops.SlackCommand
@@ -99,23 +90,23 @@ func (s *Service) bySlack(ctx context.Context, c command) (reply string, err err
 }
 
 // onSlack returns who acts in Slack. A user's id never changes hands, so it is also the account's number.
-func (s *Service) onSlack(ctx context.Context, e Command) (policy.Principal, error) {
+func (s *Service) onSlack(ctx context.Context, e inbound.Request) (policy.Principal, error) {
 	return s.core.ExternalPrincipal(ctx, policy.Claims{
-		Source: profiles.SourceSlack, Subject: e.subject(), Name: e.Name,
+		Source: profiles.SourceSlack, Subject: subject(e), Name: e.Name,
 		Values: map[string][]string{"user": {e.User}, "workspace": {e.Workspace}, "channel": {e.Channel}},
 	}, e.User, policy.SourceSlack)
 }
 
-func (e Command) subject() string { return e.Workspace + "/" + e.User }
+func subject(e inbound.Request) string { return e.Workspace + "/" + e.User }
 
 // linkBySlack answers only the person, with a link that links their account to whoever signs in there.
 func (s *Service) linkBySlack(ctx context.Context, c command) (string, error) {
-	account := string(profiles.SourceSlack) + ":" + c.event.subject()
+	account := string(profiles.SourceSlack) + ":" + subject(c.event)
 	link, err := s.credentials.AccountLink(ctx, account, c.event.User, store.Origin{Actor: account, Source: string(policy.SourceSlack), Why: "/ocp link"})
 	if err != nil {
 		return "", err
 	}
-	return messages.LinkSlackAccount(c.event.subject(), link.URL.Reveal(), link.ExpiresAt), nil
+	return messages.LinkSlackAccount(subject(c.event), link.URL.Reveal(), link.ExpiresAt), nil
 }
 
 func (s *Service) approvalsBySlack(ctx context.Context, c command) (string, error) {

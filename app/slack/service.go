@@ -1,21 +1,73 @@
-// Package slack does what people ask for in Slack, by calling package app, and answers the person who asked.
+// Package slack does what people ask for in Slack, by calling package app, and answers the person who asked: commands, buttons, forms
+// and App Home.
+//
+// It must never decide who may do what, or answer one person where others read it, unless the answer is meant for them.
 package slack
 
 import (
+	"context"
+
+	api "github.com/slack-go/slack"
+
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/app/credentials"
+	"github.com/ocpctl/ocpctl/chatops/slack"
+	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// Service handles slash commands. It is safe for concurrent use.
+// Slack is what the service asks Slack, and what it shows to one person at once: slack.Client. Messages are written to the store and
+// posted later.
+type Slack interface {
+	// Person returns what Slack knows of a person. slack.ErrNever: there is none.
+	Person(ctx context.Context, id string) (slack.Person, error)
+	// GroupMembers returns the members of a user group, by id.
+	GroupMembers(ctx context.Context, group string) ([]string, error)
+	// Channel returns what Slack knows of a channel, and whether the bot is in it.
+	Channel(ctx context.Context, id string) (slack.Channel, error)
+	// OpenDirect returns the channel of the direct messages with a person.
+	OpenDirect(ctx context.Context, person string) (channel string, err error)
+	// OpenForm opens a form within three seconds of its trigger. slack.ErrExpired: it is too late.
+	OpenForm(ctx context.Context, trigger string, form api.ModalViewRequest) (id string, err error)
+	// UpdateForm replaces an open form; with a hash only if nobody replaced it since. slack.ErrGone: it was closed or replaced.
+	UpdateForm(ctx context.Context, id, hash string, form api.ModalViewRequest) error
+	// ShowHome replaces a person's App Home.
+	ShowHome(ctx context.Context, person string, home api.HomeTabViewRequest) error
+}
+
+// Service handles what people do in Slack. It is safe for concurrent use.
 type Service struct {
 	core        *app.Service
 	credentials *credentials.Service
+	admin       *admin.Service
+	slack       Slack // nil: only answers in words work
 	store       *store.Store
 	ui          string
 }
 
 // New returns a Service with the configuration that core was made with.
-func New(core *app.Service, links *credentials.Service, c app.Config) *Service {
-	return &Service{core: core, credentials: links, store: c.Store, ui: c.UI}
+func New(core *app.Service, links *credentials.Service, oversight *admin.Service, client Slack, c app.Config) *Service {
+	return &Service{core: core, credentials: links, admin: oversight, slack: client, store: c.Store, ui: c.UI}
+}
+
+// Handle does what a request asks for, once however often it comes. note says what became of it.
+func (s *Service) Handle(ctx context.Context, r inbound.Request) (note string, err error) {
+	switch r.Kind {
+	case inbound.Command, inbound.Mention, inbound.Direct:
+		return s.command(ctx, r)
+	case inbound.Press:
+		return s.press(ctx, r)
+	case inbound.Shortcut:
+		return s.shortcut(ctx, r)
+	case inbound.Change:
+		return s.changeForm(ctx, r)
+	case inbound.Submission:
+		return s.submitForm(ctx, r)
+	case inbound.HomeOpened:
+		return s.openHome(ctx, r)
+	case inbound.Lifecycle:
+		return s.appChanged(ctx, r)
+	}
+	return "not a request ocpctl listens to", nil
 }

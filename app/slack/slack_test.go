@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/app/slack"
+	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
 	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
@@ -42,10 +42,10 @@ func inSlack(t *testing.T, terms profiles.ApprovalTerms) *fixture {
 func (h *fixture) slack(user, text string) string {
 	h.Helper()
 	h.commands++
-	return h.slackAs(slack.Command{ID: fmt.Sprintf("13345224609.%d", h.commands), Workspace: "T1", Channel: "C1", User: user, Name: "somebody", Text: text})
+	return h.slackAs(inbound.Request{Kind: inbound.Command, ID: fmt.Sprintf("13345224609.%d", h.commands), Workspace: "T1", Channel: "C1", User: user, Name: "somebody", Text: text})
 }
 
-func (h *fixture) slackAs(e slack.Command) string {
+func (h *fixture) slackAs(e inbound.Request) string {
 	h.Helper()
 	_, err := h.Service.Slack.Handle(h.Context(), e)
 	require.NoError(h, err)
@@ -107,7 +107,7 @@ func TestWhoseWordCountsInSlack(t *testing.T) {
 	require.Contains(t, h.slack("UPAY", "approve "+a.ClusterName), "There is no cluster "+a.ClusterName+" that you may see")
 	require.Contains(t, h.slack("UPAY", "status "+a.Cluster), "There is no cluster "+a.Cluster+" that you may see")
 	require.Empty(t, h.approval(a.ID).Votes)
-	require.Contains(t, h.slackAs(slack.Command{ID: "1", Workspace: "TOTHER", Channel: "C1", User: "UADMIN", Text: "approve " + a.ID}), "`/ocp link`", "a user of another workspace is another's")
+	require.Contains(t, h.slackAs(inbound.Request{Kind: inbound.Command, ID: "1", Workspace: "TOTHER", Channel: "C1", User: "UADMIN", Text: "approve " + a.ID}), "`/ocp link`", "a user of another workspace is another's")
 	require.Contains(t, h.slack("UBOSS", "approvals"), "`/ocp approve "+a.ID+"`")
 	require.Contains(t, h.slack("UBOSS", "approve "+a.ClusterName+" go ahead"), "You approved `"+a.ClusterName+"` at `6dcb09b`. It starts now")
 	require.False(t, h.Only().NeedsApproval)
@@ -135,7 +135,7 @@ func TestARefusalInSlackEndsItWithAReason(t *testing.T) {
 func TestACommandWorkedTwiceVotesOnceAndAnswersOnce(t *testing.T) {
 	h := inSlack(t, profiles.ApprovalTerms{Count: 2, By: "requester"})
 	a := h.waits()
-	e := slack.Command{ID: "1.2.3", Workspace: "T1", Channel: "C1", User: "UMATE", Text: "approve " + a.ID}
+	e := inbound.Request{Kind: inbound.Command, ID: "1.2.3", Workspace: "T1", Channel: "C1", User: "UMATE", Text: "approve " + a.ID}
 	first := h.slackAs(e)
 	require.Contains(t, first, "It has 1 of the 2 votes it needs")
 	require.Equal(t, []string{"true"}, h.Query(`SELECT (r.xmin = v.xmin)::text FROM replies r, approval_votes v WHERE r.cause = 'slack:T1:1.2.3'`))
@@ -186,7 +186,7 @@ func TestStatusInSlackShowsWhatThePersonMaySee(t *testing.T) {
 		require.Contains(t, h.slack("UANY", "status"+ref), "`"+row.Name+"` (`"+servicetest.Profile+"`)", ref)
 	}
 	require.Contains(t, h.slack("UANY", "approvals"), "No approval that you may see is pending")
-	require.Contains(t, h.slackAs(slack.Command{ID: "9", Workspace: "T1", Channel: "C2", User: "UANY", Text: "status"}), "`/ocp link`", "in another channel")
+	require.Contains(t, h.slackAs(inbound.Request{Kind: inbound.Command, ID: "9", Workspace: "T1", Channel: "C2", User: "UANY", Text: "status"}), "`/ocp link`", "in another channel")
 	require.Contains(t, h.slack("UANY", "hepl"), "Did you mean `/ocp help`?")
 	require.Contains(t, h.slack("UANY", "help"), "**Commands**")
 	require.Contains(t, h.slack("UANY", "create"), "not available in Slack")

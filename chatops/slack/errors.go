@@ -16,6 +16,10 @@ var (
 	ErrRefused = errors.New("refused by Slack")
 	// ErrNever says that this text can never reach this person.
 	ErrNever = errors.New("cannot reach this person in Slack")
+	// ErrExpired says that a form cannot be opened any more: Slack takes three seconds.
+	ErrExpired = errors.New("too late to open a form in Slack")
+	// ErrGone says that a message or form no longer exists.
+	ErrGone = errors.New("it no longer exists in Slack")
 )
 
 // RateLimited says that Slack wants this call later. Nothing was posted.

@@ -10,6 +10,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/app/hooks"
 	"github.com/ocpctl/ocpctl/app/pulls"
@@ -52,7 +53,7 @@ func (in inner) wireWorkers(ctx context.Context, s *server) error {
 	gh := in.cfg.GitHub
 	sweep := hooks.NewSweep(in.store, client, gh.Look, in.log, gh.Installations...)
 	missed := hooks.NewMissed(in.store, client, gh.Installations, gh.Deliveries, in.log)
-	river.AddWorker(workers, hooks.NewInboxWorker(in.store, pullRequests, slackapp.New(core, links, cfg), gh.AppID, in.log))
+	river.AddWorker(workers, hooks.NewInboxWorker(in.store, pullRequests, slackapp.New(core, links, admin.New(core, cfg), nil, cfg), gh.AppID, in.log))
 	river.AddWorker(workers, sweep)
 	river.AddWorker(workers, missed)
 	if s.instance, err = in.register(ctx); err != nil {

@@ -60,7 +60,8 @@ type (
 func Wire(c app.Config) Services {
 	core := app.New(c)
 	links := credentials.New(core, c)
-	return Services{core, links, admin.New(core, c), pulls.New(core, links, c), slackapp.New(core, links, c)}
+	oversight := admin.New(core, c)
+	return Services{core, links, oversight, pulls.New(core, links, c), slackapp.New(core, links, oversight, nil, c)}
 }
 
 // New returns a fixture with the program's own catalogue.

@@ -1,0 +1,11 @@
+package slack
+
+import (
+	"context"
+
+	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
+)
+
+func (s *Service) press(_ context.Context, _ inbound.Request) (string, error) {
+	return "not built yet", nil
+}
