@@ -68,7 +68,7 @@ func (c command) reply(body string) store.Reply {
 func (s *Service) bySlack(ctx context.Context, c command) (reply string, err error) {
 	switch c.Verb {
 	case chatops.VerbHelp:
-		return chatops.SlackHelp(), nil
+		return chatops.SlackHelp(c.Ref), nil
 	case chatops.VerbLink:
 		return s.linkBySlack(ctx, c)
 	}
