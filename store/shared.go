@@ -40,6 +40,7 @@ type (
 	Scope         = usage.Scope
 	Spec          = rows.Spec
 	TakenOver     = pg.TakenOver
+	Threshold     = usage.Threshold
 	Usage         = usage.Usage
 )
 

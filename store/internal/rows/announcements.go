@@ -9,7 +9,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/internal/queue"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/usage"
 )
 
 // The events that the store announces, spelt as package chatops/blocks does.
@@ -67,4 +69,48 @@ func (c *Tx) RefreshNotices(ctx context.Context, where, set string, args pgx.Nam
 		c.Enqueue(queue.NoticeArgs{Notice: n.ID, Version: n.Version})
 	}
 	return nil
+}
+
+// RefreshOutdated has the notices of a cluster brought up to date, also those that are being posted at this moment, whose buttons may no longer do what they say: its end moved, an
+// approval was decided, or it goes.
+func (c *Tx) RefreshOutdated(ctx context.Context, cluster string) error {
+	return c.RefreshNotices(ctx, `n.cluster_id = @cluster AND n.kind = ANY (@kinds) AND n.given_up = ''`, "",
+		pgx.NamedArgs{"cluster": cluster, "kinds": []string{EventReady, EventExpiring, EventApproval, EventBlocked}})
+}
+
+// AnnounceBudget announces the parts of a team's budget that are reached, each once a month.
+func (c *Tx) AnnounceBudget(ctx context.Context, reached []usage.Threshold) error {
+	for _, t := range reached {
+		facts, err := json.Marshal(t)
+		if err != nil {
+			return fmt.Errorf("encode a budget: %w", err)
+		}
+		cause := fmt.Sprintf("budget:%s:%s:%d", c.Now.UTC().Format("2006-01"), t.Team, t.Percent)
+		if err := c.Announce(ctx, Announcement{Cause: cause, Event: EventBudget, Facts: facts}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Afford judges a change as usage.Tx does, and announces what part of the budget is reached with it.
+func (c *Tx) Afford(ctx context.Context, cur usage.Held, next lifecycle.Cluster, a *usage.Afford) (warning string, err error) {
+	warning, reached, err := c.Tx.Afford(ctx, cur, next, a)
+	if err != nil {
+		return "", err
+	}
+	return warning, c.AnnounceBudget(ctx, reached)
+}
+
+// AnnounceFinding announces a finding that is new. A blocked teardown is announced by the cluster's own move.
+func (c *Tx) AnnounceFinding(ctx context.Context, f lifecycle.Finding) error {
+	if f.Kind == lifecycle.Blocked {
+		return nil
+	}
+	facts, err := json.Marshal(map[string]any{"finding": f.Kind, "identity": f.Identity, "why": f.Why, "evidence": f.Evidence})
+	if err != nil {
+		return fmt.Errorf("encode a finding: %w", err)
+	}
+	cause := fmt.Sprintf("finding:%s:%s%s:%d", f.Kind, f.Cluster, f.Identity, c.Now.UnixMicro())
+	return c.Announce(ctx, Announcement{Cause: cause, Event: EventFinding, Cluster: f.Cluster, Facts: facts})
 }
