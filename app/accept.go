@@ -208,6 +208,7 @@ func (s *Service) judgement(r ClusterRequest, asked []byte, v policy.Verdict, u 
 	}
 	return store.Judgement{
 		Allowed: true, Verdict: encoded, Row: row, MaxTTL: v.Grant.MaxTTL, UserTags: v.Grant.Tags, Weight: v.Grant.Weight, Addons: addons,
+		Budget:   reached(row.Team, u, v.Grant.PriceCents, r.catalogue.Catalogue),
 		Approval: approval(r, v, asked), Turn: turn(v, used(u)),
 	}, nil
 }
@@ -262,6 +263,9 @@ func (s *Service) draft(r ClusterRequest, g policy.Grant, now time.Time) (store.
 	row.Region, row.BaseDomain, row.Generation = g.Region, g.BaseDomain, r.Request.Generation
 	row.Owner, row.Team, row.RequestedBy = g.Ownership.Owner, g.Ownership.Team, r.Request.Principal.ID
 	row.TTL, row.HourlyCents, row.MaxTries = g.TTL, g.HourlyCents, g.MaxTries
+	for _, before := range profile.WarnBefore {
+		row.WarnBefore = append(row.WarnBefore, s.policy.Scale(before))
+	}
 	row.Nodes, row.WorkersBase = g.Nodes, &profile.Workers.Replicas
 	if w := profile.Workers; w.Least < w.Most {
 		row.WorkersLeast, row.WorkersMost = &w.Least, &w.Most

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -28,7 +29,18 @@ func (s *Service) afford(p policy.Principal, row store.Row, act policy.Act) *sto
 			}
 			return warning, nil
 		},
+		Reached: func(u store.Usage, rise store.Rise) []store.Threshold { return reached(row.Team, u, rise.Cents, catalogue) },
 	}
+}
+
+// reached returns the parts of a team's budget that are reached when it promises so much more.
+func reached(team string, u store.Usage, cents int64, c profiles.Catalogue) (all []store.Threshold) {
+	t, _, _ := c.Team(team)
+	sum := u.Team.SpentCents + u.Team.CommittedCents + cents
+	for _, percent := range policy.BudgetReached(t.Budget, sum) {
+		all = append(all, store.Threshold{Team: team, Percent: percent, Cents: sum, Budget: t.Budget.MonthlyCents})
+	}
+	return all
 }
 
 // Unaffordable returns the refusal of Afford within a store's error; nil: it is another error, or none.

@@ -133,7 +133,7 @@ func (m *deciding) tend() {
 func (m *deciding) showReady() {
 	n := m.next()
 	end := n.Ends.DestroyAt()
-	near := !m.f.Now.Before(end.Add(-m.l.WarnBefore))
+	near := m.nearEnd()
 	usual := PhaseReady
 	if n.fewer() {
 		usual = ScaledDown

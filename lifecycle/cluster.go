@@ -42,6 +42,10 @@ type Cluster struct {
 	Place       int       // position in the queue for its turn, for capacity in its account and region, or for a free runner; 1 is next, 0: not waiting
 	Progress    Progress
 
+	WarnBefore   []time.Duration // how long before its end its people are warned, frozen at acceptance; empty: the limit's
+	WarnedEnd    time.Time       // the end that the newest warning was about; zero: there was none
+	WarnedBefore time.Duration   // which of that end's warnings was the newest
+
 	Workers       *int // as last seen; nil: the profile's number
 	WorkersWanted *int // requested, not seen yet; nil: no request
 	WorkersBase   *int // the profile's number; nil: accepted before it was stored

@@ -25,6 +25,7 @@ func Decide(c Cluster, f Facts, l Limits) Decision {
 		m.chooseAlone()
 	}
 	m.forgetFailure()
+	m.warn()
 	m.showWait()
 	m.keepPlace()
 	m.wake()
@@ -149,7 +150,7 @@ func (m *deciding) wake() {
 		if n.NeedsApproval && !n.ApproveBy.IsZero() {
 			sooner(n.ApproveBy)
 		}
-		if warn := n.Ends.DestroyAt().Add(-m.l.WarnBefore); n.Status == Ready && warn.After(m.f.Now) {
+		if warn := m.nextWarning(); n.Status == Ready && !warn.IsZero() {
 			sooner(warn)
 		}
 	}

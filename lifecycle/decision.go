@@ -13,7 +13,7 @@ type Limits struct {
 	VerifyGap      time.Duration // least time between the two clean counts
 	LetPast        time.Duration // how long the front of the queue for capacity may hold up clusters that need less; zero: without limit
 	Runners        RunnerCaps    // how many runners run at once
-	WarnBefore     time.Duration // a READY cluster is shown as expiring this long before its end
+	WarnBefore     time.Duration // a READY cluster that has no times of its own is shown as expiring this long before its end
 }
 
 // Decision is what should happen next to one cluster. Applying it twice has the same effect as applying it once.
@@ -27,6 +27,8 @@ type Decision struct {
 	StopWhy string      // why, while StopNow
 	Jobs    []JobMove   // changes of the public job records, in this order
 	Effects []Effect    // what to bring about outside, repeated until the facts show it done
+
+	Warn time.Duration // warn the cluster's people: this much or less is left until its end; zero: no warning
 }
 
 // Closing describes how the server closes an attempt.

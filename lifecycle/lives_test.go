@@ -114,7 +114,7 @@ func (w *world) busy() bool {
 	return false
 }
 
-// Every life keeps the eleven rules and ends, whatever is lost, late, doubled, killed or cut off around it.
+// Every life keeps the twelve rules and ends, whatever is lost, late, doubled, killed or cut off around it.
 func TestEveryRandomLifeKeepsTheRulesAndEnds(t *testing.T) {
 	set(t, "rapid.checks", strconv.Itoa(lives(400)))
 	set(t, "rapid.seed", "1")

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// rule is one of the eleven, as far as one decision shows it.
+// rule is one of the twelve, as far as one decision shows it.
 type rule struct {
 	number int
 	breach func(w *world, c Cluster, f Facts, d Decision) string // empty: kept
@@ -20,6 +20,7 @@ var decisionRules = []rule{
 	{0, nothingBeginsBeforeItsTurn}, {0, scalingEnds}, {4, scalingIsOfReady}, {0, scalingAsksWithinBounds}, {9, workersAreReported},
 	{4, addonsAreOfReady}, {0, addonsAreWanted}, {0, theNewestRequestIsMet}, {0, addonsEnd},
 	{0, waitingSpendsNoTry}, {8, theNextInLineGoes}, {8, theNextInLineLooksInTime}, {9, placeIsReported}, {9, aLookIsNoMove},
+	{12, warnsOnce}, {12, warnsOfEveryEnd}, {12, wakesForTheNextWarning},
 	{0, capsHold}, {0, freeRunnersAreUsed}, {9, runnerWaitIsShown},
 }
 

@@ -86,7 +86,7 @@ type move struct {
 
 // broken is what a rule's breach is reported with.
 type broken struct {
-	rules []int // 1…11; 0 is a constraint of the tables or the promise that every life ends
+	rules []int // 1…12; 0 is a constraint of the tables or the promise that every life ends
 	what  string
 }
 
@@ -97,6 +97,9 @@ func newWorld(decide decider, pick func(int) int) *world {
 		ID: "clu_1", Version: 1, Status: Pending, Phase: Queued, Why: "accepted", Desired: Present, Teardown: JobDestroy,
 		Ends: Ends{TTL: epoch.Add(ttl), Max: epoch.Add(24 * time.Hour)}, MaxTries: 1 + pick(3), WakeAt: epoch,
 		NeedsApproval: pick(6) == 5, NeedsTurn: pick(6) == 5,
+	}
+	if w.row.MaxTries > 1 { // otherwise the limit counts
+		w.row.WarnBefore = []time.Duration{time.Hour, 15 * time.Minute}
 	}
 	if w.row.NeedsApproval {
 		w.row.ApproveBy = epoch.Add([]time.Duration{time.Hour, 30 * time.Hour}[pick(2)])

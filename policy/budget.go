@@ -1,6 +1,11 @@
 package policy
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ocpctl/ocpctl/profiles"
+)
 
 // spent returns, in cents, what the team's clusters have cost this month and what the living ones will cost until they end.
 func (j judging) spent() int64 { return j.usage.Team.SpentCents + j.usage.Team.CommittedCents }
@@ -40,6 +45,20 @@ func (j judging) checkBudget() Check {
 		checks = append(checks, warned)
 	}
 	return whole("budget", figures+".", checks)
+}
+
+// BudgetReached returns the parts of a team's monthly budget, in percent, that are reached when its clusters of this month cost that much
+// in cents, spent and promised: the part from which it gets warnings, and all of it. A team without a budget reaches none.
+func BudgetReached(b profiles.Budget, cents int64) (percents []int) {
+	if b.MonthlyCents <= 0 {
+		return nil
+	}
+	for _, percent := range []int{b.WarnPercent, 100} {
+		if percent > 0 && cents*100 >= b.MonthlyCents*int64(percent) && !slices.Contains(percents, percent) {
+			percents = append(percents, percent)
+		}
+	}
+	return percents
 }
 
 // budgetApproval returns the approval that the budget check asks for; nil: none.

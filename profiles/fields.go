@@ -1,8 +1,11 @@
 package profiles
 
 import (
+	"cmp"
+	"fmt"
 	"net/netip"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +27,9 @@ const (
 	mostTTLHours = 720
 	mostWorkers  = 50
 	mostGrace    = 24 * time.Hour
+	leastWarning = time.Minute
+	mostWarning  = 24 * time.Hour
+	mostWarnings = 5
 	mostDomain   = 200 // leaves space for "api-int.<name>." within DNS's 253
 )
 
@@ -41,6 +47,10 @@ func readProfile(r *reader, body []byte) Profile {
 	if r.lines["workers.maxReplicas"] == 0 {
 		p.Workers.Most = p.Workers.Replicas
 	}
+	if len(p.WarnBefore) == 0 {
+		p.WarnBefore = slices.Clone(usualWarnings)
+	}
+	slices.SortFunc(p.WarnBefore, func(a, b time.Duration) int { return cmp.Compare(b, a) })
 	compare(r, p)
 	return p
 }
@@ -67,6 +77,7 @@ func profileFields(r *reader, p *Profile) []field {
 			optional(whole("minReplicas", &p.Workers.Least, 0, mostWorkers)), optional(whole("maxReplicas", &p.Workers.Most, 0, mostWorkers))),
 		r.inner("ttl", hours("defaultHours", &p.DefaultTTL, mostTTLHours), hours("maxHours", &p.MaxTTL, mostTTLHours)),
 		span("grace", &p.Grace, mostGrace),
+		optional(warnings(r, &p.WarnBefore)),
 		whole("attempts", &p.Attempts, 1, 5),
 		r.inner("deadlines", span("create", &p.Deadlines.Create, 6*time.Hour), span("destroy", &p.Deadlines.Destroy, 6*time.Hour)),
 		r.inner("networking",
@@ -83,6 +94,22 @@ func profileFields(r *reader, p *Profile) []field {
 		text("pricesAsOf", &p.PricesAsOf, "a date in quotes, YYYY-MM-DD", date),
 		kind("Profile"),
 	}
+}
+
+// usualWarnings are the times of a profile that names none.
+var usualWarnings = []time.Duration{time.Hour, 15 * time.Minute}
+
+// warnings reads how long before the end of a cluster its people are warned.
+func warnings(r *reader, into *[]time.Duration) field {
+	accept := fmt.Sprintf("a duration such as 60m, from %s to %gh, each once and at most %d of them", leastWarning, mostWarning.Hours(), mostWarnings)
+	return r.items("warnBeforeDestroy", accept, func(n *yaml.Node, _ string) bool {
+		d, err := time.ParseDuration(n.Value)
+		if !scalar(n, "!!str") || err != nil || d < leastWarning || d > mostWarning || slices.Contains(*into, d) || len(*into) == mostWarnings {
+			return false
+		}
+		*into = append(*into, d)
+		return true
+	})
 }
 
 // allowed reads an allow-list of strings with its default.

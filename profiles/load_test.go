@@ -235,3 +235,22 @@ func FuzzLoadNeverPanics(f *testing.F) {
 		}
 	})
 }
+
+func TestAProfileSaysWhenItsClustersPeopleAreWarned(t *testing.T) {
+	require.Equal(t, []time.Duration{time.Hour, 15 * time.Minute}, get(t, "aws-minimal-test").WarnBefore, "without a word of its own")
+	with := func(list string) (Profile, error) {
+		c, err := Load(fstest.MapFS{"profiles/aws-minimal-test.yaml": {Data: []byte(good(t) + "warnBeforeDestroy: " + list + "\n")}})
+		p, _ := c.Get("aws-minimal-test")
+		return p, err
+	}
+	p, err := with("[30m, 4h, 5m]")
+	require.NoError(t, err)
+	require.Equal(t, []time.Duration{4 * time.Hour, 30 * time.Minute, 5 * time.Minute}, p.WarnBefore)
+	for list, problem := range map[string]string{
+		"[]": "", "[15]": "[0]: 15", "[30s]": "[0]: \"30s\"", "[25h]": "[0]: \"25h\"", "[1h, 60m]": "[1]: \"60m\"", "[1m, 2m, 3m, 4m, 5m, 6m]": "[5]: \"6m\"",
+	} {
+		_, err := with(list)
+		require.ErrorContains(t, err, "warnBeforeDestroy"+problem, list)
+		require.ErrorContains(t, err, "a duration such as 60m, from 1m0s to 24h, each once and at most 5 of them", list)
+	}
+}

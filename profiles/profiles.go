@@ -31,8 +31,9 @@ type Profile struct {
 
 	DefaultTTL time.Duration // in real hours; a demo scales them (policy.Settings)
 	MaxTTL     time.Duration
-	Grace      time.Duration // after the pull request was closed, the label removed or the run finished
-	Attempts   int           // create attempts
+	Grace      time.Duration   // after the pull request was closed, the label removed or the run finished
+	WarnBefore []time.Duration // how long before its end a ready cluster's people are warned, the longest first
+	Attempts   int             // create attempts
 	Deadlines  Deadlines
 
 	Networking    Networking

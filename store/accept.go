@@ -40,7 +40,12 @@ func (c *change) accept(ctx context.Context, a Ask, j Judgement) (written rows.R
 		c.queueInSlack(&b, row, *j.Show)
 	}
 	if j.Approval != nil {
-		c.queueApproval(&b, row, *j.Approval)
+		asked := *j.Approval
+		asked.ID = cmp.Or(asked.ID, pg.NewID("apr"))
+		c.queueApproval(&b, row, asked)
+		if err := c.announceApproval(ctx, row.ID, asked.ID); err != nil {
+			return row, "", err
+		}
 	}
 	if j.Turn != nil {
 		c.queueTurn(&b, row, max(j.Weight, 1), *j.Turn)
@@ -50,6 +55,9 @@ func (c *change) accept(ctx context.Context, a Ask, j Judgement) (written rows.R
 		return row, "", err
 	}
 	if err := c.respond(ctx, j); err != nil {
+		return row, "", err
+	}
+	if err := c.AnnounceBudget(ctx, j.Budget); err != nil {
 		return row, "", err
 	}
 	c.Enqueue(queue.ReconcileArgs{Cluster: row.ID, Pokes: 1})
@@ -123,12 +131,12 @@ func (c *change) queueCluster(b *pg.Batch, row rows.Row, j Judgement) {
 		INSERT INTO clusters (id, name, generation, platform, version, profile, region, base_domain, owner, team, cost_center,
 			environment, requested_by, source, ttl, hourly_cents, request_tags, effective_tags, spec,
 			installation, repo, pr_number, pr_head, status, phase, why, needs_approval, approve_by, needs_turn, max_tries, wake_at,
-			weight, nodes, workers_base, workers_least, workers_most, addons, repo_id,
+			weight, nodes, workers_base, workers_least, workers_most, addons, warn_before, repo_id,
 			end_ttl, end_max, end_pr_closed, pr_end_why, end_label_removed, end_run_finished, end_claim, created_at, updated_at)
 		VALUES (@id, @name, @generation, @platform, @version, @profile, @region, @base_domain, @owner, @team, @cost_center,
 			@environment, @requested_by, @source, @ttl, @hourly_cents, @request_tags, @effective_tags, @spec,
 			@installation, @repo, @pr_number, @pr_head, @status, @phase, @why, @needs_approval, @approve_by, @needs_turn, @max_tries, @wake_at,
-			@weight, @nodes, @workers_base, @workers_least, @workers_most, @addons,
+			@weight, @nodes, @workers_base, @workers_least, @workers_most, @addons, @warn_before,
 			coalesce((SELECT p.repo_id FROM pull_requests p WHERE p.repo = @repo AND p.number = @pr_number), 0),
 			@end_ttl, @end_max, @end_pr_closed, @pr_end_why, @end_label_removed, @end_run_finished, @end_claim, @created_at, @now)`, args)
 }
@@ -139,7 +147,7 @@ func (c *change) queueApproval(b *pg.Batch, row rows.Row, a ApprovalAsk) {
 		INSERT INTO approvals (id, kind, cluster_id, team, requested_by, why, asked, asked_at, head, needs, self_approval, by_role, created_at, expires_at)
 		VALUES (@id, 'create', @cluster, @team, @by, @why, @asked, @at, @head, @needs, @self, @role, @now, @expires)`,
 		pgx.NamedArgs{
-			"id": cmp.Or(a.ID, pg.NewID("apr")), "cluster": row.ID, "team": row.Team, "by": row.RequestedBy, "why": a.Why, "asked": a.Asked,
+			"id": a.ID, "cluster": row.ID, "team": row.Team, "by": row.RequestedBy, "why": a.Why, "asked": a.Asked,
 			"at": pg.Null(a.At), "head": a.Head, "needs": a.Needs, "self": a.Self, "role": a.By, "now": c.Now, "expires": row.ApproveBy,
 		})
 }

@@ -109,6 +109,9 @@ func (c *change) moveCluster(ctx context.Context, cur usage.Held, d lifecycle.De
 	if err := c.tellBlocked(ctx, cur.Cluster, d.Next); err != nil {
 		return err
 	}
+	if err := c.announce(ctx, cur.Cluster, d); err != nil {
+		return err
+	}
 	if cur.ReleasedAt.IsZero() && !d.Next.ReleasedAt.IsZero() {
 		if err := c.planRemovals(ctx, cur.ID); err != nil {
 			return err
@@ -174,7 +177,8 @@ func (c *change) updateCluster(ctx context.Context, cur usage.Held, next lifecyc
 			blockers = @blockers, place = @place, progress_percent = @progress_percent, progress_step = @progress_step,
 			progress_eta = @progress_eta, progress_late = @progress_late,
 			workers = @workers, workers_wanted = @workers_wanted, coming_cents = @coming_cents, scale_failures = @scale_failures,
-			addons_wanted = @addons_wanted, addons_done = @addons_done, addon_failures = @addon_failures
+			addons_wanted = @addons_wanted, addons_done = @addons_done, addon_failures = @addon_failures,
+			warned_end = @warned_end, warned_before = @warned_before
 		WHERE id = @id RETURNING row_version`, args).Scan(&version)
 	if err != nil {
 		return 0, fmt.Errorf("update cluster %s: %w", next.ID, err)
@@ -204,7 +208,7 @@ func same(a, b lifecycle.Cluster) bool {
 	for _, c := range []*lifecycle.Cluster{&a, &b} {
 		for _, t := range []*time.Time{
 			&c.Ends.TTL, &c.Ends.Max, &c.Ends.PRClosed, &c.Ends.LabelRemoved, &c.Ends.RunFinished, &c.Ends.Claim,
-			&c.Ends.Hold, &c.ApproveBy, &c.RetryAt, &c.ReadyAt, &c.ReleasedAt, &c.Progress.ETA, &c.Progress.Late,
+			&c.Ends.Hold, &c.ApproveBy, &c.RetryAt, &c.ReadyAt, &c.ReleasedAt, &c.Progress.ETA, &c.Progress.Late, &c.WarnedEnd,
 		} {
 			*t = pg.Round(*t)
 		}

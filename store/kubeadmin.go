@@ -75,5 +75,8 @@ func (c *change) insertKubeadmin(ctx context.Context, id, cluster string, expire
 	if err != nil {
 		return fmt.Errorf("ask for approval: %w", err)
 	}
+	if err := c.announceApproval(ctx, cluster, id); err != nil {
+		return err
+	}
 	return c.RecordAction(d, "kubeadmin_asked", cluster, rows.Action{Approval: id})
 }

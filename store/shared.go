@@ -41,6 +41,7 @@ type (
 	SlackPlace    = rows.SlackPlace
 	Spec          = rows.Spec
 	TakenOver     = pg.TakenOver
+	Threshold     = usage.Threshold
 	Usage         = usage.Usage
 )
 

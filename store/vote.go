@@ -186,6 +186,9 @@ func (s *Store) RebindApproval(ctx context.Context, cluster, head string, at tim
 			return err
 		}
 		moved = true
+		if err := c.announceApproval(ctx, cluster, moves[0].New); err != nil {
+			return err
+		}
 		if err := c.SetDesired(ctx, cluster, "needs_approval = true", pgx.NamedArgs{}); err != nil { // subscribers then show the new approval
 			return err
 		}

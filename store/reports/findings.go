@@ -32,7 +32,7 @@ type findingKey struct {
 
 func keyOf(f lifecycle.Finding) findingKey { return findingKey{f.Kind, f.Cluster, f.Identity} }
 
-// SaveFindings stores what one sweep found, and returns the findings that are new. judged are the kinds that the sweep could
+// SaveFindings stores what one sweep found, and returns and announces the findings that are new. judged are the kinds that the sweep could
 // judge: an open finding of these kinds that is not in found is resolved. Other kinds stay as they are.
 func (s *Store) SaveFindings(ctx context.Context, judged []lifecycle.FindingKind, found []lifecycle.Finding) (fresh []lifecycle.Finding, err error) {
 	found = merge(found)
@@ -40,8 +40,15 @@ func (s *Store) SaveFindings(ctx context.Context, judged []lifecycle.FindingKind
 		if err := c.resolveFindings(ctx, judged, found); err != nil {
 			return err
 		}
-		fresh, err = c.KeepFindings(ctx, found)
-		return err
+		if fresh, err = c.KeepFindings(ctx, found); err != nil {
+			return err
+		}
+		for _, f := range fresh {
+			if err := c.AnnounceFinding(ctx, f); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("save %d findings: %w", len(found), err)

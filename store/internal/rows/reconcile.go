@@ -44,7 +44,7 @@ func (c *Tx) Publish(ctx context.Context, cluster string, version int64) error {
 }
 
 // SetDesired writes a change of the desired state or of an end. It bumps the row version, enqueues a reconcile and updates
-// subscribers.
+// subscribers and notices.
 func (c *Tx) SetDesired(ctx context.Context, id, set string, args pgx.NamedArgs) error {
 	args["id"], args["now"] = id, c.Now
 	var version, pokes int64
@@ -55,6 +55,9 @@ func (c *Tx) SetDesired(ctx context.Context, id, set string, args pgx.NamedArgs)
 		return fmt.Errorf("write the desired state: %w", err)
 	}
 	c.Enqueue(queue.ReconcileArgs{Cluster: id, Pokes: pokes})
+	if err := c.RefreshOutdated(ctx, id); err != nil {
+		return err
+	}
 	return c.Publish(ctx, id, version)
 }
 

@@ -18,7 +18,7 @@ const LifecycleColumns = `
 	c.ready_at, c.destroyed_at, c.fail_reason, c.fail_message, c.fail_whose, c.fail_next, c.blockers, c.place,
 	c.progress_percent, c.progress_step, c.progress_eta, c.progress_late,
 	c.pr_end_why, c.end_hold, c.approve_by, c.needs_turn, c.workers, c.workers_wanted, c.workers_base, c.workers_least, c.workers_most, c.scale_failures,
-	c.addons, c.addons_wanted, c.addons_done, c.addon_failures`
+	c.addons, c.addons_wanted, c.addons_done, c.addon_failures, c.warn_before, c.warned_end, c.warned_before`
 
 type LifecycleRecord struct {
 	ID              string
@@ -69,6 +69,9 @@ type LifecycleRecord struct {
 	AddonsWanted    int
 	AddonsDone      int
 	AddonFailures   int
+	WarnBefore      []time.Duration
+	WarnedEnd       *time.Time
+	WarnedBefore    time.Duration
 }
 
 func (r LifecycleRecord) Cluster() lifecycle.Cluster {
@@ -88,6 +91,7 @@ func (r LifecycleRecord) Cluster() lifecycle.Cluster {
 		Workers:  r.Workers, WorkersWanted: r.WorkersWanted, WorkersBase: r.WorkersBase, WorkersLeast: r.WorkersLeast, WorkersMost: r.WorkersMost,
 		ScaleFailures: r.ScaleFailures,
 		Addons:        r.Addons, AddonsWanted: r.AddonsWanted, AddonsDone: r.AddonsDone, AddonFailures: r.AddonFailures,
+		WarnBefore: r.WarnBefore, WarnedEnd: pg.Zero(r.WarnedEnd), WarnedBefore: r.WarnedBefore,
 	}
 }
 
@@ -115,6 +119,7 @@ func LifecycleArgs(c lifecycle.Cluster) pgx.NamedArgs {
 		"workers": c.Workers, "workers_wanted": c.WorkersWanted, "workers_base": c.WorkersBase, "workers_least": c.WorkersLeast,
 		"workers_most": c.WorkersMost, "scale_failures": c.ScaleFailures,
 		"addons": addons, "addons_wanted": c.AddonsWanted, "addons_done": c.AddonsDone, "addon_failures": c.AddonFailures,
+		"warn_before": c.WarnBefore, "warned_end": pg.Null(c.WarnedEnd), "warned_before": c.WarnedBefore,
 	}
 }
 

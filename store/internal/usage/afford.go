@@ -14,6 +14,16 @@ import (
 type Afford struct {
 	Scope Scope // whose usage the cluster counts toward
 	Judge func(Usage, Rise) (warning string, err error)
+
+	Reached func(Usage, Rise) []Threshold // the parts of the budget that are reached with an allowed change; nil: nobody hears of them
+}
+
+// Threshold is a part of a team's monthly budget that is reached: people hear of each once a month.
+type Threshold struct {
+	Team    string `json:"team"`
+	Percent int    `json:"percent"`
+	Cents   int64  `json:"cents"` // what the team has spent this month and promised to its clusters
+	Budget  int64  `json:"budget"`
 }
 
 // Rise is what a change adds to a cluster's usage, from now until its end.
@@ -32,28 +42,31 @@ func (c *Tx) WaitToAfford(ctx context.Context, a *Afford) error {
 
 // Afford judges the change from cur to next. A change that adds no usage is not judged. ErrStale: the cluster moved to another
 // team since the scope was read.
-func (c *Tx) Afford(ctx context.Context, cur Held, next lifecycle.Cluster, a *Afford) (warning string, err error) {
+func (c *Tx) Afford(ctx context.Context, cur Held, next lifecycle.Cluster, a *Afford) (warning string, reached []Threshold, err error) {
 	if a == nil {
-		return "", nil
+		return "", nil, nil
 	}
 	rise := cur.toCome(next, c.Now)
 	before := cur.toCome(cur.Cluster, c.Now)
 	rise.Cents, rise.NodeHours = rise.Cents-before.Cents, rise.NodeHours-before.NodeHours
 	if rise.Cents <= 0 && rise.NodeHours <= 0 {
-		return "", nil
+		return "", nil, nil
 	}
 	var team string
 	if err := c.QueryRow(ctx, `SELECT team FROM clusters WHERE id = $1`, cur.ID).Scan(&team); err != nil || team != a.Scope.Team {
 		if err == nil {
 			err = pg.ErrStale
 		}
-		return "", err
+		return "", nil, err
 	}
 	used, err := c.Usage(ctx, a.Scope)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	return a.Judge(used, rise)
+	if warning, err = a.Judge(used, rise); err == nil && a.Reached != nil {
+		reached = a.Reached(used, rise)
+	}
+	return warning, reached, err
 }
 
 // toCome is what the cluster uses from now until its end. Ends that a pull request or a run sets do not count: they can be

@@ -1,0 +1,56 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
+)
+
+// warning is what is stored of a warning: the end, and how long before it this one is.
+type warning struct {
+	End    time.Time     `json:"end"`
+	Before time.Duration `json:"before"`
+}
+
+// announce writes what a move means for those who want to hear of the cluster, and has what they were told before brought up to date.
+func (c *change) announce(ctx context.Context, cur lifecycle.Cluster, d lifecycle.Decision) error {
+	n := d.Next
+	say := func(event, which string, facts any) error {
+		raw, err := json.Marshal(facts)
+		if err != nil {
+			return fmt.Errorf("encode the facts of %s: %w", event, err)
+		}
+		return c.Announce(ctx, rows.Announcement{Cause: n.ID + ":" + event + which, Event: event, Cluster: n.ID, Facts: raw})
+	}
+	var err error
+	switch {
+	case cur.ReadyAt.IsZero() && !n.ReadyAt.IsZero() && n.Status == lifecycle.Ready:
+		err = say(rows.EventReady, "", struct{}{})
+	case n.Phase == lifecycle.CreateFailed && cur.Phase != n.Phase:
+		err = say(rows.EventFailed, "", struct{}{})
+	case n.Phase == lifecycle.DestroyBlocked && cur.Phase != n.Phase: // once for each time that it becomes blocked
+		err = say(rows.EventBlocked, fmt.Sprintf(":%d", n.Seen), struct{}{})
+	case n.Phase == lifecycle.Released && cur.Phase != n.Phase && cur.Seen > 0: // something may have existed
+		err = say(rows.EventDestroyed, "", struct{}{})
+	case d.Warn > 0:
+		end := n.WarnedEnd.UTC()
+		err = say(rows.EventExpiring, fmt.Sprintf(":%d:%s", end.UnixMicro(), d.Warn), warning{end, d.Warn})
+	}
+	if err != nil || cur.Desired == n.Desired && cur.ReleasedAt.Equal(n.ReleasedAt) {
+		return err
+	}
+	return c.RefreshOutdated(ctx, n.ID)
+}
+
+// announceApproval announces that an approval is waited for.
+func (c *change) announceApproval(ctx context.Context, cluster, approval string) error {
+	raw, err := json.Marshal(map[string]string{"approval": approval})
+	if err != nil {
+		return err
+	}
+	return c.Announce(ctx, rows.Announcement{Cause: approval, Event: rows.EventApproval, Cluster: cluster, Facts: raw})
+}
