@@ -25,7 +25,8 @@ type CreateRequest struct {
 	TTLHours                                             *int // nil: the profile's default; 0 and below are refused, because every cluster has an end
 	SSHPublicKey                                         string
 	ExtraTags                                            map[string]string
-	OffhoursOptIn                                        bool // workers down outside working hours; no schedule exists yet, so true is refused
+	OffhoursOptIn                                        bool      // workers down outside working hours; no schedule exists yet, so true is refused
+	Addons                                               *[]string // names; nil: the profile's default
 
 	Wrong  []Field                             // what could not be read
 	Source policy.Source                       // the entry point
@@ -180,6 +181,10 @@ func (r CreateRequest) bounded() (CreateRequest, []Field) {
 		wrong = append(wrong, ProblemOf("extraTags", messages.TooManyTags(n, profiles.MaxTags)))
 		r.ExtraTags = nil
 	}
+	if r.Addons != nil && (len(*r.Addons) > profiles.MostAddons || slices.ContainsFunc(*r.Addons, func(name string) bool { return len(name) > mostText })) {
+		wrong = append(wrong, ProblemOf("addons", messages.TooManyAddons(len(*r.Addons), profiles.MostAddons)))
+		r.Addons = nil
+	}
 	for _, key := range slices.Sorted(maps.Keys(r.ExtraTags)) {
 		if value := r.ExtraTags[key]; len(key) > mostText || len(value) > mostText {
 			wrong = append(wrong, ProblemOf("extraTags", messages.TagTooLong(len(key)+len(value))))
@@ -267,7 +272,7 @@ func profileAlias(name string, c profiles.Catalogue) string {
 func (r CreateRequest) policyRequest(who policy.Principal) policy.Request {
 	w := policy.Request{
 		Principal: who, Source: r.Source, Profile: r.Profile, Generation: 1, Name: r.Name, Region: r.Region, Version: r.Version, BaseDomain: r.BaseDomain,
-		Team: r.Team, Owner: r.Owner, CostCenter: r.CostCenter, Environment: r.Environment, Tags: r.ExtraTags,
+		Team: r.Team, Owner: r.Owner, CostCenter: r.CostCenter, Environment: r.Environment, Tags: r.ExtraTags, Addons: r.Addons,
 	}
 	if r.TTLHours != nil {
 		if w.TTL = time.Duration(*r.TTLHours) * time.Hour; w.TTL == 0 {
