@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -201,18 +200,26 @@ func TestARefusalIsShownWithItsTreeAndAgainForTheSecondClick(t *testing.T) {
 	require.Len(t, h.clusters(), 4)
 }
 
-func TestTagsAreReadLineByLine(t *testing.T) {
-	got, wrong := tags(" A = b=c \n\n=x\nA=d\nB=\n")
-	require.Equal(t, map[string]string{"A": "b=c", "B": ""}, got)
-	require.Equal(t, []string{`"=x" is not a tag`, "A is given twice"}, []string{wrong[0].Detail, wrong[1].Detail})
-	got, wrong = tags("")
-	require.Nil(t, got)
-	require.Empty(t, wrong)
+func TestAPersonPicksAddonsAmongThoseOfTheProfile(t *testing.T) {
+	h := newFixture(t)
+	b := h.as("maya")
+	_, page, _ := b.get("/new?profile=aws-standard")
+	require.Contains(t, page, `<input type="hidden" name="addonsFor" value="aws-standard">`)
+	require.Contains(t, page, `<input type="checkbox" name="addons" value="cert-manager"> cert-manager: `)
+	form := b.filledIn(url.Values{"profile": {"aws-standard"}, "addonsFor": {"aws-standard"}, "addons": {"cert-manager", "pr-namespace"}})
+	status, page, _ := b.post("/new", form)
+	require.Equal(t, http.StatusOK, status, says(page))
+	require.Equal(t, []string{"cert-manager", "pr-namespace"}, h.clusters()[0].Addons)
+
+	form.Set("name", "shop-other")
+	form["addons"] = []string{"cert-manger"}
+	status, page, _ = b.post("/new", form)
+	require.Equal(t, http.StatusUnprocessableEntity, status)
+	require.Contains(t, page, `id="wrong-addons"><p>There is no add-on &#34;cert-manger&#34;, which the request picks.`)
 }
 
 func TestWhatIsNoFieldOfTheFormStandsAboveIt(t *testing.T) {
-	v := newView{}
-	v.blame([]app.Field{{Name: "quota", Detail: "full"}, {Name: "extraTags.n", Detail: "odd", Accept: []string{"x", "y"}}})
-	require.Equal(t, []string{"full."}, v.Others)
-	require.Equal(t, []string{"odd. Accepted: x, y."}, v.At("extraTags").Messages)
+	h := newFixture(t)
+	_, page, _ := h.as("maya").post("/new", h.as("maya").filledIn(url.Values{"do": {"check"}, "extraTags": {"Owner=x"}, "profile": {"aws-minimal-mint"}}))
+	require.Contains(t, page, "It would be refused")
 }
