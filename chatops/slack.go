@@ -10,14 +10,29 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// VerbApprovals is a verb that exists only in Slack.
-const VerbApprovals Verb = "approvals"
-
-// SlackCommand is a parsed slash command.
+// SlackCommand is a command as it is typed in Slack: that of a pull request with what Slack alone has. A cluster is named, instead of
+// being the pull request's.
 type SlackCommand struct {
-	Verb Verb
-	Ref  string // approve, refuse: an approval's id, or a cluster's id or name; status: a cluster's id or name, empty: all of the person's
-	Why  string // approve, refuse: the reason as the person typed it
+	Command
+	Cluster string // id or name; empty: none is named
+	Ref     string // approve, refuse: an approval's id, or a cluster's id or name
+
+	Person  string // share, unshare, transfer: a person, U… or W…
+	Group   string // share, unshare: a user group, S…
+	Channel string // notify: the channel, C… or G…; empty: the one in which it is typed
+
+	Events []string // notify: what the channel wants to hear of; empty: list its subscriptions, or with Off end them all
+	Repo   string   // notify: only of the clusters of this repository, owner/name; empty: of all
+	Off    bool     // notify: stop
+
+	Filter ListFilter // list
+}
+
+// ListFilter narrows a list of clusters. Empty fields do not.
+type ListFilter struct {
+	Team, Profile string
+	Owner         string // a person in Slack, U… or W…, or an owner's name as it is shown
+	Cursor        string // where the page begins; nobody types it
 }
 
 // maxWhy is how many bytes of a reason the audit trail stores.
@@ -31,7 +46,7 @@ func ParseSlack(text string) (c *SlackCommand, reply string) {
 		words = words[1:]
 	}
 	if len(words) == 0 {
-		return &SlackCommand{Verb: VerbHelp}, ""
+		return &SlackCommand{Command: Command{Verb: VerbHelp}}, ""
 	}
 	known := commands.At(commands.Slack)
 	i := slices.IndexFunc(known, func(c commands.Command) bool { return strings.EqualFold(c.Name, words[0]) })
@@ -39,7 +54,7 @@ func ParseSlack(text string) (c *SlackCommand, reply string) {
 		return nil, slackUnknown(words[0])
 	}
 	found := known[i]
-	out := SlackCommand{Verb: Verb(found.Name)}
+	out := SlackCommand{Command: Command{Verb: Verb(found.Name)}}
 	words = words[1:]
 	if out.Verb == VerbHelp {
 		return &out, ""
@@ -51,9 +66,15 @@ func ParseSlack(text string) (c *SlackCommand, reply string) {
 			missing = a.Missing
 		case len(words) == 0:
 		case a.Kind == commands.Reason:
-			out.Why, words = strings.Join(words, " "), nil
+			out.Reason, words = strings.Join(words, " "), nil
 		default:
-			out.Ref, words = strings.Trim(words[0], "`*\"'“”‘’,"), words[1:]
+			ref := strings.Trim(words[0], "`*\"'“”‘’,")
+			if a.Kind == commands.Request {
+				out.Ref = ref
+			} else {
+				out.Cluster = ref
+			}
+			words = words[1:]
 		}
 	}
 	var problem string
@@ -62,8 +83,8 @@ func ParseSlack(text string) (c *SlackCommand, reply string) {
 		problem = Code(words[0]) + " is unexpected."
 	case missing != "":
 		problem = missing
-	case len(out.Why) > maxWhy:
-		problem = fmt.Sprintf("The reason has %d bytes; the audit trail keeps up to %d.", len(out.Why), maxWhy)
+	case len(out.Reason) > maxWhy:
+		problem = fmt.Sprintf("The reason has %d bytes; the audit trail keeps up to %d.", len(out.Reason), maxWhy)
 	default:
 		return &out, ""
 	}
@@ -110,9 +131,9 @@ func SlackGot(text string) string {
 	if c == nil {
 		return "Nothing was done. The next message says why."
 	}
-	line := strings.TrimRight(Prefix+" "+string(c.Verb)+" "+c.Ref, " ")
-	if c.Why != "" {
-		line += " " + c.Why
+	line := strings.TrimRight(Prefix+" "+string(c.Verb)+" "+c.Ref+c.Cluster, " ")
+	if c.Reason != "" {
+		line += " " + c.Reason
 	}
 	return fmt.Sprintf("Got it: %s. The answer follows.", Code(line))
 }

@@ -13,17 +13,17 @@ import (
 
 func TestWhatIsTypedInSlackIsUnderstood(t *testing.T) {
 	for text, want := range map[string]SlackCommand{
-		"":                                 {Verb: VerbHelp},
-		"help me":                          {Verb: VerbHelp},
-		"Approvals":                        {Verb: VerbApprovals},
-		"approve apr_01J":                  {Verb: VerbApprove, Ref: "apr_01J"},
-		"approve `shop`, looks good to me": {Verb: VerbApprove, Ref: "shop", Why: "looks good to me"},
-		"refuse  shop\ttoo &lt;big&gt; &amp; long": {Verb: VerbRefuse, Ref: "shop", Why: "too <big> & long"},
-		"/ocp approve shop":                        {Verb: VerbApprove, Ref: "shop"},
-		"status":                                   {Verb: VerbStatus},
-		"status clu_1":                             {Verb: VerbStatus, Ref: "clu_1"},
-		"LINK":                                     {Verb: VerbLink},
-		"refuse shop " + strings.Repeat("x", 500): {Verb: VerbRefuse, Ref: "shop", Why: strings.Repeat("x", 500)},
+		"":                                 {Command: Command{Verb: VerbHelp}},
+		"help me":                          {Command: Command{Verb: VerbHelp}},
+		"Approvals":                        {Command: Command{Verb: VerbApprovals}},
+		"approve apr_01J":                  {Command: Command{Verb: VerbApprove}, Ref: "apr_01J"},
+		"approve `shop`, looks good to me": {Command: Command{Verb: VerbApprove, Reason: "looks good to me"}, Ref: "shop"},
+		"refuse  shop\ttoo &lt;big&gt; &amp; long": {Command: Command{Verb: VerbRefuse, Reason: "too <big> & long"}, Ref: "shop"},
+		"/ocp approve shop":                        {Command: Command{Verb: VerbApprove}, Ref: "shop"},
+		"status":                                   {Command: Command{Verb: VerbStatus}},
+		"status clu_1":                             {Command: Command{Verb: VerbStatus}, Cluster: "clu_1"},
+		"LINK":                                     {Command: Command{Verb: VerbLink}},
+		"refuse shop " + strings.Repeat("x", 500): {Command: Command{Verb: VerbRefuse, Reason: strings.Repeat("x", 500)}, Ref: "shop"},
 	} {
 		got, reply := ParseSlack(text)
 		require.Empty(t, reply, text)

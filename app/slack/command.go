@@ -137,7 +137,7 @@ func (s *Service) voteBySlack(ctx context.Context, c command) error {
 		return err
 	}
 	approves := c.Verb == chatops.VerbApprove
-	_, err = s.core.Vote(ctx, c.who, id, approves, app.Origin{Source: policy.SourceSlack, Why: c.Why, Reply: &store.ReplyOnce{Cause: c.cause, Build: func(out store.Outcome) store.Reply {
+	_, err = s.core.Vote(ctx, c.who, id, approves, app.Origin{Source: policy.SourceSlack, Why: c.Reason, Reply: &store.ReplyOnce{Cause: c.cause, Build: func(out store.Outcome) store.Reply {
 		return c.reply(chatops.SlackVoted(s.waiting(app.Approval{Approval: out.Approval}), approves, out.Approval.State != store.ApprovalPending))
 	}}})
 	return err
@@ -166,9 +166,9 @@ func (s *Service) statusBySlack(ctx context.Context, c command) (string, error) 
 	var rows []store.Row
 	var next string
 	var err error
-	if c.Ref != "" {
+	if c.Cluster != "" {
 		var row store.Row
-		row, err = s.core.Cluster(ctx, c.who, c.Ref)
+		row, err = s.core.Cluster(ctx, c.who, c.Cluster)
 		rows = []store.Row{row}
 	} else {
 		rows, next, err = s.core.List(ctx, c.who, store.Filter{Live: true, Limit: slackCards})
