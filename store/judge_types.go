@@ -47,6 +47,7 @@ type Judgement struct {
 	Weight   int               // the team's share of what clusters wait for: turns and runners; 0 counts as 1
 	Addons   []rows.Addon      // in addition to OpenShift, in this order
 	Approval *ApprovalAsk      // what has to be approved before anything runs; nil: nothing
+	Show     *rows.SlackPlace  // where in Slack it is shown; nil: nowhere
 	Turn     *TurnAsk          // what it waits for, or is bound by once it is approved; nil: it starts at once
 }
 

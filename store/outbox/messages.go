@@ -71,7 +71,7 @@ func (s *Store) SaveReply(ctx context.Context, r rows.Reply) error {
 
 const replyColumns = `
 	id, cause, thread, coalesce(installation, 0) AS installation, coalesce(repo, '') AS repo, coalesce(number, 0) AS number,
-	coalesce(workspace, '') AS workspace, coalesce(channel, '') AS channel, coalesce(person, '') AS person, body, external_id`
+	coalesce(workspace, '') AS workspace, coalesce(channel, '') AS channel, coalesce(person, '') AS person, body, blocks, external_id`
 
 // Reply returns one answer. ErrNotFound: there is none of that id.
 func (s *Store) Reply(ctx context.Context, id string) (rows.Reply, error) {
