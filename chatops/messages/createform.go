@@ -24,7 +24,7 @@ func FormField(name string) (label, hint string) {
 		"addons":       {"Add-ons", "what the cluster gets besides OpenShift"},
 		"sshPublicKey": {"SSH public key", "for the nodes, such as ssh-ed25519 AAAAC3… you@example.com"},
 		"extraTags":    {"Additional tags", "one per line, such as Purpose=smoke"},
-		"post":         {"Post updates in", "the channel that shows the cluster; ocpctl must be a member of it"},
+		"post":         {"Post updates in", "a direct message if it is empty, or if ocpctl is not in the channel"},
 	}
 	text := texts[name]
 	return text[0], text[1]
