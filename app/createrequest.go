@@ -22,7 +22,8 @@ import (
 type CreateRequest struct {
 	Name, Platform, Version, Profile, Region, BaseDomain string
 	Owner, Team, CostCenter, Environment                 string
-	TTLHours                                             *int // nil: the profile's default; 0 and below are refused, because every cluster has an end
+	TTLHours                                             *int          // nil: the profile's default; 0 and below are refused, because every cluster has an end
+	TTL                                                  time.Duration // instead of TTLHours; zero: TTLHours counts
 	SSHPublicKey                                         string
 	ExtraTags                                            map[string]string
 	OffhoursOptIn                                        bool      // workers down outside working hours; no schedule exists yet, so true is refused
@@ -278,7 +279,8 @@ func (r CreateRequest) policyRequest(who policy.Principal) policy.Request {
 		Principal: who, Source: r.Source, Profile: r.Profile, Generation: 1, Name: r.Name, Region: r.Region, Version: r.Version, BaseDomain: r.BaseDomain,
 		Team: r.Team, Owner: r.Owner, CostCenter: r.CostCenter, Environment: r.Environment, Tags: r.ExtraTags, Addons: r.Addons,
 	}
-	if r.TTLHours != nil {
+	w.TTL = r.TTL
+	if r.TTLHours != nil && r.TTL == 0 {
 		if w.TTL = time.Duration(*r.TTLHours) * time.Hour; w.TTL == 0 {
 			w.TTL = policy.NoEnd
 		}
