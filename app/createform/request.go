@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ocpctl/ocpctl/app"
 )
@@ -17,6 +18,9 @@ func ValuesOf(r app.CreateRequest) Values {
 	}
 	if r.TTLHours != nil {
 		v[TTLHours] = strconv.Itoa(*r.TTLHours)
+	}
+	if r.TTL > 0 {
+		v[TTLHours] = strconv.Itoa(int((r.TTL + time.Hour - 1) / time.Hour)) // whole hours, rounded up
 	}
 	if r.Addons != nil {
 		v[Addons], v[AddonsFor] = strings.Join(*r.Addons, ","), r.Profile

@@ -2,6 +2,8 @@ package messages
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/chatops"
@@ -18,8 +20,8 @@ const (
 // NoForms is the answer where forms are not available.
 const NoForms = "Forms are not available here. Create a cluster with `/ocp create PROFILE --name NAME`, or on the web page."
 
-// FormTooLate is the answer when a form could not be opened in time. A button opens it.
-const FormTooLate = "Slack gave ocpctl too little time to open the form. Press the button to open it, or type `/ocp create PROFILE --name NAME`."
+// OpenFormAgain is the answer when a form could not be opened in time. A button opens it.
+const OpenFormAgain = "Slack gave ocpctl too little time to open the form. Press the button to open it, or type `/ocp create PROFILE --name NAME`."
 
 // NoProfileEnabled is the answer to somebody who wants to choose a profile where there is none.
 const NoProfileEnabled = "No profile that you may choose is enabled on this control plane. Ask a platform admin to enable one."
@@ -65,17 +67,9 @@ func ProblemText(detail string, accept []string) string {
 	return text
 }
 
-// FormAccepted says what a form led to. where is the name of the channel that shows the cluster; empty: the direct messages. instead:
-// the message could not go where they asked.
-func FormAccepted(name, where string, instead bool, v policy.Verdict) string {
-	place := "in your direct messages with ocpctl"
-	switch {
-	case where != "":
-		place = "in #" + where
-	case instead:
-		place += ", because ocpctl is not a member of the channel"
-	}
-	text := fmt.Sprintf("%s is accepted. Its message is %s and shows the progress.", chatops.Code(name), place)
+// FormAccepted says what a form led to. where is one of the two texts below.
+func FormAccepted(name, where string, v policy.Verdict) string {
+	text := fmt.Sprintf("%s is accepted. Its message is %s and shows the progress.", chatops.Code(name), where)
 	if v.Approval != nil {
 		text += " It starts when it is approved."
 	}
@@ -84,6 +78,42 @@ func FormAccepted(name, where string, instead bool, v policy.Verdict) string {
 	}
 	for _, check := range v.Warnings() {
 		text += " " + check.Message
+	}
+	return text
+}
+
+// ShownIn names the channel that shows a cluster; empty: its name is not known.
+func ShownIn(channel string) string {
+	if channel == "" {
+		return "in the channel that you chose"
+	}
+	return "in #" + channel
+}
+
+// ShownDirectly says that direct messages show a cluster. instead: a channel was chosen in which ocpctl is not a member.
+func ShownDirectly(instead bool) string {
+	if instead {
+		return "in your direct messages with ocpctl, because ocpctl is not a member of the channel that you chose,"
+	}
+	return "in your direct messages with ocpctl"
+}
+
+// NotCreated is the answer to a form that was closed before its refusal could be shown in it.
+func NotCreated(problems []string) string {
+	return "The cluster was not created.\n\n- " + strings.Join(problems, "\n- ")
+}
+
+// OpenFormButton is the button that opens the form for a cluster.
+const OpenFormButton = "Open the form"
+
+// SubmissionDone is the answer to a form whose command had nothing else to say.
+const SubmissionDone = "Done."
+
+// SubmissionRefused is the answer to a form with problems, by field.
+func SubmissionRefused(wrong map[string]string) string {
+	text := "Nothing was changed.\n"
+	for _, field := range slices.Sorted(maps.Keys(wrong)) {
+		text += "\n- " + wrong[field]
 	}
 	return text
 }
