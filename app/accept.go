@@ -36,7 +36,9 @@ type ClusterRequest struct {
 	Label     string         // that a refusal removes; empty: none
 	OnRefusal []store.Effect // what a refusal changes on GitHub
 
-	once   *store.Once // for a request that may be sent again; nil: it cannot
+	show   *store.SlackPlace                            // where in Slack the cluster is shown; nil: nowhere
+	say    func(policy.Verdict, store.Row) *store.Reply // the answer that is saved with the result; nil: see Cause
+	once   *store.Once                                  // for a request that may be sent again; nil: it cannot
 	answer func(Created) (store.Answer, error)
 }
 
@@ -206,7 +208,12 @@ func (s *Service) judgement(r ClusterRequest, asked []byte, v policy.Verdict, u 
 	if err != nil {
 		return store.Judgement{}, err
 	}
+	var reply *store.Reply
+	if r.say != nil {
+		reply = r.say(v, row)
+	}
 	return store.Judgement{
+		Reply: reply, Show: r.show,
 		Allowed: true, Verdict: encoded, Row: row, MaxTTL: v.Grant.MaxTTL, UserTags: v.Grant.Tags, Weight: v.Grant.Weight, Addons: addons,
 		Budget:   reached(row.Team, u, v.Grant.PriceCents, r.catalogue.Catalogue),
 		Approval: approval(r, v, asked), Turn: turn(v, used(u)),
@@ -215,6 +222,9 @@ func (s *Service) judgement(r ClusterRequest, asked []byte, v policy.Verdict, u 
 
 // refusal is the reply to post; nil: there is none.
 func (r ClusterRequest) refusal(v policy.Verdict) *store.Reply {
+	if r.say != nil {
+		return r.say(v, store.Row{})
+	}
 	if r.Label != "" {
 		return r.answered(chatops.LabelRefusal(r.Actor, r.Label, v))
 	}

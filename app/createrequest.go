@@ -22,10 +22,16 @@ import (
 type CreateRequest struct {
 	Name, Platform, Version, Profile, Region, BaseDomain string
 	Owner, Team, CostCenter, Environment                 string
-	TTLHours                                             *int // nil: the profile's default; 0 and below are refused, because every cluster has an end
+	TTLHours                                             *int          // nil: the profile's default; 0 and below are refused, because every cluster has an end
+	TTL                                                  time.Duration // instead of TTLHours; zero: TTLHours counts
 	SSHPublicKey                                         string
 	ExtraTags                                            map[string]string
-	OffhoursOptIn                                        bool // workers down outside working hours; no schedule exists yet, so true is refused
+	OffhoursOptIn                                        bool      // workers down outside working hours; no schedule exists yet, so true is refused
+	Addons                                               *[]string // names; nil: the profile's default
+
+	Show *store.SlackPlace                            // where in Slack the cluster is shown; nil: nowhere
+	Key  string                                       // two requests of one principal with one key are the same; empty: this one cannot come twice
+	Say  func(policy.Verdict, store.Row) *store.Reply // the answer that is saved with the result, accepted (with the cluster) or refused; nil: the caller answers
 
 	Wrong  []Field                             // what could not be read
 	Source policy.Source                       // the entry point
@@ -180,6 +186,10 @@ func (r CreateRequest) bounded() (CreateRequest, []Field) {
 		wrong = append(wrong, ProblemOf("extraTags", messages.TooManyTags(n, profiles.MaxTags)))
 		r.ExtraTags = nil
 	}
+	if r.Addons != nil && (len(*r.Addons) > profiles.MostAddons || slices.ContainsFunc(*r.Addons, func(name string) bool { return len(name) > mostText })) {
+		wrong = append(wrong, ProblemOf("addons", messages.TooManyAddons(len(*r.Addons), profiles.MostAddons)))
+		r.Addons = nil
+	}
 	for _, key := range slices.Sorted(maps.Keys(r.ExtraTags)) {
 		if value := r.ExtraTags[key]; len(key) > mostText || len(value) > mostText {
 			wrong = append(wrong, ProblemOf("extraTags", messages.TagTooLong(len(key)+len(value))))
@@ -267,9 +277,10 @@ func profileAlias(name string, c profiles.Catalogue) string {
 func (r CreateRequest) policyRequest(who policy.Principal) policy.Request {
 	w := policy.Request{
 		Principal: who, Source: r.Source, Profile: r.Profile, Generation: 1, Name: r.Name, Region: r.Region, Version: r.Version, BaseDomain: r.BaseDomain,
-		Team: r.Team, Owner: r.Owner, CostCenter: r.CostCenter, Environment: r.Environment, Tags: r.ExtraTags,
+		Team: r.Team, Owner: r.Owner, CostCenter: r.CostCenter, Environment: r.Environment, Tags: r.ExtraTags, Addons: r.Addons,
 	}
-	if r.TTLHours != nil {
+	w.TTL = r.TTL
+	if r.TTLHours != nil && r.TTL == 0 {
 		if w.TTL = time.Duration(*r.TTLHours) * time.Hour; w.TTL == 0 {
 			w.TTL = policy.NoEnd
 		}

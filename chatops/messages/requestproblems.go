@@ -98,6 +98,11 @@ func TooManyTags(n, most int) Problem {
 	return Problem{fmt.Sprintf("There are %d.", n), []string{fmt.Sprintf("at most %d", most)}}
 }
 
+// TooManyAddons is the problem with more add-ons than a cluster can have, or with names that are too long.
+func TooManyAddons(n, most int) Problem {
+	return Problem{fmt.Sprintf("There are %d, or one of their names is too long.", n), []string{fmt.Sprintf("at most %d names", most)}}
+}
+
 // TagTooLong is the problem with a tag of too many bytes.
 func TagTooLong(size int) Problem {
 	return Problem{fmt.Sprintf("One of them has %d bytes.", size), []string{"keys of at most 128 characters, values of at most 256"}}

@@ -1,0 +1,143 @@
+package slack
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	api "github.com/slack-go/slack"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops/blocks"
+	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/chatops/slack"
+	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// submitForm does what a form was filled in for. The person sees a form that says to wait, until the result replaces it.
+func (s *Service) submitForm(ctx context.Context, r inbound.Request) (note string, err error) {
+	if r.View == nil || s.slack == nil {
+		return "not a form of ocpctl", nil
+	}
+	p, err := s.who(ctx, r)
+	if err == nil && len(p.Seats) == 0 {
+		err = app.Fail(app.Denied, messages.NoRoleOnSlack)
+	}
+	if err == nil && r.View.Callback == blocks.FormCreate {
+		return s.submitCreate(ctx, r, p)
+	}
+	var answer slack.Message
+	var wrong map[string]string
+	if err == nil {
+		answer, wrong, err = s.submitVerb(ctx, r, p)
+	}
+	var said *app.Error
+	switch {
+	case errors.As(err, &said):
+		answer, note = blocks.Answer(inWords(said)), ": "+said.Message
+	case err != nil:
+		return "", fmt.Errorf("submission of %s: %w", r.View.Callback, err)
+	case len(wrong) > 0:
+		answer = blocks.Answer(messages.SubmissionRefused(wrong))
+	}
+	if answer.Text == "" {
+		answer = blocks.Answer(messages.SubmissionDone)
+	}
+	return r.View.Callback + note, s.conclude(ctx, r, p, blocks.Shown(formTitle(r.View.Callback), answer), answer)
+}
+
+// submitCreate creates the cluster that the form describes. Submitting the same content twice makes one cluster.
+func (s *Service) submitCreate(ctx context.Context, r inbound.Request, p policy.Principal) (note string, err error) {
+	f := filledIn(*r.View)
+	at := r
+	at.Channel = f.post
+	place, instead, err := s.place(ctx, at)
+	if err != nil {
+		return "", err
+	}
+	where := s.whereShown(ctx, at.Channel, instead)
+	request, hash := f.values.Request(policy.SourceSlack), f.values.Hash()
+	request.Show = &place
+	request.Once = &store.Once{Key: "slack:" + r.Workspace + ":" + r.View.ID + ":" + hash[:16], Request: hash}
+	request.Answer = func(made app.Created) (store.Answer, error) {
+		if made.Row.ID == "" {
+			body, err := json.Marshal(app.Refused(made.Verdict, nil))
+			return store.Answer{Status: http.StatusUnprocessableEntity, Body: body}, err
+		}
+		return store.Answer{Status: http.StatusCreated, Body: []byte(messages.FormAccepted(made.Row.Name, where, made.Verdict))}, nil
+	}
+	made, err := s.core.Create(ctx, p, request)
+	if err == nil && made.Answer.Status == http.StatusCreated {
+		text := string(made.Answer.Body)
+		return "created", s.conclude(ctx, r, p, blocks.Done(messages.CreateFormTitle, text), blocks.Answer(text))
+	}
+	if err == nil {
+		var refused app.Error
+		if err := json.Unmarshal(made.Answer.Body, &refused); err != nil {
+			return "", fmt.Errorf("read a refusal: %w", err)
+		}
+		err = &refused
+	}
+	return s.refuseForm(ctx, r, p, f, err)
+}
+
+// refuseForm shows the form again with everything that was entered, and the problems at their fields.
+func (s *Service) refuseForm(ctx context.Context, r inbound.Request, p policy.Principal, f filled, refusal error) (note string, err error) {
+	wrong, err := problemsOf(refusal)
+	if err != nil {
+		return "", err
+	}
+	view, err := s.createView(ctx, p, f, wrong)
+	if err != nil && app.KindOf(err) == "" {
+		return "", err
+	}
+	words := blocks.Answer(messages.NotCreated(problemTexts(wrong)))
+	form := blocks.Form(view)
+	if err != nil { // there is no form for them any more
+		form = blocks.Shown(messages.CreateFormTitle, words)
+	}
+	return "refused: " + strings.Join(problemTexts(wrong), " "), s.conclude(ctx, r, p, form, words)
+}
+
+func problemTexts(wrong []app.Field) (texts []string) {
+	for _, w := range wrong {
+		text := messages.ProblemText(w.Detail, w.Accept)
+		if label, _ := messages.FormField(w.Name); label != "" {
+			text = "**" + label + "**: " + text
+		}
+		texts = append(texts, text)
+	}
+	return texts
+}
+
+// conclude replaces the form that says to wait. If it was closed meanwhile, the person gets the answer in words.
+func (s *Service) conclude(ctx context.Context, r inbound.Request, p policy.Principal, view api.ModalViewRequest, words slack.Message) error {
+	err := s.slack.UpdateForm(ctx, r.View.ID, "", view)
+	if errors.Is(err, slack.ErrGone) {
+		if from := filledIn(*r.View).from; r.Channel == "" && isShared(from) {
+			r.Channel = from
+		}
+		err = s.answer(ctx, r, words)
+	}
+	if err != nil {
+		return fmt.Errorf("show the result of a form: %w", err)
+	}
+	return nil
+}
+
+// whereShown says where a cluster's message is.
+func (s *Service) whereShown(ctx context.Context, channel string, instead bool) string {
+	if instead || !isShared(channel) {
+		return messages.ShownDirectly(instead)
+	}
+	known, err := s.slack.Channel(ctx, channel)
+	if err != nil { // only its name is missing
+		return messages.ShownIn("")
+	}
+	return messages.ShownIn(known.Name)
+}
