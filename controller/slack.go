@@ -9,9 +9,9 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// SlackSender sends texts to a person in Slack.
+// SlackSender sends messages to a person in Slack.
 type SlackSender interface {
-	Send(ctx context.Context, to slack.Target, markdown string) (int64, error)
+	Send(ctx context.Context, to slack.Target, m slack.Message) (int64, error)
 }
 
 // errNoSlack needs a person to fix the configuration.
@@ -24,7 +24,7 @@ func (c *Controller) inSlack(ctx context.Context, r store.Reply) error {
 	if c.Teller == nil {
 		return errNoSlack
 	}
-	id, err := c.Teller.Send(ctx, slack.Target{Channel: r.Channel, User: r.Person}, r.Body)
+	id, err := c.Teller.Send(ctx, slack.Target{Channel: r.Channel, User: r.Person}, slack.Message{Text: slack.Text(r.Body)})
 	if errors.Is(err, slack.ErrNever) {
 		c.Log.ErrorContext(ctx, "answer given up: this person cannot be reached in Slack", "effect", "reply", "reply", r.ID, "workspace", r.Workspace, "err", err)
 		return c.Store.Outbox.GiveUpReply(ctx, r.ID)

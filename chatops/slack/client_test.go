@@ -29,9 +29,11 @@ func wire(t *testing.T, given string) (*slack.Client, *standin.Server) {
 
 var maya = slack.Target{Channel: standin.Clusters, User: "U0DEMOMAYA"}
 
+func words(markdown string) slack.Message { return slack.Message{Text: slack.Text(markdown)} }
+
 func TestAnAnswerIsForThePersonAloneInTheirChannel(t *testing.T) {
 	c, s := wire(t, token)
-	at, err := c.Send(t.Context(), maya, "**done**, see [it](https://ui/x)")
+	at, err := c.Send(t.Context(), maya, words("**done**, see [it](https://ui/x)"))
 	require.NoError(t, err)
 	said := s.Messages()
 	require.Len(t, said, 1)
@@ -44,7 +46,7 @@ func TestWhereTheBotIsNotAnAnswerComesAlone(t *testing.T) {
 	for _, channel := range []string{standin.Random, "C0PRIVATE", "D0SOMEBODY"} {
 		c, s := wire(t, token)
 		for range 2 {
-			_, err := c.Send(t.Context(), slack.Target{Channel: channel, User: maya.User}, "done")
+			_, err := c.Send(t.Context(), slack.Target{Channel: channel, User: maya.User}, words("done"))
 			require.NoError(t, err, channel)
 		}
 		said := s.Messages()
@@ -78,7 +80,7 @@ func TestSlacksErrorsAreToldApart(t *testing.T) {
 			to.Channel = standin.Random
 		}
 		s.Break(c.method, c.fault)
-		_, err := client.Send(t.Context(), to, "done")
+		_, err := client.Send(t.Context(), to, words("done"))
 		require.ErrorContains(t, err, c.text)
 		require.NotContains(t, err.Error(), token)
 		var late slack.RateLimited
@@ -91,14 +93,14 @@ func TestSlacksErrorsAreToldApart(t *testing.T) {
 		default:
 			require.ErrorIs(t, err, want)
 		}
-		_, err = client.Send(t.Context(), to, "done")
+		_, err = client.Send(t.Context(), to, words("done"))
 		require.NoError(t, err, "the fault is over")
 	}
 }
 
 func TestATokenThatIsNotOursIsRefused(t *testing.T) {
 	c, s := wire(t, "demo-another")
-	_, err := c.Send(t.Context(), maya, "done")
+	_, err := c.Send(t.Context(), maya, words("done"))
 	require.ErrorIs(t, err, slack.ErrRefused)
 	require.Empty(t, s.Messages())
 	_, err = slack.New(slack.Config{})
@@ -114,7 +116,7 @@ func TestTheTokenGoesNowhereElse(t *testing.T) {
 	t.Cleanup(here.Close)
 	c, err := slack.New(slack.Config{Token: secret.New(token), BaseURL: here.URL + "/api"})
 	require.NoError(t, err)
-	_, err = c.Send(t.Context(), maya, "done")
+	_, err = c.Send(t.Context(), maya, words("done"))
 	require.ErrorContains(t, err, "307")
 }
 

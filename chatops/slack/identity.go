@@ -9,6 +9,7 @@ import (
 type Identity struct {
 	Workspace     string // id
 	WorkspaceName string
+	Org           string // the Enterprise Grid organization, E…; empty: none
 	Bot           string // user name
 	Scopes        []string
 }
@@ -19,7 +20,7 @@ func (c *Client) Identity(ctx context.Context) (Identity, error) {
 	if err != nil {
 		return Identity{}, explain("ask Slack who we are", err)
 	}
-	id := Identity{Workspace: got.TeamID, WorkspaceName: got.Team, Bot: got.User}
+	id := Identity{Workspace: got.TeamID, WorkspaceName: got.Team, Org: got.EnterpriseID, Bot: got.User}
 	for scope := range strings.SplitSeq(got.Header.Get("X-OAuth-Scopes"), ",") {
 		if scope = strings.TrimSpace(scope); scope != "" {
 			id.Scopes = append(id.Scopes, scope)

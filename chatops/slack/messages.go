@@ -1,0 +1,118 @@
+package slack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	api "github.com/slack-go/slack"
+)
+
+// Place is where a message stands.
+type Place struct {
+	Channel string // id
+	Thread  int64  // timestamp of the message whose thread it stands in, in microseconds; 0: in no thread
+}
+
+// Post posts a message that Find finds by its marker, and returns its timestamp in microseconds. ErrChannel: nothing can be written
+// there until a person changes something. ErrGone: the thread's first message was deleted.
+func (c *Client) Post(ctx context.Context, to Place, m Message, marker string) (ts int64, err error) {
+	doing := "post in " + to.Channel
+	options := append(content(m), api.MsgOptionMetadata(metadata(marker)))
+	if to.Thread != 0 {
+		options = append(options, api.MsgOptionTS(stamp(to.Thread)))
+	}
+	_, posted, said, err := c.api.PostMessageWithResponseContext(ctx, to.Channel, options...)
+	if err != nil {
+		return 0, explain(doing, err, ofChannel, ofMessage)
+	}
+	if ts, err = micros(posted); err != nil {
+		return 0, fmt.Errorf("%s: %w", doing, err)
+	}
+	if to.Thread != 0 && said.ThreadTimestamp == "" { // it stands beside the thread, because that has no first message any more
+		_, _, err := c.api.DeleteMessageContext(ctx, to.Channel, posted)
+		return 0, errors.Join(fmt.Errorf("%s: the thread: %w", doing, ErrGone), explain("delete what was posted outside the thread", err, ofChannel, ofMessage))
+	}
+	return ts, nil
+}
+
+// Update replaces a message; its marker stays. ErrGone: it was deleted, or can no longer be changed.
+func (c *Client) Update(ctx context.Context, channel string, ts int64, m Message) error {
+	options := append(content(m), api.MsgOptionParse(false)) // unlike a post, an update would turn names into mentions
+	if len(m.Blocks) == 0 {
+		options = append(options, api.MsgOptionBlocks()) // or the blocks before would stay
+	}
+	_, _, _, err := c.api.UpdateMessageContext(ctx, channel, stamp(ts), options...)
+	return explain("update a message in "+channel, err, ofChannel, ofMessage)
+}
+
+// Target is a person and the channel in which they asked.
+type Target struct{ Channel, User string } // their ids
+
+// Send sends a message to one person, and returns its timestamp in microseconds: in the channel for nobody else to see if the bot
+// is in it, else in a direct message. ErrNever: the person cannot be reached.
+func (c *Client) Send(ctx context.Context, to Target, m Message) (int64, error) {
+	doing := "answer " + to.User + " in " + to.Channel
+	var posted string
+	var err error
+	if strings.HasPrefix(to.Channel, "D") {
+		_, posted, err = c.api.PostMessageContext(ctx, to.Channel, content(m)...)
+	} else {
+		posted, err = c.api.PostEphemeralContext(ctx, to.Channel, to.User, content(m)...)
+	}
+	if slices.Contains(unseen, code(err)) {
+		doing = "answer " + to.User + " alone"
+		alone, openErr := c.OpenDirect(ctx, to.User)
+		if openErr != nil {
+			return 0, openErr
+		}
+		_, posted, err = c.api.PostMessageContext(ctx, alone, content(m)...)
+	}
+	if err != nil {
+		return 0, explain(doing, err, ofPerson)
+	}
+	ts, err := micros(posted)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", doing, err)
+	}
+	return ts, nil
+}
+
+// OpenDirect returns the channel of the direct messages with a person. ErrNever: there can be none.
+func (c *Client) OpenDirect(ctx context.Context, person string) (channel string, err error) {
+	alone, _, _, err := c.api.OpenConversationContext(ctx, &api.OpenConversationParameters{Users: []string{person}, ReturnIM: true})
+	if err != nil {
+		return "", explain("open a conversation with "+person, err, ofPerson)
+	}
+	if alone == nil || alone.ID == "" {
+		return "", fmt.Errorf("open a conversation with %s: Slack named none", person)
+	}
+	return alone.ID, nil
+}
+
+// content is what every message has. Links in it get no previews.
+func content(m Message) []api.MsgOption {
+	options := []api.MsgOption{api.MsgOptionText(m.Text, false), api.MsgOptionDisableLinkUnfurl(), api.MsgOptionDisableMediaUnfurl()}
+	if len(m.Blocks) > 0 {
+		options = append(options, api.MsgOptionBlocks(m.Blocks...))
+	}
+	return options
+}
+
+// stamp is a message's timestamp as Slack writes it.
+func stamp(ts int64) string { return fmt.Sprintf("%d.%06d", ts/1_000_000, ts%1_000_000) }
+
+// micros parses a message's timestamp, e.g. 1710000000.000100.
+func micros(stamp string) (int64, error) {
+	whole, part, ok := strings.Cut(stamp, ".")
+	seconds, err := strconv.ParseInt(whole, 10, 64)
+	rest, partErr := strconv.ParseInt(part, 10, 64)
+	if !ok || err != nil || partErr != nil || len(part) != 6 || rest < 0 || seconds <= 0 || seconds > math.MaxInt64/1_000_000-1 {
+		return 0, fmt.Errorf("%q is no timestamp of a message", stamp)
+	}
+	return seconds*1_000_000 + rest, nil
+}
