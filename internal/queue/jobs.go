@@ -152,7 +152,11 @@ func (RemoveArgs) Kind() string { return "remove" }
 func (RemoveArgs) InsertOpts() river.InsertOpts { return once(QueueEffects, 1) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
-func (InboxArgs) InsertOpts() river.InsertOpts { return once(QueueInbox, InboxTries) }
+func (InboxArgs) InsertOpts() river.InsertOpts {
+	opts := once(QueueInbox, InboxTries)
+	opts.Priority = InboxPriority
+	return opts
+}
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (ReconcileArgs) InsertOpts() river.InsertOpts { return once(QueueReconcile, reconcileTries) }
@@ -211,6 +215,13 @@ const (
 	reconcileTries = 5
 	effectTries    = 5
 	messageTries   = 10
+)
+
+// The priorities of deliveries: River takes the lowest number first. Slack opens a form within three seconds of a person's press, so such
+// a delivery does not wait behind others.
+const (
+	UrgentPriority = 1
+	InboxPriority  = 2
 )
 
 // once makes a job unique by its arguments until it ends: completed is left out, so that it can be enqueued again.
