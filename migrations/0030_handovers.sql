@@ -12,12 +12,12 @@ CREATE TABLE handovers (
     state          text NOT NULL DEFAULT 'offered' CHECK (state IN ('offered', 'accepted', 'declined', 'withdrawn', 'expired')),
     cause          text NOT NULL UNIQUE CHECK (cause <> ''),   -- the same request offers once
     created_at     timestamptz NOT NULL,
-    expires_at     timestamptz NOT NULL CHECK (expires_at > created_at),
+    expires_at     timestamptz NOT NULL,
     decided_at     timestamptz,
     decided_by     text NOT NULL DEFAULT '',                   -- principal
     note           text NOT NULL DEFAULT '',                   -- why it ended; empty: no reason was given
-    CHECK ((state = 'offered') = (decided_at IS NULL)),
-    CHECK ((state = 'offered') = (decided_by = ''))
+    CONSTRAINT handovers_last CHECK (expires_at > created_at),
+    CONSTRAINT handovers_decided CHECK ((state = 'offered') = (decided_at IS NULL) AND (state = 'offered') = (decided_by = ''))
 );
 CREATE UNIQUE INDEX handovers_offered ON handovers (cluster_id) WHERE state = 'offered';
 
