@@ -50,6 +50,9 @@ var passing = []struct{ what, sql string }{
 	{"effects that could not be made", `
 		UPDATE effects SET done_at = @now, note = 'given up: it could not be made for too long' WHERE id IN (
 			SELECT id FROM effects WHERE done_at IS NULL AND created_at < @before LIMIT @batch)`},
+	{"announcements", `DELETE FROM announcements WHERE id IN (SELECT id FROM announcements WHERE done_at < @before ORDER BY done_at LIMIT @batch)`},
+	// Their causes are announced no more: the announcement is as old, and a cluster's life does not go back.
+	{"notices", `DELETE FROM notices WHERE id IN (SELECT id FROM notices WHERE created_at < @before LIMIT @batch)`},
 	{"places that lag behind", `
 		UPDATE subscribers SET shown_version = wanted_version WHERE id IN (
 			SELECT s.id FROM subscribers s JOIN clusters c ON c.id = s.cluster_id
@@ -57,7 +60,7 @@ var passing = []struct{ what, sql string }{
 }
 
 // Prune removes what finished longer than keep ago: logs and reports of closed attempts (except the first report of each phase),
-// processed deliveries, finished effects, old redeliveries and marks. It gives up posts and effects that could not be made for
+// processed deliveries, finished effects, announcements, notices, old redeliveries and marks. It gives up posts and effects that could not be made for
 // that long. Answers and links go as soon as they expire, spent signatures and ended sessions a day later (clocks differ).
 // Approvals that can no longer be decided are closed. It returns how many rows it touched.
 func (s *Store) Prune(ctx context.Context, keep time.Duration) (n int64, err error) {

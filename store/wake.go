@@ -52,10 +52,22 @@ var due = []struct {
 			ORDER BY nudge_at LIMIT @limit FOR UPDATE SKIP LOCKED)
 		RETURNING id, 0::bigint AS n`,
 		func(id string, _ int64) river.JobArgs { return queue.EffectArgs{Effect: id} }},
+	{"announcements", `
+		UPDATE announcements SET nudge_at = @again WHERE id IN (
+			SELECT id FROM announcements WHERE done_at IS NULL AND nudge_at <= @now
+			ORDER BY nudge_at LIMIT @limit FOR UPDATE SKIP LOCKED)
+		RETURNING cause AS id, 0::bigint AS n`,
+		func(cause string, _ int64) river.JobArgs { return queue.AnnounceArgs{Cause: cause} }},
+	{"notices", `
+		UPDATE notices SET nudge_at = @again WHERE id IN (
+			SELECT id FROM notices WHERE shown_version < wanted_version AND given_up = '' AND nudge_at <= @now
+			ORDER BY nudge_at LIMIT @limit FOR UPDATE SKIP LOCKED)
+		RETURNING id, wanted_version::bigint AS n`,
+		func(id string, n int64) river.JobArgs { return queue.NoticeArgs{Notice: id, Version: int(n)} }},
 }
 
 // WakeDue enqueues everything that is due: clusters past their wake-up, subscribers that show an older version (also of released
-// clusters), and deliveries, replies and effects that are not done. It takes at most limit of each and returns how many jobs it
+// clusters), and deliveries, replies, effects, announcements and notices that are not done. It takes at most limit of each and returns how many jobs it
 // asked for; a job that is already enqueued stays single.
 func (s *Store) WakeDue(ctx context.Context, limit int) (n int, err error) {
 	for _, topic := range due {

@@ -56,6 +56,17 @@ type EffectArgs struct {
 	Effect string `json:"effect"`
 }
 
+// AnnounceArgs asks to find out who hears of something that happened.
+type AnnounceArgs struct {
+	Cause string `json:"cause"`
+}
+
+// NoticeArgs asks to post one notice in Slack, or to bring it up to date. Version gives a change during a run a run of its own.
+type NoticeArgs struct {
+	Notice  string `json:"notice"`
+	Version int    `json:"version"`
+}
+
 // CapacityQueueArgs asks to reconcile the clusters that wait for capacity. News gives a change during a run a run of its own.
 type CapacityQueueArgs struct {
 	Account string `json:"account"`
@@ -108,6 +119,12 @@ func (ReplyArgs) Kind() string { return "reply" }
 func (EffectArgs) Kind() string { return "effect" }
 
 // Kind implements river.JobArgs.
+func (AnnounceArgs) Kind() string { return "announce" }
+
+// Kind implements river.JobArgs.
+func (NoticeArgs) Kind() string { return "notice" }
+
+// Kind implements river.JobArgs.
 func (CapacityQueueArgs) Kind() string { return "capacity_queue" }
 
 // Kind implements river.JobArgs.
@@ -154,6 +171,12 @@ func (ReplyArgs) InsertOpts() river.InsertOpts { return once(QueueMessages, mess
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (EffectArgs) InsertOpts() river.InsertOpts { return once(QueueMessages, messageTries) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (AnnounceArgs) InsertOpts() river.InsertOpts { return once(QueueMessages, messageTries) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (NoticeArgs) InsertOpts() river.InsertOpts { return once(QueueMessages, messageTries) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (CapacityQueueArgs) InsertOpts() river.InsertOpts { return once(QueueReconcile, reconcileTries) }

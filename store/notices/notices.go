@@ -3,6 +3,8 @@ package notices
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/ocpctl/ocpctl/store/internal/rows"
 )
 
 // Notice is one message in Slack about something that happened.
@@ -20,24 +22,18 @@ type Notice struct {
 	Wanted     int // version of the facts
 	Shown      int // version that is posted; 0: none
 	PostedIn   string
-	ExternalID int64 // its timestamp in microseconds; 0: not posted
+	ExternalID int64      // its timestamp in microseconds; 0: not posted
+	PostingAt  *time.Time // since when a post is under way or its answer is lost; nil: neither. Notices of one digest have the same
 	CreatedAt  time.Time
 }
 
 // Announcement is something that happened, of which somebody may want to hear.
-type Announcement struct {
-	ID        int64
-	Cause     string // unique
-	Event     string
-	Cluster   string // id; empty: it concerns none
-	Facts     json.RawMessage
-	CreatedAt time.Time
-}
+type Announcement = rows.Announcement
 
 // Subscription says that a channel wants to hear of some events.
 type Subscription struct {
 	ID        string
-	Workspace string
+	Workspace string // of a repository's file: BotsWorkspace
 	Channel   string
 	Team      string // empty: of every team
 	Repo      string // empty: of every repository
