@@ -95,9 +95,7 @@ func (c *change) offer(ctx context.Context, id string, to Grantee, cause string,
 	if err != nil {
 		return Handover{}, fmt.Errorf("write the handover: %w", err)
 	}
-	_, err = c.Exec(ctx, `
-		INSERT INTO announcements (cause, event, cluster_id, facts, created_at, nudge_at) VALUES (@cause, 'handover', @cluster, @facts, @now, @now)`,
-		pgx.NamedArgs{"cause": h.ID + ":offered", "cluster": id, "facts": json.RawMessage(facts), "now": c.Now})
+	err = c.Announce(ctx, rows.Announcement{Cause: h.ID + ":offered", Event: "handover", Cluster: id, Facts: facts})
 	if err != nil {
 		return Handover{}, fmt.Errorf("announce the handover: %w", err)
 	}
