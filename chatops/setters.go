@@ -88,7 +88,7 @@ func setOwner(r *reading, value string) (problem string) {
 	if m := slackPerson.FindStringSubmatch(value); m != nil {
 		value = m[1]
 	}
-	r.command.Filter.Owner = value
+	r.command.Filter.Owner = strings.TrimPrefix(value, "@")
 	return ""
 }
 

@@ -45,6 +45,7 @@ func TestWhatIsTypedInSlackIsUnderstood(t *testing.T) {
 		"logs":                                {Command: Command{Verb: VerbLogs, Lines: LogLines}},
 		"list":                                {Command: of(VerbList)},
 		"list --team a --profile AWS-standard --owner <@U2|will>": {Command: of(VerbList), Filter: ListFilter{Team: "a", Profile: "aws-standard", Owner: "U2"}},
+		"list --owner @will":                              {Command: of(VerbList), Filter: ListFilter{Owner: "will"}},
 		"list --owner maya":                               {Command: of(VerbList), Filter: ListFilter{Owner: "maya"}},
 		"scale demo 4":                                    {Command: Command{Verb: VerbScale, Replicas: 4}, Cluster: "demo"},
 		"scale --replicas 4":                              {Command: Command{Verb: VerbScale, Replicas: 4}},
@@ -260,7 +261,7 @@ func TestACommandTypedInSlackComesBackWhole(t *testing.T) {
 		case VerbApprove, VerbRefuse:
 			c.Ref, c.Reason = name.Draw(t, "ref"), text.Draw(t, "reason")
 		case VerbList:
-			c.Filter = ListFilter{Team: maybe(text, "team"), Profile: maybe(name, "profile"), Owner: maybe(text, "owner")}
+			c.Filter = ListFilter{Team: maybe(text, "team"), Profile: maybe(name, "profile"), Owner: maybe(name, "owner")}
 		case VerbNotify:
 			c.Channel, c.Team, c.Off = maybe(channel, "channel"), maybe(text, "team"), rapid.Bool().Draw(t, "off")
 			c.Events = rapid.SliceOfNDistinct(rapid.SampledFrom(commands.EventNames), 1, 5, rapid.ID).Draw(t, "events")

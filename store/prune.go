@@ -11,7 +11,7 @@ import (
 // pruneBatch bounds what one statement removes, and so how long it holds its locks.
 const pruneBatch = 1000
 
-// passing are the rows that are kept for a while. Requests, replies, pull requests, attempts, verifications, approvals and the
+// passing are the rows that are kept for a while. Requests, replies, pull requests, attempts, verifications, approvals, handovers and the
 // audit trail are not among them: they prove what was done (verifications go with the state they are about, see removals.go),
 // and keep a redelivered webhook from acting twice.
 var passing = []struct{ what, sql string }{
