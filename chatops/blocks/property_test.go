@@ -55,7 +55,7 @@ func anyCard(t *rapid.T) lifecycle.Card {
 var allowed = regexp.MustCompile(`<https://(?:ocp\.example\.com|console-openshift)[^<>|]*\|[^<>|]*>|<https://console-openshift[^<>|]*>|<!date\^[0-9]+\^\{date_short_pretty\} at \{time(?:_secs)?\}\|[-0-9: ]+UTC>`)
 
 var (
-	mention = regexp.MustCompile(`<@[UW][A-Z0-9]+>`)
+	mention = regexp.MustCompile(`<@(?:U0MAYA|U0ROB)>`)
 	entity  = regexp.MustCompile(`&(?:amp|lt|gt);`)
 )
 
