@@ -105,6 +105,11 @@ func sections(markdown ...string) []api.Block {
 	return sectionsOf(slack.Markup(strings.Join(nonEmpty(markdown), "\n\n")))
 }
 
+// dense is sections without empty lines between the paragraphs.
+func dense(markdown ...string) []api.Block {
+	return sections(strings.ReplaceAll(strings.Join(nonEmpty(markdown), "\n"), "\n\n", "\n"))
+}
+
 func sectionsOf(text string) (all []api.Block) {
 	for _, piece := range pieces(text, maxSection) {
 		all = append(all, api.NewSectionBlock(markup(piece), nil, nil, api.SectionBlockOptionExpand(true)))

@@ -53,7 +53,7 @@ func Notice(v NoticeView) slack.Message {
 		blocks = append(blocks, sectionsOf(call)...)
 	}
 	if v.Facts.Done == "" || k.past == "" {
-		blocks = append(blocks, some(sections(happened(v, s)...), maxMessage/2)...)
+		blocks = append(blocks, some(dense(happened(v, s)...), maxMessage/2)...)
 	}
 	if v.Card.ID != "" {
 		blocks = append(blocks, fields(about(v, s)...)...)
