@@ -2,6 +2,7 @@ package chatops
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ type Summary struct {
 	Progress   string        // the bar with the step and the expected end, while something runs
 	Trouble    []string      // what went wrong or what blocks it, who can fix it and what to do
 	Ends       string        // when it ends, why then, and what would keep it; empty once it is to end
+	EndsWhy    string        // the part of Ends after the time; it begins with a comma
 	Hourly     string        // its price per hour
 	Spent      string        // what it has cost
 	Workers    string        // how many it has, if that differs from its profile
@@ -38,7 +40,8 @@ func SummaryOf(c lifecycle.Card, d Detail, links Links) Summary {
 	case c.Status == lifecycle.Destroyed:
 		s.Lived = fmt.Sprintf("%s to %s", moment(c.AcceptedAt, life(c)), moment(c.ReleasedAt, life(c)))
 	case wanted(c):
-		s.Ends = moment(ending(c), life(c)) + endWhy(c)
+		s.EndsWhy = endWhy(c)
+		s.Ends = moment(ending(c), life(c)) + s.EndsWhy
 	}
 	return s
 }
@@ -90,19 +93,22 @@ func verbsFor(c lifecycle.Card) (all []Verb) {
 	return all
 }
 
+// ordinary matches names that can stand in a link without becoming markup.
+var ordinary = regexp.MustCompile(`^[a-z0-9.-]{1,100}$`)
+
 // Row is a cluster in a list: what it is and how it is, then since when, until when and what it has cost until now. A list is read
 // once, so unlike a summary it may contain relative times; without now the cost is that of the last change.
 func Row(c lifecycle.Card, links Links, now time.Time) (what, more string) {
 	f := detailedFace(c)
 	name := Code(c.Name)
-	if page := address(c, links); page != "" && web(page) {
-		name = fmt.Sprintf("[%s](%s)", plain(c.Name), page)
+	if page := address(c, links); web(page) && ordinary.MatchString(c.Name) {
+		name = fmt.Sprintf("[%s](%s)", c.Name, page)
 	}
 	what = fmt.Sprintf("%s **%s** %s", f.sign, name, f.head)
 	if moving(c) {
 		what += fmt.Sprintf(", %d %%", min(max(c.Progress.Percent, 0), 100))
 	}
-	what += fmt.Sprintf(". %s, team %s, profile %s", plain(c.Owner), plain(c.Team), Code(c.Profile))
+	what += fmt.Sprintf(". Owned by %s, team %s; profile %s.", plain(c.Owner), plain(c.Team), Code(c.Profile))
 	parts := []string{"since " + moment(c.AcceptedAt, life(c))}
 	if wanted(c) {
 		until := "until " + moment(ending(c), life(c))
@@ -115,12 +121,13 @@ func Row(c lifecycle.Card, links Links, now time.Time) (what, more string) {
 	if c.Status != lifecycle.Pending && c.Status != lifecycle.Destroyed && !now.IsZero() {
 		cost = fmt.Sprintf("about %s so far", policy.Dollars(c.Meter.Spent(now)))
 	}
-	return what, strings.Join(texts(strings.Join(parts, " "), cost), "; ")
+	return what, sentence(strings.Join(texts(strings.Join(parts, " "), cost), "; "))
 }
 
 // Text describes a pending approval: what it is for, who asked, why, and how far it is.
 func (a Waiting) Text() string {
-	text := fmt.Sprintf("%s of team %s, asked for by %s. %s", a.what(), plain(a.Team), plain(a.By), plain(sentence(strings.Join(a.Why, "; "))))
+	what := strings.Replace(a.what(), "the kubeadmin", "The kubeadmin", 1)
+	text := fmt.Sprintf("%s of team %s, asked for by %s. %s", what, plain(a.Team), plain(a.By), plain(sentence(strings.Join(a.Why, "; "))))
 	if a.Needs > 1 {
 		text += fmt.Sprintf(" It has %d of %d votes.", a.Votes, a.Needs)
 	}
@@ -138,6 +145,9 @@ func Plain(text string) string { return plain(text) }
 
 // Bare makes others' text fit where there is no markup: one line without control characters, of at most so many characters.
 func Bare(text string, most int) string { return cut(oneLine(cutBytes(text, maxRead)), most) }
+
+// When formats a time for people, with seconds unless they are zero.
+func When(t time.Time) string { return precise(t) }
 
 // Web is an address that may be shown as a link; empty if it is none.
 func Web(address string) string {

@@ -12,7 +12,7 @@ func Answer(markdown string) slack.Message {
 	text := slack.Markup(markdown)
 	switch {
 	case strings.TrimSpace(text) == "":
-		return slack.Message{Text: "–"}
+		return slack.Message{Text: nothing}
 	case slack.Length(text) <= maxSection:
 		return slack.Message{Text: text}
 	}

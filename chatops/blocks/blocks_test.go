@@ -162,8 +162,8 @@ func TestAWarningOffersWhatTheMaximumAllows(t *testing.T) {
 func TestTheButtonsOfAClusterFitItsState(t *testing.T) {
 	lives := chatopstest.Lives()
 	for name, want := range map[string][]string{
-		"installing":        {"Destroy", "Extend 4 h", "Extend to the maximum (Sat 12:00 UTC)", "Logs"},
-		"ready":             {"Destroy", "Extend 4 h", "Extend to the maximum (Sat 12:00 UTC)", "Kubeconfig", "Logs", "Share…"},
+		"installing":        {"Destroy", "Extend 4 h", "Logs"},
+		"ready":             {"Destroy", "Extend 4 h", "Kubeconfig", "Logs", "Share…"},
 		"expiring":          {"Destroy", "Kubeconfig", "Logs", "Share…"},
 		"destroy-blocked":   {"Logs", "Retry"},
 		"create-failed":     {"Logs", "Retry"},

@@ -30,8 +30,15 @@ const (
 // message makes the text that stands for the blocks from the blocks, so that it always says the same.
 func message(blocks []api.Block) slack.Message {
 	blocks = fitBlocks(blocks, maxMessage)
-	return slack.Message{Text: words(blocks), Blocks: blocks}
+	text := words(blocks)
+	if strings.TrimSpace(text) == "" {
+		return slack.Message{Text: nothing}
+	}
+	return slack.Message{Text: text, Blocks: blocks}
 }
+
+// nothing is shown where a text is empty, because Slack accepts no empty text.
+const nothing = "–"
 
 // fitBlocks leaves out what is too much, and says so.
 func fitBlocks(blocks []api.Block, most int) []api.Block {
@@ -81,7 +88,7 @@ func bare(text string, most int) *api.TextBlockObject {
 		text, _ = slack.Cut(text, most)
 	}
 	if text == "" {
-		text = "–"
+		text = nothing
 	}
 	return api.NewTextBlockObject(api.PlainTextType, text, false, false)
 }
@@ -96,6 +103,11 @@ func divider() api.Block { return api.NewDividerBlock() }
 // sections are paragraphs of GitHub's Markdown, in as many sections as they need.
 func sections(markdown ...string) []api.Block {
 	return sectionsOf(slack.Markup(strings.Join(nonEmpty(markdown), "\n\n")))
+}
+
+// dense is sections without empty lines between the paragraphs.
+func dense(markdown ...string) []api.Block {
+	return sections(strings.ReplaceAll(strings.Join(nonEmpty(markdown), "\n"), "\n\n", "\n"))
 }
 
 func sectionsOf(text string) (all []api.Block) {

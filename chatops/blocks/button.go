@@ -61,7 +61,7 @@ func buttonsFor(c lifecycle.Card, s chatops.Summary, verbs []chatops.Verb, appro
 			}
 			p.Approval = approval
 		case chatops.VerbExtend:
-			all = append(all, extensions(c, s.Longest, notice)...)
+			all = append(all, extensions(c, s.Longest, notice)[:min(1, s.Longest)]...)
 			continue
 		}
 		all = append(all, pressFor(c, labels[verb], p))

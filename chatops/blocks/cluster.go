@@ -16,18 +16,21 @@ import (
 func Cluster(v ClusterView) slack.Message {
 	c, s := v.Card, chatops.SummaryOf(v.Card, v.Detail, v.Links)
 	blocks := []api.Block{header(s.Sign + " " + c.Name + " " + s.Head)}
-	blocks = append(blocks, some(sections(append(append(s.State, s.Progress), s.Trouble...)...), maxMessage/2)...)
+	blocks = append(blocks, some(dense(append(append(s.State, s.Progress), s.Trouble...)...), maxMessage/2)...)
+	approval, votes := "", ""
+	if a := v.Approval; a != nil {
+		approval = a.ID
+		if a.Needs > 1 {
+			votes = fmt.Sprintf("%d of %d", a.Votes, a.Needs)
+		}
+	}
 	blocks = append(blocks, fields(
 		Fact{"Profile", chatops.Code(c.Profile)},
 		Fact{"OpenShift", fmt.Sprintf("%s on %s in %s", chatops.Plain(c.Release), chatops.Plain(c.Platform), chatops.Plain(c.Region))},
 		Fact{"Owner", fmt.Sprintf("%s, team %s", chatops.Plain(c.Owner), chatops.Plain(c.Team))},
 		Fact{"Price", strings.Join(nonEmpty([]string{s.Hourly, s.Spent}), "; ")},
-		Fact{"Workers", s.Workers}, Fact{"Ends", s.Ends}, Fact{"Lived", s.Lived},
+		Fact{"Votes", votes}, Fact{"Workers", s.Workers}, Fact{"Ends", s.Ends}, Fact{"Lived", s.Lived},
 	)...)
-	approval := ""
-	if v.Approval != nil {
-		approval = v.Approval.ID
-	}
 	blocks = append(blocks, actions(buttonsFor(c, s, s.Acts, approval, "")...)...)
 	return message(append(blocks, contextOf(askedBy(v), places(c, s))))
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	api "github.com/slack-go/slack"
 
@@ -116,7 +117,7 @@ func modal(title string) api.ModalViewRequest {
 func input(f Field) api.Block {
 	b := api.NewInputBlock(f.Name, bare(f.Label, maxLabel), nil, control(f))
 	b.Optional, b.DispatchAction = !f.Required, f.Live
-	if f.Hint != "" {
+	if f.Hint != "" && f.Kind != FieldCheck { // there it stands beside the box
 		b.Hint = bare(f.Hint, maxLabel)
 	}
 	return b
@@ -145,7 +146,11 @@ func control(f Field) api.BlockElement {
 	}
 	t := api.NewPlainTextInputBlockElement(nil, f.Name)
 	t.Multiline, t.MaxLength = f.Kind == FieldArea, maxInput
-	t.InitialValue, _ = slack.Cut(f.Value, maxInput)
+	t.InitialValue = strings.ToValidUTF8(f.Value, "")
+	for slack.Length(t.InitialValue) > maxInput {
+		_, last := utf8.DecodeLastRuneInString(t.InitialValue)
+		t.InitialValue = t.InitialValue[:len(t.InitialValue)-last]
+	}
 	if f.Live {
 		t.DispatchActionConfig = &api.DispatchActionConfig{TriggerActionsOn: []string{"on_enter_pressed"}}
 	}

@@ -53,7 +53,7 @@ func List(v ListView) slack.Message {
 func rowOf(row Listed, v ListView) string {
 	what, more := chatops.Row(row.Card, v.Links, v.Now)
 	if row.Idle != "" {
-		more += ". Perhaps idle: " + chatops.Plain(row.Idle)
+		more += " Perhaps idle: " + chatops.Plain(row.Idle) + "."
 	}
 	return what + "\n" + more
 }

@@ -18,20 +18,24 @@ import (
 // kind is how a kind of notice is shown.
 type kind struct {
 	sign, head, many string         // of one cluster, and of several
+	past             string         // the head once a button was pressed, if that changes it; empty: the same
 	call             string         // what the mentioned person is told; empty: nobody is mentioned
 	verbs            []chatops.Verb // its buttons
 }
 
 var kinds = map[Event]kind{
-	Ready:       {"🟢", "is ready", "clusters are ready", "your cluster is ready.", []chatops.Verb{chatops.VerbKubeconfig, chatops.VerbExtend, chatops.VerbLogs}},
-	Failed:      {"🔴", "could not be created", "clusters could not be created", "your cluster could not be created.", []chatops.Verb{chatops.VerbRetry, chatops.VerbLogs}},
-	Expiring:    {"🟡", "ends soon", "clusters end soon", "your cluster ends soon.", []chatops.Verb{chatops.VerbExtend}},
-	Blocked:     {"🔴", "cannot be destroyed yet", "clusters cannot be destroyed yet", "", []chatops.Verb{chatops.VerbRetry, chatops.VerbLogs}},
-	Destroyed:   {"⚫", "is gone", "clusters are gone", "", nil},
-	Approval:    {"⚪", "is waiting for an approval", "clusters are waiting for an approval", "", []chatops.Verb{chatops.VerbApprove, chatops.VerbRefuse}},
-	HandoverAsk: {"🔵", "is offered to you", "clusters are offered to you", "a cluster is offered to you.", []chatops.Verb{verbAccept, verbDecline}},
-	Finding:     {"🟠", "", "findings", "", nil},
-	Budget:      {"🟠", "", "budgets", "", nil},
+	Ready: {sign: "🟢", head: "is ready", many: "clusters are ready", call: "your cluster is ready.", verbs: []chatops.Verb{chatops.VerbKubeconfig, chatops.VerbExtend, chatops.VerbLogs}},
+	Failed: {sign: "🔴", head: "could not be created", many: "clusters could not be created", call: "your cluster could not be created.",
+		verbs: []chatops.Verb{chatops.VerbRetry, chatops.VerbLogs}},
+	Expiring:  {sign: "🟡", head: "ends soon", past: "was about to end", many: "clusters end soon", call: "your cluster ends soon."},
+	Blocked:   {sign: "🔴", head: "cannot be destroyed yet", many: "clusters cannot be destroyed yet", verbs: []chatops.Verb{chatops.VerbRetry, chatops.VerbLogs}},
+	Destroyed: {sign: "⚫", head: "is gone", many: "clusters are gone"},
+	Approval: {sign: "⚪", head: "is waiting for an approval", past: "was waiting for an approval", many: "clusters are waiting for an approval",
+		verbs: []chatops.Verb{chatops.VerbApprove, chatops.VerbRefuse}},
+	HandoverAsk: {sign: "🔵", head: "is offered to you", past: "was offered to you", many: "clusters are offered to you", call: "a cluster is offered to you.",
+		verbs: []chatops.Verb{verbAccept, verbDecline}},
+	Finding: {sign: "🟠", many: "findings"},
+	Budget:  {sign: "🟠", many: "budgets"},
 }
 
 // Notice is one message about something that happened.
@@ -44,15 +48,13 @@ func Notice(v NoticeView) slack.Message {
 		return digest(v, k)
 	}
 	s := chatops.SummaryOf(v.Card, chatops.Detail{}, v.Links)
-	title := cmp.Or(v.Facts.Title, "Something needs a look")
-	if v.Card.ID != "" && k.head != "" {
-		title = v.Card.Name + " " + k.head
-	}
-	blocks := []api.Block{header(k.sign + " " + title)}
-	if call := calling(v.Mention, k.call); call != "" && k.call != "" && v.Facts.Done == "" {
+	blocks := []api.Block{header(k.sign + " " + title(v, k))}
+	if call := calling(v.Mention, k.call); v.Facts.Done == "" && k.call != "" && call != "" {
 		blocks = append(blocks, sectionsOf(call)...)
 	}
-	blocks = append(blocks, some(sections(happened(v, s)...), maxMessage/2)...)
+	if v.Facts.Done == "" || k.past == "" {
+		blocks = append(blocks, some(dense(happened(v, s)...), maxMessage/2)...)
+	}
 	if v.Card.ID != "" {
 		blocks = append(blocks, fields(about(v, s)...)...)
 	}
@@ -65,6 +67,16 @@ func Notice(v NoticeView) slack.Message {
 		blocks = append(blocks, contextOf(where))
 	}
 	return message(blocks)
+}
+
+func title(v NoticeView, k kind) string {
+	switch {
+	case v.Card.ID == "" || k.head == "":
+		return cmp.Or(v.Facts.Title, "Something needs a look")
+	case v.Facts.Done != "" && k.past != "":
+		return v.Card.Name + " " + k.past
+	}
+	return v.Card.Name + " " + k.head
 }
 
 // happened says what happened, in paragraphs of GitHub's Markdown.
@@ -95,23 +107,18 @@ func happened(v NoticeView, s chatops.Summary) []string {
 	return []string{f.Text}
 }
 
-// ends says when a cluster ends, and what the maximum allows.
+// ends says when a cluster ends and why, and what the maximum allows.
 func ends(v NoticeView, s chatops.Summary) string {
 	f := v.Facts
-	text := "It ends at " + chatops.Time(f.End)
+	text := "It ends at " + chatops.When(f.End)
 	if f.Before > 0 {
-		text += ", " + policy.Span(f.Before) + " after this warning was due"
+		text = fmt.Sprintf("It ends in about %s (%s)", policy.Span(f.Before), chatops.When(f.End))
 	}
-	if f.End.IsZero() {
-		text = "It ends soon"
+	if f.Longest > 0 {
+		return fmt.Sprintf("%s. It can be extended by up to %s, to %s.", text, policy.Span(f.Longest.Round(time.Minute)), chatops.When(f.End.Add(f.Longest)))
 	}
-	switch {
-	case f.Done != "":
-		return text + "."
-	case f.Longest > 0:
-		return fmt.Sprintf("%s. It can be extended by up to %s, to %s.", text, policy.Span(f.Longest.Round(time.Minute)), chatops.Time(f.End.Add(f.Longest)))
-	case s.Ends != "":
-		return fmt.Sprintf("%s. It cannot be extended. It ends %s.", text, s.Ends)
+	if f.End.Equal(v.Card.Ends.DestroyAt()) {
+		text += s.EndsWhy
 	}
 	return text + ". It cannot be extended."
 }
@@ -170,7 +177,7 @@ func where(v NoticeView, s chatops.Summary) string {
 	if v.Card.ID != "" {
 		all = append(all, places(v.Card, s))
 	}
-	return strings.Join(append(all, runbook(v)), " · ")
+	return strings.Join(nonEmpty(append(all, runbook(v))), " · ")
 }
 
 // page matches the name of a runbook's page, with the place in it.
@@ -189,15 +196,18 @@ const maxDigest = 60
 
 // digest tells the same of several clusters in one message. Their buttons are on their own messages and pages.
 func digest(v NoticeView, k kind) slack.Message {
-	all := append([]lifecycle.Card{v.Card}, v.More...)
+	all := v.More
+	if v.Card.ID != "" {
+		all = append([]lifecycle.Card{v.Card}, all...)
+	}
 	blocks := []api.Block{header(fmt.Sprintf("%s %d %s", k.sign, len(all), k.many))}
-	if call := calling(v.Mention, k.call); k.call != "" && call != "" {
-		blocks = append(blocks, sectionsOf("<@"+v.Mention+">")...)
+	if call := calling(v.Mention, "this is about your clusters."); k.call != "" && call != "" {
+		blocks = append(blocks, sectionsOf(call)...)
 	}
 	var lines []string
 	for _, c := range all[:min(len(all), maxDigest)] {
 		what, more := chatops.Row(c, v.Links, time.Time{})
-		lines = append(lines, "- "+what+"; "+more)
+		lines = append(lines, "- "+what+" "+more)
 	}
 	if rest := len(all) - len(lines); rest > 0 {
 		lines = append(lines, fmt.Sprintf("- and %d more", rest))

@@ -36,6 +36,8 @@ func Markup(markdown string) string {
 			fence, line = 0, "```"
 		case fence > 0:
 			line = quiet(slackutilsx.EscapeMessage(strings.ReplaceAll(line, "```", "'''")))
+		case fold.MatchString(line):
+			continue
 		default:
 			line = block(line)
 		}
@@ -46,6 +48,9 @@ func Markup(markdown string) string {
 	}
 	return strings.Join(out, "\n")
 }
+
+// fold matches the lines that fold a part of a text on GitHub. Slack folds nothing.
+var fold = regexp.MustCompile(`^(?:</?details>|<summary>.*</summary>)$`)
 
 // block converts the mark at a line's beginning.
 func block(line string) string {
