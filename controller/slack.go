@@ -40,8 +40,8 @@ func (c *Controller) inSlack(ctx context.Context, r store.Reply) error {
 		}
 	}
 	// A person has turns of their own: an answer does not wait for the messages that others see in the channel.
-	if err := c.slackTurn(ctx, r.Workspace, r.Person); err != nil {
-		return err
+	if wait, err := c.Store.Notices.TakeTurn(ctx, r.Workspace, r.Person); err != nil || wait > 0 {
+		return awaitTurn(wait, err)
 	}
 	id, err := c.Teller.Send(ctx, slack.Target{Channel: r.Channel, User: r.Person}, m)
 	if errors.Is(err, slack.ErrNever) {
@@ -54,10 +54,9 @@ func (c *Controller) inSlack(ctx context.Context, r store.Reply) error {
 	return c.Store.Outbox.Replied(ctx, r.ID, id)
 }
 
-// slackTurn returns later if nothing may be posted there now.
-func (c *Controller) slackTurn(ctx context.Context, workspace, channel string) error {
-	wait, err := c.Store.Notices.TakeTurn(ctx, workspace, channel)
-	if err != nil || wait == 0 {
+// awaitTurn says that nothing may be posted before a wait, unless it could not be asked for.
+func awaitTurn(wait time.Duration, err error) error {
+	if err != nil {
 		return err
 	}
 	return later{wait: wait, shared: true}

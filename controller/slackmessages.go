@@ -149,8 +149,12 @@ func (c *Controller) tellThread(ctx context.Context, sub outbox.Subscriber, row 
 
 // postInSlack updates the message ts, or posts one if it is 0, in its turn. If an earlier post may have arrived, it is looked for first.
 func (c *Controller) postInSlack(ctx context.Context, sub outbox.Subscriber, to slack.Place, ts int64, marker string, m slack.Message) (int64, error) {
-	if err := c.slackTurn(ctx, sub.Workspace, sub.Channel); err != nil {
-		return 0, err
+	take := c.Store.Notices.TakeTurn
+	if ts != 0 {
+		take = c.Store.Notices.TakeEdit
+	}
+	if wait, err := take(ctx, sub.Workspace, sub.Channel); err != nil || wait > 0 {
+		return 0, awaitTurn(wait, err)
 	}
 	since, err := c.Store.Outbox.Posting(ctx, sub.ID)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/reports"
 )
 
 // inChannel is a fixture with a workspace, in whose channel somebody asked for a cluster.
@@ -232,6 +233,11 @@ func TestAnArchivedChannelIsTriedOnceForEachWaitAndHealsByItself(t *testing.T) {
 		require.Len(t, found, 1)
 		require.Contains(t, found[0].Evidence[0], trouble.code)
 
+		h.work(queue.SweepArgs{})
+		open, err := h.store.Reports.Findings(h.ctx, reports.FindingFilter{Kind: found[0].Kind})
+		require.NoError(t, err)
+		require.Len(t, open, 1)
+
 		w.set(func() { trouble.heal(w) })
 		h.pass(time.Hour)
 		for _, r := range rows {
@@ -241,7 +247,11 @@ func TestAnArchivedChannelIsTriedOnceForEachWaitAndHealsByItself(t *testing.T) {
 		require.Len(t, w.standing(false), len(rows), trouble.code)
 		found, err = h.store.Reports.SlackFindings(h.ctx)
 		require.NoError(t, err)
-		require.Empty(t, found, "%s: nobody had to close it", trouble.code)
+		require.Empty(t, found, trouble.code)
+		h.work(queue.SweepArgs{})
+		open, err = h.store.Reports.Findings(h.ctx, reports.FindingFilter{Kind: open[0].Kind})
+		require.NoError(t, err)
+		require.Empty(t, open, "%s: nobody had to close it", trouble.code)
 		require.Zero(t, w.storms)
 	}
 }

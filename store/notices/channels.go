@@ -65,7 +65,7 @@ func (c *change) solve(ctx context.Context, args pgx.NamedArgs) error {
 			SELECT 'publish' AS kind, 'subscriber' AS key, s.id FROM subscribers s JOIN healed h ON h.channel IN ('', s.channel)
 			WHERE s.workspace = @workspace AND s.shown_version < s.wanted_version AND NOT s.muted
 			UNION ALL SELECT 'reply', 'reply', r.id FROM replies r JOIN healed h ON h.channel = '' WHERE r.workspace = @workspace AND r.external_id = 0
-			UNION ALL SELECT 'notice', 'notice', n.id FROM notices n JOIN healed h ON h.channel IN ('', n.channel, n.posted_in)
+			UNION ALL SELECT 'notice', 'notice', n.id FROM notices n JOIN healed h ON h.channel IN ('', n.channel, n.person, n.posted_in)
 			WHERE n.workspace = @workspace AND n.shown_version < n.wanted_version AND n.given_up = '')
 		UPDATE river_job j SET state = 'available', scheduled_at = clock_timestamp() FROM waiting w
 		WHERE j.kind = w.kind AND j.state = 'scheduled' AND j.args ->> w.key = w.id`, args)

@@ -187,6 +187,8 @@ const (
 	Orphan          FindingKind = "orphan"
 	Overdue         FindingKind = "overdue"
 	Remains         FindingKind = "remains"
+	SlackChannel    FindingKind = "slack_channel"
+	SlackRefused    FindingKind = "slack_refused"
 	Stuck           FindingKind = "stuck"
 )
 
@@ -204,6 +206,10 @@ func (e FindingKind) Valid() bool {
 	case Overdue:
 		return true
 	case Remains:
+		return true
+	case SlackChannel:
+		return true
+	case SlackRefused:
 		return true
 	case Stuck:
 		return true
@@ -1665,7 +1671,7 @@ type ListDeliveriesParams struct {
 
 // ListFindingsParams defines parameters for ListFindings.
 type ListFindingsParams struct {
-	// Kind overdue, stuck, blocked, remains, delivery_failing or job_failed (orphan is not supported yet).
+	// Kind overdue, stuck, blocked, remains, delivery_failing, job_failed, slack_channel or slack_refused (orphan is not supported yet).
 	Kind string `form:"kind,omitempty" json:"kind,omitempty,omitzero"`
 
 	// All Include resolved findings.
