@@ -36,6 +36,9 @@ func (c *change) accept(ctx context.Context, a Ask, j Judgement) (written rows.R
 		c.queueSubscribers(&b, row)
 		c.ScheduleLook(&b, *row.PR)
 	}
+	if j.Show != nil {
+		c.queueInSlack(&b, row, *j.Show)
+	}
 	if j.Approval != nil {
 		asked := *j.Approval
 		asked.ID = cmp.Or(asked.ID, pg.NewID("apr"))
@@ -163,6 +166,19 @@ func (c *change) queueSubscribers(b *pg.Batch, row rows.Row) {
 			VALUES (@id, @cluster, @kind, @installation, @repo, @number, @head, 1, @nudge)`,
 			pgx.NamedArgs{"id": id, "cluster": row.ID, "kind": kind, "installation": row.PR.Installation, "repo": row.PR.Repo,
 				"number": row.PR.Number, "head": row.PR.Head, "nudge": c.Now.Add(rows.NudgeSoon)})
+		c.Enqueue(queue.PublishArgs{Subscriber: id, Version: 1})
+	}
+}
+
+// queueInSlack adds what shows the cluster in the channel in which somebody asked for it: one message, and the thread below it.
+func (c *change) queueInSlack(b *pg.Batch, row rows.Row, at rows.SlackPlace) {
+	for _, kind := range []string{rows.KindSlackMessage, rows.KindSlackThread} {
+		id := pg.NewID("sub")
+		b.Do("add a place in Slack that shows it", `
+			INSERT INTO subscribers (id, cluster_id, kind, workspace, channel, person, wanted_version, nudge_at)
+			VALUES (@id, @cluster, @kind, @workspace, @channel, @person, 1, @nudge)`,
+			pgx.NamedArgs{"id": id, "cluster": row.ID, "kind": kind, "workspace": at.Workspace, "channel": at.Channel, "person": at.Person,
+				"nudge": c.Now.Add(rows.NudgeSoon)})
 		c.Enqueue(queue.PublishArgs{Subscriber: id, Version: 1})
 	}
 }

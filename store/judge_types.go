@@ -48,6 +48,7 @@ type Judgement struct {
 	Addons   []rows.Addon      // in addition to OpenShift, in this order
 	Budget   []usage.Threshold // parts of the team's budget that are reached with it
 	Approval *ApprovalAsk      // what has to be approved before anything runs; nil: nothing
+	Show     *rows.SlackPlace  // where in Slack it is shown; nil: nowhere
 	Turn     *TurnAsk          // what it waits for, or is bound by once it is approved; nil: it starts at once
 }
 

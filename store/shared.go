@@ -38,6 +38,7 @@ type (
 	Rise          = usage.Rise
 	Row           = rows.Row
 	Scope         = usage.Scope
+	SlackPlace    = rows.SlackPlace
 	Spec          = rows.Spec
 	TakenOver     = pg.TakenOver
 	Threshold     = usage.Threshold
@@ -71,6 +72,8 @@ const (
 	KindComment      = rows.KindComment
 	KindDeployment   = rows.KindDeployment
 	KindLabel        = rows.KindLabel
+	KindSlackMessage = rows.KindSlackMessage
+	KindSlackThread  = rows.KindSlackThread
 	Lifecycle        = pg.Lifecycle
 )
 

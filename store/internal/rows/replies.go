@@ -48,13 +48,13 @@ func (c *Tx) SaveEffects(ctx context.Context, effects []Effect) error {
 func (c *Tx) Reply(ctx context.Context, r Reply) error {
 	id := pg.NewID("rep")
 	tag, err := c.Exec(ctx, `
-		INSERT INTO replies (id, cause, thread, installation, repo, number, workspace, channel, person, body, created_at, nudge_at)
+		INSERT INTO replies (id, cause, thread, installation, repo, number, workspace, channel, person, body, blocks, created_at, nudge_at)
 		SELECT @id, @cause, @thread, CASE WHEN here.github THEN @installation::bigint END, CASE WHEN here.github THEN @repo END,
-			CASE WHEN here.github THEN @number::integer END, nullif(@workspace, ''), nullif(@channel, ''), nullif(@person, ''), @body, @now, @nudge
+			CASE WHEN here.github THEN @number::integer END, nullif(@workspace, ''), nullif(@channel, ''), nullif(@person, ''), @body, @blocks, @now, @nudge
 		FROM (SELECT @workspace = '' AS github) here ON CONFLICT (cause) DO NOTHING`,
 		pgx.NamedArgs{
 			"id": id, "cause": r.Cause, "thread": r.Thread, "installation": r.Installation, "repo": r.Repo, "number": r.Number,
-			"workspace": r.Workspace, "channel": r.Channel, "person": r.Person, "body": r.Body,
+			"workspace": r.Workspace, "channel": r.Channel, "person": r.Person, "body": r.Body, "blocks": r.Blocks,
 			"now": c.Now, "nudge": c.Now.Add(NudgeAgain),
 		})
 	if err != nil {

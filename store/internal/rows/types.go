@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -62,8 +63,9 @@ type Reply struct {
 	Workspace    string // of Slack: then Channel and Person are set, and the three fields above are not
 	Channel      string
 	Person       string
-	Body         string
-	ExternalID   int64 // once posted: the comment's id, or Slack's message timestamp in microseconds; below zero: given up
+	Body         string          // in GitHub's Markdown; with Blocks in Slack's markup
+	Blocks       json.RawMessage // in Slack: a JSON array of Block Kit's blocks, which may be empty; nil: Body is Markdown. No secret is in them
+	ExternalID   int64           // once posted: the comment's id, or Slack's message timestamp in microseconds; below zero: given up
 }
 
 // EndKind names a reversible end.
@@ -114,4 +116,10 @@ const (
 	KindCheck      = "github_check"
 	KindDeployment = "github_deployment"
 	KindLabel      = "github_label" // the profile's label, if a label asked for the cluster
+
+	KindSlackMessage = "slack_message" // where the cluster was asked for in Slack
+	KindSlackThread  = "slack_thread"  // the thread below that message
 )
+
+// SlackPlace is where in Slack a cluster is shown: the channel in which a person asked for it.
+type SlackPlace struct{ Workspace, Channel, Person string }
