@@ -30,6 +30,10 @@ func (w *announceWorker) Work(ctx context.Context, job *river.Job[queue.Announce
 		return err
 	}
 	list, err := w.n.whoHears(ctx, a)
+	var turn later
+	if errors.As(err, &turn) {
+		return river.JobSnooze(turn.wait)
+	}
 	if err != nil {
 		return fmt.Errorf("find out who hears of %s: %w", a.Cause, err)
 	}
@@ -42,14 +46,18 @@ func (n *Notifier) whoHears(ctx context.Context, a notices.Announcement) ([]noti
 	if err != nil || n.Slack == nil || now.Sub(a.CreatedAt) > tooOld {
 		return nil, err
 	}
-	e, err := n.read(ctx, a)
+	workspace, err := n.bots.of(ctx, n.Slack, now)
 	if err != nil {
 		return nil, err
 	}
-	return hear(e, n.Workspace, n.AdminChannel), nil
+	e, err := n.read(ctx, a, workspace)
+	if err != nil {
+		return nil, err
+	}
+	return hear(e, workspace, n.AdminChannel), nil
 }
 
-func (n *Notifier) read(ctx context.Context, a notices.Announcement) (event, error) {
+func (n *Notifier) read(ctx context.Context, a notices.Announcement, workspace string) (event, error) {
 	e := event{cause: a.Cause, kind: blocks.Event(a.Event), cluster: a.Cluster}
 	var told told
 	if err := json.Unmarshal(a.Facts, &told); err != nil {
@@ -60,7 +68,7 @@ func (n *Notifier) read(ctx context.Context, a notices.Announcement) (event, err
 		in, id, _ := strings.Cut(place, "/")
 		e.to = person{in, id}
 	} else if told.To != "" {
-		in, id, err := n.Store.Notices.PersonOf(ctx, n.Workspace, told.To)
+		in, id, err := n.Store.Notices.PersonOf(ctx, workspace, told.To)
 		if err != nil {
 			return e, err
 		}
@@ -69,11 +77,11 @@ func (n *Notifier) read(ctx context.Context, a notices.Announcement) (event, err
 	if a.Cluster == "" {
 		return e, nil
 	}
-	return e, n.readCluster(ctx, &e)
+	return e, n.readCluster(ctx, &e, workspace)
 }
 
 // readCluster reads who has to do with the announcement's cluster.
-func (n *Notifier) readCluster(ctx context.Context, e *event) error {
+func (n *Notifier) readCluster(ctx context.Context, e *event, workspace string) error {
 	row, err := n.Store.Cluster(ctx, e.cluster)
 	if err != nil {
 		return err
@@ -84,7 +92,7 @@ func (n *Notifier) readCluster(ctx context.Context, e *event) error {
 	case !errors.Is(err, store.ErrNotFound):
 		return err
 	}
-	in, id, err := n.Store.Notices.PersonOf(ctx, n.Workspace, row.RequestedBy)
+	in, id, err := n.Store.Notices.PersonOf(ctx, workspace, row.RequestedBy)
 	if err != nil {
 		return err
 	}

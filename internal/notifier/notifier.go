@@ -19,6 +19,8 @@ import (
 
 // Slack is the client of Slack, slack.Client.
 type Slack interface {
+	// Identity returns who the bot is.
+	Identity(ctx context.Context) (slack.Identity, error)
 	// OpenDirect returns the channel of the direct messages with a person. slack.ErrNever: there can be none.
 	OpenDirect(ctx context.Context, person string) (channel string, err error)
 	// Post posts a message that Find finds by its marker.
@@ -33,17 +35,20 @@ type Slack interface {
 type Config struct {
 	Store        *store.Store
 	Slack        Slack  // nil: there is no Slack, and nobody hears of anything
-	Workspace    string // the bot's
+	Workspace    string // the bot's; empty: Slack is asked
 	AdminChannel string // id of the channel that hears what an admin must see; empty: none
 	Links        chatops.Links
 	Log          *slog.Logger
 }
 
 // Notifier executes the jobs of this package. It is safe for concurrent use.
-type Notifier struct{ Config }
+type Notifier struct {
+	Config
+	bots workspace
+}
 
 // New returns a notifier.
-func New(c Config) *Notifier { return &Notifier{c} }
+func New(c Config) *Notifier { return &Notifier{Config: c, bots: workspace{id: c.Workspace}} }
 
 // Register adds the notifier's workers to the bundle of the River client.
 func (n *Notifier) Register(w *river.Workers) {

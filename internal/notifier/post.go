@@ -1,6 +1,7 @@
 package notifier
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,12 +21,8 @@ const (
 
 // post posts notices in one message. What an earlier try may have left is looked for first.
 func (n *Notifier) post(ctx context.Context, seen *sights, list []notices.Notice, now time.Time) error {
-	ids := idsOf(list)
-	to, err := n.place(ctx, list[0], now)
-	if errors.Is(err, slack.ErrNever) {
-		n.Log.WarnContext(ctx, "notices given up: this person cannot be reached in Slack", "notices", ids, "workspace", list[0].Workspace, "err", err)
-		return n.Store.Notices.GiveUp(ctx, ids, "this person cannot be reached")
-	}
+	head, ids := list[0], idsOf(list)
+	to, err := n.place(ctx, head, now)
 	if err != nil {
 		return err
 	}
@@ -33,35 +30,53 @@ func (n *Notifier) post(ctx context.Context, seen *sights, list []notices.Notice
 	if err != nil {
 		return err
 	}
-	if err := n.turn(ctx, list[0].Workspace, to.Channel); err != nil {
+	at := spot{head.Workspace, cmp.Or(head.Person, head.Channel)}
+	if err := n.turn(ctx, at); err != nil {
 		return err
 	}
-	if since := list[0].PostingAt; since != nil {
-		return n.lookFor(ctx, list, to, *since)
+	if head.Person != "" {
+		to.Channel, err = n.Slack.OpenDirect(ctx, head.Person)
+		if errors.Is(err, slack.ErrNever) {
+			n.Log.WarnContext(ctx, "notices given up: this person cannot be reached in Slack", "notices", ids, "workspace", at.workspace, "err", err)
+			return n.Store.Notices.GiveUp(ctx, ids, "this person cannot be reached")
+		}
+		if err != nil {
+			return n.said(ctx, at, err)
+		}
+	}
+	if since := head.PostingAt; since != nil {
+		return n.lookFor(ctx, at, list, to, *since)
 	}
 	if err := n.Store.Notices.Posting(ctx, ids); err != nil {
 		return err
 	}
-	ts, err := n.Slack.Post(ctx, to, m, list[0].ID)
+	ts, err := n.Slack.Post(ctx, to, m, head.ID)
 	if errors.Is(err, slack.ErrGone) && to.Thread != 0 { // somebody deleted the thread's message
 		to.Thread = 0
-		ts, err = n.Slack.Post(ctx, to, m, list[0].ID)
+		ts, err = n.Slack.Post(ctx, to, m, head.ID)
 	}
-	if err := n.said(ctx, list, to.Channel, err); err != nil {
-		return err
+	if err == nil {
+		return errors.Join(n.Store.Notices.Posted(ctx, list, to.Channel, ts), n.said(ctx, at, nil))
 	}
-	return n.Store.Notices.Posted(ctx, list, to.Channel, ts)
+	answer := n.said(ctx, at, err)
+	if answered(err) {
+		return errors.Join(answer, n.Store.Notices.NotPosted(ctx, ids))
+	}
+	return answer
 }
+
+// spot is what turns are taken for: a channel or a person.
+type spot struct{ workspace, id string }
 
 // lookFor looks for a message whose post was cut off. If it is there, the notices stand in it, and are brought up to date next; else
 // they are posted next.
-func (n *Notifier) lookFor(ctx context.Context, list []notices.Notice, in slack.Place, since time.Time) error {
+func (n *Notifier) lookFor(ctx context.Context, at spot, list []notices.Notice, in slack.Place, since time.Time) error {
 	ts, found, err := n.Slack.Find(ctx, in, list[0].ID, since)
 	if err == nil && !found && in.Thread != 0 { // it may stand alone, because the thread's message was deleted
 		ts, found, err = n.Slack.Find(ctx, slack.Place{Channel: in.Channel}, list[0].ID, since)
 	}
-	if err := n.said(ctx, list, in.Channel, err); err != nil {
-		return err
+	if err != nil {
+		return n.said(ctx, at, err)
 	}
 	if !found {
 		return n.Store.Notices.NotPosted(ctx, idsOf(list))
@@ -83,7 +98,8 @@ func (n *Notifier) update(ctx context.Context, seen *sights, one notices.Notice)
 	if err != nil {
 		return err
 	}
-	if err := n.turn(ctx, one.Workspace, one.PostedIn); err != nil {
+	at := spot{one.Workspace, cmp.Or(one.Person, one.Channel)}
+	if err := n.turn(ctx, at); err != nil {
 		return err
 	}
 	err = n.Slack.Update(ctx, one.PostedIn, one.ExternalID, m)
@@ -91,18 +107,14 @@ func (n *Notifier) update(ctx context.Context, seen *sights, one notices.Notice)
 		n.Log.InfoContext(ctx, "notice not updated: it was deleted, or is too old to be changed", "notice", one.ID, "channel", one.PostedIn)
 		return n.Store.Notices.GiveUp(ctx, idsOf(list), "its message was deleted, or is too old to be changed")
 	}
-	if err := n.said(ctx, nil, one.PostedIn, err, one.Workspace); err != nil {
+	if err := n.said(ctx, at, err); err != nil {
 		return err
 	}
 	return n.Store.Notices.Posted(ctx, list, one.PostedIn, one.ExternalID)
 }
 
-// place returns where a notice is posted.
+// place returns where a notice is posted; of a direct message, not yet the channel.
 func (n *Notifier) place(ctx context.Context, one notices.Notice, now time.Time) (slack.Place, error) {
-	if one.Person != "" {
-		channel, err := n.Slack.OpenDirect(ctx, one.Person)
-		return slack.Place{Channel: channel}, err
-	}
 	to := slack.Place{Channel: one.Channel}
 	if one.Thread == "" {
 		return to, nil
@@ -122,44 +134,43 @@ func (n *Notifier) place(ctx context.Context, one notices.Notice, now time.Time)
 }
 
 // turn returns later if nothing may be posted there now.
-func (n *Notifier) turn(ctx context.Context, workspace, channel string) error {
-	wait, err := n.Store.Notices.TakeTurn(ctx, workspace, channel)
+func (n *Notifier) turn(ctx context.Context, at spot) error {
+	wait, err := n.Store.Notices.TakeTurn(ctx, at.workspace, at.id)
 	if err != nil || wait == 0 {
 		return err
 	}
 	return later{wait}
 }
 
-// said records what Slack said, for everything else that is to be posted in the channel. For an error that will go away, or that a
-// person has to solve, it returns later: the next turn comes when it makes sense to try again. Any other error is left to River.
-func (n *Notifier) said(ctx context.Context, list []notices.Notice, channel string, err error, workspace ...string) error {
-	if len(list) > 0 {
-		workspace = []string{list[0].Workspace}
-	}
-	if err == nil {
-		return n.Store.Notices.Reached(ctx, workspace[0], channel)
-	}
+// answered reports that an error is Slack's refusal, so that nothing was posted. After any other error nobody knows.
+func answered(err error) bool {
+	var limited slack.RateLimited
+	return errors.As(err, &limited) || errors.Is(err, slack.ErrChannel) || errors.Is(err, slack.ErrRefused) || errors.Is(err, slack.ErrGone)
+}
+
+// said records what Slack said, for everything else that is to be posted there. After an error that goes away, or that a person has to
+// solve, it returns later: the next turn comes when it makes sense to try again. Any other error is left to River's retries.
+func (n *Notifier) said(ctx context.Context, at spot, err error) error {
 	var limited slack.RateLimited
 	var kept error
 	switch {
+	case err == nil:
+		return n.Store.Notices.Reached(ctx, at.workspace, at.id)
 	case errors.As(err, &limited) && limited.Channel:
-		kept = n.Store.Notices.HoldChannel(ctx, workspace[0], channel, limited.RetryAfter)
+		kept = n.Store.Notices.HoldChannel(ctx, at.workspace, at.id, limited.RetryAfter)
 	case errors.As(err, &limited):
-		kept = n.Store.Notices.HoldWorkspace(ctx, workspace[0], limited.RetryAfter)
+		kept = n.Store.Notices.HoldWorkspace(ctx, at.workspace, limited.RetryAfter)
 	case slack.TokenRefused(err):
-		kept = n.Store.Notices.ChannelProblem(ctx, workspace[0], "", slack.CodeOf(err))
-	case errors.Is(err, slack.ErrChannel), errors.Is(err, slack.ErrRefused):
-		kept = n.Store.Notices.ChannelProblem(ctx, workspace[0], channel, slack.CodeOf(err))
+		kept = n.Store.Notices.ChannelProblem(ctx, at.workspace, "", slack.CodeOf(err))
+	case answered(err):
+		kept = n.Store.Notices.ChannelProblem(ctx, at.workspace, at.id, cmp.Or(slack.CodeOf(err), "refused"))
 	default:
-		return fmt.Errorf("tell %s: %w", channel, err)
-	}
-	if kept == nil {
-		kept = n.Store.Notices.NotPosted(ctx, idsOf(list)) // Slack refused, so nothing was
+		return fmt.Errorf("tell %s: %w", at.id, err)
 	}
 	if kept != nil {
 		return errors.Join(err, kept)
 	}
-	n.Log.WarnContext(ctx, "notice delayed", "workspace", workspace[0], "channel", channel, "err", err)
+	n.Log.WarnContext(ctx, "notice delayed", "workspace", at.workspace, "channel", at.id, "err", err)
 	return later{time.Second}
 }
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/blocks"
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -161,7 +160,7 @@ func summed(all []blocks.Facts) blocks.Facts {
 	var b strings.Builder
 	for _, one := range all {
 		first, _, _ := strings.Cut(one.Text, "\n")
-		fmt.Fprintf(&b, "- **%s**: %s\n", chatops.Plain(one.Title), first)
+		fmt.Fprintf(&b, "- **%s**: %s\n", one.Title, first)
 		if one.Runbook != f.Runbook {
 			f.Runbook = "" // each has its own
 		}

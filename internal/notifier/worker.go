@@ -32,6 +32,8 @@ func (w *noticeWorker) Work(ctx context.Context, job *river.Job[queue.NoticeArgs
 const (
 	// rounds is how many messages one job posts at most.
 	rounds = 10
+	// noSlackPause is how often a process without a bot token says so.
+	noSlackPause = 10 * time.Minute
 	// batch is how many waiting notices are looked at together.
 	batch = 30
 )
@@ -79,7 +81,8 @@ func (n *Notifier) next(ctx context.Context, id string) (waits bool, err error) 
 		return false, err
 	}
 	if n.Slack == nil {
-		return true, errors.New("this process has no Slack bot token; set slack.bot_token_ref")
+		n.Log.ErrorContext(ctx, "notices are not posted: this process has no bot token; set slack.bot_token_ref", "waiting", len(list))
+		return true, later{noSlackPause}
 	}
 	now, err := n.Store.Now(ctx)
 	if err != nil {
