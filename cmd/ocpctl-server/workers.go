@@ -22,6 +22,7 @@ import (
 	"github.com/ocpctl/ocpctl/controller"
 	"github.com/ocpctl/ocpctl/internal/dispatch"
 	"github.com/ocpctl/ocpctl/internal/dispatch/kubernetes"
+	"github.com/ocpctl/ocpctl/internal/notifier"
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
@@ -42,14 +43,18 @@ func (in inner) wireWorkers(ctx context.Context, s *server) error {
 	if err != nil {
 		return err
 	}
+	told := notifier.Config{Store: in.store, Links: chatops.Links{UI: in.cfg.UIURL}, Log: in.log}
 	if in.cfg.Slack.BotTokenRef != "" {
-		if engine.Teller, err = wireSlack(ctx, in.cfg); err != nil {
+		teller, err := wireSlack(ctx, in.cfg)
+		if err != nil {
 			return err
 		}
+		engine.Teller, told.Slack = teller, teller
 	}
 	s.watch = engine.Watch
 	workers := river.NewWorkers()
 	engine.Register(workers)
+	notifier.New(told).Register(workers)
 	gh := in.cfg.GitHub
 	sweep := hooks.NewSweep(in.store, client, gh.Look, in.log, gh.Installations...)
 	missed := hooks.NewMissed(in.store, client, gh.Installations, gh.Deliveries, in.log)

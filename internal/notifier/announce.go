@@ -1,0 +1,102 @@
+package notifier
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/riverqueue/river"
+
+	"github.com/ocpctl/ocpctl/chatops/blocks"
+	"github.com/ocpctl/ocpctl/internal/queue"
+	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/notices"
+)
+
+type announceWorker struct {
+	river.WorkerDefaults[queue.AnnounceArgs]
+	n *Notifier
+}
+
+// Work finds out who hears of an announcement and writes their notices. Done twice, it writes nothing the second time.
+func (w *announceWorker) Work(ctx context.Context, job *river.Job[queue.AnnounceArgs]) error {
+	a, err := w.n.Store.Notices.Announcement(ctx, job.Args.Cause)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	list, err := w.n.whoHears(ctx, a)
+	var turn later
+	if errors.As(err, &turn) {
+		return river.JobSnooze(turn.wait)
+	}
+	if err != nil {
+		return fmt.Errorf("find out who hears of %s: %w", a.Cause, err)
+	}
+	return w.n.Store.Notices.Announced(ctx, a.ID, list)
+}
+
+// whoHears reads what hear needs to know.
+func (n *Notifier) whoHears(ctx context.Context, a notices.Announcement) ([]notices.Notice, error) {
+	now, err := n.Store.Now(ctx)
+	if err != nil || n.Slack == nil || now.Sub(a.CreatedAt) > tooOld {
+		return nil, err
+	}
+	workspace, err := n.bots.of(ctx, n.Slack, now)
+	if err != nil {
+		return nil, err
+	}
+	e, err := n.read(ctx, a, workspace)
+	if err != nil {
+		return nil, err
+	}
+	return hear(e, workspace, n.AdminChannel), nil
+}
+
+func (n *Notifier) read(ctx context.Context, a notices.Announcement, workspace string) (event, error) {
+	e := event{cause: a.Cause, kind: blocks.Event(a.Event), cluster: a.Cluster}
+	var told told
+	if err := json.Unmarshal(a.Facts, &told); err != nil {
+		return e, fmt.Errorf("read the facts of %s: %w", a.Cause, err)
+	}
+	e.facts = told.facts(e.kind)
+	if place, ok := strings.CutPrefix(told.To, "slack:"); ok {
+		in, id, _ := strings.Cut(place, "/")
+		e.to = person{in, id}
+	} else if told.To != "" {
+		in, id, err := n.Store.Notices.PersonOf(ctx, workspace, told.To)
+		if err != nil {
+			return e, err
+		}
+		e.to = person{in, id}
+	}
+	if a.Cluster == "" {
+		return e, nil
+	}
+	return e, n.readCluster(ctx, &e, workspace)
+}
+
+// readCluster reads who has to do with the announcement's cluster.
+func (n *Notifier) readCluster(ctx context.Context, e *event, workspace string) error {
+	row, err := n.Store.Cluster(ctx, e.cluster)
+	if err != nil {
+		return err
+	}
+	switch m, err := n.Store.Notices.MessageOf(ctx, e.cluster); {
+	case err == nil:
+		e.message = &m
+	case !errors.Is(err, store.ErrNotFound):
+		return err
+	}
+	in, id, err := n.Store.Notices.PersonOf(ctx, workspace, row.RequestedBy)
+	if err != nil {
+		return err
+	}
+	e.owner = person{in, id}
+	e.subscribed, err = n.Store.Notices.Subscribed(ctx, string(e.kind), row.Team, row.Repo())
+	return err
+}

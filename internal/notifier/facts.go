@@ -1,0 +1,95 @@
+package notifier
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/chatops/blocks"
+	"github.com/ocpctl/ocpctl/internal/price"
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// told is what an announcement holds: the facts of a notice, and what they are made from where the store knows no words.
+type told struct {
+	blocks.Facts
+	To string `json:"to"` // whom it is for: an account such as slack:T1/U2, or a principal; empty: nobody in particular
+
+	Finding  lifecycle.FindingKind `json:"finding"`
+	Identity string                `json:"identity"`
+	Why      string                `json:"why"`
+	Evidence []string              `json:"evidence"`
+
+	Team    string `json:"team"`
+	Percent int    `json:"percent"`
+	Cents   int64  `json:"cents"`
+	Budget  int64  `json:"budget"`
+}
+
+// The runbooks of events and of findings, by the name of their page.
+var (
+	runbooks = map[blocks.Event]string{
+		blocks.Failed: "failed-create", blocks.Blocked: "destroy-blocked", blocks.Budget: "budget", blocks.Approval: "approval-waiting",
+	}
+	findingRunbooks = map[lifecycle.FindingKind]string{
+		lifecycle.Orphan: "orphans", lifecycle.Overdue: "overdue", lifecycle.Stuck: "restart", lifecycle.Blocked: "destroy-blocked",
+		lifecycle.Remains: "remains", lifecycle.FailingDelivery: "lost-webhooks", lifecycle.FailedJob: "failed-jobs",
+	}
+	findingTitles = map[lifecycle.FindingKind]string{
+		lifecycle.Orphan: "Resources belong to no known cluster", lifecycle.Overdue: "A cluster is past its end",
+		lifecycle.Stuck: "A cluster makes no progress", lifecycle.Blocked: "A teardown is blocked",
+		lifecycle.Remains: "A destroyed cluster's objects could not be deleted", lifecycle.FailingDelivery: "A request cannot be processed",
+		lifecycle.FailedJob: "A queue job used up its tries",
+	}
+)
+
+// mostEvidence is how much of a finding's evidence is told; the rest is on its page.
+const mostEvidence = 5
+
+// facts returns what a notice tells.
+func (t told) facts(kind blocks.Event) blocks.Facts {
+	f := t.Facts
+	if f.Runbook == "" {
+		f.Runbook = runbooks[kind]
+	}
+	switch {
+	case kind == blocks.Finding && t.Finding != "":
+		f.Runbook = findingRunbooks[t.Finding]
+		if f.Title = findingTitles[t.Finding]; f.Title == "" {
+			f.Title = "A finding: " + strings.ReplaceAll(string(t.Finding), "_", " ")
+		}
+		f.Text = t.finding()
+	case kind == blocks.Budget && t.Budget > 0:
+		f.Title = fmt.Sprintf("Team %s has reached %d %% of its budget", t.Team, t.Percent)
+		f.Text = fmt.Sprintf("Spent this month and promised to its clusters: %s of %s.", price.Dollars(t.Cents), price.Dollars(t.Budget))
+	}
+	return f
+}
+
+// finding tells a finding in GitHub's Markdown.
+func (t told) finding() string {
+	var b strings.Builder
+	if t.Identity != "" {
+		fmt.Fprintf(&b, "`%s`: ", plainCode(t.Identity))
+	}
+	b.WriteString(t.Why)
+	for i, e := range t.Evidence {
+		if i == mostEvidence {
+			fmt.Fprintf(&b, "\n- and %d more", len(t.Evidence)-i)
+			break
+		}
+		fmt.Fprintf(&b, "\n- `%s`", plainCode(e))
+	}
+	return b.String()
+}
+
+// plainCode is text that stays inside a code span.
+func plainCode(s string) string {
+	return strings.NewReplacer("`", "'", "\n", " ", "\r", " ").Replace(s)
+}
+
+// longest returns by how much a cluster's end can be extended; zero: extending would not move its end.
+func longest(c lifecycle.Cluster) time.Duration {
+	farthest, _ := c.Ends.Extend(max(0, c.Ends.Max.Sub(c.Ends.TTL)))
+	return max(0, farthest.DestroyAt().Sub(c.Ends.DestroyAt()))
+}

@@ -1,0 +1,108 @@
+package notifier
+
+import (
+	"encoding/json"
+
+	"github.com/ocpctl/ocpctl/chatops/blocks"
+	"github.com/ocpctl/ocpctl/store/notices"
+)
+
+// event is something that happened, with everything that decides who hears of it.
+type event struct {
+	cause   string
+	kind    blocks.Event
+	cluster string // id; empty: it is about none
+	facts   blocks.Facts
+
+	to         person                // the one whom it is for; zero: it is for nobody in particular
+	owner      person                // of the cluster; zero: nobody in Slack is known to own it
+	message    *notices.SlackMessage // that shows the cluster where it was asked for; nil: it was not asked for in Slack
+	subscribed []notices.Subscription
+}
+
+// person is somebody in Slack.
+type person struct{ workspace, id string }
+
+// What is told of each event. Everything else is seen in the cluster's own message and its thread, or only by who subscribed to it.
+var (
+	// inThread: in the thread of the cluster's message. mentions: and the asker is mentioned there.
+	inThread = map[blocks.Event]bool{blocks.Ready: true, blocks.Failed: true, blocks.Expiring: true, blocks.Blocked: true}
+	mentions = map[blocks.Event]bool{blocks.Ready: true, blocks.Failed: true, blocks.Expiring: true}
+	// toOwner: to the cluster's owner alone, unless the thread mentions them.
+	toOwner = map[blocks.Event]bool{blocks.Expiring: true}
+	// toAdmins: in the admin channel.
+	toAdmins = map[blocks.Event]bool{blocks.Failed: true, blocks.Blocked: true, blocks.Approval: true, blocks.Finding: true, blocks.Budget: true}
+)
+
+// hear returns the notices that an event becomes: at most one for each channel and each person. The message in which a cluster is shown
+// counts for its channel.
+func hear(e event, workspace, admins string) (list []notices.Notice) {
+	h := &hearing{event: e, bots: workspace}
+	if e.message != nil && inThread[e.kind] {
+		h.thread()
+	}
+	if e.message == nil || e.owner.id != e.message.Person {
+		if toOwner[e.kind] {
+			h.direct(e.owner)
+		}
+	}
+	h.direct(e.to)
+	for _, sub := range e.subscribed {
+		h.channel(sub.Workspace, sub.Channel)
+	}
+	if toAdmins[e.kind] {
+		h.channel(workspace, admins)
+	}
+	return h.list
+}
+
+// hearing collects the notices of one event.
+type hearing struct {
+	event
+	bots string // the bot's workspace
+	list []notices.Notice
+}
+
+// thread tells the people in the thread of the cluster's message. If somebody deleted the message, the notice stands alone.
+func (h *hearing) thread() {
+	n := notices.Notice{Workspace: h.message.Workspace, Channel: h.message.Channel}
+	if !h.message.Muted {
+		n.Thread = h.message.Subscriber
+	}
+	if mentions[h.kind] && (h.owner.id == "" || h.owner.id == h.message.Person) { // it was not handed over since
+		n.Mention = h.message.Person
+	}
+	h.add(n)
+}
+
+func (h *hearing) direct(p person) {
+	if p.id != "" {
+		h.add(notices.Notice{Workspace: p.workspace, Person: p.id})
+	}
+}
+
+// channel tells a channel, unless the cluster's message stands in it: that shows everything but a finding.
+func (h *hearing) channel(workspace, channel string) {
+	if workspace == notices.BotsWorkspace {
+		workspace = h.bots
+	}
+	shown := h.message != nil && !h.message.Muted && h.message.Workspace == workspace && h.message.Channel == channel
+	if workspace != "" && channel != "" && !(shown && h.kind != blocks.Finding) {
+		h.add(notices.Notice{Workspace: workspace, Channel: channel})
+	}
+}
+
+// add adds a notice unless its place has one.
+func (h *hearing) add(n notices.Notice) {
+	for _, other := range h.list {
+		if other.Workspace == n.Workspace && other.Channel == n.Channel && other.Person == n.Person {
+			return
+		}
+	}
+	facts, err := json.Marshal(h.facts)
+	if err != nil {
+		panic(err) // plain values
+	}
+	n.Cause, n.Kind, n.Cluster, n.Facts = h.cause, string(h.kind), h.cluster, facts
+	h.list = append(h.list, n)
+}

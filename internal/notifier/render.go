@@ -1,0 +1,170 @@
+package notifier
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/chatops/blocks"
+	"github.com/ocpctl/ocpctl/chatops/slack"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/notices"
+)
+
+// alone are the kinds that are never posted in a digest: each asks one person something.
+var alone = map[string]bool{string(blocks.HandoverAsk): true}
+
+// sight is what a notice is about, as it is now.
+type sight struct {
+	row      store.Row // zero: it is about no cluster
+	approval string    // state of the approval that it is about; empty: it is about none
+}
+
+// sights reads each thing once.
+type sights struct {
+	store *store.Store
+	known map[string]sight // by cluster and approval
+}
+
+func newSights(s *store.Store) *sights { return &sights{s, map[string]sight{}} }
+
+func (s *sights) of(ctx context.Context, n notices.Notice) (sight, error) {
+	f := factsOf(n)
+	key := n.Cluster + " " + f.Approval
+	if known, ok := s.known[key]; ok {
+		return known, nil
+	}
+	var now sight
+	var err error
+	if n.Cluster != "" {
+		if now.row, err = s.store.Cluster(ctx, n.Cluster); err != nil {
+			return now, err
+		}
+	}
+	if f.Approval != "" {
+		a, err := s.store.Approval(ctx, f.Approval)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return now, err
+		}
+		now.approval = string(a.State)
+	}
+	s.known[key] = now
+	return now, nil
+}
+
+// factsOf decodes a notice's facts. Facts that are none tell nothing.
+func factsOf(n notices.Notice) (f blocks.Facts) {
+	if json.Unmarshal(n.Facts, &f) != nil {
+		return blocks.Facts{}
+	}
+	return f
+}
+
+// outdated says why a notice is not posted any more; empty: it is still true.
+func outdated(n notices.Notice, s sight, now time.Time) string {
+	f, row := factsOf(n), s.row
+	goes := row.Desired == lifecycle.Absent
+	switch kind := blocks.Event(n.Kind); {
+	case now.Sub(n.CreatedAt) > tooOld:
+		return "it is older than a day"
+	case kind == blocks.Expiring && !row.DestroyAt.Equal(f.End):
+		return "the cluster's end moved"
+	case kind == blocks.Expiring && (goes || !now.Before(f.End)), kind == blocks.Ready && goes:
+		return "the cluster is no longer wanted"
+	case kind == blocks.Blocked && row.Status == lifecycle.Destroyed:
+		return "the cluster is gone"
+	case kind == blocks.Approval && s.approval != string(store.ApprovalPending):
+		return "the approval is no longer pending"
+	}
+	return ""
+}
+
+// facts are a notice's facts with what is true now, so that no button promises what it cannot do.
+func facts(n notices.Notice, s sight) blocks.Facts {
+	f, row := factsOf(n), s.row
+	if f.Done != "" {
+		return f
+	}
+	goes := row.Desired == lifecycle.Absent
+	switch blocks.Event(n.Kind) {
+	case blocks.Expiring:
+		switch {
+		case goes:
+			f.Done = "It ends: " + row.DesiredWhy + "."
+		case row.DestroyAt.After(f.End):
+			f.Done = "It was extended to " + clock(row.DestroyAt) + "."
+		case !row.DestroyAt.Equal(f.End):
+			f.Done = "Its end moved to " + clock(row.DestroyAt) + "."
+		default:
+			f.Longest = longest(row.Cluster)
+		}
+	case blocks.Ready:
+		if goes {
+			f.Done = "It ended: " + row.DesiredWhy + "."
+		}
+	case blocks.Blocked:
+		if row.Status == lifecycle.Destroyed {
+			f.Done = "Nothing is left of it."
+		}
+	case blocks.Approval:
+		f.Done = decided[s.approval]
+	}
+	return f
+}
+
+// decided says what became of an approval, by its state.
+var decided = map[string]string{
+	string(store.ApprovalApproved): "It was approved.",
+	string(store.ApprovalRefused):  "It was refused.",
+	string(store.ApprovalExpired):  "Nobody decided in time.",
+	string(store.ApprovalVoid):     "It is no longer needed.",
+	"used":                         "It was approved, and used.",
+}
+
+func clock(t time.Time) string { return t.UTC().Format("15:04 UTC on Monday, 2 January") }
+
+// render returns the message that tells notices of one kind.
+func (n *Notifier) render(ctx context.Context, seen *sights, list []notices.Notice) (slack.Message, error) {
+	view := blocks.NoticeView{Event: blocks.Event(list[0].Kind), ID: list[0].ID, Links: n.Links}
+	var all []blocks.Facts
+	for i, one := range list {
+		s, err := seen.of(ctx, one)
+		if err != nil {
+			return slack.Message{}, err
+		}
+		all = append(all, facts(one, s))
+		if i == 0 {
+			view.Card = s.row.Card
+		} else if one.Cluster != "" {
+			view.More = append(view.More, s.row.Card)
+		}
+	}
+	switch view.Facts = all[0]; {
+	case len(list) == 1:
+		view.Mention = list[0].Mention
+	case view.Event == blocks.Finding, view.Event == blocks.Budget:
+		view.Card, view.More, view.Facts = lifecycle.Card{}, nil, summed(all)
+	default:
+		view.Facts.Done, view.Facts.DoneBy = "", "" // of the first alone
+	}
+	return blocks.Notice(view), nil
+}
+
+// summed are the facts of a digest of things that are told by their facts, not by a cluster.
+func summed(all []blocks.Facts) blocks.Facts {
+	f := blocks.Facts{Title: fmt.Sprintf("%d things need a look", len(all)), Runbook: all[0].Runbook}
+	var b strings.Builder
+	for _, one := range all {
+		first, _, _ := strings.Cut(one.Text, "\n")
+		fmt.Fprintf(&b, "- **%s**: %s\n", one.Title, first)
+		if one.Runbook != f.Runbook {
+			f.Runbook = "" // each has its own
+		}
+	}
+	f.Text = strings.TrimSuffix(b.String(), "\n")
+	return f
+}
