@@ -28,6 +28,7 @@ type area struct {
 var areas = []area{
 	// What everybody stands on: it knows nothing of clusters.
 	{"internal/buildinfo", 0, nil, "imported by every program"},
+	{"internal/blockkit", 0, nil, "what the product sends and what the stand-in of Slack accepts are checked by the same rules"},
 	{"internal/limit", 0, nil, "imported by both listeners"},
 	{"internal/commands", 0, nil, "what can be typed is read by the server and by the command line, and knows no cluster"},
 	{"internal/price", 0, nil, "what a cluster costs is computed in one place, which everybody may ask and which asks nobody"},
@@ -62,6 +63,7 @@ var areas = []area{
 	{"policy/catalogue", 4, []string{"policy", "policy/rules", "profiles"}, "what is in force is read from files alone, and knows nobody who is judged by it"},
 	{"chatops", 3, []string{"lifecycle", "internal/commands", "internal/price", "policy"}, "texts for people are made from values"},
 	{"chatops/blocks", 4, []string{"chatops", "chatops/slack", "lifecycle", "policy"}, "what is seen in Slack is made from values, and nobody is asked"},
+	{"chatops/chatopstest", 2, []string{"lifecycle", "internal/price"}, "clusters for tests are values, and know nobody who shows them"},
 	{"chatops/messages", 4, []string{"chatops", "lifecycle", "internal/commands", "policy"}, "what is said is made from values, and nobody is asked"},
 	{"chatops/github", 4, []string{"chatops", "lifecycle", "policy", "internal/secret"}, "a client of GitHub carries texts and knows no store"},
 
