@@ -137,7 +137,7 @@ func (s *Service) judgeWith(r ClusterRequest, ask store.Ask, fallback bool) judg
 }
 
 func nameTaken(r ClusterRequest, g policy.Grant) *Error {
-	return Fail(Conflict, messages.NameTaken(g.Name, g.BaseDomain, r.PR.Repo != ""))
+	return Fail(Conflict, messages.NameTaken(g.Name, g.BaseDomain, r.PR.Repo != "" || r.show != nil))
 }
 
 func (s *Service) evaluate(r ClusterRequest, u policy.Usage, now time.Time) policy.Verdict {

@@ -2,11 +2,9 @@ package chatops
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/ocpctl/ocpctl/internal/commands"
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
@@ -15,7 +13,7 @@ import (
 type SlackCommand struct {
 	Command
 	Cluster string // id or name; empty: none is named
-	Ref     string // approve, refuse: an approval's id, or a cluster's id or name
+	Ref     string // approve, refuse: an approval's id, or a cluster's id or name; help: the command that it is about, empty: all
 
 	Person  string // share, unshare, transfer: a person, U… or W…
 	Group   string // share, unshare: a user group, S…
@@ -35,93 +33,14 @@ type ListFilter struct {
 	Cursor        string // where the page begins; nobody types it
 }
 
-// maxWhy is how many bytes of a reason the audit trail stores.
-const maxWhy = 500
-
-// ParseSlack parses what was typed after /ocp in Slack; an empty text asks for help. If it is not understood, c is nil and reply says
-// why and what would be accepted.
+// ParseSlack parses what was typed after /ocp in Slack, or to the bot; an empty text asks for help. If it is not understood, c is nil
+// and reply says why and what would be accepted.
 func ParseSlack(text string) (c *SlackCommand, reply string) {
-	words := strings.Fields(slackTyped(text))
-	if len(words) > 1 && strings.EqualFold(words[0], Prefix) { // the prefix was pasted too
-		words = words[1:]
+	line := slackLine(text)
+	if len(line) > maxLine {
+		return nil, tooLong(line)
 	}
-	if len(words) == 0 {
-		return &SlackCommand{Command: Command{Verb: VerbHelp}}, ""
-	}
-	known := commands.At(commands.Slack)
-	i := slices.IndexFunc(known, func(c commands.Command) bool { return strings.EqualFold(c.Name, words[0]) })
-	if i < 0 {
-		return nil, slackUnknown(words[0])
-	}
-	found := known[i]
-	out := SlackCommand{Command: Command{Verb: Verb(found.Name)}}
-	words = words[1:]
-	if out.Verb == VerbHelp {
-		return &out, ""
-	}
-	var missing string
-	for _, a := range found.Slack.Arguments {
-		switch {
-		case len(words) == 0 && a.Required && missing == "":
-			missing = a.Missing
-		case len(words) == 0:
-		case a.Kind == commands.Reason:
-			out.Reason, words = strings.Join(words, " "), nil
-		default:
-			ref := strings.Trim(words[0], "`*\"'“”‘’,")
-			if a.Kind == commands.Request {
-				out.Ref = ref
-			} else {
-				out.Cluster = ref
-			}
-			words = words[1:]
-		}
-	}
-	var problem string
-	switch {
-	case len(words) > 0:
-		problem = Code(words[0]) + " is unexpected."
-	case missing != "":
-		problem = missing
-	case len(out.Reason) > maxWhy:
-		problem = fmt.Sprintf("The reason has %d bytes; the audit trail keeps up to %d.", len(out.Reason), maxWhy)
-	default:
-		return &out, ""
-	}
-	return nil, fmt.Sprintf("Nothing was done, because %s could not be understood. %s Usage: %s.",
-		Code(Prefix+" "+found.Name), problem, Code(Prefix+" "+found.Usage(commands.Slack)))
-}
-
-// slackTyped restores what a person typed: Slack sends the three special characters of its markup as entities.
-func slackTyped(text string) string {
-	return strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&", "\x00", "").Replace(strings.ToValidUTF8(text, "\uFFFD"))
-}
-
-func slackVerbs() []string {
-	var all []string
-	for _, c := range commands.At(commands.Slack) {
-		all = append(all, c.Name)
-	}
-	return all
-}
-
-// slackUnknown answers an unknown word: where it works, or what was probably meant.
-func slackUnknown(word string) string {
-	verb := Verb(strings.ToLower(word))
-	e, known := find(string(verb))
-	text := e.InSlack
-	switch {
-	case text != "":
-	case known:
-		text = fmt.Sprintf("Comment %s on the pull request, or use the web pages or `ocpctl %s`.", Code(Prefix+" "+string(verb)), verb)
-	default:
-		hint := "There are: " + list(slackVerbs()) + "."
-		if near := suggestion(word, slices.Concat(slackVerbs(), verbs())); near != "" {
-			hint = near
-		}
-		return fmt.Sprintf("%s is not a command. %s %s lists the commands.", Code(Prefix+" "+word), hint, Code(Prefix+" help"))
-	}
-	return fmt.Sprintf("%s is not available in Slack. %s", Code(Prefix+" "+string(verb)), text)
+	return inSlack.parse(line)
 }
 
 // SlackGot acknowledges a slash command at once, before anything is done. It names only commands that are understood; for any other
@@ -131,22 +50,44 @@ func SlackGot(text string) string {
 	if c == nil {
 		return "Nothing was done. The next message says why."
 	}
-	line := strings.TrimRight(Prefix+" "+string(c.Verb)+" "+c.Ref+c.Cluster, " ")
-	if c.Reason != "" {
-		line += " " + c.Reason
+	_, rest, _ := strings.Cut(strings.TrimPrefix(c.Line, Prefix+" "), " ")
+	if c.Verb == VerbHelp {
+		rest = c.Ref
 	}
-	return fmt.Sprintf("Got it: %s. The answer follows.", Code(line))
+	return fmt.Sprintf("Got it: %s. The answer follows.", Code(Prefix+" "+string(c.Verb)+" "+seenInSlack(rest)))
 }
 
-// SlackHelp lists the commands in Slack.
-func SlackHelp() string {
+// SlackHelp lists the commands in Slack, those that people need first at the top. With a verb, it says all about that one.
+func SlackHelp(about ...string) string {
 	var b strings.Builder
-	b.WriteString("**Commands**\n\n")
-	for _, c := range commands.At(commands.Slack) {
-		fmt.Fprintf(&b, "- %s: %s\n", Code(Prefix+" "+c.Usage(commands.Slack)), c.Slack.Summary)
+	for _, verb := range about {
+		if e, known := inSlack.find(verb); known {
+			e.explain(&b)
+			return b.String()
+		}
 	}
-	fmt.Fprintf(&b, "\nOnly you see the answers. Clusters come from a label or a comment on a pull request, from the pages or from `ocpctl create`.\n")
+	b.WriteString("**Commands**\n\n")
+	for _, common := range []bool{true, false} {
+		for _, e := range inSlack.rows {
+			if e.form.Common == common {
+				fmt.Fprintf(&b, "- %s: %s\n", Code(e.usage()), e.form.Summary)
+			}
+		}
+	}
+	fmt.Fprintf(&b, "\nIf you have one cluster, you need not name it. %s shows the options of a command. Buttons do the same as the commands.\n",
+		Code(Prefix+" help create"))
 	return b.String()
+}
+
+// explain writes all about a command.
+func (e entry) explain(b *strings.Builder) {
+	fmt.Fprintf(b, "%s: %s. For example %s.\n", Code(e.usage()), e.form.Summary, Code(Prefix+" "+e.form.Example))
+	if len(e.options) > 0 {
+		b.WriteString("\n")
+	}
+	for _, o := range e.options {
+		fmt.Fprintf(b, "- %s: %s\n", o.usage(), o.Plain())
+	}
 }
 
 // Waiting is a pending approval, as one person sees it.

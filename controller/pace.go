@@ -20,8 +20,11 @@ const (
 	progressPaces = 10
 )
 
-// later says that it is not yet a text's turn. GitHub was not called.
-type later struct{ wait time.Duration }
+// later says that it is not yet a text's turn. GitHub and Slack were not called.
+type later struct {
+	wait   time.Duration
+	shared bool // others wait for the same turns: they must not all come back at once
+}
 
 // Error implements error.
 func (l later) Error() string { return fmt.Sprintf("not its turn yet, retry in %s", l.wait) }
@@ -38,7 +41,7 @@ func (c *Controller) paceWrite(ctx context.Context, installation int64, canWait 
 		return err
 	}
 	wait = min(wait, farthestTurn)
-	return later{wait + rand.N(wait)} //nolint:gosec // they must not all come back at once
+	return later{wait: wait + rand.N(wait)} //nolint:gosec // they must not all come back at once
 }
 
 // canWait reports that a text only shows progress: the cluster is being created or destroyed, and it is not the first text anybody
@@ -62,7 +65,7 @@ func (c *Controller) delayEdit(ctx context.Context, sub outbox.Subscriber, row s
 		return err
 	}
 	if left := sub.ShownAt.Add(progressPaces * c.Pace.Every).Sub(now); left > 0 {
-		return later{left}
+		return later{wait: left}
 	}
 	return nil
 }

@@ -121,7 +121,7 @@ func (c *Controller) inThread(ctx context.Context, thread string) error {
 		return err
 	})
 	if err == nil && !alone { // it may have looked before this reply existed
-		return later{time.Second}
+		return later{wait: time.Second}
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"time"
 
 	"github.com/ocpctl/ocpctl/chatops/github"
@@ -23,13 +24,15 @@ func (c *Controller) pause(err error, since time.Time) (wait time.Duration, paus
 	var limited github.RateLimited
 	var late slack.RateLimited
 	switch {
+	case errors.As(err, &turn) && turn.shared:
+		return turn.wait + rand.N(min(max(c.Now().Sub(since), time.Second), farthestTurn)), true //nolint:gosec // who waited often looks less often
 	case errors.As(err, &turn):
 		return turn.wait, true
 	case errors.As(err, &limited):
 		return max(limited.RetryAfter, time.Second), true
 	case errors.As(err, &late):
 		return max(late.RetryAfter, time.Second), true
-	case errors.Is(err, slack.ErrRefused), refused(err):
+	case errors.Is(err, slack.ErrRefused), errors.Is(err, slack.ErrChannel), refused(err):
 		return min(max(c.Now().Sub(since), refusedPause), refusedPauseMax), true
 	}
 	return 0, false

@@ -61,6 +61,9 @@ func (c *Controller) look(ctx context.Context, subscriber string) (newest int64,
 
 // show updates a subscriber to its cluster's version. done reports that nothing is left to show there.
 func (c *Controller) show(ctx context.Context, sub outbox.Subscriber, row store.Row) (done bool, err error) {
+	if sub.Workspace != "" {
+		return c.showInSlack(ctx, sub, row)
+	}
 	if err := c.delayEdit(ctx, sub, row); err != nil {
 		return false, err
 	}
@@ -73,11 +76,11 @@ func (c *Controller) show(ctx context.Context, sub outbox.Subscriber, row store.
 		if err := c.paceWrite(ctx, sub.Installation, canWait(sub, row)); err != nil {
 			return false, err
 		}
-		sure, err := c.Store.Outbox.Posting(ctx, sub.ID)
+		since, err := c.Store.Outbox.Posting(ctx, sub.ID)
 		if err != nil {
 			return false, err
 		}
-		external, err = what.post(ctx, place{external, sure})
+		external, err = what.post(ctx, place{external, since.IsZero()})
 		if errors.Is(err, github.ErrGone) {
 			if external, err = c.replaceMissing(ctx, sub, what); err == nil && external == 0 {
 				return true, nil

@@ -4,33 +4,78 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// SlackSender sends messages to a person in Slack.
+// SlackSender is the client of Slack, slack.Client.
 type SlackSender interface {
+	// Send sends a message to one person.
 	Send(ctx context.Context, to slack.Target, m slack.Message) (int64, error)
+	// Post posts a message that Find finds by its marker.
+	Post(ctx context.Context, to slack.Place, m slack.Message, marker string) (ts int64, err error)
+	// Update replaces a message.
+	Update(ctx context.Context, channel string, ts int64, m slack.Message) error
+	// Find looks for a message by its marker.
+	Find(ctx context.Context, in slack.Place, marker string, since time.Time) (ts int64, found bool, err error)
 }
 
 // errNoSlack needs a person to fix the configuration.
 var errNoSlack = fmt.Errorf("%w: this process has no bot token; set slack.bot_token_ref", slack.ErrRefused)
 
-// inSlack posts an answer to the person in Slack who asked. Slack cannot find a message by a marker: after a crash between posting
+// inSlack posts an answer to the person in Slack who asked. Nobody can find an ephemeral message again: after a crash between posting
 // and storing, the same person gets the text twice; what it reports was done once. A text that can never be delivered is given up and
 // logged.
 func (c *Controller) inSlack(ctx context.Context, r store.Reply) error {
 	if c.Teller == nil {
 		return errNoSlack
 	}
-	id, err := c.Teller.Send(ctx, slack.Target{Channel: r.Channel, User: r.Person}, slack.Message{Text: slack.Text(r.Body)})
+	m := slack.Message{Text: slack.Text(r.Body)}
+	if r.Blocks != nil {
+		var err error
+		if m, err = slack.DecodeMessage(r.Body, r.Blocks); err != nil {
+			return err
+		}
+	}
+	// A person has turns of their own: an answer does not wait for the messages that others see in the channel.
+	if err := c.slackTurn(ctx, r.Workspace, r.Person); err != nil {
+		return err
+	}
+	id, err := c.Teller.Send(ctx, slack.Target{Channel: r.Channel, User: r.Person}, m)
 	if errors.Is(err, slack.ErrNever) {
 		c.Log.ErrorContext(ctx, "answer given up: this person cannot be reached in Slack", "effect", "reply", "reply", r.ID, "workspace", r.Workspace, "err", err)
 		return c.Store.Outbox.GiveUpReply(ctx, r.ID)
 	}
-	if err != nil {
+	if err = c.slackSaid(ctx, r.Workspace, r.Person, err); err != nil {
 		return err
 	}
 	return c.Store.Outbox.Replied(ctx, r.ID, id)
+}
+
+// slackTurn returns later if nothing may be posted there now.
+func (c *Controller) slackTurn(ctx context.Context, workspace, channel string) error {
+	wait, err := c.Store.Notices.TakeTurn(ctx, workspace, channel)
+	if err != nil || wait == 0 {
+		return err
+	}
+	return later{wait: wait, shared: true}
+}
+
+// slackSaid records what Slack said to a message in a channel, for everything else that is to be posted there, and returns its error.
+func (c *Controller) slackSaid(ctx context.Context, workspace, channel string, err error) error {
+	var limited slack.RateLimited
+	var kept error
+	switch {
+	case err == nil:
+		kept = c.Store.Notices.Reached(ctx, workspace, channel)
+	case errors.As(err, &limited) && limited.Channel:
+		kept = c.Store.Notices.HoldChannel(ctx, workspace, channel, limited.RetryAfter)
+	case errors.As(err, &limited):
+		kept = c.Store.Notices.HoldWorkspace(ctx, workspace, limited.RetryAfter)
+	case slack.TokenRefused(err):
+		kept = c.Store.Notices.ChannelProblem(ctx, workspace, "", slack.CodeOf(err))
+	}
+	return errors.Join(err, kept)
 }

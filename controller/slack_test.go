@@ -51,13 +51,18 @@ func TestAnAnswerInSlackWaitsForItsTime(t *testing.T) {
 	h, s, job := withSlack(t, slack.Clusters, "U0DEMOMAYA")
 	s.Break("chat.postEphemeral", slack.Fault{RetryAfter: 7})
 	require.Equal(t, 7*time.Second, h.snoozes(job, h.now()))
+	h.pass(7 * time.Second)
 	s.Break("chat.postEphemeral", slack.Fault{Code: "account_inactive", Times: 2})
 	require.Equal(t, 10*time.Minute, h.snoozes(job, h.now()))
+	require.GreaterOrEqual(t, h.snoozes(job, h.now()), 10*time.Minute, "nobody asks Slack before")
+	h.pass(10 * time.Minute)
 	require.Equal(t, time.Hour, h.snoozes(job, h.now().Add(-48*time.Hour)))
 	require.Contains(t, h.log.lines(t, "update delayed")[1]["err"], "the bot's account was switched off")
+	h.pass(time.Hour)
 	s.Break("chat.postEphemeral", slack.Fault{Code: "internal_error"})
 	require.ErrorContains(t, h.Work(h.ctx, job, h.now()), "internal_error", "it is tried again soon")
 	require.Zero(t, h.external(job.Reply))
+	h.pass(time.Hour)
 	h.work(job)
 	require.Equal(t, []string{"*done*"}, s.Seen("maya"))
 	h.Teller = nil
@@ -68,12 +73,13 @@ func TestAnAnswerInSlackWaitsForItsTime(t *testing.T) {
 	require.Contains(t, waits[len(waits)-1]["err"], "set slack.bot_token_ref")
 }
 
-// Slack finds nothing again by a mark of ours: whoever lost the answer says it again, to the same person.
+// Nobody can find an answer in Slack again: it is sent a second time, to the same person.
 func TestAnAnswerInSlackThatWasLostIsSaidAgain(t *testing.T) {
 	t.Parallel()
 	h, s, job := withSlack(t, slack.Random, "U0DEMOMAYA")
 	s.Break("chat.postMessage", slack.Fault{LoseAnswer: true})
 	require.Error(t, h.Work(h.ctx, job, h.now()))
+	h.pass(time.Second)
 	h.work(job)
 	require.Equal(t, []string{"*done*", "*done*"}, s.Seen("maya"))
 	require.Equal(t, s.Messages()[1].ID, h.external(job.Reply))

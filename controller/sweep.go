@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -18,7 +19,8 @@ const keptAfter = time.Hour
 
 // judged are the kinds of finding that can be derived from the rows alone. Orphans need a search in the clouds; without one, nothing
 // is said about them, neither that they exist nor that they do not.
-var judged = []lifecycle.FindingKind{lifecycle.Overdue, lifecycle.Stuck, lifecycle.Blocked, lifecycle.FailingDelivery, lifecycle.FailedJob}
+var judged = []lifecycle.FindingKind{lifecycle.Overdue, lifecycle.Stuck, lifecycle.Blocked, lifecycle.FailingDelivery, lifecycle.FailedJob,
+	lifecycle.SlackChannel, lifecycle.SlackRefused}
 
 type sweepWorker struct {
 	river.WorkerDefaults[queue.SweepArgs]
@@ -41,7 +43,11 @@ func (c *Controller) sweep(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("sweep: %w", err)
 	}
-	found := append(lifecycle.Sweep(seen, known, c.Sweeps), work...)
+	inSlack, err := c.Store.Reports.SlackFindings(ctx)
+	if err != nil {
+		return fmt.Errorf("sweep: %w", err)
+	}
+	found := slices.Concat(lifecycle.Sweep(seen, known, c.Sweeps), work, inSlack)
 	fresh, err := c.Store.Reports.SaveFindings(ctx, judged, found)
 	if err != nil {
 		return fmt.Errorf("sweep: %w", err)

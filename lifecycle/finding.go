@@ -57,6 +57,9 @@ const (
 
 	FailingDelivery FindingKind = "delivery_failing" // a delivery has been failing for minutes
 	FailedJob       FindingKind = "job_failed"       // a queue job used up its tries
+
+	SlackChannel FindingKind = "slack_channel" // messages wait for a channel of Slack in which the bot cannot write
+	SlackRefused FindingKind = "slack_refused" // messages wait for a workspace of Slack that refuses the bot
 )
 
 // Finding is a problem that a person should know about. It never deletes anything: only destroy attempts delete.

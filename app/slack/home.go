@@ -57,7 +57,7 @@ func (s *Service) showHome(ctx context.Context, r inbound.Request, shown string)
 	var view blocks.HomeView
 	switch {
 	case app.KindOf(err) != "":
-		view, p = blocks.HomeView{Name: r.Name, LinkHint: messages.HomeUnlinked(err.Error()), Links: s.homeLinks()}, policy.Principal{}
+		view, p = blocks.HomeView{Name: r.Name, LinkHint: messages.HomeUnlinked(err.Error()), Links: s.links()}, policy.Principal{}
 	case err != nil:
 		return err
 	default:

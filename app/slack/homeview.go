@@ -2,6 +2,7 @@ package slack
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -31,9 +32,13 @@ func (s *Service) homeLinks() chatops.Links { return chatops.Links{UI: s.ui} }
 // homeView reads what a person's Home shows: their clusters, their teams', what waits for their approval, and what they may still
 // request.
 func (s *Service) homeView(ctx context.Context, p policy.Principal, r inbound.Request) (blocks.HomeView, error) {
-	v := blocks.HomeView{Name: s.core.NameOf(p.ID), Linked: true, Acts: map[string][]chatops.Verb{}, Links: s.homeLinks()}
+	v := blocks.HomeView{Name: s.core.NameOf(p.ID), Linked: true, Acts: map[string][]chatops.Verb{}, Links: s.links()}
 	if p.Name != "" && v.Name == p.ID {
 		v.Name = p.Name
+	}
+	var err error
+	if v.Now, err = s.store.Now(ctx); err != nil {
+		return v, fmt.Errorf("read the clock: %w", err)
 	}
 	mine, moreMine, err := s.core.List(ctx, p, store.Filter{Live: true, Mine: p.ID, MyName: s.core.NameOf(p.ID), Limit: homeMine})
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/chatops"
-	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
@@ -51,19 +50,8 @@ type ClusterView struct {
 	Approval *chatops.Waiting // what it waits for; nil: for no approval
 }
 
-// Cluster is the message of a cluster in the channel in which it was asked for. It is updated in place.
-func Cluster(v ClusterView) slack.Message { return Answer(chatops.Comment(v.Card, v.Detail, v.Links)) }
-
 // Moment is one entry of a cluster's timeline.
 type Moment = chatops.Moment
-
-// Thread is what happened to a cluster since the last message in its thread.
-func Thread(card lifecycle.Card, news []Moment) slack.Message {
-	return Answer(card.Name + ": " + news[len(news)-1].What)
-}
-
-// Answer is an answer in words, from GitHub's Markdown.
-func Answer(markdown string) slack.Message { return slack.Message{Text: slack.Text(markdown)} }
 
 // Event is a kind of notice.
 type Event string
@@ -107,6 +95,3 @@ type Facts struct {
 	Done     string        `json:"done,omitempty"`    // a button was pressed: what that did
 	DoneBy   string        `json:"done_by,omitempty"` // and who pressed it, in Slack
 }
-
-// Notice is one message about something that happened.
-func Notice(v NoticeView) slack.Message { return Answer(v.Card.Name + ": " + string(v.Event)) }

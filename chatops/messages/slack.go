@@ -60,15 +60,15 @@ func NoneInSlack(verb chatops.Verb) string {
 		chatops.Prefix, verb, chatops.Prefix, chatops.Prefix)
 }
 
-// CreatedInSlack tells a requester that their cluster was accepted, and where its message is. place is the position in the queue, 0:
-// it starts at once. instead: the message could not go where they asked.
-func CreatedInSlack(name string, waits bool, place int, instead bool) string {
+// CreatedInSlack tells a requester that their cluster was accepted, and where its message is. approval: it waits for one; queued: it
+// waits in the queue; instead: the message could not go where they asked.
+func CreatedInSlack(name string, approval, queued, instead bool) string {
 	text := fmt.Sprintf("`%s` is accepted", name)
 	switch {
-	case waits:
+	case approval:
 		text += " and waits for an approval"
-	case place > 0:
-		text += fmt.Sprintf(" and is number %d in the queue", place)
+	case queued:
+		text += " and waits in the queue"
 	}
 	text += ". Its message shows the progress"
 	if instead {
@@ -211,11 +211,6 @@ const (
 	TransferToNobody = "Say to whom: a person (`@somebody`) or one of your teams (`--team platform`)."
 )
 
-// HandoverDeclined answers whoever declined a cluster.
-func HandoverDeclined(name string) string {
-	return fmt.Sprintf("You declined `%s`. It stays with its owner, who is told.", name)
-}
-
 // NotLinkedInSlack tells somebody that there is no link to take back.
 const NotLinkedInSlack = "This Slack account is not linked to anybody. `/ocp link` links it."
 
@@ -232,13 +227,20 @@ func FormTooLate(command string) string {
 	return fmt.Sprintf("Slack lets a form open only within three seconds, and that was too late. Press the button again, or type `%s %s`.", chatops.Prefix, command)
 }
 
+// CreateFormTooLate tells somebody that the form of create could not be opened in time, and how to create a cluster without it. known
+// are the profiles' names, the default first.
+func CreateFormTooLate(known []string) string {
+	text := "Slack lets a form open only within three seconds, and that was too late, so nothing was created. Send the command again"
+	if len(known) == 0 {
+		return text + "."
+	}
+	return fmt.Sprintf("%s, or name a profile: `%s create %s`. The profiles are: %s.", text, chatops.Prefix, known[0], strings.Join(known, ", "))
+}
+
 // RefuseNeedsReason tells somebody how to refuse with a reason.
 func RefuseNeedsReason(ref string) string {
 	return fmt.Sprintf("Add a reason: the person who asked is told. Type `%s refuse %s`, followed by the reason.", chatops.Prefix, ref)
 }
-
-// NoLogInSlack tells somebody that a cluster's newest job has no log yet.
-func NoLogInSlack(name string) string { return fmt.Sprintf("The newest job of `%s` has no log yet.", name) }
 
 // ShownAgain says that a cluster's message is posted again.
 const ShownAgain = "Its message in this channel was deleted, and is posted again."
@@ -315,4 +317,75 @@ func stepInSlack(step string) (text string, ok bool) {
 	}
 	command = strings.ReplaceAll(strings.Replace(command, "scale-workers", "scale", 1), "--replicas ", "")
 	return what + ": " + chatops.Code(chatops.Prefix+" "+command), true
+}
+
+// VotedNote says in a notice what its button did.
+func VotedNote(approves bool) string {
+	if approves {
+		return "approved"
+	}
+	return "refused"
+}
+
+// Team names a team that a cluster is shared with.
+func Team(name string) string { return "team " + chatops.Code(name) }
+
+// Principal names a principal that a cluster is shared with.
+func Principal(id string) string { return "principal " + chatops.Code(id) }
+
+// Person names a person in Slack whom a cluster is shared with or offered to.
+func Person(name string) string { return chatops.Code("@" + name) }
+
+// The labels and hints of the small forms behind buttons.
+const (
+	ClusterLabel = "Cluster"
+	ReasonLabel  = "Reason"
+	ReasonHint   = "The person who asked is told the reason."
+	ForLabel     = "For how long"
+	ForHint      = "A duration such as 4h, 90m or 2d. The profile's maximum limits it."
+	PersonLabel  = "Person"
+	TeamLabel    = "Team"
+	OneOfBoth    = "Choose a person or name a team, one of them."
+)
+
+// PersonHint says what naming a person in such a form means.
+func PersonHint(verb chatops.Verb) string {
+	if verb == chatops.VerbTransfer {
+		return "The cluster is theirs once they accept it."
+	}
+	return "They see the cluster and its state."
+}
+
+// TeamHint says what naming a team in such a form means.
+func TeamHint(verb chatops.Verb) string {
+	if verb == chatops.VerbTransfer {
+		return "One of your teams. The cluster belongs to it at once."
+	}
+	return "Everybody in the team sees the cluster and its state."
+}
+
+// VerbFormTitles returns the title of such a form and the text of its button; Slack allows 24 characters.
+func VerbFormTitles(verb chatops.Verb) (title, submit string) {
+	switch verb {
+	case chatops.VerbRefuse:
+		return "Refuse a request", "Refuse"
+	case chatops.VerbExtend:
+		return "Extend a cluster", "Extend"
+	case chatops.VerbShare:
+		return "Share a cluster", "Share"
+	}
+	return "Hand over a cluster", "Hand over"
+}
+
+// Typed is a command for a cluster as somebody would type it in place of such a form.
+func Typed(verb chatops.Verb, cluster string) string {
+	switch verb {
+	case chatops.VerbExtend:
+		return "extend " + cluster + " 4h"
+	case chatops.VerbShare:
+		return "share " + cluster + " @somebody"
+	case chatops.VerbTransfer:
+		return "transfer " + cluster + " @somebody"
+	}
+	return string(verb) + " " + cluster
 }

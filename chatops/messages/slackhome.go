@@ -28,3 +28,9 @@ func NodeHoursOf(scope, key string) string { return "Node hours this month, " + 
 
 // BudgetOf names a team's budget.
 func BudgetOf(team string) string { return "Budget this month, team " + team }
+
+// MyClusters is the title of the window with somebody's clusters.
+const MyClusters = "My clusters"
+
+// UnknownShortcut answers a shortcut that ocpctl does not know: of an older release, or of a newer one.
+const UnknownShortcut = "ocpctl does not know this shortcut, so nothing was done. `/ocp help` lists the commands."

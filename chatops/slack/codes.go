@@ -22,6 +22,10 @@ var (
 		"accesslimited": "this network is not allowed to call Slack", "two_factor_setup_required": "the account needs two-factor authentication",
 		"not_enabled": "the app's Home tab is switched off",
 	}}
+	// everyCall are the codes of ofToken that every call gets.
+	everyCall = []string{"invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired", "not_allowed_token_type",
+		"team_access_not_granted", "org_login_required", "team_added_to_org", "ekm_access_denied", "enterprise_is_restricted",
+		"accesslimited", "two_factor_setup_required"}
 	// ofChannel: a channel that the bot writes in or reads.
 	ofChannel = meaning{ErrChannel, map[string]string{
 		"not_in_channel": "the bot is not in it", "channel_not_found": "it was deleted, or it is private and the bot is not in it",

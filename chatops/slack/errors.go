@@ -44,6 +44,11 @@ func CodeOf(err error) string {
 	return code(err)
 }
 
+// TokenRefused reports that Slack accepts no call with our token, wherever it leads.
+func TokenRefused(err error) bool {
+	return errors.Is(err, ErrRefused) && slices.Contains(everyCall, CodeOf(err))
+}
+
 // refusal is one of Slack's error codes with its meaning.
 type refusal struct {
 	is        error

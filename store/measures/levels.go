@@ -59,10 +59,12 @@ func Gauges() []Gauge {
 			`SELECT ARRAY[s.source] AS labels, greatest(0, coalesce(max(extract(epoch FROM clock_timestamp() - d.received_at)), 0))::float8 AS value
 			FROM (VALUES ('github'), ('slack')) AS s (source)
 			LEFT JOIN deliveries d ON d.state = 'received' AND d.source = s.source AND d.failing_since IS NULL GROUP BY s.source`},
-		{"ocpctl_messages_waiting", "Texts on GitHub and in Slack that are not up to date, by place: comments, checks, deployments, labels, answers.", []string{"place"},
-			`SELECT ARRAY['github'] AS labels, ((SELECT count(*) FROM subscribers WHERE shown_version < wanted_version AND NOT muted)
+		{"ocpctl_messages_waiting", "Texts on GitHub and in Slack that are not up to date, by place: comments, checks, deployments, labels, messages, answers.", []string{"place"},
+			`SELECT ARRAY['github'] AS labels, ((SELECT count(*) FROM subscribers WHERE workspace = '' AND shown_version < wanted_version AND NOT muted)
 				+ (SELECT count(*) FROM replies WHERE external_id = 0 AND workspace IS NULL) + (SELECT count(*) FROM effects WHERE done_at IS NULL))::float8 AS value
-			UNION ALL SELECT ARRAY['slack'], count(*)::float8 FROM replies WHERE external_id = 0 AND workspace IS NOT NULL`},
+			UNION ALL SELECT ARRAY['slack'], ((SELECT count(*) FROM subscribers WHERE workspace <> '' AND shown_version < wanted_version AND NOT muted)
+				+ (SELECT count(*) FROM replies WHERE external_id = 0 AND workspace IS NOT NULL)
+				+ (SELECT count(*) FROM notices WHERE shown_version < wanted_version AND given_up = ''))::float8`},
 	}
 }
 

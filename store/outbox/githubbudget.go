@@ -102,7 +102,7 @@ func (s *Store) WaitsForGitHub(ctx context.Context, cluster string) (GitHubBackl
 	got, err := pg.All[record](ctx, s.db.Pool(), `
 		WITH clock AS (SELECT `+pg.PaceClock+` AS now),
 		cluster AS (SELECT id, installation, repo || '#' || pr_number AS topic, updated_at FROM clusters WHERE id = @cluster AND repo IS NOT NULL),
-		behind AS (SELECT kind FROM subscribers WHERE cluster_id = @cluster AND shown_version < wanted_version AND NOT muted),
+		behind AS (SELECT kind FROM subscribers WHERE cluster_id = @cluster AND workspace = '' AND shown_version < wanted_version AND NOT muted),
 		events AS (SELECT received_at FROM deliveries, clock, cluster WHERE state = 'received' AND deliveries.topic = cluster.topic AND received_at < clock.now - @after::interval)
 		SELECT clock.now, coalesce((SELECT array_agg(kind ORDER BY kind) FROM behind), '{}') AS places, (SELECT count(*) FROM events) AS deliveries,
 			least((SELECT min(received_at) FROM events), CASE WHEN EXISTS (SELECT FROM behind) THEN cluster.updated_at END) AS since,

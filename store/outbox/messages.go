@@ -10,7 +10,8 @@ import (
 )
 
 const subscriberColumns = `
-	id, cluster_id AS cluster, kind, installation, repo, number, head, external_id, shown_version, shown_body, shown_at, muted, left_behind AS "left"`
+	id, cluster_id AS cluster, kind, installation, repo, number, head, external_id, shown_version, shown_body, shown_at, muted, left_behind AS "left",
+	workspace, channel, person, told_to`
 
 // Subscribers returns a cluster's subscribers.
 func (s *Store) Subscribers(ctx context.Context, cluster string) ([]Subscriber, error) {
@@ -34,17 +35,20 @@ func (s *Store) SubscriberToShow(ctx context.Context, subID string) (Subscriber,
 	return sub, row, nil
 }
 
-// Posting records that a subscriber is about to be posted. sure: no other post was under way, so the database says what GitHub
-// has. Otherwise an earlier post may have arrived without being recorded.
-func (s *Store) Posting(ctx context.Context, subID string) (sure bool, err error) {
+// Posting records that a subscriber is about to be posted. A zero since: no other post was under way, so the database says what
+// stands there. Otherwise an earlier post, begun then, may have arrived without being recorded.
+func (s *Store) Posting(ctx context.Context, subID string) (since time.Time, err error) {
 	var before *time.Time
 	err = s.db.Pool().QueryRow(ctx, `
 		UPDATE subscribers s SET posting_at = coalesce(b.posting_at, $2::timestamptz, clock_timestamp())
 		FROM subscribers b WHERE s.id = $1 AND b.id = s.id RETURNING b.posting_at`, subID, s.db.Fixed()).Scan(&before)
 	if err != nil {
-		return false, fmt.Errorf("record that %s is being posted: %w", subID, err)
+		return time.Time{}, fmt.Errorf("record that %s is being posted: %w", subID, err)
 	}
-	return before == nil, nil
+	if before == nil {
+		return time.Time{}, nil
+	}
+	return *before, nil
 }
 
 // Shown records what a subscriber shows and under which id. An older version never replaces a newer one.
@@ -94,7 +98,8 @@ func (s *Store) Thread(ctx context.Context, thread string) ([]rows.Reply, error)
 // Replied records that an answer was posted. It removes the handle of a link from the stored text, which is no longer needed.
 func (s *Store) Replied(ctx context.Context, id string, externalID int64) error {
 	_, err := s.db.Pool().Exec(ctx, `
-		UPDATE replies SET external_id = $2, body = regexp_replace(body, '/links/[A-Za-z0-9_-]{40,}', '/links/…', 'g') WHERE id = $1`, id, externalID)
+		UPDATE replies SET external_id = $2, body = regexp_replace(body, '/links/[A-Za-z0-9_-]{40,}', '/links/…', 'g'),
+			blocks = regexp_replace(blocks::text, '/links/[A-Za-z0-9_-]{40,}', '/links/…', 'g')::jsonb WHERE id = $1`, id, externalID)
 	if err != nil {
 		return fmt.Errorf("remember reply %s: %w", id, err)
 	}

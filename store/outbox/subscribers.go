@@ -128,4 +128,9 @@ type Subscriber struct {
 	ShownAt      *time.Time // when text was last sent; nil: never, or unknown
 	Muted        bool       // somebody removed it: it is not updated
 	Left         bool       // a check on a commit that is no longer the pull request's head
+
+	Workspace string // in Slack; empty: it is on GitHub, and so are the next ones
+	Channel   string
+	Person    string // who asked for the cluster there
+	ToldTo    int64  // of a thread: the time of the newest event that stands in it, in microseconds; 0: it has none
 }

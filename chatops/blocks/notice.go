@@ -1,0 +1,210 @@
+package blocks
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	api "github.com/slack-go/slack"
+
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/slack"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+)
+
+// kind is how a kind of notice is shown.
+type kind struct {
+	sign, head, many string         // of one cluster, and of several
+	call             string         // what the mentioned person is told; empty: nobody is mentioned
+	verbs            []chatops.Verb // its buttons
+}
+
+var kinds = map[Event]kind{
+	Ready:       {"🟢", "is ready", "clusters are ready", "your cluster is ready.", []chatops.Verb{chatops.VerbKubeconfig, chatops.VerbExtend, chatops.VerbLogs}},
+	Failed:      {"🔴", "could not be created", "clusters could not be created", "your cluster could not be created.", []chatops.Verb{chatops.VerbRetry, chatops.VerbLogs}},
+	Expiring:    {"🟡", "ends soon", "clusters end soon", "your cluster ends soon.", []chatops.Verb{chatops.VerbExtend}},
+	Blocked:     {"🔴", "cannot be destroyed yet", "clusters cannot be destroyed yet", "", []chatops.Verb{chatops.VerbRetry, chatops.VerbLogs}},
+	Destroyed:   {"⚫", "is gone", "clusters are gone", "", nil},
+	Approval:    {"⚪", "is waiting for an approval", "clusters are waiting for an approval", "", []chatops.Verb{chatops.VerbApprove, chatops.VerbRefuse}},
+	HandoverAsk: {"🔵", "is offered to you", "clusters are offered to you", "a cluster is offered to you.", []chatops.Verb{verbAccept, verbDecline}},
+	Finding:     {"🟠", "", "findings", "", nil},
+	Budget:      {"🟠", "", "budgets", "", nil},
+}
+
+// Notice is one message about something that happened.
+func Notice(v NoticeView) slack.Message {
+	k, known := kinds[v.Event]
+	if !known {
+		k = kind{sign: "⚪", head: "has news", many: "clusters have news"}
+	}
+	if len(v.More) > 0 {
+		return digest(v, k)
+	}
+	s := chatops.SummaryOf(v.Card, chatops.Detail{}, v.Links)
+	title := cmp.Or(v.Facts.Title, "Something needs a look")
+	if v.Card.ID != "" && k.head != "" {
+		title = v.Card.Name + " " + k.head
+	}
+	blocks := []api.Block{header(k.sign + " " + title)}
+	if call := calling(v.Mention, k.call); call != "" && k.call != "" && v.Facts.Done == "" {
+		blocks = append(blocks, sectionsOf(call)...)
+	}
+	blocks = append(blocks, some(sections(happened(v, s)...), maxMessage/2)...)
+	if v.Card.ID != "" {
+		blocks = append(blocks, fields(about(v, s)...)...)
+	}
+	if v.Facts.Done != "" {
+		blocks = append(blocks, done(v.Facts)...)
+	} else {
+		blocks = append(blocks, actions(noticeButtons(v, s, k)...)...)
+	}
+	if where := where(v, s); where != "" {
+		blocks = append(blocks, contextOf(where))
+	}
+	return message(blocks)
+}
+
+// happened says what happened, in paragraphs of GitHub's Markdown.
+func happened(v NoticeView, s chatops.Summary) []string {
+	f := v.Facts
+	switch v.Event {
+	case Failed:
+		if len(s.Trouble) > 0 {
+			return s.Trouble
+		}
+		return []string{chatops.Plain(v.Card.FailMessage), f.Text}
+	case Blocked:
+		if len(s.Trouble) > 0 {
+			return s.Trouble
+		}
+		return []string{"**Why:** " + chatops.Plain(v.Card.Why), f.Text}
+	case Expiring:
+		return []string{ends(v, s)}
+	case Destroyed:
+		return append([]string{"**Cost:** " + s.Spent + "."}, s.State...)
+	case Approval:
+		return append(s.State, f.Text)
+	case HandoverAsk:
+		return []string{chatops.Plain(f.From) + " wants to hand this cluster over. Once you accept, you own it, and its cost counts for you. Nothing changes until then.", f.Text}
+	case Finding, Budget:
+		return []string{f.Text}
+	}
+	return []string{f.Text}
+}
+
+// ends says when a cluster ends, and what the maximum allows.
+func ends(v NoticeView, s chatops.Summary) string {
+	f := v.Facts
+	text := "It ends at " + chatops.Time(f.End)
+	if f.Before > 0 {
+		text += ", " + policy.Span(f.Before) + " after this warning was due"
+	}
+	if f.End.IsZero() {
+		text = "It ends soon"
+	}
+	switch {
+	case f.Done != "":
+		return text + "."
+	case f.Longest > 0:
+		return fmt.Sprintf("%s. It can be extended by up to %s, to %s.", text, policy.Span(f.Longest.Round(time.Minute)), chatops.Time(f.End.Add(f.Longest)))
+	case s.Ends != "":
+		return fmt.Sprintf("%s. It cannot be extended. It ends %s.", text, s.Ends)
+	}
+	return text + ". It cannot be extended."
+}
+
+// about are the facts about a notice's cluster.
+func about(v NoticeView, s chatops.Summary) []Fact {
+	c := v.Card
+	owner := Fact{"Owner", fmt.Sprintf("%s, team %s", chatops.Plain(c.Owner), chatops.Plain(c.Team))}
+	switch v.Event {
+	case Ready:
+		return []Fact{owner, {"Ends", s.Ends}}
+	case Expiring, HandoverAsk:
+		price := strings.Join(nonEmpty([]string{s.Hourly, s.Spent}), "; ")
+		if v.Event == Expiring {
+			return []Fact{owner, {"Price", price}}
+		}
+		return []Fact{owner, {"Price", price}, {"Ends", s.Ends}}
+	case Approval:
+		return []Fact{owner, {"Profile", chatops.Code(c.Profile)}, {"Price", s.Hourly}, {"Ends", s.Ends}}
+	case Destroyed:
+		return []Fact{owner, {"Lived", s.Lived}}
+	}
+	return []Fact{owner}
+}
+
+// done says what a press did and who pressed.
+func done(f Facts) []api.Block {
+	text := "*Done:* " + slack.Markup(f.Done)
+	if f.DoneBy != "" {
+		text += " Pressed by " + naming(f.DoneBy) + "."
+	}
+	return sectionsOf(text)
+}
+
+func noticeButtons(v NoticeView, s chatops.Summary, k kind) (all []*api.ButtonBlockElement) {
+	c := v.Card
+	if c.ID == "" && v.Facts.Approval == "" && v.Facts.Handover == "" {
+		return nil
+	}
+	switch v.Event {
+	case HandoverAsk:
+		for _, verb := range k.verbs {
+			all = append(all, pressFor(c, labels[verb], Press{Verb: verb, Notice: v.ID, Value: v.Facts.Handover}))
+		}
+		return all
+	case Expiring:
+		c.Ends.Max = v.Facts.End.Add(v.Facts.Longest)
+		return extensions(c, v.Facts.Longest, v.ID)
+	}
+	return buttonsFor(c, s, k.verbs, v.Facts.Approval, v.ID)
+}
+
+// where leads to the cluster's page, its console and the runbook.
+func where(v NoticeView, s chatops.Summary) string {
+	var all []string
+	if v.Card.ID != "" {
+		all = append(all, places(v.Card, s))
+	}
+	return strings.Join(append(all, runbook(v)), " · ")
+}
+
+// page matches the name of a runbook's page, with the place in it.
+var page = regexp.MustCompile(`^[a-z0-9-]+(#[a-z0-9-]+)?$`)
+
+// runbook leads to the notice's runbook. That of a cluster's trouble is linked where the trouble is told.
+func runbook(v NoticeView) string {
+	if v.Links.UI == "" || !page.MatchString(v.Facts.Runbook) || strings.HasPrefix(chatops.Runbook(v.Card), "/runbooks/"+v.Facts.Runbook) {
+		return ""
+	}
+	return link("Runbook", strings.TrimRight(v.Links.UI, "/")+"/runbooks/"+v.Facts.Runbook)
+}
+
+// maxDigest is how many clusters a digest names.
+const maxDigest = 60
+
+// digest tells the same of several clusters in one message. Their buttons are on their own messages and pages.
+func digest(v NoticeView, k kind) slack.Message {
+	all := append([]lifecycle.Card{v.Card}, v.More...)
+	blocks := []api.Block{header(fmt.Sprintf("%s %d %s", k.sign, len(all), k.many))}
+	if call := calling(v.Mention, k.call); k.call != "" && call != "" {
+		blocks = append(blocks, sectionsOf("<@"+v.Mention+">")...)
+	}
+	var lines []string
+	for _, c := range all[:min(len(all), maxDigest)] {
+		what, more := chatops.Row(c, v.Links, time.Time{})
+		lines = append(lines, "- "+what+"; "+more)
+	}
+	if rest := len(all) - len(lines); rest > 0 {
+		lines = append(lines, fmt.Sprintf("- and %d more", rest))
+	}
+	blocks = append(blocks, some(sections(strings.Join(lines, "\n")), maxMessage-4)...)
+	if where := strings.Join(nonEmpty([]string{everything(v.Links), runbook(v)}), " · "); where != "" {
+		blocks = append(blocks, contextOf(where))
+	}
+	return message(blocks)
+}

@@ -1,0 +1,206 @@
+package controller
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	chat "github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/blocks"
+	"github.com/ocpctl/ocpctl/chatops/slack"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/outbox"
+)
+
+// A cluster that was asked for in Slack has one message there, which is updated in place, and below it a thread with what happened.
+// Slack takes one message per second in a channel, and every message in a thread marks the channel as unread. So progress alone
+// changes the message rarely, and the thread gets what happened in batches; a result is shown at once.
+
+// The least time between two posts that only show progress.
+const (
+	slackEditPause   = 10 * time.Second // of a message
+	slackThreadPause = time.Minute      // of a thread
+)
+
+// threadPause is how long a thread waits for its message. The message's first post wakes it.
+const threadPause = 30 * time.Second
+
+// showInSlack updates a subscriber in Slack to its cluster's version. done reports that nothing is left to show there.
+func (c *Controller) showInSlack(ctx context.Context, sub outbox.Subscriber, row store.Row) (done bool, err error) {
+	switch {
+	case c.Teller == nil:
+		return false, errNoSlack
+	case sub.Kind == store.KindSlackThread:
+		return c.tellThread(ctx, sub, row)
+	}
+	m, hash, err := c.slackMessage(ctx, sub, row)
+	if err != nil {
+		return false, fmt.Errorf("render %s for %s: %w", row.ID, sub.ID, err)
+	}
+	if hash == sub.ShownBody {
+		return false, c.Store.Outbox.Shown(ctx, sub.ID, sub.ExternalID, row.Cluster.Version, hash)
+	}
+	if err := c.delayInSlack(ctx, sub, row, slackEditPause); err != nil {
+		return false, err
+	}
+	ts, err := c.postInSlack(ctx, sub, slack.Place{Channel: sub.Channel}, sub.ExternalID, sub.ID, m)
+	if errors.Is(err, slack.ErrGone) {
+		c.logDeleted(ctx, sub)
+		return true, c.Store.Outbox.MuteSlack(ctx, sub.Cluster)
+	}
+	if err != nil {
+		return false, fmt.Errorf("show %s at %s: %w", row.ID, sub.ID, err)
+	}
+	err = c.Store.Outbox.Shown(ctx, sub.ID, ts, row.Cluster.Version, hash)
+	if err == nil && sub.ExternalID == 0 {
+		err = c.Store.Outbox.WakeThread(ctx, sub.Cluster)
+	}
+	return false, err
+}
+
+// slackMessage renders a cluster's message, and a hash of the part whose change is worth an edit.
+func (c *Controller) slackMessage(ctx context.Context, sub outbox.Subscriber, row store.Row) (m slack.Message, hash string, err error) {
+	v := blocks.ClusterView{Card: row.Card, Links: c.Links, Asker: sub.Person}
+	if soonBegun(v.Card) {
+		v.Card = news(store.KindComment, v.Card)
+	}
+	if v.Detail, err = c.detail(ctx, row); err != nil {
+		return m, "", err
+	}
+	v.Detail.Mention = nil // names on GitHub
+	if v.Detail.Log, err = c.Store.Attempts.LogTail(ctx, row.JobID, chat.LogLines); err != nil {
+		return m, "", err
+	}
+	if v.Approval, err = c.pendingApproval(ctx, row); err != nil {
+		return m, "", err
+	}
+	said := v
+	said.Card = news(store.KindComment, row.Card)
+	said.Detail.Timeline, said.Detail.Conditions, said.Detail.Log = nil, nil, nil
+	part := blocks.Cluster(said)
+	raw, err := json.Marshal(part.Blocks)
+	return blocks.Cluster(v), hashOf(part.Text, string(raw), fmt.Sprint(c.progressPeriod(row.Card))), err
+}
+
+// pendingApproval returns the approval without which a cluster does not start; nil: it waits for none.
+func (c *Controller) pendingApproval(ctx context.Context, row store.Row) (*chat.Waiting, error) {
+	if !row.NeedsApproval {
+		return nil, nil
+	}
+	page, _, err := c.Store.Approvals(ctx, store.ApprovalFilter{State: store.ApprovalPending, Kind: store.ApproveCreate, Cluster: row.ID, Limit: 1})
+	if err != nil || len(page) == 0 {
+		return nil, err
+	}
+	a := page[0]
+	votes := 0
+	for _, v := range a.Votes {
+		if v.Approves {
+			votes++
+		}
+	}
+	return &chat.Waiting{
+		ID: a.ID, Cluster: a.ClusterName, Team: a.Team, By: row.Owner, Why: a.Why, Head: a.Head, Votes: votes, Needs: a.Needs, Until: a.ExpiresAt,
+	}, nil
+}
+
+// tellThread posts what happened to a cluster since the last message in its thread, as one message.
+func (c *Controller) tellThread(ctx context.Context, sub outbox.Subscriber, row store.Row) (done bool, err error) {
+	first, err := c.Store.Outbox.SlackMessage(ctx, sub.Cluster)
+	switch {
+	case err != nil:
+		return false, err
+	case first.Muted:
+		return true, c.Store.Outbox.Mute(ctx, sub.ID)
+	case first.ExternalID == 0:
+		return false, later{wait: threadPause}
+	}
+	detail, err := c.detail(ctx, row)
+	if err != nil {
+		return false, err
+	}
+	var news []blocks.Moment
+	newest := sub.ToldTo
+	for _, m := range detail.Timeline {
+		if at := m.At.UnixMicro(); at > sub.ToldTo {
+			news, newest = append(news, m), max(newest, at)
+		}
+	}
+	ts := sub.ExternalID
+	if len(news) > 0 {
+		if err := c.delayInSlack(ctx, sub, row, slackThreadPause); err != nil {
+			return false, err
+		}
+		// The marker names where the batch begins: if its post arrived unseen, it is found and gets what happened since.
+		at := slack.Place{Channel: sub.Channel, Thread: first.ExternalID}
+		ts, err = c.postInSlack(ctx, sub, at, 0, fmt.Sprintf("%s:%d", sub.ID, sub.ToldTo), blocks.Thread(row.Card, news))
+		if errors.Is(err, slack.ErrGone) {
+			c.logDeleted(ctx, sub)
+			return true, c.Store.Outbox.Mute(ctx, sub.ID)
+		}
+		if err != nil {
+			return false, fmt.Errorf("tell %s what happened to %s: %w", sub.ID, row.ID, err)
+		}
+	}
+	return false, c.Store.Outbox.Told(ctx, sub.ID, ts, newest, row.Cluster.Version)
+}
+
+// postInSlack updates the message ts, or posts one if it is 0, in its turn. If an earlier post may have arrived, it is looked for first.
+func (c *Controller) postInSlack(ctx context.Context, sub outbox.Subscriber, to slack.Place, ts int64, marker string, m slack.Message) (int64, error) {
+	if err := c.slackTurn(ctx, sub.Workspace, sub.Channel); err != nil {
+		return 0, err
+	}
+	since, err := c.Store.Outbox.Posting(ctx, sub.ID)
+	if err != nil {
+		return 0, err
+	}
+	if ts == 0 && !since.IsZero() {
+		ts, _, err = c.Teller.Find(ctx, to, marker, since)
+	}
+	switch {
+	case err != nil:
+	case ts != 0:
+		err = c.Teller.Update(ctx, sub.Channel, ts, m)
+	default:
+		ts, err = c.Teller.Post(ctx, to, m, marker)
+	}
+	if since.IsZero() && answered(err) {
+		err = errors.Join(err, c.Store.Outbox.NotPosted(ctx, sub.ID))
+	}
+	if (errors.Is(err, slack.ErrChannel) || errors.Is(err, slack.ErrRefused)) && !slack.TokenRefused(err) {
+		err = errors.Join(err, c.Store.Notices.ChannelProblem(ctx, sub.Workspace, sub.Channel, slack.CodeOf(err)))
+	}
+	return ts, c.slackSaid(ctx, sub.Workspace, sub.Channel, err)
+}
+
+// answered reports that Slack answered a post and did not take it. Any other error leaves open whether the message arrived.
+func answered(err error) bool {
+	var limited slack.RateLimited
+	return errors.As(err, &limited) || errors.Is(err, slack.ErrChannel) || errors.Is(err, slack.ErrRefused)
+}
+
+// delayInSlack returns later if progress was shown a moment ago. All changes until then become one post.
+func (c *Controller) delayInSlack(ctx context.Context, sub outbox.Subscriber, row store.Row, pause time.Duration) error {
+	switch row.Status {
+	case lifecycle.Pending, lifecycle.Creating, lifecycle.Destroying:
+	default:
+		return nil
+	}
+	if sub.ShownAt == nil || sub.ExternalID == 0 {
+		return nil
+	}
+	now, err := c.Store.Now(ctx)
+	if err != nil {
+		return err
+	}
+	if left := sub.ShownAt.Add(pause).Sub(now); left > 0 {
+		return later{wait: left}
+	}
+	return nil
+}
+
+func (c *Controller) logDeleted(ctx context.Context, sub outbox.Subscriber) {
+	c.Log.InfoContext(ctx, "not posted again: somebody deleted it", "cluster", sub.Cluster, "effect", "publish", "place", sub.Kind, "channel", sub.Channel)
+}

@@ -1,0 +1,86 @@
+package notices
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+)
+
+// Slack takes about one message per second in each channel, and names a wait (Retry-After) when a workspace sends too many.
+// https://docs.slack.dev/apis/web-api/rate-limits
+const (
+	// every is the least time between two messages in one channel.
+	every = time.Second
+	// tooSoon is the least wait that is returned: another may have taken the turn that was just seen to be free.
+	tooSoon = 10 * time.Millisecond
+	// longestHold is how long a workspace or channel is held at most.
+	longestHold = time.Hour
+	// longestWait is longer than any wait that this package writes.
+	longestWait = 2 * longestHold
+)
+
+// The first and the longest time between two tries to write where something is wrong. It grows with the age of the problem.
+const (
+	probeEvery    = 10 * time.Minute
+	probeEveryMax = time.Hour
+)
+
+// probeAgain is when the next try is due where something is wrong, as an SQL expression.
+const probeAgain = pg.PaceClock + ` + least(greatest(` + pg.PaceClock + ` - s.problem_since, @probe::interval), @probe_max::interval)`
+
+// takeTurn writes nothing and waits for no lock if it is too soon. Where something is wrong, in the channel or in the whole
+// workspace, a turn is a try to write there, and the next one comes much later.
+const takeTurn = `
+	WITH clock AS (SELECT ` + pg.PaceClock + ` AS now),
+	whole AS (SELECT next_at, problem FROM slack_channels WHERE workspace = @workspace AND channel = ''),
+	here AS (SELECT next_at FROM slack_channels WHERE workspace = @workspace AND channel = @channel),
+	tried AS (
+		UPDATE slack_channels s SET next_at = ` + probeAgain + ` FROM clock
+		WHERE s.workspace = @workspace AND s.channel = '' AND s.problem <> '' AND s.next_at <= clock.now
+			AND NOT EXISTS (SELECT FROM here WHERE here.next_at > clock.now) RETURNING true),
+	taken AS (
+		INSERT INTO slack_channels AS s (workspace, channel, next_at) SELECT @workspace, @channel, clock.now + @every::interval FROM clock
+		WHERE EXISTS (SELECT FROM tried) OR NOT EXISTS (SELECT FROM whole WHERE whole.problem <> '' OR whole.next_at > clock.now)
+		ON CONFLICT (workspace, channel) DO UPDATE SET next_at = CASE WHEN s.problem = '' THEN excluded.next_at ELSE ` + probeAgain + ` END
+			WHERE s.next_at <= ` + pg.PaceClock + ` RETURNING true)
+	SELECT CASE WHEN EXISTS (SELECT FROM taken) THEN interval '0'
+		ELSE greatest((SELECT max(next_at) FROM whole), (SELECT max(next_at) FROM here), clock.now + @soon::interval) - clock.now END FROM clock`
+
+// TakeTurn asks for one message in a channel, across all processes and by the database's clock. Zero: it may be posted now, and is
+// counted; otherwise ask again after that time. The channel may also be a person's id: answers that they alone see have turns of
+// their own.
+func (s *Store) TakeTurn(ctx context.Context, workspace, channel string) (wait time.Duration, err error) {
+	err = s.db.Pool().QueryRow(ctx, takeTurn, pgx.NamedArgs{
+		"workspace": workspace, "channel": channel, "fixed": s.db.Fixed(), "every": every, "soon": tooSoon, "probe": probeEvery, "probe_max": probeEveryMax,
+	}).Scan(&wait)
+	if err == nil && wait > longestWait { // a clock that ran ahead wrote it
+		_, err = s.db.Pool().Exec(ctx, `UPDATE slack_channels SET next_at = `+pg.PaceClock+` WHERE workspace = @workspace AND channel IN ('', @channel)`,
+			pgx.NamedArgs{"workspace": workspace, "channel": channel, "fixed": s.db.Fixed()})
+		wait = every
+	}
+	if err != nil {
+		return 0, fmt.Errorf("ask for a turn in %s of %s: %w", channel, workspace, err)
+	}
+	return wait, nil
+}
+
+// HoldWorkspace permits no message in a workspace for that long, at most for an hour. A longer hold stays.
+func (s *Store) HoldWorkspace(ctx context.Context, workspace string, d time.Duration) error {
+	return s.HoldChannel(ctx, workspace, "", d)
+}
+
+// HoldChannel is HoldWorkspace for one channel.
+func (s *Store) HoldChannel(ctx context.Context, workspace, channel string, d time.Duration) error {
+	_, err := s.db.Pool().Exec(ctx, `
+		INSERT INTO slack_channels AS s (workspace, channel, next_at) VALUES (@workspace, @channel, `+pg.PaceClock+` + @hold::interval)
+		ON CONFLICT (workspace, channel) DO UPDATE SET next_at = greatest(s.next_at, excluded.next_at)`,
+		pgx.NamedArgs{"workspace": workspace, "channel": channel, "hold": min(d, longestHold), "fixed": s.db.Fixed()})
+	if err != nil {
+		return fmt.Errorf("hold the pace in %q of %s: %w", channel, workspace, err)
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+package outbox
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
+)
+
+// NotPosted records that the post of a subscriber was refused: nothing arrived that an earlier post did not leave there.
+func (s *Store) NotPosted(ctx context.Context, subID string) error {
+	if _, err := s.db.Pool().Exec(ctx, `UPDATE subscribers SET posting_at = NULL WHERE id = $1`, subID); err != nil {
+		return fmt.Errorf("record that %s was not posted: %w", subID, err)
+	}
+	return nil
+}
+
+// Told records that a thread has the cluster's events up to a time, in microseconds, and the cluster's version. externalID is the
+// newest message in it. An older time never replaces a newer one.
+func (s *Store) Told(ctx context.Context, subID string, externalID, to, version int64) error {
+	_, err := s.db.Pool().Exec(ctx, `
+		UPDATE subscribers SET external_id = CASE WHEN told_to < @to THEN @external ELSE external_id END, told_to = greatest(told_to, @to),
+			shown_at = CASE WHEN told_to < @to THEN `+pg.PaceClock+` ELSE shown_at END,
+			shown_version = greatest(shown_version, @version), posting_at = NULL WHERE id = @id`,
+		pgx.NamedArgs{"id": subID, "external": externalID, "to": to, "version": version, "fixed": s.db.Fixed()})
+	if err != nil {
+		return fmt.Errorf("remember what %s was told: %w", subID, err)
+	}
+	return nil
+}
+
+// SlackMessage returns the message that shows a cluster in Slack. ErrNotFound: there is none.
+func (s *Store) SlackMessage(ctx context.Context, cluster string) (Subscriber, error) {
+	sub, err := pg.One[Subscriber](ctx, s.db.Pool(), `SELECT `+subscriberColumns+` FROM subscribers WHERE cluster_id = $1 AND kind = $2`, cluster, rows.KindSlackMessage)
+	if err != nil {
+		return Subscriber{}, fmt.Errorf("read the message of %s in Slack: %w", cluster, err)
+	}
+	return sub, nil
+}
+
+// MuteSlack stops updates of a cluster's message in Slack and of its thread for good, because somebody deleted the message.
+func (s *Store) MuteSlack(ctx context.Context, cluster string) error {
+	_, err := s.db.Pool().Exec(ctx, `UPDATE subscribers SET muted = true, posting_at = NULL WHERE cluster_id = $1 AND kind = ANY ($2)`,
+		cluster, []string{rows.KindSlackMessage, rows.KindSlackThread})
+	if err != nil {
+		return fmt.Errorf("mute %s in Slack: %w", cluster, err)
+	}
+	return nil
+}
+
+// WakeThread has the thread of a cluster's message updated now, because the message was posted.
+func (s *Store) WakeThread(ctx context.Context, cluster string) error {
+	_, err := s.db.Pool().Exec(ctx, `
+		UPDATE river_job j SET state = 'available', scheduled_at = clock_timestamp() FROM subscribers s
+		WHERE s.cluster_id = $1 AND s.kind = $2 AND j.kind = 'publish' AND j.state = 'scheduled' AND j.args @> jsonb_build_object('subscriber', s.id)`,
+		cluster, rows.KindSlackThread)
+	if err != nil {
+		return fmt.Errorf("wake the thread of %s: %w", cluster, err)
+	}
+	return nil
+}
