@@ -61,7 +61,7 @@ func (s *Service) showHome(ctx context.Context, r inbound.Request, shown string)
 	case err != nil:
 		return err
 	default:
-		if view, err = s.homeView(ctx, p, r); err != nil {
+		if view, err = s.homeView(ctx, p); err != nil {
 			return fmt.Errorf("read what Home shows: %w", err)
 		}
 	}

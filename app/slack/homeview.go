@@ -12,7 +12,6 @@ import (
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/blocks"
 	"github.com/ocpctl/ocpctl/chatops/messages"
-	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
@@ -31,16 +30,13 @@ func (s *Service) homeLinks() chatops.Links { return chatops.Links{UI: s.ui} }
 
 // homeView reads what a person's Home shows: their clusters, their teams', what waits for their approval, and what they may still
 // request.
-func (s *Service) homeView(ctx context.Context, p policy.Principal, r inbound.Request) (blocks.HomeView, error) {
-	v := blocks.HomeView{Name: s.core.NameOf(p.ID), Linked: true, Acts: map[string][]chatops.Verb{}, Links: s.links()}
-	if p.Name != "" && v.Name == p.ID {
-		v.Name = p.Name
-	}
+func (s *Service) homeView(ctx context.Context, p policy.Principal) (blocks.HomeView, error) {
+	v := blocks.HomeView{Name: s.nameOf(task{by: p}), Linked: true, Acts: map[string][]chatops.Verb{}, Links: s.links()}
 	var err error
 	if v.Now, err = s.store.Now(ctx); err != nil {
 		return v, fmt.Errorf("read the clock: %w", err)
 	}
-	mine, moreMine, err := s.core.List(ctx, p, store.Filter{Live: true, Mine: p.ID, MyName: s.core.NameOf(p.ID), Limit: homeMine})
+	mine, moreMine, err := s.core.List(ctx, p, s.mine(task{by: p}, store.Filter{Live: true, Limit: homeMine}))
 	if err != nil {
 		return v, err
 	}
