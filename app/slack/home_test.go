@@ -36,7 +36,7 @@ func TestHomeShowsWhatThePersonMaySeeAndDo(t *testing.T) {
 	h.slack("UROB", "create aws-minimal-test --name robs")
 	h.slack("UPAY", "create aws-minimal-test --name theirs --team payments")
 	home := h.opensHome("UMATE")
-	for _, want := range []string{"mine", "robs", "My team", "Clusters at once, team platform", "2 of 5 used, 3 left", "ocp_destroy", "ocp_logs", "ocp_form"} {
+	for _, want := range []string{"mine", "robs", "My team", "Clusters at once, team platform", "2 of 5 used, 3 left", "ocp_destroy", "ocp_form"} {
 		require.Contains(t, home, want)
 	}
 	require.NotContains(t, home, "theirs")
