@@ -112,7 +112,8 @@ func (s *Service) retry(ctx context.Context, t task) (slack.Message, error) {
 		return slack.Message{}, app.Fail(app.Conflict, messages.RetryOnPullRequest(row.Name, row.PR.Repo, row.PR.Number))
 	}
 	r := app.CreateRequest{
-		Source: policy.SourceSlack, Profile: row.Profile, Region: row.Region, Version: row.Release, BaseDomain: row.BaseDomain, Team: row.Team, TTL: s.policy.Asked(row.TTL),
+		Source: policy.SourceSlack, Profile: row.Profile, Region: row.Region, Version: row.Release, BaseDomain: row.BaseDomain, Team: row.Team,
+		CostCenter: row.CostCenter, Environment: row.Environment, TTL: s.policy.Asked(row.TTL),
 	}
 	if app.IsGone(row) {
 		r.Name = row.Name

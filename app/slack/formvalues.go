@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app/createform"
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/blocks"
 	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
 )
@@ -76,11 +77,11 @@ func prefill(v createform.Values) string {
 	return string(raw)
 }
 
-// prefilled decodes prefill. Anything else is an empty form.
+// prefilled decodes prefill. Anything else is the name of a profile.
 func prefilled(value string) createform.Values {
 	var v createform.Values
-	if json.Unmarshal([]byte(value), &v) != nil {
-		return createform.Values{}
+	if json.Unmarshal([]byte(value), &v) != nil || v == nil {
+		return createform.Values{createform.Profile: value}
 	}
 	return v
 }
@@ -92,5 +93,5 @@ func isShared(channel string) bool {
 
 // openAgain is the button for a form that could not be opened in time.
 func openAgain(v createform.Values) blocks.Press {
-	return blocks.Press{Verb: verbOpenForm, Value: prefill(v)}
+	return blocks.Press{Verb: chatops.VerbOpenForm, Value: prefill(v)}
 }

@@ -2,10 +2,83 @@ package slack
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
 
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops/blocks"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
-func (s *Service) openHome(_ context.Context, _ inbound.Request) (string, error) {
-	return "not built yet", nil
+// homeMargin is how far behind its own clock a Home counts as read: a change that was committed while it was read may have begun before.
+const homeMargin = 5 * time.Second
+
+// openHome shows the app's Home to somebody who opened it.
+func (s *Service) openHome(ctx context.Context, r inbound.Request) (note string, err error) {
+	if s.slack == nil {
+		return "there is no bot token to show Home with", nil
+	}
+	if _, err := s.store.Outbox.OpenHome(ctx, r.Workspace, r.User); err != nil {
+		return "", err
+	}
+	return "Home shown", s.showHome(ctx, r, "")
+}
+
+// refreshHome has a person's Home shown again soon, if they opened it in the last day.
+func (s *Service) refreshHome(ctx context.Context, workspace, person string) error {
+	return s.store.Outbox.RefreshHome(ctx, workspace, person)
+}
+
+// ShowHome shows a person's Home again if it changed. It is the work of queue.HomeArgs.
+func (s *Service) ShowHome(ctx context.Context, workspace, person string) error {
+	shown, recent, err := s.store.Outbox.HomeContent(ctx, workspace, person)
+	if err != nil || !recent || s.slack == nil {
+		return err
+	}
+	return s.showHome(ctx, inbound.Request{Kind: inbound.HomeOpened, Workspace: workspace, User: person}, shown)
+}
+
+// showHome shows Home unless its content is what is shown already.
+func (s *Service) showHome(ctx context.Context, r inbound.Request, shown string) error {
+	at, err := s.store.Now(ctx)
+	if err != nil {
+		return fmt.Errorf("read the clock: %w", err)
+	}
+	p, err := s.who(ctx, r)
+	if err == nil && len(p.Seats) == 0 {
+		err = app.Fail(app.Denied, messages.NoRoleOnSlack)
+	}
+	var view blocks.HomeView
+	switch {
+	case app.KindOf(err) != "":
+		view, p = blocks.HomeView{Name: r.Name, LinkHint: messages.HomeUnlinked(err.Error()), Links: s.links()}, policy.Principal{}
+	case err != nil:
+		return err
+	default:
+		if view, err = s.homeView(ctx, p); err != nil {
+			return fmt.Errorf("read what Home shows: %w", err)
+		}
+	}
+	home := blocks.Home(view)
+	raw, err := json.Marshal(home)
+	if err != nil {
+		return fmt.Errorf("encode Home: %w", err)
+	}
+	sum := sha256.Sum256(raw)
+	content := hex.EncodeToString(sum[:])
+	if content != shown {
+		if err := s.slack.ShowHome(ctx, r.User, home); err != nil {
+			return fmt.Errorf("show Home: %w", err)
+		}
+	}
+	teams, every := p.Teams(policy.RolesFor(policy.ActSee)...)
+	return s.store.Outbox.HomeShown(ctx, outbox.Home{
+		Workspace: r.Workspace, Person: r.User, Principal: p.ID, Teams: teams, Every: every, Content: content,
+	}, at.Add(-homeMargin))
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
-	"github.com/ocpctl/ocpctl/policy"
 )
 
 // press does what a button means, as the typed command would, and answers whoever pressed it.
@@ -102,11 +101,7 @@ func (s *Service) openForPress(ctx context.Context, t task, press blocks.Press) 
 		return slack.Message{}, app.Fail(app.Denied, messages.NoRoleOnSlack)
 	}
 	if press.Verb == chatops.VerbOpenForm {
-		err := slack.ErrExpired
-		if t.request.Trigger != "" && s.slack != nil {
-			err = s.openForm(ctx, t.request, t.by, app.CreateRequest{Source: policy.SourceSlack, Profile: press.Value})
-		}
-		return tooLate(err, string(chatops.VerbCreate))
+		return slack.Message{}, s.openFilled(ctx, t.request, t.by, prefilled(press.Value))
 	}
 	row, err := s.core.Cluster(ctx, t.by, press.Cluster)
 	if err != nil {

@@ -7,18 +7,20 @@ import (
 )
 
 // Offer is an answer with one button.
-func Offer(markdown, button string, press Press) slack.Message {
+func Offer(markdown, text string, press Press) slack.Message {
 	m := Answer(markdown)
-	element := api.NewButtonBlockElement("ocp_"+string(press.Verb), press.Encode(), api.NewTextBlockObject(api.PlainTextType, button, false, false))
-	m.Blocks = append(paragraphs(m), api.NewActionBlock("", element.WithStyle(api.StylePrimary)))
+	b := button(text, press)
+	b.Style = api.StylePrimary
+	m.Blocks = append(paragraphs(m), actions(b)...)
 	return m
 }
 
 // Shown is the modal that shows an answer.
 func Shown(title string, m slack.Message) api.ModalViewRequest {
-	return api.ModalViewRequest{
-		Type: api.VTModal, Title: api.NewTextBlockObject(api.PlainTextType, title, false, false), Blocks: api.Blocks{BlockSet: paragraphs(m)},
-	}
+	view := modal(title)
+	view.Close = bare("Close", maxTitle)
+	view.Blocks.BlockSet = fitBlocks(paragraphs(m), maxView)
+	return view
 }
 
 // paragraphs returns a message's blocks; of a message without blocks, its text as one.
@@ -26,5 +28,6 @@ func paragraphs(m slack.Message) []api.Block {
 	if len(m.Blocks) > 0 {
 		return m.Blocks
 	}
-	return []api.Block{api.NewSectionBlock(api.NewTextBlockObject(api.MarkdownType, m.Text, false, false), nil, nil)}
+	text, _ := slack.Cut(m.Text, maxSection)
+	return []api.Block{api.NewSectionBlock(markup(text), nil, nil)}
 }

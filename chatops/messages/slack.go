@@ -211,11 +211,6 @@ const (
 	TransferToNobody = "Say to whom: a person (`@somebody`) or one of your teams (`--team platform`)."
 )
 
-// HandoverDeclined answers whoever declined a cluster.
-func HandoverDeclined(name string) string {
-	return fmt.Sprintf("You declined `%s`. It stays with its owner, who is told.", name)
-}
-
 // NotLinkedInSlack tells somebody that there is no link to take back.
 const NotLinkedInSlack = "This Slack account is not linked to anybody. `/ocp link` links it."
 

@@ -58,14 +58,18 @@ func (in inner) wireWorkers(ctx context.Context, s *server) error {
 	gh := in.cfg.GitHub
 	sweep := hooks.NewSweep(in.store, client, gh.Look, in.log, gh.Installations...)
 	missed := hooks.NewMissed(in.store, client, gh.Installations, gh.Deliveries, in.log)
-	river.AddWorker(workers, hooks.NewInboxWorker(in.store, pullRequests, slackapp.New(core, links, admin.New(core, cfg), nil, cfg), gh.AppID, in.log))
+	inSlack := slackapp.New(core, links, admin.New(core, cfg), nil, cfg)
+	homes := hooks.NewHomes(in.store)
+	river.AddWorker(workers, hooks.NewInboxWorker(in.store, pullRequests, inSlack, gh.AppID, in.log))
+	river.AddWorker(workers, homes)
+	river.AddWorker(workers, hooks.NewHomeWorker(inSlack, in.log))
 	river.AddWorker(workers, sweep)
 	river.AddWorker(workers, missed)
 	if s.instance, err = in.register(ctx); err != nil {
 		return err
 	}
 	s.workers, err = queue.NewClient(ctx, in.store.Pool(), workers, queue.RiverConfig{
-		Instance: s.instance.Name(), Periodic: append(engine.Periodic(), sweep.Periodic(), missed.Periodic()),
+		Instance: s.instance.Name(), Periodic: append(engine.Periodic(), sweep.Periodic(), missed.Periodic(), homes.Periodic()),
 		Logger: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})), // River logs statistics at INFO
 		Log:    in.log, OnError: in.metrics.JobFailed,
 	})

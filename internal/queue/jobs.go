@@ -67,6 +67,15 @@ type NoticeArgs struct {
 	Version int    `json:"version"`
 }
 
+// HomesArgs asks to find the Homes in Slack that show a cluster which changed.
+type HomesArgs struct{}
+
+// HomeArgs asks to show a person's Home in Slack again.
+type HomeArgs struct {
+	Workspace string `json:"workspace"`
+	Person    string `json:"person"`
+}
+
 // CapacityQueueArgs asks to reconcile the clusters that wait for capacity. News gives a change during a run a run of its own.
 type CapacityQueueArgs struct {
 	Account string `json:"account"`
@@ -125,6 +134,12 @@ func (AnnounceArgs) Kind() string { return "announce" }
 func (NoticeArgs) Kind() string { return "notice" }
 
 // Kind implements river.JobArgs.
+func (HomesArgs) Kind() string { return "homes" }
+
+// Kind implements river.JobArgs.
+func (HomeArgs) Kind() string { return "home" }
+
+// Kind implements river.JobArgs.
 func (CapacityQueueArgs) Kind() string { return "capacity_queue" }
 
 // Kind implements river.JobArgs.
@@ -181,6 +196,18 @@ func (AnnounceArgs) InsertOpts() river.InsertOpts { return once(QueueMessages, m
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (NoticeArgs) InsertOpts() river.InsertOpts { return once(QueueMessages, messageTries) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+//
+// A round whose end was never recorded must not hold up the next ones until River rescues it.
+func (HomesArgs) InsertOpts() river.InsertOpts {
+	opts := once(QueueMessages, 1)
+	opts.UniqueOpts.ByPeriod = 10 * time.Second
+	return opts
+}
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (HomeArgs) InsertOpts() river.InsertOpts { return once(QueueMessages, messageTries) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (CapacityQueueArgs) InsertOpts() river.InsertOpts { return once(QueueReconcile, reconcileTries) }
