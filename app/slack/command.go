@@ -72,7 +72,7 @@ func (s *Service) bySlack(ctx context.Context, c command) (reply string, err err
 	case chatops.VerbLink:
 		return s.linkBySlack(ctx, c)
 	}
-	if c.who, err = s.onSlack(ctx, c.event); err != nil {
+	if c.who, err = s.who(ctx, c.event); err != nil {
 		return "", err
 	}
 	if len(c.who.Seats) == 0 {
@@ -87,14 +87,6 @@ func (s *Service) bySlack(ctx context.Context, c command) (reply string, err err
 		return s.statusBySlack(ctx, c)
 	}
 	return "", app.Fail(app.Invalid, messages.NotOnSlack(c.Verb))
-}
-
-// onSlack returns who acts in Slack. A user's id never changes hands, so it is also the account's number.
-func (s *Service) onSlack(ctx context.Context, e inbound.Request) (policy.Principal, error) {
-	return s.core.ExternalPrincipal(ctx, policy.Claims{
-		Source: profiles.SourceSlack, Subject: subject(e), Name: e.Name,
-		Values: map[string][]string{"user": {e.User}, "workspace": {e.Workspace}, "channel": {e.Channel}},
-	}, e.User, policy.SourceSlack)
 }
 
 func subject(e inbound.Request) string { return e.Workspace + "/" + e.User }

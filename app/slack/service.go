@@ -43,12 +43,13 @@ type Service struct {
 	admin       *admin.Service
 	slack       Slack // nil: only answers in words work
 	store       *store.Store
+	emails      []string // domains whose confirmed e-mail addresses count as identities
 	ui          string
 }
 
 // New returns a Service with the configuration that core was made with.
 func New(core *app.Service, links *credentials.Service, oversight *admin.Service, client Slack, c app.Config) *Service {
-	return &Service{core: core, credentials: links, admin: oversight, slack: client, store: c.Store, ui: c.UI}
+	return &Service{core: core, credentials: links, admin: oversight, slack: client, store: c.Store, emails: c.SlackEmails, ui: c.UI}
 }
 
 // Handle does what a request asks for, once however often it comes. note says what became of it.
