@@ -17,7 +17,6 @@ import (
 	slackapp "github.com/ocpctl/ocpctl/app/slack"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/github"
-	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
 	"github.com/ocpctl/ocpctl/controller"
 	"github.com/ocpctl/ocpctl/internal/dispatch"
@@ -42,10 +41,13 @@ func (in inner) wireWorkers(ctx context.Context, s *server) error {
 	if err != nil {
 		return err
 	}
+	var inSlack slackapp.Slack // nil without a bot token
 	if in.cfg.Slack.BotTokenRef != "" {
-		if engine.Teller, err = wireSlack(ctx, in.cfg); err != nil {
+		bot, err := wireSlack(ctx, in.cfg)
+		if err != nil {
 			return err
 		}
+		engine.Teller, inSlack = bot, bot
 	}
 	s.watch = engine.Watch
 	workers := river.NewWorkers()
@@ -53,7 +55,7 @@ func (in inner) wireWorkers(ctx context.Context, s *server) error {
 	gh := in.cfg.GitHub
 	sweep := hooks.NewSweep(in.store, client, gh.Look, in.log, gh.Installations...)
 	missed := hooks.NewMissed(in.store, client, gh.Installations, gh.Deliveries, in.log)
-	river.AddWorker(workers, hooks.NewInboxWorker(in.store, pullRequests, slackapp.New(core, links, admin.New(core, cfg), nil, cfg), gh.AppID, in.log))
+	river.AddWorker(workers, hooks.NewInboxWorker(in.store, pullRequests, slackapp.New(core, links, admin.New(core, cfg), inSlack, cfg), gh.AppID, in.log))
 	river.AddWorker(workers, sweep)
 	river.AddWorker(workers, missed)
 	if s.instance, err = in.register(ctx); err != nil {
@@ -127,14 +129,6 @@ func (in inner) notKept(installation int64, err error) {
 	if err != nil {
 		in.log.Error("what GitHub said of its limits was not kept", "installation", installation, "err", err)
 	}
-}
-
-func wireSlack(ctx context.Context, cfg config.Config) (*slack.Client, error) {
-	token, err := cfg.Secret(ctx, "slack.bot_token_ref", cfg.Slack.BotTokenRef)
-	if err != nil {
-		return nil, err
-	}
-	return slack.New(slack.Config{Token: token, BaseURL: cfg.Slack.APIURL})
 }
 
 func (in inner) wireController(client *github.Client, catalogue controller.Catalogue) (*controller.Controller, error) {
