@@ -34,7 +34,7 @@ func (s *Service) appChanged(ctx context.Context, r inbound.Request) (note strin
 		channel, code = "", codeRevoked
 	case "user_change":
 		return "Slack is asked again who " + r.Subject + " is", s.store.People.SlackPersonChanged(ctx, r.Subject)
-	default: // a new name changes nothing
+	default:
 		return r.Event + " changes nothing", nil
 	}
 	if err := s.store.Notices.ChannelProblem(ctx, r.Workspace, channel, code); err != nil {
