@@ -45,6 +45,7 @@ type Service struct {
 	admin       *admin.Service
 	slack       Slack // nil: only answers in words work
 	store       *store.Store
+	emails      []string // domains whose confirmed e-mail addresses count as identities
 	ui          string
 	policy      policy.Settings
 	catalogue   func() catalogue.Catalogue
@@ -52,7 +53,7 @@ type Service struct {
 
 // New returns a Service with the configuration that core was made with.
 func New(core *app.Service, links *credentials.Service, oversight *admin.Service, client Slack, c app.Config) *Service {
-	return &Service{core: core, credentials: links, admin: oversight, slack: client, store: c.Store, ui: c.UI, policy: c.Policy, catalogue: c.Catalogue}
+	return &Service{core: core, credentials: links, admin: oversight, slack: client, store: c.Store, ui: c.UI, policy: c.Policy, catalogue: c.Catalogue, emails: c.SlackEmails}
 }
 
 // Handle does what a request asks for, once however often it comes. note says what became of it.

@@ -79,6 +79,14 @@ func New(c Config) (*Receiver, error) {
 // nowhereElse follows no redirect: the token would be sent along.
 func nowhereElse(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
+// Check asks Slack whether it opens connections for the token. It opens none.
+func (r *Receiver) Check(ctx context.Context) error {
+	if _, _, err := r.api.StartSocketModeContext(ctx); err != nil {
+		return fmt.Errorf("ask Slack for a connection: %w", err)
+	}
+	return nil
+}
+
 // Run receives until ctx ends. Then it takes no more requests, and finishes those that it has.
 func (r *Receiver) Run(ctx context.Context) {
 	var group errgroup.Group

@@ -194,6 +194,7 @@ func TestARefusedTokenIsTriedAgainLater(t *testing.T) {
 	s := newSocket(t)
 	r, stop := s.run("xapp-of-somebody-else", echo)
 	require.Eventually(t, func() bool { return !r.links.downSince().IsZero() }, 10*time.Second, 10*time.Millisecond)
+	require.ErrorContains(t, r.Check(t.Context()), "invalid_auth")
 	stop()
 	require.Zero(t, s.opened.Load())
 	_, err := New(Config{})

@@ -82,7 +82,7 @@ func TestTheKindTellsWhatSomebodyDid(t *testing.T) {
 		"mention": inbound.Mention, "mention_inside": inbound.Mention, "mention_over_slack_connect": inbound.Mention, "mention_in_an_enterprise_grid": inbound.Mention,
 		"mention_edited": inbound.Ignored, "mention_by_an_app": inbound.Ignored, "direct": inbound.Direct, "direct_of_the_bot": inbound.Ignored,
 		"direct_changed": inbound.Ignored, "message_in_a_channel": inbound.Ignored, "home_opened": inbound.HomeOpened, "messages_tab_opened": inbound.Ignored,
-		"channel_archive": inbound.Lifecycle, "channel_rename": inbound.Lifecycle, "group_left": inbound.Lifecycle, "bot_removed": inbound.Lifecycle,
+		"channel_archive": inbound.Lifecycle, "channel_rename": inbound.Ignored, "group_left": inbound.Lifecycle, "bot_removed": inbound.Lifecycle,
 		"person_left": inbound.Ignored, "user_change": inbound.Lifecycle, "app_uninstalled": inbound.Lifecycle, "tokens_revoked": inbound.Lifecycle,
 		"tokens_of_people_revoked": inbound.Ignored, "reaction": inbound.Ignored, "press": inbound.Press, "press_on_home": inbound.Press,
 		"press_of_a_person_of_an_organization": inbound.Press, "change": inbound.Change, "submission": inbound.Submission,
@@ -94,6 +94,27 @@ func TestTheKindTellsWhatSomebodyDid(t *testing.T) {
 		got, err := inbound.Decode(sent[0], []byte(sent[1]))
 		require.NoError(t, err, name)
 		require.Equal(t, kind, got.Kind, name)
+	}
+}
+
+func TestEveryEventThatIsListedIsRead(t *testing.T) {
+	for _, event := range inbound.Events() {
+		kind, channel, _ := strings.Cut(event, ".")
+		user, _ := json.Marshal("U0BOT")
+		if !strings.HasPrefix(event, "member_") {
+			user, _ = json.Marshal("U061F7AUR")
+		}
+		raw, err := json.Marshal(map[string]any{
+			"type": "event_callback", "team_id": "T1", "event_id": "Ev1", "authorizations": []any{map[string]any{"team_id": "T1", "user_id": "U0BOT", "is_bot": true}},
+			"event": map[string]any{
+				"type": kind, "channel_type": channel, "user": json.RawMessage(user), "channel": "C1", "tab": "home", "text": "<@U0BOT> list",
+				"tokens": map[string]any{"bot": []string{"U0BOT"}},
+			},
+		})
+		require.NoError(t, err)
+		got, err := inbound.Decode("application/json", raw)
+		require.NoError(t, err)
+		require.NotEqual(t, inbound.Ignored, got.Kind, event)
 	}
 }
 

@@ -60,10 +60,17 @@ func (o *object) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
+// Events returns the events that are read, as an app's manifest names them. Every other one is ignored.
+func Events() []string {
+	return append([]string{
+		"app_home_opened", "app_mention", "app_uninstalled", "member_joined_channel", "member_left_channel", "message.im", "tokens_revoked", "user_change",
+	}, ofChannel...)
+}
+
 // ofChannel are the events after which the bot can, or cannot, write in a channel.
 var ofChannel = []string{
-	"channel_archive", "channel_unarchive", "channel_deleted", "channel_rename", "channel_left",
-	"group_archive", "group_unarchive", "group_deleted", "group_rename", "group_left",
+	"channel_archive", "channel_unarchive", "channel_deleted", "channel_left",
+	"group_archive", "group_unarchive", "group_deleted", "group_left",
 }
 
 func decodeEvent(body []byte) (Request, error) {
