@@ -55,7 +55,7 @@ func known(t *testing.T) (*fixture, *directory) {
 	})
 	b.People = append(b.People, profiles.Person{Name: "maya", DisplayName: "Maya Weber", Identities: []string{"email:maya@example.com", "github:maya-w"}})
 	b.Hash = "with Maya"
-	h := &fixture{Fixture: servicetest.With(t, b)}
+	h := with(servicetest.With(t, b))
 	w := &directory{people: map[string]slack.Person{
 		"UMAYA":        {Workspace: "T1", Name: "maya", Email: "maya@example.com", Confirmed: true},
 		"UJAN":         {Workspace: "T1", Name: "jan", Email: "jan@example.com", Confirmed: true},
@@ -71,7 +71,7 @@ func known(t *testing.T) (*fixture, *directory) {
 	c.SlackEmails = []string{"example.com"}
 	core := app.New(c)
 	require.NoError(t, core.KeepPeople(t.Context()))
-	h.Service.Slack = slackapp.New(core, credentials.New(core, c), admin.New(core, c), w, c)
+	h.service = slackapp.New(core, credentials.New(core, c), admin.New(core, c), w, c)
 	return h, w
 }
 
@@ -122,7 +122,7 @@ func TestAMappedAccountIsThePerson(t *testing.T) {
 func (h *fixture) changed(user string) {
 	h.Helper()
 	h.commands++
-	_, err := h.Service.Slack.Handle(h.Context(), inbound.Request{Kind: inbound.Lifecycle, ID: "Ev" + user, Workspace: "T1", Event: "user_change", Subject: user})
+	_, err := h.service.Handle(h.Context(), inbound.Request{Kind: inbound.Lifecycle, ID: "Ev" + user, Workspace: "T1", Event: "user_change", Subject: user})
 	require.NoError(h, err)
 }
 

@@ -29,7 +29,7 @@ func TestWhatHappensToAChannelIsKnownBeforeAMessageFails(t *testing.T) {
 	} {
 		r := inbound.Request{Kind: inbound.Lifecycle, ID: "Ev1", Workspace: "T1", Event: c.event, Subject: c.subject}
 		for range 2 {
-			_, err := h.Service.Slack.Handle(t.Context(), r)
+			_, err := h.service.Handle(t.Context(), r)
 			require.NoError(t, err)
 		}
 		require.Equal(t, c.want, troubles(), c.event)
