@@ -52,7 +52,7 @@ for await (const page of slack.paginate("conversations.list", { limit: 2, types:
 assert.deepEqual(names, ["clusters", "random", "payments", "admins", "platform-private", "partners", "old-project"]);
 assert.equal((await slack.conversations.info({ channel: "C0DEMOOLDP" })).channel.is_archived, true);
 assert.ok((await slack.conversations.members({ channel: clusters })).members.includes(me.user_id));
-assert.equal((await slack.users.info({ user: "U0OTHERSAM" })).user.is_stranger, true);
+assert.equal((await slack.users.info({ user: "U0OTHERSAM" })).user.team_id, "T0OTHERCOM");
 assert.equal((await slack.users.lookupByEmail({ email: "ada@acme.example" })).user.id, "U0DEMOADAA");
 assert.equal((await slack.users.list({})).members.length, 10);
 assert.deepEqual((await slack.usergroups.users.list({ usergroup: (await slack.usergroups.list()).usergroups[0].id })).users, ["U0DEMOMAYA", "U0DEMOROBB"]);
