@@ -273,7 +273,7 @@ func (h *Stack) startSlack(ctx context.Context) (err error) {
 	h.Slack, err = slack.Start(ctx, slack.Config{
 		Addr: addr(h.Ports.Slack), CommandURL: h.PublicURL() + "/webhooks/slack", SigningSecret: h.Secrets.Slack, Token: h.Secrets.SlackBot,
 		AppToken: SlackAppToken, Socket: h.SlackSocket, StatePath: h.state("slack.json"), Pages: play.Handler,
-		Retries: []time.Duration{0, 5 * time.Second, 30 * time.Second},
+		Limits: !h.Fast, Retries: []time.Duration{0, 5 * time.Second, 30 * time.Second},
 	})
 	return err
 }

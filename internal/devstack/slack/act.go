@@ -234,7 +234,7 @@ type Shortcut struct {
 }
 
 // Shortcuts are those in the app's settings.
-var Shortcuts = []Shortcut{{"create", "Create cluster", false}, {"create_message", "Create cluster from this message", true}}
+var Shortcuts = []Shortcut{{"ocp_create", "Create a cluster", false}, {"ocp_clusters", "My clusters", false}, {"ocp_create_message", "Create a cluster", true}}
 
 // UseShortcut uses a shortcut by its callback id. Message is the timestamp of the message in whose menu it is; empty: it is a global
 // shortcut.

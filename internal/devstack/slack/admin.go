@@ -149,7 +149,7 @@ func (s *Server) changeUser(ctx context.Context, who string, deactivated bool) e
 	s.world.People[i].Deactivated = deactivated
 	err := s.save()
 	_, now := s.stamp()
-	event := object{"type": "user_change", "user": s.world.People[i].object(allowed("users:read.email")), "cache_ts": 1700000000, "event_ts": now}
+	event := object{"type": "user_change", "user": s.user(s.world.People[i]), "cache_ts": 1700000000, "event_ts": now}
 	s.mu.Unlock()
 	if err == nil {
 		await(ctx, s.emit(event))

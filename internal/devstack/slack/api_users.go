@@ -7,7 +7,7 @@ func (s *Server) userInfo(a args) reply {
 	if !ok || p.ID != a["user"] {
 		return no("user_not_found")
 	}
-	return reply{"ok": true, "user": p.object(allowed("users:read.email"))}
+	return reply{"ok": true, "user": s.user(p)}
 }
 
 // userByEmail finds members alone: neither strangers nor deactivated accounts nor bots.
@@ -18,13 +18,13 @@ func (s *Server) userByEmail(a args) reply {
 	if i < 0 {
 		return no("users_not_found")
 	}
-	return reply{"ok": true, "user": s.world.People[i].object(true)}
+	return reply{"ok": true, "user": s.user(s.world.People[i])}
 }
 
 func (s *Server) userList(a args) reply {
 	var list []any
 	for _, p := range s.world.People {
-		list = append(list, p.object(allowed("users:read.email")))
+		list = append(list, s.user(p))
 	}
 	return page(a, "members", list)
 }

@@ -34,42 +34,47 @@ func (s *Server) newHook(kind, person, channel, message string) string {
 	return s.base + "/hooks/" + key
 }
 
+// hooked is what an app posts to a response_url.
+type hooked struct {
+	Type    string `json:"response_type"`
+	Text    string
+	Blocks  json.RawMessage
+	Thread  string `json:"thread_ts"`
+	Replace bool   `json:"replace_original"`
+	Delete  bool   `json:"delete_original"`
+}
+
 func (s *Server) serveHook(w http.ResponseWriter, r *http.Request) {
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostBody))
-	var said struct {
-		Type    string `json:"response_type"`
-		Text    string
-		Blocks  json.RawMessage
-		Thread  string `json:"thread_ts"`
-		Replace bool   `json:"replace_original"`
-		Delete  bool   `json:"delete_original"`
+	var said hooked
+	status, code := http.StatusBadRequest, "invalid_payload"
+	if err == nil && json.Unmarshal(raw, &said) == nil {
+		s.mu.Lock()
+		status, code = s.useHook(r.PathValue("key"), said)
+		s.mu.Unlock()
 	}
-	refuse := func(status int, code string) {
-		w.Header().Set("Content-Type", "application/json; charset=utf-8")
-		w.WriteHeader(status)
-		_ = json.NewEncoder(w).Encode(no(code)) // the caller disconnected
-	}
-	if err != nil || json.Unmarshal(raw, &said) != nil {
-		refuse(http.StatusBadRequest, "invalid_payload")
+	if code == "" {
+		_, _ = io.WriteString(w, "ok") // the caller disconnected
 		return
 	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(no(code)) // the caller disconnected
+}
+
+// useHook posts, replaces or deletes a message, or says why it does not. Under the lock.
+func (s *Server) useHook(key string, said hooked) (status int, code string) {
 	hasBlocks := len(said.Blocks) > 0 && string(said.Blocks) != "[]"
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	h := s.hooks[r.PathValue("key")]
+	h := s.hooks[key]
 	switch {
 	case h == nil, s.cfg.Now().Sub(h.issued) > hookLife:
-		refuse(http.StatusNotFound, "expired_url")
-		return
+		return http.StatusNotFound, "expired_url"
 	case h.uses >= hookUses:
-		refuse(http.StatusNotFound, "used_url")
-		return
+		return http.StatusNotFound, "used_url"
 	case !said.Delete && said.Text == "" && !hasBlocks:
-		refuse(http.StatusInternalServerError, "no_text")
-		return
+		return http.StatusInternalServerError, "no_text"
 	case hasBlocks && len(blockkit.Message(message(said.Text, said.Blocks))) > 0:
-		refuse(http.StatusBadRequest, "invalid_blocks")
-		return
+		return http.StatusBadRequest, "invalid_blocks"
 	}
 	h.uses++
 	m := Message{Kind: KindEphemeral, Channel: h.channel, From: Bot, To: h.person, Text: said.Text, Thread: s.root(h.channel, said.Thread)}
@@ -79,6 +84,7 @@ func (s *Server) serveHook(w http.ResponseWriter, r *http.Request) {
 	if said.Type == "in_channel" {
 		m.Kind, m.To = KindChannel, ""
 	}
+	var err error
 	original := s.message(h.channel, h.message)
 	switch {
 	case said.Delete && original != nil:
@@ -91,8 +97,7 @@ func (s *Server) serveHook(w http.ResponseWriter, r *http.Request) {
 		_, err = s.say(m)
 	}
 	if err != nil {
-		refuse(http.StatusInternalServerError, "internal_error")
-		return
+		return http.StatusInternalServerError, "internal_error"
 	}
-	_, _ = io.WriteString(w, "ok") // the caller disconnected
+	return http.StatusOK, ""
 }

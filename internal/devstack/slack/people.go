@@ -26,7 +26,8 @@ var People = []Person{
 	{ID: "U0DEMOADAA", Login: "ada", Name: "Ada", Email: "ada@acme.example", Workspace: Workspace},
 	{ID: "U0DEMOGUST", Login: "gus", Name: "Gus", Email: "gus@contractor.example", Workspace: Workspace, Guest: true},
 	{ID: "W0DEMOGWEN", Login: "gwen", Name: "Gwen", Email: "gwen@acme.example", Workspace: Workspace, Org: Org},
-	{ID: "U0OTHERSAM", Login: "sam", Name: "Sam", Email: "sam@other.example", Workspace: "T0OTHERCOM"},
+	// What another company's workspace says of its members proves nothing here: his address is an administrator's.
+	{ID: "U0OTHERSAM", Login: "sam", Name: "Sam", Email: "will@acme.example", Workspace: "T0OTHERCOM"},
 	{ID: "U0DEMODEAN", Login: "dean", Name: "Dean", Email: "dean@acme.example", Workspace: Workspace, Deactivated: true},
 	{ID: "U0DEMOCIBO", Login: "buildbot", Name: "Build bot", Workspace: Workspace, Bot: true},
 	{ID: Bot, Login: "ocpctl", Name: "ocpctl", Workspace: Workspace, Bot: true},
@@ -61,10 +62,19 @@ type Group struct {
 // Groups are the user groups of the workspace.
 var Groups = []Group{{ID: "S0DEMOPAYM", Handle: "payments-oncall", Name: "Payments on call", Members: []string{"U0DEMOMAYA", "U0DEMOROBB"}}}
 
-// object returns the person as the Web API and events describe people. https://docs.slack.dev/reference/objects/user-object
+// user describes a person as the Web API and events do, under the lock. Somebody of another workspace is called a stranger only while
+// they share no channel with the bot. https://docs.slack.dev/reference/objects/user-object
+func (s *Server) user(p Person) map[string]any {
+	o := p.object(allowed("users:read.email"))
+	if p.Stranger() {
+		o["is_stranger"] = !slices.ContainsFunc(s.world.Channels, func(c *Channel) bool { return c.External && c.has(Bot) && c.has(p.ID) })
+	}
+	return o
+}
+
 func (p Person) object(email bool) map[string]any {
 	profile := map[string]any{"real_name": p.Name, "display_name": p.Login, "team": p.Workspace}
-	if email && p.Email != "" && !p.Stranger() {
+	if email && p.Email != "" {
 		profile["email"] = p.Email
 	}
 	o := map[string]any{
@@ -75,9 +85,6 @@ func (p Person) object(email bool) map[string]any {
 		o["is_admin"], o["is_owner"], o["is_primary_owner"] = false, false, false
 		o["is_restricted"], o["is_ultra_restricted"] = p.Guest, p.Guest
 		o["tz"] = "Etc/UTC"
-	}
-	if p.Stranger() {
-		o["is_stranger"] = true
 	}
 	if p.Org != "" {
 		o["enterprise_user"] = map[string]any{

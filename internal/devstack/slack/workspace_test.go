@@ -21,13 +21,14 @@ func TestPeopleAreDescribedAsSlackDescribesThem(t *testing.T) {
 	require.Equal(t, true, user("U0DEMODEAN")["deleted"])
 	require.Equal(t, true, user("U0DEMOCIBO")["is_bot"])
 	require.Equal(t, slack.Org, user("W0DEMOGWEN")["enterprise_user"].(m)["enterprise_id"])
-	stranger := user("U0OTHERSAM")
-	require.Equal(t, []any{true, "T0OTHERCOM"}, []any{stranger["is_stranger"], stranger["team_id"]})
-	require.NotContains(t, stranger["profile"], "email")
+	require.Equal(t, []any{false, "T0OTHERCOM"}, []any{user("U0OTHERSAM")["is_stranger"], user("U0OTHERSAM")["team_id"]}, "he is in a shared channel")
+	require.NoError(t, s.Leave(t.Context(), "sam", slack.Shared))
+	require.Equal(t, true, user("U0OTHERSAM")["is_stranger"])
 	require.Equal(t, "user_not_found", call(t, s, "users.info", m{"user": "maya"})["error"])
 
 	require.Equal(t, "U0DEMOADAA", done(t, s, "users.lookupByEmail", m{"email": "ada@acme.example"})["user"].(m)["id"])
-	for _, nobody := range []string{"dean@acme.example", "sam@other.example", "x@acme.example", ""} {
+	require.Equal(t, "U0DEMOWILL", done(t, s, "users.lookupByEmail", m{"email": "will@acme.example"})["user"].(m)["id"], "not the stranger with this address")
+	for _, nobody := range []string{"dean@acme.example", "x@acme.example", ""} {
 		require.Equal(t, "users_not_found", call(t, s, "users.lookupByEmail", m{"email": nobody})["error"], nobody)
 	}
 	require.Len(t, done(t, s, "users.list", m{})["members"], len(slack.People))
