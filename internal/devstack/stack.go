@@ -19,6 +19,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/s3"
 	"github.com/ocpctl/ocpctl/internal/devstack/saml"
 	"github.com/ocpctl/ocpctl/internal/devstack/slack"
+	"github.com/ocpctl/ocpctl/internal/devstack/slack/play"
 )
 
 // The demo's fixed secrets. They are public, and the server refuses them outside the demo.
@@ -26,6 +27,7 @@ const (
 	WebhookSecret = "demo-github-webhook-secret"
 	SlackSecret   = "demo-slack-signing-secret"
 	SlackToken    = "demo-slack-bot-token"
+	SlackAppToken = slack.DefaultAppToken // for Socket Mode
 	AccessKey     = "AKIADEMO0000EXAMPLE1"
 	SecretKey     = "demo-secret-access-key"
 	PullSecret    = `{"auths":{"registry.example.com":{"auth":"ZGVtbzpkZW1vLXB1bGwtc2VjcmV0","email":"demo@example.com"}}}`
@@ -45,7 +47,9 @@ type Config struct {
 	Old      string // folder with an older release's programs and server.yaml.tmpl: the first server runs them, and starts alone
 	// Kubernetes makes runners Jobs of the cluster in Bin/kubernetes (make build-kubernetes), instead of processes of this machine.
 	Kubernetes bool
-	Fast       bool // PostgreSQL does not wait for the disk, and stand-ins keep nothing across a restart: only for tests
+	// SlackSocket makes Slack send everything over Socket Mode, and nothing to the public listener.
+	SlackSocket bool
+	Fast        bool // PostgreSQL does not wait for the disk, and stand-ins keep nothing across a restart: only for tests
 
 	Hour      time.Duration // real length of one hour of a TTL
 	Grace     time.Duration // after a pull request was closed or a label removed
@@ -268,7 +272,8 @@ func (h *Stack) startGitHub(ctx context.Context) (err error) {
 func (h *Stack) startSlack(ctx context.Context) (err error) {
 	h.Slack, err = slack.Start(ctx, slack.Config{
 		Addr: addr(h.Ports.Slack), CommandURL: h.PublicURL() + "/webhooks/slack", SigningSecret: h.Secrets.Slack, Token: h.Secrets.SlackBot,
-		StatePath: h.state("slack.json"),
+		AppToken: SlackAppToken, Socket: h.SlackSocket, StatePath: h.state("slack.json"), Pages: play.Handler,
+		Retries: []time.Duration{0, 5 * time.Second, 30 * time.Second},
 	})
 	return err
 }
