@@ -43,7 +43,7 @@ func (in inner) wireWorkers(ctx context.Context, s *server) error {
 		return err
 	}
 	if in.cfg.Slack.BotTokenRef != "" {
-		if engine.Teller, err = wireSlack(ctx, in.cfg); err != nil {
+		if engine.Teller, err = in.wireSlack(ctx); err != nil {
 			return err
 		}
 	}
@@ -129,12 +129,12 @@ func (in inner) notKept(installation int64, err error) {
 	}
 }
 
-func wireSlack(ctx context.Context, cfg config.Config) (*slack.Client, error) {
-	token, err := cfg.Secret(ctx, "slack.bot_token_ref", cfg.Slack.BotTokenRef)
+func (in inner) wireSlack(ctx context.Context) (*slack.Client, error) {
+	token, err := in.cfg.Secret(ctx, "slack.bot_token_ref", in.cfg.Slack.BotTokenRef)
 	if err != nil {
 		return nil, err
 	}
-	return slack.New(slack.Config{Token: token, BaseURL: cfg.Slack.APIURL})
+	return slack.New(slack.Config{Token: token, BaseURL: in.cfg.Slack.APIURL, Called: in.metrics.SlackCalled})
 }
 
 func (in inner) wireController(client *github.Client, catalogue controller.Catalogue) (*controller.Controller, error) {
