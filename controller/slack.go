@@ -44,14 +44,16 @@ func (c *Controller) inSlack(ctx context.Context, r store.Reply) error {
 		return awaitTurn(wait, err)
 	}
 	id, err := c.Teller.Send(ctx, slack.Target{Channel: r.Channel, User: r.Person}, m)
+	if err == nil { // recorded before anything else: a text whose post is not known is sent again
+		err = c.Store.Outbox.Replied(ctx, r.ID, id)
+		return errors.Join(err, c.slackSaid(ctx, r.Workspace, r.Person, nil))
+	}
+	err = c.slackSaid(ctx, r.Workspace, r.Person, err)
 	if errors.Is(err, slack.ErrNever) {
 		c.Log.ErrorContext(ctx, "answer given up: this person cannot be reached in Slack", "effect", "reply", "reply", r.ID, "workspace", r.Workspace, "err", err)
 		return c.Store.Outbox.GiveUpReply(ctx, r.ID)
 	}
-	if err = c.slackSaid(ctx, r.Workspace, r.Person, err); err != nil {
-		return err
-	}
-	return c.Store.Outbox.Replied(ctx, r.ID, id)
+	return err
 }
 
 // awaitTurn says that nothing may be posted before a wait, unless it could not be asked for.
@@ -75,6 +77,8 @@ func (c *Controller) slackSaid(ctx context.Context, workspace, channel string, e
 		kept = c.Store.Notices.HoldWorkspace(ctx, workspace, limited.RetryAfter)
 	case slack.TokenRefused(err):
 		kept = c.Store.Notices.ChannelProblem(ctx, workspace, "", slack.CodeOf(err))
+	case errors.Is(err, slack.ErrChannel), errors.Is(err, slack.ErrGone), errors.Is(err, slack.ErrNever): // the token is accepted
+		kept = c.Store.Notices.ChannelProblem(ctx, workspace, "", "")
 	}
 	return errors.Join(err, kept)
 }

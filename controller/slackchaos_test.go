@@ -23,23 +23,23 @@ func TestWhateverFailsInSlackTheLastStateStandsThereOnce(t *testing.T) {
 		_, open := h.install(row)
 		seq, phases := 0, []lifecycle.Phase{lifecycle.Installing, lifecycle.Configuring}
 		kinds := []string{store.KindSlackMessage, store.KindSlackThread}
-		methods := []string{"chat.postMessage", "chat.update", "conversations.history", "conversations.replies"}
+		methods := []string{"chat.postMessage", "chat.postMessage", "chat.postMessage", "chat.update", "conversations.history", "conversations.replies"}
 		for range 120 {
-			switch random.IntN(9) {
+			switch random.IntN(10) {
 			case 0, 1: // something happens to the cluster
 				seq++
 				_, err := h.store.Attempts.Report(h.ctx, open.Attempt, open.Token, attempts.ReportRow{Seq: seq, Phase: phases[random.IntN(2)], Percent: min(seq, 99)})
 				require.NoError(t, err)
 				h.reconcile(row.ID)
-			case 2: // the next call of a method fails
-				fault := []slackFault{{lose: true}, {retryAfter: 3}, {code: "internal_error"}, {code: "rate_limited"}}[random.IntN(4)]
+			case 2, 3: // the next call of a method fails
+				fault := []slackFault{{lose: true}, {lose: true}, {lose: true}, {retryAfter: 3}, {code: "internal_error"}, {code: "rate_limited"}}[random.IntN(6)]
 				w.fail(methods[random.IntN(len(methods))], fault)
-			case 3: // a person closes or opens the channel, or replaces the token
+			case 4: // a person closes or opens the channel, or replaces the token
 				w.set(func() {
-					w.channels[slackChannel] = []string{"", "is_archived", "not_in_channel"}[random.IntN(3)]
-					w.token = []string{slackToken, slackToken, "another"}[random.IntN(3)]
+					w.channels[slackChannel] = []string{"", "", "", "is_archived", "not_in_channel"}[random.IntN(5)]
+					w.token = []string{slackToken, slackToken, slackToken, slackToken, "another"}[random.IntN(5)]
 				})
-			case 4:
+			case 5:
 				h.pass(time.Duration(random.IntN(900)) * time.Second)
 			default: // a worker tries
 				err := h.Work(h.ctx, h.publishArgs(row.ID, kinds[random.IntN(2)]), h.now())

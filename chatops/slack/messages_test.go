@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/chatops/slack"
+	standin "github.com/ocpctl/ocpctl/internal/devstack/slack"
 )
 
 var withButton = slack.Message{Text: "ready", Blocks: []api.Block{
@@ -109,4 +110,57 @@ func TestAMessageSurvivesItsEncoding(t *testing.T) {
 	require.JSONEq(t, `[]`, string(slack.Message{Text: "x"}.EncodedBlocks()))
 	_, err = slack.DecodeMessage("x", []byte(`{`))
 	require.Error(t, err)
+}
+
+// The stand-in is the Slack of the demo, which knows this client from the documentation alone.
+func TestALifeOfAMessageInAWorkspace(t *testing.T) {
+	c, s := wire(t, token)
+	ctx, begun := t.Context(), time.Now()
+	here := slack.Place{Channel: standin.Clusters}
+	ts, err := c.Post(ctx, here, withButton, "sub_1")
+	require.NoError(t, err)
+	thread := slack.Place{Channel: standin.Clusters, Thread: ts}
+	answer, err := c.Post(ctx, thread, words("began"), "sub_2:0")
+	require.NoError(t, err)
+	require.NoError(t, c.Update(ctx, here.Channel, ts, words("over")))
+	for marker, at := range map[string]struct {
+		in   slack.Place
+		want int64
+	}{"sub_1": {here, ts}, "sub_2:0": {thread, answer}} {
+		found, ok, err := c.Find(ctx, at.in, marker, begun)
+		require.NoError(t, err)
+		require.True(t, ok, marker)
+		require.Equal(t, at.want, found)
+	}
+	_, ok, err := c.Find(ctx, here, "sub_1", time.Now().Add(10*time.Minute))
+	require.NoError(t, err)
+	require.False(t, ok, "only what was posted since")
+
+	require.NoError(t, s.Archive(ctx, here.Channel))
+	_, err = c.Post(ctx, here, words("more"), "sub_3")
+	require.ErrorIs(t, err, slack.ErrChannel)
+	require.Equal(t, "is_archived", slack.CodeOf(err))
+	require.ErrorIs(t, c.Update(ctx, here.Channel, ts, words("more")), slack.ErrChannel)
+	require.NoError(t, s.Unarchive(ctx, here.Channel))
+
+	require.NoError(t, s.DeleteMessage(here.Channel, s.Messages()[0].TS))
+	require.ErrorIs(t, c.Update(ctx, here.Channel, ts, words("more")), slack.ErrGone)
+	alone, err := c.Post(ctx, here, words("alone"), "sub_4")
+	require.NoError(t, err)
+	last := s.Messages()[2]
+	require.Equal(t, alone, last.ID)
+	require.NoError(t, s.DeleteMessage(here.Channel, last.TS))
+	_, err = c.Post(ctx, slack.Place{Channel: here.Channel, Thread: alone}, words("below"), "sub_5")
+	require.ErrorIs(t, err, slack.ErrGone)
+	for _, m := range s.Messages()[2:] {
+		require.True(t, m.Deleted, "nothing is left beside the thread")
+	}
+
+	require.NoError(t, s.Kick(ctx, here.Channel))
+	_, err = c.Post(ctx, here, words("more"), "sub_6")
+	require.ErrorIs(t, err, slack.ErrChannel)
+	require.Equal(t, "not_in_channel", slack.CodeOf(err))
+	require.NoError(t, s.RevokeToken(ctx))
+	_, err = c.Post(ctx, here, words("more"), "sub_7")
+	require.True(t, slack.TokenRefused(err), "%v", err)
 }

@@ -45,7 +45,7 @@ func (in inner) wireWorkers(ctx context.Context, s *server) error {
 	told := notifier.Config{Store: in.store, AdminChannel: in.cfg.Slack.AdminChannel, Links: chatops.Links{UI: in.cfg.UIURL}, Log: in.log}
 	var bot slackapp.Slack // nil without a bot token
 	if in.cfg.Slack.BotTokenRef != "" {
-		client, err := wireSlack(ctx, in.cfg)
+		client, err := in.wireSlack(ctx)
 		if err != nil {
 			return err
 		}
