@@ -25,6 +25,9 @@ func (s *Service) submitForm(ctx context.Context, r inbound.Request) (note strin
 		return "not a form of ocpctl", nil
 	}
 	p, err := s.who(ctx, r)
+	if app.KindOf(err) == app.Busy { // the form waits; as an answer it would lose what was entered
+		return "", fmt.Errorf("who submitted the form: %s", err.Error())
+	}
 	if err == nil && len(p.Seats) == 0 {
 		err = app.Fail(app.Denied, messages.NoRoleOnSlack)
 	}

@@ -55,7 +55,7 @@ func (s *Service) showHome(ctx context.Context, r inbound.Request, shown string)
 	}
 	var view blocks.HomeView
 	switch {
-	case app.KindOf(err) != "":
+	case app.KindOf(err) != "" && app.KindOf(err) != app.Busy: // busy: who they are is not known now, so nothing is shown in its place
 		view, p = blocks.HomeView{Name: r.Name, LinkHint: messages.HomeUnlinked(err.Error()), Links: s.links()}, policy.Principal{}
 	case err != nil:
 		return err
