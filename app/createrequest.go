@@ -76,7 +76,7 @@ func (r *CreateRequest) texts() map[string]*string {
 }
 
 func requestFields() []string {
-	names := append(slices.Collect(maps.Keys((&CreateRequest{}).texts())), "ttlHours", "extraTags", "offhoursOptIn")
+	names := append(slices.Collect(maps.Keys((&CreateRequest{}).texts())), "ttlHours", "extraTags", "addons", "offhoursOptIn")
 	slices.Sort(names)
 	return names
 }
@@ -106,6 +106,8 @@ func (r *CreateRequest) read(root *yaml.Node) []Field {
 			r.TTLHours = &hours
 		case name == "extraTags":
 			r.readTags(value, refuse)
+		case name == "addons":
+			r.readAddons(value, refuse)
 		case name == "offhoursOptIn":
 			if err := value.Decode(&r.OffhoursOptIn); err != nil || value.ShortTag() != "!!bool" {
 				refuse(name, messages.NotABoolean(asWritten(value)))
@@ -136,6 +138,22 @@ func (r *CreateRequest) readTags(n *yaml.Node, refuse func(name string, p messag
 			r.ExtraTags[key] = value.Value
 		}
 	}
+}
+
+func (r *CreateRequest) readAddons(n *yaml.Node, refuse func(name string, p messages.Problem)) {
+	if n.Kind != yaml.SequenceNode || slices.ContainsFunc(n.Content, func(one *yaml.Node) bool { return !isString(one) }) {
+		refuse("addons", messages.NotAList(asWritten(n)))
+		return
+	}
+	names := make([]string, 0, len(n.Content))
+	for _, one := range n.Content {
+		if slices.Contains(names, one.Value) {
+			refuse("addons", messages.GivenTwice)
+			return
+		}
+		names = append(names, one.Value)
+	}
+	r.Addons = &names
 }
 
 func unknown(name string) Field {

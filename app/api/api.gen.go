@@ -827,6 +827,9 @@ type ConditionStatus string
 
 // CreateRequest Unknown fields are refused. Values you leave out come from the profile's defaults or from a policy.
 type CreateRequest struct {
+	// Addons What the cluster gets besides OpenShift: names of the profile's add-ons, each once; default: the profile's own. An empty list: none.
+	Addons []string `json:"addons,omitempty,omitzero"`
+
 	// BaseDomain One of the profile's.
 	BaseDomain string `json:"baseDomain,omitempty,omitzero"`
 

@@ -93,6 +93,9 @@ func (s *Service) changeForm(ctx context.Context, r inbound.Request) (note strin
 	if errors.Is(err, slack.ErrGone) {
 		return "the form was closed", nil
 	}
+	if errors.Is(err, slack.ErrRefused) { // the submission says more
+		return "not shown: " + err.Error(), nil
+	}
 	return "form updated", err
 }
 

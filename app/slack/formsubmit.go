@@ -25,6 +25,9 @@ func (s *Service) submitForm(ctx context.Context, r inbound.Request) (note strin
 		return "not a form of ocpctl", nil
 	}
 	p, err := s.who(ctx, r)
+	if app.KindOf(err) == app.Busy { // the form waits; as an answer it would lose what was entered
+		return "", fmt.Errorf("who submitted the form: %s", err.Error())
+	}
 	if err == nil && len(p.Seats) == 0 {
 		err = app.Fail(app.Denied, messages.NoRoleOnSlack)
 	}
@@ -48,7 +51,7 @@ func (s *Service) submitForm(ctx context.Context, r inbound.Request) (note strin
 	if answer.Text == "" {
 		answer = blocks.Answer(messages.SubmissionDone)
 	}
-	return r.View.Callback + note, s.conclude(ctx, r, p, blocks.Shown(formTitle(r.View.Callback), answer), answer)
+	return r.View.Callback + note, s.conclude(ctx, r, blocks.Shown(formTitle(r.View.Callback), answer), answer)
 }
 
 // submitCreate creates the cluster that the form describes. Submitting the same content twice makes one cluster.
@@ -74,7 +77,7 @@ func (s *Service) submitCreate(ctx context.Context, r inbound.Request, p policy.
 	made, err := s.core.Create(ctx, p, request)
 	if err == nil && made.Answer.Status == http.StatusCreated {
 		text := string(made.Answer.Body)
-		return "created", s.conclude(ctx, r, p, blocks.Done(messages.CreateFormTitle, text), blocks.Answer(text))
+		return "created", s.conclude(ctx, r, blocks.Done(messages.CreateFormTitle, text), blocks.Answer(text))
 	}
 	if err == nil {
 		var refused app.Error
@@ -101,7 +104,7 @@ func (s *Service) refuseForm(ctx context.Context, r inbound.Request, p policy.Pr
 	if err != nil { // there is no form for them any more
 		form = blocks.Shown(messages.CreateFormTitle, words)
 	}
-	return "refused: " + strings.Join(problemTexts(wrong), " "), s.conclude(ctx, r, p, form, words)
+	return "refused: " + strings.Join(problemTexts(wrong), " "), s.conclude(ctx, r, form, words)
 }
 
 func problemTexts(wrong []app.Field) (texts []string) {
@@ -115,10 +118,11 @@ func problemTexts(wrong []app.Field) (texts []string) {
 	return texts
 }
 
-// conclude replaces the form that says to wait. If it was closed meanwhile, the person gets the answer in words.
-func (s *Service) conclude(ctx context.Context, r inbound.Request, p policy.Principal, view api.ModalViewRequest, words slack.Message) error {
+// conclude replaces the form that says to wait. If it was closed meanwhile, or Slack does not let it be replaced, the person gets the
+// answer in words.
+func (s *Service) conclude(ctx context.Context, r inbound.Request, view api.ModalViewRequest, words slack.Message) error {
 	err := s.slack.UpdateForm(ctx, r.View.ID, "", view)
-	if errors.Is(err, slack.ErrGone) {
+	if errors.Is(err, slack.ErrGone) || errors.Is(err, slack.ErrRefused) {
 		if from := filledIn(*r.View).from; r.Channel == "" && isShared(from) {
 			r.Channel = from
 		}

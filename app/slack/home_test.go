@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/chatops/blocks"
+	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
 	"github.com/ocpctl/ocpctl/profiles"
 )
@@ -15,6 +16,8 @@ import (
 func (h *onScreen) opensHome(user string) string {
 	h.Helper()
 	h.handle(h.request(inbound.HomeOpened, user))
+	require.Equal(h, []string{user}, h.Query(`DELETE FROM river_job WHERE kind = 'home' RETURNING args->>'person'`))
+	require.NoError(h, h.service.ShowHome(h.Context(), "T1", user))
 	return h.homes[user]
 }
 
@@ -28,6 +31,7 @@ func (h *onScreen) waiting() int {
 func (h *onScreen) later() {
 	h.Helper()
 	h.Query(`UPDATE slack_homes SET shown_at = shown_at - interval '11 seconds' RETURNING person`)
+	h.Query(`UPDATE clusters SET updated_at = updated_at - interval '20 seconds' RETURNING id`)
 }
 
 func TestHomeShowsWhatThePersonMaySeeAndDo(t *testing.T) {
@@ -123,6 +127,12 @@ func TestAHomeThatSlackDidNotTakeIsShownLater(t *testing.T) {
 	h.slack("UMATE", "create aws-minimal-test --name mine")
 	h.homeless = errDown
 	require.ErrorIs(t, h.service.ShowHome(t.Context(), "T1", "UMATE"), errDown)
+	h.homeless = fmt.Errorf("%w (token_revoked)", slack.ErrRefused)
+	require.ErrorIs(t, h.service.ShowHome(t.Context(), "T1", "UMATE"), slack.ErrRefused)
+	h.later()
+	n, err := h.Store.Outbox.RefreshHomes(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, n, "the next try comes with the next change")
 	h.homeless = nil
 	require.NoError(t, h.service.ShowHome(t.Context(), "T1", "UMATE"))
 	require.Contains(t, h.homes["UMATE"], "mine")

@@ -75,6 +75,11 @@ func NotAnObject(written string) Problem {
 	return Problem{"It is not an object" + shown(written) + ".", []string{"an object of strings"}}
 }
 
+// NotAList is the problem with add-ons that are no list of names.
+func NotAList(written string) Problem {
+	return Problem{"It is not a list of names" + shown(written) + ".", []string{"a list of strings"}}
+}
+
 // shown puts a refused value behind its problem.
 func shown(written string) string {
 	if written == "" {

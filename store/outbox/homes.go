@@ -25,17 +25,19 @@ const (
 	mostHomes = 200              // that are enqueued at once; the others follow
 )
 
-// OpenHome notes that a person opened the app's Home, and returns the hash of what it shows; empty: nothing yet.
-func (s *Store) OpenHome(ctx context.Context, workspace, person string) (content string, err error) {
-	err = s.write(ctx, func(c *change) error {
-		return c.QueryRow(ctx, `
+// OpenHome notes that a person opened the app's Home, and enqueues that it is shown.
+func (s *Store) OpenHome(ctx context.Context, workspace, person string) error {
+	err := s.write(ctx, func(c *change) error {
+		_, err := c.Exec(ctx, `
 			INSERT INTO slack_homes (workspace, person, opened_at) VALUES ($1, $2, $3)
-			ON CONFLICT (workspace, person) DO UPDATE SET opened_at = $3 RETURNING content`, workspace, person, c.Now).Scan(&content)
+			ON CONFLICT (workspace, person) DO UPDATE SET opened_at = $3`, workspace, person, c.Now)
+		c.Enqueue(queue.HomeArgs{Workspace: workspace, Person: person})
+		return err
 	})
 	if err != nil {
-		return "", fmt.Errorf("note that %s opened Home: %w", person, err)
+		return fmt.Errorf("note that %s opened Home: %w", person, err)
 	}
-	return content, nil
+	return nil
 }
 
 // HomeContent returns the hash of what a person's Home shows, if they opened it in the last day.
