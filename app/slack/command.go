@@ -89,8 +89,6 @@ func (s *Service) bySlack(ctx context.Context, c command) (reply string, err err
 	return "", app.Fail(app.Invalid, messages.NotOnSlack(c.Verb))
 }
 
-func subject(e inbound.Request) string { return e.Workspace + "/" + e.User }
-
 // linkBySlack answers only the person, with a link that links their account to whoever signs in there.
 func (s *Service) linkBySlack(ctx context.Context, c command) (string, error) {
 	account := string(profiles.SourceSlack) + ":" + subject(c.event)

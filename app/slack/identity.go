@@ -53,6 +53,8 @@ func (s *Service) who(ctx context.Context, r inbound.Request) (policy.Principal,
 	return s.core.ExternalPrincipal(ctx, policy.Claims{Source: profiles.SourceSlack, Subject: subject(r), Name: name, Values: values}, r.User, policy.SourceSlack)
 }
 
+func subject(r inbound.Request) string { return r.Workspace + "/" + r.User }
+
 // refusal says why somebody may do nothing here; empty: they may be somebody.
 func refusal(p people.SlackPerson) string {
 	switch {

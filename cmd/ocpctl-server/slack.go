@@ -13,12 +13,12 @@ import (
 )
 
 // wireSlack builds the client that acts as the bot.
-func wireSlack(ctx context.Context, cfg config.Config) (*slack.Client, error) {
-	token, err := cfg.SlackBotToken(ctx)
+func (in inner) wireSlack(ctx context.Context) (*slack.Client, error) {
+	token, err := in.cfg.SlackBotToken(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return slack.New(slack.Config{Token: token, BaseURL: cfg.Slack.APIURL})
+	return slack.New(slack.Config{Token: token, BaseURL: in.cfg.Slack.APIURL})
 }
 
 // wireSocket builds what receives Slack's requests where Slack cannot call the public listener. They are stored as those over HTTP are.

@@ -43,7 +43,7 @@ func (in inner) wireWorkers(ctx context.Context, s *server) error {
 	}
 	var inSlack slackapp.Slack // nil without a bot token
 	if in.cfg.Slack.BotTokenRef != "" {
-		bot, err := wireSlack(ctx, in.cfg)
+		bot, err := in.wireSlack(ctx)
 		if err != nil {
 			return err
 		}
