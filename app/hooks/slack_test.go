@@ -248,7 +248,7 @@ func TestACommandIsWorkedOnceAndAnswered(t *testing.T) {
 	said := `SELECT cause || ' ' || workspace || ' ' || channel || ' ' || person || ': ' || body FROM replies ORDER BY id`
 	replies := i.query(said)
 	require.Len(t, replies, 3)
-	require.Contains(t, replies[0], "slack:T0001:1.0 T0001 C2147483705 U1: **Commands**")
+	require.Contains(t, replies[0], "slack:T0001:1.0 T0001 C2147483705 U1: *Commands*")
 	require.Contains(t, replies[1], "is not a command")
 	require.Contains(t, replies[2], "`/ocp link`")
 	require.Equal(t, "help", i.notes()[0])

@@ -203,6 +203,9 @@ func arguments(r *http.Request) (given args, token, refusal string) {
 // fromJSON adds the arguments of a JSON body.
 func fromJSON(given args, raw []byte) (refusal string) {
 	var body map[string]json.RawMessage
+	if len(raw) == 0 { // no arguments, as slack-go's apps.connections.open
+		return ""
+	}
 	if !json.Valid(raw) {
 		return "invalid_json"
 	}

@@ -79,7 +79,7 @@ func (p Person) object(email bool) map[string]any {
 	}
 	o := map[string]any{
 		"id": p.ID, "team_id": p.Workspace, "name": p.Login, "deleted": p.Deactivated, "real_name": p.Name, "profile": profile,
-		"is_bot": p.Bot, "is_app_user": false, "updated": 1700000000,
+		"is_bot": p.Bot, "is_app_user": false, "updated": 1700000000, "is_email_confirmed": p.Email != "",
 	}
 	if !p.Deactivated { // a deactivated account has no role
 		o["is_admin"], o["is_owner"], o["is_primary_owner"] = false, false, false
