@@ -257,7 +257,7 @@ func TestACommandIsWorkedOnceAndAnswered(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, i.process())
 	require.Equal(t, replies, i.query(said))
-	require.Equal(t, []string{"already answered", "already answered", "already answered"}, i.notes())
+	require.Equal(t, []string{"answered before", "answered before", "answered before"}, i.notes())
 }
 
 func TestADeliveryOfSlacksThatIsNoCommandIsGivenUp(t *testing.T) {
