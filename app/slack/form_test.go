@@ -71,12 +71,18 @@ func TestARefusedFormKeepsWhatWasEntered(t *testing.T) {
 	require.Contains(t, f.raw, "The name taken is taken on labs.example.com.")
 	require.Equal(t, []string{"taken", "Rob", "9"}, []string{f.entered["name"], f.entered["owner"], f.entered["ttlHours"]})
 
+	h.Release(h.Only())
+	h.slack("UMATE", "create aws-minimal-test --name other")
+	_, note = h.submits("UMATE", f)
+	require.Equal(t, "created", note, "the name is free now, so the same content is another request")
+
+	f = h.opened("UMATE", "ocp_create", "", "")
 	h.enters(f, "name", "free")
 	h.enters(f, "region", "mars-1") // as a forged submission would
 	_, note = h.submits("UMATE", f)
 	require.Contains(t, note, "refused: **Region**")
 	require.Equal(t, []string{"us-east-1", "free"}, []string{f.entered["region:aws-minimal-test"], f.entered["name"]}, "what is offered, in place of what cannot be")
-	require.Len(t, h.Clusters(), 1)
+	require.Len(t, h.Clusters(), 3)
 }
 
 func TestTheAnswerToAClosedFormReachesThePerson(t *testing.T) {
