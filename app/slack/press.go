@@ -104,7 +104,7 @@ func (s *Service) openForPress(ctx context.Context, t task, press blocks.Press) 
 	if press.Verb == chatops.VerbOpenForm {
 		err := slack.ErrExpired
 		if t.request.Trigger != "" && s.slack != nil {
-			err = s.openForm(ctx, t.request, t.by, app.CreateRequest{Source: policy.SourceSlack, Profile: press.Value})
+			err = s.openForm(ctx, t.request, t.by, app.CreateRequest{Source: policy.SourceSlack})
 		}
 		return tooLate(err, string(chatops.VerbCreate))
 	}

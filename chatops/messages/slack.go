@@ -201,19 +201,15 @@ func GroupTooLarge(n, most int) string {
 	return fmt.Sprintf("This group has %d members, and a cluster is shared with at most %d at once. Share it with a team: `%s share --team platform`.", n, most, chatops.Prefix)
 }
 
-// OfferedInSlack answers a transfer to a person: it is theirs once they accept. shown names them.
-func OfferedInSlack(name, shown string, until time.Time) string {
-	return fmt.Sprintf("`%s` is offered to %s. It is theirs, and its cost too, once they accept; the offer ends %s.", name, shown, chatops.Time(until))
-}
+// TransferToNobody tells somebody that a transfer names nobody.
+const TransferToNobody = "Say to whom: a person (`@somebody`) or one of your teams (`--team platform`)."
 
-// The answers to an offer.
-const (
-	TransferToNobody = "Say to whom: a person (`@somebody`) or one of your teams (`--team platform`)."
-)
-
-// HandoverDeclined answers whoever declined a cluster.
-func HandoverDeclined(name string) string {
-	return fmt.Sprintf("You declined `%s`. It stays with its owner, who is told.", name)
+// HandoverNote says in an offer what its button did.
+func HandoverNote(accepted bool) string {
+	if accepted {
+		return "accepted"
+	}
+	return "declined"
 }
 
 // NotLinkedInSlack tells somebody that there is no link to take back.
@@ -270,7 +266,7 @@ func ListedBy(team, profile, owner string) string {
 	var parts []string
 	for _, p := range []struct{ name, value string }{{"team", team}, {"profile", profile}, {"owner", owner}} {
 		if p.value != "" {
-			parts = append(parts, p.name+" "+chatops.Code(p.value))
+			parts = append(parts, p.name+" "+p.value)
 		}
 	}
 	return strings.Join(parts, ", ")
