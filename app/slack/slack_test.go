@@ -227,7 +227,7 @@ func TestStatusInSlackShowsWhatThePersonMaySee(t *testing.T) {
 	require.Contains(t, h.slackAs(inbound.Request{Kind: inbound.Command, ID: "9", Workspace: "T1", Channel: "C2", User: "UANY", Text: "status"}), "`/ocp link`", "in another channel")
 	require.Contains(t, h.slack("UANY", "hepl"), "Did you mean `/ocp help`?")
 	require.Contains(t, h.slack("UANY", "help"), "*Commands*")
-	require.Contains(t, h.slack("UANY", "create"), "is accepted")
+	require.Contains(t, h.slack("UANY", "create"), "The cost center is missing")
 }
 
 func TestSlackTellsOfTheClusterThatIsGone(t *testing.T) {
