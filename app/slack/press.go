@@ -35,8 +35,11 @@ func (s *Service) press(ctx context.Context, r inbound.Request) (note string, er
 			answer, err := s.openForPress(ctx, t, press)
 			return answer, note, err
 		}
-		answer, err := s.run(ctx, t)
-		return answer, note, err
+		answer, refusal := s.run(ctx, t)
+		if err := s.outdated(ctx, t, refusal); err != nil {
+			return slack.Message{}, note, err
+		}
+		return answer, note, refusal
 	})
 }
 
