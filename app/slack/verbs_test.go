@@ -3,6 +3,7 @@ package slack_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,10 +18,10 @@ import (
 	"github.com/ocpctl/ocpctl/store/notices"
 )
 
-// request is a request of a person in #clusters, with an id of its own.
+// asks is a request of a person in #clusters, with an id of its own.
 func (h *fixture) asks(kind inbound.Kind, user string) inbound.Request {
 	h.commands++
-	return inbound.Request{Kind: kind, ID: fmt.Sprintf("13345224609.%d", h.commands), Workspace: "T1", Channel: "C1", User: user, Name: user[1:]}
+	return inbound.Request{Kind: kind, ID: fmt.Sprintf("13345224609.%d", h.commands), Workspace: "T1", Channel: "C1", User: user, Name: strings.ToLower(user[1:])}
 }
 
 // pressOf is the press of a button in #clusters.
@@ -39,7 +40,9 @@ func (h *fixture) press(user string, p blocks.Press) string {
 // mate is UMATE's cluster, ready, with what people fetch of it.
 func (h *fixture) mate(name string) store.Row {
 	h.Helper()
-	require.Contains(h, h.slack("UMATE", "create aws-standard --name "+name), "is accepted")
+	e := h.asks(inbound.Command, "UMATE")
+	e.Text = "create aws-standard --name " + name
+	require.Contains(h, h.slackAs(e), "is accepted")
 	rows := h.Clusters()
 	return h.ready(rows[len(rows)-1])
 }
@@ -109,8 +112,8 @@ func TestTheAnswerIsSavedWithTheChange(t *testing.T) {
 		"retry": {text: "retry demo", want: "is tried again now", before: func(h *fixture, row store.Row) {
 			h.Query(`UPDATE clusters SET status = 'FAILED', phase = 'destroy_blocked', desired = 'absent', desired_why = 'over', teardown = 'DESTROY' WHERE id = $1 RETURNING id`, row.ID)
 		}},
-		"notify":     {text: "notify ready,failed", want: "`#clusters` gets a message"},
-		"notify off": {text: "notify --off", want: "gets no more messages", before: func(h *fixture, _ store.Row) { h.slack("UMATE", "notify ready") }},
+		"notify":     {text: "notify ready,failed", want: "`#clusters` now gets messages"},
+		"notify off": {text: "notify --off", want: "no longer gets messages", before: func(h *fixture, _ store.Row) { h.slack("UMATE", "notify ready") }},
 		"unlink": {text: "unlink", want: "is no longer linked", before: func(h *fixture, _ store.Row) {
 			h.links("UMATE", proved("saml:mate", "ocpctl-team-platform"))
 		}},
