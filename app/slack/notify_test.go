@@ -15,7 +15,7 @@ func TestAChannelIsSubscribedByCommand(t *testing.T) {
 	w.channels["COLD"] = slack.Channel{ID: "COLD", Name: "old", Member: true, Archived: true}
 	w.channels["CSHARED"] = slack.Channel{ID: "CSHARED", Name: "partners", Member: true, External: true}
 	kept := func() []string {
-		return h.Query(`SELECT concat_ws(' ', channel, team, repo, array_to_string(events, ',')) FROM channel_subscriptions ORDER BY 1`)
+		return h.Query(`SELECT concat_ws(' ', channel, nullif(team, ''), nullif(repo, ''), array_to_string(events, ',')) FROM channel_subscriptions ORDER BY 1`)
 	}
 	for text, want := range map[string]string{
 		"notify <#C2|random> ready":         "Invite it: type `/invite @ocpctl` in the channel",
