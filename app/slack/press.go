@@ -12,6 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
+	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
 // press does what a button means, as the typed command would, and answers whoever pressed it.
@@ -109,6 +110,9 @@ func (s *Service) openForPress(ctx context.Context, t task, press blocks.Press) 
 	row, err := s.core.Cluster(ctx, t.by, press.Cluster)
 	if err != nil {
 		return slack.Message{}, err
+	}
+	if row.Desired != lifecycle.Present || app.IsGone(row) {
+		return slack.Message{}, app.Fail(app.Conflict, messages.Unwanted(row.Card, press.Verb.Act()))
 	}
 	return tooLate(s.openVerbForm(ctx, t, press, row.Name), messages.Typed(press.Verb, row.Name))
 }

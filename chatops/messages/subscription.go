@@ -23,7 +23,7 @@ const (
 
 // Subscribed says what a channel gets from now on. outside: people of another organization read the channel, too.
 func Subscribed(channel string, events []string, team, repo string, outside bool) string {
-	text := fmt.Sprintf("%s gets a message for these events of %s: %s. %s stops that.", channel, clustersOf(team, repo), codes(events), notifyOff(team, repo))
+	text := fmt.Sprintf("%s now gets messages about %s: %s. %s stops them.", channel, clustersOf(team, repo), codes(events), notifyOff(team, repo))
 	if outside {
 		text += " Note that another organization shares this channel: its people read these messages, too."
 	}
@@ -33,9 +33,9 @@ func Subscribed(channel string, events []string, team, repo string, outside bool
 // Unsubscribed says what a channel no longer gets. No events: nothing of these clusters.
 func Unsubscribed(channel string, events []string, team, repo string) string {
 	if len(events) == 0 {
-		return fmt.Sprintf("%s gets no more messages about %s.", channel, clustersOf(team, repo))
+		return fmt.Sprintf("%s no longer gets messages about %s.", channel, clustersOf(team, repo))
 	}
-	return fmt.Sprintf("%s gets no more messages for these events of %s: %s.", channel, clustersOf(team, repo), codes(events))
+	return fmt.Sprintf("%s no longer gets these messages about %s: %s.", channel, clustersOf(team, repo), codes(events))
 }
 
 // SubscriptionLine is one line of a list: what a channel gets.
