@@ -15,7 +15,7 @@ func TestTheFormFollowsWhatIsChosen(t *testing.T) {
 	h := screened(t)
 	f := h.opened("UMATE", "ocp_create", "", "")
 	require.Equal(t, blocks.FormCreate, f.view.CallbackID)
-	for _, want := range []string{"It would be accepted", "about $0.75 an hour", "us-east-1, $0.75/h", "at most 72; 24 if it is empty", "3 × m6i.xlarge", "AWS standard"} {
+	for _, want := range []string{"It would be accepted", "about $0.75 an hour", "us-east-1, $0.75/h", "At most 72; 24 if it is empty", "cert-manager: The cert-manager Operator for Red Hat OpenShift, with", "3 × m6i.xlarge", "AWS standard"} {
 		require.Contains(t, f.raw, want)
 	}
 	for _, absent := range []string{"IBM Cloud", "minted", "offhours", "payments"} {
@@ -25,7 +25,7 @@ func TestTheFormFollowsWhatIsChosen(t *testing.T) {
 	h.enters(f, "name", "shop-smoke")
 	require.Equal(t, "form updated", h.changes("UMATE", f, "profile", "aws-standard"))
 	require.Contains(t, f.raw, "about $1.49 an hour")
-	require.Contains(t, f.raw, "at most 168; 24 if it is empty")
+	require.Contains(t, f.raw, "At most 168; 24 if it is empty")
 	require.Equal(t, []string{"shop-smoke", "us-east-1"}, []string{f.entered["name"], f.entered["region:aws-standard"]})
 	h.changes("UMATE", f, "ttlHours", "500")
 	require.Contains(t, f.raw, "It would be refused")
@@ -71,12 +71,18 @@ func TestARefusedFormKeepsWhatWasEntered(t *testing.T) {
 	require.Contains(t, f.raw, "The name taken is taken on labs.example.com.")
 	require.Equal(t, []string{"taken", "Rob", "9"}, []string{f.entered["name"], f.entered["owner"], f.entered["ttlHours"]})
 
+	h.Release(h.Only())
+	h.slack("UMATE", "create aws-minimal-test --name other")
+	_, note = h.submits("UMATE", f)
+	require.Equal(t, "created", note, "the name is free now, so the same content is another request")
+
+	f = h.opened("UMATE", "ocp_create", "", "")
 	h.enters(f, "name", "free")
 	h.enters(f, "region", "mars-1") // as a forged submission would
 	_, note = h.submits("UMATE", f)
 	require.Contains(t, note, "refused: **Region**")
 	require.Equal(t, []string{"us-east-1", "free"}, []string{f.entered["region:aws-minimal-test"], f.entered["name"]}, "what is offered, in place of what cannot be")
-	require.Len(t, h.Clusters(), 1)
+	require.Len(t, h.Clusters(), 3)
 }
 
 func TestTheAnswerToAClosedFormReachesThePerson(t *testing.T) {

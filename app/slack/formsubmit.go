@@ -40,7 +40,10 @@ func (s *Service) submitForm(ctx context.Context, r inbound.Request) (note strin
 		answer, wrong, err = s.submitVerb(ctx, r, p)
 	}
 	var said *app.Error
+	var asks question
 	switch {
+	case errors.As(err, &asks):
+		answer, note = asks.Message, ": asked which one"
 	case errors.As(err, &said):
 		answer, note = blocks.Answer(inWords(said)), ": "+said.Message
 	case err != nil:
@@ -54,7 +57,8 @@ func (s *Service) submitForm(ctx context.Context, r inbound.Request) (note strin
 	return r.View.Callback + note, s.conclude(ctx, r, blocks.Shown(formTitle(r.View.Callback), answer), answer)
 }
 
-// submitCreate creates the cluster that the form describes. Submitting the same content twice makes one cluster.
+// submitCreate creates the cluster that the form describes. One submission makes one cluster, however often it comes: the view's hash
+// changes whenever the form is shown again, so submitting it again after a refusal is another request.
 func (s *Service) submitCreate(ctx context.Context, r inbound.Request, p policy.Principal) (note string, err error) {
 	f := filledIn(*r.View)
 	at := r
@@ -64,9 +68,9 @@ func (s *Service) submitCreate(ctx context.Context, r inbound.Request, p policy.
 		return "", err
 	}
 	where := s.whereShown(ctx, at.Channel, instead)
-	request, hash := f.values.Request(policy.SourceSlack), f.values.Hash()
+	request := f.values.Request(policy.SourceSlack)
 	request.Show = &place
-	request.Once = &store.Once{Key: "slack:" + r.Workspace + ":" + r.View.ID + ":" + hash[:16], Request: hash}
+	request.Once = &store.Once{Key: "slack:" + r.Workspace + ":" + r.View.ID + ":" + r.View.Hash, Request: f.values.Hash()}
 	request.Answer = func(made app.Created) (store.Answer, error) {
 		if made.Row.ID == "" {
 			body, err := json.Marshal(app.Refused(made.Verdict, nil))

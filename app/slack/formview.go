@@ -33,7 +33,7 @@ func (s *Service) createView(ctx context.Context, p policy.Principal, f filled, 
 		v.Fields = append(v.Fields, fieldOf(form, field, at[field.Name]))
 	}
 	label, hint := messages.FormField(postField)
-	v.Fields = append(v.Fields, blocks.Field{Name: postField, Label: label, Hint: hint, Kind: blocks.FieldChannel, Value: f.post})
+	v.Fields = append(v.Fields, blocks.Field{Name: postField, Label: label, Hint: messages.FieldHint(hint), Kind: blocks.FieldChannel, Value: f.post})
 	for _, other := range others {
 		v.Problems = append(v.Problems, messages.ProblemText(other.Detail, other.Accept))
 	}
@@ -69,16 +69,21 @@ var kinds = map[createform.Kind]blocks.FieldKind{
 
 func fieldOf(form createform.Form, f createform.Field, wrong []app.Field) blocks.Field {
 	out := blocks.Field{
-		Name: f.Name, Label: f.Label, Hint: f.Hint, Kind: kinds[f.Kind], Value: f.Value, Required: f.Required, Live: f.Live,
+		Name: f.Name, Label: f.Label, Hint: messages.FieldHint(f.Hint), Kind: kinds[f.Kind], Value: f.Value, Required: f.Required, Live: f.Live,
 	}
 	if basis := basisOf(form, f.Name); basis != "" {
 		out.Name += basisMark + basis
 	}
+	for _, o := range f.Choices {
+		option := blocks.Option{Value: o.Value, Text: o.Text}
+		if f.Kind == createform.Choices { // Slack cuts what stands beside a box
+			option.Text = o.Value
+			out.Hint += "\n" + o.Text
+		}
+		out.Options = append(out.Options, option)
+	}
 	if f.Kind == createform.Choices {
 		out.Value = strings.ReplaceAll(f.Value, ",", "\n")
-	}
-	for _, o := range f.Choices {
-		out.Options = append(out.Options, blocks.Option{Value: o.Value, Text: o.Text})
 	}
 	for _, w := range wrong {
 		out.Problems = append(out.Problems, messages.ProblemText(w.Detail, w.Accept))

@@ -51,12 +51,12 @@ func (s *Service) showHome(ctx context.Context, r inbound.Request, shown string)
 	}
 	p, err := s.who(ctx, r)
 	if err == nil && len(p.Seats) == 0 {
-		err = app.Fail(app.Denied, messages.NoRoleOnSlack)
+		err = app.Fail(app.Denied, messages.HomeUnlinked)
 	}
 	var view blocks.HomeView
 	switch {
 	case app.KindOf(err) != "" && app.KindOf(err) != app.Busy: // busy: who they are is not known now, so nothing is shown in its place
-		view, p = blocks.HomeView{Name: r.Name, LinkHint: messages.HomeUnlinked(err.Error()), Links: s.links()}, policy.Principal{}
+		view, p = blocks.HomeView{Name: r.Name, LinkHint: err.Error(), Links: s.links()}, policy.Principal{}
 	case err != nil:
 		return err
 	default:

@@ -58,6 +58,14 @@ func FormPreview(v policy.Verdict, f lifecycle.Forecast) []string {
 	return lines
 }
 
+// FieldHint is a field's hint as a line of its own.
+func FieldHint(hint string) string {
+	if hint == "" {
+		return ""
+	}
+	return sentence(hint)
+}
+
 // ProblemText says what is wrong with a field and what would be accepted.
 func ProblemText(detail string, accept []string) string {
 	text := strings.TrimSuffix(detail, ".") + "."

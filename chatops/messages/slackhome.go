@@ -1,10 +1,8 @@
 package messages
 
-// HomeUnlinked is what Home shows to somebody whom ocpctl does not know, or who may do nothing: why, and what linking gives.
-func HomeUnlinked(why string) string {
-	return why + "\n\nA linked account has the rights that you have when you sign in: " +
-		"you see your clusters and your team's here, create, extend and destroy them, fetch a kubeconfig, and approve what waits for you."
-}
+// HomeUnlinked is what Home shows to somebody without a role: how to get one, and what it gives.
+const HomeUnlinked = NoRoleOnSlack + "\n\nThen you see your clusters and your team's here, create, extend and destroy them, fetch a kubeconfig, " +
+	"and approve what waits for you."
 
 // whose names whom a limit applies to.
 func whose(scope, key string) string {
