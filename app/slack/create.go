@@ -14,6 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -23,11 +24,7 @@ func (s *Service) create(ctx context.Context, t task) (slack.Message, error) {
 		Source: policy.SourceSlack, Profile: t.Profile, Name: t.Name, Region: t.Region, Version: t.Version, Team: t.Team, TTL: t.TTL,
 	}
 	if t.Profile == "" && !t.DryRun && t.request.Trigger != "" && s.slack != nil {
-		err := s.openForm(ctx, t.request, t.by, request)
-		if errors.Is(err, slack.ErrExpired) {
-			return blocks.Answer(messages.CreateFormTooLate(s.core.ProfileNames())), nil
-		}
-		return slack.Message{}, err
+		return slack.Message{}, s.openForm(ctx, t.request, t.by, request)
 	}
 	return s.createFrom(ctx, t, request)
 }
@@ -36,6 +33,9 @@ func (s *Service) create(ctx context.Context, t task) (slack.Message, error) {
 func (s *Service) createFrom(ctx context.Context, t task, r app.CreateRequest) (slack.Message, error) {
 	if r.Name == "" {
 		r.Name = policy.PersonName(s.nameOf(t), causeOf(t.request))
+	}
+	if r.Owner == "" {
+		r.Owner = s.ownerName(ctx, t)
 	}
 	if t.DryRun {
 		return s.dryRun(ctx, t, r)
@@ -55,6 +55,26 @@ func (s *Service) createFrom(ctx context.Context, t task, r app.CreateRequest) (
 	}
 	_, err = s.core.Create(ctx, t.by, r)
 	return slack.Message{}, err
+}
+
+// ownerName returns the name under which somebody owns a cluster: the first of their names that a tag can hold, at last their id in
+// Slack. Empty: the catalogue names them.
+func (s *Service) ownerName(ctx context.Context, t task) string {
+	if s.known(t.by.ID) {
+		return ""
+	}
+	names := []string{t.by.Name}
+	if t.by.Name == "" && s.slack != nil {
+		if p, err := s.slack.Person(ctx, t.request.User); err == nil {
+			names = append(names, p.Name)
+		}
+	}
+	for _, name := range names {
+		if profiles.TagValueProblem(name) == "" {
+			return name
+		}
+	}
+	return t.request.User
 }
 
 // dryRun answers what would become of a request, and stores nothing else.

@@ -92,7 +92,7 @@ func TestRetryInSlackAsksForTheSameAgain(t *testing.T) {
 	rows := h.Clusters()
 	require.Len(t, rows, 2)
 	require.Equal(t, []any{"demo", 7 * time.Hour}, []any{rows[1].Name, rows[1].TTL})
-	h.Query(`UPDATE clusters SET status = 'FAILED', phase = 'destroy_blocked', desired = 'absent', desired_why = 'over' WHERE id = $1 RETURNING id`, rows[1].ID)
+	h.Query(`UPDATE clusters SET status = 'FAILED', phase = 'destroy_blocked', desired = 'absent', desired_why = 'over', teardown = 'DESTROY' WHERE id = $1 RETURNING id`, rows[1].ID)
 	require.Contains(t, h.slack("UROB", "retry demo"), "is tried again now")
 	require.Len(t, h.Clusters(), 2)
 	require.Equal(t, lifecycle.Absent, h.Clusters()[1].Desired)

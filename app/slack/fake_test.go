@@ -31,7 +31,7 @@ func newWorkspace() *workspace {
 		people: map[string]slack.Person{}, groups: map[string][]string{}, triggers: map[string]bool{}, homes: map[string]int{},
 		channels: map[string]slack.Channel{"C1": {ID: "C1", Name: "clusters", Member: true}, "C2": {ID: "C2", Name: "random"}},
 	}
-	for _, id := range []string{"UMATE", "UADMIN", "UPAY", "UBOSS", "UPAYBOSS", "UAUDIT", "ULINK", "UNOBODY", "UROB"} {
+	for _, id := range []string{"UMATE", "UADMIN", "UPAY", "UBOSS", "UPAYBOSS", "UAUDIT", "ULINK", "UNOBODY", "UROB", "UFINANCE", "UWILL", "UANY"} {
 		w.people[id] = slack.Person{ID: id, Workspace: "T1", Name: strings.ToLower(id[1:])}
 	}
 	w.people["UBOT"] = slack.Person{ID: "UBOT", Workspace: "T1", Name: "bot", Bot: true}

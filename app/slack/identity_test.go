@@ -91,7 +91,7 @@ func TestWhoMayDoNothingHearsWhy(t *testing.T) {
 		"UGUEST": "Guests of the workspace", "UGONE": "is deactivated", "UBOT": "from an app", "USTRANGER": "another organization", "UNOBODY": "does not show your account",
 	} {
 		require.Contains(t, h.slack(user, "approvals"), want, user)
-		require.Contains(t, h.slack(user, "help"), "**Commands**", "help is for everybody")
+		require.Contains(t, h.slack(user, "help"), "*Commands*", "help is for everybody")
 	}
 	require.Empty(t, h.Query(`SELECT mapped FROM slack_people WHERE mapped <> '' ORDER BY 1`), "whom others vouch for")
 }

@@ -37,12 +37,15 @@ func (s *Service) list(ctx context.Context, t task) (slack.Message, error) {
 	if len(rows) == 0 {
 		return blocks.Answer(messages.NothingListed(view.Filter)), nil
 	}
-	if view.Rows, err = s.listed(ctx, rows); err != nil {
+	if view.Now, err = s.store.Now(ctx); err != nil {
+		return slack.Message{}, fmt.Errorf("read the clock: %w", err)
+	}
+	if view.Rows, err = s.listed(ctx, rows, view.Now); err != nil {
 		return slack.Message{}, err
 	}
 	if next != "" {
 		f.Cursor = next
-		view.Next = blocks.Press{Verb: chatops.VerbPage, Value: encodeFilter(f)}.Encode()
+		view.Next = encodeFilter(f)
 	}
 	return blocks.List(view), nil
 }
@@ -63,7 +66,7 @@ const (
 
 // listed returns the clusters with what suggests that they are idle. Only stored facts count: the workers, and the reads of the
 // kubeconfig in the audit trail. Whether somebody uses a kubeconfig that they have is not known.
-func (s *Service) listed(ctx context.Context, all []store.Row) ([]blocks.Listed, error) {
+func (s *Service) listed(ctx context.Context, all []store.Row, now time.Time) ([]blocks.Listed, error) {
 	ids := make([]string, 0, len(all))
 	for _, row := range all {
 		ids = append(ids, row.ID)
@@ -71,10 +74,6 @@ func (s *Service) listed(ctx context.Context, all []store.Row) ([]blocks.Listed,
 	read, err := s.store.KubeconfigsRead(ctx, ids)
 	if err != nil {
 		return nil, err
-	}
-	now, err := s.store.Now(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read the clock: %w", err)
 	}
 	out := make([]blocks.Listed, 0, len(all))
 	for _, row := range all {

@@ -63,6 +63,7 @@ func (s *Service) uses() map[chatops.Verb]func(context.Context, task) (slack.Mes
 		chatops.VerbScale: s.scale, chatops.VerbRefresh: s.refresh,
 		chatops.VerbStatus: s.status, chatops.VerbLogs: s.logs, chatops.VerbExplain: s.explain, chatops.VerbList: s.list, chatops.VerbPage: s.list,
 		chatops.VerbKubeconfig: s.kubeconfig, chatops.VerbShare: s.share, chatops.VerbUnshare: s.unshare, chatops.VerbTransfer: s.transfer,
+		chatops.VerbAcceptHandover: s.answerOffer, chatops.VerbDeclineHandover: s.answerOffer,
 		chatops.VerbApprovals: s.approvals, chatops.VerbApprove: s.vote, chatops.VerbRefuse: s.vote,
 	}
 }

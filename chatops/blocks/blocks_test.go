@@ -43,6 +43,14 @@ func TestTheMessageOfAClusterIsGolden(t *testing.T) {
 	}
 }
 
+func TestWhatAClusterWaitsForIsGolden(t *testing.T) {
+	a := approval()
+	goldenMessage(t, "cluster-asked", Cluster(ClusterView{Card: chatopstest.Lives()["awaiting-approval"], Links: ui, Approval: &a, Asker: "Maya", Detail: chatops.Detail{
+		Approval: "Approved by one of: rob, the team sre-leads, until 2025-01-01 16:00 UTC. Otherwise it counts as refused.\n\n- **price**: It costs more than $10.00. **Next:** Ask for a shorter time.",
+		Advice:   "**Worth knowing:**\n\n- **budget**: Team platform has used 80 % of its budget.", Approvers: []string{"rob"}, Mention: []string{"ready"},
+	}}))
+}
+
 func TestAClustersMessageWithoutPagesIsGolden(t *testing.T) {
 	goldenMessage(t, "cluster-without-pages", Cluster(ClusterView{Card: chatopstest.Ready()}))
 }
@@ -79,9 +87,11 @@ func noticed() map[string]NoticeView {
 		"expiring-closed": {Event: Expiring, Card: lives["ready-closed"], Facts: Facts{End: start.Add(2 * time.Hour), Before: 15 * time.Minute}},
 		"blocked":         {Event: Blocked, Card: lives["destroy-blocked"], Facts: Facts{Runbook: "destroy-blocked"}},
 		"destroyed":       {Event: Destroyed, Card: lives["destroyed"]}, "approval": asked, "approved": approved, "handover": ask, "handover-accepted": taken,
-		"finding": {Event: Finding, Facts: Facts{Title: "Resources without a cluster", Text: "3 resources in `us-east-1` belong to no cluster. **Next:** compare them with the runbook, then remove them.", Runbook: "orphans"}},
-		"budget":  {Event: Budget, Facts: Facts{Title: "Team payments has used 80 % of its budget", Text: "It has spent $400.00 and promised $120.00, of $650.00 this month.", Runbook: "catalogue"}},
-		"digest":  digest, "unknown": {Event: "something", Card: lives["ready"]},
+		"finding":              {Event: Finding, Facts: Facts{Title: "Resources without a cluster", Text: "3 resources in `us-east-1` belong to no cluster. **Next:** compare them with the runbook, then remove them.", Runbook: "orphans"}},
+		"budget":               {Event: Budget, Facts: Facts{Title: "Team payments has used 80 % of its budget", Text: "It has spent $400.00 and promised $120.00, of $650.00 this month.", Runbook: "catalogue"}},
+		"finding-of-a-cluster": {Event: Finding, Card: lives["destroy-blocked"], Facts: Facts{Title: "A teardown is blocked", Text: "It was tried 3 times.\n- `vpc-0a1`", Runbook: "destroy-blocked"}},
+		"approval-password":    {Event: Approval, Card: lives["ready"], Facts: Facts{Approval: "apr_2", Title: "The kubeadmin password of pr41-shop is asked for", Text: "rob asks for it, because **the login is broken**."}},
+		"digest":               digest, "unknown": {Event: "something", Card: lives["ready"]},
 	}
 }
 

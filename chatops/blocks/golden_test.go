@@ -37,6 +37,19 @@ func goldenMessage(t *testing.T, name string, m slack.Message) {
 	raw := encoded(t, m)
 	require.Empty(t, blockkit.Message(raw), name)
 	require.LessOrEqual(t, slack.Length(m.Text), blockkit.GoodText, name)
+	for _, b := range m.Blocks {
+		switch b := b.(type) {
+		case *api.SectionBlock:
+			if b.Text != nil {
+				require.Contains(t, m.Text, b.Text.Text, "the text alone says the same")
+			}
+			for _, f := range b.Fields {
+				require.Contains(t, m.Text, strings.Replace(f.Text, "*\n", ":* ", 1), "the text alone says the same")
+			}
+		case *api.HeaderBlock:
+			require.Contains(t, m.Text, b.Text.Text)
+		}
+	}
 	golden(t, name+".json", string(raw))
 	golden(t, name+".txt", readable(m.Blocks)+"\n=== text\n"+m.Text+"\n")
 }

@@ -71,7 +71,7 @@ func Notice(v NoticeView) slack.Message {
 
 func title(v NoticeView, k kind) string {
 	switch {
-	case v.Card.ID == "" || k.head == "":
+	case v.Card.ID == "" || k.head == "" || v.Event == Approval && v.Facts.Title != "":
 		return cmp.Or(v.Facts.Title, "Something needs a look")
 	case v.Facts.Done != "" && k.past != "":
 		return v.Card.Name + " " + k.past
@@ -82,6 +82,7 @@ func title(v NoticeView, k kind) string {
 // happened says what happened, in paragraphs of GitHub's Markdown.
 func happened(v NoticeView, s chatops.Summary) []string {
 	f := v.Facts
+	f.Text = chatops.Said(f.Text, "") // it may hold what others wrote
 	switch v.Event {
 	case Failed:
 		if len(s.Trouble) > 0 {
@@ -98,7 +99,10 @@ func happened(v NoticeView, s chatops.Summary) []string {
 	case Destroyed:
 		return append([]string{"**Cost:** " + s.Spent + "."}, s.State...)
 	case Approval:
-		return append(s.State, f.Text)
+		if f.Text != "" {
+			return []string{f.Text}
+		}
+		return s.State
 	case HandoverAsk:
 		return []string{chatops.Plain(f.From) + " wants to hand this cluster over. Once you accept, you own it, and its cost counts for you. Nothing changes until then.", f.Text}
 	case Finding, Budget:
@@ -146,7 +150,7 @@ func about(v NoticeView, s chatops.Summary) []Fact {
 
 // done says what a press did and who pressed.
 func done(f Facts) []api.Block {
-	text := "*Done:* " + slack.Markup(f.Done)
+	text := "*Done:* " + slack.Markup(chatops.Said(f.Done, ""))
 	if f.DoneBy != "" {
 		text += " Pressed by " + naming(f.DoneBy) + "."
 	}
@@ -183,9 +187,13 @@ func where(v NoticeView, s chatops.Summary) string {
 // page matches the name of a runbook's page, with the place in it.
 var page = regexp.MustCompile(`^[a-z0-9-]+(#[a-z0-9-]+)?$`)
 
-// runbook leads to the notice's runbook. That of a cluster's trouble is linked where the trouble is told.
+// runbook leads to the notice's runbook, unless that is linked already where the cluster's trouble is described.
 func runbook(v NoticeView) string {
-	if v.Links.UI == "" || !page.MatchString(v.Facts.Runbook) || strings.HasPrefix(chatops.Runbook(v.Card), "/runbooks/"+v.Facts.Runbook) {
+	if v.Links.UI == "" || !page.MatchString(v.Facts.Runbook) {
+		return ""
+	}
+	described := len(v.More) == 0 && (v.Event == Failed || v.Event == Blocked)
+	if described && strings.HasPrefix(chatops.Runbook(v.Card), "/runbooks/"+v.Facts.Runbook) {
 		return ""
 	}
 	return link("Runbook", strings.TrimRight(v.Links.UI, "/")+"/runbooks/"+v.Facts.Runbook)

@@ -130,14 +130,14 @@ func TestAnyNoticeIsShownSafely(t *testing.T) {
 			Event: rapid.SampledFrom(slices.Sorted(maps.Keys(kinds))).Draw(t, "event"), ID: "not_1", Links: ui, Mention: rapid.SampledFrom([]string{"", "U0MAYA", "<!channel>"}).Draw(t, "mention"),
 			Facts: Facts{
 				End: start.Add(time.Duration(rapid.IntRange(0, 100).Draw(t, "end")) * time.Minute), Longest: time.Duration(rapid.IntRange(0, 100_000).Draw(t, "longest")) * time.Second,
-				Before: time.Hour, Approval: "apr_1", Handover: "hov_1", Title: strange(t, "title"), Text: chatops.Plain(strange(t, "text")), Runbook: strange(t, "runbook"), From: strange(t, "from"),
+				Before: time.Hour, Approval: "apr_1", Handover: "hov_1", Title: strange(t, "title"), Text: strange(t, "text"), Runbook: strange(t, "runbook"), From: strange(t, "from"),
 			},
 		}
 		if rapid.Bool().Draw(t, "about a cluster") {
 			v.Card = anyCard(t)
 		}
 		if rapid.Bool().Draw(t, "done") {
-			v.Facts.Done, v.Facts.DoneBy = chatops.Plain(strange(t, "what was done")), rapid.SampledFrom([]string{"U0ROB", "<@U0ROB>", ""}).Draw(t, "by")
+			v.Facts.Done, v.Facts.DoneBy = strange(t, "what was done"), rapid.SampledFrom([]string{"U0ROB", "<@U0ROB>", ""}).Draw(t, "by")
 		}
 		check(t, Notice(v))
 		v.More = slices.Repeat([]lifecycle.Card{anyCard(t)}, rapid.IntRange(1, 200).Draw(t, "more"))

@@ -87,11 +87,11 @@ type Facts struct {
 	Before   time.Duration `json:"before,omitempty"`  // expiring: how long before the end this was told
 	Longest  time.Duration `json:"longest,omitempty"` // expiring: by how much it can be extended; 0: not at all
 	Approval string        `json:"approval,omitempty"`
-	Title    string        `json:"title,omitempty"`   // finding, budget: what it is about
-	Text     string        `json:"text,omitempty"`    // finding, budget: what is wrong and what to do, in GitHub's Markdown
+	Title    string        `json:"title,omitempty"`   // finding, budget, and an approval of something else than the cluster: what it is about
+	Text     string        `json:"text,omitempty"`    // what is wrong and what to do, in GitHub's Markdown: code, bold and lists, no links
 	Runbook  string        `json:"runbook,omitempty"` // its page's name, e.g. teardown-blocked
 	From     string        `json:"from,omitempty"`    // handover: who gives it away
 	Handover string        `json:"handover,omitempty"`
-	Done     string        `json:"done,omitempty"`    // a button was pressed: what that did
-	DoneBy   string        `json:"done_by,omitempty"` // and who pressed it, in Slack
+	Done     string        `json:"done,omitempty"`    // it is over: what happened, as Text; a press did it if DoneBy is set
+	DoneBy   string        `json:"done_by,omitempty"` // who pressed a button, in Slack
 }

@@ -201,15 +201,16 @@ func GroupTooLarge(n, most int) string {
 	return fmt.Sprintf("This group has %d members, and a cluster is shared with at most %d at once. Share it with a team: `%s share --team platform`.", n, most, chatops.Prefix)
 }
 
-// OfferedInSlack answers a transfer to a person: it is theirs once they accept. shown names them.
-func OfferedInSlack(name, shown string, until time.Time) string {
-	return fmt.Sprintf("`%s` is offered to %s. It is theirs, and its cost too, once they accept; the offer ends %s.", name, shown, chatops.Time(until))
-}
+// TransferToNobody tells somebody that a transfer names nobody.
+const TransferToNobody = "Say to whom: a person (`@somebody`) or one of your teams (`--team platform`)."
 
-// The answers to an offer.
-const (
-	TransferToNobody = "Say to whom: a person (`@somebody`) or one of your teams (`--team platform`)."
-)
+// HandoverNote says in an offer what its button did.
+func HandoverNote(accepted bool) string {
+	if accepted {
+		return "accepted"
+	}
+	return "declined"
+}
 
 // NotLinkedInSlack tells somebody that there is no link to take back.
 const NotLinkedInSlack = "This Slack account is not linked to anybody. `/ocp link` links it."
@@ -225,16 +226,6 @@ const UnknownButton = "ocpctl does not know this button any more, so nothing was
 // FormTooLate tells somebody that a form could not be opened in time, and the command that does the same.
 func FormTooLate(command string) string {
 	return fmt.Sprintf("Slack lets a form open only within three seconds, and that was too late. Press the button again, or type `%s %s`.", chatops.Prefix, command)
-}
-
-// CreateFormTooLate tells somebody that the form of create could not be opened in time, and how to create a cluster without it. known
-// are the profiles' names, the default first.
-func CreateFormTooLate(known []string) string {
-	text := "Slack lets a form open only within three seconds, and that was too late, so nothing was created. Send the command again"
-	if len(known) == 0 {
-		return text + "."
-	}
-	return fmt.Sprintf("%s, or name a profile: `%s create %s`. The profiles are: %s.", text, chatops.Prefix, known[0], strings.Join(known, ", "))
 }
 
 // RefuseNeedsReason tells somebody how to refuse with a reason.
@@ -265,7 +256,7 @@ func ListedBy(team, profile, owner string) string {
 	var parts []string
 	for _, p := range []struct{ name, value string }{{"team", team}, {"profile", profile}, {"owner", owner}} {
 		if p.value != "" {
-			parts = append(parts, p.name+" "+chatops.Code(p.value))
+			parts = append(parts, p.name+" "+p.value)
 		}
 	}
 	return strings.Join(parts, ", ")
