@@ -47,8 +47,7 @@ func (s *Service) Subscribe(ctx context.Context, p policy.Principal, sub notices
 	return sub, nil
 }
 
-// Unsubscribe ends what Subscribe began, for the same team and repository. NotFound: there is no such subscription; what a repository's
-// file subscribed ends with the file.
+// Unsubscribe ends what Subscribe began, for the same team and repository. NotFound: there is no such subscription.
 func (s *Service) Unsubscribe(ctx context.Context, p policy.Principal, sub notices.Subscription, origin app.Origin) (notices.Subscription, error) {
 	sub, err := s.about(p, sub)
 	if err != nil {
@@ -75,7 +74,7 @@ func (s *Service) List(ctx context.Context, p policy.Principal, workspace, chann
 
 // about completes what a subscription is about, and returns an error unless the principal may see that.
 func (s *Service) about(p policy.Principal, sub notices.Subscription) (notices.Subscription, error) {
-	sub.Source, sub.CreatedBy = notices.ByCommand, p.ID
+	sub.CreatedBy = p.ID
 	if sub.Repo != "" && sub.Team == "" {
 		sub.Team = s.core.OwnershipOf(sub.Repo).Team
 	}

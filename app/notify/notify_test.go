@@ -42,7 +42,7 @@ func TestAChannelHearsOfWhatItsSubscriberMaySee(t *testing.T) {
 			require.Contains(t, said(err), c.want, name)
 			continue
 		}
-		require.Equal(t, []string{c.team, notices.ByCommand, c.p.ID}, []string{got.Team, got.Source, got.CreatedBy}, name)
+		require.Equal(t, []string{c.team, c.p.ID}, []string{got.Team, got.CreatedBy}, name)
 	}
 	require.Equal(t, []string{"blocked payments saml:both", "destroyed  saml:auditor", "failed,ready platform saml:mate", "ready platform saml:mate"},
 		h.Query(`SELECT array_to_string(events, ',') || ' ' || team || ' ' || created_by FROM channel_subscriptions ORDER BY 1`))

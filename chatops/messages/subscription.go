@@ -46,5 +46,5 @@ func NotSubscribed(team, repo string) string {
 	case team != "":
 		of = "team " + chatops.Code(team)
 	}
-	return "No command subscribed this channel to the clusters of " + of + ". What a repository's file subscribed ends when the file no longer says it."
+	return "This channel is not subscribed to the clusters of " + of + ". What a repository's file sends to a channel stands in its notify.slack."
 }

@@ -76,6 +76,7 @@ type Config struct {
 type Secrets struct {
 	Webhook, Slack string
 	SlackBot       string // the bot's token
+	SlackApp       string // the app's, for Socket Mode
 	Pull           string // pull secret, JSON
 	CloudKey       string // secret of AccessKey
 	RunnerKey      string // secret of RunnerKey
@@ -163,6 +164,7 @@ func (c Config) withDefaults() Config {
 	c.Secrets.Webhook = cmp.Or(c.Secrets.Webhook, WebhookSecret)
 	c.Secrets.Slack = cmp.Or(c.Secrets.Slack, SlackSecret)
 	c.Secrets.SlackBot = cmp.Or(c.Secrets.SlackBot, SlackToken)
+	c.Secrets.SlackApp = cmp.Or(c.Secrets.SlackApp, SlackAppToken)
 	c.Secrets.Pull = cmp.Or(c.Secrets.Pull, PullSecret)
 	c.Secrets.CloudKey = cmp.Or(c.Secrets.CloudKey, SecretKey)
 	c.Secrets.RunnerKey = cmp.Or(c.Secrets.RunnerKey, RunnerSecret)
@@ -272,7 +274,7 @@ func (h *Stack) startGitHub(ctx context.Context) (err error) {
 func (h *Stack) startSlack(ctx context.Context) (err error) {
 	h.Slack, err = slack.Start(ctx, slack.Config{
 		Addr: addr(h.Ports.Slack), CommandURL: h.PublicURL() + "/webhooks/slack", SigningSecret: h.Secrets.Slack, Token: h.Secrets.SlackBot,
-		AppToken: SlackAppToken, Socket: h.SlackSocket, StatePath: h.state("slack.json"), Pages: play.Handler,
+		AppToken: h.Secrets.SlackApp, Socket: h.SlackSocket, StatePath: h.state("slack.json"), Pages: play.Handler,
 		Limits: !h.Fast, Retries: []time.Duration{0, 5 * time.Second, 30 * time.Second},
 	})
 	return err

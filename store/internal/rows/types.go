@@ -28,22 +28,23 @@ type PRRef struct {
 
 // Spec is what was frozen at acceptance. It holds no secret.
 type Spec struct {
-	InstallConfig   string        `json:"installConfig"` // YAML without pullSecret and sshKey
-	Zones           []string      `json:"zones"`
-	CredentialsMode string        `json:"credentialsMode,omitempty"` // Manual or Mint; empty: Mint, from before there was a choice
-	ReleaseImage    string        `json:"releaseImage,omitempty"`    // pinned; empty: only the installers' directory
-	PullSecretRef   string        `json:"pullSecretRef"`
-	SSHKey          string        `json:"sshKey,omitempty"` // public
-	SSHKeyRef       string        `json:"sshKeyRef,omitempty"`
-	CloudCredsRef   string        `json:"cloudCredentialsRef,omitempty"`
-	Account         string        `json:"account,omitempty"`
-	Grace           time.Duration `json:"grace"`
-	CreateDeadline  time.Duration `json:"createDeadline"`
-	DestroyDeadline time.Duration `json:"destroyDeadline"`
-	Approval        string        `json:"approval,omitempty"`  // for the comment while it awaits approval: who, by when and why; Markdown
-	Approvers       []string      `json:"approvers,omitempty"` // GitHub logins and teams (organization/slug) that may approve it
-	Advice          string        `json:"advice,omitempty"`    // policy's warnings, for the comment until it is ready; Markdown
-	Mention         []string      `json:"mention,omitempty"`   // when the requester is mentioned, as set in the repository's file
+	InstallConfig   string              `json:"installConfig"` // YAML without pullSecret and sshKey
+	Zones           []string            `json:"zones"`
+	CredentialsMode string              `json:"credentialsMode,omitempty"` // Manual or Mint; empty: Mint, from before there was a choice
+	ReleaseImage    string              `json:"releaseImage,omitempty"`    // pinned; empty: only the installers' directory
+	PullSecretRef   string              `json:"pullSecretRef"`
+	SSHKey          string              `json:"sshKey,omitempty"` // public
+	SSHKeyRef       string              `json:"sshKeyRef,omitempty"`
+	CloudCredsRef   string              `json:"cloudCredentialsRef,omitempty"`
+	Account         string              `json:"account,omitempty"`
+	Grace           time.Duration       `json:"grace"`
+	CreateDeadline  time.Duration       `json:"createDeadline"`
+	DestroyDeadline time.Duration       `json:"destroyDeadline"`
+	Approval        string              `json:"approval,omitempty"`  // for the comment while it awaits approval: who, by when and why; Markdown
+	Approvers       []string            `json:"approvers,omitempty"` // GitHub logins and teams (organization/slug) that may approve it
+	Advice          string              `json:"advice,omitempty"`    // policy's warnings, for the comment until it is ready; Markdown
+	Mention         []string            `json:"mention,omitempty"`   // when the requester is mentioned, as set in the repository's file
+	Notify          map[string][]string `json:"notify,omitempty"`    // channels in Slack, by id, and the events that they hear of, as set in that file
 }
 
 // Outputs are a ready cluster's URLs, and references to its credentials.
