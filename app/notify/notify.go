@@ -30,16 +30,12 @@ func New(core *app.Service, c app.Config) *Service { return &Service{core: core,
 // the channel heard of them before. Without a team and a repository it is the principal's only team, or every team for those who see
 // all. It returns the subscription as it is kept.
 func (s *Service) Subscribe(ctx context.Context, p policy.Principal, sub notices.Subscription, origin app.Origin) (notices.Subscription, error) {
-	sub, err := s.about(p, sub)
+	sub, err := s.About(p, sub)
 	if err != nil {
 		return notices.Subscription{}, err
 	}
-	slices.Sort(sub.Events)
-	sub.Events = slices.Compact(sub.Events)
-	if wrong := slices.IndexFunc(sub.Events, func(e string) bool { return !slices.Contains(commands.EventNames, e) }); wrong >= 0 || len(sub.Events) == 0 {
-		return notices.Subscription{}, &app.Error{Kind: app.Invalid, Message: messages.CannotSubscribe, Fields: []app.Field{
-			app.ProblemOf("events", messages.UnknownEvents(sub.Events, commands.EventNames)),
-		}}
+	if sub.Events, err = known(sub.Events, messages.CannotSubscribe); err != nil {
+		return notices.Subscription{}, err
 	}
 	if err := s.store.Notices.Subscribe(ctx, sub, s.core.StoreOrigin(origin, p)); err != nil {
 		return notices.Subscription{}, err
@@ -47,17 +43,54 @@ func (s *Service) Subscribe(ctx context.Context, p policy.Principal, sub notices
 	return sub, nil
 }
 
-// Unsubscribe ends what Subscribe began, for the same team and repository. NotFound: there is no such subscription.
+// known returns the events sorted, or an error if there is none or one is none.
+func known(events []string, refusal string) ([]string, error) {
+	events = slices.Compact(slices.Sorted(slices.Values(events)))
+	if len(events) > 0 && !slices.ContainsFunc(events, func(e string) bool { return !slices.Contains(commands.EventNames, e) }) {
+		return events, nil
+	}
+	return nil, &app.Error{Kind: app.Invalid, Message: refusal, Fields: []app.Field{app.ProblemOf("events", messages.UnknownEvents(events, commands.EventNames))}}
+}
+
+// Unsubscribe ends what Subscribe began, for the same team and repository: these events, or without any all of them. NotFound: there is
+// no such subscription.
 func (s *Service) Unsubscribe(ctx context.Context, p policy.Principal, sub notices.Subscription, origin app.Origin) (notices.Subscription, error) {
-	sub, err := s.about(p, sub)
+	sub, err := s.About(p, sub)
 	if err != nil {
 		return notices.Subscription{}, err
 	}
-	err = s.store.Notices.Unsubscribe(ctx, sub, s.core.StoreOrigin(origin, p))
+	if len(sub.Events) > 0 {
+		if sub.Events, err = s.without(ctx, sub); err != nil {
+			return notices.Subscription{}, err
+		}
+	}
+	if len(sub.Events) > 0 {
+		err = s.store.Notices.Subscribe(ctx, sub, s.core.StoreOrigin(origin, p))
+	} else {
+		err = s.store.Notices.Unsubscribe(ctx, sub, s.core.StoreOrigin(origin, p))
+	}
 	if errors.Is(err, store.ErrNotFound) {
 		return notices.Subscription{}, app.Fail(app.NotFound, messages.NotSubscribed(sub.Team, sub.Repo))
 	}
 	return sub, err
+}
+
+// without returns the events of a subscription that stay without the given ones.
+func (s *Service) without(ctx context.Context, sub notices.Subscription) ([]string, error) {
+	ends, err := known(sub.Events, messages.CannotUnsubscribe)
+	if err != nil {
+		return nil, err
+	}
+	list, err := s.store.Notices.Subscriptions(ctx, sub.Workspace, sub.Channel)
+	if err != nil {
+		return nil, fmt.Errorf("list what channels hear of: %w", err)
+	}
+	for _, had := range list {
+		if had.Workspace == sub.Workspace && had.Team == sub.Team && had.Repo == sub.Repo {
+			return slices.DeleteFunc(had.Events, func(e string) bool { return slices.Contains(ends, e) }), nil
+		}
+	}
+	return nil, nil
 }
 
 // List returns what a channel hears of, as far as the principal may see it; an empty channel: what all channels hear of.
@@ -72,8 +105,9 @@ func (s *Service) List(ctx context.Context, p policy.Principal, workspace, chann
 	return slices.DeleteFunc(list, func(sub notices.Subscription) bool { return sub.Team != "" && !p.May(policy.ActSee, sub.Team) }), nil
 }
 
-// about completes what a subscription is about, and returns an error unless the principal may see that.
-func (s *Service) about(p policy.Principal, sub notices.Subscription) (notices.Subscription, error) {
+// About completes what a subscription is about: without a team that of the repository, or the principal's only team, or every team for
+// those who see all. The error is for people: the principal may not see that, or has to name a team.
+func (s *Service) About(p policy.Principal, sub notices.Subscription) (notices.Subscription, error) {
 	sub.CreatedBy = p.ID
 	if sub.Repo != "" && sub.Team == "" {
 		sub.Team = s.core.OwnershipOf(sub.Repo).Team

@@ -64,16 +64,30 @@ func (s *Service) vote(ctx context.Context, t task) (slack.Message, error) {
 		}
 		return s.askReason(ctx, t, seen)
 	}
-	_, err = s.core.Vote(ctx, t.by, id, approves, app.Origin{Source: policy.SourceSlack, Why: t.Reason, Reply: &store.ReplyOnce{
-		Cause: causeOf(t.request), Build: func(out store.Outcome) store.Reply {
-			text := chatops.SlackVoted(s.waiting(app.Approval{Approval: out.Approval}, s.core.NameOf(out.Approval.RequestedBy)), approves, out.Approval.State != store.ApprovalPending)
-			return replyTo(t.request, blocks.Answer(text))
-		},
-	}})
-	if err != nil {
-		return slack.Message{}, err
+	_, err = s.core.Vote(ctx, t.by, id, approves, t.onceShown(t.Reason, func(out store.Outcome) string {
+		return chatops.SlackVoted(s.waiting(app.Approval{Approval: out.Approval}, s.core.NameOf(out.Approval.RequestedBy)), approves, out.Approval.State != store.ApprovalPending)
+	}, func(out store.Outcome) blocks.Facts {
+		if out.Approval.State == store.ApprovalPending {
+			return blocks.Facts{Voters: s.voters(t, out.Approval)}
+		}
+		return blocks.Facts{Done: messages.VotedNote(approves)}
+	}))
+	return slack.Message{}, err
+}
+
+// voters returns who approved so far: people of this workspace by their ids, so that Slack shows their names.
+func (s *Service) voters(t task, a store.Approval) (all []string) {
+	for _, v := range a.Votes {
+		switch id, here := strings.CutPrefix(v.Principal, accountOf(t.request.Workspace, "")); {
+		case v.Principal == t.by.ID:
+			all = append(all, t.request.User)
+		case here:
+			all = append(all, id)
+		default:
+			all = append(all, s.core.NameOf(v.Principal))
+		}
 	}
-	return slack.Message{}, s.pressedNotice(ctx, t, messages.VotedNote(approves))
+	return all
 }
 
 // askReason opens the form that asks why an approval is refused.

@@ -51,6 +51,9 @@ func (s *Service) createFrom(ctx context.Context, t task, r app.CreateRequest) (
 			text = messages.CreatedInSlack(row.Name, v.Approval != nil, len(v.Waits) > 0, instead)
 		}
 		reply := replyTo(t.request, blocks.Answer(text))
+		if v.Allowed {
+			reply.Pressed = t.shows(blocks.Facts{Done: messages.RetriedNote(row.Name)})
+		}
 		return &reply
 	}
 	_, err = s.core.Create(ctx, t.by, r)
@@ -116,24 +119,31 @@ func (s *Service) place(ctx context.Context, r inbound.Request) (place store.Sla
 }
 
 // retry requests a cluster again that failed or ended, or moves the next try of a stuck teardown to now. Without a name it means the
-// person's newest cluster.
+// person's newest cluster. Of two people who press a notice's button, the second changes nothing and is told who was first.
 func (s *Service) retry(ctx context.Context, t task) (slack.Message, error) {
 	row, err := s.newest(ctx, t)
 	if err != nil {
 		return slack.Message{}, err
 	}
+	_, told, err := s.pressedIn(ctx, t, row.ID)
+	if err != nil {
+		return slack.Message{}, err
+	}
 	switch {
+	case told.DoneBy != "":
+		return blocks.Answer(messages.RetriedAlready(row.Card, s.shownActor(ctx, accountOf(t.request.Workspace, told.DoneBy)))), nil
 	case row.Desired == lifecycle.Present:
 		return slack.Message{}, app.Fail(app.Conflict, messages.NothingToRetryInSlack(row.Card))
 	case row.Phase == lifecycle.DestroyBlocked || row.Phase == lifecycle.Abandoned:
-		_, err := s.core.RetryTeardown(ctx, t.by, row.ID, t.once(s.why(t), func(store.Outcome) string { return messages.RetryingInSlack(row.Name) }))
+		_, err := s.core.RetryTeardown(ctx, t.by, row.ID, t.onceShown(s.why(t), func(store.Outcome) string { return messages.RetryingInSlack(row.Name) },
+			func(store.Outcome) blocks.Facts { return blocks.Facts{Done: messages.RetriedNote("")} }))
 		return slack.Message{}, err
 	case row.PR != nil:
 		return slack.Message{}, app.Fail(app.Conflict, messages.RetryOnPullRequest(row.Name, row.PR.Repo, row.PR.Number))
 	}
 	r := app.CreateRequest{
 		Source: policy.SourceSlack, Profile: row.Profile, Region: row.Region, Version: row.Release, BaseDomain: row.BaseDomain, Team: row.Team,
-		CostCenter: row.CostCenter, Environment: row.Environment, TTL: s.policy.Asked(row.TTL),
+		CostCenter: row.CostCenter, Environment: row.Environment, TTL: s.policy.Asked(row.TTL), Addons: &row.Addons,
 	}
 	if app.IsGone(row) {
 		r.Name = row.Name

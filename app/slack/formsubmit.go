@@ -34,6 +34,9 @@ func (s *Service) submitForm(ctx context.Context, r inbound.Request) (note strin
 	if err == nil && r.View.Callback == blocks.FormCreate {
 		return s.submitCreate(ctx, r, p)
 	}
+	if done, err := s.store.Outbox.Answered(ctx, causeOf(r)); err != nil || done { // its process died before the form showed it
+		return "answered before", errors.Join(err, s.concludeDone(ctx, r, done))
+	}
 	var answer slack.Message
 	var wrong map[string]string
 	if err == nil {
@@ -55,6 +58,15 @@ func (s *Service) submitForm(ctx context.Context, r inbound.Request) (note strin
 		answer = blocks.Answer(messages.SubmissionDone)
 	}
 	return r.View.Callback + note, s.conclude(ctx, r, blocks.Shown(formTitle(r.View.Callback), answer), answer)
+}
+
+// concludeDone shows that a submission was done whose answer is in a message.
+func (s *Service) concludeDone(ctx context.Context, r inbound.Request, done bool) error {
+	if !done {
+		return nil
+	}
+	answer := blocks.Answer(messages.SubmissionDone)
+	return s.conclude(ctx, r, blocks.Shown(formTitle(r.View.Callback), answer), answer)
 }
 
 // submitCreate creates the cluster that the form describes. One submission makes one cluster, however often it comes: the view's hash

@@ -65,7 +65,7 @@ func (s *Service) uses() map[chatops.Verb]func(context.Context, task) (slack.Mes
 		chatops.VerbStatus: s.status, chatops.VerbLogs: s.logs, chatops.VerbExplain: s.explain, chatops.VerbList: s.list, chatops.VerbPage: s.list,
 		chatops.VerbKubeconfig: s.kubeconfig, chatops.VerbShare: s.share, chatops.VerbUnshare: s.unshare, chatops.VerbTransfer: s.transfer,
 		chatops.VerbAcceptHandover: s.answerOffer, chatops.VerbDeclineHandover: s.answerOffer,
-		chatops.VerbApprovals: s.approvals, chatops.VerbApprove: s.vote, chatops.VerbRefuse: s.vote,
+		chatops.VerbApprovals: s.approvals, chatops.VerbApprove: s.vote, chatops.VerbRefuse: s.vote, chatops.VerbNotify: s.subscriptions,
 	}
 }
 
@@ -75,9 +75,18 @@ func (t task) origin(why string) app.Origin { return app.Origin{Source: policy.S
 // once returns the origin of a change whose answer is saved with it, so that a request that is worked twice changes nothing the second
 // time.
 func (t task) once(why string, answer func(store.Outcome) string) app.Origin {
+	return t.onceShown(why, answer, nil)
+}
+
+// onceShown is once for a button in a notice, which shows from then on what the press did. A nil shows: it stays as it is.
+func (t task) onceShown(why string, answer func(store.Outcome) string, shows func(store.Outcome) blocks.Facts) app.Origin {
 	origin := t.origin(why)
 	origin.Reply = &store.ReplyOnce{Cause: causeOf(t.request), Build: func(out store.Outcome) store.Reply {
-		return replyTo(t.request, blocks.Answer(answer(out)))
+		reply := replyTo(t.request, blocks.Answer(answer(out)))
+		if shows != nil {
+			reply.Pressed = t.shows(shows(out))
+		}
+		return reply
 	}}
 	return origin
 }

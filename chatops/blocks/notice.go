@@ -63,6 +63,7 @@ func Notice(v NoticeView) slack.Message {
 	if v.Facts.Done != "" {
 		blocks = append(blocks, done(v.Facts)...)
 	} else {
+		blocks = append(blocks, voters(v.Facts)...)
 		blocks = append(blocks, actions(noticeButtons(v, s, k)...)...)
 	}
 	if where := where(v, s); where != "" {
@@ -160,6 +161,21 @@ func done(f Facts) []api.Block {
 		text = strings.TrimSuffix(text, ".") + " by " + naming(f.DoneBy) + "."
 	}
 	return sectionsOf(text)
+}
+
+// maxVoters is how many people a notice names.
+const maxVoters = 10
+
+// voters says who approved so far.
+func voters(f Facts) []api.Block {
+	if len(f.Voters) == 0 {
+		return nil
+	}
+	var names []string
+	for _, who := range f.Voters[:min(len(f.Voters), maxVoters)] {
+		names = append(names, naming(who))
+	}
+	return sectionsOf("Approved so far by " + strings.Join(names, ", ") + ".")
 }
 
 func noticeButtons(v NoticeView, s chatops.Summary, k kind) (all []*api.ButtonBlockElement) {

@@ -87,15 +87,12 @@ func ExtendedInSlack(c lifecycle.Card, before, after lifecycle.Ends, capped bool
 
 // ExtendedAlready tells somebody who pressed Extend on a warning that somebody extended the cluster since.
 func ExtendedAlready(c lifecycle.Card, by string) string {
-	if by == "" {
-		by = "somebody"
-	}
 	return fmt.Sprintf("`%s` was already extended by %s: its lifetime ends %s. Nothing was changed. `%s extend 4h %s` extends it further.",
 		c.Name, by, chatops.Time(c.Ends.TTL), chatops.Prefix, c.Name)
 }
 
 // ExtendedNote says in a warning what its button did.
-func ExtendedNote(until time.Time) string { return "extended until " + chatops.Time(until) }
+func ExtendedNote(until time.Time) string { return "Extended until " + chatops.Time(until) + "." }
 
 // HeldInSlack answers hold: until when, and whether that is the profile's maximum.
 func HeldInSlack(c lifecycle.Card, after lifecycle.Ends, capped bool, warning string) string {
@@ -140,6 +137,19 @@ func RetryingInSlack(name string) string {
 func NothingToRetryInSlack(c lifecycle.Card) string {
 	return fmt.Sprintf("There is nothing to retry: `%s` is %s (%s). To replace it, use `%s destroy %s` and then `%s create %s`.",
 		c.Name, c.Status, c.Phase, chatops.Prefix, c.Name, chatops.Prefix, c.Profile)
+}
+
+// RetriedNote says in a notice what its Retry button did: the name of the new cluster, or empty for a teardown.
+func RetriedNote(created string) string {
+	if created == "" {
+		return "The teardown was tried again."
+	}
+	return fmt.Sprintf("Requested again as `%s`.", created)
+}
+
+// RetriedAlready tells somebody who pressed Retry that somebody did so before.
+func RetriedAlready(c lifecycle.Card, by string) string {
+	return fmt.Sprintf("%s already retried `%s`. Nothing was changed. `%s retry %s` retries it once more.", sentence(by), c.Name, chatops.Prefix, c.Name)
 }
 
 // RetryOnPullRequest tells somebody that a pull request's cluster is requested again there.
@@ -213,9 +223,9 @@ const TransferToNobody = "Say to whom: a person (`@somebody`) or one of your tea
 // HandoverNote says in an offer what its button did.
 func HandoverNote(accepted bool) string {
 	if accepted {
-		return "accepted"
+		return "Accepted."
 	}
-	return "declined"
+	return "Declined."
 }
 
 // NotLinkedInSlack tells somebody that there is no link to take back.
@@ -322,9 +332,9 @@ func stepInSlack(step string) (text string, ok bool) {
 // VotedNote says in a notice what its button did.
 func VotedNote(approves bool) string {
 	if approves {
-		return "approved"
+		return "Approved."
 	}
-	return "refused"
+	return "Refused."
 }
 
 // Team names a team that a cluster is shared with.

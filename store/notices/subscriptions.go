@@ -19,10 +19,15 @@ const subscriptionColumns = `id, workspace, channel, team, repo, events, created
 func (s *Store) Subscribe(ctx context.Context, sub Subscription, d rows.Origin) error {
 	err := s.write(ctx, func(c *change) error {
 		before, err := c.subscribe(ctx, sub)
-		if err != nil || slices.Equal(before, sub.Events) {
+		if err != nil {
 			return err
 		}
-		return c.RecordAction(d, "subscribed", "", rows.Action{Before: before, After: sub.Events, Note: sub.about()})
+		if !slices.Equal(before, sub.Events) {
+			if err := c.RecordAction(d, "subscribed", "", rows.Action{Before: before, After: sub.Events, Note: sub.about()}); err != nil {
+				return err
+			}
+		}
+		return c.ReplyOnce(ctx, d.Reply, rows.Outcome{})
 	})
 	if err != nil {
 		return fmt.Errorf("subscribe channel %s: %w", sub.Channel, err)
@@ -71,7 +76,10 @@ func (s *Store) Unsubscribe(ctx context.Context, sub Subscription, d rows.Origin
 		if err != nil {
 			return err
 		}
-		return c.RecordAction(d, "unsubscribed", "", rows.Action{Before: was.Events, Note: was.about()})
+		if err := c.RecordAction(d, "unsubscribed", "", rows.Action{Before: was.Events, Note: was.about()}); err != nil {
+			return err
+		}
+		return c.ReplyOnce(ctx, d.Reply, rows.Outcome{})
 	})
 	if err != nil {
 		return fmt.Errorf("unsubscribe channel %s: %w", sub.Channel, err)

@@ -67,6 +67,14 @@ type Reply struct {
 	Body         string          // in GitHub's Markdown; with Blocks in Slack's markup
 	Blocks       json.RawMessage // in Slack: a JSON array of Block Kit's blocks, which may be empty; nil: Body is Markdown. No secret is in them
 	ExternalID   int64           // once posted: the comment's id, or Slack's message timestamp in microseconds; below zero: given up
+
+	Pressed *Pressed `db:"-"` // what the notice shows from now on whose button is answered; nil: it is no such answer. Written with the reply, not kept in it
+}
+
+// Pressed is what a notice in Slack shows once a button in it was pressed.
+type Pressed struct {
+	Notice string          // id
+	Facts  json.RawMessage // an object whose fields replace those of the notice, or add to them
 }
 
 // EndKind names a reversible end.
