@@ -24,7 +24,7 @@ func (s *Service) kubeconfig(ctx context.Context, t task) (slack.Message, error)
 		return slack.Message{}, err
 	}
 	if !linked {
-		return slack.Message{}, app.Fail(app.Denied, messages.KubeconfigNeedsLinkInSlack)
+		return slack.Message{}, app.Fail(app.Denied, messages.KubeconfigNeedsLinkInSlack(s.page(row.ID)))
 	}
 	link, err := s.credentials.KubeconfigLink(ctx, p, row.ID, t.origin(s.why(t)))
 	if err != nil {

@@ -3,6 +3,7 @@ package slack
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
@@ -152,3 +153,11 @@ func (t task) which(rows []store.Row, more bool) error {
 }
 
 func (s *Service) links() chatops.Links { return chatops.Links{UI: s.ui} }
+
+// page is the address of a cluster's page; empty: there are no pages.
+func (s *Service) page(id string) string {
+	if s.ui == "" {
+		return ""
+	}
+	return strings.TrimRight(s.ui, "/") + "/clusters/" + id
+}

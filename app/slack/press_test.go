@@ -25,7 +25,7 @@ func TestAButtonDoesWhatTheCommandDoes(t *testing.T) {
 		{blocks.Press{Verb: chatops.VerbExtend, Value: "4h"}, "The lifetime of `demo` now ends"},
 		{blocks.Press{Verb: chatops.VerbLogs}, "demo"},
 		{blocks.Press{Verb: chatops.VerbStatus}, "demo is ready"},
-		{blocks.Press{Verb: chatops.VerbExplain}, "Why `demo` is as it is"},
+		{blocks.Press{Verb: chatops.VerbExplain}, "About `demo`"},
 		{blocks.Press{Verb: chatops.VerbKubeconfig}, "`/ocp link`"},
 		{blocks.Press{Verb: chatops.VerbRetry}, "There is nothing to retry"},
 		{blocks.Press{Verb: chatops.VerbDestroy}, "`demo` is being destroyed"},

@@ -115,7 +115,7 @@ func TestExplainSaysWhyUntilWhenAndWhatCanBeDone(t *testing.T) {
 	h := ours(t)
 	h.mate("demo")
 	said := h.slack("UMATE", "explain demo")
-	for _, want := range []string{"*Why `demo` is as it is*", "*When it ends, the earliest first*", "*What you can do*", "`/ocp extend demo"} {
+	for _, want := range []string{"*About `demo`*", "*When it ends, the earliest first*", "*What you can do*", "`/ocp extend demo"} {
 		require.Contains(t, said, want)
 	}
 	require.NotContains(t, said, "ocpctl extend", "the commands are those of Slack")

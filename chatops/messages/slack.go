@@ -171,9 +171,15 @@ func KubeconfigInSlack(name, url string, until time.Time) string {
 	return fmt.Sprintf("Open <%s> and sign in to get the kubeconfig of `%s`. The link works once, until %s, and only for you.", url, name, chatops.Time(until))
 }
 
-// KubeconfigNeedsLinkInSlack tells somebody that they have to link their account before they get a kubeconfig.
-const KubeconfigNeedsLinkInSlack = "To get a kubeconfig you have to sign in, and this Slack account is not linked to you yet, or your last sign-in is more than a week ago. " +
-	"Send `/ocp link`, open the link and sign in, then try again. The cluster's page offers the kubeconfig, too."
+// KubeconfigNeedsLinkInSlack tells somebody that they have to sign in before they get a kubeconfig. page is the cluster's; empty: there
+// are no pages.
+func KubeconfigNeedsLinkInSlack(page string) string {
+	text := "A kubeconfig is only for people who signed in. Send `/ocp link`, open the link and sign in; then try again. That counts for a week."
+	if page != "" {
+		text += " Or get it on [the cluster's page](" + page + ")."
+	}
+	return text
+}
 
 // SharedInSlack answers share with one team or person; shown names it.
 func SharedInSlack(name, shown string) string {
@@ -292,12 +298,15 @@ func NothingListed(filter string) string {
 // ExplainedInSlack says why a cluster is in its state, why it ends, and what can be done, with the commands of Slack.
 func ExplainedInSlack(name string, why, ends, next []string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "**Why `%s` is as it is**\n", name)
+	fmt.Fprintf(&b, "**About `%s`**\n", name)
 	part := func(title string, lines []string) {
 		if len(lines) > 0 && title != "" {
 			fmt.Fprintf(&b, "\n**%s**\n", title)
 		}
 		for _, line := range lines {
+			if rest, ok := strings.CutPrefix(line, name+" "); ok { // a name is not capitalized
+				line = chatops.Code(name) + " " + rest
+			}
 			fmt.Fprintf(&b, "\n- %s", sentence(line))
 		}
 		if len(lines) > 0 {

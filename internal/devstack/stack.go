@@ -262,6 +262,7 @@ func (h *Stack) startSAML(ctx context.Context) (err error) {
 func (h *Stack) startGitHub(ctx context.Context) (err error) {
 	h.GitHub, err = github.Start(ctx, github.Config{
 		Addr: addr(h.Ports.GitHubBehind), URL: "http://" + addr(h.Ports.GitHub), WebhookURL: h.PublicURL() + "/webhooks/github", WebhookSecret: h.Secrets.Webhook,
+		SlackURL:  "http://" + addr(h.Ports.Slack),
 		StatePath: h.state("github.json"), KeyPath: h.path("github-app.pem"),
 	})
 	if err != nil {
@@ -275,6 +276,7 @@ func (h *Stack) startSlack(ctx context.Context) (err error) {
 	h.Slack, err = slack.Start(ctx, slack.Config{
 		Addr: addr(h.Ports.Slack), CommandURL: h.PublicURL() + "/webhooks/slack", SigningSecret: h.Secrets.Slack, Token: h.Secrets.SlackBot,
 		AppToken: h.Secrets.SlackApp, Socket: h.SlackSocket, StatePath: h.state("slack.json"), Pages: play.Handler,
+		Beside: h.GitHub.URL() + "/playground",
 		Limits: !h.Fast, Retries: []time.Duration{0, 5 * time.Second, 30 * time.Second},
 	})
 	return err
