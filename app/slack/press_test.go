@@ -242,6 +242,17 @@ func TestAFailedClusterIsRetriedOnceFromItsNotice(t *testing.T) {
 	require.Contains(t, h.slack("UMATE", "retry demo"), "is accepted", "the command always does")
 }
 
+func TestARetryButtonThatIsPressedTwiceMeansItOnce(t *testing.T) {
+	h := ours(t)
+	h.slack("UMATE", "create aws-minimal-test --name demo")
+	row := h.Only()
+	h.Query(`UPDATE clusters SET status = 'FAILED', phase = 'create_failed', desired = 'absent', desired_why = 'the install failed', teardown = 'DESTROY' WHERE id = $1 RETURNING id`, row.ID)
+	p := blocks.Press{Verb: chatops.VerbRetry, Cluster: row.ID} // of the cluster's own message
+	require.Contains(t, h.press("UMATE", p), "is accepted")
+	require.Contains(t, h.press("UMATE", p), "You already retried it with this button: `"+h.Clusters()[1].Name+"` was requested")
+	require.Len(t, h.Clusters(), 2)
+}
+
 func TestABlockedTeardownIsRetriedFromItsNotice(t *testing.T) {
 	h := ours(t)
 	row := h.mate("demo")

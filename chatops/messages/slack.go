@@ -155,6 +155,11 @@ func RetriedAlready(c lifecycle.Card, by string) string {
 	return fmt.Sprintf("%s already retried `%s`. Nothing was changed. `%s retry %s` retries it once more.", sentence(by), c.Name, chatops.Prefix, c.Name)
 }
 
+// RetriedByYou tells somebody who pressed Retry twice which cluster the first press made.
+func RetriedByYou(created string) string {
+	return fmt.Sprintf("You already retried it with this button: `%s` was requested. Nothing was changed. To retry once more, type `%s retry` with the cluster's name.", created, chatops.Prefix)
+}
+
 // RetryOnPullRequest tells somebody that a pull request's cluster is requested again there.
 func RetryOnPullRequest(name, repo string, number int) string {
 	return fmt.Sprintf("`%s` belongs to %s#%d. Comment `%s retry` there, so that the new cluster follows the pull request as this one did.",
