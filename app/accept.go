@@ -266,7 +266,7 @@ func (s *Service) draft(r ClusterRequest, g policy.Grant, now time.Time) (store.
 		},
 	}
 	if f := r.Request.File; f != nil {
-		row.Spec.Mention = f.Notify.Mention
+		row.Spec.Mention, row.Spec.Notify = f.Notify.Mention, f.Notify.Slack
 	}
 	row.ID, row.JobID, row.AcceptedAt = cluster, job, now
 	row.Name, row.Platform, row.Profile, row.Release = g.Name, g.Platform, g.Profile, g.Version

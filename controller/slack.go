@@ -46,9 +46,9 @@ func (c *Controller) inSlack(ctx context.Context, r store.Reply) error {
 	id, err := c.Teller.Send(ctx, slack.Target{Channel: r.Channel, User: r.Person}, m)
 	if err == nil { // recorded before anything else: a text whose post is not known is sent again
 		err = c.Store.Outbox.Replied(ctx, r.ID, id)
-		return errors.Join(err, c.slackSaid(ctx, r.Workspace, r.Person, nil))
+		return errors.Join(err, c.recordAnswer(ctx, r.Workspace, r.Person, nil))
 	}
-	err = c.slackSaid(ctx, r.Workspace, r.Person, err)
+	err = c.recordAnswer(ctx, r.Workspace, r.Person, err)
 	if errors.Is(err, slack.ErrNever) {
 		c.Log.ErrorContext(ctx, "answer given up: this person cannot be reached in Slack", "effect", "reply", "reply", r.ID, "workspace", r.Workspace, "err", err)
 		return c.Store.Outbox.GiveUpReply(ctx, r.ID)
@@ -64,21 +64,21 @@ func awaitTurn(wait time.Duration, err error) error {
 	return later{wait: wait, shared: true}
 }
 
-// slackSaid records what Slack said to a message in a channel, for everything else that is to be posted there, and returns its error.
-func (c *Controller) slackSaid(ctx context.Context, workspace, channel string, err error) error {
+// recordAnswer records what Slack answered to a message in a channel, for everything else that is to be posted there, and returns its error.
+func (c *Controller) recordAnswer(ctx context.Context, workspace, channel string, err error) error {
 	var limited slack.RateLimited
-	var kept error
+	var recordErr error
 	switch {
 	case err == nil:
-		kept = c.Store.Notices.Reached(ctx, workspace, channel)
+		recordErr = c.Store.Notices.Reached(ctx, workspace, channel)
 	case errors.As(err, &limited) && limited.Channel:
-		kept = c.Store.Notices.HoldChannel(ctx, workspace, channel, limited.RetryAfter)
+		recordErr = c.Store.Notices.HoldChannel(ctx, workspace, channel, limited.RetryAfter)
 	case errors.As(err, &limited):
-		kept = c.Store.Notices.HoldWorkspace(ctx, workspace, limited.RetryAfter)
+		recordErr = c.Store.Notices.HoldWorkspace(ctx, workspace, limited.RetryAfter)
 	case slack.TokenRefused(err):
-		kept = c.Store.Notices.ChannelProblem(ctx, workspace, "", slack.CodeOf(err))
+		recordErr = c.Store.Notices.ChannelProblem(ctx, workspace, "", slack.CodeOf(err))
 	case errors.Is(err, slack.ErrChannel), errors.Is(err, slack.ErrGone), errors.Is(err, slack.ErrNever): // the token is accepted
-		kept = c.Store.Notices.ChannelProblem(ctx, workspace, "", "")
+		recordErr = c.Store.Notices.ChannelProblem(ctx, workspace, "", "")
 	}
-	return errors.Join(err, kept)
+	return errors.Join(err, recordErr)
 }

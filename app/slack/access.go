@@ -24,7 +24,7 @@ func (s *Service) kubeconfig(ctx context.Context, t task) (slack.Message, error)
 		return slack.Message{}, err
 	}
 	if !linked {
-		return slack.Message{}, app.Fail(app.Denied, messages.KubeconfigNeedsLinkInSlack)
+		return slack.Message{}, app.Fail(app.Denied, messages.KubeconfigNeedsLinkInSlack(s.page(row.ID)))
 	}
 	link, err := s.credentials.KubeconfigLink(ctx, p, row.ID, t.origin(s.why(t)))
 	if err != nil {
@@ -155,6 +155,9 @@ func (s *Service) eachMember(ctx context.Context, t task, do func(principal stri
 			return n, err
 		}
 		n++
+	}
+	if n == 0 {
+		return 0, app.Fail(app.Invalid, messages.NobodyInGroup)
 	}
 	return n, nil
 }

@@ -30,14 +30,12 @@ func secretAnswer(markdown string) slack.Message { return slack.Message{Text: sl
 // unlinkAccount removes the link of the account from which it is asked.
 func (s *Service) unlinkAccount(ctx context.Context, t task) (slack.Message, error) {
 	account := accountOf(t.request.Workspace, t.request.User)
-	err := s.store.People.Unlink(ctx, account, "", store.Origin{Actor: account, Source: string(policy.SourceSlack), Why: "/ocp unlink"})
+	said := t.once("", func(store.Outcome) string { return messages.UnlinkedInSlack(subject(t.request)) }).Reply
+	err := s.store.People.Unlink(ctx, account, "", store.Origin{Actor: account, Source: string(policy.SourceSlack), Why: "/ocp unlink", Reply: said})
 	if errors.Is(err, store.ErrNotFound) {
 		return blocks.Answer(messages.NotLinkedInSlack), nil
 	}
-	if err != nil {
-		return slack.Message{}, err
-	}
-	return blocks.Answer(messages.UnlinkedInSlack(subject(t.request))), nil
+	return slack.Message{}, err
 }
 
 // owner returns the person who linked the account from which somebody acts, with the roles of their last sign-in; ok is false if nobody

@@ -11,6 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -24,17 +25,25 @@ func (s *Service) approvals(ctx context.Context, t task) (slack.Message, error) 
 	}
 	list := make([]chatops.Waiting, 0, len(page))
 	for _, a := range page {
-		list = append(list, s.waiting(a))
+		list = append(list, s.waiting(a, s.asker(ctx, a)))
 	}
 	return blocks.Approvals(list, next != "", s.links()), nil
 }
 
 // waiting returns an approval in the form that messages need.
-func (s *Service) waiting(a app.Approval) chatops.Waiting {
+func (s *Service) waiting(a app.Approval, by string) chatops.Waiting {
 	return chatops.Waiting{
-		ID: a.ID, Cluster: a.ClusterName, Team: a.Team, By: s.core.NameOf(a.RequestedBy), Password: a.Kind == store.ApproveKubeadmin, Why: a.Why, Head: a.Head,
+		ID: a.ID, Cluster: a.ClusterName, Team: a.Team, By: by, Password: a.Kind == store.ApproveKubeadmin, Why: a.Why, Head: a.Head,
 		Votes: app.CountApprovals(a.Approval), Needs: a.Needs, Until: a.ExpiresAt, WhyNot: a.WhyNot,
 	}
+}
+
+// asker is what the person who made an approval's request is called.
+func (s *Service) asker(ctx context.Context, a app.Approval) string {
+	if strings.HasPrefix(a.RequestedBy, string(profiles.SourceSlack)+":") && !s.known(a.RequestedBy) {
+		return s.shownPerson(ctx, a.RequestedBy)
+	}
+	return s.core.NameOf(a.RequestedBy)
 }
 
 // vote adds the person's vote. The answer is saved with it, so that a command that is worked again is not told that it came too late.
@@ -55,16 +64,30 @@ func (s *Service) vote(ctx context.Context, t task) (slack.Message, error) {
 		}
 		return s.askReason(ctx, t, seen)
 	}
-	_, err = s.core.Vote(ctx, t.by, id, approves, app.Origin{Source: policy.SourceSlack, Why: t.Reason, Reply: &store.ReplyOnce{
-		Cause: causeOf(t.request), Build: func(out store.Outcome) store.Reply {
-			text := chatops.SlackVoted(s.waiting(app.Approval{Approval: out.Approval}), approves, out.Approval.State != store.ApprovalPending)
-			return replyTo(t.request, blocks.Answer(text))
-		},
-	}})
-	if err != nil {
-		return slack.Message{}, err
+	_, err = s.core.Vote(ctx, t.by, id, approves, t.onceShown(t.Reason, func(out store.Outcome) string {
+		return chatops.SlackVoted(s.waiting(app.Approval{Approval: out.Approval}, s.core.NameOf(out.Approval.RequestedBy)), approves, out.Approval.State != store.ApprovalPending)
+	}, func(out store.Outcome) blocks.Facts {
+		if out.Approval.State == store.ApprovalPending {
+			return blocks.Facts{Voters: s.voters(t, out.Approval)}
+		}
+		return blocks.Facts{Done: messages.VotedNote(approves)}
+	}))
+	return slack.Message{}, err
+}
+
+// voters returns who approved so far: people of this workspace by their ids, so that Slack shows their names.
+func (s *Service) voters(t task, a store.Approval) (all []string) {
+	for _, v := range a.Votes {
+		switch id, here := strings.CutPrefix(v.Principal, accountOf(t.request.Workspace, "")); {
+		case v.Principal == t.by.ID:
+			all = append(all, t.request.User)
+		case here:
+			all = append(all, id)
+		default:
+			all = append(all, s.core.NameOf(v.Principal))
+		}
 	}
-	return slack.Message{}, s.pressedNotice(ctx, t, messages.VotedNote(approves))
+	return all
 }
 
 // askReason opens the form that asks why an approval is refused.

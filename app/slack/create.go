@@ -2,7 +2,6 @@ package slack
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -51,6 +50,9 @@ func (s *Service) createFrom(ctx context.Context, t task, r app.CreateRequest) (
 			text = messages.CreatedInSlack(row.Name, v.Approval != nil, len(v.Waits) > 0, instead)
 		}
 		reply := replyTo(t.request, blocks.Answer(text))
+		if v.Allowed {
+			reply.Pressed = t.shows(blocks.Facts{Done: messages.RetriedNote(row.Name)})
+		}
 		return &reply
 	}
 	_, err = s.core.Create(ctx, t.by, r)
@@ -97,12 +99,8 @@ func (s *Service) place(ctx context.Context, r inbound.Request) (place store.Sla
 		return place, false, nil
 	}
 	if r.Channel != "" && !strings.HasPrefix(r.Channel, "D") { // a D… may be one between two people
-		channel, err := s.slack.Channel(ctx, r.Channel)
-		switch {
-		case err == nil && channel.Member && !channel.Archived, errors.Is(err, slack.ErrRefused):
-			return place, false, nil
-		case err != nil && !errors.Is(err, slack.ErrChannel) && !errors.Is(err, slack.ErrNever):
-			return place, false, fmt.Errorf("look at channel %s: %w", r.Channel, err)
+		if _, err := s.writable(ctx, r.Channel); err == nil || app.KindOf(err) == "" {
+			return place, false, err
 		}
 		instead = true
 	}
@@ -116,24 +114,31 @@ func (s *Service) place(ctx context.Context, r inbound.Request) (place store.Sla
 }
 
 // retry requests a cluster again that failed or ended, or moves the next try of a stuck teardown to now. Without a name it means the
-// person's newest cluster.
+// person's newest cluster. Of two people who press a notice's button, the second changes nothing and is told who was first.
 func (s *Service) retry(ctx context.Context, t task) (slack.Message, error) {
 	row, err := s.newest(ctx, t)
 	if err != nil {
 		return slack.Message{}, err
 	}
+	_, told, err := s.pressedIn(ctx, t, row.ID)
+	if err != nil {
+		return slack.Message{}, err
+	}
 	switch {
+	case told.DoneBy != "":
+		return blocks.Answer(messages.RetriedAlready(row.Card, s.shownActor(ctx, accountOf(t.request.Workspace, told.DoneBy)))), nil
 	case row.Desired == lifecycle.Present:
 		return slack.Message{}, app.Fail(app.Conflict, messages.NothingToRetryInSlack(row.Card))
 	case row.Phase == lifecycle.DestroyBlocked || row.Phase == lifecycle.Abandoned:
-		_, err := s.core.RetryTeardown(ctx, t.by, row.ID, t.once(s.why(t), func(store.Outcome) string { return messages.RetryingInSlack(row.Name) }))
+		_, err := s.core.RetryTeardown(ctx, t.by, row.ID, t.onceShown(s.why(t), func(store.Outcome) string { return messages.RetryingInSlack(row.Name) },
+			func(store.Outcome) blocks.Facts { return blocks.Facts{Done: messages.RetriedNote("")} }))
 		return slack.Message{}, err
 	case row.PR != nil:
 		return slack.Message{}, app.Fail(app.Conflict, messages.RetryOnPullRequest(row.Name, row.PR.Repo, row.PR.Number))
 	}
 	r := app.CreateRequest{
 		Source: policy.SourceSlack, Profile: row.Profile, Region: row.Region, Version: row.Release, BaseDomain: row.BaseDomain, Team: row.Team,
-		CostCenter: row.CostCenter, Environment: row.Environment, TTL: s.policy.Asked(row.TTL),
+		CostCenter: row.CostCenter, Environment: row.Environment, TTL: s.policy.Asked(row.TTL), Addons: &row.Addons,
 	}
 	if app.IsGone(row) {
 		r.Name = row.Name

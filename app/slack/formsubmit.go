@@ -34,27 +34,33 @@ func (s *Service) submitForm(ctx context.Context, r inbound.Request) (note strin
 	if err == nil && r.View.Callback == blocks.FormCreate {
 		return s.submitCreate(ctx, r, p)
 	}
+	if done, err := s.store.Outbox.Answered(ctx, causeOf(r)); err != nil || done { // its process died before the form showed it
+		return "answered before", errors.Join(err, s.concludeDone(ctx, r, done))
+	}
 	var answer slack.Message
 	var wrong map[string]string
 	if err == nil {
 		answer, wrong, err = s.submitVerb(ctx, r, p)
 	}
-	var said *app.Error
-	var asks question
+	answer, note, err = said(answer, err)
 	switch {
-	case errors.As(err, &asks):
-		answer, note = asks.Message, ": asked which one"
-	case errors.As(err, &said):
-		answer, note = blocks.Answer(inWords(said)), ": "+said.Message
 	case err != nil:
 		return "", fmt.Errorf("submission of %s: %w", r.View.Callback, err)
 	case len(wrong) > 0:
 		answer = blocks.Answer(messages.SubmissionRefused(wrong))
-	}
-	if answer.Text == "" {
+	case answer.Text == "":
 		answer = blocks.Answer(messages.SubmissionDone)
 	}
 	return r.View.Callback + note, s.conclude(ctx, r, blocks.Shown(formTitle(r.View.Callback), answer), answer)
+}
+
+// concludeDone shows that a submission was done whose answer is in a message.
+func (s *Service) concludeDone(ctx context.Context, r inbound.Request, done bool) error {
+	if !done {
+		return nil
+	}
+	answer := blocks.Answer(messages.SubmissionDone)
+	return s.conclude(ctx, r, blocks.Shown(formTitle(r.View.Callback), answer), answer)
 }
 
 // submitCreate creates the cluster that the form describes. One submission makes one cluster, however often it comes: the view's hash

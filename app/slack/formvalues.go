@@ -77,9 +77,12 @@ func prefill(v createform.Values) string {
 	return string(raw)
 }
 
-// prefilled decodes prefill. Anything else is the name of a profile.
+// prefilled decodes prefill. The form's own name means an empty form; anything else is the name of a profile.
 func prefilled(value string) createform.Values {
 	var v createform.Values
+	if value == blocks.FormCreate {
+		return v
+	}
 	if json.Unmarshal([]byte(value), &v) != nil || v == nil {
 		return createform.Values{createform.Profile: value}
 	}

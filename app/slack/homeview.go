@@ -92,7 +92,7 @@ func (s *Service) mayApprove(ctx context.Context, p policy.Principal) (list []ch
 	}
 	for _, a := range page {
 		if a.WhyNot == "" && len(list) < homeApprovals {
-			list = append(list, s.waiting(a))
+			list = append(list, s.waiting(a, s.asker(ctx, a)))
 		}
 	}
 	return list, nil

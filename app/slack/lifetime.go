@@ -42,9 +42,10 @@ func (s *Service) extend(ctx context.Context, t task) (slack.Message, error) {
 		if row, err = s.core.Cluster(ctx, t.by, row.ID); err != nil {
 			return slack.Message{}, err
 		}
-		origin := t.once(s.why(t), func(out store.Outcome) string {
+		answer := func(out store.Outcome) string {
 			return messages.ExtendedInSlack(row.Card, out.Before, out.After, out.Capped, out.Warning)
-		})
+		}
+		origin := t.once(s.why(t), answer)
 		if !warned.IsZero() {
 			by, before, err := s.extendedSince(ctx, row, warned)
 			if err != nil {
@@ -53,13 +54,12 @@ func (s *Service) extend(ctx context.Context, t task) (slack.Message, error) {
 			if before {
 				return blocks.Answer(messages.ExtendedAlready(row.Card, by)), nil
 			}
+			origin = t.onceShown(s.why(t), answer, func(out store.Outcome) blocks.Facts {
+				return blocks.Facts{Done: messages.ExtendedNote(out.After.TTL)}
+			})
 			origin.Version = row.Version
 		}
-		var change app.Change
-		change, err = s.core.Extend(ctx, t.by, row.ID, app.Span{For: t.TTL}, origin)
-		if err == nil {
-			return slack.Message{}, s.pressedNotice(ctx, t, messages.ExtendedNote(change.Row.Ends.TTL))
-		}
+		_, err = s.core.Extend(ctx, t.by, row.ID, app.Span{For: t.TTL}, origin)
 		if warned.IsZero() || app.KindOf(err) != app.Stale { // otherwise it changed in between, maybe by somebody who pressed the same button
 			break
 		}
@@ -78,7 +78,7 @@ func (s *Service) extendedSince(ctx context.Context, row store.Row, since time.T
 	}
 	for _, e := range events {
 		if e.Action == "extended" && e.At.After(since) {
-			by, before = s.core.NameOf(e.Actor), true
+			by, before = s.shownActor(ctx, e.Actor), true
 		}
 	}
 	return by, before, nil

@@ -3,6 +3,7 @@ package slack
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
@@ -64,7 +65,7 @@ func (s *Service) uses() map[chatops.Verb]func(context.Context, task) (slack.Mes
 		chatops.VerbStatus: s.status, chatops.VerbLogs: s.logs, chatops.VerbExplain: s.explain, chatops.VerbList: s.list, chatops.VerbPage: s.list,
 		chatops.VerbKubeconfig: s.kubeconfig, chatops.VerbShare: s.share, chatops.VerbUnshare: s.unshare, chatops.VerbTransfer: s.transfer,
 		chatops.VerbAcceptHandover: s.answerOffer, chatops.VerbDeclineHandover: s.answerOffer,
-		chatops.VerbApprovals: s.approvals, chatops.VerbApprove: s.vote, chatops.VerbRefuse: s.vote,
+		chatops.VerbApprovals: s.approvals, chatops.VerbApprove: s.vote, chatops.VerbRefuse: s.vote, chatops.VerbNotify: s.subscriptions,
 	}
 }
 
@@ -74,9 +75,18 @@ func (t task) origin(why string) app.Origin { return app.Origin{Source: policy.S
 // once returns the origin of a change whose answer is saved with it, so that a request that is worked twice changes nothing the second
 // time.
 func (t task) once(why string, answer func(store.Outcome) string) app.Origin {
+	return t.onceShown(why, answer, nil)
+}
+
+// onceShown is once for a button in a notice, which shows from then on what the press did. A nil shows: it stays as it is.
+func (t task) onceShown(why string, answer func(store.Outcome) string, shows func(store.Outcome) blocks.Facts) app.Origin {
 	origin := t.origin(why)
 	origin.Reply = &store.ReplyOnce{Cause: causeOf(t.request), Build: func(out store.Outcome) store.Reply {
-		return replyTo(t.request, blocks.Answer(answer(out)))
+		reply := replyTo(t.request, blocks.Answer(answer(out)))
+		if shows != nil {
+			reply.Pressed = t.shows(shows(out))
+		}
+		return reply
 	}}
 	return origin
 }
@@ -103,7 +113,7 @@ func (s *Service) one(ctx context.Context, t task) (store.Row, error) {
 	if t.Cluster != "" {
 		return s.core.Cluster(ctx, t.by, t.Cluster)
 	}
-	rows, _, err := s.core.List(ctx, t.by, s.mine(t, store.Filter{Live: true, Limit: mostChoices}))
+	rows, more, err := s.core.List(ctx, t.by, s.mine(t, store.Filter{Live: true, Limit: mostChoices}))
 	if err != nil {
 		return store.Row{}, err
 	}
@@ -116,7 +126,7 @@ func (s *Service) one(ctx context.Context, t task) (store.Row, error) {
 	case 1:
 		return rows[0], nil
 	}
-	return store.Row{}, t.which(rows)
+	return store.Row{}, t.which(rows, more != "")
 }
 
 // mine narrows a filter to the clusters of the person: those that they asked for under any of their identities, and those that they
@@ -130,7 +140,7 @@ func (s *Service) mine(t task, f store.Filter) store.Filter {
 const mostValue = 1500
 
 // which asks which of several clusters the command means, with a button for each that repeats the command.
-func (t task) which(rows []store.Row) error {
+func (t task) which(rows []store.Row, more bool) error {
 	cards := make([]lifecycle.Card, 0, len(rows))
 	for _, row := range rows {
 		cards = append(cards, row.Card)
@@ -139,7 +149,15 @@ func (t task) which(rows []store.Row) error {
 	if t.request.Kind != inbound.Press && len(t.request.Text) <= mostValue {
 		press.Value = repeated(t.Verb, t.request.Text)
 	}
-	return question{blocks.Choose(messages.WhichInSlack(t.Verb, len(rows)), cards, press)}
+	return question{blocks.Choose(messages.WhichInSlack(t.Verb, len(rows), more), cards, press)}
 }
 
 func (s *Service) links() chatops.Links { return chatops.Links{UI: s.ui} }
+
+// page is the address of a cluster's page; empty: there are no pages.
+func (s *Service) page(id string) string {
+	if s.ui == "" {
+		return ""
+	}
+	return strings.TrimRight(s.ui, "/") + "/clusters/" + id
+}

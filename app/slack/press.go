@@ -12,6 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
+	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
 // press does what a button means, as the typed command would, and answers whoever pressed it.
@@ -35,8 +36,11 @@ func (s *Service) press(ctx context.Context, r inbound.Request) (note string, er
 			answer, err := s.openForPress(ctx, t, press)
 			return answer, note, err
 		}
-		answer, err := s.run(ctx, t)
-		return answer, note, err
+		answer, refusal := s.run(ctx, t)
+		if err := s.outdated(ctx, t, refusal); err != nil {
+			return slack.Message{}, note, err
+		}
+		return answer, note, refusal
 	})
 }
 
@@ -106,6 +110,9 @@ func (s *Service) openForPress(ctx context.Context, t task, press blocks.Press) 
 	row, err := s.core.Cluster(ctx, t.by, press.Cluster)
 	if err != nil {
 		return slack.Message{}, err
+	}
+	if row.Desired != lifecycle.Present || app.IsGone(row) {
+		return slack.Message{}, app.Fail(app.Conflict, messages.Unwanted(row.Card, press.Verb.Act()))
 	}
 	return tooLate(s.openVerbForm(ctx, t, press, row.Name), messages.Typed(press.Verb, row.Name))
 }

@@ -56,7 +56,7 @@ func (s *Service) statusOf(ctx context.Context, t task) (slack.Message, error) {
 			return slack.Message{}, err
 		}
 		if len(page) > 0 {
-			waiting := s.waiting(page[0])
+			waiting := s.waiting(page[0], s.asker(ctx, page[0]))
 			view.Approval = &waiting
 		}
 	}

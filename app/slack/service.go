@@ -12,6 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/app/credentials"
+	"github.com/ocpctl/ocpctl/app/notify"
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
 	"github.com/ocpctl/ocpctl/policy"
@@ -43,6 +44,7 @@ type Service struct {
 	core        *app.Service
 	credentials *credentials.Service
 	admin       *admin.Service
+	notify      *notify.Service
 	slack       Slack // nil: only answers in words work
 	store       *store.Store
 	emails      []string // domains whose confirmed e-mail addresses count as identities
@@ -53,7 +55,10 @@ type Service struct {
 
 // New returns a Service with the configuration that core was made with.
 func New(core *app.Service, links *credentials.Service, oversight *admin.Service, client Slack, c app.Config) *Service {
-	return &Service{core: core, credentials: links, admin: oversight, slack: client, store: c.Store, ui: c.UI, policy: c.Policy, catalogue: c.Catalogue, emails: c.SlackEmails}
+	return &Service{
+		core: core, credentials: links, admin: oversight, notify: notify.New(core, c), slack: client, store: c.Store, ui: c.UI, policy: c.Policy,
+		catalogue: c.Catalogue, emails: c.SlackEmails,
+	}
 }
 
 // Handle does what a request asks for, once however often it comes. note says what became of it.

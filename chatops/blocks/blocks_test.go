@@ -77,6 +77,8 @@ func noticed() map[string]NoticeView {
 	taken := ask
 	taken.Facts.Done, taken.Facts.DoneBy = "It is yours now.", "U0ROB"
 	asked := NoticeView{Event: Approval, Card: lives["awaiting-approval"], Facts: Facts{Approval: "apr_1"}}
+	half := asked
+	half.Facts.Voters = []string{"U0ROB", "ada of <@U0MAYA>"}
 	approved := asked
 	approved.Facts.Done, approved.Facts.DoneBy = "It was approved. It starts now.", "U0ROB"
 	digest := NoticeView{Event: Failed, Card: lives["create-failed"], More: []lifecycle.Card{lives["create-failed-quota"], lives["create-failed-lost"]}, Facts: Facts{Runbook: "failed-create"}}
@@ -86,7 +88,7 @@ func noticed() map[string]NoticeView {
 		"expiring": warning, "expiring-less-than-a-step": short, "expiring-at-the-maximum": over, "expiring-extended": extended,
 		"expiring-closed": {Event: Expiring, Card: lives["ready-closed"], Facts: Facts{End: start.Add(2 * time.Hour), Before: 15 * time.Minute}},
 		"blocked":         {Event: Blocked, Card: lives["destroy-blocked"], Facts: Facts{Runbook: "destroy-blocked"}},
-		"destroyed":       {Event: Destroyed, Card: lives["destroyed"]}, "approval": asked, "approved": approved, "handover": ask, "handover-accepted": taken,
+		"destroyed":       {Event: Destroyed, Card: lives["destroyed"]}, "approval": asked, "approval-with-votes": half, "approved": approved, "handover": ask, "handover-accepted": taken,
 		"finding":              {Event: Finding, Facts: Facts{Title: "Resources without a cluster", Text: "3 resources in `us-east-1` belong to no cluster. **Next:** compare them with the runbook, then remove them.", Runbook: "orphans"}},
 		"budget":               {Event: Budget, Facts: Facts{Title: "Team payments has used 80 % of its budget", Text: "It has spent $400.00 and promised $120.00, of $650.00 this month.", Runbook: "catalogue"}},
 		"finding-of-a-cluster": {Event: Finding, Card: lives["destroy-blocked"], Facts: Facts{Title: "A teardown is blocked", Text: "It was tried 3 times.\n- `vpc-0a1`", Runbook: "destroy-blocked"}},

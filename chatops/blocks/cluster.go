@@ -64,7 +64,7 @@ func places(c lifecycle.Card, s chatops.Summary) string {
 func Thread(card lifecycle.Card, news []Moment) slack.Message {
 	var b strings.Builder
 	for _, m := range news {
-		fmt.Fprintf(&b, "- %s: %s", chatops.Time(m.At), chatops.Plain(m.What))
+		fmt.Fprintf(&b, "- %s **%s**", chatops.Time(m.At), chatops.Plain(m.What))
 		if m.Why != "" {
 			b.WriteString(": " + chatops.Plain(m.Why))
 		}

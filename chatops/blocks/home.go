@@ -91,7 +91,7 @@ func homePart(title, none string, cards []lifecycle.Card, most int, v HomeView) 
 	return blocks
 }
 
-// allowances says what the person may still ask for.
+// allowances says what the person can still request.
 func allowances(all []Allowance) []api.Block {
 	if len(all) == 0 {
 		return nil
@@ -104,5 +104,5 @@ func allowances(all []Allowance) []api.Block {
 		}
 		facts = append(facts, Fact{a.Name, value})
 	}
-	return append([]api.Block{header("What you may still ask for")}, fields(facts...)...)
+	return append([]api.Block{header("What you can still request")}, fields(facts...)...)
 }

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	api "github.com/slack-go/slack"
 
@@ -24,7 +26,7 @@ type kind struct {
 }
 
 var kinds = map[Event]kind{
-	Ready: {sign: "🟢", head: "is ready", many: "clusters are ready", call: "your cluster is ready.", verbs: []chatops.Verb{chatops.VerbKubeconfig, chatops.VerbExtend, chatops.VerbLogs}},
+	Ready: {sign: "🟢", head: "is ready", past: "was ready", many: "clusters are ready", call: "your cluster is ready.", verbs: []chatops.Verb{chatops.VerbKubeconfig, chatops.VerbExtend, chatops.VerbLogs}},
 	Failed: {sign: "🔴", head: "could not be created", many: "clusters could not be created", call: "your cluster could not be created.",
 		verbs: []chatops.Verb{chatops.VerbRetry, chatops.VerbLogs}},
 	Expiring:  {sign: "🟡", head: "ends soon", past: "was about to end", many: "clusters end soon", call: "your cluster ends soon."},
@@ -61,6 +63,7 @@ func Notice(v NoticeView) slack.Message {
 	if v.Facts.Done != "" {
 		blocks = append(blocks, done(v.Facts)...)
 	} else {
+		blocks = append(blocks, voters(v.Facts)...)
 		blocks = append(blocks, actions(noticeButtons(v, s, k)...)...)
 	}
 	if where := where(v, s); where != "" {
@@ -148,13 +151,31 @@ func about(v NoticeView, s chatops.Summary) []Fact {
 	return []Fact{owner}
 }
 
-// done says what a press did and who pressed.
+// done says how it ended: what a press did and who pressed, or what happened without one.
 func done(f Facts) []api.Block {
-	text := "*Done:* " + slack.Markup(chatops.Said(f.Done, ""))
+	text := slack.Markup(chatops.Said(f.Done, ""))
+	if first, size := utf8.DecodeRuneInString(text); size > 0 {
+		text = string(unicode.ToUpper(first)) + text[size:]
+	}
 	if f.DoneBy != "" {
-		text += " Pressed by " + naming(f.DoneBy) + "."
+		text = strings.TrimSuffix(text, ".") + " by " + naming(f.DoneBy) + "."
 	}
 	return sectionsOf(text)
+}
+
+// maxVoters is how many people a notice names.
+const maxVoters = 10
+
+// voters says who approved so far.
+func voters(f Facts) []api.Block {
+	if len(f.Voters) == 0 {
+		return nil
+	}
+	var names []string
+	for _, who := range f.Voters[:min(len(f.Voters), maxVoters)] {
+		names = append(names, naming(who))
+	}
+	return sectionsOf("Approved so far by " + strings.Join(names, ", ") + ".")
 }
 
 func noticeButtons(v NoticeView, s chatops.Summary, k kind) (all []*api.ButtonBlockElement) {

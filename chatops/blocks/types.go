@@ -92,6 +92,7 @@ type Facts struct {
 	Runbook  string        `json:"runbook,omitempty"` // its page's name, e.g. teardown-blocked
 	From     string        `json:"from,omitempty"`    // handover: who gives it away
 	Handover string        `json:"handover,omitempty"`
+	Voters   []string      `json:"voters,omitempty"`  // approval that needs several votes: who approved so far, an id in Slack or a name
 	Done     string        `json:"done,omitempty"`    // it is over: what happened, as Text; a press did it if DoneBy is set
 	DoneBy   string        `json:"done_by,omitempty"` // who pressed a button, in Slack
 }

@@ -49,8 +49,11 @@ func AskedForInSlack(name, reason string) string {
 	return name + " asked for it in Slack"
 }
 
-// WhichInSlack asks which of several clusters a command means; buttons or names follow.
-func WhichInSlack(verb chatops.Verb, n int) string {
+// WhichInSlack asks which of several clusters a command means; buttons or names follow. more: there are more than these.
+func WhichInSlack(verb chatops.Verb, n int, more bool) string {
+	if more {
+		return fmt.Sprintf("You have more than %d clusters. Which one do you mean by `%s %s`? These are the newest; to choose another one, repeat the command with its name.", n, chatops.Prefix, verb)
+	}
 	return fmt.Sprintf("You have %s. Which one do you mean by `%s %s`?", Clusters(n), chatops.Prefix, verb)
 }
 
@@ -87,15 +90,12 @@ func ExtendedInSlack(c lifecycle.Card, before, after lifecycle.Ends, capped bool
 
 // ExtendedAlready tells somebody who pressed Extend on a warning that somebody extended the cluster since.
 func ExtendedAlready(c lifecycle.Card, by string) string {
-	if by == "" {
-		by = "somebody"
-	}
 	return fmt.Sprintf("`%s` was already extended by %s: its lifetime ends %s. Nothing was changed. `%s extend 4h %s` extends it further.",
 		c.Name, by, chatops.Time(c.Ends.TTL), chatops.Prefix, c.Name)
 }
 
 // ExtendedNote says in a warning what its button did.
-func ExtendedNote(until time.Time) string { return "extended until " + chatops.Time(until) }
+func ExtendedNote(until time.Time) string { return "Extended until " + chatops.Time(until) + "." }
 
 // HeldInSlack answers hold: until when, and whether that is the profile's maximum.
 func HeldInSlack(c lifecycle.Card, after lifecycle.Ends, capped bool, warning string) string {
@@ -142,6 +142,19 @@ func NothingToRetryInSlack(c lifecycle.Card) string {
 		c.Name, c.Status, c.Phase, chatops.Prefix, c.Name, chatops.Prefix, c.Profile)
 }
 
+// RetriedNote says in a notice what its Retry button did: the name of the new cluster, or empty for a teardown.
+func RetriedNote(created string) string {
+	if created == "" {
+		return "The teardown was tried again."
+	}
+	return fmt.Sprintf("Requested again as `%s`.", created)
+}
+
+// RetriedAlready tells somebody who pressed Retry that somebody did so before.
+func RetriedAlready(c lifecycle.Card, by string) string {
+	return fmt.Sprintf("%s already retried `%s`. Nothing was changed. `%s retry %s` retries it once more.", sentence(by), c.Name, chatops.Prefix, c.Name)
+}
+
 // RetryOnPullRequest tells somebody that a pull request's cluster is requested again there.
 func RetryOnPullRequest(name, repo string, number int) string {
 	return fmt.Sprintf("`%s` belongs to %s#%d. Comment `%s retry` there, so that the new cluster follows the pull request as this one did.",
@@ -153,9 +166,15 @@ func KubeconfigInSlack(name, url string, until time.Time) string {
 	return fmt.Sprintf("Open <%s> and sign in to get the kubeconfig of `%s`. The link works once, until %s, and only for you.", url, name, chatops.Time(until))
 }
 
-// KubeconfigNeedsLinkInSlack tells somebody that they have to link their account before they get a kubeconfig.
-const KubeconfigNeedsLinkInSlack = "To get a kubeconfig you have to sign in, and this Slack account is not linked to you yet, or your last sign-in is more than a week ago. " +
-	"Send `/ocp link`, open the link and sign in, then try again. The cluster's page offers the kubeconfig, too."
+// KubeconfigNeedsLinkInSlack tells somebody that they have to sign in before they get a kubeconfig. page is the cluster's; empty: there
+// are no pages.
+func KubeconfigNeedsLinkInSlack(page string) string {
+	text := "A kubeconfig is only for people who signed in. Send `/ocp link`, open the link and sign in; then try again. That counts for a week."
+	if page != "" {
+		text += " Or get it on [the cluster's page](" + page + ")."
+	}
+	return text
+}
 
 // SharedInSlack answers share with one team or person; shown names it.
 func SharedInSlack(name, shown string) string {
@@ -164,7 +183,7 @@ func SharedInSlack(name, shown string) string {
 
 // SharedWithGroup answers share with a user group: with how many members, and that it stays at these.
 func SharedWithGroup(name string, n int) string {
-	return fmt.Sprintf("`%s` is shared with the group's %s of today. Whoever joins the group later is not included: share it again then.", name, members(n))
+	return fmt.Sprintf("`%s` is shared with the current members of the group (%s). People who join the group later are not included. To include them, share it again.", name, people(n))
 }
 
 // UnsharedInSlack answers unshare; shown names the team or person.
@@ -174,14 +193,14 @@ func UnsharedInSlack(name, shown string) string {
 
 // UnsharedWithGroup answers unshare with a user group.
 func UnsharedWithGroup(name string, n int) string {
-	return fmt.Sprintf("`%s` is no longer shared with the group's %s of today.", name, members(n))
+	return fmt.Sprintf("`%s` is no longer shared with the current members of the group (%s).", name, people(n))
 }
 
-func members(n int) string {
+func people(n int) string {
 	if n == 1 {
-		return "one member"
+		return "one person"
 	}
-	return fmt.Sprintf("%d members", n)
+	return fmt.Sprintf("%d people", n)
 }
 
 // The answers to a share with somebody or a group that cannot be.
@@ -192,6 +211,7 @@ const (
 	ShareOutside     = "That person belongs to another organization, so ocpctl shares no cluster with them. A platform admin can give them a role."
 	NoSuchPerson     = "Slack knows no such person here. Type `@` and choose one of the names that Slack suggests."
 	NoSuchGroup      = "Slack knows no such user group here, or it has no members. Type `@` and choose one of the groups that Slack suggests."
+	NobodyInGroup    = "Nobody in this user group can be given a cluster: its members are apps, deactivated accounts or people of another organization."
 	GroupsNeedAccess = "ocpctl may not read this workspace's user groups, so nothing was shared. Name the people one by one, or ask an admin to give the app the scope usergroups:read."
 	SlackAway        = "ocpctl has no connection to Slack's Web API here, so this cannot be done. Ask a platform admin to set slack.bot_token_ref."
 )
@@ -207,9 +227,9 @@ const TransferToNobody = "Say to whom: a person (`@somebody`) or one of your tea
 // HandoverNote says in an offer what its button did.
 func HandoverNote(accepted bool) string {
 	if accepted {
-		return "accepted"
+		return "Accepted."
 	}
-	return "declined"
+	return "Declined."
 }
 
 // NotLinkedInSlack tells somebody that there is no link to take back.
@@ -217,15 +237,15 @@ const NotLinkedInSlack = "This Slack account is not linked to anybody. `/ocp lin
 
 // UnlinkedInSlack answers unlink.
 func UnlinkedInSlack(account string) string {
-	return fmt.Sprintf("The Slack account %s is no longer linked. It has only the roles that the catalogue gives it itself. `%s link` links it again.", chatops.Code(account), chatops.Prefix)
+	return fmt.Sprintf("The Slack account %s is no longer linked. It now has only the roles that the catalogue gives to the account itself. `%s link` links it again.", chatops.Code(account), chatops.Prefix)
 }
 
 // UnknownButton answers a press of a button that ocpctl does not know: of an older release, or of another app.
-const UnknownButton = "ocpctl does not know this button any more, so nothing was done. `/ocp help` lists the commands."
+const UnknownButton = "ocpctl does not know this button, so nothing was done. It may be from an older message. `/ocp help` lists the commands."
 
 // FormTooLate tells somebody that a form could not be opened in time, and the command that does the same.
 func FormTooLate(command string) string {
-	return fmt.Sprintf("Slack lets a form open only within three seconds, and that was too late. Press the button again, or type `%s %s`.", chatops.Prefix, command)
+	return fmt.Sprintf("Slack allows only three seconds to open a form, and they had passed. Press the button again, or type `%s %s`.", chatops.Prefix, command)
 }
 
 // RefuseNeedsReason tells somebody how to refuse with a reason.
@@ -234,7 +254,7 @@ func RefuseNeedsReason(ref string) string {
 }
 
 // ShownAgain says that a cluster's message is posted again.
-const ShownAgain = "Its message in this channel was deleted, and is posted again."
+const ShownAgain = "The cluster's message in this channel was deleted. It is being posted again."
 
 // The idle hints of a list.
 const (
@@ -273,12 +293,15 @@ func NothingListed(filter string) string {
 // ExplainedInSlack says why a cluster is in its state, why it ends, and what can be done, with the commands of Slack.
 func ExplainedInSlack(name string, why, ends, next []string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "**Why `%s` is as it is**\n", name)
+	fmt.Fprintf(&b, "**About `%s`**\n", name)
 	part := func(title string, lines []string) {
 		if len(lines) > 0 && title != "" {
 			fmt.Fprintf(&b, "\n**%s**\n", title)
 		}
 		for _, line := range lines {
+			if rest, ok := strings.CutPrefix(line, name+" "); ok { // a name is not capitalized
+				line = chatops.Code(name) + " " + rest
+			}
 			fmt.Fprintf(&b, "\n- %s", sentence(line))
 		}
 		if len(lines) > 0 {
@@ -313,9 +336,9 @@ func stepInSlack(step string) (text string, ok bool) {
 // VotedNote says in a notice what its button did.
 func VotedNote(approves bool) string {
 	if approves {
-		return "approved"
+		return "Approved."
 	}
-	return "refused"
+	return "Refused."
 }
 
 // Team names a team that a cluster is shared with.

@@ -115,7 +115,7 @@ func NotCreated(problems []string) string {
 const OpenFormButton = "Open the form"
 
 // SubmissionDone is the answer to a form whose command had nothing else to say.
-const SubmissionDone = "Done."
+const SubmissionDone = "Done. ocpctl answers you in a message."
 
 // SubmissionRefused is the answer to a form with problems, by field.
 func SubmissionRefused(wrong map[string]string) string {

@@ -47,7 +47,10 @@ func EndedBeforeTransfer(name string) string {
 // Transferred says to whom a cluster belongs now, and what the check warns about.
 func Transferred(before, now lifecycle.Card, check policy.Check) string {
 	text := fmt.Sprintf("%s now belongs to team %s, and its owner is %s.", now.Name, now.Team, now.Owner)
-	if before.Team == now.Team {
+	switch {
+	case before.Team == now.Team && before.Owner == now.Owner:
+		return fmt.Sprintf("%s already belongs to team %s, and its owner is %s. Nothing was changed.", now.Name, now.Team, now.Owner)
+	case before.Team == now.Team:
 		text = fmt.Sprintf("%s stays with team %s, and its owner is now %s.", now.Name, now.Team, now.Owner)
 	}
 	if check.Result == policy.Warn {

@@ -39,7 +39,7 @@ type Config struct {
 // Client acts as the bot. It is safe for concurrent use.
 type Client struct {
 	api  *api.Client
-	home atomic.Pointer[Identity] // whose token this is, once Slack said so
+	home atomic.Pointer[Identity] // whose token this is, once it is known
 }
 
 // New checks the configuration. It makes no call.

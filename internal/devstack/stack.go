@@ -76,6 +76,7 @@ type Config struct {
 type Secrets struct {
 	Webhook, Slack string
 	SlackBot       string // the bot's token
+	SlackApp       string // the app's, for Socket Mode
 	Pull           string // pull secret, JSON
 	CloudKey       string // secret of AccessKey
 	RunnerKey      string // secret of RunnerKey
@@ -163,6 +164,7 @@ func (c Config) withDefaults() Config {
 	c.Secrets.Webhook = cmp.Or(c.Secrets.Webhook, WebhookSecret)
 	c.Secrets.Slack = cmp.Or(c.Secrets.Slack, SlackSecret)
 	c.Secrets.SlackBot = cmp.Or(c.Secrets.SlackBot, SlackToken)
+	c.Secrets.SlackApp = cmp.Or(c.Secrets.SlackApp, SlackAppToken)
 	c.Secrets.Pull = cmp.Or(c.Secrets.Pull, PullSecret)
 	c.Secrets.CloudKey = cmp.Or(c.Secrets.CloudKey, SecretKey)
 	c.Secrets.RunnerKey = cmp.Or(c.Secrets.RunnerKey, RunnerSecret)
@@ -260,6 +262,7 @@ func (h *Stack) startSAML(ctx context.Context) (err error) {
 func (h *Stack) startGitHub(ctx context.Context) (err error) {
 	h.GitHub, err = github.Start(ctx, github.Config{
 		Addr: addr(h.Ports.GitHubBehind), URL: "http://" + addr(h.Ports.GitHub), WebhookURL: h.PublicURL() + "/webhooks/github", WebhookSecret: h.Secrets.Webhook,
+		SlackURL:  "http://" + addr(h.Ports.Slack),
 		StatePath: h.state("github.json"), KeyPath: h.path("github-app.pem"),
 	})
 	if err != nil {
@@ -272,7 +275,8 @@ func (h *Stack) startGitHub(ctx context.Context) (err error) {
 func (h *Stack) startSlack(ctx context.Context) (err error) {
 	h.Slack, err = slack.Start(ctx, slack.Config{
 		Addr: addr(h.Ports.Slack), CommandURL: h.PublicURL() + "/webhooks/slack", SigningSecret: h.Secrets.Slack, Token: h.Secrets.SlackBot,
-		AppToken: SlackAppToken, Socket: h.SlackSocket, StatePath: h.state("slack.json"), Pages: play.Handler,
+		AppToken: h.Secrets.SlackApp, Socket: h.SlackSocket, StatePath: h.state("slack.json"), Pages: play.Handler,
+		Beside: h.GitHub.URL() + "/playground",
 		Limits: !h.Fast, Retries: []time.Duration{0, 5 * time.Second, 30 * time.Second},
 	})
 	return err

@@ -23,7 +23,7 @@ func (s *Store) ChannelProblem(ctx context.Context, workspace, channel, code str
 			next_at = greatest(s.next_at, CASE WHEN s.problem = '' THEN excluded.next_at ELSE s.next_at END)`,
 		pgx.NamedArgs{"workspace": workspace, "channel": channel, "code": code, "probe": probeEvery, "fixed": s.db.Fixed()})
 	if err != nil {
-		return fmt.Errorf("keep the problem of %q of %s: %w", channel, workspace, err)
+		return fmt.Errorf("record the problem of %q of %s: %w", channel, workspace, err)
 	}
 	return nil
 }

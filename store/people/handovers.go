@@ -91,7 +91,7 @@ func (c *change) offer(ctx context.Context, id string, to Grantee, cause string,
 	if err != nil {
 		return Handover{}, fmt.Errorf("write the handover: %w", err)
 	}
-	facts, err := json.Marshal(map[string]string{"handover": h.ID, "from": h.FromName})
+	facts, err := json.Marshal(map[string]string{"handover": h.ID, "from": h.FromName, "to": to.Account})
 	if err != nil {
 		return Handover{}, fmt.Errorf("write the handover: %w", err)
 	}

@@ -176,6 +176,12 @@ func short(text string) string {
 	return string(runes[:min(len(runes), maxName)])
 }
 
+// bounded returns a text that others wrote, cut where it is longer than a command can be.
+func bounded(text string) string {
+	runes := []rune(clean(text))
+	return string(runes[:min(len(runes), MaxText)])
+}
+
 func long(text string) bool { return utf8.RuneCountInString(text) > MaxText }
 
 // micros parses a message's timestamp, e.g. 1710000000.000100; 0: it is none.

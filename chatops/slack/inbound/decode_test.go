@@ -193,6 +193,16 @@ func TestATextThatIsTooLongIsNoCommand(t *testing.T) {
 	require.Equal(t, inbound.Ignored, got.Kind, "a long post that mentions the bot")
 }
 
+func TestALongMessageIsCutForAShortcut(t *testing.T) {
+	body := examples(t)["message_shortcut"][1]
+	got, err := inbound.Decode(formType, []byte(strings.Replace(body, "try", strings.Repeat("x", 2*inbound.MaxText), 1)))
+	require.NoError(t, err)
+	require.Equal(t, strings.Repeat("x", inbound.MaxText), got.Text)
+	got, err = inbound.Decode(formType, []byte(strings.Replace(body, "try", "%5Cu0000%5Cud800", 1)))
+	require.NoError(t, err)
+	require.True(t, strings.HasPrefix(got.Text, "\uFFFD "), "what cannot be stored is removed: %q", got.Text)
+}
+
 func TestARequestSentAgainHasTheSameID(t *testing.T) {
 	ids := map[string]string{}
 	for name, sent := range examples(t) {

@@ -24,7 +24,8 @@ type interaction struct {
 		Channel string `json:"channel_id"`
 	} `json:"container"`
 	Message struct {
-		Stamp string `json:"ts"`
+		Stamp string  `json:"ts"`
+		Text  anyText `json:"text"`
 	} `json:"message"`
 	View     *view     `json:"view"`
 	Actions  []element `json:"actions"`
@@ -125,7 +126,7 @@ func decodeInteraction(kind string, body []byte) (Request, error) {
 	}
 	r.Kind, r.ID, r.Action = Shortcut, joined(i.Trigger, i.ActionAt), i.Callback
 	if kind == "message_action" {
-		r.Channel, r.Message = i.Channel.ID, micros(i.Message.Stamp)
+		r.Channel, r.Message, r.Text = i.Channel.ID, micros(i.Message.Stamp), bounded(string(i.Message.Text))
 	}
 	if !name(r.Action, maxAction) {
 		return Request{}, fmt.Errorf("callback_id is missing, or is not at most %d printable characters", maxAction)

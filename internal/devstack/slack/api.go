@@ -178,6 +178,7 @@ func arguments(r *http.Request) (given args, token, refusal string) {
 	}
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
+	case len(raw) == 0: // no arguments, whatever the type
 	case kind == "application/json":
 		return given, token, fromJSON(given, raw)
 	case kind == "application/x-www-form-urlencoded":
@@ -188,9 +189,9 @@ func arguments(r *http.Request) (given args, token, refusal string) {
 		for name, values := range form {
 			given[name] = values[0]
 		}
-	case len(raw) > 0 && kind == "":
+	case kind == "":
 		return nil, token, "missing_post_type"
-	case len(raw) > 0:
+	default:
 		return nil, token, "invalid_post_type"
 	}
 	if token == "" {

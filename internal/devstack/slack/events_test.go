@@ -86,7 +86,7 @@ func TestAnEventIsSentThreeTimesMore(t *testing.T) {
 	a := withApp(t, slack.Config{})
 	a.answers(http.StatusServiceUnavailable, "")
 	require.NoError(t, a.OpenHome(t.Context(), "maya"))
-	require.Eventually(t, func() bool { return len(a.all()) == 4 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return len(a.Sent()) == 4 }, 5*time.Second, time.Millisecond)
 	for i, g := range a.all() {
 		require.Equal(t, a.all()[0].at("event_id"), g.at("event_id"))
 		want := map[bool][]string{true: {"", ""}, false: {fmt.Sprint(i), "http_error"}}[i == 0]

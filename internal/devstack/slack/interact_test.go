@@ -154,6 +154,50 @@ func TestAFormIsFilledInAndSubmitted(t *testing.T) {
 	require.ErrorContains(t, err, "sees no modal")
 }
 
+func TestASubmissionCanPushAViewAndClearAll(t *testing.T) {
+	a := withApp(t, slack.Config{})
+	first := done(t, a.Server, "views.open", m{"trigger_id": a.trigger(), "view": modal("first", section("x"))})["view"].(m)["id"]
+	a.answers(http.StatusOK, `{"response_action":"push","view":{"type":"modal","title":{"type":"plain_text","text":"Second"},"blocks":[]}}`)
+	second, err := a.SubmitView(t.Context(), "rob")
+	require.NoError(t, err)
+	require.Equal(t, []any{"Second", first, first}, []any{second.Title, second.Root, second.Previous})
+	require.Error(t, a.Click(t.Context(), "rob", first.(string), "x"), "it is below the other one")
+	require.NoError(t, a.CloseView(t.Context(), "rob"))
+	require.Equal(t, first, a.Modal("rob").ID)
+	_, err = a.SubmitView(t.Context(), "rob")
+	require.NoError(t, err)
+	a.answers(http.StatusOK, `{"response_action":"clear"}`)
+	shown, err := a.SubmitView(t.Context(), "rob")
+	require.NoError(t, err)
+	require.Nil(t, shown)
+	require.NoError(t, a.CloseView(t.Context(), "rob"), "there is nothing to close")
+}
+
+func TestAFormTakesPeopleChannelsAndSeveralValues(t *testing.T) {
+	a := withApp(t, slack.Config{})
+	several := menu("a", "b", "c")
+	several["type"] = "multi_static_select"
+	checks := menu("x", "y")
+	checks["type"] = "checkboxes"
+	id := done(t, a.Server, "views.open", m{"trigger_id": a.trigger(), "view": modal("share",
+		input("who", "Person", m{"type": "users_select"}, nil), input("where", "Channel", m{"type": "conversations_select"}, nil),
+		input("more", "More", several, nil), input("checks", "Checks", checks, m{"optional": true}))})["view"].(m)["id"].(string)
+	for field, values := range map[string][]string{"Person": {"@maya"}, "more": {"d"}, "who": {"maya", "rob"}, "where": {"#nowhere"}} {
+		require.Error(t, a.ChangeField(t.Context(), "rob", id, field, values...), field)
+	}
+	for field, values := range map[string][]string{"Person": {"maya"}, "where": {"#payments"}, "more": {"C", "a"}, "checks": {"x"}} {
+		require.NoError(t, a.ChangeField(t.Context(), "rob", id, field, values...))
+	}
+	require.NoError(t, a.ChangeField(t.Context(), "rob", id, "checks"))
+	_, err := a.SubmitView(t.Context(), "rob")
+	require.NoError(t, err)
+	g := a.last()
+	require.Equal(t, []any{"U0DEMOMAYA", slack.Payments, "c", []any{}}, []any{
+		g.at("view.state.values.who.who.selected_user"), g.at("view.state.values.where.where.selected_conversation"),
+		g.at("view.state.values.more.more.selected_options.0.value"), g.at("view.state.values.checks.checks.selected_options"),
+	})
+}
+
 func TestAClosedFormIsAnnouncedToAnAppThatAsksForIt(t *testing.T) {
 	a := withApp(t, slack.Config{})
 	view := modal("create", section("x"))

@@ -44,6 +44,7 @@ type Config struct {
 	Patience      time.Duration              // how long the app may take to respond; zero: 3 s, as in Slack
 	Retries       []time.Duration            // pauses before an event is sent again; nil: as in Slack
 	Pages         func(*Server) http.Handler // the pages under /playground; nil: none
+	Beside        string                     // URL of the pull requests that a page shows beside Slack; empty: there is no such page
 	Now           func() time.Time           // nil: time.Now
 }
 
@@ -130,6 +131,9 @@ func (s *Server) Stop() error { return s.stop() }
 
 // URL is the page's URL, without a final slash.
 func (s *Server) URL() string { return s.base }
+
+// Beside is the URL of the pull requests that a page shows beside Slack; empty: there is none.
+func (s *Server) Beside() string { return s.cfg.Beside }
 
 // API is the base URL of the Web API's methods.
 func (s *Server) API() string { return s.base + "/api/" }

@@ -1,6 +1,7 @@
 package slack_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -8,6 +9,8 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+	api "github.com/slack-go/slack"
+	"github.com/slack-go/slack/socketmode"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/devstack/slack"
@@ -137,4 +140,54 @@ func TestAConnectionIsAnnouncedToEndAndItsURLWorksOnce(t *testing.T) {
 	require.NoError(t, err)
 	r.Header.Set("Authorization", "Bearer "+slack.DefaultAppToken)
 	require.Equal(t, "access_denied", code(t, r))
+}
+
+// The client is the one that ocpctl uses.
+func TestTheGoClientOfSocketModeStaysConnected(t *testing.T) {
+	s := start(t, slack.Config{Socket: true})
+	client := socketmode.New(api.New(token, api.OptionAppLevelToken(slack.DefaultAppToken), api.OptionAPIURL(s.API())))
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- client.RunContext(ctx) }()
+	connections, failed := make(chan struct{}, 10), make(chan error, 10)
+	go func() {
+		for e := range client.Events {
+			switch e.Type {
+			case socketmode.EventTypeConnectionError:
+				failed <- e.Data.(*api.ConnectionErrorEvent).ErrorObj
+			case socketmode.EventTypeHello:
+				connections <- struct{}{}
+			case socketmode.EventTypeSlashCommand:
+				client.Ack(*e.Request, map[string]any{"text": "Got it: " + e.Data.(api.SlashCommand).Text})
+			case socketmode.EventTypeInteractive, socketmode.EventTypeEventsAPI:
+				client.Ack(*e.Request)
+			}
+		}
+	}()
+	connected := func() {
+		t.Helper()
+		select {
+		case <-connections:
+		case err := <-failed:
+			require.NoError(t, err, "it did not connect")
+		case err := <-ended:
+			require.NoError(t, err, "it ended")
+		}
+	}
+	for range 2 { // it connects again by itself
+		connected()
+		got, err := s.Command(t.Context(), "maya", slack.Clusters, "help")
+		require.NoError(t, err)
+		require.Equal(t, "Got it: help", got)
+		require.NoError(t, s.UseShortcut(t.Context(), "maya", "ocp_create", ""))
+		_, err = s.Mention(t.Context(), "maya", slack.Clusters, "help")
+		require.NoError(t, err)
+		s.Disconnect("refresh_requested")
+	}
+	connected()
+	for _, sent := range s.Sent() {
+		require.Empty(t, sent.Code, "%+v", sent)
+	}
+	stop()
+	require.ErrorIs(t, <-ended, context.Canceled)
 }

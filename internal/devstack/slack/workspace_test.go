@@ -109,6 +109,7 @@ func TestATokenInTheWrongPlaceDoesNotCount(t *testing.T) {
 		{"GET", "auth.test?token=" + token, "", "", "", "not_authed"},
 		{"POST", "auth.test", json, `{"token":"` + token + `"}`, "", "not_authed"},
 		{"POST", "auth.test", json, `{"a":1}`, token, ""},
+		{"POST", "auth.test", json, "", token, ""},
 		{"POST", "auth.test", json, `[]`, token, "json_not_object"},
 		{"POST", "auth.test", json, `{`, token, "invalid_json"},
 		{"POST", "auth.test", form, "a=%zz", token, "invalid_form_data"},

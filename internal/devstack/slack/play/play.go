@@ -50,6 +50,9 @@ func Handler(s *slack.Server) http.Handler {
 	p := &playground{s}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /playground", func(w http.ResponseWriter, r *http.Request) { p.show(w, r, "page") })
+	if s.Beside() != "" {
+		mux.HandleFunc("GET /playground/beside", p.beside)
+	}
 	mux.HandleFunc("GET /playground/live", func(w http.ResponseWriter, r *http.Request) { p.show(w, r, "live") })
 	for name, act := range p.acts() {
 		mux.HandleFunc("POST /playground/"+name, func(w http.ResponseWriter, r *http.Request) { p.do(w, r, act) })
@@ -120,11 +123,12 @@ type data struct {
 	Hints     []string
 	Shortcuts []slack.Shortcut
 	Problem   string // why the last action failed
+	Beside    string // URL of the pull requests; empty: none are shown
 }
 
 func (p *playground) data(r *http.Request) data {
 	at := p.at(r)
-	d := data{spot: at, Hints: hints, Shortcuts: slack.Shortcuts, Problem: r.FormValue("problem")}
+	d := data{spot: at, Hints: hints, Shortcuts: slack.Shortcuts, Beside: p.slack.Beside(), Problem: r.FormValue("problem")}
 	for _, other := range p.slack.Members() {
 		if !other.Bot && !other.Deactivated {
 			d.People = append(d.People, other)
@@ -162,8 +166,17 @@ func (p *playground) show(w http.ResponseWriter, r *http.Request, name string) {
 		http.Error(w, "the page could not be made: "+err.Error(), http.StatusInternalServerError)
 		return
 	}
-	w.Header().Set("Content-Security-Policy", "default-src 'self'; img-src 'self' https: http:; frame-ancestors 'none'")
+	w.Header().Set("Content-Security-Policy", "default-src 'self'; img-src 'self' https: http:; frame-ancestors 'self'")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	_, _ = w.Write(out.Bytes()) // the reader disconnected
+}
+
+// beside shows a pull request and Slack in two columns.
+func (p *playground) beside(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Security-Policy", "default-src 'self'; frame-src *; frame-ancestors 'none'")
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	if err := templates.ExecuteTemplate(w, "beside", p.slack.Beside()); err != nil {
+		http.Error(w, "the page could not be made: "+err.Error(), http.StatusInternalServerError)
+	}
 }
