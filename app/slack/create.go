@@ -2,7 +2,6 @@ package slack
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -100,12 +99,8 @@ func (s *Service) place(ctx context.Context, r inbound.Request) (place store.Sla
 		return place, false, nil
 	}
 	if r.Channel != "" && !strings.HasPrefix(r.Channel, "D") { // a D… may be one between two people
-		channel, err := s.slack.Channel(ctx, r.Channel)
-		switch {
-		case err == nil && channel.Member && !channel.Archived, errors.Is(err, slack.ErrRefused):
-			return place, false, nil
-		case err != nil && !errors.Is(err, slack.ErrChannel) && !errors.Is(err, slack.ErrNever):
-			return place, false, fmt.Errorf("look at channel %s: %w", r.Channel, err)
+		if _, err := s.writable(ctx, r.Channel); err == nil || app.KindOf(err) == "" {
+			return place, false, err
 		}
 		instead = true
 	}

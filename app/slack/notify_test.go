@@ -22,7 +22,7 @@ func TestAChannelIsSubscribedByCommand(t *testing.T) {
 		"notify <#CSECRET> ready":           "Invite it",
 		"notify <#COLD|old> ready":          "This channel is archived",
 		"notify ready --team payments":      "There is no team `payments` whose clusters you may see",
-		"notify --off":                      "No command subscribed this channel to the clusters of team `platform`",
+		"notify --off":                      "This channel is not subscribed to the clusters of team `platform`",
 		"notify <#C1> ready --repo no/such": "",
 	} {
 		require.Contains(t, h.slack("UMATE", text), want, text)

@@ -262,7 +262,7 @@ func (h *Stack) startSAML(ctx context.Context) (err error) {
 func (h *Stack) startGitHub(ctx context.Context) (err error) {
 	h.GitHub, err = github.Start(ctx, github.Config{
 		Addr: addr(h.Ports.GitHubBehind), URL: "http://" + addr(h.Ports.GitHub), WebhookURL: h.PublicURL() + "/webhooks/github", WebhookSecret: h.Secrets.Webhook,
-		SlackURL: "http://" + addr(h.Ports.Slack),
+		SlackURL:  "http://" + addr(h.Ports.Slack),
 		StatePath: h.state("github.json"), KeyPath: h.path("github-app.pem"),
 	})
 	if err != nil {
