@@ -14,7 +14,7 @@ import (
 )
 
 // wordless are the areas that return facts: the texts for people about them stand in chatops and chatops/messages.
-var wordless = []string{"app", "app/admin", "app/credentials", "app/pulls", "app/slack"}
+var wordless = []string{"app", "app/admin", "app/credentials", "app/notify", "app/pulls", "app/slack"}
 
 // shownFields are the fields of an error, of a problem with a field and of a check that people read.
 var shownFields = []string{"Message", "Detail", "Accept", "Next"}

@@ -28,6 +28,7 @@ type area struct {
 var areas = []area{
 	// What everybody stands on: it knows nothing of clusters.
 	{"internal/buildinfo", 0, nil, "imported by every program"},
+	{"internal/blockkit", 0, nil, "what the product sends and what the stand-in of Slack accepts are checked by the same rules"},
 	{"internal/limit", 0, nil, "imported by both listeners"},
 	{"internal/commands", 0, nil, "what can be typed is read by the server and by the command line, and knows no cluster"},
 	{"internal/price", 0, nil, "what a cluster costs is computed in one place, which everybody may ask and which asks nobody"},
@@ -62,6 +63,7 @@ var areas = []area{
 	{"policy/catalogue", 4, []string{"policy", "policy/rules", "profiles"}, "what is in force is read from files alone, and knows nobody who is judged by it"},
 	{"chatops", 3, []string{"lifecycle", "internal/commands", "internal/price", "policy"}, "texts for people are made from values"},
 	{"chatops/blocks", 4, []string{"chatops", "chatops/slack", "lifecycle", "policy"}, "what is seen in Slack is made from values, and nobody is asked"},
+	{"chatops/chatopstest", 2, []string{"lifecycle", "internal/price"}, "clusters for tests are values, and know nobody who shows them"},
 	{"chatops/messages", 4, []string{"chatops", "lifecycle", "internal/commands", "policy"}, "what is said is made from values, and nobody is asked"},
 	{"chatops/github", 4, []string{"chatops", "lifecycle", "policy", "internal/secret"}, "a client of GitHub carries texts and knows no store"},
 
@@ -94,18 +96,21 @@ var areas = []area{
 	{"app", 9, []string{"policy", "internal/price", "policy/catalogue", "profiles", "chatops", "chatops/messages", "store/...", "internal/artifacts", "lifecycle", "internal/secret"}, "the application never meets the controller: the half that faces the internet needs no cloud or cluster credentials"},
 	{"app/credentials", 10, []string{"app", "chatops", "chatops/messages", "policy", "store/...", "internal/artifacts", "internal/secret", "lifecycle"}, "what opens a cluster is handed out in one place"},
 	{"app/admin", 10, []string{"app", "policy", "policy/catalogue", "profiles", "store/...", "chatops", "chatops/messages"}, "what concerns the whole installation stands apart from what concerns one cluster"},
+	{"app/notify", 10, []string{"app", "policy", "chatops/messages", "internal/commands", "store/..."}, "what channels hear of is subscribed in one place, for commands and for repositories' files"},
+	{"app/createform", 10, []string{"app", "policy", "profiles", "chatops/messages"}, "what a form asks follows from the catalogue alone, and every form asks the same"},
 	{"app/auth", 10, []string{"app", "app/auth/awsproof", "policy", "profiles", "internal/limit", "internal/secret"}, "who asks does not depend on what exists: roles come from identities and claims, and what must be remembered is handed in"},
 	{"app/pulls", 11, []string{"app", "app/credentials", "policy", "policy/catalogue", "profiles", "chatops", "chatops/messages", "store/...", "lifecycle"}, "pull requests are one entry point among several: the core does not know them"},
-	{"app/slack", 11, []string{"app", "app/admin", "app/credentials", "policy", "profiles", "chatops", "chatops/blocks", "chatops/messages", "chatops/slack", "chatops/slack/inbound", "store/...", "lifecycle"}, "Slack is one entry point among several: the core does not know it"},
+	{"app/slack", 11, []string{"app", "app/admin", "app/createform", "app/credentials", "app/notify", "policy", "policy/catalogue", "profiles", "chatops", "chatops/blocks", "chatops/messages", "chatops/slack", "chatops/slack/inbound", "store/...", "lifecycle"}, "Slack is one entry point among several: the core does not know it"},
 	{"app/hooks", 12, []string{"internal/queue", "internal/tracing", "app", "app/pulls", "app/slack", "policy", "profiles", "chatops/...", "store/...", "internal/artifacts", "lifecycle", "internal/limit", "internal/secret", "internal/source"}, "webhooks lead to the application"},
-	{"app/web", 12, []string{"internal/tracing", "app", "app/admin", "app/credentials", "internal/price", "app/auth", "policy", "profiles", "chatops", "chatops/messages", "store/...", "lifecycle", "docs", "internal/download"}, "pages show what the application returns, and the runbooks"},
+	{"app/socketmode", 12, []string{"internal/secret", "internal/tracing"}, "it carries requests from a socket to what it is given, and interprets none"},
+	{"app/web", 12, []string{"internal/tracing", "app", "app/admin", "app/createform", "app/credentials", "internal/price", "app/auth", "policy", "profiles", "chatops", "chatops/messages", "store/...", "lifecycle", "docs", "internal/download"}, "pages show what the application returns, and the runbooks"},
 	{"app/api", 12, []string{"internal/metrics", "app", "app/admin", "app/credentials", "internal/price", "app/auth", "app/auth/awsproof", "policy", "profiles", "chatops/...", "store/...", "internal/artifacts", "internal/intake", "lifecycle", "internal/contract", "runner/names", "internal/download", "internal/limit", "internal/source", "internal/tagkey", "internal/token", "internal/tracing"}, "the only entry point that runners know"},
 	{"controller", 9, []string{"internal/queue", "store/...", "internal/artifacts", "internal/intake", "lifecycle", "chatops/...", "internal/contract", "internal/dispatch", "internal/token"}, "the controller never meets the application: they meet in the store"},
 
 	// Programs and the development stack.
 	{"deploy", 13, nil, "what an installation is made from, which doctor compares with what is there; its tests compare it with the code"},
 	{"cmd/ocpctl-server/internal/config", 13, []string{"app/hooks", "chatops/github", "chatops/slack", "internal/dispatch", "internal/dispatch/kubernetes", "internal/secret", "internal/source", "lifecycle", "policy", "profiles", "store/outbox"}, "what the server is told is read and checked in one place, which starts nothing"},
-	{"cmd/ocpctl-server/internal/doctor", 14, []string{"cmd/ocpctl-server/internal/config", "app/auth", "chatops/github", "chatops/slack", "deploy", "internal/artifacts", "internal/buildinfo", "internal/dispatch/kubernetes", "internal/secret", "internal/token", "policy/catalogue", "profiles", "store/inspect"}, "it looks at what the server depends on, with the clients that the server uses, and changes nothing"},
+	{"cmd/ocpctl-server/internal/doctor", 14, []string{"cmd/ocpctl-server/internal/config", "app/auth", "app/socketmode", "chatops/github", "chatops/slack", "deploy", "internal/artifacts", "internal/buildinfo", "internal/dispatch/kubernetes", "internal/secret", "internal/token", "policy/catalogue", "profiles", "store/inspect"}, "it looks at what the server depends on, with the clients that the server uses, and changes nothing"},
 	{"cmd/ocpctl", 13, []string{"app/api/client", "internal/commands", "app/auth/awsproof", "internal/price", "store/auditchain", "internal/buildinfo"}, "it knows the API, and how its amounts are counted: it stays small, starts at once, and what it shows is what the server said"},
 	{"internal/devstack", 13, []string{"..."}, "the development stack stands on everything"},
 	{"cmd", 14, []string{"..."}, "programs wire everything by hand"},

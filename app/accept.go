@@ -36,7 +36,9 @@ type ClusterRequest struct {
 	Label     string         // that a refusal removes; empty: none
 	OnRefusal []store.Effect // what a refusal changes on GitHub
 
-	once   *store.Once // for a request that may be sent again; nil: it cannot
+	show   *store.SlackPlace                            // where in Slack the cluster is shown; nil: nowhere
+	say    func(policy.Verdict, store.Row) *store.Reply // the answer that is saved with the result; nil: see Cause
+	once   *store.Once                                  // for a request that may be sent again; nil: it cannot
 	answer func(Created) (store.Answer, error)
 }
 
@@ -135,7 +137,7 @@ func (s *Service) judgeWith(r ClusterRequest, ask store.Ask, fallback bool) judg
 }
 
 func nameTaken(r ClusterRequest, g policy.Grant) *Error {
-	return Fail(Conflict, messages.NameTaken(g.Name, g.BaseDomain, r.PR.Repo != ""))
+	return Fail(Conflict, messages.NameTaken(g.Name, g.BaseDomain, r.PR.Repo != "" || r.show != nil))
 }
 
 func (s *Service) evaluate(r ClusterRequest, u policy.Usage, now time.Time) policy.Verdict {
@@ -206,7 +208,12 @@ func (s *Service) judgement(r ClusterRequest, asked []byte, v policy.Verdict, u 
 	if err != nil {
 		return store.Judgement{}, err
 	}
+	var reply *store.Reply
+	if r.say != nil {
+		reply = r.say(v, row)
+	}
 	return store.Judgement{
+		Reply: reply, Show: r.show,
 		Allowed: true, Verdict: encoded, Row: row, MaxTTL: v.Grant.MaxTTL, UserTags: v.Grant.Tags, Weight: v.Grant.Weight, Addons: addons,
 		Budget:   reached(row.Team, u, v.Grant.PriceCents, r.catalogue.Catalogue),
 		Approval: approval(r, v, asked), Turn: turn(v, used(u)),
@@ -215,6 +222,9 @@ func (s *Service) judgement(r ClusterRequest, asked []byte, v policy.Verdict, u 
 
 // refusal is the reply to post; nil: there is none.
 func (r ClusterRequest) refusal(v policy.Verdict) *store.Reply {
+	if r.say != nil {
+		return r.say(v, store.Row{})
+	}
 	if r.Label != "" {
 		return r.answered(chatops.LabelRefusal(r.Actor, r.Label, v))
 	}
@@ -256,7 +266,7 @@ func (s *Service) draft(r ClusterRequest, g policy.Grant, now time.Time) (store.
 		},
 	}
 	if f := r.Request.File; f != nil {
-		row.Spec.Mention = f.Notify.Mention
+		row.Spec.Mention, row.Spec.Notify = f.Notify.Mention, f.Notify.Slack
 	}
 	row.ID, row.JobID, row.AcceptedAt = cluster, job, now
 	row.Name, row.Platform, row.Profile, row.Release = g.Name, g.Platform, g.Profile, g.Version

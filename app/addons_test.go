@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -54,4 +55,32 @@ func TestARefreshTakesARoleAndAReadyClusterWithAddons(t *testing.T) {
 	require.Contains(t, why.Why, "Its add-ons are being refreshed: pr-namespace.")
 	require.Contains(t, why.Why, "Its add-on pr-namespace is missing (NotReady): it never came")
 	require.Contains(t, why.Next, "Refresh its add-ons: ocpctl refresh "+row.Name)
+}
+
+func TestARequestPicksItsAddons(t *testing.T) {
+	h := servicetest.New(t)
+	maya := policy.As("saml:maya", "maya", policy.Requester, "platform")
+	read := func(addons string) app.CreateRequest {
+		r := app.ReadCreateRequest(strings.NewReader(`{"name": "demo", "team": "platform", "costCenter": "x", "environment": "test", "addons": ` + addons + `}`))
+		r.Source = policy.SourceAPI
+		return r
+	}
+	for addons, want := range map[string]string{
+		`"cert-manager"`: "It is not a list of names", `[7]`: "It is not a list of names", `[cert-manager, cert-manager]`: "It is given twice", `[cert-manger]`: "There is no add-on",
+		"[" + strings.Repeat("a,", 11) + "]": "given twice", `[a, b, c, d, e, f, g, h, i, j, k]`: "at most 10",
+	} {
+		_, err := h.Service.Create(t.Context(), maya, read(addons))
+		if err == nil {
+			made, _ := h.Service.DryRun(t.Context(), maya, read(addons))
+			err = app.Refused(made.Verdict, nil)
+		}
+		var refused *app.Error
+		require.ErrorAs(t, err, &refused, addons)
+		require.Contains(t, refused.Fields[0].Detail+strings.Join(refused.Fields[0].Accept, ""), want, addons)
+		require.Equal(t, "addons", refused.Fields[0].Name)
+	}
+	require.Empty(t, h.Clusters())
+	_, err := h.Service.Create(t.Context(), maya, read(`[cert-manager]`))
+	require.NoError(t, err)
+	require.Equal(t, []string{"cert-manager"}, h.Only().Addons)
 }

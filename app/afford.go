@@ -29,7 +29,9 @@ func (s *Service) afford(p policy.Principal, row store.Row, act policy.Act) *sto
 			}
 			return warning, nil
 		},
-		Reached: func(u store.Usage, rise store.Rise) []store.Threshold { return reached(row.Team, u, rise.Cents, catalogue) },
+		Reached: func(u store.Usage, rise store.Rise) []store.Threshold {
+			return reached(row.Team, u, rise.Cents, catalogue)
+		},
 	}
 }
 

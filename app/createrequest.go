@@ -22,10 +22,16 @@ import (
 type CreateRequest struct {
 	Name, Platform, Version, Profile, Region, BaseDomain string
 	Owner, Team, CostCenter, Environment                 string
-	TTLHours                                             *int // nil: the profile's default; 0 and below are refused, because every cluster has an end
+	TTLHours                                             *int          // nil: the profile's default; 0 and below are refused, because every cluster has an end
+	TTL                                                  time.Duration // instead of TTLHours; zero: TTLHours counts
 	SSHPublicKey                                         string
 	ExtraTags                                            map[string]string
-	OffhoursOptIn                                        bool // workers down outside working hours; no schedule exists yet, so true is refused
+	OffhoursOptIn                                        bool      // workers down outside working hours; no schedule exists yet, so true is refused
+	Addons                                               *[]string // names; nil: the profile's default
+
+	Show *store.SlackPlace                            // where in Slack the cluster is shown; nil: nowhere
+	Key  string                                       // two requests of one principal with one key are the same; empty: this one cannot come twice
+	Say  func(policy.Verdict, store.Row) *store.Reply // the answer that is saved with the result, accepted (with the cluster) or refused; nil: the caller answers
 
 	Wrong  []Field                             // what could not be read
 	Source policy.Source                       // the entry point
@@ -70,7 +76,7 @@ func (r *CreateRequest) texts() map[string]*string {
 }
 
 func requestFields() []string {
-	names := append(slices.Collect(maps.Keys((&CreateRequest{}).texts())), "ttlHours", "extraTags", "offhoursOptIn")
+	names := append(slices.Collect(maps.Keys((&CreateRequest{}).texts())), "ttlHours", "extraTags", "addons", "offhoursOptIn")
 	slices.Sort(names)
 	return names
 }
@@ -100,6 +106,8 @@ func (r *CreateRequest) read(root *yaml.Node) []Field {
 			r.TTLHours = &hours
 		case name == "extraTags":
 			r.readTags(value, refuse)
+		case name == "addons":
+			r.readAddons(value, refuse)
 		case name == "offhoursOptIn":
 			if err := value.Decode(&r.OffhoursOptIn); err != nil || value.ShortTag() != "!!bool" {
 				refuse(name, messages.NotABoolean(asWritten(value)))
@@ -130,6 +138,22 @@ func (r *CreateRequest) readTags(n *yaml.Node, refuse func(name string, p messag
 			r.ExtraTags[key] = value.Value
 		}
 	}
+}
+
+func (r *CreateRequest) readAddons(n *yaml.Node, refuse func(name string, p messages.Problem)) {
+	if n.Kind != yaml.SequenceNode || slices.ContainsFunc(n.Content, func(one *yaml.Node) bool { return !isString(one) }) {
+		refuse("addons", messages.NotAList(asWritten(n)))
+		return
+	}
+	names := make([]string, 0, len(n.Content))
+	for _, one := range n.Content {
+		if slices.Contains(names, one.Value) {
+			refuse("addons", messages.GivenTwice)
+			return
+		}
+		names = append(names, one.Value)
+	}
+	r.Addons = &names
 }
 
 func unknown(name string) Field {
@@ -179,6 +203,10 @@ func (r CreateRequest) bounded() (CreateRequest, []Field) {
 	if n := len(r.ExtraTags); n > profiles.MaxTags {
 		wrong = append(wrong, ProblemOf("extraTags", messages.TooManyTags(n, profiles.MaxTags)))
 		r.ExtraTags = nil
+	}
+	if r.Addons != nil && (len(*r.Addons) > profiles.MostAddons || slices.ContainsFunc(*r.Addons, func(name string) bool { return len(name) > mostText })) {
+		wrong = append(wrong, ProblemOf("addons", messages.TooManyAddons(len(*r.Addons), profiles.MostAddons)))
+		r.Addons = nil
 	}
 	for _, key := range slices.Sorted(maps.Keys(r.ExtraTags)) {
 		if value := r.ExtraTags[key]; len(key) > mostText || len(value) > mostText {
@@ -267,9 +295,10 @@ func profileAlias(name string, c profiles.Catalogue) string {
 func (r CreateRequest) policyRequest(who policy.Principal) policy.Request {
 	w := policy.Request{
 		Principal: who, Source: r.Source, Profile: r.Profile, Generation: 1, Name: r.Name, Region: r.Region, Version: r.Version, BaseDomain: r.BaseDomain,
-		Team: r.Team, Owner: r.Owner, CostCenter: r.CostCenter, Environment: r.Environment, Tags: r.ExtraTags,
+		Team: r.Team, Owner: r.Owner, CostCenter: r.CostCenter, Environment: r.Environment, Tags: r.ExtraTags, Addons: r.Addons,
 	}
-	if r.TTLHours != nil {
+	w.TTL = r.TTL
+	if r.TTLHours != nil && r.TTL == 0 {
 		if w.TTL = time.Duration(*r.TTLHours) * time.Hour; w.TTL == 0 {
 			w.TTL = policy.NoEnd
 		}

@@ -90,8 +90,17 @@ func ends(e lifecycle.Ends) []End {
 
 // nexts returns what the principal can do now, each with its command.
 func nexts(p policy.Principal, row store.Row) []string {
-	present, ready := row.Desired == lifecycle.Present, row.Status == lifecycle.Ready
 	var next []string
+	for _, act := range Possible(p, row) {
+		next = append(next, messages.NextStep(act, row.Card, row.PR != nil))
+	}
+	return next
+}
+
+// Possible returns the acts on a cluster that make sense in its state and that the principal's roles allow. Each is judged again when it
+// is requested.
+func Possible(p policy.Principal, row store.Row) (acts []policy.Act) {
+	present, ready := row.Desired == lifecycle.Present, row.Status == lifecycle.Ready
 	for _, one := range []struct {
 		act policy.Act
 		now bool
@@ -109,8 +118,8 @@ func nexts(p policy.Principal, row store.Row) []string {
 		{policy.ActAbandon, row.Phase == lifecycle.DestroyBlocked && !row.Abandoned},
 	} {
 		if one.now && p.May(one.act, row.Team) && (!policy.OpensCluster(one.act) || MayOpen(p, row)) {
-			next = append(next, messages.NextStep(one.act, row.Card, row.PR != nil))
+			acts = append(acts, one.act)
 		}
 	}
-	return next
+	return acts
 }

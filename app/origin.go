@@ -10,6 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -48,7 +49,11 @@ func (d Origin) cause(p policy.Principal) string {
 
 // StoreOrigin returns the origin as the store keeps it.
 func (s *Service) StoreOrigin(origin Origin, p policy.Principal) store.Origin {
-	said := store.Origin{Actor: p.ID, Name: s.NameOf(p.ID), Source: string(origin.Source), Why: origin.Why, Version: origin.Version, Reply: origin.Reply}
+	name := s.NameOf(p.ID)
+	if strings.HasPrefix(p.ID, string(profiles.SourceSlack)+":") && p.Name != "" { // nobody knows anybody by an id in Slack
+		name = p.Name
+	}
+	said := store.Origin{Actor: p.ID, Name: name, Source: string(origin.Source), Why: origin.Why, Version: origin.Version, Reply: origin.Reply}
 	if origin.verdict != nil {
 		said.Verdict = origin.verdict.Checks
 	}

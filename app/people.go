@@ -44,6 +44,12 @@ func peopleOf(c profiles.Catalogue) []people.Person {
 // NameOf returns the display name of a principal, the same at every entry point.
 func (s *Service) NameOf(id string) string { return s.catalogue().NameOf(id) }
 
+// PersonNamed returns the display name of the catalogue's person with this identity; empty: nobody has it.
+func (s *Service) PersonNamed(identity string) string {
+	person, _ := s.catalogue().PersonOf(identity)
+	return person.DisplayName
+}
+
 // named returns the principal with the display name of the catalogue's person, if there is one. Clusters, tags and messages then
 // show that name, whichever identity made the request.
 func named(p policy.Principal, c profiles.Catalogue) policy.Principal {

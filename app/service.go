@@ -81,7 +81,8 @@ type Config struct {
 	GitHub       GitHub
 	Artifacts    Artifacts
 	Runs         Runs
-	UI           string // base URL of the web pages, for links in messages, e.g. https://ocpctl.example.com
+	SlackEmails  []string // domains whose e-mail addresses, confirmed by Slack, count as identities; in lower case
+	UI           string   // base URL of the web pages, for links in messages, e.g. https://ocpctl.example.com
 	Log          *slog.Logger
 }
 

@@ -25,6 +25,14 @@ func (s *Service) Transfer(ctx context.Context, p policy.Principal, ref, team, o
 	if origin, err = CheckReason(origin, false); err != nil {
 		return Change{}, err
 	}
+	return s.give(ctx, row, p, team, owner, func(judge store.JudgeTransfer) error {
+		return s.store.Transfer(ctx, row.ID, team, owner, s.StoreOrigin(origin, p), judge)
+	})
+}
+
+// give judges whether a cluster may go to a team and an owner on a principal's word, who must be allowed to create clusters for the
+// team, and has write store it. write calls judge with the team's usage, under the team's lock.
+func (s *Service) give(ctx context.Context, row store.Row, p policy.Principal, team, owner string, write func(judge store.JudgeTransfer) error) (Change, error) {
 	catalogue := s.catalogue()
 	if wrong := newHolder(p, team, owner, catalogue.Catalogue); len(wrong) > 0 {
 		return Change{}, &Error{Kind: Invalid, Message: messages.CannotTransfer(row.Name), Fields: wrong}
@@ -36,7 +44,7 @@ func (s *Service) Transfer(ctx context.Context, p policy.Principal, ref, team, o
 		return Change{}, Fail(Conflict, messages.TransferAwaitsApproval(row.Card, team))
 	}
 	var check policy.Check
-	judge := func(u store.Usage) (limits []lifecycle.Limit, err error) {
+	err := write(func(u store.Usage) (limits []lifecycle.Limit, err error) {
 		check = policy.JudgeTransfer(team, held(row, u.At), used(u), catalogue.Catalogue)
 		if check.Result == policy.Fail {
 			return nil, Fail(Conflict, messages.TransferUnaffordable(row.Name, team, check))
@@ -45,8 +53,7 @@ func (s *Service) Transfer(ctx context.Context, p policy.Principal, ref, team, o
 			limits = append(limits, lifecycle.Limit(l))
 		}
 		return limits, nil
-	}
-	err = s.store.Transfer(ctx, row.ID, team, owner, s.StoreOrigin(origin, p), judge)
+	})
 	var full *Error
 	if errors.As(err, &full) {
 		return Change{}, full

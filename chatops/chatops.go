@@ -45,6 +45,21 @@ const (
 	VerbHold       Verb = "hold"
 	VerbShare      Verb = "share"
 	VerbHelp       Verb = "help"
+	VerbUnhold     Verb = "unhold"
+	VerbUnshare    Verb = "unshare"
+	VerbTransfer   Verb = "transfer"
+	VerbExplain    Verb = "explain"
+	VerbApprovals  Verb = "approvals"
+	VerbUnlink     Verb = "unlink"
+	VerbNotify     Verb = "notify"
+)
+
+// The verbs that only buttons have. Nobody types them.
+const (
+	VerbOpenForm        Verb = "form"
+	VerbAcceptHandover  Verb = "accept-handover"
+	VerbDeclineHandover Verb = "decline-handover"
+	VerbPage            Verb = "page" // the next page of a list
 )
 
 // Command is one parsed line.

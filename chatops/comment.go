@@ -288,27 +288,41 @@ func crew(c lifecycle.Card) string {
 	return strings.Join(parts, "; ")
 }
 
-// costs estimates the cost by list price. While the cluster runs, only whole hours since the last change of its rate count, so that
-// the text does not change in between.
+// costs estimates the cost by list price.
 func costs(c lifecycle.Card) string {
-	hourly := "about " + policy.Dollars(int64(c.HourlyCents)) + " an hour by list price"
-	if c.Status == lifecycle.Destroyed && len(c.Identities) == 0 {
-		return "nothing, because nothing was created; " + hourly
+	switch {
+	case c.Status == lifecycle.Destroyed && len(c.Identities) == 0:
+		return spent(c) + "; " + hourly(c)
+	case c.Status == lifecycle.Destroyed:
+		return spent(c) + ", " + hourly(c)
+	case c.Status == lifecycle.Pending:
+		return hourly(c)
+	case !wanted(c):
+		return hourly(c) + "; " + spent(c)
 	}
-	if c.Status == lifecycle.Destroyed {
-		return fmt.Sprintf("about %s in all, %s", policy.Dollars(c.Meter.Spent(c.ReleasedAt)), hourly)
+	return fmt.Sprintf("%s; %s; about %s if it runs until its end", hourly(c), spent(c), policy.Dollars(c.Meter.Total(c.UpdatedAt, ending(c))))
+}
+
+func hourly(c lifecycle.Card) string {
+	return "about " + policy.Dollars(int64(c.HourlyCents)) + " an hour by list price"
+}
+
+// spent says what it has cost, or has cost so far; empty: nothing runs yet. While the cluster runs, only whole hours since the last
+// change of its rate count, so that the text does not change in between.
+func spent(c lifecycle.Card) string {
+	switch {
+	case c.Status == lifecycle.Destroyed && len(c.Identities) == 0:
+		return "nothing, because nothing was created"
+	case c.Status == lifecycle.Destroyed:
+		return fmt.Sprintf("about %s in all", policy.Dollars(c.Meter.Spent(c.ReleasedAt)))
+	case c.Status == lifecycle.Pending:
+		return ""
 	}
-	if c.Status == lifecycle.Pending {
-		return hourly
-	}
-	so, until := "less than an hour so far", c.Meter.Since.Add(max(0, c.UpdatedAt.Sub(c.Meter.Since)).Truncate(time.Hour))
+	until := c.Meter.Since.Add(max(0, c.UpdatedAt.Sub(c.Meter.Since)).Truncate(time.Hour))
 	if spent := c.Meter.Spent(until); spent > 0 {
-		so = fmt.Sprintf("about %s until %s", policy.Dollars(spent), moment(until, life(c)))
+		return fmt.Sprintf("about %s until %s", policy.Dollars(spent), moment(until, life(c)))
 	}
-	if !wanted(c) {
-		return hourly + "; " + so
-	}
-	return fmt.Sprintf("%s; %s; about %s if it runs until its end", hourly, so, policy.Dollars(c.Meter.Total(c.UpdatedAt, ending(c))))
+	return "less than an hour so far"
 }
 
 // typing lists the commands that make sense now.

@@ -23,22 +23,27 @@ func against(why string) string {
 // end says when it ends and why, and what would keep it.
 func end(c lifecycle.Card) string {
 	at := ending(c)
-	text := fmt.Sprintf("**%s** (%s)", day(at), at.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("**%s** (%s)", day(at), at.UTC().Format(time.RFC3339)) + endWhy(c)
+}
+
+// endWhy goes after the end: why it ends then, and what would keep it.
+func endWhy(c lifecycle.Card) string {
+	at := ending(c)
 	switch {
 	case at.Equal(c.Ends.Hold) && at.Before(c.Ends.Max):
-		return text + fmt.Sprintf(", held until then: %s. Without the hold, it would end at %s", plain(oneLine(c.HoldWhy)), moment(unheld(c), life(c)))
+		return fmt.Sprintf(", held until then: %s. Without the hold, it would end at %s", plain(oneLine(c.HoldWhy)), moment(unheld(c), life(c)))
 	case at.Equal(c.Ends.Max) && at.Equal(c.Ends.Hold) && unheld(c).Before(at):
-		return text + fmt.Sprintf(", held until then: %s. That is its profile's maximum. Without the hold, it would end at %s", plain(oneLine(c.HoldWhy)), moment(unheld(c), life(c)))
+		return fmt.Sprintf(", held until then: %s. That is its profile's maximum. Without the hold, it would end at %s", plain(oneLine(c.HoldWhy)), moment(unheld(c), life(c)))
 	case at.Equal(c.Ends.PRClosed):
-		return text + ", because " + plain(c.Ends.Reason()) + ". " + against(c.Ends.Reason())
+		return ", because " + plain(c.Ends.Reason()) + ". " + against(c.Ends.Reason())
 	case at.Equal(c.Ends.LabelRemoved):
-		return text + fmt.Sprintf(", because its label was removed. Set %s again to keep the cluster", Code(LabelPrefix+c.Profile))
+		return fmt.Sprintf(", because its label was removed. Set %s again to keep the cluster", Code(LabelPrefix+c.Profile))
 	case at.Equal(c.Ends.RunFinished), at.Equal(c.Ends.Claim):
-		return text + ", because " + plain(c.Ends.Reason())
+		return ", because " + plain(c.Ends.Reason())
 	case at.Equal(c.Ends.Max):
-		return text + fmt.Sprintf(", %s after it was requested, its profile's maximum", policy.Span(at.Sub(c.AcceptedAt)))
+		return fmt.Sprintf(", %s after it was requested, its profile's maximum", policy.Span(at.Sub(c.AcceptedAt)))
 	}
-	return text + fmt.Sprintf(", %s after it was requested. It can be extended to %s", policy.Span(at.Sub(c.AcceptedAt)), moment(c.Ends.Max, life(c)))
+	return fmt.Sprintf(", %s after it was requested. It can be extended to %s", policy.Span(at.Sub(c.AcceptedAt)), moment(c.Ends.Max, life(c)))
 }
 
 func ending(c lifecycle.Card) time.Time {

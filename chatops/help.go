@@ -10,7 +10,7 @@ import (
 func Help(profiles ...string) string {
 	var b strings.Builder
 	b.WriteString("**Commands**, each at the start of a line:\n\n")
-	for _, e := range table {
+	for _, e := range inComments.rows {
 		if e.form.Common {
 			fmt.Fprintf(&b, "- %s: %s\n", Code(e.usage()), e.form.Summary)
 		}
@@ -20,7 +20,7 @@ func Help(profiles ...string) string {
 	}
 	fmt.Fprintf(&b, "\nThe label `%s<profile>` does the same as `%s create <profile>`. If you remove it or close the pull request, the cluster ends after a grace period.\n", LabelPrefix, Prefix)
 	b.WriteString("\n<details>\n<summary>All commands and options</summary>\n\n")
-	for _, e := range table {
+	for _, e := range inComments.rows {
 		fmt.Fprintf(&b, "- %s: %s. For example %s.\n", Code(e.usage()), e.form.Summary, Code(Prefix+" "+e.form.Example))
 		for _, o := range e.options {
 			fmt.Fprintf(&b, "  - %s: %s\n", o.usage(), o.Plain())

@@ -15,3 +15,14 @@ func LogReply(actor string, card lifecycle.Card, log []string, links Links) stri
 	begin := fmt.Sprintf("\n<details>\n<summary>%d lines</summary>\n\n", len(log))
 	return text + begin + tail(log, MaxLogLines, maxBody-maxRead-len(text)-len(begin)-len(foldEnd)) + foldEnd
 }
+
+// maxSlackLog is how many bytes of a log one message in Slack holds.
+const maxSlackLog = 2800
+
+// SlackLog answers logs in Slack: the last lines of the newest job's log, as many as fit, and where the rest is.
+func SlackLog(card lifecycle.Card, log []string, links Links) string {
+	if len(log) == 0 {
+		return fmt.Sprintf("The newest job of %s has no log yet. %s\n", Code(card.Name), page(card, links))
+	}
+	return fmt.Sprintf("The last lines of the newest log of %s. %s\n\n", Code(card.Name), page(card, links)) + tail(log, MaxLogLines, maxSlackLog)
+}

@@ -149,7 +149,7 @@ func TestEveryRowOfTheTableCanBeDone(t *testing.T) {
 			require.Contains(t, policy.Acts(), policy.Act(c.Permission), c.Name)
 		}
 	}
-	for _, e := range table {
+	for _, e := range inComments.rows {
 		for _, o := range e.options {
 			require.NotNil(t, o.set, "%s %s", e.verb, o.name)
 		}
@@ -159,7 +159,7 @@ func TestEveryRowOfTheTableCanBeDone(t *testing.T) {
 
 func TestEveryCommandOfTheTableIsInHelpAndParses(t *testing.T) {
 	help := Help("aws-minimal-test", "aws-standard")
-	for _, e := range table {
+	for _, e := range inComments.rows {
 		require.Contains(t, help, Code(e.usage()))
 		example := Prefix + " " + e.form.Example
 		require.Contains(t, help, Code(example))
@@ -183,10 +183,10 @@ func TestEveryCommandOfTheTableIsInHelpAndParses(t *testing.T) {
 			}
 		}
 		for _, other := range e.Synonyms {
-			verb, ok := meant(other)
+			verb, ok := inComments.meant(other)
 			require.True(t, ok)
 			require.Equal(t, string(e.verb), verb, other)
-			_, taken := find(other)
+			_, taken := inComments.find(other)
 			require.False(t, taken, other)
 		}
 	}
@@ -278,7 +278,7 @@ func FuzzParse(f *testing.F) {
 
 // understood holds what is promised of every command, and that its line read again is the same.
 func understood(t *testing.T, c Command) {
-	_, known := find(string(c.Verb))
+	_, known := inComments.find(string(c.Verb))
 	require.True(t, known)
 	require.LessOrEqual(t, len(c.Reason), maxReason)
 	switch c.Verb {
@@ -306,7 +306,7 @@ func fuzzSeeds() []string {
 		"1. a\n2. b\n   /ocp x\n\n  /ocp y", "text `code\n/ocp x\n` more\n/ocp y", "\xff/ocp \xfe", "> a\nlazy\n2. b\n   ```\n/ocp x\n   ```\n/ocp y", "/ocp share --team a\r/ocp share --with 'b",
 		"/ocp logs -n 200 -- --lines", "\t- a\n\t/ocp x\n* * *\n  /ocp y", strings.Repeat("> ", 300) + "/ocp x", strings.Repeat("/ocp x\n", 9),
 	}
-	for _, e := range table {
+	for _, e := range inComments.rows {
 		seeds = append(seeds, Prefix+" "+e.form.Example)
 	}
 	return seeds

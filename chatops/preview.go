@@ -38,10 +38,16 @@ func rounded(d time.Duration) time.Duration {
 // Preview answers a create with DryRun: what would happen if the cluster were requested now. A refusal has the same text as a real
 // one, see Refusal.
 func Preview(actor string, v policy.Verdict, f lifecycle.Forecast) string {
+	return fit(mention(actor) + ", this was a dry run: nothing was created. " + Foreseen(v, f))
+}
+
+// Foreseen says what would become of an accepted request: what it would get, at what price, what it would wait for, and how long it
+// would take.
+func Foreseen(v policy.Verdict, f lifecycle.Forecast) string {
 	var b strings.Builder
 	g := v.Grant
-	fmt.Fprintf(&b, "%s, this was a dry run: nothing was created. %s would be accepted: profile %s, version %s in %s, for %s, about %s an hour and %s until its end, by list prices.\n",
-		mention(actor), Code(g.Name), Code(g.Profile), Code(g.Version), Code(g.Region), policy.Span(g.TTL), policy.Dollars(int64(g.HourlyCents)), policy.Dollars(g.PriceCents))
+	fmt.Fprintf(&b, "%s would be accepted: profile %s, version %s in %s, for %s, about %s an hour and %s until its end, by list prices.\n",
+		Code(g.Name), Code(g.Profile), Code(g.Version), Code(g.Region), policy.Span(g.TTL), policy.Dollars(int64(g.HourlyCents)), policy.Dollars(g.PriceCents))
 	if v.Approval != nil {
 		why := *v.Approval
 		why.Why = nil

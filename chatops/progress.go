@@ -2,12 +2,16 @@ package chatops
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
 // progress renders the bar with the runner's step and the expected end.
-func progress(c lifecycle.Card) string {
+func progress(c lifecycle.Card) string { return progressUntil(c, ETA(c)) }
+
+// progressUntil is progress with the expected end in words.
+func progressUntil(c lifecycle.Card, eta string) string {
 	if !moving(c) || c.Progress.Percent == 0 && c.Progress.Step == "" {
 		return ""
 	}
@@ -15,22 +19,25 @@ func progress(c lifecycle.Card) string {
 	if c.Progress.Step != "" {
 		text += " " + plain(sentence(c.Progress.Step))
 	}
-	if eta := ETA(c); eta != "" {
+	if eta != "" {
 		text += " " + sentence(eta)
 	}
 	return text
 }
 
 // ETA says when it should be done, judging by earlier clusters, in absolute times; empty: unknown or past.
-func ETA(c lifecycle.Card) string {
+func ETA(c lifecycle.Card) string { return etaAs(c, clock, " UTC") }
+
+// etaAs is ETA with times as show writes them; zone follows the first.
+func etaAs(c lifecycle.Card, show func(time.Time) string, zone string) string {
 	soon, late := c.Progress.ETA, c.Progress.Late
 	switch {
 	case !soon.IsZero() && late.After(soon):
-		return fmt.Sprintf("ready at about %s UTC; nine of ten recent ones were ready by %s", clock(soon), clock(late))
+		return fmt.Sprintf("ready at about %s%s; nine of ten recent ones were ready by %s", show(soon), zone, show(late))
 	case !soon.IsZero():
-		return fmt.Sprintf("ready at about %s UTC, judging by recent ones", clock(soon))
+		return fmt.Sprintf("ready at about %s%s, judging by recent ones", show(soon), zone)
 	case !late.IsZero():
-		return fmt.Sprintf("it takes longer than usual; nine of ten recent ones were ready by %s UTC", clock(late))
+		return fmt.Sprintf("it takes longer than usual; nine of ten recent ones were ready by %s%s", show(late), zone)
 	}
 	return ""
 }

@@ -18,16 +18,21 @@ func Answer(line, text string) string {
 }
 
 // Refusal answers a request that policy refused: every reason, each with the next step, and what else it would need.
-func Refusal(actor string, v policy.Verdict) string { return refusal(actor, "this", "", v) }
+func Refusal(actor string, v policy.Verdict) string {
+	return refusal(mention(actor)+", this", "", v)
+}
+
+// RefusalInSlack is Refusal for the one person who reads it.
+func RefusalInSlack(v policy.Verdict) string { return refusal("This", "", v) }
 
 // LabelRefusal answers a label whose request policy refused: besides the reasons it says what happened to the label.
 func LabelRefusal(actor, label string, v policy.Verdict) string {
-	return refusal(actor, "what the label "+Code(label)+" asks for", "\nThe label was removed. Add it again when this is fixed.\n", v)
+	return refusal(mention(actor)+", what the label "+Code(label)+" asks for", "\nThe label was removed. Add it again when this is fixed.\n", v)
 }
 
-func refusal(actor, what, after string, v policy.Verdict) string {
+func refusal(what, after string, v policy.Verdict) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, %s cannot be done, and nothing was changed:\n\n", mention(actor), what)
+	fmt.Fprintf(&b, "%s cannot be done, and nothing was changed:\n\n", what)
 	b.WriteString(reasons(v.Refusals()))
 	if asks := v.Asks(); len(asks) > 0 {
 		b.WriteString("\nWhen this is fixed, it also needs an approval:\n\n" + reasons(asks))

@@ -2,105 +2,45 @@ package chatops
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/ocpctl/ocpctl/internal/commands"
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// VerbApprovals is a verb that exists only in Slack.
-const VerbApprovals Verb = "approvals"
-
-// SlackCommand is a parsed slash command.
+// SlackCommand is a command as it is typed in Slack: that of a pull request with what Slack alone has. A cluster is named, instead of
+// being the pull request's.
 type SlackCommand struct {
-	Verb Verb
-	Ref  string // approve, refuse: an approval's id, or a cluster's id or name; status: a cluster's id or name, empty: all of the person's
-	Why  string // approve, refuse: the reason as the person typed it
+	Command
+	Cluster string // id or name; empty: none is named
+	Ref     string // approve, refuse: an approval's id, or a cluster's id or name; help: the command that it is about, empty: all
+
+	Person  string // share, unshare, transfer: a person, U… or W…
+	Group   string // share, unshare: a user group, S…
+	Channel string // notify: the channel, C… or G…; empty: the one in which it is typed
+
+	Events []string // notify: what the channel wants to hear of; empty: list its subscriptions, or with Off end them all
+	Repo   string   // notify: only of the clusters of this repository, owner/name; empty: of all
+	Off    bool     // notify: stop
+
+	Filter ListFilter // list
 }
 
-// maxWhy is how many bytes of a reason the audit trail stores.
-const maxWhy = 500
+// ListFilter narrows a list of clusters. Empty fields do not.
+type ListFilter struct {
+	Team, Profile string
+	Owner         string // a person in Slack, U… or W…, or an owner's name as it is shown
+	Cursor        string // where the page begins; nobody types it
+}
 
-// ParseSlack parses what was typed after /ocp in Slack; an empty text asks for help. If it is not understood, c is nil and reply says
-// why and what would be accepted.
+// ParseSlack parses what was typed after /ocp in Slack, or to the bot; an empty text asks for help. If it is not understood, c is nil
+// and reply says why and what would be accepted.
 func ParseSlack(text string) (c *SlackCommand, reply string) {
-	words := strings.Fields(slackTyped(text))
-	if len(words) > 1 && strings.EqualFold(words[0], Prefix) { // the prefix was pasted too
-		words = words[1:]
+	line := slackLine(text)
+	if len(line) > maxLine {
+		return nil, tooLong(line)
 	}
-	if len(words) == 0 {
-		return &SlackCommand{Verb: VerbHelp}, ""
-	}
-	known := commands.At(commands.Slack)
-	i := slices.IndexFunc(known, func(c commands.Command) bool { return strings.EqualFold(c.Name, words[0]) })
-	if i < 0 {
-		return nil, slackUnknown(words[0])
-	}
-	found := known[i]
-	out := SlackCommand{Verb: Verb(found.Name)}
-	words = words[1:]
-	if out.Verb == VerbHelp {
-		return &out, ""
-	}
-	var missing string
-	for _, a := range found.Slack.Arguments {
-		switch {
-		case len(words) == 0 && a.Required && missing == "":
-			missing = a.Missing
-		case len(words) == 0:
-		case a.Kind == commands.Reason:
-			out.Why, words = strings.Join(words, " "), nil
-		default:
-			out.Ref, words = strings.Trim(words[0], "`*\"'“”‘’,"), words[1:]
-		}
-	}
-	var problem string
-	switch {
-	case len(words) > 0:
-		problem = Code(words[0]) + " is unexpected."
-	case missing != "":
-		problem = missing
-	case len(out.Why) > maxWhy:
-		problem = fmt.Sprintf("The reason has %d bytes; the audit trail keeps up to %d.", len(out.Why), maxWhy)
-	default:
-		return &out, ""
-	}
-	return nil, fmt.Sprintf("Nothing was done, because %s could not be understood. %s Usage: %s.",
-		Code(Prefix+" "+found.Name), problem, Code(Prefix+" "+found.Usage(commands.Slack)))
-}
-
-// slackTyped restores what a person typed: Slack sends the three special characters of its markup as entities.
-func slackTyped(text string) string {
-	return strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&", "\x00", "").Replace(strings.ToValidUTF8(text, "\uFFFD"))
-}
-
-func slackVerbs() []string {
-	var all []string
-	for _, c := range commands.At(commands.Slack) {
-		all = append(all, c.Name)
-	}
-	return all
-}
-
-// slackUnknown answers an unknown word: where it works, or what was probably meant.
-func slackUnknown(word string) string {
-	verb := Verb(strings.ToLower(word))
-	e, known := find(string(verb))
-	text := e.InSlack
-	switch {
-	case text != "":
-	case known:
-		text = fmt.Sprintf("Comment %s on the pull request, or use the web pages or `ocpctl %s`.", Code(Prefix+" "+string(verb)), verb)
-	default:
-		hint := "There are: " + list(slackVerbs()) + "."
-		if near := suggestion(word, slices.Concat(slackVerbs(), verbs())); near != "" {
-			hint = near
-		}
-		return fmt.Sprintf("%s is not a command. %s %s lists the commands.", Code(Prefix+" "+word), hint, Code(Prefix+" help"))
-	}
-	return fmt.Sprintf("%s is not available in Slack. %s", Code(Prefix+" "+string(verb)), text)
+	return inSlack.parse(line)
 }
 
 // SlackGot acknowledges a slash command at once, before anything is done. It names only commands that are understood; for any other
@@ -110,22 +50,44 @@ func SlackGot(text string) string {
 	if c == nil {
 		return "Nothing was done. The next message says why."
 	}
-	line := strings.TrimRight(Prefix+" "+string(c.Verb)+" "+c.Ref, " ")
-	if c.Why != "" {
-		line += " " + c.Why
+	_, rest, _ := strings.Cut(strings.TrimPrefix(c.Line, Prefix+" "), " ")
+	if c.Verb == VerbHelp {
+		rest = c.Ref
 	}
-	return fmt.Sprintf("Got it: %s. The answer follows.", Code(line))
+	return fmt.Sprintf("Got it: %s. The answer follows.", Code(Prefix+" "+string(c.Verb)+" "+seenInSlack(rest)))
 }
 
-// SlackHelp lists the commands in Slack.
-func SlackHelp() string {
+// SlackHelp lists the commands in Slack, those that people need first at the top. With a verb, it says all about that one.
+func SlackHelp(about ...string) string {
 	var b strings.Builder
-	b.WriteString("**Commands**\n\n")
-	for _, c := range commands.At(commands.Slack) {
-		fmt.Fprintf(&b, "- %s: %s\n", Code(Prefix+" "+c.Usage(commands.Slack)), c.Slack.Summary)
+	for _, verb := range about {
+		if e, known := inSlack.find(verb); known {
+			e.explain(&b)
+			return b.String()
+		}
 	}
-	fmt.Fprintf(&b, "\nOnly you see the answers. Clusters come from a label or a comment on a pull request, from the pages or from `ocpctl create`.\n")
+	b.WriteString("**Commands**\n\n")
+	for _, common := range []bool{true, false} {
+		for _, e := range inSlack.rows {
+			if e.form.Common == common {
+				fmt.Fprintf(&b, "- %s: %s\n", Code(e.usage()), e.form.Summary)
+			}
+		}
+	}
+	fmt.Fprintf(&b, "\nIf you have one cluster, you need not name it. %s shows the options of a command. Buttons do the same as the commands.\n",
+		Code(Prefix+" help create"))
 	return b.String()
+}
+
+// explain writes all about a command.
+func (e entry) explain(b *strings.Builder) {
+	fmt.Fprintf(b, "%s: %s. For example %s.\n", Code(e.usage()), e.form.Summary, Code(Prefix+" "+e.form.Example))
+	if len(e.options) > 0 {
+		b.WriteString("\n")
+	}
+	for _, o := range e.options {
+		fmt.Fprintf(b, "- %s: %s\n", o.usage(), o.Plain())
+	}
 }
 
 // Waiting is a pending approval, as one person sees it.

@@ -1,76 +1,13 @@
 package chatops
 
 import (
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/internal/commands"
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
-
-func TestWhatIsTypedInSlackIsUnderstood(t *testing.T) {
-	for text, want := range map[string]SlackCommand{
-		"":                                 {Verb: VerbHelp},
-		"help me":                          {Verb: VerbHelp},
-		"Approvals":                        {Verb: VerbApprovals},
-		"approve apr_01J":                  {Verb: VerbApprove, Ref: "apr_01J"},
-		"approve `shop`, looks good to me": {Verb: VerbApprove, Ref: "shop", Why: "looks good to me"},
-		"refuse  shop\ttoo &lt;big&gt; &amp; long": {Verb: VerbRefuse, Ref: "shop", Why: "too <big> & long"},
-		"/ocp approve shop":                        {Verb: VerbApprove, Ref: "shop"},
-		"status":                                   {Verb: VerbStatus},
-		"status clu_1":                             {Verb: VerbStatus, Ref: "clu_1"},
-		"LINK":                                     {Verb: VerbLink},
-		"refuse shop " + strings.Repeat("x", 500): {Verb: VerbRefuse, Ref: "shop", Why: strings.Repeat("x", 500)},
-	} {
-		got, reply := ParseSlack(text)
-		require.Empty(t, reply, text)
-		require.Equal(t, want, *got, text)
-		require.Contains(t, SlackGot(text), "Got it: `/ocp "+string(want.Verb), text)
-	}
-}
-
-func TestWhatIsNotUnderstoodInSlackSaysWhatWouldBe(t *testing.T) {
-	for text, want := range map[string][]string{
-		"approve":     {"`/ocp approvals` lists them", "`/ocp approve <approval or cluster> [reason]`"},
-		"refuse":      {"the id of an approval, or the name or id of a cluster"},
-		"refuse shop": {"Add a reason", "`/ocp refuse <approval or cluster> <reason>`"},
-		"refuse shop " + strings.Repeat("x", 501): {"501 bytes", "up to 500"},
-		"status a b":  {"`b` is unexpected"},
-		"link me":     {"`me` is unexpected"},
-		"aprove shop": {"Did you mean `/ocp approve`?"},
-		"lunch":       {"Did you mean `launch`? The command for that is `/ocp create`."},
-		"xyzzy":       {"There are: `status`, `approvals`, `approve`, `refuse`"},
-		"create":      {"not available in Slack", "Comment `/ocp create` on the pull request"},
-		"list":        {"`/ocp status` lists your clusters here"},
-		"logs shop":   {"`ocpctl logs CLUSTER -f`"},
-		"retry":       {"`ocpctl retry CLUSTER`"},
-	} {
-		got, reply := ParseSlack(text)
-		require.Nil(t, got, text)
-		for _, message := range want {
-			require.Contains(t, reply, message, text)
-		}
-		require.Contains(t, SlackGot(text), "Nothing was done", text)
-		require.NotContains(t, SlackGot(text), "Got it", text)
-		require.NotContains(t, SlackGot(text), reply, "the answer that follows says it, once")
-	}
-}
-
-func TestEveryWordOfTheCommandTableHasAnAnswerInSlack(t *testing.T) {
-	for _, e := range table {
-		c, reply := ParseSlack(string(e.verb) + " x because")
-		if c == nil {
-			require.NotContains(t, reply, "is not a command", e.verb)
-			require.NotContains(t, strings.ReplaceAll(reply, "Comment `/ocp "+string(e.verb), ""), "; `/ocp", "nothing in Slack leads to a comment without saying so")
-		}
-	}
-	for _, c := range commands.At(commands.Slack) {
-		require.Contains(t, SlackHelp(), "`"+Prefix+" "+c.Usage(commands.Slack)+"`")
-	}
-}
 
 func TestWhatWaitsIsListedInWordsThatNobodyElseWrote(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

@@ -3,116 +3,89 @@ package chatops
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/internal/commands"
 	"github.com/ocpctl/ocpctl/policy"
 )
 
-// entry is a command as a comment takes it.
+// grammar is the command table as one entry point sees it.
+type grammar struct {
+	at   commands.Entry
+	rows []entry
+}
+
+// The grammars of what is typed to the server.
+var (
+	inComments = grammarOf(commands.PullRequest)
+	inSlack    = grammarOf(commands.Slack)
+)
+
+// entry is a command as an entry point takes it.
 type entry struct {
 	commands.Command
 	verb    Verb
 	form    *commands.Form
-	takes   commands.Kind // what it takes beside a profile, in any order with it; empty: nothing
+	about   commands.Kind // what names the thing that the command is about, e.g. a profile; empty: nothing
+	takes   commands.Kind // what it takes besides that, in any order with it; empty: nothing
 	options []option
+	line    string // how it is typed
 }
 
 // option is a flag of a command.
 type option struct {
 	commands.Option
 	name string // with its dashes
-	set  func(c *Command, value string) (problem string)
+	set  func(r *reading, value string) (problem string)
 }
 
-// table is the command table as comments see it.
-var table = entries()
-
-func entries() []entry {
-	var all []entry
-	for _, c := range commands.At(commands.PullRequest) {
-		e := entry{Command: c, verb: Verb(c.Name), form: c.PullRequest}
+func grammarOf(at commands.Entry) grammar {
+	g := grammar{at: at}
+	for _, c := range commands.At(at) {
+		e := entry{Command: c, verb: Verb(c.Name), form: c.Form(at), line: Prefix + " " + c.Usage(at)}
 		for _, a := range e.form.Arguments {
-			if a.Kind != commands.Profile {
+			switch a.Kind {
+			case commands.Profile, commands.Cluster, commands.Request, commands.Channel:
+				e.about = a.Kind
+			default:
 				e.takes = a.Kind
 			}
 		}
-		for _, o := range c.OptionsAt(commands.PullRequest) {
+		for _, o := range c.OptionsAt(at) {
 			e.options = append(e.options, option{Option: o, name: "--" + o.Name, set: setters[o.Name]})
 		}
-		all = append(all, e)
+		g.rows = append(g.rows, e)
 	}
-	return all
-}
-
-// setters write the value of an option into the command. problem says what is wrong with the value; empty: nothing.
-var setters = map[string]func(c *Command, value string) (problem string){
-	"name":     func(c *Command, v string) string { c.Name = v; return "" },
-	"ttl":      setTTL,
-	"region":   func(c *Command, v string) string { c.Region = v; return "" },
-	"version":  func(c *Command, v string) string { c.Version = v; return "" },
-	"team":     func(c *Command, v string) string { c.Team = v; return "" },
-	"with":     func(c *Command, v string) string { c.With = v; return "" },
-	"dry-run":  func(c *Command, _ string) string { c.DryRun = true; return "" },
-	"reason":   setReason,
-	"lines":    setLines,
-	"replicas": setReplicas,
-}
-
-func setTTL(c *Command, value string) (problem string) {
-	ttl, ok := lifetime(value)
-	if !ok {
-		return Code(value) + " is not a lifetime; " + spanText
-	}
-	c.TTL = ttl
-	return ""
-}
-
-func setReason(c *Command, value string) (problem string) {
-	if len(value) > maxReason {
-		return fmt.Sprintf("The reason has %d bytes; the audit trail keeps up to %d.", len(value), maxReason)
-	}
-	c.Reason = value
-	return ""
-}
-
-func setLines(c *Command, value string) (problem string) {
-	n, err := strconv.Atoi(value)
-	if err != nil || n < 1 || n > MaxLogLines {
-		return fmt.Sprintf("%s is not a number of lines from 1 to %d.", Code(value), MaxLogLines)
-	}
-	c.Lines = n
-	return ""
-}
-
-func setReplicas(c *Command, value string) (problem string) {
-	n, err := strconv.Atoi(value)
-	if err != nil || n < 0 || n > maxReplicas {
-		return fmt.Sprintf("%s is not a number of workers from 0 to %d.", Code(value), maxReplicas)
-	}
-	c.Replicas = n
-	return ""
+	return g
 }
 
 // Act is what the command takes permission for; empty: nothing.
 func (v Verb) Act() policy.Act {
-	e, _ := find(string(v))
-	return policy.Act(e.Permission)
+	c, _ := inTable(string(v))
+	return policy.Act(c.Permission)
 }
 
-func find(verb string) (entry, bool) {
-	i := slices.IndexFunc(table, func(e entry) bool { return string(e.verb) == verb })
+// inTable finds a command, wherever it is typed.
+func inTable(name string) (commands.Command, bool) {
+	i := slices.IndexFunc(commands.Table, func(c commands.Command) bool { return c.Name == name })
+	if i < 0 {
+		return commands.Command{}, false
+	}
+	return commands.Table[i], true
+}
+
+func (g grammar) find(verb string) (entry, bool) {
+	i := slices.IndexFunc(g.rows, func(e entry) bool { return string(e.verb) == strings.ToLower(verb) })
 	if i < 0 {
 		return entry{}, false
 	}
-	return table[i], true
+	return g.rows[i], true
 }
 
-// verbs lists the verbs of the table, in its order.
-func verbs() []string {
-	all := make([]string, 0, len(table))
-	for _, e := range table {
+// verbs lists the verbs of the entry point, in the table's order.
+func (g grammar) verbs() []string {
+	all := make([]string, 0, len(g.rows))
+	for _, e := range g.rows {
 		all = append(all, string(e.verb))
 	}
 	return all
@@ -123,14 +96,41 @@ func verbs() []string {
 const shortestGuess = 4
 
 // meant finds the command that a word most likely stands for: a command, an alternative word, or a misspelling of either.
-func meant(word string) (verb string, ok bool) {
-	verb, _, ok = guess(word, verbs())
+func (g grammar) meant(word string) (verb string, ok bool) {
+	verb, _, ok = g.guess(word)
 	return verb, ok
 }
 
+// unknown answers a word that is no command here: with where it is one, the command that was probably meant, or the list of commands.
+func (g grammar) unknown(word string) string {
+	if c, known := inTable(strings.ToLower(word)); known {
+		return g.elsewhere(c)
+	}
+	hint := g.suggestion(word)
+	if hint == "" {
+		hint = "There are: " + list(g.verbs()) + "."
+	}
+	return fmt.Sprintf("%s is not a command. %s %s lists the commands.", Code(Prefix+" "+word), hint, Code(Prefix+" help"))
+}
+
+// elsewhere says where a command is typed that does not exist here.
+func (g grammar) elsewhere(c commands.Command) string {
+	here := "on pull requests"
+	var there []string
+	if g.at == commands.Slack {
+		here = "in Slack"
+	} else if c.Slack != nil {
+		there = append(there, "In Slack it is "+Code(Prefix+" "+c.Usage(commands.Slack))+".")
+	}
+	if c.CLI != nil {
+		there = append(there, "On the command line it is "+Code("ocpctl "+c.Usage(commands.CLI))+".")
+	}
+	return fmt.Sprintf("%s is not available %s. %s", Code(Prefix+" "+c.Name), here, strings.Join(there, " "))
+}
+
 // suggestion asks whether a command was meant that may be typed here; empty: none is near.
-func suggestion(word string, known []string) string {
-	verb, spelt, ok := guess(word, known)
+func (g grammar) suggestion(word string) string {
+	verb, spelt, ok := g.guess(word)
 	switch {
 	case !ok:
 		return ""
@@ -142,10 +142,11 @@ func suggestion(word string, known []string) string {
 
 // guess finds the known command that a word most likely stands for. spelt is the alternative word that was misspelt; empty: the word
 // is an alternative itself, or close to the command.
-func guess(word string, known []string) (verb, spelt string, ok bool) {
+func (g grammar) guess(word string) (verb, spelt string, ok bool) {
 	word = strings.ToLower(word)
+	known := g.verbs()
 	candidates, means := slices.Clone(known), map[string]string{}
-	for _, e := range table {
+	for _, e := range g.rows {
 		for _, other := range e.Synonyms {
 			if other == word {
 				return string(e.verb), "", true
@@ -182,4 +183,4 @@ func (e entry) optionNames() []string {
 }
 
 // usage is the command as one types it.
-func (e entry) usage() string { return Prefix + " " + e.Usage(commands.PullRequest) }
+func (e entry) usage() string { return e.line }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/chatops/chatopstest"
 	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
@@ -33,117 +34,21 @@ func golden(t *testing.T, name, got string) {
 }
 
 var (
-	start = time.Date(2025, 1, 1, 12, 0, 0, 0, time.UTC)
+	start = chatopstest.Start
 	ui    = Links{UI: "http://127.0.0.1:8080"}
 )
 
-// card is a cluster that was just accepted.
-func card() lifecycle.Card {
-	c := lifecycle.Card{
-		Name: "pr41-shop", Platform: "aws", Profile: "aws-minimal-test", Release: "4.20.3", Region: "us-east-1", BaseDomain: "labs.example.com", Generation: 1,
-		Owner: "maya", Team: "platform", RequestedBy: "github:maya", TTL: 24 * time.Hour, AcceptedAt: start, DestroyAt: start.Add(24 * time.Hour), UpdatedAt: start,
-		ListCents: 75, HourlyCents: 75, Meter: price.Meter{ToCome: 75}, JobID: "job_1",
-	}
-	c.ID, c.Desired, c.MaxTries = "clu_1", lifecycle.Present, 2
-	c.Ends = lifecycle.Ends{TTL: start.Add(24 * time.Hour), Max: start.Add(72 * time.Hour)}
-	return at(c, lifecycle.Pending, lifecycle.Queued, "maya set the label ocp/aws-minimal-test")
-}
+func card() lifecycle.Card { return chatopstest.Card() }
+
+func ready() lifecycle.Card { return chatopstest.Ready() }
 
 func at(c lifecycle.Card, s lifecycle.Status, p lifecycle.Phase, why string) lifecycle.Card {
-	c.Status, c.Phase, c.Why = s, p, why
-	if c.Meter.Since, c.Meter.Rate = start, 0; s != lifecycle.Pending {
-		c.Meter.Rate = c.ListCents
-	}
-	return c
+	return chatopstest.At(c, s, p, why)
 }
 
-func ready() lifecycle.Card {
-	c := at(card(), lifecycle.Ready, lifecycle.PhaseReady, "installed on try 1 of 2")
-	c.ReadyAt, c.UpdatedAt = start.Add(40*time.Minute), start.Add(40*time.Minute)
-	c.APIURL, c.ConsoleURL = "https://api.pr41-shop.labs.example.com:6443", "https://console-openshift-console.apps.pr41-shop.labs.example.com"
-	c.Identities = []string{"pr41-shop-x7k2p"}
-	return c
-}
+func going(p lifecycle.Phase, why string) lifecycle.Card { return chatopstest.Going(p, why) }
 
-func going(p lifecycle.Phase, why string) lifecycle.Card {
-	c := at(ready(), lifecycle.Destroying, p, why)
-	c.Desired, c.DesiredWhy, c.UpdatedAt = lifecycle.Absent, "the pull request was closed", start.Add(3*time.Hour+10*time.Minute)
-	return c
-}
-
-// lives is a card for each thing that can be seen.
-func lives() map[string]lifecycle.Card {
-	installing := at(card(), lifecycle.Creating, lifecycle.Installing, "the installer is creating the cluster")
-	installing.Progress = lifecycle.Progress{Percent: 47, Step: "waiting for bootstrapping to complete", ETA: start.Add(38 * time.Minute), Late: start.Add(53 * time.Minute)}
-	late := installing
-	late.Progress.ETA = time.Time{}
-	waiting := at(card(), lifecycle.Pending, lifecycle.AwaitingCapacity, "waiting for capacity in the cloud account: Elastic IPs: 3 needed, 5 of 5 are in use or reserved")
-	waiting.Place, waiting.WaitsSince = 3, start.Add(4*time.Minute)
-	turn := at(card(), lifecycle.Pending, lifecycle.AwaitingCapacity, "waiting in the queue: team platform has 5 of 5 clusters")
-	turn.NeedsTurn, turn.Place, turn.WaitsSince, turn.TurnETA = true, 2, start.Add(time.Minute), start.Add(90*time.Minute)
-	runner := at(card(), lifecycle.Pending, lifecycle.AwaitingCapacity, lifecycle.WaitingForRunner+"at most 40 run at once in this installation besides teardowns")
-	runner.Place, runner.WaitsSince, runner.TurnETA = 3, start.Add(time.Minute), start.Add(30*time.Minute)
-	teardown := going(lifecycle.Restoring, "the pull request was closed; "+lifecycle.WaitingForRunner+"at most 50 run at once in this installation")
-	teardown.Place, teardown.WaitsSince = 1, start.Add(3*time.Hour+10*time.Minute)
-	unscaled := at(ready(), lifecycle.Ready, lifecycle.PhaseReady, "installed on try 1 of 2; "+lifecycle.WaitingForRunner+"at most 40 run at once in this installation besides teardowns")
-	unscaled.WorkersBase, unscaled.WorkersWanted, unscaled.Place, unscaled.WaitsSince = new(3), new(1), 2, start.Add(time.Hour)
-	approval := at(card(), lifecycle.Pending, lifecycle.AwaitingApproval, "a maintainer has to approve it first")
-	approval.NeedsApproval, approval.ApproveBy = true, start.Add(4*time.Hour)
-	scaling := at(ready(), lifecycle.Ready, lifecycle.PhaseReady, "scaling from 3 to 1 worker")
-	scaling.WorkersBase, scaling.WorkersWanted = new(3), new(1)
-	scaled := at(ready(), lifecycle.Ready, lifecycle.ScaledDown, "it runs with 1 of its profile's 3 workers")
-	scaled.WorkersBase, scaled.Workers = new(3), new(1)
-	held := ready()
-	held.Ends.PRClosed, held.Ends.Hold, held.HoldWhy = start.Add(2*time.Hour), start.Add(30*time.Hour), "a demo on Friday"
-	kept := ready()
-	kept.Ends.Hold, kept.HoldWhy = kept.Ends.Max, "the label ocp/keep"
-	cleaning := at(card(), lifecycle.Creating, lifecycle.Cleaning, "what the last attempt created is removed first")
-	cleaning.FailReason, cleaning.FailMessage = "InstallFailed", "bootstrap did not complete in time"
-	closed := ready()
-	closed.Ends.PRClosed = start.Add(2 * time.Hour)
-	unlabelled := ready()
-	unlabelled.Ends.LabelRemoved = start.Add(2 * time.Hour)
-	expiring := at(ready(), lifecycle.Ready, lifecycle.Expiring, "it ends at 12:00 UTC on 4 January (the profile's maximum lifetime)")
-	expiring.Ends.TTL, expiring.UpdatedAt = expiring.Ends.Max, start.Add(71*time.Hour)
-	verifying := going(lifecycle.Verifying, "counting what is left in the cloud")
-	verifying.Progress = lifecycle.Progress{Percent: 90, Step: "pass 1 of 2"}
-	gone := at(going("", ""), lifecycle.Destroyed, lifecycle.Released, "the pull request was closed; two counts in a row found nothing left of 1 name")
-	gone.ReleasedAt, gone.Ends.PRClosed = start.Add(4*time.Hour), start.Add(3*time.Hour)
-	failed := at(card(), lifecycle.Failed, lifecycle.CreateFailed, "try 2 of 2 failed: bootstrap did not complete in time")
-	failed.Desired, failed.DesiredWhy = lifecycle.Absent, "the install failed: bootstrap did not complete in time"
-	failed.FailReason, failed.FailMessage = "InstallFailed", "bootstrap did not complete in time"
-	quota := failed
-	quota.FailReason, quota.FailMessage = "VcpuLimitExceeded", "the account may run no more standard vCPUs in us-east-1"
-	quota.FailWhose, quota.FailNext = "quota", "raise the limit L-1216C47A, or release clusters there; then ask again with /ocp create aws-minimal-test"
-	lost := failed
-	lost.FailReason, lost.FailMessage = "lost", "the runner was not heard of for 15 minutes"
-	never := at(failed, lifecycle.Destroyed, lifecycle.Released, "the install failed: bootstrap did not complete in time; two counts in a row found nothing left of 2 names")
-	never.ReleasedAt, never.Identities = start.Add(2*time.Hour), []string{"pr41-shop-x7k2p", "pr41-shop-b4r9d"}
-	asked := at(card(), lifecycle.Destroyed, lifecycle.Released, "@maya asked for it; two counts in a row found nothing left of the one name it was recorded under")
-	asked.Desired, asked.DesiredWhy, asked.FailReason, asked.FailMessage = lifecycle.Absent, "@maya asked for it", "stopped", "the runner was told to stop"
-	asked.ReleasedAt, asked.Identities = start.Add(30*time.Minute), []string{"pr41-shop-x7k2p"}
-	blocked := going("", "")
-	blocked = at(blocked, lifecycle.Failed, lifecycle.DestroyBlocked, "3 teardowns left something behind; still there: vpc vpc-0a1. The next try is at 15:30:00 UTC on 1 January and there is no last one")
-	blocked.Blockers = []string{"vpc vpc-0a1 (pr41-shop-x7k2p-vpc): detach the network interface eni-7 of another team", "network-interface eni-7"}
-	abandoned := at(blocked, lifecycle.Failed, lifecycle.Abandoned, "an admin abandoned it; it still counts until nothing is left")
-	creating := func(p lifecycle.Phase, percent int, why string) lifecycle.Card {
-		c := at(card(), lifecycle.Creating, p, why)
-		c.Progress.Percent = percent
-		return c
-	}
-	return map[string]lifecycle.Card{
-		"preflight": creating(lifecycle.Preflight, 0, "looking at limits and names first"), "claiming": creating(lifecycle.Claiming, 3, "names outside the installer are written down"),
-		"rendering": creating(lifecycle.Rendering, 5, "the install-config is rendered"), "recording": creating(lifecycle.Recording, 8, "what it takes to remove it is kept first"),
-		"configuring": creating(lifecycle.Configuring, 95, "add-ons and outputs"), "degraded": at(ready(), lifecycle.Ready, lifecycle.Degraded, "2 of 33 operators are not available"),
-		"restoring": going(lifecycle.Restoring, "the newest archive is fetched"), "destroying": going(lifecycle.DestroyingRuns, "openshift-install destroy cluster runs"),
-		"held-to-the-maximum": kept, "awaiting-turn": turn, "awaiting-runner": runner, "teardown-awaiting-runner": teardown, "scaling-awaiting-runner": unscaled,
-		"awaiting-approval": approval, "scaling": scaling, "scaled-down": scaled, "held": held,
-		"awaiting-capacity": waiting, "late": late, "create-failed-quota": quota, "create-failed-lost": lost, "abandoned": abandoned,
-		"pending": card(), "installing": installing, "cleaning": cleaning, "ready": ready(), "ready-closed": closed, "ready-unlabelled": unlabelled, "expiring": expiring,
-		"stopping": going(lifecycle.Stopping, "the pull request was closed; the running install is stopped first"), "verifying": verifying,
-		"destroyed": gone, "create-failed": failed, "destroyed-never-ready": never, "destroyed-while-created": asked, "destroy-blocked": blocked,
-	}
-}
+func lives() map[string]lifecycle.Card { return chatopstest.Lives() }
 
 func TestTheTextsOfALifeAreGolden(t *testing.T) {
 	for name, c := range lives() {

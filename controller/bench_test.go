@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/queue"
+	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/reports"
 )
 
@@ -51,4 +52,29 @@ func crowd(h *fixture, seed string) {
 	}
 	_, err := h.store.Pool().Exec(h.ctx, `ANALYZE`)
 	require.NoError(h.t, err)
+}
+
+// BenchmarkPublishInSlack is one new state of a cluster, shown in its message: facts, rendering, turn, call and record. A channel takes
+// one message a second; the aim is 20 ms, so that one worker keeps up with 50 busy channels.
+func BenchmarkPublishInSlack(b *testing.B) {
+	h := newFixture(b)
+	w, client := newWorkspace(b, h.now)
+	h.Teller = client
+	row := h.askedInSlack("shop", slackChannel)
+	h.showInSlack(row.ID, store.KindSlackMessage)
+	b.ResetTimer()
+	for b.Loop() {
+		b.StopTimer()
+		h.pass(2 * time.Second)
+		_, err := h.store.Pool().Exec(h.ctx, `
+			UPDATE subscribers SET shown_body = '', shown_at = NULL, wanted_version = wanted_version + 1 WHERE kind = 'slack_message'`)
+		require.NoError(b, err)
+		_, err = h.store.Pool().Exec(h.ctx, `UPDATE clusters SET row_version = row_version + 1`)
+		require.NoError(b, err)
+		args := h.publishArgs(row.ID, store.KindSlackMessage)
+		b.StartTimer()
+		h.work(args)
+	}
+	require.Zero(b, w.storms)
+	require.Len(b, w.standing(false), 1)
 }

@@ -40,9 +40,9 @@ type workspace struct {
 }
 
 type slackMessage struct {
-	channel, ts, thread, marker, text string
-	edits                             int
-	deleted                           bool
+	channel, ts, thread, marker, text, blocks string
+	edits                                     int
+	deleted                                   bool
 }
 
 type slackFault struct {
@@ -128,7 +128,8 @@ func (w *workspace) post(channel string, r *http.Request, no func(string) map[st
 		Type    string            `json:"event_type"`
 		Payload map[string]string `json:"event_payload"`
 	}
-	if json.Unmarshal([]byte(r.PostFormValue("metadata")), &meta) != nil || meta.Type != "ocpctl" || r.PostFormValue("text") == "" {
+	direct := strings.HasPrefix(channel, "D")
+	if !direct && (json.Unmarshal([]byte(r.PostFormValue("metadata")), &meta) != nil || meta.Type != "ocpctl") || r.PostFormValue("text") == "" {
 		return no("invalid_arguments")
 	}
 	thread := r.PostFormValue("thread_ts")
@@ -136,7 +137,7 @@ func (w *workspace) post(channel string, r *http.Request, no func(string) map[st
 		thread = "" // as Slack does it: beside the thread
 	}
 	w.next++
-	m := &slackMessage{channel: channel, ts: fmt.Sprintf("%d.%06d", w.now().Unix(), w.next), thread: thread, marker: meta.Payload["id"], text: r.PostFormValue("text")}
+	m := &slackMessage{channel: channel, ts: fmt.Sprintf("%d.%06d", w.now().Unix(), w.next), thread: thread, marker: meta.Payload["id"], text: r.PostFormValue("text"), blocks: r.PostFormValue("blocks")}
 	w.messages = append(w.messages, m)
 	return map[string]any{"ok": true, "channel": channel, "ts": m.ts, "message": map[string]any{"ts": m.ts, "thread_ts": thread, "text": m.text}}
 }

@@ -71,8 +71,8 @@ func (c *Controller) detail(ctx context.Context, row store.Row) (chat.Detail, er
 	for _, e := range events {
 		_, phase, moved := strings.Cut(e.To, "/")
 		m := chat.Moment{At: e.At, What: strings.ReplaceAll(phase, "_", " "), Why: chat.Brief(row.Card, e.Why)}
-		if last := len(d.Timeline) - 1; !moved || e.From == e.To && last >= 0 && d.Timeline[last].Why == m.Why {
-			continue // an attempt begins with what the move before it announced
+		if last := len(d.Timeline) - 1; !moved || last >= 0 && d.Timeline[last].What == m.What && d.Timeline[last].Why == m.Why {
+			continue // an attempt begins with what the move before it announced, and a runner's report may come before the decision
 		}
 		d.Timeline = append(d.Timeline, m)
 	}

@@ -40,42 +40,45 @@ func (c *Controller) inSlack(ctx context.Context, r store.Reply) error {
 		}
 	}
 	// A person has turns of their own: an answer does not wait for the messages that others see in the channel.
-	if err := c.slackTurn(ctx, r.Workspace, r.Person); err != nil {
-		return err
+	if wait, err := c.Store.Notices.TakeTurn(ctx, r.Workspace, r.Person); err != nil || wait > 0 {
+		return awaitTurn(wait, err)
 	}
 	id, err := c.Teller.Send(ctx, slack.Target{Channel: r.Channel, User: r.Person}, m)
+	if err == nil { // recorded before anything else: a text whose post is not known is sent again
+		err = c.Store.Outbox.Replied(ctx, r.ID, id)
+		return errors.Join(err, c.recordAnswer(ctx, r.Workspace, r.Person, nil))
+	}
+	err = c.recordAnswer(ctx, r.Workspace, r.Person, err)
 	if errors.Is(err, slack.ErrNever) {
 		c.Log.ErrorContext(ctx, "answer given up: this person cannot be reached in Slack", "effect", "reply", "reply", r.ID, "workspace", r.Workspace, "err", err)
 		return c.Store.Outbox.GiveUpReply(ctx, r.ID)
 	}
-	if err = c.slackSaid(ctx, r.Workspace, r.Person, err); err != nil {
-		return err
-	}
-	return c.Store.Outbox.Replied(ctx, r.ID, id)
+	return err
 }
 
-// slackTurn returns later if nothing may be posted there now.
-func (c *Controller) slackTurn(ctx context.Context, workspace, channel string) error {
-	wait, err := c.Store.Notices.TakeTurn(ctx, workspace, channel)
-	if err != nil || wait == 0 {
+// awaitTurn says that nothing may be posted before a wait, unless it could not be asked for.
+func awaitTurn(wait time.Duration, err error) error {
+	if err != nil {
 		return err
 	}
 	return later{wait: wait, shared: true}
 }
 
-// slackSaid records what Slack said to a message in a channel, for everything else that is to be posted there, and returns its error.
-func (c *Controller) slackSaid(ctx context.Context, workspace, channel string, err error) error {
+// recordAnswer records what Slack answered to a message in a channel, for everything else that is to be posted there, and returns its error.
+func (c *Controller) recordAnswer(ctx context.Context, workspace, channel string, err error) error {
 	var limited slack.RateLimited
-	var kept error
+	var recordErr error
 	switch {
 	case err == nil:
-		kept = c.Store.Notices.Reached(ctx, workspace, channel)
+		recordErr = c.Store.Notices.Reached(ctx, workspace, channel)
 	case errors.As(err, &limited) && limited.Channel:
-		kept = c.Store.Notices.HoldChannel(ctx, workspace, channel, limited.RetryAfter)
+		recordErr = c.Store.Notices.HoldChannel(ctx, workspace, channel, limited.RetryAfter)
 	case errors.As(err, &limited):
-		kept = c.Store.Notices.HoldWorkspace(ctx, workspace, limited.RetryAfter)
+		recordErr = c.Store.Notices.HoldWorkspace(ctx, workspace, limited.RetryAfter)
 	case slack.TokenRefused(err):
-		kept = c.Store.Notices.ChannelProblem(ctx, workspace, "", slack.CodeOf(err))
+		recordErr = c.Store.Notices.ChannelProblem(ctx, workspace, "", slack.CodeOf(err))
+	case errors.Is(err, slack.ErrChannel), errors.Is(err, slack.ErrGone), errors.Is(err, slack.ErrNever): // the token is accepted
+		recordErr = c.Store.Notices.ChannelProblem(ctx, workspace, "", "")
 	}
-	return errors.Join(err, kept)
+	return errors.Join(err, recordErr)
 }

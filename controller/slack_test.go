@@ -1,6 +1,7 @@
 package controller_test
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -95,4 +96,31 @@ func TestWhatCanNeverBeSaidInSlackIsGivenUpInWords(t *testing.T) {
 	require.EqualValues(t, -1, h.external(job.Reply))
 	h.work(job)
 	require.Empty(t, s.Messages())
+}
+
+func TestAnAnswerInSlackMayHaveButtonsAndKeepsNoLink(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	w, client := newWorkspace(t, h.now)
+	h.Teller = client
+	w.channels["D0MAYA"] = ""
+	const link = "https://ui/links/abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuv"
+	save := func(cause, body, blocks string) queue.ReplyArgs {
+		require.NoError(t, h.store.Outbox.SaveReply(h.ctx, store.Reply{
+			Cause: cause, Workspace: slackWorkspace, Channel: "D0MAYA", Person: "U0DEMOMAYA", Body: body, Blocks: json.RawMessage(blocks),
+		}))
+		var id string
+		require.NoError(t, h.store.Pool().QueryRow(h.ctx, `SELECT id FROM replies WHERE cause = $1`, cause).Scan(&id))
+		return queue.ReplyArgs{Reply: id}
+	}
+	h.work(save("slack:1", "*here* <"+link+">", `[{"type":"section","text":{"type":"mrkdwn","text":"<`+link+`>"}}]`))
+	require.Positive(t, h.snoozes(save("slack:2", "too soon", `[]`), h.now()), "one answer a second for each person")
+	h.pass(2 * time.Second)
+	h.work(save("slack:3", "*plain*", `[]`))
+	require.Equal(t, []string{"*here* <" + link + ">", "*plain*"}, []string{w.messages[0].text, w.messages[1].text}, "it is in Slack's markup already")
+	require.Contains(t, w.messages[0].blocks, link)
+	require.NotContains(t, w.messages[1].blocks, "section")
+	var kept string
+	require.NoError(t, h.store.Pool().QueryRow(h.ctx, `SELECT body || blocks::text FROM replies WHERE cause = 'slack:1'`).Scan(&kept))
+	require.NotContains(t, kept, "abcdefghijkl", "a posted link is forgotten")
 }

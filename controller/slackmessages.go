@@ -34,7 +34,7 @@ func (c *Controller) showInSlack(ctx context.Context, sub outbox.Subscriber, row
 	case c.Teller == nil:
 		return false, errNoSlack
 	case sub.Kind == store.KindSlackThread:
-		return c.tellThread(ctx, sub, row)
+		return c.showThread(ctx, sub, row)
 	}
 	m, hash, err := c.slackMessage(ctx, sub, row)
 	if err != nil {
@@ -77,10 +77,10 @@ func (c *Controller) slackMessage(ctx context.Context, sub outbox.Subscriber, ro
 	if v.Approval, err = c.pendingApproval(ctx, row); err != nil {
 		return m, "", err
 	}
-	said := v
-	said.Card = news(store.KindComment, row.Card)
-	said.Detail.Timeline, said.Detail.Conditions, said.Detail.Log = nil, nil, nil
-	part := blocks.Cluster(said)
+	newsworthy := v
+	newsworthy.Card = news(store.KindComment, row.Card)
+	newsworthy.Detail.Timeline, newsworthy.Detail.Conditions, newsworthy.Detail.Log = nil, nil, nil
+	part := blocks.Cluster(newsworthy)
 	raw, err := json.Marshal(part.Blocks)
 	return blocks.Cluster(v), hashOf(part.Text, string(raw), fmt.Sprint(c.progressPeriod(row.Card))), err
 }
@@ -106,8 +106,8 @@ func (c *Controller) pendingApproval(ctx context.Context, row store.Row) (*chat.
 	}, nil
 }
 
-// tellThread posts what happened to a cluster since the last message in its thread, as one message.
-func (c *Controller) tellThread(ctx context.Context, sub outbox.Subscriber, row store.Row) (done bool, err error) {
+// showThread posts what happened to a cluster since the last message in its thread, as one message.
+func (c *Controller) showThread(ctx context.Context, sub outbox.Subscriber, row store.Row) (done bool, err error) {
 	first, err := c.Store.Outbox.SlackMessage(ctx, sub.Cluster)
 	switch {
 	case err != nil:
@@ -141,16 +141,20 @@ func (c *Controller) tellThread(ctx context.Context, sub outbox.Subscriber, row 
 			return true, c.Store.Outbox.Mute(ctx, sub.ID)
 		}
 		if err != nil {
-			return false, fmt.Errorf("tell %s what happened to %s: %w", sub.ID, row.ID, err)
+			return false, fmt.Errorf("show what happened to %s at %s: %w", row.ID, sub.ID, err)
 		}
 	}
-	return false, c.Store.Outbox.Told(ctx, sub.ID, ts, newest, row.Cluster.Version)
+	return false, c.Store.Outbox.ThreadShown(ctx, sub.ID, ts, newest, row.Cluster.Version)
 }
 
 // postInSlack updates the message ts, or posts one if it is 0, in its turn. If an earlier post may have arrived, it is looked for first.
 func (c *Controller) postInSlack(ctx context.Context, sub outbox.Subscriber, to slack.Place, ts int64, marker string, m slack.Message) (int64, error) {
-	if err := c.slackTurn(ctx, sub.Workspace, sub.Channel); err != nil {
-		return 0, err
+	take := c.Store.Notices.TakeTurn
+	if ts != 0 {
+		take = c.Store.Notices.TakeEdit
+	}
+	if wait, err := take(ctx, sub.Workspace, sub.Channel); err != nil || wait > 0 {
+		return 0, awaitTurn(wait, err)
 	}
 	since, err := c.Store.Outbox.Posting(ctx, sub.ID)
 	if err != nil {
@@ -172,7 +176,7 @@ func (c *Controller) postInSlack(ctx context.Context, sub outbox.Subscriber, to 
 	if (errors.Is(err, slack.ErrChannel) || errors.Is(err, slack.ErrRefused)) && !slack.TokenRefused(err) {
 		err = errors.Join(err, c.Store.Notices.ChannelProblem(ctx, sub.Workspace, sub.Channel, slack.CodeOf(err)))
 	}
-	return ts, c.slackSaid(ctx, sub.Workspace, sub.Channel, err)
+	return ts, c.recordAnswer(ctx, sub.Workspace, sub.Channel, err)
 }
 
 // answered reports that Slack answered a post and did not take it. Any other error leaves open whether the message arrived.

@@ -14,6 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/reports"
 )
 
 // inChannel is a fixture with a workspace, in whose channel somebody asked for a cluster.
@@ -211,6 +212,7 @@ func TestAnArchivedChannelIsTriedOnceForEachWaitAndHealsByItself(t *testing.T) {
 		{"is_archived", func(w *workspace) { w.channels[slackChannel] = "is_archived" }, func(w *workspace) { w.channels[slackChannel] = "" }},
 		{"not_in_channel", func(w *workspace) { w.channels[slackChannel] = "not_in_channel" }, func(w *workspace) { w.channels[slackChannel] = "" }},
 		{"channel_not_found", func(w *workspace) { delete(w.channels, slackChannel) }, func(w *workspace) { w.channels[slackChannel] = "" }},
+		{"missing_scope", func(w *workspace) { w.noScope = "chat.postMessage" }, func(w *workspace) { w.noScope = "" }},
 		{"token_revoked", func(w *workspace) { w.token = "another" }, func(w *workspace) { w.token = slackToken }},
 	} {
 		h, w, row := inChannel(t)
@@ -232,6 +234,11 @@ func TestAnArchivedChannelIsTriedOnceForEachWaitAndHealsByItself(t *testing.T) {
 		require.Len(t, found, 1)
 		require.Contains(t, found[0].Evidence[0], trouble.code)
 
+		h.work(queue.SweepArgs{})
+		open, err := h.store.Reports.Findings(h.ctx, reports.FindingFilter{Kind: found[0].Kind})
+		require.NoError(t, err)
+		require.Len(t, open, 1)
+
 		w.set(func() { trouble.heal(w) })
 		h.pass(time.Hour)
 		for _, r := range rows {
@@ -241,7 +248,11 @@ func TestAnArchivedChannelIsTriedOnceForEachWaitAndHealsByItself(t *testing.T) {
 		require.Len(t, w.standing(false), len(rows), trouble.code)
 		found, err = h.store.Reports.SlackFindings(h.ctx)
 		require.NoError(t, err)
-		require.Empty(t, found, "%s: nobody had to close it", trouble.code)
+		require.Empty(t, found, trouble.code)
+		h.work(queue.SweepArgs{})
+		open, err = h.store.Reports.Findings(h.ctx, reports.FindingFilter{Kind: open[0].Kind})
+		require.NoError(t, err)
+		require.Empty(t, open, "%s: nobody had to close it", trouble.code)
 		require.Zero(t, w.storms)
 	}
 }
@@ -261,6 +272,32 @@ func TestWhatWaitsForAChannelIsBroughtForwardWhenItIsSolved(t *testing.T) {
 	h.pass(time.Second)
 	h.showInSlack(row.ID, store.KindSlackMessage)
 	require.Len(t, w.standing(false), 1)
+}
+
+func TestATokenThatIsAcceptedAgainIsNoticedInAClosedChannelToo(t *testing.T) {
+	t.Parallel()
+	h, w, row := inChannel(t)
+	other := h.askedInSlack("cart", "C0DEMOPAYM")
+	w.set(func() { w.token, w.channels[slackChannel], w.channels["C0DEMOPAYM"] = "another", "is_archived", "" })
+	h.snoozes(h.publishArgs(row.ID, store.KindSlackMessage), h.now())
+	require.GreaterOrEqual(t, h.snoozes(h.publishArgs(other.ID, store.KindSlackMessage), h.now()), 10*time.Minute)
+	w.set(func() { w.token = slackToken })
+	h.pass(10 * time.Minute)
+	h.snoozes(h.publishArgs(row.ID, store.KindSlackMessage), h.now()) // the one try goes to the closed channel
+	h.pass(time.Second)
+	h.showInSlack(other.ID, store.KindSlackMessage)
+	require.Len(t, w.standing(false), 1, "the other channel does not wait for that one")
+}
+
+func TestTheFirstMessageWakesItsThread(t *testing.T) {
+	t.Parallel()
+	h, _, row := inChannel(t)
+	_, err := h.store.Pool().Exec(h.ctx, `UPDATE river_job SET state = 'scheduled', scheduled_at = now() + interval '1 hour' WHERE kind = 'publish'`)
+	require.NoError(t, err)
+	h.showInSlack(row.ID, store.KindSlackMessage)
+	var awake []string
+	require.NoError(t, h.store.Pool().QueryRow(h.ctx, `SELECT array_agg(args ->> 'subscriber') FROM river_job WHERE kind = 'publish' AND state = 'available'`).Scan(&awake))
+	require.Equal(t, []string{h.place(row.ID, store.KindSlackThread).ID}, awake)
 }
 
 func TestAfterAThousandChangesInAMinuteTheLastStateIsShownWithFewEdits(t *testing.T) {

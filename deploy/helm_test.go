@@ -235,6 +235,7 @@ func TestPodsHaveTheSecretsOfTheirRolesAlone(t *testing.T) {
 	}
 	require.Equal(t, "worker", of["githubPrivateKey"])
 	require.Equal(t, "worker", of["slackBotToken"])
+	require.Equal(t, "hooks", of["slackAppToken"])
 	require.Equal(t, "api, worker", of["statusKey"])
 }
 

@@ -66,10 +66,9 @@ CREATE TABLE channel_subscriptions (
     team       text NOT NULL DEFAULT '', -- empty: of every team
     repo       text NOT NULL DEFAULT '', -- empty: of every repository
     events     text[] NOT NULL CHECK (cardinality(events) > 0),
-    source     text NOT NULL CHECK (source IN ('command', 'repository')),
     created_by text NOT NULL,
     created_at timestamptz NOT NULL,
-    UNIQUE (workspace, channel, team, repo, source)
+    UNIQUE (workspace, channel, team, repo)
 );
 
 -- Channels, and with an empty channel whole workspaces: when the next message may be written there, and what is wrong there.

@@ -59,3 +59,25 @@ func TestAProfilesOwnAddonsComeWhereTheFilePicksNone(t *testing.T) {
 	check := j.checkAddons()
 	require.Equal(t, []any{Fail, "Profile aws-minimal-test does not allow the add-on cert-manager, which .github/ocpctl.yaml of acme/shop picks."}, []any{check.Result, check.Message})
 }
+
+func TestAddonsThatTheRequestPicksComeInPlaceOfAllOthers(t *testing.T) {
+	pick := func(names ...string) Request {
+		r := withFile(profiles.RepositoryFile{Addons: []string{"cert-manager"}})
+		r.Addons = &names
+		return r
+	}
+	v := Evaluate(pick("pr-namespace"), Usage{}, furnished(t), Settings{})
+	require.True(t, v.Allowed, "%v", v.Refusals())
+	require.Equal(t, []string{"pr-namespace"}, v.Grant.Addons)
+	require.Equal(t, "It gets what the request picks: pr-namespace.", find(t, v, "add-ons").Message)
+
+	v = Evaluate(pick(), Usage{}, furnished(t), Settings{})
+	require.True(t, v.Allowed)
+	require.Empty(t, v.Grant.Addons, "none is a choice too")
+	require.Equal(t, "It gets no add-ons, as the request says.", find(t, v, "add-ons").Message)
+
+	v = Evaluate(pick("cert-manger"), Usage{}, furnished(t), Settings{})
+	require.False(t, v.Allowed)
+	require.Equal(t, `There is no add-on "cert-manger", which the request picks.`, v.Refusals()[0].Message)
+	require.Equal(t, "Did you mean cert-manager? Pick of these: cert-manager, pr-namespace.", v.Refusals()[0].Next)
+}

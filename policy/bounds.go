@@ -75,6 +75,9 @@ func (j judging) checkPrice() Check {
 	return check
 }
 
+// NameCheck checks the form of a name that a person chose.
+func NameCheck(name string) Check { return checkName(Request{Name: name}, "") }
+
 func checkName(r Request, profile string) Check {
 	name, _ := requestedName(r, profile)
 	check := Check{Name: "name", Result: Pass, Asked: r.Name, Message: fmt.Sprintf("Its name is %s.", name),

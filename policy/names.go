@@ -35,6 +35,16 @@ func PRName(repo string, number int, profile string, generation int) (name, fall
 	return hashed, withHash(plain, seed+"\nagain")
 }
 
+// PersonName names a cluster that somebody requested without a name: their own name, sanitised, and five characters of a hash over
+// seed, at most 21 characters in all. The same seed gives the same name.
+func PersonName(person, seed string) string {
+	plain := strings.Trim(notInName.ReplaceAllString(strings.ToLower(person), "-"), "-")
+	if plain == "" || plain[0] < 'a' || plain[0] > 'z' {
+		plain = strings.TrimRight("c-"+plain, "-")
+	}
+	return withHash(plain, person+"\n"+seed)
+}
+
 func withHash(plain, seed string) string {
 	sum := sha256.Sum256([]byte(seed))
 	hash := strings.ToLower(base32.StdEncoding.EncodeToString(sum[:]))[:hashLength]

@@ -73,7 +73,7 @@ func (j judging) recipe() []Check {
 	}
 	checks = append(checks, j.checkOwnership(), j.checkTeam())
 	checks = append(checks, j.checkLists()...)
-	if j.known && len(j.addons()) > 0 {
+	if j.known && (len(j.addons()) > 0 || j.r.Addons != nil) {
 		checks = append(checks, j.checkAddons())
 	}
 	if j.known {

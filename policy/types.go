@@ -73,6 +73,8 @@ type Request struct {
 	Environment string `json:"environment,omitempty"` // likewise
 	Owner       string `json:"owner,omitempty"`       // empty: the table's, otherwise the requester
 
+	Addons *[]string `json:"addons,omitempty"` // what the cluster gets besides OpenShift; nil: what the repository's file or the profile gives
+
 	File *profiles.RepositoryFile `json:"file,omitempty"` // the repository's file from the pull request's base branch; nil: there is none. It narrows and fills in, and never allows more
 }
 

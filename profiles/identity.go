@@ -31,7 +31,7 @@ type Identity struct {
 	// Match holds the attributes that must all match, each with globs (see Fits) of which one must match. Attributes: for saml and oidc
 	// the claims (groups, email, sub, repository, ref, environment …); for aws arn (of the role or user), account, organization and
 	// session; for github login, permission, repository (owner/name) and team (organization/slug, without globs; see GitHubTeams); for
-	// slack user, workspace and channel (their ids).
+	// slack user, workspace and channel (their ids), and email (confirmed by Slack, of a domain that the server trusts).
 	Match map[string][]string
 
 	Role  string   // requester, platform_admin or auditor
@@ -94,7 +94,7 @@ var attributes = map[Source][]string{
 	SourceSAML: nil, SourceOIDC: nil,
 	SourceAWS:    {"arn", "account", "organization", "session"},
 	SourceGitHub: {"login", "permission", "repository", "team", "owner"}, // owner: the team of the repository's entry
-	SourceSlack:  {"user", "workspace", "channel"},
+	SourceSlack:  {"user", "workspace", "channel", "email"},
 }
 
 var (

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -68,9 +69,17 @@ func Spellings(people []Person) map[string]Person {
 	return found
 }
 
-const principalAccept = `a principal id: github:<login>, saml:<name>, aws:arn:…, slack:<workspace>/<user> or oidc:<issuer>#<subject>`
+const principalAccept = `a principal id: github:<login>, saml:<name>, aws:arn:…, slack:<workspace>/<user>, oidc:<issuer>#<subject>, or email:<address> in lower case`
+
+// ByEmail begins the identity of somebody in Slack whose e-mail address is confirmed there and trusted here, e.g. email:maya@example.com.
+const ByEmail = "email:"
+
+var emailForm = regexp.MustCompile(`^[^@\s*A-Z]+@[^@\s*A-Z]+\.[^@\s*A-Z]+$`)
 
 func principalForm(id string) bool {
+	if address, ok := strings.CutPrefix(id, ByEmail); ok {
+		return emailForm.MatchString(address)
+	}
 	source, subject, found := strings.Cut(id, ":")
 	if !found || subject == "" || !sourceOf(source) || strings.ContainsAny(id, "*") {
 		return false

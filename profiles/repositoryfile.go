@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -52,16 +53,18 @@ type RepositoryFile struct {
 
 // Notify says what people are notified of.
 type Notify struct {
-	Mention []string `json:"mention,omitempty"` // ready, failed, expiring: the owner is mentioned by name
+	Mention []string            `json:"mention,omitempty"` // ready, failed, expiring: the owner is mentioned by name
+	Slack   map[string][]string `json:"slack,omitempty"`   // channels by id, and the events that they hear of
 }
 
 // The bounds of a repository's file. Anybody who can write to the repository can write it.
 const (
 	mostFileBytes    = 64 << 10
-	mostFileDepth    = 4 // notify.mention[0] is at the third level
+	mostFileDepth    = 4 // notify.slack.C012AB3CD[0] is at the fourth level
 	mostFileProblems = 50
 	mostFileShown    = 20 // characters of a value: enough to find it, too few to use a token that was pasted there
 	mostFileItems    = 50
+	mostFileChannels = 10
 )
 
 // LoadRepositoryFile parses a repository's file. The error is Problems: everything that is wrong, each with line and column. An empty
@@ -128,7 +131,8 @@ func readRepositoryFile(r *reader, doc *yaml.Node) RepositoryFile {
 		choice("synchronize", &f.Synchronize, SynchronizeKeep, SynchronizeRefresh, SynchronizeRecreate),
 		span("keep", &f.Keep, mostTTLHours*time.Hour),
 		r.texts("addons", &f.Addons, "an add-on's name", nameForm.MatchString),
-		r.inner("notify", optional(oneOf(r, "mention", &f.Notify.Mention, MentionReady, MentionFailed, MentionExpiring))),
+		r.inner("notify", optional(oneOf(r, "mention", &f.Notify.Mention, MentionReady, MentionFailed, MentionExpiring)),
+			optional(r.channels("slack", &f.Notify.Slack))),
 	}
 	for i := range fields {
 		fields[i].optional = true
@@ -167,6 +171,39 @@ func only(f field, accept string) field {
 // oneOf is a list of values from a fixed set.
 func oneOf(r *reader, name string, into *[]string, values ...string) field {
 	return r.texts(name, into, "one of "+strings.Join(values, ", "), func(s string) bool { return slices.Contains(values, s) })
+}
+
+// channelEvents are the events that a channel in Slack can hear of.
+var channelEvents = []string{"ready", "failed", "expiring", "blocked", "destroyed"}
+
+var channelForm = regexp.MustCompile(`^[CG][A-Z0-9]{1,31}$`)
+
+// channels is a mapping of channels in Slack to the events that they hear of.
+func (r *reader) channels(name string, into *map[string][]string) field {
+	accept := "a mapping of at most " + strconv.Itoa(mostFileChannels) + " ids of channels, such as C012AB3CD, to lists of events"
+	return field{name: name, accept: accept, read: func(n *yaml.Node, path string) bool {
+		if n.Kind != yaml.MappingNode || len(n.Content) == 0 || len(n.Content) > 2*mostFileChannels {
+			return false
+		}
+		found := map[string][]string{}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key, value := n.Content[i], n.Content[i+1]
+			at := join(path, r.key(key))
+			var events []string
+			list := oneOf(r, key.Value, &events, channelEvents...)
+			switch _, again := found[key.Value]; {
+			case !scalar(key, "!!str") || !channelForm.MatchString(key.Value):
+				r.failOn(key, at, "not a channel's id", "the id of a channel in Slack, such as C012AB3CD; it stands at the end of the channel's details")
+			case again:
+				r.failOn(key, at, "given twice", "one "+key.Value)
+			case !list.read(value, at):
+				r.failOn(value, at, r.show(value), list.accept)
+			}
+			found[key.Value] = events
+		}
+		*into = found
+		return true
+	}}
 }
 
 // plain refuses YAML features that make a file mean something else than it seems: anchors, aliases, merge keys, tags. false: it is

@@ -24,7 +24,7 @@ func TestARepositoryFileSaysEverythingItCan(t *testing.T) {
 	require.Equal(t, RepositoryFile{
 		Default: "aws-minimal-test", Profiles: []string{"aws-minimal-test", "aws-standard"}, TTL: 8 * time.Hour, Grace: &grace,
 		Drafts: DraftsDeny, Forks: ForksApprove, Synchronize: SynchronizeKeep, Keep: 48 * time.Hour, Addons: []string{"cert-manager"},
-		Notify: Notify{Mention: []string{MentionReady, MentionFailed, MentionExpiring}},
+		Notify: Notify{Mention: []string{MentionReady, MentionFailed, MentionExpiring}, Slack: map[string][]string{"C012AB3CD": {"failed", "expiring"}}},
 	}, f)
 	for _, f := range f.Profiles {
 		_, known := catalogue(t).Get(f)
@@ -62,7 +62,7 @@ func TestEachMistakeOfARepositoryFileIsToldAtItsPlace(t *testing.T) {
 		"a key misspelt":             {"\ndefaultProfil: x\n", "2:1: defaultProfil: unknown field; accepted: defaultProfile (closest match); one of " + keys},
 		"a key that begins alike":    {"default: x\n", "1:1: default: unknown field; accepted: defaultProfile (closest match); one of " + keys},
 		"a key unlike all":           {"colour: x\n", "1:1: colour: unknown field; accepted: " + keys},
-		"a key inside, misspelt":     {"notify:\n  mentions: [ready]\n", "2:3: notify.mentions: unknown field; accepted: mention (closest match); one of mention"},
+		"a key inside, misspelt":     {"notify:\n  mentions: [ready]\n", "2:3: notify.mentions: unknown field; accepted: mention (closest match); one of mention, slack"},
 		"a key that is no word":      {"? [a, b]\n: c\n", "1:3: a list of 2: unknown field; accepted: " + keys},
 		"a key that is a token":      {pastedToken + ": x\n", "1:1: \"ghp_0123456789abcdef…\": unknown field; accepted: " + keys},
 		"a value that is a token":    {"drafts: " + pastedToken + "\n", "1:9: drafts: \"ghp_0123456789abcdef…\"; accepted: one of allow, deny"},
@@ -87,7 +87,11 @@ func TestEachMistakeOfARepositoryFileIsToldAtItsPlace(t *testing.T) {
 		"a profile twice":            {"profiles: [a, a]\n", "1:15: profiles[1]: \"a\" again; accepted: each once"},
 		"a number for a name":        {"addons: [1]\n", "1:10: addons[0]: 1; accepted: an add-on's name, in quotes"},
 		"a mention of nobody's":      {"notify: {mention: [always]}\n", "1:20: notify.mention[0]: \"always\"; accepted: one of ready, failed, expiring"},
-		"a word for notify":          {"notify: ready\n", "1:9: notify: \"ready\"; accepted: a mapping with mention"},
+		"a word for notify":          {"notify: ready\n", "1:9: notify: \"ready\"; accepted: a mapping with mention, slack"},
+		"a channel by its name":      {"notify: {slack: {payments: [ready]}}\n", "1:18: notify.slack.payments: not a channel's id; accepted: the id of a channel in Slack, such as C012AB3CD; it stands at the end of the channel's details"},
+		"an event of nobody's":       {"notify: {slack: {C012AB3CD: [redy]}}\n", "1:30: notify.slack.C012AB3CD[0]: \"redy\"; accepted: one of ready, failed, expiring, blocked, destroyed"},
+		"events that are no list":    {"notify: {slack: {C012AB3CD: ready}}\n", "1:29: notify.slack.C012AB3CD: \"ready\"; accepted: a list of at least one: one of ready, failed, expiring, blocked, destroyed"},
+		"a list of channels":         {"notify: {slack: [C012AB3CD]}\n", "1:17: notify.slack: a list of 1; accepted: a mapping of at most 10 ids of channels, such as C012AB3CD, to lists of events"},
 		"an anchor":                  {"ttl: &long 4h\n", "1:6: an anchor; accepted: only the value"},
 		"an alias of nothing":        {"ttl: 4h\nkeep: *long\n", "2: an alias; accepted: the value itself"},
 		"a tag":                      {"ttl: !!str 4h\n", "1:6: a tag; accepted: only the value"},
@@ -132,7 +136,7 @@ func TestEveryProblemOfARepositoryFileIsToldAtOnce(t *testing.T) {
 // FuzzRepositoryFile: whatever stands in the file, reading it ends in a file or in problems that a person finds in it.
 func FuzzRepositoryFile(f *testing.F) {
 	for _, seed := range []string{
-		"", "version: 1\ndefaultProfile: aws-minimal-test\nprofiles: [aws-*]\nttl: 8h\ngrace: 30m\ndrafts: deny\nforks: approve\nsynchronize: refresh\nkeep: 48h\naddons: [postgres]\nnotify: {mention: [ready]}\n",
+		"", "version: 1\ndefaultProfile: aws-minimal-test\nprofiles: [aws-*]\nttl: 8h\ngrace: 30m\ndrafts: deny\nforks: approve\nsynchronize: refresh\nkeep: 48h\naddons: [postgres]\nnotify: {mention: [ready], slack: {C012AB3CD: [ready, blocked]}}\n",
 		"ttl: &a 4h\nkeep: *a\n<<: *a\n", "a: *b", "? [a]\n: b\n", "ttl: !!binary aGk=\n", "ttl: 4h\n---\nttl: 5h\n...\n", "%YAML 1.2\n---\nttl: |\n  4h\n", "ttl: \"4\\u0068\"\n",
 		"[[[[[[[[", "{{{{", "- - - -", "\t", "\x00", "\xff\xfe", "\ufeffttl: 4h\r\n", "a: 'b", "'''", "#\r\r\r", "x: 1\u0085y: 2\u2028z: 3\n", "&a [*a, *a]\n", pastedToken + ": " + pastedToken,
 	} {

@@ -11,7 +11,7 @@ import (
 // pruneBatch bounds what one statement removes, and so how long it holds its locks.
 const pruneBatch = 1000
 
-// passing are the rows that are kept for a while. Requests, replies, pull requests, attempts, verifications, approvals and the
+// passing are the rows that are kept for a while. Requests, replies, pull requests, attempts, verifications, approvals, handovers and the
 // audit trail are not among them: they prove what was done (verifications go with the state they are about, see removals.go),
 // and keep a redelivered webhook from acting twice.
 var passing = []struct{ what, sql string }{
@@ -43,6 +43,9 @@ var passing = []struct{ what, sql string }{
 	{"expired links", `DELETE FROM links WHERE hash IN (SELECT hash FROM links WHERE expires_at <= @now LIMIT @batch)`},
 	{"ended sessions", `DELETE FROM ended_sessions WHERE id IN (SELECT id FROM ended_sessions WHERE expires_at <= @now::timestamptz - interval '1 day' LIMIT @batch)`},
 	{"spent signatures", `DELETE FROM signatures WHERE hash IN (SELECT hash FROM signatures WHERE expires_at <= @now::timestamptz - interval '1 day' LIMIT @batch)`},
+	{"turns in Slack that are over", `
+		DELETE FROM slack_channels WHERE (workspace, channel) IN (
+			SELECT workspace, channel FROM slack_channels WHERE problem = '' AND next_at < @now::timestamptz - interval '1 day' LIMIT @batch)`},
 	// What could not be posted for so long never will be: the repository is gone, or the App is no longer in it.
 	{"unposted answers", `
 		UPDATE replies SET external_id = -1 WHERE id IN (

@@ -17,17 +17,17 @@ import (
 // number while a job runs changes that job's target. ErrConflict: the cluster is not ready or is going away, cannot be scaled,
 // or the number is out of bounds. ErrStale: the row is not the version that the actor saw.
 func (s *Store) Scale(ctx context.Context, id string, replicas int, d rows.Origin) (jobID string, err error) {
-	_, err = s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, _ *rows.Outcome) error {
+	out, err := s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, out *rows.Outcome) (err error) {
 		if err := scalable(cur.Cluster, replicas); err != nil {
 			return err
 		}
-		jobID, err = c.scale(ctx, cur, replicas, d)
+		out.Job, err = c.scale(ctx, cur, replicas, d)
 		return err
 	})
 	if err != nil {
 		return "", fmt.Errorf("scale %s: %w", id, err)
 	}
-	return jobID, nil
+	return out.Job, nil
 }
 
 func scalable(c lifecycle.Cluster, replicas int) error {

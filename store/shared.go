@@ -32,6 +32,7 @@ type (
 	Outcome       = rows.Outcome
 	Outputs       = rows.Outputs
 	PRRef         = rows.PRRef
+	Pressed       = rows.Pressed
 	Reply         = rows.Reply
 	ReplyOnce     = rows.ReplyOnce
 	ResultRow     = fence.ResultRow

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -30,6 +31,25 @@ func TestAChannelTakesOneMessageASecond(t *testing.T) {
 	require.Equal(t, 700*time.Millisecond, turn(t, s, "T1", "C1"))
 	clock.pass(700 * time.Millisecond)
 	require.Zero(t, turn(t, s, "T1", "C1"))
+}
+
+func TestAWorkspaceTakesFiftyEditsAMinuteInWhateverChannels(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	n, start := 0, clock.now()
+	for clock.now().Sub(start) < 5*time.Minute {
+		wait, err := s.Notices.TakeEdit(t.Context(), "T1", fmt.Sprintf("C%d", n))
+		require.NoError(t, err)
+		if wait == 0 {
+			n++
+		}
+		clock.pass(wait)
+	}
+	require.InDelta(t, 5*50+9, n, 1, "and a few at once")
+	require.Zero(t, turn(t, s, "T1", "C-new"), "a new message is not counted")
+	wait, err := s.Notices.TakeEdit(t.Context(), "T2", "C-new")
+	require.NoError(t, err)
+	require.Zero(t, wait)
 }
 
 func TestOfManyProcessesOneGetsTheTurn(t *testing.T) {

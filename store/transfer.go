@@ -10,6 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/store/internal/pg"
 	"github.com/ocpctl/ocpctl/store/internal/rows"
 	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/people"
 )
 
 // holder is the team and the owner of a cluster.
@@ -18,20 +19,46 @@ type holder struct {
 	Owner string `json:"owner"`
 }
 
+// JudgeTransfer judges a cluster's move to another team, with that team's usage counted under its lock. The limits that it returns apply
+// to a cluster that still waits for its turn; its error refuses the move.
+type JudgeTransfer func(usage.Usage) ([]lifecycle.Limit, error)
+
 // Transfer gives a cluster to another team and owner: quotas, costs and visibility follow from now on. The tags in the cloud
-// keep the names of its acceptance. For another team, judge is called with that team's usage, counted under its lock; its error
-// refuses the transfer and comes back wrapped, and the limits it returns apply to a cluster that still waits for its turn. nil:
-// not judged, and the limits stay. ErrConflict: the cluster is going away. ErrStale: the row is not the version that the actor
-// saw.
-func (s *Store) Transfer(ctx context.Context, id, team, owner string, d rows.Origin, judge func(usage.Usage) ([]lifecycle.Limit, error)) error {
-	err := s.write(ctx, func(c *change) error {
+// keep the names of its acceptance. For another team, judge is called; its error comes back wrapped. nil: not judged, and the
+// limits stay. An open offer of the cluster to a person is withdrawn. ErrConflict: the cluster is going away. ErrStale: the row is
+// not the version that the actor saw.
+func (s *Store) Transfer(ctx context.Context, id, team, owner string, d rows.Origin, judge JudgeTransfer) error {
+	err := s.give(ctx, id, holder{team, owner}, d, judge, func(*change) error { return nil })
+	if err != nil {
+		return fmt.Errorf("transfer %s: %w", id, err)
+	}
+	return nil
+}
+
+// AcceptHandover is Transfer by the person to whom a cluster was offered. ErrConflict: it is no longer offered, or going away.
+func (s *Store) AcceptHandover(ctx context.Context, h people.Handover, team, owner string, d rows.Origin, judge JudgeTransfer) error {
+	err := s.give(ctx, h.Cluster, holder{team, owner}, d, judge, func(c *change) error {
+		return c.EndHandover(ctx, h.ID, rows.HandoverAccepted, d)
+	})
+	if err != nil {
+		return fmt.Errorf("accept the handover %s: %w", h.ID, err)
+	}
+	return nil
+}
+
+// give gives a cluster to a holder, once per reply. first runs before, under the same locks.
+func (s *Store) give(ctx context.Context, id string, to holder, d rows.Origin, judge JudgeTransfer, first func(*change) error) error {
+	return s.write(ctx, func(c *change) error {
 		if judge != nil { // the team's lock before the row's, in the same order as requests
-			if err := c.TakeLocks(ctx, usage.Scope{Team: team}.Locks()); err != nil {
+			if err := c.TakeLocks(ctx, usage.Scope{Team: to.Team}.Locks()); err != nil {
 				return err
 			}
 		}
 		cur, err := c.Lock(ctx, id)
 		if err != nil {
+			return err
+		}
+		if done, err := c.AnsweredBefore(ctx, d.Reply); err != nil || done {
 			return err
 		}
 		if err := d.CheckVersion(cur); err != nil {
@@ -40,29 +67,36 @@ func (s *Store) Transfer(ctx context.Context, id, team, owner string, d rows.Ori
 		if cur.Desired == lifecycle.Absent {
 			return fmt.Errorf("%w: the cluster is going: %s", pg.ErrConflict, cur.DesiredWhy)
 		}
-		if team == "" || owner == "" {
+		if to.Team == "" || to.Owner == "" {
 			return fmt.Errorf("%w: a cluster has a team and an owner", pg.ErrConflict)
 		}
-		before, err := pg.One[holder](ctx, c, `SELECT team, owner FROM clusters WHERE id = $1`, id)
-		if err != nil || before == (holder{team, owner}) {
+		if err := first(c); err != nil {
 			return err
 		}
-		if before.Team != team {
-			if err := c.receive(ctx, id, team, judge); err != nil {
-				return err
-			}
+		if err := c.receive(ctx, id, to, d, judge); err != nil {
+			return err
 		}
-		return c.transfer(ctx, id, before, holder{team, owner}, d)
+		return c.ReplyOnce(ctx, d.Reply, rows.Outcome{})
 	})
-	if err != nil {
-		return fmt.Errorf("transfer %s: %w", id, err)
-	}
-	return nil
 }
 
-// receive lets judge check the new team's usage. A waiting cluster waits for that team's limits from now on; limits of other
+// receive changes the holder of the locked cluster, unless it has it already.
+func (c *change) receive(ctx context.Context, id string, to holder, d rows.Origin, judge JudgeTransfer) error {
+	before, err := pg.One[holder](ctx, c, `SELECT team, owner FROM clusters WHERE id = $1`, id)
+	if err != nil || before == to {
+		return err
+	}
+	if before.Team != to.Team {
+		if err := c.joinTeam(ctx, id, to.Team, judge); err != nil {
+			return err
+		}
+	}
+	return c.transfer(ctx, id, before, to, d)
+}
+
+// joinTeam lets judge check the new team's usage. A waiting cluster waits for that team's limits from now on; limits of other
 // scopes stay.
-func (c *change) receive(ctx context.Context, id, team string, judge func(usage.Usage) ([]lifecycle.Limit, error)) error {
+func (c *change) joinTeam(ctx context.Context, id, team string, judge JudgeTransfer) error {
 	if judge == nil {
 		return nil
 	}
@@ -91,6 +125,11 @@ func (c *change) transfer(ctx context.Context, id string, before, after holder, 
 	c.NextTurns() // the old team's usage fell
 	if _, err := c.Exec(ctx, `UPDATE approvals SET team = $2 WHERE cluster_id = $1 AND state = 'pending'`, id, after.Team); err != nil {
 		return fmt.Errorf("move its approvals: %w", err)
+	}
+	withdrawn := d
+	withdrawn.Why = "it was given to " + after.Owner + " of team " + after.Team
+	if err := c.WithdrawHandover(ctx, id, withdrawn); err != nil {
+		return err
 	}
 	return c.RecordAction(d, "transferred", id, rows.Action{Before: before, After: after, Note: "the tags in the cloud keep the names of its acceptance"})
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/riverqueue/river"
 
-	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/inbox"
@@ -34,9 +33,8 @@ func (h held) Error() string {
 // Work implements river.Worker.
 func (w *InboxWorker) Work(ctx context.Context, job *river.Job[queue.InboxArgs]) error {
 	err := w.inOrder(ctx, job.Args.Row)
-	var limited github.RateLimited
-	if errors.As(err, &limited) {
-		return river.JobSnooze(limited.RetryAfter)
+	if wait := retryAfter(err); wait > 0 {
+		return river.JobSnooze(wait)
 	}
 	var wait held
 	if errors.As(err, &wait) {

@@ -2,6 +2,7 @@ package hooks
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -72,6 +73,8 @@ type entrance struct {
 	signed  func(h http.Header, body []byte) bool // whether the signature is valid for the body
 	refusal string                                // what is wrong if it is not, and what to do
 	take    func(http.ResponseWriter, *http.Request, []byte)
+	within  time.Duration                                    // how long a signed request waits to be stored; 0: answerTime
+	busy    func(http.ResponseWriter, *http.Request, []byte) // answers one that waited longer; nil: notStored
 }
 
 // handler checks in this order: address, form of the signature, body, signature. Only then does a request use anything that another
@@ -105,22 +108,26 @@ func (g *guard) handler(e entrance) http.Handler {
 			g.unsigned(w, from, body.cost, e.refusal)
 			return
 		}
-		g.store(w, r, from, func(r *http.Request) { e.take(w, r, body.raw) })
+		g.store(w, r, from, e, body.raw)
 	})
 }
 
 // store passes a signed request on to be stored.
-func (g *guard) store(w http.ResponseWriter, r *http.Request, from string, take func(*http.Request)) {
-	ctx, cancel := context.WithTimeout(r.Context(), answerTime)
+func (g *guard) store(w http.ResponseWriter, r *http.Request, from string, e entrance, body []byte) {
+	ctx, cancel := context.WithTimeout(r.Context(), cmp.Or(e.within, answerTime))
 	defer cancel()
 	free, err := g.storing.Take(ctx, from)
 	if err != nil {
 		g.log.ErrorContext(r.Context(), "delivery not stored: those before it wait for PostgreSQL", "from", from, "err", err)
+		if e.busy != nil {
+			e.busy(w, r, body)
+			return
+		}
 		notStored(w)
 		return
 	}
 	defer free()
-	take(r.WithContext(ctx))
+	e.take(w, r.WithContext(ctx), body)
 }
 
 // warnOfProxy warns once that all senders may be counted as one.

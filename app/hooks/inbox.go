@@ -15,6 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/pulls"
 	slackapp "github.com/ocpctl/ocpctl/app/slack"
 	"github.com/ocpctl/ocpctl/chatops/github"
+	wire "github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/internal/tracing"
@@ -134,9 +135,16 @@ func (w *InboxWorker) Process(ctx context.Context, row int64) error {
 		}
 		return w.store.Inbox.FailDelivery(ctx, row, err.Error())
 	}
-	var limited github.RateLimited
-	errors.As(err, &limited)
-	return errors.Join(fmt.Errorf("process delivery %s: %w", delivery.ID, err), w.store.Inbox.RetryDelivery(ctx, row, err.Error(), limited.RetryAfter))
+	return errors.Join(fmt.Errorf("process delivery %s: %w", delivery.ID, err), w.store.Inbox.RetryDelivery(ctx, row, err.Error(), retryAfter(err)))
+}
+
+// retryAfter returns how long GitHub or Slack wants to be left alone; 0: neither said so.
+func retryAfter(err error) time.Duration {
+	var byGitHub github.RateLimited
+	var bySlack wire.RateLimited
+	errors.As(err, &byGitHub)
+	errors.As(err, &bySlack)
+	return max(byGitHub.RetryAfter, bySlack.RetryAfter)
 }
 
 // noteTimeout is the time limit for noting the result of a try.
@@ -145,8 +153,7 @@ const noteTimeout = 5 * time.Second
 // final reports whether an error is permanent: a body that cannot be read, a refusal by the service, or an installation, repository
 // or pull request that GitHub does not show to the App or refuses.
 func final(err error) bool {
-	var limited github.RateLimited
-	if errors.As(err, &limited) {
+	if retryAfter(err) > 0 {
 		return false
 	}
 	refused := errors.Is(err, github.ErrNotFound) || errors.Is(err, github.ErrRefused) || errors.Is(err, app.ErrNoPullRequest)

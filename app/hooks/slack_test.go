@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -65,17 +66,94 @@ func TestACommandThatIsNotUnderstoodIsToldSoAtOnce(t *testing.T) {
 
 func TestWhatElseSlackSendsIsAcknowledgedAndNotStored(t *testing.T) {
 	f := newFront(t)
-	for body, kind := range map[string]string{
-		`{"type":"event_callback","event_id":"Ev0PV52K21","token":"t","event":{"type":"app_mention"}}`:             "event_callback",
-		url.Values{"payload": {`{"type":"block_actions","trigger_id":"1.2","response_url":"https://x"}`}}.Encode(): "block_actions",
-		"ssl_check=1&token=t": "ssl_check",
+	for _, body := range []string{
+		`{"type":"event_callback","event_id":"Ev0PV52K21","token":"t","team_id":"T1","event":{"type":"reaction_added"}}`,
+		`{"type":"event_callback","event_id":"Ev0PV52K22","token":"t","team_id":"T1","event":{"type":"message","channel_type":"im","bot_id":"B1","user":"U1","channel":"D1"}}`,
+		interaction(`{"type":"view_closed","view":{"id":"V1"}}`), interaction(`{"type":"block_suggestion","value":"x"}`), interaction(`{"type":"an_action_of_next_year"}`),
+		"ssl_check=1&token=t",
 	} {
-		status, answer := f.post("/webhooks/slack", []byte(body), slackSigned(body, time.Now()))
-		require.Equal(t, http.StatusOK, status)
-		require.Equal(t, "ignored", answer["state"])
-		require.Equal(t, "ocpctl does not listen to "+kind+"; nothing was stored.", answer["detail"])
+		status, _ := f.post("/webhooks/slack", []byte(body), slackSigned(body, time.Now()))
+		require.Equal(t, http.StatusOK, status, body)
 	}
 	require.Empty(t, f.stored())
+}
+
+// interaction is an interaction's body.
+func interaction(raw string) string { return url.Values{"payload": {raw}}.Encode() }
+
+const (
+	pressed   = `{"type":"block_actions","trigger_id":"1.2","response_url":"https://hooks.slack.com/secret","token":"secret","team":{"id":"T1"},"user":{"id":"U1","team_id":"T1"},"channel":{"id":"C1"},"actions":[{"type":"button","action_id":"ocp_extend","action_ts":"1.000001","value":"{}"}]}`
+	submitted = `{"type":"view_submission","trigger_id":"1.3","token":"secret","team":{"id":"T1"},"user":{"id":"U1","team_id":"T1"},"view":{"id":"V1","type":"modal","hash":"1.a","callback_id":"create","state":{"values":{"ttl":{"ttl":{"type":"plain_text_input","value":"4h"}},"a":{"a":{"value":"x"}}}}}}`
+	mentioned = `{"type":"event_callback","token":"secret","team_id":"T1","event_id":"Ev1","event":{"type":"app_mention","user":"U1","channel":"C1","text":"<@U0BOT> status","ts":"1.000001"}}`
+	opened    = `{"type":"event_callback","team_id":"T1","event_id":"Ev2","event":{"type":"app_home_opened","user":"U1","channel":"D1","tab":"home"}}`
+	archived  = `{"type":"event_callback","team_id":"T1","event_id":"Ev3","event":{"type":"channel_archive","channel":"C1","user":"U1"}}`
+)
+
+func TestEveryRequestIsStoredOnceBeforeItIsAnswered(t *testing.T) {
+	f := newFront(t)
+	for _, body := range []string{interaction(pressed), interaction(submitted), mentioned, opened, archived} {
+		for retry := range 3 {
+			headers := slackSigned(body, time.Now())
+			headers["X-Slack-Retry-Num"], headers["X-Slack-Retry-Reason"] = strconv.Itoa(retry), "http_timeout"
+			status, _ := f.post("/webhooks/slack", []byte(body), headers)
+			require.Equal(t, http.StatusOK, status, body)
+		}
+	}
+	require.Equal(t, []string{
+		"press 1.2/1.000001 slack:T1/U1 1", "submission V1:1.a slack:T1/U1 1", "mention Ev1 slack:T1/U1 2", "home_opened Ev2 slack:T1/U1/home 2",
+		"lifecycle Ev3 slack:T1 2",
+	}, f.query(`SELECT event || ' ' || delivery_id || ' ' || topic || ' ' || priority FROM deliveries d
+		JOIN river_job j ON j.args = jsonb_build_object('row', d.id) ORDER BY d.id`), "what opens a form has the higher priority")
+	for _, raw := range f.query(`SELECT convert_from(body, 'UTF8') FROM deliveries`) {
+		require.NotContains(t, raw, "secret")
+		require.NotContains(t, raw, "hooks.slack.com")
+	}
+}
+
+func TestASubmittedFormIsAnsweredWithOneThatSaysToWait(t *testing.T) {
+	f := newFront(t)
+	body := interaction(submitted)
+	_, answer := f.post("/webhooks/slack", []byte(body), slackSigned(body, time.Now()))
+	require.Equal(t, "update", answer["response_action"])
+	require.Equal(t, "modal", answer["view"].(map[string]any)["type"])
+}
+
+func TestACommandThatIsTooLongIsRefusedInWords(t *testing.T) {
+	f := newFront(t)
+	status, answer := f.slack(typed("1.2", "U1", strings.Repeat("x", 4001)))
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, answer["text"], "Nothing was done: a command has at most 4000 characters")
+	require.Empty(t, f.stored())
+}
+
+func TestABodyOfSlacksOverAMegabyteIsRefused(t *testing.T) {
+	f := newFront(t)
+	body := strings.Repeat("x", MaxSlackBody+1)
+	status, _ := f.post("/webhooks/slack", []byte(body), slackSigned(body, time.Now()))
+	require.Equal(t, http.StatusRequestEntityTooLarge, status)
+}
+
+func TestAnotherWorkspacesRequestsAreNotStored(t *testing.T) {
+	f := newFront(t, func(c *Config) { c.Workspaces = []string{"T0001"} })
+	status, _ := f.slack(typed("1.2", "U1", "help"))
+	require.Equal(t, http.StatusOK, status)
+	require.Len(t, f.stored(), 1)
+	other := typed("1.3", "U1", "help")
+	other.Set("team_id", "T0OTHER")
+	_, answer := f.slack(other)
+	require.Contains(t, answer["text"], "does not listen to this workspace")
+	for _, body := range []string{interaction(pressed), mentioned} {
+		status, _ := f.post("/webhooks/slack", []byte(body), slackSigned(body, time.Now()))
+		require.Equal(t, http.StatusOK, status)
+	}
+	require.Len(t, f.stored(), 1)
+}
+
+func TestInSocketModeTheAddressSaysSo(t *testing.T) {
+	f := newFront(t, func(c *Config) { c.SlackSocket = true })
+	status, answer := f.slack(typed("1.2", "U1", "help"))
+	require.Equal(t, http.StatusNotFound, status)
+	require.Contains(t, answer["detail"], "Socket Mode")
 }
 
 func TestSlacksURLVerificationIsAnswered(t *testing.T) {
@@ -115,12 +193,48 @@ func TestSlackRequestsThatAreForgedOldOrOddAreRefused(t *testing.T) {
 	require.Empty(t, f.stored())
 }
 
-func TestACommandThatCannotBeStoredIsNotAcknowledged(t *testing.T) {
+func TestARequestOfSlacksThatCannotBeStoredIsNotAcknowledged(t *testing.T) {
 	f := newFront(t)
 	f.store.Close()
 	status, answer := f.slack(typed("1.2", "U1", "help"))
-	require.Equal(t, http.StatusServiceUnavailable, status)
-	require.NotContains(t, fmt.Sprint(answer), "Got it")
+	require.Equal(t, http.StatusOK, status, "otherwise Slack shows an error of its own")
+	require.Contains(t, answer["text"], "could not store this request")
+	require.NotContains(t, answer["text"], "Got it")
+	body := interaction(submitted)
+	status, answer = f.post("/webhooks/slack", []byte(body), slackSigned(body, time.Now()))
+	require.Equal(t, http.StatusOK, status)
+	require.Equal(t, "errors", answer["response_action"])
+	require.Contains(t, answer["errors"].(map[string]any)["a"], "could not store this request")
+	for _, body := range []string{interaction(pressed), mentioned, opened, archived} {
+		status, answer = f.post("/webhooks/slack", []byte(body), slackSigned(body, time.Now()))
+		require.Equal(t, http.StatusServiceUnavailable, status, "Slack repeats an event and marks the button")
+		require.Contains(t, answer["detail"], "could not store this request")
+	}
+}
+
+// A database that accepts connections and answers nothing must not take more time than Slack gives.
+func TestSlackIsAnsweredInTimeWhenTheDatabaseHangs(t *testing.T) {
+	f := newFront(t)
+	tx, err := f.store.Pool().Begin(t.Context())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = tx.Rollback(context.Background()) })
+	_, err = tx.Exec(t.Context(), `LOCK TABLE deliveries IN ACCESS EXCLUSIVE MODE`)
+	require.NoError(t, err)
+	begun := time.Now()
+	status, answer := f.slack(typed("1.2", "U1", "help"))
+	require.Less(t, time.Since(begun), 2900*time.Millisecond)
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, answer["text"], "could not store this request")
+}
+
+func TestARequestOfTheReleaseBeforeIsProcessed(t *testing.T) {
+	i := newInbox(t)
+	_, err := i.store.Pool().Exec(t.Context(), `
+		INSERT INTO deliveries (source, delivery_id, event, topic, body) VALUES ('slack', '1.2', 'slash_command', 'slack:T1/U1',
+			'channel_id=C1&command=%2Focp&team_id=T1&text=help&trigger_id=1.2&user_id=U1&user_name=maya')`)
+	require.NoError(t, err)
+	require.NoError(t, i.process())
+	require.Equal(t, []string{"help"}, i.notes())
 }
 
 func TestACommandIsWorkedOnceAndAnswered(t *testing.T) {
@@ -134,7 +248,7 @@ func TestACommandIsWorkedOnceAndAnswered(t *testing.T) {
 	said := `SELECT cause || ' ' || workspace || ' ' || channel || ' ' || person || ': ' || body FROM replies ORDER BY id`
 	replies := i.query(said)
 	require.Len(t, replies, 3)
-	require.Contains(t, replies[0], "slack:T0001:1.0 T0001 C2147483705 U1: **Commands**")
+	require.Contains(t, replies[0], "slack:T0001:1.0 T0001 C2147483705 U1: *Commands*")
 	require.Contains(t, replies[1], "is not a command")
 	require.Contains(t, replies[2], "`/ocp link`")
 	require.Equal(t, "help", i.notes()[0])
@@ -143,15 +257,15 @@ func TestACommandIsWorkedOnceAndAnswered(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, i.process())
 	require.Equal(t, replies, i.query(said))
-	require.Equal(t, []string{"already answered", "already answered", "already answered"}, i.notes())
+	require.Equal(t, []string{"answered before", "answered before", "answered before"}, i.notes())
 }
 
 func TestADeliveryOfSlacksThatIsNoCommandIsGivenUp(t *testing.T) {
 	i := newInbox(t)
 	_, err := i.store.Pool().Exec(t.Context(), `
-		INSERT INTO deliveries (source, delivery_id, event, body) VALUES ('slack', 'a', 'block_actions', '{}'), ('slack', 'b', 'slash_command', '')`)
+		INSERT INTO deliveries (source, delivery_id, event, body) VALUES ('slack', 'a', 'press', '{}'), ('slack', 'b', 'slash_command', '')`)
 	require.NoError(t, err)
 	require.NoError(t, i.process())
-	require.Contains(t, i.notes()[0], "listens to")
-	require.Contains(t, i.notes()[1], "team_id, channel_id and user_id are required")
+	require.Contains(t, i.notes()[0], "kind, id and workspace are required")
+	require.Contains(t, i.notes()[1], "command is missing")
 }

@@ -2,14 +2,117 @@ package slack
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
 
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/createform"
+	"github.com/ocpctl/ocpctl/chatops/blocks"
+	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
+	"github.com/ocpctl/ocpctl/policy"
 )
 
-func (s *Service) changeForm(_ context.Context, _ inbound.Request) (string, error) {
-	return "not built yet", nil
+// previewWithin is the time that the first preview may take of the three seconds in which a form can be opened.
+const previewWithin = time.Second
+
+// openForm opens the form for a cluster, with what is known already filled in. If Slack does not let it open in time, the answer is a
+// button that opens it. The error is for people if they may not create clusters.
+func (s *Service) openForm(ctx context.Context, r inbound.Request, p policy.Principal, known app.CreateRequest) error {
+	return s.openFilled(ctx, r, p, createform.ValuesOf(known))
 }
 
-func (s *Service) submitForm(_ context.Context, _ inbound.Request) (string, error) {
-	return "not built yet", nil
+// openFilled is openForm with the content of the form.
+func (s *Service) openFilled(ctx context.Context, r inbound.Request, p policy.Principal, values createform.Values) error {
+	if err := app.MayForEverybody(p, policy.ActCreate, messages.ToCreateClusters); err != nil {
+		return err
+	}
+	if s.slack == nil {
+		return app.Fail(app.Conflict, messages.NoForms)
+	}
+	if r.Trigger == "" {
+		return s.offerForm(ctx, r, values)
+	}
+	f := filled{values: values, from: r.Channel}
+	if isShared(r.Channel) {
+		f.post = r.Channel
+	}
+	soon, cancel := context.WithTimeout(ctx, previewWithin)
+	defer cancel()
+	view, err := s.createView(soon, p, f, nil)
+	if err != nil {
+		return err
+	}
+	_, err = s.slack.OpenForm(ctx, r.Trigger, blocks.Form(view))
+	if errors.Is(err, slack.ErrExpired) {
+		return s.offerForm(ctx, r, values)
+	}
+	if err != nil {
+		return fmt.Errorf("open the form: %w", err)
+	}
+	return nil
 }
+
+// offerForm answers with a button that opens the form: its press brings a new trigger.
+func (s *Service) offerForm(ctx context.Context, r inbound.Request, values createform.Values) error {
+	return s.answer(ctx, r, blocks.Offer(messages.OpenFormAgain, messages.OpenFormButton, openAgain(values)))
+}
+
+// changeForm shows what a changed field changes: other choices, the price and the verdict. A change that was followed by another one,
+// or by the submission, changes nothing: a late answer never replaces a newer one.
+func (s *Service) changeForm(ctx context.Context, r inbound.Request) (note string, err error) {
+	if r.View == nil || r.View.Callback != blocks.FormCreate || s.slack == nil {
+		return "not a form that changes", nil
+	}
+	const late = "the form was changed again since"
+	if newer, err := s.isFollowed(ctx, r); err != nil || newer {
+		return late, err
+	}
+	p, err := s.who(ctx, r)
+	var view blocks.FormView
+	if err == nil {
+		view, err = s.createView(ctx, p, filledIn(*r.View), nil)
+	}
+	if app.KindOf(err) != "" { // they may not create clusters any more, which the submission says
+		return "not shown: " + err.Error(), nil
+	}
+	if err != nil {
+		return "", err
+	}
+	err = s.slack.UpdateForm(ctx, r.View.ID, r.View.Hash, blocks.Form(view))
+	if errors.Is(err, slack.ErrGone) { // closed, or changed by the answer to an earlier change, of which this one did not know
+		newer, asked := s.isFollowed(ctx, r)
+		if asked != nil || newer {
+			return late, asked
+		}
+		err = s.slack.UpdateForm(ctx, r.View.ID, "", blocks.Form(view))
+	}
+	if errors.Is(err, slack.ErrGone) {
+		return "the form was closed", nil
+	}
+	if errors.Is(err, slack.ErrRefused) { // the submission says more
+		return "not shown: " + err.Error(), nil
+	}
+	return "form updated", err
+}
+
+// isFollowed reports whether the person did something else in the same form that is not processed yet.
+func (s *Service) isFollowed(ctx context.Context, r inbound.Request) (bool, error) {
+	behind, err := s.store.Inbox.Behind(ctx, deliverySource, r.ID)
+	if err != nil {
+		return false, err
+	}
+	for _, body := range behind {
+		var later inbound.Request
+		if json.Unmarshal(body, &later) == nil && later.View != nil && later.View.ID == r.View.ID {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// deliverySource is the source of Slack's deliveries in the inbox.
+const deliverySource = "slack"

@@ -12,8 +12,11 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/app/credentials"
+	"github.com/ocpctl/ocpctl/app/notify"
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -41,18 +44,33 @@ type Service struct {
 	core        *app.Service
 	credentials *credentials.Service
 	admin       *admin.Service
+	notify      *notify.Service
 	slack       Slack // nil: only answers in words work
 	store       *store.Store
+	emails      []string // domains whose confirmed e-mail addresses count as identities
 	ui          string
+	policy      policy.Settings
+	catalogue   func() catalogue.Catalogue
 }
 
 // New returns a Service with the configuration that core was made with.
 func New(core *app.Service, links *credentials.Service, oversight *admin.Service, client Slack, c app.Config) *Service {
-	return &Service{core: core, credentials: links, admin: oversight, slack: client, store: c.Store, ui: c.UI}
+	return &Service{
+		core: core, credentials: links, admin: oversight, notify: notify.New(core, c), slack: client, store: c.Store, ui: c.UI, policy: c.Policy,
+		catalogue: c.Catalogue, emails: c.SlackEmails,
+	}
 }
 
 // Handle does what a request asks for, once however often it comes. note says what became of it.
 func (s *Service) Handle(ctx context.Context, r inbound.Request) (note string, err error) {
+	note, err = s.handle(ctx, r)
+	if err == nil && r.Kind != inbound.Change && r.Kind != inbound.HomeOpened && r.Kind != inbound.Lifecycle {
+		err = s.refreshHome(ctx, r.Workspace, r.User) // what they did may show there
+	}
+	return note, err
+}
+
+func (s *Service) handle(ctx context.Context, r inbound.Request) (note string, err error) {
 	switch r.Kind {
 	case inbound.Command, inbound.Mention, inbound.Direct:
 		return s.command(ctx, r)

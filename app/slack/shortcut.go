@@ -2,10 +2,78 @@ package slack
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
 
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/blocks"
+	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
+	"github.com/ocpctl/ocpctl/policy"
 )
 
-func (s *Service) shortcut(_ context.Context, _ inbound.Request) (string, error) {
-	return "not built yet", nil
+// The callback ids of the shortcuts, as the app's manifest has them.
+const (
+	shortcutCreate  = "ocp_create"         // opens the form
+	shortcutList    = "ocp_clusters"       // shows the person's clusters
+	shortcutMessage = "ocp_create_message" // opens the form, filled in from a command in a message
+)
+
+// shortcut opens what a shortcut is for. What cannot be opened is answered in words.
+func (s *Service) shortcut(ctx context.Context, r inbound.Request) (note string, err error) {
+	return s.once(ctx, r, func() (slack.Message, string, error) {
+		if r.Action != shortcutCreate && r.Action != shortcutList && r.Action != shortcutMessage {
+			return blocks.Answer(messages.UnknownShortcut), "unknown shortcut " + r.Action, nil
+		}
+		p, err := s.who(ctx, r)
+		if err == nil && len(p.Seats) == 0 {
+			err = app.Fail(app.Denied, messages.NoRoleOnSlack)
+		}
+		if err != nil {
+			return slack.Message{}, r.Action, err
+		}
+		if r.Action == shortcutList {
+			answer, err := s.showList(ctx, r, p)
+			return answer, r.Action, err
+		}
+		return slack.Message{}, r.Action, s.openForm(ctx, r, p, asked(r))
+	})
+}
+
+// typedCommand matches a command in the text of a message.
+var typedCommand = regexp.MustCompile(`(?m)(?:^|[\s` + "`" + `])` + regexp.QuoteMeta(chatops.Prefix) + `[ \t]+(create\b[^\n` + "`" + `]*)`)
+
+// asked returns the request in a message to which a shortcut was applied; empty: there is none.
+func asked(r inbound.Request) app.CreateRequest {
+	found := typedCommand.FindStringSubmatch(r.Text)
+	if found == nil {
+		return app.CreateRequest{}
+	}
+	c, _ := chatops.ParseSlack(strings.TrimSpace(found[1]))
+	if c == nil || c.Verb != chatops.VerbCreate {
+		return app.CreateRequest{}
+	}
+	return app.CreateRequest{Profile: c.Profile, Name: c.Name, Region: c.Region, Version: c.Version, Team: c.Team, TTL: c.TTL}
+}
+
+// showList shows the person's clusters in a window, or in direct messages if it is too late for a window.
+func (s *Service) showList(ctx context.Context, r inbound.Request, p policy.Principal) (slack.Message, error) {
+	c := chatops.SlackCommand{Filter: chatops.ListFilter{Owner: r.User}}
+	c.Verb = chatops.VerbList
+	list, err := s.perform(ctx, r, p, c)
+	if err != nil || s.slack == nil || r.Trigger == "" {
+		return list, err
+	}
+	_, err = s.slack.OpenForm(ctx, r.Trigger, blocks.Shown(messages.MyClusters, list))
+	if errors.Is(err, slack.ErrExpired) {
+		return list, nil
+	}
+	if err != nil {
+		return slack.Message{}, fmt.Errorf("show the list: %w", err)
+	}
+	return slack.Message{}, nil
 }

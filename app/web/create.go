@@ -3,15 +3,14 @@ package web
 import (
 	"bytes"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/createform"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -23,15 +22,15 @@ func (p *pages) new(w http.ResponseWriter, r *http.Request, who policy.Principal
 		p.fail(w, r, who, err)
 		return
 	}
-	f := formOf(r.FormValue)
+	f := formOf(r, r.FormValue)
 	f.Key = freshKey()
-	f.SSHPublicKey, f.ExtraTags = "", "" // a link from somebody else must not add their key to the nodes, or set tags unnoticed
-	p.showNew(w, r, who, http.StatusOK, newView{Form: f})
+	f.Values[createform.SSHPublicKey], f.Values[createform.ExtraTags] = "", "" // a link from somebody else must not add their key to the nodes, or set tags unnoticed
+	p.showNew(w, r, who, http.StatusOK, newView{Content: f})
 }
 
 // create does what the form's button says: update the choices, check, or create.
 func (p *pages) create(w http.ResponseWriter, r *http.Request, who policy.Principal) {
-	f := formOf(r.PostFormValue)
+	f := formOf(r, r.PostFormValue)
 	if !keyForm.MatchString(f.Key) {
 		f.Key = freshKey()
 	}
@@ -41,14 +40,14 @@ func (p *pages) create(w http.ResponseWriter, r *http.Request, who policy.Princi
 	case "create":
 		p.createNow(w, r, who, f)
 	default:
-		p.showNew(w, r, who, http.StatusOK, newView{Form: f})
+		p.showNew(w, r, who, http.StatusOK, newView{Content: f})
 	}
 }
 
 // check judges the request as if it were made now, and stores nothing.
 func (p *pages) check(w http.ResponseWriter, r *http.Request, who policy.Principal, f createForm) {
-	v := newView{Form: f}
-	request := f.request()
+	v := newView{Content: f}
+	request := f.Values.Request(policy.SourceWeb)
 	verdict, err := p.App.DryRun(r.Context(), who, request)
 	if err != nil {
 		p.notCreated(w, r, who, v, err)
@@ -57,7 +56,7 @@ func (p *pages) check(w http.ResponseWriter, r *http.Request, who policy.Princip
 	v.Verdict = &verdictView{verdict.Verdict, verdict.Forecast}
 	var refused *app.Error
 	if !verdict.Allowed && errors.As(app.Refused(verdict.Verdict, request.Wrong), &refused) {
-		v.blame(refused.Fields)
+		v.Wrong = refused.Fields
 	}
 	p.showNew(w, r, who, http.StatusOK, v)
 }
@@ -65,11 +64,11 @@ func (p *pages) check(w http.ResponseWriter, r *http.Request, who policy.Princip
 // createNow creates the cluster. Submitting the same form twice makes one cluster: its key includes a hash of its content, so that a
 // changed form is a new request.
 func (p *pages) createNow(w http.ResponseWriter, r *http.Request, who policy.Principal, f createForm) {
-	request, hash := f.request(), f.hash()
+	request, hash := f.Values.Request(policy.SourceWeb), f.Values.Hash()
 	request.Once, request.Answer = &store.Once{Key: "web:" + f.Key + ":" + hash[:16], Request: hash}, created
 	made, err := p.App.Create(r.Context(), who, request)
-	v := newView{Form: f}
-	v.Form.Key = freshKey() // the next request is a different one
+	v := newView{Content: f}
+	v.Content.Key = freshKey() // the next request is a different one
 	switch {
 	case err != nil:
 		p.notCreated(w, r, who, v, err)
@@ -114,9 +113,9 @@ func (p *pages) notCreated(w http.ResponseWriter, r *http.Request, who policy.Pr
 	switch e.Kind {
 	case app.Invalid:
 		status = http.StatusUnprocessableEntity
-		v.blame(e.Fields)
+		v.Wrong = e.Fields
 	case app.Conflict: // the key is never reused, so the conflict is about the name
-		v.blame([]app.Field{{Name: "name", Detail: e.Message}})
+		v.Wrong = []app.Field{{Name: createform.Name, Detail: e.Message}}
 	default:
 		p.fail(w, r, who, err)
 		return
@@ -128,14 +127,4 @@ func freshKey() string {
 	raw := make([]byte, 16)
 	_, _ = rand.Read(raw) // never fails: crypto/rand ends the program instead
 	return hex.EncodeToString(raw)
-}
-
-// hash is the SHA-256 of everything that the form requests.
-func (f createForm) hash() string {
-	h := sha256.New()
-	for _, field := range f.fields() {
-		text := strings.ReplaceAll(*field.value, "\r\n", "\n")
-		fmt.Fprintf(h, "%s %d %s\n", field.name, len(text), text)
-	}
-	return hex.EncodeToString(h.Sum(nil))
 }

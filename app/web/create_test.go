@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -47,7 +46,7 @@ func TestTheFormOffersWhatProfileAndTeamAllowAndShowsWhatIsLocked(t *testing.T) 
 	require.NotContains(t, page, "aws-minimal-mint", "it is for admins")
 	_, page, _ = h.as("will").get("/new?profile=aws-minimal-mint&team=payments")
 	require.Contains(t, page, `<option value="aws-minimal-mint" selected>AWS minimal, minted keys (admins only)</option>`)
-	require.Contains(t, page, `<option>payments</option>`, "the cost center of the team")
+	require.Equal(t, 2, strings.Count(page, `<option selected>payments</option>`), "the team, and its first cost center")
 
 	b := h.as("zoe")
 	_, page, _ = b.post("/new", b.filledIn(url.Values{"do": {"choices"}, "profile": {"aws-standard"}, "team": {"payments"}, "owner": {"rob"}}))
@@ -201,18 +200,20 @@ func TestARefusalIsShownWithItsTreeAndAgainForTheSecondClick(t *testing.T) {
 	require.Len(t, h.clusters(), 4)
 }
 
-func TestTagsAreReadLineByLine(t *testing.T) {
-	got, wrong := tags(" A = b=c \n\n=x\nA=d\nB=\n")
-	require.Equal(t, map[string]string{"A": "b=c", "B": ""}, got)
-	require.Equal(t, []string{`"=x" is not a tag`, "A is given twice"}, []string{wrong[0].Detail, wrong[1].Detail})
-	got, wrong = tags("")
-	require.Nil(t, got)
-	require.Empty(t, wrong)
-}
+func TestAPersonPicksAddonsAmongThoseOfTheProfile(t *testing.T) {
+	h := newFixture(t)
+	b := h.as("maya")
+	_, page, _ := b.get("/new?profile=aws-standard")
+	require.Contains(t, page, `<input type="hidden" name="addonsFor" value="aws-standard">`)
+	require.Contains(t, page, `<input type="checkbox" name="addons" value="cert-manager"> cert-manager: `)
+	form := b.filledIn(url.Values{"profile": {"aws-standard"}, "addonsFor": {"aws-standard"}, "addons": {"cert-manager", "pr-namespace"}})
+	status, page, _ := b.post("/new", form)
+	require.Equal(t, http.StatusOK, status, says(page))
+	require.Equal(t, []string{"cert-manager", "pr-namespace"}, h.clusters()[0].Addons)
 
-func TestWhatIsNoFieldOfTheFormStandsAboveIt(t *testing.T) {
-	v := newView{}
-	v.blame([]app.Field{{Name: "quota", Detail: "full"}, {Name: "extraTags.n", Detail: "odd", Accept: []string{"x", "y"}}})
-	require.Equal(t, []string{"full."}, v.Others)
-	require.Equal(t, []string{"odd. Accepted: x, y."}, v.At("extraTags").Messages)
+	form.Set("name", "shop-other")
+	form["addons"] = []string{"cert-manger"}
+	status, page, _ = b.post("/new", form)
+	require.Equal(t, http.StatusUnprocessableEntity, status)
+	require.Contains(t, page, `id="wrong-addons"><p>There is no add-on &#34;cert-manger&#34;, which the request picks.`)
 }

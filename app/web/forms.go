@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 )
 
@@ -45,13 +46,7 @@ func complaint(err error) string {
 }
 
 // fieldText says what is wrong with a field and what would be accepted.
-func fieldText(f app.Field) string {
-	text := strings.TrimSuffix(f.Detail, ".") + "."
-	if len(f.Accept) > 0 {
-		text += " Accepted: " + strings.Join(f.Accept, ", ") + "."
-	}
-	return text
-}
+func fieldText(f app.Field) string { return messages.ProblemText(f.Detail, f.Accept) }
 
 // answer redirects to a page that shows the result of a form. A refusal or a missing object has a page of its own.
 func (p *pages) answer(w http.ResponseWriter, r *http.Request, who policy.Principal, to, text string, err error) {

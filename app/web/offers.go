@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/createform"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
@@ -35,7 +36,7 @@ func offersOf(who policy.Principal, row store.Row, shares []people.Share, c prof
 	may := func(a policy.Act) bool { return who.May(a, row.Team) }
 	present := row.Desired == lifecycle.Present
 	ready := present && row.Status == lifecycle.Ready && row.Outputs != nil
-	teams, _ := teamsOf(who, c)
+	teams := createform.Teams(who, c)
 	o := offers{
 		ID: row.ID, Seen: seen(row, shares), Held: !row.Ends.Hold.IsZero(), Teams: others(teams, row.Team),
 		Extend: present && may(policy.ActExtend) && row.Ends.TTL.Before(row.Ends.Max), ExtendLimit: "at most " + policy.Span(row.Ends.Max.Sub(row.Ends.TTL).Truncate(time.Minute)) + " more",
@@ -100,19 +101,6 @@ func usable(who policy.Principal, shares []people.Share) bool {
 		mine := s.Kind == "principal" && s.Grantee == who.ID || s.Kind == "team" && slices.Contains(teams, s.Grantee)
 		return mine && s.Access == people.AccessUse
 	})
-}
-
-// teamsOf returns the teams for which somebody may create clusters; open: any name, because no teams are declared.
-func teamsOf(who policy.Principal, c profiles.Catalogue) (teams []string, open bool) {
-	teams, every := who.Teams(policy.RolesFor(policy.ActCreate)...)
-	if !every {
-		return teams, false
-	}
-	for _, t := range c.Teams {
-		teams = append(teams, t.Name)
-	}
-	slices.Sort(teams)
-	return slices.Compact(teams), len(c.Teams) == 0
 }
 
 // firstOf returns the first number that is known.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/createform"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
@@ -124,11 +125,11 @@ var functions = template.FuncMap{
 
 	"dollars": policy.Dollars,
 	"hours":   policy.Span,
-	"whole":   func(d time.Duration) int { return int(d / time.Hour) },
 	"tenths":  func(n float64) string { return strconv.FormatFloat(n, 'f', 1, 64) },
 
 	"going": func(r store.Row) bool { return r.Desired == lifecycle.Absent },
 
+	"locked":  createform.Locked,
 	"queries": queries,
 	"refused": refused,
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/chatops"
-	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
@@ -51,19 +50,8 @@ type ClusterView struct {
 	Approval *chatops.Waiting // what it waits for; nil: for no approval
 }
 
-// Cluster is the message of a cluster in the channel in which it was asked for. It is updated in place.
-func Cluster(v ClusterView) slack.Message { return Answer(chatops.Comment(v.Card, v.Detail, v.Links)) }
-
 // Moment is one entry of a cluster's timeline.
 type Moment = chatops.Moment
-
-// Thread is what happened to a cluster since the last message in its thread.
-func Thread(card lifecycle.Card, news []Moment) slack.Message {
-	return Answer(card.Name + ": " + news[len(news)-1].What)
-}
-
-// Answer is an answer in words, from GitHub's Markdown.
-func Answer(markdown string) slack.Message { return slack.Message{Text: slack.Text(markdown)} }
 
 // Event is a kind of notice.
 type Event string
@@ -99,14 +87,12 @@ type Facts struct {
 	Before   time.Duration `json:"before,omitempty"`  // expiring: how long before the end this was told
 	Longest  time.Duration `json:"longest,omitempty"` // expiring: by how much it can be extended; 0: not at all
 	Approval string        `json:"approval,omitempty"`
-	Title    string        `json:"title,omitempty"`   // finding, budget: what it is about
-	Text     string        `json:"text,omitempty"`    // finding, budget: what is wrong and what to do, in GitHub's Markdown
+	Title    string        `json:"title,omitempty"`   // finding, budget, and an approval of something else than the cluster: what it is about
+	Text     string        `json:"text,omitempty"`    // what is wrong and what to do, in GitHub's Markdown: code, bold and lists, no links
 	Runbook  string        `json:"runbook,omitempty"` // its page's name, e.g. teardown-blocked
 	From     string        `json:"from,omitempty"`    // handover: who gives it away
 	Handover string        `json:"handover,omitempty"`
-	Done     string        `json:"done,omitempty"`    // a button was pressed: what that did
-	DoneBy   string        `json:"done_by,omitempty"` // and who pressed it, in Slack
+	Voters   []string      `json:"voters,omitempty"`  // approval that needs several votes: who approved so far, an id in Slack or a name
+	Done     string        `json:"done,omitempty"`    // it is over: what happened, as Text; a press did it if DoneBy is set
+	DoneBy   string        `json:"done_by,omitempty"` // who pressed a button, in Slack
 }
-
-// Notice is one message about something that happened.
-func Notice(v NoticeView) slack.Message { return Answer(v.Card.Name + ": " + string(v.Event)) }

@@ -78,11 +78,13 @@ func changeText(action string, meta json.RawMessage, why string) string {
 	if form := countedChanges[action]; form != "" && json.Unmarshal(orEmpty(c.After), &number) == nil && number != nil {
 		return fmt.Sprintf(form, *number, orEmpty(c.Before))
 	}
-	var before, after struct{ Kind, With, Access, Team, Owner string }
+	var before, after struct{ Kind, With, Access, Team, Owner, To, Name string }
 	if json.Unmarshal(orEmpty(c.Before), &before) != nil || json.Unmarshal(orEmpty(c.After), &after) != nil {
 		return ""
 	}
 	switch {
+	case after.To != "":
+		return "to " + cmp.Or(after.Name, after.To)
 	case after.Team != "":
 		return fmt.Sprintf("from team %s to team %s, owner %s", before.Team, after.Team, after.Owner)
 	case after.With != "":

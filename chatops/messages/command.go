@@ -73,9 +73,13 @@ func NoClusterHere(actor, profile string, known []string) string {
 // Extended answers extend on a pull request: the new end, and an end that comes before it or a hold. warning is what a quota or budget
 // says about it; empty: nothing.
 func Extended(actor string, c lifecycle.Card, before, after lifecycle.Ends, capped bool, warning string) string {
-	text := fmt.Sprintf("@%s, the lifetime of `%s` now ends %s (it was %s).", actor, c.Name, chatops.Time(after.TTL), chatops.Time(before.TTL))
+	return chatops.Said(fmt.Sprintf("@%s, %s", actor, extended(c, before, after, capped, warning)), actor)
+}
+
+func extended(c lifecycle.Card, before, after lifecycle.Ends, capped bool, warning string) string {
+	text := fmt.Sprintf("the lifetime of `%s` now ends %s (it was %s).", c.Name, chatops.Time(after.TTL), chatops.Time(before.TTL))
 	if after.TTL.Equal(before.TTL) {
-		text = fmt.Sprintf("@%s, the lifetime of `%s` ends %s, as before.", actor, c.Name, chatops.Time(after.TTL))
+		text = fmt.Sprintf("the lifetime of `%s` ends %s, as before.", c.Name, chatops.Time(after.TTL))
 	}
 	if capped {
 		text += fmt.Sprintf(" That is the maximum of profile %s; for more time, create a new cluster.", c.Profile)
@@ -86,7 +90,7 @@ func Extended(actor string, c lifecycle.Card, before, after lifecycle.Ends, capp
 	case end.After(after.TTL):
 		text += fmt.Sprintf(" That is without its hold, which keeps it until %s.", chatops.Time(end))
 	}
-	return chatops.Said(strings.TrimSpace(text+" "+warning), actor)
+	return strings.TrimSpace(text + " " + warning)
 }
 
 // Held answers hold on a pull request; change says until when.

@@ -75,6 +75,11 @@ func NotAnObject(written string) Problem {
 	return Problem{"It is not an object" + shown(written) + ".", []string{"an object of strings"}}
 }
 
+// NotAList is the problem with add-ons that are no list of names.
+func NotAList(written string) Problem {
+	return Problem{"It is not a list of names" + shown(written) + ".", []string{"a list of strings"}}
+}
+
 // shown puts a refused value behind its problem.
 func shown(written string) string {
 	if written == "" {
@@ -96,6 +101,11 @@ func ReasonSize(size, most int) Problem {
 // TooManyTags is the problem with more tags than a cluster can have.
 func TooManyTags(n, most int) Problem {
 	return Problem{fmt.Sprintf("There are %d.", n), []string{fmt.Sprintf("at most %d", most)}}
+}
+
+// TooManyAddons is the problem with more add-ons than a cluster can have, or with names that are too long.
+func TooManyAddons(n, most int) Problem {
+	return Problem{fmt.Sprintf("There are %d, or one of their names is too long.", n), []string{fmt.Sprintf("at most %d names", most)}}
 }
 
 // TagTooLong is the problem with a tag of too many bytes.

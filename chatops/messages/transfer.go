@@ -2,7 +2,10 @@ package messages
 
 import (
 	"fmt"
+	"strings"
+	"time"
 
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 )
@@ -44,11 +47,77 @@ func EndedBeforeTransfer(name string) string {
 // Transferred says to whom a cluster belongs now, and what the check warns about.
 func Transferred(before, now lifecycle.Card, check policy.Check) string {
 	text := fmt.Sprintf("%s now belongs to team %s, and its owner is %s.", now.Name, now.Team, now.Owner)
-	if before.Team == now.Team {
+	switch {
+	case before.Team == now.Team && before.Owner == now.Owner:
+		return fmt.Sprintf("%s already belongs to team %s, and its owner is %s. Nothing was changed.", now.Name, now.Team, now.Owner)
+	case before.Team == now.Team:
 		text = fmt.Sprintf("%s stays with team %s, and its owner is now %s.", now.Name, now.Team, now.Owner)
 	}
 	if check.Result == policy.Warn {
 		text += " " + CheckText(check)
 	}
 	return text + " The cloud tags keep their original values."
+}
+
+// NobodyToHandTo is the problem with an offer that names no account.
+var NobodyToHandTo = Problem{"it is empty or too long", []string{"a person's account, such as slack:T012AB3CD/U023BECGF"}}
+
+// HandoverToYourself tells somebody that they offered a cluster to themselves.
+func HandoverToYourself(name string) string {
+	return fmt.Sprintf("You cannot offer %s to yourself. Name another person, or transfer it to one of your teams.", name)
+}
+
+// HandoverOffered says to whom a cluster is offered, and until when.
+func HandoverOffered(name, to string, until time.Time) string {
+	return fmt.Sprintf("%s is offered to %s, who can accept it until %s. It stays yours until then.", name, to, chatops.Time(until))
+}
+
+// NoHandover tells somebody that an id means no offer that they may answer.
+func NoHandover(id string) string {
+	return fmt.Sprintf("There is no offer %s to you. If somebody wants to hand a cluster over to you, ask them to offer it again.", id)
+}
+
+// HandoverOver tells somebody that a cluster is no longer offered: the state of the offer, and why it ended.
+func HandoverOver(name, state, why, from string) string {
+	if why != "" {
+		why = " (" + why + ")"
+	}
+	text := fmt.Sprintf("The offer of %s is %s%s, so nothing was done.", name, state, why)
+	if from == "" {
+		return text
+	}
+	return fmt.Sprintf("%s If you still want the cluster, ask %s to offer it again.", text, from)
+}
+
+// HandoverMoved tells somebody that a cluster changed hands after it was offered to them.
+func HandoverMoved(name, from string) string {
+	return fmt.Sprintf("%s belongs to another team since it was offered, so %s can no longer hand it over. Ask its new owner.", name, from)
+}
+
+// NoTeamToTake tells somebody that they may not accept a cluster, because they may not create clusters for any team.
+func NoTeamToTake(name, team string) string {
+	return fmt.Sprintf("You cannot accept %s: you may not create clusters, for team %s or any other. Ask a platform admin for a role in that team.", name, team)
+}
+
+// WhichTeamTakes is the answer to an acceptance that does not say to which of somebody's teams the cluster goes; its problem follows.
+func WhichTeamTakes(name, team string, open []string) string {
+	return fmt.Sprintf("You may not create clusters for team %s, to which %s belongs. Choose the team that it goes to: %s.", team, name, strings.Join(open, ", "))
+}
+
+// TeamToTake is the problem with an acceptance that names no team.
+func TeamToTake(open []string) Problem { return Problem{"it is not given", open} }
+
+// HandoverDeclined confirms that somebody declined an offer.
+func HandoverDeclined(name, from string) string {
+	return fmt.Sprintf("You declined %s. It stays with %s.", name, from)
+}
+
+// HandoverWithdrawn confirms that an offer was withdrawn.
+func HandoverWithdrawn(name, to string) string {
+	return fmt.Sprintf("%s is no longer offered to %s.", name, to)
+}
+
+// AlreadyTaken tells somebody that they accepted a cluster before, and to whom it belongs now.
+func AlreadyTaken(c lifecycle.Card) string {
+	return fmt.Sprintf("You accepted %s before. It belongs to team %s, and its owner is %s.", c.Name, c.Team, c.Owner)
 }

@@ -32,12 +32,14 @@ type Config struct {
 	BaseURL     string            // empty: DefaultBaseURL
 	HTTPTimeout time.Duration     // of one HTTP exchange; zero: 10 s
 	Transport   http.RoundTripper // nil: http.DefaultTransport
+
+	Called func(method, result string) // after each call, e.g. chat.update and ResultOK; nil: nobody counts
 }
 
 // Client acts as the bot. It is safe for concurrent use.
 type Client struct {
 	api  *api.Client
-	home atomic.Pointer[Identity] // whose token this is, once Slack said so
+	home atomic.Pointer[Identity] // whose token this is, once it is known
 }
 
 // New checks the configuration. It makes no call.
@@ -54,6 +56,12 @@ func New(cfg Config) (*Client, error) {
 	base, err := url.Parse(cfg.BaseURL)
 	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {
 		return nil, fmt.Errorf("base URL of Slack %q: want http(s)://host/api/", cfg.BaseURL)
+	}
+	if cfg.Transport == nil {
+		cfg.Transport = http.DefaultTransport
+	}
+	if cfg.Called != nil {
+		cfg.Transport = counted{cfg.Transport, cfg.Called}
 	}
 	http := &http.Client{Transport: cfg.Transport, Timeout: cfg.HTTPTimeout, CheckRedirect: nowhereElse}
 	return &Client{api: api.New(cfg.Token.Reveal(), api.OptionAPIURL(strings.TrimSuffix(cfg.BaseURL, "/")+"/"), api.OptionHTTPClient(http))}, nil

@@ -70,9 +70,9 @@ const (
 
 // code returns Slack's error code; empty: there was none.
 func code(err error) string {
-	var said api.SlackErrorResponse
-	if errors.As(err, &said) {
-		return said.Err
+	var answer api.SlackErrorResponse
+	if errors.As(err, &answer) {
+		return answer.Err
 	}
 	return ""
 }
@@ -85,18 +85,18 @@ func explain(doing string, err error, about ...meaning) error {
 	}
 	var late *api.RateLimitedError
 	var status api.StatusCodeError
-	said := code(err)
+	answer := code(err)
 	switch {
 	case errors.As(err, &late):
 		return fmt.Errorf("%s: %w", doing, RateLimited{RetryAfter: max(late.RetryAfter, time.Second)})
-	case errors.As(err, &status) && status.Code == http.StatusTooManyRequests, slices.Contains(limited, said):
+	case errors.As(err, &status) && status.Code == http.StatusTooManyRequests, slices.Contains(limited, answer):
 		return fmt.Errorf("%s: %w", doing, RateLimited{RetryAfter: pause})
-	case said == channelLimited:
+	case answer == channelLimited:
 		return fmt.Errorf("%s: %w", doing, RateLimited{RetryAfter: channelPause, Channel: true})
 	}
 	for _, m := range append(about, ofToken) {
-		if why, known := m.codes[said]; known {
-			return fmt.Errorf("%s: %w", doing, refusal{m.is, why + needed(err), said})
+		if why, known := m.codes[answer]; known {
+			return fmt.Errorf("%s: %w", doing, refusal{m.is, why + needed(err), answer})
 		}
 	}
 	return fmt.Errorf("%s: %w", doing, err)
@@ -104,9 +104,9 @@ func explain(doing string, err error, about ...meaning) error {
 
 // needed names the scope that is missing.
 func needed(err error) string {
-	var said api.SlackErrorResponse
-	if errors.As(err, &said) && said.Needed != "" {
-		return ": " + said.Needed
+	var answer api.SlackErrorResponse
+	if errors.As(err, &answer) && answer.Needed != "" {
+		return ": " + answer.Needed
 	}
 	return ""
 }

@@ -40,7 +40,7 @@ func (c *Client) Find(ctx context.Context, in Place, marker string, since time.T
 			break
 		}
 	}
-	if said := code(err); said == "missing_scope" || said == "thread_not_found" {
+	if answer := code(err); answer == "missing_scope" || answer == "thread_not_found" {
 		return 0, false, nil
 	}
 	return ts, ts != 0, explain("look for a message in "+in.Channel, err, ofChannel)

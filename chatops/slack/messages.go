@@ -26,14 +26,14 @@ func (c *Client) Post(ctx context.Context, to Place, m Message, marker string) (
 	if to.Thread != 0 {
 		options = append(options, api.MsgOptionTS(stamp(to.Thread)))
 	}
-	_, posted, said, err := c.api.PostMessageWithResponseContext(ctx, to.Channel, options...)
+	_, posted, answer, err := c.api.PostMessageWithResponseContext(ctx, to.Channel, options...)
 	if err != nil {
 		return 0, explain(doing, err, ofChannel, ofMessage)
 	}
 	if ts, err = micros(posted); err != nil {
 		return 0, fmt.Errorf("%s: %w", doing, err)
 	}
-	if to.Thread != 0 && said.ThreadTimestamp == "" { // it stands beside the thread, because that has no first message any more
+	if to.Thread != 0 && answer.ThreadTimestamp == "" { // it stands beside the thread, because that has no first message any more
 		_, _, err := c.api.DeleteMessageContext(ctx, to.Channel, posted)
 		return 0, errors.Join(fmt.Errorf("%s: the thread: %w", doing, ErrGone), explain("delete what was posted outside the thread", err, ofChannel, ofMessage))
 	}

@@ -19,7 +19,7 @@ func (c *Client) Person(ctx context.Context, id string) (Person, error) {
 		return Person{}, explain("ask Slack who "+id+" is", err, ofPerson)
 	}
 	p := Person{
-		ID: got.ID, Workspace: got.TeamID, Org: got.Enterprise.EnterpriseID, Email: strings.ToLower(got.Profile.Email),
+		ID: got.ID, Workspace: got.TeamID, Org: got.Enterprise.EnterpriseID, Email: strings.ToLower(got.Profile.Email), Confirmed: got.IsEmailConfirmed,
 		Name: cmp.Or(got.Profile.DisplayName, got.Profile.RealName, got.RealName, got.Name),
 		Bot:  got.IsBot || got.IsWorkflowBot || got.IsConnectorBot || got.ID == "USLACKBOT", Deactivated: got.Deleted, Guest: got.IsRestricted || got.IsUltraRestricted,
 	}

@@ -7,6 +7,7 @@ type Person struct {
 	Org       string // the Enterprise Grid organization, E…; empty: none
 	Name      string // display name
 	Email     string // lower case; empty: unknown, or the scope users:read.email is missing
+	Confirmed bool   // Slack confirmed the e-mail address
 
 	Bot         bool
 	Deactivated bool

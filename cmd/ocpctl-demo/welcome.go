@@ -24,9 +24,12 @@ ocpctl's server and runners, PostgreSQL and S3 run as they do in production.
   1. Open %s/playground and put the label ocp/aws-minimal-test on a pull request.
   2. Watch the bot's comment until the cluster is ready, about ten seconds. Then type /ocp help below it.
   3. Close the pull request: %s later the cluster is destroyed, and the comment shows the proof.
+  4. Open %s/playground, type /ocp create as maya in #clusters, and fill in the form. The cluster's message shows the
+     progress, and its thread what happened. With --ttl 1h a warning comes at once, with a button that extends the cluster.
 
   playground   %s/playground   (acme/shop with pull requests #41 to #49, acme/api, and acme/ledger, where the App is not installed)
-  Slack        %s/playground   (type /ocp as maya, rob, will or ada)
+  Slack        %s/playground   (type /ocp as maya, rob or ada; will has to link his account first: /ocp link)
+  both         %s/playground/beside   (a pull request and Slack in two columns)
   pages, API   %s   (sign in as %s)
   webhooks     %s/webhooks/github and /webhooks/slack
   AWS, S3      http://127.0.0.1:%d (stand-in, account %s), http://127.0.0.1:%d
@@ -69,7 +72,7 @@ Break something, and read what ocpctl says:
 Ctrl-C stops everything, make demo continues where it stopped, and make clean deletes its state.
 `,
 		took.Seconds(), h.GitHub.URL(), policy.Span(h.Grace),
-		h.GitHub.URL(), h.Slack.URL(), h.PrivateURL(), people(), h.PublicURL(),
+		h.Slack.URL(), h.GitHub.URL(), h.Slack.URL(), h.Slack.URL(), h.PrivateURL(), people(), h.PublicURL(),
 		h.Ports.AWS, devstack.Account, h.Ports.S3,
 		h.Ports.Postgres, tokens, devstack.WebhookSecret, devstack.SlackSecret, policy.Span(h.Hour), policy.Span(h.Grace), h.Pace,
 		filepath.Join(tokens, "requester.jwt"), h.PrivateURL(),

@@ -76,7 +76,8 @@ func wireHooks(ctx context.Context, cfg config.Config, s *store.Store, log *slog
 			return nil, err
 		}
 	}
-	if cfg.Slack.SigningSecretRef != "" {
+	c.SlackSocket = cfg.Slack.Mode == config.SlackSocket
+	if cfg.Slack.SigningSecretRef != "" && !c.SlackSocket {
 		if c.SlackSecret, err = cfg.Secret(ctx, "slack.signing_secret_ref", cfg.Slack.SigningSecretRef); err != nil {
 			return nil, err
 		}

@@ -30,6 +30,12 @@ func (s *server) serve(ctx context.Context) error {
 			group.Go(func() error { return s.listen(ctx, h) })
 		}
 	}
+	if s.slack != nil {
+		group.Go(func() error {
+			s.slack.Run(ctx)
+			return nil
+		})
+	}
 	if s.catalogue != nil {
 		group.Go(func() error {
 			s.catalogue.Watch(ctx, s.reload)

@@ -11,6 +11,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/socketmode"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/metrics"
@@ -32,7 +33,8 @@ type server struct {
 	people    func(context.Context) error // stores the people whom the catalogue links
 	public    *http.Server
 	private   *http.Server
-	probes    *http.Server // nil unless listen.probes is set
+	probes    *http.Server         // nil unless listen.probes is set
+	slack     *socketmode.Receiver // nil unless Slack's requests come over a socket
 	workers   *river.Client[pgx.Tx]
 	watch     func(context.Context) // watches runners; nil without workers
 	instance  *store.Instance       // this process's name in the queue; nil without workers
@@ -88,6 +90,11 @@ func (s *server) build(ctx context.Context, cfg config.Config, r config.Roles) (
 	if r.Has(config.HooksRole) {
 		if s.public, err = wireHooks(ctx, cfg, s.store, s.log); err != nil {
 			return err
+		}
+		if cfg.Slack.Mode == config.SlackSocket {
+			if s.slack, err = wireSocket(ctx, cfg, s.store, s.log); err != nil {
+				return err
+			}
 		}
 	}
 	if !r.Has(config.APIRole) && !r.Has(config.WorkerRole) {
@@ -177,7 +184,7 @@ func repositories(c config.Config) (list []app.Repository) {
 func (in inner) appConfig(gh app.GitHub) app.Config {
 	cfg := in.cfg
 	return app.Config{
-		Store: in.store, Catalogue: in.catalogue.Current, Keeper: in.keeper(), GitHub: gh, Artifacts: in.bucket, UI: cfg.UIURL, Log: in.log, Repositories: repositories(cfg),
+		Store: in.store, Catalogue: in.catalogue.Current, Keeper: in.keeper(), GitHub: gh, Artifacts: in.bucket, UI: cfg.UIURL, Log: in.log, Repositories: repositories(cfg), SlackEmails: cfg.Slack.EmailDomains,
 		Policy: policy.Settings{Hour: cfg.Hour, Grace: cfg.Grace, MaxGrace: cfg.GitHub.MaxGrace, Permission: cfg.GitHub.Permission, Forks: cfg.GitHub.Forks, Installation: cfg.Installation},
 		Runs:   in.runs(),
 	}

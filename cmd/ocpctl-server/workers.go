@@ -17,7 +17,6 @@ import (
 	slackapp "github.com/ocpctl/ocpctl/app/slack"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/github"
-	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
 	"github.com/ocpctl/ocpctl/controller"
 	"github.com/ocpctl/ocpctl/internal/dispatch"
@@ -43,13 +42,14 @@ func (in inner) wireWorkers(ctx context.Context, s *server) error {
 	if err != nil {
 		return err
 	}
-	told := notifier.Config{Store: in.store, Links: chatops.Links{UI: in.cfg.UIURL}, Log: in.log}
+	told := notifier.Config{Store: in.store, AdminChannel: in.cfg.Slack.AdminChannel, Links: chatops.Links{UI: in.cfg.UIURL}, Log: in.log}
+	var bot slackapp.Slack // nil without a bot token
 	if in.cfg.Slack.BotTokenRef != "" {
-		teller, err := wireSlack(ctx, in.cfg)
+		client, err := in.wireSlack(ctx)
 		if err != nil {
 			return err
 		}
-		engine.Teller, told.Slack = teller, teller
+		engine.Teller, told.Slack, bot = client, client, client
 	}
 	s.watch = engine.Watch
 	workers := river.NewWorkers()
@@ -58,14 +58,18 @@ func (in inner) wireWorkers(ctx context.Context, s *server) error {
 	gh := in.cfg.GitHub
 	sweep := hooks.NewSweep(in.store, client, gh.Look, in.log, gh.Installations...)
 	missed := hooks.NewMissed(in.store, client, gh.Installations, gh.Deliveries, in.log)
-	river.AddWorker(workers, hooks.NewInboxWorker(in.store, pullRequests, slackapp.New(core, links, admin.New(core, cfg), nil, cfg), gh.AppID, in.log))
+	inSlack := slackapp.New(core, links, admin.New(core, cfg), bot, cfg)
+	homes := hooks.NewHomes(in.store)
+	river.AddWorker(workers, hooks.NewInboxWorker(in.store, pullRequests, inSlack, gh.AppID, in.log))
+	river.AddWorker(workers, homes)
+	river.AddWorker(workers, hooks.NewHomeWorker(inSlack, in.log))
 	river.AddWorker(workers, sweep)
 	river.AddWorker(workers, missed)
 	if s.instance, err = in.register(ctx); err != nil {
 		return err
 	}
 	s.workers, err = queue.NewClient(ctx, in.store.Pool(), workers, queue.RiverConfig{
-		Instance: s.instance.Name(), Periodic: append(engine.Periodic(), sweep.Periodic(), missed.Periodic()),
+		Instance: s.instance.Name(), Periodic: append(engine.Periodic(), sweep.Periodic(), missed.Periodic(), homes.Periodic()),
 		Logger: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})), // River logs statistics at INFO
 		Log:    in.log, OnError: in.metrics.JobFailed,
 	})
@@ -132,14 +136,6 @@ func (in inner) notKept(installation int64, err error) {
 	if err != nil {
 		in.log.Error("what GitHub said of its limits was not kept", "installation", installation, "err", err)
 	}
-}
-
-func wireSlack(ctx context.Context, cfg config.Config) (*slack.Client, error) {
-	token, err := cfg.Secret(ctx, "slack.bot_token_ref", cfg.Slack.BotTokenRef)
-	if err != nil {
-		return nil, err
-	}
-	return slack.New(slack.Config{Token: token, BaseURL: cfg.Slack.APIURL})
 }
 
 func (in inner) wireController(client *github.Client, catalogue controller.Catalogue) (*controller.Controller, error) {

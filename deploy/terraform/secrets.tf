@@ -7,6 +7,7 @@ locals {
     "github-app-key"        = ["worker"]
     "github-webhook-secret" = ["hooks"]
     "slack-signing-secret"  = ["hooks"]
+    "slack-app-token"       = ["hooks"]
     "slack-bot-token"       = ["worker"]
     "status-key"            = ["api", "worker"]
     "session-key"           = ["api"]

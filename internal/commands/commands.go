@@ -28,8 +28,6 @@ type Command struct {
 	PullRequest *Form // nil: it does not exist there
 	Slack       *Form
 	CLI         *Form
-
-	InSlack string // where it is not in Slack: where it is done instead
 }
 
 // Form is a command at one entry point.
@@ -40,7 +38,7 @@ type Form struct {
 	Arguments []Argument
 	Options   []string // names of the command's options that are taken here
 	Needs     []string // those of them without which it does nothing
-	Example   string   // a whole line, for pull requests
+	Example   string   // a whole line, for pull requests and Slack
 	Common    bool     // one of those that people need first
 }
 
@@ -63,8 +61,15 @@ const (
 	Commit   Kind = "commit"
 	Reason   Kind = "reason" // the rest of the line
 	Grantee  Kind = "--team <team> | --with <principal>"
+	Receiver Kind = "@person | --team <team>"
 	Request  Kind = "approval or cluster" // an approval's id, or its cluster's name or id
+	Channel  Kind = "#channel"
+	Events   Kind = "ready,failed,expiring,blocked,destroyed" // some of EventNames, separated by commas or blanks
+	Topic    Kind = "command"
 )
+
+// EventNames are the events that a channel can subscribe to.
+var EventNames = strings.Split(string(Events), ",")
 
 // Option is a flag.
 type Option struct {
@@ -116,6 +121,9 @@ func (c Command) OptionsAt(e Entry) []Option {
 	return slices.DeleteFunc(slices.Clone(c.Options), func(o Option) bool { return f == nil || !slices.Contains(f.Options, o.Name) })
 }
 
+// alone are arguments whose usage shows no options: they are options themselves, or could be given as one.
+var alone = []Kind{Grantee, Receiver, Reason, Number}
+
 // Usage is the command as it is typed at an entry point, without the word that begins the line.
 func (c Command) Usage(e Entry) string {
 	f := c.Form(e)
@@ -132,7 +140,7 @@ func (c Command) Usage(e Entry) string {
 	}
 	taken := c.OptionsAt(e)
 	switch {
-	case e != PullRequest || slices.ContainsFunc(f.Arguments, func(a Argument) bool { return a.Kind == Grantee || a.Kind == Reason || a.Kind == Number }):
+	case e == CLI || slices.ContainsFunc(f.Arguments, func(a Argument) bool { return slices.Contains(alone, a.Kind) }):
 	case len(taken) > 1:
 		parts = append(parts, "[options]")
 	case len(taken) == 1:
@@ -144,7 +152,9 @@ func (c Command) Usage(e Entry) string {
 func (a Argument) usage(e Entry) string {
 	word := string(a.Kind)
 	switch {
-	case a.Kind == Grantee:
+	case a.Kind == Grantee && e == Slack:
+		return "@person | @group | --team <team>"
+	case a.Kind == Grantee || a.Kind == Receiver:
 		return word
 	case e == CLI:
 		word, _, _ = strings.Cut(strings.ToUpper(word), " ")

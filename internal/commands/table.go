@@ -2,10 +2,11 @@ package commands
 
 // The arguments that many commands take.
 var (
-	aProfile = Argument{Kind: Profile}
-	aCluster = Argument{Kind: Cluster, Required: true}
-	aSpan    = Argument{Kind: Duration, Required: true}
-	aRequest = Argument{Kind: Request, Required: true,
+	aProfile  = Argument{Kind: Profile}
+	aCluster  = Argument{Kind: Cluster, Required: true}
+	aSpan     = Argument{Kind: Duration, Required: true}
+	oneOfMine = Argument{Kind: Cluster} // optional: a person with one cluster need not name it
+	aRequest  = Argument{Kind: Request, Required: true,
 		Missing: "Say which one: the id of an approval, or the name or id of a cluster. `/ocp approvals` lists them."}
 	whyNot = Argument{Kind: Reason, Required: true, Missing: "Add a reason: the person who asked is told."}
 )
@@ -26,66 +27,75 @@ var Table = []Command{
 		},
 		PullRequest: &Form{Common: true, Summary: "Create a cluster for this pull request", Arguments: []Argument{aProfile},
 			Options: []string{"name", "ttl", "region", "version", "team", "dry-run"}, Example: "create aws-standard --ttl 8h"},
+		Slack: &Form{Common: true, Summary: "Create a cluster; alone, it opens a form", Arguments: []Argument{aProfile},
+			Options: []string{"name", "ttl", "region", "version", "team", "dry-run"}, Example: "create aws-standard --ttl 8h"},
 		CLI: &Form{Summary: "Create a cluster", Arguments: []Argument{aProfile}, Options: []string{"name", "ttl", "region", "version", "team", "dry-run"}},
 	},
 	{
 		Name: "status", Permission: "see", Synonyms: []string{"show", "info", "get", "describe", "state"},
 		PullRequest: &Form{Common: true, Summary: "Show the clusters of this pull request", Arguments: []Argument{aProfile}, Example: "status"},
-		Slack:       &Form{Summary: "Show the clusters that you may see, or one of them", Arguments: []Argument{{Kind: Cluster}}},
+		Slack:       &Form{Common: true, Summary: "Show the clusters that you may see, or one of them", Arguments: []Argument{oneOfMine}, Example: "status demo"},
 		CLI:         &Form{Aliases: []string{"get"}, Summary: "Show a cluster's status, the reason and what happens next", Arguments: []Argument{aCluster}},
 	},
 	{
 		Name: "extend", Permission: "extend", Synonyms: []string{"prolong", "longer", "renew", "ttl"},
 		PullRequest: &Form{Common: true, Summary: "Extend its lifetime, up to the profile's maximum", Arguments: []Argument{aSpan, aProfile}, Example: "extend 4h"},
+		Slack:       &Form{Common: true, Summary: "Extend its lifetime, up to the profile's maximum", Arguments: []Argument{oneOfMine, aSpan}, Example: "extend demo 4h"},
 		CLI:         &Form{Summary: "Extend a cluster's lifetime, up to the profile's maximum", Arguments: []Argument{aCluster, aSpan}},
 	},
 	{
 		Name: "destroy", Permission: "destroy", Synonyms: []string{"delete", "remove", "rm", "kill", "down", "teardown", "stop"}, Options: []Option{reason},
 		PullRequest: &Form{Common: true, Summary: "Destroy it now, without waiting for its end", Arguments: []Argument{aProfile}, Options: []string{"reason"}, Example: "destroy aws-standard"},
+		Slack:       &Form{Common: true, Summary: "Destroy it now, without waiting for its end", Arguments: []Argument{oneOfMine}, Options: []string{"reason"}, Example: "destroy demo"},
 		CLI:         &Form{Aliases: []string{"delete"}, Summary: "Destroy a cluster now", Arguments: []Argument{aCluster}, Options: []string{"reason"}},
 	},
 	{
 		Name: "kubeconfig", Permission: "kubeconfig", Synonyms: []string{"login", "credentials", "access", "config"},
 		PullRequest: &Form{Summary: "Get a link to its kubeconfig that works once, after you sign in; nothing secret is posted here", Arguments: []Argument{aProfile}, Example: "kubeconfig"},
-		InSlack:     "The cluster's page hands it out, and so does `ocpctl kubeconfig CLUSTER -f kubeconfig`; it is never posted here.",
+		Slack:       &Form{Common: true, Summary: "Get a link to its kubeconfig that works once, after you sign in; only you see it", Arguments: []Argument{oneOfMine}, Example: "kubeconfig demo"},
 		CLI:         &Form{Summary: "Get the admin kubeconfig of a ready cluster", Arguments: []Argument{aCluster}},
 	},
 	{
 		Name: "logs", Permission: "see", Synonyms: []string{"log", "tail", "output"},
-		Options:     []Option{{"lines", "n", "100", "the `number` of last lines to show; a comment shows 40 by default and at most 200"}},
+		Options:     []Option{{"lines", "n", "100", "the `number` of last lines to show; a comment or Slack shows 40 by default and at most 200"}},
 		PullRequest: &Form{Summary: "Show the last lines of its log", Arguments: []Argument{aProfile}, Options: []string{"lines"}, Example: "logs --lines 100"},
-		InSlack:     "The cluster's page shows its log, and so does `ocpctl logs CLUSTER -f`.",
+		Slack:       &Form{Summary: "Show the last lines of its log", Arguments: []Argument{oneOfMine}, Options: []string{"lines"}, Example: "logs demo --lines 100"},
 		CLI:         &Form{Summary: "Show the log of a cluster's newest job, or of one of its jobs", Arguments: []Argument{aCluster}, Options: []string{"lines"}},
 	},
 	{
 		Name: "list", Permission: "see", Synonyms: []string{"ls", "all", "clusters"},
+		Options: []Option{
+			{"team", "", "platform", "only those of a `team`"},
+			{"profile", "", "aws-standard", "only those of a `profile`"},
+			{"owner", "", "maya", "only those of a `person`: @person, or the name of the owner as the list shows it"},
+		},
 		PullRequest: &Form{Summary: "Show all clusters of this pull request", Example: "list"},
-		InSlack:     "`/ocp status` lists your clusters here.",
+		Slack:       &Form{Common: true, Summary: "List who has which cluster, until when, and what it has cost", Options: []string{"team", "profile", "owner"}, Example: "list --team platform"},
 		CLI:         &Form{Aliases: []string{"ls"}, Summary: "List the clusters you may see, newest first"},
 	},
 	{
 		Name: "scale", Permission: "scale", Synonyms: []string{"workers", "resize"},
 		Options:     []Option{{"replicas", "r", "4", "the `number` of workers"}},
 		PullRequest: &Form{Summary: "Change the number of its workers, within the profile's bounds", Arguments: []Argument{{Kind: Number, Required: true}, aProfile}, Options: []string{"replicas"}, Example: "scale 4"},
-		InSlack:     "The cluster's page scales its workers, and so does `ocpctl scale-workers CLUSTER --replicas 3`.",
+		Slack:       &Form{Summary: "Change the number of its workers, within the profile's bounds", Arguments: []Argument{oneOfMine, {Kind: Number, Required: true}}, Options: []string{"replicas"}, Example: "scale demo 4"},
 		CLI:         &Form{Name: "scale-workers", Aliases: []string{"scale"}, Summary: "Change the number of workers of a ready cluster", Arguments: []Argument{aCluster}, Options: []string{"replicas"}, Needs: []string{"replicas"}},
 	},
 	{
 		Name: "refresh", Permission: "refresh", Synonyms: []string{"reapply", "addons", "add-ons", "configure"},
 		PullRequest: &Form{Summary: "Apply its add-ons again", Arguments: []Argument{aProfile}, Example: "refresh"},
-		InSlack:     "`ocpctl refresh CLUSTER` applies its add-ons again.",
+		Slack:       &Form{Summary: "Apply its add-ons again", Arguments: []Argument{oneOfMine}, Example: "refresh demo"},
 		CLI:         &Form{Summary: "Apply a ready cluster's add-ons again", Arguments: []Argument{aCluster}},
 	},
 	{
 		Name: "hold", Permission: "hold", Synonyms: []string{"keep", "pin", "freeze"}, Options: []Option{reason},
 		PullRequest: &Form{Summary: "Keep it that long even if the pull request is closed, up to the profile's maximum", Arguments: []Argument{aSpan, aProfile}, Options: []string{"reason"}, Example: `hold 8h --reason "a demo on Friday"`},
-		InSlack:     "The cluster's page holds it, and so does `ocpctl hold CLUSTER 8h`.",
+		Slack:       &Form{Summary: "Keep it that long even if its pull request is closed, up to the profile's maximum", Arguments: []Argument{oneOfMine, aSpan}, Options: []string{"reason"}, Example: `hold demo 8h --reason "a demo on Friday"`},
 		CLI:         &Form{Summary: "Keep a cluster even if its pull request is closed, up to the profile's maximum", Arguments: []Argument{aCluster, aSpan}, Options: []string{"reason"}},
 	},
 	{
 		Name: "retry", Permission: "retry", Synonyms: []string{"again", "rerun", "restart"}, Options: []Option{reason},
 		PullRequest: &Form{Summary: "Try a blocked teardown again, or create a cluster again that failed or is gone", Arguments: []Argument{aProfile}, Example: "retry"},
-		InSlack:     "The cluster's page and `ocpctl retry CLUSTER` try a blocked teardown again.",
+		Slack:       &Form{Summary: "Try a blocked teardown again, or create a cluster again that failed or is gone", Arguments: []Argument{oneOfMine}, Options: []string{"reason"}, Example: "retry demo"},
 		CLI:         &Form{Summary: "Start the next attempt of a teardown now", Arguments: []Argument{aCluster}, Options: []string{"reason"}},
 	},
 	{
@@ -95,37 +105,44 @@ var Table = []Command{
 			{"with", "", "github:maya", "the `principal` to share it with: a person or workload"},
 		},
 		PullRequest: &Form{Summary: "Share it with another team, person or workload", Arguments: []Argument{aProfile, {Kind: Grantee, Required: true}}, Options: []string{"team", "with"}, Example: "share --team platform"},
-		InSlack:     "The cluster's page shares it, and so does `ocpctl share CLUSTER --team TEAM`.",
+		Slack:       &Form{Summary: "Share it with a person, a user group or another team", Arguments: []Argument{oneOfMine, {Kind: Grantee, Required: true}}, Options: []string{"team", "with"}, Example: "share demo --team platform"},
 		CLI:         &Form{Summary: "Share a cluster with another team or principal", Arguments: []Argument{aCluster}, Options: []string{"team"}},
 	},
 	{
 		Name: "approvals", Permission: "approve",
-		Slack: &Form{Summary: "List the approvals that you may see"},
+		Slack: &Form{Summary: "List the approvals that you may see", Example: "approvals"},
 		CLI:   &Form{Summary: "List pending approvals, or show one with its votes by its id or its cluster's name", Arguments: []Argument{{Kind: Request}}},
 	},
 	{
 		Name: "approve", Permission: "approve", Synonyms: []string{"allow", "accept", "agree", "lgtm", "yes"}, Options: []Option{reason},
 		PullRequest: &Form{Summary: "Approve the clusters that wait for approval here, at the named commit or else the one that was shown", Arguments: []Argument{{Kind: Commit}, aProfile}, Example: "approve 6dcb09b5b578"},
-		Slack:       &Form{Summary: "Approve exactly what was requested", Arguments: []Argument{aRequest, {Kind: Reason}}},
+		Slack:       &Form{Summary: "Approve exactly what was requested", Arguments: []Argument{aRequest, {Kind: Reason}}, Options: []string{"reason"}, Example: "approve demo"},
 		CLI:         &Form{Summary: "Approve a request, by the approval's id or its cluster's name", Arguments: []Argument{{Kind: Request, Required: true}}, Options: []string{"reason"}},
 	},
 	{
 		Name: "refuse", Permission: "approve", Synonyms: []string{"deny", "reject", "decline", "no"}, Options: []Option{reason},
 		PullRequest: &Form{Summary: "Refuse the clusters that wait for approval here, with a reason", Arguments: []Argument{aProfile, whyNot}, Options: []string{"reason"}, Example: "refuse it needs no cluster of its own"},
-		Slack:       &Form{Summary: "Refuse it: the cluster is not created", Arguments: []Argument{aRequest, whyNot}},
+		Slack:       &Form{Summary: "Refuse it: the cluster is not created", Arguments: []Argument{aRequest, whyNot}, Options: []string{"reason"}, Example: "refuse demo it needs no cluster of its own"},
 		CLI:         &Form{Summary: "Refuse a request, by the approval's id or its cluster's name; one refusal is final", Arguments: []Argument{{Kind: Request, Required: true}}, Options: []string{"reason"}},
 	},
 	{
 		Name: "unhold", Permission: "hold", Synonyms: []string{"unkeep", "unpin", "release"},
-		CLI: &Form{Summary: "Remove a hold; the cluster then ends as without it", Arguments: []Argument{aCluster}},
+		Slack: &Form{Summary: "Remove a hold; the cluster then ends as without it", Arguments: []Argument{oneOfMine}, Example: "unhold demo"},
+		CLI:   &Form{Summary: "Remove a hold; the cluster then ends as without it", Arguments: []Argument{aCluster}},
 	},
 	{
 		Name: "transfer", Permission: "transfer", Synonyms: []string{"move", "give"}, Options: []Option{{"team", "", "platform", "the new `team`"}, reason},
-		CLI: &Form{Summary: "Transfer a cluster to another of your teams", Arguments: []Argument{aCluster}, Options: []string{"team", "reason"}, Needs: []string{"team"}},
+		Slack: &Form{Summary: "Offer it to a person, who has to accept it, or give it to another of your teams", Arguments: []Argument{oneOfMine, {Kind: Receiver, Required: true}}, Options: []string{"team", "reason"}, Example: "transfer demo --team platform"},
+		CLI:   &Form{Summary: "Transfer a cluster to another of your teams", Arguments: []Argument{aCluster}, Options: []string{"team", "reason"}, Needs: []string{"team"}},
 	},
 	{
-		Name: "unshare", Permission: "share", Synonyms: []string{"revoke"}, Options: []Option{{"team", "", "platform", "the `team` to stop sharing it with"}},
-		CLI: &Form{Summary: "Stop sharing a cluster with a team or principal", Arguments: []Argument{aCluster}, Options: []string{"team"}},
+		Name: "unshare", Permission: "share", Synonyms: []string{"revoke"},
+		Options: []Option{
+			{"team", "", "platform", "the `team` to stop sharing it with"},
+			{"with", "", "github:maya", "the `principal` to stop sharing it with: a person or workload"},
+		},
+		Slack: &Form{Summary: "Stop sharing it with a person, a user group or a team", Arguments: []Argument{oneOfMine, {Kind: Grantee, Required: true}}, Options: []string{"team", "with"}, Example: "unshare demo --team platform"},
+		CLI:   &Form{Summary: "Stop sharing a cluster with a team or principal", Arguments: []Argument{aCluster}, Options: []string{"team"}},
 	},
 	{
 		Name: "abandon", Permission: "abandon", Options: []Option{reason},
@@ -136,13 +153,32 @@ var Table = []Command{
 		CLI: &Form{Summary: "Request the kubeadmin password; another platform admin must approve", Arguments: []Argument{aCluster}, Options: []string{"reason"}},
 	},
 	{
+		Name: "explain", Permission: "see", Synonyms: []string{"why", "reasons"},
+		Slack: &Form{Summary: "Explain its status, when and why it ends, and what you can do", Arguments: []Argument{oneOfMine}, Example: "explain demo"},
+		CLI:   &Form{Summary: "Explain a cluster's status, when and why it ends, and what you can do", Arguments: []Argument{aCluster}},
+	},
+	{
+		Name: "notify", Permission: "see", Synonyms: []string{"subscribe", "unsubscribe", "notifications", "watch", "alert"},
+		Options: []Option{
+			{"team", "", "platform", "only of the clusters of a `team`"},
+			{"repo", "", "acme/shop", "only of the clusters of a `repository`: owner/name"},
+			{"off", "", "", "stop; without events, stop all of them"},
+		},
+		Slack: &Form{Summary: "Post what happens to clusters in a channel; alone, it lists what is posted there", Arguments: []Argument{{Kind: Channel}, {Kind: Events}},
+			Options: []string{"team", "repo", "off"}, Example: "notify ready,failed --team platform"},
+	},
+	{
 		Name: "link", Synonyms: []string{"signin", "connect", "account"},
 		PullRequest: &Form{Summary: "Link this account to you, so that you have your own permissions here", Example: "link"},
-		Slack:       &Form{Summary: "Link this account to you, so that you have your own permissions here"},
+		Slack:       &Form{Summary: "Link this account to you, so that you have your own permissions here", Example: "link"},
+	},
+	{
+		Name: "unlink", Synonyms: []string{"disconnect", "signout", "logout"},
+		Slack: &Form{Summary: "Undo the link between this account and you", Example: "unlink"},
 	},
 	{
 		Name: "help", Synonyms: []string{"?", "usage", "commands", "--help", "-h"},
 		PullRequest: &Form{Common: true, Summary: "Show this list", Example: "help"},
-		Slack:       &Form{Summary: "Show this list"},
+		Slack:       &Form{Common: true, Summary: "Show this list, or all about one command", Arguments: []Argument{{Kind: Topic}}, Example: "help create"},
 	},
 }

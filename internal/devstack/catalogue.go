@@ -13,8 +13,8 @@ import (
 //go:embed catalogue
 var catalogueFiles embed.FS
 
-// catalogue writes the stack's catalogue: the program's own profiles, add-ons and identities, plus the demo's teams, quotas, a rule
-// and the identities of programs. An existing folder is left unchanged, so that people can edit it and see the effect.
+// catalogue writes the stack's catalogue: the program's own profiles, add-ons and identities, plus the demo's teams, people, quotas,
+// a rule and the identities of programs. An existing folder is left unchanged, so that people can edit it and see the effect.
 func (h *Stack) catalogue() error {
 	dir := h.path("catalogue")
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
@@ -33,7 +33,7 @@ func (h *Stack) catalogue() error {
 		from fs.FS
 	}{
 		{"profiles", profiles.EmbeddedFiles()}, {"addons", profiles.EmbeddedFiles()}, {"identities", profiles.EmbeddedFiles()},
-		{"identities", ours}, {"teams", ours}, {"quotas", ours}, {"policies", ours},
+		{"identities", ours}, {"people", ours}, {"teams", ours}, {"quotas", ours}, {"policies", ours},
 	} {
 		files, err := fs.Sub(kind.from, kind.name)
 		if err != nil {

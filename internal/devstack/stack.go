@@ -19,6 +19,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/s3"
 	"github.com/ocpctl/ocpctl/internal/devstack/saml"
 	"github.com/ocpctl/ocpctl/internal/devstack/slack"
+	"github.com/ocpctl/ocpctl/internal/devstack/slack/play"
 )
 
 // The demo's fixed secrets. They are public, and the server refuses them outside the demo.
@@ -26,6 +27,7 @@ const (
 	WebhookSecret = "demo-github-webhook-secret"
 	SlackSecret   = "demo-slack-signing-secret"
 	SlackToken    = "demo-slack-bot-token"
+	SlackAppToken = slack.DefaultAppToken // for Socket Mode
 	AccessKey     = "AKIADEMO0000EXAMPLE1"
 	SecretKey     = "demo-secret-access-key"
 	PullSecret    = `{"auths":{"registry.example.com":{"auth":"ZGVtbzpkZW1vLXB1bGwtc2VjcmV0","email":"demo@example.com"}}}`
@@ -45,7 +47,9 @@ type Config struct {
 	Old      string // folder with an older release's programs and server.yaml.tmpl: the first server runs them, and starts alone
 	// Kubernetes makes runners Jobs of the cluster in Bin/kubernetes (make build-kubernetes), instead of processes of this machine.
 	Kubernetes bool
-	Fast       bool // PostgreSQL does not wait for the disk, and stand-ins keep nothing across a restart: only for tests
+	// SlackSocket makes Slack send everything over Socket Mode, and nothing to the public listener.
+	SlackSocket bool
+	Fast        bool // PostgreSQL does not wait for the disk, and stand-ins keep nothing across a restart: only for tests
 
 	Hour      time.Duration // real length of one hour of a TTL
 	Grace     time.Duration // after a pull request was closed or a label removed
@@ -72,6 +76,7 @@ type Config struct {
 type Secrets struct {
 	Webhook, Slack string
 	SlackBot       string // the bot's token
+	SlackApp       string // the app's, for Socket Mode
 	Pull           string // pull secret, JSON
 	CloudKey       string // secret of AccessKey
 	RunnerKey      string // secret of RunnerKey
@@ -159,6 +164,7 @@ func (c Config) withDefaults() Config {
 	c.Secrets.Webhook = cmp.Or(c.Secrets.Webhook, WebhookSecret)
 	c.Secrets.Slack = cmp.Or(c.Secrets.Slack, SlackSecret)
 	c.Secrets.SlackBot = cmp.Or(c.Secrets.SlackBot, SlackToken)
+	c.Secrets.SlackApp = cmp.Or(c.Secrets.SlackApp, SlackAppToken)
 	c.Secrets.Pull = cmp.Or(c.Secrets.Pull, PullSecret)
 	c.Secrets.CloudKey = cmp.Or(c.Secrets.CloudKey, SecretKey)
 	c.Secrets.RunnerKey = cmp.Or(c.Secrets.RunnerKey, RunnerSecret)
@@ -256,6 +262,7 @@ func (h *Stack) startSAML(ctx context.Context) (err error) {
 func (h *Stack) startGitHub(ctx context.Context) (err error) {
 	h.GitHub, err = github.Start(ctx, github.Config{
 		Addr: addr(h.Ports.GitHubBehind), URL: "http://" + addr(h.Ports.GitHub), WebhookURL: h.PublicURL() + "/webhooks/github", WebhookSecret: h.Secrets.Webhook,
+		SlackURL:  "http://" + addr(h.Ports.Slack),
 		StatePath: h.state("github.json"), KeyPath: h.path("github-app.pem"),
 	})
 	if err != nil {
@@ -268,7 +275,9 @@ func (h *Stack) startGitHub(ctx context.Context) (err error) {
 func (h *Stack) startSlack(ctx context.Context) (err error) {
 	h.Slack, err = slack.Start(ctx, slack.Config{
 		Addr: addr(h.Ports.Slack), CommandURL: h.PublicURL() + "/webhooks/slack", SigningSecret: h.Secrets.Slack, Token: h.Secrets.SlackBot,
-		StatePath: h.state("slack.json"),
+		AppToken: h.Secrets.SlackApp, Socket: h.SlackSocket, StatePath: h.state("slack.json"), Pages: play.Handler,
+		Beside: h.GitHub.URL() + "/playground",
+		Limits: !h.Fast, Retries: []time.Duration{0, 5 * time.Second, 30 * time.Second},
 	})
 	return err
 }

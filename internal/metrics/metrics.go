@@ -32,6 +32,7 @@ type Metrics struct {
 	registry  *prometheus.Registry
 	requests  *prometheus.HistogramVec
 	jobErrors *prometheus.CounterVec
+	slack     *prometheus.CounterVec
 }
 
 // New returns the metrics of a process.
@@ -51,8 +52,11 @@ func New(c Config) *Metrics {
 		jobErrors: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "ocpctl_job_errors_total", Help: "Failed runs of queue jobs, by kind; each attempt counts.",
 		}, []string{"kind"}),
+		slack: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "ocpctl_slack_calls_total", Help: "Calls of Slack's Web API, by method and result: ok, limited, refused, failed.",
+		}, []string{"method", "result"}),
 	}
-	m.registry.MustRegister(m.requests, m.jobErrors, process{store: c.Store, catalogue: c.Catalogue, build: buildinfo.Read()},
+	m.registry.MustRegister(m.requests, m.jobErrors, m.slack, process{store: c.Store, catalogue: c.Catalogue, build: buildinfo.Read()},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	if !c.ProcessOnly {
 		m.registry.MustRegister(newRows(c))
@@ -79,3 +83,6 @@ func (m *Metrics) Request(method, route string, code int, took time.Duration) {
 
 // JobFailed counts a failed run of a queue job.
 func (m *Metrics) JobFailed(kind string) { m.jobErrors.WithLabelValues(kind).Inc() }
+
+// SlackCalled counts a call of a method of Slack's Web API.
+func (m *Metrics) SlackCalled(method, result string) { m.slack.WithLabelValues(method, result).Inc() }

@@ -41,6 +41,7 @@ func described(t *testing.T) map[string]string {
 	descriptions := make(chan *prometheus.Desc, 200)
 	m.requests.Describe(descriptions)
 	m.jobErrors.Describe(descriptions)
+	m.slack.Describe(descriptions)
 	process{}.Describe(descriptions)
 	newRows(Config{}).Describe(descriptions)
 	close(descriptions)

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/riverqueue/river"
@@ -97,6 +99,11 @@ func (n *Notifier) readCluster(ctx context.Context, e *event, workspace string) 
 		return err
 	}
 	e.owner = person{in, id}
+	for _, channel := range slices.Sorted(maps.Keys(row.Spec.Notify)) {
+		if slices.Contains(row.Spec.Notify[channel], string(e.kind)) {
+			e.named = append(e.named, channel)
+		}
+	}
 	e.subscribed, err = n.Store.Notices.Subscribed(ctx, string(e.kind), row.Team, row.Repo())
 	return err
 }

@@ -18,6 +18,7 @@ type event struct {
 	owner      person                // of the cluster; zero: nobody in Slack is known to own it
 	message    *notices.SlackMessage // that shows the cluster where it was asked for; nil: it was not asked for in Slack
 	subscribed []notices.Subscription
+	named      []string // channels that the repository's file names for this event
 }
 
 // person is somebody in Slack.
@@ -37,7 +38,7 @@ var (
 // hear returns the notices that an event becomes: at most one for each channel and each person. The message in which a cluster is shown
 // counts for its channel.
 func hear(e event, workspace, admins string) (list []notices.Notice) {
-	h := &hearing{event: e, bots: workspace}
+	h := &hearing{event: e}
 	if e.message != nil && inThread[e.kind] {
 		h.thread()
 	}
@@ -50,6 +51,9 @@ func hear(e event, workspace, admins string) (list []notices.Notice) {
 	for _, sub := range e.subscribed {
 		h.channel(sub.Workspace, sub.Channel)
 	}
+	for _, channel := range e.named {
+		h.channel(workspace, channel)
+	}
 	if toAdmins[e.kind] {
 		h.channel(workspace, admins)
 	}
@@ -59,7 +63,6 @@ func hear(e event, workspace, admins string) (list []notices.Notice) {
 // hearing collects the notices of one event.
 type hearing struct {
 	event
-	bots string // the bot's workspace
 	list []notices.Notice
 }
 
@@ -83,9 +86,6 @@ func (h *hearing) direct(p person) {
 
 // channel tells a channel, unless the cluster's message stands in it: that shows everything but a finding.
 func (h *hearing) channel(workspace, channel string) {
-	if workspace == notices.BotsWorkspace {
-		workspace = h.bots
-	}
 	shown := h.message != nil && !h.message.Muted && h.message.Workspace == workspace && h.message.Channel == channel
 	if workspace != "" && channel != "" && !(shown && h.kind != blocks.Finding) {
 		h.add(notices.Notice{Workspace: workspace, Channel: channel})

@@ -41,7 +41,6 @@ func TestWhoHearsOfWhat(t *testing.T) {
 		}
 		return list
 	}
-	file := []notices.Subscription{{Workspace: notices.BotsWorkspace, Channel: "C7"}, {Workspace: "T1", Channel: "C7"}}
 	for _, c := range []struct {
 		name   string
 		e      event
@@ -69,7 +68,7 @@ func TestWhoHearsOfWhat(t *testing.T) {
 		{"budget: without an admin channel nobody", event{kind: blocks.Budget}, "", nil},
 		{"handover: the one who is asked, alone", event{kind: blocks.HandoverAsk, message: asked, owner: asker, to: maya}, "CADMIN", []string{"UMAYA"}},
 		{"handover: to somebody who is not in Slack", event{kind: blocks.HandoverAsk}, "CADMIN", nil},
-		{"a repository's file names channels of the bot's workspace", event{kind: blocks.Ready, subscribed: file}, "", []string{"C7"}},
+		{"a repository's file names channels of the bot's workspace", event{kind: blocks.Ready, named: []string{"C7"}, subscribed: wants("C7")}, "", []string{"C7"}},
 		{"somebody in another workspace", event{kind: blocks.Expiring, owner: person{"T2", "UMAYA"}}, "", []string{"T2:UMAYA"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -45,7 +45,7 @@ func TestEachPlaceHearsOnceOfWhatHappened(t *testing.T) {
 func (w *world) subscribe(channel, team string, events ...string) {
 	w.t.Helper()
 	require.NoError(w.t, w.Store.Notices.Subscribe(w.t.Context(), notices.Subscription{
-		Workspace: "T1", Channel: channel, Team: team, Events: events, Source: notices.ByCommand, CreatedBy: "saml:maya",
+		Workspace: "T1", Channel: channel, Team: team, Events: events, CreatedBy: "saml:maya",
 	}, store.Origin{Actor: "saml:maya"}))
 }
 

@@ -31,7 +31,7 @@ func (n *Notifier) post(ctx context.Context, seen *sights, list []notices.Notice
 		return err
 	}
 	at := spot{head.Workspace, cmp.Or(head.Person, head.Channel)}
-	if err := n.turn(ctx, at); err != nil {
+	if err := turn(n.Store.Notices.TakeTurn(ctx, at.workspace, at.id)); err != nil {
 		return err
 	}
 	if head.Person != "" {
@@ -99,7 +99,7 @@ func (n *Notifier) update(ctx context.Context, seen *sights, one notices.Notice)
 		return err
 	}
 	at := spot{one.Workspace, cmp.Or(one.Person, one.Channel)}
-	if err := n.turn(ctx, at); err != nil {
+	if err := turn(n.Store.Notices.TakeEdit(ctx, at.workspace, at.id)); err != nil {
 		return err
 	}
 	err = n.Slack.Update(ctx, one.PostedIn, one.ExternalID, m)
@@ -133,9 +133,8 @@ func (n *Notifier) place(ctx context.Context, one notices.Notice, now time.Time)
 	return to, nil
 }
 
-// turn returns later if nothing may be posted there now.
-func (n *Notifier) turn(ctx context.Context, at spot) error {
-	wait, err := n.Store.Notices.TakeTurn(ctx, at.workspace, at.id)
+// turn returns later if nothing may be posted for a while.
+func turn(wait time.Duration, err error) error {
 	if err != nil || wait == 0 {
 		return err
 	}
@@ -162,8 +161,9 @@ func (n *Notifier) said(ctx context.Context, at spot, err error) error {
 		kept = n.Store.Notices.HoldWorkspace(ctx, at.workspace, limited.RetryAfter)
 	case slack.TokenRefused(err):
 		kept = n.Store.Notices.ChannelProblem(ctx, at.workspace, "", slack.CodeOf(err))
-	case answered(err):
-		kept = n.Store.Notices.ChannelProblem(ctx, at.workspace, at.id, cmp.Or(slack.CodeOf(err), "refused"))
+	case answered(err): // so the token is accepted
+		kept = errors.Join(n.Store.Notices.ChannelProblem(ctx, at.workspace, "", ""),
+			n.Store.Notices.ChannelProblem(ctx, at.workspace, at.id, cmp.Or(slack.CodeOf(err), "refused")))
 	default:
 		return fmt.Errorf("tell %s: %w", at.id, err)
 	}

@@ -94,7 +94,7 @@ func facts(n notices.Notice, s sight) blocks.Facts {
 	case blocks.Expiring:
 		switch {
 		case goes:
-			f.Done = "It ends: " + row.DesiredWhy + "."
+			f.Done = "Its teardown began: " + row.DesiredWhy + "."
 		case row.DestroyAt.After(f.End):
 			f.Done = "It was extended to " + clock(row.DestroyAt) + "."
 		case !row.DestroyAt.Equal(f.End):
@@ -104,7 +104,7 @@ func facts(n notices.Notice, s sight) blocks.Facts {
 		}
 	case blocks.Ready:
 		if goes {
-			f.Done = "It ended: " + row.DesiredWhy + "."
+			f.Done = "Its teardown began: " + row.DesiredWhy + "."
 		}
 	case blocks.Blocked:
 		if row.Status == lifecycle.Destroyed {

@@ -67,6 +67,15 @@ type NoticeArgs struct {
 	Version int    `json:"version"`
 }
 
+// HomesArgs asks to find the Homes in Slack that show a cluster which changed.
+type HomesArgs struct{}
+
+// HomeArgs asks to show a person's Home in Slack again.
+type HomeArgs struct {
+	Workspace string `json:"workspace"`
+	Person    string `json:"person"`
+}
+
 // CapacityQueueArgs asks to reconcile the clusters that wait for capacity. News gives a change during a run a run of its own.
 type CapacityQueueArgs struct {
 	Account string `json:"account"`
@@ -125,6 +134,12 @@ func (AnnounceArgs) Kind() string { return "announce" }
 func (NoticeArgs) Kind() string { return "notice" }
 
 // Kind implements river.JobArgs.
+func (HomesArgs) Kind() string { return "homes" }
+
+// Kind implements river.JobArgs.
+func (HomeArgs) Kind() string { return "home" }
+
+// Kind implements river.JobArgs.
 func (CapacityQueueArgs) Kind() string { return "capacity_queue" }
 
 // Kind implements river.JobArgs.
@@ -152,7 +167,11 @@ func (RemoveArgs) Kind() string { return "remove" }
 func (RemoveArgs) InsertOpts() river.InsertOpts { return once(QueueEffects, 1) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
-func (InboxArgs) InsertOpts() river.InsertOpts { return once(QueueInbox, InboxTries) }
+func (InboxArgs) InsertOpts() river.InsertOpts {
+	opts := once(QueueInbox, InboxTries)
+	opts.Priority = InboxPriority
+	return opts
+}
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (ReconcileArgs) InsertOpts() river.InsertOpts { return once(QueueReconcile, reconcileTries) }
@@ -177,6 +196,18 @@ func (AnnounceArgs) InsertOpts() river.InsertOpts { return once(QueueMessages, m
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (NoticeArgs) InsertOpts() river.InsertOpts { return once(QueueMessages, messageTries) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+//
+// A round whose end was never recorded must not hold up the next ones until River rescues it.
+func (HomesArgs) InsertOpts() river.InsertOpts {
+	opts := once(QueueMessages, 1)
+	opts.UniqueOpts.ByPeriod = 10 * time.Second
+	return opts
+}
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (HomeArgs) InsertOpts() river.InsertOpts { return once(QueueMessages, messageTries) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (CapacityQueueArgs) InsertOpts() river.InsertOpts { return once(QueueReconcile, reconcileTries) }
@@ -211,6 +242,13 @@ const (
 	reconcileTries = 5
 	effectTries    = 5
 	messageTries   = 10
+)
+
+// The priorities of deliveries: River takes the lowest number first. Slack opens a form within three seconds of a person's press, so such
+// a delivery does not wait behind others.
+const (
+	UrgentPriority = 1
+	InboxPriority  = 2
 )
 
 // once makes a job unique by its arguments until it ends: completed is left out, so that it can be enqueued again.

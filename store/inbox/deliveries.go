@@ -144,4 +144,5 @@ type Delivery struct {
 	Installation int64  // of the App; 0: none
 	Traceparent  string // of the trace that begins with it; empty: none is recorded. SaveDelivery takes it from the context
 	Tries        int    // how often it was tried without success
+	Urgent       bool   // somebody waits for what opens within three seconds. Only SaveDelivery reads it
 }

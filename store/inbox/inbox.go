@@ -16,7 +16,7 @@ import (
 //
 // The worker of a topic's oldest delivery also processes those behind it. So the job of a delivery with others ahead of it runs
 // later, by a quarter of a second for each and half a minute at most: a storm on one pull request leaves the workers free.
-// Deliveries that failed before do not delay it.
+// Deliveries that failed before do not delay it, and nothing delays an urgent one.
 const saveDelivery = `
 	WITH fresh AS (
 		INSERT INTO deliveries (source, delivery_id, event, topic, body, installation, traceparent) VALUES ($1, $2, $3, $4, $5, $7, $9)
@@ -25,17 +25,21 @@ const saveDelivery = `
 		SELECT count(*) AS n FROM (
 			SELECT FROM deliveries WHERE state = 'received' AND topic = $4 AND installation = $7 AND tries = 0 AND $4 <> '' LIMIT 116) AS queued
 	)
-	INSERT INTO river_job (kind, queue, max_attempts, args, metadata, unique_key, unique_states, scheduled_at)
-	SELECT 'inbox', 'inbox', $6, jsonb_build_object('row', id), coalesce($8::jsonb, '{}'),
+	INSERT INTO river_job (kind, queue, priority, max_attempts, args, metadata, unique_key, unique_states, scheduled_at)
+	SELECT 'inbox', 'inbox', $10::smallint, $6, jsonb_build_object('row', id), coalesce($8::jsonb, '{}'),
 		sha256(convert_to('&kind=inbox&args={"row":' || id || '}', 'UTF8')), B'11110001',
-		CASE WHEN n = 0 THEN now() ELSE now() + interval '1 second' + n * interval '250 milliseconds' END FROM fresh, ahead`
+		CASE WHEN n = 0 OR $10::smallint = 1 THEN now() ELSE now() + interval '1 second' + n * interval '250 milliseconds' END FROM fresh, ahead`
 
 // SaveDelivery stores a delivery and enqueues its processing, whose correlation id is the delivery's. Once it returns, the delivery survives any crash. fresh is false
 // if the source sent this id before: then nothing was written.
 func (s *Store) SaveDelivery(ctx context.Context, d Delivery) (fresh bool, err error) {
 	ctx = tracing.With(ctx, tracing.Cause{Correlation: d.ID})
+	priority := queue.InboxPriority
+	if d.Urgent {
+		priority = queue.UrgentPriority
+	}
 	tag, err := s.db.Pool().Exec(ctx, saveDelivery, d.Source, d.ID, d.Event, d.Topic, d.Body, queue.InboxTries, d.Installation,
-		queue.Metadata(ctx), tracing.Of(ctx).Traceparent)
+		queue.Metadata(ctx), tracing.Of(ctx).Traceparent, priority)
 	if err != nil {
 		return false, fmt.Errorf("save delivery %s: %w", d.ID, pg.Plain(err))
 	}

@@ -23,7 +23,7 @@ func (s *Store) ChannelProblem(ctx context.Context, workspace, channel, code str
 			next_at = greatest(s.next_at, CASE WHEN s.problem = '' THEN excluded.next_at ELSE s.next_at END)`,
 		pgx.NamedArgs{"workspace": workspace, "channel": channel, "code": code, "probe": probeEvery, "fixed": s.db.Fixed()})
 	if err != nil {
-		return fmt.Errorf("keep the problem of %q of %s: %w", channel, workspace, err)
+		return fmt.Errorf("record the problem of %q of %s: %w", channel, workspace, err)
 	}
 	return nil
 }
@@ -65,7 +65,7 @@ func (c *change) solve(ctx context.Context, args pgx.NamedArgs) error {
 			SELECT 'publish' AS kind, 'subscriber' AS key, s.id FROM subscribers s JOIN healed h ON h.channel IN ('', s.channel)
 			WHERE s.workspace = @workspace AND s.shown_version < s.wanted_version AND NOT s.muted
 			UNION ALL SELECT 'reply', 'reply', r.id FROM replies r JOIN healed h ON h.channel = '' WHERE r.workspace = @workspace AND r.external_id = 0
-			UNION ALL SELECT 'notice', 'notice', n.id FROM notices n JOIN healed h ON h.channel IN ('', n.channel, n.posted_in)
+			UNION ALL SELECT 'notice', 'notice', n.id FROM notices n JOIN healed h ON h.channel IN ('', n.channel, n.person, n.posted_in)
 			WHERE n.workspace = @workspace AND n.shown_version < n.wanted_version AND n.given_up = '')
 		UPDATE river_job j SET state = 'available', scheduled_at = clock_timestamp() FROM waiting w
 		WHERE j.kind = w.kind AND j.state = 'scheduled' AND j.args ->> w.key = w.id`, args)

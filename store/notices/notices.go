@@ -33,12 +33,11 @@ type Announcement = rows.Announcement
 // Subscription says that a channel wants to hear of some events.
 type Subscription struct {
 	ID        string
-	Workspace string // of a repository's file: BotsWorkspace
+	Workspace string
 	Channel   string
 	Team      string // empty: of every team
 	Repo      string // empty: of every repository
 	Events    []string
-	Source    string // command or repository
 	CreatedBy string // principal
 	CreatedAt time.Time
 }

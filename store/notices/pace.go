@@ -10,11 +10,16 @@ import (
 	"github.com/ocpctl/ocpctl/store/internal/pg"
 )
 
-// Slack takes about one message per second in each channel, and names a wait (Retry-After) when a workspace sends too many.
-// https://docs.slack.dev/apis/web-api/rate-limits
+// Slack takes about one message per second in each channel, and 50 edits per minute in a workspace (chat.update is of tier 3). It
+// names a wait (Retry-After) when a workspace sends too many. https://docs.slack.dev/apis/web-api/rate-limits
 const (
 	// every is the least time between two messages in one channel.
 	every = time.Second
+	// editEvery is the time between two edits in a workspace, of which editBurst allows some at once.
+	editEvery = 1200 * time.Millisecond
+	editBurst = 10 * time.Second
+	// edits is the key that counts a workspace's edits, among the channels.
+	edits = "chat.update"
 	// tooSoon is the least wait that is returned: another may have taken the turn that was just seen to be free.
 	tooSoon = 10 * time.Millisecond
 	// longestHold is how long a workspace or channel is held at most.
@@ -38,28 +43,45 @@ const takeTurn = `
 	WITH clock AS (SELECT ` + pg.PaceClock + ` AS now),
 	whole AS (SELECT next_at, problem FROM slack_channels WHERE workspace = @workspace AND channel = ''),
 	here AS (SELECT next_at FROM slack_channels WHERE workspace = @workspace AND channel = @channel),
+	tier AS (SELECT next_at - @burst::interval AS next_at FROM slack_channels WHERE @edit AND workspace = @workspace AND channel = @edits),
 	tried AS (
 		UPDATE slack_channels s SET next_at = ` + probeAgain + ` FROM clock
 		WHERE s.workspace = @workspace AND s.channel = '' AND s.problem <> '' AND s.next_at <= clock.now
-			AND NOT EXISTS (SELECT FROM here WHERE here.next_at > clock.now) RETURNING true),
+			AND NOT EXISTS (SELECT FROM (TABLE here UNION ALL TABLE tier) waits WHERE waits.next_at > clock.now) RETURNING true),
 	taken AS (
 		INSERT INTO slack_channels AS s (workspace, channel, next_at) SELECT @workspace, @channel, clock.now + @every::interval FROM clock
-		WHERE EXISTS (SELECT FROM tried) OR NOT EXISTS (SELECT FROM whole WHERE whole.problem <> '' OR whole.next_at > clock.now)
+		WHERE (EXISTS (SELECT FROM tried) OR NOT EXISTS (SELECT FROM whole WHERE whole.problem <> '' OR whole.next_at > clock.now))
+			AND NOT EXISTS (SELECT FROM tier WHERE tier.next_at > clock.now)
 		ON CONFLICT (workspace, channel) DO UPDATE SET next_at = CASE WHEN s.problem = '' THEN excluded.next_at ELSE ` + probeAgain + ` END
-			WHERE s.next_at <= ` + pg.PaceClock + ` RETURNING true)
+			WHERE s.next_at <= ` + pg.PaceClock + ` RETURNING true),
+	counted AS (
+		INSERT INTO slack_channels AS s (workspace, channel, next_at) SELECT @workspace, @edits, clock.now + @edit_every::interval FROM clock
+		WHERE @edit AND EXISTS (SELECT FROM taken)
+		ON CONFLICT (workspace, channel) DO UPDATE SET next_at = greatest(s.next_at, ` + pg.PaceClock + `) + @edit_every::interval)
 	SELECT CASE WHEN EXISTS (SELECT FROM taken) THEN interval '0'
-		ELSE greatest((SELECT max(next_at) FROM whole), (SELECT max(next_at) FROM here), clock.now + @soon::interval) - clock.now END FROM clock`
+		ELSE greatest((SELECT max(next_at) FROM whole), (SELECT max(next_at) FROM here), (SELECT max(next_at) FROM tier), clock.now + @soon::interval) - clock.now
+		END FROM clock`
 
 // TakeTurn asks for one message in a channel, across all processes and by the database's clock. Zero: it may be posted now, and is
 // counted; otherwise ask again after that time. The channel may also be a person's id: answers that they alone see have turns of
 // their own.
 func (s *Store) TakeTurn(ctx context.Context, workspace, channel string) (wait time.Duration, err error) {
+	return s.take(ctx, workspace, channel, false)
+}
+
+// TakeEdit is TakeTurn for an edit of a message, of which Slack takes fewer.
+func (s *Store) TakeEdit(ctx context.Context, workspace, channel string) (wait time.Duration, err error) {
+	return s.take(ctx, workspace, channel, true)
+}
+
+func (s *Store) take(ctx context.Context, workspace, channel string, edit bool) (wait time.Duration, err error) {
 	err = s.db.Pool().QueryRow(ctx, takeTurn, pgx.NamedArgs{
 		"workspace": workspace, "channel": channel, "fixed": s.db.Fixed(), "every": every, "soon": tooSoon, "probe": probeEvery, "probe_max": probeEveryMax,
+		"edit": edit, "edits": edits, "edit_every": editEvery, "burst": editBurst,
 	}).Scan(&wait)
 	if err == nil && wait > longestWait { // a clock that ran ahead wrote it
-		_, err = s.db.Pool().Exec(ctx, `UPDATE slack_channels SET next_at = `+pg.PaceClock+` WHERE workspace = @workspace AND channel IN ('', @channel)`,
-			pgx.NamedArgs{"workspace": workspace, "channel": channel, "fixed": s.db.Fixed()})
+		_, err = s.db.Pool().Exec(ctx, `UPDATE slack_channels SET next_at = `+pg.PaceClock+` WHERE workspace = @workspace AND channel IN ('', @channel, @edits)`,
+			pgx.NamedArgs{"edits": edits, "workspace": workspace, "channel": channel, "fixed": s.db.Fixed()})
 		wait = every
 	}
 	if err != nil {

@@ -123,11 +123,20 @@ func (s *Store) GiveUp(ctx context.Context, ids []string, why string) error {
 	return nil
 }
 
-// Pressed replaces a notice's facts, e.g. by what a button in it did and who pressed it, and asks for its update. Nothing happens to
-// a notice that does not exist.
+// Pressed adds to a notice's facts what a button in it did and who pressed it, and asks for its update. A fact that it has is replaced.
+// Nothing happens to a notice that does not exist.
 func (s *Store) Pressed(ctx context.Context, id string, facts json.RawMessage) error {
+	err := s.write(ctx, func(c *change) error { return c.ShowPressed(ctx, rows.Pressed{Notice: id, Facts: facts}) })
+	if err != nil {
+		return fmt.Errorf("update notice %s: %w", id, err)
+	}
+	return nil
+}
+
+// Outdated has a notice updated whose button could not do what it says any more, unless the notice shows what became of it.
+func (s *Store) Outdated(ctx context.Context, id string) error {
 	err := s.write(ctx, func(c *change) error {
-		return c.RefreshNotices(ctx, `n.id = @id AND n.facts <> @facts`, `facts = @facts`, pgx.NamedArgs{"id": id, "facts": facts})
+		return c.RefreshNotices(ctx, `n.id = @id AND n.facts ->> 'done' IS NULL`, "", pgx.NamedArgs{"id": id})
 	})
 	if err != nil {
 		return fmt.Errorf("update notice %s: %w", id, err)

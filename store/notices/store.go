@@ -1,4 +1,4 @@
-// Package notices keeps who is to be told of what in Slack: announcements of what happened, the notices that follow from them, the
+// Package notices stores who hears of what in Slack: announcements of what happened, the notices that follow from them, the
 // channels that subscribed, and the state of channels.
 package notices
 

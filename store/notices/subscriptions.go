@@ -12,26 +12,22 @@ import (
 	"github.com/ocpctl/ocpctl/store/internal/rows"
 )
 
-// The sources of subscriptions.
-const (
-	ByCommand    = "command"
-	ByRepository = "repository"
-)
-
-// BotsWorkspace stands for the workspace that the bot is in. A repository's file names channels alone.
-const BotsWorkspace = "*"
-
-const subscriptionColumns = `id, workspace, channel, team, repo, events, source, created_by, created_at`
+const subscriptionColumns = `id, workspace, channel, team, repo, events, created_by, created_at`
 
 // Subscribe stores what a channel wants to hear of. It replaces the events of an earlier subscription of the same channel to the same
 // team and repository.
 func (s *Store) Subscribe(ctx context.Context, sub Subscription, d rows.Origin) error {
 	err := s.write(ctx, func(c *change) error {
 		before, err := c.subscribe(ctx, sub)
-		if err != nil || slices.Equal(before, sub.Events) {
+		if err != nil {
 			return err
 		}
-		return c.RecordAction(d, "subscribed", "", rows.Action{Before: before, After: sub.Events, Note: sub.about()})
+		if !slices.Equal(before, sub.Events) {
+			if err := c.RecordAction(d, "subscribed", "", rows.Action{Before: before, After: sub.Events, Note: sub.about()}); err != nil {
+				return err
+			}
+		}
+		return c.ReplyOnce(ctx, d.Reply, rows.Outcome{})
 	})
 	if err != nil {
 		return fmt.Errorf("subscribe channel %s: %w", sub.Channel, err)
@@ -43,18 +39,18 @@ func (s *Store) Subscribe(ctx context.Context, sub Subscription, d rows.Origin) 
 func (c *change) subscribe(ctx context.Context, sub Subscription) (before []string, err error) {
 	args := pgx.NamedArgs{
 		"id": pg.NewID("sbn"), "workspace": sub.Workspace, "channel": sub.Channel, "team": sub.Team, "repo": sub.Repo, "events": sub.Events,
-		"source": sub.Source, "by": sub.CreatedBy, "now": c.Now,
+		"by": sub.CreatedBy, "now": c.Now,
 	}
 	err = c.QueryRow(ctx, `
 		SELECT events FROM channel_subscriptions
-		WHERE (workspace, channel, team, repo, source) = (@workspace, @channel, @team, @repo, @source) FOR UPDATE`, args).Scan(&before)
+		WHERE (workspace, channel, team, repo) = (@workspace, @channel, @team, @repo) FOR UPDATE`, args).Scan(&before)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return nil, err
 	}
 	_, err = c.Exec(ctx, `
-		INSERT INTO channel_subscriptions (id, workspace, channel, team, repo, events, source, created_by, created_at)
-		VALUES (@id, @workspace, @channel, @team, @repo, @events, @source, @by, @now)
-		ON CONFLICT (workspace, channel, team, repo, source) DO UPDATE SET events = excluded.events, created_by = excluded.created_by`, args)
+		INSERT INTO channel_subscriptions (id, workspace, channel, team, repo, events, created_by, created_at)
+		VALUES (@id, @workspace, @channel, @team, @repo, @events, @by, @now)
+		ON CONFLICT (workspace, channel, team, repo) DO UPDATE SET events = excluded.events, created_by = excluded.created_by`, args)
 	return before, err
 }
 
@@ -70,17 +66,20 @@ func (s Subscription) about() string {
 	return about
 }
 
-// Unsubscribe removes what a command subscribed a channel to, for one team and repository (empty: for all of them). ErrNotFound: there
+// Unsubscribe removes what a channel is subscribed to, for one team and repository (empty: for all of them). ErrNotFound: there
 // is no such subscription.
 func (s *Store) Unsubscribe(ctx context.Context, sub Subscription, d rows.Origin) error {
 	err := s.write(ctx, func(c *change) error {
 		was, err := pg.One[Subscription](ctx, c, `
-			DELETE FROM channel_subscriptions WHERE workspace = $1 AND channel = $2 AND team = $3 AND repo = $4 AND source = $5
-			RETURNING `+subscriptionColumns, sub.Workspace, sub.Channel, sub.Team, sub.Repo, ByCommand)
+			DELETE FROM channel_subscriptions WHERE workspace = $1 AND channel = $2 AND team = $3 AND repo = $4
+			RETURNING `+subscriptionColumns, sub.Workspace, sub.Channel, sub.Team, sub.Repo)
 		if err != nil {
 			return err
 		}
-		return c.RecordAction(d, "unsubscribed", "", rows.Action{Before: was.Events, Note: was.about()})
+		if err := c.RecordAction(d, "unsubscribed", "", rows.Action{Before: was.Events, Note: was.about()}); err != nil {
+			return err
+		}
+		return c.ReplyOnce(ctx, d.Reply, rows.Outcome{})
 	})
 	if err != nil {
 		return fmt.Errorf("unsubscribe channel %s: %w", sub.Channel, err)
@@ -88,10 +87,10 @@ func (s *Store) Unsubscribe(ctx context.Context, sub Subscription, d rows.Origin
 	return nil
 }
 
-// Subscriptions lists a workspace's subscriptions and those of repositories' files: of one channel, or of all (an empty channel).
+// Subscriptions lists a workspace's subscriptions: of one channel, or of all (an empty channel).
 func (s *Store) Subscriptions(ctx context.Context, workspace, channel string) ([]Subscription, error) {
 	list, err := pg.All[Subscription](ctx, s.db.Pool(), `
-		SELECT `+subscriptionColumns+` FROM channel_subscriptions WHERE workspace IN ($1, '`+BotsWorkspace+`') AND ($2 = '' OR channel = $2) ORDER BY channel, team, repo, source`,
+		SELECT `+subscriptionColumns+` FROM channel_subscriptions WHERE workspace = $1 AND ($2 = '' OR channel = $2) ORDER BY channel, team, repo`,
 		workspace, channel)
 	if err != nil {
 		return nil, fmt.Errorf("list the subscriptions of channel %s: %w", channel, err)
@@ -103,60 +102,9 @@ func (s *Store) Subscriptions(ctx context.Context, workspace, channel string) ([
 func (s *Store) Subscribed(ctx context.Context, event, team, repo string) ([]Subscription, error) {
 	list, err := pg.All[Subscription](ctx, s.db.Pool(), `
 		SELECT `+subscriptionColumns+` FROM channel_subscriptions
-		WHERE $1 = ANY (events) AND team IN ('', $2) AND repo IN ('', $3) ORDER BY workspace, channel, team, repo, source`, event, team, repo)
+		WHERE $1 = ANY (events) AND team IN ('', $2) AND repo IN ('', $3) ORDER BY workspace, channel, team, repo`, event, team, repo)
 	if err != nil {
 		return nil, fmt.Errorf("look who subscribed to %s: %w", event, err)
 	}
 	return list, nil
-}
-
-// KeepRepository makes a repository's subscriptions exactly these: what its file on the base branch says. It writes nothing if nothing
-// changed.
-func (s *Store) KeepRepository(ctx context.Context, repo string, want []Subscription, d rows.Origin) error {
-	err := s.write(ctx, func(c *change) error {
-		had, err := pg.All[Subscription](ctx, c, `
-			SELECT `+subscriptionColumns+` FROM channel_subscriptions WHERE workspace = $1 AND repo = $2 AND source = $3 ORDER BY channel FOR UPDATE`,
-			BotsWorkspace, repo, ByRepository)
-		if err != nil {
-			return err
-		}
-		changed := false
-		for _, sub := range want {
-			sub.Workspace, sub.Repo, sub.Source = BotsWorkspace, repo, ByRepository
-			i := slices.IndexFunc(had, func(h Subscription) bool { return h.Channel == sub.Channel && h.Team == sub.Team })
-			if i >= 0 && slices.Equal(had[i].Events, sub.Events) {
-				continue
-			}
-			if _, err := c.subscribe(ctx, sub); err != nil {
-				return err
-			}
-			changed = true
-		}
-		for _, h := range had {
-			if slices.ContainsFunc(want, func(sub Subscription) bool { return h.Channel == sub.Channel && h.Team == sub.Team }) {
-				continue
-			}
-			if _, err := c.Exec(ctx, `DELETE FROM channel_subscriptions WHERE id = $1`, h.ID); err != nil {
-				return err
-			}
-			changed = true
-		}
-		if !changed {
-			return nil
-		}
-		return c.RecordAction(d, "repository_subscribed", "", rows.Action{Before: channels(had), After: channels(want), Note: repo})
-	})
-	if err != nil {
-		return fmt.Errorf("keep the subscriptions of %s: %w", repo, err)
-	}
-	return nil
-}
-
-// channels maps channels to their events, for the audit trail.
-func channels(list []Subscription) map[string][]string {
-	out := make(map[string][]string, len(list))
-	for _, s := range list {
-		out[s.Channel] = s.Events
-	}
-	return out
 }

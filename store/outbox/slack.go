@@ -18,16 +18,16 @@ func (s *Store) NotPosted(ctx context.Context, subID string) error {
 	return nil
 }
 
-// Told records that a thread has the cluster's events up to a time, in microseconds, and the cluster's version. externalID is the
+// ThreadShown records that a thread has the cluster's events up to a time, in microseconds, and the cluster's version. externalID is the
 // newest message in it. An older time never replaces a newer one.
-func (s *Store) Told(ctx context.Context, subID string, externalID, to, version int64) error {
+func (s *Store) ThreadShown(ctx context.Context, subID string, externalID, to, version int64) error {
 	_, err := s.db.Pool().Exec(ctx, `
 		UPDATE subscribers SET external_id = CASE WHEN told_to < @to THEN @external ELSE external_id END, told_to = greatest(told_to, @to),
 			shown_at = CASE WHEN told_to < @to THEN `+pg.PaceClock+` ELSE shown_at END,
 			shown_version = greatest(shown_version, @version), posting_at = NULL WHERE id = @id`,
 		pgx.NamedArgs{"id": subID, "external": externalID, "to": to, "version": version, "fixed": s.db.Fixed()})
 	if err != nil {
-		return fmt.Errorf("remember what %s was told: %w", subID, err)
+		return fmt.Errorf("record what the thread %s shows: %w", subID, err)
 	}
 	return nil
 }

@@ -75,7 +75,10 @@ func (s *Store) Unlink(ctx context.Context, account, principal string, d rows.Or
 			return err
 		}
 		c.NextTurns()
-		return c.RecordAction(d, "account_unlinked", "", rows.Action{Before: map[string]string{"account": account, "principal": was.Principal}})
+		if err := c.RecordAction(d, "account_unlinked", "", rows.Action{Before: map[string]string{"account": account, "principal": was.Principal}}); err != nil {
+			return err
+		}
+		return c.ReplyOnce(ctx, d.Reply, rows.Outcome{})
 	})
 	if err != nil {
 		return fmt.Errorf("unlink %s: %w", account, err)

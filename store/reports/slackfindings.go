@@ -20,7 +20,7 @@ func (s *Store) SlackFindings(ctx context.Context) ([]lifecycle.Finding, error) 
 		FROM slack_channels c, LATERAL (
 			SELECT (SELECT count(*) FROM subscribers s WHERE s.workspace = c.workspace AND c.channel IN ('', s.channel) AND s.shown_version < s.wanted_version AND NOT s.muted)
 				+ (SELECT count(*) FROM replies r WHERE r.workspace = c.workspace AND c.channel = '' AND r.external_id = 0)
-				+ (SELECT count(*) FROM notices n WHERE n.workspace = c.workspace AND c.channel IN ('', n.channel, n.posted_in)
+				+ (SELECT count(*) FROM notices n WHERE n.workspace = c.workspace AND c.channel IN ('', n.channel, n.person, n.posted_in)
 					AND n.shown_version < n.wanted_version AND n.given_up = '') AS waiting) w
 		WHERE c.problem <> '' AND w.waiting > 0 ORDER BY c.problem_since, c.workspace, c.channel LIMIT $1`, queue.MostWorkFindings)
 	if err != nil {

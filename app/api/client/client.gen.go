@@ -187,6 +187,8 @@ const (
 	Orphan          FindingKind = "orphan"
 	Overdue         FindingKind = "overdue"
 	Remains         FindingKind = "remains"
+	SlackChannel    FindingKind = "slack_channel"
+	SlackRefused    FindingKind = "slack_refused"
 	Stuck           FindingKind = "stuck"
 )
 
@@ -204,6 +206,10 @@ func (e FindingKind) Valid() bool {
 	case Overdue:
 		return true
 	case Remains:
+		return true
+	case SlackChannel:
+		return true
+	case SlackRefused:
 		return true
 	case Stuck:
 		return true
@@ -814,6 +820,9 @@ type ConditionStatus string
 
 // CreateRequest Unknown fields are refused. Values you leave out come from the profile's defaults or from a policy.
 type CreateRequest struct {
+	// Addons What the cluster gets besides OpenShift: names of the profile's add-ons, each once; default: the profile's own. An empty list: none.
+	Addons []string `json:"addons,omitempty,omitzero"`
+
 	// BaseDomain One of the profile's.
 	BaseDomain string `json:"baseDomain,omitempty,omitzero"`
 
@@ -1665,7 +1674,7 @@ type ListDeliveriesParams struct {
 
 // ListFindingsParams defines parameters for ListFindings.
 type ListFindingsParams struct {
-	// Kind overdue, stuck, blocked, remains, delivery_failing or job_failed (orphan is not supported yet).
+	// Kind overdue, stuck, blocked, remains, delivery_failing, job_failed, slack_channel or slack_refused (orphan is not supported yet).
 	Kind string `form:"kind,omitempty" json:"kind,omitempty,omitzero"`
 
 	// All Include resolved findings.

@@ -38,7 +38,7 @@ type Request struct {
 	Name      string `json:"name,omitempty"`      // for display only: it may change hands
 	IsBot     bool   `json:"is_bot,omitempty"`    // sent by an app; never processed
 
-	Text    string `json:"text,omitempty"`    // of a command, mention or direct message, without the bot's own mention
+	Text    string `json:"text,omitempty"`    // of a command, mention or direct message, without the bot's own mention; of a message shortcut: the message's, cut to MaxText characters
 	Trigger string `json:"trigger,omitempty"` // opens a form within three seconds; empty: it cannot
 	Thread  int64  `json:"thread,omitempty"`  // of a mention or direct message: the message whose thread it is in, microseconds
 

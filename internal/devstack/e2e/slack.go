@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -107,7 +108,7 @@ func (t *scenario) aWordInSlack(ctx context.Context) error {
 }
 
 var (
-	message = regexp.MustCompile(`(?s)<li class="box (\w+)">.*?<div class="words">(.*?)</div></li>`)
+	message = regexp.MustCompile(`(?s)<li class="message (\w+)[^"]*">(.*?)</li>`)
 	address = regexp.MustCompile(`href="([^"]*/links/[^"]+)"`)
 )
 
@@ -117,7 +118,7 @@ func (t *scenario) inSlack(ctx context.Context, who, channel, text string, want 
 	if err != nil {
 		return "", err
 	}
-	if err := t.post(ctx, t.at.Slack+"/playground/command", url.Values{"as": {who}, "channel": {channel}, "text": {text}}); err != nil {
+	if err := t.post(ctx, t.at.Slack+"/playground/write", url.Values{"as": {who}, "channel": {channel}, "text": {strings.TrimSpace("/ocp " + text)}}); err != nil {
 		return "", err
 	}
 	return answer, until(ctx, 10*time.Second, func() error {
@@ -135,12 +136,13 @@ func (t *scenario) inSlack(ctx context.Context, who, channel, text string, want 
 
 // answers returns a person's answers, newest first, without the immediate responses.
 func (t *scenario) answers(ctx context.Context, who string) (list []string, err error) {
-	raw, _, err := t.fetch(ctx, t.at.Slack+"/playground/live?as="+who, "")
+	raw, _, err := t.fetch(ctx, t.at.Slack+"/playground/live?channel=activity&as="+who, "")
 	for _, m := range message.FindAllStringSubmatch(string(raw), -1) {
-		if m[1] == "ephemeral" || m[1] == "direct" {
+		if m[1] == slack.KindEphemeral || m[1] == slack.KindDirect {
 			list = append(list, m[2])
 		}
 	}
+	slices.Reverse(list)
 	return list, err
 }
 

@@ -2,6 +2,7 @@ package github
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"errors"
@@ -225,7 +226,7 @@ func (p Place) listPath() string {
 func (p Place) pullPath(n int) string { return fmt.Sprintf("%s/pulls/%d", p.listPath(), n) }
 
 // render writes a complete page or none. An unchanged page gets 304.
-func render(w http.ResponseWriter, r *http.Request, status int, name string, data any) {
+func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, name string, data any) {
 	var out bytes.Buffer
 	if err := templates.ExecuteTemplate(&out, name, data); err != nil {
 		http.Error(w, "the page could not be made", http.StatusInternalServerError)
@@ -235,7 +236,7 @@ func render(w http.ResponseWriter, r *http.Request, status int, name string, dat
 	tag := fmt.Sprintf(`"%x"`, sha256.Sum256(out.Bytes()))
 	h.Set("ETag", tag)
 	h.Set("Cache-Control", "no-cache")
-	h.Set("Content-Security-Policy", "default-src 'self'; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'")
+	h.Set("Content-Security-Policy", "default-src 'self'; style-src 'self' 'unsafe-inline'; frame-ancestors "+cmp.Or(s.slack, "'none'"))
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	if r.Header.Get("If-None-Match") == tag {
 		w.WriteHeader(http.StatusNotModified)

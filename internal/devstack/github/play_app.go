@@ -32,7 +32,7 @@ func (s *Server) playApp(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	})
-	render(w, r, http.StatusOK, "app.html", p)
+	s.render(w, r, http.StatusOK, "app.html", p)
 }
 
 // playAppAct executes what an owner of the organisation may do.

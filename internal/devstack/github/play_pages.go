@@ -22,6 +22,7 @@ type frame struct {
 	Home   string
 	Repos  []repoLink
 	Bot    string
+	Slack  string // URL of the stand-in for Slack
 }
 
 // RepoName is the repository's name without its owner.
@@ -36,7 +37,7 @@ type repoLink struct {
 
 func (s *Server) frame(r *http.Request, title string) frame {
 	p := s.placeOf(r)
-	f := frame{Title: title, As: actingOrFirst(r), Back: r.URL.Path, Said: r.URL.Query().Get("said"), Home: p.listPath(), Bot: Bot}
+	f := frame{Title: title, As: actingOrFirst(r), Back: r.URL.Path, Said: r.URL.Query().Get("said"), Home: p.listPath(), Bot: Bot, Slack: s.slack}
 	s.look(func(w *world) {
 		here, _ := w.repo(p.repo)
 		if here == nil {
@@ -103,7 +104,7 @@ func (s *Server) playList(w http.ResponseWriter, r *http.Request) {
 		}
 	})
 	slices.Reverse(p.Rows)
-	render(w, r, http.StatusOK, "list.html", p)
+	s.render(w, r, http.StatusOK, "list.html", p)
 }
 
 type pullPage struct {
@@ -179,10 +180,10 @@ func (s *Server) playLive(w http.ResponseWriter, r *http.Request) { s.playPullAs
 func (s *Server) playPullAs(w http.ResponseWriter, r *http.Request, name string) {
 	p, ok := s.pullPage(r)
 	if !ok {
-		render(w, r, http.StatusNotFound, "missing.html", s.frame(r, "Not found"))
+		s.render(w, r, http.StatusNotFound, "missing.html", s.frame(r, "Not found"))
 		return
 	}
-	render(w, r, http.StatusOK, name, p)
+	s.render(w, r, http.StatusOK, name, p)
 }
 
 type deliveriesPage struct {
@@ -194,7 +195,7 @@ type deliveriesPage struct {
 func (s *Server) playDeliveries(w http.ResponseWriter, r *http.Request) {
 	p := deliveriesPage{frame: s.frame(r, "Webhook deliveries"), Deliveries: newest(s.Deliveries(), line{}, 100)}
 	s.look(func(*world) { p.Hook = s.hook.URL })
-	render(w, r, http.StatusOK, "deliveries.html", p)
+	s.render(w, r, http.StatusOK, "deliveries.html", p)
 }
 
 // newest returns the last deliveries of a pull request, or of all without one, newest first.

@@ -26,6 +26,7 @@ type Config struct {
 	URL           string           // a URL that leads here, without a final slash; empty: the address itself
 	WebhookURL    string           // empty: no webhooks until SetWebhook
 	WebhookSecret string           // signs them
+	SlackURL      string           // of the stand-in for Slack, which may show the pages beside its own; empty: there is none
 	StatePath     string           // JSON file; empty: no state is stored
 	KeyPath       string           // the App's private key, PEM, created if missing; empty: a new one each time
 	Now           func() time.Time // nil: time.Now
@@ -35,6 +36,7 @@ type Config struct {
 type Server struct {
 	Place
 	base   string
+	slack  string // URL; empty: there is no stand-in for Slack
 	now    func() time.Time
 	disk   disk
 	key    *rsa.PrivateKey
@@ -55,7 +57,7 @@ type Server struct {
 // webhooks.
 func Start(ctx context.Context, cfg Config) (*Server, error) {
 	s := &Server{
-		now: cfg.Now, disk: disk{cfg.StatePath}, mail: make(chan struct{}, 1),
+		slack: cfg.SlackURL, now: cfg.Now, disk: disk{cfg.StatePath}, mail: make(chan struct{}, 1),
 		hook: Hook{URL: cfg.WebhookURL, Secret: cfg.WebhookSecret}, app: Registered(), meter: newMeter(),
 	}
 	s.Place = Place{s, Repo}

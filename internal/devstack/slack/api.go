@@ -2,148 +2,237 @@ package slack
 
 import (
 	"encoding/json"
+	"io"
+	"mime"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // Scopes are the permissions that the app got at its installation.
-var Scopes = []string{"commands", "chat:write", "im:write"}
+var Scopes = []string{
+	"commands", "chat:write", "im:write", "im:history", "app_mentions:read", "users:read", "users:read.email", "usergroups:read",
+	"channels:read", "groups:read", "channels:history", "groups:history", "mpim:history",
+}
 
-// mostText is the longest message that Slack accepts, in characters.
-const mostText = 40_000
-
-// reply is a response of the Web API: always 200, with ok.
+// reply is a response of the Web API: 200 and ok, unless a limit is reached.
 type reply map[string]any
 
 func no(code string) reply { return reply{"ok": false, "error": code} }
 
-// method is a method of the Web API, with the scope that it needs.
+// method is a method of the Web API.
 type method struct {
-	scope string
-	do    func(*Server, *http.Request) reply
+	scope string // that it needs; empty: none, or it depends on the arguments
+	tier  int    // calls a minute, https://docs.slack.dev/apis/web-api/rate-limits; 0: not limited by tier
+	do    func(*Server, args) reply
 }
 
+// The tiers of Slack's rate limits, in calls a minute.
+const (
+	tier1 = 1
+	tier2 = 20
+	tier3 = 50
+	tier4 = 100
+)
+
+// methods have their scopes and tiers from https://docs.slack.dev/reference/methods
 var methods = map[string]method{
-	"auth.test":          {"", (*Server).authTest},
-	"chat.postEphemeral": {"chat:write", (*Server).postEphemeral},
-	"chat.postMessage":   {"chat:write", (*Server).postMessage},
-	"conversations.open": {"im:write", (*Server).openDirect},
+	"auth.test":             {"", 0, (*Server).authTest},
+	"chat.postMessage":      {"chat:write", 0, (*Server).postMessage}, // limited by channel
+	"chat.postEphemeral":    {"chat:write", tier4, (*Server).postEphemeral},
+	"chat.update":           {"chat:write", tier3, (*Server).update},
+	"chat.delete":           {"chat:write", tier3, (*Server).remove},
+	"chat.getPermalink":     {"", 0, (*Server).permalink},
+	"conversations.open":    {"im:write", tier3, (*Server).conversationOpen},
+	"conversations.info":    {"", tier3, (*Server).conversationInfo},
+	"conversations.history": {"", tier3, (*Server).history},
+	"conversations.replies": {"", tier3, (*Server).replies},
+	"conversations.list":    {"", tier2, (*Server).conversationList},
+	"conversations.join":    {"channels:join", tier3, (*Server).conversationJoin},
+	"conversations.members": {"", tier4, (*Server).conversationMembers},
+	"users.info":            {"users:read", tier4, (*Server).userInfo},
+	"users.lookupByEmail":   {"users:read.email", tier3, (*Server).userByEmail},
+	"users.list":            {"users:read", tier2, (*Server).userList},
+	"usergroups.list":       {"usergroups:read", tier2, (*Server).groupList},
+	"usergroups.users.list": {"usergroups:read", tier2, (*Server).groupUsers},
+	"views.open":            {"", tier4, (*Server).viewOpen},
+	"views.push":            {"", tier4, (*Server).viewPush},
+	"views.update":          {"", tier4, (*Server).viewUpdate},
+	"views.publish":         {"", tier4, (*Server).viewPublish},
+	connectionsOpen:         {"", tier1, (*Server).connectionOpen}, // its scope, connections:write, is the app-level token's
 }
+
+const connectionsOpen = "apps.connections.open"
+
+// args are a call's arguments. Those that are no strings are JSON.
+type args map[string]string
+
+func (a args) is(name string) bool { return a[name] == "true" || a[name] == "1" }
+
+// number returns an argument, or what it is without.
+func (a args) number(name string, without int) int {
+	if n, err := strconv.Atoi(a[name]); err == nil {
+		return n
+	}
+	return without
+}
+
+// mostBody is the largest request that is read.
+const mostBody = 1 << 20
 
 // serveAPI checks the token before anything else, and the scope before it does anything.
 func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("method")
+	given, token, refusal := arguments(r)
 	fault, broken := s.fault(name)
+	if broken && fault.Hold != nil {
+		select {
+		case <-fault.Hold:
+		case <-r.Context().Done():
+		}
+	}
 	if broken && fault.RetryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(fault.RetryAfter))
-		w.WriteHeader(http.StatusTooManyRequests)
-		write(w, no("ratelimited"))
+		tooMany(w, fault.RetryAfter)
 		return
 	}
 	m, known := methods[name]
+	s.mu.Lock()
 	var answer reply
-	switch token := token(r); {
+	wait := 0
+	switch code := s.token(name, token); {
 	case !known:
 		answer = no("unknown_method")
-	case token == "":
-		answer = no("not_authed")
-	case token != s.cfg.Token:
-		answer = no("invalid_auth")
+	case refusal != "":
+		answer = no(refusal)
+	case code != "":
+		answer = no(code)
 	case m.scope != "" && !slices.Contains(Scopes, m.scope):
-		answer = reply{"ok": false, "error": "missing_scope", "needed": m.scope, "provided": strings.Join(Scopes, ",")}
+		answer = lacks(m.scope)
 	case broken && fault.Code != "":
 		answer = no(fault.Code)
 	default:
-		answer = m.do(s, r)
+		if wait = s.limited(name, m.tier, given); wait == 0 {
+			answer = m.do(s, given)
+		}
+	}
+	s.mu.Unlock()
+	if wait > 0 {
+		tooMany(w, wait)
+		return
 	}
 	if broken && fault.LoseAnswer {
 		panic(http.ErrAbortHandler) // the connection breaks after the effect
 	}
 	w.Header().Set("X-OAuth-Scopes", strings.Join(Scopes, ","))
+	w.Header().Set("X-Accepted-OAuth-Scopes", m.scope)
 	write(w, answer)
 }
 
-// token returns the caller's token from the header or the form.
-func token(r *http.Request) string {
-	if bearer, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
-		return bearer
-	}
-	return r.PostFormValue("token")
-}
-
-func write(w http.ResponseWriter, answer reply) {
+func tooMany(w http.ResponseWriter, seconds int) {
+	w.Header().Set("Retry-After", strconv.Itoa(seconds))
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	_ = json.NewEncoder(w).Encode(answer) // the caller disconnected
+	w.WriteHeader(http.StatusTooManyRequests)
+	_ = json.NewEncoder(w).Encode(no("ratelimited")) // the caller disconnected
 }
 
-func (s *Server) authTest(*http.Request) reply {
-	return reply{"ok": true, "url": s.base + "/", "team": "acme", "user": "ocpctl", "team_id": Workspace, "user_id": botUser, "bot_id": "B0DEMOOCPC"}
+func lacks(scope string) reply {
+	return reply{"ok": false, "error": "missing_scope", "needed": scope, "provided": strings.Join(Scopes, ",")}
 }
 
-func (s *Server) postEphemeral(r *http.Request) reply {
-	channel, to, text := r.PostFormValue("channel"), r.PostFormValue("user"), r.PostFormValue("text")
-	if code := s.speaks(channel, text); code != "" {
-		return no(code)
+// token says why a token is refused; empty: it is not. Under the lock.
+func (s *Server) token(method, given string) (code string) {
+	right, wrong := s.cfg.Token, s.cfg.AppToken
+	if method == connectionsOpen {
+		right, wrong = wrong, right
 	}
-	if _, ok := By(to); !ok {
-		return no("user_not_in_channel")
-	}
-	m, err := s.say(Message{Kind: "ephemeral", Channel: channel, To: to, Text: text})
-	if err != nil {
-		return no("internal_error")
-	}
-	return reply{"ok": true, "message_ts": m.TS}
-}
-
-func (s *Server) postMessage(r *http.Request) reply {
-	channel, text := r.PostFormValue("channel"), r.PostFormValue("text")
-	if code := s.speaks(channel, text); code != "" {
-		return no(code)
-	}
-	kind, to := "direct", "U"+strings.TrimPrefix(channel, "D")
-	if !strings.HasPrefix(channel, "D") {
-		kind, to = "channel", "" // visible to all
-	}
-	m, err := s.say(Message{Kind: kind, Channel: channel, To: to, Text: text})
-	if err != nil {
-		return no("internal_error")
-	}
-	return reply{"ok": true, "channel": channel, "ts": m.TS, "message": reply{"type": "message", "user": botUser, "text": text, "ts": m.TS}}
-}
-
-// speaks says why the bot cannot post there; empty: it can.
-func (s *Server) speaks(channel, text string) (code string) {
-	s.mu.Lock()
-	opened := s.opened[channel]
-	s.mu.Unlock()
 	switch {
-	case channel == Random:
-		return "not_in_channel"
-	case channel != Clusters && !opened:
-		return "channel_not_found"
-	case text == "":
-		return "no_text"
-	case utf8.RuneCountInString(text) > mostText:
-		return "msg_too_long"
+	case given == "":
+		return "not_authed"
+	case given == wrong && given != right:
+		return "not_allowed_token_type"
+	case given != right:
+		return "invalid_auth"
+	case method != connectionsOpen:
+		return s.world.Token
 	}
 	return ""
 }
 
-func (s *Server) openDirect(r *http.Request) reply {
-	who := r.PostFormValue("users")
-	if who == botUser {
-		return no("cannot_dm_bot")
+// arguments reads a call: its arguments, and its token from the header or the form. A token in a JSON body or in the URL does not
+// count.
+func arguments(r *http.Request) (given args, token, refusal string) {
+	given = args{}
+	token, _ = strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	for name, values := range r.URL.Query() {
+		given[name] = values[0]
 	}
-	if p, ok := By(who); !ok || p.ID != who {
-		return no("user_not_found")
+	delete(given, "token")
+	if r.Method == http.MethodGet {
+		return given, token, ""
 	}
-	id := "D" + strings.TrimPrefix(who, "U")
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	already := s.opened[id]
-	s.opened[id] = true
-	return reply{"ok": true, "no_op": already, "already_open": already, "channel": reply{"id": id, "is_im": true, "user": who}}
+	raw, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, mostBody))
+	if err != nil {
+		return nil, token, "request_timeout" // cut off
+	}
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	switch {
+	case len(raw) == 0: // no arguments, whatever the type
+	case kind == "application/json":
+		return given, token, fromJSON(given, raw)
+	case kind == "application/x-www-form-urlencoded":
+		form, err := url.ParseQuery(string(raw))
+		if err != nil {
+			return nil, token, "invalid_form_data"
+		}
+		for name, values := range form {
+			given[name] = values[0]
+		}
+	case kind == "":
+		return nil, token, "missing_post_type"
+	default:
+		return nil, token, "invalid_post_type"
+	}
+	if token == "" {
+		token = given["token"]
+	}
+	delete(given, "token")
+	return given, token, ""
+}
+
+// fromJSON adds the arguments of a JSON body.
+func fromJSON(given args, raw []byte) (refusal string) {
+	var body map[string]json.RawMessage
+	if len(raw) == 0 { // no arguments, as slack-go's apps.connections.open
+		return ""
+	}
+	if !json.Valid(raw) {
+		return "invalid_json"
+	}
+	if json.Unmarshal(raw, &body) != nil || body == nil {
+		return "json_not_object"
+	}
+	for name, value := range body {
+		var text string
+		if json.Unmarshal(value, &text) == nil {
+			given[name] = text
+			continue
+		}
+		given[name] = string(value)
+	}
+	delete(given, "token")
+	return ""
+}
+
+func write(w http.ResponseWriter, answer any) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	_ = json.NewEncoder(w).Encode(answer) // the caller disconnected
+}
+
+func (s *Server) authTest(args) reply {
+	return reply{
+		"ok": true, "url": s.base + "/", "team": "acme", "user": "ocpctl", "team_id": Workspace, "user_id": Bot, "bot_id": botID,
+		"is_enterprise_install": false,
+	}
 }

@@ -2,111 +2,120 @@ package slack
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
-	"mime"
-	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
-	"time"
 
-	"github.com/slack-go/slack/slackutilsx"
+	"github.com/ocpctl/ocpctl/internal/blockkit"
 )
 
-// answerWithin is how long Slack waits for the response to a command.
-// https://docs.slack.dev/interactivity/implementing-slash-commands
-const answerWithin = 3 * time.Second
-
-// legacyToken is in every command, as Slack still sends it; code that checks signatures does not need it.
-const legacyToken = "demo-legacy-verification-token"
-
-// Sign returns X-Slack-Signature for a body sent at a time. https://docs.slack.dev/authentication/verifying-requests-from-slack
-func Sign(secret, stamp, body string) string {
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write([]byte("v0:" + stamp + ":" + body))
-	return "v0=" + hex.EncodeToString(mac.Sum(nil))
-}
-
-// Form returns a slash command's form as Slack sends it.
-func (s *Server) Form(p Person, channel, text string) url.Values {
-	return url.Values{
-		"token": {legacyToken}, "team_id": {Workspace}, "team_domain": {"acme"}, "channel_id": {channel}, "channel_name": {channelName(channel)},
-		"user_id": {p.ID}, "user_name": {p.Login}, "command": {"/ocp"}, "text": {slackutilsx.EscapeMessage(text)}, "api_app_id": {"A0DEMOOCPC"},
-		"is_enterprise_install": {"false"}, "response_url": {s.base + "/commands/" + Workspace + "/" + random(12) + "/" + random(24)},
-		"trigger_id": {random(10) + "." + random(9) + "." + random(32)},
-	}
-}
-
-// Command types /ocp and the text as a person in a channel, and returns the immediate response.
+// Command types /ocp and the text as a person in a channel, and returns the text of the immediate response.
 func (s *Server) Command(ctx context.Context, who, channel, text string) (got string, err error) {
-	p, ok := By(who)
-	if !ok {
-		return "", fmt.Errorf("%s is nobody of the workspace", who)
-	}
-	if _, err := s.say(Message{Kind: "command", Channel: channel, To: p.ID, Text: slackutilsx.EscapeMessage(strings.TrimRight("/ocp "+text, " "))}); err != nil {
+	p, c, err := s.at(who, channel)
+	if err != nil {
 		return "", err
 	}
-	got = s.send(ctx, s.Form(p, channel, text).Encode())
-	_, err = s.say(Message{Kind: "ack", Channel: channel, To: p.ID, Text: got})
-	return got, err
-}
-
-// send posts a command's form and returns what Slack would show: the response's text, or why there is none.
-func (s *Server) send(ctx context.Context, body string) string {
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
-	defer cancel()
-	failed := func(code string) string { return "/ocp failed with the error \"" + code + "\"" }
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.cfg.CommandURL, strings.NewReader(body))
+	s.mu.Lock()
+	text = s.escaped(p, text, true)
+	form := s.form(p, c, text)
+	_, err = s.say(Message{Kind: KindCommand, Channel: c.ID, From: p.ID, To: p.ID, Text: strings.TrimRight("/ocp "+text, " ")})
+	s.mu.Unlock()
 	if err != nil {
-		return failed("dispatch_failed")
+		return "", err
 	}
-	stamp := strconv.FormatInt(s.cfg.Now().Unix(), 10)
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	r.Header.Set("User-Agent", "Slackbot 1.0 (+https://api.slack.com/robots)")
-	r.Header.Set("X-Slack-Request-Timestamp", stamp)
-	r.Header.Set("X-Slack-Signature", Sign(s.cfg.SigningSecret, stamp, body))
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil && ctx.Err() != nil {
-		return failed("operation_timeout")
+	r := s.deliver(ctx, request{kind: slashCommands, name: "slash_command", form: form})
+	m, shown := s.immediate(r)
+	if !shown {
+		return "", nil
 	}
+	m.Channel, m.From = c.ID, Bot
+	if m.Kind != KindChannel {
+		m.To = p.ID
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, err = s.say(m)
+	return m.Text, err
+}
+
+// form is a slash command as Slack sends it, under the lock.
+func (s *Server) form(p Person, c *Channel, text string) url.Values {
+	form := url.Values{
+		"token": {legacyToken}, "team_id": {Workspace}, "team_domain": {"acme"}, "channel_id": {c.ID}, "channel_name": {c.spoken()},
+		"user_id": {p.ID}, "user_name": {p.Login}, "command": {"/ocp"}, "text": {text}, "api_app_id": {App},
+		"is_enterprise_install": {"false"}, "response_url": {s.newHook("commands", p.ID, c.ID, "")}, "trigger_id": {s.newTrigger(p.ID)},
+	}
+	if p.Org != "" {
+		form["enterprise_id"], form["enterprise_name"] = []string{p.Org}, []string{"Acme"}
+	}
+	return form
+}
+
+// immediate is what Slack shows of the response to a command: its message, or why there is none.
+func (s *Server) immediate(r response) (m Message, shown bool) {
+	failed := func(code string) Message {
+		return Message{Kind: KindAck, Text: "/ocp failed with the error \"" + code + "\""}
+	}
+	switch {
+	case r.code != "":
+		return failed(r.code), true
+	case len(r.body) == 0:
+		return Message{}, false
+	case !r.json:
+		return Message{Kind: KindAck, Text: string(r.body)}, true
+	}
+	var answer struct {
+		Type   string `json:"response_type"`
+		Text   string
+		Blocks json.RawMessage
+	}
+	if json.Unmarshal(r.body, &answer) != nil {
+		return failed("invalid_command_response"), true
+	}
+	m = Message{Kind: KindAck, Text: answer.Text}
+	if len(answer.Blocks) > 0 && string(answer.Blocks) != "[]" {
+		if len(blockkit.Message(message(answer.Text, answer.Blocks))) > 0 {
+			return failed("invalid_command_response"), true
+		}
+		m.Blocks = identified(answer.Blocks)
+	}
+	if answer.Type == "in_channel" {
+		m.Kind = KindChannel
+	}
+	return m, m.Text != "" || len(m.Blocks) > 0
+}
+
+// at checks that a person can act in a channel.
+func (s *Server) at(who, channel string) (Person, *Channel, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p, err := s.actor(who)
 	if err != nil {
-		return failed("dispatch_failed")
+		return Person{}, nil, err
 	}
-	defer resp.Body.Close()
-	raw, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
-	if err != nil || resp.StatusCode != http.StatusOK {
-		return failed("dispatch_failed")
+	c := s.channel(channel)
+	switch {
+	case c == nil:
+		return Person{}, nil, fmt.Errorf("there is no channel %s", channel)
+	case !c.has(p.ID):
+		return Person{}, nil, fmt.Errorf("%s is not in %s", p.Login, c.Name)
+	case c.Archived:
+		return Person{}, nil, fmt.Errorf("%s is archived: nobody can write there", c.Name)
 	}
-	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind != "application/json" {
-		return string(raw)
-	}
-	var answer struct{ Text string }
-	if json.Unmarshal(raw, &answer) != nil {
-		return failed("invalid_command_response")
-	}
-	return answer.Text
+	return p, c, nil
 }
 
-func channelName(id string) string {
-	switch id {
-	case Clusters:
-		return "clusters"
-	case Random:
-		return "random"
+// actor finds somebody who can act, under the lock.
+func (s *Server) actor(who string) (Person, error) {
+	p, ok := find(s.world.People, who)
+	switch {
+	case !ok:
+		return Person{}, fmt.Errorf("%s is nobody of the workspace", who)
+	case p.Deactivated:
+		return Person{}, fmt.Errorf("%s is deactivated and cannot sign in", who)
+	case p.Bot:
+		return Person{}, fmt.Errorf("%s is a bot", who)
 	}
-	return "directmessage"
-}
-
-func random(n int) string {
-	raw := make([]byte, (n+1)/2)
-	if _, err := rand.Read(raw); err != nil {
-		panic(err) // never happens on any supported system
-	}
-	return hex.EncodeToString(raw)[:n]
+	return p, nil
 }

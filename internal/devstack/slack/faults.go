@@ -4,10 +4,11 @@ import "slices"
 
 // Fault is how calls of one method fail.
 type Fault struct {
-	RetryAfter int    // seconds, above zero: respond 429
-	Code       string // Slack's error, instead of executing the call
-	LoseAnswer bool   // the call is executed, and the connection breaks before the response
-	Times      int    // number of calls; zero: one
+	RetryAfter int             // seconds, above zero: respond 429
+	Code       string          // Slack's error, instead of executing the call
+	LoseAnswer bool            // the call is executed, and the connection breaks before the response
+	Hold       <-chan struct{} // the call waits until this is closed; nil: it does not wait
+	Times      int             // number of calls; zero: one
 }
 
 // Break makes the next calls of a method fail, after those that earlier faults affect.

@@ -65,7 +65,7 @@ type ApprovalVote struct {
 	At        time.Time
 }
 
-// CloseOver is ExpireApprovals for one cluster, or for all if cluster is empty.
+// CloseOver is ExpireApprovals for one cluster, or for all if cluster is empty. It closes offers of handovers too.
 func (c *Tx) CloseOver(ctx context.Context, cluster string) (n int, err error) {
 	type closed struct {
 		ID, Cluster, Why string
@@ -87,7 +87,8 @@ func (c *Tx) CloseOver(ctx context.Context, cluster string) (n int, err error) {
 			return 0, err
 		}
 	}
-	return len(over), nil
+	handovers, err := c.closeHandovers(ctx, cluster)
+	return len(over) + handovers, err
 }
 
 type askedKubeadmin struct {

@@ -100,7 +100,7 @@ func (s *DB) ChangeOnce(ctx context.Context, id string, d Origin, do func(*Tx, u
 		if err != nil {
 			return err
 		}
-		if done, err := c.answeredBefore(ctx, d.Reply); err != nil || done {
+		if done, err := c.AnsweredBefore(ctx, d.Reply); err != nil || done {
 			return err
 		}
 		if err := do(c, cur, &out); err != nil {
@@ -114,7 +114,8 @@ func (s *DB) ChangeOnce(ctx context.Context, id string, d Origin, do func(*Tx, u
 	return out, nil
 }
 
-func (c *Tx) answeredBefore(ctx context.Context, a *ReplyOnce) (done bool, err error) {
+// AnsweredBefore reports whether the cause of a change has its reply; nil: it needs none.
+func (c *Tx) AnsweredBefore(ctx context.Context, a *ReplyOnce) (done bool, err error) {
 	if a == nil {
 		return false, nil
 	}

@@ -60,10 +60,20 @@ func (c *Tx) Reply(ctx context.Context, r Reply) error {
 	if err != nil {
 		return fmt.Errorf("save the reply: %w", err)
 	}
-	if tag.RowsAffected() == 1 {
-		c.Enqueue(queue.ReplyArgs{Reply: id})
+	if tag.RowsAffected() == 0 {
+		return nil
 	}
-	return nil
+	c.Enqueue(queue.ReplyArgs{Reply: id})
+	if r.Pressed == nil {
+		return nil
+	}
+	return c.ShowPressed(ctx, *r.Pressed)
+}
+
+// ShowPressed writes what the press of a button in a notice did, and has the notice updated. Nothing happens to a notice that does not
+// exist.
+func (c *Tx) ShowPressed(ctx context.Context, p Pressed) error {
+	return c.RefreshNotices(ctx, `n.id = @id AND n.facts || @facts::jsonb <> n.facts`, `facts = n.facts || @facts::jsonb`, pgx.NamedArgs{"id": p.Notice, "facts": p.Facts})
 }
 
 const Answered = `SELECT EXISTS (SELECT 1 FROM replies WHERE cause = $1)`

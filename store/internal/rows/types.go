@@ -28,22 +28,23 @@ type PRRef struct {
 
 // Spec is what was frozen at acceptance. It holds no secret.
 type Spec struct {
-	InstallConfig   string        `json:"installConfig"` // YAML without pullSecret and sshKey
-	Zones           []string      `json:"zones"`
-	CredentialsMode string        `json:"credentialsMode,omitempty"` // Manual or Mint; empty: Mint, from before there was a choice
-	ReleaseImage    string        `json:"releaseImage,omitempty"`    // pinned; empty: only the installers' directory
-	PullSecretRef   string        `json:"pullSecretRef"`
-	SSHKey          string        `json:"sshKey,omitempty"` // public
-	SSHKeyRef       string        `json:"sshKeyRef,omitempty"`
-	CloudCredsRef   string        `json:"cloudCredentialsRef,omitempty"`
-	Account         string        `json:"account,omitempty"`
-	Grace           time.Duration `json:"grace"`
-	CreateDeadline  time.Duration `json:"createDeadline"`
-	DestroyDeadline time.Duration `json:"destroyDeadline"`
-	Approval        string        `json:"approval,omitempty"`  // for the comment while it awaits approval: who, by when and why; Markdown
-	Approvers       []string      `json:"approvers,omitempty"` // GitHub logins and teams (organization/slug) that may approve it
-	Advice          string        `json:"advice,omitempty"`    // policy's warnings, for the comment until it is ready; Markdown
-	Mention         []string      `json:"mention,omitempty"`   // when the requester is mentioned, as set in the repository's file
+	InstallConfig   string              `json:"installConfig"` // YAML without pullSecret and sshKey
+	Zones           []string            `json:"zones"`
+	CredentialsMode string              `json:"credentialsMode,omitempty"` // Manual or Mint; empty: Mint, from before there was a choice
+	ReleaseImage    string              `json:"releaseImage,omitempty"`    // pinned; empty: only the installers' directory
+	PullSecretRef   string              `json:"pullSecretRef"`
+	SSHKey          string              `json:"sshKey,omitempty"` // public
+	SSHKeyRef       string              `json:"sshKeyRef,omitempty"`
+	CloudCredsRef   string              `json:"cloudCredentialsRef,omitempty"`
+	Account         string              `json:"account,omitempty"`
+	Grace           time.Duration       `json:"grace"`
+	CreateDeadline  time.Duration       `json:"createDeadline"`
+	DestroyDeadline time.Duration       `json:"destroyDeadline"`
+	Approval        string              `json:"approval,omitempty"`  // for the comment while it awaits approval: who, by when and why; Markdown
+	Approvers       []string            `json:"approvers,omitempty"` // GitHub logins and teams (organization/slug) that may approve it
+	Advice          string              `json:"advice,omitempty"`    // policy's warnings, for the comment until it is ready; Markdown
+	Mention         []string            `json:"mention,omitempty"`   // when the requester is mentioned, as set in the repository's file
+	Notify          map[string][]string `json:"notify,omitempty"`    // channels in Slack, by id, and the events that they hear of, as set in that file
 }
 
 // Outputs are a ready cluster's URLs, and references to its credentials.
@@ -66,6 +67,14 @@ type Reply struct {
 	Body         string          // in GitHub's Markdown; with Blocks in Slack's markup
 	Blocks       json.RawMessage // in Slack: a JSON array of Block Kit's blocks, which may be empty; nil: Body is Markdown. No secret is in them
 	ExternalID   int64           // once posted: the comment's id, or Slack's message timestamp in microseconds; below zero: given up
+
+	Pressed *Pressed `db:"-"` // what the notice shows from now on whose button is answered; nil: it is no such answer. Written with the reply, not kept in it
+}
+
+// Pressed is what a notice in Slack shows once a button in it was pressed.
+type Pressed struct {
+	Notice string          // id
+	Facts  json.RawMessage // an object whose fields replace those of the notice, or add to them
 }
 
 // EndKind names a reversible end.

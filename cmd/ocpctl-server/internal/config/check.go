@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -76,33 +75,6 @@ func (c Config) checkNeeds(r Roles) []error {
 	}
 	return bad
 }
-
-// checkSlack checks the Slack settings: a server that accepts Slack's commands must be able to answer them.
-func (c Config) checkSlack(r Roles) []error {
-	var bad []error
-	const a = "a reference (" + secret.References + ") to "
-	for _, s := range []struct{ field, ref, what string }{
-		{"slack.signing_secret_ref", c.Slack.SigningSecretRef, "the Slack app's signing secret"},
-		{"slack.bot_token_ref", c.Slack.BotTokenRef, "the Slack app's bot token (xoxb-…)"},
-	} {
-		if s.ref != "" && !isRef(s.ref) { // it is not quoted: it may be the secret itself
-			bad = append(bad, fmt.Errorf("%s is not a reference; give %s%s, or omit it", s.field, a, s.what))
-		}
-	}
-	for i, id := range c.Slack.Workspaces {
-		if !slackWorkspace.MatchString(id) {
-			bad = append(bad, fmt.Errorf("slack.workspaces[%d] is %q; give a workspace's id, such as T012AB3CD, or omit the list", i, id))
-		}
-	}
-	if r.Has(WorkerRole) && c.Slack.SigningSecretRef != "" && c.Slack.BotTokenRef == "" {
-		bad = append(bad, fmt.Errorf("slack.signing_secret_ref is set but slack.bot_token_ref is empty; the role worker needs %sthe Slack app's bot token (xoxb-…) "+
-			"to answer commands, or omit both to disable Slack", a))
-	}
-	return bad
-}
-
-// slackWorkspace matches the id of a Slack workspace.
-var slackWorkspace = regexp.MustCompile(`^T[A-Z0-9]{1,31}$`)
 
 func isRef(ref string) bool { return secret.Check(ref) == nil }
 

@@ -113,15 +113,6 @@ func (g GitHub) Points() int {
 	return githubPoints * max(g.PerMinute, githubPerMinute) / githubPerMinute
 }
 
-// Slack is the Slack app; without a signing secret Slack's requests are not accepted.
-type Slack struct {
-	SigningSecretRef string `yaml:"signing_secret_ref"` // reference to the app's signing secret; empty: Slack's requests are not accepted
-	BotTokenRef      string `yaml:"bot_token_ref"`      // for answers; see docs/slack.md
-	APIURL           string `yaml:"api_url"`            // base URL of the API
-
-	Workspaces []string `yaml:"workspaces"` // workspaces that this server handles, by id; empty: all that sign with the secret
-}
-
 type Issuer struct {
 	Issuer   string `yaml:"issuer"`   // its https:// address
 	Audience string `yaml:"audience"` // what tokens must be issued for; empty: ui_url
@@ -215,7 +206,7 @@ func Defaults() Config {
 		Catalogue: Catalogue{Reload: 15 * time.Second},
 		GitHub: GitHub{APIURL: github.DefaultBaseURL, Pace: time.Second, PerMinute: githubPerMinute, PerHour: githubPerHour, Progress: 5 * time.Minute, Look: 3 * time.Minute, Deliveries: 5 * time.Minute,
 			ReservePercent: 20, Permission: policy.Permissions[0], Forks: profiles.ForksApprove},
-		Slack:     Slack{APIURL: slack.DefaultBaseURL},
+		Slack:     Slack{Mode: SlackHTTP, APIURL: slack.DefaultBaseURL},
 		Runner:    Runner{Dispatch: DispatchProcess, Kubernetes: kubernetes.Defaults(), Lease: 15 * time.Minute, Heartbeat: 15 * time.Second},
 		Artifacts: Artifacts{Retention: 60 * 24 * time.Hour},
 		SAML:      SAML{Name: "AWS IAM Identity Center"},

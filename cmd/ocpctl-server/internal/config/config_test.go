@@ -82,7 +82,7 @@ func TestWhatCannotBeReadNamesItsLineAndWhatIsAccepted(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"unknown field":        {"limits:\n  wak: 3s\n", "line 18: unknown field wak; known fields here: launch_patience, lease_grace"},
 		"unknown at the top":   {"databse_url: x\n", "line 17: unknown field databse_url; known fields here: installation, demo, database_url_ref"},
-		"unknown in a list":    {"slack: {signing_secret: x}\n", "line 17: unknown field signing_secret; known fields here: signing_secret_ref, bot_token_ref, api_url, workspaces"},
+		"unknown in a list":    {"slack: {signing_secret: x}\n", "line 17: unknown field signing_secret; known fields here: mode, signing_secret_ref, app_token_ref, bot_token_ref, api_url, workspaces, admin_channel, email_domains"},
 		"bad duration":         {"limits:\n  wake: soon\n", "line 18: soon is not a duration; give one with a unit, such as 90s, 15m or 3h"},
 		"duration of no unit":  {"limits:\n  verify_gap: 180\n", "line 18: 180 is not a duration"},
 		"word for a number":    {"limits: {block_after: many}\n", "line 17: many is not a valid int"},
@@ -317,6 +317,14 @@ func TestARoleDemandsOnlyWhatItNeeds(t *testing.T) {
 		"a worker that can":                    {everything, sound + "slack: {signing_secret_ref: 'file:/s', bot_token_ref: 'aws-sm:ocpctl/slack#bot'}", nil},
 		"secrets of Slack in the file":         {everything, sound + "slack: {signing_secret_ref: abc, bot_token_ref: xoxb-1}", []string{"slack.signing_secret_ref is not a reference; give a reference", "slack.bot_token_ref is not a reference; give a reference"}},
 		"no workspaces of Slack":               {everything, sound + "slack: {workspaces: [acme.slack.com]}", []string{`slack.workspaces[0] is "acme.slack.com"; give a workspace's id, such as T012AB3CD, or omit the list`}},
+		"a bot that hears nothing":             {everything, sound + "slack: {bot_token_ref: 'file:/b'}", []string{"slack.bot_token_ref is set but slack.signing_secret_ref is empty; the role hooks needs"}},
+		"another mode of Slack":                {everything, sound + "slack: {mode: websocket}", []string{`slack.mode is "websocket"; give http (Slack calls the public listener) or socket`}},
+		"a socket without its tokens":          {everything, sound + "slack: {mode: socket}", []string{"slack.mode is socket but slack.app_token_ref is empty; the role hooks needs", "slack.mode is socket but slack.bot_token_ref is empty; the role worker needs"}},
+		"a socket":                             {everything, sound + "slack: {mode: socket, app_token_ref: 'file:/a', bot_token_ref: 'file:/b'}", nil},
+		"a socket's token for http":            {Roles{HooksRole}, "database_url_ref: file:/db\ngithub: {webhook_secret_ref: 'file:/w'}\nslack: {app_token_ref: 'file:/a'}", []string{"slack.app_token_ref is set but slack.mode is http"}},
+		"a socket's token in the file":         {everything, sound + "slack: {mode: socket, app_token_ref: xapp-1, bot_token_ref: 'file:/b'}", []string{"slack.app_token_ref is not a reference"}},
+		"an admin channel by its name":         {everything, sound + "slack: {admin_channel: '#admins'}", []string{`slack.admin_channel is "#admins"; give the channel's id`}},
+		"domains that are addresses":           {everything, sound + "slack: {email_domains: [example.com, '@acme.example', EXAMPLE.com]}", []string{`slack.email_domains[1] is "@acme.example"`, `slack.email_domains[2] is "EXAMPLE.com"`}},
 		"hooks without a secret":               {Roles{HooksRole}, "database_url_ref: file:/db", []string{"github.webhook_secret_ref is empty; the role hooks needs"}},
 		"worker where hooks stands": {Roles{WorkerRole}, "installation: prod\ndatabase_url_ref: file:/db\nui_url: https://x\nartifacts: {bucket: b}\n" +
 			"runner: {status_key_ref: 'file:/k', pull_secret_ref: 'file:/p'}", []string{

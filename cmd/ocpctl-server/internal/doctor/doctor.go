@@ -122,7 +122,7 @@ func (d *doctor) areas() (list []area) {
 		{"identity", []string{config.APIRole}, d.identity},
 		{"ui", inner, d.ui},
 		{"github", []string{config.WorkerRole}, d.github},
-		{"slack", []string{config.WorkerRole}, d.slack},
+		{"slack", []string{config.HooksRole, config.WorkerRole}, d.slack},
 		{"account", []string{config.WorkerRole}, d.account},
 		{"runner", []string{config.WorkerRole}, d.runner},
 		{"kubernetes", []string{config.WorkerRole}, d.kubernetes},

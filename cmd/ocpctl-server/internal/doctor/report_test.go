@@ -67,7 +67,7 @@ func TestAnInvalidConfigurationIsAllThatIsReported(t *testing.T) {
 
 func TestOnlyWhatTheRolesNeedIsExamined(t *testing.T) {
 	for roles, want := range map[string][]string{
-		"hooks":  {"configuration", "secrets", "database", "listeners"},
+		"hooks":  {"configuration", "secrets", "database", "listeners", "slack"},
 		"api":    {"configuration", "secrets", "database", "listeners", "s3", "identity", "ui"},
 		"worker": {"configuration", "secrets", "database", "s3", "ui", "github", "slack", "account", "runner", "kubernetes"},
 	} {

@@ -21,6 +21,7 @@ func (d *doctor) secrets(ctx context.Context, f *findings) {
 		{"github.webhook_secret_ref", c.GitHub.WebhookSecretRef, hooks},
 		{"github.webhook_secret_next_ref", c.GitHub.WebhookNextRef, hooks},
 		{"slack.signing_secret_ref", c.Slack.SigningSecretRef, hooks},
+		{"slack.app_token_ref", c.Slack.AppTokenRef, hooks},
 		{"runner.status_key_ref", c.Runner.StatusKeyRef, inner},
 		{"session.key_ref", c.Session.KeyRef, api},
 		{"saml.key_ref", c.SAML.KeyRef, api},

@@ -7,12 +7,54 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/ocpctl/ocpctl/app/socketmode"
 	"github.com/ocpctl/ocpctl/chatops/slack"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
 	"github.com/ocpctl/ocpctl/deploy"
 )
 
-// slack checks the Slack app's token, scopes and workspace.
+// slack checks how Slack's requests come in, and the Slack app's token, scopes and workspace.
 func (d *doctor) slack(ctx context.Context, f *findings) {
+	if d.Roles.Has(config.HooksRole) {
+		d.slackRequests(ctx, f)
+	}
+	if d.Roles.Has(config.WorkerRole) {
+		d.slackApp(ctx, f)
+	}
+}
+
+// slackRequests checks whether Slack's requests can come in. Slack tells no app which addresses it has, so those are only named.
+func (d *doctor) slackRequests(ctx context.Context, f *findings) {
+	c := d.Settings.Slack
+	if c.Mode != config.SlackSocket {
+		if c.SigningSecretRef == "" {
+			f.skip("requests", "slack.signing_secret_ref is not set, so Slack's requests are not accepted")
+			return
+		}
+		f.skip("requests", "Slack tells nobody which addresses an app has: the command /ocp, Interactivity and Event Subscriptions must all have "+
+			"https://<the public listener>/webhooks/slack; type /ocp help to try it")
+		return
+	}
+	token, err := d.Settings.SlackAppToken(ctx)
+	if err != nil {
+		f.fail("socket", "Store an app-level token (xapp-…) with the scope connections:write, from Basic Information → App-Level Tokens, where "+
+			"slack.app_token_ref points.", "%s", err)
+		return
+	}
+	receiver, err := socketmode.New(socketmode.Config{AppToken: token, APIURL: c.APIURL})
+	if err == nil {
+		err = receiver.Check(ctx)
+	}
+	if err != nil {
+		f.fail("socket", "Check that Socket Mode is on in the app's settings, that the token has the scope connections:write, and that this machine reaches "+c.APIURL+".",
+			"Slack opens no connection for the app token: %s", err)
+		return
+	}
+	f.ok("socket", "Slack opens connections for the app token (Socket Mode)")
+}
+
+// slackApp checks the bot's token, scopes and workspace.
+func (d *doctor) slackApp(ctx context.Context, f *findings) {
 	c := d.Settings.Slack
 	if c.BotTokenRef == "" {
 		f.skip("app", "slack.bot_token_ref is not set, so Slack is disabled")
@@ -20,6 +62,10 @@ func (d *doctor) slack(ctx context.Context, f *findings) {
 	}
 	token, ok := d.secret(ctx, f, "app", "slack.bot_token_ref", c.BotTokenRef)
 	if !ok {
+		return
+	}
+	if _, err := d.Settings.SlackBotToken(ctx); err != nil {
+		f.fail("app", "Copy the Bot User OAuth Token (xoxb-…) of the app, from OAuth & Permissions, to where slack.bot_token_ref points.", "%s", err)
 		return
 	}
 	client, err := slack.New(slack.Config{Token: token, BaseURL: c.APIURL})

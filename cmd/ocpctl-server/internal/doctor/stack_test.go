@@ -164,7 +164,10 @@ var broken = []struct {
 		all := slack.Scopes
 		slack.Scopes = []string{"commands", "chat:write"}
 		t.Cleanup(func() { slack.Scopes = all })
-	}, map[string]string{"slack.scopes": "the app lacks im:write"}},
+	}, map[string]string{"slack.scopes": "users:read and users:read.email"}},
+	{"an app token that is none", func(t *testing.T, _ *clinic, cfg *doctor.Config) {
+		cfg.Settings.Slack.Mode, cfg.Settings.Slack.AppTokenRef = config.SlackSocket, "file:"+file(t, "demo-guessed")
+	}, map[string]string{"slack.socket": "Slack opens no connection for the app token"}},
 	{"another Slack workspace", func(_ *testing.T, _ *clinic, cfg *doctor.Config) {
 		cfg.Settings.Slack.Workspaces = []string{"T000OTHER"}
 	}, map[string]string{"slack.workspace": "T0DEMOACME are not accepted"}},

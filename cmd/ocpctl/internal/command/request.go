@@ -40,12 +40,13 @@ func (a *app) createFlags(c *cobra.Command, w *createInput) {
 	f.StringVar(&w.Platform, "platform", "", "the `platform`; it must be the profile's")
 	f.StringVar(&w.sshKey, "ssh-key", "", "a `file` with an SSH public key for the nodes, e.g. ~/.ssh/id_ed25519.pub")
 	f.StringArrayVar(&w.tags, "tag", nil, "an additional tag, `key=value`; may be repeated")
+	f.StringArrayVar(&w.Addons, "addon", nil, "an add-on's `name`, one of the profile's; may be repeated; default: the profile's own")
 	f.BoolVar(&w.OffhoursOptIn, "offhours", false, "not supported yet: allow scaling workers down outside working hours; requests with it are refused")
 	must(c.RegisterFlagCompletionFunc("region", a.completeRegions))
 	must(c.RegisterFlagCompletionFunc("version", a.completeVersions))
 	must(c.RegisterFlagCompletionFunc("base-domain", a.completeDomains))
 	must(c.RegisterFlagCompletionFunc("team", a.completeTeams))
-	for _, free := range []string{"name", "ttl", "owner", "cost-center", "environment", "platform", "tag"} {
+	for _, free := range []string{"name", "ttl", "owner", "cost-center", "environment", "platform", "tag", "addon"} {
 		must(c.RegisterFlagCompletionFunc(free, cobra.NoFileCompletions))
 	}
 }
@@ -66,6 +67,9 @@ func (a *app) request(w createInput, args []string) (client.CreateRequest, error
 		if *over.from != "" {
 			*over.into = *over.from
 		}
+	}
+	if len(flags.Addons) > 0 {
+		r.Addons = flags.Addons
 	}
 	r.OffhoursOptIn = r.OffhoursOptIn || flags.OffhoursOptIn
 	if w.ttl != "" {

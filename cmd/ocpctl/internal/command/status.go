@@ -153,7 +153,7 @@ func (a *app) timeline() *cobra.Command {
 }
 
 func (a *app) explain() *cobra.Command {
-	c := &cobra.Command{Use: "explain CLUSTER", Short: "Explain a cluster's status, when and why it ends, and what you can do"}
+	c := fromTable("explain", &cobra.Command{})
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		api, err := a.api()
 		if err != nil {

@@ -5,6 +5,7 @@
 - {name: githubWebhookSecret, field: github.webhook_secret_ref, roles: [hooks]}
 - {name: githubWebhookSecretNext, field: github.webhook_secret_next_ref, roles: [hooks]}
 - {name: slackSigningSecret, field: slack.signing_secret_ref, roles: [hooks]}
+- {name: slackAppToken, field: slack.app_token_ref, roles: [hooks]}
 - {name: slackBotToken, field: slack.bot_token_ref, roles: [worker]}
 - {name: statusKey, field: runner.status_key_ref, roles: [api, worker]}
 - {name: sessionKey, field: session.key_ref, roles: [api]}

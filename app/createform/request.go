@@ -1,0 +1,34 @@
+package createform
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/app"
+)
+
+// ValuesOf returns what a form shows for a request that is partly known, for example from a command.
+func ValuesOf(r app.CreateRequest) Values {
+	v := Values{
+		Name: r.Name, Profile: r.Profile, Region: r.Region, Version: r.Version, BaseDomain: r.BaseDomain, Team: r.Team, Owner: r.Owner,
+		CostCenter: r.CostCenter, Environment: r.Environment, SSHPublicKey: r.SSHPublicKey,
+	}
+	if r.TTLHours != nil {
+		v[TTLHours] = strconv.Itoa(*r.TTLHours)
+	}
+	if r.TTL > 0 {
+		v[TTLHours] = strconv.Itoa(int((r.TTL + time.Hour - 1) / time.Hour)) // whole hours, rounded up
+	}
+	if r.Addons != nil {
+		v[Addons], v[AddonsFor] = strings.Join(*r.Addons, ","), r.Profile
+	}
+	lines := make([]string, 0, len(r.ExtraTags))
+	for _, key := range slices.Sorted(maps.Keys(r.ExtraTags)) {
+		lines = append(lines, key+"="+r.ExtraTags[key])
+	}
+	v[ExtraTags] = strings.Join(lines, "\n")
+	return v
+}

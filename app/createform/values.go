@@ -1,0 +1,104 @@
+package createform
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/policy"
+)
+
+// AddonsFor is the value with the profile for which add-ons were chosen. It is no field.
+const AddonsFor = "addonsFor"
+
+// Values is what is filled in, by field. Add-ons are joined by commas; without that key none were chosen yet, so the profile's count.
+type Values map[string]string
+
+// Read takes the fields from a function that returns what is typed in one, without surrounding space.
+func Read(value func(name string) string) Values {
+	v := Values{}
+	for _, name := range Names {
+		if name != Addons {
+			v[name] = strings.TrimSpace(value(name))
+		}
+	}
+	return v
+}
+
+// mostHours keeps every lifetime far below the longest time.Duration.
+const mostHours = 100_000
+
+// Request converts the values to a request. What cannot be read is in its Wrong.
+func (v Values) Request(source policy.Source) app.CreateRequest {
+	r := app.CreateRequest{
+		Name: v[Name], Profile: v[Profile], Region: v[Region], Version: v[Version], BaseDomain: v[BaseDomain],
+		Team: v[Team], Owner: v[Owner], CostCenter: v[CostCenter], Environment: v[Environment], SSHPublicKey: v[SSHPublicKey], Source: source,
+	}
+	if text := v[TTLHours]; text != "" {
+		hours, err := strconv.Atoi(text)
+		if err == nil && hours <= mostHours && hours >= -mostHours {
+			r.TTLHours = &hours
+		} else {
+			r.Wrong = append(r.Wrong, app.ProblemOf(TTLHours, messages.TypedNoHours(text)))
+		}
+	}
+	if picked, given := v[Addons]; given && v[AddonsFor] == v[Profile] {
+		names := list(picked)
+		r.Addons = &names
+	}
+	var unread []app.Field
+	r.ExtraTags, unread = tags(v[ExtraTags])
+	r.Wrong = append(r.Wrong, unread...)
+	return r
+}
+
+// tags parses lines of Key=value.
+func tags(text string) (map[string]string, []app.Field) {
+	var wrong []app.Field
+	out := map[string]string{}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		key, value, ok := strings.Cut(line, "=")
+		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+		_, again := out[key]
+		switch {
+		case line == "":
+		case !ok || key == "":
+			wrong = append(wrong, app.ProblemOf(ExtraTags, messages.TypedNoTag(line)))
+		case again:
+			wrong = append(wrong, app.ProblemOf(ExtraTags, messages.TagTwice(key)))
+		default:
+			out[key] = value
+		}
+	}
+	if len(out) == 0 {
+		return nil, wrong
+	}
+	return out, wrong
+}
+
+// Hash is the SHA-256 of everything that the values request, in hex.
+func (v Values) Hash() string {
+	h := sha256.New()
+	for _, name := range append(slices.Clone(Names), AddonsFor) {
+		text := strings.ReplaceAll(v[name], "\r\n", "\n")
+		fmt.Fprintf(h, "%s %d %s\n", name, len(text), text)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// list splits values that are joined by commas, each once.
+func list(joined string) []string {
+	out := []string{}
+	for one := range strings.SplitSeq(joined, ",") {
+		if one = strings.TrimSpace(one); one != "" && !slices.Contains(out, one) {
+			out = append(out, one)
+		}
+	}
+	return out
+}

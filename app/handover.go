@@ -1,0 +1,182 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/people"
+)
+
+// handoverLasts is how long a person can accept a cluster that was offered to them.
+const handoverLasts = 24 * time.Hour
+
+// OfferHandover offers a cluster to a person, who owns it once they accept. The principal must be allowed to transfer it. A cluster is
+// offered to one person at a time: an earlier offer to somebody else is withdrawn, and one to the same person is returned again.
+func (s *Service) OfferHandover(ctx context.Context, p policy.Principal, ref string, to people.Grantee, origin Origin) (people.Handover, error) {
+	row, origin, err := s.Authorize(ctx, p, ref, policy.ActTransfer, origin)
+	if err != nil {
+		return people.Handover{}, err
+	}
+	if origin, err = CheckReason(origin, false); err != nil {
+		return people.Handover{}, err
+	}
+	if to.Account == "" || len(to.Account) > maxPrincipal {
+		return people.Handover{}, &Error{Kind: Invalid, Message: messages.CannotTransfer(row.Name), Fields: []Field{ProblemOf("to", messages.NobodyToHandTo)}}
+	}
+	to.Name = cmp.Or(to.Name, s.NameOf(to.Account))
+	if err := wantedStill(row, policy.ActTransfer); err != nil {
+		return people.Handover{}, err
+	}
+	own, err := s.same(ctx, p, to.Account)
+	switch {
+	case err != nil:
+		return people.Handover{}, err
+	case own:
+		return people.Handover{}, Fail(Conflict, messages.HandoverToYourself(row.Name))
+	}
+	cause := origin.cause(p)
+	offered, err := s.store.People.OfferHandover(ctx, row.ID, to, cause, handoverLasts, s.StoreOrigin(origin, p))
+	if _, err := s.after(ctx, row, err, messages.EndedBeforeTransfer(row.Name)); err != nil {
+		return people.Handover{}, err
+	}
+	if offered.ID != "" {
+		return offered, nil
+	}
+	if offered, err = s.store.People.HandoverOf(ctx, cause); err != nil { // its reply was saved before
+		return people.Handover{}, fmt.Errorf("read the handover: %w", err)
+	}
+	return offered, nil
+}
+
+// AnswerHandover accepts or declines the offer of a cluster. Only the person to whom it was offered can accept it, by whichever of
+// their accounts. Whoever accepts must be allowed to create clusters for the team that it goes to: the cluster's, if they may create
+// there, or else their only team. Who has several names one behind the id: "hnd_01J…/payments"; without it the error lists them.
+// Declining by somebody else who may transfer the cluster withdraws the offer. The result has the cluster only if it was accepted.
+func (s *Service) AnswerHandover(ctx context.Context, p policy.Principal, id string, accept bool, origin Origin) (Change, error) {
+	id, team, _ := strings.Cut(id, "/")
+	h, err := s.store.People.Handover(ctx, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return Change{}, Fail(NotFound, messages.NoHandover(id))
+	}
+	if err != nil {
+		return Change{}, fmt.Errorf("answer a handover: %w", err)
+	}
+	if origin, err = CheckReason(origin, false); err != nil {
+		return Change{}, err
+	}
+	theirs, err := s.same(ctx, p, h.ToAccount)
+	switch {
+	case err != nil:
+		return Change{}, err
+	case !theirs && !accept:
+		return s.withdrawHandover(ctx, p, h, origin)
+	case !theirs:
+		return Change{}, Fail(NotFound, messages.NoHandover(id))
+	}
+	row, err := s.store.Cluster(ctx, h.Cluster)
+	if err != nil {
+		return Change{}, fmt.Errorf("answer a handover: %w", err)
+	}
+	if h.State != people.HandoverOffered {
+		return s.handoverOver(ctx, p, row, h)
+	}
+	if !accept {
+		return s.endHandover(ctx, p, row, h, people.HandoverDeclined, origin)
+	}
+	return s.acceptHandover(ctx, p, row, h, team, origin)
+}
+
+// acceptHandover gives the cluster to the principal.
+func (s *Service) acceptHandover(ctx context.Context, p policy.Principal, row store.Row, h people.Handover, team string, origin Origin) (Change, error) {
+	if row.Team != h.Team {
+		return Change{}, Fail(Conflict, messages.HandoverMoved(row.Name, h.FromName))
+	}
+	if team == "" {
+		var err error
+		if team, err = s.teamToTake(p, row); err != nil {
+			return Change{}, err
+		}
+	}
+	owner := cmp.Or(named(p, s.catalogue().Catalogue).Name, h.ToName, p.ID)
+	change, err := s.give(ctx, row, p, team, owner, func(judge store.JudgeTransfer) error {
+		return s.store.AcceptHandover(ctx, h, team, owner, s.StoreOrigin(origin, p), judge)
+	})
+	if KindOf(err) != Conflict {
+		return change, err
+	}
+	now, readErr := s.store.People.Handover(ctx, h.ID)
+	if readErr != nil || now.State == people.HandoverOffered { // the conflict is another one
+		return Change{}, err
+	}
+	return s.handoverOver(ctx, p, row, now)
+}
+
+// teamToTake returns the team to which an offered cluster goes if the principal names none.
+func (s *Service) teamToTake(p policy.Principal, row store.Row) (string, error) {
+	if p.May(policy.ActCreate, row.Team) {
+		return row.Team, nil
+	}
+	switch open := teamsOpenTo(p, s.catalogue().Catalogue); len(open) {
+	case 0:
+		return "", Fail(Denied, messages.NoTeamToTake(row.Name, row.Team))
+	case 1:
+		return open[0], nil
+	default:
+		return "", &Error{Kind: Invalid, Message: messages.WhichTeamTakes(row.Name, row.Team, open), Fields: []Field{ProblemOf("team", messages.TeamToTake(open))}}
+	}
+}
+
+// withdrawHandover ends an offer on the word of somebody who may give the cluster away.
+func (s *Service) withdrawHandover(ctx context.Context, p policy.Principal, h people.Handover, origin Origin) (Change, error) {
+	row, origin, err := s.Authorize(ctx, p, h.Cluster, policy.ActTransfer, origin)
+	switch {
+	case KindOf(err) == NotFound || KindOf(err) == Denied:
+		return Change{}, Fail(NotFound, messages.NoHandover(h.ID))
+	case err != nil:
+		return Change{}, err
+	case h.State != people.HandoverOffered:
+		return Change{}, Fail(Conflict, messages.HandoverOver(row.Name, string(h.State), h.Note, ""))
+	}
+	return s.endHandover(ctx, p, row, h, people.HandoverWithdrawn, origin)
+}
+
+func (s *Service) endHandover(ctx context.Context, p policy.Principal, row store.Row, h people.Handover, state people.HandoverState, origin Origin) (Change, error) {
+	err := s.store.People.EndHandover(ctx, h, state, s.StoreOrigin(origin, p))
+	if errors.Is(err, store.ErrConflict) {
+		if h, err = s.store.People.Handover(ctx, h.ID); err == nil {
+			return s.handoverOver(ctx, p, row, h)
+		}
+	}
+	switch {
+	case errors.Is(err, store.ErrStale):
+		return Change{}, Fail(Stale, messages.ChangedMeanwhile(row.Name))
+	case err != nil:
+		return Change{}, fmt.Errorf("end a handover: %w", err)
+	case state == people.HandoverWithdrawn:
+		return Change{Message: messages.HandoverWithdrawn(row.Name, h.ToName)}, nil
+	}
+	return Change{Message: messages.HandoverDeclined(row.Name, h.FromName)}, nil
+}
+
+// handoverOver answers somebody whose offer is no longer open. One that they accepted before is no error: a button may be pressed twice.
+func (s *Service) handoverOver(ctx context.Context, p policy.Principal, row store.Row, h people.Handover) (Change, error) {
+	mine, err := s.same(ctx, p, h.DecidedBy)
+	if err != nil {
+		return Change{}, err
+	}
+	if h.State != people.HandoverAccepted || !mine {
+		return Change{}, Fail(Conflict, messages.HandoverOver(row.Name, string(h.State), h.Note, h.FromName))
+	}
+	now, err := s.store.Cluster(ctx, row.ID)
+	if err != nil {
+		return Change{}, fmt.Errorf("read cluster: %w", err)
+	}
+	return Change{Row: now, Message: messages.AlreadyTaken(now.Card)}, nil
+}

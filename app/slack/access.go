@@ -1,0 +1,176 @@
+package slack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops/blocks"
+	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/chatops/slack"
+	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/people"
+)
+
+// kubeconfig answers with a one-time link that works only for the signed-in owner of the account.
+func (s *Service) kubeconfig(ctx context.Context, t task) (slack.Message, error) {
+	row, err := s.one(ctx, t)
+	if err != nil {
+		return slack.Message{}, err
+	}
+	p, linked, err := s.owner(ctx, t)
+	if err != nil {
+		return slack.Message{}, err
+	}
+	if !linked {
+		return slack.Message{}, app.Fail(app.Denied, messages.KubeconfigNeedsLinkInSlack(s.page(row.ID)))
+	}
+	link, err := s.credentials.KubeconfigLink(ctx, p, row.ID, t.origin(s.why(t)))
+	if err != nil {
+		return slack.Message{}, err
+	}
+	return secretAnswer(messages.KubeconfigInSlack(row.Name, link.URL.Reveal(), link.ExpiresAt)), nil
+}
+
+// mostMembers is how many people a cluster is shared with at once: each share is a line in the audit trail.
+const mostMembers = 50
+
+func (s *Service) share(ctx context.Context, t task) (slack.Message, error) {
+	row, err := s.one(ctx, t)
+	if err != nil {
+		return slack.Message{}, err
+	}
+	if t.Group != "" {
+		n, err := s.eachMember(ctx, t, func(principal string) error {
+			_, err := s.core.Share(ctx, t.by, row.ID, people.Share{Kind: app.SharePrincipal, Grantee: principal}, t.origin(s.why(t)))
+			return err
+		})
+		return blocks.Answer(messages.SharedWithGroup(row.Name, n)), err
+	}
+	share, shown, err := s.grantee(ctx, t)
+	if err != nil {
+		return slack.Message{}, err
+	}
+	_, err = s.core.Share(ctx, t.by, row.ID, share, t.once(s.why(t), func(store.Outcome) string {
+		return messages.SharedInSlack(row.Name, shown)
+	}))
+	return slack.Message{}, err
+}
+
+func (s *Service) unshare(ctx context.Context, t task) (slack.Message, error) {
+	row, err := s.one(ctx, t)
+	if err != nil {
+		return slack.Message{}, err
+	}
+	if t.Group != "" {
+		n, err := s.eachMember(ctx, t, func(principal string) error {
+			_, err := s.core.Unshare(ctx, t.by, row.ID, app.SharePrincipal, principal, t.origin(s.why(t)))
+			if app.KindOf(err) == app.NotFound { // this member had no share, or it was removed by an earlier try
+				return nil
+			}
+			return err
+		})
+		return blocks.Answer(messages.UnsharedWithGroup(row.Name, n)), err
+	}
+	share, shown, err := s.grantee(ctx, t)
+	if err != nil {
+		return slack.Message{}, err
+	}
+	_, err = s.core.Unshare(ctx, t.by, row.ID, share.Kind, share.Grantee, t.once(s.why(t), func(store.Outcome) string {
+		return messages.UnsharedInSlack(row.Name, shown)
+	}))
+	return slack.Message{}, err
+}
+
+// grantee returns whom a command means, and how to name them: a team, a principal by its id, or a person in Slack.
+func (s *Service) grantee(ctx context.Context, t task) (share people.Share, shown string, err error) {
+	switch {
+	case t.Team != "":
+		return people.Share{Kind: app.ShareTeam, Grantee: t.Team}, messages.Team(t.Team), nil
+	case t.With != "":
+		return people.Share{Kind: app.SharePrincipal, Grantee: t.With}, messages.Principal(t.With), nil
+	case t.Person == "":
+		return share, "", app.Fail(app.Invalid, messages.ShareWithNobody)
+	}
+	found, err := s.colleague(ctx, t.Person)
+	if err != nil {
+		return share, "", err
+	}
+	principal, err := s.principalOf(ctx, t.request.Workspace, t.Person)
+	return people.Share{Kind: app.SharePrincipal, Grantee: principal}, messages.Person(found.Name), err
+}
+
+// colleague returns somebody in Slack whom a cluster may be given to: a person of this organization who still works here.
+func (s *Service) colleague(ctx context.Context, id string) (slack.Person, error) {
+	if s.slack == nil {
+		return slack.Person{}, app.Fail(app.Conflict, messages.SlackAway)
+	}
+	p, err := s.slack.Person(ctx, id)
+	switch {
+	case errors.Is(err, slack.ErrNever):
+		return p, app.Fail(app.Invalid, messages.NoSuchPerson)
+	case err != nil:
+		return p, fmt.Errorf("ask Slack for %s: %w", id, err)
+	case p.Bot:
+		return p, app.Fail(app.Invalid, messages.ShareWithBot)
+	case p.Deactivated:
+		return p, app.Fail(app.Invalid, messages.ShareWithGone)
+	case p.Stranger:
+		return p, app.Fail(app.Invalid, messages.ShareOutside)
+	}
+	return p, nil
+}
+
+// eachMember calls do for each person who is in the command's user group now, apps and people who left excepted, and returns their
+// number.
+func (s *Service) eachMember(ctx context.Context, t task, do func(principal string) error) (n int, err error) {
+	if s.slack == nil {
+		return 0, app.Fail(app.Conflict, messages.SlackAway)
+	}
+	ids, err := s.slack.GroupMembers(ctx, t.Group)
+	switch {
+	case errors.Is(err, slack.ErrGone), err == nil && len(ids) == 0:
+		return 0, app.Fail(app.Invalid, messages.NoSuchGroup)
+	case errors.Is(err, slack.ErrRefused):
+		return 0, app.Fail(app.Conflict, messages.GroupsNeedAccess)
+	case err != nil:
+		return 0, fmt.Errorf("ask Slack for the members of %s: %w", t.Group, err)
+	case len(ids) > mostMembers:
+		return 0, app.Fail(app.Invalid, messages.GroupTooLarge(len(ids), mostMembers))
+	}
+	for _, id := range ids {
+		_, err := s.colleague(ctx, id)
+		if app.KindOf(err) != "" {
+			continue
+		}
+		if err != nil {
+			return n, err
+		}
+		principal, err := s.principalOf(ctx, t.request.Workspace, id)
+		if err != nil {
+			return n, err
+		}
+		if err := do(principal); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// transfer gives a cluster to another of the person's teams at once, and offers it to a person, who has to accept it.
+func (s *Service) transfer(ctx context.Context, t task) (slack.Message, error) {
+	row, err := s.one(ctx, t)
+	if err != nil {
+		return slack.Message{}, err
+	}
+	switch {
+	case t.Team != "":
+		change, err := s.core.Transfer(ctx, t.by, row.ID, t.Team, s.nameOf(t), t.origin(s.why(t)))
+		return blocks.Answer(change.Message), err
+	case t.Person != "":
+		return s.offer(ctx, t, row)
+	}
+	return slack.Message{}, app.Fail(app.Invalid, messages.TransferToNobody)
+}

@@ -1,0 +1,119 @@
+package slack_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/blocks"
+	"github.com/ocpctl/ocpctl/chatops/slack"
+	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
+)
+
+func TestAKubeconfigIsALinkForOnePersonThatIsNotKept(t *testing.T) {
+	h := ours(t)
+	h.mate("demo")
+	require.Contains(t, h.slack("UMATE", "kubeconfig demo"), "Send `/ocp link`", "who the person is has to be proved")
+	h.links("UMATE", proved("saml:mate", "ocpctl-team-platform"))
+	e := h.asks(inbound.Command, "UMATE")
+	e.Text = "kubeconfig demo"
+	require.Regexp(t, `Open <http://127\.0\.0\.1:8080/links/[A-Za-z0-9_-]{40,}> and sign in to get the kubeconfig of .demo.`, h.slackAs(e))
+	kept := func() []string {
+		return h.Query(`SELECT concat(person, ' ', channel, ' ', body, ' ', blocks) FROM replies WHERE cause = $1`, "slack:T1:"+e.ID)
+	}
+	require.True(t, strings.HasPrefix(kept()[0], "UMATE C1 "), "only they see it")
+	require.True(t, strings.HasSuffix(kept()[0], " []"), "no blocks")
+	h.Query(`UPDATE replies SET blocks = jsonb_build_array(jsonb_build_object('text', body)) WHERE cause = $1 RETURNING id`, "slack:T1:"+e.ID)
+	id := h.Query(`SELECT id FROM replies WHERE cause = $1`, "slack:T1:"+e.ID)[0]
+	require.NoError(t, h.Store.Outbox.Replied(t.Context(), id, 7))
+	require.NotRegexp(t, `/links/[A-Za-z0-9_-]{40,}`, kept()[0], "neither in the text nor in blocks")
+	require.Equal(t, 2, strings.Count(kept()[0], "/links/…"))
+}
+
+func TestAClusterIsSharedWithTheMembersThatAGroupHasNow(t *testing.T) {
+	h := ours(t)
+	h.mate("demo")
+	h.workspace.groups = map[string][]string{"S1": {"UPAY", "UBOT", "ULEFT", "UOTHER", "UANY"}}
+	require.Contains(t, h.slack("UPAY", "status demo"), "There is no cluster demo")
+	said := h.slack("UMATE", "share demo <!subteam^S1|@oncall>")
+	require.Contains(t, said, "`demo` is shared with the group's 2 members of today")
+	require.Contains(t, said, "Whoever joins the group later is not included")
+	require.Equal(t, []string{"slack:T1/UANY", "slack:T1/UPAY"}, h.Query(`SELECT grantee FROM shares ORDER BY 1`))
+	require.Len(t, h.Query(`SELECT action FROM audit_events WHERE action = 'shared'`), 2, "one line each")
+	require.Contains(t, h.slack("UPAY", "status demo"), "demo is ready")
+	require.Contains(t, h.slack("UANY", "status demo"), "demo is ready", "somebody without a role, too")
+	require.Contains(t, h.slack("UPAY", "destroy demo"), "demo", "they see it")
+	require.Contains(t, h.slack("UMATE", "unshare demo <!subteam^S1>"), "no longer shared with the group's 2 members")
+	require.Empty(t, h.Query(`SELECT grantee FROM shares`))
+
+	most := make([]string, 51)
+	for i := range most {
+		most[i] = fmt.Sprintf("UMEMBER%d", i)
+		h.workspace.people[most[i]] = slack.Person{ID: most[i], Workspace: "T1", Name: "member"}
+	}
+	h.workspace.groups["S1"] = most
+	require.Contains(t, h.slack("UMATE", "share demo <!subteam^S1>"), "This group has 51 members, and a cluster is shared with at most 50 at once")
+	h.workspace.groups["S1"] = most[:50]
+	require.Contains(t, h.slack("UMATE", "share demo <!subteam^S1>"), "the group's 50 members")
+	h.workspace.down = true
+	e := h.asks(inbound.Command, "UMATE")
+	e.Text = "share demo <!subteam^S1>"
+	_, err := h.service.Handle(t.Context(), e)
+	require.ErrorIs(t, err, errDown, "it is tried again")
+}
+
+func TestAShareCountsForThePersonWhoLinkedTheAccount(t *testing.T) {
+	h := ours(t)
+	h.mate("demo")
+	h.links("UANY", proved("saml:any", "nothing-here"))
+	require.Contains(t, h.slack("UMATE", "share demo <@UANY>"), "shared with `@any`")
+	require.Equal(t, []string{"saml:any"}, h.Query(`SELECT grantee FROM shares`))
+}
+
+func TestAFormSharesAndHandsOver(t *testing.T) {
+	h := screenedWith(ours(t))
+	row := h.mate("demo")
+	opens := func(verb chatops.Verb) *form {
+		press := h.pressOf("UMATE", blocks.Press{Verb: verb, Cluster: row.ID})
+		press.Trigger = press.ID
+		h.triggers[press.ID] = true
+		h.handle(press)
+		return h.open[len(h.open)-1]
+	}
+	f := opens(chatops.VerbShare)
+	r := h.with(inbound.Submission, "UMATE", f)
+	h.handle(r)
+	require.Contains(t, f.raw, "Choose a person or name a team, one of them.")
+
+	f = opens(chatops.VerbShare)
+	h.enters(f, "team", "payments")
+	r = h.with(inbound.Submission, "UMATE", f)
+	h.handle(r)
+	require.Contains(t, f.raw, "Done.")
+	require.Contains(t, h.answers(r)[0], "shared with team `payments`")
+
+	f = opens(chatops.VerbTransfer)
+	h.enters(f, "person", "UROB")
+	r = h.with(inbound.Submission, "UMATE", f)
+	h.handle(r)
+	require.Contains(t, f.raw, "is offered to rob")
+	require.Equal(t, []string{"offered slack:T1/UROB"}, h.Query(`SELECT state || ' ' || to_account FROM handovers`))
+
+	f = opens(chatops.VerbExtend)
+	h.enters(f, "ttl", "soon")
+	r = h.with(inbound.Submission, "UMATE", f)
+	h.handle(r)
+	require.Contains(t, f.raw, "A duration such as 4h")
+	f = opens(chatops.VerbExtend)
+	h.enters(f, "ttl", "5h")
+	r = h.with(inbound.Submission, "UMATE", f)
+	h.handle(r)
+	require.Contains(t, h.answers(r)[0], "The lifetime of `demo` now ends")
+	r.View.Metadata = `{"press":{"v":"destroy","c":"` + row.ID + `"}}`
+	r.ID = "forged"
+	h.handle(r)
+	require.Contains(t, f.raw, "does not know this button", "a form does what its callback says")
+}

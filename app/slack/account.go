@@ -1,0 +1,84 @@
+package slack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/chatops/blocks"
+	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/chatops/slack"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// linkAccount answers only the person, with a link that links their account to whoever signs in there.
+func (s *Service) linkAccount(ctx context.Context, t task) (slack.Message, error) {
+	account := accountOf(t.request.Workspace, t.request.User)
+	link, err := s.credentials.AccountLink(ctx, account, t.request.User, store.Origin{Actor: account, Source: string(policy.SourceSlack), Why: "/ocp link"})
+	if err != nil {
+		return slack.Message{}, err
+	}
+	return secretAnswer(messages.LinkSlackAccount(subject(t.request), link.URL.Reveal(), link.ExpiresAt)), nil
+}
+
+// secretAnswer is an answer with a one-time link. It has no blocks: the link's handle is removed from the stored text once that was
+// posted.
+func secretAnswer(markdown string) slack.Message { return slack.Message{Text: slack.Text(markdown)} }
+
+// unlinkAccount removes the link of the account from which it is asked.
+func (s *Service) unlinkAccount(ctx context.Context, t task) (slack.Message, error) {
+	account := accountOf(t.request.Workspace, t.request.User)
+	said := t.once("", func(store.Outcome) string { return messages.UnlinkedInSlack(subject(t.request)) }).Reply
+	err := s.store.People.Unlink(ctx, account, "", store.Origin{Actor: account, Source: string(policy.SourceSlack), Why: "/ocp unlink", Reply: said})
+	if errors.Is(err, store.ErrNotFound) {
+		return blocks.Answer(messages.NotLinkedInSlack), nil
+	}
+	return slack.Message{}, err
+}
+
+// owner returns the person who linked the account from which somebody acts, with the roles of their last sign-in; ok is false if nobody
+// did, or if that sign-in is too old.
+func (s *Service) owner(ctx context.Context, t task) (p policy.Principal, ok bool, err error) {
+	account := accountOf(t.request.Workspace, t.request.User)
+	proof, err := s.core.LinkedPerson(ctx, policy.Principal{ID: account, Name: t.by.Name}, t.request.User, policy.SourceSlack)
+	if err != nil || proof.Subject == "" {
+		return p, false, err
+	}
+	linked, err := s.store.People.AccountOf(ctx, account)
+	if err != nil {
+		return p, false, fmt.Errorf("look for the account of %s: %w", account, err)
+	}
+	return policy.Principal{ID: linked.Principal, Name: linked.Name, Seats: policy.SeatsOf(s.catalogue().Identities, proof)}, true, nil
+}
+
+// known reports whether a principal is a person of the catalogue.
+func (s *Service) known(principal string) bool {
+	_, known := s.catalogue().PersonOf(principal)
+	return known
+}
+
+// principalOf returns the principal that stands for somebody in Slack: who linked the account, else the account.
+func (s *Service) principalOf(ctx context.Context, workspace, person string) (string, error) {
+	account := accountOf(workspace, person)
+	linked, err := s.store.People.AccountOf(ctx, account)
+	if errors.Is(err, store.ErrNotFound) {
+		return account, nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("look for the owner of %s: %w", account, err)
+	}
+	return linked.Principal, nil
+}
+
+// shownPerson is what somebody in Slack is called: as in Slack, else as their account.
+func (s *Service) shownPerson(ctx context.Context, account string) string {
+	_, id, _ := strings.Cut(account, "/")
+	if s.slack != nil {
+		if p, err := s.slack.Person(ctx, id); err == nil && p.Name != "" {
+			return p.Name
+		}
+	}
+	return s.core.NameOf(account)
+}

@@ -1,0 +1,119 @@
+package slack
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/blocks"
+	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/chatops/slack"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// mostWaiting is how many approvals are listed.
+const mostWaiting = 10
+
+func (s *Service) approvals(ctx context.Context, t task) (slack.Message, error) {
+	page, next, err := s.core.Approvals(ctx, t.by, store.ApprovalFilter{State: store.ApprovalPending, Limit: mostWaiting})
+	if err != nil {
+		return slack.Message{}, err
+	}
+	list := make([]chatops.Waiting, 0, len(page))
+	for _, a := range page {
+		list = append(list, s.waiting(a, s.asker(ctx, a)))
+	}
+	return blocks.Approvals(list, next != "", s.links()), nil
+}
+
+// waiting returns an approval in the form that messages need.
+func (s *Service) waiting(a app.Approval, by string) chatops.Waiting {
+	return chatops.Waiting{
+		ID: a.ID, Cluster: a.ClusterName, Team: a.Team, By: by, Password: a.Kind == store.ApproveKubeadmin, Why: a.Why, Head: a.Head,
+		Votes: app.CountApprovals(a.Approval), Needs: a.Needs, Until: a.ExpiresAt, WhyNot: a.WhyNot,
+	}
+}
+
+// asker is what the person who made an approval's request is called.
+func (s *Service) asker(ctx context.Context, a app.Approval) string {
+	if strings.HasPrefix(a.RequestedBy, string(profiles.SourceSlack)+":") && !s.known(a.RequestedBy) {
+		return s.shownPerson(ctx, a.RequestedBy)
+	}
+	return s.core.NameOf(a.RequestedBy)
+}
+
+// vote adds the person's vote. The answer is saved with it, so that a command that is worked again is not told that it came too late.
+// A refusal without a reason opens a form for it, if Slack still lets one open.
+func (s *Service) vote(ctx context.Context, t task) (slack.Message, error) {
+	id, err := s.meant(ctx, t.by, t.Ref)
+	if err != nil {
+		return slack.Message{}, err
+	}
+	approves := t.Verb == chatops.VerbApprove
+	if !approves && strings.TrimSpace(t.Reason) == "" {
+		seen, err := s.core.Approval(ctx, t.by, id)
+		switch {
+		case err != nil:
+			return slack.Message{}, err
+		case !seen.MayVote:
+			return slack.Message{}, app.Fail(app.Denied, seen.WhyNot)
+		}
+		return s.askReason(ctx, t, seen)
+	}
+	_, err = s.core.Vote(ctx, t.by, id, approves, t.onceShown(t.Reason, func(out store.Outcome) string {
+		return chatops.SlackVoted(s.waiting(app.Approval{Approval: out.Approval}, s.core.NameOf(out.Approval.RequestedBy)), approves, out.Approval.State != store.ApprovalPending)
+	}, func(out store.Outcome) blocks.Facts {
+		if out.Approval.State == store.ApprovalPending {
+			return blocks.Facts{Voters: s.voters(t, out.Approval)}
+		}
+		return blocks.Facts{Done: messages.VotedNote(approves)}
+	}))
+	return slack.Message{}, err
+}
+
+// voters returns who approved so far: people of this workspace by their ids, so that Slack shows their names.
+func (s *Service) voters(t task, a store.Approval) (all []string) {
+	for _, v := range a.Votes {
+		switch id, here := strings.CutPrefix(v.Principal, accountOf(t.request.Workspace, "")); {
+		case v.Principal == t.by.ID:
+			all = append(all, t.request.User)
+		case here:
+			all = append(all, id)
+		default:
+			all = append(all, s.core.NameOf(v.Principal))
+		}
+	}
+	return all
+}
+
+// askReason opens the form that asks why an approval is refused.
+func (s *Service) askReason(ctx context.Context, t task, a app.Approval) (slack.Message, error) {
+	press := blocks.Press{Verb: chatops.VerbRefuse, Approval: a.ID, Notice: t.notice}
+	err := s.openVerbForm(ctx, t, press, a.ClusterName)
+	if errors.Is(err, slack.ErrExpired) {
+		return blocks.Answer(messages.RefuseNeedsReason(a.ID)), nil
+	}
+	return slack.Message{}, err
+}
+
+const approvalID = "apr_"
+
+// meant returns the id of the approval that somebody means: by its id, or by its cluster's id or name. A cluster has at most one
+// pending: a password can only be requested for a cluster that has started.
+func (s *Service) meant(ctx context.Context, p policy.Principal, ref string) (id string, err error) {
+	if strings.HasPrefix(ref, approvalID) {
+		return ref, nil
+	}
+	page, _, err := s.core.Approvals(ctx, p, store.ApprovalFilter{State: store.ApprovalPending, Cluster: ref})
+	if err != nil {
+		return "", err
+	}
+	if len(page) == 0 {
+		return "", app.Fail(app.NotFound, messages.NoApprovalOf(ref))
+	}
+	return page[0].ID, nil
+}

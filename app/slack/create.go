@@ -1,0 +1,167 @@
+package slack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/blocks"
+	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/chatops/slack"
+	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// create requests a cluster. Without a profile it opens the form, if Slack still lets one open.
+func (s *Service) create(ctx context.Context, t task) (slack.Message, error) {
+	request := app.CreateRequest{
+		Source: policy.SourceSlack, Profile: t.Profile, Name: t.Name, Region: t.Region, Version: t.Version, Team: t.Team, TTL: t.TTL,
+	}
+	if t.Profile == "" && !t.DryRun && t.request.Trigger != "" && s.slack != nil {
+		return slack.Message{}, s.openForm(ctx, t.request, t.by, request)
+	}
+	return s.createFrom(ctx, t, request)
+}
+
+// createFrom requests a cluster as asked, once, and shows it where it was asked for. The answer is saved with the result.
+func (s *Service) createFrom(ctx context.Context, t task, r app.CreateRequest) (slack.Message, error) {
+	if r.Name == "" {
+		r.Name = policy.PersonName(s.nameOf(t), causeOf(t.request))
+	}
+	if r.Owner == "" {
+		r.Owner = s.ownerName(ctx, t)
+	}
+	if t.DryRun {
+		return s.dryRun(ctx, t, r)
+	}
+	place, instead, err := s.place(ctx, t.request)
+	if err != nil {
+		return slack.Message{}, err
+	}
+	r.Show, r.Key = &place, causeOf(t.request)
+	r.Say = func(v policy.Verdict, row store.Row) *store.Reply {
+		text := chatops.RefusalInSlack(v)
+		if v.Allowed {
+			text = messages.CreatedInSlack(row.Name, v.Approval != nil, len(v.Waits) > 0, instead)
+		}
+		reply := replyTo(t.request, blocks.Answer(text))
+		if v.Allowed {
+			reply.Pressed = t.shows(blocks.Facts{Done: messages.RetriedNote(row.Name)})
+		}
+		return &reply
+	}
+	_, err = s.core.Create(ctx, t.by, r)
+	return slack.Message{}, err
+}
+
+// ownerName returns the name under which somebody owns a cluster: the first of their names that a tag can hold, at last their id in
+// Slack. Empty: the catalogue names them.
+func (s *Service) ownerName(ctx context.Context, t task) string {
+	if s.known(t.by.ID) {
+		return ""
+	}
+	names := []string{t.by.Name}
+	if t.by.Name == "" && s.slack != nil {
+		if p, err := s.slack.Person(ctx, t.request.User); err == nil {
+			names = append(names, p.Name)
+		}
+	}
+	for _, name := range names {
+		if profiles.TagValueProblem(name) == "" {
+			return name
+		}
+	}
+	return t.request.User
+}
+
+// dryRun answers what would become of a request, and stores nothing else.
+func (s *Service) dryRun(ctx context.Context, t task, r app.CreateRequest) (slack.Message, error) {
+	preview, err := s.core.DryRun(ctx, t.by, r)
+	if err != nil {
+		return slack.Message{}, err
+	}
+	if !preview.Allowed {
+		return blocks.Answer(messages.DryRunInSlack + chatops.RefusalInSlack(preview.Verdict)), nil
+	}
+	return blocks.Answer(messages.DryRunInSlack + chatops.Foreseen(preview.Verdict, preview.Forecast)), nil
+}
+
+// place returns where in Slack a cluster is shown: in the channel in which it was asked for if ocpctl may write there, else in the
+// direct messages with the person. instead: the channel was meant, and it is not the channel.
+func (s *Service) place(ctx context.Context, r inbound.Request) (place store.SlackPlace, instead bool, err error) {
+	place = store.SlackPlace{Workspace: r.Workspace, Channel: r.Channel, Person: r.User}
+	if s.slack == nil && r.Channel != "" {
+		return place, false, nil
+	}
+	if r.Channel != "" && !strings.HasPrefix(r.Channel, "D") { // a D… may be one between two people
+		channel, err := s.slack.Channel(ctx, r.Channel)
+		switch {
+		case err == nil && channel.Member && !channel.Archived, errors.Is(err, slack.ErrRefused):
+			return place, false, nil
+		case err != nil && !errors.Is(err, slack.ErrChannel) && !errors.Is(err, slack.ErrNever):
+			return place, false, fmt.Errorf("look at channel %s: %w", r.Channel, err)
+		}
+		instead = true
+	}
+	if s.slack == nil {
+		return place, false, app.Fail(app.Conflict, messages.SlackAway)
+	}
+	if place.Channel, err = s.slack.OpenDirect(ctx, r.User); err != nil {
+		return place, false, fmt.Errorf("open the direct messages with %s: %w", r.User, err)
+	}
+	return place, instead, nil
+}
+
+// retry requests a cluster again that failed or ended, or moves the next try of a stuck teardown to now. Without a name it means the
+// person's newest cluster. Of two people who press a notice's button, the second changes nothing and is told who was first.
+func (s *Service) retry(ctx context.Context, t task) (slack.Message, error) {
+	row, err := s.newest(ctx, t)
+	if err != nil {
+		return slack.Message{}, err
+	}
+	_, told, err := s.pressedIn(ctx, t, row.ID)
+	if err != nil {
+		return slack.Message{}, err
+	}
+	switch {
+	case told.DoneBy != "":
+		return blocks.Answer(messages.RetriedAlready(row.Card, s.shownActor(ctx, accountOf(t.request.Workspace, told.DoneBy)))), nil
+	case row.Desired == lifecycle.Present:
+		return slack.Message{}, app.Fail(app.Conflict, messages.NothingToRetryInSlack(row.Card))
+	case row.Phase == lifecycle.DestroyBlocked || row.Phase == lifecycle.Abandoned:
+		_, err := s.core.RetryTeardown(ctx, t.by, row.ID, t.onceShown(s.why(t), func(store.Outcome) string { return messages.RetryingInSlack(row.Name) },
+			func(store.Outcome) blocks.Facts { return blocks.Facts{Done: messages.RetriedNote("")} }))
+		return slack.Message{}, err
+	case row.PR != nil:
+		return slack.Message{}, app.Fail(app.Conflict, messages.RetryOnPullRequest(row.Name, row.PR.Repo, row.PR.Number))
+	}
+	r := app.CreateRequest{
+		Source: policy.SourceSlack, Profile: row.Profile, Region: row.Region, Version: row.Release, BaseDomain: row.BaseDomain, Team: row.Team,
+		CostCenter: row.CostCenter, Environment: row.Environment, TTL: s.policy.Asked(row.TTL), Addons: &row.Addons,
+	}
+	if app.IsGone(row) {
+		r.Name = row.Name
+	}
+	return s.createFrom(ctx, t, r)
+}
+
+// newest returns the named cluster, or the person's newest one, live or gone.
+func (s *Service) newest(ctx context.Context, t task) (store.Row, error) {
+	if t.Cluster != "" {
+		return s.core.Cluster(ctx, t.by, t.Cluster)
+	}
+	rows, _, err := s.core.List(ctx, t.by, s.mine(t, store.Filter{Limit: 1}))
+	switch {
+	case err != nil:
+		return store.Row{}, err
+	case len(rows) == 0:
+		return store.Row{}, app.Fail(app.NotFound, messages.NoneInSlack(t.Verb))
+	}
+	return rows[0], nil
+}

@@ -1,0 +1,99 @@
+package slack_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// places are where a cluster is shown in Slack.
+func (h *fixture) places(cluster string) []string {
+	h.Helper()
+	return h.Query(`SELECT kind || ' ' || workspace || ' ' || channel || ' ' || person FROM subscribers WHERE cluster_id = $1 ORDER BY kind`, cluster)
+}
+
+func TestAClusterAskedForInSlackIsShownWhereItWasAskedFor(t *testing.T) {
+	h := ours(t)
+	require.Contains(t, h.slack("UMATE", "create aws-minimal-test --name demo --ttl 6h"), "`demo` is accepted. Its message shows the progress.")
+	row := h.Only()
+	require.Equal(t, []string{"demo", "platform", "slack:T1/UMATE", "slack"}, []string{row.Name, row.Team, row.RequestedBy, row.Source})
+	require.Equal(t, 6*time.Hour, row.TTL)
+	require.Equal(t, []string{"slack_message T1 C1 UMATE", "slack_thread T1 C1 UMATE"}, h.places(row.ID))
+	require.Len(t, h.Query(`SELECT kind FROM river_job WHERE kind = 'publish'`), 2, "both are posted")
+	require.Equal(t, []string{"true"}, h.Query(`SELECT (r.xmin = c.xmin)::text FROM replies r, cluster_requests c`), "the answer is saved with the cluster")
+}
+
+func TestARequestThatIsWorkedTwiceMakesOneCluster(t *testing.T) {
+	h := ours(t)
+	e := inbound.Request{Kind: inbound.Command, ID: "1.2.3", Workspace: "T1", Channel: "C1", User: "UMATE", Name: "mate", Text: "create aws-minimal-test"}
+	first := h.slackAs(e)
+	h.restart()
+	require.Equal(t, first, h.slackAs(e))
+	require.Regexp(t, `^mate-[a-z2-7]{5}$`, h.Only().Name, "a name of its own")
+	h.Query(`DELETE FROM replies RETURNING id`) // as if the process died before anything was stored: the cluster's key still stands
+	_, err := h.service.Handle(t.Context(), e)
+	require.NoError(t, err)
+	h.Only()
+}
+
+func TestARefusedRequestSaysEveryReason(t *testing.T) {
+	h := ours(t)
+	said := h.slack("UMATE", "create aws-minimal-test --region mars-1 --version 3.11 --name x")
+	for _, want := range []string{"mars-1", "3.11"} {
+		require.Contains(t, said, want)
+	}
+	require.Contains(t, said, "nothing was changed")
+	require.Contains(t, h.slack("UMATE", "create aws-minmal-test"), "aws-minimal-test", "what was probably meant")
+	require.Contains(t, h.slack("UMATE", "create aws-minimal-test --team payments"), "payments")
+	require.Contains(t, h.slack("UAUDIT", "create aws-minimal-test"), "you need the role")
+	require.Contains(t, h.slack("UNOBODY", "create aws-minimal-test"), "`/ocp link`")
+	require.Empty(t, h.Clusters())
+}
+
+func TestADryRunInSlackCreatesNothing(t *testing.T) {
+	h := ours(t)
+	said := h.slack("UMATE", "create aws-minimal-test --dry-run --name demo")
+	require.Contains(t, said, "This was a dry run: nothing was created. `demo` would be accepted")
+	require.Contains(t, said, "an hour")
+	require.Contains(t, h.slack("UMATE", "create aws-minimal-test --dry-run --region mars-1"), "mars-1")
+	require.Empty(t, h.Clusters())
+	require.Empty(t, h.places(""))
+}
+
+func TestWhereOcpctlCannotWriteTheMessageIsADirectOne(t *testing.T) {
+	h := ours(t)
+	for name, channel := range map[string]string{"not invited": "C2", "private": "CSECRET", "direct": "D9"} {
+		e := inbound.Request{Kind: inbound.Command, ID: channel, Workspace: "T1", Channel: channel, User: "UMATE", Text: "create aws-minimal-test --name n-" + name[:3]}
+		said := h.slackAs(e)
+		require.Equal(t, channel != "D9", h.contains(said, "invite ocpctl to the channel"), name)
+		rows := h.Clusters()
+		require.Equal(t, []string{"slack_message T1 DUMATE UMATE", "slack_thread T1 DUMATE UMATE"}, h.places(rows[len(rows)-1].ID), name)
+	}
+	h.workspace.down = true
+	e := inbound.Request{Kind: inbound.Command, ID: "later", Workspace: "T1", Channel: "C1", User: "UMATE", Text: "create aws-minimal-test"}
+	_, err := h.service.Handle(t.Context(), e)
+	require.ErrorIs(t, err, errDown, "it is tried again")
+	h.workspace.down = false
+	require.Contains(t, h.slackAs(e), "is accepted")
+}
+
+func TestRetryInSlackAsksForTheSameAgain(t *testing.T) {
+	h := ours(t)
+	h.slack("UMATE", "create aws-minimal-test --name demo --ttl 7h")
+	require.Contains(t, h.slack("UMATE", "retry"), "nothing to retry")
+	h.Release(h.Only())
+	e := inbound.Request{Kind: inbound.Command, ID: "again", Workspace: "T1", Channel: "C1", User: "UMATE", Text: "retry"}
+	require.Contains(t, h.slackAs(e), "`demo` is accepted")
+	h.slackAs(e)
+	rows := h.Clusters()
+	require.Len(t, rows, 2)
+	require.Equal(t, []any{"demo", 7 * time.Hour}, []any{rows[1].Name, rows[1].TTL})
+	h.Query(`UPDATE clusters SET status = 'FAILED', phase = 'destroy_blocked', desired = 'absent', desired_why = 'over', teardown = 'DESTROY' WHERE id = $1 RETURNING id`, rows[1].ID)
+	require.Contains(t, h.slack("UROB", "retry demo"), "is tried again now")
+	require.Len(t, h.Clusters(), 2)
+	require.Equal(t, lifecycle.Absent, h.Clusters()[1].Desired)
+}

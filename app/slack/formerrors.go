@@ -1,0 +1,34 @@
+package slack
+
+import (
+	"strings"
+
+	"github.com/ocpctl/ocpctl/app/createform"
+	"github.com/ocpctl/ocpctl/chatops/blocks"
+	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
+	"github.com/ocpctl/ocpctl/policy"
+)
+
+// formErrors returns what is wrong in a form by its syntax alone, by block_id: an unusable name, hours that are no number, lines that
+// are no tags. It asks nobody; everything else is judged behind the answer.
+func formErrors(v inbound.View) map[string]string {
+	if v.Callback != blocks.FormCreate {
+		return nil
+	}
+	wrong := map[string]string{}
+	values := filledIn(v).values
+	if check := policy.NameCheck(values[createform.Name]); check.Result == policy.Fail {
+		wrong[createform.Name] = check.Message + " " + check.Next
+	}
+	for _, field := range values.Request(policy.SourceSlack).Wrong {
+		text := messages.ProblemText(field.Detail, field.Accept)
+		wrong[field.Name] = strings.TrimSpace(wrong[field.Name] + " " + text)
+	}
+	for name := range wrong {
+		if _, shown := v.Values[name]; !shown {
+			delete(wrong, name) // Slack shows problems only at the form's own fields
+		}
+	}
+	return wrong
+}

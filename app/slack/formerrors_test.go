@@ -1,0 +1,37 @@
+package slack
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/chatops/blocks"
+	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
+)
+
+func TestWhatCannotBeReadIsSaidAtOnce(t *testing.T) {
+	view := func(values map[string]string) inbound.View {
+		v := inbound.View{Callback: blocks.FormCreate, Values: map[string]map[string]string{"region:aws-standard": {"region:aws-standard": "mars-1"}}}
+		for field, value := range values {
+			v.Values[field] = map[string]string{field: value}
+		}
+		return v
+	}
+	require.Empty(t, formErrors(view(map[string]string{"name": "shop-smoke", "ttlHours": "12", "extraTags": "A=b"})), "whether the region exists is not a question of form")
+	require.Equal(t, map[string]string{
+		"name":      `"Shop.One" cannot be a cluster's name. Choose a name of lower-case letters, digits and dashes, starting with a letter, ending in a letter or digit, at most 21.`,
+		"ttlHours":  `"a day" is not a number of hours. Accepted: a whole number of hours, such as 24.`,
+		"extraTags": `"x" is not a tag. Accepted: a line such as Purpose=smoke. A is given twice. Accepted: each key once.`,
+	}, formErrors(view(map[string]string{"name": "Shop.One", "ttlHours": "a day", "extraTags": "x\nA=1\nA=2"})))
+	require.Contains(t, formErrors(view(map[string]string{"name": ""}))["name"], "needs a name")
+	require.Empty(t, formErrors(view(nil)), "Slack shows problems only at fields that the form has")
+	require.Empty(t, formErrors(inbound.View{Callback: blocks.FormReason, Values: map[string]map[string]string{"name": {"name": "!"}}}))
+}
+
+func TestAButtonCarriesNoKeyAndNoMoreThanFits(t *testing.T) {
+	require.Equal(t, `{"name":"demo"}`, prefill(map[string]string{"name": "demo", "sshPublicKey": "ssh-ed25519 AAAA", "region": ""}))
+	require.Empty(t, prefill(map[string]string{"name": string(make([]byte, 2000))}))
+	require.Equal(t, "aws-standard", prefilled("aws-standard")["profile"])
+	require.Equal(t, "demo", prefilled(`{"name":"demo"}`)["name"])
+	require.Empty(t, prefilled("null")["name"])
+}

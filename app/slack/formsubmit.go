@@ -1,0 +1,163 @@
+package slack
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	api "github.com/slack-go/slack"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops/blocks"
+	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/chatops/slack"
+	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// submitForm does what a form was filled in for. The person sees a form that says to wait, until the result replaces it.
+func (s *Service) submitForm(ctx context.Context, r inbound.Request) (note string, err error) {
+	if r.View == nil || s.slack == nil {
+		return "not a form of ocpctl", nil
+	}
+	p, err := s.who(ctx, r)
+	if app.KindOf(err) == app.Busy { // the form waits; as an answer it would lose what was entered
+		return "", fmt.Errorf("who submitted the form: %s", err.Error())
+	}
+	if err == nil && len(p.Seats) == 0 {
+		err = app.Fail(app.Denied, messages.NoRoleOnSlack)
+	}
+	if err == nil && r.View.Callback == blocks.FormCreate {
+		return s.submitCreate(ctx, r, p)
+	}
+	if done, err := s.store.Outbox.Answered(ctx, causeOf(r)); err != nil || done { // its process died before the form showed it
+		return "answered before", errors.Join(err, s.concludeDone(ctx, r, done))
+	}
+	var answer slack.Message
+	var wrong map[string]string
+	if err == nil {
+		answer, wrong, err = s.submitVerb(ctx, r, p)
+	}
+	var said *app.Error
+	var asks question
+	switch {
+	case errors.As(err, &asks):
+		answer, note = asks.Message, ": asked which one"
+	case errors.As(err, &said):
+		answer, note = blocks.Answer(inWords(said)), ": "+said.Message
+	case err != nil:
+		return "", fmt.Errorf("submission of %s: %w", r.View.Callback, err)
+	case len(wrong) > 0:
+		answer = blocks.Answer(messages.SubmissionRefused(wrong))
+	}
+	if answer.Text == "" {
+		answer = blocks.Answer(messages.SubmissionDone)
+	}
+	return r.View.Callback + note, s.conclude(ctx, r, blocks.Shown(formTitle(r.View.Callback), answer), answer)
+}
+
+// concludeDone shows that a submission was done whose answer is in a message.
+func (s *Service) concludeDone(ctx context.Context, r inbound.Request, done bool) error {
+	if !done {
+		return nil
+	}
+	answer := blocks.Answer(messages.SubmissionDone)
+	return s.conclude(ctx, r, blocks.Shown(formTitle(r.View.Callback), answer), answer)
+}
+
+// submitCreate creates the cluster that the form describes. One submission makes one cluster, however often it comes: the view's hash
+// changes whenever the form is shown again, so submitting it again after a refusal is another request.
+func (s *Service) submitCreate(ctx context.Context, r inbound.Request, p policy.Principal) (note string, err error) {
+	f := filledIn(*r.View)
+	at := r
+	at.Channel = f.post
+	place, instead, err := s.place(ctx, at)
+	if err != nil {
+		return "", err
+	}
+	where := s.whereShown(ctx, at.Channel, instead)
+	request := f.values.Request(policy.SourceSlack)
+	request.Show = &place
+	request.Once = &store.Once{Key: "slack:" + r.Workspace + ":" + r.View.ID + ":" + r.View.Hash, Request: f.values.Hash()}
+	request.Answer = func(made app.Created) (store.Answer, error) {
+		if made.Row.ID == "" {
+			body, err := json.Marshal(app.Refused(made.Verdict, nil))
+			return store.Answer{Status: http.StatusUnprocessableEntity, Body: body}, err
+		}
+		return store.Answer{Status: http.StatusCreated, Body: []byte(messages.FormAccepted(made.Row.Name, where, made.Verdict))}, nil
+	}
+	made, err := s.core.Create(ctx, p, request)
+	if err == nil && made.Answer.Status == http.StatusCreated {
+		text := string(made.Answer.Body)
+		return "created", s.conclude(ctx, r, blocks.Done(messages.CreateFormTitle, text), blocks.Answer(text))
+	}
+	if err == nil {
+		var refused app.Error
+		if err := json.Unmarshal(made.Answer.Body, &refused); err != nil {
+			return "", fmt.Errorf("read a refusal: %w", err)
+		}
+		err = &refused
+	}
+	return s.refuseForm(ctx, r, p, f, err)
+}
+
+// refuseForm shows the form again with everything that was entered, and the problems at their fields.
+func (s *Service) refuseForm(ctx context.Context, r inbound.Request, p policy.Principal, f filled, refusal error) (note string, err error) {
+	wrong, err := problemsOf(refusal)
+	if err != nil {
+		return "", err
+	}
+	view, err := s.createView(ctx, p, f, wrong)
+	if err != nil && app.KindOf(err) == "" {
+		return "", err
+	}
+	words := blocks.Answer(messages.NotCreated(problemTexts(wrong)))
+	form := blocks.Form(view)
+	if err != nil { // there is no form for them any more
+		form = blocks.Shown(messages.CreateFormTitle, words)
+	}
+	return "refused: " + strings.Join(problemTexts(wrong), " "), s.conclude(ctx, r, form, words)
+}
+
+func problemTexts(wrong []app.Field) (texts []string) {
+	for _, w := range wrong {
+		text := messages.ProblemText(w.Detail, w.Accept)
+		if label, _ := messages.FormField(w.Name); label != "" {
+			text = "**" + label + "**: " + text
+		}
+		texts = append(texts, text)
+	}
+	return texts
+}
+
+// conclude replaces the form that says to wait. If it was closed meanwhile, or Slack does not let it be replaced, the person gets the
+// answer in words.
+func (s *Service) conclude(ctx context.Context, r inbound.Request, view api.ModalViewRequest, words slack.Message) error {
+	err := s.slack.UpdateForm(ctx, r.View.ID, "", view)
+	if errors.Is(err, slack.ErrGone) || errors.Is(err, slack.ErrRefused) {
+		if from := filledIn(*r.View).from; r.Channel == "" && isShared(from) {
+			r.Channel = from
+		}
+		err = s.answer(ctx, r, words)
+	}
+	if err != nil {
+		return fmt.Errorf("show the result of a form: %w", err)
+	}
+	return nil
+}
+
+// whereShown says where a cluster's message is.
+func (s *Service) whereShown(ctx context.Context, channel string, instead bool) string {
+	if instead || !isShared(channel) {
+		return messages.ShownDirectly(instead)
+	}
+	known, err := s.slack.Channel(ctx, channel)
+	if err != nil { // only its name is missing
+		return messages.ShownIn("")
+	}
+	return messages.ShownIn(known.Name)
+}

@@ -1,0 +1,141 @@
+package slack
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/admin"
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/blocks"
+	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// The most that Home shows of each: Slack allows 100 blocks. The web pages show the rest.
+const (
+	homeMine       = 8
+	homeTeam       = 8
+	homeApprovals  = 5
+	homeAllowances = 10
+	homeLooksAt    = 50 // approvals that are looked through for those that wait for this person
+)
+
+func (s *Service) homeLinks() chatops.Links { return chatops.Links{UI: s.ui} }
+
+// homeView reads what a person's Home shows: their clusters, their teams', what waits for their approval, and what they may still
+// request.
+func (s *Service) homeView(ctx context.Context, p policy.Principal) (blocks.HomeView, error) {
+	v := blocks.HomeView{Name: s.nameOf(task{by: p}), Linked: true, Acts: map[string][]chatops.Verb{}, Links: s.links()}
+	var err error
+	if v.Now, err = s.store.Now(ctx); err != nil {
+		return v, fmt.Errorf("read the clock: %w", err)
+	}
+	mine, moreMine, err := s.core.List(ctx, p, s.mine(task{by: p}, store.Filter{Live: true, Limit: homeMine}))
+	if err != nil {
+		return v, err
+	}
+	all, moreAll, err := s.core.List(ctx, p, store.Filter{Live: true, Limit: homeMine + homeTeam})
+	if err != nil {
+		return v, err
+	}
+	team := slices.DeleteFunc(all, func(row store.Row) bool {
+		return slices.ContainsFunc(mine, func(m store.Row) bool { return m.ID == row.ID })
+	})
+	v.More = moreMine != "" || moreAll != "" || len(team) > homeTeam
+	v.Mine, v.Team = cardsOf(p, mine, v.Acts), cardsOf(p, team[:min(len(team), homeTeam)], v.Acts)
+	if v.Approvals, err = s.mayApprove(ctx, p); err != nil {
+		return v, err
+	}
+	v.Allowances, err = s.allowances(ctx, p)
+	return v, err
+}
+
+// cardsOf returns the clusters' cards, and notes which buttons the person may press.
+func cardsOf(p policy.Principal, rows []store.Row, acts map[string][]chatops.Verb) (cards []lifecycle.Card) {
+	for _, row := range rows {
+		cards = append(cards, row.Card)
+		acts[row.ID] = buttonsOf(p, row)
+	}
+	return cards
+}
+
+// buttons are the verbs of the acts that have a button on Home, in its order.
+var buttons = []struct {
+	act  policy.Act
+	verb chatops.Verb
+}{
+	{policy.ActExtend, chatops.VerbExtend}, {policy.ActKubeconfig, chatops.VerbKubeconfig}, {policy.ActSee, chatops.VerbLogs},
+	{policy.ActRetry, chatops.VerbRetry}, {policy.ActShare, chatops.VerbShare}, {policy.ActDestroy, chatops.VerbDestroy},
+}
+
+func buttonsOf(p policy.Principal, row store.Row) (verbs []chatops.Verb) {
+	possible := append(app.Possible(p, row), policy.ActSee) // whoever sees it may read its log
+	for _, b := range buttons {
+		if slices.Contains(possible, b.act) {
+			verbs = append(verbs, b.verb)
+		}
+	}
+	return verbs
+}
+
+// mayApprove returns what waits for an approval that this person may give.
+func (s *Service) mayApprove(ctx context.Context, p policy.Principal) (list []chatops.Waiting, err error) {
+	page, _, err := s.core.Approvals(ctx, p, store.ApprovalFilter{State: store.ApprovalPending, Limit: homeLooksAt})
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range page {
+		if a.WhyNot == "" && len(list) < homeApprovals {
+			list = append(list, s.waiting(a, s.asker(ctx, a)))
+		}
+	}
+	return list, nil
+}
+
+// allowances returns the limits that apply to the person and their teams, with what is left of each.
+func (s *Service) allowances(ctx context.Context, p policy.Principal) (out []blocks.Allowance, err error) {
+	quotas, err := s.admin.Quotas(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	for _, q := range quotas {
+		out = append(out, allowancesOf(q)...)
+	}
+	teams, err := s.admin.Teams(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range teams {
+		if t.Budget.MonthlyCents > 0 {
+			sum := t.Spent + t.Committed
+			out = append(out, blocks.Allowance{
+				Name: messages.BudgetOf(t.Name), Used: policy.Dollars(sum), Limit: policy.Dollars(t.Budget.MonthlyCents), Left: policy.Dollars(max(0, t.Budget.MonthlyCents-sum)),
+			})
+		}
+	}
+	return out[:min(len(out), homeAllowances)], nil
+}
+
+func allowancesOf(q admin.QuotaState) (out []blocks.Allowance) {
+	for _, bound := range []struct {
+		name       string
+		used, most int
+	}{
+		{messages.LiveOf(string(q.Scope), q.Key), q.Used.Live, q.Live},
+		{messages.CreatingOf(string(q.Scope), q.Key), q.Used.Creating, q.Creating},
+		{messages.NodeHoursOf(string(q.Scope), q.Key), int(math.Ceil(q.Used.NodeHours)), q.NodeHours},
+	} {
+		if bound.most > 0 {
+			out = append(out, blocks.Allowance{
+				Name: bound.name, Used: strconv.Itoa(bound.used), Limit: strconv.Itoa(bound.most), Left: strconv.Itoa(max(0, bound.most-bound.used)),
+			})
+		}
+	}
+	return out
+}

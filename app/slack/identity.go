@@ -1,0 +1,122 @@
+package slack
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/chatops/slack"
+	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/people"
+)
+
+const (
+	// askAgain is how long what Slack said of a person is used without asking again. An event of Slack's ends it sooner.
+	askAgain = 10 * time.Minute
+	// knownFor is how long it is used when Slack does not answer.
+	knownFor = 24 * time.Hour
+	// askTime is how long Slack is waited for: a form opens within three seconds of the press.
+	askTime = 1500 * time.Millisecond
+)
+
+// who returns who acts in Slack, by what Slack says of them now. app.Denied: nobody who may act here, in words. A user's id never changes
+// hands, so it is also the account's number.
+//
+// The principal is always slack:<workspace>/<user>. An e-mail address that Slack confirmed, of a trusted domain, adds an attribute for the
+// catalogue's identities, and the person who has it there is who the account counts for. A link of the account comes before that.
+func (s *Service) who(ctx context.Context, r inbound.Request) (policy.Principal, error) {
+	if r.IsBot {
+		return policy.Principal{}, app.Fail(app.Denied, messages.SlackBot)
+	}
+	known, err := s.person(ctx, r)
+	if err != nil {
+		return policy.Principal{}, err
+	}
+	if why := refusal(known); why != "" {
+		return policy.Principal{}, app.Fail(app.Denied, why)
+	}
+	values := map[string][]string{"user": {r.User}, "workspace": {r.Workspace}, "channel": {r.Channel}}
+	name := cmp.Or(r.Name, known.Name)
+	if address, mapped := strings.CutPrefix(known.Mapped, profiles.ByEmail); mapped {
+		values["email"] = []string{address}
+		name = cmp.Or(s.core.PersonNamed(known.Mapped), name)
+	}
+	return s.core.ExternalPrincipal(ctx, policy.Claims{Source: profiles.SourceSlack, Subject: subject(r), Name: name, Values: values}, r.User, policy.SourceSlack)
+}
+
+func subject(r inbound.Request) string { return r.Workspace + "/" + r.User }
+
+// refusal says why somebody may do nothing here; empty: they may be somebody.
+func refusal(p people.SlackPerson) string {
+	switch {
+	case p.Bot:
+		return messages.SlackBot
+	case p.Deactivated:
+		return messages.SlackDeactivated
+	case p.Stranger:
+		return messages.SlackStranger
+	case p.Guest:
+		return messages.SlackGuest
+	}
+	return ""
+}
+
+// person returns what Slack says of the person, from the store if that is recent.
+func (s *Service) person(ctx context.Context, r inbound.Request) (people.SlackPerson, error) {
+	if s.slack == nil { // nobody can be asked, so what the request says counts
+		return people.SlackPerson{Workspace: r.Workspace, ID: r.User, Stranger: r.HomeTeam != ""}, nil
+	}
+	known, err := s.store.People.SlackPerson(ctx, r.Workspace, r.User)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return people.SlackPerson{}, err
+	}
+	now, clock := s.store.Now(ctx)
+	if clock != nil {
+		return people.SlackPerson{}, fmt.Errorf("read the clock: %w", clock)
+	}
+	age := now.Sub(known.AskedAt)
+	if err == nil && !known.Changed && age < askAgain {
+		return known, nil
+	}
+	asking, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	said, asked := s.slack.Person(asking, r.User)
+	switch {
+	case asked == nil:
+		fresh := s.kept(r, said)
+		return fresh, s.store.People.KeepSlackPerson(ctx, fresh)
+	case errors.Is(asked, slack.ErrNever): // a stranger whom the bot may not see, or an id that does not exist
+		return people.SlackPerson{}, app.Fail(app.Denied, messages.SlackUnknown)
+	case err == nil && !known.Changed && age < knownFor:
+		return known, nil
+	case slack.CodeOf(asked) == "missing_scope":
+		return people.SlackPerson{}, app.Fail(app.Denied, messages.SlackScopeMissing)
+	}
+	return people.SlackPerson{}, app.Fail(app.Busy, messages.SlackUnconfirmed)
+}
+
+// kept is what Slack says of somebody, as the store keeps it. Only members have an identity by e-mail: a guest's or stranger's address is
+// confirmed by others.
+func (s *Service) kept(r inbound.Request, p slack.Person) people.SlackPerson {
+	out := people.SlackPerson{
+		Workspace: r.Workspace, ID: r.User, Home: p.Workspace, Org: p.Org, Name: p.Name,
+		Bot: p.Bot, Deactivated: p.Deactivated, Guest: p.Guest, Stranger: p.Stranger,
+	}
+	if p.Confirmed {
+		out.Email = p.Email
+	}
+	_, domain, _ := strings.Cut(out.Email, "@")
+	if refusal(out) == "" && domain != "" && slices.Contains(s.emails, domain) {
+		out.Mapped = profiles.ByEmail + out.Email
+	}
+	return out
+}

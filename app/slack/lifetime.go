@@ -1,0 +1,131 @@
+package slack
+
+import (
+	"context"
+	"time"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops/blocks"
+	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/chatops/slack"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+func (s *Service) destroy(ctx context.Context, t task) (slack.Message, error) {
+	row, err := s.one(ctx, t)
+	if err != nil {
+		return slack.Message{}, err
+	}
+	_, _, err = s.core.Destroy(ctx, t.by, row.ID, t.once(s.why(t), func(out store.Outcome) string {
+		if out.Already {
+			return messages.DestroyingAlreadyInSlack(row.Card)
+		}
+		return messages.DestroyingInSlack(row.Name, out.Job)
+	}))
+	if err == nil && app.IsGone(row) { // nothing was changed, so nothing was saved
+		return blocks.Answer(messages.GoneSince(row.Card)), nil
+	}
+	return slack.Message{}, err
+}
+
+// extend extends a cluster. Of two people who press a warning's button, the second changes nothing and is told who was first.
+func (s *Service) extend(ctx context.Context, t task) (slack.Message, error) {
+	row, err := s.one(ctx, t)
+	if err != nil {
+		return slack.Message{}, err
+	}
+	warned, err := s.warnedAt(ctx, t, row.ID)
+	if err != nil {
+		return slack.Message{}, err
+	}
+	for range mostRaces {
+		if row, err = s.core.Cluster(ctx, t.by, row.ID); err != nil {
+			return slack.Message{}, err
+		}
+		answer := func(out store.Outcome) string {
+			return messages.ExtendedInSlack(row.Card, out.Before, out.After, out.Capped, out.Warning)
+		}
+		origin := t.once(s.why(t), answer)
+		if !warned.IsZero() {
+			by, before, err := s.extendedSince(ctx, row, warned)
+			if err != nil {
+				return slack.Message{}, err
+			}
+			if before {
+				return blocks.Answer(messages.ExtendedAlready(row.Card, by)), nil
+			}
+			origin = t.onceShown(s.why(t), answer, func(out store.Outcome) blocks.Facts {
+				return blocks.Facts{Done: messages.ExtendedNote(out.After.TTL)}
+			})
+			origin.Version = row.Version
+		}
+		_, err = s.core.Extend(ctx, t.by, row.ID, app.Span{For: t.TTL}, origin)
+		if warned.IsZero() || app.KindOf(err) != app.Stale { // otherwise it changed in between, maybe by somebody who pressed the same button
+			break
+		}
+	}
+	return slack.Message{}, err
+}
+
+// mostRaces is how often an extension is tried while the cluster changes at the same time.
+const mostRaces = 5
+
+// extendedSince returns who extended a cluster since a moment; before is false if nobody did.
+func (s *Service) extendedSince(ctx context.Context, row store.Row, since time.Time) (by string, before bool, err error) {
+	events, err := s.store.Timeline(ctx, row.ID)
+	if err != nil {
+		return "", false, err
+	}
+	for _, e := range events {
+		if e.Action == "extended" && e.At.After(since) {
+			by, before = s.shownActor(ctx, e.Actor), true
+		}
+	}
+	return by, before, nil
+}
+
+func (s *Service) hold(ctx context.Context, t task) (slack.Message, error) {
+	row, err := s.one(ctx, t)
+	if err != nil {
+		return slack.Message{}, err
+	}
+	_, err = s.core.Hold(ctx, t.by, row.ID, app.Span{For: t.TTL}, t.once(s.why(t), func(out store.Outcome) string {
+		return messages.HeldInSlack(row.Card, out.After, out.Capped, out.Warning)
+	}))
+	return slack.Message{}, err
+}
+
+func (s *Service) unhold(ctx context.Context, t task) (slack.Message, error) {
+	row, err := s.one(ctx, t)
+	if err != nil {
+		return slack.Message{}, err
+	}
+	_, err = s.core.ReleaseHold(ctx, t.by, row.ID, t.once(s.why(t), func(out store.Outcome) string {
+		card := row.Card
+		card.Ends, card.DestroyAt = out.After, out.After.DestroyAt()
+		return messages.HoldReleased(card, !out.Before.Hold.IsZero())
+	}))
+	return slack.Message{}, err
+}
+
+func (s *Service) scale(ctx context.Context, t task) (slack.Message, error) {
+	row, err := s.one(ctx, t)
+	if err != nil {
+		return slack.Message{}, err
+	}
+	_, _, err = s.core.Scale(ctx, t.by, row.ID, t.Replicas, t.once(s.why(t), func(out store.Outcome) string {
+		return messages.ScalingInSlack(row.Name, t.Replicas, out.Job)
+	}))
+	return slack.Message{}, err
+}
+
+func (s *Service) refresh(ctx context.Context, t task) (slack.Message, error) {
+	row, err := s.one(ctx, t)
+	if err != nil {
+		return slack.Message{}, err
+	}
+	_, _, err = s.core.Refresh(ctx, t.by, row.ID, t.once(s.why(t), func(out store.Outcome) string {
+		return messages.RefreshingInSlack(row.Card, out.Job)
+	}))
+	return slack.Message{}, err
+}

@@ -1,0 +1,112 @@
+package slack
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/blocks"
+	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/chatops/slack"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// mostListed is how many clusters a page lists: a message holds 50 blocks.
+const mostListed = 10
+
+// list lists the live clusters that the person may see: whose they are, since when and until when, and what they have cost.
+func (s *Service) list(ctx context.Context, t task) (slack.Message, error) {
+	f := t.Filter
+	filter := store.Filter{Live: true, Team: f.Team, Profile: f.Profile, Owner: f.Owner, Cursor: f.Cursor, Limit: mostListed}
+	shown := f.Owner
+	if slackPerson.MatchString(f.Owner) {
+		account := accountOf(t.request.Workspace, f.Owner)
+		filter.Owner, filter.Mine, filter.MyName = "", account, s.core.NameOf(account)
+		shown = s.shownPerson(ctx, account)
+	}
+	rows, next, err := s.core.List(ctx, t.by, filter)
+	if err != nil {
+		return slack.Message{}, err
+	}
+	view := blocks.ListView{Filter: messages.ListedBy(f.Team, f.Profile, shown), Links: s.links()}
+	if len(rows) == 0 {
+		return blocks.Answer(messages.NothingListed(view.Filter)), nil
+	}
+	if view.Now, err = s.store.Now(ctx); err != nil {
+		return slack.Message{}, fmt.Errorf("read the clock: %w", err)
+	}
+	if view.Rows, err = s.listed(ctx, rows, view.Now); err != nil {
+		return slack.Message{}, err
+	}
+	if next != "" {
+		f.Cursor = next
+		view.Next = encodeFilter(f)
+	}
+	return blocks.List(view), nil
+}
+
+// slackPerson matches a person's id in Slack.
+var slackPerson = regexp.MustCompile(`^[UW][A-Z0-9]{2,30}$`)
+
+// accountOf is the account of somebody in Slack, as a principal.
+func accountOf(workspace, person string) string {
+	return string(profiles.SourceSlack) + ":" + workspace + "/" + person
+}
+
+// How long a cluster may be ready without a kubeconfig, and after the last one, before the list says so.
+const (
+	idleAtFirst = 4 * time.Hour
+	idleLater   = 24 * time.Hour
+)
+
+// listed returns the clusters with what suggests that they are idle. Only stored facts count: the workers, and the reads of the
+// kubeconfig in the audit trail. Whether somebody uses a kubeconfig that they have is not known.
+func (s *Service) listed(ctx context.Context, all []store.Row, now time.Time) ([]blocks.Listed, error) {
+	ids := make([]string, 0, len(all))
+	for _, row := range all {
+		ids = append(ids, row.ID)
+	}
+	read, err := s.store.KubeconfigsRead(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]blocks.Listed, 0, len(all))
+	for _, row := range all {
+		out = append(out, blocks.Listed{Card: row.Card, Idle: idle(row.Card, read[row.ID], now)})
+	}
+	return out, nil
+}
+
+// idle says what suggests that a ready cluster is not used; empty: nothing does. read is when its kubeconfig was last handed out.
+func idle(c lifecycle.Card, read, now time.Time) string {
+	switch {
+	case c.Status != lifecycle.Ready || c.Desired != lifecycle.Present:
+		return ""
+	case c.Workers != nil && *c.Workers == 0 && c.WorkersBase != nil && *c.WorkersBase > 0:
+		return messages.IdleNoWorkers
+	case read.IsZero() && !c.ReadyAt.IsZero() && now.Sub(c.ReadyAt) >= idleAtFirst:
+		return messages.IdleSince(c.ReadyAt, true)
+	case !read.IsZero() && now.Sub(read) >= idleLater:
+		return messages.IdleSince(read, false)
+	}
+	return ""
+}
+
+// encodeFilter returns a filter as a button's value keeps it.
+func encodeFilter(f chatops.ListFilter) string {
+	raw, err := json.Marshal(f)
+	if err != nil {
+		panic(err) // strings alone
+	}
+	return string(raw)
+}
+
+// decodeFilter reads a filter of a button; ok is false if it is none.
+func decodeFilter(value string) (f chatops.ListFilter, ok bool) {
+	return f, json.Unmarshal([]byte(value), &f) == nil
+}

@@ -1,0 +1,84 @@
+package slack
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops/blocks"
+	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/notices"
+)
+
+// shows is what the notice whose button was pressed shows from now on; nil: the button was in no notice.
+func (t task) shows(facts blocks.Facts) *store.Pressed {
+	if t.notice == "" {
+		return nil
+	}
+	if facts.Done != "" {
+		facts.DoneBy = t.request.User
+	}
+	raw, err := json.Marshal(facts)
+	if err != nil {
+		panic(err) // plain values
+	}
+	return &store.Pressed{Notice: t.notice, Facts: raw}
+}
+
+// pressedIn returns the notice whose button was pressed, if it is about this cluster. A zero notice: there is none.
+func (s *Service) pressedIn(ctx context.Context, t task, cluster string) (n notices.Notice, facts blocks.Facts, err error) {
+	if t.notice == "" {
+		return n, facts, nil
+	}
+	n, err = s.store.Notices.Notice(ctx, t.notice)
+	if errors.Is(err, store.ErrNotFound) || err == nil && n.Cluster != cluster {
+		return notices.Notice{}, facts, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(n.Facts, &facts)
+	}
+	if err != nil {
+		return n, facts, fmt.Errorf("read notice %s: %w", t.notice, err)
+	}
+	return n, facts, nil
+}
+
+// warnedAt returns when the warning was written whose button was pressed; the zero time: it was not in a warning.
+func (s *Service) warnedAt(ctx context.Context, t task, cluster string) (time.Time, error) {
+	n, _, err := s.pressedIn(ctx, t, cluster)
+	if err != nil || n.Kind != string(blocks.Expiring) {
+		return time.Time{}, err
+	}
+	return n.CreatedAt, nil
+}
+
+// pressedNotice shows in the notice whose button was pressed what that did and who pressed it.
+func (s *Service) pressedNotice(ctx context.Context, t task, done string) error {
+	p := t.shows(blocks.Facts{Done: done})
+	if p == nil {
+		return nil
+	}
+	return s.store.Notices.Pressed(ctx, p.Notice, p.Facts)
+}
+
+// outdated has the notice show what is true now if its button could not do what it says any more.
+func (s *Service) outdated(ctx context.Context, t task, refusal error) error {
+	if kind := app.KindOf(refusal); t.notice == "" || kind != app.Conflict && kind != app.NotFound {
+		return nil
+	}
+	return s.store.Notices.Outdated(ctx, t.notice)
+}
+
+// shownActor is what somebody who did something is called: as in the catalogue, else as in Slack.
+func (s *Service) shownActor(ctx context.Context, actor string) string {
+	if s.known(actor) || !strings.HasPrefix(actor, string(profiles.SourceSlack)+":") {
+		return s.core.NameOf(actor)
+	}
+	return messages.Person(s.shownPerson(ctx, actor))
+}

@@ -1,0 +1,163 @@
+package slack
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/blocks"
+	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/chatops/slack"
+	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// task is a command on its way through the service, whichever way it came: typed, pressed or submitted.
+type task struct {
+	request inbound.Request
+	by      policy.Principal
+	chatops.SlackCommand
+	notice string // id of the notice whose button was pressed; empty: none
+}
+
+// perform runs a command for somebody and returns the answer; an empty one was saved with the change. A request that is worked again
+// changes nothing. Whether they may is the application's decision.
+func (s *Service) perform(ctx context.Context, r inbound.Request, p policy.Principal, c chatops.SlackCommand) (slack.Message, error) {
+	return s.run(ctx, task{request: r, by: p, SlackCommand: c})
+}
+
+// open are the commands that somebody without a role may use, as far as clusters are shared with them.
+var open = []chatops.Verb{chatops.VerbStatus, chatops.VerbList, chatops.VerbPage, chatops.VerbLogs, chatops.VerbExplain, chatops.VerbKubeconfig}
+
+func (s *Service) run(ctx context.Context, t task) (slack.Message, error) {
+	switch t.Verb {
+	case chatops.VerbHelp:
+		return blocks.Help(chatops.SlackHelp(t.Ref)), nil
+	case chatops.VerbLink:
+		return s.linkAccount(ctx, t)
+	case chatops.VerbUnlink:
+		return s.unlinkAccount(ctx, t)
+	}
+	do, known := s.uses()[t.Verb]
+	if !known {
+		return slack.Message{}, app.Fail(app.Invalid, messages.NotOnSlack(t.Verb))
+	}
+	if len(t.by.Seats) == 0 && !slices.Contains(open, t.Verb) {
+		return slack.Message{}, app.Fail(app.Denied, messages.NoRoleOnSlack)
+	}
+	answer, err := do(ctx, t)
+	if len(t.by.Seats) == 0 && app.KindOf(err) == app.Denied {
+		return slack.Message{}, app.Fail(app.Denied, messages.NoRoleOnSlack)
+	}
+	return answer, err
+}
+
+// uses are the use cases by verb.
+func (s *Service) uses() map[chatops.Verb]func(context.Context, task) (slack.Message, error) {
+	return map[chatops.Verb]func(context.Context, task) (slack.Message, error){
+		chatops.VerbCreate: s.create, chatops.VerbRetry: s.retry,
+		chatops.VerbDestroy: s.destroy, chatops.VerbExtend: s.extend, chatops.VerbHold: s.hold, chatops.VerbUnhold: s.unhold,
+		chatops.VerbScale: s.scale, chatops.VerbRefresh: s.refresh,
+		chatops.VerbStatus: s.status, chatops.VerbLogs: s.logs, chatops.VerbExplain: s.explain, chatops.VerbList: s.list, chatops.VerbPage: s.list,
+		chatops.VerbKubeconfig: s.kubeconfig, chatops.VerbShare: s.share, chatops.VerbUnshare: s.unshare, chatops.VerbTransfer: s.transfer,
+		chatops.VerbAcceptHandover: s.answerOffer, chatops.VerbDeclineHandover: s.answerOffer,
+		chatops.VerbApprovals: s.approvals, chatops.VerbApprove: s.vote, chatops.VerbRefuse: s.vote, chatops.VerbNotify: s.subscriptions,
+	}
+}
+
+// origin returns who asks, from where and why.
+func (t task) origin(why string) app.Origin { return app.Origin{Source: policy.SourceSlack, Why: why} }
+
+// once returns the origin of a change whose answer is saved with it, so that a request that is worked twice changes nothing the second
+// time.
+func (t task) once(why string, answer func(store.Outcome) string) app.Origin {
+	return t.onceShown(why, answer, nil)
+}
+
+// onceShown is once for a button in a notice, which shows from then on what the press did. A nil shows: it stays as it is.
+func (t task) onceShown(why string, answer func(store.Outcome) string, shows func(store.Outcome) blocks.Facts) app.Origin {
+	origin := t.origin(why)
+	origin.Reply = &store.ReplyOnce{Cause: causeOf(t.request), Build: func(out store.Outcome) store.Reply {
+		reply := replyTo(t.request, blocks.Answer(answer(out)))
+		if shows != nil {
+			reply.Pressed = t.shows(shows(out))
+		}
+		return reply
+	}}
+	return origin
+}
+
+// why is the reason of a change, for the audit trail and the cluster's message.
+func (s *Service) why(t task) string {
+	return messages.AskedForInSlack(s.nameOf(t), t.Reason)
+}
+
+// nameOf is what the person who acts is called: as in the catalogue, else as in Slack.
+func (s *Service) nameOf(t task) string {
+	if s.known(t.by.ID) || t.by.Name == "" {
+		return s.core.NameOf(t.by.ID)
+	}
+	return t.by.Name
+}
+
+// mostChoices is how many clusters a question offers.
+const mostChoices = 10
+
+// one returns the cluster that a command means: the named one, or else the only one of the person. If they have several, the error is
+// the question which.
+func (s *Service) one(ctx context.Context, t task) (store.Row, error) {
+	if t.Cluster != "" {
+		return s.core.Cluster(ctx, t.by, t.Cluster)
+	}
+	rows, _, err := s.core.List(ctx, t.by, s.mine(t, store.Filter{Live: true, Limit: mostChoices}))
+	if err != nil {
+		return store.Row{}, err
+	}
+	if present := slices.DeleteFunc(slices.Clone(rows), func(r store.Row) bool { return r.Desired != lifecycle.Present }); len(present) > 0 {
+		rows = present // of what is going away, people rarely mean anything
+	}
+	switch len(rows) {
+	case 0:
+		return store.Row{}, app.Fail(app.NotFound, messages.NoneInSlack(t.Verb))
+	case 1:
+		return rows[0], nil
+	}
+	return store.Row{}, t.which(rows)
+}
+
+// mine narrows a filter to the clusters of the person: those that they asked for under any of their identities, and those that they
+// own. A name in Slack proves nothing, so ownership counts only for people of the catalogue.
+func (s *Service) mine(t task, f store.Filter) store.Filter {
+	f.Mine, f.MyName = t.by.ID, s.core.NameOf(t.by.ID)
+	return f
+}
+
+// mostValue is the most bytes of a command that a button repeats: Slack allows 2,000 characters for a button's value.
+const mostValue = 1500
+
+// which asks which of several clusters the command means, with a button for each that repeats the command.
+func (t task) which(rows []store.Row) error {
+	cards := make([]lifecycle.Card, 0, len(rows))
+	for _, row := range rows {
+		cards = append(cards, row.Card)
+	}
+	press := blocks.Press{Verb: t.Verb, Notice: t.notice}
+	if t.request.Kind != inbound.Press && len(t.request.Text) <= mostValue {
+		press.Value = repeated(t.Verb, t.request.Text)
+	}
+	return question{blocks.Choose(messages.WhichInSlack(t.Verb, len(rows)), cards, press)}
+}
+
+func (s *Service) links() chatops.Links { return chatops.Links{UI: s.ui} }
+
+// page is the address of a cluster's page; empty: there are no pages.
+func (s *Service) page(id string) string {
+	if s.ui == "" {
+		return ""
+	}
+	return strings.TrimRight(s.ui, "/") + "/clusters/" + id
+}

@@ -1,0 +1,98 @@
+package slack
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/blocks"
+	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/chatops/slack"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// mostCards is how many clusters a status lists.
+const mostCards = 10
+
+// status shows the named cluster, or the newest live ones that the person may see.
+func (s *Service) status(ctx context.Context, t task) (slack.Message, error) {
+	if t.Cluster != "" {
+		return s.statusOf(ctx, t)
+	}
+	rows, next, err := s.core.List(ctx, t.by, store.Filter{Live: true, Limit: mostCards})
+	if err != nil {
+		return slack.Message{}, err
+	}
+	cards := make([]lifecycle.Card, 0, len(rows))
+	for _, row := range rows {
+		cards = append(cards, row.Card)
+	}
+	now, err := s.store.Now(ctx)
+	if err != nil {
+		return slack.Message{}, fmt.Errorf("read the clock: %w", err)
+	}
+	return blocks.Answer(chatops.SlackStatus(cards, next != "", s.links(), now)), nil
+}
+
+// statusOf shows one cluster to the person. If somebody deleted its message in this channel, that is posted again instead.
+func (s *Service) statusOf(ctx context.Context, t task) (slack.Message, error) {
+	row, err := s.core.Cluster(ctx, t.by, t.Cluster)
+	if err != nil {
+		return slack.Message{}, err
+	}
+	again, err := s.store.Outbox.ShowAgain(ctx, row.ID, t.request.Workspace, t.request.Channel)
+	if err != nil {
+		return slack.Message{}, err
+	}
+	if again {
+		return blocks.Answer(messages.ShownAgain), nil
+	}
+	view := blocks.ClusterView{Card: row.Card, Detail: chatops.Detail{Approval: row.Spec.Approval, Advice: row.Spec.Advice}, Links: s.links()}
+	if row.NeedsApproval {
+		page, _, err := s.core.Approvals(ctx, t.by, store.ApprovalFilter{State: store.ApprovalPending, Cluster: row.ID, Kind: store.ApproveCreate})
+		if err != nil && app.KindOf(err) == "" {
+			return slack.Message{}, err
+		}
+		if len(page) > 0 {
+			waiting := s.waiting(page[0], s.asker(ctx, page[0]))
+			view.Approval = &waiting
+		}
+	}
+	return blocks.Cluster(view), nil
+}
+
+// logs shows the last lines of the newest job's log, which is redacted.
+func (s *Service) logs(ctx context.Context, t task) (slack.Message, error) {
+	row, err := s.one(ctx, t)
+	if err != nil {
+		return slack.Message{}, err
+	}
+	lines := t.Lines
+	if lines == 0 {
+		lines = chatops.LogLines
+	}
+	log, err := s.core.Log(ctx, t.by, row.ID, "", lines)
+	if err != nil {
+		return slack.Message{}, err
+	}
+	return blocks.Answer(chatops.SlackLog(row.Card, log.Lines, s.links())), nil
+}
+
+// explain says why a cluster is in its state, when it ends, and what the person can do.
+func (s *Service) explain(ctx context.Context, t task) (slack.Message, error) {
+	row, err := s.one(ctx, t)
+	if err != nil {
+		return slack.Message{}, err
+	}
+	why, err := s.core.Explain(ctx, t.by, row.ID)
+	if err != nil {
+		return slack.Message{}, err
+	}
+	ends := make([]string, 0, len(why.Ends))
+	for _, end := range why.Ends {
+		ends = append(ends, messages.EndLine(end.At, end.Message))
+	}
+	return blocks.Answer(messages.ExplainedInSlack(row.Name, why.Why, ends, why.Next)), nil
+}

@@ -1,0 +1,146 @@
+package slack_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/admin"
+	"github.com/ocpctl/ocpctl/app/credentials"
+	slackapp "github.com/ocpctl/ocpctl/app/slack"
+	wire "github.com/ocpctl/ocpctl/chatops/slack"
+	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
+	standin "github.com/ocpctl/ocpctl/internal/devstack/slack"
+	"github.com/ocpctl/ocpctl/internal/secret"
+	"github.com/ocpctl/ocpctl/policy/catalogue"
+	"github.com/ocpctl/ocpctl/profiles"
+)
+
+// protocol is a fixture whose service is behind a stand-in for Slack that speaks its protocol over HTTP.
+type protocol struct {
+	*servicetest.Fixture
+	*standin.Server
+	service *slackapp.Service
+	behind  sync.WaitGroup
+	notes   chan string
+}
+
+const botToken = "demo-slack-bot-token"
+
+// spoken is such a fixture. Maya may request clusters; Gus, a guest, has the same identity.
+func spoken(t *testing.T) *protocol {
+	t.Helper()
+	b, err := catalogue.Embedded()
+	require.NoError(t, err)
+	b.Teams = []profiles.Team{{Name: "platform", CostCenters: []string{"sandbox"}, Environments: []string{"test"}}}
+	b.Identities = append(b.Identities, profiles.Identity{
+		Name: "maya", Source: profiles.SourceSlack, Role: "requester", Teams: []string{"platform"},
+		Match: map[string][]string{"user": {"U0DEMOMAYA", "U0DEMOGUST"}, "workspace": {standin.Workspace}},
+	})
+	p := &protocol{Fixture: servicetest.With(t, b), notes: make(chan string, 100)}
+	receiver := httptest.NewServer(http.HandlerFunc(p.receive))
+	t.Cleanup(receiver.Close)
+	p.Server, err = standin.Start(t.Context(), standin.Config{CommandURL: receiver.URL, Token: botToken, SigningSecret: "secret"})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, p.Stop()) })
+	client, err := wire.New(wire.Config{Token: secret.New(botToken), BaseURL: p.API()})
+	require.NoError(t, err)
+	c := p.Config()
+	core := app.New(c)
+	p.service = slackapp.New(core, credentials.New(core, c), admin.New(core, c), client, c)
+	return p
+}
+
+// receive answers a request as the server does, and handles it behind the answer.
+func (p *protocol) receive(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	got, err := inbound.Decode(r.Header.Get("Content-Type"), body)
+	if err != nil {
+		p.Error(err)
+	}
+	answer := slackapp.Acknowledge(got)
+	if answer != nil {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(answer)
+	}
+	if got.Kind == inbound.Handshake || got.Kind == inbound.Ignored || slackapp.Rejected(answer) {
+		return
+	}
+	p.behind.Go(func() {
+		note, err := p.service.Handle(context.WithoutCancel(r.Context()), got)
+		if err != nil {
+			p.Error(got.Kind, err)
+		}
+		p.notes <- note
+	})
+}
+
+// done waits until a request was handled, and returns what became of it.
+func (p *protocol) done(sent error) string {
+	p.Helper()
+	require.NoError(p, sent)
+	p.behind.Wait()
+	return <-p.notes
+}
+
+func TestAFormIsFilledInAndSubmittedInSlacksProtocol(t *testing.T) {
+	p := spoken(t)
+	ctx := t.Context()
+	p.done(p.UseShortcut(ctx, "maya", "ocp_create", ""))
+	form := p.Modal("maya")
+	require.NotNil(t, form)
+	require.NoError(t, p.ChangeField(ctx, "maya", form.ID, "name", "shop-smoke"), "it is not sent")
+	p.done(p.ChangeField(ctx, "maya", form.ID, "profile", "aws-standard"))
+	p.done(p.ChangeField(ctx, "maya", form.ID, "ttlHours", "500"))
+	require.Contains(t, string(p.Modal("maya").Blocks), "It would be refused")
+
+	view, err := p.SubmitView(ctx, "maya")
+	require.Contains(t, string(view.Title), "Create")
+	require.Contains(t, p.done(err), "refused")
+	form = p.Modal("maya")
+	require.Contains(t, string(form.Blocks), "Nothing was created")
+	require.Contains(t, string(form.Blocks), "shop-smoke")
+	p.done(p.ChangeField(ctx, "maya", form.ID, "ttlHours", "5"))
+	_, err = p.SubmitView(ctx, "maya")
+	require.Equal(t, "created", p.done(err))
+	require.Contains(t, string(p.Modal("maya").Blocks), "is accepted")
+	require.Equal(t, "shop-smoke", p.Only().Name)
+	require.NoError(t, p.CloseView(ctx, "maya"))
+
+	p.done(p.UseShortcut(ctx, "maya", "ocp_clusters", ""))
+	require.Contains(t, string(p.Modal("maya").Blocks), "shop-smoke")
+}
+
+func TestACommandInAMessageFillsInTheForm(t *testing.T) {
+	p := spoken(t)
+	at, err := p.Write(t.Context(), "maya", standin.Post{Channel: "clusters", Text: "try `/ocp create aws-standard --name shop-smoke --ttl 7h`"})
+	require.NoError(t, err)
+	p.done(p.UseShortcut(t.Context(), "maya", "ocp_create_message", at))
+	form := p.Modal("maya")
+	require.NotNil(t, form)
+	for _, want := range []string{`"shop-smoke"`, `"aws-standard"`, `"7"`} {
+		require.Contains(t, string(form.Blocks), want)
+	}
+}
+
+func TestHomeIsShownInSlacksProtocol(t *testing.T) {
+	p := spoken(t)
+	ctx := t.Context()
+	p.done(p.OpenHome(ctx, "maya"))
+	require.NoError(t, p.service.ShowHome(ctx, standin.Workspace, "U0DEMOMAYA"))
+	require.Contains(t, string(p.Home("maya").Blocks), "Clusters at once, team platform")
+
+	p.done(p.OpenHome(ctx, "gus"))
+	require.NoError(t, p.service.ShowHome(ctx, standin.Workspace, "U0DEMOGUST"))
+	require.Contains(t, string(p.Home("gus").Blocks), "Guests of the workspace")
+	p.done(p.UseShortcut(ctx, "gus", "ocp_create", ""))
+	require.Nil(t, p.Modal("gus"), "a guest sees no form")
+}

@@ -1,0 +1,88 @@
+package blocks
+
+import (
+	"fmt"
+	"time"
+
+	api "github.com/slack-go/slack"
+
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+)
+
+// The verbs that only buttons have.
+const (
+	verbForm    chatops.Verb = "form"
+	verbAccept  chatops.Verb = "accept-handover"
+	verbDecline chatops.Verb = "decline-handover"
+	verbPage    chatops.Verb = "page"
+)
+
+// labels are what the buttons say.
+var labels = map[chatops.Verb]string{
+	chatops.VerbApprove: "Approve", chatops.VerbRefuse: "Refuse…", chatops.VerbKubeconfig: "Kubeconfig", chatops.VerbExtend: "Extend",
+	chatops.VerbRetry: "Retry", chatops.VerbLogs: "Logs", chatops.VerbShare: "Share…", chatops.VerbDestroy: "Destroy", chatops.VerbCreate: "Create",
+	chatops.VerbStatus: "Status", chatops.VerbList: "My clusters", chatops.VerbLink: "Link my account", chatops.VerbHelp: "Help",
+	verbForm: "Create a cluster", verbAccept: "Accept", verbDecline: "Decline", verbPage: "More",
+}
+
+// button is a button with its press. It is styled by what it does.
+func button(label string, p Press) *api.ButtonBlockElement {
+	b := api.NewButtonBlockElement("ocp_"+string(p.Verb), p.Encode(), bare(label, maxButton))
+	switch p.Verb {
+	case chatops.VerbApprove, verbForm, verbAccept:
+		b.Style = api.StylePrimary
+	case chatops.VerbDestroy:
+		b.Style = api.StyleDanger
+	}
+	return b
+}
+
+// pressFor is a button about a cluster. Destroy asks once more.
+func pressFor(c lifecycle.Card, label string, p Press) *api.ButtonBlockElement {
+	p.Cluster = c.ID
+	b := button(label, p)
+	if p.Verb == chatops.VerbDestroy {
+		b.Confirm = api.NewConfirmationBlockObject(bare("Destroy "+c.Name+"?", 100),
+			bare("Everything in the cluster is deleted. This cannot be undone.", 300), bare("Destroy", 30), bare("Cancel", 30)).WithStyle(api.StyleDanger)
+	}
+	return b
+}
+
+// buttonsFor are the buttons of a cluster for these verbs. approval is what it waits for; nil: nothing.
+func buttonsFor(c lifecycle.Card, s chatops.Summary, verbs []chatops.Verb, approval, notice string) (all []*api.ButtonBlockElement) {
+	for _, verb := range verbs {
+		p := Press{Verb: verb, Notice: notice}
+		switch verb {
+		case chatops.VerbApprove, chatops.VerbRefuse:
+			if approval == "" {
+				continue
+			}
+			p.Approval = approval
+		case chatops.VerbExtend:
+			all = append(all, extensions(c, s.Longest, notice)[:min(1, s.Longest)]...)
+			continue
+		}
+		all = append(all, pressFor(c, labels[verb], p))
+	}
+	return all
+}
+
+// step is by how much a button extends.
+const step = 4 * time.Hour
+
+// extensions are the buttons that extend a cluster by at most so much: a step, and all of it.
+func extensions(c lifecycle.Card, longest time.Duration, notice string) (all []*api.ButtonBlockElement) {
+	extend := func(label string, by time.Duration) {
+		all = append(all, pressFor(c, label, Press{Verb: chatops.VerbExtend, Notice: notice, Value: policy.Span(by)}))
+	}
+	if longest > step {
+		extend(fmt.Sprintf("Extend %d h", step/time.Hour), step)
+	}
+	if longest > 0 {
+		whole := (longest + time.Minute - 1).Truncate(time.Minute) // people type minutes; what is above the maximum has no effect
+		extend(fmt.Sprintf("Extend to the maximum (%s)", c.Ends.Max.UTC().Format("Mon 15:04 UTC")), whole)
+	}
+	return all
+}

@@ -1,0 +1,76 @@
+package blocks
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	api "github.com/slack-go/slack"
+
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/slack"
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// Cluster is the message of a cluster in the channel in which it was asked for. It is updated in place.
+func Cluster(v ClusterView) slack.Message {
+	c, s := v.Card, chatops.SummaryOf(v.Card, v.Detail, v.Links)
+	blocks := []api.Block{header(s.Sign + " " + c.Name + " " + s.Head)}
+	blocks = append(blocks, some(dense(append(append(s.State, s.Progress), s.Trouble...)...), maxMessage/2)...)
+	approval, votes := "", ""
+	if a := v.Approval; a != nil {
+		approval = a.ID
+		if a.Needs > 1 {
+			votes = fmt.Sprintf("%d of %d", a.Votes, a.Needs)
+		}
+	}
+	blocks = append(blocks, fields(
+		Fact{"Profile", chatops.Code(c.Profile)},
+		Fact{"OpenShift", fmt.Sprintf("%s on %s in %s", chatops.Plain(c.Release), chatops.Plain(c.Platform), chatops.Plain(c.Region))},
+		Fact{"Owner", fmt.Sprintf("%s, team %s", chatops.Plain(c.Owner), chatops.Plain(c.Team))},
+		Fact{"Price", strings.Join(nonEmpty([]string{s.Hourly, s.Spent}), "; ")},
+		Fact{"Votes", votes}, Fact{"Workers", s.Workers}, Fact{"Ends", s.Ends}, Fact{"Lived", s.Lived},
+	)...)
+	blocks = append(blocks, actions(buttonsFor(c, s, s.Acts, approval, "")...)...)
+	return message(append(blocks, contextOf(askedBy(v), places(c, s))))
+}
+
+// some leaves room for what follows.
+func some(blocks []api.Block, most int) []api.Block { return fitBlocks(blocks, most) }
+
+// askedBy names who asked for the cluster. It is nobody's mention: the id of a person in Slack would be one, so their name is shown.
+func askedBy(v ClusterView) string {
+	name := v.Asker
+	if name == "" || person.MatchString(name) {
+		name = v.Card.Owner
+	}
+	return "Asked for by " + chatops.Plain(name)
+}
+
+// places says where else the cluster is: its console and its page.
+func places(c lifecycle.Card, s chatops.Summary) string {
+	page := "cluster " + chatops.Code(c.ID)
+	if s.Page != "" {
+		page = link("Timeline and log", s.Page)
+	}
+	if c.Status != lifecycle.Ready {
+		return page
+	}
+	return strings.Join(nonEmpty([]string{link("Console", chatops.Web(c.ConsoleURL)), page}), " · ")
+}
+
+// Thread is what happened to a cluster since the last message in its thread. Only the notification names the cluster: the thread is
+// the cluster's.
+func Thread(card lifecycle.Card, news []Moment) slack.Message {
+	var b strings.Builder
+	for _, m := range news {
+		fmt.Fprintf(&b, "- %s **%s**", chatops.Time(m.At), chatops.Plain(m.What))
+		if m.Why != "" {
+			b.WriteString(": " + chatops.Plain(m.Why))
+		}
+		b.WriteByte('\n')
+	}
+	m := message(sections(cmp.Or(b.String(), "Nothing happened.")))
+	m.Text = slack.Fit(slack.Markup(chatops.Code(card.Name)) + ":\n" + m.Text)
+	return m
+}

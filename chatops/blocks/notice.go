@@ -1,0 +1,249 @@
+package blocks
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	api "github.com/slack-go/slack"
+
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/slack"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+)
+
+// kind is how a kind of notice is shown.
+type kind struct {
+	sign, head, many string         // of one cluster, and of several
+	past             string         // the head once a button was pressed, if that changes it; empty: the same
+	call             string         // what the mentioned person is told; empty: nobody is mentioned
+	verbs            []chatops.Verb // its buttons
+}
+
+var kinds = map[Event]kind{
+	Ready: {sign: "🟢", head: "is ready", past: "was ready", many: "clusters are ready", call: "your cluster is ready.", verbs: []chatops.Verb{chatops.VerbKubeconfig, chatops.VerbExtend, chatops.VerbLogs}},
+	Failed: {sign: "🔴", head: "could not be created", many: "clusters could not be created", call: "your cluster could not be created.",
+		verbs: []chatops.Verb{chatops.VerbRetry, chatops.VerbLogs}},
+	Expiring:  {sign: "🟡", head: "ends soon", past: "was about to end", many: "clusters end soon", call: "your cluster ends soon."},
+	Blocked:   {sign: "🔴", head: "cannot be destroyed yet", many: "clusters cannot be destroyed yet", verbs: []chatops.Verb{chatops.VerbRetry, chatops.VerbLogs}},
+	Destroyed: {sign: "⚫", head: "is gone", many: "clusters are gone"},
+	Approval: {sign: "⚪", head: "is waiting for an approval", past: "was waiting for an approval", many: "clusters are waiting for an approval",
+		verbs: []chatops.Verb{chatops.VerbApprove, chatops.VerbRefuse}},
+	HandoverAsk: {sign: "🔵", head: "is offered to you", past: "was offered to you", many: "clusters are offered to you", call: "a cluster is offered to you.",
+		verbs: []chatops.Verb{verbAccept, verbDecline}},
+	Finding: {sign: "🟠", many: "findings"},
+	Budget:  {sign: "🟠", many: "budgets"},
+}
+
+// Notice is one message about something that happened.
+func Notice(v NoticeView) slack.Message {
+	k, known := kinds[v.Event]
+	if !known {
+		k = kind{sign: "⚪", head: "has news", many: "clusters have news"}
+	}
+	if len(v.More) > 0 {
+		return digest(v, k)
+	}
+	s := chatops.SummaryOf(v.Card, chatops.Detail{}, v.Links)
+	blocks := []api.Block{header(k.sign + " " + title(v, k))}
+	if call := calling(v.Mention, k.call); v.Facts.Done == "" && k.call != "" && call != "" {
+		blocks = append(blocks, sectionsOf(call)...)
+	}
+	if v.Facts.Done == "" || k.past == "" {
+		blocks = append(blocks, some(dense(happened(v, s)...), maxMessage/2)...)
+	}
+	if v.Card.ID != "" {
+		blocks = append(blocks, fields(about(v, s)...)...)
+	}
+	if v.Facts.Done != "" {
+		blocks = append(blocks, done(v.Facts)...)
+	} else {
+		blocks = append(blocks, voters(v.Facts)...)
+		blocks = append(blocks, actions(noticeButtons(v, s, k)...)...)
+	}
+	if where := where(v, s); where != "" {
+		blocks = append(blocks, contextOf(where))
+	}
+	return message(blocks)
+}
+
+func title(v NoticeView, k kind) string {
+	switch {
+	case v.Card.ID == "" || k.head == "" || v.Event == Approval && v.Facts.Title != "":
+		return cmp.Or(v.Facts.Title, "Something needs a look")
+	case v.Facts.Done != "" && k.past != "":
+		return v.Card.Name + " " + k.past
+	}
+	return v.Card.Name + " " + k.head
+}
+
+// happened says what happened, in paragraphs of GitHub's Markdown.
+func happened(v NoticeView, s chatops.Summary) []string {
+	f := v.Facts
+	f.Text = chatops.Said(f.Text, "") // it may hold what others wrote
+	switch v.Event {
+	case Failed:
+		if len(s.Trouble) > 0 {
+			return s.Trouble
+		}
+		return []string{chatops.Plain(v.Card.FailMessage), f.Text}
+	case Blocked:
+		if len(s.Trouble) > 0 {
+			return s.Trouble
+		}
+		return []string{"**Why:** " + chatops.Plain(v.Card.Why), f.Text}
+	case Expiring:
+		return []string{ends(v, s)}
+	case Destroyed:
+		return append([]string{"**Cost:** " + s.Spent + "."}, s.State...)
+	case Approval:
+		if f.Text != "" {
+			return []string{f.Text}
+		}
+		return s.State
+	case HandoverAsk:
+		return []string{chatops.Plain(f.From) + " wants to hand this cluster over. Once you accept, you own it, and its cost counts for you. Nothing changes until then.", f.Text}
+	case Finding, Budget:
+		return []string{f.Text}
+	}
+	return []string{f.Text}
+}
+
+// ends says when a cluster ends and why, and what the maximum allows.
+func ends(v NoticeView, s chatops.Summary) string {
+	f := v.Facts
+	text := "It ends at " + chatops.When(f.End)
+	if f.Before > 0 {
+		text = fmt.Sprintf("It ends in about %s (%s)", policy.Span(f.Before), chatops.When(f.End))
+	}
+	if f.Longest > 0 {
+		return fmt.Sprintf("%s. It can be extended by up to %s, to %s.", text, policy.Span(f.Longest.Round(time.Minute)), chatops.When(f.End.Add(f.Longest)))
+	}
+	if f.End.Equal(v.Card.Ends.DestroyAt()) {
+		text += s.EndsWhy
+	}
+	return text + ". It cannot be extended."
+}
+
+// about are the facts about a notice's cluster.
+func about(v NoticeView, s chatops.Summary) []Fact {
+	c := v.Card
+	owner := Fact{"Owner", fmt.Sprintf("%s, team %s", chatops.Plain(c.Owner), chatops.Plain(c.Team))}
+	switch v.Event {
+	case Ready:
+		return []Fact{owner, {"Ends", s.Ends}}
+	case Expiring, HandoverAsk:
+		price := strings.Join(nonEmpty([]string{s.Hourly, s.Spent}), "; ")
+		if v.Event == Expiring {
+			return []Fact{owner, {"Price", price}}
+		}
+		return []Fact{owner, {"Price", price}, {"Ends", s.Ends}}
+	case Approval:
+		return []Fact{owner, {"Profile", chatops.Code(c.Profile)}, {"Price", s.Hourly}, {"Ends", s.Ends}}
+	case Destroyed:
+		return []Fact{owner, {"Lived", s.Lived}}
+	}
+	return []Fact{owner}
+}
+
+// done says how it ended: what a press did and who pressed, or what happened without one.
+func done(f Facts) []api.Block {
+	text := slack.Markup(chatops.Said(f.Done, ""))
+	if first, size := utf8.DecodeRuneInString(text); size > 0 {
+		text = string(unicode.ToUpper(first)) + text[size:]
+	}
+	if f.DoneBy != "" {
+		text = strings.TrimSuffix(text, ".") + " by " + naming(f.DoneBy) + "."
+	}
+	return sectionsOf(text)
+}
+
+// maxVoters is how many people a notice names.
+const maxVoters = 10
+
+// voters says who approved so far.
+func voters(f Facts) []api.Block {
+	if len(f.Voters) == 0 {
+		return nil
+	}
+	var names []string
+	for _, who := range f.Voters[:min(len(f.Voters), maxVoters)] {
+		names = append(names, naming(who))
+	}
+	return sectionsOf("Approved so far by " + strings.Join(names, ", ") + ".")
+}
+
+func noticeButtons(v NoticeView, s chatops.Summary, k kind) (all []*api.ButtonBlockElement) {
+	c := v.Card
+	if c.ID == "" && v.Facts.Approval == "" && v.Facts.Handover == "" {
+		return nil
+	}
+	switch v.Event {
+	case HandoverAsk:
+		for _, verb := range k.verbs {
+			all = append(all, pressFor(c, labels[verb], Press{Verb: verb, Notice: v.ID, Value: v.Facts.Handover}))
+		}
+		return all
+	case Expiring:
+		c.Ends.Max = v.Facts.End.Add(v.Facts.Longest)
+		return extensions(c, v.Facts.Longest, v.ID)
+	}
+	return buttonsFor(c, s, k.verbs, v.Facts.Approval, v.ID)
+}
+
+// where leads to the cluster's page, its console and the runbook.
+func where(v NoticeView, s chatops.Summary) string {
+	var all []string
+	if v.Card.ID != "" {
+		all = append(all, places(v.Card, s))
+	}
+	return strings.Join(nonEmpty(append(all, runbook(v))), " · ")
+}
+
+// page matches the name of a runbook's page, with the place in it.
+var page = regexp.MustCompile(`^[a-z0-9-]+(#[a-z0-9-]+)?$`)
+
+// runbook leads to the notice's runbook, unless that is linked already where the cluster's trouble is described.
+func runbook(v NoticeView) string {
+	if v.Links.UI == "" || !page.MatchString(v.Facts.Runbook) {
+		return ""
+	}
+	described := len(v.More) == 0 && (v.Event == Failed || v.Event == Blocked)
+	if described && strings.HasPrefix(chatops.Runbook(v.Card), "/runbooks/"+v.Facts.Runbook) {
+		return ""
+	}
+	return link("Runbook", strings.TrimRight(v.Links.UI, "/")+"/runbooks/"+v.Facts.Runbook)
+}
+
+// maxDigest is how many clusters a digest names.
+const maxDigest = 60
+
+// digest tells the same of several clusters in one message. Their buttons are on their own messages and pages.
+func digest(v NoticeView, k kind) slack.Message {
+	all := v.More
+	if v.Card.ID != "" {
+		all = append([]lifecycle.Card{v.Card}, all...)
+	}
+	blocks := []api.Block{header(fmt.Sprintf("%s %d %s", k.sign, len(all), k.many))}
+	if call := calling(v.Mention, "this is about your clusters."); k.call != "" && call != "" {
+		blocks = append(blocks, sectionsOf(call)...)
+	}
+	var lines []string
+	for _, c := range all[:min(len(all), maxDigest)] {
+		what, more := chatops.Row(c, v.Links, time.Time{})
+		lines = append(lines, "- "+what+" "+more)
+	}
+	if rest := len(all) - len(lines); rest > 0 {
+		lines = append(lines, fmt.Sprintf("- and %d more", rest))
+	}
+	blocks = append(blocks, some(sections(strings.Join(lines, "\n")), maxMessage-4)...)
+	if where := strings.Join(nonEmpty([]string{everything(v.Links), runbook(v)}), " · "); where != "" {
+		blocks = append(blocks, contextOf(where))
+	}
+	return message(blocks)
+}

@@ -1,0 +1,123 @@
+package messages
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/ocpctl/ocpctl/policy"
+)
+
+// FormField returns the label and the hint of a field of the form for a cluster; the hint may be empty.
+func FormField(name string) (label, hint string) {
+	texts := map[string][2]string{
+		"name":         {"Name", "at most 21 lower-case letters, digits and dashes"},
+		"profile":      {"Profile", ""},
+		"region":       {"Region", ""},
+		"version":      {"Version", ""},
+		"baseDomain":   {"Base domain", ""},
+		"ttlHours":     {"Lifetime in hours", ""},
+		"team":         {"Team", ""},
+		"owner":        {"Owner", "who is responsible; you if it is empty"},
+		"costCenter":   {"Cost center", ""},
+		"environment":  {"Environment", ""},
+		"addons":       {"Add-ons", "what the cluster gets besides OpenShift"},
+		"sshPublicKey": {"SSH public key", "for the nodes, such as ssh-ed25519 AAAAC3… you@example.com"},
+		"extraTags":    {"Additional tags", "one per line, such as Purpose=smoke"},
+		"post":         {"Post updates in", "a direct message if it is empty, or if ocpctl is not in the channel"},
+	}
+	text := texts[name]
+	return text[0], text[1]
+}
+
+// LifetimeHint says how long a cluster of a profile may live.
+func LifetimeHint(unasked, most time.Duration) string {
+	return fmt.Sprintf("at most %s; %s if it is empty", Hours(most), Hours(unasked))
+}
+
+// Hours is a duration in whole hours.
+func Hours(d time.Duration) string { return strconv.Itoa(int(d / time.Hour)) }
+
+// ProfileOption is a profile as a choice.
+func ProfileOption(name string, enabled, adminOnly bool) string {
+	switch {
+	case !enabled:
+		return name + " (off)"
+	case adminOnly:
+		return name + " (admins only)"
+	}
+	return name
+}
+
+// RegionOption is a region as a choice, with the price of a cluster there.
+func RegionOption(name string, hourlyCents int) string {
+	return name + ", " + policy.Dollars(int64(hourlyCents)) + "/h"
+}
+
+// AddonOption is an add-on as a choice.
+func AddonOption(name, description string) string {
+	if description == "" {
+		return name
+	}
+	return name + ": " + description
+}
+
+// WorkerMachines are a profile's workers.
+type WorkerMachines struct {
+	Replicas    int
+	Type        string
+	Least, Most int // equal: they cannot be scaled
+}
+
+// Machines says which machines a profile's clusters have.
+func Machines(replicas int, kind string, runWorkloads bool, w WorkerMachines) string {
+	text := fmt.Sprintf("%d × %s", replicas, kind)
+	if runWorkloads {
+		text += ", which also run workloads"
+	}
+	if w.Replicas == 0 && w.Most == 0 {
+		return text + "; no workers"
+	}
+	text += fmt.Sprintf("; %d × %s workers", w.Replicas, w.Type)
+	if w.Least < w.Most {
+		text += fmt.Sprintf(", scalable from %d to %d", w.Least, w.Most)
+	}
+	return text
+}
+
+// Lifetimes says how long a profile's clusters live.
+func Lifetimes(unasked, most, grace time.Duration) string {
+	return fmt.Sprintf("%s by default, at most %s; %s after its pull request closes", policy.Span(unasked), policy.Span(most), policy.Span(grace))
+}
+
+// WhenFull says what happens to a request when a quota is full.
+func WhenFull(waits bool) string {
+	if waits {
+		return "requests wait in the queue"
+	}
+	return "requests are refused"
+}
+
+// PricesAsOf says of which day a profile's prices are.
+func PricesAsOf(day string) string { return "list prices of " + day }
+
+// TypedNoHours is the problem with a lifetime in a form that is no whole number of hours.
+func TypedNoHours(text string) Problem {
+	return Problem{fmt.Sprintf("%q is not a number of hours", text), []string{"a whole number of hours, such as 24"}}
+}
+
+// TypedNoTag is the problem with a line in a form that is no tag.
+func TypedNoTag(line string) Problem {
+	return Problem{fmt.Sprintf("%q is not a tag", line), []string{"a line such as Purpose=smoke"}}
+}
+
+// TagTwice is the problem with a tag that a form has twice.
+func TagTwice(key string) Problem { return Problem{key + " is given twice", []string{"each key once"}} }
+
+// ExpectedPrice says what a granted request would cost; empty if nothing was granted.
+func ExpectedPrice(v policy.Verdict) string {
+	if v.Grant.HourlyCents == 0 {
+		return ""
+	}
+	return fmt.Sprintf("about %s an hour, %s until its planned end, by list prices", policy.Dollars(int64(v.Grant.HourlyCents)), policy.Dollars(v.Grant.PriceCents))
+}

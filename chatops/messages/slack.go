@@ -1,0 +1,401 @@
+package messages
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// The texts of this file answer one person in Slack, who alone reads them. They are GitHub's Markdown, like all others.
+
+// sentence begins a text with a capital letter.
+func sentence(text string) string {
+	r, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(r)) + text[size:]
+}
+
+// FieldProblem is a problem with a named field.
+type FieldProblem struct {
+	Field string
+	Problem
+}
+
+// WithProblems adds to an answer what is wrong with each field, and what would be accepted.
+func WithProblems(text string, wrong []FieldProblem) string {
+	var b strings.Builder
+	b.WriteString(text)
+	for i, p := range wrong {
+		if i == 0 {
+			b.WriteString("\n")
+		}
+		fmt.Fprintf(&b, "\n- **%s**: %s", p.Field, sentence(strings.TrimRight(p.Detail, ".")+"."))
+		if accept := strings.Join(p.Accept, ", "); accept != "" {
+			fmt.Fprintf(&b, " Accepted: %s.", strings.TrimRight(accept, "."))
+		}
+	}
+	return b.String()
+}
+
+// AskedForInSlack is the reason of a change that somebody asked for in Slack: the one they gave, or else that they asked.
+func AskedForInSlack(name, reason string) string {
+	if reason != "" {
+		return reason
+	}
+	return name + " asked for it in Slack"
+}
+
+// WhichInSlack asks which of several clusters a command means; buttons or names follow.
+func WhichInSlack(verb chatops.Verb, n int) string {
+	return fmt.Sprintf("You have %s. Which one do you mean by `%s %s`?", Clusters(n), chatops.Prefix, verb)
+}
+
+// NoneInSlack tells somebody that they have no cluster that a command could mean.
+func NoneInSlack(verb chatops.Verb) string {
+	return fmt.Sprintf("You have no cluster that `%s %s` could mean. `%s create` creates one. To name one of somebody else, use its name or id: `%s list` shows those that you may see.",
+		chatops.Prefix, verb, chatops.Prefix, chatops.Prefix)
+}
+
+// CreatedInSlack tells a requester that their cluster was accepted, and where its message is. approval: it waits for one; queued: it
+// waits in the queue; instead: the message could not go where they asked.
+func CreatedInSlack(name string, approval, queued, instead bool) string {
+	text := fmt.Sprintf("`%s` is accepted", name)
+	switch {
+	case approval:
+		text += " and waits for an approval"
+	case queued:
+		text += " and waits in the queue"
+	}
+	text += ". Its message shows the progress"
+	if instead {
+		return text + ". ocpctl cannot write in this channel, so the message is in your direct messages with ocpctl. To get such messages here, invite ocpctl to the channel."
+	}
+	return text + "."
+}
+
+// DryRunInSlack begins the answer to a create that only asked what would happen.
+const DryRunInSlack = "This was a dry run: nothing was created. "
+
+// ExtendedInSlack answers extend: see Extended.
+func ExtendedInSlack(c lifecycle.Card, before, after lifecycle.Ends, capped bool, warning string) string {
+	return chatops.Said(sentence(extended(c, before, after, capped, warning)), "")
+}
+
+// ExtendedAlready tells somebody who pressed Extend on a warning that somebody extended the cluster since.
+func ExtendedAlready(c lifecycle.Card, by string) string {
+	return fmt.Sprintf("`%s` was already extended by %s: its lifetime ends %s. Nothing was changed. `%s extend 4h %s` extends it further.",
+		c.Name, by, chatops.Time(c.Ends.TTL), chatops.Prefix, c.Name)
+}
+
+// ExtendedNote says in a warning what its button did.
+func ExtendedNote(until time.Time) string { return "Extended until " + chatops.Time(until) + "." }
+
+// HeldInSlack answers hold: until when, and whether that is the profile's maximum.
+func HeldInSlack(c lifecycle.Card, after lifecycle.Ends, capped bool, warning string) string {
+	text := fmt.Sprintf("`%s` is held until %s: only the maximum of its profile, %s, can end it before.", c.Name, chatops.Time(after.Hold), chatops.Time(after.Max))
+	if capped {
+		text = fmt.Sprintf("`%s` is held. %s", c.Name, HeldToMaximum(after.Hold))
+	}
+	return chatops.Said(strings.TrimSpace(text+" "+warning), "")
+}
+
+// DestroyingInSlack answers destroy.
+func DestroyingInSlack(name, job string) string {
+	return fmt.Sprintf("`%s` is being destroyed (job `%s`). It counts as destroyed after two counts in a row have found nothing left; `%s status %s` shows that.",
+		name, job, chatops.Prefix, name)
+}
+
+// DestroyingAlreadyInSlack answers destroy for a cluster that is on its way out.
+func DestroyingAlreadyInSlack(c lifecycle.Card) string {
+	return fmt.Sprintf("`%s` is already being destroyed: %s.", c.Name, chatops.Code(c.DesiredWhy))
+}
+
+// ScalingInSlack answers scale; without a job the cluster has that many workers already.
+func ScalingInSlack(name string, replicas int, job string) string {
+	if job == "" {
+		return fmt.Sprintf("`%s` has %d workers already. Nothing was changed.", name, replicas)
+	}
+	return fmt.Sprintf("`%s` is being scaled to %d workers (job `%s`). `%s status %s` shows when it is done.", name, replicas, job, chatops.Prefix, name)
+}
+
+// RefreshingInSlack answers refresh.
+func RefreshingInSlack(c lifecycle.Card, job string) string {
+	return fmt.Sprintf("The add-ons of `%s` are being applied again: %s (job `%s`). `%s explain %s` shows the result.",
+		c.Name, strings.Join(c.Addons, ", "), job, chatops.Prefix, c.Name)
+}
+
+// RetryingInSlack answers retry for a teardown that was stuck.
+func RetryingInSlack(name string) string {
+	return fmt.Sprintf("The teardown of `%s` is tried again now. `%s status %s` shows the progress.", name, chatops.Prefix, name)
+}
+
+// NothingToRetryInSlack tells somebody that a cluster neither failed nor ended.
+func NothingToRetryInSlack(c lifecycle.Card) string {
+	return fmt.Sprintf("There is nothing to retry: `%s` is %s (%s). To replace it, use `%s destroy %s` and then `%s create %s`.",
+		c.Name, c.Status, c.Phase, chatops.Prefix, c.Name, chatops.Prefix, c.Profile)
+}
+
+// RetriedNote says in a notice what its Retry button did: the name of the new cluster, or empty for a teardown.
+func RetriedNote(created string) string {
+	if created == "" {
+		return "The teardown was tried again."
+	}
+	return fmt.Sprintf("Requested again as `%s`.", created)
+}
+
+// RetriedAlready tells somebody who pressed Retry that somebody did so before.
+func RetriedAlready(c lifecycle.Card, by string) string {
+	return fmt.Sprintf("%s already retried `%s`. Nothing was changed. `%s retry %s` retries it once more.", sentence(by), c.Name, chatops.Prefix, c.Name)
+}
+
+// RetryOnPullRequest tells somebody that a pull request's cluster is requested again there.
+func RetryOnPullRequest(name, repo string, number int) string {
+	return fmt.Sprintf("`%s` belongs to %s#%d. Comment `%s retry` there, so that the new cluster follows the pull request as this one did.",
+		name, repo, number, chatops.Prefix)
+}
+
+// KubeconfigInSlack answers kubeconfig with a link that works only for the person who asked.
+func KubeconfigInSlack(name, url string, until time.Time) string {
+	return fmt.Sprintf("Open <%s> and sign in to get the kubeconfig of `%s`. The link works once, until %s, and only for you.", url, name, chatops.Time(until))
+}
+
+// KubeconfigNeedsLinkInSlack tells somebody that they have to sign in before they get a kubeconfig. page is the cluster's; empty: there
+// are no pages.
+func KubeconfigNeedsLinkInSlack(page string) string {
+	text := "A kubeconfig is only for people who signed in. Send `/ocp link`, open the link and sign in; then try again. That counts for a week."
+	if page != "" {
+		text += " Or get it on [the cluster's page](" + page + ")."
+	}
+	return text
+}
+
+// SharedInSlack answers share with one team or person; shown names it.
+func SharedInSlack(name, shown string) string {
+	return fmt.Sprintf("`%s` is shared with %s. `%s unshare` takes that back.", name, shown, chatops.Prefix)
+}
+
+// SharedWithGroup answers share with a user group: with how many members, and that it stays at these.
+func SharedWithGroup(name string, n int) string {
+	return fmt.Sprintf("`%s` is shared with the group's %s of today. Whoever joins the group later is not included: share it again then.", name, members(n))
+}
+
+// UnsharedInSlack answers unshare; shown names the team or person.
+func UnsharedInSlack(name, shown string) string {
+	return fmt.Sprintf("`%s` is no longer shared with %s.", name, shown)
+}
+
+// UnsharedWithGroup answers unshare with a user group.
+func UnsharedWithGroup(name string, n int) string {
+	return fmt.Sprintf("`%s` is no longer shared with the group's %s of today.", name, members(n))
+}
+
+func members(n int) string {
+	if n == 1 {
+		return "one member"
+	}
+	return fmt.Sprintf("%d members", n)
+}
+
+// The answers to a share with somebody or a group that cannot be.
+const (
+	ShareWithNobody  = "Say with whom: a person (`@somebody`), a user group (`@group`) or a team (`--team platform`)."
+	ShareWithBot     = "That is an app, and clusters are shared with people. Name a person."
+	ShareWithGone    = "That person's account in Slack is deactivated. Name somebody who works here."
+	ShareOutside     = "That person belongs to another organization, so ocpctl shares no cluster with them. A platform admin can give them a role."
+	NoSuchPerson     = "Slack knows no such person here. Type `@` and choose one of the names that Slack suggests."
+	NoSuchGroup      = "Slack knows no such user group here, or it has no members. Type `@` and choose one of the groups that Slack suggests."
+	GroupsNeedAccess = "ocpctl may not read this workspace's user groups, so nothing was shared. Name the people one by one, or ask an admin to give the app the scope usergroups:read."
+	SlackAway        = "ocpctl has no connection to Slack's Web API here, so this cannot be done. Ask a platform admin to set slack.bot_token_ref."
+)
+
+// GroupTooLarge tells somebody that a user group has more members than a cluster is shared with at once.
+func GroupTooLarge(n, most int) string {
+	return fmt.Sprintf("This group has %d members, and a cluster is shared with at most %d at once. Share it with a team: `%s share --team platform`.", n, most, chatops.Prefix)
+}
+
+// TransferToNobody tells somebody that a transfer names nobody.
+const TransferToNobody = "Say to whom: a person (`@somebody`) or one of your teams (`--team platform`)."
+
+// HandoverNote says in an offer what its button did.
+func HandoverNote(accepted bool) string {
+	if accepted {
+		return "Accepted."
+	}
+	return "Declined."
+}
+
+// NotLinkedInSlack tells somebody that there is no link to take back.
+const NotLinkedInSlack = "This Slack account is not linked to anybody. `/ocp link` links it."
+
+// UnlinkedInSlack answers unlink.
+func UnlinkedInSlack(account string) string {
+	return fmt.Sprintf("The Slack account %s is no longer linked. It has only the roles that the catalogue gives it itself. `%s link` links it again.", chatops.Code(account), chatops.Prefix)
+}
+
+// UnknownButton answers a press of a button that ocpctl does not know: of an older release, or of another app.
+const UnknownButton = "ocpctl does not know this button any more, so nothing was done. `/ocp help` lists the commands."
+
+// FormTooLate tells somebody that a form could not be opened in time, and the command that does the same.
+func FormTooLate(command string) string {
+	return fmt.Sprintf("Slack lets a form open only within three seconds, and that was too late. Press the button again, or type `%s %s`.", chatops.Prefix, command)
+}
+
+// RefuseNeedsReason tells somebody how to refuse with a reason.
+func RefuseNeedsReason(ref string) string {
+	return fmt.Sprintf("Add a reason: the person who asked is told. Type `%s refuse %s`, followed by the reason.", chatops.Prefix, ref)
+}
+
+// ShownAgain says that a cluster's message is posted again.
+const ShownAgain = "Its message in this channel was deleted, and is posted again."
+
+// The idle hints of a list.
+const (
+	IdleNoWorkers = "its workers are scaled to 0"
+	idleNever     = "ready since %s, and no kubeconfig was handed out"
+	idleSince     = "no kubeconfig was handed out since %s"
+)
+
+// IdleSince says since when nobody fetched a cluster's kubeconfig; never: nobody ever did, since it was ready.
+func IdleSince(at time.Time, never bool) string {
+	if never {
+		return fmt.Sprintf(idleNever, chatops.Time(at))
+	}
+	return fmt.Sprintf(idleSince, chatops.Time(at))
+}
+
+// ListedBy says what a list is limited to; empty: nothing.
+func ListedBy(team, profile, owner string) string {
+	var parts []string
+	for _, p := range []struct{ name, value string }{{"team", team}, {"profile", profile}, {"owner", owner}} {
+		if p.value != "" {
+			parts = append(parts, p.name+" "+p.value)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// NothingListed answers a list without a cluster; filter is what it is limited to.
+func NothingListed(filter string) string {
+	if filter == "" {
+		return "There is no live cluster that you may see. `/ocp create` creates one."
+	}
+	return fmt.Sprintf("There is no live cluster that you may see with %s.", filter)
+}
+
+// ExplainedInSlack says why a cluster is in its state, why it ends, and what can be done, with the commands of Slack.
+func ExplainedInSlack(name string, why, ends, next []string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "**About `%s`**\n", name)
+	part := func(title string, lines []string) {
+		if len(lines) > 0 && title != "" {
+			fmt.Fprintf(&b, "\n**%s**\n", title)
+		}
+		for _, line := range lines {
+			if rest, ok := strings.CutPrefix(line, name+" "); ok { // a name is not capitalized
+				line = chatops.Code(name) + " " + rest
+			}
+			fmt.Fprintf(&b, "\n- %s", sentence(line))
+		}
+		if len(lines) > 0 {
+			b.WriteString("\n")
+		}
+	}
+	part("", why)
+	part("When it ends, the earliest first", ends)
+	steps := make([]string, 0, len(next))
+	for _, step := range next {
+		if step, ok := stepInSlack(step); ok {
+			steps = append(steps, step)
+		}
+	}
+	part("What you can do", steps)
+	return b.String()
+}
+
+// EndLine is one end of a cluster.
+func EndLine(at time.Time, why string) string { return chatops.Time(at) + ": " + why }
+
+// stepInSlack turns a step with a command of the command line into one with the command of Slack; ok is false if Slack has none.
+func stepInSlack(step string) (text string, ok bool) {
+	what, command, found := strings.Cut(step, ": ocpctl ")
+	if !found || strings.HasPrefix(command, "abandon") {
+		return "", false
+	}
+	command = strings.ReplaceAll(strings.Replace(command, "scale-workers", "scale", 1), "--replicas ", "")
+	return what + ": " + chatops.Code(chatops.Prefix+" "+command), true
+}
+
+// VotedNote says in a notice what its button did.
+func VotedNote(approves bool) string {
+	if approves {
+		return "Approved."
+	}
+	return "Refused."
+}
+
+// Team names a team that a cluster is shared with.
+func Team(name string) string { return "team " + chatops.Code(name) }
+
+// Principal names a principal that a cluster is shared with.
+func Principal(id string) string { return "principal " + chatops.Code(id) }
+
+// Person names a person in Slack whom a cluster is shared with or offered to.
+func Person(name string) string { return chatops.Code("@" + name) }
+
+// The labels and hints of the small forms behind buttons.
+const (
+	ClusterLabel = "Cluster"
+	ReasonLabel  = "Reason"
+	ReasonHint   = "The person who asked is told the reason."
+	ForLabel     = "For how long"
+	ForHint      = "A duration such as 4h, 90m or 2d. The profile's maximum limits it."
+	PersonLabel  = "Person"
+	TeamLabel    = "Team"
+	OneOfBoth    = "Choose a person or name a team, one of them."
+)
+
+// PersonHint says what naming a person in such a form means.
+func PersonHint(verb chatops.Verb) string {
+	if verb == chatops.VerbTransfer {
+		return "The cluster is theirs once they accept it."
+	}
+	return "They see the cluster and its state."
+}
+
+// TeamHint says what naming a team in such a form means.
+func TeamHint(verb chatops.Verb) string {
+	if verb == chatops.VerbTransfer {
+		return "One of your teams. The cluster belongs to it at once."
+	}
+	return "Everybody in the team sees the cluster and its state."
+}
+
+// VerbFormTitles returns the title of such a form and the text of its button; Slack allows 24 characters.
+func VerbFormTitles(verb chatops.Verb) (title, submit string) {
+	switch verb {
+	case chatops.VerbRefuse:
+		return "Refuse a request", "Refuse"
+	case chatops.VerbExtend:
+		return "Extend a cluster", "Extend"
+	case chatops.VerbShare:
+		return "Share a cluster", "Share"
+	}
+	return "Hand over a cluster", "Hand over"
+}
+
+// Typed is a command for a cluster as somebody would type it in place of such a form.
+func Typed(verb chatops.Verb, cluster string) string {
+	switch verb {
+	case chatops.VerbExtend:
+		return "extend " + cluster + " 4h"
+	case chatops.VerbShare:
+		return "share " + cluster + " @somebody"
+	case chatops.VerbTransfer:
+		return "transfer " + cluster + " @somebody"
+	}
+	return string(verb) + " " + cluster
+}

@@ -1,0 +1,186 @@
+package inbound
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// callback is an event as Slack sends it. https://docs.slack.dev/apis/events-api
+type callback struct {
+	Team           string `json:"team_id"`
+	Context        string `json:"context_team_id"` // the workspace through which the app sees the event
+	Enterprise     string `json:"enterprise_id"`
+	ID             string `json:"event_id"`
+	Authorizations []struct {
+		Enterprise string `json:"enterprise_id"`
+		Team       string `json:"team_id"`
+		User       string `json:"user_id"`
+		IsBot      bool   `json:"is_bot"`
+	} `json:"authorizations"`
+	Event event `json:"event"`
+}
+
+// event is what happened. Which fields are set depends on the type. https://docs.slack.dev/reference/events
+type event struct {
+	Type       string    `json:"type"`
+	Subtype    string    `json:"subtype"`
+	User       object    `json:"user"`
+	Bot        string    `json:"bot_id"`
+	Text       string    `json:"text"`
+	Thread     string    `json:"thread_ts"`
+	Channel    object    `json:"channel"`
+	ChannelIs  string    `json:"channel_type"`
+	Tab        string    `json:"tab"`
+	Edited     *struct{} `json:"edited"`
+	Team       string    `json:"team"`        // the author's
+	UserTeam   string    `json:"user_team"`   // the same, in a shared channel
+	SourceTeam string    `json:"source_team"` // the same
+	Tokens     *struct {
+		Bot []string `json:"bot"`
+	} `json:"tokens"`
+}
+
+// object is an id, which some events give alone and others in an object.
+type object struct{ ID string }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (o *object) UnmarshalJSON(raw []byte) error {
+	if json.Unmarshal(raw, &o.ID) == nil {
+		return nil
+	}
+	var whole struct {
+		ID string `json:"id"`
+	}
+	if err := json.Unmarshal(raw, &whole); err != nil {
+		return fmt.Errorf("an id or an object with an id is expected: %w", err)
+	}
+	o.ID = whole.ID
+	return nil
+}
+
+// Events returns the events that are read, as an app's manifest names them. Every other one is ignored.
+func Events() []string {
+	return append([]string{
+		"app_home_opened", "app_mention", "app_uninstalled", "member_joined_channel", "member_left_channel", "message.im", "tokens_revoked", "user_change",
+	}, ofChannel...)
+}
+
+// ofChannel are the events after which the bot can, or cannot, write in a channel.
+var ofChannel = []string{
+	"channel_archive", "channel_unarchive", "channel_deleted", "channel_left",
+	"group_archive", "group_unarchive", "group_deleted", "group_left",
+}
+
+func decodeEvent(body []byte) (Request, error) {
+	var c callback
+	if err := json.Unmarshal(body, &c); err != nil {
+		return Request{}, fmt.Errorf("the event is not one of Slack's: %w", err)
+	}
+	e := c.Event
+	r := Request{ID: c.ID, Workspace: c.workspace(), Org: c.Enterprise, Channel: e.Channel.ID, User: e.User.ID, HomeTeam: e.home(c.workspace(), c.Enterprise)}
+	if !name(e.Type, maxName) {
+		return Request{}, fmt.Errorf("event.type is missing, or is not at most %d printable characters", maxName)
+	}
+	r.Kind, r.Event = c.kind()
+	switch r.Kind {
+	case Ignored:
+		return Request{Kind: Ignored, ID: short(c.ID), Event: e.Type}, nil
+	case HomeOpened:
+		r.Channel = ""
+		return r, r.check("team_id", "event.user", "", "event_id")
+	case Lifecycle:
+		r.Subject, r.Channel, r.User = r.Channel, "", ""
+		if e.Type == "user_change" {
+			r.Subject = e.User.ID
+		}
+		return r, r.check("team_id", "", "", "event_id")
+	}
+	if err := r.check("team_id", "event.user", "event.channel", "event_id"); err != nil {
+		return Request{}, err
+	}
+	r.Thread = micros(e.Thread)
+	r.Text = clean(e.Text)
+	if r.Kind == Mention {
+		r.Text = c.withoutMention(r.Text)
+	}
+	if long(r.Text) { // a long text that only mentions the bot is no command
+		return Request{Kind: Ignored, ID: c.ID, Event: e.Type}, nil
+	}
+	return r, nil
+}
+
+// kind tells what an event is for ocpctl. event is set where the kind alone does not say it.
+func (c callback) kind() (kind Kind, event string) {
+	e := c.Event
+	byPerson := e.Bot == "" && e.Subtype == "" && e.Edited == nil && e.User.ID != c.bot() && e.User.ID != ""
+	switch {
+	case e.Type == "app_mention" && byPerson:
+		return Mention, ""
+	case e.Type == "message" && e.ChannelIs == "im" && byPerson:
+		return Direct, ""
+	case e.Type == "app_home_opened" && e.Tab == "home":
+		return HomeOpened, ""
+	case slices.Contains(ofChannel, e.Type) && e.Channel.ID != "", e.Type == "user_change" && e.User.ID != "", e.Type == "app_uninstalled":
+		return Lifecycle, e.Type
+	case (e.Type == "member_left_channel" || e.Type == "member_joined_channel") && e.User.ID == c.bot() && e.Channel.ID != "":
+		return Lifecycle, e.Type
+	case e.Type == "tokens_revoked" && e.Tokens != nil && len(e.Tokens.Bot) > 0:
+		return Lifecycle, e.Type
+	}
+	return Ignored, ""
+}
+
+// workspace returns the workspace in which the app is installed; in a shared channel team_id may be another one.
+func (c callback) workspace() string {
+	for _, a := range c.Authorizations {
+		if a.Team != "" {
+			return a.Team
+		}
+	}
+	if c.Context != "" {
+		return c.Context
+	}
+	return c.Team
+}
+
+// bot returns the id of the app's own user; empty: Slack did not say.
+func (c callback) bot() string {
+	for _, a := range c.Authorizations {
+		if a.IsBot {
+			return a.User
+		}
+	}
+	return ""
+}
+
+// home returns the author's workspace if it is another one.
+func (e event) home(workspace, org string) string {
+	for _, team := range []string{e.UserTeam, e.SourceTeam, e.Team} {
+		if other := elsewhere(team, workspace, org); other != "" {
+			return other
+		}
+	}
+	return ""
+}
+
+// elsewhere returns a person's team if it is neither the workspace nor its organization, which Slack gives instead of a workspace for
+// people of an Enterprise Grid.
+func elsewhere(team, workspace, org string) string {
+	if team == workspace || team == org {
+		return ""
+	}
+	return team
+}
+
+// withoutMention returns what follows the bot's first mention. Where Slack does not name the bot, the first mention is the bot's.
+func (c callback) withoutMention(text string) string {
+	begin := "<@" + c.bot()
+	at := strings.Index(text, begin)
+	if at < 0 {
+		return strings.TrimSpace(text)
+	}
+	_, rest, _ := strings.Cut(text[at:], ">")
+	return strings.TrimSpace(strings.TrimLeft(rest, " :,"))
+}

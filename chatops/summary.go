@@ -1,0 +1,158 @@
+package chatops
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+)
+
+// Summary is what a cluster's comment says, in parts, for places with a layout of their own. Its texts are Markdown; an empty one has
+// nothing to say. Like Comment it depends only on the arguments.
+type Summary struct {
+	Sign, Head string        // "🟢", "is ready"
+	State      []string      // what is going on and why, and what it waits for
+	Progress   string        // the bar with the step and the expected end, while something runs
+	Trouble    []string      // what went wrong or what blocks it, who can fix it and what to do
+	Ends       string        // when it ends, why then, and what would keep it; empty once it is to end
+	EndsWhy    string        // the part of Ends after the time; it begins with a comma
+	Hourly     string        // its price per hour
+	Spent      string        // what it has cost
+	Workers    string        // how many it has, if that differs from its profile
+	Lived      string        // from when to when; empty until it is gone
+	Page       string        // the address of its page
+	Acts       []Verb        // the commands that have an effect now, the most useful first
+	Longest    time.Duration // by how much its end can be moved; 0: not at all, or without effect
+}
+
+// SummaryOf sums a cluster up. Of the detail it needs what the cluster waits for.
+func SummaryOf(c lifecycle.Card, d Detail, links Links) Summary {
+	f := faceOf(c)
+	s := Summary{
+		Sign: f.sign, Head: f.head, State: texts(f.doing, needsApproval(c, d), because(c), advice(c, d), proof(c)),
+		Progress: progressUntil(c, etaAs(c, precise, "")), Trouble: texts(failure(c, links), blockers(c, links)),
+		Hourly: hourly(c), Spent: spent(c), Workers: crew(c), Page: address(c, links), Acts: verbsFor(c), Longest: longest(c),
+	}
+	switch {
+	case c.Status == lifecycle.Destroyed:
+		s.Lived = fmt.Sprintf("%s to %s", moment(c.AcceptedAt, life(c)), moment(c.ReleasedAt, life(c)))
+	case wanted(c):
+		s.EndsWhy = endWhy(c)
+		s.Ends = moment(ending(c), life(c)) + s.EndsWhy
+	}
+	return s
+}
+
+// texts leaves out the empty ones.
+func texts(all ...string) (some []string) {
+	for _, text := range all {
+		if text = strings.TrimSpace(text); text != "" {
+			some = append(some, text)
+		}
+	}
+	return some
+}
+
+// needsApproval is awaited for places with buttons.
+func needsApproval(c lifecycle.Card, d Detail) string {
+	switch {
+	case !waitsForApproval(c):
+		return ""
+	case d.Approval != "":
+		return d.Approval
+	}
+	return fmt.Sprintf("**Needs approval** by someone who may approve for team %s, or by a platform admin.", plain(c.Team))
+}
+
+// longest is by how much its end can be moved; 0: not at all, or that would have no effect.
+func longest(c lifecycle.Card) time.Duration {
+	if !wanted(c) || c.Status == lifecycle.Pending || !extendable(c) {
+		return 0
+	}
+	return c.Ends.Max.Sub(c.Ends.TTL)
+}
+
+func verbsFor(c lifecycle.Card) (all []Verb) {
+	add := func(when bool, verbs ...Verb) {
+		if when {
+			all = append(all, verbs...)
+		}
+	}
+	ready := wanted(c) && c.Status == lifecycle.Ready
+	stuck := c.Phase == lifecycle.DestroyBlocked || neverReady(c)
+	add(waitsForApproval(c), VerbApprove, VerbRefuse)
+	add(ready, VerbKubeconfig)
+	add(longest(c) > 0, VerbExtend)
+	add(stuck && !replaced(c), VerbRetry)
+	add(c.Status != lifecycle.Pending && c.Status != lifecycle.Destroyed || neverReady(c), VerbLogs)
+	add(ready, VerbShare)
+	add(wanted(c), VerbDestroy)
+	return all
+}
+
+// ordinary matches names that can stand in a link without becoming markup.
+var ordinary = regexp.MustCompile(`^[a-z0-9.-]{1,100}$`)
+
+// Row is a cluster in a list: what it is and how it is, then since when, until when and what it has cost until now. A list is read
+// once, so unlike a summary it may contain relative times; without now the cost is that of the last change.
+func Row(c lifecycle.Card, links Links, now time.Time) (what, more string) {
+	f := detailedFace(c)
+	name := Code(c.Name)
+	if page := address(c, links); web(page) && ordinary.MatchString(c.Name) {
+		name = fmt.Sprintf("[%s](%s)", c.Name, page)
+	}
+	what = fmt.Sprintf("%s **%s** %s", f.sign, name, f.head)
+	if moving(c) {
+		what += fmt.Sprintf(", %d %%", min(max(c.Progress.Percent, 0), 100))
+	}
+	what += fmt.Sprintf(". Owned by %s, team %s; profile %s.", plain(c.Owner), plain(c.Team), Code(c.Profile))
+	parts := []string{"since " + moment(c.AcceptedAt, life(c))}
+	if wanted(c) {
+		until := "until " + moment(ending(c), life(c))
+		if left := ending(c).Sub(now); left > 0 && !now.IsZero() {
+			until += ", in " + policy.Span(left.Truncate(rounding(left)))
+		}
+		parts = append(parts, until)
+	}
+	cost := spent(c)
+	if c.Status != lifecycle.Pending && c.Status != lifecycle.Destroyed && !now.IsZero() {
+		cost = fmt.Sprintf("about %s so far", policy.Dollars(c.Meter.Spent(now)))
+	}
+	return what, sentence(strings.Join(texts(strings.Join(parts, " "), cost), "; "))
+}
+
+// Text describes a pending approval: what it is for, who asked, why, and how far it is.
+func (a Waiting) Text() string {
+	what := strings.Replace(a.what(), "the kubeadmin", "The kubeadmin", 1)
+	text := fmt.Sprintf("%s of team %s, asked for by %s. %s", what, plain(a.Team), plain(a.By), plain(sentence(strings.Join(a.Why, "; "))))
+	if a.Needs > 1 {
+		text += fmt.Sprintf(" It has %d of %d votes.", a.Votes, a.Needs)
+	}
+	if !a.Until.IsZero() {
+		text += fmt.Sprintf(" Until %s.", precise(a.Until))
+	}
+	if a.WhyNot != "" {
+		text += " " + plain(sentence(a.WhyNot))
+	}
+	return text
+}
+
+// Plain makes others' text harmless in Markdown: one line, no markup, no mention, no link, limited length.
+func Plain(text string) string { return plain(text) }
+
+// Bare makes others' text fit where there is no markup: one line without control characters, of at most so many characters.
+func Bare(text string, most int) string { return cut(oneLine(cutBytes(text, maxRead)), most) }
+
+// When formats a time for people, with seconds unless they are zero.
+func When(t time.Time) string { return precise(t) }
+
+// Web is an address that may be shown as a link; empty if it is none.
+func Web(address string) string {
+	if !web(address) || strings.ContainsAny(address, "()") {
+		return ""
+	}
+	return address
+}

@@ -1,0 +1,197 @@
+package store_test
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/people"
+)
+
+var willInSlack = people.Grantee{Account: "slack:T1/U2", Name: "will"}
+
+// will is who accepts.
+func will(why string) store.Origin {
+	return store.Origin{Actor: "slack:T1/U2", Name: "will", Source: "slack", Why: why}
+}
+
+// offers offers a cluster to will for a day.
+func offers(t testing.TB, s *store.Store, row store.Row, cause string) people.Handover {
+	t.Helper()
+	h, err := s.People.OfferHandover(t.Context(), row.ID, willInSlack, cause, 24*time.Hour, maya("a holiday"))
+	require.NoError(t, err)
+	return h
+}
+
+func handover(t testing.TB, s *store.Store, id string) people.Handover {
+	t.Helper()
+	h, err := s.People.Handover(t.Context(), id)
+	require.NoError(t, err)
+	return h
+}
+
+func TestAnOfferIsMadeOnceAndAnnounced(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := accept(t, s, granted("shop"))
+	h := offers(t, s, row, "slack:1")
+	require.Equal(t, people.Handover{
+		ID: h.ID, Cluster: row.ID, Team: "acme/platform", FromPrincipal: "saml:maya@acme.example", FromName: maya("").DisplayName(),
+		ToAccount: "slack:T1/U2", ToName: "will", State: people.HandoverOffered, CreatedAt: clock.now(), ExpiresAt: clock.now().Add(24 * time.Hour),
+	}, h)
+	require.Equal(t, h, handover(t, s, h.ID))
+	require.Equal(t, h, offers(t, s, row, "slack:1"), "the same request again")
+	require.Equal(t, h, offers(t, s, row, "slack:2"), "the same person again")
+	found, err := s.People.HandoverOf(t.Context(), "slack:1")
+	require.NoError(t, err)
+	require.Equal(t, h, found)
+	_, err = s.People.HandoverOf(t.Context(), "slack:2")
+	require.ErrorIs(t, err, store.ErrNotFound)
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM announcements WHERE event = 'handover' AND cluster_id = $1
+		AND facts = jsonb_build_object('handover', $2::text, 'from', $3::text) AND done_at IS NULL`, row.ID, h.ID, h.FromName))
+	require.Len(t, riverJobs(t, s, "announce"), 1)
+	line, meta := said(t, s, "handover_offered")
+	require.Equal(t, []any{"saml:maya@acme.example", row.ID, "a holiday", h.ID}, []any{line.Actor, line.Cluster, meta["why"], meta["note"]})
+	require.Equal(t, map[string]any{"to": "slack:T1/U2", "name": "will"}, meta["after"])
+
+	other, err := s.People.OfferHandover(t.Context(), row.ID, people.Grantee{Account: "slack:T1/U3", Name: "rita"}, "slack:3", time.Hour, maya(""))
+	require.NoError(t, err)
+	require.NotEqual(t, h.ID, other.ID)
+	h = handover(t, s, h.ID)
+	require.Equal(t, []any{people.HandoverWithdrawn, "saml:maya@acme.example", "it was offered to somebody else"}, []any{h.State, h.DecidedBy, h.Note})
+	require.ErrorIs(t, s.AcceptHandover(t.Context(), h, h.Team, "will", will(""), nil), store.ErrConflict)
+	require.NoError(t, s.People.EndHandover(t.Context(), other, people.HandoverDeclined, will("no time")))
+	require.ErrorIs(t, s.People.EndHandover(t.Context(), other, people.HandoverDeclined, will("")), store.ErrConflict)
+	_, meta = said(t, s, "handover_declined")
+	require.Equal(t, "no time", meta["why"])
+}
+
+func TestWhoAcceptsOwnsTheClusterOnce(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	row := accept(t, s, granted("shop"))
+	h := offers(t, s, row, "slack:1")
+	by := will("")
+	by.Reply = &store.ReplyOnce{Cause: "slack:T1:9", Build: func(store.Outcome) store.Reply {
+		return store.Reply{Workspace: "T1", Channel: "C1", Person: "U2", Body: "yours"}
+	}}
+	full := errors.New("no room")
+	require.ErrorIs(t, s.AcceptHandover(t.Context(), h, "acme/web", "will", by, func(store.Usage) ([]lifecycle.Limit, error) { return nil, full }), full)
+	require.Equal(t, people.HandoverOffered, handover(t, s, h.ID).State, "what is refused is still offered")
+	for range 2 {
+		require.NoError(t, s.AcceptHandover(t.Context(), h, "acme/web", "will", by, func(u store.Usage) ([]lifecycle.Limit, error) { return nil, nil }))
+	}
+	now, err := s.Cluster(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, []string{"acme/web", "will"}, []string{now.Team, now.Owner})
+	h = handover(t, s, h.ID)
+	require.Equal(t, []any{people.HandoverAccepted, "slack:T1/U2"}, []any{h.State, h.DecidedBy})
+	require.NotNil(t, h.DecidedAt)
+	for _, action := range []string{"handover_accepted", "transferred"} {
+		require.Equal(t, 1, count(t, s, `SELECT count(*) FROM audit_events WHERE action = $1 AND actor = 'slack:T1/U2'`, action))
+	}
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM replies WHERE cause = 'slack:T1:9'`))
+	by.Reply = nil
+	require.ErrorIs(t, s.AcceptHandover(t.Context(), h, "acme/web", "will", by, nil), store.ErrConflict)
+}
+
+func TestAnOfferEndsWithItsClusterItsOwnerOrItsTime(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	gone, given, late := accept(t, s, granted("gone")), accept(t, s, granted("given")), accept(t, s, granted("late"))
+	ends := map[string]people.Handover{"gone": offers(t, s, gone, "1"), "given": offers(t, s, given, "2"), "late": offers(t, s, late, "3")}
+	_, err := s.Destroy(t.Context(), gone.ID, maya("enough"))
+	require.NoError(t, err)
+	require.NoError(t, s.Transfer(t.Context(), given.ID, "acme/web", "rita", maya(""), nil))
+	clock.pass(24 * time.Hour)
+	require.Equal(t, []any{people.HandoverExpired, ""}, []any{handover(t, s, ends["late"].ID).State, handover(t, s, ends["late"].ID).DecidedBy})
+	for name, h := range ends {
+		require.ErrorIs(t, s.AcceptHandover(t.Context(), h, h.Team, "will", will(""), nil), store.ErrConflict, name)
+	}
+	_, err = s.Prune(t.Context(), 30*24*time.Hour)
+	require.NoError(t, err)
+	for name, want := range map[string][]any{
+		"gone":  {people.HandoverWithdrawn, store.Lifecycle, "the cluster is no longer wanted: enough"},
+		"given": {people.HandoverWithdrawn, "saml:maya@acme.example", "it was given to rita of team acme/web"},
+		"late":  {people.HandoverExpired, store.Lifecycle, "nobody accepted it in time"},
+	} {
+		h := handover(t, s, ends[name].ID)
+		require.Equal(t, want, []any{h.State, h.DecidedBy, h.Note}, name)
+	}
+	require.Equal(t, 2, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'handover_withdrawn'`))
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'handover_expired'`))
+	require.NotEqual(t, ends["late"].ID, offers(t, s, late, "4").ID, "it may be offered again")
+	_, err = s.People.OfferHandover(t.Context(), gone.ID, willInSlack, "5", time.Hour, maya(""))
+	require.ErrorIs(t, err, store.ErrConflict)
+}
+
+func TestOfManyAcceptancesOneCounts(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	row := accept(t, s, granted("shop"))
+	h := offers(t, s, row, "1")
+	var all sync.WaitGroup
+	results := make([]error, 8)
+	for i := range results {
+		all.Go(func() { results[i] = s.AcceptHandover(t.Context(), h, h.Team, "will", will(""), nil) })
+	}
+	all.Wait()
+	done := 0
+	for _, err := range results {
+		if err == nil {
+			done++
+			continue
+		}
+		require.ErrorIs(t, err, store.ErrConflict)
+	}
+	require.Equal(t, 1, done)
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'handover_accepted'`))
+}
+
+func TestAClusterThatIsDestroyedMeanwhileIsEitherAcceptedBeforeOrNotAtAll(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
+		row := accept(t, s, granted(name))
+		h := offers(t, s, row, name)
+		var both sync.WaitGroup
+		var accepted, destroyed error
+		both.Go(func() { accepted = s.AcceptHandover(t.Context(), h, "acme/web", "will", will(""), nil) })
+		both.Go(func() { _, destroyed = s.Destroy(t.Context(), row.ID, maya("enough")) })
+		both.Wait()
+		require.NoError(t, destroyed)
+		now, err := s.Cluster(t.Context(), row.ID)
+		require.NoError(t, err)
+		require.Equal(t, lifecycle.Absent, now.Desired)
+		if accepted == nil {
+			require.Equal(t, []any{"will", people.HandoverAccepted}, []any{now.Owner, handover(t, s, h.ID).State})
+			continue
+		}
+		require.ErrorIs(t, accepted, store.ErrConflict)
+		require.Equal(t, []any{"maya", people.HandoverWithdrawn}, []any{now.Owner, handover(t, s, h.ID).State})
+	}
+}
+
+func TestTheHandoversTableKeepsItsRules(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	row := accept(t, s, granted("shop"))
+	h := offers(t, s, row, "1")
+	for set, words := range map[string]string{
+		"state = 'declined'": "handovers_decided",
+		"decided_at = now()": "handovers_decided",
+		"decided_by = 'x'":   "handovers_decided",
+		"state = 'forgotten', decided_at = now(), decided_by = 'x'": "handovers_state_check",
+		"expires_at = created_at":                                   "handovers_last",
+		"to_account = ''":                                           "handovers_to_account_check",
+	} {
+		refuses(t, s, words, `UPDATE handovers SET `+set+` WHERE id = $1`, h.ID)
+	}
+	refuses(t, s, "handovers_offered", `INSERT INTO handovers (id, cluster_id, team, from_principal, from_name, to_account, to_name, cause, created_at, expires_at)
+		SELECT 'hnd_2', cluster_id, team, from_principal, from_name, to_account, to_name, '2', created_at, expires_at FROM handovers WHERE id = $1`, h.ID)
+}

@@ -1,0 +1,137 @@
+package people
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/internal/usage"
+)
+
+// Grantee is the person to whom a cluster is offered.
+type Grantee struct {
+	Account string // where the offer goes, e.g. "slack:T012AB3CD/U023BECGF"
+	Name    string // for people; empty: the account
+}
+
+// HandoverState is the state of an offer. All but HandoverOffered are final.
+type HandoverState = rows.HandoverState
+
+// The states.
+const (
+	HandoverOffered   = rows.HandoverOffered
+	HandoverAccepted  = rows.HandoverAccepted
+	HandoverDeclined  = rows.HandoverDeclined
+	HandoverWithdrawn = rows.HandoverWithdrawn
+	HandoverExpired   = rows.HandoverExpired
+)
+
+// Handover is an offer of a cluster to a person.
+type Handover struct {
+	ID                      string
+	Cluster                 string // id
+	Team                    string // the cluster's when it was offered
+	FromPrincipal, FromName string
+	ToAccount, ToName       string
+	State                   HandoverState
+	CreatedAt, ExpiresAt    time.Time
+	DecidedAt               *time.Time // nil while it is offered
+	DecidedBy               string     // principal
+	Note                    string     // why it ended; empty: no reason was given
+}
+
+const handoverColumns = `id, cluster_id AS cluster, team, from_principal, from_name, to_account, to_name,
+	CASE WHEN state = 'offered' AND expires_at <= @now THEN 'expired' ELSE state END AS state, created_at, expires_at, decided_at, decided_by, note`
+
+// OfferHandover offers a cluster to a person for that long. Another open offer of the cluster is withdrawn; one to the same account is
+// returned as it is, and so is that of the same cause. ErrConflict: the cluster is going away. ErrStale: the row is not the version
+// that the actor saw.
+func (s *Store) OfferHandover(ctx context.Context, id string, to Grantee, cause string, lasts time.Duration, d rows.Origin) (offered Handover, err error) {
+	_, err = s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, out *rows.Outcome) error {
+		known, err := pg.All[Handover](ctx, c, `SELECT `+handoverColumns+` FROM handovers
+			WHERE cause = @cause OR cluster_id = @cluster AND to_account = @to AND state = 'offered' AND expires_at > @now ORDER BY cause = @cause DESC`,
+			pgx.NamedArgs{"cause": cause, "cluster": id, "to": to.Account, "now": c.Now})
+		switch {
+		case err != nil:
+			return fmt.Errorf("look for a handover: %w", err)
+		case len(known) > 0:
+			offered, out.Already = known[0], true
+			return nil
+		case cur.Desired == lifecycle.Absent:
+			return fmt.Errorf("%w: the cluster is going: %s", pg.ErrConflict, cur.DesiredWhy)
+		}
+		if err := c.WithdrawHandover(ctx, id, rows.Origin{Actor: d.Actor, Name: d.Name, Source: d.Source, Why: "it was offered to somebody else"}); err != nil {
+			return err
+		}
+		offered, err = c.offer(ctx, id, to, cause, lasts, d)
+		return err
+	})
+	if err != nil {
+		return Handover{}, fmt.Errorf("offer %s: %w", id, err)
+	}
+	return offered, nil
+}
+
+// offer writes an offer, and the announcement that brings it to the person.
+func (c *change) offer(ctx context.Context, id string, to Grantee, cause string, lasts time.Duration, d rows.Origin) (Handover, error) {
+	h, err := pg.One[Handover](ctx, c, `
+		INSERT INTO handovers (id, cluster_id, team, from_principal, from_name, to_account, to_name, cause, created_at, expires_at)
+		SELECT @id, c.id, c.team, @from, @from_name, @to, @to_name, @cause, @now, @expires FROM clusters c WHERE c.id = @cluster
+		RETURNING `+handoverColumns,
+		pgx.NamedArgs{
+			"id": pg.NewID("hnd"), "cluster": id, "from": d.Actor, "from_name": d.DisplayName(), "to": to.Account, "to_name": to.Name,
+			"cause": cause, "now": c.Now, "expires": pg.Round(c.Now.Add(lasts)),
+		})
+	if err != nil {
+		return Handover{}, fmt.Errorf("write the handover: %w", err)
+	}
+	facts, err := json.Marshal(map[string]string{"handover": h.ID, "from": h.FromName, "to": to.Account})
+	if err != nil {
+		return Handover{}, fmt.Errorf("write the handover: %w", err)
+	}
+	err = c.Announce(ctx, rows.Announcement{Cause: h.ID + ":offered", Event: "handover", Cluster: id, Facts: facts})
+	if err != nil {
+		return Handover{}, fmt.Errorf("announce the handover: %w", err)
+	}
+	return h, c.RecordAction(d, "handover_offered", id, rows.Action{After: map[string]string{"to": to.Account, "name": to.Name}, Note: h.ID})
+}
+
+// Handover returns an offer. One whose time is over is expired, even if that is not stored yet.
+func (s *Store) Handover(ctx context.Context, id string) (Handover, error) {
+	return s.handover(ctx, "id = @key", id)
+}
+
+// HandoverOf returns the offer that a cause made. ErrNotFound: it made none.
+func (s *Store) HandoverOf(ctx context.Context, cause string) (Handover, error) {
+	return s.handover(ctx, "cause = @key", cause)
+}
+
+func (s *Store) handover(ctx context.Context, where, key string) (Handover, error) {
+	now, err := s.db.Now(ctx)
+	if err != nil {
+		return Handover{}, err
+	}
+	h, err := pg.One[Handover](ctx, s.db.Pool(), `SELECT `+handoverColumns+` FROM handovers WHERE `+where, pgx.NamedArgs{"key": key, "now": now})
+	if err != nil {
+		return Handover{}, fmt.Errorf("read the handover %s: %w", key, err)
+	}
+	return h, nil
+}
+
+// EndHandover ends an open offer without giving the cluster away: state is HandoverDeclined or HandoverWithdrawn. ErrConflict: it is no
+// longer offered.
+func (s *Store) EndHandover(ctx context.Context, h Handover, state HandoverState, d rows.Origin) error {
+	_, err := s.changeSeen(ctx, h.Cluster, d, func(c *change, _ usage.Held, _ *rows.Outcome) error {
+		return c.EndHandover(ctx, h.ID, state, d)
+	})
+	if err != nil {
+		return fmt.Errorf("end the handover %s: %w", h.ID, err)
+	}
+	return nil
+}
