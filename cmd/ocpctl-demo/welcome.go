@@ -25,7 +25,8 @@ ocpctl's server and runners, PostgreSQL and S3 run as they do in production.
   2. Watch the bot's comment until the cluster is ready, about ten seconds. Then type /ocp help below it.
   3. Close the pull request: %s later the cluster is destroyed, and the comment shows the proof.
   4. Open %s/playground, type /ocp create as maya in #clusters, and fill in the form. The cluster's message shows the
-     progress, and its thread what happened. With --ttl 1h a warning comes at once, with a button that extends the cluster.
+     progress, and its thread what happened. With /ocp create aws-minimal-test --ttl 61m a warning with a button that extends
+     the cluster comes after a minute.
 
   playground   %s/playground   (acme/shop with pull requests #41 to #49, acme/api, and acme/ledger, where the App is not installed)
   Slack        %s/playground   (type /ocp as maya, rob or ada; will has to link his account first: /ocp link)

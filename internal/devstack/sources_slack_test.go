@@ -46,7 +46,7 @@ func (l *life) twoVotesInSlack() {
 	name := l.nameOf(number)
 	require.Contains(l.t, l.types("rob", slack.Clusters, "approve "+a.ApprovalID), "There is no approval "+a.ApprovalID+" that you may see")
 	require.Contains(l.t, l.types("rob", slack.Clusters, "refuse "+name+" mine now"), "There is no cluster "+name+" that you may see")
-	require.Contains(l.t, l.types("ada", slack.Clusters, "approvals"), a.ApprovalID, "an auditor sees everything")
+	require.Contains(l.t, l.types("ada", slack.Clusters, "approvals"), name, "an auditor sees everything")
 	require.Contains(l.t, l.types("ada", slack.Clusters, "approve "+a.ApprovalID), "yours is auditor")
 	require.Contains(l.t, l.types("will", slack.Clusters, "approve "+a.ApprovalID), "`/ocp link`", "nobody knows him in Slack")
 

@@ -39,6 +39,7 @@ func Play(ctx context.Context, at Places, out io.Writer) error {
 		{"A time to live begins", t.ttl},
 		{"A program at the command line, and a person's word", t.atTheCommandLine},
 		{"A word in Slack", t.aWordInSlack},
+		{"A cluster from Slack", t.fromSlack},
 		{"The time to live ends without anybody's doing", t.ttlEnds},
 		{"A pull request closed in the middle of the install", t.midInstall},
 	} {

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"html"
 	"io"
@@ -84,14 +85,22 @@ func (t *scenario) aWordInSlack(ctx context.Context) error {
 			func() string { return "approve " + c.Name }, "There is no cluster", "that you may see"),
 		hears("ada, an auditor, sees it, and her word does not count", "ada", slack.Clusters,
 			func() string { return "approve " + c.Name + " fine" }, "platform admin", "yours is auditor"),
+		func() error {
+			return t.step("she presses Approve in #admins, and it counts as little", func() error {
+				return t.answered(ctx, "ada", []string{"yours is auditor"}, func() error { return t.press(ctx, "ada", slack.Admins, "", c.Name, "Approve") })
+			})
+		},
 		func() error { return t.unlinked(ctx, will) },
 		hears("will is nobody there yet, and is told how to be somebody", "will", slack.Clusters, typed("approvals"), "/ocp link"),
 		func() error {
 			return t.step("he types /ocp link, follows it, signs in and says yes", func() error { return t.links(ctx, will) })
 		},
 		hears("now he sees what waits; where the bot is not it is a direct message", "will", slack.Random,
-			typed("approvals"), "Waiting for approval", "asked for by maya (GitHub)"),
+			typed("approvals"), "Waiting for approval", "asked for by Maya"),
 		hears("/ocp approve: his word counts", "will", slack.Clusters, func() string { return "approve " + c.Name + " go ahead" }, "You approved", "It starts now"),
+		func() error {
+			return t.step("in #admins the buttons are gone", t.shown(ctx, "ada", slack.Admins, "", 10*time.Second, c.Name+" was waiting for an approval"))
+		},
 		func() error {
 			return t.step("the cluster begins", t.inPhase(ctx, spoken, "installing", 20*time.Second))
 		},
@@ -104,6 +113,7 @@ func (t *scenario) aWordInSlack(ctx context.Context) error {
 				return t.reaches(ctx, spoken, "DESTROYED", time.Minute)()
 			})
 		},
+		func() error { return t.approvedByButton(ctx) },
 	)
 }
 
@@ -114,23 +124,37 @@ var (
 
 // inSlack types a command as somebody, waits for the answer with the texts, and returns it as HTML.
 func (t *scenario) inSlack(ctx context.Context, who, channel, text string, want ...string) (answer string, err error) {
-	before, err := t.answers(ctx, who)
+	err = t.answered(ctx, who, want, func() error {
+		return t.post(ctx, t.at.Slack+"/playground/write", url.Values{"as": {who}, "channel": {channel}, "text": {strings.TrimSpace("/ocp " + text)}})
+	})
+	if err != nil {
+		return "", fmt.Errorf("/ocp %s: %w", text, err)
+	}
+	list, err := t.answers(ctx, who)
 	if err != nil {
 		return "", err
 	}
-	if err := t.post(ctx, t.at.Slack+"/playground/write", url.Values{"as": {who}, "channel": {channel}, "text": {strings.TrimSpace("/ocp " + text)}}); err != nil {
-		return "", err
+	return list[0], nil
+}
+
+// answered does something as somebody, and waits for the answer with the texts.
+func (t *scenario) answered(ctx context.Context, who string, want []string, do func() error) error {
+	before, err := t.answers(ctx, who)
+	if err != nil {
+		return err
 	}
-	return answer, until(ctx, 10*time.Second, func() error {
+	if err := do(); err != nil {
+		return err
+	}
+	return until(ctx, 10*time.Second, func() error {
 		now, err := t.answers(ctx, who)
 		if err != nil {
 			return err
 		}
 		if len(now) <= len(before) {
-			return fmt.Errorf("/ocp %s is not answered", text)
+			return errors.New("it is not answered")
 		}
-		answer = now[0]
-		return contains(html.UnescapeString(answer), want...)
+		return contains(html.UnescapeString(now[0]), want...)
 	})
 }
 
