@@ -131,8 +131,8 @@ func TestAWarningSaysThatTheEndMovedElsewhere(t *testing.T) {
 	_, err = w.Store.Destroy(t.Context(), id, store.Origin{Actor: "saml:maya", Why: "done with it"})
 	require.NoError(t, err)
 	w.settle()
-	require.Equal(t, "It ends: done with it.", w.factsNow(n.ID).Done)
-	require.Equal(t, "It ended: done with it.", w.factsNow(w.one("ready", "CHERE").ID).Done)
+	require.Equal(t, "Its teardown began: done with it.", w.factsNow(n.ID).Done)
+	require.Equal(t, "Its teardown began: done with it.", w.factsNow(w.one("ready", "CHERE").ID).Done)
 }
 
 func TestAPressedButtonShowsWhoPressedIt(t *testing.T) {
