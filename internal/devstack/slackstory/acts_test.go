@@ -165,7 +165,7 @@ func (w *world) admin(t *rapid.T) {
 		if len(list) > 0 {
 			m := one(t, "message", list)
 			require.NoError(w, w.slack.DeleteMessage(m.Channel, m.TS))
-			w.deleted[m.TS] = true
+			w.deleted[m.ID] = true
 		}
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/queue"
 )
 
 // job is an unfinished row of River's.
@@ -67,8 +69,8 @@ func (w *world) try(j job) (err error) {
 		}
 	}()
 	unit := unitOf(w.current().workers, &rivertype.JobRow{ID: j.ID, Kind: j.Kind, EncodedArgs: j.Args, CreatedAt: w.now(), Attempt: 1})
-	if unit == nil {
-		return nil // nobody here works on these
+	if unit == nil || j.Kind == (queue.RemoveArgs{}).Kind() { // there is no bucket
+		return nil
 	}
 	if err := unit.UnmarshalJob(); err != nil {
 		return err

@@ -98,8 +98,8 @@ type world struct {
 	calls    map[string]int      // of Slack's API
 	unsure   int                 // calls whose answer was lost, or after which the process died
 	accepted map[string]inbound.Request
-	deleted  map[string]bool // timestamps of messages that people deleted
-	named    int             // clusters so far
+	deleted  map[int64]bool // timestamps of messages that people deleted
+	named    int            // clusters so far
 }
 
 // process is everything that a restart begins anew.
@@ -111,7 +111,7 @@ type process struct {
 
 func newWorld(outer *testing.T, t *rapid.T) *world {
 	w := &world{
-		T: t, due: map[int64]time.Time{}, failed: map[int64]error{}, calls: map[string]int{}, accepted: map[string]inbound.Request{}, deleted: map[string]bool{},
+		T: t, due: map[int64]time.Time{}, failed: map[int64]error{}, calls: map[string]int{}, accepted: map[string]inbound.Request{}, deleted: map[int64]bool{},
 	}
 	start := time.Now().Truncate(time.Second)
 	w.clock.Store(&start)
