@@ -28,6 +28,8 @@ func TestAButtonDoesWhatTheCommandDoes(t *testing.T) {
 		{blocks.Press{Verb: chatops.VerbExplain}, "About `demo`"},
 		{blocks.Press{Verb: chatops.VerbKubeconfig}, "`/ocp link`"},
 		{blocks.Press{Verb: chatops.VerbRetry}, "There is nothing to retry"},
+		{blocks.Press{Verb: chatops.VerbShare}, "Slack allows only three seconds to open a form, and they had passed. Press the button again, or type `/ocp share demo @somebody`"},
+		{blocks.Press{Verb: chatops.VerbExtend}, "or type `/ocp extend demo 4h`"},
 		{blocks.Press{Verb: chatops.VerbDestroy}, "`demo` is being destroyed"},
 		{blocks.Press{Verb: chatops.VerbDestroy}, "`demo` is already being destroyed"},
 		{blocks.Press{Verb: chatops.VerbExtend, Value: "4h"}, "already being destroyed"},

@@ -2,6 +2,7 @@ package messages
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -27,6 +28,7 @@ type FieldProblem struct {
 
 // WithProblems adds to an answer what is wrong with each field, and what would be accepted.
 func WithProblems(text string, wrong []FieldProblem) string {
+	wrong = slices.DeleteFunc(slices.Clone(wrong), func(p FieldProblem) bool { return strings.HasPrefix(text, strings.TrimRight(p.Detail, ".")) }) // said already
 	var b strings.Builder
 	b.WriteString(text)
 	for i, p := range wrong {
@@ -108,7 +110,7 @@ func HeldInSlack(c lifecycle.Card, after lifecycle.Ends, capped bool, warning st
 
 // DestroyingInSlack answers destroy.
 func DestroyingInSlack(name, job string) string {
-	return fmt.Sprintf("`%s` is being destroyed (job `%s`). It counts as destroyed after two counts in a row have found nothing left; `%s status %s` shows that.",
+	return fmt.Sprintf("`%s` is being destroyed (job `%s`). It counts as destroyed after two counts in a row have found nothing left. `%s status %s` shows the progress.",
 		name, job, chatops.Prefix, name)
 }
 
@@ -194,6 +196,11 @@ func SharedWithGroup(name string, n int) string {
 // UnsharedInSlack answers unshare; shown names the team or person.
 func UnsharedInSlack(name, shown string) string {
 	return fmt.Sprintf("`%s` is no longer shared with %s.", name, shown)
+}
+
+// NotSharedInSlack tells somebody that there is no share to take back; shown names the team or person.
+func NotSharedInSlack(name, shown string) string {
+	return fmt.Sprintf("`%s` is not shared with %s. Nothing was changed.", name, shown)
 }
 
 // UnsharedWithGroup answers unshare with a user group.
