@@ -156,6 +156,9 @@ func (s *Service) eachMember(ctx context.Context, t task, do func(principal stri
 		}
 		n++
 	}
+	if n == 0 {
+		return 0, app.Fail(app.Invalid, messages.NobodyInGroup)
+	}
 	return n, nil
 }
 

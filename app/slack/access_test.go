@@ -39,14 +39,14 @@ func TestAClusterIsSharedWithTheMembersThatAGroupHasNow(t *testing.T) {
 	h.workspace.groups = map[string][]string{"S1": {"UPAY", "UBOT", "ULEFT", "UOTHER", "UANY"}}
 	require.Contains(t, h.slack("UPAY", "status demo"), "There is no cluster demo")
 	said := h.slack("UMATE", "share demo <!subteam^S1|@oncall>")
-	require.Contains(t, said, "`demo` is shared with the group's 2 members of today")
-	require.Contains(t, said, "Whoever joins the group later is not included")
+	require.Contains(t, said, "`demo` is shared with the current members of the group (2 people)")
+	require.Contains(t, said, "People who join the group later are not included")
 	require.Equal(t, []string{"slack:T1/UANY", "slack:T1/UPAY"}, h.Query(`SELECT grantee FROM shares ORDER BY 1`))
 	require.Len(t, h.Query(`SELECT action FROM audit_events WHERE action = 'shared'`), 2, "one line each")
 	require.Contains(t, h.slack("UPAY", "status demo"), "demo is ready")
 	require.Contains(t, h.slack("UANY", "status demo"), "demo is ready", "somebody without a role, too")
 	require.Contains(t, h.slack("UPAY", "destroy demo"), "demo", "they see it")
-	require.Contains(t, h.slack("UMATE", "unshare demo <!subteam^S1>"), "no longer shared with the group's 2 members")
+	require.Contains(t, h.slack("UMATE", "unshare demo <!subteam^S1>"), "no longer shared with the current members of the group (2 people)")
 	require.Empty(t, h.Query(`SELECT grantee FROM shares`))
 
 	most := make([]string, 51)
@@ -57,7 +57,10 @@ func TestAClusterIsSharedWithTheMembersThatAGroupHasNow(t *testing.T) {
 	h.workspace.groups["S1"] = most
 	require.Contains(t, h.slack("UMATE", "share demo <!subteam^S1>"), "This group has 51 members, and a cluster is shared with at most 50 at once")
 	h.workspace.groups["S1"] = most[:50]
-	require.Contains(t, h.slack("UMATE", "share demo <!subteam^S1>"), "the group's 50 members")
+	require.Contains(t, h.slack("UMATE", "share demo <!subteam^S1>"), "(50 people)")
+	h.workspace.groups["S1"] = []string{"UBOT", "ULEFT"}
+	require.Contains(t, h.slack("UMATE", "share demo <!subteam^S1>"), "Nobody in this user group can be given a cluster")
+	h.workspace.groups["S1"] = most[:50]
 	h.workspace.down = true
 	e := h.asks(inbound.Command, "UMATE")
 	e.Text = "share demo <!subteam^S1>"

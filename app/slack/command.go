@@ -57,20 +57,29 @@ func (s *Service) once(ctx context.Context, r inbound.Request, do func() (answer
 		return "answered before", err
 	}
 	answer, note, err := do()
-	var said *app.Error
-	var asks question
-	switch {
-	case errors.As(err, &asks):
-		answer, note = asks.Message, note+": asked which one"
-	case errors.As(err, &said):
-		answer, note = blocks.Answer(inWords(said)), note+": "+said.Message
-	case err != nil:
+	answer, more, err := said(answer, err)
+	if err != nil {
 		return "", fmt.Errorf("%s: %w", note, err)
 	}
+	note += more
 	if answer.Text == "" { // it was saved with the change, or a form was opened
 		return note, nil
 	}
 	return note, s.answer(ctx, r, answer)
+}
+
+// said turns an error for people, or a question to them, into the answer. note is what that adds to the note of the request. Any other
+// error stays.
+func said(answer slack.Message, err error) (_ slack.Message, note string, _ error) {
+	var refusal *app.Error
+	var asks question
+	switch {
+	case errors.As(err, &asks):
+		return asks.Message, ": asked which one", nil
+	case errors.As(err, &refusal):
+		return blocks.Answer(inWords(refusal)), ": " + refusal.Message, nil
+	}
+	return answer, "", err
 }
 
 // inWords is an application's error with what is wrong with each field.

@@ -1,8 +1,8 @@
 package slack
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -44,7 +44,7 @@ func (s *Service) createFrom(ctx context.Context, t task, r app.CreateRequest) (
 	if err != nil {
 		return slack.Message{}, err
 	}
-	r.Show, r.Key = &place, causeOf(t.request)
+	r.Show, r.Key = &place, cmp.Or(r.Key, causeOf(t.request))
 	r.Say = func(v policy.Verdict, row store.Row) *store.Reply {
 		text := chatops.RefusalInSlack(v)
 		if v.Allowed {
@@ -56,7 +56,10 @@ func (s *Service) createFrom(ctx context.Context, t task, r app.CreateRequest) (
 		}
 		return &reply
 	}
-	_, err = s.core.Create(ctx, t.by, r)
+	made, err := s.core.Create(ctx, t.by, r)
+	if err == nil && made.Replayed && r.Key != causeOf(t.request) {
+		return blocks.Answer(messages.RetriedByYou(made.Row.Name)), nil
+	}
 	return slack.Message{}, err
 }
 
@@ -100,12 +103,8 @@ func (s *Service) place(ctx context.Context, r inbound.Request) (place store.Sla
 		return place, false, nil
 	}
 	if r.Channel != "" && !strings.HasPrefix(r.Channel, "D") { // a D… may be one between two people
-		channel, err := s.slack.Channel(ctx, r.Channel)
-		switch {
-		case err == nil && channel.Member && !channel.Archived, errors.Is(err, slack.ErrRefused):
-			return place, false, nil
-		case err != nil && !errors.Is(err, slack.ErrChannel) && !errors.Is(err, slack.ErrNever):
-			return place, false, fmt.Errorf("look at channel %s: %w", r.Channel, err)
+		if _, err := s.writable(ctx, r.Channel); err == nil || app.KindOf(err) == "" {
+			return place, false, err
 		}
 		instead = true
 	}
@@ -147,6 +146,9 @@ func (s *Service) retry(ctx context.Context, t task) (slack.Message, error) {
 	}
 	if app.IsGone(row) {
 		r.Name = row.Name
+	}
+	if t.request.Kind == inbound.Press { // a button that is pressed twice means it once
+		r.Key = "slack:retry:" + row.ID
 	}
 	return s.createFrom(ctx, t, r)
 }

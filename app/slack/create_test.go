@@ -97,3 +97,24 @@ func TestRetryInSlackAsksForTheSameAgain(t *testing.T) {
 	require.Len(t, h.Clusters(), 2)
 	require.Equal(t, lifecycle.Absent, h.Clusters()[1].Desired)
 }
+
+func TestCreateAloneOpensTheForm(t *testing.T) {
+	h := screenedWith(ours(t))
+	typed := h.asks(inbound.Command, "UMATE")
+	typed.Text, typed.Trigger = "create --name shop-smoke --ttl 7h", typed.ID
+	h.triggers[typed.ID] = true
+	h.handle(typed)
+	require.Len(t, h.open, 1)
+	require.Equal(t, []string{"shop-smoke", "7", "C1"}, []string{h.open[0].entered["name"], h.open[0].entered["ttlHours"], h.open[0].entered["post"]})
+	for _, value := range []string{`{"v":"form","x":"create"}`, `{"v":"form"}`} { // of the help and Home, and of a prefilled form that was too long
+		press := h.asks(inbound.Press, "UMATE")
+		press.Value, press.Trigger = value, press.ID
+		h.triggers[press.ID] = true
+		h.handle(press)
+	}
+	require.Len(t, h.open, 3)
+	require.Equal(t, h.open[1].entered, h.open[2].entered)
+	require.NotEqual(t, "create", h.open[1].entered["profile"])
+	require.Contains(t, h.open[1].raw, "It would be accepted")
+	require.Empty(t, h.Clusters())
+}

@@ -42,19 +42,13 @@ func (s *Service) submitForm(ctx context.Context, r inbound.Request) (note strin
 	if err == nil {
 		answer, wrong, err = s.submitVerb(ctx, r, p)
 	}
-	var said *app.Error
-	var asks question
+	answer, note, err = said(answer, err)
 	switch {
-	case errors.As(err, &asks):
-		answer, note = asks.Message, ": asked which one"
-	case errors.As(err, &said):
-		answer, note = blocks.Answer(inWords(said)), ": "+said.Message
 	case err != nil:
 		return "", fmt.Errorf("submission of %s: %w", r.View.Callback, err)
 	case len(wrong) > 0:
 		answer = blocks.Answer(messages.SubmissionRefused(wrong))
-	}
-	if answer.Text == "" {
+	case answer.Text == "":
 		answer = blocks.Answer(messages.SubmissionDone)
 	}
 	return r.View.Callback + note, s.conclude(ctx, r, blocks.Shown(formTitle(r.View.Callback), answer), answer)

@@ -113,7 +113,7 @@ func (s *Service) one(ctx context.Context, t task) (store.Row, error) {
 	if t.Cluster != "" {
 		return s.core.Cluster(ctx, t.by, t.Cluster)
 	}
-	rows, _, err := s.core.List(ctx, t.by, s.mine(t, store.Filter{Live: true, Limit: mostChoices}))
+	rows, more, err := s.core.List(ctx, t.by, s.mine(t, store.Filter{Live: true, Limit: mostChoices}))
 	if err != nil {
 		return store.Row{}, err
 	}
@@ -126,7 +126,7 @@ func (s *Service) one(ctx context.Context, t task) (store.Row, error) {
 	case 1:
 		return rows[0], nil
 	}
-	return store.Row{}, t.which(rows)
+	return store.Row{}, t.which(rows, more != "")
 }
 
 // mine narrows a filter to the clusters of the person: those that they asked for under any of their identities, and those that they
@@ -140,7 +140,7 @@ func (s *Service) mine(t task, f store.Filter) store.Filter {
 const mostValue = 1500
 
 // which asks which of several clusters the command means, with a button for each that repeats the command.
-func (t task) which(rows []store.Row) error {
+func (t task) which(rows []store.Row, more bool) error {
 	cards := make([]lifecycle.Card, 0, len(rows))
 	for _, row := range rows {
 		cards = append(cards, row.Card)
@@ -149,7 +149,7 @@ func (t task) which(rows []store.Row) error {
 	if t.request.Kind != inbound.Press && len(t.request.Text) <= mostValue {
 		press.Value = repeated(t.Verb, t.request.Text)
 	}
-	return question{blocks.Choose(messages.WhichInSlack(t.Verb, len(rows)), cards, press)}
+	return question{blocks.Choose(messages.WhichInSlack(t.Verb, len(rows), more), cards, press)}
 }
 
 func (s *Service) links() chatops.Links { return chatops.Links{UI: s.ui} }

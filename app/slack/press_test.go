@@ -72,7 +72,7 @@ func TestAnUnknownButtonIsAnsweredPolitely(t *testing.T) {
 		`{"v":"accept-handover"}`, `[]`, `{"v":"extend","c":"` + row.ID + `","x":"soon"}`} {
 		e := h.asks(inbound.Press, "UMATE")
 		e.Action, e.Value = "someone_elses", value
-		require.Contains(t, h.slackAs(e), "ocpctl does not know this button any more", value)
+		require.Contains(t, h.slackAs(e), "ocpctl does not know this button", value)
 	}
 	require.Equal(t, row.Version, h.row(row.ID).Version)
 }
@@ -91,6 +91,20 @@ func TestWhoHasSeveralClustersIsAskedWhichOne(t *testing.T) {
 	now := []store.Row{h.row(a.ID), h.row(b.ID)}
 	require.Equal(t, 1, moved(a, now[0])+moved(b, now[1]), "the one that was meant, by 3 hours")
 	require.Contains(t, h.slack("UMATE", "extend 3h alpha"), "The lifetime of `alpha`")
+}
+
+func TestWhoHasManyClustersIsOfferedTheNewest(t *testing.T) {
+	h := ours(t)
+	h.Catalogue.Quotas = nil
+	for i := range 11 {
+		e := h.asks(inbound.Command, "UMATE")
+		e.Text = fmt.Sprintf("create aws-minimal-test --name c%02d", i)
+		h.slackAs(e)
+	}
+	said := h.slack("UMATE", "destroy")
+	require.Contains(t, said, "You have more than 10 clusters. Which one do you mean by `/ocp destroy`?")
+	require.Contains(t, said, "c10")
+	require.NotContains(t, said, "c00")
 }
 
 // moved is 1 if a cluster's lifetime was extended by three hours.
@@ -226,6 +240,17 @@ func TestAFailedClusterIsRetriedOnceFromItsNotice(t *testing.T) {
 	require.Contains(t, h.press("UMATE", p), "`@rob` already retried `demo`")
 	require.Len(t, h.Clusters(), 2)
 	require.Contains(t, h.slack("UMATE", "retry demo"), "is accepted", "the command always does")
+}
+
+func TestARetryButtonThatIsPressedTwiceMeansItOnce(t *testing.T) {
+	h := ours(t)
+	h.slack("UMATE", "create aws-minimal-test --name demo")
+	row := h.Only()
+	h.Query(`UPDATE clusters SET status = 'FAILED', phase = 'create_failed', desired = 'absent', desired_why = 'the install failed', teardown = 'DESTROY' WHERE id = $1 RETURNING id`, row.ID)
+	p := blocks.Press{Verb: chatops.VerbRetry, Cluster: row.ID} // of the cluster's own message
+	require.Contains(t, h.press("UMATE", p), "is accepted")
+	require.Contains(t, h.press("UMATE", p), "You already retried it with this button: `"+h.Clusters()[1].Name+"` was requested")
+	require.Len(t, h.Clusters(), 2)
 }
 
 func TestABlockedTeardownIsRetriedFromItsNotice(t *testing.T) {

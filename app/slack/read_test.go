@@ -29,7 +29,7 @@ func TestStatusPostsADeletedMessageAgainWhereItStood(t *testing.T) {
 	e := h.asks(inbound.Command, "UROB")
 	e.Text = "status demo"
 	said := h.slackAs(e)
-	require.Equal(t, "Its message in this channel was deleted, and is posted again.", said)
+	require.Equal(t, "The cluster's message in this channel was deleted. It is being posted again.", said)
 	require.Empty(t, muted())
 	require.Len(t, h.Query(`SELECT id FROM river_job WHERE kind = 'publish'`), 2, "the message and its thread")
 	require.Equal(t, said, h.slackAs(e))

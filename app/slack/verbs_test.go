@@ -140,7 +140,7 @@ func TestTheAnswerIsSavedWithTheChange(t *testing.T) {
 // Where a change takes several transactions, doing it again changes nothing more and says how it is.
 func TestAProcessThatDiedBeforeTheAnswerDoesNothingTwice(t *testing.T) {
 	for name, c := range map[string]struct{ text, first, again string }{
-		"share with a group": {"share demo <!subteam^S1|@oncall>", "the group's 2 members", "the group's 2 members"},
+		"share with a group": {"share demo <!subteam^S1|@oncall>", "the current members of the group (2 people)", "the current members of the group (2 people)"},
 		"offer":              {"transfer demo <@UPAY>", "offered to pay", "offered to pay"},
 		"transfer":           {"transfer demo --team payments", "now belongs to team payments", "already belongs to team payments"},
 	} {

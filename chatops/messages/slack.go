@@ -49,8 +49,11 @@ func AskedForInSlack(name, reason string) string {
 	return name + " asked for it in Slack"
 }
 
-// WhichInSlack asks which of several clusters a command means; buttons or names follow.
-func WhichInSlack(verb chatops.Verb, n int) string {
+// WhichInSlack asks which of several clusters a command means; buttons or names follow. more: there are more than these.
+func WhichInSlack(verb chatops.Verb, n int, more bool) string {
+	if more {
+		return fmt.Sprintf("You have more than %d clusters. Which one do you mean by `%s %s`? These are the newest; to choose another one, repeat the command with its name.", n, chatops.Prefix, verb)
+	}
 	return fmt.Sprintf("You have %s. Which one do you mean by `%s %s`?", Clusters(n), chatops.Prefix, verb)
 }
 
@@ -152,6 +155,11 @@ func RetriedAlready(c lifecycle.Card, by string) string {
 	return fmt.Sprintf("%s already retried `%s`. Nothing was changed. `%s retry %s` retries it once more.", sentence(by), c.Name, chatops.Prefix, c.Name)
 }
 
+// RetriedByYou tells somebody who pressed Retry twice which cluster the first press made.
+func RetriedByYou(created string) string {
+	return fmt.Sprintf("You already retried it with this button: `%s` was requested. Nothing was changed. To retry once more, type `%s retry` with the cluster's name.", created, chatops.Prefix)
+}
+
 // RetryOnPullRequest tells somebody that a pull request's cluster is requested again there.
 func RetryOnPullRequest(name, repo string, number int) string {
 	return fmt.Sprintf("`%s` belongs to %s#%d. Comment `%s retry` there, so that the new cluster follows the pull request as this one did.",
@@ -180,7 +188,7 @@ func SharedInSlack(name, shown string) string {
 
 // SharedWithGroup answers share with a user group: with how many members, and that it stays at these.
 func SharedWithGroup(name string, n int) string {
-	return fmt.Sprintf("`%s` is shared with the group's %s of today. Whoever joins the group later is not included: share it again then.", name, members(n))
+	return fmt.Sprintf("`%s` is shared with the current members of the group (%s). People who join the group later are not included. To include them, share it again.", name, people(n))
 }
 
 // UnsharedInSlack answers unshare; shown names the team or person.
@@ -190,14 +198,14 @@ func UnsharedInSlack(name, shown string) string {
 
 // UnsharedWithGroup answers unshare with a user group.
 func UnsharedWithGroup(name string, n int) string {
-	return fmt.Sprintf("`%s` is no longer shared with the group's %s of today.", name, members(n))
+	return fmt.Sprintf("`%s` is no longer shared with the current members of the group (%s).", name, people(n))
 }
 
-func members(n int) string {
+func people(n int) string {
 	if n == 1 {
-		return "one member"
+		return "one person"
 	}
-	return fmt.Sprintf("%d members", n)
+	return fmt.Sprintf("%d people", n)
 }
 
 // The answers to a share with somebody or a group that cannot be.
@@ -208,6 +216,7 @@ const (
 	ShareOutside     = "That person belongs to another organization, so ocpctl shares no cluster with them. A platform admin can give them a role."
 	NoSuchPerson     = "Slack knows no such person here. Type `@` and choose one of the names that Slack suggests."
 	NoSuchGroup      = "Slack knows no such user group here, or it has no members. Type `@` and choose one of the groups that Slack suggests."
+	NobodyInGroup    = "Nobody in this user group can be given a cluster: its members are apps, deactivated accounts or people of another organization."
 	GroupsNeedAccess = "ocpctl may not read this workspace's user groups, so nothing was shared. Name the people one by one, or ask an admin to give the app the scope usergroups:read."
 	SlackAway        = "ocpctl has no connection to Slack's Web API here, so this cannot be done. Ask a platform admin to set slack.bot_token_ref."
 )
@@ -233,15 +242,15 @@ const NotLinkedInSlack = "This Slack account is not linked to anybody. `/ocp lin
 
 // UnlinkedInSlack answers unlink.
 func UnlinkedInSlack(account string) string {
-	return fmt.Sprintf("The Slack account %s is no longer linked. It has only the roles that the catalogue gives it itself. `%s link` links it again.", chatops.Code(account), chatops.Prefix)
+	return fmt.Sprintf("The Slack account %s is no longer linked. It now has only the roles that the catalogue gives to the account itself. `%s link` links it again.", chatops.Code(account), chatops.Prefix)
 }
 
 // UnknownButton answers a press of a button that ocpctl does not know: of an older release, or of another app.
-const UnknownButton = "ocpctl does not know this button any more, so nothing was done. `/ocp help` lists the commands."
+const UnknownButton = "ocpctl does not know this button, so nothing was done. It may be from an older message. `/ocp help` lists the commands."
 
 // FormTooLate tells somebody that a form could not be opened in time, and the command that does the same.
 func FormTooLate(command string) string {
-	return fmt.Sprintf("Slack lets a form open only within three seconds, and that was too late. Press the button again, or type `%s %s`.", chatops.Prefix, command)
+	return fmt.Sprintf("Slack allows only three seconds to open a form, and they had passed. Press the button again, or type `%s %s`.", chatops.Prefix, command)
 }
 
 // RefuseNeedsReason tells somebody how to refuse with a reason.
@@ -250,7 +259,7 @@ func RefuseNeedsReason(ref string) string {
 }
 
 // ShownAgain says that a cluster's message is posted again.
-const ShownAgain = "Its message in this channel was deleted, and is posted again."
+const ShownAgain = "The cluster's message in this channel was deleted. It is being posted again."
 
 // The idle hints of a list.
 const (
@@ -345,57 +354,3 @@ func Principal(id string) string { return "principal " + chatops.Code(id) }
 
 // Person names a person in Slack whom a cluster is shared with or offered to.
 func Person(name string) string { return chatops.Code("@" + name) }
-
-// The labels and hints of the small forms behind buttons.
-const (
-	ClusterLabel = "Cluster"
-	ReasonLabel  = "Reason"
-	ReasonHint   = "The person who asked is told the reason."
-	ForLabel     = "For how long"
-	ForHint      = "A duration such as 4h, 90m or 2d. The profile's maximum limits it."
-	PersonLabel  = "Person"
-	TeamLabel    = "Team"
-	OneOfBoth    = "Choose a person or name a team, one of them."
-)
-
-// PersonHint says what naming a person in such a form means.
-func PersonHint(verb chatops.Verb) string {
-	if verb == chatops.VerbTransfer {
-		return "The cluster is theirs once they accept it."
-	}
-	return "They see the cluster and its state."
-}
-
-// TeamHint says what naming a team in such a form means.
-func TeamHint(verb chatops.Verb) string {
-	if verb == chatops.VerbTransfer {
-		return "One of your teams. The cluster belongs to it at once."
-	}
-	return "Everybody in the team sees the cluster and its state."
-}
-
-// VerbFormTitles returns the title of such a form and the text of its button; Slack allows 24 characters.
-func VerbFormTitles(verb chatops.Verb) (title, submit string) {
-	switch verb {
-	case chatops.VerbRefuse:
-		return "Refuse a request", "Refuse"
-	case chatops.VerbExtend:
-		return "Extend a cluster", "Extend"
-	case chatops.VerbShare:
-		return "Share a cluster", "Share"
-	}
-	return "Hand over a cluster", "Hand over"
-}
-
-// Typed is a command for a cluster as somebody would type it in place of such a form.
-func Typed(verb chatops.Verb, cluster string) string {
-	switch verb {
-	case chatops.VerbExtend:
-		return "extend " + cluster + " 4h"
-	case chatops.VerbShare:
-		return "share " + cluster + " @somebody"
-	case chatops.VerbTransfer:
-		return "transfer " + cluster + " @somebody"
-	}
-	return string(verb) + " " + cluster
-}

@@ -15,7 +15,7 @@ const CannotUnsubscribe = "Nothing was changed."
 
 // The answers to a subscription of a channel that cannot be.
 const (
-	NotifyWhere     = "Say which channel: `/ocp notify #channel ready,failed`. A direct message is no channel; what happens to your own clusters is sent to you without a subscription."
+	NotifyWhere     = "Say which channel: `/ocp notify #channel ready,failed`. Direct messages cannot be subscribed."
 	NotifyNotSeen   = "ocpctl is not in this channel, so it could not post there. Invite it: type `/invite @ocpctl` in the channel, then repeat the command."
 	NotifyArchived  = "This channel is archived, so nothing can be posted there. Name another one, or ask for it to be reopened."
 	NothingToNotify = "No channel gets messages about clusters that you may see. `/ocp notify #channel ready,failed` starts it."
