@@ -31,6 +31,33 @@ func (t task) shows(facts blocks.Facts) *store.Pressed {
 	return &store.Pressed{Notice: t.notice, Facts: raw}
 }
 
+// noticeOf returns the id of the notice in which a button stands: empty unless the notice is about what the button is about, so that
+// no press is shown in a notice of something else.
+func (s *Service) noticeOf(ctx context.Context, p blocks.Press) (id string, err error) {
+	if p.Notice == "" {
+		return "", nil
+	}
+	n, err := s.store.Notices.Notice(ctx, p.Notice)
+	if errors.Is(err, store.ErrNotFound) {
+		return "", nil
+	}
+	var facts blocks.Facts
+	if err == nil {
+		err = json.Unmarshal(n.Facts, &facts)
+	}
+	if err != nil {
+		return "", fmt.Errorf("read notice %s: %w", p.Notice, err)
+	}
+	handover, _, _ := strings.Cut(p.Value, "/") // a team may follow
+	switch {
+	case p.Approval != "" && p.Approval == facts.Approval, facts.Handover != "" && handover == facts.Handover:
+		return n.ID, nil
+	case p.Approval == "" && p.Cluster != "" && p.Cluster == n.Cluster:
+		return n.ID, nil
+	}
+	return "", nil
+}
+
 // pressedIn returns the notice whose button was pressed, if it is about this cluster. A zero notice: there is none.
 func (s *Service) pressedIn(ctx context.Context, t task, cluster string) (n notices.Notice, facts blocks.Facts, err error) {
 	if t.notice == "" {

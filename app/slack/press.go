@@ -31,6 +31,9 @@ func (s *Service) press(ctx context.Context, r inbound.Request) (note string, er
 		if err != nil {
 			return slack.Message{}, note, err
 		}
+		if press.Notice, err = s.noticeOf(ctx, press); err != nil {
+			return slack.Message{}, note, err
+		}
 		t := task{request: r, by: p, SlackCommand: c, notice: press.Notice}
 		if asksMore(press) {
 			answer, err := s.openForPress(ctx, t, press)

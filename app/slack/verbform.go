@@ -94,7 +94,11 @@ func (s *Service) submitVerb(ctx context.Context, r inbound.Request, p policy.Pr
 			return answer, map[string]string{fieldPerson: messages.OneOfBoth}, nil
 		}
 	}
+	notice, err := s.noticeOf(ctx, meta.Press)
+	if err != nil {
+		return answer, nil, err
+	}
 	r.Channel = meta.Channel
-	answer, err = s.run(ctx, task{request: r, by: p, SlackCommand: c, notice: meta.Press.Notice})
+	answer, err = s.run(ctx, task{request: r, by: p, SlackCommand: c, notice: notice})
 	return answer, nil, err
 }

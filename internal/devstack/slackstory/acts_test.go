@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"pgregory.net/rapid"
 
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/blocks"
 	"github.com/ocpctl/ocpctl/internal/devstack/slack"
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -82,9 +83,13 @@ func (w *world) click(t *rapid.T) {
 	if len(seen) == 0 {
 		return
 	}
-	pressed := one(t, "button", seen)
+	w.presses(one(t, "button", seen), append([]string{who}, persons[:rapid.IntRange(0, 2).Draw(t, "others")]...))
+}
+
+// presses has people press a button at once.
+func (w *world) presses(pressed button, people []string) {
 	var together errgroup.Group
-	for _, person := range append([]string{who}, persons[:rapid.IntRange(0, 2).Draw(t, "others")]...) {
+	for _, person := range people {
 		together.Go(func() error {
 			_ = w.slack.Click(w.Context(), person, pressed.at, pressed.id) // not everybody sees it
 			return nil
@@ -206,6 +211,9 @@ func (w *world) works(t *rapid.T) {
 	from := rapid.IntRange(0, len(list)-1).Draw(t, "job")
 	list = list[from:min(len(list), from+rapid.IntRange(1, 6).Draw(t, "jobs"))]
 	if rapid.Bool().Draw(t, "at once") {
+		if rapid.IntRange(0, 3).Draw(t, "twice") == 0 { // a process that counted as dead goes on
+			list = append(list, list...)
+		}
 		var together errgroup.Group
 		for _, j := range list {
 			together.Go(func() error { w.work(j); return nil })
@@ -221,6 +229,36 @@ func (w *world) works(t *rapid.T) {
 func (w *world) time(t *rapid.T) {
 	w.pass(one(t, "time", []time.Duration{time.Second, 2 * time.Second, 10 * time.Second, time.Minute, 20 * time.Minute, 50 * time.Minute}))
 	w.wake()
+}
+
+// ages brings a cluster to where its end is near, and somebody or several people press the button in the warning.
+func (w *world) ages(t *rapid.T) {
+	w.run(100, "")
+	w.runner(t)
+	w.run(100, "")
+	w.pass(65 * time.Minute)
+	w.wake()
+	for range rapid.IntRange(1, 3).Draw(t, "rounds") {
+		w.run(100, "")
+		w.pass(2 * time.Second)
+	}
+	var warnings []button
+	for _, m := range w.slack.Messages() {
+		for _, b := range buttonsIn(m.Blocks) {
+			if b.press.Verb == chatops.VerbExtend && b.press.Notice != "" && !m.Deleted {
+				warnings = append(warnings, button{m.TS, b.id})
+			}
+		}
+	}
+	if len(warnings) > 0 {
+		w.presses(one(t, "button", warnings), persons[:rapid.IntRange(0, 3).Draw(t, "people")])
+	}
+}
+
+// outage loses the answers to some of the next posts.
+func (w *world) outage(t *rapid.T) {
+	w.slack.Break("chat.postMessage", slack.Fault{LoseAnswer: true, Times: rapid.IntRange(1, 3).Draw(t, "posts")})
+	w.run(100, "")
 }
 
 func (w *world) wake() {

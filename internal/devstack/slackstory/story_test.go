@@ -34,6 +34,7 @@ func TestWhateverHappensInSlackEachThingIsDoneAndToldOnce(t *testing.T) {
 			"click again": w.click, "form": w.form, "form on": w.form, "form more": w.form, "home": w.home, "admin": w.admin, "trouble": w.trouble,
 			"trouble more": w.trouble, "restart": func(*rapid.T) { w.restart() }, "works": w.works, "works more": w.works, "works on": w.works,
 			"works all": func(*rapid.T) { w.run(100, "") }, "time": w.time, "runner": w.runner, "runner more": w.runner,
+			"ages": w.ages, "ages more": w.ages, "outage": w.outage, "outage more": w.outage,
 		})
 		w.settle()
 		w.inspect()
@@ -251,7 +252,8 @@ func (w *world) changesMadeOnce() {
 			continue
 		}
 		if by := strings.TrimPrefix(row.RequestedBy, "slack:"+slack.Workspace+"/"); by != r.User {
-			require.NotZero(w, asked["retry by "+by], "%s asked for %s, and not %s", r.User, row.Name, by)
+			taken := asked["retry by "+by] + asked[string(chatops.VerbAcceptHandover)+" by "+by]
+			require.NotZero(w, taken, "%s asked for %s, and not %s", r.User, row.Name, by)
 			forms++
 		}
 	}
