@@ -367,4 +367,3 @@ func TestTheWorkspaceIsAskedForOnceAMinuteWhileSlackRefuses(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "T1", id)
 }
-
