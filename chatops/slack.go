@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
 // SlackCommand is a command as it is typed in Slack: that of a pull request with what Slack alone has. A cluster is named, instead of
@@ -160,20 +158,4 @@ func SlackVoted(a Waiting, approved, over bool) string {
 		text += " It starts now, or when it reaches the front of the queue."
 	}
 	return text
-}
-
-// SlackStatus lists clusters with their state, as on a pull request. more: there are more than listed.
-func SlackStatus(cards []lifecycle.Card, more bool, links Links, now time.Time) string {
-	if len(cards) == 0 {
-		return "There is no cluster that you may see.\n"
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "As of %s:\n\n", now.UTC().Format("2006-01-02 15:04:05 UTC"))
-	for _, card := range cards {
-		b.WriteString(statusLine(card, links, now))
-	}
-	if more {
-		fmt.Fprintf(&b, "\nThere is more: %s\n", link(strings.TrimRight(links.UI, "/")+"/"))
-	}
-	return b.String()
 }

@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
 func TestWhatWaitsIsListedInWordsThatNobodyElseWrote(t *testing.T) {
@@ -38,14 +36,4 @@ func TestAVoteInSlackSaysWhatItCameTo(t *testing.T) {
 	} {
 		require.Contains(t, SlackVoted(c.a, c.approved, c.over), c.want)
 	}
-}
-
-func TestStatusInSlackIsTheCardsOfAPullRequest(t *testing.T) {
-	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	var card lifecycle.Card
-	card.Name, card.Profile, card.Phase, card.Status = "shop", "aws-standard", lifecycle.PhaseReady, lifecycle.Ready
-	got := SlackStatus([]lifecycle.Card{card}, true, Links{UI: "https://ui"}, now)
-	require.Contains(t, got, statusLine(card, Links{UI: "https://ui"}, now))
-	require.Contains(t, got, "There is more: <https://ui/>")
-	require.Contains(t, SlackStatus(nil, false, Links{}, now), "no cluster that you may see")
 }

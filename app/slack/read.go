@@ -2,38 +2,21 @@ package slack
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/blocks"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/chatops/slack"
-	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// mostCards is how many clusters a status lists.
-const mostCards = 10
-
-// status shows the named cluster, or the newest live ones that the person may see.
+// status shows the named cluster, or lists those that the person may see.
 func (s *Service) status(ctx context.Context, t task) (slack.Message, error) {
 	if t.Cluster != "" {
 		return s.statusOf(ctx, t)
 	}
-	rows, next, err := s.core.List(ctx, t.by, store.Filter{Live: true, Limit: mostCards})
-	if err != nil {
-		return slack.Message{}, err
-	}
-	cards := make([]lifecycle.Card, 0, len(rows))
-	for _, row := range rows {
-		cards = append(cards, row.Card)
-	}
-	now, err := s.store.Now(ctx)
-	if err != nil {
-		return slack.Message{}, fmt.Errorf("read the clock: %w", err)
-	}
-	return blocks.Answer(chatops.SlackStatus(cards, next != "", s.links(), now)), nil
+	return s.list(ctx, t)
 }
 
 // statusOf shows one cluster to the person. If somebody deleted its message in this channel, that is posted again instead.

@@ -38,7 +38,7 @@ func TestStatusPostsADeletedMessageAgainWhereItStood(t *testing.T) {
 
 func TestStatusAndListWithoutAClusterSayHowToGetOne(t *testing.T) {
 	h := ours(t)
-	require.Contains(t, h.slack("UMATE", "status"), "There is no cluster that you may see")
+	require.Contains(t, h.slack("UMATE", "status"), "There is no live cluster that you may see")
 	require.Contains(t, h.slack("UMATE", "list"), "There is no live cluster that you may see. `/ocp create` creates one.")
 	require.Contains(t, h.slack("UMATE", "list --team platform --owner <@UROB>"), "with team platform, owner rob")
 	require.Contains(t, h.slack("UMATE", "extend 4h"), "You have no cluster that `/ocp extend` could mean. `/ocp create` creates one.")

@@ -134,8 +134,8 @@ func TestWhoseWordCountsInSlack(t *testing.T) {
 	for _, c := range []struct{ user, approve, approvals, status string }{
 		{"UNOBODY", "Link it with `/ocp link`", "`/ocp link`", "`/ocp link`"},
 		{"UFINANCE", "ask a platform admin for a role", "`/ocp link`", "`/ocp link`"},
-		{"UPAY", "There is no approval " + a.ID + " that you may see", "No approval that you may see is pending", "no cluster that you may see"},
-		{"UPAYBOSS", "There is no approval " + a.ID + " that you may see", "No approval that you may see is pending", "no cluster that you may see"},
+		{"UPAY", "There is no approval " + a.ID + " that you may see", "No approval that you may see is pending", "no live cluster that you may see"},
+		{"UPAYBOSS", "There is no approval " + a.ID + " that you may see", "No approval that you may see is pending", "no live cluster that you may see"},
 		{"UMATE", "Only a platform admin of team platform can approve this; yours is requester", "yours is requester", a.ClusterName},
 		{"UAUDIT", "yours is auditor", a.ClusterName, a.ClusterName},
 	} {
