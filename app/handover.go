@@ -96,7 +96,7 @@ func (s *Service) AnswerHandover(ctx context.Context, p policy.Principal, id str
 // acceptHandover gives the cluster to the principal.
 func (s *Service) acceptHandover(ctx context.Context, p policy.Principal, row store.Row, h people.Handover, team string, origin Origin) (Change, error) {
 	if row.Team != h.Team {
-		return Change{}, Fail(Conflict, messages.HandoverMoved(row.Name, h.FromName))
+		return s.unlessOver(ctx, p, row, h, Fail(Conflict, messages.HandoverMoved(row.Name, h.FromName)))
 	}
 	if team == "" {
 		var err error
@@ -111,9 +111,14 @@ func (s *Service) acceptHandover(ctx context.Context, p policy.Principal, row st
 	if KindOf(err) != Conflict {
 		return change, err
 	}
-	now, readErr := s.store.People.Handover(ctx, h.ID)
-	if readErr != nil || now.State == people.HandoverOffered { // the conflict is another one
-		return Change{}, err
+	return s.unlessOver(ctx, p, row, h, err)
+}
+
+// unlessOver answers a conflict: as handoverOver if the offer is over by now, maybe because its button was pressed twice.
+func (s *Service) unlessOver(ctx context.Context, p policy.Principal, row store.Row, h people.Handover, conflict error) (Change, error) {
+	now, err := s.store.People.Handover(ctx, h.ID)
+	if err != nil || now.State == people.HandoverOffered { // the conflict is another one
+		return Change{}, conflict
 	}
 	return s.handoverOver(ctx, p, row, now)
 }

@@ -70,3 +70,19 @@ func TestClosestFindsWhatWasMeantAndNothingElse(t *testing.T) {
 	got, _ = Closest("stauts", []string{"destroy", "create", "status"})
 	require.Equal(t, "status", got)
 }
+
+func TestAPersonsNameNamesTheirClusters(t *testing.T) {
+	for person, want := range map[string]string{
+		"maya": `^maya-[a-z2-7]{5}$`, "Maya Grün": `^maya-gr-n-[a-z2-7]{5}$`, "42": `^c-42-[a-z2-7]{5}$`, "": `^c-[a-z2-7]{5}$`, "王": `^c-[a-z2-7]{5}$`,
+		"somebody with a very long name": `^somebody-with-a-[a-z2-7]{5}$`,
+	} {
+		require.Regexp(t, want, PersonName(person, "slack:T1:1"))
+	}
+	require.Equal(t, PersonName("maya", "1"), PersonName("maya", "1"), "the request that comes again has the same name")
+	require.NotEqual(t, PersonName("maya", "1"), PersonName("maya", "2"))
+	rapid.Check(t, func(t *rapid.T) {
+		name := PersonName(rapid.String().Draw(t, "person"), rapid.String().Draw(t, "seed"))
+		require.Regexp(t, nameForm, name)
+		require.LessOrEqual(t, len(name), 21, name)
+	})
+}

@@ -53,7 +53,7 @@ func TestAnOfferIsMadeOnceAndAnnounced(t *testing.T) {
 	_, err = s.People.HandoverOf(t.Context(), "slack:2")
 	require.ErrorIs(t, err, store.ErrNotFound)
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM announcements WHERE event = 'handover' AND cluster_id = $1
-		AND facts = jsonb_build_object('handover', $2::text, 'from', $3::text) AND done_at IS NULL`, row.ID, h.ID, h.FromName))
+		AND facts = jsonb_build_object('handover', $2::text, 'from', $3::text, 'to', 'slack:T1/U2') AND done_at IS NULL`, row.ID, h.ID, h.FromName))
 	require.Len(t, riverJobs(t, s, "announce"), 1)
 	line, meta := said(t, s, "handover_offered")
 	require.Equal(t, []any{"saml:maya@acme.example", row.ID, "a holiday", h.ID}, []any{line.Actor, line.Cluster, meta["why"], meta["note"]})

@@ -160,6 +160,9 @@ func (c *change) closeBallot(ctx context.Context, b ballot, state rows.ApprovalS
 	if err != nil {
 		return fmt.Errorf("close the approval: %w", err)
 	}
+	if err := c.RefreshOutdated(ctx, b.Cluster); err != nil {
+		return err
+	}
 	return c.RecordAction(d, "approval_"+string(state), b.Cluster, rows.Action{Approval: b.ID, Before: rows.ApprovalPending, After: state})
 }
 

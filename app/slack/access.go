@@ -80,6 +80,9 @@ func (s *Service) unshare(ctx context.Context, t task) (slack.Message, error) {
 	_, err = s.core.Unshare(ctx, t.by, row.ID, share.Kind, share.Grantee, t.once(s.why(t), func(store.Outcome) string {
 		return messages.UnsharedInSlack(row.Name, shown)
 	}))
+	if app.KindOf(err) == app.NotFound {
+		err = app.Fail(app.NotFound, messages.NotSharedInSlack(row.Name, shown))
+	}
 	return slack.Message{}, err
 }
 

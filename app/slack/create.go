@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -43,7 +44,7 @@ func (s *Service) createFrom(ctx context.Context, t task, r app.CreateRequest) (
 	if err != nil {
 		return slack.Message{}, err
 	}
-	r.Show, r.Key = &place, causeOf(t.request)
+	r.Show, r.Key = &place, cmp.Or(r.Key, causeOf(t.request))
 	r.Say = func(v policy.Verdict, row store.Row) *store.Reply {
 		text := chatops.RefusalInSlack(v)
 		if v.Allowed {
@@ -55,7 +56,10 @@ func (s *Service) createFrom(ctx context.Context, t task, r app.CreateRequest) (
 		}
 		return &reply
 	}
-	_, err = s.core.Create(ctx, t.by, r)
+	made, err := s.core.Create(ctx, t.by, r)
+	if err == nil && made.Replayed && r.Key != causeOf(t.request) {
+		return blocks.Answer(messages.RetriedByYou(made.Row.Name)), nil
+	}
 	return slack.Message{}, err
 }
 
@@ -142,6 +146,9 @@ func (s *Service) retry(ctx context.Context, t task) (slack.Message, error) {
 	}
 	if app.IsGone(row) {
 		r.Name = row.Name
+	}
+	if t.request.Kind == inbound.Press { // a button that is pressed twice means it once
+		r.Key = "slack:retry:" + row.ID
 	}
 	return s.createFrom(ctx, t, r)
 }

@@ -28,6 +28,8 @@ func TestAButtonDoesWhatTheCommandDoes(t *testing.T) {
 		{blocks.Press{Verb: chatops.VerbExplain}, "About `demo`"},
 		{blocks.Press{Verb: chatops.VerbKubeconfig}, "`/ocp link`"},
 		{blocks.Press{Verb: chatops.VerbRetry}, "There is nothing to retry"},
+		{blocks.Press{Verb: chatops.VerbShare}, "Slack allows only three seconds to open a form, and they had passed. Press the button again, or type `/ocp share demo @somebody`"},
+		{blocks.Press{Verb: chatops.VerbExtend}, "or type `/ocp extend demo 4h`"},
 		{blocks.Press{Verb: chatops.VerbDestroy}, "`demo` is being destroyed"},
 		{blocks.Press{Verb: chatops.VerbDestroy}, "`demo` is already being destroyed"},
 		{blocks.Press{Verb: chatops.VerbExtend, Value: "4h"}, "already being destroyed"},
@@ -240,6 +242,17 @@ func TestAFailedClusterIsRetriedOnceFromItsNotice(t *testing.T) {
 	require.Contains(t, h.press("UMATE", p), "`@rob` already retried `demo`")
 	require.Len(t, h.Clusters(), 2)
 	require.Contains(t, h.slack("UMATE", "retry demo"), "is accepted", "the command always does")
+}
+
+func TestARetryButtonThatIsPressedTwiceMeansItOnce(t *testing.T) {
+	h := ours(t)
+	h.slack("UMATE", "create aws-minimal-test --name demo")
+	row := h.Only()
+	h.Query(`UPDATE clusters SET status = 'FAILED', phase = 'create_failed', desired = 'absent', desired_why = 'the install failed', teardown = 'DESTROY' WHERE id = $1 RETURNING id`, row.ID)
+	p := blocks.Press{Verb: chatops.VerbRetry, Cluster: row.ID} // of the cluster's own message
+	require.Contains(t, h.press("UMATE", p), "is accepted")
+	require.Contains(t, h.press("UMATE", p), "You already retried it with this button: `"+h.Clusters()[1].Name+"` was requested")
+	require.Len(t, h.Clusters(), 2)
 }
 
 func TestABlockedTeardownIsRetriedFromItsNotice(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/credentials"
 	slackapp "github.com/ocpctl/ocpctl/app/slack"
 	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
+	"github.com/ocpctl/ocpctl/internal/blockkit"
 	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
@@ -90,6 +91,8 @@ func (h *fixture) slackAs(e inbound.Request) string {
 	said := h.Query(`SELECT body FROM replies WHERE cause = $1 AND workspace = $2 AND channel = $3 AND person = $4`,
 		"slack:"+e.Workspace+":"+e.ID, e.Workspace, e.Channel, e.User)
 	require.Len(h, said, 1, "one answer, to the one who asked, where they asked")
+	posted := h.Query(`SELECT jsonb_strip_nulls(jsonb_build_object('text', body, 'blocks', nullif(blocks, '[]')))::text FROM replies WHERE cause = $1`, "slack:"+e.Workspace+":"+e.ID)
+	require.Empty(h, blockkit.Message([]byte(posted[0])), posted[0])
 	return said[0]
 }
 

@@ -83,6 +83,9 @@ func Form(v FormView) api.ModalViewRequest {
 	if len(v.Problems) > 0 {
 		blocks = some(sections("⚠️ "+strings.Join(v.Problems, "\n⚠️ ")), 5)
 	}
+	if preview := sections(v.Preview...); len(preview) > 0 { // first, because Slack scrolls no form when it changes
+		blocks = append(append(blocks, preview...), divider())
+	}
 	for _, f := range v.Fields {
 		blocks = append(blocks, input(f))
 		if len(f.Problems) > 0 {
@@ -90,9 +93,6 @@ func Form(v FormView) api.ModalViewRequest {
 		}
 	}
 	blocks = append(blocks, fixed(v.Fixed)...)
-	if preview := sections(v.Preview...); len(preview) > 0 {
-		blocks = append(append(blocks, divider()), preview...)
-	}
 	m.Blocks.BlockSet = fitBlocks(blocks, maxView)
 	return m
 }

@@ -49,7 +49,7 @@ func Notice(v NoticeView) slack.Message {
 	if len(v.More) > 0 {
 		return digest(v, k)
 	}
-	s := chatops.SummaryOf(v.Card, chatops.Detail{}, v.Links)
+	s := chatops.SummaryOf(v.Card, chatops.Detail{Approval: v.Approval}, v.Links)
 	blocks := []api.Block{header(k.sign + " " + title(v, k))}
 	if call := calling(v.Mention, k.call); v.Facts.Done == "" && k.call != "" && call != "" {
 		blocks = append(blocks, sectionsOf(call)...)

@@ -78,7 +78,9 @@ type NoticeView struct {
 	Links   chatops.Links
 	Mention string // the person in Slack to mention; empty: nobody
 	Facts   Facts
-	More    []lifecycle.Card // others of which the same is told in this message: a digest
+	// Approval says why the cluster needs an approval and whose, in GitHub's Markdown; empty: a general sentence.
+	Approval string
+	More     []lifecycle.Card // others of which the same is told in this message: a digest
 }
 
 // Facts are what a notice tells beyond the cluster itself. They are stored with it and hold no secret.

@@ -2,6 +2,7 @@ package messages
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -27,6 +28,7 @@ type FieldProblem struct {
 
 // WithProblems adds to an answer what is wrong with each field, and what would be accepted.
 func WithProblems(text string, wrong []FieldProblem) string {
+	wrong = slices.DeleteFunc(slices.Clone(wrong), func(p FieldProblem) bool { return strings.HasPrefix(text, strings.TrimRight(p.Detail, ".")) }) // said already
 	var b strings.Builder
 	b.WriteString(text)
 	for i, p := range wrong {
@@ -108,7 +110,7 @@ func HeldInSlack(c lifecycle.Card, after lifecycle.Ends, capped bool, warning st
 
 // DestroyingInSlack answers destroy.
 func DestroyingInSlack(name, job string) string {
-	return fmt.Sprintf("`%s` is being destroyed (job `%s`). It counts as destroyed after two counts in a row have found nothing left; `%s status %s` shows that.",
+	return fmt.Sprintf("`%s` is being destroyed (job `%s`). It counts as destroyed after two counts in a row have found nothing left. `%s status %s` shows the progress.",
 		name, job, chatops.Prefix, name)
 }
 
@@ -155,6 +157,11 @@ func RetriedAlready(c lifecycle.Card, by string) string {
 	return fmt.Sprintf("%s already retried `%s`. Nothing was changed. `%s retry %s` retries it once more.", sentence(by), c.Name, chatops.Prefix, c.Name)
 }
 
+// RetriedByYou tells somebody who pressed Retry twice which cluster the first press made.
+func RetriedByYou(created string) string {
+	return fmt.Sprintf("You already retried it with this button: `%s` was requested. Nothing was changed. To retry once more, type `%s retry` with the cluster's name.", created, chatops.Prefix)
+}
+
 // RetryOnPullRequest tells somebody that a pull request's cluster is requested again there.
 func RetryOnPullRequest(name, repo string, number int) string {
 	return fmt.Sprintf("`%s` belongs to %s#%d. Comment `%s retry` there, so that the new cluster follows the pull request as this one did.",
@@ -189,6 +196,11 @@ func SharedWithGroup(name string, n int) string {
 // UnsharedInSlack answers unshare; shown names the team or person.
 func UnsharedInSlack(name, shown string) string {
 	return fmt.Sprintf("`%s` is no longer shared with %s.", name, shown)
+}
+
+// NotSharedInSlack tells somebody that there is no share to take back; shown names the team or person.
+func NotSharedInSlack(name, shown string) string {
+	return fmt.Sprintf("`%s` is not shared with %s. Nothing was changed.", name, shown)
 }
 
 // UnsharedWithGroup answers unshare with a user group.
@@ -349,57 +361,3 @@ func Principal(id string) string { return "principal " + chatops.Code(id) }
 
 // Person names a person in Slack whom a cluster is shared with or offered to.
 func Person(name string) string { return chatops.Code("@" + name) }
-
-// The labels and hints of the small forms behind buttons.
-const (
-	ClusterLabel = "Cluster"
-	ReasonLabel  = "Reason"
-	ReasonHint   = "The person who asked is told the reason."
-	ForLabel     = "For how long"
-	ForHint      = "A duration such as 4h, 90m or 2d. The profile's maximum limits it."
-	PersonLabel  = "Person"
-	TeamLabel    = "Team"
-	OneOfBoth    = "Choose a person or name a team, one of them."
-)
-
-// PersonHint says what naming a person in such a form means.
-func PersonHint(verb chatops.Verb) string {
-	if verb == chatops.VerbTransfer {
-		return "The cluster is theirs once they accept it."
-	}
-	return "They see the cluster and its state."
-}
-
-// TeamHint says what naming a team in such a form means.
-func TeamHint(verb chatops.Verb) string {
-	if verb == chatops.VerbTransfer {
-		return "One of your teams. The cluster belongs to it at once."
-	}
-	return "Everybody in the team sees the cluster and its state."
-}
-
-// VerbFormTitles returns the title of such a form and the text of its button; Slack allows 24 characters.
-func VerbFormTitles(verb chatops.Verb) (title, submit string) {
-	switch verb {
-	case chatops.VerbRefuse:
-		return "Refuse a request", "Refuse"
-	case chatops.VerbExtend:
-		return "Extend a cluster", "Extend"
-	case chatops.VerbShare:
-		return "Share a cluster", "Share"
-	}
-	return "Hand over a cluster", "Hand over"
-}
-
-// Typed is a command for a cluster as somebody would type it in place of such a form.
-func Typed(verb chatops.Verb, cluster string) string {
-	switch verb {
-	case chatops.VerbExtend:
-		return "extend " + cluster + " 4h"
-	case chatops.VerbShare:
-		return "share " + cluster + " @somebody"
-	case chatops.VerbTransfer:
-		return "transfer " + cluster + " @somebody"
-	}
-	return string(verb) + " " + cluster
-}

@@ -135,5 +135,5 @@ func NotSubscribed(team, repo string) string {
 	case team != "":
 		of = "team " + chatops.Code(team)
 	}
-	return "This channel is not subscribed to the clusters of " + of + ". What a repository's file sends to a channel stands in its notify.slack."
+	return "This channel is not subscribed to the clusters of " + of + ". Subscriptions from a repository's file are managed in that file, under `notify.slack`."
 }

@@ -136,3 +136,19 @@ func TestHowFarAnEndCanBeExtended(t *testing.T) {
 	}
 	require.Zero(t, longest(lifecycle.Cluster{Ends: lifecycle.Ends{TTL: at(8), PRClosed: at(2), Max: at(12)}}), "the closed pull request ends it all the same")
 }
+
+func TestEveryRunbookThatIsNamedExists(t *testing.T) {
+	var pages []string
+	for _, page := range runbooks {
+		pages = append(pages, page)
+	}
+	for _, page := range findingRunbooks {
+		pages = append(pages, page)
+	}
+	for _, page := range pages {
+		require.FileExists(t, "../../docs/runbooks/"+page+".md")
+	}
+	for kind := range findingTitles {
+		require.NotEmpty(t, findingRunbooks[kind], kind)
+	}
+}

@@ -138,6 +138,7 @@ func (n *Notifier) render(ctx context.Context, seen *sights, list []notices.Noti
 		}
 		all = append(all, facts(one, s))
 		if i == 0 {
+			view.Approval = s.row.Spec.Approval
 			view.Card = s.row.Card
 		} else if one.Cluster != "" {
 			view.More = append(view.More, s.row.Card)

@@ -1,0 +1,110 @@
+package store_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// inChannel has a cluster shown in a channel of Slack.
+func inChannel(a store.Judgement) store.Judgement {
+	a.Row.Source, a.Row.RequestedBy = "slack", "slack:T1/U1"
+	a.Show = &store.SlackPlace{Workspace: "T1", Channel: "C1", Person: "U1"}
+	return a
+}
+
+func TestAClusterAskedForInSlackHasAMessageAndAThreadThere(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	row := accept(t, s, inChannel(granted("shop")))
+	places := placesOf(t, s, row.ID)
+	require.Len(t, places, 2)
+	require.Contains(t, places, store.KindSlackMessage)
+	require.Contains(t, places, store.KindSlackThread)
+	require.Equal(t, 2, count(t, s, `SELECT count(*) FROM river_job WHERE kind = 'publish'`))
+	require.Equal(t, 2, count(t, s, `SELECT count(*) FROM subscribers WHERE workspace = 'T1' AND channel = 'C1' AND person = 'U1' AND repo = ''`))
+
+	again, err := judge(s, keyed(requests(inChannel(granted("vault"))), "slack:T1:1"), inChannel(granted("vault")))
+	require.NoError(t, err)
+	same, err := judge(s, keyed(requests(inChannel(granted("vault"))), "slack:T1:1"), inChannel(granted("vault")))
+	require.NoError(t, err)
+	require.Equal(t, again.ID, same.ID)
+	require.Len(t, placesOf(t, s, again.ID), 2, "the request that came again added nothing")
+}
+
+func TestAMessageThatWasDeletedIsPostedAgainOnlyAtItsPlace(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	row := accept(t, s, inChannel(granted("shop")))
+	showAll(t, s, row.ID)
+	again := func(workspace, channel string) bool {
+		t.Helper()
+		shown, err := s.Outbox.ShowAgain(t.Context(), row.ID, workspace, channel)
+		require.NoError(t, err)
+		return shown
+	}
+	require.False(t, again("T1", "C1"), "it stands")
+	require.NoError(t, s.Outbox.Mute(t.Context(), placesOf(t, s, row.ID)[store.KindSlackMessage].ID))
+	require.NoError(t, s.Outbox.Mute(t.Context(), placesOf(t, s, row.ID)[store.KindSlackThread].ID))
+	require.False(t, again("T1", "C2"), "in another channel")
+	require.False(t, again("T2", "C1"), "in another workspace")
+	require.Zero(t, behind(t, s))
+	require.True(t, again("T1", "C1"))
+	require.Equal(t, 2, behind(t, s), "the message and its thread")
+	for kind, place := range placesOf(t, s, row.ID) {
+		require.False(t, place.Muted, kind)
+		require.Zero(t, place.ExternalID, "it is a new message: "+kind)
+	}
+	require.False(t, again("T1", "C1"), "it was asked for already")
+}
+
+// Whose a cluster is follows the last handover that was accepted, and before that the request; an owner's name counts besides.
+func TestTheClustersOfAPersonFollowRequestsHandoversAndNames(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	first := accept(t, s, inChannel(granted("shop")))
+	accept(t, s, inChannel(granted("vault")))
+	mine := func(principal, name string) (names []string) {
+		t.Helper()
+		page, _, err := s.List(t.Context(), store.Filter{Mine: principal, MyName: name})
+		require.NoError(t, err)
+		for _, row := range page {
+			names = append(names, row.Name)
+		}
+		slices.Sort(names)
+		return names
+	}
+	require.Equal(t, []string{"shop", "vault"}, mine("slack:T1/U1", "U1 (Slack)"))
+	require.Empty(t, mine("slack:T2/U1", "U1 (Slack)"), "the same id in another workspace is somebody else")
+	require.Equal(t, []string{"shop", "vault"}, mine("saml:maya", "maya"), "as their owner")
+
+	clock.pass(time.Minute)
+	h := offers(t, s, first, "slack:T1:2")
+	require.Equal(t, []string{"shop", "vault"}, mine("slack:T1/U1", "U1 (Slack)"), "an offer changes nothing")
+	require.NoError(t, s.AcceptHandover(t.Context(), h, first.Team, "will", will(""), nil))
+	require.Equal(t, []string{"vault"}, mine("slack:T1/U1", "U1 (Slack)"))
+	require.Equal(t, []string{"shop"}, mine("slack:T1/U2", "U2 (Slack)"))
+	require.Equal(t, []string{"vault"}, mine("saml:maya", "maya"))
+}
+
+func TestWhenAKubeconfigWasLastHandedOutIsKnownOfEachCluster(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	read, unread := accept(t, s, granted("shop")), accept(t, s, granted("vault"))
+	for range 2 {
+		clock.pass(time.Hour)
+		require.NoError(t, s.Audit(t.Context(), maya("to look"), "kubeconfig.read", read.ID, map[string]string{"why": "to look"}))
+	}
+	require.NoError(t, s.Audit(t.Context(), maya("to look"), "outputs.read", unread.ID, map[string]string{"why": "to look"}))
+	last, err := s.KubeconfigsRead(t.Context(), []string{read.ID, unread.ID, "clu_nothing"})
+	require.NoError(t, err)
+	require.Len(t, last, 1)
+	require.WithinDuration(t, clock.now(), last[read.ID], time.Second)
+	none, err := s.KubeconfigsRead(t.Context(), nil)
+	require.NoError(t, err)
+	require.Empty(t, none)
+}
