@@ -52,15 +52,18 @@ func (w *world) settle() {
 		require.NoError(w, w.slack.Unarchive(ctx, c))
 		require.NoError(w, w.slack.Invite(ctx, slack.Bot, c))
 	}
-	for round := range 90 {
+	for round := range 150 {
 		w.wake()
 		w.run(1000, "")
 		if len(w.waiting()) == 0 {
 			return
 		}
 		w.pass(2 * time.Second)
-		if round%20 == 19 { // where something was wrong, the next try comes after ten minutes
+		if round%20 == 19 { // where something was wrong, the next try comes after ten minutes, and later after an hour
 			w.pass(11 * time.Minute)
+		}
+		if round%50 == 49 {
+			w.pass(61 * time.Minute)
 		}
 	}
 	require.Fail(w, "it never comes to rest", "%v\n%v", w.waiting(), w.failed)
