@@ -161,7 +161,7 @@ func (c *Controller) postInSlack(ctx context.Context, sub outbox.Subscriber, to 
 		return 0, err
 	}
 	if ts == 0 && !since.IsZero() {
-		ts, _, err = c.Teller.Find(ctx, to, marker, since)
+		ts, err = c.find(ctx, to, marker, since)
 	}
 	switch {
 	case err != nil:
@@ -177,6 +177,16 @@ func (c *Controller) postInSlack(ctx context.Context, sub outbox.Subscriber, to 
 		err = errors.Join(err, c.Store.Notices.ChannelProblem(ctx, sub.Workspace, sub.Channel, slack.CodeOf(err)))
 	}
 	return ts, c.recordAnswer(ctx, sub.Workspace, sub.Channel, err)
+}
+
+// find looks for a message whose post was cut off; 0: it is not there. If somebody deleted the thread's first message, a post in the
+// thread stands beside it.
+func (c *Controller) find(ctx context.Context, in slack.Place, marker string, since time.Time) (ts int64, err error) {
+	ts, found, err := c.Teller.Find(ctx, in, marker, since)
+	if err == nil && !found && in.Thread != 0 {
+		ts, _, err = c.Teller.Find(ctx, slack.Place{Channel: in.Channel}, marker, since)
+	}
+	return ts, err
 }
 
 // answered reports that Slack answered a post and did not take it. Any other error leaves open whether the message arrived.
