@@ -242,8 +242,8 @@ func blocker(text string) string {
 // facts is the table with the cluster's properties, cost and end.
 func facts(c lifecycle.Card) string {
 	rows := [][2]string{
-		{"Profile", cell(Code(c.Profile))},
-		{"OpenShift", fmt.Sprintf("%s on %s in %s, under %s", plain(c.Release), plain(c.Platform), plain(c.Region), cell(Code(c.BaseDomain)))},
+		{"Profile", Code(c.Profile)},
+		{"OpenShift", fmt.Sprintf("%s on %s in %s, under %s", plain(c.Release), plain(c.Platform), plain(c.Region), Code(c.BaseDomain))},
 		{"Owner", fmt.Sprintf("%s, team %s", plain(c.Owner), plain(c.Team))},
 		{"Price", costs(c)},
 	}
@@ -258,13 +258,15 @@ func facts(c lifecycle.Card) string {
 	var b strings.Builder
 	b.WriteString("| | |\n|---|---|\n")
 	for _, row := range rows {
-		fmt.Fprintf(&b, "| %s | %s |\n", row[0], row[1])
+		fmt.Fprintf(&b, "| %s | %s |\n", row[0], cell(row[1]))
 	}
 	return b.String()
 }
 
-// cell keeps code inside a table cell, where a bar ends even code.
-func cell(code string) string { return strings.ReplaceAll(code, "|", `\|`) }
+// cell keeps text inside a table cell, where a bar ends even code. A bar that is escaped already stays as it is.
+func cell(text string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(text, `\|`, "|"), "|", `\|`)
+}
 
 // crew says how many workers a ready cluster has, if that differs from its profile or is about to change.
 func crew(c lifecycle.Card) string {
