@@ -23,7 +23,7 @@ func Answer(markdown string) slack.Message {
 func Help(markdown string) slack.Message {
 	blocks := fitBlocks(sections(markdown), maxMessage-1)
 	return message(append(blocks, actions(
-		button(labels[verbForm], Press{Verb: verbForm, Value: FormCreate}), button(labels[chatops.VerbList], Press{Verb: chatops.VerbList}),
+		button(labels[chatops.VerbOpenForm], Press{Verb: chatops.VerbOpenForm, Value: FormCreate}), button(labels[chatops.VerbList], Press{Verb: chatops.VerbList}),
 	)...))
 }
 

@@ -11,27 +11,19 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 )
 
-// The verbs that only buttons have.
-const (
-	verbForm    chatops.Verb = "form"
-	verbAccept  chatops.Verb = "accept-handover"
-	verbDecline chatops.Verb = "decline-handover"
-	verbPage    chatops.Verb = "page"
-)
-
 // labels are what the buttons say.
 var labels = map[chatops.Verb]string{
 	chatops.VerbApprove: "Approve", chatops.VerbRefuse: "Refuse…", chatops.VerbKubeconfig: "Kubeconfig", chatops.VerbExtend: "Extend",
 	chatops.VerbRetry: "Retry", chatops.VerbLogs: "Logs", chatops.VerbShare: "Share…", chatops.VerbDestroy: "Destroy", chatops.VerbCreate: "Create",
 	chatops.VerbStatus: "Status", chatops.VerbList: "My clusters", chatops.VerbLink: "Link my account", chatops.VerbHelp: "Help",
-	verbForm: "Create a cluster", verbAccept: "Accept", verbDecline: "Decline", verbPage: "More",
+	chatops.VerbOpenForm: "Create a cluster", chatops.VerbAcceptHandover: "Accept", chatops.VerbDeclineHandover: "Decline", chatops.VerbPage: "More",
 }
 
 // button is a button with its press. It is styled by what it does.
 func button(label string, p Press) *api.ButtonBlockElement {
 	b := api.NewButtonBlockElement("ocp_"+string(p.Verb), p.Encode(), bare(label, maxButton))
 	switch p.Verb {
-	case chatops.VerbApprove, verbForm, verbAccept:
+	case chatops.VerbApprove, chatops.VerbOpenForm, chatops.VerbAcceptHandover:
 		b.Style = api.StylePrimary
 	case chatops.VerbDestroy:
 		b.Style = api.StyleDanger

@@ -16,7 +16,7 @@ import (
 func Cluster(v ClusterView) slack.Message {
 	c, s := v.Card, chatops.SummaryOf(v.Card, v.Detail, v.Links)
 	blocks := []api.Block{header(s.Sign + " " + c.Name + " " + s.Head)}
-	blocks = append(blocks, some(dense(append(append(s.State, s.Progress), s.Trouble...)...), maxMessage/2)...)
+	blocks = append(blocks, fitBlocks(dense(append(append(s.State, s.Progress), s.Trouble...)...), maxMessage/2)...)
 	approval, votes := "", ""
 	if a := v.Approval; a != nil {
 		approval = a.ID
@@ -34,9 +34,6 @@ func Cluster(v ClusterView) slack.Message {
 	blocks = append(blocks, actions(buttonsFor(c, s, s.Acts, approval, "")...)...)
 	return message(append(blocks, contextOf(askedBy(v), places(c, s))))
 }
-
-// some leaves room for what follows.
-func some(blocks []api.Block, most int) []api.Block { return fitBlocks(blocks, most) }
 
 // askedBy names who asked for the cluster. It is nobody's mention: the id of a person in Slack would be one, so their name is shown.
 func askedBy(v ClusterView) string {

@@ -81,7 +81,7 @@ func Form(v FormView) api.ModalViewRequest {
 	m.Close = bare("Cancel", maxTitle)
 	var blocks []api.Block
 	if len(v.Problems) > 0 {
-		blocks = some(sections("⚠️ "+strings.Join(v.Problems, "\n⚠️ ")), 5)
+		blocks = fitBlocks(sections("⚠️ "+strings.Join(v.Problems, "\n⚠️ ")), 5)
 	}
 	if preview := sections(v.Preview...); len(preview) > 0 { // first, because Slack scrolls no form when it changes
 		blocks = append(append(blocks, preview...), divider())

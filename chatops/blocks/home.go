@@ -63,7 +63,7 @@ func Home(v HomeView) api.HomeTabViewRequest {
 func greeting(v HomeView) []api.Block {
 	if v.Linked {
 		blocks := sections("Signed in as " + chatops.Plain(v.Name) + ".")
-		return append(blocks, actions(button(labels[verbForm], Press{Verb: verbForm, Value: FormCreate}), button(labels[chatops.VerbHelp], Press{Verb: chatops.VerbHelp}))...)
+		return append(blocks, actions(button(labels[chatops.VerbOpenForm], Press{Verb: chatops.VerbOpenForm, Value: FormCreate}), button(labels[chatops.VerbHelp], Press{Verb: chatops.VerbHelp}))...)
 	}
 	hint := v.LinkHint
 	if hint == "" {
@@ -71,7 +71,7 @@ func greeting(v HomeView) []api.Block {
 	}
 	link := button(labels[chatops.VerbLink], Press{Verb: chatops.VerbLink})
 	link.Style = api.StylePrimary
-	return append(some(sections(hint), 5), actions(link, button(labels[chatops.VerbHelp], Press{Verb: chatops.VerbHelp}))...)
+	return append(fitBlocks(sections(hint), 5), actions(link, button(labels[chatops.VerbHelp], Press{Verb: chatops.VerbHelp}))...)
 }
 
 // homePart is a titled list of clusters, each with the buttons that the person may press.

@@ -40,9 +40,9 @@ func List(v ListView) slack.Message {
 	if len(v.Rows) == 0 {
 		lines = append(lines, "There is no such cluster that you may see.")
 	}
-	blocks := some(sections(lines...), maxMessage-3)
+	blocks := fitBlocks(sections(lines...), maxMessage-3)
 	if v.Next != "" {
-		blocks = append(blocks, actions(button("Next page", Press{Verb: verbPage, Value: v.Next}))...)
+		blocks = append(blocks, actions(button("Next page", Press{Verb: chatops.VerbPage, Value: v.Next}))...)
 	}
 	if all := everything(v.Links); all != "" {
 		blocks = append(blocks, contextOf(all))
@@ -71,7 +71,7 @@ const maxChoices = 40
 
 // Choose asks which cluster is meant: a button for each, with the press and the cluster's id in it. The question is GitHub's Markdown.
 func Choose(question string, cards []lifecycle.Card, press Press) slack.Message {
-	blocks := some(sections(question), maxMessage-maxChoices-2)
+	blocks := fitBlocks(sections(question), maxMessage-maxChoices-2)
 	label := labels[press.Verb]
 	if label == "" {
 		label = "This one"

@@ -35,7 +35,7 @@ var kinds = map[Event]kind{
 	Approval: {sign: "⚪", head: "is waiting for an approval", past: "was waiting for an approval", many: "clusters are waiting for an approval",
 		verbs: []chatops.Verb{chatops.VerbApprove, chatops.VerbRefuse}},
 	HandoverAsk: {sign: "🔵", head: "is offered to you", past: "was offered to you", many: "clusters are offered to you", call: "a cluster is offered to you.",
-		verbs: []chatops.Verb{verbAccept, verbDecline}},
+		verbs: []chatops.Verb{chatops.VerbAcceptHandover, chatops.VerbDeclineHandover}},
 	Finding: {sign: "🟠", many: "findings"},
 	Budget:  {sign: "🟠", many: "budgets"},
 }
@@ -55,7 +55,7 @@ func Notice(v NoticeView) slack.Message {
 		blocks = append(blocks, sectionsOf(call)...)
 	}
 	if v.Facts.Done == "" || k.past == "" {
-		blocks = append(blocks, some(dense(happened(v, s)...), maxMessage/2)...)
+		blocks = append(blocks, fitBlocks(dense(happened(v, s)...), maxMessage/2)...)
 	}
 	if v.Card.ID != "" {
 		blocks = append(blocks, fields(about(v, s)...)...)
@@ -241,7 +241,7 @@ func digest(v NoticeView, k kind) slack.Message {
 	if rest := len(all) - len(lines); rest > 0 {
 		lines = append(lines, fmt.Sprintf("- and %d more", rest))
 	}
-	blocks = append(blocks, some(sections(strings.Join(lines, "\n")), maxMessage-4)...)
+	blocks = append(blocks, fitBlocks(sections(strings.Join(lines, "\n")), maxMessage-4)...)
 	if where := strings.Join(nonEmpty([]string{everything(v.Links), runbook(v)}), " · "); where != "" {
 		blocks = append(blocks, contextOf(where))
 	}

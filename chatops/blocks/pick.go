@@ -18,5 +18,5 @@ func Pick(question string, options []Option, press Press) slack.Message {
 		b.Style = api.StyleDefault
 		buttons = append(buttons, b)
 	}
-	return message(append(some(sections(question), maxMessage-2), actions(buttons...)...))
+	return message(append(fitBlocks(sections(question), maxMessage-2), actions(buttons...)...))
 }

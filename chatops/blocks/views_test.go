@@ -100,7 +100,7 @@ func TestHomeOffersOnlyWhatThePersonMayDo(t *testing.T) {
 	v.Acts = map[string][]chatops.Verb{"clu_1": {chatops.VerbLogs, chatops.VerbApprove, chatops.VerbRetry}}
 	v.Approvals = nil
 	require.Equal(t, map[string]Press{
-		"Logs": {Verb: chatops.VerbLogs, Cluster: "clu_1"}, "Create a cluster": {Verb: verbForm, Value: FormCreate}, "Help": {Verb: chatops.VerbHelp},
+		"Logs": {Verb: chatops.VerbLogs, Cluster: "clu_1"}, "Create a cluster": {Verb: chatops.VerbOpenForm, Value: FormCreate}, "Help": {Verb: chatops.VerbHelp},
 	}, presses(t, Home(v).Blocks.BlockSet))
 }
 
