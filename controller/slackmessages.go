@@ -25,6 +25,10 @@ const (
 	slackThreadPause = time.Minute      // of a thread
 )
 
+// slackBehind is by how much edits and threads come later to the next turn than a cluster's first message: in a busy channel, that is
+// not to wait for them.
+const slackBehind = 300 * time.Millisecond
+
 // threadPause is how long a thread waits for its message. The message's first post wakes it.
 const threadPause = 30 * time.Second
 
@@ -149,12 +153,15 @@ func (c *Controller) showThread(ctx context.Context, sub outbox.Subscriber, row 
 
 // postInSlack updates the message ts, or posts one if it is 0, in its turn. If an earlier post may have arrived, it is looked for first.
 func (c *Controller) postInSlack(ctx context.Context, sub outbox.Subscriber, to slack.Place, ts int64, marker string, m slack.Message) (int64, error) {
-	take := c.Store.Notices.TakeTurn
+	take, behind := c.Store.Notices.TakeTurn, time.Duration(0)
 	if ts != 0 {
 		take = c.Store.Notices.TakeEdit
 	}
+	if sub.ExternalID != 0 || to.Thread != 0 {
+		behind = slackBehind
+	}
 	if wait, err := take(ctx, sub.Workspace, sub.Channel); err != nil || wait > 0 {
-		return 0, awaitTurn(wait, err)
+		return 0, awaitTurn(wait+behind, err)
 	}
 	since, err := c.Store.Outbox.Posting(ctx, sub.ID)
 	if err != nil {

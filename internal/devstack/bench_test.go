@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/internal/devstack"
+	"github.com/ocpctl/ocpctl/internal/devstack/slack"
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
@@ -37,6 +39,39 @@ func BenchmarkLabelToManifests(b *testing.B) {
 			require.NoError(b, err)
 			require.NoError(b, l.GitHub.Unlabel(number, label, "maya"))
 			l.runUntil("released", time.Minute, l.every(lifecycle.Released))
+		}
+		slices.Sort(took)
+		b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
+		b.ReportMetric(float64(took[len(took)-1].Microseconds())/1000, "max-ms")
+	}
+}
+
+// BenchmarkPressToUpdatedMessage measures from the press of Extend in a cluster's message in Slack to the moment the message shows the new
+// end: request, inbox, change, publish, chat.update. Each round is ten presses, far enough apart for the channel's pace.
+func BenchmarkPressToUpdatedMessage(b *testing.B) {
+	const presses = 10
+	l := newLifeOf(b, devstack.Config{Hour: time.Hour, Pace: 5 * time.Millisecond})
+	for round := 0; b.Loop(); round++ {
+		name := fmt.Sprintf("press-%d", round)
+		l.types("maya", slack.Clusters, "create aws-minimal-test --ttl 2h --name "+name)
+		m := l.showsUntil("maya", slack.Clusters, name+" is ready", "Profile")
+		l.showsUntil("maya", slack.Clusters, "your cluster is ready.")
+		text := func() string {
+			for _, now := range l.Slack.Visible("maya", slack.Clusters) {
+				if now.TS == m.TS {
+					return now.Text
+				}
+			}
+			return ""
+		}
+		var took []time.Duration
+		for range presses {
+			last := time.Now()
+			l.runUntil("the channel's pace allows more", 10*time.Second, func() bool { return time.Since(last) > 1500*time.Millisecond })
+			before, began := text(), time.Now()
+			require.NoError(b, l.Slack.Click(l.ctx, "maya", m.TS, "ocp_extend"))
+			l.runUntil("the message shows the new end", time.Minute, func() bool { return text() != before })
+			took = append(took, time.Since(began))
 		}
 		slices.Sort(took)
 		b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
