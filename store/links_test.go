@@ -131,3 +131,13 @@ func TestAnAccountIsWhosePersonSignedIn(t *testing.T) {
 	_, meta := said(t, s, "account_unlinked")
 	require.Equal(t, map[string]any{"account": "github:maya", "principal": mayas.Principal}, meta["before"])
 }
+
+func TestAHandleBeginsWithALetter(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	for range 100 {
+		handle, _, err := s.People.NewLink(t.Context(), people.Link{Kind: people.LinkOfAccount, Account: "github:maya", Number: "7"}, time.Minute, store.Origin{Actor: "github:maya", Why: "a test"})
+		require.NoError(t, err)
+		require.Regexp(t, `^[A-Za-z]`, handle, "on the command line a dash begins an option")
+	}
+}

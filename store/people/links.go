@@ -36,7 +36,7 @@ type Link struct {
 	ExpiresAt time.Time
 }
 
-// handleBytes are 256 bits, so that nobody guesses a handle.
+// handleBytes are 256 bits, of which one is fixed, so that nobody guesses a handle.
 const handleBytes = 32
 
 // NewLink makes a link that is valid for that long, and returns the handle that its URL ends with. The handle is a secret that
@@ -47,6 +47,7 @@ func (s *Store) NewLink(ctx context.Context, l Link, lasts time.Duration, d rows
 	if _, err := rand.Read(raw); err != nil {
 		return "", Link{}, fmt.Errorf("make a link: %w", err)
 	}
+	raw[0] &= 0x7f // the handle begins with a letter: on the command line a dash would begin an option
 	handle = base64.RawURLEncoding.EncodeToString(raw)
 	err = s.write(ctx, func(c *change) error {
 		if l.Cluster != "" {
