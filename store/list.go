@@ -61,10 +61,6 @@ func (s *Store) List(ctx context.Context, f Filter) (page []rows.Row, next strin
 	return page, next, nil
 }
 
-// heldBy is the principal whose cluster it is: whoever accepted it last, else whoever requested it.
-const heldBy = `coalesce(
-	(SELECT h.decided_by FROM handovers h WHERE h.cluster_id = c.id AND h.state = 'accepted' ORDER BY h.decided_at DESC LIMIT 1), c.requested_by)`
-
 // ownedBy selects the clusters whose owner is a name, in any spelling of the person.
 func ownedBy(name string) string {
 	return "(c.owner = " + name + " OR lower(c.owner) IN (SELECT o.spelling FROM person_spellings o JOIN person_spellings asked ON asked.person = o.person WHERE asked.spelling = lower(" + name + ")))"
@@ -75,7 +71,7 @@ func (f Filter) where() (string, pgx.NamedArgs) {
 	w.Add(len(f.Status) > 0, "c.status = ANY (@status)", "status", f.Status)
 	w.Add(f.Platform != "", "c.platform = @platform", "platform", f.Platform)
 	w.Add(f.Owner != "", ownedBy("@owner"), "owner", f.Owner)
-	w.Add(f.Mine != "", "(principal_key("+heldBy+") = ANY (identities_of(@mine)) OR "+ownedBy("@my_name")+")", "mine", f.Mine)
+	w.Add(f.Mine != "", "(principal_key("+rows.HeldBy+") = ANY (identities_of(@mine)) OR "+ownedBy("@my_name")+")", "mine", f.Mine)
 	w.Args["my_name"] = f.MyName
 	w.Add(f.Team != "", "c.team = @team", "team", f.Team)
 	w.Add(f.Teams != nil, "(c.team = ANY (@teams) OR c.id IN (SELECT s.cluster_id FROM shares s WHERE "+usage.SharedWith+"))", "teams", f.Teams)

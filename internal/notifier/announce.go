@@ -94,7 +94,11 @@ func (n *Notifier) readCluster(ctx context.Context, e *event, workspace string) 
 	case !errors.Is(err, store.ErrNotFound):
 		return err
 	}
-	in, id, err := n.Store.Notices.PersonOf(ctx, workspace, row.RequestedBy)
+	holder, err := n.Store.Notices.HolderOf(ctx, e.cluster)
+	if err != nil {
+		return err
+	}
+	in, id, err := n.Store.Notices.PersonOf(ctx, workspace, holder)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/notices"
+	"github.com/ocpctl/ocpctl/store/people"
 )
 
 // here is where a cluster is asked for in Slack.
@@ -80,6 +81,25 @@ func TestTheAskerIsMentionedInTheThreadAndTheOwnerOfAnotherIsToldAlone(t *testin
 	require.Len(t, w.slack.messages, 1)
 	require.Equal(t, slack.Place{Channel: "DUOWNER"}, w.slack.messages[0].at)
 	require.Equal(t, []string{"expiring"}, []string{w.one("expiring", "UOWNER").Kind})
+}
+
+func TestAfterAHandoverTheNewOwnerIsWarnedAndTheAskerIsNot(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.link("UMAYA", "saml:maya")
+	row := w.accept("shop", here, false)
+	offer, err := w.Store.People.OfferHandover(t.Context(), row.ID, people.Grantee{Account: "slack:T1/UNEW", Name: "new"}, "slack:1", time.Hour, store.Origin{Actor: "saml:maya"})
+	require.NoError(t, err)
+	require.NoError(t, w.Store.AcceptHandover(t.Context(), offer, "shop", "new", store.Origin{Actor: "slack:T1/UNEW"}, nil))
+	w.did = append(w.did, offer.ID+":offered")
+	w.install(row.ID, lifecycle.Succeeded)
+	w.show(row.ID)
+	w.pass(3 * time.Hour)
+	w.step(row.ID)
+	w.settle()
+	require.Empty(t, w.one("ready", "CHERE").Mention, "it is no longer the asker's")
+	require.Empty(t, w.one("expiring", "CHERE").Mention)
+	require.NotZero(t, w.one("expiring", "UNEW").ExternalID)
 }
 
 func TestANoticeWaitsForTheMessageInWhoseThreadItStands(t *testing.T) {

@@ -320,15 +320,15 @@ func (w *world) settle() {
 
 // notice is a row as a test looks at it.
 type notice struct {
-	ID, Cause, Kind, Channel, Person, GivenUp, PostedIn string
-	ExternalID                                          int64
-	Shown, Wanted                                       int
+	ID, Cause, Kind, Channel, Person, Mention, GivenUp, PostedIn string
+	ExternalID                                                   int64
+	Shown, Wanted                                                int
 }
 
 func (w *world) notices() []notice {
 	w.t.Helper()
 	rows, err := w.Store.Pool().Query(w.t.Context(), `
-		SELECT id, cause, kind, channel, person, given_up, posted_in, external_id, shown_version AS shown, wanted_version AS wanted FROM notices ORDER BY created_at, id`)
+		SELECT id, cause, kind, channel, person, mention, given_up, posted_in, external_id, shown_version AS shown, wanted_version AS wanted FROM notices ORDER BY created_at, id`)
 	require.NoError(w.t, err)
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[notice])
 	require.NoError(w.t, err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
 )
 
 // Announce writes an announcement by itself. What happens in a change is announced with rows.Tx.Announce, in its transaction.
@@ -66,6 +67,15 @@ func (s *Store) MessageOf(ctx context.Context, cluster string) (SlackMessage, er
 		return SlackMessage{}, fmt.Errorf("look for the message of %s in Slack: %w", cluster, err)
 	}
 	return m, nil
+}
+
+// HolderOf returns the principal whose cluster it is: whoever accepted it last, else whoever requested it.
+func (s *Store) HolderOf(ctx context.Context, cluster string) (principal string, err error) {
+	err = s.db.Pool().QueryRow(ctx, `SELECT `+rows.HeldBy+` FROM clusters c WHERE c.id = $1`, cluster).Scan(&principal)
+	if err != nil {
+		return "", fmt.Errorf("look whose cluster %s is: %w", cluster, pg.Plain(err))
+	}
+	return principal, nil
 }
 
 // PersonOf returns the person in a workspace whom a principal's identities name: the account that was seen last, if several do. An empty

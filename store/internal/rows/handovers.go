@@ -21,6 +21,10 @@ const (
 	HandoverExpired   HandoverState = "expired"
 )
 
+// HeldBy is the principal whose cluster c is: whoever accepted it last, else whoever requested it.
+const HeldBy = `coalesce(
+	(SELECT h.decided_by FROM handovers h WHERE h.cluster_id = c.id AND h.state = 'accepted' ORDER BY h.decided_at DESC LIMIT 1), c.requested_by)`
+
 // EndHandover ends an offer whose cluster's row this change has locked. ErrConflict: it is no longer offered.
 func (c *Tx) EndHandover(ctx context.Context, id string, state HandoverState, d Origin) error {
 	type ended struct{ Cluster string }
