@@ -177,7 +177,7 @@ func (c *Controller) postInSlack(ctx context.Context, sub outbox.Subscriber, to 
 	default:
 		ts, err = c.Teller.Post(ctx, to, m, marker)
 	}
-	if since.IsZero() && answered(err) {
+	if since.IsZero() && slack.NotTaken(err) {
 		err = errors.Join(err, c.Store.Outbox.NotPosted(ctx, sub.ID))
 	}
 	if (errors.Is(err, slack.ErrChannel) || errors.Is(err, slack.ErrRefused)) && !slack.TokenRefused(err) {
@@ -194,12 +194,6 @@ func (c *Controller) find(ctx context.Context, in slack.Place, marker string, si
 		ts, _, err = c.Teller.Find(ctx, slack.Place{Channel: in.Channel}, marker, since)
 	}
 	return ts, err
-}
-
-// answered reports that Slack answered a post and did not take it. Any other error leaves open whether the message arrived.
-func answered(err error) bool {
-	var limited slack.RateLimited
-	return errors.As(err, &limited) || errors.Is(err, slack.ErrChannel) || errors.Is(err, slack.ErrRefused)
 }
 
 // delayInSlack returns later if progress was shown a moment ago. All changes until then become one post.

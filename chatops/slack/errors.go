@@ -49,6 +49,13 @@ func TokenRefused(err error) bool {
 	return errors.Is(err, ErrRefused) && slices.Contains(everyCall, CodeOf(err))
 }
 
+// NotTaken reports that Slack answered and took nothing, so that nothing was posted. After any other error nobody knows whether the
+// message arrived.
+func NotTaken(err error) bool {
+	var limited RateLimited
+	return errors.As(err, &limited) || errors.Is(err, ErrChannel) || errors.Is(err, ErrRefused) || errors.Is(err, ErrGone)
+}
+
 // refusal is one of Slack's error codes with its meaning.
 type refusal struct {
 	is        error

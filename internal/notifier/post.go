@@ -59,7 +59,7 @@ func (n *Notifier) post(ctx context.Context, seen *sights, list []notices.Notice
 		return errors.Join(n.Store.Notices.Posted(ctx, list, to.Channel, ts), n.said(ctx, at, nil))
 	}
 	answer := n.said(ctx, at, err)
-	if answered(err) {
+	if slack.NotTaken(err) {
 		return errors.Join(answer, n.Store.Notices.NotPosted(ctx, ids))
 	}
 	return answer
@@ -141,12 +141,6 @@ func turn(wait time.Duration, err error) error {
 	return later{wait}
 }
 
-// answered reports that an error is Slack's refusal, so that nothing was posted. After any other error nobody knows.
-func answered(err error) bool {
-	var limited slack.RateLimited
-	return errors.As(err, &limited) || errors.Is(err, slack.ErrChannel) || errors.Is(err, slack.ErrRefused) || errors.Is(err, slack.ErrGone)
-}
-
 // said records what Slack said, for everything else that is to be posted there. After an error that goes away, or that a person has to
 // solve, it returns later: the next turn comes when it makes sense to try again. Any other error is left to River's retries.
 func (n *Notifier) said(ctx context.Context, at spot, err error) error {
@@ -161,7 +155,7 @@ func (n *Notifier) said(ctx context.Context, at spot, err error) error {
 		kept = n.Store.Notices.HoldWorkspace(ctx, at.workspace, limited.RetryAfter)
 	case slack.TokenRefused(err):
 		kept = n.Store.Notices.ChannelProblem(ctx, at.workspace, "", slack.CodeOf(err))
-	case answered(err): // so the token is accepted
+	case slack.NotTaken(err): // so the token is accepted
 		kept = errors.Join(n.Store.Notices.ChannelProblem(ctx, at.workspace, "", ""),
 			n.Store.Notices.ChannelProblem(ctx, at.workspace, at.id, cmp.Or(slack.CodeOf(err), "refused")))
 	default:
