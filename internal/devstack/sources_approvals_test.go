@@ -23,20 +23,21 @@ func (l *life) approvals(t *testing.T) {
 	})
 }
 
-// requestApproval labels a pull request and returns the approval it waits for.
+// requestApproval labels a pull request and returns the approval that it asks for; one that may end in seconds can have ended already.
 func (l *life) requestApproval(number int) client.Approval {
 	l.t.Helper()
 	require.NoError(l.t, l.GitHub.Label(number, label, "maya"))
 	l.runUntil("the request waits for approval", 20*time.Second, func() bool {
-		return l.count("SELECT count(*) FROM clusters WHERE pr_number = $1 AND phase = 'awaiting_approval'", number) == 1
+		return l.count("SELECT count(*) FROM approvals a JOIN clusters c ON c.id = a.cluster_id WHERE c.pr_number = $1", number) == 1
 	})
-	return l.pendingOf(number)
+	return l.approvalOf(number, "")
 }
 
-// pendingOf is what a pull request's cluster waits for.
-func (l *life) pendingOf(number int) client.Approval {
+// approvalOf returns the one approval of a pull request's cluster that is in a state; "": in any.
+func (l *life) approvalOf(number int, state string) client.Approval {
 	l.t.Helper()
-	page := ask[client.ApprovalPage](l.as("admin"), http.MethodGet, "/api/v1/approvals?state=pending&cluster="+l.nameOf(number), nil, http.StatusOK)
+	query := url.Values{"state": {state}, "cluster": {l.nameOf(number)}}.Encode()
+	page := ask[client.ApprovalPage](l.as("admin"), http.MethodGet, "/api/v1/approvals?"+query, nil, http.StatusOK)
 	require.Len(l.t, page.Items, 1)
 	return page.Items[0]
 }
@@ -106,8 +107,8 @@ func (l *life) aPushMakesAVoteVoid(*testing.T) {
 	l.as("requester").refused(http.MethodPost, vote(first.ApprovalID), nil, http.StatusForbidden)
 
 	require.NoError(l.t, l.GitHub.Push(number, "maya"))
-	l.runUntil("the word is asked for anew", 20*time.Second, func() bool { return l.pendingOf(number).ApprovalID != first.ApprovalID })
-	second := l.pendingOf(number)
+	l.askUntil("the word is asked for anew", 20*time.Second, polite, func() bool { return l.approvalOf(number, "pending").ApprovalID != first.ApprovalID })
+	second := l.approvalOf(number, "pending")
 	require.NotEqual(l.t, first.Head, second.Head)
 	require.Equal(l.t, client.ApprovalStateVoid, l.approval(first.ApprovalID).State)
 	l.as("admin").refused(http.MethodPost, vote(first.ApprovalID), nil, http.StatusConflict)

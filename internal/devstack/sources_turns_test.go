@@ -142,7 +142,7 @@ func (l *life) since(begin time.Time) (names []string) {
 
 // holdKeeps: a closed pull request ends its cluster after the grace, and not before the hold.
 func (l *life) holdKeeps(maya visitor, number int, c client.ClusterDetail) {
-	until := time.Now().Add(l.Grace + 1500*time.Millisecond).UTC().Truncate(time.Microsecond)
+	until := time.Now().Add(l.Grace + 6*time.Second).UTC().Truncate(time.Microsecond) // six seconds for the server to see the pull request closed
 	at := "/api/v1/clusters/" + c.ClusterID + "/hold"
 	noReason := maya.refused(http.MethodPost, at, client.Hold{Until: until}, http.StatusUnprocessableEntity)
 	require.Equal(l.t, "reason", noReason.Errors[0].Field)

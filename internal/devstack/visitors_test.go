@@ -8,6 +8,7 @@ import (
 	"net/http/cookiejar"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -61,12 +62,24 @@ func (l *life) proof() awsproof.Proof {
 	return proof
 }
 
-// send asks the API; headers are names and values in turn.
+// send asks the API; headers are names and values in turn. Several chapters of one test share a principal, so an answer that there are
+// too many requests is obeyed, as a client has to.
 func (v visitor) send(method, path string, body any, headers ...string) (*http.Response, []byte) {
 	v.t.Helper()
-	answer, raw, err := v.try(v.PrivateURL(), method, path, body, headers...)
-	require.NoError(v.t, err)
-	return answer, raw
+	for {
+		answer, raw, err := v.try(v.PrivateURL(), method, path, body, headers...)
+		require.NoError(v.t, err)
+		if answer.StatusCode != http.StatusTooManyRequests {
+			return answer, raw
+		}
+		wait, err := strconv.Atoi(answer.Header.Get("Retry-After"))
+		require.NoError(v.t, err)
+		select {
+		case <-v.ctx.Done():
+			require.NoError(v.t, v.ctx.Err())
+		case <-time.After(time.Duration(wait) * time.Second):
+		}
+	}
 }
 
 // try is send to a server that may not answer.
