@@ -46,8 +46,6 @@ func at(c lifecycle.Card, s lifecycle.Status, p lifecycle.Phase, why string) lif
 	return chatopstest.At(c, s, p, why)
 }
 
-func going(p lifecycle.Phase, why string) lifecycle.Card { return chatopstest.Going(p, why) }
-
 func lives() map[string]lifecycle.Card { return chatopstest.Lives() }
 
 func TestTheTextsOfALifeAreGolden(t *testing.T) {

@@ -24,7 +24,7 @@ type workspace struct {
 	down     bool
 }
 
-var errDown = errors.New("Slack does not answer")
+var errDown = errors.New("no answer from Slack")
 
 func newWorkspace() *workspace {
 	w := &workspace{

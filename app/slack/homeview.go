@@ -26,8 +26,6 @@ const (
 	homeLooksAt    = 50 // approvals that are looked through for those that wait for this person
 )
 
-func (s *Service) homeLinks() chatops.Links { return chatops.Links{UI: s.ui} }
-
 // homeView reads what a person's Home shows: their clusters, their teams', what waits for their approval, and what they may still
 // request.
 func (s *Service) homeView(ctx context.Context, p policy.Principal) (blocks.HomeView, error) {

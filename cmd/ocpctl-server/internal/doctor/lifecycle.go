@@ -65,7 +65,8 @@ func (b bucket) lifecycle(ctx context.Context, f *findings) {
 
 // effects lists what a rule removes.
 func effects(rule types.LifecycleRule) (list []effect) {
-	prefix := aws.ToString(rule.Prefix) //nolint:staticcheck // old rules still have it
+	//lint:ignore SA1019 old rules still have it
+	prefix := aws.ToString(rule.Prefix)
 	if filter := rule.Filter; filter != nil {
 		prefix = aws.ToString(filter.Prefix)
 		if filter.And != nil {

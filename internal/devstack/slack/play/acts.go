@@ -47,6 +47,7 @@ func (p *playground) write(ctx context.Context, at spot, form url.Values) (next 
 		return "", nil
 	case isCommand && (command == "" || command[0] == ' '):
 		if form.Get("thread") != "" {
+			//lint:ignore ST1005 these are Slack's words
 			return "", errors.New("/ocp is not supported in threads. Sorry!")
 		}
 		if at.Channel == direct {
