@@ -24,8 +24,9 @@ import (
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
-// patience is how long a delivery is retried before it counts as unprocessable. Its information is not lost: the next event of its
-// pull request, or the next polling, contains the whole state again.
+// patience is how long after its first failed try a delivery is retried before it counts as unprocessable; how long it waited for that
+// try does not count. The information about a pull request is not lost: its next event, or the next polling, contains the whole state
+// again.
 const patience = 24 * time.Hour
 
 // pullRequests handles GitHub's events: pulls.Service.
@@ -44,6 +45,7 @@ type pullRequests interface {
 // slackRequests handles what people do in Slack: slackapp.Service.
 type slackRequests interface {
 	Handle(ctx context.Context, r inbound.Request) (note string, err error)
+	GivenUp(ctx context.Context, r inbound.Request) error
 }
 
 // records is what the inbox looks up itself: pullrequests.Store.
@@ -160,8 +162,16 @@ func final(err error) bool {
 	return refused || errors.Is(err, errUnprocessable) || app.KindOf(err) != ""
 }
 
-// replyToGivenUp informs the author of a comment, who waits for an answer. Everything else is noticed again by polling.
+// replyToGivenUp informs somebody who waits for an answer: the author of a comment, and whoever asked in Slack. Everything else is
+// noticed again by polling.
 func (w *InboxWorker) replyToGivenUp(ctx context.Context, d inbox.Delivery) error {
+	if d.Source == SourceSlack {
+		r, err := readSlack(d)
+		if err != nil {
+			return nil // an unreadable request has nobody who waits
+		}
+		return w.inSlack.GivenUp(ctx, r)
+	}
 	if d.Source != SourceGitHub || d.Event != onComment {
 		return nil
 	}
@@ -174,8 +184,11 @@ func (w *InboxWorker) replyToGivenUp(ctx context.Context, d inbox.Delivery) erro
 
 // given reports that a delivery was retried for long enough.
 func (w *InboxWorker) given(ctx context.Context, d inbox.Delivery) bool {
+	if d.FailingSince == nil {
+		return false
+	}
 	now, err := w.store.Now(ctx)
-	return err == nil && !d.ReceivedAt.IsZero() && now.Sub(d.ReceivedAt) > patience
+	return err == nil && now.Sub(*d.FailingSince) > patience
 }
 
 func (w *InboxWorker) handle(ctx context.Context, d inbox.Delivery) (note string, err error) {

@@ -224,7 +224,7 @@ func TestAPanicIsTriedAgainAndNotForEver(t *testing.T) {
 	i := newInbox(t)
 	i.worker.pulls = nil
 	require.ErrorContains(t, i.receive("pull_request", "d1", payload(t, "pull_request", "labeled", pull(0, label))), "panic")
-	_, err := i.store.Pool().Exec(t.Context(), `UPDATE deliveries SET received_at = received_at - interval '25 hours'`)
+	_, err := i.store.Pool().Exec(t.Context(), `UPDATE deliveries SET failing_since = failing_since - interval '25 hours'`)
 	require.NoError(t, err)
 	require.NoError(t, i.process())
 	require.Contains(t, i.notes()[0], "panic")
@@ -238,7 +238,7 @@ func TestACommentThatIsGivenUpIsToldSo(t *testing.T) {
 	})
 	require.ErrorContains(t, i.receive("issue_comment", "d1", comment), "GitHub is down")
 	require.Empty(t, i.query(`SELECT body FROM replies`))
-	_, err := i.store.Pool().Exec(t.Context(), `UPDATE deliveries SET received_at = received_at - interval '25 hours'`)
+	_, err := i.store.Pool().Exec(t.Context(), `UPDATE deliveries SET failing_since = failing_since - interval '25 hours'`)
 	require.NoError(t, err)
 	require.NoError(t, i.process())
 	require.Equal(t, []string{"failed"}, i.query(`SELECT state FROM deliveries`))

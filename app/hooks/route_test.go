@@ -55,6 +55,7 @@ func (d *idle) InstallationChanged(_ context.Context, e pulls.InstallationEvent)
 	return d.take(e)
 }
 func (d *idle) Handle(_ context.Context, e inbound.Request) (string, error) { return d.take(e) }
+func (d *idle) GivenUp(context.Context, inbound.Request) error              { return nil }
 
 // nobodys are records of two clusters that ended.
 type nobodys struct{}

@@ -5,6 +5,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -14,6 +15,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
 )
 
 func slackSigned(body string, at time.Time) map[string]string {
@@ -268,4 +272,27 @@ func TestADeliveryOfSlacksThatIsNoCommandIsGivenUp(t *testing.T) {
 	require.NoError(t, i.process())
 	require.Contains(t, i.notes()[0], "kind, id and workspace are required")
 	require.Contains(t, i.notes()[1], "command is missing")
+}
+
+// unwell is a service whose every try fails.
+type unwell struct{ slackRequests }
+
+func (unwell) Handle(context.Context, inbound.Request) (string, error) {
+	return "", errors.New("Slack is down")
+}
+
+func TestARequestThatIsGivenUpIsToldSo(t *testing.T) {
+	i := newInbox(t)
+	i.worker.inSlack = unwell{i.worker.inSlack}
+	status, _ := i.slack(typed("1.2", "U1", "list"))
+	require.Equal(t, http.StatusOK, status)
+	i.exec(`UPDATE deliveries SET received_at = received_at - interval '7 days'`)
+	require.ErrorContains(t, i.process(), "Slack is down", "it waited long, and this is its first try")
+	require.Equal(t, []string{"received"}, i.query(`SELECT state FROM deliveries`))
+	require.Empty(t, i.query(`SELECT body FROM replies`))
+
+	i.exec(`UPDATE deliveries SET failing_since = failing_since - interval '25 hours'`)
+	require.NoError(t, i.process())
+	require.Equal(t, []string{"failed"}, i.query(`SELECT state FROM deliveries`))
+	require.Equal(t, []string{messages.GivenUpInSlack}, i.query(`SELECT body FROM replies`))
 }

@@ -99,6 +99,15 @@ func (s *Service) answer(ctx context.Context, r inbound.Request, m slack.Message
 	return nil
 }
 
+// GivenUp tells whoever made a request that it is not tried any more. An answer that was saved before stands.
+func (s *Service) GivenUp(ctx context.Context, r inbound.Request) error {
+	switch r.Kind {
+	case inbound.Command, inbound.Mention, inbound.Direct, inbound.Press, inbound.Shortcut, inbound.Submission:
+		return s.answer(ctx, r, blocks.Answer(messages.GivenUpInSlack))
+	}
+	return nil // nobody waits for an answer
+}
+
 // causeOf identifies a request: sent again, it has the same.
 func causeOf(r inbound.Request) string { return "slack:" + r.Workspace + ":" + r.ID }
 

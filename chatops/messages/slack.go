@@ -255,6 +255,10 @@ func UnlinkedInSlack(account string) string {
 // UnknownButton answers a press of a button that ocpctl does not know: of an older release, or of another app.
 const UnknownButton = "ocpctl does not know this button, so nothing was done. It may be from an older message. `/ocp help` lists the commands."
 
+// GivenUpInSlack answers a request that kept failing and is not tried any more.
+const GivenUpInSlack = "This could not be completed: Slack or a part of ocpctl did not answer for a day, so this will not be tried again. " +
+	"`/ocp list` shows the present state. If something is missing, ask for it again."
+
 // FormTooLate tells somebody that a form could not be opened in time, and the command that does the same.
 func FormTooLate(command string) string {
 	return fmt.Sprintf("Slack allows only three seconds to open a form, and they had passed. Press the button again, or type `%s %s`.", chatops.Prefix, command)

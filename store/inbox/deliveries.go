@@ -141,8 +141,9 @@ type Delivery struct {
 	Body       []byte
 	ReceivedAt time.Time
 
-	Installation int64  // of the App; 0: none
-	Traceparent  string // of the trace that begins with it; empty: none is recorded. SaveDelivery takes it from the context
-	Tries        int    // how often it was tried without success
-	Urgent       bool   // somebody waits for what opens within three seconds. Only SaveDelivery reads it
+	Installation int64      // of the App; 0: none
+	Traceparent  string     // of the trace that begins with it; empty: none is recorded. SaveDelivery takes it from the context
+	Tries        int        // how often it was tried without success
+	FailingSince *time.Time // when the first try failed; nil: none did
+	Urgent       bool       // somebody waits for what opens within three seconds. Only SaveDelivery reads it
 }

@@ -19,7 +19,8 @@ import (
 // Deliveries that failed before do not delay it, and nothing delays an urgent one.
 const saveDelivery = `
 	WITH fresh AS (
-		INSERT INTO deliveries (source, delivery_id, event, topic, body, installation, traceparent) VALUES ($1, $2, $3, $4, $5, $7, $9)
+		INSERT INTO deliveries (source, delivery_id, event, topic, body, installation, traceparent, received_at)
+		VALUES ($1, $2, $3, $4, $5, $7, $9, coalesce($11::timestamptz, clock_timestamp()))
 		ON CONFLICT (source, delivery_id) DO NOTHING RETURNING id
 	), ahead AS (
 		SELECT count(*) AS n FROM (
@@ -39,7 +40,7 @@ func (s *Store) SaveDelivery(ctx context.Context, d Delivery) (fresh bool, err e
 		priority = queue.UrgentPriority
 	}
 	tag, err := s.db.Pool().Exec(ctx, saveDelivery, d.Source, d.ID, d.Event, d.Topic, d.Body, queue.InboxTries, d.Installation,
-		queue.Metadata(ctx), tracing.Of(ctx).Traceparent, priority)
+		queue.Metadata(ctx), tracing.Of(ctx).Traceparent, priority, s.db.Fixed())
 	if err != nil {
 		return false, fmt.Errorf("save delivery %s: %w", d.ID, pg.Plain(err))
 	}
@@ -53,8 +54,8 @@ func (s *Store) SaveDelivery(ctx context.Context, d Delivery) (fresh bool, err e
 // Delivery returns a stored delivery; done: it is finished, processed or failed.
 func (s *Store) Delivery(ctx context.Context, row int64) (d Delivery, done bool, err error) {
 	err = s.db.Pool().QueryRow(ctx, `
-		SELECT id, source, delivery_id, event, topic, installation, body, received_at, tries, traceparent, state <> 'received' FROM deliveries WHERE id = $1`, row).
-		Scan(&d.Row, &d.Source, &d.ID, &d.Event, &d.Topic, &d.Installation, &d.Body, &d.ReceivedAt, &d.Tries, &d.Traceparent, &done)
+		SELECT id, source, delivery_id, event, topic, installation, body, received_at, tries, failing_since, traceparent, state <> 'received' FROM deliveries WHERE id = $1`, row).
+		Scan(&d.Row, &d.Source, &d.ID, &d.Event, &d.Topic, &d.Installation, &d.Body, &d.ReceivedAt, &d.Tries, &d.FailingSince, &d.Traceparent, &done)
 	if err != nil {
 		return Delivery{}, false, fmt.Errorf("read delivery %d: %w", row, pg.Plain(err))
 	}
