@@ -12,6 +12,8 @@ TOOL      := go tool -modfile=tools/go.mod
 RACED     := ./policy/... ./profiles/... ./chatops ./store
 # Selects the packages whose tests start neither PostgreSQL nor the demo, from a list of packages with their dependencies.
 QUICK     := awk '$$1 ~ /\.test$$/ && !/internal\/devstack\/(postgres|s3)/ {sub(/\.test$$/, "", $$1); print $$1}'
+# The packages with fuzz targets.
+FUZZED     = $(sort $(addprefix ./,$(patsubst %/,%,$(dir $(shell git grep --untracked -lE '^func Fuzz' -- '*_test.go')))))
 # Without debug information, compiling and linking takes a fifth less time.
 export GOFLAGS := $(GOFLAGS) -gcflags=all=-dwarf=false -ldflags=-w
 
@@ -121,8 +123,8 @@ test-install: build build-kubernetes images ## install the chart with Helm on th
 	go test -tags install -count=1 -timeout 30m -v ./internal/devstack/install
 
 .PHONY: fuzz
-fuzz: ## fuzz the parsers of untrusted input (comments, repository files, deliveries), TIME=1m for each target
-	@set -eo pipefail; for package in ./chatops ./profiles ./app/hooks; do \
+fuzz: ## fuzz the parsers of untrusted input (comments, repository files, deliveries, Slack's requests), TIME=1m for each target
+	@set -eo pipefail; for package in $(FUZZED); do \
 		go test -list '^Fuzz' $$package | { grep '^Fuzz' || true; } | while read -r target; do \
 			echo "$$package $$target"; go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(or $(TIME),1m) -fuzzminimizetime 100x $$package </dev/null; done; done
 
