@@ -104,7 +104,7 @@ func (s *Service) grantee(ctx context.Context, t task) (share people.Share, show
 	return people.Share{Kind: app.SharePrincipal, Grantee: principal}, messages.Person(found.Name), err
 }
 
-// colleague returns somebody in Slack whom a cluster may be given to: a person of this organization who still works here.
+// colleague returns somebody in Slack whom a cluster may be given to: a full member of this organization.
 func (s *Service) colleague(ctx context.Context, id string) (slack.Person, error) {
 	if s.slack == nil {
 		return slack.Person{}, app.Fail(app.Conflict, messages.SlackAway)
@@ -121,12 +121,14 @@ func (s *Service) colleague(ctx context.Context, id string) (slack.Person, error
 		return p, app.Fail(app.Invalid, messages.ShareWithGone)
 	case p.Stranger:
 		return p, app.Fail(app.Invalid, messages.ShareOutside)
+	case p.Guest:
+		return p, app.Fail(app.Invalid, messages.ShareWithGuest)
 	}
 	return p, nil
 }
 
-// eachMember calls do for each person who is in the command's user group now, apps and people who left excepted, and returns their
-// number.
+// eachMember calls do for each person who is in the command's user group now, those excepted whom no cluster may be given to, and returns
+// their number.
 func (s *Service) eachMember(ctx context.Context, t task, do func(principal string) error) (n int, err error) {
 	if s.slack == nil {
 		return 0, app.Fail(app.Conflict, messages.SlackAway)

@@ -36,7 +36,7 @@ func TestAKubeconfigIsALinkForOnePersonThatIsNotKept(t *testing.T) {
 func TestAClusterIsSharedWithTheMembersThatAGroupHasNow(t *testing.T) {
 	h := ours(t)
 	h.mate("demo")
-	h.workspace.groups = map[string][]string{"S1": {"UPAY", "UBOT", "ULEFT", "UOTHER", "UANY"}}
+	h.workspace.groups = map[string][]string{"S1": {"UPAY", "UBOT", "ULEFT", "UOTHER", "UGUEST", "UANY"}}
 	require.Contains(t, h.slack("UPAY", "status demo"), "There is no cluster demo")
 	said := h.slack("UMATE", "share demo <!subteam^S1|@oncall>")
 	require.Contains(t, said, "`demo` is shared with the current members of the group (2 people)")
@@ -58,7 +58,7 @@ func TestAClusterIsSharedWithTheMembersThatAGroupHasNow(t *testing.T) {
 	require.Contains(t, h.slack("UMATE", "share demo <!subteam^S1>"), "This group has 51 members, and a cluster is shared with at most 50 at once")
 	h.workspace.groups["S1"] = most[:50]
 	require.Contains(t, h.slack("UMATE", "share demo <!subteam^S1>"), "(50 people)")
-	h.workspace.groups["S1"] = []string{"UBOT", "ULEFT"}
+	h.workspace.groups["S1"] = []string{"UBOT", "ULEFT", "UGUEST"}
 	require.Contains(t, h.slack("UMATE", "share demo <!subteam^S1>"), "Nobody in this user group can be given a cluster")
 	h.workspace.groups["S1"] = most[:50]
 	h.workspace.down = true

@@ -35,10 +35,14 @@ func (s *Service) command(ctx context.Context, r inbound.Request) (note string, 
 	})
 }
 
-// whoFor returns who acts, or nobody for a command that anybody may use.
+// whoFor returns who acts; nobody for a command that needs no role. Everybody may read the help, and take a link of their account back.
 func (s *Service) whoFor(ctx context.Context, r inbound.Request, verb chatops.Verb) (policy.Principal, error) {
-	if verb == chatops.VerbHelp || verb == chatops.VerbLink || verb == chatops.VerbUnlink {
+	switch verb {
+	case chatops.VerbHelp, chatops.VerbUnlink:
 		return policy.Principal{}, nil
+	case chatops.VerbLink:
+		_, err := s.member(ctx, r)
+		return policy.Principal{}, err
 	}
 	return s.who(ctx, r)
 }

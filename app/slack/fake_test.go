@@ -36,6 +36,7 @@ func newWorkspace() *workspace {
 	}
 	w.people["UBOT"] = slack.Person{ID: "UBOT", Workspace: "T1", Name: "bot", Bot: true}
 	w.people["ULEFT"] = slack.Person{ID: "ULEFT", Workspace: "T1", Name: "left", Deactivated: true}
+	w.people["UGUEST"] = slack.Person{ID: "UGUEST", Workspace: "T1", Name: "guest", Guest: true}
 	w.people["UOTHER"] = slack.Person{ID: "UOTHER", Workspace: "T9", Name: "other", Stranger: true}
 	return w
 }

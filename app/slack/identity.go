@@ -34,15 +34,9 @@ const (
 // The principal is always slack:<workspace>/<user>. An e-mail address that Slack confirmed, of a trusted domain, adds an attribute for the
 // catalogue's identities, and the person who has it there is who the account counts for. A link of the account comes before that.
 func (s *Service) who(ctx context.Context, r inbound.Request) (policy.Principal, error) {
-	if r.IsBot {
-		return policy.Principal{}, app.Fail(app.Denied, messages.SlackBot)
-	}
-	known, err := s.person(ctx, r)
+	known, err := s.member(ctx, r)
 	if err != nil {
 		return policy.Principal{}, err
-	}
-	if why := refusal(known); why != "" {
-		return policy.Principal{}, app.Fail(app.Denied, why)
 	}
 	values := map[string][]string{"user": {r.User}, "workspace": {r.Workspace}, "channel": {r.Channel}}
 	name := cmp.Or(r.Name, known.Name)
@@ -51,6 +45,18 @@ func (s *Service) who(ctx context.Context, r inbound.Request) (policy.Principal,
 		name = cmp.Or(s.core.PersonNamed(known.Mapped), name)
 	}
 	return s.core.ExternalPrincipal(ctx, policy.Claims{Source: profiles.SourceSlack, Subject: subject(r), Name: name, Values: values}, r.User, policy.SourceSlack)
+}
+
+// member returns what Slack says of the person. app.Denied: they are no full member, in words.
+func (s *Service) member(ctx context.Context, r inbound.Request) (people.SlackPerson, error) {
+	known, err := s.person(ctx, r)
+	if err != nil {
+		return known, err
+	}
+	if why := refusal(known); why != "" {
+		return known, app.Fail(app.Denied, why)
+	}
+	return known, nil
 }
 
 func subject(r inbound.Request) string { return r.Workspace + "/" + r.User }

@@ -91,8 +91,12 @@ func TestWhoMayDoNothingHearsWhy(t *testing.T) {
 		"UGUEST": "Guests of the workspace", "UGONE": "is deactivated", "UBOT": "from an app", "USTRANGER": "another organization", "UNOBODY": "does not show your account",
 	} {
 		require.Contains(t, h.slack(user, "approvals"), want, user)
+		require.Contains(t, h.slack(user, "link"), want, user)
 		require.Contains(t, h.slack(user, "help"), "*Commands*", "help is for everybody")
+		require.Contains(t, h.slack(user, "unlink"), "not linked", "and so is taking a link back")
 	}
+	require.Contains(t, h.slack("UUNCONFIRMED", "link"), "/links/", "a full member without a role")
+	require.Len(t, h.Query(`SELECT principal FROM links`), 1, "nobody else was given one")
 	require.Empty(t, h.Query(`SELECT mapped FROM slack_people WHERE mapped <> '' ORDER BY 1`), "whom others vouch for")
 }
 

@@ -74,7 +74,7 @@ func TestAnApprovalThatSomebodyMayNotSeeIsNotDecidedByItsButton(t *testing.T) {
 	h := inSlack(t, profiles.ApprovalTerms{})
 	a := h.waits()
 	other := h.notice(blocks.Finding, "", blocks.Facts{Title: "something else"})
-	for _, user := range []string{"UNOBODY", "UPAY", "UPAYBOSS", "UMATE", "UAUDIT", "UBOT", "ULEFT", "UOTHER"} {
+	for _, user := range []string{"UNOBODY", "UPAY", "UPAYBOSS", "UMATE", "UAUDIT", "UBOT", "ULEFT", "UOTHER", "UGUEST"} {
 		for _, verb := range []chatops.Verb{chatops.VerbApprove, chatops.VerbRefuse} {
 			for _, p := range []blocks.Press{{Verb: verb, Approval: a.ID, Notice: other}, {Verb: verb, Cluster: a.Cluster, Notice: other}, {Verb: verb, Approval: a.ID, Value: "because"}} {
 				_, err := h.service.Handle(t.Context(), h.pressOf(user, p))

@@ -193,6 +193,8 @@ func TestABadArgumentIsRefusedInWords(t *testing.T) {
 		"share demo <@UBOT>":          "That is an app",
 		"share demo <@ULEFT>":         "is deactivated",
 		"share demo <@UOTHER>":        "another organization",
+		"share demo <@UGUEST>":        "is a guest of this workspace",
+		"transfer demo <@UGUEST>":     "is a guest of this workspace",
 		"share demo <@UUNKNOWN>":      "Slack knows no such person",
 		"share demo --team nowhere":   "nowhere",
 		"share demo <!subteam^S9>":    "no such user group",

@@ -221,9 +221,10 @@ const (
 	ShareWithBot     = "That is an app, and clusters are shared with people. Name a person."
 	ShareWithGone    = "That person's account in Slack is deactivated. Name somebody who works here."
 	ShareOutside     = "That person belongs to another organization, so ocpctl shares no cluster with them. A platform admin can give them a role."
+	ShareWithGuest   = "That person is a guest of this workspace, and guests cannot use ocpctl. Name a full member."
 	NoSuchPerson     = "Slack knows no such person here. Type `@` and choose one of the names that Slack suggests."
 	NoSuchGroup      = "Slack knows no such user group here, or it has no members. Type `@` and choose one of the groups that Slack suggests."
-	NobodyInGroup    = "Nobody in this user group can be given a cluster: its members are apps, deactivated accounts or people of another organization."
+	NobodyInGroup    = "Nobody in this user group can be given a cluster: its members are apps, guests, deactivated accounts or people of another organization."
 	GroupsNeedAccess = "ocpctl may not read this workspace's user groups, so nothing was shared. Name the people one by one, or ask an admin to give the app the scope usergroups:read."
 	SlackAway        = "ocpctl has no connection to Slack's Web API here, so this cannot be done. Ask a platform admin to set slack.bot_token_ref."
 )

@@ -36,7 +36,6 @@ type Request struct {
 	User      string `json:"user"`
 	HomeTeam  string `json:"home_team,omitempty"` // the person's own workspace if another one, as with Slack Connect
 	Name      string `json:"name,omitempty"`      // for display only: it may change hands
-	IsBot     bool   `json:"is_bot,omitempty"`    // sent by an app; never processed
 
 	Text    string `json:"text,omitempty"`    // of a command, mention or direct message, without the bot's own mention; of a message shortcut: the message's, cut to MaxText characters
 	Trigger string `json:"trigger,omitempty"` // opens a form within three seconds; empty: it cannot
