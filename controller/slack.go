@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/ocpctl/ocpctl/chatops/slack"
@@ -43,7 +44,14 @@ func (c *Controller) inSlack(ctx context.Context, r store.Reply) error {
 	if wait, err := c.Store.Notices.TakeTurn(ctx, r.Workspace, r.Person); err != nil || wait > 0 {
 		return awaitTurn(wait, err)
 	}
-	id, err := c.Teller.Send(ctx, slack.Target{Channel: r.Channel, User: r.Person}, m)
+	to := slack.Target{Channel: r.Channel, User: r.Person}
+	if r.Thread != "" {
+		var err error
+		if to.Thread, err = strconv.ParseInt(r.Thread, 10, 64); err != nil {
+			return fmt.Errorf("read the thread of an answer: %w", err)
+		}
+	}
+	id, err := c.Teller.Send(ctx, to, m)
 	if err == nil { // recorded before anything else: a text whose post is not known is sent again
 		err = c.Store.Outbox.Replied(ctx, r.ID, id)
 		return errors.Join(err, c.recordAnswer(ctx, r.Workspace, r.Person, nil))

@@ -2,6 +2,7 @@ package controller_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
@@ -45,6 +46,19 @@ func TestAnAnswerInSlackIsSaidOnceAndRemembered(t *testing.T) {
 	require.Equal(t, "*done*", said[0].Text)
 	require.Equal(t, said[0].ID, h.external(job.Reply), "the timestamp in microseconds")
 	require.Zero(t, h.board.called(), "nobody asks GitHub")
+}
+
+func TestAnAnswerInAThreadStandsThere(t *testing.T) {
+	t.Parallel()
+	h, s, job := withSlack(t, slack.Clusters, "U0DEMOMAYA")
+	_, err := s.Write(h.ctx, "maya", slack.Post{Channel: "clusters", Text: "a question"})
+	require.NoError(t, err)
+	first := s.Messages()[0]
+	_, err = h.store.Pool().Exec(h.ctx, `UPDATE replies SET thread = $1::text`, fmt.Sprint(first.ID))
+	require.NoError(t, err)
+	h.work(job)
+	said := s.Messages()[1]
+	require.Equal(t, []any{slack.KindEphemeral, first.TS}, []any{said.Kind, said.Thread})
 }
 
 func TestAnAnswerInSlackWaitsForItsTime(t *testing.T) {

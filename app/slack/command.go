@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 
 	api "github.com/slack-go/slack"
 
@@ -115,11 +116,16 @@ func (s *Service) GivenUp(ctx context.Context, r inbound.Request) error {
 // causeOf identifies a request: sent again, it has the same.
 func causeOf(r inbound.Request) string { return "slack:" + r.Workspace + ":" + r.ID }
 
-// replyTo returns an answer as the store keeps it. What was asked on Home, or in a form, is answered in a direct message.
+// replyTo returns an answer as the store keeps it: in the thread in which it was asked for. What was asked on Home, or in a form, is
+// answered in a direct message.
 func replyTo(r inbound.Request, m slack.Message) store.Reply {
-	return store.Reply{
+	reply := store.Reply{
 		Cause: causeOf(r), Workspace: r.Workspace, Channel: cmp.Or(r.Channel, r.User), Person: r.User, Body: m.Text, Blocks: encode(m.Blocks),
 	}
+	if r.Thread != 0 {
+		reply.Thread = strconv.FormatInt(r.Thread, 10)
+	}
+	return reply
 }
 
 // encode returns blocks as Slack takes them; an empty list for none.

@@ -244,5 +244,9 @@ func TestAMentionAndADirectMessageAreCommands(t *testing.T) {
 		e = h.asks(kind, "UMATE")
 		e.Channel = channel
 		require.Contains(t, h.slackAs(e), "*Commands*", "nothing but the bot's name")
+		e = h.asks(kind, "UMATE")
+		e.Channel, e.Text, e.Thread = channel, "status demo", 1710000000000100
+		require.Contains(t, h.slackAs(e), "demo is ready")
+		require.Equal(t, []string{"1710000000000100"}, h.Query(`SELECT thread FROM replies WHERE cause = $1`, "slack:T1:"+e.ID), "it is answered where it was asked")
 	}
 }

@@ -50,19 +50,26 @@ func (c *Client) Update(ctx context.Context, channel string, ts int64, m Message
 	return explain("update a message in "+channel, err, ofChannel, ofMessage)
 }
 
-// Target is a person and the channel in which they asked.
-type Target struct{ Channel, User string } // their ids
+// Target is a person and where they asked.
+type Target struct {
+	Channel, User string // their ids
+	Thread        int64  // timestamp of the message in whose thread they asked, in microseconds; 0: in none
+}
 
 // Send sends a message to one person, and returns its timestamp in microseconds: in the channel for nobody else to see if the bot
-// is in it, else in a direct message. ErrNever: the person cannot be reached.
+// is in it, and in the thread if they asked in one, else in a direct message. ErrNever: the person cannot be reached.
 func (c *Client) Send(ctx context.Context, to Target, m Message) (int64, error) {
 	doing := "answer " + to.User + " in " + to.Channel
 	var posted string
 	var err error
+	options := content(m)
+	if to.Thread != 0 {
+		options = append(options, api.MsgOptionTS(stamp(to.Thread)))
+	}
 	if strings.HasPrefix(to.Channel, "D") {
-		_, posted, err = c.api.PostMessageContext(ctx, to.Channel, content(m)...)
+		_, posted, err = c.api.PostMessageContext(ctx, to.Channel, options...)
 	} else {
-		posted, err = c.api.PostEphemeralContext(ctx, to.Channel, to.User, content(m)...)
+		posted, err = c.api.PostEphemeralContext(ctx, to.Channel, to.User, options...)
 	}
 	if slices.Contains(unseen, code(err)) {
 		doing = "answer " + to.User + " alone"

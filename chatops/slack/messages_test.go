@@ -122,6 +122,10 @@ func TestALifeOfAMessageInAWorkspace(t *testing.T) {
 	thread := slack.Place{Channel: standin.Clusters, Thread: ts}
 	answer, err := c.Post(ctx, thread, words("began"), "sub_2:0")
 	require.NoError(t, err)
+	_, err = c.Send(ctx, slack.Target{Channel: here.Channel, User: "U0DEMOMAYA", Thread: ts}, words("for you"))
+	require.NoError(t, err)
+	said := s.Messages()[2]
+	require.Equal(t, []any{standin.KindEphemeral, s.Messages()[0].TS, "for you"}, []any{said.Kind, said.Thread, said.Text}, "in the thread")
 	require.NoError(t, c.Update(ctx, here.Channel, ts, words("over")))
 	for marker, at := range map[string]struct {
 		in   slack.Place
@@ -147,12 +151,12 @@ func TestALifeOfAMessageInAWorkspace(t *testing.T) {
 	require.ErrorIs(t, c.Update(ctx, here.Channel, ts, words("more")), slack.ErrGone)
 	alone, err := c.Post(ctx, here, words("alone"), "sub_4")
 	require.NoError(t, err)
-	last := s.Messages()[2]
+	last := s.Messages()[3]
 	require.Equal(t, alone, last.ID)
 	require.NoError(t, s.DeleteMessage(here.Channel, last.TS))
 	_, err = c.Post(ctx, slack.Place{Channel: here.Channel, Thread: alone}, words("below"), "sub_5")
 	require.ErrorIs(t, err, slack.ErrGone)
-	for _, m := range s.Messages()[2:] {
+	for _, m := range s.Messages()[3:] {
 		require.True(t, m.Deleted, "nothing is left beside the thread")
 	}
 

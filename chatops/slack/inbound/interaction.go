@@ -21,6 +21,7 @@ type interaction struct {
 	Channel   struct{ ID string } `json:"channel"`
 	Container struct {
 		Message string `json:"message_ts"`
+		Thread  string `json:"thread_ts"`
 		Channel string `json:"channel_id"`
 	} `json:"container"`
 	Message struct {
@@ -169,7 +170,7 @@ func (i interaction) pressed(r Request) (Request, error) {
 		r.Kind = Change
 	}
 	r.Channel = cmp.Or(i.Container.Channel, i.Channel.ID)
-	r.Message = micros(cmp.Or(i.Container.Message, i.Message.Stamp))
+	r.Message, r.Thread = micros(cmp.Or(i.Container.Message, i.Message.Stamp)), micros(i.Container.Thread)
 	switch {
 	case !name(r.Action, maxAction):
 		return Request{}, fmt.Errorf("actions[0].action_id is missing, or is not at most %d printable characters", maxAction)

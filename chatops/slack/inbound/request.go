@@ -39,7 +39,7 @@ type Request struct {
 
 	Text    string `json:"text,omitempty"`    // of a command, mention or direct message, without the bot's own mention; of a message shortcut: the message's, cut to MaxText characters
 	Trigger string `json:"trigger,omitempty"` // opens a form within three seconds; empty: it cannot
-	Thread  int64  `json:"thread,omitempty"`  // of a mention or direct message: the message whose thread it is in, microseconds
+	Thread  int64  `json:"thread,omitempty"`  // of a mention, direct message or press: the message in whose thread it was, microseconds; 0: in none
 
 	Action   string `json:"action,omitempty"`  // of a press or change: its action_id; of a shortcut: its callback_id
 	Value    string `json:"value,omitempty"`   // of a press or change: the button's value, or what was chosen

@@ -57,7 +57,7 @@ type Outputs struct {
 type Reply struct {
 	ID           string // filled by the store
 	Cause        string // unique: what it answers, e.g. "comment:123" or "label:acme/shop#41:ocp/nope"
-	Thread       string // on GitHub, the answers of one thread share a comment, e.g. those to one comment's lines; empty: a comment of its own
+	Thread       string // on GitHub, the answers of one thread share a comment, e.g. those to one comment's lines; empty: a comment of its own. In Slack, the timestamp of the message in whose thread it stands, in microseconds; empty: in none
 	Installation int64
 	Repo         string
 	Number       int
