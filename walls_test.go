@@ -86,7 +86,7 @@ var areas = []area{
 	{"internal/metrics", 8, []string{"store/...", "lifecycle", "internal/buildinfo"}, "what is measured is read from rows and from this process, and decides nothing"},
 	{"internal/intake", 8, []string{"lifecycle", "store/...", "internal/artifacts", "internal/contract", "runner/names"}, "what runners report becomes rows in one place, for the API and for the spool"},
 	{"internal/recovery", 8, []string{"lifecycle", "store/...", "internal/artifacts", "internal/cloudtags", "internal/contract", "internal/tagkey", "runner/names"}, "what the bucket and the cloud show becomes rows; it never starts or deletes anything"},
-	{"internal/notifier", 9, []string{"internal/queue", "internal/price", "store/...", "lifecycle", "chatops", "chatops/blocks", "chatops/slack"}, "who hears of what is found out in one place, behind the store: it meets neither the application nor the controller"},
+	{"internal/notifier", 9, []string{"internal/queue", "internal/price", "store/...", "lifecycle", "profiles", "chatops", "chatops/blocks", "chatops/slack"}, "who hears of what is found out in one place, behind the store: it meets neither the application nor the controller"},
 
 	// The runner.
 	{"runner", 2, []string{"runner/...", "internal/artifacts", "internal/contract", "internal/secret", "internal/tagkey", "internal/tracing"}, "a pod with cloud credentials has no database"},

@@ -36,10 +36,17 @@ type ClusterRequest struct {
 	Label     string         // that a refusal removes; empty: none
 	OnRefusal []store.Effect // what a refusal changes on GitHub
 
+	again  Again                                        // in place of which cluster it is requested; zero: of none
 	show   *store.SlackPlace                            // where in Slack the cluster is shown; nil: nowhere
 	say    func(policy.Verdict, store.Row) *store.Reply // the answer that is saved with the result; nil: see Cause
 	once   *store.Once                                  // for a request that may be sent again; nil: it cannot
 	answer func(Created) (store.Answer, error)
+}
+
+// Again says in place of which cluster that failed or ended a cluster is requested.
+type Again struct {
+	Of   string // the cluster's id
+	Once bool   // only if that was not requested again before: whoever did, that cluster is the result
 }
 
 // Created is the result of a request for a cluster. Row.ID is empty if it was refused, or if the result is the stored response to
@@ -172,7 +179,7 @@ func (s *Service) ask(ctx context.Context, r ClusterRequest) (ClusterRequest, st
 	}
 	return r, store.Ask{
 		Scope:     scope(r.Request.Principal.ID, policy.TeamOf(r.Request, r.catalogue.Catalogue), r.PR.Repo, r.catalogue.Catalogue),
-		Principal: r.Request.Principal.ID, Source: string(r.Request.Source), Request: content, Key: r.Key, Once: r.once,
+		Principal: r.Request.Principal.ID, Source: string(r.Request.Source), Request: content, Key: r.Key, Once: r.once, RetryOf: r.again.Of, RetryOnce: r.again.Once,
 	}, nil
 }
 

@@ -120,7 +120,7 @@ func (s *Service) prepare(p policy.Principal, r CreateRequest, b catalogue.Catal
 	r, endless := r.bounded()
 	r, wrong := r.filled(p, b.Catalogue)
 	wrong = slices.Concat(r.Wrong, endless, wrong)
-	out := ClusterRequest{Request: r.policyRequest(p), catalogue: b, once: r.Once, answer: r.Answer, Key: r.Key, show: r.Show, say: r.Say}
+	out := ClusterRequest{Request: r.policyRequest(p), catalogue: b, once: r.Once, answer: r.Answer, Key: r.Key, again: r.Again, show: r.Show, say: r.Say}
 	profile, known := b.Get(r.Profile)
 	if r.Profile == "" {
 		profile, known = b.Default()

@@ -29,9 +29,10 @@ type CreateRequest struct {
 	OffhoursOptIn                                        bool      // workers down outside working hours; no schedule exists yet, so true is refused
 	Addons                                               *[]string // names; nil: the profile's default
 
-	Show *store.SlackPlace                            // where in Slack the cluster is shown; nil: nowhere
-	Key  string                                       // two requests of one principal with one key are the same; empty: this one cannot come twice
-	Say  func(policy.Verdict, store.Row) *store.Reply // the answer that is saved with the result, accepted (with the cluster) or refused; nil: the caller answers
+	Show  *store.SlackPlace                            // where in Slack the cluster is shown; nil: nowhere
+	Key   string                                       // two requests of one principal with one key are the same; empty: this one cannot come twice
+	Again Again                                        // in place of which cluster it is requested; zero: of none
+	Say   func(policy.Verdict, store.Row) *store.Reply // the answer that is saved with the result, accepted (with the cluster) or refused; nil: the caller answers
 
 	Wrong  []Field                             // what could not be read
 	Source policy.Source                       // the entry point

@@ -68,7 +68,8 @@ func brought(c lifecycle.Card) bool {
 
 func life(c lifecycle.Card) time.Duration { return c.Ends.Max.Sub(c.AcceptedAt) }
 
-// replaced reports whether a newer cluster of the same pull request and profile exists, which commands and buttons refer to instead.
+// replaced reports whether a newer cluster exists in its place, of the same pull request and profile or requested again, which commands and
+// buttons refer to instead.
 func replaced(c lifecycle.Card) bool { return c.ReplacedBy != "" && !wanted(c) }
 
 // again says how to get a new cluster after the pull request ended the last one.

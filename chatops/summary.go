@@ -82,11 +82,11 @@ func verbsFor(c lifecycle.Card) (all []Verb) {
 		}
 	}
 	ready := wanted(c) && c.Status == lifecycle.Ready
-	stuck := c.Phase == lifecycle.DestroyBlocked || neverReady(c)
+	stuck := c.Phase == lifecycle.DestroyBlocked || neverReady(c) && !replaced(c)
 	add(waitsForApproval(c), VerbApprove, VerbRefuse)
 	add(ready, VerbKubeconfig)
 	add(longest(c) > 0, VerbExtend)
-	add(stuck && !replaced(c), VerbRetry)
+	add(stuck, VerbRetry)
 	add(c.Status != lifecycle.Pending && c.Status != lifecycle.Destroyed || neverReady(c), VerbLogs)
 	add(ready, VerbShare)
 	add(wanted(c), VerbDestroy)

@@ -11,7 +11,7 @@ type Card struct {
 	Cluster
 	Name, Platform, Profile, Release, Region, BaseDomain string // Release is the OpenShift version
 	Generation                                           int    // 1 for the first cluster of a pull request and profile
-	ReplacedBy                                           string // name of the newest cluster of the same pull request and profile; empty if this is the newest
+	ReplacedBy                                           string // name of the newest cluster of the same pull request and profile, or that was requested again in its place; empty: there is none
 	Owner, Team, RequestedBy                             string // RequestedBy is a principal id
 	TTL                                                  time.Duration
 	AcceptedAt, DestroyAt, UpdatedAt                     time.Time

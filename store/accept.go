@@ -25,7 +25,7 @@ func (c *change) accept(ctx context.Context, a Ask, j Judgement) (written rows.R
 	var b pg.Batch
 	var read rows.RowRecord
 	kept := c.queueRequest(ctx, &b, a, j.Verdict, row.ID)
-	c.queueCluster(&b, row, j)
+	c.queueCluster(&b, row, j, a.RetryOf)
 	if err := c.queueAddons(&b, row.ID, j.Addons); err != nil {
 		return row, "", err
 	}
@@ -59,6 +59,11 @@ func (c *change) accept(ctx context.Context, a Ask, j Judgement) (written rows.R
 	}
 	if err := c.AnnounceBudget(ctx, j.Budget); err != nil {
 		return row, "", err
+	}
+	if a.RetryOf != "" {
+		if err := c.NewVersion(ctx, a.RetryOf); err != nil {
+			return row, "", err
+		}
 	}
 	c.Enqueue(queue.ReconcileArgs{Cluster: row.ID, Pokes: 1})
 	return read.Row(), kept.ID, c.Record(ctx, row.RequestedBy, "accepted", row.ID, pg.Move{
@@ -106,7 +111,7 @@ func (c *change) fill(j Judgement) rows.Row {
 	return row
 }
 
-func (c *change) queueCluster(b *pg.Batch, row rows.Row, j Judgement) {
+func (c *change) queueCluster(b *pg.Batch, row rows.Row, j Judgement, retryOf string) {
 	asked := j.UserTags
 	if asked == nil {
 		asked = map[string]string{}
@@ -120,7 +125,7 @@ func (c *change) queueCluster(b *pg.Batch, row rows.Row, j Judgement) {
 		"region": row.Region, "base_domain": row.BaseDomain, "owner": row.Owner, "team": row.Team, "cost_center": row.CostCenter,
 		"environment": row.Environment, "requested_by": row.RequestedBy, "source": row.Source, "ttl": row.TTL,
 		"hourly_cents": row.HourlyCents, "nodes": row.Nodes, "request_tags": asked, "effective_tags": row.Tags, "spec": row.Spec,
-		"weight": max(j.Weight, 1), "created_at": row.AcceptedAt, "now": c.Now, "installation": nil, "repo": nil, "pr_number": nil, "pr_head": nil,
+		"weight": max(j.Weight, 1), "created_at": row.AcceptedAt, "now": c.Now, "retry_of": retryOf, "installation": nil, "repo": nil, "pr_number": nil, "pr_head": nil,
 	} {
 		args[name] = value
 	}
@@ -131,13 +136,13 @@ func (c *change) queueCluster(b *pg.Batch, row rows.Row, j Judgement) {
 		INSERT INTO clusters (id, name, generation, platform, version, profile, region, base_domain, owner, team, cost_center,
 			environment, requested_by, source, ttl, hourly_cents, request_tags, effective_tags, spec,
 			installation, repo, pr_number, pr_head, status, phase, why, needs_approval, approve_by, needs_turn, max_tries, wake_at,
-			weight, nodes, workers_base, workers_least, workers_most, addons, warn_before, repo_id,
+			weight, nodes, workers_base, workers_least, workers_most, addons, warn_before, repo_id, retry_of,
 			end_ttl, end_max, end_pr_closed, pr_end_why, end_label_removed, end_run_finished, end_claim, created_at, updated_at)
 		VALUES (@id, @name, @generation, @platform, @version, @profile, @region, @base_domain, @owner, @team, @cost_center,
 			@environment, @requested_by, @source, @ttl, @hourly_cents, @request_tags, @effective_tags, @spec,
 			@installation, @repo, @pr_number, @pr_head, @status, @phase, @why, @needs_approval, @approve_by, @needs_turn, @max_tries, @wake_at,
 			@weight, @nodes, @workers_base, @workers_least, @workers_most, @addons, @warn_before,
-			coalesce((SELECT p.repo_id FROM pull_requests p WHERE p.repo = @repo AND p.number = @pr_number), 0),
+			coalesce((SELECT p.repo_id FROM pull_requests p WHERE p.repo = @repo AND p.number = @pr_number), 0), nullif(@retry_of, ''),
 			@end_ttl, @end_max, @end_pr_closed, @pr_end_why, @end_label_removed, @end_run_finished, @end_claim, @created_at, @now)`, args)
 }
 

@@ -67,14 +67,17 @@ func (c *change) judge(ctx context.Context, a Ask, e *earlier, judge func(usage.
 	return out, nil
 }
 
-// locks are the names of a request's locks, in one order everywhere: the HTTP request's key, the request's own key, then those
-// of its scope.
+// locks are the names of a request's locks, in one order everywhere: the HTTP request's key, the request's own key, the cluster that is
+// retried, then those of its scope.
 func (a Ask) locks() (names []string) {
 	if a.Once != nil {
 		names = append(names, "answer "+a.Principal+" "+a.Once.Key)
 	}
 	if a.Key != "" {
 		names = append(names, "desired "+a.Principal+" "+a.Key)
+	}
+	if a.RetryOf != "" {
+		names = append(names, "retry "+a.RetryOf)
 	}
 	return append(names, a.Scope.Locks()...)
 }
@@ -86,6 +89,7 @@ type earlier struct {
 	now        *pg.LockTime
 	answers    []answerRecord
 	clusters   []rows.RowRecord
+	retried    []rows.RowRecord
 	identities *usage.Identities // of the scope's person
 }
 
@@ -99,6 +103,10 @@ func (e *earlier) queue(c *change, b *pg.Batch) {
 		b.Ask("look for an earlier cluster", pg.List(&e.clusters), `SELECT `+rows.RowColumns+rows.NotReplaced+rows.RowSources+`
 			WHERE c.id = (SELECT cluster_id FROM cluster_requests WHERE principal_id = $1 AND idempotency_key = $2)`, e.ask.Principal, e.ask.Key)
 	}
+	if e.ask.RetryOnce {
+		b.Ask("look for a cluster in its place", pg.List(&e.retried), `SELECT `+rows.RowColumns+rows.NotReplaced+rows.RowSources+`
+			WHERE c.retry_of = $1 ORDER BY c.id DESC LIMIT 1`, e.ask.RetryOf)
+	}
 	e.identities = c.QueueIdentities(b, e.ask.Scope.Person)
 }
 
@@ -110,8 +118,8 @@ func (e *earlier) replay() (Judged, error) {
 			return Judged{Answer: said, Replayed: true}, err
 		}
 	}
-	if len(e.clusters) > 0 {
-		return Judged{Judgement: Judgement{Allowed: true, Row: e.clusters[0].Row()}, Replayed: true}, nil
+	for _, made := range append(e.clusters, e.retried...) {
+		return Judged{Judgement: Judgement{Allowed: true, Row: made.Row()}, Replayed: true}, nil
 	}
 	return Judged{}, nil
 }

@@ -31,6 +31,8 @@ type Ask struct {
 	Request   json.RawMessage // the request as made
 	Key       string          // its cause, e.g. a pull request's label and generation; unique per principal; empty: it cannot come twice
 	Once      *Once           // nil: the request cannot be sent again
+	RetryOf   string          // id of the cluster that failed or ended, in whose place this one is requested; empty: in no cluster's
+	RetryOnce bool            // if a cluster was requested in its place before, that one is the result
 }
 
 // Judgement is the decision on a request, and everything that is written for it.

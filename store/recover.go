@@ -101,7 +101,7 @@ func (s *Store) recoverIn(ctx context.Context, c *change, r RecoveredCluster) (w
 func (c *change) adopt(ctx context.Context, row rows.Row) error {
 	var b pg.Batch
 	row.WakeAt, row.Desired = c.Now, lifecycle.Present
-	c.queueCluster(&b, row, Judgement{})
+	c.queueCluster(&b, row, Judgement{}, "")
 	var known bool
 	if err := c.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM jobs WHERE id = $1)`, row.JobID).Scan(&known); err != nil {
 		return fmt.Errorf("look for the job of %s: %w", row.ID, err)

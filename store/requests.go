@@ -58,6 +58,27 @@ func (c *change) queueRequest(ctx context.Context, b *pg.Batch, a Ask, verdict j
 	return &kept
 }
 
+// Successor is the newest cluster that was requested again in place of another one.
+type Successor struct {
+	Of   string // the other one's id
+	Name string
+	By   string // principal id of who requested it
+}
+
+// Successors returns, by the id of the cluster in whose place they were requested, the clusters that were requested again.
+func (s *Store) Successors(ctx context.Context, clusters ...string) (map[string]Successor, error) {
+	found, err := pg.All[Successor](ctx, s.Pool(), `
+		SELECT DISTINCT ON (retry_of) retry_of AS of, name, requested_by AS by FROM clusters WHERE retry_of = ANY ($1) ORDER BY retry_of, id DESC`, clusters)
+	if err != nil {
+		return nil, fmt.Errorf("look for what was requested again: %w", err)
+	}
+	by := make(map[string]Successor, len(found))
+	for _, one := range found {
+		by[one.Of] = one
+	}
+	return by, nil
+}
+
 // Made returns the id of the cluster that the principal's request with this key led to; empty: there is none.
 func (s *Store) Made(ctx context.Context, principal, key string) (cluster string, err error) {
 	err = s.Pool().QueryRow(ctx, `

@@ -142,6 +142,9 @@ func (c *change) decideBallot(ctx context.Context, b ballot, approves bool, d ro
 		_, err := c.destroy(ctx, b.cluster, d)
 		return err
 	case votes < b.Needs:
+		if err := c.NewVersion(ctx, b.Cluster); err != nil { // messages show how far it is
+			return err
+		}
 		return c.RecordAction(d, "approval_voted", b.Cluster, rows.Action{Approval: b.ID, Before: b.Votes, After: votes})
 	}
 	if d.Why == "" {

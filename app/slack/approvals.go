@@ -47,6 +47,7 @@ func (s *Service) asker(ctx context.Context, a app.Approval) string {
 }
 
 // vote adds the person's vote. The answer is saved with it, so that a command that is worked again is not told that it came too late.
+// Notices of the approval show by themselves who decided, wherever that was.
 // A refusal without a reason opens a form for it, if Slack still lets one open.
 func (s *Service) vote(ctx context.Context, t task) (slack.Message, error) {
 	id, err := s.meant(ctx, t.by, t.Ref)
@@ -64,30 +65,10 @@ func (s *Service) vote(ctx context.Context, t task) (slack.Message, error) {
 		}
 		return s.askReason(ctx, t, seen)
 	}
-	_, err = s.core.Vote(ctx, t.by, id, approves, t.onceShown(t.Reason, func(out store.Outcome) string {
+	_, err = s.core.Vote(ctx, t.by, id, approves, t.once(t.Reason, func(out store.Outcome) string {
 		return chatops.SlackVoted(s.waiting(app.Approval{Approval: out.Approval}, s.core.NameOf(out.Approval.RequestedBy)), approves, out.Approval.State != store.ApprovalPending)
-	}, func(out store.Outcome) blocks.Facts {
-		if out.Approval.State == store.ApprovalPending {
-			return blocks.Facts{Voters: s.voters(t, out.Approval)}
-		}
-		return blocks.Facts{Done: messages.VotedNote(approves)}
 	}))
 	return slack.Message{}, err
-}
-
-// voters returns who approved so far: people of this workspace by their ids, so that Slack shows their names.
-func (s *Service) voters(t task, a store.Approval) (all []string) {
-	for _, v := range a.Votes {
-		switch id, here := strings.CutPrefix(v.Principal, accountOf(t.request.Workspace, "")); {
-		case v.Principal == t.by.ID:
-			all = append(all, t.request.User)
-		case here:
-			all = append(all, id)
-		default:
-			all = append(all, s.core.NameOf(v.Principal))
-		}
-	}
-	return all
 }
 
 // askReason opens the form that asks why an approval is refused.

@@ -1,7 +1,6 @@
 package slack
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -44,7 +43,7 @@ func (s *Service) createFrom(ctx context.Context, t task, r app.CreateRequest) (
 	if err != nil {
 		return slack.Message{}, err
 	}
-	r.Show, r.Key = &place, cmp.Or(r.Key, causeOf(t.request))
+	r.Show, r.Key = &place, causeOf(t.request)
 	r.Say = func(v policy.Verdict, row store.Row) *store.Reply {
 		text := chatops.RefusalInSlack(v)
 		if v.Allowed {
@@ -57,8 +56,8 @@ func (s *Service) createFrom(ctx context.Context, t task, r app.CreateRequest) (
 		return &reply
 	}
 	made, err := s.core.Create(ctx, t.by, r)
-	if err == nil && made.Replayed && r.Key != causeOf(t.request) {
-		return blocks.Answer(messages.RetriedByYou(made.Row.Name)), nil
+	if err == nil && made.Replayed && r.Again.Once { // somebody else pressed Retry at the same time
+		return s.retriedBefore(ctx, t, r.Again.Of)
 	}
 	return slack.Message{}, err
 }
@@ -118,39 +117,61 @@ func (s *Service) place(ctx context.Context, r inbound.Request) (place store.Sla
 }
 
 // retry requests a cluster again that failed or ended, or moves the next try of a stuck teardown to now. Without a name it means the
-// person's newest cluster. Of two people who press a notice's button, the second changes nothing and is told who was first.
+// person's newest cluster. A button means it once, whoever presses it and wherever it is shown: whoever comes second changes nothing, and
+// hears who was first and which cluster exists.
 func (s *Service) retry(ctx context.Context, t task) (slack.Message, error) {
 	row, err := s.newest(ctx, t)
 	if err != nil {
 		return slack.Message{}, err
 	}
-	_, told, err := s.pressedIn(ctx, t, row.ID)
-	if err != nil {
-		return slack.Message{}, err
-	}
+	pressed := t.request.Kind == inbound.Press
 	switch {
-	case told.DoneBy != "":
-		return blocks.Answer(messages.RetriedAlready(row.Card, s.shownActor(ctx, accountOf(t.request.Workspace, told.DoneBy)))), nil
 	case row.Desired == lifecycle.Present:
 		return slack.Message{}, app.Fail(app.Conflict, messages.NothingToRetryInSlack(row.Card))
 	case row.Phase == lifecycle.DestroyBlocked || row.Phase == lifecycle.Abandoned:
-		_, err := s.core.RetryTeardown(ctx, t.by, row.ID, t.onceShown(s.why(t), func(store.Outcome) string { return messages.RetryingInSlack(row.Name) },
-			func(store.Outcome) blocks.Facts { return blocks.Facts{Done: messages.RetriedNote("")} }))
-		return slack.Message{}, err
+		return s.retryTeardown(ctx, t, row)
+	case pressed && row.PR == nil && row.ReplacedBy != "":
+		return s.retriedBefore(ctx, t, row.ID)
 	case row.PR != nil:
 		return slack.Message{}, app.Fail(app.Conflict, messages.RetryOnPullRequest(row.Name, row.PR.Repo, row.PR.Number))
 	}
 	r := app.CreateRequest{
 		Source: policy.SourceSlack, Profile: row.Profile, Region: row.Region, Version: row.Release, BaseDomain: row.BaseDomain, Team: row.Team,
 		CostCenter: row.CostCenter, Environment: row.Environment, TTL: s.policy.Asked(row.TTL), Addons: &row.Addons,
+		Again: app.Again{Of: row.ID, Once: pressed},
 	}
 	if app.IsGone(row) {
 		r.Name = row.Name
 	}
-	if t.request.Kind == inbound.Press { // a button that is pressed twice means it once
-		r.Key = "slack:retry:" + row.ID
-	}
 	return s.createFrom(ctx, t, r)
+}
+
+// retryTeardown moves the next try of a teardown to now. Of two people who press a notice's button, the second hears who was first.
+func (s *Service) retryTeardown(ctx context.Context, t task, row store.Row) (slack.Message, error) {
+	_, told, err := s.pressedIn(ctx, t, row.ID)
+	if err != nil {
+		return slack.Message{}, err
+	}
+	if told.DoneBy != "" {
+		by := s.shownActor(ctx, accountOf(t.request.Workspace, told.DoneBy))
+		return blocks.Answer(messages.TeardownRetriedBefore(row.Name, by)), nil
+	}
+	_, err = s.core.RetryTeardown(ctx, t.by, row.ID, t.onceShown(s.why(t), func(store.Outcome) string { return messages.RetryingInSlack(row.Name) },
+		func(store.Outcome) blocks.Facts { return blocks.Facts{Done: messages.RetriedNote("")} }))
+	return slack.Message{}, err
+}
+
+// retriedBefore says who requested a cluster again before, and as which.
+func (s *Service) retriedBefore(ctx context.Context, t task, cluster string) (slack.Message, error) {
+	row, err := s.core.Cluster(ctx, t.by, cluster)
+	if err != nil {
+		return slack.Message{}, err
+	}
+	made, err := s.store.Successors(ctx, cluster)
+	if err != nil {
+		return slack.Message{}, err
+	}
+	return blocks.Answer(messages.RetriedBefore(row.Name, s.shownActor(ctx, made[cluster].By), made[cluster].Name)), nil
 }
 
 // newest returns the named cluster, or the person's newest one, live or gone.

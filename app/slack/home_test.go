@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/blocks"
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
@@ -54,6 +55,20 @@ func TestHomeShowsWhatThePersonMaySeeAndDo(t *testing.T) {
 	require.Contains(t, nobody, "ocp_link")
 	require.NotContains(t, nobody, "/links/", "the link itself is for the person alone")
 	require.NotContains(t, nobody, "mine")
+}
+
+func TestHomeOffersNoRetryOfWhatWasRequestedAgain(t *testing.T) {
+	h := screened(t)
+	h.slack("UMATE", "create aws-minimal-test --name demo")
+	row := h.Only()
+	h.Query(`UPDATE clusters SET status = 'FAILED', phase = 'create_failed', fail_reason = 'QuotaExceeded', desired = 'absent', desired_why = 'the install failed', teardown = 'DESTROY' WHERE id = $1 RETURNING id`, row.ID)
+	require.Contains(t, h.opensHome("UROB"), "ocp_retry")
+	require.Contains(t, h.press("UMATE", blocks.Press{Verb: chatops.VerbRetry, Cluster: row.ID}), "is accepted")
+	for _, user := range []string{"UMATE", "UROB"} {
+		home := h.opensHome(user)
+		require.Contains(t, home, "demo", user)
+		require.NotContains(t, home, "ocp_retry", user)
+	}
 }
 
 func TestHomeShowsWhatWaitsForAPersonsApproval(t *testing.T) {

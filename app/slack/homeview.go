@@ -46,12 +46,35 @@ func (s *Service) homeView(ctx context.Context, p policy.Principal) (blocks.Home
 		return slices.ContainsFunc(mine, func(m store.Row) bool { return m.ID == row.ID })
 	})
 	v.More = moreMine != "" || moreAll != "" || len(team) > homeTeam
+	if err := s.replaced(ctx, mine, team); err != nil {
+		return v, err
+	}
 	v.Mine, v.Team = cardsOf(p, mine, v.Acts), cardsOf(p, team[:min(len(team), homeTeam)], v.Acts)
 	if v.Approvals, err = s.mayApprove(ctx, p); err != nil {
 		return v, err
 	}
 	v.Allowances, err = s.allowances(ctx, p)
 	return v, err
+}
+
+// replaced notes in the rows of clusters that end or ended which cluster was requested again in their place. Lists do not have it.
+func (s *Service) replaced(ctx context.Context, lists ...[]store.Row) error {
+	var ids []string
+	for _, row := range slices.Concat(lists...) {
+		if row.Desired != lifecycle.Present && row.PR == nil {
+			ids = append(ids, row.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	made, err := s.store.Successors(ctx, ids...)
+	for _, list := range lists {
+		for i := range list {
+			list[i].ReplacedBy = made[list[i].ID].Name
+		}
+	}
+	return err
 }
 
 // cardsOf returns the clusters' cards, and notes which buttons the person may press.

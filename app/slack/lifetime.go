@@ -2,7 +2,7 @@ package slack
 
 import (
 	"context"
-	"time"
+	"slices"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops/blocks"
@@ -28,13 +28,14 @@ func (s *Service) destroy(ctx context.Context, t task) (slack.Message, error) {
 	return slack.Message{}, err
 }
 
-// extend extends a cluster. Of two people who press a warning's button, the second changes nothing and is told who was first.
+// extend extends a cluster. A button extends it once, from the end that it was shown with: whoever presses it after somebody extended the
+// cluster changes nothing, and hears who was first. The updated message has a button that extends it further.
 func (s *Service) extend(ctx context.Context, t task) (slack.Message, error) {
 	row, err := s.one(ctx, t)
 	if err != nil {
 		return slack.Message{}, err
 	}
-	warned, err := s.warnedAt(ctx, t, row.ID)
+	warning, err := s.isWarning(ctx, t, row.ID)
 	if err != nil {
 		return slack.Message{}, err
 	}
@@ -42,25 +43,23 @@ func (s *Service) extend(ctx context.Context, t task) (slack.Message, error) {
 		if row, err = s.core.Cluster(ctx, t.by, row.ID); err != nil {
 			return slack.Message{}, err
 		}
-		answer := func(out store.Outcome) string {
-			return messages.ExtendedInSlack(row.Card, out.Before, out.After, out.Capped, out.Warning)
+		if t.seen != 0 && row.Ends.TTL.UnixMicro() != t.seen {
+			by, err := s.lastExtended(ctx, row)
+			return blocks.Answer(messages.ExtendedAlready(row.Card, by)), err
 		}
-		origin := t.once(s.why(t), answer)
-		if !warned.IsZero() {
-			by, before, err := s.extendedSince(ctx, row, warned)
-			if err != nil {
-				return slack.Message{}, err
+		origin := t.onceShown(s.why(t), func(out store.Outcome) string {
+			return messages.ExtendedInSlack(row.Card, out.Before, out.After, out.Capped, out.Warning)
+		}, func(out store.Outcome) blocks.Facts {
+			if !warning { // its other buttons stay
+				return blocks.Facts{}
 			}
-			if before {
-				return blocks.Answer(messages.ExtendedAlready(row.Card, by)), nil
-			}
-			origin = t.onceShown(s.why(t), answer, func(out store.Outcome) blocks.Facts {
-				return blocks.Facts{Done: messages.ExtendedNote(out.After.TTL)}
-			})
+			return blocks.Facts{Done: messages.ExtendedNote(out.After.TTL)}
+		})
+		if t.seen != 0 {
 			origin.Version = row.Version
 		}
 		_, err = s.core.Extend(ctx, t.by, row.ID, app.Span{For: t.TTL}, origin)
-		if warned.IsZero() || app.KindOf(err) != app.Stale { // otherwise it changed in between, maybe by somebody who pressed the same button
+		if t.seen == 0 || app.KindOf(err) != app.Stale { // otherwise it changed in between, maybe by somebody who pressed the same button
 			break
 		}
 	}
@@ -70,18 +69,18 @@ func (s *Service) extend(ctx context.Context, t task) (slack.Message, error) {
 // mostRaces is how often an extension is tried while the cluster changes at the same time.
 const mostRaces = 5
 
-// extendedSince returns who extended a cluster since a moment; before is false if nobody did.
-func (s *Service) extendedSince(ctx context.Context, row store.Row, since time.Time) (by string, before bool, err error) {
+// lastExtended returns who extended a cluster last; empty: nobody did.
+func (s *Service) lastExtended(ctx context.Context, row store.Row) (by string, err error) {
 	events, err := s.store.Timeline(ctx, row.ID)
 	if err != nil {
-		return "", false, err
+		return "", err
 	}
-	for _, e := range events {
-		if e.Action == "extended" && e.At.After(since) {
-			by, before = s.shownActor(ctx, e.Actor), true
+	for _, e := range slices.Backward(events) {
+		if e.Action == "extended" {
+			return s.shownActor(ctx, e.Actor), nil
 		}
 	}
-	return by, before, nil
+	return "", nil
 }
 
 func (s *Service) hold(ctx context.Context, t task) (slack.Message, error) {

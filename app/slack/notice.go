@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops/blocks"
@@ -76,13 +75,10 @@ func (s *Service) pressedIn(ctx context.Context, t task, cluster string) (n noti
 	return n, facts, nil
 }
 
-// warnedAt returns when the warning was written whose button was pressed; the zero time: it was not in a warning.
-func (s *Service) warnedAt(ctx context.Context, t task, cluster string) (time.Time, error) {
+// isWarning reports whether the button that was pressed is in a warning about this cluster.
+func (s *Service) isWarning(ctx context.Context, t task, cluster string) (bool, error) {
 	n, _, err := s.pressedIn(ctx, t, cluster)
-	if err != nil || n.Kind != string(blocks.Expiring) {
-		return time.Time{}, err
-	}
-	return n.CreatedAt, nil
+	return n.Kind == string(blocks.Expiring), err
 }
 
 // pressedNotice shows in the notice whose button was pressed what that did and who pressed it.

@@ -22,6 +22,7 @@ type task struct {
 	by      policy.Principal
 	chatops.SlackCommand
 	notice string // id of the notice whose button was pressed; empty: none
+	seen   int64  // when the cluster's lifetime ended as the button showed it, in microseconds; 0: it does not matter
 }
 
 // perform runs a command for somebody and returns the answer; an empty one was saved with the change. A request that is worked again

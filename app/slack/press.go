@@ -34,7 +34,7 @@ func (s *Service) press(ctx context.Context, r inbound.Request) (note string, er
 		if press.Notice, err = s.noticeOf(ctx, press); err != nil {
 			return slack.Message{}, note, err
 		}
-		t := task{request: r, by: p, SlackCommand: c, notice: press.Notice}
+		t := task{request: r, by: p, SlackCommand: c, notice: press.Notice, seen: press.End}
 		if asksMore(press) {
 			answer, err := s.openForPress(ctx, t, press)
 			return answer, note, err

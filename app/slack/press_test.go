@@ -2,10 +2,12 @@ package slack_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/blocks"
@@ -117,11 +119,16 @@ func moved(before, now store.Row) int {
 	return 0
 }
 
+// extendButton is the first Extend button that a cluster's message shows now.
+func extendButton(row store.Row, notice string) blocks.Press {
+	return blocks.Press{Verb: chatops.VerbExtend, Cluster: row.ID, Notice: notice, Value: "4h", End: row.Ends.TTL.UnixMicro()}
+}
+
 func TestOfTwoWhoExtendFromAWarningTheSecondHearsWhoWasFirst(t *testing.T) {
 	h := ours(t)
 	row := h.mate("demo")
 	id := h.notice(blocks.Expiring, row.ID, blocks.Facts{End: row.DestroyAt, Before: time.Hour, Longest: 48 * time.Hour})
-	p := blocks.Press{Verb: chatops.VerbExtend, Cluster: row.ID, Notice: id, Value: "4h"}
+	p := extendButton(row, id)
 	first := h.pressOf("UROB", p)
 	require.Contains(t, h.slackAs(first), "The lifetime of `demo` now ends")
 	facts, _ := h.told(id)
@@ -136,13 +143,48 @@ func TestOfTwoWhoExtendFromAWarningTheSecondHearsWhoWasFirst(t *testing.T) {
 	facts, _ = h.told(id)
 	require.Equal(t, "UROB", facts.DoneBy, "who was first")
 	require.Contains(t, h.slack("UMATE", "extend 4h demo"), "The lifetime of `demo` now ends", "the command always extends")
+}
 
+func TestAnExtendButtonExtendsOnceFromTheEndThatItShows(t *testing.T) {
+	h := ours(t)
+	row := h.mate("demo")
 	ready := h.notice(blocks.Ready, row.ID, blocks.Facts{})
-	for range 2 {
-		require.Contains(t, h.press("UMATE", blocks.Press{Verb: chatops.VerbExtend, Cluster: row.ID, Notice: ready, Value: "4h"}), "The lifetime of `demo` now ends", "it warned of nothing")
+	for place, notice := range map[string]string{"the cluster's message, or Home": "", "the notice that it is ready": ready} {
+		before := h.row(row.ID)
+		p := extendButton(before, notice)
+		var said []string
+		var together errgroup.Group
+		presses := []inbound.Request{h.pressOf("UMATE", p), h.pressOf("UMATE", p), h.pressOf("UROB", p)}
+		for _, e := range presses {
+			together.Go(func() error { _, err := h.service.Handle(t.Context(), e); return err })
+		}
+		require.NoError(t, together.Wait(), place)
+		for _, e := range presses {
+			said = append(said, h.slackAs(e))
+		}
+		extended := slices.DeleteFunc(slices.Clone(said), func(text string) bool { return !h.contains(text, "now ends") })
+		require.Len(t, extended, 1, "%s: %v", place, said)
+		already := slices.DeleteFunc(said, func(text string) bool { return !h.contains(text, "`demo` was already extended by `@") })
+		require.Len(t, already, 2, place)
+		now := h.row(row.ID)
+		require.Equal(t, 4*time.Hour, now.Ends.TTL.Sub(before.Ends.TTL), place)
+		require.Contains(t, h.press("UMATE", extendButton(now, notice)), "now ends", "the updated message extends again")
 	}
-	facts, _ = h.told(ready)
+	facts, _ := h.told(ready)
 	require.Empty(t, facts.Done, "its other buttons stay")
+	require.Contains(t, h.press("UMATE", blocks.Press{Verb: chatops.VerbExtend, Cluster: row.ID, Value: "1h"}), "now ends", "a button of an older release says no end")
+
+	// Several are offered: each button of the question extends once, too.
+	other := h.mate("other")
+	e := h.asks(inbound.Command, "UMATE")
+	e.Text = "extend 2h"
+	h.slackAs(e)
+	values := h.Query(`SELECT b->'accessory'->>'value' FROM replies, jsonb_array_elements(blocks) b WHERE cause = $1 AND b->'accessory'->>'value' LIKE $2`, "slack:T1:"+e.ID, "%"+other.ID+"%")
+	for _, want := range []string{"now ends", "was already extended by `@mate`"} {
+		press := h.asks(inbound.Press, "UMATE")
+		press.Value = values[0]
+		require.Contains(t, h.slackAs(press), want)
+	}
 }
 
 func TestARefusedPressBringsItsNoticeUpToDate(t *testing.T) {
@@ -161,23 +203,22 @@ func TestARefusedPressBringsItsNoticeUpToDate(t *testing.T) {
 	require.Equal(t, now, still, "who may not press changes nothing")
 }
 
-func TestAnApprovalByButtonShowsWhoPressed(t *testing.T) {
+func TestAVoteByButtonBringsItsNoticeUpToDate(t *testing.T) {
 	h := inSlack(t, profiles.ApprovalTerms{Count: 2, By: "requester"})
 	a := h.waits()
 	id := h.notice(blocks.Approval, a.Cluster, blocks.Facts{Approval: a.ID})
 	p := blocks.Press{Verb: chatops.VerbApprove, Approval: a.ID, Notice: id}
 	require.Contains(t, h.press("UAUDIT", p), "yours is auditor")
+	_, before := h.told(id)
 	require.Contains(t, h.press("UMATE", p), "1 of the 2 votes")
-	facts, _ := h.told(id)
-	require.Equal(t, []string{"UMATE"}, facts.Voters)
-	require.Empty(t, facts.Done, "it still waits, so the buttons stay")
+	_, half := h.told(id)
+	require.Greater(t, half, before, "it shows who approved so far")
 	require.Contains(t, h.press("UMATE", p), "You have already voted")
+	_, before = h.told(id)
 	require.Contains(t, h.press("UBOSS", p), "It starts now")
-	facts, _ = h.told(id)
-	require.Equal(t, []string{"Approved.", "UBOSS"}, []string{facts.Done, facts.DoneBy})
+	_, over := h.told(id)
+	require.Greater(t, over, before, "it shows who approved")
 	require.Contains(t, h.press("UROB", p), "no longer pending")
-	facts, _ = h.told(id)
-	require.Equal(t, "UBOSS", facts.DoneBy)
 }
 
 func TestRefusingByButtonAsksForTheReasonInAForm(t *testing.T) {
@@ -217,8 +258,6 @@ func TestRefusingByButtonAsksForTheReasonInAForm(t *testing.T) {
 	require.Equal(t, store.ApprovalRefused, h.approval(a.ID).State)
 	require.Contains(t, form.raw, "Done.")
 	require.Contains(t, h.answers(sent)[0], "You refused `"+a.ClusterName+"`")
-	facts, _ := h.told(id)
-	require.Equal(t, []string{"Refused.", "UBOSS"}, []string{facts.Done, facts.DoneBy})
 	require.Equal(t, "answered before", h.handle(sent), "its process died before the form showed it")
 	require.Len(t, h.approval(a.ID).Votes, 1)
 }
@@ -239,20 +278,49 @@ func TestAFailedClusterIsRetriedOnceFromItsNotice(t *testing.T) {
 	require.Equal(t, []any{7 * time.Hour, "rob", row.Profile}, []any{rows[1].TTL, rows[1].Owner, rows[1].Profile})
 	facts, _ := h.told(id)
 	require.Equal(t, []string{fmt.Sprintf("Requested again as `%s`.", rows[1].Name), "UROB"}, []string{facts.Done, facts.DoneBy})
-	require.Contains(t, h.press("UMATE", p), "`@rob` already retried `demo`")
+	require.Contains(t, h.press("UMATE", p), "`demo` was already requested again by `@rob`, as `"+rows[1].Name+"`")
+	admins := h.notice(blocks.Failed, row.ID, blocks.Facts{Title: "of another channel"})
+	require.Contains(t, h.press("UMATE", blocks.Press{Verb: chatops.VerbRetry, Cluster: row.ID, Notice: admins}), "as `"+rows[1].Name+"`", "wherever it is pressed")
 	require.Len(t, h.Clusters(), 2)
 	require.Contains(t, h.slack("UMATE", "retry demo"), "is accepted", "the command always does")
 }
 
-func TestARetryButtonThatIsPressedTwiceMeansItOnce(t *testing.T) {
+func TestARetryButtonMeansItOnceWhoeverPressesIt(t *testing.T) {
 	h := ours(t)
 	h.slack("UMATE", "create aws-minimal-test --name demo")
 	row := h.Only()
-	h.Query(`UPDATE clusters SET status = 'FAILED', phase = 'create_failed', desired = 'absent', desired_why = 'the install failed', teardown = 'DESTROY' WHERE id = $1 RETURNING id`, row.ID)
-	p := blocks.Press{Verb: chatops.VerbRetry, Cluster: row.ID} // of the cluster's own message
-	require.Contains(t, h.press("UMATE", p), "is accepted")
-	require.Contains(t, h.press("UMATE", p), "You already retried it with this button: `"+h.Clusters()[1].Name+"` was requested")
-	require.Len(t, h.Clusters(), 2)
+	h.Query(`UPDATE clusters SET status = 'FAILED', phase = 'create_failed', fail_reason = 'QuotaExceeded', desired = 'absent', desired_why = 'the install failed', teardown = 'DESTROY' WHERE id = $1 RETURNING id`, row.ID)
+	require.Contains(t, chatops.SummaryOf(h.row(row.ID).Card, chatops.Detail{}, chatops.Links{}).Acts, chatops.VerbRetry)
+	before := h.row(row.ID).Version
+	p := blocks.Press{Verb: chatops.VerbRetry, Cluster: row.ID} // of the cluster's own message, or of Home
+	people := []string{"UMATE", "UROB", "UMATE", "UROB"}
+	presses := make([]inbound.Request, len(people))
+	for i, user := range people {
+		presses[i] = h.pressOf(user, p)
+	}
+	var together errgroup.Group
+	for _, e := range presses {
+		together.Go(func() error { _, err := h.service.Handle(t.Context(), e); return err })
+	}
+	require.NoError(t, together.Wait())
+	rows := h.Clusters()
+	require.Len(t, rows, 2)
+	accepted := 0
+	for _, e := range presses {
+		if said := h.slackAs(e); h.contains(said, "is accepted") {
+			accepted++
+		} else {
+			require.Contains(t, said, "`demo` was already requested again by `@")
+			require.Contains(t, said, ", as `"+rows[1].Name+"`. Nothing was changed.")
+		}
+	}
+	require.Equal(t, 1, accepted)
+	failed := h.row(row.ID)
+	require.Equal(t, rows[1].Name, failed.ReplacedBy)
+	require.Greater(t, failed.Version, before, "its message is updated")
+	require.NotContains(t, chatops.SummaryOf(failed.Card, chatops.Detail{}, chatops.Links{}).Acts, chatops.VerbRetry, "the button is gone")
+	require.Contains(t, h.slack("UMATE", "retry demo"), "is accepted", "the command always does")
+	require.Len(t, h.Clusters(), 3)
 }
 
 func TestABlockedTeardownIsRetriedFromItsNotice(t *testing.T) {
@@ -264,6 +332,7 @@ func TestABlockedTeardownIsRetriedFromItsNotice(t *testing.T) {
 	facts, _ := h.told(id)
 	require.Equal(t, []string{"The teardown was tried again.", "UROB"}, []string{facts.Done, facts.DoneBy})
 	require.Equal(t, lifecycle.Absent, h.row(row.ID).Desired)
+	require.Contains(t, h.press("UMATE", blocks.Press{Verb: chatops.VerbRetry, Cluster: row.ID, Notice: id}), "`@rob` already had the teardown of `demo` tried again")
 }
 
 func TestAnOfferedClusterIsTakenOrDeclinedByButton(t *testing.T) {

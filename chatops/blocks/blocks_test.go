@@ -78,9 +78,10 @@ func noticed() map[string]NoticeView {
 	taken.Facts.Done, taken.Facts.DoneBy = "It is yours now.", "U0ROB"
 	asked := NoticeView{Event: Approval, Card: lives["awaiting-approval"], Facts: Facts{Approval: "apr_1"}}
 	half := asked
-	half.Facts.Voters = []string{"U0ROB", "ada of <@U0MAYA>"}
+	half.Facts.Voters = []string{"rob", "ada of <@U0MAYA>", "WILL"}
 	approved := asked
-	approved.Facts.Done, approved.Facts.DoneBy = "It was approved. It starts now.", "U0ROB"
+	approved.Facts.Done, approved.Facts.Who = "It was approved.", "Maya Weber and @rob"
+	again := NoticeView{Event: Failed, Card: lives["create-failed"], Facts: Facts{Done: "It was requested again as `demo`.", DoneBy: "U0ROB"}}
 	digest := NoticeView{Event: Failed, Card: lives["create-failed"], More: []lifecycle.Card{lives["create-failed-quota"], lives["create-failed-lost"]}, Facts: Facts{Runbook: "failed-create"}}
 	return map[string]NoticeView{
 		"ready": {Event: Ready, Card: lives["ready"], Mention: "U0MAYA"}, "ready-elsewhere": {Event: Ready, Card: lives["ready"]},
@@ -88,7 +89,7 @@ func noticed() map[string]NoticeView {
 		"expiring": warning, "expiring-less-than-a-step": short, "expiring-at-the-maximum": over, "expiring-extended": extended,
 		"expiring-closed": {Event: Expiring, Card: lives["ready-closed"], Facts: Facts{End: start.Add(2 * time.Hour), Before: 15 * time.Minute}},
 		"blocked":         {Event: Blocked, Card: lives["destroy-blocked"], Facts: Facts{Runbook: "destroy-blocked"}},
-		"destroyed":       {Event: Destroyed, Card: lives["destroyed"]}, "approval": asked, "approval-with-votes": half, "approved": approved, "handover": ask, "handover-accepted": taken,
+		"destroyed":       {Event: Destroyed, Card: lives["destroyed"]}, "approval": asked, "approval-with-votes": half, "approved": approved, "failed-requested-again": again, "handover": ask, "handover-accepted": taken,
 		"finding":              {Event: Finding, Facts: Facts{Title: "Resources without a cluster", Text: "3 resources in `us-east-1` belong to no cluster. **Next:** compare them with the runbook, then remove them.", Runbook: "orphans"}},
 		"budget":               {Event: Budget, Facts: Facts{Title: "Team payments has used 80 % of its budget", Text: "It has spent $400.00 and promised $120.00, of $650.00 this month.", Runbook: "catalogue"}},
 		"finding-of-a-cluster": {Event: Finding, Card: lives["destroy-blocked"], Facts: Facts{Title: "A teardown is blocked", Text: "It was tried 3 times.\n- `vpc-0a1`", Runbook: "destroy-blocked"}},
@@ -158,9 +159,10 @@ func presses(t *testing.T, blocks []api.Block) map[string]Press {
 func TestAWarningOffersWhatTheMaximumAllows(t *testing.T) {
 	v := noticed()["expiring"]
 	v.ID = "not_1"
+	end := v.Card.Ends.TTL.UnixMicro()
 	require.Equal(t, map[string]Press{
-		"Extend 4 h":                            {Verb: chatops.VerbExtend, Cluster: "clu_1", Notice: "not_1", Value: "4h"},
-		"Extend to the maximum (Sat 12:00 UTC)": {Verb: chatops.VerbExtend, Cluster: "clu_1", Notice: "not_1", Value: "48h"},
+		"Extend 4 h":                            {Verb: chatops.VerbExtend, Cluster: "clu_1", Notice: "not_1", End: end, Value: "4h"},
+		"Extend to the maximum (Sat 12:00 UTC)": {Verb: chatops.VerbExtend, Cluster: "clu_1", Notice: "not_1", End: end, Value: "48h"},
 	}, presses(t, Notice(v).Blocks))
 	v.Facts.Longest = 4 * time.Hour
 	require.Len(t, presses(t, Notice(v).Blocks), 1, "two buttons that do the same are one")
@@ -215,7 +217,7 @@ func TestAQuestionWhichClusterIsGolden(t *testing.T) {
 	cards[1].ID, cards[1].Name = "clu_2", "demo"
 	goldenMessage(t, "choose-destroy", Choose("You have 2 clusters. Which one do you want to destroy?", cards, Press{Verb: chatops.VerbDestroy}))
 	m := Choose("Which one?", cards, Press{Verb: chatops.VerbExtend, Value: "4h"})
-	require.Equal(t, Press{Verb: chatops.VerbExtend, Cluster: "clu_2", Value: "4h"}, presses(t, m.Blocks[2:])["Extend"])
+	require.Equal(t, Press{Verb: chatops.VerbExtend, Cluster: "clu_2", End: cards[1].Ends.TTL.UnixMicro(), Value: "4h"}, presses(t, m.Blocks[2:])["Extend"])
 	many := Choose("Which one?", slices.Repeat(cards, 50), Press{Verb: chatops.VerbLogs})
 	require.Empty(t, blockkit.Message(encoded(t, many)))
 	require.Contains(t, many.Text, "There are 60 more.")

@@ -34,6 +34,9 @@ func button(label string, p Press) *api.ButtonBlockElement {
 // pressFor is a button about a cluster. Destroy asks once more.
 func pressFor(c lifecycle.Card, label string, p Press) *api.ButtonBlockElement {
 	p.Cluster = c.ID
+	if p.Verb == chatops.VerbExtend {
+		p.End = c.Ends.TTL.UnixMicro()
+	}
 	b := button(label, p)
 	if p.Verb == chatops.VerbDestroy {
 		b.Confirm = api.NewConfirmationBlockObject(bare("Destroy "+c.Name+"?", 100),

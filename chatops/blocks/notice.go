@@ -157,8 +157,12 @@ func done(f Facts) []api.Block {
 	if first, size := utf8.DecodeRuneInString(text); size > 0 {
 		text = string(unicode.ToUpper(first)) + text[size:]
 	}
+	by := slack.Markup(chatops.Plain(f.Who))
 	if f.DoneBy != "" {
-		text = strings.TrimSuffix(text, ".") + " by " + naming(f.DoneBy) + "."
+		by = naming(f.DoneBy)
+	}
+	if by != "" {
+		text = strings.TrimSuffix(text, ".") + " by " + by + "."
 	}
 	return sectionsOf(text)
 }
@@ -173,7 +177,7 @@ func voters(f Facts) []api.Block {
 	}
 	var names []string
 	for _, who := range f.Voters[:min(len(f.Voters), maxVoters)] {
-		names = append(names, naming(who))
+		names = append(names, slack.Markup(chatops.Plain(who)))
 	}
 	return sectionsOf("Approved so far by " + strings.Join(names, ", ") + ".")
 }

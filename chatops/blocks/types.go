@@ -21,6 +21,7 @@ type Press struct {
 	Cluster  string       `json:"c,omitempty"` // id
 	Approval string       `json:"a,omitempty"` // id
 	Notice   string       `json:"n,omitempty"` // id of the notice that the button stands in
+	End      int64        `json:"e,omitempty"` // extend: when the lifetime ended as the button was shown, in microseconds: it extends from there, once
 	Value    string       `json:"x,omitempty"` // what the verb takes: a duration, a page's cursor, a handover's id
 }
 
@@ -94,7 +95,9 @@ type Facts struct {
 	Runbook  string        `json:"runbook,omitempty"` // its page's name, e.g. teardown-blocked
 	From     string        `json:"from,omitempty"`    // handover: who gives it away
 	Handover string        `json:"handover,omitempty"`
-	Voters   []string      `json:"voters,omitempty"`  // approval that needs several votes: who approved so far, an id in Slack or a name
 	Done     string        `json:"done,omitempty"`    // it is over: what happened, as Text; a press did it if DoneBy is set
 	DoneBy   string        `json:"done_by,omitempty"` // who pressed a button, in Slack
+
+	Who    string   `json:"-"` // the name of who did it, if nobody pressed this notice's button
+	Voters []string `json:"-"` // approval that needs several votes: the names of those who approved so far
 }

@@ -90,9 +90,12 @@ func ExtendedInSlack(c lifecycle.Card, before, after lifecycle.Ends, capped bool
 	return chatops.Said(sentence(extended(c, before, after, capped, warning)), "")
 }
 
-// ExtendedAlready tells somebody who pressed Extend on a warning that somebody extended the cluster since.
+// ExtendedAlready tells somebody who pressed Extend that the cluster was extended since the button was shown; by is who did, or empty.
 func ExtendedAlready(c lifecycle.Card, by string) string {
-	return fmt.Sprintf("`%s` was already extended by %s: its lifetime ends %s. Nothing was changed. `%s extend 4h %s` extends it further.",
+	if by != "" {
+		by = " by " + by
+	}
+	return fmt.Sprintf("`%s` was already extended%s: its lifetime ends %s. Nothing was changed. To extend it further, use the button in the updated message, or type `%s extend %s 4h`.",
 		c.Name, by, chatops.Time(c.Ends.TTL), chatops.Prefix, c.Name)
 }
 
@@ -152,14 +155,14 @@ func RetriedNote(created string) string {
 	return fmt.Sprintf("Requested again as `%s`.", created)
 }
 
-// RetriedAlready tells somebody who pressed Retry that somebody did so before.
-func RetriedAlready(c lifecycle.Card, by string) string {
-	return fmt.Sprintf("%s already retried `%s`. Nothing was changed. `%s retry %s` retries it once more.", sentence(by), c.Name, chatops.Prefix, c.Name)
+// RetriedBefore tells somebody who pressed Retry who requested the cluster again before, and as which.
+func RetriedBefore(name, by, created string) string {
+	return fmt.Sprintf("`%s` was already requested again by %s, as `%s`. Nothing was changed. `%s retry %s` requests it once more.", name, by, created, chatops.Prefix, name)
 }
 
-// RetriedByYou tells somebody who pressed Retry twice which cluster the first press made.
-func RetriedByYou(created string) string {
-	return fmt.Sprintf("You already retried it with this button: `%s` was requested. Nothing was changed. To retry once more, type `%s retry` with the cluster's name.", created, chatops.Prefix)
+// TeardownRetriedBefore tells somebody who pressed Retry who had the teardown tried again before.
+func TeardownRetriedBefore(name, by string) string {
+	return fmt.Sprintf("%s already had the teardown of `%s` tried again. Nothing was changed. `%s status %s` shows the progress.", sentence(by), name, chatops.Prefix, name)
 }
 
 // RetryOnPullRequest tells somebody that a pull request's cluster is requested again there.
@@ -348,14 +351,6 @@ func stepInSlack(step string) (text string, ok bool) {
 	}
 	command = strings.ReplaceAll(strings.Replace(command, "scale-workers", "scale", 1), "--replicas ", "")
 	return what + ": " + chatops.Code(chatops.Prefix+" "+command), true
-}
-
-// VotedNote says in a notice what its button did.
-func VotedNote(approves bool) string {
-	if approves {
-		return "Approved."
-	}
-	return "Refused."
 }
 
 // Team names a team that a cluster is shared with.

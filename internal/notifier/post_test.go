@@ -174,6 +174,83 @@ func TestAPressedButtonShowsWhoPressedIt(t *testing.T) {
 	require.NoError(t, w.Store.Notices.Pressed(t.Context(), "not_nothing", raw))
 }
 
+// vote has somebody vote for the approval of a cluster.
+func (w *world) vote(cluster, voter string, approves bool) {
+	w.t.Helper()
+	_, err := w.Store.Vote(w.t.Context(), w.approval(cluster).ID, approves, store.Origin{Actor: voter, Source: "api", Why: "why not"})
+	require.NoError(w.t, err)
+}
+
+func TestANoticeShowsWhoDecidedWhereverThatWas(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	require.NoError(t, w.Store.People.KeepPeople(t.Context(), []people.Person{{ID: "person:will", Name: "Will Weber", Identities: []string{"saml:will"}}}))
+	require.NoError(t, w.Store.People.KeepSlackPerson(t.Context(), people.SlackPerson{Workspace: "T1", ID: "UROB", Name: "rob"}))
+	w.needs = 2
+	two := w.accept("shop", nil, true)
+	w.needs = 1
+	refused, gone := w.accept("shop", nil, true), w.accept("shop", nil, true)
+	w.settle()
+	shown := func(cluster string) (f blocks.Facts, text string) {
+		w.settle()
+		for _, n := range w.notices() {
+			if n.Kind == "approval" && n.Cluster == cluster {
+				return w.factsNow(n.ID), w.slack.at(n.ExternalID).text
+			}
+		}
+		require.Fail(t, "no notice of "+cluster)
+		return f, ""
+	}
+	w.vote(two.ID, "saml:will", true)
+	f, text := shown(two.ID)
+	require.Equal(t, []string{"Will Weber"}, f.Voters)
+	require.Empty(t, f.Done)
+	require.Contains(t, text, "Approved so far by Will Weber.")
+	w.vote(two.ID, "slack:T1/UROB", true)
+	_, text = shown(two.ID)
+	require.Contains(t, text, "It was approved by Will Weber and @​rob.")
+
+	w.vote(refused.ID, "github:ada", false)
+	_, text = shown(refused.ID)
+	require.Contains(t, text, "It was refused by ada (GitHub).")
+
+	w.destroy(gone.ID)
+	_, text = shown(gone.ID)
+	require.Contains(t, text, "It is no longer needed.")
+}
+
+func TestAFailedClusterThatWasRequestedAgainHasNoRetryButtonAnywhere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	require.NoError(t, w.Store.People.KeepSlackPerson(t.Context(), people.SlackPerson{Workspace: "T1", ID: "UROB", Name: "rob"}))
+	w.subscribe("CALL", "", "failed")
+	row := w.accept("shop", here, false)
+	w.install(row.ID, lifecycle.Failure)
+	w.step(row.ID)
+	w.show(row.ID)
+	w.settle()
+	var places []string
+	for _, n := range w.notices() {
+		places = append(places, n.Channel)
+		require.Empty(t, w.factsNow(n.ID).Done)
+	}
+	require.ElementsMatch(t, []string{"CHERE", "CADMIN", "CALL"}, places)
+
+	again := row
+	again.Name, again.RequestedBy = "demo-again", "slack:T1/UROB"
+	again.ID, again.JobID = "", ""
+	_, err := w.Store.Judge(t.Context(), store.Ask{
+		Scope: store.Scope{Person: again.RequestedBy, Team: "shop"}, Principal: again.RequestedBy, Source: "slack", Request: []byte(`{}`), RetryOf: row.ID,
+	}, func(store.Usage) (store.Judgement, error) {
+		return store.Judgement{Allowed: true, Row: again, Verdict: []byte(`{"allowed":true}`), MaxTTL: 8 * time.Hour}, nil
+	}, nil)
+	require.NoError(t, err)
+	w.settle()
+	for _, n := range w.notices() {
+		require.Contains(t, w.slack.at(n.ExternalID).text, "It was requested again as `demo-again` by @​rob.", n.Channel)
+	}
+}
+
 func TestAWarningThatWasNotPostedInTimeIsNotPosted(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -1,6 +1,7 @@
 package notifier
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/blocks"
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/notices"
 )
@@ -20,8 +22,29 @@ var alone = map[string]bool{string(blocks.HandoverAsk): true}
 
 // sight is what a notice is about, as it is now.
 type sight struct {
-	row      store.Row // zero: it is about no cluster
-	approval string    // state of the approval that it is about; empty: it is about none
+	row      store.Row         // zero: it is about no cluster
+	approval store.Approval    // that it is about; zero: it is about none
+	again    store.Successor   // the cluster that was requested again in place of row; zero: there is none
+	names    map[string]string // of those who did something about it, by principal
+}
+
+// named names people.
+func (s sight) named(principals ...string) string {
+	var all []string
+	for _, id := range principals {
+		all = append(all, cmp.Or(s.names[id], profiles.UnlinkedName(id)))
+	}
+	return strings.Join(all, " and ")
+}
+
+// voters are those who voted so for the notice's approval.
+func (s sight) voters(approves bool) (all []string) {
+	for _, v := range s.approval.Votes {
+		if v.Approves == approves {
+			all = append(all, v.Principal)
+		}
+	}
+	return all
 }
 
 // sights reads each thing once.
@@ -38,21 +61,41 @@ func (s *sights) of(ctx context.Context, n notices.Notice) (sight, error) {
 	if known, ok := s.known[key]; ok {
 		return known, nil
 	}
-	var now sight
-	var err error
-	if n.Cluster != "" {
-		if now.row, err = s.store.Cluster(ctx, n.Cluster); err != nil {
+	now, err := s.read(ctx, n.Cluster, f.Approval)
+	if err == nil {
+		s.known[key] = now
+	}
+	return now, err
+}
+
+// read reads a cluster and an approval; an empty id means none.
+func (s *sights) read(ctx context.Context, cluster, approval string) (now sight, err error) {
+	var people []string
+	if cluster != "" {
+		if now.row, err = s.store.Cluster(ctx, cluster); err != nil {
 			return now, err
 		}
 	}
-	if f.Approval != "" {
-		a, err := s.store.Approval(ctx, f.Approval)
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
+	if now.row.ReplacedBy != "" {
+		made, err := s.store.Successors(ctx, cluster)
+		if err != nil {
 			return now, err
 		}
-		now.approval = string(a.State)
+		now.again = made[cluster]
+		people = append(people, now.again.By)
 	}
-	s.known[key] = now
+	if approval != "" {
+		if now.approval, err = s.store.Approval(ctx, approval); err != nil && !errors.Is(err, store.ErrNotFound) {
+			return now, err
+		}
+		for _, v := range now.approval.Votes {
+			people = append(people, v.Principal)
+		}
+	}
+	if len(people) > 0 {
+		now.names, err = s.store.People.ShownNames(ctx, people...)
+		return now, err
+	}
 	return now, nil
 }
 
@@ -77,7 +120,7 @@ func outdated(n notices.Notice, s sight, now time.Time) string {
 		return "the cluster is no longer wanted"
 	case kind == blocks.Blocked && row.Status == lifecycle.Destroyed:
 		return "the cluster is gone"
-	case kind == blocks.Approval && s.approval != string(store.ApprovalPending):
+	case kind == blocks.Approval && s.approval.State != store.ApprovalPending:
 		return "the approval is no longer pending"
 	}
 	return ""
@@ -110,19 +153,39 @@ func facts(n notices.Notice, s sight) blocks.Facts {
 		if row.Status == lifecycle.Destroyed {
 			f.Done = "Nothing is left of it."
 		}
+	case blocks.Failed:
+		switch {
+		case s.again.Name != "":
+			f.Done, f.Who = fmt.Sprintf("It was requested again as `%s`.", s.again.Name), s.named(s.again.By)
+		case row.ReplacedBy != "":
+			f.Done = fmt.Sprintf("`%s` replaces it.", row.ReplacedBy)
+		}
 	case blocks.Approval:
-		f.Done = decided[s.approval]
+		f.Done = decided[s.approval.State]
+		switch s.approval.State {
+		case store.ApprovalPending:
+			if s.approval.Needs > 1 {
+				f.Voters = s.voters(true)
+				for i, id := range f.Voters {
+					f.Voters[i] = s.named(id)
+				}
+			}
+		case store.ApprovalApproved:
+			f.Who = s.named(s.voters(true)...)
+		case store.ApprovalRefused:
+			f.Who = s.named(s.voters(false)...)
+		}
 	}
 	return f
 }
 
 // decided says what became of an approval, by its state.
-var decided = map[string]string{
-	string(store.ApprovalApproved): "It was approved.",
-	string(store.ApprovalRefused):  "It was refused.",
-	string(store.ApprovalExpired):  "Nobody decided in time.",
-	string(store.ApprovalVoid):     "It is no longer needed.",
-	"used":                         "It was approved, and used.",
+var decided = map[store.ApprovalState]string{
+	store.ApprovalApproved: "It was approved.",
+	store.ApprovalRefused:  "It was refused.",
+	store.ApprovalExpired:  "Nobody decided in time.",
+	store.ApprovalVoid:     "It is no longer needed.",
+	store.ApprovalUsed:     "It was approved, and used.",
 }
 
 func clock(t time.Time) string { return t.UTC().Format("15:04 UTC on Monday, 2 January") }

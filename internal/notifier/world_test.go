@@ -123,11 +123,12 @@ type world struct {
 	clock atomic.Pointer[time.Time]
 	rows  []string // ids of clusters
 	did   []string // causes of what really happened to clusters
+	needs int      // votes that the next approvals need
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, slack: newSlack()}
+	w := &world{t: t, slack: newSlack(), needs: 1}
 	start := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	w.clock.Store(&start)
 	s, err := store.Open(t.Context(), pgtest.New(t), store.Options{Limits: limits, Lease: 15 * time.Minute, Now: w.now})
@@ -161,7 +162,7 @@ func (w *world) accept(team string, at *store.SlackPlace, approval bool) store.R
 	row.WarnBefore = []time.Duration{time.Hour, 15 * time.Minute}
 	j := store.Judgement{Allowed: true, Row: row, Verdict: []byte(`{"allowed":true}`), MaxTTL: 8 * time.Hour, Show: at}
 	if approval {
-		j.Approval = &store.ApprovalAsk{Why: []string{"first"}, Needs: 1, By: "platform_admin", For: 24 * time.Hour, Asked: strings.Repeat("a", 64)}
+		j.Approval = &store.ApprovalAsk{Why: []string{"first"}, Needs: w.needs, By: "platform_admin", For: 24 * time.Hour, Asked: strings.Repeat("a", 64)}
 	}
 	judged, err := w.Store.Judge(w.t.Context(), store.Ask{
 		Scope: store.Scope{Person: row.RequestedBy, Team: team}, Principal: row.RequestedBy, Source: "slack", Request: []byte(`{}`),
@@ -320,15 +321,15 @@ func (w *world) settle() {
 
 // notice is a row as a test looks at it.
 type notice struct {
-	ID, Cause, Kind, Channel, Person, Mention, GivenUp, PostedIn string
-	ExternalID                                                   int64
-	Shown, Wanted                                                int
+	ID, Cause, Kind, Cluster, Channel, Person, Mention, GivenUp, PostedIn string
+	ExternalID                                                            int64
+	Shown, Wanted                                                         int
 }
 
 func (w *world) notices() []notice {
 	w.t.Helper()
 	rows, err := w.Store.Pool().Query(w.t.Context(), `
-		SELECT id, cause, kind, channel, person, mention, given_up, posted_in, external_id, shown_version AS shown, wanted_version AS wanted FROM notices ORDER BY created_at, id`)
+		SELECT id, cause, kind, coalesce(cluster_id, '') AS cluster, channel, person, mention, given_up, posted_in, external_id, shown_version AS shown, wanted_version AS wanted FROM notices ORDER BY created_at, id`)
 	require.NoError(w.t, err)
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[notice])
 	require.NoError(w.t, err)

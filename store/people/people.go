@@ -82,6 +82,25 @@ func (c *change) replacePeople(ctx context.Context, table, key, keyed string, ro
 	return changed, nil
 }
 
+// ShownNames returns, by principal, what people in Slack read for them: the display name of the catalogue's person, or for an account in
+// Slack its name there, as @name. Others are missing.
+func (s *Store) ShownNames(ctx context.Context, principals ...string) (map[string]string, error) {
+	names, err := s.NamesOf(ctx, principals...)
+	if err != nil {
+		return nil, err
+	}
+	found, err := pg.All[struct{ Account, Name string }](ctx, s.db.Pool(), `SELECT account, name FROM slack_people WHERE account = ANY ($1) AND name <> ''`, principals)
+	if err != nil {
+		return nil, fmt.Errorf("look for the names of people in Slack: %w", err)
+	}
+	for _, f := range found {
+		if names[f.Account] == "" {
+			names[f.Account] = "@" + f.Name
+		}
+	}
+	return names, nil
+}
+
 // NamesOf returns, by principal, the display names of those that belong to a person of the catalogue. Others are missing,
 // because the name they give themselves could be anybody's.
 func (s *Store) NamesOf(ctx context.Context, principals ...string) (map[string]string, error) {

@@ -71,11 +71,11 @@ func (c *Tx) RefreshNotices(ctx context.Context, where, set string, args pgx.Nam
 	return nil
 }
 
-// RefreshOutdated has the notices of a cluster brought up to date, also those that are being posted at this moment, whose buttons may no longer do what they say: its end moved, an
-// approval was decided, or it goes.
+// RefreshOutdated has the notices of a cluster brought up to date, also those that are being posted at this moment, whose buttons may no
+// longer do what they say: its end moved, an approval was decided, it goes, or it was requested again.
 func (c *Tx) RefreshOutdated(ctx context.Context, cluster string) error {
 	return c.RefreshNotices(ctx, `n.cluster_id = @cluster AND n.kind = ANY (@kinds) AND n.given_up = ''`, "",
-		pgx.NamedArgs{"cluster": cluster, "kinds": []string{EventReady, EventExpiring, EventApproval, EventBlocked}})
+		pgx.NamedArgs{"cluster": cluster, "kinds": []string{EventReady, EventFailed, EventExpiring, EventApproval, EventBlocked}})
 }
 
 // AnnounceBudget announces the parts of a team's budget that are reached, each once a month.

@@ -61,6 +61,19 @@ func (c *Tx) SetDesired(ctx context.Context, id, set string, args pgx.NamedArgs)
 	return c.Publish(ctx, id, version)
 }
 
+// NewVersion makes a new version of a cluster of which only what people see changed, and updates subscribers and notices.
+func (c *Tx) NewVersion(ctx context.Context, id string) error {
+	var version int64
+	err := c.QueryRow(ctx, `UPDATE clusters SET row_version = row_version + 1, updated_at = $2 WHERE id = $1 RETURNING row_version`, id, c.Now).Scan(&version)
+	if err != nil {
+		return fmt.Errorf("make a new version of %s: %w", id, err)
+	}
+	if err := c.RefreshOutdated(ctx, id); err != nil {
+		return err
+	}
+	return c.Publish(ctx, id, version)
+}
+
 // ScheduleLook schedules checks of a pull request. It counts as checked now, because it was just heard of.
 func (c *Tx) ScheduleLook(b *pg.Batch, pr PRRef) {
 	b.Do("have it looked at", `

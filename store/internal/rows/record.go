@@ -139,9 +139,11 @@ var (
 	ARRAY(` + usage.IdentitiesOf + `) AS identities, ` + usage.MeterColumns
 	// Only reads of one cluster ask what replaced it: in lists nobody is shown it, and it would cost each page a tenth.
 	NotReplaced = `, '' AS replaced_by`
-	replacedBy  = `, CASE WHEN c.desired = 'present' OR c.repo IS NULL THEN '' ELSE coalesce((SELECT n.name FROM clusters n
-		WHERE n.repo = c.repo AND n.pr_number = c.pr_number AND n.profile = c.profile AND n.generation > c.generation
-		ORDER BY n.generation DESC LIMIT 1), '') END AS replaced_by`
+	replacedBy  = `, CASE WHEN c.desired = 'present' THEN ''
+		WHEN c.repo IS NULL THEN coalesce((SELECT n.name FROM clusters n WHERE n.retry_of = c.id ORDER BY n.id DESC LIMIT 1), '')
+		ELSE coalesce((SELECT n.name FROM clusters n
+			WHERE n.repo = c.repo AND n.pr_number = c.pr_number AND n.profile = c.profile AND n.generation > c.generation
+			ORDER BY n.generation DESC LIMIT 1), '') END AS replaced_by`
 	RowSources = ` FROM clusters c LEFT JOIN cluster_outputs o ON o.cluster_id = c.id` + usage.MeterSources
 )
 
