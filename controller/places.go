@@ -69,8 +69,7 @@ func (c *Controller) detail(ctx context.Context, row store.Row) (chat.Detail, er
 		return d, err
 	}
 	for _, e := range events {
-		_, phase, moved := strings.Cut(e.To, "/")
-		m := chat.Moment{At: e.At, What: strings.ReplaceAll(phase, "_", " "), Why: chat.Brief(row.Card, e.Why)}
+		m, moved := stepOf(row, e)
 		if last := len(d.Timeline) - 1; !moved || last >= 0 && d.Timeline[last].What == m.What && d.Timeline[last].Why == m.Why {
 			continue // an attempt begins with what the move before it announced, and a runner's report may come before the decision
 		}
@@ -81,6 +80,12 @@ func (c *Controller) detail(ctx context.Context, row store.Row) (chat.Detail, er
 		d.Conditions = append(d.Conditions, chat.Condition{Type: q.Type, Status: q.Status, Reason: q.Reason, Message: chat.Brief(row.Card, q.Message), At: q.At})
 	}
 	return d, err
+}
+
+// stepOf returns the step that an event of a cluster's timeline tells; moved is false if it tells none.
+func stepOf(row store.Row, e store.Event) (m chat.Moment, moved bool) {
+	_, phase, moved := strings.Cut(e.To, "/")
+	return chat.Moment{At: e.At, What: strings.ReplaceAll(phase, "_", " "), Why: chat.Brief(row.Card, e.Why)}, moved
 }
 
 // check renders the cluster's check run on one commit. On a commit that is no longer the pull request's head it says so, and then

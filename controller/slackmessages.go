@@ -29,9 +29,6 @@ const (
 // not to wait for them.
 const slackBehind = 300 * time.Millisecond
 
-// threadPause is how long a thread waits for its message. The message's first post wakes it.
-const threadPause = 30 * time.Second
-
 // showInSlack updates a subscriber in Slack to its cluster's version. done reports that nothing is left to show there.
 func (c *Controller) showInSlack(ctx context.Context, sub outbox.Subscriber, row store.Row) (done bool, err error) {
 	switch {
@@ -81,6 +78,9 @@ func (c *Controller) slackMessage(ctx context.Context, sub outbox.Subscriber, ro
 	if v.Approval, err = c.pendingApproval(ctx, row); err != nil {
 		return m, "", err
 	}
+	if v.Approved, err = c.approvedBy(ctx, row); err != nil {
+		return m, "", err
+	}
 	newsworthy := v
 	newsworthy.Card = news(store.KindComment, row.Card)
 	newsworthy.Detail.Timeline, newsworthy.Detail.Conditions, newsworthy.Detail.Log = nil, nil, nil
@@ -94,61 +94,46 @@ func (c *Controller) pendingApproval(ctx context.Context, row store.Row) (*chat.
 	if !row.NeedsApproval {
 		return nil, nil
 	}
-	page, _, err := c.Store.Approvals(ctx, store.ApprovalFilter{State: store.ApprovalPending, Kind: store.ApproveCreate, Cluster: row.ID, Limit: 1})
-	if err != nil || len(page) == 0 {
+	a, voters, err := c.approval(ctx, row.ID, store.ApprovalPending)
+	if err != nil || a.ID == "" {
 		return nil, err
 	}
-	a := page[0]
-	votes := 0
-	for _, v := range a.Votes {
-		if v.Approves {
-			votes++
-		}
-	}
 	return &chat.Waiting{
-		ID: a.ID, Cluster: a.ClusterName, Team: a.Team, By: row.Owner, Why: a.Why, Head: a.Head, Votes: votes, Needs: a.Needs, Until: a.ExpiresAt,
+		ID: a.ID, Cluster: a.ClusterName, Team: a.Team, By: row.Owner, Why: a.Why, Head: a.Head, Votes: len(voters), Needs: a.Needs, Until: a.ExpiresAt,
 	}, nil
 }
 
-// showThread posts what happened to a cluster since the last message in its thread, as one message.
-func (c *Controller) showThread(ctx context.Context, sub outbox.Subscriber, row store.Row) (done bool, err error) {
-	first, err := c.Store.Outbox.SlackMessage(ctx, sub.Cluster)
-	switch {
-	case err != nil:
-		return false, err
-	case first.Muted:
-		return true, c.Store.Outbox.Mute(ctx, sub.ID)
-	case first.ExternalID == 0:
-		return false, later{wait: threadPause}
+// approvedBy returns the names of those who approved a cluster; none: it needed, or has, no approval.
+func (c *Controller) approvedBy(ctx context.Context, row store.Row) (names []string, err error) {
+	if row.Spec.Approval == "" || row.NeedsApproval {
+		return nil, nil
 	}
-	detail, err := c.detail(ctx, row)
+	_, voters, err := c.approval(ctx, row.ID, store.ApprovalApproved)
+	if err != nil || len(voters) == 0 {
+		return nil, err
+	}
+	name, err := c.names(ctx, voters)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	var news []blocks.Moment
-	newest := sub.ToldTo
-	for _, m := range detail.Timeline {
-		if at := m.At.UnixMicro(); at > sub.ToldTo {
-			news, newest = append(news, m), max(newest, at)
-		}
+	for _, id := range voters {
+		names = append(names, name(id))
 	}
-	ts := sub.ExternalID
-	if len(news) > 0 {
-		if err := c.delayInSlack(ctx, sub, row, slackThreadPause); err != nil {
-			return false, err
-		}
-		// The marker names where the batch begins: if its post arrived unseen, it is found and gets what happened since.
-		at := slack.Place{Channel: sub.Channel, Thread: first.ExternalID}
-		ts, err = c.postInSlack(ctx, sub, at, 0, fmt.Sprintf("%s:%d", sub.ID, sub.ToldTo), blocks.Thread(row.Card, news))
-		if errors.Is(err, slack.ErrGone) {
-			c.logDeleted(ctx, sub)
-			return true, c.Store.Outbox.Mute(ctx, sub.ID)
-		}
-		if err != nil {
-			return false, fmt.Errorf("show what happened to %s at %s: %w", row.ID, sub.ID, err)
+	return names, nil
+}
+
+// approval returns a cluster's newest approval in a state, with those who approved it; a zero one: there is none.
+func (c *Controller) approval(ctx context.Context, cluster string, state store.ApprovalState) (a store.Approval, voters []string, err error) {
+	page, _, err := c.Store.Approvals(ctx, store.ApprovalFilter{State: state, Kind: store.ApproveCreate, Cluster: cluster, Limit: 1})
+	if err != nil || len(page) == 0 {
+		return a, nil, err
+	}
+	for _, v := range page[0].Votes {
+		if v.Approves {
+			voters = append(voters, v.Principal)
 		}
 	}
-	return false, c.Store.Outbox.ThreadShown(ctx, sub.ID, ts, newest, row.Cluster.Version)
+	return page[0], voters, nil
 }
 
 // postInSlack updates the message ts, or posts one if it is 0, in its turn. If an earlier post may have arrived, it is looked for first.

@@ -145,7 +145,7 @@ func (c *change) decideBallot(ctx context.Context, b ballot, approves bool, d ro
 		if err := c.NewVersion(ctx, b.Cluster); err != nil { // messages show how far it is
 			return err
 		}
-		return c.RecordAction(d, "approval_voted", b.Cluster, rows.Action{Approval: b.ID, Before: b.Votes, After: votes})
+		return c.RecordAction(d, "approval_voted", b.Cluster, rows.Action{Approval: b.ID, Before: b.Votes, After: votes, Note: string(b.Kind)})
 	}
 	if d.Why == "" {
 		d.Why = "approved by " + d.DisplayName()
@@ -166,7 +166,7 @@ func (c *change) closeBallot(ctx context.Context, b ballot, state rows.ApprovalS
 	if err := c.RefreshOutdated(ctx, b.Cluster); err != nil {
 		return err
 	}
-	return c.RecordAction(d, "approval_"+string(state), b.Cluster, rows.Action{Approval: b.ID, Before: rows.ApprovalPending, After: state})
+	return c.RecordAction(d, "approval_"+string(state), b.Cluster, rows.Action{Approval: b.ID, Before: rows.ApprovalPending, After: state, Note: string(b.Kind)})
 }
 
 // RebindApproval voids the approval for another head of the pull request, with its votes, and asks for this head instead, with

@@ -35,13 +35,17 @@ func Cluster(v ClusterView) slack.Message {
 	return message(append(blocks, contextOf(askedBy(v), places(c, s))))
 }
 
-// askedBy names who asked for the cluster. It is nobody's mention: the id of a person in Slack would be one, so their name is shown.
+// askedBy names who asked for the cluster, and who approved it. It is nobody's mention: the id of a person in Slack would be one, so their name is shown.
 func askedBy(v ClusterView) string {
 	name := v.Asker
 	if name == "" || person.MatchString(name) {
 		name = v.Card.Owner
 	}
-	return "Asked for by " + chatops.Plain(name)
+	text := "Requested by " + chatops.Plain(name)
+	if len(v.Approved) > 0 {
+		text += ", approved by " + chatops.Plain(strings.Join(v.Approved, " and "))
+	}
+	return text
 }
 
 // places says where else the cluster is: its console and its page.

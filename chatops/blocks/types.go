@@ -49,6 +49,7 @@ type ClusterView struct {
 	Links    chatops.Links
 	Asker    string           // the person in Slack who asked for it: named, not mentioned
 	Approval *chatops.Waiting // what it waits for; nil: for no approval
+	Approved []string         // the names of those who approved it; none: it needed no approval
 }
 
 // Moment is one entry of a cluster's timeline.

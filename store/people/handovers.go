@@ -99,6 +99,9 @@ func (c *change) offer(ctx context.Context, id string, to Grantee, cause string,
 	if err != nil {
 		return Handover{}, fmt.Errorf("announce the handover: %w", err)
 	}
+	if err := c.NewVersion(ctx, id); err != nil { // its thread tells it
+		return h, err
+	}
 	return h, c.RecordAction(d, "handover_offered", id, rows.Action{After: map[string]string{"to": to.Account, "name": to.Name}, Note: h.ID})
 }
 

@@ -40,6 +40,9 @@ func (s *Store) Share(ctx context.Context, id string, share Share, d rows.Origin
 		if err != nil {
 			return fmt.Errorf("write the share: %w", err)
 		}
+		if err := c.NewVersion(ctx, id); err != nil { // its thread tells it
+			return err
+		}
 		return c.RecordAction(d, "shared", id, rows.Action{Before: shown(before), After: shown(&share)})
 	})
 	if err != nil {
@@ -61,6 +64,9 @@ func (s *Store) Unshare(ctx context.Context, id, kind, grantee string, d rows.Or
 		}
 		if _, err := c.Exec(ctx, `DELETE FROM shares WHERE cluster_id = $1 AND kind = $2 AND grantee = $3`, id, kind, grantee); err != nil {
 			return fmt.Errorf("remove the share: %w", err)
+		}
+		if err := c.NewVersion(ctx, id); err != nil {
+			return err
 		}
 		return c.RecordAction(d, "unshared", id, rows.Action{Before: shown(before)})
 	})

@@ -38,6 +38,9 @@ func (c *Tx) EndHandover(ctx context.Context, id string, state HandoverState, d 
 	if len(over) == 0 {
 		return fmt.Errorf("%w: the handover is no longer offered", pg.ErrConflict)
 	}
+	if err := c.NewVersion(ctx, over[0].Cluster); err != nil { // its thread tells it
+		return err
+	}
 	return c.RecordAction(d, "handover_"+string(state), over[0].Cluster, Action{Before: HandoverOffered, After: state, Note: id})
 }
 
