@@ -322,9 +322,9 @@ func spent(c lifecycle.Card) string {
 	}
 	until := c.Meter.Since.Add(max(0, c.UpdatedAt.Sub(c.Meter.Since)).Truncate(time.Hour))
 	if spent := c.Meter.Spent(until); spent > 0 {
-		return fmt.Sprintf("about %s until %s", policy.Dollars(spent), moment(until, life(c)))
+		return fmt.Sprintf("about %s so far, as of %s", policy.Dollars(spent), moment(until, life(c)))
 	}
-	return "less than an hour so far"
+	return "less than one hour's price so far"
 }
 
 // typing lists the commands that make sense now.

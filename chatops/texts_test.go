@@ -200,9 +200,9 @@ func TestALineMovesWithItsPlace(t *testing.T) {
 func TestTheEstimateCountsWholeHours(t *testing.T) {
 	c := ready()
 	c.UpdatedAt = start.Add(3*time.Hour + 59*time.Minute)
-	require.Contains(t, Comment(c, Detail{}, ui), "about $2.25 until 2025-01-01 15:00 UTC; about $18.00 if it runs until its end")
+	require.Contains(t, Comment(c, Detail{}, ui), "about $2.25 so far, as of 2025-01-01 15:00 UTC; about $18.00 if it runs until its end")
 	c.Meter = price.Meter{Ran: price.Between(75, start, start.Add(90*time.Minute)), Since: start.Add(90 * time.Minute), Rate: 150, ToCome: 150}
-	require.Contains(t, Comment(c, Detail{}, ui), "about $4.13 until 2025-01-01 15:30 UTC; about $34.88 if it runs until its end", "it was scaled")
+	require.Contains(t, Comment(c, Detail{}, ui), "about $4.13 so far, as of 2025-01-01 15:30 UTC; about $34.88 if it runs until its end", "it was scaled")
 	c = lives()["destroyed"]
 	require.Contains(t, Comment(c, Detail{}, ui), "about $3.00 in all")
 }

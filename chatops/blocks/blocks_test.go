@@ -82,7 +82,16 @@ func noticed() map[string]NoticeView {
 	approved := asked
 	approved.Facts.Done, approved.Facts.Who = "It was approved.", "Maya Weber and @rob"
 	again := NoticeView{Event: Failed, Card: lives["create-failed"], Facts: Facts{Done: "It was requested again as `demo`.", DoneBy: "U0ROB"}}
-	digest := NoticeView{Event: Failed, Card: lives["create-failed"], More: []lifecycle.Card{lives["create-failed-quota"], lives["create-failed-lost"]}, Facts: Facts{Runbook: "failed-create"}}
+	digest := NoticeView{Event: Failed, Card: lives["create-failed"], Facts: Facts{Runbook: "failed-create"}}
+	for i, life := range []string{"create-failed-quota", "create-failed-lost"} {
+		one := digest
+		one.Card, one.ID, one.Links, one.More = lives[life], fmt.Sprintf("not_%d", i+2), ui, nil
+		digest.More = append(digest.More, one)
+	}
+	findings := NoticeView{Event: Finding, Facts: Facts{Title: "A cluster is past its end", Text: "its end passed an hour ago\n- `a`", Runbook: "overdue"}}
+	for _, f := range []Facts{{Title: "A queue job used up its tries", Text: "`reconcile`: no route", Runbook: "failed-jobs"}, {Title: "A cluster is past its end", Text: "its end passed two hours ago", Runbook: "overdue"}, {Title: "A finding: new kind", Text: "x"}} {
+		findings.More = append(findings.More, NoticeView{Event: Finding, Facts: f, Links: ui})
+	}
 	return map[string]NoticeView{
 		"ready": {Event: Ready, Card: lives["ready"], Mention: "U0MAYA"}, "ready-elsewhere": {Event: Ready, Card: lives["ready"]},
 		"failed": {Event: Failed, Card: lives["create-failed"], Mention: "U0MAYA"}, "failed-for-admins": {Event: Failed, Card: lives["create-failed-quota"], Facts: Facts{Runbook: "failed-create"}},
@@ -94,8 +103,49 @@ func noticed() map[string]NoticeView {
 		"budget":               {Event: Budget, Facts: Facts{Title: "Team payments has used 80 % of its budget", Text: "It has spent $400.00 and promised $120.00, of $650.00 this month.", Runbook: "catalogue"}},
 		"finding-of-a-cluster": {Event: Finding, Card: lives["destroy-blocked"], Facts: Facts{Title: "A teardown is blocked", Text: "It was tried 3 times.\n- `vpc-0a1`", Runbook: "destroy-blocked"}},
 		"approval-password":    {Event: Approval, Card: lives["ready"], Facts: Facts{Approval: "apr_2", Title: "The kubeadmin password of pr41-shop is asked for", Text: "rob asks for it, because **the login is broken**."}},
-		"digest":               digest, "unknown": {Event: "something", Card: lives["ready"]},
+		"digest": digest, "digest-of-warnings": warnings(warning), "digest-of-findings": findings, "digest-destroyed": gone(), "unknown": {Event: "something", Card: lives["ready"]},
 	}
+}
+
+// warnings are those of four clusters of two owners, one of which was extended since.
+func warnings(warning NoticeView) NoticeView {
+	all := warning
+	for i, mention := range []string{"U0ROB", "U0MAYA", ""} {
+		one := warning
+		one.ID, one.Mention, one.Links, one.Card.ID, one.Card.Name = fmt.Sprintf("not_%d", i+2), mention, ui, fmt.Sprintf("clu_%d", i+2), fmt.Sprintf("demo-%d", i+2)
+		all.More = append(all.More, one)
+	}
+	all.More[0].Facts.Done, all.More[0].Facts.DoneBy = "Extended until 2025-01-02 16:00 UTC.", "U0ROB"
+	return all
+}
+
+// gone are clusters that are gone: there is nothing to press.
+func gone() NoticeView {
+	v := NoticeView{Event: Destroyed, Card: chatopstest.Lives()["destroyed"], Links: ui}
+	v.More = []NoticeView{v, v, v}
+	return v
+}
+
+func TestADigestOfWarningsExtendsEachClusterByItsOwnButtons(t *testing.T) {
+	v := warnings(noticed()["expiring"])
+	v.ID, v.Links = "not_1", ui
+	m := Notice(v)
+	require.Empty(t, blockkit.Message(encoded(t, m)))
+	pressed := map[string]string{}
+	for _, b := range m.Blocks {
+		if row, ok := b.(*api.ActionBlock); ok {
+			for _, p := range presses(t, []api.Block{row}) {
+				require.Equal(t, chatops.VerbExtend, p.Verb)
+				pressed[p.Cluster] = p.Notice
+			}
+		}
+	}
+	require.Equal(t, map[string]string{"clu_1": "not_1", "clu_3": "not_3", "clu_4": "not_4"}, pressed, "but for the one that was extended")
+	require.Contains(t, m.Text, "<@U0MAYA>, <@U0ROB>: this is about your clusters.")
+	for range 100 {
+		v.More = append(v.More, v.More[1])
+	}
+	require.Empty(t, blockkit.Message(encoded(t, Notice(v))), "however many there are")
 }
 
 func TestNoticesAreGolden(t *testing.T) {
@@ -104,7 +154,7 @@ func TestNoticesAreGolden(t *testing.T) {
 			v.ID, v.Links = "not_1", ui
 			m := Notice(v)
 			goldenMessage(t, "notice-"+name, m)
-			if v.Facts.Done != "" {
+			if v.Facts.Done != "" && v.More == nil {
 				require.Empty(t, presses(t, m.Blocks), "what is done cannot be pressed again")
 			}
 		})

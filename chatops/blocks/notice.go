@@ -13,7 +13,6 @@ import (
 
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/slack"
-	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 )
 
@@ -152,7 +151,10 @@ func about(v NoticeView, s chatops.Summary) []Fact {
 }
 
 // done says how it ended: what a press did and who pressed, or what happened without one.
-func done(f Facts) []api.Block {
+func done(f Facts) []api.Block { return sectionsOf(doneText(f)) }
+
+// doneText is done in Slack's markup.
+func doneText(f Facts) string {
 	text := slack.Markup(chatops.Said(f.Done, ""))
 	if first, size := utf8.DecodeRuneInString(text); size > 0 {
 		text = string(unicode.ToUpper(first)) + text[size:]
@@ -164,7 +166,7 @@ func done(f Facts) []api.Block {
 	if by != "" {
 		text = strings.TrimSuffix(text, ".") + " by " + by + "."
 	}
-	return sectionsOf(text)
+	return text
 }
 
 // maxVoters is how many people a notice names.
@@ -214,40 +216,17 @@ var page = regexp.MustCompile(`^[a-z0-9-]+(#[a-z0-9-]+)?$`)
 
 // runbook leads to the notice's runbook, unless that is linked already where the cluster's trouble is described.
 func runbook(v NoticeView) string {
-	if v.Links.UI == "" || !page.MatchString(v.Facts.Runbook) {
-		return ""
-	}
-	described := len(v.More) == 0 && (v.Event == Failed || v.Event == Blocked)
+	described := v.Event == Failed || v.Event == Blocked
 	if described && strings.HasPrefix(chatops.Runbook(v.Card), "/runbooks/"+v.Facts.Runbook) {
 		return ""
 	}
-	return link("Runbook", strings.TrimRight(v.Links.UI, "/")+"/runbooks/"+v.Facts.Runbook)
+	return runbookPage("Runbook", v.Links, v.Facts.Runbook)
 }
 
-// maxDigest is how many clusters a digest names.
-const maxDigest = 60
-
-// digest tells the same of several clusters in one message. Their buttons are on their own messages and pages.
-func digest(v NoticeView, k kind) slack.Message {
-	all := v.More
-	if v.Card.ID != "" {
-		all = append([]lifecycle.Card{v.Card}, all...)
+// runbookPage leads to a runbook; empty if there is none.
+func runbookPage(text string, links chatops.Links, name string) string {
+	if links.UI == "" || !page.MatchString(name) {
+		return ""
 	}
-	blocks := []api.Block{header(fmt.Sprintf("%s %d %s", k.sign, len(all), k.many))}
-	if call := calling(v.Mention, "this is about your clusters."); k.call != "" && call != "" {
-		blocks = append(blocks, sectionsOf(call)...)
-	}
-	var lines []string
-	for _, c := range all[:min(len(all), maxDigest)] {
-		what, more := chatops.Row(c, v.Links, time.Time{})
-		lines = append(lines, "- "+what+" "+more)
-	}
-	if rest := len(all) - len(lines); rest > 0 {
-		lines = append(lines, fmt.Sprintf("- and %d more", rest))
-	}
-	blocks = append(blocks, fitBlocks(sections(strings.Join(lines, "\n")), maxMessage-4)...)
-	if where := strings.Join(nonEmpty([]string{everything(v.Links), runbook(v)}), " · "); where != "" {
-		blocks = append(blocks, contextOf(where))
-	}
-	return message(blocks)
+	return link(text, strings.TrimRight(links.UI, "/")+"/runbooks/"+name)
 }

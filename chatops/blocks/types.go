@@ -82,7 +82,7 @@ type NoticeView struct {
 	Facts   Facts
 	// Approval says why the cluster needs an approval and whose, in GitHub's Markdown; empty: a general sentence.
 	Approval string
-	More     []lifecycle.Card // others of which the same is told in this message: a digest
+	More     []NoticeView // others that this message tells: a digest
 }
 
 // Facts are what a notice tells beyond the cluster itself. They are stored with it and hold no secret.

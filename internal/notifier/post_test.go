@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/blocks"
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -463,4 +465,70 @@ func TestTheWorkspaceIsAskedForOnceAMinuteWhileSlackRefuses(t *testing.T) {
 	id, err := bots.of(context.Background(), down, at.Add(time.Hour))
 	require.NoError(t, err)
 	require.Equal(t, "T1", id)
+}
+
+func TestManyWarningsInOnePlaceAreOneMessageWithButtonsForEachAndWithItsMentions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.subscribe("CALL", "", "expiring")
+	var ids []string
+	for range 5 {
+		row := w.accept("shop", nil, false)
+		w.install(row.ID, lifecycle.Succeeded)
+		ids = append(ids, row.ID)
+	}
+	w.settle()
+	w.slack.messages = nil
+	w.pass(3 * time.Hour)
+	for _, id := range ids {
+		w.step(id)
+	}
+	for _, j := range w.jobs() {
+		if j.Kind == "announce" {
+			require.NoError(t, w.work(j))
+		}
+	}
+	_, err := w.Store.Pool().Exec(t.Context(), `UPDATE notices SET mention = 'UMAYA' WHERE kind = 'expiring' AND cluster_id = $1`, ids[0]) // as of a cluster whose message was deleted
+	require.NoError(t, err)
+	w.settle()
+	require.Len(t, w.slack.messages, 1)
+	m := w.slack.messages[0]
+	require.Contains(t, m.text, "5 clusters end soon")
+	require.Contains(t, m.text, "<@UMAYA>: this is about your clusters.")
+	pressed := map[string]bool{}
+	for _, p := range m.presses {
+		require.Equal(t, chatops.VerbExtend, p.Verb)
+		require.NotEmpty(t, p.Notice)
+		pressed[p.Cluster] = true
+	}
+	require.Len(t, pressed, 5)
+
+	w.extend(ids[1])
+	w.settle()
+	require.Contains(t, m.text, "It was extended to")
+	pressed = map[string]bool{}
+	for _, p := range m.presses {
+		pressed[p.Cluster] = true
+	}
+	require.Len(t, pressed, 4, "the extended one needs no button any more")
+	require.NotContains(t, pressed, ids[1])
+}
+
+func TestADigestOfFindingsLinksEachKindsRunbook(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	kinds := []lifecycle.FindingKind{lifecycle.Orphan, lifecycle.Overdue, lifecycle.Orphan, lifecycle.FailedJob}
+	for i, kind := range kinds {
+		raw, err := json.Marshal(map[string]string{"finding": string(kind), "why": "because"})
+		require.NoError(t, err)
+		require.NoError(t, w.Store.Notices.Announce(t.Context(), notices.Announcement{Cause: fmt.Sprint("finding:", i), Event: "finding", Facts: raw}))
+	}
+	for _, j := range w.jobs() {
+		require.NoError(t, w.work(j))
+	}
+	w.settle()
+	require.Len(t, w.slack.messages, 1)
+	for _, page := range []string{"orphans", "overdue", "failed-jobs"} {
+		require.Equal(t, 1, strings.Count(w.slack.messages[0].text, "https://ocpctl.example.com/runbooks/"+page+"|"), page)
+	}
 }

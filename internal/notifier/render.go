@@ -192,43 +192,17 @@ func clock(t time.Time) string { return t.UTC().Format("15:04 UTC on Monday, 2 J
 
 // render returns the message that tells notices of one kind.
 func (n *Notifier) render(ctx context.Context, seen *sights, list []notices.Notice) (slack.Message, error) {
-	view := blocks.NoticeView{Event: blocks.Event(list[0].Kind), ID: list[0].ID, Links: n.Links}
-	var all []blocks.Facts
-	for i, one := range list {
+	var all []blocks.NoticeView
+	for _, one := range list {
 		s, err := seen.of(ctx, one)
 		if err != nil {
 			return slack.Message{}, err
 		}
-		all = append(all, facts(one, s))
-		if i == 0 {
-			view.Approval = s.row.Spec.Approval
-			view.Card = s.row.Card
-		} else if one.Cluster != "" {
-			view.More = append(view.More, s.row.Card)
-		}
+		all = append(all, blocks.NoticeView{
+			Event: blocks.Event(one.Kind), ID: one.ID, Card: s.row.Card, Links: n.Links, Mention: one.Mention, Facts: facts(one, s), Approval: s.row.Spec.Approval,
+		})
 	}
-	switch view.Facts = all[0]; {
-	case len(list) == 1:
-		view.Mention = list[0].Mention
-	case view.Event == blocks.Finding, view.Event == blocks.Budget:
-		view.Card, view.More, view.Facts = lifecycle.Card{}, nil, summed(all)
-	default:
-		view.Facts.Done, view.Facts.DoneBy = "", "" // of the first alone
-	}
+	view := all[0]
+	view.More = all[1:]
 	return blocks.Notice(view), nil
-}
-
-// summed are the facts of a digest of things that are told by their facts, not by a cluster.
-func summed(all []blocks.Facts) blocks.Facts {
-	f := blocks.Facts{Title: fmt.Sprintf("%d things need a look", len(all)), Runbook: all[0].Runbook}
-	var b strings.Builder
-	for _, one := range all {
-		first, _, _ := strings.Cut(one.Text, "\n")
-		fmt.Fprintf(&b, "- **%s**: %s\n", one.Title, first)
-		if one.Runbook != f.Runbook {
-			f.Runbook = "" // each has its own
-		}
-	}
-	f.Text = strings.TrimSuffix(b.String(), "\n")
-	return f
 }

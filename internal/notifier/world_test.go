@@ -15,9 +15,11 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
+	api "github.com/slack-go/slack"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/blocks"
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/internal/queue"
@@ -35,9 +37,25 @@ type posted struct {
 	at      slack.Place
 	marker  string
 	text    string
+	presses []blocks.Press // of its buttons
 	ts      int64
 	updates int
 	deleted bool
+}
+
+// pressesOf returns what the buttons of a message mean.
+func pressesOf(m slack.Message) (all []blocks.Press) {
+	for _, b := range m.Blocks {
+		row, ok := b.(*api.ActionBlock)
+		if !ok {
+			continue
+		}
+		for _, e := range row.Elements.ElementSet {
+			p, _ := blocks.DecodePress(e.(*api.ButtonBlockElement).Value)
+			all = append(all, p)
+		}
+	}
+	return all
 }
 
 // crash ends a job as if its process had died.
@@ -72,7 +90,7 @@ func (s *workspaceT1) Post(_ context.Context, to slack.Place, m slack.Message, m
 	if to.Thread != 0 && s.at(to.Thread) != nil && s.at(to.Thread).deleted {
 		return 0, slack.ErrGone
 	}
-	p := &posted{at: to, marker: marker, text: m.Text, ts: int64(1_700_000_000_000_000 + len(s.messages))}
+	p := &posted{at: to, marker: marker, text: m.Text, presses: pressesOf(m), ts: int64(1_700_000_000_000_000 + len(s.messages))}
 	s.messages = append(s.messages, p)
 	if err := s.after("post"); err != nil {
 		return 0, err
@@ -98,7 +116,7 @@ func (s *workspaceT1) Update(_ context.Context, channel string, ts int64, m slac
 	if p == nil || p.deleted || p.at.Channel != channel {
 		return slack.ErrGone
 	}
-	p.text, p.updates = m.Text, p.updates+1
+	p.text, p.presses, p.updates = m.Text, pressesOf(m), p.updates+1
 	return s.after("update")
 }
 
