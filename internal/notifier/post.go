@@ -22,6 +22,9 @@ const (
 // post posts notices in one message. What an earlier try may have left is looked for first.
 func (n *Notifier) post(ctx context.Context, seen *sights, list []notices.Notice, now time.Time) error {
 	head, ids := list[0], idsOf(list)
+	if err := n.tellAlone(ctx, list); err != nil {
+		return err
+	}
 	to, err := n.place(ctx, head, now)
 	if err != nil {
 		return err
@@ -63,6 +66,27 @@ func (n *Notifier) post(ctx context.Context, seen *sights, list []notices.Notice
 		return errors.Join(answer, n.Store.Notices.NotPosted(ctx, ids))
 	}
 	return answer
+}
+
+// tellAlone tells those whom notices mention in a direct message, if their channel takes no messages: it was archived, or the bot is not in
+// it any more. The notices themselves wait for the channel.
+func (n *Notifier) tellAlone(ctx context.Context, list []notices.Notice) error {
+	var direct []notices.Notice
+	for _, one := range list {
+		if one.Channel != "" && one.Mention != "" {
+			direct = append(direct, notices.Notice{
+				Cause: one.Cause, Kind: one.Kind, Cluster: one.Cluster, Workspace: one.Workspace, Person: one.Mention, Facts: one.Facts,
+			})
+		}
+	}
+	if len(direct) == 0 {
+		return nil
+	}
+	closed, err := n.Store.Notices.Closed(ctx, list[0].Workspace, list[0].Channel)
+	if err != nil || !closed {
+		return err
+	}
+	return n.Store.Notices.Save(ctx, direct)
 }
 
 // spot is what turns are taken for: a channel or a person.

@@ -137,6 +137,46 @@ func TestANoticeStandsAloneIfTheThreadsMessageIsGoneOrNeverCame(t *testing.T) {
 	}
 }
 
+func TestWhoIsMentionedInAClosedChannelIsToldAlone(t *testing.T) {
+	t.Parallel()
+	for name, closes := range map[string]func(w *world){
+		"an event said so": func(w *world) {
+			require.NoError(t, w.Store.Notices.ChannelProblem(t.Context(), "T1", "CHERE", "is_archived"))
+		},
+		"Slack refuses the post": func(w *world) {
+			refused := 0
+			w.slack.before = func(call string) error {
+				if refused++; call == "post" && refused == 1 {
+					return fmt.Errorf("%w (not_in_channel)", slack.ErrChannel)
+				}
+				return nil
+			}
+		},
+	} {
+		w := newWorld(t)
+		row := w.accept("shop", here, false)
+		w.install(row.ID, lifecycle.Succeeded)
+		w.show(row.ID)
+		w.settle()
+		w.pass(3 * time.Hour)
+		w.step(row.ID)
+		posted := len(w.slack.messages)
+		closes(w)
+		for range 10 { // one try in the closed channel comes after ten minutes
+			for _, j := range w.jobs() {
+				_ = w.work(j) // what is for the channel waits
+			}
+			w.pass(2 * time.Second)
+		}
+		require.Len(t, w.slack.messages, posted+1, name)
+		require.Equal(t, slack.Place{Channel: "DUMAYA"}, w.slack.messages[posted].at, name)
+		require.Contains(t, w.slack.messages[posted].text, "ends soon", name)
+		require.Zero(t, w.one("expiring", "CHERE").ExternalID, name)
+		w.settle()
+		require.Len(t, w.slack.messages, posted+2, "%s: in the channel as soon as that takes messages again", name)
+	}
+}
+
 func TestAWarningSaysThatTheEndMovedElsewhere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

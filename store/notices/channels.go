@@ -28,6 +28,15 @@ func (s *Store) ChannelProblem(ctx context.Context, workspace, channel, code str
 	return nil
 }
 
+// Closed reports whether nothing can be written in a channel for now, because of a problem that ChannelProblem recorded for it.
+func (s *Store) Closed(ctx context.Context, workspace, channel string) (closed bool, err error) {
+	err = s.db.Pool().QueryRow(ctx, `SELECT EXISTS (SELECT FROM slack_channels WHERE workspace = $1 AND channel = $2 AND problem <> '')`, workspace, channel).Scan(&closed)
+	if err != nil {
+		return false, fmt.Errorf("look for a problem of %s in %s: %w", channel, workspace, err)
+	}
+	return closed, nil
+}
+
 // Reached records that Slack just took a message in a channel: neither the channel nor the workspace has a problem.
 func (s *Store) Reached(ctx context.Context, workspace, channel string) error {
 	return s.solved(ctx, workspace, []string{channel, ""})
