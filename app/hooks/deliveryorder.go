@@ -54,15 +54,12 @@ func (w *InboxWorker) inOrder(ctx context.Context, row int64) error {
 	if err != nil {
 		return fmt.Errorf("load delivery %d: %w", row, err)
 	}
-	now, err := w.store.Now(ctx)
-	if err != nil {
-		return err
-	}
+	w.openWindow(ctx, delivery) // it waits for nothing
 	lock := fmt.Sprintf("inbox %s of %d", delivery.Topic, delivery.Installation)
 	work := func(ctx context.Context) error { return w.drain(ctx, delivery) }
-	if apart := delivery.Tries > 0 && now.Sub(delivery.ReceivedAt) >= holdsFor; apart || delivery.Topic == "" {
+	if apart := delivery.Tries > 0 && delivery.ReadAt.Sub(delivery.ReceivedAt) >= holdsFor; apart || delivery.Topic == "" {
 		lock = fmt.Sprintf("inbox delivery %d", row)
-		work = func(ctx context.Context) error { return w.Process(ctx, row) }
+		work = func(ctx context.Context) error { return w.process(ctx, row, true) }
 	} else if wait, err := w.around(ctx, delivery); err != nil {
 		return err
 	} else if wait > 0 && !overtakes(delivery) {
@@ -225,7 +222,7 @@ func (l *line) try(ctx context.Context, d inbox.Waiting, now time.Time) error {
 		budget, cancel = sparing(ctx)
 	}
 	defer cancel()
-	err := l.w.Process(budget, d.Row)
+	err := l.w.process(budget, d.Row, d.Row == l.own.Row)
 	if err != nil {
 		l.wait = max(l.wait, min(turn<<min(d.Tries, 5), holds(d, now)))
 	}

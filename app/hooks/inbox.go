@@ -44,6 +44,7 @@ type pullRequests interface {
 
 // slackRequests handles what people do in Slack: slackapp.Service.
 type slackRequests interface {
+	OpenWindow(ctx context.Context, r inbound.Request) error
 	Handle(ctx context.Context, r inbound.Request) (note string, err error)
 	GivenUp(ctx context.Context, r inbound.Request) error
 }
@@ -109,6 +110,11 @@ var errUnprocessable = errors.New("cannot be processed")
 
 // Process handles one delivery, once. An error means: retry. The delivery's note contains it too.
 func (w *InboxWorker) Process(ctx context.Context, row int64) error {
+	return w.process(ctx, row, false)
+}
+
+// process is Process. opened: the window that it leads to in Slack was opened already.
+func (w *InboxWorker) process(ctx context.Context, row int64, opened bool) error {
 	delivery, done, err := w.store.Inbox.Delivery(ctx, row)
 	if errors.Is(err, store.ErrNotFound) || done {
 		return nil
@@ -121,6 +127,9 @@ func (w *InboxWorker) Process(ctx context.Context, row int64) error {
 	defer span.End()
 	if endsOnly(delivery) {
 		ctx = github.ToEnd(ctx)
+	}
+	if !opened {
+		w.openWindow(ctx, delivery)
 	}
 	note, err := w.handle(ctx, delivery)
 	log := w.log.With("delivery", delivery.ID, "event", delivery.Event)

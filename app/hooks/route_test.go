@@ -54,6 +54,8 @@ func (d *idle) RepositoryMoved(_ context.Context, e pulls.RepositoryEvent) (stri
 func (d *idle) InstallationChanged(_ context.Context, e pulls.InstallationEvent) (string, error) {
 	return d.take(e)
 }
+func (d *idle) OpenWindow(context.Context, inbound.Request) error { return nil }
+
 func (d *idle) Handle(_ context.Context, e inbound.Request) (string, error) { return d.take(e) }
 func (d *idle) GivenUp(context.Context, inbound.Request) error              { return nil }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/slack-go/slack"
 
@@ -52,6 +53,25 @@ func answerSlack(w http.ResponseWriter, a SlackAnswer) {
 func noSlack(w http.ResponseWriter, _ *http.Request) {
 	problem(w, http.StatusNotFound, "This server receives Slack's requests over Socket Mode (slack.mode is socket). "+
 		"Remove this address from the Slack app, or set slack.mode to http.")
+}
+
+// windowTime is how long after what somebody did Slack lets a window open.
+const windowTime = 3 * time.Second
+
+// openWindow opens the window that a fresh request from Slack leads to. Whether it opened is seen when something is shown in it.
+func (w *InboxWorker) openWindow(ctx context.Context, d inbox.Delivery) {
+	if d.Source != SourceSlack || d.Tries > 0 || d.ReadAt.Sub(d.ReceivedAt) > windowTime {
+		return
+	}
+	r, err := readSlack(d)
+	if err != nil {
+		return // processing it says so
+	}
+	ctx, cancel := context.WithTimeout(ctx, windowTime)
+	defer cancel()
+	if err := w.inSlack.OpenWindow(ctx, r); err != nil {
+		w.log.WarnContext(ctx, "window in slack not opened", "delivery", d.ID, "err", err)
+	}
 }
 
 // slack processes a stored request.

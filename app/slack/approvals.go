@@ -2,7 +2,6 @@ package slack
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
@@ -63,7 +62,7 @@ func (s *Service) vote(ctx context.Context, t task) (slack.Message, error) {
 		case !seen.MayVote:
 			return slack.Message{}, app.Fail(app.Denied, seen.WhyNot)
 		}
-		return s.askReason(ctx, t, seen)
+		return slack.Message{}, s.askReason(t, seen)
 	}
 	_, err = s.core.Vote(ctx, t.by, id, approves, t.once(t.Reason, func(out store.Outcome) string {
 		return chatops.SlackVoted(s.waiting(app.Approval{Approval: out.Approval}, s.core.NameOf(out.Approval.RequestedBy)), approves, out.Approval.State != store.ApprovalPending)
@@ -71,14 +70,10 @@ func (s *Service) vote(ctx context.Context, t task) (slack.Message, error) {
 	return slack.Message{}, err
 }
 
-// askReason opens the form that asks why an approval is refused.
-func (s *Service) askReason(ctx context.Context, t task, a app.Approval) (slack.Message, error) {
+// askReason returns, as an error, the form that asks why an approval is refused.
+func (s *Service) askReason(t task, a app.Approval) error {
 	press := blocks.Press{Verb: chatops.VerbRefuse, Approval: a.ID, Notice: t.notice}
-	err := s.openVerbForm(ctx, t, press, a.ClusterName)
-	if errors.Is(err, slack.ErrExpired) {
-		return blocks.Answer(messages.RefuseNeedsReason(a.ID)), nil
-	}
-	return slack.Message{}, err
+	return verbForm(t, press, a.ClusterName, messages.RefuseNeedsReason(a.ID))
 }
 
 const approvalID = "apr_"

@@ -62,15 +62,19 @@ func (s *Service) once(ctx context.Context, r inbound.Request, do func() (answer
 		return "answered before", err
 	}
 	answer, note, err := do()
+	var shown inWindow
+	if errors.As(err, &shown) {
+		return note, s.give(ctx, r, &shown.view, shown.instead)
+	}
 	answer, more, err := said(answer, err)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", note, err)
 	}
 	note += more
-	if answer.Text == "" { // it was saved with the change, or a form was opened
+	if answer.Text == "" { // it was saved with the change
 		return note, nil
 	}
-	return note, s.answer(ctx, r, answer)
+	return note, s.give(ctx, r, nil, answer)
 }
 
 // said turns an error for people, or a question to them, into the answer. note is what that adds to the note of the request. Any other

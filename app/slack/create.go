@@ -22,7 +22,7 @@ func (s *Service) create(ctx context.Context, t task) (slack.Message, error) {
 	request := app.CreateRequest{
 		Source: policy.SourceSlack, Profile: t.Profile, Name: t.Name, Region: t.Region, Version: t.Version, Team: t.Team, TTL: t.TTL,
 	}
-	if t.Profile == "" && !t.DryRun && t.request.Trigger != "" && s.slack != nil {
+	if asksForForm(t.SlackCommand) && t.request.Trigger != "" && s.slack != nil {
 		return slack.Message{}, s.openForm(ctx, t.request, t.by, request)
 	}
 	return s.createFrom(ctx, t, request)

@@ -91,6 +91,18 @@ func (w *workspace) OpenForm(_ context.Context, trigger string, form api.ModalVi
 	return fmt.Sprintf("V%d", len(w.forms)), w.answers()
 }
 
+func (w *workspace) ReplaceWindow(_ context.Context, external string, form api.ModalViewRequest) error {
+	defer w.lock()()
+	for i := range w.forms {
+		if w.forms[i].ExternalID == external {
+			form.ExternalID = external
+			w.forms[i] = form
+			return w.answers()
+		}
+	}
+	return fmt.Errorf("%w (not_found)", slack.ErrGone)
+}
+
 func (w *workspace) UpdateForm(context.Context, string, string, api.ModalViewRequest) error {
 	return w.answers()
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/ocpctl/ocpctl/app"
@@ -16,11 +15,11 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 )
 
-// previewWithin is the time that the first preview may take of the three seconds in which a form can be opened.
-const previewWithin = time.Second
+// previewWithin is the time that the first preview may take before the form is shown without one.
+const previewWithin = 5 * time.Second
 
-// openForm opens the form for a cluster, with what is known already filled in. If Slack does not let it open in time, the answer is a
-// button that opens it. The error is for people if they may not create clusters.
+// openForm returns, as an error, the form for a cluster with what is known already filled in. Whoever has no window for it gets a button
+// that opens one. Any other error is for people if they may not create clusters.
 func (s *Service) openForm(ctx context.Context, r inbound.Request, p policy.Principal, known app.CreateRequest) error {
 	return s.openFilled(ctx, r, p, createform.ValuesOf(known))
 }
@@ -33,9 +32,6 @@ func (s *Service) openFilled(ctx context.Context, r inbound.Request, p policy.Pr
 	if s.slack == nil {
 		return app.Fail(app.Conflict, messages.NoForms)
 	}
-	if r.Trigger == "" {
-		return s.offerForm(ctx, r, values)
-	}
 	f := filled{values: values, from: r.Channel}
 	if isShared(r.Channel) {
 		f.post = r.Channel
@@ -46,19 +42,7 @@ func (s *Service) openFilled(ctx context.Context, r inbound.Request, p policy.Pr
 	if err != nil {
 		return err
 	}
-	_, err = s.slack.OpenForm(ctx, r.Trigger, blocks.Form(view))
-	if errors.Is(err, slack.ErrExpired) {
-		return s.offerForm(ctx, r, values)
-	}
-	if err != nil {
-		return fmt.Errorf("open the form: %w", err)
-	}
-	return nil
-}
-
-// offerForm answers with a button that opens the form: its press brings a new trigger.
-func (s *Service) offerForm(ctx context.Context, r inbound.Request, values createform.Values) error {
-	return s.answer(ctx, r, blocks.Offer(messages.OpenFormAgain, messages.OpenFormButton, openAgain(values)))
+	return inWindow{blocks.Form(view), blocks.Offer(messages.OpenFormAgain, messages.OpenFormButton, openAgain(values))}
 }
 
 // changeForm shows what a changed field changes: other choices, the price and the verdict. A change that was followed by another one,

@@ -118,7 +118,7 @@ func TestALateAnswerNeverReplacesANewerOne(t *testing.T) {
 	h.enters(f, "ttlHours", "500")
 	second := stored(h.with(inbound.Change, "UMATE", f))
 	require.Equal(t, "the form was changed again since", h.handle(first))
-	require.Zero(t, f.updates)
+	require.Equal(t, 1, f.updates, "as it was opened")
 	f.updates++ // the answer to an earlier change, of which the second one did not know
 	require.Equal(t, "form updated", h.handle(second))
 	require.Contains(t, f.raw, "It would be refused")
@@ -137,7 +137,7 @@ func TestAFormThatCannotOpenInTimeIsOffered(t *testing.T) {
 	r.Action, r.Channel, r.Trigger, r.Text = "ocp_create_message", "C1", "expired", "please run `/ocp create aws-standard --name shop-smoke --ttl 7h`"
 	h.handle(r)
 	require.Empty(t, h.open)
-	require.Contains(t, h.answers(r)[0], "too little time")
+	require.Contains(t, h.answers(r)[0], "The form could not be shown")
 	value := h.Query(`SELECT b->'elements'->0->>'value' FROM replies, jsonb_array_elements(blocks) b WHERE cause = $1 AND b->>'type' = 'actions'`, "slack:T1:"+r.ID)
 	require.Len(t, value, 1)
 
@@ -159,8 +159,11 @@ func TestNobodySeesAFormThatTheyMayNotSubmit(t *testing.T) {
 		r.Action, r.Trigger = "ocp_create", r.ID
 		h.triggers[r.ID] = true
 		h.handle(r)
-		require.Empty(t, h.open, user)
-		require.Contains(t, h.answers(r)[0], want)
+		f := h.open[len(h.open)-1]
+		require.Contains(t, f.raw, want, "its window says why")
+		require.Empty(t, f.entered, user)
+		require.Empty(t, f.view.Submit, user)
+		require.Empty(t, h.answers(r), "which is answer enough")
 	}
 	f := h.opened("UMATE", "ocp_create", "", "")
 	h.changes("UAUDIT", f, "ttlHours", "3")

@@ -3,7 +3,6 @@ package slack
 import (
 	"cmp"
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
@@ -117,13 +116,5 @@ func (s *Service) openForPress(ctx context.Context, t task, press blocks.Press) 
 	if row.Desired != lifecycle.Present || app.IsGone(row) {
 		return slack.Message{}, app.Fail(app.Conflict, messages.Unwanted(row.Card, press.Verb.Act()))
 	}
-	return tooLate(s.openVerbForm(ctx, t, press, row.Name), messages.Typed(press.Verb, row.Name))
-}
-
-// tooLate turns an expired trigger into an answer with the command that does the same.
-func tooLate(err error, command string) (slack.Message, error) {
-	if errors.Is(err, slack.ErrExpired) {
-		return blocks.Answer(messages.FormTooLate(command)), nil
-	}
-	return slack.Message{}, err
+	return slack.Message{}, verbForm(t, press, row.Name, messages.FormTooLate(messages.Typed(press.Verb, row.Name)))
 }

@@ -30,7 +30,7 @@ func TestAButtonDoesWhatTheCommandDoes(t *testing.T) {
 		{blocks.Press{Verb: chatops.VerbExplain}, "About `demo`"},
 		{blocks.Press{Verb: chatops.VerbKubeconfig}, "`/ocp link`"},
 		{blocks.Press{Verb: chatops.VerbRetry}, "There is nothing to retry"},
-		{blocks.Press{Verb: chatops.VerbShare}, "Slack allows only three seconds to open a form, and they had passed. Press the button again, or type `/ocp share demo @somebody`"},
+		{blocks.Press{Verb: chatops.VerbShare}, "The form could not be shown: Slack lets it open for three seconds only, or its window was closed. Press the button again, or type `/ocp share demo @somebody`"},
 		{blocks.Press{Verb: chatops.VerbExtend}, "or type `/ocp extend demo 4h`"},
 		{blocks.Press{Verb: chatops.VerbDestroy}, "`demo` is being destroyed"},
 		{blocks.Press{Verb: chatops.VerbDestroy}, "`demo` is already being destroyed"},
@@ -231,14 +231,16 @@ func TestRefusingByButtonAsksForTheReasonInAForm(t *testing.T) {
 	press = h.pressOf("UMATE", blocks.Press{Verb: chatops.VerbRefuse, Approval: a.ID, Notice: id})
 	press.Trigger = press.ID
 	h.triggers[press.ID] = true
-	require.Contains(t, h.slackAs(press), "yours is requester", "no form for who may not")
+	h.handle(press)
+	require.Contains(t, h.open[0].raw, "yours is requester", "no form for who may not")
+	require.Empty(t, h.open[0].entered)
 
 	press = h.pressOf("UBOSS", blocks.Press{Verb: chatops.VerbRefuse, Approval: a.ID, Notice: id})
 	press.Trigger = press.ID
 	h.triggers[press.ID] = true
 	h.handle(press)
-	require.Len(t, h.open, 1)
-	form := h.open[0]
+	require.Len(t, h.open, 2)
+	form := h.open[1]
 	require.Equal(t, blocks.FormReason, form.view.CallbackID)
 	h.enters(form, "reason", " ")
 	empty := h.with(inbound.Submission, "UBOSS", form)
@@ -247,11 +249,11 @@ func TestRefusingByButtonAsksForTheReasonInAForm(t *testing.T) {
 	require.Contains(t, form.raw, "Nothing was changed.")
 
 	h.handle(press)
-	require.Len(t, h.open, 1, "a form opens once")
+	require.Len(t, h.open, 2, "a form opens once")
 	press.ID, press.Trigger = "again", "again"
 	h.triggers["again"] = true
 	h.handle(press)
-	form = h.open[1]
+	form = h.open[2]
 	h.enters(form, "reason", "not this week")
 	sent := h.with(inbound.Submission, "UBOSS", form)
 	h.handle(sent)

@@ -34,12 +34,13 @@ type screen struct {
 
 // form is an open form.
 type form struct {
-	id      string
-	updates int
-	closed  bool
-	view    api.ModalViewRequest
-	raw     string
-	entered map[string]string // by block_id
+	id       string
+	external string
+	updates  int
+	closed   bool
+	view     api.ModalViewRequest
+	raw      string
+	entered  map[string]string // by block_id
 }
 
 func (f *form) hash() string { return fmt.Sprintf("%s.%d", f.id, f.updates) }
@@ -106,10 +107,21 @@ func (s *screen) OpenForm(_ context.Context, trigger string, view api.ModalViewR
 		return "", fmt.Errorf("%w (expired_trigger_id)", slack.ErrExpired)
 	}
 	delete(s.triggers, trigger)
-	f := &form{id: fmt.Sprintf("V%d", len(s.open)+1)}
+	f := &form{id: fmt.Sprintf("V%d", len(s.open)+1), external: view.ExternalID}
 	f.show(s.t, view)
 	s.open = append(s.open, f)
 	return f.id, nil
+}
+
+func (s *screen) ReplaceWindow(_ context.Context, external string, view api.ModalViewRequest) error {
+	for _, f := range s.open {
+		if f.external == external && external != "" && !f.closed {
+			f.updates++
+			f.show(s.t, view)
+			return nil
+		}
+	}
+	return fmt.Errorf("%w (not_found)", slack.ErrGone)
 }
 
 func (s *screen) UpdateForm(_ context.Context, id, hash string, view api.ModalViewRequest) error {
@@ -149,12 +161,16 @@ func screened(t *testing.T) *onScreen {
 // screenedWith puts a screen before a fixture.
 func screenedWith(h *fixture) *onScreen {
 	h.Helper()
-	s := &screen{workspace: h.workspace, t: h.T, homes: map[string]string{}}
+	s := &onScreen{h, &screen{workspace: h.workspace, t: h.T, homes: map[string]string{}}}
+	s.again()
+	return s
+}
+
+// again begins a new process, with the same screen.
+func (h *onScreen) again() {
 	c := h.Config()
 	core := app.New(c)
-	links := credentials.New(core, c)
-	h.service = slackapp.New(core, links, admin.New(core, c), s, c)
-	return &onScreen{h, s}
+	h.service = slackapp.New(core, credentials.New(core, c), admin.New(core, c), h.screen, c)
 }
 
 // request is a request of a person, with an id of its own.
@@ -165,6 +181,7 @@ func (h *onScreen) request(kind inbound.Kind, user string) inbound.Request {
 
 func (h *onScreen) handle(r inbound.Request) (note string) {
 	h.Helper()
+	require.NoError(h, h.service.OpenWindow(h.Context(), r))
 	note, err := h.service.Handle(h.Context(), r)
 	require.NoError(h, err)
 	return note

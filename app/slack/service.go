@@ -33,6 +33,8 @@ type Slack interface {
 	OpenDirect(ctx context.Context, person string) (channel string, err error)
 	// OpenForm opens a form within three seconds of its trigger. slack.ErrExpired: it is too late.
 	OpenForm(ctx context.Context, trigger string, form api.ModalViewRequest) (id string, err error)
+	// ReplaceWindow replaces an open form by the id that it was opened with. slack.ErrGone: there is none, or it was closed.
+	ReplaceWindow(ctx context.Context, external string, form api.ModalViewRequest) error
 	// UpdateForm replaces an open form; with a hash only if nobody replaced it since. slack.ErrGone: it was closed or replaced.
 	UpdateForm(ctx context.Context, id, hash string, form api.ModalViewRequest) error
 	// ShowHome replaces a person's App Home.

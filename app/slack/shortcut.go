@@ -2,8 +2,6 @@ package slack
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"regexp"
 	"strings"
 
@@ -60,20 +58,13 @@ func asked(r inbound.Request) app.CreateRequest {
 	return app.CreateRequest{Profile: c.Profile, Name: c.Name, Region: c.Region, Version: c.Version, Team: c.Team, TTL: c.TTL}
 }
 
-// showList shows the person's clusters in a window, or in direct messages if it is too late for a window.
+// showList returns, as an error, the window with the person's clusters.
 func (s *Service) showList(ctx context.Context, r inbound.Request, p policy.Principal) (slack.Message, error) {
 	c := chatops.SlackCommand{Filter: chatops.ListFilter{Owner: r.User}}
 	c.Verb = chatops.VerbList
 	list, err := s.perform(ctx, r, p, c)
-	if err != nil || s.slack == nil || r.Trigger == "" {
-		return list, err
-	}
-	_, err = s.slack.OpenForm(ctx, r.Trigger, blocks.Shown(messages.MyClusters, list))
-	if errors.Is(err, slack.ErrExpired) {
-		return list, nil
-	}
 	if err != nil {
-		return slack.Message{}, fmt.Errorf("show the list: %w", err)
+		return slack.Message{}, err
 	}
-	return slack.Message{}, nil
+	return slack.Message{}, inWindow{blocks.Shown(messages.MyClusters, list), list}
 }

@@ -86,6 +86,7 @@ func (h *fixture) slack(user, text string) string {
 
 func (h *fixture) slackAs(e inbound.Request) string {
 	h.Helper()
+	require.NoError(h, h.service.OpenWindow(h.Context(), e))
 	_, err := h.service.Handle(h.Context(), e)
 	require.NoError(h, err)
 	said := h.Query(`SELECT body FROM replies WHERE cause = $1 AND workspace = $2 AND channel = $3 AND person = $4`,

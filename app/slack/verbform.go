@@ -33,11 +33,8 @@ var callbacks = map[chatops.Verb]string{
 	chatops.VerbRefuse: blocks.FormReason, chatops.VerbExtend: blocks.FormExtend, chatops.VerbShare: blocks.FormShare, chatops.VerbTransfer: blocks.FormTransfer,
 }
 
-// openVerbForm opens the form that asks for what a button's command needs. slack.ErrExpired: Slack lets none open any more.
-func (s *Service) openVerbForm(ctx context.Context, t task, press blocks.Press, cluster string) error {
-	if t.request.Trigger == "" || s.slack == nil {
-		return fmt.Errorf("%w: there is no trigger", slack.ErrExpired)
-	}
+// verbForm returns, as an error, the form that asks for what a button's command needs. instead is for whoever has no window for it.
+func verbForm(t task, press blocks.Press, cluster, instead string) error {
 	meta, err := json.Marshal(pressMetadata{press, t.request.Channel})
 	if err != nil {
 		return fmt.Errorf("encode the button: %w", err)
@@ -47,10 +44,7 @@ func (s *Service) openVerbForm(ctx context.Context, t task, press blocks.Press, 
 		Callback: callbacks[press.Verb], Title: title, Submit: submit, Fields: verbFields(press.Verb),
 		Fixed: []blocks.Fact{{Name: messages.ClusterLabel, Value: cluster}}, Metadata: string(meta),
 	}
-	if _, err := s.slack.OpenForm(ctx, t.request.Trigger, blocks.Form(view)); err != nil {
-		return fmt.Errorf("open the form of %s: %w", press.Verb, err)
-	}
-	return nil
+	return inWindow{blocks.Form(view), blocks.Answer(instead)}
 }
 
 func verbFields(verb chatops.Verb) []blocks.Field {

@@ -215,6 +215,11 @@ func Working(title string) api.ModalViewRequest {
 	return Done(title, "Your request is being checked. This takes a few seconds. You can close this window: the answer comes as a message then.")
 }
 
+// Opening is the modal that is shown until it is known what it shows.
+func Opening(title string) api.ModalViewRequest {
+	return Done(title, "One moment: this window is being prepared. If nothing else appears here within a minute, close it and try again.")
+}
+
 // Done is the modal that says what a submission led to, in GitHub's Markdown.
 func Done(title, markdown string) api.ModalViewRequest {
 	m := modal(title)

@@ -263,9 +263,9 @@ const UnknownButton = "ocpctl does not know this button, so nothing was done. It
 const GivenUpInSlack = "This could not be completed: Slack or a part of ocpctl did not answer for a day, so this will not be tried again. " +
 	"`/ocp list` shows the present state. If something is missing, ask for it again."
 
-// FormTooLate tells somebody that a form could not be opened in time, and the command that does the same.
+// FormTooLate tells somebody that a form could not be shown, and the command that does the same.
 func FormTooLate(command string) string {
-	return fmt.Sprintf("Slack allows only three seconds to open a form, and they had passed. Press the button again, or type `%s %s`.", chatops.Prefix, command)
+	return fmt.Sprintf("The form could not be shown: Slack lets it open for three seconds only, or its window was closed. Press the button again, or type `%s %s`.", chatops.Prefix, command)
 }
 
 // RefuseNeedsReason tells somebody how to refuse with a reason.

@@ -20,8 +20,8 @@ const (
 // NoForms is the answer where forms are not available.
 const NoForms = "Forms are not available here. Create a cluster with `/ocp create PROFILE --name NAME`, or on the web page."
 
-// OpenFormAgain is the answer when a form could not be opened in time. A button opens it.
-const OpenFormAgain = "Slack gave ocpctl too little time to open the form. Press the button to open it, or type `/ocp create PROFILE --name NAME`."
+// OpenFormAgain is the answer when a form could not be shown. A button opens it.
+const OpenFormAgain = "The form could not be shown: Slack lets it open for three seconds only, or its window was closed. Press the button to open it, or type `/ocp create PROFILE --name NAME`."
 
 // NoProfileEnabled is the answer to somebody who wants to choose a profile where there is none.
 const NoProfileEnabled = "No profile that you may choose is enabled on this control plane. Ask a platform admin to enable one."
@@ -33,7 +33,7 @@ const WouldBeRefused = "**It would be refused.** The reasons are at the fields a
 const FormRefused = "Nothing was created. Correct the fields below and submit again."
 
 // NoPreviewYet stands in place of the preview when there was no time for it.
-const NoPreviewYet = "The price and the verdict are shown as soon as you change the profile, region, team or lifetime."
+const NoPreviewYet = "Judging the request takes longer than usual. The price and the verdict are shown as soon as you change a field."
 
 // FormPreview says what would happen to a request that would be accepted: the price, the approval, the queue and when it could be
 // ready, a paragraph each.

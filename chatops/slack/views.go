@@ -16,6 +16,12 @@ func (c *Client) OpenForm(ctx context.Context, trigger string, form api.ModalVie
 	return opened.ID, nil
 }
 
+// ReplaceWindow replaces an open form by the external id that it was opened with. ErrGone: there is none, or it was closed.
+func (c *Client) ReplaceWindow(ctx context.Context, external string, form api.ModalViewRequest) error {
+	_, err := c.api.UpdateViewContext(ctx, form, external, "", "")
+	return explain("replace the form "+external, err, ofView)
+}
+
 // UpdateForm replaces an open form; with a hash only if nobody replaced it since. ErrGone: it was closed or replaced.
 func (c *Client) UpdateForm(ctx context.Context, id, hash string, form api.ModalViewRequest) error {
 	_, err := c.api.UpdateViewContext(ctx, form, "", hash, id)

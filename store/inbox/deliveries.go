@@ -140,6 +140,7 @@ type Delivery struct {
 	Topic      string // what it is about, e.g. "owner/name#41"; deliveries of one topic are processed in order of arrival; empty: about nothing
 	Body       []byte
 	ReceivedAt time.Time
+	ReadAt     time.Time // by the database's clock. Only Delivery fills it
 
 	Installation int64      // of the App; 0: none
 	Traceparent  string     // of the trace that begins with it; empty: none is recorded. SaveDelivery takes it from the context

@@ -54,8 +54,9 @@ func (s *Store) SaveDelivery(ctx context.Context, d Delivery) (fresh bool, err e
 // Delivery returns a stored delivery; done: it is finished, processed or failed.
 func (s *Store) Delivery(ctx context.Context, row int64) (d Delivery, done bool, err error) {
 	err = s.db.Pool().QueryRow(ctx, `
-		SELECT id, source, delivery_id, event, topic, installation, body, received_at, tries, failing_since, traceparent, state <> 'received' FROM deliveries WHERE id = $1`, row).
-		Scan(&d.Row, &d.Source, &d.ID, &d.Event, &d.Topic, &d.Installation, &d.Body, &d.ReceivedAt, &d.Tries, &d.FailingSince, &d.Traceparent, &done)
+		SELECT id, source, delivery_id, event, topic, installation, body, received_at, tries, failing_since, traceparent,
+			coalesce($2::timestamptz, clock_timestamp()), state <> 'received' FROM deliveries WHERE id = $1`, row, s.db.Fixed()).
+		Scan(&d.Row, &d.Source, &d.ID, &d.Event, &d.Topic, &d.Installation, &d.Body, &d.ReceivedAt, &d.Tries, &d.FailingSince, &d.Traceparent, &d.ReadAt, &done)
 	if err != nil {
 		return Delivery{}, false, fmt.Errorf("read delivery %d: %w", row, pg.Plain(err))
 	}
