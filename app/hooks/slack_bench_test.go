@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -22,53 +20,6 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-// slow is a proxy before PostgreSQL that holds each message of a client's for a time, so that every statement takes that much longer;
-// those of different connections do so at the same time. It returns the database's URL behind it.
-func slow(b *testing.B, database string, by *atomic.Int64) string {
-	to, err := url.Parse(database)
-	require.NoError(b, err)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(b, err)
-	b.Cleanup(func() { _ = l.Close() })
-	address := to.Host
-	go func() {
-		for {
-			client, err := l.Accept()
-			if err != nil {
-				return // the benchmark is over
-			}
-			server, err := net.Dial("tcp", address)
-			if err != nil {
-				_ = client.Close()
-				continue
-			}
-			go func() {
-				_, _ = io.Copy(client, server) // until one of them ends
-				_ = client.Close()
-			}()
-			go delay(server, client, by)
-		}
-	}()
-	to.Host = l.Addr().String()
-	return to.String()
-}
-
-// delay passes on what is read, later.
-func delay(to, from net.Conn, by *atomic.Int64) {
-	defer to.Close()
-	message := make([]byte, 64<<10)
-	for {
-		n, err := from.Read(message)
-		if err != nil {
-			return
-		}
-		time.Sleep(time.Duration(by.Load()))
-		if _, err := to.Write(message[:n]); err != nil {
-			return
-		}
-	}
-}
-
 // BenchmarkSlackAcknowledged sends 100 requests of a hundred people a second for five seconds, whether or not the one before was
 // answered: commands and presses in turn. It reports how long Slack waits, with PostgreSQL as it is and with 200 ms more for each
 // statement, and fails where a request was not acknowledged or not stored.
@@ -76,10 +27,10 @@ func BenchmarkSlackAcknowledged(b *testing.B) {
 	server, err := postgres.Start(b.Context(), postgres.Config{Dir: b.TempDir()})
 	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, server.Stop()) })
-	var by atomic.Int64
+	var watched proxy
 	direct := server.URL("postgres")
 	require.NoError(b, store.Migrate(b.Context(), direct))
-	s := open(b, slow(b, direct, &by))
+	s := open(b, watched.to(b, direct))
 	handler, err := New(Config{Store: s, GitHubSecret: secret.New(testSecret), SlackSecret: secret.New(slackSecret)})
 	require.NoError(b, err)
 	front := httptest.NewServer(handler)
@@ -91,11 +42,11 @@ func BenchmarkSlackAcknowledged(b *testing.B) {
 		by   time.Duration
 	}{{"as it is", 0}, {"200 ms a statement", 200 * time.Millisecond}} {
 		b.Run(c.name, func(b *testing.B) {
-			by.Store(int64(c.by))
+			watched.by.Store(int64(c.by))
 			for b.Loop() {
 				hundredASecond(b, front)
 			}
-			by.Store(0)
+			watched.by.Store(0)
 		})
 	}
 	var stored int64
