@@ -88,7 +88,7 @@ func verbsFor(c lifecycle.Card) (all []Verb) {
 	add(longest(c) > 0, VerbExtend)
 	add(stuck, VerbRetry)
 	add(c.Status != lifecycle.Pending && c.Status != lifecycle.Destroyed || neverReady(c), VerbLogs)
-	add(ready, VerbShare)
+	add(ready, VerbShare, VerbTransfer)
 	add(wanted(c), VerbDestroy)
 	return all
 }

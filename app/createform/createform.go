@@ -53,7 +53,6 @@ type Field struct {
 	Unasked           string // what an empty text means; empty: nothing
 	Choices           []Option
 	Required          bool
-	Live              bool // its value changes other fields, or the price
 }
 
 // Option is one choice of a field.
@@ -103,15 +102,15 @@ func Of(p policy.Principal, c profiles.Catalogue, offered []profiles.Profile, un
 	form := Form{Profile: profile, Locked: Locked(profile)}
 	for _, field := range []Field{
 		{Name: Name, Kind: Text, Value: v[Name], Required: true},
-		{Name: Profile, Kind: Choice, Value: profile.Name, Choices: profileOptions(offered), Required: true, Live: true},
-		{Name: Region, Kind: Choice, Value: among(v[Region], profile.RegionNames(), profile.DefaultRegion), Choices: regionOptions(profile), Required: true, Live: true},
+		{Name: Profile, Kind: Choice, Value: profile.Name, Choices: profileOptions(offered), Required: true},
+		{Name: Region, Kind: Choice, Value: among(v[Region], profile.RegionNames(), profile.DefaultRegion), Choices: regionOptions(profile), Required: true},
 		{Name: Version, Kind: Choice, Value: among(v[Version], profile.Versions.Allow, profile.Versions.Default), Choices: options(profile.Versions.Allow), Required: true},
 		{Name: BaseDomain, Kind: Choice, Value: among(v[BaseDomain], profile.BaseDomains.Allow, profile.BaseDomains.Default), Choices: options(profile.BaseDomains.Allow), Required: true},
-		{Name: TTLHours, Kind: Text, Value: v[TTLHours], Unasked: messages.Hours(profile.DefaultTTL), Hint: messages.LifetimeHint(profile.DefaultTTL, profile.MaxTTL), Live: true},
-		textOrChoice(Team, v[Team], teams, true),
+		{Name: TTLHours, Kind: Text, Value: v[TTLHours], Unasked: messages.Hours(profile.DefaultTTL), Hint: messages.LifetimeHint(profile.DefaultTTL, profile.MaxTTL)},
+		textOrChoice(Team, v[Team], teams),
 		{Name: Owner, Kind: Text, Value: v[Owner], Unasked: p.Name},
-		textOrChoice(CostCenter, v[CostCenter], declared.CostCenters, false),
-		textOrChoice(Environment, v[Environment], declared.Environments, false),
+		textOrChoice(CostCenter, v[CostCenter], declared.CostCenters),
+		textOrChoice(Environment, v[Environment], declared.Environments),
 		addons(c, profile, v),
 		{Name: SSHPublicKey, Kind: Lines, Value: v[SSHPublicKey]},
 		{Name: ExtraTags, Kind: Lines, Value: v[ExtraTags]},
@@ -156,11 +155,11 @@ func chosen(offered []profiles.Profile, name, unasked string) (out profiles.Prof
 }
 
 // textOrChoice is a choice if there is anything to choose from, otherwise a text.
-func textOrChoice(name, value string, allowed []string, live bool) Field {
+func textOrChoice(name, value string, allowed []string) Field {
 	if len(allowed) == 0 {
-		return Field{Name: name, Kind: Text, Value: value, Live: live}
+		return Field{Name: name, Kind: Text, Value: value}
 	}
-	return Field{Name: name, Kind: Choice, Value: among(value, allowed, allowed[0]), Choices: options(allowed), Required: true, Live: live}
+	return Field{Name: name, Kind: Choice, Value: among(value, allowed, allowed[0]), Choices: options(allowed), Required: true}
 }
 
 // addons offers what the profile allows. What was chosen for another profile gives way to what this one gives unasked.

@@ -78,7 +78,7 @@ func TestAWindowInSlackOpensAfterOneStatement(t *testing.T) {
 	var watched proxy
 	database := pgtest.New(t)
 	s, entrance := servicetest.Store(t, watched.to(t, database)), servicetest.Store(t, database) // of the worker, and of the process that stores requests
-	var before, after []int64 // statements until each window opens, and until it shows what it is for
+	var before, after []int64                                                                    // statements until each window opens, and until it shows what it is for
 	var shown []string
 	w := windows(t, s, &screen{
 		opened: func(string) { before = append(before, watched.statements.Load()) },

@@ -11,6 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/blocks"
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
+	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
 func TestAKubeconfigIsALinkForOnePersonThatIsNotKept(t *testing.T) {
@@ -87,36 +88,42 @@ func TestAFormSharesAndHandsOver(t *testing.T) {
 		return h.open[len(h.open)-1]
 	}
 	f := opens(chatops.VerbShare)
-	r := h.with(inbound.Submission, "UMATE", f)
-	h.handle(r)
-	require.Contains(t, f.raw, "Choose a person or name a team, one of them.")
-
-	f = opens(chatops.VerbShare)
+	require.Contains(t, f.raw, "Cluster `demo`")
+	for _, c := range []struct{ person, team, want string }{
+		{"", "", "Choose a person or name a team, one of them."}, {"UROB", "payments", "Choose a person or name a team, one of them."},
+		{"UGUEST", "", "is a guest of this workspace"}, {"UBOT", "", "That is an app"}, {"", "nowhere", "nowhere"},
+	} {
+		h.enters(f, "person", c.person)
+		h.enters(f, "team", c.team)
+		r, note := h.submits("UMATE", f)
+		require.Equal(t, "share: refused", note)
+		require.Contains(t, f.raw, "Nothing was changed.")
+		require.Contains(t, f.raw, c.want)
+		require.Equal(t, []string{c.person, c.team}, []string{f.entered["person"], f.entered["team"]}, "what was entered stays")
+		require.Equal(t, blocks.FormShare, f.view.CallbackID, "and can be corrected")
+		require.Empty(t, h.answers(r))
+	}
+	require.Empty(t, h.Query(`SELECT grantee FROM shares`))
+	h.enters(f, "person", "")
 	h.enters(f, "team", "payments")
-	r = h.with(inbound.Submission, "UMATE", f)
-	h.handle(r)
+	r, _ := h.submits("UMATE", f)
 	require.Contains(t, f.raw, "Done.")
 	require.Contains(t, h.answers(r)[0], "shared with team `payments`")
 
 	f = opens(chatops.VerbTransfer)
+	h.enters(f, "person", "UMATE")
+	h.submits("UMATE", f)
+	require.Contains(t, f.raw, "to yourself")
+	require.Equal(t, "UMATE", f.entered["person"])
 	h.enters(f, "person", "UROB")
-	r = h.with(inbound.Submission, "UMATE", f)
-	h.handle(r)
+	h.submits("UMATE", f)
 	require.Contains(t, f.raw, "is offered to rob")
 	require.Equal(t, []string{"offered slack:T1/UROB"}, h.Query(`SELECT state || ' ' || to_account FROM handovers`))
 
-	f = opens(chatops.VerbExtend)
-	h.enters(f, "ttl", "soon")
+	f = opens(chatops.VerbShare)
 	r = h.with(inbound.Submission, "UMATE", f)
-	h.handle(r)
-	require.Contains(t, f.raw, "A duration such as 4h")
-	f = opens(chatops.VerbExtend)
-	h.enters(f, "ttl", "5h")
-	r = h.with(inbound.Submission, "UMATE", f)
-	h.handle(r)
-	require.Contains(t, h.answers(r)[0], "The lifetime of `demo` now ends")
 	r.View.Metadata = `{"press":{"v":"destroy","c":"` + row.ID + `"}}`
-	r.ID = "forged"
 	h.handle(r)
 	require.Contains(t, f.raw, "does not know this button", "a form does what its callback says")
+	require.Equal(t, lifecycle.Present, h.row(row.ID).Desired)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/blocks"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
 )
@@ -68,13 +69,12 @@ func firstBlock(v *inbound.View) (first string) {
 func formTitle(callback string) string {
 	switch callback {
 	case blocks.FormCreate:
-		return "Create a cluster"
-	case blocks.FormExtend:
-		return "Extend a cluster"
-	case blocks.FormShare:
-		return "Share a cluster"
-	case blocks.FormTransfer:
-		return "Hand a cluster over"
+		return messages.CreateFormTitle
+	}
+	for verb, form := range callbacks {
+		if form == callback {
+			return verbTitle(verb)
+		}
 	}
 	return "ocpctl"
 }

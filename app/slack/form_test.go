@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	api "github.com/slack-go/slack"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/chatops/blocks"
@@ -33,6 +34,52 @@ func TestTheFormFollowsWhatIsChosen(t *testing.T) {
 	h.changes("UMATE", f, "ttlHours", "a day")
 	require.Contains(t, f.raw, "is not a number of hours")
 	require.Empty(t, h.Clusters())
+}
+
+func TestEveryFieldThatTheVerdictDependsOnRenewsIt(t *testing.T) {
+	h := screened(t)
+	h.slack("UMATE", "create aws-minimal-test --name taken")
+	f := h.opened("UMATE", "ocp_create", "", "")
+	live := map[string]bool{}
+	for _, b := range f.view.Blocks.BlockSet {
+		if input, ok := b.(*api.InputBlock); ok {
+			name, _, _ := strings.Cut(input.BlockID, ":")
+			live[name] = input.DispatchAction
+		}
+	}
+	require.Equal(t, map[string]bool{
+		"name": true, "profile": true, "region": true, "version": true, "baseDomain": true, "ttlHours": true, "team": true, "owner": true, "costCenter": true,
+		"environment": true, "addons": true, "sshPublicKey": false, "extraTags": false, "post": false,
+	}, live)
+	for _, c := range []struct{ field, wrong, right string }{
+		{"name", "taken", "free"}, {"owner", strings.Repeat("x", 300), "Rob"}, {"version", "4.99.1", "4.20.18"},
+	} {
+		h.changes("UMATE", f, c.field, c.wrong)
+		if c.field != "version" { // a choice that is not offered gives way
+			require.Contains(t, f.raw, "It would be refused", c.field)
+		}
+		h.changes("UMATE", f, c.field, c.right)
+		require.Contains(t, f.raw, "It would be accepted", c.field)
+	}
+}
+
+func TestTheFormShowsWhatNobodyCanChoose(t *testing.T) {
+	h := screened(t)
+	f := h.opened("UMATE", "ocp_create", "", "")
+	for _, want := range []string{
+		"ManagedBy, ClusterId, ClusterName, Owner, Team, CostCenter, Environment, TTLExpiry, RequestId, InstallationId on everything in the cloud, set by ocpctl",
+		"Workers scaled down outside working hours*\\nnot available yet",
+	} {
+		require.Contains(t, strings.ReplaceAll(f.raw, "\u2060", ""), want)
+	}
+	for _, b := range f.view.Blocks.BlockSet {
+		if input, ok := b.(*api.InputBlock); ok && strings.HasPrefix(input.BlockID, "addons") {
+			lines := strings.Split(input.Hint.Text, "\n")
+			require.Equal(t, "What the cluster gets besides OpenShift.", lines[0])
+			require.Greater(t, len(lines), 2, "a line for each add-on")
+			require.Regexp(t, `^cert-manager: .*\.$`, lines[1])
+		}
+	}
 }
 
 func TestASubmittedFormCreatesOneClusterHoweverOftenItComes(t *testing.T) {

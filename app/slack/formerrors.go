@@ -10,11 +10,11 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 )
 
-// formErrors returns what is wrong in a form by its syntax alone, by block_id: an unusable name, hours that are no number, lines that
-// are no tags. It asks nobody; everything else is judged behind the answer.
+// formErrors returns what is wrong in a form by its content alone, by block_id: an unusable name, hours that are no number, lines that
+// are no tags, a missing reason. It asks nobody; everything else is judged behind the answer.
 func formErrors(v inbound.View) map[string]string {
 	if v.Callback != blocks.FormCreate {
-		return nil
+		return shown(v, verbErrors(v))
 	}
 	wrong := map[string]string{}
 	values := filledIn(v).values
@@ -25,9 +25,14 @@ func formErrors(v inbound.View) map[string]string {
 		text := messages.ProblemText(field.Detail, field.Accept)
 		wrong[field.Name] = strings.TrimSpace(wrong[field.Name] + " " + text)
 	}
+	return shown(v, wrong)
+}
+
+// shown returns the problems with fields that a form has: Slack shows no others.
+func shown(v inbound.View, wrong map[string]string) map[string]string {
 	for name := range wrong {
-		if _, shown := v.Values[name]; !shown {
-			delete(wrong, name) // Slack shows problems only at the form's own fields
+		if _, has := v.Values[name]; !has {
+			delete(wrong, name)
 		}
 	}
 	return wrong

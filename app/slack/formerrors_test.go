@@ -26,6 +26,17 @@ func TestWhatCannotBeReadIsSaidAtOnce(t *testing.T) {
 	require.Contains(t, formErrors(view(map[string]string{"name": ""}))["name"], "needs a name")
 	require.Empty(t, formErrors(view(nil)), "Slack shows problems only at fields that the form has")
 	require.Empty(t, formErrors(inbound.View{Callback: blocks.FormReason, Values: map[string]map[string]string{"name": {"name": "!"}}}))
+	require.Equal(t, map[string]string{"reason": "Enter a reason. The person who asked is told it."}, formErrors(inbound.View{Callback: blocks.FormReason, Values: map[string]map[string]string{"reason": {"reason": " "}}}))
+	for _, form := range []string{blocks.FormShare, blocks.FormTransfer} {
+		both := func(person, team string) inbound.View {
+			return inbound.View{Callback: form, Values: map[string]map[string]string{"person": {"person": person}, "team": {"team": team}}}
+		}
+		for _, wrong := range []inbound.View{both("", ""), both("U1", "payments")} {
+			require.Equal(t, map[string]string{"person": "Choose a person or name a team, one of them."}, formErrors(wrong))
+		}
+		require.Empty(t, formErrors(both("U1", "")))
+		require.Empty(t, formErrors(both("", "payments")))
+	}
 }
 
 func TestAButtonCarriesNoKeyAndNoMoreThanFits(t *testing.T) {

@@ -37,21 +37,10 @@ func (s *Service) submitForm(ctx context.Context, r inbound.Request) (note strin
 	if done, err := s.store.Outbox.Answered(ctx, causeOf(r)); err != nil || done { // its process died before the form showed it
 		return "answered before", errors.Join(err, s.concludeDone(ctx, r, done))
 	}
-	var answer slack.Message
-	var wrong map[string]string
-	if err == nil {
-		answer, wrong, err = s.submitVerb(ctx, r, p)
+	if err != nil {
+		return s.concludeVerb(ctx, r, slack.Message{}, err)
 	}
-	answer, note, err = said(answer, err)
-	switch {
-	case err != nil:
-		return "", fmt.Errorf("submission of %s: %w", r.View.Callback, err)
-	case len(wrong) > 0:
-		answer = blocks.Answer(messages.SubmissionRefused(wrong))
-	case answer.Text == "":
-		answer = blocks.Answer(messages.SubmissionDone)
-	}
-	return r.View.Callback + note, s.conclude(ctx, r, blocks.Shown(formTitle(r.View.Callback), answer), answer)
+	return s.submitVerb(ctx, r, p)
 }
 
 // concludeDone shows that a submission was done whose answer is in a message.

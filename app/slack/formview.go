@@ -40,6 +40,8 @@ func (s *Service) createView(ctx context.Context, p policy.Principal, f filled, 
 	for _, fact := range form.Locked {
 		v.Fixed = append(v.Fixed, blocks.Fact(fact))
 	}
+	v.Fixed = append(v.Fixed, blocks.Fact{Name: messages.TagsLabel, Value: messages.RequiredTags(createform.RequiredTags)},
+		blocks.Fact{Name: messages.OffhoursLabel, Value: messages.NotAvailableYet})
 	return v, nil
 }
 
@@ -69,7 +71,8 @@ var kinds = map[createform.Kind]blocks.FieldKind{
 
 func fieldOf(form createform.Form, f createform.Field, wrong []app.Field) blocks.Field {
 	out := blocks.Field{
-		Name: f.Name, Label: f.Label, Hint: messages.FieldHint(f.Hint), Kind: kinds[f.Kind], Value: f.Value, Required: f.Required, Live: f.Live,
+		Name: f.Name, Label: f.Label, Hint: messages.FieldHint(f.Hint), Kind: kinds[f.Kind], Value: f.Value, Required: f.Required,
+		Live: f.Kind != createform.Lines, // Enter begins a line there
 	}
 	if basis := basisOf(form, f.Name); basis != "" {
 		out.Name += basisMark + basis
@@ -78,7 +81,7 @@ func fieldOf(form createform.Form, f createform.Field, wrong []app.Field) blocks
 		option := blocks.Option{Value: o.Value, Text: o.Text}
 		if f.Kind == createform.Choices { // Slack cuts what stands beside a box
 			option.Text = o.Value
-			out.Hint += "\n" + o.Text
+			out.Hint = strings.TrimSuffix(out.Hint, ".") + ".\n" + strings.TrimSuffix(o.Text, ".") + "."
 		}
 		out.Options = append(out.Options, option)
 	}

@@ -92,7 +92,7 @@ var buttons = []struct {
 	verb chatops.Verb
 }{
 	{policy.ActExtend, chatops.VerbExtend}, {policy.ActKubeconfig, chatops.VerbKubeconfig}, {policy.ActSee, chatops.VerbLogs},
-	{policy.ActRetry, chatops.VerbRetry}, {policy.ActShare, chatops.VerbShare}, {policy.ActDestroy, chatops.VerbDestroy},
+	{policy.ActRetry, chatops.VerbRetry}, {policy.ActShare, chatops.VerbShare}, {policy.ActTransfer, chatops.VerbTransfer}, {policy.ActDestroy, chatops.VerbDestroy},
 }
 
 func buttonsOf(p policy.Principal, row store.Row) (verbs []chatops.Verb) {

@@ -51,7 +51,7 @@ func asksMore(p blocks.Press) bool {
 	switch p.Verb {
 	case chatops.VerbOpenForm:
 		return true
-	case chatops.VerbExtend, chatops.VerbShare, chatops.VerbTransfer:
+	case chatops.VerbShare, chatops.VerbTransfer:
 		return p.Value == ""
 	}
 	return false

@@ -31,7 +31,7 @@ func TestAButtonDoesWhatTheCommandDoes(t *testing.T) {
 		{blocks.Press{Verb: chatops.VerbKubeconfig}, "`/ocp link`"},
 		{blocks.Press{Verb: chatops.VerbRetry}, "There is nothing to retry"},
 		{blocks.Press{Verb: chatops.VerbShare}, "The form could not be shown: Slack lets it open for three seconds only, or its window was closed. Press the button again, or type `/ocp share demo @somebody`"},
-		{blocks.Press{Verb: chatops.VerbExtend}, "or type `/ocp extend demo 4h`"},
+		{blocks.Press{Verb: chatops.VerbTransfer}, "or type `/ocp transfer demo @somebody`"},
 		{blocks.Press{Verb: chatops.VerbDestroy}, "`demo` is being destroyed"},
 		{blocks.Press{Verb: chatops.VerbDestroy}, "`demo` is already being destroyed"},
 		{blocks.Press{Verb: chatops.VerbExtend, Value: "4h"}, "already being destroyed"},

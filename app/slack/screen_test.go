@@ -64,6 +64,7 @@ func (f *form) show(t *testing.T, view api.ModalViewRequest) {
 					Value string `json:"value"`
 				} `json:"initial_options"`
 				Conversation string `json:"initial_conversation"`
+				User         string `json:"initial_user"`
 			} `json:"element"`
 		} `json:"blocks"`
 	}
@@ -73,7 +74,7 @@ func (f *form) show(t *testing.T, view api.ModalViewRequest) {
 		if b.Type != "input" {
 			continue
 		}
-		value := b.Element.Value + b.Element.Conversation
+		value := b.Element.Value + b.Element.Conversation + b.Element.User
 		if b.Element.Option != nil {
 			value = b.Element.Option.Value
 		}

@@ -101,7 +101,7 @@ func TestAFormIsFilledInAndSubmittedInSlacksProtocol(t *testing.T) {
 	p.done(p.UseShortcut(ctx, "maya", "ocp_create", ""))
 	form := p.Modal("maya")
 	require.NotNil(t, form)
-	require.NoError(t, p.ChangeField(ctx, "maya", form.ID, "name", "shop-smoke"), "it is not sent")
+	require.Equal(t, "form updated", p.done(p.ChangeField(ctx, "maya", form.ID, "name", "shop-smoke")))
 	p.done(p.ChangeField(ctx, "maya", form.ID, "profile", "aws-standard"))
 	p.done(p.ChangeField(ctx, "maya", form.ID, "ttlHours", "500"))
 	require.Contains(t, string(p.Modal("maya").Blocks), "It would be refused")

@@ -47,7 +47,7 @@ func TestAValueThatIsNotOursReachesNoMoreThanACommand(t *testing.T) {
 			require.NoError(t, err, "%s %s", verb, value)
 			meta, err := json.Marshal(map[string]any{"press": p, "channel": "C1"})
 			require.NoError(t, err)
-			for _, form := range []string{blocks.FormCreate, blocks.FormReason, blocks.FormExtend, blocks.FormShare, blocks.FormTransfer, "another"} {
+			for _, form := range []string{blocks.FormCreate, blocks.FormReason, blocks.FormShare, blocks.FormTransfer, "another"} {
 				e := h.asks(inbound.Submission, "UPAY")
 				e.View = &inbound.View{ID: "V" + fmt.Sprint(i, n), Hash: "1", Callback: form, Metadata: string(meta), Values: map[string]map[string]string{
 					"reason": {"reason": "mine"}, "ttl": {"ttl": "4h"}, "person": {"person": "UPAY"}, "team": {"team": ""}, "profile": {"profile": "nothing"},

@@ -3,9 +3,13 @@ package slack
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
+	api "github.com/slack-go/slack"
+
+	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/blocks"
 	"github.com/ocpctl/ocpctl/chatops/messages"
@@ -17,42 +21,53 @@ import (
 // The fields of the small forms that ask for what a button's command needs.
 const (
 	fieldReason = "reason"
-	fieldFor    = "ttl"
 	fieldPerson = "person"
 	fieldTeam   = "team"
 )
 
-// pressMetadata comes back with such a form: the button that opened it, and where.
+// pressMetadata comes back with such a form: the button that opened it, where, and what its cluster is called.
 type pressMetadata struct {
 	Press   blocks.Press `json:"press"`
 	Channel string       `json:"channel,omitempty"`
+	Name    string       `json:"name,omitempty"`
 }
 
 // callbacks are the forms by verb.
 var callbacks = map[chatops.Verb]string{
-	chatops.VerbRefuse: blocks.FormReason, chatops.VerbExtend: blocks.FormExtend, chatops.VerbShare: blocks.FormShare, chatops.VerbTransfer: blocks.FormTransfer,
+	chatops.VerbRefuse: blocks.FormReason, chatops.VerbShare: blocks.FormShare, chatops.VerbTransfer: blocks.FormTransfer,
 }
 
 // verbForm returns, as an error, the form that asks for what a button's command needs. instead is for whoever has no window for it.
 func verbForm(t task, press blocks.Press, cluster, instead string) error {
-	meta, err := json.Marshal(pressMetadata{press, t.request.Channel})
+	return inWindow{verbView(pressMetadata{press, t.request.Channel, cluster}, nil, nil), blocks.Answer(instead)}
+}
+
+// verbView is such a form, with what was entered and what is wrong by field; what is wrong with no field has an empty name.
+func verbView(meta pressMetadata, entered, wrong map[string]string) api.ModalViewRequest {
+	raw, err := json.Marshal(meta)
 	if err != nil {
-		return fmt.Errorf("encode the button: %w", err)
+		panic(err) // strings alone
 	}
-	title, submit := messages.VerbFormTitles(press.Verb)
+	title, submit := messages.VerbFormTitles(meta.Press.Verb)
 	view := blocks.FormView{
-		Callback: callbacks[press.Verb], Title: title, Submit: submit, Fields: verbFields(press.Verb),
-		Fixed: []blocks.Fact{{Name: messages.ClusterLabel, Value: cluster}}, Metadata: string(meta),
+		Callback: callbacks[meta.Press.Verb], Title: title, Submit: submit, Fields: verbFields(meta.Press.Verb),
+		Preview: []string{messages.AboutCluster(meta.Name)}, Metadata: string(raw),
 	}
-	return inWindow{blocks.Form(view), blocks.Answer(instead)}
+	for i, f := range view.Fields {
+		view.Fields[i].Value = entered[f.Name]
+		if problem := wrong[f.Name]; problem != "" {
+			view.Fields[i].Problems = []string{problem}
+		}
+	}
+	if len(wrong) > 0 {
+		view.Problems = []string{strings.TrimSpace(messages.NothingChanged + " " + wrong[""])}
+	}
+	return blocks.Form(view)
 }
 
 func verbFields(verb chatops.Verb) []blocks.Field {
-	switch verb {
-	case chatops.VerbRefuse:
+	if verb == chatops.VerbRefuse {
 		return []blocks.Field{{Name: fieldReason, Label: messages.ReasonLabel, Hint: messages.ReasonHint, Kind: blocks.FieldArea, Required: true}}
-	case chatops.VerbExtend:
-		return []blocks.Field{{Name: fieldFor, Label: messages.ForLabel, Hint: messages.ForHint, Kind: blocks.FieldText, Value: "4h", Required: true}}
 	}
 	return []blocks.Field{
 		{Name: fieldPerson, Label: messages.PersonLabel, Hint: messages.PersonHint(verb), Kind: blocks.FieldPerson},
@@ -60,39 +75,105 @@ func verbFields(verb chatops.Verb) []blocks.Field {
 	}
 }
 
-// submitVerb does what a submitted form of a button asks for. problems are what is wrong, by field: nothing was done. An empty answer
-// was saved with the change.
-func (s *Service) submitVerb(ctx context.Context, r inbound.Request, p policy.Principal) (answer slack.Message, problems map[string]string, err error) {
+// enteredIn returns what is entered in such a form, by field.
+func enteredIn(v inbound.View) map[string]string {
+	entered := map[string]string{}
+	for name, actions := range v.Values {
+		entered[name] = strings.TrimSpace(actions[name])
+	}
+	return entered
+}
+
+// verbErrors returns what is wrong in such a form by its content alone, by field.
+func verbErrors(v inbound.View) map[string]string {
+	entered := enteredIn(v)
+	switch v.Callback {
+	case blocks.FormReason:
+		if entered[fieldReason] == "" {
+			return map[string]string{fieldReason: messages.ReasonMissing}
+		}
+	case blocks.FormShare, blocks.FormTransfer:
+		if (entered[fieldPerson] == "") == (entered[fieldTeam] == "") {
+			return map[string]string{fieldPerson: messages.OneOfBoth}
+		}
+	}
+	return nil
+}
+
+// submitVerb does what a submitted form of a button asks for, and shows the result in its window: the answer, or the form again with what
+// was entered and what is wrong.
+func (s *Service) submitVerb(ctx context.Context, r inbound.Request, p policy.Principal) (note string, err error) {
 	var meta pressMetadata
 	if err := json.Unmarshal([]byte(r.View.Metadata), &meta); err != nil || callbacks[meta.Press.Verb] != r.View.Callback {
-		return blocks.Answer(messages.UnknownButton), nil, nil
+		return s.concludeVerb(ctx, r, blocks.Answer(messages.UnknownButton), nil)
 	}
-	value := func(name string) string { return strings.TrimSpace(r.View.Values[name][name]) }
-	c := chatops.SlackCommand{Cluster: meta.Press.Cluster}
-	c.Verb = meta.Press.Verb
-	switch c.Verb {
-	case chatops.VerbRefuse:
-		c.Ref, c.Reason = meta.Press.Approval, value(fieldReason)
-		if c.Reason == "" {
-			return answer, map[string]string{fieldReason: messages.ReasonHint}, nil
+	entered, wrong := enteredIn(*r.View), verbErrors(*r.View)
+	var answer slack.Message
+	if len(wrong) == 0 {
+		if answer, err = s.runVerb(ctx, r, p, meta, entered); err != nil {
+			wrong = wrongIn(meta.Press.Verb, entered, err)
 		}
-	case chatops.VerbExtend:
-		parsed, _ := chatops.ParseSlack("extend " + c.Cluster + " " + value(fieldFor))
-		if parsed == nil || parsed.TTL <= 0 {
-			return answer, map[string]string{fieldFor: messages.ForHint}, nil
-		}
-		c.TTL = parsed.TTL
-	default:
-		c.Person, c.Team = value(fieldPerson), value(fieldTeam)
-		if (c.Person == "") == (c.Team == "") {
-			return answer, map[string]string{fieldPerson: messages.OneOfBoth}, nil
-		}
+	}
+	if len(wrong) > 0 {
+		return r.View.Callback + ": refused", s.conclude(ctx, r, verbView(meta, entered, wrong), blocks.Answer(messages.SubmissionRefused(wrong)))
+	}
+	return s.concludeVerb(ctx, r, answer, err)
+}
+
+// runVerb does what such a form asks for.
+func (s *Service) runVerb(ctx context.Context, r inbound.Request, p policy.Principal, meta pressMetadata, entered map[string]string) (slack.Message, error) {
+	c := chatops.SlackCommand{Cluster: meta.Press.Cluster, Person: entered[fieldPerson]}
+	c.Verb, c.Team, c.Reason = meta.Press.Verb, entered[fieldTeam], entered[fieldReason]
+	if c.Verb == chatops.VerbRefuse {
+		c.Ref = meta.Press.Approval
 	}
 	notice, err := s.noticeOf(ctx, meta.Press)
 	if err != nil {
-		return answer, nil, err
+		return slack.Message{}, err
 	}
 	r.Channel = meta.Channel
-	answer, err = s.run(ctx, task{request: r, by: p, SlackCommand: c, notice: notice})
-	return answer, nil, err
+	return s.run(ctx, task{request: r, by: p, SlackCommand: c, notice: notice})
+}
+
+// wrongIn returns what an error says is wrong with what was entered, by field: it can be corrected in the form. Empty: it cannot.
+func wrongIn(verb chatops.Verb, entered map[string]string, err error) map[string]string {
+	var said *app.Error
+	if !errors.As(err, &said) {
+		return nil
+	}
+	field := fieldTeam
+	switch {
+	case verb == chatops.VerbRefuse:
+		field = fieldReason
+	case entered[fieldPerson] != "":
+		field = fieldPerson
+	}
+	switch said.Kind {
+	case app.Invalid:
+		texts := make([]string, 0, len(said.Fields))
+		for _, f := range said.Fields {
+			texts = append(texts, messages.ProblemText(f.Detail, f.Accept))
+		}
+		if len(texts) == 0 {
+			texts = append(texts, said.Message)
+		}
+		return map[string]string{field: strings.Join(texts, " ")}
+	case app.Conflict:
+		if verb != chatops.VerbRefuse { // the approval is decided
+			return map[string]string{"": said.Message}
+		}
+	}
+	return nil
+}
+
+// concludeVerb shows the answer to such a form, or an error for people; any other error is returned.
+func (s *Service) concludeVerb(ctx context.Context, r inbound.Request, answer slack.Message, err error) (note string, _ error) {
+	answer, note, err = said(answer, err)
+	if err != nil {
+		return "", fmt.Errorf("submission of %s: %w", r.View.Callback, err)
+	}
+	if answer.Text == "" { // it was saved with the change
+		answer = blocks.Answer(messages.SubmissionDone)
+	}
+	return r.View.Callback + note, s.conclude(ctx, r, blocks.Shown(formTitle(r.View.Callback), answer), answer)
 }

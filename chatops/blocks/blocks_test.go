@@ -103,7 +103,7 @@ func noticed() map[string]NoticeView {
 		"budget":               {Event: Budget, Facts: Facts{Title: "Team payments has used 80 % of its budget", Text: "It has spent $400.00 and promised $120.00, of $650.00 this month.", Runbook: "catalogue"}},
 		"finding-of-a-cluster": {Event: Finding, Card: lives["destroy-blocked"], Facts: Facts{Title: "A teardown is blocked", Text: "It was tried 3 times.\n- `vpc-0a1`", Runbook: "destroy-blocked"}},
 		"approval-password":    {Event: Approval, Card: lives["ready"], Facts: Facts{Approval: "apr_2", Title: "The kubeadmin password of pr41-shop is asked for", Text: "rob asks for it, because **the login is broken**."}},
-		"digest": digest, "digest-of-warnings": warnings(warning), "digest-of-findings": findings, "digest-destroyed": gone(), "unknown": {Event: "something", Card: lives["ready"]},
+		"digest":               digest, "digest-of-warnings": warnings(warning), "digest-of-findings": findings, "digest-destroyed": gone(), "unknown": {Event: "something", Card: lives["ready"]},
 	}
 }
 
@@ -227,8 +227,8 @@ func TestTheButtonsOfAClusterFitItsState(t *testing.T) {
 	lives := chatopstest.Lives()
 	for name, want := range map[string][]string{
 		"installing":        {"Destroy", "Extend 4 h", "Logs"},
-		"ready":             {"Destroy", "Extend 4 h", "Kubeconfig", "Logs", "Share…"},
-		"expiring":          {"Destroy", "Kubeconfig", "Logs", "Share…"},
+		"ready":             {"Destroy", "Extend 4 h", "Hand over…", "Kubeconfig", "Logs", "Share…"},
+		"expiring":          {"Destroy", "Hand over…", "Kubeconfig", "Logs", "Share…"},
 		"destroy-blocked":   {"Logs", "Retry"},
 		"create-failed":     {"Logs", "Retry"},
 		"awaiting-approval": {"Approve", "Destroy", "Refuse…"},

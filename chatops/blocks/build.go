@@ -1,6 +1,7 @@
 package blocks
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -90,6 +91,18 @@ func bare(text string, most int) *api.TextBlockObject {
 	if text == "" {
 		text = nothing
 	}
+	return api.NewTextBlockObject(api.PlainTextType, text, false, false)
+}
+
+// bareLines is bare for a text of several lines.
+func bareLines(text string, most int) *api.TextBlockObject {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if strings.TrimSpace(line) != "" {
+			lines = append(lines, bare(line, most).Text)
+		}
+	}
+	text, _ = slack.Cut(cmp.Or(strings.Join(lines, "\n"), nothing), most)
 	return api.NewTextBlockObject(api.PlainTextType, text, false, false)
 }
 

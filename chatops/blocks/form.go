@@ -16,7 +16,6 @@ import (
 const (
 	FormCreate   = "create"
 	FormReason   = "reason"
-	FormExtend   = "extend"
 	FormShare    = "share"
 	FormTransfer = "transfer"
 )
@@ -25,7 +24,7 @@ const (
 type FormView struct {
 	Callback, Title, Submit string
 	Fields                  []Field
-	Fixed                   []Fact   // what the profile has decided
+	Fixed                   []Fact   // what nobody can choose
 	Preview, Problems       []string // what would happen, and what is wrong; in GitHub's Markdown
 	Metadata                string   // comes back with the submission; at most 3,000 characters
 }
@@ -42,7 +41,6 @@ const (
 	FieldArea    FieldKind = "area" // several lines
 	FieldChoice  FieldKind = "choice"
 	FieldChoices FieldKind = "choices" // several of the options; its value has one per line
-	FieldCheck   FieldKind = "check"   // yes or no; its value is "true" or empty
 	FieldChannel FieldKind = "channel" // a channel's id
 	FieldPerson  FieldKind = "person"  // a person's id
 )
@@ -60,9 +58,6 @@ type Field struct {
 
 // Option is one that can be chosen.
 type Option struct{ Value, Text string }
-
-// What a Field of kind FieldCheck sends when it is ticked.
-const checked = "true"
 
 // Slack's limits of menus.
 const (
@@ -104,7 +99,7 @@ func fixed(facts []Fact) []api.Block {
 		safe = append(safe, Fact{f.Name, chatops.Plain(f.Value)})
 	}
 	if blocks := fields(safe...); len(blocks) > 0 {
-		return append(append([]api.Block{divider()}, sections("**Set by the profile**")...), blocks...)
+		return append(append([]api.Block{divider()}, sections("**Cannot be changed here**")...), blocks...)
 	}
 	return nil
 }
@@ -117,8 +112,8 @@ func modal(title string) api.ModalViewRequest {
 func input(f Field) api.Block {
 	b := api.NewInputBlock(f.Name, bare(f.Label, maxLabel), nil, control(f))
 	b.Optional, b.DispatchAction = !f.Required, f.Live
-	if f.Hint != "" && f.Kind != FieldCheck { // there it stands beside the box
-		b.Hint = bare(f.Hint, maxLabel)
+	if strings.TrimSpace(f.Hint) != "" {
+		b.Hint = bareLines(f.Hint, maxLabel)
 	}
 	return b
 }
@@ -130,11 +125,6 @@ func control(f Field) api.BlockElement {
 		return menu(f)
 	case FieldChoices:
 		return boxesOrMenu(f)
-	case FieldCheck:
-		options, chosen := optionsOf([]Option{{checked, cmp.Or(f.Hint, "Yes")}}, []string{f.Value}, maxBoxes)
-		boxes := api.NewCheckboxGroupsBlockElement(f.Name, options...)
-		boxes.InitialOptions = chosen
-		return boxes
 	case FieldChannel:
 		s := api.NewOptionsSelectBlockElement(api.OptTypeConversations, nil, f.Name)
 		s.InitialConversation, s.DefaultToCurrentConversation = f.Value, f.Value == ""

@@ -176,7 +176,7 @@ func TestAnyListIsShownSafely(t *testing.T) {
 func TestAnyFormIsShownSafely(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := FormView{Callback: FormCreate, Title: strange(t, "title"), Submit: strange(t, "submit"), Metadata: "{}"}
-		kinds := []FieldKind{FieldText, FieldArea, FieldChoice, FieldChoices, FieldCheck, ""}
+		kinds := []FieldKind{FieldText, FieldArea, FieldChoice, FieldChoices, ""}
 		for i, kind := range rapid.SliceOfN(rapid.SampledFrom(kinds), 0, 30).Draw(t, "fields") {
 			f := Field{Name: string(rune('a' + i)), Label: strange(t, "label"), Hint: strange(t, "hint"), Kind: kind, Value: strange(t, "value"), Live: rapid.Bool().Draw(t, "live")}
 			for range rapid.IntRange(0, 3).Draw(t, "options") {

@@ -3,6 +3,7 @@ package messages
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/policy"
@@ -28,6 +29,18 @@ func FormField(name string) (label, hint string) {
 	}
 	text := texts[name]
 	return text[0], text[1]
+}
+
+// What every cluster's form shows beside what its profile sets.
+const (
+	TagsLabel       = "Tags"
+	OffhoursLabel   = "Workers scaled down outside working hours"
+	NotAvailableYet = "not available yet"
+)
+
+// RequiredTags names the tags that ocpctl sets.
+func RequiredTags(names []string) string {
+	return strings.Join(names, ", ") + " on everything in the cloud, set by ocpctl"
 }
 
 // LifetimeHint says how long a cluster of a profile may live.

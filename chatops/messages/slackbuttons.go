@@ -4,15 +4,18 @@ import "github.com/ocpctl/ocpctl/chatops"
 
 // The labels and hints of the small forms behind buttons.
 const (
-	ClusterLabel = "Cluster"
-	ReasonLabel  = "Reason"
-	ReasonHint   = "The person who asked is told the reason."
-	ForLabel     = "For how long"
-	ForHint      = "A duration such as 4h, 90m or 2d. The profile's maximum limits it."
-	PersonLabel  = "Person"
-	TeamLabel    = "Team"
-	OneOfBoth    = "Choose a person or name a team, one of them."
+	ReasonLabel = "Reason"
+	ReasonHint  = "The person who asked is told the reason."
+	PersonLabel = "Person"
+	TeamLabel   = "Team"
+	OneOfBoth   = "Choose a person or name a team, one of them."
+
+	ReasonMissing  = "Enter a reason. The person who asked is told it."
+	NothingChanged = "Nothing was changed."
 )
+
+// AboutCluster says which cluster such a form is about.
+func AboutCluster(name string) string { return "Cluster " + chatops.Code(name) }
 
 // PersonHint says what naming a person in such a form means.
 func PersonHint(verb chatops.Verb) string {
@@ -35,8 +38,6 @@ func VerbFormTitles(verb chatops.Verb) (title, submit string) {
 	switch verb {
 	case chatops.VerbRefuse:
 		return "Refuse a request", "Refuse"
-	case chatops.VerbExtend:
-		return "Extend a cluster", "Extend"
 	case chatops.VerbShare:
 		return "Share a cluster", "Share"
 	}
@@ -46,8 +47,6 @@ func VerbFormTitles(verb chatops.Verb) (title, submit string) {
 // Typed is a command for a cluster as somebody would type it in place of such a form.
 func Typed(verb chatops.Verb, cluster string) string {
 	switch verb {
-	case chatops.VerbExtend:
-		return "extend " + cluster + " 4h"
 	case chatops.VerbShare:
 		return "share " + cluster + " @somebody"
 	case chatops.VerbTransfer:

@@ -119,7 +119,7 @@ const SubmissionDone = "Done. ocpctl answers you in a message."
 
 // SubmissionRefused is the answer to a form with problems, by field.
 func SubmissionRefused(wrong map[string]string) string {
-	text := "Nothing was changed.\n"
+	text := NothingChanged + "\n"
 	for _, field := range slices.Sorted(maps.Keys(wrong)) {
 		text += "\n- " + wrong[field]
 	}

@@ -59,7 +59,7 @@ var (
 	ofTrigger = meaning{ErrExpired, map[string]string{
 		"expired_trigger_id": "the trigger expired", "exchanged_trigger_id": "the trigger was used before", "invalid_trigger_id": "it is no trigger",
 		"duplicate_external_id": "the form was opened before",
-		"trigger_expired": "the trigger expired", "trigger_exchanged": "the trigger was used before", "invalid_trigger": "it is no trigger",
+		"trigger_expired":       "the trigger expired", "trigger_exchanged": "the trigger was used before", "invalid_trigger": "it is no trigger",
 	}}
 	// ofView: an open form.
 	ofView = meaning{ErrGone, map[string]string{"not_found": "the form was closed", "hash_conflict": "the form was replaced meanwhile"}}
