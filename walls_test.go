@@ -57,7 +57,7 @@ var areas = []area{
 	{"profiles", 1, []string{"internal/tagkey"}, "profiles know nobody who reads them"},
 	{"runner/names", 1, []string{"internal/tagkey"}, "server and runner check names by the same rules, so it can belong to neither"},
 	{"chatops/slack", 1, []string{"internal/secret"}, "a client of Slack carries texts and knows no store"},
-	{"chatops/slack/inbound", 0, nil, "what Slack sends is read before anybody knows what it means"},
+	{"chatops/slack/inbound", 1, []string{"internal/secret"}, "what Slack sends is read before anybody knows what it means"},
 	{"policy", 2, []string{"lifecycle", "internal/price", "profiles", "internal/tagkey"}, "a verdict is computed from values, never from a database"},
 	{"policy/rules", 3, []string{"policy", "profiles"}, "rules look at the values they are given; a verdict asks them without knowing what they are written in"},
 	{"policy/catalogue", 4, []string{"policy", "policy/rules", "profiles"}, "what is in force is read from files alone, and knows nobody who is judged by it"},

@@ -31,7 +31,7 @@ func TestACommandOfAnotherWorkspaceIsNotListenedTo(t *testing.T) {
 	f := newFront(t, func(c *Config) { c.Workspaces = []string{"T0002", "T0003"} })
 	status, answer := f.slack(typed("1.2", "U1", "approvals"))
 	require.Equal(t, http.StatusOK, status)
-	require.Contains(t, answer["text"], "does not listen to this workspace")
+	require.Contains(t, answer["text"], "takes no requests from this workspace")
 	require.Empty(t, f.stored())
 	here := typed("1.3", "U1", "approvals")
 	here.Set("team_id", "T0003")

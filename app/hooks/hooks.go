@@ -27,6 +27,8 @@ type Config struct {
 	SlackSecret  secret.Text
 	SlackSocket  bool // Slack's requests come over a socket: the path of webhooks answers 404 with words
 
+	SlackAPI string // address of Slack's API; empty: Slack's own
+
 	App           int64            // the App's id: check events of other Apps are ignored; 0: the worker distinguishes them
 	Installations []int64          // installations of the App that this server handles; none: all
 	Repositories  []app.Repository // repositories that this server handles; none: the service says so for each
@@ -63,7 +65,7 @@ func New(c Config) (http.Handler, error) {
 	}
 	h := &handler{
 		store: c.Store, github: []byte(c.GitHubSecret.Reveal()), next: []byte(c.GitHubNext.Reveal()), slack: c.SlackSecret.Reveal(),
-		app: c.App, events: Events(), installations: c.Installations, repositories: c.Repositories, intake: NewSlackIntake(c.Store, c.Workspaces, c.Log), log: c.Log,
+		app: c.App, events: Events(), installations: c.Installations, repositories: c.Repositories, intake: NewSlackIntake(c.Store, c.Workspaces, c.SlackAPI, c.Log), log: c.Log,
 	}
 	g := newGuard(c.Proxies, c.Now, c.Log)
 	mux := http.NewServeMux()

@@ -2,7 +2,9 @@ package hooks
 
 import (
 	"context"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app/socketmode"
 	"github.com/ocpctl/ocpctl/chatops/blocks"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
 	standin "github.com/ocpctl/ocpctl/internal/devstack/slack"
@@ -32,7 +35,7 @@ func inWorkspace(t *testing.T, socket bool) (*front, *standin.Server, *slack.Cli
 	if !socket {
 		return f, s, client
 	}
-	intake := NewSlackIntake(f.store, nil, nil)
+	intake := NewSlackIntake(f.store, nil, "", nil)
 	r, err := socketmode.New(socketmode.Config{
 		AppToken: secret.New(standin.DefaultAppToken), APIURL: s.API(),
 		Take: func(ctx context.Context, contentType string, body []byte) (any, bool) {
@@ -97,3 +100,43 @@ func TestWhatPeopleDoInSlackIsStored(t *testing.T) {
 
 // do drops what is not looked at.
 func do[T any](_ T, err error) error { return err }
+
+func TestSomebodyInAnotherWorkspaceIsAnsweredWhereSlackAllowsIt(t *testing.T) {
+	f := newFront(t)
+	var intake *SlackIntake
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		answerSlack(w, intake.Take(r.Context(), r.Header.Get("Content-Type"), body))
+	}))
+	t.Cleanup(front.Close)
+	s, err := standin.Start(t.Context(), standin.Config{Token: "demo-bot", SigningSecret: slackSecret, CommandURL: front.URL, Retries: []time.Duration{}})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Stop()) })
+	intake = NewSlackIntake(f.store, []string{"TANOTHER"}, s.API(), nil)
+	client, err := slack.New(slack.Config{Token: secret.New("demo-bot"), BaseURL: s.API()})
+	require.NoError(t, err)
+	ctx := t.Context()
+	_, err = client.Post(ctx, slack.Place{Channel: standin.Clusters}, slack.Message{Text: "ready", Blocks: []api.Block{api.NewActionBlock("b",
+		api.NewButtonBlockElement("ocp_extend", `{"v":"extend"}`, api.NewTextBlockObject("plain_text", "Extend", false, false)))}}, "1")
+	require.NoError(t, err)
+	posted := s.Messages()[0]
+
+	said, err := s.Command(ctx, "maya", standin.Clusters, "help")
+	require.NoError(t, err)
+	require.Equal(t, messages.SlackOtherWorkspace, said)
+	for name, do := range map[string]func() error{
+		"a press":            func() error { return s.Click(ctx, "rob", posted.TS, "ocp_extend") },
+		"a message shortcut": func() error { return s.UseShortcut(ctx, "rob", "ocp_create_message", posted.TS) },
+	} {
+		before := len(s.Seen("rob"))
+		require.NoError(t, do(), name)
+		seen := s.Seen("rob")
+		require.Len(t, seen, before+1, name)
+		require.Equal(t, messages.SlackOtherWorkspace, seen[before], name)
+	}
+	require.Equal(t, "ready", s.Messages()[0].Text, "the message itself stays")
+	require.Empty(t, f.stored())
+}

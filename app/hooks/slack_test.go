@@ -145,7 +145,7 @@ func TestAnotherWorkspacesRequestsAreNotStored(t *testing.T) {
 	other := typed("1.3", "U1", "help")
 	other.Set("team_id", "T0OTHER")
 	_, answer := f.slack(other)
-	require.Contains(t, answer["text"], "does not listen to this workspace")
+	require.Contains(t, answer["text"], "takes no requests from this workspace")
 	for _, body := range []string{interaction(pressed), mentioned} {
 		status, _ := f.post("/webhooks/slack", []byte(body), slackSigned(body, time.Now()))
 		require.Equal(t, http.StatusOK, status)

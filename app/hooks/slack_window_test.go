@@ -142,7 +142,7 @@ func BenchmarkSlackWindow(b *testing.B) {
 	require.NoError(b, err)
 	require.NoError(b, client.Start(b.Context()))
 	b.Cleanup(func() { require.NoError(b, client.Stop(context.Background())) })
-	intake := NewSlackIntake(s, nil, nil)
+	intake := NewSlackIntake(s, nil, "", nil)
 	var n atomic.Int64
 	for _, c := range []struct {
 		name string

@@ -27,15 +27,16 @@ const slashCommand = "slash_command"
 type SlackIntake struct {
 	store      *store.Store
 	workspaces []string
+	respond    *wire.Responder
 	log        *slog.Logger
 }
 
-// NewSlackIntake returns an intake for these workspaces, by id; none: for all.
-func NewSlackIntake(s *store.Store, workspaces []string, log *slog.Logger) *SlackIntake {
+// NewSlackIntake returns an intake for these workspaces, by id; none: for all. apiURL is the address of Slack's API; empty: Slack's own.
+func NewSlackIntake(s *store.Store, workspaces []string, apiURL string, log *slog.Logger) *SlackIntake {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &SlackIntake{store: s, workspaces: workspaces, log: log}
+	return &SlackIntake{store: s, workspaces: workspaces, respond: wire.NewResponder(apiURL), log: log}
 }
 
 // SlackAnswer is the immediate answer to a request from Slack.
@@ -60,9 +61,7 @@ func (i *SlackIntake) Take(ctx context.Context, contentType string, body []byte)
 		i.log.DebugContext(ctx, "slack request ignored", "event", r.Event)
 		return SlackAnswer{Status: http.StatusOK, Body: slackapp.Acknowledge(r)}
 	case len(i.workspaces) > 0 && !slices.Contains(i.workspaces, r.Workspace):
-		i.log.WarnContext(ctx, "slack workspace refused", "workspace", r.Workspace)
-		said, _ := slackapp.NotStored(r, messages.SlackOtherWorkspace)
-		return SlackAnswer{Status: http.StatusOK, Body: said}
+		return i.otherWorkspace(ctx, r, body)
 	}
 	reply := slackapp.Acknowledge(r)
 	if slackapp.Rejected(reply) {
@@ -78,6 +77,20 @@ func (i *SlackIntake) Take(ctx context.Context, contentType string, body []byte)
 	}
 	i.log.DebugContext(ctx, "delivery stored", "delivery", d.ID, "correlation", d.ID, "source", SourceSlack, "event", d.Event, "fresh", fresh)
 	return SlackAnswer{Status: http.StatusOK, Body: reply}
+}
+
+// otherWorkspace refuses a request from a workspace that is not listed, in words where Slack shows them: as the answer to a command or at a
+// field of a form, and at the address that comes with a press or a message shortcut. With anything else, Slack sends no way to answer that
+// does without a token of that workspace.
+func (i *SlackIntake) otherWorkspace(ctx context.Context, r inbound.Request, body []byte) SlackAnswer {
+	i.log.WarnContext(ctx, "slack workspace refused", "workspace", r.Workspace)
+	said, shown := slackapp.NotStored(r, messages.SlackOtherWorkspace)
+	if at := inbound.ResponseURL(body); !shown && !at.Empty() {
+		if err := i.respond.Respond(ctx, at, messages.SlackOtherWorkspace); err != nil {
+			i.log.WarnContext(ctx, "refusal in slack not shown", "workspace", r.Workspace, "err", err)
+		}
+	}
+	return SlackAnswer{Status: http.StatusOK, Body: said}
 }
 
 // Unstored returns the answer to a request that cannot be stored now.

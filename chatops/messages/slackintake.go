@@ -10,7 +10,7 @@ import (
 const SlackNotStored = "ocpctl could not store this request, because its database does not answer in time. If nothing happens within a minute, send it again."
 
 // SlackOtherWorkspace answers a command from a workspace that the server's configuration does not list.
-const SlackOtherWorkspace = "ocpctl does not listen to this workspace; nothing was stored."
+const SlackOtherWorkspace = "Nothing was done: ocpctl takes no requests from this workspace. Ask a platform admin which one it serves."
 
 // SlackTooLong answers a command with more characters than a command can have.
 func SlackTooLong(most int) string {

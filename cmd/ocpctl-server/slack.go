@@ -27,7 +27,7 @@ func wireSocket(ctx context.Context, cfg config.Config, s *store.Store, log *slo
 	if err != nil {
 		return nil, err
 	}
-	intake := hooks.NewSlackIntake(s, cfg.Slack.Workspaces, log)
+	intake := hooks.NewSlackIntake(s, cfg.Slack.Workspaces, cfg.Slack.APIURL, log)
 	return socketmode.New(socketmode.Config{
 		AppToken: token, APIURL: cfg.Slack.APIURL, Log: log,
 		Take: func(ctx context.Context, contentType string, body []byte) (any, bool) {
