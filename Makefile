@@ -129,9 +129,9 @@ fuzz: ## fuzz the parsers of untrusted input (comments, repository files, delive
 			echo "$$package $$target"; go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(or $(TIME),1m) -fuzzminimizetime 100x $$package </dev/null; done; done
 
 .PHONY: seeds
-seeds: ## run the fault tests with SEEDS different seeds (200), and as many random lives of pull requests
+seeds: ## run the fault tests with SEEDS different seeds (200), and as many random lives of pull requests and of a workspace in Slack
 	SEEDS=$(or $(SEEDS),200) go test -count=1 -timeout 4h -run Fault ./internal/devstack/...
-	go test -count=1 -timeout 4h -run 'WhateverHappens|WhateverBefalls' ./app/pulls ./app/hooks -rapid.checks=$(or $(SEEDS),200)
+	go test -count=1 -timeout 4h -run 'WhateverHappens|WhateverBefalls' ./app/pulls ./app/hooks ./internal/devstack/slackstory -rapid.checks=$(or $(SEEDS),200)
 
 .PHONY: check
 check: format vet lint generated race test test-alerts ## check format, vet, lint and generated code, run all tests under the race detector, and make test

@@ -20,9 +20,12 @@ import (
 )
 
 var (
-	persons  = []string{"maya", "rob", "will", "ada", "gus"} // gus is a guest
-	channels = []string{slack.Clusters, slack.Payments, slack.Admins}
+	persons  = []string{"maya", "rob", "gwen", "will", "ada", "gus", "sam"} // gwen's account is linked, gus is a guest, and sam is of another company
+	channels = []string{slack.Clusters, slack.Payments, slack.Admins, slack.Shared}
 )
+
+// gwen is the account of somebody who linked it while signed in as linked.
+const gwen, linked = "W0DEMOGWEN", "saml:gwen"
 
 func one[T any](t *rapid.T, what string, list []T) T { return rapid.SampledFrom(list).Draw(t, what) }
 
@@ -52,7 +55,7 @@ func (w *world) command(t *rapid.T) {
 		name = one(t, "cluster", rows).Name
 	}
 	text := one(t, "command", []string{
-		"extend %s 1h", "extend %s 1h", "destroy %s", "hold %s 2h", "unhold %s", "share %s @rob", "unshare %s @rob", "status %s", "explain %s", "list", "approvals",
+		"extend %s 1h", "extend %s 1h", "destroy %s", "hold %s 2h", "unhold %s", "share %s @rob", "unshare %s @rob", "share %s @gwen", "status %s", "explain %s", "list", "approvals",
 		"approve %s", "refuse %s no room", "transfer %s @rob", "retry %s", "help", "extend 1h", "exten %s", "kubeconfig %s", "notify ready,failed,expiring",
 	})
 	w.types(t, one(t, "who", persons), strings.ReplaceAll(text, "%s", name))
@@ -63,7 +66,7 @@ type button struct{ at, id string }
 
 // click presses a button that somebody sees; now and then two or three people press it at once.
 func (w *world) click(t *rapid.T) {
-	who := one(t, "who", persons[:4])
+	who := one(t, "who", persons)
 	var seen []button
 	for _, c := range w.slack.Channels(who) {
 		for _, m := range w.slack.Visible(who, c.ID) {
@@ -128,7 +131,7 @@ func buttonsIn(raw json.RawMessage) (list []placed) {
 
 // form opens a form, or goes on with the one that somebody sees.
 func (w *world) form(t *rapid.T) {
-	who := one(t, "who", persons[:2])
+	who := one(t, "who", persons[:3])
 	v := w.slack.Modal(who)
 	if v == nil || v.Submit == "" {
 		if v != nil {

@@ -88,12 +88,30 @@ func (w *world) query(sql string, args ...any) []string {
 	return list
 }
 
+// strangersDidNothing: guests and people of other organizations changed nothing and learnt of no cluster, and a linked account counts for
+// the person who linked it.
+func (w *world) strangersDidNothing() {
+	for _, name := range []string{"gus", "sam"} {
+		p, _ := slack.By(name)
+		account := "slack:" + slack.Workspace + "/" + p.ID
+		require.Empty(w, w.query(`SELECT action FROM audit_events WHERE actor = $1`, account), name)
+		for _, row := range w.rows() {
+			require.Empty(w, w.query(`SELECT body FROM replies WHERE person = $1 AND position($2 IN body) > 0`, p.ID, row.ID), "%s was told of %s", name, row.Name)
+		}
+		require.Empty(w, w.query(`SELECT body FROM replies WHERE person = $1 AND body LIKE '%/links/%'`, p.ID), name)
+	}
+	require.Equal(w, []string{linked}, w.query(`SELECT person_of($1)`, "slack:"+slack.Workspace+"/"+gwen))
+}
+
 // inspect compares what is stored and what people see with what was done.
 func (w *world) inspect() {
 	w.deliveriesDone()
 	w.clustersShownOnce()
 	w.noticesToldOnce()
 	w.changesMadeOnce()
+	w.nothingLost()
+	w.threadsTellActs()
+	w.strangersDidNothing()
 	w.nothingSecret()
 }
 
@@ -236,7 +254,7 @@ func (w *world) changesMadeOnce() {
 			}
 		case inbound.Submission:
 			asked[map[string]string{
-				blocks.FormExtend: "extend", blocks.FormReason: "refuse", blocks.FormShare: "share", blocks.FormTransfer: "transfer", blocks.FormCreate: "form",
+				blocks.FormReason: "refuse", blocks.FormShare: "share", blocks.FormTransfer: "transfer", blocks.FormCreate: "form",
 			}[r.View.Callback]]++
 		}
 	}
@@ -261,7 +279,7 @@ func (w *world) changesMadeOnce() {
 		}
 	}
 	require.LessOrEqual(w, forms, asked["form"]+asked["retry"], "clusters of forms, and those asked for again")
-	for _, name := range []string{"gus", "ada"} {
+	for _, name := range []string{"gus", "ada", "sam"} {
 		p, _ := slack.By(name)
 		require.Empty(w, w.query(`SELECT name FROM clusters WHERE requested_by = $1`, "slack:"+slack.Workspace+"/"+p.ID), "%s may not", name)
 	}

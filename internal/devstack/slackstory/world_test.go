@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -42,6 +43,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
+	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -65,6 +67,7 @@ identities:
   - {name: story-maya, source: slack, match: {workspace: [T0DEMOACME], user: [U0DEMOMAYA]}, role: requester, teams: [platform]}
   - {name: story-rob, source: slack, match: {workspace: [T0DEMOACME], user: [U0DEMOROBB]}, role: requester, teams: [platform]}
   - {name: story-will, source: slack, match: {workspace: [T0DEMOACME], user: [U0DEMOWILL]}, role: platform_admin, teams: [platform]}
+  - {name: story-gwen, source: saml, match: {groups: [story]}, role: requester, teams: [platform]}
   - {name: story-ada, source: slack, match: {workspace: [T0DEMOACME], user: [U0DEMOADAA]}, role: auditor, teams: ["*"]}
 `,
 	"policies/story.yaml": `
@@ -132,7 +135,29 @@ func newWorld(outer *testing.T, t *rapid.T) *world {
 	t.Cleanup(func() { require.NoError(t, w.slack.Stop()) })
 	w.terms = servicetest.Catalogue(outer, people)
 	w.restart()
+	w.links()
 	return w
+}
+
+// links has gwen link her account.
+func (w *world) links() {
+	core := app.New(w.config())
+	links := credentials.New(core, w.config())
+	account := "slack:" + slack.Workspace + "/" + gwen
+	link, err := links.AccountLink(w.Context(), account, gwen, store.Origin{Actor: account, Source: "slack", Why: "/ocp link"})
+	require.NoError(w, err)
+	_, handle, _ := strings.Cut(link.URL.Reveal(), "/links/")
+	who := policy.Principal{ID: linked, Name: "Gwen", Proof: &policy.Claims{Source: profiles.SourceSAML, Subject: "gwen", Values: map[string][]string{"groups": {"story"}}}}
+	_, err = links.Redeem(w.Context(), who, handle, app.Origin{Source: policy.SourceWeb})
+	require.NoError(w, err)
+}
+
+// config is that of the application.
+func (w *world) config() app.Config {
+	return app.Config{
+		Store: w.store, Catalogue: func() catalogue.Catalogue { return w.terms }, Policy: policy.Settings{Grace: time.Minute, Installation: "test"},
+		Runs: app.Runs{PullSecretRef: "file:/run/pull-secret", Account: "123456789012"}, UI: "https://ocpctl.example.com",
+	}
 }
 
 func (w *world) now() time.Time { return *w.clock.Load() }
@@ -149,10 +174,7 @@ func (w *world) restart() {
 	log := slog.New(slog.DiscardHandler)
 	client, err := wire.New(wire.Config{Token: secret.New(botToken), BaseURL: w.slack.API(), Transport: mortal{w}})
 	require.NoError(w, err)
-	cfg := app.Config{
-		Store: w.store, Catalogue: func() catalogue.Catalogue { return w.terms }, Policy: policy.Settings{Grace: time.Minute, Installation: "test"},
-		Runs: app.Runs{PullSecretRef: "file:/run/pull-secret", Account: "123456789012"}, UI: "https://ocpctl.example.com",
-	}
+	cfg := w.config()
 	core := app.New(cfg)
 	links := credentials.New(core, cfg)
 	inSlack := slackapp.New(core, links, admin.New(core, cfg), client, cfg)
