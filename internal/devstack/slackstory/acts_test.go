@@ -61,6 +61,22 @@ func (w *world) command(t *rapid.T) {
 	w.types(t, one(t, "who", persons), strings.ReplaceAll(text, "%s", name))
 }
 
+// owner has whoever asked for a cluster change it and take that back.
+func (w *world) owner(t *rapid.T) {
+	rows := slices.DeleteFunc(w.rows(), func(r store.Row) bool { return r.Desired != lifecycle.Present })
+	if len(rows) == 0 {
+		return
+	}
+	row := one(t, "cluster", rows)
+	_, who, _ := strings.Cut(row.RequestedBy, "/")
+	for _, verbs := range one(t, "what", [][]string{{"share %s @rob", "unshare %s @rob"}, {"hold %s 2h", "unhold %s"}, {"extend %s 1h", "extend %s 1h"}}) {
+		w.types(t, who, strings.ReplaceAll(verbs, "%s", row.Name))
+		if rapid.Bool().Draw(t, "worked") {
+			w.run(3, "inbox")
+		}
+	}
+}
+
 // button is a button that somebody sees.
 type button struct{ at, id string }
 

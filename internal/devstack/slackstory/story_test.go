@@ -30,7 +30,7 @@ func TestWhateverHappensInSlackEachThingIsDoneAndToldOnce(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		w := newWorld(t, r)
 		r.Repeat(map[string]func(*rapid.T){
-			"create": w.create, "create another": w.create, "command": w.command, "command more": w.command, "click": w.click, "click more": w.click,
+			"create": w.create, "create another": w.create, "command": w.command, "command more": w.command, "owner": w.owner, "owner more": w.owner, "click": w.click, "click more": w.click,
 			"click again": w.click, "form": w.form, "form on": w.form, "form more": w.form, "home": w.home, "admin": w.admin, "trouble": w.trouble,
 			"trouble more": w.trouble, "restart": func(*rapid.T) { w.restart() }, "works": w.works, "works more": w.works, "works on": w.works,
 			"works all": func(*rapid.T) { w.run(100, "") }, "time": w.time, "runner": w.runner, "runner more": w.runner,
