@@ -1,5 +1,7 @@
 // Package clients_test runs Slack's own clients for Node.js against the stand-in for Slack: what they send must be understood, and they
-// must understand what they get. They are pinned in npm/package-lock.json and need Node.js 18 or later with npm.
+// must understand what they get. So the stand-in can be trusted where it stands against the product: its Socket Mode, which those clients
+// speak, is what the product's receiver is tested with. The product's endpoint for HTTP is tested with Slack's own check of signatures.
+// They are pinned in npm/package-lock.json and need Node.js 18 or later with npm.
 package clients_test
 
 import (
@@ -20,12 +22,17 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/app/hooks"
+	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/internal/devstack/slack"
+	product "github.com/ocpctl/ocpctl/internal/secret"
 )
 
 //go:embed npm
@@ -179,6 +186,25 @@ func TestSlacksWebAPIClientWorksWithTheStandIn(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, string(out))
 	require.Contains(t, s.Seen("maya"), "for you")
+}
+
+func TestTheEndpointTakesExactlyWhatSlacksFrameworkTakes(t *testing.T) {
+	t.Parallel()
+	s := start(t, slack.Config{CommandURL: "http://127.0.0.1:1"})
+	kept := servicetest.Store(t, pgtest.New(t))
+	var passed atomic.Int64
+	handler, err := hooks.New(hooks.Config{Store: kept, GitHubSecret: product.New("not used here"), SlackSecret: product.New(secret), Now: func() time.Time { // a minute passes with each request: many that are not signed would be limited
+		return time.Now().Add(time.Duration(passed.Add(1)) * time.Minute)
+	}})
+	require.NoError(t, err)
+	endpoint := httptest.NewServer(handler)
+	t.Cleanup(endpoint.Close)
+	out, err := script(t, s, "endpoint.mjs", "ENDPOINT="+endpoint.URL+"/webhooks/slack").CombinedOutput()
+	require.NoError(t, err, string(out))
+	require.JSONEq(t, `{"got": "agreed", "sent": 48}`, string(out))
+	var stored []string
+	require.NoError(t, kept.Pool().QueryRow(t.Context(), `SELECT array_agg(event ORDER BY id) FROM deliveries`).Scan(&stored))
+	require.Equal(t, []string{"slash_command", "press", "shortcut", "home_opened"}, stored, "each that Slack signed, once")
 }
 
 // bolt starts an app on Bolt behind a stand-in.
