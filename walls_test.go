@@ -63,6 +63,7 @@ var areas = []area{
 	{"policy/catalogue", 4, []string{"policy", "policy/rules", "profiles"}, "what is in force is read from files alone, and knows nobody who is judged by it"},
 	{"chatops", 3, []string{"lifecycle", "internal/commands", "internal/price", "policy"}, "texts for people are made from values"},
 	{"chatops/blocks", 4, []string{"chatops", "chatops/slack", "lifecycle", "policy"}, "what is seen in Slack is made from values, and nobody is asked"},
+	{"chatops/blocks/blockstest", 0, nil, "golden files of blocks are read the same everywhere, and know nobody who makes blocks"},
 	{"chatops/chatopstest", 2, []string{"lifecycle", "internal/price"}, "clusters for tests are values, and know nobody who shows them"},
 	{"chatops/messages", 4, []string{"chatops", "lifecycle", "internal/commands", "policy"}, "what is said is made from values, and nobody is asked"},
 	{"chatops/github", 4, []string{"chatops", "lifecycle", "policy", "internal/secret"}, "a client of GitHub carries texts and knows no store"},

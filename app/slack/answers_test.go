@@ -11,8 +11,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	slackapp "github.com/ocpctl/ocpctl/app/slack"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/blocks"
+	"github.com/ocpctl/ocpctl/chatops/blocks/blockstest"
+	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -69,12 +73,82 @@ func TestTheAnswersAreGolden(t *testing.T) {
 	h.Release(row)
 	types("mate", "destroy demo", "extend demo 4h", "retry demo")
 
-	const golden = "testdata/answers.txt"
+	h.links("UMATE", proved("saml:mate", "ocpctl-team-platform"))
+	h.Catalogue.Quotas = nil
+	h.mate("keys")
+	types("mate", "link", "kubeconfig keys", "unlink")
+	types("guest", "status", "link")
+	types("other", "status", "link")
+	types("left", "status")
+	types("bot", "status")
+	types("unknown", "status")
+	say("anybody", "/ocp status, in another workspace", refused(t, messages.SlackOtherWorkspace))
+	say("anybody", "/ocp status, while PostgreSQL does not answer", refused(t, messages.SlackNotStored))
+	isGolden(t, "answers.txt", page.String())
+}
+
+// refused is the immediate answer to a command that is not stored.
+func refused(t *testing.T, why string) string {
+	t.Helper()
+	answer, shown := slackapp.NotStored(inbound.Request{Kind: inbound.Command}, why)
+	require.True(t, shown)
+	return answer.(map[string]string)["text"]
+}
+
+// isGolden compares a text with its file.
+func isGolden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
 	if *update {
-		require.NoError(t, os.MkdirAll(filepath.Dir(golden), 0o755))
-		require.NoError(t, os.WriteFile(golden, []byte(page.String()), 0o644))
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
 	}
-	want, err := os.ReadFile(golden)
+	want, err := os.ReadFile(path)
 	require.NoError(t, err)
-	require.Equal(t, string(want), page.String())
+	require.Equal(t, string(want), got)
+}
+
+// TestTheWindowsAreGolden shows what people see in windows: the forms as the catalogue makes them, and what answers them.
+func TestTheWindowsAreGolden(t *testing.T) {
+	h := screened(t)
+	row := h.mate("demo")
+	var page strings.Builder
+	shows := func(what string, f *form) {
+		text := blockstest.Readable(f.view.Blocks.BlockSet)
+		for _, c := range changing {
+			text = c.what.ReplaceAllString(text, c.is)
+		}
+		buttons := "[" + f.view.Close.Text + "]"
+		if f.view.Submit != nil {
+			buttons += " [" + f.view.Submit.Text + "]"
+		}
+		fmt.Fprintf(&page, "=== %s\n%s %s\n\n%s\n", what, f.view.Title.Text, buttons, text)
+	}
+	opens := func(r inbound.Request) *form {
+		r.Trigger = r.ID
+		h.triggers[r.ID] = true
+		h.handle(r)
+		return h.open[len(h.open)-1]
+	}
+	f := opens(h.shortcut("UMATE", "ocp_create"))
+	shows("a form is opened", f)
+	h.enters(f, "name", "demo")
+	h.changes("UMATE", f, "ttlHours", "500")
+	shows("the lifetime is too long, and the name is taken", f)
+	h.submits("UMATE", f)
+	shows("it is submitted all the same", f)
+	h.enters(f, "name", "shop-smoke")
+	h.enters(f, "ttlHours", "12")
+	h.submits("UMATE", f)
+	shows("it is corrected and submitted", f)
+	shows("my clusters", opens(h.shortcut("UMATE", "ocp_clusters")))
+	share := opens(h.pressOf("UMATE", blocks.Press{Verb: chatops.VerbShare, Cluster: row.ID}))
+	shows("sharing a cluster", share)
+	h.enters(share, "person", "UGUEST")
+	h.submits("UMATE", share)
+	shows("sharing it with a guest", share)
+	shows("handing a cluster over", opens(h.pressOf("UMATE", blocks.Press{Verb: chatops.VerbTransfer, Cluster: row.ID})))
+	shows("a form for somebody who may create nothing", opens(h.shortcut("UAUDIT", "ocp_create")))
+	shows("a form for a guest", opens(h.shortcut("UGUEST", "ocp_create")))
+	isGolden(t, "windows.txt", page.String())
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/blocks/blockstest"
 	"github.com/ocpctl/ocpctl/chatops/chatopstest"
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/internal/blockkit"
@@ -259,7 +260,7 @@ func TestAListIsGolden(t *testing.T) {
 	goldenMessage(t, "list-empty", List(ListView{Links: ui}))
 	long := List(ListView{Rows: listed(200), Links: ui})
 	require.Empty(t, blockkit.Message(encoded(t, long)))
-	require.Contains(t, readable(long.Blocks), "shop-199", "all of 200 clusters fit")
+	require.Contains(t, blockstest.Readable(long.Blocks), "shop-199", "all of 200 clusters fit")
 }
 
 func TestAQuestionWhichClusterIsGolden(t *testing.T) {

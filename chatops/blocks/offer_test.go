@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	api "github.com/slack-go/slack"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/chatops"
@@ -19,6 +20,14 @@ func TestAnOfferHasOneButtonAndIsReadableWithoutIt(t *testing.T) {
 	require.Contains(t, m.Text, "`/ocp create`")
 	require.Equal(t, 1, strings.Count(string(raw), `"type":"button"`))
 	require.Contains(t, string(raw), `"action_id":"ocp_form"`)
+}
+
+func TestQuestionsWithButtonsAreGolden(t *testing.T) {
+	goldenMessage(t, "offer", Offer("The form could not be shown. Press the button to open it.", "Open the form", Press{Verb: chatops.VerbOpenForm, Value: `{"name":"demo"}`}))
+	goldenMessage(t, "pick", Pick("You may create clusters for several teams. To which one does `demo` go?", []Option{{"hnd_1/payments", "payments"}, {"hnd_1/platform", "platform"}}, Press{Verb: chatops.VerbAcceptHandover, Notice: "not_1"}))
+	for name, view := range map[string]api.ModalViewRequest{"opening": Opening("Create a cluster"), "shown": Shown("My clusters", Answer("There is no live cluster that you may see."))} {
+		goldenView(t, "window-"+name, view, view.Blocks.BlockSet)
+	}
 }
 
 func TestAnyAnswerCanBeShownInAModal(t *testing.T) {

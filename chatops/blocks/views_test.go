@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/blocks/blockstest"
 	"github.com/ocpctl/ocpctl/chatops/chatopstest"
 	"github.com/ocpctl/ocpctl/internal/blockkit"
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -107,5 +108,5 @@ func TestAFullHomeFits(t *testing.T) {
 	v.Mine, v.Team, v.Approvals, v.Allowances = slices.Repeat(v.Mine, 40), slices.Repeat(v.Team, 40), slices.Repeat(v.Approvals, 40), slices.Repeat(v.Allowances, 40)
 	view := Home(v)
 	require.Empty(t, blockkit.View(indented(t, view)))
-	require.Contains(t, readable(view.Blocks.BlockSet), "What you can still request", "nothing of it is cut off")
+	require.Contains(t, blockstest.Readable(view.Blocks.BlockSet), "What you can still request", "nothing of it is cut off")
 }
