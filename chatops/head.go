@@ -14,7 +14,7 @@ type face struct {
 }
 
 var faces = map[lifecycle.Phase]face{
-	lifecycle.Queued:           {"⚪", "is waiting to begin", "It starts as soon as a runner is free."},
+	lifecycle.Queued:           {"⚪", "is waiting to start", "It starts as soon as a runner is free."},
 	lifecycle.AwaitingApproval: {"⚪", "is waiting for an approval", "Nothing runs before a maintainer approves it."},
 	lifecycle.AwaitingCapacity: {"⚪", "is waiting for capacity", "It starts as soon as the cloud account has enough capacity. Waiting does not count as a try."},
 

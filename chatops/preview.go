@@ -21,8 +21,12 @@ func Expected(f lifecycle.Forecast) string {
 		}
 	}
 	if f.ReadyP50 > 0 {
-		sentences = append(sentences, fmt.Sprintf("Half of the recent clusters of its profile were ready %s after their start, nine of ten after %s.",
-			policy.Span(rounded(f.ReadyP50)), policy.Span(rounded(f.ReadyP90))))
+		half, most := policy.Span(rounded(f.ReadyP50)), policy.Span(rounded(f.ReadyP90))
+		took := fmt.Sprintf("Half of the recent clusters of this profile were ready within %s, nine of ten within %s.", half, most)
+		if half == most {
+			took = fmt.Sprintf("Recent clusters of this profile were ready within about %s.", most)
+		}
+		sentences = append(sentences, took)
 	}
 	return strings.Join(sentences, " ")
 }

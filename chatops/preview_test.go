@@ -29,7 +29,7 @@ func TestADryRunIsAnsweredWithWhatWouldHappen(t *testing.T) {
 	for _, want := range []string{
 		"It would need an approval before it starts. One platform admin", "- **size**: It is big.", "It would wait in the queue:\n\n- **quota**: The team has 3 of 3.",
 		"It would be number 2 in the queue; when it could start is not known.",
-		"Half of the recent clusters of its profile were ready 38m after their start, nine of ten after 45m.", "Worth knowing:\n\n- **ttl**: 8h is long.",
+		"Half of the recent clusters of this profile were ready within 38m, nine of ten within 45m.", "Worth knowing:\n\n- **ttl**: 8h is long.",
 	} {
 		require.Contains(t, text, want)
 	}

@@ -108,11 +108,11 @@ func SlackWaiting(all []Waiting, more bool, links Links) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**Waiting for approval**\n\n")
 	for _, a := range all {
-		fmt.Fprintf(&b, "- %s: %s of team %s, asked for by %s. %s", Code(a.ID), a.what(), plain(a.Team), plain(a.By), plain(sentence(strings.Join(a.Why, "; "))))
+		fmt.Fprintf(&b, "- %s: %s of team %s, requested by %s. %s", Code(a.ID), a.what(), plain(a.Team), plain(a.By), plain(sentence(strings.Join(a.Why, "; "))))
 		if a.Needs > 1 {
 			fmt.Fprintf(&b, " It has %d of %d votes.", a.Votes, a.Needs)
 		}
-		fmt.Fprintf(&b, " Until %s.", precise(a.Until))
+		fmt.Fprintf(&b, " It expires at %s.", precise(a.Until))
 		if a.WhyNot != "" {
 			b.WriteString(" " + plain(sentence(a.WhyNot)))
 		} else {

@@ -13,7 +13,7 @@ func TestWhatWaitsIsListedInWordsThatNobodyElseWrote(t *testing.T) {
 	two := Waiting{ID: "apr_2", Cluster: "mine", Team: "platform", By: "saml:me", Password: true, Why: []string{"lost"}, Needs: 1, Until: at, WhyNot: "you asked for it yourself"}
 	got := SlackWaiting([]Waiting{one, two}, true, Links{UI: "https://ui/"})
 	for _, text := range []string{
-		"`apr_1`: `shop` at `6dcb09b` of team platform, asked for by github:maya. It is \\*big\\*; \\<!channel\\> look.", "It has 1 of 2 votes.", "Until 2026-03-01 12:00 UTC.",
+		"`apr_1`: `shop` at `6dcb09b` of team platform, requested by github:maya. It is \\*big\\*; \\<!channel\\> look.", "It has 1 of 2 votes.", "It expires at 2026-03-01 12:00 UTC.",
 		"`/ocp approve apr_1` or `/ocp refuse apr_1 <reason>`", "`apr_2`: the kubeadmin password of `mine`", "You asked for it yourself.", "There is more: <https://ui/approvals>",
 	} {
 		require.Contains(t, got, text)

@@ -111,28 +111,28 @@ func Row(c lifecycle.Card, links Links, now time.Time) (what, more string) {
 	what += fmt.Sprintf(". Owned by %s, team %s; profile %s.", plain(c.Owner), plain(c.Team), Code(c.Profile))
 	parts := []string{"since " + moment(c.AcceptedAt, life(c))}
 	if wanted(c) {
-		until := "until " + moment(ending(c), life(c))
+		ends := "ends " + moment(ending(c), life(c))
 		if left := ending(c).Sub(now); left > 0 && !now.IsZero() {
-			until += ", in " + policy.Span(left.Truncate(rounding(left)))
+			ends += " (in " + policy.Span(left.Truncate(rounding(left))) + ")"
 		}
-		parts = append(parts, until)
+		parts = append(parts, ends)
 	}
 	cost := spent(c)
 	if c.Status != lifecycle.Pending && c.Status != lifecycle.Destroyed && !now.IsZero() {
 		cost = fmt.Sprintf("about %s so far", policy.Dollars(c.Meter.Spent(now)))
 	}
-	return what, sentence(strings.Join(texts(strings.Join(parts, " "), cost), "; "))
+	return what, sentence(strings.Join(texts(append(parts, cost)...), "; "))
 }
 
 // Text describes a pending approval: what it is for, who asked, why, and how far it is.
 func (a Waiting) Text() string {
 	what := strings.Replace(a.what(), "the kubeadmin", "The kubeadmin", 1)
-	text := fmt.Sprintf("%s of team %s, asked for by %s. %s", what, plain(a.Team), plain(a.By), plain(sentence(strings.Join(a.Why, "; "))))
+	text := fmt.Sprintf("%s of team %s, requested by %s. %s", what, plain(a.Team), plain(a.By), plain(sentence(strings.Join(a.Why, "; "))))
 	if a.Needs > 1 {
 		text += fmt.Sprintf(" It has %d of %d votes.", a.Votes, a.Needs)
 	}
 	if !a.Until.IsZero() {
-		text += fmt.Sprintf(" Until %s.", precise(a.Until))
+		text += fmt.Sprintf(" It expires at %s.", precise(a.Until))
 	}
 	if a.WhyNot != "" {
 		text += " " + plain(sentence(a.WhyNot))

@@ -298,7 +298,7 @@ func TestRepliesAreGolden(t *testing.T) {
 	verdict := policy.Verdict{Checks: []policy.Check{
 		{Name: "profile", Result: policy.Pass, Message: "fine"},
 		{Name: "permission", Result: policy.Fail, Message: "rita has only read permission on acme/shop; to create a cluster takes write.", Next: "Ask someone with write permission on acme/shop."},
-		{Name: "ttl", Result: policy.Fail, Message: "200h is more than the 72h that profile aws-minimal-test gives at most.", Next: "Ask for at most 72h."},
+		{Name: "ttl", Result: policy.Fail, Message: "200h is more than the 72h that profile aws-minimal-test allows.", Next: "Ask for at most 72h."},
 	}}
 	golden(t, "refusal.md", Refusal("rita", verdict))
 	golden(t, "refusal-label.md", LabelRefusal("rita", "ocp/aws-minimal-test", verdict))

@@ -39,7 +39,7 @@ func checkRegion(r Request, p profiles.Profile) Check {
 // scaled hours.
 func checkTTL(r Request, p profiles.Profile) Check {
 	check := Check{Name: "ttl", Result: Pass, Accept: "above 0, at most " + Span(p.MaxTTL)}
-	next := fmt.Sprintf("Ask for at most %s, or leave the lifetime out for %s.", Span(p.MaxTTL), Span(p.DefaultTTL))
+	next := fmt.Sprintf("Ask for at most %s. Without a lifetime, it is %s.", Span(p.MaxTTL), Span(p.DefaultTTL))
 	if p.Name == "" { // without a known profile there is no maximum to compare with
 		check.Accept, next = "above 0, at most the profile's maximum", "Ask for a lifetime such as 24h, or leave it out."
 	}
@@ -51,7 +51,7 @@ func checkTTL(r Request, p profiles.Profile) Check {
 		check.Message = "Every cluster has an end: a lifetime of 0, below 0 or \"never\" is not given."
 	case r.TTL > p.MaxTTL:
 		check.Result, check.Asked, check.Next = Fail, Span(r.TTL), next
-		check.Message = fmt.Sprintf("%s is more than the %s that profile %s gives at most.", Span(r.TTL), Span(p.MaxTTL), p.Name)
+		check.Message = fmt.Sprintf("%s is more than the %s that profile %s allows.", Span(r.TTL), Span(p.MaxTTL), p.Name)
 	default:
 		check.Asked = Span(r.TTL)
 		check.Message = fmt.Sprintf("It lives %s; at most %s with extensions.", Span(r.TTL), Span(p.MaxTTL))

@@ -35,7 +35,7 @@ func TestChoicesFollowFromProfileAndTeam(t *testing.T) {
 	require.Equal(t, "us-east-1", f.Field(Region).Value, "what is not allowed gives way to the default")
 	require.Equal(t, "us-east-1, $1.49/h", f.Field(Region).Choices[0].Text)
 	require.Equal(t, []string{"ci", "test"}, []string{f.Field(CostCenter).Value, f.Field(Environment).Value})
-	require.Equal(t, "at most 168; 24 if it is empty", f.Field(TTLHours).Hint)
+	require.Equal(t, "at most 168; by default 24", f.Field(TTLHours).Hint)
 	require.Equal(t, "Maya", f.Field(Owner).Unasked)
 	require.Equal(t, Choices, f.Field(Addons).Kind)
 	for _, field := range f.Fields {

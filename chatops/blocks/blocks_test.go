@@ -73,10 +73,10 @@ func noticed() map[string]NoticeView {
 	short.Facts.Before, short.Facts.Longest = 15*time.Minute, 90*time.Minute
 	over.Card = lives["expiring"]
 	over.Facts.End, over.Facts.Longest = over.Card.Ends.Max, 0
-	extended.Facts.Done, extended.Facts.DoneBy = "It was extended by 4h, to 2025-01-02 16:00 UTC.", "U0ROB"
+	extended.Facts.Done, extended.Facts.DoneBy = "Extended until 2025-01-02 16:00 UTC.", "U0ROB"
 	ask := NoticeView{Event: HandoverAsk, Card: lives["ready"], Mention: "U0ROB", Facts: Facts{From: "maya", Handover: "hov_1"}}
 	taken := ask
-	taken.Facts.Done, taken.Facts.DoneBy = "It is yours now.", "U0ROB"
+	taken.Facts.Done, taken.Facts.DoneBy = "Accepted.", "U0ROB"
 	asked := NoticeView{Event: Approval, Card: lives["awaiting-approval"], Facts: Facts{Approval: "apr_1"}}
 	half := asked
 	half.Facts.Voters = []string{"rob", "ada of <@U0MAYA>", "WILL"}
@@ -103,7 +103,7 @@ func noticed() map[string]NoticeView {
 		"finding":              {Event: Finding, Facts: Facts{Title: "Resources without a cluster", Text: "3 resources in `us-east-1` belong to no cluster. **Next:** compare them with the runbook, then remove them.", Runbook: "orphans"}},
 		"budget":               {Event: Budget, Facts: Facts{Title: "Team payments has used 80 % of its budget", Text: "It has spent $400.00 and promised $120.00, of $650.00 this month.", Runbook: "catalogue"}},
 		"finding-of-a-cluster": {Event: Finding, Card: lives["destroy-blocked"], Facts: Facts{Title: "A teardown is blocked", Text: "It was tried 3 times.\n- `vpc-0a1`", Runbook: "destroy-blocked"}},
-		"approval-password":    {Event: Approval, Card: lives["ready"], Facts: Facts{Approval: "apr_2", Title: "The kubeadmin password of pr41-shop is asked for", Text: "rob asks for it, because **the login is broken**."}},
+		"approval-password":    {Event: Approval, Card: lives["ready"], Facts: Facts{Approval: "apr_2", Title: "The kubeadmin password of pr41-shop is requested", Text: "rob requests it, because **the login is broken**."}},
 		"digest":               digest, "digest-of-warnings": warnings(warning), "digest-of-findings": findings, "digest-destroyed": gone(), "unknown": {Event: "something", Card: lives["ready"]},
 	}
 }
@@ -255,7 +255,7 @@ func listed(n int) (rows []Listed) {
 
 func TestAListIsGolden(t *testing.T) {
 	v := ListView{Rows: listed(12), Filter: "team platform", Next: "clu_12", Links: ui, Now: start.Add(90 * time.Minute)}
-	v.Rows[3].Idle = "no kubeconfig was handed out since yesterday"
+	v.Rows[11].Idle = "no kubeconfig has been handed out since yesterday" // it is ready
 	goldenMessage(t, "list", List(v))
 	goldenMessage(t, "list-empty", List(ListView{Links: ui}))
 	long := List(ListView{Rows: listed(200), Links: ui})

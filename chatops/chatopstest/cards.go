@@ -93,7 +93,7 @@ func Lives() map[string]lifecycle.Card {
 	quota.FailReason, quota.FailMessage = "VcpuLimitExceeded", "the account may run no more standard vCPUs in us-east-1"
 	quota.FailWhose, quota.FailNext = "quota", "raise the limit L-1216C47A, or release clusters there; then ask again with /ocp create aws-minimal-test"
 	lost := failed
-	lost.FailReason, lost.FailMessage = "lost", "the runner was not heard of for 15 minutes"
+	lost.FailReason, lost.FailMessage = "lost", "nothing was heard from the runner for 15 minutes"
 	never := At(failed, lifecycle.Destroyed, lifecycle.Released, "the install failed: bootstrap did not complete in time; two counts in a row found nothing left of 2 names")
 	never.ReleasedAt, never.Identities = Start.Add(2*time.Hour), []string{"pr41-shop-x7k2p", "pr41-shop-b4r9d"}
 	asked := At(Card(), lifecycle.Destroyed, lifecycle.Released, "@maya asked for it; two counts in a row found nothing left of the one name it was recorded under")
@@ -112,7 +112,7 @@ func Lives() map[string]lifecycle.Card {
 		"preflight": creating(lifecycle.Preflight, 0, "looking at limits and names first"), "claiming": creating(lifecycle.Claiming, 3, "names outside the installer are written down"),
 		"rendering": creating(lifecycle.Rendering, 5, "the install-config is rendered"), "recording": creating(lifecycle.Recording, 8, "what it takes to remove it is kept first"),
 		"configuring": creating(lifecycle.Configuring, 95, "add-ons and outputs"), "degraded": At(Ready(), lifecycle.Ready, lifecycle.Degraded, "2 of 33 operators are not available"),
-		"restoring": Going(lifecycle.Restoring, "the newest archive is fetched"), "destroying": Going(lifecycle.DestroyingRuns, "openshift-install destroy cluster runs"),
+		"restoring": Going(lifecycle.Restoring, "the newest archive is fetched"), "destroying": Going(lifecycle.DestroyingRuns, "the installer is destroying the cluster"),
 		"held-to-the-maximum": kept, "awaiting-turn": turn, "awaiting-runner": runner, "teardown-awaiting-runner": teardown, "scaling-awaiting-runner": unscaled,
 		"awaiting-approval": approval, "scaling": scaling, "scaled-down": scaled, "held": held,
 		"awaiting-capacity": waiting, "late": late, "create-failed-quota": quota, "create-failed-lost": lost, "abandoned": abandoned,

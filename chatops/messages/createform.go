@@ -19,13 +19,13 @@ func FormField(name string) (label, hint string) {
 		"baseDomain":   {"Base domain", ""},
 		"ttlHours":     {"Lifetime in hours", ""},
 		"team":         {"Team", ""},
-		"owner":        {"Owner", "who is responsible; you if it is empty"},
+		"owner":        {"Owner", "who is responsible; by default you"},
 		"costCenter":   {"Cost center", ""},
 		"environment":  {"Environment", ""},
 		"addons":       {"Add-ons", "what the cluster gets besides OpenShift"},
 		"sshPublicKey": {"SSH public key", "for the nodes, such as ssh-ed25519 AAAAC3… you@example.com"},
 		"extraTags":    {"Additional tags", "one per line, such as Purpose=smoke"},
-		"post":         {"Post updates in", "a direct message if it is empty, or if ocpctl is not in the channel"},
+		"post":         {"Post updates in", "by default, and if ocpctl is not in the channel, in your direct messages with it"},
 	}
 	text := texts[name]
 	return text[0], text[1]
@@ -45,7 +45,7 @@ func RequiredTags(names []string) string {
 
 // LifetimeHint says how long a cluster of a profile may live.
 func LifetimeHint(unasked, most time.Duration) string {
-	return fmt.Sprintf("at most %s; %s if it is empty", Hours(most), Hours(unasked))
+	return fmt.Sprintf("at most %s; by default %s", Hours(most), Hours(unasked))
 }
 
 // Hours is a duration in whole hours.

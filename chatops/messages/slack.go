@@ -61,7 +61,7 @@ func WhichInSlack(verb chatops.Verb, n int, more bool) string {
 
 // NoneInSlack tells somebody that they have no cluster that a command could mean.
 func NoneInSlack(verb chatops.Verb) string {
-	return fmt.Sprintf("You have no cluster that `%s %s` could mean. `%s create` creates one. To name one of somebody else, use its name or id: `%s list` shows those that you may see.",
+	return fmt.Sprintf("You have no cluster, so `%s %s` has nothing to act on. `%s create` creates one. For somebody else's cluster, add its name or id: `%s list` shows those that you may see.",
 		chatops.Prefix, verb, chatops.Prefix, chatops.Prefix)
 }
 
@@ -104,7 +104,7 @@ func ExtendedNote(until time.Time) string { return "Extended until " + chatops.T
 
 // HeldInSlack answers hold: until when, and whether that is the profile's maximum.
 func HeldInSlack(c lifecycle.Card, after lifecycle.Ends, capped bool, warning string) string {
-	text := fmt.Sprintf("`%s` is held until %s: only the maximum of its profile, %s, can end it before.", c.Name, chatops.Time(after.Hold), chatops.Time(after.Max))
+	text := fmt.Sprintf("`%s` is held until %s. Nothing ends it earlier, except its profile's maximum lifetime (%s).", c.Name, chatops.Time(after.Hold), chatops.Time(after.Max))
 	if capped {
 		text = fmt.Sprintf("`%s` is held. %s", c.Name, HeldToMaximum(after.Hold))
 	}
@@ -113,13 +113,13 @@ func HeldInSlack(c lifecycle.Card, after lifecycle.Ends, capped bool, warning st
 
 // DestroyingInSlack answers destroy.
 func DestroyingInSlack(name, job string) string {
-	return fmt.Sprintf("`%s` is being destroyed (job `%s`). It counts as destroyed after two counts in a row have found nothing left. `%s status %s` shows the progress.",
+	return fmt.Sprintf("`%s` is being destroyed (job `%s`). It counts as destroyed once two checks in a row have found nothing left of it. `%s status %s` shows the progress.",
 		name, job, chatops.Prefix, name)
 }
 
 // DestroyingAlreadyInSlack answers destroy for a cluster that is on its way out.
 func DestroyingAlreadyInSlack(c lifecycle.Card) string {
-	return fmt.Sprintf("`%s` is already being destroyed: %s.", c.Name, chatops.Code(c.DesiredWhy))
+	return fmt.Sprintf("`%s` is already being destroyed (%s).", c.Name, chatops.Plain(c.DesiredWhy))
 }
 
 // ScalingInSlack answers scale; without a job the cluster has that many workers already.
@@ -179,16 +179,16 @@ func KubeconfigInSlack(name, url string, until time.Time) string {
 // KubeconfigNeedsLinkInSlack tells somebody that they have to sign in before they get a kubeconfig. page is the cluster's; empty: there
 // are no pages.
 func KubeconfigNeedsLinkInSlack(page string) string {
-	text := "A kubeconfig is only for people who signed in. Send `/ocp link`, open the link and sign in; then try again. That counts for a week."
+	text := "A kubeconfig is only for people who have signed in. Type `/ocp link`, open the link, sign in, and try again. The sign-in counts for a week."
 	if page != "" {
-		text += " Or get it on [the cluster's page](" + page + ")."
+		text += " You can also get it on [the cluster's page](" + page + ")."
 	}
 	return text
 }
 
 // SharedInSlack answers share with one team or person; shown names it.
 func SharedInSlack(name, shown string) string {
-	return fmt.Sprintf("`%s` is shared with %s. `%s unshare` takes that back.", name, shown, chatops.Prefix)
+	return fmt.Sprintf("`%s` is shared with %s. `%s unshare` undoes it.", name, shown, chatops.Prefix)
 }
 
 // SharedWithGroup answers share with a user group: with how many members, and that it stays at these.
@@ -279,8 +279,8 @@ const ShownAgain = "The cluster's message in this channel was deleted. It is bei
 // The idle hints of a list.
 const (
 	IdleNoWorkers = "its workers are scaled to 0"
-	idleNever     = "ready since %s, and no kubeconfig was handed out"
-	idleSince     = "no kubeconfig was handed out since %s"
+	idleNever     = "ready since %s, and no kubeconfig has been handed out"
+	idleSince     = "no kubeconfig has been handed out since %s"
 )
 
 // IdleSince says since when nobody fetched a cluster's kubeconfig; never: nobody ever did, since it was ready.

@@ -7,7 +7,7 @@ import (
 )
 
 // SlackNotStored answers a request from Slack that could not be confirmed to be stored: the database is slow or unreachable.
-const SlackNotStored = "ocpctl could not store this request, because its database does not answer in time. If nothing happens within a minute, send it again."
+const SlackNotStored = "ocpctl could not store this request, because its database did not answer in time. If nothing happens within a minute, send it again."
 
 // SlackOtherWorkspace answers a command from a workspace that the server's configuration does not list.
 const SlackOtherWorkspace = "Nothing was done: ocpctl takes no requests from this workspace. Ask a platform admin which one it serves."
@@ -21,9 +21,9 @@ func SlackTooLong(most int) string {
 const (
 	SlackBot         = "ocpctl takes requests from people. This one is from an app; use the API for that, with a token."
 	SlackDeactivated = "This Slack account is deactivated. Ask an administrator of the workspace."
-	SlackGuest       = "Guests of the workspace cannot use ocpctl. Ask a full member, or an administrator of the workspace to make you one."
+	SlackGuest       = "Guests of the workspace cannot use ocpctl. Ask a full member to do it for you, or ask an administrator of the workspace to make you a full member."
 	SlackStranger    = "ocpctl works for members of its own workspace, and you are a member of another organization. Ask somebody here to do it."
-	SlackUnknown     = "Slack does not show your account to ocpctl, as for members of other organizations. Ask a member of this workspace to do it."
+	SlackUnknown     = "Slack does not let ocpctl see your account, as is usual for members of other organizations. Ask a member of this workspace to do it."
 )
 
 // SlackUnconfirmed tells somebody that Slack did not say in time who they are.

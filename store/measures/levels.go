@@ -59,7 +59,7 @@ func Gauges() []Gauge {
 			`SELECT ARRAY[s.source] AS labels, greatest(0, coalesce(max(extract(epoch FROM clock_timestamp() - d.received_at)), 0))::float8 AS value
 			FROM (VALUES ('github'), ('slack')) AS s (source)
 			LEFT JOIN deliveries d ON d.state = 'received' AND d.source = s.source AND d.failing_since IS NULL GROUP BY s.source`},
-		{"ocpctl_messages_waiting", "Texts on GitHub and in Slack that are not up to date, by place: comments, checks, deployments, labels, messages, answers.", []string{"place"},
+		{"ocpctl_messages_waiting", "Texts on GitHub and in Slack that are not up to date, by place: github or slack.", []string{"place"},
 			`SELECT ARRAY['github'] AS labels, ((SELECT count(*) FROM subscribers WHERE workspace = '' AND shown_version < wanted_version AND NOT muted)
 				+ (SELECT count(*) FROM replies WHERE external_id = 0 AND workspace IS NULL) + (SELECT count(*) FROM effects WHERE done_at IS NULL))::float8 AS value
 			UNION ALL SELECT ARRAY['slack'], ((SELECT count(*) FROM subscribers WHERE workspace <> '' AND shown_version < wanted_version AND NOT muted)

@@ -96,7 +96,7 @@ func (t *scenario) aWordInSlack(ctx context.Context) error {
 			return t.step("he types /ocp link, follows it, signs in and says yes", func() error { return t.links(ctx, will) })
 		},
 		hears("now he sees what waits; where the bot is not it is a direct message", "will", slack.Random,
-			typed("approvals"), "Waiting for approval", "asked for by Maya"),
+			typed("approvals"), "Waiting for approval", "requested by Maya"),
 		hears("/ocp approve: his word counts", "will", slack.Clusters, func() string { return "approve " + c.Name + " go ahead" }, "You approved", "It starts now"),
 		func() error {
 			return t.step("in #admins the buttons are gone", t.shown(ctx, "ada", slack.Admins, "", 10*time.Second, c.Name+" was waiting for an approval"))
