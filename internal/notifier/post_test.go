@@ -250,7 +250,7 @@ func TestANoticeShowsWhoDecidedWhereverThatWas(t *testing.T) {
 	require.Contains(t, text, "Approved so far by Will Weber.")
 	w.vote(two.ID, "slack:T1/UROB", true)
 	_, text = shown(two.ID)
-	require.Contains(t, text, "It was approved by Will Weber and @​rob.")
+	require.Contains(t, text, "It was approved by Will Weber and @\u200brob.")
 
 	w.vote(refused.ID, "github:ada", false)
 	_, text = shown(refused.ID)
@@ -289,7 +289,7 @@ func TestAFailedClusterThatWasRequestedAgainHasNoRetryButtonAnywhere(t *testing.
 	require.NoError(t, err)
 	w.settle()
 	for _, n := range w.notices() {
-		require.Contains(t, w.slack.at(n.ExternalID).text, "It was requested again as `demo-again` by @​rob.", n.Channel)
+		require.Contains(t, w.slack.at(n.ExternalID).text, "It was requested again as `demo-again` by @\u200brob.", n.Channel)
 	}
 }
 
