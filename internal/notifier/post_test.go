@@ -5,13 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/blocks"
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -137,46 +135,6 @@ func TestANoticeStandsAloneIfTheThreadsMessageIsGoneOrNeverCame(t *testing.T) {
 	}
 }
 
-func TestWhoIsMentionedInAClosedChannelIsToldAlone(t *testing.T) {
-	t.Parallel()
-	for name, closes := range map[string]func(w *world){
-		"an event said so": func(w *world) {
-			require.NoError(t, w.Store.Notices.ChannelProblem(t.Context(), "T1", "CHERE", "is_archived"))
-		},
-		"Slack refuses the post": func(w *world) {
-			refused := 0
-			w.slack.before = func(call string) error {
-				if refused++; call == "post" && refused == 1 {
-					return fmt.Errorf("%w (not_in_channel)", slack.ErrChannel)
-				}
-				return nil
-			}
-		},
-	} {
-		w := newWorld(t)
-		row := w.accept("shop", here, false)
-		w.install(row.ID, lifecycle.Succeeded)
-		w.show(row.ID)
-		w.settle()
-		w.pass(3 * time.Hour)
-		w.step(row.ID)
-		posted := len(w.slack.messages)
-		closes(w)
-		for range 10 { // one try in the closed channel comes after ten minutes
-			for _, j := range w.jobs() {
-				_ = w.work(j) // what is for the channel waits
-			}
-			w.pass(2 * time.Second)
-		}
-		require.Len(t, w.slack.messages, posted+1, name)
-		require.Equal(t, slack.Place{Channel: "DUMAYA"}, w.slack.messages[posted].at, name)
-		require.Contains(t, w.slack.messages[posted].text, "ends soon", name)
-		require.Zero(t, w.one("expiring", "CHERE").ExternalID, name)
-		w.settle()
-		require.Len(t, w.slack.messages, posted+2, "%s: in the channel as soon as that takes messages again", name)
-	}
-}
-
 func TestAWarningSaysThatTheEndMovedElsewhere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -214,83 +172,6 @@ func TestAPressedButtonShowsWhoPressedIt(t *testing.T) {
 	require.Equal(t, 1, w.slack.at(n.ExternalID).updates)
 	require.Equal(t, []string{"Extended by 1 hour.", "UWILL"}, []string{w.factsNow(n.ID).Done, w.factsNow(n.ID).DoneBy})
 	require.NoError(t, w.Store.Notices.Pressed(t.Context(), "not_nothing", raw))
-}
-
-// vote has somebody vote for the approval of a cluster.
-func (w *world) vote(cluster, voter string, approves bool) {
-	w.t.Helper()
-	_, err := w.Store.Vote(w.t.Context(), w.approval(cluster).ID, approves, store.Origin{Actor: voter, Source: "api", Why: "why not"})
-	require.NoError(w.t, err)
-}
-
-func TestANoticeShowsWhoDecidedWhereverThatWas(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	require.NoError(t, w.Store.People.KeepPeople(t.Context(), []people.Person{{ID: "person:will", Name: "Will Weber", Identities: []string{"saml:will"}}}))
-	require.NoError(t, w.Store.People.KeepSlackPerson(t.Context(), people.SlackPerson{Workspace: "T1", ID: "UROB", Name: "rob"}))
-	w.needs = 2
-	two := w.accept("shop", nil, true)
-	w.needs = 1
-	refused, gone := w.accept("shop", nil, true), w.accept("shop", nil, true)
-	w.settle()
-	shown := func(cluster string) (f blocks.Facts, text string) {
-		w.settle()
-		for _, n := range w.notices() {
-			if n.Kind == "approval" && n.Cluster == cluster {
-				return w.factsNow(n.ID), w.slack.at(n.ExternalID).text
-			}
-		}
-		require.Fail(t, "no notice of "+cluster)
-		return f, ""
-	}
-	w.vote(two.ID, "saml:will", true)
-	f, text := shown(two.ID)
-	require.Equal(t, []string{"Will Weber"}, f.Voters)
-	require.Empty(t, f.Done)
-	require.Contains(t, text, "Approved so far by Will Weber.")
-	w.vote(two.ID, "slack:T1/UROB", true)
-	_, text = shown(two.ID)
-	require.Contains(t, text, "It was approved by Will Weber and @\u200brob.")
-
-	w.vote(refused.ID, "github:ada", false)
-	_, text = shown(refused.ID)
-	require.Contains(t, text, "It was refused by ada (GitHub).")
-
-	w.destroy(gone.ID)
-	_, text = shown(gone.ID)
-	require.Contains(t, text, "It is no longer needed.")
-}
-
-func TestAFailedClusterThatWasRequestedAgainHasNoRetryButtonAnywhere(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	require.NoError(t, w.Store.People.KeepSlackPerson(t.Context(), people.SlackPerson{Workspace: "T1", ID: "UROB", Name: "rob"}))
-	w.subscribe("CALL", "", "failed")
-	row := w.accept("shop", here, false)
-	w.install(row.ID, lifecycle.Failure)
-	w.step(row.ID)
-	w.show(row.ID)
-	w.settle()
-	var places []string
-	for _, n := range w.notices() {
-		places = append(places, n.Channel)
-		require.Empty(t, w.factsNow(n.ID).Done)
-	}
-	require.ElementsMatch(t, []string{"CHERE", "CADMIN", "CALL"}, places)
-
-	again := row
-	again.Name, again.RequestedBy = "demo-again", "slack:T1/UROB"
-	again.ID, again.JobID = "", ""
-	_, err := w.Store.Judge(t.Context(), store.Ask{
-		Scope: store.Scope{Person: again.RequestedBy, Team: "shop"}, Principal: again.RequestedBy, Source: "slack", Request: []byte(`{}`), RetryOf: row.ID,
-	}, func(store.Usage) (store.Judgement, error) {
-		return store.Judgement{Allowed: true, Row: again, Verdict: []byte(`{"allowed":true}`), MaxTTL: 8 * time.Hour}, nil
-	}, nil)
-	require.NoError(t, err)
-	w.settle()
-	for _, n := range w.notices() {
-		require.Contains(t, w.slack.at(n.ExternalID).text, "It was requested again as `demo-again` by @\u200brob.", n.Channel)
-	}
 }
 
 func TestAWarningThatWasNotPostedInTimeIsNotPosted(t *testing.T) {
@@ -505,70 +386,4 @@ func TestTheWorkspaceIsAskedForOnceAMinuteWhileSlackRefuses(t *testing.T) {
 	id, err := bots.of(context.Background(), down, at.Add(time.Hour))
 	require.NoError(t, err)
 	require.Equal(t, "T1", id)
-}
-
-func TestManyWarningsInOnePlaceAreOneMessageWithButtonsForEachAndWithItsMentions(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.subscribe("CALL", "", "expiring")
-	var ids []string
-	for range 5 {
-		row := w.accept("shop", nil, false)
-		w.install(row.ID, lifecycle.Succeeded)
-		ids = append(ids, row.ID)
-	}
-	w.settle()
-	w.slack.messages = nil
-	w.pass(3 * time.Hour)
-	for _, id := range ids {
-		w.step(id)
-	}
-	for _, j := range w.jobs() {
-		if j.Kind == "announce" {
-			require.NoError(t, w.work(j))
-		}
-	}
-	_, err := w.Store.Pool().Exec(t.Context(), `UPDATE notices SET mention = 'UMAYA' WHERE kind = 'expiring' AND cluster_id = $1`, ids[0]) // as of a cluster whose message was deleted
-	require.NoError(t, err)
-	w.settle()
-	require.Len(t, w.slack.messages, 1)
-	m := w.slack.messages[0]
-	require.Contains(t, m.text, "5 clusters end soon")
-	require.Contains(t, m.text, "<@UMAYA>: this is about your clusters.")
-	pressed := map[string]bool{}
-	for _, p := range m.presses {
-		require.Equal(t, chatops.VerbExtend, p.Verb)
-		require.NotEmpty(t, p.Notice)
-		pressed[p.Cluster] = true
-	}
-	require.Len(t, pressed, 5)
-
-	w.extend(ids[1])
-	w.settle()
-	require.Contains(t, m.text, "It was extended to")
-	pressed = map[string]bool{}
-	for _, p := range m.presses {
-		pressed[p.Cluster] = true
-	}
-	require.Len(t, pressed, 4, "the extended one needs no button any more")
-	require.NotContains(t, pressed, ids[1])
-}
-
-func TestADigestOfFindingsLinksEachKindsRunbook(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	kinds := []lifecycle.FindingKind{lifecycle.Orphan, lifecycle.Overdue, lifecycle.Orphan, lifecycle.FailedJob}
-	for i, kind := range kinds {
-		raw, err := json.Marshal(map[string]string{"finding": string(kind), "why": "because"})
-		require.NoError(t, err)
-		require.NoError(t, w.Store.Notices.Announce(t.Context(), notices.Announcement{Cause: fmt.Sprint("finding:", i), Event: "finding", Facts: raw}))
-	}
-	for _, j := range w.jobs() {
-		require.NoError(t, w.work(j))
-	}
-	w.settle()
-	require.Len(t, w.slack.messages, 1)
-	for _, page := range []string{"orphans", "overdue", "failed-jobs"} {
-		require.Equal(t, 1, strings.Count(w.slack.messages[0].text, "https://ocpctl.example.com/runbooks/"+page+"|"), page)
-	}
 }
