@@ -17,7 +17,7 @@ import (
 func TestAKubeconfigIsALinkForOnePersonThatIsNotKept(t *testing.T) {
 	h := ours(t)
 	h.mate("demo")
-	require.Contains(t, h.slack("UMATE", "kubeconfig demo"), "Send `/ocp link`", "who the person is has to be proved")
+	require.Contains(t, h.slack("UMATE", "kubeconfig demo"), "Type `/ocp link`", "who the person is has to be proved")
 	h.links("UMATE", proved("saml:mate", "ocpctl-team-platform"))
 	e := h.asks(inbound.Command, "UMATE")
 	e.Text = "kubeconfig demo"

@@ -88,7 +88,7 @@ func TestAConfirmedAddressOfATrustedDomainCounts(t *testing.T) {
 func TestWhoMayDoNothingHearsWhy(t *testing.T) {
 	h, _ := known(t)
 	for user, want := range map[string]string{
-		"UGUEST": "Guests of the workspace", "UGONE": "is deactivated", "UBOT": "from an app", "USTRANGER": "another organization", "UNOBODY": "does not show your account",
+		"UGUEST": "Guests of the workspace", "UGONE": "is deactivated", "UBOT": "from an app", "USTRANGER": "another organization", "UNOBODY": "does not let ocpctl see your account",
 	} {
 		require.Contains(t, h.slack(user, "approvals"), want, user)
 		require.Contains(t, h.slack(user, "link"), want, user)

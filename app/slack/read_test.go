@@ -41,7 +41,7 @@ func TestStatusAndListWithoutAClusterSayHowToGetOne(t *testing.T) {
 	require.Contains(t, h.slack("UMATE", "status"), "There is no live cluster that you may see")
 	require.Contains(t, h.slack("UMATE", "list"), "There is no live cluster that you may see. `/ocp create` creates one.")
 	require.Contains(t, h.slack("UMATE", "list --team platform --owner <@UROB>"), "with team platform, owner rob")
-	require.Contains(t, h.slack("UMATE", "extend 4h"), "You have no cluster that `/ocp extend` could mean. `/ocp create` creates one.")
+	require.Contains(t, h.slack("UMATE", "extend 4h"), "You have no cluster, so `/ocp extend` has nothing to act on. `/ocp create` creates one.")
 	require.Contains(t, h.slack("UNOBODY", "list"), "`/ocp link`")
 }
 
@@ -108,7 +108,7 @@ func TestTheListHintsAtIdleClustersByStoredFactsAlone(t *testing.T) {
 	row := h.mate("demo")
 	require.NotContains(t, h.slack("UMATE", "list"), "Perhaps idle")
 	h.Query(`UPDATE clusters SET ready_at = now() - interval '5 hours' WHERE id = $1 RETURNING id`, row.ID)
-	require.Regexp(t, `Perhaps idle: ready since .*, and no kubeconfig was handed out`, h.slack("UMATE", "list"))
+	require.Regexp(t, `Perhaps idle: ready since .*, and no kubeconfig has been handed out`, h.slack("UMATE", "list"))
 }
 
 func TestExplainSaysWhyUntilWhenAndWhatCanBeDone(t *testing.T) {
