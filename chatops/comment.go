@@ -324,7 +324,10 @@ func spent(c lifecycle.Card) string {
 	if spent := c.Meter.Spent(until); spent > 0 {
 		return fmt.Sprintf("about %s so far, as of %s", policy.Dollars(spent), moment(until, life(c)))
 	}
-	return "less than one hour's price so far"
+	if c.HourlyCents == 0 {
+		return "nothing so far"
+	}
+	return "less than " + policy.Dollars(int64(c.HourlyCents)) + " so far"
 }
 
 // typing lists the commands that make sense now.

@@ -25,7 +25,7 @@ func FormField(name string) (label, hint string) {
 		"addons":       {"Add-ons", "what the cluster gets besides OpenShift"},
 		"sshPublicKey": {"SSH public key", "for the nodes, such as ssh-ed25519 AAAAC3… you@example.com"},
 		"extraTags":    {"Additional tags", "one per line, such as Purpose=smoke"},
-		"post":         {"Post updates in", "by default, and if ocpctl is not in the channel, in your direct messages with it"},
+		"post":         {"Post updates in", "if you choose none, or ocpctl is not in the channel, you find them in your direct messages with it"},
 	}
 	text := texts[name]
 	return text[0], text[1]
