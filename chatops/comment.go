@@ -300,24 +300,26 @@ func costs(c lifecycle.Card) string {
 	case c.Status == lifecycle.Pending:
 		return hourly(c)
 	case !wanted(c):
-		return hourly(c) + "; " + spent(c)
+		return strings.Join(texts(hourly(c), spent(c)), "; ")
 	}
-	return fmt.Sprintf("%s; %s; about %s if it runs until its end", hourly(c), spent(c), policy.Dollars(c.Meter.Total(c.UpdatedAt, ending(c))))
+	from := slices.MaxFunc([]time.Time{c.UpdatedAt, c.Meter.Since, c.AcceptedAt}, time.Time.Compare)
+	whole := fmt.Sprintf("about %s if it runs until its end", policy.Dollars(c.Meter.Total(from, ending(c))))
+	return strings.Join(texts(hourly(c), spent(c), whole), "; ")
 }
 
 func hourly(c lifecycle.Card) string {
 	return "about " + policy.Dollars(int64(c.HourlyCents)) + " an hour by list price"
 }
 
-// spent says what it has cost, or has cost so far; empty: nothing runs yet. While the cluster runs, only whole hours since the last
-// change of its rate count, so that the text does not change in between.
+// spent says what it has cost, or has cost so far; empty: nothing runs yet, or the place is not edited as time passes. While the
+// cluster runs, only whole hours since the last change of its rate count, so that the text does not change in between.
 func spent(c lifecycle.Card) string {
 	switch {
 	case c.Status == lifecycle.Destroyed && len(c.Identities) == 0:
 		return "nothing, because nothing was created"
 	case c.Status == lifecycle.Destroyed:
 		return fmt.Sprintf("about %s in all", policy.Dollars(c.Meter.Spent(c.ReleasedAt)))
-	case c.Status == lifecycle.Pending:
+	case c.Status == lifecycle.Pending, c.UpdatedAt.IsZero():
 		return ""
 	}
 	until := c.Meter.Since.Add(max(0, c.UpdatedAt.Sub(c.Meter.Since)).Truncate(time.Hour))

@@ -207,6 +207,14 @@ func TestTheEstimateCountsWholeHours(t *testing.T) {
 	require.Contains(t, Comment(c, Detail{}, ui), "about $3.00 in all")
 }
 
+func TestACommentThatIsRarelyEditedTellsTheWholePriceOnly(t *testing.T) {
+	c := ready()
+	c.UpdatedAt = time.Time{}
+	require.Contains(t, Comment(c, Detail{}, ui), "about $0.75 an hour by list price; about $18.00 if it runs until its end")
+	c.Meter = price.Meter{Ran: price.Between(75, start, start.Add(90*time.Minute)), Since: start.Add(90 * time.Minute), Rate: 150, ToCome: 150}
+	require.Contains(t, Comment(c, Detail{}, ui), "by list price; about $34.88 if it runs until its end", "it was scaled")
+}
+
 func TestShortLivesShowSeconds(t *testing.T) {
 	c := ready()
 	c.Ends = lifecycle.Ends{TTL: start.Add(24 * time.Second), Max: start.Add(72 * time.Second)}

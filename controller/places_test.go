@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	hub "github.com/ocpctl/ocpctl/internal/devstack/github"
+	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
@@ -28,6 +29,7 @@ func TestEveryPlaceShowsTheClusterThroughItsLife(t *testing.T) {
 	body := f.ours(41)[0]
 	require.Contains(t, body, "**Timeline**")
 	require.Contains(t, body, "**Ready** False")
+	require.Contains(t, body, fmt.Sprintf("an hour by list price; about %s if it runs until its end", price.Dollars(row.Meter.Total(row.AcceptedAt, row.DestroyAt))))
 	require.NotContains(t, body, "github:maya", "nobody who made a move is named")
 	require.Equal(t, "in_progress", f.hub.Checks(41)[0].Status)
 	require.NotEmpty(t, f.hub.Checks(41)[0].Actions)
