@@ -70,6 +70,8 @@ var acts = []act{
 	{line: "share {cluster} --principal somebody", want: "0 0 0 3 4 4 3 3 3 3 3", does: true},
 	{line: "unshare {cluster} --principal {sees}", want: "0 0 0 3 4 4 0 3 3 3 3", does: true},
 	{line: "shares {cluster}", want: "0 0 0 0 4 4 0 0 3 3 3"},
+	{line: "use {cluster}", want: "6 6 6 3 4 4 3 6 3 3 3"}, // people have no turns
+	{line: "release {cluster}", want: "0 0 0 0 4 4 0 0 3 3 3"},
 	{line: "break-glass {cluster} --reason x", want: "0 0 0 3 4 4 3 3 3 3 3", does: true},
 	{line: "break-glass {cluster} --link", want: "5 5 5 3 4 4 3 3 3 3 3"},
 	{line: "redeem {link}", want: "0 4 4 4 4 4 4 4 4 3 3", does: true, gives: true},
