@@ -130,9 +130,12 @@ func asWorkflow(t *testing.T, a action) string {
 	inputs, outputs := map[string]any{}, map[string]string{}
 	members(a.Inputs, func(name string, _ yaml.Node) { inputs[name] = map[string]string{"type": "string"} })
 	members(a.Outputs, func(name string, value yaml.Node) { outputs[name] = text(value, "value") })
+	job := map[string]any{"runs-on": "ubuntu-latest", "steps": a.Runs.Steps}
+	if len(outputs) > 0 {
+		job["outputs"] = outputs
+	}
 	raw, err := yaml.Marshal(map[string]any{
-		"on":   map[string]any{"workflow_call": map[string]any{"inputs": inputs}},
-		"jobs": map[string]any{"steps": map[string]any{"runs-on": "ubuntu-latest", "outputs": outputs, "steps": a.Runs.Steps}},
+		"on": map[string]any{"workflow_call": map[string]any{"inputs": inputs}}, "jobs": map[string]any{"steps": job},
 	})
 	require.NoError(t, err)
 	return string(raw)
@@ -146,7 +149,7 @@ func useOf(name string, a action) string {
 		fmt.Fprintf(&read, "          %s: ${{ steps.it.outputs.%s }}\n", strings.ReplaceAll(strings.ToUpper(output), "-", "_"), output)
 	})
 	return "on: push\njobs:\n  use:\n    runs-on: ubuntu-latest\n    steps:\n      - id: it\n        uses: ./workflows/" + name + "\n        with:\n" + with.String() +
-		"      - run: env\n        env:\n" + read.String()
+		"      - run: env\n        env:\n          NOTHING: x\n" + read.String()
 }
 
 var pinned = regexp.MustCompile(`uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$`)
@@ -219,8 +222,12 @@ func TestThePageShowsEveryInputAndOutput(t *testing.T) {
 			}
 			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", input, text(value, "description"), fallback)
 		})
-		b.WriteString("\n| output | meaning |\n|---|---|\n")
-		members(a.Outputs, func(output string, value yaml.Node) { fmt.Fprintf(&b, "| `%s` | %s |\n", output, text(value, "description")) })
+		if len(a.Outputs.Content) > 0 {
+			b.WriteString("\n| output | meaning |\n|---|---|\n")
+		}
+		members(a.Outputs, func(output string, value yaml.Node) {
+			fmt.Fprintf(&b, "| `%s` | %s |\n", output, text(value, "description"))
+		})
 	}
 	b.WriteString("\n")
 	raw, err := os.ReadFile("actions.md")

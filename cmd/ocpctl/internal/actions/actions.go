@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,13 +50,13 @@ func All() []Action {
 	return []Action{
 		{"setup-ocpctl", []string{"server", "version", "download-url", "cache"}, []string{"version", "path"}, (*step).setup},
 		{"create-cluster", []string{"server", "profile", "name", "version", "region", "ttl", "team", "add-ons", "params", "wait", "wait-timeout", "reuse", "slot",
-			"lifetime", "dry-run", "export-kubeconfig", "env-prefix"}, cluster, (*step).create},
+			"lifetime", "on-ready", "dry-run", "export-kubeconfig", "env-prefix"}, cluster, (*step).create},
 		{"wait-cluster", []string{"server", "cluster", "wait-timeout", "take-turn", "export-kubeconfig", "env-prefix"}, cluster, (*step).wait},
 		{"extend-cluster", []string{"server", "cluster", "duration", "until"}, []string{"expires-at", "limited"}, (*step).extend},
 		{"collect-logs", []string{"server", "cluster", "path", "bundle", "must-gather", "upload", "retention-days"}, []string{"path", "artifact"}, (*step).collectLogs},
 		{"report-tests", []string{"server", "cluster", "files", "name", "url", "if-no-files", "fail-on-failure"},
 			[]string{"conclusion", "total", "passed", "failed", "skipped"}, (*step).reportTests},
-		{"destroy-cluster", []string{"server", "cluster", "reason", "wait", "wait-timeout"}, []string{"status"}, (*step).destroy},
+		{"destroy-cluster", []string{"server", "cluster", "reason", "wait", "wait-timeout"}, nil, (*step).destroy},
 	}
 }
 
@@ -134,7 +135,7 @@ func (s *step) hasServer() bool { return s.Text("server") != "" || s.Env("OCPCTL
 
 // result runs a command and reads its answer.
 func result[T any](ctx context.Context, s *step, in io.Reader, args ...string) (answer T, err error) {
-	raw, err := s.Shell.Run(ctx, in, append(args, "-o", "json")...)
+	raw, err := s.Shell.Run(ctx, in, slices.Concat(args[:1], []string{"--output=json"}, args[1:])...)
 	if len(raw) > 0 {
 		err = errors.Join(err, json.Unmarshal(raw, &answer))
 	}
@@ -143,14 +144,24 @@ func result[T any](ctx context.Context, s *step, in io.Reader, args ...string) (
 
 // cluster returns the cluster that the input names, or the one that the job's last create-cluster got.
 func (s *step) cluster() string {
-	if given := s.Text("cluster"); given != "" {
-		return given
+	given := s.Text("cluster")
+	if given == "" {
+		return s.Env(clusterVariable)
 	}
-	return s.Env(clusterVariable)
+	return given[strings.LastIndex(given, "/")+1:] // a deployment's environment is called ocp/NAME
 }
 
 // clusterVariable is where create-cluster leaves the cluster's id for the job's next steps.
 const clusterVariable = "OCPCTL_CLUSTER_ID"
+
+// page returns the address of a cluster's page.
+func (s *step) page(id string) string {
+	api, err := s.API()
+	if err != nil {
+		return "" // the commands say why
+	}
+	return api.Context.Server + "/clusters/" + id
+}
 
 // needCluster notes that a cluster is missing.
 func (s *step) needCluster() string {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app/api/client"
@@ -18,6 +19,7 @@ func (s *step) create(ctx context.Context) error {
 	waits, dry := s.Bool("wait"), s.Bool("dry-run")
 	s.OneOf("reuse", "none", "run", "pull-request")
 	s.OneOf("lifetime", "run", "job", "ttl")
+	s.OneOf("on-ready", "none", "deployment", "dispatch")
 	s.waitInputs()
 	s.handInputs()
 	if err := s.check(ctx); err != nil {
@@ -30,16 +32,15 @@ func (s *step) create(ctx context.Context) error {
 	if dry {
 		return s.dryRun(ctx, in, args)
 	}
-	args = append(args, "--idempotency-key="+s.key())
-	accepted, err := result[client.Accepted](ctx, s, in, args...)
+	accepted, err := result[client.Accepted](ctx, s, in, s.ofProfile(args, "--idempotency-key="+s.key())...)
 	if err != nil {
 		return s.explained(err)
 	}
 	// Before anything else, so that steps with if: always() find the cluster.
-	if err := errors.Join(s.known(accepted.ClusterID, accepted.Name), s.Output("page-url", accepted.URL)); err != nil {
+	if err := s.known(accepted.ClusterID, accepted.Name, accepted.URL); err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(s.log, "%s (%s) is accepted: %s\n%s\n", accepted.Name, accepted.ClusterID, accepted.Message, accepted.URL)
+	_, _ = fmt.Fprintf(s.log, "%s (%s): %s\n%s\n", accepted.Name, accepted.ClusterID, accepted.Message, accepted.URL)
 	if accepted.ApprovalID != "" {
 		s.Warning("Approval needed", fmt.Sprintf("%s waits for an approval. See %s, or: ocpctl approvals %s", accepted.Name, accepted.URL, accepted.ApprovalID))
 	}
@@ -63,13 +64,16 @@ func (s *step) request() (args []string, in io.Reader, err error) {
 	if params := s.Text("params"); params != "" {
 		args, in = append(args, "--from-file=-"), strings.NewReader(params)
 	}
-	if args, err = s.ofRun(args); err != nil {
-		return nil, nil, err
+	args, err = s.ofRun(args)
+	return args, in, err
+}
+
+// ofProfile adds a flag and the profile to the command.
+func (s *step) ofProfile(args []string, flag string) []string {
+	if args = append(args, flag); s.Text("profile") != "" {
+		args = append(args, "--", s.Text("profile"))
 	}
-	if profile := s.Text("profile"); profile != "" {
-		args = append(args, profile)
-	}
-	return args, in, nil
+	return args
 }
 
 // ofRun adds how the cluster belongs to the run. Without the run's token, the server knows of no run.
@@ -81,7 +85,7 @@ func (s *step) ofRun(args []string) ([]string, error) {
 	if api.Context.Auth == connect.GitHub {
 		args = append(args, "--slot="+s.slot())
 	}
-	for _, name := range []string{"reuse", "lifetime"} {
+	for _, name := range []string{"reuse", "lifetime", "on-ready"} {
 		if value := s.Text(name); value != "" && value != "none" {
 			args = append(args, "--"+name+"="+value)
 		}
@@ -91,15 +95,15 @@ func (s *step) ofRun(args []string) ([]string, error) {
 
 // explained adds what to do about a refusal that a workflow can cause.
 func (s *step) explained(err error) error {
-	if connect.Is(err, 409) && strings.Contains(err.Error(), "key") {
-		return exit.With(exit.Conflict, fmt.Errorf("%w\nTwo create-cluster steps of this job have the same slot. Give one of them a slot or a name of its own", err))
+	if connect.Is(err, http.StatusConflict) && strings.Contains(err.Error(), "Idempotency-Key") {
+		return exit.With(exit.Conflict, errors.New("two create-cluster steps of this job have the same slot. Give one of them a slot or a name of its own"))
 	}
 	return err
 }
 
 // dryRun asks what would happen, and shows the verdict.
 func (s *step) dryRun(ctx context.Context, in io.Reader, args []string) error {
-	verdict, err := result[client.Verdict](ctx, s, in, append(args, "--dry-run")...)
+	verdict, err := result[client.Verdict](ctx, s, in, s.ofProfile(args, "--dry-run")...)
 	if verdict.Message == "" { // there is none
 		return err
 	}
@@ -130,8 +134,8 @@ func failed(checks []client.Check) (all []client.Check) {
 }
 
 // known tells the runner which cluster this step is about.
-func (s *step) known(id, name string) error {
-	err := errors.Join(s.outputs("cluster-id", id, "name", name), s.Export(clusterVariable, id))
+func (s *step) known(id, name, page string) error {
+	err := errors.Join(s.outputs("cluster-id", id, "name", name, "page-url", page), s.Export(clusterVariable, id))
 	if prefix := s.Text("env-prefix"); prefix != "" {
 		err = errors.Join(err, s.Export(prefix+"CLUSTER_ID", id), s.Export(prefix+"CLUSTER_NAME", name))
 	}
@@ -148,7 +152,7 @@ func (s *step) leave(ctx context.Context, id string) error {
 		return err
 	}
 	s.Notice("ocpctl create-cluster", c.Name+" is being made, and this job does not wait for it. A job that needs it uses wait-cluster with the output cluster-id.")
-	return s.Summary(clusterSummary(c.Cluster, c.Name+" is being made", "", s.Now()))
+	return s.Summary(s.clusterSummary(c.Cluster, c.Name+" is being made", ""))
 }
 
 // facts sets the outputs that are known of a cluster at any time.

@@ -2,7 +2,6 @@ package actions
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -46,32 +45,26 @@ func (s *step) destroy(ctx context.Context) error {
 	}
 	if cluster == "" {
 		s.Notice("ocpctl destroy-cluster", "There is nothing to destroy: no create-cluster step of this job got a cluster.")
-		return s.Output("status", "")
+		return nil
 	}
 	reason := s.Text("reason")
 	if reason == "" {
 		reason = strings.Join([]string{s.Env("GITHUB_SERVER_URL"), s.Env("GITHUB_REPOSITORY"), "actions/runs", s.Env("GITHUB_RUN_ID")}, "/")
 	}
 	args := []string{"destroy", "--cluster-id=" + cluster, "--yes", "--reason=" + reason}
-	status, err := s.gone(ctx, args, waits)
+	var err error
+	if waits {
+		end := s.Group("Waiting until it is destroyed")
+		_, err = s.Shell.Run(ctx, nil, s.timed(append(args, "--wait", "--output=name")...)...)
+		end()
+	} else {
+		var accepted client.Accepted
+		accepted, err = result[client.Accepted](ctx, s, nil, args...)
+		_, _ = fmt.Fprintln(s.log, accepted.Message)
+	}
 	if exit.CodeOf(err) == exit.NotFound {
 		s.Notice("ocpctl destroy-cluster", fmt.Sprintf("There is nothing to destroy: %s does not exist.", cluster))
-		return s.Output("status", "")
+		return nil
 	}
-	return errors.Join(err, s.Output("status", string(status)))
-}
-
-// gone asks for the teardown, and waits for its end if it should.
-func (s *step) gone(ctx context.Context, args []string, waits bool) (client.Status, error) {
-	if !waits {
-		accepted, err := result[client.Accepted](ctx, s, nil, args...)
-		if err == nil {
-			_, _ = fmt.Fprintln(s.log, accepted.Message)
-		}
-		return accepted.Status, err
-	}
-	end := s.Group("Waiting until it is destroyed")
-	defer end()
-	c, err := result[client.ClusterDetail](ctx, s, nil, s.timed(append(args, "--wait")...)...)
-	return c.Status, err
+	return err
 }

@@ -71,13 +71,13 @@ func newJob(t *testing.T) *job {
 	j.url = "http://" + server.Listener.Addr().String()
 	cfg := app.Config{
 		Store: j.store, Artifacts: j.shelf, Catalogue: func() catalogue.Catalogue { return terms }, UI: j.url, Policy: policy.Settings{Installation: "test"},
-		Runs: app.Runs{PullSecretRef: "file:/run/pull-secret"},
+		Installs: app.Installs{PullSecretRef: "file:/run/pull-secret"},
 	}
 	core := app.New(cfg)
 	handler := api.New(api.Config{
 		Store: j.store, Pace: api.NewPace(api.Rate{PerSecond: -1}, nil), UI: j.url, App: core, Admin: admin.New(core, cfg), Credentials: credentials.New(core, cfg),
 		Auth: auth.New(auth.Config{
-			Audience: j.url, Issuers: []auth.Issuer{{URL: issuer.URL(), Audience: j.url}}, Identities: func() []profiles.Identity { return terms.Identities },
+			Audience: j.url, Issuers: []auth.Issuer{{URL: issuer.URL(), Audience: j.url, Platform: profiles.IssuerGitHub}}, Identities: func() []profiles.Identity { return terms.Identities },
 		}),
 	})
 	server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -150,7 +150,9 @@ func (j *job) step(action string, inputs ...string) (code int) {
 		Sleep: func(ctx context.Context, d time.Duration) error { return ctx.Err() }, Run: j.exec, Width: func() int { return 80 },
 		UUID: func() string { return "not-used" },
 	}
-	code = int(command.Run(j.canceled, world, []string{"action", action}))
+	ctx, cancel := context.WithTimeout(j.canceled, time.Minute) // it takes a second; a mistake would wait for ever
+	defer cancel()
+	code = int(command.Run(ctx, world, []string{"action", action}))
 	j.outputs = j.read("GITHUB_OUTPUT")
 	exported := j.read("GITHUB_ENV")
 	for name, value := range exported {
@@ -204,6 +206,7 @@ var changing = []struct {
 	{regexp.MustCompile(`clu_[0-9A-Z]{26}`), "clu_1"}, {regexp.MustCompile(`job_[0-9A-Z]{26}`), "job_1"}, {regexp.MustCompile(`apr_[0-9A-Z]{26}`), "apr_1"},
 	{regexp.MustCompile(`http://127\.0\.0\.1:\d+`), "https://ocpctl.example.com"}, {regexp.MustCompile(`http%3A//127\.0\.0\.1%3A\d+`), "https%3A//ocpctl.example.com"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`), "<time>"}, {regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d UTC \([^)]*\)`), "<time> (<away>)"},
+	{regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)? UTC`), "<time>"}, {regexp.MustCompile(`clu\\_[0-9A-Z]{26}`), `clu\_1`},
 	{regexp.MustCompile(`(?m)^\d\d:\d\d:\d\d  `), "<time>  "}, {regexp.MustCompile(`after \d+ s`), "after <time>"}, {regexp.MustCompile(`\(\d+ bytes\)`), "(<size>)"},
 }
 

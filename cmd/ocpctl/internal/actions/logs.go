@@ -88,12 +88,12 @@ func (s *step) artifact(cluster string) string {
 // state writes what the server knows of the cluster.
 func (s *step) state(ctx context.Context, c client.Cluster, folder string) error {
 	var all error
-	for file, args := range map[string][]string{
-		"cluster.json": {"status", "-o", "json"}, "explain.txt": {"explain"}, "timeline.txt": {"timeline"},
+	for _, page := range []struct{ command, output, file string }{
+		{"status", "json", "cluster.json"}, {"explain", "", "explain.txt"}, {"timeline", "", "timeline.txt"},
 	} {
-		raw, err := s.Shell.Run(ctx, nil, append(args, "--cluster-id="+c.ClusterID)...)
+		raw, err := s.Shell.Run(ctx, nil, page.command, "--cluster-id="+c.ClusterID, "--output="+page.output)
 		if err == nil {
-			err = s.keep(filepath.Join(folder, file), raw)
+			err = s.keep(filepath.Join(folder, page.file), raw)
 		}
 		all = errors.Join(all, err)
 	}

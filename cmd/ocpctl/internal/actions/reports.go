@@ -32,7 +32,9 @@ func (s *step) reports() (files []string) {
 		if err != nil {
 			s.Wrong("files", fmt.Sprintf("%q is not a pattern: %v.", pattern, err))
 		}
-		files = append(files, found...)
+		for _, file := range found {
+			files = append(files, filepath.Clean(file))
+		}
 	}
 	slices.Sort(files)
 	return slices.Compact(files)
@@ -154,7 +156,7 @@ func testSummary(sum junit.Summary, address string) string {
 	if len(sum.Slowest) > 0 {
 		sh.b.WriteString("| slowest | |\n|---|---|\n")
 		for _, t := range sum.Slowest {
-			fmt.Fprintf(&sh.b, "| %s | %.1f s |\n", plain(caption(t.Suite, t.Name)), t.Seconds)
+			fmt.Fprintf(&sh.b, "| %s | %.2f s |\n", plain(caption(t.Suite, t.Name)), t.Seconds)
 		}
 		sh.b.WriteString("\n")
 	}

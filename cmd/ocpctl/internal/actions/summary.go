@@ -2,10 +2,8 @@ package actions
 
 import (
 	"fmt"
-	"html"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/ocpctl/ocpctl/app/api/client"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
@@ -14,8 +12,8 @@ import (
 
 // plain makes one line of a text for Markdown, in which nothing is markup.
 func plain(text string) string {
-	text = html.EscapeString(humanize.Line(text))
-	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "~", `\~`, "#", `\#`, "@", "@<!-- -->").Replace(text)
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "~", `\~`, "#", `\#`).
+		Replace(humanize.Line(text))
 }
 
 // link makes a link to an address of the web; of any other, text.
@@ -47,10 +45,10 @@ func (s *sheet) facts(pairs ...string) {
 }
 
 // clusterSummary shows a cluster. problem is why the job cannot use it, and what to do.
-func clusterSummary(c client.Cluster, title, problem string, now time.Time) string {
-	s := newSheet(title)
+func (s *step) clusterSummary(c client.Cluster, title, problem string) string {
+	sh, now := newSheet(title), s.Now()
 	if problem != "" {
-		fmt.Fprintf(&s.b, "%s\n\n", plain(problem))
+		fmt.Fprintf(&sh.b, "%s\n\n", plain(problem))
 	}
 	made := ""
 	if !c.ReadyAt.IsZero() {
@@ -60,12 +58,12 @@ func clusterSummary(c client.Cluster, title, problem string, now time.Time) stri
 	if c.ConsoleURL != "" {
 		console, api = link(c.ConsoleURL), link(c.APIURL)
 	}
-	s.facts(
-		"Status", plain(progress.Status(c)), "Ready", made, "Console", console, "API", api,
+	sh.facts(
+		"Status", plain(progress.Status(c)), "Ready", made, "Page", link(s.page(c.ClusterID)), "Console", console, "API", api,
 		"OpenShift", plain(c.Version+", "+c.Profile+", "+c.Region),
 		"Ends", plain(humanize.When(c.DestroyAt, now)+ending(c.EndReason)), "Price", plain(humanize.Costs(c, now)), "Cluster", plain(c.ClusterID),
 	)
-	return s.b.String()
+	return sh.b.String()
 }
 
 func ending(why string) string {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/junit"
 )
 
@@ -61,10 +62,10 @@ func (s *step) tellTests(sum junit.Summary, stored storedReport, strict bool) er
 	}
 	end := s.Group(fmt.Sprintf("%d passed, %d failed, %d skipped", sum.Passed, sum.Failed, sum.Skipped))
 	for _, f := range sum.Failures {
-		_, _ = fmt.Fprintln(s.log, "failed: "+caption(f.Suite, f.Name)+": "+f.Message)
+		_, _ = fmt.Fprintln(s.log, "failed: "+caption(f.Suite, f.Name)+": "+humanize.Line(f.Message))
 	}
 	for _, t := range sum.Slowest {
-		_, _ = fmt.Fprintf(s.log, "slow: %s: %.1f s\n", caption(t.Suite, t.Name), t.Seconds)
+		_, _ = fmt.Fprintf(s.log, "slow: %s: %.2f s\n", caption(t.Suite, t.Name), t.Seconds)
 	}
 	end()
 	err := errors.Join(s.outputs("conclusion", conclusion, "total", fmt.Sprint(sum.Total), "passed", fmt.Sprint(sum.Passed), "failed", fmt.Sprint(sum.Failed),

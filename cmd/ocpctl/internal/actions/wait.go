@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/ocpctl/ocpctl/app/api/client"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
@@ -26,7 +27,7 @@ func (s *step) wait(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.known(c.ClusterID, c.Name); err != nil {
+	if err := s.known(c.ClusterID, c.Name, s.page(c.ClusterID)); err != nil {
 		return err
 	}
 	return s.await(ctx, c.ClusterID, c.Name, turn)
@@ -34,17 +35,23 @@ func (s *step) wait(ctx context.Context) error {
 
 // waitInputs checks the inputs of a step that can wait.
 func (s *step) waitInputs() {
-	if limit := s.Text("wait-timeout"); limit != "" {
-		if _, err := humanize.Timeout(limit); err != nil {
-			s.Wrong("wait-timeout", err.Error()+".")
-		}
+	if _, err := s.limit(); err != nil {
+		s.Wrong("wait-timeout", err.Error()+".")
 	}
+}
+
+// limit returns how long to wait; zero: as long as the command does.
+func (s *step) limit() (time.Duration, error) {
+	if s.Text("wait-timeout") == "" {
+		return 0, nil
+	}
+	return humanize.Timeout(s.Text("wait-timeout"))
 }
 
 // timed adds the time limit to a command that waits.
 func (s *step) timed(args ...string) []string {
-	if limit := s.Text("wait-timeout"); limit != "" {
-		args = append(args, "--timeout="+limit)
+	if limit, err := s.limit(); err == nil && limit > 0 {
+		args = append(args, "--timeout="+limit.String())
 	}
 	return args
 }
@@ -79,7 +86,7 @@ func (s *step) await(ctx context.Context, id, name string, turn bool) error {
 	}
 	if err != nil {
 		why := oneLine(textOf(err))
-		return errors.Join(err, s.facts(c.Cluster), s.Summary(clusterSummary(c.Cluster, name+" is not ready", why, s.Now())))
+		return errors.Join(err, s.facts(c.Cluster), s.Summary(s.clusterSummary(c.Cluster, name+" is not ready", why)))
 	}
 	path, err := s.kubeconfig(ctx, c.ClusterID)
 	if err != nil {
@@ -88,7 +95,7 @@ func (s *step) await(ctx context.Context, id, name string, turn bool) error {
 	if err := errors.Join(s.facts(c.Cluster), s.hand(c.Cluster, path)); err != nil {
 		return err
 	}
-	return s.Summary(clusterSummary(c.Cluster, name+" is ready", "", s.Now()))
+	return s.Summary(s.clusterSummary(c.Cluster, name+" is ready", ""))
 }
 
 // kubeconfig writes the kubeconfig to a file below the job's own folder, which the runner empties. Its secrets are masked before.

@@ -52,6 +52,9 @@ func (k *keeper) bearer(ctx context.Context, again bool) (text string, ok bool, 
 		return old, true, nil
 	}
 	fresh, err := k.get(ctx)
+	if errors.Is(err, errNoJob) {
+		return "", false, exit.With(exit.Denied, fmt.Errorf("sign in: %w", err))
+	}
 	if err != nil {
 		return "", false, exit.With(exit.Denied, fmt.Errorf("sign in: %w\nSee ocpctl login --help for the sign-in methods", err))
 	}

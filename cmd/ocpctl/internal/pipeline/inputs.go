@@ -24,7 +24,7 @@ func (r *Runner) Inputs(known []string) (*Inputs, error) {
 	in := &Inputs{values: map[string]string{}}
 	raw := r.env(InputsVariable)
 	if raw == "" {
-		return nil, exit.Misused("%s is not set: this command is run by an action of ocpctl", InputsVariable)
+		return nil, exit.Misused("%s is not set: this command is run by the actions of ocpctl. See docs/actions.md of its repository", InputsVariable)
 	}
 	var given map[string]any
 	if err := json.Unmarshal([]byte(raw), &given); err != nil {
