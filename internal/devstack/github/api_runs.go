@@ -16,7 +16,7 @@ func (s *Server) runCalls() []endpoint {
 		{"GET", "/actions/runs/{id}/jobs", "actions:read", true, s.listJobs},
 		{"GET", "/actions/jobs/{id}", "actions:read", true, s.getJob},
 		{"POST", "/actions/runs/{id}/cancel", "actions:write", false, s.runAct(http.StatusAccepted, Runs.Cancel)},
-		{"POST", "/actions/runs/{id}/force-cancel", "actions:write", false, s.runAct(http.StatusAccepted, Runs.Cancel)},
+		{"POST", "/actions/runs/{id}/force-cancel", "actions:write", false, s.runAct(http.StatusAccepted, Runs.ForceCancel)},
 		{"POST", "/actions/runs/{id}/rerun", "actions:write", false, s.runAct(http.StatusCreated, Runs.Rerun)},
 		{"POST", "/actions/runs/{id}/rerun-failed-jobs", "actions:write", false, s.runAct(http.StatusCreated, Runs.RerunFailed)},
 		{"DELETE", "/actions/runs/{id}", "actions:write", false, s.deleteRun},
@@ -33,7 +33,7 @@ type found struct {
 func (s *Server) runsOf(at Place, keep func(Run) bool) (out []found) {
 	at.look(func(w *world, repo *repository) {
 		for _, run := range slices.Backward(repo.Runs) {
-			if one := copyRun(run); keep(one) {
+			if one := run.Copy(); keep(one) {
 				out = append(out, found{one, w.ofRun(repo, run)})
 			}
 		}
@@ -103,7 +103,7 @@ func (s *Server) listJobs(w http.ResponseWriter, r *http.Request, c caller) {
 	}
 	sc, shapes := s.sceneOf(c.at.repo), []object{}
 	for _, j := range jobs {
-		if j.Status != "" {
+		if j.Shown() {
 			shapes = append(shapes, sc.job(run.Run, *j))
 		}
 	}
@@ -113,7 +113,7 @@ func (s *Server) listJobs(w http.ResponseWriter, r *http.Request, c caller) {
 func (s *Server) getJob(w http.ResponseWriter, r *http.Request, c caller) {
 	var shape object
 	c.at.look(func(world *world, repo *repository) {
-		if run, j := repo.jobByID(id(r, "id")); j != nil && j.Status != "" {
+		if run, j := repo.jobByID(id(r, "id")); j != nil && j.Shown() {
 			shape = world.scene(s, repo).job(*run, *j)
 		}
 	})

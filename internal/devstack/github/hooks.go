@@ -90,6 +90,10 @@ func (s *Server) delivers(e Event) bool {
 		if s.app.Permissions["actions"] == "" {
 			return false
 		}
+	case "deployment_protection_rule":
+		if s.app.Permissions["deployments"] == "" {
+			return false
+		}
 	}
 	return slices.ContainsFunc(s.world.Repos, func(r *repository) bool { return r.ID == e.scene.repo.ID && r.Access })
 }

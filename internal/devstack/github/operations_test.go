@@ -33,7 +33,8 @@ func asTokenHolder(t *testing.T, s *Server, transport http.RoundTripper) api {
 	signed, err := ghinstallation.New(transport, AppID, Installation, s.KeyPEM())
 	require.NoError(t, err)
 	signed.BaseURL = s.URL()
-	return api{t: t, s: s, client: &http.Client{Transport: signed}}
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return api{t: t, s: s, client: &http.Client{Transport: signed, CheckRedirect: stay}}
 }
 
 func asJWTHolder(t *testing.T, s *Server, transport http.RoundTripper) api {
@@ -215,4 +216,27 @@ func everyCallForRuns(t *testing.T, s *Server, in api) {
 	in.want(202, "POST "+one+"/cancel", "")
 	in.want(204, "DELETE "+one, "")
 	in.want(404, "GET "+one, "")
+	everyCallForReviews(t, s, in)
+}
+
+// everyCallForReviews makes every call about deployments of runs, and starts a workflow.
+func everyCallForReviews(t *testing.T, s *Server, in api) {
+	t.Helper()
+	require.NoError(t, s.Protect("ocp/aws", true))
+	require.NoError(t, s.Protect("staging", false, "ocpctl[bot]"))
+	run, err := s.Runs().Start(NewRun{Jobs: []NewJob{{Key: "e2e", Environment: "ocp/aws"}, {Key: "stage", Environment: "staging"}}})
+	require.NoError(t, err)
+	one := "/repos/acme/shop/actions/runs/" + itoa(run.ID)
+	pending := in.list("GET " + one + "/pending_deployments")
+	require.Len(t, pending, 2)
+	in.want(204, "POST "+one+"/deployment_protection_rule", `{"environment_name":"ocp/aws","comment":"installing"}`)
+	in.want(204, "POST "+one+"/deployment_protection_rule", `{"environment_name":"ocp/aws","state":"approved","comment":"ready"}`)
+	in.want(422, "POST "+one+"/deployment_protection_rule", `{"environment_name":"ocp/aws","state":"approved","comment":"ready"}`)
+	staging := num(pending[1].(object)["environment"].(object)["id"])
+	in.call("POST "+one+"/pending_deployments", `{"environment_ids":[`+staging+`],"state":"approved","comment":"go on"}`)
+	require.NoError(t, s.Runs().CompleteAll(run.ID, "success"))
+	in.want(302, "GET /repos/acme/shop/actions/jobs/"+itoa(run.Jobs[0].ID)+"/logs", "")
+	require.NoError(t, s.Commit(".github/workflows/go.yml", "on: {workflow_dispatch: {}}"))
+	in.want(204, "POST /repos/acme/shop/actions/workflows/go.yml/dispatches", `{"ref":"main"}`)
+	in.want(422, "POST /repos/acme/shop/actions/workflows/e2e.yml/dispatches", `{"ref":"main"}`)
 }

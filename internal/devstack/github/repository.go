@@ -27,6 +27,7 @@ type repository struct {
 	Checks       []*Check                     `json:"checks"`
 	Deployments  []*Deployment                `json:"deployments"`
 	Runs         []*Run                       `json:"runs,omitempty"`
+	Environments []*environment               `json:"environments,omitempty"`
 }
 
 func newRepository(id int64, name string) *repository {

@@ -5,6 +5,8 @@ import (
 
 	gh "github.com/google/go-github/v66/github"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/devstack/github/runs"
 )
 
 // withRuns is a stand-in whose App may read workflow runs and gets their events.
@@ -57,10 +59,10 @@ func TestARunTellsOfEachOfItsSteps(t *testing.T) {
 	require.ErrorIs(t, s.Runs().Begin(e2e), errInvalid, "it needs the other job first")
 	require.NoError(t, s.Runs().Begin(build))
 	in.wantRuns("run in_progress in_progress  1", "build in_progress in_progress  1")
-	require.NoError(t, s.Runs().Complete(build, success))
+	require.NoError(t, s.Runs().Complete(build, runs.Success))
 	in.wantRuns("build completed completed success 1", "e2e queued queued  1")
 	require.NoError(t, s.Runs().Begin(e2e))
-	require.NoError(t, s.Runs().Complete(e2e, failure))
+	require.NoError(t, s.Runs().Complete(e2e, runs.Failure))
 	in.wantRuns("e2e in_progress in_progress  1", "e2e completed completed failure 1", "run completed completed failure 1")
 }
 
@@ -69,8 +71,8 @@ func TestARerunOfTheFailedJobsKeepsTheOthersAndIsNotRequested(t *testing.T) {
 	run, err := s.Runs().Start(NewRun{Jobs: twoJobs, Actor: "will"})
 	require.NoError(t, err)
 	require.ErrorIs(t, s.Runs().Rerun(run.ID, "maya"), errInvalid, "it is not completed")
-	require.NoError(t, s.Runs().Complete(run.Jobs[0].ID, success))
-	require.NoError(t, s.Runs().Complete(run.Jobs[1].ID, failure))
+	require.NoError(t, s.Runs().Complete(run.Jobs[0].ID, runs.Success))
+	require.NoError(t, s.Runs().Complete(run.Jobs[1].ID, runs.Failure))
 	for range 6 {
 		in.nextRun()
 	}
@@ -78,20 +80,20 @@ func TestARerunOfTheFailedJobsKeepsTheOthersAndIsNotRequested(t *testing.T) {
 	in.wantRuns("e2e queued queued  2")
 	again, _ := s.Runs().Get(run.ID)
 	require.Equal(t, []string{"will", "maya"}, []string{again.Actor, again.Triggering})
-	require.Equal(t, queued, again.Status)
+	require.Equal(t, runs.Queued, again.Status)
 	latest := again.Latest(2)
 	require.Len(t, latest, 2)
 	require.Equal(t, []int{1, 2}, []int{latest[0].Attempt, latest[1].Attempt})
 	require.NoError(t, s.Runs().Begin(latest[1].ID))
 	in.wantRuns("run in_progress in_progress  2", "e2e in_progress in_progress  2")
-	require.NoError(t, s.Runs().CompleteAll(run.ID, success))
+	require.NoError(t, s.Runs().CompleteAll(run.ID, runs.Success))
 	in.wantRuns("e2e completed completed success 2", "run completed completed success 2")
 	require.ErrorIs(t, s.Runs().RerunFailed(run.ID, "maya"), errInvalid, "nothing failed")
 
 	client := asInstallation(t, s)
 	first, _, err := client.Actions.GetWorkflowRunAttempt(t.Context(), "acme", "shop", run.ID, 1, nil)
 	require.NoError(t, err)
-	require.Equal(t, failure, first.GetConclusion())
+	require.Equal(t, runs.Failure, first.GetConclusion())
 	all, _, err := client.Actions.ListWorkflowJobs(t.Context(), "acme", "shop", run.ID, &gh.ListWorkflowJobsOptions{Filter: "all"})
 	require.NoError(t, err)
 	require.Equal(t, 3, all.GetTotalCount())
@@ -101,7 +103,7 @@ func TestAJobIsSkippedWhenTheOneBeforeFails(t *testing.T) {
 	s, in := withRuns(t)
 	run, err := s.Runs().Start(NewRun{Jobs: twoJobs})
 	require.NoError(t, err)
-	require.NoError(t, s.Runs().Complete(run.Jobs[0].ID, failure))
+	require.NoError(t, s.Runs().Complete(run.Jobs[0].ID, runs.Failure))
 	in.wantRuns("run requested queued  1", "build queued queued  1",
 		"build completed completed failure 1", "e2e completed completed skipped 1", "run completed completed failure 1")
 }

@@ -3,6 +3,8 @@ package github
 import (
 	"strings"
 	"time"
+
+	"github.com/ocpctl/ocpctl/internal/devstack/github/runs"
 )
 
 // run returns a workflow run as of an attempt, as the API and the webhooks do.
@@ -14,7 +16,7 @@ func (sc scene) run(r Run, attempt int, prs []PullRequest) (object, error) {
 	triggering, status, conclusion, started, updated := r.Triggering, r.Status, r.Conclusion, r.StartedAt, r.UpdatedAt
 	if attempt < r.Attempt {
 		past := r.Past[attempt-1]
-		triggering, status, conclusion, started, updated = past.Triggering, completed, past.Conclusion, past.StartedAt, past.UpdatedAt
+		triggering, status, conclusion, started, updated = past.Triggering, runs.Completed, past.Conclusion, past.StartedAt, past.UpdatedAt
 	}
 	api, web, suite := sc.repoAPI()+"/actions/runs/"+itoa(r.ID), sc.runPage(r.ID), runSuite(r.ID)
 	out := object{
@@ -98,15 +100,19 @@ func (sc scene) job(r Run, j Job) object {
 		})
 	}
 	run := sc.repoAPI() + "/actions/runs/" + itoa(r.ID)
+	begun := j.StartedAt
+	if begun.IsZero() {
+		begun = j.CreatedAt
+	}
 	out := object{
 		"id": j.ID, "run_id": r.ID, "workflow_name": r.Workflow, "head_branch": r.HeadBranch, "run_url": run, "run_attempt": j.Attempt,
 		"node_id": nodeID("CR", j.ID), "head_sha": r.HeadSHA, "url": sc.repoAPI() + "/actions/jobs/" + itoa(j.ID),
 		"html_url": sc.runPage(r.ID) + "/job/" + itoa(j.ID), "status": j.Status, "conclusion": orNil(j.Conclusion),
-		"created_at": stamp(j.CreatedAt), "started_at": stamp(j.StartedAt), "completed_at": stampOrNil(j.CompletedAt), "name": j.Name,
+		"created_at": stamp(j.CreatedAt), "started_at": stamp(begun), "completed_at": stampOrNil(j.CompletedAt), "name": j.Name,
 		"steps": steps, "check_run_url": sc.repoAPI() + "/check-runs/" + itoa(j.ID), "labels": j.Labels,
 		"runner_id": nil, "runner_name": nil, "runner_group_id": nil, "runner_group_name": nil,
 	}
-	if j.Status == inProgress || j.Status == completed && j.Conclusion != skipped {
+	if j.Status == runs.InProgress || j.Status == runs.Completed && !j.StartedAt.IsZero() {
 		out["runner_id"], out["runner_name"], out["runner_group_id"], out["runner_group_name"] = 1, "GitHub Actions 1", 0, "GitHub Actions"
 	}
 	return out
@@ -115,9 +121,9 @@ func (sc scene) job(r Run, j Job) object {
 // jobInEvent returns a job as the webhooks do: a job that runs has at least the step that sets it up.
 func (sc scene) jobInEvent(r Run, j Job) object {
 	out := sc.job(r, j)
-	if j.Status == inProgress && len(j.Steps) == 0 {
+	if j.Status == runs.InProgress && len(j.Steps) == 0 {
 		out["steps"] = []any{object{
-			"name": "Set up job", "status": inProgress, "conclusion": nil, "number": 1, "started_at": stamp(j.StartedAt), "completed_at": nil,
+			"name": "Set up job", "status": runs.InProgress, "conclusion": nil, "number": 1, "started_at": stamp(j.StartedAt), "completed_at": nil,
 		}}
 	}
 	return out

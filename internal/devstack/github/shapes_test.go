@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/internal/devstack/github/runs"
 	"github.com/ocpctl/ocpctl/internal/devstack/github/shapes"
 )
 
@@ -95,23 +96,29 @@ func runEvents(now time.Time, pr PullRequest) []Event {
 	run := Run{
 		ID: 21, Number: 3, Attempt: 1, Workflow: "e2e", Path: ".github/workflows/e2e.yml", Event: "pull_request", Ref: "refs/pull/7/merge",
 		SHA: pr.HeadSHA, HeadBranch: pr.HeadRef, HeadSHA: pr.HeadSHA, Pull: pr.Number, Title: pr.Title, Actor: "will", Triggering: "will",
-		Status: queued, CreatedAt: now, StartedAt: now, UpdatedAt: now,
+		Status: runs.Queued, CreatedAt: now, StartedAt: now, UpdatedAt: now,
 	}
-	job := Job{ID: 22, Attempt: 1, Key: "e2e", Name: "e2e", Labels: []string{"ubuntu-latest"}, Status: queued, CreatedAt: now, StartedAt: now}
+	job := Job{ID: 22, Key: "e2e", Name: "e2e", Labels: []string{"ubuntu-latest"}, Status: runs.Queued, CreatedAt: now, StartedAt: now}
 	working, done, stopped := run, run, job
-	working.Status, job.Status = inProgress, inProgress
-	done.Status, done.Conclusion, done.Attempt, done.Past = completed, cancelled, 2, []PastTurn{{"will", failure, now, now}}
-	stopped.Status, stopped.Conclusion, stopped.CompletedAt = completed, cancelled, &now
-	stopped.Steps = []Step{{Number: 1, Name: "Set up job", Status: completed, Conclusion: success, StartedAt: &now, CompletedAt: &now}}
+	working.Status, job.Status = runs.InProgress, runs.InProgress
+	done.Status, done.Conclusion, done.Attempt, done.Past = runs.Completed, runs.Cancelled, 2, []runs.Past{{Triggering: "will", Conclusion: runs.Failure, StartedAt: now, UpdatedAt: now}}
+	stopped.Status, stopped.Conclusion, stopped.CompletedAt = runs.Completed, runs.Cancelled, &now
+	stopped.Steps = []Step{{Number: 1, Name: "Set up job", Status: runs.Completed, Conclusion: runs.Success, StartedAt: &now, CompletedAt: &now}}
 	fresh := stopped
-	fresh.Status, fresh.Conclusion, fresh.CompletedAt, fresh.Steps = queued, "", nil, nil
+	fresh.Status, fresh.Conclusion, fresh.CompletedAt, fresh.Steps = runs.Queued, "", nil, nil
+	waits := fresh
+	waits.Status, waits.Environment = runs.Waiting, "ocp/x"
+	deploy := Deployment{ID: 9, SHA: pr.HeadSHA, Ref: "main", Task: "deploy", Environment: "ocp/x", Payload: object{}, Creator: actionsBot, CreatedAt: now, UpdatedAt: now}
 	return []Event{
 		{Name: "workflow_run", Action: "requested", Run: run, OnHead: []PullRequest{pr}},
-		{Name: "workflow_run", Action: inProgress, Run: working},
-		{Name: "workflow_run", Action: completed, Run: done},
-		{Name: "workflow_job", Action: queued, Run: run, Job: fresh},
-		{Name: "workflow_job", Action: inProgress, Run: working, Job: job},
-		{Name: "workflow_job", Action: completed, Run: done, Job: stopped},
+		{Name: "workflow_run", Action: runs.InProgress, Run: working},
+		{Name: "workflow_run", Action: runs.Completed, Run: done},
+		{Name: "workflow_job", Action: runs.Queued, Run: run, Job: fresh},
+		{Name: "workflow_job", Action: runs.InProgress, Run: working, Job: job},
+		{Name: "workflow_job", Action: runs.Completed, Run: done, Job: stopped},
+		{Name: "workflow_job", Action: runs.Waiting, Run: run, Job: waits, Deploy: deploy},
+		{Name: "deployment_protection_rule", Action: "requested", Run: run, Job: waits, Deploy: deploy, OnHead: []PullRequest{pr}},
+		{Name: "push", Branch: "topic", Before: noCommit, After: pr.HeadSHA, Message: "words", Paths: []string{"a.md"}, At: now},
 	}
 }
 
