@@ -20,6 +20,8 @@ type listener struct {
 	inner int // step whose composite action wrote a summary, which the step writes again; 0: none
 }
 
+const canceled = "The operation was canceled."
+
 const maxAnnotations = 10 // of each level and step, as GitHub keeps them
 
 // mask hides a value from now on, line by line.
@@ -179,6 +181,10 @@ func (l *listener) stopping() bool {
 
 // problem is an error that is no step's output: the end of a program, or a mistake in the workflow.
 func (l *listener) problem(line workflow.Line) {
+	if l.stopping() {
+		l.write(line, "error", canceled)
+		return // the job says it for all its steps
+	}
 	text := line.Text
 	if code, ok := strings.CutPrefix(text, "exit status "); ok {
 		text = "Process completed with exit code " + code + "."
@@ -266,7 +272,7 @@ func (l *listener) done(line workflow.Line) {
 			conclusion = runs.Cancelled
 		}
 		if conclusion == runs.Cancelled {
-			j.Annotations = append(j.Annotations, runs.Annotation{Level: "failure", Message: "The operation was canceled."})
+			j.Annotations = append(j.Annotations, runs.Annotation{Level: "failure", Message: canceled})
 		}
 		return l.s.complete(w, repo, run, j, conclusion)
 	})

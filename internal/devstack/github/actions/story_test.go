@@ -3,9 +3,11 @@
 package actions_test
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
+	"github.com/coreos/go-oidc/v3/oidc"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
@@ -178,4 +180,124 @@ jobs:
 	require.NotContains(t, log, "never")
 	require.Equal(t, runs.Cancelled, long.Steps[1].Conclusion)
 	require.Equal(t, runs.Success, long.Steps[3].Conclusion)
+}
+
+func TestAJobGetsTokensThatTheIssuerVouchesFor(t *testing.T) {
+	s := standIn(t)
+	provider, err := oidc.NewProvider(t.Context(), s.URL()+"/_services/token")
+	require.NoError(t, err)
+	const workflow = `
+on: [push, pull_request]
+permissions: {id-token: write}
+jobs:
+  e2e:
+    runs-on: ubuntu-latest
+    environment: ocp/aws
+    outputs: {token: "${{ steps.ask.outputs.token }}"}
+    steps:
+      - id: ask
+        run: |
+          if [ -z "$ACTIONS_ID_TOKEN_REQUEST_URL" ]; then echo "token=none" >> "$GITHUB_OUTPUT"; exit; fi
+          echo "with $ACTIONS_ID_TOKEN_REQUEST_TOKEN"
+          answer=$(curl -sSf -H "Authorization: bearer $ACTIONS_ID_TOKEN_REQUEST_TOKEN" "$ACTIONS_ID_TOKEN_REQUEST_URL&audience=ocpctl")
+          echo "token=$(sed 's/.*"value":"\([^"]*\)".*/\1/' <<< "$answer")" >> "$GITHUB_OUTPUT"
+`
+	require.NoError(t, s.Commit(file, workflow))
+	run := until(t, s, 1, "the run ends", finished)
+	require.Equal(t, runs.Success, run.Conclusion)
+	require.Contains(t, text(s, run.Jobs[0].ID), "with ***")
+	raw := run.Jobs[0].Outputs["token"]
+	token, err := provider.Verifier(&oidc.Config{ClientID: "ocpctl"}).Verify(t.Context(), raw)
+	require.NoError(t, err)
+	require.Equal(t, "repo:acme/shop:environment:ocp/aws", token.Subject)
+	require.WithinDuration(t, token.IssuedAt.Add(5*time.Minute), token.Expiry, 0)
+	claims := map[string]any{}
+	require.NoError(t, token.Claims(&claims))
+	require.Equal(t, strconv.FormatInt(run.ID, 10), claims["run_id"])
+	require.Equal(t, strconv.FormatInt(run.Jobs[0].ID, 10), claims["check_run_id"])
+	require.Equal(t, "acme/shop/.github/workflows/e2e.yml@refs/heads/main", claims["job_workflow_ref"])
+	_, err = s.IDToken(run.Jobs[0].ID, "")
+	require.Error(t, err, "the job is over")
+
+	_, err = s.OpenFork("A change from outside", github.ForkOwner)
+	require.NoError(t, err)
+	fork := until(t, s, 2, "the fork's run ends", finished)
+	require.Equal(t, "none", fork.Jobs[0].Outputs["token"], "a fork's pull request gets no token")
+}
+
+func TestConcurrencyCancelsTheOlderRun(t *testing.T) {
+	s := standIn(t)
+	require.NoError(t, s.Commit(file, `
+on: push
+concurrency: {group: "e2e-${{ github.ref }}", cancel-in-progress: true}
+jobs:
+  e2e: {runs-on: ubuntu-latest, steps: [{run: "echo on; [ -e stop ] || exec sleep 60"}, {uses: actions/checkout@v4}]}
+`))
+	until(t, s, 1, "it runs", func(run github.Run) bool { return len(s.Runs().Log(run.Jobs[0].ID)) > 0 })
+	require.NoError(t, s.Commit(file, `
+on: push
+concurrency: {group: "e2e-${{ github.ref }}", cancel-in-progress: true}
+jobs:
+  e2e: {runs-on: ubuntu-latest, steps: [{run: echo on}]}
+`))
+	require.Equal(t, runs.Success, until(t, s, 2, "the second run ends", finished).Conclusion)
+	first := until(t, s, 1, "the first run ends", finished)
+	require.Equal(t, runs.Cancelled, first.Conclusion)
+}
+
+func TestFailedJobsRunAgainWithTheOutputsOfTheOthers(t *testing.T) {
+	s := standIn(t)
+	require.NoError(t, s.Commit(file, `
+on: push
+jobs:
+  make:
+    runs-on: ubuntu-latest
+    outputs: {id: "${{ steps.a.outputs.id }}"}
+    steps: [{id: a, run: 'echo "id=from-$GITHUB_RUN_ATTEMPT" >> "$GITHUB_OUTPUT"'}]
+  test:
+    needs: make
+    runs-on: ubuntu-latest
+    strategy: {fail-fast: false, matrix: {kind: [good, bad]}}
+    steps: [{run: 'echo "${{ needs.make.outputs.id }} in $GITHUB_RUN_ATTEMPT"; [ ${{ matrix.kind }} = good ] || [ "$GITHUB_RUN_ATTEMPT" = 2 ]'}]
+  last: {needs: test, runs-on: ubuntu-latest, steps: [{run: echo last}]}
+`))
+	run := until(t, s, 1, "the run ends", finished)
+	require.Equal(t, map[string]string{"make": "success", "test (good)": "success", "test (bad)": "failure", "last": "skipped"}, outcome(run))
+	require.Contains(t, named(t, run, "test (bad)").Annotations[0].Message, "Process completed with exit code 1.")
+	require.NoError(t, s.Runs().RerunFailed(run.ID, "will"))
+	run = until(t, s, 1, "the second attempt ends", finished)
+	require.Equal(t, map[string]string{"make": "success", "test (good)": "success", "test (bad)": "success", "last": "success"}, outcome(run))
+	require.Contains(t, text(s, named(t, run, "test (bad)").ID), "from-1 in 2")
+	require.Equal(t, []int{1, 1, 2, 2}, []int{run.Current()[0].Attempt, run.Current()[1].Attempt, run.Current()[2].Attempt, run.Current()[3].Attempt})
+}
+
+func TestAReusableWorkflowRunsJobByJob(t *testing.T) {
+	s := standIn(t)
+	require.NoError(t, s.Commit(".github/workflows/shared.yml", `
+on:
+  workflow_call:
+    inputs: {name: {type: string, required: true}, loud: {type: boolean, default: true}}
+    outputs: {word: {value: "${{ jobs.say.outputs.word }}"}}
+jobs:
+  say:
+    runs-on: ubuntu-latest
+    outputs: {word: "${{ steps.a.outputs.word }}"}
+    steps: [{id: a, run: 'echo "word=hello ${{ inputs.name }} ${{ inputs.loud }}" >> "$GITHUB_OUTPUT"'}]
+  more: {needs: say, if: inputs.loud, runs-on: ubuntu-latest, steps: [{run: 'echo "more ${{ needs.say.outputs.word }}"'}]}
+`))
+	require.NoError(t, s.Commit(file, `
+on: push
+jobs:
+  call: {strategy: {matrix: {who: [maya, will]}}, uses: ./.github/workflows/shared.yml, with: {name: "${{ matrix.who }}"}}
+  after: {needs: call, runs-on: ubuntu-latest, steps: [{run: 'echo "after ${{ needs.call.outputs.word }} ${{ needs.call.result }}"'}]}
+`))
+	run := until(t, s, 1, "the run ends", finished)
+	require.Equal(t, map[string]string{
+		"call (maya) / say": "success", "call (maya) / more": "success", "call (will) / say": "success", "call (will) / more": "success", "after": "success",
+	}, outcome(run))
+	require.Contains(t, text(s, named(t, run, "call (will) / more").ID), "more hello will true")
+	require.Contains(t, text(s, named(t, run, "after").ID), "after hello will true success")
+	claims, err := s.Runs().Claims(named(t, run, "call (maya) / say").ID)
+	require.NoError(t, err)
+	require.Equal(t, "acme/shop/.github/workflows/shared.yml@refs/heads/main", claims["job_workflow_ref"])
 }
