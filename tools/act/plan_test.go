@@ -74,7 +74,7 @@ jobs:
 		"on: push\njobs: {e2e: {needs: x, runs-on: x, steps: [{run: echo}]}}":                      `needs job "x"`,
 		"on: push\njobs: {e2e: {runs-on: x, steps: []}}\nrun-name: ${{ github.nothing( }}":         "Line: 3",
 		"on: push\njobs: {e2e: {runs-on: x, timeout-minutes: [], steps: [{run: echo}]}}\nenv: [1]": "timeout-minutes",
-		"on: workflow_dispatch\njobs: {e2e: {runs-on: x, steps: [{run: echo}]}}\nconcurrency: ${{": "concurrency",
+		"on: workflow_dispatch\njobs: {e2e: {runs-on: x, steps: [{run: echo}]}}\nconcurrency: ${{": "Line: 3",
 	} {
 		require.Contains(t, plan(workflow.PlanOrder{Scope: scope(text)}).Error, want)
 	}
