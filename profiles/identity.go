@@ -41,9 +41,17 @@ type Identity struct {
 // everyTeam is the team name that means all teams. Only a catalogue can use it; a claim cannot.
 const everyTeam = "*"
 
-// Fits reports whether the identity matches somebody who proved these values. For oidc, Issuer must match the token's issuer.
+// PullRequestTarget is the event of a workflow that runs with the base branch's rights, and usually on the code of a pull request that
+// anybody can open.
+const PullRequestTarget = "pull_request_target"
+
+// Fits reports whether the identity matches somebody who proved these values. For oidc, Issuer must match the token's issuer. A workflow
+// that pull_request_target triggered is matched only by an identity that names that event without a glob.
 func (i Identity) Fits(source Source, issuer string, values map[string][]string) bool {
 	if i.Source != source || i.Issuer != "" && i.Issuer != issuer || len(i.Match) == 0 {
+		return false
+	}
+	if source == SourceOIDC && slices.Contains(values["event_name"], PullRequestTarget) && !slices.Contains(i.Match["event_name"], PullRequestTarget) {
 		return false
 	}
 	for attribute, globs := range i.Match {

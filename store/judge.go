@@ -7,6 +7,7 @@ import (
 	"github.com/ocpctl/ocpctl/store/internal/pg"
 	"github.com/ocpctl/ocpctl/store/internal/rows"
 	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/runs"
 )
 
 // Judge judges a request under the locks of its person, team and repository and, if Scope says so, of the whole installation. It
@@ -17,10 +18,11 @@ import (
 // judge is called under the locks with the usage counted there; it must not use the store. answer makes the response that is
 // sent and kept for Once from what was written; it may be nil if Once is. A request with a key that the principal used before
 // returns the first one's cluster; an HTTP request that was answered before returns the same answer. Of two at once, in any two
-// processes, the second waits for the first.
+// processes, the second waits for the first. A run that reuses its cluster gets that, and judge is not called; a new cluster of a
+// run's slot ends that of an older attempt.
 //
 // ErrNameTaken: another live cluster of the platform and base domain has the name. The result then has the judgement, so that
-// the caller can try another name. ErrKeyReused: Once's key was used for another request. An error of judge or answer comes back
+// the caller can try another name. A runs.Refusal: the run gets no cluster. ErrKeyReused: Once's key was used for another request. An error of judge or answer comes back
 // wrapped, and nothing is stored.
 func (s *Store) Judge(ctx context.Context, a Ask, judge func(usage.Usage) (Judgement, error), answer func(Judged) (Answer, error)) (Judged, error) {
 	var out Judged
@@ -48,6 +50,17 @@ func (c *change) judge(ctx context.Context, a Ask, e *earlier, judge func(usage.
 	if err != nil || out.Replayed {
 		return out, err
 	}
+	var place *runs.Place
+	if a.Run != nil {
+		reused, at, err := runs.Enter(ctx, c.Tx.Tx, *a.Run, a.Principal)
+		switch {
+		case err != nil:
+			return Judged{}, err
+		case reused != nil:
+			return c.answered(a, Judged{Judgement: Judgement{Allowed: true, Row: *reused}, Reused: true}, answer)
+		}
+		place = at
+	}
 	usage, err := c.UsageOf(ctx, a.Scope, e.identities)
 	if err != nil {
 		return Judged{}, err
@@ -56,8 +69,16 @@ func (c *change) judge(ctx context.Context, a Ask, e *earlier, judge func(usage.
 	if err != nil {
 		return Judged{}, err
 	}
-	if out, err = c.conclude(ctx, a, judgement); err != nil || a.Once == nil {
+	if out, err = c.conclude(ctx, a, judgement, place); err != nil {
 		return out, err
+	}
+	return c.answered(a, out, answer)
+}
+
+// answered adds the response to a result, if the request can be sent again.
+func (c *change) answered(a Ask, out Judged, answer func(Judged) (Answer, error)) (Judged, error) {
+	if a.Once == nil {
+		return out, nil
 	}
 	response, err := answer(out)
 	if err != nil {
@@ -117,7 +138,7 @@ func (e *earlier) replay() (Judged, error) {
 }
 
 // conclude stores the request with its verdict, and what follows from it. With an error, the result has the judgement alone.
-func (c *change) conclude(ctx context.Context, a Ask, j Judgement) (Judged, error) {
+func (c *change) conclude(ctx context.Context, a Ask, j Judgement, place *runs.Place) (Judged, error) {
 	out := Judged{Judgement: j}
 	var err error
 	switch {
@@ -126,7 +147,7 @@ func (c *change) conclude(ctx context.Context, a Ask, j Judgement) (Judged, erro
 	case !j.Allowed:
 		out.Request, err = c.refuse(ctx, a, j)
 	default:
-		out.Row, out.Request, err = c.accept(ctx, a, j)
+		out.Row, out.Request, err = c.accept(ctx, a, j, place)
 	}
 	return out, err
 }

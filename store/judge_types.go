@@ -7,6 +7,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/internal/rows"
 	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/runs"
 )
 
 // Once identifies an HTTP request that may be sent again.
@@ -31,6 +32,7 @@ type Ask struct {
 	Request   json.RawMessage // the request as made
 	Key       string          // its cause, e.g. a pull request's label and generation; unique per principal; empty: it cannot come twice
 	Once      *Once           // nil: the request cannot be sent again
+	Run       *runs.Ask       // the run that the cluster is to end with; nil: none
 }
 
 // Judgement is the decision on a request, and everything that is written for it.
@@ -83,5 +85,6 @@ type Judged struct {
 	Request   string             // id of the stored request; empty if the result is an earlier one
 	Answer    *Answer            // the response; nil for entry points without Once; of an earlier one, nothing else is set
 	Replayed  bool               // this was judged before; the result is the earlier one
+	Reused    bool               // Row is a cluster that the run had, and nothing was judged
 	Forecast  lifecycle.Forecast // of a rehearsal; empty if it was refused
 }

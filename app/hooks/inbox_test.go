@@ -120,7 +120,7 @@ func newInbox(t *testing.T) *inboxFixture {
 	cfg := app.Config{
 		Store: f.store, Catalogue: func() catalogue.Catalogue { return terms }, GitHub: w, Policy: policy.Settings{Grace: time.Minute, Installation: "test"},
 		Repositories: []app.Repository{{Match: "acme/*", Ownership: policy.Ownership{Team: "platform", Owner: "maya", CostCenter: "sandbox", Environment: "test"}}},
-		Runs:         app.Runs{PullSecretRef: "file:/run/pull-secret"},
+		Installs:     app.Installs{PullSecretRef: "file:/run/pull-secret"},
 	}
 	core := app.New(cfg)
 	links := credentials.New(core, cfg)

@@ -98,7 +98,7 @@ func (l *life) workerOn(t testing.TB, client *wire.Client) *InboxWorker {
 	terms := servicetest.Catalogue(t, map[string]string{"quotas/quotas.yaml": "quotas: [{name: team, scope: team, live: 100000, creating: 100000}]\n"})
 	cfg := app.Config{
 		Store: l.store, Catalogue: func() catalogue.Catalogue { return terms }, GitHub: NewAsker(client), Repositories: table,
-		Policy: policy.Settings{Grace: time.Minute, Installation: "test"}, Runs: app.Runs{PullSecretRef: "file:/run/pull-secret"},
+		Policy: policy.Settings{Grace: time.Minute, Installation: "test"}, Installs: app.Installs{PullSecretRef: "file:/run/pull-secret"},
 	}
 	core := app.New(cfg)
 	links := credentials.New(core, cfg)

@@ -94,7 +94,7 @@ func parse(nameOf func(string) string) views {
 // show renders a complete page before it sends the first byte, so that an error never leaves half a page.
 func (p *pages) show(w http.ResponseWriter, r *http.Request, who policy.Principal, status int, name string, view any) {
 	f := frame{
-		Demo: p.Demo, Site: site(p.GitHub), Now: p.Now().UTC(), Who: who, Nav: ways(who, r.URL.Path), Said: p.heard(w, r, who), View: view,
+		Demo: p.Demo, Site: p.GitHub, Now: p.Now().UTC(), Who: who, Nav: ways(who, r.URL.Path), Said: p.heard(w, r, who), View: view,
 	}
 	var page bytes.Buffer
 	if err := p.views[name].Execute(&page, f); err != nil {

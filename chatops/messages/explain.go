@@ -49,7 +49,7 @@ func EndText(kind string, ends lifecycle.Ends) string {
 	case "label_removed":
 		return "its label was removed, and the grace is over"
 	case "run_finished":
-		return "its workflow run finished, and the grace is over"
+		return cmp.Or(ends.RunWhy, lifecycle.BecauseRunFinished)
 	case "claim":
 		return "its claim ends"
 	case "hold":

@@ -85,7 +85,7 @@ func rendered(c config.Config, asked app.CreateRequest, role policy.Role, pullFi
 	}
 	service := app.New(app.Config{
 		Catalogue: func() catalogue.Catalogue { return terms }, Policy: policy.Settings{Hour: c.Hour, Grace: c.Grace, Installation: c.Installation},
-		Runs: app.Runs{SSHKey: c.Runner.SSHKey},
+		Installs: app.Installs{SSHKey: c.Runner.SSHKey},
 	})
 	who := policy.As("cli", asked.Owner, role)
 	row, notes, err := service.Draft(who, asked, time.Now())

@@ -151,7 +151,7 @@ func (w *world) restart() {
 	require.NoError(w, err)
 	cfg := app.Config{
 		Store: w.store, Catalogue: func() catalogue.Catalogue { return w.terms }, Policy: policy.Settings{Grace: time.Minute, Installation: "test"},
-		Runs: app.Runs{PullSecretRef: "file:/run/pull-secret", Account: "123456789012"}, UI: "https://ocpctl.example.com",
+		Installs: app.Installs{PullSecretRef: "file:/run/pull-secret", Account: "123456789012"}, UI: "https://ocpctl.example.com",
 	}
 	core := app.New(cfg)
 	links := credentials.New(core, cfg)

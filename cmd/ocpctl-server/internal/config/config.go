@@ -116,6 +116,7 @@ func (g GitHub) Points() int {
 type Issuer struct {
 	Issuer   string `yaml:"issuer"`   // its https:// address
 	Audience string `yaml:"audience"` // what tokens must be issued for; empty: ui_url
+	Platform string `yaml:"platform"` // what it gives tokens to: github, kubernetes or gitlab; empty: what its address shows
 	CAFile   string `yaml:"ca_file"`  // CA certificates for its TLS certificate; empty: the machine's
 }
 
