@@ -73,6 +73,7 @@ jobs:
 
 // One stack serves all of it, because it takes a while to start.
 func TestTheActionsInWorkflows(t *testing.T) {
+	withKubectl(t)
 	s := newStack(t)
 	for _, part := range []struct {
 		name string
@@ -81,6 +82,7 @@ func TestTheActionsInWorkflows(t *testing.T) {
 		{"an archive that was changed is not used", s.aChangedArchive},
 		{"a job uses a cluster through the actions", s.aLife},
 		{"a cancelled job stops at once, and its cluster goes", s.aCancelledJob},
+		{"a pull request has one cluster for its runs, until it closes", s.aPullRequest},
 		{"a job whose runner was lost finds its cluster when it is run again", s.aLostRunner},
 	} {
 		began := time.Now()
