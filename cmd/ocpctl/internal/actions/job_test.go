@@ -149,7 +149,7 @@ func (j *job) step(action string, inputs ...string) (code int) {
 		Sleep: func(ctx context.Context, d time.Duration) error { return ctx.Err() }, Run: j.exec, Width: func() int { return 80 },
 		UUID: func() string { return "not-used" },
 	}
-	ctx, cancel := context.WithTimeout(j.canceled, time.Minute) // it takes a second; a mistake would wait for ever
+	ctx, cancel := context.WithTimeout(j.canceled, 3*time.Minute) // it takes a second; a mistake would wait for ever
 	defer cancel()
 	code = int(command.Run(ctx, world, []string{"action", action}))
 	j.outputs = j.read("GITHUB_OUTPUT")
@@ -206,7 +206,8 @@ var changing = []struct {
 	{regexp.MustCompile(`http://127\.0\.0\.1:\d+`), "https://ocpctl.example.com"}, {regexp.MustCompile(`http%3A//127\.0\.0\.1%3A\d+`), "https%3A//ocpctl.example.com"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`), "<time>"}, {regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d UTC \([^)]*\)`), "<time> (<away>)"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)? UTC`), "<time>"}, {regexp.MustCompile(`clu\\_[0-9A-Z]{26}`), `clu\_1`},
-	{regexp.MustCompile(`(?m)^\d\d:\d\d:\d\d  `), "<time>  "}, {regexp.MustCompile(`after \d+ s`), "after <time>"}, {regexp.MustCompile(`\(\d+ bytes\)`), "(<size>)"},
+	{regexp.MustCompile(`(?m)^\d\d:\d\d:\d\d  `), "<time>  "}, {regexp.MustCompile(`\| after \d+ (s|min)`), "| after <time>"}, {regexp.MustCompile(`about \$[\d.]+ so far`), "about <cost> so far"},
+	{regexp.MustCompile(`"wait-timeout":"\d+m?s"`), `"wait-timeout":"<limit>"`}, {regexp.MustCompile(`\(\d+ bytes\)`), "(<size>)"},
 }
 
 // plain is a text without what differs from run to run.
