@@ -184,7 +184,7 @@ func compareIdentity(e entry[Identity]) {
 	if _, role := i.Match["arn"]; r.good(e.path("match")) && i.Source == SourceAWS && session && !role {
 		r.failAt(e.path("match"), "session without arn, so that anybody who assumes any role matches, because they choose the session name", "also arn, of a role whose session names you control")
 	}
-	if r.good(e.path("match")) && i.strangersFit() {
+	if r.good(e.path("match")) && i.strangersFit(r.gitHub) {
 		r.failAt(e.path("match"), "without a repository owner, so that anybody's workflow on GitHub matches", ownersAccept)
 	}
 	for k, team := range i.Teams {

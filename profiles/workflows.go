@@ -23,9 +23,11 @@ var ownerBefore = map[string]*regexp.Regexp{
 	"sub":          regexp.MustCompile(`^(repo:[^/*]+/|[^*]+$)`),
 }
 
-// strangersFit reports that a workflow of anybody on GitHub could match, because no attribute fixes the repository's owner.
-func (i Identity) strangersFit() bool {
-	if i.Source != SourceOIDC || i.Issuer != "" && PlatformOf(i.Issuer) != IssuerGitHub {
+// strangersFit reports that a workflow of anybody on GitHub could match, because no attribute fixes the repository's owner. gitHub are
+// further issuers of GitHub Actions.
+func (i Identity) strangersFit(gitHub []string) bool {
+	ofGitHub := i.Issuer == "" || PlatformOf(i.Issuer) == IssuerGitHub || slices.Contains(gitHub, i.Issuer)
+	if i.Source != SourceOIDC || !ofGitHub {
 		return false
 	}
 	for attribute, globs := range i.Match {

@@ -155,8 +155,8 @@ func TestARunReusesTheClusterOfItsPullRequest(t *testing.T) {
 	h := fixtureWith(t, withWorkflows(t), nil)
 	pull := h.job("ref", "refs/pull/41/merge", "event_name", "pull_request", "sub", "repo:acme/shop:pull_request")
 	reuse := map[string]any{"profile": "aws-minimal-test", "run": map[string]any{"reuse": "pull-request"}}
-	p := h.refused(http.MethodPost, "/api/v1/clusters", pull, reuse, http.StatusConflict, idempotencyKey, "early")
-	require.Contains(t, p.Detail, "Nothing is known of acme/shop#41 yet.")
+	p := h.refused(http.MethodPost, "/api/v1/clusters", pull, reuse, http.StatusServiceUnavailable, idempotencyKey, "first")
+	require.Contains(t, p.Detail, "Nothing is known of acme/shop#41 yet, and GitHub is being asked.")
 
 	seen := pullrequests.PullRequest{
 		Installation: 5001, Repo: "acme/shop", Number: 41, Open: true, Author: "will", Association: "MEMBER", Head: "6dcb09b5b57875f334f61aebed695e2e4193db5e",
@@ -187,5 +187,5 @@ func TestARunReusesTheClusterOfItsPullRequest(t *testing.T) {
 	p = h.refused(http.MethodPost, "/api/v1/clusters", next, reuse, http.StatusConflict, idempotencyKey, "closed")
 	require.Contains(t, p.Detail, "acme/shop#41 is closed")
 	other := h.job("ref", "refs/pull/41/merge", "event_name", "pull_request", "repository_id", "1002", "sub", "repo:acme/shop:pull_request")
-	h.refused(http.MethodPost, "/api/v1/clusters", other, reuse, http.StatusConflict, idempotencyKey, "another-repository")
+	h.refused(http.MethodPost, "/api/v1/clusters", other, reuse, http.StatusServiceUnavailable, idempotencyKey, "another-repository")
 }

@@ -40,9 +40,19 @@ func NoPullRequestInToken(event, ref string) Problem {
 	}
 }
 
-// UnknownPullRequest tells a run that nothing was heard of its pull request.
+// UnknownPullRequest tells a run that GitHub is being asked for its pull request.
 func UnknownPullRequest(repo string, number int) string {
-	return fmt.Sprintf("Nothing is known of %s#%d yet. GitHub tells it when the ocpctl App is installed on the repository and the repository stands in the server's table; ask again in a minute.", repo, number)
+	return fmt.Sprintf("Nothing is known of %s#%d yet, and GitHub is being asked. Ask again in a few seconds.", repo, number)
+}
+
+// UnseenPullRequest tells a run that GitHub does not show the App its pull request.
+func UnseenPullRequest(repo string, number int) string {
+	return fmt.Sprintf("GitHub does not show %s#%d to ocpctl's App. An owner of the repository has to install the App there; then ask again.", repo, number)
+}
+
+// PullRequestElsewhere tells a run that GitHub cannot be asked for its pull request, and why.
+func PullRequestElsewhere(repo string, number int, why string) string {
+	return fmt.Sprintf("GitHub cannot be asked about %s#%d: %s. Leave reuse out, or set it to run.", repo, number, why)
 }
 
 // RunOfAnotherTeam tells a run that the cluster in its slot belongs to a team for which its token has no role.

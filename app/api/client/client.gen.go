@@ -1387,9 +1387,12 @@ type Profile struct {
 	Platform          string          `json:"platform"`
 	PricesAsOf        string          `json:"pricesAsOf,omitempty,omitzero"`
 	Regions           []ProfileRegion `json:"regions"`
-	Versions          AllowList       `json:"versions"`
-	WhenFull          ProfileWhenFull `json:"whenFull"`
-	Workers           Machines        `json:"workers"`
+
+	// RunGraceSeconds How long a cluster of a pipeline's run stays after the run failed.
+	RunGraceSeconds int64           `json:"runGraceSeconds,omitempty,omitzero"`
+	Versions        AllowList       `json:"versions"`
+	WhenFull        ProfileWhenFull `json:"whenFull"`
+	Workers         Machines        `json:"workers"`
 }
 
 // ProfileWhenFull defines model for Profile.WhenFull.

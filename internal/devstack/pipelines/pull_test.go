@@ -57,7 +57,6 @@ func (s *stack) aPullRequest() {
 	require.NoError(t, s.GitHub.Commit("deploy/kustomization.yaml", "image: shop:${IMAGE_TAG}\nhost: shop.${APPS_DOMAIN}\n"))
 	number, err := s.GitHub.Open("Sell more", "will")
 	require.NoError(t, err)
-	require.NoError(t, s.GitHub.Label(number, "ocp/aws-minimal-test", "maya"))
 	require.NoError(t, s.GitHub.Commit(".github/workflows/e2e.yml", strings.ReplaceAll(pullRequest, "SERVER", s.server)))
 	before := len(s.GitHub.Runs().List())
 	var ids []string

@@ -121,6 +121,16 @@ type Issuer struct {
 	CAFile   string `yaml:"ca_file"`  // CA certificates for its TLS certificate; empty: the machine's
 }
 
+// GitHubIssuers lists the issuers that are configured as those of GitHub Actions.
+func (c Config) GitHubIssuers() (issuers []string) {
+	for _, issuer := range c.OIDC {
+		if issuer.Platform == string(profiles.IssuerGitHub) {
+			issuers = append(issuers, issuer.Issuer)
+		}
+	}
+	return issuers
+}
+
 // SAML configures the sign-in to the pages; without metadata nobody can sign in.
 type SAML struct {
 	Name     string `yaml:"name"`      // name of the identity provider, for people

@@ -52,8 +52,9 @@ func (k *keeper) bearer(ctx context.Context, again bool) (text string, ok bool, 
 		return old, true, nil
 	}
 	fresh, err := k.get(ctx)
-	if errors.Is(err, errNoJob) {
-		return "", false, exit.With(exit.Denied, fmt.Errorf("sign in: %w", err))
+	var said *exit.Error
+	if errors.As(err, &said) { // it says what to do
+		return "", false, err
 	}
 	if err != nil {
 		return "", false, exit.With(exit.Denied, fmt.Errorf("sign in: %w\nSee ocpctl login --help for the sign-in methods", err))
@@ -125,17 +126,51 @@ func fromCommand(line string, stderr io.Writer) source {
 	}
 }
 
-// errNoJob says what to do without a token of GitHub Actions. See
-// https://docs.github.com/en/actions/reference/security/oidc and docs/actions.md.
-var errNoJob = errors.New("this is not a GitHub Actions job that may request a token; give the job `permissions: {id-token: write}`. " +
-	"GitHub gives no token to pull requests from forks: there, a maintainer asks for the cluster with a label and approves it with /ocp approve")
+// noToken says why a job cannot request a token, and what to do.
+func noToken(env func(string) string) error {
+	switch {
+	case env("GITHUB_ACTIONS") == "":
+		return errors.New("this is not a job of GitHub Actions, so there is no token to request")
+	case fromFork(env):
+		return errors.New("this job runs for a pull request from a fork, and GitHub gives such a job no token. Ask a maintainer to set the label ocp/<profile> or to " +
+			"comment /ocp create on the pull request: once they have approved the commit, the pull request has a cluster. Or push the branch to the repository itself")
+	}
+	return errors.New("GitHub gave this job no token to sign in with; give the job `permissions: {id-token: write}`")
+}
+
+// mostEvent is the largest event that is read.
+const mostEvent = 8 << 20
+
+// fromFork reports whether the event of a job is a pull request from another repository.
+// https://docs.github.com/actions/reference/workflows-and-actions/variables
+func fromFork(env func(string) string) bool {
+	file, err := os.Open(env("GITHUB_EVENT_PATH"))
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	var event struct {
+		PullRequest struct {
+			Head struct {
+				Repo *struct {
+					FullName string `json:"full_name"`
+				}
+			}
+		} `json:"pull_request"`
+	}
+	if err := json.NewDecoder(io.LimitReader(file, mostEvent)).Decode(&event); err != nil {
+		return false
+	}
+	repo := event.PullRequest.Head.Repo
+	return repo != nil && repo.FullName != "" && !strings.EqualFold(repo.FullName, env("GITHUB_REPOSITORY"))
+}
 
 // fromGitHub requests the job's own token from GitHub Actions, for the audience that the function returns.
 func fromGitHub(audience func(context.Context) (string, error), env func(string) string, send *retrier) source {
 	return func(ctx context.Context) (token, error) {
 		address, secret := env("ACTIONS_ID_TOKEN_REQUEST_URL"), env("ACTIONS_ID_TOKEN_REQUEST_TOKEN")
 		if address == "" || secret == "" {
-			return token{}, errNoJob
+			return token{}, exit.With(exit.Denied, fmt.Errorf("sign in: %w", noToken(env)))
 		}
 		u, err := url.Parse(address)
 		if err != nil {
