@@ -2,6 +2,7 @@ package docs_test
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -240,6 +241,32 @@ func TestThePageShowsEveryInputAndOutput(t *testing.T) {
 		return
 	}
 	require.Equal(t, b.String(), have, "go test ./docs -update writes it")
+}
+
+// What the page calls a message is one: the parts between its placeholders stand in the program or the script.
+func TestTheTroubleOfThePageIsRealTrouble(t *testing.T) {
+	var said strings.Builder
+	for _, root := range []string{"../cmd/ocpctl/internal", "../workflows/setup-ocpctl"} {
+		require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			raw, err := os.ReadFile(path)
+			said.Write(raw)
+			return err
+		}))
+	}
+	page, err := os.ReadFile("actions.md")
+	require.NoError(t, err)
+	_, table, found := strings.Cut(string(page), "| message | what to do |\n|---|---|\n")
+	require.True(t, found)
+	rows := strings.Split(strings.TrimSpace(table), "\n")
+	require.Greater(t, len(rows), 8)
+	for _, row := range rows {
+		for _, part := range strings.Split(strings.Trim(strings.Split(row, "|")[1], " "), "…") {
+			require.Contains(t, said.String(), strings.TrimSpace(part), row)
+		}
+	}
 }
 
 func TestTheFirstWorkflowOfThePageIsASample(t *testing.T) {

@@ -208,6 +208,8 @@ func TestAJobWithoutATokenIsToldWhy(t *testing.T) {
 	delete(j.env, "ACTIONS_ID_TOKEN_REQUEST_URL")
 	delete(j.env, "ACTIONS_ID_TOKEN_REQUEST_TOKEN")
 	require.EqualValues(t, exit.Denied, j.step("create-cluster", "profile", "aws-minimal-test"))
+	j.env["GITHUB_EVENT_PATH"] = write(t, filepath.Join(t.TempDir(), "event.json"), `{"pull_request": {"head": {"repo": {"full_name": "will/shop"}}}}`)
+	require.EqualValues(t, exit.Denied, j.step("create-cluster", "profile", "aws-minimal-test"))
 	j.golden("token.txt")
 }
 
