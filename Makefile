@@ -33,6 +33,22 @@ build-kubernetes: ## build the Kubernetes cluster of the demo into .demo/bin (ab
 	@mkdir -p $(DEMO_DIR)/bin
 	go -C tools/kubernetes build -o $(abspath $(DEMO_DIR))/bin/kubernetes .
 
+.PHONY: build-act
+build-act:
+	@mkdir -p $(DEMO_DIR)/bin
+	@[ -x $(DEMO_DIR)/bin/act ] || echo "building nektos/act, which runs workflows in the demo (a minute the first time) …"
+	go -C tools/act build -o $(abspath $(DEMO_DIR))/bin .
+
+.PHONY: test-workflows
+test-workflows: ## run workflows in the stand-in GitHub with nektos/act (builds it: a minute the first time)
+	go -C tools/act test ./...
+	go test -count=1 -tags act ./internal/devstack/github/actions
+
+.PHONY: test-actions
+test-actions: ## run the GitHub actions in workflows with nektos/act against a whole stack: download, life of a cluster, results, cancellation
+	@go -C tools/act tool -n act >/dev/null # built here, not within the tests' time limit
+	go test -count=1 -timeout 10m -tags act -v ./internal/devstack/pipelines
+
 .PHONY: test-kubernetes
 test-kubernetes: ## tests on a real Kubernetes control plane: its own program, runners as Jobs, and ten lives (builds Kubernetes; needs Linux and root)
 	go -C tools/kubernetes test -count=1 -timeout 20m .
@@ -41,11 +57,11 @@ test-kubernetes: ## tests on a real Kubernetes control plane: its own program, r
 	@$(MAKE) --no-print-directory soak KUBERNETES=1 REPLICAS=2 N=10
 
 .PHONY: demo
-demo: $(DEMO_BUILD) ## start everything on this machine, to label a pull request and watch (Ctrl-C stops, .demo keeps the state; KUBERNETES=1: runners are Jobs)
+demo: $(DEMO_BUILD) build-act ## start everything on this machine, to label a pull request and watch (Ctrl-C stops, .demo keeps the state; KUBERNETES=1: runners are Jobs)
 	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) $(ON_KUBERNETES)
 
 .PHONY: demo-story
-demo-story: $(DEMO_BUILD) ## end-to-end test: run a pull request's whole life in a demo over HTTP and check every step (KUBERNETES=1: runners are Jobs)
+demo-story: $(DEMO_BUILD) build-act ## end-to-end test: run a pull request's whole life in a demo over HTTP and check every step (KUBERNETES=1: runners are Jobs)
 	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) $(ON_KUBERNETES) -story
 
 .PHONY: chaos
@@ -106,7 +122,7 @@ images: ## build the container images of the server and the runner as OCI archiv
 	@mkdir -p dist/images/bin
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o dist/images/bin ./cmd/ocpctl-server ./cmd/ocpctl-runner
 	@set -e; go -C tools/images build -o $(abspath dist/images/bin)/images .; \
-	version=$$(git describe --tags --match 'v[0-9]*' --always --dirty); made=$$(date -u -d "@$$(git log -1 --format=%ct)" +%Y-%m-%dT%H:%M:%SZ); \
+	version=$$(git describe --tags --match 'v[0-9]*.[0-9]*.[0-9]*' --always --dirty); made=$$(date -u -d "@$$(git log -1 --format=%ct)" +%Y-%m-%dT%H:%M:%SZ); \
 	build() { program=$$1; shift; dist/images/bin/images build -program dist/images/bin/$$program -arch $$(go env GOARCH) -version $$version \
 		-revision $$(git rev-parse HEAD) -created $$made -out dist/images/$$program.oci.tar "$$@"; }; \
 	build ocpctl-server; build ocpctl-runner -dir /work -dir /installers -base "$(RUNNER_BASE)"

@@ -17,6 +17,7 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
+	"github.com/ocpctl/ocpctl/store/runs"
 )
 
 // ClusterRequest is a request for a cluster before policy judged it. Create makes one of a CreateRequest; pull requests make their
@@ -37,6 +38,8 @@ type ClusterRequest struct {
 	OnRefusal []store.Effect // what a refusal changes on GitHub
 
 	again  Again                                        // in place of which cluster it is requested; zero: of none
+	run    *runs.Ask                                    // the run that the cluster ends with; nil: none
+	pull   *store.PullAsk                               // the pull request whose cluster is wanted rather than a new one; nil: none
 	show   *store.SlackPlace                            // where in Slack the cluster is shown; nil: nowhere
 	say    func(policy.Verdict, store.Row) *store.Reply // the answer that is saved with the result; nil: see Cause
 	once   *store.Once                                  // for a request that may be sent again; nil: it cannot
@@ -105,6 +108,10 @@ func (s *Service) CreateFrom(ctx context.Context, r ClusterRequest) (Created, er
 		return Created{}, nameTaken(r, made.Verdict.Grant)
 	case errors.Is(err, store.ErrKeyReused):
 		return Created{}, Fail(Conflict, messages.IdempotencyKeyReused)
+	case errors.Is(err, store.ErrStale):
+		return Created{}, Fail(Busy, messages.RunsClusterGoes)
+	case runRefusal(err) != nil:
+		return Created{}, runRefusal(err)
 	case err != nil:
 		return Created{}, err
 	}
@@ -179,7 +186,8 @@ func (s *Service) ask(ctx context.Context, r ClusterRequest) (ClusterRequest, st
 	}
 	return r, store.Ask{
 		Scope:     scope(r.Request.Principal.ID, policy.TeamOf(r.Request, r.catalogue.Catalogue), r.PR.Repo, r.catalogue.Catalogue),
-		Principal: r.Request.Principal.ID, Source: string(r.Request.Source), Request: content, Key: r.Key, Once: r.once, RetryOf: r.again.Of, RetryOnce: r.again.Once,
+		Principal: r.Request.Principal.ID, Source: string(r.Request.Source), Request: content, Key: r.Key, Once: r.once, Run: r.run, Pull: r.pull,
+		RetryOf: r.again.Of, RetryOnce: r.again.Once,
 	}, nil
 }
 
@@ -265,10 +273,10 @@ func (s *Service) draft(r ClusterRequest, g policy.Grant, now time.Time) (store.
 		CostCenter: g.Ownership.CostCenter, Environment: g.Ownership.Environment,
 		Source: string(r.Request.Source), Tags: tags,
 		Spec: store.Spec{
-			InstallConfig: string(config), Zones: g.Zones, Grace: g.Grace,
-			CredentialsMode: profile.CredentialsMode, ReleaseImage: s.runs.Releases[g.Version],
-			PullSecretRef: s.runs.PullSecretRef, SSHKey: cmp.Or(r.sshKey, s.runs.SSHKey), SSHKeyRef: s.runs.SSHKeyRef,
-			CloudCredsRef: s.runs.CloudCredsRef, Account: s.runs.Account,
+			InstallConfig: string(config), Zones: g.Zones, Grace: g.Grace, RunGrace: g.RunGrace,
+			CredentialsMode: profile.CredentialsMode, ReleaseImage: s.installs.Releases[g.Version],
+			PullSecretRef: s.installs.PullSecretRef, SSHKey: cmp.Or(r.sshKey, s.installs.SSHKey), SSHKeyRef: s.installs.SSHKeyRef,
+			CloudCredsRef: s.installs.CloudCredsRef, Account: s.installs.Account,
 			CreateDeadline: profile.Deadlines.Create, DestroyDeadline: profile.Deadlines.Destroy,
 		},
 	}

@@ -27,6 +27,10 @@ func (s *Service) Create(ctx context.Context, p policy.Principal, r CreateReques
 	if len(wrong) > 0 {
 		return Created{}, Refused(s.evaluate(request, policy.Usage{}, time.Now()), wrong)
 	}
+	request, err := s.ofPullRequest(ctx, p, r, request)
+	if err != nil {
+		return Created{}, err
+	}
 	return s.CreateFrom(ctx, request)
 }
 
@@ -59,6 +63,9 @@ func (s *Service) DryRun(ctx context.Context, p policy.Principal, r CreateReques
 		return Preview{}, fmt.Errorf("judge a request: %w", err)
 	}
 	if len(wrong) == 0 {
+		if request, err = s.ofPullRequest(ctx, p, r, request); err != nil {
+			return Preview{}, err
+		}
 		return s.Rehearse(ctx, request)
 	}
 	usage, err := s.store.Usage(ctx, scope(p.ID, policy.TeamOf(request.Request, inForce.Catalogue), "", inForce.Catalogue))
@@ -75,6 +82,9 @@ func (s *Service) Rehearse(ctx context.Context, r ClusterRequest) (Preview, erro
 		return Preview{}, err
 	}
 	made, err := s.judge(r, ask, func(judge judgeFunc) (store.Judged, error) { return s.store.Rehearse(ctx, ask, judge) })
+	if refused := runRefusal(err); refused != nil {
+		return Preview{Verdict: policy.Verdict{Checks: []policy.Check{{Name: messages.RunCheck, Result: policy.Fail, Message: refused.Error()}}}}, nil
+	}
 	if errors.Is(err, store.ErrNameTaken) {
 		v := made.Verdict
 		check := policy.Check{Name: "name", Result: policy.Fail, Asked: v.Grant.Name, Message: nameTaken(r, v.Grant).Message, Accept: messages.NameNotTaken}
@@ -84,7 +94,19 @@ func (s *Service) Rehearse(ctx context.Context, r ClusterRequest) (Preview, erro
 	if err != nil {
 		return Preview{}, err
 	}
+	if made.Reused {
+		return Preview{Verdict: reusedVerdict(made.Row)}, nil
+	}
 	return Preview{Verdict: made.Verdict, Forecast: made.Forecast}, nil
+}
+
+// reusedVerdict is the verdict on a request that gets a cluster which its run has.
+func reusedVerdict(row store.Row) policy.Verdict {
+	return policy.Verdict{
+		Allowed: true, Checks: []policy.Check{{Name: messages.RunCheck, Result: policy.Pass, Message: messages.RunReused(row.Name, string(row.Status))}},
+		Grant: policy.Grant{Name: row.Name, Profile: row.Profile, Platform: row.Platform, Region: row.Region, Version: row.Release, BaseDomain: row.BaseDomain,
+			Ownership: policy.Ownership{Team: row.Team, Owner: row.Owner, CostCenter: row.CostCenter, Environment: row.Environment}, Nodes: row.Nodes, HourlyCents: row.ListCents, TTL: row.TTL},
+	}
 }
 
 // refusedAll returns the verdict with nothing granted.
@@ -120,7 +142,13 @@ func (s *Service) prepare(p policy.Principal, r CreateRequest, b catalogue.Catal
 	r, endless := r.bounded()
 	r, wrong := r.filled(p, b.Catalogue)
 	wrong = slices.Concat(r.Wrong, endless, wrong)
-	out := ClusterRequest{Request: r.policyRequest(p), catalogue: b, once: r.Once, answer: r.Answer, Key: r.Key, again: r.Again, show: r.Show, say: r.Say}
+	run, unbound := s.bind(p, r.Run)
+	wrong = append(wrong, unbound...)
+	out := ClusterRequest{run: run, Request: r.policyRequest(p), catalogue: b, once: r.Once, answer: r.Answer, Key: r.Key, again: r.Again, show: r.Show, say: r.Say}
+	if r.Run != nil && r.Run.Reuse == policy.ReusePullRequest {
+		of, _ := s.Run(p, r.Run.PipelineRun)
+		out.Request.Ownership = s.OwnershipOf(of.Repo)
+	}
 	profile, known := b.Get(r.Profile)
 	if r.Profile == "" {
 		profile, known = b.Default()

@@ -26,8 +26,9 @@ type CreateRequest struct {
 	TTL                                                  time.Duration // instead of TTLHours; zero: TTLHours counts
 	SSHPublicKey                                         string
 	ExtraTags                                            map[string]string
-	OffhoursOptIn                                        bool      // workers down outside working hours; no schedule exists yet, so true is refused
-	Addons                                               *[]string // names; nil: the profile's default
+	OffhoursOptIn                                        bool        // workers down outside working hours; no schedule exists yet, so true is refused
+	Addons                                               *[]string   // names; nil: the profile's default
+	Run                                                  *RunRequest // how it belongs to the run of the requester's token; nil: it ends with that, if there is one
 
 	Show  *store.SlackPlace                            // where in Slack the cluster is shown; nil: nowhere
 	Key   string                                       // two requests of one principal with one key are the same; empty: this one cannot come twice
@@ -77,7 +78,7 @@ func (r *CreateRequest) texts() map[string]*string {
 }
 
 func requestFields() []string {
-	names := append(slices.Collect(maps.Keys((&CreateRequest{}).texts())), "ttlHours", "extraTags", "addons", "offhoursOptIn")
+	names := append(slices.Collect(maps.Keys((&CreateRequest{}).texts())), "ttlHours", "extraTags", "addons", "offhoursOptIn", "run")
 	slices.Sort(names)
 	return names
 }
@@ -109,6 +110,8 @@ func (r *CreateRequest) read(root *yaml.Node) []Field {
 			r.readTags(value, refuse)
 		case name == "addons":
 			r.readAddons(value, refuse)
+		case name == "run":
+			r.readRun(value, refuse)
 		case name == "offhoursOptIn":
 			if err := value.Decode(&r.OffhoursOptIn); err != nil || value.ShortTag() != "!!bool" {
 				refuse(name, messages.NotABoolean(asWritten(value)))

@@ -26,7 +26,7 @@ const publicKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0wKz7lEfhqE8VfUMLxVdIYS
 func drafts(t testing.TB) *app.Service {
 	terms, err := catalogue.Embedded()
 	require.NoError(t, err)
-	return app.New(app.Config{Catalogue: func() catalogue.Catalogue { return terms }, Policy: policy.Settings{Installation: "test"}, Runs: app.Runs{SSHKey: "ssh-rsa ours"}})
+	return app.New(app.Config{Catalogue: func() catalogue.Catalogue { return terms }, Policy: policy.Settings{Installation: "test"}, Installs: app.Installs{SSHKey: "ssh-rsa ours"}})
 }
 
 var requester = policy.As("cli", "maya", policy.Requester)

@@ -73,21 +73,23 @@ type Keeper interface {
 
 // Config configures a service. Store, Catalogue, GitHub and Artifacts are required by the use cases that touch them.
 type Config struct {
-	Store        *store.Store
-	Catalogue    func() catalogue.Catalogue // the catalogue in force
-	Keeper       Keeper                     // nil: the catalogue never changes
-	Policy       policy.Settings
-	Repositories []Repository // which repositories may request clusters, and who owns these; the first match counts
-	GitHub       GitHub
-	Artifacts    Artifacts
-	Runs         Runs
-	SlackEmails  []string // domains whose e-mail addresses, confirmed by Slack, count as identities; in lower case
-	UI           string   // base URL of the web pages, for links in messages, e.g. https://ocpctl.example.com
-	Log          *slog.Logger
+	Store         *store.Store
+	Catalogue     func() catalogue.Catalogue // the catalogue in force
+	Keeper        Keeper                     // nil: the catalogue never changes
+	Policy        policy.Settings
+	GitHubIssuers []string     // of GitHub Actions, besides those whose addresses show it
+	GitHubSite    string       // of the GitHub that the App belongs to, e.g. https://github.com; empty: there is no App
+	Repositories  []Repository // which repositories may request clusters, and who owns these; the first match counts
+	GitHub        GitHub
+	Artifacts     Artifacts
+	Installs      Installs
+	SlackEmails   []string // domains whose e-mail addresses, confirmed by Slack, count as identities; in lower case
+	UI            string   // base URL of the web pages, for links in messages, e.g. https://ocpctl.example.com
+	Log           *slog.Logger
 }
 
-// Runs are the settings that are frozen into every cluster's spec at its acceptance.
-type Runs struct {
+// Installs are the settings that are frozen into every cluster's spec at its acceptance.
+type Installs struct {
 	PullSecretRef string            // e.g. file:/run/secrets/pull-secret
 	SSHKey        string            // public key for the nodes; empty: the public half of SSHKeyRef
 	SSHKeyRef     string            // private key for debugging failed bootstraps; empty: none
@@ -105,8 +107,9 @@ type Service struct {
 	repos     []Repository
 	github    GitHub
 	artifacts Artifacts
-	runs      Runs
+	installs  Installs
 	ui        string
+	site      string // of the App's GitHub; empty: there is none
 	log       *slog.Logger
 	since     time.Time
 	people    atomic.Pointer[string] // hash of the catalogue whose people the store knows
@@ -123,7 +126,7 @@ func New(c Config) *Service {
 	}
 	return &Service{
 		store: c.Store, catalogue: c.Catalogue, keeper: c.Keeper, policy: c.Policy, repos: c.Repositories,
-		github: c.GitHub, artifacts: c.Artifacts, runs: c.Runs, ui: c.UI, log: log, since: time.Now(),
+		github: c.GitHub, artifacts: c.Artifacts, installs: c.Installs, ui: c.UI, site: c.GitHubSite, log: log, since: time.Now(),
 	}
 }
 

@@ -24,6 +24,7 @@ type Card struct {
 	Meter                                                price.Meter // cost so far and still to come; see package price
 	APIURL, ConsoleURL                                   string      // empty until a create has succeeded
 	JobID                                                string      // newest job
+	Run                                                  Run         // that it belongs to; without an id: none
 	Identities                                           []string    // every infraID and ccoctl name ever recorded, oldest first
 }
 

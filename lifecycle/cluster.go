@@ -75,7 +75,8 @@ type Ends struct {
 	PRClosed     time.Time // the pull request closed + grace
 	PRWhy        string    // why PRClosed is set, and how that was noticed; empty: BecauseClosed
 	LabelRemoved time.Time // the label was removed + grace
-	RunFinished  time.Time // the workflow run finished + grace
+	RunFinished  time.Time // the pipeline run finished + grace
+	RunWhy       string    // why RunFinished is set; empty: BecauseRunFinished
 	Claim        time.Time // the claim's lifetime ended
 	Hold         time.Time // a floor: no end except Max comes before it
 }
@@ -87,6 +88,9 @@ const (
 	BecauseMerged = "the pull request was merged"
 	BecauseDraft  = "the pull request became a draft"
 )
+
+// BecauseRunFinished is the reason for the end of a run's cluster if no other is known.
+const BecauseRunFinished = "its workflow run finished"
 
 // BecauseInstallFailed is the beginning of DesiredWhy if the cluster ends because its last create attempt failed.
 const BecauseInstallFailed = "the install failed"
@@ -108,7 +112,7 @@ func (e Ends) first() (time.Time, string) {
 		{e.TTL, "the end of its time to live"},
 		{e.PRClosed, cmp.Or(e.PRWhy, BecauseClosed)},
 		{e.LabelRemoved, "its label was removed"},
-		{e.RunFinished, "its workflow run finished"},
+		{e.RunFinished, cmp.Or(e.RunWhy, BecauseRunFinished)},
 		{e.Claim, "its claim ended"},
 	} {
 		if !end.at.IsZero() && end.at.Before(at) {

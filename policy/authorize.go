@@ -44,10 +44,12 @@ func Authorize(r Request, act Act, target *Target) Verdict {
 func (r Request) onPullRequest() bool { return r.Source == SourceLabel || r.Source == SourceComment }
 
 // OpensCluster says whether an act makes somebody admin of the cluster. A log bundle counts: it holds the cluster's secrets.
-func OpensCluster(act Act) bool { return byShare(act) || act == ActBreakGlass }
+func OpensCluster(act Act) bool {
+	return act == ActKubeconfig || act == ActLogBundle || act == ActBreakGlass
+}
 
 // byShare says whether a share to use the cluster is enough for an act.
-func byShare(act Act) bool { return act == ActKubeconfig || act == ActLogBundle }
+func byShare(act Act) bool { return act == ActKubeconfig || act == ActLogBundle || act == ActUse }
 
 // byRepository says whether a permission on the repository is enough for an act on a cluster of the repository's team.
 func byRepository(act Act) bool { return act == ActExtend || act == ActDestroy || act == ActRetry }
@@ -158,6 +160,7 @@ var phrases = map[Act]phrase{
 	ActShare:      {"share it", "share a cluster"},
 	ActTransfer:   {"transfer it to another team", "transfer a cluster"},
 	ActKubeconfig: {"fetch its kubeconfig", "fetch a cluster's kubeconfig"},
+	ActUse:        {"take a turn on it", "take a turn on a cluster"},
 	ActLogBundle:  {"download its log bundle", "download a cluster's log bundle"},
 	ActBreakGlass: {"ask for its kubeadmin password", "ask for a cluster's kubeadmin password"},
 	ActApprove:    {"approve or refuse it", "approve or refuse a cluster"},

@@ -8,11 +8,12 @@ import (
 
 // Claims is what somebody proved about themselves, before it is mapped to seats.
 type Claims struct {
-	Source  profiles.Source     `json:"source"`
-	Issuer  string              `json:"issuer,omitempty"` // for OIDC: the token's issuer
-	Subject string              `json:"subject"`          // stable, unique within source and issuer; never empty
-	Name    string              `json:"name,omitempty"`   // for people
-	Values  map[string][]string `json:"values,omitempty"` // attribute → values; see profiles.Identity.Match
+	Source   profiles.Source         `json:"source"`
+	Issuer   string                  `json:"issuer,omitempty"`   // for OIDC: the token's issuer
+	Platform profiles.IssuerPlatform `json:"platform,omitempty"` // for OIDC: what the issuer gives tokens to; empty: unknown
+	Subject  string                  `json:"subject"`            // stable, unique within source and issuer; never empty
+	Name     string                  `json:"name,omitempty"`     // for people
+	Values   map[string][]string     `json:"values,omitempty"`   // attribute → values; see profiles.Identity.Match
 }
 
 // SeatsOf returns the seats from every identity that matches the claims; none if none matches. A claim can name a team if an identity

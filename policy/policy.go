@@ -115,6 +115,7 @@ func (j judging) grant() Grant {
 		TTL:         s.Scale(requestedTTL(r, p)),
 		MaxTTL:      s.Scale(p.MaxTTL),
 		Grace:       j.grace(),
+		RunGrace:    min(s.Scale(p.RunGrace), s.Scale(p.MaxTTL)),
 		MaxTries:    p.Attempts,
 		HourlyCents: region.HourlyCents,
 		PriceCents:  j.price,

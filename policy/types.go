@@ -164,7 +164,8 @@ type Grant struct {
 	BaseDomain   string            `json:"baseDomain"`
 	TTL          time.Duration     `json:"ttl"`
 	MaxTTL       time.Duration     `json:"maxTtl"`
-	Grace        time.Duration     `json:"grace"` // after the pull request was closed or the label removed
+	Grace        time.Duration     `json:"grace"`    // after the pull request was closed or the label removed
+	RunGrace     time.Duration     `json:"runGrace"` // after a failed run of a pipeline
 	MaxTries     int               `json:"maxTries"`
 	HourlyCents  int               `json:"hourlyCents"`
 	PriceCents   int64             `json:"priceCents"` // until its end, by list prices

@@ -35,6 +35,9 @@ func compare(r *reader, p Profile) {
 	if r.good("ttl.defaultHours", "ttl.maxHours") && p.DefaultTTL > p.MaxTTL {
 		r.failAt("ttl.defaultHours", fmt.Sprintf("%g", p.DefaultTTL.Hours()), fmt.Sprintf("at most maxHours, %g", p.MaxTTL.Hours()))
 	}
+	if r.good("ttl.maxHours", "runGrace") && p.RunGrace > p.MaxTTL {
+		r.failAt("runGrace", p.RunGrace.String(), fmt.Sprintf("at most maxHours, %gh", p.MaxTTL.Hours()))
+	}
 	compareLists(r, p)
 	compareMachines(r, p)
 	compareNetworks(r, p)

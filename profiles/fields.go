@@ -35,7 +35,7 @@ const (
 
 // readProfile reads one file. The profile is usable only if there are no problems.
 func readProfile(r *reader, body []byte) Profile {
-	p := Profile{WhenFull: WhenFullRefuse}
+	p := Profile{WhenFull: WhenFullRefuse, RunGrace: usualRunGrace}
 	doc := r.document(body, "profile")
 	if doc == nil {
 		return p
@@ -77,6 +77,7 @@ func profileFields(r *reader, p *Profile) []field {
 			optional(whole("minReplicas", &p.Workers.Least, 0, mostWorkers)), optional(whole("maxReplicas", &p.Workers.Most, 0, mostWorkers))),
 		r.inner("ttl", hours("defaultHours", &p.DefaultTTL, mostTTLHours), hours("maxHours", &p.MaxTTL, mostTTLHours)),
 		span("grace", &p.Grace, mostGrace),
+		optional(span("runGrace", &p.RunGrace, mostGrace)),
 		optional(warnings(r, &p.WarnBefore)),
 		whole("attempts", &p.Attempts, 1, 5),
 		r.inner("deadlines", span("create", &p.Deadlines.Create, 6*time.Hour), span("destroy", &p.Deadlines.Destroy, 6*time.Hour)),
@@ -95,6 +96,9 @@ func profileFields(r *reader, p *Profile) []field {
 		kind("Profile"),
 	}
 }
+
+// usualRunGrace is the grace of a profile that names none: time to look at a failure and to run its jobs again.
+const usualRunGrace = 15 * time.Minute
 
 // usualWarnings are the times of a profile that names none.
 var usualWarnings = []time.Duration{time.Hour, 15 * time.Minute}

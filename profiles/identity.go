@@ -41,9 +41,17 @@ type Identity struct {
 // everyTeam is the team name that means all teams. Only a catalogue can use it; a claim cannot.
 const everyTeam = "*"
 
-// Fits reports whether the identity matches somebody who proved these values. For oidc, Issuer must match the token's issuer.
+// PullRequestTarget is the event of a workflow that runs with the base branch's rights, and usually on the code of a pull request that
+// anybody can open.
+const PullRequestTarget = "pull_request_target"
+
+// Fits reports whether the identity matches somebody who proved these values. For oidc, Issuer must match the token's issuer. A workflow
+// that pull_request_target triggered is matched only by an identity that names that event without a glob.
 func (i Identity) Fits(source Source, issuer string, values map[string][]string) bool {
 	if i.Source != source || i.Issuer != "" && i.Issuer != issuer || len(i.Match) == 0 {
+		return false
+	}
+	if source == SourceOIDC && slices.Contains(values["event_name"], PullRequestTarget) && !slices.Contains(i.Match["event_name"], PullRequestTarget) {
 		return false
 	}
 	for attribute, globs := range i.Match {
@@ -176,7 +184,7 @@ func compareIdentity(e entry[Identity]) {
 	if _, role := i.Match["arn"]; r.good(e.path("match")) && i.Source == SourceAWS && session && !role {
 		r.failAt(e.path("match"), "session without arn, so that anybody who assumes any role matches, because they choose the session name", "also arn, of a role whose session names you control")
 	}
-	if r.good(e.path("match")) && i.strangersFit() {
+	if r.good(e.path("match")) && i.strangersFit(r.gitHub) {
 		r.failAt(e.path("match"), "without a repository owner, so that anybody's workflow on GitHub matches", ownersAccept)
 	}
 	for k, team := range i.Teams {

@@ -31,7 +31,8 @@ type Profile struct {
 
 	DefaultTTL time.Duration // in real hours; a demo scales them (policy.Settings)
 	MaxTTL     time.Duration
-	Grace      time.Duration   // after the pull request was closed, the label removed or the run finished
+	Grace      time.Duration   // after the pull request was closed or the label removed
+	RunGrace   time.Duration   // after the run of a pipeline failed; see lifecycle.GraceAfter
 	WarnBefore []time.Duration // how long before its end a ready cluster's people are warned, the longest first
 	Attempts   int             // create attempts
 	Deadlines  Deadlines

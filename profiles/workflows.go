@@ -6,9 +6,6 @@ import (
 	"strings"
 )
 
-// gitHubActions issues the tokens of all workflows on GitHub, in every repository.
-const gitHubActions = "https://token.actions.githubusercontent.com"
-
 // workflowClaims are the claims that this issuer sets for each workflow: docs.github.com, "OpenID Connect reference". Strangers can
 // call a reusable workflow (job_workflow_ref).
 var workflowClaims = []string{
@@ -26,9 +23,11 @@ var ownerBefore = map[string]*regexp.Regexp{
 	"sub":          regexp.MustCompile(`^(repo:[^/*]+/|[^*]+$)`),
 }
 
-// strangersFit reports that a workflow of anybody on GitHub could match, because no attribute fixes the repository's owner.
-func (i Identity) strangersFit() bool {
-	if i.Source != SourceOIDC || i.Issuer != "" && strings.TrimSuffix(i.Issuer, "/") != gitHubActions {
+// strangersFit reports that a workflow of anybody on GitHub could match, because no attribute fixes the repository's owner. gitHub are
+// further issuers of GitHub Actions.
+func (i Identity) strangersFit(gitHub []string) bool {
+	ofGitHub := i.Issuer == "" || PlatformOf(i.Issuer) == IssuerGitHub || slices.Contains(gitHub, i.Issuer)
+	if i.Source != SourceOIDC || !ofGitHub {
 		return false
 	}
 	for attribute, globs := range i.Match {

@@ -22,6 +22,11 @@ func TestAnIdentityThatAnybodysWorkflowFitsIsRefused(t *testing.T) {
 		{gitHubActions, map[string][]string{"sub": {"repo:ac*/shop:ref:refs/heads/main"}}, true},
 		{gitHubActions, map[string][]string{"job_workflow_ref": {"acme/pipelines/.github/workflows/e2e.yml@refs/heads/main"}}, true},
 		{gitHubActions + "/", map[string][]string{"groups": {"x"}}, true},
+		{gitHubActions + "/acme-enterprise", map[string][]string{"ref": {"refs/heads/main"}}, true},
+		{"https://git.example.com/_services/token", map[string][]string{"ref": {"refs/heads/main"}}, true},
+		{"https://token.actions.acme.ghe.com", map[string][]string{"environment": {"prod"}}, true},
+		{"https://actions.example.com", map[string][]string{"ref": {"refs/heads/main"}}, true},
+		{"https://git.example.com/_services/token", map[string][]string{"repository": {"acme/*"}}, false},
 		{"", map[string][]string{"ref": {"refs/heads/main"}}, true},
 		{"", map[string][]string{"sub": {"*"}}, true},
 		{gitHubActions, map[string][]string{"repository": {"acme/*"}}, false},
@@ -35,7 +40,7 @@ func TestAnIdentityThatAnybodysWorkflowFitsIsRefused(t *testing.T) {
 		{"https://issuer.example.com", map[string][]string{"ref": {"*"}}, false},
 	} {
 		i := Identity{Source: SourceOIDC, Issuer: c.issuer, Match: c.match}
-		require.Equal(t, c.open, i.strangersFit(), "%q %v", c.issuer, c.match)
+		require.Equal(t, c.open, i.strangersFit([]string{"https://actions.example.com"}), "%q %v", c.issuer, c.match)
 	}
-	require.False(t, Identity{Source: SourceSAML, Match: map[string][]string{"ref": {"*"}}}.strangersFit())
+	require.False(t, Identity{Source: SourceSAML, Match: map[string][]string{"ref": {"*"}}}.strangersFit(nil))
 }

@@ -12,12 +12,13 @@ import (
 	"github.com/ocpctl/ocpctl/store/internal/pg"
 	"github.com/ocpctl/ocpctl/store/internal/rows"
 	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/runs"
 )
 
 // accept writes everything that an accepted request creates: the request, the cluster, its CREATE job, the approval and the
 // queue turn it needs, the first usage sample, the audit line, the subscribers and the wake-up. It returns the cluster as written
 // and the id of the request.
-func (c *change) accept(ctx context.Context, a Ask, j Judgement) (written rows.Row, request string, err error) {
+func (c *change) accept(ctx context.Context, a Ask, j Judgement, place *runs.Place) (written rows.Row, request string, err error) {
 	row := c.fill(j)
 	if counted := (usage.Scope{Person: row.RequestedBy, Team: row.Team, Repo: row.Repo(), Everywhere: a.Scope.Everywhere}); counted != a.Scope {
 		return row, "", fmt.Errorf("%w: counted for %+v and accepted for %+v", pg.ErrConflict, a.Scope, counted)
@@ -26,6 +27,9 @@ func (c *change) accept(ctx context.Context, a Ask, j Judgement) (written rows.R
 	var read rows.RowRecord
 	kept := c.queueRequest(ctx, &b, a, j.Verdict, row.ID)
 	c.queueCluster(&b, row, j, a.RetryOf)
+	if place != nil {
+		place.Queue(c.Tx.Tx, &b, row.ID)
+	}
 	if err := c.queueAddons(&b, row.ID, j.Addons); err != nil {
 		return row, "", err
 	}
@@ -66,9 +70,26 @@ func (c *change) accept(ctx context.Context, a Ask, j Judgement) (written rows.R
 		}
 	}
 	c.Enqueue(queue.ReconcileArgs{Cluster: row.ID, Pokes: 1})
-	return read.Row(), kept.ID, c.Record(ctx, row.RequestedBy, "accepted", row.ID, pg.Move{
+	err = c.Record(ctx, row.RequestedBy, "accepted", row.ID, pg.Move{
 		To: rows.StatusAndPhase(row.Cluster), Why: row.Why, Job: row.JobID, Name: row.Name, Source: row.Source,
 	})
+	if err == nil && place != nil {
+		err = c.place(ctx, *place, row)
+	}
+	return read.Row(), kept.ID, err
+}
+
+// place records that a cluster belongs to its run, and ends the one that it replaces there.
+func (c *change) place(ctx context.Context, p runs.Place, row rows.Row) error {
+	if err := p.Record(ctx, c.Tx.Tx, row.RequestedBy, row.ID); err != nil || p.Replaces == "" {
+		return err
+	}
+	cur, err := c.Lock(ctx, p.Replaces)
+	if err != nil {
+		return err
+	}
+	_, err = c.destroy(ctx, cur, rows.Origin{Actor: pg.Lifecycle, Why: "a newer attempt of its run has a new cluster, " + row.Name})
+	return err
 }
 
 // respond writes what a judgement changes on GitHub: its reply and its effects.
@@ -137,13 +158,13 @@ func (c *change) queueCluster(b *pg.Batch, row rows.Row, j Judgement, retryOf st
 			environment, requested_by, source, ttl, hourly_cents, request_tags, effective_tags, spec,
 			installation, repo, pr_number, pr_head, status, phase, why, needs_approval, approve_by, needs_turn, max_tries, wake_at,
 			weight, nodes, workers_base, workers_least, workers_most, addons, warn_before, repo_id, retry_of,
-			end_ttl, end_max, end_pr_closed, pr_end_why, end_label_removed, end_run_finished, end_claim, created_at, updated_at)
+			end_ttl, end_max, end_pr_closed, pr_end_why, end_label_removed, end_run_finished, run_end_why, end_claim, created_at, updated_at)
 		VALUES (@id, @name, @generation, @platform, @version, @profile, @region, @base_domain, @owner, @team, @cost_center,
 			@environment, @requested_by, @source, @ttl, @hourly_cents, @request_tags, @effective_tags, @spec,
 			@installation, @repo, @pr_number, @pr_head, @status, @phase, @why, @needs_approval, @approve_by, @needs_turn, @max_tries, @wake_at,
 			@weight, @nodes, @workers_base, @workers_least, @workers_most, @addons, @warn_before,
 			coalesce((SELECT p.repo_id FROM pull_requests p WHERE p.repo = @repo AND p.number = @pr_number), 0), nullif(@retry_of, ''),
-			@end_ttl, @end_max, @end_pr_closed, @pr_end_why, @end_label_removed, @end_run_finished, @end_claim, @created_at, @now)`, args)
+			@end_ttl, @end_max, @end_pr_closed, @pr_end_why, @end_label_removed, @end_run_finished, @run_end_why, @end_claim, @created_at, @now)`, args)
 }
 
 // queueApproval writes the approval that the cluster needs before it starts.

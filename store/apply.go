@@ -169,7 +169,7 @@ func (c *change) updateCluster(ctx context.Context, cur usage.Held, next lifecyc
 			row_version = row_version + 1, updated_at = @now, status = @status, phase = @phase, why = @why,
 			desired = @desired, desired_why = @desired_why, teardown = @teardown,
 			end_ttl = @end_ttl, end_max = @end_max, end_pr_closed = @end_pr_closed, pr_end_why = @pr_end_why, end_label_removed = @end_label_removed,
-			end_run_finished = @end_run_finished, end_claim = @end_claim,
+			end_run_finished = @end_run_finished, run_end_why = @run_end_why, end_claim = @end_claim,
 			end_hold = @end_hold, needs_approval = @needs_approval, approve_by = @approve_by, needs_turn = @needs_turn, abandoned = @abandoned, max_tries = @max_tries, tries = @tries,
 			destroy_failures = @destroy_failures, seen = @seen, retry_at = @retry_at, wake_at = @wake_at,
 			ready_at = @ready_at, destroyed_at = @destroyed_at,

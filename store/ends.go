@@ -14,15 +14,15 @@ import (
 	"github.com/ocpctl/ocpctl/store/internal/usage"
 )
 
-// SetEnd sets a reversible end, or lifts it with nil. why goes into the audit trail; for EndPRClosed it is also stored, and
+// SetEnd sets the end of a pull request or a label, or lifts it with nil; those of runs follow from what is known of the run, see store/runs. why goes into the audit trail; for EndPRClosed it is also stored, and
 // empty means that the pull request was closed. SetEnd does nothing if that changes nothing, or if the cluster's desired state
 // is absent.
 func (s *Store) SetEnd(ctx context.Context, id string, kind rows.EndKind, at *time.Time, why, actor string) error {
 	column, ok := map[rows.EndKind]string{
-		rows.EndPRClosed: "end_pr_closed", rows.EndLabelRemoved: "end_label_removed", rows.EndRunFinished: "end_run_finished",
+		rows.EndPRClosed: "end_pr_closed", rows.EndLabelRemoved: "end_label_removed",
 	}[kind]
 	if !ok {
-		return fmt.Errorf("set an end of %s: %w: %q is no reversible end", id, pg.ErrConflict, kind)
+		return fmt.Errorf("set an end of %s: %w: %q cannot be set here", id, pg.ErrConflict, kind)
 	}
 	if at != nil {
 		at = pg.Null(*at)
@@ -33,7 +33,7 @@ func (s *Store) SetEnd(ctx context.Context, id string, kind rows.EndKind, at *ti
 			return err
 		}
 		have := map[rows.EndKind]time.Time{
-			rows.EndPRClosed: cur.Ends.PRClosed, rows.EndLabelRemoved: cur.Ends.LabelRemoved, rows.EndRunFinished: cur.Ends.RunFinished,
+			rows.EndPRClosed: cur.Ends.PRClosed, rows.EndLabelRemoved: cur.Ends.LabelRemoved,
 		}[kind]
 		keeps := kind == rows.EndPRClosed && at != nil && cur.Ends.PRWhy != why
 		if cur.Desired == lifecycle.Absent || have.Equal(pg.Zero(at)) && !keeps {

@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/ocpctl/ocpctl/store/internal/pg"
 	"github.com/ocpctl/ocpctl/store/internal/rows"
 	"github.com/ocpctl/ocpctl/store/internal/usage"
+	"github.com/ocpctl/ocpctl/store/runs"
 )
 
 // Judge judges a request under the locks of its person, team and repository and, if Scope says so, of the whole installation. It
@@ -17,10 +20,11 @@ import (
 // judge is called under the locks with the usage counted there; it must not use the store. answer makes the response that is
 // sent and kept for Once from what was written; it may be nil if Once is. A request with a key that the principal used before
 // returns the first one's cluster; an HTTP request that was answered before returns the same answer. Of two at once, in any two
-// processes, the second waits for the first.
+// processes, the second waits for the first. A run that reuses its cluster gets that, and judge is not called; a new cluster of a
+// run's slot ends that of an older attempt.
 //
 // ErrNameTaken: another live cluster of the platform and base domain has the name. The result then has the judgement, so that
-// the caller can try another name. ErrKeyReused: Once's key was used for another request. An error of judge or answer comes back
+// the caller can try another name. A runs.Refusal: the run gets no cluster. ErrKeyReused: Once's key was used for another request. An error of judge or answer comes back
 // wrapped, and nothing is stored.
 func (s *Store) Judge(ctx context.Context, a Ask, judge func(usage.Usage) (Judgement, error), answer func(Judged) (Answer, error)) (Judged, error) {
 	var out Judged
@@ -48,6 +52,23 @@ func (c *change) judge(ctx context.Context, a Ask, e *earlier, judge func(usage.
 	if err != nil || out.Replayed {
 		return out, err
 	}
+	if a.Pull != nil {
+		row, found, err := c.ofPull(ctx, *a.Pull)
+		if err != nil || found {
+			return c.answered(a, Judged{Judgement: Judgement{Allowed: true, Row: row}, Reused: true}, answer, err)
+		}
+	}
+	var place *runs.Place
+	if a.Run != nil {
+		reused, at, err := runs.Enter(ctx, c.Tx.Tx, *a.Run, a.Principal)
+		switch {
+		case err != nil:
+			return Judged{}, err
+		case reused != nil:
+			return c.answered(a, Judged{Judgement: Judgement{Allowed: true, Row: *reused}, Reused: true}, answer, nil)
+		}
+		place = at
+	}
 	usage, err := c.UsageOf(ctx, a.Scope, e.identities)
 	if err != nil {
 		return Judged{}, err
@@ -56,7 +77,25 @@ func (c *change) judge(ctx context.Context, a Ask, e *earlier, judge func(usage.
 	if err != nil {
 		return Judged{}, err
 	}
-	if out, err = c.conclude(ctx, a, judgement); err != nil || a.Once == nil {
+	out, err = c.conclude(ctx, a, judgement, place)
+	return c.answered(a, out, answer, err)
+}
+
+// ofPull returns the wanted cluster of a pull request and profile.
+func (c *change) ofPull(ctx context.Context, p PullAsk) (row rows.Row, found bool, err error) {
+	list, err := pg.All[rows.RowRecord](ctx, c, `SELECT `+rows.RowColumns+rows.NotReplaced+rows.RowSources+`
+		WHERE c.repo = @repo AND c.pr_number = @number AND c.profile = @profile AND c.desired = 'present' ORDER BY c.generation DESC LIMIT 1`,
+		pgx.NamedArgs{"repo": p.Repo, "number": p.Number, "profile": p.Profile})
+	if err != nil || len(list) == 0 {
+		return rows.Row{}, false, err
+	}
+	row = list[0].Row()
+	return row, true, p.Reuse(row)
+}
+
+// answered adds the response to a result, if the request can be sent again. It passes an error on.
+func (c *change) answered(a Ask, out Judged, answer func(Judged) (Answer, error), err error) (Judged, error) {
+	if a.Once == nil || err != nil {
 		return out, err
 	}
 	response, err := answer(out)
@@ -125,7 +164,7 @@ func (e *earlier) replay() (Judged, error) {
 }
 
 // conclude stores the request with its verdict, and what follows from it. With an error, the result has the judgement alone.
-func (c *change) conclude(ctx context.Context, a Ask, j Judgement) (Judged, error) {
+func (c *change) conclude(ctx context.Context, a Ask, j Judgement, place *runs.Place) (Judged, error) {
 	out := Judged{Judgement: j}
 	var err error
 	switch {
@@ -134,7 +173,7 @@ func (c *change) conclude(ctx context.Context, a Ask, j Judgement) (Judged, erro
 	case !j.Allowed:
 		out.Request, err = c.refuse(ctx, a, j)
 	default:
-		out.Row, out.Request, err = c.accept(ctx, a, j)
+		out.Row, out.Request, err = c.accept(ctx, a, j, place)
 	}
 	return out, err
 }

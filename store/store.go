@@ -22,6 +22,7 @@ import (
 	"github.com/ocpctl/ocpctl/store/people"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 	"github.com/ocpctl/ocpctl/store/reports"
+	"github.com/ocpctl/ocpctl/store/runs"
 )
 
 // Store reads and writes clusters, requests, approvals and the audit trail; each of its parts does so for its own topic. All share
@@ -36,6 +37,7 @@ type Store struct {
 	People       *people.Store
 	PullRequests *pullrequests.Store
 	Reports      *reports.Store
+	Runs         *runs.Store
 	ended        ended
 }
 
@@ -47,7 +49,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	}
 	return &Store{
 		DB: d, Attempts: attempts.New(d), Inbox: inbox.New(d), Measures: measures.New(d), Notices: notices.New(d), Outbox: outbox.New(d), People: people.New(d),
-		PullRequests: pullrequests.New(d), Reports: reports.New(d),
+		PullRequests: pullrequests.New(d), Reports: reports.New(d), Runs: runs.New(d),
 	}, nil
 }
 

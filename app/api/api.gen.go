@@ -132,6 +132,60 @@ func (e ClusterDesired) Valid() bool {
 	}
 }
 
+// Defines values for ClusterRunLifetime.
+const (
+	ClusterRunLifetimeJob ClusterRunLifetime = "job"
+	ClusterRunLifetimeRun ClusterRunLifetime = "run"
+)
+
+// Valid indicates whether the value is a known member of the ClusterRunLifetime enum.
+func (e ClusterRunLifetime) Valid() bool {
+	switch e {
+	case ClusterRunLifetimeJob:
+		return true
+	case ClusterRunLifetimeRun:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ClusterRunPlatform.
+const (
+	Github ClusterRunPlatform = "github"
+	Tekton ClusterRunPlatform = "tekton"
+)
+
+// Valid indicates whether the value is a known member of the ClusterRunPlatform enum.
+func (e ClusterRunPlatform) Valid() bool {
+	switch e {
+	case Github:
+		return true
+	case Tekton:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ClusterRunState.
+const (
+	Finished ClusterRunState = "finished"
+	Running  ClusterRunState = "running"
+)
+
+// Valid indicates whether the value is a known member of the ClusterRunState enum.
+func (e ClusterRunState) Valid() bool {
+	switch e {
+	case Finished:
+		return true
+	case Running:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ConditionStatus.
 const (
 	False   ConditionStatus = "False"
@@ -294,6 +348,84 @@ func (e RedeemedKind) Valid() bool {
 	}
 }
 
+// Defines values for RunRequestKind.
+const (
+	RunRequestKindPipelineRun RunRequestKind = "PipelineRun"
+)
+
+// Valid indicates whether the value is a known member of the RunRequestKind enum.
+func (e RunRequestKind) Valid() bool {
+	switch e {
+	case RunRequestKindPipelineRun:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RunRequestLifetime.
+const (
+	RunRequestLifetimeJob RunRequestLifetime = "job"
+	RunRequestLifetimeRun RunRequestLifetime = "run"
+	RunRequestLifetimeTTL RunRequestLifetime = "ttl"
+)
+
+// Valid indicates whether the value is a known member of the RunRequestLifetime enum.
+func (e RunRequestLifetime) Valid() bool {
+	switch e {
+	case RunRequestLifetimeJob:
+		return true
+	case RunRequestLifetimeRun:
+		return true
+	case RunRequestLifetimeTTL:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RunRequestOnReady.
+const (
+	RunRequestOnReadyDeployment RunRequestOnReady = "deployment"
+	RunRequestOnReadyDispatch   RunRequestOnReady = "dispatch"
+	RunRequestOnReadyNone       RunRequestOnReady = "none"
+)
+
+// Valid indicates whether the value is a known member of the RunRequestOnReady enum.
+func (e RunRequestOnReady) Valid() bool {
+	switch e {
+	case RunRequestOnReadyDeployment:
+		return true
+	case RunRequestOnReadyDispatch:
+		return true
+	case RunRequestOnReadyNone:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RunRequestReuse.
+const (
+	RunRequestReuseNone        RunRequestReuse = "none"
+	RunRequestReusePullRequest RunRequestReuse = "pull-request"
+	RunRequestReuseRun         RunRequestReuse = "run"
+)
+
+// Valid indicates whether the value is a known member of the RunRequestReuse enum.
+func (e RunRequestReuse) Valid() bool {
+	switch e {
+	case RunRequestReuseNone:
+		return true
+	case RunRequestReusePullRequest:
+		return true
+	case RunRequestReuseRun:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SeatRole.
 const (
 	Auditor       SeatRole = "auditor"
@@ -417,6 +549,42 @@ func (e Status) Valid() bool {
 	}
 }
 
+// Defines values for UseState.
+const (
+	UseStateGranted  UseState = "granted"
+	UseStateReleased UseState = "released"
+	UseStateWaiting  UseState = "waiting"
+)
+
+// Valid indicates whether the value is a known member of the UseState enum.
+func (e UseState) Valid() bool {
+	switch e {
+	case UseStateGranted:
+		return true
+	case UseStateReleased:
+		return true
+	case UseStateWaiting:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for UseRequestKind.
+const (
+	UseRequestKindPipelineRun UseRequestKind = "PipelineRun"
+)
+
+// Valid indicates whether the value is a known member of the UseRequestKind enum.
+func (e UseRequestKind) Valid() bool {
+	switch e {
+	case UseRequestKindPipelineRun:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for UnshareClusterParamsKind.
 const (
 	UnshareClusterParamsKindPrincipal UnshareClusterParamsKind = "principal"
@@ -461,8 +629,14 @@ type Accepted struct {
 	Name    string `json:"name,omitempty,omitzero"`
 
 	// Place Position in the queue if a quota is full.
-	Place  int    `json:"place,omitempty,omitzero"`
-	Status Status `json:"status"`
+	Place int `json:"place,omitempty,omitzero"`
+
+	// Reused The run, or its pull request, had this cluster already.
+	Reused bool `json:"reused,omitempty,omitzero"`
+
+	// Run The pipeline's run that a cluster belongs to.
+	Run    ClusterRun `json:"run,omitempty,omitzero"`
+	Status Status     `json:"status"`
 
 	// URL The cluster's page.
 	URL string `json:"url,omitempty,omitzero"`
@@ -761,13 +935,16 @@ type Cluster struct {
 	RequestedByName string `json:"requestedByName,omitempty,omitzero"`
 
 	// RetryAt When the next attempt is due.
-	RetryAt    time.Time `json:"retryAt,omitempty,omitzero"`
-	Source     string    `json:"source"`
-	Status     Status    `json:"status"`
-	Team       string    `json:"team"`
-	TTLSeconds int64     `json:"ttlSeconds"`
-	UpdatedAt  time.Time `json:"updatedAt"`
-	Version    string    `json:"version"`
+	RetryAt time.Time `json:"retryAt,omitempty,omitzero"`
+
+	// Run The pipeline's run that a cluster belongs to.
+	Run        ClusterRun `json:"run,omitempty,omitzero"`
+	Source     string     `json:"source"`
+	Status     Status     `json:"status"`
+	Team       string     `json:"team"`
+	TTLSeconds int64      `json:"ttlSeconds"`
+	UpdatedAt  time.Time  `json:"updatedAt"`
+	Version    string     `json:"version"`
 
 	// WaitsSince Since when it has waited in that queue; absent if it does not.
 	WaitsSince time.Time `json:"waitsSince,omitempty,omitzero"`
@@ -813,6 +990,44 @@ type ClusterPage struct {
 	NextCursor string `json:"nextCursor,omitempty,omitzero"`
 }
 
+// ClusterRun The pipeline's run that a cluster belongs to.
+type ClusterRun struct {
+	// Attempt The run's attempt that asked for the cluster, or took it over.
+	Attempt int `json:"attempt"`
+
+	// Conclusion As the platform spells it; gone if the run was deleted.
+	Conclusion string `json:"conclusion,omitempty,omitzero"`
+
+	// ID Example: run_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT
+	ID       string             `json:"id"`
+	Lifetime ClusterRunLifetime `json:"lifetime"`
+
+	// Name Of the workflow or the PipelineRun.
+	Name     string             `json:"name,omitempty,omitzero"`
+	Platform ClusterRunPlatform `json:"platform"`
+	Repo     string             `json:"repo,omitempty,omitzero"`
+	Slot     string             `json:"slot,omitempty,omitzero"`
+
+	// State Of the run's newest attempt.
+	State ClusterRunState `json:"state"`
+
+	// Unwatched Why it is not watched. Its time to live still ends the cluster.
+	Unwatched string `json:"unwatched,omitempty,omitzero"`
+	URL       string `json:"url,omitempty,omitzero"`
+
+	// Watched The end of the run is noticed, and ends the cluster.
+	Watched bool `json:"watched"`
+}
+
+// ClusterRunLifetime defines model for ClusterRun.Lifetime.
+type ClusterRunLifetime string
+
+// ClusterRunPlatform defines model for ClusterRun.Platform.
+type ClusterRunPlatform string
+
+// ClusterRunState Of the run's newest attempt.
+type ClusterRunState string
+
 // Condition defines model for Condition.
 type Condition struct {
 	Message string          `json:"message"`
@@ -842,10 +1057,10 @@ type CreateRequest struct {
 	// ExtraTags Additional tags, at most 15. Keys by which teardowns and the installer find resources are refused (kubernetes.io/*, openshift*, ocpctl* and others).
 	ExtraTags map[string]string `json:"extraTags,omitempty,omitzero"`
 
-	// Name Lowercase letters, digits and dashes, at most 21 characters.
+	// Name Lowercase letters, digits and dashes, at most 21 characters. Required, except with run.reuse pull-request, where the pull request gives the name.
 	//
 	// Example: team-a-smoke-01
-	Name string `json:"name"`
+	Name string `json:"name,omitempty,omitzero"`
 
 	// OffhoursOptIn Not supported yet: allow scaling workers down outside working hours. Only false is accepted.
 	OffhoursOptIn bool `json:"offhoursOptIn,omitempty,omitzero"`
@@ -861,6 +1076,10 @@ type CreateRequest struct {
 
 	// Region One of the profile's.
 	Region string `json:"region,omitempty,omitzero"`
+
+	// Run How the cluster belongs to the pipeline's run whose token the request has. The run itself is taken from the token. Without this object,
+	// the cluster ends with the run. Without the token of a run, the object is refused.
+	Run RunRequest `json:"run,omitempty,omitzero"`
 
 	// SSHPublicKey A public key for the nodes.
 	SSHPublicKey string `json:"sshPublicKey,omitempty,omitzero"`
@@ -1178,9 +1397,12 @@ type Profile struct {
 	Platform          string          `json:"platform"`
 	PricesAsOf        string          `json:"pricesAsOf,omitempty,omitzero"`
 	Regions           []ProfileRegion `json:"regions"`
-	Versions          AllowList       `json:"versions"`
-	WhenFull          ProfileWhenFull `json:"whenFull"`
-	Workers           Machines        `json:"workers"`
+
+	// RunGraceSeconds How long a cluster of a pipeline's run stays after the run failed.
+	RunGraceSeconds int64           `json:"runGraceSeconds,omitempty,omitzero"`
+	Versions        AllowList       `json:"versions"`
+	WhenFull        ProfileWhenFull `json:"whenFull"`
+	Workers         Machines        `json:"workers"`
 }
 
 // ProfileWhenFull defines model for Profile.WhenFull.
@@ -1285,6 +1507,49 @@ type Reservation = contract.Reservation
 
 // Result Result of package internal/contract.
 type Result = contract.Result
+
+// RunRequest How the cluster belongs to the pipeline's run whose token the request has. The run itself is taken from the token. Without this object,
+// the cluster ends with the run. Without the token of a run, the object is refused.
+type RunRequest struct {
+	// Kind With a service account's token: the kind of the run.
+	Kind RunRequestKind `json:"kind,omitempty,omitzero"`
+
+	// Lifetime What ends the cluster besides its time to live: the end of the run, the end of the job, or nothing.
+	Lifetime RunRequestLifetime `json:"lifetime,omitempty,omitzero"`
+
+	// Name With a service account's token: the run's name.
+	Name string `json:"name,omitempty,omitzero"`
+
+	// OnReady Not supported yet: what starts a workflow when the cluster is ready. Only none is accepted.
+	OnReady RunRequestOnReady `json:"onReady,omitempty,omitzero"`
+
+	// Reuse none: a new cluster; one that an older attempt of the run has in the slot is destroyed. run: the cluster that the run has in the
+	// slot, whichever attempt asked for it, or else a new one. pull-request: the cluster that the run's pull request has of the same
+	// profile, or else a new one that ends with the pull request; ask for a turn on it before you use it.
+	Reuse RunRequestReuse `json:"reuse,omitempty,omitzero"`
+
+	// Slot Which of the run's clusters this is, e.g. the job's name and matrix index. A run has at most one wanted cluster in each slot.
+	//
+	// Example: e2e-1
+	Slot string `json:"slot,omitempty,omitzero"`
+
+	// UID With a service account's token: the run's uid.
+	UID string `json:"uid,omitempty,omitzero"`
+}
+
+// RunRequestKind With a service account's token: the kind of the run.
+type RunRequestKind string
+
+// RunRequestLifetime What ends the cluster besides its time to live: the end of the run, the end of the job, or nothing.
+type RunRequestLifetime string
+
+// RunRequestOnReady Not supported yet: what starts a workflow when the cluster is ready. Only none is accepted.
+type RunRequestOnReady string
+
+// RunRequestReuse none: a new cluster; one that an older attempt of the run has in the slot is destroyed. run: the cluster that the run has in the
+// slot, whichever attempt asked for it, or else a new one. pull-request: the cluster that the run's pull request has of the same
+// profile, or else a new one that ends with the pull request; ask for a turn on it before you use it.
+type RunRequestReuse string
 
 // Scale defines model for Scale.
 type Scale struct {
@@ -1412,10 +1677,73 @@ type UsageReport struct {
 	Total    UsageLine   `json:"total,omitempty,omitzero"`
 }
 
+// Use defines model for Use.
+type Use struct {
+	// Ahead Those turns, the granted one first.
+	Ahead     []UseAhead `json:"ahead,omitempty,omitzero"`
+	AskedAt   time.Time  `json:"askedAt"`
+	Attempt   int        `json:"attempt"`
+	ClusterID string     `json:"clusterId"`
+	GrantedAt time.Time  `json:"grantedAt,omitempty,omitzero"`
+
+	// ID Example: use_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT
+	ID string `json:"id"`
+
+	// Job The job whose end also ends the turn; absent if the token named none.
+	Job string `json:"job,omitempty,omitzero"`
+
+	// Mine The run and the job of the request's token asked for it.
+	Mine bool `json:"mine,omitempty,omitzero"`
+
+	// Place Number of turns before this one, the granted one included; absent if it is granted or released.
+	Place      int       `json:"place,omitempty,omitzero"`
+	Principal  string    `json:"principal"`
+	ReleasedAt time.Time `json:"releasedAt,omitempty,omitzero"`
+
+	// Run The run's URL, or its name.
+	Run   string   `json:"run,omitempty,omitzero"`
+	State UseState `json:"state"`
+
+	// Why Why it was released.
+	Why string `json:"why,omitempty,omitzero"`
+}
+
+// UseState defines model for Use.State.
+type UseState string
+
+// UseAhead defines model for UseAhead.
+type UseAhead struct {
+	// Run The run's URL, or its name.
+	Run string `json:"run,omitempty,omitzero"`
+
+	// Since It was granted, or asked for, at this time.
+	Since time.Time `json:"since"`
+}
+
+// UseRequest defines model for UseRequest.
+type UseRequest struct {
+	// Kind With a service account's token: the kind of the run.
+	Kind UseRequestKind `json:"kind,omitempty,omitzero"`
+
+	// Name With a service account's token: the run's name.
+	Name string `json:"name,omitempty,omitzero"`
+
+	// UID With a service account's token: the run's uid.
+	UID string `json:"uid,omitempty,omitzero"`
+}
+
+// UseRequestKind With a service account's token: the kind of the run.
+type UseRequestKind string
+
 // Used defines model for Used.
 type Used struct {
 	Most int     `json:"most"`
 	Used float32 `json:"used"`
+}
+
+// Uses defines model for Uses.
+type Uses struct {
+	Items []Use `json:"items"`
 }
 
 // Verdict defines model for Verdict.
@@ -1585,6 +1913,9 @@ type ListClustersParams struct {
 
 	// Name Filter by the start of the name.
 	Name string `form:"name,omitempty" json:"name,omitempty,omitzero"`
+
+	// Run Filter by the pipeline run that they belong to; its id or its URL.
+	Run string `form:"run,omitempty" json:"run,omitempty,omitzero"`
 
 	// Live Only clusters that are not released.
 	Live bool `form:"live,omitempty" json:"live,omitempty,omitzero"`
@@ -1799,6 +2130,9 @@ type ShareClusterJSONRequestBody = ShareRequest
 // TransferClusterJSONRequestBody defines body for TransferCluster for application/json ContentType.
 type TransferClusterJSONRequestBody = Transfer
 
+// AskUseJSONRequestBody defines body for AskUse for application/json ContentType.
+type AskUseJSONRequestBody = UseRequest
+
 // ReplayDeliveryJSONRequestBody defines body for ReplayDelivery for application/json ContentType.
 type ReplayDeliveryJSONRequestBody = Reason
 
@@ -1933,6 +2267,18 @@ type ServerInterface interface {
 	// TransferCluster Transfer a cluster to another of your teams. Quotas and costs move with it; the cloud tags keep their original values.
 	// (POST /api/v1/clusters/{id}/transfer)
 	TransferCluster(w http.ResponseWriter, r *http.Request, id ID, params TransferClusterParams)
+	// ListUses List the runs' turns on a cluster: the granted one, then the queue, then the newest 50 that were released.
+	// (GET /api/v1/clusters/{id}/uses)
+	ListUses(w http.ResponseWriter, r *http.Request, id ID)
+	// AskUse Ask for the exclusive turn of a pipeline's run on a cluster that several runs share.
+	// (POST /api/v1/clusters/{id}/uses)
+	AskUse(w http.ResponseWriter, r *http.Request, id ID)
+	// ReleaseUse End a turn, or leave the queue. Whoever asked for it may, and whoever may destroy the cluster.
+	// (DELETE /api/v1/clusters/{id}/uses/{use})
+	ReleaseUse(w http.ResponseWriter, r *http.Request, id ID, use string)
+	// GetUse Get a turn and its place in the queue.
+	// (GET /api/v1/clusters/{id}/uses/{use})
+	GetUse(w http.ResponseWriter, r *http.Request, id ID, use string)
 	// ListDeliveries List deliveries from GitHub and Slack, and what the sweep of pull requests found, newest first.
 	// (GET /api/v1/deliveries)
 	ListDeliveries(w http.ResponseWriter, r *http.Request, params ListDeliveriesParams)
@@ -2515,6 +2861,19 @@ func (siw *ServerInterfaceWrapper) ListClusters(w http.ResponseWriter, r *http.R
 			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "name"})
 		} else {
 			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "run" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "run", r.URL.Query(), &params.Run, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "run"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "run", Err: err})
 		}
 		return
 	}
@@ -3432,6 +3791,128 @@ func (siw *ServerInterfaceWrapper) TransferCluster(w http.ResponseWriter, r *htt
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.TransferCluster(w, r, id, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListUses operation middleware
+func (siw *ServerInterfaceWrapper) ListUses(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListUses(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// AskUse operation middleware
+func (siw *ServerInterfaceWrapper) AskUse(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.AskUse(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ReleaseUse operation middleware
+func (siw *ServerInterfaceWrapper) ReleaseUse(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "use" -------------
+	var use string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "use", r.PathValue("use"), &use, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "use", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ReleaseUse(w, r, id, use)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetUse operation middleware
+func (siw *ServerInterfaceWrapper) GetUse(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "use" -------------
+	var use string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "use", r.PathValue("use"), &use, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "use", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetUse(w, r, id, use)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -4378,6 +4859,10 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodDelete+" "+options.BaseURL+"/api/v1/clusters/{id}/shares", wrapper.UnshareCluster)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/clusters/{id}/shares", wrapper.ListShares)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/shares", wrapper.ShareCluster)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/clusters/{id}/uses", wrapper.ListUses)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/uses", wrapper.AskUse)
+	m.HandleFunc(http.MethodDelete+" "+options.BaseURL+"/api/v1/clusters/{id}/uses/{use}", wrapper.ReleaseUse)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/clusters/{id}/uses/{use}", wrapper.GetUse)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/transfer", wrapper.TransferCluster)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/scale-workers", wrapper.ScaleWorkers)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/refresh", wrapper.RefreshCluster)

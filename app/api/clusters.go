@@ -18,7 +18,7 @@ func (s *server) ListClusters(w http.ResponseWriter, r *http.Request, params Lis
 	q := s.query(r)
 	f := store.Filter{
 		Platform: platformAlias(params.Platform), Owner: params.Owner, Team: params.Team, Profile: params.Profile, Name: params.Name,
-		Live: params.Live, Status: q.statuses(params.Status),
+		Run: runRef(params.Run), Live: params.Live, Status: q.statuses(params.Status),
 	}
 	f.Limit, f.Cursor = q.page(params.Limit, params.Cursor, "clu_")
 	if err := q.err(); err != nil {

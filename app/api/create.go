@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -89,11 +90,27 @@ func (s *server) created(made app.Created) (store.Answer, error) {
 	row := made.Row
 	body, err := encoded(Accepted{
 		ClusterID: row.ID, JobID: row.JobID, Status: Status(row.Status), Name: row.Name, URL: s.page(row), DestroyAt: row.DestroyAt.UTC(),
-		Place: made.Place(), ApprovalID: made.ApprovalID(), Message: verdictText(made.Verdict),
+		Place: made.Place(), ApprovalID: made.ApprovalID(), Reused: made.Reused, Run: clusterRun(row.Run), Message: acceptedText(made),
 	})
 	return store.Answer{Status: http.StatusAccepted, Body: body, Headers: map[string]string{
 		"Content-Type": "application/json", "Location": "/api/v1/clusters/" + row.ID, "ETag": etag(row.Version),
 	}}, err
+}
+
+// acceptedText says what was created or reused, and whether its run is watched.
+func acceptedText(made app.Created) string {
+	text := verdictText(made.Verdict)
+	if made.Reused {
+		text = messages.RunReused(made.Row.Name, string(made.Row.Status))
+	}
+	switch run := made.Row.Run; {
+	case run.ID == "":
+	case run.Unwatched != "":
+		text += " " + messages.Unwatched(run.Unwatched)
+	default:
+		text += " " + messages.EndsWithRun(string(run.Lifetime))
+	}
+	return text
 }
 
 func (s *server) refused(made app.Created) (store.Answer, error) {

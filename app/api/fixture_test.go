@@ -102,8 +102,8 @@ func fixtureWith(t *testing.T, terms catalogue.Catalogue, change func(*Config)) 
 
 func appConfig(s *store.Store, terms catalogue.Catalogue, files shelf, gh app.GitHub) app.Config {
 	return app.Config{
-		Store: s, Artifacts: files, Catalogue: func() catalogue.Catalogue { return terms }, GitHub: gh, UI: "http://ocpctl.test",
-		Policy: policy.Settings{Installation: "test"}, Runs: app.Runs{PullSecretRef: "file:/run/pull-secret", SSHKey: "ssh-rsa ours", Account: "123456789012"},
+		Store: s, Artifacts: files, Catalogue: func() catalogue.Catalogue { return terms }, GitHub: gh, UI: "http://ocpctl.test", GitHubSite: "https://github.com",
+		Policy: policy.Settings{Installation: "test"}, Installs: app.Installs{PullSecretRef: "file:/run/pull-secret", SSHKey: "ssh-rsa ours", Account: "123456789012"},
 		Repositories: []app.Repository{{Match: "acme/*", Ownership: policy.Ownership{Team: "platform", Owner: "maya", CostCenter: "sandbox", Environment: "test"}}},
 	}
 }
@@ -114,7 +114,7 @@ func (h *fixture) config(s *store.Store, a app.Config, terms catalogue.Catalogue
 		App: core, Admin: admin.New(core, a), Credentials: credentials.New(core, a), Store: s, Tokens: h.tokens, UI: "http://ocpctl.test", Pace: NewPace(Rate{PerSecond: -1}, nil),
 		Log: slog.New(slog.NewTextHandler(h.T.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Auth: auth.New(auth.Config{
-			Issuers: []auth.Issuer{{URL: h.issuer.URL(), Audience: oidc.Audience}}, Identities: func() []profiles.Identity { return terms.Identities },
+			Issuers: []auth.Issuer{{URL: h.issuer.URL(), Audience: oidc.Audience, Platform: profiles.IssuerGitHub}}, Identities: func() []profiles.Identity { return terms.Identities },
 		}),
 		Runner: RunnerSettings{
 			Installation: "test", Bucket: "artifacts", Lease: time.Minute, Heartbeat: 15 * time.Second, VerifyGap: 3 * time.Minute,

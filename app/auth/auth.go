@@ -71,7 +71,7 @@ func New(c Config) *Verifier {
 	for _, issuer := range c.Issuers {
 		known := v.issuers[issuer.URL]
 		if known == nil {
-			known = &trusted{url: issuer.URL, client: &http.Client{Timeout: c.Timeout, Transport: newSparing(issuer.transport())}, now: c.Now}
+			known = &trusted{url: issuer.URL, platform: cmp.Or(issuer.Platform, profiles.PlatformOf(issuer.URL)), client: &http.Client{Timeout: c.Timeout, Transport: newSparing(issuer.transport())}, now: c.Now}
 			v.issuers[issuer.URL] = known
 		}
 		if audience := cmp.Or(issuer.Audience, c.Audience); audience != "" && !slices.Contains(known.audiences, audience) {

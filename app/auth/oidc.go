@@ -25,7 +25,8 @@ import (
 // Issuer is a trusted issuer, and the audience that its tokens must have; empty: Config.Audience.
 type Issuer struct {
 	URL, Audience string
-	Roots         *x509.CertPool // root certificates for its TLS certificate; nil: the machine's
+	Platform      profiles.IssuerPlatform // what it gives tokens to; empty: what its address shows
+	Roots         *x509.CertPool          // root certificates for its TLS certificate; nil: the machine's
 }
 
 func (i Issuer) transport() http.RoundTripper {
@@ -48,6 +49,7 @@ var algorithms = []jose.SignatureAlgorithm{
 // trusted is an issuer and, after its first response, its keys.
 type trusted struct {
 	url       string
+	platform  profiles.IssuerPlatform // empty: unknown
 	audiences []string
 	client    *http.Client
 	now       func() time.Time
@@ -82,7 +84,7 @@ func (t *trusted) verify(ctx context.Context, raw string) (policy.Claims, time.T
 	}
 	values := flatten(all)
 	return policy.Claims{
-		Source: profiles.SourceOIDC, Issuer: t.url, Subject: token.Subject, Name: nameOf(values), Values: values,
+		Source: profiles.SourceOIDC, Issuer: t.url, Platform: t.platform, Subject: token.Subject, Name: nameOf(values), Values: values,
 	}, token.Expiry, nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/app/pulls"
+	"github.com/ocpctl/ocpctl/app/runs"
 	slackapp "github.com/ocpctl/ocpctl/app/slack"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/blocks"
@@ -61,11 +62,11 @@ identities:
 `, "teams/platform.yaml": "name: platform\nowner: maya\ncostCenters: [sandbox]\nenvironments: [test]\n"})
 	cfg := app.Config{
 		Store: s, Catalogue: func() catalogue.Catalogue { return terms }, Policy: policy.Settings{Grace: time.Minute, Installation: "test"},
-		Runs: app.Runs{PullSecretRef: "file:/run/pull-secret", Account: "123456789012"},
+		Installs: app.Installs{PullSecretRef: "file:/run/pull-secret", Account: "123456789012"},
 	}
 	core := app.New(cfg)
 	links := credentials.New(core, cfg)
-	return NewInboxWorker(s, pulls.New(core, links, cfg), slackapp.New(core, links, admin.New(core, cfg), on, cfg), github.AppID, nil)
+	return NewInboxWorker(s, pulls.New(core, links, cfg), runs.New(runs.Config{Store: s}), slackapp.New(core, links, admin.New(core, cfg), on, cfg), github.AppID, nil)
 }
 
 // use is somebody's use of the shortcut that opens the form.

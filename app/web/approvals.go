@@ -111,7 +111,7 @@ func (p *pages) approvalView(ctx context.Context, who policy.Principal, a app.Ap
 	row, err := p.App.Cluster(ctx, who, a.Cluster)
 	switch kind := app.KindOf(err); {
 	case err == nil:
-		v.about(row, site(p.GitHub))
+		v.about(row, p.GitHub)
 	case kind != app.NotFound && kind != app.Denied: // one's own request is shown even after leaving the team
 		return approvalView{}, err
 	}

@@ -90,7 +90,7 @@ func (p *pages) approvalsOf(ctx context.Context, who policy.Principal, row store
 	var out []approvalView
 	for _, a := range list {
 		v := approvalView{Approval: a, Now: p.Now().UTC(), What: what(a.Kind), Takes: takes(a.Approval)}
-		v.about(row, site(p.GitHub))
+		v.about(row, p.GitHub)
 		v.grantedTo(who)
 		if a.State == store.ApprovalPending || v.ReadLink != "" {
 			out = append(out, v)

@@ -69,7 +69,7 @@ func newFixture(t *testing.T) *fixture {
 	terms := ownCatalogue(t)
 	h.app = app.Config{
 		Store: h.store, Artifacts: h.shelf, Catalogue: func() catalogue.Catalogue { return terms }, GitHub: githubAnswers{}, UI: h.base,
-		Policy: policy.Settings{Installation: "test"}, Runs: app.Runs{PullSecretRef: "file:/run/pull-secret"},
+		Policy: policy.Settings{Installation: "test"}, Installs: app.Installs{PullSecretRef: "file:/run/pull-secret"},
 	}
 	h.service = app.New(h.app)
 	h.Credentials = credentials.New(h.service, h.app)
@@ -96,7 +96,7 @@ func (h *fixture) handler(terms catalogue.Catalogue) http.Handler {
 	})
 	require.NoError(h, err)
 	return New(Config{
-		App: h.service, Admin: admin.New(h.service, h.app), Credentials: h.Credentials, Demo: true, Auth: verifier, SignIn: signIn, Sessions: sessions, GitHub: "https://api.github.com/",
+		App: h.service, Admin: admin.New(h.service, h.app), Credentials: h.Credentials, Demo: true, Auth: verifier, SignIn: signIn, Sessions: sessions, GitHub: "https://github.com",
 		Log: slog.New(slog.NewTextHandler(h.Output(), &slog.HandlerOptions{Level: slog.LevelError})),
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -117,18 +116,6 @@ func cost(row store.Row, now time.Time) string {
 		return fmt.Sprintf("about %s so far", policy.Dollars(row.Meter.Spent(now)))
 	}
 	return fmt.Sprintf("about %s so far, %s until its planned end", policy.Dollars(row.Meter.Spent(now)), policy.Dollars(row.Meter.Total(now, row.DestroyAt)))
-}
-
-// site returns the website for an API URL: github.com, an enterprise server, or the demo's stand-in.
-func site(api string) string {
-	u, err := url.Parse(api)
-	if err != nil || u.Host == "" {
-		return ""
-	}
-	if u.Host == "api.github.com" {
-		return "https://github.com"
-	}
-	return u.Scheme + "://" + u.Host + strings.TrimSuffix(strings.TrimSuffix(u.Path, "/"), "/api/v3")
 }
 
 func plain[T ~string](s T) string { return strings.NewReplacer("_", " ", ".", " ").Replace(string(s)) }

@@ -88,7 +88,7 @@ func newTill(t *testing.T) *till {
 	t.Cleanup(h.store.Close)
 	h.service = app.New(app.Config{
 		Store: h.store, Artifacts: servicetest.Shelf{}, Catalogue: func() catalogue.Catalogue { return terms }, GitHub: githubAnswers{}, UI: "http://127.0.0.1:8080",
-		Policy: policy.Settings{Installation: "test"}, Runs: app.Runs{PullSecretRef: "file:/run/pull-secret"},
+		Policy: policy.Settings{Installation: "test"}, Installs: app.Installs{PullSecretRef: "file:/run/pull-secret"},
 	})
 	return h
 }

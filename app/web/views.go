@@ -13,6 +13,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/createform"
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
@@ -94,7 +95,7 @@ func parse(nameOf func(string) string) views {
 // show renders a complete page before it sends the first byte, so that an error never leaves half a page.
 func (p *pages) show(w http.ResponseWriter, r *http.Request, who policy.Principal, status int, name string, view any) {
 	f := frame{
-		Demo: p.Demo, Site: site(p.GitHub), Now: p.Now().UTC(), Who: who, Nav: ways(who, r.URL.Path), Said: p.heard(w, r, who), View: view,
+		Demo: p.Demo, Site: p.GitHub, Now: p.Now().UTC(), Who: who, Nav: ways(who, r.URL.Path), Said: p.heard(w, r, who), View: view,
 	}
 	var page bytes.Buffer
 	if err := p.views[name].Execute(&page, f); err != nil {
@@ -115,7 +116,7 @@ var functions = template.FuncMap{
 	"clock": func(t time.Time) string { return t.UTC().Format("15:04:05") },
 	"iso":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"away":  away,
-	"name":  name,
+	"name":  name, "runText": chatops.RunText,
 	"told":  auditText,
 	"moved": moved,
 	"own":   own,

@@ -46,7 +46,7 @@ type Config struct {
 	Sessions *auth.Sessions // signs the message that a page shows after a form; nil: there is none
 
 	Secure bool                           // the pages are served over https, and cookies are sent only over https
-	GitHub string                         // URL of GitHub's API; GitHub's pages are found from it. Empty: no links
+	GitHub string                         // address of GitHub's pages, e.g. https://github.com; empty: no links
 	Pace   func(who string) time.Duration // counts a principal's request and returns how long to wait, 0 if not at all. nil: no limit
 	Demo   bool                           // every page says that GitHub, the cloud and the installer are stand-ins
 	Now    func() time.Time               // nil: time.Now

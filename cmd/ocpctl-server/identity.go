@@ -28,7 +28,7 @@ func (in inner) wireIdentity(ctx context.Context) (id identity, err error) {
 	trust := auth.Config{Audience: cfg.UIURL}
 	trust.Identities = func() []profiles.Identity { return in.catalogue.Current().Identities }
 	for i, o := range cfg.OIDC {
-		issuer := auth.Issuer{URL: o.Issuer, Audience: o.Audience}
+		issuer := auth.Issuer{URL: o.Issuer, Audience: o.Audience, Platform: profiles.IssuerPlatform(o.Platform)}
 		if o.CAFile != "" {
 			if issuer.Roots, err = roots(o.CAFile); err != nil {
 				return id, fmt.Errorf("oidc[%d].ca_file: %w", i, err)

@@ -79,13 +79,13 @@ func readRequest(path string, in io.Reader) (app.CreateRequest, error) {
 
 // rendered returns the whole install-config, with the pull secret from a file or the mask.
 func rendered(c config.Config, asked app.CreateRequest, role policy.Role, pullFile string) ([]byte, []string, error) {
-	terms, err := catalogue.LoadDir(c.Catalogue.Dir)
+	terms, err := catalogue.LoadDir(c.Catalogue.Dir, c.GitHubIssuers()...)
 	if err != nil {
 		return nil, nil, underFolder(c.Catalogue.Dir, err)
 	}
 	service := app.New(app.Config{
 		Catalogue: func() catalogue.Catalogue { return terms }, Policy: policy.Settings{Hour: c.Hour, Grace: c.Grace, Installation: c.Installation},
-		Runs: app.Runs{SSHKey: c.Runner.SSHKey},
+		Installs: app.Installs{SSHKey: c.Runner.SSHKey},
 	})
 	who := policy.As("cli", asked.Owner, role)
 	row, notes, err := service.Draft(who, asked, time.Now())

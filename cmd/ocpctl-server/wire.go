@@ -12,6 +12,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/socketmode"
+	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/metrics"
@@ -139,7 +140,7 @@ type inner struct {
 // openCatalogue reads the catalogue. An invalid one prevents the start only without the role worker: clusters must still end whatever
 // a file contains, and nothing new is allowed until the catalogue is fixed.
 func openCatalogue(cfg config.Config, r config.Roles, log *slog.Logger) (*catalogue.Live, error) {
-	live, err := catalogue.Open(catalogue.Config{Dir: cfg.Catalogue.Dir, Log: log})
+	live, err := catalogue.Open(catalogue.Config{Dir: cfg.Catalogue.Dir, Log: log, GitHubIssuers: cfg.GitHubIssuers()})
 	switch {
 	case err == nil:
 		return live, nil
@@ -184,9 +185,9 @@ func repositories(c config.Config) (list []app.Repository) {
 func (in inner) appConfig(gh app.GitHub) app.Config {
 	cfg := in.cfg
 	return app.Config{
-		Store: in.store, Catalogue: in.catalogue.Current, Keeper: in.keeper(), GitHub: gh, Artifacts: in.bucket, UI: cfg.UIURL, Log: in.log, Repositories: repositories(cfg), SlackEmails: cfg.Slack.EmailDomains,
-		Policy: policy.Settings{Hour: cfg.Hour, Grace: cfg.Grace, MaxGrace: cfg.GitHub.MaxGrace, Permission: cfg.GitHub.Permission, Forks: cfg.GitHub.Forks, Installation: cfg.Installation},
-		Runs:   in.runs(),
+		Store: in.store, Catalogue: in.catalogue.Current, Keeper: in.keeper(), GitHub: gh, GitHubSite: github.Site(cfg.GitHub.APIURL), GitHubIssuers: cfg.GitHubIssuers(), Artifacts: in.bucket, UI: cfg.UIURL, Log: in.log, Repositories: repositories(cfg), SlackEmails: cfg.Slack.EmailDomains,
+		Policy:   policy.Settings{Hour: cfg.Hour, Grace: cfg.Grace, MaxGrace: cfg.GitHub.MaxGrace, Permission: cfg.GitHub.Permission, Forks: cfg.GitHub.Forks, Installation: cfg.Installation},
+		Installs: in.installs(),
 	}
 }
 
@@ -198,10 +199,10 @@ func (in inner) keeper() app.Keeper {
 	return in.catalogue
 }
 
-// runs returns what every cluster's spec is frozen with.
-func (in inner) runs() app.Runs {
+// installs returns what every cluster's spec is frozen with.
+func (in inner) installs() app.Installs {
 	r := in.cfg.Runner
-	return app.Runs{
+	return app.Installs{
 		PullSecretRef: r.PullSecretRef, SSHKey: r.SSHKey, SSHKeyRef: r.SSHKeyRef,
 		CloudCredsRef: r.CloudCredsRef, Releases: r.Releases, Account: in.cfg.Account,
 	}

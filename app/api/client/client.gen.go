@@ -137,6 +137,60 @@ func (e ClusterDesired) Valid() bool {
 	}
 }
 
+// Defines values for ClusterRunLifetime.
+const (
+	ClusterRunLifetimeJob ClusterRunLifetime = "job"
+	ClusterRunLifetimeRun ClusterRunLifetime = "run"
+)
+
+// Valid indicates whether the value is a known member of the ClusterRunLifetime enum.
+func (e ClusterRunLifetime) Valid() bool {
+	switch e {
+	case ClusterRunLifetimeJob:
+		return true
+	case ClusterRunLifetimeRun:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ClusterRunPlatform.
+const (
+	Github ClusterRunPlatform = "github"
+	Tekton ClusterRunPlatform = "tekton"
+)
+
+// Valid indicates whether the value is a known member of the ClusterRunPlatform enum.
+func (e ClusterRunPlatform) Valid() bool {
+	switch e {
+	case Github:
+		return true
+	case Tekton:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ClusterRunState.
+const (
+	Finished ClusterRunState = "finished"
+	Running  ClusterRunState = "running"
+)
+
+// Valid indicates whether the value is a known member of the ClusterRunState enum.
+func (e ClusterRunState) Valid() bool {
+	switch e {
+	case Finished:
+		return true
+	case Running:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ConditionStatus.
 const (
 	False   ConditionStatus = "False"
@@ -299,6 +353,84 @@ func (e RedeemedKind) Valid() bool {
 	}
 }
 
+// Defines values for RunRequestKind.
+const (
+	RunRequestKindPipelineRun RunRequestKind = "PipelineRun"
+)
+
+// Valid indicates whether the value is a known member of the RunRequestKind enum.
+func (e RunRequestKind) Valid() bool {
+	switch e {
+	case RunRequestKindPipelineRun:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RunRequestLifetime.
+const (
+	RunRequestLifetimeJob RunRequestLifetime = "job"
+	RunRequestLifetimeRun RunRequestLifetime = "run"
+	RunRequestLifetimeTTL RunRequestLifetime = "ttl"
+)
+
+// Valid indicates whether the value is a known member of the RunRequestLifetime enum.
+func (e RunRequestLifetime) Valid() bool {
+	switch e {
+	case RunRequestLifetimeJob:
+		return true
+	case RunRequestLifetimeRun:
+		return true
+	case RunRequestLifetimeTTL:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RunRequestOnReady.
+const (
+	RunRequestOnReadyDeployment RunRequestOnReady = "deployment"
+	RunRequestOnReadyDispatch   RunRequestOnReady = "dispatch"
+	RunRequestOnReadyNone       RunRequestOnReady = "none"
+)
+
+// Valid indicates whether the value is a known member of the RunRequestOnReady enum.
+func (e RunRequestOnReady) Valid() bool {
+	switch e {
+	case RunRequestOnReadyDeployment:
+		return true
+	case RunRequestOnReadyDispatch:
+		return true
+	case RunRequestOnReadyNone:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RunRequestReuse.
+const (
+	RunRequestReuseNone        RunRequestReuse = "none"
+	RunRequestReusePullRequest RunRequestReuse = "pull-request"
+	RunRequestReuseRun         RunRequestReuse = "run"
+)
+
+// Valid indicates whether the value is a known member of the RunRequestReuse enum.
+func (e RunRequestReuse) Valid() bool {
+	switch e {
+	case RunRequestReuseNone:
+		return true
+	case RunRequestReusePullRequest:
+		return true
+	case RunRequestReuseRun:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SeatRole.
 const (
 	Auditor       SeatRole = "auditor"
@@ -422,6 +554,42 @@ func (e Status) Valid() bool {
 	}
 }
 
+// Defines values for UseState.
+const (
+	UseStateGranted  UseState = "granted"
+	UseStateReleased UseState = "released"
+	UseStateWaiting  UseState = "waiting"
+)
+
+// Valid indicates whether the value is a known member of the UseState enum.
+func (e UseState) Valid() bool {
+	switch e {
+	case UseStateGranted:
+		return true
+	case UseStateReleased:
+		return true
+	case UseStateWaiting:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for UseRequestKind.
+const (
+	UseRequestKindPipelineRun UseRequestKind = "PipelineRun"
+)
+
+// Valid indicates whether the value is a known member of the UseRequestKind enum.
+func (e UseRequestKind) Valid() bool {
+	switch e {
+	case UseRequestKindPipelineRun:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for UnshareClusterParamsKind.
 const (
 	UnshareClusterParamsKindPrincipal UnshareClusterParamsKind = "principal"
@@ -466,8 +634,14 @@ type Accepted struct {
 	Name    string `json:"name,omitempty,omitzero"`
 
 	// Place Position in the queue if a quota is full.
-	Place  int    `json:"place,omitempty,omitzero"`
-	Status Status `json:"status"`
+	Place int `json:"place,omitempty,omitzero"`
+
+	// Reused The run, or its pull request, had this cluster already.
+	Reused bool `json:"reused,omitempty,omitzero"`
+
+	// Run The pipeline's run that a cluster belongs to.
+	Run    ClusterRun `json:"run,omitempty,omitzero"`
+	Status Status     `json:"status"`
 
 	// URL The cluster's page.
 	URL string `json:"url,omitempty,omitzero"`
@@ -754,13 +928,16 @@ type Cluster struct {
 	RequestedByName string `json:"requestedByName,omitempty,omitzero"`
 
 	// RetryAt When the next attempt is due.
-	RetryAt    time.Time `json:"retryAt,omitempty,omitzero"`
-	Source     string    `json:"source"`
-	Status     Status    `json:"status"`
-	Team       string    `json:"team"`
-	TTLSeconds int64     `json:"ttlSeconds"`
-	UpdatedAt  time.Time `json:"updatedAt"`
-	Version    string    `json:"version"`
+	RetryAt time.Time `json:"retryAt,omitempty,omitzero"`
+
+	// Run The pipeline's run that a cluster belongs to.
+	Run        ClusterRun `json:"run,omitempty,omitzero"`
+	Source     string     `json:"source"`
+	Status     Status     `json:"status"`
+	Team       string     `json:"team"`
+	TTLSeconds int64      `json:"ttlSeconds"`
+	UpdatedAt  time.Time  `json:"updatedAt"`
+	Version    string     `json:"version"`
 
 	// WaitsSince Since when it has waited in that queue; absent if it does not.
 	WaitsSince time.Time `json:"waitsSince,omitempty,omitzero"`
@@ -806,6 +983,44 @@ type ClusterPage struct {
 	NextCursor string `json:"nextCursor,omitempty,omitzero"`
 }
 
+// ClusterRun The pipeline's run that a cluster belongs to.
+type ClusterRun struct {
+	// Attempt The run's attempt that asked for the cluster, or took it over.
+	Attempt int `json:"attempt"`
+
+	// Conclusion As the platform spells it; gone if the run was deleted.
+	Conclusion string `json:"conclusion,omitempty,omitzero"`
+
+	// ID Example: run_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT
+	ID       string             `json:"id"`
+	Lifetime ClusterRunLifetime `json:"lifetime"`
+
+	// Name Of the workflow or the PipelineRun.
+	Name     string             `json:"name,omitempty,omitzero"`
+	Platform ClusterRunPlatform `json:"platform"`
+	Repo     string             `json:"repo,omitempty,omitzero"`
+	Slot     string             `json:"slot,omitempty,omitzero"`
+
+	// State Of the run's newest attempt.
+	State ClusterRunState `json:"state"`
+
+	// Unwatched Why it is not watched. Its time to live still ends the cluster.
+	Unwatched string `json:"unwatched,omitempty,omitzero"`
+	URL       string `json:"url,omitempty,omitzero"`
+
+	// Watched The end of the run is noticed, and ends the cluster.
+	Watched bool `json:"watched"`
+}
+
+// ClusterRunLifetime defines model for ClusterRun.Lifetime.
+type ClusterRunLifetime string
+
+// ClusterRunPlatform defines model for ClusterRun.Platform.
+type ClusterRunPlatform string
+
+// ClusterRunState Of the run's newest attempt.
+type ClusterRunState string
+
 // Condition defines model for Condition.
 type Condition struct {
 	Message string          `json:"message"`
@@ -835,10 +1050,10 @@ type CreateRequest struct {
 	// ExtraTags Additional tags, at most 15. Keys by which teardowns and the installer find resources are refused (kubernetes.io/*, openshift*, ocpctl* and others).
 	ExtraTags map[string]string `json:"extraTags,omitempty,omitzero"`
 
-	// Name Lowercase letters, digits and dashes, at most 21 characters.
+	// Name Lowercase letters, digits and dashes, at most 21 characters. Required, except with run.reuse pull-request, where the pull request gives the name.
 	//
 	// Example: team-a-smoke-01
-	Name string `json:"name"`
+	Name string `json:"name,omitempty,omitzero"`
 
 	// OffhoursOptIn Not supported yet: allow scaling workers down outside working hours. Only false is accepted.
 	OffhoursOptIn bool `json:"offhoursOptIn,omitempty,omitzero"`
@@ -854,6 +1069,10 @@ type CreateRequest struct {
 
 	// Region One of the profile's.
 	Region string `json:"region,omitempty,omitzero"`
+
+	// Run How the cluster belongs to the pipeline's run whose token the request has. The run itself is taken from the token. Without this object,
+	// the cluster ends with the run. Without the token of a run, the object is refused.
+	Run RunRequest `json:"run,omitempty,omitzero"`
 
 	// SSHPublicKey A public key for the nodes.
 	SSHPublicKey string `json:"sshPublicKey,omitempty,omitzero"`
@@ -1168,9 +1387,12 @@ type Profile struct {
 	Platform          string          `json:"platform"`
 	PricesAsOf        string          `json:"pricesAsOf,omitempty,omitzero"`
 	Regions           []ProfileRegion `json:"regions"`
-	Versions          AllowList       `json:"versions"`
-	WhenFull          ProfileWhenFull `json:"whenFull"`
-	Workers           Machines        `json:"workers"`
+
+	// RunGraceSeconds How long a cluster of a pipeline's run stays after the run failed.
+	RunGraceSeconds int64           `json:"runGraceSeconds,omitempty,omitzero"`
+	Versions        AllowList       `json:"versions"`
+	WhenFull        ProfileWhenFull `json:"whenFull"`
+	Workers         Machines        `json:"workers"`
 }
 
 // ProfileWhenFull defines model for Profile.WhenFull.
@@ -1263,6 +1485,49 @@ type Redeemed struct {
 
 // RedeemedKind defines model for Redeemed.Kind.
 type RedeemedKind string
+
+// RunRequest How the cluster belongs to the pipeline's run whose token the request has. The run itself is taken from the token. Without this object,
+// the cluster ends with the run. Without the token of a run, the object is refused.
+type RunRequest struct {
+	// Kind With a service account's token: the kind of the run.
+	Kind RunRequestKind `json:"kind,omitempty,omitzero"`
+
+	// Lifetime What ends the cluster besides its time to live: the end of the run, the end of the job, or nothing.
+	Lifetime RunRequestLifetime `json:"lifetime,omitempty,omitzero"`
+
+	// Name With a service account's token: the run's name.
+	Name string `json:"name,omitempty,omitzero"`
+
+	// OnReady Not supported yet: what starts a workflow when the cluster is ready. Only none is accepted.
+	OnReady RunRequestOnReady `json:"onReady,omitempty,omitzero"`
+
+	// Reuse none: a new cluster; one that an older attempt of the run has in the slot is destroyed. run: the cluster that the run has in the
+	// slot, whichever attempt asked for it, or else a new one. pull-request: the cluster that the run's pull request has of the same
+	// profile, or else a new one that ends with the pull request; ask for a turn on it before you use it.
+	Reuse RunRequestReuse `json:"reuse,omitempty,omitzero"`
+
+	// Slot Which of the run's clusters this is, e.g. the job's name and matrix index. A run has at most one wanted cluster in each slot.
+	//
+	// Example: e2e-1
+	Slot string `json:"slot,omitempty,omitzero"`
+
+	// UID With a service account's token: the run's uid.
+	UID string `json:"uid,omitempty,omitzero"`
+}
+
+// RunRequestKind With a service account's token: the kind of the run.
+type RunRequestKind string
+
+// RunRequestLifetime What ends the cluster besides its time to live: the end of the run, the end of the job, or nothing.
+type RunRequestLifetime string
+
+// RunRequestOnReady Not supported yet: what starts a workflow when the cluster is ready. Only none is accepted.
+type RunRequestOnReady string
+
+// RunRequestReuse none: a new cluster; one that an older attempt of the run has in the slot is destroyed. run: the cluster that the run has in the
+// slot, whichever attempt asked for it, or else a new one. pull-request: the cluster that the run's pull request has of the same
+// profile, or else a new one that ends with the pull request; ask for a turn on it before you use it.
+type RunRequestReuse string
 
 // Scale defines model for Scale.
 type Scale struct {
@@ -1390,10 +1655,73 @@ type UsageReport struct {
 	Total    UsageLine   `json:"total,omitempty,omitzero"`
 }
 
+// Use defines model for Use.
+type Use struct {
+	// Ahead Those turns, the granted one first.
+	Ahead     []UseAhead `json:"ahead,omitempty,omitzero"`
+	AskedAt   time.Time  `json:"askedAt"`
+	Attempt   int        `json:"attempt"`
+	ClusterID string     `json:"clusterId"`
+	GrantedAt time.Time  `json:"grantedAt,omitempty,omitzero"`
+
+	// ID Example: use_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT
+	ID string `json:"id"`
+
+	// Job The job whose end also ends the turn; absent if the token named none.
+	Job string `json:"job,omitempty,omitzero"`
+
+	// Mine The run and the job of the request's token asked for it.
+	Mine bool `json:"mine,omitempty,omitzero"`
+
+	// Place Number of turns before this one, the granted one included; absent if it is granted or released.
+	Place      int       `json:"place,omitempty,omitzero"`
+	Principal  string    `json:"principal"`
+	ReleasedAt time.Time `json:"releasedAt,omitempty,omitzero"`
+
+	// Run The run's URL, or its name.
+	Run   string   `json:"run,omitempty,omitzero"`
+	State UseState `json:"state"`
+
+	// Why Why it was released.
+	Why string `json:"why,omitempty,omitzero"`
+}
+
+// UseState defines model for Use.State.
+type UseState string
+
+// UseAhead defines model for UseAhead.
+type UseAhead struct {
+	// Run The run's URL, or its name.
+	Run string `json:"run,omitempty,omitzero"`
+
+	// Since It was granted, or asked for, at this time.
+	Since time.Time `json:"since"`
+}
+
+// UseRequest defines model for UseRequest.
+type UseRequest struct {
+	// Kind With a service account's token: the kind of the run.
+	Kind UseRequestKind `json:"kind,omitempty,omitzero"`
+
+	// Name With a service account's token: the run's name.
+	Name string `json:"name,omitempty,omitzero"`
+
+	// UID With a service account's token: the run's uid.
+	UID string `json:"uid,omitempty,omitzero"`
+}
+
+// UseRequestKind With a service account's token: the kind of the run.
+type UseRequestKind string
+
 // Used defines model for Used.
 type Used struct {
 	Most int     `json:"most"`
 	Used float32 `json:"used"`
+}
+
+// Uses defines model for Uses.
+type Uses struct {
+	Items []Use `json:"items"`
 }
 
 // Verdict defines model for Verdict.
@@ -1563,6 +1891,9 @@ type ListClustersParams struct {
 
 	// Name Filter by the start of the name.
 	Name string `form:"name,omitempty" json:"name,omitempty,omitzero"`
+
+	// Run Filter by the pipeline run that they belong to; its id or its URL.
+	Run string `form:"run,omitempty" json:"run,omitempty,omitzero"`
 
 	// Live Only clusters that are not released.
 	Live bool `form:"live,omitempty" json:"live,omitempty,omitzero"`
@@ -1777,6 +2108,9 @@ type ShareClusterJSONRequestBody = ShareRequest
 // TransferClusterJSONRequestBody defines body for TransferCluster for application/json ContentType.
 type TransferClusterJSONRequestBody = Transfer
 
+// AskUseJSONRequestBody defines body for AskUse for application/json ContentType.
+type AskUseJSONRequestBody = UseRequest
+
 // ReplayDeliveryJSONRequestBody defines body for ReplayDelivery for application/json ContentType.
 type ReplayDeliveryJSONRequestBody = Reason
 
@@ -1973,6 +2307,9 @@ type ClientInterface interface {
 	// may still wait in the queue (`place`) or for an approval (`approvalId`). The same key and body within 24 hours return the same response
 	// again (`Idempotency-Replayed: true`); the same key with another body is refused with 409.
 	//
+	// With the token of a pipeline's run, the cluster belongs to that run and ends with it; see `run`. 409 also means that the run is over,
+	// or that it has a cluster in the slot.
+	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/clusters (the `CreateCluster` operationId).
@@ -1983,6 +2320,9 @@ type ClientInterface interface {
 	// Values you leave out come from the profile's defaults or from a policy. The status 202 means that the request was accepted: the cluster
 	// may still wait in the queue (`place`) or for an approval (`approvalId`). The same key and body within 24 hours return the same response
 	// again (`Idempotency-Replayed: true`); the same key with another body is refused with 409.
+	//
+	// With the token of a pipeline's run, the cluster belongs to that run and ends with it; see `run`. 409 also means that the run is over,
+	// or that it has a cluster in the slot.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -2183,6 +2523,43 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/transfer (the `TransferCluster` operationId).
 	TransferCluster(ctx context.Context, id ID, params *TransferClusterParams, body TransferClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListUses List the runs' turns on a cluster: the granted one, then the queue, then the newest 50 that were released.
+	//
+	// Corresponds with GET /api/v1/clusters/{id}/uses (the `ListUses` operationId).
+	ListUses(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AskUseWithBody Ask for the exclusive turn of a pipeline's run on a cluster that several runs share.
+	//
+	// Takes the token of a pipeline's run. Turns are granted one after the other, in the order in which they were asked for. An attempt and
+	// job of a run have one turn at a time: asking again returns it. A turn ends when it is deleted, when its attempt or its job finishes,
+	// when the cluster is no longer wanted, or after the installation's limit.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/clusters/{id}/uses (the `AskUse` operationId).
+	AskUseWithBody(ctx context.Context, id ID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AskUse Ask for the exclusive turn of a pipeline's run on a cluster that several runs share.
+	//
+	// Takes the token of a pipeline's run. Turns are granted one after the other, in the order in which they were asked for. An attempt and
+	// job of a run have one turn at a time: asking again returns it. A turn ends when it is deleted, when its attempt or its job finishes,
+	// when the cluster is no longer wanted, or after the installation's limit.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/clusters/{id}/uses (the `AskUse` operationId).
+	AskUse(ctx context.Context, id ID, body AskUseJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReleaseUse End a turn, or leave the queue. Whoever asked for it may, and whoever may destroy the cluster.
+	//
+	// Corresponds with DELETE /api/v1/clusters/{id}/uses/{use} (the `ReleaseUse` operationId).
+	ReleaseUse(ctx context.Context, id ID, use string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetUse Get a turn and its place in the queue.
+	//
+	// Corresponds with GET /api/v1/clusters/{id}/uses/{use} (the `GetUse` operationId).
+	GetUse(ctx context.Context, id ID, use string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListDeliveries List deliveries from GitHub and Slack, and what the sweep of pull requests found, newest first.
 	//
@@ -2593,6 +2970,9 @@ func (c *Client) ListClusters(ctx context.Context, params *ListClustersParams, r
 // may still wait in the queue (`place`) or for an approval (`approvalId`). The same key and body within 24 hours return the same response
 // again (`Idempotency-Replayed: true`); the same key with another body is refused with 409.
 //
+// With the token of a pipeline's run, the cluster belongs to that run and ends with it; see `run`. 409 also means that the run is over,
+// or that it has a cluster in the slot.
+//
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /api/v1/clusters (the `CreateCluster` operationId).
@@ -2613,6 +2993,9 @@ func (c *Client) CreateClusterWithBody(ctx context.Context, params *CreateCluste
 // Values you leave out come from the profile's defaults or from a policy. The status 202 means that the request was accepted: the cluster
 // may still wait in the queue (`place`) or for an approval (`approvalId`). The same key and body within 24 hours return the same response
 // again (`Idempotency-Replayed: true`); the same key with another body is refused with 409.
+//
+// With the token of a pipeline's run, the cluster belongs to that run and ends with it; see `run`. 409 also means that the run is over,
+// or that it has a cluster in the slot.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3124,6 +3507,93 @@ func (c *Client) TransferClusterWithBody(ctx context.Context, id ID, params *Tra
 // Corresponds with POST /api/v1/clusters/{id}/transfer (the `TransferCluster` operationId).
 func (c *Client) TransferCluster(ctx context.Context, id ID, params *TransferClusterParams, body TransferClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewTransferClusterRequest(c.Server, id, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListUses List the runs' turns on a cluster: the granted one, then the queue, then the newest 50 that were released.
+//
+// Corresponds with GET /api/v1/clusters/{id}/uses (the `ListUses` operationId).
+func (c *Client) ListUses(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListUsesRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AskUseWithBody Ask for the exclusive turn of a pipeline's run on a cluster that several runs share.
+//
+// Takes the token of a pipeline's run. Turns are granted one after the other, in the order in which they were asked for. An attempt and
+// job of a run have one turn at a time: asking again returns it. A turn ends when it is deleted, when its attempt or its job finishes,
+// when the cluster is no longer wanted, or after the installation's limit.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/clusters/{id}/uses (the `AskUse` operationId).
+func (c *Client) AskUseWithBody(ctx context.Context, id ID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAskUseRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AskUse Ask for the exclusive turn of a pipeline's run on a cluster that several runs share.
+//
+// Takes the token of a pipeline's run. Turns are granted one after the other, in the order in which they were asked for. An attempt and
+// job of a run have one turn at a time: asking again returns it. A turn ends when it is deleted, when its attempt or its job finishes,
+// when the cluster is no longer wanted, or after the installation's limit.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/clusters/{id}/uses (the `AskUse` operationId).
+func (c *Client) AskUse(ctx context.Context, id ID, body AskUseJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAskUseRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReleaseUse End a turn, or leave the queue. Whoever asked for it may, and whoever may destroy the cluster.
+//
+// Corresponds with DELETE /api/v1/clusters/{id}/uses/{use} (the `ReleaseUse` operationId).
+func (c *Client) ReleaseUse(ctx context.Context, id ID, use string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReleaseUseRequest(c.Server, id, use)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetUse Get a turn and its place in the queue.
+//
+// Corresponds with GET /api/v1/clusters/{id}/uses/{use} (the `GetUse` operationId).
+func (c *Client) GetUse(ctx context.Context, id ID, use string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetUseRequest(c.Server, id, use)
 	if err != nil {
 		return nil, err
 	}
@@ -4108,6 +4578,14 @@ func NewListClustersRequest(server string, params *ListClustersParams) (*http.Re
 		}
 
 		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "name", params.Name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "run", params.Run, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 			return nil, err
 		} else {
 			for _, qp := range strings.Split(queryFrag, "&") {
@@ -5255,6 +5733,169 @@ func NewTransferClusterRequestWithBody(server string, id ID, params *TransferClu
 	return req, nil
 }
 
+// NewListUsesRequest constructs an http.Request for the ListUses method
+func NewListUsesRequest(server string, id ID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/clusters/%s/uses", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewAskUseRequest calls the generic AskUse builder with application/json body
+func NewAskUseRequest(server string, id ID, body AskUseJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewAskUseRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewAskUseRequestWithBody constructs an http.Request for the AskUse method, with any body, and a specified content type
+func NewAskUseRequestWithBody(server string, id ID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/clusters/%s/uses", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewReleaseUseRequest constructs an http.Request for the ReleaseUse method
+func NewReleaseUseRequest(server string, id ID, use string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "use", use, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/clusters/%s/uses/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetUseRequest constructs an http.Request for the GetUse method
+func NewGetUseRequest(server string, id ID, use string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "use", use, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/clusters/%s/uses/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListDeliveriesRequest constructs an http.Request for the ListDeliveries method
 func NewListDeliveriesRequest(server string, params *ListDeliveriesParams) (*http.Request, error) {
 	var err error
@@ -6279,6 +6920,9 @@ type ClientWithResponsesInterface interface {
 	// may still wait in the queue (`place`) or for an approval (`approvalId`). The same key and body within 24 hours return the same response
 	// again (`Idempotency-Replayed: true`); the same key with another body is refused with 409.
 	//
+	// With the token of a pipeline's run, the cluster belongs to that run and ends with it; see `run`. 409 also means that the run is over,
+	// or that it has a cluster in the slot.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/clusters (the `CreateCluster` operationId).
@@ -6289,6 +6933,9 @@ type ClientWithResponsesInterface interface {
 	// Values you leave out come from the profile's defaults or from a policy. The status 202 means that the request was accepted: the cluster
 	// may still wait in the queue (`place`) or for an approval (`approvalId`). The same key and body within 24 hours return the same response
 	// again (`Idempotency-Replayed: true`); the same key with another body is refused with 409.
+	//
+	// With the token of a pipeline's run, the cluster belongs to that run and ends with it; see `run`. 409 also means that the run is over,
+	// or that it has a cluster in the slot.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -6515,6 +7162,49 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/transfer (the `TransferCluster` operationId).
 	TransferClusterWithResponse(ctx context.Context, id ID, params *TransferClusterParams, body TransferClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*TransferClusterResponse, error)
+
+	// ListUsesWithResponse List the runs' turns on a cluster: the granted one, then the queue, then the newest 50 that were released.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/clusters/{id}/uses (the `ListUses` operationId).
+	ListUsesWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*ListUsesResponse, error)
+
+	// AskUseWithBodyWithResponse Ask for the exclusive turn of a pipeline's run on a cluster that several runs share.
+	//
+	// Takes the token of a pipeline's run. Turns are granted one after the other, in the order in which they were asked for. An attempt and
+	// job of a run have one turn at a time: asking again returns it. A turn ends when it is deleted, when its attempt or its job finishes,
+	// when the cluster is no longer wanted, or after the installation's limit.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/clusters/{id}/uses (the `AskUse` operationId).
+	AskUseWithBodyWithResponse(ctx context.Context, id ID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AskUseResponse, error)
+
+	// AskUseWithResponse Ask for the exclusive turn of a pipeline's run on a cluster that several runs share.
+	//
+	// Takes the token of a pipeline's run. Turns are granted one after the other, in the order in which they were asked for. An attempt and
+	// job of a run have one turn at a time: asking again returns it. A turn ends when it is deleted, when its attempt or its job finishes,
+	// when the cluster is no longer wanted, or after the installation's limit.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/clusters/{id}/uses (the `AskUse` operationId).
+	AskUseWithResponse(ctx context.Context, id ID, body AskUseJSONRequestBody, reqEditors ...RequestEditorFn) (*AskUseResponse, error)
+
+	// ReleaseUseWithResponse End a turn, or leave the queue. Whoever asked for it may, and whoever may destroy the cluster.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/clusters/{id}/uses/{use} (the `ReleaseUse` operationId).
+	ReleaseUseWithResponse(ctx context.Context, id ID, use string, reqEditors ...RequestEditorFn) (*ReleaseUseResponse, error)
+
+	// GetUseWithResponse Get a turn and its place in the queue.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/clusters/{id}/uses/{use} (the `GetUse` operationId).
+	GetUseWithResponse(ctx context.Context, id ID, use string, reqEditors ...RequestEditorFn) (*GetUseResponse, error)
 
 	// ListDeliveriesWithResponse List deliveries from GitHub and Slack, and what the sweep of pull requests found, newest first.
 	//
@@ -8393,6 +9083,205 @@ func (r TransferClusterResponse) ContentType() string {
 	return ""
 }
 
+type ListUsesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Uses
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListUsesResponse) GetJSON200() *Uses {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListUsesResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListUsesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListUsesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListUsesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListUsesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type AskUseResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Use
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Use
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r AskUseResponse) GetJSON200() *Use {
+	return r.JSON200
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r AskUseResponse) GetJSON201() *Use {
+	return r.JSON201
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r AskUseResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r AskUseResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r AskUseResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r AskUseResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r AskUseResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ReleaseUseResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Use
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ReleaseUseResponse) GetJSON200() *Use {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ReleaseUseResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ReleaseUseResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ReleaseUseResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReleaseUseResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReleaseUseResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetUseResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Use
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetUseResponse) GetJSON200() *Use {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetUseResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetUseResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetUseResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetUseResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetUseResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListDeliveriesResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -9486,6 +10375,9 @@ func (c *ClientWithResponses) ListClustersWithResponse(ctx context.Context, para
 // may still wait in the queue (`place`) or for an approval (`approvalId`). The same key and body within 24 hours return the same response
 // again (`Idempotency-Replayed: true`); the same key with another body is refused with 409.
 //
+// With the token of a pipeline's run, the cluster belongs to that run and ends with it; see `run`. 409 also means that the run is over,
+// or that it has a cluster in the slot.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/clusters (the `CreateCluster` operationId).
@@ -9502,6 +10394,9 @@ func (c *ClientWithResponses) CreateClusterWithBodyWithResponse(ctx context.Cont
 // Values you leave out come from the profile's defaults or from a policy. The status 202 means that the request was accepted: the cluster
 // may still wait in the queue (`place`) or for an approval (`approvalId`). The same key and body within 24 hours return the same response
 // again (`Idempotency-Replayed: true`); the same key with another body is refused with 409.
+//
+// With the token of a pipeline's run, the cluster belongs to that run and ends with it; see `run`. 409 also means that the run is over,
+// or that it has a cluster in the slot.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9919,6 +10814,79 @@ func (c *ClientWithResponses) TransferClusterWithResponse(ctx context.Context, i
 		return nil, err
 	}
 	return ParseTransferClusterResponse(rsp)
+}
+
+// ListUsesWithResponse List the runs' turns on a cluster: the granted one, then the queue, then the newest 50 that were released.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/clusters/{id}/uses (the `ListUses` operationId).
+func (c *ClientWithResponses) ListUsesWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*ListUsesResponse, error) {
+	rsp, err := c.ListUses(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListUsesResponse(rsp)
+}
+
+// AskUseWithBodyWithResponse Ask for the exclusive turn of a pipeline's run on a cluster that several runs share.
+//
+// Takes the token of a pipeline's run. Turns are granted one after the other, in the order in which they were asked for. An attempt and
+// job of a run have one turn at a time: asking again returns it. A turn ends when it is deleted, when its attempt or its job finishes,
+// when the cluster is no longer wanted, or after the installation's limit.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/clusters/{id}/uses (the `AskUse` operationId).
+func (c *ClientWithResponses) AskUseWithBodyWithResponse(ctx context.Context, id ID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AskUseResponse, error) {
+	rsp, err := c.AskUseWithBody(ctx, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAskUseResponse(rsp)
+}
+
+// AskUseWithResponse Ask for the exclusive turn of a pipeline's run on a cluster that several runs share.
+//
+// Takes the token of a pipeline's run. Turns are granted one after the other, in the order in which they were asked for. An attempt and
+// job of a run have one turn at a time: asking again returns it. A turn ends when it is deleted, when its attempt or its job finishes,
+// when the cluster is no longer wanted, or after the installation's limit.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/clusters/{id}/uses (the `AskUse` operationId).
+func (c *ClientWithResponses) AskUseWithResponse(ctx context.Context, id ID, body AskUseJSONRequestBody, reqEditors ...RequestEditorFn) (*AskUseResponse, error) {
+	rsp, err := c.AskUse(ctx, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAskUseResponse(rsp)
+}
+
+// ReleaseUseWithResponse End a turn, or leave the queue. Whoever asked for it may, and whoever may destroy the cluster.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/clusters/{id}/uses/{use} (the `ReleaseUse` operationId).
+func (c *ClientWithResponses) ReleaseUseWithResponse(ctx context.Context, id ID, use string, reqEditors ...RequestEditorFn) (*ReleaseUseResponse, error) {
+	rsp, err := c.ReleaseUse(ctx, id, use, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReleaseUseResponse(rsp)
+}
+
+// GetUseWithResponse Get a turn and its place in the queue.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/clusters/{id}/uses/{use} (the `GetUse` operationId).
+func (c *ClientWithResponses) GetUseWithResponse(ctx context.Context, id ID, use string, reqEditors ...RequestEditorFn) (*GetUseResponse, error) {
+	rsp, err := c.GetUse(ctx, id, use, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetUseResponse(rsp)
 }
 
 // ListDeliveriesWithResponse List deliveries from GitHub and Slack, and what the sweep of pull requests found, newest first.
@@ -11453,6 +12421,145 @@ func ParseTransferClusterResponse(rsp *http.Response) (*TransferClusterResponse,
 			headers.ETag = value
 		}
 		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListUsesResponse parses an HTTP response from a ListUsesWithResponse call
+func ParseListUsesResponse(rsp *http.Response) (*ListUsesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListUsesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Uses
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseAskUseResponse parses an HTTP response from a AskUseWithResponse call
+func ParseAskUseResponse(rsp *http.Response) (*AskUseResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &AskUseResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Use
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Use
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseReleaseUseResponse parses an HTTP response from a ReleaseUseWithResponse call
+func ParseReleaseUseResponse(rsp *http.Response) (*ReleaseUseResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReleaseUseResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Use
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetUseResponse parses an HTTP response from a GetUseWithResponse call
+func ParseGetUseResponse(rsp *http.Response) (*GetUseResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetUseResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Use
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
 	}
 
 	return response, nil

@@ -38,8 +38,9 @@ var (
 	Auditor   = Claims{Subject: "auditor", Name: "Demo auditor", Role: "auditor"}
 
 	GitHubActions = Claims{Subject: "repo:acme/shop:ref:refs/heads/main", More: map[string]any{
-		"repository": "acme/shop", "repository_owner": "acme", "ref": "refs/heads/main", "ref_type": "branch", "event_name": "push",
-		"actor": "maya", "run_id": "7001", "run_attempt": "1", "workflow": "e2e", "repository_visibility": "private",
+		"repository": "acme/shop", "repository_id": "1001", "repository_owner": "acme", "repository_owner_id": "1", "ref": "refs/heads/main", "ref_type": "branch", "event_name": "push",
+		"sha": "6dcb09b5b57875f334f61aebed695e2e4193db5e", "base_ref": "", "head_ref": "", "runner_environment": "github-hosted",
+		"actor": "maya", "run_id": "7001", "run_number": "12", "run_attempt": "1", "check_run_id": "9001", "workflow": "e2e", "repository_visibility": "private",
 		"job_workflow_ref": "acme/shop/.github/workflows/e2e.yml@refs/heads/main",
 	}}
 	Kubernetes = Claims{Subject: "system:serviceaccount:ci:builder", More: map[string]any{"kubernetes.io": map[string]any{
@@ -47,6 +48,9 @@ var (
 		"pod": map[string]any{"name": "e2e-1", "uid": "6a1b2c3d-0000-4000-8000-000000000002"},
 	}}}
 )
+
+// Time is a point in time as tokens have it.
+func Time(at time.Time) *jwt.NumericDate { return jwt.NewNumericDate(at) }
 
 // Token signs the claims. Empty issuer, audience and times become this issuer, Audience, now and Life.
 func (i *Issuer) Token(c Claims) (string, error) {

@@ -94,7 +94,7 @@ func (h *Fixture) Config() app.Config {
 		Repositories: []app.Repository{
 			{Match: "acme/*", Ownership: policy.Ownership{Team: "platform", Owner: "maya", CostCenter: "sandbox", Environment: "test"}},
 		},
-		Runs: app.Runs{PullSecretRef: "file:/run/pull-secret", Account: "123456789012"},
-		UI:   "http://127.0.0.1:8080",
+		Installs: app.Installs{PullSecretRef: "file:/run/pull-secret", Account: "123456789012"},
+		UI:       "http://127.0.0.1:8080",
 	}
 }

@@ -65,7 +65,7 @@ type ApprovalVote struct {
 	At        time.Time
 }
 
-// CloseOver is ExpireApprovals for one cluster, or for all if cluster is empty. It closes offers of handovers too.
+// CloseOver is ExpireApprovals for one cluster, or for all if cluster is empty. It closes offers of handovers and turns of runs too.
 func (c *Tx) CloseOver(ctx context.Context, cluster string) (n int, err error) {
 	type closed struct {
 		ID, Cluster, Why string
@@ -88,7 +88,11 @@ func (c *Tx) CloseOver(ctx context.Context, cluster string) (n int, err error) {
 		}
 	}
 	handovers, err := c.closeHandovers(ctx, cluster)
-	return len(over) + handovers, err
+	if err != nil {
+		return 0, err
+	}
+	uses, err := c.closeUses(ctx, cluster)
+	return len(over) + handovers + uses, err
 }
 
 type askedKubeadmin struct {

@@ -17,7 +17,7 @@ const LifecycleColumns = `
 	c.needs_approval, c.abandoned, c.max_tries, c.tries, c.destroy_failures, c.seen, c.retry_at, c.wake_at,
 	c.ready_at, c.destroyed_at, c.fail_reason, c.fail_message, c.fail_whose, c.fail_next, c.blockers, c.place,
 	c.progress_percent, c.progress_step, c.progress_eta, c.progress_late,
-	c.pr_end_why, c.end_hold, c.approve_by, c.needs_turn, c.workers, c.workers_wanted, c.workers_base, c.workers_least, c.workers_most, c.scale_failures,
+	c.pr_end_why, c.run_end_why, c.end_hold, c.approve_by, c.needs_turn, c.workers, c.workers_wanted, c.workers_base, c.workers_least, c.workers_most, c.scale_failures,
 	c.addons, c.addons_wanted, c.addons_done, c.addon_failures, c.warn_before, c.warned_end, c.warned_before`
 
 type LifecycleRecord struct {
@@ -35,6 +35,7 @@ type LifecycleRecord struct {
 	PREndWhy        string
 	EndLabelRemoved *time.Time
 	EndRunFinished  *time.Time
+	RunEndWhy       string
 	EndClaim        *time.Time
 	NeedsApproval   bool
 	Abandoned       bool
@@ -80,7 +81,7 @@ func (r LifecycleRecord) Cluster() lifecycle.Cluster {
 		Desired: r.Desired, DesiredWhy: r.DesiredWhy, Teardown: r.Teardown,
 		Ends: lifecycle.Ends{
 			TTL: r.EndTTL, Max: r.EndMax, PRClosed: pg.Zero(r.EndPRClosed), PRWhy: r.PREndWhy, LabelRemoved: pg.Zero(r.EndLabelRemoved),
-			RunFinished: pg.Zero(r.EndRunFinished), Claim: pg.Zero(r.EndClaim), Hold: pg.Zero(r.EndHold),
+			RunFinished: pg.Zero(r.EndRunFinished), RunWhy: r.RunEndWhy, Claim: pg.Zero(r.EndClaim), Hold: pg.Zero(r.EndHold),
 		},
 		NeedsApproval: r.NeedsApproval, ApproveBy: pg.Zero(r.ApproveBy), NeedsTurn: r.NeedsTurn, Abandoned: r.Abandoned,
 		MaxTries: r.MaxTries, Tries: r.Tries, DestroyFailures: r.DestroyFailures, Seen: r.Seen,
@@ -108,7 +109,7 @@ func LifecycleArgs(c lifecycle.Cluster) pgx.NamedArgs {
 		"id": c.ID, "status": c.Status, "phase": c.Phase, "why": c.Why,
 		"desired": c.Desired, "desired_why": c.DesiredWhy, "teardown": c.Teardown,
 		"end_ttl": c.Ends.TTL, "end_max": c.Ends.Max, "end_pr_closed": pg.Null(c.Ends.PRClosed), "pr_end_why": c.Ends.PRWhy,
-		"end_label_removed": pg.Null(c.Ends.LabelRemoved), "end_run_finished": pg.Null(c.Ends.RunFinished), "end_claim": pg.Null(c.Ends.Claim),
+		"end_label_removed": pg.Null(c.Ends.LabelRemoved), "end_run_finished": pg.Null(c.Ends.RunFinished), "run_end_why": c.Ends.RunWhy, "end_claim": pg.Null(c.Ends.Claim),
 		"end_hold": pg.Null(c.Ends.Hold), "needs_approval": c.NeedsApproval, "approve_by": pg.Null(c.ApproveBy), "needs_turn": c.NeedsTurn,
 		"abandoned": c.Abandoned,
 		"max_tries": c.MaxTries, "tries": c.Tries, "destroy_failures": c.DestroyFailures, "seen": c.Seen,
@@ -136,7 +137,9 @@ var (
 	coalesce((SELECT t.eta FROM turns t WHERE t.cluster_id = c.id AND c.needs_turn),
 		(SELECT q.eta FROM runner_queue q WHERE q.cluster_id = c.id AND c.place > 0)) AS turn_eta,
 	(SELECT j.id FROM jobs j WHERE j.cluster_id = c.id ORDER BY j.created_at DESC, j.id DESC LIMIT 1) AS job_id,
-	ARRAY(` + usage.IdentitiesOf + `) AS identities, ` + usage.MeterColumns
+	ARRAY(` + usage.IdentitiesOf + `) AS identities,
+	rc.run_id, rc.attempt AS run_attempt, rc.slot AS run_slot, rc.lifetime AS run_lifetime, pr.platform AS run_platform, pr.repo AS run_repo,
+	pr.name AS run_name, pr.url AS run_url, pr.state AS run_state, pr.conclusion AS run_conclusion, pr.unwatched AS run_unwatched, ` + usage.MeterColumns
 	// Only reads of one cluster ask what replaced it: in lists nobody is shown it, and it would cost each page a tenth.
 	NotReplaced = `, '' AS replaced_by`
 	replacedBy  = `, CASE WHEN c.desired = 'present' THEN ''
@@ -144,7 +147,8 @@ var (
 		ELSE coalesce((SELECT n.name FROM clusters n
 			WHERE n.repo = c.repo AND n.pr_number = c.pr_number AND n.profile = c.profile AND n.generation > c.generation
 			ORDER BY n.generation DESC LIMIT 1), '') END AS replaced_by`
-	RowSources = ` FROM clusters c LEFT JOIN cluster_outputs o ON o.cluster_id = c.id` + usage.MeterSources
+	RowSources = ` FROM clusters c LEFT JOIN cluster_outputs o ON o.cluster_id = c.id
+		LEFT JOIN run_clusters rc ON rc.cluster_id = c.id LEFT JOIN runs pr ON pr.id = rc.run_id` + usage.MeterSources
 )
 
 type RowRecord struct {
@@ -171,6 +175,12 @@ type RowRecord struct {
 	WaitsSince, TurnETA                                  *time.Time
 	JobID                                                string
 	Identities                                           []string
+	RunID, RunSlot, RunRepo, RunName, RunURL             *string
+	RunConclusion, RunUnwatched                          *string
+	RunAttempt                                           *int
+	RunLifetime                                          *lifecycle.Lifetime
+	RunPlatform                                          *lifecycle.Platform
+	RunState                                             *lifecycle.RunState
 }
 
 func (r RowRecord) Row() Row {
@@ -183,6 +193,12 @@ func (r RowRecord) Row() Row {
 			TurnETA: pg.Zero(r.TurnETA), HoldWhy: r.HoldWhy, Nodes: r.Nodes, JobID: r.JobID, Identities: r.Identities,
 		},
 		CostCenter: r.CostCenter, Environment: r.Environment, Source: r.Source, Tags: r.EffectiveTags, Spec: r.Spec,
+	}
+	if r.RunID != nil {
+		row.Run = lifecycle.Run{
+			ID: *r.RunID, Platform: *r.RunPlatform, Repo: *r.RunRepo, Name: *r.RunName, URL: *r.RunURL, Attempt: *r.RunAttempt, Slot: *r.RunSlot,
+			Lifetime: *r.RunLifetime, State: *r.RunState, Conclusion: *r.RunConclusion, Unwatched: *r.RunUnwatched,
+		}
 	}
 	row.ListCents, row.HourlyCents = r.HourlyCents, usage.Rate(r.HourlyCents, r.Nodes, row.Cluster, row.Workers)
 	row.Meter = r.Meter(usage.Coming(r.HourlyCents, r.Nodes, row.Cluster))

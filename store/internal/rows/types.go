@@ -38,6 +38,7 @@ type Spec struct {
 	CloudCredsRef   string              `json:"cloudCredentialsRef,omitempty"`
 	Account         string              `json:"account,omitempty"`
 	Grace           time.Duration       `json:"grace"`
+	RunGrace        time.Duration       `json:"runGrace,omitempty"` // after a failed run, see lifecycle.GraceAfter
 	CreateDeadline  time.Duration       `json:"createDeadline"`
 	DestroyDeadline time.Duration       `json:"destroyDeadline"`
 	Approval        string              `json:"approval,omitempty"`  // for the comment while it awaits approval: who, by when and why; Markdown
@@ -84,7 +85,7 @@ type EndKind string
 const (
 	EndPRClosed     EndKind = "pr_closed"
 	EndLabelRemoved EndKind = "label_removed"
-	EndRunFinished  EndKind = "run_finished"
+	EndRunFinished  EndKind = "run_finished" // only store/runs sets and lifts it
 )
 
 // Addon is a set of Kubernetes objects that a cluster gets in addition to OpenShift, frozen at its acceptance. It holds no secret.

@@ -3,10 +3,12 @@ package config
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/secret"
+	"github.com/ocpctl/ocpctl/profiles"
 )
 
 var (
@@ -33,6 +35,9 @@ func (c Config) checkIdentity() []error {
 		}
 		if issuer.Issuer != "" && issuer.Issuer == c.UIURL {
 			wrong("oidc[%d].issuer is ui_url, which issues the server's own sessions; give another issuer", i)
+		}
+		if p := issuer.Platform; p != "" && !slices.Contains(profiles.IssuerPlatforms, p) {
+			wrong("oidc[%d].platform is %q; give one of %s, or omit it", i, p, strings.Join(profiles.IssuerPlatforms, ", "))
 		}
 	}
 	if m := c.SAML.Metadata; strings.Contains(m, "://") && !isURL(m, "http", "https") {

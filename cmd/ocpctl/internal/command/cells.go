@@ -9,7 +9,6 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/progress"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
-	"github.com/ocpctl/ocpctl/internal/price"
 )
 
 // statusCell shows a cluster's status with a colour.
@@ -65,33 +64,29 @@ func endOf(c client.Cluster, now time.Time) string {
 	return humanize.Away(c.DestroyAt, now)
 }
 
-// spent formats what a cluster has cost by list prices, so far or altogether. A cluster that waits or is destroyed costs nothing
-// more.
-func spent(c client.Cluster, now time.Time) string { return humanize.Dollars(meter(c).Spent(now)) }
-
-// total formats what it will cost if it runs until its end.
-func total(c client.Cluster, now time.Time) string {
-	return humanize.Dollars(meter(c).Total(now, c.DestroyAt))
-}
-
-func meter(c client.Cluster) price.Meter {
-	return price.Meter{Ran: price.Amount(c.Meter.Ran), Since: c.Meter.Since, Rate: c.Meter.RateCents, ToCome: c.Meter.ToComeCents}
-}
-
-// costs describes a cluster's cost in one line.
-func costs(c client.Cluster, now time.Time) string {
-	line := fmt.Sprintf("%s an hour by list prices; about %s so far", humanize.Dollars(int64(c.HourlyCents)), spent(c, now))
-	if c.Desired == client.Present {
-		line += fmt.Sprintf(", %s until its planned end", total(c, now))
-	}
-	return line
-}
-
 func pullRequest(c client.Cluster) string {
 	if c.PullRequest.Repo == "" {
 		return ""
 	}
 	return fmt.Sprintf("%s#%d", c.PullRequest.Repo, c.PullRequest.Number)
+}
+
+// runOf names the pipeline's run that a cluster belongs to.
+func runOf(r client.ClusterRun) string {
+	if r.ID == "" {
+		return ""
+	}
+	text := fmt.Sprintf("%s, attempt %d, %s", orElse(r.URL, r.Name), r.Attempt, r.State)
+	if r.Conclusion != "" {
+		text += " (" + r.Conclusion + ")"
+	}
+	if r.Slot != "" {
+		text += ", slot " + r.Slot
+	}
+	if r.Unwatched != "" {
+		text += "; its end cannot be noticed, because " + r.Unwatched
+	}
+	return humanize.Line(text)
 }
 
 func workers(c client.Cluster) string {
@@ -154,7 +149,8 @@ func (a *app) clusterFacts(s *table.Screen, c client.Cluster, brief bool) {
 		f.Add("owner", fmt.Sprintf("%s, team %s, cost center %s", c.Owner, c.Team, c.CostCenter))
 		f.Add("requested", fmt.Sprintf("%s by %s, through %s", humanize.When(c.AcceptedAt, s.Now), orElse(c.RequestedByName, c.RequestedBy), humanize.Plain(c.Source)))
 		f.Add("pull request", pullRequest(c))
-		f.Add("price", costs(c, s.Now))
+		f.Add("run", runOf(c.Run))
+		f.Add("price", humanize.Costs(c, s.Now))
 	}
 	f.Add("id", c.ClusterID)
 	f.Add("job", c.JobID)

@@ -107,8 +107,11 @@ func unanswered(err error, key string) error {
 
 func (a *app) accepted(s *table.Screen, c client.Accepted, replayed bool) {
 	head := "accepted"
-	if replayed {
+	switch {
+	case replayed:
 		head = "was already accepted with this key"
+	case c.Reused:
+		head = "is there already"
 	}
 	fmt.Fprintf(s.Out, "%s %s\n", s.Painted(humanize.Line(c.Name), table.Bold), head)
 	f := s.Facts()

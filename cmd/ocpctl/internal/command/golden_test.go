@@ -42,6 +42,7 @@ var typed = map[string][]string{
 	"open":        {"open team-a-smoke-01", "open team-a-smoke-01 --page"},
 	"outputs":     {"outputs team-a-smoke-01"},
 	"share":       {"share team-a-smoke-01 --team payments --access use", "unshare team-a-smoke-01 --principal https://issuer.example.com#ana", "shares team-a-smoke-01"},
+	"use":         {"use team-a-smoke-01", "use team-a-smoke-01 --wait", "release team-a-smoke-01", "release team-a-smoke-01 --use use_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT"},
 	"break-glass": {"break-glass pr41-shop --reason INC-1234", "break-glass pr41-shop --link", "redeem https://ocpctl.example.com/links/cXV1eHF1dXg"},
 	"approvals":   {"approvals", "approvals apr_01J9ZQ0M7V3N6WZ6M4C8Q2K5RW", "approvals team-a-smoke-01", "approve apr_01J9ZQ0M7V3N6WZ6M4C8Q2K5RW", "approve team-a-smoke-01", "refuse team-a-smoke-01 --reason later"},
 	"whoami":      {"whoami", "account unlink github:maya"},
@@ -49,7 +50,7 @@ var typed = map[string][]string{
 	"report":      {"report usage --by costCenter --from 28d --to 2025-03-01"},
 	"audit":       {"audit list --actor maya --from 7d", "audit verify"},
 	"admin":       {"admin deliveries list --state failed", "admin deliveries show 17", "admin deliveries replay 17 --reason again", "admin findings --all", "admin reload-catalogue", "admin labels acme/shop --reason rollout"},
-	"context":     {"context list", "version"},
+	"context":     {"context list", "version", "version --check"},
 }
 
 func TestEveryCommandSaysTheSameAsLastTime(t *testing.T) {

@@ -48,6 +48,7 @@ func (a *app) list() *cobra.Command {
 	f.StringVar(&params.Owner, "owner", "", "filter by `owner`")
 	f.StringVar(&params.Profile, "profile", "", "filter by `profile`")
 	f.StringVar(&params.Platform, "platform", "", "filter by `platform`: aws or ibmcloud")
+	f.StringVar(&params.Run, "run", "", optionUsage("list", "run"))
 	f.StringVar(&params.Name, "name", "", "filter by the start of the `name`")
 	f.BoolVarP(&all, "all", "a", false, "include clusters that are gone")
 	f.BoolVarP(&watch, "watch", "w", false, "then print a line for each change, until Ctrl-C")
@@ -120,12 +121,12 @@ func pages[P, I any](most int, get func(limit int, cursor string) (connect.Answe
 }
 
 func clusterColumns(s *table.Screen) *table.Columns {
-	return s.Columns("NAME", "STATUS", "PROFILE", "VERSION", "REGION", "TEAM", "OWNER", "AGE", "ENDS", "+PULL REQUEST", "+PRICE/H", "+SPENT", "+ID")
+	return s.Columns("NAME", "STATUS", "PROFILE", "VERSION", "REGION", "TEAM", "OWNER", "AGE", "ENDS", "+PULL REQUEST", "+RUN", "+PRICE/H", "+SPENT", "+ID")
 }
 
 func clusterRow(t *table.Columns, s *table.Screen, c client.Cluster) {
 	t.Row(c.Name, statusCell(c), c.Profile, c.Version, c.Region, c.Team, c.Owner, humanize.Long(s.Now.Sub(c.AcceptedAt)), endOf(c, s.Now),
-		pullRequest(c), humanize.Dollars(int64(c.HourlyCents)), spent(c, s.Now), c.ClusterID)
+		pullRequest(c), humanize.Line(orElse(c.Run.URL, c.Run.Name)), humanize.Dollars(int64(c.HourlyCents)), humanize.Spent(c, s.Now), c.ClusterID)
 }
 
 // watchClusters prints a row for each change. Filters that the server does not apply to a stream are applied here; a cluster that was
@@ -159,8 +160,13 @@ func (a *app) watchClusters(ctx context.Context, params client.ListClustersParam
 	})
 }
 
+// ofThatRun reports whether a cluster belongs to a run, given by its id or any address below its page.
+func ofThatRun(c client.Cluster, run string) bool {
+	return run == "" || c.Run.ID == run || c.Run.URL != "" && (c.Run.URL == run || strings.HasPrefix(run, c.Run.URL+"/"))
+}
+
 func wanted(c client.Cluster, p client.ListClustersParams) bool {
 	same := func(want, have string) bool { return want == "" || want == have }
 	return (len(p.Status) == 0 || slices.Contains(p.Status, string(c.Status))) && same(p.Team, c.Team) && same(p.Owner, c.Owner) &&
-		same(p.Profile, c.Profile) && same(p.Platform, c.Platform) && strings.HasPrefix(c.Name, p.Name) && (!p.Live || c.ReleasedAt.IsZero())
+		same(p.Profile, c.Profile) && same(p.Platform, c.Platform) && ofThatRun(c, p.Run) && strings.HasPrefix(c.Name, p.Name) && (!p.Live || c.ReleasedAt.IsZero())
 }

@@ -54,7 +54,7 @@ func newOffice(t *testing.T) *office {
 	current := func() catalogue.Catalogue { return terms }
 	cfg := app.Config{
 		Store: o.store, Artifacts: o.shelf, Catalogue: current, UI: "http://ocpctl.test", Policy: policy.Settings{Installation: "test"},
-		Runs: app.Runs{PullSecretRef: "file:/run/pull-secret"}, Repositories: []app.Repository{{Match: "acme/*", Ownership: policy.Ownership{Team: "platform"}}},
+		Installs: app.Installs{PullSecretRef: "file:/run/pull-secret"}, Repositories: []app.Repository{{Match: "acme/*", Ownership: policy.Ownership{Team: "platform"}}},
 	}
 	core := app.New(cfg)
 	handler := api.New(api.Config{

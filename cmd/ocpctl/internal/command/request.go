@@ -20,8 +20,10 @@ import (
 
 // createInput is what the command line of create says.
 type createInput struct {
-	file, ttl, sshKey string
-	tags              []string
+	file, ttl, sshKey     string
+	reuse, slot, lifetime string
+	onReady               string
+	tags                  []string
 	client.CreateRequest
 }
 
@@ -41,12 +43,19 @@ func (a *app) createFlags(c *cobra.Command, w *createInput) {
 	f.StringVar(&w.sshKey, "ssh-key", "", "a `file` with an SSH public key for the nodes, e.g. ~/.ssh/id_ed25519.pub")
 	f.StringArrayVar(&w.tags, "tag", nil, "an additional tag, `key=value`; may be repeated")
 	f.StringArrayVar(&w.Addons, "addon", nil, "an add-on's `name`, one of the profile's; may be repeated; default: the profile's own")
+	f.StringVar(&w.reuse, "reuse", "", optionUsage("create", "reuse"))
+	f.StringVar(&w.slot, "slot", "", optionUsage("create", "slot"))
+	f.StringVar(&w.lifetime, "lifetime", "", optionUsage("create", "lifetime"))
+	f.StringVar(&w.onReady, "on-ready", "", optionUsage("create", "on-ready"))
 	f.BoolVar(&w.OffhoursOptIn, "offhours", false, "not supported yet: allow scaling workers down outside working hours; requests with it are refused")
 	must(c.RegisterFlagCompletionFunc("region", a.completeRegions))
 	must(c.RegisterFlagCompletionFunc("version", a.completeVersions))
 	must(c.RegisterFlagCompletionFunc("base-domain", a.completeDomains))
 	must(c.RegisterFlagCompletionFunc("team", a.completeTeams))
-	for _, free := range []string{"name", "ttl", "owner", "cost-center", "environment", "platform", "tag", "addon"} {
+	must(c.RegisterFlagCompletionFunc("reuse", cobra.FixedCompletions(reuses, cobra.ShellCompDirectiveNoFileComp)))
+	must(c.RegisterFlagCompletionFunc("lifetime", cobra.FixedCompletions(lifetimes, cobra.ShellCompDirectiveNoFileComp)))
+	must(c.RegisterFlagCompletionFunc("on-ready", cobra.FixedCompletions(signals, cobra.ShellCompDirectiveNoFileComp)))
+	for _, free := range []string{"name", "ttl", "owner", "cost-center", "environment", "platform", "tag", "addon", "slot"} {
 		must(c.RegisterFlagCompletionFunc(free, cobra.NoFileCompletions))
 	}
 }
@@ -79,15 +88,49 @@ func (a *app) request(w createInput, args []string) (client.CreateRequest, error
 		}
 		r.TTLHours = hours
 	}
+	wrong = append(wrong, ofRun(w, &r)...)
 	wrong = append(wrong, publicKey(w.sshKey, &r)...)
 	wrong = append(wrong, ownTags(w.tags, &r)...)
-	if r.Name == "" && readable {
+	if r.Name == "" && readable && r.Run.Reuse != client.RunRequestReusePullRequest {
 		wrong = append(wrong, exit.Field{Name: "--name", Detail: "Required.", Accepted: []string{"lowercase letters, digits and dashes, at most 21 characters, e.g. team-a-smoke-01"}})
 	}
 	if len(wrong) > 0 {
 		return r, exit.With(exit.Usage, &exit.Problem{Title: "The request is not complete or not valid.", Fields: wrong})
 	}
 	return r, nil
+}
+
+// The values of --reuse, --lifetime and --on-ready.
+var (
+	reuses    = []string{string(client.RunRequestReuseNone), string(client.RunRequestReuseRun), string(client.RunRequestReusePullRequest)}
+	lifetimes = []string{string(client.RunRequestLifetimeRun), string(client.RunRequestLifetimeJob), string(client.RunRequestLifetimeTTL)}
+	signals   = []string{string(client.RunRequestOnReadyNone), string(client.RunRequestOnReadyDeployment), string(client.RunRequestOnReadyDispatch)}
+)
+
+// ofRun adds how the cluster belongs to the run of the pipeline in which the command runs.
+func ofRun(w createInput, r *client.CreateRequest) (wrong []exit.Field) {
+	if w.reuse != "" {
+		r.Run.Reuse = client.RunRequestReuse(w.reuse)
+	}
+	if w.lifetime != "" {
+		r.Run.Lifetime = client.RunRequestLifetime(w.lifetime)
+	}
+	if w.slot != "" {
+		r.Run.Slot = w.slot
+	}
+	if w.onReady != "" {
+		r.Run.OnReady = client.RunRequestOnReady(w.onReady)
+	}
+	if w.onReady != "" && !slices.Contains(signals, w.onReady) {
+		wrong = append(wrong, exit.Field{Name: "--on-ready", Detail: fmt.Sprintf("%q is not supported.", w.onReady), Accepted: signals})
+	}
+	if w.reuse != "" && !slices.Contains(reuses, w.reuse) {
+		wrong = append(wrong, exit.Field{Name: "--reuse", Detail: fmt.Sprintf("%q is not supported.", w.reuse), Accepted: reuses})
+	}
+	if w.lifetime != "" && !slices.Contains(lifetimes, w.lifetime) {
+		wrong = append(wrong, exit.Field{Name: "--lifetime", Detail: fmt.Sprintf("%q is not supported.", w.lifetime), Accepted: lifetimes})
+	}
+	return wrong
 }
 
 func publicKey(path string, r *client.CreateRequest) []exit.Field {
@@ -140,6 +183,15 @@ type fileRequest struct {
 	SSHPublicKey  string            `yaml:"sshPublicKey"`
 	ExtraTags     map[string]string `yaml:"extraTags"`
 	OffhoursOptIn bool              `yaml:"offhoursOptIn"`
+	Run           struct {
+		Reuse    string `yaml:"reuse"`
+		Slot     string `yaml:"slot"`
+		Lifetime string `yaml:"lifetime"`
+		OnReady  string `yaml:"onReady"`
+		Kind     string `yaml:"kind"`
+		Name     string `yaml:"name"`
+		UID      string `yaml:"uid"`
+	} `yaml:"run"`
 }
 
 // mostFile is the server's limit.
@@ -165,6 +217,11 @@ func (a *app) fromFile(path string) (r client.CreateRequest, wrong []exit.Field)
 	r = client.CreateRequest{
 		Name: f.Name, Platform: f.Platform, Version: f.Version, Profile: f.Profile, Region: f.Region, BaseDomain: f.BaseDomain, Owner: f.Owner,
 		Team: f.Team, CostCenter: f.CostCenter, Environment: f.Environment, SSHPublicKey: f.SSHPublicKey, ExtraTags: f.ExtraTags, OffhoursOptIn: f.OffhoursOptIn,
+		Run: client.RunRequest{
+			Reuse: client.RunRequestReuse(f.Run.Reuse), Slot: f.Run.Slot, Lifetime: client.RunRequestLifetime(f.Run.Lifetime),
+			OnReady: client.RunRequestOnReady(f.Run.OnReady),
+			Kind:    client.RunRequestKind(f.Run.Kind), Name: f.Run.Name, UID: f.Run.UID,
+		},
 	}
 	if f.TTLHours != nil {
 		r.TTLHours = *f.TTLHours
@@ -183,7 +240,7 @@ func misread(err error) (wrong []exit.Field) {
 		wrong = append(wrong, exit.Field{Name: "--from-file", Detail: line + "."})
 	}
 	wrong[len(wrong)-1].Accepted = []string{
-		"name", "profile", "ttlHours", "team", "owner", "costCenter", "environment", "region", "version", "baseDomain", "platform", "sshPublicKey", "extraTags", "offhoursOptIn",
+		"name", "profile", "ttlHours", "team", "owner", "costCenter", "environment", "region", "version", "baseDomain", "platform", "sshPublicKey", "extraTags", "offhoursOptIn", "run",
 	}
 	return wrong
 }

@@ -70,6 +70,8 @@ var acts = []act{
 	{line: "share {cluster} --principal somebody", want: "0 0 0 3 4 4 3 3 3 3 3", does: true},
 	{line: "unshare {cluster} --principal {sees}", want: "0 0 0 3 4 4 0 3 3 3 3", does: true},
 	{line: "shares {cluster}", want: "0 0 0 0 4 4 0 0 3 3 3"},
+	{line: "use {cluster}", want: "6 6 6 3 4 4 3 6 3 3 3"}, // people have no turns
+	{line: "release {cluster}", want: "0 0 0 0 4 4 0 0 3 3 3"},
 	{line: "break-glass {cluster} --reason x", want: "0 0 0 3 4 4 3 3 3 3 3", does: true},
 	{line: "break-glass {cluster} --link", want: "5 5 5 3 4 4 3 3 3 3 3"},
 	{line: "redeem {link}", want: "0 4 4 4 4 4 4 4 4 3 3", does: true, gives: true},
@@ -111,6 +113,8 @@ var acts = []act{
 	{line: "logout {context}", want: "0", local: true},
 	{line: "completion bash", want: "0", local: true},
 	{line: "version", want: "0", local: true},
+	{line: "action create-cluster", want: "2", local: true},  // outside an action; inside one, it types the lines above
+	{line: "version --check", want: "0 0 0 0 0 0 0 0 0 0 3"}, // who has no way to sign in has chosen no server
 	{line: "help", want: "0", local: true},
 	{line: "audit verify --file {export}", want: "0", local: true},
 

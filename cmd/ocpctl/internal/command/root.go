@@ -69,11 +69,12 @@ func (a *app) root() *cobra.Command {
 	must(root.RegisterFlagCompletionFunc("server", cobra.NoFileCompletions))
 	a.add(root, groupClusters, a.create(), a.list(), a.status(), a.wait(), a.explain(), a.timeline(), a.logs(), a.jobs(), a.extend(), a.hold(), a.unhold(),
 		a.scale(), a.refresh(), a.transfer(), a.destroy(), a.retry(), a.abandon())
-	a.add(root, groupAccess, a.kubeconfig(), a.shell(), a.openPage(), a.outputs(), a.share(), a.unshare(), a.shares(), a.breakGlass(), a.redeem())
+	a.add(root, groupAccess, a.kubeconfig(), a.shell(), a.openPage(), a.outputs(), a.share(), a.unshare(), a.shares(), a.use(), a.release(), a.breakGlass(), a.redeem())
 	a.add(root, groupPeople, a.approvals(), a.approve(), a.refuse(), a.whoami(), a.account())
 	a.add(root, groupWhat, a.catalog(), a.report())
 	a.add(root, groupAdmin, a.audit(), a.admin())
 	a.add(root, groupSelf, a.login(), a.logout(), a.contexts(), a.completion(), a.version())
+	root.AddCommand(a.action())
 	root.SetHelpCommandGroupID(groupSelf)
 	return root
 }
@@ -98,7 +99,7 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	text := fmt.Sprintf("%q is not a command of %s.", args[0], cmd.CommandPath())
-	cmd.SuggestionsMinimumDistance = 2
+	cmd.SuggestionsMinimumDistance = min(2, len(args[0])/2)
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		text += " Did you mean " + strings.Join(near, " or ") + "?"
 	}

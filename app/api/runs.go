@@ -1,0 +1,103 @@
+package api
+
+import (
+	"cmp"
+	"net/http"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store/runs"
+)
+
+// clusterRun converts the run of a cluster for the API; zero: it belongs to none.
+func clusterRun(r lifecycle.Run) ClusterRun {
+	if r.ID == "" {
+		return ClusterRun{}
+	}
+	return ClusterRun{
+		ID: r.ID, Platform: ClusterRunPlatform(r.Platform), Repo: r.Repo, Name: r.Name, URL: r.URL, Attempt: r.Attempt, Slot: r.Slot,
+		Lifetime: ClusterRunLifetime(r.Lifetime), State: ClusterRunState(r.State), Conclusion: r.Conclusion, Watched: r.Unwatched == "", Unwatched: r.Unwatched,
+	}
+}
+
+// runRef returns a run's id or address as it is stored, from any address below its page.
+func runRef(given string) string {
+	for _, below := range []string{"/attempts/", "/job/", "?", "#"} {
+		given, _, _ = strings.Cut(given, below)
+	}
+	return strings.TrimSuffix(given, "/")
+}
+
+// ListUses implements GET /api/v1/clusters/{id}/uses.
+func (s *server) ListUses(w http.ResponseWriter, r *http.Request, id ID) {
+	list, err := s.App.Uses(r.Context(), principal(r), id)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	out := Uses{Items: []Use{}}
+	for _, one := range list {
+		out.Items = append(out.Items, use(one))
+	}
+	ok(w, out)
+}
+
+// AskUse implements POST /api/v1/clusters/{id}/uses.
+func (s *server) AskUse(w http.ResponseWriter, r *http.Request, id ID) {
+	var said UseRequest
+	if !s.read(w, r, &said, true, maxBody) {
+		return
+	}
+	named := policy.PipelineRun{Kind: string(said.Kind), Name: said.Name, UID: said.UID}
+	one, fresh, err := s.App.AskUse(r.Context(), principal(r), id, named, app.Origin{Source: policy.SourceAPI})
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	status := http.StatusOK
+	if fresh {
+		status = http.StatusCreated
+	}
+	reply(w, jsonType, status, use(one))
+}
+
+// GetUse implements GET /api/v1/clusters/{id}/uses/{use}.
+func (s *server) GetUse(w http.ResponseWriter, r *http.Request, id ID, useID string) {
+	one, err := s.App.Use(r.Context(), principal(r), id, useID)
+	s.used(w, r, one, err)
+}
+
+// ReleaseUse implements DELETE /api/v1/clusters/{id}/uses/{use}.
+func (s *server) ReleaseUse(w http.ResponseWriter, r *http.Request, id ID, useID string) {
+	one, err := s.App.ReleaseUse(r.Context(), principal(r), id, useID, app.Origin{Source: policy.SourceAPI})
+	s.used(w, r, one, err)
+}
+
+func (s *server) used(w http.ResponseWriter, r *http.Request, one app.Use, err error) {
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	ok(w, use(one))
+}
+
+// use converts a turn for the API.
+func use(u app.Use) Use {
+	out := Use{
+		ID: u.ID, ClusterID: u.Cluster, State: UseState(u.State()), Run: runOf(u.Use), Attempt: u.Attempt, Job: u.Job, Principal: u.Principal, Mine: u.Mine,
+		AskedAt: u.AskedAt.UTC(), GrantedAt: when(u.GrantedAt), ReleasedAt: when(u.ReleasedAt), Why: u.Why, Place: len(u.Ahead),
+	}
+	for _, other := range u.Ahead {
+		since := other.AskedAt
+		if other.GrantedAt != nil {
+			since = *other.GrantedAt
+		}
+		out.Ahead = append(out.Ahead, UseAhead{Run: runOf(other), Since: since.UTC()})
+	}
+	return out
+}
+
+// runOf is the address of a turn's run, else its name.
+func runOf(u runs.Use) string { return cmp.Or(u.RunURL, u.RunName) }

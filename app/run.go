@@ -1,0 +1,173 @@
+package app
+
+import (
+	"errors"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/runs"
+)
+
+// RunRequest is how a cluster is to belong to the pipeline's run whose token the requester has.
+type RunRequest struct {
+	Reuse    policy.Reuse       // empty: none
+	Slot     string             // which of the run's clusters it is
+	Lifetime lifecycle.Lifetime // empty: run
+	OnReady  string             // what starts a workflow when it is ready; nothing does yet, so anything but none is refused
+	policy.PipelineRun
+}
+
+// onReadyNone is the only value of a request's onReady that is accepted.
+const onReadyNone = "none"
+
+// mostSlot is the most bytes of a slot.
+const mostSlot = 100
+
+var (
+	reuses    = []string{string(policy.ReuseNone), string(policy.ReuseRun), string(policy.ReusePullRequest)}
+	lifetimes = []string{string(lifecycle.LifetimeRun), string(lifecycle.LifetimeJob), string(lifecycle.LifetimeTTL)}
+)
+
+// readRun reads the field run of a request.
+func (r *CreateRequest) readRun(n *yaml.Node, refuse func(name string, p messages.Problem)) {
+	if n.Kind != yaml.MappingNode {
+		refuse("run", messages.NotARun(asWritten(n)))
+		return
+	}
+	r.Run = &RunRequest{}
+	texts := map[string]*string{
+		"reuse": (*string)(&r.Run.Reuse), "slot": &r.Run.Slot, "lifetime": (*string)(&r.Run.Lifetime), "onReady": &r.Run.OnReady, "kind": &r.Run.Kind, "name": &r.Run.Name, "uid": &r.Run.UID,
+	}
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		name, value := n.Content[i].Value, n.Content[i+1]
+		into, known := texts[name]
+		switch {
+		case seen[name]:
+			refuse("run."+name, messages.GivenTwice)
+		case !known:
+			refuse("run."+name, messages.UnknownField("", []string{"reuse", "slot", "lifetime", "onReady", "kind", "name", "uid"}))
+		case !isString(value):
+			refuse("run."+name, messages.NotAString(asWritten(value)))
+		default:
+			*into = value.Value
+		}
+		seen[name] = true
+	}
+}
+
+// Run returns the pipeline's run whose token the principal has; ok is false if it is not a run's.
+func (s *Service) Run(p policy.Principal, named policy.PipelineRun) (run policy.Run, ok bool) {
+	if p.Proof == nil {
+		return policy.Run{}, false
+	}
+	return policy.RunOf(*p.Proof, named, s.site)
+}
+
+// checkRun returns the run of the principal's token, and what is wrong with what the request says about it. known is false if the
+// token is not a run's.
+func (s *Service) checkRun(p policy.Principal, r RunRequest, given bool) (run policy.Run, known bool, wrong []Field) {
+	refuse := func(name string, problem messages.Problem) { wrong = append(wrong, ProblemOf("run"+name, problem)) }
+	run, known = s.Run(p, r.PipelineRun)
+	switch {
+	case !given:
+		return run, known, nil
+	case !known && p.Proof != nil && p.Proof.Values["kubernetes.io.namespace"] != nil:
+		refuse(".uid", messages.NoPipelineRun)
+	case !known:
+		refuse("", messages.NotOfARun)
+	}
+	if r.Reuse != "" && !slices.Contains(reuses, string(r.Reuse)) {
+		refuse(".reuse", messages.UnknownReuse(string(r.Reuse), reuses))
+	}
+	if len(r.Slot) > mostSlot {
+		refuse(".slot", messages.TooLong(len(r.Slot), mostSlot))
+	}
+	if r.OnReady != "" && r.OnReady != onReadyNone {
+		refuse(".onReady", messages.NothingOnReady)
+	}
+	switch l := r.Lifetime; {
+	case l != "" && !slices.Contains(lifetimes, string(l)):
+		refuse(".lifetime", messages.UnknownLifetime(string(l), lifetimes))
+	case r.Reuse == policy.ReusePullRequest && l != "" && l != lifecycle.LifetimeRun:
+		refuse(".lifetime", messages.LifetimeOfPullRequest)
+	case r.Reuse == policy.ReuseRun && l == lifecycle.LifetimeTTL:
+		refuse(".lifetime", messages.LifetimeOfReused)
+	case known && l == lifecycle.LifetimeJob && run.Job == "":
+		refuse(".lifetime", messages.NoJobInToken)
+	}
+	if known && r.Reuse == policy.ReusePullRequest && run.Pull == 0 {
+		refuse(".reuse", messages.NoPullRequestInToken(run.Event, run.Ref))
+	}
+	return run, known, wrong
+}
+
+// bind returns how a cluster that the principal asks for belongs to the run of its token; nil: to none.
+func (s *Service) bind(p policy.Principal, r *RunRequest) (*runs.Ask, []Field) {
+	var said RunRequest
+	if r != nil {
+		said = *r
+	}
+	run, known, wrong := s.checkRun(p, said, r != nil)
+	if len(wrong) > 0 || !known || said.Lifetime == lifecycle.LifetimeTTL {
+		return nil, wrong
+	}
+	ask := &runs.Ask{Ref: s.ref(run), Slot: said.Slot, Lifetime: lifecycle.LifetimeRun, Job: run.Job}
+	if said.Lifetime == lifecycle.LifetimeJob {
+		ask.Lifetime = lifecycle.LifetimeJob
+	}
+	if said.Reuse == policy.ReuseRun {
+		ask.Reuse = func(row store.Row) error { return reusable(p, row) }
+	}
+	return ask, nil
+}
+
+// reusable returns an error if the run's cluster cannot be handed to the principal.
+func reusable(p policy.Principal, row store.Row) error {
+	if !p.May(policy.ActUse, row.Team) {
+		return Fail(Denied, messages.RunOfAnotherTeam(row.Name, row.Team))
+	}
+	return nil
+}
+
+// ref is a run as the store names it.
+func (s *Service) ref(r policy.Run) runs.Ref {
+	return runs.Ref{
+		Platform: r.Platform, Issuer: r.Issuer, Scope: r.Scope, Key: r.Key, Attempt: r.Attempt, Repo: r.Repo, Name: r.Name, URL: r.URL,
+		Event: r.Event, Ref: r.Ref, Head: r.Head, Number: r.Pull, Actor: r.Actor, Unwatched: s.unwatched(r),
+	}
+}
+
+// unwatched returns why nobody can be asked about a run; empty: the App may be.
+func (s *Service) unwatched(r policy.Run) string {
+	at := policy.Claims{Issuer: r.Issuer}.GitHub(s.site)
+	switch {
+	case r.Platform != lifecycle.GitHub:
+		return messages.UnwatchedPlatform(string(r.Platform))
+	case s.site == "":
+		return messages.UnwatchedWithoutApp
+	case at != s.site:
+		return messages.UnwatchedElsewhere(at, s.site)
+	}
+	return ""
+}
+
+// runRefusal turns a refusal of the store into an answer; nil: err is none.
+func runRefusal(err error) error {
+	var r *runs.Refusal
+	if !errors.As(err, &r) {
+		return nil
+	}
+	switch {
+	case errors.Is(r, runs.ErrReplaced):
+		return Fail(Conflict, messages.RunReplaced(r.Run.URL, r.Run.Attempt))
+	case errors.Is(r, runs.ErrSlotTaken):
+		return Fail(Conflict, messages.SlotTaken(r.Cluster))
+	}
+	return Fail(Conflict, messages.RunOver(r.Run.URL, r.Run.Conclusion))
+}

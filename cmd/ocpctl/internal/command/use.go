@@ -1,0 +1,161 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+)
+
+const (
+	turnTime  = time.Hour       // how long use waits by default
+	turnEvery = 5 * time.Second // how often it asks
+)
+
+func (a *app) use() *cobra.Command {
+	var wait bool
+	var most time.Duration
+	c := fromTable("use", &cobra.Command{
+		Long: `Ask for the exclusive turn of the pipeline run in which this command runs, on a cluster that several runs share. Turns are
+granted in the order in which they were asked for. Asking again returns the same turn.
+
+A turn ends with ocpctl release, with the run or the job, with the cluster, or after the server's limit. With --wait the
+command returns when the turn is granted; if the timeout passes, its place in the queue is kept.`,
+		Example: "  ocpctl use pr41-shop --wait --timeout 30m",
+	})
+	c.Flags().BoolVar(&wait, "wait", false, "wait until the turn is granted")
+	c.Flags().DurationVar(&most, "timeout", turnTime, "how long to wait, a `duration`")
+	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
+		api, err := a.api()
+		if err != nil {
+			return err
+		}
+		turn, err := connect.Read[client.Use](api.AskUse(ctx, id, client.UseRequest{}))
+		if err != nil {
+			return err
+		}
+		if wait {
+			turn, err = a.awaitTurn(ctx, api, turn, most)
+		}
+		if ctx.Err() != nil {
+			return err
+		}
+		return errors.Join(a.print(turn.Raw, []string{turn.Value.ID}, func(s *table.Screen) { turnFacts(s, turn.Value) }), err)
+	})
+}
+
+// awaitTurn asks for a turn until it is granted or over.
+func (a *app) awaitTurn(ctx context.Context, api *connect.API, turn connect.Answer[client.Use], most time.Duration) (connect.Answer[client.Use], error) {
+	bounded, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	place := 0
+	for {
+		use := turn.Value
+		switch use.State {
+		case client.UseStateGranted:
+			return turn, nil
+		case client.UseStateReleased:
+			return turn, exit.With(exit.Failed, fmt.Errorf("the turn ended before it was granted: %s", use.Why))
+		}
+		if use.Place != place {
+			place = use.Place
+			a.say("Waiting for the turn on the cluster: %s ahead%s.", humanize.Count(place, "run"), firstAhead(use))
+		}
+		switch err := a.Sleep(bounded, turnEvery); {
+		case ctx.Err() != nil:
+			a.say("Stopped waiting; the place in the queue is kept. Leave it with: ocpctl release %s", use.ClusterID)
+			return turn, exit.Silent(exit.Interrupted)
+		case err != nil:
+			return turn, exit.With(exit.TimedOut, fmt.Errorf("the turn was not granted within %s; the place in the queue is kept. Leave it with: ocpctl release %s", most, use.ClusterID))
+		}
+		next, err := connect.Read[client.Use](api.GetUse(ctx, use.ClusterID, use.ID))
+		if err != nil {
+			return turn, err
+		}
+		turn = next
+	}
+}
+
+// firstAhead names the run that has the turn.
+func firstAhead(u client.Use) string {
+	if len(u.Ahead) == 0 || u.Ahead[0].Run == "" {
+		return ""
+	}
+	return ", " + u.Ahead[0].Run + " first"
+}
+
+func turnFacts(s *table.Screen, u client.Use) {
+	f := s.Facts()
+	f.Add("turn", u.ID)
+	paint := table.Good
+	if u.State != client.UseStateGranted {
+		paint = table.Warn
+	}
+	f.Paint("state", string(u.State), paint)
+	if u.Place > 0 {
+		f.Paint("ahead", humanize.Count(u.Place, "run")+firstAhead(u), table.Warn)
+	}
+	f.Add("run", u.Run)
+	f.Add("since", humanize.When(u.GrantedAt, s.Now))
+	f.Add("why", humanize.Line(u.Why))
+	f.Write()
+}
+
+func (a *app) release() *cobra.Command {
+	var turn string
+	c := fromTable("release", &cobra.Command{
+		Long: `End the turn that the pipeline run and job asked for in which this command runs, or leave the queue for it. Without a turn it
+does nothing. With --use it ends the turn of any run, if you may destroy the cluster.`,
+		Example: "  ocpctl release pr41-shop",
+	})
+	c.Flags().StringVar(&turn, "use", "", "the turn's `id`; default: those of this run and job")
+	must(c.RegisterFlagCompletionFunc("use", cobra.NoFileCompletions))
+	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
+		api, err := a.api()
+		if err != nil {
+			return err
+		}
+		turns := []string{turn}
+		if turn == "" {
+			if turns, err = ownTurns(ctx, api, id); err != nil {
+				return err
+			}
+		}
+		if len(turns) == 0 {
+			a.say("This run has no turn on %s.", id)
+			return nil
+		}
+		for _, one := range turns {
+			answer, err := connect.Read[client.Use](api.ReleaseUse(ctx, id, one))
+			if err != nil {
+				return err
+			}
+			if err := a.print(answer.Raw, []string{one}, func(s *table.Screen) { turnFacts(s, answer.Value) }); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// ownTurns lists the turns on a cluster that this run and job have or wait for.
+func ownTurns(ctx context.Context, api *connect.API, id string) (turns []string, err error) {
+	all, err := connect.Read[client.Uses](api.ListUses(ctx, id))
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range all.Value.Items {
+		if u.Mine && u.State != client.UseStateReleased {
+			turns = append(turns, u.ID)
+		}
+	}
+	return turns, nil
+}

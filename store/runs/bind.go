@@ -1,0 +1,158 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
+)
+
+// Ask is a run's request for a cluster, and how the cluster is to belong to the run.
+type Ask struct {
+	Ref
+	Slot     string
+	Lifetime lifecycle.Lifetime // run or job
+	Job      string             // check_run_id; empty: the token named none
+
+	// Reuse judges whether the wanted cluster of the slot can be handed to the requester; its error is returned. Nil: a new cluster is
+	// asked for, whatever the slot has.
+	Reuse func(rows.Row) error
+}
+
+// The reasons for which a run gets no cluster and no turn. Each comes in a Refusal.
+var (
+	ErrReplaced  = errors.New("a newer attempt of the run replaced this one")
+	ErrOver      = errors.New("the run finished")
+	ErrSlotTaken = errors.New("the run has a cluster in this slot")
+)
+
+// Refusal is an error about a run: one of the above, and what it is about.
+type Refusal struct {
+	Run     Run
+	Cluster string // name of the slot's cluster, of ErrSlotTaken
+	Cause   error
+}
+
+// Error implements error.
+func (r *Refusal) Error() string {
+	return fmt.Sprintf("run %s, attempt %d: %s", r.Run.ID, r.Run.Attempt, r.Cause)
+}
+
+// Unwrap returns the reason.
+func (r *Refusal) Unwrap() error { return r.Cause }
+
+// enter locks the run of a request whose token was verified. It is refused unless its attempt is the newest and goes on.
+// also is a cluster that is locked too.
+func (c *change) enter(ctx context.Context, ref Ref, also string) (Run, error) {
+	run, older, err := c.lock(ctx, ref, also)
+	switch {
+	case err != nil:
+		return Run{}, err
+	case older:
+		return Run{}, &Refusal{Run: run, Cause: ErrReplaced}
+	case run.Over(ref.Attempt):
+		return Run{}, &Refusal{Run: run, Cause: ErrOver}
+	}
+	return run, nil
+}
+
+// Place is where a new cluster of a run belongs.
+type Place struct {
+	Run      Run
+	Replaces string // id of the wanted cluster of an older attempt in the slot; empty: there is none
+
+	ask Ask
+}
+
+// Enter locks the run of a request for a cluster and looks at its slot. It returns the slot's cluster if that is reused, and then it
+// is the requester's; otherwise the place of a new one. A Refusal: the run gets no cluster.
+func Enter(ctx context.Context, tx *rows.Tx, a Ask, principal string) (reused *rows.Row, place *Place, err error) {
+	c := &change{tx}
+	run, err := c.enter(ctx, a.Ref, "")
+	if err != nil {
+		return nil, nil, err
+	}
+	found, err := pg.All[rows.RowRecord](ctx, c, `SELECT `+rows.RowColumns+rows.NotReplaced+rows.RowSources+`
+		WHERE rc.run_id = $1 AND rc.slot = $2 AND rc.newest AND c.desired = 'present'`, run.ID, a.Slot)
+	switch {
+	case err != nil:
+		return nil, nil, fmt.Errorf("look for the cluster of the slot: %w", err)
+	case len(found) == 0:
+		return nil, &Place{Run: run, ask: a}, nil
+	}
+	row := found[0].Row()
+	switch {
+	case a.Reuse != nil:
+		if err := a.Reuse(row); err != nil {
+			return nil, nil, err
+		}
+		row, err = c.take(ctx, run, row, a, principal)
+		return &row, nil, err
+	case row.Run.Attempt == a.Attempt:
+		return nil, nil, &Refusal{Run: run, Cluster: row.Name, Cause: ErrSlotTaken}
+	}
+	return nil, &Place{Run: run, Replaces: row.ID, ask: a}, nil
+}
+
+// take hands the slot's cluster to the attempt, and to the job if it lasts as long as that.
+func (c *change) take(ctx context.Context, run Run, row rows.Row, a Ask, principal string) (rows.Row, error) {
+	_, err := c.Exec(ctx, `
+		UPDATE run_clusters SET attempt = @attempt, lifetime = @lifetime, job = @job, job_conclusion = '', job_finished_at = NULL, job_confirmed = true, bound_at = @now
+		WHERE cluster_id = @cluster`,
+		pgx.NamedArgs{"cluster": row.ID, "attempt": a.Attempt, "lifetime": a.Lifetime, "job": a.Job, "now": c.Now})
+	if err != nil {
+		return rows.Row{}, fmt.Errorf("hand over %s: %w", row.ID, err)
+	}
+	if err := c.settle(ctx, run); err != nil {
+		return rows.Row{}, err
+	}
+	if err := c.Record(ctx, principal, "run_took_over", row.ID, pg.Move{Why: said(run, a)}); err != nil {
+		return rows.Row{}, err
+	}
+	now, err := pg.One[rows.RowRecord](ctx, c, `SELECT `+rows.RowColumns+rows.NotReplaced+rows.RowSources+`WHERE c.id = $1`, row.ID)
+	if err != nil {
+		return rows.Row{}, fmt.Errorf("read %s: %w", row.ID, err)
+	}
+	if now.Desired == lifecycle.Absent { // its end came while the lock was waited for
+		return rows.Row{}, fmt.Errorf("%w: %s is going", pg.ErrStale, row.ID)
+	}
+	return now.Row(), nil
+}
+
+// Queue binds a cluster that is inserted by the same batch to its place.
+func (p *Place) Queue(tx *rows.Tx, b *pg.Batch, cluster string) {
+	b.Do("leave the slot", `UPDATE run_clusters SET newest = false WHERE run_id = $1 AND slot = $2 AND newest`, p.Run.ID, p.ask.Slot)
+	b.Do("bind the cluster to its run", `
+		INSERT INTO run_clusters (cluster_id, run_id, attempt, slot, lifetime, job, bound_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+		cluster, p.Run.ID, p.ask.Attempt, p.ask.Slot, p.ask.Lifetime, p.ask.Job, tx.Now)
+}
+
+// Record writes the audit line of a cluster that was bound to its place.
+func (p *Place) Record(ctx context.Context, tx *rows.Tx, principal, cluster string) error {
+	return tx.Record(ctx, principal, "run_bound", cluster, pg.Move{Why: said(p.Run, p.ask)})
+}
+
+// said names what a cluster is bound to, for the audit trail.
+func said(run Run, a Ask) string {
+	text := fmt.Sprintf("attempt %d of %s", a.Attempt, named(run))
+	if a.Lifetime == lifecycle.LifetimeJob {
+		text = fmt.Sprintf("job %s in %s", a.Job, text)
+	}
+	if a.Slot != "" {
+		text += fmt.Sprintf(", slot %q", a.Slot)
+	}
+	return text
+}
+
+// named is a run's address, else its name.
+func named(run Run) string {
+	if run.URL != "" {
+		return run.URL
+	}
+	return run.Name
+}

@@ -1,0 +1,140 @@
+package runs
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+)
+
+// Ref is a run as its token names it.
+type Ref struct {
+	Platform           lifecycle.Platform
+	Issuer, Scope, Key string // see the table runs
+	Attempt            int
+	Repo, Name, URL    string
+	Event, Ref, Head   string
+	Number             int // of its pull request; 0: none
+	Actor              string
+	Unwatched          string // why the platform cannot be asked about it; empty: it can
+}
+
+// Run is what is known of a run.
+type Run struct {
+	ID                 string
+	Platform           lifecycle.Platform
+	Issuer, Scope, Key string
+	Installation       int64 // 0: not known yet
+	Repo, Name, URL    string
+	Event, Ref, Head   string
+	Number             int
+	Actor              string
+	Attempt            int // the newest known
+	State              lifecycle.RunState
+	Conclusion         string
+	FinishedAt         *time.Time
+	Confirmed          bool
+	UpdatedAt          *time.Time // the platform's time of the state; nil: it was not asked yet
+	LookAt             *time.Time
+	MissedAt           *time.Time
+	Unwatched          string
+	CreatedAt          time.Time
+}
+
+const runColumns = `r.id, r.platform, r.issuer, r.scope, r.key, r.installation, r.repo, r.name, r.url, r.event, r.ref, r.head, r.number, r.actor,
+	r.attempt, r.state, r.conclusion, r.finished_at, r.confirmed, r.updated_at, r.look_at, r.missed_at, r.unwatched, r.created_at`
+
+// finish is how the newest attempt finished; the zero value: it runs.
+func (r Run) finish() lifecycle.Finish {
+	return lifecycle.Finish{Conclusion: r.Conclusion, At: pg.Zero(r.FinishedAt)}
+}
+
+// Over reports whether an attempt of the run is finished.
+func (r Run) Over(attempt int) bool {
+	return attempt < r.Attempt || attempt == r.Attempt && r.State == lifecycle.RunFinished
+}
+
+// firstLook is how long after a run was heard of the platform is asked about it: its event may have come before the run was known here.
+const firstLook = time.Minute
+
+// lock takes the lock of the run that a token names, and writes it down if it was not known. A newer attempt than the known one is
+// running, as its token proves. older is true for a token of an attempt that a newer one has replaced. also is a cluster to lock too;
+// empty: none.
+func (c *change) lock(ctx context.Context, ref Ref, also string) (run Run, older bool, err error) {
+	args := pgx.NamedArgs{
+		"id": pg.NewID("run"), "platform": ref.Platform, "issuer": ref.Issuer, "scope": ref.Scope, "key": ref.Key, "repo": ref.Repo, "name": ref.Name,
+		"url": ref.URL, "event": ref.Event, "ref": ref.Ref, "head": ref.Head, "number": ref.Number, "actor": ref.Actor, "attempt": ref.Attempt,
+		"unwatched": ref.Unwatched, "now": c.Now,
+	}
+	_, err = c.Exec(ctx, `
+		INSERT INTO runs (id, platform, issuer, scope, key, repo, name, url, event, ref, head, number, actor, attempt, seen_at, created_at, unwatched)
+		VALUES (@id, @platform, @issuer, @scope, @key, @repo, @name, @url, @event, @ref, @head, @number, @actor, @attempt, @now, @now,
+			coalesce(nullif(@unwatched, ''), (SELECT o.unwatched FROM runs o
+				WHERE o.platform = @platform AND o.scope = @scope AND o.issuer = @issuer ORDER BY o.seen_at DESC LIMIT 1), ''))
+		ON CONFLICT (platform, scope, key, issuer) DO NOTHING`, args)
+	if err != nil {
+		return Run{}, false, fmt.Errorf("write down the run: %w", err)
+	}
+	run, err = pg.One[Run](ctx, c, `SELECT `+runColumns+` FROM runs r
+		WHERE platform = @platform AND issuer = @issuer AND scope = @scope AND key = @key FOR NO KEY UPDATE`, args)
+	if err != nil {
+		return Run{}, false, fmt.Errorf("lock the run: %w", err)
+	}
+	if ref.Attempt < run.Attempt {
+		return run, true, nil
+	}
+	if err := c.lockClusters(ctx, run.ID, also); err != nil {
+		return Run{}, false, err
+	}
+	newer := ref.Attempt > run.Attempt
+	args["id"], args["look"] = run.ID, c.Now.Add(firstLook)
+	run, err = pg.One[Run](ctx, c, `
+		UPDATE runs r SET attempt = @attempt, repo = @repo, url = @url, actor = @actor, seen_at = @now,
+			state = CASE WHEN @attempt > attempt THEN 'running' ELSE state END, conclusion = CASE WHEN @attempt > attempt THEN '' ELSE conclusion END,
+			finished_at = CASE WHEN @attempt > attempt THEN NULL ELSE finished_at END, confirmed = confirmed OR @attempt > attempt,
+			missed_at = CASE WHEN @attempt > attempt THEN NULL ELSE missed_at END,
+			look_at = CASE WHEN @unwatched <> '' THEN NULL ELSE least(look_at, @look) END
+		WHERE id = @id RETURNING `+runColumns, args)
+	if err != nil {
+		return Run{}, false, fmt.Errorf("update the run: %w", err)
+	}
+	if newer {
+		err = c.settle(ctx, run)
+	}
+	return run, false, err
+}
+
+// Known reports whether a run of a platform is known by any issuer's token, and with a job whether anything can end with that. It is
+// asked for every webhook about a run.
+func (s *Store) Known(ctx context.Context, platform lifecycle.Platform, scope, key, job string) (known bool, err error) {
+	err = s.db.Pool().QueryRow(ctx, `
+		SELECT EXISTS (SELECT FROM runs r WHERE platform = $1 AND scope = $2 AND key = $3 AND ($4 = ''
+			OR EXISTS (SELECT FROM run_clusters b WHERE b.run_id = r.id AND b.job = $4 AND b.lifetime = 'job')
+			OR EXISTS (SELECT FROM uses u WHERE u.run_id = r.id AND u.job = $4 AND u.released_at IS NULL)))`, platform, scope, key, job).Scan(&known)
+	if err != nil {
+		return false, fmt.Errorf("look whether run %s of %s is known: %w", key, scope, err)
+	}
+	return known, nil
+}
+
+// Named returns the runs of a platform with a scope and a key, one for each issuer that has such a run.
+func (s *Store) Named(ctx context.Context, platform lifecycle.Platform, scope, key string) ([]Run, error) {
+	list, err := pg.All[Run](ctx, s.db.Pool(), `SELECT `+runColumns+` FROM runs r WHERE platform = $1 AND scope = $2 AND key = $3 ORDER BY id`, platform, scope, key)
+	if err != nil {
+		return nil, fmt.Errorf("look for run %s of %s: %w", key, scope, err)
+	}
+	return list, nil
+}
+
+// Run returns one run. ErrNotFound: there is none of that id.
+func (s *Store) Run(ctx context.Context, id string) (Run, error) {
+	run, err := pg.One[Run](ctx, s.db.Pool(), `SELECT `+runColumns+` FROM runs r WHERE id = $1`, id)
+	if err != nil {
+		return Run{}, fmt.Errorf("read run %s: %w", id, err)
+	}
+	return run, nil
+}

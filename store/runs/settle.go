@@ -1,0 +1,79 @@
+package runs
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
+)
+
+// bound is a wanted cluster of a run.
+type bound struct {
+	Cluster       string
+	Lifetime      lifecycle.Lifetime
+	Attempt       int
+	Grace         int64 // nanoseconds, as the spec has it
+	JobConclusion string
+	JobFinishedAt *time.Time
+}
+
+// lockClusters locks the clusters on which a locked run has an influence, and the given one, in the order of their ids.
+func (c *change) lockClusters(ctx context.Context, run, also string) error {
+	_, err := c.Exec(ctx, `
+		SELECT FROM clusters WHERE id IN (
+			SELECT b.cluster_id FROM run_clusters b JOIN clusters w ON w.id = b.cluster_id WHERE b.run_id = $1 AND w.desired = 'present'
+			UNION SELECT cluster_id FROM uses WHERE run_id = $1 AND released_at IS NULL
+			UNION SELECT $2)
+		ORDER BY id FOR NO KEY UPDATE`, run, also)
+	if err != nil {
+		return fmt.Errorf("lock the clusters of %s: %w", run, err)
+	}
+	return nil
+}
+
+// settle brings the ends of a locked run's clusters, and the uses of its attempts, up to date with what is known of it. It is the only
+// place where the end of a run's cluster is set or lifted.
+func (c *change) settle(ctx context.Context, run Run) error {
+	clusters, err := pg.All[bound](ctx, c, `
+		SELECT b.cluster_id AS cluster, b.lifetime, b.attempt, coalesce((c.spec ->> 'runGrace')::bigint, 0) AS grace, b.job_conclusion, b.job_finished_at
+		FROM run_clusters b JOIN clusters c ON c.id = b.cluster_id WHERE b.run_id = $1 AND c.desired = 'present' ORDER BY b.cluster_id`, run.ID)
+	if err != nil {
+		return fmt.Errorf("list the clusters of %s: %w", run.ID, err)
+	}
+	for _, b := range clusters {
+		at, why := lifecycle.RunEnd(lifecycle.Bound{
+			Platform: run.Platform, Lifetime: b.Lifetime, Attempt: b.Attempt, Grace: time.Duration(b.Grace),
+			Job: lifecycle.Finish{Conclusion: b.JobConclusion, At: pg.Zero(b.JobFinishedAt)}, Newest: run.Attempt, Run: run.finish(),
+		})
+		if err := c.setEnd(ctx, b.Cluster, at, why); err != nil {
+			return err
+		}
+	}
+	return c.releaseOver(ctx, run)
+}
+
+// setEnd sets the end of a run's cluster, or lifts it with the zero time.
+func (c *change) setEnd(ctx context.Context, cluster string, at time.Time, why string) error {
+	cur, err := c.Lock(ctx, cluster)
+	if err != nil {
+		return err
+	}
+	at = pg.Round(at)
+	if cur.Desired == lifecycle.Absent || cur.Ends.RunFinished.Equal(at) && cur.Ends.RunWhy == why {
+		return nil
+	}
+	err = c.SetDesired(ctx, cluster, "end_run_finished = @at, run_end_why = @why", pgx.NamedArgs{"at": pg.Null(at), "why": why})
+	if err != nil {
+		return err
+	}
+	action := "end_set"
+	if at.IsZero() {
+		action, why = "end_lifted", "its run goes on"
+	}
+	return c.Record(ctx, pg.Lifecycle, action, cluster, pg.Move{End: string(rows.EndRunFinished), At: pg.Null(at), Why: why})
+}

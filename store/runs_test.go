@@ -1,0 +1,299 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/runs"
+)
+
+// runRef names run 7001 of acme/shop in an attempt.
+func runRef(attempt int) runs.Ref {
+	return runs.Ref{
+		Platform: lifecycle.GitHub, Issuer: "https://token.actions.githubusercontent.com", Scope: "1001", Key: "7001", Attempt: attempt,
+		Repo: "acme/shop", Name: "e2e", URL: "https://github.com/acme/shop/actions/runs/7001", Event: "push", Ref: "refs/heads/main",
+	}
+}
+
+// inSlot is a request of an attempt of that run for a cluster that ends with the run.
+func inSlot(attempt int, slot string) runs.Ask {
+	return runs.Ask{Ref: runRef(attempt), Slot: slot, Lifetime: lifecycle.LifetimeRun, Job: "9001"}
+}
+
+func reusing(a runs.Ask) runs.Ask {
+	a.Reuse = func(store.Row) error { return nil }
+	return a
+}
+
+// askedBy has a run's request granted under a name.
+func askedByRun(s *store.Store, name string, a runs.Ask) (store.Judged, error) {
+	g := granted(name)
+	g.Row.Spec.RunGrace = 15 * time.Minute
+	ask := requests(g)
+	ask.Run = &a
+	judged, err := s.Judge(context.Background(), ask, func(store.Usage) (store.Judgement, error) { return g, nil }, nil)
+	return judged, err
+}
+
+func boundTo(t testing.TB, s *store.Store, name string, a runs.Ask) store.Row {
+	t.Helper()
+	judged, err := askedByRun(s, name, a)
+	require.NoError(t, err)
+	return judged.Row
+}
+
+func TestAClusterBelongsToTheRunThatAskedForIt(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := boundTo(t, s, "shop", inSlot(1, "e2e-1"))
+	run := row.Run
+	require.NotEmpty(t, run.ID)
+	run.ID = ""
+	require.Equal(t, lifecycle.Run{
+		Platform: lifecycle.GitHub, Repo: "acme/shop", Name: "e2e", URL: "https://github.com/acme/shop/actions/runs/7001", Attempt: 1, Slot: "e2e-1",
+		Lifetime: lifecycle.LifetimeRun, State: lifecycle.RunRunning,
+	}, run)
+	known, err := s.Runs.Run(t.Context(), row.Run.ID)
+	require.NoError(t, err)
+	require.Equal(t, clock.now().Add(time.Minute), known.LookAt.UTC())
+	other := accept(t, s, granted("other"))
+	require.Empty(t, other.Run)
+	for _, by := range []string{row.Run.ID, row.Run.URL} {
+		list, _, err := s.List(t.Context(), store.Filter{Run: by})
+		require.NoError(t, err)
+		require.Len(t, list, 1)
+		require.Equal(t, row.ID, list[0].ID)
+	}
+}
+
+func TestARunHasAtMostOneWantedClusterInEachSlot(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	first := boundTo(t, s, "shop", inSlot(1, ""))
+	_, err := askedByRun(s, "shop-2", inSlot(1, ""))
+	var refusal *runs.Refusal
+	require.ErrorAs(t, err, &refusal)
+	require.ErrorIs(t, err, runs.ErrSlotTaken)
+	require.Equal(t, "shop", refusal.Cluster)
+	boundTo(t, s, "shop-2", inSlot(1, "another"))
+
+	again, err := askedByRun(s, "shop-3", reusing(inSlot(1, "")))
+	require.NoError(t, err)
+	require.True(t, again.Reused)
+	require.Equal(t, first.ID, again.Row.ID)
+	require.Equal(t, 2, count(t, s, `SELECT count(*) FROM clusters`))
+	no := errors.New("not this one")
+	a := inSlot(1, "")
+	a.Reuse = func(store.Row) error { return no }
+	_, err = askedByRun(s, "shop-3", a)
+	require.ErrorIs(t, err, no)
+}
+
+func TestANewerAttemptTakesOverTheClusterOrReplacesIt(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	kept, replaced := boundTo(t, s, "kept", inSlot(1, "kept")), boundTo(t, s, "replaced", inSlot(1, "replaced"))
+	again, err := askedByRun(s, "kept-2", reusing(inSlot(2, "kept")))
+	require.NoError(t, err)
+	require.Equal(t, kept.ID, again.Row.ID)
+	require.Equal(t, 2, again.Row.Run.Attempt)
+	next := boundTo(t, s, "replaced-2", inSlot(2, "replaced"))
+	old, err := s.Cluster(t.Context(), replaced.ID)
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.Absent, old.Desired)
+	require.Equal(t, "a newer attempt of its run has a new cluster, replaced-2", old.DesiredWhy)
+	require.Equal(t, lifecycle.Present, next.Desired)
+
+	_, err = askedByRun(s, "late", reusing(inSlot(1, "kept")))
+	require.ErrorIs(t, err, runs.ErrReplaced)
+}
+
+func TestTurnsOnAClusterAreGrantedOneAfterTheOther(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := accept(t, s, granted("shop"))
+	asks := func(key string) runs.Use {
+		t.Helper()
+		ref := runRef(1)
+		ref.Key = key
+		clock.pass(time.Second)
+		use, fresh, err := s.Runs.AskUse(t.Context(), row.ID, ref, "9"+key, store.Origin{Actor: "oidc:x#repo:acme/shop"})
+		require.NoError(t, err)
+		require.True(t, fresh)
+		again, fresh, err := s.Runs.AskUse(t.Context(), row.ID, ref, "9"+key, store.Origin{Actor: "oidc:x#repo:acme/shop"})
+		require.NoError(t, err)
+		require.False(t, fresh)
+		require.Equal(t, use.ID, again.ID)
+		return use
+	}
+	first, second, third := asks("1"), asks("2"), asks("3")
+	require.Equal(t, runs.UseGranted, first.State())
+	require.Equal(t, runs.UseWaiting, second.State())
+	states := func() (out []string) {
+		list, err := s.Runs.Uses(t.Context(), row.ID)
+		require.NoError(t, err)
+		for _, u := range list {
+			out = append(out, fmt.Sprint(u.Key, " ", u.State(), " ", u.Why))
+		}
+		return out
+	}
+	released, err := s.Runs.Release(t.Context(), row.ID, second.ID, store.Origin{Actor: "x", Why: "its run released it"})
+	require.NoError(t, err)
+	require.Equal(t, runs.UseReleased, released.State())
+	require.Equal(t, []string{"1 granted ", "3 waiting ", "2 released its run released it"}, states())
+	_, err = s.Runs.Release(t.Context(), row.ID, first.ID, store.Origin{Actor: "x", Why: "its run released it"})
+	require.NoError(t, err)
+	require.Equal(t, "3 granted ", states()[0])
+	_, err = s.Destroy(t.Context(), row.ID, store.Origin{Actor: "maya", Why: "enough"})
+	require.NoError(t, err)
+	require.Equal(t, "3 released the cluster is no longer wanted: enough", states()[0])
+	_, _, err = s.Runs.AskUse(t.Context(), row.ID, runRef(1), "", store.Origin{Actor: "x"})
+	require.ErrorIs(t, err, store.ErrConflict)
+	require.NotEmpty(t, third.ID)
+}
+
+// state is what GitHub says of an attempt; at is when it changed, in minutes.
+func state(attempt int, conclusion string, at int) runs.Seen {
+	seen := runs.Seen{Attempt: attempt, State: lifecycle.RunRunning, UpdatedAt: time.Date(2026, 11, 20, 12, at, 0, 0, time.UTC), Confirmed: true}
+	if conclusion != "" {
+		seen.State, seen.Conclusion = lifecycle.RunFinished, conclusion
+	}
+	return seen
+}
+
+// heard is what a webhook alone says.
+func heard(attempt int, conclusion string) runs.Seen {
+	return runs.Seen{Attempt: attempt, State: lifecycle.RunFinished, Conclusion: conclusion}
+}
+
+func TestTheNewestThatIsKnownOfARunCounts(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	for name, c := range map[string]struct {
+		seen []runs.Seen
+		want string // attempt, conclusion, whether GitHub confirmed it
+	}{
+		"it runs":                                    {[]runs.Seen{state(1, "", 1)}, "1  true"},
+		"it finished":                                {[]runs.Seen{state(1, "", 1), state(1, "failure", 2)}, "1 failure true"},
+		"it finished within the second":              {[]runs.Seen{state(1, "", 1), state(1, "failure", 1)}, "1 failure true"},
+		"a server of GitHub that lags":               {[]runs.Seen{state(1, "failure", 2), state(1, "", 1)}, "1 failure true"},
+		"one that lags by less than a second":        {[]runs.Seen{state(1, "failure", 2), state(1, "", 2)}, "1 failure true"},
+		"a new attempt":                              {[]runs.Seen{state(1, "failure", 2), state(2, "", 3)}, "2  true"},
+		"a server that knows no new attempt yet":     {[]runs.Seen{state(2, "", 3), state(1, "failure", 2)}, "2  true"},
+		"an older attempt that changed later":        {[]runs.Seen{state(2, "", 3), state(1, "failure", 9)}, "2  true"},
+		"a webhook":                                  {[]runs.Seen{heard(1, "cancelled")}, "1 cancelled false"},
+		"a webhook, and then GitHub":                 {[]runs.Seen{heard(1, "cancelled"), state(1, "failure", 2)}, "1 failure true"},
+		"a forged webhook, and then GitHub":          {[]runs.Seen{heard(1, "cancelled"), state(1, "", 1)}, "1  true"},
+		"a webhook of an older attempt":              {[]runs.Seen{state(2, "", 2), heard(1, "cancelled")}, "2  true"},
+		"a webhook of an attempt that nobody knows":  {[]runs.Seen{state(1, "", 2), heard(2, "cancelled")}, "1  true"},
+		"a webhook about what GitHub said otherwise": {[]runs.Seen{state(1, "failure", 2), heard(1, "success")}, "1 failure true"},
+	} {
+		ref := runRef(1)
+		ref.Key = fmt.Sprint(len(name), name)
+		a := inSlot(1, "")
+		a.Ref = ref
+		row := boundTo(t, s, fmt.Sprintf("c%d", count(t, s, `SELECT count(*) FROM clusters`)), a)
+		var run runs.Run
+		for _, seen := range c.seen {
+			clock.pass(time.Second)
+			var err error
+			run, err = s.Runs.See(t.Context(), row.Run.ID, seen, clock.now().Add(time.Minute))
+			require.NoError(t, err, name)
+		}
+		require.Equal(t, c.want, fmt.Sprint(run.Attempt, " ", run.Conclusion, " ", run.Confirmed), name)
+		now, err := s.Cluster(t.Context(), row.ID)
+		require.NoError(t, err)
+		require.Equal(t, run.Conclusion == "", now.Ends.RunFinished.IsZero(), name)
+		if run.FinishedAt != nil {
+			require.Equal(t, run.FinishedAt.Add(lifecycle.GraceAfter(run.Conclusion, 15*time.Minute)).UTC(), now.Ends.RunFinished.UTC(), name)
+		}
+	}
+}
+
+func TestTheEndOfARunIsWrittenDownOnceAndForAll(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := boundTo(t, s, "shop", inSlot(1, ""))
+	see := func(seen runs.Seen) store.Row {
+		t.Helper()
+		_, err := s.Runs.See(t.Context(), row.Run.ID, seen, clock.now().Add(time.Minute))
+		require.NoError(t, err)
+		now, err := s.Cluster(t.Context(), row.ID)
+		require.NoError(t, err)
+		return now
+	}
+	first := see(state(1, "failure", 1))
+	clock.pass(time.Minute)
+	again := see(state(1, "failure", 1))
+	require.Equal(t, first.Version, again.Version, "the same answer changes nothing")
+	require.Equal(t, []string{"end_set its workflow run failed"}, trailOf(t, s, row.ID, "end_set", "end_lifted"))
+	see(state(2, "", 2))
+	require.Equal(t, []string{"end_set its workflow run failed", "end_lifted its run goes on"}, trailOf(t, s, row.ID, "end_set", "end_lifted"))
+	require.ErrorContains(t, s.SetEnd(t.Context(), row.ID, store.EndKind("run_finished"), nil, "", "x"), "cannot be set here")
+}
+
+// trailOf lists the lines of the audit trail about a cluster with these actions, oldest first.
+func trailOf(t testing.TB, s *store.Store, cluster string, actions ...string) (lines []string) {
+	t.Helper()
+	rows, err := s.Pool().Query(t.Context(), `SELECT action || ' ' || (metadata ->> 'why') FROM audit_events WHERE target_cluster_id = $1 AND action = ANY ($2) ORDER BY seq`, cluster, actions)
+	require.NoError(t, err)
+	lines, err = pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	return lines
+}
+
+func TestEachStepOfARunsClusterIsInTheTrail(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := boundTo(t, s, "shop", inSlot(1, "e2e"))
+	_, err := askedByRun(s, "other", reusing(inSlot(2, "e2e")))
+	require.NoError(t, err)
+	use, _, err := s.Runs.AskUse(t.Context(), row.ID, runRef(2), "9001", store.Origin{Actor: "oidc:x#y"})
+	require.NoError(t, err)
+	clock.pass(7 * time.Hour)
+	n, err := s.Runs.ExpireUses(t.Context(), 6*time.Hour)
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	const run = "https://github.com/acme/shop/actions/runs/7001"
+	require.Equal(t, []string{
+		`run_bound attempt 1 of ` + run + `, slot "e2e"`, `run_took_over attempt 2 of ` + run + `, slot "e2e"`,
+		`use_asked for attempt 2 of ` + run, `use_granted to attempt 2 of ` + run, `use_released its turn lasted longer than limits.use allows`,
+	}, trailOf(t, s, row.ID, "run_bound", "run_took_over", "use_asked", "use_granted", "use_released"))
+	require.NotEmpty(t, use.ID)
+}
+
+func TestOnlyRunsOnWhichSomethingDependsAreLookedAt(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := boundTo(t, s, "shop", inSlot(1, ""))
+	due := func() int {
+		t.Helper()
+		list, err := s.Runs.ToLook(t.Context(), clock.now(), 100)
+		require.NoError(t, err)
+		return len(list)
+	}
+	require.Zero(t, due())
+	clock.pass(time.Minute)
+	require.Equal(t, 1, due())
+	require.NoError(t, s.Runs.Postpone(t.Context(), row.Run.ID, clock.now().Add(time.Minute)))
+	require.Zero(t, due())
+	clock.pass(time.Minute)
+	_, err := s.Destroy(t.Context(), row.ID, store.Origin{Actor: "maya", Why: "enough"})
+	require.NoError(t, err)
+	require.Zero(t, due())
+	require.Zero(t, count(t, s, `SELECT count(*) FROM runs WHERE look_at IS NOT NULL`))
+	elsewhere := inSlot(1, "")
+	elsewhere.Key, elsewhere.Unwatched = "7002", "the run is on https://github.com and the GitHub App on https://git.example.com"
+	other := boundTo(t, s, "other", elsewhere)
+	require.Equal(t, elsewhere.Unwatched, other.Run.Unwatched)
+	clock.pass(time.Hour)
+	require.Zero(t, due(), "nobody could be asked")
+}
