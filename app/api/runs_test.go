@@ -120,6 +120,15 @@ func TestWhatARequestSaysOfItsRunIsCheckedFieldByField(t *testing.T) {
 	}
 }
 
+func TestAWorkflowThatAnybodyTriggersIsToldWhyItHasNoRole(t *testing.T) {
+	h := fixtureWith(t, withWorkflows(t), nil)
+	target := h.job("event_name", "pull_request_target")
+	p := h.refused(http.MethodPost, "/api/v1/clusters", target, wanting("shop", nil), http.StatusForbidden, idempotencyKey, "x")
+	require.Contains(t, p.Detail, "This workflow was triggered by pull_request_target, which anybody who opens a pull request can do")
+	p = h.refused(http.MethodGet, "/api/v1/clusters", target, nil, http.StatusForbidden)
+	require.Contains(t, p.Detail, "event_name: [pull_request_target]")
+}
+
 func TestRunsTakeTurnsOnACluster(t *testing.T) {
 	h := fixtureWith(t, withWorkflows(t), nil)
 	row := h.accept("shop", "platform")
