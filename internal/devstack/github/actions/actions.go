@@ -1,5 +1,8 @@
 // Package actions executes the stand-in GitHub's workflows on this machine with the program tools/act, which is nektos/act.
 //
+// Each job is a process of its own, not each run: only so can the stand-in give every job its own token and environment, hold one back
+// until it is approved, cancel one of a matrix, and run the failed ones again with the outputs of the others.
+//
 // Jobs run as processes of whoever starts the demo, in a folder of the demo and with an environment that has nothing of the demo's own:
 // no secrets, another home. It is no sandbox; it must never run the workflow of somebody else than the person who started it.
 package actions
