@@ -2,6 +2,7 @@ package github
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +19,7 @@ type listener struct {
 	logs  *jobLog
 	masks []string
 	inner int                  // step whose composite action wrote a summary, which the step writes again; 0: none
+	wrong string               // the last problem, which the action around a step says again
 	late  map[string]time.Time // steps before and after a job's own that began and have said nothing yet
 }
 
@@ -201,6 +203,11 @@ func (l *listener) stopping() bool {
 
 // problem is an error that is no step's output: the end of a program, or a mistake in the workflow.
 func (l *listener) problem(line workflow.Line) {
+	if same := fmt.Sprint(line.Step, line.Text); same == l.wrong && !line.Inner {
+		return
+	} else {
+		l.wrong = same
+	}
 	if l.stopping() {
 		l.write(line, "error", canceled)
 		return // the job says it for all its steps
