@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// workflow checks that a push starts a workflow whose jobs ask for a cluster with their own token, share it, and leave nothing behind.
+// workflow checks that a push starts a workflow whose jobs ask for a cluster with their own token and share it, and that the cluster goes
+// with the run, also with one that somebody cancels.
 func (t *scenario) workflow(ctx context.Context) error {
 	var run workflowRun
 	var made cluster
@@ -33,7 +34,7 @@ func (t *scenario) workflow(ctx context.Context) error {
 		},
 		func() error {
 			return t.step("three jobs test on it, and the run succeeds", func() error {
-				return until(ctx, 2*time.Minute, func() error { return t.succeeded(ctx, run) })
+				return until(ctx, 2*time.Minute, func() error { return t.concluded(ctx, run, "success") })
 			})
 		},
 		func() error {
@@ -46,15 +47,31 @@ func (t *scenario) workflow(ctx context.Context) error {
 			})
 		},
 		func() error {
-			return t.step("the cluster goes, by its run or by its time to live", func() error {
-				return until(ctx, 5*t.at.Hour+60*time.Second, func() error {
-					now, err := t.details(ctx, made.ClusterID)
-					if err == nil && now.Status != "DESTROYED" {
-						err = fmt.Errorf("%s is %s/%s", now.Name, now.Status, now.Phase)
+			return t.step("no job asked for it, and yet the cluster goes with its run", func() error { return t.goes(ctx, &made) })
+		},
+		func() error {
+			return t.step("another push starts another run, and gets another cluster", func() error {
+				if err := t.post(ctx, t.at.GitHub+"/playground/runs/start/push", nil); err != nil {
+					return err
+				}
+				return until(ctx, 60*time.Second, func() (err error) {
+					if err = t.newestRun(ctx, &run); err == nil {
+						made, err = t.ofRun(ctx, run)
 					}
 					return err
 				})
 			})
+		},
+		func() error {
+			return t.step("maya cancels that run while it waits for its cluster", func() error {
+				if err := t.post(ctx, fmt.Sprintf("%s/playground/runs/%d/cancel", t.at.GitHub, run.ID), nil); err != nil {
+					return err
+				}
+				return until(ctx, 60*time.Second, func() error { return t.concluded(ctx, run, "cancelled") })
+			})
+		},
+		func() error {
+			return t.step("that cluster goes, too", func() error { return t.goes(ctx, &made) })
 		},
 	)
 }
@@ -81,11 +98,11 @@ func (t *scenario) newestRun(ctx context.Context, into *workflowRun) error {
 	return nil
 }
 
-func (t *scenario) succeeded(ctx context.Context, run workflowRun) error {
+func (t *scenario) concluded(ctx context.Context, run workflowRun, conclusion string) error {
 	if err := t.get(ctx, fmt.Sprintf("%s/repos/acme/shop/actions/runs/%d", t.at.GitHub, run.ID), &run); err != nil {
 		return err
 	}
-	if run.Conclusion != "success" {
+	if run.Conclusion != conclusion {
 		return fmt.Errorf("%s is %s %s", run.URL, run.Status, run.Conclusion)
 	}
 	return nil
@@ -116,4 +133,15 @@ func (t *scenario) ofRun(ctx context.Context, run workflowRun) (cluster, error) 
 		return cluster{}, fmt.Errorf("%s has %d clusters", run.URL, len(out))
 	}
 	return out[0], nil
+}
+
+// goes waits for a cluster's end, for less than its time to live.
+func (t *scenario) goes(ctx context.Context, made *cluster) error {
+	return until(ctx, 60*time.Second, func() error {
+		now, err := t.details(ctx, made.ClusterID)
+		if err == nil && now.Status != "DESTROYED" {
+			err = fmt.Errorf("%s is %s/%s", now.Name, now.Status, now.Phase)
+		}
+		return err
+	})
 }
