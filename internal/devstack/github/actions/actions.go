@@ -25,7 +25,7 @@ import (
 )
 
 // act is the program that reads workflow files and executes jobs.
-var act = tool.Tool{Name: "act", Module: "tools/act", Make: "build", Long: "nektos/act, which runs workflows, is being built; this takes a minute the first time"}
+var act = tool.Tool{Name: "act", Module: "tools/act", Make: "build-act", Long: "nektos/act, which runs workflows, is being built; this takes a minute the first time"}
 
 // Config says what the jobs find on this machine.
 type Config struct {
