@@ -120,7 +120,7 @@ images: ## build the container images of the server and the runner as OCI archiv
 	@mkdir -p dist/images/bin
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o dist/images/bin ./cmd/ocpctl-server ./cmd/ocpctl-runner
 	@set -e; go -C tools/images build -o $(abspath dist/images/bin)/images .; \
-	version=$$(git describe --tags --match 'v[0-9]*' --always --dirty); made=$$(date -u -d "@$$(git log -1 --format=%ct)" +%Y-%m-%dT%H:%M:%SZ); \
+	version=$$(git describe --tags --match 'v[0-9]*.[0-9]*.[0-9]*' --always --dirty); made=$$(date -u -d "@$$(git log -1 --format=%ct)" +%Y-%m-%dT%H:%M:%SZ); \
 	build() { program=$$1; shift; dist/images/bin/images build -program dist/images/bin/$$program -arch $$(go env GOARCH) -version $$version \
 		-revision $$(git rev-parse HEAD) -created $$made -out dist/images/$$program.oci.tar "$$@"; }; \
 	build ocpctl-server; build ocpctl-runner -dir /work -dir /installers -base "$(RUNNER_BASE)"

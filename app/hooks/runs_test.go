@@ -12,6 +12,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
+	ghruns "github.com/ocpctl/ocpctl/internal/devstack/github/runs"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 )
@@ -257,10 +258,7 @@ func TestEventsOfRunsThatNobodyKnowsAreNotStored(t *testing.T) {
 	l.created(run.Jobs[0].ID, nil)
 	require.NoError(t, l.github.Runs().CompleteAll(run.ID, "success"))
 	l.settle()
-	require.Equal(t, []string{
-		fmt.Sprintf("workflow_job acme/shop#run %d done nothing ends with this job", run.ID),
-		fmt.Sprintf("workflow_run acme/shop#run %d done attempt 1 finished: success", run.ID),
-	}, l.notes())
+	require.Equal(t, []string{fmt.Sprintf("workflow_run acme/shop#run %d done attempt 1 finished: success", run.ID)}, l.notes(), "nothing ends with the job")
 }
 
 func TestARunIsFollowedWhenItsRepositoryIsRenamed(t *testing.T) {
@@ -315,7 +313,7 @@ func (l *runLife) forge(event, action string, run *github.Run, attempt int, conc
 	l.Helper()
 	run = l.run(run.ID)
 	run.Attempt, run.Status, run.Conclusion = attempt, action, conclusion
-	run.Past = make([]github.PastTurn, attempt)
+	run.Past = make([]ghruns.Past, attempt)
 	job := *run.Jobs[len(run.Jobs)-1]
 	job.Attempt, job.Status, job.Conclusion = attempt, action, conclusion
 	body, err := github.Payload(github.Event{Name: event, Action: action, Sender: "maya", Run: *run, Job: job})

@@ -10,7 +10,12 @@ if [ -n "$(git status --porcelain)" ]; then
   echo "release: the working tree has changes; commit or stash them first, so that the version says what was built" >&2
   exit 1
 fi
-version=$(git describe --tags --match 'v[0-9]*' --always)
+releases='v[0-9]*.[0-9]*.[0-9]*' # not the tag v1, which moves
+version=$(git describe --tags --match "$releases" --always)
+if tag=$(git describe --tags --exact-match --match "$releases" 2>/dev/null) && [ "$tag" != "$(cat workflows/version)" ]; then
+  echo "release: this commit is $tag, but its actions would download $(cat workflows/version); write $tag in workflows/version, commit, and tag that commit" >&2
+  exit 1
+fi
 when=$(git log -1 --format=%ct)
 export CGO_ENABLED=0 GOFLAGS=-trimpath LC_ALL=C TZ=UTC
 rm -rf "$out"

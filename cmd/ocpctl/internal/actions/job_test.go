@@ -46,7 +46,6 @@ type job struct {
 	store    *store.Store
 	shelf    servicetest.Shelf
 	env      map[string]string
-	in       map[string]string // inputs of every step
 	before   func(http.ResponseWriter, *http.Request) bool
 	mu       sync.Mutex
 	log      bytes.Buffer

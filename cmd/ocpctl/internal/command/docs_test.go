@@ -29,7 +29,7 @@ ocpctl extend team-a-smoke-01 4h
 ocpctl destroy team-a-smoke-01 --wait
 ` + "```" + `
 
-In a pipeline no login is needed. A GitHub Actions job signs in with its own OIDC token:
+In a pipeline no login is needed. A GitHub Actions job signs in with its own OIDC token. Use [the actions](actions.md), or the program itself:
 
 ` + "```yaml" + `
 permissions: {id-token: write}

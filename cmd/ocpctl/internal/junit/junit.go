@@ -1,6 +1,9 @@
 // Package junit reads test reports in the JUnit XML format, in the dialects of the common test runners, and sums them up. It reads them
 // as a stream, because a report can be large, and keeps only what is shown.
 //
+// It uses encoding/xml. The libraries for the format keep a whole report in memory, about twenty times its size, and refuse the characters
+// that tests like to print.
+//
 // The format has no specification. What is accepted follows https://github.com/testmoapp/junitxml and the reports in testdata.
 package junit
 
