@@ -358,7 +358,7 @@ func (h *Stack) Places() (e2e.Places, error) {
 	return e2e.Places{
 		Public: h.PublicURL(), Private: h.PrivateURL(), GitHub: h.GitHub.URL(), Slack: h.Slack.URL(), AWS: h.AWS.URL(),
 		WebhookSecret: h.Secrets.Webhook, SlackSecret: h.Secrets.Slack, Requester: requester, Auditor: auditor, Hour: h.Hour, Grace: h.Grace,
-		Program: filepath.Join(h.Bin, "ocpctl"), AWSKey: CLIKey, AWSSecret: CLISecret,
+		Program: filepath.Join(h.Bin, "ocpctl"), AWSKey: CLIKey, AWSSecret: CLISecret, Workflows: h.Workflows,
 	}, err
 }
 

@@ -68,7 +68,7 @@ func (l *lines) write(line workflow.Line) {
 	switch {
 	case len(l.held) > 0 && (line.Kind != workflow.Output || line.Step != l.held[0].Step):
 		l.held = append(l.held, line)
-	case line.Kind == workflow.Ended && line.Result == "failure" && !line.Inner && line.Step >= 0:
+	case line.Kind == workflow.Ended && line.Result == "failure" && line.Step >= 0:
 		l.held = append(l.held, line)
 		time.AfterFunc(drain, l.release)
 	default:

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 
 	"github.com/nektos/act/cmd"
 	"github.com/nektos/act/pkg/common"
@@ -39,7 +40,18 @@ func main() {
 	}
 	ctx, cancel := common.CreateGracefulJobCancellationContext()
 	defer cancel()
-	cmd.Execute(ctx, "v0.2.89")
+	cmd.Execute(ctx, version())
+}
+
+// version is that of nektos/act in this program.
+func version() string {
+	info, _ := debug.ReadBuildInfo()
+	for _, dependency := range info.Deps {
+		if dependency.Path == "github.com/nektos/act" {
+			return dependency.Version
+		}
+	}
+	return ""
 }
 
 // wrongFile is a mistake in a workflow file that act notices late.

@@ -170,7 +170,7 @@ func (f *found) instance(suffix string) (out workflow.Instance, err error) {
 	out.IDToken = f.mayIdentify()
 	out.Steps = []string{}
 	for _, s := range f.job.Steps {
-		out.Steps = append(out.Steps, stepName(s))
+		out.Steps = append(out.Steps, f.stepName(s))
 	}
 	if f.caller != nil {
 		out.Workflow = f.name
@@ -200,8 +200,20 @@ func (f *found) labels() ([]string, error) {
 	return out, nil
 }
 
-// stepName is a step's name as GitHub shows it.
-func stepName(s *model.Step) string {
+// stepName is a step's name as GitHub shows it before the job runs: it may refer to everything but what steps do.
+func (f *found) stepName(s *model.Step) string {
+	name := writtenName(s)
+	if strings.Contains(name, "steps.") || strings.Contains(name, "env.") {
+		return name
+	}
+	text, err := f.eval.text(name)
+	if err != nil {
+		return name
+	}
+	return text
+}
+
+func writtenName(s *model.Step) string {
 	switch {
 	case s.Name != "":
 		return s.Name

@@ -95,7 +95,7 @@ jobs:
     environment: {name: "ocp/${{ matrix.zone }}", url: https://example.com}
     runs-on: [self-hosted, "${{ matrix.zone }}"]
     timeout-minutes: 5
-    steps: [{run: "echo one\necho two"}, {uses: actions/checkout@v4}, {name: Named, run: echo}]
+    steps: [{run: "echo one\necho two"}, {uses: actions/checkout@v4}, {name: "In ${{ matrix.zone }} ${{ steps.x.outputs.y }}", run: echo}, {run: "echo ${{ matrix.n }}"}]
 `, workflow.Place{Key: "e2e"}, false)
 	require.Empty(t, out.Error)
 	require.True(t, out.Run)
@@ -108,7 +108,7 @@ jobs:
 	first := out.Instances[0]
 	require.Equal(t, "ocp/b", first.Environment)
 	require.Equal(t, []string{"self-hosted", "b"}, first.Labels)
-	require.Equal(t, []string{"Run echo one", "Run actions/checkout@v4", "Named"}, first.Steps)
+	require.Equal(t, []string{"Run echo one", "Run actions/checkout@v4", "In ${{ matrix.zone }} ${{ steps.x.outputs.y }}", "Run echo 10"}, first.Steps)
 	require.True(t, first.IDToken)
 }
 

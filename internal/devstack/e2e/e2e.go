@@ -19,6 +19,7 @@ type Places struct {
 	Program                             string        // the built ocpctl
 	AWSKey, AWSSecret                   string        // of an IAM user who may request clusters
 	Hour, Grace                         time.Duration // length of a TTL hour and of the grace period
+	Workflows                           bool          // the stand-in GitHub executes workflows
 }
 
 // Play runs the test and returns the first unexpected result.
@@ -27,10 +28,11 @@ func Play(ctx context.Context, at Places, out io.Writer) error {
 	if err := t.open(ctx); err != nil {
 		return err
 	}
-	for _, chapter := range []struct {
+	type chapter struct {
 		title string
 		tell  func(context.Context) error
-	}{
+	}
+	chapters := []chapter{
 		{"The entry points are protected", t.sources},
 		{"A label becomes a cluster", t.label},
 		{"Words on the pull request", t.commands},
@@ -42,7 +44,11 @@ func Play(ctx context.Context, at Places, out io.Writer) error {
 		{"A cluster from Slack", t.fromSlack},
 		{"The time to live ends without anybody's doing", t.ttlEnds},
 		{"A pull request closed in the middle of the install", t.midInstall},
-	} {
+	}
+	if at.Workflows {
+		chapters = append(chapters, chapter{"A cluster for a workflow", t.workflow})
+	}
+	for _, chapter := range chapters {
 		fmt.Fprintf(out, "\n%s\n", chapter.title)
 		if err := chapter.tell(ctx); err != nil {
 			return fmt.Errorf("%s: %w", chapter.title, err)

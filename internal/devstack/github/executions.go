@@ -138,7 +138,10 @@ func (s *Server) startJob(ctx context.Context, o openJob) bool {
 		if !run.Room(j) {
 			return nil
 		}
-		files, timeout = repo.Commits[run.SHA], j.Timeout
+		if files, timeout = repo.Commits[run.SHA], j.Timeout; files == nil {
+			j.Annotations = append(j.Annotations, runs.Annotation{Level: "failure", Message: "The commit " + run.SHA + " is gone."})
+			return s.complete(w, repo, run, j, runs.Failure)
+		}
 		if mayIdentify(*run, *j) {
 			var token string
 			order.Private, token = s.idTokenAccess(j.ID)

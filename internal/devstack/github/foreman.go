@@ -201,7 +201,7 @@ func (s *Server) admit(w *world, repo *repository, run *Run) []Event {
 	return append(append(events, s.enter(w, repo, run)...), s.advance(w, repo, run)...)
 }
 
-const keptRuns = 200 // of a repository
+const keptRuns = 60 // of a repository: each has its event, and all are written with every change
 
 // forget deletes the oldest completed runs of a repository that has too many.
 func (s *Server) forget(repo *repository) {

@@ -2,6 +2,7 @@ package github
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,7 +18,9 @@ type listener struct {
 	job   openJob
 	logs  *jobLog
 	masks []string
-	inner int // step whose composite action wrote a summary, which the step writes again; 0: none
+	inner int                  // step whose composite action wrote a summary, which the step writes again; 0: none
+	wrong string               // the last problem, which the action around a step says again
+	late  map[string]time.Time // steps before and after a job's own that began and have said nothing yet
 }
 
 const canceled = "The operation was canceled."
@@ -74,10 +77,16 @@ func (l *listener) hear(line workflow.Line) {
 func (l *listener) write(line workflow.Line, kind, text string) {
 	number := 0
 	l.change(func(j *Job) bool {
-		if step := current(j, line); step != nil {
+		step := current(j, line)
+		began, late := l.late[stepName(j, line)]
+		late = late && step == nil
+		if late {
+			step = appear(j, line, began)
+		}
+		if step != nil {
 			number = step.Number
 		}
-		return false
+		return late
 	})
 	for one := range strings.SplitSeq(text, "\n") {
 		l.logs.add(LogLine{At: line.At, Step: number, Kind: kind, Text: strings.TrimRight(one, "\r")})
@@ -127,18 +136,31 @@ func stepName(j *Job, line workflow.Line) string {
 	return "Pre " + name
 }
 
-// step follows the steps. Only those after a job's own and before them appear when they begin, as on GitHub.
+// appear adds a step that is not in the workflow's file.
+func appear(j *Job, line workflow.Line, began time.Time) *Step {
+	j.Steps = append(j.Steps, Step{Number: len(j.Steps) + 1, Name: stepName(j, line), Status: runs.InProgress, StartedAt: &began})
+	return &j.Steps[len(j.Steps)-1]
+}
+
+// step follows the steps. Those before and after a job's own appear when they say something: act has them for every action, GitHub for
+// those that have something to do.
 func (l *listener) step(line workflow.Line) {
 	l.change(func(j *Job) bool {
 		step := current(j, line)
-		if step == nil {
-			if line.Kind == workflow.Ended {
-				return false // one that was skipped before it appeared
-			}
-			j.Steps = append(j.Steps, Step{Number: len(j.Steps) + 1, Name: stepName(j, line)})
-			step = &j.Steps[len(j.Steps)-1]
-		}
 		at := line.At.UTC()
+		switch {
+		case step != nil:
+		case line.Kind == workflow.Ended:
+			return false
+		case line.Step >= 0:
+			if l.late == nil {
+				l.late = map[string]time.Time{}
+			}
+			l.late[stepName(j, line)] = at
+			return false
+		default:
+			step = appear(j, line, at)
+		}
 		if line.Kind == workflow.Began {
 			step.Status, step.StartedAt = runs.InProgress, &at
 			if line.Stage == "Main" && strings.Contains(step.Name, "${{") {
@@ -181,6 +203,11 @@ func (l *listener) stopping() bool {
 
 // problem is an error that is no step's output: the end of a program, or a mistake in the workflow.
 func (l *listener) problem(line workflow.Line) {
+	if same := fmt.Sprint(line.Step, line.Text); same == l.wrong && !line.Inner {
+		return
+	} else {
+		l.wrong = same
+	}
 	if l.stopping() {
 		l.write(line, "error", canceled)
 		return // the job says it for all its steps

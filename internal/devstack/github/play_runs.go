@@ -3,6 +3,7 @@ package github
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -32,6 +33,7 @@ type runsPage struct {
 	Path      string
 	Rows      []runRow
 	Open      []PullRequest // that one can push to or put into the merge queue
+	Files     []string      // workflows on the default branch
 	Workflows []string      // that can be started by hand
 	Executes  bool
 	Trouble   string
@@ -64,7 +66,7 @@ func (s *Server) playRuns(name string) http.HandlerFunc {
 					p.Open = append(p.Open, *pr)
 				}
 			}
-			p.Workflows = repo.dispatchable()
+			p.Files, p.Workflows = slices.Sorted(maps.Keys(repo.workflowFiles(repo.Branches[Branch]))), repo.dispatchable()
 		})
 		s.render(w, r, http.StatusOK, name, p)
 	}

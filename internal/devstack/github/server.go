@@ -1,6 +1,7 @@
 // Package github is a stand-in for GitHub: one organisation, three repositories, a few pull requests, and the App of ocpctl. It
 // implements GitHub's REST and GraphQL APIs as far as ocpctl needs them, sends signed webhooks in GitHub's own format, and shows the
-// pull requests on pages for experiments.
+// pull requests and workflow runs on pages for experiments. Runs follow the rules of package runs; an Engine, package actions, executes
+// their jobs, and without one nobody does.
 //
 // It must never be more lenient than GitHub: App JWTs are verified, every call needs a token that it issued and the permission that
 // GitHub's documentation names for it, ids and responses look like GitHub's (testdata/shapes.json compares them with its OpenAPI

@@ -1,5 +1,8 @@
 // Package actions executes the stand-in GitHub's workflows on this machine with the program tools/act, which is nektos/act.
 //
+// Each job is a process of its own, not each run: only so can the stand-in give every job its own token and environment, hold one back
+// until it is approved, cancel one of a matrix, and run the failed ones again with the outputs of the others.
+//
 // Jobs run as processes of whoever starts the demo, in a folder of the demo and with an environment that has nothing of the demo's own:
 // no secrets, another home. It is no sandbox; it must never run the workflow of somebody else than the person who started it.
 package actions
@@ -22,7 +25,7 @@ import (
 )
 
 // act is the program that reads workflow files and executes jobs.
-var act = tool.Tool{Name: "act", Module: "tools/act", Make: "build", Long: "nektos/act, which runs workflows, is being built; this takes a minute the first time"}
+var act = tool.Tool{Name: "act", Module: "tools/act", Make: "build-act", Long: "nektos/act, which runs workflows, is being built; this takes a minute the first time"}
 
 // Config says what the jobs find on this machine.
 type Config struct {

@@ -3,7 +3,10 @@
 package actions_test
 
 import (
+	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,7 +45,7 @@ func until(t *testing.T, s *github.Server, number int, what string, is func(gith
 			last = all[number-1]
 		}
 		return s.Trouble() != "" || len(all) >= number && is(last)
-	}, time.Minute, 10*time.Millisecond, "%s: %v", what, &last)
+	}, 3*time.Minute, 10*time.Millisecond, "%s: %v", what, &last)
 	require.Empty(t, s.Trouble())
 	return last
 }
@@ -184,6 +187,36 @@ jobs:
 	require.NotContains(t, log, "never")
 	require.Equal(t, runs.Cancelled, long.Steps[1].Conclusion)
 	require.Equal(t, runs.Success, long.Steps[3].Conclusion)
+}
+
+func TestAStepThatIgnoresTheSignalsIsKilledWithItsChildren(t *testing.T) {
+	s := standIn(t)
+	marker := filepath.Join(t.TempDir(), "pid")
+	require.NoError(t, s.Commit(file, `
+on: push
+jobs:
+  stubborn:
+    runs-on: ubuntu-latest
+    steps:
+      - run: |
+          trap 'echo not now' INT TERM
+          sleep 600 & echo $! > `+marker+`
+          echo waiting
+          while true; do sleep 0.2; done
+      - if: always()
+        run: echo clean up
+`))
+	run := until(t, s, 1, "the step waits", func(run github.Run) bool { return len(s.Runs().Log(run.Jobs[0].ID)) > 0 })
+	require.NoError(t, s.Runs().Cancel(run.ID, "maya"))
+	run = until(t, s, 1, "the run ends", finished)
+	log := text(s, run.Jobs[0].ID)
+	require.Equal(t, 2, strings.Count(log, "not now"), "SIGINT, then SIGTERM")
+	require.Contains(t, log, "clean up")
+	require.Equal(t, runs.Cancelled, run.Conclusion)
+	pid, err := os.ReadFile(marker)
+	require.NoError(t, err)
+	_, err = os.Stat("/proc/" + strings.TrimSpace(string(pid)))
+	require.ErrorIs(t, err, os.ErrNotExist, "its child is gone, too")
 }
 
 func TestAJobGetsTokensThatTheIssuerVouchesFor(t *testing.T) {
