@@ -582,6 +582,21 @@ func (e UnshareClusterParamsKind) Valid() bool {
 	}
 }
 
+// Defines values for ListUsesParamsRunKind.
+const (
+	ListUsesParamsRunKindPipelineRun ListUsesParamsRunKind = "PipelineRun"
+)
+
+// Valid indicates whether the value is a known member of the ListUsesParamsRunKind enum.
+func (e ListUsesParamsRunKind) Valid() bool {
+	switch e {
+	case ListUsesParamsRunKindPipelineRun:
+		return true
+	default:
+		return false
+	}
+}
+
 // AWSProof defines model for AWSProof.
 type AWSProof struct {
 	// Headers The signed headers besides host.
@@ -1974,6 +1989,21 @@ type TransferClusterParams struct {
 	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
 }
 
+// ListUsesParams defines parameters for ListUses.
+type ListUsesParams struct {
+	// RunKind With a service account's token, for the field mine: the kind of the run.
+	RunKind ListUsesParamsRunKind `form:"runKind,omitempty" json:"runKind,omitempty,omitzero"`
+
+	// RunName With a service account's token, for the field mine: the run's name.
+	RunName string `form:"runName,omitempty" json:"runName,omitempty,omitzero"`
+
+	// RunUID With a service account's token, for the field mine: the run's uid.
+	RunUID string `form:"runUid,omitempty" json:"runUid,omitempty,omitzero"`
+}
+
+// ListUsesParamsRunKind defines parameters for ListUses.
+type ListUsesParamsRunKind string
+
 // ListDeliveriesParams defines parameters for ListDeliveries.
 type ListDeliveriesParams struct {
 	// Source github, slack or sweep.
@@ -2239,7 +2269,7 @@ type ServerInterface interface {
 	TransferCluster(w http.ResponseWriter, r *http.Request, id ID, params TransferClusterParams)
 	// ListUses List the runs' turns on a cluster: the granted one, then the queue, then the newest 50 that were released.
 	// (GET /api/v1/clusters/{id}/uses)
-	ListUses(w http.ResponseWriter, r *http.Request, id ID)
+	ListUses(w http.ResponseWriter, r *http.Request, id ID, params ListUsesParams)
 	// AskUse Ask for the exclusive turn of a pipeline's run on a cluster that several runs share.
 	// (POST /api/v1/clusters/{id}/uses)
 	AskUse(w http.ResponseWriter, r *http.Request, id ID)
@@ -3785,8 +3815,50 @@ func (siw *ServerInterfaceWrapper) ListUses(w http.ResponseWriter, r *http.Reque
 		return
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListUsesParams
+
+	// ------------- Optional query parameter "runKind" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "runKind", r.URL.Query(), &params.RunKind, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "runKind"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "runKind", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "runName" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "runName", r.URL.Query(), &params.RunName, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "runName"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "runName", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "runUid" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "runUid", r.URL.Query(), &params.RunUID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "runUid"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "runUid", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListUses(w, r, id)
+		siw.Handler.ListUses(w, r, id, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {

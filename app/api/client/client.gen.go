@@ -587,6 +587,21 @@ func (e UnshareClusterParamsKind) Valid() bool {
 	}
 }
 
+// Defines values for ListUsesParamsRunKind.
+const (
+	ListUsesParamsRunKindPipelineRun ListUsesParamsRunKind = "PipelineRun"
+)
+
+// Valid indicates whether the value is a known member of the ListUsesParamsRunKind enum.
+func (e ListUsesParamsRunKind) Valid() bool {
+	switch e {
+	case ListUsesParamsRunKindPipelineRun:
+		return true
+	default:
+		return false
+	}
+}
+
 // AWSProof defines model for AWSProof.
 type AWSProof struct {
 	// Headers The signed headers besides host.
@@ -1952,6 +1967,21 @@ type TransferClusterParams struct {
 	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
 }
 
+// ListUsesParams defines parameters for ListUses.
+type ListUsesParams struct {
+	// RunKind With a service account's token, for the field mine: the kind of the run.
+	RunKind ListUsesParamsRunKind `form:"runKind,omitempty" json:"runKind,omitempty,omitzero"`
+
+	// RunName With a service account's token, for the field mine: the run's name.
+	RunName string `form:"runName,omitempty" json:"runName,omitempty,omitzero"`
+
+	// RunUID With a service account's token, for the field mine: the run's uid.
+	RunUID string `form:"runUid,omitempty" json:"runUid,omitempty,omitzero"`
+}
+
+// ListUsesParamsRunKind defines parameters for ListUses.
+type ListUsesParamsRunKind string
+
 // ListDeliveriesParams defines parameters for ListDeliveries.
 type ListDeliveriesParams struct {
 	// Source github, slack or sweep.
@@ -2497,7 +2527,7 @@ type ClientInterface interface {
 	// ListUses List the runs' turns on a cluster: the granted one, then the queue, then the newest 50 that were released.
 	//
 	// Corresponds with GET /api/v1/clusters/{id}/uses (the `ListUses` operationId).
-	ListUses(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ListUses(ctx context.Context, id ID, params *ListUsesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// AskUseWithBody Ask for the exclusive turn of a pipeline's run on a cluster that several runs share.
 	//
@@ -3490,8 +3520,8 @@ func (c *Client) TransferCluster(ctx context.Context, id ID, params *TransferClu
 // ListUses List the runs' turns on a cluster: the granted one, then the queue, then the newest 50 that were released.
 //
 // Corresponds with GET /api/v1/clusters/{id}/uses (the `ListUses` operationId).
-func (c *Client) ListUses(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListUsesRequest(c.Server, id)
+func (c *Client) ListUses(ctx context.Context, id ID, params *ListUsesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListUsesRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
 	}
@@ -5704,7 +5734,7 @@ func NewTransferClusterRequestWithBody(server string, id ID, params *TransferClu
 }
 
 // NewListUsesRequest constructs an http.Request for the ListUses method
-func NewListUsesRequest(server string, id ID) (*http.Request, error) {
+func NewListUsesRequest(server string, id ID, params *ListUsesParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -5727,6 +5757,45 @@ func NewListUsesRequest(server string, id ID) (*http.Request, error) {
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "runKind", params.RunKind, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "runName", params.RunName, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "runUid", params.RunUID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -7138,7 +7207,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/clusters/{id}/uses (the `ListUses` operationId).
-	ListUsesWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*ListUsesResponse, error)
+	ListUsesWithResponse(ctx context.Context, id ID, params *ListUsesParams, reqEditors ...RequestEditorFn) (*ListUsesResponse, error)
 
 	// AskUseWithBodyWithResponse Ask for the exclusive turn of a pipeline's run on a cluster that several runs share.
 	//
@@ -10791,8 +10860,8 @@ func (c *ClientWithResponses) TransferClusterWithResponse(ctx context.Context, i
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/clusters/{id}/uses (the `ListUses` operationId).
-func (c *ClientWithResponses) ListUsesWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*ListUsesResponse, error) {
-	rsp, err := c.ListUses(ctx, id, reqEditors...)
+func (c *ClientWithResponses) ListUsesWithResponse(ctx context.Context, id ID, params *ListUsesParams, reqEditors ...RequestEditorFn) (*ListUsesResponse, error) {
+	rsp, err := c.ListUses(ctx, id, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ import (
 type createInput struct {
 	file, ttl, sshKey     string
 	reuse, slot, lifetime string
+	of                    runInput
 	tags                  []string
 	client.CreateRequest
 }
@@ -45,6 +46,7 @@ func (a *app) createFlags(c *cobra.Command, w *createInput) {
 	f.StringVar(&w.reuse, "reuse", "", optionUsage("create", "reuse"))
 	f.StringVar(&w.slot, "slot", "", optionUsage("create", "slot"))
 	f.StringVar(&w.lifetime, "lifetime", "", optionUsage("create", "lifetime"))
+	w.of.flags(c)
 	f.BoolVar(&w.OffhoursOptIn, "offhours", false, "not supported yet: allow scaling workers down outside working hours; requests with it are refused")
 	must(c.RegisterFlagCompletionFunc("region", a.completeRegions))
 	must(c.RegisterFlagCompletionFunc("version", a.completeVersions))
@@ -85,7 +87,7 @@ func (a *app) request(w createInput, args []string) (client.CreateRequest, error
 		}
 		r.TTLHours = hours
 	}
-	wrong = append(wrong, ofRun(w, &r)...)
+	wrong = append(wrong, a.ofRun(w, &r)...)
 	wrong = append(wrong, publicKey(w.sshKey, &r)...)
 	wrong = append(wrong, ownTags(w.tags, &r)...)
 	if r.Name == "" && readable {
@@ -104,7 +106,11 @@ var (
 )
 
 // ofRun adds how the cluster belongs to the run of the pipeline in which the command runs.
-func ofRun(w createInput, r *client.CreateRequest) (wrong []exit.Field) {
+func (a *app) ofRun(w createInput, r *client.CreateRequest) []exit.Field {
+	of, wrong := w.of.named(a.Env)
+	if of != (runInput{}) {
+		r.Run.Kind, r.Run.Name, r.Run.UID = client.RunRequestKind(of.kind), of.name, of.uid
+	}
 	if w.reuse != "" {
 		r.Run.Reuse = client.RunRequestReuse(w.reuse)
 	}
