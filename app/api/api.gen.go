@@ -153,6 +153,7 @@ func (e ClusterRunLifetime) Valid() bool {
 // Defines values for ClusterRunPlatform.
 const (
 	Github ClusterRunPlatform = "github"
+	Gitlab ClusterRunPlatform = "gitlab"
 	Tekton ClusterRunPlatform = "tekton"
 )
 
@@ -160,6 +161,8 @@ const (
 func (e ClusterRunPlatform) Valid() bool {
 	switch e {
 	case Github:
+		return true
+	case Gitlab:
 		return true
 	case Tekton:
 		return true
@@ -993,10 +996,13 @@ type ClusterRun struct {
 	Conclusion string `json:"conclusion,omitempty,omitzero"`
 
 	// ID Example: run_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT
-	ID       string             `json:"id"`
+	ID string `json:"id"`
+
+	// Key What the platform identifies it by: the number of the run or pipeline, or the PipelineRun's uid.
+	Key      string             `json:"key,omitempty,omitzero"`
 	Lifetime ClusterRunLifetime `json:"lifetime"`
 
-	// Name Of the workflow or the PipelineRun.
+	// Name Of the workflow or the PipelineRun; of a GitLab pipeline, its number.
 	Name     string             `json:"name,omitempty,omitzero"`
 	Platform ClusterRunPlatform `json:"platform"`
 	Repo     string             `json:"repo,omitempty,omitzero"`
@@ -1899,7 +1905,7 @@ type ListClustersParams struct {
 	// Name Filter by the start of the name.
 	Name string `form:"name,omitempty" json:"name,omitempty,omitzero"`
 
-	// Run Filter by the pipeline run that they belong to; its id or its URL.
+	// Run Filter by the pipeline run that they belong to; its id
 	Run string `form:"run,omitempty" json:"run,omitempty,omitzero"`
 
 	// Live Only clusters that are not released.

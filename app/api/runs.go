@@ -17,7 +17,7 @@ func clusterRun(r lifecycle.Run) ClusterRun {
 		return ClusterRun{}
 	}
 	return ClusterRun{
-		ID: r.ID, Platform: ClusterRunPlatform(r.Platform), Repo: r.Repo, Name: r.Name, URL: r.URL, Attempt: r.Attempt, Slot: r.Slot,
+		ID: r.ID, Platform: ClusterRunPlatform(r.Platform), Key: r.Key, Repo: r.Repo, Name: r.Name, URL: r.URL, Attempt: r.Attempt, Slot: r.Slot,
 		Lifetime: ClusterRunLifetime(r.Lifetime), State: ClusterRunState(r.State), Conclusion: r.Conclusion, Watched: r.Unwatched == "", Unwatched: r.Unwatched,
 	}
 }
