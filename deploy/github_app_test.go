@@ -129,6 +129,18 @@ var calls = map[string]func(t *testing.T, s *standin.Server, c *github.Client) e
 		}, 5*time.Second, 5*time.Millisecond)
 		return c.Redeliver(t.Context(), list[0].ID)
 	},
+	"Job": func(t *testing.T, s *standin.Server, c *github.Client) error {
+		run, err := s.Runs().Start(standin.NewRun{})
+		require.NoError(t, err)
+		_, err = c.Job(t.Context(), standin.Installation, standin.Repo, run.Jobs[0].ID)
+		return err
+	},
+	"Run": func(t *testing.T, s *standin.Server, c *github.Client) error {
+		run, err := s.Runs().Start(standin.NewRun{})
+		require.NoError(t, err)
+		_, err = c.Run(t.Context(), standin.Installation, standin.Repo, run.ID)
+		return err
+	},
 	"RemoveLabel": func(t *testing.T, s *standin.Server, c *github.Client) error {
 		require.NoError(t, s.Label(42, "bug", "maya"))
 		return c.RemoveLabel(t.Context(), standin.Installation, standin.Repo, 42, "bug")

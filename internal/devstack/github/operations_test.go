@@ -110,7 +110,7 @@ func num(v any) string { return itoa(int64(v.(float64))) }
 func TestEveryAnswerHasGitHubsShape(t *testing.T) {
 	s, _ := withInbox(t)
 	m := Registered()
-	m.Permissions["contents"] = "write"
+	m.Permissions["contents"], m.Permissions["actions"] = "write", "write"
 	s.SetManifest(m)
 	transport := held(t)
 	app, in := asJWTHolder(t, s, transport), asTokenHolder(t, s, transport)
@@ -170,6 +170,7 @@ func TestEveryAnswerHasGitHubsShape(t *testing.T) {
 	pr, _ = s.PullRequest(44)
 	in.want(204, "DELETE "+repo+"/git/refs/heads/"+pr.HeadRef, "")
 	in.want(204, "POST "+repo+"/dispatches", `{"event_type":"create_ephemeral_cluster","client_payload":{"profile":"aws-standard"}}`)
+	everyCallForRuns(t, s, in)
 	in.want(200, "GET /installation/repositories", "")
 	in.list("GET /orgs/acme/teams/platform/members")
 	in.want(200, "GET /orgs/acme/teams/platform/memberships/maya", "")
@@ -189,4 +190,29 @@ func TestEveryAnswerHasGitHubsShape(t *testing.T) {
 	for _, id := range shapes.Operations() {
 		require.NotZero(t, seen[id], "%s was not tried", id)
 	}
+}
+
+// everyCallForRuns makes every call for workflow runs.
+func everyCallForRuns(t *testing.T, s *Server, in api) {
+	t.Helper()
+	run, err := s.Runs().Start(NewRun{Pull: 41, Jobs: []NewJob{{Key: "build"}, {Key: "e2e", Needs: []string{"build"}}}})
+	require.NoError(t, err)
+	require.NoError(t, s.Runs().Begin(run.Jobs[0].ID))
+	at := "/repos/acme/shop/actions/runs"
+	one := at + "/" + itoa(run.ID)
+	in.want(200, "GET "+at+"?event=pull_request&status=in_progress&head_sha="+run.HeadSHA, "")
+	in.want(200, "GET "+one, "")
+	in.want(200, "GET "+one+"/jobs", "")
+	in.want(200, "GET /repos/acme/shop/actions/jobs/"+itoa(run.Jobs[0].ID), "")
+	in.want(202, "POST "+one+"/cancel", "")
+	in.want(409, "POST "+one+"/force-cancel", "")
+	in.want(201, "POST "+one+"/rerun", "")
+	in.want(202, "POST "+one+"/force-cancel", "")
+	in.want(201, "POST "+one+"/rerun-failed-jobs", `{"enable_debug_logging":false}`)
+	in.want(200, "GET "+one+"/attempts/1", "")
+	in.want(200, "GET "+one+"/attempts/2/jobs", "")
+	in.want(403, "DELETE "+one, "")
+	in.want(202, "POST "+one+"/cancel", "")
+	in.want(204, "DELETE "+one, "")
+	in.want(404, "GET "+one, "")
 }

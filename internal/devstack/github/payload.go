@@ -30,6 +30,8 @@ type Event struct {
 	Client  json.RawMessage // repository_dispatch: the payload
 	OldName string          // repository renamed (the name alone) and transferred (owner/name)
 	Repos   []RepoRef       // installation: its repositories; installation_repositories: those added or removed
+	Run     Run             // workflow_run and workflow_job
+	Job     Job             // workflow_job
 
 	scene scene         // of the event's world; zero: none
 	in    *installation // installation: its state after the event; nil: as at the start
@@ -106,10 +108,15 @@ func (e Event) body() (object, error) {
 		body["deployment"] = e.scene.deployment(e.Deploy)
 		body["deployment_status"] = e.scene.deploymentStatus(e.Deploy, e.Deploy.Statuses[len(e.Deploy.Statuses)-1])
 		body["check_run"], body["workflow"], body["workflow_run"] = nil, nil, nil
+	case "workflow_run":
+		body["workflow"] = e.scene.workflow(e.Run)
+		body["workflow_run"], err = e.scene.run(e.Run, e.Run.Attempt, e.OnHead)
+	case "workflow_job":
+		body["workflow_job"] = e.scene.jobInEvent(e.Run, e.Job)
 	default:
 		return nil, fmt.Errorf("no sample of a %s webhook", e.Name)
 	}
-	return body, nil
+	return body, err
 }
 
 // pullActions maps an action of pull_request to the sample for it.

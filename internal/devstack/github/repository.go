@@ -26,6 +26,7 @@ type repository struct {
 	Comments     []*Comment                   `json:"comments"`
 	Checks       []*Check                     `json:"checks"`
 	Deployments  []*Deployment                `json:"deployments"`
+	Runs         []*Run                       `json:"runs,omitempty"`
 }
 
 func newRepository(id int64, name string) *repository {

@@ -83,10 +83,36 @@ func everyEvent() []Event {
 	for _, action := range []string{"added", "removed"} {
 		out = append(out, Event{Name: "installation_repositories", Action: action, Repos: []RepoRef{repo}})
 	}
+	out = append(out, runEvents(now, pr)...)
 	for i := range out {
 		out[i].Sender, out[i].Repo = "maya", repo
 	}
 	return out
+}
+
+// runEvents are the events of a run's life.
+func runEvents(now time.Time, pr PullRequest) []Event {
+	run := Run{
+		ID: 21, Number: 3, Attempt: 1, Workflow: "e2e", Path: ".github/workflows/e2e.yml", Event: "pull_request", Ref: "refs/pull/7/merge",
+		SHA: pr.HeadSHA, HeadBranch: pr.HeadRef, HeadSHA: pr.HeadSHA, Pull: pr.Number, Title: pr.Title, Actor: "will", Triggering: "will",
+		Status: queued, CreatedAt: now, StartedAt: now, UpdatedAt: now,
+	}
+	job := Job{ID: 22, Attempt: 1, Key: "e2e", Name: "e2e", Labels: []string{"ubuntu-latest"}, Status: queued, CreatedAt: now, StartedAt: now}
+	working, done, stopped := run, run, job
+	working.Status, job.Status = inProgress, inProgress
+	done.Status, done.Conclusion, done.Attempt, done.Past = completed, cancelled, 2, []PastTurn{{"will", failure, now, now}}
+	stopped.Status, stopped.Conclusion, stopped.CompletedAt = completed, cancelled, &now
+	stopped.Steps = []Step{{Number: 1, Name: "Set up job", Status: completed, Conclusion: success, StartedAt: &now, CompletedAt: &now}}
+	fresh := stopped
+	fresh.Status, fresh.Conclusion, fresh.CompletedAt, fresh.Steps = queued, "", nil, nil
+	return []Event{
+		{Name: "workflow_run", Action: "requested", Run: run, OnHead: []PullRequest{pr}},
+		{Name: "workflow_run", Action: inProgress, Run: working},
+		{Name: "workflow_run", Action: completed, Run: done},
+		{Name: "workflow_job", Action: queued, Run: run, Job: fresh},
+		{Name: "workflow_job", Action: inProgress, Run: working, Job: job},
+		{Name: "workflow_job", Action: completed, Run: done, Job: stopped},
+	}
 }
 
 func shorter(err error) string { s := err.Error(); return s[:min(len(s), 1500)] }
