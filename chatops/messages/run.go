@@ -88,8 +88,13 @@ func UnwatchedCluster(issuer string) string {
 	return "the server's configuration (tekton) names no Kubernetes API for the issuer " + issuer
 }
 
-// UnwatchedAPI says that the Kubernetes API does not answer questions about a PipelineRun.
-func UnwatchedAPI(why string) string { return "the server cannot read PipelineRuns there: " + why }
+// UnwatchedPipelineRuns says that the Kubernetes API of an issuer refuses to show PipelineRuns, or knows none.
+func UnwatchedPipelineRuns(issuer string, none bool) string {
+	if none {
+		return "the Kubernetes API for the issuer " + issuer + " knows no PipelineRuns (tekton.dev/v1)"
+	}
+	return "the Kubernetes API for the issuer " + issuer + " does not let the server read PipelineRuns; its service account needs the right to get them"
+}
 
 // UnwatchedElsewhere says that a run is on another GitHub than the App.
 func UnwatchedElsewhere(run, app string) string {
