@@ -47,6 +47,9 @@ func (a *API) Stop() { a.server.Close() }
 // URL is its address.
 func (a *API) URL() string { return a.server.URL }
 
+// Client returns a client that trusts it.
+func (a *API) Client() *http.Client { return a.server.Client() }
+
 // CA is the certificate authority of its TLS certificate, in PEM.
 func (a *API) CA() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.server.Certificate().Raw})

@@ -39,7 +39,7 @@ func (d *doctor) tekton(ctx context.Context, f *findings) {
 		case errors.Is(err, tekton.ErrNoTekton):
 			f.fail(check, "Install Tekton Pipelines there, or correct "+check+".api_url.", "%s: %s", cluster.APIURL, err)
 		case errors.Is(err, tekton.ErrForbidden):
-			f.fail(check, "Apply workflows/tekton/watch.yaml there, and give the token of its service account as "+check+".token_ref.", "%s: %s", cluster.APIURL, err)
+			f.fail(check, "Apply deploy/tekton/watch.yaml there, and give the token of its service account as "+check+".token_ref.", "%s: %s", cluster.APIURL, err)
 		default:
 			f.fail(check, "Check "+check+": that this machine reaches the API, trusts its certificate (ca_file) and can read the token (token_ref).", "%s: %v", cluster.APIURL, err)
 		}

@@ -40,7 +40,7 @@ func TestPipelineRunsMustBeReadable(t *testing.T) {
 		"no right": {func(w http.ResponseWriter) bool {
 			standin.Refuse(w, 403, "Forbidden", `pipelineruns.tekton.dev "ocpctl-doctor-probe" is forbidden`, nil)
 			return true
-		}, "is forbidden", "workflows/tekton/watch.yaml"},
+		}, "is forbidden", "deploy/tekton/watch.yaml"},
 		"no answer": {func(http.ResponseWriter) bool { panic(http.ErrAbortHandler) }, "EOF", "Check tekton[0]"},
 	} {
 		t.Run(name, func(t *testing.T) {
