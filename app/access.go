@@ -179,12 +179,18 @@ func sight(p policy.Principal) store.Filter {
 // unseen is the error for a cluster that does not exist, or that this principal may not see.
 func unseen(p policy.Principal, ref string) *Error {
 	if len(p.Seats) == 0 {
-		return seatless()
+		return seatless(p)
 	}
 	return Fail(NotFound, messages.NoCluster(ref))
 }
 
-func seatless() *Error { return Fail(Denied, messages.NoRole) }
+// seatless is the error for somebody without any role. A workflow that no identity may match is told why.
+func seatless(p policy.Principal) *Error {
+	if p.Proof != nil && p.Proof.UntrustedEvent() {
+		return Fail(Denied, messages.NoRoleOnTarget)
+	}
+	return Fail(Denied, messages.NoRole)
+}
 
 func cardsOf(rows []store.Row) []lifecycle.Card {
 	cards := make([]lifecycle.Card, 0, len(rows))
@@ -201,7 +207,7 @@ func MayForEverybody(p policy.Principal, act policy.Act, what string) error {
 		return nil
 	}
 	if len(p.Seats) == 0 {
-		return seatless()
+		return seatless(p)
 	}
 	if p.HasAnywhere(policy.RolesFor(act)...) {
 		return Fail(Denied, messages.NeedsRoleEverywhere(what, act))

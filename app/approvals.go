@@ -30,7 +30,7 @@ func (s *Service) SeenBy(p policy.Principal, a store.Approval) Approval {
 // Approvals returns a page of the approvals that the principal may see: its teams', and those it requested itself.
 func (s *Service) Approvals(ctx context.Context, p policy.Principal, f store.ApprovalFilter) ([]Approval, string, error) {
 	if len(p.Seats) == 0 {
-		return nil, "", seatless()
+		return nil, "", seatless(p)
 	}
 	if f.Cluster != "" {
 		row, err := s.Cluster(ctx, p, f.Cluster)
@@ -60,7 +60,7 @@ func (s *Service) Approval(ctx context.Context, p policy.Principal, id string) (
 		return Approval{}, fmt.Errorf("read approval: %w", err)
 	}
 	if len(p.Seats) == 0 {
-		return Approval{}, seatless()
+		return Approval{}, seatless(p)
 	}
 	mine, lookErr := s.same(ctx, p, a.RequestedBy)
 	if lookErr != nil {

@@ -39,7 +39,7 @@ func (s *Service) List(ctx context.Context, p policy.Principal, f store.Filter) 
 		return nil, "", fmt.Errorf("list clusters: %w", err)
 	}
 	if len(rows) == 0 && len(p.Seats) == 0 { // a cluster may still be shared with a principal without a role
-		return nil, "", seatless()
+		return nil, "", seatless(p)
 	}
 	return rows, next, nil
 }
@@ -103,7 +103,7 @@ func (s *Service) Jobs(ctx context.Context, p policy.Principal, f reports.JobFil
 		return nil, "", fmt.Errorf("list jobs: %w", err)
 	}
 	if len(jobs) == 0 && len(p.Seats) == 0 {
-		return nil, "", seatless()
+		return nil, "", seatless(p)
 	}
 	return jobs, next, nil
 }
@@ -126,7 +126,7 @@ func (s *Service) job(ctx context.Context, p policy.Principal, id string) (repor
 	job, err := s.store.Reports.Job(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
 		if len(p.Seats) == 0 {
-			return reports.Job{}, store.Row{}, seatless()
+			return reports.Job{}, store.Row{}, seatless(p)
 		}
 		return reports.Job{}, store.Row{}, missing
 	}

@@ -73,19 +73,20 @@ type Keeper interface {
 
 // Config configures a service. Store, Catalogue, GitHub and Artifacts are required by the use cases that touch them.
 type Config struct {
-	Store        *store.Store
-	Catalogue    func() catalogue.Catalogue // the catalogue in force
-	Keeper       Keeper                     // nil: the catalogue never changes
-	Policy       policy.Settings
-	GitHubSite   string       // of the GitHub that the App belongs to, e.g. https://github.com; empty: there is no App
-	Tekton       []string     // issuers of the Kubernetes clusters whose PipelineRuns are watched
-	Repositories []Repository // which repositories may request clusters, and who owns these; the first match counts
-	GitHub       GitHub
-	Artifacts    Artifacts
-	Installs     Installs
-	SlackEmails  []string // domains whose e-mail addresses, confirmed by Slack, count as identities; in lower case
-	UI           string   // base URL of the web pages, for links in messages, e.g. https://ocpctl.example.com
-	Log          *slog.Logger
+	Store         *store.Store
+	Catalogue     func() catalogue.Catalogue // the catalogue in force
+	Keeper        Keeper                     // nil: the catalogue never changes
+	Policy        policy.Settings
+	GitHubIssuers []string     // of GitHub Actions, besides those whose addresses show it
+	GitHubSite    string       // of the GitHub that the App belongs to, e.g. https://github.com; empty: there is no App
+	Tekton        []string     // issuers of the Kubernetes clusters whose PipelineRuns are watched
+	Repositories  []Repository // which repositories may request clusters, and who owns these; the first match counts
+	GitHub        GitHub
+	Artifacts     Artifacts
+	Installs      Installs
+	SlackEmails   []string // domains whose e-mail addresses, confirmed by Slack, count as identities; in lower case
+	UI            string   // base URL of the web pages, for links in messages, e.g. https://ocpctl.example.com
+	Log           *slog.Logger
 }
 
 // Installs are the settings that are frozen into every cluster's spec at its acceptance.

@@ -74,7 +74,7 @@ func (s *Service) Watch(ctx context.Context, refs []string, v View) error {
 // mayWatch refuses a principal that may see nothing; named clusters are checked one by one.
 func mayWatch(p policy.Principal, refs []string) error {
 	if len(refs) == 0 && len(p.Seats) == 0 {
-		return seatless()
+		return seatless(p)
 	}
 	return nil
 }

@@ -184,7 +184,7 @@ func compareIdentity(e entry[Identity]) {
 	if _, role := i.Match["arn"]; r.good(e.path("match")) && i.Source == SourceAWS && session && !role {
 		r.failAt(e.path("match"), "session without arn, so that anybody who assumes any role matches, because they choose the session name", "also arn, of a role whose session names you control")
 	}
-	if open := i.strangers(); open != nil && r.good(e.path("match")) {
+	if open := i.strangers(r.gitHub); open != nil && r.good(e.path("match")) {
 		r.failAt(e.path("match"), open.problem, open.accept)
 	}
 	for k, team := range i.Teams {

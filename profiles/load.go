@@ -40,13 +40,13 @@ func Load(files fs.FS) (Catalogue, error) {
 }
 
 // Read is Load for callers with more checks: with the problems it returns the objects that could be read without one. The error says
-// that files could not be read at all.
-func Read(files fs.FS) (Catalogue, Problems, error) {
+// that files could not be read at all. gitHub are issuers of GitHub Actions whose addresses do not show that.
+func Read(files fs.FS, gitHub ...string) (Catalogue, Problems, error) {
 	found, err := list(files)
 	if err != nil {
 		return Catalogue{}, nil, err
 	}
-	l := loader{problems: found.strays}
+	l := loader{problems: found.strays, gitHub: gitHub}
 	sum := newHash(found)
 	for _, file := range found.paths {
 		body, err := readFile(files, file)
@@ -87,6 +87,7 @@ func (e entry[T]) path(field string) string { return join(e.at, field) }
 type loader struct {
 	readers  []*reader
 	problems Problems // that belong to no file
+	gitHub   []string // see Read
 
 	profiles   []entry[Profile]
 	teams      []entry[Team]
@@ -99,7 +100,7 @@ type loader struct {
 
 // read reads one file according to its folder.
 func (l *loader) read(file string, body []byte) {
-	r := &reader{file: file, lines: map[string]int{}}
+	r := &reader{file: file, lines: map[string]int{}, gitHub: l.gitHub}
 	l.readers = append(l.readers, r)
 	switch path.Dir(file) {
 	case "profiles":

@@ -158,6 +158,7 @@ func TestFieldsThatContradictEachOtherAreRefused(t *testing.T) {
 		"Mint and not for admins":        {"credentialsMode: Manual", "credentialsMode: Mint\nadminOnly: false", "", "adminOnly", "true, or credentialsMode: Manual"},
 		"Mint on IBM Cloud":              {cloudAndMode(t), strings.NewReplacer("aws", "ibmcloud", "Manual", "Mint").Replace(cloudAndMode(t)), "", "credentialsMode", "Manual, the only mode"},
 		"a default above the maximum":    {"maxHours: 72", "maxHours: 12", "", "ttl.defaultHours", "at most maxHours, 12"},
+		"a grace above the maximum":      {"ttl: {defaultHours: 24, maxHours: 72}", "ttl: {defaultHours: 4, maxHours: 12}\nrunGrace: 13h", "runGrace", "runGrace", "at most maxHours, 12h"},
 		"a default outside the list":     {`default: "4.20.3"`, `default: "4.20.9"`, "", "versions.default", "4.20.1, 4.20.3"},
 		"a region outside the list":      {"default: us-east-1", "default: us-west-1", "", "regions.default", "us-east-1, us-east-2, us-west-2"},
 		"a region twice":                 {"{name: us-east-2, zones: [us-east-2a]", "{name: us-east-1, zones: [us-east-1b]", "", "regions.allow[1].name", "each region once"},

@@ -18,6 +18,7 @@ type reader struct {
 	lines    map[string]int // the line of each field, for checks that compare fields
 	columns  map[string]int // the column of each field; nil: problems have no columns
 	shown    int            // characters of a value that are quoted; 0: sixty
+	gitHub   []string       // issuers of GitHub Actions besides the known ones
 }
 
 // field is a key that a mapping may have. Every field is required unless optional.

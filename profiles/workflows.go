@@ -56,13 +56,18 @@ var openIssuers = []openIssuer{
 	},
 }
 
-// strangers returns the open issuer whose tokens anybody could get and match the identity with; nil: there is none.
-func (i Identity) strangers() *openIssuer {
+// strangers returns the open issuer whose tokens anybody could get and match the identity with; nil: there is none. gitHub are further
+// issuers of GitHub Actions.
+func (i Identity) strangers(gitHub []string) *openIssuer {
+	of := PlatformOf(i.Issuer)
+	if slices.Contains(gitHub, i.Issuer) {
+		of = IssuerGitHub
+	}
 	if i.Source != SourceOIDC {
 		return nil
 	}
 	for k := range openIssuers {
-		if o := &openIssuers[k]; (i.Issuer == "" || PlatformOf(i.Issuer) == o.platform) && o.fits(i) {
+		if o := &openIssuers[k]; (i.Issuer == "" || of == o.platform) && o.fits(i) {
 			return o
 		}
 	}

@@ -37,6 +37,11 @@ func TestAnIdentityThatAnybodysJobFitsIsRefused(t *testing.T) {
 		{gitHubActions, map[string][]string{"sub": {"repo:ac*/shop:ref:refs/heads/main"}}, true},
 		{gitHubActions, map[string][]string{"job_workflow_ref": {"acme/pipelines/.github/workflows/e2e.yml@refs/heads/main"}}, true},
 		{gitHubActions + "/", map[string][]string{"groups": {"x"}}, true},
+		{gitHubActions + "/acme-enterprise", map[string][]string{"ref": {"refs/heads/main"}}, true},
+		{"https://git.example.com/_services/token", map[string][]string{"ref": {"refs/heads/main"}}, true},
+		{"https://token.actions.acme.ghe.com", map[string][]string{"environment": {"prod"}}, true},
+		{"https://actions.example.com", map[string][]string{"ref": {"refs/heads/main"}}, true},
+		{"https://git.example.com/_services/token", map[string][]string{"repository": {"acme/*"}}, false},
 		{"", map[string][]string{"ref": {"refs/heads/main"}}, true},
 		{"", map[string][]string{"sub": {"*"}}, true},
 		{gitHubActions, map[string][]string{"repository": {"acme/*"}}, false},
@@ -50,8 +55,8 @@ func TestAnIdentityThatAnybodysJobFitsIsRefused(t *testing.T) {
 		{"https://issuer.example.com", map[string][]string{"ref": {"*"}}, false},
 	} {
 		i := Identity{Source: SourceOIDC, Issuer: c.issuer, Match: c.match}
-		require.Equal(t, c.open, i.strangers() != nil, "%q %v", c.issuer, c.match)
+		require.Equal(t, c.open, i.strangers([]string{"https://actions.example.com"}) != nil, "%q %v", c.issuer, c.match)
 	}
-	require.Nil(t, Identity{Source: SourceSAML, Match: map[string][]string{"ref": {"*"}}}.strangers())
-	require.Equal(t, IssuerGitLab, Identity{Source: SourceOIDC, Issuer: gitLabCom, Match: map[string][]string{"ref": {"main"}}}.strangers().platform)
+	require.Nil(t, Identity{Source: SourceSAML, Match: map[string][]string{"ref": {"*"}}}.strangers(nil))
+	require.Equal(t, IssuerGitLab, Identity{Source: SourceOIDC, Issuer: gitLabCom, Match: map[string][]string{"ref": {"main"}}}.strangers(nil).platform)
 }

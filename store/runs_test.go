@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -157,4 +158,142 @@ func TestTurnsOnAClusterAreGrantedOneAfterTheOther(t *testing.T) {
 	_, _, err = s.Runs.AskUse(t.Context(), row.ID, runRef(1), "", store.Origin{Actor: "x"})
 	require.ErrorIs(t, err, store.ErrConflict)
 	require.NotEmpty(t, third.ID)
+}
+
+// state is what GitHub says of an attempt; at is when it changed, in minutes.
+func state(attempt int, conclusion string, at int) runs.Seen {
+	seen := runs.Seen{Attempt: attempt, State: lifecycle.RunRunning, UpdatedAt: time.Date(2026, 11, 20, 12, at, 0, 0, time.UTC), Confirmed: true}
+	if conclusion != "" {
+		seen.State, seen.Conclusion = lifecycle.RunFinished, conclusion
+	}
+	return seen
+}
+
+// heard is what a webhook alone says.
+func heard(attempt int, conclusion string) runs.Seen {
+	return runs.Seen{Attempt: attempt, State: lifecycle.RunFinished, Conclusion: conclusion}
+}
+
+func TestTheNewestThatIsKnownOfARunCounts(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	for name, c := range map[string]struct {
+		seen []runs.Seen
+		want string // attempt, conclusion, whether GitHub confirmed it
+	}{
+		"it runs":                                    {[]runs.Seen{state(1, "", 1)}, "1  true"},
+		"it finished":                                {[]runs.Seen{state(1, "", 1), state(1, "failure", 2)}, "1 failure true"},
+		"it finished within the second":              {[]runs.Seen{state(1, "", 1), state(1, "failure", 1)}, "1 failure true"},
+		"a server of GitHub that lags":               {[]runs.Seen{state(1, "failure", 2), state(1, "", 1)}, "1 failure true"},
+		"one that lags by less than a second":        {[]runs.Seen{state(1, "failure", 2), state(1, "", 2)}, "1 failure true"},
+		"a new attempt":                              {[]runs.Seen{state(1, "failure", 2), state(2, "", 3)}, "2  true"},
+		"a server that knows no new attempt yet":     {[]runs.Seen{state(2, "", 3), state(1, "failure", 2)}, "2  true"},
+		"an older attempt that changed later":        {[]runs.Seen{state(2, "", 3), state(1, "failure", 9)}, "2  true"},
+		"a webhook":                                  {[]runs.Seen{heard(1, "cancelled")}, "1 cancelled false"},
+		"a webhook, and then GitHub":                 {[]runs.Seen{heard(1, "cancelled"), state(1, "failure", 2)}, "1 failure true"},
+		"a forged webhook, and then GitHub":          {[]runs.Seen{heard(1, "cancelled"), state(1, "", 1)}, "1  true"},
+		"a webhook of an older attempt":              {[]runs.Seen{state(2, "", 2), heard(1, "cancelled")}, "2  true"},
+		"a webhook of an attempt that nobody knows":  {[]runs.Seen{state(1, "", 2), heard(2, "cancelled")}, "1  true"},
+		"a webhook about what GitHub said otherwise": {[]runs.Seen{state(1, "failure", 2), heard(1, "success")}, "1 failure true"},
+	} {
+		ref := runRef(1)
+		ref.Key = fmt.Sprint(len(name), name)
+		a := inSlot(1, "")
+		a.Ref = ref
+		row := boundTo(t, s, fmt.Sprintf("c%d", count(t, s, `SELECT count(*) FROM clusters`)), a)
+		var run runs.Run
+		for _, seen := range c.seen {
+			clock.pass(time.Second)
+			var err error
+			run, err = s.Runs.See(t.Context(), row.Run.ID, seen, clock.now().Add(time.Minute))
+			require.NoError(t, err, name)
+		}
+		require.Equal(t, c.want, fmt.Sprint(run.Attempt, " ", run.Conclusion, " ", run.Confirmed), name)
+		now, err := s.Cluster(t.Context(), row.ID)
+		require.NoError(t, err)
+		require.Equal(t, run.Conclusion == "", now.Ends.RunFinished.IsZero(), name)
+		if run.FinishedAt != nil {
+			require.Equal(t, run.FinishedAt.Add(lifecycle.GraceAfter(run.Conclusion, 15*time.Minute)).UTC(), now.Ends.RunFinished.UTC(), name)
+		}
+	}
+}
+
+func TestTheEndOfARunIsWrittenDownOnceAndForAll(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := boundTo(t, s, "shop", inSlot(1, ""))
+	see := func(seen runs.Seen) store.Row {
+		t.Helper()
+		_, err := s.Runs.See(t.Context(), row.Run.ID, seen, clock.now().Add(time.Minute))
+		require.NoError(t, err)
+		now, err := s.Cluster(t.Context(), row.ID)
+		require.NoError(t, err)
+		return now
+	}
+	first := see(state(1, "failure", 1))
+	clock.pass(time.Minute)
+	again := see(state(1, "failure", 1))
+	require.Equal(t, first.Version, again.Version, "the same answer changes nothing")
+	require.Equal(t, []string{"end_set its workflow run failed"}, trailOf(t, s, row.ID, "end_set", "end_lifted"))
+	see(state(2, "", 2))
+	require.Equal(t, []string{"end_set its workflow run failed", "end_lifted its run goes on"}, trailOf(t, s, row.ID, "end_set", "end_lifted"))
+	require.ErrorContains(t, s.SetEnd(t.Context(), row.ID, store.EndKind("run_finished"), nil, "", "x"), "cannot be set here")
+}
+
+// trailOf lists the lines of the audit trail about a cluster with these actions, oldest first.
+func trailOf(t testing.TB, s *store.Store, cluster string, actions ...string) (lines []string) {
+	t.Helper()
+	rows, err := s.Pool().Query(t.Context(), `SELECT action || ' ' || (metadata ->> 'why') FROM audit_events WHERE target_cluster_id = $1 AND action = ANY ($2) ORDER BY seq`, cluster, actions)
+	require.NoError(t, err)
+	lines, err = pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	return lines
+}
+
+func TestEachStepOfARunsClusterIsInTheTrail(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := boundTo(t, s, "shop", inSlot(1, "e2e"))
+	_, err := askedByRun(s, "other", reusing(inSlot(2, "e2e")))
+	require.NoError(t, err)
+	use, _, err := s.Runs.AskUse(t.Context(), row.ID, runRef(2), "9001", store.Origin{Actor: "oidc:x#y"})
+	require.NoError(t, err)
+	clock.pass(7 * time.Hour)
+	n, err := s.Runs.ExpireUses(t.Context(), 6*time.Hour)
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	const run = "https://github.com/acme/shop/actions/runs/7001"
+	require.Equal(t, []string{
+		`run_bound attempt 1 of ` + run + `, slot "e2e"`, `run_took_over attempt 2 of ` + run + `, slot "e2e"`,
+		`use_asked for attempt 2 of ` + run, `use_granted to attempt 2 of ` + run, `use_released its turn lasted longer than limits.use allows`,
+	}, trailOf(t, s, row.ID, "run_bound", "run_took_over", "use_asked", "use_granted", "use_released"))
+	require.NotEmpty(t, use.ID)
+}
+
+func TestOnlyRunsOnWhichSomethingDependsAreLookedAt(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := boundTo(t, s, "shop", inSlot(1, ""))
+	due := func() int {
+		t.Helper()
+		list, err := s.Runs.ToLook(t.Context(), clock.now(), 100)
+		require.NoError(t, err)
+		return len(list)
+	}
+	require.Zero(t, due())
+	clock.pass(time.Minute)
+	require.Equal(t, 1, due())
+	require.NoError(t, s.Runs.Postpone(t.Context(), row.Run.ID, clock.now().Add(time.Minute)))
+	require.Zero(t, due())
+	clock.pass(time.Minute)
+	_, err := s.Destroy(t.Context(), row.ID, store.Origin{Actor: "maya", Why: "enough"})
+	require.NoError(t, err)
+	require.Zero(t, due())
+	require.Zero(t, count(t, s, `SELECT count(*) FROM runs WHERE look_at IS NOT NULL`))
+	elsewhere := inSlot(1, "")
+	elsewhere.Key, elsewhere.Unwatched = "7002", "the run is on https://github.com and the GitHub App on https://git.example.com"
+	other := boundTo(t, s, "other", elsewhere)
+	require.Equal(t, elsewhere.Unwatched, other.Run.Unwatched)
+	clock.pass(time.Hour)
+	require.Zero(t, due(), "nobody could be asked")
 }

@@ -196,7 +196,7 @@ func (s *Service) ValidateCatalogue(p policy.Principal, files map[string]string)
 	if err != nil {
 		return "", nil, err
 	}
-	read, err := catalogue.Load(tree)
+	read, err := catalogue.Load(tree, s.issuers...)
 	switch {
 	case errors.As(err, &problems):
 		return "", problems, nil

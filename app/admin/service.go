@@ -17,10 +17,11 @@ type Service struct {
 	catalogue func() catalogue.Catalogue
 	keeper    app.Keeper
 	github    app.GitHub
+	issuers   []string // of GitHub Actions, besides those whose addresses show it
 	since     time.Time
 }
 
 // New returns a Service with the configuration that core was made with.
 func New(core *app.Service, c app.Config) *Service {
-	return &Service{core: core, store: c.Store, catalogue: c.Catalogue, keeper: c.Keeper, github: c.GitHub, since: time.Now()}
+	return &Service{core: core, store: c.Store, catalogue: c.Catalogue, keeper: c.Keeper, github: c.GitHub, issuers: c.GitHubIssuers, since: time.Now()}
 }

@@ -1057,10 +1057,10 @@ type CreateRequest struct {
 	// ExtraTags Additional tags, at most 15. Keys by which teardowns and the installer find resources are refused (kubernetes.io/*, openshift*, ocpctl* and others).
 	ExtraTags map[string]string `json:"extraTags,omitempty,omitzero"`
 
-	// Name Lowercase letters, digits and dashes, at most 21 characters.
+	// Name Lowercase letters, digits and dashes, at most 21 characters. Required, except with run.reuse pull-request, where the pull request gives the name.
 	//
 	// Example: team-a-smoke-01
-	Name string `json:"name"`
+	Name string `json:"name,omitempty,omitzero"`
 
 	// OffhoursOptIn Not supported yet: allow scaling workers down outside working hours. Only false is accepted.
 	OffhoursOptIn bool `json:"offhoursOptIn,omitempty,omitzero"`
@@ -1397,9 +1397,12 @@ type Profile struct {
 	Platform          string          `json:"platform"`
 	PricesAsOf        string          `json:"pricesAsOf,omitempty,omitzero"`
 	Regions           []ProfileRegion `json:"regions"`
-	Versions          AllowList       `json:"versions"`
-	WhenFull          ProfileWhenFull `json:"whenFull"`
-	Workers           Machines        `json:"workers"`
+
+	// RunGraceSeconds How long a cluster of a pipeline's run stays after the run failed.
+	RunGraceSeconds int64           `json:"runGraceSeconds,omitempty,omitzero"`
+	Versions        AllowList       `json:"versions"`
+	WhenFull        ProfileWhenFull `json:"whenFull"`
+	Workers         Machines        `json:"workers"`
 }
 
 // ProfileWhenFull defines model for Profile.WhenFull.

@@ -56,7 +56,7 @@ func profile(p profiles.Profile, unasked bool) Profile {
 		Workers: Machines{
 			Replicas: p.Workers.Replicas, InstanceType: p.Workers.InstanceType, Least: p.Workers.Least, Most: p.Workers.Most,
 		},
-		DefaultTTLSeconds: seconds(p.DefaultTTL), MaxTTLSeconds: seconds(p.MaxTTL), GraceSeconds: seconds(p.Grace),
+		DefaultTTLSeconds: seconds(p.DefaultTTL), MaxTTLSeconds: seconds(p.MaxTTL), GraceSeconds: seconds(p.Grace), RunGraceSeconds: seconds(p.RunGrace),
 		WhenFull: ProfileWhenFull(p.WhenFull), AllowUserTags: p.AllowUserTags, PricesAsOf: p.PricesAsOf,
 	}
 	for _, region := range p.Regions {

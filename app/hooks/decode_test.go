@@ -29,6 +29,7 @@ func bodies(t testing.TB) map[string][]byte {
 				Name: event, Action: action, Sender: "will", PR: pull(0, label), Label: label, Check: check, Button: "extend", OldName: "shop",
 				Comment: github.Comment{ID: 7, Author: "will", Body: "/ocp create"}, Repos: []github.RepoRef{{ID: 9, Name: "acme/ledger"}},
 				Client: json.RawMessage(`{"pr_number":41,"NAME":1,"name":2}`), OnHead: []github.PullRequest{pull(0)},
+				Run: github.Run{ID: 7001, Attempt: 1, Event: "push", Status: action}, Job: github.Job{ID: 9001, Attempt: 1, Key: "e2e", Status: action},
 			}
 			if action == actionMoved {
 				e.OldName = "acme/shop"
@@ -52,6 +53,8 @@ func TestARealBodyFitsItsEventAndNoOther(t *testing.T) {
 			switch {
 			case is == "pull_request.edited" && event == its:
 				require.Contains(t, answer["detail"], "ocpctl ignores changes to a pull request's text", "only another base does")
+			case event == its && aboutRun(event):
+				require.Equal(t, "no cluster and no turn belongs to it; nothing was stored.", answer["detail"], is)
 			case event == its && listened:
 				require.Equal(t, "accepted", answer["state"], "%s: %v", is, answer)
 			case listened:

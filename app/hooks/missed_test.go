@@ -67,6 +67,8 @@ func TestWhatWasAnsweredOrMeansNothingIsNotSentAgain(t *testing.T) {
 	require.True(t, l.missed.meant(wire.HookDelivery{Event: "pull_request", Action: "closed", Installation: 5001}))
 	require.False(t, elsewhere.meant(wire.HookDelivery{Event: "pull_request", Action: "closed", Installation: 5001}))
 	require.False(t, l.missed.meant(wire.HookDelivery{Event: "star", Action: "created"}))
+	require.False(t, l.missed.meant(wire.HookDelivery{Event: "workflow_run", Action: "completed", Installation: 5001}), "each run is asked about")
+	require.False(t, l.missed.meant(wire.HookDelivery{Event: "workflow_job", Action: "completed", Installation: 5001}))
 }
 
 func TestADeliveryIsAskedForThreeTimesWithGrowingPauses(t *testing.T) {

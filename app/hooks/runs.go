@@ -10,6 +10,7 @@ import (
 	"github.com/riverqueue/river"
 	"github.com/robfig/cron/v3"
 
+	"github.com/ocpctl/ocpctl/app/pulls"
 	"github.com/ocpctl/ocpctl/app/runs"
 	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/internal/queue"
@@ -77,4 +78,18 @@ func (s *RunSweep) Periodic() *river.PeriodicJob {
 // Work implements river.Worker.
 func (s *RunSweep) Work(ctx context.Context, _ *river.Job[queue.LookAtRunsArgs]) error {
 	return s.runs.Look(ctx)
+}
+
+// PullWorker asks GitHub about pull requests of which nothing is known.
+type PullWorker struct {
+	river.WorkerDefaults[queue.PullArgs]
+	pulls *pulls.Service
+}
+
+// NewPullWorker returns the worker of queue.PullArgs.
+func NewPullWorker(s *pulls.Service) *PullWorker { return &PullWorker{pulls: s} }
+
+// Work implements river.Worker.
+func (w *PullWorker) Work(ctx context.Context, job *river.Job[queue.PullArgs]) error {
+	return w.pulls.Learn(ctx, job.Args.Repo, job.Args.Number)
 }

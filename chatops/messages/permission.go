@@ -10,6 +10,11 @@ import (
 const NoRole = "You are signed in but have no role: no identity of the catalogue matches your account. " +
 	"Ask a platform admin for a role in your team."
 
+// NoRoleOnTarget tells a workflow that pull_request_target triggered that it has no role, and why.
+const NoRoleOnTarget = "This workflow was triggered by pull_request_target, which anybody who opens a pull request can do, and it often runs their code with " +
+	"the repository's rights. No identity of the catalogue names that event for it, so it has no role. Use on: pull_request instead, or ask a platform admin " +
+	"for an identity with event_name: [pull_request_target] if the workflow never runs what the pull request brings."
+
 // NoRoleOnSlack tells a Slack user that their account has no role, and how to get one.
 const NoRoleOnSlack = "This Slack account has no role. Link it with `/ocp link`: open the link and sign in. You then have the same rights here as there, " +
 	"until a week after your last sign-in. If you have no role there either, ask a platform admin for a role in your team."

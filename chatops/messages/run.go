@@ -39,6 +39,21 @@ func NoPullRequestInToken(event, ref string) Problem {
 	}
 }
 
+// UnknownPullRequest tells a run that GitHub is being asked for its pull request.
+func UnknownPullRequest(repo string, number int) string {
+	return fmt.Sprintf("Nothing is known of %s#%d yet, and GitHub is being asked. Ask again in a few seconds.", repo, number)
+}
+
+// UnseenPullRequest tells a run that GitHub does not show the App its pull request.
+func UnseenPullRequest(repo string, number int) string {
+	return fmt.Sprintf("GitHub does not show %s#%d to ocpctl's App. An owner of the repository has to install the App there; then ask again.", repo, number)
+}
+
+// PullRequestElsewhere tells a run that GitHub cannot be asked for its pull request, and why.
+func PullRequestElsewhere(repo string, number int, why string) string {
+	return fmt.Sprintf("GitHub cannot be asked about %s#%d: %s. Leave reuse out, or set it to run.", repo, number, why)
+}
+
 // RunOfAnotherTeam tells a run that the cluster in its slot belongs to a team for which its token has no role.
 func RunOfAnotherTeam(cluster, team string) string {
 	return fmt.Sprintf("The run has %s in this slot, which belongs to team %s, and this token has no role there. Name another slot, or let an identity of the catalogue match this job's token.", cluster, team)

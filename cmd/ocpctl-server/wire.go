@@ -140,7 +140,7 @@ type inner struct {
 // openCatalogue reads the catalogue. An invalid one prevents the start only without the role worker: clusters must still end whatever
 // a file contains, and nothing new is allowed until the catalogue is fixed.
 func openCatalogue(cfg config.Config, r config.Roles, log *slog.Logger) (*catalogue.Live, error) {
-	live, err := catalogue.Open(catalogue.Config{Dir: cfg.Catalogue.Dir, Log: log})
+	live, err := catalogue.Open(catalogue.Config{Dir: cfg.Catalogue.Dir, Log: log, GitHubIssuers: cfg.GitHubIssuers()})
 	switch {
 	case err == nil:
 		return live, nil
@@ -185,7 +185,7 @@ func repositories(c config.Config) (list []app.Repository) {
 func (in inner) appConfig(gh app.GitHub) app.Config {
 	cfg := in.cfg
 	return app.Config{
-		Store: in.store, Catalogue: in.catalogue.Current, Keeper: in.keeper(), GitHub: gh, GitHubSite: github.Site(cfg.GitHub.APIURL), Artifacts: in.bucket, UI: cfg.UIURL, Log: in.log, Repositories: repositories(cfg), SlackEmails: cfg.Slack.EmailDomains, Tekton: cfg.TektonIssuers(),
+		Store: in.store, Catalogue: in.catalogue.Current, Keeper: in.keeper(), GitHub: gh, GitHubSite: github.Site(cfg.GitHub.APIURL), GitHubIssuers: cfg.GitHubIssuers(), Artifacts: in.bucket, UI: cfg.UIURL, Log: in.log, Repositories: repositories(cfg), SlackEmails: cfg.Slack.EmailDomains, Tekton: cfg.TektonIssuers(),
 		Policy:   policy.Settings{Hour: cfg.Hour, Grace: cfg.Grace, MaxGrace: cfg.GitHub.MaxGrace, Permission: cfg.GitHub.Permission, Forks: cfg.GitHub.Forks, Installation: cfg.Installation},
 		Installs: in.installs(),
 	}

@@ -70,6 +70,7 @@ func (in inner) wireWorkers(ctx context.Context, s *server) error {
 	runSweep := hooks.NewRunSweep(ofRuns, gh.RunLook)
 	river.AddWorker(workers, hooks.NewInboxWorker(in.store, pullRequests, ofRuns, inSlack, gh.AppID, in.log))
 	river.AddWorker(workers, runSweep)
+	river.AddWorker(workers, hooks.NewPullWorker(pullRequests))
 	river.AddWorker(workers, homes)
 	river.AddWorker(workers, hooks.NewHomeWorker(inSlack, in.log))
 	river.AddWorker(workers, sweep)

@@ -100,6 +100,12 @@ type LookArgs struct{}
 // LookAtRunsArgs asks to check the pipeline runs that were not checked for a while.
 type LookAtRunsArgs struct{}
 
+// PullArgs asks GitHub about a pull request of which nothing is known.
+type PullArgs struct {
+	Repo   string `json:"repo"`
+	Number int    `json:"number"`
+}
+
 // MissedArgs asks to read GitHub's list of sent webhooks and find those that never arrived.
 type MissedArgs struct{}
 
@@ -159,6 +165,9 @@ func (LookArgs) Kind() string { return "look" }
 
 // Kind implements river.JobArgs.
 func (LookAtRunsArgs) Kind() string { return "look_at_runs" }
+
+// Kind implements river.JobArgs.
+func (PullArgs) Kind() string { return "pull" }
 
 // Kind implements river.JobArgs.
 func (MissedArgs) Kind() string { return "missed" }
@@ -238,6 +247,15 @@ func (LookArgs) InsertOpts() river.InsertOpts { return once(QueueInbox, 1) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (LookAtRunsArgs) InsertOpts() river.InsertOpts { return once(QueueInbox, 1) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+//
+// Whoever needs the answer asks again, so a failed job is not tried again.
+func (PullArgs) InsertOpts() river.InsertOpts {
+	opts := once(QueueInbox, 1)
+	opts.UniqueOpts.ByPeriod = 10 * time.Second
+	return opts
+}
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (MissedArgs) InsertOpts() river.InsertOpts { return once(QueueInbox, 1) }

@@ -29,13 +29,13 @@ func (b Catalogue) Terms(now time.Time) policy.Terms {
 func Embedded() (Catalogue, error) { return Load(profiles.EmbeddedFiles()) }
 
 // Load reads a catalogue's folder and compiles its rules. All problems come back at once, as profiles.Problems.
-func Load(files fs.FS) (Catalogue, error) {
-	b, _, err := load(files)
+func Load(files fs.FS, gitHub ...string) (Catalogue, error) {
+	b, _, err := load(files, gitHub)
 	return b, err
 }
 
 // LoadDir loads the folder with that path; empty: Embedded.
-func LoadDir(dir string) (Catalogue, error) { return Load(files(dir)) }
+func LoadDir(dir string, gitHub ...string) (Catalogue, error) { return Load(files(dir), gitHub...) }
 
 func files(dir string) fs.FS {
 	if dir == "" {
@@ -45,8 +45,8 @@ func files(dir string) fs.FS {
 }
 
 // load is Load, and returns the hash of the files even if they have problems; empty: they could not be read.
-func load(files fs.FS) (Catalogue, string, error) {
-	c, problems, err := profiles.Read(files)
+func load(files fs.FS, gitHub []string) (Catalogue, string, error) {
+	c, problems, err := profiles.Read(files, gitHub...)
 	if err != nil {
 		return Catalogue{}, "", err
 	}

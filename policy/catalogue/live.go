@@ -17,6 +17,8 @@ type Config struct {
 	Dir string           // folder of the catalogue; empty: the embedded one, which never changes
 	Log *slog.Logger     // nil: slog.Default()
 	Now func() time.Time // nil: time.Now
+
+	GitHubIssuers []string // see profiles.Read
 }
 
 // Live is the catalogue in force. It is safe for concurrent use; a Catalogue taken from it never changes.
@@ -25,6 +27,7 @@ type Live struct {
 	log   *slog.Logger
 	now   func() time.Time
 
+	gitHub    []string // issuers
 	catalogue atomic.Pointer[Catalogue]
 	status    atomic.Pointer[Status]
 
@@ -47,7 +50,7 @@ var errMoving = errors.New("the catalogue's files changed while they were read; 
 // Open reads the folder. It returns a Live even if that failed, with the error: nothing is allowed until Watch or Reload finds a
 // valid state. So a process that has to end clusters can still start.
 func Open(c Config) (*Live, error) {
-	l := &Live{files: files(c.Dir), log: c.Log, now: c.Now}
+	l := &Live{files: files(c.Dir), log: c.Log, now: c.Now, gitHub: c.GitHubIssuers}
 	if l.log == nil {
 		l.log = slog.Default()
 	}
@@ -100,7 +103,7 @@ func (l *Live) reload() (changed bool, err error) {
 func (l *Live) still() (Catalogue, string, error) {
 	unread := errMoving
 	for range 3 {
-		catalogue, hash, err := load(l.files)
+		catalogue, hash, err := load(l.files, l.gitHub)
 		if hash == "" {
 			unread = err
 			continue

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/store/internal/pg"
 	"github.com/ocpctl/ocpctl/store/internal/rows"
 )
@@ -83,6 +84,18 @@ func (s *Store) PullRequest(ctx context.Context, repo string, number int) (PullR
 		return PullRequest{}, fmt.Errorf("read %s#%d: %w", repo, number, err)
 	}
 	return pr, nil
+}
+
+// AskAbout has a process that reaches GitHub ask about a pull request.
+func (s *Store) AskAbout(ctx context.Context, repo string, number int) error {
+	err := s.write(ctx, func(c *change) error {
+		c.Enqueue(queue.PullArgs{Repo: repo, Number: number})
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("ask about %s#%d: %w", repo, number, err)
+	}
+	return nil
 }
 
 // PullRequestElsewhere returns a pull request under its repository's current name, if that is another one. ErrNotFound: it is

@@ -28,7 +28,7 @@ func inTekton(t *testing.T) (*office, steps.Machine) {
 	o := newOffice(t, profiles.IssuerKubernetes, "{kubernetes.io.namespace: [ci]}")
 	catalog, err := steps.Load(documents)
 	require.NoError(t, err)
-	image := o.image("cut", "mkdir", "sha256sum", "sort")
+	image := o.image("cut", "mkdir", "sort")
 	o.program(image, "oc", `test -s "$KUBECONFIG" && echo "oc $*"`) // the cluster has no API here
 	return o, steps.Machine{
 		Catalog: catalog, Dir: t.TempDir(), Path: image, CA: o.ca,
@@ -142,6 +142,13 @@ func TestATaskRunThatIsRepeatedGetsTheSameCluster(t *testing.T) {
 	require.NotEqual(t, once, request("e2e-7xk2p-cluster-1", "t-3"), "each combination of a matrix has its own TaskRun")
 	require.Equal(t, once, request("e2e-7xk2p-another", "t-4", "slot", "e2e-7xk2p-cluster"))
 	require.Len(t, o.clusters(), 2)
+
+	o.becomes = failed
+	_, err := machine.Run(t.Context(), machine.Tasks["ephemeral-cluster-request"], steps.TaskRun{Name: "retried", UID: "t-5", Labels: labels(), Params: given("server", o.url)})
+	require.Error(t, err)
+	o.becomes = ready
+	request("retried", "t-6")
+	require.Len(t, o.clusters(), 4, "a failed one is being destroyed, and the retry has its own")
 }
 
 func TestTheWorkspacesGetTheKubeconfigAndTheLogs(t *testing.T) {

@@ -122,6 +122,16 @@ type Issuer struct {
 	CAFile   string `yaml:"ca_file"`  // CA certificates for its TLS certificate; empty: the machine's
 }
 
+// GitHubIssuers lists the issuers that are configured as those of GitHub Actions.
+func (c Config) GitHubIssuers() (issuers []string) {
+	for _, issuer := range c.OIDC {
+		if issuer.Platform == string(profiles.IssuerGitHub) {
+			issuers = append(issuers, issuer.Issuer)
+		}
+	}
+	return issuers
+}
+
 // Tekton is a Kubernetes cluster with Tekton. Clusters that its PipelineRuns asked for end with them.
 type Tekton struct {
 	Issuer   string `yaml:"issuer"`    // of its service accounts' tokens, one of oidc

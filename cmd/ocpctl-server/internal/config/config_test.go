@@ -106,9 +106,9 @@ func TestEveryErrorIsToldAtOnce(t *testing.T) {
 	_, err := load(t, everything, `
 installation: prod
 databse_url_ref: file:/x
-github: {app_id: -1, private_key_ref: /run/key.pem, api_url: api.github.com, permission: read, forks: allow, max_grace: -1h, look: 0s, deliveries: 0s, installations: [7, 0], webhook_secret_next_ref: whsec-x, hook_addresses: [github.com, "::/0"]}
+github: {app_id: -1, private_key_ref: /run/key.pem, api_url: api.github.com, permission: read, forks: allow, max_grace: -1h, look: 0s, run_look: 1s, deliveries: 0s, installations: [7, 0], webhook_secret_next_ref: whsec-x, hook_addresses: [github.com, "::/0"]}
 listen: {public: "8081", private: "8081", trusted_proxies: [10.0.0.0/8, 0.0.0.0/0, lb], drain_delay: 1m}
-oidc: [{issuer: here}]
+oidc: [{issuer: here, platform: jenkins}]
 runner:
   lease: 20s
   heartbeat: 15s
@@ -117,7 +117,7 @@ runner:
   ssh_key_ref: /run/ssh-key
   env: {DATABASE_URL: "postgres://x"}
   releases: {"4.20": "quay.io/openshift-release-dev/ocp-release@sha256:0123", "4.20.3": "quay.io/openshift-release-dev/ocp-release:4.20.3-x86_64"}
-limits: {wake: 10ms, sweep: 0s, retry_base: 1h, retry_max: 1m, block_after: 0, runners: -1, runners_per_region: -2, verify_gap: -1m, warn_before: 0s, look_again: often}
+limits: {wake: 10ms, sweep: 0s, retry_base: 1h, retry_max: 1m, block_after: 0, runners: -1, runners_per_region: -2, verify_gap: -1m, use: 1s, warn_before: 0s, look_again: often}
 grace: -1h
 repositories: [{match: "acme/["}]
 artifacts: {runner_role: runner}
@@ -145,6 +145,7 @@ session: {life: 13h, not_before: soon}
 		`github.permission is "read"; give one of write, maintain, admin, or omit it`,
 		"github.max_grace is -1h0m0s; give 0s or more",
 		"github.look is 0s; give 6s or more",
+		"github.run_look is 1s; give 12s or more",
 		"github.deliveries is 0s; give 1s or more",
 		"github.installations[1] is 0; give the number at the end of the installation's address",
 		"github.webhook_secret_next_ref is not a reference; give a reference (file:/path",
@@ -156,6 +157,7 @@ session: {life: 13h, not_before: soon}
 		`github.hook_addresses[0]: "github.com" is not a network`,
 		"github.hook_addresses[1] is ::/0, which matches every address",
 		`oidc[0].issuer is "here"; give the issuer's https:// address`,
+		`oidc[0].platform is "jenkins"; give one of github, kubernetes, gitlab, or omit it`,
 		`saml.metadata is "ldap://idp"; give the https:// address`,
 		`saml.key_ref is not a reference; give a reference (file:/path`,
 		`aws.accounts[0] is "1234"; give an AWS account's 12 digits`,
@@ -174,6 +176,7 @@ session: {life: 13h, not_before: soon}
 		"limits.runners is -1; give 1 or more, or 0 for no limit", "limits.runners_per_region is -2; give 1 or more, or 0 for no limit",
 		"limits.block_after is 0; give 1 or more",
 		"limits.verify_gap is -1m0s; give a duration above zero",
+		"limits.use is 1s; give 1m0s or more",
 		"limits.warn_before is 0s; give a duration above zero",
 		"grace is -1h0m0s; give 0s or more",
 		`repositories[0].match is "acme/["; give a glob`,

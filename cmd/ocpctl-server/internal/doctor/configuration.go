@@ -42,7 +42,7 @@ func (d *doctor) configuration(_ context.Context, f *findings) {
 }
 
 func (d *doctor) catalogue() (catalogue.Catalogue, error) {
-	return catalogue.LoadDir(d.Settings.Catalogue.Dir)
+	return catalogue.LoadDir(d.Settings.Catalogue.Dir, d.Settings.GitHubIssuers()...)
 }
 
 // enabled lists the profiles that can be requested.

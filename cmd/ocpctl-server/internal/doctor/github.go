@@ -61,15 +61,42 @@ func (d *doctor) github(ctx context.Context, f *findings) {
 	d.delivery(ctx, f, client)
 }
 
+// spare is what an App can do without.
+type spare struct{ without, next string }
+
+var sparePermissions = map[string]spare{
+	"members: read": {"GitHub teams cannot be read", "Add it if the catalogue's identities name GitHub teams; otherwise nothing."},
+	"actions: read": {"the end of a workflow run is not noticed, so its clusters end by their time to live", "Add it if workflows create clusters; otherwise nothing."},
+}
+
+var spareEvents = map[string]spare{
+	"workflow_run": {"the end of a workflow run is noticed by asking, every github.run_look", "Select it for an end within seconds; leave it out in a very busy organization."},
+	"workflow_job": {"the end of a job is noticed by asking, every github.run_look", "Select it for an end within seconds; leave it out in a very busy organization."},
+}
+
+// split separates what an App can do without from what it needs.
+func split(missing []string, known map[string]spare) (needed, spares []string) {
+	for _, one := range missing {
+		if _, ok := known[one]; ok {
+			spares = append(spares, one)
+		} else {
+			needed = append(needed, one)
+		}
+	}
+	return needed, spares
+}
+
 // permissions compares the App's permissions with deploy/github-app.yaml.
 func permissions(f *findings, wanted appManifest, app github.App) {
 	missing, extra := compared(wanted.Permissions, app.Permissions)
-	optional := slices.Equal(missing, []string{"members: read"})
+	missing, spare := split(missing, sparePermissions)
+	for _, one := range spare {
+		f.warn("permissions", sparePermissions[one].next, "the App lacks %s: %s", one, sparePermissions[one].without)
+	}
 	switch {
-	case optional:
-		f.warn("permissions", "Add it if the catalogue's identities name GitHub teams; otherwise nothing.", "the App lacks members: read, which reads GitHub teams")
 	case len(missing) > 0:
 		f.fail("permissions", "Add them on the App's page, under Permissions & events; each installation's owner must then accept them.", "the App lacks %s", and(missing))
+	case len(spare) > 0:
 	case len(extra) > 0:
 		f.warn("permissions", "Remove what no other program needs.", "the App has more than it needs: %s", and(extra))
 	default:
@@ -94,12 +121,16 @@ func compared(wanted, have map[string]string) (missing, extra []string) {
 }
 
 func events(f *findings, wanted appManifest, app github.App) {
-	missing := slices.DeleteFunc(slices.Clone(wanted.Events), func(e string) bool { return slices.Contains(app.Events, e) })
-	if len(missing) > 0 {
-		f.fail("events", "Select them on the App's page, under Permissions & events.", "GitHub does not send %s", and(missing))
-		return
+	missing, spares := split(slices.DeleteFunc(slices.Clone(wanted.Events), func(e string) bool { return slices.Contains(app.Events, e) }), spareEvents)
+	for _, one := range spares {
+		f.warn("events", spareEvents[one].next, "GitHub does not send %s: %s", one, spareEvents[one].without)
 	}
-	f.ok("events", "every event of deploy/github-app.yaml is sent")
+	switch {
+	case len(missing) > 0:
+		f.fail("events", "Select them on the App's page, under Permissions & events.", "GitHub does not send %s", and(missing))
+	case len(spares) == 0:
+		f.ok("events", "every event of deploy/github-app.yaml is sent")
+	}
 }
 
 // installations checks that the App is installed where it is accepted, with the permissions that it asks for.
@@ -124,7 +155,7 @@ func (d *doctor) installations(ctx context.Context, f *findings, client *github.
 		}
 		used++
 		missing, _ := compared(wanted.Permissions, in.Permissions)
-		missing = slices.DeleteFunc(missing, func(p string) bool { return p == "members: read" }) // optional, and reported above
+		missing, _ = split(missing, sparePermissions) // what it can do without is reported above
 		switch {
 		case in.Suspended:
 			f.fail("installations", "An owner of "+in.Account+" can lift that in its settings, under GitHub Apps.", "the installation in %s (%d) is suspended", in.Account, in.ID)

@@ -35,11 +35,12 @@ In a pipeline no login is needed. A GitHub Actions job signs in with its own OID
 permissions: {id-token: write}
 env: {OCPCTL_SERVER: "https://ocpctl.example.com"}
 steps:
-  - run: ocpctl create aws-minimal-test --name pr-${{ github.event.number }} --ttl 4h --idempotency-key ${{ github.run_id }}-${{ github.run_attempt }} --wait -o json > cluster.json
-  - run: ocpctl shell pr-${{ github.event.number }} -- ./run-tests.sh
-  - run: ocpctl destroy pr-${{ github.event.number }} --yes
-    if: always()
+  - run: ocpctl create aws-minimal-test --name e2e-${{ github.run_id }} --ttl 4h --idempotency-key ${{ github.run_id }}-${{ github.run_attempt }} --wait -o json > cluster.json
+  - run: ocpctl shell e2e-${{ github.run_id }} -- ./run-tests.sh
 ` + "```" + `
+
+The cluster [ends with the workflow's run](github.md#clusters-of-workflow-runs), also if the run is cancelled. Jobs that run at the same time, a matrix for
+example, each need a ` + "`--slot`" + `.
 
 ## Signing in
 

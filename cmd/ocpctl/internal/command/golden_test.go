@@ -43,7 +43,7 @@ var typed = map[string][]string{
 	"open":        {"open team-a-smoke-01", "open team-a-smoke-01 --page"},
 	"outputs":     {"outputs team-a-smoke-01"},
 	"share":       {"share team-a-smoke-01 --team payments --access use", "unshare team-a-smoke-01 --principal https://issuer.example.com#ana", "shares team-a-smoke-01"},
-	"use":         {"use team-a-smoke-01", "use team-a-smoke-01 --wait", "release team-a-smoke-01", "release team-a-smoke-01 --use use_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT",
+	"use": {"use team-a-smoke-01", "use team-a-smoke-01 --wait", "release team-a-smoke-01", "release team-a-smoke-01 --use use_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT",
 		"use team-a-smoke-01 --run-name e2e-7xk2p --run-uid 6a1b2c3d-0000-4000-8000-000000000003 -o name", "release team-a-smoke-01 --run-name e2e-7xk2p --run-uid 6a1b2c3d-0000-4000-8000-000000000003 -o name",
 		"use team-a-smoke-01 --run-name e2e-7xk2p -o name"},
 	"break-glass": {"break-glass pr41-shop --reason INC-1234", "break-glass pr41-shop --link", "redeem https://ocpctl.example.com/links/cXV1eHF1dXg"},

@@ -97,6 +97,9 @@ func (a *app) oneProfile(ctx context.Context, api *connect.API, name string) err
 		if p.GraceSeconds > 0 {
 			f.Add("grace", humanize.Long(seconds(p.GraceSeconds))+" after its pull request is closed")
 		}
+		if p.RunGraceSeconds > 0 {
+			f.Add("run grace", humanize.Long(seconds(p.RunGraceSeconds))+" after its pipeline's run failed")
+		}
 		f.Add("when full", map[client.ProfileWhenFull]string{client.ProfileWhenFullWait: "a request waits in the queue", client.ProfileWhenFullRefuse: "a request is refused"}[p.WhenFull])
 		if p.AdminOnly {
 			f.Add("who", "platform admins only")

@@ -147,7 +147,7 @@ func TestAWaySignInFailsSaysWhatToDo(t *testing.T) {
 		env     map[string]string
 		text    string
 	}{
-		"no job of GitHub Actions":    {connect.Context{Server: s.URL, Auth: connect.GitHub}, nil, "permissions: {id-token: write}"},
+		"no job of GitHub Actions":    {connect.Context{Server: s.URL, Auth: connect.GitHub}, nil, "not a job of GitHub Actions"},
 		"a file that is not there":    {connect.Context{Server: s.URL, Auth: connect.TokenFile, TokenFile: "/nowhere"}, nil, "no such file"},
 		"a file with more than one":   {tokenFile(t, s.URL, "a b"), nil, "contains more than a token"},
 		"a command that fails":        {connect.Context{Server: s.URL, Auth: connect.TokenCommand, TokenCommand: "exit 3"}, nil, `run the token command "exit 3": exit status 3`},

@@ -84,7 +84,7 @@ func guess(server string, env func(string) string) (Method, error) {
 		return asked, nil
 	case asked != "":
 		return "", exit.Misused("OCPCTL_AUTH is %q; it can be aws or github. For another method create a context: ocpctl login --server %s --auth …", asked, server)
-	case env("ACTIONS_ID_TOKEN_REQUEST_URL") != "":
+	case env("ACTIONS_ID_TOKEN_REQUEST_URL") != "", env("GITHUB_ACTIONS") == "true": // without a token to request, it says what to do
 		return GitHub, nil
 	}
 	return "", exit.With(exit.Denied, fmt.Errorf(

@@ -122,12 +122,51 @@ func fromCommand(line string, stderr io.Writer) source {
 	}
 }
 
+// noToken says why a job cannot request a token, and what to do.
+func noToken(env func(string) string) error {
+	switch {
+	case env("GITHUB_ACTIONS") == "":
+		return errors.New("this is not a job of GitHub Actions, so there is no token to request")
+	case fromFork(env):
+		return errors.New("this job runs for a pull request from a fork, and GitHub gives such a job no token. Ask a maintainer to set the label ocp/<profile> or to " +
+			"comment /ocp create on the pull request: once they have approved the commit, the pull request has a cluster. Or push the branch to the repository itself")
+	}
+	return errors.New("GitHub gave this job no token to sign in with; give the job `permissions: {id-token: write}`")
+}
+
+// mostEvent is the largest event that is read.
+const mostEvent = 8 << 20
+
+// fromFork reports whether the event of a job is a pull request from another repository.
+// https://docs.github.com/actions/reference/workflows-and-actions/variables
+func fromFork(env func(string) string) bool {
+	file, err := os.Open(env("GITHUB_EVENT_PATH"))
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	var event struct {
+		PullRequest struct {
+			Head struct {
+				Repo *struct {
+					FullName string `json:"full_name"`
+				}
+			}
+		} `json:"pull_request"`
+	}
+	if err := json.NewDecoder(io.LimitReader(file, mostEvent)).Decode(&event); err != nil {
+		return false
+	}
+	repo := event.PullRequest.Head.Repo
+	return repo != nil && repo.FullName != "" && !strings.EqualFold(repo.FullName, env("GITHUB_REPOSITORY"))
+}
+
 // fromGitHub requests the job's own token from GitHub Actions, for the audience that the function returns.
 func fromGitHub(audience func(context.Context, *http.Client) (string, error), env func(string) string, client *http.Client) source {
 	return func(ctx context.Context) (token, error) {
 		address, secret := env("ACTIONS_ID_TOKEN_REQUEST_URL"), env("ACTIONS_ID_TOKEN_REQUEST_TOKEN")
 		if address == "" || secret == "" {
-			return token{}, errors.New("this is not a GitHub Actions job that may request a token; give the job `permissions: {id-token: write}`")
+			return token{}, noToken(env)
 		}
 		u, err := url.Parse(address)
 		if err != nil {

@@ -21,7 +21,8 @@ type Machine struct {
 	Path string // PATH of the steps: what their images have
 	// Token returns the token of the pods' service account for an audience.
 	Token func(audience string) (string, error)
-	CA    []byte // ca.crt in the volume with the token; nil: none
+	CA    []byte   // ca.crt in the volume with the token; nil: none
+	Env   []string // more variables of the steps, as their images have
 }
 
 // TaskRun is a Task to run.
@@ -133,7 +134,7 @@ func (m Machine) step(ctx context.Context, step Step, pod string, labels map[str
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = 30 * time.Second // a pod's grace
 	cmd.Dir, cmd.Stdout, cmd.Stderr = pod, log, log
-	cmd.Env = []string{"PATH=" + m.Path, "HOME=" + filepath.Join(pod, "home")}
+	cmd.Env = append([]string{"PATH=" + m.Path, "HOME=" + filepath.Join(pod, "home")}, m.Env...)
 	for _, e := range step.Env {
 		value := inside(e.Value, dirs)
 		if path := e.ValueFrom.FieldRef.FieldPath; path != "" {
