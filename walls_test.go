@@ -36,6 +36,7 @@ var areas = []area{
 	{"internal/source", 0, nil, "imported by both listeners"},
 	{"internal/tagkey", 0, nil, "whoever refuses a tag and whoever deletes by it read the same list"},
 	{"internal/token", 0, nil, "imported by both sides"},
+	{"internal/tekton", 1, []string{"internal/secret"}, "a client of Kubernetes asks how PipelineRuns stand, and knows nobody who wants to know"},
 	{"internal/tracing", 0, nil, "what set something off travels through every floor, and through the runner"},
 	{"internal/tracing/export", 1, nil, "programs alone send spans, so that nothing else brings the SDK along"},
 	{"internal/artifacts", 0, nil, "S3 alone: it knows no database"},
@@ -103,7 +104,7 @@ var areas = []area{
 	{"app/auth", 10, []string{"app", "app/auth/awsproof", "internal/buildinfo", "policy", "profiles", "internal/limit", "internal/secret"}, "who asks does not depend on what exists: roles come from identities and claims, and what must be remembered is handed in"},
 	{"app/pulls", 11, []string{"app", "app/credentials", "policy", "policy/catalogue", "profiles", "chatops", "chatops/messages", "store/...", "lifecycle"}, "pull requests are one entry point among several: the core does not know them"},
 	{"app/slack", 11, []string{"app", "app/admin", "app/createform", "app/credentials", "app/notify", "policy", "policy/catalogue", "profiles", "chatops", "chatops/blocks", "chatops/messages", "chatops/slack", "chatops/slack/inbound", "store/...", "lifecycle"}, "Slack is one entry point among several: the core does not know it"},
-	{"app/runs", 10, []string{"policy", "chatops/messages", "store/...", "lifecycle"}, "what a run's end means for its clusters is found out in one place, whether an event or a look says so"},
+	{"app/runs", 10, []string{"policy", "chatops/messages", "internal/tekton", "store/...", "lifecycle"}, "what a run's end means for its clusters is found out in one place, whether an event or a look says so"},
 	{"app/hooks", 12, []string{"internal/queue", "internal/tracing", "app", "app/pulls", "app/runs", "app/slack", "policy", "profiles", "chatops/...", "store/...", "internal/artifacts", "lifecycle", "internal/limit", "internal/secret", "internal/source"}, "webhooks lead to the application"},
 	{"app/socketmode", 12, []string{"internal/secret", "internal/tracing"}, "it carries requests from a socket to what it is given, and interprets none"},
 	{"app/web", 12, []string{"internal/tracing", "app", "app/admin", "app/createform", "app/credentials", "internal/price", "app/auth", "policy", "profiles", "chatops", "chatops/messages", "store/...", "lifecycle", "docs", "internal/download"}, "pages show what the application returns, and the runbooks"},
@@ -112,8 +113,8 @@ var areas = []area{
 
 	// Programs and the development stack.
 	{"deploy", 13, nil, "what an installation is made from, which doctor compares with what is there; its tests compare it with the code"},
-	{"cmd/ocpctl-server/internal/config", 13, []string{"app/hooks", "chatops/github", "chatops/slack", "internal/dispatch", "internal/dispatch/kubernetes", "internal/secret", "internal/source", "lifecycle", "policy", "profiles", "store/outbox"}, "what the server is told is read and checked in one place, which starts nothing"},
-	{"cmd/ocpctl-server/internal/doctor", 14, []string{"cmd/ocpctl-server/internal/config", "app/auth", "app/socketmode", "chatops/github", "chatops/slack", "deploy", "internal/artifacts", "internal/buildinfo", "internal/dispatch/kubernetes", "internal/secret", "internal/token", "policy/catalogue", "profiles", "store/inspect"}, "it looks at what the server depends on, with the clients that the server uses, and changes nothing"},
+	{"cmd/ocpctl-server/internal/config", 13, []string{"app/hooks", "chatops/github", "chatops/slack", "internal/dispatch", "internal/dispatch/kubernetes", "internal/secret", "internal/source", "internal/tekton", "lifecycle", "policy", "profiles", "store/outbox"}, "what the server is told is read and checked in one place, which starts nothing"},
+	{"cmd/ocpctl-server/internal/doctor", 14, []string{"cmd/ocpctl-server/internal/config", "app/auth", "app/socketmode", "chatops/github", "chatops/slack", "deploy", "internal/artifacts", "internal/buildinfo", "internal/dispatch/kubernetes", "internal/secret", "internal/tekton", "internal/token", "policy/catalogue", "profiles", "store/inspect"}, "it looks at what the server depends on, with the clients that the server uses, and changes nothing"},
 	{"cmd/ocpctl", 13, []string{"app/api/client", "internal/commands", "app/auth/awsproof", "internal/price", "store/auditchain", "internal/buildinfo"}, "it knows the API, and how its amounts are counted: it stays small, starts at once, and what it shows is what the server said"},
 	{"internal/devstack", 13, []string{"..."}, "the development stack stands on everything"},
 	{"cmd", 14, []string{"..."}, "programs wire everything by hand"},

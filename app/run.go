@@ -143,12 +143,16 @@ func (s *Service) ref(r policy.Run) runs.Ref {
 	}
 }
 
-// unwatched returns why nobody can be asked about a run; empty: the App may be.
+// unwatched returns why nobody can be asked about a run; empty: its platform can be.
 func (s *Service) unwatched(r policy.Run) string {
 	at := policy.Claims{Issuer: r.Issuer}.GitHub(s.site)
 	switch {
-	case r.Platform != lifecycle.GitHub:
-		return messages.UnwatchedPlatform(string(r.Platform))
+	case r.Platform == lifecycle.GitLab:
+		return messages.UnwatchedGitLab
+	case r.Platform == lifecycle.Tekton && slices.Contains(s.tekton, r.Issuer):
+		return ""
+	case r.Platform == lifecycle.Tekton:
+		return messages.UnwatchedCluster(r.Issuer)
 	case s.site == "":
 		return messages.UnwatchedWithoutApp
 	case at != s.site:

@@ -79,6 +79,7 @@ type Config struct {
 	Policy        policy.Settings
 	GitHubIssuers []string     // of GitHub Actions, besides those whose addresses show it
 	GitHubSite    string       // of the GitHub that the App belongs to, e.g. https://github.com; empty: there is no App
+	Tekton        []string     // issuers of the Kubernetes clusters whose PipelineRuns are watched
 	Repositories  []Repository // which repositories may request clusters, and who owns these; the first match counts
 	GitHub        GitHub
 	Artifacts     Artifacts
@@ -110,6 +111,7 @@ type Service struct {
 	installs  Installs
 	ui        string
 	site      string // of the App's GitHub; empty: there is none
+	tekton    []string
 	log       *slog.Logger
 	since     time.Time
 	people    atomic.Pointer[string] // hash of the catalogue whose people the store knows
@@ -126,7 +128,7 @@ func New(c Config) *Service {
 	}
 	return &Service{
 		store: c.Store, catalogue: c.Catalogue, keeper: c.Keeper, policy: c.Policy, repos: c.Repositories,
-		github: c.GitHub, artifacts: c.Artifacts, installs: c.Installs, ui: c.UI, site: c.GitHubSite, log: log, since: time.Now(),
+		github: c.GitHub, artifacts: c.Artifacts, installs: c.Installs, ui: c.UI, site: c.GitHubSite, tekton: c.Tekton, log: log, since: time.Now(),
 	}
 }
 

@@ -19,21 +19,22 @@ type Use struct {
 	Mine  bool       // the run and the job of the principal's token asked for it
 }
 
-// Uses returns the turns on a cluster that the principal may see: the granted one, the queue, and the newest released ones.
-func (s *Service) Uses(ctx context.Context, p policy.Principal, ref string) ([]Use, error) {
+// Uses returns the turns on a cluster that the principal may see: the granted one, the queue, and the newest released ones. named is
+// the run of a service account's token, for Use.Mine.
+func (s *Service) Uses(ctx context.Context, p policy.Principal, ref string, named policy.PipelineRun) ([]Use, error) {
 	row, err := s.Cluster(ctx, p, ref)
 	if err != nil {
 		return nil, err
 	}
-	return s.uses(ctx, p, row)
+	return s.uses(ctx, p, row, named)
 }
 
-func (s *Service) uses(ctx context.Context, p policy.Principal, row store.Row) ([]Use, error) {
+func (s *Service) uses(ctx context.Context, p policy.Principal, row store.Row, named policy.PipelineRun) ([]Use, error) {
 	list, err := s.store.Runs.Uses(ctx, row.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read the turns: %w", err)
 	}
-	run, known := s.Run(p, policy.PipelineRun{})
+	run, known := s.Run(p, named)
 	out := make([]Use, len(list))
 	for i, use := range list {
 		out[i] = Use{Use: use, Mine: known && use.Principal == p.ID && use.Key == run.Key && use.Scope == run.Scope && use.Attempt == run.Attempt && use.Job == run.Job}
@@ -50,11 +51,11 @@ func (s *Service) Use(ctx context.Context, p policy.Principal, ref, id string) (
 	if err != nil {
 		return Use{}, err
 	}
-	return s.use(ctx, p, row, id)
+	return s.use(ctx, p, row, id, policy.PipelineRun{})
 }
 
-func (s *Service) use(ctx context.Context, p policy.Principal, row store.Row, id string) (Use, error) {
-	list, err := s.uses(ctx, p, row)
+func (s *Service) use(ctx context.Context, p policy.Principal, row store.Row, id string, named policy.PipelineRun) (Use, error) {
+	list, err := s.uses(ctx, p, row, named)
 	if err != nil {
 		return Use{}, err
 	}
@@ -84,7 +85,7 @@ func (s *Service) AskUse(ctx context.Context, p policy.Principal, ref string, na
 	case err != nil:
 		return Use{}, false, fmt.Errorf("ask for a turn: %w", err)
 	}
-	use, err = s.use(ctx, p, row, asked.ID)
+	use, err = s.use(ctx, p, row, asked.ID, named)
 	return use, fresh, err
 }
 
@@ -109,5 +110,5 @@ func (s *Service) ReleaseUse(ctx context.Context, p policy.Principal, ref, id st
 	if _, err := s.store.Runs.Release(ctx, row.ID, id, s.StoreOrigin(origin, p)); err != nil {
 		return Use{}, fmt.Errorf("release the turn: %w", err)
 	}
-	return s.use(ctx, p, row, id)
+	return s.use(ctx, p, row, id, policy.PipelineRun{})
 }

@@ -12,6 +12,7 @@ type Platform string
 const (
 	GitHub Platform = "github" // a workflow run of GitHub Actions
 	Tekton Platform = "tekton" // a PipelineRun
+	GitLab Platform = "gitlab" // a pipeline of GitLab CI, which nobody asks about
 )
 
 // RunState is whether the newest attempt of a run goes on.
@@ -37,6 +38,7 @@ const (
 type Run struct {
 	ID         string // run_…; empty: the cluster belongs to none
 	Platform   Platform
+	Key        string // what the platform identifies it by: a number, or a uid
 	Repo       string // owner/name; empty: of no repository
 	Name       string // of the workflow or the PipelineRun
 	URL        string // empty: it has no page

@@ -3,10 +3,10 @@
 -- Executions of a pipeline that the server knows of, as their tokens and the platform's API say.
 CREATE TABLE runs (
     id           text PRIMARY KEY CHECK (id LIKE 'run\_%'),
-    platform     text NOT NULL CHECK (platform IN ('github', 'tekton')),
+    platform     text NOT NULL CHECK (platform IN ('github', 'tekton', 'gitlab')),
     issuer       text NOT NULL CHECK (issuer <> ''),      -- of its tokens
-    scope        text NOT NULL CHECK (scope <> ''),       -- GitHub: the repository's id; Tekton: the namespace
-    key          text NOT NULL CHECK (key <> ''),         -- GitHub: the run's id; Tekton: the PipelineRun's uid
+    scope        text NOT NULL CHECK (scope <> ''),       -- GitHub: the repository's id; Tekton: the namespace; GitLab: the project's id
+    key          text NOT NULL CHECK (key <> ''),         -- GitHub: the run's id; Tekton: the PipelineRun's uid; GitLab: the pipeline's id
     installation bigint NOT NULL DEFAULT 0,               -- of the App, through which it is asked about; 0: not known yet
     repo         text NOT NULL DEFAULT '',
     name         text NOT NULL DEFAULT '',                -- of the workflow or the PipelineRun

@@ -14,12 +14,12 @@ import (
 type Run struct {
 	Platform lifecycle.Platform
 	Issuer   string // of the token
-	Scope    string // GitHub: the repository's id; Tekton: the namespace
-	Key      string // GitHub: the run's id; Tekton: the PipelineRun's uid
+	Scope    string // GitHub: the repository's id; Tekton: the namespace; GitLab: the project's id
+	Key      string // GitHub: the run's id; Tekton: the PipelineRun's uid; GitLab: the pipeline's id
 	Attempt  int    // 1 for the first
 
 	Repo  string // owner/name; empty: of no repository
-	Name  string // of the workflow or the PipelineRun
+	Name  string // of the workflow or the PipelineRun; GitLab: of the pipeline, made of its id
 	URL   string // empty: it has no page
 	Event string // what triggered it
 	Ref   string
@@ -49,7 +49,9 @@ var (
 	numberForm = regexp.MustCompile(`^[1-9][0-9]{0,18}$`)
 	mergeRef   = regexp.MustCompile(`^refs/pull/([1-9][0-9]{0,9})/merge$`)
 	uidForm    = regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`)
-	kubeName   = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$`)
+	// projectForm matches the path of a project with its groups. It becomes a part of an address.
+	projectForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)+$`)
+	kubeName    = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$`)
 )
 
 // RunOf returns the run whose token proved the claims. ok is false if they are not those of a run. server is the address of the
@@ -64,6 +66,8 @@ func RunOf(c Claims, named PipelineRun, server string) (run Run, ok bool) {
 		return workflowRun(c, server)
 	case c.Platform == profiles.IssuerKubernetes || c.Platform == "" && c.only("kubernetes.io.namespace") != "":
 		return pipelineRun(c, named)
+	case c.Platform == profiles.IssuerGitLab:
+		return pipeline(c)
 	}
 	return Run{}, false
 }
@@ -107,6 +111,20 @@ func pipelineRun(c Claims, named PipelineRun) (Run, bool) {
 		return Run{}, false
 	}
 	return Run{Platform: lifecycle.Tekton, Issuer: c.Issuer, Scope: namespace, Key: named.UID, Attempt: 1, Name: named.Name, Actor: c.only("kubernetes.io.serviceaccount.name")}, true
+}
+
+// pipeline reads the claims of a job of GitLab CI. Its job is left out: nobody asks GitLab when it ends.
+// https://docs.gitlab.com/ci/secrets/id_token_authentication/#token-payload
+func pipeline(c Claims) (Run, bool) {
+	project, key, path := c.only("project_id"), c.only("pipeline_id"), c.only("project_path")
+	if !numberForm.MatchString(project) || !numberForm.MatchString(key) || !projectForm.MatchString(path) {
+		return Run{}, false
+	}
+	return Run{
+		Platform: lifecycle.GitLab, Issuer: c.Issuer, Scope: project, Key: key, Attempt: 1, Repo: path, Name: "pipeline " + key,
+		URL: strings.TrimSuffix(c.Issuer, "/") + "/" + path + "/-/pipelines/" + key, Event: c.only("pipeline_source"), Ref: c.only("ref_path"), Head: c.only("sha"),
+		Actor: c.only("user_login"),
+	}, true
 }
 
 // only returns the value of a claim that has exactly one.

@@ -184,8 +184,8 @@ func compareIdentity(e entry[Identity]) {
 	if _, role := i.Match["arn"]; r.good(e.path("match")) && i.Source == SourceAWS && session && !role {
 		r.failAt(e.path("match"), "session without arn, so that anybody who assumes any role matches, because they choose the session name", "also arn, of a role whose session names you control")
 	}
-	if r.good(e.path("match")) && i.strangersFit(r.gitHub) {
-		r.failAt(e.path("match"), "without a repository owner, so that anybody's workflow on GitHub matches", ownersAccept)
+	if open := i.strangers(r.gitHub); open != nil && r.good(e.path("match")) {
+		r.failAt(e.path("match"), open.problem, open.accept)
 	}
 	for k, team := range i.Teams {
 		attribute, _, taken := teamFrom(team)

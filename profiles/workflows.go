@@ -6,44 +6,91 @@ import (
 	"strings"
 )
 
-// workflowClaims are the claims that this issuer sets for each workflow: docs.github.com, "OpenID Connect reference". Strangers can
-// call a reusable workflow (job_workflow_ref).
-var workflowClaims = []string{
-	"actor", "actor_id", "aud", "base_ref", "check_run_id", "enterprise", "enterprise_id", "environment", "environment_node_id", "event_name", "head_ref", "iss",
-	"job_workflow_ref", "job_workflow_sha", "ref", "ref_protected", "ref_type", "repository", "repository_id", "repository_owner", "repository_owner_id",
-	"repository_visibility", "run_attempt", "run_id", "run_number", "runner_environment", "sha", "sub", "workflow", "workflow_ref", "workflow_sha",
+// openIssuer is an issuer that gives tokens to jobs of anybody: whoever has an account there can have one. An identity that can match
+// its tokens has to fix whose they are.
+type openIssuer struct {
+	platform IssuerPlatform
+	problem  string // of an identity that fixes nothing
+	accept   string
+	claims   []string // all that its tokens have
+	// owners are the attributes that fix the owner, with the beginning of a glob that does; nil: a glob without *.
+	owners map[string]*regexp.Regexp
 }
 
-const ownersAccept = "also repository (acme/*), repository_owner, one of their ids, or sub (repo:acme/…), with the owner's full name"
+// ownSubject is the beginning of a glob over subjects that fixes the owner: no token of one of the issuers has the other's form.
+var ownSubject = regexp.MustCompile(`^((repo|project_path):[^/*]+/|[^*]+$)`)
 
-// ownerBefore matches the beginning of a glob that fixes the owner.
-var ownerBefore = map[string]*regexp.Regexp{
-	"repository":   regexp.MustCompile(`^[^/*]+/`),
-	"workflow_ref": regexp.MustCompile(`^[^/*]+/`),
-	"sub":          regexp.MustCompile(`^(repo:[^/*]+/|[^*]+$)`),
+// openIssuers are the known ones.
+var openIssuers = []openIssuer{
+	{
+		platform: IssuerGitHub,
+		problem:  "without a repository owner, so that anybody's workflow on GitHub matches",
+		accept:   "also repository (acme/*), repository_owner, one of their ids, or sub (repo:acme/…), with the owner's full name",
+		// docs.github.com, "OpenID Connect reference". Strangers can call a reusable workflow (job_workflow_ref).
+		claims: []string{
+			"actor", "actor_id", "aud", "base_ref", "check_run_id", "enterprise", "enterprise_id", "environment", "environment_node_id", "event_name", "head_ref", "iss",
+			"job_workflow_ref", "job_workflow_sha", "ref", "ref_protected", "ref_type", "repository", "repository_id", "repository_owner", "repository_owner_id",
+			"repository_visibility", "run_attempt", "run_id", "run_number", "runner_environment", "sha", "sub", "workflow", "workflow_ref", "workflow_sha",
+		},
+		owners: map[string]*regexp.Regexp{
+			"repository": regexp.MustCompile(`^[^/*]+/`), "workflow_ref": regexp.MustCompile(`^[^/*]+/`), "sub": ownSubject,
+			"repository_id": nil, "repository_owner": nil, "repository_owner_id": nil, "enterprise": nil, "enterprise_id": nil,
+		},
+	},
+	{
+		platform: IssuerGitLab,
+		problem:  "without a project or namespace, so that anybody's job on gitlab.com matches",
+		accept:   "also project_path (acme/*), namespace_path, one of their ids, or sub (project_path:acme/…), with the group's full name",
+		// https://docs.gitlab.com/ci/secrets/id_token_authentication/#token-payload. A pipeline for a fork's merge request can run in
+		// the parent project, which the claims job_project_… name; the others name the fork.
+		claims: []string{
+			"aud", "ci_config_ref_uri", "ci_config_sha", "deployment_tier", "environment", "environment_action", "environment_protected", "groups_direct", "iss",
+			"job_id", "job_namespace_id", "job_namespace_path", "job_project_id", "job_project_path", "namespace_id", "namespace_path", "pipeline_id", "pipeline_source", "project_id", "project_path",
+			"project_visibility", "ref", "ref_path", "ref_protected", "ref_type", "runner_environment", "runner_id", "sha", "sub", "user_access_level", "user_email",
+			"user_id", "user_identities", "user_login",
+		},
+		owners: map[string]*regexp.Regexp{
+			"project_path": regexp.MustCompile(`^[^/*]+/`), "namespace_path": regexp.MustCompile(`^[^/*]+(/|$)`), "sub": ownSubject,
+			"project_id": nil, "namespace_id": nil,
+		},
+	},
 }
 
-// strangersFit reports that a workflow of anybody on GitHub could match, because no attribute fixes the repository's owner. gitHub are
-// further issuers of GitHub Actions.
-func (i Identity) strangersFit(gitHub []string) bool {
-	ofGitHub := i.Issuer == "" || PlatformOf(i.Issuer) == IssuerGitHub || slices.Contains(gitHub, i.Issuer)
-	if i.Source != SourceOIDC || !ofGitHub {
-		return false
+// strangers returns the open issuer whose tokens anybody could get and match the identity with; nil: there is none. gitHub are further
+// issuers of GitHub Actions.
+func (i Identity) strangers(gitHub []string) *openIssuer {
+	of := PlatformOf(i.Issuer)
+	if slices.Contains(gitHub, i.Issuer) {
+		of = IssuerGitHub
 	}
-	for attribute, globs := range i.Match {
-		switch attribute {
-		case "repository", "workflow_ref", "sub":
-			if !slices.ContainsFunc(globs, func(glob string) bool { return !ownerBefore[attribute].MatchString(glob) }) {
-				return false
-			}
-		case "repository_id", "repository_owner", "repository_owner_id", "enterprise", "enterprise_id":
-			if !slices.ContainsFunc(globs, func(glob string) bool { return strings.Contains(glob, "*") }) {
-				return false
-			}
+	if i.Source != SourceOIDC {
+		return nil
+	}
+	for k := range openIssuers {
+		if o := &openIssuers[k]; (i.Issuer == "" || of == o.platform) && o.fits(i) {
+			return o
 		}
-		if i.Issuer == "" && !slices.Contains(workflowClaims, attribute) {
-			return false // no workflow token has this attribute, so none matches
+	}
+	return nil
+}
+
+// fits reports whether a stranger's token could match the identity, because none of its attributes fixes the owner.
+func (o *openIssuer) fits(i Identity) bool {
+	for attribute, globs := range i.Match {
+		if begin, fixes := o.owners[attribute]; fixes && !slices.ContainsFunc(globs, func(glob string) bool { return isOpen(begin, glob) }) {
+			return false
+		}
+		if i.Issuer == "" && !slices.Contains(o.claims, attribute) {
+			return false // none of its tokens has this attribute, so none matches
 		}
 	}
 	return true
+}
+
+// isOpen reports whether a glob leaves the owner open.
+func isOpen(begin *regexp.Regexp, glob string) bool {
+	if begin == nil {
+		return strings.Contains(glob, "*")
+	}
+	return !begin.MatchString(glob)
 }

@@ -6,12 +6,27 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAnIdentityThatAnybodysWorkflowFitsIsRefused(t *testing.T) {
+func TestAnIdentityThatAnybodysJobFitsIsRefused(t *testing.T) {
 	for _, c := range []struct {
 		issuer string
 		match  map[string][]string
 		open   bool
 	}{
+		{gitLabCom, map[string][]string{"ref_protected": {"true"}}, true},
+		{gitLabCom, map[string][]string{"project_path": {"*/shop"}}, true},
+		{gitLabCom, map[string][]string{"namespace_path": {"acme*"}, "user_login": {"maya"}}, true},
+		{gitLabCom, map[string][]string{"namespace_id": {"7*"}}, true},
+		{gitLabCom, map[string][]string{"sub": {"project_path:*:ref_type:branch:ref:main"}}, true},
+		{gitLabCom, map[string][]string{"job_project_path": {"acme/shop"}}, true},
+		{"", map[string][]string{"pipeline_source": {"push"}}, true},
+		{gitLabCom, map[string][]string{"project_path": {"acme/*"}, "ref_protected": {"true"}}, false},
+		{gitLabCom, map[string][]string{"namespace_path": {"acme", "acme/*"}}, false},
+		{gitLabCom, map[string][]string{"project_id": {"20"}}, false},
+		{gitLabCom, map[string][]string{"sub": {"project_path:acme/shop:ref_type:branch:ref:*"}}, false},
+		{"https://gitlab.example.com", map[string][]string{"ref": {"main"}}, false},
+		{"", map[string][]string{"project_path": {"acme/*"}}, false},
+		{"", map[string][]string{"repository": {"acme/*"}}, false},
+		{"", map[string][]string{"sub": {"repo:acme/*", "project_path:acme/*"}}, false},
 		{gitHubActions, map[string][]string{"ref": {"refs/heads/main"}}, true},
 		{gitHubActions, map[string][]string{"environment": {"production"}, "actor": {"maya"}}, true},
 		{gitHubActions, map[string][]string{"repository": {"*"}}, true},
@@ -40,7 +55,8 @@ func TestAnIdentityThatAnybodysWorkflowFitsIsRefused(t *testing.T) {
 		{"https://issuer.example.com", map[string][]string{"ref": {"*"}}, false},
 	} {
 		i := Identity{Source: SourceOIDC, Issuer: c.issuer, Match: c.match}
-		require.Equal(t, c.open, i.strangersFit([]string{"https://actions.example.com"}), "%q %v", c.issuer, c.match)
+		require.Equal(t, c.open, i.strangers([]string{"https://actions.example.com"}) != nil, "%q %v", c.issuer, c.match)
 	}
-	require.False(t, Identity{Source: SourceSAML, Match: map[string][]string{"ref": {"*"}}}.strangersFit(nil))
+	require.Nil(t, Identity{Source: SourceSAML, Match: map[string][]string{"ref": {"*"}}}.strangers(nil))
+	require.Equal(t, IssuerGitLab, Identity{Source: SourceOIDC, Issuer: gitLabCom, Match: map[string][]string{"ref": {"main"}}}.strangers(nil).platform)
 }

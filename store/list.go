@@ -23,7 +23,7 @@ type Filter struct {
 	Profile               string
 	Name                  string // prefix of the name
 	Named                 string // the whole name
-	Run                   string // that they belong to, by its id or its address
+	Run                   string // that they belong to, by its id, its address, or what its platform identifies it by
 	Live                  bool   // not released
 	Mine                  string // requested by this principal or handed over to it, by whichever of its identities, or owned by MyName
 	MyName                string // as an owner's name; only with Mine
@@ -81,7 +81,7 @@ func (f Filter) where() (string, pgx.NamedArgs) {
 	w.Add(f.Profile != "", "c.profile = @profile", "profile", f.Profile)
 	w.Add(f.Name != "", "starts_with(c.name, @name)", "name", f.Name)
 	w.Add(f.Named != "", "c.name = @named", "named", f.Named)
-	w.Add(f.Run != "", "c.id IN (SELECT b.cluster_id FROM run_clusters b JOIN runs u ON u.id = b.run_id WHERE u.id = @run OR u.url = @run)", "run", f.Run)
+	w.Add(f.Run != "", "c.id IN (SELECT b.cluster_id FROM run_clusters b JOIN runs u ON u.id = b.run_id WHERE u.id = @run OR u.url = @run OR u.key = @run)", "run", f.Run)
 	w.Add(f.Live, "c.destroyed_at IS NULL", "", nil)
 	w.Add(f.Cursor != "", "c.id < @cursor", "cursor", f.Cursor)
 	return w.Where(), w.Args

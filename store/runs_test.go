@@ -58,7 +58,7 @@ func TestAClusterBelongsToTheRunThatAskedForIt(t *testing.T) {
 	require.NotEmpty(t, run.ID)
 	run.ID = ""
 	require.Equal(t, lifecycle.Run{
-		Platform: lifecycle.GitHub, Repo: "acme/shop", Name: "e2e", URL: "https://github.com/acme/shop/actions/runs/7001", Attempt: 1, Slot: "e2e-1",
+		Platform: lifecycle.GitHub, Key: "7001", Repo: "acme/shop", Name: "e2e", URL: "https://github.com/acme/shop/actions/runs/7001", Attempt: 1, Slot: "e2e-1",
 		Lifetime: lifecycle.LifetimeRun, State: lifecycle.RunRunning,
 	}, run)
 	known, err := s.Runs.Run(t.Context(), row.Run.ID)
@@ -66,7 +66,7 @@ func TestAClusterBelongsToTheRunThatAskedForIt(t *testing.T) {
 	require.Equal(t, clock.now().Add(time.Minute), known.LookAt.UTC())
 	other := accept(t, s, granted("other"))
 	require.Empty(t, other.Run)
-	for _, by := range []string{row.Run.ID, row.Run.URL} {
+	for _, by := range []string{row.Run.ID, row.Run.URL, row.Run.Key} {
 		list, _, err := s.List(t.Context(), store.Filter{Run: by})
 		require.NoError(t, err)
 		require.Len(t, list, 1)

@@ -153,6 +153,7 @@ func (e ClusterRunLifetime) Valid() bool {
 // Defines values for ClusterRunPlatform.
 const (
 	Github ClusterRunPlatform = "github"
+	Gitlab ClusterRunPlatform = "gitlab"
 	Tekton ClusterRunPlatform = "tekton"
 )
 
@@ -160,6 +161,8 @@ const (
 func (e ClusterRunPlatform) Valid() bool {
 	switch e {
 	case Github:
+		return true
+	case Gitlab:
 		return true
 	case Tekton:
 		return true
@@ -603,6 +606,21 @@ func (e UnshareClusterParamsKind) Valid() bool {
 	}
 }
 
+// Defines values for ListUsesParamsRunKind.
+const (
+	ListUsesParamsRunKindPipelineRun ListUsesParamsRunKind = "PipelineRun"
+)
+
+// Valid indicates whether the value is a known member of the ListUsesParamsRunKind enum.
+func (e ListUsesParamsRunKind) Valid() bool {
+	switch e {
+	case ListUsesParamsRunKindPipelineRun:
+		return true
+	default:
+		return false
+	}
+}
+
 // AWSProof defines model for AWSProof.
 type AWSProof struct {
 	// Headers The signed headers besides host.
@@ -999,10 +1017,13 @@ type ClusterRun struct {
 	Conclusion string `json:"conclusion,omitempty,omitzero"`
 
 	// ID Example: run_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT
-	ID       string             `json:"id"`
+	ID string `json:"id"`
+
+	// Key What the platform identifies it by: the number of the run or pipeline, or the PipelineRun's uid.
+	Key      string             `json:"key,omitempty,omitzero"`
 	Lifetime ClusterRunLifetime `json:"lifetime"`
 
-	// Name Of the workflow or the PipelineRun.
+	// Name Of the workflow or the PipelineRun; of a GitLab pipeline, its number.
 	Name     string             `json:"name,omitempty,omitzero"`
 	Platform ClusterRunPlatform `json:"platform"`
 	Repo     string             `json:"repo,omitempty,omitzero"`
@@ -1914,7 +1935,7 @@ type ListClustersParams struct {
 	// Name Filter by the start of the name.
 	Name string `form:"name,omitempty" json:"name,omitempty,omitzero"`
 
-	// Run Filter by the pipeline run that they belong to; its id or its URL.
+	// Run Filter by the pipeline run that they belong to; its id
 	Run string `form:"run,omitempty" json:"run,omitempty,omitzero"`
 
 	// Live Only clusters that are not released.
@@ -2003,6 +2024,21 @@ type TransferClusterParams struct {
 	// IfMatch The ETag of the cluster as you last read it. Without the header, the change is made in any case.
 	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
 }
+
+// ListUsesParams defines parameters for ListUses.
+type ListUsesParams struct {
+	// RunKind With a service account's token, for the field mine: the kind of the run.
+	RunKind ListUsesParamsRunKind `form:"runKind,omitempty" json:"runKind,omitempty,omitzero"`
+
+	// RunName With a service account's token, for the field mine: the run's name.
+	RunName string `form:"runName,omitempty" json:"runName,omitempty,omitzero"`
+
+	// RunUID With a service account's token, for the field mine: the run's uid.
+	RunUID string `form:"runUid,omitempty" json:"runUid,omitempty,omitzero"`
+}
+
+// ListUsesParamsRunKind defines parameters for ListUses.
+type ListUsesParamsRunKind string
 
 // ListDeliveriesParams defines parameters for ListDeliveries.
 type ListDeliveriesParams struct {
@@ -2269,7 +2305,7 @@ type ServerInterface interface {
 	TransferCluster(w http.ResponseWriter, r *http.Request, id ID, params TransferClusterParams)
 	// ListUses List the runs' turns on a cluster: the granted one, then the queue, then the newest 50 that were released.
 	// (GET /api/v1/clusters/{id}/uses)
-	ListUses(w http.ResponseWriter, r *http.Request, id ID)
+	ListUses(w http.ResponseWriter, r *http.Request, id ID, params ListUsesParams)
 	// AskUse Ask for the exclusive turn of a pipeline's run on a cluster that several runs share.
 	// (POST /api/v1/clusters/{id}/uses)
 	AskUse(w http.ResponseWriter, r *http.Request, id ID)
@@ -3815,8 +3851,50 @@ func (siw *ServerInterfaceWrapper) ListUses(w http.ResponseWriter, r *http.Reque
 		return
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListUsesParams
+
+	// ------------- Optional query parameter "runKind" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "runKind", r.URL.Query(), &params.RunKind, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "runKind"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "runKind", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "runName" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "runName", r.URL.Query(), &params.RunName, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "runName"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "runName", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "runUid" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "runUid", r.URL.Query(), &params.RunUID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "runUid"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "runUid", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListUses(w, r, id)
+		siw.Handler.ListUses(w, r, id, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {

@@ -17,7 +17,7 @@ func clusterRun(r lifecycle.Run) ClusterRun {
 		return ClusterRun{}
 	}
 	return ClusterRun{
-		ID: r.ID, Platform: ClusterRunPlatform(r.Platform), Repo: r.Repo, Name: r.Name, URL: r.URL, Attempt: r.Attempt, Slot: r.Slot,
+		ID: r.ID, Platform: ClusterRunPlatform(r.Platform), Key: r.Key, Repo: r.Repo, Name: r.Name, URL: r.URL, Attempt: r.Attempt, Slot: r.Slot,
 		Lifetime: ClusterRunLifetime(r.Lifetime), State: ClusterRunState(r.State), Conclusion: r.Conclusion, Watched: r.Unwatched == "", Unwatched: r.Unwatched,
 	}
 }
@@ -31,8 +31,9 @@ func runRef(given string) string {
 }
 
 // ListUses implements GET /api/v1/clusters/{id}/uses.
-func (s *server) ListUses(w http.ResponseWriter, r *http.Request, id ID) {
-	list, err := s.App.Uses(r.Context(), principal(r), id)
+func (s *server) ListUses(w http.ResponseWriter, r *http.Request, id ID, params ListUsesParams) {
+	named := policy.PipelineRun{Kind: string(params.RunKind), Name: params.RunName, UID: params.RunUID}
+	list, err := s.App.Uses(r.Context(), principal(r), id, named)
 	if err != nil {
 		s.fail(w, r, err)
 		return

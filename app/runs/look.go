@@ -22,11 +22,11 @@ const (
 	settled = time.Minute
 )
 
-// errNoAnswer marks that GitHub was asked and gave no answer.
+// errNoAnswer marks that the platform was asked and gave no answer.
 var errNoAnswer = errors.New("no answer")
 
-// Look asks about every run whose turn it is, and releases turns that last too long. A run about which GitHub gives no answer is asked
-// about again later; nothing follows from it.
+// Look asks about every run whose turn it is, and releases turns that last too long. A run about which its platform gives no answer is
+// asked about again later; nothing follows from it.
 func (s *Service) Look(ctx context.Context) error {
 	now, err := s.store.Now(ctx)
 	if err != nil {
@@ -57,12 +57,15 @@ func (s *Service) lookInTurn(ctx context.Context, run runs.Run, now time.Time) e
 	return s.store.Runs.Postpone(ctx, run.ID, now.Add(s.every))
 }
 
-// look asks GitHub about a run and the jobs on which something depends, and stores the answers. The jobs come first: a cluster of a
+// look asks the platform about a run and the jobs on which something depends, and stores the answers. The jobs come first: a cluster of a
 // job ends by its job's conclusion. An error that is unanswered: there was no answer about the run.
 func (s *Service) look(ctx context.Context, run runs.Run) (runs.Run, error) {
 	now, err := s.store.Now(ctx)
 	if err != nil {
 		return runs.Run{}, err
+	}
+	if run.Platform == lifecycle.Tekton {
+		return s.lookAtPipelineRun(ctx, run, now)
 	}
 	if run.Installation == 0 {
 		if run.Installation, err = s.github.InstallationOf(ctx, run.Repo); err != nil {

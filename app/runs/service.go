@@ -1,5 +1,5 @@
 // Package runs lets clusters end with the pipeline runs that asked for them: it handles GitHub's events about workflow runs and jobs,
-// and asks about each run regularly, because events get lost.
+// and asks GitHub and Tekton about each run regularly, because events get lost, and Tekton sends none.
 //
 // A payload is only a hint: it never ends a cluster while GitHub answers, and what it says of an older attempt never counts. The package
 // must never conclude from silence that a run is over.
@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/tekton"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/runs"
@@ -55,16 +56,18 @@ type GitHub interface {
 type Config struct {
 	Store  *store.Store
 	GitHub GitHub
-	Site   string        // of the GitHub that the App belongs to, e.g. https://github.com; runs elsewhere are not asked about
-	Every  time.Duration // how often a run is asked about
-	Use    time.Duration // the longest turn on a cluster
+	Tekton *tekton.Client // of the clusters whose PipelineRuns are watched; nil: none
+	Site   string         // of the GitHub that the App belongs to, e.g. https://github.com; runs elsewhere are not asked about
+	Every  time.Duration  // how often a run is asked about
+	Use    time.Duration  // the longest turn on a cluster
 	Log    *slog.Logger
 }
 
-// Service handles what GitHub says of workflow runs. It is safe for concurrent use.
+// Service handles what platforms say of their runs. It is safe for concurrent use.
 type Service struct {
 	store  *store.Store
 	github GitHub
+	tekton *tekton.Client
 	site   string
 	every  time.Duration
 	use    time.Duration
@@ -76,7 +79,7 @@ func New(c Config) *Service {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Service{store: c.Store, github: c.GitHub, site: c.Site, every: c.Every, use: c.Use, log: c.Log}
+	return &Service{store: c.Store, github: c.GitHub, tekton: c.Tekton, site: c.Site, every: c.Every, use: c.Use, log: c.Log}
 }
 
 // here reports whether a run is on the GitHub that the App belongs to. Numbers of runs and repositories are unique there alone.

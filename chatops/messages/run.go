@@ -8,7 +8,7 @@ import (
 // The problems with what a request says about a pipeline's run.
 var (
 	NotOfARun = Problem{"The request's token is not the token of a pipeline's run, so the cluster can belong to none.",
-		[]string{"no run", "the OIDC token of a GitHub Actions job, from an issuer that the server's oidc configuration lists with platform github"}}
+		[]string{"no run", "the OIDC token of a job of GitHub Actions or GitLab CI, or of a Kubernetes service account, from an issuer that the server's oidc configuration lists with its platform"}}
 	NoPipelineRun = Problem{"A service account's token does not name its PipelineRun, so the request has to.",
 		[]string{"run.kind PipelineRun, run.name and run.uid of the PipelineRun: $(context.pipelineRun.name) and $(context.pipelineRun.uid)"}}
 	NoJobInToken          = Problem{"The token does not name its job (check_run_id), so the end of the job cannot be noticed.", []string{"run", "ttl"}}
@@ -96,9 +96,20 @@ const RunCheck = "run"
 // UnwatchedWithoutApp says why no run of GitHub Actions is watched.
 const UnwatchedWithoutApp = "no GitHub App is configured"
 
-// UnwatchedPlatform says why no run of a platform is watched.
-func UnwatchedPlatform(platform string) string {
-	return "runs of " + platform + " are not watched"
+// UnwatchedGitLab says why no pipeline of GitLab is watched.
+const UnwatchedGitLab = "pipelines of GitLab are not watched"
+
+// UnwatchedCluster says why no PipelineRun of a Kubernetes cluster is watched.
+func UnwatchedCluster(issuer string) string {
+	return "the server's configuration (tekton) names no Kubernetes API for the issuer " + issuer
+}
+
+// UnwatchedPipelineRuns says that the Kubernetes API of an issuer refuses to show PipelineRuns, or knows none.
+func UnwatchedPipelineRuns(issuer string, none bool) string {
+	if none {
+		return "the Kubernetes API for the issuer " + issuer + " knows no PipelineRuns (tekton.dev/v1)"
+	}
+	return "the Kubernetes API for the issuer " + issuer + " does not let the server read PipelineRuns; its service account needs the right to get them"
 }
 
 // UnwatchedElsewhere says that a run is on another GitHub than the App.

@@ -62,7 +62,11 @@ func (in inner) wireWorkers(ctx context.Context, s *server) error {
 	missed := hooks.NewMissed(in.store, client, gh.Installations, gh.Deliveries, in.log)
 	inSlack := slackapp.New(core, links, admin.New(core, cfg), bot, cfg)
 	homes := hooks.NewHomes(in.store)
-	ofRuns := runs.New(runs.Config{Store: in.store, GitHub: asker, Site: cfg.GitHubSite, Every: gh.RunLook, Use: in.cfg.Limits.Use, Log: in.log})
+	pipelineRuns, err := in.cfg.TektonClient()
+	if err != nil {
+		return err
+	}
+	ofRuns := runs.New(runs.Config{Store: in.store, GitHub: asker, Tekton: pipelineRuns, Site: cfg.GitHubSite, Every: gh.RunLook, Use: in.cfg.Limits.Use, Log: in.log})
 	runSweep := hooks.NewRunSweep(ofRuns, gh.RunLook)
 	river.AddWorker(workers, hooks.NewInboxWorker(in.store, pullRequests, ofRuns, inSlack, gh.AppID, in.log))
 	river.AddWorker(workers, runSweep)

@@ -72,7 +72,7 @@ var Table = []Command{
 			{"team", "", "platform", "only those of a `team`"},
 			{"profile", "", "aws-standard", "only those of a `profile`"},
 			{"owner", "", "maya", "only those of a `person`: @person, or the name of the owner as the list shows it"},
-			{"run", "", "https://github.com/acme/shop/actions/runs/7001", "only those of a pipeline's `run`, by its id or address"},
+			{"run", "", "https://github.com/acme/shop/actions/runs/7001", "only those of a pipeline's `run`, by its id, its address, or a PipelineRun's uid"},
 		},
 		PullRequest: &Form{Summary: "Show all clusters of this pull request", Example: "list"},
 		Slack:       &Form{Common: true, Summary: "List who has which cluster, until when, and what it has cost", Options: []string{"team", "profile", "owner"}, Example: "list --team platform"},

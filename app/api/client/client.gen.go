@@ -158,6 +158,7 @@ func (e ClusterRunLifetime) Valid() bool {
 // Defines values for ClusterRunPlatform.
 const (
 	Github ClusterRunPlatform = "github"
+	Gitlab ClusterRunPlatform = "gitlab"
 	Tekton ClusterRunPlatform = "tekton"
 )
 
@@ -165,6 +166,8 @@ const (
 func (e ClusterRunPlatform) Valid() bool {
 	switch e {
 	case Github:
+		return true
+	case Gitlab:
 		return true
 	case Tekton:
 		return true
@@ -608,6 +611,21 @@ func (e UnshareClusterParamsKind) Valid() bool {
 	}
 }
 
+// Defines values for ListUsesParamsRunKind.
+const (
+	ListUsesParamsRunKindPipelineRun ListUsesParamsRunKind = "PipelineRun"
+)
+
+// Valid indicates whether the value is a known member of the ListUsesParamsRunKind enum.
+func (e ListUsesParamsRunKind) Valid() bool {
+	switch e {
+	case ListUsesParamsRunKindPipelineRun:
+		return true
+	default:
+		return false
+	}
+}
+
 // AWSProof defines model for AWSProof.
 type AWSProof struct {
 	// Headers The signed headers besides host.
@@ -992,10 +1010,13 @@ type ClusterRun struct {
 	Conclusion string `json:"conclusion,omitempty,omitzero"`
 
 	// ID Example: run_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT
-	ID       string             `json:"id"`
+	ID string `json:"id"`
+
+	// Key What the platform identifies it by: the number of the run or pipeline, or the PipelineRun's uid.
+	Key      string             `json:"key,omitempty,omitzero"`
 	Lifetime ClusterRunLifetime `json:"lifetime"`
 
-	// Name Of the workflow or the PipelineRun.
+	// Name Of the workflow or the PipelineRun; of a GitLab pipeline, its number.
 	Name     string             `json:"name,omitempty,omitzero"`
 	Platform ClusterRunPlatform `json:"platform"`
 	Repo     string             `json:"repo,omitempty,omitzero"`
@@ -1892,7 +1913,7 @@ type ListClustersParams struct {
 	// Name Filter by the start of the name.
 	Name string `form:"name,omitempty" json:"name,omitempty,omitzero"`
 
-	// Run Filter by the pipeline run that they belong to; its id or its URL.
+	// Run Filter by the pipeline run that they belong to; its id
 	Run string `form:"run,omitempty" json:"run,omitempty,omitzero"`
 
 	// Live Only clusters that are not released.
@@ -1981,6 +2002,21 @@ type TransferClusterParams struct {
 	// IfMatch The ETag of the cluster as you last read it. Without the header, the change is made in any case.
 	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
 }
+
+// ListUsesParams defines parameters for ListUses.
+type ListUsesParams struct {
+	// RunKind With a service account's token, for the field mine: the kind of the run.
+	RunKind ListUsesParamsRunKind `form:"runKind,omitempty" json:"runKind,omitempty,omitzero"`
+
+	// RunName With a service account's token, for the field mine: the run's name.
+	RunName string `form:"runName,omitempty" json:"runName,omitempty,omitzero"`
+
+	// RunUID With a service account's token, for the field mine: the run's uid.
+	RunUID string `form:"runUid,omitempty" json:"runUid,omitempty,omitzero"`
+}
+
+// ListUsesParamsRunKind defines parameters for ListUses.
+type ListUsesParamsRunKind string
 
 // ListDeliveriesParams defines parameters for ListDeliveries.
 type ListDeliveriesParams struct {
@@ -2527,7 +2563,7 @@ type ClientInterface interface {
 	// ListUses List the runs' turns on a cluster: the granted one, then the queue, then the newest 50 that were released.
 	//
 	// Corresponds with GET /api/v1/clusters/{id}/uses (the `ListUses` operationId).
-	ListUses(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ListUses(ctx context.Context, id ID, params *ListUsesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// AskUseWithBody Ask for the exclusive turn of a pipeline's run on a cluster that several runs share.
 	//
@@ -3520,8 +3556,8 @@ func (c *Client) TransferCluster(ctx context.Context, id ID, params *TransferClu
 // ListUses List the runs' turns on a cluster: the granted one, then the queue, then the newest 50 that were released.
 //
 // Corresponds with GET /api/v1/clusters/{id}/uses (the `ListUses` operationId).
-func (c *Client) ListUses(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListUsesRequest(c.Server, id)
+func (c *Client) ListUses(ctx context.Context, id ID, params *ListUsesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListUsesRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
 	}
@@ -5734,7 +5770,7 @@ func NewTransferClusterRequestWithBody(server string, id ID, params *TransferClu
 }
 
 // NewListUsesRequest constructs an http.Request for the ListUses method
-func NewListUsesRequest(server string, id ID) (*http.Request, error) {
+func NewListUsesRequest(server string, id ID, params *ListUsesParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -5757,6 +5793,45 @@ func NewListUsesRequest(server string, id ID) (*http.Request, error) {
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "runKind", params.RunKind, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "runName", params.RunName, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "runUid", params.RunUID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -7168,7 +7243,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/clusters/{id}/uses (the `ListUses` operationId).
-	ListUsesWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*ListUsesResponse, error)
+	ListUsesWithResponse(ctx context.Context, id ID, params *ListUsesParams, reqEditors ...RequestEditorFn) (*ListUsesResponse, error)
 
 	// AskUseWithBodyWithResponse Ask for the exclusive turn of a pipeline's run on a cluster that several runs share.
 	//
@@ -10821,8 +10896,8 @@ func (c *ClientWithResponses) TransferClusterWithResponse(ctx context.Context, i
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/clusters/{id}/uses (the `ListUses` operationId).
-func (c *ClientWithResponses) ListUsesWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*ListUsesResponse, error) {
-	rsp, err := c.ListUses(ctx, id, reqEditors...)
+func (c *ClientWithResponses) ListUsesWithResponse(ctx context.Context, id ID, params *ListUsesParams, reqEditors ...RequestEditorFn) (*ListUsesResponse, error) {
+	rsp, err := c.ListUses(ctx, id, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}

@@ -138,7 +138,7 @@ var (
 		(SELECT q.eta FROM runner_queue q WHERE q.cluster_id = c.id AND c.place > 0)) AS turn_eta,
 	(SELECT j.id FROM jobs j WHERE j.cluster_id = c.id ORDER BY j.created_at DESC, j.id DESC LIMIT 1) AS job_id,
 	ARRAY(` + usage.IdentitiesOf + `) AS identities,
-	rc.run_id, rc.attempt AS run_attempt, rc.slot AS run_slot, rc.lifetime AS run_lifetime, pr.platform AS run_platform, pr.repo AS run_repo,
+	rc.run_id, rc.attempt AS run_attempt, rc.slot AS run_slot, rc.lifetime AS run_lifetime, pr.platform AS run_platform, pr.key AS run_key, pr.repo AS run_repo,
 	pr.name AS run_name, pr.url AS run_url, pr.state AS run_state, pr.conclusion AS run_conclusion, pr.unwatched AS run_unwatched, ` + usage.MeterColumns
 	// Only reads of one cluster ask what replaced it: in lists nobody is shown it, and it would cost each page a tenth.
 	NotReplaced = `, '' AS replaced_by`
@@ -175,7 +175,7 @@ type RowRecord struct {
 	WaitsSince, TurnETA                                  *time.Time
 	JobID                                                string
 	Identities                                           []string
-	RunID, RunSlot, RunRepo, RunName, RunURL             *string
+	RunID, RunKey, RunSlot, RunRepo, RunName, RunURL     *string
 	RunConclusion, RunUnwatched                          *string
 	RunAttempt                                           *int
 	RunLifetime                                          *lifecycle.Lifetime
@@ -196,7 +196,7 @@ func (r RowRecord) Row() Row {
 	}
 	if r.RunID != nil {
 		row.Run = lifecycle.Run{
-			ID: *r.RunID, Platform: *r.RunPlatform, Repo: *r.RunRepo, Name: *r.RunName, URL: *r.RunURL, Attempt: *r.RunAttempt, Slot: *r.RunSlot,
+			ID: *r.RunID, Platform: *r.RunPlatform, Key: *r.RunKey, Repo: *r.RunRepo, Name: *r.RunName, URL: *r.RunURL, Attempt: *r.RunAttempt, Slot: *r.RunSlot,
 			Lifetime: *r.RunLifetime, State: *r.RunState, Conclusion: *r.RunConclusion, Unwatched: *r.RunUnwatched,
 		}
 	}

@@ -31,6 +31,7 @@ type Config struct {
 	GitHub       GitHub        `yaml:"github"`       // the GitHub App, and how it is used
 	Slack        Slack         `yaml:"slack"`        // the Slack app
 	OIDC         []Issuer      `yaml:"oidc"`         // trusted issuers of bearer tokens
+	Tekton       []Tekton      `yaml:"tekton"`       // Kubernetes clusters whose PipelineRuns are watched
 	SAML         SAML          `yaml:"saml"`         // sign-in to the pages
 	AWS          AWS           `yaml:"aws"`          // sign-in with AWS identities
 	Session      Session       `yaml:"session"`      // people's sessions
@@ -129,6 +130,14 @@ func (c Config) GitHubIssuers() (issuers []string) {
 		}
 	}
 	return issuers
+}
+
+// Tekton is a Kubernetes cluster with Tekton. Clusters that its PipelineRuns asked for end with them.
+type Tekton struct {
+	Issuer   string `yaml:"issuer"`    // of its service accounts' tokens, one of oidc
+	APIURL   string `yaml:"api_url"`   // base URL of its API
+	TokenRef string `yaml:"token_ref"` // reference to the token of a service account that may get PipelineRuns
+	CAFile   string `yaml:"ca_file"`   // CA certificates for its API; empty: the machine's
 }
 
 // SAML configures the sign-in to the pages; without metadata nobody can sign in.

@@ -29,7 +29,8 @@ const (
 
 // otherVariables are the variables of the command line, the runner and ocpctl-server's flags, which are no fields.
 var otherVariables = []string{
-	"OCPCTL_AUTH", "OCPCTL_CLUSTER", "OCPCTL_CONFIG", "OCPCTL_CONTEXT", "OCPCTL_SERVER", "OCPCTL_TOKEN", "OCPCTL_ZDOTDIR",
+	"OCPCTL_AUTH", "OCPCTL_CA_FILE", "OCPCTL_CLUSTER", "OCPCTL_CONFIG", "OCPCTL_CONTEXT", "OCPCTL_RUN_KIND", "OCPCTL_RUN_NAME", "OCPCTL_RUN_UID",
+	"OCPCTL_SERVER", "OCPCTL_TOKEN", "OCPCTL_TOKEN_FILE", "OCPCTL_ZDOTDIR",
 	"OCPCTL_ATTEMPT", RolesVariable, MigrateVariable, LogLevelVariable,
 }
 

@@ -66,12 +66,15 @@ func (c Config) checkReal() []error {
 
 type endpoint struct{ name, url string }
 
-// endpoints returns the addresses that the server calls or trusts: GitHub's, Slack's, the identity providers', and any that the AWS
-// SDK was configured with.
+// endpoints returns the addresses that the server calls or trusts: GitHub's, Slack's, the identity providers', those of Kubernetes
+// clusters with Tekton, and any that the AWS SDK was configured with.
 func (c Config) endpoints() []endpoint {
 	list := []endpoint{{"github.api_url", c.GitHub.APIURL}, {"slack.api_url", c.Slack.APIURL}}
 	for i, issuer := range c.OIDC {
 		list = append(list, endpoint{fmt.Sprintf("oidc[%d].issuer", i), issuer.Issuer})
+	}
+	for i, cluster := range c.Tekton {
+		list = append(list, endpoint{fmt.Sprintf("tekton[%d].api_url", i), cluster.APIURL})
 	}
 	if strings.Contains(c.SAML.Metadata, "://") {
 		list = append(list, endpoint{"saml.metadata", c.SAML.Metadata})

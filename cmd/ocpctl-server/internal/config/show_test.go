@@ -19,6 +19,7 @@ slack: {signing_secret_ref: hunter2, bot_token_ref: "aws-sm:ocpctl/slack#bot"}
 saml: {metadata: "https://idp.example.com/metadata?token=hunter2"}
 aws: {accounts: ["123456789012"], sts_endpoints: ["https://me:hunter2@sts.example.com"]}
 session: {key_ref: "hunter2"}
+tekton: [{issuer: "https://issuer.example.com", api_url: "https://me:hunter2@k8s.example.com:6443", token_ref: hunter2}]
 limits: {wake: 7s}
 `
 

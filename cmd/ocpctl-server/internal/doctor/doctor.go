@@ -122,6 +122,7 @@ func (d *doctor) areas() (list []area) {
 		{"identity", []string{config.APIRole}, d.identity},
 		{"ui", inner, d.ui},
 		{"github", []string{config.WorkerRole}, d.github},
+		{"tekton", []string{config.WorkerRole}, d.tekton},
 		{"slack", []string{config.HooksRole, config.WorkerRole}, d.slack},
 		{"account", []string{config.WorkerRole}, d.account},
 		{"runner", []string{config.WorkerRole}, d.runner},

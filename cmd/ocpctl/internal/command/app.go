@@ -80,8 +80,15 @@ func (a *app) screen() *table.Screen {
 
 func (a *app) form() table.Format { return table.Format(a.format) }
 
-// print shows an answer in the requested form: unchanged for programs, only the names, or formatted for people.
+// print shows an answer in the requested form: unchanged or only a field for programs, only the names, or formatted for people.
 func (a *app) print(raw []byte, names []string, people func(s *table.Screen)) error {
+	if path, ok := a.form().Field(); ok {
+		lines, err := table.Lines(raw, path)
+		for _, line := range lines {
+			fmt.Fprintln(a.Out, line)
+		}
+		return err
+	}
 	switch a.form() {
 	case table.JSON, table.YAML:
 		return table.Encode(a.Out, a.form(), raw)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -74,7 +73,7 @@ func (f *file) String() string { return string(*f) }
 func (f *file) Type() string   { return "file" }
 
 func (f *file) Set(path string) error {
-	if path == "" || slices.Contains(table.Formats(), path) {
+	if path == "" || table.Format(path).Known() {
 		return fmt.Errorf("this flag takes a file to write, and %q is an output format; give ./%s for a file of that name", path, path)
 	}
 	*f = file(path)

@@ -53,6 +53,9 @@ another machine without TLS.
 | ` + "`OCPCTL_SERVER`" + ` | the server, if ` + "`--server`" + ` is not given |
 | ` + "`OCPCTL_CONTEXT`" + ` | the context, if ` + "`--context`" + ` is not given |
 | ` + "`OCPCTL_TOKEN`" + ` | the token to send; it takes precedence over the context's sign-in method |
+| ` + "`OCPCTL_TOKEN_FILE`" + ` | a file with the token, e.g. a Kubernetes service account's; it is read anew whenever a token is needed |
+| ` + "`OCPCTL_CA_FILE`" + ` | a file with CA certificates (PEM) for the server, besides the machine's |
+| ` + "`OCPCTL_RUN_NAME`, `OCPCTL_RUN_UID`" + ` | the PipelineRun in which the command runs, because a service account's token does not name it |
 | ` + "`OCPCTL_AUTH`" + ` | ` + "`aws` or `github`" + `, for a server without a context; not needed in a GitHub Actions job with ` + "`id-token: write`" + ` |
 | ` + "`OCPCTL_CONFIG`" + ` | another file for the contexts |
 | ` + "`NO_COLOR`, `TERM=dumb`" + ` | no colors; with ` + "`TERM=dumb`" + ` no progress bar either |

@@ -160,9 +160,9 @@ func (a *app) watchClusters(ctx context.Context, params client.ListClustersParam
 	})
 }
 
-// ofThatRun reports whether a cluster belongs to a run, given by its id or any address below its page.
+// ofThatRun reports whether a cluster belongs to a run, given by its id, its key or any address below its page.
 func ofThatRun(c client.Cluster, run string) bool {
-	return run == "" || c.Run.ID == run || c.Run.URL != "" && (c.Run.URL == run || strings.HasPrefix(run, c.Run.URL+"/"))
+	return run == "" || c.Run.ID == run || c.Run.Key == run || c.Run.URL != "" && (c.Run.URL == run || strings.HasPrefix(run, c.Run.URL+"/"))
 }
 
 func wanted(c client.Cluster, p client.ListClustersParams) bool {

@@ -29,8 +29,8 @@ again and keeps the token in memory.
   token-file     a file that is kept up to date, e.g. a projected Kubernetes service account token
   token-command  the output of a command
 
-In a pipeline no login is needed. Set OCPCTL_SERVER; a GitHub Actions job then signs in by itself, elsewhere set OCPCTL_AUTH=aws
-or OCPCTL_TOKEN.`,
+In a pipeline no login is needed. Set OCPCTL_SERVER; a GitHub Actions job then signs in by itself, elsewhere set OCPCTL_AUTH=aws,
+OCPCTL_TOKEN_FILE or OCPCTL_TOKEN.`,
 		Example: `  ocpctl login --server https://ocpctl.example.com
   ocpctl login --server https://ocpctl.example.com --auth token-file --token-file /var/run/secrets/ocpctl/token
   ocpctl login --name staging --server https://ocpctl.staging.example.com --aws-profile staging`,

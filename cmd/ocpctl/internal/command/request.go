@@ -23,6 +23,7 @@ type createInput struct {
 	file, ttl, sshKey     string
 	reuse, slot, lifetime string
 	onReady               string
+	of                    runInput
 	tags                  []string
 	client.CreateRequest
 }
@@ -47,6 +48,7 @@ func (a *app) createFlags(c *cobra.Command, w *createInput) {
 	f.StringVar(&w.slot, "slot", "", optionUsage("create", "slot"))
 	f.StringVar(&w.lifetime, "lifetime", "", optionUsage("create", "lifetime"))
 	f.StringVar(&w.onReady, "on-ready", "", optionUsage("create", "on-ready"))
+	w.of.flags(c)
 	f.BoolVar(&w.OffhoursOptIn, "offhours", false, "not supported yet: allow scaling workers down outside working hours; requests with it are refused")
 	must(c.RegisterFlagCompletionFunc("region", a.completeRegions))
 	must(c.RegisterFlagCompletionFunc("version", a.completeVersions))
@@ -88,7 +90,7 @@ func (a *app) request(w createInput, args []string) (client.CreateRequest, error
 		}
 		r.TTLHours = hours
 	}
-	wrong = append(wrong, ofRun(w, &r)...)
+	wrong = append(wrong, a.ofRun(w, &r)...)
 	wrong = append(wrong, publicKey(w.sshKey, &r)...)
 	wrong = append(wrong, ownTags(w.tags, &r)...)
 	if r.Name == "" && readable && r.Run.Reuse != client.RunRequestReusePullRequest {
@@ -108,7 +110,11 @@ var (
 )
 
 // ofRun adds how the cluster belongs to the run of the pipeline in which the command runs.
-func ofRun(w createInput, r *client.CreateRequest) (wrong []exit.Field) {
+func (a *app) ofRun(w createInput, r *client.CreateRequest) []exit.Field {
+	of, wrong := w.of.named(a.Env)
+	if of != (runInput{}) {
+		r.Run.Kind, r.Run.Name, r.Run.UID = client.RunRequestKind(of.kind), of.name, of.uid
+	}
 	if w.reuse != "" {
 		r.Run.Reuse = client.RunRequestReuse(w.reuse)
 	}

@@ -2,7 +2,6 @@ package command
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,7 +24,8 @@ const long = `ocpctl creates and manages ephemeral OpenShift clusters through an
 
 Sign in once with ocpctl login; no secret is stored. Give a cluster by its name or id. A name means the live cluster with
 that name; if there is none, the newest one that is gone.
-Every command supports -o json and -o yaml for programs, -o name for use in other commands, and -o wide for more columns.`
+Every command supports -o json and -o yaml for programs, -o field=NAME for one value in a script, -o name for use in other
+commands, and -o wide for more columns.`
 
 // root is the whole command table; docs/cli.md is generated from it.
 func (a *app) root() *cobra.Command {
@@ -35,9 +35,9 @@ func (a *app) root() *cobra.Command {
 		SilenceUsage: true, SilenceErrors: true, Version: a.Version,
 		Args: noSuchCommand, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			if !slices.Contains(append(table.Formats(), ""), a.format) {
+			if !a.form().Known() {
 				return exit.With(exit.Usage, &exit.Problem{Title: "Unknown output format.", Fields: []exit.Field{
-					{Name: "--output", Detail: fmt.Sprintf("%q is not supported.", a.format), Accepted: table.Formats()},
+					{Name: "--output", Detail: fmt.Sprintf("%q is not supported.", a.format), Accepted: append(table.Formats(), "field=NAME, e.g. field=destroyAt")},
 				}})
 			}
 			return nil
@@ -62,7 +62,7 @@ func (a *app) root() *cobra.Command {
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.want.Server, "server", "", "the server's `address`; default: OCPCTL_SERVER, or the current context's")
 	flags.StringVar(&a.want.Context, "context", "", "the `name` of a context from ocpctl login; default: OCPCTL_CONTEXT, or the current one")
-	flags.StringVarP(&a.format, "output", "o", "", "the output `format`: json, yaml, name or wide")
+	flags.StringVarP(&a.format, "output", "o", "", "the output `format`: json, yaml, name, wide, or field=NAME for the value of one field of the JSON answer")
 	flags.BoolVarP(&a.verbose, "verbose", "v", false, "print each request, but never a token")
 	must(root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(table.Formats(), cobra.ShellCompDirectiveNoFileComp)))
 	must(root.RegisterFlagCompletionFunc("context", a.completeContexts))

@@ -23,6 +23,7 @@ const (
 func (a *app) use() *cobra.Command {
 	var wait bool
 	var most time.Duration
+	var named runInput
 	c := fromTable("use", &cobra.Command{
 		Long: `Ask for the exclusive turn of the pipeline run in which this command runs, on a cluster that several runs share. Turns are
 granted in the order in which they were asked for. Asking again returns the same turn.
@@ -33,12 +34,17 @@ command returns when the turn is granted; if the timeout passes, its place in th
 	})
 	c.Flags().BoolVar(&wait, "wait", false, "wait until the turn is granted")
 	c.Flags().DurationVar(&most, "timeout", turnTime, "how long to wait, a `duration`")
+	named.flags(c)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
+		of, err := named.turnRun(a.Env)
+		if err != nil {
+			return err
+		}
 		api, err := a.api()
 		if err != nil {
 			return err
 		}
-		turn, err := connect.Read[client.Use](api.AskUse(ctx, id, client.UseRequest{}))
+		turn, err := connect.Read[client.Use](api.AskUse(ctx, id, client.UseRequest{Kind: client.UseRequestKind(of.kind), Name: of.name, UID: of.uid}))
 		if err != nil {
 			return err
 		}
@@ -111,6 +117,7 @@ func turnFacts(s *table.Screen, u client.Use) {
 
 func (a *app) release() *cobra.Command {
 	var turn string
+	var named runInput
 	c := fromTable("release", &cobra.Command{
 		Long: `End the turn that the pipeline run and job asked for in which this command runs, or leave the queue for it. Without a turn it
 does nothing. With --use it ends the turn of any run, if you may destroy the cluster.`,
@@ -118,14 +125,19 @@ does nothing. With --use it ends the turn of any run, if you may destroy the clu
 	})
 	c.Flags().StringVar(&turn, "use", "", "the turn's `id`; default: those of this run and job")
 	must(c.RegisterFlagCompletionFunc("use", cobra.NoFileCompletions))
+	named.flags(c)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
+		of, err := named.turnRun(a.Env)
+		if err != nil {
+			return err
+		}
 		api, err := a.api()
 		if err != nil {
 			return err
 		}
 		turns := []string{turn}
 		if turn == "" {
-			if turns, err = ownTurns(ctx, api, id); err != nil {
+			if turns, err = ownTurns(ctx, api, id, of); err != nil {
 				return err
 			}
 		}
@@ -147,8 +159,8 @@ does nothing. With --use it ends the turn of any run, if you may destroy the clu
 }
 
 // ownTurns lists the turns on a cluster that this run and job have or wait for.
-func ownTurns(ctx context.Context, api *connect.API, id string) (turns []string, err error) {
-	all, err := connect.Read[client.Uses](api.ListUses(ctx, id))
+func ownTurns(ctx context.Context, api *connect.API, id string, of runInput) (turns []string, err error) {
+	all, err := connect.Read[client.Uses](api.ListUses(ctx, id, &client.ListUsesParams{RunKind: client.ListUsesParamsRunKind(of.kind), RunName: of.name, RunUID: of.uid}))
 	if err != nil {
 		return nil, err
 	}

@@ -14,9 +14,9 @@ var errNoServer = errors.New("no server: run ocpctl login --server https://…, 
 // Wanted is what the command line says about the server.
 type Wanted struct{ Server, Context string }
 
-// Choose determines the server and the sign-in method: from the flags, then OCPCTL_SERVER, OCPCTL_CONTEXT and OCPCTL_TOKEN, then the
-// current context. A server without a context never gets a context's proof: it gets the token from the environment, a GitHub Actions
-// job's, or OCPCTL_AUTH=aws.
+// Choose determines the server and the sign-in method: from the flags, then OCPCTL_SERVER, OCPCTL_CONTEXT, OCPCTL_TOKEN and
+// OCPCTL_TOKEN_FILE, then the current context. A server without a context never gets a context's proof: it gets the token from the
+// environment or its file, a GitHub Actions job's, or OCPCTL_AUTH=aws.
 func Choose(c Config, want Wanted, env func(string) string) (Context, error) {
 	server, name := first(want.Server, env("OCPCTL_SERVER")), first(want.Context, env("OCPCTL_CONTEXT"))
 	if want.Context != "" && want.Server == "" {
@@ -26,9 +26,13 @@ func Choose(c Config, want Wanted, env func(string) string) (Context, error) {
 	if err != nil {
 		return Context{}, err
 	}
-	if env("OCPCTL_TOKEN") != "" {
+	switch file := env("OCPCTL_TOKEN_FILE"); {
+	case env("OCPCTL_TOKEN") != "":
 		chosen.Auth = given
+	case file != "":
+		chosen.Auth, chosen.TokenFile = TokenFile, file
 	}
+	chosen.CAFile = first(env("OCPCTL_CA_FILE"), chosen.CAFile)
 	if chosen.Auth == "" {
 		if chosen.Auth, err = guess(chosen.Server, env); err != nil {
 			return Context{}, err
@@ -84,7 +88,7 @@ func guess(server string, env func(string) string) (Method, error) {
 		return GitHub, nil
 	}
 	return "", exit.With(exit.Denied, fmt.Errorf(
-		"no way to sign in at %s: run ocpctl login --server %s, or set OCPCTL_TOKEN, or OCPCTL_AUTH=aws", server, server))
+		"no way to sign in at %s: run ocpctl login --server %s, or set OCPCTL_TOKEN or OCPCTL_TOKEN_FILE, or OCPCTL_AUTH=aws", server, server))
 }
 
 func same(a, b string) bool { return a != "" && strings.TrimRight(a, "/") == strings.TrimRight(b, "/") }

@@ -38,6 +38,9 @@ func TestWhereToGoAndWhoToBe(t *testing.T) {
 		"a server that no context names, in a GitHub job":                    {want: connect.Wanted{Server: "https://other.example.com"}, env: env{"ACTIONS_ID_TOKEN_REQUEST_URL": "x"}, server: "https://other.example.com", auth: "github"},
 		"a server that no context names, with AWS":                           {env: env{"OCPCTL_SERVER": "https://other.example.com", "OCPCTL_AUTH": "aws"}, server: "https://other.example.com", auth: "aws"},
 		"the environment's token goes before every context":                  {env: env{"OCPCTL_TOKEN": "x"}, server: prod, auth: "OCPCTL_TOKEN"},
+		"a file with a token, which something else renews":                   {env: env{"OCPCTL_TOKEN_FILE": "/token"}, server: prod, auth: "token-file"},
+		"a file with a token for a server that no context names":             {env: env{"OCPCTL_SERVER": "https://other.example.com", "OCPCTL_TOKEN_FILE": "/token"}, server: "https://other.example.com", auth: "token-file"},
+		"a token goes before a file with one":                                {env: env{"OCPCTL_TOKEN": "x", "OCPCTL_TOKEN_FILE": "/token"}, server: prod, auth: "OCPCTL_TOKEN"},
 		"this machine needs no TLS":                                          {env: env{"OCPCTL_SERVER": "http://127.0.0.1:8080/", "OCPCTL_TOKEN": "x"}, server: "http://127.0.0.1:8080", auth: "OCPCTL_TOKEN"},
 	} {
 		t.Run(name, func(t *testing.T) {

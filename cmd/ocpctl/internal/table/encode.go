@@ -25,7 +25,7 @@ const (
 	Name   Format = "name"
 )
 
-// Formats lists the possible formats.
+// Formats lists the possible formats besides those that select a field; see Lines.
 func Formats() []string { return []string{"json", "yaml", "name", "wide"} }
 
 // Encode writes an answer unchanged, as indented JSON or as YAML, with its members in their order.

@@ -1,0 +1,35 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/internal/tekton"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/runs"
+)
+
+// lookAtPipelineRun asks the Kubernetes cluster about a PipelineRun, as look asks GitHub about a workflow run. Tekton sends no events, so
+// this is the only way in which its end is noticed.
+func (s *Service) lookAtPipelineRun(ctx context.Context, run runs.Run, now time.Time) (runs.Run, error) {
+	state, err := s.tekton.PipelineRun(ctx, run.Issuer, run.Scope, run.Name, run.Key)
+	switch {
+	case errors.Is(err, tekton.ErrNotFound):
+		return s.store.Runs.Miss(ctx, run.ID, now.Add(min(s.every, settled)))
+	case errors.Is(err, tekton.ErrUnknownCluster):
+		return s.store.Runs.Unwatch(ctx, run.ID, messages.UnwatchedCluster(run.Issuer), time.Time{})
+	case errors.Is(err, tekton.ErrForbidden), errors.Is(err, tekton.ErrNoTekton):
+		s.log.WarnContext(ctx, "PipelineRuns cannot be read", "run", run.ID, "issuer", run.Issuer, "err", err)
+		return s.store.Runs.Unwatch(ctx, run.ID, messages.UnwatchedPipelineRuns(run.Issuer, errors.Is(err, tekton.ErrNoTekton)), now.Add(seldom*s.every))
+	case err != nil:
+		return runs.Run{}, fmt.Errorf("%w: %w", errNoAnswer, err)
+	}
+	seen := runs.Seen{Attempt: run.Attempt, State: lifecycle.RunRunning, UpdatedAt: state.At, Confirmed: true}
+	if state.Finished {
+		seen.State, seen.Conclusion = lifecycle.RunFinished, state.Conclusion
+	}
+	return s.store.Runs.See(ctx, run.ID, seen, now.Add(s.every))
+}

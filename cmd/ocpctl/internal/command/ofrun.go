@@ -1,0 +1,56 @@
+package command
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+)
+
+// runInput names the pipeline's run in which a command runs, for tokens that do not name it: those of Kubernetes' service accounts.
+type runInput struct{ kind, name, uid string }
+
+func (r *runInput) flags(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVar(&r.kind, "run-kind", "", "the `kind` of the pipeline's run, with a Kubernetes service account's token; default: OCPCTL_RUN_KIND, or PipelineRun")
+	f.StringVar(&r.name, "run-name", "", "the run's `name`; default: OCPCTL_RUN_NAME")
+	f.StringVar(&r.uid, "run-uid", "", "the run's `uid`; default: OCPCTL_RUN_UID")
+	must(c.RegisterFlagCompletionFunc("run-kind", cobra.FixedCompletions(runKinds, cobra.ShellCompDirectiveNoFileComp)))
+	must(c.RegisterFlagCompletionFunc("run-name", cobra.NoFileCompletions))
+	must(c.RegisterFlagCompletionFunc("run-uid", cobra.NoFileCompletions))
+}
+
+var runKinds = []string{string(client.RunRequestKindPipelineRun)}
+
+// named returns the run that flags and environment name, empty if they name none, and what is wrong with it.
+func (r *runInput) named(env func(string) string) (runInput, []exit.Field) {
+	out := runInput{orElse(r.kind, env("OCPCTL_RUN_KIND")), orElse(r.name, env("OCPCTL_RUN_NAME")), orElse(r.uid, env("OCPCTL_RUN_UID"))}
+	if out.name == "" && out.uid == "" && r.kind == "" {
+		return runInput{}, nil // a kind alone in the environment names nothing
+	}
+	out.kind = orElse(out.kind, runKinds[0])
+	var wrong []exit.Field
+	if !slices.Contains(runKinds, out.kind) {
+		wrong = append(wrong, exit.Field{Name: "--run-kind", Detail: fmt.Sprintf("%q is not supported.", out.kind), Accepted: runKinds})
+	}
+	for _, need := range []struct{ flag, value, accepted string }{
+		{"--run-name", out.name, "$(context.pipelineRun.name)"}, {"--run-uid", out.uid, "$(context.pipelineRun.uid)"},
+	} {
+		if need.value == "" {
+			wrong = append(wrong, exit.Field{Name: need.flag, Detail: "Required to name a run.", Accepted: []string{"in Tekton: " + need.accepted}})
+		}
+	}
+	return out, wrong
+}
+
+// turnRun is named for a command about turns.
+func (r *runInput) turnRun(env func(string) string) (runInput, error) {
+	of, wrong := r.named(env)
+	if len(wrong) > 0 {
+		return of, exit.With(exit.Usage, &exit.Problem{Title: "The pipeline's run is not named completely.", Fields: wrong})
+	}
+	return of, nil
+}
