@@ -1,6 +1,7 @@
 package github
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"slices"
@@ -86,21 +87,34 @@ func (p Place) PushFile(number int, path, content, as string) error {
 		if path != "" {
 			r.Commits[pr.HeadSHA] = withFile(r.Commits[before], path, content)
 		}
+		var events []Event
+		if !pr.Fork() { // a push to a fork is an event of the fork
+			events = append(events, p.s.pushed(w, r, pr.HeadRef, before, pr.HeadSHA, cmp.Or(path, "Empty commit"), as))
+		}
 		if !pr.Open {
-			return nil, nil // the branch moves; a closed pull request gets no event
+			return events, nil // the branch moves; a closed pull request gets no event
 		}
 		pr.touch(p.s.now())
 		e := p.s.event(w, r, "synchronize", as, pr)
 		e.Before = before
-		return []Event{e}, nil
+		return append(events, e), nil
 	})
+}
+
+// pushed is the event of a commit that came to a branch.
+func (s *Server) pushed(w *world, r *repository, branch, before, after, message, as string) Event {
+	return Event{
+		Name: "push", Sender: as, Branch: branch, Before: before, After: after, Message: message, Paths: between(r, before, after),
+		At: s.moment(), scene: w.scene(s, r),
+	}
 }
 
 // Commit adds a commit that writes one file to the default branch.
 func (p Place) Commit(path, content string) error {
-	return p.do(func(_ *world, r *repository) ([]Event, error) {
-		r.commit(Branch, withFile(r.Commits[r.Branches[Branch]], path, content))
-		return nil, nil
+	return p.do(func(w *world, r *repository) ([]Event, error) {
+		before := r.Branches[Branch]
+		after := r.commit(Branch, withFile(r.Commits[before], path, content))
+		return []Event{p.s.pushed(w, r, Branch, before, after, "Update "+path, "maya")}, nil
 	})
 }
 

@@ -48,7 +48,11 @@ func (p Place) open(title, branch, as, head string, draft bool) (int, error) {
 		r.Commits[pr.HeadSHA] = withFile(r.Commits[pr.BaseSHA], "docs/"+pr.HeadRef+".md", title+"\n")
 		r.Pulls = append(r.Pulls, pr)
 		p.s.fresh(r.ID, int64(number))
-		return []Event{p.s.event(w, r, "opened", as, pr)}, nil
+		opened := p.s.event(w, r, "opened", as, pr)
+		if pr.Fork() {
+			return []Event{opened}, nil
+		}
+		return []Event{p.s.pushed(w, r, pr.HeadRef, noCommit, pr.HeadSHA, title, as), opened}, nil
 	})
 	return number, err
 }
@@ -103,20 +107,13 @@ func (p Place) Merge(number int, as string) error {
 		if !pr.Open || pr.Draft {
 			return nil, errInvalid
 		}
-		files := r.Commits[r.Branches[Branch]]
-		for _, path := range r.changed(pr) {
-			if content, there := r.Commits[pr.HeadSHA][path]; there {
-				files = withFile(files, path, content)
-			} else {
-				files = withFile(files, path, "")
-				delete(files, path)
-			}
-		}
-		pr.MergeSHA, pr.Merged, pr.MergedBy = r.commit(Branch, files), true, as
+		before := r.Branches[Branch]
+		pr.MergeSHA, pr.Merged, pr.MergedBy = r.commit(Branch, r.merged(pr)), true, as
 		if !slices.Contains(r.Contributors, pr.Author) {
 			r.Contributors = append(r.Contributors, pr.Author)
 		}
-		return p.s.setOpen(w, r, pr, false, as)
+		closed, err := p.s.setOpen(w, r, pr, false, as)
+		return append(closed, p.s.pushed(w, r, Branch, before, pr.MergeSHA, "Merge pull request #"+itoa(int64(number)), as)), err
 	})
 }
 

@@ -16,13 +16,16 @@ func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	s.appRoutes(mux)
 	s.orgRoutes(mux)
-	s.route(mux, slices.Concat(s.repoCalls(), s.issueCalls(), s.labelCalls(), s.checkCalls(), s.deploymentCalls(), s.fileCalls()))
+	s.route(mux, slices.Concat(s.repoCalls(), s.issueCalls(), s.labelCalls(), s.checkCalls(), s.deploymentCalls(), s.fileCalls(), s.runCalls(), s.reviewCalls()))
 	mux.HandleFunc("POST /graphql", s.postGraphQL)
 	s.playRoutes(mux)
 	mux.HandleFunc("/", s.elsewhere)
-	api := s.metered(mux, s.withAPIFaults(withHeaders(mux)))
+	all := http.NewServeMux()
+	all.Handle("/", s.metered(mux, s.withAPIFaults(withHeaders(mux))))
+	all.Handle(issuerPath+"/", http.StripPrefix(issuerPath, s.issuer.Handler()))
+	all.HandleFunc("GET "+idTokenPath+"{job}", s.getIDToken)
 	// Other sites' pages must not act through a browser that has the playground open.
-	return http.NewCrossOriginProtection().Handler(api)
+	return http.NewCrossOriginProtection().Handler(all)
 }
 
 // withHeaders adds the headers of every GitHub response.

@@ -86,16 +86,29 @@ func (s *Server) delivers(e Event) bool {
 		if s.app.Permissions["checks"] == "" || asked && s.app.Permissions["checks"] != "write" {
 			return false
 		}
+	case "workflow_run", "workflow_job":
+		if s.app.Permissions["actions"] == "" {
+			return false
+		}
+	case "deployment_protection_rule":
+		if s.app.Permissions["deployments"] == "" {
+			return false
+		}
 	}
 	return slices.ContainsFunc(s.world.Repos, func(r *repository) bool { return r.ID == e.scene.repo.ID && r.Access })
 }
 
 // about returns the number of the pull request with which an event is shown; 0: none.
 func (e Event) about() int {
-	if e.PR.Number == 0 && len(e.OnHead) > 0 {
+	switch {
+	case e.PR.Number != 0:
+		return e.PR.Number
+	case e.Run.ID != 0:
+		return e.Run.Pull
+	case len(e.OnHead) > 0:
 		return e.OnHead[0].Number
 	}
-	return e.PR.Number
+	return 0
 }
 
 // log stores a delivery and drops the oldest finished ones. Called with s.mu held.

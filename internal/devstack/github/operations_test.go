@@ -33,7 +33,8 @@ func asTokenHolder(t *testing.T, s *Server, transport http.RoundTripper) api {
 	signed, err := ghinstallation.New(transport, AppID, Installation, s.KeyPEM())
 	require.NoError(t, err)
 	signed.BaseURL = s.URL()
-	return api{t: t, s: s, client: &http.Client{Transport: signed}}
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return api{t: t, s: s, client: &http.Client{Transport: signed, CheckRedirect: stay}}
 }
 
 func asJWTHolder(t *testing.T, s *Server, transport http.RoundTripper) api {
@@ -110,7 +111,7 @@ func num(v any) string { return itoa(int64(v.(float64))) }
 func TestEveryAnswerHasGitHubsShape(t *testing.T) {
 	s, _ := withInbox(t)
 	m := Registered()
-	m.Permissions["contents"] = "write"
+	m.Permissions["contents"], m.Permissions["actions"] = "write", "write"
 	s.SetManifest(m)
 	transport := held(t)
 	app, in := asJWTHolder(t, s, transport), asTokenHolder(t, s, transport)
@@ -170,6 +171,7 @@ func TestEveryAnswerHasGitHubsShape(t *testing.T) {
 	pr, _ = s.PullRequest(44)
 	in.want(204, "DELETE "+repo+"/git/refs/heads/"+pr.HeadRef, "")
 	in.want(204, "POST "+repo+"/dispatches", `{"event_type":"create_ephemeral_cluster","client_payload":{"profile":"aws-standard"}}`)
+	everyCallForRuns(t, s, in)
 	in.want(200, "GET /installation/repositories", "")
 	in.list("GET /orgs/acme/teams/platform/members")
 	in.want(200, "GET /orgs/acme/teams/platform/memberships/maya", "")
@@ -189,4 +191,52 @@ func TestEveryAnswerHasGitHubsShape(t *testing.T) {
 	for _, id := range shapes.Operations() {
 		require.NotZero(t, seen[id], "%s was not tried", id)
 	}
+}
+
+// everyCallForRuns makes every call for workflow runs.
+func everyCallForRuns(t *testing.T, s *Server, in api) {
+	t.Helper()
+	run, err := s.Runs().Start(NewRun{Pull: 41, Jobs: []NewJob{{Key: "build"}, {Key: "e2e", Needs: []string{"build"}}}})
+	require.NoError(t, err)
+	require.NoError(t, s.Runs().Begin(run.Jobs[0].ID))
+	at := "/repos/acme/shop/actions/runs"
+	one := at + "/" + itoa(run.ID)
+	in.want(200, "GET "+at+"?event=pull_request&status=in_progress&head_sha="+run.HeadSHA, "")
+	in.want(200, "GET "+one, "")
+	in.want(200, "GET "+one+"/jobs", "")
+	in.want(200, "GET /repos/acme/shop/actions/jobs/"+itoa(run.Jobs[0].ID), "")
+	in.want(202, "POST "+one+"/cancel", "")
+	in.want(409, "POST "+one+"/force-cancel", "")
+	in.want(201, "POST "+one+"/rerun", "")
+	in.want(202, "POST "+one+"/force-cancel", "")
+	in.want(201, "POST "+one+"/rerun-failed-jobs", `{"enable_debug_logging":false}`)
+	in.want(200, "GET "+one+"/attempts/1", "")
+	in.want(200, "GET "+one+"/attempts/2/jobs", "")
+	in.want(403, "DELETE "+one, "")
+	in.want(202, "POST "+one+"/cancel", "")
+	in.want(204, "DELETE "+one, "")
+	in.want(404, "GET "+one, "")
+	everyCallForReviews(t, s, in)
+}
+
+// everyCallForReviews makes every call about deployments of runs, and starts a workflow.
+func everyCallForReviews(t *testing.T, s *Server, in api) {
+	t.Helper()
+	require.NoError(t, s.Protect("ocp/aws", true))
+	require.NoError(t, s.Protect("staging", false, "ocpctl[bot]"))
+	run, err := s.Runs().Start(NewRun{Jobs: []NewJob{{Key: "e2e", Environment: "ocp/aws"}, {Key: "stage", Environment: "staging"}}})
+	require.NoError(t, err)
+	one := "/repos/acme/shop/actions/runs/" + itoa(run.ID)
+	pending := in.list("GET " + one + "/pending_deployments")
+	require.Len(t, pending, 2)
+	in.want(204, "POST "+one+"/deployment_protection_rule", `{"environment_name":"ocp/aws","comment":"installing"}`)
+	in.want(204, "POST "+one+"/deployment_protection_rule", `{"environment_name":"ocp/aws","state":"approved","comment":"ready"}`)
+	in.want(422, "POST "+one+"/deployment_protection_rule", `{"environment_name":"ocp/aws","state":"approved","comment":"ready"}`)
+	staging := num(pending[1].(object)["environment"].(object)["id"])
+	in.call("POST "+one+"/pending_deployments", `{"environment_ids":[`+staging+`],"state":"approved","comment":"go on"}`)
+	require.NoError(t, s.Runs().CompleteAll(run.ID, "success"))
+	in.want(302, "GET /repos/acme/shop/actions/jobs/"+itoa(run.Jobs[0].ID)+"/logs", "")
+	require.NoError(t, s.Commit(".github/workflows/go.yml", "on: {workflow_dispatch: {}}"))
+	in.want(204, "POST /repos/acme/shop/actions/workflows/go.yml/dispatches", `{"ref":"main"}`)
+	in.want(422, "POST /repos/acme/shop/actions/workflows/e2e.yml/dispatches", `{"ref":"main"}`)
 }

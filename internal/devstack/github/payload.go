@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Event is an event on GitHub that is sent as a webhook. Unused fields stay empty.
@@ -19,7 +20,12 @@ type Event struct {
 	Comment      Comment     // issue_comment
 	OldBody      string      // issue_comment edited
 	OldTitle     string      // pull_request edited
-	Before       string      // synchronize: the head before
+	Before       string      // synchronize and push: the head before
+	After        string      // push: the head after
+	Branch       string      // push
+	Message      string      // push: of the commit
+	Paths        []string    // push: changed
+	At           time.Time   // push
 	Comments     int         // how many comments the pull request has
 	BaseURL      string      // the stand-in's URL; empty: GitHub's own URLs in the payload
 
@@ -30,6 +36,8 @@ type Event struct {
 	Client  json.RawMessage // repository_dispatch: the payload
 	OldName string          // repository renamed (the name alone) and transferred (owner/name)
 	Repos   []RepoRef       // installation: its repositories; installation_repositories: those added or removed
+	Run     Run             // workflow_run, workflow_job and deployment_protection_rule
+	Job     Job             // workflow_job and deployment_protection_rule
 
 	scene scene         // of the event's world; zero: none
 	in    *installation // installation: its state after the event; nil: as at the start
@@ -106,11 +114,57 @@ func (e Event) body() (object, error) {
 		body["deployment"] = e.scene.deployment(e.Deploy)
 		body["deployment_status"] = e.scene.deploymentStatus(e.Deploy, e.Deploy.Statuses[len(e.Deploy.Statuses)-1])
 		body["check_run"], body["workflow"], body["workflow_run"] = nil, nil, nil
+	case "workflow_run":
+		body["workflow"] = e.scene.workflow(e.Run)
+		body["workflow_run"], err = e.scene.run(e.Run, e.Run.Attempt, e.OnHead)
+	case "workflow_job":
+		body["workflow_job"] = e.scene.jobInEvent(e.Run, e.Job)
+		if e.Deploy.ID != 0 {
+			body["deployment"] = e.scene.deployment(e.Deploy)
+		}
+	case "deployment_protection_rule":
+		err = e.ruleBody(body)
+	case "push":
+		e.pushBody(body)
 	default:
 		return nil, fmt.Errorf("no sample of a %s webhook", e.Name)
 	}
-	return body, nil
+	return body, err
 }
+
+// ruleBody asks the App's protection rule about a deployment of a run.
+func (e Event) ruleBody(body object) error {
+	pulls := []any{}
+	for _, pr := range e.OnHead {
+		one, err := e.scene.pull(pr, 0)
+		if err != nil {
+			return err
+		}
+		pulls = append(pulls, one)
+	}
+	body["environment"], body["event"], body["sha"], body["ref"] = e.Deploy.Environment, e.Run.Event, e.Run.SHA, e.Run.Ref
+	body["deployment_callback_url"] = e.scene.repoAPI() + "/actions/runs/" + itoa(e.Run.ID) + "/deployment_protection_rule"
+	body["deployment"], body["pull_requests"] = e.scene.deployment(e.Deploy), pulls
+	return nil
+}
+
+// pushBody is the push of one commit to a branch.
+func (e Event) pushBody(body object) {
+	who := object{"name": e.Sender, "email": e.Sender + "@example.com", "username": e.Sender}
+	compare := e.scene.web() + e.scene.repo.Name + "/compare/" + short(e.Before) + "..." + short(e.After)
+	commit := object{
+		"id": e.After, "tree_id": e.After, "distinct": true, "message": e.Message, "timestamp": stamp(e.At), "author": who, "committer": who,
+		"url": e.scene.web() + e.scene.repo.Name + "/commit/" + e.After, "added": []any{}, "removed": []any{}, "modified": e.Paths,
+	}
+	repo := body["repository"].(object)
+	repo["pushed_at"], repo["created_at"] = e.At.Unix(), installedAt.Unix()
+	body["ref"], body["before"], body["after"], body["base_ref"] = "refs/heads/"+e.Branch, e.Before, e.After, nil
+	body["created"], body["deleted"], body["forced"], body["compare"] = e.Before == noCommit, false, false, compare
+	body["commits"], body["head_commit"], body["pusher"] = []any{commit}, commit, object{"name": e.Sender, "email": e.Sender + "@example.com"}
+}
+
+// noCommit stands for the commit before a branch's first one.
+const noCommit = "0000000000000000000000000000000000000000"
 
 // pullActions maps an action of pull_request to the sample for it.
 var pullActions = map[string]string{

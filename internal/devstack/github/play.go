@@ -54,6 +54,7 @@ func (s *Server) playRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /playground/in/{owner}/{repo}", s.playList)
 	mux.HandleFunc("GET /playground/deliveries", s.playDeliveries)
 	mux.HandleFunc("POST /playground/deliveries/{id}/redeliver", s.playRedeliver)
+	mux.HandleFunc("GET /playground/logs/{job}", s.playLog)
 	mux.HandleFunc("GET /playground/app", s.playApp)
 	mux.HandleFunc("POST /playground/app/{act}", s.playAppAct)
 	mux.HandleFunc("POST /playground/as", s.playAs)

@@ -26,6 +26,8 @@ type repository struct {
 	Comments     []*Comment                   `json:"comments"`
 	Checks       []*Check                     `json:"checks"`
 	Deployments  []*Deployment                `json:"deployments"`
+	Runs         []*Run                       `json:"runs,omitempty"`
+	Environments []*environment               `json:"environments,omitempty"`
 }
 
 func newRepository(id int64, name string) *repository {

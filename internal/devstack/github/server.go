@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 )
 
 // Config says where the stand-in listens, where it sends webhooks and where it stores its state.
@@ -29,6 +31,8 @@ type Config struct {
 	SlackURL      string           // of the stand-in for Slack, which may show the pages beside its own; empty: there is none
 	StatePath     string           // JSON file; empty: no state is stored
 	KeyPath       string           // the App's private key, PEM, created if missing; empty: a new one each time
+	IssuerDir     string           // holds the key of the issuer of jobs' tokens; empty: a new one each time
+	Engine        Engine           // executes workflows; nil: events start none
 	Now           func() time.Time // nil: time.Now
 }
 
@@ -41,16 +45,24 @@ type Server struct {
 	disk   disk
 	key    *rsa.PrivateKey
 	keyPEM []byte
+	issuer *oidc.Issuer // of jobs' tokens
 	stop   func() error
 
-	mu     sync.Mutex // guards everything below
-	hook   Hook
-	app    Manifest
-	world  *world
-	faults faults
-	meter  meter
-	outbox []*Delivery   // to be sent
-	mail   chan struct{} // signals that the outbox is not empty
+	engine     Engine
+	work       chan struct{} // signals the foreman
+	executions executions
+	logs       logs
+	idTokens   sync.Map // job → hash of the token with which it asks for others
+
+	mu          sync.Mutex // guards everything below
+	hook        Hook
+	app         Manifest
+	world       *world
+	faults      faults
+	meter       meter
+	outbox      []*Delivery   // to be sent
+	lastTrouble string        // of the engine
+	mail        chan struct{} // signals that the outbox is not empty
 }
 
 // Start listens and serves until Stop is called or ctx ends. It continues with the state in StatePath, including undelivered
@@ -59,6 +71,10 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	s := &Server{
 		slack: cfg.SlackURL, now: cfg.Now, disk: disk{cfg.StatePath}, mail: make(chan struct{}, 1),
 		hook: Hook{URL: cfg.WebhookURL, Secret: cfg.WebhookSecret}, app: Registered(), meter: newMeter(),
+		engine: cfg.Engine, work: make(chan struct{}, 1),
+	}
+	if cfg.StatePath != "" {
+		s.logs.dir = cfg.StatePath + ".logs"
 	}
 	s.Place = Place{s, Repo}
 	if s.now == nil {
@@ -84,6 +100,9 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	if s.base = cfg.URL; s.base == "" {
 		s.base = "http://" + listener.Addr().String()
 	}
+	if s.issuer, err = oidc.New(s.base+issuerPath, oidc.Config{Dir: cfg.IssuerDir, Now: s.now}); err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
 	s.serve(ctx, listener)
 	return s, nil
 }
@@ -103,6 +122,12 @@ func (s *Server) serve(ctx context.Context, listener net.Listener) {
 		s.postman(ctx)
 		return server.Close()
 	})
+	if s.engine != nil {
+		group.Go(func() error {
+			s.foreman(ctx)
+			return nil
+		})
+	}
 	s.stop = sync.OnceValue(func() error {
 		cancel()
 		return group.Wait()
@@ -135,7 +160,7 @@ func (s *Server) change(fn func(w *world) ([]Event, error)) error {
 	if err != nil {
 		return err
 	}
-	if err := s.queueDeliveries(events); err != nil {
+	if err := errors.Join(s.queueDeliveries(events), s.happened(events)); err != nil {
 		return err
 	}
 	return s.disk.save(s.world)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/internal/devstack/github/runs"
 	"github.com/ocpctl/ocpctl/internal/devstack/github/shapes"
 )
 
@@ -83,10 +84,42 @@ func everyEvent() []Event {
 	for _, action := range []string{"added", "removed"} {
 		out = append(out, Event{Name: "installation_repositories", Action: action, Repos: []RepoRef{repo}})
 	}
+	out = append(out, runEvents(now, pr)...)
 	for i := range out {
 		out[i].Sender, out[i].Repo = "maya", repo
 	}
 	return out
+}
+
+// runEvents are the events of a run's life.
+func runEvents(now time.Time, pr PullRequest) []Event {
+	run := Run{
+		ID: 21, Number: 3, Attempt: 1, Workflow: "e2e", Path: ".github/workflows/e2e.yml", Event: "pull_request", Ref: "refs/pull/7/merge",
+		SHA: pr.HeadSHA, HeadBranch: pr.HeadRef, HeadSHA: pr.HeadSHA, Pull: pr.Number, Title: pr.Title, Actor: "will", Triggering: "will",
+		Status: runs.Queued, CreatedAt: now, StartedAt: now, UpdatedAt: now,
+	}
+	job := Job{ID: 22, Key: "e2e", Name: "e2e", Labels: []string{"ubuntu-latest"}, Status: runs.Queued, CreatedAt: now, StartedAt: now}
+	working, done, stopped := run, run, job
+	working.Status, job.Status = runs.InProgress, runs.InProgress
+	done.Status, done.Conclusion, done.Attempt, done.Past = runs.Completed, runs.Cancelled, 2, []runs.Past{{Triggering: "will", Conclusion: runs.Failure, StartedAt: now, UpdatedAt: now}}
+	stopped.Status, stopped.Conclusion, stopped.CompletedAt = runs.Completed, runs.Cancelled, &now
+	stopped.Steps = []Step{{Number: 1, Name: "Set up job", Status: runs.Completed, Conclusion: runs.Success, StartedAt: &now, CompletedAt: &now}}
+	fresh := stopped
+	fresh.Status, fresh.Conclusion, fresh.CompletedAt, fresh.Steps = runs.Queued, "", nil, nil
+	waits := fresh
+	waits.Status, waits.Environment = runs.Waiting, "ocp/x"
+	deploy := Deployment{ID: 9, SHA: pr.HeadSHA, Ref: "main", Task: "deploy", Environment: "ocp/x", Payload: object{}, Creator: actionsBot, CreatedAt: now, UpdatedAt: now}
+	return []Event{
+		{Name: "workflow_run", Action: "requested", Run: run, OnHead: []PullRequest{pr}},
+		{Name: "workflow_run", Action: runs.InProgress, Run: working},
+		{Name: "workflow_run", Action: runs.Completed, Run: done},
+		{Name: "workflow_job", Action: runs.Queued, Run: run, Job: fresh},
+		{Name: "workflow_job", Action: runs.InProgress, Run: working, Job: job},
+		{Name: "workflow_job", Action: runs.Completed, Run: done, Job: stopped},
+		{Name: "workflow_job", Action: runs.Waiting, Run: run, Job: waits, Deploy: deploy},
+		{Name: "deployment_protection_rule", Action: "requested", Run: run, Job: waits, Deploy: deploy, OnHead: []PullRequest{pr}},
+		{Name: "push", Branch: "topic", Before: noCommit, After: pr.HeadSHA, Message: "words", Paths: []string{"a.md"}, At: now},
+	}
 }
 
 func shorter(err error) string { s := err.Error(); return s[:min(len(s), 1500)] }

@@ -39,6 +39,7 @@ type world struct {
 	Members    []string            `json:"members"`      // of Org
 	Deliveries []*Delivery         `json:"deliveries"`
 	Tokens     map[string]*grant   `json:"tokens"` // hash of an installation token → its scope
+	Occasions  []*occasion         `json:"occasions,omitempty"`
 }
 
 // layout is the current version of the state file's format.

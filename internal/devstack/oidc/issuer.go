@@ -46,7 +46,7 @@ type Issuer struct {
 
 // Start listens and serves discovery and keys until Stop is called or ctx ends.
 func Start(ctx context.Context, cfg Config) (*Issuer, error) {
-	key, err := loadKey(cfg.Dir)
+	i, err := New("", cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -57,21 +57,36 @@ func Start(ctx context.Context, cfg Config) (*Issuer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen for the issuer: %w", err)
 	}
-	i := &Issuer{url: "http://" + listener.Addr().String(), now: cfg.Now, key: jose.JSONWebKey{
+	i.url = "http://" + listener.Addr().String()
+	i.serve(ctx, listener)
+	return i, nil
+}
+
+// New makes an issuer with a URL at which somebody else serves its Handler.
+func New(url string, cfg Config) (*Issuer, error) {
+	key, err := loadKey(cfg.Dir)
+	if err != nil {
+		return nil, err
+	}
+	i := &Issuer{url: url, now: cfg.Now, stop: func() error { return nil }, key: jose.JSONWebKey{
 		Key: key, KeyID: keyID(key), Algorithm: string(jose.RS256), Use: "sig",
 	}}
 	if i.now == nil {
 		i.now = time.Now
 	}
-	i.serve(ctx, listener)
 	return i, nil
 }
 
-func (i *Issuer) serve(ctx context.Context, listener net.Listener) {
+// Handler serves discovery and keys below the issuer's URL.
+func (i *Issuer) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /.well-known/openid-configuration", i.discovery)
 	mux.HandleFunc("GET /keys", i.keys)
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	return mux
+}
+
+func (i *Issuer) serve(ctx context.Context, listener net.Listener) {
+	server := &http.Server{Handler: i.Handler(), ReadHeaderTimeout: 10 * time.Second}
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(listener) }()
 	release := context.AfterFunc(ctx, func() { _ = server.Close() })

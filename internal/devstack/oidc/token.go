@@ -49,6 +49,9 @@ var (
 	}}}
 )
 
+// Time is a point in time as tokens have it.
+func Time(at time.Time) *jwt.NumericDate { return jwt.NewNumericDate(at) }
+
 // Token signs the claims. Empty issuer, audience and times become this issuer, Audience, now and Life.
 func (i *Issuer) Token(c Claims) (string, error) {
 	now := i.now().UTC()
