@@ -15,6 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/outbox"
+	"github.com/ocpctl/ocpctl/store/testreports"
 )
 
 // Catalogue is what the catalogue in force says about repositories.
@@ -82,6 +83,8 @@ func (c *Controller) make(ctx context.Context, e store.Effect) (note string, err
 		return c.ensureLabels(ctx, e)
 	case outbox.EffectCheckConfig:
 		return c.checkConfig(ctx, e)
+	case testreports.EffectCheck:
+		return c.showTests(ctx, e)
 	}
 	return "", fmt.Errorf("unknown kind of change %q", e.Kind)
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/runs"
 )
 
 const lease = 15 * time.Minute
@@ -108,6 +109,12 @@ func (h *fixture) accept(name string) store.Row {
 // acceptAs makes a cluster of another kind for the next pull request.
 func (h *fixture) acceptAs(name string, change func(*store.Judgement)) store.Row {
 	h.t.Helper()
+	return h.acceptFor(nil, name, change)
+}
+
+// acceptFor makes a cluster that a run asks for; nil: none does.
+func (h *fixture) acceptFor(run *runs.Ask, name string, change func(*store.Judgement)) store.Row {
+	h.t.Helper()
 	h.number++
 	row := store.Row{
 		CostCenter: "cc-1", Environment: "test", Source: "pr_label", Tags: map[string]string{},
@@ -121,8 +128,8 @@ func (h *fixture) acceptAs(name string, change func(*store.Judgement)) store.Row
 	a := store.Judgement{Allowed: true, Row: row, MaxTTL: 8 * time.Hour, Verdict: []byte(`{"allowed":true}`)}
 	change(&a)
 	judged, err := h.store.Judge(h.ctx, store.Ask{
-		Scope:     store.Scope{Person: row.RequestedBy, Team: row.Team, Repo: row.PR.Repo},
-		Principal: row.RequestedBy, Source: row.Source,
+		Scope:     store.Scope{Person: row.RequestedBy, Team: row.Team, Repo: a.Row.Repo()},
+		Principal: row.RequestedBy, Source: row.Source, Run: run,
 	}, func(store.Usage) (store.Judgement, error) {
 		return a, nil
 	}, nil)

@@ -13,10 +13,10 @@ type Manifest struct {
 func Registered() Manifest {
 	return Manifest{
 		Permissions: map[string]string{
-			"checks": "write", "contents": "read", "deployments": "write", "issues": "write", "members": "read",
+			"actions": "read", "checks": "write", "contents": "read", "deployments": "write", "issues": "write", "members": "read",
 			"metadata": "read", "pull_requests": "write",
 		},
-		Events: []string{"check_run", "check_suite", "issue_comment", "pull_request", "repository", "repository_dispatch"},
+		Events: []string{"check_run", "check_suite", "deployment_protection_rule", "issue_comment", "pull_request", "repository", "repository_dispatch"},
 	}
 }
 
