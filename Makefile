@@ -31,6 +31,17 @@ build-kubernetes: ## build the Kubernetes cluster of the demo into .demo/bin (ab
 	@mkdir -p $(DEMO_DIR)/bin
 	go -C tools/kubernetes build -o $(abspath $(DEMO_DIR))/bin/kubernetes .
 
+.PHONY: build-act
+build-act:
+	@mkdir -p $(DEMO_DIR)/bin
+	@[ -x $(DEMO_DIR)/bin/act ] || echo "building nektos/act, which runs workflows in the demo (a minute the first time) …"
+	go -C tools/act build -o $(abspath $(DEMO_DIR))/bin .
+
+.PHONY: test-workflows
+test-workflows: ## run workflows in the stand-in GitHub with nektos/act (builds it: a minute the first time)
+	go -C tools/act test ./...
+	go test -count=1 -tags act ./internal/devstack/github/actions
+
 .PHONY: test-kubernetes
 test-kubernetes: ## tests on a real Kubernetes control plane: its own program, runners as Jobs, and ten lives (builds Kubernetes; needs Linux and root)
 	go -C tools/kubernetes test -count=1 -timeout 20m .
@@ -39,11 +50,11 @@ test-kubernetes: ## tests on a real Kubernetes control plane: its own program, r
 	@$(MAKE) --no-print-directory soak KUBERNETES=1 REPLICAS=2 N=10
 
 .PHONY: demo
-demo: $(DEMO_BUILD) ## start everything on this machine, to label a pull request and watch (Ctrl-C stops, .demo keeps the state; KUBERNETES=1: runners are Jobs)
+demo: $(DEMO_BUILD) build-act ## start everything on this machine, to label a pull request and watch (Ctrl-C stops, .demo keeps the state; KUBERNETES=1: runners are Jobs)
 	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) $(ON_KUBERNETES)
 
 .PHONY: demo-story
-demo-story: $(DEMO_BUILD) ## end-to-end test: run a pull request's whole life in a demo over HTTP and check every step (KUBERNETES=1: runners are Jobs)
+demo-story: $(DEMO_BUILD) build-act ## end-to-end test: run a pull request's whole life in a demo over HTTP and check every step (KUBERNETES=1: runners are Jobs)
 	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) $(ON_KUBERNETES) -story
 
 .PHONY: chaos

@@ -18,8 +18,12 @@ type RunRequest struct {
 	Reuse    policy.Reuse       // empty: none
 	Slot     string             // which of the run's clusters it is
 	Lifetime lifecycle.Lifetime // empty: run
+	OnReady  string             // what starts a workflow when it is ready; nothing does yet, so anything but none is refused
 	policy.PipelineRun
 }
+
+// onReadyNone is the only value of a request's onReady that is accepted.
+const onReadyNone = "none"
 
 // mostSlot is the most bytes of a slot.
 const mostSlot = 100
@@ -37,7 +41,7 @@ func (r *CreateRequest) readRun(n *yaml.Node, refuse func(name string, p message
 	}
 	r.Run = &RunRequest{}
 	texts := map[string]*string{
-		"reuse": (*string)(&r.Run.Reuse), "slot": &r.Run.Slot, "lifetime": (*string)(&r.Run.Lifetime), "kind": &r.Run.Kind, "name": &r.Run.Name, "uid": &r.Run.UID,
+		"reuse": (*string)(&r.Run.Reuse), "slot": &r.Run.Slot, "lifetime": (*string)(&r.Run.Lifetime), "onReady": &r.Run.OnReady, "kind": &r.Run.Kind, "name": &r.Run.Name, "uid": &r.Run.UID,
 	}
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -47,7 +51,7 @@ func (r *CreateRequest) readRun(n *yaml.Node, refuse func(name string, p message
 		case seen[name]:
 			refuse("run."+name, messages.GivenTwice)
 		case !known:
-			refuse("run."+name, messages.UnknownField("", []string{"reuse", "slot", "lifetime", "kind", "name", "uid"}))
+			refuse("run."+name, messages.UnknownField("", []string{"reuse", "slot", "lifetime", "onReady", "kind", "name", "uid"}))
 		case !isString(value):
 			refuse("run."+name, messages.NotAString(asWritten(value)))
 		default:
@@ -83,6 +87,9 @@ func (s *Service) checkRun(p policy.Principal, r RunRequest, given bool) (run po
 	}
 	if len(r.Slot) > mostSlot {
 		refuse(".slot", messages.TooLong(len(r.Slot), mostSlot))
+	}
+	if r.OnReady != "" && r.OnReady != onReadyNone {
+		refuse(".onReady", messages.NothingOnReady)
 	}
 	switch l := r.Lifetime; {
 	case l != "" && !slices.Contains(lifetimes, string(l)):

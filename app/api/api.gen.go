@@ -384,6 +384,27 @@ func (e RunRequestLifetime) Valid() bool {
 	}
 }
 
+// Defines values for RunRequestOnReady.
+const (
+	RunRequestOnReadyDeployment RunRequestOnReady = "deployment"
+	RunRequestOnReadyDispatch   RunRequestOnReady = "dispatch"
+	RunRequestOnReadyNone       RunRequestOnReady = "none"
+)
+
+// Valid indicates whether the value is a known member of the RunRequestOnReady enum.
+func (e RunRequestOnReady) Valid() bool {
+	switch e {
+	case RunRequestOnReadyDeployment:
+		return true
+	case RunRequestOnReadyDispatch:
+		return true
+	case RunRequestOnReadyNone:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for RunRequestReuse.
 const (
 	RunRequestReuseNone        RunRequestReuse = "none"
@@ -1547,6 +1568,9 @@ type RunRequest struct {
 	// Name With a service account's token: the run's name.
 	Name string `json:"name,omitempty,omitzero"`
 
+	// OnReady Not supported yet: what starts a workflow when the cluster is ready. Only none is accepted.
+	OnReady RunRequestOnReady `json:"onReady,omitempty,omitzero"`
+
 	// Reuse none: a new cluster; one that an older attempt of the run has in the slot is destroyed. run: the cluster that the run has in the
 	// slot, whichever attempt asked for it, or else a new one. pull-request: the cluster that the run's pull request has of the same
 	// profile, or else a new one that ends with the pull request; ask for a turn on it before you use it.
@@ -1566,6 +1590,9 @@ type RunRequestKind string
 
 // RunRequestLifetime What ends the cluster besides its time to live: the end of the run, the end of the job, or nothing.
 type RunRequestLifetime string
+
+// RunRequestOnReady Not supported yet: what starts a workflow when the cluster is ready. Only none is accepted.
+type RunRequestOnReady string
 
 // RunRequestReuse none: a new cluster; one that an older attempt of the run has in the slot is destroyed. run: the cluster that the run has in the
 // slot, whichever attempt asked for it, or else a new one. pull-request: the cluster that the run's pull request has of the same

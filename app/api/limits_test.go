@@ -14,6 +14,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/auth"
+	"github.com/ocpctl/ocpctl/internal/buildinfo"
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 	"github.com/ocpctl/ocpctl/internal/metrics"
 )
@@ -156,5 +157,6 @@ func TestTheServerSaysForWhomTokensAreBeforeAnybodySignsIn(t *testing.T) {
 	require.Equal(t, http.StatusOK, res.StatusCode)
 	var said auth.Discovery
 	require.NoError(t, json.NewDecoder(res.Body).Decode(&said))
-	require.Equal(t, auth.Discovery{Server: "http://ocpctl.test", Issuers: []auth.TrustedIssuer{{Issuer: h.issuer.URL(), Audiences: []string{oidc.Audience}}}}, said)
+	require.NotEmpty(t, said.Version)
+	require.Equal(t, auth.Discovery{Server: "http://ocpctl.test", Version: said.Version, OldestClient: buildinfo.OldestClient, Issuers: []auth.TrustedIssuer{{Issuer: h.issuer.URL(), Audiences: []string{oidc.Audience}}}}, said)
 }

@@ -12,6 +12,7 @@ var (
 	NoPipelineRun = Problem{"A service account's token does not name its PipelineRun, so the request has to.",
 		[]string{"run.kind PipelineRun, run.name and run.uid of the PipelineRun: $(context.pipelineRun.name) and $(context.pipelineRun.uid)"}}
 	NoJobInToken          = Problem{"The token does not name its job (check_run_id), so the end of the job cannot be noticed.", []string{"run", "ttl"}}
+	NothingOnReady        = Problem{"Starting a workflow when the cluster is ready is not supported yet.", []string{"none"}}
 	LifetimeOfReused      = Problem{"A cluster that the run reuses ends with the run or the job.", []string{"run", "job"}}
 	LifetimeOfPullRequest = Problem{"A cluster of the pull request ends with the pull request.", []string{"no lifetime", "another reuse"}}
 )

@@ -49,7 +49,11 @@ type Config struct {
 	Kubernetes bool
 	// SlackSocket makes Slack send everything over Socket Mode, and nothing to the public listener.
 	SlackSocket bool
-	Fast        bool // PostgreSQL does not wait for the disk, and stand-ins keep nothing across a restart: only for tests
+	// Workflows makes the stand-in GitHub execute workflows with the program act. Source is the folder of this repository, whose actions
+	// they may use.
+	Workflows bool
+	Source    string
+	Fast      bool // PostgreSQL does not wait for the disk, and stand-ins keep nothing across a restart: only for tests
 
 	Hour      time.Duration // real length of one hour of a TTL
 	Grace     time.Duration // after a pull request was closed or a label removed
@@ -260,10 +264,14 @@ func (h *Stack) startSAML(ctx context.Context) (err error) {
 
 // startGitHub starts the stand-in behind a Cut.
 func (h *Stack) startGitHub(ctx context.Context) (err error) {
+	engine, err := h.workflows(ctx)
+	if err != nil {
+		return err
+	}
 	h.GitHub, err = github.Start(ctx, github.Config{
 		Addr: addr(h.Ports.GitHubBehind), URL: "http://" + addr(h.Ports.GitHub), WebhookURL: h.PublicURL() + "/webhooks/github", WebhookSecret: h.Secrets.Webhook,
 		SlackURL:  "http://" + addr(h.Ports.Slack),
-		StatePath: h.state("github.json"), KeyPath: h.path("github-app.pem"),
+		StatePath: h.state("github.json"), KeyPath: h.path("github-app.pem"), IssuerDir: h.path("actions-oidc"), Engine: engine,
 	})
 	if err != nil {
 		return err

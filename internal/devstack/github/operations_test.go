@@ -238,5 +238,5 @@ func everyCallForReviews(t *testing.T, s *Server, in api) {
 	in.want(302, "GET /repos/acme/shop/actions/jobs/"+itoa(run.Jobs[0].ID)+"/logs", "")
 	require.NoError(t, s.Commit(".github/workflows/go.yml", "on: {workflow_dispatch: {}}"))
 	in.want(204, "POST /repos/acme/shop/actions/workflows/go.yml/dispatches", `{"ref":"main"}`)
-	in.want(422, "POST /repos/acme/shop/actions/workflows/e2e.yml/dispatches", `{"ref":"main"}`)
+	in.want(422, "POST /repos/acme/shop/actions/workflows/other.yml/dispatches", `{"ref":"main"}`)
 }

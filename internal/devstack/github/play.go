@@ -22,7 +22,7 @@ import (
 var pages embed.FS
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"markdown": rendered, "clock": clock, "short": short, "initial": initial, "spaced": spaced, "less": less, "emoji": emoji,
+	"markdown": rendered, "clock": clock, "short": short, "initial": initial, "spaced": spaced, "less": less, "emoji": emoji, "face": face, "stateText": stateText,
 }).ParseFS(pages, "pages/*.html"))
 
 // people are those as whom one can act.
@@ -54,7 +54,6 @@ func (s *Server) playRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /playground/in/{owner}/{repo}", s.playList)
 	mux.HandleFunc("GET /playground/deliveries", s.playDeliveries)
 	mux.HandleFunc("POST /playground/deliveries/{id}/redeliver", s.playRedeliver)
-	mux.HandleFunc("GET /playground/logs/{job}", s.playLog)
 	mux.HandleFunc("GET /playground/app", s.playApp)
 	mux.HandleFunc("POST /playground/app/{act}", s.playAppAct)
 	mux.HandleFunc("POST /playground/as", s.playAs)
@@ -63,6 +62,7 @@ func (s *Server) playRoutes(mux *http.ServeMux) {
 			http.ServeFileFS(w, r, pages, "pages/"+name)
 		})
 	}
+	s.runPages(mux)
 	for _, at := range []string{"/playground/pulls/{number}", "/playground/in/{owner}/{repo}/pulls/{number}"} {
 		mux.HandleFunc("GET "+at, s.playPull)
 		mux.HandleFunc("GET "+at+"/live", s.playLive)
@@ -70,10 +70,22 @@ func (s *Server) playRoutes(mux *http.ServeMux) {
 	}
 }
 
-var pullAddress = regexp.MustCompile(`^/([^/]+/[^/]+)/pull/(\d+)$`)
+var (
+	pullAddress = regexp.MustCompile(`^/([^/]+/[^/]+)/pull/(\d+)$`)
+	runAddress  = regexp.MustCompile(`^/([^/]+/[^/]+)/actions/runs/(\d+)(?:/job/(\d+))?$`)
+)
 
 // elsewhere redirects the URLs in GitHub's payloads to the playground's pages; there is nothing else.
 func (s *Server) elsewhere(w http.ResponseWriter, r *http.Request) {
+	if found := runAddress.FindStringSubmatch(r.URL.Path); found != nil && r.Method == http.MethodGet {
+		n, _ := strconv.ParseInt(found[2], 10, 64)
+		target := s.In(found[1]).runPath(n)
+		if found[3] != "" {
+			target += "#job-" + found[3]
+		}
+		http.Redirect(w, r, target, http.StatusSeeOther)
+		return
+	}
 	found := pullAddress.FindStringSubmatch(r.URL.Path)
 	if found == nil || r.Method != http.MethodGet {
 		notFound(w)

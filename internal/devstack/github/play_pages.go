@@ -114,6 +114,7 @@ type pullPage struct {
 	Labels      []labelView
 	Comments    []Comment
 	Checks      []Check
+	Runs        []runRow
 	Deployments []Deployment // of the branch's heads, newest first
 	Deliveries  []deliveries
 	Choices     []labelView // labels that are not set
@@ -144,7 +145,7 @@ func (s *Server) pullPage(r *http.Request) (pullPage, bool) {
 	at.look(func(world *world, repo *repository) {
 		p.Hook, number = s.hook.URL, repo.ID
 		sc := world.scene(s, repo)
-		p.Labels = sc.labelViews(pr.Labels)
+		p.Labels, p.Runs = sc.labelViews(pr.Labels), s.runsOfPull(at, repo, n)
 		for _, l := range repo.Labels {
 			if !pr.Has(l.Name) {
 				p.Choices = append(p.Choices, sc.labelViews([]string{l.Name})...)

@@ -1,6 +1,12 @@
 package github
 
-import "time"
+import (
+	"embed"
+	"io/fs"
+	"maps"
+	"strings"
+	"time"
+)
 
 // firstRepo is a repository's initial state.
 type firstRepo struct {
@@ -72,5 +78,30 @@ func (f firstRepo) pulls(now time.Time) []PullRequest {
 func Pulls(now time.Time) []PullRequest { return startRepos()[0].pulls(now) }
 
 func startFiles(repo string) map[string]string {
-	return map[string]string{"README.md": "# " + repo + "\n\nA repository of the stand-in GitHub.\n"}
+	out := map[string]string{"README.md": "# " + repo + "\n\nA repository of the stand-in GitHub.\n"}
+	if repo == Repo {
+		maps.Copy(out, shopFiles())
+	}
+	return out
+}
+
+// shop are the files of Repo besides its README: workflows, and what they use.
+//
+//go:embed shop
+var shop embed.FS
+
+func shopFiles() map[string]string {
+	out := map[string]string{}
+	_ = fs.WalkDir(shop, "shop", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			raw, err := shop.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			// A folder whose name begins with a dot is not embedded.
+			out[strings.Replace(strings.TrimPrefix(path, "shop/"), "github/", ".github/", 1)] = string(raw)
+		}
+		return err
+	})
+	return out
 }

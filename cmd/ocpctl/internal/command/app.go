@@ -46,23 +46,16 @@ type app struct {
 	want    connect.Wanted
 	format  string
 	verbose bool
-	started bool // a command began, so errors from now on are not usage errors
+	started bool        // a command began, so errors from now on are not usage errors
+	opened  *connection // what several commands of one process share; nil: each opens its own
 }
 
 // Run executes the arguments and returns the exit code. It has printed everything.
 func Run(ctx context.Context, w World, args []string) exit.Code {
 	a := &app{World: w}
-	root := a.root()
-	root.SetArgs(args)
-	root.SetIn(w.In)
-	root.SetOut(w.Out)
-	root.SetErr(w.Err)
-	err := root.ExecuteContext(ctx)
+	err := a.execute(ctx, args)
 	if err == nil {
 		return exit.OK
-	}
-	if !a.started && exit.CodeOf(err) == exit.Other {
-		err = exit.With(exit.Usage, err)
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return exit.Interrupted
@@ -123,8 +116,39 @@ func (a *app) say(format string, args ...any) {
 	fmt.Fprintln(a.Err, humanize.Clean(fmt.Sprintf(format, args...)))
 }
 
+// execute runs a command. Errors before it began are about the command line.
+func (a *app) execute(ctx context.Context, args []string) error {
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(a.In)
+	root.SetOut(a.Out)
+	root.SetErr(a.Err)
+	err := root.ExecuteContext(ctx)
+	if err != nil && !a.started && exit.CodeOf(err) == exit.Other {
+		return exit.With(exit.Usage, err)
+	}
+	return err
+}
+
+// connection is one that several commands share.
+type connection struct{ api *connect.API }
+
 // api opens a connection to the chosen server.
 func (a *app) api() (*connect.API, error) {
+	if a.opened == nil {
+		return a.dial()
+	}
+	if a.opened.api == nil {
+		api, err := a.dial()
+		if err != nil {
+			return nil, err
+		}
+		a.opened.api = api
+	}
+	return a.opened.api, nil
+}
+
+func (a *app) dial() (*connect.API, error) {
 	config, err := connect.Load(connect.Path(a.Env))
 	if err != nil {
 		return nil, err

@@ -161,16 +161,9 @@ func (t *timeout) String() string { return time.Duration(*t).String() }
 func (t *timeout) Type() string   { return "duration" }
 
 func (t *timeout) Set(text string) error {
-	d, err := time.ParseDuration(text)
+	d, err := humanize.Timeout(text)
 	if err != nil {
-		days, ok := humanize.Span(text)
-		if !ok {
-			return fmt.Errorf("%q is not a duration; give for example 30s, 90m, 2h or 1d", text)
-		}
-		d = days
-	}
-	if d <= 0 {
-		return fmt.Errorf("the duration must be above zero, not %q; give for example 30s, 90m, 2h or 1d", text)
+		return err
 	}
 	*t = timeout(d)
 	return nil

@@ -9,7 +9,6 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/progress"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
-	"github.com/ocpctl/ocpctl/internal/price"
 )
 
 // statusCell shows a cluster's status with a colour.
@@ -63,28 +62,6 @@ func endOf(c client.Cluster, now time.Time) string {
 		return "due"
 	}
 	return humanize.Away(c.DestroyAt, now)
-}
-
-// spent formats what a cluster has cost by list prices, so far or altogether. A cluster that waits or is destroyed costs nothing
-// more.
-func spent(c client.Cluster, now time.Time) string { return humanize.Dollars(meter(c).Spent(now)) }
-
-// total formats what it will cost if it runs until its end.
-func total(c client.Cluster, now time.Time) string {
-	return humanize.Dollars(meter(c).Total(now, c.DestroyAt))
-}
-
-func meter(c client.Cluster) price.Meter {
-	return price.Meter{Ran: price.Amount(c.Meter.Ran), Since: c.Meter.Since, Rate: c.Meter.RateCents, ToCome: c.Meter.ToComeCents}
-}
-
-// costs describes a cluster's cost in one line.
-func costs(c client.Cluster, now time.Time) string {
-	line := fmt.Sprintf("%s an hour by list prices; about %s so far", humanize.Dollars(int64(c.HourlyCents)), spent(c, now))
-	if c.Desired == client.Present {
-		line += fmt.Sprintf(", %s until its planned end", total(c, now))
-	}
-	return line
 }
 
 func pullRequest(c client.Cluster) string {
@@ -154,7 +131,7 @@ func (a *app) clusterFacts(s *table.Screen, c client.Cluster, brief bool) {
 		f.Add("owner", fmt.Sprintf("%s, team %s, cost center %s", c.Owner, c.Team, c.CostCenter))
 		f.Add("requested", fmt.Sprintf("%s by %s, through %s", humanize.When(c.AcceptedAt, s.Now), orElse(c.RequestedByName, c.RequestedBy), humanize.Plain(c.Source)))
 		f.Add("pull request", pullRequest(c))
-		f.Add("price", costs(c, s.Now))
+		f.Add("price", humanize.Costs(c, s.Now))
 	}
 	f.Add("id", c.ClusterID)
 	f.Add("job", c.JobID)

@@ -109,6 +109,19 @@ func TestNobodyWhoIsNotSignedInIsLeftAlone(t *testing.T) {
 	require.Contains(t, d.err.String(), "or choose another way with ocpctl login")
 }
 
+func TestReleasesThatDoNotWorkTogetherSaySo(t *testing.T) {
+	d := newService(t)
+	d.Release("v3.1.0", "v2.0.0")
+	require.Equal(t, exit.Other, d.run("version", "--check"))
+	require.Contains(t, d.err.String(), "this is ocpctl v1.2.3, but the server is v3.1.0 and needs ocpctl v2.0.0 or later. Update ocpctl")
+	d.Release("v0.9.0", "v0.1.0")
+	require.Equal(t, exit.Other, d.run("version", "--check"))
+	require.Contains(t, d.err.String(), "the server is v0.9.0, but this ocpctl (v1.2.3) needs a server of v1.0.0 or later. Use ocpctl v0.9.0")
+	d.Release("", "") // from before a server said so
+	require.Equal(t, exit.OK, d.run("version", "--check"))
+	require.Contains(t, d.out.String(), "an older one, which does not say its version")
+}
+
 func TestADryRunThatIsRefusedEndsWithSix(t *testing.T) {
 	d := newService(t)
 	d.Answer("dryRun", map[string]any{"allowed": false, "message": "It would be refused.", "checks": []any{

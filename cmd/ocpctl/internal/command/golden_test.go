@@ -50,7 +50,7 @@ var typed = map[string][]string{
 	"report":      {"report usage --by costCenter --from 28d --to 2025-03-01"},
 	"audit":       {"audit list --actor maya --from 7d", "audit verify"},
 	"admin":       {"admin deliveries list --state failed", "admin deliveries show 17", "admin deliveries replay 17 --reason again", "admin findings --all", "admin reload-catalogue", "admin labels acme/shop --reason rollout"},
-	"context":     {"context list", "version"},
+	"context":     {"context list", "version", "version --check"},
 }
 
 func TestEveryCommandSaysTheSameAsLastTime(t *testing.T) {

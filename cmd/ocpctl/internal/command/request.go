@@ -22,6 +22,7 @@ import (
 type createInput struct {
 	file, ttl, sshKey     string
 	reuse, slot, lifetime string
+	onReady               string
 	tags                  []string
 	client.CreateRequest
 }
@@ -45,6 +46,7 @@ func (a *app) createFlags(c *cobra.Command, w *createInput) {
 	f.StringVar(&w.reuse, "reuse", "", optionUsage("create", "reuse"))
 	f.StringVar(&w.slot, "slot", "", optionUsage("create", "slot"))
 	f.StringVar(&w.lifetime, "lifetime", "", optionUsage("create", "lifetime"))
+	f.StringVar(&w.onReady, "on-ready", "", optionUsage("create", "on-ready"))
 	f.BoolVar(&w.OffhoursOptIn, "offhours", false, "not supported yet: allow scaling workers down outside working hours; requests with it are refused")
 	must(c.RegisterFlagCompletionFunc("region", a.completeRegions))
 	must(c.RegisterFlagCompletionFunc("version", a.completeVersions))
@@ -52,6 +54,7 @@ func (a *app) createFlags(c *cobra.Command, w *createInput) {
 	must(c.RegisterFlagCompletionFunc("team", a.completeTeams))
 	must(c.RegisterFlagCompletionFunc("reuse", cobra.FixedCompletions(reuses, cobra.ShellCompDirectiveNoFileComp)))
 	must(c.RegisterFlagCompletionFunc("lifetime", cobra.FixedCompletions(lifetimes, cobra.ShellCompDirectiveNoFileComp)))
+	must(c.RegisterFlagCompletionFunc("on-ready", cobra.FixedCompletions(signals, cobra.ShellCompDirectiveNoFileComp)))
 	for _, free := range []string{"name", "ttl", "owner", "cost-center", "environment", "platform", "tag", "addon", "slot"} {
 		must(c.RegisterFlagCompletionFunc(free, cobra.NoFileCompletions))
 	}
@@ -97,10 +100,11 @@ func (a *app) request(w createInput, args []string) (client.CreateRequest, error
 	return r, nil
 }
 
-// The values of --reuse and --lifetime.
+// The values of --reuse, --lifetime and --on-ready.
 var (
 	reuses    = []string{string(client.RunRequestReuseNone), string(client.RunRequestReuseRun), string(client.RunRequestReusePullRequest)}
 	lifetimes = []string{string(client.RunRequestLifetimeRun), string(client.RunRequestLifetimeJob), string(client.RunRequestLifetimeTTL)}
+	signals   = []string{string(client.RunRequestOnReadyNone), string(client.RunRequestOnReadyDeployment), string(client.RunRequestOnReadyDispatch)}
 )
 
 // ofRun adds how the cluster belongs to the run of the pipeline in which the command runs.
@@ -113,6 +117,12 @@ func ofRun(w createInput, r *client.CreateRequest) (wrong []exit.Field) {
 	}
 	if w.slot != "" {
 		r.Run.Slot = w.slot
+	}
+	if w.onReady != "" {
+		r.Run.OnReady = client.RunRequestOnReady(w.onReady)
+	}
+	if w.onReady != "" && !slices.Contains(signals, w.onReady) {
+		wrong = append(wrong, exit.Field{Name: "--on-ready", Detail: fmt.Sprintf("%q is not supported.", w.onReady), Accepted: signals})
 	}
 	if w.reuse != "" && !slices.Contains(reuses, w.reuse) {
 		wrong = append(wrong, exit.Field{Name: "--reuse", Detail: fmt.Sprintf("%q is not supported.", w.reuse), Accepted: reuses})
@@ -177,6 +187,7 @@ type fileRequest struct {
 		Reuse    string `yaml:"reuse"`
 		Slot     string `yaml:"slot"`
 		Lifetime string `yaml:"lifetime"`
+		OnReady  string `yaml:"onReady"`
 		Kind     string `yaml:"kind"`
 		Name     string `yaml:"name"`
 		UID      string `yaml:"uid"`
@@ -208,7 +219,8 @@ func (a *app) fromFile(path string) (r client.CreateRequest, wrong []exit.Field)
 		Team: f.Team, CostCenter: f.CostCenter, Environment: f.Environment, SSHPublicKey: f.SSHPublicKey, ExtraTags: f.ExtraTags, OffhoursOptIn: f.OffhoursOptIn,
 		Run: client.RunRequest{
 			Reuse: client.RunRequestReuse(f.Run.Reuse), Slot: f.Run.Slot, Lifetime: client.RunRequestLifetime(f.Run.Lifetime),
-			Kind: client.RunRequestKind(f.Run.Kind), Name: f.Run.Name, UID: f.Run.UID,
+			OnReady: client.RunRequestOnReady(f.Run.OnReady),
+			Kind:    client.RunRequestKind(f.Run.Kind), Name: f.Run.Name, UID: f.Run.UID,
 		},
 	}
 	if f.TTLHours != nil {

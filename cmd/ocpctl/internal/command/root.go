@@ -74,6 +74,7 @@ func (a *app) root() *cobra.Command {
 	a.add(root, groupWhat, a.catalog(), a.report())
 	a.add(root, groupAdmin, a.audit(), a.admin())
 	a.add(root, groupSelf, a.login(), a.logout(), a.contexts(), a.completion(), a.version())
+	root.AddCommand(a.action())
 	root.SetHelpCommandGroupID(groupSelf)
 	return root
 }

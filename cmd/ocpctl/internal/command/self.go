@@ -28,30 +28,61 @@ func contextsJSON(c connect.Config) ([]byte, error) {
 	return json.Marshal(map[string]any{"items": items})
 }
 
+// versions is what ocpctl version prints for programs.
+type versions struct {
+	Version  string           `json:"version"`
+	Commit   string           `json:"commit,omitempty"`
+	Built    string           `json:"built,omitempty"`
+	Go       string           `json:"go"`
+	Platform string           `json:"platform"`
+	Server   *connect.Release `json:"server,omitempty"`
+}
+
 func (a *app) version() *cobra.Command {
-	return &cobra.Command{
+	var check bool
+	c := &cobra.Command{
 		Use: "version", Short: "Show the version", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: a.run(func(context.Context, []string) error {
-			raw, err := json.Marshal(struct {
-				Version  string `json:"version"`
-				Commit   string `json:"commit,omitempty"`
-				Built    string `json:"built,omitempty"`
-				Go       string `json:"go"`
-				Platform string `json:"platform"`
-			}{a.Version, a.Commit, a.Built, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH})
-			if err != nil {
+		Long: "Show the version. With --check, ask the server for its own, and exit with 1 if the two do not work together.",
+		RunE: a.run(func(ctx context.Context, _ []string) error {
+			v := versions{Version: a.Version, Commit: a.Commit, Built: a.Built, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+			if check {
+				api, err := a.api()
+				if err != nil {
+					return err
+				}
+				said, err := api.Release(ctx)
+				if err != nil {
+					return err
+				}
+				v.Server = &said
+			}
+			if err := a.showVersions(v); err != nil || v.Server == nil {
 				return err
 			}
-			return a.print(raw, []string{a.Version}, func(s *table.Screen) {
-				s.Linef("ocpctl %s", a.Version)
-				f := s.Facts()
-				f.Add("commit", a.Commit)
-				f.Add("of", a.Built)
-				f.Add("built with", runtime.Version()+" for "+runtime.GOOS+"/"+runtime.GOARCH)
-				f.Write()
-			})
+			return v.Server.WorksWith(a.Version)
 		}),
 	}
+	c.Flags().BoolVar(&check, "check", false, "ask the server for its version, and whether it works with this ocpctl")
+	return c
+}
+
+func (a *app) showVersions(v versions) error {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return a.print(raw, []string{v.Version}, func(s *table.Screen) {
+		s.Linef("ocpctl %s", v.Version)
+		f := s.Facts()
+		f.Add("commit", v.Commit)
+		f.Add("of", v.Built)
+		f.Add("built with", v.Go+" for "+v.Platform)
+		if v.Server != nil {
+			f.Add("server", orElse(v.Server.Version, "an older one, which does not say its version"))
+			f.Add("oldest ocpctl", v.Server.OldestClient)
+		}
+		f.Write()
+	})
 }
 
 func (a *app) completion() *cobra.Command {

@@ -29,7 +29,8 @@ type Options struct {
 // API is a server with our authentication.
 type API struct {
 	*client.Client
-	Context Context
+	Context  Context
+	discover func(context.Context) (discovery, error)
 }
 
 // Open prepares a connection; nothing is sent yet.
@@ -42,10 +43,12 @@ func Open(c Context, o Options) (*API, error) {
 	if o.Sleep == nil {
 		o.Sleep = sleep
 	}
-	open, err := client.NewClient(c.Server, client.WithHTTPClient(&retrier{plain, nil, o}))
+	anonymous := &retrier{plain, nil, o}
+	open, err := client.NewClient(c.Server, client.WithHTTPClient(anonymous))
 	if err != nil {
 		return nil, exit.Misused("server: %w", err)
 	}
+	asks := &discoverer{server: c.Server, send: anonymous}
 	keep := &keeper{now: o.Now}
 	switch c.Auth {
 	case given:
@@ -55,7 +58,8 @@ func Open(c Context, o Options) (*API, error) {
 	case TokenCommand:
 		keep.get = fromCommand(c.TokenCommand, o.Stderr)
 	case GitHub:
-		keep.get = fromGitHub(c.githubAudience, o.Env, plain)
+		audience := func(ctx context.Context) (string, error) { return c.githubAudience(ctx, asks.get) }
+		keep.get = fromGitHub(audience, o.Env, anonymous)
 	case AWS:
 		keep.get = fromAWS(c, open)
 	default:
@@ -67,7 +71,7 @@ func Open(c Context, o Options) (*API, error) {
 	if err != nil {
 		return nil, exit.Misused("server: %w", err)
 	}
-	return &API{Client: known, Context: c}, nil
+	return &API{Client: known, Context: c, discover: asks.get}, nil
 }
 
 // tidy removes parameters that were not given from a query: the generated client writes every parameter, and limit=0 or a time in the

@@ -2,24 +2,10 @@ package connect
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"regexp"
 	"strings"
 )
-
-// discoveryPath is where a server publishes which tokens it accepts.
-const discoveryPath = "/.well-known/ocpctl"
-
-// discovery is the document at that path.
-type discovery struct {
-	Issuers []struct {
-		Issuer    string   `json:"issuer"`
-		Audiences []string `json:"audiences"`
-	} `json:"issuers"`
-}
 
 // githubIssuer is the issuer of tokens for GitHub's own runners; an enterprise's name follows it. A GitHub Enterprise Server's issuer
 // ends with githubServerPath. See https://docs.github.com/en/actions/concepts/security/openid-connect
@@ -34,11 +20,11 @@ var ourOwn = regexp.MustCompile(`^ocpctl([-._:/][A-Za-z0-9-._:/]*)?$`)
 
 // githubAudience returns the audience for a token of GitHub Actions: the context's, otherwise the one that the server publishes, if
 // it is the server itself or an audience of ocpctl. Without a published one it is the server's URL.
-func (c Context) githubAudience(ctx context.Context, plain *http.Client) (string, error) {
+func (c Context) githubAudience(ctx context.Context, discover func(context.Context) (discovery, error)) (string, error) {
 	if c.Audience != "" {
 		return c.Audience, nil
 	}
-	said, err := discover(ctx, plain, c.Server)
+	said, err := discover(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -73,29 +59,4 @@ func (d discovery) github() string {
 		}
 	}
 	return strings.Join(every[:min(1, len(every))], "")
-}
-
-// discover asks a server what it accepts. An older server answers 404, and the result is empty.
-func discover(ctx context.Context, plain *http.Client, server string) (discovery, error) {
-	var said discovery
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, server+discoveryPath, nil)
-	if err != nil {
-		return said, err
-	}
-	res, err := plain.Do(r)
-	if err != nil {
-		return said, fmt.Errorf("ask the server for its audience: %w", err)
-	}
-	defer res.Body.Close()
-	switch res.StatusCode {
-	case http.StatusNotFound:
-		return said, nil
-	case http.StatusOK:
-	default:
-		return said, fmt.Errorf("ask the server for its audience: the response was %s", res.Status)
-	}
-	if err := json.NewDecoder(io.LimitReader(res.Body, mostAnswer)).Decode(&said); err != nil {
-		return said, fmt.Errorf("ask the server for its audience: %s%s is not a JSON object", server, discoveryPath)
-	}
-	return said, nil
 }

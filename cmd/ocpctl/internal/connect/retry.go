@@ -130,7 +130,7 @@ func repeatable(request *http.Request) bool {
 	if request.Method == http.MethodGet || request.Method == http.MethodDelete || request.Header.Get("Idempotency-Key") != "" {
 		return true
 	}
-	for _, last := range []string{"/dry-run", "/destroy", "/shares", "/transfer", "/scale-workers", "/abandon", "/retry", "/validate", "/reload"} {
+	for _, last := range []string{"/dry-run", "/destroy", "/shares", "/transfer", "/scale-workers", "/abandon", "/retry", "/validate", "/reload", "/test-reports"} {
 		if strings.HasSuffix(request.URL.Path, last) {
 			return true
 		}

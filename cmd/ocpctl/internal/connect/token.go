@@ -52,6 +52,9 @@ func (k *keeper) bearer(ctx context.Context, again bool) (text string, ok bool, 
 		return old, true, nil
 	}
 	fresh, err := k.get(ctx)
+	if errors.Is(err, errNoJob) {
+		return "", false, exit.With(exit.Denied, fmt.Errorf("sign in: %w", err))
+	}
 	if err != nil {
 		return "", false, exit.With(exit.Denied, fmt.Errorf("sign in: %w\nSee ocpctl login --help for the sign-in methods", err))
 	}
@@ -122,18 +125,23 @@ func fromCommand(line string, stderr io.Writer) source {
 	}
 }
 
+// errNoJob says what to do without a token of GitHub Actions. See
+// https://docs.github.com/en/actions/reference/security/oidc and docs/actions.md.
+var errNoJob = errors.New("this is not a GitHub Actions job that may request a token; give the job `permissions: {id-token: write}`. " +
+	"GitHub gives no token to pull requests from forks: there, a maintainer asks for the cluster with a label and approves it with /ocp approve")
+
 // fromGitHub requests the job's own token from GitHub Actions, for the audience that the function returns.
-func fromGitHub(audience func(context.Context, *http.Client) (string, error), env func(string) string, client *http.Client) source {
+func fromGitHub(audience func(context.Context) (string, error), env func(string) string, send *retrier) source {
 	return func(ctx context.Context) (token, error) {
 		address, secret := env("ACTIONS_ID_TOKEN_REQUEST_URL"), env("ACTIONS_ID_TOKEN_REQUEST_TOKEN")
 		if address == "" || secret == "" {
-			return token{}, errors.New("this is not a GitHub Actions job that may request a token; give the job `permissions: {id-token: write}`")
+			return token{}, errNoJob
 		}
 		u, err := url.Parse(address)
 		if err != nil {
 			return token{}, errors.New("ACTIONS_ID_TOKEN_REQUEST_URL is not a valid address")
 		}
-		whom, err := audience(ctx, client)
+		whom, err := audience(ctx)
 		if err != nil {
 			return token{}, err
 		}
@@ -145,7 +153,7 @@ func fromGitHub(audience func(context.Context, *http.Client) (string, error), en
 			return token{}, err
 		}
 		r.Header.Set("Authorization", "Bearer "+secret)
-		res, err := client.Do(r)
+		res, err := send.Do(r)
 		if err != nil {
 			return token{}, fmt.Errorf("ask GitHub Actions for a token: %w", err)
 		}

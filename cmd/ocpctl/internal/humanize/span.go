@@ -44,6 +44,22 @@ func Span(text string) (time.Duration, bool) {
 	return sum, last <= 24*time.Hour
 }
 
+// Timeout parses how long to wait at most: Go's form of a duration, or days. The error is a sentence for people.
+func Timeout(text string) (time.Duration, error) {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		days, ok := Span(text)
+		if !ok {
+			return 0, fmt.Errorf("%q is not a duration; give for example 30s, 90m, 2h or 1d", text)
+		}
+		d = days
+	}
+	if d <= 0 {
+		return 0, fmt.Errorf("the duration must be above zero, not %q; give for example 30s, 90m, 2h or 1d", text)
+	}
+	return d, nil
+}
+
 // Hours parses a duration that has to be whole hours above zero, because that is what the server stores. The error is a sentence for
 // people.
 func Hours(text string) (int, error) {

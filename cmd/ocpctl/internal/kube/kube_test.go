@@ -1,6 +1,7 @@
 package kube_test
 
 import (
+	"encoding/base64"
 	"os"
 	"path/filepath"
 	"testing"
@@ -120,4 +121,26 @@ func TestTheDefaultIsKubectls(t *testing.T) {
 	require.Equal(t, "/home/maya/.kube/config", kube.Default(get))
 	env["KUBECONFIG"] = ":/a:/b"
 	require.Equal(t, "/a", kube.Default(get))
+}
+
+func TestEverySecretOfAKubeconfigIsFound(t *testing.T) {
+	key := "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA\n-----END RSA PRIVATE KEY-----\n"
+	coded := base64.StdEncoding.EncodeToString([]byte(key))
+	secrets, err := kube.Secrets([]byte(`
+clusters: [{name: c, cluster: {server: "https://api.example.com:6443", certificate-authority-data: cHVibGlj}}]
+users:
+- name: admin
+  user: {client-key-data: ` + coded + `, token: abcdefgh, username: kubeadmin, password: "1234-5678"}
+- {name: other, user: {auth-provider: {name: oidc, config: {refresh-token: refresh-me}}, exec: {command: ocpctl, args: [credential], env: [{name: T, value: from-env}]}}}
+`))
+	require.NoError(t, err)
+	require.Equal(t, []string{coded, key, "abcdefgh", "1234-5678", "refresh-me", "from-env"}, secrets)
+
+	secrets, err = kube.Secrets([]byte("kind: Config\n"))
+	require.NoError(t, err)
+	require.Empty(t, secrets)
+	for _, broken := range []string{"", "[]", "a: [", "users: [{name: x, user: &a {token: *a}}]", "t: &t secret\nusers: [{name: x, user: {token: *t}}]"} {
+		_, err := kube.Secrets([]byte(broken))
+		require.ErrorContains(t, err, "read the kubeconfig", broken)
+	}
 }

@@ -47,6 +47,7 @@ type Server struct {
 	mu       sync.Mutex
 	handlers map[string]http.HandlerFunc
 	asked    []Asked
+	release  map[string]any
 }
 
 // New starts a server that ends with the test.
@@ -55,6 +56,7 @@ func New(t testing.TB) *Server {
 	speaks, err := document()
 	require.NoError(t, err)
 	s := &Server{t: t, Doc: speaks.doc, router: speaks.router, handlers: map[string]http.HandlerFunc{}}
+	s.Release("v1.2.3", "v1.0.0")
 	require.NoError(t, json.Unmarshal(answers, &s.answers))
 	on := httptest.NewServer(s)
 	t.Cleanup(on.Close)
@@ -113,6 +115,21 @@ func (s *Server) Answer(operation string, body any) {
 	s.answers[operation] = raw
 }
 
+// Release sets the server's version from now on, and the oldest ocpctl that it works with.
+func (s *Server) Release(version, oldestClient string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.release = map[string]any{"version": version, "oldestClient": oldestClient}
+}
+
+// publish answers without authentication at the path where a server publishes its version. It is no operation of openapi.yaml.
+func (s *Server) publish(w http.ResponseWriter) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(s.release)
+}
+
 // Refuse answers an operation with a problem document from now on.
 func (s *Server) Refuse(operation string, status int, problem any) {
 	s.Handle(operation, func(w http.ResponseWriter, _ *http.Request) { Problem(w, status, problem) })
@@ -143,6 +160,10 @@ func (s *Server) Asked() []Asked {
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/.well-known/ocpctl" {
+		s.publish(w)
+		return
+	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return

@@ -1,4 +1,4 @@
-package command
+package humanize_test
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/internal/price"
 )
 
@@ -29,8 +30,8 @@ func TestTheCLINamesThePriceOfTheServersMeter(t *testing.T) {
 		require.NoError(t, err)
 		var c client.Cluster
 		require.NoError(t, json.Unmarshal(answer, &c))
-		require.Equal(t, price.Dollars(m.Spent(now)), spent(c, now))
+		require.Equal(t, price.Dollars(m.Spent(now)), humanize.Spent(c, now))
 		require.Equal(t, price.Dollars(int64(m.Rate))+" an hour by list prices; about "+price.Dollars(m.Spent(now))+" so far, "+
-			price.Dollars(m.Total(now, end))+" until its planned end", costs(c, now))
+			price.Dollars(m.Total(now, end))+" until its planned end", humanize.Costs(c, now))
 	})
 }

@@ -1,0 +1,166 @@
+package actions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
+)
+
+// create asks for a cluster, and waits for it unless it is told not to.
+func (s *step) create(ctx context.Context) error {
+	waits, dry := s.Bool("wait"), s.Bool("dry-run")
+	s.OneOf("reuse", "none", "run", "pull-request")
+	s.OneOf("lifetime", "run", "job", "ttl")
+	s.OneOf("on-ready", "none", "deployment", "dispatch")
+	s.waitInputs()
+	s.handInputs()
+	if err := s.check(ctx); err != nil {
+		return err
+	}
+	args, in, err := s.request()
+	if err != nil {
+		return err
+	}
+	if dry {
+		return s.dryRun(ctx, in, args)
+	}
+	accepted, err := result[client.Accepted](ctx, s, in, s.ofProfile(args, "--idempotency-key="+s.key())...)
+	if err != nil {
+		return s.explained(err)
+	}
+	// Before anything else, so that steps with if: always() find the cluster.
+	if err := s.known(accepted.ClusterID, accepted.Name, accepted.URL); err != nil {
+		return err
+	}
+	_, _ = fmt.Fprintf(s.log, "%s (%s): %s\n%s\n", accepted.Name, accepted.ClusterID, accepted.Message, accepted.URL)
+	if accepted.ApprovalID != "" {
+		s.Warning("Approval needed", fmt.Sprintf("%s waits for an approval. See %s, or: ocpctl approvals %s", accepted.Name, accepted.URL, accepted.ApprovalID))
+	}
+	if !waits {
+		return s.leave(ctx, accepted.ClusterID)
+	}
+	return s.await(ctx, accepted.ClusterID, accepted.Name, s.Text("reuse") == "pull-request")
+}
+
+// request returns the command that asks for the cluster, and its standard input.
+func (s *step) request() (args []string, in io.Reader, err error) {
+	args = []string{"create", "--name=" + s.clusterName()}
+	for _, name := range []string{"version", "region", "ttl", "team"} {
+		if value := s.Text(name); value != "" {
+			args = append(args, "--"+name+"="+value)
+		}
+	}
+	for _, addon := range s.Lines("add-ons") {
+		args = append(args, "--addon="+addon)
+	}
+	if params := s.Text("params"); params != "" {
+		args, in = append(args, "--from-file=-"), strings.NewReader(params)
+	}
+	args, err = s.ofRun(args)
+	return args, in, err
+}
+
+// ofProfile adds a flag and the profile to the command.
+func (s *step) ofProfile(args []string, flag string) []string {
+	if args = append(args, flag); s.Text("profile") != "" {
+		args = append(args, "--", s.Text("profile"))
+	}
+	return args
+}
+
+// ofRun adds how the cluster belongs to the run. Without the run's token, the server knows of no run.
+func (s *step) ofRun(args []string) ([]string, error) {
+	api, err := s.API()
+	if err != nil {
+		return nil, err
+	}
+	if api.Context.Auth == connect.GitHub {
+		args = append(args, "--slot="+s.slot())
+	}
+	for _, name := range []string{"reuse", "lifetime", "on-ready"} {
+		if value := s.Text(name); value != "" && value != "none" {
+			args = append(args, "--"+name+"="+value)
+		}
+	}
+	return args, nil
+}
+
+// explained adds what to do about a refusal that a workflow can cause.
+func (s *step) explained(err error) error {
+	if connect.Is(err, http.StatusConflict) && strings.Contains(err.Error(), "Idempotency-Key") {
+		return exit.With(exit.Conflict, errors.New("two create-cluster steps of this job have the same slot. Give one of them a slot or a name of its own"))
+	}
+	return err
+}
+
+// dryRun asks what would happen, and shows the verdict.
+func (s *step) dryRun(ctx context.Context, in io.Reader, args []string) error {
+	verdict, err := result[client.Verdict](ctx, s, in, s.ofProfile(args, "--dry-run")...)
+	if verdict.Message == "" { // there is none
+		return err
+	}
+	if shown := s.Summary(verdictSummary(verdict)); shown != nil {
+		return shown
+	}
+	if verdict.Allowed {
+		_, _ = fmt.Fprintln(s.log, verdict.Message+" Nothing was created.")
+		return s.outputs("name", verdict.Name, "price", dollars(verdict.HourlyCents))
+	}
+	refused := &exit.Problem{Title: verdict.Message + " Nothing was created."}
+	for _, c := range failed(verdict.Checks) {
+		refused.Fields = append(refused.Fields, exit.Field{Name: c.Name, Detail: strings.TrimSpace(c.Message + " " + c.Next)})
+	}
+	return exit.With(exit.Refused, refused)
+}
+
+// failed returns the checks without parts that refuse a request.
+func failed(checks []client.Check) (all []client.Check) {
+	for _, c := range checks {
+		if parts := failed(c.Checks); len(parts) > 0 {
+			all = append(all, parts...)
+		} else if c.Result == client.CheckResultFail {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// known tells the runner which cluster this step is about.
+func (s *step) known(id, name, page string) error {
+	err := errors.Join(s.outputs("cluster-id", id, "name", name, "page-url", page), s.Export(clusterVariable, id))
+	if prefix := s.Text("env-prefix"); prefix != "" {
+		err = errors.Join(err, s.Export(prefix+"CLUSTER_ID", id), s.Export(prefix+"CLUSTER_NAME", name))
+	}
+	return err
+}
+
+// leave ends the step while the cluster is made.
+func (s *step) leave(ctx context.Context, id string) error {
+	c, err := result[client.ClusterDetail](ctx, s, nil, "status", "--cluster-id="+id)
+	if err != nil {
+		return err
+	}
+	if err := s.facts(c.Cluster); err != nil {
+		return err
+	}
+	s.Notice("ocpctl create-cluster", c.Name+" is being made, and this job does not wait for it. A job that needs it uses wait-cluster with the output cluster-id.")
+	return s.Summary(s.clusterSummary(c.Cluster, c.Name+" is being made", ""))
+}
+
+// facts sets the outputs that are known of a cluster at any time.
+func (s *step) facts(c client.Cluster) error {
+	return s.outputs("status", string(c.Status), "price", dollars(c.HourlyCents), "expires-at", c.DestroyAt.UTC().Format("2006-01-02T15:04:05Z"))
+}
+
+// dollars formats a price as a number, for programs.
+func dollars(cents int) string {
+	return strings.NewReplacer("$", "", ",", "").Replace(humanize.Dollars(int64(cents)))
+}

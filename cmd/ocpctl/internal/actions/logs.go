@@ -1,0 +1,156 @@
+package actions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
+)
+
+// mustGatherTime limits oc adm must-gather, which takes about ten minutes on a small cluster.
+const mustGatherTime = 30 * time.Minute
+
+// logLines is the most that the server gives of a job's log.
+const logLines = "5000"
+
+// collectLogs writes what helps to understand a failure to files. What cannot be had is a warning: the job has failed already.
+func (s *step) collectLogs(ctx context.Context) error {
+	cluster, bundle, gather := s.needCluster(), s.Bool("bundle"), s.Bool("must-gather")
+	s.Bool("upload") // of the action.yml, as retention-days
+	if err := s.check(ctx); err != nil {
+		return err
+	}
+	c, err := result[client.ClusterDetail](ctx, s, nil, "status", "--cluster-id="+cluster)
+	if err != nil {
+		return err
+	}
+	folder, err := s.logFolder(c.ClusterID)
+	if err != nil {
+		return err
+	}
+	if err := s.outputs("path", folder, "artifact", s.artifact(c.Name)); err != nil {
+		return err
+	}
+	end := s.Group("Collecting logs of " + c.Name)
+	defer end()
+	parts := []struct {
+		name string
+		want bool
+		get  func(context.Context, client.Cluster, string) error
+	}{
+		{"the cluster's state", true, s.state}, {"the logs of its jobs", true, s.jobLogs},
+		{"the log bundle", bundle, s.bundle}, {"must-gather", gather, s.mustGather},
+	}
+	for _, part := range parts {
+		if !part.want {
+			continue
+		}
+		if err := part.get(ctx, c.Cluster, folder); ctx.Err() != nil {
+			return err
+		} else if err != nil {
+			s.Warning("ocpctl collect-logs", fmt.Sprintf("%s cannot be collected: %s", part.name, oneLine(textOf(err))))
+		}
+	}
+	return nil
+}
+
+func (s *step) logFolder(id string) (string, error) {
+	if given := s.Text("path"); given != "" {
+		path, err := filepath.Abs(given)
+		if err != nil {
+			return "", fmt.Errorf("path: %w", err)
+		}
+		return path, os.MkdirAll(path, 0o700)
+	}
+	folder, err := s.folder(id)
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(folder, "logs")
+	return path, os.MkdirAll(path, 0o700)
+}
+
+var unfitArtifact = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
+// artifact returns a name for the uploaded files that no other job, attempt or cluster of the run has.
+func (s *step) artifact(cluster string) string {
+	return unfitArtifact.ReplaceAllString(strings.Join([]string{"ocpctl", cluster, s.Env("GITHUB_JOB"), s.index(), s.Env("GITHUB_RUN_ATTEMPT")}, "-"), "-")
+}
+
+// state writes what the server knows of the cluster.
+func (s *step) state(ctx context.Context, c client.Cluster, folder string) error {
+	var all error
+	for _, page := range []struct{ command, output, file string }{
+		{"status", "json", "cluster.json"}, {"explain", "", "explain.txt"}, {"timeline", "", "timeline.txt"},
+	} {
+		raw, err := s.Shell.Run(ctx, nil, page.command, "--cluster-id="+c.ClusterID, "--output="+page.output)
+		if err == nil {
+			err = s.keep(filepath.Join(folder, page.file), raw)
+		}
+		all = errors.Join(all, err)
+	}
+	return all
+}
+
+// jobLogs writes a log for each of the cluster's jobs: of the installer and of the teardown, above all.
+func (s *step) jobLogs(ctx context.Context, c client.Cluster, folder string) error {
+	page, err := result[client.JobPage](ctx, s, nil, "jobs", "--cluster="+c.ClusterID, "--limit=0")
+	for _, job := range page.Items {
+		raw, one := s.Shell.Run(ctx, nil, "logs", "--cluster-id="+c.ClusterID, "--job="+job.JobID, "--lines="+logLines)
+		if one == nil {
+			one = s.keep(filepath.Join(folder, strings.ToLower(job.Type)+"-"+filepath.Base(job.JobID)+".log"), raw)
+		}
+		err = errors.Join(err, one)
+	}
+	return err
+}
+
+// bundle writes the diagnostics of a failed install.
+func (s *step) bundle(ctx context.Context, c client.Cluster, folder string) error {
+	_, err := s.Shell.Run(ctx, nil, "logs", "--cluster-id="+c.ClusterID, "--bundle", "--file="+filepath.Join(folder, "log-bundle.tar.gz"))
+	if connect.Is(err, 404) {
+		_, _ = fmt.Fprintln(s.log, "There is no log bundle: no install of this cluster failed.")
+		return nil
+	}
+	return err
+}
+
+// mustGather has oc collect the state of the cluster itself.
+func (s *step) mustGather(ctx context.Context, c client.Cluster, folder string) error {
+	if c.Status != client.READY {
+		return fmt.Errorf("the cluster is %s, and does not answer", strings.ToLower(string(c.Status)))
+	}
+	path, err := exec.LookPath("oc")
+	if err != nil {
+		return errors.New("oc is not on the PATH. Install it in a step before, for example with redhat-actions/openshift-tools-installer")
+	}
+	kubeconfig, err := s.kubeconfig(ctx, c.ClusterID)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, mustGatherTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, "adm", "must-gather", "--kubeconfig="+kubeconfig, "--dest-dir="+filepath.Join(folder, "must-gather"))
+	cmd.Stdout, cmd.Stderr = s.log, s.log
+	if err := s.Exec(cmd); err != nil {
+		return fmt.Errorf("oc adm must-gather: %w", err)
+	}
+	return nil
+}
+
+// keep writes a file that only this user can read.
+func (s *step) keep(path string, raw []byte) error {
+	if err := connect.WriteFile(path, raw); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(s.log, "%s (%d bytes)\n", path, len(raw))
+	return err
+}

@@ -1,0 +1,140 @@
+package actions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/kube"
+)
+
+// wait waits for a cluster that another job or workflow asked for.
+func (s *step) wait(ctx context.Context) error {
+	turn, cluster := s.Bool("take-turn"), s.needCluster()
+	s.waitInputs()
+	s.handInputs()
+	if err := s.check(ctx); err != nil {
+		return err
+	}
+	c, err := result[client.ClusterDetail](ctx, s, nil, "status", "--cluster-id="+cluster)
+	if err != nil {
+		return err
+	}
+	if err := s.known(c.ClusterID, c.Name, s.page(c.ClusterID)); err != nil {
+		return err
+	}
+	return s.await(ctx, c.ClusterID, c.Name, turn)
+}
+
+// waitInputs checks the inputs of a step that can wait.
+func (s *step) waitInputs() {
+	if _, err := s.limit(); err != nil {
+		s.Wrong("wait-timeout", err.Error()+".")
+	}
+}
+
+// limit returns how long to wait; zero: as long as the command does.
+func (s *step) limit() (time.Duration, error) {
+	if s.Text("wait-timeout") == "" {
+		return 0, nil
+	}
+	return humanize.Timeout(s.Text("wait-timeout"))
+}
+
+// timed adds the time limit to a command that waits.
+func (s *step) timed(args ...string) []string {
+	if limit, err := s.limit(); err == nil && limit > 0 {
+		args = append(args, "--timeout="+limit.String())
+	}
+	return args
+}
+
+// prefix is the form of the input env-prefix.
+var prefix = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
+
+// handInputs checks the inputs of a step that hands over a cluster.
+func (s *step) handInputs() {
+	s.Bool("export-kubeconfig")
+	given := s.Text("env-prefix")
+	if reserved := strings.HasPrefix(given, "GITHUB_") || strings.HasPrefix(given, "RUNNER_"); given != "" && (reserved || !prefix.MatchString(given)) {
+		s.Wrong("env-prefix", fmt.Sprintf("%q is no beginning of a variable's name that is free.", given), "capital letters, digits and underscores, e.g. BLUE_")
+	}
+}
+
+// await waits until the cluster is ready, takes the run's turn on it if it is shared, and hands it to the job.
+func (s *step) await(ctx context.Context, id, name string, turn bool) error {
+	if turn {
+		end := s.Group("Waiting for this run's turn on " + name)
+		_, err := s.Shell.Run(ctx, nil, s.timed("use", "--cluster-id="+id, "--wait")...)
+		end()
+		if err != nil {
+			return err
+		}
+	}
+	end := s.Group("Waiting until " + name + " is ready")
+	c, err := result[client.ClusterDetail](ctx, s, nil, s.timed("wait", "--cluster-id="+id, "--for=ready")...)
+	end()
+	if c.ClusterID == "" { // interrupted, or the server did not answer
+		return err
+	}
+	if err != nil {
+		why := oneLine(textOf(err))
+		return errors.Join(err, s.facts(c.Cluster), s.Summary(s.clusterSummary(c.Cluster, name+" is not ready", why)))
+	}
+	path, err := s.kubeconfig(ctx, c.ClusterID)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(s.facts(c.Cluster), s.hand(c.Cluster, path)); err != nil {
+		return err
+	}
+	return s.Summary(s.clusterSummary(c.Cluster, name+" is ready", ""))
+}
+
+// kubeconfig writes the kubeconfig to a file below the job's own folder, which the runner empties. Its secrets are masked before.
+func (s *step) kubeconfig(ctx context.Context, id string) (path string, err error) {
+	raw, err := s.Shell.Run(ctx, nil, "kubeconfig", "--cluster-id="+id)
+	if err != nil {
+		return "", err
+	}
+	secrets, err := kube.Secrets(raw)
+	if err != nil {
+		return "", err
+	}
+	s.Mask(secrets...)
+	folder, err := s.folder(id)
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Join(folder, "kubeconfig")
+	return path, kube.Write(path, raw)
+}
+
+// folder returns a folder for a cluster's files that only this user can enter.
+func (s *step) folder(id string) (string, error) {
+	temp := s.Env("RUNNER_TEMP")
+	if temp == "" {
+		return "", errors.New("RUNNER_TEMP is not set: this command is run by a step of GitHub Actions")
+	}
+	path := filepath.Join(temp, "ocpctl", filepath.Base(id))
+	return path, os.MkdirAll(path, 0o700)
+}
+
+// hand gives the job what it needs to use the cluster.
+func (s *step) hand(c client.Cluster, kubeconfig string) error {
+	err := s.outputs("console-url", c.ConsoleURL, "api-url", c.APIURL, "kubeconfig", kubeconfig)
+	if s.Bool("export-kubeconfig") {
+		err = errors.Join(err, s.Export("KUBECONFIG", kubeconfig))
+	}
+	if prefix := s.Text("env-prefix"); prefix != "" {
+		err = errors.Join(err, s.Export(prefix+"KUBECONFIG", kubeconfig), s.Export(prefix+"API_URL", c.APIURL), s.Export(prefix+"CONSOLE_URL", c.ConsoleURL))
+	}
+	return err
+}

@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# Finds ocpctl, or downloads and verifies it, and runs one of its actions: run.sh ACTION. Every action.yml beside this folder calls it.
+# With "plan" it only says which release is meant and where its archive is kept, for the cache.
+#
+#   OCPCTL_PROGRAM       this ocpctl is used, and nothing is downloaded
+#   OCPCTL_VERSION       a release, or "installed" for the ocpctl on the PATH; default: the release of these actions
+#   OCPCTL_DOWNLOAD_URL  where the releases are: URL/VERSION/FILE, with SHA256SUMS beside each file
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+own=$(tr -d '\r\n' < "$here/../version")
+version=${OCPCTL_VERSION:-$own}
+url=${OCPCTL_DOWNLOAD_URL:-https://github.com/ocpctl/ocpctl/releases/download}
+
+fail() {
+  printf '::error title=ocpctl::%s\n' "$1"
+  exit 1
+}
+
+if [ "$version" != installed ] && ! [[ $version =~ ^v[0-9]+\.[0-9]+\.[0-9]+$ ]]; then
+  fail 'The input version is not a release of ocpctl. Give one such as v1.2.3, or "installed".'
+fi
+case ${RUNNER_OS:-$(uname -s)} in
+  Linux) os=linux ;;
+  macOS | Darwin) os=darwin ;;
+  Windows | MINGW* | MSYS*) os=windows ;;
+  *) fail 'There is no ocpctl for the operating system of this runner. Use one with Linux, macOS or Windows.' ;;
+esac
+case ${RUNNER_ARCH:-$(uname -m)} in
+  X64 | x86_64) arch=amd64 ;;
+  ARM64 | arm64 | aarch64) arch=arm64 ;;
+  *) fail 'There is no ocpctl for the processor of this runner. Use one with X64 or ARM64.' ;;
+esac
+file=ocpctl-$version-$os-$arch.tar.gz
+program=ocpctl
+[ $os = windows ] && program=ocpctl.exe
+tools=${RUNNER_TOOL_CACHE:-${RUNNER_TEMP:-${TMPDIR:-/tmp}}}/ocpctl/$version
+tool=$tools/$arch
+
+# fetch FILE INTO downloads one file of the release.
+fetch() {
+  local protocols='=https'
+  [[ $url =~ ^http://(127\.0\.0\.1|localhost)(:[0-9]+)?/ ]] && protocols='=http,https'
+  curl --fail --silent --show-error --location --proto "$protocols" --proto-redir "$protocols" --retry 3 --connect-timeout 10 --max-time 300 \
+    --output "$2" "$url/$version/$1" ||
+    fail "$1 of ocpctl $version cannot be downloaded. Check that the release exists, and that the runner can reach the download address, or set the input download-url to a mirror."
+}
+
+sha256() {
+  if command -v sha256sum > /dev/null; then sha256sum "$1"; else shasum -a 256 "$1"; fi | cut -d ' ' -f 1
+}
+
+# install unpacks the release into the tool cache. The archive is verified each time, wherever it comes from.
+install() {
+  local work want
+  mkdir -p "$tools/download"
+  work=$(mktemp -d "$tools/.work.XXXXXX")
+  trap 'rm -rf "$work"' EXIT
+  fetch SHA256SUMS "$work/SHA256SUMS"
+  if [ ! -f "$tools/download/$file" ]; then
+    fetch "$file" "$work/$file"
+    mv "$work/$file" "$tools/download/$file"
+  fi
+  want=$(awk -v "file=$file" '$2 == file || $2 == "*" file { print $1 }' "$work/SHA256SUMS")
+  if ! [[ $want =~ ^[0-9a-f]{64}$ ]] || [ "$(sha256 "$tools/download/$file")" != "$want" ]; then
+    rm -f "$tools/download/$file"
+    fail "The checksum of $file is not the one in SHA256SUMS of the release. It was deleted, and is not used. Run the job again; if the error stays, ask whoever runs the mirror."
+  fi
+  mkdir "$work/unpacked"
+  tar -xzf "$tools/download/$file" -C "$work/unpacked"
+  [ "${OCPCTL_KEEP_ARCHIVE:-}" = true ] || rm -f "$tools/download/$file"
+  rm -rf "$tool" # from a job that was stopped while it unpacked
+  mv "$work/unpacked" "$tool"
+  touch "$tool.complete"
+  rm -rf "$work"
+}
+
+if [ "$1" = plan ]; then
+  found=false
+  if [ -n "${OCPCTL_PROGRAM:-}" ] || [ "$version" = installed ] || [ -f "$tool.complete" ]; then found=true; fi
+  printf 'version=%s\ndownload=%s\nfound=%s\n' "$version" "$tools/download" "$found" >> "$GITHUB_OUTPUT"
+  exit
+fi
+if [ -n "${OCPCTL_PROGRAM:-}" ]; then
+  chosen=$OCPCTL_PROGRAM
+elif [ "$version" = installed ]; then
+  chosen=$(command -v ocpctl) || fail 'ocpctl is not on the PATH. Install it on the runner, or leave the input version empty.'
+else
+  [ -f "$tool.complete" ] || install
+  chosen=$tool/$program
+fi
+export OCPCTL_ACTION_VERSION=$own
+exec "$chosen" action "$1"
