@@ -42,15 +42,15 @@ type TestResults struct {
 }
 
 // ReportTests stores the results of a test job on a cluster. The run, its attempt and the job are taken from the principal's token. fresh
-// is false if the job reported under the name before; then its report is replaced.
-func (s *Service) ReportTests(ctx context.Context, p policy.Principal, ref string, r TestResults, origin Origin) (row store.Row, fresh bool, err error) {
+// is false if the job reported under the name before; then its report is replaced. pipeline is the run of a service account's token.
+func (s *Service) ReportTests(ctx context.Context, p policy.Principal, ref string, r TestResults, pipeline policy.PipelineRun, origin Origin) (row store.Row, fresh bool, err error) {
 	row, origin, err = s.Authorize(ctx, p, ref, policy.ActTests, origin)
 	if err != nil {
 		return row, false, err
 	}
-	named, known := s.Run(p, policy.PipelineRun{})
-	if !known {
-		return row, false, &Error{Kind: Invalid, Message: messages.NeedsRunTokenForTests, Fields: []Field{ProblemOf("run", messages.NotOfARun)}}
+	named, _, wrong := s.checkRun(p, RunRequest{PipelineRun: pipeline}, true)
+	if len(wrong) > 0 {
+		return row, false, &Error{Kind: Invalid, Message: messages.NeedsRunTokenForTests, Fields: wrong}
 	}
 	if wrong := r.check(); len(wrong) > 0 {
 		return row, false, &Error{Kind: Invalid, Message: messages.CannotAccept, Fields: wrong}

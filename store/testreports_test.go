@@ -146,3 +146,27 @@ func TestTheReportsOnACommitAreShownTogether(t *testing.T) {
 	_, err = s.TestReports.Target(t.Context(), "tst_none")
 	require.ErrorIs(t, err, store.ErrNotFound)
 }
+
+func TestReportsOnAClusterThatIsGoneArePruned(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := accept(t, s, granted("shop"))
+	reportTests(t, s, row.ID, writtenDown(t, s, runRef(1)), testsOf("e2e", "", 0))
+	const keep = 30 * 24 * time.Hour
+	left := func() int {
+		_, err := s.Prune(t.Context(), keep)
+		require.NoError(t, err)
+		return count(t, s, `SELECT count(*) FROM test_reports`)
+	}
+	clock.pass(2 * keep)
+	require.Equal(t, 1, left(), "the cluster is there")
+	_, err := s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya", Why: "done"})
+	require.NoError(t, err)
+	for range 3 {
+		step(t, s, row.ID)
+	}
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM clusters WHERE destroyed_at IS NOT NULL`))
+	require.Equal(t, 1, left())
+	clock.pass(keep + time.Minute)
+	require.Zero(t, left())
+}

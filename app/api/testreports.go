@@ -16,7 +16,7 @@ func (s *server) ReportTests(w http.ResponseWriter, r *http.Request, id ID) {
 	if !s.read(w, r, &said, false, maxBody) {
 		return
 	}
-	row, fresh, err := s.App.ReportTests(r.Context(), principal(r), id, said.results(), app.Origin{Source: policy.SourceAPI})
+	row, fresh, err := s.App.ReportTests(r.Context(), principal(r), id, said.results(), policy.PipelineRun{Kind: string(said.Run.Kind), Name: said.Run.Name, UID: said.Run.UID}, app.Origin{Source: policy.SourceAPI})
 	if err != nil {
 		s.fail(w, r, err)
 		return

@@ -62,6 +62,7 @@ type detailView struct {
 	Verdict   *policy.Verdict // why it was accepted; nil: not stored
 	Ends      []app.End       // every possible end, the earliest first
 	Approvals []approvalView  // waiting, or granted to the viewer
+	Tests     []lifecycle.RunTests
 
 	Why, DesiredWhy string   // without what is shown beside them
 	LastTry         string   // what failed, while another try follows
@@ -128,6 +129,9 @@ var functions = template.FuncMap{
 	"tenths":  func(n float64) string { return strconv.FormatFloat(n, 'f', 1, 64) },
 
 	"going": func(r store.Row) bool { return r.Desired == lifecycle.Absent },
+
+	"took":    func(d time.Duration) string { return d.Round(time.Second).String() },
+	"seconds": func(n float64) string { return strconv.FormatFloat(n, 'f', 1, 64) + " s" },
 
 	"locked":  createform.Locked,
 	"queries": queries,

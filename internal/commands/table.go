@@ -122,6 +122,10 @@ var Table = []Command{
 		CLI: &Form{Summary: "End your pipeline run's turn on a cluster, so that the next run gets it", Arguments: []Argument{aCluster}},
 	},
 	{
+		Name: "tests", Permission: "see", Synonyms: []string{"results", "junit", "failures"},
+		CLI: &Form{Summary: "Show the results of the tests that pipelines ran on a cluster", Arguments: []Argument{aCluster}},
+	},
+	{
 		Name: "approvals", Permission: "approve",
 		Slack: &Form{Summary: "List the approvals that you may see", Example: "approvals"},
 		CLI:   &Form{Summary: "List pending approvals, or show one with its votes by its id or its cluster's name", Arguments: []Argument{{Kind: Request}}},

@@ -1698,9 +1698,12 @@ type TestReport struct {
 	// Name What was tested, e.g. the job's name.
 	//
 	// Example: e2e
-	Name    string `json:"name"`
-	Passed  int    `json:"passed"`
-	Skipped int    `json:"skipped"`
+	Name   string `json:"name"`
+	Passed int    `json:"passed"`
+
+	// Run The pipeline's run, which a service account's token does not name itself.
+	Run     UseRequest `json:"run,omitempty,omitzero"`
+	Skipped int        `json:"skipped"`
 
 	// Slowest The slowest tests, slowest first.
 	Slowest []SlowTest `json:"slowest,omitempty,omitzero"`
@@ -1834,7 +1837,7 @@ type UseAhead struct {
 	Since time.Time `json:"since"`
 }
 
-// UseRequest defines model for UseRequest.
+// UseRequest The pipeline's run, which a service account's token does not name itself.
 type UseRequest struct {
 	// Kind With a service account's token: the kind of the run.
 	Kind UseRequestKind `json:"kind,omitempty,omitzero"`

@@ -47,6 +47,7 @@ var acts = []act{
 	{line: "timeline {cluster}", want: "0 0 0 0 4 4 0 0 3 3 3"},
 	{line: "logs {cluster}", want: "0 0 0 0 4 4 0 0 3 3 3"},
 	{line: "logs --job {job} {cluster}", want: "0 0 0 0 4 4 0 0 3 3 3"},
+	{line: "tests {cluster}", want: "0 0 0 0 4 4 0 0 3 3 3"},
 	{line: "jobs", want: "0 0 0 0 0 0 0 0 3 3 3"},
 	{line: "jobs --cluster {cluster}", want: "0 0 0 0 4 4 0 0 3 3 3"},
 	{line: "jobs {job}", want: "0 0 0 0 4 4 0 0 3 3 3"},
@@ -113,7 +114,7 @@ var acts = []act{
 	{line: "logout {context}", want: "0", local: true},
 	{line: "completion bash", want: "0", local: true},
 	{line: "version", want: "0", local: true},
-	{line: "action create-cluster", want: "2", local: true}, // outside an action; inside one, it types the lines above
+	{line: "action create-cluster", want: "2", local: true},  // outside an action; inside one, it types the lines above
 	{line: "version --check", want: "0 0 0 0 0 0 0 0 0 0 3"}, // who has no way to sign in has chosen no server
 	{line: "help", want: "0", local: true},
 	{line: "audit verify --file {export}", want: "0", local: true},
