@@ -70,8 +70,8 @@ func (c *Controller) commitOf(ctx context.Context, e store.Effect, run, key, eve
 	if err != nil {
 		return "", fmt.Errorf("run %s has no number on GitHub: %w", run, err)
 	}
-	got, err := c.GitHub.WorkflowRun(ctx, e.Installation, e.Repo, number)
-	if sha = got.HeadSHA; errors.Is(err, github.ErrRefused) && claimed != "" && !strings.HasPrefix(event, "pull_request") {
+	got, err := c.GitHub.Run(ctx, e.Installation, e.Repo, number)
+	if sha = got.Head; errors.Is(err, github.ErrRefused) && claimed != "" && !strings.HasPrefix(event, "pull_request") {
 		sha, err = claimed, nil
 	}
 	if err != nil {

@@ -43,6 +43,7 @@ CREATE TABLE run_clusters (
     job             text NOT NULL DEFAULT '',              -- check_run_id; empty: the token named none
     job_conclusion  text NOT NULL DEFAULT '',
     job_finished_at timestamptz,                           -- when this server learned it; NULL: it runs, or nothing depends on it
+    job_confirmed   boolean NOT NULL DEFAULT true,         -- false: only a webhook says so
     newest          boolean NOT NULL DEFAULT true,         -- of its slot
     bound_at        timestamptz NOT NULL,
     CONSTRAINT run_clusters_job CHECK (lifetime = 'run' OR job <> '')

@@ -54,14 +54,14 @@ func GitHubOf(issuer string) string {
 		return gitHubCom
 	}
 	u, err := url.Parse(issuer)
-	if err != nil || u.Scheme != "https" {
+	if err != nil || u.Host == "" {
 		return ""
 	}
 	if of := residency.FindStringSubmatch(u.Host); of != nil {
 		return "https://" + of[1] + ".ghe.com"
 	}
 	if u.Path == serverPath {
-		return "https://" + u.Host
+		return u.Scheme + "://" + u.Host
 	}
 	return ""
 }

@@ -20,6 +20,8 @@ func endsOnly(d inbox.Delivery) bool {
 		return false
 	case d.Event == onPullRequest:
 		return e.Action == actionClosed || unlabeled(e)
+	case aboutRun(d.Event):
+		return e.Action == finished
 	case d.Event == onCheckRun:
 		return e.RequestedAction != nil && e.RequestedAction.Identifier == chatops.ActionDestroy
 	case d.Event != onComment:

@@ -59,6 +59,8 @@ func required(event string) map[string]byte {
 		onComment:      {"repository": '{', "issue": '{', "comment": '{'},
 		onCheckRun:     {"repository": '{', "check_run": '{'},
 		onCheckSuite:   {"repository": '{', "check_suite": '{'},
+		onRun:          {"repository": '{', "workflow_run": '{'},
+		onJob:          {"repository": '{', "workflow_job": '{'},
 		onDispatch:     {"repository": '{', "branch": '"', "client_payload": 0},
 		onRepository:   {"repository": '{'},
 		onRepositories: {"repositories_added": '[', "repositories_removed": '['},
@@ -108,7 +110,9 @@ func (p webhook) fits(event string, body []byte) error {
 	switch in := p.Installation; {
 	case (event == onInstallation || event == onRepositories) && (in.App <= 0 || in.Account.Login == ""):
 		return fmt.Errorf("%w: the fields installation.app_id and installation.account of a %s event are missing", errMisfit, event)
-	case event == onRepository && p.Repository.ID <= 0:
+	case event == onRun && (p.WorkflowRun.ID <= 0 || p.WorkflowRun.Attempt <= 0) || event == onJob && (p.WorkflowJob.ID <= 0 || p.WorkflowJob.Run <= 0):
+		return fmt.Errorf("%w: the id or the attempt of a %s event is missing", errMisfit, event)
+	case (event == onRepository || event == onRun || event == onJob) && p.Repository.ID <= 0:
 		return fmt.Errorf("%w: the field repository.id of a %s event is missing", errMisfit, event)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -15,6 +16,8 @@ const (
 	onCheckRun      = "check_run"
 	onCheckSuite    = "check_suite"
 	onDispatch      = "repository_dispatch"
+	onRun           = "workflow_run"
+	onJob           = "workflow_job"
 	onRepository    = "repository"
 	onInstallation  = "installation"
 	onRepositories  = "installation_repositories"
@@ -44,6 +47,8 @@ func Events() map[string][]string {
 		onCheckRun:     {"requested_action", actionRerun},
 		onCheckSuite:   {actionRerun},
 		onDispatch:     {"create_ephemeral_cluster", "delete_ephemeral_cluster"},
+		onRun:          {"requested", "in_progress", finished}, // a new attempt is not requested: it is in progress
+		onJob:          {finished},
 		onRepository:   {actionRenamed, actionMoved, actionDeleted, "archived", "unarchived"},
 		onInstallation: {actionCreated, actionDeleted, actionSuspended, "unsuspend"},
 		onRepositories: {actionAdded, actionRemoved},
@@ -82,7 +87,7 @@ func (h *handler) foreign(event string, in webhook) string {
 	if len(h.installations) > 0 && !slices.Contains(h.installations, in.Installation.ID) {
 		return fmt.Sprintf("installation %d is not among github.installations", in.Installation.ID)
 	}
-	if len(h.repositories) == 0 || event == onInstallation || event == onRepositories {
+	if len(h.repositories) == 0 || event == onInstallation || event == onRepositories || aboutRun(event) { // a run is known by its token
 		return ""
 	}
 	names := []string{in.Repository.FullName}
@@ -101,8 +106,8 @@ func (h *handler) foreign(event string, in webhook) string {
 func quoted(word string) string { return fmt.Sprintf("%.64q", word) }
 
 // topic names what an event is about, so that related events are processed in the order of their arrival: a pull request
-// (owner/name#41), a commit of a repository if no pull request is named (owner/name#sha), a repository as a whole (owner/name), or an
-// installation. Unexpected shapes have no topic; the worker reports them.
+// (owner/name#41), a commit of a repository if no pull request is named (owner/name#sha), a workflow run (owner/name#run 7), a repository as a
+// whole (owner/name), or an installation. Unexpected shapes have no topic; the worker reports them.
 func topic(event string, in webhook) string {
 	repo := in.Repository.FullName
 	switch event {
@@ -117,6 +122,8 @@ func topic(event string, in webhook) string {
 			return pullTopic(named, number)
 		}
 		return pullTopic(repo, 0)
+	case onRun, onJob:
+		return runTopic(repo, in.run())
 	case onCheckRun:
 		return checkTopic(repo, in.CheckRun)
 	case onCheckSuite:
@@ -133,6 +140,14 @@ func checkTopic(repo string, of check) string {
 }
 
 func pullTopic(repo string, number int) string { return fmt.Sprintf("%s#%d", repo, number) }
+
+// aboutRun reports whether an event is about a workflow run or one of its jobs.
+func aboutRun(event string) bool { return event == onRun || event == onJob }
+
+// run returns the id of the run that an event is about.
+func (p webhook) run() int64 { return cmp.Or(p.WorkflowRun.ID, p.WorkflowJob.Run) }
+
+func runTopic(repo string, run int64) string { return fmt.Sprintf("%s#run %d", repo, run) }
 
 func installationTopic(id int64) string { return fmt.Sprintf("installation %d", id) }
 

@@ -7,9 +7,11 @@ import (
 	"errors"
 	"net/http"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/internal/source"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/inbox"
 )
 
@@ -77,6 +79,16 @@ func (h *handler) gitHub(w http.ResponseWriter, r *http.Request, body []byte) {
 			return
 		}
 		why = h.idle(event, p)
+	}
+	if why == "" && aboutRun(event) {
+		known, err := h.store.Runs.Known(r.Context(), lifecycle.GitHub, strconv.FormatInt(p.Repository.ID, 10), strconv.FormatInt(p.run(), 10))
+		switch {
+		case err != nil:
+			h.failed(w, r, id, err)
+			return
+		case !known:
+			why = "no cluster and no turn belongs to the run"
+		}
 	}
 	if why != "" {
 		answer(w, http.StatusAccepted, Received{Delivery: id, State: "ignored", Detail: why + "; nothing was stored."})

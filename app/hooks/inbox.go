@@ -13,6 +13,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/pulls"
+	"github.com/ocpctl/ocpctl/app/runs"
 	slackapp "github.com/ocpctl/ocpctl/app/slack"
 	"github.com/ocpctl/ocpctl/chatops/github"
 	wire "github.com/ocpctl/ocpctl/chatops/slack"
@@ -48,6 +49,11 @@ type slackRequests interface {
 	GivenUp(ctx context.Context, r inbound.Request) error
 }
 
+// runEvents handles what happens to workflow runs: runs.Service.
+type runEvents interface {
+	Changed(ctx context.Context, e runs.Event) (note string, err error)
+}
+
 // records is what the inbox looks up itself: pullrequests.Store.
 type records interface {
 	PullRequest(ctx context.Context, repo string, number int) (pullrequests.PullRequest, error)
@@ -60,17 +66,18 @@ type InboxWorker struct {
 	store   *store.Store
 	records records
 	pulls   pullRequests
+	runs    runEvents
 	inSlack slackRequests
 	app     int64
 	log     *slog.Logger
 }
 
 // NewInboxWorker returns the worker of queue.InboxArgs. appID is the App's id: check events of other Apps are ignored.
-func NewInboxWorker(s *store.Store, pulls *pulls.Service, slack *slackapp.Service, appID int64, log *slog.Logger) *InboxWorker {
+func NewInboxWorker(s *store.Store, pulls *pulls.Service, runs *runs.Service, slack *slackapp.Service, appID int64, log *slog.Logger) *InboxWorker {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &InboxWorker{store: s, records: s.PullRequests, pulls: pulls, inSlack: slack, app: appID, log: log}
+	return &InboxWorker{store: s, records: s.PullRequests, pulls: pulls, runs: runs, inSlack: slack, app: appID, log: log}
 }
 
 // overtakes reports whether a delivery need not wait for earlier ones that cannot be processed yet: a close, the removal of one of

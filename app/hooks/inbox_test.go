@@ -20,6 +20,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/app/pulls"
+	"github.com/ocpctl/ocpctl/app/runs"
 	slackapp "github.com/ocpctl/ocpctl/app/slack"
 	wire "github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
@@ -124,7 +125,8 @@ func newInbox(t *testing.T) *inboxFixture {
 	}
 	core := app.New(cfg)
 	links := credentials.New(core, cfg)
-	return &inboxFixture{f, NewInboxWorker(f.store, pulls.New(core, links, cfg), slackapp.New(core, links, admin.New(core, cfg), nil, cfg), github.AppID, nil), w}
+	ofRuns := runs.New(runs.Config{Store: f.store})
+	return &inboxFixture{f, NewInboxWorker(f.store, pulls.New(core, links, cfg), ofRuns, slackapp.New(core, links, admin.New(core, cfg), nil, cfg), github.AppID, nil), w}
 }
 
 // receive posts a body as GitHub does and processes what is not done yet, as River would.

@@ -22,6 +22,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/app/pulls"
+	"github.com/ocpctl/ocpctl/app/runs"
 	slackapp "github.com/ocpctl/ocpctl/app/slack"
 	wire "github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
@@ -54,10 +55,14 @@ type life struct {
 	tester
 	github  *github.Server
 	store   *store.Store
+	core    *app.Service
 	worker  *InboxWorker
+	runs    *runs.Service
 	sweep   *Sweep
 	missed  *Missed
-	address string // its address
+	address string              // its address
+	restart func()              // a new process: nothing is remembered but what is stored
+	waits   func(time.Duration) // lets time pass in the database; nil: it passes by itself
 
 	forgetful bool // GitHub has nothing to read of what it sent
 
@@ -65,8 +70,10 @@ type life struct {
 	now time.Time // of GitHub
 }
 
-func newLife(t testing.TB) *life {
-	l := &life{tester: t, store: servicetest.Store(t, pgtest.New(t))}
+func newLife(t testing.TB) *life { return newLifeOn(t, servicetest.Store(t, pgtest.New(t))) }
+
+func newLifeOn(t testing.TB, s *store.Store) *life {
+	l := &life{tester: t, store: s}
 	l.catchUp()
 	var err error
 	l.github, err = github.Start(context.WithoutCancel(t.Context()), github.Config{WebhookSecret: testSecret, Now: l.clock})
@@ -85,7 +92,8 @@ func newLife(t testing.TB) *life {
 
 	client, err := wire.New(wire.Config{AppID: github.AppID, PrivateKey: l.github.KeyPEM(), BaseURL: l.github.URL(), Pace: -1, Settling: -1, Probe: -1})
 	require.NoError(t, err)
-	l.worker = l.workerOn(t, client)
+	l.restart = func() { l.worker = l.workerOn(t, client) }
+	l.restart()
 	l.sweep = NewSweep(l.store, client, 0, slog.New(slog.DiscardHandler))
 	l.missed = NewMissed(l.store, client, nil, time.Minute, slog.New(slog.DiscardHandler))
 	return l
@@ -96,13 +104,15 @@ var table = []app.Repository{{Match: "acme/*", Ownership: policy.Ownership{Team:
 // workerOn is the inbox's worker with a service that asks by that client.
 func (l *life) workerOn(t testing.TB, client *wire.Client) *InboxWorker {
 	terms := servicetest.Catalogue(t, map[string]string{"quotas/quotas.yaml": "quotas: [{name: team, scope: team, live: 100000, creating: 100000}]\n"})
+	asker := NewAsker(client)
 	cfg := app.Config{
-		Store: l.store, Catalogue: func() catalogue.Catalogue { return terms }, GitHub: NewAsker(client), Repositories: table,
+		Store: l.store, Catalogue: func() catalogue.Catalogue { return terms }, GitHub: asker, GitHubSite: wire.Site(l.github.URL()), Repositories: table,
 		Policy: policy.Settings{Grace: time.Minute, Installation: "test"}, Installs: app.Installs{PullSecretRef: "file:/run/pull-secret"},
 	}
-	core := app.New(cfg)
-	links := credentials.New(core, cfg)
-	return NewInboxWorker(l.store, pulls.New(core, links, cfg), slackapp.New(core, links, admin.New(core, cfg), nil, cfg), github.AppID, nil)
+	l.core = app.New(cfg)
+	links := credentials.New(l.core, cfg)
+	l.runs = runs.New(runs.Config{Store: l.store, GitHub: asker, Site: cfg.GitHubSite, Every: 2 * time.Minute, Use: 6 * time.Hour})
+	return NewInboxWorker(l.store, pulls.New(l.core, links, cfg), l.runs, slackapp.New(l.core, links, admin.New(l.core, cfg), nil, cfg), github.AppID, nil)
 }
 
 func (l *life) clock() time.Time {
@@ -152,6 +162,9 @@ func (l *life) work(row int64) error {
 		var snooze *river.JobSnoozeError
 		if !errors.As(err, &snooze) || snooze.Duration > turn { // while another worker has the topic, River runs the job again
 			return err
+		}
+		if l.waits != nil {
+			l.waits(snooze.Duration)
 		}
 	}
 }

@@ -148,6 +148,9 @@ func (m *Missed) lost(ctx context.Context, sent []github.HookDelivery) ([]github
 
 // meant reports whether the listener would store such a delivery, as far as the list shows.
 func (m *Missed) meant(d github.HookDelivery) bool {
+	if aboutRun(d.Event) { // the runs that matter are asked about anyway, and most are not ours
+		return false
+	}
 	return slices.Contains(Events()[d.Event], d.Action) && (len(m.installations) == 0 || slices.Contains(m.installations, d.Installation))
 }
 

@@ -8,9 +8,11 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app/pulls"
+	"github.com/ocpctl/ocpctl/app/runs"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/store"
@@ -37,6 +39,8 @@ func (w *InboxWorker) event(ctx context.Context, d inbox.Delivery) (string, erro
 		return w.checkSuite(ctx, d.ID, e)
 	case onDispatch:
 		return w.dispatch(ctx, d.ID, e)
+	case onRun, onJob:
+		return w.run(ctx, e)
 	case onRepository:
 		return w.repository(ctx, e)
 	case onInstallation:
@@ -195,6 +199,21 @@ func (w *InboxWorker) dispatch(ctx context.Context, delivery string, e webhook) 
 		Installation: e.Installation.ID, Repo: e.Repository.FullName, Type: e.Action, Payload: e.ClientPayload,
 		Actor: e.Sender.Login, ActorID: e.Sender.ID, Cause: delivery,
 	})
+}
+
+// run passes what happened to a workflow run or one of its jobs.
+func (w *InboxWorker) run(ctx context.Context, e webhook) (string, error) {
+	if err := place(e, e.Repository.FullName); err != nil {
+		return "", err
+	}
+	out := runs.Event{
+		Installation: e.Installation.ID, RepoID: strconv.FormatInt(e.Repository.ID, 10), Repo: e.Repository.FullName, Run: strconv.FormatInt(e.run(), 10),
+		Attempt: e.WorkflowRun.Attempt, Completed: e.WorkflowRun.Status == finished, Conclusion: e.WorkflowRun.Conclusion,
+	}
+	if job := e.WorkflowJob; job.ID != 0 {
+		out.Job, out.Attempt, out.Completed, out.Conclusion = strconv.FormatInt(job.ID, 10), job.Attempt, job.Status == finished, job.Conclusion
+	}
+	return w.runs.Changed(ctx, out)
 }
 
 func (w *InboxWorker) repository(ctx context.Context, e webhook) (string, error) {

@@ -36,7 +36,7 @@ func BenchmarkOneStormBesideAnotherPullRequest(b *testing.B) {
 	for b.Loop() {
 		b.StopTimer()
 		s := durable(b)
-		w := NewInboxWorker(s, nil, nil, 0, nil)
+		w := NewInboxWorker(s, nil, nil, nil, 0, nil)
 		d := slowPulls{other: make(chan struct{}, 1)}
 		w.pulls = d
 		workers := river.NewWorkers()

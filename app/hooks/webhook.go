@@ -26,6 +26,8 @@ type webhook struct {
 	CheckSuite      check           `json:"check_suite"`
 	RequestedAction *button         `json:"requested_action"`
 	ClientPayload   json.RawMessage `json:"client_payload"`
+	WorkflowRun     workflowRun     `json:"workflow_run"`
+	WorkflowJob     workflowJob     `json:"workflow_job"`
 
 	Repositories []repository `json:"repositories"`
 	Added        []repository `json:"repositories_added"`
@@ -98,6 +100,26 @@ type check struct {
 	App          struct{ ID int64 }     `json:"app"`
 	PullRequests []struct{ Number int } `json:"pull_requests"`
 }
+
+// workflowRun is a run of GitHub Actions in one attempt.
+type workflowRun struct {
+	ID         int64  `json:"id"`
+	Attempt    int    `json:"run_attempt"`
+	Status     string `json:"status"`
+	Conclusion string `json:"conclusion"`
+}
+
+// workflowJob is a job of a run; its id is also that of its check run.
+type workflowJob struct {
+	ID         int64  `json:"id"`
+	Run        int64  `json:"run_id"`
+	Attempt    int    `json:"run_attempt"`
+	Status     string `json:"status"`
+	Conclusion string `json:"conclusion"`
+}
+
+// finished is the status of a run or a job that does not change any more.
+const finished = "completed"
 
 type button struct {
 	Identifier string `json:"identifier"`

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 
 	gh "github.com/google/go-github/v66/github"
 
@@ -85,54 +84,4 @@ func (c *Client) Dispatch(ctx context.Context, installation int64, repo, kind st
 		return err
 	})
 	return explain(doing, err)
-}
-
-// WorkflowRun is a workflow run in its newest attempt.
-type WorkflowRun struct {
-	RepoID     int64
-	Repo       string // current owner/name
-	Name       string // of the workflow
-	Attempt    int
-	Completed  bool
-	Event      string
-	HeadSHA    string // the commit that GitHub shows it at
-	HeadBranch string
-	Fork       bool   // its commit is in another repository, or in a deleted one
-	Actor      string // who started this attempt
-	ActorID    int64
-	URL        string
-}
-
-// WorkflowRun returns the current state of a workflow run. ErrNotFound: it was deleted, or the repository is not visible to the App.
-// ErrRefused: the App may not read the repository's Actions.
-func (c *Client) WorkflowRun(ctx context.Context, installation int64, repo string, id int64) (WorkflowRun, error) {
-	doing := fmt.Sprintf("ask for run %d of %s", id, repo)
-	owner, name, err := split(repo)
-	if err != nil {
-		return WorkflowRun{}, fmt.Errorf("%s: %w", doing, err)
-	}
-	ctx = toDecide(ctx)
-	var out WorkflowRun
-	err = c.call(ctx, installation, func(client *gh.Client) error {
-		got, _, err := client.Actions.GetWorkflowRunByID(ctx, owner, name, id)
-		out = workflowRun(got)
-		return err
-	})
-	if err == nil && (out.RepoID == 0 || out.Attempt == 0 || out.HeadSHA == "") {
-		err = errors.New("GitHub answered without its repository, attempt or commit")
-	}
-	return out, explain(doing, err)
-}
-
-func workflowRun(got *gh.WorkflowRun) WorkflowRun {
-	by := got.GetTriggeringActor()
-	if by == nil {
-		by = got.GetActor()
-	}
-	head, in := got.GetHeadRepository(), got.GetRepository()
-	return WorkflowRun{
-		RepoID: in.GetID(), Repo: in.GetFullName(), Name: got.GetName(), Attempt: got.GetRunAttempt(), Completed: got.GetStatus() == completed, Event: got.GetEvent(),
-		HeadSHA: got.GetHeadSHA(), HeadBranch: got.GetHeadBranch(), Fork: head == nil || head.GetID() != in.GetID() || !strings.EqualFold(head.GetFullName(), in.GetFullName()),
-		Actor: by.GetLogin(), ActorID: by.GetID(), URL: got.GetHTMLURL(),
-	}
 }

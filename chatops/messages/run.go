@@ -91,6 +91,14 @@ func UnwatchedElsewhere(run, app string) string {
 	return fmt.Sprintf("the run is on %s and the GitHub App on %s", run, app)
 }
 
+// UnwatchedUninstalled says that the App does not reach a run's repository.
+func UnwatchedUninstalled(repo string) string { return "the GitHub App is not installed on " + repo }
+
+// UnwatchedForbidden says that the App may not read a repository's Actions.
+func UnwatchedForbidden(repo string) string {
+	return "GitHub refuses to show the App the Actions of " + repo + "; it needs the permission Actions: read there"
+}
+
 // Unwatched warns that the end of a run cannot be noticed.
 func Unwatched(why string) string {
 	return "The end of the run cannot be noticed, because " + why + ": release the cluster when you are done, or its time to live ends it."

@@ -14,6 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/app/hooks"
 	"github.com/ocpctl/ocpctl/app/pulls"
+	"github.com/ocpctl/ocpctl/app/runs"
 	slackapp "github.com/ocpctl/ocpctl/app/slack"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/github"
@@ -34,7 +35,8 @@ func (in inner) wireWorkers(ctx context.Context, s *server) error {
 	if err != nil {
 		return err
 	}
-	cfg := in.appConfig(hooks.NewAsker(client, in.cfg.GitHub.Installations...))
+	asker := hooks.NewAsker(client, in.cfg.GitHub.Installations...)
+	cfg := in.appConfig(asker)
 	core := app.New(cfg)
 	links := credentials.New(core, cfg)
 	pullRequests := pulls.New(core, links, cfg)
@@ -60,7 +62,10 @@ func (in inner) wireWorkers(ctx context.Context, s *server) error {
 	missed := hooks.NewMissed(in.store, client, gh.Installations, gh.Deliveries, in.log)
 	inSlack := slackapp.New(core, links, admin.New(core, cfg), bot, cfg)
 	homes := hooks.NewHomes(in.store)
-	river.AddWorker(workers, hooks.NewInboxWorker(in.store, pullRequests, inSlack, gh.AppID, in.log))
+	ofRuns := runs.New(runs.Config{Store: in.store, GitHub: asker, Site: cfg.GitHubSite, Every: gh.RunLook, Use: in.cfg.Limits.Use, Log: in.log})
+	runSweep := hooks.NewRunSweep(ofRuns, gh.RunLook)
+	river.AddWorker(workers, hooks.NewInboxWorker(in.store, pullRequests, ofRuns, inSlack, gh.AppID, in.log))
+	river.AddWorker(workers, runSweep)
 	river.AddWorker(workers, homes)
 	river.AddWorker(workers, hooks.NewHomeWorker(inSlack, in.log))
 	river.AddWorker(workers, sweep)
@@ -69,7 +74,7 @@ func (in inner) wireWorkers(ctx context.Context, s *server) error {
 		return err
 	}
 	s.workers, err = queue.NewClient(ctx, in.store.Pool(), workers, queue.RiverConfig{
-		Instance: s.instance.Name(), Periodic: append(engine.Periodic(), sweep.Periodic(), missed.Periodic(), homes.Periodic()),
+		Instance: s.instance.Name(), Periodic: append(engine.Periodic(), sweep.Periodic(), runSweep.Periodic(), missed.Periodic(), homes.Periodic()),
 		Logger: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})), // River logs statistics at INFO
 		Log:    in.log, OnError: in.metrics.JobFailed,
 	})

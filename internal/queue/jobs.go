@@ -97,6 +97,9 @@ type SweepArgs struct{}
 // LookArgs asks to check on GitHub the pull requests that were not checked for a while.
 type LookArgs struct{}
 
+// LookAtRunsArgs asks to check the pipeline runs that were not checked for a while.
+type LookAtRunsArgs struct{}
+
 // MissedArgs asks to read GitHub's list of sent webhooks and find those that never arrived.
 type MissedArgs struct{}
 
@@ -153,6 +156,9 @@ func (SweepArgs) Kind() string { return "sweep" }
 
 // Kind implements river.JobArgs.
 func (LookArgs) Kind() string { return "look" }
+
+// Kind implements river.JobArgs.
+func (LookAtRunsArgs) Kind() string { return "look_at_runs" }
 
 // Kind implements river.JobArgs.
 func (MissedArgs) Kind() string { return "missed" }
@@ -229,6 +235,9 @@ func (SweepArgs) InsertOpts() river.InsertOpts { return once(QueueReconcile, 1) 
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (LookArgs) InsertOpts() river.InsertOpts { return once(QueueInbox, 1) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (LookAtRunsArgs) InsertOpts() river.InsertOpts { return once(QueueInbox, 1) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (MissedArgs) InsertOpts() river.InsertOpts { return once(QueueInbox, 1) }

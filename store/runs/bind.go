@@ -47,8 +47,9 @@ func (r *Refusal) Error() string {
 func (r *Refusal) Unwrap() error { return r.Cause }
 
 // enter locks the run of a request whose token was verified. It is refused unless its attempt is the newest and goes on.
-func (c *change) enter(ctx context.Context, ref Ref) (Run, error) {
-	run, older, err := c.lock(ctx, ref)
+// also is a cluster that is locked too.
+func (c *change) enter(ctx context.Context, ref Ref, also string) (Run, error) {
+	run, older, err := c.lock(ctx, ref, also)
 	switch {
 	case err != nil:
 		return Run{}, err
@@ -72,7 +73,7 @@ type Place struct {
 // is the requester's; otherwise the place of a new one. A Refusal: the run gets no cluster.
 func Enter(ctx context.Context, tx *rows.Tx, a Ask, principal string) (reused *rows.Row, place *Place, err error) {
 	c := &change{tx}
-	run, err := c.enter(ctx, a.Ref)
+	run, err := c.enter(ctx, a.Ref, "")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -101,7 +102,7 @@ func Enter(ctx context.Context, tx *rows.Tx, a Ask, principal string) (reused *r
 // take hands the slot's cluster to the attempt, and to the job if it lasts as long as that.
 func (c *change) take(ctx context.Context, run Run, row rows.Row, a Ask, principal string) (rows.Row, error) {
 	_, err := c.Exec(ctx, `
-		UPDATE run_clusters SET attempt = @attempt, lifetime = @lifetime, job = @job, job_conclusion = '', job_finished_at = NULL, bound_at = @now
+		UPDATE run_clusters SET attempt = @attempt, lifetime = @lifetime, job = @job, job_conclusion = '', job_finished_at = NULL, job_confirmed = true, bound_at = @now
 		WHERE cluster_id = @cluster`,
 		pgx.NamedArgs{"cluster": row.ID, "attempt": a.Attempt, "lifetime": a.Lifetime, "job": a.Job, "now": c.Now})
 	if err != nil {
@@ -129,7 +130,6 @@ func (p *Place) Queue(tx *rows.Tx, b *pg.Batch, cluster string) {
 	b.Do("bind the cluster to its run", `
 		INSERT INTO run_clusters (cluster_id, run_id, attempt, slot, lifetime, job, bound_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 		cluster, p.Run.ID, p.ask.Attempt, p.ask.Slot, p.ask.Lifetime, p.ask.Job, tx.Now)
-	b.Do("have the run looked at", `UPDATE runs SET look_at = least(look_at, $2) WHERE id = $1 AND unwatched = ''`, p.Run.ID, tx.Now.Add(firstLook))
 }
 
 // Record writes the audit line of a cluster that was bound to its place.

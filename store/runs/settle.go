@@ -22,6 +22,20 @@ type bound struct {
 	JobFinishedAt *time.Time
 }
 
+// lockClusters locks the clusters on which a locked run has an influence, and the given one, in the order of their ids.
+func (c *change) lockClusters(ctx context.Context, run, also string) error {
+	_, err := c.Exec(ctx, `
+		SELECT FROM clusters WHERE id IN (
+			SELECT b.cluster_id FROM run_clusters b JOIN clusters w ON w.id = b.cluster_id WHERE b.run_id = $1 AND w.desired = 'present'
+			UNION SELECT cluster_id FROM uses WHERE run_id = $1 AND released_at IS NULL
+			UNION SELECT $2)
+		ORDER BY id FOR NO KEY UPDATE`, run, also)
+	if err != nil {
+		return fmt.Errorf("lock the clusters of %s: %w", run, err)
+	}
+	return nil
+}
+
 // settle brings the ends of a locked run's clusters, and the uses of its attempts, up to date with what is known of it. It is the only
 // place where the end of a run's cluster is set or lifted.
 func (c *change) settle(ctx context.Context, run Run) error {

@@ -59,7 +59,7 @@ const (
 // is false if they had it. A Refusal: the run is over. ErrConflict: the cluster is going away.
 func (s *Store) AskUse(ctx context.Context, cluster string, ref Ref, job string, d rows.Origin) (use Use, fresh bool, err error) {
 	err = s.write(ctx, func(c *change) error {
-		run, err := c.enter(ctx, ref)
+		run, err := c.enter(ctx, ref, cluster)
 		if err != nil {
 			return err
 		}
@@ -90,11 +90,6 @@ func (c *change) askUse(ctx context.Context, run Run, cluster string, attempt in
 		id, cluster, run.ID, attempt, job, d.Actor, c.Now)
 	if err != nil {
 		return Use{}, false, fmt.Errorf("write the use: %w", err)
-	}
-	if run.Unwatched == "" {
-		if _, err := c.Exec(ctx, `UPDATE runs SET look_at = least(look_at, $2) WHERE id = $1`, run.ID, c.Now.Add(firstLook)); err != nil {
-			return Use{}, false, fmt.Errorf("have the run looked at: %w", err)
-		}
 	}
 	if err := c.RecordAction(rows.Origin{Actor: d.Actor, Source: d.Source, Verdict: d.Verdict, Why: "for " + turnOf(run.URL, run.Name, attempt)}, "use_asked", cluster, rows.Action{Note: id}); err != nil {
 		return Use{}, false, err
@@ -192,13 +187,31 @@ func (c *change) releaseEach(ctx context.Context, open []openUse, why string) er
 
 // releaseOver releases the uses of attempts of a locked run that are over.
 func (c *change) releaseOver(ctx context.Context, run Run) error {
+	finished := run.State == lifecycle.RunFinished && run.Confirmed // another run may get the turn, so a webhook alone is not enough
 	open, err := pg.All[openUse](ctx, c, `
 		SELECT id, cluster_id AS cluster FROM uses WHERE run_id = $1 AND released_at IS NULL AND (attempt < $2 OR attempt = $2 AND $3)
-		ORDER BY cluster_id, id`, run.ID, run.Attempt, run.State == lifecycle.RunFinished)
+		ORDER BY cluster_id, id`, run.ID, run.Attempt, finished)
 	if err != nil {
 		return fmt.Errorf("list the turns of %s: %w", run.ID, err)
 	}
 	return c.releaseEach(ctx, open, "its run finished")
+}
+
+// ExpireUses releases turns that were granted longer than most ago, and returns how many.
+func (s *Store) ExpireUses(ctx context.Context, most time.Duration) (n int, err error) {
+	err = s.write(ctx, func(c *change) error {
+		open, err := pg.All[openUse](ctx, c, `
+			SELECT id, cluster_id AS cluster FROM uses WHERE released_at IS NULL AND granted_at <= $1 ORDER BY cluster_id, id`, c.Now.Add(-most))
+		if err != nil {
+			return err
+		}
+		n = len(open)
+		return c.releaseEach(ctx, open, "its turn lasted longer than limits.use allows")
+	})
+	if err != nil {
+		return 0, fmt.Errorf("release turns that last too long: %w", err)
+	}
+	return n, nil
 }
 
 // Uses returns the uses of a cluster that are not released, in the order of their turns, then the newest released ones.

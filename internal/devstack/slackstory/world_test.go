@@ -26,6 +26,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/app/hooks"
 	"github.com/ocpctl/ocpctl/app/pulls"
+	"github.com/ocpctl/ocpctl/app/runs"
 	slackapp "github.com/ocpctl/ocpctl/app/slack"
 	"github.com/ocpctl/ocpctl/chatops"
 	wire "github.com/ocpctl/ocpctl/chatops/slack"
@@ -166,7 +167,7 @@ func (w *world) restart() {
 	p := &process{workers: river.NewWorkers(), homes: hooks.NewHomes(w.store)}
 	engine.Register(p.workers)
 	notifier.New(notifier.Config{Store: w.store, Slack: client, AdminChannel: slack.Admins, Links: chatops.Links{UI: cfg.UI}, Log: log}).Register(p.workers)
-	river.AddWorker(p.workers, hooks.NewInboxWorker(w.store, pulls.New(core, links, cfg), inSlack, 1, log))
+	river.AddWorker(p.workers, hooks.NewInboxWorker(w.store, pulls.New(core, links, cfg), runs.New(runs.Config{Store: w.store}), inSlack, 1, log))
 	river.AddWorker(p.workers, hooks.NewHomeWorker(inSlack, log))
 	p.handler, err = hooks.New(hooks.Config{
 		Store: w.store, GitHubSecret: secret.New("not used in these lives"), SlackSecret: secret.New(signingSecret), Workspaces: []string{slack.Workspace},

@@ -160,13 +160,13 @@ func (c Config) checkDurations() []error {
 		value, least time.Duration
 	}{
 		{"api.timeout", c.API.Timeout, time.Second}, {"hour", c.Hour, 1}, {"grace", c.Grace, 0}, {"github.pace", c.GitHub.Pace, 0}, {"github.max_grace", c.GitHub.MaxGrace, 0},
-		{"github.progress", c.GitHub.Progress, time.Second}, {"github.look", c.GitHub.Look, hooks.LeastLook}, {"github.deliveries", c.GitHub.Deliveries, time.Second},
+		{"github.progress", c.GitHub.Progress, time.Second}, {"github.look", c.GitHub.Look, hooks.LeastLook}, {"github.run_look", c.GitHub.RunLook, hooks.LeastRunLook}, {"github.deliveries", c.GitHub.Deliveries, time.Second},
 		{"artifacts.retention", c.Artifacts.Retention, time.Hour},
 		{"catalogue.reload", c.Catalogue.Reload, time.Second},
 		{"runner.lease", c.Runner.Lease, time.Second}, {"runner.heartbeat", c.Runner.Heartbeat, 1},
 		{"limits.launch_patience", l.LaunchPatience, 1}, {"limits.lease_grace", l.LeaseGrace, 1}, {"limits.look_again", l.LookAgain, 1},
 		{"limits.retry_base", l.RetryBase, 1}, {"limits.retry_max", l.RetryMax, l.RetryBase},
-		{"limits.verify_gap", l.VerifyGap, 1}, {"limits.warn_before", l.WarnBefore, 1}, {"limits.let_past", l.LetPast, 1},
+		{"limits.verify_gap", l.VerifyGap, 1}, {"limits.warn_before", l.WarnBefore, 1}, {"limits.let_past", l.LetPast, 1}, {"limits.use", l.Use, time.Minute},
 		{"limits.wake", l.Wake, time.Second}, {"limits.sweep", l.Sweep, time.Second}, {"limits.keep", l.Keep, time.Hour},
 		{"limits.overdue_after", l.OverdueAfter, 1}, {"limits.unlooked_after", l.UnlookedAfter, 1}, {"limits.still_after", l.StillAfter, 1},
 	} {

@@ -81,6 +81,7 @@ type GitHub struct {
 	HookAddresses []string      `yaml:"hook_addresses"` // networks from which webhooks are accepted; empty: all
 	Progress      time.Duration `yaml:"progress"`       // how often a check shows progress
 	Look          time.Duration `yaml:"look"`           // how often the pull request of a wanted cluster is polled
+	RunLook       time.Duration `yaml:"run_look"`       // how often the workflow run of a wanted cluster is asked about
 	Deliveries    time.Duration `yaml:"deliveries"`     // how often GitHub is asked for deliveries that never arrived
 
 	Permission string        `yaml:"permission"` // needed to have clusters: write, maintain or admin; empty: write
@@ -184,6 +185,7 @@ type Limits struct {
 	PerAccount     int           `yaml:"runners_per_account"` // likewise in each cloud account
 	PerRegion      int           `yaml:"runners_per_region"`  // likewise in each region of an account
 	LetPast        time.Duration `yaml:"let_past"`            // how long the front of the queue for capacity may hold up clusters that need less
+	Use            time.Duration `yaml:"use"`                 // the longest turn of a pipeline's run on a cluster
 	Wake           time.Duration `yaml:"wake"`                // how often clusters that are due are looked for
 	Sweep          time.Duration `yaml:"sweep"`               // how often everything is checked for findings
 	Keep           time.Duration `yaml:"keep"`                // how long logs, reports and processed deliveries are kept
@@ -205,7 +207,7 @@ func Defaults() Config {
 	return Config{
 		Listen:    Listen{Public: "127.0.0.1:8081", Private: "127.0.0.1:8080", DrainDelay: 5 * time.Second},
 		Catalogue: Catalogue{Reload: 15 * time.Second},
-		GitHub: GitHub{APIURL: github.DefaultBaseURL, Pace: time.Second, PerMinute: githubPerMinute, PerHour: githubPerHour, Progress: 5 * time.Minute, Look: 3 * time.Minute, Deliveries: 5 * time.Minute,
+		GitHub: GitHub{APIURL: github.DefaultBaseURL, Pace: time.Second, PerMinute: githubPerMinute, PerHour: githubPerHour, Progress: 5 * time.Minute, Look: 3 * time.Minute, RunLook: 2 * time.Minute, Deliveries: 5 * time.Minute,
 			ReservePercent: 20, Permission: policy.Permissions[0], Forks: profiles.ForksApprove},
 		Slack:     Slack{Mode: SlackHTTP, APIURL: slack.DefaultBaseURL},
 		Runner:    Runner{Dispatch: DispatchProcess, Kubernetes: kubernetes.Defaults(), Lease: 15 * time.Minute, Heartbeat: 15 * time.Second},
@@ -217,7 +219,7 @@ func Defaults() Config {
 		Limits: Limits{
 			LaunchPatience: 10 * time.Minute, LeaseGrace: 2 * time.Minute, LookAgain: 15 * time.Second,
 			RetryBase: 30 * time.Second, RetryMax: 24 * time.Hour, BlockAfter: 3, VerifyGap: 3 * time.Minute,
-			WarnBefore: time.Hour, LetPast: 30 * time.Minute, Runners: 50, Wake: 5 * time.Second,
+			WarnBefore: time.Hour, LetPast: 30 * time.Minute, Use: 6 * time.Hour, Runners: 50, Wake: 5 * time.Second,
 			Sweep: 5 * time.Minute, Keep: 30 * 24 * time.Hour, OverdueAfter: 10 * time.Minute, UnlookedAfter: 5 * time.Minute, StillAfter: 3 * time.Hour,
 		},
 	}

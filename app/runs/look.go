@@ -1,0 +1,160 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/runs"
+)
+
+const (
+	lookAtOnce = 500 // runs in one round; the rest follows in the next one
+	together   = 8   // of them at the same time
+	// seldom is how many times rarer a run is asked about while the App cannot see it.
+	seldom = 5
+	// settled is how long after somebody began to depend on a job its absence counts.
+	settled = time.Minute
+)
+
+// errNoAnswer marks that GitHub was asked and gave no answer.
+var errNoAnswer = errors.New("no answer")
+
+// Look asks about every run whose turn it is, and releases turns that last too long. A run about which GitHub gives no answer is asked
+// about again later; nothing follows from it.
+func (s *Service) Look(ctx context.Context) error {
+	now, err := s.store.Now(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := s.store.Runs.ExpireUses(ctx, s.use); err != nil {
+		return err
+	}
+	due, err := s.store.Runs.ToLook(ctx, now, lookAtOnce)
+	if err != nil {
+		return err
+	}
+	var group errgroup.Group
+	group.SetLimit(together)
+	for _, run := range due {
+		group.Go(func() error { return s.lookInTurn(ctx, run, now) })
+	}
+	return group.Wait()
+}
+
+// lookInTurn asks about one run and its jobs. Its turn is over whatever comes back, so that it delays no others.
+func (s *Service) lookInTurn(ctx context.Context, run runs.Run, now time.Time) error {
+	_, err := s.look(ctx, run)
+	if !unanswered(err) || ctx.Err() != nil {
+		return err
+	}
+	s.log.WarnContext(ctx, "a run could not be looked at", "run", run.ID, "url", run.URL, "err", err)
+	return s.store.Runs.Postpone(ctx, run.ID, now.Add(s.every))
+}
+
+// look asks GitHub about a run and the jobs on which something depends, and stores the answers. The jobs come first: a cluster of a
+// job ends by its job's conclusion. An error that is unanswered: there was no answer about the run.
+func (s *Service) look(ctx context.Context, run runs.Run) (runs.Run, error) {
+	now, err := s.store.Now(ctx)
+	if err != nil {
+		return runs.Run{}, err
+	}
+	if run.Installation == 0 {
+		if run.Installation, err = s.github.InstallationOf(ctx, run.Repo); err != nil {
+			return runs.Run{}, fmt.Errorf("%w: %w", errNoAnswer, err)
+		}
+		if run.Installation == 0 {
+			return s.store.Runs.Unwatch(ctx, run.ID, messages.UnwatchedUninstalled(run.Repo), now.Add(seldom*s.every))
+		}
+	}
+	state, err := s.github.Run(ctx, run.Installation, run.Repo, run.Key)
+	if err == nil && state.RepoID != run.Scope { // another repository has the name by now
+		err = ErrNotFound
+	}
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return s.missing(ctx, run, now)
+	case errors.Is(err, ErrForbidden):
+		return s.store.Runs.Unwatch(ctx, run.ID, messages.UnwatchedForbidden(run.Repo), now.Add(seldom*s.every))
+	case err != nil:
+		return runs.Run{}, fmt.Errorf("%w: %w", errNoAnswer, err)
+	}
+	if err := s.lookAtJobs(ctx, run, now); err != nil {
+		return runs.Run{}, err
+	}
+	return s.store.Runs.See(ctx, run.ID, seen(state, run.Installation), now.Add(s.every))
+}
+
+func seen(state State, installation int64) runs.Seen {
+	out := runs.Seen{
+		Installation: installation, Repo: state.Repo, Name: state.Name, Attempt: state.Attempt, State: lifecycle.RunRunning, UpdatedAt: state.UpdatedAt, Confirmed: true,
+	}
+	if state.Completed {
+		out.State, out.Conclusion = lifecycle.RunFinished, state.Conclusion
+	}
+	return out
+}
+
+// missing finds out why GitHub does not have a run: it was deleted, or the App no longer reaches its repository. Only the first is an
+// end.
+func (s *Service) missing(ctx context.Context, run runs.Run, now time.Time) (runs.Run, error) {
+	there, err := s.github.InstallationOf(ctx, run.Repo)
+	switch {
+	case err != nil:
+		return runs.Run{}, fmt.Errorf("%w: %w", errNoAnswer, err)
+	case there == 0:
+		return s.store.Runs.Unwatch(ctx, run.ID, messages.UnwatchedUninstalled(run.Repo), now.Add(seldom*s.every))
+	case there != run.Installation:
+		state, err := s.github.Run(ctx, there, run.Repo, run.Key)
+		if err == nil && state.RepoID == run.Scope {
+			return s.store.Runs.See(ctx, run.ID, seen(state, there), now.Add(s.every))
+		}
+		if !errors.Is(err, ErrNotFound) && err != nil {
+			return runs.Run{}, fmt.Errorf("%w: %w", errNoAnswer, err)
+		}
+	}
+	return s.store.Runs.Miss(ctx, run.ID, now.Add(min(s.every, settled)))
+}
+
+// lookAtJobs asks about the jobs of a run, which GitHub has, whose end ends something. Without an answer about a job nothing follows.
+func (s *Service) lookAtJobs(ctx context.Context, run runs.Run, now time.Time) error {
+	jobs, err := s.store.Runs.Jobs(ctx, run.ID)
+	if err != nil {
+		return err
+	}
+	for _, job := range jobs {
+		state, err := s.job(ctx, run, job.ID)
+		switch {
+		case errors.Is(err, ErrNotFound) && now.Sub(job.Since) >= settled:
+			err = s.jobFinished(ctx, run, job.ID, lifecycle.ConclusionGone, true)
+		case err == nil && state.Completed:
+			err = s.jobFinished(ctx, run, job.ID, state.Conclusion, true)
+		case err == nil:
+			err = s.store.Runs.SeeJob(ctx, run.ID, job.ID, lifecycle.Finish{}, true)
+		default:
+			s.log.WarnContext(ctx, "a job could not be looked at", "run", run.ID, "job_id", job.ID, "err", err)
+			err = nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// job asks GitHub about a job of a run.
+func (s *Service) job(ctx context.Context, run runs.Run, id string) (JobState, error) {
+	state, err := s.github.Job(ctx, run.Installation, run.Repo, id)
+	switch {
+	case err == nil && state.Run != run.Key: // another repository has the name by now
+		return JobState{}, ErrNotFound
+	case err == nil, errors.Is(err, ErrNotFound), errors.Is(err, ErrForbidden):
+		return state, err
+	}
+	return JobState{}, fmt.Errorf("%w: %w", errNoAnswer, err)
+}

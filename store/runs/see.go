@@ -1,0 +1,171 @@
+package runs
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+)
+
+// Seen is the state of a run as its platform, or a webhook alone, describes it.
+type Seen struct {
+	Installation int64 // 0: as known
+	Repo, Name   string
+	Attempt      int
+	State        lifecycle.RunState
+	Conclusion   string    // of a finished run
+	UpdatedAt    time.Time // the platform's
+	Confirmed    bool      // the platform answered; false: a webhook says so, and the platform could not be asked
+}
+
+// See stores the state of a run and settles what follows from it. next is when to ask the platform again if anything depends on it. An
+// older state than the known one changes nothing, and neither does an unconfirmed one, unless it finishes the known attempt.
+func (s *Store) See(ctx context.Context, id string, seen Seen, next time.Time) (Run, error) {
+	return s.change(ctx, id, func(c *change, run Run) (Run, error) {
+		if !seen.Confirmed {
+			return c.hear(ctx, run, seen, next)
+		}
+		state := run
+		if seen.replaces(run) {
+			state.Attempt, state.State, state.Conclusion, state.Confirmed = seen.Attempt, seen.State, seen.Conclusion, true
+			state.UpdatedAt = pg.Null(seen.UpdatedAt)
+			goesOn := run.State == lifecycle.RunFinished && run.Attempt == seen.Attempt
+			switch {
+			case seen.State == lifecycle.RunRunning:
+				state.FinishedAt, state.Conclusion = nil, ""
+			case !goesOn:
+				state.FinishedAt = pg.Null(c.Now)
+			}
+		}
+		state.MissedAt, state.Unwatched = nil, ""
+		if seen.Installation != 0 {
+			state.Installation = seen.Installation
+		}
+		if seen.Repo != "" {
+			state.Repo = seen.Repo
+		}
+		if seen.Name != "" {
+			state.Name = seen.Name
+		}
+		return c.keep(ctx, state, next)
+	})
+}
+
+// replaces reports whether a confirmed state is newer than the known one. Not all of GitHub's servers have the newest state at once.
+func (seen Seen) replaces(run Run) bool {
+	switch {
+	case seen.Attempt != run.Attempt:
+		return seen.Attempt > run.Attempt
+	case !run.Confirmed || run.UpdatedAt == nil || run.Conclusion == lifecycle.ConclusionGone:
+		return true
+	case seen.UpdatedAt.Equal(*run.UpdatedAt):
+		return run.State == lifecycle.RunRunning
+	}
+	return seen.UpdatedAt.After(*run.UpdatedAt)
+}
+
+// hear stores what only a webhook says: that the known attempt finished.
+func (c *change) hear(ctx context.Context, run Run, seen Seen, next time.Time) (Run, error) {
+	if seen.State != lifecycle.RunFinished || seen.Attempt != run.Attempt || run.State == lifecycle.RunFinished {
+		return run, nil
+	}
+	run.State, run.Conclusion, run.FinishedAt, run.Confirmed = lifecycle.RunFinished, seen.Conclusion, pg.Null(c.Now), false
+	return c.keep(ctx, run, next)
+}
+
+// sure is the least time between two answers that both miss a run before it counts as deleted.
+const sure = time.Minute
+
+// Miss stores that the platform answered and does not have a run. The second such answer, at least a minute after the first, makes it
+// a deleted one.
+func (s *Store) Miss(ctx context.Context, id string, next time.Time) (Run, error) {
+	return s.change(ctx, id, func(c *change, run Run) (Run, error) {
+		switch {
+		case run.MissedAt == nil:
+			run.MissedAt = pg.Null(c.Now)
+		case c.Now.Sub(*run.MissedAt) >= sure && run.Conclusion != lifecycle.ConclusionGone:
+			if run.State == lifecycle.RunRunning {
+				run.FinishedAt = pg.Null(c.Now)
+			}
+			run.State, run.Conclusion, run.Confirmed = lifecycle.RunFinished, lifecycle.ConclusionGone, true
+		}
+		run.Unwatched = ""
+		return c.keep(ctx, run, next)
+	})
+}
+
+// Unwatch stores why the platform cannot be asked about a run, until it can.
+func (s *Store) Unwatch(ctx context.Context, id, why string, next time.Time) (Run, error) {
+	return s.change(ctx, id, func(c *change, run Run) (Run, error) {
+		run.Unwatched, run.MissedAt = why, nil
+		return c.keep(ctx, run, next)
+	})
+}
+
+// Postpone sets when to ask about a run again, whose platform gave no answer.
+func (s *Store) Postpone(ctx context.Context, id string, next time.Time) error {
+	_, err := s.db.Pool().Exec(ctx, `UPDATE runs SET look_at = $2 WHERE id = $1 AND look_at IS NOT NULL`, id, pg.Null(next))
+	if err != nil {
+		return fmt.Errorf("postpone the look at %s: %w", id, err)
+	}
+	return nil
+}
+
+// change runs do on a locked run, and settles what follows.
+func (s *Store) change(ctx context.Context, id string, do func(*change, Run) (Run, error)) (run Run, err error) {
+	err = s.write(ctx, func(c *change) error {
+		known, err := pg.One[Run](ctx, c, `SELECT `+runColumns+` FROM runs r WHERE id = $1 FOR NO KEY UPDATE`, id)
+		if err != nil {
+			return err
+		}
+		if err := c.lockClusters(ctx, id, ""); err != nil {
+			return err
+		}
+		if run, err = do(c, known); err != nil {
+			return err
+		}
+		return c.settle(ctx, run)
+	})
+	if err != nil {
+		return Run{}, fmt.Errorf("write what is known of run %s: %w", id, err)
+	}
+	return run, nil
+}
+
+// keep writes a run. A run on which nothing depends is not looked at.
+func (c *change) keep(ctx context.Context, run Run, next time.Time) (Run, error) {
+	out, err := pg.One[Run](ctx, c, `
+		UPDATE runs r SET installation = @installation, repo = @repo, name = @name, attempt = @attempt, state = @state, conclusion = @conclusion,
+			finished_at = @finished, confirmed = @confirmed, updated_at = @updated, missed_at = @missed, unwatched = @unwatched, seen_at = @now, look_at = @next
+		WHERE id = @id RETURNING `+runColumns,
+		pgx.NamedArgs{
+			"id": run.ID, "installation": run.Installation, "repo": run.Repo, "name": run.Name, "attempt": run.Attempt, "state": run.State,
+			"conclusion": run.Conclusion, "finished": run.FinishedAt, "confirmed": run.Confirmed, "updated": run.UpdatedAt, "missed": run.MissedAt,
+			"unwatched": run.Unwatched, "now": c.Now, "next": pg.Null(next),
+		})
+	if err != nil {
+		return Run{}, fmt.Errorf("update the run: %w", err)
+	}
+	return out, nil
+}
+
+// depends selects whether anything depends on the state of run r: a wanted cluster, or a turn.
+const depends = `(EXISTS (SELECT FROM run_clusters b JOIN clusters c ON c.id = b.cluster_id WHERE b.run_id = r.id AND c.desired = 'present')
+	OR EXISTS (SELECT FROM uses u WHERE u.run_id = r.id AND u.released_at IS NULL))`
+
+// ToLook returns the runs to ask about, the longest due first, and forgets to ask about those on which nothing depends.
+func (s *Store) ToLook(ctx context.Context, now time.Time, limit int) ([]Run, error) {
+	_, err := s.db.Pool().Exec(ctx, `UPDATE runs r SET look_at = NULL WHERE look_at <= $1 AND NOT `+depends, pg.Null(now))
+	if err != nil {
+		return nil, fmt.Errorf("forget runs on which nothing depends: %w", err)
+	}
+	list, err := pg.All[Run](ctx, s.db.Pool(), `SELECT `+runColumns+` FROM runs r WHERE look_at <= $1 ORDER BY look_at, id LIMIT $2`, pg.Null(now), limit)
+	if err != nil {
+		return nil, fmt.Errorf("list runs to look at: %w", err)
+	}
+	return list, nil
+}
