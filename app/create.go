@@ -135,9 +135,9 @@ func (s *Service) prepare(p policy.Principal, r CreateRequest, b catalogue.Catal
 	r, endless := r.bounded()
 	r, wrong := r.filled(p, b.Catalogue)
 	wrong = slices.Concat(r.Wrong, endless, wrong)
-	run, unbound := s.bind(p, r.Run)
+	run, signal, unbound := s.bind(p, r.Run)
 	wrong = append(wrong, unbound...)
-	out := ClusterRequest{run: run, Request: r.policyRequest(p), catalogue: b, once: r.Once, answer: r.Answer, Key: r.Key, show: r.Show, say: r.Say}
+	out := ClusterRequest{run: run, signal: signal, Request: r.policyRequest(p), catalogue: b, once: r.Once, answer: r.Answer, Key: r.Key, show: r.Show, say: r.Say}
 	profile, known := b.Get(r.Profile)
 	if r.Profile == "" {
 		profile, known = b.Default()

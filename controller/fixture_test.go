@@ -26,7 +26,6 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
-	"github.com/ocpctl/ocpctl/store/runs"
 )
 
 const lease = 15 * time.Minute
@@ -109,11 +108,11 @@ func (h *fixture) accept(name string) store.Row {
 // acceptAs makes a cluster of another kind for the next pull request.
 func (h *fixture) acceptAs(name string, change func(*store.Judgement)) store.Row {
 	h.t.Helper()
-	return h.acceptFor(nil, name, change)
+	return h.acceptAsked(name, func(*store.Ask) {}, change)
 }
 
-// acceptFor makes a cluster that a run asks for; nil: none does.
-func (h *fixture) acceptFor(run *runs.Ask, name string, change func(*store.Judgement)) store.Row {
+// acceptAsked makes a cluster that is asked for in another way.
+func (h *fixture) acceptAsked(name string, asked func(*store.Ask), change func(*store.Judgement)) store.Row {
 	h.t.Helper()
 	h.number++
 	row := store.Row{
@@ -127,10 +126,12 @@ func (h *fixture) acceptFor(run *runs.Ask, name string, change func(*store.Judge
 	row.TTL, row.HourlyCents, row.MaxTries = 4*time.Hour, 70, 2
 	a := store.Judgement{Allowed: true, Row: row, MaxTTL: 8 * time.Hour, Verdict: []byte(`{"allowed":true}`)}
 	change(&a)
-	judged, err := h.store.Judge(h.ctx, store.Ask{
+	ask := store.Ask{
 		Scope:     store.Scope{Person: row.RequestedBy, Team: row.Team, Repo: a.Row.Repo()},
-		Principal: row.RequestedBy, Source: row.Source, Run: run,
-	}, func(store.Usage) (store.Judgement, error) {
+		Principal: row.RequestedBy, Source: row.Source,
+	}
+	asked(&ask)
+	judged, err := h.store.Judge(h.ctx, ask, func(store.Usage) (store.Judgement, error) {
 		return a, nil
 	}, nil)
 	require.NoError(h.t, err)

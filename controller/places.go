@@ -137,7 +137,7 @@ func (c *Controller) deployment(sub outbox.Subscriber, row store.Row) shown {
 		hash: hashOf(fmt.Sprintf("%+v", d)),
 		post: func(ctx context.Context, at place) (int64, error) {
 			return c.GitHub.UpsertDeployment(ctx, github.DeploymentTarget{
-				Installation: sub.Installation, Repo: sub.Repo, Head: sub.Head, ExternalKey: row.ID, ExternalID: at.id, Sure: at.sure,
+				Installation: sub.Installation, Repo: sub.Repo, Head: sub.Head, ExternalKey: row.ID, Cluster: row.ID, ExternalID: at.id, Sure: at.sure,
 			}, d)
 		},
 	}

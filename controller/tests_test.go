@@ -15,17 +15,24 @@ import (
 	"github.com/ocpctl/ocpctl/store/runs"
 )
 
-// started is a workflow run on the stand-in, as its token names it.
+// ofJob names a run of the stand-in as the token of its first job does.
+func (f *front) ofJob(run hub.Run) runs.Ref {
+	f.t.Helper()
+	claims, err := f.hub.Runs().Claims(run.Jobs[0].ID)
+	require.NoError(f.t, err)
+	return runs.Ref{
+		Platform: lifecycle.GitHub, Issuer: f.hub.URL() + "/_services/token", Scope: claims["repository_id"].(string), Key: claims["run_id"].(string),
+		Attempt: run.Attempt, Repo: hub.Repo, Name: run.Workflow, URL: f.hub.URL() + "/acme/shop/actions/runs/" + strconv.FormatInt(run.ID, 10), Event: run.Event,
+		Ref: run.Ref, Head: claims["sha"].(string),
+	}
+}
+
+// started starts a workflow run on the stand-in, of which a token is seen.
 func (f *front) started(n hub.NewRun) (hub.Run, runs.Run) {
 	f.t.Helper()
 	run, err := f.hub.Runs().Start(n)
 	require.NoError(f.t, err)
-	claims, err := f.hub.Runs().Claims(run.Jobs[0].ID)
-	require.NoError(f.t, err)
-	known, err := f.store.Runs.Note(f.ctx, runs.Ref{
-		Platform: lifecycle.GitHub, Issuer: f.hub.URL() + "/_services/token", Scope: claims["repository_id"].(string), Key: claims["run_id"].(string), Attempt: 1,
-		Repo: hub.Repo, Name: run.Workflow, URL: f.hub.URL() + "/acme/shop/actions/runs/" + strconv.FormatInt(run.ID, 10), Event: run.Event, Head: claims["sha"].(string),
-	})
+	known, err := f.store.Runs.Note(f.ctx, f.ofJob(run))
 	require.NoError(f.t, err)
 	return run, known
 }

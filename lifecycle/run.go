@@ -80,10 +80,15 @@ type Bound struct {
 
 	Newest int    // attempt of the run
 	Run    Finish // of that attempt
+
+	Signalled bool      // the run asked for a signal, see SignalKind
+	RunAt     time.Time // when that attempt finished by the platform's clock; zero: the platform did not say
+	ReadyAt   time.Time // the cluster's
 }
 
 // RunEnd returns when a cluster ends because its run or its job finished, and why. Zero: it does not. A cluster of a run goes on
-// while any attempt of the run does; a job never comes back.
+// while any attempt of the run does; a job never comes back. A cluster whose run asked for a signal and succeeded before the cluster was
+// ready goes on, too: the run that the signal starts takes it over.
 func RunEnd(b Bound) (at time.Time, why string) {
 	what, finish := "its workflow run", b.Run
 	if b.Platform == Tekton {
@@ -98,7 +103,7 @@ func RunEnd(b Bound) (at time.Time, why string) {
 			return time.Time{}, ""
 		}
 	}
-	if finish.At.IsZero() {
+	if finish.At.IsZero() || b.handedOver() {
 		return time.Time{}, ""
 	}
 	return finish.At.Add(GraceAfter(finish.Conclusion, b.Grace)), what + " " + finished(finish.Conclusion)

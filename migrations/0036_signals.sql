@@ -42,9 +42,6 @@ CREATE TABLE signals (
 );
 CREATE INDEX signals_run ON signals (run_id);
 
--- A cluster with a signal waits for the run that the signal starts, which takes it over. The end of the run that asked does not end it.
-ALTER TABLE run_clusters ADD COLUMN handover boolean NOT NULL DEFAULT false;
-
 ALTER TABLE subscribers
     DROP CONSTRAINT subscribers_kind_check,
     ADD COLUMN notes integer NOT NULL DEFAULT 0, -- posts in a place that takes few
@@ -71,7 +68,6 @@ ALTER TABLE subscribers
     DROP COLUMN notes,
     ADD CONSTRAINT subscribers_kind_check CHECK (kind IN
         ('github_comment', 'github_check', 'github_deployment', 'github_label', 'slack_message', 'slack_thread'));
-ALTER TABLE run_clusters DROP COLUMN handover;
 DROP TABLE signals;
 DROP INDEX runs_head;
 ALTER TABLE runs DROP COLUMN head_sha;

@@ -57,6 +57,9 @@ func (c *change) judge(ctx context.Context, a Ask, e *earlier, judge func(usage.
 		case err != nil:
 			return Judged{}, err
 		case reused != nil:
+			if err := c.signal(ctx, a, reused.ID); err != nil {
+				return Judged{}, err
+			}
 			return c.answered(a, Judged{Judgement: Judgement{Allowed: true, Row: *reused}, Reused: true}, answer)
 		}
 		place = at
@@ -147,7 +150,17 @@ func (c *change) conclude(ctx context.Context, a Ask, j Judgement, place *runs.P
 	case !j.Allowed:
 		out.Request, err = c.refuse(ctx, a, j)
 	default:
-		out.Row, out.Request, err = c.accept(ctx, a, j, place)
+		if out.Row, out.Request, err = c.accept(ctx, a, j, place); err == nil {
+			err = c.signal(ctx, a, out.Row.ID)
+		}
 	}
 	return out, err
+}
+
+// signal writes the signal that a request asks for.
+func (c *change) signal(ctx context.Context, a Ask, cluster string) error {
+	if a.Signal == nil {
+		return nil
+	}
+	return runs.AskSignal(ctx, c.Tx.Tx, cluster, *a.Signal)
 }

@@ -33,6 +33,7 @@ type Ask struct {
 	Key       string          // its cause, e.g. a pull request's label and generation; unique per principal; empty: it cannot come twice
 	Once      *Once           // nil: the request cannot be sent again
 	Run       *runs.Ask       // the run that the cluster is to end with; nil: none
+	Signal    *runs.SignalAsk // the run that is told when the cluster is ready or failed; nil: none
 }
 
 // Judgement is the decision on a request, and everything that is written for it.

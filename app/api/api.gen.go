@@ -186,6 +186,48 @@ func (e ClusterRunState) Valid() bool {
 	}
 }
 
+// Defines values for ClusterSignalKind.
+const (
+	ClusterSignalKindDeployment ClusterSignalKind = "deployment"
+	ClusterSignalKindDispatch   ClusterSignalKind = "dispatch"
+)
+
+// Valid indicates whether the value is a known member of the ClusterSignalKind enum.
+func (e ClusterSignalKind) Valid() bool {
+	switch e {
+	case ClusterSignalKindDeployment:
+		return true
+	case ClusterSignalKindDispatch:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ClusterSignalTold.
+const (
+	ClusterSignalToldBegun  ClusterSignalTold = "begun"
+	ClusterSignalToldEnded  ClusterSignalTold = "ended"
+	ClusterSignalToldFailed ClusterSignalTold = "failed"
+	ClusterSignalToldReady  ClusterSignalTold = "ready"
+)
+
+// Valid indicates whether the value is a known member of the ClusterSignalTold enum.
+func (e ClusterSignalTold) Valid() bool {
+	switch e {
+	case ClusterSignalToldBegun:
+		return true
+	case ClusterSignalToldEnded:
+		return true
+	case ClusterSignalToldFailed:
+		return true
+	case ClusterSignalToldReady:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ConditionStatus.
 const (
 	False   ConditionStatus = "False"
@@ -974,13 +1016,19 @@ type Cluster struct {
 	RetryAt time.Time `json:"retryAt,omitempty,omitzero"`
 
 	// Run The pipeline's run that a cluster belongs to.
-	Run        ClusterRun `json:"run,omitempty,omitzero"`
-	Source     string     `json:"source"`
-	Status     Status     `json:"status"`
-	Team       string     `json:"team"`
-	TTLSeconds int64      `json:"ttlSeconds"`
-	UpdatedAt  time.Time  `json:"updatedAt"`
-	Version    string     `json:"version"`
+	Run ClusterRun `json:"run,omitempty,omitzero"`
+
+	// SavedSeconds For how long no runner of a pipeline waited for the cluster; absent if it is not ready, or one waited. Not in lists.
+	SavedSeconds int64 `json:"savedSeconds,omitempty,omitzero"`
+
+	// Signal The newest signal of the cluster that a pipeline asked for; see `onReady` of a request.
+	Signal     ClusterSignal `json:"signal,omitempty,omitzero"`
+	Source     string        `json:"source"`
+	Status     Status        `json:"status"`
+	Team       string        `json:"team"`
+	TTLSeconds int64         `json:"ttlSeconds"`
+	UpdatedAt  time.Time     `json:"updatedAt"`
+	Version    string        `json:"version"`
 
 	// WaitsSince Since when it has waited in that queue; absent if it does not.
 	WaitsSince time.Time `json:"waitsSince,omitempty,omitzero"`
@@ -1063,6 +1111,23 @@ type ClusterRunPlatform string
 
 // ClusterRunState Of the run's newest attempt.
 type ClusterRunState string
+
+// ClusterSignal The newest signal of the cluster that a pipeline asked for; see `onReady` of a request.
+type ClusterSignal struct {
+	Kind ClusterSignalKind `json:"kind"`
+
+	// Problem Why it could not be told.
+	Problem string `json:"problem,omitempty,omitzero"`
+
+	// Told What was told last; absent if nothing was yet.
+	Told ClusterSignalTold `json:"told,omitempty,omitzero"`
+}
+
+// ClusterSignalKind defines model for ClusterSignal.Kind.
+type ClusterSignalKind string
+
+// ClusterSignalTold What was told last; absent if nothing was yet.
+type ClusterSignalTold string
 
 // Condition defines model for Condition.
 type Condition struct {
@@ -1568,7 +1633,10 @@ type RunRequest struct {
 	// Name With a service account's token: the run's name.
 	Name string `json:"name,omitempty,omitzero"`
 
-	// OnReady Not supported yet: what starts a workflow when the cluster is ready. Only none is accepted.
+	// OnReady What starts a workflow when the cluster is ready or failed, so that no runner waits for it. deployment: a deployment
+	// `ocp/<name>` of the run's commit gets the status success or failure. dispatch: a repository_dispatch of the type
+	// `ocpctl_cluster_ready` or `ocpctl_cluster_failed`; the App needs the permission to write contents. If the run succeeds before
+	// the cluster is ready, the cluster does not end with it but with the run that then asks for a turn on it.
 	OnReady RunRequestOnReady `json:"onReady,omitempty,omitzero"`
 
 	// Reuse none: a new cluster; one that an older attempt of the run has in the slot is destroyed. run: the cluster that the run has in the
@@ -1591,7 +1659,10 @@ type RunRequestKind string
 // RunRequestLifetime What ends the cluster besides its time to live: the end of the run, the end of the job, or nothing.
 type RunRequestLifetime string
 
-// RunRequestOnReady Not supported yet: what starts a workflow when the cluster is ready. Only none is accepted.
+// RunRequestOnReady What starts a workflow when the cluster is ready or failed, so that no runner waits for it. deployment: a deployment
+// `ocp/<name>` of the run's commit gets the status success or failure. dispatch: a repository_dispatch of the type
+// `ocpctl_cluster_ready` or `ocpctl_cluster_failed`; the App needs the permission to write contents. If the run succeeds before
+// the cluster is ready, the cluster does not end with it but with the run that then asks for a turn on it.
 type RunRequestOnReady string
 
 // RunRequestReuse none: a new cluster; one that an older attempt of the run has in the slot is destroyed. run: the cluster that the run has in the
