@@ -42,6 +42,11 @@ test-workflows: ## run workflows in the stand-in GitHub with nektos/act (builds 
 	go -C tools/act test ./...
 	go test -count=1 -tags act ./internal/devstack/github/actions
 
+.PHONY: test-actions
+test-actions: ## run the GitHub actions in workflows with nektos/act against a whole stack: download, life of a cluster, results, cancellation
+	@go -C tools/act tool -n act >/dev/null # built here, not within the tests' time limit
+	go test -count=1 -timeout 10m -tags act -v ./internal/devstack/pipelines
+
 .PHONY: test-kubernetes
 test-kubernetes: ## tests on a real Kubernetes control plane: its own program, runners as Jobs, and ten lives (builds Kubernetes; needs Linux and root)
 	go -C tools/kubernetes test -count=1 -timeout 20m .

@@ -9,6 +9,7 @@ require (
 	github.com/nektos/act v0.2.89
 	github.com/ocpctl/ocpctl v0.0.0
 	github.com/sirupsen/logrus v1.9.3
+	github.com/stretchr/testify v1.12.1
 	gopkg.in/yaml.v3 v3.0.1
 )
 

@@ -20,9 +20,6 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/github/workflow"
 )
 
-// drain is how long act may still read the output of a step that failed: it goes on before it has read all.
-const drain = 50 * time.Millisecond
-
 // job executes one job. SIGINT cancels it as GitHub does; SIGTERM ends it at once.
 func job() error {
 	var order workflow.JobOrder
@@ -63,6 +60,7 @@ func job() error {
 		out.write(workflow.Line{Kind: workflow.Remark, Step: windUp, Text: "Terminate orphan process: " + name})
 	}
 	out.write(done)
+	out.release()
 	return nil
 }
 

@@ -16,12 +16,16 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/github/workflow"
 )
 
+// drain is how long act may still read the output of a step that failed: it goes on before it has read all.
+const drain = 50 * time.Millisecond
+
 // lines writes what act logs as lines of JSON.
 type lines struct {
 	mu    sync.Mutex
 	out   *json.Encoder
-	index map[string]int // step id → index
-	step  func(int)      // hears which step begins
+	index map[string]int  // step id → index
+	step  func(int)       // hears which step begins
+	held  []workflow.Line // the end of a step that failed, and what came after it, while its output is still read
 }
 
 func newLines(out io.Writer, steps []*model.Step, step func(int)) *lines {
@@ -61,7 +65,25 @@ func (l *lines) write(line workflow.Line) {
 	if line.At.IsZero() {
 		line.At = time.Now().UTC()
 	}
-	_ = l.out.Encode(line) // nobody reads any more
+	switch {
+	case len(l.held) > 0 && (line.Kind != workflow.Output || line.Step != l.held[0].Step):
+		l.held = append(l.held, line)
+	case line.Kind == workflow.Ended && line.Result == "failure" && !line.Inner && line.Step >= 0:
+		l.held = append(l.held, line)
+		time.AfterFunc(drain, l.release)
+	default:
+		_ = l.out.Encode(line) // nobody reads any more
+	}
+}
+
+// release writes what was held.
+func (l *lines) release() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, line := range l.held {
+		_ = l.out.Encode(line) // nobody reads any more
+	}
+	l.held = nil
 }
 
 const (

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -63,8 +64,16 @@ func triggers(order workflow.TriggersOrder) []workflow.Trigger {
 func read(content string) (w *model.Workflow, err error) {
 	err = caught(func() (err error) {
 		w, err = model.ReadWorkflow(strings.NewReader(content), true)
+		if err != nil && strings.Contains(content, "repository_dispatch") {
+			// act's strict schema takes this event only with types, GitHub also without.
+			w, err = model.ReadWorkflow(strings.NewReader(content), false)
+		}
 		return err
 	})
+	if err != nil {
+		lines := strings.Split(err.Error(), "\n")
+		err = errors.New(strings.Join(lines[:min(len(lines), 6)], "\n"))
+	}
 	return w, err
 }
 

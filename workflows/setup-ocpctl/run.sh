@@ -2,15 +2,18 @@
 # Finds ocpctl, or downloads and verifies it, and runs one of its actions: run.sh ACTION. Every action.yml beside this folder calls it.
 # With "plan" it only says which release is meant and where its archive is kept, for the cache.
 #
-#   OCPCTL_PROGRAM       this ocpctl is used, and nothing is downloaded
-#   OCPCTL_VERSION       a release, or "installed" for the ocpctl on the PATH; default: the release of these actions
+#   OCPCTL_VERSION       a release, or "installed" for the ocpctl on the PATH
+#   OCPCTL_PROGRAM       without a version: this ocpctl is used, and nothing is downloaded; default: the release of these actions
 #   OCPCTL_DOWNLOAD_URL  where the releases are: URL/VERSION/FILE, with SHA256SUMS beside each file
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 own=$(tr -d '\r\n' < "$here/../version")
+given=${OCPCTL_PROGRAM:-}
+[ -z "${OCPCTL_VERSION:-}" ] || given=
 version=${OCPCTL_VERSION:-$own}
 url=${OCPCTL_DOWNLOAD_URL:-https://github.com/ocpctl/ocpctl/releases/download}
+url=${url%/}
 
 fail() {
   printf '::error title=ocpctl::%s\n' "$1"
@@ -40,7 +43,7 @@ tool=$tools/$arch
 # fetch FILE INTO downloads one file of the release.
 fetch() {
   local protocols='=https'
-  [[ $url =~ ^http://(127\.0\.0\.1|localhost)(:[0-9]+)?/ ]] && protocols='=http,https'
+  [[ $url =~ ^http://(127\.0\.0\.1|localhost)(:[0-9]+)?(/|$) ]] && protocols='=http,https'
   curl --fail --silent --show-error --location --proto "$protocols" --proto-redir "$protocols" --retry 3 --connect-timeout 10 --max-time 300 \
     --output "$2" "$url/$version/$1" ||
     fail "$1 of ocpctl $version cannot be downloaded. Check that the release exists, and that the runner can reach the download address, or set the input download-url to a mirror."
@@ -77,12 +80,12 @@ install() {
 
 if [ "$1" = plan ]; then
   found=false
-  if [ -n "${OCPCTL_PROGRAM:-}" ] || [ "$version" = installed ] || [ -f "$tool.complete" ]; then found=true; fi
+  if [ -n "$given" ] || [ "$version" = installed ] || [ -f "$tool.complete" ]; then found=true; fi
   printf 'version=%s\ndownload=%s\nfound=%s\n' "$version" "$tools/download" "$found" >> "$GITHUB_OUTPUT"
   exit
 fi
-if [ -n "${OCPCTL_PROGRAM:-}" ]; then
-  chosen=$OCPCTL_PROGRAM
+if [ -n "$given" ]; then
+  chosen=$given
 elif [ "$version" = installed ]; then
   chosen=$(command -v ocpctl) || fail 'ocpctl is not on the PATH. Install it on the runner, or leave the input version empty.'
 else

@@ -20,6 +20,7 @@ type APIFault struct {
 // faults are the faults that tests set. Guarded by Server.mu.
 type faults struct {
 	drop, double, hold int
+	lose               []string // events, with or without an action
 	api                []APIFault
 	late               int            // number of 404 responses for something new
 	unseen             map[string]int // repository/id → number so far
@@ -27,6 +28,10 @@ type faults struct {
 
 // DropNext loses the next n webhooks: the log shows them as failed, nobody received them.
 func (s *Server) DropNext(n int) { s.setFaults(func(f *faults) { f.drop = n }) }
+
+// Lose loses every webhook of these events until the next call: "workflow_run", or "workflow_run.completed" for one action. Without
+// any, none is lost.
+func (s *Server) Lose(events ...string) { s.setFaults(func(f *faults) { f.lose = events }) }
 
 // DuplicateNext sends the next n webhooks twice, with the same GUID.
 func (s *Server) DuplicateNext(n int) { s.setFaults(func(f *faults) { f.double = n }) }
@@ -69,6 +74,8 @@ func (s *Server) setFaults(fn func(*faults)) {
 // withFaults sends a new delivery, with the faults that a test set. Called with s.mu held.
 func (s *Server) withFaults(d *Delivery) {
 	switch {
+	case slices.Contains(s.faults.lose, d.Event), slices.Contains(s.faults.lose, d.Event+"."+d.Action):
+		d.State, d.Status = Failed, "failed to connect to host"
 	case s.faults.drop > 0:
 		s.faults.drop--
 		d.State, d.Status = Failed, "failed to connect to host"

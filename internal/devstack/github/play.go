@@ -242,7 +242,7 @@ func (p Place) pullPath(n int) string { return fmt.Sprintf("%s/pulls/%d", p.list
 func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, name string, data any) {
 	var out bytes.Buffer
 	if err := templates.ExecuteTemplate(&out, name, data); err != nil {
-		http.Error(w, "the page could not be made", http.StatusInternalServerError)
+		http.Error(w, "the page could not be made: "+err.Error(), http.StatusInternalServerError)
 		return
 	}
 	h := w.Header()

@@ -41,9 +41,9 @@ func (b *browser) post(path string, form url.Values) string {
 func (b *browser) read(resp *http.Response) string {
 	b.t.Helper()
 	defer func() { _ = resp.Body.Close() }()
-	require.Less(b.t, resp.StatusCode, 400, resp.Request.URL.String())
 	body, err := io.ReadAll(resp.Body)
 	require.NoError(b.t, err)
+	require.Less(b.t, resp.StatusCode, 400, "%s: %s", resp.Request.URL, body)
 	return string(body)
 }
 

@@ -36,7 +36,6 @@ type Config struct {
 type Engine struct {
 	Config
 	program string
-	standIn string // folder with the stand-ins of GitHub's own actions
 }
 
 // New finds the program, or builds it.

@@ -25,8 +25,12 @@ func standIn(t *testing.T) *github.Server {
 	s, err := github.Start(t.Context(), github.Config{Engine: engine})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Stop()) })
+	require.NoError(t, s.Commit(file, quiet))
 	return s
 }
+
+// quiet is a workflow that no event starts.
+const quiet = "on: workflow_call\njobs: {none: {runs-on: ubuntu-latest, steps: [{run: echo none}]}}\n"
 
 // until waits for a run that is as wanted; number counts the runs.
 func until(t *testing.T, s *github.Server, number int, what string, is func(github.Run) bool) github.Run {

@@ -1,0 +1,223 @@
+//go:build act
+
+package pipelines
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/internal/devstack/github"
+	"github.com/ocpctl/ocpctl/internal/devstack/github/runs"
+	"github.com/ocpctl/ocpctl/internal/devstack/installer"
+)
+
+// life is a job that does everything that a job can do with a cluster.
+const life = `
+name: e2e
+on: push
+env: {OCPCTL_VERSION: VERSION, OCPCTL_DOWNLOAD_URL: MIRROR}
+jobs:
+  life:
+    runs-on: ubuntu-latest
+    permissions: {contents: read, id-token: write}
+    outputs: {cluster-id: "${{ steps.cluster.outputs.cluster-id }}", price: "${{ steps.cluster.outputs.price }}", conclusion: "${{ steps.report.outputs.conclusion }}"}
+    steps:
+      - uses: actions/checkout@08c6903cd8c0fde910a37f88322edcfb5dd907a8 # v5.0.0
+      - id: setup
+        uses: ocpctl/ocpctl/workflows/setup-ocpctl@v1
+        with: {cache: true}
+      - run: ocpctl whoami
+      - id: cluster
+        uses: ocpctl/ocpctl/workflows/create-cluster@v1
+        with: {server: SERVER, profile: aws-minimal-test, ttl: 4h, env-prefix: BLUE_}
+      - name: Leak
+        run: |
+          ls -l "$KUBECONFIG" "$BLUE_KUBECONFIG" | cut -c 1-10
+          cat "$KUBECONFIG"
+          grep client-key-data "$KUBECONFIG" | cut -d: -f2 | tr -d ' ' | base64 -d
+          echo "$OCPCTL_CLUSTER_ID $BLUE_CLUSTER_NAME"
+      - uses: ocpctl/ocpctl/workflows/extend-cluster@v1
+        with: {duration: 2h}
+      - name: Test
+        run: |
+          mkdir -p build/reports
+          printf '<testsuite name="cart"><testcase name="adds" time="0.1"/><testcase name="totals"><failure message="90 is not 81">%s</failure></testcase></testsuite>' \
+            "$(grep client-key-data "$KUBECONFIG")" > build/reports/TEST-cart.xml
+          exit 1
+      - id: report
+        if: always()
+        uses: ocpctl/ocpctl/workflows/report-tests@v1
+        with: {server: SERVER, files: "build/**/TEST-*.xml", name: cart}
+      - if: failure()
+        uses: ocpctl/ocpctl/workflows/collect-logs@v1
+      - if: always()
+        uses: ocpctl/ocpctl/workflows/destroy-cluster@v1
+        with: {wait: true}
+  after:
+    needs: life
+    if: always()
+    runs-on: ubuntu-latest
+    permissions: {id-token: write}
+    steps:
+      - uses: ocpctl/ocpctl/workflows/destroy-cluster@v1
+        with: {cluster: "${{ needs.life.outputs.cluster-id }}"}
+`
+
+// One stack serves all of it, because it takes a while to start.
+func TestTheActionsInWorkflows(t *testing.T) {
+	s := newStack(t)
+	for _, part := range []struct {
+		name string
+		tell func()
+	}{
+		{"an archive that was changed is not used", s.aChangedArchive},
+		{"a job uses a cluster through the actions", s.aLife},
+		{"a cancelled job stops at once, and its cluster goes on", s.aCancelledJob},
+	} {
+		began := time.Now()
+		part.tell()
+		t.Logf("%s: %s", part.name, time.Since(began).Round(time.Millisecond))
+	}
+}
+
+func (s *stack) aLife() {
+	t := s.T
+	s.fetched = nil
+	began := time.Now()
+	run := s.push(life, finished)
+	t.Logf("the run took %s", time.Since(began).Round(time.Millisecond))
+	require.Equal(t, runs.Failure, run.Conclusion, "its tests failed")
+	job, after := run.Jobs[0], run.Jobs[1]
+	require.Equal(t, runs.Success, after.Conclusion, s.log(after))
+	log := s.log(job)
+	var wrong []string
+	for _, step := range job.Steps {
+		if step.Conclusion != runs.Success {
+			wrong = append(wrong, step.Name+" "+step.Conclusion)
+		}
+	}
+	require.Equal(t, []string{"Test failure"}, wrong, log)
+
+	id := job.Outputs["cluster-id"]
+	require.Regexp(t, `^clu_[0-9A-Z]{26}$`, id, "what is masked does not reach another job, and this is not")
+	require.Equal(t, []string{"0.75", "failure"}, []string{job.Outputs["price"], job.Outputs["conclusion"]})
+	c := s.cluster(id)
+	require.Equal(t, client.DESTROYED, c.Status)
+	require.Equal(t, 6*time.Hour, c.DestroyAt.Sub(c.AcceptedAt).Round(time.Minute), "the time to live and the extension")
+	require.Equal(t, []string{"acme/shop", "life/0/"}, []string{c.Run.Repo, c.Run.Slot})
+	require.Empty(t, s.AWS.Resources(c.Name))
+
+	require.Contains(t, log, "-rw-------\n-rw-------\n")
+	require.Contains(t, log, "client-key-data: ***\n")
+	require.NotContains(t, log, "PRIVATE KEY-----\nM", "the lines of the decoded key are masked, too")
+	require.Contains(t, log, id+" "+c.Name+"\n")
+	require.Contains(t, log, "[group] Waiting until "+c.Name+" is ready\n")
+	require.Contains(t, log, "  CREATING installing  ")
+	require.Contains(t, log, "2h later.\n")
+	require.Contains(t, log, "create-job_")
+	require.Contains(t, log, "The artifact ocpctl-"+c.Name+"-life-0-1 would have these files")
+	require.Contains(t, summaries(job), "### "+c.Name+" is ready\n")
+	require.Contains(t, s.annotations(job), "warning ocpctl report-tests 1 of 2 tests failed, the first of them cart › totals: 90 is not 81")
+
+	require.Len(t, s.reports, 1)
+	require.Equal(t, "cart", s.reports[0]["name"])
+	require.EqualValues(t, 1, s.reports[0]["failed"])
+	failure := s.reports[0]["failures"].([]any)[0].(map[string]any)
+	require.Equal(t, "client-key-data: ***", failure["details"], "the report is as clean as the log")
+	require.Equal(t, []string{"SHA256SUMS", filepath.Base(s.archive)}, s.fetched, "the first step downloads ocpctl, and leaves it in the tool cache")
+}
+
+// summaries are those of a job's steps.
+func summaries(job *runs.Job) string {
+	var b strings.Builder
+	for _, step := range job.Steps {
+		b.WriteString(step.Summary)
+	}
+	return b.String()
+}
+
+// annotations are those of a job, one on each line.
+func (s *stack) annotations(job *runs.Job) string {
+	var b strings.Builder
+	for _, a := range job.Annotations {
+		b.WriteString(a.Level + " " + a.Title + " " + a.Message + "\n")
+	}
+	return b.String()
+}
+
+func (s *stack) aChangedArchive() {
+	t := s.T
+	whole, err := os.ReadFile(s.archive)
+	require.NoError(t, err)
+	changed := slices.Clone(whole)
+	changed[len(changed)/2] ^= 1
+	require.NoError(t, os.WriteFile(s.archive, changed, 0o644))
+	run := s.push("env: {OCPCTL_VERSION: VERSION, OCPCTL_DOWNLOAD_URL: MIRROR}"+waiting, finished)
+	require.Equal(t, runs.Failure, run.Conclusion)
+	require.Contains(t, s.annotations(run.Jobs[0]), "The checksum of "+filepath.Base(s.archive)+" is not the one in SHA256SUMS of the release. It was deleted, and is not used.")
+	require.NoError(t, os.WriteFile(s.archive, whole, 0o644))
+}
+
+// waiting is a job that waits for a cluster.
+const waiting = `
+name: e2e
+on: push
+jobs:
+  wait:
+    runs-on: ubuntu-latest
+    permissions: {id-token: write}
+    outputs: {cluster-id: "${{ steps.cluster.outputs.cluster-id }}"}
+    steps:
+      - id: cluster
+        uses: ocpctl/ocpctl/workflows/create-cluster@v1
+        with: {profile: aws-minimal-test, reuse: run}
+      - run: echo "used $OCPCTL_CLUSTER_ID"
+      - if: cancelled()
+        run: echo "cancelled with $OCPCTL_CLUSTER_ID"
+`
+
+// pause has installs stop half-way until it is called again.
+func (s *stack) pause() (goOn func()) {
+	require.NoError(s, installer.SetFault(s.Faults(), "create", &installer.Fault{FailAt: "bootstrap", Pause: true}))
+	return func() { require.NoError(s, installer.SetFault(s.Faults(), "create", nil)) }
+}
+
+func (s *stack) aCancelledJob() {
+	t := s.T
+	goOn := s.pause()
+	run := s.push(waiting, s.shows("CREATING installing"))
+	began := time.Now()
+	require.NoError(t, s.GitHub.Runs().Cancel(run.ID, "maya"))
+	first := s.until(run.ID, finished)
+	t.Logf("the job ended %s after it was cancelled", time.Since(began).Round(time.Millisecond))
+	require.Equal(t, runs.Cancelled, first.Conclusion)
+	log := s.log(first.Jobs[0])
+	require.Contains(t, log, "Stopped waiting; ")
+	require.Contains(t, s.annotations(first.Jobs[0]), "notice ocpctl create-cluster Cancelled. What was asked for continues on the server")
+	require.Contains(t, log, "cancelled with clu_", "later steps have the cluster")
+	require.NotContains(t, log, "used clu_")
+	_, id, _ := strings.Cut(log, "cancelled with ")
+	id = strings.Fields(id)[0]
+	require.Equal(t, client.Present, s.cluster(id).Desired, "the step ends nothing; the end of the run does")
+
+	// The runner of the second attempt is lost, as by SIGKILL. The third finds the same cluster.
+	require.NoError(t, s.GitHub.Runs().Rerun(run.ID, "maya"))
+	s.until(run.ID, func(run github.Run) bool { return run.Attempt == 2 && s.shows("CREATING installing")(run) })
+	require.NoError(t, s.GitHub.Runs().ForceCancel(run.ID, "maya"))
+	lost := s.until(run.ID, finished)
+	require.NotContains(t, s.log(lost.Jobs[len(lost.Jobs)-1]), "cancelled with")
+	goOn()
+	require.NoError(t, s.GitHub.Runs().Rerun(run.ID, "maya"))
+	last := s.until(run.ID, func(run github.Run) bool { return run.Attempt == 3 && finished(run) })
+	require.Equal(t, runs.Success, last.Conclusion)
+	job := last.Jobs[len(last.Jobs)-1]
+	require.Contains(t, s.log(job), "used "+id+"\n")
+	require.Equal(t, 3, s.cluster(id).Run.Attempt)
+}

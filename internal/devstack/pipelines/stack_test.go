@@ -1,0 +1,222 @@
+//go:build act
+
+package pipelines
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/internal/devstack"
+	"github.com/ocpctl/ocpctl/internal/devstack/github"
+	"github.com/ocpctl/ocpctl/internal/devstack/github/runs"
+	"github.com/ocpctl/ocpctl/internal/devstack/installer"
+	"github.com/ocpctl/ocpctl/internal/devstack/release"
+)
+
+const repository = "../../.."
+
+// programs are built once for all tests.
+var programs string
+
+func TestMain(m *testing.M) {
+	code, err := withPrograms(m.Run)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func withPrograms(run func() int) (int, error) {
+	dir, err := os.MkdirTemp("", "ocpctl-programs-")
+	if err != nil {
+		return 1, err
+	}
+	defer os.RemoveAll(dir)
+	build := exec.Command("go", append([]string{"build", "-o", dir, "./cmd/ocpctl-server", "./cmd/ocpctl-runner", "./cmd/ocpctl"}, installer.Programs()...)...)
+	build.Dir = repository
+	if out, err := build.CombinedOutput(); err != nil {
+		return 1, fmt.Errorf("build the programs: %w\n%s", err, out)
+	}
+	programs = dir
+	return run(), nil
+}
+
+// stack is a development stack with a mirror of ocpctl's releases, and with a server that keeps test reports.
+type stack struct {
+	*testing.T
+	*devstack.Stack
+	mirror  string // its address
+	version string // of the only release
+	archive string // of that, as a path
+	server  string // address for jobs
+	mu      sync.Mutex
+	reports []map[string]any
+	fetched []string // from the mirror
+}
+
+// identities let jobs of acme/shop ask for clusters.
+const identities = `identities:
+  - {name: workflows, source: oidc, match: {repository: [acme/shop], event_name: [push, workflow_dispatch, pull_request]}, role: requester, teams: [platform]}
+`
+
+func newStack(t *testing.T) *stack {
+	s := &stack{T: t}
+	h, err := devstack.Start(t.Context(), devstack.Config{
+		Dir: t.TempDir(), Bin: programs, Fast: true, Workflows: true, Source: repository, Pace: 20 * time.Millisecond, VerifyGap: 200 * time.Millisecond,
+		Lease: 10 * time.Second, RetryBase: 200 * time.Millisecond, LookAgain: 500 * time.Millisecond, Grace: 1500 * time.Millisecond,
+	})
+	require.NoError(t, err)
+	s.Stack = h
+	t.Cleanup(func() { require.NoError(t, h.Stop()) })
+	s.startMirror()
+	s.startReports()
+	require.NoError(t, os.WriteFile(filepath.Join(h.Dir, "catalogue", "identities", "workflows.yaml"), []byte(identities), 0o600))
+	state := ask[client.CatalogueState](s, http.MethodPost, "/api/v1/catalogue/reload", "admin")
+	require.Empty(t, state.Problem)
+	t.Cleanup(s.logFailure)
+	return s
+}
+
+// startMirror serves a release of the built ocpctl.
+func (s *stack) startMirror() {
+	var err error
+	s.version, err = release.Version(repository)
+	require.NoError(s, err)
+	dir := s.TempDir()
+	s.archive, err = release.Write(dir, s.version, filepath.Join(programs, "ocpctl"))
+	require.NoError(s, err)
+	files := http.FileServer(http.Dir(dir))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		s.fetched = append(s.fetched, filepath.Base(r.URL.Path))
+		s.mu.Unlock()
+		files.ServeHTTP(w, r)
+	}))
+	s.Cleanup(server.Close)
+	s.mirror = server.URL
+}
+
+// startReports puts a server before ocpctl's that keeps test reports.
+func (s *stack) startReports() {
+	to, err := url.Parse(s.PrivateURL())
+	require.NoError(s, err)
+	proxy := httputil.NewSingleHostReverseProxy(to)
+	proxy.FlushInterval = -1
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasSuffix(r.URL.Path, "/test-reports") {
+			proxy.ServeHTTP(w, r)
+			return
+		}
+		var report map[string]any
+		if json.NewDecoder(r.Body).Decode(&report) != nil || !strings.HasPrefix(r.Header.Get("Authorization"), "Bearer ") {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		s.mu.Lock()
+		s.reports = append(s.reports, report)
+		s.mu.Unlock()
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusCreated)
+		fmt.Fprint(w, `{"conclusion": "failure"}`)
+	}))
+	s.Cleanup(server.Close)
+	s.server = server.URL
+}
+
+// ask sends a request to the API.
+func ask[T any](s *stack, method, path, who string) (answer T) {
+	s.Helper()
+	token, err := s.Token(who)
+	require.NoError(s, err)
+	r, err := http.NewRequestWithContext(context.Background(), method, s.PrivateURL()+path, nil)
+	require.NoError(s, err)
+	r.Header.Set("Authorization", "Bearer "+token)
+	res, err := http.DefaultClient.Do(r)
+	require.NoError(s, err)
+	defer res.Body.Close()
+	require.Equal(s, http.StatusOK, res.StatusCode, "%s %s", method, path)
+	require.NoError(s, json.NewDecoder(res.Body).Decode(&answer))
+	return answer
+}
+
+// cluster returns a cluster as the API shows it to an administrator.
+func (s *stack) cluster(id string) client.ClusterDetail {
+	s.Helper()
+	return ask[client.ClusterDetail](s, http.MethodGet, "/api/v1/clusters/"+id, "admin")
+}
+
+// eventually waits for a condition.
+func (s *stack) eventually(what string, is func() bool) {
+	s.Helper()
+	require.Eventually(s, is, time.Minute, 10*time.Millisecond, what)
+	require.Empty(s, s.GitHub.Trouble())
+}
+
+// push commits a workflow to main, which starts its run, and returns the run when it is as wanted.
+func (s *stack) push(workflow string, is func(github.Run) bool) (run github.Run) {
+	s.Helper()
+	before := len(s.GitHub.Runs().List())
+	text := strings.NewReplacer("SERVER", s.server, "MIRROR", s.mirror, "VERSION: VERSION", "VERSION: "+s.version).Replace(workflow)
+	require.NoError(s, s.GitHub.Commit(".github/workflows/e2e.yml", text))
+	s.eventually("the run begins", func() bool { return len(s.GitHub.Runs().List()) > before })
+	return s.until(s.GitHub.Runs().List()[before].ID, is)
+}
+
+// until returns a run when it is as wanted.
+func (s *stack) until(id int64, is func(github.Run) bool) (run github.Run) {
+	s.Helper()
+	s.eventually("the run is as wanted", func() bool {
+		run, _ = s.GitHub.Runs().Get(id)
+		return is(run)
+	})
+	return run
+}
+
+func finished(run github.Run) bool { return run.Status == runs.Completed }
+
+// shows says whether the log of the run's last job shows a text.
+func (s *stack) shows(text string) func(github.Run) bool {
+	return func(run github.Run) bool {
+		return len(run.Jobs) > 0 && strings.Contains(s.log(run.Jobs[len(run.Jobs)-1]), text)
+	}
+}
+
+// log is a job's log without its times; commands stand before their texts.
+func (s *stack) log(job *runs.Job) string {
+	var b strings.Builder
+	for _, line := range s.GitHub.Runs().Log(job.ID) {
+		if line.Kind != "" {
+			b.WriteString("[" + line.Kind + "] ")
+		}
+		b.WriteString(line.Text + "\n")
+	}
+	return b.String()
+}
+
+// logFailure shows what the jobs of a failed test said.
+func (s *stack) logFailure() {
+	if !s.Failed() {
+		return
+	}
+	for _, run := range s.GitHub.Runs().List() {
+		for _, job := range run.Jobs {
+			s.Logf("run %d attempt %d, job %s: %s %s\n%s", run.Number, job.Attempt, job.Name, job.Status, job.Conclusion, s.log(job))
+		}
+	}
+}
