@@ -27,6 +27,10 @@ func (s *Service) Create(ctx context.Context, p policy.Principal, r CreateReques
 	if len(wrong) > 0 {
 		return Created{}, Refused(s.evaluate(request, policy.Usage{}, time.Now()), wrong)
 	}
+	request, err := s.ofPullRequest(ctx, p, r, request)
+	if err != nil {
+		return Created{}, err
+	}
 	return s.CreateFrom(ctx, request)
 }
 
@@ -59,6 +63,9 @@ func (s *Service) DryRun(ctx context.Context, p policy.Principal, r CreateReques
 		return Preview{}, fmt.Errorf("judge a request: %w", err)
 	}
 	if len(wrong) == 0 {
+		if request, err = s.ofPullRequest(ctx, p, r, request); err != nil {
+			return Preview{}, err
+		}
 		return s.Rehearse(ctx, request)
 	}
 	usage, err := s.store.Usage(ctx, scope(p.ID, policy.TeamOf(request.Request, inForce.Catalogue), "", inForce.Catalogue))
@@ -138,6 +145,10 @@ func (s *Service) prepare(p policy.Principal, r CreateRequest, b catalogue.Catal
 	run, signal, unbound := s.bind(p, r.Run)
 	wrong = append(wrong, unbound...)
 	out := ClusterRequest{run: run, signal: signal, Request: r.policyRequest(p), catalogue: b, once: r.Once, answer: r.Answer, Key: r.Key, show: r.Show, say: r.Say}
+	if r.Run != nil && r.Run.Reuse == policy.ReusePullRequest {
+		of, _ := s.Run(p, r.Run.PipelineRun)
+		out.Request.Ownership = s.OwnershipOf(of.Repo)
+	}
 	profile, known := b.Get(r.Profile)
 	if r.Profile == "" {
 		profile, known = b.Default()

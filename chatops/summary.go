@@ -32,7 +32,7 @@ type Summary struct {
 func SummaryOf(c lifecycle.Card, d Detail, links Links) Summary {
 	f := faceOf(c)
 	s := Summary{
-		Sign: f.sign, Head: f.head, State: texts(f.doing, needsApproval(c, d), because(c), advice(c, d), proof(c)),
+		Sign: f.sign, Head: f.head, State: texts(f.doing, needsApproval(c, d), because(c), ofRun(c), advice(c, d), proof(c)),
 		Progress: progressUntil(c, etaAs(c, precise, "")), Trouble: texts(failure(c, links), blockers(c, links)),
 		Hourly: hourly(c), Spent: spent(c), Workers: crew(c), Page: address(c, links), Acts: verbsFor(c), Longest: longest(c),
 	}

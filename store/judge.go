@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/ocpctl/ocpctl/store/internal/pg"
 	"github.com/ocpctl/ocpctl/store/internal/rows"
 	"github.com/ocpctl/ocpctl/store/internal/usage"
@@ -50,6 +52,12 @@ func (c *change) judge(ctx context.Context, a Ask, e *earlier, judge func(usage.
 	if err != nil || out.Replayed {
 		return out, err
 	}
+	if a.Pull != nil {
+		row, found, err := c.ofPull(ctx, *a.Pull)
+		if err != nil || found {
+			return c.reuse(ctx, a, row, answer, err)
+		}
+	}
 	var place *runs.Place
 	if a.Run != nil {
 		reused, at, err := runs.Enter(ctx, c.Tx.Tx, *a.Run, a.Principal)
@@ -57,10 +65,7 @@ func (c *change) judge(ctx context.Context, a Ask, e *earlier, judge func(usage.
 		case err != nil:
 			return Judged{}, err
 		case reused != nil:
-			if err := c.signal(ctx, a, reused.ID); err != nil {
-				return Judged{}, err
-			}
-			return c.answered(a, Judged{Judgement: Judgement{Allowed: true, Row: *reused}, Reused: true}, answer)
+			return c.reuse(ctx, a, *reused, answer, nil)
 		}
 		place = at
 	}
@@ -72,16 +77,34 @@ func (c *change) judge(ctx context.Context, a Ask, e *earlier, judge func(usage.
 	if err != nil {
 		return Judged{}, err
 	}
-	if out, err = c.conclude(ctx, a, judgement, place); err != nil {
-		return out, err
-	}
-	return c.answered(a, out, answer)
+	out, err = c.conclude(ctx, a, judgement, place)
+	return c.answered(a, out, answer, err)
 }
 
-// answered adds the response to a result, if the request can be sent again.
-func (c *change) answered(a Ask, out Judged, answer func(Judged) (Answer, error)) (Judged, error) {
-	if a.Once == nil {
-		return out, nil
+// ofPull returns the wanted cluster of a pull request and profile.
+func (c *change) ofPull(ctx context.Context, p PullAsk) (row rows.Row, found bool, err error) {
+	list, err := pg.All[rows.RowRecord](ctx, c, `SELECT `+rows.RowColumns+rows.NotReplaced+rows.RowSources+`
+		WHERE c.repo = @repo AND c.pr_number = @number AND c.profile = @profile AND c.desired = 'present' ORDER BY c.generation DESC LIMIT 1`,
+		pgx.NamedArgs{"repo": p.Repo, "number": p.Number, "profile": p.Profile})
+	if err != nil || len(list) == 0 {
+		return rows.Row{}, false, err
+	}
+	row = list[0].Row()
+	return row, true, p.Reuse(row)
+}
+
+// reuse answers with a cluster that is there, and has the signal that was asked for sent. It passes an error on.
+func (c *change) reuse(ctx context.Context, a Ask, row rows.Row, answer func(Judged) (Answer, error), err error) (Judged, error) {
+	if err == nil {
+		err = c.signal(ctx, a, row.ID)
+	}
+	return c.answered(a, Judged{Judgement: Judgement{Allowed: true, Row: row}, Reused: true}, answer, err)
+}
+
+// answered adds the response to a result, if the request can be sent again. It passes an error on.
+func (c *change) answered(a Ask, out Judged, answer func(Judged) (Answer, error), err error) (Judged, error) {
+	if a.Once == nil || err != nil {
+		return out, err
 	}
 	response, err := answer(out)
 	if err != nil {

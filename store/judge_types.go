@@ -32,8 +32,17 @@ type Ask struct {
 	Request   json.RawMessage // the request as made
 	Key       string          // its cause, e.g. a pull request's label and generation; unique per principal; empty: it cannot come twice
 	Once      *Once           // nil: the request cannot be sent again
+	Pull      *PullAsk        // the pull request whose cluster is wanted rather than a new one; nil: none
 	Run       *runs.Ask       // the run that the cluster is to end with; nil: none
 	Signal    *runs.SignalAsk // the run that is told when the cluster is ready or failed; nil: none
+}
+
+// PullAsk asks for the cluster that a pull request has of a profile. Scope names its repository too.
+type PullAsk struct {
+	Repo    string
+	Number  int
+	Profile string
+	Reuse   func(rows.Row) error // judges whether the requester gets it; its error is returned
 }
 
 // Judgement is the decision on a request, and everything that is written for it.
@@ -86,6 +95,6 @@ type Judged struct {
 	Request   string             // id of the stored request; empty if the result is an earlier one
 	Answer    *Answer            // the response; nil for entry points without Once; of an earlier one, nothing else is set
 	Replayed  bool               // this was judged before; the result is the earlier one
-	Reused    bool               // Row is a cluster that the run had, and nothing was judged
+	Reused    bool               // Row is a cluster that the run or its pull request had, and nothing was judged
 	Forecast  lifecycle.Forecast // of a rehearsal; empty if it was refused
 }

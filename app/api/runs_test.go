@@ -4,12 +4,15 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 // withWorkflows is the embedded catalogue with an identity for the workflows of acme's repositories.
@@ -146,4 +149,43 @@ func TestRunsTakeTurnsOnACluster(t *testing.T) {
 	h.refused(http.MethodGet, uses+"/none", one, nil, http.StatusNotFound)
 	h.does(http.MethodDelete, uses+"/"+second.ID, h.as(oidc.Requester), nil, http.StatusOK, &now)
 	require.Equal(t, "maya (OIDC) asked for it", now.Why, "somebody who may destroy the cluster may end a turn")
+}
+
+func TestARunReusesTheClusterOfItsPullRequest(t *testing.T) {
+	h := fixtureWith(t, withWorkflows(t), nil)
+	pull := h.job("ref", "refs/pull/41/merge", "event_name", "pull_request", "sub", "repo:acme/shop:pull_request")
+	reuse := map[string]any{"profile": "aws-minimal-test", "run": map[string]any{"reuse": "pull-request"}}
+	p := h.refused(http.MethodPost, "/api/v1/clusters", pull, reuse, http.StatusConflict, idempotencyKey, "early")
+	require.Contains(t, p.Detail, "Nothing is known of acme/shop#41 yet.")
+
+	seen := pullrequests.PullRequest{
+		Installation: 5001, Repo: "acme/shop", Number: 41, Open: true, Author: "will", Association: "MEMBER", Head: "6dcb09b5b57875f334f61aebed695e2e4193db5e",
+		HeadRef: "try", Base: "main", RepoID: 1001, UpdatedAt: time.Now(),
+	}
+	_, err := h.store.PullRequests.SeePullRequest(t.Context(), seen, false)
+	require.NoError(t, err)
+	var made, again, verdict Accepted
+	h.does(http.MethodPost, "/api/v1/clusters", pull, reuse, http.StatusAccepted, &made, idempotencyKey, "first")
+	require.Equal(t, []any{false, "pr41-shop", ClusterRun{}}, []any{made.Reused, made.Name, made.Run})
+	row, err := h.store.Cluster(t.Context(), made.ClusterID)
+	require.NoError(t, err)
+	require.Equal(t, &store.PRRef{Installation: 5001, Repo: "acme/shop", Number: 41, Head: seen.Head}, row.PR)
+	require.Equal(t, []string{"platform", "api"}, []string{row.Team, row.Source})
+	next := h.job("ref", "refs/pull/41/merge", "event_name", "pull_request", "run_id", "7002", "sub", "repo:acme/shop:pull_request")
+	h.does(http.MethodPost, "/api/v1/clusters", next, reuse, http.StatusAccepted, &again, idempotencyKey, "second")
+	require.Equal(t, []any{true, made.ClusterID}, []any{again.Reused, again.ClusterID})
+	h.does(http.MethodPost, "/api/v1/dry-run", next, reuse, http.StatusOK, &verdict)
+	require.Equal(t, "pr41-shop", verdict.Name)
+
+	_, err = h.store.Destroy(t.Context(), made.ClusterID, store.Origin{Actor: "maya", Why: "enough"})
+	require.NoError(t, err)
+	h.does(http.MethodPost, "/api/v1/clusters", next, reuse, http.StatusAccepted, &again, idempotencyKey, "third")
+	require.NotEqual(t, made.ClusterID, again.ClusterID)
+	seen.Open, seen.UpdatedAt = false, seen.UpdatedAt.Add(time.Minute)
+	_, err = h.store.PullRequests.SeePullRequest(t.Context(), seen, false)
+	require.NoError(t, err)
+	p = h.refused(http.MethodPost, "/api/v1/clusters", next, reuse, http.StatusConflict, idempotencyKey, "closed")
+	require.Contains(t, p.Detail, "acme/shop#41 is closed")
+	other := h.job("ref", "refs/pull/41/merge", "event_name", "pull_request", "repository_id", "1002", "sub", "repo:acme/shop:pull_request")
+	h.refused(http.MethodPost, "/api/v1/clusters", other, reuse, http.StatusConflict, idempotencyKey, "another-repository")
 }

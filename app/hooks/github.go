@@ -81,13 +81,17 @@ func (h *handler) gitHub(w http.ResponseWriter, r *http.Request, body []byte) {
 		why = h.idle(event, p)
 	}
 	if why == "" && aboutRun(event) {
-		known, err := h.store.Runs.Known(r.Context(), lifecycle.GitHub, strconv.FormatInt(p.Repository.ID, 10), strconv.FormatInt(p.run(), 10))
+		job := ""
+		if event == onJob {
+			job = strconv.FormatInt(p.WorkflowJob.ID, 10)
+		}
+		known, err := h.store.Runs.Known(r.Context(), lifecycle.GitHub, strconv.FormatInt(p.Repository.ID, 10), strconv.FormatInt(p.run(), 10), job)
 		switch {
 		case err != nil:
 			h.failed(w, r, id, err)
 			return
 		case !known:
-			why = "no cluster and no turn belongs to the run"
+			why = "no cluster and no turn belongs to it"
 		}
 	}
 	if why != "" {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
+	wire "github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
 	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
@@ -84,7 +85,7 @@ func (l *runLife) as(job int64) policy.Principal {
 	claims, err := l.github.Runs().Claims(job)
 	require.NoError(l, err)
 	proof := policy.Claims{
-		Source: profiles.SourceOIDC, Issuer: l.github.URL() + "_services/token", Platform: profiles.IssuerGitHub, Subject: fmt.Sprint(claims["sub"]), Values: map[string][]string{},
+		Source: profiles.SourceOIDC, Issuer: wire.Site(l.github.URL()) + "/_services/token", Platform: profiles.IssuerGitHub, Subject: fmt.Sprint(claims["sub"]), Values: map[string][]string{},
 	}
 	for name, value := range claims {
 		proof.Values[name] = []string{fmt.Sprint(value)}

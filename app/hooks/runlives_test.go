@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ocpctl/ocpctl/app"
+	wire "github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
@@ -22,8 +23,9 @@ import (
 
 // runModel is what one life did; how its runs stand, GitHub says.
 type runModel struct {
-	runs   []int64
-	shared string // id of a cluster on which runs take turns
+	runs    []int64
+	shared  string               // id of a cluster on which runs take turns
+	deleted map[int64]github.Run // as they stood
 }
 
 // aRun is a run of the life, as GitHub has it; false: it has none, or it was deleted.
@@ -71,8 +73,18 @@ var runActions = map[string]func(l *runLife, t *rapid.T, m *runModel){
 			Slot: rapid.SampledFrom([]string{"", "x", j.Name}).Draw(t, "slot"), Reuse: rapid.SampledFrom([]policy.Reuse{policy.ReuseNone, policy.ReuseRun}).Draw(t, "reuse"),
 			Lifetime: rapid.SampledFrom([]lifecycle.Lifetime{lifecycle.LifetimeRun, lifecycle.LifetimeJob}).Draw(t, "lifetime"),
 		}
-		if made, err := l.create(j.ID, r); err != nil || made.Row.ID == "" {
+		taken := ""
+		for _, row := range l.bound(&runModel{runs: []int64{run.ID}}) {
+			if row.Run.Slot == r.Slot && row.Run.Attempt == j.Attempt && j.Attempt == run.Attempt {
+				taken = row.ID
+			}
+		}
+		made, err := l.create(j.ID, r)
+		switch {
+		case err != nil:
 			require.Contains(t, []app.Kind{app.Conflict, app.Busy}, app.KindOf(err), "%v", err)
+		case taken != "":
+			require.Equal(t, []any{policy.ReuseRun, true, taken}, []any{r.Reuse, made.Reused, made.Row.ID}, "the slot has a cluster of this attempt")
 		}
 	},
 	"complete": func(l *runLife, t *rapid.T, m *runModel) {
@@ -102,6 +114,7 @@ var runActions = map[string]func(l *runLife, t *rapid.T, m *runModel){
 	},
 	"delete": func(l *runLife, t *rapid.T, m *runModel) {
 		if run, there := m.aRun(l, t); there && rapid.IntRange(0, 3).Draw(t, "really") == 0 {
+			m.deleted[run.ID] = run
 			_ = l.github.Runs().Delete(run.ID)
 		}
 	},
@@ -146,9 +159,10 @@ var runHaps = map[string]func(l *runLife, t *rapid.T){
 		l.tick(time.Second)
 	},
 	"outage": func(l *runLife, t *rapid.T) {
-		l.github.FailNext(rapid.IntRange(1, 6).Draw(t, "n"), github.APIFault{Status: http.StatusBadGateway, Message: "Server Error"})
+		l.github.FailNext(rapid.IntRange(1, 30).Draw(t, "n"), github.APIFault{Status: http.StatusBadGateway, Message: "Server Error"})
 	},
-	"restart": func(l *runLife, _ *rapid.T) { l.restart() },
+	"GitHub is back": func(l *runLife, _ *rapid.T) { l.github.Recover() },
+	"restart":        func(l *runLife, _ *rapid.T) { l.restart() },
 }
 
 // TestWhateverHappensToRunsTheirClustersEndAsTheyDo lives random lives of several runs: they are re-run, cancelled and deleted, jobs get
@@ -159,19 +173,23 @@ func TestWhateverHappensToRunsTheirClustersEndAsTheyDo(t *testing.T) {
 		require.NoError(t, flag.Set("rapid.checks", "20"))
 		t.Cleanup(func() { require.NoError(t, flag.Set("rapid.checks", old)) })
 	}
+	if old := flag.Lookup("rapid.steps").Value.String(); old == "30" {
+		require.NoError(t, flag.Set("rapid.steps", "60"))
+		t.Cleanup(func() { require.NoError(t, flag.Set("rapid.steps", old)) })
+	}
 	l := newRunLife(t)
 	rapid.Check(t, func(t *rapid.T) {
 		outer := l.tester
 		l.tester = t
 		defer func() { l.tester = outer }()
 		l.catchUp()
-		m := &runModel{}
+		m := &runModel{deleted: map[int64]github.Run{}}
 		own := l.start("a")
 		m.runs = append(m.runs, own.ID)
 		m.shared = l.created(own.Jobs[0].ID, &app.RunRequest{Lifetime: lifecycle.LifetimeTTL}).ID
 		actions := map[string]func(*rapid.T){}
 		for name, origin := range runActions {
-			for often := range max(1, map[string]int{"create": 4, "ask": 3, "start": 2}[name]) {
+			for often := range max(1, map[string]int{"create": 4, "ask": 3, "start": 2, "begin": 2, "rerun": 3, "rerun failed": 3, "complete all": 2}[name]) {
 				actions[fmt.Sprint(name, " ", often)] = func(t *rapid.T) {
 					l.fate(rapid.SampledFrom(slices.Sorted(maps.Keys(fates))).Draw(t, "webhooks"))
 					origin(l, t, m)
@@ -209,7 +227,7 @@ func (l *runLife) restRuns() {
 func (l *runLife) bound(m *runModel) (rows []store.Row) {
 	l.Helper()
 	for _, id := range m.runs {
-		page, _, err := l.store.List(l.Context(), store.Filter{Run: l.github.URL() + fmt.Sprintf("acme/shop/actions/runs/%d", id), Limit: 500})
+		page, _, err := l.store.List(l.Context(), store.Filter{Run: fmt.Sprintf("%s/acme/shop/actions/runs/%d", wire.Site(l.github.URL()), id), Limit: 500})
 		require.NoError(l, err)
 		for _, row := range page {
 			if row.Desired == lifecycle.Present {
@@ -220,21 +238,29 @@ func (l *runLife) bound(m *runModel) (rows []store.Row) {
 	return rows
 }
 
-// finish is how GitHub says that something finished; empty: it runs.
-func (l *runLife) finish(runID, jobID int64) string {
+// conclusion is how GitHub says that a run or a job finished; empty: it runs. deleted: the run was deleted, and GitHub said this before.
+func (l *runLife) conclusion(m *runModel, runID, jobID int64) (conclusion string, deleted bool) {
 	run, there := l.github.Runs().Get(runID)
 	if !there {
-		return lifecycle.ConclusionGone
-	}
-	if jobID == 0 {
-		return run.Conclusion
+		run = m.deleted[runID]
 	}
 	for _, j := range run.Jobs {
 		if j.ID == jobID {
-			return j.Conclusion
+			return j.Conclusion, !there
 		}
 	}
-	return lifecycle.ConclusionGone
+	return run.Conclusion, !there
+}
+
+// boundTo is what is stored of a cluster and its run.
+type boundTo struct {
+	Run               int64
+	Job               int64 // 0: it ends with the run
+	RunConclusion     string
+	RunFinished       *time.Time
+	JobConclusion     string
+	JobFinished       *time.Time
+	Looked, Confirmed bool
 }
 
 // checkRuns holds the clusters against how GitHub says that their runs and jobs stand.
@@ -242,33 +268,43 @@ func (l *runLife) checkRuns(m *runModel) {
 	l.Helper()
 	slots := map[string]string{}
 	for _, row := range l.bound(m) {
-		var runID, jobID int64
-		var finished, jobFinished *time.Time
-		var look bool
+		var b boundTo
 		require.NoError(l, l.store.Pool().QueryRow(l.Context(), `
-			SELECT r.key::bigint, CASE WHEN b.lifetime = 'job' THEN b.job::bigint ELSE 0 END, r.finished_at, b.job_finished_at, r.look_at IS NOT NULL
-			FROM run_clusters b JOIN runs r ON r.id = b.run_id WHERE b.cluster_id = $1`, row.ID).Scan(&runID, &jobID, &finished, &jobFinished, &look))
-		said := fmt.Sprintf("%s of run %d, job %d: %+v\n%s", row.Name, runID, jobID, row.Run, strings.Join(l.notes(), "\n"))
-		require.True(l, look, "it is looked at as long as it is wanted: %s", said)
-		key := fmt.Sprint(runID, " ", row.Run.Slot)
+			SELECT r.key::bigint, CASE WHEN b.lifetime = 'job' THEN b.job::bigint ELSE 0 END, r.conclusion, r.finished_at, b.job_conclusion, b.job_finished_at,
+				r.look_at IS NOT NULL, r.confirmed AND b.job_confirmed
+			FROM run_clusters b JOIN runs r ON r.id = b.run_id WHERE b.cluster_id = $1`, row.ID).Scan(
+			&b.Run, &b.Job, &b.RunConclusion, &b.RunFinished, &b.JobConclusion, &b.JobFinished, &b.Looked, &b.Confirmed))
+		said := fmt.Sprintf("%s: %+v, %+v\n%s", row.Name, row.Run, b, strings.Join(l.notes(), "\n"))
+		require.True(l, b.Looked, "it is looked at as long as it is wanted: %s", said)
+		key := fmt.Sprint(b.Run, " ", row.Run.Slot)
 		require.Empty(l, slots[key], "one wanted cluster in a slot: %s", said)
 		slots[key] = row.ID
-
-		conclusion, at := l.finish(runID, jobID), finished
-		switch {
-		case jobID != 0 && (conclusion == "" || conclusion == lifecycle.ConclusionGone): // it ends with its run at the latest
-			conclusion = l.finish(runID, 0)
-		case jobID != 0:
-			at = jobFinished
-		}
-		if conclusion == "" {
-			require.Zero(l, row.Ends.RunFinished, said)
-			continue
-		}
-		require.NotNil(l, at, said)
-		want := at.Add(lifecycle.GraceAfter(conclusion, 15*time.Minute))
-		require.Equal(l, want.UTC(), row.Ends.RunFinished.UTC(), "%s: %s", conclusion, said)
+		l.checkEnd(m, row, b, said)
 	}
+}
+
+func (l *runLife) checkEnd(m *runModel, row store.Row, b boundTo, said string) {
+	l.Helper()
+	of, stored, at := int64(0), b.RunConclusion, b.RunFinished
+	if b.Job != 0 && b.JobFinished != nil {
+		of, stored, at = b.Job, b.JobConclusion, b.JobFinished
+	}
+	truth, deleted := l.conclusion(m, b.Run, of)
+	if b.Job != 0 && of == 0 && !deleted { // it ends with its run at the latest, which cannot finish before its job
+		job, _ := l.conclusion(m, b.Run, b.Job)
+		require.Empty(l, job, "the end of the job was not noticed: %s", said)
+	}
+	if deleted && (truth == "" || stored == lifecycle.ConclusionGone) {
+		truth = lifecycle.ConclusionGone
+	}
+	require.Equal(l, truth, stored, said)
+	require.True(l, b.Confirmed || deleted, "GitHub was asked: %s", said)
+	if truth == "" {
+		require.Zero(l, row.Ends.RunFinished, said)
+		return
+	}
+	require.NotNil(l, at, said)
+	require.Equal(l, at.Add(lifecycle.GraceAfter(truth, 15*time.Minute)).UTC(), row.Ends.RunFinished.UTC(), said)
 }
 
 // atMostOneTurn checks that nobody shares a turn, and that nobody waits for nobody.
@@ -302,7 +338,8 @@ func (l *runLife) checkTurns(m *runModel) {
 		run, there := l.github.Runs().Get(number(u.Key))
 		require.True(l, there, "a deleted run keeps a turn: %+v", u)
 		require.Equal(l, run.Attempt, u.Attempt, "%+v", u)
-		require.Empty(l, l.finish(run.ID, number(u.Job)), "%+v", u)
+		conclusion, _ := l.conclusion(m, run.ID, number(u.Job))
+		require.Empty(l, conclusion, "%+v", u)
 	}
 	for l.atMostOneTurn(m) > 0 {
 		uses, err := l.store.Runs.Uses(l.Context(), m.shared)

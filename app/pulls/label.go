@@ -131,10 +131,7 @@ func (s *Service) requestOf(ctx context.Context, source policy.Source, pr pullre
 	}
 	return policy.Request{
 		Principal: who, Source: source, Permission: said.Permission, Bot: isBot(by.login), Takes: s.policy.Permission, Ownership: own,
-		PR: &policy.PullRequest{
-			Repo: pr.Repo, Number: pr.Number, Author: pr.Author, Fork: pr.Fork, Head: pr.Head, Base: pr.Base,
-			Draft: pr.Draft, Association: pr.Association, Labels: pr.Labels,
-		},
+		PR: app.PullOf(pr),
 	}, nil
 }
 

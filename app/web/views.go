@@ -13,6 +13,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/createform"
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
@@ -116,7 +117,7 @@ var functions = template.FuncMap{
 	"clock": func(t time.Time) string { return t.UTC().Format("15:04:05") },
 	"iso":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"away":  away,
-	"name":  name,
+	"name":  name, "runText": chatops.RunText,
 	"told":  auditText,
 	"moved": moved,
 	"own":   own,

@@ -35,6 +35,12 @@ func Reasons(c lifecycle.Card) []string {
 		add(true, "Its workers are being scaled to %d.", *c.WorkersWanted)
 	}
 	add(c.HoldWhy != "", "It is held until %s: %s.", chatops.Time(c.Ends.Hold), strings.TrimSuffix(c.HoldWhy, "."))
+	if wanted := live && c.Desired == lifecycle.Present; c.Run.ID != "" {
+		add(true, "It belongs to %s.", chatops.RunText(c.Run))
+		add(c.Run.URL != "", "Its run: %s", c.Run.URL)
+		add(wanted && c.Run.Unwatched == "", "It ends with the %s, at once after a success or a cancellation, otherwise after a grace.", c.Run.Lifetime)
+		add(wanted && c.Run.Unwatched != "", "%s", Unwatched(c.Run.Unwatched))
+	}
 	add(live && c.Desired == lifecycle.Present, "It ends %s: %s.", chatops.Time(c.DestroyAt), c.Ends.Reason())
 	return why
 }

@@ -50,6 +50,11 @@ func NoPullRequestInToken(event, ref string) Problem {
 	}
 }
 
+// UnknownPullRequest tells a run that nothing was heard of its pull request.
+func UnknownPullRequest(repo string, number int) string {
+	return fmt.Sprintf("Nothing is known of %s#%d yet. GitHub tells it when the ocpctl App is installed on the repository and the repository stands in the server's table; ask again in a minute.", repo, number)
+}
+
 // RunOfAnotherTeam tells a run that the cluster in its slot belongs to a team for which its token has no role.
 func RunOfAnotherTeam(cluster, team string) string {
 	return fmt.Sprintf("The run has %s in this slot, which belongs to team %s, and this token has no role there. Name another slot, or let an identity of the catalogue match this job's token.", cluster, team)

@@ -103,9 +103,13 @@ func (c *change) lock(ctx context.Context, ref Ref, also string) (run Run, older
 	return run, false, err
 }
 
-// Known reports whether a run of a platform is known by any issuer's token. It is asked for every webhook about a run.
-func (s *Store) Known(ctx context.Context, platform lifecycle.Platform, scope, key string) (known bool, err error) {
-	err = s.db.Pool().QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM runs WHERE platform = $1 AND scope = $2 AND key = $3)`, platform, scope, key).Scan(&known)
+// Known reports whether a run of a platform is known by any issuer's token, and with a job whether anything can end with that. It is
+// asked for every webhook about a run.
+func (s *Store) Known(ctx context.Context, platform lifecycle.Platform, scope, key, job string) (known bool, err error) {
+	err = s.db.Pool().QueryRow(ctx, `
+		SELECT EXISTS (SELECT FROM runs r WHERE platform = $1 AND scope = $2 AND key = $3 AND ($4 = ''
+			OR EXISTS (SELECT FROM run_clusters b WHERE b.run_id = r.id AND b.job = $4 AND b.lifetime = 'job')
+			OR EXISTS (SELECT FROM uses u WHERE u.run_id = r.id AND u.job = $4 AND u.released_at IS NULL)))`, platform, scope, key, job).Scan(&known)
 	if err != nil {
 		return false, fmt.Errorf("look whether run %s of %s is known: %w", key, scope, err)
 	}

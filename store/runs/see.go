@@ -80,18 +80,15 @@ func (c *change) hear(ctx context.Context, run Run, seen Seen, next time.Time) (
 // sure is the least time between two answers that both miss a run before it counts as deleted.
 const sure = time.Minute
 
-// Miss stores that the platform answered and does not have a run. The second such answer, at least a minute after the first, makes it
-// a deleted one.
+// Miss stores that the platform answered and does not have a run. The second such answer, at least a minute after the first, means that
+// a running one was deleted.
 func (s *Store) Miss(ctx context.Context, id string, next time.Time) (Run, error) {
 	return s.change(ctx, id, func(c *change, run Run) (Run, error) {
 		switch {
 		case run.MissedAt == nil:
 			run.MissedAt = pg.Null(c.Now)
-		case c.Now.Sub(*run.MissedAt) >= sure && run.Conclusion != lifecycle.ConclusionGone:
-			if run.State == lifecycle.RunRunning {
-				run.FinishedAt = pg.Null(c.Now)
-			}
-			run.State, run.Conclusion, run.Confirmed = lifecycle.RunFinished, lifecycle.ConclusionGone, true
+		case c.Now.Sub(*run.MissedAt) >= sure && run.State == lifecycle.RunRunning: // one that finished before keeps its conclusion
+			run.State, run.Conclusion, run.FinishedAt, run.Confirmed = lifecycle.RunFinished, lifecycle.ConclusionGone, pg.Null(c.Now), true
 		}
 		run.Unwatched = ""
 		return c.keep(ctx, run, next)

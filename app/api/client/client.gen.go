@@ -1151,10 +1151,10 @@ type CreateRequest struct {
 	// ExtraTags Additional tags, at most 15. Keys by which teardowns and the installer find resources are refused (kubernetes.io/*, openshift*, ocpctl* and others).
 	ExtraTags map[string]string `json:"extraTags,omitempty,omitzero"`
 
-	// Name Lowercase letters, digits and dashes, at most 21 characters.
+	// Name Lowercase letters, digits and dashes, at most 21 characters. Required, except with run.reuse pull-request, where the pull request gives the name.
 	//
 	// Example: team-a-smoke-01
-	Name string `json:"name"`
+	Name string `json:"name,omitempty,omitzero"`
 
 	// OffhoursOptIn Not supported yet: allow scaling workers down outside working hours. Only false is accepted.
 	OffhoursOptIn bool `json:"offhoursOptIn,omitempty,omitzero"`

@@ -5,6 +5,7 @@ package pipelines
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -72,6 +73,7 @@ jobs:
 
 // One stack serves all of it, because it takes a while to start.
 func TestTheActionsInWorkflows(t *testing.T) {
+	withKubectl(t)
 	s := newStack(t)
 	for _, part := range []struct {
 		name string
@@ -79,7 +81,9 @@ func TestTheActionsInWorkflows(t *testing.T) {
 	}{
 		{"an archive that was changed is not used", s.aChangedArchive},
 		{"a job uses a cluster through the actions", s.aLife},
-		{"a cancelled job stops at once, and its cluster goes on", s.aCancelledJob},
+		{"a cancelled job stops at once, and its cluster goes", s.aCancelledJob},
+		{"a pull request has one cluster for its runs, until it closes", s.aPullRequest},
+		{"a job whose runner was lost finds its cluster when it is run again", s.aLostRunner},
 	} {
 		began := time.Now()
 		part.tell()
@@ -173,11 +177,9 @@ jobs:
   wait:
     runs-on: ubuntu-latest
     permissions: {id-token: write}
-    outputs: {cluster-id: "${{ steps.cluster.outputs.cluster-id }}"}
     steps:
-      - id: cluster
-        uses: ocpctl/ocpctl/workflows/create-cluster@v1
-        with: {profile: aws-minimal-test, reuse: run}
+      - uses: ocpctl/ocpctl/workflows/create-cluster@v1
+        with: {profile: aws-minimal-test}
       - run: echo "used $OCPCTL_CLUSTER_ID"
       - if: cancelled()
         run: echo "cancelled with $OCPCTL_CLUSTER_ID"
@@ -195,29 +197,60 @@ func (s *stack) aCancelledJob() {
 	run := s.push(waiting, s.shows("CREATING installing"))
 	began := time.Now()
 	require.NoError(t, s.GitHub.Runs().Cancel(run.ID, "maya"))
-	first := s.until(run.ID, finished)
+	run = s.until(run.ID, finished)
 	t.Logf("the job ended %s after it was cancelled", time.Since(began).Round(time.Millisecond))
-	require.Equal(t, runs.Cancelled, first.Conclusion)
-	log := s.log(first.Jobs[0])
+	require.Equal(t, runs.Cancelled, run.Conclusion)
+	log := s.log(run.Jobs[0])
 	require.Contains(t, log, "Stopped waiting; ")
-	require.Contains(t, s.annotations(first.Jobs[0]), "notice ocpctl create-cluster Cancelled. What was asked for continues on the server")
+	require.Contains(t, s.annotations(run.Jobs[0]), "notice ocpctl create-cluster Cancelled. What was asked for continues on the server")
 	require.Contains(t, log, "cancelled with clu_", "later steps have the cluster")
 	require.NotContains(t, log, "used clu_")
 	_, id, _ := strings.Cut(log, "cancelled with ")
 	id = strings.Fields(id)[0]
-	require.Equal(t, client.Present, s.cluster(id).Desired, "the step ends nothing; the end of the run does")
-
-	// The runner of the second attempt is lost, as by SIGKILL. The third finds the same cluster.
-	require.NoError(t, s.GitHub.Runs().Rerun(run.ID, "maya"))
-	s.until(run.ID, func(run github.Run) bool { return run.Attempt == 2 && s.shows("CREATING installing")(run) })
-	require.NoError(t, s.GitHub.Runs().ForceCancel(run.ID, "maya"))
-	lost := s.until(run.ID, finished)
-	require.NotContains(t, s.log(lost.Jobs[len(lost.Jobs)-1]), "cancelled with")
+	s.eventually("the cluster is not wanted any more", func() bool { return s.cluster(id).Desired == client.Absent })
+	t.Logf("the cluster was given up %s after the run was cancelled", time.Since(began).Round(time.Millisecond))
 	goOn()
-	require.NoError(t, s.GitHub.Runs().Rerun(run.ID, "maya"))
-	last := s.until(run.ID, func(run github.Run) bool { return run.Attempt == 3 && finished(run) })
-	require.Equal(t, runs.Success, last.Conclusion)
-	job := last.Jobs[len(last.Jobs)-1]
-	require.Contains(t, s.log(job), "used "+id+"\n")
-	require.Equal(t, 3, s.cluster(id).Run.Attempt)
+	s.goes(id)
+}
+
+// goes waits until nothing is left of a cluster, without a step of its own.
+func (s *stack) goes(id string) {
+	s.Helper()
+	var last client.ClusterDetail
+	s.eventually("the cluster goes", func() bool {
+		last = s.cluster(id)
+		return last.Status == client.DESTROYED
+	})
+	require.Empty(s, s.AWS.Resources(last.Name))
+}
+
+// lost is a job whose runner is killed in the first attempt.
+const lost = `
+name: e2e
+on: push
+jobs:
+  e2e:
+    runs-on: ubuntu-latest
+    permissions: {id-token: write}
+    steps:
+      - id: cluster
+        uses: ocpctl/ocpctl/workflows/create-cluster@v1
+        with: {profile: aws-minimal-test, reuse: run}
+      - run: |
+          echo "attempt $GITHUB_RUN_ATTEMPT has $OCPCTL_CLUSTER_ID"
+          if [ "$GITHUB_RUN_ATTEMPT" = 1 ]; then kill -9 "$PPID"; fi
+`
+
+func (s *stack) aLostRunner() {
+	t := s.T
+	run := s.push(lost, finished)
+	require.Equal(t, runs.Failure, run.Conclusion)
+	id := regexp.MustCompile(`clu_[0-9A-Z]{26}`).FindString(s.log(run.Jobs[0]))
+	require.NotEmpty(t, id)
+	require.NoError(t, s.GitHub.Runs().RerunFailed(run.ID, "maya"))
+	run = s.until(run.ID, func(run github.Run) bool { return run.Attempt == 2 && finished(run) })
+	require.Equal(t, runs.Success, run.Conclusion)
+	require.Contains(t, s.log(run.Jobs[len(run.Jobs)-1]), "attempt 2 has "+id+"\n", "the re-run finds its cluster")
+	s.goes(id)
+	require.Equal(t, 2, s.cluster(id).Run.Attempt)
 }

@@ -161,11 +161,15 @@ func (s *stack) cluster(id string) client.ClusterDetail {
 	return ask[client.ClusterDetail](s, http.MethodGet, "/api/v1/clusters/"+id, "admin")
 }
 
-// eventually waits for a condition.
+// eventually waits for a condition. It takes seconds, unless the machine is busy; the API would limit who asks more often.
 func (s *stack) eventually(what string, is func() bool) {
 	s.Helper()
-	require.Eventually(s, is, time.Minute, 10*time.Millisecond, what)
-	require.Empty(s, s.GitHub.Trouble())
+	deadline := time.Now().Add(4 * time.Minute)
+	for !is() {
+		require.Empty(s, s.GitHub.Trouble())
+		require.True(s, time.Now().Before(deadline), "not in time: "+what)
+		time.Sleep(250 * time.Millisecond)
+	}
 }
 
 // push commits a workflow to main, which starts its run, and returns the run when it is as wanted.
@@ -213,6 +217,12 @@ func (s *stack) log(job *runs.Job) string {
 func (s *stack) logFailure() {
 	if !s.Failed() {
 		return
+	}
+	for _, c := range ask[client.ClusterPage](s, http.MethodGet, "/api/v1/clusters", "admin").Items {
+		s.Logf("cluster %s: %s, %s, because %s; wanted %s, because %s; left %v", c.Name, c.Status, c.Phase, c.Why, c.Desired, c.DesiredWhy, c.Blockers)
+		for _, e := range s.cluster(c.ClusterID).Timeline {
+			s.Logf("  %s %s %s %s", e.At.Format(time.TimeOnly), e.Action, e.To, e.Message)
+		}
 	}
 	for _, run := range s.GitHub.Runs().List() {
 		for _, job := range run.Jobs {

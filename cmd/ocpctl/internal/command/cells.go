@@ -71,6 +71,24 @@ func pullRequest(c client.Cluster) string {
 	return fmt.Sprintf("%s#%d", c.PullRequest.Repo, c.PullRequest.Number)
 }
 
+// runOf names the pipeline's run that a cluster belongs to.
+func runOf(r client.ClusterRun) string {
+	if r.ID == "" {
+		return ""
+	}
+	text := fmt.Sprintf("%s, attempt %d, %s", orElse(r.URL, r.Name), r.Attempt, r.State)
+	if r.Conclusion != "" {
+		text += " (" + r.Conclusion + ")"
+	}
+	if r.Slot != "" {
+		text += ", slot " + r.Slot
+	}
+	if r.Unwatched != "" {
+		text += "; its end cannot be noticed, because " + r.Unwatched
+	}
+	return humanize.Line(text)
+}
+
 func workers(c client.Cluster) string {
 	switch {
 	case c.Workers == nil && c.WorkersWanted == nil:
@@ -131,6 +149,7 @@ func (a *app) clusterFacts(s *table.Screen, c client.Cluster, brief bool) {
 		f.Add("owner", fmt.Sprintf("%s, team %s, cost center %s", c.Owner, c.Team, c.CostCenter))
 		f.Add("requested", fmt.Sprintf("%s by %s, through %s", humanize.When(c.AcceptedAt, s.Now), orElse(c.RequestedByName, c.RequestedBy), humanize.Plain(c.Source)))
 		f.Add("pull request", pullRequest(c))
+		f.Add("run", runOf(c.Run))
 		f.Add("price", humanize.Costs(c, s.Now))
 	}
 	f.Add("id", c.ClusterID)

@@ -126,7 +126,7 @@ func clusterColumns(s *table.Screen) *table.Columns {
 
 func clusterRow(t *table.Columns, s *table.Screen, c client.Cluster) {
 	t.Row(c.Name, statusCell(c), c.Profile, c.Version, c.Region, c.Team, c.Owner, humanize.Long(s.Now.Sub(c.AcceptedAt)), endOf(c, s.Now),
-		pullRequest(c), c.Run.URL, humanize.Dollars(int64(c.HourlyCents)), humanize.Spent(c, s.Now), c.ClusterID)
+		pullRequest(c), humanize.Line(orElse(c.Run.URL, c.Run.Name)), humanize.Dollars(int64(c.HourlyCents)), humanize.Spent(c, s.Now), c.ClusterID)
 }
 
 // watchClusters prints a row for each change. Filters that the server does not apply to a stream are applied here; a cluster that was

@@ -91,7 +91,7 @@ func (a *app) request(w createInput, args []string) (client.CreateRequest, error
 	wrong = append(wrong, ofRun(w, &r)...)
 	wrong = append(wrong, publicKey(w.sshKey, &r)...)
 	wrong = append(wrong, ownTags(w.tags, &r)...)
-	if r.Name == "" && readable {
+	if r.Name == "" && readable && r.Run.Reuse != client.RunRequestReusePullRequest {
 		wrong = append(wrong, exit.Field{Name: "--name", Detail: "Required.", Accepted: []string{"lowercase letters, digits and dashes, at most 21 characters, e.g. team-a-smoke-01"}})
 	}
 	if len(wrong) > 0 {

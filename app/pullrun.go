@@ -1,0 +1,58 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
+)
+
+// PullOf is what policy reads of a pull request.
+func PullOf(pr pullrequests.PullRequest) *policy.PullRequest {
+	return &policy.PullRequest{
+		Repo: pr.Repo, Number: pr.Number, Author: pr.Author, Fork: pr.Fork, Head: pr.Head, Base: pr.Base,
+		Draft: pr.Draft, Association: pr.Association, Labels: pr.Labels,
+	}
+}
+
+// ofPullRequest makes a request one for the pull request of the principal's run, if it asks for that.
+func (s *Service) ofPullRequest(ctx context.Context, p policy.Principal, asked CreateRequest, r ClusterRequest) (ClusterRequest, error) {
+	if asked.Run == nil || asked.Run.Reuse != policy.ReusePullRequest {
+		return r, nil
+	}
+	run, _ := s.Run(p, asked.Run.PipelineRun)
+	return s.forPull(ctx, r, run)
+}
+
+// forPull makes a run's request one for its pull request: for the cluster that this has of the profile, or else for a new one that ends
+// with the pull request. The state of the pull request is the newest that was seen, because the API asks nobody; who looks at the
+// cluster's pull request next corrects its end. The repository's file does not count: the run asks by its own role.
+func (s *Service) forPull(ctx context.Context, r ClusterRequest, run policy.Run) (ClusterRequest, error) {
+	pr, err := s.store.PullRequests.PullRequest(ctx, run.Repo, run.Pull)
+	switch {
+	case errors.Is(err, store.ErrNotFound), err == nil && fmt.Sprint(pr.RepoID) != run.Scope:
+		return r, Fail(Conflict, messages.UnknownPullRequest(run.Repo, run.Pull))
+	case err != nil:
+		return r, fmt.Errorf("read the pull request: %w", err)
+	case !pr.Open:
+		return r, Fail(Conflict, messages.PullRequestClosed(run.Repo, run.Pull))
+	}
+	now, err := s.store.Now(ctx)
+	if err != nil {
+		return r, fmt.Errorf("read the clock: %w", err)
+	}
+	r.PR, r.Request.PR = pr, PullOf(pr)
+	r.Request.Profile = policy.ProfileOf(r.Request, r.catalogue.Terms(now))
+	newest, err := s.store.ClusterForPR(ctx, pr.Repo, pr.Number, r.Request.Profile)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return r, fmt.Errorf("look for the pull request's cluster: %w", err)
+	}
+	p := r.Request.Principal
+	r.Request.Generation, r.run = newest.Generation+1, nil
+	r.pull = &store.PullAsk{Repo: pr.Repo, Number: pr.Number, Profile: r.Request.Profile, Reuse: func(row store.Row) error { return reusable(p, row) }}
+	return r, nil
+}
