@@ -37,7 +37,7 @@ func signalReason(card lifecycle.Card, state lifecycle.SignalState) string {
 	case neverReady(card) && card.FailMessage != "":
 		return cut(oneLine(sentence(card.FailMessage)), maxPlain)
 	}
-	return cut(oneLine(sentence(card.DesiredWhy)), maxPlain)
+	return cut(oneLine(sentence("it was given up: "+card.DesiredWhy)), maxPlain)
 }
 
 // SignalDeployment renders a cluster as the deployment of the run that asked for it. A run has few states of it, because every status
@@ -52,15 +52,39 @@ func SignalDeployment(card lifecycle.Card, state lifecycle.SignalState, links Li
 	case lifecycle.SignalFailed:
 		d.State, d.Description = "failure", cut(oneLine(card.Name+" will not be ready: "+signalReason(card, state)), maxDescription)
 	case lifecycle.SignalEnded:
-		d.State = "inactive"
+		d.State, d.Description = "inactive", cut(card.Name+" has ended", maxDescription)
 	}
 	return d
+}
+
+// SignalText says how a pipeline is told what becomes of a cluster, and what it was told; empty: none asked.
+func SignalText(g lifecycle.Signal) string {
+	switch told := map[lifecycle.SignalState]string{
+		lifecycle.SignalBegun: "that it is being created", lifecycle.SignalReady: "that it is ready", lifecycle.SignalFailed: "that it will not be ready", lifecycle.SignalEnded: "that it is gone",
+	}[g.Told]; {
+	case g.Kind == "":
+		return ""
+	case g.Problem != "":
+		return "Its pipeline cannot be told when it is ready. " + g.Problem
+	case told == "":
+		return fmt.Sprintf("A %s tells its pipeline when it is ready.", g.Kind)
+	default:
+		return fmt.Sprintf("A %s told its pipeline %s.", g.Kind, told)
+	}
+}
+
+// untold says in Markdown why a pipeline cannot be told what became of a cluster; empty: nothing is wrong.
+func untold(card lifecycle.Card) string {
+	if card.Signal.Problem == "" {
+		return ""
+	}
+	return "⚠️ " + plain(SignalText(card.Signal))
 }
 
 // Saved says for how long no runner waited; empty: one did, or the cluster is not ready.
 func Saved(card lifecycle.Card) string {
 	saved := card.SavedTime().Round(time.Second)
-	if saved == 0 || card.Status != lifecycle.Ready {
+	if saved < time.Second || card.Status != lifecycle.Ready {
 		return ""
 	}
 	if saved >= 2*time.Minute {

@@ -60,7 +60,7 @@ func (c *Controller) tell(ctx context.Context, e store.Effect, g runs.Signal) (n
 	if note, err = send(ctx, e, g, row, state); err != nil {
 		return "", err
 	}
-	return note, c.Store.Runs.Told(ctx, g.ID, state)
+	return note, c.Store.Runs.Told(ctx, g, state)
 }
 
 // deploySignal shows the cluster as a deployment of the run's commit. The deployment of a pull request's cluster on the same commit is

@@ -50,15 +50,14 @@ func (c Card) SavedTime() time.Duration {
 	return max(0, c.ReadyAt.Sub(c.FreeSince))
 }
 
-// handoverMargin is how long after a cluster became ready the success of the run that asked for it may be heard of, and still counts as
-// one before that: clocks differ.
-const handoverMargin = time.Minute
-
-// handedOver reports whether a cluster waits for the run that its signal starts: the run that asked succeeded and did not need it.
-func (b Bound) handedOver() bool {
-	at := b.Run.At
-	if !b.RunAt.IsZero() && b.RunAt.Before(at) {
-		at = b.RunAt
+// handedOver returns the end of a cluster that its run left to the run which its signal starts, as long as none took it over.
+func (b Bound) handedOver() (at time.Time, why string) {
+	if b.ReadyAt.IsZero() {
+		return time.Time{}, ""
 	}
-	return b.Signalled && b.Lifetime == LifetimeRun && b.Run.Conclusion == "success" && (b.ReadyAt.IsZero() || at.Before(b.ReadyAt.Add(handoverMargin)))
+	at = b.Run.At
+	if b.ReadyAt.After(at) {
+		at = b.ReadyAt
+	}
+	return at.Add(b.Grace), "its workflow run finished, and no run that its signal started took it over"
 }

@@ -83,7 +83,7 @@ func (c *change) judge(ctx context.Context, a Ask, e *earlier, judge func(usage.
 
 // ofPull returns the wanted cluster of a pull request and profile.
 func (c *change) ofPull(ctx context.Context, p PullAsk) (row rows.Row, found bool, err error) {
-	list, err := pg.All[rows.RowRecord](ctx, c, `SELECT `+rows.RowColumns+rows.NotReplaced+rows.RowSources+`
+	list, err := pg.All[rows.RowRecord](ctx, c, `SELECT `+rows.RowColumns+rows.OfMany+rows.RowSources+`
 		WHERE c.repo = @repo AND c.pr_number = @number AND c.profile = @profile AND c.desired = 'present' ORDER BY c.generation DESC LIMIT 1`,
 		pgx.NamedArgs{"repo": p.Repo, "number": p.Number, "profile": p.Profile})
 	if err != nil || len(list) == 0 {
@@ -143,7 +143,7 @@ func (e *earlier) queue(c *change, b *pg.Batch) {
 		b.Ask("look for an earlier answer", pg.List(&e.answers), earlierAnswer, e.ask.Principal, e.ask.Once.Key)
 	}
 	if e.ask.Key != "" { // a refused request has no cluster, so it may be made again
-		b.Ask("look for an earlier cluster", pg.List(&e.clusters), `SELECT `+rows.RowColumns+rows.NotReplaced+rows.RowSources+`
+		b.Ask("look for an earlier cluster", pg.List(&e.clusters), `SELECT `+rows.RowColumns+rows.OfMany+rows.RowSources+`
 			WHERE c.id = (SELECT cluster_id FROM cluster_requests WHERE principal_id = $1 AND idempotency_key = $2)`, e.ask.Principal, e.ask.Key)
 	}
 	e.identities = c.QueueIdentities(b, e.ask.Scope.Person)

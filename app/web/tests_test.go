@@ -31,3 +31,18 @@ func TestAClustersPageShowsItsTests(t *testing.T) {
 	require.NotContains(t, html, `href="https://evil.example`)
 	require.Equal(t, strings.Count(html, "<details"), strings.Count(html, "</details>"))
 }
+
+func TestAClustersPageShowsWhatAPipelineWasTold(t *testing.T) {
+	require.NotContains(t, page(t, "detail", detailOf(details(func(*store.Row) {}))), "<dt>Signal</dt>")
+	html := page(t, "detail", detailOf(details(func(r *store.Row) {
+		r.Signal = lifecycle.Signal{Kind: lifecycle.SignalDeployment, Told: lifecycle.SignalReady}
+		r.ReadyAt = time.Unix(7200, 0)
+		r.FreeSince = r.ReadyAt.Add(-34 * time.Minute)
+	})))
+	require.Contains(t, html, "<dt>Signal</dt><dd>A deployment told its pipeline that it is ready.</dd>")
+	require.Contains(t, html, "<dt>Saved</dt><dd>No runner waited for it: 34 minutes saved.</dd>")
+	html = page(t, "detail", detailOf(details(func(r *store.Row) {
+		r.Signal = lifecycle.Signal{Kind: lifecycle.SignalDispatch, Problem: "GitHub refuses it: <403>."}
+	})))
+	require.Contains(t, html, "<dt>Signal</dt><dd>Its pipeline cannot be told when it is ready. GitHub refuses it: &lt;403&gt;.</dd>")
+}

@@ -51,14 +51,6 @@ func (r Run) finish() lifecycle.Finish {
 	return lifecycle.Finish{Conclusion: r.Conclusion, At: pg.Zero(r.FinishedAt)}
 }
 
-// finishedThere is when the newest attempt finished by the platform's clock; zero: it is running, or the platform did not say.
-func (r Run) finishedThere() time.Time {
-	if r.State != lifecycle.RunFinished || !r.Confirmed {
-		return time.Time{}
-	}
-	return pg.Zero(r.UpdatedAt)
-}
-
 // Over reports whether an attempt of the run is finished.
 func (r Run) Over(attempt int) bool {
 	return attempt < r.Attempt || attempt == r.Attempt && r.State == lifecycle.RunFinished

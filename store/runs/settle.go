@@ -52,7 +52,7 @@ func (c *change) settle(ctx context.Context, run Run) error {
 		at, why := lifecycle.RunEnd(lifecycle.Bound{
 			Platform: run.Platform, Lifetime: b.Lifetime, Attempt: b.Attempt, Grace: time.Duration(b.Grace),
 			Job: lifecycle.Finish{Conclusion: b.JobConclusion, At: pg.Zero(b.JobFinishedAt)}, Newest: run.Attempt, Run: run.finish(),
-			Signalled: b.Signalled, RunAt: run.finishedThere(), ReadyAt: pg.Zero(b.ReadyAt),
+			Signalled: b.Signalled, ReadyAt: pg.Zero(b.ReadyAt),
 		})
 		if err := c.setEnd(ctx, b.Cluster, at, why); err != nil {
 			return err

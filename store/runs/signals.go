@@ -100,24 +100,26 @@ func (s *Store) Signal(ctx context.Context, id string) (Signal, error) {
 	return g, nil
 }
 
-// Told records what a signal told.
-func (s *Store) Told(ctx context.Context, id string, state lifecycle.SignalState) error {
-	_, err := s.db.Pool().Exec(ctx, `
-		UPDATE signals SET told = $2, told_at = coalesce($3::timestamptz, clock_timestamp()), problem = '' WHERE id = $1`, id, state, s.db.Fixed())
+// Told records what a signal told, and settles what follows for the cluster of a run that is over.
+func (s *Store) Told(ctx context.Context, g Signal, state lifecycle.SignalState) error {
+	_, err := s.change(ctx, g.RunID, func(c *change, run Run) (Run, error) {
+		_, err := c.Exec(ctx, `UPDATE signals SET told = $2, told_at = $3, problem = '' WHERE id = $1`, g.ID, state, c.Now)
+		return run, err
+	})
 	if err != nil {
-		return fmt.Errorf("record what signal %s told: %w", id, err)
+		return fmt.Errorf("record what signal %s told: %w", g.ID, err)
 	}
 	return nil
 }
 
-// NotTold records why a signal cannot be told. The first such problem stands in the cluster's timeline.
+// NotTold records why a signal cannot be told, and settles what follows. The first such problem stands in the cluster's timeline.
 func (s *Store) NotTold(ctx context.Context, g Signal, problem string) error {
-	err := s.write(ctx, func(c *change) error {
+	_, err := s.change(ctx, g.RunID, func(c *change, run Run) (Run, error) {
 		tag, err := c.Exec(ctx, `UPDATE signals SET problem = $2 WHERE id = $1 AND problem <> $2`, g.ID, problem)
 		if err != nil || tag.RowsAffected() == 0 {
-			return err
+			return run, err
 		}
-		return c.RecordAction(rows.Origin{Actor: pg.Lifecycle, Why: problem}, "signal_refused", g.Cluster, rows.Action{Note: g.ID})
+		return run, c.RecordAction(rows.Origin{Actor: pg.Lifecycle, Why: problem}, "signal_refused", g.Cluster, rows.Action{Note: g.ID})
 	})
 	if err != nil {
 		return fmt.Errorf("record the problem of signal %s: %w", g.ID, err)
@@ -141,13 +143,15 @@ func (s *Store) SignalledCommits(ctx context.Context, cluster, scope string) ([]
 	return commits, nil
 }
 
-// takeHandedOver binds a locked cluster to the run that its signal started, if the run that asked for it is over. Both are of one
-// repository.
+// takeHandedOver binds a locked cluster to the run that its signal started, if it is ready or the run that asked for it is over, and that
+// run has no turn on it. Both are of one repository.
 func (c *change) takeHandedOver(ctx context.Context, run Run, attempt int, cluster, principal string) error {
 	tag, err := c.Exec(ctx, `
 		UPDATE run_clusters b SET run_id = @run, attempt = @attempt, slot = 'signal of ' || b.cluster_id, bound_at = @now
 		FROM runs o WHERE o.id = b.run_id AND b.cluster_id = @cluster AND b.run_id <> @run AND b.lifetime = 'run'
-			AND o.state = 'finished' AND o.platform = @platform AND o.scope = @scope
+			AND o.platform = @platform AND o.scope = @scope
+			AND (o.state = 'finished' OR (SELECT c.status = 'READY' FROM clusters c WHERE c.id = b.cluster_id))
+			AND NOT EXISTS (SELECT FROM uses u WHERE u.cluster_id = b.cluster_id AND u.run_id = b.run_id AND u.released_at IS NULL)
 			AND EXISTS (SELECT FROM signals g WHERE g.cluster_id = b.cluster_id AND g.run_id = b.run_id)`,
 		pgx.NamedArgs{"run": run.ID, "attempt": attempt, "cluster": cluster, "now": c.Now, "platform": run.Platform, "scope": run.Scope})
 	if err != nil {

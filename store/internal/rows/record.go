@@ -142,8 +142,8 @@ var (
 	pr.name AS run_name, pr.url AS run_url, pr.state AS run_state, pr.conclusion AS run_conclusion, pr.unwatched AS run_unwatched, ` + usage.MeterColumns
 	// Only reads of one cluster ask what replaced it and for which pipelines it has signals: in lists nobody is shown that, and it would
 	// cost each page a tenth.
-	NotReplaced = `, '' AS replaced_by, NULL::timestamptz AS free_since, '' AS signal_kind, '' AS signal_told, '' AS signal_problem`
-	replacedBy  = `, CASE WHEN c.desired = 'present' OR c.repo IS NULL THEN '' ELSE coalesce((SELECT n.name FROM clusters n
+	OfMany = `, '' AS replaced_by, NULL::timestamptz AS free_since, '' AS signal_kind, '' AS signal_told, '' AS signal_problem`
+	OfOne  = `, CASE WHEN c.desired = 'present' OR c.repo IS NULL THEN '' ELSE coalesce((SELECT n.name FROM clusters n
 		WHERE n.repo = c.repo AND n.pr_number = c.pr_number AND n.profile = c.profile AND n.generation > c.generation
 		ORDER BY n.generation DESC LIMIT 1), '') END AS replaced_by,
 	(SELECT min(g.asked_at) FROM signals g WHERE g.cluster_id = c.id) AS free_since,
