@@ -39,6 +39,7 @@ type ClusterRequest struct {
 
 	again  Again                                        // in place of which cluster it is requested; zero: of none
 	run    *runs.Ask                                    // the run that the cluster ends with; nil: none
+	signal *runs.SignalAsk                              // the run that is told when the cluster is ready or failed; nil: none
 	pull   *store.PullAsk                               // the pull request whose cluster is wanted rather than a new one; nil: none
 	show   *store.SlackPlace                            // where in Slack the cluster is shown; nil: nowhere
 	say    func(policy.Verdict, store.Row) *store.Reply // the answer that is saved with the result; nil: see Cause
@@ -186,7 +187,7 @@ func (s *Service) ask(ctx context.Context, r ClusterRequest) (ClusterRequest, st
 	}
 	return r, store.Ask{
 		Scope:     scope(r.Request.Principal.ID, policy.TeamOf(r.Request, r.catalogue.Catalogue), r.PR.Repo, r.catalogue.Catalogue),
-		Principal: r.Request.Principal.ID, Source: string(r.Request.Source), Request: content, Key: r.Key, Once: r.once, Run: r.run, Pull: r.pull,
+		Principal: r.Request.Principal.ID, Source: string(r.Request.Source), Request: content, Key: r.Key, Once: r.once, Run: r.run, Pull: r.pull, Signal: r.signal,
 		RetryOf: r.again.Of, RetryOnce: r.again.Once,
 	}, nil
 }

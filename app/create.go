@@ -142,9 +142,9 @@ func (s *Service) prepare(p policy.Principal, r CreateRequest, b catalogue.Catal
 	r, endless := r.bounded()
 	r, wrong := r.filled(p, b.Catalogue)
 	wrong = slices.Concat(r.Wrong, endless, wrong)
-	run, unbound := s.bind(p, r.Run)
+	run, signal, unbound := s.bind(p, r.Run)
 	wrong = append(wrong, unbound...)
-	out := ClusterRequest{run: run, Request: r.policyRequest(p), catalogue: b, once: r.Once, answer: r.Answer, Key: r.Key, again: r.Again, show: r.Show, say: r.Say}
+	out := ClusterRequest{run: run, signal: signal, Request: r.policyRequest(p), catalogue: b, once: r.Once, answer: r.Answer, Key: r.Key, again: r.Again, show: r.Show, say: r.Say}
 	if r.Run != nil && r.Run.Reuse == policy.ReusePullRequest {
 		of, _ := s.Run(p, r.Run.PipelineRun)
 		out.Request.Ownership = s.OwnershipOf(of.Repo)

@@ -18,12 +18,19 @@ type RunRequest struct {
 	Reuse    policy.Reuse       // empty: none
 	Slot     string             // which of the run's clusters it is
 	Lifetime lifecycle.Lifetime // empty: run
-	OnReady  string             // what starts a workflow when it is ready; nothing does yet, so anything but none is refused
+	OnReady  OnReady            // empty: none
 	policy.PipelineRun
 }
 
-// onReadyNone is the only value of a request's onReady that is accepted.
-const onReadyNone = "none"
+// OnReady is what happens for a pipeline when the cluster is ready or failed, so that no runner has to wait.
+type OnReady string
+
+// The kinds.
+const (
+	OnReadyNone       OnReady = "none"
+	OnReadyDeployment         = OnReady(lifecycle.SignalDeployment)
+	OnReadyDispatch           = OnReady(lifecycle.SignalDispatch)
+)
 
 // mostSlot is the most bytes of a slot.
 const mostSlot = 100
@@ -31,6 +38,8 @@ const mostSlot = 100
 var (
 	reuses    = []string{string(policy.ReuseNone), string(policy.ReuseRun), string(policy.ReusePullRequest)}
 	lifetimes = []string{string(lifecycle.LifetimeRun), string(lifecycle.LifetimeJob), string(lifecycle.LifetimeTTL)}
+	onReadies = []string{string(OnReadyNone), string(OnReadyDeployment), string(OnReadyDispatch)}
+	runFields = []string{"reuse", "slot", "lifetime", "onReady", "kind", "name", "uid"}
 )
 
 // readRun reads the field run of a request.
@@ -41,7 +50,7 @@ func (r *CreateRequest) readRun(n *yaml.Node, refuse func(name string, p message
 	}
 	r.Run = &RunRequest{}
 	texts := map[string]*string{
-		"reuse": (*string)(&r.Run.Reuse), "slot": &r.Run.Slot, "lifetime": (*string)(&r.Run.Lifetime), "onReady": &r.Run.OnReady, "kind": &r.Run.Kind, "name": &r.Run.Name, "uid": &r.Run.UID,
+		"reuse": (*string)(&r.Run.Reuse), "slot": &r.Run.Slot, "lifetime": (*string)(&r.Run.Lifetime), "onReady": (*string)(&r.Run.OnReady), "kind": &r.Run.Kind, "name": &r.Run.Name, "uid": &r.Run.UID,
 	}
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -51,7 +60,7 @@ func (r *CreateRequest) readRun(n *yaml.Node, refuse func(name string, p message
 		case seen[name]:
 			refuse("run."+name, messages.GivenTwice)
 		case !known:
-			refuse("run."+name, messages.UnknownField("", []string{"reuse", "slot", "lifetime", "onReady", "kind", "name", "uid"}))
+			refuse("run."+name, messages.UnknownField("", runFields))
 		case !isString(value):
 			refuse("run."+name, messages.NotAString(asWritten(value)))
 		default:
@@ -88,9 +97,6 @@ func (s *Service) checkRun(p policy.Principal, r RunRequest, given bool) (run po
 	if len(r.Slot) > mostSlot {
 		refuse(".slot", messages.TooLong(len(r.Slot), mostSlot))
 	}
-	if r.OnReady != "" && r.OnReady != onReadyNone {
-		refuse(".onReady", messages.NothingOnReady)
-	}
 	switch l := r.Lifetime; {
 	case l != "" && !slices.Contains(lifetimes, string(l)):
 		refuse(".lifetime", messages.UnknownLifetime(string(l), lifetimes))
@@ -101,21 +107,38 @@ func (s *Service) checkRun(p policy.Principal, r RunRequest, given bool) (run po
 	case known && l == lifecycle.LifetimeJob && run.Job == "":
 		refuse(".lifetime", messages.NoJobInToken)
 	}
+	switch on := r.OnReady; {
+	case on == "" || on == OnReadyNone:
+	case !slices.Contains(onReadies, string(on)):
+		refuse(".onReady", messages.UnknownOnReady(string(on), onReadies))
+	case r.Lifetime == lifecycle.LifetimeJob:
+		refuse(".onReady", messages.OnReadyOfJob)
+	case known && !s.onGitHub(run):
+		refuse(".onReady", messages.OnReadyElsewhere)
+	}
 	if known && r.Reuse == policy.ReusePullRequest && run.Pull == 0 {
 		refuse(".reuse", messages.NoPullRequestInToken(run.Event, run.Ref))
 	}
 	return run, known, wrong
 }
 
-// bind returns how a cluster that the principal asks for belongs to the run of its token; nil: to none.
-func (s *Service) bind(p policy.Principal, r *RunRequest) (*runs.Ask, []Field) {
+// bind returns how a cluster that the principal asks for belongs to the run of its token, and the signal that the run wants; nil: to none,
+// and none.
+func (s *Service) bind(p policy.Principal, r *RunRequest) (*runs.Ask, *runs.SignalAsk, []Field) {
 	var said RunRequest
 	if r != nil {
 		said = *r
 	}
 	run, known, wrong := s.checkRun(p, said, r != nil)
-	if len(wrong) > 0 || !known || said.Lifetime == lifecycle.LifetimeTTL {
-		return nil, wrong
+	if len(wrong) > 0 || !known {
+		return nil, nil, wrong
+	}
+	var signal *runs.SignalAsk
+	if said.OnReady != "" && said.OnReady != OnReadyNone {
+		signal = &runs.SignalAsk{Ref: s.ref(run), Kind: lifecycle.SignalKind(said.OnReady)}
+	}
+	if said.Lifetime == lifecycle.LifetimeTTL {
+		return nil, signal, nil
 	}
 	ask := &runs.Ask{Ref: s.ref(run), Slot: said.Slot, Lifetime: lifecycle.LifetimeRun, Job: run.Job}
 	if said.Lifetime == lifecycle.LifetimeJob {
@@ -124,7 +147,7 @@ func (s *Service) bind(p policy.Principal, r *RunRequest) (*runs.Ask, []Field) {
 	if said.Reuse == policy.ReuseRun {
 		ask.Reuse = func(row store.Row) error { return reusable(p, row) }
 	}
-	return ask, nil
+	return ask, signal, nil
 }
 
 // reusable returns an error if the run's cluster cannot be handed to the principal.

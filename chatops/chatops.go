@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 )
 
@@ -127,11 +128,12 @@ type Annotation struct {
 type Detail struct {
 	Timeline   []Moment // oldest first
 	Conditions []Condition
-	Log        []string // the newest lines, oldest first
-	Approval   string   // who has to approve it and why: see ApprovalWords; shown while it waits for the approval
-	Approvers  []string // GitHub logins and teams (organization/slug) that may approve it; mentioned while it waits
-	Advice     string   // policy's warnings: see AdviceWords; shown until the cluster is ready
-	Mention    []string // when the requester is mentioned: "ready", "failed", "expiring", from the repository's file; empty: never
+	Log        []string             // the newest lines, oldest first
+	Approval   string               // who has to approve it and why: see ApprovalWords; shown while it waits for the approval
+	Approvers  []string             // GitHub logins and teams (organization/slug) that may approve it; mentioned while it waits
+	Advice     string               // policy's warnings: see AdviceWords; shown until the cluster is ready
+	Tests      []lifecycle.RunTests // what runs reported, the newest run first
+	Mention    []string             // when the requester is mentioned: "ready", "failed", "expiring", from the repository's file; empty: never
 }
 
 // Moment is an event in a cluster's life.

@@ -16,7 +16,7 @@ func Comment(card lifecycle.Card, detail Detail, links Links) string {
 	f := faceOf(card)
 	parts := []string{
 		fmt.Sprintf("### %s %s %s", f.sign, Code(card.Name), f.head), call(card, detail),
-		f.doing, follow(card), asked(card, detail), awaited(card), because(card), advice(card, detail), access(card, links), proof(card), failure(card, links), blockers(card, links), facts(card), typing(card), page(card, links),
+		f.doing, follow(card), asked(card, detail), awaited(card), because(card), advice(card, detail), access(card, links), Saved(card), untold(card), testsIn(detail.Tests), proof(card), failure(card, links), blockers(card, links), facts(card), typing(card), page(card, links),
 	}
 	text := fit(paragraphs(parts))
 	return text + fold(detail, maxBody-len(text))

@@ -3,6 +3,7 @@ package chatops
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -111,20 +112,21 @@ func tail(log []string, most, limit int) string {
 	if len(lines) == 0 {
 		return ""
 	}
-	longest = 0
+	slices.Reverse(lines)
+	if len(lines) < len(log) {
+		lines = append([]string{cutting}, lines...)
+	}
+	return head + fenced(lines) + "\n"
+}
+
+// fenced shows lines, each with its end, as they are. Nothing in them closes the fence.
+func fenced(lines []string) string {
+	longest := 0
 	for _, line := range lines {
 		longest = max(longest, ticks(line))
 	}
 	fence := strings.Repeat("`", max(3, longest+1))
-	var b strings.Builder
-	b.WriteString(head + fence + "text\n")
-	if len(lines) < len(log) {
-		b.WriteString(cutting)
-	}
-	for i := len(lines) - 1; i >= 0; i-- {
-		b.WriteString(lines[i])
-	}
-	return b.String() + fence + "\n\n"
+	return fence + "text\n" + strings.Join(lines, "") + fence + "\n"
 }
 
 func size(lines []string) (n int) {

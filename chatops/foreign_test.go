@@ -65,9 +65,26 @@ func hostileDetail(t *rapid.T) Detail {
 	return Detail{
 		Timeline:   []Moment{{At: start, What: say("what"), Why: say("because")}},
 		Conditions: []Condition{{Type: say("type"), Status: say("status"), Reason: say("reason"), Message: say("message"), At: start}},
-		Log:        []string{say("log"), say("log")}, Mention: []string{"ready", "failed", "expiring"},
+		Log:        []string{say("log"), say("log")}, Mention: []string{"ready", "failed", "expiring"}, Tests: hostileTests(t),
 	}
 }
+
+// hostileTests are the results of two runs, with a stranger's words in all that a job reports. The runs' pages are GitHub's.
+func hostileTests(t *rapid.T) []lifecycle.RunTests {
+	say := func(name string) string { return luring().Draw(t, name) }
+	var all []lifecycle.TestReport
+	for i := range 2 {
+		run := lifecycle.TestRun{ID: fmt.Sprint(i), Workflow: say("workflow"), URL: runPages + fmt.Sprint(i), Head: say("head")}
+		all = append(all, lifecycle.TestReport{
+			Name: say("name"), Total: 3, Failed: 3, Run: run, Attempt: 1, URL: rapid.SampledFrom([]string{"", "https://evil.example/report", runPages + "0/job/1", say("url")}).Draw(t, "url"),
+			Failures: []lifecycle.TestFailure{{Suite: say("suite"), Name: say("test"), Message: say("message"), Details: say("details") + "\n" + say("details")}},
+			Slowest:  []lifecycle.SlowTest{{Suite: say("suite"), Name: say("test"), Seconds: 1}},
+		})
+	}
+	return lifecycle.TestsByRun(all)
+}
+
+const runPages = "https://github.example/acme/shop/actions/runs/"
 
 func hostileVerdict(t *rapid.T) policy.Verdict {
 	say := func(name string) string { return luring().Draw(t, name) }
@@ -84,12 +101,12 @@ func hostileVerdict(t *rapid.T) policy.Verdict {
 func TestNoCommentHoldsALinkOrMentionThatIsNotTheBotsOwn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c, text := hostile(t), luring().Draw(t, "text")
-		own := rendered.Own{Links: []string{ui.UI + "/", c.ConsoleURL, c.APIURL}, Mentions: []string{"maya", "rob"}}
+		own := rendered.Own{Links: []string{ui.UI + "/", c.ConsoleURL, c.APIURL, runPages}, Mentions: []string{"maya", "rob"}}
 		v := hostileVerdict(t)
 		for what, body := range map[string]string{
 			"comment": Comment(c, hostileDetail(t), ui), "check": Check(c, ui).Summary, "left check": LeftCheck(c, text).Summary,
 			"config check": ConfigCheck(text, []Annotation{{Line: 1, Title: text, Message: text}}).Summary, "config fine": ConfigCheck(text, nil).Summary, "config gone": ConfigGone(text).Summary,
-			"refusal": Refusal("rob", v), "label": LabelRefusal("rob", text, v), "approval": ApprovalText(v), "advice": AdviceText(v), "status": StatusReply("rob", []lifecycle.Card{c}, ui, start),
+			"tests": TestsCheck(hostileTests(t)).Summary, "refusal": Refusal("rob", v), "label": LabelRefusal("rob", text, v), "approval": ApprovalText(v), "advice": AdviceText(v), "status": StatusReply("rob", []lifecycle.Card{c}, ui, start),
 			"exists": Exists("rob", c, ui, start), "unknown": UnknownLabel(text, []string{text}), "log": LogReply("rob", c, []string{text, text}, ui), "help": Help(text),
 			"answer": Answer(text, Said(text, "rob")), "said": Said("@rob, `"+strings.ReplaceAll(text, "`", "")+"` is: "+text, "rob"), "nobody": StatusReply(text+" !", nil, ui, start),
 		} {

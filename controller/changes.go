@@ -15,6 +15,8 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/outbox"
+	"github.com/ocpctl/ocpctl/store/runs"
+	"github.com/ocpctl/ocpctl/store/testreports"
 )
 
 // Catalogue is what the catalogue in force says about repositories.
@@ -42,6 +44,9 @@ func (w *effectWorker) Work(ctx context.Context, job *river.Job[queue.EffectArgs
 			return err
 		}
 		note, err := w.c.make(ctx, e)
+		if refused(err) && e.Kind == runs.EffectSignal {
+			err = errors.Join(err, w.c.signalRefused(ctx, e.Content, err))
+		}
 		asked := e.Kind == outbox.EffectEnsureLabels
 		if refused(err) && (asked || w.c.Now().Sub(job.CreatedAt) >= refusedPauseMax) {
 			w.c.Log.ErrorContext(ctx, "change given up", "effect", e.Kind, "cause", e.Cause, "repo", e.Repo, "number", e.Number, "err", err)
@@ -82,6 +87,10 @@ func (c *Controller) make(ctx context.Context, e store.Effect) (note string, err
 		return c.ensureLabels(ctx, e)
 	case outbox.EffectCheckConfig:
 		return c.checkConfig(ctx, e)
+	case testreports.EffectCheck:
+		return c.showTests(ctx, e)
+	case runs.EffectSignal:
+		return c.tellSignal(ctx, e)
 	}
 	return "", fmt.Errorf("unknown kind of change %q", e.Kind)
 }

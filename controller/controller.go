@@ -52,6 +52,9 @@ type GitHub interface {
 	PullRequest(ctx context.Context, installation int64, repo string, number int) (github.PullRequest, error)
 	File(ctx context.Context, installation int64, repo, path, ref string) (github.File, error)
 	InstallationOf(ctx context.Context, repo string) (int64, error)
+	Run(ctx context.Context, installation int64, repo string, id int64) (github.Run, error)
+	Dispatch(ctx context.Context, installation int64, repo, kind string, payload map[string]string) error
+	Review(ctx context.Context, installation int64, repo string, run int64, r chat.Review) error
 }
 
 // Spool holds the reports of runners that could not reach the Status API.

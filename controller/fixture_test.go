@@ -108,6 +108,12 @@ func (h *fixture) accept(name string) store.Row {
 // acceptAs makes a cluster of another kind for the next pull request.
 func (h *fixture) acceptAs(name string, change func(*store.Judgement)) store.Row {
 	h.t.Helper()
+	return h.acceptAsked(name, func(*store.Ask) {}, change)
+}
+
+// acceptAsked makes a cluster that is asked for in another way.
+func (h *fixture) acceptAsked(name string, asked func(*store.Ask), change func(*store.Judgement)) store.Row {
+	h.t.Helper()
 	h.number++
 	row := store.Row{
 		CostCenter: "cc-1", Environment: "test", Source: "pr_label", Tags: map[string]string{},
@@ -120,10 +126,12 @@ func (h *fixture) acceptAs(name string, change func(*store.Judgement)) store.Row
 	row.TTL, row.HourlyCents, row.MaxTries = 4*time.Hour, 70, 2
 	a := store.Judgement{Allowed: true, Row: row, MaxTTL: 8 * time.Hour, Verdict: []byte(`{"allowed":true}`)}
 	change(&a)
-	judged, err := h.store.Judge(h.ctx, store.Ask{
-		Scope:     store.Scope{Person: row.RequestedBy, Team: row.Team, Repo: row.PR.Repo},
+	ask := store.Ask{
+		Scope:     store.Scope{Person: row.RequestedBy, Team: row.Team, Repo: a.Row.Repo()},
 		Principal: row.RequestedBy, Source: row.Source,
-	}, func(store.Usage) (store.Judgement, error) {
+	}
+	asked(&ask)
+	judged, err := h.store.Judge(h.ctx, ask, func(store.Usage) (store.Judgement, error) {
 		return a, nil
 	}, nil)
 	require.NoError(h.t, err)

@@ -52,7 +52,7 @@ func (c *Controller) comment(ctx context.Context, sub outbox.Subscriber, row sto
 		return shown{}, err
 	}
 	body := chat.Comment(card, detail, c.Links)
-	hash := hashOf(chat.Comment(card, chat.Detail{Mention: detail.Mention}, c.Links))
+	hash := hashOf(chat.Comment(card, chat.Detail{Mention: detail.Mention, Tests: detail.Tests}, c.Links))
 	return shown{hash: hash, post: func(ctx context.Context, at place) (int64, error) {
 		return c.GitHub.UpsertComment(ctx, github.CommentTarget{
 			Installation: sub.Installation, Repo: sub.Repo, Number: sub.Number,
@@ -74,6 +74,9 @@ func (c *Controller) detail(ctx context.Context, row store.Row) (chat.Detail, er
 			continue // an attempt begins with what the move before it announced, and a runner's report may come before the decision
 		}
 		d.Timeline = append(d.Timeline, m)
+	}
+	if d.Tests, err = c.Store.TestReports.Of(ctx, row.ID); err != nil {
+		return d, err
 	}
 	conditions, err := c.Store.Attempts.Conditions(ctx, row.ID)
 	for _, q := range conditions {
@@ -139,7 +142,7 @@ func (c *Controller) deployment(sub outbox.Subscriber, row store.Row) shown {
 		hash: hashOf(fmt.Sprintf("%+v", d)),
 		post: func(ctx context.Context, at place) (int64, error) {
 			return c.GitHub.UpsertDeployment(ctx, github.DeploymentTarget{
-				Installation: sub.Installation, Repo: sub.Repo, Head: sub.Head, ExternalKey: row.ID, ExternalID: at.id, Sure: at.sure,
+				Installation: sub.Installation, Repo: sub.Repo, Head: sub.Head, ExternalKey: row.ID, Cluster: row.ID, ExternalID: at.id, Sure: at.sure,
 			}, d)
 		},
 	}

@@ -25,6 +25,8 @@ type Card struct {
 	APIURL, ConsoleURL                                   string      // empty until a create has succeeded
 	JobID                                                string      // newest job
 	Run                                                  Run         // that it belongs to; without an id: none
+	Signal                                               Signal      // the newest that a pipeline asked for; without a kind: none. Not read for lists
+	FreeSince                                            time.Time   // since when a pipeline wants it without waiting; zero: none does. Not read for lists
 	Identities                                           []string    // every infraID and ccoctl name ever recorded, oldest first
 }
 

@@ -82,10 +82,14 @@ type Bound struct {
 
 	Newest int    // attempt of the run
 	Run    Finish // of that attempt
+
+	Signalled bool      // the run asked for a signal, see SignalKind
+	ReadyAt   time.Time // the cluster's
 }
 
 // RunEnd returns when a cluster ends because its run or its job finished, and why. Zero: it does not. A cluster of a run goes on
-// while any attempt of the run does; a job never comes back.
+// while any attempt of the run does; a job never comes back. A cluster whose run asked for a signal outlives the run's success: until it is
+// ready, and then for the grace, so that the run which the signal starts can take it over.
 func RunEnd(b Bound) (at time.Time, why string) {
 	what, finish := "its workflow run", b.Run
 	if b.Platform == Tekton {
@@ -100,8 +104,11 @@ func RunEnd(b Bound) (at time.Time, why string) {
 			return time.Time{}, ""
 		}
 	}
-	if finish.At.IsZero() {
+	switch {
+	case finish.At.IsZero():
 		return time.Time{}, ""
+	case b.Signalled && b.Lifetime == LifetimeRun && finish.Conclusion == "success":
+		return b.handedOver()
 	}
 	return finish.At.Add(GraceAfter(finish.Conclusion, b.Grace)), what + " " + finished(finish.Conclusion)
 }

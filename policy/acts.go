@@ -21,6 +21,7 @@ const (
 	ActTransfer   Act = "transfer"    // to another team, in which the principal must be allowed to create
 	ActKubeconfig Act = "kubeconfig"  // hand out
 	ActUse        Act = "use"         // take a turn on it, as a pipeline's run
+	ActTests      Act = "tests"       // report the results of tests on it, as a pipeline's run
 	ActLogBundle  Act = "log-bundle"  // download the installer's logs and archives, which hold secrets
 	ActBreakGlass Act = "break-glass" // request the kubeadmin password, which needs an approval
 	ActApprove    Act = "approve"     // approve or refuse what waits for approval
@@ -44,7 +45,7 @@ var acts = map[Act][]Role{
 	ActCreate: {Requester, PlatformAdmin}, ActExtend: {Requester, PlatformAdmin}, ActHold: {Requester, PlatformAdmin},
 	ActDestroy: {Requester, PlatformAdmin}, ActScale: {Requester, PlatformAdmin}, ActRefresh: {Requester, PlatformAdmin}, ActRetry: {Requester, PlatformAdmin},
 	ActShare: {Requester, PlatformAdmin}, ActTransfer: {Requester, PlatformAdmin},
-	ActKubeconfig: {Requester, PlatformAdmin}, ActUse: {Requester, PlatformAdmin}, ActLogBundle: {Requester, PlatformAdmin}, ActBreakGlass: {Requester, PlatformAdmin},
+	ActKubeconfig: {Requester, PlatformAdmin}, ActUse: {Requester, PlatformAdmin}, ActTests: {Requester, PlatformAdmin}, ActLogBundle: {Requester, PlatformAdmin}, ActBreakGlass: {Requester, PlatformAdmin},
 	ActAbandon: {PlatformAdmin}, ActApprove: {PlatformAdmin},
 
 	ActProfiles: Roles, ActQuotas: Roles, ActReports: Roles,

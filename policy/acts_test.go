@@ -14,7 +14,7 @@ func TestEveryActHasItsRoles(t *testing.T) {
 	want := map[Act][]Role{
 		ActSee: all, ActOutputs: all, ActProfiles: all, ActQuotas: all, ActReports: all,
 		ActCreate: doers, ActExtend: doers, ActHold: doers, ActDestroy: doers, ActScale: doers, ActRefresh: doers, ActRetry: doers, ActShare: doers, ActTransfer: doers,
-		ActKubeconfig: doers, ActUse: doers, ActLogBundle: doers, ActBreakGlass: doers,
+		ActKubeconfig: doers, ActUse: doers, ActTests: doers, ActLogBundle: doers, ActBreakGlass: doers,
 		ActAbandon: admins, ActApprove: admins, ActReplay: admins, ActCatalogue: admins,
 		ActFindings: lookers, ActAudit: lookers, ActDeliveries: lookers,
 	}

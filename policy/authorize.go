@@ -49,7 +49,9 @@ func OpensCluster(act Act) bool {
 }
 
 // byShare says whether a share to use the cluster is enough for an act.
-func byShare(act Act) bool { return act == ActKubeconfig || act == ActLogBundle || act == ActUse }
+func byShare(act Act) bool {
+	return act == ActKubeconfig || act == ActLogBundle || act == ActUse || act == ActTests
+}
 
 // byRepository says whether a permission on the repository is enough for an act on a cluster of the repository's team.
 func byRepository(act Act) bool { return act == ActExtend || act == ActDestroy || act == ActRetry }
@@ -161,6 +163,7 @@ var phrases = map[Act]phrase{
 	ActTransfer:   {"transfer it to another team", "transfer a cluster"},
 	ActKubeconfig: {"fetch its kubeconfig", "fetch a cluster's kubeconfig"},
 	ActUse:        {"take a turn on it", "take a turn on a cluster"},
+	ActTests:      {"report tests on it", "report tests on a cluster"},
 	ActLogBundle:  {"download its log bundle", "download a cluster's log bundle"},
 	ActBreakGlass: {"ask for its kubeadmin password", "ask for a cluster's kubeadmin password"},
 	ActApprove:    {"approve or refuse it", "approve or refuse a cluster"},

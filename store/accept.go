@@ -54,7 +54,7 @@ func (c *change) accept(ctx context.Context, a Ask, j Judgement, place *runs.Pla
 	if j.Turn != nil {
 		c.queueTurn(&b, row, max(j.Weight, 1), *j.Turn)
 	}
-	b.Ask("read the cluster", pg.Into(&read), `SELECT `+rows.RowColumns+rows.NotReplaced+rows.RowSources+`WHERE c.id = $1`, row.ID)
+	b.Ask("read the cluster", pg.Into(&read), `SELECT `+rows.RowColumns+rows.OfMany+rows.RowSources+`WHERE c.id = $1`, row.ID)
 	if err := c.Send(ctx, &b); err != nil {
 		return row, "", err
 	}

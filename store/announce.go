@@ -8,6 +8,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/runs"
 )
 
 // warning is what is stored of a warning: the end, and how long before it this one is.
@@ -40,8 +41,16 @@ func (c *change) announce(ctx context.Context, cur lifecycle.Cluster, d lifecycl
 		end := n.WarnedEnd.UTC()
 		err = say(rows.EventExpiring, fmt.Sprintf(":%d:%s", end.UnixMicro(), d.Warn), warning{end, d.Warn})
 	}
-	if err != nil || cur.Desired == n.Desired && cur.ReleasedAt.Equal(n.ReleasedAt) {
+	if err != nil {
 		return err
+	}
+	if state := lifecycle.SignalOf(n); state != lifecycle.SignalOf(cur) {
+		if err := runs.TellSignals(ctx, c.Tx.Tx, n.ID, state); err != nil {
+			return err
+		}
+	}
+	if cur.Desired == n.Desired && cur.ReleasedAt.Equal(n.ReleasedAt) {
+		return nil
 	}
 	return c.RefreshOutdated(ctx, n.ID)
 }

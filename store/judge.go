@@ -55,7 +55,7 @@ func (c *change) judge(ctx context.Context, a Ask, e *earlier, judge func(usage.
 	if a.Pull != nil {
 		row, found, err := c.ofPull(ctx, *a.Pull)
 		if err != nil || found {
-			return c.answered(a, Judged{Judgement: Judgement{Allowed: true, Row: row}, Reused: true}, answer, err)
+			return c.reuse(ctx, a, row, answer, err)
 		}
 	}
 	var place *runs.Place
@@ -65,7 +65,7 @@ func (c *change) judge(ctx context.Context, a Ask, e *earlier, judge func(usage.
 		case err != nil:
 			return Judged{}, err
 		case reused != nil:
-			return c.answered(a, Judged{Judgement: Judgement{Allowed: true, Row: *reused}, Reused: true}, answer, nil)
+			return c.reuse(ctx, a, *reused, answer, nil)
 		}
 		place = at
 	}
@@ -83,7 +83,7 @@ func (c *change) judge(ctx context.Context, a Ask, e *earlier, judge func(usage.
 
 // ofPull returns the wanted cluster of a pull request and profile.
 func (c *change) ofPull(ctx context.Context, p PullAsk) (row rows.Row, found bool, err error) {
-	list, err := pg.All[rows.RowRecord](ctx, c, `SELECT `+rows.RowColumns+rows.NotReplaced+rows.RowSources+`
+	list, err := pg.All[rows.RowRecord](ctx, c, `SELECT `+rows.RowColumns+rows.OfMany+rows.RowSources+`
 		WHERE c.repo = @repo AND c.pr_number = @number AND c.profile = @profile AND c.desired = 'present' ORDER BY c.generation DESC LIMIT 1`,
 		pgx.NamedArgs{"repo": p.Repo, "number": p.Number, "profile": p.Profile})
 	if err != nil || len(list) == 0 {
@@ -91,6 +91,14 @@ func (c *change) ofPull(ctx context.Context, p PullAsk) (row rows.Row, found boo
 	}
 	row = list[0].Row()
 	return row, true, p.Reuse(row)
+}
+
+// reuse answers with a cluster that is there, and has the signal that was asked for sent. It passes an error on.
+func (c *change) reuse(ctx context.Context, a Ask, row rows.Row, answer func(Judged) (Answer, error), err error) (Judged, error) {
+	if err == nil {
+		err = c.signal(ctx, a, row.ID)
+	}
+	return c.answered(a, Judged{Judgement: Judgement{Allowed: true, Row: row}, Reused: true}, answer, err)
 }
 
 // answered adds the response to a result, if the request can be sent again. It passes an error on.
@@ -139,11 +147,11 @@ func (e *earlier) queue(c *change, b *pg.Batch) {
 		b.Ask("look for an earlier answer", pg.List(&e.answers), earlierAnswer, e.ask.Principal, e.ask.Once.Key)
 	}
 	if e.ask.Key != "" { // a refused request has no cluster, so it may be made again
-		b.Ask("look for an earlier cluster", pg.List(&e.clusters), `SELECT `+rows.RowColumns+rows.NotReplaced+rows.RowSources+`
+		b.Ask("look for an earlier cluster", pg.List(&e.clusters), `SELECT `+rows.RowColumns+rows.OfMany+rows.RowSources+`
 			WHERE c.id = (SELECT cluster_id FROM cluster_requests WHERE principal_id = $1 AND idempotency_key = $2)`, e.ask.Principal, e.ask.Key)
 	}
 	if e.ask.RetryOnce {
-		b.Ask("look for a cluster in its place", pg.List(&e.retried), `SELECT `+rows.RowColumns+rows.NotReplaced+rows.RowSources+`
+		b.Ask("look for a cluster in its place", pg.List(&e.retried), `SELECT `+rows.RowColumns+rows.OfMany+rows.RowSources+`
 			WHERE c.retry_of = $1 ORDER BY c.id DESC LIMIT 1`, e.ask.RetryOf)
 	}
 	e.identities = c.QueueIdentities(b, e.ask.Scope.Person)
@@ -173,7 +181,17 @@ func (c *change) conclude(ctx context.Context, a Ask, j Judgement, place *runs.P
 	case !j.Allowed:
 		out.Request, err = c.refuse(ctx, a, j)
 	default:
-		out.Row, out.Request, err = c.accept(ctx, a, j, place)
+		if out.Row, out.Request, err = c.accept(ctx, a, j, place); err == nil {
+			err = c.signal(ctx, a, out.Row.ID)
+		}
 	}
 	return out, err
+}
+
+// signal writes the signal that a request asks for.
+func (c *change) signal(ctx context.Context, a Ask, cluster string) error {
+	if a.Signal == nil {
+		return nil
+	}
+	return runs.AskSignal(ctx, c.Tx.Tx, cluster, *a.Signal)
 }

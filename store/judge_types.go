@@ -36,6 +36,7 @@ type Ask struct {
 	RetryOnce bool            // if a cluster was requested in its place before, that one is the result
 	Pull      *PullAsk        // the pull request whose cluster is wanted rather than a new one; nil: none
 	Run       *runs.Ask       // the run that the cluster is to end with; nil: none
+	Signal    *runs.SignalAsk // the run that is told when the cluster is ready or failed; nil: none
 }
 
 // PullAsk asks for the cluster that a pull request has of a profile. Scope names its repository too.

@@ -47,7 +47,11 @@ func (s *Store) List(ctx context.Context, f Filter) (page []rows.Row, next strin
 	limit := pg.PageOf(f.Limit)
 	where, args := f.where()
 	args["limit"] = limit + 1 // one more shows whether there is a next page
-	records, err := pg.All[rows.RowRecord](ctx, s.Pool(), `SELECT `+rows.RowColumns+rows.NotReplaced+rows.RowSources+where+` ORDER BY c.id DESC LIMIT @limit`, args)
+	more := rows.OfMany
+	if f.Named != "" { // one is meant
+		more = rows.OfOne
+	}
+	records, err := pg.All[rows.RowRecord](ctx, s.Pool(), `SELECT `+rows.RowColumns+more+rows.RowSources+where+` ORDER BY c.id DESC LIMIT @limit`, args)
 	if err != nil {
 		return nil, "", fmt.Errorf("list clusters: %w", err)
 	}

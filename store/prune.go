@@ -38,6 +38,9 @@ var passing = []struct{ what, sql string }{
 	{"reservations", `
 		DELETE FROM reservations WHERE cluster_id IN (
 			SELECT r.cluster_id FROM reservations r JOIN clusters c ON c.id = r.cluster_id WHERE c.destroyed_at < @before LIMIT @batch)`},
+	{"test reports", `
+		DELETE FROM test_reports WHERE id IN (
+			SELECT t.id FROM test_reports t JOIN clusters c ON c.id = t.cluster_id WHERE c.destroyed_at < @before AND t.reported_at < @before LIMIT @batch)`},
 	{"expired answers", `
 		DELETE FROM answers WHERE (principal, key) IN (SELECT principal, key FROM answers WHERE expires_at <= @now LIMIT @batch)`},
 	{"expired links", `DELETE FROM links WHERE hash IN (SELECT hash FROM links WHERE expires_at <= @now LIMIT @batch)`},
@@ -68,9 +71,10 @@ var passing = []struct{ what, sql string }{
 }
 
 // Prune removes what finished longer than keep ago: logs and reports of closed attempts (except the first report of each phase),
-// processed deliveries, finished effects, announcements, notices, old redeliveries and marks, turns of runs and runs without a cluster. It gives up posts and effects that could not be made for
-// that long. Answers and links go as soon as they expire, spent signatures and ended sessions a day later (clocks differ).
-// Approvals that can no longer be decided are closed. It returns how many rows it touched.
+// processed deliveries, finished effects, announcements, notices, test reports on clusters that are gone, turns of runs, runs without a
+// cluster, old redeliveries and marks. It gives up posts and effects that could not be made for that long. Answers and links go as soon
+// as they expire, spent signatures and ended sessions a day later (clocks differ). Approvals that can no longer be decided are closed.
+// It returns how many rows it touched.
 func (s *Store) Prune(ctx context.Context, keep time.Duration) (n int64, err error) {
 	now, err := s.Now(ctx)
 	if err != nil {

@@ -23,6 +23,7 @@ import (
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 	"github.com/ocpctl/ocpctl/store/reports"
 	"github.com/ocpctl/ocpctl/store/runs"
+	"github.com/ocpctl/ocpctl/store/testreports"
 )
 
 // Store reads and writes clusters, requests, approvals and the audit trail; each of its parts does so for its own topic. All share
@@ -38,6 +39,7 @@ type Store struct {
 	PullRequests *pullrequests.Store
 	Reports      *reports.Store
 	Runs         *runs.Store
+	TestReports  *testreports.Store
 	ended        ended
 }
 
@@ -49,7 +51,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	}
 	return &Store{
 		DB: d, Attempts: attempts.New(d), Inbox: inbox.New(d), Measures: measures.New(d), Notices: notices.New(d), Outbox: outbox.New(d), People: people.New(d),
-		PullRequests: pullrequests.New(d), Reports: reports.New(d), Runs: runs.New(d),
+		PullRequests: pullrequests.New(d), Reports: reports.New(d), Runs: runs.New(d), TestReports: testreports.New(d),
 	}, nil
 }
 

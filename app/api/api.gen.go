@@ -189,6 +189,48 @@ func (e ClusterRunState) Valid() bool {
 	}
 }
 
+// Defines values for ClusterSignalKind.
+const (
+	ClusterSignalKindDeployment ClusterSignalKind = "deployment"
+	ClusterSignalKindDispatch   ClusterSignalKind = "dispatch"
+)
+
+// Valid indicates whether the value is a known member of the ClusterSignalKind enum.
+func (e ClusterSignalKind) Valid() bool {
+	switch e {
+	case ClusterSignalKindDeployment:
+		return true
+	case ClusterSignalKindDispatch:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ClusterSignalTold.
+const (
+	ClusterSignalToldBegun  ClusterSignalTold = "begun"
+	ClusterSignalToldEnded  ClusterSignalTold = "ended"
+	ClusterSignalToldFailed ClusterSignalTold = "failed"
+	ClusterSignalToldReady  ClusterSignalTold = "ready"
+)
+
+// Valid indicates whether the value is a known member of the ClusterSignalTold enum.
+func (e ClusterSignalTold) Valid() bool {
+	switch e {
+	case ClusterSignalToldBegun:
+		return true
+	case ClusterSignalToldEnded:
+		return true
+	case ClusterSignalToldFailed:
+		return true
+	case ClusterSignalToldReady:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ConditionStatus.
 const (
 	False   ConditionStatus = "False"
@@ -546,6 +588,42 @@ func (e Status) Valid() bool {
 	case PENDING:
 		return true
 	case READY:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TestReportStoredConclusion.
+const (
+	TestReportStoredConclusionFailure TestReportStoredConclusion = "failure"
+	TestReportStoredConclusionSuccess TestReportStoredConclusion = "success"
+)
+
+// Valid indicates whether the value is a known member of the TestReportStoredConclusion enum.
+func (e TestReportStoredConclusion) Valid() bool {
+	switch e {
+	case TestReportStoredConclusionFailure:
+		return true
+	case TestReportStoredConclusionSuccess:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TestRunConclusion.
+const (
+	TestRunConclusionFailure TestRunConclusion = "failure"
+	TestRunConclusionSuccess TestRunConclusion = "success"
+)
+
+// Valid indicates whether the value is a known member of the TestRunConclusion enum.
+func (e TestRunConclusion) Valid() bool {
+	switch e {
+	case TestRunConclusionFailure:
+		return true
+	case TestRunConclusionSuccess:
 		return true
 	default:
 		return false
@@ -956,13 +1034,19 @@ type Cluster struct {
 	RetryAt time.Time `json:"retryAt,omitempty,omitzero"`
 
 	// Run The pipeline's run that a cluster belongs to.
-	Run        ClusterRun `json:"run,omitempty,omitzero"`
-	Source     string     `json:"source"`
-	Status     Status     `json:"status"`
-	Team       string     `json:"team"`
-	TTLSeconds int64      `json:"ttlSeconds"`
-	UpdatedAt  time.Time  `json:"updatedAt"`
-	Version    string     `json:"version"`
+	Run ClusterRun `json:"run,omitempty,omitzero"`
+
+	// SavedSeconds For how long no runner of a pipeline waited for the cluster; absent if it is not ready, or one waited. Not in lists.
+	SavedSeconds int64 `json:"savedSeconds,omitempty,omitzero"`
+
+	// Signal The newest signal of the cluster that a pipeline asked for; see `onReady` of a request.
+	Signal     ClusterSignal `json:"signal,omitempty,omitzero"`
+	Source     string        `json:"source"`
+	Status     Status        `json:"status"`
+	Team       string        `json:"team"`
+	TTLSeconds int64         `json:"ttlSeconds"`
+	UpdatedAt  time.Time     `json:"updatedAt"`
+	Version    string        `json:"version"`
 
 	// WaitsSince Since when it has waited in that queue; absent if it does not.
 	WaitsSince time.Time `json:"waitsSince,omitempty,omitzero"`
@@ -1048,6 +1132,23 @@ type ClusterRunPlatform string
 
 // ClusterRunState Of the run's newest attempt.
 type ClusterRunState string
+
+// ClusterSignal The newest signal of the cluster that a pipeline asked for; see `onReady` of a request.
+type ClusterSignal struct {
+	Kind ClusterSignalKind `json:"kind"`
+
+	// Problem Why it could not be told.
+	Problem string `json:"problem,omitempty,omitzero"`
+
+	// Told What was told last; absent if nothing was yet.
+	Told ClusterSignalTold `json:"told,omitempty,omitzero"`
+}
+
+// ClusterSignalKind defines model for ClusterSignal.Kind.
+type ClusterSignalKind string
+
+// ClusterSignalTold What was told last; absent if nothing was yet.
+type ClusterSignalTold string
 
 // Condition defines model for Condition.
 type Condition struct {
@@ -1523,6 +1624,21 @@ type RedeemedKind string
 // Report Report of package internal/contract.
 type Report = contract.Report
 
+// ReportedTests defines model for ReportedTests.
+type ReportedTests struct {
+	Attempt         int           `json:"attempt"`
+	DurationSeconds float64       `json:"durationSeconds,omitempty,omitzero"`
+	Failed          int           `json:"failed"`
+	Failures        []TestFailure `json:"failures,omitempty,omitzero"`
+	Name            string        `json:"name"`
+	Passed          int           `json:"passed"`
+	ReportedAt      time.Time     `json:"reportedAt"`
+	Skipped         int           `json:"skipped"`
+	Slowest         []SlowTest    `json:"slowest,omitempty,omitzero"`
+	Total           int           `json:"total"`
+	URL             string        `json:"url,omitempty,omitzero"`
+}
+
 // Reservation Reservation of package internal/contract.
 type Reservation = contract.Reservation
 
@@ -1541,7 +1657,10 @@ type RunRequest struct {
 	// Name With a service account's token: the run's name.
 	Name string `json:"name,omitempty,omitzero"`
 
-	// OnReady Not supported yet: what starts a workflow when the cluster is ready. Only none is accepted.
+	// OnReady What starts a workflow when the cluster is ready or failed, so that no runner waits for it. deployment: a deployment
+	// `ocp/<name>` of the run's commit gets the status success or failure. dispatch: a repository_dispatch of the type
+	// `ocpctl_cluster_ready` or `ocpctl_cluster_failed`; the App needs the permission to write contents. If the run succeeds before
+	// the cluster is ready, the cluster does not end with it but with the run that then asks for a turn on it.
 	OnReady RunRequestOnReady `json:"onReady,omitempty,omitzero"`
 
 	// Reuse none: a new cluster; one that an older attempt of the run has in the slot is destroyed. run: the cluster that the run has in the
@@ -1564,7 +1683,10 @@ type RunRequestKind string
 // RunRequestLifetime What ends the cluster besides its time to live: the end of the run, the end of the job, or nothing.
 type RunRequestLifetime string
 
-// RunRequestOnReady Not supported yet: what starts a workflow when the cluster is ready. Only none is accepted.
+// RunRequestOnReady What starts a workflow when the cluster is ready or failed, so that no runner waits for it. deployment: a deployment
+// `ocp/<name>` of the run's commit gets the status success or failure. dispatch: a repository_dispatch of the type
+// `ocpctl_cluster_ready` or `ocpctl_cluster_failed`; the App needs the permission to write contents. If the run succeeds before
+// the cluster is ready, the cluster does not end with it but with the run that then asks for a turn on it.
 type RunRequestOnReady string
 
 // RunRequestReuse none: a new cluster; one that an older attempt of the run has in the slot is destroyed. run: the cluster that the run has in the
@@ -1634,6 +1756,13 @@ type Shares struct {
 	Items []Share `json:"items"`
 }
 
+// SlowTest defines model for SlowTest.
+type SlowTest struct {
+	Name    string  `json:"name"`
+	Seconds float64 `json:"seconds"`
+	Suite   string  `json:"suite,omitempty,omitzero"`
+}
+
 // Status defines model for Status.
 type Status string
 
@@ -1659,6 +1788,90 @@ type Team struct {
 // Teams defines model for Teams.
 type Teams struct {
 	Items []Team `json:"items"`
+}
+
+// TestFailure defines model for TestFailure.
+type TestFailure struct {
+	// Details The end of the test's output, or its stack trace.
+	Details string `json:"details,omitempty,omitzero"`
+	Message string `json:"message"`
+	Name    string `json:"name"`
+	Suite   string `json:"suite,omitempty,omitzero"`
+}
+
+// TestReport defines model for TestReport.
+type TestReport struct {
+	// DurationSeconds The sum of the tests' own times.
+	DurationSeconds float64 `json:"durationSeconds,omitempty,omitzero"`
+	Failed          int     `json:"failed"`
+
+	// Failures The first failures.
+	Failures []TestFailure `json:"failures,omitempty,omitzero"`
+
+	// Head The tested commit, for a run that a signal of the cluster started by repository_dispatch: one of the commits for which a run
+	// asked for the cluster; default: the newest of them. All other runs test their own commit.
+	Head string `json:"head,omitempty,omitzero"`
+
+	// Name What was tested, e.g. the job's name.
+	//
+	// Example: e2e
+	Name   string `json:"name"`
+	Passed int    `json:"passed"`
+
+	// Run The pipeline's run, which a service account's token does not name itself.
+	Run     UseRequest `json:"run,omitempty,omitzero"`
+	Skipped int        `json:"skipped"`
+
+	// Slowest The slowest tests, slowest first.
+	Slowest []SlowTest `json:"slowest,omitempty,omitzero"`
+
+	// Total Number of tests: passed, failed and skipped together.
+	Total int `json:"total"`
+
+	// URL Where the whole report is, an https URL; default: the run's URL.
+	URL string `json:"url,omitempty,omitzero"`
+}
+
+// TestReportStored defines model for TestReportStored.
+type TestReportStored struct {
+	// Conclusion failure if a test failed.
+	Conclusion TestReportStoredConclusion `json:"conclusion"`
+
+	// URL Where ocpctl shows the results: the cluster's page.
+	URL string `json:"url,omitempty,omitzero"`
+}
+
+// TestReportStoredConclusion failure if a test failed.
+type TestReportStoredConclusion string
+
+// TestRun The results that one run of a pipeline reported.
+type TestRun struct {
+	Conclusion TestRunConclusion `json:"conclusion"`
+	Failed     int               `json:"failed"`
+
+	// Head The tested commit; absent while it is not known.
+	Head    string          `json:"head,omitempty,omitzero"`
+	Passed  int             `json:"passed"`
+	Reports []ReportedTests `json:"reports"`
+
+	// RunID Example: run_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT
+	RunID   string `json:"runId"`
+	Skipped int    `json:"skipped"`
+	Total   int    `json:"total"`
+
+	// URL The run's page.
+	URL string `json:"url,omitempty,omitzero"`
+
+	// Workflow Its name, or the PipelineRun's.
+	Workflow string `json:"workflow,omitempty,omitzero"`
+}
+
+// TestRunConclusion defines model for TestRun.Conclusion.
+type TestRunConclusion string
+
+// TestRuns defines model for TestRuns.
+type TestRuns struct {
+	Items []TestRun `json:"items"`
 }
 
 // Timeline defines model for Timeline.
@@ -1741,7 +1954,7 @@ type UseAhead struct {
 	Since time.Time `json:"since"`
 }
 
-// UseRequest defines model for UseRequest.
+// UseRequest The pipeline's run, which a service account's token does not name itself.
 type UseRequest struct {
 	// Kind With a service account's token: the kind of the run.
 	Kind UseRequestKind `json:"kind,omitempty,omitzero"`
@@ -2163,6 +2376,9 @@ type ScaleWorkersJSONRequestBody = Scale
 // ShareClusterJSONRequestBody defines body for ShareCluster for application/json ContentType.
 type ShareClusterJSONRequestBody = ShareRequest
 
+// ReportTestsJSONRequestBody defines body for ReportTests for application/json ContentType.
+type ReportTestsJSONRequestBody = TestReport
+
 // TransferClusterJSONRequestBody defines body for TransferCluster for application/json ContentType.
 type TransferClusterJSONRequestBody = Transfer
 
@@ -2297,6 +2513,12 @@ type ServerInterface interface {
 	// ShareCluster Share a cluster with another team or principal. Sharing again changes the access.
 	// (POST /api/v1/clusters/{id}/shares)
 	ShareCluster(w http.ResponseWriter, r *http.Request, id ID)
+	// ListTestReports List the results of tests on a cluster: of its newest ten runs, the newest first.
+	// (GET /api/v1/clusters/{id}/test-reports)
+	ListTestReports(w http.ResponseWriter, r *http.Request, id ID)
+	// ReportTests Report the results of a test job on a cluster.
+	// (POST /api/v1/clusters/{id}/test-reports)
+	ReportTests(w http.ResponseWriter, r *http.Request, id ID)
 	// GetTimeline Get a cluster's timeline, oldest first.
 	// (GET /api/v1/clusters/{id}/timeline)
 	GetTimeline(w http.ResponseWriter, r *http.Request, id ID)
@@ -3760,6 +3982,58 @@ func (siw *ServerInterfaceWrapper) ShareCluster(w http.ResponseWriter, r *http.R
 	handler.ServeHTTP(w, r)
 }
 
+// ListTestReports operation middleware
+func (siw *ServerInterfaceWrapper) ListTestReports(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListTestReports(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ReportTests operation middleware
+func (siw *ServerInterfaceWrapper) ReportTests(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ReportTests(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // GetTimeline operation middleware
 func (siw *ServerInterfaceWrapper) GetTimeline(w http.ResponseWriter, r *http.Request) {
 
@@ -4941,6 +5215,8 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/uses", wrapper.AskUse)
 	m.HandleFunc(http.MethodDelete+" "+options.BaseURL+"/api/v1/clusters/{id}/uses/{use}", wrapper.ReleaseUse)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/clusters/{id}/uses/{use}", wrapper.GetUse)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/clusters/{id}/test-reports", wrapper.ListTestReports)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/test-reports", wrapper.ReportTests)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/transfer", wrapper.TransferCluster)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/scale-workers", wrapper.ScaleWorkers)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/refresh", wrapper.RefreshCluster)

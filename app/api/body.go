@@ -117,7 +117,7 @@ func strictly(raw []byte, into any) (wrong []app.Field, err error) {
 			continue
 		}
 		field := target.Field(i)
-		if err := json.Unmarshal(value, field.Addr().Interface()); err != nil {
+		if err := exactly(value, field.Addr().Interface()); err != nil {
 			wrong = append(wrong, app.Field{Name: name, Detail: "it is not valid: " + short(value), Accept: []string{kindOf(field.Type())}})
 		}
 	}
@@ -129,6 +129,13 @@ func strictly(raw []byte, into any) (wrong []app.Field, err error) {
 	}
 	slices.SortFunc(wrong, func(a, b app.Field) int { return strings.Compare(a.Name, b.Name) })
 	return wrong, nil
+}
+
+// exactly parses a field. An object in it has no fields but the known ones.
+func exactly(value json.RawMessage, into any) error {
+	dec := json.NewDecoder(bytes.NewReader(value))
+	dec.DisallowUnknownFields()
+	return dec.Decode(into)
 }
 
 func noField(name string, known []string) app.Field {
@@ -161,6 +168,12 @@ func kindOf(t reflect.Type) string {
 		return "a whole number"
 	case t.Kind() == reflect.Bool:
 		return "true or false"
+	case t.Kind() == reflect.Float64:
+		return "a number"
+	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct:
+		return "a list of objects, each with some of " + listed(fields(reflect.New(t.Elem()).Interface()))
+	case t.Kind() == reflect.Slice:
+		return "a list of strings"
 	case t.Kind() == reflect.Map:
 		return "an object with string values"
 	}

@@ -22,6 +22,11 @@ func clusterRun(r lifecycle.Run) ClusterRun {
 	}
 }
 
+// clusterSignal converts the newest signal of a cluster for the API; zero: no pipeline asked for one.
+func clusterSignal(g lifecycle.Signal) ClusterSignal {
+	return ClusterSignal{Kind: ClusterSignalKind(g.Kind), Told: ClusterSignalTold(g.Told), Problem: g.Problem}
+}
+
 // runRef returns a run's id or address as it is stored, from any address below its page.
 func runRef(given string) string {
 	for _, below := range []string{"/attempts/", "/job/", "?", "#"} {

@@ -9,10 +9,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
+	"github.com/ocpctl/ocpctl/store/runs"
 )
 
 // withWorkflows is the embedded catalogue with an identity for the workflows of acme's repositories.
@@ -107,6 +109,9 @@ func TestWhatARequestSaysOfItsRunIsCheckedFieldByField(t *testing.T) {
 		{h.job("check_run_id", ""), map[string]any{"lifetime": "job"}, []string{"run.lifetime"}},
 		{h.job(), map[string]any{"lifetime": "ttl", "reuse": "run"}, []string{"run.lifetime"}},
 		{h.job(), map[string]any{"reuse": "pull-request"}, []string{"run.reuse"}},
+		{h.job(), map[string]any{"onReady": "email"}, []string{"run.onReady"}},
+		{h.job(), map[string]any{"onReady": "dispatch", "lifetime": "job"}, []string{"run.onReady"}},
+		{h.job(), map[string]any{"onReady": []string{"dispatch"}}, []string{"run.onReady"}},
 		{h.job("ref", "refs/pull/41/merge", "event_name", "pull_request"), map[string]any{"reuse": "pull-request", "lifetime": "job"}, []string{"run.lifetime"}},
 	} {
 		p := h.refused(http.MethodPost, "/api/v1/clusters", c.bearer, wanting("shop", c.run),
@@ -127,6 +132,45 @@ func TestAWorkflowThatAnybodyTriggersIsToldWhyItHasNoRole(t *testing.T) {
 	require.Contains(t, p.Detail, "This workflow was triggered by pull_request_target, which anybody who opens a pull request can do")
 	p = h.refused(http.MethodGet, "/api/v1/clusters", target, nil, http.StatusForbidden)
 	require.Contains(t, p.Detail, "event_name: [pull_request_target]")
+}
+
+func TestARunThatDoesNotWaitIsToldByASignal(t *testing.T) {
+	h := fixtureWith(t, withWorkflows(t), nil)
+	var made Accepted
+	h.create(h.job(), "shop", map[string]any{"onReady": "deployment"}, http.StatusAccepted, &made)
+	var c ClusterDetail
+	h.does(http.MethodGet, "/api/v1/clusters/shop", h.job(), nil, http.StatusOK, &c)
+	require.Equal(t, ClusterSignal{Kind: ClusterSignalKindDeployment}, c.Signal)
+	require.Zero(t, c.SavedSeconds, "it is not ready")
+	g := h.signal(made.ClusterID)
+	require.NoError(t, h.store.Runs.Told(t.Context(), g, lifecycle.SignalBegun))
+	h.does(http.MethodGet, "/api/v1/clusters/shop", h.job(), nil, http.StatusOK, &c)
+	require.Equal(t, ClusterSignal{Kind: ClusterSignalKindDeployment, Told: ClusterSignalToldBegun}, c.Signal)
+	require.NoError(t, h.store.Runs.NotTold(t.Context(), g, "GitHub refuses it."))
+	h.does(http.MethodGet, "/api/v1/clusters/shop", h.job(), nil, http.StatusOK, &c)
+	require.Equal(t, "GitHub refuses it.", c.Signal.Problem)
+
+	again := map[string]any{"onReady": "dispatch", "reuse": "run"}
+	h.create(h.job("run_attempt", "2"), "shop-2", again, http.StatusAccepted, &made)
+	require.True(t, made.Reused)
+	require.Equal(t, lifecycle.SignalDispatch, h.signal(made.ClusterID).Kind)
+	h.create(h.job("run_id", "7002"), "free", map[string]any{"lifetime": "ttl", "onReady": "dispatch"}, http.StatusAccepted, &made)
+	require.Equal(t, lifecycle.SignalDispatch, h.signal(made.ClusterID).Kind, "the cluster outlives the run, which is told nevertheless")
+	var none Accepted
+	h.create(h.job("run_id", "7003"), "silent", map[string]any{"onReady": "none"}, http.StatusAccepted, &none)
+	var silent ClusterDetail
+	h.does(http.MethodGet, "/api/v1/clusters/silent", h.job(), nil, http.StatusOK, &silent)
+	require.Zero(t, silent.Signal)
+}
+
+// signal is the newest signal of a cluster.
+func (h *fixture) signal(cluster string) runs.Signal {
+	h.Helper()
+	var id string
+	require.NoError(h, h.store.Pool().QueryRow(h.Context(), `SELECT id FROM signals WHERE cluster_id = $1 ORDER BY asked_at DESC LIMIT 1`, cluster).Scan(&id))
+	g, err := h.store.Runs.Signal(h.Context(), id)
+	require.NoError(h, err)
+	return g
 }
 
 func TestRunsTakeTurnsOnACluster(t *testing.T) {

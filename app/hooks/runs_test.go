@@ -12,7 +12,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
-	ghruns "github.com/ocpctl/ocpctl/internal/devstack/github/runs"
+	hubruns "github.com/ocpctl/ocpctl/internal/devstack/github/runs"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 )
@@ -313,7 +313,7 @@ func (l *runLife) forge(event, action string, run *github.Run, attempt int, conc
 	l.Helper()
 	run = l.run(run.ID)
 	run.Attempt, run.Status, run.Conclusion = attempt, action, conclusion
-	run.Past = make([]ghruns.Past, attempt)
+	run.Past = make([]hubruns.Past, attempt)
 	job := *run.Jobs[len(run.Jobs)-1]
 	job.Attempt, job.Status, job.Conclusion = attempt, action, conclusion
 	body, err := github.Payload(github.Event{Name: event, Action: action, Sender: "maya", Run: *run, Job: job})

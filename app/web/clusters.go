@@ -59,6 +59,9 @@ func (p *pages) detailFor(ctx context.Context, who policy.Principal, id string) 
 	if v.Approvals, err = p.approvalsOf(ctx, who, found.Row); err != nil {
 		return detailView{}, err
 	}
+	if _, v.Tests, err = p.App.TestReports(ctx, who, id); err != nil {
+		return detailView{}, err
+	}
 	shares, err := p.App.Shares(ctx, who, id)
 	if err != nil {
 		return detailView{}, err

@@ -63,6 +63,7 @@ type detailView struct {
 	Verdict   *policy.Verdict // why it was accepted; nil: not stored
 	Ends      []app.End       // every possible end, the earliest first
 	Approvals []approvalView  // waiting, or granted to the viewer
+	Tests     []lifecycle.RunTests
 
 	Why, DesiredWhy string   // without what is shown beside them
 	LastTry         string   // what failed, while another try follows
@@ -116,7 +117,7 @@ var functions = template.FuncMap{
 	"clock": func(t time.Time) string { return t.UTC().Format("15:04:05") },
 	"iso":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"away":  away,
-	"name":  name, "runText": chatops.RunText,
+	"name":  name, "runText": chatops.RunText, "signalText": chatops.SignalText, "saved": chatops.Saved,
 	"told":  auditText,
 	"moved": moved,
 	"own":   own,
@@ -129,6 +130,9 @@ var functions = template.FuncMap{
 	"tenths":  func(n float64) string { return strconv.FormatFloat(n, 'f', 1, 64) },
 
 	"going": func(r store.Row) bool { return r.Desired == lifecycle.Absent },
+
+	"took":    func(d time.Duration) string { return d.Round(time.Second).String() },
+	"seconds": func(n float64) string { return strconv.FormatFloat(n, 'f', 1, 64) + " s" },
 
 	"locked":  createform.Locked,
 	"queries": queries,

@@ -18,6 +18,7 @@ type DeploymentTarget struct {
 	Repo         string // owner/name
 	Head         string // SHA
 	ExternalKey  string // identifies the deployment permanently, e.g. the cluster's id
+	Cluster      string // id, for workflows that the deployment starts
 	ExternalID   int64  // the deployment's id; 0: unknown
 	Sure         bool   // ExternalID is certain, even if it is 0: GitHub is not asked whether an earlier try left a deployment
 }
@@ -29,7 +30,8 @@ const (
 
 // payload is our part of a deployment; with it, a retry finds what a crash left behind.
 type payload struct {
-	Key string `json:"ocpctl"`
+	Key     string `json:"ocpctl"`
+	Cluster string `json:"cluster_id,omitempty"` // for workflows
 }
 
 // UpsertDeployment makes the deployment's newest status show d and returns its id. With ExternalID 0 it first looks for our
@@ -134,7 +136,7 @@ func (w *deploymentWriter) create(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	made, _, err := w.client.Repositories.CreateDeployment(ctx, w.owner, w.repo, &gh.DeploymentRequest{
-		Ref: &w.target.Head, Task: gh.String(task), Environment: &w.want.Environment, Payload: payload{w.target.ExternalKey},
+		Ref: &w.target.Head, Task: gh.String(task), Environment: &w.want.Environment, Payload: payload{w.target.ExternalKey, w.target.Cluster},
 		Description: gh.String(w.want.Description), TransientEnvironment: gh.Bool(true), ProductionEnvironment: gh.Bool(false),
 		// A cluster deploys no code: nothing is merged into the branch, and no check has to pass first.
 		AutoMerge: gh.Bool(false), RequiredContexts: &[]string{},

@@ -18,6 +18,12 @@ type Run struct {
 	Completed  bool
 	Conclusion string // of a completed run
 	UpdatedAt  time.Time
+	Event      string // what triggered it
+	Head       string // SHA of the commit that GitHub shows it at; for a pull request's run that of its branch, not of the merge
+	Fork       bool   // that commit is in another repository, or in a deleted one
+	URL        string
+	Actor      string // who started this attempt
+	ActorID    int64
 }
 
 // Run returns the current state of a workflow run. ErrNotFound: it was deleted, or the repository is not visible to the App. ErrRefused:
@@ -32,16 +38,26 @@ func (c *Client) Run(ctx context.Context, installation int64, repo string, id in
 	var out Run
 	err = c.call(ctx, installation, func(client *gh.Client) error {
 		got, _, err := client.Actions.GetWorkflowRunByID(ctx, owner, name, id)
-		out = Run{
-			RepoID: got.GetRepository().GetID(), Repo: got.GetRepository().GetFullName(), Name: got.GetName(), Attempt: got.GetRunAttempt(),
-			Completed: got.GetStatus() == completed, Conclusion: got.GetConclusion(), UpdatedAt: got.GetUpdatedAt().UTC(),
-		}
+		out = runOf(got)
 		return err
 	})
 	if err == nil && (out.RepoID == 0 || out.Attempt == 0) {
 		err = errors.New("GitHub answered without its repository or its attempt")
 	}
 	return out, explain(doing, err)
+}
+
+func runOf(got *gh.WorkflowRun) Run {
+	by := got.GetTriggeringActor()
+	if by == nil { // a server from before GitHub told
+		by = got.GetActor()
+	}
+	head, in := got.GetHeadRepository(), got.GetRepository()
+	return Run{
+		RepoID: in.GetID(), Repo: in.GetFullName(), Name: got.GetName(), Attempt: got.GetRunAttempt(), Completed: got.GetStatus() == completed,
+		Conclusion: got.GetConclusion(), UpdatedAt: got.GetUpdatedAt().UTC(), Event: got.GetEvent(), Head: got.GetHeadSHA(),
+		Fork: head == nil || head.GetID() != in.GetID() || head.GetFullName() != in.GetFullName(), URL: got.GetHTMLURL(), Actor: by.GetLogin(), ActorID: by.GetID(),
+	}
 }
 
 // Job is a job of a workflow run.

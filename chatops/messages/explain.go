@@ -41,6 +41,12 @@ func Reasons(c lifecycle.Card) []string {
 		add(wanted && c.Run.Unwatched == "", "It ends with the %s, at once after a success or a cancellation, otherwise after a grace.", c.Run.Lifetime)
 		add(wanted && c.Run.Unwatched != "", "%s", Unwatched(c.Run.Unwatched))
 	}
+	if text := chatops.SignalText(c.Signal); text != "" {
+		add(true, "%s", text)
+	}
+	if text := chatops.Saved(c); text != "" {
+		add(true, "%s", text)
+	}
 	add(live && c.Desired == lifecycle.Present, "It ends %s: %s.", chatops.Time(c.DestroyAt), c.Ends.Reason())
 	return why
 }

@@ -12,7 +12,6 @@ var (
 	NoPipelineRun = Problem{"A service account's token does not name its PipelineRun, so the request has to.",
 		[]string{"run.kind PipelineRun, run.name and run.uid of the PipelineRun: $(context.pipelineRun.name) and $(context.pipelineRun.uid)"}}
 	NoJobInToken          = Problem{"The token does not name its job (check_run_id), so the end of the job cannot be noticed.", []string{"run", "ttl"}}
-	NothingOnReady        = Problem{"Starting a workflow when the cluster is ready is not supported yet.", []string{"none"}}
 	LifetimeOfReused      = Problem{"A cluster that the run reuses ends with the run or the job.", []string{"run", "job"}}
 	LifetimeOfPullRequest = Problem{"A cluster of the pull request ends with the pull request.", []string{"no lifetime", "another reuse"}}
 )
@@ -31,6 +30,17 @@ func UnknownReuse(reuse string, known []string) Problem {
 func UnknownLifetime(lifetime string, known []string) Problem {
 	return Problem{fmt.Sprintf("%.100q is not a lifetime.", lifetime), known}
 }
+
+// UnknownOnReady is the problem with a signal that does not exist.
+func UnknownOnReady(on string, known []string) Problem {
+	return Problem{fmt.Sprintf("%.100q is not something that can happen when a cluster is ready.", on), known}
+}
+
+// The problems with a signal that cannot be sent.
+var (
+	OnReadyOfJob     = Problem{"A cluster that ends with the job cannot wait for the run that its signal starts.", []string{"lifetime run or ttl", "onReady none"}}
+	OnReadyElsewhere = Problem{"Signals go to workflows on the GitHub that the server's App belongs to, and this run is elsewhere.", []string{"none"}}
+)
 
 // NoPullRequestInToken is the problem with the reuse of a pull request's cluster by a run of another event.
 func NoPullRequestInToken(event, ref string) Problem {
@@ -148,3 +158,12 @@ func NotYourUse(cluster string) string {
 
 // BecauseReleased is the reason in the audit trail for a turn that its run gave back.
 const BecauseReleased = "its run released it"
+
+// SignalRefused says why a pipeline cannot be told that its cluster is ready or failed.
+func SignalRefused(kind string, dispatch bool, err error) string {
+	next := "An owner of the organization looks at the App's installation and its permissions."
+	if dispatch {
+		next = "It needs the permission to write contents, which is optional: add it on the App's page, and an owner of the organization accepts it. Or ask with onReady deployment, which does not need it."
+	}
+	return fmt.Sprintf("GitHub refuses the App's %s: %.300s. %s", kind, strings.TrimRight(err.Error(), "."), next)
+}

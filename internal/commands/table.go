@@ -26,7 +26,7 @@ var Table = []Command{
 			{"reuse", "", "run", "in a pipeline, which existing cluster to take: `none`, run (the run's own in this slot) or pull-request"},
 			{"slot", "", "e2e-1", "in a pipeline, the `name` of this one of the run's clusters; default: the only one"},
 			{"lifetime", "", "job", "in a pipeline, what ends it besides its lifetime: the `run`, the job, or nothing (ttl)"},
-			{"on-ready", "", "deployment", "in a pipeline, not supported yet: what starts a workflow when it is ready: `nothing` (none), a deployment or a dispatch"},
+			{"on-ready", "", "deployment", "in a workflow that does not wait: what starts another when it is ready or failed: a `kind` (deployment, dispatch, none)"},
 			{"dry-run", "", "", "show each check, the price and when the cluster would be ready, without creating it"},
 		},
 		PullRequest: &Form{Common: true, Summary: "Create a cluster for this pull request", Arguments: []Argument{aProfile},
@@ -120,6 +120,10 @@ var Table = []Command{
 	{
 		Name: "release", Permission: "use", Synonyms: []string{"unlock", "unuse"},
 		CLI: &Form{Summary: "End your pipeline run's turn on a cluster, so that the next run gets it", Arguments: []Argument{aCluster}},
+	},
+	{
+		Name: "tests", Permission: "see", Synonyms: []string{"results", "junit", "failures"},
+		CLI: &Form{Summary: "Show the results of the tests that pipelines ran on a cluster", Arguments: []Argument{aCluster}},
 	},
 	{
 		Name: "approvals", Permission: "approve",

@@ -91,7 +91,7 @@ func (c *change) followHead(ctx context.Context, cluster, head string) error {
 	if there.RowsAffected() == 0 && len(left) == 0 {
 		return nil
 	}
-	version, err := c.bump(ctx, cluster)
+	version, err := c.Bump(ctx, cluster)
 	if err != nil {
 		return err
 	}
@@ -102,15 +102,6 @@ func (c *change) followHead(ctx context.Context, cluster, head string) error {
 		c.Enqueue(queue.PublishArgs{Subscriber: sub.ID, Version: version})
 	}
 	return c.Publish(ctx, cluster, version)
-}
-
-// bump makes a new version of a row in which nothing changed that a decision depends on.
-func (c *change) bump(ctx context.Context, cluster string) (version int64, err error) {
-	err = c.QueryRow(ctx, `UPDATE clusters SET row_version = row_version + 1, updated_at = $2 WHERE id = $1 RETURNING row_version`, cluster, c.Now).Scan(&version)
-	if err != nil {
-		return 0, fmt.Errorf("bump %s: %w", cluster, err)
-	}
-	return version, nil
 }
 
 // Subscriber is one place that shows a cluster's state, e.g. a comment or a check.

@@ -77,7 +77,7 @@ func Enter(ctx context.Context, tx *rows.Tx, a Ask, principal string) (reused *r
 	if err != nil {
 		return nil, nil, err
 	}
-	found, err := pg.All[rows.RowRecord](ctx, c, `SELECT `+rows.RowColumns+rows.NotReplaced+rows.RowSources+`
+	found, err := pg.All[rows.RowRecord](ctx, c, `SELECT `+rows.RowColumns+rows.OfMany+rows.RowSources+`
 		WHERE rc.run_id = $1 AND rc.slot = $2 AND rc.newest AND c.desired = 'present'`, run.ID, a.Slot)
 	switch {
 	case err != nil:
@@ -114,7 +114,7 @@ func (c *change) take(ctx context.Context, run Run, row rows.Row, a Ask, princip
 	if err := c.Record(ctx, principal, "run_took_over", row.ID, pg.Move{Why: said(run, a)}); err != nil {
 		return rows.Row{}, err
 	}
-	now, err := pg.One[rows.RowRecord](ctx, c, `SELECT `+rows.RowColumns+rows.NotReplaced+rows.RowSources+`WHERE c.id = $1`, row.ID)
+	now, err := pg.One[rows.RowRecord](ctx, c, `SELECT `+rows.RowColumns+rows.OfMany+rows.RowSources+`WHERE c.id = $1`, row.ID)
 	if err != nil {
 		return rows.Row{}, fmt.Errorf("read %s: %w", row.ID, err)
 	}

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/internal/pg"
 )
@@ -65,22 +63,11 @@ const firstLook = time.Minute
 // running, as its token proves. older is true for a token of an attempt that a newer one has replaced. also is a cluster to lock too;
 // empty: none.
 func (c *change) lock(ctx context.Context, ref Ref, also string) (run Run, older bool, err error) {
-	args := pgx.NamedArgs{
-		"id": pg.NewID("run"), "platform": ref.Platform, "issuer": ref.Issuer, "scope": ref.Scope, "key": ref.Key, "repo": ref.Repo, "name": ref.Name,
-		"url": ref.URL, "event": ref.Event, "ref": ref.Ref, "head": ref.Head, "number": ref.Number, "actor": ref.Actor, "attempt": ref.Attempt,
-		"unwatched": ref.Unwatched, "now": c.Now,
-	}
-	_, err = c.Exec(ctx, `
-		INSERT INTO runs (id, platform, issuer, scope, key, repo, name, url, event, ref, head, number, actor, attempt, seen_at, created_at, unwatched)
-		VALUES (@id, @platform, @issuer, @scope, @key, @repo, @name, @url, @event, @ref, @head, @number, @actor, @attempt, @now, @now,
-			coalesce(nullif(@unwatched, ''), (SELECT o.unwatched FROM runs o
-				WHERE o.platform = @platform AND o.scope = @scope AND o.issuer = @issuer ORDER BY o.seen_at DESC LIMIT 1), ''))
-		ON CONFLICT (platform, scope, key, issuer) DO NOTHING`, args)
+	args, err := c.writeDown(ctx, ref)
 	if err != nil {
-		return Run{}, false, fmt.Errorf("write down the run: %w", err)
+		return Run{}, false, err
 	}
-	run, err = pg.One[Run](ctx, c, `SELECT `+runColumns+` FROM runs r
-		WHERE platform = @platform AND issuer = @issuer AND scope = @scope AND key = @key FOR NO KEY UPDATE`, args)
+	run, err = pg.One[Run](ctx, c, byToken+` FOR NO KEY UPDATE`, args)
 	if err != nil {
 		return Run{}, false, fmt.Errorf("lock the run: %w", err)
 	}

@@ -20,6 +20,8 @@ type bound struct {
 	Grace         int64 // nanoseconds, as the spec has it
 	JobConclusion string
 	JobFinishedAt *time.Time
+	Signalled     bool
+	ReadyAt       *time.Time
 }
 
 // lockClusters locks the clusters on which a locked run has an influence, and the given one, in the order of their ids.
@@ -40,7 +42,8 @@ func (c *change) lockClusters(ctx context.Context, run, also string) error {
 // place where the end of a run's cluster is set or lifted.
 func (c *change) settle(ctx context.Context, run Run) error {
 	clusters, err := pg.All[bound](ctx, c, `
-		SELECT b.cluster_id AS cluster, b.lifetime, b.attempt, coalesce((c.spec ->> 'runGrace')::bigint, 0) AS grace, b.job_conclusion, b.job_finished_at
+		SELECT b.cluster_id AS cluster, b.lifetime, b.attempt, coalesce((c.spec ->> 'runGrace')::bigint, 0) AS grace, b.job_conclusion, b.job_finished_at,
+			c.ready_at, EXISTS (SELECT FROM signals g WHERE g.cluster_id = b.cluster_id AND g.run_id = b.run_id) AS signalled
 		FROM run_clusters b JOIN clusters c ON c.id = b.cluster_id WHERE b.run_id = $1 AND c.desired = 'present' ORDER BY b.cluster_id`, run.ID)
 	if err != nil {
 		return fmt.Errorf("list the clusters of %s: %w", run.ID, err)
@@ -49,6 +52,7 @@ func (c *change) settle(ctx context.Context, run Run) error {
 		at, why := lifecycle.RunEnd(lifecycle.Bound{
 			Platform: run.Platform, Lifetime: b.Lifetime, Attempt: b.Attempt, Grace: time.Duration(b.Grace),
 			Job: lifecycle.Finish{Conclusion: b.JobConclusion, At: pg.Zero(b.JobFinishedAt)}, Newest: run.Attempt, Run: run.finish(),
+			Signalled: b.Signalled, ReadyAt: pg.Zero(b.ReadyAt),
 		})
 		if err := c.setEnd(ctx, b.Cluster, at, why); err != nil {
 			return err

@@ -194,6 +194,48 @@ func (e ClusterRunState) Valid() bool {
 	}
 }
 
+// Defines values for ClusterSignalKind.
+const (
+	ClusterSignalKindDeployment ClusterSignalKind = "deployment"
+	ClusterSignalKindDispatch   ClusterSignalKind = "dispatch"
+)
+
+// Valid indicates whether the value is a known member of the ClusterSignalKind enum.
+func (e ClusterSignalKind) Valid() bool {
+	switch e {
+	case ClusterSignalKindDeployment:
+		return true
+	case ClusterSignalKindDispatch:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ClusterSignalTold.
+const (
+	ClusterSignalToldBegun  ClusterSignalTold = "begun"
+	ClusterSignalToldEnded  ClusterSignalTold = "ended"
+	ClusterSignalToldFailed ClusterSignalTold = "failed"
+	ClusterSignalToldReady  ClusterSignalTold = "ready"
+)
+
+// Valid indicates whether the value is a known member of the ClusterSignalTold enum.
+func (e ClusterSignalTold) Valid() bool {
+	switch e {
+	case ClusterSignalToldBegun:
+		return true
+	case ClusterSignalToldEnded:
+		return true
+	case ClusterSignalToldFailed:
+		return true
+	case ClusterSignalToldReady:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ConditionStatus.
 const (
 	False   ConditionStatus = "False"
@@ -551,6 +593,42 @@ func (e Status) Valid() bool {
 	case PENDING:
 		return true
 	case READY:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TestReportStoredConclusion.
+const (
+	TestReportStoredConclusionFailure TestReportStoredConclusion = "failure"
+	TestReportStoredConclusionSuccess TestReportStoredConclusion = "success"
+)
+
+// Valid indicates whether the value is a known member of the TestReportStoredConclusion enum.
+func (e TestReportStoredConclusion) Valid() bool {
+	switch e {
+	case TestReportStoredConclusionFailure:
+		return true
+	case TestReportStoredConclusionSuccess:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TestRunConclusion.
+const (
+	TestRunConclusionFailure TestRunConclusion = "failure"
+	TestRunConclusionSuccess TestRunConclusion = "success"
+)
+
+// Valid indicates whether the value is a known member of the TestRunConclusion enum.
+func (e TestRunConclusion) Valid() bool {
+	switch e {
+	case TestRunConclusionFailure:
+		return true
+	case TestRunConclusionSuccess:
 		return true
 	default:
 		return false
@@ -949,13 +1027,19 @@ type Cluster struct {
 	RetryAt time.Time `json:"retryAt,omitempty,omitzero"`
 
 	// Run The pipeline's run that a cluster belongs to.
-	Run        ClusterRun `json:"run,omitempty,omitzero"`
-	Source     string     `json:"source"`
-	Status     Status     `json:"status"`
-	Team       string     `json:"team"`
-	TTLSeconds int64      `json:"ttlSeconds"`
-	UpdatedAt  time.Time  `json:"updatedAt"`
-	Version    string     `json:"version"`
+	Run ClusterRun `json:"run,omitempty,omitzero"`
+
+	// SavedSeconds For how long no runner of a pipeline waited for the cluster; absent if it is not ready, or one waited. Not in lists.
+	SavedSeconds int64 `json:"savedSeconds,omitempty,omitzero"`
+
+	// Signal The newest signal of the cluster that a pipeline asked for; see `onReady` of a request.
+	Signal     ClusterSignal `json:"signal,omitempty,omitzero"`
+	Source     string        `json:"source"`
+	Status     Status        `json:"status"`
+	Team       string        `json:"team"`
+	TTLSeconds int64         `json:"ttlSeconds"`
+	UpdatedAt  time.Time     `json:"updatedAt"`
+	Version    string        `json:"version"`
 
 	// WaitsSince Since when it has waited in that queue; absent if it does not.
 	WaitsSince time.Time `json:"waitsSince,omitempty,omitzero"`
@@ -1041,6 +1125,23 @@ type ClusterRunPlatform string
 
 // ClusterRunState Of the run's newest attempt.
 type ClusterRunState string
+
+// ClusterSignal The newest signal of the cluster that a pipeline asked for; see `onReady` of a request.
+type ClusterSignal struct {
+	Kind ClusterSignalKind `json:"kind"`
+
+	// Problem Why it could not be told.
+	Problem string `json:"problem,omitempty,omitzero"`
+
+	// Told What was told last; absent if nothing was yet.
+	Told ClusterSignalTold `json:"told,omitempty,omitzero"`
+}
+
+// ClusterSignalKind defines model for ClusterSignal.Kind.
+type ClusterSignalKind string
+
+// ClusterSignalTold What was told last; absent if nothing was yet.
+type ClusterSignalTold string
 
 // Condition defines model for Condition.
 type Condition struct {
@@ -1507,6 +1608,21 @@ type Redeemed struct {
 // RedeemedKind defines model for Redeemed.Kind.
 type RedeemedKind string
 
+// ReportedTests defines model for ReportedTests.
+type ReportedTests struct {
+	Attempt         int           `json:"attempt"`
+	DurationSeconds float64       `json:"durationSeconds,omitempty,omitzero"`
+	Failed          int           `json:"failed"`
+	Failures        []TestFailure `json:"failures,omitempty,omitzero"`
+	Name            string        `json:"name"`
+	Passed          int           `json:"passed"`
+	ReportedAt      time.Time     `json:"reportedAt"`
+	Skipped         int           `json:"skipped"`
+	Slowest         []SlowTest    `json:"slowest,omitempty,omitzero"`
+	Total           int           `json:"total"`
+	URL             string        `json:"url,omitempty,omitzero"`
+}
+
 // RunRequest How the cluster belongs to the pipeline's run whose token the request has. The run itself is taken from the token. Without this object,
 // the cluster ends with the run. Without the token of a run, the object is refused.
 type RunRequest struct {
@@ -1519,7 +1635,10 @@ type RunRequest struct {
 	// Name With a service account's token: the run's name.
 	Name string `json:"name,omitempty,omitzero"`
 
-	// OnReady Not supported yet: what starts a workflow when the cluster is ready. Only none is accepted.
+	// OnReady What starts a workflow when the cluster is ready or failed, so that no runner waits for it. deployment: a deployment
+	// `ocp/<name>` of the run's commit gets the status success or failure. dispatch: a repository_dispatch of the type
+	// `ocpctl_cluster_ready` or `ocpctl_cluster_failed`; the App needs the permission to write contents. If the run succeeds before
+	// the cluster is ready, the cluster does not end with it but with the run that then asks for a turn on it.
 	OnReady RunRequestOnReady `json:"onReady,omitempty,omitzero"`
 
 	// Reuse none: a new cluster; one that an older attempt of the run has in the slot is destroyed. run: the cluster that the run has in the
@@ -1542,7 +1661,10 @@ type RunRequestKind string
 // RunRequestLifetime What ends the cluster besides its time to live: the end of the run, the end of the job, or nothing.
 type RunRequestLifetime string
 
-// RunRequestOnReady Not supported yet: what starts a workflow when the cluster is ready. Only none is accepted.
+// RunRequestOnReady What starts a workflow when the cluster is ready or failed, so that no runner waits for it. deployment: a deployment
+// `ocp/<name>` of the run's commit gets the status success or failure. dispatch: a repository_dispatch of the type
+// `ocpctl_cluster_ready` or `ocpctl_cluster_failed`; the App needs the permission to write contents. If the run succeeds before
+// the cluster is ready, the cluster does not end with it but with the run that then asks for a turn on it.
 type RunRequestOnReady string
 
 // RunRequestReuse none: a new cluster; one that an older attempt of the run has in the slot is destroyed. run: the cluster that the run has in the
@@ -1612,6 +1734,13 @@ type Shares struct {
 	Items []Share `json:"items"`
 }
 
+// SlowTest defines model for SlowTest.
+type SlowTest struct {
+	Name    string  `json:"name"`
+	Seconds float64 `json:"seconds"`
+	Suite   string  `json:"suite,omitempty,omitzero"`
+}
+
 // Status defines model for Status.
 type Status string
 
@@ -1637,6 +1766,90 @@ type Team struct {
 // Teams defines model for Teams.
 type Teams struct {
 	Items []Team `json:"items"`
+}
+
+// TestFailure defines model for TestFailure.
+type TestFailure struct {
+	// Details The end of the test's output, or its stack trace.
+	Details string `json:"details,omitempty,omitzero"`
+	Message string `json:"message"`
+	Name    string `json:"name"`
+	Suite   string `json:"suite,omitempty,omitzero"`
+}
+
+// TestReport defines model for TestReport.
+type TestReport struct {
+	// DurationSeconds The sum of the tests' own times.
+	DurationSeconds float64 `json:"durationSeconds,omitempty,omitzero"`
+	Failed          int     `json:"failed"`
+
+	// Failures The first failures.
+	Failures []TestFailure `json:"failures,omitempty,omitzero"`
+
+	// Head The tested commit, for a run that a signal of the cluster started by repository_dispatch: one of the commits for which a run
+	// asked for the cluster; default: the newest of them. All other runs test their own commit.
+	Head string `json:"head,omitempty,omitzero"`
+
+	// Name What was tested, e.g. the job's name.
+	//
+	// Example: e2e
+	Name   string `json:"name"`
+	Passed int    `json:"passed"`
+
+	// Run The pipeline's run, which a service account's token does not name itself.
+	Run     UseRequest `json:"run,omitempty,omitzero"`
+	Skipped int        `json:"skipped"`
+
+	// Slowest The slowest tests, slowest first.
+	Slowest []SlowTest `json:"slowest,omitempty,omitzero"`
+
+	// Total Number of tests: passed, failed and skipped together.
+	Total int `json:"total"`
+
+	// URL Where the whole report is, an https URL; default: the run's URL.
+	URL string `json:"url,omitempty,omitzero"`
+}
+
+// TestReportStored defines model for TestReportStored.
+type TestReportStored struct {
+	// Conclusion failure if a test failed.
+	Conclusion TestReportStoredConclusion `json:"conclusion"`
+
+	// URL Where ocpctl shows the results: the cluster's page.
+	URL string `json:"url,omitempty,omitzero"`
+}
+
+// TestReportStoredConclusion failure if a test failed.
+type TestReportStoredConclusion string
+
+// TestRun The results that one run of a pipeline reported.
+type TestRun struct {
+	Conclusion TestRunConclusion `json:"conclusion"`
+	Failed     int               `json:"failed"`
+
+	// Head The tested commit; absent while it is not known.
+	Head    string          `json:"head,omitempty,omitzero"`
+	Passed  int             `json:"passed"`
+	Reports []ReportedTests `json:"reports"`
+
+	// RunID Example: run_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT
+	RunID   string `json:"runId"`
+	Skipped int    `json:"skipped"`
+	Total   int    `json:"total"`
+
+	// URL The run's page.
+	URL string `json:"url,omitempty,omitzero"`
+
+	// Workflow Its name, or the PipelineRun's.
+	Workflow string `json:"workflow,omitempty,omitzero"`
+}
+
+// TestRunConclusion defines model for TestRun.Conclusion.
+type TestRunConclusion string
+
+// TestRuns defines model for TestRuns.
+type TestRuns struct {
+	Items []TestRun `json:"items"`
 }
 
 // Timeline defines model for Timeline.
@@ -1719,7 +1932,7 @@ type UseAhead struct {
 	Since time.Time `json:"since"`
 }
 
-// UseRequest defines model for UseRequest.
+// UseRequest The pipeline's run, which a service account's token does not name itself.
 type UseRequest struct {
 	// Kind With a service account's token: the kind of the run.
 	Kind UseRequestKind `json:"kind,omitempty,omitzero"`
@@ -2141,6 +2354,9 @@ type ScaleWorkersJSONRequestBody = Scale
 // ShareClusterJSONRequestBody defines body for ShareCluster for application/json ContentType.
 type ShareClusterJSONRequestBody = ShareRequest
 
+// ReportTestsJSONRequestBody defines body for ReportTests for application/json ContentType.
+type ReportTestsJSONRequestBody = TestReport
+
 // TransferClusterJSONRequestBody defines body for TransferCluster for application/json ContentType.
 type TransferClusterJSONRequestBody = Transfer
 
@@ -2540,6 +2756,42 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/shares (the `ShareCluster` operationId).
 	ShareCluster(ctx context.Context, id ID, body ShareClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListTestReports List the results of tests on a cluster: of its newest ten runs, the newest first.
+	//
+	// A cluster of a pull request also has those of the earlier clusters of the same pull request and profile. What a later attempt of a run
+	// replaced is left out.
+	//
+	// Corresponds with GET /api/v1/clusters/{id}/test-reports (the `ListTestReports` operationId).
+	ListTestReports(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReportTestsWithBody Report the results of a test job on a cluster.
+	//
+	// Takes the token of a pipeline's run: run, attempt, job and head commit are taken from it. A report with the name of an earlier one of the
+	// same run, attempt and job replaces it. The results appear on the cluster's page, in the comment of its pull request, and as the check
+	// `ocpctl/<profile>/tests` on the tested commit. Texts may come from strangers and are shown escaped.
+	//
+	// The run must have asked for the cluster, be one of the cluster's pull request, have or have had a turn on the cluster, or have been
+	// started by a signal of the cluster.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/clusters/{id}/test-reports (the `ReportTests` operationId).
+	ReportTestsWithBody(ctx context.Context, id ID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReportTests Report the results of a test job on a cluster.
+	//
+	// Takes the token of a pipeline's run: run, attempt, job and head commit are taken from it. A report with the name of an earlier one of the
+	// same run, attempt and job replaces it. The results appear on the cluster's page, in the comment of its pull request, and as the check
+	// `ocpctl/<profile>/tests` on the tested commit. Texts may come from strangers and are shown escaped.
+	//
+	// The run must have asked for the cluster, be one of the cluster's pull request, have or have had a turn on the cluster, or have been
+	// started by a signal of the cluster.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/clusters/{id}/test-reports (the `ReportTests` operationId).
+	ReportTests(ctx context.Context, id ID, body ReportTestsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetTimeline Get a cluster's timeline, oldest first.
 	//
@@ -3494,6 +3746,72 @@ func (c *Client) ShareClusterWithBody(ctx context.Context, id ID, contentType st
 // Corresponds with POST /api/v1/clusters/{id}/shares (the `ShareCluster` operationId).
 func (c *Client) ShareCluster(ctx context.Context, id ID, body ShareClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewShareClusterRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListTestReports List the results of tests on a cluster: of its newest ten runs, the newest first.
+//
+// A cluster of a pull request also has those of the earlier clusters of the same pull request and profile. What a later attempt of a run
+// replaced is left out.
+//
+// Corresponds with GET /api/v1/clusters/{id}/test-reports (the `ListTestReports` operationId).
+func (c *Client) ListTestReports(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListTestReportsRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReportTestsWithBody Report the results of a test job on a cluster.
+//
+// Takes the token of a pipeline's run: run, attempt, job and head commit are taken from it. A report with the name of an earlier one of the
+// same run, attempt and job replaces it. The results appear on the cluster's page, in the comment of its pull request, and as the check
+// `ocpctl/<profile>/tests` on the tested commit. Texts may come from strangers and are shown escaped.
+//
+// The run must have asked for the cluster, be one of the cluster's pull request, have or have had a turn on the cluster, or have been
+// started by a signal of the cluster.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/clusters/{id}/test-reports (the `ReportTests` operationId).
+func (c *Client) ReportTestsWithBody(ctx context.Context, id ID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReportTestsRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReportTests Report the results of a test job on a cluster.
+//
+// Takes the token of a pipeline's run: run, attempt, job and head commit are taken from it. A report with the name of an earlier one of the
+// same run, attempt and job replaces it. The results appear on the cluster's page, in the comment of its pull request, and as the check
+// `ocpctl/<profile>/tests` on the tested commit. Texts may come from strangers and are shown escaped.
+//
+// The run must have asked for the cluster, be one of the cluster's pull request, have or have had a turn on the cluster, or have been
+// started by a signal of the cluster.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/clusters/{id}/test-reports (the `ReportTests` operationId).
+func (c *Client) ReportTests(ctx context.Context, id ID, body ReportTestsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReportTestsRequest(c.Server, id, body)
 	if err != nil {
 		return nil, err
 	}
@@ -5675,6 +5993,87 @@ func NewShareClusterRequestWithBody(server string, id ID, contentType string, bo
 	return req, nil
 }
 
+// NewListTestReportsRequest constructs an http.Request for the ListTestReports method
+func NewListTestReportsRequest(server string, id ID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/clusters/%s/test-reports", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewReportTestsRequest calls the generic ReportTests builder with application/json body
+func NewReportTestsRequest(server string, id ID, body ReportTestsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReportTestsRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewReportTestsRequestWithBody constructs an http.Request for the ReportTests method, with any body, and a specified content type
+func NewReportTestsRequestWithBody(server string, id ID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/clusters/%s/test-reports", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewGetTimelineRequest constructs an http.Request for the GetTimeline method
 func NewGetTimelineRequest(server string, id ID) (*http.Request, error) {
 	var err error
@@ -7216,6 +7615,44 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/shares (the `ShareCluster` operationId).
 	ShareClusterWithResponse(ctx context.Context, id ID, body ShareClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*ShareClusterResponse, error)
+
+	// ListTestReportsWithResponse List the results of tests on a cluster: of its newest ten runs, the newest first.
+	//
+	// A cluster of a pull request also has those of the earlier clusters of the same pull request and profile. What a later attempt of a run
+	// replaced is left out.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/clusters/{id}/test-reports (the `ListTestReports` operationId).
+	ListTestReportsWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*ListTestReportsResponse, error)
+
+	// ReportTestsWithBodyWithResponse Report the results of a test job on a cluster.
+	//
+	// Takes the token of a pipeline's run: run, attempt, job and head commit are taken from it. A report with the name of an earlier one of the
+	// same run, attempt and job replaces it. The results appear on the cluster's page, in the comment of its pull request, and as the check
+	// `ocpctl/<profile>/tests` on the tested commit. Texts may come from strangers and are shown escaped.
+	//
+	// The run must have asked for the cluster, be one of the cluster's pull request, have or have had a turn on the cluster, or have been
+	// started by a signal of the cluster.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/clusters/{id}/test-reports (the `ReportTests` operationId).
+	ReportTestsWithBodyWithResponse(ctx context.Context, id ID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReportTestsResponse, error)
+
+	// ReportTestsWithResponse Report the results of a test job on a cluster.
+	//
+	// Takes the token of a pipeline's run: run, attempt, job and head commit are taken from it. A report with the name of an earlier one of the
+	// same run, attempt and job replaces it. The results appear on the cluster's page, in the comment of its pull request, and as the check
+	// `ocpctl/<profile>/tests` on the tested commit. Texts may come from strangers and are shown escaped.
+	//
+	// The run must have asked for the cluster, be one of the cluster's pull request, have or have had a turn on the cluster, or have been
+	// started by a signal of the cluster.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/clusters/{id}/test-reports (the `ReportTests` operationId).
+	ReportTestsWithResponse(ctx context.Context, id ID, body ReportTestsJSONRequestBody, reqEditors ...RequestEditorFn) (*ReportTestsResponse, error)
 
 	// GetTimelineWithResponse Get a cluster's timeline, oldest first.
 	//
@@ -9055,6 +9492,109 @@ func (r ShareClusterResponse) ContentType() string {
 	return ""
 }
 
+type ListTestReportsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *TestRuns
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListTestReportsResponse) GetJSON200() *TestRuns {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListTestReportsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListTestReportsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListTestReportsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListTestReportsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListTestReportsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ReportTestsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *TestReportStored
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *TestReportStored
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ReportTestsResponse) GetJSON200() *TestReportStored {
+	return r.JSON200
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r ReportTestsResponse) GetJSON201() *TestReportStored {
+	return r.JSON201
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ReportTestsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ReportTestsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ReportTestsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReportTestsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReportTestsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetTimelineResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -10852,6 +11392,62 @@ func (c *ClientWithResponses) ShareClusterWithResponse(ctx context.Context, id I
 	return ParseShareClusterResponse(rsp)
 }
 
+// ListTestReportsWithResponse List the results of tests on a cluster: of its newest ten runs, the newest first.
+//
+// A cluster of a pull request also has those of the earlier clusters of the same pull request and profile. What a later attempt of a run
+// replaced is left out.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/clusters/{id}/test-reports (the `ListTestReports` operationId).
+func (c *ClientWithResponses) ListTestReportsWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*ListTestReportsResponse, error) {
+	rsp, err := c.ListTestReports(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListTestReportsResponse(rsp)
+}
+
+// ReportTestsWithBodyWithResponse Report the results of a test job on a cluster.
+//
+// Takes the token of a pipeline's run: run, attempt, job and head commit are taken from it. A report with the name of an earlier one of the
+// same run, attempt and job replaces it. The results appear on the cluster's page, in the comment of its pull request, and as the check
+// `ocpctl/<profile>/tests` on the tested commit. Texts may come from strangers and are shown escaped.
+//
+// The run must have asked for the cluster, be one of the cluster's pull request, have or have had a turn on the cluster, or have been
+// started by a signal of the cluster.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/clusters/{id}/test-reports (the `ReportTests` operationId).
+func (c *ClientWithResponses) ReportTestsWithBodyWithResponse(ctx context.Context, id ID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReportTestsResponse, error) {
+	rsp, err := c.ReportTestsWithBody(ctx, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReportTestsResponse(rsp)
+}
+
+// ReportTestsWithResponse Report the results of a test job on a cluster.
+//
+// Takes the token of a pipeline's run: run, attempt, job and head commit are taken from it. A report with the name of an earlier one of the
+// same run, attempt and job replaces it. The results appear on the cluster's page, in the comment of its pull request, and as the check
+// `ocpctl/<profile>/tests` on the tested commit. Texts may come from strangers and are shown escaped.
+//
+// The run must have asked for the cluster, be one of the cluster's pull request, have or have had a turn on the cluster, or have been
+// started by a signal of the cluster.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/clusters/{id}/test-reports (the `ReportTests` operationId).
+func (c *ClientWithResponses) ReportTestsWithResponse(ctx context.Context, id ID, body ReportTestsJSONRequestBody, reqEditors ...RequestEditorFn) (*ReportTestsResponse, error) {
+	rsp, err := c.ReportTests(ctx, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReportTestsResponse(rsp)
+}
+
 // GetTimelineWithResponse Get a cluster's timeline, oldest first.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -12409,6 +13005,79 @@ func ParseShareClusterResponse(rsp *http.Response) (*ShareClusterResponse, error
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListTestReportsResponse parses an HTTP response from a ListTestReportsWithResponse call
+func ParseListTestReportsResponse(rsp *http.Response) (*ListTestReportsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListTestReportsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest TestRuns
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseReportTestsResponse parses an HTTP response from a ReportTestsWithResponse call
+func ParseReportTestsResponse(rsp *http.Response) (*ReportTestsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReportTestsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest TestReportStored
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest TestReportStored
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem

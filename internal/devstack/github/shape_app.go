@@ -16,7 +16,9 @@ func Registered() Manifest {
 			"actions": "read", "checks": "write", "contents": "read", "deployments": "write", "issues": "write", "members": "read",
 			"metadata": "read", "pull_requests": "write",
 		},
-		Events: []string{"check_run", "check_suite", "issue_comment", "pull_request", "repository", "repository_dispatch", "workflow_job", "workflow_run"},
+		Events: []string{
+			"check_run", "check_suite", "deployment_protection_rule", "issue_comment", "pull_request", "repository", "repository_dispatch", "workflow_job", "workflow_run",
+		},
 	}
 }
 

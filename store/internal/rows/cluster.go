@@ -19,7 +19,7 @@ func (s *DB) Cluster(ctx context.Context, id string) (Row, error) {
 }
 
 func (s *DB) OneRow(ctx context.Context, where string, args pgx.NamedArgs) (Row, error) {
-	r, err := pg.One[RowRecord](ctx, s.Pool(), `SELECT `+RowColumns+replacedBy+RowSources+where, args)
+	r, err := pg.One[RowRecord](ctx, s.Pool(), `SELECT `+RowColumns+OfOne+RowSources+where, args)
 	if err != nil {
 		return Row{}, err
 	}

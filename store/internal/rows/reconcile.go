@@ -43,6 +43,24 @@ func (c *Tx) Publish(ctx context.Context, cluster string, version int64) error {
 	return nil
 }
 
+// Bump makes a new version of a locked row in which nothing changed that a decision depends on.
+func (c *Tx) Bump(ctx context.Context, cluster string) (version int64, err error) {
+	err = c.QueryRow(ctx, `UPDATE clusters SET row_version = row_version + 1, updated_at = $2 WHERE id = $1 RETURNING row_version`, cluster, c.Now).Scan(&version)
+	if err != nil {
+		return 0, fmt.Errorf("bump %s: %w", cluster, err)
+	}
+	return version, nil
+}
+
+// Refresh has every subscriber of a locked cluster updated, because of something that they show and that is not in its row.
+func (c *Tx) Refresh(ctx context.Context, cluster string) error {
+	version, err := c.Bump(ctx, cluster)
+	if err != nil {
+		return err
+	}
+	return c.Publish(ctx, cluster, version)
+}
+
 // SetDesired writes a change of the desired state or of an end. It bumps the row version, enqueues a reconcile and updates
 // subscribers and notices.
 func (c *Tx) SetDesired(ctx context.Context, id, set string, args pgx.NamedArgs) error {

@@ -140,13 +140,18 @@ var (
 	ARRAY(` + usage.IdentitiesOf + `) AS identities,
 	rc.run_id, rc.attempt AS run_attempt, rc.slot AS run_slot, rc.lifetime AS run_lifetime, pr.platform AS run_platform, pr.key AS run_key, pr.repo AS run_repo,
 	pr.name AS run_name, pr.url AS run_url, pr.state AS run_state, pr.conclusion AS run_conclusion, pr.unwatched AS run_unwatched, ` + usage.MeterColumns
-	// Only reads of one cluster ask what replaced it: in lists nobody is shown it, and it would cost each page a tenth.
-	NotReplaced = `, '' AS replaced_by`
-	replacedBy  = `, CASE WHEN c.desired = 'present' THEN ''
+	// Only reads of one cluster ask what replaced it and for which pipelines it has signals: in lists nobody is shown that, and it would
+	// cost each page a tenth.
+	OfMany = `, '' AS replaced_by, NULL::timestamptz AS free_since, '' AS signal_kind, '' AS signal_told, '' AS signal_problem`
+	OfOne  = `, CASE WHEN c.desired = 'present' THEN ''
 		WHEN c.repo IS NULL THEN coalesce((SELECT n.name FROM clusters n WHERE n.retry_of = c.id ORDER BY n.id DESC LIMIT 1), '')
 		ELSE coalesce((SELECT n.name FROM clusters n
 			WHERE n.repo = c.repo AND n.pr_number = c.pr_number AND n.profile = c.profile AND n.generation > c.generation
-			ORDER BY n.generation DESC LIMIT 1), '') END AS replaced_by`
+			ORDER BY n.generation DESC LIMIT 1), '') END AS replaced_by,
+	(SELECT min(g.asked_at) FROM signals g WHERE g.cluster_id = c.id) AS free_since,
+	coalesce((SELECT g.kind FROM signals g WHERE g.cluster_id = c.id ORDER BY g.asked_at DESC, g.id DESC LIMIT 1), '') AS signal_kind,
+	coalesce((SELECT g.told FROM signals g WHERE g.cluster_id = c.id ORDER BY g.asked_at DESC, g.id DESC LIMIT 1), '') AS signal_told,
+	coalesce((SELECT g.problem FROM signals g WHERE g.cluster_id = c.id ORDER BY g.asked_at DESC, g.id DESC LIMIT 1), '') AS signal_problem`
 	RowSources = ` FROM clusters c LEFT JOIN cluster_outputs o ON o.cluster_id = c.id
 		LEFT JOIN run_clusters rc ON rc.cluster_id = c.id LEFT JOIN runs pr ON pr.id = rc.run_id` + usage.MeterSources
 )
@@ -181,6 +186,10 @@ type RowRecord struct {
 	RunLifetime                                          *lifecycle.Lifetime
 	RunPlatform                                          *lifecycle.Platform
 	RunState                                             *lifecycle.RunState
+	FreeSince                                            *time.Time
+	SignalKind                                           lifecycle.SignalKind
+	SignalTold                                           lifecycle.SignalState
+	SignalProblem                                        string
 }
 
 func (r RowRecord) Row() Row {
@@ -200,6 +209,7 @@ func (r RowRecord) Row() Row {
 			Lifetime: *r.RunLifetime, State: *r.RunState, Conclusion: *r.RunConclusion, Unwatched: *r.RunUnwatched,
 		}
 	}
+	row.Signal, row.FreeSince = lifecycle.Signal{Kind: r.SignalKind, Told: r.SignalTold, Problem: r.SignalProblem}, pg.Zero(r.FreeSince)
 	row.ListCents, row.HourlyCents = r.HourlyCents, usage.Rate(r.HourlyCents, r.Nodes, row.Cluster, row.Workers)
 	row.Meter = r.Meter(usage.Coming(r.HourlyCents, r.Nodes, row.Cluster))
 	if r.Repo != nil {

@@ -59,7 +59,7 @@ func (s *step) clusterSummary(c client.Cluster, title, problem string) string {
 		console, api = link(c.ConsoleURL), link(c.APIURL)
 	}
 	sh.facts(
-		"Status", plain(progress.Status(c)), "Ready", made, "Page", link(s.page(c.ClusterID)), "Console", console, "API", api,
+		"Status", plain(progress.Status(c)), "Ready", made, "Saved", humanize.Saved(c), "Page", link(s.page(c.ClusterID)), "Console", console, "API", api,
 		"OpenShift", plain(c.Version+", "+c.Profile+", "+c.Region),
 		"Ends", plain(humanize.When(c.DestroyAt, now)+ending(c.EndReason)), "Price", plain(humanize.Costs(c, now)), "Cluster", plain(c.ClusterID),
 	)

@@ -89,6 +89,19 @@ func runOf(r client.ClusterRun) string {
 	return humanize.Line(text)
 }
 
+// signal says how the run's repository is told that the cluster is ready or failed.
+func signal(g client.ClusterSignal) string {
+	switch {
+	case g.Kind == "":
+		return ""
+	case g.Problem != "":
+		return humanize.Line(g.Problem)
+	case g.Told == "":
+		return fmt.Sprintf("a %s when it is ready or failed", g.Kind)
+	}
+	return fmt.Sprintf("a %s told: %s", g.Kind, g.Told)
+}
+
 func workers(c client.Cluster) string {
 	switch {
 	case c.Workers == nil && c.WorkersWanted == nil:
@@ -150,6 +163,8 @@ func (a *app) clusterFacts(s *table.Screen, c client.Cluster, brief bool) {
 		f.Add("requested", fmt.Sprintf("%s by %s, through %s", humanize.When(c.AcceptedAt, s.Now), orElse(c.RequestedByName, c.RequestedBy), humanize.Plain(c.Source)))
 		f.Add("pull request", pullRequest(c))
 		f.Add("run", runOf(c.Run))
+		f.Add("signal", signal(c.Signal))
+		f.Add("saved", humanize.Saved(c))
 		f.Add("price", humanize.Costs(c, s.Now))
 	}
 	f.Add("id", c.ClusterID)

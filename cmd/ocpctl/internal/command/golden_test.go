@@ -32,6 +32,7 @@ var typed = map[string][]string{
 	"timeline":    {"timeline team-a-smoke-01"},
 	"logs":        {"logs team-a-smoke-01 --lines 0", "logs team-a-smoke-01 -f"},
 	"jobs":        {"jobs --status FAILED", "jobs job_01J9ZQ0M7V3N6WZ6M4C8Q2K5RV"},
+	"tests":       {"tests team-a-smoke-01", "tests team-a-smoke-01 -o wide"},
 	"extend":      {"extend team-a-smoke-01 4h", "extend --cluster-id " + cluster + " --until 2025-03-02T14:00:00Z"},
 	"hold":        {"hold team-a-smoke-01 8h --reason debugging", "unhold team-a-smoke-01"},
 	"scale":       {"scale-workers team-a-smoke-01 --replicas 3", "scale-workers --cluster-id " + cluster + " --replicas 0 --wait"},
@@ -76,7 +77,8 @@ func TestEveryCommandSaysTheSameAsLastTime(t *testing.T) {
 		d.delivers(asked)
 		for path, item := range d.Doc.Paths.Map() {
 			for _, operation := range item.Operations() {
-				if !slices.Contains(operation.Tags, "status") {
+				if !slices.Contains(operation.Tags, "status") && operation.OperationID != "reportTests" { // the actions do that
+
 					require.True(t, asked[operation.OperationID], "no command asks %s %s", operation.OperationID, path)
 				}
 			}

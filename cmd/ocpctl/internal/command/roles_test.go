@@ -47,6 +47,7 @@ var acts = []act{
 	{line: "timeline {cluster}", want: "0 0 0 0 4 4 0 0 3 3 3"},
 	{line: "logs {cluster}", want: "0 0 0 0 4 4 0 0 3 3 3"},
 	{line: "logs --job {job} {cluster}", want: "0 0 0 0 4 4 0 0 3 3 3"},
+	{line: "tests {cluster}", want: "0 0 0 0 4 4 0 0 3 3 3"},
 	{line: "jobs", want: "0 0 0 0 0 0 0 0 3 3 3"},
 	{line: "jobs --cluster {cluster}", want: "0 0 0 0 4 4 0 0 3 3 3"},
 	{line: "jobs {job}", want: "0 0 0 0 4 4 0 0 3 3 3"},

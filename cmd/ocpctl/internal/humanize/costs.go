@@ -24,3 +24,11 @@ func Costs(c client.Cluster, now time.Time) string {
 func meter(c client.Cluster) price.Meter {
 	return price.Meter{Ran: price.Amount(c.Meter.Ran), Since: c.Meter.Since, Rate: c.Meter.RateCents, ToCome: c.Meter.ToComeCents}
 }
+
+// Saved says for how long no runner of a pipeline waited for a cluster; empty: one did, or it is not ready.
+func Saved(c client.Cluster) string {
+	if c.SavedSeconds == 0 {
+		return ""
+	}
+	return Long(time.Duration(c.SavedSeconds)*time.Second) + " in which no runner waited"
+}

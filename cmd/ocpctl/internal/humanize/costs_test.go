@@ -35,3 +35,8 @@ func TestTheCLINamesThePriceOfTheServersMeter(t *testing.T) {
 			price.Dollars(m.Total(now, end))+" until its planned end", humanize.Costs(c, now))
 	})
 }
+
+func TestTheTimeThatNoRunnerWaitedIsSaid(t *testing.T) {
+	require.Equal(t, "34 min in which no runner waited", humanize.Saved(client.Cluster{SavedSeconds: 34 * 60}))
+	require.Empty(t, humanize.Saved(client.Cluster{}))
+}

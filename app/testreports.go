@@ -1,0 +1,201 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/runs"
+	"github.com/ocpctl/ocpctl/store/testreports"
+)
+
+// The bounds of a test report. Texts are in characters.
+const (
+	mostTests    = 1_000_000
+	mostSeconds  = 365 * 24 * 60 * 60
+	mostFailures = 20
+	mostSlowest  = 5
+
+	mostTestsName    = 100
+	mostTestSuite    = 200
+	mostTestName     = 300
+	mostTestMessage  = 500
+	mostTestDetails  = 4000
+	mostTestsAddress = 1000
+)
+
+// TestResults are the results of a test job, as the job reports them.
+type TestResults struct {
+	lifecycle.TestReport
+	Seconds float64 // the sum of the tests' own times
+	Head    string  // the tested commit, if the run is not one of that commit; empty: it is
+}
+
+// ReportTests stores the results of a test job on a cluster. The run, its attempt and the job are taken from the principal's token. fresh
+// is false if the job reported under the name before; then its report is replaced. pipeline is the run of a service account's token.
+func (s *Service) ReportTests(ctx context.Context, p policy.Principal, ref string, r TestResults, pipeline policy.PipelineRun, origin Origin) (row store.Row, fresh bool, err error) {
+	row, origin, err = s.Authorize(ctx, p, ref, policy.ActTests, origin)
+	if err != nil {
+		return row, false, err
+	}
+	named, _, wrong := s.checkRun(p, RunRequest{PipelineRun: pipeline}, true)
+	if len(wrong) > 0 {
+		return row, false, &Error{Kind: Invalid, Message: messages.NeedsRunTokenForTests, Fields: wrong}
+	}
+	if wrong := r.check(); len(wrong) > 0 {
+		return row, false, &Error{Kind: Invalid, Message: messages.CannotAccept, Fields: wrong}
+	}
+	run, err := s.store.Runs.Note(ctx, s.ref(named))
+	if err != nil {
+		return row, false, fmt.Errorf("write down the run: %w", err)
+	}
+	if r.Run.Head, err = s.mayReport(ctx, row, run, named, r.Head); err != nil {
+		return row, false, err
+	}
+	r.Attempt, r.Job, r.Duration = named.Attempt, named.Job, time.Duration(r.Seconds*float64(time.Second))
+	fresh, err = s.store.TestReports.Save(ctx, row.ID, run.ID, r.TestReport, s.onGitHub(named), s.StoreOrigin(origin, p))
+	switch {
+	case errors.Is(err, testreports.ErrTooMany):
+		return row, false, Fail(Conflict, messages.TooManyTestReports(testreports.MostReports))
+	case err != nil:
+		return row, false, fmt.Errorf("report tests: %w", err)
+	}
+	return row, fresh, nil
+}
+
+// TestReports returns the test reports about a cluster that the principal may see, the newest run first.
+func (s *Service) TestReports(ctx context.Context, p policy.Principal, ref string) (store.Row, []lifecycle.RunTests, error) {
+	row, err := s.Cluster(ctx, p, ref)
+	if err != nil {
+		return store.Row{}, nil, err
+	}
+	list, err := s.store.TestReports.Of(ctx, row.ID)
+	if err != nil {
+		return store.Row{}, nil, fmt.Errorf("read the test reports: %w", err)
+	}
+	return row, list, nil
+}
+
+// onGitHub reports whether a run is on the GitHub that the App belongs to.
+func (s *Service) onGitHub(r policy.Run) bool {
+	return r.Platform == lifecycle.GitHub && r.Repo != "" && s.site != "" && policy.Claims{Issuer: r.Issuer}.GitHub(s.site) == s.site
+}
+
+// mayReport returns an error unless the run has to do with the cluster: it asked for the cluster, it is one of the cluster's pull
+// request, it takes or took turns on it, or a signal of the cluster started it. head is the tested commit; empty: that of the run.
+func (s *Service) mayReport(ctx context.Context, row store.Row, run runs.Run, named policy.Run, asked string) (head string, err error) {
+	own := row.Run.Repo
+	if row.PR != nil {
+		own = row.PR.Repo
+	}
+	if own != "" && !strings.EqualFold(own, named.Repo) {
+		return "", Fail(Denied, messages.ForeignTests(row.Name, own, named.Repo))
+	}
+	commits, err := s.store.Runs.SignalledCommits(ctx, row.ID, run.Scope)
+	if err != nil {
+		return "", fmt.Errorf("read the signals: %w", err)
+	}
+	switch {
+	case asked != "" && !slices.Contains(commits, asked):
+		return "", &Error{Kind: Invalid, Message: messages.CannotAccept, Fields: []Field{ProblemOf("head", messages.NoSuchCommit(commits))}}
+	case asked != "":
+		return asked, nil
+	case len(commits) > 0 && named.Event == eventDispatch: // such a run is one of the default branch, whatever it tests
+		return commits[0], nil
+	case len(commits) > 0 && named.Event == eventDeployment, row.Run.ID == run.ID, row.PR != nil && named.Pull == row.PR.Number:
+		return "", nil
+	}
+	uses, err := s.store.Runs.Uses(ctx, row.ID)
+	if err != nil {
+		return "", fmt.Errorf("read the turns: %w", err)
+	}
+	if !slices.ContainsFunc(uses, func(u runs.Use) bool { return u.RunID == run.ID && u.GrantedAt != nil }) {
+		return "", Fail(Denied, messages.NotUsingCluster(row.Name))
+	}
+	return "", nil
+}
+
+// The events that a signal starts a run by, as GitHub spells them.
+const (
+	eventDispatch   = "repository_dispatch"
+	eventDeployment = "deployment_status"
+)
+
+// check returns what is wrong with the results, field by field.
+func (r TestResults) check() []Field {
+	var wrong []Field
+	refuse := func(name string, p messages.Problem) { wrong = append(wrong, ProblemOf(name, p)) }
+	text := func(name, value string, most int, required bool) {
+		switch {
+		case required && strings.TrimSpace(value) == "":
+			refuse(name, messages.EmptyName)
+		case utf8.RuneCountInString(value) > most:
+			refuse(name, messages.TooManyCharacters(utf8.RuneCountInString(value), most))
+		}
+	}
+	text("name", r.Name, mostTestsName, true)
+	numbers := len(wrong)
+	for _, n := range []struct {
+		name     string
+		n, least int
+	}{{"total", r.Total, 1}, {"passed", r.Passed, 0}, {"failed", r.Failed, 0}, {"skipped", r.Skipped, 0}} {
+		if n.n < n.least || n.n > mostTests {
+			refuse(n.name, messages.NotATestCount(n.least, mostTests))
+		}
+	}
+	if sum := r.Passed + r.Failed + r.Skipped; len(wrong) == numbers && r.Total != sum {
+		refuse("total", messages.TestsDoNotAddUp(r.Total, sum))
+	}
+	if !possible(r.Seconds) {
+		refuse("durationSeconds", messages.NotSeconds(mostSeconds))
+	}
+	if n := len(r.Failures); n > mostFailures {
+		refuse("failures", messages.TooManyOf(n, mostFailures))
+	} else if n > r.Failed {
+		refuse("failures", messages.MoreFailuresThanFailed(n, r.Failed))
+	}
+	if n := len(r.Slowest); n > mostSlowest {
+		refuse("slowest", messages.TooManyOf(n, mostSlowest))
+	}
+	if !linkable(r.URL) {
+		refuse("url", messages.NotAReportAddress)
+	}
+	for i, f := range r.Failures[:min(len(r.Failures), mostFailures)] {
+		at := fmt.Sprintf("failures[%d].", i)
+		text(at+"suite", f.Suite, mostTestSuite, false)
+		text(at+"name", f.Name, mostTestName, true)
+		text(at+"message", f.Message, mostTestMessage, false)
+		text(at+"details", f.Details, mostTestDetails, false)
+	}
+	for i, t := range r.Slowest[:min(len(r.Slowest), mostSlowest)] {
+		at := fmt.Sprintf("slowest[%d].", i)
+		text(at+"suite", t.Suite, mostTestSuite, false)
+		text(at+"name", t.Name, mostTestName, true)
+		if !possible(t.Seconds) {
+			refuse(at+"seconds", messages.NotSeconds(mostSeconds))
+		}
+	}
+	return fewest(wrong, mostProblems)
+}
+
+// possible reports whether a number of seconds can be how long tests took.
+func possible(n float64) bool { return n >= 0 && n <= mostSeconds && !math.IsNaN(n) }
+
+// linkable reports whether the address of a report is one that can be shown, or empty.
+func linkable(address string) bool {
+	if address == "" {
+		return true
+	}
+	u, err := url.Parse(address)
+	return err == nil && len(address) <= mostTestsAddress && u.Scheme == "https" && u.Host != "" && u.User == nil && !strings.ContainsAny(address, "<>\"'` \t\r\n|\\")
+}

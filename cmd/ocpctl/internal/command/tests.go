@@ -1,0 +1,140 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+)
+
+func (a *app) tests() *cobra.Command {
+	c := fromTable("tests", &cobra.Command{
+		Long: `Show the results of the tests that pipelines ran on a cluster and reported with the action report-tests: the newest run with its
+failures, then the runs before it. With -o wide it also shows the output of the tests that failed, and the slowest ones.`,
+		Example: "  ocpctl tests pr41-shop",
+	})
+	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
+		api, err := a.api()
+		if err != nil {
+			return err
+		}
+		answer, err := connect.Read[client.TestRuns](api.ListTestReports(ctx, id))
+		if err != nil {
+			return err
+		}
+		var urls []string
+		for _, run := range answer.Value.Items {
+			urls = append(urls, run.URL)
+		}
+		return a.print(answer.Raw, urls, func(s *table.Screen) { testResults(s, answer.Value.Items) })
+	})
+}
+
+func testResults(s *table.Screen, runs []client.TestRun) {
+	if len(runs) == 0 {
+		s.Linef("No pipeline has reported tests on it.")
+		return
+	}
+	newest := runs[0]
+	fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(humanize.Line(newest.Workflow), table.Bold), s.Painted(testCount(newest.Total, newest.Passed, newest.Failed, newest.Skipped), testPaint(newest.Failed)))
+	f := s.Facts()
+	f.Add("run", newest.URL)
+	f.Add("commit", newest.Head)
+	f.Write()
+	if len(newest.Reports) > 1 {
+		s.Head("Reports")
+		t := s.Columns("NAME", "PASSED", "FAILED", "SKIPPED", "TOOK", "REPORTED")
+		for _, r := range newest.Reports {
+			t.Row(r.Name, r.Passed, r.Failed, r.Skipped, took(r.DurationSeconds), humanize.Away(r.ReportedAt, s.Now))
+		}
+		t.Write("")
+	}
+	for _, r := range newest.Reports {
+		testFailures(s, r)
+	}
+	if len(runs) > 1 {
+		s.Head("Earlier runs")
+		t := s.Columns("RUN", "COMMIT", "PASSED", "FAILED", "SKIPPED", "REPORTED")
+		for _, run := range runs[1:] {
+			t.Row(run.URL, shortCommit(run.Head), run.Passed, table.Cell{Text: fmt.Sprint(run.Failed), Paint: testPaint(run.Failed)}, run.Skipped, humanize.Away(reportedAt(run), s.Now))
+		}
+		t.Write("")
+	}
+}
+
+// testFailures shows the failures of a report, and its slowest tests on a wide screen.
+func testFailures(s *table.Screen, r client.ReportedTests) {
+	if len(r.Failures) > 0 {
+		s.Head(fmt.Sprintf("Failures of %s", humanize.Line(r.Name)))
+	}
+	for _, f := range r.Failures {
+		s.Linef("  %s", humanize.Line(strings.TrimSuffix(testCaption(f.Suite, f.Name)+": "+f.Message, ": ")))
+		if !s.Wide {
+			continue
+		}
+		for line := range strings.Lines(f.Details) {
+			s.Linef("    %s", humanize.Line(line))
+		}
+	}
+	if more := r.Failed - len(r.Failures); more > 0 {
+		s.Linef("  and %d more: %s", more, humanize.Line(r.URL))
+	}
+	if !s.Wide || len(r.Slowest) == 0 {
+		return
+	}
+	s.Head(fmt.Sprintf("Slowest of %s", humanize.Line(r.Name)))
+	for _, t := range r.Slowest {
+		s.Linef("  %s  %s", took(t.Seconds), humanize.Line(testCaption(t.Suite, t.Name)))
+	}
+}
+
+func testCount(total, passed, failed, skipped int) string {
+	text := fmt.Sprintf("%d passed", passed)
+	if failed > 0 {
+		text = fmt.Sprintf("%d of %d failed", failed, total)
+	}
+	if skipped > 0 {
+		text += fmt.Sprintf(", %d skipped", skipped)
+	}
+	return text
+}
+
+func testPaint(failed int) table.Paint {
+	if failed > 0 {
+		return table.Bad
+	}
+	return table.Good
+}
+
+func testCaption(suite, name string) string {
+	if suite == "" {
+		return name
+	}
+	return suite + " › " + name
+}
+
+func took(seconds float64) string {
+	if seconds == 0 {
+		return ""
+	}
+	return (time.Duration(seconds*10) * time.Second / 10).String()
+}
+
+func shortCommit(sha string) string { return sha[:min(len(sha), 7)] }
+
+// reportedAt is the time of a run's newest report.
+func reportedAt(run client.TestRun) (at time.Time) {
+	for _, r := range run.Reports {
+		if r.ReportedAt.After(at) {
+			at = r.ReportedAt
+		}
+	}
+	return at
+}

@@ -1,0 +1,95 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	chat "github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/github"
+	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/runs"
+)
+
+// tellSignal tells a pipeline what its cluster has become by now. Several effects of one signal are worked one after the other, and each
+// tells the newest state.
+func (c *Controller) tellSignal(ctx context.Context, e store.Effect) (note string, err error) {
+	alone, err := c.Store.Alone(ctx, "signal "+e.Content, func(ctx context.Context) error {
+		g, err := c.Store.Runs.Signal(ctx, e.Content)
+		if err != nil {
+			return err
+		}
+		note, err = c.tell(ctx, e, g)
+		return err
+	})
+	if err == nil && !alone {
+		return "", later{wait: time.Second}
+	}
+	return note, err
+}
+
+// signalRefused records why a signal cannot be told.
+func (c *Controller) signalRefused(ctx context.Context, signal string, why error) error {
+	g, err := c.Store.Runs.Signal(ctx, signal)
+	if err != nil {
+		return err
+	}
+	return c.Store.Runs.NotTold(ctx, g, messages.SignalRefused(string(g.Kind), g.Kind == lifecycle.SignalDispatch, why))
+}
+
+func (c *Controller) tell(ctx context.Context, e store.Effect, g runs.Signal) (note string, err error) {
+	row, err := c.Store.Cluster(ctx, g.Cluster)
+	if err != nil {
+		return "", err
+	}
+	state := lifecycle.SignalOf(row.Cluster)
+	if g.Told == state {
+		return "told before", nil
+	}
+	if g.Head == "" {
+		if g.Head, err = c.commitOf(ctx, e, g.RunID, g.RunKey, g.Event, g.Claimed); err != nil {
+			return "", err
+		}
+	}
+	send := c.deploySignal
+	if g.Kind == lifecycle.SignalDispatch {
+		send = c.dispatchSignal
+	}
+	if note, err = send(ctx, e, g, row, state); err != nil {
+		return "", err
+	}
+	return note, c.Store.Runs.Told(ctx, g, state)
+}
+
+// deploySignal shows the cluster as a deployment of the run's commit. The deployment of a pull request's cluster on the same commit is
+// enough, if the cluster was not ready before it was asked for.
+func (c *Controller) deploySignal(ctx context.Context, e store.Effect, g runs.Signal, row store.Row, state lifecycle.SignalState) (note string, err error) {
+	if before := !row.ReadyAt.IsZero() && row.ReadyAt.Before(g.AskedAt); !before {
+		subs, err := c.Store.Outbox.Subscribers(ctx, row.ID)
+		if err != nil {
+			return "", err
+		}
+		for _, sub := range subs {
+			if sub.Kind == store.KindDeployment && sub.Head == g.Head && !sub.Muted {
+				return "the pull request's deployment tells it", nil
+			}
+		}
+	}
+	_, err = c.GitHub.UpsertDeployment(ctx, github.DeploymentTarget{
+		Installation: e.Installation, Repo: e.Repo, Head: g.Head, ExternalKey: g.ID, Cluster: row.ID,
+	}, chat.SignalDeployment(row.Card, state, c.Links))
+	return fmt.Sprintf("the deployment tells that it is %s", state), err
+}
+
+// dispatchSignal starts the workflows that wait for the cluster, once. After a crash between the call and its record they are started
+// again: GitHub gives the call no key.
+func (c *Controller) dispatchSignal(ctx context.Context, e store.Effect, g runs.Signal, row store.Row, state lifecycle.SignalState) (note string, err error) {
+	kind := map[lifecycle.SignalState]string{lifecycle.SignalReady: chat.DispatchReady, lifecycle.SignalFailed: chat.DispatchFailed}[state]
+	if kind == "" {
+		return "there is nothing to tell yet, or not any more", nil
+	}
+	said := chat.Signalled{ID: g.ID, SHA: g.Head, Page: g.URL}
+	return kind, c.GitHub.Dispatch(ctx, e.Installation, e.Repo, kind, chat.SignalPayload(row.Card, state, said, c.Links))
+}

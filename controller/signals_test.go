@@ -1,0 +1,212 @@
+package controller_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	hub "github.com/ocpctl/ocpctl/internal/devstack/github"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/runs"
+)
+
+// signalled makes a cluster whose run wants to be told.
+func (f *front) signalled(name string, run hub.Run, kind lifecycle.SignalKind) store.Row {
+	f.t.Helper()
+	ref := f.ofJob(run)
+	return f.acceptAsked(name, func(a *store.Ask) {
+		a.Run = &runs.Ask{Ref: ref, Slot: name, Lifetime: lifecycle.LifetimeRun}
+		a.Signal = &runs.SignalAsk{Ref: ref, Kind: kind}
+	}, func(a *store.Judgement) { a.Row.PR = nil })
+}
+
+// becomesReady lets the cluster's install succeed, after a while.
+func (f *front) becomesReady(row store.Row) {
+	f.t.Helper()
+	f.pass(34 * time.Minute)
+	_, open := f.install(row)
+	f.results(open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded, Outputs: &store.Outputs{
+		APIURL: "https://api.shop.labs.example.com:6443", ConsoleURL: "https://console.shop.labs.example.com", KubeconfigRef: "s3://b/operate/k",
+	}})
+	f.reconcile(row.ID)
+	require.Equal(f.t, lifecycle.PhaseReady, f.cluster(row.ID).Phase)
+}
+
+func (f *front) results(attempt, token string, r store.ResultRow) {
+	f.t.Helper()
+	_, err := f.store.Attempts.Result(f.ctx, attempt, token, r)
+	require.NoError(f.t, err)
+}
+
+// deployments are those of an environment, each as its states in their order.
+func (f *front) deployments(environment string) (out [][]string) {
+	for _, d := range f.hub.Deployments() {
+		if d.Environment != environment {
+			continue
+		}
+		var states []string
+		for _, s := range d.Statuses {
+			states = append(states, s.State)
+		}
+		out = append(out, states)
+	}
+	return out
+}
+
+func TestADeploymentTellsTheRunThatAskedAndDidNotWait(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, quick)
+	pr, _ := f.hub.PullRequest(41)
+	run, err := f.hub.Runs().Start(hub.NewRun{Pull: 41})
+	require.NoError(t, err)
+	row := f.signalled("shop", run, lifecycle.SignalDeployment)
+	f.settle()
+	require.Equal(t, [][]string{{"in_progress"}}, f.deployments("ocp/shop"))
+	f.becomesReady(row)
+	f.settle()
+	require.Equal(t, [][]string{{"in_progress", "success"}}, f.deployments("ocp/shop"))
+	d := f.hub.Deployments()[len(f.hub.Deployments())-1]
+	require.Equal(t, pr.HeadSHA, d.SHA, "the commit of its branch, not that which merges")
+	var payload map[string]any
+	require.NoError(t, json.Unmarshal(d.Payload.(json.RawMessage), &payload))
+	require.Equal(t, row.ID, payload["cluster_id"])
+	require.Equal(t, "https://console.shop.labs.example.com", d.Statuses[1].EnvironmentURL)
+	card := f.cluster(row.ID).Card
+	require.Equal(t, lifecycle.Signal{Kind: lifecycle.SignalDeployment, Told: lifecycle.SignalReady}, card.Signal)
+	require.GreaterOrEqual(t, card.SavedTime(), 34*time.Minute)
+
+	_, err = f.store.Destroy(f.ctx, row.ID, origin)
+	require.NoError(t, err)
+	f.reconcile(row.ID)
+	f.settle()
+	require.Equal(t, [][]string{{"in_progress", "success", "inactive"}}, f.deployments("ocp/shop"))
+}
+
+func TestADeploymentTellsThatAClusterWillNotBeReady(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, quick)
+	run, err := f.hub.Runs().Start(hub.NewRun{})
+	require.NoError(t, err)
+	row := f.signalled("shop", run, lifecycle.SignalDeployment)
+	f.hub.FailNext(1, hub.APIFault{After: true, Method: "POST", Path: "/deployments"})
+	f.settle()
+	_, err = f.store.Destroy(f.ctx, row.ID, origin)
+	require.NoError(t, err)
+	f.reconcile(row.ID)
+	f.settle()
+	require.Equal(t, [][]string{{"in_progress", "failure"}}, f.deployments("ocp/shop"), "what a lost answer left is found again")
+}
+
+func TestAClusterThatIsReadyTellsTheNextRunAtOnce(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, quick)
+	row := f.asked("shop", 41)
+	run, err := f.hub.Runs().Start(hub.NewRun{Pull: 41})
+	require.NoError(t, err)
+	ask := func(run hub.Run) {
+		require.NoError(t, f.store.Runs.AskSignal(f.ctx, row.ID, runs.SignalAsk{Ref: f.ofJob(run), Kind: lifecycle.SignalDeployment}))
+	}
+	ask(run)
+	f.settle()
+	f.becomesReady(row)
+	f.settle()
+	require.Len(t, f.deployments("ocp/shop"), 1, "the pull request's own is on the same commit")
+
+	f.pass(time.Hour)
+	require.NoError(t, f.hub.Push(41, "will"))
+	next, err := f.hub.Runs().Start(hub.NewRun{Pull: 41})
+	require.NoError(t, err)
+	ask(next)
+	f.settle()
+	require.Equal(t, []string{"success"}, f.deployments("ocp/shop")[1], "on the new commit, at once")
+}
+
+// dispatched returns the repository_dispatch events that the App has sent since.
+func (f *front) dispatched() func() []map[string]string {
+	var got []map[string]string
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body struct {
+			Action  string            `json:"action"`
+			Payload map[string]string `json:"client_payload"`
+		}
+		if r.Header.Get("X-GitHub-Event") == "repository_dispatch" && assert.NoError(f.t, json.NewDecoder(r.Body).Decode(&body)) {
+			body.Payload["type"] = body.Action
+			got = append(got, body.Payload)
+		}
+		w.WriteHeader(http.StatusAccepted)
+	}))
+	f.t.Cleanup(receiver.Close)
+	f.hub.SetWebhook(receiver.URL, "secret")
+	return func() []map[string]string {
+		waiting := func(d hub.Delivery) bool { return d.State == hub.Waiting }
+		require.Eventually(f.t, func() bool { return !slices.ContainsFunc(f.hub.Deliveries(), waiting) }, 30*time.Second, time.Millisecond)
+		return got
+	}
+}
+
+func TestADispatchTellsTheRepositoryWithIdsAndAddresses(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, quick)
+	m := hub.Registered()
+	m.Permissions["contents"] = "write"
+	f.hub.SetManifest(m)
+	dispatched := f.dispatched()
+	run, err := f.hub.Runs().Start(hub.NewRun{Pull: 41})
+	require.NoError(t, err)
+	row := f.signalled("shop", run, lifecycle.SignalDispatch)
+	f.settle()
+	require.Empty(t, dispatched(), "there is nothing to tell yet")
+	f.becomesReady(row)
+	f.settle()
+	pr, _ := f.hub.PullRequest(41)
+	all := dispatched()
+	require.Len(t, all, 1)
+	require.NotEmpty(t, all[0]["signal_id"])
+	delete(all[0], "signal_id")
+	require.Equal(t, map[string]string{
+		"type": "ocpctl_cluster_ready", "cluster_id": row.ID, "name": "shop", "profile": f.cluster(row.ID).Card.Profile, "reason": "",
+		"url": "https://ocpctl.example.com/clusters/" + row.ID, "api_url": "https://api.shop.labs.example.com:6443",
+		"console_url": "https://console.shop.labs.example.com", "sha": pr.HeadSHA, "run_url": f.ofJob(run).URL,
+	}, all[0])
+
+	lost := f.signalled("lost", run, lifecycle.SignalDispatch)
+	_, err = f.store.Destroy(f.ctx, lost.ID, origin)
+	require.NoError(t, err)
+	f.reconcile(lost.ID)
+	f.settle()
+	all = dispatched()
+	require.Len(t, all, 2)
+	require.Equal(t, []string{"ocpctl_cluster_failed", "It was given up: github:maya asked for it."}, []string{all[1]["type"], all[1]["reason"]})
+}
+
+func TestWithoutThePermissionADispatchIsGivenUpWithWords(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, quick)
+	run, err := f.hub.Runs().Start(hub.NewRun{})
+	require.NoError(t, err)
+	row := f.signalled("shop", run, lifecycle.SignalDispatch)
+	f.settle()
+	f.becomesReady(row)
+	f.until(f.now().Add(time.Minute))
+	problem := f.cluster(row.ID).Signal.Problem
+	require.Contains(t, problem, "It needs the permission to write contents, which is optional")
+	f.until(f.now().Add(2 * time.Hour))
+	require.Empty(t, f.jobs, "it is given up")
+	events, err := f.store.Timeline(f.ctx, row.ID)
+	require.NoError(t, err)
+	told := 0
+	for _, e := range events {
+		if e.Action == "signal_refused" {
+			told++
+			require.Equal(t, problem, e.Why)
+		}
+	}
+	require.Equal(t, 1, told)
+}

@@ -1,0 +1,151 @@
+package testreports
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
+)
+
+// EffectCheck shows the results on a commit as a check. Its content is a report's id.
+const EffectCheck rows.EffectKind = "test_check"
+
+// MostReports is how many reports one attempt of a run may have on a cluster.
+const MostReports = 100
+
+// ErrTooMany says that the attempt has MostReports reports on the cluster.
+var ErrTooMany = errors.New("the attempt has reported too often")
+
+// Save stores a report of a run that is written down, for a cluster. One of the same attempt, job and name is replaced; then fresh is
+// false. With check, the results are shown on the tested commit; a pull request's cluster shows them in its comment.
+func (s *Store) Save(ctx context.Context, cluster, run string, r lifecycle.TestReport, check bool, d rows.Origin) (fresh bool, err error) {
+	err = s.write(ctx, func(c *change) error {
+		if _, err := c.Lock(ctx, cluster); err != nil { // one report at a time, so that none is counted twice
+			return err
+		}
+		id, err := c.put(ctx, cluster, run, r, d.Actor)
+		if err != nil {
+			return err
+		}
+		fresh = id.Fresh
+		if check {
+			err := c.SaveEffects(ctx, []rows.Effect{{
+				Cause: fmt.Sprintf("tests:%s:%d", id.ID, c.Now.UnixMicro()), Kind: EffectCheck, Installation: id.Installation, Repo: id.Repo, Content: id.ID,
+			}})
+			if err != nil {
+				return err
+			}
+		}
+		said := fmt.Sprintf("%s: %d of %d failed", r.Name, r.Failed, r.Total)
+		if err := c.RecordAction(d, "tests_reported", cluster, rows.Action{Move: pg.Move{Why: said}, Note: id.ID}); err != nil {
+			return err
+		}
+		return c.refresh(ctx, cluster)
+	})
+	if err != nil {
+		return false, fmt.Errorf("save a test report of %s: %w", cluster, err)
+	}
+	return fresh, nil
+}
+
+// refresh has the cluster's comment updated, if it has one.
+func (c *change) refresh(ctx context.Context, cluster string) error {
+	var shown bool
+	err := c.QueryRow(ctx, `SELECT EXISTS (SELECT FROM subscribers WHERE cluster_id = $1 AND kind = $2 AND NOT muted)`, cluster, rows.KindComment).Scan(&shown)
+	if err != nil || !shown {
+		return err
+	}
+	return c.Refresh(ctx, cluster)
+}
+
+// put is a stored report, and where its run is.
+type put struct {
+	ID           string
+	Fresh        bool
+	Installation int64
+	Repo         string
+}
+
+func (c *change) put(ctx context.Context, cluster, run string, r lifecycle.TestReport, principal string) (out put, err error) {
+	failures, err := list(r.Failures)
+	if err != nil {
+		return out, err
+	}
+	slowest, err := list(r.Slowest)
+	if err != nil {
+		return out, err
+	}
+	args := pgx.NamedArgs{
+		"id": pg.NewID("tst"), "cluster": cluster, "run": run, "attempt": r.Attempt, "job": r.Job, "name": r.Name, "total": r.Total, "passed": r.Passed,
+		"failed": r.Failed, "skipped": r.Skipped, "duration": r.Duration, "failures": failures, "slowest": slowest, "url": r.URL, "head": r.Run.Head,
+		"principal": principal, "now": c.Now, "most": MostReports,
+	}
+	var others int
+	err = c.QueryRow(ctx, `
+		SELECT count(*) FROM test_reports WHERE cluster_id = @cluster AND run_id = @run AND attempt = @attempt AND (job, name) <> (@job, @name)`, args).Scan(&others)
+	if err != nil {
+		return out, fmt.Errorf("count its reports: %w", err)
+	}
+	if others >= MostReports {
+		return out, ErrTooMany
+	}
+	return pg.One[put](ctx, c, `
+		WITH stored AS (
+			INSERT INTO test_reports AS t (id, cluster_id, run_id, attempt, job, name, total, passed, failed, skipped, duration, failures, slowest, url, head,
+				principal, reported_at)
+			VALUES (@id, @cluster, @run, @attempt, @job, @name, @total, @passed, @failed, @skipped, @duration, @failures, @slowest, @url, @head, @principal, @now)
+			ON CONFLICT (cluster_id, run_id, attempt, job, name) DO UPDATE SET total = @total, passed = @passed, failed = @failed, skipped = @skipped,
+				duration = @duration, failures = @failures, slowest = @slowest, url = @url, head = @head, principal = @principal, reported_at = @now
+			RETURNING t.id, t.run_id)
+		SELECT s.id, s.id = @id AS fresh, r.installation, r.repo FROM stored s JOIN runs r ON r.id = s.run_id`, args)
+}
+
+func list(of any) (json.RawMessage, error) {
+	raw, err := json.Marshal(of)
+	if string(raw) == "null" {
+		raw = json.RawMessage(`[]`)
+	}
+	return raw, err
+}
+
+// record is a stored report.
+type record struct {
+	Name                           string
+	Total, Passed, Failed, Skipped int
+	Duration                       time.Duration
+	Failures                       []lifecycle.TestFailure
+	Slowest                        []lifecycle.SlowTest
+	URL, Head                      string
+	Attempt                        int
+	Job                            string
+	ReportedAt                     time.Time
+	RunID, Workflow, Event, RunURL string
+	Since                          time.Time
+}
+
+const columns = `t.name, t.total, t.passed, t.failed, t.skipped, t.duration, t.failures, t.slowest, t.url, coalesce(nullif(t.head, ''), r.head_sha) AS head,
+	t.attempt, t.job, t.reported_at, r.id AS run_id, r.name AS workflow, r.event, r.url AS run_url, r.created_at AS since`
+
+func (r record) report() lifecycle.TestReport {
+	return lifecycle.TestReport{
+		Name: r.Name, Total: r.Total, Passed: r.Passed, Failed: r.Failed, Skipped: r.Skipped, Duration: r.Duration, Failures: r.Failures, Slowest: r.Slowest,
+		URL: r.URL, Attempt: r.Attempt, Job: r.Job, At: r.ReportedAt.UTC(),
+		Run: lifecycle.TestRun{ID: r.RunID, Workflow: r.Workflow, Event: r.Event, URL: r.RunURL, Head: r.Head, Since: r.Since.UTC()},
+	}
+}
+
+func reports(ctx context.Context, from pg.Source, sql string, args pgx.NamedArgs) ([]lifecycle.TestReport, error) {
+	all, err := pg.All[record](ctx, from, sql, args)
+	out := make([]lifecycle.TestReport, len(all))
+	for i, one := range all {
+		out[i] = one.report()
+	}
+	return out, err
+}
