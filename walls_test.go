@@ -75,6 +75,7 @@ var areas = []area{
 	{"store/internal/usage", 3, []string{"store/internal/pg", "lifecycle", "internal/price"}, "what is used is counted in one place"},
 	{"store/internal/rows", 4, []string{"store/internal/pg", "store/internal/usage", "internal/queue", "lifecycle", "internal/price"}, "what the parts of the store share"},
 	{"store/internal/fence", 5, []string{"store/internal/pg", "store/internal/usage", "store/internal/rows", "lifecycle"}, "only an open attempt's runner may change what is known of its cluster"},
+	{"store/access", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "who may open a cluster is written down before anybody can"},
 	{"store/attempts", 6, []string{"store/internal/...", "internal/queue", "internal/tracing", "lifecycle"}, "the parts of the store know what they share, and not each other"},
 	{"store/inbox", 6, []string{"store/internal/...", "internal/queue", "internal/tracing", "lifecycle"}, "a delivery is stored before anybody reads it"},
 	{"store/measures", 6, []string{"store/internal/...", "internal/queue"}, "what metrics count changes nothing"},
@@ -98,7 +99,7 @@ var areas = []area{
 
 	// The application.
 	{"app", 9, []string{"policy", "internal/price", "policy/catalogue", "profiles", "chatops", "chatops/messages", "store/...", "internal/artifacts", "lifecycle", "internal/secret"}, "the application never meets the controller: the half that faces the internet needs no cloud or cluster credentials"},
-	{"app/credentials", 10, []string{"app", "chatops", "chatops/messages", "policy", "store/...", "internal/artifacts", "internal/secret", "lifecycle"}, "what opens a cluster is handed out in one place"},
+	{"app/credentials", 10, []string{"app", "runner/names", "chatops", "chatops/messages", "policy", "store/...", "internal/artifacts", "internal/secret", "lifecycle"}, "what opens a cluster is handed out in one place"},
 	{"app/admin", 10, []string{"app", "policy", "policy/catalogue", "profiles", "store/...", "chatops", "chatops/messages"}, "what concerns the whole installation stands apart from what concerns one cluster"},
 	{"app/notify", 10, []string{"app", "policy", "chatops/messages", "internal/commands", "store/..."}, "what channels hear of is subscribed in one place, for commands and for repositories' files"},
 	{"app/createform", 10, []string{"app", "policy", "profiles", "chatops/messages"}, "what a form asks follows from the catalogue alone, and every form asks the same"},

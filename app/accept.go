@@ -229,7 +229,7 @@ func (s *Service) judgement(r ClusterRequest, asked []byte, v policy.Verdict, u 
 		reply = r.say(v, row)
 	}
 	return store.Judgement{
-		Reply: reply, Show: r.show,
+		Reply: reply, Show: r.show, Access: s.accessAsk(r.Request.Principal, row),
 		Allowed: true, Verdict: encoded, Row: row, MaxTTL: v.Grant.MaxTTL, UserTags: v.Grant.Tags, Weight: v.Grant.Weight, Addons: addons,
 		Budget:   reached(row.Team, u, v.Grant.PriceCents, r.catalogue.Catalogue),
 		Approval: approval(r, v, asked), Turn: turn(v, used(u)),
@@ -278,7 +278,7 @@ func (s *Service) draft(r ClusterRequest, g policy.Grant, now time.Time) (store.
 			CredentialsMode: profile.CredentialsMode, ReleaseImage: s.installs.Releases[g.Version],
 			PullSecretRef: s.installs.PullSecretRef, SSHKey: cmp.Or(r.sshKey, s.installs.SSHKey), SSHKeyRef: s.installs.SSHKeyRef,
 			CloudCredsRef: s.installs.CloudCredsRef, Account: s.installs.Account,
-			CreateDeadline: profile.Deadlines.Create, DestroyDeadline: profile.Deadlines.Destroy,
+			CreateDeadline: profile.Deadlines.Create, DestroyDeadline: profile.Deadlines.Destroy, AccessMost: profile.MaxAccess,
 		},
 	}
 	if f := r.Request.File; f != nil {

@@ -1,15 +1,19 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/access"
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
@@ -19,11 +23,11 @@ const ClusterIDPrefix = "clu_"
 // Cluster returns the cluster that ref means, by id or name (see named), if the principal may see it. A cluster that may not be
 // seen gives the same error as one that does not exist.
 func (s *Service) Cluster(ctx context.Context, p policy.Principal, ref string) (store.Row, error) {
-	row, access, err := s.look(ctx, p, ref)
+	row, held, err := s.look(ctx, p, ref)
 	if err != nil {
 		return store.Row{}, err
 	}
-	if access == "" {
+	if held.Access == "" {
 		return store.Row{}, unseen(p, ref)
 	}
 	return row, nil
@@ -33,29 +37,60 @@ func (s *Service) Cluster(ctx context.Context, p policy.Principal, ref string) (
 // returns carries policy's answer to the audit trail. A refusal is an Error, and is recorded under the cluster it is about; it
 // reveals nothing of a cluster that may not be seen.
 func (s *Service) Authorize(ctx context.Context, p policy.Principal, ref string, act policy.Act, origin Origin) (store.Row, Origin, error) {
-	row, access, err := s.look(ctx, p, ref)
+	row, _, origin, err := s.authorize(ctx, p, ref, act, "", origin)
+	return row, origin, err
+}
+
+// Right is what lets a principal use a cluster.
+type Right struct {
+	Role policy.ClusterRole // the one that was asked for, otherwise the most that the principal may have
+	By   string             // access.OwnRight, or the share, see access.ShareRight
+}
+
+// AuthorizeAccess is Authorize for a kubeconfig with a role; empty: the most that the principal may have.
+func (s *Service) AuthorizeAccess(ctx context.Context, p policy.Principal, ref string, asked policy.ClusterRole, origin Origin) (store.Row, Right, Origin, error) {
+	if asked != "" && !asked.Known() {
+		return store.Row{}, Right{}, origin, &Error{Kind: Invalid, Message: messages.CannotGiveAccess, Fields: []Field{
+			ProblemOf("role", messages.UnknownClusterRole(string(asked))),
+		}}
+	}
+	row, held, origin, err := s.authorize(ctx, p, ref, policy.ActKubeconfig, asked, origin)
 	if err != nil {
-		return store.Row{}, origin, err
+		return store.Row{}, Right{}, origin, err
+	}
+	right := Right{Role: cmp.Or(asked, policy.ClusterRole(held.Role)), By: access.OwnRight}
+	if held.Grantee != "" {
+		right.By = access.ShareRight(held.Kind, held.Grantee)
+	}
+	return row, right, origin, nil
+}
+
+// authorize is Authorize, with what the principal holds of the cluster.
+func (s *Service) authorize(ctx context.Context, p policy.Principal, ref string, act policy.Act, asked policy.ClusterRole, origin Origin) (store.Row, people.Share, Origin, error) {
+	row, held, err := s.look(ctx, p, ref)
+	if err != nil {
+		return store.Row{}, held, origin, err
 	}
 	request := policy.Request{Principal: p, Source: origin.Source}
-	shown := access != ""
+	shown := held.Access != ""
 	if origin.Repository != nil {
 		request = *origin.Repository
 		request.Principal = p // whoever linked the account, where the caller asks for them and not for the GitHub login
 		shown = shown || row.PR != nil && request.PR != nil && row.PR.Repo == request.PR.Repo && row.PR.Number == request.PR.Number
 	}
 	if !shown {
-		return store.Row{}, origin, s.refuse(ctx, p, ref, act, origin, unseen(p, ref), messages.BecauseUnseen)
+		return store.Row{}, held, origin, s.refuse(ctx, p, ref, act, origin, unseen(p, ref), messages.BecauseUnseen)
 	}
 	verdict := policy.Authorize(request, act, &policy.Target{
-		Name: row.Name, Team: row.Team, RequestedBy: row.RequestedBy, HoldsKeys: row.Spec.CredentialsMode == minted, Access: policy.Access(access),
+		Name: row.Name, Team: row.Team, RequestedBy: row.RequestedBy, HoldsKeys: row.Spec.CredentialsMode == minted, Access: policy.Access(held.Access),
+		Role: policy.ClusterRole(held.Role), Asked: asked,
 	})
 	origin.verdict = &verdict
 	if !verdict.Allowed {
 		refusal := Fail(Denied, messages.CheckText(verdict.Refusals()[0]))
-		return store.Row{}, origin, s.refuse(ctx, p, ref, act, origin, refusal, refusal.Message)
+		return store.Row{}, held, origin, s.refuse(ctx, p, ref, act, origin, refusal, refusal.Message)
 	}
-	return row, origin, nil
+	return row, held, origin, nil
 }
 
 // refuse records a refusal under every cluster that ref can mean, and returns it.
@@ -93,6 +128,34 @@ func (s *Service) clustersMeant(ctx context.Context, ref string) ([]store.Row, e
 	return rows, err
 }
 
+// UsualAccess is how long a kubeconfig is valid unless somebody asks for less or more, and LeastAccess the shortest that can be made.
+const (
+	UsualAccess = 8 * time.Hour
+	LeastAccess = profiles.LeastAccess
+)
+
+// MostAccess is how long a kubeconfig of a cluster may be valid: the installation's limit, and the profile's as of the cluster's acceptance.
+func (s *Service) MostAccess(row store.Row) time.Duration {
+	most := s.accessMost
+	if row.Spec.AccessMost > 0 {
+		most = min(most, row.Spec.AccessMost)
+	}
+	return most
+}
+
+// UsualAccess is how long a kubeconfig of a cluster is valid unless somebody asks for less or more.
+func (s *Service) UsualAccess(row store.Row) time.Duration {
+	return min(UsualAccess, s.MostAccess(row))
+}
+
+// accessAsk is the access that whoever asks for a cluster gets with it; nil: their roles do not allow it.
+func (s *Service) accessAsk(p policy.Principal, row store.Row) *access.Ask {
+	if !p.May(policy.ActKubeconfig, row.Team) || !MayOpen(p, row) {
+		return nil
+	}
+	return &access.Ask{Reader: p.ID, ReaderName: cmp.Or(p.Name, p.ID), Role: access.RoleAdmin, Right: access.OwnRight, Lifetime: s.UsualAccess(row)}
+}
+
 // minted is the credentials mode in which the runner's keys lie in the cluster; see profiles.Profile.AdminOnly.
 const minted = "Mint"
 
@@ -106,65 +169,75 @@ func mayOpen(p policy.Principal, credentialsMode string) bool {
 	return credentialsMode != minted || p.MayHoldKeys()
 }
 
-// look finds a cluster and the principal's access to it: see, use, or none. Membership in its team gives more than either.
-func (s *Service) look(ctx context.Context, p policy.Principal, ref string) (store.Row, people.Access, error) {
+// look finds a cluster and what the principal holds of it, see access.
+func (s *Service) look(ctx context.Context, p policy.Principal, ref string) (store.Row, people.Share, error) {
 	if !strings.HasPrefix(ref, ClusterIDPrefix) {
 		return s.named(ctx, p, ref)
 	}
 	row, err := s.store.Cluster(ctx, ref)
 	if errors.Is(err, store.ErrNotFound) {
-		return store.Row{}, "", nil
+		return store.Row{}, people.Share{}, nil
 	}
 	if err != nil {
-		return store.Row{}, "", fmt.Errorf("read cluster: %w", err)
+		return store.Row{}, people.Share{}, fmt.Errorf("read cluster: %w", err)
 	}
-	access, err := s.access(ctx, p, row)
-	return row, access, err
+	held, err := s.access(ctx, p, row)
+	return row, held, err
 }
 
 // named finds the cluster with a name among those the principal may see: the live one, else the newest released one, so that
 // people can still read what became of it. Two live clusters with one name, on two base domains, can only be told apart by id.
-func (s *Service) named(ctx context.Context, p policy.Principal, name string) (store.Row, people.Access, error) {
+func (s *Service) named(ctx context.Context, p policy.Principal, name string) (store.Row, people.Share, error) {
 	f := sight(p)
 	f.Named, f.Live = name, true
 	rows, _, err := s.store.List(ctx, f)
 	switch {
 	case err != nil:
-		return store.Row{}, "", fmt.Errorf("look for %s: %w", name, err)
+		return store.Row{}, people.Share{}, fmt.Errorf("look for %s: %w", name, err)
 	case len(rows) == 0:
 		f.Live, f.Limit = false, 1
 		if rows, _, err = s.store.List(ctx, f); err != nil {
-			return store.Row{}, "", fmt.Errorf("look for %s among those that are gone: %w", name, err)
+			return store.Row{}, people.Share{}, fmt.Errorf("look for %s among those that are gone: %w", name, err)
 		}
 		if len(rows) == 0 {
-			return store.Row{}, "", nil
+			return store.Row{}, people.Share{}, nil
 		}
 	case len(rows) > 1:
-		return store.Row{}, "", Fail(Conflict, messages.SeveralClusters(name, cardsOf(rows)))
+		return store.Row{}, people.Share{}, Fail(Conflict, messages.SeveralClusters(name, cardsOf(rows)))
 	}
-	access, err := s.access(ctx, p, rows[0])
-	return rows[0], access, err
+	held, err := s.access(ctx, p, rows[0])
+	return rows[0], held, err
 }
 
-// access returns the principal's access to a cluster: use, see, or none. Further rights of its team's members follow from their
+// access returns what the principal holds of a cluster, as a share: to use it, to see it, or the zero Share. Somebody whose role in the
+// cluster's team is enough to use it holds one of no kind, with the role admin. Further rights of the team's members follow from their
 // roles. A share with a team counts for those who could use, or see, the team's own clusters.
-func (s *Service) access(ctx context.Context, p policy.Principal, row store.Row) (people.Access, error) {
+func (s *Service) access(ctx context.Context, p policy.Principal, row store.Row) (people.Share, error) {
 	if p.May(policy.ActKubeconfig, row.Team) {
-		return people.AccessUse, nil
+		return people.Share{Access: people.AccessUse, Role: access.RoleAdmin}, nil
 	}
 	users, _ := p.Teams(policy.RolesFor(policy.ActKubeconfig)...)
-	access, err := s.store.People.SharedWith(ctx, row.ID, p.ID, users)
-	if err != nil || access != "" {
-		return access, err
+	held, err := s.store.People.SharedWith(ctx, row.ID, p.ID, users)
+	if err != nil || held.Access != "" {
+		return held, err
 	}
 	if p.May(policy.ActSee, row.Team) {
-		return people.AccessSee, nil
+		return people.Share{Access: people.AccessSee}, nil
 	}
 	viewers, _ := p.Teams(policy.RolesFor(policy.ActSee)...)
-	if access, err = s.store.People.SharedWith(ctx, row.ID, p.ID, viewers); access == people.AccessUse {
-		access = people.AccessSee // the principal may only look in that team
+	if held, err = s.store.People.SharedWith(ctx, row.ID, p.ID, viewers); held.Access == people.AccessUse {
+		held.Access, held.Role = people.AccessSee, "" // the principal may only look in that team
 	}
-	return access, err
+	return held, err
+}
+
+// ClusterRole returns the most that a principal may have inside a cluster; empty: nothing.
+func (s *Service) ClusterRole(ctx context.Context, p policy.Principal, row store.Row) (policy.ClusterRole, error) {
+	held, err := s.access(ctx, p, row)
+	if err != nil {
+		return "", fmt.Errorf("look for a role in %s: %w", row.ID, err)
+	}
+	return policy.ClusterRole(held.Role), nil
 }
 
 // sight limits a list to what the principal may see: its teams' clusters, and those shared with it.

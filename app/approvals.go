@@ -111,15 +111,15 @@ func (s *Service) mayVote(p policy.Principal, a store.Approval) error {
 		return Fail(Conflict, messages.VotedAlready(CountApprovals(a), a.Needs))
 	case a.RequestedBy == p.ID && !a.Self:
 		return ownRequest(a)
-	case a.Kind == store.ApproveKubeadmin && !s.mayGrantPassword(p, a):
+	case a.Kind.BreakGlass() && !s.mayGrant(p, a):
 		return Fail(Denied, messages.OpensControlPlane(a.ClusterName))
 	}
 	return nil
 }
 
-// mayGrantPassword reports whether somebody may let another see a cluster's password: whoever may open the cluster themselves
-// and, if its profile says so, every platform admin of its team.
-func (s *Service) mayGrantPassword(p policy.Principal, a store.Approval) bool {
+// mayGrant reports whether somebody may let another see what the installer made: whoever may open the cluster themselves and, if its
+// profile says so, every platform admin of its team.
+func (s *Service) mayGrant(p policy.Principal, a store.Approval) bool {
 	if mayOpen(p, a.CredentialsMode) {
 		return true
 	}
@@ -145,8 +145,8 @@ func CountApprovals(a store.Approval) (n int) {
 }
 
 func ownRequest(a store.Approval) error {
-	if a.Kind == store.ApproveKubeadmin {
-		return Fail(Denied, messages.OwnPasswordRequest)
+	if a.Kind.BreakGlass() {
+		return Fail(Denied, messages.OwnBreakGlass)
 	}
 	return Fail(Denied, messages.OwnRequest(a.Needs, voters(a.ByRole), a.Team))
 }

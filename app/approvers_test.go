@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
@@ -60,7 +61,7 @@ func TestATeamsAdminGrantsNoBreakGlassOnAClusterTheyMayNotOpen(t *testing.T) {
 			row := made.Row
 			require.NotEmpty(t, row.ID, made.Verdict.Text())
 			servicetest.Ready(t, h.Store, h.Shelf, row)
-			asked, err := h.Service.BreakGlass(t.Context(), boss, row.ID, app.Origin{Source: policy.SourceAPI, Why: "the oauth pods are down"})
+			asked, err := h.Service.BreakGlass(t.Context(), boss, row.ID, credentials.BreakGlassKubeconfig, app.Origin{Source: policy.SourceAPI, Why: "the oauth pods are down"})
 			require.NoError(t, err)
 
 			seen, err := h.Service.Approval(t.Context(), lead, asked.ID)

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -84,8 +85,9 @@ type Config struct {
 	GitHub        GitHub
 	Artifacts     Artifacts
 	Installs      Installs
-	SlackEmails   []string // domains whose e-mail addresses, confirmed by Slack, count as identities; in lower case
-	UI            string   // base URL of the web pages, for links in messages, e.g. https://ocpctl.example.com
+	SlackEmails   []string      // domains whose e-mail addresses, confirmed by Slack, count as identities; in lower case
+	AccessMost    time.Duration // how long a kubeconfig may be valid; zero: UsualAccess
+	UI            string        // base URL of the web pages, for links in messages, e.g. https://ocpctl.example.com
 	Log           *slog.Logger
 }
 
@@ -101,20 +103,21 @@ type Installs struct {
 
 // Service implements the use cases. It is safe for concurrent use.
 type Service struct {
-	store     *store.Store
-	catalogue func() catalogue.Catalogue
-	keeper    Keeper
-	policy    policy.Settings
-	repos     []Repository
-	github    GitHub
-	artifacts Artifacts
-	installs  Installs
-	ui        string
-	site      string // of the App's GitHub; empty: there is none
-	tekton    []string
-	log       *slog.Logger
-	since     time.Time
-	people    atomic.Pointer[string] // hash of the catalogue whose people the store knows
+	store      *store.Store
+	catalogue  func() catalogue.Catalogue
+	keeper     Keeper
+	policy     policy.Settings
+	repos      []Repository
+	github     GitHub
+	artifacts  Artifacts
+	installs   Installs
+	accessMost time.Duration // how long a kubeconfig may be valid
+	ui         string
+	site       string // of the App's GitHub; empty: there is none
+	tekton     []string
+	log        *slog.Logger
+	since      time.Time
+	people     atomic.Pointer[string] // hash of the catalogue whose people the store knows
 }
 
 // New returns a service.
@@ -128,7 +131,7 @@ func New(c Config) *Service {
 	}
 	return &Service{
 		store: c.Store, catalogue: c.Catalogue, keeper: c.Keeper, policy: c.Policy, repos: c.Repositories,
-		github: c.GitHub, artifacts: c.Artifacts, installs: c.Installs, ui: c.UI, site: c.GitHubSite, tekton: c.Tekton, log: log, since: time.Now(),
+		github: c.GitHub, artifacts: c.Artifacts, installs: c.Installs, accessMost: cmp.Or(c.AccessMost, UsualAccess), ui: c.UI, site: c.GitHubSite, tekton: c.Tekton, log: log, since: time.Now(),
 	}
 }
 

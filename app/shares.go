@@ -9,6 +9,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/access"
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
@@ -17,6 +18,15 @@ const (
 	ShareTeam      = "team"
 	SharePrincipal = "principal"
 )
+
+// ShareWith returns the share that a command asks for: with a role to use the cluster, without one to see it.
+func ShareWith(kind, grantee string, role policy.ClusterRole) people.Share {
+	share := people.Share{Kind: kind, Grantee: grantee, Access: people.AccessSee, Role: access.Role(role)}
+	if role != "" {
+		share.Access = people.AccessUse
+	}
+	return share
+}
 
 // Shares returns the shares of a cluster that the principal may see.
 func (s *Service) Shares(ctx context.Context, p policy.Principal, ref string) ([]people.Share, error) {
@@ -35,7 +45,8 @@ func (s *Service) shares(ctx context.Context, row store.Row) ([]people.Share, er
 	return list, nil
 }
 
-// Share gives a team or a principal access to a cluster; a second call changes the access. It returns all the cluster's shares.
+// Share gives a team or a principal access to a cluster; a second call changes it. A share to use the cluster has a role in it, edit unless
+// another one is given. It returns all the cluster's shares.
 func (s *Service) Share(ctx context.Context, p policy.Principal, ref string, share people.Share, origin Origin) ([]people.Share, error) {
 	row, origin, err := s.Authorize(ctx, p, ref, policy.ActShare, origin)
 	if err != nil {
@@ -43,6 +54,9 @@ func (s *Service) Share(ctx context.Context, p policy.Principal, ref string, sha
 	}
 	if share.Access == "" {
 		share.Access = people.AccessSee
+	}
+	if share.Access == people.AccessUse && share.Role == "" {
+		share.Role = access.RoleEdit
 	}
 	if wrong := s.wrongShare(share, row); len(wrong) > 0 {
 		return nil, &Error{Kind: Invalid, Message: messages.CannotShare, Fields: wrong}
@@ -57,6 +71,12 @@ func (s *Service) Share(ctx context.Context, p policy.Principal, ref string, sha
 func (s *Service) wrongShare(share people.Share, row store.Row) (wrong []Field) {
 	if share.Access != people.AccessSee && share.Access != people.AccessUse {
 		wrong = append(wrong, ProblemOf("access", messages.UnknownAccess(string(share.Access), string(people.AccessSee), string(people.AccessUse))))
+	}
+	switch {
+	case share.Access == people.AccessSee && share.Role != "":
+		wrong = append(wrong, ProblemOf("role", messages.RoleNeedsUse))
+	case share.Access == people.AccessUse && !policy.ClusterRole(share.Role).Known():
+		wrong = append(wrong, ProblemOf("role", messages.UnknownClusterRole(string(share.Role))))
 	}
 	_, known, declared := s.catalogue().Team(share.Grantee)
 	switch {

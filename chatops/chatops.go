@@ -74,11 +74,12 @@ type Command struct {
 	DryRun  bool          // create: report what would happen, and create nothing
 	TTL     time.Duration // create: 0 is the profile's default, policy.NoEnd stands for "never" and 0; extend: how much to add; hold: for how long from now; both always above 0
 
-	Replicas int    // scale: number of workers, 0 and up
-	Lines    int    // logs: number of last lines, 1 to MaxLogLines
-	With     string // share: a principal's id or a login; exactly one of With and Team is set
-	Commit   string // approve: the commit to approve, 7 to 40 lower-case hexadecimal digits; empty: the one that the approval was requested for
-	Reason   string // hold, destroy: why, empty: not given; refuse: why, see For
+	Replicas int                // scale: number of workers, 0 and up
+	Lines    int                // logs: number of last lines, 1 to MaxLogLines
+	With     string             // share: a principal's id or a login; exactly one of With and Team is set
+	Role     policy.ClusterRole // kubeconfig: empty is the most that one may have; share: empty only shows the cluster
+	Commit   string             // approve: the commit to approve, 7 to 40 lower-case hexadecimal digits; empty: the one that the approval was requested for
+	Reason   string             // hold, destroy: why, empty: not given; refuse: why, see For
 
 	Line string // the line as typed
 }

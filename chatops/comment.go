@@ -138,14 +138,14 @@ func access(c lifecycle.Card, links Links) string {
 		fmt.Fprintf(&b, "- API: %s\n", link(c.APIURL))
 	}
 	if links.UI != "" {
-		fmt.Fprintf(&b, "\nTo get its kubeconfig, comment %s, use [its page](%s), or run %s. Programs use a token in `$TOKEN`. "+
+		fmt.Fprintf(&b, "\nTo get a kubeconfig of your own, comment %s, use [its page](%s), or run %s. Programs use a token in `$TOKEN`. "+
 			"Every download is recorded in the audit trail.\n\n```sh\n%s\n```\n", Code(Prefix+" kubeconfig"), address(c, links), Code("ocpctl kubeconfig "+c.Name+" -f kubeconfig"), kubeconfig(c, links))
 	}
 	return b.String()
 }
 
 func kubeconfig(c lifecycle.Card, links Links) string {
-	return fmt.Sprintf("curl -fsS -H \"Authorization: Bearer $TOKEN\" \\\n  -o kubeconfig %s/api/v1/clusters/%s/kubeconfig", strings.TrimRight(links.UI, "/"), c.ID)
+	return fmt.Sprintf("curl -fsS --retry 5 -H \"Authorization: Bearer $TOKEN\" \\\n  -o kubeconfig '%s/api/v1/clusters/%s/kubeconfig?wait=20'", strings.TrimRight(links.UI, "/"), c.ID)
 }
 
 // proof says what DESTROYED is based on: a count, never an exit code.

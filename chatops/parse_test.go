@@ -173,6 +173,9 @@ func TestEveryCommandOfTheTableIsInHelpAndParses(t *testing.T) {
 			if line == "" {
 				line = Prefix + " " + string(e.verb)
 			}
+			if e.verb == VerbShare && o.Name == "role" {
+				line += " --team platform"
+			}
 			long := Parse(line + " " + o.name + " " + o.Example)[0]
 			require.NotNil(t, long.Command, long.Reply)
 			if o.Short != "" {

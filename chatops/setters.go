@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/internal/commands"
+	"github.com/ocpctl/ocpctl/policy"
 )
 
 // setters write the value of an option into the command. problem says what is wrong with the value; empty: nothing.
@@ -25,6 +26,7 @@ var setters = map[string]func(r *reading, value string) (problem string){
 	"off":      func(r *reading, _ string) string { r.command.Off = true; return "" },
 	"lines":    setLines,
 	"replicas": setReplicas,
+	"role":     setRole,
 }
 
 func setTTL(r *reading, value string) (problem string) {
@@ -59,6 +61,15 @@ func setReplicas(r *reading, value string) (problem string) {
 		return fmt.Sprintf("%s is not a number of workers from 0 to %d.", Code(value), maxReplicas)
 	}
 	r.command.Replicas = n
+	return ""
+}
+
+func setRole(r *reading, value string) (problem string) {
+	role := policy.ClusterRole(strings.ToLower(value))
+	if !role.Known() {
+		return fmt.Sprintf("%s is not a role in a cluster; the roles are view, edit and admin.", Code(value))
+	}
+	r.command.Role = role
 	return ""
 }
 

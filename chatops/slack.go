@@ -92,7 +92,7 @@ func (e entry) explain(b *strings.Builder) {
 type Waiting struct {
 	ID, Cluster, Team string
 	By                string // who made the request
-	Password          bool   // it is for the kubeadmin password; otherwise for the cluster itself
+	Secret            string // which of the installer's credentials it is for, e.g. "kubeadmin password"; empty: it is for the cluster itself
 	Why               []string
 	Head              string // of its pull request; empty: there is none
 	Votes, Needs      int
@@ -129,8 +129,8 @@ func SlackWaiting(all []Waiting, more bool, links Links) string {
 // what names what the approval is for, with the commit that it is bound to.
 func (a Waiting) what() string {
 	text := Code(a.Cluster)
-	if a.Password {
-		text = "the kubeadmin password of " + text
+	if a.Secret != "" {
+		text = "the " + a.Secret + " of " + text
 	}
 	if a.Head != "" {
 		text += " at " + Code(ShortSHA(a.Head))
@@ -148,11 +148,11 @@ func SlackVoted(a Waiting, approved, over bool) string {
 	switch {
 	case !over:
 		text += fmt.Sprintf(" It has %d of the %d votes it needs.", a.Votes, a.Needs)
-	case !approved && a.Password:
+	case !approved && a.Secret != "":
 		text += " It is not shown."
 	case !approved:
 		text += " It is not created, and the person who asked is told."
-	case a.Password:
+	case a.Secret != "":
 		text += " Whoever asked may look at it once."
 	default:
 		text += " It starts now, or when it reaches the front of the queue."

@@ -10,7 +10,7 @@ import (
 func TestWhatWaitsIsListedInWordsThatNobodyElseWrote(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	one := Waiting{ID: "apr_1", Cluster: "shop", Team: "platform", By: "github:maya", Why: []string{"it is *big*", "<!channel> look"}, Head: "6dcb09b5b578", Votes: 1, Needs: 2, Until: at}
-	two := Waiting{ID: "apr_2", Cluster: "mine", Team: "platform", By: "saml:me", Password: true, Why: []string{"lost"}, Needs: 1, Until: at, WhyNot: "you asked for it yourself"}
+	two := Waiting{ID: "apr_2", Cluster: "mine", Team: "platform", By: "saml:me", Secret: "kubeadmin password", Why: []string{"lost"}, Needs: 1, Until: at, WhyNot: "you asked for it yourself"}
 	got := SlackWaiting([]Waiting{one, two}, true, Links{UI: "https://ui/"})
 	for _, text := range []string{
 		"`apr_1`: `shop` at `6dcb09b` of team platform, requested by github:maya. It is \\*big\\*; \\<!channel\\> look.", "It has 1 of 2 votes.", "It expires at 2026-03-01 12:00 UTC.",
@@ -31,8 +31,8 @@ func TestAVoteInSlackSaysWhatItCameTo(t *testing.T) {
 		{Waiting{Cluster: "shop", Votes: 1, Needs: 2}, true, false, "You approved `shop`. It has 1 of the 2 votes it needs."},
 		{Waiting{Cluster: "shop", Head: "6dcb09b5b578"}, true, true, "You approved `shop` at `6dcb09b`. It starts now"},
 		{Waiting{Cluster: "shop"}, false, true, "You refused `shop`. It is not created"},
-		{Waiting{Cluster: "shop", Password: true}, true, true, "You approved the kubeadmin password of `shop`. Whoever asked may look at it once."},
-		{Waiting{Cluster: "shop", Password: true}, false, true, "It is not shown."},
+		{Waiting{Cluster: "shop", Secret: "kubeadmin password"}, true, true, "You approved the kubeadmin password of `shop`. Whoever asked may look at it once."},
+		{Waiting{Cluster: "shop", Secret: "kubeadmin password"}, false, true, "It is not shown."},
 	} {
 		require.Contains(t, SlackVoted(c.a, c.approved, c.over), c.want)
 	}

@@ -155,6 +155,9 @@ func TestEveryCommandOfTheTableIsInSlacksHelpAndParses(t *testing.T) {
 			if line == "" || e.verb == VerbTransfer && o.Name == "team" {
 				line = string(e.verb)
 			}
+			if e.verb == VerbShare && o.Name == "role" {
+				line += " --team platform"
+			}
 			c, reply := ParseSlack(line + " " + o.name + " " + o.Example)
 			require.NotNil(t, c, reply)
 		}

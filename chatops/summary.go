@@ -126,7 +126,7 @@ func Row(c lifecycle.Card, links Links, now time.Time) (what, more string) {
 
 // Text describes a pending approval: what it is for, who asked, why, and how far it is.
 func (a Waiting) Text() string {
-	what := strings.Replace(a.what(), "the kubeadmin", "The kubeadmin", 1)
+	what := strings.Replace(a.what(), "the "+a.Secret, "The "+a.Secret, 1)
 	text := fmt.Sprintf("%s of team %s, requested by %s. %s", what, plain(a.Team), plain(a.By), plain(sentence(strings.Join(a.Why, "; "))))
 	if a.Needs > 1 {
 		text += fmt.Sprintf(" It has %d of %d votes.", a.Votes, a.Needs)

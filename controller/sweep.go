@@ -20,7 +20,7 @@ const keptAfter = time.Hour
 // judged are the kinds of finding that can be derived from the rows alone. Orphans need a search in the clouds; without one, nothing
 // is said about them, neither that they exist nor that they do not.
 var judged = []lifecycle.FindingKind{lifecycle.Overdue, lifecycle.Stuck, lifecycle.Blocked, lifecycle.FailingDelivery, lifecycle.FailedJob,
-	lifecycle.SlackChannel, lifecycle.SlackRefused}
+	lifecycle.AccessNotRevoked, lifecycle.SlackChannel, lifecycle.SlackRefused}
 
 type sweepWorker struct {
 	river.WorkerDefaults[queue.SweepArgs]
@@ -47,7 +47,11 @@ func (c *Controller) sweep(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("sweep: %w", err)
 	}
-	found := slices.Concat(lifecycle.Sweep(seen, known, c.Sweeps), work, inSlack)
+	access, err := c.Store.Reports.AccessFindings(ctx)
+	if err != nil {
+		return fmt.Errorf("sweep: %w", err)
+	}
+	found := slices.Concat(lifecycle.Sweep(seen, known, c.Sweeps), work, inSlack, access)
 	fresh, err := c.Store.Reports.SaveFindings(ctx, judged, found)
 	if err != nil {
 		return fmt.Errorf("sweep: %w", err)

@@ -46,6 +46,7 @@ func (m *deciding) chooseUnwanted() {
 	n, last := m.next(), m.f.Last
 	m.cancelScale()
 	m.cancelConfigure()
+	m.cancelAccess()
 	if last == nil {
 		m.release("%s; nothing was ever created, so there is nothing to remove", n.DesiredWhy)
 		return
@@ -122,8 +123,9 @@ func (m *deciding) quieten() {
 	}
 }
 
-// tend decides about a ready cluster: scaling, add-ons, and what is shown.
+// tend decides about a ready cluster: access, scaling, add-ons, and what is shown.
 func (m *deciding) tend() {
+	m.access()
 	m.scale()
 	m.configure()
 	m.showReady()

@@ -57,6 +57,11 @@ type Cluster struct {
 	AddonsWanted  int      // number of the newest request to apply them again; 0: no request
 	AddonsDone    int      // number of the newest such request that was met or given up
 	AddonFailures int      // tries in a row that did not install all of them
+
+	AccessWanted   int       // number of the newest request for access, or to revoke it; 0: no request
+	AccessDone     int       // number of the newest such request that was met or given up
+	AccessFailures int       // tries in a row that did not do all that was owed
+	AccessRetryAt  time.Time // no new try before this; zero: at once
 }
 
 // Progress is the progress that the runner reports for the running attempt.

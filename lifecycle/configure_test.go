@@ -95,6 +95,7 @@ func TestAClusterWithoutAddonsHasNothingToBring(t *testing.T) {
 func TestAnInstallWithoutItsAddonsIsReadyAndTheyAreTriedAgain(t *testing.T) {
 	for name, seen := range map[string]*int{"1 of its 2 add-ons are installed": number(1), "it is not known which of its add-ons are installed": nil} {
 		w := kindWorld()
+		w.row.AccessWanted, w.access = 0, nil
 		w.ends(Attempt{Outcome: Succeeded, AddonsSeen: seen})
 		require.Equal(t, []any{Ready, PhaseReady, "installed; " + name + "; the others will be tried again"}, []any{w.row.Status, w.row.Phase, w.row.Why})
 		require.Equal(t, []publicJob{{JobCreate, JobSucceeded}, {JobConfigure, JobRetrying}}, w.jobs)

@@ -145,6 +145,9 @@ func (m *deciding) wake() {
 	} else if m.f.Now.Before(n.RetryAt) {
 		sooner(n.RetryAt)
 	}
+	if m.f.Now.Before(n.AccessRetryAt) {
+		sooner(n.AccessRetryAt)
+	}
 	if n.Desired == Present {
 		sooner(n.Ends.DestroyAt())
 		if n.NeedsApproval && !n.ApproveBy.IsZero() {

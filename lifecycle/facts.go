@@ -14,6 +14,7 @@ type Facts struct {
 	Queue      QueuePosition // its position in the queue for capacity
 	Turn       Turn          // its position in the queue for a full quota
 	Slot       Slot          // whether a runner may start for it
+	Access     AccessWork    // what differs between who should have access to it and who has
 }
 
 // Turn is a cluster's position among those that wait for a full quota or a free runner.
@@ -53,6 +54,8 @@ const (
 	Scale   Kind = "scale"
 	// Configure applies a ready cluster's add-ons again.
 	Configure Kind = "configure"
+	// Access makes and revokes the access of people and programs to a ready cluster.
+	Access Kind = "access"
 )
 
 // text names the kind for people.
@@ -62,6 +65,8 @@ func (k Kind) text() string {
 		return "scaling"
 	case Configure:
 		return "refresh"
+	case Access:
+		return "change of access"
 	}
 	return "install"
 }
@@ -94,6 +99,7 @@ type Attempt struct {
 	WorkersSeen   *int // counted at the end of a scale attempt; nil: not counted
 	AddonsWanted  int  // configure attempt: number of the request that it meets
 	AddonsSeen    *int // create or configure attempt: number of add-ons seen at its end
+	AccessWanted  int  // access attempt: number of the newest request when it was opened
 }
 
 // Outcome is how an attempt ended.

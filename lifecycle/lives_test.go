@@ -43,7 +43,9 @@ func (w *world) live(hostile int) {
 		}
 	}
 	w.settleDown()
-	w.until(func() bool { return w.row.Phase == Released || (w.row.Status == Ready && w.row.Desired == Present) })
+	w.until(func() bool {
+		return w.row.Phase == Released || w.row.Status == Ready && w.row.Desired == Present && w.accessWork() == AccessWork{}
+	})
 	w.until(func() bool { return w.row.Phase == Released })
 	if w.left() > 0 || w.row.Desired != Absent {
 		w.breach("the end of a life is not the end", 7)
@@ -167,6 +169,10 @@ var quiet = []struct {
 			w.rescale(1)
 		case w.row.Phase == ScaledDown && w.row.AddonsWanted == 0:
 			w.refresh()
+		case w.row.AddonsWanted == 1 && !w.row.addonsOwed() && w.row.AccessWanted == 1:
+			w.askAccess()
+		case w.row.AccessWanted == 2 && w.row.AccessDone == 2:
+			w.revokeAccess()
 		}
 	}, part: []Status{Ready}},
 }

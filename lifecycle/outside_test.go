@@ -34,6 +34,8 @@ var actions = []struct {
 	{1, "a pass over those that wait for a runner", (*world).assignRunners},
 	{1, "somebody scales it", func(w *world) { w.rescale([]int{1, 5, 3, 9}[w.pick(4)]) }},
 	{1, "somebody wants its add-ons anew", (*world).refresh},
+	{1, "somebody asks for access", (*world).askAccess},
+	{1, "somebody's access is revoked", (*world).revokeAccess},
 	{2, "a person acts", func(w *world) { people[w.pick(len(people))].do(w) }},
 }
 

@@ -19,6 +19,7 @@ var decisionRules = []rule{
 	{8, alwaysAWake}, {9, everyMoveHasAWhy}, {10, countedUntilReleased}, {11, nothingPassesTheEnd},
 	{0, nothingBeginsBeforeItsTurn}, {0, scalingEnds}, {4, scalingIsOfReady}, {0, scalingAsksWithinBounds}, {9, workersAreReported},
 	{4, addonsAreOfReady}, {0, addonsAreWanted}, {0, theNewestRequestIsMet}, {0, addonsEnd},
+	{4, accessIsOfReady}, {0, accessIsOwed}, {0, accessIsDoneWhenSeen}, {0, accessIsGivenUp}, {8, revokingGoesOn}, {9, accessIsQuiet},
 	{0, waitingSpendsNoTry}, {8, theNextInLineGoes}, {8, theNextInLineLooksInTime}, {9, placeIsReported}, {9, aLookIsNoMove},
 	{12, warnsOnce}, {12, warnsOfEveryEnd}, {12, wakesForTheNextWarning},
 	{0, capsHold}, {0, freeRunnersAreUsed}, {9, runnerWaitIsShown},
@@ -148,7 +149,8 @@ func neverBesideAnother(w *world, c Cluster, f Facts, d Decision) string {
 	return ""
 }
 
-// Rule 9: an attempt whose runner is given up says what was wrong with the runner, and one whose runner does not start shows it.
+// Rule 9: an attempt whose runner is given up says what was wrong with the runner, and one whose runner does not start shows
+// it, unless it would have taken seconds.
 func troubleIsReported(_ *world, _ Cluster, f Facts, d Decision) string {
 	t := f.Trouble
 	switch {
@@ -157,7 +159,7 @@ func troubleIsReported(_ *world, _ Cluster, f Facts, d Decision) string {
 		if d.Close.Reason != t.Code || d.Close.Whose != t.Whose || d.Close.Next != t.Next || !strings.Contains(d.Close.Message, t.Message) {
 			return "an attempt is given up without what was wrong with its runner"
 		}
-	case d.Close == nil && f.Open.ClaimedAt.IsZero() && d.Next.Phase != AwaitingCapacity && d.Next.Progress.Step != t.Message:
+	case d.Close == nil && f.Open.ClaimedAt.IsZero() && d.Next.Phase != AwaitingCapacity && f.Open.Kind != Access && d.Next.Progress.Step != t.Message:
 		return "a runner does not start and nothing shows why"
 	}
 	return ""
@@ -180,6 +182,9 @@ func alwaysAWake(_ *world, _ Cluster, f Facts, d Decision) string {
 		latest = f.Now.Add(limits.LookAgain)
 	} else if n.RetryAt.After(f.Now) && n.RetryAt.Before(latest) {
 		latest = n.RetryAt
+	}
+	if n.AccessRetryAt.After(f.Now) && n.AccessRetryAt.Before(latest) {
+		latest = n.AccessRetryAt
 	}
 	if end := n.Ends.DestroyAt(); n.Desired == Present && end.Before(latest) {
 		latest = end

@@ -30,6 +30,7 @@ type runner struct {
 	passAt        time.Time
 	dirty         bool
 	quirk         quirk
+	work          []*grant // accesses to make or to revoke, as told at the claim
 	result        *Attempt // its last word, not yet acknowledged
 }
 
@@ -129,6 +130,8 @@ func (w *world) work(r *runner) {
 		w.scaling(r)
 	case r.kind == Configure:
 		w.configuring(r)
+	case r.kind == Access:
+		w.accessing(r)
 	default:
 		w.teardown(r)
 	}
@@ -143,8 +146,8 @@ func (w *world) begin(r *runner) {
 	case a.stop:
 		r.alive = false
 	default:
-		r.claimed, r.names = true, a.names
-		r.enter(map[Kind]Phase{Create: Preflight, Destroy: Restoring, Scale: Restoring, Configure: Restoring}[r.kind], 0)
+		r.claimed, r.names, r.work = true, a.names, a.work
+		r.enter(map[Kind]Phase{Create: Preflight, Destroy: Restoring, Scale: Restoring, Configure: Restoring, Access: Restoring}[r.kind], 0)
 	}
 }
 
@@ -207,6 +210,13 @@ func (w *world) install(r *runner) {
 		r.installing = false
 		r.enter(Configuring, 0)
 	case Configuring:
+		if !w.fair && w.chance(4) { // it does not give the access that was asked for with the cluster
+			r.work = nil
+		}
+		if len(r.work) > 0 {
+			w.changeAccess(r)
+			return
+		}
 		r.result = w.installed()
 	}
 }

@@ -9,8 +9,8 @@ import (
 
 // RunnerCaps limit how many runners run at once. Zero: no limit.
 //
-// A fifth of each cap, at least one runner, is reserved for teardowns, so that none of them waits for an install to end. A cap of 1
-// has no such part.
+// A fifth of each cap, at least one runner, is reserved for teardowns, so that none of them waits for an install to end. Changes of
+// access, which take seconds, may use it too. A cap of 1 has no such part.
 type RunnerCaps struct {
 	All     int // in the whole installation
 	Account int // in each cloud account
@@ -51,7 +51,10 @@ type RunnerWaiter struct {
 }
 
 // RunnerUse is how many runners run at once where one cap counts.
-type RunnerUse struct{ All, Teardowns int }
+type RunnerUse struct {
+	All    int
+	Urgent int // teardowns and changes of access, which may use the reserved part
+}
 
 // Slot is what decides whether a runner may start for a cluster now. The zero value says that nothing runs or waits.
 type Slot struct {
@@ -77,7 +80,7 @@ const WaitingForRunner = "waiting for a free runner: "
 // What a cap on runners counts.
 const (
 	countRunners = "runners"
-	countOthers  = "others" // all runners but teardowns
+	countOthers  = "others" // all runners but those that may use the reserved part
 )
 
 const (
@@ -85,9 +88,12 @@ const (
 	scopeRegion  = "region"
 )
 
-// ranks is the order in which free runners are given: teardowns give everything else its capacity back. Work on a ready cluster is
-// short, and somebody has that cluster in use.
-var ranks = [][]Kind{{Destroy}, {Scale, Configure}, {Create}}
+// ranks is the order in which free runners are given: teardowns give everything else its capacity back. A change of access takes
+// seconds, and somebody waits for it. Other work on a ready cluster is short, and somebody has that cluster in use.
+var ranks = [][]Kind{{Destroy}, {Access}, {Scale, Configure}, {Create}}
+
+// urgent reports a kind that may use the reserved part of a cap.
+func urgent(k Kind) bool { return k == Destroy || k == Access }
 
 func rank(k Kind) int {
 	return slices.IndexFunc(ranks, func(kinds []Kind) bool { return slices.Contains(kinds, k) })
@@ -113,7 +119,7 @@ func (c RunnerCaps) limits(k Kind, s Site) (limits []Limit) {
 		}
 		l.What = countRunners
 		limits = append(limits, l)
-		if k != Destroy {
+		if !urgent(k) {
 			l.What, l.Most = countOthers, besidesTeardowns(l.Most)
 			limits = append(limits, l)
 		}
@@ -146,7 +152,7 @@ func (c RunnerCaps) full(k Kind, s Slot) string {
 		used := map[string]RunnerUse{ScopeEverywhere: s.Everywhere, scopeAccount: s.InAccount, scopeRegion: s.InRegion}[l.Scope]
 		n := used.All
 		if l.What == countOthers {
-			n -= used.Teardowns
+			n -= used.Urgent
 		}
 		if n >= l.Most {
 			return l.Text()
@@ -193,8 +199,8 @@ func (c RunnerCaps) wait(k Kind, s Slot) *RunnerWait {
 
 // Take returns the clusters whose runners may start now, and the positions of the others.
 //
-// Teardowns come first, in the order in which they began to wait; then work on ready clusters, likewise; then creates, of which the
-// team with the fewest running creates relative to its weight comes first. A cluster for which a cap is full holds up only those that
+// Teardowns come first, in the order in which they began to wait; then changes of access and other work on ready clusters, likewise;
+// then creates, of which the team with the fewest running creates relative to its weight comes first. A cluster for which a cap is full holds up only those that
 // need the same cap.
 func (c RunnerCaps) Take(waiting []RunnerWaiter, running []Runner) (next []string, places map[string]Turn) {
 	byRank := c.claims(waiting)

@@ -37,6 +37,7 @@ func TestWhoGetsAFreeRunner(t *testing.T) {
 	}{
 		"a teardown comes before a create that waited longer": {RunnerCaps{All: 3}, []RunnerWaiter{awaits(1, Create, "a", east), awaits(2, Destroy, "a", east)}, running(2, Create, "a", east), []string{"destroy-2"}},
 		"a scaling comes between them":                        {RunnerCaps{All: 10}, []RunnerWaiter{awaits(1, Create, "a", east), awaits(2, Scale, "a", east), awaits(3, Destroy, "a", east)}, running(7, Create, "a", east), []string{"destroy-3", "scale-2"}},
+		"a change of access comes before a scaling":           {RunnerCaps{All: 4}, []RunnerWaiter{awaits(1, Scale, "a", east), awaits(2, Access, "a", east)}, running(3, Create, "a", east), []string{"access-2"}},
 		"creates leave a fifth to teardowns":                  {RunnerCaps{All: 10}, []RunnerWaiter{awaits(1, Create, "a", east)}, running(8, Create, "a", east), nil},
 		"and teardowns may use all":                           {RunnerCaps{All: 10}, []RunnerWaiter{awaits(1, Create, "a", east), awaits(2, Destroy, "a", east), awaits(3, Destroy, "a", east), awaits(4, Destroy, "a", east)}, running(8, Create, "a", east), []string{"destroy-2", "destroy-3"}},
 		"a cap of one serves creates too":                     {RunnerCaps{Region: 1}, []RunnerWaiter{awaits(1, Create, "a", east), awaits(2, Create, "a", west)}, nil, []string{"create-1", "create-2"}},
@@ -95,7 +96,7 @@ func runnersFit(c RunnerCaps, running []Runner, k Kind, at Site) bool {
 		for _, r := range running {
 			if bound.in(r) {
 				all++
-				if r.Kind != Destroy {
+				if r.Kind != Destroy && r.Kind != Access {
 					others++
 				}
 			}
@@ -104,7 +105,7 @@ func runnersFit(c RunnerCaps, running []Runner, k Kind, at Site) bool {
 		if bound.most > 1 {
 			reserved = max(1, bound.most/5)
 		}
-		if bound.most > 0 && (all >= bound.most || k != Destroy && others >= bound.most-reserved) {
+		if bound.most > 0 && (all >= bound.most || k != Destroy && k != Access && others >= bound.most-reserved) {
 			return false
 		}
 	}
@@ -118,7 +119,7 @@ func TestRunnersPassNoCapLeaveNoneFreeAndTeardownsComeFirst(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		caps := RunnerCaps{rapid.IntRange(0, 9).Draw(t, "all"), rapid.IntRange(0, 6).Draw(t, "account"), rapid.IntRange(0, 4).Draw(t, "region")}
 		sites := []Site{east, west, {"aws", "444455556666", "us-east-1"}}
-		kinds := []Kind{Create, Create, Create, Destroy, Destroy, Scale, Configure}
+		kinds := []Kind{Create, Create, Create, Destroy, Destroy, Scale, Configure, Access}
 		weights := map[string]int{"a": rapid.IntRange(1, 3).Draw(t, "weight"), "b": 1, "c": 2}
 		draw := func() (Kind, string, Site) {
 			return rapid.SampledFrom(kinds).Draw(t, "kind"), rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "team"), rapid.SampledFrom(sites).Draw(t, "site")
@@ -159,7 +160,7 @@ func TestRunnersPassNoCapLeaveNoneFreeAndTeardownsComeFirst(t *testing.T) {
 
 // comesFirst reports whether a has to start before b.
 func comesFirst(running []Runner, a, b RunnerWaiter) bool {
-	order := map[Kind]int{Destroy: 0, Scale: 1, Configure: 1, Create: 2}
+	order := map[Kind]int{Destroy: 0, Access: 1, Scale: 2, Configure: 2, Create: 3}
 	if order[a.Kind] != order[b.Kind] {
 		return order[a.Kind] < order[b.Kind]
 	}

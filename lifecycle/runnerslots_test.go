@@ -8,16 +8,19 @@ import (
 
 // runnersFree counts afresh, by nothing that Decide uses, whether every cap leaves a runner of the kind.
 func runnersFree(k Kind, s Slot) bool {
-	if k == Destroy {
+	if k == Destroy || k == Access {
 		return s.Everywhere.All < 4 && s.InRegion.All < 3
 	}
-	return s.Everywhere.All < 4 && s.InRegion.All < 3 && s.Everywhere.All-s.Everywhere.Teardowns < 3 && s.InRegion.All-s.InRegion.Teardowns < 2
+	return s.Everywhere.All < 4 && s.InRegion.All < 3 && s.Everywhere.All-s.Everywhere.Urgent < 3 && s.InRegion.All-s.InRegion.Urgent < 2
 }
 
 // othersFirst counts the others in the queue that come before a newcomer of the kind.
 func othersFirst(k Kind, s Slot) int {
 	n := s.Waiting[Destroy]
 	if k != Destroy {
+		n += s.Waiting[Access]
+	}
+	if k != Destroy && k != Access {
 		n += s.Waiting[Scale] + s.Waiting[Configure]
 	}
 	if k == Create {
@@ -39,12 +42,12 @@ func (w *world) freeFor(k Kind) bool {
 // takeRunners: runners of other clusters start and end, and others wait for one.
 func (w *world) takeRunners() {
 	all := 4 - w.pick(5)
-	w.slot.Everywhere = RunnerUse{All: all, Teardowns: w.pick(all + 1)}
+	w.slot.Everywhere = RunnerUse{All: all, Urgent: w.pick(all + 1)}
 	here := min(w.pick(4), all)
-	w.slot.InRegion = RunnerUse{All: here, Teardowns: min(w.pick(here+1), w.slot.Everywhere.Teardowns)}
+	w.slot.InRegion = RunnerUse{All: here, Urgent: min(w.pick(here+1), w.slot.Everywhere.Urgent)}
 	w.slot.Waiting = map[Kind]int{Create: w.pick(3)}
 	if w.chance(4) {
-		w.slot.Waiting[[]Kind{Destroy, Scale, Configure}[w.pick(3)]] = 1 + w.pick(2)
+		w.slot.Waiting[[]Kind{Destroy, Scale, Configure, Access}[w.pick(4)]] = 1 + w.pick(2)
 	}
 	w.slot.Next = w.slot.Next && w.chance(2) // somebody comes before it now
 }
@@ -135,7 +138,7 @@ var runnerMutants = []mutant{
 		return Decide(c, f, l)
 	}},
 	{0, false, "a create takes a runner that is reserved for teardowns", func(c Cluster, f Facts, l Limits) Decision {
-		f.Slot.Everywhere.Teardowns, f.Slot.InRegion.Teardowns = f.Slot.Everywhere.All, f.Slot.InRegion.All
+		f.Slot.Everywhere.Urgent, f.Slot.InRegion.Urgent = f.Slot.Everywhere.All, f.Slot.InRegion.All
 		return Decide(c, f, l)
 	}},
 	{0, false, "a teardown waits behind a create", func(c Cluster, f Facts, l Limits) Decision {

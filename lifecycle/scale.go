@@ -12,7 +12,7 @@ const scaleTries = 3
 // is met, given up or out of bounds, so that nothing is tried for ever.
 func (m *deciding) scale() {
 	n := m.next()
-	if n.WorkersWanted == nil || !m.due() {
+	if n.WorkersWanted == nil || m.d.Open != "" || m.d.Wait != nil || !m.due() {
 		return
 	}
 	wanted := *n.WorkersWanted

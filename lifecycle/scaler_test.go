@@ -14,6 +14,7 @@ func (w *world) scaling(r *runner) {
 		r.installing = true
 		r.enter(Scaling, 4+w.pick(12))
 	case Scaling:
+		w.accessBeside(r)
 		if r.steps--; r.steps%4 == 0 {
 			w.resize(r, wanted)
 		}

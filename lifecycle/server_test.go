@@ -19,6 +19,7 @@ type answer struct {
 	fenced bool // the attempt is closed or another pod's
 	stop   bool
 	names  []string // identities, in the answer to a claim
+	work   []*grant // accesses that differ, in the answer to a claim
 }
 
 // open is the open attempt, or nil.
@@ -33,6 +34,7 @@ func (w *world) open() *attempt {
 func (w *world) facts(observe bool) Facts {
 	f := Facts{Now: w.now, Identities: slices.Clone(w.identities), Queue: w.queue, Turn: w.turn, Slot: w.slot}
 	f.Slot.Waiting = maps.Clone(w.slot.Waiting)
+	f.Access = w.accessWork()
 	closed := w.attempts
 	if a := w.open(); a != nil {
 		seen := a.Attempt
@@ -141,6 +143,12 @@ func (w *world) commit(d Decision) {
 		}
 		if d.Open == Configure {
 			a.AddonsWanted = d.Next.AddonsWanted
+		}
+		if d.Open == Access {
+			a.AccessWanted = d.Next.AccessWanted
+		}
+		if d.Open == Create {
+			w.newCluster()
 		}
 		w.attempts = append(w.attempts, a)
 	}

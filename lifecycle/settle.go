@@ -21,6 +21,8 @@ func (m *deciding) settle() {
 		m.settleScale(*last)
 	case Configure:
 		m.settleConfigure(*last)
+	case Access:
+		m.settleAccess(*last)
 	default:
 		m.settleDestroy(*last)
 	}
@@ -38,6 +40,7 @@ func (m *deciding) settleCreate(a Attempt) {
 		if m.wanted() {
 			m.say(Ready, PhaseReady, "installed on try %d of %d", try, n.MaxTries)
 			m.oweAddons(a)
+			m.oweAccess(a)
 		}
 		return
 	}

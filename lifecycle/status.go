@@ -40,7 +40,8 @@ const (
 	DestroyingRuns Phase = "destroying"
 	Verifying      Phase = "verifying"
 
-	Scaling Phase = "scaling" // phase of an attempt beside a ready cluster; no cluster shows it
+	Scaling   Phase = "scaling"   // phase of an attempt beside a ready cluster; no cluster shows it
+	Accessing Phase = "accessing" // the same of an attempt that changes who has access
 
 	Released Phase = "released"
 
@@ -78,6 +79,7 @@ const (
 	JobJanitorDestroy JobType = "JANITOR_DESTROY"
 	JobScale          JobType = "SCALE_WORKERS"
 	JobConfigure      JobType = "CONFIGURE"
+	JobAccess         JobType = "ACCESS"
 )
 
 // JobStatus is the status of a job in the public job records.

@@ -22,7 +22,11 @@ func (w *world) claim(number, pod int) answer {
 		a.pod, a.ClaimedAt, w.reconcileAsked = pod, w.now, true
 	}
 	a.LeaseUntil = w.now.Add(lease)
-	return answer{stop: a.StopAsked, names: slices.Clone(w.identities)}
+	told := answer{stop: a.StopAsked, names: slices.Clone(w.identities)}
+	if a.Kind == Create || a.Kind == Access {
+		told.work = w.differing()
+	}
+	return told
 }
 
 func (w *world) unwanted(a *attempt) bool {

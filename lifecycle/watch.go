@@ -11,7 +11,9 @@ func (m *deciding) watch(a Attempt) {
 		m.lose(a, "the runner ended without a result")
 		return
 	}
-	m.next().Progress = a.Progress
+	if a.Kind != Access { // it takes seconds, and nothing is shown of it
+		m.next().Progress = a.Progress
+	}
 	if needless != "" {
 		if !m.wanted() {
 			m.say(Destroying, Stopping, "%s; the running %s is stopped first", needless, a.Kind.text())
@@ -71,10 +73,11 @@ func (m *deciding) stopOthers() {
 	}
 }
 
-// showTrouble shows why the runner does not start, as the progress of the attempt. A cluster that waits for capacity shows nothing of it.
+// showTrouble shows why the runner does not start, as the progress of the attempt. A cluster that waits for capacity shows nothing of it,
+// and neither does one whose access changes.
 func (m *deciding) showTrouble(a Attempt) {
 	n := m.next()
-	if n.Phase == AwaitingCapacity {
+	if n.Phase == AwaitingCapacity || a.Kind == Access {
 		return
 	}
 	n.Progress = Progress{}
@@ -95,7 +98,10 @@ func (m *deciding) mirror(a Attempt) {
 	case Create:
 		m.mirrorCreate(a.Phase)
 		return
-	case Scale, Configure: // the cluster stays READY
+	case Scale, Configure, Access: // the cluster stays READY
+		if a.Kind != Access { // such a runner changes access, too, while it waits
+			m.accessMet()
+		}
 		m.showReady()
 		return
 	}

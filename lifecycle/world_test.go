@@ -47,6 +47,8 @@ type world struct {
 
 	slot Slot // free runners, as far as they are this cluster's
 
+	access []*grant // who asked for access to it, oldest first
+
 	cloud   map[string][]thing // by identity; names nobody recorded are here too, should a runner make any
 	runners []*runner
 	held    []heldDecision
@@ -117,6 +119,9 @@ func newWorld(decide decider, pick func(int) int) *world {
 		w.row.Ends.Claim = epoch.Add(6 * time.Hour)
 	}
 	w.jobs = []publicJob{{JobCreate, JobPending}}
+	if pick(4) < 3 { // whoever asked for the cluster gets access with the create
+		w.row.AccessWanted, w.access = 1, []*grant{{number: 1}}
+	}
 	return w
 }
 

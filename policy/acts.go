@@ -19,11 +19,11 @@ const (
 	ActAbandon    Act = "abandon" // stop waiting for a blocked teardown
 	ActShare      Act = "share"
 	ActTransfer   Act = "transfer"    // to another team, in which the principal must be allowed to create
-	ActKubeconfig Act = "kubeconfig"  // hand out
+	ActKubeconfig Act = "kubeconfig"  // get one, made for oneself
 	ActUse        Act = "use"         // take a turn on it, as a pipeline's run
 	ActTests      Act = "tests"       // report the results of tests on it, as a pipeline's run
 	ActLogBundle  Act = "log-bundle"  // download the installer's logs and archives, which hold secrets
-	ActBreakGlass Act = "break-glass" // request the kubeadmin password, which needs an approval
+	ActBreakGlass Act = "break-glass" // request the installer's kubeconfig or the kubeadmin password, which needs an approval
 	ActApprove    Act = "approve"     // approve or refuse what waits for approval
 )
 

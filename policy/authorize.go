@@ -12,7 +12,7 @@ type Access string
 // The kinds of access. No share gives the empty one.
 const (
 	AccessSee Access = "see"
-	AccessUse Access = "use" // see it, and fetch its kubeconfig and log bundle
+	AccessUse Access = "use" // see it, and get a kubeconfig of the share's role; with the role admin also its log bundle
 )
 
 // Target is what permission to act on a cluster depends on.
@@ -21,6 +21,9 @@ type Target struct {
 	RequestedBy string // principal id
 	HoldsKeys   bool   // whoever is admin of the cluster can read the control plane's own cloud keys in it
 	Access      Access // of the principal, by a share
+
+	Role  ClusterRole // of a share to use it
+	Asked ClusterRole // the role that a kubeconfig should have; empty: the most that the principal may have
 }
 
 // Authorize judges an act on a cluster that exists; target is nil where no cluster is known yet, and GitHub's permission alone is
@@ -71,10 +74,13 @@ func checkKeys(p Principal, t Target) Check {
 func checkRole(r Request, act Act, t Target) Check {
 	p, repository := r.Principal, r.Ownership.Team
 	check := Check{Name: "role", Result: Pass, Asked: string(act), Accept: RoleText(act) + " in team " + t.Team}
+	beyond, instead := beyondShare(act, t)
 	own := r.onPullRequest() && byRepository(act)
 	switch {
 	case p.May(act, t.Team):
 		check.Message = fmt.Sprintf("%s has the role %s in team %s.", p.Name, p.roleIn(t.Team), t.Team)
+	case byShare(act) && t.Access == AccessUse && beyond != "":
+		check.Result, check.Message, check.Next = Fail, beyond, instead
 	case byShare(act) && t.Access == AccessUse, act == ActSee && t.Access != "":
 		check.Message = fmt.Sprintf("%s is shared with %s.", t.Name, p.Name)
 	case own && t.RequestedBy == p.ID:
@@ -165,7 +171,7 @@ var phrases = map[Act]phrase{
 	ActUse:        {"take a turn on it", "take a turn on a cluster"},
 	ActTests:      {"report tests on it", "report tests on a cluster"},
 	ActLogBundle:  {"download its log bundle", "download a cluster's log bundle"},
-	ActBreakGlass: {"ask for its kubeadmin password", "ask for a cluster's kubeadmin password"},
+	ActBreakGlass: {"ask for the installer's credentials", "ask for the installer's credentials to a cluster"},
 	ActApprove:    {"approve or refuse it", "approve or refuse a cluster"},
 }
 

@@ -33,6 +33,9 @@ const (
 	mostDomain   = 200 // leaves space for "api-int.<name>." within DNS's 253
 )
 
+// LeastAccess is the shortest time for which a kubeconfig can be valid: Kubernetes makes no token for less.
+const LeastAccess = 10 * time.Minute
+
 // readProfile reads one file. The profile is usable only if there are no problems.
 func readProfile(r *reader, body []byte) Profile {
 	p := Profile{WhenFull: WhenFullRefuse, RunGrace: usualRunGrace}
@@ -79,6 +82,7 @@ func profileFields(r *reader, p *Profile) []field {
 		span("grace", &p.Grace, mostGrace),
 		optional(span("runGrace", &p.RunGrace, mostGrace)),
 		optional(warnings(r, &p.WarnBefore)),
+		optional(lifetime("maxAccess", &p.MaxAccess)),
 		whole("attempts", &p.Attempts, 1, 5),
 		r.inner("deadlines", span("create", &p.Deadlines.Create, 6*time.Hour), span("destroy", &p.Deadlines.Destroy, 6*time.Hour)),
 		r.inner("networking",
@@ -114,6 +118,15 @@ func warnings(r *reader, into *[]time.Duration) field {
 		*into = append(*into, d)
 		return true
 	})
+}
+
+// lifetime reads how long a kubeconfig may be valid.
+func lifetime(name string, into *time.Duration) field {
+	f := span(name, into, mostTTLHours*time.Hour)
+	f.accept = fmt.Sprintf("a duration such as 4h, from %s to %dh", LeastAccess, mostTTLHours)
+	read := f.read
+	f.read = func(n *yaml.Node, path string) bool { return read(n, path) && *into >= LeastAccess }
+	return f
 }
 
 // allowed reads an allow-list of strings with its default.

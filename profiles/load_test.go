@@ -255,3 +255,20 @@ func TestAProfileSaysWhenItsClustersPeopleAreWarned(t *testing.T) {
 		require.ErrorContains(t, err, "a duration such as 60m, from 1m0s to 24h, each once and at most 5 of them", list)
 	}
 }
+
+func TestAProfileSaysHowLongItsKubeconfigsMayBeValid(t *testing.T) {
+	require.Zero(t, get(t, "aws-minimal-test").MaxAccess, "the installation says it")
+	with := func(span string) (Profile, error) {
+		c, err := Load(fstest.MapFS{"profiles/aws-minimal-test.yaml": {Data: []byte(good(t) + "maxAccess: " + span + "\n")}})
+		p, _ := c.Get("aws-minimal-test")
+		return p, err
+	}
+	p, err := with("90m")
+	require.NoError(t, err)
+	require.Equal(t, 90*time.Minute, p.MaxAccess)
+	for _, span := range []string{"4", "9m", "721h", "0s", "-1h", "soon"} {
+		_, err := with(span)
+		require.ErrorContains(t, err, "maxAccess", span)
+		require.ErrorContains(t, err, "a duration such as 4h, from 10m0s to 720h", span)
+	}
+}

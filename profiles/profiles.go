@@ -34,6 +34,7 @@ type Profile struct {
 	Grace      time.Duration   // after the pull request was closed or the label removed
 	RunGrace   time.Duration   // after the run of a pipeline failed; see lifecycle.GraceAfter
 	WarnBefore []time.Duration // how long before its end a ready cluster's people are warned, the longest first
+	MaxAccess  time.Duration   // how long a kubeconfig may be valid; zero: as the installation says
 	Attempts   int             // create attempts
 	Deadlines  Deadlines
 

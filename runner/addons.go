@@ -4,13 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
-	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/runner/installer"
 )
 
@@ -49,22 +46,6 @@ func (a *attempt) furnish(ctx context.Context) error {
 	return nil // the host ends the runner: an hour's install is not discarded because of its add-ons
 }
 
-// useOwnKubeconfig uses the kubeconfig that the installer wrote.
-func (a *attempt) useOwnKubeconfig(ctx context.Context) (err error) {
-	if a.oc, err = a.tools.OC(); err != nil {
-		return a.noTool(ctx, "oc", err)
-	}
-	raw, err := os.ReadFile(filepath.Join(a.dir, "auth", "kubeconfig"))
-	if err != nil {
-		return fmt.Errorf("read the kubeconfig: %w", err)
-	}
-	if err := a.hideKeys(raw); err != nil {
-		return fmt.Errorf("read the kubeconfig: %w", err)
-	}
-	a.kubeconfig, err = a.secretFile("kubeconfig", secret.New(string(raw)))
-	return err
-}
-
 // noneOf reports for every add-on that the cluster could not be reached.
 func (a *attempt) noneOf(err error) {
 	f := failure{Reason: "RunnerError", Message: strings.ReplaceAll(err.Error(), a.cfg.WorkDir, "…"), Next: "ask an administrator of this installation to check the runner's log"}
@@ -80,6 +61,9 @@ func (a *attempt) bringAll(ctx context.Context, from, to int) error {
 	until := time.Now().Add(a.cfg.Timings.Addons)
 	for i, addon := range a.spec.Addons {
 		a.say.Step(from+(to-from)*i/len(a.spec.Addons), fmt.Sprintf("applying add-on %s (%d of %d)", addon.Name, i+1, len(a.spec.Addons)))
+		if err := a.accessBeside(ctx); err != nil {
+			return err
+		}
 		state := a.bring(ctx, addon, until)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -177,6 +161,9 @@ func (a *attempt) bring(ctx context.Context, addon contract.Addon, until time.Ti
 // their own time.
 func (a *attempt) await(ctx context.Context, w contract.AddonWait, until time.Time) error {
 	return a.again(ctx, until, func() error {
+		if err := a.accessBeside(ctx); err != nil {
+			return err
+		}
 		slice := min(a.cfg.Timings.OC/2, max(time.Until(until), time.Second))
 		args := []string{"wait", w.Kind + "/" + w.Name, "--for=condition=" + w.Condition, "--timeout=" + slice.Round(time.Second).String()}
 		if w.Namespace != "" {

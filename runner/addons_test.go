@@ -37,7 +37,7 @@ func refreshed(t *testing.T) *world {
 	w := furnished(t, contract.KindConfigure)
 	w.spec.InstallConfig, w.spec.PullSecretRef = "", ""
 	key := artifacts.CredentialKey("clu_1", 1, time.Now(), "kubeconfig")
-	ref, err := storeOf(t, w).PutOnce(t.Context(), key, []byte("clusters: []\nusers:\n- name: admin\n  user: {client-key-data: "+adminKey+"}\n"))
+	ref, err := storeOf(t, w).PutOnce(t.Context(), key, []byte("clusters: [{name: shop, cluster: {server: 'https://api.shop.labs.example.com:6443', certificate-authority-data: Q0E=}}]\nusers:\n- name: admin\n  user: {client-key-data: "+adminKey+"}\n"))
 	require.NoError(t, err)
 	w.spec.KubeconfigRef = ref
 	return w

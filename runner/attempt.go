@@ -50,6 +50,7 @@ type attempt struct {
 	kubeconfig string          // path
 	counted    *int            // ready workers at the last count; nil: never counted
 	addons     []contract.AddonState
+	accessSeen int // number of the newest request for access that was met beside other work
 
 	stuckOn []installer.Refused // what the destroyer cannot remove (destroy)
 }
@@ -88,6 +89,10 @@ func (a *attempt) work(ctx context.Context) contract.Result {
 		case contract.KindConfigure:
 			if err = a.configure(ctx); err == nil {
 				return contract.Result{Outcome: succeeded, Addons: a.seen()}
+			}
+		case contract.KindAccess:
+			if err = a.changeAccess(ctx); err == nil {
+				return contract.Result{Outcome: succeeded}
 			}
 		default:
 			err = failure{

@@ -39,8 +39,9 @@ type client struct {
 	lease   lease
 	stop    context.CancelCauseFunc
 
-	mu    sync.Mutex
-	token secret.Text
+	mu     sync.Mutex
+	token  secret.Text
+	access int // number of the newest request for access, of the last answer
 }
 
 func newClient(cfg Config, stop context.CancelCauseFunc) *client {
@@ -100,14 +101,37 @@ func (c *client) send(ctx context.Context, what string, in any, giveUp func() bo
 	return out, err
 }
 
+// accessWork asks what differs between who should have access and who has, and retries for a while: a server of the release before does
+// not know, and that is no reason to end an install.
+func (c *client) accessWork(ctx context.Context) (contract.AccessWork, error) {
+	var out contract.AccessWork
+	patience := time.Now().Add(c.timings.ClaimPatience)
+	sent, err := c.ask(ctx, "access", nil, &out, func() bool { return c.leaseOver() || time.Now().After(patience) })
+	switch {
+	case err == nil:
+		c.heed(sent, out.Answer)
+	case errors.Is(err, errLeaseOver) && !c.leaseOver():
+		err = fmt.Errorf("the server did not say who should have access: %s", err.Error())
+	}
+	return out, err
+}
+
+// accessAsked returns the number of the newest request for access that may be met beside other work; 0: there is none.
+func (c *client) accessAsked() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.access
+}
+
 // heed does what every response asks for.
 func (c *client) heed(sent time.Time, answer contract.Answer) {
 	c.lease.renew(sent, answer.Lease)
+	c.mu.Lock()
+	c.access = answer.Access
 	if answer.Token != "" {
-		c.mu.Lock()
 		c.token = secret.New(answer.Token)
-		c.mu.Unlock()
 	}
+	c.mu.Unlock()
 	if answer.Stop != "" {
 		c.stop(stopAsked{answer.Stop})
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/runner/installer"
 )
 
@@ -46,12 +47,35 @@ func (a *attempt) ask(ctx context.Context, args ...string) ([]byte, error) {
 	return []byte(strings.Join(document, "\n")), nil
 }
 
+// askSecret queries the cluster once for something that is a secret, and keeps the answer away from the log.
+func (a *attempt) askSecret(ctx context.Context, args ...string) (secret.Text, error) {
+	complaint := ""
+	var out installer.SecretOutput
+	exit, err := a.runCommand(ctx, installer.Command{Secret: &out, OnLine: func(line string) { complaint = line }}, args...)
+	switch {
+	case err != nil:
+		return secret.Text{}, err
+	case exit == 0:
+		return out.Text(), nil
+	case complaint == "":
+		complaint = fmt.Sprintf("exit code %d", exit)
+	}
+	complaint = installer.Message(complaint)
+	if denied(complaint) {
+		return secret.Text{}, fmt.Errorf("oc %s: %w: %s", args[0], errRefusedByOC, complaint)
+	}
+	return secret.Text{}, fmt.Errorf("oc %s: %s", args[0], complaint)
+}
+
 // call runs oc against the cluster, with an argument list and without a shell. An error means that it did not end by itself.
 func (a *attempt) call(ctx context.Context, input []byte, hear func(string), args ...string) (code int, err error) {
-	exit, err := a.oc.Run(ctx, installer.Command{
-		Args:     append([]string{"--kubeconfig=" + a.kubeconfig, "--request-timeout=" + a.cfg.Timings.OC.String()}, args...),
-		Deadline: 2 * a.cfg.Timings.OC, Input: input, OnLine: hear,
-	})
+	return a.runCommand(ctx, installer.Command{Input: input, OnLine: hear}, args...)
+}
+
+func (a *attempt) runCommand(ctx context.Context, c installer.Command, args ...string) (code int, err error) {
+	c.Args = append([]string{"--kubeconfig=" + a.kubeconfig, "--request-timeout=" + a.cfg.Timings.OC.String()}, args...)
+	c.Deadline = 2 * a.cfg.Timings.OC
+	exit, err := a.oc.Run(ctx, c)
 	switch {
 	case ctx.Err() != nil:
 		return 0, context.Cause(ctx)

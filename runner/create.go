@@ -41,6 +41,9 @@ func (a *attempt) create(ctx context.Context) (*contract.Outputs, error) {
 		if outputs, err = a.configuring(ctx); err != nil {
 			return err
 		}
+		if err := a.giveAccess(ctx); err != nil {
+			return err
+		}
 		return a.furnish(ctx)
 	}})
 	return outputs, err

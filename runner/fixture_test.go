@@ -56,6 +56,8 @@ type world struct {
 	quotas    func(cloud.Plan) ([]contract.Quota, error)                    // nil: none, so nothing is set aside
 	reserve   func(n int) contract.Reservation                              // what the n-th demand is answered; nil: it is set aside
 	grant     func() contract.BucketCredentials                             // what is given for the bucket
+	access    func(n int) contract.AccessWork                               // what the n-th question about access is answered; nil: nothing is to do
+	asksFor   int                                                           // the number of the newest request for access, in every answer
 
 	calls     map[string]int
 	claims    []contract.Claim
@@ -191,7 +193,7 @@ func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.tokens++
-	answer := contract.Answer{Stop: w.stop, Token: fmt.Sprintf("token-%d", w.tokens), Lease: w.lease}
+	answer := contract.Answer{Stop: w.stop, Token: fmt.Sprintf("token-%d", w.tokens), Lease: w.lease, Access: w.asksFor}
 	var out any = answer
 	switch what {
 	case "claim":
@@ -203,11 +205,18 @@ func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
 		}
 		reservation.Answer = answer
 		out = reservation
+	case "access":
+		work := contract.AccessWork{}
+		if w.access != nil {
+			work = w.access(n)
+		}
+		work.Answer = answer
+		out = work
 	case "bucket-credentials":
 		out = w.grant()
 	}
 	_ = json.NewEncoder(rw).Encode(out)
-	if what != "report" && what != "bucket-credentials" {
+	if what != "report" && what != "bucket-credentials" && what != "access" {
 		w.note("server: %s answered", what)
 	}
 }

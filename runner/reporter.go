@@ -185,7 +185,7 @@ func (r *reporter) next(due bool) bool {
 	report.Seq, report.Log = r.seq, r.chunk()
 	if len(r.facts) > 0 {
 		fact := r.facts[0]
-		report.Pass, report.ToolExit, report.Snapshots, report.Addons = fact.Pass, fact.ToolExit, fact.Snapshots, fact.Addons
+		report.Pass, report.ToolExit, report.Snapshots, report.Addons, report.Access = fact.Pass, fact.ToolExit, fact.Snapshots, fact.Addons, fact.Access
 		r.facts = r.facts[1:]
 	}
 	r.news, r.begun, r.unsent = false, false, &report

@@ -161,6 +161,9 @@ func (a *attempt) awaitWorkers(ctx context.Context, wanted map[string]int, until
 		if time.Now().After(until) {
 			return a.notReady(ctx, sets)
 		}
+		if err := a.accessBeside(ctx); err != nil {
+			return err
+		}
 		if err := sleep(ctx, wait); err != nil {
 			return err
 		}

@@ -33,6 +33,9 @@ func (c *change) accept(ctx context.Context, a Ask, j Judgement, place *runs.Pla
 	if err := c.queueAddons(&b, row.ID, j.Addons); err != nil {
 		return row, "", err
 	}
+	if j.Access != nil {
+		c.QueueAccess(&b, rows.AccessRow{AccessAsk: *j.Access, ID: pg.NewID("acc"), Cluster: row.ID, Number: 1})
+	}
 	b.Do("insert the job", insertJob, row.JobID, row.ID, lifecycle.JobCreate, c.Now)
 	b.Do("write usage", `INSERT INTO usage_samples (cluster_id, sample_time, state, worker_replicas, estimated_hourly_cost) VALUES ($1, $2, $3, $4, 0)`,
 		row.ID, c.Now, row.Status, row.WorkersBase)
@@ -126,6 +129,9 @@ func (c *change) fill(j Judgement) rows.Row {
 		row.NeedsApproval, row.ApproveBy, row.Phase = true, c.Now.Add(j.Approval.For), lifecycle.AwaitingApproval
 	}
 	row.Addons = addonNames(j.Addons)
+	if j.Access != nil {
+		row.AccessWanted = 1
+	}
 	if row.Why == "" {
 		row.Why = "accepted"
 	}
@@ -157,12 +163,12 @@ func (c *change) queueCluster(b *pg.Batch, row rows.Row, j Judgement, retryOf st
 		INSERT INTO clusters (id, name, generation, platform, version, profile, region, base_domain, owner, team, cost_center,
 			environment, requested_by, source, ttl, hourly_cents, request_tags, effective_tags, spec,
 			installation, repo, pr_number, pr_head, status, phase, why, needs_approval, approve_by, needs_turn, max_tries, wake_at,
-			weight, nodes, workers_base, workers_least, workers_most, addons, warn_before, repo_id, retry_of,
+			weight, nodes, workers_base, workers_least, workers_most, addons, warn_before, access_wanted, repo_id, retry_of,
 			end_ttl, end_max, end_pr_closed, pr_end_why, end_label_removed, end_run_finished, run_end_why, end_claim, created_at, updated_at)
 		VALUES (@id, @name, @generation, @platform, @version, @profile, @region, @base_domain, @owner, @team, @cost_center,
 			@environment, @requested_by, @source, @ttl, @hourly_cents, @request_tags, @effective_tags, @spec,
 			@installation, @repo, @pr_number, @pr_head, @status, @phase, @why, @needs_approval, @approve_by, @needs_turn, @max_tries, @wake_at,
-			@weight, @nodes, @workers_base, @workers_least, @workers_most, @addons, @warn_before,
+			@weight, @nodes, @workers_base, @workers_least, @workers_most, @addons, @warn_before, @access_wanted,
 			coalesce((SELECT p.repo_id FROM pull_requests p WHERE p.repo = @repo AND p.number = @pr_number), 0), nullif(@retry_of, ''),
 			@end_ttl, @end_max, @end_pr_closed, @pr_end_why, @end_label_removed, @end_run_finished, @run_end_why, @end_claim, @created_at, @now)`, args)
 }

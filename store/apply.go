@@ -129,6 +129,9 @@ func (c *change) moveCluster(ctx context.Context, cur usage.Held, d lifecycle.De
 		if _, err := c.CloseOver(ctx, cur.ID); err != nil {
 			return err
 		}
+		if _, err := c.RevokeAccess(ctx, cur.ID, rows.EveryAccess, nil, rows.Origin{Actor: pg.Lifecycle, Why: rows.AccessEnds + d.Next.DesiredWhy}); err != nil {
+			return err
+		}
 	}
 	if usage.RateChanges(cur.Cluster, d.Next) {
 		if err := c.Sample(ctx, cur, d.Next); err != nil {
@@ -141,7 +144,7 @@ func (c *change) moveCluster(ctx context.Context, cur usage.Held, d lifecycle.De
 // tell writes the move to the audit trail and to the Ready condition. Progress alone is not a move.
 func (c *change) tell(ctx context.Context, cur usage.Held, d lifecycle.Decision, opened int) error {
 	moved := rows.StatusAndPhase(cur.Cluster) != rows.StatusAndPhase(d.Next) || cur.Desired != d.Next.Desired || cur.Why != d.Next.Why
-	looks := d.Open == lifecycle.Create && d.Next.Phase == lifecycle.AwaitingCapacity // its attempt's row shows that
+	looks := d.Open == lifecycle.Create && d.Next.Phase == lifecycle.AwaitingCapacity || d.Open == lifecycle.Access // its attempt's row shows that
 	if !moved && (d.Open == "" || looks) && d.Close == nil && !d.StopNow {
 		return nil
 	}
@@ -178,7 +181,8 @@ func (c *change) updateCluster(ctx context.Context, cur usage.Held, next lifecyc
 			progress_eta = @progress_eta, progress_late = @progress_late,
 			workers = @workers, workers_wanted = @workers_wanted, coming_cents = @coming_cents, scale_failures = @scale_failures,
 			addons_wanted = @addons_wanted, addons_done = @addons_done, addon_failures = @addon_failures,
-			warned_end = @warned_end, warned_before = @warned_before
+			warned_end = @warned_end, warned_before = @warned_before,
+			access_wanted = @access_wanted, access_done = @access_done, access_failures = @access_failures, access_retry_at = @access_retry_at
 		WHERE id = @id RETURNING row_version`, args).Scan(&version)
 	if err != nil {
 		return 0, fmt.Errorf("update cluster %s: %w", next.ID, err)
@@ -208,7 +212,7 @@ func same(a, b lifecycle.Cluster) bool {
 	for _, c := range []*lifecycle.Cluster{&a, &b} {
 		for _, t := range []*time.Time{
 			&c.Ends.TTL, &c.Ends.Max, &c.Ends.PRClosed, &c.Ends.LabelRemoved, &c.Ends.RunFinished, &c.Ends.Claim,
-			&c.Ends.Hold, &c.ApproveBy, &c.RetryAt, &c.ReadyAt, &c.ReleasedAt, &c.Progress.ETA, &c.Progress.Late, &c.WarnedEnd,
+			&c.Ends.Hold, &c.ApproveBy, &c.RetryAt, &c.ReadyAt, &c.ReleasedAt, &c.Progress.ETA, &c.Progress.Late, &c.WarnedEnd, &c.AccessRetryAt,
 		} {
 			*t = pg.Round(*t)
 		}

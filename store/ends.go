@@ -95,6 +95,10 @@ func (c *change) destroy(ctx context.Context, cur usage.Held, d rows.Origin) (jo
 	if _, err := c.CloseOver(ctx, cur.ID); err != nil {
 		return "", err
 	}
+	ended := rows.Origin{Actor: d.Actor, Name: d.Name, Source: d.Source, Why: rows.AccessEnds + d.Reason()}
+	if _, err := c.RevokeAccess(ctx, cur.ID, rows.EveryAccess, nil, ended); err != nil {
+		return "", err
+	}
 	return jobID, c.RecordAction(d, "destroy_asked", cur.ID, rows.Action{Move: pg.Move{Job: jobID}, Before: lifecycle.Present, After: lifecycle.Absent})
 }
 

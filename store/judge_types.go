@@ -60,6 +60,7 @@ type Judgement struct {
 	UserTags map[string]string // the user's own, checked; Row.Tags are the effective ones
 	Weight   int               // the team's share of what clusters wait for: turns and runners; 0 counts as 1
 	Addons   []rows.Addon      // in addition to OpenShift, in this order
+	Access   *rows.AccessAsk   // what its requester gets with it; nil: nothing
 	Budget   []usage.Threshold // parts of the team's budget that are reached with it
 	Approval *ApprovalAsk      // what has to be approved before anything runs; nil: nothing
 	Show     *rows.SlackPlace  // where in Slack it is shown; nil: nowhere

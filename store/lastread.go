@@ -16,7 +16,7 @@ func (s *Store) KubeconfigsRead(ctx context.Context, clusters []string) (map[str
 		At      time.Time
 	}](ctx, s.Pool(), `
 		SELECT target_cluster_id AS cluster, max(created_at) AS at FROM audit_events
-		WHERE target_cluster_id = ANY ($1) AND action = 'kubeconfig.read' GROUP BY 1`, clusters)
+		WHERE target_cluster_id = ANY ($1) AND action IN ('kubeconfig.read', 'admin_kubeconfig.read') GROUP BY 1`, clusters)
 	if err != nil {
 		return nil, fmt.Errorf("look for the last kubeconfigs: %w", err)
 	}

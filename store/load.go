@@ -51,6 +51,9 @@ func (s *Store) loadIn(ctx context.Context, tx pgx.Tx, id string) (lifecycle.Clu
 	if facts.Turn, err = turnIn(ctx, tx, cluster); err != nil {
 		return lifecycle.Cluster{}, lifecycle.Facts{}, err
 	}
+	if facts.Access, err = rows.AccessWork(ctx, tx, cluster, r.Clock); err != nil {
+		return lifecycle.Cluster{}, lifecycle.Facts{}, err
+	}
 	if facts.Open == nil && cluster.Phase != lifecycle.Released {
 		if facts.Slot, err = slotIn(ctx, tx, id, s.DB.Options.Limits.Runners); err != nil {
 			return lifecycle.Cluster{}, lifecycle.Facts{}, err
@@ -104,6 +107,7 @@ type attemptRecord struct {
 	WorkersSeen     *int
 	AddonsWanted    *int
 	AddonsSeen      *int
+	AccessWanted    *int
 }
 
 func (r attemptRecord) attempt() *lifecycle.Attempt {
@@ -124,6 +128,9 @@ func (r attemptRecord) attempt() *lifecycle.Attempt {
 	if r.AddonsWanted != nil {
 		a.AddonsWanted = *r.AddonsWanted
 	}
+	if r.AccessWanted != nil {
+		a.AccessWanted = *r.AccessWanted
+	}
 	if r.Outcome != nil {
 		a.Outcome = *r.Outcome
 	}
@@ -136,7 +143,7 @@ func attemptsIn(ctx context.Context, tx pgx.Tx, cluster string, now time.Time) (
 		SELECT DISTINCT ON (a.closed_at IS NULL) a.id, a.number, a.kind, a.opened_at, a.launched_at, a.launch_trouble, a.claimed_at, a.lease_until, a.phase,
 			a.progress_percent, a.progress_step, a.recorded_at IS NOT NULL AS recorded, a.stop_asked,
 			a.closed_at, a.outcome, a.reason, a.message, a.whose, a.next, a.retryable, a.tool_exited_at, a.expected_seconds, a.late_seconds,
-			a.workers_wanted, a.workers_seen, a.addons_wanted, a.addons_seen
+			a.workers_wanted, a.workers_seen, a.addons_wanted, a.addons_seen, a.access_wanted
 		FROM attempts a WHERE a.cluster_id = $1 ORDER BY (a.closed_at IS NULL), a.number DESC`, cluster)
 	if err != nil {
 		return nil, nil, err

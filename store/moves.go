@@ -52,10 +52,11 @@ func (c *change) openAttempt(ctx context.Context, cluster string, kind lifecycle
 	cause := tracing.Of(ctx)
 	err = c.QueryRow(ctx, `
 		WITH opened AS (
-			INSERT INTO attempts (id, cluster_id, job_id, number, kind, token_id, opened_at, phase, expected_seconds, late_seconds, workers_wanted, addons_wanted, correlation, traceparent)
+			INSERT INTO attempts (id, cluster_id, job_id, number, kind, token_id, opened_at, phase, expected_seconds, late_seconds, workers_wanted, addons_wanted, access_wanted, correlation, traceparent)
 			SELECT @id, @cluster, j.id, 1 + coalesce((SELECT max(number) FROM attempts WHERE cluster_id = @cluster), 0),
 				@kind, @token, @now, @phase, ceil(took[1]), ceil(took[2]),
 				CASE WHEN @kind = 'scale' THEN c.workers_wanted END, CASE WHEN @kind = 'configure' THEN c.addons_wanted END,
+				CASE WHEN @kind = 'access' THEN c.access_wanted END,
 				coalesce(nullif(@correlation, ''), (SELECT correlation FROM cluster_requests WHERE cluster_id = @cluster ORDER BY created_at LIMIT 1), ''), @traceparent
 			FROM jobs j JOIN clusters c ON c.id = j.cluster_id, LATERAL (`+rows.ExpectedOf+`) AS past (took) WHERE j.cluster_id = @cluster AND j.job_type = @job AND j.ended_at IS NULL
 			RETURNING number, job_id
@@ -73,6 +74,8 @@ func (c *change) openAttempt(ctx context.Context, cluster string, kind lifecycle
 		return 0, fmt.Errorf("open an attempt of %s: no unfinished %s job", cluster, job)
 	case err != nil:
 		return 0, fmt.Errorf("open an attempt of %s: %w", cluster, err)
+	case kind == lifecycle.Create:
+		return number, c.ForgetAccounts(ctx, cluster)
 	}
 	return number, nil
 }

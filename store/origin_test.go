@@ -237,9 +237,9 @@ func TestAShareShowsAClusterToOthers(t *testing.T) {
 		for _, r := range rows {
 			ids = append(ids, r.ID)
 		}
-		access, err = s.People.SharedWith(t.Context(), row.ID, principal, teams)
+		share, err := s.People.SharedWith(t.Context(), row.ID, principal, teams)
 		require.NoError(t, err)
-		return ids, access
+		return ids, share.Access
 	}
 	ids, access := sees("saml:will", "acme/web")
 	require.Empty(t, ids)
@@ -252,7 +252,7 @@ func TestAShareShowsAClusterToOthers(t *testing.T) {
 	ids, _ = sees("acme/web", "acme/other")
 	require.Empty(t, ids, "a principal is no team")
 
-	toTeam.Access = people.AccessUse
+	toTeam.Access, toTeam.Role = people.AccessUse, "edit"
 	for range 2 {
 		require.NoError(t, s.People.Share(t.Context(), row.ID, toTeam, maya("")))
 	}
@@ -270,7 +270,18 @@ func TestAShareShowsAClusterToOthers(t *testing.T) {
 	require.NoError(t, s.People.Unshare(t.Context(), row.ID, "team", "acme/web", maya("")))
 	require.ErrorIs(t, s.People.Unshare(t.Context(), row.ID, "team", "acme/web", maya("")), store.ErrNotFound)
 	_, meta := said(t, s, "unshared")
-	require.Equal(t, map[string]any{"kind": "team", "with": "acme/web", "access": "use"}, meta["before"])
+	require.Equal(t, map[string]any{"kind": "team", "with": "acme/web", "access": "use", "role": "edit"}, meta["before"])
+
+	require.NoError(t, s.People.Share(t.Context(), row.ID, people.Share{Kind: "principal", Grantee: "slack:T1/UWILL", Access: people.AccessUse, Role: "view"}, maya("")))
+	_, access = sees("saml:will")
+	require.Equal(t, people.AccessSee, access)
+	_, err = s.Pool().Exec(t.Context(), `INSERT INTO accounts (account, number, principal, name, proof, linked_at, seen_at) VALUES ('slack:T1/UWILL', '', 'saml:will', 'Will', '{}', now(), now())`)
+	require.NoError(t, err)
+	ids, access = sees("saml:will")
+	require.Equal(t, []string{row.ID}, ids)
+	require.Equal(t, people.AccessUse, access, "it is with one of his accounts")
+	_, access = sees("saml:rob")
+	require.Empty(t, access)
 	for _, none := range []people.Share{{Kind: "source", Grantee: "x", Access: "see"}, {Kind: "team", Access: "see"}, {Kind: "team", Grantee: "x", Access: "own"}} {
 		require.ErrorIs(t, s.People.Share(t.Context(), row.ID, none, maya("")), store.ErrConflict)
 	}

@@ -172,7 +172,7 @@ func (c *change) addAttempt(ctx context.Context, cluster string, a RecoveredAtte
 
 // recoveredPhase is the phase in which an attempt is shown of which no report is known.
 var recoveredPhase = map[lifecycle.Kind]lifecycle.Phase{
-	lifecycle.Create: lifecycle.Preflight, lifecycle.Destroy: lifecycle.DestroyingRuns, lifecycle.Scale: lifecycle.Scaling, lifecycle.Configure: lifecycle.Configuring,
+	lifecycle.Create: lifecycle.Preflight, lifecycle.Destroy: lifecycle.DestroyingRuns, lifecycle.Scale: lifecycle.Scaling, lifecycle.Configure: lifecycle.Configuring, lifecycle.Access: lifecycle.Accessing,
 }
 
 func (c *change) insertRecovered(ctx context.Context, cluster string, a RecoveredAttempt) (id string, err error) {
@@ -188,11 +188,11 @@ func (c *change) insertRecovered(ctx context.Context, cluster string, a Recovere
 	_, err = c.Exec(ctx, `
 		INSERT INTO attempts (id, cluster_id, job_id, number, kind, token_id, opened_at, launched_at, claimed_by, claimed_at, lease_until, phase,
 			recorded_at, infra_id, cluster_uuid, cco_name, account, region, release_digest, metadata, installer_sha256,
-			workers_wanted, addons_wanted, closed_at, outcome, reason, message)
+			workers_wanted, addons_wanted, access_wanted, closed_at, outcome, reason, message)
 		SELECT @id, @cluster, j.id, @number, @kind, @token, @opened, @opened, @by, @opened, @now, @phase,
 			CASE WHEN @infra_id <> '' OR @cco_name <> '' THEN @opened::timestamptz END, nullif(@infra_id, ''), nullif(@cluster_uuid, ''), nullif(@cco_name, ''),
 			nullif(@account, ''), nullif(@region, ''), nullif(@release_digest, ''), nullif(@metadata, ''), nullif(@installer_sha256, ''),
-			CASE WHEN @kind = 'scale' THEN coalesce(c.workers_base, 0) END, CASE WHEN @kind = 'configure' THEN c.addons_wanted END,
+			CASE WHEN @kind = 'scale' THEN coalesce(c.workers_base, 0) END, CASE WHEN @kind = 'configure' THEN c.addons_wanted END, CASE WHEN @kind = 'access' THEN c.access_wanted END,
 			@now, @outcome, @reason, @message
 		FROM clusters c, LATERAL (SELECT id FROM jobs WHERE cluster_id = c.id ORDER BY created_at DESC, id DESC LIMIT 1) j WHERE c.id = @cluster`,
 		pgx.NamedArgs{

@@ -45,14 +45,14 @@ func (c *change) checkRunner(ctx context.Context, cluster string, kind lifecycle
 // slotIn reads whether a runner may start for a cluster without an open attempt. Without caps nothing has to be counted.
 func slotIn(ctx context.Context, from pg.Source, cluster string, caps lifecycle.RunnerCaps) (lifecycle.Slot, error) {
 	type slot struct {
-		Platform, Account, Region     string
-		Everywhere, Here, Near        int // runners: all, of the account, of the region
-		Teardowns, HereDown, NearDown int // those that tear down
-		Waiting                       map[lifecycle.Kind]int
-		Kind                          lifecycle.Kind
-		Next                          bool
-		Place                         int
-		Words                         string
+		Platform, Account, Region      string
+		Everywhere, Here, Near         int // runners: all, of the account, of the region
+		Urgent, HereUrgent, NearUrgent int // those that may use the reserved part
+		Waiting                        map[lifecycle.Kind]int
+		Kind                           lifecycle.Kind
+		Next                           bool
+		Place                          int
+		Words                          string
 	}
 	if caps == (lifecycle.RunnerCaps{}) {
 		return lifecycle.Slot{}, nil
@@ -60,7 +60,7 @@ func slotIn(ctx context.Context, from pg.Source, cluster string, caps lifecycle.
 	r, err := pg.One[slot](ctx, from, `
 		WITH me AS (SELECT c.id, c.platform, `+account+` AS account, c.region FROM clusters c WHERE c.id = @cluster),
 		runners AS (
-			SELECT a.kind = 'destroy' AS down, c.platform = me.platform AND `+account+` = me.account AS here, c.region = me.region AS near
+			SELECT a.kind IN ('destroy', 'access') AS urgent, c.platform = me.platform AND `+account+` = me.account AS here, c.region = me.region AS near
 			FROM attempts a JOIN clusters c ON c.id = a.cluster_id, me WHERE a.closed_at IS NULL)
 		SELECT me.platform, me.account, me.region, n.*,
 			coalesce((SELECT jsonb_object_agg(w.kind, w.n) FROM (
@@ -68,16 +68,16 @@ func slotIn(ctx context.Context, from pg.Source, cluster string, caps lifecycle.
 			coalesce(q.kind, '') AS kind, q.next_at IS NOT NULL AS next, coalesce(q.place, 0) AS place, coalesce(q.words, '') AS words
 		FROM me LEFT JOIN runner_queue q ON q.cluster_id = me.id, (
 			SELECT count(*) AS everywhere, count(*) FILTER (WHERE here) AS here, count(*) FILTER (WHERE here AND near) AS near,
-				count(*) FILTER (WHERE down) AS teardowns, count(*) FILTER (WHERE here AND down) AS here_down,
-				count(*) FILTER (WHERE here AND near AND down) AS near_down FROM runners) n`, pgx.NamedArgs{"cluster": cluster})
+				count(*) FILTER (WHERE urgent) AS urgent, count(*) FILTER (WHERE here AND urgent) AS here_urgent,
+				count(*) FILTER (WHERE here AND near AND urgent) AS near_urgent FROM runners) n`, pgx.NamedArgs{"cluster": cluster})
 	if err != nil {
 		return lifecycle.Slot{}, fmt.Errorf("count the runners: %w", err)
 	}
 	return lifecycle.Slot{
 		Site:       lifecycle.Site{Platform: r.Platform, Account: r.Account, Region: r.Region},
-		Everywhere: lifecycle.RunnerUse{All: r.Everywhere, Teardowns: r.Teardowns},
-		InAccount:  lifecycle.RunnerUse{All: r.Here, Teardowns: r.HereDown},
-		InRegion:   lifecycle.RunnerUse{All: r.Near, Teardowns: r.NearDown},
+		Everywhere: lifecycle.RunnerUse{All: r.Everywhere, Urgent: r.Urgent},
+		InAccount:  lifecycle.RunnerUse{All: r.Here, Urgent: r.HereUrgent},
+		InRegion:   lifecycle.RunnerUse{All: r.Near, Urgent: r.NearUrgent},
 		Waiting:    r.Waiting, Kind: r.Kind, Next: r.Next, Place: r.Place, For: r.Words,
 	}, nil
 }
@@ -265,7 +265,7 @@ func (s *Store) RunnersByKind(ctx context.Context) ([]RunnerCount, error) {
 	counts, err := pg.All[RunnerCount](ctx, s.Pool(), `
 		SELECT k.kind, (SELECT count(*) FROM attempts a WHERE a.closed_at IS NULL AND a.kind = k.kind) AS running,
 			(SELECT count(*) FROM runner_queue q WHERE q.kind = k.kind) AS waiting
-		FROM unnest($1::text[]) AS k (kind)`, []lifecycle.Kind{lifecycle.Create, lifecycle.Destroy, lifecycle.Scale, lifecycle.Configure})
+		FROM unnest($1::text[]) AS k (kind)`, []lifecycle.Kind{lifecycle.Create, lifecycle.Destroy, lifecycle.Scale, lifecycle.Configure, lifecycle.Access})
 	if err != nil {
 		return nil, fmt.Errorf("count runners: %w", err)
 	}

@@ -58,24 +58,25 @@ var (
 
 // Their constants.
 const (
-	AddonCondition   = rows.AddonCondition
-	ApprovalApproved = rows.ApprovalApproved
-	ApprovalExpired  = rows.ApprovalExpired
-	ApprovalPending  = rows.ApprovalPending
-	ApprovalRefused  = rows.ApprovalRefused
-	ApprovalUsed     = rows.ApprovalUsed
-	ApprovalVoid     = rows.ApprovalVoid
-	ApproveCreate    = rows.ApproveCreate
-	ApproveKubeadmin = rows.ApproveKubeadmin
-	EndLabelRemoved  = rows.EndLabelRemoved
-	EndPRClosed      = rows.EndPRClosed
-	KindCheck        = rows.KindCheck
-	KindComment      = rows.KindComment
-	KindDeployment   = rows.KindDeployment
-	KindLabel        = rows.KindLabel
-	KindSlackMessage = rows.KindSlackMessage
-	KindSlackThread  = rows.KindSlackThread
-	Lifecycle        = pg.Lifecycle
+	AddonCondition    = rows.AddonCondition
+	ApprovalApproved  = rows.ApprovalApproved
+	ApprovalExpired   = rows.ApprovalExpired
+	ApprovalPending   = rows.ApprovalPending
+	ApprovalRefused   = rows.ApprovalRefused
+	ApprovalUsed      = rows.ApprovalUsed
+	ApprovalVoid      = rows.ApprovalVoid
+	ApproveCreate     = rows.ApproveCreate
+	ApproveKubeadmin  = rows.ApproveKubeadmin
+	ApproveKubeconfig = rows.ApproveKubeconfig
+	EndLabelRemoved   = rows.EndLabelRemoved
+	EndPRClosed       = rows.EndPRClosed
+	KindCheck         = rows.KindCheck
+	KindComment       = rows.KindComment
+	KindDeployment    = rows.KindDeployment
+	KindLabel         = rows.KindLabel
+	KindSlackMessage  = rows.KindSlackMessage
+	KindSlackThread   = rows.KindSlackThread
+	Lifecycle         = pg.Lifecycle
 )
 
 // NewID returns a row id: the prefix, an underscore and a ULID, e.g. clu_01J…. Later ids sort after earlier ones.

@@ -10,6 +10,7 @@ package store
 import (
 	"context"
 
+	"github.com/ocpctl/ocpctl/store/access"
 	"github.com/ocpctl/ocpctl/store/attempts"
 	"github.com/ocpctl/ocpctl/store/inbox"
 	"github.com/ocpctl/ocpctl/store/internal/fence"
@@ -30,6 +31,7 @@ import (
 // one database. It is safe for concurrent use.
 type Store struct {
 	*rows.DB
+	Access       *access.Store
 	Attempts     *attempts.Store
 	Inbox        *inbox.Store
 	Measures     *measures.Store
@@ -50,7 +52,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		return nil, err
 	}
 	return &Store{
-		DB: d, Attempts: attempts.New(d), Inbox: inbox.New(d), Measures: measures.New(d), Notices: notices.New(d), Outbox: outbox.New(d), People: people.New(d),
+		DB: d, Access: access.New(d), Attempts: attempts.New(d), Inbox: inbox.New(d), Measures: measures.New(d), Notices: notices.New(d), Outbox: outbox.New(d), People: people.New(d),
 		PullRequests: pullrequests.New(d), Reports: reports.New(d), Runs: runs.New(d), TestReports: testreports.New(d),
 	}, nil
 }

@@ -231,7 +231,7 @@ func (s *storm) acting(ctx context.Context, r *rand.Rand) error {
 	case 8:
 		_, err = at.RebindApproval(ctx, id, fmt.Sprintf("head%d", r.IntN(3)), time.Now())
 	case 9:
-		_, err = at.AskKubeadmin(ctx, id, time.Hour, d)
+		_, err = at.AskBreakGlass(ctx, id, store.ApproveKubeadmin, time.Hour, d)
 	case 10:
 		_, _, err = at.People.NewLink(ctx, people.Link{Kind: people.LinkKubeadmin, Principal: d.Actor, Cluster: id}, time.Hour, d)
 	case 11:

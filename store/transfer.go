@@ -122,6 +122,13 @@ func (c *change) transfer(ctx context.Context, id string, before, after holder, 
 	if err := c.SetDesired(ctx, id, "team = @team, owner = @owner", pgx.NamedArgs{"team": after.Team, "owner": after.Owner}); err != nil {
 		return err
 	}
+	if before.Team != after.Team {
+		left := d
+		left.Why = "the cluster was given to team " + after.Team
+		if _, err := c.RevokeAccess(ctx, id, `a.by_right = @right`, pgx.NamedArgs{"right": rows.OwnRight}, left); err != nil {
+			return err
+		}
+	}
 	c.NextTurns() // the old team's usage fell
 	if _, err := c.Exec(ctx, `UPDATE approvals SET team = $2 WHERE cluster_id = $1 AND state = 'pending'`, id, after.Team); err != nil {
 		return fmt.Errorf("move its approvals: %w", err)

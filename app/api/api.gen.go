@@ -15,10 +15,59 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 )
 
+// Defines values for AccessRole.
+const (
+	AccessRoleAdmin AccessRole = "admin"
+	AccessRoleEdit  AccessRole = "edit"
+	AccessRoleView  AccessRole = "view"
+)
+
+// Valid indicates whether the value is a known member of the AccessRole enum.
+func (e AccessRole) Valid() bool {
+	switch e {
+	case AccessRoleAdmin:
+		return true
+	case AccessRoleEdit:
+		return true
+	case AccessRoleView:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AccessState.
+const (
+	AccessStateAsked   AccessState = "asked"
+	AccessStateExpired AccessState = "expired"
+	AccessStateFailed  AccessState = "failed"
+	AccessStateReady   AccessState = "ready"
+	AccessStateRevoked AccessState = "revoked"
+)
+
+// Valid indicates whether the value is a known member of the AccessState enum.
+func (e AccessState) Valid() bool {
+	switch e {
+	case AccessStateAsked:
+		return true
+	case AccessStateExpired:
+		return true
+	case AccessStateFailed:
+		return true
+	case AccessStateReady:
+		return true
+	case AccessStateRevoked:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ApprovalKind.
 const (
-	ApprovalKindCreate    ApprovalKind = "create"
-	ApprovalKindKubeadmin ApprovalKind = "kubeadmin"
+	ApprovalKindCreate     ApprovalKind = "create"
+	ApprovalKindKubeadmin  ApprovalKind = "kubeadmin"
+	ApprovalKindKubeconfig ApprovalKind = "kubeconfig"
 )
 
 // Valid indicates whether the value is a known member of the ApprovalKind enum.
@@ -27,6 +76,8 @@ func (e ApprovalKind) Valid() bool {
 	case ApprovalKindCreate:
 		return true
 	case ApprovalKindKubeadmin:
+		return true
+	case ApprovalKindKubeconfig:
 		return true
 	default:
 		return false
@@ -65,6 +116,7 @@ func (e ApprovalState) Valid() bool {
 
 // Defines values for AttemptKind.
 const (
+	AttemptKindAccess    AttemptKind = "access"
 	AttemptKindConfigure AttemptKind = "configure"
 	AttemptKindCreate    AttemptKind = "create"
 	AttemptKindDestroy   AttemptKind = "destroy"
@@ -74,6 +126,8 @@ const (
 // Valid indicates whether the value is a known member of the AttemptKind enum.
 func (e AttemptKind) Valid() bool {
 	switch e {
+	case AttemptKindAccess:
+		return true
 	case AttemptKindConfigure:
 		return true
 	case AttemptKindCreate:
@@ -81,6 +135,24 @@ func (e AttemptKind) Valid() bool {
 	case AttemptKindDestroy:
 		return true
 	case AttemptKindScale:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for BreakGlassWhat.
+const (
+	BreakGlassWhatKubeconfig BreakGlassWhat = "kubeconfig"
+	BreakGlassWhatPassword   BreakGlassWhat = "password"
+)
+
+// Valid indicates whether the value is a known member of the BreakGlassWhat enum.
+func (e BreakGlassWhat) Valid() bool {
+	switch e {
+	case BreakGlassWhatKubeconfig:
+		return true
+	case BreakGlassWhatPassword:
 		return true
 	default:
 		return false
@@ -275,20 +347,23 @@ func (e DeliveryState) Valid() bool {
 
 // Defines values for FindingKind.
 const (
-	Blocked         FindingKind = "blocked"
-	DeliveryFailing FindingKind = "delivery_failing"
-	JobFailed       FindingKind = "job_failed"
-	Orphan          FindingKind = "orphan"
-	Overdue         FindingKind = "overdue"
-	Remains         FindingKind = "remains"
-	SlackChannel    FindingKind = "slack_channel"
-	SlackRefused    FindingKind = "slack_refused"
-	Stuck           FindingKind = "stuck"
+	AccessNotRevoked FindingKind = "access_not_revoked"
+	Blocked          FindingKind = "blocked"
+	DeliveryFailing  FindingKind = "delivery_failing"
+	JobFailed        FindingKind = "job_failed"
+	Orphan           FindingKind = "orphan"
+	Overdue          FindingKind = "overdue"
+	Remains          FindingKind = "remains"
+	SlackChannel     FindingKind = "slack_channel"
+	SlackRefused     FindingKind = "slack_refused"
+	Stuck            FindingKind = "stuck"
 )
 
 // Valid indicates whether the value is a known member of the FindingKind enum.
 func (e FindingKind) Valid() bool {
 	switch e {
+	case AccessNotRevoked:
+		return true
 	case Blocked:
 		return true
 	case DeliveryFailing:
@@ -528,6 +603,27 @@ func (e ShareKind) Valid() bool {
 	}
 }
 
+// Defines values for ShareRole.
+const (
+	ShareRoleAdmin ShareRole = "admin"
+	ShareRoleEdit  ShareRole = "edit"
+	ShareRoleView  ShareRole = "view"
+)
+
+// Valid indicates whether the value is a known member of the ShareRole enum.
+func (e ShareRole) Valid() bool {
+	switch e {
+	case ShareRoleAdmin:
+		return true
+	case ShareRoleEdit:
+		return true
+	case ShareRoleView:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ShareRequestAccess.
 const (
 	ShareRequestAccessSee ShareRequestAccess = "see"
@@ -558,6 +654,27 @@ func (e ShareRequestKind) Valid() bool {
 	case ShareRequestKindPrincipal:
 		return true
 	case ShareRequestKindTeam:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ShareRequestRole.
+const (
+	ShareRequestRoleAdmin ShareRequestRole = "admin"
+	ShareRequestRoleEdit  ShareRequestRole = "edit"
+	ShareRequestRoleView  ShareRequestRole = "view"
+)
+
+// Valid indicates whether the value is a known member of the ShareRequestRole enum.
+func (e ShareRequestRole) Valid() bool {
+	switch e {
+	case ShareRequestRoleAdmin:
+		return true
+	case ShareRequestRoleEdit:
+		return true
+	case ShareRequestRoleView:
 		return true
 	default:
 		return false
@@ -738,6 +855,55 @@ type Accepted struct {
 	URL string `json:"url,omitempty,omitzero"`
 }
 
+// Access defines model for Access.
+type Access struct {
+	AccessID string    `json:"accessId"`
+	AskedAt  time.Time `json:"askedAt"`
+
+	// By The right by which the reader has it: role (in the cluster's team), or the share, e.g. team:web.
+	By        string    `json:"by"`
+	ExpiresAt time.Time `json:"expiresAt,omitempty,omitzero"`
+
+	// Mine It is yours.
+	Mine     bool      `json:"mine,omitempty,omitzero"`
+	MintedAt time.Time `json:"mintedAt,omitempty,omitzero"`
+
+	// Reader Id of the principal it is for.
+	Reader     string `json:"reader"`
+	ReaderName string `json:"readerName"`
+
+	// Removed Its service account is gone from the cluster.
+	Removed   bool       `json:"removed,omitempty,omitzero"`
+	RevokeWhy string     `json:"revokeWhy,omitempty,omitzero"`
+	RevokedAt time.Time  `json:"revokedAt,omitempty,omitzero"`
+	RevokedBy string     `json:"revokedBy,omitempty,omitzero"`
+	Role      AccessRole `json:"role"`
+
+	// Run Id of the workflow run that it is for.
+	Run   string      `json:"run,omitempty,omitzero"`
+	State AccessState `json:"state"`
+
+	// Trouble Why the newest try to make or to remove it failed.
+	Trouble string `json:"trouble,omitempty,omitzero"`
+
+	// User The name of its user in the cluster's own audit.
+	User string `json:"user"`
+}
+
+// AccessRole defines model for Access.Role.
+type AccessRole string
+
+// AccessState defines model for Access.State.
+type AccessState string
+
+// AccessWork AccessWork of package internal/contract.
+type AccessWork = contract.AccessWork
+
+// Accesses defines model for Accesses.
+type Accesses struct {
+	Items []Access `json:"items"`
+}
+
 // AllowList defines model for AllowList.
 type AllowList struct {
 	Allow   []string `json:"allow"`
@@ -871,6 +1037,17 @@ type AuditProof struct {
 	Message string `json:"message,omitempty,omitzero"`
 	Whole   bool   `json:"whole"`
 }
+
+// BreakGlass defines model for BreakGlass.
+type BreakGlass struct {
+	Reason string `json:"reason"`
+
+	// What The kubeadmin password or the installer's own kubeconfig.
+	What BreakGlassWhat `json:"what,omitempty,omitzero"`
+}
+
+// BreakGlassWhat The kubeadmin password or the installer's own kubeconfig.
+type BreakGlassWhat string
 
 // BucketCredentials BucketCredentials of package internal/contract.
 type BucketCredentials = contract.BucketCredentials
@@ -1726,7 +1903,10 @@ type Share struct {
 	At     time.Time   `json:"at"`
 	By     string      `json:"by"`
 	Kind   ShareKind   `json:"kind"`
-	With   string      `json:"with"`
+
+	// Role In the cluster, with access use.
+	Role ShareRole `json:"role,omitempty,omitzero"`
+	With string    `json:"with"`
 }
 
 // ShareAccess defines model for Share.Access.
@@ -1735,21 +1915,30 @@ type ShareAccess string
 // ShareKind defines model for Share.Kind.
 type ShareKind string
 
+// ShareRole In the cluster, with access use.
+type ShareRole string
+
 // ShareRequest defines model for ShareRequest.
 type ShareRequest struct {
-	// Access use includes the kubeconfig.
+	// Access use includes kubeconfigs.
 	Access ShareRequestAccess `json:"access,omitempty,omitzero"`
 	Kind   ShareRequestKind   `json:"kind"`
+
+	// Role In the cluster, with access use. Default: edit.
+	Role ShareRequestRole `json:"role,omitempty,omitzero"`
 
 	// With The team's name or the principal's id.
 	With string `json:"with"`
 }
 
-// ShareRequestAccess use includes the kubeconfig.
+// ShareRequestAccess use includes kubeconfigs.
 type ShareRequestAccess string
 
 // ShareRequestKind defines model for ShareRequest.Kind.
 type ShareRequestKind string
+
+// ShareRequestRole In the cluster, with access use. Default: edit.
+type ShareRequestRole string
 
 // Shares defines model for Shares.
 type Shares struct {
@@ -2047,6 +2236,9 @@ type AuditActor = string
 // AuditCluster defines model for AuditCluster.
 type AuditCluster = string
 
+// ClusterRole defines model for ClusterRole.
+type ClusterRole = string
+
 // Cursor defines model for Cursor.
 type Cursor = string
 
@@ -2061,6 +2253,9 @@ type IdempotencyKey = string
 
 // IfMatch defines model for IfMatch.
 type IfMatch = string
+
+// Lifetime defines model for Lifetime.
+type Lifetime = string
 
 // Limit defines model for Limit.
 type Limit = int
@@ -2167,6 +2362,12 @@ type CreateClusterParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
+// RevokeAccessParams defines parameters for RevokeAccess.
+type RevokeAccessParams struct {
+	// Reason For the audit trail.
+	Reason string `form:"reason,omitempty" json:"reason,omitempty,omitzero"`
+}
+
 // DestroyClusterParams defines parameters for DestroyCluster.
 type DestroyClusterParams struct {
 	// IfMatch The ETag of the cluster as you last read it. Without the header, the change is made in any case.
@@ -2189,6 +2390,30 @@ type ReleaseHoldParams struct {
 type HoldClusterParams struct {
 	// IfMatch The ETag of the cluster as you last read it. Without the header, the change is made in any case.
 	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+}
+
+// GetKubeconfigParams defines parameters for GetKubeconfig.
+type GetKubeconfigParams struct {
+	// Role view, edit or admin. Default: the most that you may have.
+	Role ClusterRole `form:"role,omitempty" json:"role,omitempty,omitzero"`
+
+	// Lifetime How long it should be valid, e.g. 8h or 90m; at least 10m. Default: 8h, or less if the installation, the profile or the cluster's end sets a limit.
+	Lifetime Lifetime `form:"lifetime,omitempty" json:"lifetime,omitempty,omitzero"`
+
+	// Renew Make a new one even if you have one. Leave it out when you repeat the request.
+	Renew bool `form:"renew,omitempty" json:"renew,omitempty,omitzero"`
+
+	// Wait Seconds to wait for one that is being made, up to 20. The response is then 200 or, with Retry-After, 503: for programs such as curl --fail --retry.
+	Wait int `form:"wait,omitempty" json:"wait,omitempty,omitzero"`
+}
+
+// LinkKubeconfigParams defines parameters for LinkKubeconfig.
+type LinkKubeconfigParams struct {
+	// Role view, edit or admin. Default: the most that you may have.
+	Role ClusterRole `form:"role,omitempty" json:"role,omitempty,omitzero"`
+
+	// Lifetime How long it should be valid, e.g. 8h or 90m; at least 10m. Default: 8h, or less if the installation, the profile or the cluster's end sets a limit.
+	Lifetime Lifetime `form:"lifetime,omitempty" json:"lifetime,omitempty,omitzero"`
 }
 
 // GetLogBundleParams defines parameters for GetLogBundle.
@@ -2276,7 +2501,7 @@ type ListDeliveriesParams struct {
 
 // ListFindingsParams defines parameters for ListFindings.
 type ListFindingsParams struct {
-	// Kind overdue, stuck, blocked, remains, delivery_failing, job_failed, slack_channel or slack_refused (orphan is not supported yet).
+	// Kind overdue, stuck, blocked, remains, delivery_failing, job_failed, access_not_revoked, slack_channel or slack_refused (orphan is not supported yet).
 	Kind string `form:"kind,omitempty" json:"kind,omitempty,omitzero"`
 
 	// All Include resolved findings.
@@ -2288,7 +2513,7 @@ type ListJobsParams struct {
 	// Cluster By id or name.
 	Cluster string `form:"cluster,omitempty" json:"cluster,omitempty,omitzero"`
 
-	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE or JANITOR_DESTROY (ORPHAN_SWEEP is not supported yet, no job has it); CREATE_CLUSTER and DESTROY_CLUSTER are accepted too.
+	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, ACCESS or JANITOR_DESTROY (ORPHAN_SWEEP is not supported yet, no job has it); CREATE_CLUSTER and DESTROY_CLUSTER are accepted too.
 	Type string `form:"type,omitempty" json:"type,omitempty,omitzero"`
 
 	// Status PENDING, RUNNING, RETRYING, SUCCEEDED or FAILED.
@@ -2356,7 +2581,7 @@ type CreateClusterJSONRequestBody = CreateRequest
 type AbandonClusterJSONRequestBody = Reason
 
 // BreakGlassJSONRequestBody defines body for BreakGlass for application/json ContentType.
-type BreakGlassJSONRequestBody = Reason
+type BreakGlassJSONRequestBody = BreakGlass
 
 // DestroyClusterJSONRequestBody defines body for DestroyCluster for application/json ContentType.
 type DestroyClusterJSONRequestBody = MaybeReason
@@ -2459,7 +2684,16 @@ type ServerInterface interface {
 	// AbandonCluster Mark a blocked teardown as abandoned (platform admins). Attempts continue; the name, quota, cost and finding remain until a count finds nothing left.
 	// (POST /api/v1/clusters/{id}/abandon)
 	AbandonCluster(w http.ResponseWriter, r *http.Request, id ID)
-	// BreakGlass Request the kubeadmin password. Another platform admin must approve.
+	// ListAccess List who has access to a cluster, by which right, with which role and until when, and whose access ended in the last day.
+	// (GET /api/v1/clusters/{id}/access)
+	ListAccess(w http.ResponseWriter, r *http.Request, id ID)
+	// RevokeAccess Revoke an access. It is no longer handed out at once, and its token no longer works when a runner has removed its service account from the cluster.
+	// (DELETE /api/v1/clusters/{id}/access/{access})
+	RevokeAccess(w http.ResponseWriter, r *http.Request, id ID, access string, params RevokeAccessParams)
+	// LinkAdminKubeconfig After the approval, create a one-time link to the installer's own kubeconfig, which works only for you and for ten minutes.
+	// (POST /api/v1/clusters/{id}/admin-kubeconfig-links)
+	LinkAdminKubeconfig(w http.ResponseWriter, r *http.Request, id ID)
+	// BreakGlass Request the kubeadmin password or the installer's own kubeconfig. Another platform admin must approve.
 	// (POST /api/v1/clusters/{id}/break-glass)
 	BreakGlass(w http.ResponseWriter, r *http.Request, id ID)
 	// DestroyCluster Destroy a cluster now. Repeating the request returns the same job; for a cluster that is gone it says since when.
@@ -2480,12 +2714,12 @@ type ServerInterface interface {
 	// LinkKubeadmin After the approval, create a one-time link to the kubeadmin password, which works only for you and for ten minutes.
 	// (POST /api/v1/clusters/{id}/kubeadmin-links)
 	LinkKubeadmin(w http.ResponseWriter, r *http.Request, id ID)
-	// GetKubeconfig Get the admin kubeconfig of a ready cluster. Every read is first recorded in the audit trail.
+	// GetKubeconfig Get a kubeconfig of a ready cluster, made for you and valid for a while. Every read is first recorded in the audit trail.
 	// (GET /api/v1/clusters/{id}/kubeconfig)
-	GetKubeconfig(w http.ResponseWriter, r *http.Request, id ID)
-	// LinkKubeconfig Create a one-time link to the kubeconfig, which works only for you and for ten minutes.
+	GetKubeconfig(w http.ResponseWriter, r *http.Request, id ID, params GetKubeconfigParams)
+	// LinkKubeconfig Create a one-time link to a kubeconfig that is made for you. It works only for you and for ten minutes.
 	// (POST /api/v1/clusters/{id}/kubeconfig-links)
-	LinkKubeconfig(w http.ResponseWriter, r *http.Request, id ID)
+	LinkKubeconfig(w http.ResponseWriter, r *http.Request, id ID, params LinkKubeconfigParams)
 	// GetLogBundle Download the diagnostics of a failed installation as a .tar.gz file. Every read is first recorded in the audit trail.
 	// (GET /api/v1/clusters/{id}/log-bundle)
 	GetLogBundle(w http.ResponseWriter, r *http.Request, id ID, params GetLogBundleParams)
@@ -2585,6 +2819,9 @@ type ServerInterface interface {
 	// GetLabels Get the state of a request to create labels.
 	// (GET /api/v1/repositories/labels/{id})
 	GetLabels(w http.ResponseWriter, r *http.Request, id ID)
+	// GetAccessWork Get what differs between who should have access to the cluster and who has. What it names may be made from then on.
+	// (POST /api/v1/status/attempts/{id}/access)
+	GetAccessWork(w http.ResponseWriter, r *http.Request, id ID)
 	// GetBucketCredentials Get credentials for the attempt's own part of the artifacts bucket, valid for an hour.
 	// (POST /api/v1/status/attempts/{id}/bucket-credentials)
 	GetBucketCredentials(w http.ResponseWriter, r *http.Request, id ID)
@@ -3283,6 +3520,109 @@ func (siw *ServerInterfaceWrapper) AbandonCluster(w http.ResponseWriter, r *http
 	handler.ServeHTTP(w, r)
 }
 
+// ListAccess operation middleware
+func (siw *ServerInterfaceWrapper) ListAccess(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListAccess(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// RevokeAccess operation middleware
+func (siw *ServerInterfaceWrapper) RevokeAccess(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "access" -------------
+	var access string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "access", r.PathValue("access"), &access, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "access", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RevokeAccessParams
+
+	// ------------- Optional query parameter "reason" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "reason", r.URL.Query(), &params.Reason, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "reason"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "reason", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RevokeAccess(w, r, id, access, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// LinkAdminKubeconfig operation middleware
+func (siw *ServerInterfaceWrapper) LinkAdminKubeconfig(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.LinkAdminKubeconfig(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // BreakGlass operation middleware
 func (siw *ServerInterfaceWrapper) BreakGlass(w http.ResponseWriter, r *http.Request) {
 
@@ -3576,8 +3916,63 @@ func (siw *ServerInterfaceWrapper) GetKubeconfig(w http.ResponseWriter, r *http.
 		return
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetKubeconfigParams
+
+	// ------------- Optional query parameter "role" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "role", r.URL.Query(), &params.Role, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "role"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "role", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "lifetime" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "lifetime", r.URL.Query(), &params.Lifetime, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "lifetime"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "lifetime", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "renew" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "renew", r.URL.Query(), &params.Renew, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "renew"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "renew", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", r.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "wait"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "wait", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetKubeconfig(w, r, id)
+		siw.Handler.GetKubeconfig(w, r, id, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -3602,8 +3997,37 @@ func (siw *ServerInterfaceWrapper) LinkKubeconfig(w http.ResponseWriter, r *http
 		return
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params LinkKubeconfigParams
+
+	// ------------- Optional query parameter "role" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "role", r.URL.Query(), &params.Role, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "role"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "role", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "lifetime" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "lifetime", r.URL.Query(), &params.Lifetime, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "lifetime"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "lifetime", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.LinkKubeconfig(w, r, id)
+		siw.Handler.LinkKubeconfig(w, r, id, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -4868,6 +5292,32 @@ func (siw *ServerInterfaceWrapper) GetLabels(w http.ResponseWriter, r *http.Requ
 	handler.ServeHTTP(w, r)
 }
 
+// GetAccessWork operation middleware
+func (siw *ServerInterfaceWrapper) GetAccessWork(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetAccessWork(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // GetBucketCredentials operation middleware
 func (siw *ServerInterfaceWrapper) GetBucketCredentials(w http.ResponseWriter, r *http.Request) {
 
@@ -5198,6 +5648,8 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/clusters/{id}", wrapper.GetCluster)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/clusters/{id}/outputs", wrapper.GetOutputs)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/clusters/{id}/kubeconfig", wrapper.GetKubeconfig)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/clusters/{id}/access", wrapper.ListAccess)
+	m.HandleFunc(http.MethodDelete+" "+options.BaseURL+"/api/v1/clusters/{id}/access/{access}", wrapper.RevokeAccess)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/clusters/{id}/log-bundle", wrapper.GetLogBundle)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/abandon", wrapper.AbandonCluster)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/retry", wrapper.RetryTeardown)
@@ -5223,6 +5675,7 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/kubeconfig-links", wrapper.LinkKubeconfig)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/break-glass", wrapper.BreakGlass)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/kubeadmin-links", wrapper.LinkKubeadmin)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/admin-kubeconfig-links", wrapper.LinkAdminKubeconfig)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/jobs/{id}", wrapper.GetJob)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/jobs", wrapper.ListJobs)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/profiles", wrapper.ListProfiles)
@@ -5253,6 +5706,7 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/attempts/{id}/claim", wrapper.ClaimAttempt)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/attempts/{id}/bucket-credentials", wrapper.GetBucketCredentials)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/attempts/{id}/reserve", wrapper.ReserveRoom)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/attempts/{id}/access", wrapper.GetAccessWork)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/attempts/{id}/record", wrapper.RecordIdentity)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/attempts/{id}/report", wrapper.ReportProgress)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/attempts/{id}/result", wrapper.ResultOfAttempt)

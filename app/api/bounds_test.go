@@ -3,6 +3,7 @@ package api
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,9 +61,15 @@ func TestEveryOperationByEveryRole(t *testing.T) {
 		{"GET", path + "/logs", nil, []int{ok, ok, ok, ok, ok, ok, ok, none, none, none, no}},
 		{"GET", path + "/shares", nil, []int{ok, ok, ok, ok, ok, ok, ok, none, none, none, no}},
 		{"GET", "/api/v1/jobs/" + made.JobID, nil, []int{ok, ok, ok, ok, ok, ok, ok, none, none, none, no}},
-		{"GET", path + "/kubeconfig", nil, []int{ok, ok, ok, no, no, no, ok, none, none, none, no}},
+		{"GET", path + "/kubeconfig", nil, []int{ok, 202, 202, no, no, no, 202, none, none, none, no}},
+		{"GET", path + "/kubeconfig?role=admin", nil, []int{ok, 202, 202, no, no, no, no, none, none, none, no}},
+		{"GET", path + "/kubeconfig?role=root", nil, slices.Repeat([]int{400}, 11)},
+		{"GET", path + "/kubeconfig?lifetime=1000h", nil, []int{400, 400, 400, no, no, no, 400, none, none, none, no}},
+		{"GET", path + "/access", nil, []int{ok, ok, ok, ok, ok, ok, ok, none, none, none, no}},
+		{"DELETE", path + "/access/acc_none", nil, []int{none, none, none, no, no, no, no, none, none, none, no}},
 		{"POST", path + "/kubeconfig-links", nil, []int{201, 201, 201, no, no, no, 201, none, none, none, no}},
 		{"POST", path + "/kubeadmin-links", nil, []int{409, 409, 409, no, no, no, no, none, none, none, no}},
+		{"POST", path + "/admin-kubeconfig-links", nil, []int{409, 409, 409, no, no, no, no, none, none, none, no}},
 		{"POST", path + "/break-glass", why, []int{bad, bad, bad, no, no, no, no, none, none, none, no}},
 		{"POST", path + "/extend", Extend{}, []int{bad, bad, bad, no, no, no, no, none, none, none, no}},
 		{"POST", path + "/hold", Hold{}, []int{bad, bad, bad, no, no, no, no, none, none, none, no}},
@@ -120,7 +127,7 @@ func TestTheControlPlanesKeysAreHandedToAdminsOfEveryTeamAlone(t *testing.T) {
 	path := "/api/v1/clusters/" + made.ClusterID
 	h.does(http.MethodPost, path+"/shares", h.as(oidc.Requester), ShareRequest{Kind: "principal", With: h.id(will), Access: "use"}, http.StatusOK, nil)
 	for _, who := range []oidc.Claims{oidc.Requester, headOfPlatform, will} {
-		for _, origin := range []string{"/kubeconfig-links", "/kubeadmin-links", "/break-glass"} {
+		for _, origin := range []string{"/kubeconfig-links", "/kubeadmin-links", "/admin-kubeconfig-links", "/break-glass"} {
 			if who.Subject == will.Subject && origin != "/kubeconfig-links" {
 				continue
 			}
@@ -142,6 +149,9 @@ func TestWhatOneMayNotSeeIsWhatDoesNotExist(t *testing.T) {
 	var link Link
 	h.does(http.MethodPost, "/api/v1/clusters/shop/kubeconfig-links", h.as(oidc.Requester), nil, http.StatusCreated, &link)
 	handle := strings.TrimPrefix(link.URL, "http://ocpctl.test/links/")
+	var accesses Accesses
+	h.does(http.MethodGet, "/api/v1/clusters/shop/access", h.as(oidc.Requester), nil, http.StatusOK, &accesses)
+	require.Len(t, accesses.Items, 1)
 
 	got := func(who oidc.Claims, method, path, id string, body any, headers ...string) string {
 		answer, raw := h.ask(method, strings.ReplaceAll(path, "{}", id), h.as(who), body, headers...)
@@ -158,6 +168,9 @@ func TestWhatOneMayNotSeeIsWhatDoesNotExist(t *testing.T) {
 	}{
 		{"GET", c, nil, made.ClusterID, store.NewID("clu")}, {"GET", c, nil, "shop", "shoq"},
 		{"GET", c + "/outputs", nil, made.ClusterID, store.NewID("clu")}, {"GET", c + "/kubeconfig", nil, made.ClusterID, store.NewID("clu")},
+		{"GET", c + "/access", nil, made.ClusterID, store.NewID("clu")}, {"DELETE", c + "/access/" + accesses.Items[0].AccessID, nil, made.ClusterID, store.NewID("clu")},
+		{"GET", c + "/kubeconfig?role=view", nil, made.ClusterID, store.NewID("clu")}, {"GET", c + "/kubeconfig?role=root", nil, made.ClusterID, store.NewID("clu")},
+		{"POST", c + "/admin-kubeconfig-links", nil, made.ClusterID, store.NewID("clu")},
 		{"GET", c + "/timeline", nil, made.ClusterID, store.NewID("clu")}, {"GET", c + "/explain", nil, made.ClusterID, store.NewID("clu")},
 		{"GET", c + "/logs", nil, made.ClusterID, store.NewID("clu")}, {"GET", c + "/logs?follow=true", nil, made.ClusterID, store.NewID("clu")},
 		{"GET", c + "/shares", nil, made.ClusterID, store.NewID("clu")}, {"GET", "/api/v1/watch?cluster={}", nil, made.ClusterID, store.NewID("clu")},

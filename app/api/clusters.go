@@ -94,25 +94,6 @@ func (s *server) GetOutputs(w http.ResponseWriter, r *http.Request, id ID) {
 	ok(w, outputs(row))
 }
 
-// GetKubeconfig implements GET /api/v1/clusters/{id}/kubeconfig.
-func (s *server) GetKubeconfig(w http.ResponseWriter, r *http.Request, id ID) {
-	raw, err := s.Credentials.Kubeconfig(r.Context(), principal(r), id, app.Origin{Source: policy.SourceAPI})
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	kubeconfig(w, id, raw)
-}
-
-func kubeconfig(w http.ResponseWriter, name string, raw []byte) {
-	h := w.Header()
-	h.Set("Content-Type", "application/yaml")
-	h.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", name+".kubeconfig"))
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Content-Type-Options", "nosniff")
-	_, _ = w.Write(raw) // the client disconnected and will retry
-}
-
 // GetTimeline implements GET /api/v1/clusters/{id}/timeline.
 func (s *server) GetTimeline(w http.ResponseWriter, r *http.Request, id ID) {
 	found, err := s.App.Timeline(r.Context(), principal(r), id)

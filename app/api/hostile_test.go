@@ -242,11 +242,22 @@ func TestAReferenceToAnotherClustersCredentialsIsNeverFollowed(t *testing.T) {
 	bank, shop := h.make(will, "bank"), h.make(oidc.Requester, "shop")
 	h.ready(bank.ClusterID)
 	h.ready(shop.ClusterID)
-	_, err := h.store.Pool().Exec(t.Context(), `UPDATE cluster_outputs SET kubeconfig_s3_uri = $2 WHERE cluster_id = $1`,
-		shop.ClusterID, servicetest.CredentialRef(bank.ClusterID, artifacts.Kubeconfig))
-	require.NoError(t, err)
 	path := "/api/v1/clusters/" + shop.ClusterID
-	h.refused(http.MethodGet, path+"/kubeconfig", h.as(oidc.Requester), nil, http.StatusInternalServerError)
+	var mine, theirs Accesses
+	h.get(path+"/access", &mine)
+	h.does(http.MethodGet, "/api/v1/clusters/bank/access", h.as(will), nil, http.StatusOK, &theirs)
+	own, other := mine.Items[0].AccessID, theirs.Items[0].AccessID
+	points := func(ref string) {
+		_, err := h.store.Pool().Exec(t.Context(), `UPDATE access SET ref = $2 WHERE id = $1`, own, ref)
+		require.NoError(t, err)
+	}
+	for _, ref := range []string{
+		servicetest.AccessRef(bank.ClusterID, other), servicetest.AccessRef(bank.ClusterID, own), servicetest.AccessRef(shop.ClusterID, other),
+		servicetest.CredentialRef(shop.ClusterID, artifacts.Kubeconfig), servicetest.CredentialRef(bank.ClusterID, artifacts.Kubeconfig),
+	} {
+		points(ref)
+		h.refused(http.MethodGet, path+"/kubeconfig", h.as(oidc.Requester), nil, http.StatusInternalServerError)
+	}
 	var link Link
 	h.does(http.MethodPost, path+"/kubeconfig-links", h.as(oidc.Requester), nil, http.StatusCreated, &link)
 	h.refused(http.MethodPost, "/api/v1/links/"+strings.TrimPrefix(link.URL, "http://ocpctl.test/links/"), h.as(oidc.Requester), nil, http.StatusInternalServerError)
@@ -255,14 +266,8 @@ func TestAReferenceToAnotherClustersCredentialsIsNeverFollowed(t *testing.T) {
 	raw, err := json.Marshal(out)
 	require.NoError(t, err)
 	require.NotContains(t, string(raw), "s3://")
-
-	h.shelf[servicetest.CredentialRef(shop.ClusterID, artifacts.Kubeconfig)] = strings.Replace(servicetest.Kubeconfig("https://api.shop.labs.example.com:6443"),
-		"{client-key-data: "+servicetest.ClientKey+"}", "{exec: {command: sh}}", 1)
-	_, err = h.store.Pool().Exec(t.Context(), `UPDATE cluster_outputs SET kubeconfig_s3_uri = $2 WHERE cluster_id = $1`,
-		shop.ClusterID, servicetest.CredentialRef(shop.ClusterID, artifacts.Kubeconfig))
-	require.NoError(t, err)
-	p := h.refused(http.MethodGet, path+"/kubeconfig", h.as(oidc.Requester), nil, http.StatusConflict)
-	require.Contains(t, p.Detail, "is not one that openshift-install writes")
+	points(servicetest.AccessRef(shop.ClusterID, own))
+	h.does(http.MethodGet, path+"/kubeconfig", h.as(oidc.Requester), nil, http.StatusOK, nil)
 }
 
 func TestARefusedReadingIsInTheTrail(t *testing.T) {

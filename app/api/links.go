@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"net/http"
 
 	"github.com/ocpctl/ocpctl/app"
@@ -11,17 +10,28 @@ import (
 )
 
 // LinkKubeconfig implements POST /api/v1/clusters/{id}/kubeconfig-links.
-func (s *server) LinkKubeconfig(w http.ResponseWriter, r *http.Request, id ID) {
-	s.link(w, r, id, s.Credentials.KubeconfigLink)
+func (s *server) LinkKubeconfig(w http.ResponseWriter, r *http.Request, id ID, params LinkKubeconfigParams) {
+	want := credentials.Want{Role: policy.ClusterRole(params.Role), Lifetime: params.Lifetime}
+	made, err := s.Credentials.KubeconfigLink(r.Context(), principal(r), id, want, app.Origin{Source: policy.SourceAPI})
+	s.link(w, r, made, err)
 }
 
 // LinkKubeadmin implements POST /api/v1/clusters/{id}/kubeadmin-links.
 func (s *server) LinkKubeadmin(w http.ResponseWriter, r *http.Request, id ID) {
-	s.link(w, r, id, s.Credentials.KubeadminLink)
+	s.breakGlassLink(w, r, id, credentials.BreakGlassPassword)
 }
 
-func (s *server) link(w http.ResponseWriter, r *http.Request, id ID, make func(context.Context, policy.Principal, string, app.Origin) (credentials.Link, error)) {
-	made, err := make(r.Context(), principal(r), id, app.Origin{Source: policy.SourceAPI})
+// LinkAdminKubeconfig implements POST /api/v1/clusters/{id}/admin-kubeconfig-links.
+func (s *server) LinkAdminKubeconfig(w http.ResponseWriter, r *http.Request, id ID) {
+	s.breakGlassLink(w, r, id, credentials.BreakGlassKubeconfig)
+}
+
+func (s *server) breakGlassLink(w http.ResponseWriter, r *http.Request, id ID, what string) {
+	made, err := s.Credentials.BreakGlassLink(r.Context(), principal(r), id, what, app.Origin{Source: policy.SourceAPI})
+	s.link(w, r, made, err)
+}
+
+func (s *server) link(w http.ResponseWriter, r *http.Request, made credentials.Link, err error) {
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -31,11 +41,11 @@ func (s *server) link(w http.ResponseWriter, r *http.Request, id ID, make func(c
 
 // BreakGlass implements POST /api/v1/clusters/{id}/break-glass.
 func (s *server) BreakGlass(w http.ResponseWriter, r *http.Request, id ID) {
-	var said Reason
+	var said BreakGlass
 	if !s.read(w, r, &said, false, maxBody) {
 		return
 	}
-	a, err := s.Credentials.BreakGlass(r.Context(), principal(r), id, app.Origin{Source: policy.SourceAPI, Why: said.Reason})
+	a, err := s.Credentials.BreakGlass(r.Context(), principal(r), id, string(said.What), app.Origin{Source: policy.SourceAPI, Why: said.Reason})
 	s.approval(w, r, http.StatusAccepted, a, err)
 }
 
@@ -55,7 +65,7 @@ func (s *server) RedeemLink(w http.ResponseWriter, r *http.Request, link string)
 		return
 	}
 	switch got.Kind {
-	case people.LinkKubeconfig:
+	case people.LinkKubeconfig, people.LinkInstallers:
 		kubeconfig(w, got.Cluster.ID, got.Kubeconfig)
 	case people.LinkKubeadmin:
 		ok(w, Redeemed{Kind: RedeemedKind(got.Kind), Username: "kubeadmin", Password: got.Password.Reveal()})

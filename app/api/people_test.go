@@ -59,10 +59,25 @@ func (h *fixture) ready(cluster string) {
 	require.Equal(h, http.StatusOK, status)
 	_, status = r.say("report", contract.Report{Seq: 1, Phase: "installing", Log: "level=info msg=Creating\nlevel=info msg=Waiting\n"})
 	require.Equal(h, http.StatusOK, status)
+	r.mints(2)
 	r.succeeds()
 	h.shelf[servicetest.CredentialRef(cluster, artifacts.Kubeconfig)] = servicetest.Kubeconfig(r.scope().APIURL())
 	h.shelf[servicetest.CredentialRef(cluster, artifacts.Kubeadmin)] = "ADMIN-PASSWORD\n"
 	h.step(cluster)
+}
+
+// kubeconfig is what somebody gets who has to wait for it, as a runner makes it meanwhile.
+func (h *fixture) kubeconfig(cluster string, who oidc.Claims) string {
+	h.Helper()
+	path := "/api/v1/clusters/" + cluster + "/kubeconfig"
+	var asked Access
+	h.does(http.MethodGet, path, h.as(who), nil, http.StatusAccepted, &asked)
+	require.Equal(h, []any{h.id(who), AccessState("asked"), true}, []any{asked.Reader, asked.State, asked.Mine})
+	servicetest.Mint(h, h.store, h.shelf)
+	answer, raw := h.ask(http.MethodGet, path, h.as(who), nil)
+	require.Equal(h, http.StatusOK, answer.StatusCode, "%s", raw)
+	require.Equal(h, asked.AccessID, answer.Header.Get("Ocpctl-Access-Id"))
+	return string(raw)
 }
 
 // jwtTime is a time as a token has it.

@@ -36,6 +36,10 @@ func cast(t *testing.T) (h *fixture, bearers map[matrix.Principal]string, names 
 	for who, claims := range people {
 		bearers[who] = h.as(claims)
 	}
+	for _, who := range []matrix.Principal{matrix.Admin, matrix.Uses, matrix.TeamAdmin, matrix.Workload} { // the requester has one from the create
+		h.does(http.MethodGet, "/api/v1/clusters/shop/kubeconfig", bearers[who], nil, http.StatusAccepted, nil)
+	}
+	servicetest.Mint(t, h.store, h.shelf)
 	open, runner := h.runners(made.ClusterID)
 	bearers[matrix.Runner], bearers[matrix.ClosedRunner] = runner[0], runner[1]
 	return h, bearers, strings.NewReplacer("{id}", made.ClusterID, "{job}", made.JobID, "{approval}", approval, "{delivery}", "1", "{labels}", labels.ID, "{attempt}", open)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store/access"
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
@@ -20,7 +21,7 @@ func (s *server) ShareCluster(w http.ResponseWriter, r *http.Request, id ID) {
 	if !s.read(w, r, &said, false, maxBody) {
 		return
 	}
-	share := people.Share{Kind: string(said.Kind), Grantee: said.With, Access: people.Access(said.Access)}
+	share := people.Share{Kind: string(said.Kind), Grantee: said.With, Access: people.Access(said.Access), Role: access.Role(said.Role)}
 	list, err := s.App.Share(r.Context(), principal(r), id, share, app.Origin{Source: policy.SourceAPI})
 	s.shares(w, r, list, err)
 }
@@ -45,7 +46,7 @@ func (s *server) shares(w http.ResponseWriter, r *http.Request, list []people.Sh
 	out := Shares{Items: []Share{}}
 	for _, one := range list {
 		out.Items = append(out.Items, Share{
-			Kind: ShareKind(one.Kind), With: one.Grantee, Access: ShareAccess(one.Access), By: one.GrantedBy, At: one.CreatedAt.UTC(),
+			Kind: ShareKind(one.Kind), With: one.Grantee, Access: ShareAccess(one.Access), Role: ShareRole(one.Role), By: one.GrantedBy, At: one.CreatedAt.UTC(),
 		})
 	}
 	ok(w, out)

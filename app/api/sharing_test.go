@@ -9,6 +9,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -40,11 +41,12 @@ func TestASharedClusterIsSeenOrUsedByWhomItIsSharedWith(t *testing.T) {
 	h.refused(http.MethodPost, path+"/shares", h.as(will), ShareRequest{Kind: "team", With: "team-a"}, http.StatusForbidden)
 	h.refused(http.MethodGet, path+"/shares", h.as(sam), nil, http.StatusNotFound)
 
-	// To use it is the kubeconfig too; a principal needs no role for it.
-	h.does(http.MethodPost, path+"/shares", h.as(oidc.Requester), ShareRequest{Kind: "team", With: "security", Access: "use"}, http.StatusOK, nil)
-	h.does(http.MethodGet, path+"/kubeconfig", h.as(will), nil, http.StatusOK, nil)
-	h.does(http.MethodPost, path+"/shares", h.as(oidc.Requester), ShareRequest{Kind: "principal", With: h.id(toni), Access: "use"}, http.StatusOK, nil)
-	h.does(http.MethodGet, path+"/kubeconfig", h.as(toni), nil, http.StatusOK, nil)
+	// To use it is a kubeconfig too; a principal needs no role for it.
+	h.does(http.MethodPost, path+"/shares", h.as(oidc.Requester), ShareRequest{Kind: "team", With: "security", Access: "use"}, http.StatusOK, &shares)
+	require.Equal(t, ShareRole("edit"), shares.Items[0].Role)
+	h.kubeconfig(made.ClusterID, will)
+	h.does(http.MethodPost, path+"/shares", h.as(oidc.Requester), ShareRequest{Kind: "principal", With: h.id(toni), Access: "use", Role: "view"}, http.StatusOK, nil)
+	h.kubeconfig(made.ClusterID, toni)
 	h.does(http.MethodGet, "/api/v1/clusters", h.as(toni), nil, http.StatusOK, &page)
 	require.Len(t, page.Items, 1)
 
@@ -102,6 +104,32 @@ func TestALinkToAKubeconfigWorksOnceForItsOwnerAlone(t *testing.T) {
 	require.Equal(t, "kubeconfig.read", line.Items[len(line.Items)-2].Action, "and then the refusal")
 }
 
+func TestALinkToAKubeconfigThatIsBeingMadeIsNotUsedUp(t *testing.T) {
+	h := newFixture(t)
+	made := h.make(oidc.Requester, "shop")
+	h.ready(made.ClusterID)
+	var link Link
+	h.does(http.MethodPost, "/api/v1/clusters/shop/kubeconfig-links?role=view&lifetime=30m", h.as(oidc.Requester), nil, http.StatusCreated, &link)
+	redeem := "/api/v1/links/" + strings.TrimPrefix(link.URL, "http://ocpctl.test/links/")
+	answer, raw := h.ask(http.MethodPost, redeem, h.as(oidc.Requester), nil)
+	require.Equal(t, http.StatusServiceUnavailable, answer.StatusCode, "%s", raw)
+	require.NotEmpty(t, answer.Header.Get("Retry-After"))
+	require.Contains(t, string(raw), "nothing is used up")
+	servicetest.Mint(t, h.store, h.shelf)
+	answer, raw = h.ask(http.MethodPost, redeem, h.as(oidc.Requester), nil)
+	require.Equal(t, http.StatusOK, answer.StatusCode, "%s", raw)
+	require.Contains(t, string(raw), servicetest.TokenSignature)
+
+	h.does(http.MethodPost, "/api/v1/clusters/shop/kubeconfig-links", h.as(oidc.Requester), nil, http.StatusCreated, &link)
+	var accesses Accesses
+	h.get("/api/v1/clusters/shop/access", &accesses)
+	for _, one := range accesses.Items {
+		h.does(http.MethodDelete, "/api/v1/clusters/shop/access/"+one.AccessID, h.as(oidc.Requester), nil, http.StatusOK, nil)
+	}
+	p := h.refused(http.MethodPost, "/api/v1/links/"+strings.TrimPrefix(link.URL, "http://ocpctl.test/links/"), h.as(oidc.Requester), nil, http.StatusConflict)
+	require.Contains(t, p.Detail, "was revoked, or its time is over. Request a new one.")
+}
+
 func TestABrokenGlassIsApprovedByAnotherAdminAndLookedThroughOnce(t *testing.T) {
 	h := newFixture(t)
 	made := h.make(oidc.Requester, "shop")
@@ -133,13 +161,31 @@ func TestABrokenGlassIsApprovedByAnotherAdminAndLookedThroughOnce(t *testing.T) 
 	h.does(http.MethodPost, "/api/v1/links/"+strings.TrimPrefix(link.URL, "http://ocpctl.test/links/"), h.as(oidc.Admin), nil, http.StatusOK, &got)
 	require.Equal(t, Redeemed{Kind: "kubeadmin", Username: "kubeadmin", Password: "ADMIN-PASSWORD"}, got)
 	h.refused(http.MethodPost, "/api/v1/links/"+strings.TrimPrefix(link.URL, "http://ocpctl.test/links/"), h.as(oidc.Admin), nil, http.StatusNotFound)
+
+	// The installer's own kubeconfig takes an approval of its own.
+	p = h.refused(http.MethodPost, path+"/break-glass", h.as(oidc.Admin), BreakGlass{Reason: "x", What: "everything"}, http.StatusUnprocessableEntity)
+	require.Equal(t, []string{"password", "kubeconfig"}, p.Errors[0].Accepted)
+	p = h.refused(http.MethodPost, path+"/admin-kubeconfig-links", h.as(oidc.Admin), nil, http.StatusConflict)
+	require.Contains(t, p.Detail, "no valid approval for the installer's kubeconfig of shop")
+	h.does(http.MethodPost, path+"/break-glass", h.as(oidc.Admin), BreakGlass{Reason: "no account works", What: "kubeconfig"}, http.StatusAccepted, &asked)
+	require.Equal(t, ApprovalKind("kubeconfig"), asked.Kind)
+	h.refused(http.MethodPost, "/api/v1/approvals/"+asked.ApprovalID+"/approve", h.as(oidc.Admin), nil, http.StatusForbidden)
+	h.does(http.MethodPost, "/api/v1/approvals/"+asked.ApprovalID+"/approve", h.as(boss), nil, http.StatusOK, nil)
+	h.refused(http.MethodPost, path+"/kubeadmin-links", h.as(oidc.Admin), nil, http.StatusConflict)
+	h.does(http.MethodPost, path+"/admin-kubeconfig-links", h.as(oidc.Admin), nil, http.StatusCreated, &link)
+	h.refused(http.MethodPost, path+"/admin-kubeconfig-links", h.as(oidc.Admin), nil, http.StatusConflict)
+	h.refused(http.MethodPost, "/api/v1/links/"+strings.TrimPrefix(link.URL, "http://ocpctl.test/links/"), h.as(boss), nil, http.StatusNotFound)
+	answer, raw := h.ask(http.MethodPost, "/api/v1/links/"+strings.TrimPrefix(link.URL, "http://ocpctl.test/links/"), h.as(oidc.Admin), nil)
+	require.Equal(t, http.StatusOK, answer.StatusCode)
+	require.Contains(t, string(raw), servicetest.ClientKey)
+
 	var line Timeline
 	h.get(path+"/timeline", &line)
 	var actions []string
 	for _, e := range line.Items {
 		actions = append(actions, e.Action)
 	}
-	require.Subset(t, actions, []string{"kubeadmin_asked", "approval_approved", "approval_used", "link_made", "link_used", "kubeadmin.read"})
+	require.Subset(t, actions, []string{"kubeadmin_asked", "approval_approved", "approval_used", "link_made", "link_used", "kubeadmin.read", "kubeconfig_asked", "admin_kubeconfig.read"})
 }
 
 func TestOneIsToldWhoOneIsAndWhichAccountsAreOnesOwn(t *testing.T) {

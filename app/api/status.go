@@ -15,6 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/access"
 	"github.com/ocpctl/ocpctl/store/attempts"
 )
 
@@ -67,7 +68,7 @@ func (s *server) GetBucketCredentials(w http.ResponseWriter, r *http.Request, id
 		return
 	}
 	given, err := s.Grants.Grant(r.Context(), artifacts.Part{
-		Cluster: row.Cluster, Attempt: id, Number: row.Number, KeepsKeys: row.Kind == lifecycle.Scale || row.Kind == lifecycle.Configure,
+		Cluster: row.Cluster, Attempt: id, Number: row.Number, KeepsKeys: opensCluster(row.Kind),
 	})
 	if err != nil {
 		s.fail(w, r, err)
@@ -77,6 +78,33 @@ func (s *server) GetBucketCredentials(w http.ResponseWriter, r *http.Request, id
 	ok(w, contract.BucketCredentials{
 		AccessKeyID: given.AccessKeyID, SecretAccessKey: given.SecretAccessKey, SessionToken: given.SessionToken, ExpiresAt: given.Expires,
 	})
+}
+
+// opensCluster reports an attempt that works with a ready cluster's own kubeconfig.
+func opensCluster(k lifecycle.Kind) bool {
+	return k == lifecycle.Scale || k == lifecycle.Configure || k == lifecycle.Access
+}
+
+// GetAccessWork implements POST /api/v1/status/attempts/{id}/access.
+func (s *server) GetAccessWork(w http.ResponseWriter, r *http.Request, id ID) {
+	work, lease, err := s.Store.Attempts.AccessWork(r.Context(), id, claims(r).TokenID)
+	if err != nil {
+		s.failRunner(w, r, err)
+		return
+	}
+	out := contract.AccessWork{Give: accesses(work.Give), Take: accesses(work.Take), Keep: work.Keep}
+	if out.Answer, err = s.answer(r, lease); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	ok(w, out)
+}
+
+func accesses(rows []access.Row) (out []contract.Access) {
+	for _, a := range rows {
+		out = append(out, contract.Access{ID: a.ID, Account: a.Account, Reader: a.Reader, Role: string(a.Role), Lifetime: a.Lifetime})
+	}
+	return out
 }
 
 // RecordIdentity implements POST /api/v1/status/attempts/{id}/record.
@@ -199,7 +227,7 @@ func (s *server) acknowledge(w http.ResponseWriter, r *http.Request, lease store
 // answer is the server's response with a fresh token, so that the token of an active runner never expires. A closed attempt gets
 // none: its last token expires within its lifetime.
 func (s *server) answer(r *http.Request, lease store.Lease) (contract.Answer, error) {
-	out := contract.Answer{Stop: lease.Stop, LeaseUntil: lease.Until}
+	out := contract.Answer{Stop: lease.Stop, LeaseUntil: lease.Until, Access: lease.Access}
 	if lease.Closed {
 		return out, nil
 	}
@@ -251,7 +279,7 @@ func spec(row attempts.SpecRow, set RunnerSettings) contract.Spec {
 	for _, a := range row.Addons {
 		out.Addons = append(out.Addons, addon(a))
 	}
-	if out.Kind == contract.KindConfigure && row.Row.Outputs != nil {
+	if (out.Kind == contract.KindConfigure || out.Kind == contract.KindAccess) && row.Row.Outputs != nil {
 		out.KubeconfigRef = kubeconfigRef(row.Row)
 	}
 	if out.Kind == contract.KindCreate {

@@ -84,6 +84,28 @@ func (r *runner) succeeds() {
 	require.Equal(r, http.StatusOK, status)
 }
 
+// mints makes the kubeconfigs that were asked for, and removes what was revoked.
+func (r *runner) mints(seq int) contract.AccessWork {
+	r.Helper()
+	of, said := r.scope(), contract.Report{Seq: seq, Phase: "configuring"}
+	answer, raw := r.ask(http.MethodPost, statusPath+"attempts/"+r.id+"/access", r.bearer, nil)
+	require.Equal(r, http.StatusOK, answer.StatusCode, "%s", raw)
+	var work contract.AccessWork
+	require.NoError(r, json.Unmarshal(raw, &work))
+	for _, a := range work.Give {
+		expires := time.Now().Add(a.Lifetime).Truncate(time.Second)
+		ref := artifacts.CredentialRef("artifacts", of.Cluster, of.Attempt, servicetest.StoredAt, artifacts.AccessFile(a.ID))
+		r.shelf[ref] = servicetest.TokenKubeconfig(of.APIURL(), servicetest.Token(a.Account, expires))
+		said.Access = append(said.Access, contract.AccessState{ID: a.ID, StoredAt: servicetest.StoredAt, ExpiresAt: expires})
+	}
+	for _, a := range work.Take {
+		said.Access = append(said.Access, contract.AccessState{ID: a.ID, Removed: true})
+	}
+	_, status := r.say("report", said)
+	require.Equal(r, http.StatusOK, status)
+	return work
+}
+
 func started(t *testing.T) (h *fixture, cluster string, r *runner) {
 	h = newFixture(t)
 	cluster = h.accept("shop", "platform").ID
@@ -204,8 +226,6 @@ func TestAReadyClusterHandsOutItsKubeconfigWrittenDownFirst(t *testing.T) {
 	r.say("record", r.record())
 	r.succeeds()
 	h.step(cluster)
-	stored := servicetest.CredentialRef(cluster, artifacts.Kubeconfig)
-	h.shelf[stored] = servicetest.Kubeconfig("https://api.shop.labs.example.com:6443")
 
 	var out Outputs
 	h.get("/api/v1/clusters/"+cluster+"/outputs", &out)
@@ -213,10 +233,22 @@ func TestAReadyClusterHandsOutItsKubeconfigWrittenDownFirst(t *testing.T) {
 	h.refused(http.MethodGet, out.Kubeconfig, h.as(oidc.Auditor), nil, http.StatusForbidden)
 
 	answer, raw := h.ask(http.MethodGet, out.Kubeconfig, h.as(oidc.Requester), nil)
+	require.Equal(t, http.StatusAccepted, answer.StatusCode, "%s", raw)
+	require.NotEmpty(t, answer.Header.Get("Retry-After"))
+	answer, _ = h.ask(http.MethodGet, out.Kubeconfig+"?wait=1", h.as(oidc.Requester), nil)
+	require.Equal(t, http.StatusServiceUnavailable, answer.StatusCode, "for programs that know no 202")
+	require.NotEmpty(t, answer.Header.Get("Retry-After"))
+	servicetest.Mint(t, h.store, h.shelf)
+	answer, raw = h.ask(http.MethodGet, out.Kubeconfig+"?wait=1", h.as(oidc.Requester), nil)
 	require.Equal(t, http.StatusOK, answer.StatusCode)
 	require.Equal(t, "application/yaml", answer.Header.Get("Content-Type"))
 	require.Equal(t, "no-store", answer.Header.Get("Cache-Control"))
-	require.Equal(t, h.shelf[stored], string(raw))
+	require.Contains(t, string(raw), "server: https://api.shop.labs.example.com:6443\n")
+	require.Contains(t, string(raw), servicetest.TokenSignature)
+	require.NotContains(t, string(raw), servicetest.ClientKey, "the installer's is handed out to nobody")
+	expires, err := time.Parse(time.RFC3339, answer.Header.Get("Ocpctl-Access-Expires"))
+	require.NoError(t, err)
+	require.WithinDuration(t, time.Now().Add(8*time.Hour), expires, time.Hour)
 	var c ClusterDetail
 	h.get("/api/v1/clusters/"+cluster, &c)
 	require.Equal(t, Status("READY"), c.Status)
@@ -224,7 +256,7 @@ func TestAReadyClusterHandsOutItsKubeconfigWrittenDownFirst(t *testing.T) {
 	require.Equal(t, "kubeconfig.read", last.Action)
 	require.Contains(t, last.Actor, "#maya")
 
-	delete(h.shelf, stored)
+	delete(h.shelf, servicetest.AccessRef(cluster, answer.Header.Get("Ocpctl-Access-Id")))
 	h.refused(http.MethodGet, out.Kubeconfig, h.as(oidc.Requester), nil, http.StatusInternalServerError)
 	h.get("/api/v1/clusters/"+cluster, &c)
 	require.Equal(t, "kubeconfig.read", c.Timeline[len(c.Timeline)-1].Action, "written down although it was not handed out")

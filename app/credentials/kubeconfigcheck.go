@@ -1,14 +1,5 @@
 package credentials
 
-import (
-	"bytes"
-	"errors"
-	"fmt"
-	"io"
-
-	"go.yaml.in/yaml/v3"
-)
-
 // kubeconfig is everything that openshift-install writes into auth/kubeconfig, and nothing else of the format
 // (k8s.io/client-go/tools/clientcmd/api/v1). The rest of the format can run a program (exec, auth-provider), read files
 // of the user's machine, send requests through a proxy, or accept any certificate.
@@ -45,26 +36,6 @@ type kubeconfig struct {
 // plainKubeconfig returns nil if a kubeconfig only says how to reach apiURL and with which certificate or token. The runner
 // stored it, and a runner may be hostile. The error says what else is in it, without its values.
 func plainKubeconfig(raw []byte, apiURL string) error {
-	var k kubeconfig
-	decoder := yaml.NewDecoder(bytes.NewReader(raw))
-	decoder.KnownFields(true)
-	var wrong *yaml.TypeError
-	switch err := decoder.Decode(&k); {
-	case errors.As(err, &wrong):
-		return errors.New("it has fields other than addresses and certificates")
-	case err != nil:
-		return errors.New("it is not YAML")
-	}
-	if err := decoder.Decode(&struct{}{}); !errors.Is(err, io.EOF) {
-		return errors.New("it contains more than one document")
-	}
-	if len(k.Clusters) == 0 || len(k.Users) == 0 {
-		return errors.New("it names no cluster or no user")
-	}
-	for _, c := range k.Clusters {
-		if c.Cluster.Server != apiURL {
-			return fmt.Errorf("its server is not %s", apiURL)
-		}
-	}
-	return nil
+	_, err := parseKubeconfig(raw, apiURL)
+	return err
 }

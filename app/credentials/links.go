@@ -1,6 +1,7 @@
 package credentials
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops/messages"
-	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
@@ -34,21 +34,41 @@ type Link struct {
 // linkPath is the part of a link's URL before its handle.
 const linkPath = "/links/"
 
-// KubeconfigLink returns a one-time link to a ready cluster's kubeconfig, only for this principal.
-func (s *Service) KubeconfigLink(ctx context.Context, p policy.Principal, ref string, origin app.Origin) (Link, error) {
-	row, origin, err := s.core.Authorize(ctx, p, ref, policy.ActKubeconfig, origin)
+// KubeconfigLink returns a one-time link to a kubeconfig of a ready cluster, only for this principal. The kubeconfig is being made, or was
+// made before, when it returns.
+func (s *Service) KubeconfigLink(ctx context.Context, p policy.Principal, ref string, want Want, origin app.Origin) (Link, error) {
+	row, given, origin, err := s.ask(ctx, p, ref, want, origin)
 	if err != nil {
 		return Link{}, err
 	}
-	if err := app.CheckReachable(row); err != nil {
-		return Link{}, err
-	}
-	return s.link(ctx, people.Link{Kind: people.LinkKubeconfig, Principal: p.ID, Cluster: row.ID}, LinkLasts, s.core.StoreOrigin(origin, p))
+	link := people.Link{Kind: people.LinkKubeconfig, Principal: p.ID, Cluster: row.ID, Access: given.ID}
+	return s.link(ctx, link, LinkLasts, s.core.StoreOrigin(origin, p))
 }
 
-// BreakGlass requests a cluster's kubeadmin password. A platform admin other than the requester has to approve. A repeated call
-// returns the pending request.
-func (s *Service) BreakGlass(ctx context.Context, p policy.Principal, ref string, origin app.Origin) (app.Approval, error) {
+// What break-glass gives: credentials that the installer made, which do not expire.
+const (
+	BreakGlassPassword   = "password"   // of the user kubeadmin
+	BreakGlassKubeconfig = "kubeconfig" // the installer's own
+)
+
+// breakGlass lists what break-glass gives.
+var breakGlass = map[string]struct {
+	approval store.ApprovalKind
+	link     people.LinkKind
+}{
+	BreakGlassPassword:   {store.ApproveKubeadmin, people.LinkKubeadmin},
+	BreakGlassKubeconfig: {store.ApproveKubeconfig, people.LinkInstallers},
+}
+
+// BreakGlass requests one of a cluster's credentials that the installer made; empty: the password. A platform admin other than the
+// requester has to approve. A repeated call returns the pending request.
+func (s *Service) BreakGlass(ctx context.Context, p policy.Principal, ref, what string, origin app.Origin) (app.Approval, error) {
+	asked, known := breakGlass[cmp.Or(what, BreakGlassPassword)]
+	if !known {
+		return app.Approval{}, &app.Error{Kind: app.Invalid, Message: messages.CannotGiveAccess, Fields: []app.Field{
+			app.ProblemOf("what", messages.UnknownBreakGlass(what, BreakGlassPassword, BreakGlassKubeconfig)),
+		}}
+	}
 	row, origin, err := s.core.Authorize(ctx, p, ref, policy.ActBreakGlass, origin)
 	if err != nil {
 		return app.Approval{}, err
@@ -59,18 +79,19 @@ func (s *Service) BreakGlass(ctx context.Context, p policy.Principal, ref string
 	if err := app.CheckReachable(row); err != nil {
 		return app.Approval{}, err
 	}
-	a, err := s.store.AskKubeadmin(ctx, row.ID, breakGlassLasts, s.core.StoreOrigin(origin, p))
+	a, err := s.store.AskBreakGlass(ctx, row.ID, asked.approval, breakGlassLasts, s.core.StoreOrigin(origin, p))
 	if errors.Is(err, store.ErrConflict) {
-		return app.Approval{}, app.Fail(app.Conflict, messages.PasswordUnavailable(row.Name))
+		return app.Approval{}, app.Fail(app.Conflict, messages.InstallersUnavailable(row.Name, string(asked.approval)))
 	}
 	if err != nil {
-		return app.Approval{}, fmt.Errorf("request the password: %w", err)
+		return app.Approval{}, fmt.Errorf("request break-glass: %w", err)
 	}
 	return s.core.SeenBy(p, a), nil
 }
 
-// KubeadminLink returns a link to the kubeadmin password after break-glass was approved: one approval, one link, shown once.
-func (s *Service) KubeadminLink(ctx context.Context, p policy.Principal, ref string, origin app.Origin) (Link, error) {
+// BreakGlassLink returns a link to a credential that the installer made, after break-glass was approved: one approval, one link, shown once.
+func (s *Service) BreakGlassLink(ctx context.Context, p policy.Principal, ref, what string, origin app.Origin) (Link, error) {
+	asked := breakGlass[what]
 	row, origin, err := s.core.Authorize(ctx, p, ref, policy.ActBreakGlass, origin)
 	if err != nil {
 		return Link{}, err
@@ -78,9 +99,9 @@ func (s *Service) KubeadminLink(ctx context.Context, p policy.Principal, ref str
 	if err := app.CheckReachable(row); err != nil {
 		return Link{}, err
 	}
-	link, err := s.link(ctx, people.Link{Kind: people.LinkKubeadmin, Principal: p.ID, Cluster: row.ID}, LinkLasts, s.core.StoreOrigin(origin, p))
+	link, err := s.link(ctx, people.Link{Kind: asked.link, Principal: p.ID, Cluster: row.ID}, LinkLasts, s.core.StoreOrigin(origin, p))
 	if errors.Is(err, store.ErrNotFound) {
-		return Link{}, app.Fail(app.Conflict, messages.PasswordUnapproved(row.Name))
+		return Link{}, app.Fail(app.Conflict, messages.InstallersUnapproved(row.Name, string(asked.approval)))
 	}
 	return link, err
 }
@@ -97,15 +118,6 @@ func (s *Service) link(ctx context.Context, l people.Link, lasts time.Duration, 
 		return Link{}, fmt.Errorf("create a link: %w", err)
 	}
 	return Link{URL: secret.New(strings.TrimSuffix(s.ui, "/") + linkPath + handle), ExpiresAt: made.ExpiresAt}, nil
-}
-
-// Redeemed is what a link gave.
-type Redeemed struct {
-	Kind       people.LinkKind
-	Cluster    store.Row
-	Kubeconfig []byte      // of a kubeconfig link
-	Password   secret.Text // of a kubeadmin link; the user is kubeadmin
-	Account    string      // of an account link: now linked to the principal
 }
 
 // noLink is the error for every link that does not work, whatever the reason; the audit trail has the reason.
@@ -141,45 +153,6 @@ func (s *Service) Means(ctx context.Context, p policy.Principal, handle, account
 	return &app.Error{Kind: app.Invalid, Message: messages.AnotherAccount(link.Account), Fields: []app.Field{
 		app.ProblemOf("account", messages.NotTheLinksAccount(link.Account)),
 	}}
-}
-
-// Redeem uses up a link. An account link links the account to the principal, who must have confirmed it. For a secret, the audit
-// line is written before the secret is read.
-func (s *Service) Redeem(ctx context.Context, p policy.Principal, handle string, origin app.Origin) (Redeemed, error) {
-	who, err := owner(p)
-	if err != nil {
-		return Redeemed{}, err
-	}
-	used, err := s.store.People.UseLink(ctx, handle, who, string(origin.Source))
-	switch {
-	case errors.Is(err, store.ErrNotFound):
-		return Redeemed{}, noLink()
-	case errors.Is(err, store.ErrConflict):
-		return Redeemed{}, app.Fail(app.Conflict, messages.AccountTaken)
-	case err != nil:
-		return Redeemed{}, fmt.Errorf("use a link: %w", err)
-	case used.Kind == people.LinkOfAccount:
-		return Redeemed{Kind: used.Kind, Account: used.Account}, nil
-	}
-	act := policy.ActKubeconfig
-	if used.Kind == people.LinkKubeadmin {
-		act = policy.ActBreakGlass
-	}
-	row, origin, err := s.core.Authorize(ctx, p, used.Cluster, act, origin) // the rights that the link was made with may have been withdrawn
-	if err != nil {
-		return Redeemed{}, err
-	}
-	if err := app.CheckReachable(row); err != nil {
-		return Redeemed{}, err
-	}
-	out := Redeemed{Kind: used.Kind, Cluster: row}
-	if used.Kind == people.LinkKubeconfig {
-		out.Kubeconfig, err = s.handOut(ctx, row, artifacts.Kubeconfig, s.core.StoreOrigin(origin, p))
-		return out, err
-	}
-	raw, err := s.handOut(ctx, row, artifacts.Kubeadmin, s.core.StoreOrigin(origin, p))
-	out.Password = secret.New(strings.TrimSpace(string(raw)))
-	return out, err
 }
 
 // Accounts returns the principal's linked accounts, e.g. github:maya.

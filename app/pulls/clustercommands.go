@@ -7,12 +7,12 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
-	"github.com/ocpctl/ocpctl/store/people"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
@@ -43,7 +43,7 @@ func (s *Service) kubeconfigByComment(ctx context.Context, c command) (reply, no
 	if !linked {
 		return "", "", app.Fail(app.Denied, messages.KubeconfigNeedsLink(c.event.Author))
 	}
-	link, err := s.credentials.KubeconfigLink(ctx, p, row.ID, c.origin(c.Line))
+	link, err := s.credentials.KubeconfigLink(ctx, p, row.ID, credentials.Want{Role: c.Role}, c.origin(c.Line))
 	if err != nil {
 		return "", "", err
 	}
@@ -83,7 +83,7 @@ func (s *Service) shareByComment(ctx context.Context, c command) (reply, note st
 	if err != nil {
 		return "", "", err
 	}
-	share, named := people.Share{Kind: app.ShareTeam, Grantee: c.Team}, c.Team
+	share, named := app.ShareWith(app.ShareTeam, c.Team, c.Role), c.Team
 	if c.With != "" {
 		share.Kind = app.SharePrincipal
 		if named, share.Grantee, err = s.principalOf(ctx, c.With); err != nil {
@@ -98,7 +98,7 @@ func (s *Service) shareByComment(ctx context.Context, c command) (reply, note st
 		}
 		return "", "", err
 	}
-	return messages.Shared(c.event.Author, row.Name, share.Kind, named), "shared " + row.Name, nil
+	return messages.Shared(c.event.Author, row.Name, share.Kind, named, c.Role), "shared " + row.Name, nil
 }
 
 // principalOf returns whom a word of a comment means: a principal's id, or a GitHub login, which stands for its linked owner.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/chatops/blocks"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/chatops/slack"
@@ -26,7 +27,7 @@ func (s *Service) kubeconfig(ctx context.Context, t task) (slack.Message, error)
 	if !linked {
 		return slack.Message{}, app.Fail(app.Denied, messages.KubeconfigNeedsLinkInSlack(s.page(row.ID)))
 	}
-	link, err := s.credentials.KubeconfigLink(ctx, p, row.ID, t.origin(s.why(t)))
+	link, err := s.credentials.KubeconfigLink(ctx, p, row.ID, credentials.Want{Role: t.Role}, t.origin(s.why(t)))
 	if err != nil {
 		return slack.Message{}, err
 	}
@@ -43,17 +44,17 @@ func (s *Service) share(ctx context.Context, t task) (slack.Message, error) {
 	}
 	if t.Group != "" {
 		n, err := s.eachMember(ctx, t, func(principal string) error {
-			_, err := s.core.Share(ctx, t.by, row.ID, people.Share{Kind: app.SharePrincipal, Grantee: principal}, t.origin(s.why(t)))
+			_, err := s.core.Share(ctx, t.by, row.ID, app.ShareWith(app.SharePrincipal, principal, t.Role), t.origin(s.why(t)))
 			return err
 		})
-		return blocks.Answer(messages.SharedWithGroup(row.Name, n)), err
+		return blocks.Answer(messages.SharedWithGroup(row.Name, n, t.Role)), err
 	}
 	share, shown, err := s.grantee(ctx, t)
 	if err != nil {
 		return slack.Message{}, err
 	}
 	_, err = s.core.Share(ctx, t.by, row.ID, share, t.once(s.why(t), func(store.Outcome) string {
-		return messages.SharedInSlack(row.Name, shown)
+		return messages.SharedInSlack(row.Name, shown, t.Role)
 	}))
 	return slack.Message{}, err
 }
@@ -90,9 +91,9 @@ func (s *Service) unshare(ctx context.Context, t task) (slack.Message, error) {
 func (s *Service) grantee(ctx context.Context, t task) (share people.Share, shown string, err error) {
 	switch {
 	case t.Team != "":
-		return people.Share{Kind: app.ShareTeam, Grantee: t.Team}, messages.Team(t.Team), nil
+		return app.ShareWith(app.ShareTeam, t.Team, t.Role), messages.Team(t.Team), nil
 	case t.With != "":
-		return people.Share{Kind: app.SharePrincipal, Grantee: t.With}, messages.Principal(t.With), nil
+		return app.ShareWith(app.SharePrincipal, t.With, t.Role), messages.Principal(t.With), nil
 	case t.Person == "":
 		return share, "", app.Fail(app.Invalid, messages.ShareWithNobody)
 	}
@@ -101,7 +102,7 @@ func (s *Service) grantee(ctx context.Context, t task) (share people.Share, show
 		return share, "", err
 	}
 	principal, err := s.principalOf(ctx, t.request.Workspace, t.Person)
-	return people.Share{Kind: app.SharePrincipal, Grantee: principal}, messages.Person(found.Name), err
+	return app.ShareWith(app.SharePrincipal, principal, t.Role), messages.Person(found.Name), err
 }
 
 // colleague returns somebody in Slack whom a cluster may be given to: a full member of this organization.

@@ -21,7 +21,7 @@ func TestAKubeconfigIsALinkForOnePersonThatIsNotKept(t *testing.T) {
 	h.links("UMATE", proved("saml:mate", "ocpctl-team-platform"))
 	e := h.asks(inbound.Command, "UMATE")
 	e.Text = "kubeconfig demo"
-	require.Regexp(t, `Open <http://127\.0\.0\.1:8080/links/[A-Za-z0-9_-]{40,}> and sign in to get the kubeconfig of .demo.`, h.slackAs(e))
+	require.Regexp(t, `Open <http://127\.0\.0\.1:8080/links/[A-Za-z0-9_-]{40,}> and sign in to get your own kubeconfig of .demo.`, h.slackAs(e))
 	kept := func() []string {
 		return h.Query(`SELECT concat(person, ' ', channel, ' ', body, ' ', blocks) FROM replies WHERE cause = $1`, "slack:T1:"+e.ID)
 	}
@@ -32,6 +32,19 @@ func TestAKubeconfigIsALinkForOnePersonThatIsNotKept(t *testing.T) {
 	require.NoError(t, h.Store.Outbox.Replied(t.Context(), id, 7))
 	require.NotRegexp(t, `/links/[A-Za-z0-9_-]{40,}`, kept()[0], "neither in the text nor in blocks")
 	require.Equal(t, 2, strings.Count(kept()[0], "/links/…"))
+}
+
+func TestAShareInSlackSaysWhatItsPeopleMayDoInTheCluster(t *testing.T) {
+	h := ours(t)
+	h.mate("demo")
+	require.Contains(t, h.slack("UMATE", "share demo <@UPAY> --role view"), "for use with the role view")
+	require.Contains(t, h.slack("UMATE", "share demo --team payments --role root"), "root")
+	require.Equal(t, []string{"slack:T1/UPAY use view"}, h.Query(`SELECT concat(grantee, ' ', access, ' ', role) FROM shares`))
+	h.links("UPAY", proved("saml:pay", "ocpctl-team-payments"))
+	require.Contains(t, h.slack("UPAY", "status demo"), "demo is ready")
+	require.Contains(t, h.slack("UPAY", "kubeconfig demo --role admin"), "is shared with you as view, and you asked for admin")
+	require.Contains(t, h.slack("UPAY", "kubeconfig demo"), "sign in to get your own kubeconfig")
+	require.Equal(t, []string{"view"}, h.Query(`SELECT role FROM access WHERE by_right <> 'role'`))
 }
 
 func TestAClusterIsSharedWithTheMembersThatAGroupHasNow(t *testing.T) {

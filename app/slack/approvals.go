@@ -32,7 +32,7 @@ func (s *Service) approvals(ctx context.Context, t task) (slack.Message, error) 
 // waiting returns an approval in the form that messages need.
 func (s *Service) waiting(a app.Approval, by string) chatops.Waiting {
 	return chatops.Waiting{
-		ID: a.ID, Cluster: a.ClusterName, Team: a.Team, By: by, Password: a.Kind == store.ApproveKubeadmin, Why: a.Why, Head: a.Head,
+		ID: a.ID, Cluster: a.ClusterName, Team: a.Team, By: by, Secret: messages.BreakGlassSecret(string(a.Kind)), Why: a.Why, Head: a.Head,
 		Votes: app.CountApprovals(a.Approval), Needs: a.Needs, Until: a.ExpiresAt, WhyNot: a.WhyNot,
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/access"
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
@@ -79,7 +80,7 @@ func seen(row store.Row, shares []people.Share) string {
 		fmt.Fprintf(h, " %d", at)
 	}
 	for _, s := range shares {
-		fmt.Fprintf(h, " %q %q %s", s.Kind, s.Grantee, s.Access)
+		fmt.Fprintf(h, " %q %q %s %s", s.Kind, s.Grantee, s.Access, s.Role)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:12])
 }
@@ -127,9 +128,19 @@ func workers(n int) string {
 }
 
 func (p *pages) share(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
-	s := people.Share{Kind: r.PostFormValue("kind"), Grantee: r.PostFormValue("with"), Access: people.Access(r.PostFormValue("access"))}
+	s := people.Share{Kind: r.PostFormValue("kind"), Grantee: r.PostFormValue("with"), Access: people.AccessSee}
+	if role := r.PostFormValue("access"); role != string(people.AccessSee) {
+		s.Access, s.Role = people.AccessUse, access.Role(role)
+	}
 	_, err := p.App.Share(r.Context(), who, id, s, origin)
-	return fmt.Sprintf("%s %s may now %s the cluster.", grantees[s.Kind], s.Grantee, s.Access), err
+	return fmt.Sprintf("%s %s may now %s the cluster%s.", grantees[s.Kind], s.Grantee, s.Access, asRole(s.Role)), err
+}
+
+func asRole(role access.Role) string {
+	if role == "" {
+		return ""
+	}
+	return " as " + string(role)
 }
 
 func (p *pages) unshare(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {

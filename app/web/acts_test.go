@@ -32,7 +32,7 @@ func TestEveryActIsAnsweredWithTheServicesMessageOnTheClustersPage(t *testing.T)
 		{"/unhold", nil, "is no longer held"},
 		{"/scale", url.Values{"replicas": {"3"}}, "shop is being scaled to 3 workers (job job_"},
 		{"/scale", url.Values{"replicas": {"9"}}, "may have 0 to 3 workers"},
-		{"/share", url.Values{"kind": {"team"}, "with": {"payments"}, "access": {"use"}}, "Team payments may now use the cluster."},
+		{"/share", url.Values{"kind": {"team"}, "with": {"payments"}, "access": {"edit"}}, "Team payments may now use the cluster as edit."},
 		{"/share", url.Values{"kind": {"team"}, "with": {"nobody"}}, `with: there is no team "nobody"`},
 		{"/unshare", url.Values{"kind": {"team"}, "with": {"payments"}}, "The cluster is no longer shared with team payments."},
 		{"/transfer", url.Values{"team": {"payments"}, "owner": {"rob"}, "reason": {"theirs now"}}, "now belongs to team payments, and its owner is rob"},
@@ -122,7 +122,11 @@ func TestAVoteForAnotherStandsOnTheClustersPageUntilItIsGiven(t *testing.T) {
 func mayDo(role policy.Role, change func(*store.Row), shares ...people.Share) string {
 	row := details(change).Row
 	row.Team = "platform"
-	return offersOf(policy.As("x", "X", role, "platform", "payments"), row, shares, profiles.Catalogue{}).Kinds()
+	who, inCluster := policy.As("x", "X", role, "platform", "payments"), policy.ClusterRole("")
+	if who.May(policy.ActKubeconfig, row.Team) {
+		inCluster = policy.ClusterAdmin
+	}
+	return offersOf(who, row, inCluster, shares, profiles.Catalogue{}).Kinds()
 }
 
 func TestOnlyWhatMakesSenseIsOffered(t *testing.T) {
@@ -164,6 +168,7 @@ func TestAMarkChangesWithWhatPeopleChange(t *testing.T) {
 		require.NotEqual(t, first, seen(changed, nil), name)
 	}
 	require.NotEqual(t, first, seen(row, []people.Share{{Kind: "team", Grantee: "x", Access: people.AccessSee}}))
+	require.NotEqual(t, seen(row, []people.Share{{Access: people.AccessUse, Role: "view"}}), seen(row, []people.Share{{Access: people.AccessUse, Role: "admin"}}))
 	row.Version, row.Why, row.Phase = 9, "further", lifecycle.Degraded
 	require.Equal(t, first, seen(row, nil))
 }

@@ -89,6 +89,8 @@ func voted(a store.Approval) string {
 		return "Refused."
 	case a.Kind == store.ApproveKubeadmin:
 		return "Approved. The requester can see the password once."
+	case a.Kind == store.ApproveKubeconfig:
+		return "Approved. The requester can download the installer's kubeconfig once."
 	}
 	return "Approved. The cluster starts now, or when it reaches the front of the queue."
 }
@@ -119,11 +121,12 @@ func (p *pages) approvalView(ctx context.Context, who policy.Principal, a app.Ap
 	return v, nil
 }
 
-// grantedTo adds the link for the person who was granted access to a password.
+// grantedTo adds the link for the person who was granted access to one of the installer's credentials.
 func (v *approvalView) grantedTo(who policy.Principal) {
-	mine := v.Kind == store.ApproveKubeadmin && v.State == store.ApprovalApproved && v.RequestedBy == who.ID
+	link := map[store.ApprovalKind]string{store.ApproveKubeadmin: "/kubeadmin-link", store.ApproveKubeconfig: "/admin-kubeconfig-link"}[v.Kind]
+	mine := link != "" && v.State == store.ApprovalApproved && v.RequestedBy == who.ID
 	if v.Seen && mine && v.ExpiresAt.After(v.Now) {
-		v.ReadLink = "/clusters/" + v.Cluster + "/kubeadmin-link"
+		v.ReadLink = "/clusters/" + v.Cluster + link
 	}
 }
 
@@ -140,8 +143,11 @@ func (v *approvalView) about(row store.Row, github string) {
 
 // what names what is approved.
 func what(kind store.ApprovalKind) string {
-	if kind == store.ApproveKubeadmin {
+	switch kind {
+	case store.ApproveKubeadmin:
 		return "Show the kubeadmin password"
+	case store.ApproveKubeconfig:
+		return "Hand out the installer's kubeconfig"
 	}
 	return "Create a cluster"
 }
@@ -155,7 +161,7 @@ func takes(a store.Approval) string {
 	switch {
 	case a.Needs > 1:
 		return fmt.Sprintf("approval by %d people, each %s, other than the requester", a.Needs, who)
-	case a.Kind == store.ApproveKubeadmin:
+	case a.Kind.BreakGlass():
 		return "approval by " + who + " other than the requester"
 	}
 	return "approval by " + who

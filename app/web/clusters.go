@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -69,14 +68,21 @@ func (p *pages) detailFor(ctx context.Context, who policy.Principal, id string) 
 	if v.Bundles, err = p.Credentials.BundledAttempts(ctx, who, id); err != nil {
 		return detailView{}, err
 	}
-	v.Can = offers{Kubeconfig: usable(who, shares), Bundle: usable(who, shares) && app.MayOpen(who, found.Row)}
+	if v.Access, err = p.accessViews(ctx, who, id); err != nil {
+		return detailView{}, err
+	}
+	role, err := p.App.ClusterRole(ctx, who, found.Row)
+	if err != nil {
+		return detailView{}, err
+	}
+	v.Can = offers{Kubeconfig: role != "", Bundle: role == policy.ClusterAdmin && app.MayOpen(who, found.Row), Roles: rolesUpTo(role)}
 	if who.Role() != "" { // only people with a role may see the catalogue
 		state, err := p.Admin.Catalogue(who)
 		if err != nil {
 			return detailView{}, err
 		}
-		v.Can = offersOf(who, found.Row, shares, state.Catalogue.Catalogue)
-		v.Can.BreakGlass = v.Can.BreakGlass && !slices.ContainsFunc(v.Approvals, func(a approvalView) bool { return a.Kind == store.ApproveKubeadmin })
+		v.Can = offersOf(who, found.Row, role, shares, state.Catalogue.Catalogue)
+		v.Can.BreakGlass = v.Can.BreakGlass && !slices.ContainsFunc(v.Approvals, func(a approvalView) bool { return a.Kind.BreakGlass() })
 	}
 	return v, nil
 }
@@ -123,21 +129,4 @@ func detailOf(found app.Details) detailView {
 		v.InTheWay = append(v.InTheWay, b)
 	}
 	return v
-}
-
-// kubeconfig needs a POST, because every download is audited and browsers prefetch only with GET.
-func (p *pages) kubeconfig(w http.ResponseWriter, r *http.Request, who policy.Principal) {
-	id := r.PathValue("id")
-	raw, err := p.Credentials.Kubeconfig(r.Context(), who, id, originOf(r))
-	if err != nil {
-		p.fail(w, r, who, err)
-		return
-	}
-	sendKubeconfig(w, id, raw)
-}
-
-func sendKubeconfig(w http.ResponseWriter, id string, raw []byte) {
-	w.Header().Set("Content-Type", "application/yaml")
-	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", id+".kubeconfig"))
-	_, _ = w.Write(raw) // the browser disconnected and will retry
 }

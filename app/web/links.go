@@ -70,7 +70,7 @@ func (p *pages) redeem(w http.ResponseWriter, r *http.Request, who policy.Princi
 		return
 	}
 	switch got.Kind {
-	case people.LinkKubeconfig:
+	case people.LinkKubeconfig, people.LinkInstallers:
 		sendKubeconfig(w, got.Cluster.ID, got.Kubeconfig)
 	case people.LinkKubeadmin:
 		p.show(w, r, who, http.StatusOK, "password", passwordView{
@@ -85,15 +85,17 @@ func (p *pages) redeem(w http.ResponseWriter, r *http.Request, who policy.Princi
 // kubeconfigLink makes a link and redirects to its page, where it can be used or copied.
 func (p *pages) kubeconfigLink(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PathValue("id")
-	made, err := p.Credentials.KubeconfigLink(r.Context(), who, id, originOf(r))
+	made, err := p.Credentials.KubeconfigLink(r.Context(), who, id, wanted(r), originOf(r))
 	p.follow(w, r, who, id, made, err)
 }
 
-// kubeadminLink does the same after access to the password was approved.
-func (p *pages) kubeadminLink(w http.ResponseWriter, r *http.Request, who policy.Principal) {
-	id := r.PathValue("id")
-	made, err := p.Credentials.KubeadminLink(r.Context(), who, id, originOf(r))
-	p.follow(w, r, who, id, made, err)
+// breakGlassLink does the same after access to one of the installer's credentials was approved.
+func (p *pages) breakGlassLink(what string) handler {
+	return func(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+		id := r.PathValue("id")
+		made, err := p.Credentials.BreakGlassLink(r.Context(), who, id, what, originOf(r))
+		p.follow(w, r, who, id, made, err)
+	}
 }
 
 func (p *pages) follow(w http.ResponseWriter, r *http.Request, who policy.Principal, id string, made credentials.Link, err error) {
@@ -105,10 +107,10 @@ func (p *pages) follow(w http.ResponseWriter, r *http.Request, who policy.Princi
 	http.Redirect(w, r, "/links/"+path.Base(made.URL.Reveal()), http.StatusSeeOther)
 }
 
-// breakGlass requests the kubeadmin password and redirects to the necessary approval.
+// breakGlass requests one of the installer's credentials and redirects to the necessary approval.
 func (p *pages) breakGlass(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PathValue("id")
-	a, err := p.Credentials.BreakGlass(r.Context(), who, id, originOf(r))
+	a, err := p.Credentials.BreakGlass(r.Context(), who, id, r.PostFormValue("what"), originOf(r))
 	if err != nil {
 		p.answer(w, r, who, "/clusters/"+id, "", err)
 		return

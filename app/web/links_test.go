@@ -20,16 +20,21 @@ func TestAKubeconfigLinkIsUsedByItsButtonAndNotByBeingLookedAt(t *testing.T) {
 	require.Equal(t, http.StatusOK, status)
 	at := answer.Request.URL.Path
 	require.True(t, strings.HasPrefix(at, "/links/"))
-	for _, want := range []string{"The kubeconfig of shop", "works once, only for you", `readonly value="` + h.base + at + `"`} {
+	for _, want := range []string{"Your kubeconfig of shop", "works once, only for you", `readonly value="` + h.base + at + `"`} {
 		require.Contains(t, page, want)
 	}
 	for range 3 { // mail scanners, browsers that read ahead
 		status, _, _ = b.get(at)
 		require.Equal(t, http.StatusOK, status)
 	}
+	status, page, _ = b.post(at, nil)
+	require.Equal(t, http.StatusServiceUnavailable, status)
+	require.Contains(t, page, "is being made")
+	servicetest.Mint(t, h.store, h.shelf)
 	status, page, answer = b.post(at, nil)
 	require.Equal(t, http.StatusOK, status)
-	require.Equal(t, servicetest.Kubeconfig("https://api.shop.labs.example.com:6443"), page)
+	require.Contains(t, page, "server: https://api.shop.labs.example.com:6443\n")
+	require.Contains(t, page, servicetest.TokenSignature)
 	require.Equal(t, `attachment; filename="`+row.ID+`.kubeconfig"`, answer.Header.Get("Content-Disposition"))
 	require.Equal(t, "no-store", answer.Header.Get("Cache-Control"))
 	status, page, _ = b.post(at, nil)

@@ -25,14 +25,15 @@ type offers struct {
 	ExtendLimit          string // how far it can be extended
 	Held                 bool
 	Workers, Least, Most int
-	Shares               []people.Share // those that the viewer may end
-	Teams                []string       // possible new teams, the current one last; empty: any name
-	Kubeconfig           bool           // may be downloaded
-	Bundle               bool           // log bundles may be downloaded, if there is one
+	Shares               []people.Share       // those that the viewer may end
+	Teams                []string             // possible new teams, the current one last; empty: any name
+	Kubeconfig           bool                 // may be downloaded
+	Roles                []policy.ClusterRole // that a kubeconfig may have, the most powerful first
+	Bundle               bool                 // log bundles may be downloaded, if there is one
 }
 
-// offersOf returns what somebody can do with a cluster.
-func offersOf(who policy.Principal, row store.Row, shares []people.Share, c profiles.Catalogue) offers {
+// offersOf returns what somebody can do with a cluster, in which they may have at most this role; empty: none.
+func offersOf(who policy.Principal, row store.Row, role policy.ClusterRole, shares []people.Share, c profiles.Catalogue) offers {
 	may := func(a policy.Act) bool { return who.May(a, row.Team) }
 	present := row.Desired == lifecycle.Present
 	ready := present && row.Status == lifecycle.Ready && row.Outputs != nil
@@ -44,11 +45,12 @@ func offersOf(who policy.Principal, row store.Row, shares []people.Share, c prof
 		Transfer:   present && may(policy.ActTransfer),
 		Retry:      !present && row.ReleasedAt.IsZero() && may(policy.ActRetry),
 		Abandon:    row.Phase == lifecycle.DestroyBlocked && may(policy.ActAbandon),
-		BreakGlass: ready && row.Outputs.KubeadminRef != "" && may(policy.ActBreakGlass) && app.MayOpen(who, row),
-		Kubeconfig: ready && (may(policy.ActKubeconfig) || usable(who, shares)) && app.MayOpen(who, row),
+		BreakGlass: ready && row.Outputs.KubeconfigRef != "" && may(policy.ActBreakGlass) && app.MayOpen(who, row),
 	}
+	o.Roles = rolesUpTo(role)
+	o.Kubeconfig = ready && role != "" && app.MayOpen(who, row)
 	o.Link = o.Kubeconfig
-	o.Bundle = (may(policy.ActLogBundle) || usable(who, shares)) && app.MayOpen(who, row)
+	o.Bundle = role == policy.ClusterAdmin && app.MayOpen(who, row)
 	if row.WorkersLeast != nil && row.WorkersMost != nil && *row.WorkersLeast < *row.WorkersMost && ready && may(policy.ActScale) {
 		o.Scale, o.Least, o.Most, o.Workers = true, *row.WorkersLeast, *row.WorkersMost, firstOf(row.WorkersWanted, row.Workers, row.WorkersBase)
 	}
@@ -94,13 +96,14 @@ func (o offers) Kinds() string {
 	return strings.Join(kinds, "-")
 }
 
-// usable reports whether a share lets somebody use the cluster.
-func usable(who policy.Principal, shares []people.Share) bool {
-	teams, _ := who.Teams(policy.RolesFor(policy.ActKubeconfig)...)
-	return slices.ContainsFunc(shares, func(s people.Share) bool {
-		mine := s.Kind == "principal" && s.Grantee == who.ID || s.Kind == "team" && slices.Contains(teams, s.Grantee)
-		return mine && s.Access == people.AccessUse
-	})
+// rolesUpTo returns a role and those that allow less, the most powerful first; none for an empty role.
+func rolesUpTo(most policy.ClusterRole) (roles []policy.ClusterRole) {
+	for _, role := range slices.Backward(policy.ClusterRoles) {
+		if most != "" && role.Within(most) {
+			roles = append(roles, role)
+		}
+	}
+	return roles
 }
 
 // firstOf returns the first number that is known.

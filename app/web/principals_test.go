@@ -14,8 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/internal/devstack/attack/matrix"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/internal/token"
+	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -125,15 +128,23 @@ func (h *fixture) filled(at string, n int) string {
 	row := h.shown(fmt.Sprintf("c%d", n))
 	switch {
 	case strings.Contains(at, "{link}"):
-		link, err := h.Credentials.KubeconfigLink(h.Context(), h.principal("maya"), row.ID, app.Origin{})
+		link, err := h.Credentials.KubeconfigLink(h.Context(), h.principal("maya"), row.ID, credentials.Want{}, app.Origin{})
 		require.NoError(h, err)
+		servicetest.Mint(h, h.store, h.shelf)
 		return strings.ReplaceAll(at, "{link}", path.Base(link.URL.Reveal()))
 	case strings.HasPrefix(at, "/approvals/"), strings.HasSuffix(at, "/break-glass"):
-		asked, err := h.Credentials.BreakGlass(h.Context(), h.principal("maya"), row.ID, app.Origin{Why: "x"})
+		asked, err := h.Credentials.BreakGlass(h.Context(), h.principal("maya"), row.ID, credentials.BreakGlassPassword, app.Origin{Why: "x"})
 		require.NoError(h, err)
 		if strings.HasPrefix(at, "/approvals/") {
 			return strings.ReplaceAll(at, "{id}", asked.ID)
 		}
+	case strings.HasSuffix(at, "/kubeconfig"):
+		for _, name := range columns { // what a runner made of an earlier request, by a share or by a role in the team
+			_, _ = h.Credentials.Kubeconfig(h.Context(), h.principal(name), row.ID, credentials.Want{}, app.Origin{})
+			_, err := h.Credentials.Kubeconfig(h.Context(), policy.As(h.id(name), name, policy.PlatformAdmin), row.ID, credentials.Want{}, app.Origin{})
+			require.NoError(h, err)
+		}
+		servicetest.Mint(h, h.store, h.shelf)
 	}
 	return strings.ReplaceAll(at, "{id}", row.ID)
 }
@@ -170,11 +181,12 @@ func TestALinkThatDoesNotWorkNeverSaysWhy(t *testing.T) {
 	h := newFixture(t)
 	row := h.shown("shop")
 	made := func(who string) string {
-		link, err := h.Credentials.KubeconfigLink(t.Context(), h.principal(who), row.ID, app.Origin{})
+		link, err := h.Credentials.KubeconfigLink(t.Context(), h.principal(who), row.ID, credentials.Want{}, app.Origin{})
 		require.NoError(t, err)
 		return "/links/" + path.Base(link.URL.Reveal())
 	}
 	used, over := made("maya"), made("maya")
+	servicetest.Mint(t, h.store, h.shelf)
 	b := h.as("maya")
 	status, page, _ := b.post(used, nil)
 	require.Equal(t, http.StatusOK, status, page)

@@ -64,6 +64,7 @@ type detailView struct {
 	Ends      []app.End       // every possible end, the earliest first
 	Approvals []approvalView  // waiting, or granted to the viewer
 	Tests     []lifecycle.RunTests
+	Access    []accessView // who has access to it, and whose ended in the last day
 
 	Why, DesiredWhy string   // without what is shown beside them
 	LastTry         string   // what failed, while another try follows

@@ -46,7 +46,7 @@ func details(change func(*store.Row)) app.Details {
 func show(t *testing.T, change func(*store.Row)) string {
 	d := details(change)
 	v := detailOf(d)
-	v.Can = offersOf(policy.As("x", "Maya", policy.Requester, d.Row.Team), d.Row, nil, profiles.Catalogue{})
+	v.Can = offersOf(policy.As("x", "Maya", policy.Requester, d.Row.Team), d.Row, policy.ClusterAdmin, nil, profiles.Catalogue{})
 	return page(t, "detail", v)
 }
 

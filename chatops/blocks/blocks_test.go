@@ -276,7 +276,7 @@ func TestAQuestionWhichClusterIsGolden(t *testing.T) {
 
 func TestApprovalsAreGolden(t *testing.T) {
 	own := approval()
-	own.ID, own.WhyNot, own.Password, own.Head = "apr_2", "You asked for it yourself.", true, "0123456789abcdef"
+	own.ID, own.WhyNot, own.Secret, own.Head = "apr_2", "You asked for it yourself.", "kubeadmin password", "0123456789abcdef"
 	goldenMessage(t, "approvals", Approvals([]chatops.Waiting{approval(), own}, true, ui))
 	goldenMessage(t, "approvals-none", Approvals(nil, false, ui))
 	require.Empty(t, blockkit.Message(encoded(t, Approvals(slices.Repeat([]chatops.Waiting{approval()}, 60), false, ui))))

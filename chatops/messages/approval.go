@@ -52,8 +52,8 @@ func OpensControlPlane(cluster string) string {
 		"Only a platform admin of every team can approve this. Ask one of them.", cluster)
 }
 
-// OwnPasswordRequest tells a requester of a password that they cannot approve it themselves.
-const OwnPasswordRequest = "You requested this yourself, so another platform admin has to approve it."
+// OwnBreakGlass tells a requester of a credential that the installer made that they cannot approve it themselves.
+const OwnBreakGlass = "You requested this yourself, so another platform admin has to approve it."
 
 // OwnRequest tells a requester that they cannot approve their own request, and who can.
 func OwnRequest(needs int, voters []policy.Role, team string) string {

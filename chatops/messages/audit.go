@@ -78,7 +78,7 @@ func changeText(action string, meta json.RawMessage, why string) string {
 	if form := countedChanges[action]; form != "" && json.Unmarshal(orEmpty(c.After), &number) == nil && number != nil {
 		return fmt.Sprintf(form, *number, orEmpty(c.Before))
 	}
-	var before, after struct{ Kind, With, Access, Team, Owner, To, Name string }
+	var before, after struct{ Kind, With, Access, Role, Reader, Team, Owner, To, Name string }
 	if json.Unmarshal(orEmpty(c.Before), &before) != nil || json.Unmarshal(orEmpty(c.After), &after) != nil {
 		return ""
 	}
@@ -88,11 +88,21 @@ func changeText(action string, meta json.RawMessage, why string) string {
 	case after.Team != "":
 		return fmt.Sprintf("from team %s to team %s, owner %s", before.Team, after.Team, after.Owner)
 	case after.With != "":
-		return fmt.Sprintf("with %s %s, to %s it", after.Kind, after.With, after.Access)
+		return fmt.Sprintf("with %s %s, to %s it%s", after.Kind, after.With, after.Access, asAuditRole(after.Role))
 	case before.With != "":
 		return fmt.Sprintf("no longer with %s %s", before.Kind, before.With)
+	case cmp.Or(after.Reader, before.Reader) != "":
+		return "of " + cmp.Or(after.Reader, before.Reader) + asAuditRole(cmp.Or(after.Role, before.Role))
 	}
 	return ""
+}
+
+// asAuditRole adds a role in the cluster; empty: the line has none.
+func asAuditRole(role string) string {
+	if role == "" {
+		return ""
+	}
+	return " as " + role
 }
 
 func orEmpty(raw json.RawMessage) json.RawMessage {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
 )
 
 // GivenUp tells a commenter that their commands are not tried any more.
@@ -125,8 +126,8 @@ func RetryingTeardown(actor, name string) string {
 }
 
 // Shared answers share on a pull request.
-func Shared(actor, name, kind, grantee string) string {
-	return fmt.Sprintf("@%s, `%s` is shared with %s %s now. Its page lists all shares and can remove them.", actor, name, kind, chatops.Code(grantee))
+func Shared(actor, name, kind, grantee string, role policy.ClusterRole) string {
+	return fmt.Sprintf("@%s, `%s` is shared with %s %s%s now. Its page lists all shares and can remove them.", actor, name, kind, chatops.Code(grantee), asRole(role))
 }
 
 // CannotShareSo tells a commenter what is wrong with the share they asked for.

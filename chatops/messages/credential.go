@@ -10,18 +10,6 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// PasswordUnavailable tells an admin that a kubeadmin password cannot be requested now.
-func PasswordUnavailable(name string) string {
-	return fmt.Sprintf("The kubeadmin password of %s cannot be requested now: another request is pending, or no password is stored. "+
-		"The list of approvals shows pending requests.", name)
-}
-
-// PasswordUnapproved tells an admin that nobody approved their access to a kubeadmin password.
-func PasswordUnapproved(name string) string {
-	return fmt.Sprintf("You have no valid approval for the kubeadmin password of %s. Request one with break-glass, and wait "+
-		"until another platform admin approves it.", name)
-}
-
 // InvalidLink is the answer to every link that does not work, whatever the reason.
 const InvalidLink = "This link is not valid. A link works once, for a limited time, and only for the person it was made for. Request a new one."
 
@@ -64,7 +52,7 @@ func KubeconfigNeedsLink(actor string) string {
 
 // KubeconfigLink answers kubeconfig on a pull request with a link that works only for the commenter.
 func KubeconfigLink(actor, name, url string, until time.Time) string {
-	return fmt.Sprintf("@%s, open %s and sign in to get the kubeconfig of `%s`. The link works once, until %s, and only for you.",
+	return fmt.Sprintf("@%s, open %s and sign in to get your own kubeconfig of `%s`. The link works once, until %s, and only for you.",
 		actor, url, name, chatops.Time(until))
 }
 

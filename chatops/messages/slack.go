@@ -10,6 +10,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
 )
 
 // The texts of this file answer one person in Slack, who alone reads them. They are GitHub's Markdown, like all others.
@@ -173,7 +174,7 @@ func RetryOnPullRequest(name, repo string, number int) string {
 
 // KubeconfigInSlack answers kubeconfig with a link that works only for the person who asked.
 func KubeconfigInSlack(name, url string, until time.Time) string {
-	return fmt.Sprintf("Open <%s> and sign in to get the kubeconfig of `%s`. The link works once, until %s, and only for you.", url, name, chatops.Time(until))
+	return fmt.Sprintf("Open <%s> and sign in to get your own kubeconfig of `%s`. The link works once, until %s, and only for you.", url, name, chatops.Time(until))
 }
 
 // KubeconfigNeedsLinkInSlack tells somebody that they have to sign in before they get a kubeconfig. page is the cluster's; empty: there
@@ -187,13 +188,13 @@ func KubeconfigNeedsLinkInSlack(page string) string {
 }
 
 // SharedInSlack answers share with one team or person; shown names it.
-func SharedInSlack(name, shown string) string {
-	return fmt.Sprintf("`%s` is shared with %s. `%s unshare` undoes it.", name, shown, chatops.Prefix)
+func SharedInSlack(name, shown string, role policy.ClusterRole) string {
+	return fmt.Sprintf("`%s` is shared with %s%s. `%s unshare` undoes it.", name, shown, asRole(role), chatops.Prefix)
 }
 
 // SharedWithGroup answers share with a user group: with how many members, and that it stays at these.
-func SharedWithGroup(name string, n int) string {
-	return fmt.Sprintf("`%s` is shared with the current members of the group (%s). People who join the group later are not included. To include them, share it again.", name, people(n))
+func SharedWithGroup(name string, n int, role policy.ClusterRole) string {
+	return fmt.Sprintf("`%s` is shared with the current members of the group (%s)%s. People who join the group later are not included. To include them, share it again.", name, people(n), asRole(role))
 }
 
 // UnsharedInSlack answers unshare; shown names the team or person.

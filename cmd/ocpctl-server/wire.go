@@ -185,7 +185,7 @@ func repositories(c config.Config) (list []app.Repository) {
 func (in inner) appConfig(gh app.GitHub) app.Config {
 	cfg := in.cfg
 	return app.Config{
-		Store: in.store, Catalogue: in.catalogue.Current, Keeper: in.keeper(), GitHub: gh, GitHubSite: github.Site(cfg.GitHub.APIURL), GitHubIssuers: cfg.GitHubIssuers(), Artifacts: in.bucket, UI: cfg.UIURL, Log: in.log, Repositories: repositories(cfg), SlackEmails: cfg.Slack.EmailDomains, Tekton: cfg.TektonIssuers(),
+		Store: in.store, Catalogue: in.catalogue.Current, Keeper: in.keeper(), GitHub: gh, GitHubSite: github.Site(cfg.GitHub.APIURL), GitHubIssuers: cfg.GitHubIssuers(), Artifacts: in.bucket, AccessMost: cfg.Limits.Access, UI: cfg.UIURL, Log: in.log, Repositories: repositories(cfg), SlackEmails: cfg.Slack.EmailDomains, Tekton: cfg.TektonIssuers(),
 		Policy:   policy.Settings{Hour: cfg.Hour, Grace: cfg.Grace, MaxGrace: cfg.GitHub.MaxGrace, Permission: cfg.GitHub.Permission, Forks: cfg.GitHub.Forks, Installation: cfg.Installation},
 		Installs: in.installs(),
 	}

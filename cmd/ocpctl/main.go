@@ -1,5 +1,5 @@
 // Command ocpctl requests and manages clusters on an ocpctl server, for people and for pipelines. It only uses the server's API: it
-// runs no installer, holds no cloud credentials and stores no secret.
+// runs no installer, holds no cloud credentials, and stores no secret but the tokens of clusters that kubectl uses.
 package main
 
 import (
@@ -35,6 +35,7 @@ func world() command.World {
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		InTTY: tty(os.Stdin), OutTTY: tty(os.Stdout), ErrTTY: tty(os.Stderr), Width: width,
 		Env: os.Getenv, Environ: os.Environ(), Now: time.Now, Sleep: sleep, Browse: browse, Run: run, UUID: uuid,
+		Program: os.Executable,
 	}
 	if out, err := os.Stdout.Stat(); err == nil {
 		w.OutLogged = os.Getenv("CI") != "" && !out.Mode().IsRegular()

@@ -67,6 +67,9 @@ const (
 	Kubeadmin  = "kubeadmin-password"
 )
 
+// AccessFile is the name of the kubeconfig of one reader's access, for CredentialKey and CredentialRef.
+func AccessFile(access string) string { return "access-" + access + ".kubeconfig" }
+
 // CredentialRef returns the reference to the object with CredentialKey.
 func CredentialRef(bucket, cluster string, attempt int, at time.Time, name string) string {
 	return refTo(bucket, CredentialKey(cluster, attempt, at, name))
@@ -86,7 +89,7 @@ func IsCredentialRef(ref, cluster, name string) bool {
 		path.Dir(path.Clean(folder)) == operatePrefix+"clusters/"+cluster
 }
 
-// CredentialKey is the key of one credential of a cluster; name is Kubeconfig or Kubeadmin.
+// CredentialKey is the key of one credential of a cluster; name is Kubeconfig, Kubeadmin or an AccessFile.
 func CredentialKey(cluster string, attempt int, at time.Time, name string) string {
 	return operatePrefix + "clusters/" + cluster + "/" + stamp(at, attempt) + "/" + name
 }

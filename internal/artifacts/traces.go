@@ -21,7 +21,7 @@ type Trace struct {
 	Cluster string
 	Attempt int
 	At      time.Time
-	Kind    string // create, destroy, scale or configure; of outputs and of everything that gives access: create
+	Kind    string // create, destroy, scale, configure or access; of outputs and of everything that gives access: create
 	Content Content
 	Ref     string
 }

@@ -55,9 +55,10 @@ var Table = []Command{
 	},
 	{
 		Name: "kubeconfig", Permission: "kubeconfig", Synonyms: []string{"login", "credentials", "access", "config"},
-		PullRequest: &Form{Summary: "Get a link to its kubeconfig that works once, after you sign in; nothing secret is posted here", Arguments: []Argument{aProfile}, Example: "kubeconfig"},
-		Slack:       &Form{Common: true, Summary: "Get a link to its kubeconfig that works once, after you sign in; only you see it", Arguments: []Argument{oneOfMine}, Example: "kubeconfig demo"},
-		CLI:         &Form{Summary: "Get the admin kubeconfig of a ready cluster", Arguments: []Argument{aCluster}},
+		Options:     []Option{{"role", "", "view", "what you may do in the cluster: the `role` view, edit or admin; default: the most that you may have"}},
+		PullRequest: &Form{Summary: "Get a link to a kubeconfig of your own that works once, after you sign in; nothing secret is posted here", Arguments: []Argument{aProfile}, Options: []string{"role"}, Example: "kubeconfig"},
+		Slack:       &Form{Common: true, Summary: "Get a link to a kubeconfig of your own that works once, after you sign in; only you see it", Arguments: []Argument{oneOfMine}, Options: []string{"role"}, Example: "kubeconfig demo"},
+		CLI:         &Form{Summary: "Get a kubeconfig of a ready cluster, made for you", Arguments: []Argument{aCluster}, Options: []string{"role"}},
 	},
 	{
 		Name: "logs", Permission: "see", Synonyms: []string{"log", "tail", "output"},
@@ -108,10 +109,11 @@ var Table = []Command{
 		Options: []Option{
 			{"team", "", "platform", "the `team` to share it with"},
 			{"with", "", "github:maya", "the `principal` to share it with: a person or workload"},
+			{"role", "", "edit", "what they may do in the cluster, with kubeconfigs of their own: the `role` view, edit or admin; without it they only see the cluster here"},
 		},
-		PullRequest: &Form{Summary: "Share it with another team, person or workload", Arguments: []Argument{aProfile, {Kind: Grantee, Required: true}}, Options: []string{"team", "with"}, Example: "share --team platform"},
-		Slack:       &Form{Summary: "Share it with a person, a user group or another team", Arguments: []Argument{oneOfMine, {Kind: Grantee, Required: true}}, Options: []string{"team", "with"}, Example: "share demo --team platform"},
-		CLI:         &Form{Summary: "Share a cluster with another team or principal", Arguments: []Argument{aCluster}, Options: []string{"team"}},
+		PullRequest: &Form{Summary: "Share it with another team, person or workload", Arguments: []Argument{aProfile, {Kind: Grantee, Required: true}}, Options: []string{"team", "with", "role"}, Example: "share --team platform"},
+		Slack:       &Form{Summary: "Share it with a person, a user group or another team", Arguments: []Argument{oneOfMine, {Kind: Grantee, Required: true}}, Options: []string{"team", "with", "role"}, Example: "share demo --team platform"},
+		CLI:         &Form{Summary: "Share a cluster with another team or principal", Arguments: []Argument{aCluster}, Options: []string{"team", "role"}},
 	},
 	{
 		Name: "use", Permission: "use", Synonyms: []string{"lock", "acquire", "turn"},
@@ -167,7 +169,7 @@ var Table = []Command{
 	},
 	{
 		Name: "break-glass", Permission: "break-glass", Options: []Option{reason},
-		CLI: &Form{Summary: "Request the kubeadmin password; another platform admin must approve", Arguments: []Argument{aCluster}, Options: []string{"reason"}},
+		CLI: &Form{Summary: "Request the kubeadmin password or the installer's kubeconfig; another platform admin must approve", Arguments: []Argument{aCluster}, Options: []string{"reason"}},
 	},
 	{
 		Name: "explain", Permission: "see", Synonyms: []string{"why", "reasons"},

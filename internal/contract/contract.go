@@ -1,7 +1,7 @@
 // Package contract defines the messages between the server and a runner: plain structs without behaviour.
 //
 // The runner gets its work as a Spec and reports with Claim, Record, Report and Result, each a POST to
-// /api/v1/status/attempts/{id}/claim|reserve|record|report|result with the attempt's token as bearer. Every response contains an
+// /api/v1/status/attempts/{id}/claim|reserve|record|access|report|result with the attempt's token as bearer. Every response contains an
 // Answer: go on or stop, a renewed token and the lease. The messages contain references to secrets but no secrets, except
 // BucketCredentials, which a runner may request at …/bucket-credentials.
 package contract
@@ -15,6 +15,8 @@ const (
 	KindScale   = "scale"
 	// KindConfigure applies a ready cluster's add-ons again.
 	KindConfigure = "configure"
+	// KindAccess makes and revokes people's access to a ready cluster.
+	KindAccess = "access"
 )
 
 // Spec is everything that a runner gets, frozen when its attempt was opened.
@@ -62,7 +64,7 @@ type Spec struct {
 	Accepted *Accepted `json:"accepted,omitempty"` // only for the attempt's record in the bucket
 
 	Addons        []Addon `json:"addons,omitempty"`        // the cluster's add-ons, in this order (create, configure)
-	KubeconfigRef string  `json:"kubeconfigRef,omitempty"` // s3://bucket/key, below operate/ (configure)
+	KubeconfigRef string  `json:"kubeconfigRef,omitempty"` // s3://bucket/key, below operate/ (configure, access)
 
 	Heartbeat       time.Duration `json:"heartbeat"`
 	CreateDeadline  time.Duration `json:"createDeadline"`
@@ -103,6 +105,33 @@ type AddonState struct {
 	Next    string `json:"next,omitempty"` // what to do about it
 }
 
+// AccessWork is the response to a request for work on access: what differs between who should have access to the cluster and who has. A
+// runner that has the cluster's kubeconfig asks for it at …/access. It removes every account that it does not find in Give or Keep.
+type AccessWork struct {
+	Answer Answer   `json:"answer"`
+	Give   []Access `json:"give,omitempty"` // to make
+	Take   []Access `json:"take,omitempty"` // to remove
+	Keep   []string `json:"keep,omitempty"` // other accounts that are valid
+}
+
+// Access is one credential for one reader.
+type Access struct {
+	ID       string        `json:"id"`
+	Account  string        `json:"account"`  // name of the service account
+	Reader   string        `json:"reader"`   // principal id
+	Role     string        `json:"role"`     // view, edit or admin
+	Lifetime time.Duration `json:"lifetime"` // of the token, at least ten minutes
+}
+
+// AccessState is what became of one access.
+type AccessState struct {
+	ID        string    `json:"id"`
+	StoredAt  time.Time `json:"storedAt,omitzero"`  // the time in the key of its kubeconfig; zero: it was not made
+	ExpiresAt time.Time `json:"expiresAt,omitzero"` // of the token in it
+	Removed   bool      `json:"removed,omitempty"`  // its account is gone from the cluster
+	Trouble   string    `json:"trouble,omitempty"`  // why it could be neither made nor removed, for people
+}
+
 // Identity is what was acknowledged before anything was created under it. It is written once.
 type Identity struct {
 	InfraID       string `json:"infraId"`
@@ -140,10 +169,11 @@ type Claimed struct {
 
 // Answer is part of every response to a runner.
 type Answer struct {
-	Stop       string        `json:"stop,omitempty"` // why to stop; empty: go on
-	Token      string        `json:"token"`          // to be used from now on
-	LeaseUntil time.Time     `json:"leaseUntil"`     // on the server's clock; only for display
-	Lease      time.Duration `json:"lease"`          // to be measured from the response's arrival, on the monotonic clock
+	Stop       string        `json:"stop,omitempty"`   // why to stop; empty: go on
+	Token      string        `json:"token"`            // to be used from now on
+	LeaseUntil time.Time     `json:"leaseUntil"`       // on the server's clock; only for display
+	Lease      time.Duration `json:"lease"`            // to be measured from the response's arrival, on the monotonic clock
+	Access     int           `json:"access,omitempty"` // number of the newest request for access, for a runner that can meet it beside its own work
 }
 
 // BucketCredentials give access to the attempt's part of the bucket, and nothing else. They are requested again before they expire.
@@ -203,7 +233,8 @@ type Report struct {
 	Pass      *Pass      `json:"pass,omitempty"`
 	ToolExit  *ToolExit  `json:"toolExit,omitempty"`
 
-	Addons []AddonState `json:"addons,omitempty"` // states of add-ons since the last report
+	Addons []AddonState  `json:"addons,omitempty"` // states of add-ons since the last report
+	Access []AccessState `json:"access,omitempty"` // … and of access
 }
 
 // ToolExit reports that the installer's process ended; for a teardown, the last of its tools.

@@ -104,7 +104,7 @@ func artifactRows(list []contract.Snapshot) []store.ArtifactRow {
 // phases are the phases that a runner may report: every phase of work, none of the server's own.
 var phases = []lifecycle.Phase{
 	lifecycle.Preflight, lifecycle.Claiming, lifecycle.Rendering, lifecycle.Recording, lifecycle.Installing,
-	lifecycle.Configuring, lifecycle.Restoring, lifecycle.DestroyingRuns, lifecycle.Verifying, lifecycle.Scaling,
+	lifecycle.Configuring, lifecycle.Restoring, lifecycle.DestroyingRuns, lifecycle.Verifying, lifecycle.Scaling, lifecycle.Accessing,
 }
 
 // Report converts a report to a row.
@@ -116,6 +116,7 @@ func Report(r contract.Report, of Scope) (attempts.ReportRow, error) {
 	bad.check(r.ToolExit != nil && (r.ToolExit.Code < -1 || r.ToolExit.Code > maxExitCode), "toolExit.code", "it is not an exit code", "-1 to 255")
 	bad.check(r.Account != "" && !plainName.MatchString(r.Account), "account", fmt.Sprintf("%.80q is not an account id", r.Account), "the id of a cloud account")
 	bad.check(len(r.Addons) > maxAddons, "addons", fmt.Sprintf("there are %d", len(r.Addons)), fmt.Sprintf("at most %d", maxAddons))
+	bad.access(r.Access)
 	bad.snapshots(r.Snapshots, of)
 	if len(bad) > 0 {
 		return attempts.ReportRow{}, bad
@@ -127,6 +128,9 @@ func Report(r contract.Report, of Scope) (attempts.ReportRow, error) {
 	}
 	for _, a := range r.Addons {
 		out.Addons = append(out.Addons, attempts.AddonState{Name: sentence(a.Name), There: a.There, Reason: sentence(a.Reason), Message: sentence(a.Message), Next: sentence(a.Next)})
+	}
+	for _, a := range r.Access {
+		out.Access = append(out.Access, accessState(a, of))
 	}
 	if r.ToolExit != nil {
 		out.ToolExit = &attempts.ToolExitRow{Code: r.ToolExit.Code, At: r.ToolExit.At}

@@ -95,7 +95,7 @@ func TestAnUnknownClusterThatIsNotKnownToBeReadyIsTornDown(t *testing.T) {
 }
 
 func TestScalingDoesNotMakeAReadyClusterUnready(t *testing.T) {
-	require.Empty(t, newRun().planUnknown(seen("create", "scale", "configure").succeeded(1)).write.Absent)
+	require.Empty(t, newRun().planUnknown(seen("create", "scale", "configure", "access").succeeded(1)).write.Absent)
 }
 
 func TestTheNameThatCCOCtlRunsWithFollowsFromTheRecord(t *testing.T) {

@@ -16,9 +16,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/ocpctl/ocpctl/internal/secret"
 )
 
 // readPatience is how long to wait for output after the whole session has ended.
@@ -44,7 +47,26 @@ type Command struct {
 	Deadline time.Duration     // terminate gracefully after this time; zero: no limit
 	Input    []byte            // standard input; nil: none
 	OnLine   func(line string) // called with each redacted line of output, one at a time; nil: not called
+	Secret   *SecretOutput     // takes the standard output of a command that prints a secret, which is then no line; nil: it prints none
 }
+
+// SecretOutput is the standard output of a command that prints a secret. Its zero value is empty.
+type SecretOutput struct{ raw []byte }
+
+// mostSecret limits what is kept of a secret: a token has a few thousand bytes.
+const mostSecret = 64 << 10
+
+// Write keeps what a command prints, up to the limit.
+func (s *SecretOutput) Write(p []byte) (int, error) {
+	if len(s.raw)+len(p) > mostSecret {
+		return 0, fmt.Errorf("the output is longer than %d bytes", mostSecret)
+	}
+	s.raw = append(s.raw, p...)
+	return len(p), nil
+}
+
+// Text returns the secret without the space around it.
+func (s *SecretOutput) Text() secret.Text { return secret.New(strings.TrimSpace(string(s.raw))) }
 
 // Exit is how a run ended.
 type Exit struct {
@@ -72,6 +94,9 @@ func (t *Tool) Run(ctx context.Context, c Command) (Exit, error) {
 	defer read.Close()
 	cmd := exec.Command(t.Binary, c.Args...)
 	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = env, cmp.Or(c.Dir, t.Home), write, write, processGroup() // Stdin nil: /dev/null
+	if c.Secret != nil {
+		cmd.Stdout = c.Secret
+	}
 	if c.Input != nil {
 		cmd.Stdin = bytes.NewReader(c.Input)
 	}

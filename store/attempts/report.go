@@ -90,7 +90,7 @@ func (c *change) keepFacts(ctx context.Context, f fence.Fenced, r ReportRow, new
 		r.Phase, r.Percent, r.Step = f.Phase, f.Percent, f.Step
 	}
 	r.Percent = min(max(r.Percent, 0), 100)
-	news := r.Phase != f.Phase || r.Percent != f.Percent || r.Step != f.Step || r.ToolExit != nil || r.Pass != nil
+	news := r.Phase != f.Phase || r.Percent != f.Percent || r.Step != f.Step || r.ToolExit != nil || r.Pass != nil || len(r.Access) > 0
 	args := pgx.NamedArgs{
 		"id": f.AttemptID, "phase": r.Phase, "percent": r.Percent, "step": r.Step, "account": r.Account,
 		"exited": r.ToolExit != nil, "code": nil, "now": c.Now,
@@ -112,6 +112,9 @@ func (c *change) keepFacts(ctx context.Context, f fence.Fenced, r ReportRow, new
 		return err
 	}
 	if err := c.keepAddons(ctx, f, r.Addons); err != nil {
+		return err
+	}
+	if err := c.keepAccess(ctx, f, r.Access); err != nil {
 		return err
 	}
 	if r.Pass != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
 )
 
 // Level is a figure of one group as it is now.
@@ -36,8 +37,15 @@ func Gauges() []Gauge {
 			FROM (VALUES ('teardown'), ('proof')) AS m (missing) LEFT JOIN clusters ON destroyed_at IS NULL AND NOT abandoned AND destroy_at <= @now GROUP BY missing`},
 		{"ocpctl_attempts_open", "Attempts that are open, by kind and state: unclaimed (no runner has it yet) or claimed.", []string{"kind", "state"},
 			`SELECT ARRAY[k.kind, s.state] AS labels, count(a.id)::float8 AS value
-			FROM (VALUES ('create'), ('destroy'), ('scale'), ('configure')) AS k (kind) CROSS JOIN (VALUES ('unclaimed'), ('claimed')) AS s (state)
+			FROM (VALUES ('create'), ('destroy'), ('scale'), ('configure'), ('access')) AS k (kind) CROSS JOIN (VALUES ('unclaimed'), ('claimed')) AS s (state)
 			LEFT JOIN attempts a ON a.closed_at IS NULL AND a.kind = k.kind AND (a.claimed_at IS NOT NULL) = (s.state = 'claimed') GROUP BY k.kind, s.state`},
+		{"ocpctl_access_valid", "Kubeconfigs of living clusters that were made and are neither revoked nor expired, by role in the cluster.", []string{"role"},
+			`SELECT ARRAY[r.role] AS labels, count(c.id)::float8 AS value FROM (VALUES ('view'), ('edit'), ('admin')) AS r (role)
+			LEFT JOIN access a ON a.role = r.role AND a.minted_at IS NOT NULL AND a.revoked_at IS NULL AND a.expires_at > @now
+			LEFT JOIN clusters c ON c.id = a.cluster_id AND c.destroyed_at IS NULL GROUP BY r.role`},
+		{"ocpctl_access_revoking_seconds", "For how long the access that was revoked first, of those whose account is not removed from its ready cluster, has been revoked; 0: none waits.", nil,
+			`SELECT '{}'::text[] AS labels, coalesce(max(extract(epoch FROM @now::timestamptz - a.revoked_at)), 0)::float8 AS value
+			FROM access a JOIN clusters c ON c.id = a.cluster_id AND c.status = 'READY' AND c.desired = 'present' WHERE a.removed_at IS NULL AND ` + rows.AccessTaken},
 		{"ocpctl_attempt_unclaimed_seconds", "How long the oldest attempt waits for its runner; 0: none waits.", nil,
 			`SELECT '{}'::text[] AS labels, coalesce(max(extract(epoch FROM @now::timestamptz - opened_at)), 0)::float8 AS value
 			FROM attempts WHERE closed_at IS NULL AND claimed_at IS NULL`},
@@ -79,7 +87,7 @@ func (s *Store) Levels(ctx context.Context) ([]Level, error) {
 		parts = append(parts, `SELECT '`+g.Name+`' AS metric, labels, value FROM (`+g.sql+`) AS levels`)
 	}
 	levels, err := pg.All[Level](ctx, s.db.Pool(), strings.Join(parts, " UNION ALL "), pgx.NamedArgs{
-		"now": now, "lease": s.db.Options.Lease,
+		"now": now, "lease": s.db.Options.Lease, "tail": rows.AccessTail,
 		"queues": []string{queue.QueueInbox, queue.QueueReconcile, queue.QueueEffects, queue.QueueMessages},
 	})
 	if err != nil {

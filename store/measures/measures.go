@@ -24,7 +24,7 @@ func All() []Measure {
 		{
 			Name: "ocpctl_attempts_total", Help: "Ended attempts of runners, by kind, outcome and class of failure.",
 			Labels: []string{"kind", "outcome", "reason"},
-			Zero:   [][]string{{"create", "succeeded", ""}, {"destroy", "succeeded", ""}, {"create", "failed", ""}, {"destroy", "failed", ""}},
+			Zero:   [][]string{{"create", "succeeded", ""}, {"destroy", "succeeded", ""}, {"create", "failed", ""}, {"destroy", "failed", ""}, {"access", "succeeded", ""}, {"access", "failed", ""}},
 			events: `SELECT ARRAY[kind, outcome, reason] AS labels, interval '0' AS took FROM attempts WHERE closed_at > @from AND closed_at <= @to`,
 		}, {
 			Name: "ocpctl_teardowns_total", Help: "Teardowns, by result: unaided (counted empty without a person's help) or blocked (it needed a person).",
@@ -69,6 +69,22 @@ func All() []Measure {
 			Name: "ocpctl_runner_start_seconds", Help: "Time from the opening of an attempt until its runner claimed it.",
 			Labels: []string{"kind"}, Buckets: starts,
 			events: `SELECT ARRAY[kind] AS labels, claimed_at - opened_at AS took FROM attempts WHERE claimed_at > @from AND claimed_at <= @to`,
+		}, {
+			Name: "ocpctl_access_total", Help: "Kubeconfigs by what happened: asked, minted, revoked, removed (the account of a revoked or expired one is gone from its cluster).",
+			Labels: []string{"event"}, Zero: [][]string{{"asked"}, {"minted"}, {"revoked"}, {"removed"}},
+			events: `SELECT ARRAY[e.event] AS labels, interval '0' AS took FROM access a
+				CROSS JOIN LATERAL (VALUES ('asked', a.asked_at), ('minted', a.minted_at), ('revoked', a.revoked_at), ('removed', a.removed_at)) AS e (event, at)
+				WHERE e.at > @from AND e.at <= @to`,
+		}, {
+			Name: "ocpctl_access_mint_seconds", Help: "Time from a request for a kubeconfig of a ready cluster until a runner had made it.",
+			Labels: []string{"role"}, Buckets: seconds,
+			events: `SELECT ARRAY[a.role] AS labels, a.minted_at - a.asked_at AS took FROM access a JOIN clusters c ON c.id = a.cluster_id
+				WHERE a.minted_at > @from AND a.minted_at <= @to AND a.asked_at >= c.ready_at`,
+		}, {
+			Name: "ocpctl_access_revoke_seconds", Help: "Time from the revocation of a kubeconfig until its account was removed from the cluster.",
+			Labels: nil, Buckets: starts,
+			events: `SELECT '{}'::text[] AS labels, removed_at - revoked_at AS took FROM access
+				WHERE removed_at > @from AND removed_at <= @to AND revoked_at IS NOT NULL AND attempt IS NOT NULL`,
 		}, {
 			Name: "ocpctl_webhook_processing_seconds", Help: "Time from the arrival of a delivery until it was processed, since this process started.",
 			Labels: []string{"source", "state"}, Buckets: seconds, Fresh: true,

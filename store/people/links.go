@@ -23,7 +23,8 @@ type LinkKind string
 const (
 	LinkKubeconfig LinkKind = "kubeconfig"
 	LinkKubeadmin  LinkKind = "kubeadmin"
-	LinkOfAccount  LinkKind = "account" // whoever signs in there claims the account
+	LinkInstallers LinkKind = "admin-kubeconfig" // the installer's own kubeconfig, after an approval
+	LinkOfAccount  LinkKind = "account"          // whoever signs in there claims the account
 )
 
 // Link is a one-time link that expires.
@@ -31,16 +32,20 @@ type Link struct {
 	Kind      LinkKind
 	Principal string // the only one who may use it; empty for an account: whoever signs in
 	Cluster   string // empty for an account
+	Access    string // id of the access that a kubeconfig link hands out
 	Account   string // e.g. "github:maya"; only for an account
 	Number    string // the account's id elsewhere, which a renaming does not change
 	ExpiresAt time.Time
 }
 
+// approvals are those that the links to the installer's credentials use up.
+var approvals = map[LinkKind]rows.ApprovalKind{LinkKubeadmin: rows.ApproveKubeadmin, LinkInstallers: rows.ApproveKubeconfig}
+
 // handleBytes are 256 bits, of which one is fixed, so that nobody guesses a handle.
 const handleBytes = 32
 
 // NewLink makes a link that is valid for that long, and returns the handle that its URL ends with. The handle is a secret that
-// is not stored: the store keeps its SHA-256. A link to a kubeadmin password uses up its principal's approval; ErrNotFound:
+// is not stored: the store keeps its SHA-256. A link to one of the installer's credentials uses up its principal's approval; ErrNotFound:
 // there is none.
 func (s *Store) NewLink(ctx context.Context, l Link, lasts time.Duration, d rows.Origin) (handle string, made Link, err error) {
 	raw := make([]byte, handleBytes)
@@ -55,17 +60,17 @@ func (s *Store) NewLink(ctx context.Context, l Link, lasts time.Duration, d rows
 				return err
 			}
 		}
-		if l.Kind == LinkKubeadmin {
-			if err := c.UseApproval(ctx, l.Cluster, rows.Origin{Actor: l.Principal, Source: d.Source, Why: d.Why}); err != nil {
+		if kind, needed := approvals[l.Kind]; needed {
+			if err := c.UseApproval(ctx, l.Cluster, kind, rows.Origin{Actor: l.Principal, Source: d.Source, Why: d.Why}); err != nil {
 				return err
 			}
 		}
 		l.ExpiresAt = pg.Round(c.Now.Add(lasts))
 		_, err := c.Exec(ctx, `
-			INSERT INTO links (hash, kind, principal, cluster_id, account, number, created_at, expires_at)
-			VALUES (@hash, @kind, @principal, nullif(@cluster, ''), @account, @number, @now, @expires)`,
+			INSERT INTO links (hash, kind, principal, cluster_id, access_id, account, number, created_at, expires_at)
+			VALUES (@hash, @kind, @principal, nullif(@cluster, ''), nullif(@access, ''), @account, @number, @now, @expires)`,
 			pgx.NamedArgs{
-				"hash": hashed(handle), "kind": l.Kind, "principal": l.Principal, "cluster": l.Cluster, "account": l.Account, "number": l.Number,
+				"hash": hashed(handle), "kind": l.Kind, "principal": l.Principal, "cluster": l.Cluster, "access": l.Access, "account": l.Account, "number": l.Number,
 				"now": c.Now, "expires": l.ExpiresAt,
 			})
 		if err != nil {
@@ -97,7 +102,7 @@ func (s *Store) LinkFor(ctx context.Context, handle, principal string) (Link, er
 }
 
 const (
-	linkColumns = `kind, principal, coalesce(cluster_id, '') AS cluster, account, number, expires_at`
+	linkColumns = `kind, principal, coalesce(cluster_id, '') AS cluster, coalesce(access_id, '') AS access, account, number, expires_at`
 	linkWorks   = `hash = @hash AND used_at IS NULL AND expires_at > @now AND (principal = @actor OR kind = 'account')`
 )
 

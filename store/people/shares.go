@@ -22,7 +22,7 @@ const (
 	AccessUse Access = "use" // the kubeconfig too
 )
 
-// Share gives access to a cluster; a second call changes the access. ErrConflict: the cluster is going away, or the share is
+// Share gives access to a cluster; a second call changes it, and revokes what it gave beyond its new role. ErrConflict: the cluster is going away, or the share is
 // invalid. ErrStale: the row is not the version that the actor saw.
 func (s *Store) Share(ctx context.Context, id string, share Share, d rows.Origin) error {
 	_, err := s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, _ *rows.Outcome) error {
@@ -30,17 +30,20 @@ func (s *Store) Share(ctx context.Context, id string, share Share, d rows.Origin
 			return fmt.Errorf("%w: the cluster is going: %s", pg.ErrConflict, cur.DesiredWhy)
 		}
 		before, err := c.share(ctx, id, share.Kind, share.Grantee)
-		if err != nil || before != nil && before.Access == share.Access {
+		if err != nil || before != nil && before.Access == share.Access && before.Role == share.Role {
 			return err
 		}
 		_, err = c.Exec(ctx, `
-			INSERT INTO shares (cluster_id, kind, grantee, access, granted_by, created_at) VALUES (@cluster, @kind, @grantee, @access, @by, @now)
-			ON CONFLICT (cluster_id, kind, grantee) DO UPDATE SET access = excluded.access, granted_by = excluded.granted_by`,
-			pgx.NamedArgs{"cluster": id, "kind": share.Kind, "grantee": share.Grantee, "access": share.Access, "by": d.Actor, "now": c.Now})
+			INSERT INTO shares (cluster_id, kind, grantee, access, role, granted_by, created_at) VALUES (@cluster, @kind, @grantee, @access, @role, @by, @now)
+			ON CONFLICT (cluster_id, kind, grantee) DO UPDATE SET access = excluded.access, role = excluded.role, granted_by = excluded.granted_by`,
+			pgx.NamedArgs{"cluster": id, "kind": share.Kind, "grantee": share.Grantee, "access": share.Access, "role": share.Role, "by": d.Actor, "now": c.Now})
 		if err != nil {
 			return fmt.Errorf("write the share: %w", err)
 		}
 		if err := c.NewVersion(ctx, id); err != nil { // its thread tells it
+			return err
+		}
+		if err := c.revokeAbove(ctx, id, share, d); err != nil {
 			return err
 		}
 		return c.RecordAction(d, "shared", id, rows.Action{Before: shown(before), After: shown(&share)})
@@ -51,7 +54,15 @@ func (s *Store) Share(ctx context.Context, id string, share Share, d rows.Origin
 	return nil
 }
 
-// Unshare takes a team's or a principal's access away, whatever the cluster's state. ErrNotFound: there is no such share or
+// revokeAbove revokes what a share gave beyond its role; an empty role gives nothing.
+func (c *change) revokeAbove(ctx context.Context, id string, share Share, d rows.Origin) error {
+	d.Why = "the share with " + share.Grantee + " was changed"
+	_, err := c.RevokeAccess(ctx, id, `a.by_right = @right AND array_position(@order, a.role) > coalesce(array_position(@order, @most), 0)`,
+		pgx.NamedArgs{"right": share.Kind + ":" + share.Grantee, "most": string(share.Role), "order": []string{"view", "edit", "admin"}}, d)
+	return err
+}
+
+// Unshare takes a team's or a principal's access away, whatever the cluster's state, and revokes every credential that it gave. ErrNotFound: there is no such share or
 // cluster.
 func (s *Store) Unshare(ctx context.Context, id, kind, grantee string, d rows.Origin) error {
 	_, err := s.changeSeen(ctx, id, d, func(c *change, _ usage.Held, _ *rows.Outcome) error {
@@ -68,6 +79,11 @@ func (s *Store) Unshare(ctx context.Context, id, kind, grantee string, d rows.Or
 		if err := c.NewVersion(ctx, id); err != nil {
 			return err
 		}
+		ended := d
+		ended.Why = "the cluster is no longer shared with " + grantee
+		if _, err := c.RevokeAccess(ctx, id, `a.by_right = @right`, pgx.NamedArgs{"right": kind + ":" + grantee}, ended); err != nil {
+			return err
+		}
 		return c.RecordAction(d, "unshared", id, rows.Action{Before: shown(before)})
 	})
 	if err != nil {
@@ -76,7 +92,7 @@ func (s *Store) Unshare(ctx context.Context, id, kind, grantee string, d rows.Or
 	return nil
 }
 
-const shareColumns = `s.kind, s.grantee, s.access, s.granted_by, s.created_at`
+const shareColumns = `s.kind, s.grantee, s.access, CASE WHEN s.access = 'use' AND s.role = '' THEN 'admin' ELSE s.role END AS role, s.granted_by, s.created_at`
 
 // share reads one share; nil: there is none.
 func (c *change) share(ctx context.Context, id, kind, grantee string) (*Share, error) {
@@ -92,7 +108,11 @@ func shown(s *Share) any {
 	if s == nil {
 		return nil
 	}
-	return map[string]string{"kind": s.Kind, "with": s.Grantee, "access": string(s.Access)}
+	out := map[string]string{"kind": s.Kind, "with": s.Grantee, "access": string(s.Access)}
+	if s.Role != "" {
+		out["role"] = string(s.Role)
+	}
+	return out
 }
 
 // Shares returns a cluster's shares.
@@ -104,17 +124,19 @@ func (s *Store) Shares(ctx context.Context, id string) ([]Share, error) {
 	return list, nil
 }
 
-// SharedWith returns the highest access that a cluster's shares give a principal and its teams; empty: none.
-func (s *Store) SharedWith(ctx context.Context, id, principal string, teams []string) (Access, error) {
-	var access Access
-	err := s.db.Pool().QueryRow(ctx, `
-		SELECT CASE WHEN bool_or(s.access = 'use') THEN 'use' WHEN count(*) > 0 THEN 'see' ELSE '' END
-		FROM shares s WHERE s.cluster_id = @cluster AND `+usage.SharedWith,
-		pgx.NamedArgs{"cluster": id, "principal": principal, "teams": teams}).Scan(&access)
-	if err != nil {
-		return "", fmt.Errorf("read the shares of %s: %w", id, err)
+// SharedWith returns the share that gives a principal and its teams most; the zero Share: none gives anything.
+func (s *Store) SharedWith(ctx context.Context, id, principal string, teams []string) (Share, error) {
+	found, err := pg.All[Share](ctx, s.db.Pool(), `
+		SELECT * FROM (SELECT `+shareColumns+` FROM shares s WHERE s.cluster_id = @cluster AND `+usage.SharedWith+`) s
+		ORDER BY s.access = 'use' DESC, array_position(ARRAY['view', 'edit', 'admin'], s.role) DESC NULLS LAST, s.kind, s.grantee LIMIT 1`,
+		pgx.NamedArgs{"cluster": id, "principal": principal, "teams": teams})
+	switch {
+	case err != nil:
+		return Share{}, fmt.Errorf("read the shares of %s: %w", id, err)
+	case len(found) == 0:
+		return Share{}, nil
 	}
-	return access, nil
+	return found[0], nil
 }
 
 // Share gives a team or a principal access to another team's cluster.
@@ -122,6 +144,7 @@ type Share struct {
 	Kind      string // "team" or "principal"
 	Grantee   string // the team's name, or the principal's id
 	Access    Access
-	GrantedBy string // filled by the store, like the next
+	Role      rows.Role // in the cluster, of a share to use it
+	GrantedBy string    // filled by the store, like the next
 	CreatedAt time.Time
 }

@@ -20,10 +20,59 @@ import (
 	openapi_types "github.com/oapi-codegen/runtime/types"
 )
 
+// Defines values for AccessRole.
+const (
+	AccessRoleAdmin AccessRole = "admin"
+	AccessRoleEdit  AccessRole = "edit"
+	AccessRoleView  AccessRole = "view"
+)
+
+// Valid indicates whether the value is a known member of the AccessRole enum.
+func (e AccessRole) Valid() bool {
+	switch e {
+	case AccessRoleAdmin:
+		return true
+	case AccessRoleEdit:
+		return true
+	case AccessRoleView:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AccessState.
+const (
+	AccessStateAsked   AccessState = "asked"
+	AccessStateExpired AccessState = "expired"
+	AccessStateFailed  AccessState = "failed"
+	AccessStateReady   AccessState = "ready"
+	AccessStateRevoked AccessState = "revoked"
+)
+
+// Valid indicates whether the value is a known member of the AccessState enum.
+func (e AccessState) Valid() bool {
+	switch e {
+	case AccessStateAsked:
+		return true
+	case AccessStateExpired:
+		return true
+	case AccessStateFailed:
+		return true
+	case AccessStateReady:
+		return true
+	case AccessStateRevoked:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ApprovalKind.
 const (
-	ApprovalKindCreate    ApprovalKind = "create"
-	ApprovalKindKubeadmin ApprovalKind = "kubeadmin"
+	ApprovalKindCreate     ApprovalKind = "create"
+	ApprovalKindKubeadmin  ApprovalKind = "kubeadmin"
+	ApprovalKindKubeconfig ApprovalKind = "kubeconfig"
 )
 
 // Valid indicates whether the value is a known member of the ApprovalKind enum.
@@ -32,6 +81,8 @@ func (e ApprovalKind) Valid() bool {
 	case ApprovalKindCreate:
 		return true
 	case ApprovalKindKubeadmin:
+		return true
+	case ApprovalKindKubeconfig:
 		return true
 	default:
 		return false
@@ -70,6 +121,7 @@ func (e ApprovalState) Valid() bool {
 
 // Defines values for AttemptKind.
 const (
+	AttemptKindAccess    AttemptKind = "access"
 	AttemptKindConfigure AttemptKind = "configure"
 	AttemptKindCreate    AttemptKind = "create"
 	AttemptKindDestroy   AttemptKind = "destroy"
@@ -79,6 +131,8 @@ const (
 // Valid indicates whether the value is a known member of the AttemptKind enum.
 func (e AttemptKind) Valid() bool {
 	switch e {
+	case AttemptKindAccess:
+		return true
 	case AttemptKindConfigure:
 		return true
 	case AttemptKindCreate:
@@ -86,6 +140,24 @@ func (e AttemptKind) Valid() bool {
 	case AttemptKindDestroy:
 		return true
 	case AttemptKindScale:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for BreakGlassWhat.
+const (
+	BreakGlassWhatKubeconfig BreakGlassWhat = "kubeconfig"
+	BreakGlassWhatPassword   BreakGlassWhat = "password"
+)
+
+// Valid indicates whether the value is a known member of the BreakGlassWhat enum.
+func (e BreakGlassWhat) Valid() bool {
+	switch e {
+	case BreakGlassWhatKubeconfig:
+		return true
+	case BreakGlassWhatPassword:
 		return true
 	default:
 		return false
@@ -280,20 +352,23 @@ func (e DeliveryState) Valid() bool {
 
 // Defines values for FindingKind.
 const (
-	Blocked         FindingKind = "blocked"
-	DeliveryFailing FindingKind = "delivery_failing"
-	JobFailed       FindingKind = "job_failed"
-	Orphan          FindingKind = "orphan"
-	Overdue         FindingKind = "overdue"
-	Remains         FindingKind = "remains"
-	SlackChannel    FindingKind = "slack_channel"
-	SlackRefused    FindingKind = "slack_refused"
-	Stuck           FindingKind = "stuck"
+	AccessNotRevoked FindingKind = "access_not_revoked"
+	Blocked          FindingKind = "blocked"
+	DeliveryFailing  FindingKind = "delivery_failing"
+	JobFailed        FindingKind = "job_failed"
+	Orphan           FindingKind = "orphan"
+	Overdue          FindingKind = "overdue"
+	Remains          FindingKind = "remains"
+	SlackChannel     FindingKind = "slack_channel"
+	SlackRefused     FindingKind = "slack_refused"
+	Stuck            FindingKind = "stuck"
 )
 
 // Valid indicates whether the value is a known member of the FindingKind enum.
 func (e FindingKind) Valid() bool {
 	switch e {
+	case AccessNotRevoked:
+		return true
 	case Blocked:
 		return true
 	case DeliveryFailing:
@@ -533,6 +608,27 @@ func (e ShareKind) Valid() bool {
 	}
 }
 
+// Defines values for ShareRole.
+const (
+	ShareRoleAdmin ShareRole = "admin"
+	ShareRoleEdit  ShareRole = "edit"
+	ShareRoleView  ShareRole = "view"
+)
+
+// Valid indicates whether the value is a known member of the ShareRole enum.
+func (e ShareRole) Valid() bool {
+	switch e {
+	case ShareRoleAdmin:
+		return true
+	case ShareRoleEdit:
+		return true
+	case ShareRoleView:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ShareRequestAccess.
 const (
 	ShareRequestAccessSee ShareRequestAccess = "see"
@@ -563,6 +659,27 @@ func (e ShareRequestKind) Valid() bool {
 	case ShareRequestKindPrincipal:
 		return true
 	case ShareRequestKindTeam:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ShareRequestRole.
+const (
+	ShareRequestRoleAdmin ShareRequestRole = "admin"
+	ShareRequestRoleEdit  ShareRequestRole = "edit"
+	ShareRequestRoleView  ShareRequestRole = "view"
+)
+
+// Valid indicates whether the value is a known member of the ShareRequestRole enum.
+func (e ShareRequestRole) Valid() bool {
+	switch e {
+	case ShareRequestRoleAdmin:
+		return true
+	case ShareRequestRoleEdit:
+		return true
+	case ShareRequestRoleView:
 		return true
 	default:
 		return false
@@ -743,6 +860,52 @@ type Accepted struct {
 	URL string `json:"url,omitempty,omitzero"`
 }
 
+// Access defines model for Access.
+type Access struct {
+	AccessID string    `json:"accessId"`
+	AskedAt  time.Time `json:"askedAt"`
+
+	// By The right by which the reader has it: role (in the cluster's team), or the share, e.g. team:web.
+	By        string    `json:"by"`
+	ExpiresAt time.Time `json:"expiresAt,omitempty,omitzero"`
+
+	// Mine It is yours.
+	Mine     bool      `json:"mine,omitempty,omitzero"`
+	MintedAt time.Time `json:"mintedAt,omitempty,omitzero"`
+
+	// Reader Id of the principal it is for.
+	Reader     string `json:"reader"`
+	ReaderName string `json:"readerName"`
+
+	// Removed Its service account is gone from the cluster.
+	Removed   bool       `json:"removed,omitempty,omitzero"`
+	RevokeWhy string     `json:"revokeWhy,omitempty,omitzero"`
+	RevokedAt time.Time  `json:"revokedAt,omitempty,omitzero"`
+	RevokedBy string     `json:"revokedBy,omitempty,omitzero"`
+	Role      AccessRole `json:"role"`
+
+	// Run Id of the workflow run that it is for.
+	Run   string      `json:"run,omitempty,omitzero"`
+	State AccessState `json:"state"`
+
+	// Trouble Why the newest try to make or to remove it failed.
+	Trouble string `json:"trouble,omitempty,omitzero"`
+
+	// User The name of its user in the cluster's own audit.
+	User string `json:"user"`
+}
+
+// AccessRole defines model for Access.Role.
+type AccessRole string
+
+// AccessState defines model for Access.State.
+type AccessState string
+
+// Accesses defines model for Accesses.
+type Accesses struct {
+	Items []Access `json:"items"`
+}
+
 // AllowList defines model for AllowList.
 type AllowList struct {
 	Allow   []string `json:"allow"`
@@ -873,6 +1036,17 @@ type AuditProof struct {
 	Message string `json:"message,omitempty,omitzero"`
 	Whole   bool   `json:"whole"`
 }
+
+// BreakGlass defines model for BreakGlass.
+type BreakGlass struct {
+	Reason string `json:"reason"`
+
+	// What The kubeadmin password or the installer's own kubeconfig.
+	What BreakGlassWhat `json:"what,omitempty,omitzero"`
+}
+
+// BreakGlassWhat The kubeadmin password or the installer's own kubeconfig.
+type BreakGlassWhat string
 
 // CatalogueFiles defines model for CatalogueFiles.
 type CatalogueFiles struct {
@@ -1704,7 +1878,10 @@ type Share struct {
 	At     time.Time   `json:"at"`
 	By     string      `json:"by"`
 	Kind   ShareKind   `json:"kind"`
-	With   string      `json:"with"`
+
+	// Role In the cluster, with access use.
+	Role ShareRole `json:"role,omitempty,omitzero"`
+	With string    `json:"with"`
 }
 
 // ShareAccess defines model for Share.Access.
@@ -1713,21 +1890,30 @@ type ShareAccess string
 // ShareKind defines model for Share.Kind.
 type ShareKind string
 
+// ShareRole In the cluster, with access use.
+type ShareRole string
+
 // ShareRequest defines model for ShareRequest.
 type ShareRequest struct {
-	// Access use includes the kubeconfig.
+	// Access use includes kubeconfigs.
 	Access ShareRequestAccess `json:"access,omitempty,omitzero"`
 	Kind   ShareRequestKind   `json:"kind"`
+
+	// Role In the cluster, with access use. Default: edit.
+	Role ShareRequestRole `json:"role,omitempty,omitzero"`
 
 	// With The team's name or the principal's id.
 	With string `json:"with"`
 }
 
-// ShareRequestAccess use includes the kubeconfig.
+// ShareRequestAccess use includes kubeconfigs.
 type ShareRequestAccess string
 
 // ShareRequestKind defines model for ShareRequest.Kind.
 type ShareRequestKind string
+
+// ShareRequestRole In the cluster, with access use. Default: edit.
+type ShareRequestRole string
 
 // Shares defines model for Shares.
 type Shares struct {
@@ -2025,6 +2211,9 @@ type AuditActor = string
 // AuditCluster defines model for AuditCluster.
 type AuditCluster = string
 
+// ClusterRole defines model for ClusterRole.
+type ClusterRole = string
+
 // Cursor defines model for Cursor.
 type Cursor = string
 
@@ -2039,6 +2228,9 @@ type IdempotencyKey = string
 
 // IfMatch defines model for IfMatch.
 type IfMatch = string
+
+// Lifetime defines model for Lifetime.
+type Lifetime = string
 
 // Limit defines model for Limit.
 type Limit = int
@@ -2145,6 +2337,12 @@ type CreateClusterParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
+// RevokeAccessParams defines parameters for RevokeAccess.
+type RevokeAccessParams struct {
+	// Reason For the audit trail.
+	Reason string `form:"reason,omitempty" json:"reason,omitempty,omitzero"`
+}
+
 // DestroyClusterParams defines parameters for DestroyCluster.
 type DestroyClusterParams struct {
 	// IfMatch The ETag of the cluster as you last read it. Without the header, the change is made in any case.
@@ -2167,6 +2365,30 @@ type ReleaseHoldParams struct {
 type HoldClusterParams struct {
 	// IfMatch The ETag of the cluster as you last read it. Without the header, the change is made in any case.
 	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+}
+
+// GetKubeconfigParams defines parameters for GetKubeconfig.
+type GetKubeconfigParams struct {
+	// Role view, edit or admin. Default: the most that you may have.
+	Role ClusterRole `form:"role,omitempty" json:"role,omitempty,omitzero"`
+
+	// Lifetime How long it should be valid, e.g. 8h or 90m; at least 10m. Default: 8h, or less if the installation, the profile or the cluster's end sets a limit.
+	Lifetime Lifetime `form:"lifetime,omitempty" json:"lifetime,omitempty,omitzero"`
+
+	// Renew Make a new one even if you have one. Leave it out when you repeat the request.
+	Renew bool `form:"renew,omitempty" json:"renew,omitempty,omitzero"`
+
+	// Wait Seconds to wait for one that is being made, up to 20. The response is then 200 or, with Retry-After, 503: for programs such as curl --fail --retry.
+	Wait int `form:"wait,omitempty" json:"wait,omitempty,omitzero"`
+}
+
+// LinkKubeconfigParams defines parameters for LinkKubeconfig.
+type LinkKubeconfigParams struct {
+	// Role view, edit or admin. Default: the most that you may have.
+	Role ClusterRole `form:"role,omitempty" json:"role,omitempty,omitzero"`
+
+	// Lifetime How long it should be valid, e.g. 8h or 90m; at least 10m. Default: 8h, or less if the installation, the profile or the cluster's end sets a limit.
+	Lifetime Lifetime `form:"lifetime,omitempty" json:"lifetime,omitempty,omitzero"`
 }
 
 // GetLogBundleParams defines parameters for GetLogBundle.
@@ -2254,7 +2476,7 @@ type ListDeliveriesParams struct {
 
 // ListFindingsParams defines parameters for ListFindings.
 type ListFindingsParams struct {
-	// Kind overdue, stuck, blocked, remains, delivery_failing, job_failed, slack_channel or slack_refused (orphan is not supported yet).
+	// Kind overdue, stuck, blocked, remains, delivery_failing, job_failed, access_not_revoked, slack_channel or slack_refused (orphan is not supported yet).
 	Kind string `form:"kind,omitempty" json:"kind,omitempty,omitzero"`
 
 	// All Include resolved findings.
@@ -2266,7 +2488,7 @@ type ListJobsParams struct {
 	// Cluster By id or name.
 	Cluster string `form:"cluster,omitempty" json:"cluster,omitempty,omitzero"`
 
-	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE or JANITOR_DESTROY (ORPHAN_SWEEP is not supported yet, no job has it); CREATE_CLUSTER and DESTROY_CLUSTER are accepted too.
+	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, ACCESS or JANITOR_DESTROY (ORPHAN_SWEEP is not supported yet, no job has it); CREATE_CLUSTER and DESTROY_CLUSTER are accepted too.
 	Type string `form:"type,omitempty" json:"type,omitempty,omitzero"`
 
 	// Status PENDING, RUNNING, RETRYING, SUCCEEDED or FAILED.
@@ -2334,7 +2556,7 @@ type CreateClusterJSONRequestBody = CreateRequest
 type AbandonClusterJSONRequestBody = Reason
 
 // BreakGlassJSONRequestBody defines body for BreakGlass for application/json ContentType.
-type BreakGlassJSONRequestBody = Reason
+type BreakGlassJSONRequestBody = BreakGlass
 
 // DestroyClusterJSONRequestBody defines body for DestroyCluster for application/json ContentType.
 type DestroyClusterJSONRequestBody = MaybeReason
@@ -2600,14 +2822,29 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/clusters/{id}/abandon (the `AbandonCluster` operationId).
 	AbandonCluster(ctx context.Context, id ID, body AbandonClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// BreakGlassWithBody Request the kubeadmin password. Another platform admin must approve.
+	// ListAccess List who has access to a cluster, by which right, with which role and until when, and whose access ended in the last day.
+	//
+	// Corresponds with GET /api/v1/clusters/{id}/access (the `ListAccess` operationId).
+	ListAccess(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RevokeAccess Revoke an access. It is no longer handed out at once, and its token no longer works when a runner has removed its service account from the cluster.
+	//
+	// Corresponds with DELETE /api/v1/clusters/{id}/access/{access} (the `RevokeAccess` operationId).
+	RevokeAccess(ctx context.Context, id ID, access string, params *RevokeAccessParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// LinkAdminKubeconfig After the approval, create a one-time link to the installer's own kubeconfig, which works only for you and for ten minutes.
+	//
+	// Corresponds with POST /api/v1/clusters/{id}/admin-kubeconfig-links (the `LinkAdminKubeconfig` operationId).
+	LinkAdminKubeconfig(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// BreakGlassWithBody Request the kubeadmin password or the installer's own kubeconfig. Another platform admin must approve.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/break-glass (the `BreakGlass` operationId).
 	BreakGlassWithBody(ctx context.Context, id ID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// BreakGlass Request the kubeadmin password. Another platform admin must approve.
+	// BreakGlass Request the kubeadmin password or the installer's own kubeconfig. Another platform admin must approve.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -2671,15 +2908,19 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/clusters/{id}/kubeadmin-links (the `LinkKubeadmin` operationId).
 	LinkKubeadmin(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetKubeconfig Get the admin kubeconfig of a ready cluster. Every read is first recorded in the audit trail.
+	// GetKubeconfig Get a kubeconfig of a ready cluster, made for you and valid for a while. Every read is first recorded in the audit trail.
+	//
+	// The kubeconfig has a token of a service account in the cluster that is named after you. One that was made for you before is returned
+	// as long as a quarter of its lifetime is left. Otherwise a runner makes one, which takes seconds: the response is then 202, and the
+	// same request later returns it. With wait, the response comes when it is made; 503 if that takes too long.
 	//
 	// Corresponds with GET /api/v1/clusters/{id}/kubeconfig (the `GetKubeconfig` operationId).
-	GetKubeconfig(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetKubeconfig(ctx context.Context, id ID, params *GetKubeconfigParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// LinkKubeconfig Create a one-time link to the kubeconfig, which works only for you and for ten minutes.
+	// LinkKubeconfig Create a one-time link to a kubeconfig that is made for you. It works only for you and for ten minutes.
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/kubeconfig-links (the `LinkKubeconfig` operationId).
-	LinkKubeconfig(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
+	LinkKubeconfig(ctx context.Context, id ID, params *LinkKubeconfigParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetLogBundle Download the diagnostics of a failed installation as a .tar.gz file. Every read is first recorded in the audit trail.
 	//
@@ -3349,7 +3590,52 @@ func (c *Client) AbandonCluster(ctx context.Context, id ID, body AbandonClusterJ
 	return c.Client.Do(req)
 }
 
-// BreakGlassWithBody Request the kubeadmin password. Another platform admin must approve.
+// ListAccess List who has access to a cluster, by which right, with which role and until when, and whose access ended in the last day.
+//
+// Corresponds with GET /api/v1/clusters/{id}/access (the `ListAccess` operationId).
+func (c *Client) ListAccess(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListAccessRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RevokeAccess Revoke an access. It is no longer handed out at once, and its token no longer works when a runner has removed its service account from the cluster.
+//
+// Corresponds with DELETE /api/v1/clusters/{id}/access/{access} (the `RevokeAccess` operationId).
+func (c *Client) RevokeAccess(ctx context.Context, id ID, access string, params *RevokeAccessParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRevokeAccessRequest(c.Server, id, access, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// LinkAdminKubeconfig After the approval, create a one-time link to the installer's own kubeconfig, which works only for you and for ten minutes.
+//
+// Corresponds with POST /api/v1/clusters/{id}/admin-kubeconfig-links (the `LinkAdminKubeconfig` operationId).
+func (c *Client) LinkAdminKubeconfig(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewLinkAdminKubeconfigRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// BreakGlassWithBody Request the kubeadmin password or the installer's own kubeconfig. Another platform admin must approve.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3366,7 +3652,7 @@ func (c *Client) BreakGlassWithBody(ctx context.Context, id ID, contentType stri
 	return c.Client.Do(req)
 }
 
-// BreakGlass Request the kubeadmin password. Another platform admin must approve.
+// BreakGlass Request the kubeadmin password or the installer's own kubeconfig. Another platform admin must approve.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3530,11 +3816,15 @@ func (c *Client) LinkKubeadmin(ctx context.Context, id ID, reqEditors ...Request
 	return c.Client.Do(req)
 }
 
-// GetKubeconfig Get the admin kubeconfig of a ready cluster. Every read is first recorded in the audit trail.
+// GetKubeconfig Get a kubeconfig of a ready cluster, made for you and valid for a while. Every read is first recorded in the audit trail.
+//
+// The kubeconfig has a token of a service account in the cluster that is named after you. One that was made for you before is returned
+// as long as a quarter of its lifetime is left. Otherwise a runner makes one, which takes seconds: the response is then 202, and the
+// same request later returns it. With wait, the response comes when it is made; 503 if that takes too long.
 //
 // Corresponds with GET /api/v1/clusters/{id}/kubeconfig (the `GetKubeconfig` operationId).
-func (c *Client) GetKubeconfig(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetKubeconfigRequest(c.Server, id)
+func (c *Client) GetKubeconfig(ctx context.Context, id ID, params *GetKubeconfigParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetKubeconfigRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
 	}
@@ -3545,11 +3835,11 @@ func (c *Client) GetKubeconfig(ctx context.Context, id ID, reqEditors ...Request
 	return c.Client.Do(req)
 }
 
-// LinkKubeconfig Create a one-time link to the kubeconfig, which works only for you and for ten minutes.
+// LinkKubeconfig Create a one-time link to a kubeconfig that is made for you. It works only for you and for ten minutes.
 //
 // Corresponds with POST /api/v1/clusters/{id}/kubeconfig-links (the `LinkKubeconfig` operationId).
-func (c *Client) LinkKubeconfig(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewLinkKubeconfigRequest(c.Server, id)
+func (c *Client) LinkKubeconfig(ctx context.Context, id ID, params *LinkKubeconfigParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewLinkKubeconfigRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
 	}
@@ -5119,6 +5409,138 @@ func NewAbandonClusterRequestWithBody(server string, id ID, contentType string, 
 	return req, nil
 }
 
+// NewListAccessRequest constructs an http.Request for the ListAccess method
+func NewListAccessRequest(server string, id ID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/clusters/%s/access", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewRevokeAccessRequest constructs an http.Request for the RevokeAccess method
+func NewRevokeAccessRequest(server string, id ID, access string, params *RevokeAccessParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "access", access, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/clusters/%s/access/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "reason", params.Reason, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewLinkAdminKubeconfigRequest constructs an http.Request for the LinkAdminKubeconfig method
+func NewLinkAdminKubeconfigRequest(server string, id ID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/clusters/%s/admin-kubeconfig-links", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewBreakGlassRequest calls the generic BreakGlass builder with application/json body
 func NewBreakGlassRequest(server string, id ID, body BreakGlassJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -5462,7 +5884,7 @@ func NewLinkKubeadminRequest(server string, id ID) (*http.Request, error) {
 }
 
 // NewGetKubeconfigRequest constructs an http.Request for the GetKubeconfig method
-func NewGetKubeconfigRequest(server string, id ID) (*http.Request, error) {
+func NewGetKubeconfigRequest(server string, id ID, params *GetKubeconfigParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -5487,6 +5909,53 @@ func NewGetKubeconfigRequest(server string, id ID) (*http.Request, error) {
 		return nil, err
 	}
 
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "role", params.Role, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "lifetime", params.Lifetime, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "renew", params.Renew, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
@@ -5496,7 +5965,7 @@ func NewGetKubeconfigRequest(server string, id ID) (*http.Request, error) {
 }
 
 // NewLinkKubeconfigRequest constructs an http.Request for the LinkKubeconfig method
-func NewLinkKubeconfigRequest(server string, id ID) (*http.Request, error) {
+func NewLinkKubeconfigRequest(server string, id ID, params *LinkKubeconfigParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -5519,6 +5988,37 @@ func NewLinkKubeconfigRequest(server string, id ID) (*http.Request, error) {
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "role", params.Role, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "lifetime", params.Lifetime, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
@@ -7437,14 +7937,35 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/clusters/{id}/abandon (the `AbandonCluster` operationId).
 	AbandonClusterWithResponse(ctx context.Context, id ID, body AbandonClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*AbandonClusterResponse, error)
 
-	// BreakGlassWithBodyWithResponse Request the kubeadmin password. Another platform admin must approve.
+	// ListAccessWithResponse List who has access to a cluster, by which right, with which role and until when, and whose access ended in the last day.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/clusters/{id}/access (the `ListAccess` operationId).
+	ListAccessWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*ListAccessResponse, error)
+
+	// RevokeAccessWithResponse Revoke an access. It is no longer handed out at once, and its token no longer works when a runner has removed its service account from the cluster.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/clusters/{id}/access/{access} (the `RevokeAccess` operationId).
+	RevokeAccessWithResponse(ctx context.Context, id ID, access string, params *RevokeAccessParams, reqEditors ...RequestEditorFn) (*RevokeAccessResponse, error)
+
+	// LinkAdminKubeconfigWithResponse After the approval, create a one-time link to the installer's own kubeconfig, which works only for you and for ten minutes.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/clusters/{id}/admin-kubeconfig-links (the `LinkAdminKubeconfig` operationId).
+	LinkAdminKubeconfigWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*LinkAdminKubeconfigResponse, error)
+
+	// BreakGlassWithBodyWithResponse Request the kubeadmin password or the installer's own kubeconfig. Another platform admin must approve.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/break-glass (the `BreakGlass` operationId).
 	BreakGlassWithBodyWithResponse(ctx context.Context, id ID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*BreakGlassResponse, error)
 
-	// BreakGlassWithResponse Request the kubeadmin password. Another platform admin must approve.
+	// BreakGlassWithResponse Request the kubeadmin password or the installer's own kubeconfig. Another platform admin must approve.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -7514,19 +8035,23 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/clusters/{id}/kubeadmin-links (the `LinkKubeadmin` operationId).
 	LinkKubeadminWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*LinkKubeadminResponse, error)
 
-	// GetKubeconfigWithResponse Get the admin kubeconfig of a ready cluster. Every read is first recorded in the audit trail.
+	// GetKubeconfigWithResponse Get a kubeconfig of a ready cluster, made for you and valid for a while. Every read is first recorded in the audit trail.
+	//
+	// The kubeconfig has a token of a service account in the cluster that is named after you. One that was made for you before is returned
+	// as long as a quarter of its lifetime is left. Otherwise a runner makes one, which takes seconds: the response is then 202, and the
+	// same request later returns it. With wait, the response comes when it is made; 503 if that takes too long.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/clusters/{id}/kubeconfig (the `GetKubeconfig` operationId).
-	GetKubeconfigWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*GetKubeconfigResponse, error)
+	GetKubeconfigWithResponse(ctx context.Context, id ID, params *GetKubeconfigParams, reqEditors ...RequestEditorFn) (*GetKubeconfigResponse, error)
 
-	// LinkKubeconfigWithResponse Create a one-time link to the kubeconfig, which works only for you and for ten minutes.
+	// LinkKubeconfigWithResponse Create a one-time link to a kubeconfig that is made for you. It works only for you and for ten minutes.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/clusters/{id}/kubeconfig-links (the `LinkKubeconfig` operationId).
-	LinkKubeconfigWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*LinkKubeconfigResponse, error)
+	LinkKubeconfigWithResponse(ctx context.Context, id ID, params *LinkKubeconfigParams, reqEditors ...RequestEditorFn) (*LinkKubeconfigResponse, error)
 
 	// GetLogBundleWithResponse Download the diagnostics of a failed installation as a .tar.gz file. Every read is first recorded in the audit trail.
 	//
@@ -8614,6 +9139,150 @@ func (r AbandonClusterResponse) ContentType() string {
 	return ""
 }
 
+type ListAccessResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Accesses
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListAccessResponse) GetJSON200() *Accesses {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListAccessResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListAccessResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListAccessResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListAccessResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListAccessResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type RevokeAccessResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Accesses
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RevokeAccessResponse) GetJSON200() *Accesses {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RevokeAccessResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RevokeAccessResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RevokeAccessResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RevokeAccessResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RevokeAccessResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type LinkAdminKubeconfigResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Link
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r LinkAdminKubeconfigResponse) GetJSON201() *Link {
+	return r.JSON201
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r LinkAdminKubeconfigResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r LinkAdminKubeconfigResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r LinkAdminKubeconfigResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r LinkAdminKubeconfigResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r LinkAdminKubeconfigResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type BreakGlassResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -8971,18 +9640,40 @@ func (r LinkKubeadminResponse) ContentType() string {
 	return ""
 }
 
+// GetKubeconfigResponse200Headers the declared response headers of an HTTP 200 response for GetKubeconfig
+type GetKubeconfigResponse200Headers struct {
+	OcpctlAccessExpires time.Time
+	OcpctlAccessID      string
+}
+
+// GetKubeconfigResponse202Headers the declared response headers of an HTTP 202 response for GetKubeconfig
+type GetKubeconfigResponse202Headers struct {
+	RetryAfter int
+}
+
 type GetKubeconfigResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// YAML200 the response for an HTTP 200 `application/yaml` response
 	YAML200 *openapi_types.File
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Access
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetKubeconfigResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *GetKubeconfigResponse202Headers
 }
 
 // GetYAML200 returns the response for an HTTP 200 `application/yaml` response
 func (r GetKubeconfigResponse) GetYAML200() *openapi_types.File {
 	return r.YAML200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r GetKubeconfigResponse) GetJSON202() *Access {
+	return r.JSON202
 }
 
 // GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
@@ -11063,7 +11754,46 @@ func (c *ClientWithResponses) AbandonClusterWithResponse(ctx context.Context, id
 	return ParseAbandonClusterResponse(rsp)
 }
 
-// BreakGlassWithBodyWithResponse Request the kubeadmin password. Another platform admin must approve.
+// ListAccessWithResponse List who has access to a cluster, by which right, with which role and until when, and whose access ended in the last day.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/clusters/{id}/access (the `ListAccess` operationId).
+func (c *ClientWithResponses) ListAccessWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*ListAccessResponse, error) {
+	rsp, err := c.ListAccess(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListAccessResponse(rsp)
+}
+
+// RevokeAccessWithResponse Revoke an access. It is no longer handed out at once, and its token no longer works when a runner has removed its service account from the cluster.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/clusters/{id}/access/{access} (the `RevokeAccess` operationId).
+func (c *ClientWithResponses) RevokeAccessWithResponse(ctx context.Context, id ID, access string, params *RevokeAccessParams, reqEditors ...RequestEditorFn) (*RevokeAccessResponse, error) {
+	rsp, err := c.RevokeAccess(ctx, id, access, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRevokeAccessResponse(rsp)
+}
+
+// LinkAdminKubeconfigWithResponse After the approval, create a one-time link to the installer's own kubeconfig, which works only for you and for ten minutes.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/clusters/{id}/admin-kubeconfig-links (the `LinkAdminKubeconfig` operationId).
+func (c *ClientWithResponses) LinkAdminKubeconfigWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*LinkAdminKubeconfigResponse, error) {
+	rsp, err := c.LinkAdminKubeconfig(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseLinkAdminKubeconfigResponse(rsp)
+}
+
+// BreakGlassWithBodyWithResponse Request the kubeadmin password or the installer's own kubeconfig. Another platform admin must approve.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -11076,7 +11806,7 @@ func (c *ClientWithResponses) BreakGlassWithBodyWithResponse(ctx context.Context
 	return ParseBreakGlassResponse(rsp)
 }
 
-// BreakGlassWithResponse Request the kubeadmin password. Another platform admin must approve.
+// BreakGlassWithResponse Request the kubeadmin password or the installer's own kubeconfig. Another platform admin must approve.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -11206,26 +11936,30 @@ func (c *ClientWithResponses) LinkKubeadminWithResponse(ctx context.Context, id 
 	return ParseLinkKubeadminResponse(rsp)
 }
 
-// GetKubeconfigWithResponse Get the admin kubeconfig of a ready cluster. Every read is first recorded in the audit trail.
+// GetKubeconfigWithResponse Get a kubeconfig of a ready cluster, made for you and valid for a while. Every read is first recorded in the audit trail.
+//
+// The kubeconfig has a token of a service account in the cluster that is named after you. One that was made for you before is returned
+// as long as a quarter of its lifetime is left. Otherwise a runner makes one, which takes seconds: the response is then 202, and the
+// same request later returns it. With wait, the response comes when it is made; 503 if that takes too long.
 //
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/clusters/{id}/kubeconfig (the `GetKubeconfig` operationId).
-func (c *ClientWithResponses) GetKubeconfigWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*GetKubeconfigResponse, error) {
-	rsp, err := c.GetKubeconfig(ctx, id, reqEditors...)
+func (c *ClientWithResponses) GetKubeconfigWithResponse(ctx context.Context, id ID, params *GetKubeconfigParams, reqEditors ...RequestEditorFn) (*GetKubeconfigResponse, error) {
+	rsp, err := c.GetKubeconfig(ctx, id, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
 	return ParseGetKubeconfigResponse(rsp)
 }
 
-// LinkKubeconfigWithResponse Create a one-time link to the kubeconfig, which works only for you and for ten minutes.
+// LinkKubeconfigWithResponse Create a one-time link to a kubeconfig that is made for you. It works only for you and for ten minutes.
 //
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/clusters/{id}/kubeconfig-links (the `LinkKubeconfig` operationId).
-func (c *ClientWithResponses) LinkKubeconfigWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*LinkKubeconfigResponse, error) {
-	rsp, err := c.LinkKubeconfig(ctx, id, reqEditors...)
+func (c *ClientWithResponses) LinkKubeconfigWithResponse(ctx context.Context, id ID, params *LinkKubeconfigParams, reqEditors ...RequestEditorFn) (*LinkKubeconfigResponse, error) {
+	rsp, err := c.LinkKubeconfig(ctx, id, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -12386,6 +13120,105 @@ func ParseAbandonClusterResponse(rsp *http.Response) (*AbandonClusterResponse, e
 	return response, nil
 }
 
+// ParseListAccessResponse parses an HTTP response from a ListAccessWithResponse call
+func ParseListAccessResponse(rsp *http.Response) (*ListAccessResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListAccessResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Accesses
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRevokeAccessResponse parses an HTTP response from a RevokeAccessWithResponse call
+func ParseRevokeAccessResponse(rsp *http.Response) (*RevokeAccessResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RevokeAccessResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Accesses
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseLinkAdminKubeconfigResponse parses an HTTP response from a LinkAdminKubeconfigWithResponse call
+func ParseLinkAdminKubeconfigResponse(rsp *http.Response) (*LinkAdminKubeconfigResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &LinkAdminKubeconfigResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Link
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseBreakGlassResponse parses an HTTP response from a BreakGlassWithResponse call
 func ParseBreakGlassResponse(rsp *http.Response) (*BreakGlassResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -12677,6 +13510,13 @@ func ParseGetKubeconfigResponse(rsp *http.Response) (*GetKubeconfigResponse, err
 		}
 		response.YAML200 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Access
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -12684,6 +13524,36 @@ func ParseGetKubeconfigResponse(rsp *http.Response) (*GetKubeconfigResponse, err
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetKubeconfigResponse200Headers
+		if values := rsp.Header.Values("Ocpctl-Access-Expires"); len(values) > 0 {
+			var value time.Time
+			if err := runtime.BindStyledParameterWithOptions("simple", "Ocpctl-Access-Expires", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			}
+			headers.OcpctlAccessExpires = value
+		}
+		if values := rsp.Header.Values("Ocpctl-Access-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Ocpctl-Access-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.OcpctlAccessID = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers GetKubeconfigResponse202Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = value
+		}
+		response.Headers202 = &headers
 	}
 
 	return response, nil

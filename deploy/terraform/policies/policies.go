@@ -70,7 +70,7 @@ func Create() []string {
 // Destroy names the policies of runners that destroy clusters, and count what is left.
 func Destroy() []string { return []string{"runner-read", "runner-delete", "runner-guard"} }
 
-// Operate names the policies of runners that scale and configure clusters: they reach the cluster's API, and only read in the cloud.
+// Operate names the policies of runners that scale and configure clusters and change access to them: they reach the cluster's API, and only read in the cloud.
 func Operate() []string { return []string{"runner-read", "runner-guard"} }
 
 // Mint names what create and destroy need in addition for clusters in credentials mode Mint.

@@ -129,7 +129,7 @@ func Kubeconfig(apiURL string) string {
 		"users:\n- name: admin\n  user: {client-key-data: " + ClientKey + "}\n"
 }
 
-// Ready makes a cluster usable without an install: it simulates the install and its results.
+// Ready makes a cluster usable without an install: it simulates the install and its results, with the kubeconfigs that were asked for.
 func Ready(t testing.TB, s *store.Store, shelf Shelf, row store.Row) {
 	t.Helper()
 	kubeconfig, password := CredentialRef(row.ID, artifacts.Kubeconfig), CredentialRef(row.ID, artifacts.Kubeadmin)
@@ -140,4 +140,5 @@ func Ready(t testing.TB, s *store.Store, shelf Shelf, row store.Row) {
 	_, err = s.Pool().Exec(t.Context(), `INSERT INTO cluster_outputs VALUES ($1, $2, $3, $4, $5, '')`, row.ID, "https://api."+domain+":6443",
 		"https://console-openshift-console.apps."+domain, kubeconfig, password)
 	require.NoError(t, err)
+	Mint(t, s, shelf)
 }

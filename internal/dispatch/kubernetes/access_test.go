@@ -112,7 +112,7 @@ func TestAJobThatWouldBeRefusedIsFoundWithoutCreatingIt(t *testing.T) {
 	}}
 	found, err := access(t, e)
 	require.NoError(t, err)
-	require.Len(t, found.Refused, 4)
+	require.Len(t, found.Refused, len(kinds))
 	require.Equal(t, []string{e.warning}, found.Refused[0].Warned)
 	require.Equal(t, "destroy", found.Refused[1].Kind)
 	require.ErrorContains(t, found.Refused[1].Err, "exceeded quota: jobs")

@@ -13,7 +13,7 @@ import (
 )
 
 // kinds are the kinds of attempt by which some settings are given.
-var kinds = []string{"create", "destroy", "scale", "configure"}
+var kinds = []string{"create", "destroy", "scale", "configure", "access"}
 
 // Check returns everything that is wrong, each with its field in the section runner.kubernetes and what would be accepted.
 func (s Settings) Check() []error {
@@ -47,6 +47,7 @@ func (s Settings) checkNames(wrong report) {
 	name("service_accounts.destroy", a.Destroy, false)
 	name("service_accounts.scale", a.Scale, true)
 	name("service_accounts.configure", a.Configure, true)
+	name("service_accounts.access", a.Access, true)
 	for i, secret := range s.ImagePullSecrets {
 		name(fmt.Sprintf("image_pull_secrets[%d]", i), secret, false)
 	}

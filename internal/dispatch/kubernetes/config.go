@@ -70,6 +70,7 @@ type ServiceAccounts struct {
 	Destroy   string `yaml:"destroy"`
 	Scale     string `yaml:"scale"`     // empty: create's
 	Configure string `yaml:"configure"` // empty: create's
+	Access    string `yaml:"access"`    // empty: configure's
 }
 
 // Resources are requests and limits of one runner: cpu, memory, ephemeral-storage.
@@ -145,6 +146,7 @@ func (s *Settings) account(kind string) string {
 	a := s.ServiceAccounts
 	return map[string]string{
 		"create": a.Create, "destroy": a.Destroy, "scale": cmp.Or(a.Scale, a.Create), "configure": cmp.Or(a.Configure, a.Create),
+		"access": cmp.Or(a.Access, a.Configure, a.Create),
 	}[kind]
 }
 

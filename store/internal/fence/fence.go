@@ -89,7 +89,7 @@ func (i *IdentityRow) Fields() []identityField {
 type Fenced struct {
 	usage.Held
 	AttemptID string
-	number    int
+	Number    int
 	Kind      lifecycle.Kind
 	Pod       string
 	Claimed   bool
@@ -124,7 +124,7 @@ func (c *Tx) LockAttempt(ctx context.Context, attempt, token string) (Fenced, er
 			coalesce(release_digest, ''), coalesce(metadata, ''), coalesce(installer_sha256, ''),
 			closed_at IS NOT NULL, coalesce(outcome, ''), reason, message, whose, next, retryable
 		FROM attempts WHERE id = $1`, attempt).Scan(
-		&known, &f.number, &f.Kind, &f.Pod, &f.Claimed, &f.stopAsked, &f.stopWhy, &f.Phase, &f.Percent, &f.Step, &f.Recorded,
+		&known, &f.Number, &f.Kind, &f.Pod, &f.Claimed, &f.stopAsked, &f.stopWhy, &f.Phase, &f.Percent, &f.Step, &f.Recorded,
 		&id.InfraID, &id.ClusterUUID, &id.CCOName, &id.Account, &id.Region, &id.ReleaseDigest, &id.Metadata, &id.InstallerSHA256,
 		&f.Closed, &f.result.Outcome, &f.result.Reason, &f.result.Message, &f.result.Whose, &f.result.Next, &f.result.Retryable)
 	if err != nil {
@@ -140,9 +140,9 @@ func (c *Tx) LockAttempt(ctx context.Context, attempt, token string) (Fenced, er
 func (f Fenced) Stop() string {
 	switch {
 	case f.Closed && f.result.Message != "":
-		return fmt.Sprintf("attempt %d is closed: %s", f.number, f.result.Message)
+		return fmt.Sprintf("attempt %d is closed: %s", f.Number, f.result.Message)
 	case f.Closed:
-		return fmt.Sprintf("attempt %d is closed", f.number)
+		return fmt.Sprintf("attempt %d is closed", f.Number)
 	case f.stopAsked && f.stopWhy != "":
 		return f.stopWhy
 	case f.stopAsked:
@@ -164,11 +164,21 @@ func (f Fenced) Unwanted() string {
 
 // RenewLease extends the lease, counted from now.
 func (c *Tx) RenewLease(ctx context.Context, f Fenced) (Lease, error) {
-	lease := Lease{Stop: f.Stop(), Until: c.LeaseEnd()}
+	lease := Lease{Stop: f.Stop(), Until: c.LeaseEnd(), Access: f.accessOwed()}
 	if _, err := c.Exec(ctx, `UPDATE attempts SET lease_until = $2 WHERE id = $1`, f.AttemptID, lease.Until); err != nil {
 		return Lease{}, fmt.Errorf("renew the lease of %s: %w", f.AttemptID, err)
 	}
 	return lease, nil
+}
+
+// accessOwed returns the number of the newest request for access, for a runner that has the cluster's kubeconfig and waits for something
+// else: nobody should wait until it has ended.
+func (f Fenced) accessOwed() int {
+	beside := f.Kind == lifecycle.Scale || f.Kind == lifecycle.Configure
+	if !beside || f.AccessWanted == f.AccessDone && f.AccessFailures == 0 {
+		return 0
+	}
+	return f.AccessWanted
 }
 
 func (c *Tx) LeaseEnd() time.Time { return c.Now.Add(c.DB.Options.Lease) }
@@ -178,6 +188,7 @@ type Lease struct {
 	Stop   string    // why to stop; empty: go on
 	Until  time.Time // the lease, on the database's clock; zero where it was not renewed
 	Closed bool      // the attempt is over: its token is no longer renewed
+	Access int       // number of the newest request for access that this runner may meet beside its own work; 0: there is none
 }
 
 // IdentityRow is what was recorded before anything was created under it. Each field is written once.

@@ -17,7 +17,12 @@ type ApprovalKind string
 const (
 	ApproveCreate    ApprovalKind = "create"    // the cluster may start
 	ApproveKubeadmin ApprovalKind = "kubeadmin" // the kubeadmin password is shown once
+
+	ApproveKubeconfig ApprovalKind = "kubeconfig" // the installer's own kubeconfig is shown once
 )
+
+// BreakGlass reports that the approval shows a credential that the installer made.
+func (k ApprovalKind) BreakGlass() bool { return k == ApproveKubeadmin || k == ApproveKubeconfig }
 
 // ApprovalState is the state of an approval. All but pending are final, except that an approved one can be used once.
 type ApprovalState string
@@ -76,7 +81,7 @@ func (c *Tx) CloseOver(ctx context.Context, cluster string) (n int, err error) {
 			state = CASE WHEN a.expires_at <= @now THEN 'expired' ELSE 'void' END,
 			decided_why = CASE WHEN a.expires_at <= @now THEN 'nobody decided in time' ELSE 'the cluster is no longer wanted: ' || c.desired_why END
 		FROM clusters c WHERE c.id = a.cluster_id AND a.state = 'pending' AND (@cluster = '' OR a.cluster_id = @cluster)
-			AND (c.desired = 'absent' OR a.kind = 'kubeadmin' AND a.expires_at <= @now)
+			AND (c.desired = 'absent' OR a.kind <> 'create' AND a.expires_at <= @now)
 		RETURNING a.id, a.cluster_id AS cluster, a.state, a.decided_why AS why`, pgx.NamedArgs{"now": c.Now, "cluster": cluster})
 	if err != nil {
 		return 0, fmt.Errorf("close what is over: %w", err)
@@ -95,24 +100,24 @@ func (c *Tx) CloseOver(ctx context.Context, cluster string) (n int, err error) {
 	return len(over) + handovers + uses, err
 }
 
-type askedKubeadmin struct {
+type askedBreakGlass struct {
 	ID, RequestedBy string
 	State           ApprovalState
 }
 
-// OpenKubeadmin returns the requests that are still valid, newest first, and closes the expired ones.
-func (c *Tx) OpenKubeadmin(ctx context.Context, cluster string) ([]askedKubeadmin, error) {
+// OpenBreakGlass returns the requests for a credential that are still valid, newest first, and closes the expired ones.
+func (c *Tx) OpenBreakGlass(ctx context.Context, cluster string, kind ApprovalKind) ([]askedBreakGlass, error) {
 	if _, err := c.CloseOver(ctx, cluster); err != nil {
 		return nil, err
 	}
-	return pg.All[askedKubeadmin](ctx, c, `
+	return pg.All[askedBreakGlass](ctx, c, `
 		SELECT id, requested_by, state FROM approvals
-		WHERE cluster_id = $1 AND kind = 'kubeadmin' AND state IN ('pending', 'approved') AND expires_at > $2 ORDER BY id DESC FOR UPDATE`, cluster, c.Now)
+		WHERE cluster_id = $1 AND kind = $3 AND state IN ('pending', 'approved') AND expires_at > $2 ORDER BY id DESC FOR UPDATE`, cluster, c.Now, kind)
 }
 
-// UseApproval uses up the approval that a person got for a cluster's password. ErrNotFound: there is no valid one.
-func (c *Tx) UseApproval(ctx context.Context, cluster string, d Origin) error {
-	kept, err := c.OpenKubeadmin(ctx, cluster)
+// UseApproval uses up the approval that a person got for a cluster's credential. ErrNotFound: there is no valid one.
+func (c *Tx) UseApproval(ctx context.Context, cluster string, kind ApprovalKind, d Origin) error {
+	kept, err := c.OpenBreakGlass(ctx, cluster, kind)
 	if err != nil {
 		return err
 	}
@@ -129,5 +134,5 @@ func (c *Tx) UseApproval(ctx context.Context, cluster string, d Origin) error {
 		}
 		return c.RecordAction(d, "approval_used", cluster, Action{Approval: k.ID, Before: ApprovalApproved, After: ApprovalUsed})
 	}
-	return fmt.Errorf("%w: no approval to look at the password counts", pg.ErrNotFound)
+	return fmt.Errorf("%w: no approval to look at it counts", pg.ErrNotFound)
 }

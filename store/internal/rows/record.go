@@ -18,7 +18,8 @@ const LifecycleColumns = `
 	c.ready_at, c.destroyed_at, c.fail_reason, c.fail_message, c.fail_whose, c.fail_next, c.blockers, c.place,
 	c.progress_percent, c.progress_step, c.progress_eta, c.progress_late,
 	c.pr_end_why, c.run_end_why, c.end_hold, c.approve_by, c.needs_turn, c.workers, c.workers_wanted, c.workers_base, c.workers_least, c.workers_most, c.scale_failures,
-	c.addons, c.addons_wanted, c.addons_done, c.addon_failures, c.warn_before, c.warned_end, c.warned_before`
+	c.addons, c.addons_wanted, c.addons_done, c.addon_failures, c.warn_before, c.warned_end, c.warned_before,
+	c.access_wanted, c.access_done, c.access_failures, c.access_retry_at`
 
 type LifecycleRecord struct {
 	ID              string
@@ -73,6 +74,10 @@ type LifecycleRecord struct {
 	WarnBefore      []time.Duration
 	WarnedEnd       *time.Time
 	WarnedBefore    time.Duration
+	AccessWanted    int
+	AccessDone      int
+	AccessFailures  int
+	AccessRetryAt   *time.Time
 }
 
 func (r LifecycleRecord) Cluster() lifecycle.Cluster {
@@ -93,6 +98,7 @@ func (r LifecycleRecord) Cluster() lifecycle.Cluster {
 		ScaleFailures: r.ScaleFailures,
 		Addons:        r.Addons, AddonsWanted: r.AddonsWanted, AddonsDone: r.AddonsDone, AddonFailures: r.AddonFailures,
 		WarnBefore: r.WarnBefore, WarnedEnd: pg.Zero(r.WarnedEnd), WarnedBefore: r.WarnedBefore,
+		AccessWanted: r.AccessWanted, AccessDone: r.AccessDone, AccessFailures: r.AccessFailures, AccessRetryAt: pg.Zero(r.AccessRetryAt),
 	}
 }
 
@@ -121,6 +127,7 @@ func LifecycleArgs(c lifecycle.Cluster) pgx.NamedArgs {
 		"workers_most": c.WorkersMost, "scale_failures": c.ScaleFailures,
 		"addons": addons, "addons_wanted": c.AddonsWanted, "addons_done": c.AddonsDone, "addon_failures": c.AddonFailures,
 		"warn_before": c.WarnBefore, "warned_end": pg.Null(c.WarnedEnd), "warned_before": c.WarnedBefore,
+		"access_wanted": c.AccessWanted, "access_done": c.AccessDone, "access_failures": c.AccessFailures, "access_retry_at": pg.Null(c.AccessRetryAt),
 	}
 }
 

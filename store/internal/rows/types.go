@@ -38,7 +38,8 @@ type Spec struct {
 	CloudCredsRef   string              `json:"cloudCredentialsRef,omitempty"`
 	Account         string              `json:"account,omitempty"`
 	Grace           time.Duration       `json:"grace"`
-	RunGrace        time.Duration       `json:"runGrace,omitempty"` // after a failed run, see lifecycle.GraceAfter
+	RunGrace        time.Duration       `json:"runGrace,omitempty"`   // after a failed run, see lifecycle.GraceAfter
+	AccessMost      time.Duration       `json:"accessMost,omitempty"` // how long a kubeconfig may be valid; zero: as the installation says
 	CreateDeadline  time.Duration       `json:"createDeadline"`
 	DestroyDeadline time.Duration       `json:"destroyDeadline"`
 	Approval        string              `json:"approval,omitempty"`  // for the comment while it awaits approval: who, by when and why; Markdown

@@ -99,5 +99,6 @@ const (
 		WHERE a.cluster_id = c.id AND n.name IS NOT NULL ORDER BY a.number, n.i`
 )
 
-// SharedWith selects the shares with a principal or its teams.
-const SharedWith = `(s.kind = 'principal' AND s.grantee = @principal OR s.kind = 'team' AND s.grantee = ANY (@teams))`
+// SharedWith selects the shares with a principal, by any identity of its person, or with its teams.
+const SharedWith = `(s.kind = 'principal' AND principal_key(s.grantee) = ANY ((SELECT identities_of(@principal))::text[])
+	OR s.kind = 'team' AND s.grantee = ANY (@teams))`

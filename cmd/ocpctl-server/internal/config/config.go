@@ -205,6 +205,7 @@ type Limits struct {
 	PerRegion      int           `yaml:"runners_per_region"`  // likewise in each region of an account
 	LetPast        time.Duration `yaml:"let_past"`            // how long the front of the queue for capacity may hold up clusters that need less
 	Use            time.Duration `yaml:"use"`                 // the longest turn of a pipeline's run on a cluster
+	Access         time.Duration `yaml:"access"`              // how long a kubeconfig may be valid
 	Wake           time.Duration `yaml:"wake"`                // how often clusters that are due are looked for
 	Sweep          time.Duration `yaml:"sweep"`               // how often everything is checked for findings
 	Keep           time.Duration `yaml:"keep"`                // how long logs, reports and processed deliveries are kept
@@ -238,7 +239,7 @@ func Defaults() Config {
 		Limits: Limits{
 			LaunchPatience: 10 * time.Minute, LeaseGrace: 2 * time.Minute, LookAgain: 15 * time.Second,
 			RetryBase: 30 * time.Second, RetryMax: 24 * time.Hour, BlockAfter: 3, VerifyGap: 3 * time.Minute,
-			WarnBefore: time.Hour, LetPast: 30 * time.Minute, Use: 6 * time.Hour, Runners: 50, Wake: 5 * time.Second,
+			WarnBefore: time.Hour, LetPast: 30 * time.Minute, Use: 6 * time.Hour, Access: 24 * time.Hour, Runners: 50, Wake: 5 * time.Second,
 			Sweep: 5 * time.Minute, Keep: 30 * 24 * time.Hour, OverdueAfter: 10 * time.Minute, UnlookedAfter: 5 * time.Minute, StillAfter: 3 * time.Hour,
 		},
 	}

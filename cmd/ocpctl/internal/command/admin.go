@@ -162,7 +162,7 @@ func (a *app) findings() *cobra.Command {
 			})
 		}),
 	}
-	c.Flags().StringVar(&params.Kind, "kind", "", "filter by `kind`: overdue, stuck, blocked, remains, delivery_failing, job_failed, slack_channel or slack_refused (orphan is not supported yet)")
+	c.Flags().StringVar(&params.Kind, "kind", "", "filter by `kind`: overdue, stuck, blocked, remains, delivery_failing, job_failed, access_not_revoked, slack_channel or slack_refused (orphan is not supported yet)")
 	c.Flags().BoolVarP(&params.All, "all", "a", false, "include resolved findings")
 	return c
 }

@@ -37,6 +37,7 @@ type World struct {
 	Browse                 func(ctx context.Context, address string) error // opens a URL in the person's browser
 	Run                    func(cmd *exec.Cmd) error                       // starts a program and waits for it
 	UUID                   func() string
+	Program                func() (string, error) // the path of this program
 	Version, Commit, Built string
 }
 

@@ -99,7 +99,10 @@ func (a *app) approval(res *http.Response, err error) error {
 	return a.print(answer.Raw, []string{one.ApprovalID}, func(s *table.Screen) {
 		fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(humanize.Line(one.ApprovalID), table.Bold), s.Painted(approvalState(one).Text, approvalState(one).Paint))
 		f := s.Facts()
-		f.Add("what", map[client.ApprovalKind]string{client.ApprovalKindCreate: "create the cluster", client.ApprovalKindKubeadmin: "show the kubeadmin password"}[one.Kind])
+		f.Add("what", map[client.ApprovalKind]string{
+			client.ApprovalKindCreate: "create the cluster", client.ApprovalKindKubeadmin: "show the kubeadmin password",
+			client.ApprovalKindKubeconfig: "show the installer's kubeconfig",
+		}[one.Kind])
 		f.Add("cluster", strings.TrimSpace(one.ClusterName+" "+one.ClusterID))
 		f.Add("team", one.Team)
 		f.Add("requested by", orElse(one.RequestedByName, one.RequestedBy)+", "+humanize.Away(one.CreatedAt, s.Now))

@@ -19,7 +19,8 @@ const intro = `# The command line
 
 Generated from the command table by ` + "`go test ./cmd/ocpctl/internal/command -run Documentation -update`" + `; do not edit it by hand.
 
-` + "`ocpctl`" + ` is a client of an ocpctl server. It runs no installer, uses a cloud only to sign in, and stores no secret.
+` + "`ocpctl`" + ` is a client of an ocpctl server. It runs no installer, uses a cloud only to sign in, and stores no secret
+but the tokens of clusters that kubectl uses (see ` + "`ocpctl credential`" + `).
 
 ` + "```sh" + `
 ocpctl login --server https://ocpctl.example.com          # once, with your AWS credentials

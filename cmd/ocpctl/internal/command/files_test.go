@@ -24,7 +24,7 @@ func (d *service) inside(cmd *exec.Cmd) string {
 			path = value
 		}
 	}
-	d.private(path)
+	d.forOwner(path)
 	require.Contains(d, cmd.Env, "OCPCTL_CLUSTER=team-a-smoke-01")
 	require.Equal(d, d.env["XDG_RUNTIME_DIR"], filepath.Dir(filepath.Dir(path)))
 	return filepath.Dir(path)
@@ -35,6 +35,11 @@ func (d *service) private(path string) {
 	raw, err := os.ReadFile(path)
 	require.NoError(d, err)
 	require.Equal(d, kubeconfig, string(raw))
+	d.forOwner(path)
+}
+
+// forOwner says that nobody else may read a file.
+func (d *service) forOwner(path string) {
 	info, err := os.Stat(path)
 	require.NoError(d, err)
 	require.Equal(d, os.FileMode(0o600), info.Mode().Perm())
@@ -44,11 +49,11 @@ func TestAKubeconfigIsKeptForItsOwnerAlone(t *testing.T) {
 	d := newService(t)
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	require.NoError(t, os.WriteFile(path, []byte("old"), 0o644))
-	require.Equal(t, exit.OK, d.run("kubeconfig", "team-a-smoke-01", "-f", path))
+	require.Equal(t, exit.OK, d.run("kubeconfig", "team-a-smoke-01", "--static", "-f", path))
 	require.Empty(t, d.out.String())
 	d.private(path)
 	d.Refuse("getKubeconfig", http.StatusConflict, map[string]any{"title": "Conflict", "status": 409, "detail": "It is not ready."})
-	require.Equal(t, exit.Conflict, d.run("kubeconfig", "team-a-smoke-01", "-f", path))
+	require.Equal(t, exit.Conflict, d.run("kubeconfig", "team-a-smoke-01", "--static", "-f", path))
 	d.private(path)
 
 	d = newService(t)

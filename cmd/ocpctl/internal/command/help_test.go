@@ -91,6 +91,7 @@ func newService(t *testing.T) *service {
 			return nil
 		},
 		UUID:    func() string { return "6f1e6f0e-3b1c-4c55-9d53-0d2c8c4f2f11" },
+		Program: func() (string, error) { return "/usr/local/bin/ocpctl", nil },
 		Version: "v1.2.3", Commit: "0123abc", Built: "2025-02-28T10:00:00Z",
 	}
 	d.streams()
@@ -101,6 +102,7 @@ func newService(t *testing.T) *service {
 func (d *service) streams() {
 	d.Handle("getKubeconfig", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/yaml")
+		w.Header().Set("Ocpctl-Access-Expires", "2025-03-01T20:00:00Z")
 		fmt.Fprint(w, kubeconfig)
 	})
 	d.Handle("getLogs", func(w http.ResponseWriter, r *http.Request) {

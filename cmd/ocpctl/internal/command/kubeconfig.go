@@ -16,6 +16,7 @@ import (
 
 // keeping says what to do with a kubeconfig.
 type keeping struct {
+	asking
 	file                     string
 	merge, keep, print, link bool
 }
@@ -23,14 +24,16 @@ type keeping struct {
 func (a *app) kubeconfig() *cobra.Command {
 	var k keeping
 	c := fromTable("kubeconfig", &cobra.Command{
-		Long: `Write the admin kubeconfig of a ready cluster to the standard output or to a file that only you can read. Every read is
-recorded in the audit trail.
+		Long: `Write a kubeconfig of a ready cluster, made for you, to the standard output or to a file that only you can read. It has the role
+that --role names, and the cluster's own audit shows your name. It can be revoked (ocpctl access revoke), and ends with your right to
+use the cluster. Every read is recorded in the audit trail.
 
-The kubeconfig is a credential. Without --print it is not shown on a terminal or in a pipeline's log (CI is set and the
-output is not a file). To work without a file, use ocpctl shell.`,
+On your machine the kubeconfig holds no token: kubectl calls ocpctl credential for one, so that it works as long as you may use the
+cluster. In a pipeline (CI is set) and with --static it holds a token. It is then a credential: without --print it is not shown on a
+terminal or in a pipeline's log. To work without a file, use ocpctl shell.`,
 		Example: `  ocpctl kubeconfig team-a-smoke-01 -f kubeconfig
   ocpctl kubeconfig team-a-smoke-01 --merge && kubectl --context team-a-smoke-01 get nodes
-  ocpctl kubeconfig team-a-smoke-01 > kubeconfig`,
+  ocpctl kubeconfig team-a-smoke-01 --role view --lifetime 1h --static > kubeconfig`,
 	})
 	f := c.Flags()
 	fileFlag(c, &k.file, "write it to this `file`, which only you can read")
@@ -38,20 +41,24 @@ output is not a file). To work without a file, use ocpctl shell.`,
 	f.BoolVar(&k.keep, "keep-context", false, "with --merge: do not change the current context")
 	f.BoolVar(&k.print, "print", false, "print it even to a terminal or a log")
 	f.BoolVar(&k.link, "link", false, "print a one-time link instead, which works only for you and for ten minutes")
+	k.flags(c)
+	a.staticFlag(c, &k.asking)
 	c.MarkFlagsMutuallyExclusive("output", "merge", "print", "link")
+	c.MarkFlagsMutuallyExclusive("link", "renew")
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		if k.keep && !k.merge {
 			return exit.Misused("--keep-context needs --merge")
 		}
-		if (a.OutTTY || a.OutLogged) && k.file == "" && !k.merge && !k.print && !k.link {
-			return exit.Misused("the admin kubeconfig is a credential and is not printed to a terminal or a log. Give -f FILE, --merge or --print, or run: ocpctl shell %s", humanize.Line(id))
+		if (a.OutTTY || a.OutLogged) && k.static && k.file == "" && !k.merge && !k.print && !k.link {
+			return exit.Misused("a kubeconfig with a token is a credential and is not printed to a terminal or a log. Give -f FILE, --merge or --print, or run: ocpctl shell %s", humanize.Line(id))
 		}
 		api, err := a.api()
 		if err != nil {
 			return err
 		}
 		if k.link {
-			answer, err := connect.Read[client.Link](api.LinkKubeconfig(ctx, id))
+			answer, err := connect.Read[client.Link](api.LinkKubeconfig(ctx, id, &client.LinkKubeconfigParams{
+				Role: k.role, Lifetime: k.lifetime}))
 			if err != nil {
 				return err
 			}
@@ -63,16 +70,23 @@ output is not a file). To work without a file, use ocpctl shell.`,
 
 func (a *app) keepKubeconfig(ctx context.Context, api *connect.API, id string, k keeping) error {
 	name := id
-	if k.merge { // the context gets the cluster's name, even if it was given by id
+	if k.merge || !k.static { // the context gets the cluster's name, and the program the cluster's id, whichever was given
 		found, err := connect.Read[client.ClusterDetail](api.GetCluster(ctx, id))
 		if err != nil {
 			return err
 		}
-		name = found.Value.Name
+		id, name = found.Value.ClusterID, found.Value.Name
 	}
-	raw, err := connect.Body(api.GetKubeconfig(ctx, id))
+	got, err := a.mint(ctx, api, id, k.asking)
 	if err != nil {
 		return err
+	}
+	raw, lasts := got.raw, "Its token is valid until "+humanize.When(got.expires, a.Now())+"."
+	if !k.static {
+		lasts = "It works for as long as you may use the cluster."
+		if raw, err = a.renewing(api, id, k.asking, got, ""); err != nil {
+			return err
+		}
 	}
 	switch {
 	case k.merge:
@@ -80,12 +94,12 @@ func (a *app) keepKubeconfig(ctx context.Context, api *connect.API, id string, k
 		if err := kube.Merge(path, name, raw, !k.keep); err != nil {
 			return err
 		}
-		a.say("Added the context %s to %s: kubectl --context %s get nodes", name, path, name)
+		a.say("Added the context %s to %s: kubectl --context %s get nodes\n%s", name, path, name, lasts)
 	case k.file != "":
 		if err := kube.Write(k.file, raw); err != nil {
 			return err
 		}
-		a.say("Wrote %s. Try: KUBECONFIG=%s kubectl get nodes", k.file, k.file)
+		a.say("Wrote %s. Try: KUBECONFIG=%s kubectl get nodes\n%s", k.file, k.file, lasts)
 	default:
 		if _, err := a.Out.Write(raw); err != nil {
 			return err
@@ -119,6 +133,7 @@ func (a *app) outputs() *cobra.Command {
 			f.Add("API", o.APIURL)
 			f.Add("kubeconfig", "ocpctl kubeconfig "+id+" -f FILE")
 			f.Add("kubeadmin password", "ocpctl break-glass "+id+" --reason TEXT (another person must approve)")
+			f.Add("installer's kubeconfig", "ocpctl break-glass "+id+" --kubeconfig --reason TEXT (another person must approve)")
 			f.Write()
 		})
 	})

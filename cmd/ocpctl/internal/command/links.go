@@ -21,14 +21,17 @@ import (
 
 func (a *app) breakGlass() *cobra.Command {
 	var reason string
-	var link bool
+	var link, installers bool
 	c := fromTable("break-glass", &cobra.Command{
-		Long: `Request the kubeadmin password. A platform admin other than you must approve. Then --link prints a one-time link, which works
-only for you and for ten minutes. Every step is recorded in the audit trail.`,
+		Long: `Request the kubeadmin password, or with --kubeconfig the kubeconfig that the installer made. Both give every right in the cluster,
+are nobody's own and do not expire; ocpctl kubeconfig is for everything else. A platform admin other than you must approve. Then --link
+prints a one-time link, which works only for you and for ten minutes. Every step is recorded in the audit trail.`,
 		Example: `  ocpctl break-glass pr41-shop --reason "INC-1234: sign-in is broken"
-  ocpctl break-glass pr41-shop --link -o name | ocpctl redeem -`,
+  ocpctl break-glass pr41-shop --link -o name | ocpctl redeem -
+  ocpctl break-glass pr41-shop --kubeconfig --reason "INC-1234: no account of ours works"`,
 	})
 	reasonFlag(c, &reason)
+	c.Flags().BoolVar(&installers, "kubeconfig", false, "the installer's kubeconfig instead of the kubeadmin password")
 	c.Flags().BoolVar(&link, "link", false, "print the link after the approval")
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		if !link {
@@ -40,14 +43,22 @@ only for you and for ten minutes. Every step is recorded in the audit trail.`,
 		if err != nil {
 			return err
 		}
+		what, again := client.BreakGlassWhatPassword, ""
+		if installers {
+			what, again = client.BreakGlassWhatKubeconfig, " --kubeconfig"
+		}
 		if !link {
-			if err := a.approval(api.BreakGlass(ctx, id, client.Reason{Reason: reason})); err != nil {
+			if err := a.approval(api.BreakGlass(ctx, id, client.BreakGlass{Reason: reason, What: what})); err != nil {
 				return err
 			}
-			a.say("After the approval run: ocpctl break-glass %s --link", humanize.Line(id))
+			a.say("After the approval run: ocpctl break-glass %s%s --link", humanize.Line(id), again)
 			return nil
 		}
-		answer, err := connect.Read[client.Link](api.LinkKubeadmin(ctx, id))
+		newLink := api.LinkKubeadmin
+		if installers {
+			newLink = api.LinkAdminKubeconfig
+		}
+		answer, err := connect.Read[client.Link](newLink(ctx, id))
 		if err != nil {
 			return err
 		}

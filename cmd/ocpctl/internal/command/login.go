@@ -11,6 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/api/client"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/kube"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
 )
 
@@ -129,7 +130,7 @@ func settled(c connect.Context) (connect.Context, error) {
 func (a *app) logout() *cobra.Command {
 	return &cobra.Command{
 		Use: "logout [NAME]", Short: "Delete a context; default: the current one",
-		Long: "Delete a context; default: the current one. No secret is stored that would have to be deleted.",
+		Long: "Delete a context; default: the current one. The tokens of clusters that ocpctl credential kept for its server are deleted too.",
 		Args: between(0, 1), ValidArgsFunction: first(a.completeContexts),
 		RunE: a.run(func(_ context.Context, args []string) error {
 			path := connect.Path(a.Env)
@@ -144,6 +145,7 @@ func (a *app) logout() *cobra.Command {
 			if err := known(config, name); err != nil {
 				return err
 			}
+			server := config.Contexts[name].Server
 			delete(config.Contexts, name)
 			if config.Current == name {
 				config.Current = ""
@@ -152,6 +154,9 @@ func (a *app) logout() *cobra.Command {
 				return err
 			}
 			a.say("Deleted context %q.", name)
+			if err := kube.DefaultKeep(a.Env).Drop(server, ""); err != nil {
+				return err
+			}
 			if a.Env("OCPCTL_TOKEN") != "" {
 				a.say("OCPCTL_TOKEN is still set and is still used.")
 			}

@@ -66,6 +66,9 @@ func newOffice(t *testing.T) *office {
 	})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		o.asked.Add(1)
+		if strings.HasSuffix(r.URL.Path, "/kubeconfig") {
+			servicetest.Mint(o, o.store, o.shelf) // a runner did meanwhile what was asked for
+		}
 		handler.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
@@ -135,6 +138,7 @@ func (o *office) furnish() {
 	o.names["{approval}"] = waits[0].ID
 	o.done("member", "share shop --principal {sees} --access see")
 	o.done("member", "share shop --principal {uses} --access use")
+	o.names["{access}"] = strings.Fields(o.done("member", "access list shop -o name"))[0]
 	_, handle, _ := strings.Cut(o.done("member", "kubeconfig shop --link"), "/links/")
 	o.names["{link}"] = regexp.MustCompile(`^[-\w]+`).FindString(handle)
 	_, err = o.store.Pool().Exec(o.Context(), `ALTER TABLE deliveries ALTER COLUMN id RESTART WITH 7001`)

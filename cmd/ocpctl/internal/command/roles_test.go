@@ -33,7 +33,7 @@ type act struct {
 }
 
 // acts are what everybody tries: every command there is. "{cluster}" is a ready cluster of the member's team, "{approval}" what
-// big-one of the same team waits for, "{link}" the member's link to the kubeconfig.
+// big-one of the same team waits for, "{link}" the member's link to a kubeconfig, and "{access}" the one that the member has.
 var acts = []act{
 	{line: "create aws-minimal-test --name mine", want: "0 6 0 3 0 0 3 3 3 3 3", does: true},
 	{line: "create aws-minimal-test --name mine --dry-run", want: "0 6 0 3 0 0 3 3 3 3 3"},
@@ -62,7 +62,12 @@ var acts = []act{
 	{line: "retry {cluster} --reason x", want: "5 5 5 3 4 4 3 3 3 3 3"},
 	{line: "abandon {cluster} --reason x --yes", want: "3 5 5 3 4 4 3 3 3 3 3"},
 
-	{line: "kubeconfig {cluster}", want: "0 0 0 3 4 4 3 0 3 3 3", does: true, gives: true},
+	{line: "kubeconfig {cluster}", want: "0 0 0 3 4 4 3 0 3 3 3", does: true},
+	{line: "kubeconfig {cluster} --static", want: "0 0 0 3 4 4 3 0 3 3 3", does: true, gives: true},
+	{line: "kubeconfig {cluster} --role admin", want: "0 0 0 3 4 4 3 3 3 3 3", does: true}, // the share is for edit
+	{line: "credential {cluster} --role edit", want: "0 0 0 3 4 4 3 0 3 3 3", does: true, gives: true},
+	{line: "access list {cluster}", want: "0 0 0 0 4 4 0 0 3 3 3"},
+	{line: "access revoke {cluster} {access}", want: "0 0 0 3 4 4 3 3 3 3 3", does: true},
 	{line: "kubeconfig {cluster} -f {home}/kubeconfig", want: "0 0 0 3 4 4 3 0 3 3 3", does: true},
 	{line: "kubeconfig {cluster} --link", want: "0 0 0 3 4 4 3 0 3 3 3", does: true},
 	{line: "shell {cluster} -- true", want: "0 0 0 3 4 4 3 0 3 3 3", does: true},
@@ -75,6 +80,8 @@ var acts = []act{
 	{line: "release {cluster}", want: "0 0 0 0 4 4 0 0 3 3 3"},
 	{line: "break-glass {cluster} --reason x", want: "0 0 0 3 4 4 3 3 3 3 3", does: true},
 	{line: "break-glass {cluster} --link", want: "5 5 5 3 4 4 3 3 3 3 3"},
+	{line: "break-glass {cluster} --kubeconfig --reason x", want: "0 0 0 3 4 4 3 3 3 3 3", does: true},
+	{line: "break-glass {cluster} --kubeconfig --link", want: "5 5 5 3 4 4 3 3 3 3 3"},
 	{line: "redeem {link}", want: "0 4 4 4 4 4 4 4 4 3 3", does: true, gives: true},
 
 	{line: "approvals", want: "0 0 0 0 0 0 3 3 3 3 3"},
@@ -213,7 +220,7 @@ func (o *office) keepsSecrets(said, got string, given bool) {
 	o.Helper()
 	secrets := []string{o.names["{link}"]}
 	if !given {
-		secrets = append(secrets, servicetest.Password, servicetest.ClientKey)
+		secrets = append(secrets, servicetest.Password, servicetest.ClientKey, servicetest.TokenSignature)
 	}
 	for _, bearer := range o.bearers {
 		if bearer != "" {
@@ -233,7 +240,7 @@ func (o *office) seesNothing(a act, who, said string) {
 	const none = "_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT"
 	for _, thing := range []struct{ name, is, isNot string }{
 		{"{cluster}", o.names["{cluster}"], "clu" + none}, {"{cluster}", "shop", "pear"}, {"{waiting}", "big-one", "big-two"},
-		{"{job}", o.names["{job}"], "job" + none}, {"{approval}", o.names["{approval}"], "apr" + none},
+		{"{job}", o.names["{job}"], "job" + none}, {"{access}", o.names["{access}"], "acc" + none}, {"{approval}", o.names["{approval}"], "apr" + none},
 		{"{link}", o.names["{link}"], strings.Repeat("x", 43)}, {"{account}", "github:maya", "github:nobody"}, {"{delivery}", "7001", "7099"},
 	} {
 		if !strings.Contains(a.line, thing.name) {

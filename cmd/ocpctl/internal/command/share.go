@@ -43,28 +43,56 @@ func (g guest) who() (kind, with string, err error) {
 
 func (a *app) share() *cobra.Command {
 	var g guest
-	var access string
+	var access, role string
 	c := fromTable("share", &cobra.Command{
-		Example: "  ocpctl share pr41-shop --team payments\n  ocpctl share pr41-shop --principal https://issuer.example.com#maya --access use",
+		Long: `Share a cluster. With --access see they only see it here. With --role (or --access use, which is --role edit) they also get
+kubeconfigs of their own with this role, and no higher one. To share it again with another role changes it; a lower one ends the
+kubeconfigs that go beyond it.`,
+		Example: "  ocpctl share pr41-shop --team payments\n  ocpctl share pr41-shop --principal https://issuer.example.com#maya --role view",
 	})
 	a.guestFlags(c, &g)
-	c.Flags().StringVar(&access, "access", string(client.ShareAccessSee), "the `right` they get: see, or use, which includes the kubeconfig")
+	c.Flags().StringVar(&access, "access", "", "the `right` they get here: see, or use, which includes kubeconfigs; default: see, or use with --role")
+	c.Flags().StringVar(&role, "role", "", optionUsage("share", "role"))
 	levels := []string{string(client.ShareAccessSee), string(client.ShareAccessUse)}
 	must(c.RegisterFlagCompletionFunc("access", cobra.FixedCompletions(levels, cobra.ShellCompDirectiveNoFileComp)))
+	must(c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(roles(), cobra.ShellCompDirectiveNoFileComp)))
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
 		kind, with, err := g.who()
 		if err != nil {
 			return err
 		}
-		if !slices.Contains(levels, access) {
-			return exit.With(exit.Usage, &exit.Problem{Title: "The cluster cannot be shared this way.", Fields: []exit.Field{
-				{Name: "--access", Detail: fmt.Sprintf("%q is not an access right.", access), Accepted: levels}}})
+		if access == "" {
+			access = string(client.ShareAccessSee)
+			if role != "" {
+				access = string(client.ShareAccessUse)
+			}
+		}
+		if err := canShare(access, role, levels); err != nil {
+			return err
 		}
 		return a.sharesAfter(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {
 			return api.ShareCluster(ctx, id, client.ShareRequest{
-				Kind: client.ShareRequestKind(kind), With: with, Access: client.ShareRequestAccess(access)})
+				Kind: client.ShareRequestKind(kind), With: with, Access: client.ShareRequestAccess(access), Role: client.ShareRequestRole(role)})
 		})
 	})
+}
+
+func canShare(access, role string, levels []string) error {
+	var wrong []exit.Field
+	if !slices.Contains(levels, access) {
+		wrong = append(wrong, exit.Field{Name: "--access", Detail: fmt.Sprintf("%q is not an access right.", access), Accepted: levels})
+	}
+	switch {
+	case role == "":
+	case !slices.Contains(roles(), role):
+		wrong = append(wrong, exit.Field{Name: "--role", Detail: fmt.Sprintf("%q is not a role.", role), Accepted: roles()})
+	case access == string(client.ShareAccessSee):
+		wrong = append(wrong, exit.Field{Name: "--role", Detail: "Who only sees the cluster has no role in it.", Accepted: []string{"--access use"}})
+	}
+	if len(wrong) > 0 {
+		return exit.With(exit.Usage, &exit.Problem{Title: "The cluster cannot be shared this way.", Fields: wrong})
+	}
+	return nil
 }
 
 func (a *app) unshare() *cobra.Command {
@@ -106,9 +134,9 @@ func (a *app) sharesAfter(ctx context.Context, id string, do ask) error {
 		names = append(names, share.With)
 	}
 	return a.print(answer.Raw, names, func(s *table.Screen) {
-		t := s.Columns("KIND", "WITH", "ACCESS", "BY", "SINCE")
+		t := s.Columns("KIND", "WITH", "ACCESS", "ROLE", "BY", "SINCE")
 		for _, share := range answer.Value.Items {
-			t.Row(string(share.Kind), share.With, string(share.Access), share.By, humanize.Stamp(share.At))
+			t.Row(string(share.Kind), share.With, string(share.Access), string(share.Role), share.By, humanize.Stamp(share.At))
 		}
 		t.Write("The cluster is not shared.")
 	})

@@ -19,13 +19,17 @@ import (
 )
 
 func (a *app) shell() *cobra.Command {
+	var q asking
 	c := &cobra.Command{
-		Use: "shell CLUSTER [-- COMMAND …]", Short: "Run a shell or a command with a cluster's kubeconfig",
-		Long: `Run your shell with KUBECONFIG set, or the command after --. The kubeconfig is in a directory that only you can read, and is
-deleted when the shell ends. The prompt and OCPCTL_CLUSTER show the cluster.
+		Use: "shell CLUSTER [-- COMMAND …]", Short: "Run a shell or a command with a kubeconfig of your own for a cluster",
+		Long: `Run your shell with KUBECONFIG set, or the command after --. The kubeconfig is made for you and is in a folder that only you can
+read. It is deleted when the shell ends. Its token is renewed while the shell runs; in a pipeline (CI is set) and with --static it is
+not. The prompt and OCPCTL_CLUSTER show the cluster.
 With a command, ocpctl ends with the command's exit code.`,
-		Example: "  ocpctl shell team-a-smoke-01\n  ocpctl shell team-a-smoke-01 -- kubectl get nodes",
+		Example: "  ocpctl shell team-a-smoke-01\n  ocpctl shell team-a-smoke-01 --role view -- kubectl get nodes",
 	}
+	q.flags(c)
+	a.staticFlag(c, &q)
 	return a.onCluster(c, 0, -1, func(ctx context.Context, id string, command []string) error {
 		api, err := a.api()
 		if err != nil {
@@ -35,16 +39,31 @@ With a command, ocpctl ends with the command's exit code.`,
 		if err != nil {
 			return err
 		}
-		raw, err := connect.Body(api.GetKubeconfig(ctx, found.Value.ClusterID))
+		got, err := a.mint(ctx, api, found.Value.ClusterID, q)
 		if err != nil {
 			return err
 		}
-		folder, remove, err := kube.Private(raw, a.Env)
+		folder, remove, err := kube.Private(a.Env)
 		if err != nil {
 			return err
 		}
-		return errors.Join(a.inside(folder, found.Value.Cluster, command), remove())
+		return errors.Join(a.insideWith(api, folder, found.Value.Cluster, q, got, command), remove())
 	})
+}
+
+// insideWith writes the kubeconfig into the folder, and runs a command or a shell with it.
+func (a *app) insideWith(api *connect.API, folder string, c client.Cluster, q asking, got minted, command []string) error {
+	raw := got.raw
+	if !q.static {
+		var err error
+		if raw, err = a.renewing(api, c.ClusterID, q, got, folder); err != nil {
+			return err
+		}
+	}
+	if err := kube.Write(filepath.Join(folder, "kubeconfig"), raw); err != nil {
+		return err
+	}
+	return a.inside(folder, c, command)
 }
 
 // notACommand is the exit code of shells if there is no such program.

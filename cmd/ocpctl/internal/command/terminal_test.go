@@ -67,18 +67,23 @@ func TestATerminalIsAskedBeforeAClusterGoes(t *testing.T) {
 	require.Empty(t, d.Asked())
 }
 
-func TestAnAdminsKubeconfigDoesNotLandOnAScreen(t *testing.T) {
+func TestATokenDoesNotLandOnAScreen(t *testing.T) {
 	d := atTerminal(t)
-	require.Equal(t, exit.Usage, d.run("kubeconfig", "team-a-smoke-01"))
+	require.Equal(t, exit.Usage, d.run("kubeconfig", "team-a-smoke-01", "--static"))
 	require.Contains(t, d.err.String(), "-f FILE, --merge or --print, or run: ocpctl shell team-a-smoke-01")
 	require.Empty(t, d.Asked(), "nothing was read, so nothing is in the audit trail")
-	require.Equal(t, exit.OK, d.run("kubeconfig", "team-a-smoke-01", "--print"))
+	require.Equal(t, exit.Usage, d.run("credential", "team-a-smoke-01"))
+	require.Contains(t, d.err.String(), "kubectl calls this command")
+	require.Empty(t, d.Asked())
+	require.Equal(t, exit.OK, d.run("kubeconfig", "team-a-smoke-01", "--static", "--print"))
 	require.Equal(t, kubeconfig, d.out.String())
+	require.Equal(t, exit.OK, d.run("kubeconfig", "team-a-smoke-01"), "this one holds no token")
+	require.NotContains(t, d.out.String(), "not-a-token")
 }
 
 func TestNorInThePipelinesLog(t *testing.T) {
 	d := newService(t)
-	d.world.OutLogged = true
+	d.world.OutLogged, d.env["CI"] = true, "true"
 	require.Equal(t, exit.Usage, d.run("kubeconfig", "team-a-smoke-01"))
 	require.Contains(t, d.err.String(), "to a terminal or a log")
 	require.Equal(t, exit.Usage, d.run("redeem", d.URL+"/links/abc"))

@@ -55,7 +55,7 @@ func named(c Config, server, name string) (Context, error) {
 		}
 	}
 	if name != "" {
-		found, ok := c.Contexts[name]
+		found, ok := c.of(name)
 		if !ok {
 			return Context{}, exit.With(exit.Usage, &exit.Problem{Title: "Unknown context.", Fields: []exit.Field{
 				{Name: "--context", Detail: fmt.Sprintf("%q does not exist.", name), Accepted: c.Names()},
@@ -66,15 +66,19 @@ func named(c Config, server, name string) (Context, error) {
 		}
 		return Context{Server: server}, nil
 	}
-	if current := c.Contexts[c.Current]; same(server, current.Server) {
-		return current, nil
-	}
-	for _, name := range c.Names() {
-		if same(server, c.Contexts[name].Server) {
-			return c.Contexts[name], nil
+	for _, name := range append([]string{c.Current}, c.Names()...) {
+		if found, ok := c.of(name); ok && same(server, found.Server) {
+			return found, nil
 		}
 	}
 	return Context{Server: server}, nil
+}
+
+// of returns a context with its name.
+func (c Config) of(name string) (Context, bool) {
+	found, ok := c.Contexts[name]
+	found.Name = name
+	return found, ok
 }
 
 // guess finds a sign-in method for a server without a context.

@@ -3,6 +3,7 @@ package connect_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -48,6 +49,11 @@ func TestWhereToGoAndWhoToBe(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, c.server, got.Server)
 			require.Equal(t, connect.Method(c.auth), got.Auth)
+			if _, known := contexts().Contexts[got.Name]; known {
+				require.Equal(t, got.Server+"/", strings.TrimRight(contexts().Contexts[got.Name].Server, "/")+"/")
+			} else {
+				require.Empty(t, got.Name)
+			}
 		})
 	}
 }

@@ -40,6 +40,7 @@ func Methods() []string {
 
 // Context is a server and how to sign in there.
 type Context struct {
+	Name         string `yaml:"-"` // in the file; empty: it is not from there
 	Server       string `yaml:"server"`
 	Auth         Method `yaml:"auth"`
 	Audience     string `yaml:"audience,omitempty"`     // audience of a proof; empty: the server's URL, for github what the server publishes

@@ -1,5 +1,6 @@
-// Package kube writes kubeconfigs: merged into the one that kubectl reads, or in a private folder that is deleted again. A kubeconfig
-// is a credential; only its owner can read the files.
+// Package kube writes kubeconfigs: with a token or with a program that gets one, merged into the one that kubectl reads, or in a private
+// folder that is deleted again. It also keeps the tokens of clusters between the calls of that program. Only their owner can read the
+// files.
 package kube
 
 import (
@@ -168,19 +169,15 @@ func text(s string) *yaml.Node {
 	return &n
 }
 
-// Private writes a kubeconfig to a folder that nobody else can enter, in memory if the machine has a file system for that. remove
-// deletes both.
-func Private(raw []byte, env func(string) string) (folder string, remove func() error, err error) {
+// Private makes a folder that nobody else can enter, in memory if the machine has a file system for that. remove deletes it with all
+// that is in it.
+func Private(env func(string) string) (folder string, remove func() error, err error) {
 	folder, err = os.MkdirTemp(env("XDG_RUNTIME_DIR"), "ocpctl-")
 	if err != nil {
 		folder, err = os.MkdirTemp("", "ocpctl-")
 	}
 	if err != nil {
-		return "", nil, fmt.Errorf("save the kubeconfig: %w", err)
+		return "", nil, fmt.Errorf("make a private folder: %w", err)
 	}
-	remove = func() error { return os.RemoveAll(folder) }
-	if err := os.WriteFile(filepath.Join(folder, "kubeconfig"), raw, 0o600); err != nil {
-		return "", nil, errors.Join(fmt.Errorf("save the kubeconfig: %w", err), remove())
-	}
-	return folder, remove, nil
+	return folder, func() error { return os.RemoveAll(folder) }, nil
 }

@@ -102,14 +102,15 @@ func TestWhatCannotBeMergedChangesNothing(t *testing.T) {
 	require.ErrorContains(t, kube.Merge(path, "x", []byte(added), true), "delete "+path+".lock")
 }
 
-func TestAPrivateKubeconfigGoesAway(t *testing.T) {
+func TestAPrivateFolderGoesAway(t *testing.T) {
 	place := t.TempDir()
-	folder, remove, err := kube.Private([]byte(added), func(string) string { return place })
+	folder, remove, err := kube.Private(func(string) string { return place })
 	require.NoError(t, err)
 	require.Equal(t, place, filepath.Dir(folder))
 	info, err := os.Stat(folder)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o700), info.Mode().Perm())
+	require.NoError(t, kube.Write(filepath.Join(folder, "kubeconfig"), []byte(added)))
 	require.Equal(t, added, read(t, filepath.Join(folder, "kubeconfig")))
 	require.NoError(t, remove())
 	require.NoDirExists(t, folder)

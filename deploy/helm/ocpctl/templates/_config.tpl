@@ -98,6 +98,7 @@ runner:
       destroy: {{ .Values.runner.serviceAccounts.destroy.name }}
       scale: {{ .Values.runner.serviceAccounts.operate.name }}
       configure: {{ .Values.runner.serviceAccounts.operate.name }}
+      access: {{ .Values.runner.serviceAccounts.operate.name }}
 {{- end -}}
 
 {{/* The whole file: the chart's part, the references to mounted secrets, values.config over both, and the chart's listeners. */}}

@@ -131,6 +131,15 @@ func (r *run) applyOne(ctx context.Context, l *resources.Living, raw []byte) err
 	if _, there := l.Object("Namespace", "", m.Metadata.Namespace); m.Metadata.Namespace != "" && !there && !ofThePlatform(m.Metadata.Namespace) {
 		return act.Fail(1, "Error from server (NotFound): namespaces %q not found", m.Metadata.Namespace)
 	}
+	if err := r.authorize("patch", strings.ToLower(m.Kind)+"s"); err != nil {
+		return err
+	}
+	if applied, err := r.applyAccount(ctx, l, m, raw); applied || err != nil {
+		if err == nil {
+			_, err = fmt.Fprintf(r.stdout, "%s/%s serverside-applied\n", strings.ToLower(m.Kind), m.Metadata.Name)
+		}
+		return err
+	}
 	before, there := l.Object(m.Kind, m.Metadata.Namespace, m.Metadata.Name)
 	if there && before.Manager != r.manager && !r.force {
 		return act.Fail(1, "error: Apply failed with 1 conflict: conflict with %q using %s: .spec", before.Manager, m.APIVersion)

@@ -28,6 +28,7 @@ func (r *run) clusterCommands(root *cobra.Command) {
 	root.PersistentFlags().String("request-timeout", "0", "How long to wait for one answer")
 	get := &cobra.Command{Use: "get RESOURCE [NAME]", Args: cobra.RangeArgs(1, 2), RunE: r.inCluster("oc-get", r.get)}
 	get.Flags().StringVarP(&r.output, "output", "o", "", "json")
+	get.Flags().StringVarP(&r.selector, "selector", "l", "", "A label's key")
 	scale := &cobra.Command{Use: "scale machineset NAME", Args: cobra.ExactArgs(2), RunE: r.inCluster("oc-scale", r.scale)}
 	scale.Flags().IntVar(&r.replicas, "replicas", -1, "The new desired number of replicas")
 	patch := &cobra.Command{Use: "patch RESOURCE NAME", Args: cobra.ExactArgs(2), RunE: r.inCluster("oc-patch", r.patch)}
@@ -35,6 +36,7 @@ func (r *run) clusterCommands(root *cobra.Command) {
 	patch.Flags().StringVarP(&r.patchText, "patch", "p", "", "The patch")
 	root.AddCommand(get, scale, patch)
 	r.applyCommands(root)
+	r.accountCommands(root)
 }
 
 // inCluster finds the kubeconfig's cluster, applies a fault if there is one, and runs the command on it.
@@ -62,11 +64,17 @@ func (r *run) inCluster(command string, do func(context.Context, *resources.Livi
 		if err != nil {
 			return err
 		}
+		if err := r.authenticate(ctx, living); err != nil {
+			return err
+		}
+		if err := r.allow(command, args); err != nil {
+			return err
+		}
 		return do(ctx, living, args)
 	}
 }
 
-// domain reads the API's address from the kubeconfig: https://api.<name>.<base domain>:6443. It refuses a kubeconfig without a key.
+// domain reads the API's address from the kubeconfig: https://api.<name>.<base domain>:6443. It refuses a kubeconfig without a login.
 func (r *run) domain() (string, error) {
 	raw, err := os.ReadFile(r.kubeconfig)
 	if err != nil {
@@ -77,16 +85,17 @@ func (r *run) domain() (string, error) {
 			Cluster struct{ Server string }
 		}
 		Users []struct {
-			User struct {
-				Key string `yaml:"client-key-data"`
-			}
+			User login
 		}
 	}
 	if err := yaml.Unmarshal(raw, &config); err != nil || len(config.Clusters) == 0 {
 		return "", fmt.Errorf("error loading config file %q", r.kubeconfig)
 	}
-	if len(config.Users) == 0 || config.Users[0].User.Key == "" {
-		return "", act.Fail(1, "error: You must be logged in to the server (Unauthorized)")
+	if len(config.Users) == 0 {
+		return "", errUnauthorized
+	}
+	if r.login = config.Users[0].User; r.login.Key == "" && r.login.Token == "" && r.login.Exec == nil {
+		return "", errUnauthorized
 	}
 	server, err := url.Parse(config.Clusters[0].Cluster.Server)
 	if err != nil {
@@ -130,7 +139,10 @@ func (r *run) get(_ context.Context, l *resources.Living, args []string) error {
 			items = append(items, node(l, m))
 		}
 	default:
-		items = r.applied(l, kind)
+		var known bool
+		if items, known = r.accountsAs(l, kind); !known {
+			items = r.applied(l, kind)
+		}
 	}
 	return r.print(map[string]any{"apiVersion": "v1", "kind": "List", "items": items, "metadata": map[string]any{"resourceVersion": ""}})
 }

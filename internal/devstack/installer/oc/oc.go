@@ -1,6 +1,7 @@
 // Package oc is the stand-in for two parts of the oc tool. One extracts programs, credentials requests and component images from a
 // release image. It contacts no registry: it knows the stand-in installer's versions, and their programs are the stand-ins beside it.
-// The other queries a cluster for its machine sets, machines and nodes, scales its workers, applies objects and waits for them. There
+// The other queries a cluster for its machine sets, machines and nodes, scales its workers, applies objects and waits for them, and makes and removes service accounts and
+// their tokens, which it then lets in with their roles. There
 // is no cluster: the stand-in AWS holds its state, and the machine API runs inside the command that scales.
 package oc
 
@@ -12,6 +13,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -35,6 +37,12 @@ type run struct {
 
 	serverSide, force  bool
 	manager, condition string
+
+	selector      string
+	duration      time.Duration
+	ignoreMissing bool
+	login         login
+	who           user
 }
 
 // Main runs the program and returns its exit code. Like the real tool it dies of a signal at once.

@@ -1,0 +1,83 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/credentials"
+	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/runner/names"
+	"github.com/ocpctl/ocpctl/store/access"
+)
+
+// mostPatience is how many seconds a request waits for a kubeconfig.
+const mostPatience = 20
+
+// GetKubeconfig implements GET /api/v1/clusters/{id}/kubeconfig.
+func (s *server) GetKubeconfig(w http.ResponseWriter, r *http.Request, id ID, params GetKubeconfigParams) {
+	want := credentials.Want{Role: policy.ClusterRole(params.Role), Lifetime: params.Lifetime, Renew: params.Renew}
+	patience := time.Duration(min(max(params.Wait, 0), mostPatience)) * time.Second
+	given, err := s.Credentials.AwaitKubeconfig(r.Context(), principal(r), id, want, app.Origin{Source: policy.SourceAPI}, min(patience, s.Timeout/2))
+	if err == nil && given.Kubeconfig == nil && patience > 0 {
+		err = app.Fail(app.Busy, messages.AccessBeingMade(given.Cluster))
+	}
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	h := w.Header()
+	if given.Kubeconfig == nil {
+		h.Set("Retry-After", strconv.Itoa(int(credentials.RetryAfter/time.Second)))
+		reply(w, jsonType, http.StatusAccepted, accessOf(given.Access, true))
+		return
+	}
+	h.Set("Ocpctl-Access-Id", given.Access.ID)
+	h.Set("Ocpctl-Access-Expires", given.Access.ExpiresAt.UTC().Format(time.RFC3339))
+	kubeconfig(w, id, given.Kubeconfig)
+}
+
+func kubeconfig(w http.ResponseWriter, name string, raw []byte) {
+	h := w.Header()
+	h.Set("Content-Type", "application/yaml")
+	h.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", name+".kubeconfig"))
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	_, _ = w.Write(raw) // the client disconnected and will retry
+}
+
+// ListAccess implements GET /api/v1/clusters/{id}/access.
+func (s *server) ListAccess(w http.ResponseWriter, r *http.Request, id ID) {
+	_, list, mine, err := s.Credentials.Accesses(r.Context(), principal(r), id)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	out := Accesses{Items: []Access{}}
+	for _, a := range list {
+		out.Items = append(out.Items, accessOf(a, mine[a.ID]))
+	}
+	ok(w, out)
+}
+
+// RevokeAccess implements DELETE /api/v1/clusters/{id}/access/{access}.
+func (s *server) RevokeAccess(w http.ResponseWriter, r *http.Request, id ID, access string, params RevokeAccessParams) {
+	err := s.Credentials.Revoke(r.Context(), principal(r), id, access, app.Origin{Source: policy.SourceAPI, Why: params.Reason})
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	s.ListAccess(w, r, id)
+}
+
+// accessOf converts an access for the API.
+func accessOf(a access.Row, mine bool) Access {
+	return Access{
+		AccessID: a.ID, Reader: a.Reader, ReaderName: a.ReaderName, Role: AccessRole(a.Role), State: AccessState(a.State), By: a.Right, Run: a.Origin,
+		User: names.AccessUser(a.Account), AskedAt: a.AskedAt.UTC(), MintedAt: when(a.MintedAt), ExpiresAt: when(a.ExpiresAt), Trouble: a.Trouble,
+		RevokedAt: when(a.RevokedAt), RevokedBy: a.RevokedBy, RevokeWhy: a.RevokeWhy, Removed: a.RemovedAt != nil, Mine: mine,
+	}
+}

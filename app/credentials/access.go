@@ -1,0 +1,180 @@
+package credentials
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/access"
+)
+
+// Want is what somebody wants of a kubeconfig.
+type Want struct {
+	Role     policy.ClusterRole // empty: the most that they may have
+	Lifetime string             // e.g. 8h; empty: app.UsualAccess, or less if something limits it
+	Renew    bool               // a new one, even if there is one
+	Run      string             // id of the workflow run that it is for; it ends with the run. Empty: none
+}
+
+// Given is somebody's access to a cluster.
+type Given struct {
+	Cluster    string // name
+	Access     access.Row
+	Kubeconfig []byte // nil: it is being made, and the same request gives it later
+}
+
+// RetryAfter is when to ask again for a kubeconfig that is being made.
+const RetryAfter = time.Second
+
+// shownFor is how long an access that ended stays in the list.
+const shownFor = 24 * time.Hour
+
+// Kubeconfig returns a kubeconfig that was made for the principal, or asks for one: a runner makes it. The principal belongs to the
+// cluster's team, is an admin, or is somebody with whom the cluster is shared for use.
+func (s *Service) Kubeconfig(ctx context.Context, p policy.Principal, ref string, want Want, origin app.Origin) (Given, error) {
+	row, given, origin, err := s.ask(ctx, p, ref, want, origin)
+	if err != nil || given.State == access.Asked {
+		return Given{Cluster: row.Name, Access: given}, err
+	}
+	raw, err := s.handOut(ctx, row, given, s.core.StoreOrigin(origin, p))
+	return Given{Cluster: row.Name, Access: given, Kubeconfig: raw}, err
+}
+
+// lookAgain is how often a kubeconfig that is being made is looked for.
+const lookAgain = 200 * time.Millisecond
+
+// AwaitKubeconfig is Kubeconfig for somebody who waits for it for a while.
+func (s *Service) AwaitKubeconfig(ctx context.Context, p policy.Principal, ref string, want Want, origin app.Origin, patience time.Duration) (Given, error) {
+	given, err := s.Kubeconfig(ctx, p, ref, want, origin)
+	if err != nil || given.Kubeconfig != nil {
+		return given, err
+	}
+	waited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	ticks := time.NewTicker(lookAgain)
+	defer ticks.Stop()
+	for asked := given.Access; asked.State == access.Asked; {
+		select {
+		case <-waited.Done():
+			return given, nil
+		case <-ticks.C:
+		}
+		if asked, err = s.store.Access.One(ctx, asked.Cluster, asked.ID); err != nil {
+			return given, fmt.Errorf("wait for a kubeconfig: %w", err)
+		}
+	}
+	want.Renew = false // the one that was made is meant
+	return s.Kubeconfig(ctx, p, ref, want, origin)
+}
+
+// ask returns an access that serves the request. An error: it may not be had, or could not be made.
+func (s *Service) ask(ctx context.Context, p policy.Principal, ref string, want Want, origin app.Origin) (store.Row, access.Row, app.Origin, error) {
+	row, right, origin, err := s.core.AuthorizeAccess(ctx, p, ref, want.Role, origin)
+	if err != nil {
+		return row, access.Row{}, origin, err
+	}
+	if err := app.CheckReachable(row); err != nil {
+		return row, access.Row{}, origin, err
+	}
+	now, err := s.store.Now(ctx)
+	if err != nil {
+		return row, access.Row{}, origin, fmt.Errorf("read the clock: %w", err)
+	}
+	wanted, err := s.wanted(row, want, now)
+	if err != nil {
+		return row, access.Row{}, origin, err
+	}
+	wanted.Reader, wanted.ReaderName, wanted.Role, wanted.Right, wanted.Origin = p.ID, nameOf(p), access.Role(right.Role), right.By, want.Run
+	given, err := s.store.Access.Ask(ctx, row.ID, wanted, s.core.StoreOrigin(origin, p))
+	switch {
+	case errors.Is(err, access.ErrTooMany):
+		return row, given, origin, app.Fail(app.Conflict, messages.TooManyAccesses(row.Name, access.MostOfOneReader))
+	case errors.Is(err, store.ErrConflict):
+		return row, given, origin, app.Fail(app.Conflict, messages.EndedMeanwhile(row.Name, policy.ActKubeconfig))
+	case err != nil:
+		return row, given, origin, fmt.Errorf("ask for a kubeconfig: %w", err)
+	case given.State == access.Failed:
+		return row, given, origin, app.Fail(app.Conflict, messages.AccessNotMade(row.Name, given.Trouble))
+	}
+	return row, given, origin, nil
+}
+
+// wanted says which access serves a request: one that lasts for at least a quarter of what a new one would.
+func (s *Service) wanted(row store.Row, want Want, now time.Time) (out access.Wanted, err error) {
+	out.Renew, out.Lifetime = want.Renew, s.core.UsualAccess(row)
+	if want.Lifetime != "" {
+		asked, err := time.ParseDuration(want.Lifetime)
+		most := s.core.MostAccess(row)
+		switch {
+		case err != nil:
+			return out, badLifetime(messages.LifetimeUnreadable(want.Lifetime))
+		case asked < app.LeastAccess || asked > most:
+			return out, badLifetime(messages.LifetimeOutOfBounds(asked, app.LeastAccess, most))
+		}
+		out.Lifetime, out.Most = asked, asked
+	}
+	out.Least = min(out.Lifetime, max(row.DestroyAt.Sub(now), 0)) / 4
+	return out, nil
+}
+
+func badLifetime(problem messages.Problem) error {
+	return &app.Error{Kind: app.Invalid, Message: messages.CannotGiveAccess, Fields: []app.Field{app.ProblemOf("lifetime", problem)}}
+}
+
+func nameOf(p policy.Principal) string {
+	if p.Name != "" {
+		return p.Name
+	}
+	return p.ID
+}
+
+// Accesses returns who has access to a cluster that the principal may see, and whose access ended in the last day. mine reports those
+// of the principal.
+func (s *Service) Accesses(ctx context.Context, p policy.Principal, ref string) (row store.Row, list []access.Row, mine map[string]bool, err error) {
+	if row, err = s.core.Cluster(ctx, p, ref); err != nil {
+		return row, nil, nil, err
+	}
+	if list, err = s.store.Access.List(ctx, row.ID, shownFor); err != nil {
+		return row, nil, nil, err
+	}
+	mine, err = s.store.Access.Mine(ctx, row.ID, p.ID)
+	return row, list, mine, err
+}
+
+// Revoke revokes an access to a cluster, which its reader may do, and whoever may share the cluster. A repeated call changes nothing.
+func (s *Service) Revoke(ctx context.Context, p policy.Principal, ref, id string, origin app.Origin) error {
+	row, err := s.core.Cluster(ctx, p, ref)
+	if err != nil {
+		return err
+	}
+	mine, err := s.store.Access.Mine(ctx, row.ID, p.ID)
+	if err != nil {
+		return err
+	}
+	act := policy.ActShare
+	if mine[id] {
+		act = policy.ActSee
+	}
+	if row, origin, err = s.core.Authorize(ctx, p, row.ID, act, origin); err != nil {
+		return err
+	}
+	if origin, err = app.CheckReason(origin, false); err != nil {
+		return err
+	}
+	if origin.Why == "" {
+		origin.Why = messages.BecauseRevoked(nameOf(p))
+	}
+	err = s.store.Access.Revoke(ctx, row.ID, id, s.core.StoreOrigin(origin, p))
+	if errors.Is(err, store.ErrNotFound) {
+		return app.Fail(app.NotFound, messages.NoAccess(row.Name, id))
+	}
+	if err != nil {
+		return fmt.Errorf("revoke an access: %w", err)
+	}
+	return nil
+}

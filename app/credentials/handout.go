@@ -1,0 +1,70 @@
+package credentials
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/internal/artifacts"
+	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/access"
+)
+
+// A cluster's credentials leave the bucket only through this file. Every read is in the audit trail before it happens, and so is
+// every refusal.
+
+// handOut reads the kubeconfig of an access, after the read was recorded, and returns it only if it is exactly what was to be made.
+func (s *Service) handOut(ctx context.Context, row store.Row, a access.Row, by store.Origin) ([]byte, error) {
+	about := map[string]any{
+		"why": messages.BecauseDownloaded, "verdict": by.Verdict, "access": a.ID, "role": a.Role, "account": a.Account, "expiresAt": a.ExpiresAt,
+	}
+	raw, err := s.read(ctx, row, reading{"kubeconfig.read", a.Ref, artifacts.AccessFile(a.ID), about}, by)
+	if err != nil {
+		return nil, err
+	}
+	plain, err := accessKubeconfig(raw, row.Outputs.APIURL, row.Name, a)
+	if err != nil {
+		s.log.ErrorContext(ctx, "kubeconfig withheld", "cluster", row.ID, "access", a.ID, "err", err)
+		return nil, app.Fail(app.Conflict, messages.AccessWithheld(row.Name, err))
+	}
+	return plain, nil
+}
+
+// handOutInstallers reads one of the credentials that the installer made, artifacts.Kubeconfig or artifacts.Kubeadmin.
+func (s *Service) handOutInstallers(ctx context.Context, row store.Row, name string, by store.Origin) ([]byte, error) {
+	action, ref := "admin_kubeconfig.read", row.Outputs.KubeconfigRef
+	if name == artifacts.Kubeadmin {
+		action, ref = "kubeadmin.read", row.Outputs.KubeadminRef
+	}
+	raw, err := s.read(ctx, row, reading{action, ref, name, map[string]any{"why": messages.BecauseDownloaded, "verdict": by.Verdict}}, by)
+	if err != nil || name == artifacts.Kubeadmin {
+		return raw, err
+	}
+	if err := plainKubeconfig(raw, row.Outputs.APIURL); err != nil {
+		s.log.ErrorContext(ctx, "kubeconfig withheld", "cluster", row.ID, "err", err)
+		return nil, app.Fail(app.Conflict, messages.KubeconfigWithheld(row.Name, err))
+	}
+	return raw, nil
+}
+
+// reading is one read of a credential.
+type reading struct {
+	action, ref, name string
+	about             map[string]any // for the audit trail
+}
+
+// read records a read and does it. Whatever reference the row holds, only an object of this cluster with this name is read.
+func (s *Service) read(ctx context.Context, row store.Row, r reading, by store.Origin) ([]byte, error) {
+	if err := s.store.Audit(ctx, by, r.action, row.ID, r.about); err != nil {
+		return nil, fmt.Errorf("record the read: %w", err)
+	}
+	if !artifacts.IsCredentialRef(r.ref, row.ID, r.name) {
+		return nil, fmt.Errorf("read the %s of %s: its reference %q belongs to another cluster", r.name, row.ID, r.ref)
+	}
+	raw, err := s.artifacts.Read(ctx, r.ref)
+	if err != nil {
+		return nil, fmt.Errorf("read the %s of %s: %w", r.name, row.ID, err)
+	}
+	return raw, nil
+}

@@ -1,0 +1,120 @@
+package credentials
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/internal/artifacts"
+	"github.com/ocpctl/ocpctl/internal/secret"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/access"
+	"github.com/ocpctl/ocpctl/store/people"
+)
+
+// Redeemed is what a link gave.
+type Redeemed struct {
+	Kind       people.LinkKind
+	Cluster    store.Row
+	Kubeconfig []byte      // of a kubeconfig link, or of one to the installer's
+	Password   secret.Text // of a kubeadmin link; the user is kubeadmin
+	Account    string      // of an account link: now linked to the principal
+}
+
+// Redeem uses up a link. An account link links the account to the principal, who must have confirmed it. A link to a kubeconfig that is
+// still being made is not used up. For a secret, the audit line is written before the secret is read.
+func (s *Service) Redeem(ctx context.Context, p policy.Principal, handle string, origin app.Origin) (Redeemed, error) {
+	who, err := owner(p)
+	if err != nil {
+		return Redeemed{}, err
+	}
+	if err := s.waitsFor(ctx, p, handle); err != nil {
+		return Redeemed{}, err
+	}
+	used, err := s.store.People.UseLink(ctx, handle, who, string(origin.Source))
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return Redeemed{}, noLink()
+	case errors.Is(err, store.ErrConflict):
+		return Redeemed{}, app.Fail(app.Conflict, messages.AccountTaken)
+	case err != nil:
+		return Redeemed{}, fmt.Errorf("use a link: %w", err)
+	case used.Kind == people.LinkOfAccount:
+		return Redeemed{Kind: used.Kind, Account: used.Account}, nil
+	case used.Kind == people.LinkKubeconfig:
+		return s.redeemKubeconfig(ctx, p, used, origin)
+	}
+	row, origin, err := s.core.Authorize(ctx, p, used.Cluster, policy.ActBreakGlass, origin) // the rights that the link was made with may have been withdrawn
+	if err != nil {
+		return Redeemed{}, err
+	}
+	if err := app.CheckReachable(row); err != nil {
+		return Redeemed{}, err
+	}
+	out := Redeemed{Kind: used.Kind, Cluster: row}
+	if used.Kind == people.LinkInstallers {
+		out.Kubeconfig, err = s.handOutInstallers(ctx, row, artifacts.Kubeconfig, s.core.StoreOrigin(origin, p))
+		return out, err
+	}
+	raw, err := s.handOutInstallers(ctx, row, artifacts.Kubeadmin, s.core.StoreOrigin(origin, p))
+	out.Password = secret.New(strings.TrimSpace(string(raw)))
+	return out, err
+}
+
+// waitsFor returns a Busy error while the kubeconfig of a link is being made. Links that do not work pass: UseLink rejects and records them.
+func (s *Service) waitsFor(ctx context.Context, p policy.Principal, handle string) error {
+	link, err := s.store.People.LinkFor(ctx, handle, p.ID)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return nil
+	case err != nil:
+		return fmt.Errorf("read a link: %w", err)
+	case link.Kind != people.LinkKubeconfig || link.Access == "":
+		return nil
+	}
+	given, err := s.store.Access.One(ctx, link.Cluster, link.Access)
+	if err != nil {
+		return fmt.Errorf("read what a link is for: %w", err)
+	}
+	row, err := s.store.Cluster(ctx, link.Cluster)
+	switch {
+	case err != nil:
+		return fmt.Errorf("read a link's cluster: %w", err)
+	case given.State == access.Asked && row.Desired == lifecycle.Present:
+		return app.Fail(app.Busy, messages.AccessBeingMade(row.Name))
+	}
+	return nil
+}
+
+// redeemKubeconfig hands out what a link was made for, if that may still be had.
+func (s *Service) redeemKubeconfig(ctx context.Context, p policy.Principal, used people.Link, origin app.Origin) (Redeemed, error) {
+	given, err := s.store.Access.One(ctx, used.Cluster, used.Access)
+	if errors.Is(err, store.ErrNotFound) { // made by a release that kept no access with its links
+		return Redeemed{}, noLink()
+	}
+	if err != nil {
+		return Redeemed{}, fmt.Errorf("read what a link is for: %w", err)
+	}
+	row, _, origin, err := s.core.AuthorizeAccess(ctx, p, used.Cluster, policy.ClusterRole(given.Role), origin) // the rights that the link was made with may have been withdrawn
+	if err != nil {
+		return Redeemed{}, err
+	}
+	if err := app.CheckReachable(row); err != nil {
+		return Redeemed{}, err
+	}
+	switch given.State {
+	case access.Ready:
+	case access.Failed:
+		return Redeemed{}, app.Fail(app.Conflict, messages.AccessNotMade(row.Name, given.Trouble))
+	default:
+		return Redeemed{}, app.Fail(app.Conflict, messages.AccessEnded(row.Name))
+	}
+	out := Redeemed{Kind: used.Kind, Cluster: row}
+	out.Kubeconfig, err = s.handOut(ctx, row, given, s.core.StoreOrigin(origin, p))
+	return out, err
+}

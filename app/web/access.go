@@ -1,0 +1,83 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/ocpctl/ocpctl/app/credentials"
+	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store/access"
+)
+
+// patience is how long a page waits for a kubeconfig that is being made, so that one click is enough most of the time.
+const patience = 10 * time.Second
+
+// accessView is one access in the list of a cluster's page.
+type accessView struct {
+	access.Row
+	Mine      bool
+	MayRevoke bool
+	Now       time.Time
+}
+
+// Valid reports an access that can be used, or will be.
+func (v accessView) Valid() bool { return v.State == access.Ready || v.State == access.Asked }
+
+// How says by which right the reader has it.
+func (v accessView) How() string {
+	if v.Right == access.OwnRight {
+		return "role in the team"
+	}
+	return "share with " + v.Right
+}
+
+// accessViews returns who has access to a cluster. Those who may share the cluster may revoke any, and everybody their own.
+func (p *pages) accessViews(ctx context.Context, who policy.Principal, id string) ([]accessView, error) {
+	row, list, mine, err := p.Credentials.Accesses(ctx, who, id)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]accessView, 0, len(list))
+	for _, a := range list {
+		v := accessView{Row: a, Mine: mine[a.ID], Now: p.Now().UTC()}
+		v.MayRevoke = v.Valid() && (v.Mine || who.May(policy.ActShare, row.Team))
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// kubeconfig needs a POST, because every download is audited and browsers prefetch only with GET.
+func (p *pages) kubeconfig(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+	id := r.PathValue("id")
+	given, err := p.Credentials.AwaitKubeconfig(r.Context(), who, id, wanted(r), originOf(r), patience)
+	if err != nil {
+		p.fail(w, r, who, err)
+		return
+	}
+	if given.Kubeconfig == nil {
+		p.say(w, r, who, "/clusters/"+id, said{Message: messages.AccessBeingMade(given.Cluster)})
+		return
+	}
+	sendKubeconfig(w, id, given.Kubeconfig)
+}
+
+// wanted reads what a form asks of a kubeconfig.
+func wanted(r *http.Request) credentials.Want {
+	return credentials.Want{Role: policy.ClusterRole(r.PostFormValue("role")), Lifetime: r.PostFormValue("lifetime")}
+}
+
+func sendKubeconfig(w http.ResponseWriter, id string, raw []byte) {
+	w.Header().Set("Content-Type", "application/yaml")
+	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", id+".kubeconfig"))
+	_, _ = w.Write(raw) // the browser disconnected and will retry
+}
+
+// revoke revokes an access.
+func (p *pages) revoke(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+	id := r.PathValue("id")
+	err := p.Credentials.Revoke(r.Context(), who, id, r.PostFormValue("access"), originOf(r))
+	p.answer(w, r, who, "/clusters/"+id, "The kubeconfig is revoked. Its token no longer works in a few seconds, when its account is removed from the cluster.", err)
+}

@@ -1,0 +1,82 @@
+package command
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+)
+
+func (a *app) access() *cobra.Command {
+	var reason string
+	list := &cobra.Command{Use: "list CLUSTER", Short: "List who has access to a cluster, with which role and until when"}
+	a.onCluster(list, 0, 0, func(ctx context.Context, id string, _ []string) error {
+		return a.accessAfter(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {
+			return api.ListAccess(ctx, id)
+		})
+	})
+	revoke := &cobra.Command{
+		Use: "revoke CLUSTER ACCESS", Short: "Revoke an access to a cluster: yours, or anybody's if you may share the cluster",
+		Long: `Revoke an access. It is not handed out from now on, and its token stops working as soon as a runner has deleted its service account in
+the cluster, usually within seconds; access list then shows it as removed. Who may still use the cluster can get a new one: to end that
+too, use ocpctl unshare.`,
+		Example: "  ocpctl access revoke team-a-smoke-01 acc_01J9ZQ0M7V3N6WZ6M4C8Q2K5S3 --reason \"the laptop was lost\"",
+	}
+	reasonFlag(revoke, &reason)
+	a.onCluster(revoke, 1, 1, func(ctx context.Context, id string, rest []string) error {
+		return a.accessAfter(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {
+			return api.RevokeAccess(ctx, id, rest[0], &client.RevokeAccessParams{Reason: reason})
+		})
+	})
+	return group("access", "Who has access to a cluster",
+		"Who has access to a cluster: every kubeconfig is made for one reader, with a role and an end, and can be revoked. See ocpctl kubeconfig.", list, revoke)
+}
+
+// accessAfter shows the accesses after a call.
+func (a *app) accessAfter(ctx context.Context, id string, do ask) error {
+	api, err := a.api()
+	if err != nil {
+		return err
+	}
+	answer, err := connect.Read[client.Accesses](do(ctx, api, id))
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, one := range answer.Value.Items {
+		names = append(names, one.AccessID)
+	}
+	return a.print(answer.Raw, names, func(s *table.Screen) {
+		t := s.Columns("ACCESS", "READER", "ROLE", "STATE", "BY", "ENDS", "+USER", "+WHY")
+		for _, one := range answer.Value.Items {
+			reader := orElse(one.ReaderName, one.Reader)
+			if one.Mine {
+				reader += " (you)"
+			}
+			t.Row(one.AccessID, reader, string(one.Role), accessState(one), one.By, humanize.When(one.ExpiresAt, s.Now), one.User, orElse(one.RevokeWhy, one.Trouble))
+		}
+		t.Write("Nobody has a kubeconfig of the cluster.")
+	})
+}
+
+// accessState says how far an access is.
+func accessState(one client.Access) table.Cell {
+	switch one.State {
+	case client.AccessStateAsked:
+		return table.Cell{Text: "being made", Paint: table.Busy}
+	case client.AccessStateReady:
+		return table.Cell{Text: "valid", Paint: table.Good}
+	case client.AccessStateFailed:
+		return table.Cell{Text: "not made", Paint: table.Bad}
+	case client.AccessStateRevoked:
+		if !one.Removed {
+			return table.Cell{Text: "being revoked", Paint: table.Busy}
+		}
+	}
+	return table.Cell{Text: string(one.State), Paint: table.Faint}
+}

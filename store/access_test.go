@@ -1,0 +1,398 @@
+package store_test
+
+import (
+	"database/sql"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pressly/goose/v3"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/migrations"
+	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/access"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/people"
+)
+
+// wants is will's request for a kubeconfig by a share.
+func wants(role access.Role) access.Wanted {
+	return access.Wanted{Ask: access.Ask{Reader: "saml:will@acme.example", ReaderName: "Will", Role: role, Right: "principal:saml:will@acme.example", Lifetime: 8 * time.Hour}, Least: time.Hour}
+}
+
+func wantsAccess(t testing.TB, s *store.Store, cluster string, w access.Wanted) access.Row {
+	t.Helper()
+	a, err := s.Access.Ask(t.Context(), cluster, w, maya(""))
+	require.NoError(t, err)
+	return a
+}
+
+func accessOf(t testing.TB, s *store.Store, cluster, id string) access.Row {
+	t.Helper()
+	a, err := s.Access.One(t.Context(), cluster, id)
+	require.NoError(t, err)
+	return a
+}
+
+// claims opens an attempt and claims it.
+func claims(t testing.TB, s *store.Store, cluster string, kind lifecycle.Kind) attempts.LaunchSpec {
+	t.Helper()
+	require.Equal(t, kind, step(t, s, cluster).Open)
+	open, err := s.Attempts.OpenAttempt(t.Context(), cluster)
+	require.NoError(t, err)
+	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod")
+	require.NoError(t, err)
+	return open
+}
+
+// told is a runner's work on access.
+func told(t testing.TB, s *store.Store, open attempts.LaunchSpec) attempts.AccessWork {
+	t.Helper()
+	work, lease, err := s.Attempts.AccessWork(t.Context(), open.Attempt, open.Token)
+	require.NoError(t, err)
+	require.Empty(t, lease.Stop)
+	return work
+}
+
+func reportsAccess(s *store.Store, t testing.TB, open attempts.LaunchSpec, seq int, states ...attempts.AccessState) error {
+	t.Helper()
+	_, err := s.Attempts.Report(t.Context(), open.Attempt, open.Token, attempts.ReportRow{Seq: seq, Phase: lifecycle.Accessing, Access: states})
+	return err
+}
+
+// changes has a runner do all that is owed, and ends its attempt.
+func changes(t testing.TB, s *store.Store, c *clock, cluster string) attempts.AccessWork {
+	t.Helper()
+	open := claims(t, s, cluster, lifecycle.Access)
+	work := told(t, s, open)
+	var states []attempts.AccessState
+	for _, a := range work.Give {
+		states = append(states, attempts.AccessState{ID: a.ID, Ref: "s3://bucket/" + a.ID, ExpiresAt: c.now().Add(a.Lifetime)})
+	}
+	for _, a := range work.Take {
+		states = append(states, attempts.AccessState{ID: a.ID, Removed: true})
+	}
+	require.NoError(t, reportsAccess(s, t, open, 1, states...))
+	_, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded})
+	require.NoError(t, err)
+	require.Empty(t, step(t, s, cluster).Open)
+	return work
+}
+
+func TestAKubeconfigIsAskedForMadeRevokedAndRemoved(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	pending := accept(t, s, granted("pending"))
+	_, err := s.Access.Ask(t.Context(), pending.ID, wants(access.RoleEdit), maya(""))
+	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorContains(t, err, "the cluster is PENDING")
+
+	row := usable(t, s, accept(t, s, granted("shop")))
+	lose(t, s)
+	asked := wantsAccess(t, s, row.ID, wants(access.RoleEdit))
+	require.Equal(t, access.Asked, asked.State)
+	require.Len(t, riverJobs(t, s, "reconcile"), 1)
+	_, meta := said(t, s, "access.asked")
+	require.Equal(t, map[string]any{"access": asked.ID, "reader": "saml:will@acme.example", "role": "edit", "by": "principal:saml:will@acme.example", "run": "", "lifetime": "8h0m0s"}, meta["after"])
+	require.Equal(t, asked.ID, wantsAccess(t, s, row.ID, wants(access.RoleEdit)).ID, "a repeated request is the same")
+	require.NotEqual(t, asked.ID, wantsAccess(t, s, row.ID, wants(access.RoleView)).ID, "another role is another account")
+
+	work := changes(t, s, clock, row.ID)
+	require.Len(t, work.Give, 2)
+	require.Regexp(t, `^saml-will-acme-example-a[0-9a-f]{9}$`, work.Give[0].Account)
+	require.Equal(t, 4*time.Hour, work.Give[0].Lifetime, "no longer than the cluster")
+	made := accessOf(t, s, row.ID, asked.ID)
+	require.Equal(t, []any{access.Ready, "s3://bucket/" + asked.ID, clock.now().Add(4 * time.Hour)}, []any{made.State, made.Ref, made.ExpiresAt.UTC()})
+	who, meta := said(t, s, "access.minted")
+	require.Equal(t, []any{store.Lifecycle, "saml:will@acme.example"}, []any{who.Actor, meta["after"].(map[string]any)["reader"]})
+	row, err = s.Cluster(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, []any{2, 2, lifecycle.Ready, lifecycle.PhaseReady}, []any{row.AccessWanted, row.AccessDone, row.Status, row.Phase})
+
+	require.Equal(t, asked.ID, wantsAccess(t, s, row.ID, wants(access.RoleEdit)).ID, "it is still good")
+	clock.pass(time.Hour)
+	renew := wants(access.RoleEdit)
+	renew.Renew = true
+	renewed := wantsAccess(t, s, row.ID, renew)
+	require.NotEqual(t, asked.ID, renewed.ID)
+	require.Equal(t, renewed.ID, wantsAccess(t, s, row.ID, renew).ID)
+
+	require.NoError(t, s.Access.Revoke(t.Context(), row.ID, asked.ID, maya("it leaked")))
+	require.NoError(t, s.Access.Revoke(t.Context(), row.ID, asked.ID, maya("")), "a repeated call changes nothing")
+	gone := accessOf(t, s, row.ID, asked.ID)
+	require.Equal(t, []any{access.Revoked, "it leaked", "saml:maya@acme.example", true}, []any{gone.State, gone.RevokeWhy, gone.RevokedBy, gone.RemovedAt == nil})
+	_, f, err := s.Load(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.AccessWork{Give: 1, Take: 1}, f.Access)
+	work = changes(t, s, clock, row.ID)
+	require.Equal(t, []string{asked.ID}, []string{work.Take[0].ID})
+	require.Len(t, work.Keep, 1, "the viewer's")
+	require.NotNil(t, accessOf(t, s, row.ID, asked.ID).RemovedAt)
+	_, meta = said(t, s, "access.account_removed")
+	require.Equal(t, "it was revoked", meta["why"])
+	require.ErrorIs(t, s.Access.Revoke(t.Context(), row.ID, "acc_none", maya("")), store.ErrNotFound)
+	refuses(t, s, "revoked for good", `UPDATE access SET revoked_at = NULL, revoke_why = '' WHERE id = $1`, asked.ID)
+	refuses(t, s, "made for something else", `UPDATE access SET role = 'admin' WHERE id = $1`, asked.ID)
+}
+
+// A hostile runner reports what it was not told to do, and what it did not do.
+func TestWhatARunnerReportsOfAccessIsHeldAgainstTheRows(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row, other := usable(t, s, accept(t, s, granted("shop"))), usable(t, s, accept(t, s, granted("bank")))
+	theirs := wantsAccess(t, s, other.ID, wants(access.RoleAdmin))
+	changes(t, s, clock, other.ID)
+	mine := wantsAccess(t, s, row.ID, wants(access.RoleView))
+	open := claims(t, s, row.ID, lifecycle.Access)
+	in := func(d time.Duration) time.Time { return clock.now().Add(d) }
+	require.ErrorContains(t, reportsAccess(s, t, open, 1, attempts.AccessState{ID: mine.ID, Ref: "s3://bucket/x", ExpiresAt: in(time.Hour)}), "not told to make")
+	told(t, s, open)
+	for what, c := range map[string]struct {
+		state attempts.AccessState
+		want  string
+	}{
+		"another cluster's":      {attempts.AccessState{ID: theirs.ID, Ref: "s3://bucket/x", ExpiresAt: in(time.Hour)}, "the cluster has no access"},
+		"one that nobody has":    {attempts.AccessState{ID: "acc_none", Removed: true}, "the cluster has no access"},
+		"a valid one as removed": {attempts.AccessState{ID: mine.ID, Removed: true}, "nobody asked to remove it"},
+	} {
+		require.ErrorIs(t, reportsAccess(s, t, open, 1, c.state), store.ErrConflict, what)
+		require.ErrorContains(t, reportsAccess(s, t, open, 1, c.state), c.want, what)
+	}
+	require.NoError(t, reportsAccess(s, t, open, 1, attempts.AccessState{ID: mine.ID, Ref: "s3://bucket/x", ExpiresAt: in(87600 * time.Hour)}))
+	kept := accessOf(t, s, row.ID, mine.ID)
+	require.Equal(t, []any{access.Asked, ""}, []any{kept.State, kept.Ref}, "a token of ten years is not kept")
+	require.Contains(t, kept.Trouble, "its token would be valid until 2036-")
+	require.NoError(t, reportsAccess(s, t, open, 4, attempts.AccessState{ID: mine.ID, Ref: "s3://bucket/x", ExpiresAt: in(time.Hour)}))
+	require.NoError(t, reportsAccess(s, t, open, 2, attempts.AccessState{ID: mine.ID, Ref: "s3://bucket/x", ExpiresAt: in(time.Hour)}), "said twice")
+	require.ErrorContains(t, reportsAccess(s, t, open, 3, attempts.AccessState{ID: mine.ID, Ref: "s3://bucket/y", ExpiresAt: in(time.Hour)}), "what is known is")
+
+	destroyed, err := s.Destroy(t.Context(), other.ID, maya(""))
+	require.NoError(t, err)
+	require.NotEmpty(t, destroyed)
+	gone := claims(t, s, other.ID, lifecycle.Destroy)
+	_, _, err = s.Attempts.AccessWork(t.Context(), gone.Attempt, gone.Token)
+	require.ErrorContains(t, err, "a destroy changes no access")
+	_, _, err = s.Attempts.AccessWork(t.Context(), open.Attempt, gone.Token)
+	require.ErrorIs(t, err, store.ErrFenced)
+	require.ErrorContains(t, reportsAccess(s, t, gone, 1, attempts.AccessState{ID: theirs.ID, Removed: true}), "a destroy changes no access")
+}
+
+func TestARunnersSuccessWithoutRowsIsAFailure(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := usable(t, s, accept(t, s, granted("shop")))
+	asked := wantsAccess(t, s, row.ID, wants(access.RoleView))
+	for range 3 {
+		open := claims(t, s, row.ID, lifecycle.Access)
+		told(t, s, open)
+		require.NoError(t, reportsAccess(s, t, open, 1, attempts.AccessState{ID: asked.ID, Trouble: "the cluster refused it"}))
+		_, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded})
+		require.NoError(t, err)
+		require.Empty(t, step(t, s, row.ID).Open)
+		clock.pass(10 * time.Minute)
+	}
+	failed := accessOf(t, s, row.ID, asked.ID)
+	require.Equal(t, []any{access.Failed, "the cluster refused it"}, []any{failed.State, failed.Trouble})
+	require.Empty(t, step(t, s, row.ID).Open)
+	require.NotEqual(t, asked.ID, wantsAccess(t, s, row.ID, wants(access.RoleView)).ID, "a later request tries again")
+
+	now := wantsAccess(t, s, row.ID, wants(access.RoleEdit))
+	_, err := s.Pool().Exec(t.Context(), `UPDATE clusters SET access_done = access_wanted WHERE id = $1`, row.ID)
+	require.NoError(t, err)
+	told := wantsAccess(t, s, row.ID, wants(access.RoleEdit))
+	require.Equal(t, []any{now.ID, access.Failed}, []any{told.ID, told.State}, "whoever waits for it is told, and asks for no other meanwhile")
+}
+
+func TestTheRequesterGetsAccessWithTheCreate(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	j := granted("shop")
+	j.Access = &access.Ask{Reader: "github:maya", ReaderName: "maya", Role: access.RoleAdmin, Right: access.OwnRight, Lifetime: 8 * time.Hour}
+	row := accept(t, s, j)
+	require.Equal(t, 1, row.AccessWanted)
+	open := claims(t, s, row.ID, lifecycle.Create)
+	work := told(t, s, open)
+	require.Len(t, work.Give, 1)
+	require.Regexp(t, `^github-maya-a[0-9a-f]{9}$`, work.Give[0].Account)
+	require.NoError(t, reportsAccess(s, t, open, 1, attempts.AccessState{ID: work.Give[0].ID, Ref: "s3://bucket/x", ExpiresAt: clock.now().Add(time.Hour)}))
+	require.Equal(t, access.Ready, accessOf(t, s, row.ID, work.Give[0].ID).State)
+	_, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "Late", Message: "too late", Retryable: true})
+	require.NoError(t, err)
+	step(t, s, row.ID)
+	clock.pass(time.Hour)
+	again := claims(t, s, row.ID, lifecycle.Create)
+	require.Equal(t, access.Asked, accessOf(t, s, row.ID, work.Give[0].ID).State, "what an earlier try made is gone with it")
+	require.Len(t, told(t, s, again).Give, 1)
+}
+
+func TestSharesTransfersAndEndsRevoke(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	share := func(row store.Row, role access.Role) {
+		t.Helper()
+		require.NoError(t, s.People.Share(t.Context(), row.ID, people.Share{Kind: "principal", Grantee: "saml:will@acme.example", Access: people.AccessUse, Role: role}, maya("")))
+	}
+	shared := func() (store.Row, access.Row) {
+		t.Helper()
+		row := usable(t, s, accept(t, s, granted("c"+strings.ToLower(store.NewID("x")[18:28]))))
+		share(row, access.RoleAdmin)
+		a := wantsAccess(t, s, row.ID, wants(access.RoleAdmin))
+		changes(t, s, clock, row.ID)
+		return row, a
+	}
+	for name, c := range map[string]struct {
+		end func(store.Row) error
+		why string
+	}{
+		"unshared": {func(r store.Row) error {
+			return s.People.Unshare(t.Context(), r.ID, "principal", "saml:will@acme.example", maya(""))
+		}, "the cluster is no longer shared with saml:will@acme.example"},
+		"less":      {func(r store.Row) error { share(r, access.RoleView); return nil }, "the share with saml:will@acme.example was changed"},
+		"destroyed": {func(r store.Row) error { _, err := s.Destroy(t.Context(), r.ID, maya("done")); return err }, "the cluster is no longer wanted: done"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			row, a := shared()
+			require.NoError(t, c.end(row))
+			gone := accessOf(t, s, row.ID, a.ID)
+			require.Equal(t, []any{access.Revoked, c.why}, []any{gone.State, gone.RevokeWhy})
+		})
+	}
+
+	row, a := shared()
+	share(row, access.RoleAdmin)
+	require.Equal(t, access.Ready, accessOf(t, s, row.ID, a.ID).State, "the same share again changes nothing")
+	own := access.Wanted{Ask: access.Ask{Reader: "saml:maya@acme.example", ReaderName: "Maya", Role: access.RoleAdmin, Right: access.OwnRight, Origin: "run_1", Lifetime: time.Hour}}
+	mine := wantsAccess(t, s, row.ID, own)
+	require.NoError(t, s.Transfer(t.Context(), row.ID, "acme/web", "will", maya(""), nil))
+	require.Equal(t, "the cluster was given to team acme/web", accessOf(t, s, row.ID, mine.ID).RevokeWhy)
+	require.NotNil(t, accessOf(t, s, row.ID, mine.ID).RemovedAt, "no runner was told to make it, so there is nothing to remove")
+	require.Equal(t, access.Ready, accessOf(t, s, row.ID, a.ID).State, "a share goes on")
+
+	mine = wantsAccess(t, s, row.ID, own)
+	n, err := s.Access.RevokeForRun(t.Context(), "run_1", "its workflow run finished")
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	require.Equal(t, "its workflow run finished", accessOf(t, s, row.ID, mine.ID).RevokeWhy)
+	n, err = s.Access.RevokeForRun(t.Context(), "", "nothing")
+	require.NoError(t, err)
+	require.Zero(t, n, "what was asked for no run is not revoked with one")
+}
+
+func TestALinkedAccountIsTheSameReader(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	row := usable(t, s, accept(t, s, granted("shop")))
+	byGitHub := access.Wanted{Ask: access.Ask{Reader: "github:will", ReaderName: "will", Role: access.RoleView, Right: "team:web", Lifetime: time.Hour}}
+	a := wantsAccess(t, s, row.ID, byGitHub)
+	_, err := s.Pool().Exec(t.Context(), `INSERT INTO accounts (account, principal, name, proof, linked_at, seen_at) VALUES ('github:will', 'saml:will@acme.example', 'Will', '{}', now(), now())`)
+	require.NoError(t, err)
+	signedIn := byGitHub
+	signedIn.Reader = "saml:will@acme.example"
+	require.Equal(t, a.ID, wantsAccess(t, s, row.ID, signedIn).ID)
+	for principal, want := range map[string]bool{"saml:will@acme.example": true, "github:will": true, "saml:maya@acme.example": false} {
+		mine, err := s.Access.Mine(t.Context(), row.ID, principal)
+		require.NoError(t, err)
+		require.Equal(t, want, mine[a.ID], principal)
+	}
+}
+
+func TestNobodyHoldsAnyNumberOfKubeconfigs(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := usable(t, s, accept(t, s, granted("shop")))
+	w := wants(access.RoleView)
+	w.Renew = true
+	for range access.MostOfOneReader {
+		wantsAccess(t, s, row.ID, w)
+		clock.pass(2 * time.Minute)
+	}
+	_, err := s.Access.Ask(t.Context(), row.ID, w, maya(""))
+	require.ErrorIs(t, err, access.ErrTooMany)
+}
+
+// With a change of access under way, one that ended and shares of every role, the database goes down, where nothing of it is left that
+// the release before would trip over or that would open more than before; and up again.
+func TestTheAccessGoesUpAndDown(t *testing.T) {
+	t.Parallel()
+	url, clock := pgtest.Empty(t), newClock()
+	require.NoError(t, store.Migrate(t.Context(), url))
+	s := openAt(t, url, store.Options{Limits: limits, Lease: 15 * time.Minute, Now: clock.now})
+	ended, row := usable(t, s, accept(t, s, granted("ended"))), usable(t, s, accept(t, s, granted("shop")))
+	wantsAccess(t, s, ended.ID, wants(access.RoleAdmin))
+	changes(t, s, clock, ended.ID)
+	wantsAccess(t, s, row.ID, wants(access.RoleAdmin))
+	claims(t, s, row.ID, lifecycle.Access)
+	for _, role := range []access.Role{access.RoleView, access.RoleEdit, access.RoleAdmin} {
+		require.NoError(t, s.People.Share(t.Context(), row.ID, people.Share{Kind: "team", Grantee: string(role), Access: people.AccessUse, Role: role}, maya("")))
+	}
+	asked, err := s.AskBreakGlass(t.Context(), row.ID, store.ApproveKubeconfig, time.Hour, maya("broken"))
+	require.NoError(t, err)
+	require.Equal(t, store.ApproveKubeconfig, asked.Kind)
+	s.Close()
+
+	db, err := sql.Open("pgx", url)
+	require.NoError(t, err)
+	defer db.Close()
+	p, err := goose.NewProvider(goose.DialectPostgres, db, migrations.FS)
+	require.NoError(t, err)
+	_, err = p.DownTo(t.Context(), 33)
+	require.NoError(t, err)
+	var left int
+	require.NoError(t, db.QueryRow(`SELECT (SELECT count(*) FROM attempts WHERE closed_at IS NULL OR kind = 'access')
+		+ (SELECT count(*) FROM jobs WHERE job_type = 'ACCESS' AND ended_at IS NULL) + (SELECT count(*) FROM approvals WHERE state = 'pending')
+		+ (SELECT count(*) FROM shares WHERE access = 'use' AND grantee <> 'admin')`).Scan(&left))
+	require.Zero(t, left)
+	require.NoError(t, db.QueryRow(`SELECT count(*) FROM clusters c WHERE seen < (SELECT max(number) FROM attempts a WHERE a.cluster_id = c.id)`).Scan(&left))
+	require.Zero(t, left, "nobody takes the last attempt for a teardown")
+
+	require.NoError(t, store.Migrate(t.Context(), url))
+	s = openAt(t, url, store.Options{Limits: limits, Lease: 15 * time.Minute, Now: clock.now})
+	require.Empty(t, step(t, s, row.ID).Open, "what was under way is forgotten")
+	shares, err := s.People.Shares(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, []any{access.RoleAdmin, people.AccessSee}, []any{shares[0].Role, shares[1].Access})
+	_, err = s.Destroy(t.Context(), row.ID, maya("done"))
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.Destroy, step(t, s, row.ID).Open)
+}
+
+func TestRevokedAccessThatStaysInItsClusterIsAFinding(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := usable(t, s, accept(t, s, granted("shop")))
+	kept := wantsAccess(t, s, row.ID, wants(access.RoleEdit))
+	gone := wantsAccess(t, s, row.ID, wants(access.RoleView))
+	changes(t, s, clock, row.ID)
+	require.NoError(t, s.Access.Revoke(t.Context(), row.ID, gone.ID, maya("it leaked")))
+	found := func() []lifecycle.Finding {
+		t.Helper()
+		all, err := s.Reports.AccessFindings(t.Context())
+		require.NoError(t, err)
+		return all
+	}
+	require.Empty(t, found(), "a runner removes it in seconds")
+	revoked := clock.now()
+	clock.pass(5 * time.Minute)
+	account := accessOf(t, s, row.ID, gone.ID).Account
+	require.Equal(t, []lifecycle.Finding{{
+		Kind: lifecycle.AccessNotRevoked, Cluster: row.ID, Since: revoked, Evidence: []string{account},
+		Why: "access that was revoked still works in the cluster, because its accounts could not be removed",
+	}}, found())
+
+	open := claims(t, s, row.ID, lifecycle.Access)
+	told(t, s, open)
+	require.NoError(t, reportsAccess(s, t, open, 1, attempts.AccessState{ID: gone.ID, Trouble: "the API does not answer"}))
+	require.Equal(t, []string{account + ": the API does not answer"}, found()[0].Evidence)
+	require.NoError(t, reportsAccess(s, t, open, 2, attempts.AccessState{ID: gone.ID, Removed: true}))
+	require.Empty(t, found())
+	require.Equal(t, access.Ready, accessOf(t, s, row.ID, kept.ID).State)
+
+	require.NoError(t, s.Access.Revoke(t.Context(), row.ID, kept.ID, maya("it leaked")))
+	clock.pass(5 * time.Minute)
+	require.Len(t, found(), 1)
+	clock.pass(4 * time.Hour)
+	require.Empty(t, found(), "its token expired by itself")
+}
