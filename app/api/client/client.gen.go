@@ -2318,7 +2318,7 @@ type ListClustersParams struct {
 	// Name Filter by the start of the name.
 	Name string `form:"name,omitempty" json:"name,omitempty,omitzero"`
 
-	// Run Filter by the pipeline run that they belong to; its id
+	// Run Filter by the pipeline run that they belong to: its id, its URL, or a PipelineRun's uid.
 	Run string `form:"run,omitempty" json:"run,omitempty,omitzero"`
 
 	// Live Only clusters that are not released.
