@@ -1,6 +1,6 @@
 //go:build kubernetes
 
-package pipelines_test
+package scripts_test
 
 import (
 	"bytes"
@@ -121,7 +121,7 @@ func (r *real) stands(name, status, reason string) {
 
 func TestARealAPIServerShowsPipelineRunsToTheWatcherAlone(t *testing.T) {
 	r := newReal(t)
-	rights, err := os.ReadFile("../../../deploy/tekton/watch.yaml")
+	rights, err := os.ReadFile("../../../../deploy/tekton/watch.yaml")
 	require.NoError(t, err)
 	r.create(rights)
 	r.create([]byte("apiVersion: v1\nkind: Namespace\nmetadata: {name: ci}"))
@@ -177,7 +177,7 @@ func TestSecretsAreCopiedToAClusterWithARealAPIServer(t *testing.T) {
 	r := newReal(t)
 	dir := t.TempDir()
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, "oc"), "./oc")
-	build.Dir = "../../../tools/tekton"
+	build.Dir = "../../../../tools/tekton"
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, string(out))
 	r.create([]byte("apiVersion: v1\nkind: Namespace\nmetadata: {name: ci}\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: tests}"))
