@@ -99,13 +99,20 @@ func (r *real) token(namespace, account string) string {
 	return answer.Status.Token
 }
 
-// as is a client of the cluster with a token.
-func (r *real) as(token string) func(namespace, name, uid string) (tekton.State, error) {
+// client is a client of the cluster with a token.
+func (r *real) client(token string) *tekton.Client {
 	r.Helper()
 	url, err := r.URL()
 	require.NoError(r, err)
 	client, err := tekton.New([]tekton.Cluster{{Issuer: "i", API: url, CAFile: r.CA(), Token: func(context.Context) (secret.Text, error) { return secret.New(token), nil }}})
 	require.NoError(r, err)
+	return client
+}
+
+// as asks for PipelineRuns with a token.
+func (r *real) as(token string) func(namespace, name, uid string) (tekton.State, error) {
+	r.Helper()
+	client := r.client(token)
 	return func(namespace, name, uid string) (tekton.State, error) {
 		return client.PipelineRun(r.Context(), "i", namespace, name, uid)
 	}
@@ -166,6 +173,14 @@ func TestARealAPIServerShowsPipelineRunsToTheWatcherAlone(t *testing.T) {
 	require.ErrorIs(t, err, tekton.ErrNotFound, "a new one with the name of the old one")
 
 	r.create([]byte("apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: builder, namespace: ci}"))
+	for account, namespace := range map[string]string{"ocpctl-watcher": "ocpctl-watcher", "builder": "ci"} {
+		client := r.client(r.token(namespace, account))
+		for _, right := range []tekton.Right{tekton.GetPipelineRuns, tekton.GetSecrets} {
+			has, err := client.Has(t.Context(), "i", right)
+			require.NoError(t, err)
+			require.Equal(t, account == "ocpctl-watcher" && right == tekton.GetPipelineRuns, has, "%s: %v", account, right)
+		}
+	}
 	_, err = r.as(r.token("ci", "builder"))("ci", "e2e-1", uid)
 	require.ErrorIs(t, err, tekton.ErrForbidden)
 	require.ErrorContains(t, err, "pipelineruns.tekton.dev")
