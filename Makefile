@@ -56,6 +56,16 @@ test-kubernetes: ## tests on a real Kubernetes control plane: its own program, r
 	go test -count=1 -timeout 20m -tags kubernetes ./internal/dispatch/kubernetes
 	@$(MAKE) --no-print-directory soak KUBERNETES=1 REPLICAS=2 N=10
 
+.PHONY: test-tekton
+test-tekton: ## check the Tekton documents with Tekton's own code, and the look at PipelineRuns on a real Kubernetes API (builds both: ten minutes the first time; needs Linux and root)
+	go -C tools/tekton test -count=1 ./...
+	@go -C tools/kubernetes tool -n kubernetes >/dev/null # built here, not within the tests' time limit
+	go test -count=1 -timeout 20m -tags kubernetes -run Real ./internal/devstack/pipelines/scripts
+
+.PHONY: test-jenkins
+test-jenkins: ## run the Jenkins library in Groovy 2.4, the version in Jenkins, against a real API (needs groovy, e.g. from Debian's package)
+	JAVA_HOME="$${JAVA_HOME:-$$(dirname "$$(dirname "$$(readlink -f "$$(command -v java)")")")}" go test -count=1 -tags jenkins -run WithCluster ./internal/devstack/pipelines/scripts
+
 .PHONY: demo
 demo: $(DEMO_BUILD) build-act ## start everything on this machine, to label a pull request and watch (Ctrl-C stops, .demo keeps the state; KUBERNETES=1: runners are Jobs)
 	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) $(ON_KUBERNETES)
@@ -161,6 +171,7 @@ vet:
 	go vet ./...
 	go -C tools/s3gateway vet ./...
 	go -C tools/act vet ./...
+	go -C tools/tekton vet ./...
 	go -C tools/terraform/provider vet ./...
 	go -C tools/rules vet ./...
 

@@ -1,4 +1,4 @@
-// Creates a cluster, runs steps with its kubeconfig in KUBECONFIG, and destroys the cluster, whatever the steps did. docs/jenkins.md
+// Creates a cluster, runs steps with its kubeconfig in KUBECONFIG, and destroys the cluster, whatever the steps did. docs/pipelines.md
 // explains all of it.
 def call(Map options = [:], Closure body) {
   if (!options.server) {

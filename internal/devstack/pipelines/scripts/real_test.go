@@ -24,7 +24,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/tekton"
 )
 
-// These tests run with make test-kubernetes, on a control plane that this process starts.
+// These tests run with make test-tekton, on a control plane that this process starts.
 
 // crd lets the API server store PipelineRuns as Tekton does, without Tekton's checks of their content.
 const crd = `
