@@ -128,14 +128,15 @@ release: ## build this commit's programs for all platforms, with SBOMs and check
 	@tools/release/release.sh $(or $(OUT),dist)
 
 .PHONY: images
-images: ## build the container images of the server and the runner as OCI archives in dist/images (RUNNER_BASE=image@sha256:… for the runner)
+images: ## build the container images of the server and the runner as OCI archives in dist/images (RUNNER_BASE=image@sha256:… for the runner; CLI_BASE=image@sha256:… also for pipelines' steps)
 	@mkdir -p dist/images/bin
-	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o dist/images/bin ./cmd/ocpctl-server ./cmd/ocpctl-runner
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o dist/images/bin ./cmd/ocpctl-server ./cmd/ocpctl-runner ./cmd/ocpctl
 	@set -e; go -C tools/images build -o $(abspath dist/images/bin)/images .; \
 	version=$$(git describe --tags --match 'v[0-9]*.[0-9]*.[0-9]*' --always --dirty); made=$$(date -u -d "@$$(git log -1 --format=%ct)" +%Y-%m-%dT%H:%M:%SZ); \
 	build() { program=$$1; shift; dist/images/bin/images build -program dist/images/bin/$$program -arch $$(go env GOARCH) -version $$version \
 		-revision $$(git rev-parse HEAD) -created $$made -out dist/images/$$program.oci.tar "$$@"; }; \
-	build ocpctl-server; build ocpctl-runner -dir /work -dir /installers -base "$(RUNNER_BASE)"
+	build ocpctl-server; build ocpctl-runner -dir /work -dir /installers -base "$(RUNNER_BASE)"; \
+	[ -z "$(CLI_BASE)" ] || build ocpctl -base "$(CLI_BASE)"
 
 .PHONY: test-images
 test-images: ## build the images, unpack them, and start their programs as the image's user
