@@ -7,10 +7,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/app/auth"
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/runs"
 )
 
@@ -53,16 +53,19 @@ func TestAServiceAccountsKubeconfigEndsWithTheRunThatItNames(t *testing.T) {
 		Name: "tekton", Source: profiles.SourceOIDC, Match: map[string][]string{"kubernetes.io.namespace": {"ci"}}, Role: "requester", Teams: []string{"platform"},
 	})
 	h := fixtureWith(t, terms, nil)
-	row := h.make(oidc.Admin, "shop")
-	h.ready(row.ClusterID)
-	path := "/api/v1/clusters/" + row.ClusterID
-	var of, none Access
+	h.Server = serve(t, h.config(h.store, h.app, terms, func(c *Config) {
+		c.Auth = auth.New(auth.Config{
+			Issuers: []auth.Issuer{{URL: h.issuer.URL(), Audience: oidc.Audience, Platform: profiles.IssuerKubernetes}}, Identities: func() []profiles.Identity { return terms.Identities },
+		})
+	}))
+	made := h.make(oidc.Kubernetes, "shop")
+	h.ready(made.ClusterID)
+	path := "/api/v1/clusters/" + made.ClusterID
+	answer, raw := h.ask(http.MethodGet, path+"/kubeconfig", h.as(oidc.Kubernetes), nil)
+	require.Equal(t, http.StatusOK, answer.StatusCode, "the create made one, for no run: %s", raw)
+	var of Access
 	h.does(http.MethodGet, path+"/kubeconfig?runKind=PipelineRun&runName=e2e&runUid=u-1", h.as(oidc.Kubernetes), nil, http.StatusAccepted, &of)
-	require.NotEmpty(t, of.Run)
-	_, err := h.store.Runs.Run(t.Context(), of.Run)
+	known, err := h.store.Runs.Run(t.Context(), of.Run)
 	require.NoError(t, err)
-	h.does(http.MethodGet, path+"/kubeconfig", h.as(oidc.Kubernetes), nil, http.StatusAccepted, &none)
-	require.Empty(t, none.Run, "it names no run, so it is another access")
-	_, err = h.store.Runs.Run(t.Context(), "run_none")
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.Equal(t, []any{lifecycle.Tekton, "u-1", "ci"}, []any{known.Platform, known.Key, known.Scope})
 }
