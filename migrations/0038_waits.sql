@@ -9,6 +9,7 @@ CREATE TABLE waits (
     cluster_id  text REFERENCES clusters,                -- null: there is none, and refusal says why
     refusal     text NOT NULL DEFAULT '',
     asked_at    timestamptz NOT NULL,
+    asks        integer NOT NULL DEFAULT 1 CHECK (asks > 0), -- how often jobs began to wait
     said        text NOT NULL DEFAULT '',                -- the progress that was posted last
     notes       integer NOT NULL DEFAULT 0 CHECK (notes >= 0), -- posts without a decision: GitHub takes ten
     decision    text NOT NULL DEFAULT '' CHECK (decision IN ('', 'approved', 'rejected', 'over')),

@@ -45,8 +45,9 @@ func AskWait(ctx context.Context, tx *rows.Tx, a WaitAsk, cluster, refusal strin
 	id, err := pg.One[struct{ ID string }](ctx, c, `
 		INSERT INTO waits AS w (id, run_id, attempt, environment, cluster_id, refusal, asked_at)
 		VALUES (@id, @run, @attempt, @environment, nullif(@cluster, ''), @refusal, @now)
-		ON CONFLICT (run_id, attempt, environment) DO UPDATE SET cluster_id = excluded.cluster_id, refusal = excluded.refusal, asked_at = @now,
-			said = CASE WHEN w.cluster_id = excluded.cluster_id THEN w.said ELSE '' END, decision = '', decided_at = NULL, problem = ''
+		ON CONFLICT (run_id, attempt, environment) DO UPDATE SET cluster_id = excluded.cluster_id, refusal = excluded.refusal,
+			asked_at = CASE WHEN w.cluster_id = excluded.cluster_id THEN w.asked_at ELSE @now END, said = CASE WHEN w.cluster_id = excluded.cluster_id THEN w.said ELSE '' END, asks = w.asks + 1,
+			decision = '', decided_at = NULL, problem = ''
 		RETURNING w.id`,
 		pgx.NamedArgs{"id": pg.NewID("wai"), "run": run.ID, "attempt": a.Attempt, "environment": a.Environment, "cluster": cluster, "refusal": refusal, "now": c.Now})
 	if err != nil {
@@ -90,7 +91,7 @@ type Wait struct {
 	ID, Environment string
 	Cluster         string // empty: there is none, and Refusal says why
 	Refusal         string
-	Attempt         int
+	Attempt, Asks   int                 // Asks is how often jobs began to wait
 	Said            lifecycle.WaitState // the progress that was posted last
 	Notes           int
 	Decision        lifecycle.WaitDecision // empty: they wait
@@ -101,7 +102,7 @@ type Wait struct {
 // Wait returns one wait. ErrNotFound: there is none of that id.
 func (s *Store) Wait(ctx context.Context, id string) (Wait, error) {
 	w, err := pg.One[Wait](ctx, s.db.Pool(), `
-		SELECT w.id, w.environment, coalesce(w.cluster_id, '') AS cluster, w.refusal, w.attempt, w.said, w.notes, w.decision, r.id AS run_id, r.key AS run_key,
+		SELECT w.id, w.environment, coalesce(w.cluster_id, '') AS cluster, w.refusal, w.attempt, w.asks, w.said, w.notes, w.decision, r.id AS run_id, r.key AS run_key,
 			w.attempt < r.attempt OR r.state = 'finished' AND r.confirmed AS over
 		FROM waits w JOIN runs r ON r.id = w.run_id WHERE w.id = $1`, id)
 	if err != nil {
@@ -126,11 +127,11 @@ func (s *Store) NotNoted(ctx context.Context, wait string, said lifecycle.WaitSt
 	return nil
 }
 
-// Decided records how a wait ended. The cluster's timeline has it.
+// Decided records how a wait ended, as it was read: a job that began to wait since then is decided about anew. The cluster's timeline has it.
 func (s *Store) Decided(ctx context.Context, w Wait, decision lifecycle.WaitDecision, why string) error {
 	err := s.write(ctx, func(c *change) error {
-		_, err := c.Exec(ctx, `UPDATE waits SET decision = $2, decided_at = $3, problem = '' WHERE id = $1 AND decision = ''`, w.ID, decision, c.Now)
-		if err != nil || w.Cluster == "" {
+		tag, err := c.Exec(ctx, `UPDATE waits SET decision = $2, decided_at = $3, problem = '' WHERE id = $1 AND decision = '' AND asks = $4`, w.ID, decision, c.Now, w.Asks)
+		if err != nil || tag.RowsAffected() == 0 || w.Cluster == "" {
 			return err
 		}
 		return c.RecordAction(rows.Origin{Actor: pg.Lifecycle, Why: why}, "wait_"+string(decision), w.Cluster, rows.Action{Note: w.Environment})
