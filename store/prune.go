@@ -80,9 +80,9 @@ var passing = []struct{ what, sql string }{
 
 // Prune removes what finished longer than keep ago: logs and reports of closed attempts (except the first report of each phase),
 // processed deliveries, finished effects, announcements, notices, test reports and signals of clusters that are gone, waits, turns of
-// runs, runs without a cluster, old redeliveries and marks. It gives up posts and effects that could not be made for that long. Answers and links go as soon
-// as they expire, spent signatures and ended sessions a day later (clocks differ). Approvals that can no longer be decided are closed.
-// It returns how many rows it touched.
+// runs, runs without a cluster, old redeliveries and marks. It gives up posts and effects that could not be made for that long. Answers
+// and links go as soon as they expire, spent signatures and ended sessions a day later (clocks differ). Approvals that can no longer be
+// decided are closed. It returns how many rows it touched.
 func (s *Store) Prune(ctx context.Context, keep time.Duration) (n int64, err error) {
 	now, err := s.Now(ctx)
 	if err != nil {

@@ -63,7 +63,7 @@ func TestARunsClusterNamesItsRun(t *testing.T) {
 	var made Accepted
 	h.create(h.job(), "shop", nil, http.StatusAccepted, &made)
 	require.Equal(t, ClusterRun{
-		ID: made.Run.ID, Platform: Github, Repo: "acme/shop", Name: "e2e", URL: "https://github.com/acme/shop/actions/runs/7001", Attempt: 1,
+		ID: made.Run.ID, Platform: Github, Key: "7001", Repo: "acme/shop", Name: "e2e", URL: "https://github.com/acme/shop/actions/runs/7001", Attempt: 1,
 		Lifetime: ClusterRunLifetimeRun, State: Running, Watched: true,
 	}, made.Run)
 	require.True(t, strings.HasSuffix(made.Message, "It ends with the run."), made.Message)

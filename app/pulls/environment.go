@@ -59,7 +59,7 @@ func (s *Service) Environment(ctx context.Context, e EnvironmentEvent) (note str
 	}
 	if run.Fork {
 		asked.Notes = append(asked.Notes, policy.Check{
-			Name: "fork", Result: policy.Fail, Asked: "a fork", Accept: "a branch of " + e.Repo, Message: messages.ForkInEnvironment, Next: messages.ForkInEnvironmentNext,
+			Name: "fork", Result: policy.Fail, Asked: "a fork", Accept: messages.BranchOf(e.Repo), Message: messages.ForkInEnvironment, Next: messages.ForkInEnvironmentNext,
 		})
 	}
 	asked.PR = pullrequests.PullRequest{} // it is the run's cluster: no comment shows it, and it does not end with the pull request

@@ -180,6 +180,9 @@ const (
 	ForkInEnvironmentNext = "Ask for a cluster by a label or a comment on the pull request: there somebody can approve the fork's commit."
 )
 
+// BranchOf is what is accepted instead of a fork's commit.
+func BranchOf(repo string) string { return "a branch of " + repo }
+
 // PermissionHidden says that GitHub does not tell what somebody may do.
 func PermissionHidden(login, repo string) string {
 	return fmt.Sprintf("GitHub does not tell which permission %s has on %s, so nothing can be requested on their behalf. Have a person start the run.", login, repo)
