@@ -1,3 +1,5 @@
+//go:build !act
+
 // Package pipelines_test runs what workflows/tekton, workflows/gitlab and workflows/jenkins give to pipelines: their scripts in a shell, with
 // the real ocpctl, against the real API on a database. Only the cluster is not installed: a test says what becomes of it.
 package pipelines_test

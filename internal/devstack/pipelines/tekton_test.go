@@ -1,3 +1,5 @@
+//go:build !act
+
 package pipelines_test
 
 import (
