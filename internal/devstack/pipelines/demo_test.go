@@ -44,7 +44,7 @@ func (s *stack) theDemosWorkflows() {
 	require.Equal(s, "environment/aws-minimal-test", c.Run.Slot)
 	require.Equal(s, map[string][2]int{"smoke": {1, 0}}, s.tested(c.ClusterID))
 
-	run = s.starts("e2e.yml", map[string]any{"fail": true})
+	run = s.starts("e2e.yml", map[string]any{"fail": "true"})
 	require.Equal(s, runs.Failure, run.Conclusion)
 	for _, job := range run.Jobs {
 		if id := job.Outputs["id"]; id != "" {
