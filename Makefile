@@ -50,11 +50,22 @@ test-actions: ## run the GitHub actions in workflows with nektos/act against a w
 	go test -count=1 -timeout 10m -tags act -v ./internal/devstack/pipelines
 
 .PHONY: test-kubernetes
-test-kubernetes: ## tests on a real Kubernetes control plane: its own program, runners as Jobs, and ten lives (builds Kubernetes; needs Linux and root)
+test-kubernetes: ## tests on a real Kubernetes control plane: its own program, runners as Jobs, access to a cluster, and ten lives (builds Kubernetes; needs Linux and root)
 	go -C tools/kubernetes test -count=1 -timeout 20m .
 	@go -C tools/kubernetes tool -n kubernetes >/dev/null # built here, not within the tests' time limit
 	go test -count=1 -timeout 20m -tags kubernetes ./internal/dispatch/kubernetes
+	go test -count=1 -timeout 20m -tags kubernetes -run TestAccessInARealCluster ./runner
 	@$(MAKE) --no-print-directory soak KUBERNETES=1 REPLICAS=2 N=10
+
+.PHONY: test-tekton
+test-tekton: ## check the Tekton documents with Tekton's own code, and the look at PipelineRuns on a real Kubernetes API (builds both: ten minutes the first time; needs Linux and root)
+	go -C tools/tekton test -count=1 ./...
+	@go -C tools/kubernetes tool -n kubernetes >/dev/null # built here, not within the tests' time limit
+	go test -count=1 -timeout 20m -tags kubernetes -run Real ./internal/devstack/pipelines/scripts
+
+.PHONY: test-jenkins
+test-jenkins: ## run the Jenkins library in Groovy 2.4, the version in Jenkins, against a real API (needs groovy, e.g. from Debian's package)
+	JAVA_HOME="$${JAVA_HOME:-$$(dirname "$$(dirname "$$(readlink -f "$$(command -v java)")")")}" go test -count=1 -tags jenkins -run WithCluster ./internal/devstack/pipelines/scripts
 
 .PHONY: demo
 demo: $(DEMO_BUILD) build-act ## start everything on this machine, to label a pull request and watch (Ctrl-C stops, .demo keeps the state; KUBERNETES=1: runners are Jobs)
@@ -118,14 +129,15 @@ release: ## build this commit's programs for all platforms, with SBOMs and check
 	@tools/release/release.sh $(or $(OUT),dist)
 
 .PHONY: images
-images: ## build the container images of the server and the runner as OCI archives in dist/images (RUNNER_BASE=image@sha256:… for the runner)
+images: ## build the container images of the server and the runner as OCI archives in dist/images (RUNNER_BASE=image@sha256:… for the runner; CLI_BASE=image@sha256:… also for pipelines' steps)
 	@mkdir -p dist/images/bin
-	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o dist/images/bin ./cmd/ocpctl-server ./cmd/ocpctl-runner
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o dist/images/bin ./cmd/ocpctl-server ./cmd/ocpctl-runner ./cmd/ocpctl
 	@set -e; go -C tools/images build -o $(abspath dist/images/bin)/images .; \
 	version=$$(git describe --tags --match 'v[0-9]*.[0-9]*.[0-9]*' --always --dirty); made=$$(date -u -d "@$$(git log -1 --format=%ct)" +%Y-%m-%dT%H:%M:%SZ); \
 	build() { program=$$1; shift; dist/images/bin/images build -program dist/images/bin/$$program -arch $$(go env GOARCH) -version $$version \
 		-revision $$(git rev-parse HEAD) -created $$made -out dist/images/$$program.oci.tar "$$@"; }; \
-	build ocpctl-server; build ocpctl-runner -dir /work -dir /installers -base "$(RUNNER_BASE)"
+	build ocpctl-server; build ocpctl-runner -dir /work -dir /installers -base "$(RUNNER_BASE)"; \
+	[ -z "$(CLI_BASE)" ] || build ocpctl -base "$(CLI_BASE)"
 
 .PHONY: test-images
 test-images: ## build the images, unpack them, and start their programs as the image's user
@@ -161,6 +173,7 @@ vet:
 	go vet ./...
 	go -C tools/s3gateway vet ./...
 	go -C tools/act vet ./...
+	go -C tools/tekton vet ./...
 	go -C tools/terraform/provider vet ./...
 	go -C tools/rules vet ./...
 

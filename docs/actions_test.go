@@ -231,16 +231,7 @@ func TestThePageShowsEveryInputAndOutput(t *testing.T) {
 		})
 	}
 	b.WriteString("\n")
-	raw, err := os.ReadFile("actions.md")
-	require.NoError(t, err)
-	before, rest, begins := strings.Cut(string(raw), tablesBegin)
-	have, after, ends := strings.Cut(rest, tablesEnd)
-	require.True(t, begins && ends, "actions.md has a place for the tables")
-	if *update {
-		require.NoError(t, os.WriteFile("actions.md", []byte(before+tablesBegin+b.String()+tablesEnd+after), 0o644))
-		return
-	}
-	require.Equal(t, b.String(), have, "go test ./docs -update writes it")
+	generated(t, "actions.md", tablesBegin, b.String())
 }
 
 // What the page calls a message is one: the parts between its placeholders stand in the program or the script.

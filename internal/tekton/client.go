@@ -1,10 +1,11 @@
 // Package tekton asks Kubernetes clusters how PipelineRuns of Tekton stand.
 //
-// It only reads. It must never take an error for an answer: a PipelineRun counts as gone only if the API itself says that this object is
+// It changes nothing there. It must never take an error for an answer: a PipelineRun counts as gone only if the API itself says that this object is
 // not there, or that another one has its name.
 package tekton
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -139,14 +140,21 @@ func (at *cluster) get(ctx context.Context, namespace, name string) (run pipelin
 }
 
 func (at *cluster) ask(ctx context.Context, namespace, name string, again bool) (status int, body []byte, err error) {
+	return at.send(ctx, http.MethodGet, "/apis/tekton.dev/v1/namespaces/"+url.PathEscape(namespace)+"/pipelineruns/"+url.PathEscape(name), nil, again)
+}
+
+// send sends a request with the token, which is fetched anew with again.
+func (at *cluster) send(ctx context.Context, method, path string, content []byte, again bool) (status int, body []byte, err error) {
 	token, err := at.bearer(ctx, again)
 	if err != nil {
 		return 0, nil, fmt.Errorf("get the token for %s: %w", at.API, err)
 	}
-	address := strings.TrimSuffix(at.API, "/") + "/apis/tekton.dev/v1/namespaces/" + url.PathEscape(namespace) + "/pipelineruns/" + url.PathEscape(name)
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	r, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(at.API, "/")+path, bytes.NewReader(content))
 	if err != nil {
 		return 0, nil, err
+	}
+	if content != nil {
+		r.Header.Set("Content-Type", "application/json")
 	}
 	r.Header.Set("Authorization", "Bearer "+token.Reveal())
 	r.Header.Set("Accept", "application/json")

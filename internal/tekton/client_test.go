@@ -136,6 +136,26 @@ func TestAClusterThatIsNotConfiguredIsNotAsked(t *testing.T) {
 	require.Zero(t, api.Asked())
 }
 
+func TestTheTokensRightsAreAskedFor(t *testing.T) {
+	client, api, _ := ask(t)
+	for _, right := range []tekton.Right{tekton.GetPipelineRuns, tekton.GetSecrets} {
+		has, err := client.Has(t.Context(), issuer, right)
+		require.NoError(t, err)
+		require.Equal(t, right == tekton.GetPipelineRuns, has)
+	}
+	api.Allow("get /secrets")
+	has, err := client.Has(t.Context(), issuer, tekton.GetPipelineRuns)
+	require.NoError(t, err)
+	require.False(t, has)
+	_, err = client.Has(t.Context(), issuer, tekton.Right{})
+	require.ErrorContains(t, err, "no resourceAttributes")
+	_, err = client.Has(t.Context(), "https://elsewhere.example.com", tekton.GetSecrets)
+	require.ErrorIs(t, err, tekton.ErrUnknownCluster)
+	api.Accept("another one")
+	_, err = client.Has(t.Context(), issuer, tekton.GetSecrets)
+	require.ErrorIs(t, err, tekton.ErrForbidden)
+}
+
 func TestACAFileMustHaveCertificates(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ca.crt")
 	require.NoError(t, os.WriteFile(path, []byte("no certificate"), 0o600))

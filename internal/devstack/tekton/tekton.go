@@ -29,13 +29,15 @@ type API struct {
 	runs  map[string]Run // by namespace/name
 	fault func(w http.ResponseWriter) bool
 	token string
+	may   map[string]bool // what the token may do in every namespace, as "get tekton.dev/pipelineruns"
 	asked int
 }
 
 // Start listens on the loopback until Stop is called.
 func Start() *API {
-	a := &API{runs: map[string]Run{}, token: Token}
+	a := &API{runs: map[string]Run{}, token: Token, may: map[string]bool{"get tekton.dev/pipelineruns": true}}
 	mux := http.NewServeMux()
+	mux.HandleFunc("POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews", a.review)
 	mux.HandleFunc("GET /apis/tekton.dev/v1/namespaces/{namespace}/pipelineruns/{name}", a.get)
 	a.server = httptest.NewTLSServer(mux)
 	return a
@@ -76,6 +78,17 @@ func (a *API) Accept(token string) {
 	a.token = token
 }
 
+// Allow replaces what the token may do in every namespace, such as "get tekton.dev/pipelineruns" or "get /secrets". Reading a PipelineRun
+// does not depend on it; Fault refuses that.
+func (a *API) Allow(rights ...string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.may = map[string]bool{}
+	for _, right := range rights {
+		a.may[right] = true
+	}
+}
+
 // Fault lets a function answer from now on, where it returns true; nil: none.
 func (a *API) Fault(f func(w http.ResponseWriter) bool) {
 	a.mu.Lock()
@@ -105,6 +118,31 @@ func (a *API) get(w http.ResponseWriter, r *http.Request) {
 			map[string]any{"name": name, "group": "tekton.dev", "kind": "pipelineruns"})
 	default:
 		reply(w, http.StatusOK, run.object())
+	}
+}
+
+// review answers what the token may do.
+func (a *API) review(w http.ResponseWriter, r *http.Request) {
+	var asked struct {
+		Kind string `json:"kind"`
+		Spec struct {
+			ResourceAttributes struct{ Verb, Group, Resource, Namespace string }
+		} `json:"spec"`
+	}
+	err := json.NewDecoder(r.Body).Decode(&asked)
+	of := asked.Spec.ResourceAttributes
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case r.Header.Get("Authorization") != "Bearer "+a.token:
+		Refuse(w, http.StatusUnauthorized, "Unauthorized", "Unauthorized", nil)
+	case err != nil || asked.Kind != "SelfSubjectAccessReview" || of.Verb == "" || of.Resource == "":
+		Refuse(w, http.StatusBadRequest, "BadRequest", "the review has no resourceAttributes", nil)
+	default:
+		reply(w, http.StatusCreated, map[string]any{
+			"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "metadata": map[string]any{}, "spec": asked.Spec,
+			"status": map[string]any{"allowed": a.may[of.Verb+" "+of.Group+"/"+of.Resource]},
+		})
 	}
 }
 

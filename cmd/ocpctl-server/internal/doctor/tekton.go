@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
 	"github.com/ocpctl/ocpctl/internal/tekton"
 	"github.com/ocpctl/ocpctl/profiles"
 )
@@ -31,17 +32,38 @@ func (d *doctor) tekton(ctx context.Context, f *findings) {
 		return
 	}
 	for i, cluster := range c.Tekton {
-		check := fmt.Sprintf("tekton[%d]", i)
-		_, err := client.PipelineRun(ctx, cluster.Issuer, "default", probe, probe)
-		switch {
-		case errors.Is(err, tekton.ErrNotFound):
-			f.ok(check, "PipelineRuns can be read at %s", cluster.APIURL)
-		case errors.Is(err, tekton.ErrNoTekton):
-			f.fail(check, "Install Tekton Pipelines there, or correct "+check+".api_url.", "%s: %s", cluster.APIURL, err)
-		case errors.Is(err, tekton.ErrForbidden):
-			f.fail(check, "Apply deploy/tekton/watch.yaml there, and give the token of its service account as "+check+".token_ref.", "%s: %s", cluster.APIURL, err)
-		default:
-			f.fail(check, "Check "+check+": that this machine reaches the API, trusts its certificate (ca_file) and can read the token (token_ref).", "%s: %v", cluster.APIURL, err)
-		}
+		d.watched(ctx, f, fmt.Sprintf("tekton[%d]", i), cluster, client)
+	}
+}
+
+// watched checks one cluster: that a PipelineRun can be asked for, in each namespace, and that the token may do no harm.
+func (d *doctor) watched(ctx context.Context, f *findings, check string, cluster config.Tekton, client *tekton.Client) {
+	const rights = "Apply deploy/tekton/watch.yaml there, and give the token of its service account as "
+	_, err := client.PipelineRun(ctx, cluster.Issuer, "default", probe, probe)
+	switch {
+	case errors.Is(err, tekton.ErrNoTekton):
+		f.fail(check, "Install Tekton Pipelines there, or correct "+check+".api_url.", "%s: %s", cluster.APIURL, err)
+		return
+	case errors.Is(err, tekton.ErrForbidden):
+		f.fail(check, rights+check+".token_ref.", "%s: %s", cluster.APIURL, err)
+		return
+	case !errors.Is(err, tekton.ErrNotFound):
+		f.fail(check, "Check "+check+": that this machine reaches the API, trusts its certificate (ca_file) and can read the token (token_ref).", "%s: %v", cluster.APIURL, err)
+		return
+	}
+	everywhere, err := client.Has(ctx, cluster.Issuer, tekton.GetPipelineRuns)
+	var secrets bool
+	if err == nil {
+		secrets, err = client.Has(ctx, cluster.Issuer, tekton.GetSecrets)
+	}
+	switch {
+	case err != nil:
+		f.warn(check, "Let its service account create selfsubjectaccessreviews, as the role system:basic-user does.", "PipelineRuns can be read at %s, but it is not known in which namespaces: %v", cluster.APIURL, err)
+	case !everywhere:
+		f.warn(check, rights+check+".token_ref.", "%s: PipelineRuns can be read in some namespaces only; clusters of the others' PipelineRuns end by their time to live alone", cluster.APIURL)
+	case secrets:
+		f.warn(check, rights+check+".token_ref: it may get PipelineRuns and nothing else.", "%s: the token can read every Secret, which the server never does", cluster.APIURL)
+	default:
+		f.ok(check, "PipelineRuns can be read in every namespace at %s", cluster.APIURL)
 	}
 }

@@ -29,7 +29,7 @@ func TestPipelineRunsMustBeReadable(t *testing.T) {
 		OIDC:   []config.Issuer{{Issuer: issuer, Platform: "kubernetes"}},
 		Tekton: []config.Tekton{{Issuer: issuer, APIURL: api.URL(), TokenRef: "file:" + token, CAFile: ca}},
 	}
-	require.Equal(t, []Result{{Check: "tekton.tekton[0]", Status: OK, Found: "PipelineRuns can be read at " + api.URL()}}, examine(configured))
+	require.Equal(t, []Result{{Check: "tekton.tekton[0]", Status: OK, Found: "PipelineRuns can be read in every namespace at " + api.URL()}}, examine(configured))
 
 	for name, c := range map[string]struct {
 		fault func(http.ResponseWriter) bool
@@ -51,6 +51,25 @@ func TestPipelineRunsMustBeReadable(t *testing.T) {
 			require.Contains(t, results[0].Found, c.found)
 			require.Contains(t, results[0].Next, c.next)
 			require.NotContains(t, results[0].Found, standin.Token)
+		})
+	}
+
+	api.Fault(nil)
+	for name, c := range map[string]struct {
+		may   []string
+		found string
+		next  string
+	}{
+		"a right in some namespaces": {nil, "in some namespaces only", "deploy/tekton/watch.yaml"},
+		"too many rights":            {[]string{"get tekton.dev/pipelineruns", "get /secrets"}, "can read every Secret", "nothing else"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			api.Allow(c.may...)
+			results := examine(configured)
+			require.Len(t, results, 1)
+			require.Equal(t, Warn, results[0].Status)
+			require.Contains(t, results[0].Found, c.found)
+			require.Contains(t, results[0].Next, c.next)
 		})
 	}
 

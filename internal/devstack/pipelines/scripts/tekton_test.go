@@ -1,6 +1,4 @@
-//go:build !act
-
-package pipelines_test
+package scripts_test
 
 import (
 	"context"
@@ -22,7 +20,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 )
 
-const documents = "../../../workflows/tekton"
+const documents = "../../../../workflows/tekton"
 
 // inTekton is an office whose pods run on a machine with the documents in workflows/tekton.
 func inTekton(t *testing.T) (*office, steps.Machine) {
@@ -95,7 +93,8 @@ func TestTheFirstPipelineGetsAClusterAndReleasesIt(t *testing.T) {
 	require.Equal(t, fs.FileMode(0o600), info.Mode().Perm())
 	raw, err := os.ReadFile(kubeconfig)
 	require.NoError(t, err)
-	require.Contains(t, string(raw), servicetest.ClientKey)
+	require.Contains(t, string(raw), servicetest.TokenSignature, "it is the one of this service account, and ends")
+	require.NotContains(t, string(raw), servicetest.ClientKey, "the installer's is handed out in emergencies only")
 	for _, task := range out {
 		o.holdsNoSecret(task.Log)
 		for _, value := range task.Steps {

@@ -1,6 +1,6 @@
 //go:build kubernetes
 
-package pipelines_test
+package scripts_test
 
 import (
 	"bytes"
@@ -24,7 +24,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/tekton"
 )
 
-// These tests run with make test-kubernetes, on a control plane that this process starts.
+// These tests run with make test-tekton, on a control plane that this process starts.
 
 // crd lets the API server store PipelineRuns as Tekton does, without Tekton's checks of their content.
 const crd = `
@@ -99,13 +99,20 @@ func (r *real) token(namespace, account string) string {
 	return answer.Status.Token
 }
 
-// as is a client of the cluster with a token.
-func (r *real) as(token string) func(namespace, name, uid string) (tekton.State, error) {
+// client is a client of the cluster with a token.
+func (r *real) client(token string) *tekton.Client {
 	r.Helper()
 	url, err := r.URL()
 	require.NoError(r, err)
 	client, err := tekton.New([]tekton.Cluster{{Issuer: "i", API: url, CAFile: r.CA(), Token: func(context.Context) (secret.Text, error) { return secret.New(token), nil }}})
 	require.NoError(r, err)
+	return client
+}
+
+// as asks for PipelineRuns with a token.
+func (r *real) as(token string) func(namespace, name, uid string) (tekton.State, error) {
+	r.Helper()
+	client := r.client(token)
 	return func(namespace, name, uid string) (tekton.State, error) {
 		return client.PipelineRun(r.Context(), "i", namespace, name, uid)
 	}
@@ -121,7 +128,7 @@ func (r *real) stands(name, status, reason string) {
 
 func TestARealAPIServerShowsPipelineRunsToTheWatcherAlone(t *testing.T) {
 	r := newReal(t)
-	rights, err := os.ReadFile("../../../deploy/tekton/watch.yaml")
+	rights, err := os.ReadFile("../../../../deploy/tekton/watch.yaml")
 	require.NoError(t, err)
 	r.create(rights)
 	r.create([]byte("apiVersion: v1\nkind: Namespace\nmetadata: {name: ci}"))
@@ -166,6 +173,14 @@ func TestARealAPIServerShowsPipelineRunsToTheWatcherAlone(t *testing.T) {
 	require.ErrorIs(t, err, tekton.ErrNotFound, "a new one with the name of the old one")
 
 	r.create([]byte("apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: builder, namespace: ci}"))
+	for account, namespace := range map[string]string{"ocpctl-watcher": "ocpctl-watcher", "builder": "ci"} {
+		client := r.client(r.token(namespace, account))
+		for _, right := range []tekton.Right{tekton.GetPipelineRuns, tekton.GetSecrets} {
+			has, err := client.Has(t.Context(), "i", right)
+			require.NoError(t, err)
+			require.Equal(t, account == "ocpctl-watcher" && right == tekton.GetPipelineRuns, has, "%s: %v", account, right)
+		}
+	}
 	_, err = r.as(r.token("ci", "builder"))("ci", "e2e-1", uid)
 	require.ErrorIs(t, err, tekton.ErrForbidden)
 	require.ErrorContains(t, err, "pipelineruns.tekton.dev")
@@ -177,7 +192,7 @@ func TestSecretsAreCopiedToAClusterWithARealAPIServer(t *testing.T) {
 	r := newReal(t)
 	dir := t.TempDir()
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, "oc"), "./oc")
-	build.Dir = "../../../tools/tekton"
+	build.Dir = "../../../../tools/tekton"
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, string(out))
 	r.create([]byte("apiVersion: v1\nkind: Namespace\nmetadata: {name: ci}\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: tests}"))

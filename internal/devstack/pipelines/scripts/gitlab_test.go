@@ -1,0 +1,231 @@
+package scripts_test
+
+import (
+	"bytes"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/profiles"
+)
+
+const component = "../../../../workflows/gitlab"
+
+// inputs are what a component can be given.
+type inputs struct {
+	Spec struct {
+		Inputs map[string]struct {
+			Default     *string `yaml:"default"`
+			Description string  `yaml:"description"`
+		} `yaml:"inputs"`
+	} `yaml:"spec"`
+}
+
+// glJob is a job of GitLab CI, as far as the component has them.
+type glJob struct {
+	Extends string `yaml:"extends"`
+	Stage   string `yaml:"stage"`
+	When    string `yaml:"when"`
+	Timeout string `yaml:"timeout"`
+	Image   struct {
+		Name       string   `yaml:"name"`
+		Entrypoint []string `yaml:"entrypoint"`
+	} `yaml:"image"`
+	IDTokens map[string]struct {
+		Aud string `yaml:"aud"`
+	} `yaml:"id_tokens"`
+	Variables map[string]string `yaml:"variables"`
+	Needs     []struct {
+		Job       string `yaml:"job"`
+		Artifacts bool   `yaml:"artifacts"`
+	} `yaml:"needs"`
+	BeforeScript []string `yaml:"before_script"`
+	Script       []string `yaml:"script"`
+	Artifacts    struct {
+		When    string            `yaml:"when"`
+		Reports map[string]string `yaml:"reports"`
+	} `yaml:"artifacts"`
+}
+
+// gitLab is a pipeline with the component, whose jobs run as processes. It knows as much of GitLab CI as the component uses: inputs,
+// extends, variables, id_tokens and dotenv reports.
+type gitLab struct {
+	*office
+	pipeline string
+	dir      string // of the project
+	path     string
+	jobs     map[string]glJob
+	dotenv   map[string]string // what reports of the jobs before left
+}
+
+// inGitLab is an office with a pipeline of the project 20.
+func inGitLab(t *testing.T) *gitLab {
+	t.Helper()
+	o := newOffice(t, profiles.IssuerGitLab, `{project_id: ["20"]}`)
+	g := &gitLab{office: o, path: o.image("mktemp"), jobs: map[string]glJob{}, dotenv: map[string]string{}}
+	o.program(g.path, "oc", `test -s "$KUBECONFIG" && echo "oc $*"`)
+	g.begin("574", map[string]string{"server": o.url})
+	return g
+}
+
+// begin starts another pipeline, with inputs for the component.
+func (g *gitLab) begin(pipeline string, given map[string]string) {
+	g.Helper()
+	g.pipeline, g.dir = pipeline, g.TempDir()
+	clear(g.dotenv)
+	raw, err := os.ReadFile(filepath.Join(component, "templates", "cluster.yml"))
+	require.NoError(g, err)
+	header, body, found := bytes.Cut(raw, []byte("\n---\n"))
+	require.True(g, found)
+	var in inputs
+	strict(g.T, header, &in)
+	text := string(body)
+	for name, input := range in.Spec.Inputs {
+		value, is := given[name]
+		if !is {
+			require.NotNil(g, input.Default, "the input %s is required", name)
+			value = *input.Default
+		}
+		text = strings.ReplaceAll(text, "$[[ inputs."+name+" ]]", value)
+	}
+	require.NotContains(g, text, "$[[", "an input is not declared")
+	strict(g.T, []byte(text), &g.jobs)
+}
+
+// strict decodes a document. A key that is not known is an error.
+func strict(t *testing.T, raw []byte, into any) {
+	t.Helper()
+	decoder := yaml.NewDecoder(bytes.NewReader(raw))
+	decoder.KnownFields(true)
+	require.NoError(t, decoder.Decode(into))
+	require.ErrorIs(t, decoder.Decode(new(any)), io.EOF)
+}
+
+// extended is a job with what it extends.
+func (g *gitLab) extended(job glJob) glJob {
+	g.Helper()
+	if job.Extends == "" {
+		return job
+	}
+	base, known := g.jobs[job.Extends]
+	require.True(g, known, job.Extends)
+	base = g.extended(base)
+	variables := maps.Clone(base.Variables)
+	maps.Copy(variables, job.Variables)
+	job.Variables, job.IDTokens = variables, base.IDTokens
+	if job.BeforeScript == nil {
+		job.BeforeScript = base.BeforeScript
+	}
+	return job
+}
+
+// run runs a job, and returns its log.
+func (g *gitLab) run(job glJob, id string) (string, error) {
+	g.Helper()
+	job = g.extended(job)
+	env := map[string]string{
+		"PATH": g.path, "HOME": g.dir, "TMPDIR": g.TempDir(), "CI": "true", "CI_JOB_ID": id, "CI_PIPELINE_URL": g.issuer.URL() + "/acme/web/shop/-/pipelines/" + g.pipeline,
+		"OCPCTL_CA_FILE": filepath.Join(g.dir, "..", "ca.crt"),
+	}
+	require.NoError(g, os.WriteFile(env["OCPCTL_CA_FILE"], g.ca, 0o600))
+	maps.Copy(env, g.dotenv)
+	maps.Copy(env, job.Variables)
+	for name, token := range job.IDTokens {
+		var err error
+		env[name], err = g.token(token.Aud, "project_path:acme/web/shop:ref_type:branch:ref:main", map[string]any{
+			"namespace_id": "72", "namespace_path": "acme/web", "project_id": "20", "project_path": "acme/web/shop", "user_login": "maya", "pipeline_id": g.pipeline,
+			"pipeline_source": "push", "job_id": id, "ref": "main", "ref_type": "branch", "ref_path": "refs/heads/main", "sha": "714a629c0b401fdce83e847fc9589983fc6f46bc",
+		})
+		require.NoError(g, err)
+	}
+	cmd := exec.CommandContext(g.Context(), "/bin/sh", "-c", "set -e\n"+strings.Join(append(append([]string{}, job.BeforeScript...), job.Script...), "\n")) //nolint:gosec // the component's script
+	cmd.Dir = g.dir
+	for name, value := range env {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	out, failed := cmd.CombinedOutput()
+	if file := job.Artifacts.Reports["dotenv"]; file != "" && (failed == nil || job.Artifacts.When == "always") {
+		raw, err := os.ReadFile(filepath.Join(g.dir, file))
+		require.NoError(g, err, string(out))
+		for line := range strings.Lines(string(raw)) {
+			name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+			g.dotenv[name] = value
+		}
+	}
+	g.holdsNoSecret(string(out))
+	return string(out), failed
+}
+
+func TestAGitLabPipelineGetsAClusterAndReleasesIt(t *testing.T) {
+	g := inGitLab(t)
+	var sample struct {
+		Include []struct {
+			Component string            `yaml:"component"`
+			Inputs    map[string]string `yaml:"inputs"`
+		} `yaml:"include"`
+		E2E glJob `yaml:"e2e"`
+	}
+	raw, err := os.ReadFile(filepath.Join(component, "sample.gitlab-ci.yml"))
+	require.NoError(t, err)
+	strict(t, raw, &sample)
+	given := sample.Include[0].Inputs
+	given["server"] = g.url
+	g.begin("574", given)
+
+	log, err := g.run(g.jobs["ocpctl-cluster"], "302")
+	require.NoError(t, err, log)
+	row := g.only()
+	require.Equal(t, []string{"ci-302", given["profile"], row.ID}, []string{row.Name, row.Profile, g.dotenv["OCPCTL_CLUSTER_ID"]})
+	require.Equal(t, lifecycle.GitLab, row.Run.Platform)
+	require.Equal(t, "pipelines of GitLab are not watched", row.Run.Unwatched)
+
+	log, err = g.run(g.jobs["ocpctl-cluster"], "303")
+	require.NoError(t, err, log)
+	require.Equal(t, row.ID, g.only().ID, "a retry of the job gets the same cluster")
+
+	log, err = g.run(sample.E2E, "304")
+	require.NoError(t, err, log)
+	require.Contains(t, log, "oc get nodes")
+	files, err := os.ReadDir(g.dir)
+	require.NoError(t, err)
+	require.Len(t, files, 1, "the kubeconfig is not among the files that become artifacts")
+
+	g.begin("575", given)
+	log, err = g.run(g.jobs["ocpctl-cluster"], "310")
+	require.NoError(t, err, log)
+	g.begin("574", given)
+	release := g.jobs["ocpctl-release"]
+	require.Equal(t, []string{"always", ".post"}, []string{release.When, release.Stage})
+	log, err = g.run(release, "305")
+	require.NoError(t, err, log)
+	for _, c := range g.clusters() {
+		require.Equal(t, c.ID == row.ID, c.Desired == lifecycle.Absent, "%s: another pipeline keeps its own", c.Name)
+	}
+}
+
+func TestAGitLabJobShowsWhyItsClusterFailed(t *testing.T) {
+	g := inGitLab(t)
+	g.becomes = failed
+	g.begin("574", map[string]string{"server": g.url, "version": "4.20.1", "region": "us-east-2", "team": "platform", "ttl": "3h"})
+	log, err := g.run(g.jobs["ocpctl-cluster"], "302")
+	require.Error(t, err)
+	require.Contains(t, log, "the VPC limit is reached")
+	row := g.only()
+	require.Equal(t, []string{"4.20.1", "us-east-2", row.ID}, []string{row.Release, row.Region, g.dotenv["OCPCTL_CLUSTER_ID"]})
+	log, err = g.run(g.jobs["ocpctl-release"], "303")
+	require.NoError(t, err, log)
+}
+
+func TestTheGitLabJobMayTakeLongerThanItsWait(t *testing.T) {
+	g := inGitLab(t)
+	require.Equal(t, "3 hours", g.jobs["ocpctl-cluster"].Timeout, "a token of GitLab expires with its job")
+	require.Equal(t, "2h", g.jobs["ocpctl-cluster"].Variables["OCPCTL_TIMEOUT"])
+}

@@ -1,0 +1,39 @@
+// Creates a cluster, runs steps with its kubeconfig in KUBECONFIG, and destroys the cluster, whatever the steps did. docs/pipelines.md
+// explains all of it.
+def call(Map options = [:], Closure body) {
+  if (!options.server) {
+    error('withCluster needs server, the address of the ocpctl server')
+  }
+  def settings = [
+    "CI=true", "OCPCTL_SERVER=${options.server}", "OCPCTL_PROFILE=${options.profile ?: ''}", "OCPCTL_VERSION=${options.version ?: ''}",
+    "OCPCTL_REGION=${options.region ?: ''}", "OCPCTL_TEAM=${options.team ?: ''}", "OCPCTL_TTL=${options.ttl ?: '4h'}",
+  ]
+  // Each use of the credential makes a new token.
+  def signedIn = { Map env, Closure steps ->
+    withCredentials([string(credentialsId: options.credentialsId ?: 'ocpctl', variable: 'OCPCTL_TOKEN')]) {
+      withEnv(settings + env.collect { name, value -> "${name}=${value}".toString() }) { steps() }
+    }
+  }
+  def id = ''
+  signedIn([:]) { id = sh(label: 'Create a cluster', script: libraryResource('ocpctl/create.sh'), returnStdout: true).trim() }
+  def kubeconfig = "${pwd(tmp: true)}/${id}-kubeconfig"
+  try {
+    def code = 124
+    for (int round = 0; code == 124 && round < 2 * (options.waitHours ?: 2); round++) {
+      signedIn([OCPCTL_CLUSTER_ID: id]) { code = sh(label: 'Wait for the cluster', script: libraryResource('ocpctl/wait.sh'), returnStatus: true) }
+    }
+    if (code != 0) {
+      error("The cluster ${id} is not ready.")
+    }
+    signedIn([OCPCTL_CLUSTER_ID: id, KUBECONFIG: kubeconfig]) {
+      sh(label: 'Get the kubeconfig', script: 'ocpctl kubeconfig "$OCPCTL_CLUSTER_ID" --output "$KUBECONFIG"')
+    }
+    withEnv(["KUBECONFIG=${kubeconfig}".toString(), "OCPCTL_CLUSTER_ID=${id}".toString()]) { body() }
+  } finally {
+    signedIn([OCPCTL_CLUSTER_ID: id, KUBECONFIG: kubeconfig]) {
+      if (sh(label: 'Destroy the cluster', script: libraryResource('ocpctl/release.sh'), returnStatus: true) != 0) {
+        echo("The cluster ${id} could not be destroyed. Its time to live ends it.")
+      }
+    }
+  }
+}
