@@ -111,8 +111,8 @@ func (s *Service) CreateFrom(ctx context.Context, r ClusterRequest) (Created, er
 		return Created{}, Fail(Conflict, messages.IdempotencyKeyReused)
 	case errors.Is(err, store.ErrStale):
 		return Created{}, Fail(Busy, messages.RunsClusterGoes)
-	case runRefusal(err) != nil:
-		return Created{}, runRefusal(err)
+	case RunRefusal(err) != nil:
+		return Created{}, RunRefusal(err)
 	case err != nil:
 		return Created{}, err
 	}
@@ -229,7 +229,7 @@ func (s *Service) judgement(r ClusterRequest, asked []byte, v policy.Verdict, u 
 		reply = r.say(v, row)
 	}
 	return store.Judgement{
-		Reply: reply, Show: r.show, Access: s.accessAsk(r.Request.Principal, row),
+		Reply: reply, Show: r.show, Access: s.accessAsk(r, row),
 		Allowed: true, Verdict: encoded, Row: row, MaxTTL: v.Grant.MaxTTL, UserTags: v.Grant.Tags, Weight: v.Grant.Weight, Addons: addons,
 		Budget:   reached(row.Team, u, v.Grant.PriceCents, r.catalogue.Catalogue),
 		Approval: approval(r, v, asked), Turn: turn(v, used(u)),

@@ -82,7 +82,7 @@ func (s *Service) Rehearse(ctx context.Context, r ClusterRequest) (Preview, erro
 		return Preview{}, err
 	}
 	made, err := s.judge(r, ask, func(judge judgeFunc) (store.Judged, error) { return s.store.Rehearse(ctx, ask, judge) })
-	if refused := runRefusal(err); refused != nil {
+	if refused := RunRefusal(err); refused != nil {
 		return Preview{Verdict: policy.Verdict{Checks: []policy.Check{{Name: messages.RunCheck, Result: policy.Fail, Message: refused.Error()}}}}, nil
 	}
 	if errors.Is(err, store.ErrNameTaken) {

@@ -59,7 +59,7 @@ func newMachine(t testing.TB) *machine {
 		}
 	}))
 	t.Cleanup(tokens.Close)
-	m.Handle("getKubeconfig", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, config) })
+	m.Handle("getKubeconfig", stand.Kubeconfig(config))
 	m.watched(m.Body("getCluster"))
 	dir := t.TempDir()
 	m.env = map[string]string{

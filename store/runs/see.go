@@ -150,17 +150,18 @@ func (c *change) keep(ctx context.Context, run Run, next time.Time) (Run, error)
 	return out, nil
 }
 
-// depends selects whether anything depends on the state of run r: a wanted cluster, or a turn.
+// depends selects whether anything depends on the state of run r at the time @now: a wanted cluster, a turn, or access to a cluster.
 const depends = `(EXISTS (SELECT FROM run_clusters b JOIN clusters c ON c.id = b.cluster_id WHERE b.run_id = r.id AND c.desired = 'present')
-	OR EXISTS (SELECT FROM uses u WHERE u.run_id = r.id AND u.released_at IS NULL))`
+	OR EXISTS (SELECT FROM uses u WHERE u.run_id = r.id AND u.released_at IS NULL)
+	OR EXISTS (SELECT FROM access a JOIN clusters c ON c.id = a.cluster_id WHERE a.run_id = r.id AND c.desired = 'present' AND ` + openAccess + `))`
 
 // ToLook returns the runs to ask about, the longest due first, and forgets to ask about those on which nothing depends.
 func (s *Store) ToLook(ctx context.Context, now time.Time, limit int) ([]Run, error) {
-	_, err := s.db.Pool().Exec(ctx, `UPDATE runs r SET look_at = NULL WHERE look_at <= $1 AND NOT `+depends, pg.Null(now))
+	_, err := s.db.Pool().Exec(ctx, `UPDATE runs r SET look_at = NULL WHERE look_at <= @now AND NOT `+depends, pgx.NamedArgs{"now": pg.Null(now)})
 	if err != nil {
 		return nil, fmt.Errorf("forget runs on which nothing depends: %w", err)
 	}
-	list, err := pg.All[Run](ctx, s.db.Pool(), `SELECT `+runColumns+` FROM runs r WHERE look_at <= $1 ORDER BY look_at, id LIMIT $2`, pg.Null(now), limit)
+	list, err := pg.All[Run](ctx, s.db.Pool(), `SELECT `+runColumns+` FROM runs r WHERE look_at <= @now ORDER BY look_at, id LIMIT @limit`, pgx.NamedArgs{"now": pg.Null(now), "limit": limit})
 	if err != nil {
 		return nil, fmt.Errorf("list runs to look at: %w", err)
 	}

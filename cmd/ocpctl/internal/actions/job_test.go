@@ -207,7 +207,7 @@ var changing = []struct {
 	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`), "<time>"}, {regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d UTC \([^)]*\)`), "<time> (<away>)"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)? UTC`), "<time>"}, {regexp.MustCompile(`clu\\_[0-9A-Z]{26}`), `clu\_1`},
 	{regexp.MustCompile(`(?m)^\d\d:\d\d:\d\d  `), "<time>  "}, {regexp.MustCompile(`\| after \d+ (s|min)`), "| after <time>"}, {regexp.MustCompile(`about \$[\d.]+ so far`), "about <cost> so far"},
-	{regexp.MustCompile(`"wait-timeout":"\d+m?s"`), `"wait-timeout":"<limit>"`}, {regexp.MustCompile(`\(\d+ bytes\)`), "(<size>)"},
+	{regexp.MustCompile(`"wait-timeout":"\d+m?s"`), `"wait-timeout":"<limit>"`}, {regexp.MustCompile(`\(\d+ bytes\)`), "(<size>)"}, {regexp.MustCompile(`\bey[\w-]+\.[\w-]+\.[\w-]+`), "<token>"},
 }
 
 // plain is a text without what differs from run to run.

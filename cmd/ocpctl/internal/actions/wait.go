@@ -100,7 +100,7 @@ func (s *step) await(ctx context.Context, id, name string, turn bool) error {
 
 // kubeconfig writes the kubeconfig to a file below the job's own folder, which the runner empties. Its secrets are masked before.
 func (s *step) kubeconfig(ctx context.Context, id string) (path string, err error) {
-	raw, err := s.Shell.Run(ctx, nil, "kubeconfig", "--cluster-id="+id)
+	raw, err := s.Shell.Run(ctx, nil, "kubeconfig", "--cluster-id="+id, "--static")
 	if err != nil {
 		return "", err
 	}
