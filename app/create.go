@@ -167,6 +167,9 @@ func (s *Service) prepare(p policy.Principal, r CreateRequest, b catalogue.Catal
 			wrong = append(wrong, field)
 		}
 	}
+	if run != nil && run.Reuse != nil && known {
+		run.Beside = environmentSlot(profile.Name)
+	}
 	if out.sshKey = strings.TrimSpace(r.SSHPublicKey); shortened(out.sshKey) {
 		out.sshKey, out.Notes = "", []policy.Check{cutForShow}
 	}

@@ -18,6 +18,7 @@ type Ask struct {
 	Slot     string
 	Lifetime lifecycle.Lifetime // run or job
 	Job      string             // check_run_id; empty: the token named none
+	Beside   string             // another slot whose cluster is reused if this one has none; empty: none
 
 	// Reuse judges whether the wanted cluster of the slot can be handed to the requester; its error is returned. Nil: a new cluster is
 	// asked for, whatever the slot has.
@@ -78,7 +79,8 @@ func Enter(ctx context.Context, tx *rows.Tx, a Ask, principal string) (reused *r
 		return nil, nil, err
 	}
 	found, err := pg.All[rows.RowRecord](ctx, c, `SELECT `+rows.RowColumns+rows.OfMany+rows.RowSources+`
-		WHERE rc.run_id = $1 AND rc.slot = $2 AND rc.newest AND c.desired = 'present'`, run.ID, a.Slot)
+		WHERE rc.run_id = @run AND (rc.slot = @slot OR @reuse AND rc.slot = nullif(@beside, '')) AND rc.newest AND c.desired = 'present'
+		ORDER BY rc.slot = @slot DESC`, pgx.NamedArgs{"run": run.ID, "slot": a.Slot, "beside": a.Beside, "reuse": a.Reuse != nil})
 	switch {
 	case err != nil:
 		return nil, nil, fmt.Errorf("look for the cluster of the slot: %w", err)
