@@ -132,6 +132,34 @@ func TestAStepDownloadsOcpctlOnce(t *testing.T) {
 	require.EqualValues(t, 1, m.fetched.Load(), "what the cache restored is verified again")
 }
 
+func TestTheToolCacheMayHaveAPathAsOnWindows(t *testing.T) {
+	m := newMachine(t)
+	folder, err := filepath.Abs(filepath.Join(workflows, "setup-ocpctl"))
+	require.NoError(t, err)
+	cmd, log := m.step(t.Context(), "setup-ocpctl", `RUNNER_TOOL_CACHE=C:\hosted\tools`, "OCPCTL_INPUTS={}", "GITHUB_ACTION_PATH="+folder)
+	cmd.Dir = t.TempDir()
+	require.Zero(t, codeOf(cmd.Run()), log.String())
+	require.FileExists(t, filepath.Join(cmd.Dir, `C:\hosted\tools`, "ocpctl", m.version, map[string]string{"X64": "amd64", "ARM64": "arm64"}[m.env["RUNNER_ARCH"]], "ocpctl"))
+}
+
+func TestJobsThatShareAToolCacheInstallAtOnce(t *testing.T) {
+	m := newMachine(t)
+	var steps []*exec.Cmd
+	var logs []*said
+	for i := range 4 {
+		cmd, log := m.step(t.Context(), "setup-ocpctl", "OCPCTL_INPUTS={}", "GITHUB_ENV="+filepath.Join(t.TempDir(), fmt.Sprint(i)))
+		require.NoError(t, cmd.Start())
+		steps, logs = append(steps, cmd), append(logs, log)
+	}
+	for i, cmd := range steps {
+		require.Zero(t, codeOf(cmd.Wait()), logs[i].String())
+		require.Contains(t, logs[i].String(), " is ready for the next steps.")
+	}
+	left, err := filepath.Glob(filepath.Join(m.env["RUNNER_TOOL_CACHE"], "ocpctl", m.version, ".work.*"))
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
+
 func TestWhatCannotBeSetUpSaysWhy(t *testing.T) {
 	m := newMachine(t)
 	for _, c := range []struct{ env, says string }{
