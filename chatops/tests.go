@@ -35,7 +35,7 @@ func TestsCheck(runs []lifecycle.RunTests) CheckRun {
 		sum.Total, sum.Failed, sum.Passed, sum.Skipped = sum.Total+one.Total, sum.Failed+one.Failed, sum.Passed+one.Passed, sum.Skipped+one.Skipped
 		failed = failed || t.Failed()
 	}
-	out := CheckRun{Title: cut(counted(sum, "tests"), maxTitle), Status: completed, Conclusion: "success"}
+	out := CheckRun{Title: cut(counted(sum, "test"), maxTitle), Status: completed, Conclusion: "success"}
 	if failed {
 		out.Conclusion = "failure"
 	}
@@ -85,15 +85,21 @@ func testsIn(runs []lifecycle.RunTests) string {
 	return b.String() + history(runs, newest)
 }
 
-// counted sums numbers of tests up, such as "3 of 240 failed, 12 skipped" or "228 passed, 12 skipped". what is what is counted; empty:
-// known from before.
+// counted sums numbers of tests up, such as "3 of 240 failed, 12 skipped" or "228 passed, 12 skipped". what is one of what is
+// counted; empty: known from before.
 func counted(r lifecycle.TestReport, what string) string {
-	if what != "" {
-		what = " " + what
+	of := func(n int) string {
+		switch {
+		case what == "":
+			return ""
+		case n == 1:
+			return " " + what
+		}
+		return " " + what + "s"
 	}
-	text := fmt.Sprintf("%d%s passed", r.Passed, what)
+	text := fmt.Sprintf("%d%s passed", r.Passed, of(r.Passed))
 	if r.Failed > 0 {
-		text = fmt.Sprintf("%d of %d%s failed", r.Failed, r.Total, what)
+		text = fmt.Sprintf("%d of %d%s failed", r.Failed, r.Total, of(r.Total))
 	}
 	if r.Skipped > 0 {
 		text += fmt.Sprintf(", %d skipped", r.Skipped)
