@@ -15,12 +15,15 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/github/runs"
 )
 
+// ofAnotherCommit is what a sample gives actions/checkout. act's own checkout knows the run's commit alone, which is the same here.
+var ofAnotherCommit = regexp.MustCompile(`        with:\n          ref: .*\n`)
+
 // sample returns a workflow of workflows/samples for this stack. Its tests are the script.
 func (s *stack) sample(name, tests string) string {
 	s.Helper()
 	raw, err := os.ReadFile(filepath.Join(repository, "workflows", "samples", name+".yml"))
 	require.NoError(s, err)
-	return strings.NewReplacer("https://ocpctl.example.com", s.PrivateURL(), "make e2e", tests).Replace(string(raw))
+	return strings.NewReplacer("https://ocpctl.example.com", s.PrivateURL(), "make e2e", tests).Replace(ofAnotherCommit.ReplaceAllString(string(raw), ""))
 }
 
 func (s *stack) aDeployment() {
