@@ -26,6 +26,7 @@ type WorkflowRun struct {
 	URL        string
 	Actor      string // who started that attempt
 	ActorID    int64
+	Waits      []string // the environments for which jobs wait, by whichever rule
 }
 
 // Waiting are jobs of a workflow run that wait for an environment by the App's protection rule.

@@ -47,7 +47,7 @@ type GitHub interface {
 	// InstallationOf returns the App's installation on a repository; 0: it is not installed there. ErrUnreadable: GitHub does
 	// not say.
 	InstallationOf(ctx context.Context, repo string) (int64, error)
-	// WorkflowRun returns the current state of a workflow run. It may return ErrRefused: it was deleted, or we may not see it.
+	// WorkflowRun returns the current state of a workflow run, with the environments for which its jobs wait. It may return ErrRefused: it was deleted, or we may not see it.
 	WorkflowRun(ctx context.Context, installation int64, repo string, id int64) (WorkflowRun, error)
 	// Repository returns the current state of a repository, by a name that it has or had. installation is one that reached it
 	// before, and may be gone. ErrUnreadable: GitHub does not say.

@@ -230,3 +230,24 @@ func TestWithoutThePermissionADispatchIsGivenUpWithWords(t *testing.T) {
 	}
 	require.Equal(t, 1, told)
 }
+
+func TestADispatchWhoseAnswerWasLostIsSentAgainWithTheSameId(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, quick)
+	m := hub.Registered()
+	m.Permissions["contents"] = "write"
+	f.hub.SetManifest(m)
+	dispatched := f.dispatched()
+	run, err := f.hub.Runs().Start(hub.NewRun{})
+	require.NoError(t, err)
+	row := f.signalled("shop", run, lifecycle.SignalDispatch)
+	f.settle()
+	f.hub.FailNext(1, hub.APIFault{After: true, Method: "POST", Path: "/dispatches"})
+	f.becomesReady(row)
+	f.settle()
+	all := dispatched()
+	require.Len(t, all, 2)
+	require.Equal(t, all[0], all[1])
+	require.NotEmpty(t, all[0]["signal_id"])
+	require.Equal(t, lifecycle.SignalReady, f.cluster(row.ID).Signal.Told)
+}

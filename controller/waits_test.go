@@ -10,11 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/hooks"
 	hub "github.com/ocpctl/ocpctl/internal/devstack/github"
 	hubruns "github.com/ocpctl/ocpctl/internal/devstack/github/runs"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/inbox"
 )
 
 const environment = "ocp/aws-minimal-test"
@@ -317,4 +319,24 @@ func TestGitHubsRefusalOfADecisionIsShownAndGivenUp(t *testing.T) {
 	i := slices.IndexFunc(events, func(e store.Event) bool { return e.Action == "wait_untold" })
 	require.GreaterOrEqual(t, i, 0)
 	require.Contains(t, events[i].Why, "permission to write deployments")
+}
+
+func TestAnEventOfAJobThatDoesNotWaitRequestsNothing(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	run, err := p.hub.Runs().Start(hub.NewRun{})
+	require.NoError(t, err)
+	event := hub.Event{
+		Name: "deployment_protection_rule", Action: "requested", Sender: "maya", Run: run,
+		Deploy: hub.Deployment{ID: 77, Environment: environment, Task: "deploy", Ref: "main", CreatedAt: p.now().Add(-time.Hour)},
+	}
+	body, err := hub.Payload(event)
+	require.NoError(t, err)
+	_, err = p.store.Inbox.SaveDelivery(p.ctx, inbox.Delivery{
+		Source: hooks.SourceGitHub, ID: "signed-by-somebody", Event: event.Name, Topic: "acme/shop#run 1", Body: body, Installation: hub.Installation,
+	})
+	require.NoError(t, err)
+	p.goOn()
+	require.Contains(t, p.notes()[0], "no job waits for it")
+	require.Empty(t, p.waited())
 }

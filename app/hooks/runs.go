@@ -46,7 +46,7 @@ func (w *InboxWorker) environment(ctx context.Context, e webhook) (string, error
 		return "", err
 	}
 	waits := pulls.EnvironmentEvent{
-		Installation: e.Installation.ID, Repo: e.Repository.FullName, RepoID: e.Repository.ID, Run: e.run(), Deployment: e.Deployment.ID,
+		Installation: e.Installation.ID, Repo: e.Repository.FullName, RepoID: e.Repository.ID, Run: e.run(), Deployment: e.Deployment.ID, AskedAt: e.Deployment.CreatedAt,
 		Environment: e.Environment, Branch: e.Repository.Branch,
 	}
 	for _, pr := range e.PullRequests {

@@ -31,7 +31,7 @@ type webhook struct {
 
 	Environment  string                 `json:"environment"`
 	Callback     string                 `json:"deployment_callback_url"`
-	Deployment   struct{ ID int64 }     `json:"deployment"`
+	Deployment   deployment             `json:"deployment"`
 	PullRequests []struct{ Number int } `json:"pull_requests"`
 
 	Repositories []repository `json:"repositories"`
@@ -126,6 +126,11 @@ type workflowJob struct {
 
 // finished is the status of a run or a job that does not change any more.
 const finished = "completed"
+
+type deployment struct {
+	ID        int64     `json:"id"`
+	CreatedAt time.Time `json:"created_at"`
+}
 
 type button struct {
 	Identifier string `json:"identifier"`

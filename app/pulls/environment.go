@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops/messages"
@@ -18,6 +20,7 @@ type EnvironmentEvent struct {
 	Repo         string
 	RepoID, Run  int64
 	Deployment   int64
+	AskedAt      time.Time // by GitHub's clock, as the event says
 	Environment  string
 	Branch       string // the repository's default one
 	PullRequests []int  // with the run's commit
@@ -37,6 +40,13 @@ func (s *Service) Environment(ctx context.Context, e EnvironmentEvent) (note str
 		return "another repository has the name by now", nil
 	case run.Completed:
 		return fmt.Sprintf("attempt %d finished", run.Attempt), nil
+	}
+	if !slices.ContainsFunc(run.Waits, func(name string) bool { return strings.EqualFold(name, e.Environment) }) {
+		now, err := s.store.Now(ctx)
+		if err == nil && now.Sub(e.AskedAt).Abs() < lagsFor { // not all of GitHub's servers have the newest state at once
+			err = fmt.Errorf("GitHub does not show yet that run %d of %s waits for %s; it is asked again", e.Run, e.Repo, e.Environment)
+		}
+		return "no job waits for it", err
 	}
 	w := app.Waiting{
 		Installation: e.Installation, RepoID: e.RepoID, Run: e.Run, Deployment: e.Deployment, Environment: e.Environment, WorkflowRun: run,

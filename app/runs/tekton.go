@@ -24,6 +24,9 @@ func (s *Service) lookAtPipelineRun(ctx context.Context, run runs.Run, now time.
 	case errors.Is(err, tekton.ErrForbidden), errors.Is(err, tekton.ErrNoTekton):
 		s.log.WarnContext(ctx, "PipelineRuns cannot be read", "run", run.ID, "issuer", run.Issuer, "err", err)
 		return s.store.Runs.Unwatch(ctx, run.ID, messages.UnwatchedPipelineRuns(run.Issuer, errors.Is(err, tekton.ErrNoTekton)), now.Add(seldom*s.every))
+	case err != nil && now.Sub(run.SeenAt) >= seldom*s.every:
+		s.log.WarnContext(ctx, "a Kubernetes API does not answer", "run", run.ID, "issuer", run.Issuer, "err", err)
+		return s.store.Runs.Unwatch(ctx, run.ID, messages.UnwatchedSilence(run.Issuer), now.Add(s.every))
 	case err != nil:
 		return runs.Run{}, fmt.Errorf("%w: %w", errNoAnswer, err)
 	}

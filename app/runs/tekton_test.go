@@ -215,6 +215,34 @@ func TestWhatCannotBeReadSaysSoUntilItCan(t *testing.T) {
 	require.Empty(t, why())
 }
 
+func TestSilenceIsShownAfterAWhile(t *testing.T) {
+	o := newOffice(t)
+	o.api.Put(o.run("Unknown", "Running"))
+	row := o.create("shop", "e2e-1", "u-1")
+	why := func() string {
+		row, err := o.store.Cluster(o.Context(), row.ID)
+		require.NoError(o, err)
+		return row.Run.Unwatched
+	}
+	o.look(time.Minute)
+	o.api.Fault(func(w http.ResponseWriter) bool { w.WriteHeader(http.StatusBadGateway); return true })
+	for range 4 {
+		o.look(every)
+		require.Empty(t, why(), "an API that restarts worries nobody")
+	}
+	o.look(every)
+	require.Equal(t, "the Kubernetes API for the issuer "+issuer+" does not answer", why())
+	o.look(every)
+	require.NotEmpty(t, why())
+	require.Empty(t, o.ends(row))
+	o.api.Fault(nil)
+	o.look(every)
+	require.Empty(t, why())
+	o.api.Put(o.run("True", "Succeeded"))
+	o.look(every)
+	require.Equal(t, "0s its PipelineRun finished", o.ends(row))
+}
+
 func TestWithoutConfigurationAPipelineRunIsNotWatched(t *testing.T) {
 	o := newOffice(t)
 	watched := o.create("watched", "e2e-1", "u-1")

@@ -122,6 +122,11 @@ func UnwatchedPipelineRuns(issuer string, none bool) string {
 	return "the Kubernetes API for the issuer " + issuer + " does not let the server read PipelineRuns; its service account needs the right to get them"
 }
 
+// UnwatchedSilence says that the Kubernetes API of an issuer has given no answer for a while. It is asked again and again.
+func UnwatchedSilence(issuer string) string {
+	return "the Kubernetes API for the issuer " + issuer + " does not answer"
+}
+
 // UnwatchedElsewhere says that a run is on another GitHub than the App.
 func UnwatchedElsewhere(run, app string) string {
 	return fmt.Sprintf("the run is on %s and the GitHub App on %s", run, app)

@@ -113,6 +113,7 @@ func (c *change) take(ctx context.Context, run Run, row rows.Row, a Ask, princip
 	if err := c.settle(ctx, run); err != nil {
 		return rows.Row{}, err
 	}
+	a.Slot = row.Run.Slot
 	if err := c.Record(ctx, principal, "run_took_over", row.ID, pg.Move{Why: said(run, a)}); err != nil {
 		return rows.Row{}, err
 	}

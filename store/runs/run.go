@@ -40,11 +40,12 @@ type Run struct {
 	LookAt             *time.Time
 	MissedAt           *time.Time
 	Unwatched          string
+	SeenAt             time.Time // when a token or the platform named it last
 	CreatedAt          time.Time
 }
 
 const runColumns = `r.id, r.platform, r.issuer, r.scope, r.key, r.installation, r.repo, r.name, r.url, r.event, r.ref, r.head, r.number, r.actor,
-	r.attempt, r.state, r.conclusion, r.finished_at, r.confirmed, r.updated_at, r.look_at, r.missed_at, r.unwatched, r.created_at`
+	r.attempt, r.state, r.conclusion, r.finished_at, r.confirmed, r.updated_at, r.look_at, r.missed_at, r.unwatched, r.seen_at, r.created_at`
 
 // finish is how the newest attempt finished; the zero value: it runs.
 func (r Run) finish() lifecycle.Finish {

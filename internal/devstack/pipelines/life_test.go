@@ -79,6 +79,7 @@ func TestTheActionsInWorkflows(t *testing.T) {
 		name string
 		tell func()
 	}{
+		{"the demo's workflows report their tests, and one waits for its cluster", s.theDemosWorkflows},
 		{"an archive that was changed is not used", s.aChangedArchive},
 		{"a job uses a cluster through the actions", s.aLife},
 		{"a cancelled job stops at once, and its cluster goes", s.aCancelledJob},

@@ -305,6 +305,30 @@ func TestWhereThereIsNothingToDestroyNothingFails(t *testing.T) {
 	require.Contains(t, j.logged(), "There is nothing to destroy: clu_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT does not exist.\n")
 }
 
+func TestAStepWaitsUntilItsKubeconfigIsMade(t *testing.T) {
+	j := newJob(t)
+	require.Zero(t, j.step("create-cluster", "profile", "aws-minimal-test", "wait", "false"), j.logged())
+	j.ready()
+	asked := 0
+	j.before = func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasSuffix(r.URL.Path, "/kubeconfig") {
+			return false
+		}
+		if asked++; asked > 2 {
+			return false
+		}
+		w.Header().Set("Retry-After", "1")
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusAccepted)
+		fmt.Fprint(w, `{"accessId":"acc_1","reader":"x","readerName":"X","role":"admin","state":"asked","by":"role","user":"u","askedAt":"2026-03-01T10:40:00Z"}`)
+		return true
+	}
+	require.Zero(t, j.step("wait-cluster"), j.logged())
+	require.Equal(t, 3, asked)
+	require.FileExists(t, j.outputs["kubeconfig"])
+	require.Contains(t, j.logged(), "::add-mask::ey")
+}
+
 func TestAKubeconfigThatIsNoneIsNotWritten(t *testing.T) {
 	j := newJob(t)
 	require.Zero(t, j.step("create-cluster", "profile", "aws-minimal-test", "wait", "false"), j.logged())
