@@ -172,10 +172,13 @@ func TestTheTimeLimitCountsOnceForTheTurnAndTheCluster(t *testing.T) {
 	require.Zero(t, j.step("create-cluster", "profile", "aws-minimal-test", "wait", "false"), j.logged())
 	require.EqualValues(t, exit.TimedOut, j.timesOut("wait-cluster", "take-turn", "true"))
 	row := j.live()
+	j.env["GITHUB_RUN_ID"] = "9100200301"
+	require.EqualValues(t, exit.TimedOut, j.step("wait-cluster", "take-turn", "true", "wait-timeout", "1s"), j.logged())
+	require.Contains(t, j.logged(), "timed out: it is not this run's turn on "+row.Name+" yet: "+j.url+"/clusters/"+row.ID+". Raise wait-timeout.")
 	uses, err := j.store.Runs.Uses(t.Context(), row.ID)
 	require.NoError(t, err)
-	require.Len(t, uses, 1)
-	j.env["GITHUB_RUN_ID"] = "9100200301"
+	require.Equal(t, []any{2, "granted"}, []any{len(uses), string(uses[0].State())})
+	j.log.Reset() // the step before said this, too
 	done := j.when("Waiting for the turn on the cluster", func() {
 		j.passed.Store(int64(2 * time.Hour))
 		_, err := j.store.Runs.Release(t.Context(), row.ID, uses[0].ID, store.Origin{Actor: "test", Why: "it is done"})

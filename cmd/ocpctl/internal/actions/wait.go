@@ -89,6 +89,9 @@ func (s *step) await(ctx context.Context, id, name string, turn bool) error {
 		end := s.Group("Waiting for this run's turn on " + name)
 		_, err := s.Commands.Run(ctx, nil, s.timed("use", "--cluster-id="+id, "--wait")...)
 		end()
+		if exit.CodeOf(err) == exit.TimedOut {
+			err = exit.With(exit.TimedOut, fmt.Errorf("timed out: it is not this run's turn on %s yet: %s. Raise wait-timeout. The place in the queue ends with the job, or with the run", name, s.page(id)))
+		}
 		if err != nil {
 			return err
 		}

@@ -26,6 +26,7 @@ func (a *app) action() *cobra.Command {
 // the rest in the log.
 func (a *app) commands(server string, log io.Writer) actions.Commands {
 	inner := *a
+	inner.inAction = true
 	inner.Err, inner.InTTY, inner.OutTTY, inner.ErrTTY, inner.OutLogged = log, false, false, false, false
 	if server != "" {
 		inner.want = connect.Wanted{Server: server}
