@@ -88,18 +88,15 @@ func testsIn(runs []lifecycle.RunTests) string {
 // counted sums numbers of tests up, such as "3 of 240 failed, 12 skipped" or "228 passed, 12 skipped". what is one of what is
 // counted; empty: known from before.
 func counted(r lifecycle.TestReport, what string) string {
-	of := func(n int) string {
-		switch {
-		case what == "":
-			return ""
-		case n == 1:
-			return " " + what
+	count := func(n int) string {
+		if what == "" {
+			return fmt.Sprint(n)
 		}
-		return " " + what + "s"
+		return counting(n, what)
 	}
-	text := fmt.Sprintf("%d%s passed", r.Passed, of(r.Passed))
+	text := count(r.Passed) + " passed"
 	if r.Failed > 0 {
-		text = fmt.Sprintf("%d of %d%s failed", r.Failed, r.Total, of(r.Total))
+		text = fmt.Sprintf("%d of %s failed", r.Failed, count(r.Total))
 	}
 	if r.Skipped > 0 {
 		text += fmt.Sprintf(", %d skipped", r.Skipped)
@@ -255,7 +252,7 @@ func history(runs, shown []lifecycle.RunTests) string {
 		sum := t.Sum()
 		commit := ""
 		if t.Run.Head != "" {
-			commit = Code(ShortSHA(t.Run.Head))
+			commit = cell(Code(ShortSHA(t.Run.Head)))
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %d | %d | %d |\n", cell(linkTo(t.Run)), commit, moment(sum.At, 0), sum.Passed, sum.Failed, sum.Skipped)
 	}
