@@ -33,7 +33,7 @@ func UnknownLifetime(lifetime string, known []string) Problem {
 
 // UnknownOnReady is the problem with a signal that does not exist.
 func UnknownOnReady(on string, known []string) Problem {
-	return Problem{fmt.Sprintf("%.100q is not something that can happen when a cluster is ready.", on), known}
+	return Problem{fmt.Sprintf("%.100q is not a kind of signal.", on), known}
 }
 
 // The problems with a signal that cannot be sent.
@@ -142,7 +142,7 @@ func UnwatchedForbidden(repo string) string {
 
 // Unwatched warns that the end of a run cannot be noticed.
 func Unwatched(why string) string {
-	return "The end of the run cannot be noticed, because " + why + ": release the cluster when you are done, or its time to live ends it."
+	return "The end of the run cannot be noticed, because " + why + ". Destroy the cluster when you are done (destroy-cluster); otherwise it ends with its time to live."
 }
 
 // EndsWithRun says that a cluster ends with its run or job.

@@ -93,7 +93,7 @@ func Enter(ctx context.Context, tx *rows.Tx, a Ask, principal string) (reused *r
 		if err := a.Reuse(row); err != nil {
 			return nil, nil, err
 		}
-		row, err = c.take(ctx, run, row, a, principal)
+		row, err = c.handOver(ctx, run, row, a, principal)
 		return &row, nil, err
 	case row.Run.Attempt == a.Attempt:
 		return nil, nil, &Refusal{Run: run, Cluster: row.Name, Cause: ErrSlotTaken}
@@ -101,8 +101,8 @@ func Enter(ctx context.Context, tx *rows.Tx, a Ask, principal string) (reused *r
 	return nil, &Place{Run: run, Replaces: row.ID, ask: a}, nil
 }
 
-// take hands the slot's cluster to the attempt, and to the job if it lasts as long as that.
-func (c *change) take(ctx context.Context, run Run, row rows.Row, a Ask, principal string) (rows.Row, error) {
+// handOver hands the slot's cluster to the attempt, and to the job if it lasts as long as that.
+func (c *change) handOver(ctx context.Context, run Run, row rows.Row, a Ask, principal string) (rows.Row, error) {
 	_, err := c.Exec(ctx, `
 		UPDATE run_clusters SET attempt = @attempt, lifetime = @lifetime, job = @job, job_conclusion = '', job_finished_at = NULL, job_confirmed = true, bound_at = @now
 		WHERE cluster_id = @cluster`,

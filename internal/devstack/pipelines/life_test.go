@@ -3,6 +3,7 @@
 package pipelines
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -82,7 +83,10 @@ func TestTheActionsInWorkflows(t *testing.T) {
 		{"an archive that was changed is not used", s.aChangedArchive},
 		{"a job uses a cluster through the actions", s.aLife},
 		{"a cancelled job stops at once, and its cluster goes", s.aCancelledJob},
+		{"a run that does not wait is told by a deployment", s.aDeployment},
 		{"a pull request has one cluster for its runs, until it closes", s.aPullRequest},
+		{"a run that does not wait is told by a dispatch", s.aDispatch},
+		{"a schedule and the merge queue start runs", s.aScheduleAndTheQueue},
 		{"a job whose runner was lost finds its cluster when it is run again", s.aLostRunner},
 	} {
 		began := time.Now()
@@ -130,12 +134,30 @@ func (s *stack) aLife() {
 	require.Contains(t, summaries(job), "### "+c.Name+" is ready\n")
 	require.Contains(t, s.annotations(job), "warning ocpctl report-tests 1 of 2 tests failed, the first of them cart › totals: 90 is not 81")
 
-	require.Len(t, s.reports, 1)
-	require.Equal(t, "cart", s.reports[0]["name"])
-	require.EqualValues(t, 1, s.reports[0]["failed"])
-	failure := s.reports[0]["failures"].([]any)[0].(map[string]any)
-	require.Equal(t, "token:***", failure["details"], "the report is as clean as the log")
+	reported := s.reported(id)
+	require.Equal(t, []any{"cart", 1}, []any{reported.Reports[0].Name, reported.Failed})
+	require.Equal(t, "token:***", reported.Reports[0].Failures[0].Details, "the report is as clean as the log")
+	s.eventually("the check shows the tests", func() bool { return s.checked(run.HeadSHA) != "" })
+	require.Equal(t, "failure 1 of 2 tests failed", s.checked(run.HeadSHA))
 	require.Equal(t, []string{"SHA256SUMS", filepath.Base(s.archive)}, s.fetched, "the first step downloads ocpctl, and leaves it in the tool cache")
+}
+
+// reported is the only run of tests that the server keeps for a cluster.
+func (s *stack) reported(cluster string) client.TestRun {
+	s.Helper()
+	all := ask[client.TestRuns](s, http.MethodGet, "/api/v1/clusters/"+cluster+"/test-reports", "admin").Items
+	require.Len(s, all, 1)
+	return all[0]
+}
+
+// checked is the conclusion and the title of the check with the results of tests on a commit; empty: there is none yet.
+func (s *stack) checked(sha string) string {
+	for _, check := range s.GitHub.ChecksOf(sha) {
+		if check.Name == "ocpctl/aws-minimal-test/tests" {
+			return check.Conclusion + " " + check.Title
+		}
+	}
+	return ""
 }
 
 // summaries are those of a job's steps.

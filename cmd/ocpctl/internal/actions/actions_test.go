@@ -115,7 +115,7 @@ func TestOneJobAsksAndAnotherWaits(t *testing.T) {
 	done := j.when("PENDING queued", j.ready)
 	require.Zero(t, j.step("wait-cluster", "cluster", id, "take-turn", "true", "export-kubeconfig", "true"), j.logged())
 	done()
-	require.Zero(t, j.step("wait-cluster", "cluster", "ocpctl/"+j.outputs["name"]), "as a deployment names it")
+	require.Zero(t, j.step("wait-cluster", "cluster", "ocp/"+j.outputs["name"]), "as a deployment names it")
 	j.golden("wait.txt")
 }
 
@@ -128,7 +128,7 @@ func TestAStepThatIsRepeatedGetsTheSameCluster(t *testing.T) {
 	first := ask()
 	require.Equal(t, first, ask(), "the same attempt")
 	require.EqualValues(t, exit.Conflict, j.step("create-cluster", "profile", "aws-minimal-test", "wait", "false", "ttl", "5h"))
-	require.Contains(t, j.logged(), "::error title=ocpctl create-cluster::two create-cluster steps of this job have the same slot. Give one of them a slot or a name of its own.\n")
+	require.Contains(t, j.logged(), "::error title=ocpctl create-cluster::another create-cluster step with the same slot asked for something else. Give one of them a slot or a name of its own.\n")
 	second := ask("slot", "second")
 	require.NotEqual(t, first, second, "another slot")
 	j.env["OCPCTL_JOB_INDEX"] = "1"
@@ -143,6 +143,53 @@ func TestAStepThatIsRepeatedGetsTheSameCluster(t *testing.T) {
 	require.Equal(t, "absent", string(c.Desired), "it has replaced the older one")
 }
 
+// A caller's matrix gives its jobs to a reusable workflow without their places in it, and a reusable workflow that is called twice has two
+// jobs of one name.
+func TestTwoJobsDoNotGetOneClusterUnlessTheyReuseIt(t *testing.T) {
+	j := newJob(t)
+	ask := []string{"profile", "aws-minimal-test", "wait", "false"}
+	j.env["OCPCTL_JOB_ID"] = "501"
+	require.Zero(t, j.step("create-cluster", ask...), j.logged())
+	first := j.outputs["cluster-id"]
+	require.Zero(t, j.step("create-cluster", ask...), j.logged())
+	require.Equal(t, first, j.outputs["cluster-id"], "the same job")
+
+	j.env["OCPCTL_JOB_ID"] = "502"
+	require.NotZero(t, j.step("create-cluster", ask...))
+	require.Contains(t, j.logged(), "To get that one, ask with reuse run; for another one, name another slot")
+	require.Empty(t, j.outputs["cluster-id"])
+	require.Zero(t, j.step("create-cluster", append(ask, "reuse", "run")...), j.logged())
+	require.Equal(t, first, j.outputs["cluster-id"], "it asked for that")
+
+	require.Zero(t, j.step("destroy-cluster"), j.logged())
+	j.env["OCPCTL_JOB_ID"] = "503"
+	require.Zero(t, j.step("create-cluster", append(ask, "reuse", "run", "name", "another", "slot", "e2e/0/")...), j.logged())
+	require.NotEqual(t, first, j.outputs["cluster-id"], "what was destroyed is not reused")
+}
+
+func TestTheTimeLimitCountsOnceForTheTurnAndTheCluster(t *testing.T) {
+	j := newJob(t)
+	require.Zero(t, j.step("create-cluster", "profile", "aws-minimal-test", "wait", "false"), j.logged())
+	require.EqualValues(t, exit.TimedOut, j.timesOut("wait-cluster", "take-turn", "true"))
+	row := j.live()
+	j.env["GITHUB_RUN_ID"] = "9100200301"
+	require.EqualValues(t, exit.TimedOut, j.step("wait-cluster", "take-turn", "true", "wait-timeout", "1s"), j.logged())
+	require.Contains(t, j.logged(), "timed out: it is not this run's turn on "+row.Name+" yet: "+j.url+"/clusters/"+row.ID+". Raise wait-timeout.")
+	uses, err := j.store.Runs.Uses(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, []any{2, "granted"}, []any{len(uses), string(uses[0].State())})
+	j.log.Reset() // the step before said this, too
+	done := j.when("Waiting for the turn on the cluster", func() {
+		j.passed.Store(int64(2 * time.Hour))
+		_, err := j.store.Runs.Release(t.Context(), row.ID, uses[0].ID, store.Origin{Actor: "test", Why: "it is done"})
+		require.NoError(j, err)
+	})
+	require.EqualValues(t, exit.TimedOut, j.step("wait-cluster", "take-turn", "true", "wait-timeout", "2h"), j.logged())
+	done()
+	require.Contains(t, j.logged(), "::group::Waiting until ", "it had the turn")
+	require.Contains(t, j.logged(), "/clusters/"+row.ID+". Raise wait-timeout, or wait in another job with wait-cluster")
+}
+
 func TestARefusalSaysWhatToDo(t *testing.T) {
 	j := newJob(t)
 	for i, c := range []struct {
@@ -150,6 +197,7 @@ func TestARefusalSaysWhatToDo(t *testing.T) {
 		inputs []string
 	}{
 		{exit.Usage, []string{"wait", "yes", "reuse", "all", "lifetime", "ever", "wait-timeout", "soon", "env-prefix", "GITHUB_", "export-kubeconfig", "x", "dry-run", "1"}},
+		{exit.Usage, []string{"lifetime", "job", "wait", "false"}},
 		{exit.Usage, []string{"ttl", "90m"}},
 		{exit.Usage, []string{"params", "ttlhours: 3"}},
 		{exit.Refused, []string{"profile", "no-such-profile"}},
