@@ -92,7 +92,7 @@ func generated(t *testing.T, page, begin, want string) {
 	require.Equal(t, want, have, "go test ./docs -update writes it")
 }
 
-// What Konflux' StepActions take and return, in konflux-ci/build-definitions, stepactions/eaas-*/0.1.
+// What Konflux's StepActions take and return, in konflux-ci/build-definitions, stepactions/eaas-*/0.1.
 func TestTheStepActionsTakeWhatThoseOfKonfluxTake(t *testing.T) {
 	all := tektonDocuments(t)
 	for name, c := range map[string]struct{ action, params, results string }{
