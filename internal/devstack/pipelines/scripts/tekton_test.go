@@ -93,8 +93,8 @@ func TestTheFirstPipelineGetsAClusterAndReleasesIt(t *testing.T) {
 	require.Equal(t, fs.FileMode(0o600), info.Mode().Perm())
 	raw, err := os.ReadFile(kubeconfig)
 	require.NoError(t, err)
-	require.Contains(t, string(raw), servicetest.TokenSignature, "it is the one of this service account, and ends")
-	require.NotContains(t, string(raw), servicetest.ClientKey, "the installer's is handed out in emergencies only")
+	require.Contains(t, string(raw), servicetest.TokenSignature, "a token of the run's own")
+	require.NotContains(t, string(raw), servicetest.ClientKey)
 	for _, task := range out {
 		o.holdsNoSecret(task.Log)
 		for _, value := range task.Steps {
