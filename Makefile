@@ -50,10 +50,11 @@ test-actions: ## run the GitHub actions in workflows with nektos/act against a w
 	go test -count=1 -timeout 10m -tags act -v ./internal/devstack/pipelines
 
 .PHONY: test-kubernetes
-test-kubernetes: ## tests on a real Kubernetes control plane: its own program, runners as Jobs, and ten lives (builds Kubernetes; needs Linux and root)
+test-kubernetes: ## tests on a real Kubernetes control plane: its own program, runners as Jobs, access to a cluster, and ten lives (builds Kubernetes; needs Linux and root)
 	go -C tools/kubernetes test -count=1 -timeout 20m .
 	@go -C tools/kubernetes tool -n kubernetes >/dev/null # built here, not within the tests' time limit
 	go test -count=1 -timeout 20m -tags kubernetes ./internal/dispatch/kubernetes
+	go test -count=1 -timeout 20m -tags kubernetes -run TestAccessInARealCluster ./runner
 	@$(MAKE) --no-print-directory soak KUBERNETES=1 REPLICAS=2 N=10
 
 .PHONY: test-tekton
@@ -170,6 +171,7 @@ format:
 .PHONY: vet
 vet:
 	go vet ./...
+	go vet -tags act ./internal/devstack/...
 	go -C tools/s3gateway vet ./...
 	go -C tools/act vet ./...
 	go -C tools/tekton vet ./...

@@ -39,6 +39,7 @@ type ClusterRequest struct {
 
 	again  Again                                        // in place of which cluster it is requested; zero: of none
 	run    *runs.Ask                                    // the run that the cluster ends with; nil: none
+	wait   *runs.WaitAsk                                // the jobs that wait for the cluster; nil: none
 	signal *runs.SignalAsk                              // the run that is told when the cluster is ready or failed; nil: none
 	pull   *store.PullAsk                               // the pull request whose cluster is wanted rather than a new one; nil: none
 	show   *store.SlackPlace                            // where in Slack the cluster is shown; nil: nowhere
@@ -111,8 +112,8 @@ func (s *Service) CreateFrom(ctx context.Context, r ClusterRequest) (Created, er
 		return Created{}, Fail(Conflict, messages.IdempotencyKeyReused)
 	case errors.Is(err, store.ErrStale):
 		return Created{}, Fail(Busy, messages.RunsClusterGoes)
-	case runRefusal(err) != nil:
-		return Created{}, runRefusal(err)
+	case RunRefusal(err) != nil:
+		return Created{}, RunRefusal(err)
 	case err != nil:
 		return Created{}, err
 	}
@@ -187,7 +188,7 @@ func (s *Service) ask(ctx context.Context, r ClusterRequest) (ClusterRequest, st
 	}
 	return r, store.Ask{
 		Scope:     scope(r.Request.Principal.ID, policy.TeamOf(r.Request, r.catalogue.Catalogue), r.PR.Repo, r.catalogue.Catalogue),
-		Principal: r.Request.Principal.ID, Source: string(r.Request.Source), Request: content, Key: r.Key, Once: r.once, Run: r.run, Pull: r.pull, Signal: r.signal,
+		Principal: r.Request.Principal.ID, Source: string(r.Request.Source), Request: content, Key: r.Key, Once: r.once, Run: r.run, Pull: r.pull, Signal: r.signal, Wait: r.wait,
 		RetryOf: r.again.Of, RetryOnce: r.again.Once,
 	}, nil
 }
@@ -212,7 +213,11 @@ func (s *Service) judgement(r ClusterRequest, asked []byte, v policy.Verdict, u 
 		if err != nil {
 			return store.Judgement{}, fmt.Errorf("encode the failed checks: %w", err)
 		}
-		return store.Judgement{Verdict: encoded, Failed: failed, Reply: r.refusal(v), Effects: r.OnRefusal}, nil
+		refused := store.Judgement{Verdict: encoded, Failed: failed, Reply: r.refusal(v), Effects: r.OnRefusal}
+		if r.wait != nil {
+			refused.Refusal = chatops.WaitRefusal(v)
+		}
+		return refused, nil
 	}
 	row, err := s.draft(r, v.Grant, u.At)
 	if err != nil {
@@ -229,7 +234,7 @@ func (s *Service) judgement(r ClusterRequest, asked []byte, v policy.Verdict, u 
 		reply = r.say(v, row)
 	}
 	return store.Judgement{
-		Reply: reply, Show: r.show, Access: s.accessAsk(r.Request.Principal, row),
+		Reply: reply, Show: r.show, Access: s.accessAsk(r, row),
 		Allowed: true, Verdict: encoded, Row: row, MaxTTL: v.Grant.MaxTTL, UserTags: v.Grant.Tags, Weight: v.Grant.Weight, Addons: addons,
 		Budget:   reached(row.Team, u, v.Grant.PriceCents, r.catalogue.Catalogue),
 		Approval: approval(r, v, asked), Turn: turn(v, used(u)),

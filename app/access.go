@@ -148,9 +148,12 @@ func (s *Service) UsualAccess(row store.Row) time.Duration {
 	return min(UsualAccess, s.MostAccess(row))
 }
 
-// accessAsk is the access that whoever asks for a cluster gets with it; nil: their roles do not allow it.
-func (s *Service) accessAsk(p policy.Principal, row store.Row) *access.Ask {
-	if !p.May(policy.ActKubeconfig, row.Team) || !MayOpen(p, row) {
+// accessAsk is the access that whoever asks for a cluster gets with it; nil: their roles do not allow it, or it would not end with the run
+// that asks, to which the cluster is not bound. Such a run asks for access when it uses the cluster.
+func (s *Service) accessAsk(r ClusterRequest, row store.Row) *access.Ask {
+	p := r.Request.Principal
+	_, ofRun := s.Run(p, policy.PipelineRun{})
+	if !p.May(policy.ActKubeconfig, row.Team) || !MayOpen(p, row) || ofRun && r.run == nil {
 		return nil
 	}
 	return &access.Ask{Reader: p.ID, ReaderName: cmp.Or(p.Name, p.ID), Role: access.RoleAdmin, Right: access.OwnRight, Lifetime: s.UsualAccess(row)}

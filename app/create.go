@@ -82,7 +82,7 @@ func (s *Service) Rehearse(ctx context.Context, r ClusterRequest) (Preview, erro
 		return Preview{}, err
 	}
 	made, err := s.judge(r, ask, func(judge judgeFunc) (store.Judged, error) { return s.store.Rehearse(ctx, ask, judge) })
-	if refused := runRefusal(err); refused != nil {
+	if refused := RunRefusal(err); refused != nil {
 		return Preview{Verdict: policy.Verdict{Checks: []policy.Check{{Name: messages.RunCheck, Result: policy.Fail, Message: refused.Error()}}}}, nil
 	}
 	if errors.Is(err, store.ErrNameTaken) {
@@ -166,6 +166,9 @@ func (s *Service) prepare(p policy.Principal, r CreateRequest, b catalogue.Catal
 		if !hasProblem(wrong, field) && !follows { // a field that could not be read is not missing
 			wrong = append(wrong, field)
 		}
+	}
+	if run != nil && run.Reuse != nil && known {
+		run.Beside = environmentSlot(profile.Name)
 	}
 	if out.sshKey = strings.TrimSpace(r.SSHPublicKey); shortened(out.sshKey) {
 		out.sshKey, out.Notes = "", []policy.Check{cutForShow}

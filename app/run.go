@@ -158,6 +158,16 @@ func reusable(p policy.Principal, row store.Row) error {
 	return nil
 }
 
+// Asker is the run whose token the principal has, as the store names it, and the run's job; nil: it is no run's token.
+func (s *Service) Asker(p policy.Principal, named policy.PipelineRun) (*runs.Ref, string) {
+	run, known := s.Run(p, named)
+	if !known {
+		return nil, ""
+	}
+	ref := s.ref(run)
+	return &ref, run.Job
+}
+
 // ref is a run as the store names it.
 func (s *Service) ref(r policy.Run) runs.Ref {
 	return runs.Ref{
@@ -184,8 +194,8 @@ func (s *Service) unwatched(r policy.Run) string {
 	return ""
 }
 
-// runRefusal turns a refusal of the store into an answer; nil: err is none.
-func runRefusal(err error) error {
+// RunRefusal turns a refusal of the store into an answer; nil: err is none.
+func RunRefusal(err error) error {
 	var r *runs.Refusal
 	if !errors.As(err, &r) {
 		return nil

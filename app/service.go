@@ -12,6 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
+	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
@@ -46,6 +47,8 @@ type GitHub interface {
 	// InstallationOf returns the App's installation on a repository; 0: it is not installed there. ErrUnreadable: GitHub does
 	// not say.
 	InstallationOf(ctx context.Context, repo string) (int64, error)
+	// WorkflowRun returns the current state of a workflow run, with the environments for which its jobs wait. It may return ErrRefused: it was deleted, or we may not see it.
+	WorkflowRun(ctx context.Context, installation int64, repo string, id int64) (WorkflowRun, error)
 	// Repository returns the current state of a repository, by a name that it has or had. installation is one that reached it
 	// before, and may be gone. ErrUnreadable: GitHub does not say.
 	Repository(ctx context.Context, installation int64, repo string) (RepositoryState, error)
@@ -80,6 +83,7 @@ type Config struct {
 	Policy        policy.Settings
 	GitHubIssuers []string     // of GitHub Actions, besides those whose addresses show it
 	GitHubSite    string       // of the GitHub that the App belongs to, e.g. https://github.com; empty: there is no App
+	JobIssuer     string       // of the tokens of that GitHub's jobs; empty: the one that its address shows
 	Tekton        []string     // issuers of the Kubernetes clusters whose PipelineRuns are watched
 	Repositories  []Repository // which repositories may request clusters, and who owns these; the first match counts
 	GitHub        GitHub
@@ -114,6 +118,7 @@ type Service struct {
 	accessMost time.Duration // how long a kubeconfig may be valid
 	ui         string
 	site       string // of the App's GitHub; empty: there is none
+	jobIssuer  string // of the tokens of its jobs
 	tekton     []string
 	log        *slog.Logger
 	since      time.Time
@@ -131,7 +136,7 @@ func New(c Config) *Service {
 	}
 	return &Service{
 		store: c.Store, catalogue: c.Catalogue, keeper: c.Keeper, policy: c.Policy, repos: c.Repositories,
-		github: c.GitHub, artifacts: c.Artifacts, installs: c.Installs, accessMost: cmp.Or(c.AccessMost, UsualAccess), ui: c.UI, site: c.GitHubSite, tekton: c.Tekton, log: log, since: time.Now(),
+		github: c.GitHub, artifacts: c.Artifacts, installs: c.Installs, accessMost: cmp.Or(c.AccessMost, UsualAccess), ui: c.UI, site: c.GitHubSite, jobIssuer: cmp.Or(c.JobIssuer, profiles.JobIssuer(c.GitHubSite)), tekton: c.Tekton, log: log, since: time.Now(),
 	}
 }
 

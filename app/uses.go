@@ -78,8 +78,8 @@ func (s *Service) AskUse(ctx context.Context, p policy.Principal, ref string, na
 	}
 	asked, fresh, err := s.store.Runs.AskUse(ctx, row.ID, s.ref(run), run.Job, s.StoreOrigin(origin, p))
 	switch {
-	case runRefusal(err) != nil:
-		return Use{}, false, runRefusal(err)
+	case RunRefusal(err) != nil:
+		return Use{}, false, RunRefusal(err)
 	case errors.Is(err, store.ErrConflict):
 		return Use{}, false, Fail(Conflict, messages.Unwanted(row.Card, policy.ActUse))
 	case err != nil:

@@ -35,7 +35,7 @@ func TestsCheck(runs []lifecycle.RunTests) CheckRun {
 		sum.Total, sum.Failed, sum.Passed, sum.Skipped = sum.Total+one.Total, sum.Failed+one.Failed, sum.Passed+one.Passed, sum.Skipped+one.Skipped
 		failed = failed || t.Failed()
 	}
-	out := CheckRun{Title: cut(counted(sum, "tests"), maxTitle), Status: completed, Conclusion: "success"}
+	out := CheckRun{Title: cut(counted(sum, "test"), maxTitle), Status: completed, Conclusion: "success"}
 	if failed {
 		out.Conclusion = "failure"
 	}
@@ -85,15 +85,18 @@ func testsIn(runs []lifecycle.RunTests) string {
 	return b.String() + history(runs, newest)
 }
 
-// counted sums numbers of tests up, such as "3 of 240 failed, 12 skipped" or "228 passed, 12 skipped". what is what is counted; empty:
-// known from before.
+// counted sums numbers of tests up, such as "3 of 240 failed, 12 skipped" or "228 passed, 12 skipped". what is one of what is
+// counted; empty: known from before.
 func counted(r lifecycle.TestReport, what string) string {
-	if what != "" {
-		what = " " + what
+	count := func(n int) string {
+		if what == "" {
+			return fmt.Sprint(n)
+		}
+		return counting(n, what)
 	}
-	text := fmt.Sprintf("%d%s passed", r.Passed, what)
+	text := count(r.Passed) + " passed"
 	if r.Failed > 0 {
-		text = fmt.Sprintf("%d of %d%s failed", r.Failed, r.Total, what)
+		text = fmt.Sprintf("%d of %s failed", r.Failed, count(r.Total))
 	}
 	if r.Skipped > 0 {
 		text += fmt.Sprintf(", %d skipped", r.Skipped)
@@ -249,7 +252,7 @@ func history(runs, shown []lifecycle.RunTests) string {
 		sum := t.Sum()
 		commit := ""
 		if t.Run.Head != "" {
-			commit = Code(ShortSHA(t.Run.Head))
+			commit = cell(Code(ShortSHA(t.Run.Head)))
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %d | %d | %d |\n", cell(linkTo(t.Run)), commit, moment(sum.At, 0), sum.Passed, sum.Failed, sum.Skipped)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/riverqueue/river"
 
@@ -43,9 +44,12 @@ func (w *effectWorker) Work(ctx context.Context, job *river.Job[queue.EffectArgs
 		if e = found; err != nil || done {
 			return err
 		}
-		note, err := w.c.make(ctx, e)
-		if refused(err) && e.Kind == runs.EffectSignal {
+		note, err := w.c.make(ctx, e, job.CreatedAt)
+		switch {
+		case refused(err) && e.Kind == runs.EffectSignal:
 			err = errors.Join(err, w.c.signalRefused(ctx, e.Content, err))
+		case refused(err) && e.Kind == runs.EffectReview:
+			err = errors.Join(err, w.c.waitRefused(ctx, e.Content, err))
 		}
 		asked := e.Kind == outbox.EffectEnsureLabels
 		if refused(err) && (asked || w.c.Now().Sub(job.CreatedAt) >= refusedPauseMax) {
@@ -68,8 +72,8 @@ func (w *effectWorker) Work(ctx context.Context, job *river.Job[queue.EffectArgs
 }
 
 // make makes one change and returns its result for people. Every change may be made twice. A requester outside GitHub knew no
-// installation, so it is looked up.
-func (c *Controller) make(ctx context.Context, e store.Effect) (note string, err error) {
+// installation, so it is looked up. since is when the change was asked for.
+func (c *Controller) make(ctx context.Context, e store.Effect, since time.Time) (note string, err error) {
 	if e.Installation == 0 {
 		if e.Installation, err = c.GitHub.InstallationOf(ctx, e.Repo); err != nil {
 			return "", err
@@ -91,6 +95,8 @@ func (c *Controller) make(ctx context.Context, e store.Effect) (note string, err
 		return c.showTests(ctx, e)
 	case runs.EffectSignal:
 		return c.tellSignal(ctx, e)
+	case runs.EffectReview:
+		return c.tellWait(ctx, e, since)
 	}
 	return "", fmt.Errorf("unknown kind of change %q", e.Kind)
 }

@@ -55,6 +55,7 @@ type GitHub interface {
 	Run(ctx context.Context, installation int64, repo string, id int64) (github.Run, error)
 	Dispatch(ctx context.Context, installation int64, repo, kind string, payload map[string]string) error
 	Review(ctx context.Context, installation int64, repo string, run int64, r chat.Review) error
+	Pending(ctx context.Context, installation int64, repo string, run int64) (environments []string, err error)
 }
 
 // Spool holds the reports of runners that could not reach the Status API.

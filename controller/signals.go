@@ -63,22 +63,11 @@ func (c *Controller) tell(ctx context.Context, e store.Effect, g runs.Signal) (n
 	return note, c.Store.Runs.Told(ctx, g, state)
 }
 
-// deploySignal shows the cluster as a deployment of the run's commit. The deployment of a pull request's cluster on the same commit is
-// enough, if the cluster was not ready before it was asked for.
+// deploySignal shows the cluster as a deployment of the run's commit. The signal's id in its payload tells workflows that a run asked for
+// it. The deployment of a pull request's cluster has none, because the workflow that a signal starts takes the cluster over.
 func (c *Controller) deploySignal(ctx context.Context, e store.Effect, g runs.Signal, row store.Row, state lifecycle.SignalState) (note string, err error) {
-	if before := !row.ReadyAt.IsZero() && row.ReadyAt.Before(g.AskedAt); !before {
-		subs, err := c.Store.Outbox.Subscribers(ctx, row.ID)
-		if err != nil {
-			return "", err
-		}
-		for _, sub := range subs {
-			if sub.Kind == store.KindDeployment && sub.Head == g.Head && !sub.Muted {
-				return "the pull request's deployment tells it", nil
-			}
-		}
-	}
 	_, err = c.GitHub.UpsertDeployment(ctx, github.DeploymentTarget{
-		Installation: e.Installation, Repo: e.Repo, Head: g.Head, ExternalKey: g.ID, Cluster: row.ID,
+		Installation: e.Installation, Repo: e.Repo, Head: g.Head, ExternalKey: g.ID, Cluster: row.ID, Signal: g.ID,
 	}, chat.SignalDeployment(row.Card, state, c.Links))
 	return fmt.Sprintf("the deployment tells that it is %s", state), err
 }

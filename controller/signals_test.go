@@ -60,6 +60,24 @@ func (f *front) deployments(environment string) (out [][]string) {
 	return out
 }
 
+// asSignals says of each deployment of an environment whether it tells a run that asked to be told.
+func (f *front) asSignals(environment string) (signals []bool) {
+	f.t.Helper()
+	for _, d := range f.hub.Deployments() {
+		if d.Environment != environment {
+			continue
+		}
+		var payload struct {
+			Cluster string `json:"cluster_id"`
+			Signal  string `json:"signal_id"`
+		}
+		require.NoError(f.t, json.Unmarshal(d.Payload.(json.RawMessage), &payload))
+		require.NotEmpty(f.t, payload.Cluster)
+		signals = append(signals, payload.Signal != "")
+	}
+	return signals
+}
+
 func TestADeploymentTellsTheRunThatAskedAndDidNotWait(t *testing.T) {
 	t.Parallel()
 	f := newFront(t, quick)
@@ -77,6 +95,7 @@ func TestADeploymentTellsTheRunThatAskedAndDidNotWait(t *testing.T) {
 	var payload map[string]any
 	require.NoError(t, json.Unmarshal(d.Payload.(json.RawMessage), &payload))
 	require.Equal(t, row.ID, payload["cluster_id"])
+	require.NotEmpty(t, payload["signal_id"])
 	require.Equal(t, "https://console.shop.labs.example.com", d.Statuses[1].EnvironmentURL)
 	card := f.cluster(row.ID).Card
 	require.Equal(t, lifecycle.Signal{Kind: lifecycle.SignalDeployment, Told: lifecycle.SignalReady}, card.Signal)
@@ -117,7 +136,7 @@ func TestAClusterThatIsReadyTellsTheNextRunAtOnce(t *testing.T) {
 	f.settle()
 	f.becomesReady(row)
 	f.settle()
-	require.Len(t, f.deployments("ocp/shop"), 1, "the pull request's own is on the same commit")
+	require.Equal(t, []bool{false, true}, f.asSignals("ocp/shop"), "the pull request's own starts no tests, and that of the run does")
 
 	f.pass(time.Hour)
 	require.NoError(t, f.hub.Push(41, "will"))
@@ -125,7 +144,8 @@ func TestAClusterThatIsReadyTellsTheNextRunAtOnce(t *testing.T) {
 	require.NoError(t, err)
 	ask(next)
 	f.settle()
-	require.Equal(t, []string{"success"}, f.deployments("ocp/shop")[1], "on the new commit, at once")
+	require.Equal(t, []string{"success"}, f.deployments("ocp/shop")[2], "on the new commit, at once")
+	require.Equal(t, []bool{false, true, true}, f.asSignals("ocp/shop"))
 }
 
 // dispatched returns the repository_dispatch events that the App has sent since.
@@ -209,4 +229,25 @@ func TestWithoutThePermissionADispatchIsGivenUpWithWords(t *testing.T) {
 		}
 	}
 	require.Equal(t, 1, told)
+}
+
+func TestADispatchWhoseAnswerWasLostIsSentAgainWithTheSameId(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, quick)
+	m := hub.Registered()
+	m.Permissions["contents"] = "write"
+	f.hub.SetManifest(m)
+	dispatched := f.dispatched()
+	run, err := f.hub.Runs().Start(hub.NewRun{})
+	require.NoError(t, err)
+	row := f.signalled("shop", run, lifecycle.SignalDispatch)
+	f.settle()
+	f.hub.FailNext(1, hub.APIFault{After: true, Method: "POST", Path: "/dispatches"})
+	f.becomesReady(row)
+	f.settle()
+	all := dispatched()
+	require.Len(t, all, 2)
+	require.Equal(t, all[0], all[1])
+	require.NotEmpty(t, all[0]["signal_id"])
+	require.Equal(t, lifecycle.SignalReady, f.cluster(row.ID).Signal.Told)
 }

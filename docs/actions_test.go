@@ -71,7 +71,7 @@ func newProject(t *testing.T) project {
 	return p
 }
 
-var ours = regexp.MustCompile(`ocpctl/ocpctl/(workflows/[a-z-]+|\.github/workflows/[a-z-]+\.yml)@v1\b`)
+var ours = regexp.MustCompile(`ocpctl/ocpctl/(workflows/[a-z-]+|\.github/workflows/[a-z-]+\.yml)@v1(\.\d+\.\d+)?\b`)
 
 // add adds a workflow. It uses the project's own actions instead of the released ones.
 func (p project) add(name, workflow string) {
@@ -193,12 +193,53 @@ func TestNoScriptContainsAnExpression(t *testing.T) {
 	}
 }
 
+// The identity on the page fits every workflow that is there to copy.
+func TestTheIdentityOfThePageFitsEverySample(t *testing.T) {
+	page, err := os.ReadFile("actions.md")
+	require.NoError(t, err)
+	listed := regexp.MustCompile(`event_name: \[([a-z_, ]+)\]`).FindStringSubmatch(string(page))
+	require.NotNil(t, listed)
+	events := strings.Split(listed[1], ", ")
+	samples, err := filepath.Glob("../workflows/samples/*.yml")
+	require.NoError(t, err)
+	require.NotEmpty(t, samples)
+	workflows := map[string]string{}
+	for _, path := range samples {
+		raw, err := os.ReadFile(path)
+		require.NoError(t, err)
+		workflows[path] = string(raw)
+	}
+	for i, block := range workflowBlock.FindAllStringSubmatch(string(page), -1) {
+		workflows[fmt.Sprint("block ", i+1)] = block[1]
+	}
+	for name, workflow := range workflows {
+		var w struct{ On yaml.Node }
+		require.NoError(t, yaml.Unmarshal([]byte(workflow), &w), name)
+		var triggers []string
+		switch w.On.Kind {
+		case yaml.ScalarNode:
+			triggers = append(triggers, w.On.Value)
+		case yaml.MappingNode:
+			members(w.On, func(event string, _ yaml.Node) { triggers = append(triggers, event) })
+		case yaml.SequenceNode:
+			require.NoError(t, w.On.Decode(&triggers), name)
+		}
+		require.NotEmpty(t, triggers, name)
+		require.Subset(t, events, triggers, name)
+	}
+}
+
 func TestTheReusableWorkflowIsWhereGitHubFindsIt(t *testing.T) {
 	want, err := os.ReadFile("../workflows/pr-cluster.yml")
 	require.NoError(t, err)
 	have, err := os.ReadFile("../.github/workflows/pr-cluster.yml")
 	require.NoError(t, err)
 	require.Equal(t, string(want), string(have), "copy workflows/pr-cluster.yml to .github/workflows")
+	version, err := os.ReadFile("../workflows/version")
+	require.NoError(t, err)
+	for _, used := range regexp.MustCompile(`uses: ocpctl/ocpctl/.*@(\S+)`).FindAllStringSubmatch(string(want), -1) {
+		require.Equal(t, strings.TrimSpace(string(version)), used[1], "pinned by its commit, the workflow uses the actions of its release")
+	}
 }
 
 // inOrder are the actions as the page lists them.
@@ -237,7 +278,7 @@ func TestThePageShowsEveryInputAndOutput(t *testing.T) {
 // What the page calls a message is one: the parts between its placeholders stand in the program or the script.
 func TestTheTroubleOfThePageIsRealTrouble(t *testing.T) {
 	var said strings.Builder
-	for _, root := range []string{"../cmd/ocpctl/internal", "../workflows/setup-ocpctl"} {
+	for _, root := range []string{"../cmd/ocpctl/internal", "../workflows/setup-ocpctl", "../chatops/messages"} {
 		require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || strings.HasSuffix(path, "_test.go") {
 				return err

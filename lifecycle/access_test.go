@@ -21,7 +21,9 @@ func opened(t *testing.T) *world {
 
 // settledAccess waits until nothing is owed, and nothing runs.
 func (w *world) settledAccess() {
-	w.until(func() bool { return w.row.AccessWanted == w.row.AccessDone && w.accessWork() == AccessWork{} && w.row.Seen == len(w.attempts) })
+	w.until(func() bool {
+		return w.row.AccessWanted == w.row.AccessDone && w.accessWork() == AccessWork{} && w.row.Seen == len(w.attempts)
+	})
 }
 
 func TestSomebodyGetsAccessAndLosesItAndTheClusterShowsNothingOfIt(t *testing.T) {

@@ -42,32 +42,20 @@ CREATE TABLE signals (
 );
 CREATE INDEX signals_run ON signals (run_id);
 
-ALTER TABLE subscribers
-    DROP CONSTRAINT subscribers_kind_check,
-    ADD COLUMN notes integer NOT NULL DEFAULT 0, -- posts in a place that takes few
-    ADD CONSTRAINT subscribers_kind_check CHECK (kind IN
-        ('github_comment', 'github_check', 'github_deployment', 'github_label', 'github_review', 'slack_message', 'slack_thread'));
-
 ALTER TABLE effects
     DROP CONSTRAINT effects_kind_check,
     DROP CONSTRAINT effects_number,
     ADD CONSTRAINT effects_kind_check CHECK (kind IN
-        ('react', 'add_label', 'remove_label', 'check_config', 'ensure_labels', 'test_check', 'signal', 'review')),
-    ADD CONSTRAINT effects_number CHECK (kind IN ('ensure_labels', 'test_check', 'signal', 'review') OR number > 0);
+        ('react', 'add_label', 'remove_label', 'check_config', 'ensure_labels', 'test_check', 'signal')),
+    ADD CONSTRAINT effects_number CHECK (kind IN ('ensure_labels', 'test_check', 'signal') OR number > 0);
 
 -- +goose Down
-DELETE FROM effects WHERE kind IN ('test_check', 'signal', 'review');
+DELETE FROM effects WHERE kind IN ('test_check', 'signal');
 ALTER TABLE effects
     DROP CONSTRAINT effects_kind_check,
     DROP CONSTRAINT effects_number,
     ADD CONSTRAINT effects_kind_check CHECK (kind IN ('react', 'add_label', 'remove_label', 'check_config', 'ensure_labels')),
     ADD CONSTRAINT effects_number CHECK (kind = 'ensure_labels' OR number > 0);
-DELETE FROM subscribers WHERE kind = 'github_review';
-ALTER TABLE subscribers
-    DROP CONSTRAINT subscribers_kind_check,
-    DROP COLUMN notes,
-    ADD CONSTRAINT subscribers_kind_check CHECK (kind IN
-        ('github_comment', 'github_check', 'github_deployment', 'github_label', 'slack_message', 'slack_thread'));
 DROP TABLE signals;
 DROP INDEX runs_head;
 ALTER TABLE runs DROP COLUMN head_sha;

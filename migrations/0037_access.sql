@@ -10,7 +10,9 @@ CREATE TABLE access (
     reader_name text NOT NULL CHECK (reader_name <> ''),
     role        text NOT NULL CHECK (role IN ('view', 'edit', 'admin')),
     by_right    text NOT NULL CHECK (by_right = 'role' OR by_right LIKE 'principal:_%' OR by_right LIKE 'team:_%'), -- the reader's role in the cluster's team, or the share
-    origin      text NOT NULL DEFAULT '',             -- the run for which it was asked; empty: none
+    run_id      text REFERENCES runs,                 -- the run whose token asked for it; NULL: none
+    run_attempt integer CHECK (run_attempt > 0),
+    run_job     text NOT NULL DEFAULT '',             -- check_run_id; empty: the token named none
     lifetime    interval NOT NULL CHECK (lifetime >= interval '10 minutes'), -- Kubernetes makes no token for less
     account     text NOT NULL CHECK (account ~ '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$'), -- the service account's name in the cluster
     asked_at    timestamptz NOT NULL,
@@ -25,18 +27,19 @@ CREATE TABLE access (
     removed_at  timestamptz,                          -- from the cluster
     UNIQUE (cluster_id, account),
     CONSTRAINT access_minted CHECK ((minted_at IS NULL) = (expires_at IS NULL) AND (minted_at IS NULL) = (ref = '') AND (minted_at IS NULL OR attempt IS NOT NULL)),
+    CONSTRAINT access_of_run CHECK ((run_id IS NULL) = (run_attempt IS NULL) AND (run_id IS NOT NULL OR run_job = '')),
     CONSTRAINT access_revoked CHECK ((revoked_at IS NULL) = (revoke_why = ''))
 );
 CREATE INDEX access_reader ON access (cluster_id, reader);
-CREATE INDEX access_origin ON access (origin) WHERE origin <> '' AND revoked_at IS NULL;
+CREATE INDEX access_run ON access (run_id) WHERE run_id IS NOT NULL;
 CREATE INDEX access_open ON access (cluster_id) WHERE removed_at IS NULL;
 
 -- What a row was made for never changes, a revoked row is never valid again, and what is gone from the cluster does not come back.
 -- +goose StatementBegin
 CREATE FUNCTION access_guard() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    IF (new.id, new.cluster_id, new.number, new.reader, new.role, new.by_right, new.origin, new.lifetime, new.account, new.asked_at)
-        IS DISTINCT FROM (old.id, old.cluster_id, old.number, old.reader, old.role, old.by_right, old.origin, old.lifetime, old.account, old.asked_at) THEN
+    IF (new.id, new.cluster_id, new.number, new.reader, new.role, new.by_right, new.run_id, new.run_attempt, new.run_job, new.lifetime, new.account, new.asked_at)
+        IS DISTINCT FROM (old.id, old.cluster_id, old.number, old.reader, old.role, old.by_right, old.run_id, old.run_attempt, old.run_job, old.lifetime, old.account, old.asked_at) THEN
         RAISE EXCEPTION 'access % was made for something else', old.id USING ERRCODE = 'check_violation';
     END IF;
     IF old.revoked_at IS NOT NULL AND new.revoked_at IS DISTINCT FROM old.revoked_at OR old.removed_at IS NOT NULL AND new.removed_at IS DISTINCT FROM old.removed_at THEN

@@ -32,7 +32,7 @@ type Target struct {
 // count: a cluster that exists must be able to end.
 func Authorize(r Request, act Act, target *Target) Verdict {
 	var checks []Check
-	if r.onPullRequest() {
+	if r.onGitHub() {
 		checks = append(checks, checkPermission(r, phrases[act].ofOne))
 	}
 	if target != nil {
@@ -44,7 +44,10 @@ func Authorize(r Request, act Act, target *Target) Verdict {
 	return Verdict{Allowed: len(leaves(checks, Fail)) == 0, Checks: checks}
 }
 
-func (r Request) onPullRequest() bool { return r.Source == SourceLabel || r.Source == SourceComment }
+// onGitHub reports whether the request comes from GitHub, where the permission on the repository counts.
+func (r Request) onGitHub() bool {
+	return r.Source == SourceLabel || r.Source == SourceComment || r.Source == SourceEnvironment
+}
 
 // OpensCluster says whether an act makes somebody admin of the cluster. A log bundle counts: it holds the cluster's secrets.
 func OpensCluster(act Act) bool {
@@ -75,7 +78,7 @@ func checkRole(r Request, act Act, t Target) Check {
 	p, repository := r.Principal, r.Ownership.Team
 	check := Check{Name: "role", Result: Pass, Asked: string(act), Accept: RoleText(act) + " in team " + t.Team}
 	beyond, instead := beyondShare(act, t)
-	own := r.onPullRequest() && byRepository(act)
+	own := r.onGitHub() && byRepository(act)
 	switch {
 	case p.May(act, t.Team):
 		check.Message = fmt.Sprintf("%s has the role %s in team %s.", p.Name, p.roleIn(t.Team), t.Team)

@@ -63,9 +63,9 @@ func offered(r Request, c profiles.Catalogue) []string {
 	return names
 }
 
-// checkPermission checks GitHub's permission for requests from pull requests, and the principal's role for all others.
+// checkPermission checks GitHub's permission for requests from there, and the principal's role for all others.
 func checkPermission(r Request, act string) Check {
-	if r.onPullRequest() {
+	if r.onGitHub() {
 		return checkGitHub(r, act)
 	}
 	check := Check{Name: "permission", Result: Pass, Asked: string(r.Principal.Role()), Accept: "requester or platform_admin"}

@@ -45,6 +45,13 @@ func PersonName(person, seed string) string {
 	return withHash(plain, person+"\n"+seed)
 }
 
+// RunName names a cluster for which jobs of a workflow run wait: the repository, and five characters of a hash over the run's address,
+// its attempt and what else is in the seed. The same seed gives the same name.
+func RunName(repo, seed string) string {
+	_, short, _ := strings.Cut(repo, "/")
+	return PersonName(short, seed)
+}
+
 func withHash(plain, seed string) string {
 	sum := sha256.Sum256([]byte(seed))
 	hash := strings.ToLower(base32.StdEncoding.EncodeToString(sum[:]))[:hashLength]

@@ -36,7 +36,7 @@ func TeamOf(r Request, c profiles.Catalogue) string {
 // MayFor reports whether the requester may create for a team. Others learn nothing about the team: neither its lists nor its budget
 // nor its usage.
 func (r Request) MayFor(team string) bool {
-	if r.Source != SourceLabel && r.Source != SourceComment {
+	if !r.onGitHub() {
 		return r.Principal.May(ActCreate, team)
 	}
 	return slices.Contains(r.enough(), r.Permission) && (team == r.Ownership.Team || r.Principal.May(ActCreate, team))
@@ -109,7 +109,7 @@ func (j judging) checkTeam() Check {
 	if _, known, declared := j.terms.Catalogue.Team(team); declared && !known && (entry || r.Principal.May(ActCreate, team)) {
 		return j.undeclared(check)
 	}
-	if j.onGitHub() && team == r.Ownership.Team {
+	if j.r.onGitHub() && team == r.Ownership.Team {
 		return check
 	}
 	if r.Principal.May(ActCreate, team) {
@@ -119,7 +119,7 @@ func (j judging) checkTeam() Check {
 	check.Result, check.Accept = Fail, strings.Join(j.teams(), ", ")
 	check.Message = fmt.Sprintf("%s is not known to belong to team %q.", who(r), team)
 	check.Next = "Ask someone of that team, or a platform admin for a seat in it."
-	if j.onGitHub() {
+	if j.r.onGitHub() {
 		check.Next = "Leave the team out, or ask someone of that team."
 	}
 	if check.Accept != "" {
@@ -148,8 +148,6 @@ func (j judging) undeclared(check Check) Check {
 	}
 	return check
 }
-
-func (j judging) onGitHub() bool { return j.r.Source == SourceLabel || j.r.Source == SourceComment }
 
 // teams lists the teams that the requester may create for: the repository's first, then the declared ones, if teams are declared.
 func (j judging) teams() []string {

@@ -64,11 +64,12 @@ func (j judging) recipe() []Check {
 		checks = append(checks, j.checkFile())
 	}
 	checks = append(checks, checkPermission(r, "create a cluster"))
-	if r.PR != nil {
+	ofPull := r.PR != nil && r.PR.Number > 0
+	if ofPull {
 		checks = append(checks, checkDraft(r))
 	}
 	checks = append(checks, j.checkFork())
-	if r.PR != nil {
+	if ofPull {
 		checks = append(checks, j.checkFirst())
 	}
 	checks = append(checks, j.checkOwnership(), j.checkTeam())

@@ -20,15 +20,17 @@ const (
 	SourceAPI     Source = "api"
 	SourceWeb     Source = "web"
 	SourceSlack   Source = "slack"
+	// SourceEnvironment is a job on GitHub that waits for an environment. Like on a pull request, the permission on the repository counts.
+	SourceEnvironment Source = "environment"
 )
 
 // Sources lists every entry point.
-var Sources = []Source{SourceLabel, SourceComment, SourceAPI, SourceWeb, SourceSlack}
+var Sources = []Source{SourceLabel, SourceComment, SourceAPI, SourceWeb, SourceSlack, SourceEnvironment}
 
 // PullRequest is what a rule can read about the pull request of a request.
 type PullRequest struct {
 	Repo   string `json:"repo"` // owner/name
-	Number int    `json:"number"`
+	Number int    `json:"number"` // 0: the request comes from the repository, and from no pull request
 	Author string `json:"author"`
 	Fork   bool   `json:"fork"`
 	Head   string `json:"head"` // SHA

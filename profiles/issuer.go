@@ -29,6 +29,8 @@ const (
 
 	gitHubCom = "https://github.com"
 	gitLabCom = "https://gitlab.com"
+
+	residencyHost = ".ghe.com"
 )
 
 // residency is the host of the issuer of an enterprise with data residency.
@@ -58,10 +60,24 @@ func GitHubOf(issuer string) string {
 		return ""
 	}
 	if of := residency.FindStringSubmatch(u.Host); of != nil {
-		return "https://" + of[1] + ".ghe.com"
+		return "https://" + of[1] + residencyHost
 	}
 	if u.Path == serverPath {
 		return u.Scheme + "://" + u.Host
 	}
 	return ""
+}
+
+// JobIssuer returns the issuer of the tokens of a GitHub's jobs by its address: what GitHubOf reverses. Empty for no address.
+func JobIssuer(site string) string {
+	u, err := url.Parse(site)
+	switch {
+	case err != nil || u.Host == "":
+		return ""
+	case site == gitHubCom:
+		return gitHubActions
+	case strings.HasSuffix(u.Host, residencyHost):
+		return "https://token.actions." + u.Host
+	}
+	return strings.TrimSuffix(site, "/") + serverPath
 }

@@ -52,3 +52,10 @@ func TestAWorkflowOfPullRequestTargetMatchesOnlyAnIdentityThatNamesIt(t *testing
 	push := map[string][]string{"repository": {"acme/shop"}, "event_name": {"push"}}
 	require.True(t, Identity{Source: SourceOIDC, Match: map[string][]string{"repository": {"acme/*"}}}.Fits(SourceOIDC, "x", push))
 }
+
+func TestTheIssuerOfAGitHubsJobsFollowsFromItsAddress(t *testing.T) {
+	for _, site := range []string{"https://github.com", "https://acme.ghe.com", "https://github.acme.example", "http://127.0.0.1:8090"} {
+		require.Equal(t, site, GitHubOf(JobIssuer(site)), site)
+	}
+	require.Empty(t, JobIssuer(""))
+}

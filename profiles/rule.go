@@ -63,7 +63,7 @@ const (
 )
 
 // sources are where requests come from (package policy declares them).
-var sources = []string{"pr_label", "pr_comment", "api", "web", "slack"}
+var sources = []string{"pr_label", "pr_comment", "api", "web", "slack", "environment"}
 
 func readPolicy(r *reader, body []byte) Policy {
 	p := Policy{File: r.file}

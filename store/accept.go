@@ -34,7 +34,11 @@ func (c *change) accept(ctx context.Context, a Ask, j Judgement, place *runs.Pla
 		return row, "", err
 	}
 	if j.Access != nil {
-		c.QueueAccess(&b, rows.AccessRow{AccessAsk: *j.Access, ID: pg.NewID("acc"), Cluster: row.ID, Number: 1})
+		ask := *j.Access
+		if place != nil {
+			ask.OfRun = place.Asker()
+		}
+		c.QueueAccess(&b, rows.AccessRow{AccessAsk: ask, ID: pg.NewID("acc"), Cluster: row.ID, Number: 1})
 	}
 	b.Do("insert the job", insertJob, row.JobID, row.ID, lifecycle.JobCreate, c.Now)
 	b.Do("write usage", `INSERT INTO usage_samples (cluster_id, sample_time, state, worker_replicas, estimated_hourly_cost) VALUES ($1, $2, $3, $4, 0)`,

@@ -264,21 +264,12 @@ func TestSharesTransfersAndEndsRevoke(t *testing.T) {
 	row, a := shared()
 	share(row, access.RoleAdmin)
 	require.Equal(t, access.Ready, accessOf(t, s, row.ID, a.ID).State, "the same share again changes nothing")
-	own := access.Wanted{Ask: access.Ask{Reader: "saml:maya@acme.example", ReaderName: "Maya", Role: access.RoleAdmin, Right: access.OwnRight, Origin: "run_1", Lifetime: time.Hour}}
+	own := access.Wanted{Ask: access.Ask{Reader: "saml:maya@acme.example", ReaderName: "Maya", Role: access.RoleAdmin, Right: access.OwnRight, Lifetime: time.Hour}}
 	mine := wantsAccess(t, s, row.ID, own)
 	require.NoError(t, s.Transfer(t.Context(), row.ID, "acme/web", "will", maya(""), nil))
 	require.Equal(t, "the cluster was given to team acme/web", accessOf(t, s, row.ID, mine.ID).RevokeWhy)
 	require.NotNil(t, accessOf(t, s, row.ID, mine.ID).RemovedAt, "no runner was told to make it, so there is nothing to remove")
 	require.Equal(t, access.Ready, accessOf(t, s, row.ID, a.ID).State, "a share goes on")
-
-	mine = wantsAccess(t, s, row.ID, own)
-	n, err := s.Access.RevokeForRun(t.Context(), "run_1", "its workflow run finished")
-	require.NoError(t, err)
-	require.Equal(t, 1, n)
-	require.Equal(t, "its workflow run finished", accessOf(t, s, row.ID, mine.ID).RevokeWhy)
-	n, err = s.Access.RevokeForRun(t.Context(), "", "nothing")
-	require.NoError(t, err)
-	require.Zero(t, n, "what was asked for no run is not revoked with one")
 }
 
 func TestALinkedAccountIsTheSameReader(t *testing.T) {

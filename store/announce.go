@@ -49,6 +49,11 @@ func (c *change) announce(ctx context.Context, cur lifecycle.Cluster, d lifecycl
 			return err
 		}
 	}
+	if state := lifecycle.WaitOf(n); state != lifecycle.WaitOf(cur) {
+		if err := runs.TellWaits(ctx, c.Tx.Tx, n.ID, state, n.Seen); err != nil {
+			return err
+		}
+	}
 	if cur.Desired == n.Desired && cur.ReleasedAt.Equal(n.ReleasedAt) {
 		return nil
 	}

@@ -93,10 +93,10 @@ func (c *change) ofPull(ctx context.Context, p PullAsk) (row rows.Row, found boo
 	return row, true, p.Reuse(row)
 }
 
-// reuse answers with a cluster that is there, and has the signal that was asked for sent. It passes an error on.
+// reuse answers with a cluster that is there, and has those told that asked to be. It passes an error on.
 func (c *change) reuse(ctx context.Context, a Ask, row rows.Row, answer func(Judged) (Answer, error), err error) (Judged, error) {
 	if err == nil {
-		err = c.signal(ctx, a, row.ID)
+		err = c.signal(ctx, a, row.ID, "")
 	}
 	return c.answered(a, Judged{Judgement: Judgement{Allowed: true, Row: row}, Reused: true}, answer, err)
 }
@@ -179,18 +179,25 @@ func (c *change) conclude(ctx context.Context, a Ask, j Judgement, place *runs.P
 	case !j.isWhole():
 		err = fmt.Errorf("%w: a request is either accepted or refused", pg.ErrConflict)
 	case !j.Allowed:
-		out.Request, err = c.refuse(ctx, a, j)
+		if out.Request, err = c.refuse(ctx, a, j); err == nil {
+			err = c.signal(ctx, a, "", j.Refusal)
+		}
 	default:
 		if out.Row, out.Request, err = c.accept(ctx, a, j, place); err == nil {
-			err = c.signal(ctx, a, out.Row.ID)
+			err = c.signal(ctx, a, out.Row.ID, "")
 		}
 	}
 	return out, err
 }
 
-// signal writes the signal that a request asks for.
-func (c *change) signal(ctx context.Context, a Ask, cluster string) error {
-	if a.Signal == nil {
+// signal writes what a request asks to be told: of a cluster, or of the refusal.
+func (c *change) signal(ctx context.Context, a Ask, cluster, refusal string) error {
+	if a.Wait != nil {
+		if err := runs.AskWait(ctx, c.Tx.Tx, *a.Wait, cluster, refusal); err != nil {
+			return err
+		}
+	}
+	if a.Signal == nil || cluster == "" {
 		return nil
 	}
 	return runs.AskSignal(ctx, c.Tx.Tx, cluster, *a.Signal)

@@ -37,6 +37,7 @@ type Ask struct {
 	Pull      *PullAsk        // the pull request whose cluster is wanted rather than a new one; nil: none
 	Run       *runs.Ask       // the run that the cluster is to end with; nil: none
 	Signal    *runs.SignalAsk // the run that is told when the cluster is ready or failed; nil: none
+	Wait      *runs.WaitAsk   // the jobs that wait for the cluster; nil: none
 }
 
 // PullAsk asks for the cluster that a pull request has of a profile. Scope names its repository too.
@@ -52,6 +53,7 @@ type Judgement struct {
 	Allowed bool            // accepted; false: refused, and the fields from Row on are empty
 	Verdict json.RawMessage // policy's answer, kept as it is
 	Failed  json.RawMessage // of a refusal: the checks that failed, for the audit trail
+	Refusal string          // of a refusal: what the jobs that wait are told; empty: none wait
 	Reply   *rows.Reply     // to post as well; nil: none
 	Effects []rows.Effect   // further changes on GitHub
 

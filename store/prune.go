@@ -59,12 +59,20 @@ var passing = []struct{ what, sql string }{
 	{"announcements", `DELETE FROM announcements WHERE id IN (SELECT id FROM announcements WHERE done_at < @before ORDER BY done_at LIMIT @batch)`},
 	// Their causes are announced no more: the announcement is as old, and a cluster's life does not go back.
 	{"notices", `DELETE FROM notices WHERE id IN (SELECT id FROM notices WHERE created_at < @before LIMIT @batch)`},
+	{"signals of clusters that are gone", `
+		DELETE FROM signals WHERE id IN (
+			SELECT g.id FROM signals g JOIN clusters c ON c.id = g.cluster_id WHERE c.destroyed_at < @before AND g.asked_at < @before LIMIT @batch)`},
+	{"waits that are over", `
+		DELETE FROM waits WHERE id IN (
+			SELECT w.id FROM waits w LEFT JOIN clusters c ON c.id = w.cluster_id
+			WHERE w.asked_at < @before AND (w.cluster_id IS NULL OR c.destroyed_at < @before) LIMIT @batch)`},
 	{"turns of runs", `DELETE FROM uses WHERE id IN (SELECT id FROM uses WHERE released_at < @before ORDER BY released_at LIMIT @batch)`},
 	{"runs without a cluster", `
 		DELETE FROM runs WHERE id IN (
 			SELECT r.id FROM runs r WHERE r.seen_at < @before AND NOT EXISTS (SELECT FROM run_clusters b WHERE b.run_id = r.id)
-				AND NOT EXISTS (SELECT FROM uses u WHERE u.run_id = r.id) AND NOT EXISTS (SELECT FROM test_reports t WHERE t.run_id = r.id)
-				AND NOT EXISTS (SELECT FROM signals g WHERE g.run_id = r.id) LIMIT @batch)`},
+				AND NOT EXISTS (SELECT FROM uses u WHERE u.run_id = r.id) AND NOT EXISTS (SELECT FROM signals g WHERE g.run_id = r.id)
+				AND NOT EXISTS (SELECT FROM waits w WHERE w.run_id = r.id) AND NOT EXISTS (SELECT FROM test_reports t WHERE t.run_id = r.id)
+				AND NOT EXISTS (SELECT FROM access a WHERE a.run_id = r.id) LIMIT @batch)`},
 	{"places that lag behind", `
 		UPDATE subscribers SET shown_version = wanted_version WHERE id IN (
 			SELECT s.id FROM subscribers s JOIN clusters c ON c.id = s.cluster_id
@@ -72,10 +80,10 @@ var passing = []struct{ what, sql string }{
 }
 
 // Prune removes what finished longer than keep ago: logs and reports of closed attempts (except the first report of each phase),
-// processed deliveries, finished effects, announcements, notices, test reports on clusters that are gone, turns of runs, runs without a
-// cluster, old redeliveries and marks. It gives up posts and effects that could not be made for that long. Answers and links go as soon
-// as they expire, spent signatures and ended sessions a day later (clocks differ). Approvals that can no longer be decided are closed.
-// It returns how many rows it touched.
+// processed deliveries, finished effects, announcements, notices, test reports and signals of clusters that are gone, waits, turns of
+// runs, runs without a cluster, old redeliveries and marks. It gives up posts and effects that could not be made for that long. Answers
+// and links go as soon as they expire, spent signatures and ended sessions a day later (clocks differ). Approvals that can no longer be
+// decided are closed. It returns how many rows it touched.
 func (s *Store) Prune(ctx context.Context, keep time.Duration) (n int64, err error) {
 	now, err := s.Now(ctx)
 	if err != nil {

@@ -19,7 +19,8 @@ const mostPatience = 20
 
 // GetKubeconfig implements GET /api/v1/clusters/{id}/kubeconfig.
 func (s *server) GetKubeconfig(w http.ResponseWriter, r *http.Request, id ID, params GetKubeconfigParams) {
-	want := credentials.Want{Role: policy.ClusterRole(params.Role), Lifetime: params.Lifetime, Renew: params.Renew}
+	want := credentials.Want{Role: policy.ClusterRole(params.Role), Lifetime: params.Lifetime, Renew: params.Renew,
+		Run: policy.PipelineRun{Kind: string(params.RunKind), Name: params.RunName, UID: params.RunUID}}
 	patience := time.Duration(min(max(params.Wait, 0), mostPatience)) * time.Second
 	given, err := s.Credentials.AwaitKubeconfig(r.Context(), principal(r), id, want, app.Origin{Source: policy.SourceAPI}, min(patience, s.Timeout/2))
 	if err == nil && given.Kubeconfig == nil && patience > 0 {
@@ -76,7 +77,7 @@ func (s *server) RevokeAccess(w http.ResponseWriter, r *http.Request, id ID, acc
 // accessOf converts an access for the API.
 func accessOf(a access.Row, mine bool) Access {
 	return Access{
-		AccessID: a.ID, Reader: a.Reader, ReaderName: a.ReaderName, Role: AccessRole(a.Role), State: AccessState(a.State), By: a.Right, Run: a.Origin,
+		AccessID: a.ID, Reader: a.Reader, ReaderName: a.ReaderName, Role: AccessRole(a.Role), State: AccessState(a.State), By: a.Right, Run: a.RunID,
 		User: names.AccessUser(a.Account), AskedAt: a.AskedAt.UTC(), MintedAt: when(a.MintedAt), ExpiresAt: when(a.ExpiresAt), Trouble: a.Trouble,
 		RevokedAt: when(a.RevokedAt), RevokedBy: a.RevokedBy, RevokeWhy: a.RevokeWhy, Removed: a.RemovedAt != nil, Mine: mine,
 	}

@@ -783,6 +783,36 @@ func (e UseRequestKind) Valid() bool {
 	}
 }
 
+// Defines values for RunKind.
+const (
+	RunKindPipelineRun RunKind = "PipelineRun"
+)
+
+// Valid indicates whether the value is a known member of the RunKind enum.
+func (e RunKind) Valid() bool {
+	switch e {
+	case RunKindPipelineRun:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetKubeconfigParamsRunKind.
+const (
+	GetKubeconfigParamsRunKindPipelineRun GetKubeconfigParamsRunKind = "PipelineRun"
+)
+
+// Valid indicates whether the value is a known member of the GetKubeconfigParamsRunKind enum.
+func (e GetKubeconfigParamsRunKind) Valid() bool {
+	switch e {
+	case GetKubeconfigParamsRunKindPipelineRun:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for UnshareClusterParamsKind.
 const (
 	UnshareClusterParamsKindPrincipal UnshareClusterParamsKind = "principal"
@@ -2260,6 +2290,15 @@ type Lifetime = string
 // Limit defines model for Limit.
 type Limit = int
 
+// RunKind defines model for RunKind.
+type RunKind string
+
+// RunName defines model for RunName.
+type RunName = string
+
+// RunUID defines model for RunUID.
+type RunUID = string
+
 // To defines model for To.
 type To = time.Time
 
@@ -2403,9 +2442,21 @@ type GetKubeconfigParams struct {
 	// Renew Make a new one even if you have one. Leave it out when you repeat the request.
 	Renew bool `form:"renew,omitempty" json:"renew,omitempty,omitzero"`
 
+	// RunKind With a service account's token, the kind of the run in which you are.
+	RunKind GetKubeconfigParamsRunKind `form:"runKind,omitempty" json:"runKind,omitempty,omitzero"`
+
+	// RunName With a service account's token, the run's name.
+	RunName RunName `form:"runName,omitempty" json:"runName,omitempty,omitzero"`
+
+	// RunUID With a service account's token, the run's uid.
+	RunUID RunUID `form:"runUid,omitempty" json:"runUid,omitempty,omitzero"`
+
 	// Wait Seconds to wait for one that is being made, up to 20. The response is then 200 or, with Retry-After, 503: for programs such as curl --fail --retry.
 	Wait int `form:"wait,omitempty" json:"wait,omitempty,omitzero"`
 }
+
+// GetKubeconfigParamsRunKind defines parameters for GetKubeconfig.
+type GetKubeconfigParamsRunKind string
 
 // LinkKubeconfigParams defines parameters for LinkKubeconfig.
 type LinkKubeconfigParams struct {
@@ -2465,14 +2516,14 @@ type TransferClusterParams struct {
 
 // ListUsesParams defines parameters for ListUses.
 type ListUsesParams struct {
-	// RunKind With a service account's token, for the field mine: the kind of the run.
+	// RunKind With a service account's token, the kind of the run in which you are.
 	RunKind ListUsesParamsRunKind `form:"runKind,omitempty" json:"runKind,omitempty,omitzero"`
 
-	// RunName With a service account's token, for the field mine: the run's name.
-	RunName string `form:"runName,omitempty" json:"runName,omitempty,omitzero"`
+	// RunName With a service account's token, the run's name.
+	RunName RunName `form:"runName,omitempty" json:"runName,omitempty,omitzero"`
 
-	// RunUID With a service account's token, for the field mine: the run's uid.
-	RunUID string `form:"runUid,omitempty" json:"runUid,omitempty,omitzero"`
+	// RunUID With a service account's token, the run's uid.
+	RunUID RunUID `form:"runUid,omitempty" json:"runUid,omitempty,omitzero"`
 }
 
 // ListUsesParamsRunKind defines parameters for ListUses.
@@ -3954,6 +4005,45 @@ func (siw *ServerInterfaceWrapper) GetKubeconfig(w http.ResponseWriter, r *http.
 			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "renew"})
 		} else {
 			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "renew", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "runKind" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "runKind", r.URL.Query(), &params.RunKind, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "runKind"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "runKind", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "runName" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "runName", r.URL.Query(), &params.RunName, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "runName"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "runName", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "runUid" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "runUid", r.URL.Query(), &params.RunUID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "runUid"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "runUid", Err: err})
 		}
 		return
 	}

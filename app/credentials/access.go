@@ -18,7 +18,7 @@ type Want struct {
 	Role     policy.ClusterRole // empty: the most that they may have
 	Lifetime string             // e.g. 8h; empty: app.UsualAccess, or less if something limits it
 	Renew    bool               // a new one, even if there is one
-	Run      string             // id of the workflow run that it is for; it ends with the run. Empty: none
+	Run      policy.PipelineRun // in which the principal is, for a service account's token, which does not say
 }
 
 // Given is somebody's access to a cluster.
@@ -89,9 +89,12 @@ func (s *Service) ask(ctx context.Context, p policy.Principal, ref string, want 
 	if err != nil {
 		return row, access.Row{}, origin, err
 	}
-	wanted.Reader, wanted.ReaderName, wanted.Role, wanted.Right, wanted.Origin = p.ID, nameOf(p), access.Role(right.Role), right.By, want.Run
-	given, err := s.store.Access.Ask(ctx, row.ID, wanted, s.core.StoreOrigin(origin, p))
+	wanted.Reader, wanted.ReaderName, wanted.Role, wanted.Right = p.ID, nameOf(p), access.Role(right.Role), right.By
+	run, job := s.core.Asker(p, want.Run)
+	given, err := s.store.AskAccess(ctx, row.ID, wanted, run, job, s.core.StoreOrigin(origin, p))
 	switch {
+	case app.RunRefusal(err) != nil:
+		return row, given, origin, app.RunRefusal(err)
 	case errors.Is(err, access.ErrTooMany):
 		return row, given, origin, app.Fail(app.Conflict, messages.TooManyAccesses(row.Name, access.MostOfOneReader))
 	case errors.Is(err, store.ErrConflict):

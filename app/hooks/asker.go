@@ -111,6 +111,19 @@ func (a Asker) Teams(ctx context.Context, installation int64, login string, team
 	return in, nil
 }
 
+// WorkflowRun implements app.GitHub.
+func (a Asker) WorkflowRun(ctx context.Context, installation int64, repo string, id int64) (app.WorkflowRun, error) {
+	got, err := a.client.Run(ctx, installation, repo, id)
+	if err != nil {
+		return app.WorkflowRun{}, refusal(err)
+	}
+	waits, err := a.client.Pending(ctx, installation, repo, id)
+	return app.WorkflowRun{
+		RepoID: got.RepoID, Repo: got.Repo, Name: got.Name, Attempt: got.Attempt, Completed: got.Completed, Event: got.Event, Head: got.Head, Fork: got.Fork,
+		URL: got.URL, Actor: got.Actor, ActorID: got.ActorID, Waits: waits,
+	}, refusal(err)
+}
+
 // OwnLogin implements app.GitHub.
 func (a Asker) OwnLogin(ctx context.Context) (string, error) { return a.client.OwnLogin(ctx) }
 

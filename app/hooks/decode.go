@@ -61,6 +61,7 @@ func required(event string) map[string]byte {
 		onCheckSuite:   {"repository": '{', "check_suite": '{'},
 		onRun:          {"repository": '{', "workflow_run": '{'},
 		onJob:          {"repository": '{', "workflow_job": '{'},
+		onRule:         {"repository": '{', "environment": '"', "deployment": '{', "deployment_callback_url": '"'},
 		onDispatch:     {"repository": '{', "branch": '"', "client_payload": 0},
 		onRepository:   {"repository": '{'},
 		onRepositories: {"repositories_added": '[', "repositories_removed": '['},
@@ -112,7 +113,9 @@ func (p webhook) fits(event string, body []byte) error {
 		return fmt.Errorf("%w: the fields installation.app_id and installation.account of a %s event are missing", errMisfit, event)
 	case event == onRun && (p.WorkflowRun.ID <= 0 || p.WorkflowRun.Attempt <= 0) || event == onJob && (p.WorkflowJob.ID <= 0 || p.WorkflowJob.Run <= 0):
 		return fmt.Errorf("%w: the id or the attempt of a %s event is missing", errMisfit, event)
-	case (event == onRepository || event == onRun || event == onJob) && p.Repository.ID <= 0:
+	case event == onRule && (p.run() <= 0 || p.Deployment.ID <= 0):
+		return fmt.Errorf("%w: the run in deployment_callback_url, or the id of the deployment of a %s event is missing", errMisfit, event)
+	case (event == onRepository || event == onRun || event == onJob || event == onRule) && p.Repository.ID <= 0:
 		return fmt.Errorf("%w: the field repository.id of a %s event is missing", errMisfit, event)
 	}
 	return nil

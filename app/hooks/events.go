@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 
+	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/pulls"
 )
 
@@ -18,6 +20,7 @@ const (
 	onDispatch      = "repository_dispatch"
 	onRun           = "workflow_run"
 	onJob           = "workflow_job"
+	onRule          = "deployment_protection_rule"
 	onRepository    = "repository"
 	onInstallation  = "installation"
 	onRepositories  = "installation_repositories"
@@ -32,6 +35,7 @@ const (
 	actionMoved     = "transferred"
 	actionDeleted   = "deleted"
 	actionSuspended = "suspend"
+	actionAsked     = "requested"
 )
 
 // Events are the GitHub webhooks that ocpctl handles, with the handled actions of each; all others are neither stored nor processed.
@@ -47,8 +51,9 @@ func Events() map[string][]string {
 		onCheckRun:     {"requested_action", actionRerun},
 		onCheckSuite:   {actionRerun},
 		onDispatch:     {"create_ephemeral_cluster", "delete_ephemeral_cluster"},
-		onRun:          {"requested", "in_progress", finished}, // a new attempt is not requested: it is in progress
+		onRun:          {actionAsked, "in_progress", finished}, // a new attempt is not requested: it is in progress
 		onJob:          {finished},
+		onRule:         {actionAsked},
 		onRepository:   {actionRenamed, actionMoved, actionDeleted, "archived", "unarchived"},
 		onInstallation: {actionCreated, actionDeleted, actionSuspended, "unsuspend"},
 		onRepositories: {actionAdded, actionRemoved},
@@ -78,6 +83,10 @@ func (h *handler) idle(event string, in webhook) string {
 		return "the check belongs to another App"
 	case h.app != 0 && (event == onInstallation || event == onRepositories) && in.Installation.App != h.app:
 		return "the installation belongs to another App"
+	case event == onRule:
+		if _, ours := app.EnvironmentProfile(in.Environment); !ours {
+			return fmt.Sprintf("ocpctl approves environments named ocp/<profile>, and this one is %s", quoted(in.Environment))
+		}
 	}
 	return h.foreign(event, in)
 }
@@ -87,7 +96,7 @@ func (h *handler) foreign(event string, in webhook) string {
 	if len(h.installations) > 0 && !slices.Contains(h.installations, in.Installation.ID) {
 		return fmt.Sprintf("installation %d is not among github.installations", in.Installation.ID)
 	}
-	if len(h.repositories) == 0 || event == onInstallation || event == onRepositories || aboutRun(event) { // a run is known by its token
+	if len(h.repositories) == 0 || event == onInstallation || event == onRepositories || event == onRule || aboutRun(event) { // a run is known by its token, and a waiting job is told why
 		return ""
 	}
 	names := []string{in.Repository.FullName}
@@ -122,7 +131,7 @@ func topic(event string, in webhook) string {
 			return pullTopic(named, number)
 		}
 		return pullTopic(repo, 0)
-	case onRun, onJob:
+	case onRun, onJob, onRule:
 		return runTopic(repo, in.run())
 	case onCheckRun:
 		return checkTopic(repo, in.CheckRun)
@@ -144,8 +153,17 @@ func pullTopic(repo string, number int) string { return fmt.Sprintf("%s#%d", rep
 // aboutRun reports whether an event is about a workflow run or one of its jobs.
 func aboutRun(event string) bool { return event == onRun || event == onJob }
 
-// run returns the id of the run that an event is about.
-func (p webhook) run() int64 { return cmp.Or(p.WorkflowRun.ID, p.WorkflowJob.Run) }
+// run returns the id of the run that an event is about; 0: it names none.
+func (p webhook) run() int64 {
+	var reviewed int64
+	if of := reviewPath.FindStringSubmatch(p.Callback); of != nil {
+		reviewed, _ = strconv.ParseInt(of[1], 10, 64) // too large is none
+	}
+	return cmp.Or(p.WorkflowRun.ID, p.WorkflowJob.Run, reviewed)
+}
+
+// reviewPath ends the address at which GitHub takes the decision about an environment.
+var reviewPath = regexp.MustCompile(`/actions/runs/([1-9][0-9]{0,18})/deployment_protection_rule$`)
 
 func runTopic(repo string, run int64) string { return fmt.Sprintf("%s#run %d", repo, run) }
 

@@ -39,6 +39,7 @@ type pullRequests interface {
 	EndEarly(ctx context.Context, e pulls.CommentEvent) error
 	CheckAction(ctx context.Context, e pulls.CheckEvent) (note string, err error)
 	Dispatch(ctx context.Context, e pulls.DispatchEvent) (note string, err error)
+	Environment(ctx context.Context, e pulls.EnvironmentEvent) (note string, err error)
 	RepositoryMoved(ctx context.Context, e pulls.RepositoryEvent) (note string, err error)
 	InstallationChanged(ctx context.Context, e pulls.InstallationEvent) (note string, err error)
 }

@@ -94,6 +94,10 @@ func (w *writers) RepositoryFile(context.Context, int64, string, string) ([]byte
 
 func (w *writers) Teams(context.Context, int64, string, []string) ([]string, error) { return nil, nil }
 
+func (w *writers) WorkflowRun(context.Context, int64, string, int64) (app.WorkflowRun, error) {
+	return app.WorkflowRun{}, app.ErrRefused
+}
+
 func (w *writers) OwnLogin(context.Context) (string, error) { return "ocpctl[bot]", nil }
 
 func (w *writers) InstallationOf(context.Context, string) (int64, error) { return 5001, w.failing() }

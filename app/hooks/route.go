@@ -41,6 +41,8 @@ func (w *InboxWorker) event(ctx context.Context, d inbox.Delivery) (string, erro
 		return w.dispatch(ctx, d.ID, e)
 	case onRun, onJob:
 		return w.run(ctx, e)
+	case onRule:
+		return w.environment(ctx, e)
 	case onRepository:
 		return w.repository(ctx, e)
 	case onInstallation:

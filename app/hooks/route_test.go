@@ -47,6 +47,10 @@ func (d *idle) CheckAction(_ context.Context, e pulls.CheckEvent) (string, error
 
 func (d *idle) Dispatch(_ context.Context, e pulls.DispatchEvent) (string, error) { return d.take(e) }
 
+func (d *idle) Environment(_ context.Context, e pulls.EnvironmentEvent) (string, error) {
+	return d.take(e)
+}
+
 func (d *idle) RepositoryMoved(_ context.Context, e pulls.RepositoryEvent) (string, error) {
 	return d.take(e)
 }

@@ -9,13 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
-	wire "github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
 	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 	stored "github.com/ocpctl/ocpctl/store/runs"
 )
@@ -82,17 +80,7 @@ func (l *runLife) run(id int64) *github.Run {
 // as is the principal of a job, as its token proves it.
 func (l *runLife) as(job int64) policy.Principal {
 	l.Helper()
-	claims, err := l.github.Runs().Claims(job)
-	require.NoError(l, err)
-	proof := policy.Claims{
-		Source: profiles.SourceOIDC, Issuer: wire.Site(l.github.URL()) + "/_services/token", Platform: profiles.IssuerGitHub, Subject: fmt.Sprint(claims["sub"]), Values: map[string][]string{},
-	}
-	for name, value := range claims {
-		proof.Values[name] = []string{fmt.Sprint(value)}
-	}
-	p := policy.As("oidc:"+proof.Issuer+"#"+proof.Subject, "acme/shop", policy.Requester, "platform")
-	p.Proof = &proof
-	return p
+	return servicetest.OfJob(l, l.github, job)
 }
 
 // create asks for a cluster as a job.

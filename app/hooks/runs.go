@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
@@ -37,6 +38,23 @@ func (a Asker) Job(ctx context.Context, installation int64, repo, id string) (ru
 	}
 	got, err := a.client.Job(ctx, installation, repo, number)
 	return runs.JobState{Run: strconv.FormatInt(got.Run, 10), Completed: got.Completed, Conclusion: got.Conclusion}, ofRuns(err)
+}
+
+// environment passes on that a job waits for an environment.
+func (w *InboxWorker) environment(ctx context.Context, e webhook) (string, error) {
+	if err := place(e, e.Repository.FullName); err != nil {
+		return "", err
+	}
+	waits := pulls.EnvironmentEvent{
+		Installation: e.Installation.ID, Repo: e.Repository.FullName, RepoID: e.Repository.ID, Run: e.run(), Deployment: e.Deployment.ID, AskedAt: e.Deployment.CreatedAt,
+		Environment: e.Environment, Branch: e.Repository.Branch,
+	}
+	for _, pr := range e.PullRequests {
+		if pr.Number > 0 && pr.Number <= math.MaxInt32 {
+			waits.PullRequests = append(waits.PullRequests, pr.Number)
+		}
+	}
+	return w.pulls.Environment(ctx, waits)
 }
 
 // ofRuns marks the errors that are answers.

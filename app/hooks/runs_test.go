@@ -15,6 +15,7 @@ import (
 	hubruns "github.com/ocpctl/ocpctl/internal/devstack/github/runs"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
+	stored "github.com/ocpctl/ocpctl/store/runs"
 )
 
 func slot(name string) *app.RunRequest { return &app.RunRequest{Slot: name} }
@@ -273,6 +274,27 @@ func TestARunIsFollowedWhenItsRepositoryIsRenamed(t *testing.T) {
 	l.lookAtRuns()
 	require.Equal(t, "0s its workflow run finished", l.ends(row.ID))
 	require.Equal(t, "acme/store", l.row(row.ID).Run.Repo)
+}
+
+// Another repository may get the old name before the next look, and would be asked about the run.
+func TestTheEventOfARenamedRepositoryTakesItsRunsAlong(t *testing.T) {
+	l := newRunLife(t)
+	run := l.start("e2e")
+	row := l.created(run.Jobs[0].ID, nil)
+	l.settle()
+	require.NoError(t, l.github.Rename("store", "ada"))
+	l.settle()
+	require.Equal(t, "acme/store", l.known(run).Repo)
+	require.Contains(t, l.known(run).URL, "/acme/store/actions/runs/")
+	require.Empty(t, l.ends(row.ID))
+	elsewhere := stored.Ref{Platform: lifecycle.GitHub, Issuer: "https://github.acme.example/_services/token", Scope: fmt.Sprint(github.RepoID), Key: "7", Attempt: 1, Repo: "acme/docs"}
+	_, err := l.store.Runs.Note(t.Context(), elsewhere)
+	require.NoError(t, err)
+	require.NoError(t, l.store.Runs.Renamed(t.Context(), elsewhere.Scope, "acme/store", "acme/market"))
+	require.Equal(t, "acme/market", l.known(run).Repo)
+	others, err := l.store.Runs.Named(t.Context(), lifecycle.GitHub, elsewhere.Scope, "7")
+	require.NoError(t, err)
+	require.Equal(t, "acme/docs", others[0].Repo, "another GitHub has a repository with this id")
 }
 
 func TestATurnEndsWithItsJob(t *testing.T) {

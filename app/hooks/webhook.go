@@ -29,6 +29,11 @@ type webhook struct {
 	WorkflowRun     workflowRun     `json:"workflow_run"`
 	WorkflowJob     workflowJob     `json:"workflow_job"`
 
+	Environment  string                 `json:"environment"`
+	Callback     string                 `json:"deployment_callback_url"`
+	Deployment   deployment             `json:"deployment"`
+	PullRequests []struct{ Number int } `json:"pull_requests"`
+
 	Repositories []repository `json:"repositories"`
 	Added        []repository `json:"repositories_added"`
 	Removed      []repository `json:"repositories_removed"`
@@ -55,6 +60,7 @@ type repository struct {
 	FullName string `json:"full_name"`
 	Fork     bool   `json:"fork"`
 	Archived bool   `json:"archived"`
+	Branch   string `json:"default_branch"`
 }
 
 type labelName struct {
@@ -120,6 +126,11 @@ type workflowJob struct {
 
 // finished is the status of a run or a job that does not change any more.
 const finished = "completed"
+
+type deployment struct {
+	ID        int64     `json:"id"`
+	CreatedAt time.Time `json:"created_at"`
+}
 
 type button struct {
 	Identifier string `json:"identifier"`

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
@@ -162,6 +163,11 @@ func (s *Service) follow(ctx context.Context, e RepositoryEvent, installation in
 	n, err := s.store.PullRequests.RenameRepository(ctx, e.From, e.To, e.RepoID, installation, origin)
 	if err != nil {
 		return "", fmt.Errorf("follow %s to %s: %w", e.From, e.To, err)
+	}
+	if e.RepoID != 0 {
+		if err := s.store.Runs.Renamed(ctx, strconv.FormatInt(e.RepoID, 10), e.From, e.To); err != nil {
+			return "", err
+		}
 	}
 	return fmt.Sprintf("clusters that followed %s to %s: %d", e.From, e.To, n), nil
 }

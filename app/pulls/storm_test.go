@@ -107,6 +107,10 @@ func (w *world) Teams(context.Context, int64, string, []string) ([]string, error
 func (w *world) OwnLogin(context.Context) (string, error)                         { return own, nil }
 func (w *world) InstallationOf(context.Context, string) (int64, error)            { return 5001, nil }
 
+func (w *world) WorkflowRun(context.Context, int64, string, int64) (app.WorkflowRun, error) {
+	return app.WorkflowRun{}, app.ErrRefused
+}
+
 // Repository leads from every name before to the present one.
 func (w *world) Repository(_ context.Context, _ int64, repo string) (app.RepositoryState, error) {
 	w.mu.Lock()

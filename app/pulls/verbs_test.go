@@ -114,7 +114,7 @@ func TestWhatOneMayDoWithAReadyClusterByComment(t *testing.T) {
 	require.Equal(t, "the demo", h.Only().HoldWhy)
 	require.Contains(t, says("/ocp share --team security"), "is shared with team `security`")
 	require.Contains(t, says("/ocp share --team security --role view"), "is shared with team `security` for use with the role view")
-	require.Contains(t, says("/ocp share --team security --role root"), "role: \"root\" is not a role in a cluster")
+	require.Contains(t, says("/ocp share --team security --role root"), "`root` is not a role in a cluster; the roles are view, edit and admin")
 	require.Contains(t, says("/ocp share --with @rita"), "is shared with principal `github:rita`")
 	require.Contains(t, says("/ocp share --team platform"), "the cluster already belongs to this team")
 	require.Contains(t, says("/ocp retry"), "nothing to retry")

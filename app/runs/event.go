@@ -64,7 +64,7 @@ func (s *Service) changed(ctx context.Context, run runs.Run, e Event) (note stri
 	seen, err := s.look(ctx, run)
 	switch {
 	case err == nil && behind(seen, e): // not all of GitHub's servers have the newest state at once
-		return described(seen) + ", and the event says otherwise: asking again", s.store.Runs.Postpone(ctx, run.ID, now.Add(soon))
+		return described(seen) + ", and the event says otherwise: asking again", s.store.Runs.Postpone(ctx, run.ID, now.Add(askAgainAfter))
 	case !unanswered(err):
 		return described(seen), err
 	case !e.Completed:
@@ -77,8 +77,8 @@ func (s *Service) changed(ctx context.Context, run runs.Run, e Event) (note stri
 	return described(seen) + ", by the event alone: GitHub does not answer", nil
 }
 
-// soon is when GitHub is asked again if its answer contradicts its event.
-const soon = 10 * time.Second
+// askAgainAfter is how soon GitHub is asked again if its answer contradicts its event.
+const askAgainAfter = 10 * time.Second
 
 // behind reports whether GitHub's answer is older than the event, or the event is forged.
 func behind(run runs.Run, e Event) bool {

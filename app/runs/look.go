@@ -15,11 +15,11 @@ import (
 
 const (
 	lookAtOnce = 500 // runs in one round; the rest follows in the next one
-	together   = 8   // of them at the same time
-	// seldom is how many times rarer a run is asked about while the App cannot see it.
-	seldom = 5
-	// settled is how long after somebody began to depend on a job its absence counts.
-	settled = time.Minute
+	parallel   = 8   // of them at the same time
+	// unseenFactor is how many times rarer a run is asked about while the App cannot see it.
+	unseenFactor = 5
+	// leastAbsence is how long after somebody began to depend on a job its absence counts.
+	leastAbsence = time.Minute
 )
 
 // errNoAnswer marks that the platform was asked and gave no answer.
@@ -40,7 +40,7 @@ func (s *Service) Look(ctx context.Context) error {
 		return err
 	}
 	var group errgroup.Group
-	group.SetLimit(together)
+	group.SetLimit(parallel)
 	for _, run := range due {
 		group.Go(func() error { return s.lookInTurn(ctx, run, now) })
 	}
@@ -72,7 +72,7 @@ func (s *Service) look(ctx context.Context, run runs.Run) (runs.Run, error) {
 			return runs.Run{}, fmt.Errorf("%w: %w", errNoAnswer, err)
 		}
 		if run.Installation == 0 {
-			return s.store.Runs.Unwatch(ctx, run.ID, messages.UnwatchedUninstalled(run.Repo), now.Add(seldom*s.every))
+			return s.store.Runs.Unwatch(ctx, run.ID, messages.UnwatchedUninstalled(run.Repo), now.Add(unseenFactor*s.every))
 		}
 	}
 	state, err := s.github.Run(ctx, run.Installation, run.Repo, run.Key)
@@ -83,7 +83,7 @@ func (s *Service) look(ctx context.Context, run runs.Run) (runs.Run, error) {
 	case errors.Is(err, ErrNotFound):
 		return s.missing(ctx, run, now)
 	case errors.Is(err, ErrForbidden):
-		return s.store.Runs.Unwatch(ctx, run.ID, messages.UnwatchedForbidden(run.Repo), now.Add(seldom*s.every))
+		return s.store.Runs.Unwatch(ctx, run.ID, messages.UnwatchedForbidden(run.Repo), now.Add(unseenFactor*s.every))
 	case err != nil:
 		return runs.Run{}, fmt.Errorf("%w: %w", errNoAnswer, err)
 	}
@@ -111,7 +111,7 @@ func (s *Service) missing(ctx context.Context, run runs.Run, now time.Time) (run
 	case err != nil:
 		return runs.Run{}, fmt.Errorf("%w: %w", errNoAnswer, err)
 	case there == 0:
-		return s.store.Runs.Unwatch(ctx, run.ID, messages.UnwatchedUninstalled(run.Repo), now.Add(seldom*s.every))
+		return s.store.Runs.Unwatch(ctx, run.ID, messages.UnwatchedUninstalled(run.Repo), now.Add(unseenFactor*s.every))
 	case there != run.Installation:
 		state, err := s.github.Run(ctx, there, run.Repo, run.Key)
 		if err == nil && state.RepoID == run.Scope {
@@ -121,7 +121,7 @@ func (s *Service) missing(ctx context.Context, run runs.Run, now time.Time) (run
 			return runs.Run{}, fmt.Errorf("%w: %w", errNoAnswer, err)
 		}
 	}
-	return s.store.Runs.Miss(ctx, run.ID, now.Add(min(s.every, settled)))
+	return s.store.Runs.Miss(ctx, run.ID, now.Add(min(s.every, leastAbsence)))
 }
 
 // lookAtJobs asks about the jobs of a run, which GitHub has, whose end ends something. Without an answer about a job nothing follows.
@@ -133,7 +133,7 @@ func (s *Service) lookAtJobs(ctx context.Context, run runs.Run, now time.Time) e
 	for _, job := range jobs {
 		state, err := s.job(ctx, run, job.ID)
 		switch {
-		case errors.Is(err, ErrNotFound) && now.Sub(job.Since) >= settled:
+		case errors.Is(err, ErrNotFound) && now.Sub(job.Since) >= leastAbsence:
 			err = s.jobFinished(ctx, run, job.ID, lifecycle.ConclusionGone, true)
 		case err == nil && state.Completed:
 			err = s.jobFinished(ctx, run, job.ID, state.Conclusion, true)

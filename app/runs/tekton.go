@@ -18,13 +18,13 @@ func (s *Service) lookAtPipelineRun(ctx context.Context, run runs.Run, now time.
 	state, err := s.tekton.PipelineRun(ctx, run.Issuer, run.Scope, run.Name, run.Key)
 	switch {
 	case errors.Is(err, tekton.ErrNotFound):
-		return s.store.Runs.Miss(ctx, run.ID, now.Add(min(s.every, settled)))
+		return s.store.Runs.Miss(ctx, run.ID, now.Add(min(s.every, leastAbsence)))
 	case errors.Is(err, tekton.ErrUnknownCluster):
 		return s.store.Runs.Unwatch(ctx, run.ID, messages.UnwatchedCluster(run.Issuer), time.Time{})
 	case errors.Is(err, tekton.ErrForbidden), errors.Is(err, tekton.ErrNoTekton):
 		s.log.WarnContext(ctx, "PipelineRuns cannot be read", "run", run.ID, "issuer", run.Issuer, "err", err)
-		return s.store.Runs.Unwatch(ctx, run.ID, messages.UnwatchedPipelineRuns(run.Issuer, errors.Is(err, tekton.ErrNoTekton)), now.Add(seldom*s.every))
-	case err != nil && now.Sub(run.SeenAt) >= seldom*s.every:
+		return s.store.Runs.Unwatch(ctx, run.ID, messages.UnwatchedPipelineRuns(run.Issuer, errors.Is(err, tekton.ErrNoTekton)), now.Add(unseenFactor*s.every))
+	case err != nil && now.Sub(run.SeenAt) >= unseenFactor*s.every:
 		s.log.WarnContext(ctx, "a Kubernetes API does not answer", "run", run.ID, "issuer", run.Issuer, "err", err)
 		return s.store.Runs.Unwatch(ctx, run.ID, messages.UnwatchedSilence(run.Issuer), now.Add(s.every))
 	case err != nil:

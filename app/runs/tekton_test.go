@@ -180,19 +180,19 @@ func TestAnAPIThatDoesNotAnswerDecidesNothing(t *testing.T) {
 		o.api.Fault(fault)
 		for range 3 {
 			before := o.api.Asked()
-			o.look(seldom)
+			o.look(unseenEvery)
 			require.Equal(t, before+1, o.api.Asked())
 			require.Empty(t, o.ends(row))
 		}
 	}
 	o.api.Fault(nil)
 	o.api.Put(o.run("True", "Succeeded"))
-	o.look(seldom)
+	o.look(unseenEvery)
 	require.Equal(t, "0s its PipelineRun finished", o.ends(row))
 }
 
-// seldom is how often a run is asked about that cannot be read.
-const seldom = 5 * every
+// unseenEvery is how often a run is asked about that cannot be read.
+const unseenEvery = 5 * every
 
 func TestWhatCannotBeReadSaysSoUntilItCan(t *testing.T) {
 	o := newOffice(t)
@@ -207,11 +207,11 @@ func TestWhatCannotBeReadSaysSoUntilItCan(t *testing.T) {
 	require.Equal(t, "the Kubernetes API for the issuer "+issuer+" does not let the server read PipelineRuns; its service account needs the right to get them", why())
 	require.Equal(t, why(), o.create("other", "e2e-2", "u-2").Run.Unwatched, "the next one is told at once")
 	o.api.Fault(func(w http.ResponseWriter) bool { http.NotFound(w, nil); return true })
-	o.look(seldom)
+	o.look(unseenEvery)
 	require.Contains(t, why(), "knows no PipelineRuns")
 	o.api.Fault(nil)
 	o.api.Put(o.run("Unknown", "Running"))
-	o.look(seldom)
+	o.look(unseenEvery)
 	require.Empty(t, why())
 }
 

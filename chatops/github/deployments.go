@@ -19,6 +19,7 @@ type DeploymentTarget struct {
 	Head         string // SHA
 	ExternalKey  string // identifies the deployment permanently, e.g. the cluster's id
 	Cluster      string // id, for workflows that the deployment starts
+	Signal       string // id of the signal that a run asked for; empty: the deployment is none
 	ExternalID   int64  // the deployment's id; 0: unknown
 	Sure         bool   // ExternalID is certain, even if it is 0: GitHub is not asked whether an earlier try left a deployment
 }
@@ -32,6 +33,7 @@ const (
 type payload struct {
 	Key     string `json:"ocpctl"`
 	Cluster string `json:"cluster_id,omitempty"` // for workflows
+	Signal  string `json:"signal_id,omitempty"`  // for workflows: without it, no run asked to be told
 }
 
 // UpsertDeployment makes the deployment's newest status show d and returns its id. With ExternalID 0 it first looks for our
@@ -136,7 +138,7 @@ func (w *deploymentWriter) create(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	made, _, err := w.client.Repositories.CreateDeployment(ctx, w.owner, w.repo, &gh.DeploymentRequest{
-		Ref: &w.target.Head, Task: gh.String(task), Environment: &w.want.Environment, Payload: payload{w.target.ExternalKey, w.target.Cluster},
+		Ref: &w.target.Head, Task: gh.String(task), Environment: &w.want.Environment, Payload: payload{w.target.ExternalKey, w.target.Cluster, w.target.Signal},
 		Description: gh.String(w.want.Description), TransientEnvironment: gh.Bool(true), ProductionEnvironment: gh.Bool(false),
 		// A cluster deploys no code: nothing is merged into the branch, and no check has to pass first.
 		AutoMerge: gh.Bool(false), RequiredContexts: &[]string{},

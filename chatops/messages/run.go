@@ -33,7 +33,7 @@ func UnknownLifetime(lifetime string, known []string) Problem {
 
 // UnknownOnReady is the problem with a signal that does not exist.
 func UnknownOnReady(on string, known []string) Problem {
-	return Problem{fmt.Sprintf("%.100q is not something that can happen when a cluster is ready.", on), known}
+	return Problem{fmt.Sprintf("%.100q is not a kind of signal.", on), known}
 }
 
 // The problems with a signal that cannot be sent.
@@ -142,7 +142,7 @@ func UnwatchedForbidden(repo string) string {
 
 // Unwatched warns that the end of a run cannot be noticed.
 func Unwatched(why string) string {
-	return "The end of the run cannot be noticed, because " + why + ": release the cluster when you are done, or its time to live ends it."
+	return "The end of the run cannot be noticed, because " + why + ". Destroy the cluster when you are done (destroy-cluster); otherwise it ends with its time to live."
 }
 
 // EndsWithRun says that a cluster ends with its run or job.
@@ -164,6 +164,12 @@ func NotYourUse(cluster string) string {
 // BecauseReleased is the reason in the audit trail for a turn that its run gave back.
 const BecauseReleased = "its run released it"
 
+// ReviewRefused says why the jobs that wait for an environment cannot be told how their cluster stands.
+func ReviewRefused(environment string, err error) string {
+	return fmt.Sprintf("GitHub refuses the App's answer to the jobs that wait for %s: %.300s. An owner of the organization looks at the App's installation and its permission to write deployments.",
+		environment, strings.TrimRight(err.Error(), "."))
+}
+
 // SignalRefused says why a pipeline cannot be told that its cluster is ready or failed.
 func SignalRefused(kind string, dispatch bool, err error) string {
 	next := "An owner of the organization looks at the App's installation and its permissions."
@@ -171,4 +177,18 @@ func SignalRefused(kind string, dispatch bool, err error) string {
 		next = "It needs the permission to write contents, which is optional: add it on the App's page, and an owner of the organization accepts it. Or ask with onReady deployment, which does not need it."
 	}
 	return fmt.Sprintf("GitHub refuses the App's %s: %.300s. %s", kind, strings.TrimRight(err.Error(), "."), next)
+}
+
+// The words for a run of a fork whose job waits for an environment.
+const (
+	ForkInEnvironment     = "The run's commit is in a fork. Nothing runs for a fork's code by an environment."
+	ForkInEnvironmentNext = "Ask for a cluster by a label or a comment on the pull request: there somebody can approve the fork's commit."
+)
+
+// BranchOf is what is accepted instead of a fork's commit.
+func BranchOf(repo string) string { return "a branch of " + repo }
+
+// PermissionHidden says that GitHub does not tell what somebody may do.
+func PermissionHidden(login, repo string) string {
+	return fmt.Sprintf("GitHub does not tell which permission %s has on %s, so nothing can be requested on their behalf. Have a person start the run.", login, repo)
 }

@@ -17,7 +17,7 @@ func NotUsingCluster(cluster string) string {
 
 // TooManyTestReports refuses one more report.
 func TooManyTestReports(most int) string {
-	return fmt.Sprintf("This attempt of the run has reported %d times on the cluster. Give the jobs of a matrix names under which they report together, or send fewer files.", most)
+	return fmt.Sprintf("This attempt of the run has reported %d times on the cluster. Let the jobs of a matrix report under one name, or send fewer files.", most)
 }
 
 // TestsDoNotAddUp is the problem with numbers of tests that contradict each other.

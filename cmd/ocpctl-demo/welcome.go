@@ -27,6 +27,8 @@ ocpctl's server and runners, PostgreSQL and S3 run as they do in production.
   4. Open %s/playground, type /ocp create as maya in #clusters, and fill in the form. The cluster's message shows the
      progress, and its thread what happened. With /ocp create aws-minimal-test --ttl 61m a warning with a button that extends
      the cluster comes after a minute.
+  5. Open %s/playground/runs and push a commit to a pull request. Its workflow builds, gets a cluster, and tests on it.
+     The cluster is destroyed as soon as the run is over, even if you cancel it.
 
   playground   %s/playground   (acme/shop with pull requests #41 to #49, acme/api, and acme/ledger, where the App is not installed)
   Slack        %s/playground   (type /ocp as maya, rob or ada; will has to link his account first: /ocp link)
@@ -73,7 +75,7 @@ Break something, and read what ocpctl says:
 Ctrl-C stops everything, make demo continues where it stopped, and make clean deletes its state.
 `,
 		took.Seconds(), h.GitHub.URL(), policy.Span(h.Grace),
-		h.Slack.URL(), h.GitHub.URL(), h.Slack.URL(), h.Slack.URL(), h.PrivateURL(), people(), h.PublicURL(),
+		h.Slack.URL(), h.GitHub.URL(), h.GitHub.URL(), h.Slack.URL(), h.Slack.URL(), h.PrivateURL(), people(), h.PublicURL(),
 		h.Ports.AWS, devstack.Account, h.Ports.S3,
 		h.Ports.Postgres, tokens, devstack.WebhookSecret, devstack.SlackSecret, policy.Span(h.Hour), policy.Span(h.Grace), h.Pace,
 		filepath.Join(tokens, "requester.jwt"), h.PrivateURL(),

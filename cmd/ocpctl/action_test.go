@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -59,7 +60,7 @@ func newMachine(t testing.TB) *machine {
 		}
 	}))
 	t.Cleanup(tokens.Close)
-	m.Handle("getKubeconfig", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, config) })
+	m.Handle("getKubeconfig", stand.Kubeconfig(config))
 	m.watched(m.Body("getCluster"))
 	dir := t.TempDir()
 	m.env = map[string]string{
@@ -132,6 +133,34 @@ func TestAStepDownloadsOcpctlOnce(t *testing.T) {
 	require.EqualValues(t, 1, m.fetched.Load(), "what the cache restored is verified again")
 }
 
+func TestTheToolCacheMayHaveAPathAsOnWindows(t *testing.T) {
+	m := newMachine(t)
+	folder, err := filepath.Abs(filepath.Join(workflows, "setup-ocpctl"))
+	require.NoError(t, err)
+	cmd, log := m.step(t.Context(), "setup-ocpctl", `RUNNER_TOOL_CACHE=C:\hosted\tools`, "OCPCTL_INPUTS={}", "GITHUB_ACTION_PATH="+folder)
+	cmd.Dir = t.TempDir()
+	require.Zero(t, codeOf(cmd.Run()), log.String())
+	require.FileExists(t, filepath.Join(cmd.Dir, `C:\hosted\tools`, "ocpctl", m.version, map[string]string{"X64": "amd64", "ARM64": "arm64"}[m.env["RUNNER_ARCH"]], "ocpctl"))
+}
+
+func TestJobsThatShareAToolCacheInstallAtOnce(t *testing.T) {
+	m := newMachine(t)
+	var steps []*exec.Cmd
+	var logs []*said
+	for i := range 4 {
+		cmd, log := m.step(t.Context(), "setup-ocpctl", "OCPCTL_INPUTS={}", "GITHUB_ENV="+filepath.Join(t.TempDir(), fmt.Sprint(i)))
+		require.NoError(t, cmd.Start())
+		steps, logs = append(steps, cmd), append(logs, log)
+	}
+	for i, cmd := range steps {
+		require.Zero(t, codeOf(cmd.Wait()), logs[i].String())
+		require.Contains(t, logs[i].String(), " is ready for the next steps.")
+	}
+	left, err := filepath.Glob(filepath.Join(m.env["RUNNER_TOOL_CACHE"], "ocpctl", m.version, ".work.*"))
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
+
 func TestWhatCannotBeSetUpSaysWhy(t *testing.T) {
 	m := newMachine(t)
 	for _, c := range []struct{ env, says string }{
@@ -195,6 +224,36 @@ func TestACancelledStepEndsAtOnce(t *testing.T) {
 		require.NoError(t, err)
 		require.Contains(t, string(outputs), "cluster-id<<")
 	}
+}
+
+// Whatever happens to the process, later steps of the job find the cluster; it belongs to the run, and the server ends it with that.
+func TestLaterStepsFindTheClusterOfAStepThatWasKilled(t *testing.T) {
+	m := newMachine(t)
+	var cluster map[string]any
+	require.NoError(t, json.Unmarshal(m.Body("getCluster"), &cluster))
+	cluster["status"], cluster["phase"] = "CREATING", "installing"
+	raw, err := json.Marshal(cluster)
+	require.NoError(t, err)
+	m.watched(raw)
+	cmd, log := m.step(t.Context(), "create-cluster")
+	require.NoError(t, cmd.Start())
+	require.Eventually(t, func() bool { return strings.Contains(log.String(), "CREATING installing") }, time.Minute, time.Millisecond)
+	require.NoError(t, cmd.Process.Kill())
+	require.Equal(t, -1, codeOf(cmd.Wait()), "the process is ocpctl, and it is gone")
+	exported, err := os.ReadFile(m.env["GITHUB_ENV"])
+	require.NoError(t, err)
+	found := regexp.MustCompile(`OCPCTL_CLUSTER_ID<<ocpctl_\w+\n(\S+)\n`).FindStringSubmatch(string(exported))
+	require.NotNil(t, found, string(exported))
+	m.Asked() // forget it
+	code, said := m.run("destroy-cluster", "OCPCTL_INPUTS={}", "OCPCTL_CLUSTER_ID="+found[1])
+	require.Zero(t, code, said)
+	var deleted []string
+	for _, asked := range m.Asked() {
+		if asked.Operation == "destroyCluster" {
+			deleted = append(deleted, asked.Path)
+		}
+	}
+	require.Equal(t, []string{"/api/v1/clusters/" + found[1] + "/destroy"}, deleted)
 }
 
 // BenchmarkCreateCluster is what the action adds to the time that the cluster takes: the server has it ready at once.

@@ -98,7 +98,7 @@ func start(t *testing.T, state map[string]any, args ...string) (cmd *exec.Cmd, o
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
 	})
-	s.Handle("getKubeconfig", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "kind: Config\n") })
+	s.Handle("getKubeconfig", stand.Kubeconfig("kind: Config\n"))
 	path := program(t, "ocpctl") // the first test builds it, which takes its time and is no part of the minute
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	t.Cleanup(cancel)
@@ -136,13 +136,13 @@ func TestCtrlCEndsTheWaitingAlone(t *testing.T) {
 }
 
 func TestAProgramInTheShellEndsAsItEnds(t *testing.T) {
-	cmd, out, errs := start(t, nil, "shell", "team-a-smoke-01", "--", "sh", "-c", `cat "$KUBECONFIG"; echo "$OCPCTL_CLUSTER"; exit 42`)
+	cmd, out, errs := start(t, nil, "shell", "--static", "team-a-smoke-01", "--", "sh", "-c", `cat "$KUBECONFIG"; echo "$OCPCTL_CLUSTER"; exit 42`)
 	require.Equal(t, 42, codeOf(cmd.Wait()), errs.String())
 	require.Equal(t, "kind: Config\nteam-a-smoke-01\n", out.String())
 }
 
 func TestAKubeconfigIsGoneThoughTheShellWasKilled(t *testing.T) {
-	cmd, out, errs := start(t, nil, "shell", "team-a-smoke-01", "--", "sh", "-c", `echo "$KUBECONFIG"; exec sleep 60`)
+	cmd, out, errs := start(t, nil, "shell", "--static", "team-a-smoke-01", "--", "sh", "-c", `echo "$KUBECONFIG"; exec sleep 60`)
 	require.Eventually(t, func() bool { return strings.HasSuffix(out.String(), "\n") }, time.Minute, time.Millisecond)
 	path := strings.TrimSpace(out.String())
 	require.FileExists(t, path)

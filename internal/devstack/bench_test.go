@@ -3,6 +3,7 @@ package devstack_test
 import (
 	"bufio"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/app/api/client"
 	"github.com/ocpctl/ocpctl/internal/devstack"
 	"github.com/ocpctl/ocpctl/internal/devstack/slack"
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -76,6 +78,42 @@ func BenchmarkPressToUpdatedMessage(b *testing.B) {
 		slices.Sort(took)
 		b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
 		b.ReportMetric(float64(took[len(took)-1].Microseconds())/1000, "max-ms")
+	}
+}
+
+// BenchmarkKubeconfig measures from the request for a kubeconfig of a ready cluster to the kubeconfig, made by a runner; the same request
+// when it is made; and from its revocation to the account's removal from the cluster. Each round is ten readings of each.
+func BenchmarkKubeconfig(b *testing.B) {
+	const readings = 10
+	l := newLife(b, time.Hour)
+	require.NoError(b, l.GitHub.Label(41, label, "maya"))
+	l.runUntil("ready", time.Minute, func() bool { return l.newest().Status == "READY" })
+	at, reader := "/api/v1/clusters/"+l.newest().ID, l.as("admin")
+	kubeconfig := func() (id string, took time.Duration) {
+		began := time.Now()
+		answer, raw := reader.send(http.MethodGet, at+"/kubeconfig?role=view&wait=20", nil)
+		require.Equal(b, http.StatusOK, answer.StatusCode, "%s", raw)
+		return answer.Header.Get("Ocpctl-Access-Id"), time.Since(began)
+	}
+	for b.Loop() {
+		took := map[string][]time.Duration{}
+		for range readings {
+			id, made := kubeconfig()
+			_, there := kubeconfig()
+			began := time.Now()
+			_ = ask[client.Accesses](reader, http.MethodDelete, at+"/access/"+id, nil, http.StatusOK)
+			l.runUntil("the account is removed", time.Minute, func() bool {
+				return l.count(`SELECT count(*) FROM access WHERE id = $1 AND removed_at IS NOT NULL`, id) == 1
+			})
+			for what, d := range map[string]time.Duration{"make": made, "read": there, "revoke": time.Since(began)} {
+				took[what] = append(took[what], d)
+			}
+		}
+		for what, all := range took {
+			slices.Sort(all)
+			b.ReportMetric(float64(all[len(all)/2].Microseconds())/1000, what+"-p50-ms")
+			b.ReportMetric(float64(all[len(all)-1].Microseconds())/1000, what+"-max-ms")
+		}
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/devstack"
 )
 
@@ -136,7 +137,7 @@ func (s *secretScan) everythingWasCaught() {
 		names = append(names, what)
 	}
 	all := strings.Join(names, "; ")
-	for _, what := range []string{"kubeadmin-password", "kubeconfig", "signer", "attempt-token", "session", "AWS proof", "one-time link", "link to the password"} {
+	for _, what := range []string{"kubeadmin-password", "kubeconfig", "signer", "attempt-token", "session", "AWS proof", "one-time link", "link to the password", "reader's token"} {
 		require.Contains(s.l.t, all, what, "never seen, so never looked for")
 	}
 	for _, program := range []string{"ocpctl-runner", "openshift-install", "ccoctl", "ocpctl-server"} {
@@ -286,7 +287,7 @@ func (s *secretScan) opensNothing(root string) {
 	require.NotEmpty(s.l.t, gone)
 	require.Eventually(s.l.t, func() bool {
 		for _, id := range gone {
-			for _, name := range []string{"kubeconfig", "kubeadmin-password", "auth-bundle.tar.zst"} {
+			for _, name := range []string{"kubeconfig", "kubeadmin-password", "auth-bundle.tar.zst", artifacts.AccessFile("*")} {
 				left, err := filepath.Glob(filepath.Join(root, "operate", "clusters", id, "*", name))
 				if err != nil || len(left) > 0 {
 					return false

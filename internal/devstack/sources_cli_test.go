@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -168,6 +169,7 @@ func (s terminal) oneLife() {
 	require.NoError(s.t, err)
 	require.Equal(s.t, os.FileMode(0o600), info.Mode())
 	s.with("OCPCTL_CONTEXT=aws").run("kubeconfig", made.ClusterID).ends(3)
+	s.opens(name, file)
 
 	began := time.Now()
 	require.Contains(s.t, s.run("destroy", name, "--wait", "--timeout", "2m").ends(0), "DESTROYED")
@@ -179,4 +181,53 @@ func (s terminal) oneLife() {
 	}
 	require.Contains(s.t, s.run("destroy", name).ends(0), "gone since")
 	require.Contains(s.t, s.run("wait", name, "--for", "destroyed").ends(0), "gone since")
+}
+
+// oc runs the cluster's own command line with a kubeconfig, in the person's environment: the kubeconfig calls ocpctl for a token.
+func (s terminal) oc(kubeconfig string, args ...string) (out, complaint string) {
+	s.t.Helper()
+	var said, complaints bytes.Buffer
+	cmd := exec.CommandContext(s.ctx, filepath.Join(programs, "oc"), append([]string{"--kubeconfig=" + kubeconfig}, args...)...)
+	cmd.Env = append(s.env[:len(s.env):len(s.env)], "AWS_ENDPOINT_URL="+s.AWS.URL(), "AWS_ENDPOINT_URL_S3="+fmt.Sprintf("http://127.0.0.1:%d", s.Ports.S3), "AWS_ACCESS_KEY_ID="+devstack.AccessKey, "AWS_SECRET_ACCESS_KEY="+devstack.SecretKey, "AWS_REGION=us-east-1")
+	cmd.Stdout, cmd.Stderr = &said, &complaints
+	if err := cmd.Run(); err != nil {
+		return "", complaints.String()
+	}
+	return said.String(), ""
+}
+
+// opens uses a ready cluster with a kubeconfig of one's own, and with one of less, until each is revoked.
+func (s terminal) opens(name, file string) {
+	s.t.Helper()
+	raw, err := os.ReadFile(file)
+	require.NoError(s.t, err)
+	require.Contains(s.t, string(raw), "client.authentication.k8s.io/v1")
+	require.NotContains(s.t, string(raw), "token:", "the file opens nothing by itself")
+	who, complaint := s.oc(file, "whoami")
+	require.Empty(s.t, complaint)
+	require.Regexp(s.t, `^system:serviceaccount:ocpctl-access:[a-z0-9-]+\n$`, who)
+	_, complaint = s.oc(file, "get", "nodes", "-o", "json")
+	require.Empty(s.t, complaint)
+
+	looks := filepath.Join(s.homeOf(s), "looks")
+	s.run("kubeconfig", name, "--role", "view", "--static", "-f", looks).ends(0)
+	_, complaint = s.oc(looks, "get", "nodes", "-o", "json")
+	require.Empty(s.t, complaint)
+	_, complaint = s.oc(looks, "delete", "serviceaccounts", "x", "-n", "ocpctl-access")
+	require.Contains(s.t, complaint, "(Forbidden)", "a viewer changes nothing")
+
+	var list client.Accesses
+	listed := s.run("access", "list", name, "-o", "json")
+	listed.ends(0)
+	require.NoError(s.t, json.Unmarshal([]byte(listed.out), &list))
+	require.Len(s.t, list.Items, 2, "the one of the create, and the viewer's")
+	for _, a := range list.Items {
+		s.run("access", "revoke", name, a.AccessID, "--reason", "the laptop was lost").ends(0)
+	}
+	s.runUntil("the accounts are removed", time.Minute, func() bool {
+		return s.count(`SELECT count(*) FROM access a JOIN clusters c ON c.id = a.cluster_id WHERE c.name = $1 AND a.removed_at IS NULL`, name) == 0
+	})
+	_, complaint = s.oc(looks, "get", "nodes", "-o", "json")
+	require.Contains(s.t, complaint, "Unauthorized")
+	require.Contains(s.t, s.run("shell", name, "--role", "view", "--static", "--", "sh", "-c", `test -s "$KUBECONFIG" && echo open`).ends(0), "open", "they may have a new one")
 }

@@ -115,7 +115,8 @@ func (l *life) theSpecificationsRequest(*testing.T) {
 	maya.refused(http.MethodPost, "/api/v1/links"+handle, nil, http.StatusNotFound) // and it is not spent by it
 	answer, raw = robot.send(http.MethodPost, "/api/v1/links"+handle, nil)
 	require.Equal(l.t, http.StatusOK, answer.StatusCode, "%s", raw)
-	require.Contains(l.t, string(raw), "client-key-data: ")
+	require.Contains(l.t, string(raw), "token: ey")
+	require.NotContains(l.t, string(raw), "client-key-data", "the installer's certificate is nobody's")
 	robot.refused(http.MethodPost, "/api/v1/links"+handle, nil, http.StatusNotFound)
 
 	stale := robot.refused(http.MethodPost, at+"/extend", client.Extend{Hours: 1}, http.StatusPreconditionFailed, "If-Match", `"1"`)

@@ -15,7 +15,7 @@ import (
 // catalogue is loaded.
 type (
 	request struct {
-		Source      string            `cel:"source"` // entry point: pr_label, pr_comment, api, web, slack
+		Source      string            `cel:"source"` // entry point: pr_label, pr_comment, api, web, slack, environment
 		Profile     string            `cel:"profile"`
 		Name        string            `cel:"name"`
 		Region      string            `cel:"region"`

@@ -37,42 +37,59 @@ const (
 // Ask returns an access of the reader that serves the request, or asks for one: a runner makes it. A repeated call returns the one that
 // was asked for before. ErrConflict: the cluster is not ready or is going away. ErrTooMany: the reader has too many.
 func (s *Store) Ask(ctx context.Context, cluster string, w Wanted, d rows.Origin) (found Row, err error) {
-	err = s.changeSeen(ctx, cluster, d, func(c *change, cur usage.Held) (err error) {
-		switch {
-		case cur.Desired == lifecycle.Absent:
-			return fmt.Errorf("%w: the cluster is going: %s", pg.ErrConflict, cur.DesiredWhy)
-		case cur.Status != lifecycle.Ready:
-			return fmt.Errorf("%w: the cluster is %s", pg.ErrConflict, cur.Status)
-		}
-		of, err := c.of(ctx, cluster, w.Reader)
-		if err != nil {
-			return err
-		}
-		valid := 0
-		for _, a := range of {
-			if w.servedBy(a, c.Now) {
-				found = a
-				return nil
-			}
-			if a.State == Asked || a.State == Ready {
-				valid++
-			}
-		}
-		if valid >= MostOfOneReader {
-			return ErrTooMany
-		}
-		found, err = c.ask(ctx, cur, w.Ask, d)
+	err = s.db.Write(ctx, func(tx *rows.Tx) error {
+		found, err = AskIn(ctx, tx, cluster, w, d)
 		return err
 	})
+	return found, err
+}
+
+// AskIn is Ask in a transaction.
+func AskIn(ctx context.Context, tx *rows.Tx, cluster string, w Wanted, d rows.Origin) (Row, error) {
+	c := &change{tx}
+	cur, err := c.Lock(ctx, cluster)
+	if err == nil {
+		err = d.CheckVersion(cur)
+	}
+	var found Row
+	if err == nil {
+		found, err = c.serve(ctx, cur, w, d)
+	}
 	if err != nil {
 		return Row{}, fmt.Errorf("ask for access to %s: %w", cluster, err)
 	}
 	return found, nil
 }
 
+func (c *change) serve(ctx context.Context, cur usage.Held, w Wanted, d rows.Origin) (Row, error) {
+	switch {
+	case cur.Desired == lifecycle.Absent:
+		return Row{}, fmt.Errorf("%w: the cluster is going: %s", pg.ErrConflict, cur.DesiredWhy)
+	case cur.Status != lifecycle.Ready:
+		return Row{}, fmt.Errorf("%w: the cluster is %s", pg.ErrConflict, cur.Status)
+	}
+	of, err := c.of(ctx, cur.ID, w.Reader)
+	if err != nil {
+		return Row{}, err
+	}
+	valid := 0
+	for _, a := range of {
+		if w.servedBy(a, c.Now) {
+			return a, nil
+		}
+		if a.State == Asked || a.State == Ready {
+			valid++
+		}
+	}
+	if valid >= MostOfOneReader {
+		return Row{}, ErrTooMany
+	}
+	return c.ask(ctx, cur, w.Ask, d)
+}
+
 // servedBy reports that an access is what is wanted.
 func (w Wanted) servedBy(a Row, now time.Time) bool {
-	if a.Role != w.Role || a.Right != w.Right || a.Origin != w.Origin || a.State == Revoked || a.State == Expired {
+	if a.Role != w.Role || a.Right != w.Right || a.OfRun != w.OfRun || a.State == Revoked || a.State == Expired {
 		return false
 	}
 	if a.State == Failed {
@@ -99,7 +116,7 @@ func (c *change) ask(ctx context.Context, cur usage.Held, ask Ask, d rows.Origin
 		return Row{}, err
 	}
 	return row, c.RecordAction(d, "access.asked", cur.ID, rows.Action{After: map[string]any{
-		"access": row.ID, "reader": ask.Reader, "role": ask.Role, "by": ask.Right, "run": ask.Origin, "lifetime": ask.Lifetime.String(),
+		"access": row.ID, "reader": ask.Reader, "role": ask.Role, "by": ask.Right, "run": ask.RunID, "lifetime": ask.Lifetime.String(),
 	}})
 }
 

@@ -30,23 +30,3 @@ func (s *Store) Revoke(ctx context.Context, cluster, id string, d rows.Origin) e
 	}
 	return nil
 }
-
-// RevokeForRun revokes every access that was asked for a run, to any cluster, when the run has ended. It returns how many there were.
-func (s *Store) RevokeForRun(ctx context.Context, run, why string) (n int, err error) {
-	clusters, err := pg.All[struct{ Cluster string }](ctx, s.db.Pool(), `
-		SELECT DISTINCT cluster_id AS cluster FROM access WHERE origin = $1 AND origin <> '' AND revoked_at IS NULL ORDER BY 1`, run)
-	if err != nil {
-		return 0, fmt.Errorf("look for the access of run %s: %w", run, err)
-	}
-	for _, each := range clusters {
-		err := s.changeSeen(ctx, each.Cluster, rows.Origin{}, func(c *change, _ usage.Held) error {
-			revoked, err := c.RevokeAccess(ctx, each.Cluster, `a.origin = @run`, pgx.NamedArgs{"run": run}, rows.Origin{Actor: pg.Lifecycle, Why: why})
-			n += revoked
-			return err
-		})
-		if err != nil {
-			return n, fmt.Errorf("revoke the access of run %s to %s: %w", run, each.Cluster, err)
-		}
-	}
-	return n, nil
-}

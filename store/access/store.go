@@ -26,9 +26,10 @@ func (s *Store) changeSeen(ctx context.Context, id string, origin rows.Origin, d
 
 // The types that this package shares with the parts of the store that write such rows.
 type (
-	Ask  = rows.AccessAsk
-	Row  = rows.AccessRow
-	Role = rows.Role
+	Ask   = rows.AccessAsk
+	OfRun = rows.OfRun
+	Row   = rows.AccessRow
+	Role  = rows.Role
 )
 
 // Their constants.

@@ -18,6 +18,7 @@ type Ask struct {
 	Slot     string
 	Lifetime lifecycle.Lifetime // run or job
 	Job      string             // check_run_id; empty: the token named none
+	Beside   string             // another slot whose cluster is reused if this one has none; empty: none
 
 	// Reuse judges whether the wanted cluster of the slot can be handed to the requester; its error is returned. Nil: a new cluster is
 	// asked for, whatever the slot has.
@@ -78,7 +79,8 @@ func Enter(ctx context.Context, tx *rows.Tx, a Ask, principal string) (reused *r
 		return nil, nil, err
 	}
 	found, err := pg.All[rows.RowRecord](ctx, c, `SELECT `+rows.RowColumns+rows.OfMany+rows.RowSources+`
-		WHERE rc.run_id = $1 AND rc.slot = $2 AND rc.newest AND c.desired = 'present'`, run.ID, a.Slot)
+		WHERE rc.run_id = @run AND (rc.slot = @slot OR @reuse AND rc.slot = nullif(@beside, '')) AND rc.newest AND c.desired = 'present'
+		ORDER BY rc.slot = @slot DESC`, pgx.NamedArgs{"run": run.ID, "slot": a.Slot, "beside": a.Beside, "reuse": a.Reuse != nil})
 	switch {
 	case err != nil:
 		return nil, nil, fmt.Errorf("look for the cluster of the slot: %w", err)
@@ -91,7 +93,7 @@ func Enter(ctx context.Context, tx *rows.Tx, a Ask, principal string) (reused *r
 		if err := a.Reuse(row); err != nil {
 			return nil, nil, err
 		}
-		row, err = c.take(ctx, run, row, a, principal)
+		row, err = c.handOver(ctx, run, row, a, principal)
 		return &row, nil, err
 	case row.Run.Attempt == a.Attempt:
 		return nil, nil, &Refusal{Run: run, Cluster: row.Name, Cause: ErrSlotTaken}
@@ -99,8 +101,8 @@ func Enter(ctx context.Context, tx *rows.Tx, a Ask, principal string) (reused *r
 	return nil, &Place{Run: run, Replaces: row.ID, ask: a}, nil
 }
 
-// take hands the slot's cluster to the attempt, and to the job if it lasts as long as that.
-func (c *change) take(ctx context.Context, run Run, row rows.Row, a Ask, principal string) (rows.Row, error) {
+// handOver hands the slot's cluster to the attempt, and to the job if it lasts as long as that.
+func (c *change) handOver(ctx context.Context, run Run, row rows.Row, a Ask, principal string) (rows.Row, error) {
 	_, err := c.Exec(ctx, `
 		UPDATE run_clusters SET attempt = @attempt, lifetime = @lifetime, job = @job, job_conclusion = '', job_finished_at = NULL, job_confirmed = true, bound_at = @now
 		WHERE cluster_id = @cluster`,
@@ -111,6 +113,7 @@ func (c *change) take(ctx context.Context, run Run, row rows.Row, a Ask, princip
 	if err := c.settle(ctx, run); err != nil {
 		return rows.Row{}, err
 	}
+	a.Slot = row.Run.Slot
 	if err := c.Record(ctx, principal, "run_took_over", row.ID, pg.Move{Why: said(run, a)}); err != nil {
 		return rows.Row{}, err
 	}

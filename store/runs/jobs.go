@@ -54,7 +54,10 @@ func (s *Store) SeeJob(ctx context.Context, run, job string, finish lifecycle.Fi
 		if err != nil {
 			return Run{}, fmt.Errorf("list the turns of job %s: %w", job, err)
 		}
-		return known, c.releaseEach(ctx, open, "its job finished")
+		if err := c.releaseEach(ctx, open, "its job finished"); err != nil {
+			return Run{}, err
+		}
+		return known, c.revokeJob(ctx, run, job)
 	})
 	return err
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/internal/pg"
 )
 
@@ -51,6 +52,19 @@ func (c *change) writeDown(ctx context.Context, ref Ref) (pgx.NamedArgs, error) 
 func (s *Store) ShownAt(ctx context.Context, run, sha string) error {
 	if _, err := s.db.Pool().Exec(ctx, `UPDATE runs SET head_sha = $2 WHERE id = $1`, run, sha); err != nil {
 		return fmt.Errorf("store the commit of run %s: %w", run, err)
+	}
+	return nil
+}
+
+// Renamed writes the new name of a repository of GitHub over that of its runs: another repository may get the old one, and its runs would be
+// asked about there. scope is the repository's id, from its name until now.
+func (s *Store) Renamed(ctx context.Context, scope, from, to string) error {
+	_, err := s.db.Pool().Exec(ctx, `
+		UPDATE runs SET repo = @to, url = replace(url, '/' || repo || '/actions/', '/' || @to || '/actions/')
+		WHERE platform = @platform AND scope = @scope AND repo <> @to AND (repo = @from OR installation <> 0)`, // the App is on one GitHub, and ids are of one
+		pgx.NamedArgs{"platform": lifecycle.GitHub, "scope": scope, "from": from, "to": to})
+	if err != nil {
+		return fmt.Errorf("rename the runs of %s to %s: %w", from, to, err)
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ type Seen struct {
 func (s *Store) See(ctx context.Context, id string, seen Seen, next time.Time) (Run, error) {
 	return s.change(ctx, id, func(c *change, run Run) (Run, error) {
 		if !seen.Confirmed {
-			return c.hear(ctx, run, seen, next)
+			return c.storeUnconfirmed(ctx, run, seen, next)
 		}
 		state := run
 		if seen.replaces(run) {
@@ -51,7 +51,7 @@ func (s *Store) See(ctx context.Context, id string, seen Seen, next time.Time) (
 		if seen.Name != "" {
 			state.Name = seen.Name
 		}
-		return c.keep(ctx, state, next)
+		return c.update(ctx, state, next)
 	})
 }
 
@@ -68,17 +68,17 @@ func (seen Seen) replaces(run Run) bool {
 	return seen.UpdatedAt.After(*run.UpdatedAt)
 }
 
-// hear stores what only a webhook says: that the known attempt finished.
-func (c *change) hear(ctx context.Context, run Run, seen Seen, next time.Time) (Run, error) {
+// storeUnconfirmed stores what only a webhook says: that the known attempt finished.
+func (c *change) storeUnconfirmed(ctx context.Context, run Run, seen Seen, next time.Time) (Run, error) {
 	if seen.State != lifecycle.RunFinished || seen.Attempt != run.Attempt || run.State == lifecycle.RunFinished {
 		return run, nil
 	}
 	run.State, run.Conclusion, run.FinishedAt, run.Confirmed = lifecycle.RunFinished, seen.Conclusion, pg.Null(c.Now), false
-	return c.keep(ctx, run, next)
+	return c.update(ctx, run, next)
 }
 
-// sure is the least time between two answers that both miss a run before it counts as deleted.
-const sure = time.Minute
+// leastMissing is the least time between two answers that both miss a run before it counts as deleted.
+const leastMissing = time.Minute
 
 // Miss stores that the platform answered and does not have a run. The second such answer, at least a minute after the first, means that
 // a running one was deleted.
@@ -87,11 +87,11 @@ func (s *Store) Miss(ctx context.Context, id string, next time.Time) (Run, error
 		switch {
 		case run.MissedAt == nil:
 			run.MissedAt = pg.Null(c.Now)
-		case c.Now.Sub(*run.MissedAt) >= sure && run.State == lifecycle.RunRunning: // one that finished before keeps its conclusion
+		case c.Now.Sub(*run.MissedAt) >= leastMissing && run.State == lifecycle.RunRunning: // one that finished before keeps its conclusion
 			run.State, run.Conclusion, run.FinishedAt, run.Confirmed = lifecycle.RunFinished, lifecycle.ConclusionGone, pg.Null(c.Now), true
 		}
 		run.Unwatched = ""
-		return c.keep(ctx, run, next)
+		return c.update(ctx, run, next)
 	})
 }
 
@@ -99,7 +99,7 @@ func (s *Store) Miss(ctx context.Context, id string, next time.Time) (Run, error
 func (s *Store) Unwatch(ctx context.Context, id, why string, next time.Time) (Run, error) {
 	return s.change(ctx, id, func(c *change, run Run) (Run, error) {
 		run.Unwatched, run.MissedAt = why, nil
-		return c.keep(ctx, run, next)
+		return c.update(ctx, run, next)
 	})
 }
 
@@ -133,8 +133,8 @@ func (s *Store) change(ctx context.Context, id string, do func(*change, Run) (Ru
 	return run, nil
 }
 
-// keep writes a run. A run on which nothing depends is not looked at.
-func (c *change) keep(ctx context.Context, run Run, next time.Time) (Run, error) {
+// update writes a run. A run on which nothing depends is not looked at.
+func (c *change) update(ctx context.Context, run Run, next time.Time) (Run, error) {
 	out, err := pg.One[Run](ctx, c, `
 		UPDATE runs r SET installation = @installation, repo = @repo, name = @name, attempt = @attempt, state = @state, conclusion = @conclusion,
 			finished_at = @finished, confirmed = @confirmed, updated_at = @updated, missed_at = @missed, unwatched = @unwatched, seen_at = @now, look_at = @next
@@ -150,17 +150,18 @@ func (c *change) keep(ctx context.Context, run Run, next time.Time) (Run, error)
 	return out, nil
 }
 
-// depends selects whether anything depends on the state of run r: a wanted cluster, or a turn.
+// depends selects whether anything depends on the state of run r at the time @now: a wanted cluster, a turn, or access to a cluster.
 const depends = `(EXISTS (SELECT FROM run_clusters b JOIN clusters c ON c.id = b.cluster_id WHERE b.run_id = r.id AND c.desired = 'present')
-	OR EXISTS (SELECT FROM uses u WHERE u.run_id = r.id AND u.released_at IS NULL))`
+	OR EXISTS (SELECT FROM uses u WHERE u.run_id = r.id AND u.released_at IS NULL)
+	OR EXISTS (SELECT FROM access a JOIN clusters c ON c.id = a.cluster_id WHERE a.run_id = r.id AND c.desired = 'present' AND ` + openAccess + `))`
 
 // ToLook returns the runs to ask about, the longest due first, and forgets to ask about those on which nothing depends.
 func (s *Store) ToLook(ctx context.Context, now time.Time, limit int) ([]Run, error) {
-	_, err := s.db.Pool().Exec(ctx, `UPDATE runs r SET look_at = NULL WHERE look_at <= $1 AND NOT `+depends, pg.Null(now))
+	_, err := s.db.Pool().Exec(ctx, `UPDATE runs r SET look_at = NULL WHERE look_at <= @now AND NOT `+depends, pgx.NamedArgs{"now": pg.Null(now)})
 	if err != nil {
 		return nil, fmt.Errorf("forget runs on which nothing depends: %w", err)
 	}
-	list, err := pg.All[Run](ctx, s.db.Pool(), `SELECT `+runColumns+` FROM runs r WHERE look_at <= $1 ORDER BY look_at, id LIMIT $2`, pg.Null(now), limit)
+	list, err := pg.All[Run](ctx, s.db.Pool(), `SELECT `+runColumns+` FROM runs r WHERE look_at <= @now ORDER BY look_at, id LIMIT @limit`, pgx.NamedArgs{"now": pg.Null(now), "limit": limit})
 	if err != nil {
 		return nil, fmt.Errorf("list runs to look at: %w", err)
 	}

@@ -28,17 +28,18 @@ type bound struct {
 func (c *change) lockClusters(ctx context.Context, run, also string) error {
 	_, err := c.Exec(ctx, `
 		SELECT FROM clusters WHERE id IN (
-			SELECT b.cluster_id FROM run_clusters b JOIN clusters w ON w.id = b.cluster_id WHERE b.run_id = $1 AND w.desired = 'present'
-			UNION SELECT cluster_id FROM uses WHERE run_id = $1 AND released_at IS NULL
-			UNION SELECT $2)
-		ORDER BY id FOR NO KEY UPDATE`, run, also)
+			SELECT b.cluster_id FROM run_clusters b JOIN clusters w ON w.id = b.cluster_id WHERE b.run_id = @run AND w.desired = 'present'
+			UNION SELECT cluster_id FROM uses WHERE run_id = @run AND released_at IS NULL
+			UNION SELECT a.cluster_id FROM access a WHERE a.run_id = @run AND `+openAccess+`
+			UNION SELECT @also)
+		ORDER BY id FOR NO KEY UPDATE`, pgx.NamedArgs{"run": run, "also": also, "now": c.Now})
 	if err != nil {
 		return fmt.Errorf("lock the clusters of %s: %w", run, err)
 	}
 	return nil
 }
 
-// settle brings the ends of a locked run's clusters, and the uses of its attempts, up to date with what is known of it. It is the only
+// settle brings the ends of a locked run's clusters, the uses of its attempts and its access to clusters up to date with what is known of it. It is the only
 // place where the end of a run's cluster is set or lifted.
 func (c *change) settle(ctx context.Context, run Run) error {
 	clusters, err := pg.All[bound](ctx, c, `
@@ -58,7 +59,10 @@ func (c *change) settle(ctx context.Context, run Run) error {
 			return err
 		}
 	}
-	return c.releaseOver(ctx, run)
+	if err := c.releaseOver(ctx, run); err != nil {
+		return err
+	}
+	return c.revokeOver(ctx, run)
 }
 
 // setEnd sets the end of a run's cluster, or lifts it with the zero time.

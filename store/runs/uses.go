@@ -129,7 +129,7 @@ func (c *change) grant(ctx context.Context, cluster string) error {
 	return nil
 }
 
-// release ends uses of a locked cluster and grants the next one.
+// release ends uses of a locked cluster, with the access that was for them, and grants the next one.
 func (c *change) release(ctx context.Context, cluster string, uses []string, d rows.Origin) error {
 	released, err := pg.All[Use](ctx, c, `
 		WITH over AS (UPDATE uses SET released_at = @now, why = @why WHERE id = ANY (@uses) AND cluster_id = @cluster AND released_at IS NULL RETURNING *)
@@ -140,6 +140,9 @@ func (c *change) release(ctx context.Context, cluster string, uses []string, d r
 	}
 	for _, u := range released {
 		if err := c.RecordAction(d, "use_released", cluster, rows.Action{Note: u.ID}); err != nil {
+			return err
+		}
+		if err := c.revokeUse(ctx, u); err != nil {
 			return err
 		}
 	}
@@ -190,10 +193,9 @@ func (c *change) releaseEach(ctx context.Context, open []openUse, why string) er
 
 // releaseOver releases the uses of attempts of a locked run that are over.
 func (c *change) releaseOver(ctx context.Context, run Run) error {
-	finished := run.State == lifecycle.RunFinished && run.Confirmed // another run may get the turn, so a webhook alone is not enough
 	open, err := pg.All[openUse](ctx, c, `
 		SELECT id, cluster_id AS cluster FROM uses WHERE run_id = $1 AND released_at IS NULL AND (attempt < $2 OR attempt = $2 AND $3)
-		ORDER BY cluster_id, id`, run.ID, run.Attempt, finished)
+		ORDER BY cluster_id, id`, run.ID, run.Attempt, run.ended()) // another run may get the turn
 	if err != nil {
 		return fmt.Errorf("list the turns of %s: %w", run.ID, err)
 	}

@@ -16,10 +16,11 @@ import (
 type actions struct {
 	folders map[string]string // owner/name → folder
 	local   *runner.LocalRepositoryCache
+	values  values
 }
 
-func newActions(folders map[string]string) *actions {
-	return &actions{folders, &runner.LocalRepositoryCache{Parent: nowhere{}, LocalRepositories: map[string]string{}, CacheDirCache: map[string]string{}}}
+func newActions(folders map[string]string, v values) *actions {
+	return &actions{folders, &runner.LocalRepositoryCache{Parent: nowhere{}, LocalRepositories: map[string]string{}, CacheDirCache: map[string]string{}}, v}
 }
 
 // Fetch takes the folder of the action's repository, whatever the version.
@@ -39,7 +40,11 @@ func (a *actions) Fetch(ctx context.Context, cacheDir, address, ref, token strin
 
 // GetTarArchive packs a part of the repository.
 func (a *actions) GetTarArchive(ctx context.Context, cacheDir, sha, prefix string) (io.ReadCloser, error) {
-	return a.local.GetTarArchive(ctx, cacheDir, sha, prefix)
+	archive, err := a.local.GetTarArchive(ctx, cacheDir, sha, prefix)
+	if err != nil {
+		return nil, err
+	}
+	return a.values.inArchive(archive)
 }
 
 // nowhere is where actions that are not in a folder would come from.

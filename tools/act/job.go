@@ -26,6 +26,7 @@ func job() error {
 	if err := json.NewDecoder(os.Stdin).Decode(&order); err != nil {
 		return fmt.Errorf("read the order: %w", err)
 	}
+	order.Files = valuesOf(order).inAll(order.Files)
 	adopt()
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -87,7 +88,7 @@ func execute(ctx context.Context, order workflow.JobOrder, f *found) error {
 	config := &runner.Config{
 		Actor: order.Actor, EventName: order.Event, EventPath: event, Workdir: order.Source, ActionCacheDir: order.Cache,
 		Env: env, Platforms: platforms, LogOutput: true, GitHubInstance: "github.com", DefaultBranch: "main",
-		ActionCache: newActions(order.Repositories), AutoRemove: true,
+		ActionCache: newActions(order.Repositories, valuesOf(order)), AutoRemove: true,
 	}
 	f.only(order.Matrix)
 	plan := &model.Plan{Stages: []*model.Stage{{Runs: []*model.Run{f.run}}}}

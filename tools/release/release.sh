@@ -16,6 +16,11 @@ if tag=$(git describe --tags --exact-match --match "$releases" 2>/dev/null) && [
   echo "release: this commit is $tag, but its actions would download $(cat workflows/version); write $tag in workflows/version, commit, and tag that commit" >&2
   exit 1
 fi
+others=$(grep 'uses: ocpctl/ocpctl/' workflows/pr-cluster.yml | grep -vF "@$(cat workflows/version)" || true)
+if [ -n "$others" ]; then
+  echo "release: workflows/pr-cluster.yml uses actions of another release than $(cat workflows/version); name that release's exact tag there and in .github/workflows, commit, and tag that commit" >&2
+  exit 1
+fi
 when=$(git log -1 --format=%ct)
 export CGO_ENABLED=0 GOFLAGS=-trimpath LC_ALL=C TZ=UTC
 rm -rf "$out"

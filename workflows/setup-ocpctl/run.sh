@@ -49,32 +49,37 @@ fetch() {
     fail "$1 of ocpctl $version cannot be downloaded. Check that the release exists, and that the runner can reach the download address, or set the input download-url to a mirror."
 }
 
+# The tools read from their standard input, because a path on Windows has colons and backslashes: sha256sum escapes its line for
+# such a file, and tar looks for a host of that name.
 sha256() {
-  if command -v sha256sum > /dev/null; then sha256sum "$1"; else shasum -a 256 "$1"; fi | cut -d ' ' -f 1
+  if command -v sha256sum > /dev/null; then sha256sum < "$1"; else shasum -a 256 < "$1"; fi | cut -d ' ' -f 1
 }
 
-# install unpacks the release into the tool cache. The archive is verified each time, wherever it comes from.
+# install unpacks the release into the tool cache. The archive is verified each time, wherever it comes from. Jobs that share the cache
+# may do this at once: each works in a folder of its own, and the first one that is ready moves it to its place.
 install() {
-  local work want
+  local want archive=$tools/download/$file
   mkdir -p "$tools/download"
   work=$(mktemp -d "$tools/.work.XXXXXX")
   trap 'rm -rf "$work"' EXIT
   fetch SHA256SUMS "$work/SHA256SUMS"
-  if [ ! -f "$tools/download/$file" ]; then
-    fetch "$file" "$work/$file"
-    mv "$work/$file" "$tools/download/$file"
+  if [ ! -f "$archive" ]; then
+    archive=$work/$file
+    fetch "$file" "$archive"
   fi
   want=$(awk -v "file=$file" '$2 == file || $2 == "*" file { print $1 }' "$work/SHA256SUMS")
-  if ! [[ $want =~ ^[0-9a-f]{64}$ ]] || [ "$(sha256 "$tools/download/$file")" != "$want" ]; then
-    rm -f "$tools/download/$file"
+  if ! [[ $want =~ ^[0-9a-f]{64}$ ]] || [ "$(sha256 "$archive")" != "$want" ]; then
+    rm -f "$archive"
     fail "The checksum of $file is not the one in SHA256SUMS of the release. It was deleted, and is not used. Run the job again; if the error stays, ask whoever runs the mirror."
   fi
-  mkdir "$work/unpacked"
-  tar -xzf "$tools/download/$file" -C "$work/unpacked"
-  [ "${OCPCTL_KEEP_ARCHIVE:-}" = true ] || rm -f "$tools/download/$file"
-  rm -rf "$tool" # from a job that was stopped while it unpacked
-  mv "$work/unpacked" "$tool"
+  mkdir "$work/$arch"
+  (cd "$work/$arch" && tar -xz) < "$archive"
+  # Over a folder that has files, mv fails: another job was first.
+  mv "$work/$arch" "$tools/" 2> /dev/null || [ -f "$tool/$program" ] || fail "ocpctl $version cannot be moved to $tool in the runner's tool cache. Check that the job may write there."
   touch "$tool.complete"
+  if [ "${OCPCTL_KEEP_ARCHIVE:-}" = true ] && [ ! -f "$tools/download/$file" ]; then
+    mv "$archive" "$tools/download/$file"
+  fi
   rm -rf "$work"
 }
 

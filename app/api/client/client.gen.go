@@ -788,6 +788,36 @@ func (e UseRequestKind) Valid() bool {
 	}
 }
 
+// Defines values for RunKind.
+const (
+	RunKindPipelineRun RunKind = "PipelineRun"
+)
+
+// Valid indicates whether the value is a known member of the RunKind enum.
+func (e RunKind) Valid() bool {
+	switch e {
+	case RunKindPipelineRun:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetKubeconfigParamsRunKind.
+const (
+	GetKubeconfigParamsRunKindPipelineRun GetKubeconfigParamsRunKind = "PipelineRun"
+)
+
+// Valid indicates whether the value is a known member of the GetKubeconfigParamsRunKind enum.
+func (e GetKubeconfigParamsRunKind) Valid() bool {
+	switch e {
+	case GetKubeconfigParamsRunKindPipelineRun:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for UnshareClusterParamsKind.
 const (
 	UnshareClusterParamsKindPrincipal UnshareClusterParamsKind = "principal"
@@ -2235,6 +2265,15 @@ type Lifetime = string
 // Limit defines model for Limit.
 type Limit = int
 
+// RunKind defines model for RunKind.
+type RunKind string
+
+// RunName defines model for RunName.
+type RunName = string
+
+// RunUID defines model for RunUID.
+type RunUID = string
+
 // To defines model for To.
 type To = time.Time
 
@@ -2378,9 +2417,21 @@ type GetKubeconfigParams struct {
 	// Renew Make a new one even if you have one. Leave it out when you repeat the request.
 	Renew bool `form:"renew,omitempty" json:"renew,omitempty,omitzero"`
 
+	// RunKind With a service account's token, the kind of the run in which you are.
+	RunKind GetKubeconfigParamsRunKind `form:"runKind,omitempty" json:"runKind,omitempty,omitzero"`
+
+	// RunName With a service account's token, the run's name.
+	RunName RunName `form:"runName,omitempty" json:"runName,omitempty,omitzero"`
+
+	// RunUID With a service account's token, the run's uid.
+	RunUID RunUID `form:"runUid,omitempty" json:"runUid,omitempty,omitzero"`
+
 	// Wait Seconds to wait for one that is being made, up to 20. The response is then 200 or, with Retry-After, 503: for programs such as curl --fail --retry.
 	Wait int `form:"wait,omitempty" json:"wait,omitempty,omitzero"`
 }
+
+// GetKubeconfigParamsRunKind defines parameters for GetKubeconfig.
+type GetKubeconfigParamsRunKind string
 
 // LinkKubeconfigParams defines parameters for LinkKubeconfig.
 type LinkKubeconfigParams struct {
@@ -2440,14 +2491,14 @@ type TransferClusterParams struct {
 
 // ListUsesParams defines parameters for ListUses.
 type ListUsesParams struct {
-	// RunKind With a service account's token, for the field mine: the kind of the run.
+	// RunKind With a service account's token, the kind of the run in which you are.
 	RunKind ListUsesParamsRunKind `form:"runKind,omitempty" json:"runKind,omitempty,omitzero"`
 
-	// RunName With a service account's token, for the field mine: the run's name.
-	RunName string `form:"runName,omitempty" json:"runName,omitempty,omitzero"`
+	// RunName With a service account's token, the run's name.
+	RunName RunName `form:"runName,omitempty" json:"runName,omitempty,omitzero"`
 
-	// RunUID With a service account's token, for the field mine: the run's uid.
-	RunUID string `form:"runUid,omitempty" json:"runUid,omitempty,omitzero"`
+	// RunUID With a service account's token, the run's uid.
+	RunUID RunUID `form:"runUid,omitempty" json:"runUid,omitempty,omitzero"`
 }
 
 // ListUsesParamsRunKind defines parameters for ListUses.
@@ -2913,6 +2964,8 @@ type ClientInterface interface {
 	// The kubeconfig has a token of a service account in the cluster that is named after you. One that was made for you before is returned
 	// as long as a quarter of its lifetime is left. Otherwise a runner makes one, which takes seconds: the response is then 202, and the
 	// same request later returns it. With wait, the response comes when it is made; 503 if that takes too long.
+	//
+	// One that a pipeline's run asked for ends with the run's attempt, or with the job's turn on the cluster. A run that is over gets none.
 	//
 	// Corresponds with GET /api/v1/clusters/{id}/kubeconfig (the `GetKubeconfig` operationId).
 	GetKubeconfig(ctx context.Context, id ID, params *GetKubeconfigParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3821,6 +3874,8 @@ func (c *Client) LinkKubeadmin(ctx context.Context, id ID, reqEditors ...Request
 // The kubeconfig has a token of a service account in the cluster that is named after you. One that was made for you before is returned
 // as long as a quarter of its lifetime is left. Otherwise a runner makes one, which takes seconds: the response is then 202, and the
 // same request later returns it. With wait, the response comes when it is made; 503 if that takes too long.
+//
+// One that a pipeline's run asked for ends with the run's attempt, or with the job's turn on the cluster. A run that is over gets none.
 //
 // Corresponds with GET /api/v1/clusters/{id}/kubeconfig (the `GetKubeconfig` operationId).
 func (c *Client) GetKubeconfig(ctx context.Context, id ID, params *GetKubeconfigParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -5942,6 +5997,30 @@ func NewGetKubeconfigRequest(server string, id ID, params *GetKubeconfigParams) 
 			}
 		}
 
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "runKind", params.RunKind, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "runName", params.RunName, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "runUid", params.RunUID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
 		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
 			return nil, err
 		} else {
@@ -8040,6 +8119,8 @@ type ClientWithResponsesInterface interface {
 	// The kubeconfig has a token of a service account in the cluster that is named after you. One that was made for you before is returned
 	// as long as a quarter of its lifetime is left. Otherwise a runner makes one, which takes seconds: the response is then 202, and the
 	// same request later returns it. With wait, the response comes when it is made; 503 if that takes too long.
+	//
+	// One that a pipeline's run asked for ends with the run's attempt, or with the job's turn on the cluster. A run that is over gets none.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -11941,6 +12022,8 @@ func (c *ClientWithResponses) LinkKubeadminWithResponse(ctx context.Context, id 
 // The kubeconfig has a token of a service account in the cluster that is named after you. One that was made for you before is returned
 // as long as a quarter of its lifetime is left. Otherwise a runner makes one, which takes seconds: the response is then 202, and the
 // same request later returns it. With wait, the response comes when it is made; 503 if that takes too long.
+//
+// One that a pipeline's run asked for ends with the run's attempt, or with the job's turn on the cluster. A run that is over gets none.
 //
 // Returns a wrapper object for the known response body format(s).
 //

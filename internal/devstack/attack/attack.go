@@ -49,6 +49,7 @@ func sides() []side {
 		{name: "stranger", attacks: strangerAttacks()},
 		{name: "identity", attacks: identityAttacks()},
 		{name: "person", attacks: personAttacks()},
+		{name: "access", attacks: accessAttacks()},
 		{name: "pull", alone: true, attacks: pullAttacks()},
 		{name: "markup", alone: true, attacks: markupAttacks()},
 		{name: "config", alone: true, attacks: configAttacks()},

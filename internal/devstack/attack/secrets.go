@@ -59,12 +59,17 @@ func (t *target) startSecretScan(ctx context.Context) (*secretScan, error) {
 		lines := strings.Split(strings.TrimSpace(string(raw)), "\n")
 		h.add(what, strings.TrimSpace(lines[len(lines)/2]))
 	}
-	_, key, _ := strings.Cut(v.kubeconfig, "client-key-data: ")
-	if fields := strings.Fields(key); len(fields) > 0 {
-		h.add("a cluster's admin key", fields[0])
+	installers, err := t.stored(ctx, v.KubeconfigRef)
+	if err != nil {
+		return nil, err
 	}
-	_, at, _ := strings.Cut(strings.TrimPrefix(v.KubeadminRef, "s3://"), "/")
-	password, err := t.object(ctx, at)
+	for what, in := range map[string][2]string{"a cluster's admin key": {string(installers), "client-key-data: "}, "a reader's token": {v.kubeconfig, "token: "}} {
+		_, value, _ := strings.Cut(in[0], in[1])
+		if fields := strings.Fields(value); len(fields) > 0 {
+			h.add(what, fields[0])
+		}
+	}
+	password, err := t.stored(ctx, v.KubeadminRef)
 	if err != nil {
 		return nil, err
 	}
@@ -72,10 +77,16 @@ func (t *target) startSecretScan(ctx context.Context) (*secretScan, error) {
 	for attempt, token := range t.relay.seen(20) {
 		h.add("the token of "+attempt, token[strings.LastIndexByte(token, '.')+1:])
 	}
-	if len(h.secrets) < 12 {
+	if len(h.secrets) < 13 {
 		return nil, fmt.Errorf("only %d secrets are known", len(h.secrets))
 	}
 	return h, nil
+}
+
+// stored reads the object of a reference.
+func (t *target) stored(ctx context.Context, ref string) ([]byte, error) {
+	_, at, _ := strings.Cut(strings.TrimPrefix(ref, "s3://"), "/")
+	return t.object(ctx, at)
 }
 
 func (s *secretScan) add(what, value string) {

@@ -1,6 +1,9 @@
 package github
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Manifest is the App's registration: its permissions and events. Every App also gets the events of its installations, and one that
 // may write checks those of its own buttons: https://docs.github.com/webhooks/webhook-events-and-payloads
@@ -44,6 +47,13 @@ func (sc scene) appShape() object {
 		"created_at": stamp(installedAt), "updated_at": stamp(installedAt),
 		"permissions": sc.app.Permissions, "events": sc.app.Events, "installations_count": 1,
 	}
+}
+
+// embeddedApp is the App within other objects. GitHub's description does not list the newest events there.
+func (sc scene) embeddedApp() object {
+	out := sc.appShape()
+	out["events"] = slices.DeleteFunc(slices.Clone(sc.app.Events), func(event string) bool { return event == "deployment_protection_rule" })
+	return out
 }
 
 // installShape returns the installation as the API and the webhooks do.

@@ -25,7 +25,7 @@ func (sc scene) check(c Check, prs []PullRequest) object {
 			"title": orNil(c.Title), "summary": orNil(c.Summary), "text": orNil(c.Text),
 			"annotations_count": len(c.Annotations), "annotations_url": api + "/annotations",
 		},
-		"check_suite": object{"id": suiteID(c.Head)}, "app": sc.appShape(), "pull_requests": sc.shortPulls(prs),
+		"check_suite": object{"id": suiteID(c.Head)}, "app": sc.embeddedApp(), "pull_requests": sc.shortPulls(prs),
 	}
 }
 
@@ -45,7 +45,7 @@ func (sc scene) suite(head string, prs []PullRequest, status, conclusion string,
 	return object{
 		"id": id, "node_id": nodeID("CS", id), "head_branch": orNil(branch), "head_sha": head,
 		"status": status, "conclusion": orNil(conclusion), "url": sc.repoAPI() + "/check-suites/" + itoa(id),
-		"before": commitID(sc.repo.Name, 0, 1), "after": head, "pull_requests": sc.shortPulls(prs), "app": sc.appShape(),
+		"before": commitID(sc.repo.Name, 0, 1), "after": head, "pull_requests": sc.shortPulls(prs), "app": sc.embeddedApp(),
 		"created_at": stamp(newest.StartedAt), "updated_at": stamp(newest.StartedAt),
 	}
 }
@@ -98,7 +98,7 @@ func (sc scene) deployment(d Deployment) object {
 		"transient_environment": d.Transient, "production_environment": d.Production, "performed_via_github_app": nil,
 	}
 	if d.Creator == Bot {
-		out["performed_via_github_app"] = sc.appShape()
+		out["performed_via_github_app"] = sc.embeddedApp()
 	}
 	return out
 }
@@ -113,7 +113,7 @@ func (sc scene) deploymentStatus(d Deployment, one DeploymentStatus) object {
 		"deployment_url": api, "repository_url": sc.repoAPI(), "performed_via_github_app": nil,
 	}
 	if one.Creator == Bot {
-		out["performed_via_github_app"] = sc.appShape()
+		out["performed_via_github_app"] = sc.embeddedApp()
 	}
 	return out
 }

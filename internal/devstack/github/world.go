@@ -58,6 +58,10 @@ func newWorld(now time.Time) *world {
 			r.Pulls = append(r.Pulls, &pr)
 			r.Commits[pr.HeadSHA] = withFile(r.Commits[r.Branches[Branch]], "docs/"+pr.HeadRef+".md", pr.Title+"\n")
 		}
+		if r.Name == Repo {
+			e := r.environment(w, "ocp/aws-minimal-test")
+			e.Rules = []*rule{{ID: w.id()}} // the App's
+		}
 		w.Repos = append(w.Repos, r)
 	}
 	return w

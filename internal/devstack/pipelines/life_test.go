@@ -3,6 +3,7 @@
 package pipelines
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -42,7 +43,6 @@ jobs:
         run: |
           ls -l "$KUBECONFIG" "$BLUE_KUBECONFIG" | cut -c 1-10
           cat "$KUBECONFIG"
-          grep client-key-data "$KUBECONFIG" | cut -d: -f2 | tr -d ' ' | base64 -d
           echo "$OCPCTL_CLUSTER_ID $BLUE_CLUSTER_NAME"
       - uses: ocpctl/ocpctl/workflows/extend-cluster@v1
         with: {duration: 2h}
@@ -50,7 +50,7 @@ jobs:
         run: |
           mkdir -p build/reports
           printf '<testsuite name="cart"><testcase name="adds" time="0.1"/><testcase name="totals"><failure message="90 is not 81">%s</failure></testcase></testsuite>' \
-            "$(grep client-key-data "$KUBECONFIG")" > build/reports/TEST-cart.xml
+            "$(grep token: "$KUBECONFIG" | tr -d ' ')" > build/reports/TEST-cart.xml
           exit 1
       - id: report
         if: always()
@@ -79,10 +79,14 @@ func TestTheActionsInWorkflows(t *testing.T) {
 		name string
 		tell func()
 	}{
+		{"the demo's workflows report their tests, and one waits for its cluster", s.theDemosWorkflows},
 		{"an archive that was changed is not used", s.aChangedArchive},
 		{"a job uses a cluster through the actions", s.aLife},
 		{"a cancelled job stops at once, and its cluster goes", s.aCancelledJob},
+		{"a run that does not wait is told by a deployment", s.aDeployment},
 		{"a pull request has one cluster for its runs, until it closes", s.aPullRequest},
+		{"a run that does not wait is told by a dispatch", s.aDispatch},
+		{"a schedule and the merge queue start runs", s.aScheduleAndTheQueue},
 		{"a job whose runner was lost finds its cluster when it is run again", s.aLostRunner},
 	} {
 		began := time.Now()
@@ -119,8 +123,8 @@ func (s *stack) aLife() {
 	require.Empty(t, s.AWS.Resources(c.Name))
 
 	require.Contains(t, log, "-rw-------\n-rw-------\n")
-	require.Contains(t, log, "client-key-data: ***\n")
-	require.NotContains(t, log, "PRIVATE KEY-----\nM", "the lines of the decoded key are masked, too")
+	require.Contains(t, log, "token: ***\n", "the job has a token of its own, and it is masked")
+	require.NotContains(t, log, "client-key-data")
 	require.Contains(t, log, id+" "+c.Name+"\n")
 	require.Contains(t, log, "[group] Waiting until "+c.Name+" is ready\n")
 	require.Contains(t, log, "  CREATING installing  ")
@@ -130,12 +134,30 @@ func (s *stack) aLife() {
 	require.Contains(t, summaries(job), "### "+c.Name+" is ready\n")
 	require.Contains(t, s.annotations(job), "warning ocpctl report-tests 1 of 2 tests failed, the first of them cart › totals: 90 is not 81")
 
-	require.Len(t, s.reports, 1)
-	require.Equal(t, "cart", s.reports[0]["name"])
-	require.EqualValues(t, 1, s.reports[0]["failed"])
-	failure := s.reports[0]["failures"].([]any)[0].(map[string]any)
-	require.Equal(t, "client-key-data: ***", failure["details"], "the report is as clean as the log")
+	reported := s.reported(id)
+	require.Equal(t, []any{"cart", 1}, []any{reported.Reports[0].Name, reported.Failed})
+	require.Equal(t, "token:***", reported.Reports[0].Failures[0].Details, "the report is as clean as the log")
+	s.eventually("the check shows the tests", func() bool { return s.checked(run.HeadSHA) != "" })
+	require.Equal(t, "failure 1 of 2 tests failed", s.checked(run.HeadSHA))
 	require.Equal(t, []string{"SHA256SUMS", filepath.Base(s.archive)}, s.fetched, "the first step downloads ocpctl, and leaves it in the tool cache")
+}
+
+// reported is the only run of tests that the server keeps for a cluster.
+func (s *stack) reported(cluster string) client.TestRun {
+	s.Helper()
+	all := ask[client.TestRuns](s, http.MethodGet, "/api/v1/clusters/"+cluster+"/test-reports", "admin").Items
+	require.Len(s, all, 1)
+	return all[0]
+}
+
+// checked is the conclusion and the title of the check with the results of tests on a commit; empty: there is none yet.
+func (s *stack) checked(sha string) string {
+	for _, check := range s.GitHub.ChecksOf(sha) {
+		if check.Name == "ocpctl/aws-minimal-test/tests" {
+			return check.Conclusion + " " + check.Title
+		}
+	}
+	return ""
 }
 
 // summaries are those of a job's steps.

@@ -3,8 +3,10 @@
 package pipelines
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,6 +22,7 @@ const kubectl = `#!/bin/sh
 echo "kubectl $*" >&2
 case "$1" in
   kustomize) cat "$2/kustomization.yaml" ;;
+  get) echo deployment.apps/shop ;;
   apply) sed 's/^/applied: /' ;;
 esac
 `
@@ -52,18 +55,20 @@ jobs:
 
 func (s *stack) aPullRequest() {
 	t := s.T
-	s.reports = nil
-	require.NoError(t, s.GitHub.Commit(".github/workflows/e2e.yml", "on: workflow_dispatch\njobs: {none: {runs-on: ubuntu-latest, steps: [{run: echo}]}}\n"))
+	s.remove("e2e")
 	require.NoError(t, s.GitHub.Commit("deploy/kustomization.yaml", "image: shop:${IMAGE_TAG}\nhost: shop.${APPS_DOMAIN}\n"))
 	number, err := s.GitHub.Open("Sell more", "will")
 	require.NoError(t, err)
-	require.NoError(t, s.GitHub.Commit(".github/workflows/e2e.yml", strings.ReplaceAll(pullRequest, "SERVER", s.server)))
+	require.NoError(t, s.GitHub.Commit(".github/workflows/e2e.yml", strings.ReplaceAll(pullRequest, "SERVER", s.PrivateURL())))
 	before := len(s.GitHub.Runs().List())
 	var ids []string
-	for i := range 2 {
+	var tested []int64
+	for range 2 {
 		require.NoError(t, s.GitHub.Push(number, "will"))
-		s.eventually("the run begins", func() bool { return len(s.GitHub.Runs().List()) > before+i })
-		run := s.until(s.GitHub.Runs().List()[before+i].ID, finished)
+		run := s.next(before, "pull_request", func(run github.Run) bool {
+			return finished(run) && !slices.Contains(tested, run.ID)
+		})
+		tested = append(tested, run.ID)
 		require.Equal(t, runs.Success, run.Conclusion)
 		ids = append(ids, s.deployed(run))
 	}
@@ -71,10 +76,72 @@ func (s *stack) aPullRequest() {
 	c := s.cluster(ids[0])
 	require.Equal(t, client.READY, c.Status, "it is kept until the pull request closes")
 	require.Equal(t, number, c.PullRequest.Number)
-	require.Len(t, s.reports, 2)
-	require.EqualValues(t, 1, s.reports[1]["passed"])
+	require.Equal(t, 1, ask[client.TestRuns](s, http.MethodGet, "/api/v1/clusters/"+c.ClusterID+"/test-reports", "admin").Items[0].Passed)
+	s.eventually("the check shows the tests", func() bool { return s.checked(s.head(number)) == "success 1 test passed" })
+	s.eventually("the comment shows the tests", func() bool {
+		return slices.ContainsFunc(s.GitHub.Comments(number), func(c github.Comment) bool { return strings.Contains(c.Body, "**Tests:** 🟢 1 passed") })
+	})
+	s.twoRunsAtOnce(number, c.ClusterID)
+	others := 0
+	for _, run := range s.GitHub.Runs().List()[before:] {
+		if run.Event == "deployment_status" {
+			others++
+			require.Equal(t, runs.Skipped, s.until(run.ID, finished).Conclusion, "the deployment of a pull request's cluster starts no tests that would end it")
+		}
+	}
+	require.NotZero(t, others)
+	s.remove("tests")
+	require.Equal(t, client.Present, s.cluster(c.ClusterID).Desired)
 	require.NoError(t, s.GitHub.Close(number, "will"))
 	s.goes(c.ClusterID)
+}
+
+// head is a pull request's newest commit.
+func (s *stack) head(number int) string {
+	pr, _ := s.GitHub.PullRequest(number)
+	return pr.HeadSHA
+}
+
+// remove leaves a workflow's file without anything that starts it.
+func (s *stack) remove(name string) {
+	s.Helper()
+	require.NoError(s, s.GitHub.Commit(".github/workflows/"+name+".yml", "on: workflow_dispatch\njobs: {none: {runs-on: ubuntu-latest, steps: [{run: echo}]}}\n"))
+}
+
+// inTurns is a run on a pull request's cluster that ends when a file is there.
+const inTurns = `
+name: turns
+on: pull_request
+jobs:
+  turn:
+    runs-on: ubuntu-latest
+    permissions: {id-token: write}
+    steps:
+      - uses: ocpctl/ocpctl/workflows/create-cluster@v1
+        with: {server: SERVER, profile: aws-minimal-test, reuse: pull-request}
+      - run: |
+          echo "it is this run's turn on $OCPCTL_CLUSTER_ID"
+          until [ -e FLAG ]; do sleep 0.1; done
+`
+
+func (s *stack) twoRunsAtOnce(number int, cluster string) {
+	t := s.T
+	flag := filepath.Join(t.TempDir(), "flag")
+	require.NoError(t, s.GitHub.Commit(".github/workflows/e2e.yml", strings.NewReplacer("SERVER", s.PrivateURL(), "FLAG", flag).Replace(inTurns)))
+	before := len(s.GitHub.Runs().List())
+	require.NoError(t, s.GitHub.Push(number, "will"))
+	first := s.next(before, "pull_request", s.shows("it is this run's turn on "+cluster))
+	require.NoError(t, s.GitHub.Push(number, "will"))
+	second := s.next(before, "pull_request", func(run github.Run) bool {
+		return run.ID != first.ID && s.shows("Waiting for the turn on the cluster: 1 run ahead")(run)
+	})
+	require.NotContains(t, s.log(second.Jobs[0]), "it is this run's turn")
+	require.NoError(t, os.WriteFile(flag, nil, 0o600))
+	for _, run := range []github.Run{first, second} {
+		run = s.until(run.ID, finished)
+		require.Equal(t, runs.Success, run.Conclusion)
+		require.Contains(t, s.log(run.Jobs[0]), "it is this run's turn on "+cluster)
+	}
 }
 
 // deployed returns the cluster on which a run of the reusable workflow deployed and tested.

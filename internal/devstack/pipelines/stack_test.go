@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,22 +55,21 @@ func withPrograms(run func() int) (int, error) {
 	return run(), nil
 }
 
-// stack is a development stack with a mirror of ocpctl's releases, and with a server that keeps test reports.
+// stack is a development stack with a mirror of ocpctl's releases.
 type stack struct {
 	*testing.T
 	*devstack.Stack
 	mirror  string // its address
 	version string // of the only release
 	archive string // of that, as a path
-	server  string // address for jobs
 	mu      sync.Mutex
-	reports []map[string]any
 	fetched []string // from the mirror
 }
 
 // identities let jobs of acme/shop ask for clusters.
 const identities = `identities:
-  - {name: workflows, source: oidc, match: {repository: [acme/shop], event_name: [push, workflow_dispatch, pull_request]}, role: requester, teams: [platform]}
+  - {name: workflows, source: oidc, role: requester, teams: [platform],
+     match: {repository: [acme/shop], event_name: [push, workflow_dispatch, pull_request, schedule, merge_group, deployment_status, repository_dispatch]}}
 `
 
 func newStack(t *testing.T) *stack {
@@ -85,7 +82,6 @@ func newStack(t *testing.T) *stack {
 	s.Stack = h
 	t.Cleanup(func() { require.NoError(t, h.Stop()) })
 	s.startMirror()
-	s.startReports()
 	require.NoError(t, os.WriteFile(filepath.Join(h.Dir, "catalogue", "identities", "workflows.yaml"), []byte(identities), 0o600))
 	state := ask[client.CatalogueState](s, http.MethodPost, "/api/v1/catalogue/reload", "admin")
 	require.Empty(t, state.Problem)
@@ -110,33 +106,6 @@ func (s *stack) startMirror() {
 	}))
 	s.Cleanup(server.Close)
 	s.mirror = server.URL
-}
-
-// startReports puts a server before ocpctl's that keeps test reports.
-func (s *stack) startReports() {
-	to, err := url.Parse(s.PrivateURL())
-	require.NoError(s, err)
-	proxy := httputil.NewSingleHostReverseProxy(to)
-	proxy.FlushInterval = -1
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !strings.HasSuffix(r.URL.Path, "/test-reports") {
-			proxy.ServeHTTP(w, r)
-			return
-		}
-		var report map[string]any
-		if json.NewDecoder(r.Body).Decode(&report) != nil || !strings.HasPrefix(r.Header.Get("Authorization"), "Bearer ") {
-			w.WriteHeader(http.StatusBadRequest)
-			return
-		}
-		s.mu.Lock()
-		s.reports = append(s.reports, report)
-		s.mu.Unlock()
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusCreated)
-		fmt.Fprint(w, `{"conclusion": "failure"}`)
-	}))
-	s.Cleanup(server.Close)
-	s.server = server.URL
 }
 
 // ask sends a request to the API.
@@ -176,10 +145,25 @@ func (s *stack) eventually(what string, is func() bool) {
 func (s *stack) push(workflow string, is func(github.Run) bool) (run github.Run) {
 	s.Helper()
 	before := len(s.GitHub.Runs().List())
-	text := strings.NewReplacer("SERVER", s.server, "MIRROR", s.mirror, "VERSION: VERSION", "VERSION: "+s.version).Replace(workflow)
+	text := strings.NewReplacer("SERVER", s.PrivateURL(), "MIRROR", s.mirror, "VERSION: VERSION", "VERSION: "+s.version).Replace(workflow)
 	require.NoError(s, s.GitHub.Commit(".github/workflows/e2e.yml", text))
 	s.eventually("the run begins", func() bool { return len(s.GitHub.Runs().List()) > before })
 	return s.until(s.GitHub.Runs().List()[before].ID, is)
+}
+
+// next returns the first run that is not among those before, of an event, and as wanted.
+func (s *stack) next(before int, event string, is func(github.Run) bool) (found github.Run) {
+	s.Helper()
+	s.eventually("a run of "+event+" is as wanted", func() bool {
+		for _, run := range s.GitHub.Runs().List()[before:] {
+			if run.Event == event && is(run) {
+				found = run
+				return true
+			}
+		}
+		return false
+	})
+	return found
 }
 
 // until returns a run when it is as wanted.

@@ -105,6 +105,11 @@ func (g *GitHub) Teams(_ context.Context, _ int64, login string, teams []string)
 	return slices.DeleteFunc(slices.Clone(teams), func(t string) bool { return !slices.Contains(g.TeamsOf[login], t) }), nil
 }
 
+// WorkflowRun knows no run.
+func (g *GitHub) WorkflowRun(context.Context, int64, string, int64) (app.WorkflowRun, error) {
+	return app.WorkflowRun{}, app.ErrRefused
+}
+
 // OwnLogin is the constant of that name.
 func (g *GitHub) OwnLogin(context.Context) (string, error) { return OwnLogin, nil }
 

@@ -33,8 +33,15 @@ type AccessAsk struct {
 	Reader, ReaderName string // principal id, and name to show
 	Role               Role
 	Right              string // OwnRight, or the share by which the reader has it
-	Origin             string // the run for which it is asked; empty: none
-	Lifetime           time.Duration
+	OfRun
+	Lifetime time.Duration
+}
+
+// OfRun is the job of a pipeline's run whose token asks; the zero value: none's.
+type OfRun struct {
+	RunID      string
+	RunAttempt int
+	RunJob     string // check_run_id; empty: the token named none
 }
 
 // AccessRow is one credential to a cluster, made for one reader.
@@ -65,7 +72,8 @@ const (
 )
 
 // AccessColumns select an AccessRow from access a and clusters c, at the time @now.
-const AccessColumns = `a.id, a.cluster_id AS cluster, a.number, a.reader, a.reader_name, a.role, a.by_right AS "right", a.origin, a.lifetime, a.account,
+const AccessColumns = `a.id, a.cluster_id AS cluster, a.number, a.reader, a.reader_name, a.role, a.by_right AS "right",
+	coalesce(a.run_id, '') AS run_id, coalesce(a.run_attempt, 0) AS run_attempt, a.run_job, a.lifetime, a.account,
 	CASE WHEN a.revoked_at IS NOT NULL THEN 'revoked' WHEN a.expires_at <= @now THEN 'expired' WHEN a.minted_at IS NOT NULL THEN 'ready'
 		WHEN a.number <= c.access_done THEN 'failed' ELSE 'asked' END AS state,
 	a.asked_at, a.minted_at, a.expires_at, a.ref, a.trouble, a.revoked_at, a.revoked_by, a.revoke_why, a.removed_at`
@@ -96,11 +104,11 @@ func AccessWork(ctx context.Context, from pg.Source, cluster lifecycle.Cluster, 
 func (c *Tx) QueueAccess(b *pg.Batch, a AccessRow) AccessRow {
 	a.Account = accountOf(a.Reader, a.ID)
 	b.Do("keep the access", `
-		INSERT INTO access (id, cluster_id, number, reader, reader_name, role, by_right, origin, lifetime, account, asked_at)
-		VALUES (@id, @cluster, @number, @reader, @name, @role, @right, @origin, @lifetime, @account, @now)`,
+		INSERT INTO access (id, cluster_id, number, reader, reader_name, role, by_right, run_id, run_attempt, run_job, lifetime, account, asked_at)
+		VALUES (@id, @cluster, @number, @reader, @name, @role, @right, nullif(@run, ''), nullif(@run_attempt, 0), @job, @lifetime, @account, @now)`,
 		pgx.NamedArgs{
 			"id": a.ID, "cluster": a.Cluster, "number": a.Number, "reader": a.Reader, "name": a.ReaderName, "role": a.Role, "right": a.Right,
-			"origin": a.Origin, "lifetime": a.Lifetime, "account": a.Account, "now": c.Now,
+			"run": a.RunID, "run_attempt": a.RunAttempt, "job": a.RunJob, "lifetime": a.Lifetime, "account": a.Account, "now": c.Now,
 		})
 	return a
 }

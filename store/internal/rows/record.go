@@ -155,7 +155,7 @@ var (
 		ELSE coalesce((SELECT n.name FROM clusters n
 			WHERE n.repo = c.repo AND n.pr_number = c.pr_number AND n.profile = c.profile AND n.generation > c.generation
 			ORDER BY n.generation DESC LIMIT 1), '') END AS replaced_by,
-	(SELECT min(g.asked_at) FROM signals g WHERE g.cluster_id = c.id) AS free_since,
+	least((SELECT min(g.asked_at) FROM signals g WHERE g.cluster_id = c.id), (SELECT min(w.asked_at) FROM waits w WHERE w.cluster_id = c.id)) AS free_since,
 	coalesce((SELECT g.kind FROM signals g WHERE g.cluster_id = c.id ORDER BY g.asked_at DESC, g.id DESC LIMIT 1), '') AS signal_kind,
 	coalesce((SELECT g.told FROM signals g WHERE g.cluster_id = c.id ORDER BY g.asked_at DESC, g.id DESC LIMIT 1), '') AS signal_told,
 	coalesce((SELECT g.problem FROM signals g WHERE g.cluster_id = c.id ORDER BY g.asked_at DESC, g.id DESC LIMIT 1), '') AS signal_problem`

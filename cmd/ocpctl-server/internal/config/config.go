@@ -132,6 +132,17 @@ func (c Config) GitHubIssuers() (issuers []string) {
 	return issuers
 }
 
+// JobIssuer returns the configured issuer of the tokens of a GitHub's jobs; empty: none is. An enterprise can have one of its own.
+func (c Config) JobIssuer(site string) string {
+	for _, issuer := range c.OIDC {
+		of := profiles.GitHubOf(issuer.Issuer)
+		if of == site && site != "" || of == "" && issuer.Platform == string(profiles.IssuerGitHub) {
+			return issuer.Issuer
+		}
+	}
+	return ""
+}
+
 // Tekton is a Kubernetes cluster with Tekton. Clusters that its PipelineRuns asked for end with them.
 type Tekton struct {
 	Issuer   string `yaml:"issuer"`    // of its service accounts' tokens, one of oidc

@@ -72,7 +72,12 @@ var sparePermissions = map[string]spare{
 var spareEvents = map[string]spare{
 	"workflow_run": {"the end of a workflow run is noticed by asking, every github.run_look", "Select it for an end within seconds; leave it out in a very busy organization."},
 	"workflow_job": {"the end of a job is noticed by asking, every github.run_look", "Select it for an end within seconds; leave it out in a very busy organization."},
+
+	"deployment_protection_rule": {"a job that waits for an environment ocp/<profile> waits in vain", "Select it if environments are to wait for clusters; otherwise nothing."},
 }
+
+// optional are permissions beyond those of deploy/github-app.yaml that something uses.
+var optional = []string{"contents: write"} // to start workflows when a cluster is ready: on-ready: dispatch
 
 // split separates what an App can do without from what it needs.
 func split(missing []string, known map[string]spare) (needed, spares []string) {
@@ -89,6 +94,7 @@ func split(missing []string, known map[string]spare) (needed, spares []string) {
 // permissions compares the App's permissions with deploy/github-app.yaml.
 func permissions(f *findings, wanted appManifest, app github.App) {
 	missing, extra := compared(wanted.Permissions, app.Permissions)
+	extra = slices.DeleteFunc(extra, func(one string) bool { return slices.Contains(optional, one) })
 	missing, spare := split(missing, sparePermissions)
 	for _, one := range spare {
 		f.warn("permissions", sparePermissions[one].next, "the App lacks %s: %s", one, sparePermissions[one].without)

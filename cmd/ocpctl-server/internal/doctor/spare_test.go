@@ -12,21 +12,21 @@ import (
 
 func TestWhatAnAppCanDoWithoutIsAWarning(t *testing.T) {
 	wanted := appManifest{
-		Permissions: map[string]string{"checks": "write", "actions": "read", "members": "read"},
-		Events:      []string{"pull_request", "workflow_run", "workflow_job"},
+		Permissions: map[string]string{"checks": "write", "actions": "read", "members": "read", "contents": "read"},
+		Events:      []string{"pull_request", "workflow_run", "workflow_job", "deployment_protection_rule"},
 	}
-	app := github.App{Permissions: map[string]string{"checks": "write"}, Events: []string{"pull_request"}}
+	app := github.App{Permissions: map[string]string{"checks": "write", "contents": "write"}, Events: []string{"pull_request"}}
 	var f findings
 	permissions(&f, wanted, app)
 	events(&f, wanted, app)
-	require.Len(t, f.results, 4)
+	require.Len(t, f.results, 5)
 	for _, r := range f.results {
 		require.Equal(t, Warn, r.Status, r)
 		require.NotEmpty(t, r.Next)
 	}
 	require.Equal(t, "the App lacks actions: read: the end of a workflow run is not noticed, so its clusters end by their time to live", f.results[0].Found)
 
-	f, app.Permissions, app.Events = findings{}, map[string]string{}, nil
+	f, app.Permissions, app.Events = findings{}, map[string]string{"contents": "write"}, nil
 	permissions(&f, wanted, app)
 	events(&f, wanted, app)
 	var failed []string
@@ -38,6 +38,14 @@ func TestWhatAnAppCanDoWithoutIsAWarning(t *testing.T) {
 	require.Equal(t, []string{"the App lacks checks: write", "GitHub does not send pull_request"}, failed)
 
 	f, app = findings{}, github.App{Permissions: maps.Clone(wanted.Permissions), Events: slices.Clone(wanted.Events)}
+	permissions(&f, wanted, app)
+	events(&f, wanted, app)
+	require.Equal(t, []Status{OK, OK}, []Status{f.results[0].Status, f.results[1].Status})
+
+	f, app.Permissions["contents"] = findings{}, "write"
+	permissions(&f, wanted, app)
+	require.Equal(t, OK, f.results[0].Status, "a dispatch needs it")
+	app.Permissions["contents"] = "read"
 	permissions(&f, wanted, app)
 	events(&f, wanted, app)
 	require.Equal(t, []Status{OK, OK}, []Status{f.results[0].Status, f.results[1].Status})

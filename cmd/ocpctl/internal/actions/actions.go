@@ -27,11 +27,11 @@ type World struct {
 	Exec    func(*exec.Cmd) error // starts a program and waits for it
 	Version string                // of this program
 	// Open returns ocpctl's commands at a server; empty: the environment's. What they tell people goes to the log.
-	Open func(server string, log io.Writer) Shell
+	Open func(server string, log io.Writer) Commands
 }
 
-// Shell runs ocpctl's commands over one connection.
-type Shell struct {
+// Commands are ocpctl's, over one connection.
+type Commands struct {
 	// Run runs a command as if it was typed, and returns what it wrote to its standard output, also if it failed.
 	Run func(ctx context.Context, in io.Reader, args ...string) ([]byte, error)
 	API func() (*connect.API, error)
@@ -71,11 +71,12 @@ func Names() (names []string) {
 // step is one run of an action.
 type step struct {
 	World
-	Shell
+	Commands
 	*pipeline.Runner
 	*pipeline.Inputs
-	action Action
-	log    io.Writer
+	action   Action
+	log      io.Writer
+	deadline time.Time // of all that the step waits for; zero: nothing was waited for
 }
 
 // Run runs an action. It has told the runner everything; the error has only the exit code.
@@ -98,7 +99,7 @@ func run(ctx context.Context, w World, a Action) (err error) {
 	if s.Inputs, err = runner.Inputs(a.Inputs); err != nil {
 		return err
 	}
-	s.Shell = w.Open(s.Text("server"), log)
+	s.Commands = w.Open(s.Text("server"), log)
 	return a.run(s, ctx)
 }
 
@@ -135,7 +136,7 @@ func (s *step) hasServer() bool { return s.Text("server") != "" || s.Env("OCPCTL
 
 // result runs a command and reads its answer.
 func result[T any](ctx context.Context, s *step, in io.Reader, args ...string) (answer T, err error) {
-	raw, err := s.Shell.Run(ctx, in, slices.Concat(args[:1], []string{"--output=json"}, args[1:])...)
+	raw, err := s.Commands.Run(ctx, in, slices.Concat(args[:1], []string{"--output=json"}, args[1:])...)
 	if len(raw) > 0 {
 		err = errors.Join(err, json.Unmarshal(raw, &answer))
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/actions"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/stand"
 	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -89,8 +91,10 @@ func TestAJobGetsACluster(t *testing.T) {
 	require.Equal(t, kubeconfig, j.env["KUBECONFIG"])
 	raw, err := os.ReadFile(kubeconfig)
 	require.NoError(t, err)
-	require.Contains(t, string(raw), servicetest.ClientKey)
-	require.Contains(t, j.logged(), "::add-mask::"+servicetest.ClientKey+"\n")
+	require.NotContains(t, string(raw), servicetest.ClientKey, "the installer's key is nobody's")
+	token := regexp.MustCompile(`(?m)^ +token: (ey\S+)$`).FindStringSubmatch(string(raw))
+	require.NotNil(t, token, "the job has a token of its own, and no program that asks for one")
+	require.Contains(t, j.logged(), "::add-mask::"+token[1]+"\n")
 
 	require.Zero(t, j.step("extend-cluster", "duration", "2h"), j.logged())
 	require.Zero(t, j.step("extend-cluster", "duration", "400h"), j.logged())
@@ -111,7 +115,7 @@ func TestOneJobAsksAndAnotherWaits(t *testing.T) {
 	done := j.when("PENDING queued", j.ready)
 	require.Zero(t, j.step("wait-cluster", "cluster", id, "take-turn", "true", "export-kubeconfig", "true"), j.logged())
 	done()
-	require.Zero(t, j.step("wait-cluster", "cluster", "ocpctl/"+j.outputs["name"]), "as a deployment names it")
+	require.Zero(t, j.step("wait-cluster", "cluster", "ocp/"+j.outputs["name"]), "as a deployment names it")
 	j.golden("wait.txt")
 }
 
@@ -124,7 +128,7 @@ func TestAStepThatIsRepeatedGetsTheSameCluster(t *testing.T) {
 	first := ask()
 	require.Equal(t, first, ask(), "the same attempt")
 	require.EqualValues(t, exit.Conflict, j.step("create-cluster", "profile", "aws-minimal-test", "wait", "false", "ttl", "5h"))
-	require.Contains(t, j.logged(), "::error title=ocpctl create-cluster::two create-cluster steps of this job have the same slot. Give one of them a slot or a name of its own.\n")
+	require.Contains(t, j.logged(), "::error title=ocpctl create-cluster::another create-cluster step with the same slot asked for something else. Give one of them a slot or a name of its own.\n")
 	second := ask("slot", "second")
 	require.NotEqual(t, first, second, "another slot")
 	j.env["OCPCTL_JOB_INDEX"] = "1"
@@ -139,6 +143,53 @@ func TestAStepThatIsRepeatedGetsTheSameCluster(t *testing.T) {
 	require.Equal(t, "absent", string(c.Desired), "it has replaced the older one")
 }
 
+// A caller's matrix gives its jobs to a reusable workflow without their places in it, and a reusable workflow that is called twice has two
+// jobs of one name.
+func TestTwoJobsDoNotGetOneClusterUnlessTheyReuseIt(t *testing.T) {
+	j := newJob(t)
+	ask := []string{"profile", "aws-minimal-test", "wait", "false"}
+	j.env["OCPCTL_JOB_ID"] = "501"
+	require.Zero(t, j.step("create-cluster", ask...), j.logged())
+	first := j.outputs["cluster-id"]
+	require.Zero(t, j.step("create-cluster", ask...), j.logged())
+	require.Equal(t, first, j.outputs["cluster-id"], "the same job")
+
+	j.env["OCPCTL_JOB_ID"] = "502"
+	require.NotZero(t, j.step("create-cluster", ask...))
+	require.Contains(t, j.logged(), "To get that one, ask with reuse run; for another one, name another slot")
+	require.Empty(t, j.outputs["cluster-id"])
+	require.Zero(t, j.step("create-cluster", append(ask, "reuse", "run")...), j.logged())
+	require.Equal(t, first, j.outputs["cluster-id"], "it asked for that")
+
+	require.Zero(t, j.step("destroy-cluster"), j.logged())
+	j.env["OCPCTL_JOB_ID"] = "503"
+	require.Zero(t, j.step("create-cluster", append(ask, "reuse", "run", "name", "another", "slot", "e2e/0/")...), j.logged())
+	require.NotEqual(t, first, j.outputs["cluster-id"], "what was destroyed is not reused")
+}
+
+func TestTheTimeLimitCountsOnceForTheTurnAndTheCluster(t *testing.T) {
+	j := newJob(t)
+	require.Zero(t, j.step("create-cluster", "profile", "aws-minimal-test", "wait", "false"), j.logged())
+	require.EqualValues(t, exit.TimedOut, j.timesOut("wait-cluster", "take-turn", "true"))
+	row := j.live()
+	j.env["GITHUB_RUN_ID"] = "9100200301"
+	require.EqualValues(t, exit.TimedOut, j.step("wait-cluster", "take-turn", "true", "wait-timeout", "1s"), j.logged())
+	require.Contains(t, j.logged(), "timed out: it is not this run's turn on "+row.Name+" yet: "+j.url+"/clusters/"+row.ID+". Raise wait-timeout.")
+	uses, err := j.store.Runs.Uses(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, []any{2, "granted"}, []any{len(uses), string(uses[0].State())})
+	j.log.Reset() // the step before said this, too
+	done := j.when("Waiting for the turn on the cluster", func() {
+		j.passed.Store(int64(2 * time.Hour))
+		_, err := j.store.Runs.Release(t.Context(), row.ID, uses[0].ID, store.Origin{Actor: "test", Why: "it is done"})
+		require.NoError(j, err)
+	})
+	require.EqualValues(t, exit.TimedOut, j.step("wait-cluster", "take-turn", "true", "wait-timeout", "2h"), j.logged())
+	done()
+	require.Contains(t, j.logged(), "::group::Waiting until ", "it had the turn")
+	require.Contains(t, j.logged(), "/clusters/"+row.ID+". Raise wait-timeout, or wait in another job with wait-cluster")
+}
+
 func TestARefusalSaysWhatToDo(t *testing.T) {
 	j := newJob(t)
 	for i, c := range []struct {
@@ -146,6 +197,7 @@ func TestARefusalSaysWhatToDo(t *testing.T) {
 		inputs []string
 	}{
 		{exit.Usage, []string{"wait", "yes", "reuse", "all", "lifetime", "ever", "wait-timeout", "soon", "env-prefix", "GITHUB_", "export-kubeconfig", "x", "dry-run", "1"}},
+		{exit.Usage, []string{"lifetime", "job", "wait", "false"}},
 		{exit.Usage, []string{"ttl", "90m"}},
 		{exit.Usage, []string{"params", "ttlhours: 3"}},
 		{exit.Refused, []string{"profile", "no-such-profile"}},
@@ -256,13 +308,37 @@ func TestWhereThereIsNothingToDestroyNothingFails(t *testing.T) {
 	require.Contains(t, j.logged(), "There is nothing to destroy: clu_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT does not exist.\n")
 }
 
+func TestAStepWaitsUntilItsKubeconfigIsMade(t *testing.T) {
+	j := newJob(t)
+	require.Zero(t, j.step("create-cluster", "profile", "aws-minimal-test", "wait", "false"), j.logged())
+	j.ready()
+	asked := 0
+	j.before = func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasSuffix(r.URL.Path, "/kubeconfig") {
+			return false
+		}
+		if asked++; asked > 2 {
+			return false
+		}
+		w.Header().Set("Retry-After", "1")
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusAccepted)
+		fmt.Fprint(w, `{"accessId":"acc_1","reader":"x","readerName":"X","role":"admin","state":"asked","by":"role","user":"u","askedAt":"2026-03-01T10:40:00Z"}`)
+		return true
+	}
+	require.Zero(t, j.step("wait-cluster"), j.logged())
+	require.Equal(t, 3, asked)
+	require.FileExists(t, j.outputs["kubeconfig"])
+	require.Contains(t, j.logged(), "::add-mask::ey")
+}
+
 func TestAKubeconfigThatIsNoneIsNotWritten(t *testing.T) {
 	j := newJob(t)
 	require.Zero(t, j.step("create-cluster", "profile", "aws-minimal-test", "wait", "false"), j.logged())
 	j.ready()
 	j.before = func(w http.ResponseWriter, r *http.Request) bool {
 		if strings.HasSuffix(r.URL.Path, "/kubeconfig") {
-			fmt.Fprint(w, "users: [{name: x, user: &a {token: *a}}]\n")
+			stand.Kubeconfig("users: [{name: x, user: &a {token: *a}}]\n")(w, r)
 			return true
 		}
 		return false

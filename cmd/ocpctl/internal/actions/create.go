@@ -21,7 +21,10 @@ func (s *step) create(ctx context.Context) error {
 	s.OneOf("lifetime", "run", "job", "ttl")
 	s.OneOf("on-ready", "none", "deployment", "dispatch")
 	s.waitInputs()
-	s.handInputs()
+	s.exportInputs()
+	if s.Text("lifetime") == "job" && !waits && !dry {
+		s.Wrong("lifetime", "This job ends before the cluster is ready, and the cluster would end with it.", "run", "ttl", "job with wait: true")
+	}
 	if err := s.check(ctx); err != nil {
 		return err
 	}
@@ -37,7 +40,7 @@ func (s *step) create(ctx context.Context) error {
 		return s.explained(err)
 	}
 	// Before anything else, so that steps with if: always() find the cluster.
-	if err := s.known(accepted.ClusterID, accepted.Name, accepted.URL); err != nil {
+	if err := s.setCluster(accepted.ClusterID, accepted.Name, accepted.URL); err != nil {
 		return err
 	}
 	_, _ = fmt.Fprintf(s.log, "%s (%s): %s\n%s\n", accepted.Name, accepted.ClusterID, accepted.Message, accepted.URL)
@@ -45,7 +48,7 @@ func (s *step) create(ctx context.Context) error {
 		s.Warning("Approval needed", fmt.Sprintf("%s waits for an approval. See %s, or: ocpctl approvals %s", accepted.Name, accepted.URL, accepted.ApprovalID))
 	}
 	if !waits {
-		return s.leave(ctx, accepted.ClusterID)
+		return s.endWithoutWaiting(ctx, accepted.ClusterID)
 	}
 	return s.await(ctx, accepted.ClusterID, accepted.Name, s.Text("reuse") == "pull-request")
 }
@@ -96,7 +99,7 @@ func (s *step) ofRun(args []string) ([]string, error) {
 // explained adds what to do about a refusal that a workflow can cause.
 func (s *step) explained(err error) error {
 	if connect.Is(err, http.StatusConflict) && strings.Contains(err.Error(), "Idempotency-Key") {
-		return exit.With(exit.Conflict, errors.New("two create-cluster steps of this job have the same slot. Give one of them a slot or a name of its own"))
+		return exit.With(exit.Conflict, errors.New("another create-cluster step with the same slot asked for something else. Give one of them a slot or a name of its own"))
 	}
 	return err
 }
@@ -133,8 +136,8 @@ func failed(checks []client.Check) (all []client.Check) {
 	return all
 }
 
-// known tells the runner which cluster this step is about.
-func (s *step) known(id, name, page string) error {
+// setCluster tells the runner which cluster this step is about.
+func (s *step) setCluster(id, name, page string) error {
 	err := errors.Join(s.outputs("cluster-id", id, "name", name, "page-url", page), s.Export(clusterVariable, id))
 	if prefix := s.Text("env-prefix"); prefix != "" {
 		err = errors.Join(err, s.Export(prefix+"CLUSTER_ID", id), s.Export(prefix+"CLUSTER_NAME", name))
@@ -142,8 +145,8 @@ func (s *step) known(id, name, page string) error {
 	return err
 }
 
-// leave ends the step while the cluster is made.
-func (s *step) leave(ctx context.Context, id string) error {
+// endWithoutWaiting ends the step while the cluster is made.
+func (s *step) endWithoutWaiting(ctx context.Context, id string) error {
 	c, err := result[client.ClusterDetail](ctx, s, nil, "status", "--cluster-id="+id)
 	if err != nil {
 		return err

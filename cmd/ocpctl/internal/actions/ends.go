@@ -55,7 +55,7 @@ func (s *step) destroy(ctx context.Context) error {
 	var err error
 	if waits {
 		end := s.Group("Waiting until it is destroyed")
-		_, err = s.Shell.Run(ctx, nil, s.timed(append(args, "--wait", "--output=name")...)...)
+		_, err = s.Commands.Run(ctx, nil, s.timed(append(args, "--wait", "--output=name")...)...)
 		end()
 	} else {
 		var accepted client.Accepted

@@ -34,9 +34,19 @@ func (s *step) index() string {
 	return "0"
 }
 
-// key returns the request's idempotency key: a step that is run twice in the same attempt of a run gets one cluster.
+// key returns the request's idempotency key: a step that is run twice in the same job gets one cluster. Two jobs have two keys, so that the
+// server judges the slot of the second one.
 func (s *step) key() string {
-	return strings.Join([]string{"github", s.Env("GITHUB_RUN_ID"), s.Env("GITHUB_RUN_ATTEMPT"), digest(16, s.slot(), s.Text("profile"))}, "-")
+	return strings.Join([]string{"github", s.Env("GITHUB_RUN_ID"), s.Env("GITHUB_RUN_ATTEMPT"), digest(16, s.job(), s.slot(), s.Text("profile"))}, "-")
+}
+
+// job returns what no other job of the run's attempt is called. Where GitHub does not give the job's id, two calls of a reusable workflow
+// are one job for it.
+func (s *step) job() string {
+	if id := s.Env("OCPCTL_JOB_ID"); id != "" { // the expression job.check_run_id
+		return id
+	}
+	return s.Env("GITHUB_JOB") + "/" + s.index()
 }
 
 var unfit = regexp.MustCompile(`[^a-z0-9]+`)

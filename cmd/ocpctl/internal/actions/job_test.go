@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -54,6 +55,7 @@ type job struct {
 	summary  string
 	exec     func(*exec.Cmd) error
 	canceled context.Context
+	passed   atomic.Int64 // how much the clock is ahead, as a time.Duration
 }
 
 const requestToken = "the-job's-own-token"
@@ -145,7 +147,7 @@ func (j *job) step(action string, inputs ...string) (code int) {
 	j.env["OCPCTL_INPUTS"] = string(raw)
 	j.log.Reset()
 	world := command.World{
-		In: strings.NewReader(""), Out: j, Err: j, Env: func(name string) string { return j.env[name] }, Now: time.Now, Version: "v1.2.3",
+		In: strings.NewReader(""), Out: j, Err: j, Env: func(name string) string { return j.env[name] }, Now: func() time.Time { return time.Now().Add(time.Duration(j.passed.Load())) }, Version: "v1.2.3",
 		Sleep: func(ctx context.Context, d time.Duration) error { return ctx.Err() }, Run: j.exec, Width: func() int { return 80 },
 		UUID: func() string { return "not-used" },
 	}
@@ -207,7 +209,7 @@ var changing = []struct {
 	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`), "<time>"}, {regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d UTC \([^)]*\)`), "<time> (<away>)"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)? UTC`), "<time>"}, {regexp.MustCompile(`clu\\_[0-9A-Z]{26}`), `clu\_1`},
 	{regexp.MustCompile(`(?m)^\d\d:\d\d:\d\d  `), "<time>  "}, {regexp.MustCompile(`\| after \d+ (s|min)`), "| after <time>"}, {regexp.MustCompile(`about \$[\d.]+ so far`), "about <cost> so far"},
-	{regexp.MustCompile(`"wait-timeout":"\d+m?s"`), `"wait-timeout":"<limit>"`}, {regexp.MustCompile(`\(\d+ bytes\)`), "(<size>)"},
+	{regexp.MustCompile(`"wait-timeout":"\d+m?s"`), `"wait-timeout":"<limit>"`}, {regexp.MustCompile(`\(\d+ bytes\)`), "(<size>)"}, {regexp.MustCompile(`\bey[\w-]+\.[\w-]+\.[\w-]+`), "<token>"},
 }
 
 // plain is a text without what differs from run to run.

@@ -91,7 +91,7 @@ func (s *step) state(ctx context.Context, c client.Cluster, folder string) error
 	for _, page := range []struct{ command, output, file string }{
 		{"status", "json", "cluster.json"}, {"explain", "", "explain.txt"}, {"timeline", "", "timeline.txt"},
 	} {
-		raw, err := s.Shell.Run(ctx, nil, page.command, "--cluster-id="+c.ClusterID, "--output="+page.output)
+		raw, err := s.Commands.Run(ctx, nil, page.command, "--cluster-id="+c.ClusterID, "--output="+page.output)
 		if err == nil {
 			err = s.keep(filepath.Join(folder, page.file), raw)
 		}
@@ -104,7 +104,7 @@ func (s *step) state(ctx context.Context, c client.Cluster, folder string) error
 func (s *step) jobLogs(ctx context.Context, c client.Cluster, folder string) error {
 	page, err := result[client.JobPage](ctx, s, nil, "jobs", "--cluster="+c.ClusterID, "--limit=0")
 	for _, job := range page.Items {
-		raw, one := s.Shell.Run(ctx, nil, "logs", "--cluster-id="+c.ClusterID, "--job="+job.JobID, "--lines="+logLines)
+		raw, one := s.Commands.Run(ctx, nil, "logs", "--cluster-id="+c.ClusterID, "--job="+job.JobID, "--lines="+logLines)
 		if one == nil {
 			one = s.keep(filepath.Join(folder, strings.ToLower(job.Type)+"-"+filepath.Base(job.JobID)+".log"), raw)
 		}
@@ -115,7 +115,7 @@ func (s *step) jobLogs(ctx context.Context, c client.Cluster, folder string) err
 
 // bundle writes the diagnostics of a failed install.
 func (s *step) bundle(ctx context.Context, c client.Cluster, folder string) error {
-	_, err := s.Shell.Run(ctx, nil, "logs", "--cluster-id="+c.ClusterID, "--bundle", "--file="+filepath.Join(folder, "log-bundle.tar.gz"))
+	_, err := s.Commands.Run(ctx, nil, "logs", "--cluster-id="+c.ClusterID, "--bundle", "--file="+filepath.Join(folder, "log-bundle.tar.gz"))
 	if connect.Is(err, 404) {
 		_, _ = fmt.Fprintln(s.log, "There is no log bundle: no install of this cluster failed.")
 		return nil

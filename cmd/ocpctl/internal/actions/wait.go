@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/kube"
 )
@@ -19,7 +20,7 @@ import (
 func (s *step) wait(ctx context.Context) error {
 	turn, cluster := s.Bool("take-turn"), s.needCluster()
 	s.waitInputs()
-	s.handInputs()
+	s.exportInputs()
 	if err := s.check(ctx); err != nil {
 		return err
 	}
@@ -27,7 +28,7 @@ func (s *step) wait(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.known(c.ClusterID, c.Name, s.page(c.ClusterID)); err != nil {
+	if err := s.setCluster(c.ClusterID, c.Name, s.page(c.ClusterID)); err != nil {
 		return err
 	}
 	return s.await(ctx, c.ClusterID, c.Name, turn)
@@ -48,32 +49,49 @@ func (s *step) limit() (time.Duration, error) {
 	return humanize.Timeout(s.Text("wait-timeout"))
 }
 
-// timed adds the time limit to a command that waits.
+// timed adds to a command that waits what is left of the time limit. The limit counts once, for everything that the step waits for.
 func (s *step) timed(args ...string) []string {
-	if limit, err := s.limit(); err == nil && limit > 0 {
-		args = append(args, "--timeout="+limit.String())
+	limit, err := s.limit()
+	if err != nil || limit == 0 {
+		return args
 	}
-	return args
+	if s.deadline.IsZero() {
+		s.deadline = s.Now().Add(limit)
+	}
+	return append(args, "--timeout="+max(s.deadline.Sub(s.Now()), shortest).String())
 }
+
+// shortest is how long a command waits after the time limit has passed: it looks once.
+const shortest = time.Second
 
 // prefix is the form of the input env-prefix.
 var prefix = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
 
-// handInputs checks the inputs of a step that hands over a cluster.
-func (s *step) handInputs() {
+// exportInputs checks the inputs of a step that exports a cluster to the job's next steps.
+func (s *step) exportInputs() {
 	s.Bool("export-kubeconfig")
 	given := s.Text("env-prefix")
-	if reserved := strings.HasPrefix(given, "GITHUB_") || strings.HasPrefix(given, "RUNNER_"); given != "" && (reserved || !prefix.MatchString(given)) {
-		s.Wrong("env-prefix", fmt.Sprintf("%q is no beginning of a variable's name that is free.", given), "capital letters, digits and underscores, e.g. BLUE_")
+	const accepted = "capital letters, digits and underscores, e.g. BLUE_"
+	for _, reserved := range []string{"GITHUB_", "RUNNER_"} {
+		if strings.HasPrefix(given, reserved) {
+			s.Wrong("env-prefix", fmt.Sprintf("Variables that begin with %q are reserved by GitHub.", reserved), accepted)
+			return
+		}
+	}
+	if given != "" && !prefix.MatchString(given) {
+		s.Wrong("env-prefix", fmt.Sprintf("The name of a variable cannot begin with %q.", given), accepted)
 	}
 }
 
-// await waits until the cluster is ready, takes the run's turn on it if it is shared, and hands it to the job.
+// await waits until the cluster is ready, takes the run's turn on it if it is shared, and exports it to the job.
 func (s *step) await(ctx context.Context, id, name string, turn bool) error {
 	if turn {
 		end := s.Group("Waiting for this run's turn on " + name)
-		_, err := s.Shell.Run(ctx, nil, s.timed("use", "--cluster-id="+id, "--wait")...)
+		_, err := s.Commands.Run(ctx, nil, s.timed("use", "--cluster-id="+id, "--wait")...)
 		end()
+		if exit.CodeOf(err) == exit.TimedOut {
+			err = exit.With(exit.TimedOut, fmt.Errorf("timed out: it is not this run's turn on %s yet: %s. Raise wait-timeout. The place in the queue ends with the job, or with the run", name, s.page(id)))
+		}
 		if err != nil {
 			return err
 		}
@@ -84,6 +102,9 @@ func (s *step) await(ctx context.Context, id, name string, turn bool) error {
 	if c.ClusterID == "" { // interrupted, or the server did not answer
 		return err
 	}
+	if exit.CodeOf(err) == exit.TimedOut {
+		err = exit.With(exit.TimedOut, fmt.Errorf("timed out: %s is not ready yet, and is still being made: %s. Raise wait-timeout, or wait in another job with wait-cluster", name, s.page(id)))
+	}
 	if err != nil {
 		why := oneLine(textOf(err))
 		return errors.Join(err, s.facts(c.Cluster), s.Summary(s.clusterSummary(c.Cluster, name+" is not ready", why)))
@@ -92,7 +113,7 @@ func (s *step) await(ctx context.Context, id, name string, turn bool) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(s.facts(c.Cluster), s.hand(c.Cluster, path)); err != nil {
+	if err := errors.Join(s.facts(c.Cluster), s.exportCluster(c.Cluster, path)); err != nil {
 		return err
 	}
 	return s.Summary(s.clusterSummary(c.Cluster, name+" is ready", ""))
@@ -100,7 +121,7 @@ func (s *step) await(ctx context.Context, id, name string, turn bool) error {
 
 // kubeconfig writes the kubeconfig to a file below the job's own folder, which the runner empties. Its secrets are masked before.
 func (s *step) kubeconfig(ctx context.Context, id string) (path string, err error) {
-	raw, err := s.Shell.Run(ctx, nil, "kubeconfig", "--cluster-id="+id)
+	raw, err := s.Commands.Run(ctx, nil, "kubeconfig", "--cluster-id="+id, "--static")
 	if err != nil {
 		return "", err
 	}
@@ -127,8 +148,8 @@ func (s *step) folder(id string) (string, error) {
 	return path, os.MkdirAll(path, 0o700)
 }
 
-// hand gives the job what it needs to use the cluster.
-func (s *step) hand(c client.Cluster, kubeconfig string) error {
+// exportCluster gives the job's next steps what they need to use the cluster.
+func (s *step) exportCluster(c client.Cluster, kubeconfig string) error {
 	err := s.outputs("console-url", c.ConsoleURL, "api-url", c.APIURL, "kubeconfig", kubeconfig)
 	if s.Bool("export-kubeconfig") {
 		err = errors.Join(err, s.Export("KUBECONFIG", kubeconfig))

@@ -24,14 +24,15 @@ func (a *app) action() *cobra.Command {
 
 // commands returns the commands themselves, run in this process: they share one connection, write their answers to a buffer, and tell people
 // the rest in the log.
-func (a *app) commands(server string, log io.Writer) actions.Shell {
+func (a *app) commands(server string, log io.Writer) actions.Commands {
 	inner := *a
+	inner.inAction = true
 	inner.Err, inner.InTTY, inner.OutTTY, inner.ErrTTY, inner.OutLogged = log, false, false, false, false
 	if server != "" {
 		inner.want = connect.Wanted{Server: server}
 	}
 	inner.opened = &connection{}
-	return actions.Shell{
+	return actions.Commands{
 		API: inner.api,
 		Run: func(ctx context.Context, in io.Reader, args ...string) ([]byte, error) {
 			var out bytes.Buffer

@@ -44,11 +44,12 @@ type World struct {
 // app is one run.
 type app struct {
 	World
-	want    connect.Wanted
-	format  string
-	verbose bool
-	started bool        // a command began, so errors from now on are not usage errors
-	opened  *connection // what several commands of one process share; nil: each opens its own
+	want     connect.Wanted
+	format   string
+	verbose  bool
+	started  bool        // a command began, so errors from now on are not usage errors
+	opened   *connection // what several commands of one process share; nil: each opens its own
+	inAction bool        // a GitHub action runs the command: nobody can type another one
 }
 
 // Run executes the arguments and returns the exit code. It has printed everything.

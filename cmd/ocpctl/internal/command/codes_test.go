@@ -21,7 +21,7 @@ func TestWhatTheCommandLineCannotSayEndsWithTwo(t *testing.T) {
 		"catalog foo":                               `"foo" is not a command of ocpctl catalog.`,
 		"list --bogus":                              "unknown flag: --bogus",
 		"list extra":                                `unexpected argument "extra": ocpctl list`,
-		"list -o xml":                               `--output: "xml" is not supported. Accepted: json, yaml, name, wide.`,
+		"list -o xml":                               `--output: "xml" is not supported. Accepted: json, yaml, name, wide, field=NAME, e.g. field=destroyAt.`,
 		"list --limit -1":                           "0 shows all",
 		"status":                                    "no cluster given. Give its name or id: ocpctl status CLUSTER",
 		"status a b":                                `unexpected argument "b"`,
@@ -102,7 +102,7 @@ func TestNobodyWhoIsNotSignedInIsLeftAlone(t *testing.T) {
 	d := newService(t)
 	delete(d.env, "OCPCTL_TOKEN")
 	require.Equal(t, exit.Denied, d.run("list"))
-	require.Contains(t, d.err.String(), "run ocpctl login --server "+d.URL+", or set OCPCTL_TOKEN, or OCPCTL_AUTH=aws")
+	require.Contains(t, d.err.String(), "run ocpctl login --server "+d.URL+", or set OCPCTL_TOKEN or OCPCTL_TOKEN_FILE, or OCPCTL_AUTH=aws")
 	delete(d.env, "OCPCTL_SERVER")
 	require.Equal(t, exit.Denied, d.run("list"))
 	require.Contains(t, d.err.String(), "ocpctl login --server https://…, or set OCPCTL_SERVER")

@@ -35,7 +35,7 @@ func (q *asking) flags(c *cobra.Command) {
 
 // staticFlag is for commands that write a kubeconfig.
 func (a *app) staticFlag(c *cobra.Command, q *asking) {
-	c.Flags().BoolVar(&q.static, "static", a.Env("CI") != "", "write the token into the kubeconfig, which then expires with it, instead of calling ocpctl for one; default in a pipeline (CI is set)")
+	c.Flags().BoolVar(&q.static, "static", a.Env("CI") != "" || a.Env("OCPCTL_RUN_UID") != "", "write the token into the kubeconfig, which then expires with it, instead of calling ocpctl for one; default in a pipeline (CI or OCPCTL_RUN_UID is set)")
 }
 
 // roles are those that somebody can have in a cluster.
@@ -61,7 +61,7 @@ const (
 // mint asks for a kubeconfig of our own, and waits until it is made.
 func (a *app) mint(ctx context.Context, api *connect.API, id string, q asking) (minted, error) {
 	for waited := time.Duration(0); ; {
-		got, again, err := askOnce(ctx, api, id, q)
+		got, again, err := a.askOnce(ctx, api, id, q)
 		if err != nil || got.raw != nil {
 			return got, err
 		}
@@ -80,8 +80,13 @@ func (a *app) mint(ctx context.Context, api *connect.API, id string, q asking) (
 }
 
 // askOnce asks once; without a kubeconfig, it says when to ask again.
-func askOnce(ctx context.Context, api *connect.API, id string, q asking) (minted, time.Duration, error) {
-	res, err := api.GetKubeconfig(ctx, id, &client.GetKubeconfigParams{Role: q.role, Lifetime: q.lifetime, Renew: q.renew})
+func (a *app) askOnce(ctx context.Context, api *connect.API, id string, q asking) (minted, time.Duration, error) {
+	run, err := new(runInput).turnRun(a.Env)
+	if err != nil {
+		return minted{}, 0, err
+	}
+	res, err := api.GetKubeconfig(ctx, id, &client.GetKubeconfigParams{Role: q.role, Lifetime: q.lifetime, Renew: q.renew,
+		RunKind: client.GetKubeconfigParamsRunKind(run.kind), RunName: run.name, RunUID: run.uid})
 	raw, err := connect.Body(res, err)
 	if err != nil {
 		return minted{}, 0, err
@@ -138,7 +143,7 @@ func (h holder) token(ctx context.Context) (kube.Kept, error) {
 func (h holder) recheck(ctx context.Context, have kube.Kept) (kube.Kept, error) {
 	ctx, cancel := context.WithTimeout(ctx, mostRecheck)
 	defer cancel()
-	got, _, err := askOnce(ctx, h.api, h.id, h.ask)
+	got, _, err := h.askOnce(ctx, h.api, h.id, h.ask)
 	switch {
 	case refused(err): // we may no longer have it
 		return kube.Kept{}, errors.Join(err, h.keep.Drop(h.api.Context.Server, h.question()))

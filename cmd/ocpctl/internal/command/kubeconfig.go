@@ -29,7 +29,7 @@ that --role names, and the cluster's own audit shows your name. It can be revoke
 use the cluster. Every read is recorded in the audit trail.
 
 On your machine the kubeconfig holds no token: kubectl calls ocpctl credential for one, so that it works as long as you may use the
-cluster. In a pipeline (CI is set) and with --static it holds a token. It is then a credential: without --print it is not shown on a
+cluster. In a pipeline (CI or OCPCTL_RUN_UID is set) and with --static it holds a token. It is then a credential: without --print it is not shown on a
 terminal or in a pipeline's log. To work without a file, use ocpctl shell.`,
 		Example: `  ocpctl kubeconfig team-a-smoke-01 -f kubeconfig
   ocpctl kubeconfig team-a-smoke-01 --merge && kubectl --context team-a-smoke-01 get nodes

@@ -81,7 +81,11 @@ func (a *app) await(ctx context.Context, api *connect.API, of follow.Target, goa
 	view := a.view()
 	_, err := follow.Await(bounded, a.follower(api, view), of, goal, view)
 	if ctx.Err() != nil || errors.Is(err, context.Canceled) {
-		a.say("Stopped waiting; %s continues. Wait again with: ocpctl wait %s --for=%s", of.Name, of.Name, goal)
+		again := fmt.Sprintf(" Wait again with: ocpctl wait %s --for=%s", of.Name, goal)
+		if a.inAction {
+			again = "" // the action says what becomes of it
+		}
+		a.say("Stopped waiting; %s continues.%s", of.Name, again)
 		return exit.Silent(exit.Interrupted)
 	}
 	return err

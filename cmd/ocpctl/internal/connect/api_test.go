@@ -74,14 +74,26 @@ func TestEachWayToSignInBringsItsToken(t *testing.T) {
 }
 
 func TestTheServerSaysForWhomATokenOfGitHubActionsIs(t *testing.T) {
-	const github, cluster = `{"issuer": "https://token.actions.githubusercontent.com", "audiences": ["%s"]}`, `{"issuer": "https://oidc.example.com", "audiences": ["%s"]}`
+	const (
+		github    = `{"issuer": "https://token.actions.githubusercontent.com", "audiences": ["%s"]}`
+		slug      = `{"issuer": "https://token.actions.githubusercontent.com/acme", "audiences": ["%s"]}`
+		server    = `{"issuer": "https://github.acme.example/_services/token", "audiences": ["%s"]}`
+		residency = `{"issuer": "https://token.actions.acme.ghe.com", "audiences": ["%s"]}`
+		cluster   = `{"issuer": "https://oidc.example.com", "audiences": ["%s"]}`
+	)
 	for name, c := range map[string]struct {
 		said, context string // said: %s is the server's own address
+		site          string // the GitHub of the job
 		want          string
 		refused       string
 	}{
 		"its own address":                  {said: fmt.Sprintf(github, "%s"), want: "%s"},
 		"GitHub's among others":            {said: fmt.Sprintf(cluster, "ocpctl-ci") + "," + fmt.Sprintf(github, "ocpctl"), want: "ocpctl"},
+		"an enterprise's own issuer":       {said: fmt.Sprintf(slug, "ocpctl"), site: "https://github.com", want: "ocpctl"},
+		"the first GitHub, of two":         {said: fmt.Sprintf(github, "ocpctl") + "," + fmt.Sprintf(server, "ocpctl-ghes"), site: "https://github.com", want: "ocpctl"},
+		"the second GitHub, of two":        {said: fmt.Sprintf(github, "ocpctl") + "," + fmt.Sprintf(server, "ocpctl-ghes"), site: "https://github.acme.example/", want: "ocpctl-ghes"},
+		"data residency":                   {said: fmt.Sprintf(github, "ocpctl") + "," + fmt.Sprintf(residency, "ocpctl-eu"), site: "https://acme.ghe.com", want: "ocpctl-eu"},
+		"only another GitHub":              {said: fmt.Sprintf(github, "ocpctl"), site: "https://github.acme.example", refused: "does not publish the audience"},
 		"the only one of a stand-in":       {said: fmt.Sprintf(cluster, "ocpctl"), want: "ocpctl"},
 		"nothing":                          {said: "", want: "%s"},
 		"one that a person said":           {said: fmt.Sprintf(github, "sts.amazonaws.com"), context: "vault", want: "vault"},
@@ -108,7 +120,7 @@ func TestTheServerSaysForWhomATokenOfGitHubActionsIs(t *testing.T) {
 			}))
 			t.Cleanup(server.Close)
 			api, _ := dial(t, connect.Context{Server: server.URL, Auth: connect.GitHub, Audience: c.context},
-				map[string]string{"ACTIONS_ID_TOKEN_REQUEST_URL": actions.URL, "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "request-token"})
+				map[string]string{"ACTIONS_ID_TOKEN_REQUEST_URL": actions.URL, "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "request-token", "GITHUB_SERVER_URL": c.site})
 			err := me(api)
 			if c.refused != "" {
 				require.ErrorContains(t, err, c.refused)

@@ -4,14 +4,9 @@ import (
 	"context"
 	"fmt"
 	"regexp"
-	"strings"
-)
+	"slices"
 
-// githubIssuer is the issuer of tokens for GitHub's own runners; an enterprise's name follows it. A GitHub Enterprise Server's issuer
-// ends with githubServerPath. See https://docs.github.com/en/actions/concepts/security/openid-connect
-const (
-	githubIssuer     = "https://token.actions.githubusercontent.com"
-	githubServerPath = "/_services/token"
+	"github.com/ocpctl/ocpctl/profiles"
 )
 
 // ourOwn matches audiences of ocpctl. A token for any other audience is meant for something else, so no server gets one because it
@@ -20,7 +15,8 @@ var ourOwn = regexp.MustCompile(`^ocpctl([-._:/][A-Za-z0-9-._:/]*)?$`)
 
 // githubAudience returns the audience for a token of GitHub Actions: the context's, otherwise the one that the server publishes, if
 // it is the server itself or an audience of ocpctl. Without a published one it is the server's URL.
-func (c Context) githubAudience(ctx context.Context, discover func(context.Context) (discovery, error)) (string, error) {
+// site is the address of the GitHub on which the job runs.
+func (c Context) githubAudience(ctx context.Context, site string, discover func(context.Context) (discovery, error)) (string, error) {
 	if c.Audience != "" {
 		return c.Audience, nil
 	}
@@ -28,7 +24,7 @@ func (c Context) githubAudience(ctx context.Context, discover func(context.Conte
 	if err != nil {
 		return "", err
 	}
-	asked := said.github()
+	asked := said.github(site)
 	switch {
 	case len(said.Issuers) == 0:
 		return c.Server, nil
@@ -41,22 +37,23 @@ func (c Context) githubAudience(ctx context.Context, discover func(context.Conte
 	return asked, nil
 }
 
-// github returns the audience of the issuer that is GitHub's, or of the only issuer.
-func (d discovery) github() string {
+// github returns the audience for jobs of the GitHub at that address: its issuer's, otherwise the only one of the issuers whose address
+// shows no GitHub. Without an address it is that of the first GitHub. Empty: there is none, or it is not clear.
+func (d discovery) github(site string) string {
 	var every []string
 	for _, issuer := range d.Issuers {
 		if len(issuer.Audiences) == 0 {
 			continue
 		}
-		if issuer.Issuer == githubIssuer || strings.HasPrefix(issuer.Issuer, githubIssuer+"/") || strings.HasSuffix(issuer.Issuer, githubServerPath) {
+		switch of := profiles.GitHubOf(issuer.Issuer); {
+		case of == "":
+			every = append(every, issuer.Audiences[0])
+		case site == "" || same(of, site):
 			return issuer.Audiences[0]
 		}
-		every = append(every, issuer.Audiences[0])
 	}
-	for _, other := range every {
-		if other != every[0] {
-			return ""
-		}
+	if every = slices.Compact(every); len(every) == 1 {
+		return every[0]
 	}
-	return strings.Join(every[:min(1, len(every))], "")
+	return ""
 }

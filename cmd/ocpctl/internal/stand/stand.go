@@ -50,6 +50,14 @@ type Server struct {
 	release  map[string]any
 }
 
+// Kubeconfig answers getKubeconfig with one that is made.
+func Kubeconfig(raw string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Ocpctl-Access-Expires", "2026-11-20T20:00:00Z")
+		_, _ = io.WriteString(w, raw)
+	}
+}
+
 // New starts a server that ends with the test.
 func New(t testing.TB) *Server {
 	t.Helper()

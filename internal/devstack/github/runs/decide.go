@@ -32,8 +32,9 @@ func (r *Run) expand(j *Job, ready workflow.Ready, id func() int64, now time.Tim
 		prefix = caller.Name + " / "
 	}
 	if j.Instance { // one of a matrix that is run again alone
-		for _, one := range ready.Instances {
+		for i, one := range ready.Instances {
 			if prefix+one.Name == j.Name {
+				j.Index, j.Total = i, len(ready.Instances)
 				j.fill(one, ready, prefix)
 				return r.opened(j, ready, id, now), ""
 			}
@@ -48,6 +49,7 @@ func (r *Run) expand(j *Job, ready workflow.Ready, id func() int64, now time.Tim
 			next = &Job{ID: id(), Key: j.Key, Needs: j.Needs, Caller: j.Caller, CreatedAt: now}
 			r.Add(next, last.ID)
 		}
+		next.Index, next.Total = i, len(ready.Instances)
 		next.fill(one, ready, prefix)
 		last = next
 		out = append(out, r.opened(next, ready, id, now)...)

@@ -24,6 +24,8 @@ type Job struct {
 	Calls    bool           `json:"calls,omitempty"`    // uses a reusable workflow
 	Instance bool           `json:"instance,omitempty"` // its matrix and name are known
 	Matrix   map[string]any `json:"matrix,omitempty"`
+	Index    int            `json:"index,omitempty"` // among the jobs of its matrix
+	Total    int            `json:"total,omitempty"` // of them
 	Options
 
 	Outputs     map[string]string `json:"outputs,omitempty"`
@@ -151,7 +153,7 @@ func (r *Run) Succeeded(j *Job) bool {
 
 // Place returns what expressions of the job may refer to.
 func (r *Run) Place(j *Job) workflow.Place {
-	out := workflow.Place{Key: j.Key, Matrix: j.Matrix, Needs: r.results(j.Caller)}
+	out := workflow.Place{Key: j.Key, Matrix: j.Matrix, Index: j.Index, Total: j.Total, Needs: r.results(j.Caller)}
 	if caller := r.Job(j.Caller); caller != nil {
 		place := r.Place(caller)
 		out.Caller = &place

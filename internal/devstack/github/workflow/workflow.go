@@ -77,6 +77,8 @@ type PlanJob struct {
 type Place struct {
 	Key    string          `json:"key"`
 	Matrix map[string]any  `json:"matrix,omitempty"`
+	Index  int             `json:"index,omitempty"` // among the jobs of its matrix
+	Total  int             `json:"total,omitempty"` // of them; 0: not known yet
 	Needs  map[string]Need `json:"needs,omitempty"`
 	Caller *Place          `json:"caller,omitempty"`
 }

@@ -1,0 +1,107 @@
+package pulls
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store/pullrequests"
+)
+
+// EnvironmentEvent says that a job of a workflow run waits for an environment by the App's protection rule.
+type EnvironmentEvent struct {
+	Installation int64
+	Repo         string
+	RepoID, Run  int64
+	Deployment   int64
+	AskedAt      time.Time // by GitHub's clock, as the event says
+	Environment  string
+	Branch       string // the repository's default one
+	PullRequests []int  // with the run's commit
+}
+
+// Environment requests the cluster for which a job waits, on behalf of whoever started the attempt of its run, as a label does. The run
+// is asked from GitHub: the event does not name its attempt.
+func (s *Service) Environment(ctx context.Context, e EnvironmentEvent) (note string, err error) {
+	if _, ours := app.EnvironmentProfile(e.Environment); !ours {
+		return "the environment is none of ocpctl's", nil
+	}
+	run, err := s.github.WorkflowRun(ctx, e.Installation, e.Repo, e.Run)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("ask for run %d of %s: %w", e.Run, e.Repo, err)
+	case run.RepoID != e.RepoID:
+		return "another repository has the name by now", nil
+	case run.Completed:
+		return fmt.Sprintf("attempt %d finished", run.Attempt), nil
+	}
+	if !slices.ContainsFunc(run.Waits, func(name string) bool { return strings.EqualFold(name, e.Environment) }) {
+		now, err := s.store.Now(ctx)
+		if err == nil && now.Sub(e.AskedAt).Abs() < lagsFor { // not all of GitHub's servers have the newest state at once
+			err = fmt.Errorf("GitHub does not show yet that run %d of %s waits for %s; it is asked again", e.Run, e.Repo, e.Environment)
+		}
+		return "no job waits for it", err
+	}
+	w := app.Waiting{
+		Installation: e.Installation, RepoID: e.RepoID, Run: e.Run, Deployment: e.Deployment, Environment: e.Environment, WorkflowRun: run,
+	}
+	pr, err := s.pullOfRun(ctx, e, run)
+	if err != nil {
+		return "", err
+	}
+	w.Number = pr.Number
+	r, err := s.request(ctx, policy.SourceEnvironment, pr, actor{run.Actor, run.ActorID})
+	if errors.Is(err, app.ErrRefused) {
+		return s.reject(ctx, w, messages.PermissionHidden(run.Actor, e.Repo))
+	}
+	if err != nil {
+		return "", err
+	}
+	asked, err := s.asked(ctx, r, pr)
+	if err != nil {
+		return "", err
+	}
+	if run.Fork {
+		asked.Notes = append(asked.Notes, policy.Check{
+			Name: "fork", Result: policy.Fail, Asked: "a fork", Accept: messages.BranchOf(e.Repo), Message: messages.ForkInEnvironment, Next: messages.ForkInEnvironmentNext,
+		})
+	}
+	asked.PR = pullrequests.PullRequest{} // it is the run's cluster: no comment shows it, and it does not end with the pull request
+	made, err := s.core.CreateFrom(ctx, s.core.ForEnvironment(asked, w))
+	switch kind := app.KindOf(err); {
+	case kind == app.Conflict || kind == app.Denied:
+		return s.reject(ctx, w, err.Error())
+	case err != nil:
+		return "", err
+	case made.Row.ID == "":
+		return refusedNote(e.Environment, made.Verdict), nil
+	case made.Reused:
+		return "its run has " + made.Row.ID + " for it", nil
+	}
+	return fmt.Sprintf("accepted %s as %s", e.Environment, made.Row.ID), nil
+}
+
+func (s *Service) reject(ctx context.Context, w app.Waiting, why string) (note string, err error) {
+	return "rejected: " + why, s.core.RejectWaiting(ctx, w, why)
+}
+
+// pullOfRun returns the pull request of a run, as policy judges it; for a run of another event the repository with its default branch.
+func (s *Service) pullOfRun(ctx context.Context, e EnvironmentEvent, run app.WorkflowRun) (pullrequests.PullRequest, error) {
+	of := pullrequests.PullRequest{Installation: e.Installation, Repo: e.Repo, RepoID: e.RepoID, Head: run.Head, Base: e.Branch}
+	if !strings.HasPrefix(run.Event, "pull_request") || run.Fork || len(e.PullRequests) == 0 {
+		return of, nil
+	}
+	pr := of
+	pr.Number = e.PullRequests[0]
+	pr, err := s.truth(ctx, pr)
+	if errors.Is(err, app.ErrNoPullRequest) {
+		return of, nil
+	}
+	return pr, err
+}

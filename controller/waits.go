@@ -1,0 +1,139 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	chat "github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/chatops/github"
+	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/runs"
+)
+
+const (
+	// mostNotes is how often a wait is told something that does not decide it. GitHub takes ten.
+	mostNotes = 5
+	// pendsAgain is when a decision is sent again that GitHub has no waiting job for, although it shows one.
+	pendsAgain = 30 * time.Second
+	// pendsMost is for how long that is done. Then somebody else's decision is what the job waits for.
+	pendsMost = 5 * time.Minute
+)
+
+// tellWait tells jobs that wait for a cluster how it stands, or decides about them. Several effects of one wait are worked one after the
+// other, and each tells the newest state.
+func (c *Controller) tellWait(ctx context.Context, e store.Effect, since time.Time) (note string, err error) {
+	alone, err := c.Store.Alone(ctx, "wait "+e.Content, func(ctx context.Context) error {
+		w, err := c.Store.Runs.Wait(ctx, e.Content)
+		if errors.Is(err, store.ErrNotFound) {
+			note = "the wait was forgotten"
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		note, err = c.review(ctx, e, w, since)
+		return err
+	})
+	if err == nil && !alone {
+		return "", later{wait: time.Second}
+	}
+	return note, err
+}
+
+// waitRefused records why GitHub is not told about a wait.
+func (c *Controller) waitRefused(ctx context.Context, wait string, why error) error {
+	w, err := c.Store.Runs.Wait(ctx, wait)
+	if err != nil {
+		return err
+	}
+	return c.Store.Runs.Untold(ctx, w, messages.ReviewRefused(w.Environment, why))
+}
+
+// reviewed is the wait that an effect tells about.
+type reviewed struct {
+	effect store.Effect
+	wait   runs.Wait
+	run    int64
+	since  time.Time // of the effect
+}
+
+func (c *Controller) review(ctx context.Context, e store.Effect, w runs.Wait, since time.Time) (note string, err error) {
+	run, err := strconv.ParseInt(w.RunKey, 10, 64)
+	if err != nil {
+		return "", fmt.Errorf("run %s has no number on GitHub: %w", w.RunID, err)
+	}
+	at := reviewed{e, w, run, since}
+	switch {
+	case w.Decision != "":
+		return "decided before", nil
+	case w.Over:
+		return "the run is over", c.Store.Runs.Decided(ctx, w, lifecycle.WaitOver, "the run is over")
+	case w.Cluster == "":
+		return c.endWait(ctx, at, lifecycle.WaitRejected, w.Refusal)
+	}
+	row, err := c.Store.Cluster(ctx, w.Cluster)
+	if err != nil {
+		return "", err
+	}
+	state := lifecycle.WaitOf(row.Cluster)
+	if row.Desired == lifecycle.Absent {
+		state = lifecycle.WaitFailed
+	}
+	text := chat.WaitText(row.Card, state, c.Links)
+	switch state {
+	case lifecycle.WaitSucceeded:
+		return c.endWait(ctx, at, lifecycle.WaitApproved, text)
+	case lifecycle.WaitFailed:
+		return c.endWait(ctx, at, lifecycle.WaitRejected, text)
+	}
+	return c.report(ctx, at, state, text)
+}
+
+// endWait lets the jobs go on, or fail.
+func (c *Controller) endWait(ctx context.Context, at reviewed, decision lifecycle.WaitDecision, text string) (note string, err error) {
+	e, w := at.effect, at.wait
+	said := map[lifecycle.WaitDecision]string{lifecycle.WaitApproved: chat.Approved, lifecycle.WaitRejected: chat.Rejected}[decision]
+	err = c.GitHub.Review(ctx, e.Installation, e.Repo, at.run, chat.Review{Environment: w.Environment, State: said, Comment: text})
+	switch {
+	case errors.Is(err, github.ErrNothingPending):
+		names, failed := c.GitHub.Pending(ctx, e.Installation, e.Repo, at.run)
+		if failed != nil {
+			return "", failed
+		}
+		if slices.Contains(names, w.Environment) && c.Now().Sub(at.since) < pendsMost {
+			return "", later{wait: pendsAgain}
+		}
+		return "no job waits for it any more", c.Store.Runs.Decided(ctx, w, lifecycle.WaitOver, "no job waits for it any more")
+	case err != nil:
+		return "", err
+	}
+	return said, c.Store.Runs.Decided(ctx, w, decision, w.Environment+" was "+said)
+}
+
+// report posts a progress, counted before it is posted. GitHub's refusal of one has no effect on the wait.
+func (c *Controller) report(ctx context.Context, at reviewed, state lifecycle.WaitState, text string) (note string, err error) {
+	e, w := at.effect, at.wait
+	switch {
+	case w.Said == state:
+		return "told before", nil
+	case w.Notes >= mostNotes:
+		return "it was told often enough", nil
+	}
+	if err := c.Store.Runs.Noting(ctx, w.ID, state); err != nil {
+		return "", err
+	}
+	err = c.GitHub.Review(ctx, e.Installation, e.Repo, at.run, chat.Review{Environment: w.Environment, Comment: text})
+	switch {
+	case errors.Is(err, github.ErrNothingPending):
+		return "GitHub takes no report", nil
+	case err != nil:
+		return "", errors.Join(err, c.Store.Runs.NotNoted(ctx, w.ID, w.Said))
+	}
+	return "told that: " + string(state), nil
+}

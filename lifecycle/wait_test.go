@@ -1,0 +1,27 @@
+package lifecycle
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestEveryPhaseTellsJobsThatWaitOneThing(t *testing.T) {
+	waits := map[Phase]WaitState{
+		Queued: WaitsForCluster, AwaitingApproval: WaitsForApproval, AwaitingCapacity: WaitsForTurn, Preflight: WaitsForCluster, Claiming: WaitsForCluster,
+		Rendering: WaitsForCluster, Recording: WaitsForCluster, Installing: WaitsForCluster, Configuring: WaitsForCluster, Cleaning: WaitsForNextTry,
+		PhaseReady: WaitSucceeded, Degraded: WaitSucceeded, ScaledDown: WaitSucceeded, Expiring: WaitSucceeded,
+	}
+	for status, phases := range Phases {
+		for _, phase := range phases {
+			got, want := WaitOf(Cluster{Status: status, Phase: phase}), waits[phase]
+			if want == "" {
+				want = WaitFailed
+			}
+			require.Equal(t, want, got, phase)
+			require.Equal(t, status != Pending && status != Creating, got.Decides(), phase)
+		}
+	}
+	require.Equal(t, WaitsForTurn, WaitOf(Cluster{Status: Pending, Phase: Queued, NeedsTurn: true}))
+	require.Equal(t, WaitsForApproval, WaitOf(Cluster{Status: Pending, Phase: AwaitingApproval, NeedsTurn: true}))
+}

@@ -1,0 +1,68 @@
+package runs
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
+)
+
+// EnterFor locks the run of a request about a cluster, and the cluster, and returns what of the run asks. A Refusal: the run is over, so
+// nothing that it asks for now would end with it.
+func EnterFor(ctx context.Context, tx *rows.Tx, ref Ref, job, cluster string) (rows.OfRun, error) {
+	run, err := (&change{tx}).enter(ctx, ref, cluster)
+	if err != nil {
+		return rows.OfRun{}, err
+	}
+	return rows.OfRun{RunID: run.ID, RunAttempt: ref.Attempt, RunJob: job}, nil
+}
+
+// Asker is what of the run asks for a cluster that is bound to its place.
+func (p *Place) Asker() rows.OfRun {
+	return rows.OfRun{RunID: p.Run.ID, RunAttempt: p.ask.Attempt, RunJob: p.ask.Job}
+}
+
+// openAccess holds for an access a that may be valid at the time @now.
+const openAccess = `a.revoked_at IS NULL AND a.removed_at IS NULL AND (a.expires_at IS NULL OR a.expires_at > @now)`
+
+// revokeOver revokes the access that attempts of a locked run have which are over.
+func (c *change) revokeOver(ctx context.Context, run Run) error {
+	return c.revokeEach(ctx, run.ID, `(a.run_attempt < @attempt OR a.run_attempt = @attempt AND @finished)`,
+		pgx.NamedArgs{"attempt": run.Attempt, "finished": run.ended()}, "its run finished")
+}
+
+// revokeJob revokes the access that a job has which is over.
+func (c *change) revokeJob(ctx context.Context, run, job string) error {
+	return c.revokeEach(ctx, run, `a.run_job = @job`, pgx.NamedArgs{"job": job}, "its job finished")
+}
+
+// revokeUse revokes the access to a locked cluster that belongs to a turn which ended.
+func (c *change) revokeUse(ctx context.Context, u Use) error {
+	_, err := c.RevokeAccess(ctx, u.Cluster, `a.run_id = @run AND a.run_attempt = @attempt AND a.run_job = @job`,
+		pgx.NamedArgs{"run": u.RunID, "attempt": u.Attempt, "job": u.Job}, rows.Origin{Actor: pg.Lifecycle, Why: "its turn on the cluster ended"})
+	return err
+}
+
+// revokeEach revokes the access of a locked run that a condition on access a selects, cluster by cluster in the order in which they are
+// locked.
+func (c *change) revokeEach(ctx context.Context, run, which string, args pgx.NamedArgs, why string) error {
+	which = `a.run_id = @run AND ` + which
+	args["run"], args["now"] = run, c.Now
+	clusters, err := pg.All[struct{ Cluster string }](ctx, c, `
+		SELECT DISTINCT a.cluster_id AS cluster FROM access a WHERE `+openAccess+` AND `+which+` ORDER BY 1`, args)
+	if err != nil {
+		return fmt.Errorf("list the clusters to which %s has access: %w", run, err)
+	}
+	for _, one := range clusters {
+		if _, err := c.Lock(ctx, one.Cluster); err != nil {
+			return err
+		}
+		if _, err := c.RevokeAccess(ctx, one.Cluster, which, args, rows.Origin{Actor: pg.Lifecycle, Why: why}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
