@@ -15,7 +15,7 @@ import (
 // lookAtPipelineRun asks the Kubernetes cluster about a PipelineRun, as look asks GitHub about a workflow run. Tekton sends no events, so
 // this is the only way in which its end is noticed.
 func (s *Service) lookAtPipelineRun(ctx context.Context, run runs.Run, now time.Time) (runs.Run, error) {
-	state, err := s.tekton.PipelineRun(ctx, run.Issuer, run.Scope, run.Name, run.Key)
+	state, err := s.tekton.PipelineRun(ctx, run.Issuer, run.Scope, run.Name, lifecycle.ShownKey(run.Key))
 	switch {
 	case errors.Is(err, tekton.ErrNotFound):
 		return s.store.Runs.Miss(ctx, run.ID, now.Add(min(s.every, leastAbsence)))
