@@ -82,6 +82,17 @@ func TestTheScriptsForJenkinsCreateAndReleaseACluster(t *testing.T) {
 	require.Equal(t, lifecycle.Absent, j.only().Desired)
 }
 
+func TestAValueOfAJenkinsBuildIsNeverAFlag(t *testing.T) {
+	j := inJenkins(t)
+	log, err := j.sh("create.sh", "OCPCTL_SLOT=", "OCPCTL_PROFILE=--help", "OCPCTL_VERSION=", "OCPCTL_REGION=", "OCPCTL_TEAM=", "OCPCTL_TTL=4h")
+	require.Error(t, err, log)
+	require.NotContains(t, log, "Usage")
+	for _, script := range []string{"wait.sh", "release.sh"} {
+		log, err = j.sh(script, "OCPCTL_CLUSTER_ID=--help", "KUBECONFIG="+filepath.Join(t.TempDir(), "none"))
+		require.ErrorContains(t, err, "exit status 4", log)
+	}
+}
+
 func TestTheWaitForJenkinsIsShorterThanItsTokenLasts(t *testing.T) {
 	j := inJenkins(t)
 	defaults := []string{"OCPCTL_PROFILE=", "OCPCTL_VERSION=", "OCPCTL_REGION=", "OCPCTL_TEAM=", "OCPCTL_TTL=4h"}

@@ -271,6 +271,34 @@ func TestWhatCannotBeKeptIsRefusedBeforeTheServerIsAsked(t *testing.T) {
 	}
 }
 
+func TestAValueThatLooksLikeAFlagIsAValue(t *testing.T) {
+	o, machine := inTekton(t)
+	for action, c := range map[string]struct{ param, says string }{
+		"ocpctl-create-cluster":        {"profile", "--help"},
+		"ocpctl-wait-and-collect-logs": {"clusterName", "There is no cluster --help"},
+		"ocpctl-get-credentials":       {"clusterName", "There is no cluster --help"},
+		"ocpctl-get-versions":          {"profile", "--help"},
+	} {
+		step := steps.Step{Name: "one", Params: given("server", o.url, c.param, "--help")}
+		if action == "ocpctl-get-credentials" {
+			step.Params = append(step.Params, given("credentials", "credentials")...)
+		}
+		step.Ref.Name = action
+		base := task(t, konflux)
+		base.Steps = []steps.Step{step}
+		out, err := machine.Run(t.Context(), base, steps.TaskRun{Name: action, UID: action, Labels: labels(), Params: given("server", o.url)})
+		require.Error(t, err, action)
+		require.Contains(t, out.Log, c.says, action)
+		require.NotContains(t, out.Log, "Usage", action)
+	}
+	out, err := machine.Run(t.Context(), machine.Tasks["ephemeral-cluster-release"], steps.TaskRun{
+		Name: "release", UID: "r-1", Labels: labels(), Params: given("server", o.url, "clusterName", "--help"),
+	})
+	require.NoError(t, err, out.Log)
+	require.Contains(t, out.Log, "There is no cluster --help.")
+	require.Empty(t, o.clusters())
+}
+
 func TestAReleaseTakesWhatIsThere(t *testing.T) {
 	o, machine := inTekton(t)
 	release := func(uid string, more ...string) (string, error) {

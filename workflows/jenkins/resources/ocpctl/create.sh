@@ -4,5 +4,5 @@ set -- --name "ci-$(printf %s "$BUILD_URL" | cksum | cut -d ' ' -f 1)" --ttl "$O
 [ -z "$OCPCTL_VERSION" ] || set -- "$@" --version "$OCPCTL_VERSION"
 [ -z "$OCPCTL_REGION" ] || set -- "$@" --region "$OCPCTL_REGION"
 [ -z "$OCPCTL_TEAM" ] || set -- "$@" --team "$OCPCTL_TEAM"
-[ -z "$OCPCTL_PROFILE" ] || set -- "$OCPCTL_PROFILE" "$@"
-ocpctl create "$@" -o field=clusterId
+[ -z "$OCPCTL_PROFILE" ] || set -- "$@" -- "$OCPCTL_PROFILE"
+ocpctl create -o field=clusterId "$@"
