@@ -20,7 +20,7 @@ func (s *Service) lookAtPipelineRun(ctx context.Context, run runs.Run, now time.
 	case errors.Is(err, tekton.ErrNotFound):
 		return s.store.Runs.Miss(ctx, run.ID, now.Add(min(s.every, leastAbsence)))
 	case errors.Is(err, tekton.ErrUnknownCluster):
-		return s.store.Runs.Unwatch(ctx, run.ID, messages.UnwatchedCluster(run.Issuer), time.Time{})
+		return s.store.Runs.Unwatch(ctx, run.ID, messages.UnwatchedCluster(run.Issuer), now.Add(unseenFactor*s.every)) // it may be configured later
 	case errors.Is(err, tekton.ErrForbidden), errors.Is(err, tekton.ErrNoTekton):
 		s.log.WarnContext(ctx, "PipelineRuns cannot be read", "run", run.ID, "issuer", run.Issuer, "err", err)
 		return s.store.Runs.Unwatch(ctx, run.ID, messages.UnwatchedPipelineRuns(run.Issuer, errors.Is(err, tekton.ErrNoTekton)), now.Add(unseenFactor*s.every))

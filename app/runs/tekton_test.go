@@ -304,6 +304,12 @@ func TestWithoutConfigurationAPipelineRunIsNotWatched(t *testing.T) {
 	again, err := o.store.Cluster(t.Context(), watched.ID)
 	require.NoError(t, err)
 	require.Equal(t, row.Run.Unwatched, again.Run.Unwatched, "one that was watched says so, too")
+
+	o.serve(issuer)
+	o.api.Put(standin.Run{Namespace: "ci", Name: "e2e-2", UID: "u-2", Status: "False", Reason: "Cancelled", Completed: o.now})
+	o.look(unseenEvery)
+	require.Equal(t, "0s its PipelineRun finished", o.ends(watched), "the issuer is configured")
+	require.Equal(t, "0s its PipelineRun was cancelled", o.ends(row))
 }
 
 func TestTheTurnOfAPipelineRunEndsWithIt(t *testing.T) {
