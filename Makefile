@@ -134,10 +134,10 @@ images: ## build the container images of the server and the runner as OCI archiv
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o dist/images/bin ./cmd/ocpctl-server ./cmd/ocpctl-runner ./cmd/ocpctl
 	@set -e; go -C tools/images build -o $(abspath dist/images/bin)/images .; \
 	version=$$(git describe --tags --match 'v[0-9]*.[0-9]*.[0-9]*' --always --dirty); made=$$(date -u -d "@$$(git log -1 --format=%ct)" +%Y-%m-%dT%H:%M:%SZ); \
-	build() { program=$$1; shift; dist/images/bin/images build -program dist/images/bin/$$program -arch $$(go env GOARCH) -version $$version \
-		-revision $$(git rev-parse HEAD) -created $$made -out dist/images/$$program.oci.tar "$$@"; }; \
-	build ocpctl-server; build ocpctl-runner -dir /work -dir /installers -base "$(RUNNER_BASE)"; \
-	[ -z "$(CLI_BASE)" ] || build ocpctl -base "$(CLI_BASE)"
+	build() { name=$$1; program=$$2; shift 2; dist/images/bin/images build -program dist/images/bin/$$program -arch $$(go env GOARCH) -version $$version \
+		-revision $$(git rev-parse HEAD) -created $$made -out dist/images/$$name.oci.tar "$$@"; }; \
+	build ocpctl-server ocpctl-server; build ocpctl-runner ocpctl-runner -dir /work -dir /installers -base "$(RUNNER_BASE)"; \
+	[ -z "$(CLI_BASE)" ] || build ocpctl-cli ocpctl -base "$(CLI_BASE)"
 
 .PHONY: test-images
 test-images: ## build the images, unpack them, and start their programs as the image's user

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -92,7 +93,7 @@ func generated(t *testing.T, page, begin, want string) {
 	require.Equal(t, want, have, "go test ./docs -update writes it")
 }
 
-// What Konflux' StepActions take and return, in konflux-ci/build-definitions, stepactions/eaas-*/0.1.
+// What Konflux's StepActions take and return, in konflux-ci/build-definitions, stepactions/eaas-*/0.1.
 func TestTheStepActionsTakeWhatThoseOfKonfluxTake(t *testing.T) {
 	all := tektonDocuments(t)
 	for name, c := range map[string]struct{ action, params, results string }{
@@ -159,6 +160,31 @@ func TestTheSamplesOfThePagesAreFiles(t *testing.T) {
 		require.Contains(t, string(page), "\n"+string(sample)+"```\n", file)
 		require.Less(t, strings.Count(string(sample), "\n"), c.lines, file)
 	}
+}
+
+func TestAReleaseBuildsEveryImageThatDocumentsAndChartUse(t *testing.T) {
+	read := func(path string) string {
+		raw, err := os.ReadFile(path)
+		require.NoError(t, err)
+		return string(raw)
+	}
+	var built []string
+	for _, row := range regexp.MustCompile("(?m)^\\| `(ocpctl-[a-z]+)` \\|").FindAllStringSubmatch(read("images.md"), -1) {
+		built = append(built, row[1])
+		require.Contains(t, read("../tools/release/release.sh"), "image "+row[1]+" ")
+		require.Contains(t, read("../Makefile"), "build "+row[1]+" ")
+		require.FileExists(t, "../deploy/images/Containerfile."+strings.TrimPrefix(row[1], "ocpctl-"))
+	}
+	files, err := filepath.Glob("../workflows/tekton/*.yaml")
+	require.NoError(t, err)
+	used := map[string]bool{}
+	for _, path := range append(files, "../workflows/tekton/samples/first.yaml", "../workflows/gitlab/templates/cluster.yml", "../deploy/helm/ocpctl/values.yaml") {
+		for _, image := range regexp.MustCompile("ghcr.io/ocpctl/([a-z-]+)").FindAllStringSubmatch(read(path), -1) {
+			require.Contains(t, built, image[1], path)
+			used[image[1]] = true
+		}
+	}
+	require.Len(t, used, len(built), "every image is used: %v", used)
 }
 
 func TestThePageShowsEveryInputOfTheGitLabComponent(t *testing.T) {

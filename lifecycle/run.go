@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -49,6 +50,13 @@ type Run struct {
 	Conclusion string   // as the platform spells it, or ConclusionGone; empty: it is running
 	Unwatched  string   // why its end cannot be noticed; empty: it can
 }
+
+// PipelineRunKey returns what identifies a PipelineRun in its namespace. Requests name PipelineRuns, so name and uid count together: a
+// request with a wrong one of them names another run, which is not there.
+func PipelineRunKey(name, uid string) string { return name + "/" + uid }
+
+// ShownKey returns what people identify a run by, given its key: the number, or the uid of a PipelineRun.
+func ShownKey(key string) string { return key[strings.LastIndexByte(key, '/')+1:] }
 
 // ConclusionGone is the conclusion of a run that was deleted while it was running, as far as anybody knows.
 const ConclusionGone = "gone"

@@ -6,7 +6,7 @@ CREATE TABLE runs (
     platform     text NOT NULL CHECK (platform IN ('github', 'tekton', 'gitlab')),
     issuer       text NOT NULL CHECK (issuer <> ''),      -- of its tokens
     scope        text NOT NULL CHECK (scope <> ''),       -- GitHub: the repository's id; Tekton: the namespace; GitLab: the project's id
-    key          text NOT NULL CHECK (key <> ''),         -- GitHub: the run's id; Tekton: the PipelineRun's uid; GitLab: the pipeline's id
+    key          text NOT NULL CHECK (key <> ''),         -- GitHub: the run's id; Tekton: the PipelineRun's name/uid; GitLab: the pipeline's id
     installation bigint NOT NULL DEFAULT 0,               -- of the App, through which it is asked about; 0: not known yet
     repo         text NOT NULL DEFAULT '',
     name         text NOT NULL DEFAULT '',                -- of the workflow or the PipelineRun

@@ -15,7 +15,7 @@ type Run struct {
 	Platform lifecycle.Platform
 	Issuer   string // of the token
 	Scope    string // GitHub: the repository's id; Tekton: the namespace; GitLab: the project's id
-	Key      string // GitHub: the run's id; Tekton: the PipelineRun's uid; GitLab: the pipeline's id
+	Key      string // GitHub: the run's id; Tekton: see lifecycle.PipelineRunKey; GitLab: the pipeline's id
 	Attempt  int    // 1 for the first
 
 	Repo  string // owner/name; empty: of no repository
@@ -110,7 +110,10 @@ func pipelineRun(c Claims, named PipelineRun) (Run, bool) {
 	if namespace == "" || named.Kind != KindPipelineRun || !uidForm.MatchString(named.UID) || !kubeName.MatchString(named.Name) {
 		return Run{}, false
 	}
-	return Run{Platform: lifecycle.Tekton, Issuer: c.Issuer, Scope: namespace, Key: named.UID, Attempt: 1, Name: named.Name, Actor: c.only("kubernetes.io.serviceaccount.name")}, true
+	return Run{
+		Platform: lifecycle.Tekton, Issuer: c.Issuer, Scope: namespace, Key: lifecycle.PipelineRunKey(named.Name, named.UID), Attempt: 1, Name: named.Name,
+		Actor: c.only("kubernetes.io.serviceaccount.name"),
+	}, true
 }
 
 // pipeline reads the claims of a job of GitLab CI. Its job is left out: nobody asks GitLab when it ends.

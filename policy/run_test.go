@@ -99,7 +99,7 @@ func TestAPipelineRunIsNamedInTheNamespaceOfTheToken(t *testing.T) {
 	named := PipelineRun{Kind: "PipelineRun", Name: "e2e-x7k2p", UID: "6a1b2c3d-0000-4000-8000-000000000001"}
 	run, ok := RunOf(c, named, gitHub)
 	require.True(t, ok)
-	require.Equal(t, Run{Platform: lifecycle.Tekton, Issuer: c.Issuer, Scope: "ci", Key: named.UID, Attempt: 1, Name: named.Name, Actor: "builder"}, run)
+	require.Equal(t, Run{Platform: lifecycle.Tekton, Issuer: c.Issuer, Scope: "ci", Key: named.Name + "/" + named.UID, Attempt: 1, Name: named.Name, Actor: "builder"}, run)
 	for _, wrong := range []PipelineRun{{}, {Kind: "Job", Name: named.Name, UID: named.UID}, {Kind: named.Kind, UID: named.UID}, {Kind: named.Kind, Name: "X", UID: named.UID}, {Kind: named.Kind, Name: named.Name, UID: "a b"}} {
 		_, ok := RunOf(c, wrong, gitHub)
 		require.False(t, ok, "%+v", wrong)

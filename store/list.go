@@ -85,7 +85,8 @@ func (f Filter) where() (string, pgx.NamedArgs) {
 	w.Add(f.Profile != "", "c.profile = @profile", "profile", f.Profile)
 	w.Add(f.Name != "", "starts_with(c.name, @name)", "name", f.Name)
 	w.Add(f.Named != "", "c.name = @named", "named", f.Named)
-	w.Add(f.Run != "", "c.id IN (SELECT b.cluster_id FROM run_clusters b JOIN runs u ON u.id = b.run_id WHERE u.id = @run OR u.url = @run OR u.key = @run)", "run", f.Run)
+	w.Add(f.Run != "", `c.id IN (SELECT b.cluster_id FROM run_clusters b JOIN runs u ON u.id = b.run_id
+		WHERE u.id = @run OR u.url = @run OR u.key = @run OR u.platform = 'tekton' AND split_part(u.key, '/', 2) = @run)`, "run", f.Run)
 	w.Add(f.Live, "c.destroyed_at IS NULL", "", nil)
 	w.Add(f.Cursor != "", "c.id < @cursor", "cursor", f.Cursor)
 	return w.Where(), w.Args

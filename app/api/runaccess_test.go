@@ -67,5 +67,5 @@ func TestAServiceAccountsKubeconfigEndsWithTheRunThatItNames(t *testing.T) {
 	h.does(http.MethodGet, path+"/kubeconfig?runKind=PipelineRun&runName=e2e&runUid=u-1", h.as(oidc.Kubernetes), nil, http.StatusAccepted, &of)
 	known, err := h.store.Runs.Run(t.Context(), of.Run)
 	require.NoError(t, err)
-	require.Equal(t, []any{lifecycle.Tekton, "u-1", "ci"}, []any{known.Platform, known.Key, known.Scope})
+	require.Equal(t, []any{lifecycle.Tekton, "e2e/u-1", "ci"}, []any{known.Platform, known.Key, known.Scope})
 }

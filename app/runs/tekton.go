@@ -15,12 +15,12 @@ import (
 // lookAtPipelineRun asks the Kubernetes cluster about a PipelineRun, as look asks GitHub about a workflow run. Tekton sends no events, so
 // this is the only way in which its end is noticed.
 func (s *Service) lookAtPipelineRun(ctx context.Context, run runs.Run, now time.Time) (runs.Run, error) {
-	state, err := s.tekton.PipelineRun(ctx, run.Issuer, run.Scope, run.Name, run.Key)
+	state, err := s.tekton.PipelineRun(ctx, run.Issuer, run.Scope, run.Name, lifecycle.ShownKey(run.Key))
 	switch {
 	case errors.Is(err, tekton.ErrNotFound):
 		return s.store.Runs.Miss(ctx, run.ID, now.Add(min(s.every, leastAbsence)))
 	case errors.Is(err, tekton.ErrUnknownCluster):
-		return s.store.Runs.Unwatch(ctx, run.ID, messages.UnwatchedCluster(run.Issuer), time.Time{})
+		return s.store.Runs.Unwatch(ctx, run.ID, messages.UnwatchedCluster(run.Issuer), now.Add(unseenFactor*s.every)) // it may be configured later
 	case errors.Is(err, tekton.ErrForbidden), errors.Is(err, tekton.ErrNoTekton):
 		s.log.WarnContext(ctx, "PipelineRuns cannot be read", "run", run.ID, "issuer", run.Issuer, "err", err)
 		return s.store.Runs.Unwatch(ctx, run.ID, messages.UnwatchedPipelineRuns(run.Issuer, errors.Is(err, tekton.ErrNoTekton)), now.Add(unseenFactor*s.every))

@@ -164,6 +164,51 @@ func TestAPipelineRunIsGoneIfTheAPISaysSoTwice(t *testing.T) {
 	require.Equal(t, "15m0s its PipelineRun was deleted", o.ends(row), "another one has its name")
 }
 
+func TestAWrongNameOfAPipelineRunEndsTheClusterOfTheOneWhoGaveItAlone(t *testing.T) {
+	o := newOffice(t)
+	o.api.Put(o.run("Unknown", "Running"))
+	wrong := o.create("wrong", "no-such", "u-1")
+	right := o.create("shop", "e2e-1", "u-1")
+	require.NotEqual(t, wrong.Run.ID, right.Run.ID)
+	use, _, err := o.core.AskUse(t.Context(), builder(), right.ID, policy.PipelineRun{Kind: policy.KindPipelineRun, Name: "e2e-1", UID: "u-1"}, app.Origin{Source: policy.SourceAPI})
+	require.NoError(t, err)
+	require.Equal(t, "granted", string(use.State()))
+
+	o.look(time.Minute)
+	o.look(every)
+	require.Contains(t, o.ends(wrong), "its PipelineRun was deleted")
+	require.Empty(t, o.ends(right), "the API shows it running")
+	later := o.create("later", "e2e-1", "u-1")
+	require.Equal(t, right.Run.ID, later.Run.ID, "the real one can ask for more")
+	list, err := o.core.Uses(t.Context(), builder(), right.ID, policy.PipelineRun{Kind: policy.KindPipelineRun, Name: "no-such", UID: "u-1"})
+	require.NoError(t, err)
+	require.Equal(t, "granted", string(list[0].State()))
+	require.False(t, list[0].Mine, "the turn of another run")
+
+	o.api.Put(o.run("True", "Succeeded"))
+	o.look(every)
+	require.Equal(t, "0s its PipelineRun finished", o.ends(right))
+	require.Equal(t, "0s its PipelineRun finished", o.ends(later))
+}
+
+func TestTheClustersOfAPipelineRunAreFoundByItsUID(t *testing.T) {
+	o := newOffice(t)
+	row := o.create("shop", "e2e-1", "u-1")
+	o.create("other", "e2e-1", "u-2")
+	require.Equal(t, "u-1", row.Run.Key)
+	for _, by := range []string{"u-1", "e2e-1/u-1", row.Run.ID} {
+		list, _, err := o.store.List(t.Context(), store.Filter{Run: by})
+		require.NoError(t, err)
+		require.Len(t, list, 1, by)
+		require.Equal(t, row.ID, list[0].ID)
+	}
+	for _, by := range []string{"e2e-1", "1"} {
+		list, _, err := o.store.List(t.Context(), store.Filter{Run: by})
+		require.NoError(t, err)
+		require.Empty(t, list, by)
+	}
+}
+
 func TestAnAPIThatDoesNotAnswerDecidesNothing(t *testing.T) {
 	o := newOffice(t)
 	row := o.create("shop", "e2e-1", "u-1")
@@ -259,6 +304,12 @@ func TestWithoutConfigurationAPipelineRunIsNotWatched(t *testing.T) {
 	again, err := o.store.Cluster(t.Context(), watched.ID)
 	require.NoError(t, err)
 	require.Equal(t, row.Run.Unwatched, again.Run.Unwatched, "one that was watched says so, too")
+
+	o.serve(issuer)
+	o.api.Put(standin.Run{Namespace: "ci", Name: "e2e-2", UID: "u-2", Status: "False", Reason: "Cancelled", Completed: o.now})
+	o.look(unseenEvery)
+	require.Equal(t, "0s its PipelineRun finished", o.ends(watched), "the issuer is configured")
+	require.Equal(t, "0s its PipelineRun was cancelled", o.ends(row))
 }
 
 func TestTheTurnOfAPipelineRunEndsWithIt(t *testing.T) {

@@ -64,7 +64,8 @@ func (r Run) ended() bool { return r.State == lifecycle.RunFinished && r.Confirm
 const firstLook = time.Minute
 
 // lock takes the lock of the run that a token names, and writes it down if it was not known. A newer attempt than the known one is
-// running, as its token proves. older is true for a token of an attempt that a newer one has replaced. also is a cluster to lock too;
+// running, as its token proves. A run that its platform cannot be asked about is not looked at, except for PipelineRuns, whose cluster may be
+// configured while they run. older is true for a token of an attempt that a newer one has replaced. also is a cluster to lock too;
 // empty: none.
 func (c *change) lock(ctx context.Context, ref Ref, also string) (run Run, older bool, err error) {
 	args, err := c.writeDown(ctx, ref)
@@ -88,7 +89,7 @@ func (c *change) lock(ctx context.Context, ref Ref, also string) (run Run, older
 			state = CASE WHEN @attempt > attempt THEN 'running' ELSE state END, conclusion = CASE WHEN @attempt > attempt THEN '' ELSE conclusion END,
 			finished_at = CASE WHEN @attempt > attempt THEN NULL ELSE finished_at END, confirmed = confirmed OR @attempt > attempt,
 			missed_at = CASE WHEN @attempt > attempt THEN NULL ELSE missed_at END,
-			look_at = CASE WHEN @unwatched <> '' THEN NULL ELSE least(look_at, @look) END
+			look_at = CASE WHEN @unwatched <> '' AND platform <> 'tekton' THEN NULL ELSE least(look_at, @look) END
 		WHERE id = @id RETURNING `+runColumns, args)
 	if err != nil {
 		return Run{}, false, fmt.Errorf("update the run: %w", err)

@@ -69,13 +69,13 @@ func TestAnImageIsTheSameEveryTimeAndItsProgramRunsWithoutRoot(t *testing.T) {
 	require.Equal(t, "v1.2.3", file.Config.Labels["org.opencontainers.image.version"])
 }
 
-func TestTheServerAndTheRunnerStartFromTheirImages(t *testing.T) {
+func TestTheProgramsStartFromTheirImages(t *testing.T) {
 	bin, dir := t.TempDir(), t.TempDir()
-	cmd := exec.Command("go", "build", "-trimpath", "-o", bin, "./cmd/ocpctl-server", "./cmd/ocpctl-runner")
+	cmd := exec.Command("go", "build", "-trimpath", "-o", bin, "./cmd/ocpctl-server", "./cmd/ocpctl-runner", "./cmd/ocpctl")
 	cmd.Dir, cmd.Env = filepath.Join("..", ".."), append(os.Environ(), "CGO_ENABLED=0")
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, string(out))
-	for _, program := range []string{"ocpctl-server", "ocpctl-runner"} {
+	for _, program := range []string{"ocpctl-server", "ocpctl-runner", "ocpctl"} {
 		archive, root := filepath.Join(dir, program+".oci.tar"), filepath.Join(dir, program)
 		build(t, archive, "-program", filepath.Join(bin, program))
 		require.NoError(t, run([]string{"unpack", "-archive", archive, "-to", root}))

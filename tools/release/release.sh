@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds a release of the commit that is checked out: programs for every platform, an SBOM (CycloneDX) for each, container images as
-# OCI archives, checksums. RUNNER_BASE names what the runner's image is built on: an OCI archive, or an image by digest.
+# OCI archives, checksums. RUNNER_BASE and CLI_BASE name what the images of the runner and of pipelines' steps are built on: an OCI archive,
+# or an image by digest. CLI_BASE=none leaves the latter out.
 # The same commit gives the same bytes on every machine with the same Go version. Needs a clean working tree, Go, git and GNU tar.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -14,6 +15,10 @@ releases='v[0-9]*.[0-9]*.[0-9]*' # not the tag v1, which moves
 version=$(git describe --tags --match "$releases" --always)
 if tag=$(git describe --tags --exact-match --match "$releases" 2>/dev/null) && [ "$tag" != "$(cat workflows/version)" ]; then
   echo "release: this commit is $tag, but its actions would download $(cat workflows/version); write $tag in workflows/version, commit, and tag that commit" >&2
+  exit 1
+fi
+if [ -n "$tag" ] && [ -z "${CLI_BASE:-}" ]; then
+  echo "release: Tekton's documents and GitLab's component use the image ocpctl-cli, which needs a base with a shell and oc; give CLI_BASE=image@sha256:…, or CLI_BASE=none to release $tag without the image" >&2
   exit 1
 fi
 others=$(grep 'uses: ocpctl/ocpctl/' workflows/pr-cluster.yml | grep -vF "@$(cat workflows/version)" || true)
@@ -33,12 +38,12 @@ images=$(mktemp)
 trap 'rm -f "$sbom" "$images"' EXIT
 (unset GOFLAGS; go -C tools/images build -o "$images" .)
 
-# image ARCH PROGRAM FLAG...: an OCI archive of a program that pack has built; its SBOM is the program's
+# image NAME ARCH PROGRAM FLAG...: an OCI archive of a program that pack has built; its SBOM is the program's
 image() {
-  local arch=$1 program=$2
-  shift 2
+  local name=$1 arch=$2 program=$3
+  shift 3
   "$images" build -program "$staged/$program" -arch "$arch" -version "$version" -revision "$(git rev-parse HEAD)" \
-    -created "$(date -u -d "@$when" +%Y-%m-%dT%H:%M:%SZ)" -out "$out/$program-$version-linux-$arch.oci.tar" "$@" > /dev/null
+    -created "$(date -u -d "@$when" +%Y-%m-%dT%H:%M:%SZ)" -out "$out/$name-$version-linux-$arch.oci.tar" "$@" > /dev/null
 }
 
 # pack PLATFORM PROGRAM...: one archive of programs, and their SBOMs beside it
@@ -60,11 +65,15 @@ pack() {
 
 for arch in amd64 arm64; do
   pack "linux/$arch" ocpctl-server ocpctl-runner
-  image "$arch" ocpctl-server
-  image "$arch" ocpctl-runner -dir /work -dir /installers -base "${RUNNER_BASE:-}"
+  image ocpctl-server "$arch" ocpctl-server
+  image ocpctl-runner "$arch" ocpctl-runner -dir /work -dir /installers -base "${RUNNER_BASE:-}"
 done
 for platform in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64; do
   pack "$platform" ocpctl
+  case $platform/${CLI_BASE:-none} in
+    linux/*/none) ;;
+    linux/*) image ocpctl-cli "${platform#*/}" ocpctl -base "$CLI_BASE" ;;
+  esac
 done
 (cd "$out" && sha256sum -- * > SHA256SUMS)
 echo "$version is in $out:"

@@ -212,7 +212,7 @@ func (r RowRecord) Row() Row {
 	}
 	if r.RunID != nil {
 		row.Run = lifecycle.Run{
-			ID: *r.RunID, Platform: *r.RunPlatform, Key: *r.RunKey, Repo: *r.RunRepo, Name: *r.RunName, URL: *r.RunURL, Attempt: *r.RunAttempt, Slot: *r.RunSlot,
+			ID: *r.RunID, Platform: *r.RunPlatform, Key: lifecycle.ShownKey(*r.RunKey), Repo: *r.RunRepo, Name: *r.RunName, URL: *r.RunURL, Attempt: *r.RunAttempt, Slot: *r.RunSlot,
 			Lifetime: *r.RunLifetime, State: *r.RunState, Conclusion: *r.RunConclusion, Unwatched: *r.RunUnwatched,
 		}
 	}

@@ -4,9 +4,14 @@ def call(Map options = [:], Closure body) {
   if (!options.server) {
     error('withCluster needs server, the address of the ocpctl server')
   }
+  def waitHours = options.waitHours == null ? 2 : options.waitHours
+  if (!(waitHours instanceof Number) || waitHours <= 0) {
+    error("withCluster cannot wait for '${waitHours}' hours: waitHours is a number, for example 3")
+  }
   def settings = [
     "CI=true", "OCPCTL_SERVER=${options.server}", "OCPCTL_PROFILE=${options.profile ?: ''}", "OCPCTL_VERSION=${options.version ?: ''}",
     "OCPCTL_REGION=${options.region ?: ''}", "OCPCTL_TEAM=${options.team ?: ''}", "OCPCTL_TTL=${options.ttl ?: '4h'}",
+    "OCPCTL_SLOT=${options.slot ?: ''}",
   ]
   // Each use of the credential makes a new token.
   def signedIn = { Map env, Closure steps ->
@@ -19,7 +24,7 @@ def call(Map options = [:], Closure body) {
   def kubeconfig = "${pwd(tmp: true)}/${id}-kubeconfig"
   try {
     def code = 124
-    for (int round = 0; code == 124 && round < 2 * (options.waitHours ?: 2); round++) {
+    for (int round = 0; code == 124 && round < 2 * waitHours; round++) {
       signedIn([OCPCTL_CLUSTER_ID: id]) { code = sh(label: 'Wait for the cluster', script: libraryResource('ocpctl/wait.sh'), returnStatus: true) }
     }
     if (code != 0) {

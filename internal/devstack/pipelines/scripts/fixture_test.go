@@ -74,6 +74,7 @@ type office struct {
 	mu      sync.Mutex
 	asked   []string // methods and paths of the API's requests
 	onAsked func(*http.Request)
+	refuses func(*http.Request) int // the status of a refusal; 0: the API answers
 	tokens  []string // that were issued
 }
 
@@ -87,6 +88,12 @@ func newOffice(t *testing.T, platform profiles.IssuerPlatform, match string) *of
 		o.mu.Unlock()
 		if o.onAsked != nil {
 			o.onAsked(r)
+		}
+		if o.refuses != nil {
+			if status := o.refuses(r); status != 0 {
+				w.WriteHeader(status)
+				return
+			}
 		}
 		handler.ServeHTTP(w, r)
 		if r.Method == http.MethodPost && r.URL.Path == "/api/v1/clusters" {
@@ -184,7 +191,7 @@ func (o *office) program(image, name, script string) {
 func (o *office) holdsNoSecret(texts ...string) {
 	o.Helper()
 	for _, text := range texts {
-		for _, secret := range append(o.tokens, servicetest.ClientKey, servicetest.TokenSignature, servicetest.Password) {
+		for _, secret := range append(o.tokens, servicetest.ClientKey, servicetest.Password, servicetest.TokenSignature) {
 			require.NotContains(o, text, secret)
 		}
 	}

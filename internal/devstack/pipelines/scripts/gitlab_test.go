@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"io"
 	"maps"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +51,7 @@ type glJob struct {
 	} `yaml:"needs"`
 	BeforeScript []string `yaml:"before_script"`
 	Script       []string `yaml:"script"`
+	AfterScript  []string `yaml:"after_script"`
 	Artifacts    struct {
 		When    string            `yaml:"when"`
 		Reports map[string]string `yaml:"reports"`
@@ -62,6 +65,8 @@ type gitLab struct {
 	pipeline string
 	dir      string // of the project
 	path     string
+	server   string // its address, as the jobs know it; empty: the office's
+	temp     string // for files of jobs
 	jobs     map[string]glJob
 	dotenv   map[string]string // what reports of the jobs before left
 }
@@ -70,7 +75,7 @@ type gitLab struct {
 func inGitLab(t *testing.T) *gitLab {
 	t.Helper()
 	o := newOffice(t, profiles.IssuerGitLab, `{project_id: ["20"]}`)
-	g := &gitLab{office: o, path: o.image("mktemp"), jobs: map[string]glJob{}, dotenv: map[string]string{}}
+	g := &gitLab{office: o, temp: t.TempDir(), path: o.image("ls", "mkdir", "rm"), jobs: map[string]glJob{}, dotenv: map[string]string{}}
 	o.program(g.path, "oc", `test -s "$KUBECONFIG" && echo "oc $*"`)
 	g.begin("574", map[string]string{"server": o.url})
 	return g
@@ -124,6 +129,9 @@ func (g *gitLab) extended(job glJob) glJob {
 	if job.BeforeScript == nil {
 		job.BeforeScript = base.BeforeScript
 	}
+	if job.AfterScript == nil {
+		job.AfterScript = base.AfterScript
+	}
 	return job
 }
 
@@ -132,12 +140,15 @@ func (g *gitLab) run(job glJob, id string) (string, error) {
 	g.Helper()
 	job = g.extended(job)
 	env := map[string]string{
-		"PATH": g.path, "HOME": g.dir, "TMPDIR": g.TempDir(), "CI": "true", "CI_JOB_ID": id, "CI_PIPELINE_URL": g.issuer.URL() + "/acme/web/shop/-/pipelines/" + g.pipeline,
+		"PATH": g.path, "HOME": g.dir, "TMPDIR": g.temp, "CI": "true", "CI_JOB_ID": id, "CI_PIPELINE_URL": g.issuer.URL() + "/acme/web/shop/-/pipelines/" + g.pipeline,
 		"OCPCTL_CA_FILE": filepath.Join(g.dir, "..", "ca.crt"),
 	}
 	require.NoError(g, os.WriteFile(env["OCPCTL_CA_FILE"], g.ca, 0o600))
 	maps.Copy(env, g.dotenv)
 	maps.Copy(env, job.Variables)
+	if g.server != "" {
+		env["OCPCTL_SERVER"] = g.server
+	}
 	for name, token := range job.IDTokens {
 		var err error
 		env[name], err = g.token(token.Aud, "project_path:acme/web/shop:ref_type:branch:ref:main", map[string]any{
@@ -146,12 +157,9 @@ func (g *gitLab) run(job glJob, id string) (string, error) {
 		})
 		require.NoError(g, err)
 	}
-	cmd := exec.CommandContext(g.Context(), "/bin/sh", "-c", "set -e\n"+strings.Join(append(append([]string{}, job.BeforeScript...), job.Script...), "\n")) //nolint:gosec // the component's script
-	cmd.Dir = g.dir
-	for name, value := range env {
-		cmd.Env = append(cmd.Env, name+"="+value)
-	}
-	out, failed := cmd.CombinedOutput()
+	out, failed := g.shell(append(slices.Clone(job.BeforeScript), job.Script...), env)
+	after, err := g.shell(job.AfterScript, env)
+	require.NoError(g, err, string(after))
 	if file := job.Artifacts.Reports["dotenv"]; file != "" && (failed == nil || job.Artifacts.When == "always") {
 		raw, err := os.ReadFile(filepath.Join(g.dir, file))
 		require.NoError(g, err, string(out))
@@ -162,6 +170,16 @@ func (g *gitLab) run(job glJob, id string) (string, error) {
 	}
 	g.holdsNoSecret(string(out))
 	return string(out), failed
+}
+
+// shell runs lines of a job in a shell of their own.
+func (g *gitLab) shell(lines []string, env map[string]string) ([]byte, error) {
+	cmd := exec.CommandContext(g.Context(), "/bin/sh", "-c", "set -e\n"+strings.Join(lines, "\n")) //nolint:gosec // the component's script
+	cmd.Dir = g.dir
+	for name, value := range env {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	return cmd.CombinedOutput()
 }
 
 func TestAGitLabPipelineGetsAClusterAndReleasesIt(t *testing.T) {
@@ -197,6 +215,13 @@ func TestAGitLabPipelineGetsAClusterAndReleasesIt(t *testing.T) {
 	files, err := os.ReadDir(g.dir)
 	require.NoError(t, err)
 	require.Len(t, files, 1, "the kubeconfig is not among the files that become artifacts")
+	sample.E2E.Script = []string{`ls -l "$KUBECONFIG"`, "exit 3"}
+	log, err = g.run(sample.E2E, "306")
+	require.ErrorContains(t, err, "exit status 3")
+	require.Contains(t, log, "-rw------- ")
+	left, err := os.ReadDir(g.temp)
+	require.NoError(t, err)
+	require.Empty(t, left, "no kubeconfig stays on the machine, even if the job fails")
 
 	g.begin("575", given)
 	log, err = g.run(g.jobs["ocpctl-cluster"], "310")
@@ -222,6 +247,75 @@ func TestAGitLabJobShowsWhyItsClusterFailed(t *testing.T) {
 	require.Equal(t, []string{"4.20.1", "us-east-2", row.ID}, []string{row.Release, row.Region, g.dotenv["OCPCTL_CLUSTER_ID"]})
 	log, err = g.run(g.jobs["ocpctl-release"], "303")
 	require.NoError(t, err, log)
+}
+
+func TestAGitLabReleaseThatCannotAskTheServerFails(t *testing.T) {
+	g := inGitLab(t)
+	log, err := g.run(g.jobs["ocpctl-cluster"], "302")
+	require.NoError(t, err, log)
+	g.server = "https://127.0.0.1:1"
+	log, err = g.run(g.jobs["ocpctl-release"], "303")
+	require.Error(t, err, log)
+	require.Equal(t, lifecycle.Present, g.only().Desired)
+}
+
+func TestAGitLabReleaseDestroysEveryClusterThatItCan(t *testing.T) {
+	for name, c := range map[string]struct {
+		code int
+		says string
+	}{
+		"one cannot be destroyed": {http.StatusForbidden, "exit status"},
+		"one is gone":             {http.StatusNotFound, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := inGitLab(t)
+			job := g.jobs["ocpctl-cluster"]
+			for _, id := range []string{"301", "302"} {
+				log, err := g.run(job, id)
+				require.NoError(t, err, log)
+				job.Script = []string{strings.Replace(job.Script[0], "--reuse run", "--slot another", 1)}
+			}
+			first := ""
+			g.refuses = func(r *http.Request) int {
+				if !strings.HasSuffix(r.URL.Path, "/destroy") {
+					return 0
+				}
+				if first == "" {
+					first = r.URL.Path
+				}
+				if r.URL.Path == first {
+					return c.code
+				}
+				return 0
+			}
+			log, err := g.run(g.jobs["ocpctl-release"], "303")
+			if c.says == "" {
+				require.NoError(t, err, log)
+				require.Contains(t, log, "There is no cluster ci-30")
+			} else {
+				require.ErrorContains(t, err, c.says)
+			}
+			var kept int
+			for _, row := range g.clusters() {
+				if row.Desired == lifecycle.Present {
+					kept++
+				}
+			}
+			require.Equal(t, 1, kept, log)
+		})
+	}
+}
+
+func TestAProfileOfAGitLabPipelineIsNeverAFlag(t *testing.T) {
+	g := inGitLab(t)
+	g.begin("574", map[string]string{"server": g.url, "profile": "--help"})
+	log, err := g.run(glJob{Extends: "ocpctl-cluster", Script: g.jobs["ocpctl-cluster"].Script}, "302")
+	require.Error(t, err, log)
+	require.Contains(t, log, "--help")
+	require.NotContains(t, log, "Usage")
+	g.dotenv["OCPCTL_CLUSTER_ID"] = "--help"
+	log, err = g.run(glJob{Extends: ".ocpctl-kubeconfig"}, "303")
+	require.ErrorContains(t, err, "exit status 4", log)
 }
 
 func TestTheGitLabJobMayTakeLongerThanItsWait(t *testing.T) {

@@ -49,6 +49,16 @@ func TestWithClusterRunsItsBodyOnAClusterThatIsDestroyedThen(t *testing.T) {
 	require.Contains(t, row.DesiredWhy, "its build released it")
 }
 
+func TestWithClusterHasAClusterForEachSlot(t *testing.T) {
+	j := inJenkins(t)
+	log, err := j.with("server: '"+j.url+"', waitHours: 3, slot: 'outer'", "withCluster(server: '"+j.url+"', slot: 'inner') { sh 'oc get nodes' }")
+	require.NoError(t, err, log)
+	require.Len(t, j.clusters(), 2)
+	for _, row := range j.clusters() {
+		require.Equal(t, lifecycle.Absent, row.Desired)
+	}
+}
+
 func TestWithClusterDestroysTheClusterWhateverFailed(t *testing.T) {
 	for name, c := range map[string]struct {
 		becomes         become
@@ -59,6 +69,8 @@ func TestWithClusterDestroysTheClusterWhateverFailed(t *testing.T) {
 		"the body fails":         {ready, "", "sh 'exit 3'", "exit code 3", 1},
 		"the installation fails": {failed, "", "sh 'oc get nodes'", "is not ready", 1},
 		"no server is given":     {ready, "server: null", "sh 'oc get nodes'", "withCluster needs server", 0},
+		"the wait is a text":     {ready, "server: 'https://ocpctl.example.com', waitHours: '3'", "sh 'oc get nodes'", "waitHours is a number", 0},
+		"there is no wait":       {ready, "server: 'https://ocpctl.example.com', waitHours: 0", "sh 'oc get nodes'", "waitHours is a number", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := inJenkins(t)

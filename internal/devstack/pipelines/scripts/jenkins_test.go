@@ -70,7 +70,7 @@ func TestTheScriptsForJenkinsCreateAndReleaseACluster(t *testing.T) {
 	require.Equal(t, []string{"4.20.1", "us-east-2"}, []string{row.Release, row.Region})
 	again, err := j.sh("create.sh", asked...)
 	require.NoError(t, err, again)
-	require.Equal(t, id, again, "a stage that is run again in the same build gets the same cluster")
+	require.Equal(t, id, again, "the same slot of the same build gets the same cluster")
 
 	log, err := j.sh("wait.sh", "OCPCTL_CLUSTER_ID="+row.ID)
 	require.NoError(t, err, log)
@@ -80,6 +80,35 @@ func TestTheScriptsForJenkinsCreateAndReleaseACluster(t *testing.T) {
 	require.NoError(t, err, log)
 	require.NoFileExists(t, kubeconfig)
 	require.Equal(t, lifecycle.Absent, j.only().Desired)
+	again, err = j.sh("create.sh", asked...)
+	require.NoError(t, err, again)
+	require.Equal(t, id, again, "also one that is gone")
+}
+
+func TestEverySlotOfAJenkinsBuildHasItsOwnCluster(t *testing.T) {
+	j := inJenkins(t)
+	create := func(env ...string) string {
+		id, err := j.sh("create.sh", append([]string{"OCPCTL_PROFILE=", "OCPCTL_VERSION=", "OCPCTL_REGION=", "OCPCTL_TEAM=", "OCPCTL_TTL=4h"}, env...)...)
+		require.NoError(t, err, id)
+		return id
+	}
+	unit, e2e := create("OCPCTL_SLOT=", "STAGE_NAME=unit tests"), create("OCPCTL_SLOT=", "STAGE_NAME=e2e tests")
+	require.NotEqual(t, unit, e2e, "by default a stage is a slot")
+	require.Equal(t, unit, create("OCPCTL_SLOT=unit tests", "STAGE_NAME=e2e tests"))
+	create("OCPCTL_SLOT=upgrade", "STAGE_NAME=e2e tests")
+	create("OCPCTL_SLOT=")
+	require.Len(t, j.clusters(), 4)
+}
+
+func TestAValueOfAJenkinsBuildIsNeverAFlag(t *testing.T) {
+	j := inJenkins(t)
+	log, err := j.sh("create.sh", "OCPCTL_SLOT=", "OCPCTL_PROFILE=--help", "OCPCTL_VERSION=", "OCPCTL_REGION=", "OCPCTL_TEAM=", "OCPCTL_TTL=4h")
+	require.Error(t, err, log)
+	require.NotContains(t, log, "Usage")
+	for _, script := range []string{"wait.sh", "release.sh"} {
+		log, err = j.sh(script, "OCPCTL_CLUSTER_ID=--help", "KUBECONFIG="+filepath.Join(t.TempDir(), "none"))
+		require.ErrorContains(t, err, "exit status 4", log)
+	}
 }
 
 func TestTheWaitForJenkinsIsShorterThanItsTokenLasts(t *testing.T) {

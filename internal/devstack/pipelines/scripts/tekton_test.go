@@ -93,8 +93,8 @@ func TestTheFirstPipelineGetsAClusterAndReleasesIt(t *testing.T) {
 	require.Equal(t, fs.FileMode(0o600), info.Mode().Perm())
 	raw, err := os.ReadFile(kubeconfig)
 	require.NoError(t, err)
-	require.Contains(t, string(raw), servicetest.TokenSignature, "it is the one of this service account, and ends")
-	require.NotContains(t, string(raw), servicetest.ClientKey, "the installer's is handed out in emergencies only")
+	require.Contains(t, string(raw), servicetest.TokenSignature, "a token of the run's own")
+	require.NotContains(t, string(raw), servicetest.ClientKey)
 	for _, task := range out {
 		o.holdsNoSecret(task.Log)
 		for _, value := range task.Steps {
@@ -269,6 +269,34 @@ func TestWhatCannotBeKeptIsRefusedBeforeTheServerIsAsked(t *testing.T) {
 			require.Len(t, o.requests(), before)
 		})
 	}
+}
+
+func TestAValueThatLooksLikeAFlagIsAValue(t *testing.T) {
+	o, machine := inTekton(t)
+	for action, c := range map[string]struct{ param, says string }{
+		"ocpctl-create-cluster":        {"profile", "--help"},
+		"ocpctl-wait-and-collect-logs": {"clusterName", "There is no cluster --help"},
+		"ocpctl-get-credentials":       {"clusterName", "There is no cluster --help"},
+		"ocpctl-get-versions":          {"profile", "--help"},
+	} {
+		step := steps.Step{Name: "one", Params: given("server", o.url, c.param, "--help")}
+		if action == "ocpctl-get-credentials" {
+			step.Params = append(step.Params, given("credentials", "credentials")...)
+		}
+		step.Ref.Name = action
+		base := task(t, konflux)
+		base.Steps = []steps.Step{step}
+		out, err := machine.Run(t.Context(), base, steps.TaskRun{Name: action, UID: action, Labels: labels(), Params: given("server", o.url)})
+		require.Error(t, err, action)
+		require.Contains(t, out.Log, c.says, action)
+		require.NotContains(t, out.Log, "Usage", action)
+	}
+	out, err := machine.Run(t.Context(), machine.Tasks["ephemeral-cluster-release"], steps.TaskRun{
+		Name: "release", UID: "r-1", Labels: labels(), Params: given("server", o.url, "clusterName", "--help"),
+	})
+	require.NoError(t, err, out.Log)
+	require.Contains(t, out.Log, "There is no cluster --help.")
+	require.Empty(t, o.clusters())
 }
 
 func TestAReleaseTakesWhatIsThere(t *testing.T) {
