@@ -203,7 +203,7 @@ func TestADispatchTellsTheRepositoryWithIdsAndAddresses(t *testing.T) {
 	f.settle()
 	all = dispatched()
 	require.Len(t, all, 2)
-	require.Equal(t, []string{"ocpctl_cluster_failed", "It was given up: github:maya asked for it."}, []string{all[1]["type"], all[1]["reason"]})
+	require.Equal(t, []string{"ocpctl_cluster_failed", "It was destroyed before it was ready, because github:maya asked for that."}, []string{all[1]["type"], all[1]["reason"]})
 }
 
 func TestWithoutThePermissionADispatchIsGivenUpWithWords(t *testing.T) {
