@@ -48,9 +48,14 @@ func (c *Controller) tell(ctx context.Context, e store.Effect, g runs.Signal) (n
 	if g.Told == state {
 		return "told before", nil
 	}
-	if g.Head == "" {
-		if g.Head, err = c.commitOf(ctx, e, g.RunID, g.RunKey, g.Event, g.Claimed); err != nil {
+	deploys := g.Kind == lifecycle.SignalDeployment
+	if g.Head == "" || deploys && ofPull(g.Event) {
+		var fork bool
+		if g.Head, fork, err = c.commitOf(ctx, e, g.RunID, g.RunKey, g.Event, g.Claimed); err != nil {
 			return "", err
+		}
+		if fork && deploys { // the workflows that it starts would run the fork's commit with the rights of the repository
+			return "not told: the commit is in a fork", c.Store.Runs.NotTold(ctx, g, messages.SignalOfFork)
 		}
 	}
 	send := c.deploySignal

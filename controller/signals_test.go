@@ -108,6 +108,24 @@ func TestADeploymentTellsTheRunThatAskedAndDidNotWait(t *testing.T) {
 	require.Equal(t, [][]string{{"in_progress", "success", "inactive"}}, f.deployments("ocp/shop"))
 }
 
+func TestNoDeploymentIsMadeOnTheHeadOfAFork(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, quick)
+	number, err := f.hub.OpenFork("Pay faster", "sam")
+	require.NoError(t, err)
+	run, err := f.hub.Runs().Start(hub.NewRun{Pull: number, Event: "pull_request_target", Actor: "maya"})
+	require.NoError(t, err)
+	row := f.signalled("shop", run, lifecycle.SignalDeployment)
+	f.settle()
+	require.Empty(t, f.hub.Deployments())
+	require.Contains(t, f.cluster(row.ID).Signal.Problem, "The run's commit is in a fork")
+	_, err = f.store.Pool().Exec(f.ctx, `UPDATE runs SET head_sha = 'abc123'`) // a test report asked for it meanwhile
+	require.NoError(t, err)
+	f.becomesReady(row)
+	f.settle()
+	require.Empty(t, f.hub.Deployments())
+}
+
 func TestADeploymentTellsThatAClusterWillNotBeReady(t *testing.T) {
 	t.Parallel()
 	f := newFront(t, quick)

@@ -199,6 +199,9 @@ const (
 	ForkInEnvironmentNext = "Ask for a cluster by a label or a comment on the pull request: there somebody can approve the fork's commit."
 )
 
+// SignalOfFork says why no deployment tells a fork's run that its cluster is ready.
+const SignalOfFork = "The run's commit is in a fork, and a deployment of it would run the fork's code with the rights of the repository. Ask with onReady dispatch, which runs the default branch, or wait in the job."
+
 // BranchOf is what is accepted instead of a fork's commit.
 func BranchOf(repo string) string { return "a branch of " + repo }
 
