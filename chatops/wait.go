@@ -22,7 +22,11 @@ func WaitText(card lifecycle.Card, state lifecycle.WaitState, links Links) strin
 	case lifecycle.WaitsForTurn:
 		text = plain(card.Name) + " waits for its turn. " + Line(card)
 	case lifecycle.WaitsForNextTry:
-		text = "An attempt to create " + plain(card.Name) + " failed: " + plain(cut(oneLine(sentence(card.FailMessage)), maxPlain)) + " What it left is being removed, and another attempt may follow."
+		text = "An attempt to create " + plain(card.Name) + " failed."
+		if why := plain(cut(oneLine(sentence(card.FailMessage)), maxPlain)); why != "" {
+			text = strings.TrimSuffix(text, ".") + ": " + why
+		}
+		text += " What it left is being removed, and another attempt may follow."
 	case lifecycle.WaitSucceeded:
 		text = plain(card.Name) + " is ready until " + moment(ending(card), life(card)) + "."
 		if saved := Saved(card); saved != "" {

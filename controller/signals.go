@@ -80,6 +80,9 @@ func (c *Controller) deploySignal(ctx context.Context, e store.Effect, g runs.Si
 // dispatchSignal starts the workflows that wait for the cluster, once. After a crash between the call and its record they are started
 // again: GitHub gives the call no key.
 func (c *Controller) dispatchSignal(ctx context.Context, e store.Effect, g runs.Signal, row store.Row, state lifecycle.SignalState) (note string, err error) {
+	if state == lifecycle.SignalEnded && (g.Told == "" || g.Told == lifecycle.SignalBegun) { // it was ready for too short a time
+		state = lifecycle.SignalFailed
+	}
 	kind := map[lifecycle.SignalState]string{lifecycle.SignalReady: chat.DispatchReady, lifecycle.SignalFailed: chat.DispatchFailed}[state]
 	if kind == "" {
 		return "there is nothing to tell yet, or not any more", nil

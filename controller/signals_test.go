@@ -224,6 +224,28 @@ func TestADispatchTellsTheRepositoryWithIdsAndAddresses(t *testing.T) {
 	require.Equal(t, []string{"ocpctl_cluster_failed", "It was destroyed before it was ready, because github:maya asked for that."}, []string{all[1]["type"], all[1]["reason"]})
 }
 
+func TestADispatchTellsOfAClusterThatEndedBeforeItsPipelineWasToldThatItWasReady(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, quick)
+	m := hub.Registered()
+	m.Permissions["contents"] = "write"
+	f.hub.SetManifest(m)
+	dispatched := f.dispatched()
+	run, err := f.hub.Runs().Start(hub.NewRun{})
+	require.NoError(t, err)
+	row := f.signalled("shop", run, lifecycle.SignalDispatch)
+	f.settle()
+	f.becomesReady(row)
+	_, err = f.store.Destroy(f.ctx, row.ID, origin)
+	require.NoError(t, err)
+	f.reconcile(row.ID)
+	f.settle()
+	all := dispatched()
+	require.Len(t, all, 1)
+	require.Equal(t, []string{"ocpctl_cluster_failed", "It was destroyed before its pipeline could be told that it was ready, because github:maya asked for that."}, []string{all[0]["type"], all[0]["reason"]})
+	require.Equal(t, lifecycle.SignalEnded, f.cluster(row.ID).Signal.Told)
+}
+
 func TestWithoutThePermissionADispatchIsGivenUpWithWords(t *testing.T) {
 	t.Parallel()
 	f := newFront(t, quick)

@@ -103,6 +103,7 @@ func TestAnEnvironmentIsRejectedWithTheReasons(t *testing.T) {
 		why               string
 	}{
 		{"without a permission", environment, hub.NewRun{Actor: "rita"}, "rita has only read permission on acme/shop; to create a cluster, write is needed."},
+		{"a bot", environment, hub.NewRun{Actor: "github-merge-queue[bot]"}, "github-merge-queue\\[bot\\] is a bot. A bot starts runs for people"},
 		{"unknown profile", "ocp/aws-maximal", hub.NewRun{}, "aws-maximal"},
 		{"admins only", "ocp/aws-minimal-mint", hub.NewRun{}, "admin"},
 	} {
