@@ -166,8 +166,11 @@ func TestAClusterThatIsReadyTellsTheNextRunAtOnce(t *testing.T) {
 	require.Equal(t, []bool{false, true, true}, f.asSignals("ocp/shop"))
 }
 
-// dispatched returns the repository_dispatch events that the App has sent since.
+// dispatched gives the App the permission to dispatch, and returns the repository_dispatch events that it has sent since.
 func (f *front) dispatched() func() []map[string]string {
+	m := hub.Registered()
+	m.Permissions["contents"] = "write"
+	f.hub.SetManifest(m)
 	var got []map[string]string
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var body struct {
@@ -192,9 +195,6 @@ func (f *front) dispatched() func() []map[string]string {
 func TestADispatchTellsTheRepositoryWithIdsAndAddresses(t *testing.T) {
 	t.Parallel()
 	f := newFront(t, quick)
-	m := hub.Registered()
-	m.Permissions["contents"] = "write"
-	f.hub.SetManifest(m)
 	dispatched := f.dispatched()
 	run, err := f.hub.Runs().Start(hub.NewRun{Pull: 41})
 	require.NoError(t, err)
@@ -227,9 +227,6 @@ func TestADispatchTellsTheRepositoryWithIdsAndAddresses(t *testing.T) {
 func TestADispatchTellsOfAClusterThatEndedBeforeItsPipelineWasToldThatItWasReady(t *testing.T) {
 	t.Parallel()
 	f := newFront(t, quick)
-	m := hub.Registered()
-	m.Permissions["contents"] = "write"
-	f.hub.SetManifest(m)
 	dispatched := f.dispatched()
 	run, err := f.hub.Runs().Start(hub.NewRun{})
 	require.NoError(t, err)
@@ -274,9 +271,6 @@ func TestWithoutThePermissionADispatchIsGivenUpWithWords(t *testing.T) {
 func TestADispatchWhoseAnswerWasLostIsSentAgainWithTheSameId(t *testing.T) {
 	t.Parallel()
 	f := newFront(t, quick)
-	m := hub.Registered()
-	m.Permissions["contents"] = "write"
-	f.hub.SetManifest(m)
 	dispatched := f.dispatched()
 	run, err := f.hub.Runs().Start(hub.NewRun{})
 	require.NoError(t, err)

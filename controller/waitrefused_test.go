@@ -132,13 +132,20 @@ func TestARejectionWhoseAnswerWasLostIsNotSentForEver(t *testing.T) {
 	require.Equal(t, []string{"no job waits for it any more"}, p.texts(`SELECT note FROM effects`))
 }
 
-func TestADecisionThatGitHubRefusesIsShownAndTriedAgainEveryHour(t *testing.T) {
-	t.Parallel()
-	p := newPipeline(t)
+// cannotBeTold is a run whose job waits for a cluster that became ready, while the App may not say so.
+func (p *pipeline) cannotBeTold() (hub.Run, store.Row) {
+	p.t.Helper()
 	run := p.waits(hub.NewRun{})
 	row := p.onlyWaited()
 	p.without("deployments", "read")
 	p.becomesReady(row)
+	return run, row
+}
+
+func TestADecisionThatGitHubRefusesIsShownAndTriedAgainEveryHour(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	run, row := p.cannotBeTold()
 	before := len(p.hub.Calls())
 	p.until(p.now().Add(5 * time.Hour))
 	require.NotEmpty(t, p.jobs)
@@ -159,10 +166,7 @@ func TestADecisionThatGitHubRefusesIsShownAndTriedAgainEveryHour(t *testing.T) {
 func TestADecisionThatGitHubRefusesEndsWithTheRun(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
-	run := p.waits(hub.NewRun{})
-	row := p.onlyWaited()
-	p.without("deployments", "read")
-	p.becomesReady(row)
+	run, _ := p.cannotBeTold()
 	p.until(p.now().Add(2 * time.Hour))
 	require.NotEmpty(t, p.jobs)
 	require.NoError(t, p.hub.Runs().Cancel(run.ID, "maya"))
