@@ -61,16 +61,9 @@ func (s *step) clusterSummary(c client.Cluster, title, problem string) string {
 	sh.facts(
 		"Status", plain(progress.Status(c)), "Ready", made, "Saved", humanize.Saved(c), "Page", link(s.page(c.ClusterID)), "Console", console, "API", api,
 		"OpenShift", plain(c.Version+", "+c.Profile+", "+c.Region),
-		"Ends", plain(humanize.When(c.DestroyAt, now)+ending(c.EndReason)), "Price", plain(humanize.Costs(c, now)), "Cluster", plain(c.ClusterID),
+		"Ends", plain(humanize.Ends(c, now)), "Price", plain(humanize.Costs(c, now)), "Cluster", plain(c.ClusterID),
 	)
 	return sh.b.String()
-}
-
-func ending(why string) string {
-	if why == "" {
-		return ""
-	}
-	return ": " + why
 }
 
 // verdictSummary shows what a dry run found.

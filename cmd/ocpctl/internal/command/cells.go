@@ -114,18 +114,6 @@ func workers(c client.Cluster) string {
 	return fmt.Sprint(*c.Workers)
 }
 
-// end says when it ends and why.
-func end(c client.Cluster, now time.Time) string {
-	if c.Desired == client.Absent || !c.ReleasedAt.IsZero() || c.DestroyAt.IsZero() {
-		return ""
-	}
-	text := humanize.When(c.DestroyAt, now)
-	if c.EndReason != "" {
-		text += ": " + c.EndReason
-	}
-	return text
-}
-
 // clusterFacts shows one cluster for people; brief leaves out what does not change.
 func (a *app) clusterFacts(s *table.Screen, c client.Cluster, brief bool) {
 	fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(humanize.Line(c.Name), table.Bold), s.Painted(statusCell(c).Text, paintOf(c)))
@@ -149,7 +137,7 @@ func (a *app) clusterFacts(s *table.Screen, c client.Cluster, brief bool) {
 		f.Add("console", c.ConsoleURL)
 		f.Add("API", c.APIURL)
 	}
-	f.Add("ends", end(c, s.Now))
+	f.Add("ends", humanize.Ends(c, s.Now))
 	f.Add("held until", humanize.When(c.HoldUntil, s.Now))
 	if c.Desired == client.Present {
 		f.Add("latest end", humanize.Stamp(c.MaxDestroyAt))

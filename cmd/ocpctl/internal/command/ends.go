@@ -29,7 +29,7 @@ func (a *app) change(ctx context.Context, id string, do ask) error {
 	return a.print(answer.Raw, []string{handle(c)}, func(s *table.Screen) {
 		s.Linef("%s", humanize.Line(answer.Value.Message))
 		f := s.Facts()
-		f.Add("ends", end(c, s.Now))
+		f.Add("ends", humanize.Ends(c, s.Now))
 		f.Add("held until", humanize.When(c.HoldUntil, s.Now))
 		if answer.Value.Capped {
 			f.Paint("limited", "the profile's maximum lifetime ends "+humanize.Stamp(c.MaxDestroyAt), table.Warn)

@@ -58,7 +58,9 @@ func Open(c Context, o Options) (*API, error) {
 	case TokenCommand:
 		keep.get = fromCommand(c.TokenCommand, o.Stderr)
 	case GitHub:
-		audience := func(ctx context.Context) (string, error) { return c.githubAudience(ctx, o.Env("GITHUB_SERVER_URL"), asks.get) }
+		audience := func(ctx context.Context) (string, error) {
+			return c.githubAudience(ctx, o.Env("GITHUB_SERVER_URL"), asks.get)
+		}
 		keep.get = fromGitHub(audience, o.Env, anonymous)
 	case AWS:
 		keep.get = fromAWS(c, open)

@@ -161,7 +161,7 @@ func (g Goal) hopeless(c client.Cluster, asked bool) error {
 	}
 	said := &exit.Problem{Title: fmt.Sprintf("%s will not be %s: %s", c.Name, g, humanize.Line(firstOf(c.FailMessage, c.DesiredWhy, c.Why)))}
 	if c.FailWhose != "" {
-		said.Fields = append(said.Fields, exit.Field{Name: "who can fix it", Detail: humanize.Line(humanize.Whose(c.FailWhose))})
+		said.Fields = append(said.Fields, exit.Field{Name: "Who can fix it", Detail: humanize.Line(humanize.Whose(c.FailWhose))})
 	}
 	said.Next = "See: ocpctl explain " + c.ClusterID
 	if c.FailNext != "" {

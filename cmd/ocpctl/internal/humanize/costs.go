@@ -32,3 +32,18 @@ func Saved(c client.Cluster) string {
 	}
 	return Long(time.Duration(c.SavedSeconds)*time.Second) + " in which no runner waited"
 }
+
+// Ends says when a cluster ends and why; empty: it ended, or is being destroyed.
+func Ends(c client.Cluster, now time.Time) string {
+	if c.Desired == client.Absent || !c.ReleasedAt.IsZero() || c.DestroyAt.IsZero() {
+		return ""
+	}
+	text := When(c.DestroyAt, now)
+	if c.EndReason != "" {
+		text += ": " + c.EndReason
+	}
+	if r := c.Run; r.State == client.Running && r.Unwatched == "" {
+		text = fmt.Sprintf("with its %s, at the latest %s", r.Lifetime, text)
+	}
+	return text
+}

@@ -40,3 +40,16 @@ func TestTheTimeThatNoRunnerWaitedIsSaid(t *testing.T) {
 	require.Equal(t, "34 min in which no runner waited", humanize.Saved(client.Cluster{SavedSeconds: 34 * 60}))
 	require.Empty(t, humanize.Saved(client.Cluster{}))
 }
+
+func TestAnEndNamesTheRunThatComesFirst(t *testing.T) {
+	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	c := client.Cluster{Desired: client.Present, DestroyAt: now.Add(2 * time.Hour), EndReason: "the end of its time to live"}
+	const alone = "2026-01-02 14:00 UTC (in 2 h): the end of its time to live"
+	require.Equal(t, alone, humanize.Ends(c, now))
+	c.Run = client.ClusterRun{State: client.Running, Lifetime: client.ClusterRunLifetimeJob}
+	require.Equal(t, "with its job, at the latest "+alone, humanize.Ends(c, now))
+	c.Run.Unwatched = "no GitHub App is configured"
+	require.Equal(t, alone, humanize.Ends(c, now))
+	c.Desired = client.Absent
+	require.Empty(t, humanize.Ends(c, now))
+}

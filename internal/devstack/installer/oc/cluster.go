@@ -109,11 +109,15 @@ func (r *run) reach(ctx context.Context, domain string) (*resources.Living, erro
 	if err != nil {
 		return nil, err
 	}
-	infraID, region, err := global.Locate(ctx, domain)
+	network, region, err := global.Locate(ctx, domain)
 	if err != nil {
 		return nil, err
 	}
 	cloud, err := resources.Open(ctx, region, r.Wrote)
+	if err != nil {
+		return nil, err
+	}
+	infraID, err := cloud.In(ctx, network)
 	if err != nil {
 		return nil, err
 	}

@@ -11,14 +11,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
-	r53types "github.com/aws/aws-sdk-go-v2/service/route53/types"
 )
 
 // ErrNoCluster means that no cluster has this name.
 var ErrNoCluster = errors.New("no such host")
 
-// Locate finds the cluster below a domain: the private zone contains its infraID and region.
-func (c *Cloud) Locate(ctx context.Context, domain string) (infraID, region string, err error) {
+// Locate finds the network in which the names below a domain resolve: that of the domain's private zone.
+func (c *Cloud) Locate(ctx context.Context, domain string) (network, region string, err error) {
 	zones, err := c.zones(ctx)
 	if err != nil {
 		return "", "", err
@@ -28,21 +27,31 @@ func (c *Cloud) Locate(ctx context.Context, domain string) (infraID, region stri
 			continue
 		}
 		id := zoneID(z)
-		tags, err := c.r53.ListTagsForResource(ctx, &route53.ListTagsForResourceInput{ResourceId: &id, ResourceType: r53types.TagResourceTypeHostedzone})
-		if err != nil {
-			return "", "", err
-		}
 		full, err := c.r53.GetHostedZone(ctx, &route53.GetHostedZoneInput{Id: &id})
 		if err != nil {
 			return "", "", err
 		}
-		for _, t := range tags.ResourceTagSet.Tags {
-			if name, ok := strings.CutSuffix(aws.ToString(t.Value), "-int"); ok && aws.ToString(t.Key) == "Name" && len(full.VPCs) > 0 {
-				return name, string(full.VPCs[0].VPCRegion), nil
-			}
+		if len(full.VPCs) > 0 {
+			return aws.ToString(full.VPCs[0].VPCId), string(full.VPCs[0].VPCRegion), nil
 		}
 	}
 	return "", "", fmt.Errorf("lookup api.%s: %w", domain, ErrNoCluster)
+}
+
+// In returns the infraID of the cluster that owns a network.
+func (c *Cloud) In(ctx context.Context, network string) (infraID string, err error) {
+	out, err := c.ec2.DescribeVpcs(ctx, &ec2.DescribeVpcsInput{VpcIds: []string{network}})
+	if err != nil {
+		return "", err
+	}
+	for _, v := range out.Vpcs {
+		for _, t := range v.Tags {
+			if infraID, ok := strings.CutPrefix(aws.ToString(t.Key), KubernetesTag("")); ok && aws.ToString(t.Value) == "owned" {
+				return infraID, nil
+			}
+		}
+	}
+	return "", ErrNoCluster
 }
 
 // Machine is one node of a running cluster.
