@@ -2,6 +2,7 @@ package chatops
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -37,7 +38,14 @@ func signalReason(card lifecycle.Card, state lifecycle.SignalState) string {
 	case neverReady(card) && card.FailMessage != "":
 		return cut(oneLine(sentence(card.FailMessage)), maxPlain)
 	}
-	return cut(oneLine(sentence("it was given up: "+card.DesiredWhy)), maxPlain)
+	text, why := "it was destroyed before it was ready", ": "+card.DesiredWhy // in somebody's own words
+	if !card.ReadyAt.IsZero() {
+		text = "it was destroyed before its pipeline could be told that it was ready"
+	}
+	if who, asked := strings.CutSuffix(card.DesiredWhy, " asked for it"); asked {
+		why = ", because " + who + " asked for that"
+	}
+	return cut(oneLine(sentence(text+why)), maxPlain)
 }
 
 // SignalDeployment renders a cluster as the deployment of the run that asked for it. A run has few states of it, because every status

@@ -17,12 +17,16 @@ func WaitText(card lifecycle.Card, state lifecycle.WaitState, links Links) strin
 	case lifecycle.WaitsForApproval:
 		text = plain(card.Name) + " needs an approval before it is created."
 		if !card.ApproveBy.IsZero() {
-			text += " Without one it counts as refused at " + moment(card.ApproveBy, life(card)) + "."
+			text += " If nobody approves it by " + moment(card.ApproveBy, life(card)) + ", it counts as refused."
 		}
 	case lifecycle.WaitsForTurn:
 		text = plain(card.Name) + " waits for its turn. " + Line(card)
 	case lifecycle.WaitsForNextTry:
-		text = "An attempt to create " + plain(card.Name) + " failed, and what it left is being removed: " + plain(cut(oneLine(sentence(card.FailMessage)), maxPlain))
+		text = "An attempt to create " + plain(card.Name) + " failed."
+		if why := plain(cut(oneLine(sentence(card.FailMessage)), maxPlain)); why != "" {
+			text = strings.TrimSuffix(text, ".") + ": " + why
+		}
+		text += " What it left is being removed, and another attempt may follow."
 	case lifecycle.WaitSucceeded:
 		text = plain(card.Name) + " is ready until " + moment(ending(card), life(card)) + "."
 		if saved := Saved(card); saved != "" {

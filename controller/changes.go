@@ -35,8 +35,8 @@ type effectWorker struct {
 }
 
 // Work makes one change on GitHub other than showing a cluster. What GitHub refuses is retried for as long as a person may need to
-// fix the cause, and then given up with an explanation: nobody waits for a reaction for days. A request for labels is not retried:
-// the person who asked sees the error at once.
+// fix the cause, and then given up with an explanation: nobody waits for a reaction for days. The answer to a job that waits for it is
+// retried for as long as GitHub keeps the job. A request for labels is not retried: the person who asked sees the error at once.
 func (w *effectWorker) Work(ctx context.Context, job *river.Job[queue.EffectArgs]) error {
 	var e store.Effect
 	_, err := w.c.Store.Alone(ctx, "effect "+job.Args.Effect, func(ctx context.Context) error {
@@ -51,8 +51,7 @@ func (w *effectWorker) Work(ctx context.Context, job *river.Job[queue.EffectArgs
 		case refused(err) && e.Kind == runs.EffectReview:
 			err = errors.Join(err, w.c.waitRefused(ctx, e.Content, err))
 		}
-		asked := e.Kind == outbox.EffectEnsureLabels
-		if refused(err) && (asked || w.c.Now().Sub(job.CreatedAt) >= refusedPauseMax) {
+		if refused(err) && w.c.Now().Sub(job.CreatedAt) >= patienceFor(e.Kind) {
 			w.c.Log.ErrorContext(ctx, "change given up", "effect", e.Kind, "cause", e.Cause, "repo", e.Repo, "number", e.Number, "err", err)
 			note, err = "given up: "+err.Error(), nil
 		}
@@ -69,6 +68,17 @@ func (w *effectWorker) Work(ctx context.Context, job *river.Job[queue.EffectArgs
 		return fmt.Errorf("make %s: %w", job.Args.Effect, err)
 	}
 	return nil
+}
+
+// patienceFor is for how long a change is tried that GitHub refuses.
+func patienceFor(kind store.EffectKind) time.Duration {
+	switch kind {
+	case outbox.EffectEnsureLabels:
+		return 0
+	case runs.EffectReview, runs.EffectReject:
+		return longestWait
+	}
+	return refusedPauseMax
 }
 
 // make makes one change and returns its result for people. Every change may be made twice. A requester outside GitHub knew no
@@ -97,6 +107,8 @@ func (c *Controller) make(ctx context.Context, e store.Effect, since time.Time) 
 		return c.tellSignal(ctx, e)
 	case runs.EffectReview:
 		return c.tellWait(ctx, e, since)
+	case runs.EffectReject:
+		return c.rejectUnknown(ctx, e, since)
 	}
 	return "", fmt.Errorf("unknown kind of change %q", e.Kind)
 }

@@ -41,6 +41,11 @@ type pipeline struct {
 
 func newPipeline(t testing.TB) *pipeline {
 	t.Helper()
+	return newPipelineWith(t, servicetest.Catalogue(t, nil))
+}
+
+func newPipelineWith(t testing.TB, terms catalogues.Catalogue) *pipeline {
+	t.Helper()
 	p := &pipeline{front: newFront(t, quick)}
 	const signs = "pipeline-webhook-secret"
 	repositories := []app.Repository{{Match: "acme/*", Ownership: policy.Ownership{Team: "platform", Owner: "maya", CostCenter: "sandbox", Environment: "test"}}}
@@ -52,7 +57,7 @@ func newPipeline(t testing.TB) *pipeline {
 
 	client, err := github.New(github.Config{AppID: hub.AppID, PrivateKey: p.hub.KeyPEM(), BaseURL: p.hub.URL(), Pace: -1, Settling: -1, Probe: -1})
 	require.NoError(t, err)
-	terms, asker := servicetest.Catalogue(t, nil), hooks.NewAsker(client)
+	asker := hooks.NewAsker(client)
 	cfg := app.Config{
 		Store: p.store, Catalogue: func() catalogues.Catalogue { return terms }, GitHub: asker, GitHubSite: github.Site(p.hub.URL()), Repositories: repositories,
 		Policy: policy.Settings{Grace: time.Minute, Installation: "test"}, Installs: app.Installs{PullSecretRef: "file:/run/pull-secret"},

@@ -48,9 +48,14 @@ func (c *Controller) tell(ctx context.Context, e store.Effect, g runs.Signal) (n
 	if g.Told == state {
 		return "told before", nil
 	}
-	if g.Head == "" {
-		if g.Head, err = c.commitOf(ctx, e, g.RunID, g.RunKey, g.Event, g.Claimed); err != nil {
+	deploys := g.Kind == lifecycle.SignalDeployment
+	if g.Head == "" || deploys && ofPull(g.Event) {
+		var fork bool
+		if g.Head, fork, err = c.commitOf(ctx, e, g.RunID, g.RunKey, g.Event, g.Claimed); err != nil {
 			return "", err
+		}
+		if fork && deploys { // the workflows that it starts would run the fork's commit with the rights of the repository
+			return "not told: the commit is in a fork", c.Store.Runs.NotTold(ctx, g, messages.SignalOfFork)
 		}
 	}
 	send := c.deploySignal
@@ -75,6 +80,9 @@ func (c *Controller) deploySignal(ctx context.Context, e store.Effect, g runs.Si
 // dispatchSignal starts the workflows that wait for the cluster, once. After a crash between the call and its record they are started
 // again: GitHub gives the call no key.
 func (c *Controller) dispatchSignal(ctx context.Context, e store.Effect, g runs.Signal, row store.Row, state lifecycle.SignalState) (note string, err error) {
+	if state == lifecycle.SignalEnded && (g.Told == "" || g.Told == lifecycle.SignalBegun) { // it was ready for too short a time
+		state = lifecycle.SignalFailed
+	}
 	kind := map[lifecycle.SignalState]string{lifecycle.SignalReady: chat.DispatchReady, lifecycle.SignalFailed: chat.DispatchFailed}[state]
 	if kind == "" {
 		return "there is nothing to tell yet, or not any more", nil

@@ -108,6 +108,24 @@ func TestADeploymentTellsTheRunThatAskedAndDidNotWait(t *testing.T) {
 	require.Equal(t, [][]string{{"in_progress", "success", "inactive"}}, f.deployments("ocp/shop"))
 }
 
+func TestNoDeploymentIsMadeOnTheHeadOfAFork(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, quick)
+	number, err := f.hub.OpenFork("Pay faster", "sam")
+	require.NoError(t, err)
+	run, err := f.hub.Runs().Start(hub.NewRun{Pull: number, Event: "pull_request_target", Actor: "maya"})
+	require.NoError(t, err)
+	row := f.signalled("shop", run, lifecycle.SignalDeployment)
+	f.settle()
+	require.Empty(t, f.hub.Deployments())
+	require.Contains(t, f.cluster(row.ID).Signal.Problem, "The run's commit is in a fork")
+	_, err = f.store.Pool().Exec(f.ctx, `UPDATE runs SET head_sha = 'abc123'`) // a test report asked for it meanwhile
+	require.NoError(t, err)
+	f.becomesReady(row)
+	f.settle()
+	require.Empty(t, f.hub.Deployments())
+}
+
 func TestADeploymentTellsThatAClusterWillNotBeReady(t *testing.T) {
 	t.Parallel()
 	f := newFront(t, quick)
@@ -148,8 +166,11 @@ func TestAClusterThatIsReadyTellsTheNextRunAtOnce(t *testing.T) {
 	require.Equal(t, []bool{false, true, true}, f.asSignals("ocp/shop"))
 }
 
-// dispatched returns the repository_dispatch events that the App has sent since.
+// dispatched gives the App the permission to dispatch, and returns the repository_dispatch events that it has sent since.
 func (f *front) dispatched() func() []map[string]string {
+	m := hub.Registered()
+	m.Permissions["contents"] = "write"
+	f.hub.SetManifest(m)
 	var got []map[string]string
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var body struct {
@@ -174,9 +195,6 @@ func (f *front) dispatched() func() []map[string]string {
 func TestADispatchTellsTheRepositoryWithIdsAndAddresses(t *testing.T) {
 	t.Parallel()
 	f := newFront(t, quick)
-	m := hub.Registered()
-	m.Permissions["contents"] = "write"
-	f.hub.SetManifest(m)
 	dispatched := f.dispatched()
 	run, err := f.hub.Runs().Start(hub.NewRun{Pull: 41})
 	require.NoError(t, err)
@@ -203,7 +221,26 @@ func TestADispatchTellsTheRepositoryWithIdsAndAddresses(t *testing.T) {
 	f.settle()
 	all = dispatched()
 	require.Len(t, all, 2)
-	require.Equal(t, []string{"ocpctl_cluster_failed", "It was given up: github:maya asked for it."}, []string{all[1]["type"], all[1]["reason"]})
+	require.Equal(t, []string{"ocpctl_cluster_failed", "It was destroyed before it was ready, because github:maya asked for that."}, []string{all[1]["type"], all[1]["reason"]})
+}
+
+func TestADispatchTellsOfAClusterThatEndedBeforeItsPipelineWasToldThatItWasReady(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, quick)
+	dispatched := f.dispatched()
+	run, err := f.hub.Runs().Start(hub.NewRun{})
+	require.NoError(t, err)
+	row := f.signalled("shop", run, lifecycle.SignalDispatch)
+	f.settle()
+	f.becomesReady(row)
+	_, err = f.store.Destroy(f.ctx, row.ID, origin)
+	require.NoError(t, err)
+	f.reconcile(row.ID)
+	f.settle()
+	all := dispatched()
+	require.Len(t, all, 1)
+	require.Equal(t, []string{"ocpctl_cluster_failed", "It was destroyed before its pipeline could be told that it was ready, because github:maya asked for that."}, []string{all[0]["type"], all[0]["reason"]})
+	require.Equal(t, lifecycle.SignalEnded, f.cluster(row.ID).Signal.Told)
 }
 
 func TestWithoutThePermissionADispatchIsGivenUpWithWords(t *testing.T) {
@@ -234,9 +271,6 @@ func TestWithoutThePermissionADispatchIsGivenUpWithWords(t *testing.T) {
 func TestADispatchWhoseAnswerWasLostIsSentAgainWithTheSameId(t *testing.T) {
 	t.Parallel()
 	f := newFront(t, quick)
-	m := hub.Registered()
-	m.Permissions["contents"] = "write"
-	f.hub.SetManifest(m)
 	dispatched := f.dispatched()
 	run, err := f.hub.Runs().Start(hub.NewRun{})
 	require.NoError(t, err)

@@ -25,7 +25,7 @@ func (c *Controller) showTests(ctx context.Context, e store.Effect) (note string
 		return "", err
 	}
 	if target.Head == "" {
-		if target.Head, err = c.commitOf(ctx, e, target.RunID, target.RunKey, target.Event, target.Claimed); err != nil {
+		if target.Head, _, err = c.commitOf(ctx, e, target.RunID, target.RunKey, target.Event, target.Claimed); err != nil {
 			return "", err
 		}
 	}
@@ -63,19 +63,23 @@ func (c *Controller) showTestsOn(ctx context.Context, e store.Effect, target tes
 	return run.Title, nil
 }
 
-// commitOf asks at which commit GitHub shows a run, and stores it: the token of a pull request's run names a commit that only merges. If
-// the App may not read Actions, the token's commit counts for all other runs.
-func (c *Controller) commitOf(ctx context.Context, e store.Effect, run, key, event, claimed string) (sha string, err error) {
+// commitOf asks at which commit GitHub shows a run, and stores it: the token of a pull request's run names a commit that only merges. fork
+// reports that the commit is in another repository. If the App may not read Actions, the token's commit counts for all other runs.
+func (c *Controller) commitOf(ctx context.Context, e store.Effect, run, key, event, claimed string) (sha string, fork bool, err error) {
 	number, err := strconv.ParseInt(key, 10, 64)
 	if err != nil {
-		return "", fmt.Errorf("run %s has no number on GitHub: %w", run, err)
+		return "", false, fmt.Errorf("run %s has no number on GitHub: %w", run, err)
 	}
 	got, err := c.GitHub.Run(ctx, e.Installation, e.Repo, number)
-	if sha = got.Head; errors.Is(err, github.ErrRefused) && claimed != "" && !strings.HasPrefix(event, "pull_request") {
-		sha, err = claimed, nil
+	sha, fork = got.Head, got.Fork
+	if errors.Is(err, github.ErrRefused) && claimed != "" && !ofPull(event) {
+		sha, fork, err = claimed, false, nil
 	}
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
-	return sha, c.Store.Runs.ShownAt(ctx, run, sha)
+	return sha, fork, c.Store.Runs.ShownAt(ctx, run, sha)
 }
+
+// ofPull reports whether a run was started by a pull request, whose commit may be in a fork.
+func ofPull(event string) bool { return strings.HasPrefix(event, "pull_request") }

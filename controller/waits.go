@@ -2,10 +2,12 @@ package controller
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	chat "github.com/ocpctl/ocpctl/chatops"
@@ -23,6 +25,8 @@ const (
 	pendsAgain = 30 * time.Second
 	// pendsMost is for how long that is done. Then somebody else's decision is what the job waits for.
 	pendsMost = 5 * time.Minute
+	// longestWait is for how long GitHub keeps a job that waits for an environment.
+	longestWait = 30 * 24 * time.Hour
 )
 
 // tellWait tells jobs that wait for a cluster how it stands, or decides about them. Several effects of one wait are worked one after the
@@ -106,7 +110,7 @@ func (c *Controller) endWait(ctx context.Context, at reviewed, decision lifecycl
 		if failed != nil {
 			return "", failed
 		}
-		if slices.Contains(names, w.Environment) && c.Now().Sub(at.since) < pendsMost {
+		if slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, w.Environment) }) && c.Now().Sub(at.since) < pendsMost {
 			return "", later{wait: pendsAgain}
 		}
 		return "no job waits for it any more", c.Store.Runs.Decided(ctx, w, lifecycle.WaitOver, "no job waits for it any more")
@@ -136,4 +140,22 @@ func (c *Controller) report(ctx context.Context, at reviewed, state lifecycle.Wa
 		return "", errors.Join(err, c.Store.Runs.NotNoted(ctx, w.ID, w.Said))
 	}
 	return "told that: " + string(state), nil
+}
+
+// rejectUnknown rejects jobs about whose run GitHub could not be asked. Rejected a second time, nothing waits any more.
+func (c *Controller) rejectUnknown(ctx context.Context, e store.Effect, since time.Time) (note string, err error) {
+	var r runs.Rejection
+	if err := json.Unmarshal([]byte(e.Content), &r); err != nil {
+		return "", fmt.Errorf("read the rejection: %w", err)
+	}
+	err = c.GitHub.Review(ctx, e.Installation, e.Repo, r.Run, chat.Review{Environment: r.Environment, State: chat.Rejected, Comment: r.Why})
+	switch {
+	case errors.Is(err, github.ErrNothingPending) && c.Now().Sub(since) < pendsAgain: // GitHub may not know the job yet
+		return "", later{wait: pendsAgain}
+	case errors.Is(err, github.ErrNothingPending):
+		return "no job waits for it any more", nil
+	case err != nil:
+		return "", err
+	}
+	return chat.Rejected, nil
 }

@@ -2,7 +2,6 @@ package controller_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -104,6 +103,7 @@ func TestAnEnvironmentIsRejectedWithTheReasons(t *testing.T) {
 		why               string
 	}{
 		{"without a permission", environment, hub.NewRun{Actor: "rita"}, "rita has only read permission on acme/shop; to create a cluster, write is needed."},
+		{"a bot", environment, hub.NewRun{Actor: "github-merge-queue[bot]"}, "github-merge-queue\\[bot\\] is a bot. A bot starts runs for people"},
 		{"unknown profile", "ocp/aws-maximal", hub.NewRun{}, "aws-maximal"},
 		{"admins only", "ocp/aws-minimal-mint", hub.NewRun{}, "admin"},
 	} {
@@ -163,7 +163,7 @@ func TestAnEnvironmentIsRejectedIfItsClusterWillNotBeReady(t *testing.T) {
 	require.Equal(t, hubruns.Rejected, job.Reviews[0].State)
 	require.Equal(t, []string{
 		row.Name + " is being created.",
-		"An attempt to create " + row.Name + " failed, and what it left is being removed: Bootstrap did not complete in time.",
+		"An attempt to create " + row.Name + " failed: Bootstrap did not complete in time. What it left is being removed, and another attempt may follow.",
 	}, p.said(job)[:2])
 	require.Contains(t, p.said(job)[2], row.Name+" will not be ready: ")
 	require.Equal(t, []string{"rejected"}, p.decisions())
@@ -229,7 +229,9 @@ func TestALaterJobOfTheEnvironmentIsLetThroughToo(t *testing.T) {
 func TestALostAnswerAndACrashDecideOnce(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
-	lose := func() { p.hub.FailNext(1, hub.APIFault{After: true, Method: "POST", Path: "/deployment_protection_rule"}) }
+	lose := func() {
+		p.hub.FailNext(1, hub.APIFault{After: true, Method: "POST", Path: "/deployment_protection_rule"})
+	}
 	lose()
 	run := p.waits(hub.NewRun{})
 	row := p.onlyWaited()
@@ -293,32 +295,6 @@ func TestAWaitIsToldAtMostFiveThings(t *testing.T) {
 	job := p.last(run.ID, "e2e")
 	require.Equal(t, hubruns.Approved, job.Reviews[0].State)
 	require.Len(t, p.said(job), 6)
-}
-
-func TestGitHubsRefusalOfADecisionIsShownAndGivenUp(t *testing.T) {
-	t.Parallel()
-	p := newPipeline(t)
-	m := hub.Registered()
-	m.Permissions["deployments"] = "read"
-	p.waits(hub.NewRun{})
-	row := p.onlyWaited()
-	p.hub.SetManifest(m)
-	p.becomesReady(row)
-	before := len(p.hub.Calls())
-	p.until(p.now().Add(2 * time.Hour))
-	require.Empty(t, p.jobs, "it is given up")
-	posts := 0
-	for _, call := range p.hub.Calls()[before:] {
-		if strings.HasSuffix(call.Path, "/deployment_protection_rule") {
-			posts++
-		}
-	}
-	require.LessOrEqual(t, posts, 6, "it is no storm")
-	events, err := p.store.Timeline(p.ctx, row.ID)
-	require.NoError(t, err)
-	i := slices.IndexFunc(events, func(e store.Event) bool { return e.Action == "wait_untold" })
-	require.GreaterOrEqual(t, i, 0)
-	require.Contains(t, events[i].Why, "permission to write deployments")
 }
 
 func TestAnEventOfAJobThatDoesNotWaitRequestsNothing(t *testing.T) {

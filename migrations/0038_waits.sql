@@ -25,11 +25,11 @@ ALTER TABLE effects
     DROP CONSTRAINT effects_kind_check,
     DROP CONSTRAINT effects_number,
     ADD CONSTRAINT effects_kind_check CHECK (kind IN
-        ('react', 'add_label', 'remove_label', 'check_config', 'ensure_labels', 'test_check', 'signal', 'review')),
-    ADD CONSTRAINT effects_number CHECK (kind IN ('ensure_labels', 'test_check', 'signal', 'review') OR number > 0);
+        ('react', 'add_label', 'remove_label', 'check_config', 'ensure_labels', 'test_check', 'signal', 'review', 'reject')),
+    ADD CONSTRAINT effects_number CHECK (kind IN ('ensure_labels', 'test_check', 'signal', 'review', 'reject') OR number > 0);
 
 -- +goose Down
-DELETE FROM effects WHERE kind = 'review';
+DELETE FROM effects WHERE kind IN ('review', 'reject');
 ALTER TABLE effects
     DROP CONSTRAINT effects_kind_check,
     DROP CONSTRAINT effects_number,

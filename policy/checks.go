@@ -104,6 +104,12 @@ func checkGitHub(r Request, act string) Check {
 		check.Next = fmt.Sprintf("Set the label yourself; it takes %s on %s.", enough[0], repo)
 		return check
 	}
+	if r.Bot && r.Source == SourceEnvironment {
+		check.Result = Fail
+		check.Message = fmt.Sprintf("%s is a bot. A bot starts runs for people without any permission, so no environment gets a cluster for it.", who(r))
+		check.Next = fmt.Sprintf("Run the workflow yourself; it takes %s on %s. Or let a job without this environment ask with create-cluster; it needs an identity in the catalogue.", enough[0], repo)
+		return check
+	}
 	if slices.Contains(enough, r.Permission) {
 		check.Message = fmt.Sprintf("%s has %s permission on %s.", who(r), r.Permission, repo)
 		return check

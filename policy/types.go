@@ -29,7 +29,7 @@ var Sources = []Source{SourceLabel, SourceComment, SourceAPI, SourceWeb, SourceS
 
 // PullRequest is what a rule can read about the pull request of a request.
 type PullRequest struct {
-	Repo   string `json:"repo"` // owner/name
+	Repo   string `json:"repo"`   // owner/name
 	Number int    `json:"number"` // 0: the request comes from the repository, and from no pull request
 	Author string `json:"author"`
 	Fork   bool   `json:"fork"`

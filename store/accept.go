@@ -189,7 +189,8 @@ func (c *change) queueApproval(b *pg.Batch, row rows.Row, a ApprovalAsk) {
 }
 
 // queueSubscribers adds what shows the cluster on its pull request (comment, check, deployment, and label where a label asked
-// for it), and asks to publish there.
+// for it), and asks to publish there. The head of a fork gets no deployment: workflows that start by one run that commit with the rights of the
+// repository, and an approval of the commit is for the cluster only.
 func (c *change) queueSubscribers(b *pg.Batch, row rows.Row) {
 	kinds := []string{rows.KindComment, rows.KindCheck, rows.KindDeployment}
 	if row.Source == byLabel {
@@ -199,8 +200,9 @@ func (c *change) queueSubscribers(b *pg.Batch, row rows.Row) {
 		id := pg.NewID("sub")
 		b.Do("add a place that shows it", `
 			INSERT INTO subscribers (id, cluster_id, kind, installation, repo, number, head, wanted_version, nudge_at)
-			VALUES (@id, @cluster, @kind, @installation, @repo, @number, @head, 1, @nudge)`,
-			pgx.NamedArgs{"id": id, "cluster": row.ID, "kind": kind, "installation": row.PR.Installation, "repo": row.PR.Repo,
+			SELECT @id, @cluster, @kind, @installation, @repo, @number, @head, 1, @nudge
+			WHERE @kind <> @deployment OR NOT EXISTS (SELECT FROM pull_requests p WHERE p.repo = @repo AND p.number = @number AND p.fork)`,
+			pgx.NamedArgs{"deployment": rows.KindDeployment, "id": id, "cluster": row.ID, "kind": kind, "installation": row.PR.Installation, "repo": row.PR.Repo,
 				"number": row.PR.Number, "head": row.PR.Head, "nudge": c.Now.Add(rows.NudgeSoon)})
 		c.Enqueue(queue.PublishArgs{Subscriber: id, Version: 1})
 	}

@@ -66,6 +66,21 @@ func TestALabelIsShownOnlyWhereALabelAsked(t *testing.T) {
 	require.Empty(t, subs, "it came from no pull request")
 }
 
+func TestTheHeadOfAForkGetsNoDeployment(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	pr := known(41, 1)
+	pr.Fork = true
+	seen(t, s, pr)
+	subs, err := s.Outbox.Subscribers(t.Context(), accept(t, s, fromPR(granted("shop"), 41)).ID)
+	require.NoError(t, err)
+	require.Equal(t, []string{"github_comment", "github_check", "github_label"}, kinds(subs))
+	seen(t, s, known(42, 1))
+	subs, err = s.Outbox.Subscribers(t.Context(), accept(t, s, fromPR(granted("other"), 42)).ID)
+	require.NoError(t, err)
+	require.Contains(t, kinds(subs), "github_deployment")
+}
+
 func TestAMutedPlaceIsNeverAskedForAgain(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)

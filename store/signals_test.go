@@ -102,6 +102,34 @@ func TestAnotherAttemptIsToldForItself(t *testing.T) {
 	require.Equal(t, 3, count(t, s, `SELECT count(*) FROM effects WHERE kind = 'signal'`))
 }
 
+func TestWhatIsToldDoesNotOverwriteANewerRequest(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := askedWithSignal(t, s, "shop")
+	before := signalOf(t, s, row)
+	clock.pass(time.Second)
+	require.NoError(t, s.Runs.AskSignal(t.Context(), row.ID, runs.SignalAsk{Ref: runRef(1), Kind: lifecycle.SignalDispatch}))
+	require.NoError(t, s.Runs.Told(t.Context(), before, lifecycle.SignalReady))
+	require.NoError(t, s.Runs.NotTold(t.Context(), before, "GitHub refuses it."))
+	require.Equal(t, lifecycle.Signal{Kind: lifecycle.SignalDispatch}, read(t, s, row.ID).Signal)
+	require.NoError(t, s.Runs.Told(t.Context(), signalOf(t, s, row), lifecycle.SignalBegun))
+	require.Equal(t, lifecycle.SignalBegun, read(t, s, row.ID).Signal.Told)
+}
+
+func TestASignalThatIsRefusedHoldsNoCluster(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := askedWithSignal(t, s, "shop")
+	finishes(t, s, row, "success", clock.now())
+	require.Zero(t, read(t, s, row.ID).Ends.RunFinished)
+	g := signalOf(t, s, row)
+	require.NoError(t, s.Runs.NotTold(t.Context(), g, "GitHub refuses it."))
+	ends := read(t, s, row.ID).Ends
+	require.Equal(t, []any{clock.now(), "its workflow run finished"}, []any{ends.RunFinished.UTC(), ends.RunWhy})
+	require.NoError(t, s.Runs.Told(t.Context(), g, lifecycle.SignalBegun))
+	require.Zero(t, read(t, s, row.ID).Ends.RunFinished, "the permission came back in time")
+}
+
 func TestAReusedClusterTellsTheRunThatGotIt(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)

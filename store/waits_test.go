@@ -78,6 +78,19 @@ func TestARefusedWaitIsForgottenWithItsRun(t *testing.T) {
 	require.Equal(t, 0, count(t, s, `SELECT count(*) FROM waits`)+count(t, s, `SELECT count(*) FROM runs`))
 }
 
+func TestTheClusterOfAnEnvironmentEndsWithTheRunWhateverAJobAsksFor(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	row := waitedBy(t, s, "shop")
+	ask, in := requests(granted("other")), reusing(inSlot(1, "e2e/0/"))
+	in.Beside, in.Lifetime, in.Job = runs.EnvironmentPrefix+"aws-minimal-test", lifecycle.LifetimeJob, "9001"
+	ask.Run = &in
+	judged, err := s.Judge(t.Context(), ask, func(store.Usage) (store.Judgement, error) { panic("not judged") }, nil)
+	require.NoError(t, err)
+	require.Equal(t, []any{true, row.ID, lifecycle.LifetimeRun}, []any{judged.Reused, judged.Row.ID, judged.Row.Run.Lifetime})
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM run_clusters WHERE lifetime = 'run' AND job = ''`))
+}
+
 func TestARequestThatReusesFindsTheClusterThatWasWaitedFor(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)

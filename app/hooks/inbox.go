@@ -40,6 +40,7 @@ type pullRequests interface {
 	CheckAction(ctx context.Context, e pulls.CheckEvent) (note string, err error)
 	Dispatch(ctx context.Context, e pulls.DispatchEvent) (note string, err error)
 	Environment(ctx context.Context, e pulls.EnvironmentEvent) (note string, err error)
+	EnvironmentGivenUp(ctx context.Context, e pulls.EnvironmentEvent, why error) error
 	RepositoryMoved(ctx context.Context, e pulls.RepositoryEvent) (note string, err error)
 	InstallationChanged(ctx context.Context, e pulls.InstallationEvent) (note string, err error)
 }
@@ -149,7 +150,7 @@ func (w *InboxWorker) process(ctx context.Context, row int64, opened bool) error
 	defer cancel()
 	if final(err) || w.given(ctx, delivery) {
 		log.WarnContext(ctx, "delivery given up", "err", err)
-		if got := w.replyToGivenUp(ctx, delivery); got != nil {
+		if got := w.replyToGivenUp(ctx, delivery, err); got != nil {
 			return fmt.Errorf("tell that delivery %s is given up: %w", delivery.ID, got)
 		}
 		return w.store.Inbox.FailDelivery(ctx, row, err.Error())
@@ -179,24 +180,29 @@ func final(err error) bool {
 	return refused || errors.Is(err, errUnprocessable) || app.KindOf(err) != ""
 }
 
-// replyToGivenUp informs somebody who waits for an answer: the author of a comment, and whoever asked in Slack. Everything else is
-// noticed again by polling.
-func (w *InboxWorker) replyToGivenUp(ctx context.Context, d inbox.Delivery) error {
+// replyToGivenUp informs somebody who waits for an answer: the author of a comment, a job that waits for an environment, and whoever asked
+// in Slack. Everything else is noticed again by polling. What cannot be read has nobody who waits.
+func (w *InboxWorker) replyToGivenUp(ctx context.Context, d inbox.Delivery, why error) error {
 	if d.Source == SourceSlack {
 		r, err := readSlack(d)
 		if err != nil {
-			return nil // an unreadable request has nobody who waits
+			return nil
 		}
 		return w.inSlack.GivenUp(ctx, r)
 	}
-	if d.Source != SourceGitHub || d.Event != onComment {
+	if d.Source != SourceGitHub || d.Event != onComment && d.Event != onRule {
 		return nil
 	}
 	e, err := decode(d.Event, d.Body)
-	if err != nil || sound(e) != nil {
-		return nil // an unreadable comment has no author
+	switch {
+	case err != nil:
+		return nil
+	case d.Event == onComment && sound(e) == nil:
+		return w.pulls.CommentGivenUp(ctx, said(e))
+	case d.Event == onRule && place(e, e.Repository.FullName) == nil:
+		return w.pulls.EnvironmentGivenUp(ctx, waiting(e), why)
 	}
-	return w.pulls.CommentGivenUp(ctx, said(e))
+	return nil
 }
 
 // given reports that a delivery was retried for long enough.

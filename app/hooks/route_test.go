@@ -51,6 +51,8 @@ func (d *idle) Environment(_ context.Context, e pulls.EnvironmentEvent) (string,
 	return d.take(e)
 }
 
+func (d *idle) EnvironmentGivenUp(context.Context, pulls.EnvironmentEvent, error) error { return nil }
+
 func (d *idle) RepositoryMoved(_ context.Context, e pulls.RepositoryEvent) (string, error) {
 	return d.take(e)
 }

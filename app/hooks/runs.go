@@ -45,6 +45,11 @@ func (w *InboxWorker) environment(ctx context.Context, e webhook) (string, error
 	if err := place(e, e.Repository.FullName); err != nil {
 		return "", err
 	}
+	return w.pulls.Environment(ctx, waiting(e))
+}
+
+// waiting is what an event says of a job that waits for an environment.
+func waiting(e webhook) pulls.EnvironmentEvent {
 	waits := pulls.EnvironmentEvent{
 		Installation: e.Installation.ID, Repo: e.Repository.FullName, RepoID: e.Repository.ID, Run: e.run(), Deployment: e.Deployment.ID, AskedAt: e.Deployment.CreatedAt,
 		Environment: e.Environment, Branch: e.Repository.Branch,
@@ -54,7 +59,7 @@ func (w *InboxWorker) environment(ctx context.Context, e webhook) (string, error
 			waits.PullRequests = append(waits.PullRequests, pr.Number)
 		}
 	}
-	return w.pulls.Environment(ctx, waits)
+	return waits
 }
 
 // ofRuns marks the errors that are answers.

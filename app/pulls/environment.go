@@ -12,6 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
+	"github.com/ocpctl/ocpctl/store/runs"
 )
 
 // EnvironmentEvent says that a job of a workflow run waits for an environment by the App's protection rule.
@@ -34,6 +35,8 @@ func (s *Service) Environment(ctx context.Context, e EnvironmentEvent) (note str
 	}
 	run, err := s.github.WorkflowRun(ctx, e.Installation, e.Repo, e.Run)
 	switch {
+	case errors.Is(err, app.ErrRefused) && s.maybeLags(ctx, e): // the error must not count as final
+		return "", fmt.Errorf("GitHub does not show run %d of %s yet; it is asked again: %v", e.Run, e.Repo, err) //nolint:errorlint // see above
 	case err != nil:
 		return "", fmt.Errorf("ask for run %d of %s: %w", e.Run, e.Repo, err)
 	case run.RepoID != e.RepoID:
@@ -42,11 +45,10 @@ func (s *Service) Environment(ctx context.Context, e EnvironmentEvent) (note str
 		return fmt.Sprintf("attempt %d finished", run.Attempt), nil
 	}
 	if !slices.ContainsFunc(run.Waits, func(name string) bool { return strings.EqualFold(name, e.Environment) }) {
-		now, err := s.store.Now(ctx)
-		if err == nil && now.Sub(e.AskedAt).Abs() < lagsFor { // not all of GitHub's servers have the newest state at once
-			err = fmt.Errorf("GitHub does not show yet that run %d of %s waits for %s; it is asked again", e.Run, e.Repo, e.Environment)
+		if s.maybeLags(ctx, e) {
+			return "", fmt.Errorf("GitHub does not show yet that run %d of %s waits for %s; it is asked again", e.Run, e.Repo, e.Environment)
 		}
-		return "no job waits for it", err
+		return "no job waits for it", nil
 	}
 	w := app.Waiting{
 		Installation: e.Installation, RepoID: e.RepoID, Run: e.Run, Deployment: e.Deployment, Environment: e.Environment, WorkflowRun: run,
@@ -85,6 +87,28 @@ func (s *Service) Environment(ctx context.Context, e EnvironmentEvent) (note str
 		return "its run has " + made.Row.ID + " for it", nil
 	}
 	return fmt.Sprintf("accepted %s as %s", e.Environment, made.Row.ID), nil
+}
+
+// maybeLags reports whether the event is so new that not all of GitHub's servers need to have its state.
+func (s *Service) maybeLags(ctx context.Context, e EnvironmentEvent) bool {
+	now, err := s.store.Now(ctx)
+	return err != nil || now.Sub(e.AskedAt).Abs() < lagsFor
+}
+
+// EnvironmentGivenUp rejects the jobs of an event that cannot be processed, or not for too long. Otherwise they would wait for 30 days. It
+// takes no more than the event says, because why often is that GitHub shows nothing of the run.
+func (s *Service) EnvironmentGivenUp(ctx context.Context, e EnvironmentEvent, why error) error {
+	if _, ours := app.EnvironmentProfile(e.Environment); !ours {
+		return nil
+	}
+	text := messages.EnvironmentFailed
+	switch {
+	case errors.Is(why, app.ErrRefused), errors.Is(why, app.ErrNoPullRequest):
+		text = messages.EnvironmentHidden(why)
+	case app.KindOf(why) != "":
+		text = messages.EnvironmentRefused(why)
+	}
+	return s.store.Runs.Reject(ctx, e.Installation, e.Repo, runs.Rejection{Run: e.Run, Deployment: e.Deployment, Environment: e.Environment, Why: text})
 }
 
 func (s *Service) reject(ctx context.Context, w app.Waiting, why string) (note string, err error) {

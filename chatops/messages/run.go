@@ -166,8 +166,22 @@ const BecauseReleased = "its run released it"
 
 // ReviewRefused says why the jobs that wait for an environment cannot be told how their cluster stands.
 func ReviewRefused(environment string, err error) string {
-	return fmt.Sprintf("GitHub refuses the App's answer to the jobs that wait for %s: %.300s. An owner of the organization looks at the App's installation and its permission to write deployments.",
+	return fmt.Sprintf("GitHub refuses the App's answer to the jobs that wait for %s: %.300s. An owner of the organization looks at the App's installation and its permission to write deployments. It is tried again every hour.",
 		environment, strings.TrimRight(err.Error(), "."))
+}
+
+// EnvironmentFailed tells jobs that wait for an environment that what they asked for was tried in vain for long.
+const EnvironmentFailed = "There is no cluster for this environment: for a day it could not be found out what this run is and who started it. The server's log has the reason. Run the job again."
+
+// EnvironmentHidden tells jobs that wait for an environment that GitHub does not show what the request depends on.
+func EnvironmentHidden(err error) string {
+	return fmt.Sprintf("There is no cluster for this environment, because GitHub does not show the App what this run is and who started it: %.300s. An owner of the organization looks at the App's installation and its permission to read actions. Then run the job again.",
+		strings.TrimRight(err.Error(), "."))
+}
+
+// EnvironmentRefused tells jobs that wait for an environment why nothing can be requested for them.
+func EnvironmentRefused(err error) string {
+	return fmt.Sprintf("There is no cluster for this environment: %.1000s", err)
 }
 
 // SignalRefused says why a pipeline cannot be told that its cluster is ready or failed.
@@ -184,6 +198,9 @@ const (
 	ForkInEnvironment     = "The run's commit is in a fork. Nothing runs for a fork's code by an environment."
 	ForkInEnvironmentNext = "Ask for a cluster by a label or a comment on the pull request: there somebody can approve the fork's commit."
 )
+
+// SignalOfFork says why no deployment tells a fork's run that its cluster is ready.
+const SignalOfFork = "The run's commit is in a fork, and a deployment of it would run the fork's code with the rights of the repository. Ask with onReady dispatch, which runs the default branch, or wait in the job."
 
 // BranchOf is what is accepted instead of a fork's commit.
 func BranchOf(repo string) string { return "a branch of " + repo }

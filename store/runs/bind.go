@@ -18,7 +18,7 @@ type Ask struct {
 	Slot     string
 	Lifetime lifecycle.Lifetime // run or job
 	Job      string             // check_run_id; empty: the token named none
-	Beside   string             // another slot whose cluster is reused if this one has none; empty: none
+	Beside   string             // another slot whose cluster, which ends with the run, is reused if this one has none; empty: none
 
 	// Reuse judges whether the wanted cluster of the slot can be handed to the requester; its error is returned. Nil: a new cluster is
 	// asked for, whatever the slot has.
@@ -92,6 +92,9 @@ func Enter(ctx context.Context, tx *rows.Tx, a Ask, principal string) (reused *r
 	case a.Reuse != nil:
 		if err := a.Reuse(row); err != nil {
 			return nil, nil, err
+		}
+		if row.Run.Slot != a.Slot { // other jobs of the run use it too: it ends with the run, whatever this one asks for
+			a.Lifetime, a.Job = lifecycle.LifetimeRun, ""
 		}
 		row, err = c.handOver(ctx, run, row, a, principal)
 		return &row, nil, err

@@ -20,7 +20,7 @@ type bound struct {
 	Grace         int64 // nanoseconds, as the spec has it
 	JobConclusion string
 	JobFinishedAt *time.Time
-	Signalled     bool
+	Signalled     bool // and that can be told
 	ReadyAt       *time.Time
 }
 
@@ -44,7 +44,7 @@ func (c *change) lockClusters(ctx context.Context, run, also string) error {
 func (c *change) settle(ctx context.Context, run Run) error {
 	clusters, err := pg.All[bound](ctx, c, `
 		SELECT b.cluster_id AS cluster, b.lifetime, b.attempt, coalesce((c.spec ->> 'runGrace')::bigint, 0) AS grace, b.job_conclusion, b.job_finished_at,
-			c.ready_at, EXISTS (SELECT FROM signals g WHERE g.cluster_id = b.cluster_id AND g.run_id = b.run_id) AS signalled
+			c.ready_at, EXISTS (SELECT FROM signals g WHERE g.cluster_id = b.cluster_id AND g.run_id = b.run_id AND g.problem = '') AS signalled
 		FROM run_clusters b JOIN clusters c ON c.id = b.cluster_id WHERE b.run_id = $1 AND c.desired = 'present' ORDER BY b.cluster_id`, run.ID)
 	if err != nil {
 		return fmt.Errorf("list the clusters of %s: %w", run.ID, err)

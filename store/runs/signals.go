@@ -100,10 +100,11 @@ func (s *Store) Signal(ctx context.Context, id string) (Signal, error) {
 	return g, nil
 }
 
-// Told records what a signal told, and settles what follows for the cluster of a run that is over.
+// Told records what a signal told, unless it was asked for anew since it was read, and settles what follows for the cluster of a run that is
+// over.
 func (s *Store) Told(ctx context.Context, g Signal, state lifecycle.SignalState) error {
 	_, err := s.change(ctx, g.RunID, func(c *change, run Run) (Run, error) {
-		_, err := c.Exec(ctx, `UPDATE signals SET told = $2, told_at = $3, problem = '' WHERE id = $1`, g.ID, state, c.Now)
+		_, err := c.Exec(ctx, `UPDATE signals SET told = $2, told_at = $3, problem = '' WHERE id = $1 AND asked_at = $4`, g.ID, state, c.Now, g.AskedAt)
 		return run, err
 	})
 	if err != nil {
@@ -115,7 +116,7 @@ func (s *Store) Told(ctx context.Context, g Signal, state lifecycle.SignalState)
 // NotTold records why a signal cannot be told, and settles what follows. The first such problem stands in the cluster's timeline.
 func (s *Store) NotTold(ctx context.Context, g Signal, problem string) error {
 	_, err := s.change(ctx, g.RunID, func(c *change, run Run) (Run, error) {
-		tag, err := c.Exec(ctx, `UPDATE signals SET problem = $2 WHERE id = $1 AND problem <> $2`, g.ID, problem)
+		tag, err := c.Exec(ctx, `UPDATE signals SET problem = $2 WHERE id = $1 AND problem <> $2 AND asked_at = $3`, g.ID, problem, g.AskedAt)
 		if err != nil || tag.RowsAffected() == 0 {
 			return run, err
 		}

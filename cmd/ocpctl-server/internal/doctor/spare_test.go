@@ -24,7 +24,7 @@ func TestWhatAnAppCanDoWithoutIsAWarning(t *testing.T) {
 		require.Equal(t, Warn, r.Status, r)
 		require.NotEmpty(t, r.Next)
 	}
-	require.Equal(t, "the App lacks actions: read: the end of a workflow run is not noticed, so its clusters end by their time to live", f.results[0].Found)
+	require.Equal(t, "the App lacks actions: read: the end of a workflow run is not noticed, so its clusters end by their time to live, and a job that waits for an environment ocp/<profile> is rejected", f.results[0].Found)
 
 	f, app.Permissions, app.Events = findings{}, map[string]string{"contents": "write"}, nil
 	permissions(&f, wanted, app)
