@@ -264,7 +264,7 @@ func TestSharesTransfersAndEndsRevoke(t *testing.T) {
 				step(t, s, r.ID)
 			}
 			return err
-		}, "the cluster is no longer wanted: TTL expired"},
+		}, "the cluster is no longer wanted: the end of its time to live"},
 		"less":      {func(r store.Row) error { share(r, access.RoleView); return nil }, "the share with saml:will@acme.example was changed"},
 		"destroyed": {func(r store.Row) error { _, err := s.Destroy(t.Context(), r.ID, maya("done")); return err }, "the cluster is no longer wanted: done"},
 	} {

@@ -3,6 +3,7 @@ package access
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -212,13 +213,13 @@ func (s *Store) List(ctx context.Context, cluster string, since time.Duration) (
 	return all, nil
 }
 
+// columnsNow are rows.AccessColumns with the database's clock, for those who ask every second.
+var columnsNow = strings.ReplaceAll(rows.AccessColumns, "@now", "coalesce(@fixed::timestamptz, clock_timestamp())")
+
 // One returns an access to a cluster. ErrNotFound: the cluster has none of that id.
 func (s *Store) One(ctx context.Context, cluster, id string) (Row, error) {
-	now, err := s.db.Now(ctx)
-	if err != nil {
-		return Row{}, err
-	}
-	found, err := list(ctx, s.db.Pool(), now, `a.cluster_id = @cluster AND a.id = @id`, pgx.NamedArgs{"cluster": cluster, "id": id})
+	found, err := pg.All[Row](ctx, s.db.Pool(), `SELECT `+columnsNow+` FROM access a JOIN clusters c ON c.id = a.cluster_id WHERE a.cluster_id = @cluster AND a.id = @id`,
+		pgx.NamedArgs{"cluster": cluster, "id": id, "fixed": s.db.Fixed()})
 	if err == nil && len(found) == 0 {
 		err = pg.ErrNotFound
 	}
