@@ -101,7 +101,7 @@ func RightChanges(name string) string {
 
 // NoAccess tells somebody that the access that they want to revoke does not exist.
 func NoAccess(name, id string) string {
-	return fmt.Sprintf("%s has no access %.40q. To see who has access: ocpctl access list %s.", name, id, name)
+	return fmt.Sprintf("%s has no kubeconfig %.40q. To see who has access: ocpctl access list %s.", name, id, name)
 }
 
 // BecauseRevoked is the reason of somebody who revokes an access and gives none.
