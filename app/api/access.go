@@ -10,7 +10,6 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/chatops/messages"
-	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/runner/names"
 	"github.com/ocpctl/ocpctl/store/access"
@@ -40,16 +39,16 @@ func (s *server) GetKubeconfig(w http.ResponseWriter, r *http.Request, id ID, pa
 	}
 	h.Set("Ocpctl-Access-Id", given.Access.ID)
 	h.Set("Ocpctl-Access-Expires", given.Access.ExpiresAt.UTC().Format(time.RFC3339))
-	kubeconfig(w, id, given.Kubeconfig)
+	kubeconfig(w, id, given.Kubeconfig.Reveal())
 }
 
-func kubeconfig(w http.ResponseWriter, name string, plain secret.Text) {
+func kubeconfig(w http.ResponseWriter, name string, plain string) {
 	h := w.Header()
 	h.Set("Content-Type", "application/yaml")
 	h.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", name+".kubeconfig"))
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
-	_, _ = io.WriteString(w, plain.Reveal()) // the client disconnected and will retry
+	_, _ = io.WriteString(w, plain) // the client disconnected and will retry
 }
 
 // ListAccess implements GET /api/v1/clusters/{id}/access.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/chatops/messages"
-	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/access"
 )
@@ -63,7 +62,7 @@ func (p *pages) kubeconfig(w http.ResponseWriter, r *http.Request, who policy.Pr
 		p.say(w, r, who, "/clusters/"+id, said{Message: messages.AccessBeingMade(given.Cluster)})
 		return
 	}
-	sendKubeconfig(w, id, given.Kubeconfig)
+	sendKubeconfig(w, id, given.Kubeconfig.Reveal())
 }
 
 // wanted reads what a form asks of a kubeconfig.
@@ -71,10 +70,10 @@ func wanted(r *http.Request) credentials.Want {
 	return credentials.Want{Role: policy.ClusterRole(r.PostFormValue("role")), Lifetime: r.PostFormValue("lifetime")}
 }
 
-func sendKubeconfig(w http.ResponseWriter, id string, plain secret.Text) {
+func sendKubeconfig(w http.ResponseWriter, id string, plain string) {
 	w.Header().Set("Content-Type", "application/yaml")
 	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", id+".kubeconfig"))
-	_, _ = io.WriteString(w, plain.Reveal()) // the browser disconnected and will retry
+	_, _ = io.WriteString(w, plain) // the browser disconnected and will retry
 }
 
 // revoke revokes an access.
