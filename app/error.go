@@ -1,6 +1,9 @@
 package app
 
-import "errors"
+import (
+	"errors"
+	"time"
+)
 
 // Kind classifies errors by what a caller can do about them.
 type Kind string
@@ -20,6 +23,8 @@ type Error struct {
 	Kind    Kind
 	Message string
 	Fields  []Field // every invalid field at once; only with Invalid
+
+	Later time.Duration // when to try again; only with Busy; zero: in a few seconds
 }
 
 // Field is one invalid input and what would be accepted.

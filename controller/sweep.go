@@ -27,9 +27,10 @@ type sweepWorker struct {
 	c *Controller
 }
 
-// Work stores findings, and cleans up after closed attempts. It deletes nothing in a cloud.
+// Work has expired accounts removed from clusters, stores findings, and cleans up after closed attempts. It deletes nothing in a cloud.
 func (w *sweepWorker) Work(ctx context.Context, _ *river.Job[queue.SweepArgs]) error {
-	return errors.Join(w.c.sweep(ctx), w.c.tidy(ctx))
+	_, expired := w.c.Store.Access.RemoveExpired(ctx)
+	return errors.Join(expired, w.c.sweep(ctx), w.c.tidy(ctx))
 }
 
 // sweep judges everything known and logs one line for each new finding.

@@ -58,7 +58,7 @@ const (
 	FailingDelivery FindingKind = "delivery_failing" // a delivery has been failing for minutes
 	FailedJob       FindingKind = "job_failed"       // a queue job used up its tries
 
-	AccessNotRevoked FindingKind = "access_not_revoked" // revoked access still works in a ready cluster
+	AccessNotRevoked FindingKind = "access_not_revoked" // a ready cluster still has the account of access that ended
 
 	SlackChannel FindingKind = "slack_channel" // messages wait for a channel of Slack in which the bot cannot write
 	SlackRefused FindingKind = "slack_refused" // messages wait for a workspace of Slack that refuses the bot

@@ -11,7 +11,7 @@ type ClusterRole string
 // The cluster roles.
 const (
 	ClusterView  ClusterRole = "view"  // read, except secrets
-	ClusterEdit  ClusterRole = "edit"  // change what is in namespaces, not who may do what
+	ClusterEdit  ClusterRole = "edit"  // read, and change what is in the namespaces that are not the system's; there also read secrets
 	ClusterAdmin ClusterRole = "admin" // everything
 )
 

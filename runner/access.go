@@ -2,6 +2,7 @@ package runner
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -43,11 +44,11 @@ func (a *attempt) accessing(ctx context.Context) error {
 	if ctx.Err() != nil { // the answer said stop, and what it contains is not ours to do
 		return context.Cause(ctx)
 	}
-	trouble := a.removeAccounts(ctx, work)
+	there, trouble := a.access(ctx)
 	if trouble == nil {
-		trouble = a.giveAll(ctx, work.Give)
-	} else if ctx.Err() == nil { // an account that is to be made may still be valid with another token
-		a.reportAccess(contract.AccessState{}, trouble, work.Give...)
+		trouble = a.agree(ctx, there, work)
+	} else if ctx.Err() == nil {
+		a.reportAccess(contract.AccessState{}, trouble, slices.Concat(work.Take, work.Give)...)
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -67,7 +68,7 @@ func (a *attempt) giveAccess(ctx context.Context) error {
 	work, err := a.api.accessWork(ctx)
 	if err == nil && len(work.Give) > 0 {
 		if err = a.useOwnKubeconfig(ctx); err == nil {
-			err = a.giveAll(ctx, work.Give)
+			err = a.agree(ctx, access{}, contract.AccessWork{Give: work.Give})
 		}
 	}
 	return a.unlessStopped(ctx, "giving access", err)
@@ -98,167 +99,51 @@ func (a *attempt) unlessStopped(ctx context.Context, what string, err error) err
 	return nil
 }
 
-// giveAll makes accesses and returns the first error.
-func (a *attempt) giveAll(ctx context.Context, give []contract.Access) (trouble error) {
-	if len(give) == 0 {
-		return nil
+// agree brings the accounts into agreement with the work, and returns the first error. Trouble with one of them keeps nobody else waiting.
+func (a *attempt) agree(ctx context.Context, there access, work contract.AccessWork) error {
+	editors, undeleted := a.deleteGone(ctx, there, work)
+	failed := a.makeAccounts(ctx, work.Give)
+	for _, one := range work.Give {
+		if one.Role == "edit" && failed[one.ID] == nil {
+			editors = append(editors, one.Account)
+		}
 	}
-	if err := a.makeAccounts(ctx, give); err != nil {
-		a.reportAccess(contract.AccessState{}, err, give...)
-		return err
-	}
-	for _, one := range give {
-		state, err := a.makeToken(ctx, one)
+	unbound := a.bindNamespaces(ctx, there.bindings, editors)
+	trouble := a.reportTaken(ctx, work.Take, cmp.Or(undeleted, unbound))
+	for _, one := range work.Give {
+		err := failed[one.ID]
+		if err == nil && one.Role == "edit" {
+			err = unbound
+		}
+		var state contract.AccessState
+		if err == nil {
+			state, err = a.makeToken(ctx, one)
+		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		a.reportAccess(state, err, one)
-		if trouble == nil {
-			trouble = err
-		}
+		trouble = cmp.Or(trouble, err)
 	}
 	return trouble
 }
 
+// mostReported is how many accesses one report is about at most.
+const mostReported = 500
+
 // reportAccess reports what became of accesses as a fact, which is delivered reliably.
 func (a *attempt) reportAccess(state contract.AccessState, err error, of ...contract.Access) {
-	var states []contract.AccessState
-	for _, one := range of {
-		said := state
-		if said.ID = one.ID; err != nil {
-			said = contract.AccessState{ID: one.ID, Trouble: a.cfg.Redact.Text(err.Error())}
-		}
-		states = append(states, said)
-	}
-	a.say.Fact(contract.Report{Access: states})
-}
-
-// accessLabel marks what the runner makes for access.
-const accessLabel = "ocpctl.io/access"
-
-// removeAccounts removes every account of ours that is not to stay: what was revoked or has expired, what an earlier attempt began to make,
-// and what no row names.
-func (a *attempt) removeAccounts(ctx context.Context, work contract.AccessWork) error {
-	there, err := a.accounts(ctx)
-	if err == nil {
-		var gone []string
-		for _, account := range there {
-			if !slices.Contains(work.Keep, account) {
-				gone = append(gone, account)
+	for part := range slices.Chunk(of, mostReported) {
+		var states []contract.AccessState
+		for _, one := range part {
+			said := state
+			if said.ID = one.ID; err != nil {
+				said = contract.AccessState{ID: one.ID, Trouble: a.cfg.Redact.Text(err.Error())}
 			}
+			states = append(states, said)
 		}
-		for _, one := range work.Take {
-			if !slices.Contains(gone, one.Account) {
-				gone = append(gone, one.Account)
-			}
-		}
-		err = a.deleteAccounts(ctx, gone)
+		a.say.Fact(contract.Report{Access: states})
 	}
-	switch {
-	case ctx.Err() != nil || len(work.Take) == 0:
-		return err
-	case err != nil:
-		a.reportAccess(contract.AccessState{}, err, work.Take...)
-		return err
-	}
-	for _, one := range work.Take {
-		a.note("the access of %s as %s is removed", one.Reader, one.Role)
-	}
-	a.reportAccess(contract.AccessState{Removed: true}, nil, work.Take...)
-	return nil
-}
-
-// accounts lists the accounts that were made for access.
-func (a *attempt) accounts(ctx context.Context) (found []string, err error) {
-	var document []byte
-	err = a.again(ctx, time.Now().Add(a.cfg.Timings.Reach), func() (err error) {
-		document, err = a.ask(ctx, "get", "serviceaccounts", "-n", names.AccessNamespace, "-l", accessLabel, "-o", "json")
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	var list struct {
-		Items []struct {
-			Metadata struct{ Name string }
-		}
-	}
-	if err := json.Unmarshal(document, &list); err != nil {
-		return nil, errors.New("oc get serviceaccounts: the answer is not a list")
-	}
-	for _, item := range list.Items {
-		found = append(found, item.Metadata.Name)
-	}
-	return found, nil
-}
-
-// deleteAccounts deletes accounts and what binds them to roles. With its account, every token dies. The rights go first.
-func (a *attempt) deleteAccounts(ctx context.Context, accounts []string) error {
-	if len(accounts) == 0 {
-		return nil
-	}
-	var bindings []string
-	for _, account := range accounts {
-		for _, role := range clusterRoles {
-			bindings = append(bindings, bindingName(account, role))
-		}
-	}
-	until := time.Now().Add(a.cfg.Timings.Reach)
-	for _, args := range [][]string{
-		append([]string{"delete", "clusterrolebindings", "--ignore-not-found"}, bindings...),
-		append([]string{"delete", "serviceaccounts", "-n", names.AccessNamespace, "--ignore-not-found"}, accounts...),
-	} {
-		if err := a.again(ctx, until, func() error { return a.runOC(ctx, nil, args...) }); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// clusterRoles are all that an account may be bound to.
-var clusterRoles = []string{"view", "cluster-reader", "edit", "cluster-admin"}
-
-// boundTo returns the cluster roles of a role: those of Kubernetes, and for a viewer also OpenShift's cluster-reader, which may read what
-// belongs to no namespace. A cluster without that role ignores its binding.
-func boundTo(role string) []string {
-	switch role {
-	case "view":
-		return []string{"view", "cluster-reader"}
-	case "edit":
-		return []string{"edit"}
-	case "admin":
-		return []string{"cluster-admin"}
-	}
-	return nil
-}
-
-func bindingName(account, role string) string { return "ocpctl-access-" + account + "-" + role }
-
-// makeAccounts makes the namespace, an account for each access and its bindings.
-func (a *attempt) makeAccounts(ctx context.Context, give []contract.Access) error {
-	objects := []any{object{"apiVersion": "v1", "kind": "Namespace", "metadata": object{"name": names.AccessNamespace, "labels": object{"app.kubernetes.io/managed-by": "ocpctl"}}}}
-	for _, one := range give {
-		roles := boundTo(one.Role)
-		if len(roles) == 0 {
-			return fmt.Errorf("%q is not a role in a cluster: this runner is older than the server", one.Role)
-		}
-		about := object{"labels": object{"app.kubernetes.io/managed-by": "ocpctl", accessLabel: "true"}, "annotations": object{"ocpctl.io/reader": one.Reader, "ocpctl.io/access-id": one.ID}}
-		objects = append(objects, object{"apiVersion": "v1", "kind": "ServiceAccount", "automountServiceAccountToken": false,
-			"metadata": about.with("name", one.Account).with("namespace", names.AccessNamespace)})
-		for _, role := range roles {
-			objects = append(objects, object{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
-				"metadata": about.with("name", bindingName(one.Account, role)),
-				"roleRef":  object{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role},
-				"subjects": []object{{"kind": "ServiceAccount", "name": one.Account, "namespace": names.AccessNamespace}}})
-		}
-	}
-	manifests, err := json.Marshal(object{"apiVersion": "v1", "kind": "List", "items": objects})
-	if err != nil {
-		return fmt.Errorf("write the accounts: %w", err)
-	}
-	return a.again(ctx, time.Now().Add(a.cfg.Timings.Reach), func() error {
-		return a.runOC(ctx, manifests, "apply", "--server-side", "--force-conflicts", "--field-manager=ocpctl", "-f", "-")
-	})
 }
 
 // object is a part of a Kubernetes object.

@@ -95,6 +95,14 @@ func (r reader) mayNot(args ...string) {
 	require.Contains(r, strings.ToLower(refusal), "forbidden", "%v", args)
 }
 
+// write gives the reader the installer's kubeconfig.
+func (r reader) write(w *world) {
+	r.Helper()
+	raw, err := storeOf(r.T, w).Read(r.Context(), w.spec.KubeconfigRef)
+	require.NoError(r, err)
+	require.NoError(r, os.WriteFile(r.kubeconfig, raw, 0o600))
+}
+
 // user is who the cluster takes the reader for (SelfSubjectReview).
 func (r reader) user() string {
 	r.Helper()
@@ -130,7 +138,9 @@ func TestAccessInARealCluster(t *testing.T) {
 	printed, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", printed)
 
-	robEdit := contract.Access{ID: "acc_3", Account: "saml-rob-a3", Reader: "saml:rob@acme.example", Role: "edit", Lifetime: 2 * time.Hour}
+	installers := reader{t, oc, filepath.Join(t.TempDir(), "installers")}
+	installers.write(reachable(t, server, oc))
+	installers.may("create", "namespace", "shop")
 	made := reachable(t, server, oc)
 	made.access = func(int) contract.AccessWork {
 		return contract.AccessWork{Give: []contract.Access{willView, mayaAdmin, robEdit}}
@@ -143,14 +153,27 @@ func TestAccessInARealCluster(t *testing.T) {
 		require.Equal(t, names.AccessUser(user), r.user(), "the cluster's own audit shows the reader")
 	}
 	create := func(name string) []string {
-		return []string{"create", "configmap", name, "-n", "default", "--from-literal=a=b"}
+		return []string{"create", "configmap", name, "-n", "shop", "--from-literal=a=b"}
 	}
 	will.may("get", "configmaps", "-A")
 	will.mayNot(create("by-will")...)
 	will.mayNot("get", "secrets", "-A")
 	will.mayNot("create", "token", "saml-maya-a2", "-n", names.AccessNamespace)
-	will.mayNot("get", "configmaps", "-n", "default", "--as=system:admin")
+	will.mayNot("get", "configmaps", "-n", "shop", "--as=system:admin")
 	rob.may(create("by-rob")...)
+	rob.may("create", "deployment", "front", "-n", "shop", "--image=registry.example/front:1")
+	rob.may("get", "configmaps", "-A")
+	for _, refused := range [][]string{
+		{"create", "token", "saml-maya-a2", "-n", names.AccessNamespace}, {"get", "serviceaccounts", "-n", names.AccessNamespace, "--as=" + names.AccessUser("saml-maya-a2")},
+		{"get", "secrets", "-n", "kube-system"}, {"get", "secrets", "-A"}, {"create", "token", "default", "-n", "kube-system"}, {"get", "configmaps", "-n", "kube-system", "--as=system:serviceaccount:kube-system:default"},
+		{"create", "deployment", "front", "-n", "kube-system", "--image=registry.example/front:1"}, {"create", "deployment", "front", "-n", "default", "--image=registry.example/front:1"},
+		{"create", "deployment", "front", "-n", names.AccessNamespace, "--image=registry.example/front:1"},
+		{"create", "rolebinding", "more", "-n", "shop", "--clusterrole=admin", "--serviceaccount=" + names.AccessNamespace + ":saml-rob-a3"},
+		{"delete", "rolebinding", "ocpctl-access-edit", "-n", "shop"}, {"create", "namespace", "mine"},
+	} {
+		rob.mayNot(refused...)
+	}
+	will.mayNot("create", "deployment", "front", "-n", "shop", "--image=registry.example/front:1")
 	rob.mayNot("create", "clusterrolebinding", "more", "--clusterrole=cluster-admin", "--serviceaccount="+names.AccessNamespace+":saml-rob-a3")
 	maya.may(create("by-maya")...)
 	maya.may("get", "secrets", "-A")
@@ -165,6 +188,17 @@ func TestAccessInARealCluster(t *testing.T) {
 		require.Equal(t, c.lasts, lasts, "the API server refuses the token afterwards; ten minutes are the least that it gives")
 		require.WithinDuration(t, issued.Add(lasts), made.accessReported()[c.access].ExpiresAt, time.Second)
 	}
+
+	installers.may("create", "namespace", "later")
+	rob.mayNot("create", "configmap", "by-rob", "-n", "later", "--from-literal=a=b")
+	renewed := reachable(t, server, oc)
+	renewed.access = func(int) contract.AccessWork {
+		return contract.AccessWork{Keep: []string{willView.Account, mayaAdmin.Account, robEdit.Account}}
+	}
+	require.NoError(t, renewed.run(t.Context()))
+	require.Equal(t, "succeeded", renewed.result().Outcome, renewed.result().Message)
+	rob.may("create", "configmap", "by-rob", "-n", "later", "--from-literal=a=b")
+	maya.may("patch", "serviceaccount", willView.Account, "-n", names.AccessNamespace, "--type=merge", "-p", `{"metadata":{"finalizers":["a.example/stays"]}}`)
 
 	taken := reachable(t, server, oc)
 	taken.access = func(int) contract.AccessWork {
@@ -181,7 +215,8 @@ func TestAccessInARealCluster(t *testing.T) {
 		require.Eventually(t, refused, time.Minute, 200*time.Millisecond, name)
 	}
 	require.Equal(t, names.AccessUser("saml-maya-a2"), maya.user(), "it goes on")
-	require.Equal(t, "saml-maya-a2", strings.TrimSpace(maya.may("get", "serviceaccounts", "-n", names.AccessNamespace, "-l", "ocpctl.io/access", "-o", "jsonpath={.items[*].metadata.name}")))
+	require.Equal(t, "saml-maya-a2", strings.TrimSpace(maya.may("get", "serviceaccounts", "-n", names.AccessNamespace, "-l", "ocpctl.io/access", "-o", "jsonpath={.items[*].metadata.name}")), "a finalizer keeps no account")
+	require.NotContains(t, maya.may("get", "rolebindings", "-A", "-o", "name"), "ocpctl-access-edit")
 	require.NotContains(t, maya.may("get", "clusterrolebindings", "-o", "name"), "ocpctl-access-saml-will", fmt.Sprint(taken.asked()))
 
 	again := reachable(t, server, oc)

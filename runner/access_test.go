@@ -2,6 +2,7 @@ package runner_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,6 +37,31 @@ func opened(t *testing.T, kind string, accounts ...string) *world {
 	return w
 }
 
+// bound is a binding of accounts to a cluster role, in a namespace or in the whole cluster.
+func (w *world) bound(in, name, role string, accounts ...string) {
+	kind, where := "ClusterRoleBinding", ""
+	if in != "" {
+		kind, where = "RoleBinding", fmt.Sprintf(`,"namespace":%q`, in)
+	}
+	var subjects []string
+	for _, account := range accounts {
+		subjects = append(subjects, fmt.Sprintf(`{"kind":"ServiceAccount","name":%q,"namespace":"ocpctl-access"}`, account))
+	}
+	w.append("bindings", fmt.Sprintf(`{"kind":%q,"metadata":{"name":%q%s},"roleRef":{"kind":"ClusterRole","name":%q},"subjects":[%s]}`, kind, name, where, role, strings.Join(subjects, ",")))
+}
+
+// append adds an object to a list of the scripted cluster.
+func (w *world) append(list, object string) {
+	path := filepath.Join(w.dir, list)
+	before, err := os.ReadFile(path)
+	if err == nil {
+		object = string(before) + "," + object
+	} else if list == "namespaces" {
+		object = "," + object
+	}
+	require.NoError(w.t, os.WriteFile(path, []byte(object), 0o600))
+}
+
 // accessReported is the last that was told of each access.
 func (w *world) accessReported() map[string]contract.AccessState {
 	w.mu.Lock()
@@ -51,6 +77,8 @@ func (w *world) accessReported() map[string]contract.AccessState {
 
 func TestAccessIsRemovedBeforeItIsMade(t *testing.T) {
 	w := opened(t, contract.KindAccess, "saml-rob-a0", "saml-ada-a9", "saml-will-a1", "nobody-knows")
+	w.bound("", "ocpctl-access-nobody-knows-view", "view", "nobody-knows")
+	w.bound("", "ocpctl-access-saml-ada-a9-view", "view", "saml-ada-a9")
 	revoked := contract.Access{ID: "acc_0", Account: "saml-rob-a0", Reader: "saml:rob@acme.example", Role: "edit"}
 	w.access = func(int) contract.AccessWork {
 		return contract.AccessWork{Give: []contract.Access{willView, mayaAdmin}, Take: []contract.Access{revoked}, Keep: []string{"saml-ada-a9"}}
@@ -59,14 +87,13 @@ func TestAccessIsRemovedBeforeItIsMade(t *testing.T) {
 	require.Equal(t, "succeeded", w.result().Outcome, w.result().Message)
 	require.Equal(t, []string{"restoring", "accessing"}, w.phases())
 	asked := w.asked()
-	require.Regexp(t, `^delete clusterrolebindings --ignore-not-found ocpctl-access-nobody-knows-view ocpctl-access-nobody-knows-cluster-reader .*ocpctl-access-saml-will-a1-cluster-admin$`, asked[0])
-	require.Equal(t, "delete serviceaccounts -n ocpctl-access --ignore-not-found nobody-knows saml-rob-a0 saml-will-a1", asked[1],
-		"what no row names, what was revoked, and what an earlier attempt began; not what is valid")
 	require.Equal(t, []string{
+		"delete clusterrolebindings.rbac.authorization.k8s.io --ignore-not-found --wait=false ocpctl-access-nobody-knows-view",
+		"delete serviceaccounts -n ocpctl-access --ignore-not-found --wait=false nobody-knows saml-rob-a0 saml-will-a1",
 		"apply --server-side --force-conflicts --field-manager=ocpctl -f -",
 		"create token saml-will-a1 -n ocpctl-access --duration=3600s -o json",
 		"create token saml-maya-a2 -n ocpctl-access --duration=600s -o json",
-	}, asked[2:], "Kubernetes makes no token for less than ten minutes")
+	}, asked, "what no row names, what was revoked, and what an earlier attempt began; not what is valid. Kubernetes makes no token for less than ten minutes")
 
 	said := w.accessReported()
 	require.True(t, said["acc_0"].Removed)
@@ -93,7 +120,9 @@ func TestAccessIsRemovedBeforeItIsMade(t *testing.T) {
 }
 
 func TestAnAccountIsNamedAfterItsReaderAndBoundToItsRole(t *testing.T) {
-	for role, bound := range map[string][]string{"view": {"view", "cluster-reader"}, "edit": {"edit"}, "admin": {"cluster-admin"}} {
+	for role, bound := range map[string][]string{
+		"view": {"view", "cluster-reader"}, "edit": {"view", "cluster-reader", "self-provisioner"}, "admin": {"cluster-admin"},
+	} {
 		w := opened(t, contract.KindAccess)
 		one := willView
 		one.Role = role
@@ -116,7 +145,7 @@ func TestAnAccountIsNamedAfterItsReaderAndBoundToItsRole(t *testing.T) {
 		var roles []string
 		for _, item := range list.Items[2:] {
 			require.Equal(t, []any{"ClusterRoleBinding", "saml-will-a1", "ocpctl-access"}, []any{item.Kind, item.Subjects[0].Name, item.Subjects[0].Namespace})
-			require.NotEmpty(t, item.Metadata.Labels["ocpctl.io/access"])
+			require.Equal(t, "saml-will-a1", item.Metadata.Labels["ocpctl.io/access"])
 			roles = append(roles, item.RoleRef.Name)
 		}
 		require.Equal(t, bound, roles)
@@ -207,4 +236,184 @@ func TestACreateGivesAccessBeforeItBringsAddonsAndFailsBecauseOfNeither(t *testi
 		require.Less(t, strings.Index(calls, "create token"), strings.Index(calls, "wait crd"))
 		require.False(t, w.did("installer: oc get serviceaccounts"), "a new cluster has nothing to remove")
 	}
+}
+
+// mark makes a file of the scripted cluster for an account.
+func (w *world) mark(what, account string) {
+	require.NoError(w.t, os.MkdirAll(filepath.Join(w.dir, what), 0o755))
+	require.NoError(w.t, os.WriteFile(filepath.Join(w.dir, what, account), nil, 0o600))
+}
+
+var robEdit = contract.Access{ID: "acc_3", Account: "saml-rob-a3", Reader: "saml:rob@acme.example", Role: "edit", Lifetime: 2 * time.Hour}
+
+func TestEditIsBoundInNamespacesThatAreNotTheSystems(t *testing.T) {
+	w := opened(t, contract.KindAccess, "saml-ada-a9", "saml-maya-a2")
+	require.NoError(t, os.WriteFile(filepath.Join(w.dir, "accounts", "saml-ada-a9"), []byte("edit"), 0o600))
+	for _, name := range []string{"shop", "kube-system", "kubeflow", "openshift", "openshift-monitoring", "openshiftish", "ocpctl-access", "has-ada", "has-others"} {
+		w.append("namespaces", fmt.Sprintf(`{"metadata":{"name":%q}}`, name))
+	}
+	w.append("namespaces", `{"metadata":{"name":"going","deletionTimestamp":"2030-01-01T08:00:00Z"}}`)
+	w.append("namespaces", `{"metadata":{"name":"operator","labels":{"app.kubernetes.io/managed-by":"ocpctl"}}}`)
+	w.bound("has-ada", "ocpctl-access-edit", "edit", "saml-ada-a9", "saml-rob-a3")
+	w.bound("has-others", "ocpctl-access-edit", "edit", "saml-gus-a8")
+	w.bound("kube-system", "ocpctl-access-edit", "edit", "saml-ada-a9")
+	w.bound("shop", "of-the-project", "admin", "saml-ada-a9")
+	w.access = func(int) contract.AccessWork {
+		return contract.AccessWork{Give: []contract.Access{robEdit}, Keep: []string{"saml-ada-a9", "saml-maya-a2"}}
+	}
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, "succeeded", w.result().Outcome, w.result().Message)
+	require.False(t, w.accessReported()["acc_3"].StoredAt.IsZero())
+	require.Contains(t, w.asked(), "delete rolebindings.rbac.authorization.k8s.io -n kube-system --ignore-not-found --wait=false ocpctl-access-edit")
+	require.NotContains(t, strings.Join(w.asked(), "\n"), "of-the-project", "what others bound in their projects is theirs")
+
+	type binding struct {
+		Kind     string
+		Metadata struct {
+			Name, Namespace string
+			Labels          map[string]string
+		}
+		RoleRef  struct{ Name string }
+		Subjects []struct{ Name string }
+	}
+	in := map[string][]string{}
+	for lists := json.NewDecoder(strings.NewReader(readFile(t, filepath.Join(w.dir, "applied")))); lists.More(); {
+		var list struct{ Items []binding }
+		require.NoError(t, lists.Decode(&list))
+		for _, b := range list.Items {
+			if b.Kind != "RoleBinding" {
+				require.NotEqual(t, "edit", b.RoleRef.Name, "not in the whole cluster")
+				continue
+			}
+			require.Equal(t, []string{"ocpctl-access-edit", "edit", "ocpctl-access-edit"}, []string{b.Metadata.Name, b.RoleRef.Name, b.Metadata.Labels["ocpctl.io/access"]})
+			for _, s := range b.Subjects {
+				in[b.Metadata.Namespace] = append(in[b.Metadata.Namespace], s.Name)
+			}
+		}
+	}
+	both := []string{"saml-ada-a9", "saml-rob-a3"}
+	require.Equal(t, map[string][]string{"shop": both, "kubeflow": both, "openshiftish": both, "has-others": both}, in, "has-ada is as it should be")
+}
+
+func TestTheLastEditorLeavesNoBindingInANamespace(t *testing.T) {
+	w := opened(t, contract.KindAccess, "saml-rob-a3")
+	w.bound("shop", "ocpctl-access-edit", "edit", "saml-rob-a3")
+	w.access = func(int) contract.AccessWork { return contract.AccessWork{Take: []contract.Access{robEdit}} }
+	require.NoError(t, w.run(t.Context()))
+	require.True(t, w.accessReported()["acc_3"].Removed)
+	require.Contains(t, w.asked(), "delete rolebindings.rbac.authorization.k8s.io -A -l ocpctl.io/access=ocpctl-access-edit --wait=false")
+}
+
+func TestANamespaceThatRefusesItsBindingKeepsNobodyFromTheOthers(t *testing.T) {
+	for name, c := range map[string]struct {
+		bound string // what is there after the attempt to apply
+		made  bool
+	}{"one of two": {"shop", true}, "all": {"", false}} {
+		t.Run(name, func(t *testing.T) {
+			w := opened(t, contract.KindAccess)
+			w.append("namespaces", `{"metadata":{"name":"shop"}},{"metadata":{"name":"locked"}}`)
+			if c.bound != "" {
+				w.bound(c.bound, "ocpctl-access-edit", "edit", robEdit.Account)
+			}
+			w.on("oc", `case "$asked" in *apply*) content=$(cat); case "$content" in *'"RoleBinding"'*) echo 'Error from server (Forbidden): admission webhook "locked" denied the request' >&2; exit 1;; esac; echo applied; exit 0;; esac`)
+			w.access = func(int) contract.AccessWork {
+				return contract.AccessWork{Give: []contract.Access{robEdit, willView}}
+			}
+			require.NoError(t, w.run(t.Context()))
+			require.False(t, w.accessReported()["acc_1"].StoredAt.IsZero(), "who only looks needs no such binding")
+			require.Equal(t, c.made, !w.accessReported()["acc_3"].StoredAt.IsZero())
+			if c.made {
+				require.Contains(t, w.logText(), "some namespaces refused the role edit")
+				return
+			}
+			require.Contains(t, w.accessReported()["acc_3"].Trouble, "denied the request")
+		})
+	}
+}
+
+func TestTroubleWithOneAccountKeepsNoOthers(t *testing.T) {
+	rob := contract.Access{ID: "acc_0", Account: "saml-rob-a0", Reader: "saml:rob@acme.example", Role: "admin"}
+	gus := contract.Access{ID: "acc_9", Account: "saml-gus-a9", Reader: "saml:gus@acme.example", Role: "view"}
+	for name, c := range map[string]struct {
+		arrange func(*world)
+		removed bool // rob's account
+		trouble string
+	}{
+		"finalizers are taken off": {func(w *world) { w.mark("finalizers", rob.Account) }, true, ""},
+		"finalizers that stay, on an account that is being deleted and has no rights": {func(w *world) {
+			w.mark("finalizers", rob.Account)
+			w.on("oc", `case "$asked" in *"patch serviceaccounts"*) echo 'Error from server (Forbidden): denied the request' >&2; exit 1;; esac`)
+		}, true, ""},
+		"finalizers that stay, on the bindings too": {func(w *world) {
+			w.mark("finalizers", rob.Account)
+			w.bound("", "ocpctl-access-saml-rob-a0-cluster-admin", "cluster-admin", rob.Account)
+			w.on("oc", `case "$asked" in *"patch serviceaccounts"*) echo 'Error from server (Forbidden): denied the request' >&2; exit 1;; esac`)
+		}, false, "denied the request"},
+		"an account that may not be deleted": {func(w *world) {
+			w.on("oc", `case "$asked" in *"delete serviceaccounts"*) rm -f "$D/accounts/saml-gus-a9"; echo 'Error from server (Forbidden): admission webhook "keep" denied the request' >&2; exit 1;; esac`)
+		}, false, "denied the request"},
+		"a label that its reader took away": {func(w *world) {
+			w.on("oc", `case "$asked" in *"get serviceaccounts"*) [ -e "$D/accounts/saml-rob-a0" ] && echo '{"items":[{"metadata":{"name":"saml-rob-a0"}},{"metadata":{"name":"builder"}}]}' || echo '{"items":[]}'; exit 0;; esac`)
+		}, true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := opened(t, contract.KindAccess, rob.Account, gus.Account)
+			c.arrange(w)
+			w.access = func(int) contract.AccessWork {
+				return contract.AccessWork{Give: []contract.Access{willView}, Take: []contract.Access{rob, gus}}
+			}
+			require.NoError(t, w.run(t.Context()))
+			said := w.accessReported()
+			require.True(t, said["acc_9"].Removed)
+			require.False(t, said["acc_1"].StoredAt.IsZero())
+			require.Equal(t, c.removed, said["acc_0"].Removed)
+			require.Contains(t, said["acc_0"].Trouble, c.trouble)
+			require.NotContains(t, strings.Join(w.asked(), "\n"), " builder")
+			if c.removed {
+				require.Equal(t, "succeeded", w.result().Outcome, w.result().Message)
+			}
+		})
+	}
+}
+
+func TestOneAccountThatCannotBeMadeKeepsNoOthers(t *testing.T) {
+	w := opened(t, contract.KindAccess)
+	w.on("oc", `case "$asked" in *apply*) content=$(cat); case "$content" in *saml-maya-a2*) echo 'Error from server (Invalid): saml-maya-a2 is invalid' >&2; exit 1;; esac; echo applied; exit 0;; esac`)
+	owner := contract.Access{ID: "acc_7", Account: "a", Role: "owner"}
+	w.access = func(int) contract.AccessWork {
+		return contract.AccessWork{Give: []contract.Access{mayaAdmin, willView, owner}}
+	}
+	require.NoError(t, w.run(t.Context()))
+	said := w.accessReported()
+	require.False(t, said["acc_1"].StoredAt.IsZero())
+	require.Contains(t, said["acc_2"].Trouble, "saml-maya-a2 is invalid")
+	require.Contains(t, said["acc_7"].Trouble, `"owner" is not a role`)
+}
+
+func TestManyAccountsAreDeletedAndReportedInParts(t *testing.T) {
+	var all []string
+	var take []contract.Access
+	for n := range 501 {
+		one := contract.Access{ID: fmt.Sprintf("acc_%03d", n), Account: fmt.Sprintf("many-a%03d", n), Role: "view"}
+		all, take = append(all, one.Account), append(take, one)
+	}
+	w := opened(t, contract.KindAccess, all...)
+	w.access = func(int) contract.AccessWork { return contract.AccessWork{Take: take} }
+	require.NoError(t, w.run(t.Context()))
+	require.Len(t, w.accessReported(), 501)
+	deletes := 0
+	for _, asked := range w.asked() {
+		if strings.HasPrefix(asked, "delete serviceaccounts") {
+			deletes++
+			require.LessOrEqual(t, strings.Count(asked, "many-a"), 100)
+		}
+	}
+	require.Equal(t, 6, deletes)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	most := 0
+	for _, r := range w.reports {
+		most = max(most, len(r.Access))
+	}
+	require.Equal(t, 500, most)
 }

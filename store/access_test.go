@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"database/sql"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -250,6 +251,20 @@ func TestSharesTransfersAndEndsRevoke(t *testing.T) {
 		"unshared": {func(r store.Row) error {
 			return s.People.Unshare(t.Context(), r.ID, "principal", "saml:will@acme.example", maya(""))
 		}, "the cluster is no longer shared with saml:will@acme.example"},
+		"only to see": {func(r store.Row) error {
+			return s.People.Share(t.Context(), r.ID, people.Share{Kind: "principal", Grantee: "saml:will@acme.example", Access: people.AccessSee}, maya(""))
+		}, "the share with saml:will@acme.example was changed"},
+		"its end": {func(r store.Row) error {
+			now, err := s.Cluster(t.Context(), r.ID)
+			if err == nil { // the cluster's clock is ahead
+				_, err = s.Pool().Exec(t.Context(), `UPDATE access SET expires_at = expires_at + interval '1 minute' WHERE cluster_id = $1`, r.ID)
+			}
+			if err == nil {
+				clock.pass(now.DestroyAt.Sub(clock.now()))
+				step(t, s, r.ID)
+			}
+			return err
+		}, "the cluster is no longer wanted: the end of its time to live"},
 		"less":      {func(r store.Row) error { share(r, access.RoleView); return nil }, "the share with saml:will@acme.example was changed"},
 		"destroyed": {func(r store.Row) error { _, err := s.Destroy(t.Context(), r.ID, maya("done")); return err }, "the cluster is no longer wanted: done"},
 	} {
@@ -262,6 +277,19 @@ func TestSharesTransfersAndEndsRevoke(t *testing.T) {
 	}
 
 	row, a := shared()
+	team := people.Share{Kind: "team", Grantee: "acme/payments", Access: people.AccessUse, Role: access.RoleEdit}
+	require.NoError(t, s.People.Share(t.Context(), row.ID, team, maya("")))
+	byTeam := func(role access.Role) access.Row {
+		return wantsAccess(t, s, row.ID, access.Wanted{Ask: access.Ask{Reader: "saml:rob@acme.example", ReaderName: "Rob", Role: role, Right: access.ShareRight("team", "acme/payments"), Lifetime: time.Hour}})
+	}
+	robs, looks := byTeam(access.RoleEdit), byTeam(access.RoleView)
+	team.Role = access.RoleView
+	require.NoError(t, s.People.Share(t.Context(), row.ID, team, maya("")))
+	require.Equal(t, access.Revoked, accessOf(t, s, row.ID, robs.ID).State)
+	require.Equal(t, access.Asked, accessOf(t, s, row.ID, looks.ID).State, "what the new role gives goes on")
+	require.NoError(t, s.People.Unshare(t.Context(), row.ID, "team", "acme/payments", maya("")))
+	require.Equal(t, access.Revoked, accessOf(t, s, row.ID, looks.ID).State)
+	require.Equal(t, access.Ready, accessOf(t, s, row.ID, a.ID).State, "the share with a person is another")
 	share(row, access.RoleAdmin)
 	require.Equal(t, access.Ready, accessOf(t, s, row.ID, a.ID).State, "the same share again changes nothing")
 	own := access.Wanted{Ask: access.Ask{Reader: "saml:maya@acme.example", ReaderName: "Maya", Role: access.RoleAdmin, Right: access.OwnRight, Lifetime: time.Hour}}
@@ -301,7 +329,190 @@ func TestNobodyHoldsAnyNumberOfKubeconfigs(t *testing.T) {
 		clock.pass(2 * time.Minute)
 	}
 	_, err := s.Access.Ask(t.Context(), row.ID, w, maya(""))
-	require.ErrorIs(t, err, access.ErrTooMany)
+	var many *access.TooMany
+	require.ErrorAs(t, err, &many)
+	require.Equal(t, access.TooMany{Most: 20}, *many)
+}
+
+func TestEachJobOfAMatrixHasItsOwnKubeconfigUpToTheClustersLimit(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	row := usable(t, s, accept(t, s, granted("shop")))
+	ask := func(run string, jobs int) (err error) {
+		ref := runRef(1)
+		ref.Key = run
+		for n := 0; n < jobs && err == nil; n++ {
+			_, err = wantsForRun(s, row.ID, ref, fmt.Sprint(n))
+		}
+		return err
+	}
+	require.NoError(t, ask("a matrix of 25", 25))
+	require.NoError(t, ask("another", 100))
+	var many *access.TooMany
+	require.ErrorAs(t, ask("another", 101), &many)
+	require.Equal(t, access.TooMany{Of: "run", Most: 100}, *many)
+	require.ErrorAs(t, ask("a third", 100), &many)
+	require.Equal(t, access.TooMany{Of: "cluster", Most: 200}, *many)
+	_, err := s.Access.Ask(t.Context(), row.ID, wants(access.RoleView), maya(""))
+	require.ErrorAs(t, err, &many, "nobody gets more")
+}
+
+func TestNobodyAsksAnyNumberOfTimes(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := usable(t, s, accept(t, s, granted("shop")))
+	w := wants(access.RoleView)
+	for range access.MostAnHour {
+		a := wantsAccess(t, s, row.ID, w)
+		require.NoError(t, s.Access.Revoke(t.Context(), row.ID, a.ID, maya("")))
+		clock.pass(30 * time.Second)
+	}
+	_, err := s.Access.Ask(t.Context(), row.ID, w, maya(""))
+	var many *access.TooMany
+	require.ErrorAs(t, err, &many)
+	require.Equal(t, access.TooMany{Most: 60, Until: 30 * time.Minute}, *many)
+	other := w
+	other.Reader = "saml:rob@acme.example"
+	wantsAccess(t, s, row.ID, other)
+	clock.pass(30 * time.Minute)
+	wantsAccess(t, s, row.ID, w)
+}
+
+func TestARequestForMoreAccessDoesNotHurryAClusterThatFails(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := usable(t, s, accept(t, s, granted("shop")))
+	kept := wantsAccess(t, s, row.ID, wants(access.RoleEdit))
+	changes(t, s, clock, row.ID)
+	wantsAccess(t, s, row.ID, wants(access.RoleView))
+	open := claims(t, s, row.ID, lifecycle.Access)
+	told(t, s, open)
+	_, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "AccessUnchanged", Message: "the API is away", Retryable: true})
+	require.NoError(t, err)
+	require.Empty(t, step(t, s, row.ID).Open)
+	wantsAccess(t, s, row.ID, wants(access.RoleAdmin))
+	require.Empty(t, step(t, s, row.ID).Open, "the next try comes when it would have come")
+	require.NoError(t, s.Access.Revoke(t.Context(), row.ID, kept.ID, maya("it leaked")))
+	require.Equal(t, lifecycle.Access, step(t, s, row.ID).Open, "what is revoked does not wait")
+}
+
+func TestAReaderGetsWhatWorksRatherThanWhatFailed(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := usable(t, s, accept(t, s, granted("shop")))
+	works := wantsAccess(t, s, row.ID, wants(access.RoleEdit))
+	changes(t, s, clock, row.ID)
+	clock.pass(2 * time.Minute)
+	renew := wants(access.RoleEdit)
+	renew.Renew = true
+	failed := wantsAccess(t, s, row.ID, renew)
+	require.NotEqual(t, works.ID, failed.ID)
+	require.Equal(t, works.ID, wantsAccess(t, s, row.ID, wants(access.RoleEdit)).ID, "while the next one is being made")
+	_, err := s.Pool().Exec(t.Context(), `UPDATE clusters SET access_done = access_wanted WHERE id = $1`, row.ID)
+	require.NoError(t, err)
+	require.Equal(t, access.Failed, accessOf(t, s, row.ID, failed.ID).State)
+	require.Equal(t, works.ID, wantsAccess(t, s, row.ID, wants(access.RoleEdit)).ID)
+}
+
+// The right is checked before the cluster is locked. What changes between the two counts.
+func TestARightThatEndsBeforeTheRowIsWrittenGivesNothing(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	row := usable(t, s, accept(t, s, granted("shop")))
+	share := func(to people.Access, role access.Role) {
+		t.Helper()
+		require.NoError(t, s.People.Share(t.Context(), row.ID, people.Share{Kind: "principal", Grantee: "saml:will@acme.example", Access: to, Role: role}, maya("")))
+	}
+	ask := func(w access.Wanted) error {
+		_, err := s.Access.Ask(t.Context(), row.ID, w, maya(""))
+		return err
+	}
+	share(people.AccessUse, access.RoleEdit)
+	seen := func(w access.Wanted) access.Wanted {
+		now, err := s.Cluster(t.Context(), row.ID)
+		require.NoError(t, err)
+		w.Seen, w.Team = now.Version, now.Team
+		return w
+	}
+	checked := seen(wants(access.RoleEdit))
+	share(people.AccessUse, access.RoleAdmin)
+	require.NoError(t, ask(checked), "more than before")
+	share(people.AccessUse, access.RoleView)
+	require.ErrorIs(t, ask(checked), store.ErrStale, "less than before")
+	share(people.AccessSee, "")
+	require.ErrorIs(t, ask(checked), store.ErrStale, "only to see it")
+	require.NoError(t, s.People.Unshare(t.Context(), row.ID, "principal", "saml:will@acme.example", maya("")))
+	require.ErrorIs(t, ask(checked), store.ErrStale, "no longer shared")
+
+	own := seen(access.Wanted{Ask: access.Ask{Reader: "saml:maya@acme.example", ReaderName: "Maya", Role: access.RoleAdmin, Right: access.OwnRight, Lifetime: time.Hour}})
+	share(people.AccessUse, access.RoleEdit)
+	require.NoError(t, ask(own))
+	require.NoError(t, s.Transfer(t.Context(), row.ID, "acme/web", "will", maya(""), nil))
+	own.Renew = true
+	require.ErrorIs(t, ask(own), store.ErrStale, "another team's")
+}
+
+func TestAnExpiredAccountIsRemovedFromItsCluster(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := usable(t, s, accept(t, s, granted("shop")))
+	brief := func() access.Row {
+		w := wants(access.RoleView)
+		w.Reader, w.Lifetime, w.Least = "saml:"+store.NewID("x")+"@acme.example", 10*time.Minute, time.Minute
+		return wantsAccess(t, s, row.ID, w)
+	}
+	expires := func() int {
+		t.Helper()
+		n, err := s.Access.RemoveExpired(t.Context())
+		require.NoError(t, err)
+		return n
+	}
+	first, second := brief(), brief()
+	changes(t, s, clock, row.ID)
+	require.Zero(t, expires(), "they are valid")
+	clock.pass(10 * time.Minute)
+	require.Equal(t, access.Expired, accessOf(t, s, row.ID, first.ID).State)
+	require.Equal(t, 2, expires())
+	require.Equal(t, access.Expired, accessOf(t, s, row.ID, first.ID).State, "nobody revoked it")
+	require.Zero(t, expires())
+	work := changes(t, s, clock, row.ID)
+	require.Equal(t, []string{first.ID, second.ID}, []string{work.Take[0].ID, work.Take[1].ID})
+	require.NotNil(t, accessOf(t, s, row.ID, first.ID).RemovedAt)
+	_, meta := said(t, s, "access.account_removed")
+	require.Equal(t, "it was expired", meta["why"])
+
+	third := brief()
+	changes(t, s, clock, row.ID)
+	clock.pass(20 * time.Minute)
+	require.Zero(t, expires(), "one runner an hour for a cluster")
+	clock.pass(40 * time.Minute)
+	require.Equal(t, 1, expires())
+	clock.pass(5 * time.Minute)
+	found, err := s.Reports.AccessFindings(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []string{accessOf(t, s, row.ID, third.ID).Account}, found[0].Evidence, "until it is removed")
+	changes(t, s, clock, row.ID)
+	found, err = s.Reports.AccessFindings(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, found)
+}
+
+func TestTheListForgetsWhatWasNeverMade(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := usable(t, s, accept(t, s, granted("shop")))
+	listed := func() int {
+		t.Helper()
+		list, err := s.Access.List(t.Context(), row.ID, time.Hour)
+		require.NoError(t, err)
+		return len(list)
+	}
+	wantsAccess(t, s, row.ID, wants(access.RoleView))
+	require.Equal(t, 1, listed())
+	_, err := s.Pool().Exec(t.Context(), `UPDATE clusters SET access_done = access_wanted WHERE id = $1`, row.ID)
+	require.NoError(t, err)
+	clock.pass(9 * time.Hour)
+	require.Zero(t, listed(), "it failed, and its time is over")
 }
 
 // With a change of access under way, one that ended and shares of every role, the database goes down, where nothing of it is left that
@@ -370,7 +581,7 @@ func TestRevokedAccessThatStaysInItsClusterIsAFinding(t *testing.T) {
 	account := accessOf(t, s, row.ID, gone.ID).Account
 	require.Equal(t, []lifecycle.Finding{{
 		Kind: lifecycle.AccessNotRevoked, Cluster: row.ID, Since: revoked, Evidence: []string{account},
-		Why: "access that was revoked still works in the cluster, because its accounts could not be removed",
+		Why: "access that ended may still work in the cluster, because its accounts could not be removed",
 	}}, found())
 
 	open := claims(t, s, row.ID, lifecycle.Access)
@@ -385,5 +596,5 @@ func TestRevokedAccessThatStaysInItsClusterIsAFinding(t *testing.T) {
 	clock.pass(5 * time.Minute)
 	require.Len(t, found(), 1)
 	clock.pass(4 * time.Hour)
-	require.Empty(t, found(), "its token expired by itself")
+	require.Len(t, found(), 1, "that its token expired is the cluster's word alone")
 }

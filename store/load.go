@@ -51,7 +51,7 @@ func (s *Store) loadIn(ctx context.Context, tx pgx.Tx, id string) (lifecycle.Clu
 	if facts.Turn, err = turnIn(ctx, tx, cluster); err != nil {
 		return lifecycle.Cluster{}, lifecycle.Facts{}, err
 	}
-	if facts.Access, err = rows.AccessWork(ctx, tx, cluster, r.Clock); err != nil {
+	if facts.Access, err = rows.AccessWork(ctx, tx, cluster); err != nil {
 		return lifecycle.Cluster{}, lifecycle.Facts{}, err
 	}
 	if facts.Open == nil && cluster.Phase != lifecycle.Released {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"time"
@@ -23,7 +24,7 @@ func (s *server) GetKubeconfig(w http.ResponseWriter, r *http.Request, id ID, pa
 		Run: policy.PipelineRun{Kind: string(params.RunKind), Name: params.RunName, UID: params.RunUID}}
 	patience := time.Duration(min(max(params.Wait, 0), mostPatience)) * time.Second
 	given, err := s.Credentials.AwaitKubeconfig(r.Context(), principal(r), id, want, app.Origin{Source: policy.SourceAPI}, min(patience, s.Timeout/2))
-	if err == nil && given.Kubeconfig == nil && patience > 0 {
+	if err == nil && given.Kubeconfig.Empty() && patience > 0 {
 		err = app.Fail(app.Busy, messages.AccessBeingMade(given.Cluster))
 	}
 	if err != nil {
@@ -31,23 +32,23 @@ func (s *server) GetKubeconfig(w http.ResponseWriter, r *http.Request, id ID, pa
 		return
 	}
 	h := w.Header()
-	if given.Kubeconfig == nil {
+	if given.Kubeconfig.Empty() {
 		h.Set("Retry-After", strconv.Itoa(int(credentials.RetryAfter/time.Second)))
 		reply(w, jsonType, http.StatusAccepted, accessOf(given.Access, true))
 		return
 	}
 	h.Set("Ocpctl-Access-Id", given.Access.ID)
 	h.Set("Ocpctl-Access-Expires", given.Access.ExpiresAt.UTC().Format(time.RFC3339))
-	kubeconfig(w, id, given.Kubeconfig)
+	kubeconfig(w, id, given.Kubeconfig.Reveal())
 }
 
-func kubeconfig(w http.ResponseWriter, name string, raw []byte) {
+func kubeconfig(w http.ResponseWriter, name string, plain string) {
 	h := w.Header()
 	h.Set("Content-Type", "application/yaml")
 	h.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", name+".kubeconfig"))
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
-	_, _ = w.Write(raw) // the client disconnected and will retry
+	_, _ = io.WriteString(w, plain) // the client disconnected and will retry
 }
 
 // ListAccess implements GET /api/v1/clusters/{id}/access.

@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/base64"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,8 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/runner/names"
+	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/access"
 )
 
 // shared is a ready cluster of maya's team that is shared with will.
@@ -250,4 +253,20 @@ func TestWhatARunnerSaysOfAccessIsComparedWithTheRows(t *testing.T) {
 	require.Equal(t, http.StatusOK, said(contract.AccessState{ID: asked.AccessID, StoredAt: servicetest.StoredAt, ExpiresAt: soon.Add(1000 * time.Hour)}))
 	require.Equal(t, AccessState("asked"), h.accesses(path, oidc.Requester)[0].State, "one that lives on is not kept")
 	require.Equal(t, AccessState("ready"), h.accesses(path, oidc.Requester)[1].State)
+}
+
+func TestWhoAsksTooOftenIsToldWhenToAskAgain(t *testing.T) {
+	h, cluster, path := shared(t, "view")
+	for range access.MostAnHour {
+		var asked Access
+		h.does(http.MethodGet, path+"/kubeconfig", h.as(will), nil, http.StatusAccepted, &asked)
+		require.NoError(t, h.store.Access.Revoke(t.Context(), cluster, asked.AccessID, store.Origin{Actor: h.id(will)}))
+	}
+	answer, raw := h.ask(http.MethodGet, path+"/kubeconfig", h.as(will), nil)
+	require.Equal(t, http.StatusServiceUnavailable, answer.StatusCode, "%s", raw)
+	require.Contains(t, string(raw), "You asked for 60 kubeconfigs of shop within an hour")
+	later, err := strconv.Atoi(answer.Header.Get("Retry-After"))
+	require.NoError(t, err)
+	require.Greater(t, later, 3000)
+	h.gets(path, oidc.Requester)
 }

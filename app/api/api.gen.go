@@ -2738,7 +2738,7 @@ type ServerInterface interface {
 	// ListAccess List who has access to a cluster, by which right, with which role and until when, and whose access ended in the last day.
 	// (GET /api/v1/clusters/{id}/access)
 	ListAccess(w http.ResponseWriter, r *http.Request, id ID)
-	// RevokeAccess Revoke an access. It is no longer handed out at once, and its token no longer works when a runner has removed its service account from the cluster.
+	// RevokeAccess Revoke a kubeconfig. It is no longer handed out at once, and its token no longer works when a runner has removed its service account from the cluster.
 	// (DELETE /api/v1/clusters/{id}/access/{access})
 	RevokeAccess(w http.ResponseWriter, r *http.Request, id ID, access string, params RevokeAccessParams)
 	// LinkAdminKubeconfig After the approval, create a one-time link to the installer's own kubeconfig, which works only for you and for ten minutes.

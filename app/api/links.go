@@ -66,7 +66,7 @@ func (s *server) RedeemLink(w http.ResponseWriter, r *http.Request, link string)
 	}
 	switch got.Kind {
 	case people.LinkKubeconfig, people.LinkInstallers:
-		kubeconfig(w, got.Cluster.ID, got.Kubeconfig)
+		kubeconfig(w, got.Cluster.ID, got.Kubeconfig.Reveal())
 	case people.LinkKubeadmin:
 		ok(w, Redeemed{Kind: RedeemedKind(got.Kind), Username: "kubeadmin", Password: got.Password.Reveal()})
 	default:

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,7 +29,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		write(w, problemOf(http.StatusBadRequest, &unread.Said))
 	case errors.As(err, &said):
 		if said.Kind == app.Busy {
-			w.Header().Set("Retry-After", "5")
+			w.Header().Set("Retry-After", retryAfter(cmp.Or(said.Later, 5*time.Second)))
 		}
 		write(w, problemOf(statusOf(r, said.Kind), said))
 	case errors.Is(err, context.DeadlineExceeded) && r.Context().Err() != nil:

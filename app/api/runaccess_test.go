@@ -68,4 +68,7 @@ func TestAServiceAccountsKubeconfigEndsWithTheRunThatItNames(t *testing.T) {
 	known, err := h.store.Runs.Run(t.Context(), of.Run)
 	require.NoError(t, err)
 	require.Equal(t, []any{lifecycle.Tekton, "e2e/u-1", "ci"}, []any{known.Platform, known.Key, known.Scope})
+	row, err := h.store.Access.One(t.Context(), made.ClusterID, of.AccessID)
+	require.NoError(t, err)
+	require.Equal(t, time.Hour, row.Lifetime, "nobody learns when a run ends that is not watched")
 }

@@ -114,7 +114,7 @@ func TestALinkToAKubeconfigThatIsBeingMadeIsNotUsedUp(t *testing.T) {
 	answer, raw := h.ask(http.MethodPost, redeem, h.as(oidc.Requester), nil)
 	require.Equal(t, http.StatusServiceUnavailable, answer.StatusCode, "%s", raw)
 	require.NotEmpty(t, answer.Header.Get("Retry-After"))
-	require.Contains(t, string(raw), "nothing is used up")
+	require.Contains(t, string(raw), "Your link still works")
 	servicetest.Mint(t, h.store, h.shelf)
 	answer, raw = h.ask(http.MethodPost, redeem, h.as(oidc.Requester), nil)
 	require.Equal(t, http.StatusOK, answer.StatusCode, "%s", raw)

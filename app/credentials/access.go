@@ -8,6 +8,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/access"
@@ -25,7 +26,7 @@ type Want struct {
 type Given struct {
 	Cluster    string // name
 	Access     access.Row
-	Kubeconfig []byte // nil: it is being made, and the same request gives it later
+	Kubeconfig secret.Text // empty: it is being made, and the same request gives it later
 }
 
 // RetryAfter is when to ask again for a kubeconfig that is being made.
@@ -46,12 +47,12 @@ func (s *Service) Kubeconfig(ctx context.Context, p policy.Principal, ref string
 }
 
 // lookAgain is how often a kubeconfig that is being made is looked for.
-const lookAgain = 200 * time.Millisecond
+const lookAgain = time.Second
 
 // AwaitKubeconfig is Kubeconfig for somebody who waits for it for a while.
 func (s *Service) AwaitKubeconfig(ctx context.Context, p policy.Principal, ref string, want Want, origin app.Origin, patience time.Duration) (Given, error) {
 	given, err := s.Kubeconfig(ctx, p, ref, want, origin)
-	if err != nil || given.Kubeconfig != nil {
+	if err != nil || !given.Kubeconfig.Empty() {
 		return given, err
 	}
 	waited, cancel := context.WithTimeout(ctx, patience)
@@ -72,8 +73,20 @@ func (s *Service) AwaitKubeconfig(ctx context.Context, p policy.Principal, ref s
 	return s.Kubeconfig(ctx, p, ref, want, origin)
 }
 
-// ask returns an access that serves the request. An error: it may not be had, or could not be made.
+// ask returns an access that serves the request. An error: it may not be had, or could not be made. If the principal's right changed
+// between its check and the write, both are repeated once: then it is refused, or holds.
 func (s *Service) ask(ctx context.Context, p policy.Principal, ref string, want Want, origin app.Origin) (store.Row, access.Row, app.Origin, error) {
+	row, given, by, err := s.askOnce(ctx, p, ref, want, origin)
+	if errors.Is(err, store.ErrStale) {
+		row, given, by, err = s.askOnce(ctx, p, ref, want, origin)
+	}
+	if errors.Is(err, store.ErrStale) {
+		err = app.Fail(app.Busy, messages.RightChanges(row.Name))
+	}
+	return row, given, by, err
+}
+
+func (s *Service) askOnce(ctx context.Context, p policy.Principal, ref string, want Want, origin app.Origin) (store.Row, access.Row, app.Origin, error) {
 	row, right, origin, err := s.core.AuthorizeAccess(ctx, p, ref, want.Role, origin)
 	if err != nil {
 		return row, access.Row{}, origin, err
@@ -85,18 +98,22 @@ func (s *Service) ask(ctx context.Context, p policy.Principal, ref string, want 
 	if err != nil {
 		return row, access.Row{}, origin, fmt.Errorf("read the clock: %w", err)
 	}
-	wanted, err := s.wanted(row, want, now)
+	run, job := s.core.Asker(p, want.Run)
+	wanted, err := s.wanted(row, want, now, run != nil && run.Unwatched != "")
 	if err != nil {
 		return row, access.Row{}, origin, err
 	}
 	wanted.Reader, wanted.ReaderName, wanted.Role, wanted.Right = p.ID, nameOf(p), access.Role(right.Role), right.By
-	run, job := s.core.Asker(p, want.Run)
+	wanted.Seen, wanted.Team = row.Version, row.Team
+	var many *access.TooMany
 	given, err := s.store.AskAccess(ctx, row.ID, wanted, run, job, s.core.StoreOrigin(origin, p))
 	switch {
 	case app.RunRefusal(err) != nil:
 		return row, given, origin, app.RunRefusal(err)
-	case errors.Is(err, access.ErrTooMany):
-		return row, given, origin, app.Fail(app.Conflict, messages.TooManyAccesses(row.Name, access.MostOfOneReader))
+	case errors.As(err, &many) && many.Until > 0:
+		return row, given, origin, &app.Error{Kind: app.Busy, Message: messages.AskedTooOften(row.Name, many.Most, many.Until, run != nil), Later: many.Until}
+	case errors.As(err, &many):
+		return row, given, origin, app.Fail(app.Conflict, messages.TooManyKubeconfigs(row.Name, many.Of, many.Most, run != nil))
 	case errors.Is(err, store.ErrConflict):
 		return row, given, origin, app.Fail(app.Conflict, messages.EndedMeanwhile(row.Name, policy.ActKubeconfig))
 	case err != nil:
@@ -107,9 +124,15 @@ func (s *Service) ask(ctx context.Context, p policy.Principal, ref string, want 
 	return row, given, origin, nil
 }
 
+// unwatchedAccess is how long a kubeconfig is valid that was made for a run of which nobody learns the end.
+const unwatchedAccess = time.Hour
+
 // wanted says which access serves a request: one that lasts for at least a quarter of what a new one would.
-func (s *Service) wanted(row store.Row, want Want, now time.Time) (out access.Wanted, err error) {
+func (s *Service) wanted(row store.Row, want Want, now time.Time, unwatched bool) (out access.Wanted, err error) {
 	out.Renew, out.Lifetime = want.Renew, s.core.UsualAccess(row)
+	if unwatched {
+		out.Lifetime = min(out.Lifetime, unwatchedAccess)
+	}
 	if want.Lifetime != "" {
 		asked, err := time.ParseDuration(want.Lifetime)
 		most := s.core.MostAccess(row)

@@ -3,10 +3,12 @@ package credentials
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
+	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/access"
 )
@@ -15,37 +17,37 @@ import (
 // every refusal.
 
 // handOut reads the kubeconfig of an access, after the read was recorded, and returns it only if it is exactly what was to be made.
-func (s *Service) handOut(ctx context.Context, row store.Row, a access.Row, by store.Origin) ([]byte, error) {
+func (s *Service) handOut(ctx context.Context, row store.Row, a access.Row, by store.Origin) (secret.Text, error) {
 	about := map[string]any{
 		"why": messages.BecauseDownloaded, "verdict": by.Verdict, "access": a.ID, "role": a.Role, "account": a.Account, "expiresAt": a.ExpiresAt,
 	}
 	raw, err := s.read(ctx, row, reading{"kubeconfig.read", a.Ref, artifacts.AccessFile(a.ID), about}, by)
 	if err != nil {
-		return nil, err
+		return secret.Text{}, err
 	}
 	plain, err := accessKubeconfig(raw, row.Outputs.APIURL, row.Name, a)
 	if err != nil {
 		s.log.ErrorContext(ctx, "kubeconfig withheld", "cluster", row.ID, "access", a.ID, "err", err)
-		return nil, app.Fail(app.Conflict, messages.AccessWithheld(row.Name, err))
+		return secret.Text{}, app.Fail(app.Conflict, messages.AccessWithheld(row.Name, err))
 	}
-	return plain, nil
+	return secret.New(string(plain)), nil
 }
 
 // handOutInstallers reads one of the credentials that the installer made, artifacts.Kubeconfig or artifacts.Kubeadmin.
-func (s *Service) handOutInstallers(ctx context.Context, row store.Row, name string, by store.Origin) ([]byte, error) {
+func (s *Service) handOutInstallers(ctx context.Context, row store.Row, name string, by store.Origin) (secret.Text, error) {
 	action, ref := "admin_kubeconfig.read", row.Outputs.KubeconfigRef
 	if name == artifacts.Kubeadmin {
 		action, ref = "kubeadmin.read", row.Outputs.KubeadminRef
 	}
 	raw, err := s.read(ctx, row, reading{action, ref, name, map[string]any{"why": messages.BecauseDownloaded, "verdict": by.Verdict}}, by)
 	if err != nil || name == artifacts.Kubeadmin {
-		return raw, err
+		return secret.New(strings.TrimSpace(string(raw))), err
 	}
 	if err := plainKubeconfig(raw, row.Outputs.APIURL); err != nil {
 		s.log.ErrorContext(ctx, "kubeconfig withheld", "cluster", row.ID, "err", err)
-		return nil, app.Fail(app.Conflict, messages.KubeconfigWithheld(row.Name, err))
+		return secret.Text{}, app.Fail(app.Conflict, messages.KubeconfigWithheld(row.Name, err))
 	}
-	return raw, nil
+	return secret.New(string(raw)), nil
 }
 
 // reading is one read of a credential.

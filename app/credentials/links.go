@@ -65,7 +65,7 @@ var breakGlass = map[string]struct {
 func (s *Service) BreakGlass(ctx context.Context, p policy.Principal, ref, what string, origin app.Origin) (app.Approval, error) {
 	asked, known := breakGlass[cmp.Or(what, BreakGlassPassword)]
 	if !known {
-		return app.Approval{}, &app.Error{Kind: app.Invalid, Message: messages.CannotGiveAccess, Fields: []app.Field{
+		return app.Approval{}, &app.Error{Kind: app.Invalid, Message: messages.CannotBreakGlass, Fields: []app.Field{
 			app.ProblemOf("what", messages.UnknownBreakGlass(what, BreakGlassPassword, BreakGlassKubeconfig)),
 		}}
 	}
@@ -81,12 +81,20 @@ func (s *Service) BreakGlass(ctx context.Context, p policy.Principal, ref, what 
 	}
 	a, err := s.store.AskBreakGlass(ctx, row.ID, asked.approval, breakGlassLasts, s.core.StoreOrigin(origin, p))
 	if errors.Is(err, store.ErrConflict) {
-		return app.Approval{}, app.Fail(app.Conflict, messages.InstallersUnavailable(row.Name, string(asked.approval)))
+		return app.Approval{}, app.Fail(app.Conflict, messages.InstallersUnavailable(row.Name, string(asked.approval), stored(row, asked.approval)))
 	}
 	if err != nil {
 		return app.Approval{}, fmt.Errorf("request break-glass: %w", err)
 	}
 	return s.core.SeenBy(p, a), nil
+}
+
+// stored reports that there is such a credential of the cluster.
+func stored(row store.Row, kind store.ApprovalKind) bool {
+	if kind == store.ApproveKubeadmin {
+		return row.Outputs.KubeadminRef != ""
+	}
+	return row.Outputs.KubeconfigRef != ""
 }
 
 // BreakGlassLink returns a link to a credential that the installer made, after break-glass was approved: one approval, one link, shown once.

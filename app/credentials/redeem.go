@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops/messages"
@@ -21,7 +20,7 @@ import (
 type Redeemed struct {
 	Kind       people.LinkKind
 	Cluster    store.Row
-	Kubeconfig []byte      // of a kubeconfig link, or of one to the installer's
+	Kubeconfig secret.Text // of a kubeconfig link, or of one to the installer's
 	Password   secret.Text // of a kubeadmin link; the user is kubeadmin
 	Account    string      // of an account link: now linked to the principal
 }
@@ -61,8 +60,7 @@ func (s *Service) Redeem(ctx context.Context, p policy.Principal, handle string,
 		out.Kubeconfig, err = s.handOutInstallers(ctx, row, artifacts.Kubeconfig, s.core.StoreOrigin(origin, p))
 		return out, err
 	}
-	raw, err := s.handOutInstallers(ctx, row, artifacts.Kubeadmin, s.core.StoreOrigin(origin, p))
-	out.Password = secret.New(strings.TrimSpace(string(raw)))
+	out.Password, err = s.handOutInstallers(ctx, row, artifacts.Kubeadmin, s.core.StoreOrigin(origin, p))
 	return out, err
 }
 
@@ -86,7 +84,7 @@ func (s *Service) waitsFor(ctx context.Context, p policy.Principal, handle strin
 	case err != nil:
 		return fmt.Errorf("read a link's cluster: %w", err)
 	case given.State == access.Asked && row.Desired == lifecycle.Present:
-		return app.Fail(app.Busy, messages.AccessBeingMade(row.Name))
+		return app.Fail(app.Busy, messages.LinkNotReady(row.Name))
 	}
 	return nil
 }

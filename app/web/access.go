@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"time"
 
@@ -57,11 +58,11 @@ func (p *pages) kubeconfig(w http.ResponseWriter, r *http.Request, who policy.Pr
 		p.fail(w, r, who, err)
 		return
 	}
-	if given.Kubeconfig == nil {
+	if given.Kubeconfig.Empty() {
 		p.say(w, r, who, "/clusters/"+id, said{Message: messages.AccessBeingMade(given.Cluster)})
 		return
 	}
-	sendKubeconfig(w, id, given.Kubeconfig)
+	sendKubeconfig(w, id, given.Kubeconfig.Reveal())
 }
 
 // wanted reads what a form asks of a kubeconfig.
@@ -69,15 +70,15 @@ func wanted(r *http.Request) credentials.Want {
 	return credentials.Want{Role: policy.ClusterRole(r.PostFormValue("role")), Lifetime: r.PostFormValue("lifetime")}
 }
 
-func sendKubeconfig(w http.ResponseWriter, id string, raw []byte) {
+func sendKubeconfig(w http.ResponseWriter, id string, plain string) {
 	w.Header().Set("Content-Type", "application/yaml")
 	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", id+".kubeconfig"))
-	_, _ = w.Write(raw) // the browser disconnected and will retry
+	_, _ = io.WriteString(w, plain) // the browser disconnected and will retry
 }
 
 // revoke revokes an access.
 func (p *pages) revoke(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PathValue("id")
 	err := p.Credentials.Revoke(r.Context(), who, id, r.PostFormValue("access"), originOf(r))
-	p.answer(w, r, who, "/clusters/"+id, "The kubeconfig is revoked. Its token no longer works in a few seconds, when its account is removed from the cluster.", err)
+	p.answer(w, r, who, "/clusters/"+id, "The kubeconfig is revoked. Its token stops working within seconds, as soon as a runner has removed its account.", err)
 }

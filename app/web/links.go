@@ -71,7 +71,7 @@ func (p *pages) redeem(w http.ResponseWriter, r *http.Request, who policy.Princi
 	}
 	switch got.Kind {
 	case people.LinkKubeconfig, people.LinkInstallers:
-		sendKubeconfig(w, got.Cluster.ID, got.Kubeconfig)
+		sendKubeconfig(w, got.Cluster.ID, got.Kubeconfig.Reveal())
 	case people.LinkKubeadmin:
 		p.show(w, r, who, http.StatusOK, "password", passwordView{
 			ID: got.Cluster.ID, Cluster: got.Cluster.Name, User: "kubeadmin", Password: got.Password.Reveal(),

@@ -2,6 +2,7 @@ package messages
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/chatops"
@@ -46,16 +47,19 @@ func LifetimeOutOfBounds(asked, least, most time.Duration) Problem {
 
 // AccessBeingMade tells somebody that their kubeconfig will be there soon.
 func AccessBeingMade(name string) string {
-	return fmt.Sprintf("Your kubeconfig of %s is being made, which takes a few seconds. Try again then; nothing is used up.", name)
+	return fmt.Sprintf("Your kubeconfig of %s is being made. Try again in a few seconds.", name)
 }
+
+// LinkNotReady tells somebody who follows a link to their kubeconfig that it will be there soon.
+func LinkNotReady(name string) string { return AccessBeingMade(name) + " Your link still works." }
 
 // AccessNotMade tells somebody that their kubeconfig could not be made, and why.
 func AccessNotMade(name, why string) string {
 	if why == "" {
 		why = "the runner did not say why"
 	}
-	return fmt.Sprintf("The kubeconfig of %s could not be made: %s. Try again in ten minutes, or now with renew; if it happens again, ask a platform admin "+
-		"to look at the cluster's newest ACCESS job.", name, why)
+	return fmt.Sprintf("The kubeconfig of %[1]s could not be made: %[2]s. Try again in ten minutes, or now with `ocpctl kubeconfig %[1]s --renew`. "+
+		"If it fails again, ask a platform admin to look at the newest ACCESS job of %[1]s.", name, strings.TrimSuffix(why, "."))
 }
 
 // AccessEnded tells somebody that what a link was for has ended.
@@ -63,14 +67,41 @@ func AccessEnded(name string) string {
 	return fmt.Sprintf("The kubeconfig of %s that this link is for was revoked, or its time is over. Request a new one.", name)
 }
 
-// TooManyAccesses tells somebody that they have as many kubeconfigs of a cluster as anybody may.
-func TooManyAccesses(name string, most int) string {
-	return fmt.Sprintf("You have %d valid kubeconfigs of %s, and nobody may have more. Use one of them, or revoke one: ocpctl access list %s.", most, name, name)
+// TooManyKubeconfigs tells somebody that there are as many valid kubeconfigs of a cluster as there may be: of their own, of all jobs of their
+// run (of is "run"), or of all readers ("cluster"). job: a job of a pipeline asks.
+func TooManyKubeconfigs(name, of string, most int, job bool) string {
+	have := fmt.Sprintf("You have %d valid kubeconfigs of %s, and nobody may have more.", most, name)
+	switch {
+	case of == "cluster":
+		have = fmt.Sprintf("%s has %d valid kubeconfigs, and no cluster may have more.", name, most)
+	case of == "run":
+		have = fmt.Sprintf("The jobs of this run have %d valid kubeconfigs of %s, and no run may have more.", most, name)
+	case job:
+		have = fmt.Sprintf("This job has %d valid kubeconfigs of %s, and no job may have more.", most, name)
+	}
+	if job {
+		return have + " Ask for one kubeconfig in each job and keep its file for all steps, without --renew. Kubeconfigs end with their jobs; --lifetime makes them end earlier."
+	}
+	return have + fmt.Sprintf(" Use one of them, or revoke one: ocpctl access list %s.", name)
+}
+
+// AskedTooOften tells somebody that they asked for too many kubeconfigs within an hour.
+func AskedTooOften(name string, most int, later time.Duration, job bool) string {
+	use := "Use the last one that you got."
+	if job {
+		use = "Ask for one kubeconfig in each job and keep its file for all steps, without --renew."
+	}
+	return fmt.Sprintf("You asked for %d kubeconfigs of %s within an hour, and nobody may ask for more. %s Try again in %s.", most, name, use, policy.Span(max(later.Round(time.Minute), time.Minute)))
+}
+
+// RightChanges tells somebody that who may use a cluster is being changed.
+func RightChanges(name string) string {
+	return fmt.Sprintf("Who may use %s is being changed at this moment. Try again.", name)
 }
 
 // NoAccess tells somebody that the access that they want to revoke does not exist.
 func NoAccess(name, id string) string {
-	return fmt.Sprintf("%s has no access %.40q. To see who has access: ocpctl access list %s.", name, id, name)
+	return fmt.Sprintf("%s has no kubeconfig %.40q. To see who has access: ocpctl access list %s.", name, id, name)
 }
 
 // BecauseRevoked is the reason of somebody who revokes an access and gives none.
@@ -87,16 +118,22 @@ func BreakGlassSecret(approval string) string {
 	return map[string]string{"kubeadmin": "kubeadmin password", "kubeconfig": "installer's kubeconfig"}[approval]
 }
 
-// InstallersUnavailable tells an admin that one of the installer's credentials cannot be requested now.
-func InstallersUnavailable(name, approval string) string {
-	return fmt.Sprintf("The %s of %s cannot be requested now: another request is pending, or none is stored. "+
-		"The list of approvals shows pending requests.", BreakGlassSecret(approval), name)
+// CannotBreakGlass is the answer to a request for one of the installer's credentials with problems; they follow.
+const CannotBreakGlass = "The credential cannot be requested."
+
+// InstallersUnavailable tells an admin why one of the installer's credentials cannot be requested now: there is none, or somebody else asked.
+func InstallersUnavailable(name, approval string, stored bool) string {
+	what := BreakGlassSecret(approval)
+	if !stored {
+		return fmt.Sprintf("The %s of %s cannot be requested: none is stored. The installer stores it when the cluster is up.", what, name)
+	}
+	return fmt.Sprintf("The %s of %s cannot be requested now: somebody else's request for it is pending. The list of approvals shows it. Try again when it is decided.", what, name)
 }
 
 // InstallersUnapproved tells an admin that nobody approved their access to one of the installer's credentials.
 func InstallersUnapproved(name, approval string) string {
 	return fmt.Sprintf("You have no valid approval for the %s of %s. Request one with break-glass, and wait "+
-		"until another platform admin approves it.", BreakGlassSecret(approval), name)
+		"until a platform admin other than you approves it.", BreakGlassSecret(approval), name)
 }
 
 // UnknownBreakGlass is the problem with a credential that break-glass does not give.

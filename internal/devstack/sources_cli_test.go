@@ -222,7 +222,7 @@ func (s terminal) opens(name, file string) {
 	require.NoError(s.t, json.Unmarshal([]byte(listed.out), &list))
 	require.Len(s.t, list.Items, 2, "the one of the create, and the viewer's")
 	for _, a := range list.Items {
-		s.run("access", "revoke", name, a.AccessID, "--reason", "the laptop was lost").ends(0)
+		s.run("access", "revoke", name, a.AccessID, "--reason", "the file was in a public log").ends(0)
 	}
 	s.runUntil("the accounts are removed", time.Minute, func() bool {
 		return s.count(`SELECT count(*) FROM access a JOIN clusters c ON c.id = a.cluster_id WHERE c.name = $1 AND a.removed_at IS NULL`, name) == 0

@@ -3,6 +3,7 @@ package access
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -19,13 +20,26 @@ type Wanted struct {
 	Least time.Duration // it has to be valid for at least this long from now
 	Most  time.Duration // … and at most; zero: any
 	Renew bool          // only one that was asked for within the last minute
+	Seen  int64         // the cluster's version when the reader's right was checked; zero: it is not checked again
+	Team  string        // the cluster's team then
 }
 
-// ErrTooMany says that a reader has MostOfOneReader valid accesses to a cluster.
-var ErrTooMany = fmt.Errorf("%w: the reader has too many", pg.ErrConflict)
+// These bound how many valid accesses a cluster has, and how often somebody asks.
+const (
+	MostOfOneReader = 20  // of a person, or of a job of a run
+	MostOfOneRun    = 100 // of all jobs of a run
+	MostOfCluster   = 200
+	MostAnHour      = 60 // asked for by a person, or by a job of a run
+)
 
-// MostOfOneReader is how many valid accesses to one cluster a reader may have.
-const MostOfOneReader = 20
+// TooMany says that a reader gets no more access now.
+type TooMany struct {
+	Of    string // "", "run" or "cluster": the reader's own, all of the run's, or all of the cluster's
+	Most  int
+	Until time.Duration // when to ask again: they asked MostAnHour times; zero: once one has ended
+}
+
+func (e *TooMany) Error() string { return fmt.Sprintf("more than %d accesses", e.Most) }
 
 // renewedAgo is how long a request to renew is the same request, and failedAgo how long ago one was made that failed and is the answer to
 // another: whoever waits for it is told, and does not start runners in vain.
@@ -35,7 +49,8 @@ const (
 )
 
 // Ask returns an access of the reader that serves the request, or asks for one: a runner makes it. A repeated call returns the one that
-// was asked for before. ErrConflict: the cluster is not ready or is going away. ErrTooMany: the reader has too many.
+// was asked for before. ErrConflict: the cluster is not ready or is going away. ErrStale: the reader's right ended since it was checked.
+// A TooMany: the reader gets no more now.
 func (s *Store) Ask(ctx context.Context, cluster string, w Wanted, d rows.Origin) (found Row, err error) {
 	err = s.db.Write(ctx, func(tx *rows.Tx) error {
 		found, err = AskIn(ctx, tx, cluster, w, d)
@@ -68,23 +83,75 @@ func (c *change) serve(ctx context.Context, cur usage.Held, w Wanted, d rows.Ori
 	case cur.Status != lifecycle.Ready:
 		return Row{}, fmt.Errorf("%w: the cluster is %s", pg.ErrConflict, cur.Status)
 	}
+	if err := c.checkRight(ctx, cur, w); err != nil {
+		return Row{}, err
+	}
 	of, err := c.of(ctx, cur.ID, w.Reader)
 	if err != nil {
 		return Row{}, err
 	}
-	valid := 0
-	for _, a := range of {
-		if w.servedBy(a, c.Now) {
-			return a, nil
-		}
-		if a.State == Asked || a.State == Ready {
-			valid++
+	// One that works is better than one that is being made, and that than the answer that none could be made.
+	for _, state := range []string{Ready, Asked, Failed} {
+		for _, a := range of {
+			if a.State == state && w.servedBy(a, c.Now) {
+				return a, nil
+			}
 		}
 	}
-	if valid >= MostOfOneReader {
-		return Row{}, ErrTooMany
+	if err := c.checkCount(ctx, cur.ID, w.Ask); err != nil {
+		return Row{}, err
 	}
 	return c.ask(ctx, cur, w.Ask, d)
+}
+
+// checkRight returns ErrStale if the reader's right is no longer what it was when it was checked. The cluster is locked, and so are its shares.
+func (c *change) checkRight(ctx context.Context, cur usage.Held, w Wanted) error {
+	if w.Seen == 0 || w.Seen == cur.Version {
+		return nil
+	}
+	var holds bool
+	err := c.QueryRow(ctx, `
+		SELECT CASE WHEN @right = @own THEN team = @team ELSE EXISTS (SELECT FROM shares s WHERE s.cluster_id = c.id AND s.kind || ':' || s.grantee = @right AND s.access = 'use'
+			AND array_position(@order::text[], coalesce(nullif(s.role, ''), 'admin')) >= array_position(@order::text[], @role)) END
+		FROM clusters c WHERE c.id = @cluster`,
+		pgx.NamedArgs{"cluster": cur.ID, "team": w.Team, "right": w.Right, "own": OwnRight, "role": string(w.Role), "order": []string{"view", "edit", "admin"}}).Scan(&holds)
+	if err != nil {
+		return fmt.Errorf("check the right again: %w", err)
+	}
+	if !holds {
+		return fmt.Errorf("%w: the reader's right has ended", pg.ErrStale)
+	}
+	return nil
+}
+
+// checkCount returns a TooMany if who asks, their run or the cluster has as many as they may, or if they asked too often. Each job of a
+// run counts for itself.
+func (c *change) checkCount(ctx context.Context, cluster string, ask Ask) error {
+	type counts struct {
+		Own, Run, Cluster, Often int
+		Oldest                   *time.Time // of those that count as often
+	}
+	n, err := pg.One[counts](ctx, c, `
+		SELECT count(*) FILTER (WHERE valid AND theirs) AS own, count(*) FILTER (WHERE valid AND run_id = @run) AS run, count(*) FILTER (WHERE valid) AS cluster,
+			count(*) FILTER (WHERE asked_at > @hour AND theirs) AS often, min(asked_at) FILTER (WHERE asked_at > @hour AND theirs) AS oldest
+		FROM (SELECT a.asked_at, a.run_id,
+				a.removed_at IS NULL AND a.revoked_at IS NULL AND (a.expires_at > @now OR a.minted_at IS NULL AND a.number > c.access_done) AS valid,
+				coalesce(a.run_id, '') = @run AND coalesce(a.run_attempt, 0) = @attempt AND a.run_job = @job AND principal_key(a.reader) = ANY (identities_of(@reader)) AS theirs
+			FROM access a JOIN clusters c ON c.id = a.cluster_id WHERE a.cluster_id = @cluster AND (a.removed_at IS NULL OR a.asked_at > @hour)) AS a`,
+		pgx.NamedArgs{"cluster": cluster, "reader": ask.Reader, "run": ask.RunID, "attempt": ask.RunAttempt, "job": ask.RunJob, "now": c.Now, "hour": c.Now.Add(-time.Hour)})
+	switch {
+	case err != nil:
+		return fmt.Errorf("count who has access: %w", err)
+	case n.Own >= MostOfOneReader:
+		return &TooMany{Most: MostOfOneReader}
+	case n.Run >= MostOfOneRun:
+		return &TooMany{Of: "run", Most: MostOfOneRun}
+	case n.Cluster >= MostOfCluster:
+		return &TooMany{Of: "cluster", Most: MostOfCluster}
+	case n.Often >= MostAnHour:
+		return &TooMany{Most: MostAnHour, Until: n.Oldest.Add(time.Hour).Sub(c.Now)}
+	}
+	return nil
 }
 
 // servedBy reports that an access is what is wanted.
@@ -112,7 +179,7 @@ func (c *change) ask(ctx context.Context, cur usage.Held, ask Ask, d rows.Origin
 	if err := c.Send(ctx, &b); err != nil {
 		return Row{}, err
 	}
-	if err := c.WantAccess(ctx, cur.ID); err != nil {
+	if err := c.WantAccess(ctx, cur.ID, false); err != nil {
 		return Row{}, err
 	}
 	return row, c.RecordAction(d, "access.asked", cur.ID, rows.Action{After: map[string]any{
@@ -139,20 +206,20 @@ func (s *Store) List(ctx context.Context, cluster string, since time.Duration) (
 		return nil, err
 	}
 	all, err := list(ctx, s.db.Pool(), now, `a.cluster_id = @cluster AND (a.removed_at IS NULL OR a.removed_at > @since)
-		AND coalesce(a.expires_at, @now) > @since`, pgx.NamedArgs{"cluster": cluster, "since": now.Add(-since)})
+		AND (coalesce(a.expires_at, a.asked_at + a.lifetime) > @since OR `+rows.AccessTaken+`)`, pgx.NamedArgs{"cluster": cluster, "since": now.Add(-since)})
 	if err != nil {
 		return nil, fmt.Errorf("read who has access to %s: %w", cluster, err)
 	}
 	return all, nil
 }
 
+// columnsNow are rows.AccessColumns with the database's clock, for those who ask every second.
+var columnsNow = strings.ReplaceAll(rows.AccessColumns, "@now", "coalesce(@fixed::timestamptz, clock_timestamp())")
+
 // One returns an access to a cluster. ErrNotFound: the cluster has none of that id.
 func (s *Store) One(ctx context.Context, cluster, id string) (Row, error) {
-	now, err := s.db.Now(ctx)
-	if err != nil {
-		return Row{}, err
-	}
-	found, err := list(ctx, s.db.Pool(), now, `a.cluster_id = @cluster AND a.id = @id`, pgx.NamedArgs{"cluster": cluster, "id": id})
+	found, err := pg.All[Row](ctx, s.db.Pool(), `SELECT `+columnsNow+` FROM access a JOIN clusters c ON c.id = a.cluster_id WHERE a.cluster_id = @cluster AND a.id = @id`,
+		pgx.NamedArgs{"cluster": cluster, "id": id, "fixed": s.db.Fixed()})
 	if err == nil && len(found) == 0 {
 		err = pg.ErrNotFound
 	}

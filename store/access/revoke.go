@@ -3,9 +3,11 @@ package access
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/internal/pg"
 	"github.com/ocpctl/ocpctl/store/internal/rows"
 	"github.com/ocpctl/ocpctl/store/internal/usage"
@@ -29,4 +31,39 @@ func (s *Store) Revoke(ctx context.Context, cluster, id string, d rows.Origin) e
 		return fmt.Errorf("revoke access %s to %s: %w", id, cluster, err)
 	}
 	return nil
+}
+
+// expiredEvery is how often a runner is started for a cluster because of accesses whose time is over.
+const expiredEvery = time.Hour
+
+// RemoveExpired has runners remove the accounts of accesses whose time is over from ready clusters. That their tokens have expired is the
+// cluster's word alone. It starts at most one runner an hour for a cluster, and returns how many accesses there were.
+func (s *Store) RemoveExpired(ctx context.Context) (n int, err error) {
+	now, err := s.db.Now(ctx)
+	if err != nil {
+		return 0, err
+	}
+	due, err := pg.All[struct{ ID string }](ctx, s.db.Pool(), `
+		SELECT DISTINCT c.id FROM access a JOIN clusters c ON c.id = a.cluster_id
+		WHERE c.status = 'READY' AND c.desired = 'present' AND `+rows.ExpiredAccess+` AND NOT EXISTS (
+			SELECT FROM access b WHERE b.cluster_id = c.id AND b.revoked_by = @by AND b.revoke_why = @why AND b.revoked_at > @since)
+		ORDER BY c.id`,
+		pgx.NamedArgs{"now": now, "tail": rows.AccessTail, "by": pg.Lifecycle, "why": rows.AccessOver, "since": now.Add(-expiredEvery)})
+	if err != nil {
+		return 0, fmt.Errorf("look for access whose time is over: %w", err)
+	}
+	for _, cluster := range due {
+		err := s.changeSeen(ctx, cluster.ID, rows.Origin{Actor: pg.Lifecycle}, func(c *change, cur usage.Held) error {
+			if cur.Status != lifecycle.Ready || cur.Desired != lifecycle.Present {
+				return nil
+			}
+			gone, err := c.ExpireAccess(ctx, cluster.ID)
+			n += gone
+			return err
+		})
+		if err != nil {
+			return n, fmt.Errorf("remove access to %s whose time is over: %w", cluster.ID, err)
+		}
+	}
+	return n, nil
 }

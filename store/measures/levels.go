@@ -43,9 +43,9 @@ func Gauges() []Gauge {
 			`SELECT ARRAY[r.role] AS labels, count(c.id)::float8 AS value FROM (VALUES ('view'), ('edit'), ('admin')) AS r (role)
 			LEFT JOIN access a ON a.role = r.role AND a.minted_at IS NOT NULL AND a.revoked_at IS NULL AND a.expires_at > @now
 			LEFT JOIN clusters c ON c.id = a.cluster_id AND c.destroyed_at IS NULL GROUP BY r.role`},
-		{"ocpctl_access_revoking_seconds", "For how long the access that was revoked first, of those whose account is not removed from its ready cluster, has been revoked; 0: none waits.", nil,
+		{"ocpctl_access_revoking_seconds", "For how long the access that was revoked first, or whose time was over first, of those whose account is not removed from its ready cluster, waits for that; 0: none waits.", nil,
 			`SELECT '{}'::text[] AS labels, coalesce(max(extract(epoch FROM @now::timestamptz - a.revoked_at)), 0)::float8 AS value
-			FROM access a JOIN clusters c ON c.id = a.cluster_id AND c.status = 'READY' AND c.desired = 'present' WHERE a.removed_at IS NULL AND ` + rows.AccessTaken},
+			FROM access a JOIN clusters c ON c.id = a.cluster_id AND c.status = 'READY' AND c.desired = 'present' WHERE ` + rows.AccessTaken},
 		{"ocpctl_attempt_unclaimed_seconds", "How long the oldest attempt waits for its runner; 0: none waits.", nil,
 			`SELECT '{}'::text[] AS labels, coalesce(max(extract(epoch FROM @now::timestamptz - opened_at)), 0)::float8 AS value
 			FROM attempts WHERE closed_at IS NULL AND claimed_at IS NULL`},
@@ -87,7 +87,7 @@ func (s *Store) Levels(ctx context.Context) ([]Level, error) {
 		parts = append(parts, `SELECT '`+g.Name+`' AS metric, labels, value FROM (`+g.sql+`) AS levels`)
 	}
 	levels, err := pg.All[Level](ctx, s.db.Pool(), strings.Join(parts, " UNION ALL "), pgx.NamedArgs{
-		"now": now, "lease": s.db.Options.Lease, "tail": rows.AccessTail,
+		"now": now, "lease": s.db.Options.Lease,
 		"queues": []string{queue.QueueInbox, queue.QueueReconcile, queue.QueueEffects, queue.QueueMessages},
 	})
 	if err != nil {

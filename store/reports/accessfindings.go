@@ -13,10 +13,10 @@ import (
 	"github.com/ocpctl/ocpctl/store/internal/rows"
 )
 
-// revokedFor is how long a revoked access may stay in its cluster before a person should know: usually a runner removes it in seconds.
+// revokedFor is how long an access that was revoked, or whose time is over, may stay in its cluster before a person should know: usually a runner removes it in seconds.
 const revokedFor = 5 * time.Minute
 
-// AccessFindings returns the ready clusters in which access still works that was revoked.
+// AccessFindings returns the ready clusters that still have accounts of access that was revoked, or whose time is over.
 func (s *Store) AccessFindings(ctx context.Context) ([]lifecycle.Finding, error) {
 	now, err := s.db.Now(ctx)
 	if err != nil {
@@ -24,12 +24,12 @@ func (s *Store) AccessFindings(ctx context.Context) ([]lifecycle.Finding, error)
 	}
 	found, err := pg.All[lifecycle.Finding](ctx, s.db.Pool(), `
 		SELECT 'access_not_revoked' AS kind, c.id AS cluster, '' AS identity, min(a.revoked_at) AS since,
-			'access that was revoked still works in the cluster, because its accounts could not be removed' AS why,
+			'access that ended may still work in the cluster, because its accounts could not be removed' AS why,
 			array_agg(a.account || CASE WHEN a.trouble = '' THEN '' ELSE ': ' || a.trouble END ORDER BY a.revoked_at, a.id) AS evidence
 		FROM access a JOIN clusters c ON c.id = a.cluster_id
-		WHERE c.status = 'READY' AND c.desired = 'present' AND a.removed_at IS NULL AND a.revoked_at <= @since AND `+rows.AccessTaken+`
+		WHERE c.status = 'READY' AND c.desired = 'present' AND a.revoked_at <= @since AND `+rows.AccessTaken+`
 		GROUP BY c.id ORDER BY since, c.id LIMIT @most`,
-		pgx.NamedArgs{"now": now, "since": now.Add(-revokedFor), "tail": rows.AccessTail, "most": queue.MostWorkFindings})
+		pgx.NamedArgs{"since": now.Add(-revokedFor), "most": queue.MostWorkFindings})
 	if err != nil {
 		return nil, fmt.Errorf("look for access that could not be revoked: %w", err)
 	}

@@ -2878,7 +2878,7 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/clusters/{id}/access (the `ListAccess` operationId).
 	ListAccess(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RevokeAccess Revoke an access. It is no longer handed out at once, and its token no longer works when a runner has removed its service account from the cluster.
+	// RevokeAccess Revoke a kubeconfig. It is no longer handed out at once, and its token no longer works when a runner has removed its service account from the cluster.
 	//
 	// Corresponds with DELETE /api/v1/clusters/{id}/access/{access} (the `RevokeAccess` operationId).
 	RevokeAccess(ctx context.Context, id ID, access string, params *RevokeAccessParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3658,7 +3658,7 @@ func (c *Client) ListAccess(ctx context.Context, id ID, reqEditors ...RequestEdi
 	return c.Client.Do(req)
 }
 
-// RevokeAccess Revoke an access. It is no longer handed out at once, and its token no longer works when a runner has removed its service account from the cluster.
+// RevokeAccess Revoke a kubeconfig. It is no longer handed out at once, and its token no longer works when a runner has removed its service account from the cluster.
 //
 // Corresponds with DELETE /api/v1/clusters/{id}/access/{access} (the `RevokeAccess` operationId).
 func (c *Client) RevokeAccess(ctx context.Context, id ID, access string, params *RevokeAccessParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8023,7 +8023,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/clusters/{id}/access (the `ListAccess` operationId).
 	ListAccessWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*ListAccessResponse, error)
 
-	// RevokeAccessWithResponse Revoke an access. It is no longer handed out at once, and its token no longer works when a runner has removed its service account from the cluster.
+	// RevokeAccessWithResponse Revoke a kubeconfig. It is no longer handed out at once, and its token no longer works when a runner has removed its service account from the cluster.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -11848,7 +11848,7 @@ func (c *ClientWithResponses) ListAccessWithResponse(ctx context.Context, id ID,
 	return ParseListAccessResponse(rsp)
 }
 
-// RevokeAccessWithResponse Revoke an access. It is no longer handed out at once, and its token no longer works when a runner has removed its service account from the cluster.
+// RevokeAccessWithResponse Revoke a kubeconfig. It is no longer handed out at once, and its token no longer works when a runner has removed its service account from the cluster.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -90,6 +90,30 @@ func TestATokenOpensWhatItsAccountIsBoundTo(t *testing.T) {
 	}
 }
 
+func TestABindingInANamespaceGivesARoleThereOnly(t *testing.T) {
+	l := live(t, 0)
+	l.account("first", "view")
+	l.account("second", "view")
+	out := l.apply(`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"shop"}},
+		{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"RoleBinding","metadata":{"name":"editors","namespace":"shop","labels":{"ocpctl.io/access":"editors"}},
+		"roleRef":{"kind":"ClusterRole","name":"edit"},"subjects":[{"kind":"ServiceAccount","name":"first","namespace":"people"},{"kind":"ServiceAccount","name":"second","namespace":"people"}]}]}`)
+	require.Zero(t, out.Code, out.Stderr)
+	writes := func(account, namespace string) string {
+		_, _, kubeconfig := l.token(account)
+		manifest := fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":%q,"namespace":%q}}`, account, namespace)
+		return l.Feed(t, "oc", l.dir, manifest, "--kubeconfig="+kubeconfig, "apply", "--server-side", "-f", "-").Stderr
+	}
+	for _, account := range []string{"first", "second"} {
+		require.Empty(t, writes(account, "shop"))
+		require.Contains(t, writes(account, "people"), "(Forbidden)")
+	}
+	listed := l.oc("get", "clusterrolebindings.rbac.authorization.k8s.io,rolebindings.rbac.authorization.k8s.io", "-A", "-l", "ocpctl.io/access", "-o", "json").Stdout
+	require.Contains(t, listed, `"name": "editors"`)
+	require.Equal(t, 2, strings.Count(listed, `"kind": "ServiceAccount"`))
+	require.Contains(t, l.oc("delete", "rolebindings.rbac.authorization.k8s.io", "-A", "-l", "ocpctl.io/access=editors", "--wait=false").Stdout, `rolebinding "editors" deleted`)
+	require.Contains(t, writes("first", "shop"), "(Forbidden)")
+}
+
 func TestATokenOfAnAccountThatWasDeletedOpensNothing(t *testing.T) {
 	l := live(t, 0)
 	l.account("viewer", "view")

@@ -74,7 +74,7 @@ const (
 // AccessColumns select an AccessRow from access a and clusters c, at the time @now.
 const AccessColumns = `a.id, a.cluster_id AS cluster, a.number, a.reader, a.reader_name, a.role, a.by_right AS "right",
 	coalesce(a.run_id, '') AS run_id, coalesce(a.run_attempt, 0) AS run_attempt, a.run_job, a.lifetime, a.account,
-	CASE WHEN a.revoked_at IS NOT NULL THEN 'revoked' WHEN a.expires_at <= @now THEN 'expired' WHEN a.minted_at IS NOT NULL THEN 'ready'
+	CASE WHEN a.revoked_at < coalesce(a.expires_at, 'infinity') THEN 'revoked' WHEN a.expires_at <= @now THEN 'expired' WHEN a.minted_at IS NOT NULL THEN 'ready'
 		WHEN a.number <= c.access_done THEN 'failed' ELSE 'asked' END AS state,
 	a.asked_at, a.minted_at, a.expires_at, a.ref, a.trouble, a.revoked_at, a.revoked_by, a.revoke_why, a.removed_at`
 
@@ -82,18 +82,19 @@ const AccessColumns = `a.id, a.cluster_id AS cluster, a.number, a.reader, a.read
 // may act until its lease has ended.
 const AccessTail = time.Hour
 
-// AccessTaken holds for an access a that must be removed from its cluster at the time @now: it was revoked, and may be valid there. @tail is AccessTail.
-const AccessTaken = `a.revoked_at IS NOT NULL AND a.attempt IS NOT NULL AND coalesce(a.expires_at, a.revoked_at + a.lifetime + @tail) > @now`
+// AccessTaken holds for an access a that must be removed from its cluster: it was revoked, or its time is over (see ExpireAccess), and its
+// account may be there. This holds until a runner has removed it: how long its token is valid is the cluster's word alone.
+const AccessTaken = `a.revoked_at IS NOT NULL AND a.attempt IS NOT NULL AND a.removed_at IS NULL`
 
 // AccessWork counts what a cluster's runner has to do about access.
-func AccessWork(ctx context.Context, from pg.Source, cluster lifecycle.Cluster, now time.Time) (lifecycle.AccessWork, error) {
+func AccessWork(ctx context.Context, from pg.Source, cluster lifecycle.Cluster) (lifecycle.AccessWork, error) {
 	if cluster.AccessWanted == 0 || cluster.Phase == lifecycle.Released {
 		return lifecycle.AccessWork{}, nil
 	}
 	work, err := pg.One[lifecycle.AccessWork](ctx, from, `
 		SELECT count(*) FILTER (WHERE a.revoked_at IS NULL AND a.minted_at IS NULL AND a.number > @done) AS give, count(*) FILTER (WHERE `+AccessTaken+`) AS take
 		FROM access a WHERE a.cluster_id = @cluster AND a.removed_at IS NULL`,
-		pgx.NamedArgs{"cluster": cluster.ID, "done": cluster.AccessDone, "now": now, "tail": AccessTail})
+		pgx.NamedArgs{"cluster": cluster.ID, "done": cluster.AccessDone})
 	if err != nil {
 		return work, fmt.Errorf("count the work on access: %w", err)
 	}
@@ -130,8 +131,9 @@ func accountOf(reader, id string) string {
 	return strings.TrimPrefix(plain+"-", "-") + "a" + hex.EncodeToString(sum[:])[:unique-1]
 }
 
-// WantAccess asks for a runner that brings a ready cluster's accounts into agreement with its rows.
-func (c *Tx) WantAccess(ctx context.Context, cluster string) error {
+// WantAccess asks for a runner that brings a ready cluster's accounts into agreement with its rows. What has to be taken away is not kept
+// waiting by earlier failures; a request for more is.
+func (c *Tx) WantAccess(ctx context.Context, cluster string, taking bool) error {
 	_, err := c.Exec(ctx, `
 		INSERT INTO jobs (id, cluster_id, job_type, status, created_at) VALUES ($1, $2, $3, 'PENDING', $4)
 		ON CONFLICT (cluster_id, job_type) WHERE ended_at IS NULL DO NOTHING`, pg.NewID("job"), cluster, lifecycle.JobAccess, c.Now)
@@ -139,7 +141,8 @@ func (c *Tx) WantAccess(ctx context.Context, cluster string) error {
 		return fmt.Errorf("add the job: %w", err)
 	}
 	// Failures for an older request say nothing about this one.
-	return c.SetDesired(ctx, cluster, `access_wanted = access_wanted + 1, access_failures = 0, access_retry_at = NULL`, pgx.NamedArgs{})
+	return c.SetDesired(ctx, cluster, `access_wanted = access_wanted + 1, access_failures = 0,
+		access_retry_at = CASE WHEN access_retry_at > @now AND NOT @taking THEN access_retry_at END`, pgx.NamedArgs{"taking": taking})
 }
 
 // ForgetAccounts prepares for a create: what an earlier one made in its cluster is gone with it.
@@ -162,6 +165,24 @@ const (
 // RevokeAccess revokes a cluster's accesses that a condition on access a selects: they are never handed out again, and a runner removes
 // their accounts from the cluster. One that no runner was told to make is gone at once. It returns how many it revoked.
 func (c *Tx) RevokeAccess(ctx context.Context, cluster, which string, args pgx.NamedArgs, d Origin) (int, error) {
+	return c.endAccess(ctx, cluster, `(a.expires_at IS NULL OR a.expires_at > @now) AND (`+which+`)`, args, d)
+}
+
+// ExpiredAccess holds for an access a of a cluster c whose time is over at the time @now and whose account may still be there. @tail is
+// AccessTail.
+const ExpiredAccess = `a.revoked_at IS NULL AND a.removed_at IS NULL AND a.attempt IS NOT NULL AND (a.minted_at IS NOT NULL OR a.number <= c.access_done)
+	AND coalesce(a.expires_at, a.asked_at + a.lifetime + @tail) <= @now`
+
+// AccessOver is the reason why an access ends by itself.
+const AccessOver = "its time is over"
+
+// ExpireAccess has a runner remove the accounts of a locked cluster whose tokens have expired. It returns how many.
+func (c *Tx) ExpireAccess(ctx context.Context, cluster string) (int, error) {
+	return c.endAccess(ctx, cluster, `EXISTS (SELECT FROM clusters c WHERE c.id = a.cluster_id AND `+ExpiredAccess+`)`,
+		pgx.NamedArgs{"tail": AccessTail}, Origin{Actor: pg.Lifecycle, Why: AccessOver})
+}
+
+func (c *Tx) endAccess(ctx context.Context, cluster, which string, args pgx.NamedArgs, d Origin) (int, error) {
 	all := pgx.NamedArgs{"cluster": cluster, "now": c.Now, "by": d.Actor, "why": d.Reason()}
 	for name, value := range args {
 		all[name] = value
@@ -174,7 +195,7 @@ func (c *Tx) RevokeAccess(ctx context.Context, cluster, which string, args pgx.N
 	}
 	gone, err := pg.All[revoked](ctx, c, `
 		UPDATE access a SET revoked_at = @now, revoked_by = @by, revoke_why = @why, removed_at = CASE WHEN a.attempt IS NULL THEN @now::timestamptz END
-		WHERE a.cluster_id = @cluster AND a.revoked_at IS NULL AND a.removed_at IS NULL AND (a.expires_at IS NULL OR a.expires_at > @now) AND (`+which+`)
+		WHERE a.cluster_id = @cluster AND a.revoked_at IS NULL AND a.removed_at IS NULL AND `+which+`
 		RETURNING a.id, a.reader, a.role, a.expires_at, a.attempt IS NOT NULL AS begun`, all)
 	if err != nil {
 		return 0, fmt.Errorf("revoke access: %w", err)
@@ -197,5 +218,5 @@ func (c *Tx) RevokeAccess(ctx context.Context, cluster, which string, args pgx.N
 	if !stays { // the accounts go with the cluster
 		return len(gone), nil
 	}
-	return len(gone), c.WantAccess(ctx, cluster)
+	return len(gone), c.WantAccess(ctx, cluster, true)
 }

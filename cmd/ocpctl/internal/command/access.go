@@ -21,11 +21,11 @@ func (a *app) access() *cobra.Command {
 		})
 	})
 	revoke := &cobra.Command{
-		Use: "revoke CLUSTER ACCESS", Short: "Revoke an access to a cluster: yours, or anybody's if you may share the cluster",
-		Long: `Revoke an access. It is not handed out from now on, and its token stops working as soon as a runner has deleted its service account in
-the cluster, usually within seconds; access list then shows it as removed. Who may still use the cluster can get a new one: to end that
-too, use ocpctl unshare.`,
-		Example: "  ocpctl access revoke team-a-smoke-01 acc_01J9ZQ0M7V3N6WZ6M4C8Q2K5S3 --reason \"the laptop was lost\"",
+		Use: "revoke CLUSTER ACCESS", Short: "Revoke a kubeconfig of a cluster: yours, or anybody's if you may share the cluster",
+		Long: `Revoke a kubeconfig. It is not handed out from now on, and its token stops working as soon as a runner has deleted its service account in
+the cluster, usually within seconds; access list then shows it as removed. Anyone who may still use the cluster can get a new one: to end
+that too, use ocpctl unshare. Revoking does not sign anybody out: if a machine is lost, end its sign-in first.`,
+		Example: "  ocpctl access revoke team-a-smoke-01 acc_01J9ZQ0M7V3N6WZ6M4C8Q2K5S3 --reason \"the file was in a public log\"",
 	}
 	reasonFlag(revoke, &reason)
 	a.onCluster(revoke, 1, 1, func(ctx context.Context, id string, rest []string) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -164,10 +165,18 @@ func (h holder) hold(got minted) (kube.Kept, error) {
 	return kept, h.keep.Write(h.api.Context.Server, h.question(), kept)
 }
 
-// refused reports that the server answered, and said no.
+// refused reports that the server answered, and that we may not have the cluster. Any other answer says nothing about the token that we have.
 func refused(err error) bool {
 	var said *connect.Status
-	return errors.As(err, &said) && said.Code/100 == 4 && said.Code != http.StatusTooManyRequests && said.Code != http.StatusRequestTimeout
+	return errors.As(err, &said) && slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound}, said.Code)
+}
+
+// until is when kubectl has to ask us again: once the token expires, or the server has to be asked whether we may still have it.
+func until(kept kube.Kept) time.Time {
+	if recheck := kept.Checked.Add(recheckAfter); recheck.Before(kept.Expires) {
+		return recheck
+	}
+	return kept.Expires
 }
 
 func (a *app) credential() *cobra.Command {
@@ -178,8 +187,9 @@ func (a *app) credential() *cobra.Command {
 		Long: `Print a token for a cluster in the form that kubectl and oc expect (client.authentication.k8s.io/v1). The kubeconfigs of ocpctl
 kubeconfig and ocpctl shell call this command, so that they hold no token and never expire while you may use the cluster.
 
-The token is kept in memory ($XDG_RUNTIME_DIR) or in your cache folder, in a file that only you can read, and is asked for again after
-ten minutes. ocpctl logout deletes it.`,
+The token is kept in memory ($XDG_RUNTIME_DIR) or in your cache folder, in a file that only you can read. Every ten minutes the server is
+asked whether you may still have it, so the time that kubectl is told is at most ten minutes away. If the cluster answers Unauthorized,
+its account was removed: get a new token with ocpctl kubeconfig CLUSTER --renew. ocpctl logout deletes what is kept.`,
 		Example: "  ocpctl credential --cluster-id team-a-smoke-01 --role view",
 	}
 	q.flags(c)
@@ -200,7 +210,7 @@ ten minutes. ocpctl logout deletes it.`,
 		if err != nil {
 			return err
 		}
-		return kube.WriteCredential(a.Out, kept.Token, kept.Expires)
+		return kube.WriteCredential(a.Out, kept.Token, until(kept))
 	})
 }
 

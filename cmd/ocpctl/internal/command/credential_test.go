@@ -95,7 +95,7 @@ func TestAKubeconfigOnAMachineHoldsNoTokenAndCallsUsForOne(t *testing.T) {
 	require.Zero(t, d.asks(exit.OK, call.Args...), "the token that came with the kubeconfig is kept")
 	token, expires := d.credential()
 	require.Equal(t, "not-a-token", token)
-	require.Equal(t, now.Add(8*time.Hour), expires)
+	require.Equal(t, now.Add(10*time.Minute), expires, "kubectl asks again when the server has to be asked, long before the token expires")
 	for _, kept := range d.tokens() {
 		d.forOwner(kept)
 	}
@@ -114,6 +114,33 @@ func TestAKubeconfigOnAMachineHoldsNoTokenAndCallsUsForOne(t *testing.T) {
 	require.Equal(t, 1, d.asks(exit.Denied, call.Args...))
 	require.Contains(t, d.err.String(), "no longer shared with you")
 	require.Empty(t, d.tokens())
+}
+
+func TestATokenThatWorksIsKeptUnlessTheServerSaysNo(t *testing.T) {
+	for status, c := range map[int]struct {
+		code exit.Code
+		kept bool
+	}{
+		http.StatusUnauthorized: {exit.Denied, false}, http.StatusForbidden: {exit.Denied, false}, http.StatusNotFound: {exit.NotFound, false},
+		http.StatusBadRequest: {exit.OK, true}, http.StatusConflict: {exit.OK, true}, http.StatusTooManyRequests: {exit.OK, true},
+		http.StatusInternalServerError: {exit.OK, true}, http.StatusServiceUnavailable: {exit.OK, true},
+	} {
+		t.Run(http.StatusText(status), func(t *testing.T) {
+			d := newService(t)
+			now := d.world.Now()
+			d.world.Now = func() time.Time { return now }
+			require.Equal(t, exit.OK, d.run("credential", "team-a-smoke-01"), d.err.String())
+			now = now.Add(11 * time.Minute)
+			d.Refuse("getKubeconfig", status, map[string]any{"title": http.StatusText(status), "status": status, "detail": "The kubeconfig could not be made."})
+			require.Equal(t, c.code, d.run("credential", "team-a-smoke-01"), d.err.String())
+			require.Equal(t, c.kept, len(d.tokens()) == 1)
+			if c.kept {
+				token, expires := d.credential()
+				require.Equal(t, "not-a-token", token)
+				require.Equal(t, now.Add(time.Minute), expires, "the server is asked again soon")
+			}
+		})
+	}
 }
 
 func TestATokenThatExpiresIsReplaced(t *testing.T) {

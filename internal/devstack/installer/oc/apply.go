@@ -2,6 +2,7 @@ package oc
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -131,7 +132,7 @@ func (r *run) applyOne(ctx context.Context, l *resources.Living, raw []byte) err
 	if _, there := l.Object("Namespace", "", m.Metadata.Namespace); m.Metadata.Namespace != "" && !there && !ofThePlatform(m.Metadata.Namespace) {
 		return act.Fail(1, "Error from server (NotFound): namespaces %q not found", m.Metadata.Namespace)
 	}
-	if err := r.authorize("patch", strings.ToLower(m.Kind)+"s"); err != nil {
+	if err := r.authorize("patch", strings.ToLower(m.Kind)+"s", cmp.Or(m.Metadata.Namespace, r.namespace)); err != nil {
 		return err
 	}
 	if applied, err := r.applyAccount(ctx, l, m, raw); applied || err != nil {
@@ -219,7 +220,7 @@ func (r *run) await(ctx context.Context, step, kind, group, name string, there, 
 func (r *run) applied(l *resources.Living, resource string) (items []any) {
 	for _, o := range l.Objects() {
 		kind := strings.ToLower(o.Kind)
-		if resource != kind && resource != kind+"s" && resource != strings.TrimSuffix(kind, "y")+"ies" || o.Namespace != "" && o.Namespace != r.namespace {
+		if resource != kind && resource != kind+"s" && resource != strings.TrimSuffix(kind, "y")+"ies" || o.Namespace != "" && o.Namespace != r.namespace && !r.everywhere {
 			continue
 		}
 		metadata := object{"name": o.Name, "generation": o.Applied, "managedFields": []object{{"manager": o.Manager, "operation": "Apply"}}}

@@ -31,8 +31,8 @@ type login struct {
 
 // user is who speaks to the cluster.
 type user struct {
-	account, namespace string // empty: the installer's admin, by certificate
-	roles              []string
+	account, namespace string                          // empty: the installer's admin, by certificate
+	rolesIn            func(namespace string) []string // its cluster roles there; empty: in the whole cluster
 }
 
 func (u user) name() string {
@@ -144,7 +144,7 @@ func (r *run) authenticate(ctx context.Context, l *resources.Living) error {
 	if !there || account.UID != said.Kubernetes.ServiceAccount.UID || !time.Now().Before(time.Unix(said.Expires, 0)) {
 		return errUnauthorized
 	}
-	r.who = user{account: account.Name, namespace: account.Namespace, roles: l.RolesOf(account.Namespace, account.Name)}
+	r.who = user{account: account.Name, namespace: account.Namespace, rolesIn: func(in string) []string { return l.RolesOf(account.Namespace, account.Name, in) }}
 	return nil
 }
 
@@ -152,8 +152,11 @@ func (r *run) authenticate(ctx context.Context, l *resources.Living) error {
 // or cluster-admin.
 var clusterScoped = []string{"node", "scheduler", "clusterrolebinding", "customresourcedefinition", "namespace"}
 
-// authorize refuses what the user's cluster roles do not allow, in the API server's words.
-func (r *run) authorize(verb, resource string) error {
+// notEdited are kinds of namespaces that the role edit does not change.
+var notEdited = []string{"machineset", "machine", "subscription", "operatorgroup", "rolebinding"}
+
+// authorize refuses what the user's cluster roles do not allow in a namespace, or with an empty one in all of them, in the API server's words.
+func (r *run) authorize(verb, resource, in string) error {
 	resource, _, _ = strings.Cut(resource, ".")
 	one := strings.TrimSuffix(strings.ToLower(resource), "s")
 	wide := slices.Contains(clusterScoped, one)
@@ -167,18 +170,26 @@ func (r *run) authorize(verb, resource string) error {
 		case "view":
 			return reads && !wide && one != "secret"
 		case "edit":
-			return !wide && one != "machineset" && one != "machine" && one != "subscription" && one != "operatorgroup"
+			return !wide && !slices.Contains(notEdited, one)
 		}
 		return false
 	}
-	if r.who.account == "" || slices.ContainsFunc(r.who.roles, allowed) {
+	if r.who.account == "" || slices.ContainsFunc(r.who.rolesIn(in), allowed) {
 		return nil
 	}
-	where := "in the namespace \"" + r.namespace + "\""
-	if wide {
+	where := "in the namespace \"" + in + "\""
+	if wide || in == "" {
 		where = "at the cluster scope"
 	}
 	return act.Fail(1, "Error from server (Forbidden): %s is forbidden: User %q cannot %s resource %q in API group \"\" %s", one+"s", r.who.name(), verb, one+"s", where)
+}
+
+// in is the namespace that a command works in; empty: all of them.
+func (r *run) in() string {
+	if r.everywhere {
+		return ""
+	}
+	return r.namespace
 }
 
 // verbs are what the commands do, for authorize; resource names the kind where the arguments do not.
@@ -200,5 +211,10 @@ func (r *run) allow(command string, args []string) error {
 	if resource == "" {
 		return fmt.Errorf("the stand-in does not know what %s works on", command)
 	}
-	return r.authorize(does.verb, resource)
+	for one := range strings.SplitSeq(resource, ",") {
+		if err := r.authorize(does.verb, one, r.in()); err != nil {
+			return err
+		}
+	}
+	return nil
 }

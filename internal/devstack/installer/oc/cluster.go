@@ -28,7 +28,8 @@ func (r *run) clusterCommands(root *cobra.Command) {
 	root.PersistentFlags().String("request-timeout", "0", "How long to wait for one answer")
 	get := &cobra.Command{Use: "get RESOURCE [NAME]", Args: cobra.RangeArgs(1, 2), RunE: r.inCluster("oc-get", r.get)}
 	get.Flags().StringVarP(&r.output, "output", "o", "", "json")
-	get.Flags().StringVarP(&r.selector, "selector", "l", "", "A label's key")
+	get.Flags().StringVarP(&r.selector, "selector", "l", "", "A label's key, or key=value")
+	get.Flags().BoolVarP(&r.everywhere, "all-namespaces", "A", false, "In all namespaces")
 	scale := &cobra.Command{Use: "scale machineset NAME", Args: cobra.ExactArgs(2), RunE: r.inCluster("oc-scale", r.scale)}
 	scale.Flags().IntVar(&r.replicas, "replicas", -1, "The new desired number of replicas")
 	patch := &cobra.Command{Use: "patch RESOURCE NAME", Args: cobra.ExactArgs(2), RunE: r.inCluster("oc-patch", r.patch)}
@@ -143,9 +144,13 @@ func (r *run) get(_ context.Context, l *resources.Living, args []string) error {
 			items = append(items, node(l, m))
 		}
 	default:
-		var known bool
-		if items, known = r.accountsAs(l, kind); !known {
-			items = r.applied(l, kind)
+		for one := range strings.SplitSeq(args[0], ",") {
+			kind, _, _ := strings.Cut(one, ".")
+			found, known := r.accountsAs(l, kind)
+			if !known {
+				found = r.applied(l, kind)
+			}
+			items = append(items, found...)
 		}
 	}
 	return r.print(map[string]any{"apiVersion": "v1", "kind": "List", "items": items, "metadata": map[string]any{"resourceVersion": ""}})

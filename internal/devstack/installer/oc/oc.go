@@ -41,6 +41,7 @@ type run struct {
 	selector      string
 	duration      time.Duration
 	ignoreMissing bool
+	everywhere    bool // in all namespaces
 	login         login
 	who           user
 }

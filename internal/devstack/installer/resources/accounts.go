@@ -16,15 +16,20 @@ import (
 // Account is a service account of a cluster.
 type Account struct {
 	Namespace, Name string
-	UID             string // another one if it is made again
-	Labels          []string
+	UID             string   // another one if it is made again
+	Labels          []string // key=value
 }
 
-// Binding gives a cluster role to a service account, in the whole cluster.
+// Binding gives a cluster role to a service account. A binding with several subjects is several of these.
 type Binding struct {
+	In                 string // the namespace in which it does; empty: in the whole cluster
 	Name, Role         string
 	Namespace, Account string
-	Labels             []string
+	Labels             []string // key=value
+}
+
+func (b Binding) key() string {
+	return bindingTag + short(b.In+"/"+b.Name+"/"+b.Namespace+"/"+b.Account)
 }
 
 // The stand-in has no cluster to store these in, so they are tags of the network: each account and binding, and the key with which the
@@ -62,18 +67,21 @@ func (l *Living) Accounts() (all []Account) {
 	return all
 }
 
-// Bindings returns all bindings of service accounts to cluster roles, by name.
+// Bindings returns all bindings of service accounts to cluster roles, by namespace, name and account.
 func (l *Living) Bindings() (all []Binding) {
 	for _, t := range l.network.Tags {
 		var b Binding
-		var who, labels string
-		if n, _ := fmt.Sscan(aws.ToString(t.Value), &b.Name, &b.Role, &who, &labels); strings.HasPrefix(aws.ToString(t.Key), bindingTag) && n == 4 {
+		var where, who, labels string
+		if n, _ := fmt.Sscan(aws.ToString(t.Value), &where, &b.Role, &who, &labels); strings.HasPrefix(aws.ToString(t.Key), bindingTag) && n == 4 {
+			b.In, b.Name, _ = strings.Cut(where, "/")
 			b.Namespace, b.Account, _ = strings.Cut(who, "/")
 			b.Labels = strings.Split(labels, ",")
 			all = append(all, b)
 		}
 	}
-	slices.SortFunc(all, func(a, b Binding) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(all, func(a, b Binding) int {
+		return strings.Compare(a.In+"/"+a.Name+"/"+a.Account, b.In+"/"+b.Name+"/"+b.Account)
+	})
 	return all
 }
 
@@ -98,10 +106,23 @@ func (l *Living) ApplyAccount(ctx context.Context, a Account) error {
 	return l.remember(ctx, aws.ToString(l.network.VpcId), accountTag+short(where), fmt.Sprintf("%s %s %s", where, a.UID, labels(a.Labels)))
 }
 
-// ApplyBinding stores a binding.
-func (l *Living) ApplyBinding(ctx context.Context, b Binding) error {
-	value := fmt.Sprintf("%s %s %s/%s %s", b.Name, b.Role, b.Namespace, b.Account, labels(b.Labels))
-	return l.remember(ctx, aws.ToString(l.network.VpcId), bindingTag+short(b.Name), value)
+// ApplyBinding stores a binding with its subjects, and no others.
+func (l *Living) ApplyBinding(ctx context.Context, subjects ...Binding) error {
+	for _, before := range l.Bindings() {
+		same := func(b Binding) bool { return b.key() == before.key() }
+		if before.In == subjects[0].In && before.Name == subjects[0].Name && !slices.ContainsFunc(subjects, same) {
+			if err := l.remember(ctx, aws.ToString(l.network.VpcId), before.key(), ""); err != nil {
+				return err
+			}
+		}
+	}
+	for _, b := range subjects {
+		value := fmt.Sprintf("%s/%s %s %s/%s %s", b.In, b.Name, b.Role, b.Namespace, b.Account, labels(b.Labels))
+		if err := l.remember(ctx, aws.ToString(l.network.VpcId), b.key(), value); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func labels(keys []string) string {
@@ -117,15 +138,22 @@ func (l *Living) DeleteAccount(ctx context.Context, namespace, name string) erro
 	return l.remember(ctx, aws.ToString(l.network.VpcId), accountTag+short(namespace+"/"+name), "")
 }
 
-// DeleteBinding removes a binding.
-func (l *Living) DeleteBinding(ctx context.Context, name string) error {
-	return l.remember(ctx, aws.ToString(l.network.VpcId), bindingTag+short(name), "")
+// DeleteBinding removes a binding of a namespace, or of the whole cluster, with all its subjects.
+func (l *Living) DeleteBinding(ctx context.Context, in, name string) error {
+	for _, b := range l.Bindings() {
+		if b.In == in && b.Name == name {
+			if err := l.remember(ctx, aws.ToString(l.network.VpcId), b.key(), ""); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
-// RolesOf returns the cluster roles that a service account is bound to.
-func (l *Living) RolesOf(namespace, name string) (roles []string) {
+// RolesOf returns the cluster roles that a service account is bound to in a namespace, or in the whole cluster.
+func (l *Living) RolesOf(namespace, name, in string) (roles []string) {
 	for _, b := range l.Bindings() {
-		if b.Namespace == namespace && b.Account == name {
+		if b.Namespace == namespace && b.Account == name && (b.In == "" || b.In == in) {
 			roles = append(roles, b.Role)
 		}
 	}
