@@ -18,18 +18,19 @@ func accessAttacks() []attack {
 	return []attack{
 		{name: "access/stranger", who: "requester of another team", tried: "get a kubeconfig, a link, the list of accesses, or revoke the owner's access", short: true, play: accessOfStranger},
 		{name: "access/more", who: "whom a cluster is shared with as view", tried: "get another role, a link to it, the log bundle, or somebody else's access", play: accessBeyondShare},
-		{name: "access/former", who: "whom a cluster was shared with", tried: "use a link, a request and the account itself after the share ended", play: accessAfterShare},
+		{name: "access/former", who: "whom a cluster was shared with", tried: "use a link and requests after the share ended, and keep the account in the cluster", play: accessAfterShare},
 		{name: "access/alone", who: "platform admin, requester", tried: "take the installer's kubeconfig without a second person", play: installersAlone},
 	}
 }
 
-// attempted is one request of an attack, and what it must not be answered.
+// attempted is one request of an attack, and the status that refuses it.
 type attempted struct {
 	method, path string
 	body         any
+	want         int
 }
 
-// refusedAll sends requests of which none may succeed, and returns how many there were.
+// refusedAll sends requests that are all to be refused with their status, and returns how many there were.
 func (c caller) refusedAll(ctx context.Context, all []attempted) (n int, through string, err error) {
 	for _, a := range all {
 		got, err := patient(ctx, func() (answer, error) { return c.ask(ctx, a.method, a.path, a.body) })
@@ -39,8 +40,8 @@ func (c caller) refusedAll(ctx context.Context, all []attempted) (n int, through
 		if got.status < 400 {
 			return n, fmt.Sprintf("%s %s was answered %d", a.method, a.path, got.status), nil
 		}
-		if got.status >= 500 {
-			return n, "", fmt.Errorf("%s %s was answered %d: %.200s", a.method, a.path, got.status, got.body)
+		if got.status != a.want {
+			return n, "", fmt.Errorf("%s %s was answered %d, not %d: %.200s", a.method, a.path, got.status, a.want, got.body)
 		}
 		n++
 	}
@@ -75,11 +76,11 @@ func accessOfStranger(ctx context.Context, t *target) (result, error) {
 	}
 	at := accessPath(v.ID)
 	n, got, err := stranger.refusedAll(ctx, []attempted{
-		{http.MethodGet, at + "/kubeconfig", nil}, {http.MethodGet, at + "/kubeconfig?role=view", nil}, {http.MethodGet, at + "/kubeconfig?role=root", nil},
-		{http.MethodGet, at + "/kubeconfig?renew=true&lifetime=10m", nil}, {http.MethodGet, at + "/kubeconfig?runKind=PipelineRun&runName=x&runUid=x", nil},
-		{http.MethodPost, at + "/kubeconfig-links", nil}, {http.MethodPost, at + "/admin-kubeconfig-links", nil}, {http.MethodGet, at + "/access", nil},
-		{http.MethodDelete, at + "/access/" + list[0].AccessID, nil}, {http.MethodGet, accessPath(v.Name) + "/kubeconfig", nil},
-		{http.MethodPost, at + "/shares", map[string]string{"kind": "principal", "with": t.idOf(attacker), "access": "use", "role": "admin"}},
+		{http.MethodGet, at + "/kubeconfig", nil, http.StatusNotFound}, {http.MethodGet, at + "/kubeconfig?role=view", nil, http.StatusNotFound}, {http.MethodGet, at + "/kubeconfig?role=root", nil, http.StatusBadRequest},
+		{http.MethodGet, at + "/kubeconfig?renew=true&lifetime=10m", nil, http.StatusNotFound}, {http.MethodGet, at + "/kubeconfig?runKind=PipelineRun&runName=x&runUid=x", nil, http.StatusNotFound},
+		{http.MethodPost, at + "/kubeconfig-links", nil, http.StatusNotFound}, {http.MethodPost, at + "/admin-kubeconfig-links", nil, http.StatusNotFound}, {http.MethodGet, at + "/access", nil, http.StatusNotFound},
+		{http.MethodDelete, at + "/access/" + list[0].AccessID, nil, http.StatusNotFound}, {http.MethodGet, accessPath(v.Name) + "/kubeconfig", nil, http.StatusNotFound},
+		{http.MethodPost, at + "/shares", map[string]string{"kind": "principal", "with": t.idOf(attacker), "access": "use", "role": "admin"}, http.StatusNotFound},
 	})
 	switch {
 	case err != nil:
@@ -138,14 +139,14 @@ func accessBeyondShare(ctx context.Context, t *target) (result, error) {
 	}
 	at := accessPath(v.ID)
 	tries := []attempted{
-		{http.MethodGet, at + "/kubeconfig?role=edit", nil}, {http.MethodGet, at + "/kubeconfig?role=admin", nil}, {http.MethodGet, at + "/kubeconfig?role=cluster-admin", nil},
-		{http.MethodGet, at + "/kubeconfig?role=VIEW", nil}, {http.MethodGet, at + "/kubeconfig?lifetime=10000h", nil}, {http.MethodGet, at + "/kubeconfig?lifetime=-1h", nil},
-		{http.MethodPost, at + "/kubeconfig-links?role=admin", nil}, {http.MethodPost, at + "/admin-kubeconfig-links", nil}, {http.MethodPost, at + "/break-glass", map[string]string{"reason": "x", "what": "kubeconfig"}},
-		{http.MethodGet, at + "/log-bundle", nil}, {http.MethodPost, at + "/shares", map[string]string{"kind": "principal", "with": t.idOf(attacker), "access": "use", "role": "admin"}},
+		{http.MethodGet, at + "/kubeconfig?role=edit", nil, http.StatusForbidden}, {http.MethodGet, at + "/kubeconfig?role=admin", nil, http.StatusForbidden}, {http.MethodGet, at + "/kubeconfig?role=cluster-admin", nil, http.StatusBadRequest},
+		{http.MethodGet, at + "/kubeconfig?role=VIEW", nil, http.StatusBadRequest}, {http.MethodGet, at + "/kubeconfig?lifetime=10000h", nil, http.StatusBadRequest}, {http.MethodGet, at + "/kubeconfig?lifetime=-1h", nil, http.StatusBadRequest},
+		{http.MethodPost, at + "/kubeconfig-links?role=admin", nil, http.StatusForbidden}, {http.MethodPost, at + "/admin-kubeconfig-links", nil, http.StatusForbidden}, {http.MethodPost, at + "/break-glass", map[string]string{"reason": "x", "what": "kubeconfig"}, http.StatusForbidden},
+		{http.MethodGet, at + "/log-bundle", nil, http.StatusForbidden}, {http.MethodPost, at + "/shares", map[string]string{"kind": "principal", "with": t.idOf(attacker), "access": "use", "role": "admin"}, http.StatusForbidden},
 	}
 	for _, a := range list {
 		if a.AccessID != mine {
-			tries = append(tries, attempted{http.MethodDelete, at + "/access/" + a.AccessID, nil})
+			tries = append(tries, attempted{http.MethodDelete, at + "/access/" + a.AccessID, nil, http.StatusForbidden})
 		}
 	}
 	n, got, err := reader.refusedAll(ctx, tries)
@@ -179,8 +180,8 @@ func accessAfterShare(ctx context.Context, t *target) (result, error) {
 		return result{}, err
 	}
 	n, got, err := reader.refusedAll(ctx, []attempted{
-		{http.MethodGet, at + "/kubeconfig", nil}, {http.MethodGet, at + "/kubeconfig?role=view&renew=true", nil}, {http.MethodPost, at + "/kubeconfig-links", nil},
-		{http.MethodPost, "/api/v1/links" + link.URL[strings.LastIndexByte(link.URL, '/'):], nil}, {http.MethodGet, at + "/access", nil},
+		{http.MethodGet, at + "/kubeconfig", nil, http.StatusNotFound}, {http.MethodGet, at + "/kubeconfig?role=view&renew=true", nil, http.StatusNotFound}, {http.MethodPost, at + "/kubeconfig-links", nil, http.StatusNotFound},
+		{http.MethodPost, "/api/v1/links" + link.URL[strings.LastIndexByte(link.URL, '/'):], nil, http.StatusNotFound}, {http.MethodGet, at + "/access", nil, http.StatusNotFound},
 	})
 	switch {
 	case err != nil:
@@ -229,14 +230,14 @@ func installersAlone(ctx context.Context, t *target) (result, error) {
 			return result{}, err
 		}
 		m, got, err := c.who.refusedAll(ctx, []attempted{
-			{http.MethodPost, at + c.link, nil}, {http.MethodPost, "/api/v1/approvals/" + asked.ApprovalID + "/approve", struct{}{}}, {http.MethodPost, at + c.link, nil},
+			{http.MethodPost, at + c.link, nil, http.StatusConflict}, {http.MethodPost, "/api/v1/approvals/" + asked.ApprovalID + "/approve", struct{}{}, http.StatusForbidden}, {http.MethodPost, at + c.link, nil, http.StatusConflict},
 		})
 		if err != nil || got != "" {
 			return result{through: got != "", evidence: got}, err
 		}
 		n += m
 	}
-	_, got, err := admin.refusedAll(ctx, []attempted{{http.MethodPost, accessPath(v.ID) + "/admin-kubeconfig-links", nil}})
+	_, got, err := admin.refusedAll(ctx, []attempted{{http.MethodPost, accessPath(v.ID) + "/admin-kubeconfig-links", nil, http.StatusConflict}})
 	if err != nil || got != "" {
 		return result{through: got != "", evidence: got}, err
 	}
