@@ -75,7 +75,7 @@ type office struct {
 	asked   []string // methods and paths of the API's requests
 	onAsked func(*http.Request)
 	refuses func(*http.Request) int // the status of a refusal; 0: the API answers
-	tokens  []string // that were issued
+	tokens  []string                // that were issued
 }
 
 func newOffice(t *testing.T, platform profiles.IssuerPlatform, match string) *office {
