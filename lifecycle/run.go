@@ -108,7 +108,7 @@ func RunEnd(b Bound) (at time.Time, why string) {
 		switch {
 		case !b.Job.At.IsZero():
 			finish = b.Job
-		case b.Newest > b.Attempt: // its attempt is over, and how its job finished was never heard
+		case b.Newest > b.Attempt && b.Run.Conclusion != ConclusionGone: // its attempt is over, and how its job finished will be asked
 			return time.Time{}, ""
 		}
 	}

@@ -35,6 +35,7 @@ func TestAClusterEndsWithItsRunOrItsJob(t *testing.T) {
 		"a job that failed in a run that was fine": {Bound{Lifetime: LifetimeJob, Attempt: 1, Newest: 2, Job: failed, Run: done}, at.Add(time.Hour), "its job failed"},
 		"a job of which nothing was heard":         {Bound{Lifetime: LifetimeJob, Attempt: 1, Newest: 1, Run: done}, at.Add(time.Minute), "its job finished"},
 		"such a job of an older attempt":           {Bound{Lifetime: LifetimeJob, Attempt: 1, Newest: 2, Run: done}, time.Time{}, ""},
+		"such a job, and its run is gone":          {Bound{Lifetime: LifetimeJob, Attempt: 1, Newest: 2, Run: Finish{ConclusionGone, at}}, at.Add(time.Hour), "its job was deleted"},
 		"a PipelineRun":                            {Bound{Platform: Tekton, Lifetime: LifetimeRun, Attempt: 1, Newest: 1, Run: Finish{"cancelled", at}}, at, "its PipelineRun was cancelled"},
 	} {
 		c.bound.Grace = time.Hour

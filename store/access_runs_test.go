@@ -46,6 +46,17 @@ func TestAccessOfARunEndsWithItsAttemptItsJobOrItsTurn(t *testing.T) {
 			}
 			return err
 		}, "its run finished"},
+		"a webhook says that it ended, and then it is deleted": {func(_ store.Row, _ runs.Ref, run string) error {
+			if err := sees(run, heard(1, "cancelled")); err != nil {
+				return err
+			}
+			_, err := s.Runs.Miss(t.Context(), run, clock.now())
+			if err == nil {
+				clock.pass(time.Minute)
+				_, err = s.Runs.Miss(t.Context(), run, clock.now())
+			}
+			return err
+		}, "its run finished"},
 		"a token of a newer attempt comes": {func(row store.Row, ref runs.Ref, _ string) error {
 			ref.Attempt = 2
 			_, err := wantsForRun(s, row.ID, ref, "9002")

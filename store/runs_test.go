@@ -297,3 +297,38 @@ func TestOnlyRunsOnWhichSomethingDependsAreLookedAt(t *testing.T) {
 	clock.pass(time.Hour)
 	require.Zero(t, due(), "nobody could be asked")
 }
+
+func TestADeletedRunEndsEveryClusterOfItWithTheGrace(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	for name, happens := range map[string]func(run string) error{
+		"nothing else was heard": func(string) error { return nil },
+		"a webhook said that the run was cancelled": func(run string) error {
+			_, err := s.Runs.See(t.Context(), run, heard(1, "cancelled"), clock.now().Add(time.Minute))
+			return err
+		},
+		"a webhook said that the job was cancelled": func(run string) error {
+			return s.Runs.SeeJob(t.Context(), run, "9001", lifecycle.Finish{Conclusion: "cancelled", At: clock.now()}, false)
+		},
+		"it was in a newer attempt": func(run string) error {
+			_, err := s.Runs.See(t.Context(), run, state(2, "", 2), clock.now().Add(time.Minute))
+			return err
+		},
+	} {
+		a := inSlot(1, "")
+		a.Ref.Key, a.Lifetime, a.Job = fmt.Sprint(len(name), name), lifecycle.LifetimeJob, "9001"
+		row := boundTo(t, s, fmt.Sprintf("c%d", count(t, s, `SELECT count(*) FROM clusters`)), a)
+		since := clock.now()
+		require.NoError(t, happens(row.Run.ID), name)
+		for range 2 {
+			_, err := s.Runs.Miss(t.Context(), row.Run.ID, clock.now().Add(time.Minute))
+			require.NoError(t, err, name)
+			clock.pass(time.Minute)
+		}
+		now, err := s.Cluster(t.Context(), row.ID)
+		require.NoError(t, err)
+		require.Equal(t, lifecycle.ConclusionGone, now.Run.Conclusion, name)
+		require.Equal(t, "its job was deleted", now.Ends.RunWhy, name)
+		require.WithinRange(t, now.Ends.RunFinished, since.Add(15*time.Minute), since.Add(17*time.Minute), name)
+	}
+}

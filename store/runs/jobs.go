@@ -61,3 +61,14 @@ func (s *Store) SeeJob(ctx context.Context, run, job string, finish lifecycle.Fi
 	})
 	return err
 }
+
+// missJobs stores of a run's jobs whose end only a webhook told that they are gone with the run.
+func (c *change) missJobs(ctx context.Context, run string) error {
+	_, err := c.Exec(ctx, `
+		UPDATE run_clusters SET job_conclusion = @gone, job_confirmed = true
+		WHERE run_id = @run AND job_finished_at IS NOT NULL AND NOT job_confirmed`, pgx.NamedArgs{"run": run, "gone": lifecycle.ConclusionGone})
+	if err != nil {
+		return fmt.Errorf("write that the jobs of run %s are gone: %w", run, err)
+	}
+	return nil
+}

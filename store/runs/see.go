@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -81,16 +82,22 @@ func (c *change) storeUnconfirmed(ctx context.Context, run Run, seen Seen, next 
 const leastMissing = time.Minute
 
 // Miss stores that the platform answered and does not have a run. The second such answer, at least a minute after the first, means that
-// a running one was deleted.
+// one that was running was deleted. What only a webhook said of the run and its jobs does not count then: nobody can confirm it any more.
 func (s *Store) Miss(ctx context.Context, id string, next time.Time) (Run, error) {
 	return s.change(ctx, id, func(c *change, run Run) (Run, error) {
+		run.Unwatched = ""
 		switch {
 		case run.MissedAt == nil:
 			run.MissedAt = pg.Null(c.Now)
-		case c.Now.Sub(*run.MissedAt) >= leastMissing && run.State == lifecycle.RunRunning: // one that finished before keeps its conclusion
-			run.State, run.Conclusion, run.FinishedAt, run.Confirmed = lifecycle.RunFinished, lifecycle.ConclusionGone, pg.Null(c.Now), true
+		case c.Now.Sub(*run.MissedAt) >= leastMissing:
+			if !run.Confirmed || run.State == lifecycle.RunRunning { // one that finished before keeps its conclusion
+				run.State, run.Conclusion, run.Confirmed = lifecycle.RunFinished, lifecycle.ConclusionGone, true
+				run.FinishedAt = cmp.Or(run.FinishedAt, pg.Null(c.Now))
+			}
+			if err := c.missJobs(ctx, id); err != nil {
+				return Run{}, err
+			}
 		}
-		run.Unwatched = ""
 		return c.update(ctx, run, next)
 	})
 }
