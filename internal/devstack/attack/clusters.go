@@ -161,7 +161,7 @@ func (t *target) kubeconfigOf(ctx context.Context, who oidc.Claims, cluster stri
 	if err != nil {
 		return "", err
 	}
-	got, err := c.ask(ctx, http.MethodGet, "/api/v1/clusters/"+cluster+"/kubeconfig", nil)
+	got, err := c.ask(ctx, http.MethodGet, "/api/v1/clusters/"+cluster+"/kubeconfig?wait=20", nil)
 	if err == nil && got.status != http.StatusOK {
 		err = fmt.Errorf("the kubeconfig of %s: %d %.200s", cluster, got.status, got.body)
 	}

@@ -176,15 +176,18 @@ func (t *scenario) kubeconfig(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	at := t.at.Private + "/api/v1/clusters/" + c.ClusterID + "/kubeconfig"
-	raw, status, err := t.fetch(ctx, at, t.at.Requester)
+	at := t.at.Private + "/api/v1/clusters/" + c.ClusterID + "/kubeconfig?wait=20"
+	err = until(ctx, 30*time.Second, func() error { // a runner makes it at the first request of each reader
+		raw, status, err := t.fetch(ctx, at, t.at.Requester)
+		if err == nil && (status != http.StatusOK || !strings.Contains(string(raw), "current-context:")) {
+			err = fmt.Errorf("a requester of its team got %d", status)
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	if status != http.StatusOK || !strings.Contains(string(raw), "current-context:") {
-		return fmt.Errorf("a requester of its team got %d", status)
-	}
-	_, status, err = t.fetch(ctx, at, t.at.Auditor)
+	_, status, err := t.fetch(ctx, at, t.at.Auditor)
 	if err == nil && status == http.StatusOK {
 		err = errors.New("an auditor got it too")
 	}

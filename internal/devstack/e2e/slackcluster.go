@@ -115,7 +115,7 @@ func (t *scenario) approvedByButton(ctx context.Context) error {
 				if err := t.press(ctx, "will", slack.Admins, "", approved+" is waiting for an approval", "Approve"); err != nil {
 					return err
 				}
-				return t.shown(ctx, "ada", slack.Admins, "", 10*time.Second, approved+" was waiting for an approval", "It was approved by Will.")()
+				return t.shown(ctx, "ada", slack.Admins, "", 10*time.Second, approved+" was waiting for an approval", "It was approved by will@")()
 			})
 		},
 		func() error {
