@@ -598,3 +598,27 @@ func TestRevokedAccessThatStaysInItsClusterIsAFinding(t *testing.T) {
 	clock.pass(4 * time.Hour)
 	require.Len(t, found(), 1, "that its token expired is the cluster's word alone")
 }
+
+func TestNoAccountOutlivesItsCluster(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := usable(t, s, accept(t, s, granted("shop")))
+	a := wantsAccess(t, s, row.ID, wants(access.RoleAdmin))
+	changes(t, s, clock, row.ID)
+	_, err := s.Destroy(t.Context(), row.ID, maya("done"))
+	require.NoError(t, err)
+	require.Nil(t, accessOf(t, s, row.ID, a.ID).RemovedAt, "the cluster is still there")
+	runner := claims(t, s, row.ID, lifecycle.Destroy)
+	for i := range 2 {
+		clock.pass(time.Second)
+		_, err = s.Attempts.Report(t.Context(), runner.Attempt, runner.Token, attempts.ReportRow{Seq: i + 1, Phase: lifecycle.Verifying, Percent: 70, Pass: pass(i + 1)})
+		require.NoError(t, err)
+		step(t, s, row.ID)
+	}
+	_, err = s.Attempts.Result(t.Context(), runner.Attempt, runner.Token, store.ResultRow{Outcome: lifecycle.Succeeded})
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.Released, step(t, s, row.ID).Next.Phase)
+	gone := accessOf(t, s, row.ID, a.ID)
+	require.Equal(t, access.Revoked, gone.State)
+	require.NotNil(t, gone.RemovedAt)
+}

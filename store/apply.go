@@ -116,6 +116,11 @@ func (c *change) moveCluster(ctx context.Context, cur usage.Held, d lifecycle.De
 		if err := c.planRemovals(ctx, cur.ID); err != nil {
 			return err
 		}
+		if !d.Next.Abandoned {
+			if err := c.AccessGone(ctx, cur.ID); err != nil {
+				return err
+			}
+		}
 	}
 	if attempts.GivesCapacity(cur.Cluster, d.Next) {
 		if err := c.FreeCapacity(ctx, d.Next); err != nil {

@@ -156,6 +156,15 @@ func (c *Tx) ForgetAccounts(ctx context.Context, cluster string) error {
 	return nil
 }
 
+// AccessGone records that the accounts of a cluster are gone, because nothing is left of it.
+func (c *Tx) AccessGone(ctx context.Context, cluster string) error {
+	_, err := c.Exec(ctx, `UPDATE access SET removed_at = $2 WHERE cluster_id = $1 AND revoked_at IS NOT NULL AND removed_at IS NULL`, cluster, c.Now)
+	if err != nil {
+		return fmt.Errorf("record that the accounts of %s are gone: %w", cluster, err)
+	}
+	return nil
+}
+
 // EveryAccess selects all of a cluster's accesses, and AccessEnds begins the reason why they end with it.
 const (
 	EveryAccess = "true"
