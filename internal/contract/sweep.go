@@ -1,0 +1,76 @@
+package contract
+
+import "time"
+
+// KindSweep is the program that looks through a whole cloud account. It belongs to no cluster and to no attempt: it claims a sweep at
+// /api/v1/status/sweeps/{id}/claim and reports to …/report and …/result. It reads, and changes nothing.
+const KindSweep = "sweep"
+
+// SweepSpec is everything that a sweep's runner gets.
+type SweepSpec struct {
+	Sweep        string `json:"sweep"` // id, part of the Status API's path
+	Installation string `json:"installation"`
+	Platform     string `json:"platform"`
+	Account      string `json:"account"` // the expected account id; another one ends the sweep
+	HomeRegion   string `json:"homeRegion"`
+
+	Regions             []string `json:"regions,omitempty"`     // only these; empty: every region that the account has enabled
+	BaseDomains         []string `json:"baseDomains,omitempty"` // records below them are listed
+	CloudCredentialsRef string   `json:"cloudCredentialsRef,omitempty"`
+
+	// Done are the parts that an earlier runner of this sweep has already reported; they are not asked for again.
+	Done []string `json:"done,omitempty"`
+
+	CallsPerSecond int           `json:"callsPerSecond"` // at most, in each service and region
+	Heartbeat      time.Duration `json:"heartbeat"`
+
+	Correlation string `json:"correlation,omitempty"`
+	Traceparent string `json:"traceparent,omitempty"`
+}
+
+// ClaimedSweep is the response to the claim of a sweep.
+type ClaimedSweep struct {
+	Spec   SweepSpec `json:"spec"`
+	Answer Answer    `json:"answer"`
+}
+
+// SweepReport reports a part of a sweep. Seq rises by one per runner; a repeated seq changes nothing. An empty report is a heartbeat.
+type SweepReport struct {
+	Seq  int        `json:"seq"`
+	Part *SweepPart `json:"part,omitempty"`
+}
+
+// SweepPart is what one service showed in one region: all of it, or one page of many. Only a part that was answered completely says that
+// something is no longer there.
+type SweepPart struct {
+	Name      string         `json:"name"` // <region>/<service>, e.g. us-east-1/ec2; global services: global/iam
+	Resources []SeenResource `json:"resources"`
+	Last      bool           `json:"last"`          // no more pages follow
+	Calls     int            `json:"calls"`         // made since the last report of this part
+	Err       string         `json:"err,omitempty"` // why it is incomplete; only with Last. Such a part proves nothing
+}
+
+// SeenResource is a resource that may belong to a cluster: it has one of the keys in package tagkey, or a name or a place as the
+// installer or ccoctl give it, or it belongs to such a resource.
+type SeenResource struct {
+	ID      string            `json:"id"`   // ARN; without one type/id
+	Type    string            `json:"type"` // vpc, instance, hosted-zone, record, role … as in Leftover
+	Region  string            `json:"region,omitempty"`
+	Name    string            `json:"name,omitempty"`
+	Within  string            `json:"within,omitempty"` // id of what it is a part of: its VPC, its zone
+	Tags    map[string]string `json:"tags,omitempty"`
+	MadeAt  time.Time         `json:"madeAt,omitzero"` // the cloud's time of creation, if it tells one
+	Detail  string            `json:"detail,omitempty"` // what its price depends on: an instance's type, a volume's kind and size
+	Stopped bool              `json:"stopped,omitempty"`
+}
+
+// SweepResult ends a sweep.
+type SweepResult struct {
+	Outcome string         `json:"outcome"` // succeeded | failed | stopped
+	Reason  string         `json:"reason,omitempty"`
+	Message string         `json:"message,omitempty"`
+	Next    string         `json:"next,omitempty"`
+	Regions []string       `json:"regions"`         // that were looked through
+	Calls   map[string]int `json:"calls,omitempty"` // by service
+	Slowed  int            `json:"slowed"`          // calls that the cloud throttled
+}
