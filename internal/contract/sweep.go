@@ -59,7 +59,7 @@ type SeenResource struct {
 	Name    string            `json:"name,omitempty"`
 	Within  string            `json:"within,omitempty"` // id of what it is a part of: its VPC, its zone
 	Tags    map[string]string `json:"tags,omitempty"`
-	MadeAt  time.Time         `json:"madeAt,omitzero"` // the cloud's time of creation, if it tells one
+	MadeAt  time.Time         `json:"madeAt,omitzero"`  // the cloud's time of creation, if it tells one
 	Detail  string            `json:"detail,omitempty"` // what its price depends on: an instance's type, a volume's kind and size
 	Stopped bool              `json:"stopped,omitempty"`
 }
