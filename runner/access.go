@@ -19,6 +19,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/runner/names"
+	"github.com/ocpctl/ocpctl/runner/status"
 )
 
 // changeAccess brings the accounts of a ready cluster into agreement with what the server says. It records nothing: the server noted what
@@ -86,13 +87,13 @@ func (a *attempt) accessBeside(ctx context.Context) error {
 
 // unlessStopped notes an error, and returns it only if the attempt was stopped.
 func (a *attempt) unlessStopped(ctx context.Context, what string, err error) error {
-	var asked stopAsked
+	var asked status.StopAsked
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case errors.As(err, &asked), errors.Is(err, ErrFenced), errors.Is(err, errLeaseOver):
+	case errors.As(err, &asked), errors.Is(err, status.ErrFenced), errors.Is(err, status.ErrLeaseOver):
 		return err
 	}
 	a.note("%s failed, and an attempt of its own tries again: %s", what, strings.ReplaceAll(err.Error(), a.cfg.WorkDir, "…"))

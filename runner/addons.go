@@ -9,6 +9,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/installer"
+	"github.com/ocpctl/ocpctl/runner/status"
 )
 
 // configure applies a ready cluster's add-ons again. It records nothing: what an add-on creates in the cloud is created by the
@@ -35,12 +36,12 @@ func (a *attempt) furnish(ctx context.Context) error {
 	if err == nil {
 		err = a.bringAll(ctx, 97, 99)
 	}
-	var asked stopAsked
+	var asked status.StopAsked
 	switch {
 	case ctx.Err() == nil && err != nil:
 		a.noneOf(err)
 		return nil
-	case errors.As(err, &asked), errors.Is(err, ErrFenced), errors.Is(err, errLeaseOver):
+	case errors.As(err, &asked), errors.Is(err, status.ErrFenced), errors.Is(err, status.ErrLeaseOver):
 		return err
 	}
 	return nil // the host ends the runner: an hour's install is not discarded because of its add-ons
@@ -180,7 +181,7 @@ func (a *attempt) again(ctx context.Context, until time.Time, try func() error) 
 		if err == nil || ctx.Err() != nil || errors.Is(err, errRefusedByOC) || time.Now().Add(wait).After(until) {
 			return err
 		}
-		if err := sleep(ctx, wait); err != nil {
+		if err := status.Sleep(ctx, wait); err != nil {
 			return err
 		}
 	}

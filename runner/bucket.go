@@ -35,5 +35,5 @@ func (a *attempt) bucketCredentials() aws.CredentialsProvider {
 // bucketCredentials asks once: callers that need the bucket retry themselves.
 func (c *client) bucketCredentials(ctx context.Context) (contract.BucketCredentials, error) {
 	var out contract.BucketCredentials
-	return out, c.post(ctx, "bucket-credentials", nil, &out)
+	return out, c.Once(ctx, "bucket-credentials", &out)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/runner/installer"
+	"github.com/ocpctl/ocpctl/runner/status"
 )
 
 const ccoDeadline = 15 * time.Minute
@@ -61,9 +62,9 @@ func (a *attempt) credentialsRequests(ctx context.Context) error {
 // createCredentials runs ccoctl. From its start on, resources may exist, so any exit except success needs a teardown by the recorded
 // name.
 func (a *attempt) createCredentials(ctx context.Context, tool *installer.Tool) error {
-	if a.api.leaseOver() {
-		a.api.stop(errLeaseOver)
-		return errLeaseOver
+	if a.api.LeaseOver() {
+		a.api.Stop(status.ErrLeaseOver)
+		return status.ErrLeaseOver
 	}
 	var exit installer.Exit
 	var last string
@@ -74,7 +75,7 @@ func (a *attempt) createCredentials(ctx context.Context, tool *installer.Tool) e
 			break
 		}
 		a.note("ccoctl failed because another cluster's identity provider was just deleted; running it again (%d of %d)", run+1, ccoRuns)
-		if sleep(ctx, a.cfg.Timings.RetryMax) != nil {
+		if status.Sleep(ctx, a.cfg.Timings.RetryMax) != nil {
 			break // the switch below says why
 		}
 	}

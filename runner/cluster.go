@@ -10,6 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/runner/installer"
+	"github.com/ocpctl/ocpctl/runner/status"
 )
 
 // errRefusedByOC is an answer of the cluster that does not change by asking again.
@@ -122,7 +123,7 @@ func (a *attempt) insist(ctx context.Context, args ...string) ([]byte, error) {
 		}
 		a.say.Retrying(step, err)
 		a.cfg.Log.Warn("the cluster did not answer, retrying", "err", err.Error())
-		if err := sleep(ctx, wait); err != nil {
+		if err := status.Sleep(ctx, wait); err != nil {
 			return nil, err
 		}
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/devstack/s3/s3test"
-	"github.com/ocpctl/ocpctl/runner"
+	"github.com/ocpctl/ocpctl/runner/status"
 )
 
 func TestACreateRunsThroughItsPhasesInOrder(t *testing.T) {
@@ -176,7 +176,7 @@ func TestARefusedRecordCreatesNothing(t *testing.T) {
 func TestASecondPodEndsQuietly(t *testing.T) {
 	w := newWorld(t, contract.KindCreate)
 	w.pod = "pod-0"
-	require.ErrorIs(t, w.run(t.Context()), runner.ErrFenced)
+	require.ErrorIs(t, w.run(t.Context()), status.ErrFenced)
 	require.Empty(t, w.happened())
 	require.Empty(t, w.results)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/runner/status"
 )
 
 // The outcomes that a runner reports.
@@ -60,17 +61,17 @@ func (a *attempt) ending(ctx context.Context, err error) contract.Result {
 }
 
 func (a *attempt) interrupted(cause error) contract.Result {
-	var asked stopAsked
+	var asked status.StopAsked
 	switch {
 	case errors.As(cause, &asked):
-		return contract.Result{Outcome: stopped, Reason: "StopAsked", Message: asked.why, Retryable: true}
-	case errors.Is(cause, errLeaseOver):
+		return contract.Result{Outcome: stopped, Reason: "StopAsked", Message: asked.Why, Retryable: true}
+	case errors.Is(cause, status.ErrLeaseOver):
 		// A failure, like a lost attempt: a persistent cause must not make it retry the install for ever.
 		return contract.Result{
 			Outcome: failed, Reason: "LeaseOver", Message: "the runner could not reach the server during its whole lease and stopped itself",
 			Whose: contract.WhoseOurs, Next: "try again later; if it happens again, ask an administrator to check the network from the runners to the server", Retryable: true,
 		}
-	case errors.Is(cause, ErrFenced):
+	case errors.Is(cause, status.ErrFenced):
 		return contract.Result{Outcome: stopped, Reason: "Fenced", Message: "the attempt was closed while it ran", Retryable: true}
 	}
 	return contract.Result{Outcome: stopped, Reason: "Interrupted", Message: "the host asked the runner to stop", Retryable: true}
@@ -80,19 +81,19 @@ func (a *attempt) interrupted(cause error) contract.Result {
 func (a *attempt) deliverResult(signal, work context.Context, result contract.Result) error {
 	ctx := context.WithoutCancel(signal)
 	defer a.uploadLog(ctx)
-	if errors.Is(context.Cause(work), ErrFenced) {
-		return ErrFenced // the server would refuse it
+	if errors.Is(context.Cause(work), status.ErrFenced) {
+		return status.ErrFenced // the server would refuse it
 	}
 	farewell := time.Now().Add(a.cfg.Timings.Farewell)
 	giveUp := func() bool {
-		return time.Now().After(farewell) && (signal.Err() != nil || a.api.leaseOver())
+		return time.Now().After(farewell) && (signal.Err() != nil || a.api.LeaseOver())
 	}
 	err := a.deliver(ctx, result, giveUp)
-	if err == nil || errors.Is(err, ErrFenced) {
+	if err == nil || errors.Is(err, status.ErrFenced) {
 		return err
 	}
 	a.cfg.Log.Error("result not delivered", "err", err.Error())
-	return errors.Join(ErrUntold, err, a.spool(ctx, result))
+	return errors.Join(status.ErrUntold, err, a.spool(ctx, result))
 }
 
 // deliver sends the result after every earlier report was acknowledged. Once the lease is over, reports have ended and only the

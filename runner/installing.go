@@ -9,14 +9,15 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/installer"
+	"github.com/ocpctl/ocpctl/runner/status"
 )
 
 // installing runs the installer. Besides ccoctl, it is the only place where a create changes a cloud, and it is reached only after
 // the record was acknowledged.
 func (a *attempt) installing(ctx context.Context) error {
-	if a.api.leaseOver() {
-		a.api.stop(errLeaseOver)
-		return errLeaseOver
+	if a.api.LeaseOver() {
+		a.api.Stop(status.ErrLeaseOver)
+		return status.ErrLeaseOver
 	}
 	moments, stopSnapshots := a.snapshotAtMoments(ctx)
 	began := time.Now()

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/artifacts"
+	"github.com/ocpctl/ocpctl/runner/status"
 )
 
 // storing names, for people, what is stored in S3; the default is the artifact store.
@@ -35,7 +36,7 @@ func (a *attempt) persist(ctx context.Context, patience time.Duration, what stri
 		}
 		a.say.Retrying(step, err)
 		a.cfg.Log.Warn("artifact store failed, retrying", "what", what, "err", err.Error())
-		if err := sleep(ctx, wait); err != nil {
+		if err := status.Sleep(ctx, wait); err != nil {
 			return err
 		}
 	}

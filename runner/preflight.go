@@ -10,6 +10,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/status"
 )
 
 // The installer's credentials modes that matter here.
@@ -120,16 +121,16 @@ func (a *attempt) reserve(ctx context.Context, plan cloud.Plan) error {
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case errors.Is(err, errRefused):
+	case errors.Is(err, status.ErrRefused):
 		return failure{
 			Reason: "ReserveRefused", Whose: contract.WhoseOurs, Message: "the server refused to reserve capacity, so nothing was created: " + err.Error(),
 			Next: "report it: this is a bug in ocpctl",
 		}
 	case err != nil:
-		a.api.stop(err) // fenced, or the lease is over
+		a.api.Stop(err) // fenced, or the lease is over
 		return err
 	case answer.Answer.Stop != "":
-		return stopAsked{answer.Answer.Stop}
+		return status.StopAsked{Why: answer.Answer.Stop}
 	case answer.Never != "":
 		return failure{Reason: "QuotaTooSmall", Whose: contract.WhoseQuota, Message: answer.Never, Next: raise(quotas, a.account, a.spec.Region)}
 	case answer.Wait != "":

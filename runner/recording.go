@@ -11,6 +11,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/runner/status"
 )
 
 // recording stores both archives, proves that they can be read back, and has the server store the identity. It returns nil only after
@@ -73,16 +74,16 @@ func (a *attempt) acknowledged(ctx context.Context, record contract.Record) erro
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case errors.Is(err, errRefused):
+	case errors.Is(err, status.ErrRefused):
 		return failure{
 			Reason: "RecordRefused", Whose: contract.WhoseOurs, Next: "report it: this is a bug in ocpctl",
 			Message: "the server refused the record of the cluster's identity, so nothing was created under it: " + err.Error(),
 		}
 	case err != nil:
-		a.api.stop(err) // fenced, or the lease is over
+		a.api.Stop(err) // fenced, or the lease is over
 		return err
 	case answer.Stop != "":
-		return stopAsked{answer.Stop}
+		return status.StopAsked{Why: answer.Stop}
 	}
 	return nil
 }

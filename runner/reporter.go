@@ -11,6 +11,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/installer"
+	"github.com/ocpctl/ocpctl/runner/status"
 )
 
 const (
@@ -158,8 +159,8 @@ func (r *reporter) run(ctx context.Context) {
 				return
 			}
 		}
-		if r.api.leaseOver() {
-			r.api.stop(errLeaseOver)
+		if r.api.LeaseOver() {
+			r.api.Stop(status.ErrLeaseOver)
 			return
 		}
 	}
@@ -217,14 +218,14 @@ func (r *reporter) chunk() string {
 func (r *reporter) send(ctx context.Context) error {
 	_, err := r.api.report(ctx, *r.unsent) // only this goroutine replaces unsent
 	switch {
-	case errors.Is(err, errRefused): // it would be refused for ever; its content is lost, and the log says so
+	case errors.Is(err, status.ErrRefused): // it would be refused for ever; its content is lost, and the log says so
 		r.log.Error("report refused", "err", err.Error())
-	case errors.Is(err, ErrFenced), errors.Is(err, errLeaseOver):
-		r.api.stop(err)
+	case errors.Is(err, status.ErrFenced), errors.Is(err, status.ErrLeaseOver):
+		r.api.Stop(err)
 		return err
 	case err != nil:
 		if ctx.Err() == nil { // without reports the lease ends unnoticed, so the work must not go on
-			r.api.stop(err)
+			r.api.Stop(err)
 		}
 		return err
 	}

@@ -7,7 +7,6 @@ package runner
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -111,14 +110,8 @@ func (t Timings) orDefault() Timings {
 	return t
 }
 
-// ErrFenced means that the attempt is not ours: another pod claimed it, or it is closed. The runner must not do anything more.
-var ErrFenced = errors.New("the attempt belongs to another runner or is closed")
-
-// ErrUntold means that the attempt ended and the result could not be delivered.
-var ErrUntold = errors.New("the result could not be delivered")
-
-// Run runs the attempt. It returns nil if the server has its result, whatever that is; ErrFenced if the attempt is not ours,
-// ErrUntold if the result is at best in the spool. Ending the context stops the attempt gracefully: the installer is stopped, the
+// Run runs the attempt. It returns nil if the server has its result, whatever that is; status.ErrFenced if the attempt is not ours,
+// status.ErrUntold if the result is at best in the spool. Ending the context stops the attempt gracefully: the installer is stopped, the
 // install directory archived and the result reported.
 func Run(ctx context.Context, cfg Config) error {
 	cfg.Timings = cfg.Timings.orDefault()
@@ -142,7 +135,7 @@ func Run(ctx context.Context, cfg Config) error {
 	defer span.End()
 	cfg.Log = tracing.Logger(work, cfg.Log)
 	cfg.Log.Info("attempt claimed", "kind", claimed.Spec.Kind, "number", claimed.Spec.Number)
-	api.log = cfg.Log
+	api.SetLog(cfg.Log)
 
 	say := startReporter(tracing.With(ctx, tracing.Of(work)), cfg, api, claimed.Spec.Heartbeat)
 	defer say.stop()

@@ -12,6 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/runner/installer"
+	"github.com/ocpctl/ocpctl/runner/status"
 )
 
 // scale brings a ready cluster to another number of workers, through the cluster's own machine sets. It changes nothing in the cloud
@@ -164,7 +165,7 @@ func (a *attempt) awaitWorkers(ctx context.Context, wanted map[string]int, until
 		if err := a.accessBeside(ctx); err != nil {
 			return err
 		}
-		if err := sleep(ctx, wait); err != nil {
+		if err := status.Sleep(ctx, wait); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/runner/status"
 )
 
 // openControlPlane lets the control plane accept workloads before the last worker is removed: without a node for its routers a cluster loses
@@ -35,7 +36,7 @@ func (a *attempt) openControlPlane(ctx context.Context, until time.Time) error {
 			}
 		}
 		a.say.Step(12, "making the control plane schedulable")
-		if err := sleep(ctx, wait); err != nil {
+		if err := status.Sleep(ctx, wait); err != nil {
 			return err
 		}
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/devstack/s3/s3test"
-	"github.com/ocpctl/ocpctl/runner"
+	"github.com/ocpctl/ocpctl/runner/status"
 )
 
 // hanging makes the install hang until it is asked to end, which it then does as the real one: exit code 8.
@@ -83,7 +83,7 @@ func TestALeaseThatRunsOutStopsTheInstallAndSpoolsTheResult(t *testing.T) {
 		w.reply = func(string, int) int { return http.StatusBadGateway }
 	})
 	err := w.run(t.Context())
-	require.ErrorIs(t, err, runner.ErrUntold)
+	require.ErrorIs(t, err, status.ErrUntold)
 	require.True(t, w.did("installer: asked"))
 
 	kinds := map[string]contract.Result{}
@@ -144,7 +144,7 @@ func TestAFencedRunnerStopsAndTellsNobody(t *testing.T) {
 		defer w.mu.Unlock()
 		w.reply = func(string, int) int { return http.StatusConflict }
 	})
-	require.ErrorIs(t, w.run(t.Context()), runner.ErrFenced)
+	require.ErrorIs(t, w.run(t.Context()), status.ErrFenced)
 	require.True(t, w.did("installer: asked"))
 	require.Empty(t, w.results)
 	require.Zero(t, w.calls["result"])

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/runner/status"
 )
 
 const (
@@ -21,7 +22,7 @@ const (
 // there.
 func (a *attempt) verifying(ctx context.Context) error {
 	if !a.say.drain(ctx) && ctx.Err() == nil {
-		return errLeaseOver
+		return status.ErrLeaseOver
 	}
 	clean, unclean := 0, 0
 	for number := 1; ; number++ {
@@ -53,9 +54,9 @@ func (a *attempt) verifying(ctx context.Context) error {
 		}
 		// The gap is measured on the server's clock between two reported passes, so the first must have arrived.
 		if !a.say.drain(ctx) && ctx.Err() == nil {
-			return errLeaseOver
+			return status.ErrLeaseOver
 		}
-		if err := sleep(ctx, wait); err != nil {
+		if err := status.Sleep(ctx, wait); err != nil {
 			return err
 		}
 	}

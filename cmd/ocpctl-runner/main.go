@@ -29,6 +29,7 @@ import (
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/cloud/aws"
 	"github.com/ocpctl/ocpctl/runner/installer"
+	"github.com/ocpctl/ocpctl/runner/status"
 )
 
 const (
@@ -46,7 +47,7 @@ func code(err error) int {
 	switch {
 	case err == nil:
 		return 0
-	case errors.Is(err, runner.ErrFenced):
+	case errors.Is(err, status.ErrFenced):
 		return exitFenced
 	case errors.Is(err, errUsage):
 		fmt.Fprintln(os.Stderr, err)
