@@ -34,6 +34,8 @@ const (
 	Name               = "Name"
 
 	Owned = "owned"
+	// ControlPlaneName is the value of ManagedBy on every resource of ocpctl's clusters.
+	ControlPlaneName = "cluster-control-plane"
 )
 
 // controlPlane are the keys whose values only ocpctl sets. Platform and Profile are reserved for it.
@@ -103,3 +105,24 @@ func Foreign(key string) string {
 
 // Reserved reports that no person may choose the key.
 func Reserved(key string) bool { return ControlPlane(key) != "" || Foreign(key) != "" }
+
+// OfCluster reports that a tag says that its resource belongs to some cluster, whoever built it. It is false for keys that people put on
+// anything (Name, Owner, Team, CostCenter, Environment, RequestId, expirationDate), for ManagedBy with another value than ocpctl's, for
+// keys of AWS, and for what clusters merely share.
+func OfCluster(key, value string) bool {
+	switch ControlPlane(key) {
+	case ManagedBy:
+		return value == ControlPlaneName
+	case ClusterID, ClusterName, TTLExpiry, Installation:
+		return true
+	case "":
+	default:
+		return false
+	}
+	lower := strings.ToLower(key)
+	switch {
+	case lower == "name", lower == "expirationdate", strings.HasPrefix(lower, "aws:"), value == "shared":
+		return false
+	}
+	return Foreign(key) != ""
+}

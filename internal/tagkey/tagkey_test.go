@@ -38,3 +38,35 @@ func TestOtherKeysAreFree(t *testing.T) {
 		require.False(t, Reserved(key), key)
 	}
 }
+
+func TestATagOfAClusterIsToldFromATagOfAnybody(t *testing.T) {
+	for _, c := range []struct {
+		key, value string
+		of         bool
+	}{
+		{KubernetesCluster + "pr1-shop-x7k2p", Owned, true},
+		{KubernetesCluster + "pr1-shop-x7k2p", "shared", false},
+		{KubernetesCluster + "pr1-shop-x7k2p", "", true},
+		{ProviderCluster + "pr1-shop-x7k2p", Owned, true},
+		{CloudCredential + "pr1-shop", Owned, true},
+		{OpenShiftClusterID, "any", true},
+		{"red-hat-managed", "true", true},
+		{"CSIVolumeName", "pvc-1", true},
+		{ClusterID, "clu_1", true},
+		{"clusterid", "clu_1", true},
+		{Installation, "other", true},
+		{TTLExpiry, "2026-01-01T00:00:00Z", true},
+		{ManagedBy, ControlPlaneName, true},
+		{ManagedBy, "terraform", false},
+		{Owner, "maya", false},
+		{Team, "platform", false},
+		{Environment, "dev", false},
+		{RequestID, "job_1", false},
+		{Name, "pr1-shop-x7k2p-vpc", false},
+		{"expirationDate", "2026-01-01", false},
+		{"aws:autoscaling:groupName", "web", false},
+		{"Purpose", "cluster", false},
+	} {
+		require.Equal(t, c.of, OfCluster(c.key, c.value), "%s=%s", c.key, c.value)
+	}
+}

@@ -1,6 +1,6 @@
 // Package aws is a small AWS for demos and tests: one HTTP server with the real wire protocols of STS, EC2, both generations of load
-// balancing, IAM, Route 53, the Resource Groups Tagging API, Service Quotas, Organizations (the organisation of an account) and
-// Secrets Manager. It checks every SigV4 signature, stores what was created, enforces the quotas and the order in which things can be
+// balancing, IAM, Route 53, the Resource Groups Tagging API, Service Quotas, Organizations (the organisation of an account), S3's lists
+// of buckets, and Secrets Manager. It checks every SigV4 signature, stores what was created, enforces the quotas and the order in which things can be
 // deleted, and can count what is left.
 //
 // The official SDK uses it through AWS_ENDPOINT_URL; product code must not be able to tell that it is not AWS, and must never import

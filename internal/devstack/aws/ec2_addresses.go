@@ -15,6 +15,9 @@ func renderAddress(c *call, r *Resource) []node {
 	out := []node{el("allocationId", r.ID), el("publicIp", r.Attrs["public-ip"]), el("domain", "vpc"), tagSet(r)}
 	if by := c.user(r.ID); by != nil {
 		out = append(out, el("associationId", "eipassoc-"+by.ID), el("networkInterfaceOwnerId", r.Account))
+		if by.Type == "network-interface" {
+			out = append(out, el("networkInterfaceId", by.ID))
+		}
 	}
 	return out
 }

@@ -184,7 +184,7 @@ func deregisterImage(c *call) ([]node, error) {
 func renderImage(_ *call, r *Resource) []node {
 	device := []node{el("deviceName", "/dev/xvda"), group("ebs", el("snapshotId", r.Attrs["snapshot-id"]))}
 	return []node{el("imageId", r.ID), el("name", r.Attrs["name"]), el("imageState", r.State), el("imageOwnerId", r.Account), el("description", r.Attrs["description"]),
-		list("blockDeviceMapping", "item", [][]node{device}), tagSet(r)}
+		el("creationDate", r.Created.Format("2006-01-02T15:04:05.000Z")), list("blockDeviceMapping", "item", [][]node{device}), tagSet(r)}
 }
 
 func createSnapshot(c *call) ([]node, error) {
@@ -196,5 +196,6 @@ func createSnapshot(c *call) ([]node, error) {
 }
 
 func renderSnapshot(_ *call, r *Resource) []node {
-	return []node{el("snapshotId", r.ID), el("status", r.State), el("ownerId", r.Account), el("description", r.Attrs["description"]), el("startTime", r.Created), tagSet(r)}
+	return []node{el("snapshotId", r.ID), el("status", r.State), el("ownerId", r.Account), el("description", r.Attrs["description"]), el("startTime", r.Created),
+		el("volumeId", cmp.Or(r.Attrs["volume-id"], "vol-ffffffff")), el("volumeSize", cmp.Or(r.Attrs["size"], "1")), tagSet(r)}
 }

@@ -42,10 +42,16 @@ func wanted(values []string, v string) bool { return len(values) == 0 || slices.
 
 func describeRegions(c *call) ([]node, error) {
 	var items [][]node
-	for _, r := range c.server.cfg.Regions {
-		if wanted(c.params.list("RegionName"), r) && wanted(c.asked("region-name"), r) {
-			items = append(items, []node{el("regionName", r), el("regionEndpoint", "ec2."+r+".amazonaws.com"), el("optInStatus", "opt-in-not-required")})
+	add := func(regions []string, status string) {
+		for _, r := range regions {
+			if wanted(c.params.list("RegionName"), r) && wanted(c.asked("region-name"), r) && wanted(c.asked("opt-in-status"), status) {
+				items = append(items, []node{el("regionName", r), el("regionEndpoint", "ec2."+r+".amazonaws.com"), el("optInStatus", status)})
+			}
 		}
+	}
+	add(c.server.cfg.Regions, "opt-in-not-required")
+	if c.params.get("AllRegions") == "true" {
+		add(c.server.cfg.OptedOut, "not-opted-in")
 	}
 	return []node{list("regionInfo", "item", items)}, nil
 }

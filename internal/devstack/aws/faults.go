@@ -57,6 +57,9 @@ func (s *Server) faultFor(c *call) (*Fault, time.Duration) {
 	count := s.count(c)
 	count.Calls++
 	names := []string{c.action, c.service + ":" + c.action, "*"}
+	if !global(c.service) {
+		names = append(names, c.region+"/*", c.region+"/"+c.service+":"+c.action)
+	}
 	var delay time.Duration
 	slow := false
 	for _, name := range names {
@@ -112,6 +115,8 @@ func (c *call) throttled() *Fault {
 		return fault("TooManyRequestsException", "Rate exceeded")
 	case "secretsmanager":
 		return fault("ThrottlingException", "Rate exceeded")
+	case "s3":
+		return fault("SlowDown", "Please reduce your request rate.")
 	}
 	return fault("Throttling", "Rate exceeded")
 }
@@ -151,8 +156,8 @@ func (c *call) expired() *Fault {
 	return fault("ExpiredToken", text)
 }
 
-// Refuse makes the next calls of a name ("DescribeVpcs", "ec2:DescribeVpcs" or "*") fail with the code, which is one of AWS's or of
-// this package's; empty: Denied. times -1: until lifted.
+// Refuse makes the next calls of a name ("DescribeVpcs", "ec2:DescribeVpcs", "eu-west-1/ec2:DescribeVpcs", "eu-west-1/*" for all regional
+// services there, or "*") fail with the code, which is one of AWS's or of this package's; empty: Denied. times -1: until lifted.
 func (s *Server) Refuse(call string, times int, code string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -184,7 +189,8 @@ func (s *Server) Delay(call string, d time.Duration) {
 	s.faults.delays[call] = d
 }
 
-// Pages limits the length of all pages, whatever was requested; the tagging API then begins with an empty page. 0 ends it.
+// Pages limits the length of all pages, whatever was requested; the tagging API, and lists of EC2 with a requested length, then begin
+// with an empty page. 0 ends it.
 func (s *Server) Pages(most int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

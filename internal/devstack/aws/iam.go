@@ -19,6 +19,8 @@ var iamCalls = map[string]handler{
 	"AddRoleToInstanceProfile": addRole, "RemoveRoleFromInstanceProfile": dropRole, "ListInstanceProfilesForRole": profilesOf,
 	"TagInstanceProfile": tagIAM(profile), "UntagInstanceProfile": untagIAM(profile), "ListInstanceProfileTags": tagsIAM(profile),
 
+	"GetAccountAuthorizationDetails": accountDetails,
+
 	"CreateUser": createIAM(user), "GetUser": getIAM(user), "DeleteUser": deleteIAM(user), "ListUsers": listIAM(user),
 	"TagUser": tagIAM(user), "UntagUser": untagIAM(user), "ListUserTags": tagsIAM(user),
 	"PutUserPolicy": putPolicy(user), "GetUserPolicy": getPolicy(user), "DeleteUserPolicy": deletePolicy(user), "ListUserPolicies": listPolicies(user),

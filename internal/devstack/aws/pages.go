@@ -47,6 +47,9 @@ func page[T any](c *call, found []T, whole bool, key func(T) string) ([]T, []nod
 	if limit != 0 && limit < 5 {
 		return nil, nil, fault("InvalidParameterValue", "Value ( %d ) for parameter maxResults is invalid. Expecting a value greater than 5.", limit)
 	}
+	if limit != 0 && token == "" && c.server.faults.pages > 0 {
+		return nil, []node{el("nextToken", firstToken)}, nil
+	}
 	found, last, err := after(found, token, c.limited(limit, 0), key)
 	if err != nil {
 		return nil, nil, fault("InvalidNextToken", "The token is invalid")

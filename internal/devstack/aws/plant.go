@@ -40,8 +40,14 @@ func (s *Server) Plant(r Resource) (Resource, error) {
 		}
 		if r.Service == "iam" {
 			r.ID = cmp.Or(r.ID, r.Type+"/"+r.Name)
+			if r.Attrs == nil {
+				r.Attrs = map[string]string{"path": "/"}
+			}
 		}
-		if r.Service == "ec2" || r.Service == "elasticloadbalancing" {
+		if r.Service == "s3" {
+			r.ID = cmp.Or(r.ID, "bucket/"+r.Name)
+		}
+		if r.Service == "ec2" || r.Service == "elasticloadbalancing" || r.Service == "s3" {
 			r.Region = cmp.Or(r.Region, s.cfg.Regions[0])
 		}
 		out = w.add(r).clone()

@@ -38,6 +38,7 @@ var protocols = map[string]protocol{
 	"tagging":              jsonProtocol("ResourceGroupsTaggingAPI_20170126", taggingCalls),
 	"secretsmanager":       jsonProtocol("secretsmanager", secretCalls),
 	"servicequotas":        jsonProtocol("ServiceQuotasV20190624", quotaCalls),
+	"s3":                   s3Protocol(),
 	"organizations":        jsonProtocol("AWSOrganizationsV20161128", organizationCalls),
 }
 

@@ -12,7 +12,7 @@ import (
 type Resource struct {
 	Seq     int64               `json:"seq"` // order of creation
 	Account string              `json:"account"`
-	Service string              `json:"service"` // ec2, elasticloadbalancing, iam, route53
+	Service string              `json:"service"` // ec2, elasticloadbalancing, iam, route53, s3
 	Type    string              `json:"type"`    // as in its ARN, if it has one: vpc, instance, loadbalancer, role …
 	ID      string              `json:"id"`      // vpc-0…, a load balancer's ARN, an IAM name, a zone's id
 	Name    string              `json:"name,omitempty"`
@@ -55,6 +55,8 @@ func (r *Resource) ARN() string {
 		if r.Type == "hostedzone" {
 			return "arn:aws:route53:::hostedzone/" + r.ID
 		}
+	case "s3":
+		return "arn:aws:s3:::" + r.Name
 	}
 	return ""
 }

@@ -14,7 +14,7 @@ var route53Routes = []route{
 	{"GET", "2013-04-01/hostedzone/*", "GetHostedZone"}, {"DELETE", "2013-04-01/hostedzone/*", "DeleteHostedZone"},
 	{"POST", "2013-04-01/hostedzone/*/rrset", "ChangeResourceRecordSets"}, {"GET", "2013-04-01/hostedzone/*/rrset", "ListResourceRecordSets"},
 	{"POST", "2013-04-01/tags/hostedzone/*", "ChangeTagsForResource"}, {"GET", "2013-04-01/tags/hostedzone/*", "ListTagsForResource"},
-	{"GET", "2013-04-01/change/*", "GetChange"},
+	{"POST", "2013-04-01/tags/hostedzone", "ListTagsForResources"}, {"GET", "2013-04-01/change/*", "GetChange"},
 }
 
 var route53Calls = map[string]handler{
@@ -22,6 +22,7 @@ var route53Calls = map[string]handler{
 	"ListHostedZones": listZones, "ListHostedZonesByName": listZonesByName,
 	"ChangeResourceRecordSets": changeRecords, "ListResourceRecordSets": listRecords,
 	"ChangeTagsForResource": changeZoneTags, "ListTagsForResource": listZoneTags, "GetChange": getChange,
+	"ListTagsForResources": listTagsOfZones,
 }
 
 // zone creates a hosted zone with the records that every zone has. It stores comment and caller reference: only they identify the

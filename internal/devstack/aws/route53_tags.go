@@ -42,9 +42,38 @@ func listZoneTags(c *call) ([]node, error) {
 	if err != nil {
 		return nil, err
 	}
+	return []node{zoneTags(z)}, nil
+}
+
+// mostTagged is how many zones one call may ask about.
+const mostTagged = 10
+
+// listTagsOfZones refuses the whole call if one of the zones does not exist.
+func listTagsOfZones(c *call) ([]node, error) {
+	var in struct {
+		IDs []string `xml:"ResourceIds>ResourceId"`
+	}
+	if err := xml.Unmarshal(c.body, &in); err != nil {
+		return nil, fault("InvalidInput", "%s", err)
+	}
+	if len(in.IDs) == 0 || len(in.IDs) > mostTagged {
+		return nil, fault("InvalidInput", "%d resource ids were given; give 1 to %d", len(in.IDs), mostTagged)
+	}
+	sets := node{name: "ResourceTagSets"}
+	for _, id := range in.IDs {
+		z := c.first(func(r *Resource) bool { return c.isZone(r) && r.ID == id })
+		if z == nil {
+			return nil, fault("NoSuchHostedZone", "No hosted zone found with ID: %s", id)
+		}
+		sets.kids = append(sets.kids, zoneTags(z))
+	}
+	return []node{sets}, nil
+}
+
+func zoneTags(z *Resource) node {
 	tags := node{name: "Tags"}
 	for _, k := range slices.Sorted(maps.Keys(z.Tags)) {
 		tags.kids = append(tags.kids, group("Tag", el("Key", k), el("Value", z.Tags[k])))
 	}
-	return []node{group("ResourceTagSet", el("ResourceType", "hostedzone"), el("ResourceId", z.ID), tags)}, nil
+	return group("ResourceTagSet", el("ResourceType", "hostedzone"), el("ResourceId", z.ID), tags)
 }

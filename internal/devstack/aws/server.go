@@ -24,6 +24,7 @@ type Config struct {
 	Roles     []Role         // that can be assumed
 	Members   []string       // accounts of Organization besides Account
 	Regions   []string       // us-east-1, us-east-2, us-west-2
+	OptedOut  []string       // regions that exist and that the account has not opted into
 	Zone      string         // the public zone that exists from the start: labs.example.com
 	StatePath string         // JSON file, read at the start and written before a change is answered; empty: only in memory
 	Settle    time.Duration  // from pending to running, from shutting-down to terminated: 200ms

@@ -30,7 +30,9 @@ func (f *Fault) status() int {
 		return http.StatusForbidden
 	case "AuthFailure":
 		return http.StatusUnauthorized
-	case "NoSuchEntity", "NoSuchHostedZone", "NoSuchChange":
+	case "PermanentRedirect":
+		return http.StatusMovedPermanently
+	case "NoSuchEntity", "NoSuchHostedZone", "NoSuchChange", "NoSuchBucket", "NoSuchTagSet":
 		return http.StatusNotFound
 	case "LimitExceeded", "EntityAlreadyExists", "DeleteConflict", "HostedZoneAlreadyExists":
 		return http.StatusConflict
@@ -38,7 +40,7 @@ func (f *Fault) status() int {
 		return http.StatusPreconditionFailed
 	case "InternalError", "InternalFailure", "ServiceFailure":
 		return http.StatusInternalServerError
-	case "Unavailable", "ServiceUnavailable", "RequestLimitExceeded":
+	case "Unavailable", "ServiceUnavailable", "RequestLimitExceeded", "SlowDown":
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusBadRequest
@@ -100,6 +102,8 @@ func document(root node, namespace string) []byte {
 type params url.Values
 
 func (p params) get(name string) string { return url.Values(p).Get(name) }
+
+func (p params) has(name string) bool { return url.Values(p).Has(name) }
 
 func (p params) number(name string) int {
 	n, _ := strconv.Atoi(p.get(name)) // absent and malformed both mean "no limit given"

@@ -1,0 +1,72 @@
+package aws
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+)
+
+// The lists of buckets are all of S3 that this stand-in has, for accounts with planted buckets in many regions (service s3, type bucket).
+// Buckets with objects are in the stack's S3 server, to which AWS_ENDPOINT_URL_S3 leads.
+
+const s3Namespace = "http://s3.amazonaws.com/doc/2006-03-01/"
+
+var s3Calls = map[string]handler{"ListBuckets": listBuckets, "GetBucketTagging": getBucketTagging}
+
+func s3Protocol() protocol {
+	p := restProtocol(s3Namespace, []route{{"GET", "", "ListBuckets"}, {"GET", "*", "GetBucketTagging"}}, s3Calls)
+	p.refuse = func(w http.ResponseWriter, f *Fault, id string) {
+		root := group("Error", el("Code", f.Code), el("Message", f.Message), el("RequestId", id))
+		w.Header().Set("X-Amz-Request-Id", id)
+		send(w, f.status(), "application/xml", document(root, ""))
+	}
+	return p
+}
+
+func byName(r *Resource) string { return r.Name }
+
+// listBuckets lists the buckets of all regions in every region. Their regions are told only if the request has a parameter, as in AWS.
+func listBuckets(c *call) ([]node, error) {
+	most := c.params.number("max-buckets")
+	found := c.all(func(r *Resource) bool { return r.Service == "s3" && r.Type == "bucket" && r.Account == c.Account })
+	found, next, err := after(found, c.params.get("continuation-token"), c.limited(most, 0), byName)
+	if err != nil {
+		return nil, fault("InvalidArgument", "The continuation token provided is incorrect")
+	}
+	buckets := node{name: "Buckets"}
+	for _, r := range found {
+		one := []node{el("Name", r.Name), el("CreationDate", r.Created)}
+		if most > 0 {
+			one = append(one, el("BucketRegion", r.Region))
+		}
+		buckets.kids = append(buckets.kids, group("Bucket", one...))
+	}
+	out := []node{buckets}
+	if next != "" {
+		out = append(out, el("ContinuationToken", next))
+	}
+	return out, nil
+}
+
+// getBucketTagging answers in the bucket's own region alone.
+func getBucketTagging(c *call) ([]node, error) {
+	name := c.path[0]
+	b := c.first(func(r *Resource) bool { return r.Service == "s3" && r.Type == "bucket" && r.Name == name })
+	switch {
+	case !c.params.has("tagging"):
+		return nil, fault("NotImplemented", "The stand-in has no objects")
+	case b == nil:
+		return nil, fault("NoSuchBucket", "The specified bucket does not exist")
+	case b.Account != c.Account:
+		return nil, fault("AccessDenied", "Access Denied")
+	case b.Region != c.region:
+		return nil, fault("PermanentRedirect", "The bucket you are attempting to access must be addressed using the specified endpoint.")
+	case len(b.Tags) == 0:
+		return nil, fault("NoSuchTagSet", "The TagSet does not exist")
+	}
+	set := node{name: "TagSet"}
+	for _, k := range slices.Sorted(maps.Keys(b.Tags)) {
+		set.kids = append(set.kids, group("Tag", el("Key", k), el("Value", b.Tags[k])))
+	}
+	return []node{set}, nil
+}

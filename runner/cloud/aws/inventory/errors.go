@@ -1,0 +1,71 @@
+package inventory
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/ocpctl/ocpctl/runner/cloud"
+)
+
+// requestID is what differs in every answer, so that the same refusal always has the same text.
+var requestID = regexp.MustCompile(`,? ?\b(RequestID|HostID|request id|host id): [^\s,]*,?`)
+
+// plain returns what AWS answered, or why there was no answer, in one line. Credentials that AWS does not accept give
+// cloud.ErrCredentials, expired ones cloud.ErrCredentialsExpired.
+func plain(err error) error {
+	var call *smithy.OperationError
+	name := "the call"
+	if errors.As(err, &call) {
+		name = call.Service() + " " + call.Operation()
+	}
+	var api smithy.APIError
+	if !errors.As(err, &api) {
+		return fmt.Errorf("%s was not answered: %s", name, requestID.ReplaceAllString(rootOf(err).Error(), ""))
+	}
+	text := fmt.Errorf("%s was refused with %s: %s", name, api.ErrorCode(), api.ErrorMessage())
+	switch {
+	case slices.Contains([]string{"ExpiredToken", "ExpiredTokenException", "RequestExpired"}, api.ErrorCode()):
+		return fmt.Errorf("%w: %w", cloud.ErrCredentialsExpired, text)
+	case slices.Contains([]string{"InvalidClientTokenId", "SignatureDoesNotMatch", "UnrecognizedClientException"}, api.ErrorCode()):
+		return fmt.Errorf("%w: %w", cloud.ErrCredentials, text)
+	}
+	return text
+}
+
+// rootOf returns the innermost cause of an error that is no answer.
+func rootOf(err error) error {
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
+		err = inner
+	}
+	return err
+}
+
+// answered reports that AWS answered, with whatever. Without an answer the rest of a part is not asked for: every list would cost all
+// its tries.
+func answered(err error) bool {
+	return codeOf(err) != ""
+}
+
+// codeOf returns AWS's code for an error; empty if there was no answer.
+func codeOf(err error) string {
+	var api smithy.APIError
+	if errors.As(err, &api) {
+		return api.ErrorCode()
+	}
+	return ""
+}
+
+// absent reports that AWS answered and that what was asked for does not exist (any more).
+func absent(err error) bool {
+	if slices.Contains([]string{"NoSuchEntity", "NoSuchHostedZone", "LoadBalancerNotFound", "TargetGroupNotFound"}, codeOf(err)) {
+		return true
+	}
+	var response *smithyhttp.ResponseError
+	return errors.As(err, &response) && response.HTTPStatusCode() == http.StatusNotFound
+}

@@ -1,0 +1,147 @@
+package inventory
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/route53"
+	"github.com/aws/aws-sdk-go-v2/service/route53/types"
+
+	"github.com/ocpctl/ocpctl/internal/contract"
+)
+
+// mostZones is how many zones one ListTagsForResources call takes.
+const mostZones = 10
+
+// dns is the account's Route 53.
+type dns struct {
+	*Client
+	api  *route53.Client
+	emit Emit
+
+	zones []string          // ids of the zones of the base domains, whose records are listed
+	names map[string]string // of these zones
+}
+
+// listRoute53 lists hosted zones, private and public, and the records of clusters in the zones of the base domains.
+func (c *Client) listRoute53(ctx context.Context, emit Emit) error {
+	d := &dns{Client: c, api: route53.NewFromConfig(c.aws), emit: emit, names: map[string]string{}}
+	all := lists{ctx: ctx}
+	all.run(d.listZones)
+	for _, zone := range d.zones {
+		all.run(func(ctx context.Context) error { return d.listRecords(ctx, zone) })
+	}
+	return all.err()
+}
+
+func (d *dns) listZones(ctx context.Context) error {
+	p := route53.NewListHostedZonesPaginator(d.api, &route53.ListHostedZonesInput{})
+	return eachPage(ctx, p, func(page *route53.ListHostedZonesOutput) error {
+		for some := range slices.Chunk(page.HostedZones, mostZones) {
+			if err := d.judge(ctx, some); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// judge emits the zones that may be a cluster's: by tag, by a name one label below a base domain, and by the comment with which the
+// installer makes its zone before it tags it. The detail says whether a zone is private or public.
+func (d *dns) judge(ctx context.Context, zones []types.HostedZone) error {
+	tags, err := d.tags(ctx, zones)
+	if err != nil {
+		return err
+	}
+	var seen []contract.SeenResource
+	for _, z := range zones {
+		id, name := zoneID(z.Id), dnsName(z.Name)
+		if slices.Contains(d.cfg.BaseDomains, name) {
+			d.zones = append(d.zones, id)
+			d.names[id] = name
+		}
+		below := slices.ContainsFunc(d.cfg.BaseDomains, func(domain string) bool { return clusterOf(name, domain) != "" })
+		made := z.Config != nil && awssdk.ToString(z.Config.Comment) == installerComment
+		if !tagged(tags[id]) && !below && !made {
+			continue
+		}
+		detail := "public"
+		if z.Config != nil && z.Config.PrivateZone {
+			detail = "private"
+		}
+		if made && len(tags[id]) == 0 { // the infraID with a random end: all that an untagged zone says about who made it
+			detail += " " + awssdk.ToString(z.CallerReference)
+		}
+		seen = append(seen, contract.SeenResource{ID: d.arnOf(id), Type: "hosted-zone", Name: name, Tags: tags[id], Detail: detail})
+	}
+	return emitAll(d.emit, seen)
+}
+
+// tags asks for the tags of at most mostZones zones. If one of them was deleted meanwhile, each is asked for alone.
+func (d *dns) tags(ctx context.Context, zones []types.HostedZone) (map[string]map[string]string, error) {
+	var of []string
+	for _, z := range zones {
+		of = append(of, zoneID(z.Id))
+	}
+	out, err := once(ctx, d.api.ListTagsForResources, &route53.ListTagsForResourcesInput{ResourceType: types.TagResourceTypeHostedzone, ResourceIds: of})
+	found := map[string]map[string]string{}
+	switch {
+	case err != nil && absent(err) && len(zones) > 1:
+		for _, z := range zones {
+			one, err := d.tags(ctx, []types.HostedZone{z})
+			if err != nil {
+				return nil, err
+			}
+			for id, tags := range one {
+				found[id] = tags
+			}
+		}
+		return found, nil
+	case err != nil && absent(err):
+		return found, nil
+	case err != nil:
+		return nil, err
+	}
+	for _, set := range out.ResourceTagSets {
+		found[zoneID(set.ResourceId)] = tagsOf(set.Tags, func(t types.Tag) (*string, *string) { return t.Key, t.Value })
+	}
+	return found, nil
+}
+
+// listRecords emits the records that the installer makes for clusters, by their exact names. It reads the whole zone: what looks like
+// an order may not be one.
+func (d *dns) listRecords(ctx context.Context, zone string) error {
+	domain := d.names[zone]
+	p := route53.NewListResourceRecordSetsPaginator(d.api, &route53.ListResourceRecordSetsInput{HostedZoneId: &zone})
+	return eachPage(ctx, p, func(page *route53.ListResourceRecordSetsOutput) error {
+		var seen []contract.SeenResource
+		for _, r := range page.ResourceRecordSets {
+			name := dnsName(r.Name)
+			if !recordOf(name, domain) || !leads(r.Type) {
+				continue
+			}
+			id := "record/" + zone + "/" + name + "/" + string(r.Type)
+			if set := awssdk.ToString(r.SetIdentifier); set != "" {
+				id += "/" + set
+			}
+			seen = append(seen, contract.SeenResource{ID: id, Type: "record", Name: name, Within: d.arnOf(zone)})
+		}
+		return emitAll(d.emit, seen)
+	})
+}
+
+// leads reports whether a record of the type leads to machines. The installer makes no others.
+func leads(t types.RRType) bool {
+	return t == types.RRTypeA || t == types.RRTypeAaaa || t == types.RRTypeCname
+}
+
+func (d *dns) arnOf(zone string) string { return d.globalARN(partRoute53, "hostedzone/"+zone) }
+
+func zoneID(id *string) string { return strings.TrimPrefix(awssdk.ToString(id), "/hostedzone/") }
+
+// dnsName is a name in lower case without the final dot.
+func dnsName(name *string) string {
+	return strings.ToLower(strings.TrimSuffix(awssdk.ToString(name), "."))
+}
