@@ -1,8 +1,8 @@
-// Command ocpctl-runner runs one attempt for one cluster. ocpctl-server starts it, as a local process or in a pod of its own; it is
-// never started by hand.
+// Command ocpctl-runner runs one attempt for one cluster, or looks through one cloud account in a sweep. ocpctl-server starts it, as a
+// local process or in a pod of its own; it is never started by hand.
 //
-// Its exit code says whether the server has the result, not what that is: 0 delivered, 1 not delivered, 2 wrong usage, 3 the attempt
-// belongs to another runner or is closed.
+// Its exit code says whether the server has the result, not what that is: 0 delivered, 1 not delivered, 2 wrong usage, 3 the attempt or
+// sweep belongs to another runner or is closed.
 package main
 
 import (
@@ -13,7 +13,6 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 	"time"
 
@@ -22,14 +21,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ocpctl/ocpctl/internal/buildinfo"
+	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/internal/tracing"
 	"github.com/ocpctl/ocpctl/internal/tracing/export"
 	"github.com/ocpctl/ocpctl/runner"
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/cloud/aws"
+	"github.com/ocpctl/ocpctl/runner/cloud/aws/inventory"
 	"github.com/ocpctl/ocpctl/runner/installer"
 	"github.com/ocpctl/ocpctl/runner/status"
+	"github.com/ocpctl/ocpctl/runner/sweep"
 )
 
 const (
@@ -57,18 +59,18 @@ func code(err error) int {
 	return exitUntold
 }
 
-// flags say which server to use and where to work. A pod gets its token as a mounted file.
-type flags struct{ server, attempt, tokenFile, workDir, installers string }
+// flags say which server to use, what to do and where to work. A pod gets its token as a mounted file.
+type flags struct{ server, attempt, sweep, tokenFile, workDir, installers string }
 
 func run() error {
-	// The first SIGTERM stops the attempt gracefully; further ones change nothing. Only the host sends SIGKILL.
+	// The first SIGTERM stops the work gracefully; further ones change nothing. Only the host sends SIGKILL.
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer cancel()
 	var f flags
 	cmd := &cobra.Command{
-		Use: "ocpctl-runner", Short: "Make one attempt at creating or destroying one cluster",
+		Use: "ocpctl-runner", Short: "Make one attempt at creating or destroying one cluster, or look through one cloud account",
 		Version: buildinfo.Read().Version, Args: cobra.NoArgs, SilenceUsage: true, SilenceErrors: true,
-		RunE: func(cmd *cobra.Command, _ []string) error { return attempt(cmd.Context(), f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return start(cmd.Context(), f) },
 	}
 	cmd.SetVersionTemplate(buildinfo.Read().Line("ocpctl-runner") + "\n")
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fmt.Errorf("%w: %w", errUsage, err) })
@@ -77,24 +79,51 @@ func run() error {
 		name, usage string
 	}{
 		{&f.server, "server", "base URL of the Status API"},
+		{&f.tokenFile, "token-file", "file that holds the token of the attempt or sweep"},
 		{&f.attempt, "attempt", "id of the attempt"},
-		{&f.tokenFile, "token-file", "file that holds the attempt's token"},
-		{&f.workDir, "work-dir", "empty directory to work in"},
-		{&f.installers, "installers", "directory of <version>/openshift-install, ccoctl and oc"},
+		{&f.workDir, "work-dir", "empty directory to work in (attempt)"},
+		{&f.installers, "installers", "directory of <version>/openshift-install, ccoctl and oc (attempt)"},
+		{&f.sweep, "sweep", "id of the sweep, instead of an attempt"},
 	} {
 		cmd.Flags().StringVar(each.into, each.name, "", each.usage)
-		if err := cmd.MarkFlagRequired(each.name); err != nil {
-			return err
-		}
 	}
-	err := cmd.ExecuteContext(ctx)
-	if err != nil && strings.HasPrefix(err.Error(), "required flag") {
-		err = fmt.Errorf("%w: %w", errUsage, err)
-	}
-	return err
+	return cmd.ExecuteContext(ctx)
 }
 
-func attempt(ctx context.Context, f flags) error {
+// check returns what is wrong with the flags. A flag that would do nothing is refused.
+func (f flags) check() error {
+	if (f.attempt == "") == (f.sweep == "") {
+		return fmt.Errorf("%w: --attempt is %q and --sweep is %q; give one of them", errUsage, f.attempt, f.sweep)
+	}
+	for _, each := range []struct {
+		name, value string
+		wanted      bool
+	}{
+		{"server", f.server, true}, {"token-file", f.tokenFile, true}, {"work-dir", f.workDir, f.attempt != ""}, {"installers", f.installers, f.attempt != ""},
+	} {
+		switch {
+		case each.wanted && each.value == "":
+			return fmt.Errorf("%w: --%s is missing", errUsage, each.name)
+		case !each.wanted && each.value != "":
+			return fmt.Errorf("%w: --%s is only for an attempt; omit it", errUsage, each.name)
+		}
+	}
+	return nil
+}
+
+// runtime is what attempts and sweeps are both given.
+type runtime struct {
+	token  secret.Text
+	pod    string
+	http   *http.Client
+	log    *slog.Logger
+	redact *installer.Redactor
+}
+
+func start(ctx context.Context, f flags) error {
+	if err := f.check(); err != nil {
+		return err
+	}
 	token, err := secret.Lookup(ctx, "file:"+f.tokenFile)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
@@ -120,17 +149,31 @@ func attempt(ctx context.Context, f flags) error {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
 	defer flush()
-	err = runner.Run(ctx, runner.Config{
-		Server: f.server, Attempt: f.attempt, Token: token, Pod: pod, WorkDir: f.workDir, Installers: f.installers,
-		Env: os.Environ(), Boundary: os.Getenv("OCPCTL_PERMISSIONS_BOUNDARY"), Keys: keys, Cloud: openCloud,
-		HTTP:   &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 2, IdleConnTimeout: time.Minute}},
-		Log:    log,
-		Redact: redact,
-	})
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 2, IdleConnTimeout: time.Minute}}
+	given := runtime{token: token, pod: pod, http: client, log: log, redact: redact}
+	if f.sweep != "" {
+		err = given.sweep(ctx, f)
+	} else {
+		err = given.attempt(ctx, f, keys)
+	}
 	if err != nil {
 		return seemly{err, redact.Text(err.Error())}
 	}
 	return nil
+}
+
+func (r runtime) attempt(ctx context.Context, f flags, keys cloud.Keys) error {
+	return runner.Run(ctx, runner.Config{
+		Server: f.server, Attempt: f.attempt, Token: r.token, Pod: r.pod, WorkDir: f.workDir, Installers: f.installers,
+		Env: os.Environ(), Boundary: os.Getenv("OCPCTL_PERMISSIONS_BOUNDARY"), Keys: keys, Cloud: openCloud, HTTP: r.http, Log: r.log, Redact: r.redact,
+	})
+}
+
+// sweep leaves the keys of the default chain to the SDK, which renews them.
+func (r runtime) sweep(ctx context.Context, f flags) error {
+	return sweep.Run(ctx, sweep.Config{
+		Server: f.server, Sweep: f.sweep, Token: r.token, Pod: r.pod, Open: openInventory, HTTP: r.http, Log: r.log, Redact: r.redact,
+	})
 }
 
 // seemly is an error that may be printed: it contains texts from the server, S3 or the cloud, redacted.
@@ -157,13 +200,23 @@ func podName() (string, error) {
 
 // openCloud opens the cloud with the given keys or, without any, with those of the SDK's default chain.
 func openCloud(ctx context.Context, region string, keys cloud.Keys) (runner.Cloud, error) {
-	var options []func(*config.LoadOptions) error
-	if !keys.Empty() {
-		// As the programs do that get these keys: a configuration file is about somebody else's.
-		options = append(options, config.WithSharedConfigFiles([]string{os.DevNull}), config.WithCredentialsProvider(
-			credentials.NewStaticCredentialsProvider(keys.ID, keys.Secret.Reveal(), keys.Token.Reveal())))
+	return aws.New(ctx, region, with(keys)...)
+}
+
+// openInventory opens an account for a sweep in the same way.
+func openInventory(ctx context.Context, spec contract.SweepSpec, keys cloud.Keys) (sweep.Inventory, error) {
+	return inventory.New(ctx, inventory.Config{
+		HomeRegion: spec.HomeRegion, BaseDomains: spec.BaseDomains, CallsPerSecond: spec.CallsPerSecond,
+	}, with(keys)...)
+}
+
+func with(keys cloud.Keys) []func(*config.LoadOptions) error {
+	if keys.Empty() {
+		return nil
 	}
-	return aws.New(ctx, region, options...)
+	// As the programs do that get these keys: a configuration file is about somebody else's.
+	return []func(*config.LoadOptions) error{config.WithSharedConfigFiles([]string{os.DevNull}), config.WithCredentialsProvider(
+		credentials.NewStaticCredentialsProvider(keys.ID, keys.Secret.Reveal(), keys.Token.Reveal()))}
 }
 
 // chainKeys registers the cloud's keys of the SDK's default chain with the redactor, and returns those that do not renew themselves.

@@ -146,7 +146,7 @@ func (c *Client) Parts(regions []string) []string {
 }
 
 // Emit takes what one page showed. An error of it ends the listing.
-type Emit func(page []contract.SeenResource) error
+type Emit = func(page []contract.SeenResource) error
 
 // List lists one part, page by page. An error means that the part is incomplete: what was emitted is there, what was not may be there
 // too. Several lists that were refused are all in the error.
