@@ -35,7 +35,7 @@ func (p *Process) Living(ctx context.Context, cluster string) ([]int, error) {
 	var living []int
 	for _, attempt := range kept {
 		number, of := p.started(attempt)
-		if of != cluster {
+		if of != cluster || of == noCluster {
 			continue
 		}
 		seen, err := p.Observe(ctx, attempt)

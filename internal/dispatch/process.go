@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,8 +34,11 @@ const (
 	workFolder  = "work" // work directory of the runner
 )
 
-// startedFormat is the content of startedFile: time, kind, number and cluster of the attempt.
-const startedFormat = "%s %s attempt %d of cluster %s\n"
+// startedFormat is the content of startedFile: time, kind, number and cluster of the attempt. A sweep has noCluster there.
+const (
+	startedFormat = "%s %s attempt %d of cluster %s\n"
+	noCluster     = "-"
+)
 
 // attemptVariable marks a runner and everything it starts, so that they can be found even if nothing was stored.
 const attemptVariable = "OCPCTL_ATTEMPT"
@@ -85,7 +89,7 @@ func (p *Process) Start(ctx context.Context, job Job) error {
 	if err != nil {
 		return err
 	}
-	if err := ctx.Err(); err != nil {
+	if err := errors.Join(ctx.Err(), job.Check()); err != nil {
 		return fmt.Errorf("start attempt %s: %w", job.Attempt, err)
 	}
 	if err := p.alone(ctx, job); err != nil {
@@ -101,7 +105,7 @@ func (p *Process) Start(ctx context.Context, job Job) error {
 	if err != nil {
 		return fmt.Errorf("start attempt %s: %w", job.Attempt, err)
 	}
-	_, err = fmt.Fprintf(marker, startedFormat, p.cfg.Now().UTC().Format(time.RFC3339Nano), job.Kind, job.Number, job.Cluster)
+	_, err = fmt.Fprintf(marker, startedFormat, p.cfg.Now().UTC().Format(time.RFC3339Nano), job.Kind, job.Number, cmp.Or(job.Cluster, noCluster))
 	if err = errors.Join(err, marker.Close()); err == nil {
 		err = p.launch(dir, job)
 	}
@@ -111,8 +115,11 @@ func (p *Process) Start(ctx context.Context, job Job) error {
 	return nil
 }
 
-// alone returns an error if another attempt of the cluster has a living runner.
+// alone returns an error if another attempt of the cluster has a living runner. A sweep's directory admits only one.
 func (p *Process) alone(ctx context.Context, job Job) error {
+	if job.Cluster == "" {
+		return nil
+	}
 	living, err := p.Living(ctx, job.Cluster)
 	if err != nil {
 		return err
@@ -131,8 +138,7 @@ func (p *Process) launch(dir string, job Job) error {
 		return err
 	}
 	defer log.Close()
-	cmd := exec.Command(p.cfg.Runner, "--server", p.cfg.StatusURL, "--attempt", job.Attempt, "--token-file", token,
-		"--work-dir", filepath.Join(dir, workFolder), "--installers", p.cfg.Installers)
+	cmd := exec.Command(p.cfg.Runner, job.Arguments(p.cfg.StatusURL, token, filepath.Join(dir, workFolder), p.cfg.Installers)...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, log, log // Stdin nil: /dev/null
 	cmd.Env = append(Allowed(p.cfg.Env), attemptVariable+"="+job.Attempt)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

@@ -65,6 +65,7 @@ func Run(t *testing.T, cfg Config) {
 		{"what is left is kept until it is forgotten, and not while it is alive", (*suite).forgets},
 		{"nothing is known of what was never started", (*suite).knowsNothing},
 		{"nothing is started beside a living runner of the cluster", (*suite).standsAlone},
+		{"a sweep runs without a cluster, beside others, and again once it was forgotten", (*suite).sweeps},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := &suite{T: t, cfg: cfg, cluster: fmt.Sprintf("clu_%d", time.Now().UnixNano()), heard: map[string][]heard{}}
@@ -117,8 +118,12 @@ func (s *suite) reports(attempt, what string) (list []heard) {
 }
 
 func (s *suite) job(number int, kind, behaviour string) dispatch.Job {
+	prefix := "att"
+	if kind == dispatch.KindSweep {
+		prefix = "swp"
+	}
 	job := dispatch.Job{
-		Attempt: fmt.Sprintf("att_%s_%d_%d", behaviour, number, time.Now().UnixNano()), Cluster: s.cluster, Number: number, Kind: kind,
+		Attempt: fmt.Sprintf("%s_%s_%d_%d", prefix, behaviour, number, time.Now().UnixNano()), Cluster: s.cluster, Number: number, Kind: kind,
 		Token: "the-token-of-" + s.cluster, Job: "job_1", Team: "platform", Profile: "aws-standard", Platform: "aws",
 	}
 	s.Cleanup(func() { // whatever became of the test
@@ -260,4 +265,40 @@ func (s *suite) standsAlone() {
 	living, err = s.d.Living(s.Context(), s.cluster)
 	require.NoError(s, err)
 	require.Equal(s, []int{2}, living)
+}
+
+func (s *suite) sweeps() {
+	sweep := func() dispatch.Job {
+		job := s.job(1, dispatch.KindSweep, "polite")
+		job.Cluster, job.Team, job.Profile = "", "", ""
+		return job
+	}
+	create := s.job(1, "create", "polite")
+	s.start(create)
+	first, other := sweep(), sweep()
+	s.start(first)
+	s.start(other)
+	require.Empty(s, s.reports(first.Attempt, "started")[0].Error)
+	require.Equal(s, dispatch.Running, s.see(s.d, first.Attempt))
+	living, err := s.d.Living(s.Context(), s.cluster)
+	require.NoError(s, err)
+	require.Equal(s, []int{1}, living, "the cluster's attempt alone")
+
+	require.NoError(s, s.d.Stop(s.Context(), first.Attempt))
+	s.ends(first.Attempt)
+	again := first
+	again.Number = 2
+	require.NoError(s, s.d.Start(s.Context(), again))
+	require.Equal(s, dispatch.Ended, s.see(s.d, first.Attempt), "its end is not seen by anybody yet, so nothing starts")
+	require.NoError(s, s.d.Forget(s.Context(), first.Attempt))
+	s.until("its next runner started", func() bool {
+		return s.d.Start(s.Context(), again) == nil && len(s.reports(first.Attempt, "started")) == 2
+	})
+	require.Equal(s, dispatch.Running, s.see(s.d, first.Attempt))
+
+	wrong := s.job(1, dispatch.KindSweep, "polite")
+	require.ErrorContains(s, s.d.Start(s.Context(), wrong), "a sweep has none")
+	wrong = s.job(1, "create", "polite")
+	wrong.Cluster = ""
+	require.ErrorContains(s, s.d.Start(s.Context(), wrong), "everything else has one")
 }

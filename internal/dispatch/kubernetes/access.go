@@ -90,7 +90,7 @@ func (d *Dispatcher) Access(ctx context.Context) (found Access, err error) {
 			return found, err
 		}
 	}
-	for _, kind := range kinds {
+	for _, kind := range d.cfg.served() {
 		if outcome := d.tryJob(ctx, kind); outcome.Err != nil || len(outcome.Warned) > 0 {
 			found.Refused = append(found.Refused, outcome)
 		}
@@ -127,7 +127,11 @@ func words(a authorizationv1.ResourceAttributes) string {
 
 // tryJob has the API server check the Job of a first attempt.
 func (d *Dispatcher) tryJob(ctx context.Context, kind string) KindOutcome {
-	job, err := d.cfg.jobOf(dispatch.Job{Attempt: "att_doctor", Cluster: "clu_doctor", Number: 1, Kind: kind})
+	asked := dispatch.Job{Attempt: "att_doctor", Cluster: "clu_doctor", Number: 1, Kind: kind}
+	if kind == dispatch.KindSweep {
+		asked.Attempt, asked.Cluster = "swp_doctor", ""
+	}
+	job, err := d.cfg.jobOf(asked)
 	if err != nil {
 		return KindOutcome{Kind: kind, Err: err}
 	}
@@ -138,7 +142,7 @@ func (d *Dispatcher) tryJob(ctx context.Context, kind string) KindOutcome {
 
 // unread lists what a pod refers to besides its token.
 func (s *Settings) unread() (names []string) {
-	for _, kind := range kinds {
+	for _, kind := range s.served() {
 		names = append(names, "service account "+s.account(kind))
 	}
 	for _, name := range s.ImagePullSecrets {

@@ -10,10 +10,12 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/ocpctl/ocpctl/internal/dispatch"
 )
 
 // kinds are the kinds of attempt by which some settings are given.
-var kinds = []string{"create", "destroy", "scale", "configure", "access"}
+var kinds = []string{"create", "destroy", "scale", "configure", "access", dispatch.KindSweep}
 
 // Check returns everything that is wrong, each with its field in the section runner.kubernetes and what would be accepted.
 func (s Settings) Check() []error {
@@ -48,6 +50,7 @@ func (s Settings) checkNames(wrong report) {
 	name("service_accounts.scale", a.Scale, true)
 	name("service_accounts.configure", a.Configure, true)
 	name("service_accounts.access", a.Access, true)
+	name("service_accounts.sweep", a.Sweep, true)
 	for i, secret := range s.ImagePullSecrets {
 		name(fmt.Sprintf("image_pull_secrets[%d]", i), secret, false)
 	}

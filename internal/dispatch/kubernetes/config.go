@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/ocpctl/ocpctl/internal/dispatch"
 )
 
 // What the runner's image holds, and where the Job mounts the rest.
@@ -71,6 +74,7 @@ type ServiceAccounts struct {
 	Scale     string `yaml:"scale"`     // empty: create's
 	Configure string `yaml:"configure"` // empty: create's
 	Access    string `yaml:"access"`    // empty: configure's
+	Sweep     string `yaml:"sweep"`     // empty: no sweep is started, because no other account may read as much
 }
 
 // Resources are requests and limits of one runner: cpu, memory, ephemeral-storage.
@@ -146,8 +150,13 @@ func (s *Settings) account(kind string) string {
 	a := s.ServiceAccounts
 	return map[string]string{
 		"create": a.Create, "destroy": a.Destroy, "scale": cmp.Or(a.Scale, a.Create), "configure": cmp.Or(a.Configure, a.Create),
-		"access": cmp.Or(a.Access, a.Configure, a.Create),
+		"access": cmp.Or(a.Access, a.Configure, a.Create), dispatch.KindSweep: a.Sweep,
 	}[kind]
+}
+
+// served lists the kinds that have a service account. Only sweeps may have none.
+func (s *Settings) served() []string {
+	return slices.DeleteFunc(slices.Clone(kinds), func(kind string) bool { return s.account(kind) == "" })
 }
 
 // usualResources names the resources of runners for which no others are set.

@@ -61,7 +61,7 @@ func settled() Config {
 	return Config{
 		Settings: Settings{
 			Namespace: "ocpctl-runners", Image: "quay.io/example/ocpctl-runner:1.4.0",
-			ServiceAccounts: ServiceAccounts{Create: "ocpctl-runner-create", Destroy: "ocpctl-runner-destroy"},
+			ServiceAccounts: ServiceAccounts{Create: "ocpctl-runner-create", Destroy: "ocpctl-runner-destroy", Sweep: "ocpctl-sweep"},
 		},
 		Installation: "prod", StatusURL: "https://ocpctl.example.com",
 	}
@@ -72,6 +72,11 @@ func attempt(number int, kind string) dispatch.Job {
 		Attempt: fmt.Sprintf("att_01JCZ8M4S3X6V9Q2T5W8YBAD%02d", number), Cluster: "clu_01JCZ8K7W5N3R1T9V2X4Y6ZABC", Number: number, Kind: kind,
 		Token: "the-token", Job: "job_01JCZ8M4S3X6V9Q2T5W8YBJOB", Team: "platform", Profile: "aws-standard", Platform: "aws", Deadline: 3 * time.Hour,
 	}
+}
+
+// sweep is a job of a sweep's runner.
+func sweep(number int) dispatch.Job {
+	return dispatch.Job{Attempt: "swp_01JCZ8M4S3X6V9Q2T5W8YBSWEEP", Number: number, Kind: dispatch.KindSweep, Token: "the-token", Job: "job_01JCZ8M4S3X6V9Q2T5W8YBSWJB", Platform: "aws"}
 }
 
 func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"strconv"
@@ -21,7 +22,7 @@ const (
 	LabelCluster      = "ocpctl/cluster" // id
 	LabelAttempt      = "ocpctl/attempt" // number
 	LabelAttemptID    = "ocpctl/attempt-id"
-	LabelKind         = "ocpctl/kind" // create, destroy, scale, configure or access
+	LabelKind         = "ocpctl/kind" // create, destroy, scale, configure, access or sweep
 	LabelInstallation = "ocpctl/installation"
 	LabelJob          = "ocpctl/job" // id of the public job
 	LabelTeam         = "ocpctl/team"
@@ -34,12 +35,15 @@ const group = 65532
 
 const tokenVolume, workVolume, tempVolume, containerName = "token", "work", "tmp", "runner"
 
-// jobName derives a DNS label from cluster, kind and number: clu_01J… becomes ocpctl-clu-01j…-create-3.
+// jobName derives a DNS label from cluster, kind and number: clu_01J… becomes ocpctl-clu-01j…-create-3. A sweep gives its own id.
 func jobName(job dispatch.Job) (string, error) {
-	cluster := strings.ToLower(strings.ReplaceAll(job.Cluster, "_", "-"))
-	name := fmt.Sprintf("ocpctl-%s-%s-%d", cluster, job.Kind, job.Number)
+	if err := job.Check(); err != nil {
+		return "", err
+	}
+	id := strings.ToLower(strings.ReplaceAll(cmp.Or(job.Cluster, job.Attempt), "_", "-"))
+	name := fmt.Sprintf("ocpctl-%s-%s-%d", id, job.Kind, job.Number)
 	if wrong := validation.IsDNS1123Label(name); len(wrong) > 0 || job.Number < 1 {
-		return "", fmt.Errorf("attempt %d (%s) of cluster %q gives no valid name for a Job: %q", job.Number, job.Kind, job.Cluster, name)
+		return "", fmt.Errorf("attempt %d (%s) of %q gives no valid name for a Job: %q", job.Number, job.Kind, cmp.Or(job.Cluster, job.Attempt), name)
 	}
 	return name, nil
 }
@@ -129,9 +133,8 @@ func (c *Config) podOf(job dispatch.Job, secret, account string) corev1.PodSpec 
 func (c *Config) containerOf(job dispatch.Job) corev1.Container {
 	return corev1.Container{
 		Name: containerName, Image: c.Image, ImagePullPolicy: corev1.PullIfNotPresent,
-		Command: []string{Program},
-		Args: []string{"--server", c.StatusURL, "--attempt", job.Attempt, "--token-file", tokenDir + "/" + tokenFile,
-			"--work-dir", WorkDir, "--installers", Installers},
+		Command:   []string{Program},
+		Args:      job.Arguments(c.StatusURL, tokenDir+"/"+tokenFile, WorkDir, Installers),
 		Env:       c.env(),
 		Resources: c.needs(job.Profile, job.Platform, job.Kind),
 		SecurityContext: &corev1.SecurityContext{

@@ -59,7 +59,7 @@ func TestTheJobAndTheSecretOfAnAttempt(t *testing.T) {
 	for name, c := range map[string]struct {
 		cfg Config
 		job dispatch.Job
-	}{"create": {settled(), attempt(1, "create")}, "destroy-openshift": {rich(), attempt(12, "destroy")}} {
+	}{"create": {settled(), attempt(1, "create")}, "destroy-openshift": {rich(), attempt(12, "destroy")}, "sweep": {settled(), sweep(2)}} {
 		t.Run(name, func(t *testing.T) {
 			if name == "destroy-openshift" {
 				c.job.Platform, c.job.Team = "ibmcloud", "team with spaces"
@@ -76,7 +76,11 @@ func TestTheJobAndTheSecretOfAnAttempt(t *testing.T) {
 
 func TestAJobsNameIsALabelForEveryKind(t *testing.T) {
 	for _, kind := range kinds {
-		name, err := jobName(attempt(99999, kind))
+		job := attempt(99999, kind)
+		if kind == dispatch.KindSweep {
+			job = sweep(99999)
+		}
+		name, err := jobName(job)
 		require.NoError(t, err)
 		require.Empty(t, validation.IsDNS1123Label(name))
 	}
@@ -89,7 +93,11 @@ func TestAJobsNameIsALabelForEveryKind(t *testing.T) {
 	}
 	cfg := settled()
 	require.NoError(t, cfg.complete())
-	_, err := cfg.jobOf(attempt(1, "unknown"))
+	cfg.ServiceAccounts.Sweep = ""
+	_, err := cfg.jobOf(sweep(1))
+	require.ErrorContains(t, err, `no service account is configured for attempts of kind "sweep"`, "no other account may read a whole account")
+	require.Equal(t, []string{"create", "destroy", "scale", "configure", "access"}, cfg.served())
+	_, err = cfg.jobOf(attempt(1, "unknown"))
 	require.ErrorContains(t, err, `no service account is configured for attempts of kind "unknown"`)
 }
 

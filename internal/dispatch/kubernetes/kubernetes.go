@@ -63,11 +63,11 @@ func (d *Dispatcher) start(ctx context.Context, job dispatch.Job) error {
 	if err != nil {
 		return err
 	}
-	living, err := d.Living(ctx, job.Cluster)
+	living, kept, err := d.beside(ctx, job)
 	if err != nil {
 		return err
 	}
-	if err := dispatch.Alone(job, living); err != nil {
+	if err := dispatch.Alone(job, living); err != nil || kept {
 		return err
 	}
 	made, err := d.api.createJob(ctx, manifest)
@@ -107,20 +107,15 @@ func (d *Dispatcher) Observe(ctx context.Context, attempt string) (dispatch.Obse
 	return seen, nil
 }
 
-// find returns an attempt's Job, nil if there is none, and its pods. The Job is read first: a pod that is created in between is seen.
+// find returns an attempt's Job, nil if there is none, and its pods. A Job that is being deleted is found only if there is no other: a
+// sweep's next runner has a Job and a pod of its own.
 func (d *Dispatcher) find(ctx context.Context, attempt string) (*batchv1.Job, []corev1.Pod, error) {
-	jobs, err := d.api.listJobs(ctx, d.ofAttempt(attempt))
-	if err != nil {
-		return nil, nil, fmt.Errorf("list Jobs: %w", err)
+	jobs, pods, err := d.list(ctx, d.ofAttempt(attempt))
+	if err != nil || len(jobs) == 0 {
+		return nil, pods, err
 	}
-	pods, err := d.api.listPods(ctx, d.ofAttempt(attempt))
-	if err != nil {
-		return nil, nil, fmt.Errorf("list pods: %w", err)
-	}
-	if len(jobs) == 0 {
-		return nil, pods, nil
-	}
-	return &jobs[0], pods, nil
+	job := &jobs[max(0, slices.IndexFunc(jobs, func(j batchv1.Job) bool { return j.DeletionTimestamp == nil }))]
+	return job, slices.DeleteFunc(pods, func(p corev1.Pod) bool { return p.Labels[LabelAttempt] != job.Labels[LabelAttempt] }), nil
 }
 
 // eventsOf returns the events of what waits, or has ended, without a reason in its status. They only explain: an error is as good as none.
@@ -138,15 +133,46 @@ func (d *Dispatcher) eventsOf(ctx context.Context, job *batchv1.Job, pods []core
 
 // Living returns the numbers of the cluster's attempts that have a living pod, or a Job that may still create one, in rising order.
 func (d *Dispatcher) Living(ctx context.Context, cluster string) ([]int, error) {
-	selector := d.ours() + "," + LabelCluster + "=" + cluster
+	jobs, pods, err := d.list(ctx, d.ours()+","+LabelCluster+"="+cluster)
+	if err != nil {
+		return nil, fmt.Errorf("cluster %s: %w", cluster, err)
+	}
+	return d.alive(jobs, pods)
+}
+
+// beside returns the numbers of what a job must not be started beside: attempts of its cluster, or other runners of the same sweep. kept:
+// an earlier runner of the sweep has ended and was not forgotten, so nothing is started.
+func (d *Dispatcher) beside(ctx context.Context, job dispatch.Job) (living []int, kept bool, err error) {
+	if job.Cluster != "" {
+		living, err = d.Living(ctx, job.Cluster)
+		return living, false, err
+	}
+	found, pods, err := d.list(ctx, d.ofAttempt(job.Attempt))
+	if err != nil {
+		return nil, false, err
+	}
+	kept = slices.ContainsFunc(found, func(j batchv1.Job) bool {
+		return j.Labels[LabelAttempt] != strconv.Itoa(job.Number) && j.DeletionTimestamp == nil
+	})
+	living, err = d.alive(found, pods)
+	return living, kept, err
+}
+
+// list reads the Jobs first: a pod that is created in between is seen.
+func (d *Dispatcher) list(ctx context.Context, selector string) ([]batchv1.Job, []corev1.Pod, error) {
 	jobs, err := d.api.listJobs(ctx, selector)
 	if err != nil {
-		return nil, fmt.Errorf("list Jobs of cluster %s: %w", cluster, err)
+		return nil, nil, fmt.Errorf("list Jobs: %w", err)
 	}
 	pods, err := d.api.listPods(ctx, selector)
 	if err != nil {
-		return nil, fmt.Errorf("list pods of cluster %s: %w", cluster, err)
+		return nil, nil, fmt.Errorf("list pods: %w", err)
 	}
+	return jobs, pods, nil
+}
+
+// alive returns the numbers of the attempts that the Jobs and pods belong to and that live, in rising order.
+func (d *Dispatcher) alive(jobs []batchv1.Job, pods []corev1.Pod) ([]int, error) {
 	type runner struct {
 		job  *batchv1.Job
 		pods []corev1.Pod
@@ -172,7 +198,7 @@ func (d *Dispatcher) Living(ctx context.Context, cluster string) ([]int, error) 
 		}
 		number, err := strconv.Atoi(label)
 		if err != nil {
-			return nil, fmt.Errorf("read the Jobs of cluster %s: the label %s is %q, not a number", cluster, LabelAttempt, label)
+			return nil, fmt.Errorf("read the Jobs: the label %s is %q, not a number", LabelAttempt, label)
 		}
 		living = append(living, number)
 	}

@@ -106,8 +106,33 @@ func TestNothingIsStartedBesideALivingPodOfAnotherAttempt(t *testing.T) {
 		}
 		return nil
 	}
-	require.ErrorContains(t, d.Start(t.Context(), attempt(3, "destroy")), "list pods of cluster", "without an answer nothing is started")
+	require.ErrorContains(t, d.Start(t.Context(), attempt(3, "destroy")), "list pods", "without an answer nothing is started")
 	require.Len(t, c.jobs, 1)
+}
+
+func TestASweepHasOneRunnerAtATimeAndAnotherOnlyOnceItWasForgotten(t *testing.T) {
+	c, d := newCluster(t)
+	create := attempt(1, "create")
+	require.NoError(t, d.Start(t.Context(), create))
+	c.running(create, corev1.PodRunning)
+	first, second := sweep(1), sweep(2)
+	require.NoError(t, d.Start(t.Context(), first), "beside an attempt of a cluster")
+	require.Equal(t, "ocpctl-swp-01jcz8m4s3x6v9q2t5w8ybsweep-sweep-1", c.jobs[1].Name)
+	require.NotContains(t, c.jobs[1].Labels, LabelCluster)
+	c.running(first, corev1.PodRunning)
+	require.ErrorContains(t, d.Start(t.Context(), second), "runner 1 of sweep swp_01JCZ8M4S3X6V9Q2T5W8YBSWEEP is still alive")
+
+	c.pods[1].Status.Phase = corev1.PodFailed
+	c.jobs[1].Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue}}
+	require.NoError(t, d.Start(t.Context(), second))
+	require.Len(t, c.jobs, 2, "the end of the first was not seen by anybody yet")
+
+	c.jobs[1].DeletionTimestamp = new(metav1.NewTime(noon))
+	require.NoError(t, d.Start(t.Context(), second))
+	require.Len(t, c.jobs, 3)
+	seen, err := d.Observe(t.Context(), second.Attempt)
+	require.NoError(t, err)
+	require.Equal(t, dispatch.Running, seen.Sighting, "the Job that is being deleted says nothing about the new one")
 }
 
 func TestAQuotaThatRefusesTheJobIsARefusal(t *testing.T) {
