@@ -42,7 +42,7 @@ func policyNames(t *testing.T) (names []string) {
 			names = append(names, name)
 		}
 	}
-	require.Len(t, names, 14)
+	require.Len(t, names, 15)
 	return names
 }
 
@@ -133,7 +133,7 @@ func TestThePoliciesHaveExactlyTheListedActions(t *testing.T) {
 	}
 	require.Greater(t, len(sources["openshift-install"].Groups), 10)
 	allowed := map[string]bool{}
-	for _, s := range union(t, append(policies.Create(), append(policies.Destroy(), policies.Mint()...)...)...).Statement {
+	for _, s := range union(t, slices.Concat(policies.Create(), policies.Destroy(), policies.Mint(), policies.Sweep())...).Statement {
 		if s.Effect == "Allow" {
 			for _, action := range s.Action {
 				allowed[action] = true
@@ -226,6 +226,28 @@ func TestADestroyingRunnerDeletesNothingOfOthersAndCreatesNothing(t *testing.T) 
 	})
 }
 
+func TestASweepReadsEverywhereAndDoesNothingElse(t *testing.T) {
+	reads := regexp.MustCompile(`:(Describe|Get|List)`)
+	sweep := union(t, policies.Sweep()...)
+	for _, s := range sweep.Statement {
+		for _, action := range s.Action {
+			require.True(t, reads.MatchString(action), "%s allows %s", s.Sid, action)
+		}
+	}
+	check(t, sweep, []request{
+		{"ec2:DescribeInstances", "*", keys("aws:RequestedRegion", "ap-south-1"), iampolicy.Allow}, // a leak may be in any region
+		{"ec2:TerminateInstances", "*", keys(), iampolicy.NoMatch},
+		{"ec2:CreateTags", "*", keys(), iampolicy.NoMatch},
+		{"iam:GetRolePolicy", runner, keys(), iampolicy.NoMatch},
+		{"s3:GetBucketTagging", "arn:aws:s3:::openshift-bootstrap-data-shop-abcde", keys(), iampolicy.Allow},
+		{"s3:GetObject", "arn:aws:s3:::openshift-bootstrap-data-shop-abcde/bootstrap.ign", keys(), iampolicy.NoMatch},
+		{"s3:GetBucketTagging", "arn:aws:s3:::payroll", keys(), iampolicy.NoMatch},
+		{"s3:GetObject", "arn:aws:s3:::state/clusters/clu_1/x", keys(), iampolicy.NoMatch},
+		{"secretsmanager:GetSecretValue", "*", keys(), iampolicy.NoMatch},
+		{"sts:AssumeRole", "*", keys(), iampolicy.NoMatch},
+	})
+}
+
 func TestTheGuardrailDeniesInstallationsOutsideThePlatform(t *testing.T) {
 	const tag = "Name,kubernetes.io/cluster/shop-abcde"
 	as := func(who string, pairs ...string) map[string][]string {
@@ -281,7 +303,7 @@ func TestTheRolesAreForTheServiceAccountsOfTheChart(t *testing.T) {
 	for _, found := range regexp.MustCompile(`optional\(string, "(ocpctl[a-z-]*/[a-z-]+)"\)`).FindAllStringSubmatch(string(raw), -1) {
 		named[found[1]] = true
 	}
-	require.Len(t, named, 8)
+	require.Len(t, named, 9)
 	chart := map[string]bool{}
 	for _, example := range []string{"eks", "openshift"} { // roles apart and together
 		for _, o := range rendered(t, example) {

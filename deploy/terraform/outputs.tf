@@ -24,7 +24,7 @@ output "server_role_arns" {
 }
 
 output "runner_role_arns" {
-  description = "The runners' roles: create, destroy and operate."
+  description = "The runners' roles: create, destroy, operate and sweep."
   value       = { for name, role in aws_iam_role.runner : name => role.arn }
 }
 

@@ -73,5 +73,8 @@ func Destroy() []string { return []string{"runner-read", "runner-delete", "runne
 // Operate names the policies of runners that scale and configure clusters and change access to them: they reach the cluster's API, and only read in the cloud.
 func Operate() []string { return []string{"runner-read", "runner-guard"} }
 
+// Sweep names the policies of runners that look through a whole account: they read in every region, and nothing else.
+func Sweep() []string { return []string{"sweep-read"} }
+
 // Mint names what create and destroy need in addition for clusters in credentials mode Mint.
 func Mint() []string { return []string{"runner-mint"} }

@@ -58,7 +58,7 @@ run "policies_are_rendered" {
     error_message = "The guardrail is longer than AWS allows for a service control policy."
   }
   assert {
-    condition     = join(",", keys(aws_iam_role.server)) == "api,hooks,migrate,worker" && length(aws_iam_role_policy_attachment.runner) == 12
+    condition     = join(",", keys(aws_iam_role.server)) == "api,hooks,migrate,worker" && length(aws_iam_role_policy_attachment.runner) == 13
     error_message = "A role is missing, or has other policies."
   }
   assert {
@@ -71,7 +71,7 @@ run "policies_are_rendered" {
     error_message = "helm_values has keys that the chart does not have."
   }
   assert {
-    condition     = join(",", keys(yamldecode(output.helm_values).components)) == "api,hooks,worker" && join(",", keys(yamldecode(output.helm_values).runner.serviceAccounts)) == "create,destroy,operate"
+    condition     = join(",", keys(yamldecode(output.helm_values).components)) == "api,hooks,worker" && join(",", keys(yamldecode(output.helm_values).runner.serviceAccounts)) == "create,destroy,operate,sweep"
     error_message = "helm_values does not name the chart's components and service accounts."
   }
   assert {

@@ -69,8 +69,11 @@ func (c *call) unauthorized(need right, why string) *Fault {
 
 // iamAction returns the call's action as policies name it.
 func (c *call) iamAction() string {
-	if c.service == "tagging" {
+	switch {
+	case c.service == "tagging":
 		return "tag:" + c.action
+	case c.service == "s3" && c.action == "ListBuckets":
+		return "s3:ListAllMyBuckets"
 	}
 	return c.service + ":" + c.action
 }
@@ -148,6 +151,10 @@ func (c *call) resources() []target {
 	case "route53":
 		if len(c.path) > 0 && !strings.Contains(c.action, "Change/") && c.action != "GetChange" {
 			out = c.known(target{arn: "arn:aws:route53:::hostedzone/" + c.path[0]}, c.path[0])
+		}
+	case "s3":
+		if len(c.path) > 0 {
+			out = []target{{arn: "arn:aws:s3:::" + c.path[0]}}
 		}
 	case "sts":
 		out = []target{{arn: cmp.Or(c.params.get("RoleArn"), "*")}}

@@ -12,8 +12,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/deploy/terraform/policies"
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/devstack/aws"
+	"github.com/ocpctl/ocpctl/internal/devstack/aws/iampolicy"
 	"github.com/ocpctl/ocpctl/internal/devstack/installer/installertest"
 	"github.com/ocpctl/ocpctl/runner/cloud/aws/inventory"
 )
@@ -427,4 +429,33 @@ func TestAStopEndsAListWithItsCause(t *testing.T) {
 	require.ErrorIs(t, err, enough)
 	err = c.client.List(t.Context(), home+"/ec2", func([]contract.SeenResource) error { return enough })
 	require.Equal(t, enough, err, "an error of whoever takes the pages ends the listing as it is")
+}
+
+// The role of a sweep may do exactly what a sweep does: a missing action makes parts incomplete, and an unused one is too much.
+func TestTheSweepsPolicyNamesExactlyTheCallsThatAreMade(t *testing.T) {
+	const reader, readerKey = "arn:aws:sts::" + account + ":assumed-role/ocpctl-runner-sweep/sweep", "AKIADEMO0000SWEEPER1"
+	values := policies.Values{"partition": {"aws"}}
+	policy, err := policies.Union(values, policies.Sweep()...)
+	require.NoError(t, err)
+	c := start(t, aws.Config{Callers: []aws.Caller{{AccessKey: readerKey, SecretKey: secretKey, ARN: reader, Policy: policy}}})
+	for _, r := range []aws.Resource{
+		{Service: "iam", Type: "instance-profile", Name: infraID + "-worker-profile"}, {Service: "iam", Type: "oidc-provider", Name: "shop-oidc.s3.us-east-1.amazonaws.com"},
+		{Service: "s3", Type: "bucket", Name: "shop-oidc"}, {Service: "s3", Type: "bucket", Name: "openshift-bootstrap-data-" + infraID},
+		{Service: "s3", Type: "bucket", Name: infraID + "-image-registry-us-east-1-abc"},
+		{ID: "arn:aws:elasticloadbalancing:us-east-1:123456789012:loadbalancer/net/" + infraID + "-int/1", Name: infraID + "-int"},
+		{ID: "arn:aws:rds:us-east-1:123456789012:db:" + infraID, Tags: map[string]string{owned: "owned"}},
+	} {
+		c.plant(t, r)
+	}
+	client := clientOf(t, config.WithBaseEndpoint(c.URL()), config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(readerKey, secretKey, "")))
+	regions, err := client.Regions(t.Context())
+	require.NoError(t, err)
+	require.Len(t, all(t, client, regions...), 7)
+	document, err := iampolicy.Parse(policy)
+	require.NoError(t, err)
+	var allowed []string
+	for _, s := range document.Statement {
+		allowed = append(allowed, s.Action...)
+	}
+	require.ElementsMatch(t, allowed, c.ActionsOf(reader))
 }
