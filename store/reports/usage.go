@@ -15,8 +15,9 @@ import (
 // ReportFilter selects the clusters and the time of a usage report.
 type ReportFilter struct {
 	From, To time.Time // From is in, To is not; To zero: until now
-	By       string    // team, owner, costCenter, profile, environment, or tag:<key>
+	By       string    // one of Groups, or tag:<key>
 	Teams    []string  // only these teams' clusters; nil: all (an auditor or admin)
+	Until    time.Time // counts what comes until then in ToComeCents; zero: nothing to come is counted
 }
 
 // ReportLine is the usage of one group. Its cents are an estimate by list prices, not an invoice.
@@ -27,12 +28,26 @@ type ReportLine struct {
 	ClusterHours float64 // from the start of the install until everything was removed
 	NodeHours    float64 // the same for each machine; clusters accepted before machines were counted add none
 	Cents        int64
+
+	ToComeCents    int64 // from To until the clusters' planned ends, at the latest until the filter's Until
+	CommittedCents int64 // the same without that limit; only with Until
 }
 
-// reportedBy are the columns to group by.
+// Groups are what a report can be grouped by, besides tags.
+var Groups = []string{"team", "owner", "costCenter", "repository", "profile", "environment", "pullRequest", "run"}
+
+// reportedBy are the columns of Groups. A cluster without a repository, a pull request or a run is in the group with the empty key. A
+// cluster counts for the run that it ends with, not for the others that share it.
 var reportedBy = map[string]string{
-	"team": "c.team", "owner": "coalesce((SELECT s.name FROM person_spellings s WHERE s.spelling = lower(c.owner)), c.owner)", "costCenter": "c.cost_center", "profile": "c.profile", "environment": "c.environment",
+	"team": "c.team", "owner": "coalesce((SELECT s.name FROM person_spellings s WHERE s.spelling = lower(c.owner)), c.owner)", "costCenter": "c.cost_center",
+	"repository": "coalesce(c.repo, '')", "profile": "c.profile", "environment": "c.environment", "pullRequest": PullRequestSQL, "run": RunSQL,
 }
+
+// PullRequestSQL and RunSQL name the pull request and the run of a row c of clusters, as people know them; empty: it has none.
+const (
+	PullRequestSQL = "coalesce(c.repo || '#' || c.pr_number, '')"
+	RunSQL         = "coalesce((SELECT coalesce(nullif(pr.url, ''), pr.platform || ':' || pr.scope || ':' || pr.key) FROM run_clusters rc JOIN runs pr ON pr.id = rc.run_id WHERE rc.cluster_id = c.id), '')"
+)
 
 // UsageReport sums what clusters used between two times, by list prices, the dearest group first. What still runs is counted
 // until now. A cluster counts for its current team and owner. ErrConflict: no such group, or From is not before To.
@@ -43,7 +58,7 @@ func (s *Store) UsageReport(ctx context.Context, f ReportFilter) ([]ReportLine, 
 		column, known = "coalesce(c.effective_tags ->> @tag, '')", true
 	}
 	if !known {
-		return nil, fmt.Errorf("report usage: %w: by %q is none of team, owner, costCenter, profile, environment, tag:<key>", pg.ErrConflict, f.By)
+		return nil, fmt.Errorf("report usage: %w: by %q is none of %s, tag:<key>", pg.ErrConflict, f.By, strings.Join(Groups, ", "))
 	}
 	now, err := s.db.Now(ctx)
 	if err != nil {
@@ -56,7 +71,7 @@ func (s *Store) UsageReport(ctx context.Context, f ReportFilter) ([]ReportLine, 
 		return nil, fmt.Errorf("report usage: %w: there is no time between %s and %s", pg.ErrConflict, f.From.Format(time.RFC3339), f.To.Format(time.RFC3339))
 	}
 	lines, err := pg.All[ReportLine](ctx, s.db.Pool(), fmt.Sprintf(usageReport, column),
-		pgx.NamedArgs{"from": f.From, "to": f.To, "tag": tag, "teams": f.Teams})
+		pgx.NamedArgs{"from": f.From, "to": f.To, "tag": tag, "teams": f.Teams, "until": pg.Null(f.Until)})
 	if err != nil {
 		return nil, fmt.Errorf("report usage by %s: %w", f.By, err)
 	}
@@ -67,7 +82,8 @@ func (s *Store) UsageReport(ctx context.Context, f ReportFilter) ([]ReportLine, 
 // whichever came first. Each cluster's amount is rounded to the cent, and a group adds up its clusters' amounts.
 var usageReport = `
 	WITH among AS (
-		SELECT c.id, %s AS key, c.ready_at < @to AS ready, c.nodes - coalesce(c.workers_base, 0) AS fixed, c.nodes, c.destroyed_at
+		SELECT c.id, %s AS key, c.ready_at < @to AS ready, c.nodes - coalesce(c.workers_base, 0) AS fixed, c.nodes, c.destroyed_at,
+			CASE WHEN c.desired = 'present' AND c.destroyed_at IS NULL AND @until::timestamptz IS NOT NULL THEN coalesce(c.coming_cents, c.hourly_cents) ELSE 0 END AS coming, c.destroy_at
 		FROM clusters c
 		WHERE c.created_at < @to AND (c.destroyed_at IS NULL OR c.destroyed_at > @from) AND (@teams::text[] IS NULL OR c.team = ANY (@teams))
 	), spans AS (
@@ -81,5 +97,7 @@ var usageReport = `
 		FROM spans WHERE runs GROUP BY cluster_id
 	)
 	SELECT a.key, count(*) AS clusters, count(*) FILTER (WHERE a.ready) AS ready, coalesce(sum(u.hours), 0)::float8 AS cluster_hours,
-		coalesce(sum(u.node_hours), 0)::float8 AS node_hours, coalesce(sum(u.cents), 0)::bigint AS cents
+		coalesce(sum(u.node_hours), 0)::float8 AS node_hours, coalesce(sum(u.cents), 0)::bigint AS cents,
+		sum(` + usage.CentsSQL("a.coming * greatest(0, "+usage.MillisSQL("least(a.destroy_at, @until)")+" - "+usage.MillisSQL("@to::timestamptz")+")") + `)::bigint AS to_come_cents,
+		sum(` + usage.CentsSQL("a.coming * greatest(0, "+usage.MillisSQL("a.destroy_at")+" - "+usage.MillisSQL("@to::timestamptz")+")") + `)::bigint AS committed_cents
 	FROM among a LEFT JOIN used u ON u.cluster_id = a.id GROUP BY a.key ORDER BY cents DESC, a.key`
