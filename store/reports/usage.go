@@ -36,18 +36,11 @@ type ReportLine struct {
 // Groups are what a report can be grouped by, besides tags.
 var Groups = []string{"team", "owner", "costCenter", "repository", "profile", "environment", "pullRequest", "run"}
 
-// reportedBy are the columns of Groups. A cluster without a repository, a pull request or a run is in the group with the empty key. A
-// cluster counts for the run that it ends with, not for the others that share it.
+// reportedBy are the columns of Groups. A cluster without a repository, a pull request or a run is in the group with the empty key.
 var reportedBy = map[string]string{
-	"team": "c.team", "owner": "coalesce((SELECT s.name FROM person_spellings s WHERE s.spelling = lower(c.owner)), c.owner)", "costCenter": "c.cost_center",
-	"repository": "coalesce(c.repo, '')", "profile": "c.profile", "environment": "c.environment", "pullRequest": PullRequestSQL, "run": RunSQL,
+	"team": "c.team", "owner": usage.OwnerSQL, "costCenter": "c.cost_center",
+	"repository": "coalesce(c.repo, '')", "profile": "c.profile", "environment": "c.environment", "pullRequest": usage.PullRequestSQL, "run": usage.RunSQL,
 }
-
-// PullRequestSQL and RunSQL name the pull request and the run of a row c of clusters, as people know them; empty: it has none.
-const (
-	PullRequestSQL = "coalesce(c.repo || '#' || c.pr_number, '')"
-	RunSQL         = "coalesce((SELECT coalesce(nullif(pr.url, ''), pr.platform || ':' || pr.scope || ':' || pr.key) FROM run_clusters rc JOIN runs pr ON pr.id = rc.run_id WHERE rc.cluster_id = c.id), '')"
-)
 
 // UsageReport sums what clusters used between two times, by list prices, the dearest group first. What still runs is counted
 // until now. A cluster counts for its current team and owner. ErrConflict: no such group, or From is not before To.
