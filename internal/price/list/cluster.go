@@ -2,6 +2,7 @@ package list
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -94,7 +95,7 @@ type bill struct {
 
 func (b *bill) add(what string, count int, price Price, times float64) {
 	switch {
-	case count == 0:
+	case count == 0 || price == 0 && slices.Contains(b.missing, what):
 	case price == 0:
 		b.missing = append(b.missing, what)
 	default:

@@ -34,6 +34,7 @@ func (l List) Refresh(offer io.Reader) (List, []Change, error) {
 	if err != nil {
 		return l, nil, fmt.Errorf("read the offer file: %w", err)
 	}
+	l.Regions = maps.Clone(l.Regions) // the caller's list stays as it is
 	found := &finding{list: l, prices: map[target]tier{}}
 	read := found.csv
 	if first[0] == '{' {
@@ -46,6 +47,59 @@ func (l List) Refresh(offer io.Reader) (List, []Change, error) {
 		return l, nil, errors.New("the offer file has no price that the list needs; AmazonEC2, AmazonVPC, AWSELB, AmazonS3 and AWSDataTransfer of the list's regions have some")
 	}
 	return found.applied()
+}
+
+// With adds regions and instance types, whose prices a refresh then looks for.
+func (l List) With(regions, instances []string) List {
+	types := map[string]bool{}
+	for _, name := range instances {
+		types[name] = true
+	}
+	for _, r := range l.Regions {
+		for name := range r.Instances {
+			types[name] = true
+		}
+	}
+	all := maps.Clone(l.Regions)
+	for _, name := range regions {
+		all[name] = l.Regions[name]
+	}
+	for name, r := range all {
+		_, added := l.Regions[name]
+		r.Instances = maps.Clone(r.Instances)
+		if r.Instances == nil {
+			r.Instances = map[string]Price{}
+		}
+		for t := range types {
+			if _, there := r.Instances[t]; !there && (!added || slices.Contains(instances, t)) {
+				r.Instances[t] = 0
+			}
+		}
+		all[name] = r
+	}
+	l.Regions = all
+	return l
+}
+
+// Missing names the prices that a region should have and does not.
+func (l List) Missing() (missing []string) {
+	for _, name := range l.regionNames() {
+		r := l.Regions[name]
+		for _, t := range slices.Sorted(maps.Keys(r.Instances)) {
+			if r.Instances[t] == 0 {
+				missing = append(missing, t+" in "+name)
+			}
+		}
+		for _, what := range slices.Sorted(maps.Keys(r.prices())) {
+			if *r.prices()[what] == 0 {
+				missing = append(missing, what+" in "+name)
+			}
+		}
+		if r.Volumes[diskKind] == 0 {
+			missing = append(missing, diskKind+" volumes in "+name)
+		}
+	}
+	return missing
 }
 
 // target is a place in the list.
@@ -90,6 +144,10 @@ func (f *finding) place(p product) (target, bool) {
 	in, ours := f.list.Regions[region]
 	if !ours {
 		return target{}, false
+	}
+	if in.Name == "" && p["regioncode"] != "" {
+		in.Name = p["location"]
+		f.list.Regions[region] = in
 	}
 	usage := regionCode.ReplaceAllString(p["usagetype"], "")
 	switch {
@@ -145,7 +203,7 @@ func (f *finding) applied() (List, []Change, error) {
 		case "volumes":
 			c.Was, r.Volumes[at.detail] = r.Volumes[at.detail], is.price
 		default:
-			to := r.price(at.what)
+			to := r.prices()[at.what]
 			c.Was, *to = *to, is.price
 		}
 		l.Regions[at.region] = r
@@ -157,11 +215,11 @@ func (f *finding) applied() (List, []Change, error) {
 	return l, changes, nil
 }
 
-// price is the price of that name in a list's file.
-func (r *Region) price(name string) *Price {
+// prices are the single prices, by their names in a list's file.
+func (r *Region) prices() map[string]*Price {
 	return map[string]*Price{
 		"natGateway": &r.NAT, "natGB": &r.NATGB, "publicAddress": &r.Address, "interfaceEndpoint": &r.Endpoint, "snapshotGBMonth": &r.Snapshot,
 		"storageGBMonth": &r.Storage, "egressGB": &r.EgressGB, "networkLoadBalancer": &r.NetworkLB, "applicationLoadBalancer": &r.ApplicationLB,
 		"classicLoadBalancer": &r.ClassicLB,
-	}[name]
+	}
 }

@@ -42,8 +42,8 @@ func (l List) resource(kind, region, detail string, stopped bool) (cents float64
 	d := details(detail)
 	switch kind {
 	case "instance":
-		price, listed := r.Instances[d.first]
-		if stopped || d.first == "" || !listed {
+		price := r.Instances[d.first]
+		if stopped || price == 0 {
 			return 0, stopped
 		}
 		if d.words["spot"] {
@@ -51,8 +51,7 @@ func (l List) resource(kind, region, detail string, stopped bool) (cents float64
 		}
 		return hourly(price), true
 	case "volume":
-		price, listed := r.Volumes[d.first]
-		return monthly(price, d.size), listed && d.size > 0
+		return monthly(r.Volumes[d.first], d.size), r.Volumes[d.first] > 0 && d.size > 0
 	case "snapshot":
 		return monthly(r.Snapshot, d.size), r.Snapshot > 0 && d.size > 0 // of a full one, which is the most that it can cost
 	case "nat-gateway":
