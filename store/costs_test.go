@@ -56,7 +56,7 @@ func TestChargesOfAllDaysAreTheReportsAmount(t *testing.T) {
 
 func TestADeliveryReplacesTheBillOfItsPeriod(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
+	s, clock := open(t)
 	row := accept(t, s, sized("shop"))
 	month := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	day := func(n int) time.Time { return month.AddDate(0, 0, n-1) }
@@ -68,25 +68,34 @@ func TestADeliveryReplacesTheBillOfItsPeriod(t *testing.T) {
 		require.NoError(t, s.Costs.SaveBilled(t.Context(), d, len(lines), lines))
 	}
 	save(of, billed(1, row.ID, 999))
-	lines := []costs.Billed{billed(1, row.ID, 700), billed(2, row.ID, 300), billed(2, "clu_OTHER", 50), billed(2, "", 10_000), billed(3, row.ID, -20)}
+	second := []costs.Billed{billed(1, row.ID, 700), billed(2, row.ID, 300), billed(2, "clu_OTHER", 50), billed(2, "", 10_000), billed(3, row.ID, -20)}
 	of.ID = "second"
-	save(of, lines...)
-	save(of, lines...) // a crash after the transaction repeats it
+	save(of, second...)
+	save(of, second...) // a crash after the transaction repeats it
 	december := costs.Delivery{Export: of.Export, Period: month.AddDate(0, 1, 0), ID: "x"}
 	save(december, costs.Billed{Day: month.AddDate(0, 1, 0), ClusterID: row.ID, Nanos: 1})
 
 	bill, err := s.Costs.Bill(t.Context(), costs.Filter{From: day(1), To: day(4)})
 	require.NoError(t, err)
-	require.Equal(t, costs.Bill{
-		Clusters: map[string]map[time.Time]int64{row.ID: {day(1): 700, day(2): 300, day(3): -20}}, Unknown: 50, Untagged: 10_000, Through: month.AddDate(0, 1, 0),
-	}, bill)
+	require.Equal(t, costs.Bill{Known: 980, Unknown: 50, Untagged: 10_000, Through: month.AddDate(0, 1, 0)}, bill)
 	bill, err = s.Costs.Bill(t.Context(), costs.Filter{From: day(2), To: day(3), Teams: []string{row.Team}})
 	require.NoError(t, err)
-	require.Equal(t, []any{map[string]map[time.Time]int64{row.ID: {day(2): 300}}, int64(0), int64(0)}, []any{bill.Clusters, bill.Unknown, bill.Untagged})
+	require.Equal(t, costs.Bill{Known: 300, Through: month.AddDate(0, 1, 0)}, bill)
+	bill, err = s.Costs.Bill(t.Context(), costs.Filter{From: day(2), To: day(3), Teams: []string{}})
+	require.NoError(t, err)
+	require.Zero(t, bill.Known)
+	lines, err := s.Reports.UsageReport(t.Context(), reports.ReportFilter{From: day(1), To: day(3), By: "cluster"})
+	require.NoError(t, err)
+	require.Empty(t, lines, "it did not exist yet on the days of this bill")
+	save(costs.Delivery{Export: of.Export, Period: month, ID: "third"}, costs.Billed{Day: clock.now().Truncate(24 * time.Hour), ClusterID: row.ID, Nanos: 7_000_000})
+	clock.pass(time.Hour)
+	lines, err = s.Reports.UsageReport(t.Context(), reports.ReportFilter{From: clock.now().Truncate(24 * time.Hour), By: "cluster"})
+	require.NoError(t, err)
+	require.Equal(t, []any{row.ID, int64(7_000_000), 1}, []any{lines[0].Key, lines[0].ActualNanos, lines[0].Billed})
 	known, err := s.Costs.Deliveries(t.Context(), of.Export)
 	require.NoError(t, err)
 	require.Len(t, known, 2)
-	require.Equal(t, []any{"second", month}, []any{known[0].ID, known[0].Period.UTC()})
+	require.Equal(t, []any{"third", month}, []any{known[0].ID, known[0].Period.UTC()})
 }
 
 func TestABudgetThatIsReachedByTimeAloneIsAnnouncedOnceAMonth(t *testing.T) {

@@ -114,27 +114,27 @@ func deliveryOf(below, key, etag string, written time.Time) (Delivery, bool) {
 }
 
 // Read sums a delivery by day and cluster. ErrWrittenAgain: it is no longer the newest.
-func (e *Export) Read(ctx context.Context, d Delivery) (*Sum, error) {
+func (e *Export) Read(ctx context.Context, d Delivery) (Bill, error) {
 	files, err := e.files(ctx, d)
 	if err != nil {
-		return nil, err
+		return Bill{}, err
 	}
-	sum := &Sum{installation: e.cfg.Installation, nanos: map[group]int64{}}
+	all := &sum{installation: e.cfg.Installation, nanos: map[group]int64{}}
 	for _, key := range files {
-		if err := e.open(ctx, key, sum.add); err != nil {
-			return nil, err
+		if err := e.open(ctx, key, all.add); err != nil {
+			return Bill{}, err
 		}
 	}
 	now, err := e.Deliveries(ctx)
 	if err != nil {
-		return nil, err
+		return Bill{}, err
 	}
 	for _, other := range now {
 		if other.Period.Equal(d.Period) && other.ID != d.ID {
-			return nil, fmt.Errorf("read %s of %s: %w", d.Period.Format("2006-01"), e, ErrWrittenAgain)
+			return Bill{}, fmt.Errorf("read %s of %s: %w", d.Period.Format("2006-01"), e, ErrWrittenAgain)
 		}
 	}
-	return sum, nil
+	return Bill{Lines: all.lines, Billed: all.billed()}, nil
 }
 
 // files returns the keys of a delivery's files. They have to be where AWS writes them.

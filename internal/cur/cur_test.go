@@ -79,7 +79,7 @@ func TestAnExportIsSummedByDayAndCluster(t *testing.T) {
 		{Day: november(25), ClusterID: "", Nanos: 450_000_000},
 		{Day: november(25), ClusterID: "clu_FORGOTTEN", Nanos: 120_000_000},
 		{Day: november(25), ClusterID: "clu_SHOP", Nanos: 1_000_000_000}, // with the credit
-	}, sum.Billed())
+	}, sum.Billed)
 	require.Equal(t, "s3://"+b.name+"/bills/daily", b.export.String())
 }
 
@@ -95,7 +95,7 @@ func TestTagsAreFoundHoweverTheExportNamesThem(t *testing.T) {
 	} {
 		sum, err := b.export.Read(t.Context(), b.deliver("\ufeff"+head+c.column+"\n"+values+c.value+"\n"))
 		require.NoError(t, err)
-		require.Equal(t, []cur.Billed{{Day: november(24), ClusterID: "clu_SHOP", Nanos: 1_500_000_000}}, sum.Billed(), c.value)
+		require.Equal(t, []cur.Billed{{Day: november(24), ClusterID: "clu_SHOP", Nanos: 1_500_000_000}}, sum.Billed, c.value)
 	}
 }
 
@@ -113,7 +113,7 @@ func TestADeliveryThatWasWrittenAgainIsNotRead(t *testing.T) {
 	require.ErrorIs(t, err, cur.ErrWrittenAgain)
 	sum, err := b.export.Read(t.Context(), found[0])
 	require.NoError(t, err)
-	require.Empty(t, sum.Billed())
+	require.Empty(t, sum.Billed)
 }
 
 func TestAnExportThatKeepsItsDeliveriesIsReadToo(t *testing.T) {

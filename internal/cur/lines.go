@@ -24,10 +24,15 @@ type Billed struct {
 	Nanos     int64     // billionths of a US dollar; credits are negative
 }
 
-// Sum is a delivery, summed up.
-type Sum struct {
-	Lines int // of all files
+// Bill is a delivery, summed up by day and cluster.
+type Bill struct {
+	Lines  int // of all files
+	Billed []Billed
+}
 
+// sum adds up lines.
+type sum struct {
+	lines        int
 	installation string
 	nanos        map[group]int64
 }
@@ -37,8 +42,7 @@ type group struct {
 	cluster string
 }
 
-// Billed returns the sums by day and cluster.
-func (s *Sum) Billed() []Billed {
+func (s *sum) billed() []Billed {
 	all := make([]Billed, 0, len(s.nanos))
 	for g, nanos := range s.nanos {
 		all = append(all, Billed{g.day, g.cluster, nanos})
@@ -59,7 +63,7 @@ const (
 )
 
 // add reads one file.
-func (s *Sum) add(_ string, body io.Reader) error {
+func (s *sum) add(_ string, body io.Reader) error {
 	unpacked, err := gzip.NewReader(body)
 	if err != nil {
 		return err
@@ -127,8 +131,8 @@ const (
 	installationTag = "InstallationId"
 )
 
-func (s *Sum) line(at columns, line []string) error {
-	s.Lines++
+func (s *sum) line(at columns, line []string) error {
+	s.lines++
 	get := func(name string) string {
 		if i, there := at.named[name]; there {
 			return line[i]
@@ -146,21 +150,21 @@ func (s *Sum) line(at columns, line []string) error {
 	}
 	cost, err := strconv.ParseFloat(cmp.Or(get(column), "0"), 64)
 	if err != nil || math.Abs(cost) > 1e9 {
-		return fmt.Errorf("line %d: %s is %q, which is no amount", s.Lines, column, get(column))
+		return fmt.Errorf("line %d: %s is %q, which is no amount", s.lines, column, get(column))
 	}
 	if cost == 0 {
 		return nil
 	}
 	if currency := get(colCurrency); currency != "USD" {
-		return fmt.Errorf("line %d: the currency is %q; only USD is supported", s.Lines, currency)
+		return fmt.Errorf("line %d: the currency is %q; only USD is supported", s.lines, currency)
 	}
 	start, err := time.Parse(time.RFC3339, get(colStart))
 	if err != nil {
-		return fmt.Errorf("line %d: %s is %q, which is no time", s.Lines, colStart, get(colStart))
+		return fmt.Errorf("line %d: %s is %q, which is no time", s.lines, colStart, get(colStart))
 	}
 	tags, err := at.tagsOf(get(colTags), line)
 	if err != nil {
-		return fmt.Errorf("line %d: %w", s.Lines, err)
+		return fmt.Errorf("line %d: %w", s.lines, err)
 	}
 	if whose := tags[plain(installationTag)]; whose != "" && whose != s.installation {
 		return nil

@@ -61,53 +61,36 @@ func (s *Store) SaveBilled(ctx context.Context, d Delivery, lines int, billed []
 	})
 }
 
-// Bill is what the cloud billed in a time.
+// Bill is what the cloud billed in a time, in billionths of a US dollar.
 type Bill struct {
-	Clusters map[string]map[time.Time]int64 // nanos by the cluster's id and the day's start
-	Unknown  int64                          // nanos; the tag names clusters that are not in this database
-	Untagged int64                          // nanos; without the tag
-	Through  time.Time                      // the start of the last day that an export told of; zero: none
+	Known    int64     // the tag names a cluster of this database
+	Unknown  int64     // the tag names another one
+	Untagged int64     // without the tag: everything else in the export's accounts, and what cannot have tags
+	Through  time.Time // the start of the last day that an export told of; zero: no export was read
 }
 
 // Bill returns what was billed on the days of a filter. Unknown and Untagged belong to no team, so they are 0 with Teams.
 func (s *Store) Bill(ctx context.Context, f Filter) (Bill, error) {
-	b := Bill{Clusters: map[string]map[time.Time]int64{}}
 	if err := f.check(); err != nil {
-		return b, fmt.Errorf("read the bill: %w", err)
+		return Bill{}, fmt.Errorf("read the bill: %w", err)
 	}
-	type line struct {
-		Day     time.Time
-		Cluster string
-		Nanos   int64
-		Known   bool
-	}
-	lines, err := pg.All[line](ctx, s.db.Pool(), `
-		SELECT a.day::timestamptz AS day, a.cluster_id AS cluster, sum(a.nanos)::bigint AS nanos, c.id IS NOT NULL AS known
+	found, err := pg.One[struct {
+		Known, Unknown, Untagged int64
+		Through                  *time.Time
+	}](ctx, s.db.Pool(), `
+		SELECT coalesce(sum(a.nanos) FILTER (WHERE c.id IS NOT NULL AND (@teams::text[] IS NULL OR c.team = ANY (@teams))), 0)::bigint AS known,
+			coalesce(sum(a.nanos) FILTER (WHERE c.id IS NULL AND a.cluster_id <> '' AND @teams::text[] IS NULL), 0)::bigint AS unknown,
+			coalesce(sum(a.nanos) FILTER (WHERE a.cluster_id = '' AND @teams::text[] IS NULL), 0)::bigint AS untagged,
+			(SELECT max(day)::timestamptz FROM actual_costs) AS through
 		FROM actual_costs a LEFT JOIN clusters c ON c.id = a.cluster_id
-		WHERE a.day >= @from::timestamptz::date AND a.day < @to::timestamptz AND (@teams::text[] IS NULL OR c.team = ANY (@teams)) GROUP BY 1, 2, 4`,
+		WHERE a.day >= @from::timestamptz::date AND a.day < @to::timestamptz`,
 		pgx.NamedArgs{"from": f.From, "to": f.To, "teams": f.Teams})
 	if err != nil {
-		return b, fmt.Errorf("read the bill: %w", err)
+		return Bill{}, fmt.Errorf("read the bill: %w", err)
 	}
-	for _, l := range lines {
-		switch {
-		case l.Cluster == "":
-			b.Untagged += l.Nanos
-		case !l.Known:
-			b.Unknown += l.Nanos
-		default:
-			if b.Clusters[l.Cluster] == nil {
-				b.Clusters[l.Cluster] = map[time.Time]int64{}
-			}
-			b.Clusters[l.Cluster][l.Day.UTC()] = l.Nanos
-		}
-	}
-	last, err := pg.One[struct{ Day *time.Time }](ctx, s.db.Pool(), `SELECT max(day)::timestamptz AS day FROM actual_costs`)
-	if err != nil {
-		return b, fmt.Errorf("read the bill's last day: %w", err)
-	}
-	if last.Day != nil {
-		b.Through = last.Day.UTC()
+	b := Bill{Known: found.Known, Unknown: found.Unknown, Untagged: found.Untagged}
+	if found.Through != nil {
+		b.Through = found.Through.UTC()
 	}
 	return b, nil
 }

@@ -31,15 +31,18 @@ type ReportLine struct {
 
 	ToComeCents    int64 // from To until the clusters' planned ends, at the latest until the filter's Until
 	CommittedCents int64 // the same without that limit; only with Until
+
+	ActualNanos int64 // what the cloud billed for these clusters on the days of From to To, in billionths of a dollar
+	Billed      int   // how many of the clusters it billed something for
 }
 
 // Groups are what a report can be grouped by, besides tags.
-var Groups = []string{"team", "owner", "costCenter", "repository", "profile", "environment", "pullRequest", "run"}
+var Groups = []string{"team", "owner", "costCenter", "repository", "profile", "environment", "pullRequest", "run", "cluster"}
 
 // reportedBy are the columns of Groups. A cluster without a repository, a pull request or a run is in the group with the empty key.
 var reportedBy = map[string]string{
 	"team": "c.team", "owner": usage.OwnerSQL, "costCenter": "c.cost_center",
-	"repository": "coalesce(c.repo, '')", "profile": "c.profile", "environment": "c.environment", "pullRequest": usage.PullRequestSQL, "run": usage.RunSQL,
+	"repository": "coalesce(c.repo, '')", "profile": "c.profile", "environment": "c.environment", "pullRequest": usage.PullRequestSQL, "run": usage.RunSQL, "cluster": "c.id",
 }
 
 // UsageReport sums what clusters used between two times, by list prices, the dearest group first. What still runs is counted
@@ -88,9 +91,12 @@ var usageReport = `
 	), used AS (
 		SELECT cluster_id, sum(ms) / 3600000.0 AS hours, sum(ms * nodes) / 3600000.0 AS node_hours, ` + usage.CentsSQL("sum(ms * cents)::bigint") + ` AS cents
 		FROM spans WHERE runs GROUP BY cluster_id
+	), billed AS (
+		SELECT cluster_id, sum(nanos)::bigint AS nanos FROM actual_costs WHERE day >= @from::timestamptz::date AND day < @to::timestamptz AND cluster_id <> '' GROUP BY cluster_id
 	)
 	SELECT a.key, count(*) AS clusters, count(*) FILTER (WHERE a.ready) AS ready, coalesce(sum(u.hours), 0)::float8 AS cluster_hours,
 		coalesce(sum(u.node_hours), 0)::float8 AS node_hours, coalesce(sum(u.cents), 0)::bigint AS cents,
 		sum(` + usage.CentsSQL("a.coming * greatest(0, "+usage.MillisSQL("least(a.destroy_at, @until)")+" - "+usage.MillisSQL("@to::timestamptz")+")") + `)::bigint AS to_come_cents,
-		sum(` + usage.CentsSQL("a.coming * greatest(0, "+usage.MillisSQL("a.destroy_at")+" - "+usage.MillisSQL("@to::timestamptz")+")") + `)::bigint AS committed_cents
-	FROM among a LEFT JOIN used u ON u.cluster_id = a.id GROUP BY a.key ORDER BY cents DESC, a.key`
+		sum(` + usage.CentsSQL("a.coming * greatest(0, "+usage.MillisSQL("a.destroy_at")+" - "+usage.MillisSQL("@to::timestamptz")+")") + `)::bigint AS committed_cents,
+		coalesce(sum(b.nanos), 0)::bigint AS actual_nanos, count(b.nanos) AS billed
+	FROM among a LEFT JOIN used u ON u.cluster_id = a.id LEFT JOIN billed b ON b.cluster_id = a.id GROUP BY a.key ORDER BY cents DESC, a.key`
