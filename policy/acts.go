@@ -76,6 +76,15 @@ func RolesFor(a Act) []Role { return slices.Clone(acts[a]) }
 // May reports whether the principal may perform the act in the team.
 func (p Principal) May(a Act, team string) bool { return p.Has(team, acts[a]...) }
 
+// TeamsFor returns the teams in which the principal may perform the act; nil: all.
+func (p Principal) TeamsFor(a Act) []string {
+	teams, every := p.Teams(acts[a]...)
+	if every {
+		return nil
+	}
+	return append([]string{}, teams...)
+}
+
 // MayAnywhere reports whether the principal may perform the act in any team. That is enough to read what is then limited to its
 // teams; an act that concerns everybody needs a seat in every team.
 func (p Principal) MayAnywhere(a Act) bool {

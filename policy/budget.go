@@ -47,17 +47,22 @@ func (j judging) checkBudget() Check {
 	return whole("budget", figures+".", checks)
 }
 
+// half is the part of a budget, in percent, at which people hear of it for the first time.
+const half = 50
+
 // BudgetReached returns the parts of a team's monthly budget, in percent, that are reached when its clusters of this month cost that much
-// in cents, spent and promised: the part from which it gets warnings, and all of it. A team without a budget reaches none.
+// in cents, spent and promised: half of it, the part from which requests need an approval, and all of it. A team without a budget
+// reaches none.
 func BudgetReached(b profiles.Budget, cents int64) (percents []int) {
 	if b.MonthlyCents <= 0 {
 		return nil
 	}
-	for _, percent := range []int{b.WarnPercent, 100} {
+	for _, percent := range []int{half, b.WarnPercent, 100} {
 		if percent > 0 && cents*100 >= b.MonthlyCents*int64(percent) && !slices.Contains(percents, percent) {
 			percents = append(percents, percent)
 		}
 	}
+	slices.Sort(percents)
 	return percents
 }
 

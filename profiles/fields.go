@@ -150,7 +150,7 @@ func regions(r *reader, p *Profile) field {
 					region.Zones = append(region.Zones, n.Value)
 					return scalar(n, "!!str") && zoneForm.MatchString(n.Value)
 				}),
-				whole("hourlyCents", &region.HourlyCents, 1, 100_000))
+				optional(whole("hourlyCents", &region.HourlyCents, 1, 100_000)))
 			p.Regions = append(p.Regions, region)
 			return true
 		}),

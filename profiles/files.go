@@ -13,7 +13,7 @@ import (
 )
 
 // folders are a catalogue's folders, in the order in which they are read.
-var folders = []string{"profiles", "teams", "quotas", "policies", "identities", "people", "addons"}
+var folders = []string{"profiles", "teams", "quotas", "policies", "identities", "people", "addons", "prices"}
 
 // mostBytes is the largest size of a file.
 const mostBytes = 1 << 20
@@ -24,9 +24,9 @@ type listing struct {
 	strays Problems // files that look as if they belonged to the catalogue but would not be read
 }
 
-// list finds the files of a catalogue. It ignores names that start with a dot: Kubernetes and git-sync keep their own files there. A
+// listFiles finds the files of a catalogue. It ignores names that start with a dot: Kubernetes and git-sync keep their own files there. A
 // YAML file in the wrong place is a problem, because a limit that is silently not in force would be noticed too late.
-func list(files fs.FS) (listing, error) {
+func listFiles(files fs.FS) (listing, error) {
 	var found listing
 	top, err := fs.ReadDir(files, ".")
 	if err != nil {
@@ -126,7 +126,7 @@ func (s sum) String() string { return hex.EncodeToString(s.Sum(nil))[:12] }
 
 // Hash returns Catalogue.Hash of the folder's current content, whether it is valid or not.
 func Hash(files fs.FS) (string, error) {
-	found, err := list(files)
+	found, err := listFiles(files)
 	if err != nil {
 		return "", err
 	}

@@ -8,6 +8,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/internal/price/list"
 )
 
 //go:embed catalogue/*/*.yaml
@@ -42,7 +44,7 @@ func Load(files fs.FS) (Catalogue, error) {
 // Read is Load for callers with more checks: with the problems it returns the objects that could be read without one. The error says
 // that files could not be read at all. gitHub are issuers of GitHub Actions whose addresses do not show that.
 func Read(files fs.FS, gitHub ...string) (Catalogue, Problems, error) {
-	found, err := list(files)
+	found, err := listFiles(files)
 	if err != nil {
 		return Catalogue{}, nil, err
 	}
@@ -59,6 +61,7 @@ func Read(files fs.FS, gitHub ...string) (Catalogue, Problems, error) {
 	if len(l.profiles) == 0 {
 		l.problems = append(l.problems, Problem{File: "profiles", Got: "no *.yaml file", Accept: "one or more profiles, each in a file profiles/<name>.yaml"})
 	}
+	l.builtInPrices()
 	l.agree()
 	c := l.catalogue()
 	c.Hash = sum.String()
@@ -96,6 +99,7 @@ type loader struct {
 	identities []entry[Identity]
 	people     []entry[Person]
 	addons     []entry[Addon]
+	prices     []entry[list.List]
 }
 
 // read reads one file according to its folder.
@@ -111,6 +115,8 @@ func (l *loader) read(file string, body []byte) {
 		l.policies = append(l.policies, entry[Policy]{readPolicy(r, body), r, ""})
 	case "addons":
 		l.addons = append(l.addons, entry[Addon]{readAddon(r, body), r, ""})
+	case "prices":
+		l.prices = append(l.prices, entry[list.List]{readPrices(r, body), r, ""})
 	case "quotas":
 		l.quotas = append(l.quotas, readList(r, body, "quotas", "a quota", quotaFields)...)
 	case "identities":
@@ -142,6 +148,7 @@ func (l *loader) catalogue() Catalogue {
 		Identities: sound(l.identities, func(i Identity) string { return i.Name }),
 		People:     sound(l.people, func(p Person) string { return p.Name }),
 		Addons:     sound(l.addons, func(a Addon) string { return a.Name }),
+		Prices:     sound(l.prices, func(p list.List) string { return p.Cloud }),
 	}
 }
 

@@ -8,6 +8,8 @@ package profiles
 import (
 	"slices"
 	"time"
+
+	"github.com/ocpctl/ocpctl/internal/price/list"
 )
 
 // Profile describes a kind of cluster and its bounds. It is read once and never changed.
@@ -69,7 +71,7 @@ func (a Allowed) Has(value string) bool { return slices.Contains(a.Allow, value)
 type Region struct {
 	Name        string
 	Zones       []string // explicit, because without them the installer uses every zone of the region
-	HourlyCents int      // list price of one cluster of this profile, US cents per hour
+	HourlyCents int      // list price of one cluster of this profile, US cents per hour; computed from the price list unless the file names it
 }
 
 // ControlPlane describes the control-plane machines.
@@ -127,9 +129,10 @@ type Catalogue struct {
 	Quotas     []Quota
 	Policies   []Policy
 	Identities []Identity
-	People     []Person // ordered by name
-	Addons     []Addon  // ordered by name
-	Hash       string   // SHA-256 over the files, first 12 hex digits; stored with every verdict
+	People     []Person    // ordered by name
+	Addons     []Addon     // ordered by name
+	Prices     []list.List `json:"-"` // ordered by cloud
+	Hash       string      // SHA-256 over the files, first 12 hex digits; stored with every verdict
 }
 
 // Get looks a profile up by its exact name.

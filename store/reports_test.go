@@ -70,3 +70,59 @@ func keys(lines []reports.ReportLine) (keys []string) {
 	}
 	return keys
 }
+
+func TestWhatWasUsedIsReportedByRepositoryPullRequestAndRun(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	start := clock.now()
+	for _, profile := range []string{"aws-minimal-test", "aws-standard"} {
+		a := fromPR(sized("pr-"+profile[4:7]), 7)
+		a.Row.Profile = profile
+		step(t, s, accept(t, s, a).ID)
+	}
+	step(t, s, accept(t, s, fromPR(sized("other-pr"), 8)).ID)
+	step(t, s, boundTo(t, s, "nightly", inSlot(1, "e2e")).ID)
+	clock.pass(time.Hour)
+	for by, want := range map[string]map[string]int64{
+		"repository":  {"acme/shop": 210, "": 70},
+		"pullRequest": {"acme/shop#7": 140, "acme/shop#8": 70, "": 70},
+		"run":         {"https://github.com/acme/shop/actions/runs/7001": 70, "": 210},
+	} {
+		got := map[string]int64{}
+		lines, err := s.Reports.UsageReport(t.Context(), reports.ReportFilter{From: start, By: by})
+		require.NoError(t, err)
+		for _, l := range lines {
+			got[l.Key] = l.Cents
+		}
+		require.Equal(t, want, got, by)
+	}
+}
+
+// What comes until the month's end is the same as policy counts until the clusters' ends, but for the limit.
+func TestAReportSaysWhatComesUntilATime(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	start := clock.now()
+	runs := accept(t, s, sized("runs"))
+	step(t, s, runs.ID)
+	waits := accept(t, s, sized("waits"))
+	gone := accept(t, s, sized("gone"))
+	_, err := s.Destroy(t.Context(), gone.ID, store.Origin{Actor: "github:maya"})
+	require.NoError(t, err)
+	clock.pass(time.Hour)
+	report := func(until time.Time) reports.ReportLine {
+		lines, err := s.Reports.UsageReport(t.Context(), reports.ReportFilter{From: start, Until: until, By: "team"})
+		require.NoError(t, err)
+		require.Len(t, lines, 1)
+		return lines[0]
+	}
+	require.Equal(t, [2]int64{}, [2]int64{report(time.Time{}).ToComeCents, report(time.Time{}).CommittedCents}, "nobody asked")
+	counted, err := s.Usage(t.Context(), store.Scope{Team: waits.Team})
+	require.NoError(t, err)
+	all := report(clock.now().Add(1000 * time.Hour))
+	require.Equal(t, []int64{70, 3 * 70 * 2, 3 * 70 * 2}, []int64{all.Cents, all.ToComeCents, all.CommittedCents}, "three of four hours are left of each of the two that are wanted")
+	require.Equal(t, []int64{counted.Team.SpentCents, counted.Team.CommittedCents}, []int64{all.Cents, all.CommittedCents})
+	half := report(clock.now().Add(30 * time.Minute))
+	require.Equal(t, []int64{70, 420}, []int64{half.ToComeCents, half.CommittedCents})
+	require.Zero(t, report(clock.now().Add(-time.Minute)).ToComeCents, "that time is over")
+}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/store/access"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/costs"
 	"github.com/ocpctl/ocpctl/store/inbox"
 	"github.com/ocpctl/ocpctl/store/internal/fence"
 	"github.com/ocpctl/ocpctl/store/internal/pg"
@@ -33,6 +34,7 @@ type Store struct {
 	*rows.DB
 	Access       *access.Store
 	Attempts     *attempts.Store
+	Costs        *costs.Store
 	Inbox        *inbox.Store
 	Measures     *measures.Store
 	Notices      *notices.Store
@@ -52,7 +54,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		return nil, err
 	}
 	return &Store{
-		DB: d, Access: access.New(d), Attempts: attempts.New(d), Inbox: inbox.New(d), Measures: measures.New(d), Notices: notices.New(d), Outbox: outbox.New(d), People: people.New(d),
+		DB: d, Access: access.New(d), Attempts: attempts.New(d), Costs: costs.New(d), Inbox: inbox.New(d), Measures: measures.New(d), Notices: notices.New(d), Outbox: outbox.New(d), People: people.New(d),
 		PullRequests: pullrequests.New(d), Reports: reports.New(d), Runs: runs.New(d), TestReports: testreports.New(d),
 	}, nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops/messages"
@@ -14,15 +13,6 @@ import (
 	"github.com/ocpctl/ocpctl/store/inbox"
 	"github.com/ocpctl/ocpctl/store/reports"
 )
-
-// teamsFor returns the teams in which the principal may do something; nil: all.
-func teamsFor(p policy.Principal, act policy.Act) []string {
-	teams, every := p.Teams(policy.RolesFor(act)...)
-	if every {
-		return nil
-	}
-	return append([]string{}, teams...)
-}
 
 // Audit returns a page of the audit trail: all of it for roles in every team, else what concerns the clusters of the principal's
 // teams.
@@ -37,7 +27,7 @@ func (s *Service) Audit(ctx context.Context, p policy.Principal, f store.AuditFi
 		}
 		f.Cluster = row.ID
 	}
-	f.Teams = teamsFor(p, policy.ActAudit)
+	f.Teams = p.TeamsFor(policy.ActAudit)
 	page, next, err := s.store.AuditPage(ctx, f)
 	if err != nil {
 		return nil, "", fmt.Errorf("read the audit trail: %w", err)
@@ -50,7 +40,7 @@ func (s *Service) VerifyAudit(ctx context.Context, p policy.Principal) (store.Au
 	if err := app.MayForEverybody(p, policy.ActAudit, messages.ToVerifyAudit); err != nil {
 		return store.AuditProof{}, err
 	}
-	if teamsFor(p, policy.ActAudit) != nil {
+	if p.TeamsFor(policy.ActAudit) != nil {
 		return store.AuditProof{}, app.Fail(app.Denied, messages.AuditCoversAllTeams)
 	}
 	proof, err := s.store.VerifyAudit(ctx)
@@ -127,36 +117,10 @@ func (s *Service) Findings(ctx context.Context, p policy.Principal, f reports.Fi
 	if err := app.MayForEverybody(p, policy.ActFindings, messages.ToSeeFindings); err != nil {
 		return nil, err
 	}
-	f.Teams = teamsFor(p, policy.ActFindings)
+	f.Teams = p.TeamsFor(policy.ActFindings)
 	found, err := s.store.Reports.Findings(ctx, f)
 	if err != nil {
 		return nil, fmt.Errorf("read findings: %w", err)
 	}
 	return found, nil
-}
-
-// Usage reports hours and cost of the principal's teams by list prices. Without times it covers this month so far.
-func (s *Service) Usage(ctx context.Context, p policy.Principal, f reports.ReportFilter) (reports.ReportFilter, []reports.ReportLine, error) {
-	if err := app.MayForEverybody(p, policy.ActReports, messages.ToReadReports); err != nil {
-		return f, nil, err
-	}
-	now, err := s.store.Now(ctx)
-	if err != nil {
-		return f, nil, fmt.Errorf("read the clock: %w", err)
-	}
-	if f.To.IsZero() || f.To.After(now) {
-		f.To = now.UTC()
-	}
-	if f.From.IsZero() {
-		f.From = time.Date(f.To.Year(), f.To.Month(), 1, 0, 0, 0, 0, time.UTC)
-	}
-	f.Teams = teamsFor(p, policy.ActReports)
-	lines, err := s.store.Reports.UsageReport(ctx, f)
-	if errors.Is(err, store.ErrConflict) {
-		return f, nil, &app.Error{Kind: app.Invalid, Message: messages.NoReport, Fields: []app.Field{app.ProblemOf("by", messages.UnknownReport(f.By, f.From, f.To))}}
-	}
-	if err != nil {
-		return f, nil, fmt.Errorf("report usage: %w", err)
-	}
-	return f, lines, nil
 }

@@ -934,6 +934,40 @@ type Accesses struct {
 	Items []Access `json:"items"`
 }
 
+// ActualLine defines model for ActualLine.
+type ActualLine struct {
+	ActualCents int64 `json:"actualCents"`
+
+	// Billed How many of the clusters the bill names.
+	Billed   int `json:"billed"`
+	Clusters int `json:"clusters"`
+
+	// ErrorPercent By how much the estimate differs from the bill, in percent of the bill. Omitted if it is 0 or nothing was billed.
+	ErrorPercent  float32 `json:"errorPercent,omitempty,omitzero"`
+	EstimateCents int64   `json:"estimateCents"`
+	Key           string  `json:"key"`
+}
+
+// ActualReport defines model for ActualReport.
+type ActualReport struct {
+	By    string       `json:"by"`
+	From  time.Time    `json:"from"`
+	Items []ActualLine `json:"items"`
+
+	// LateCents Billed for clusters that had ended before.
+	LateCents int64 `json:"lateCents"`
+
+	// To Not later than the bill's last day. Equal to from or before it: the bill does not tell of these days yet.
+	To    time.Time  `json:"to"`
+	Total ActualLine `json:"total"`
+
+	// UnknownCents Billed for clusters that are not in the database.
+	UnknownCents int64 `json:"unknownCents"`
+
+	// UntaggedCents Billed without a cluster's tag.
+	UntaggedCents int64 `json:"untaggedCents"`
+}
+
 // AllowList defines model for AllowList.
 type AllowList struct {
 	Allow   []string `json:"allow"`
@@ -1538,6 +1572,45 @@ type FindingKind string
 // Findings defines model for Findings.
 type Findings struct {
 	Items []Finding `json:"items"`
+}
+
+// Forecast defines model for Forecast.
+type Forecast struct {
+	// At Until when the spent amounts are counted.
+	At time.Time `json:"at"`
+	By string    `json:"by"`
+
+	// End The start of the next month.
+	End   time.Time      `json:"end"`
+	Items []ForecastLine `json:"items"`
+
+	// Month The month's start (UTC).
+	Month time.Time    `json:"month"`
+	Total ForecastLine `json:"total"`
+}
+
+// ForecastLine defines model for ForecastLine.
+type ForecastLine struct {
+	// BudgetCents Of the team, by team only; 0: none.
+	BudgetCents int64 `json:"budgetCents,omitempty,omitzero"`
+	BudgetHard  bool  `json:"budgetHard,omitempty,omitzero"`
+	Clusters    int   `json:"clusters"`
+
+	// CommittedCents Until the clusters' planned ends, also after the month's end. Policy compares it with the budget, together with spentCents.
+	CommittedCents int64 `json:"committedCents"`
+
+	// ForecastCents Both together.
+	ForecastCents int64  `json:"forecastCents"`
+	Key           string `json:"key"`
+
+	// Reached The parts of the budget, in percent, that are spent or committed and were announced.
+	Reached []int `json:"reached,omitempty,omitzero"`
+
+	// SpentCents This month so far.
+	SpentCents int64 `json:"spentCents"`
+
+	// ToComeCents Until the clusters' planned ends, at the latest until the month's end.
+	ToComeCents int64 `json:"toComeCents"`
 }
 
 // Hold Give one of hours and until.
@@ -2290,6 +2363,9 @@ type Lifetime = string
 // Limit defines model for Limit.
 type Limit = int
 
+// ReportBy defines model for ReportBy.
+type ReportBy = string
+
 // RunKind defines model for RunKind.
 type RunKind string
 
@@ -2589,10 +2665,46 @@ type UnlinkAccountParams struct {
 	Account string `form:"account" json:"account"`
 }
 
+// ReportActualParams defines parameters for ReportActual.
+type ReportActualParams struct {
+	// By team, owner, costCenter, repository, profile, environment, pullRequest, run, cluster or tag:<key>.
+	By ReportBy `form:"by,omitempty" json:"by,omitempty,omitzero"`
+
+	// From From this time; RFC 3339.
+	From From `form:"from,omitempty" json:"from,omitempty,omitzero"`
+
+	// To Before this time; RFC 3339.
+	To To `form:"to,omitempty" json:"to,omitempty,omitzero"`
+}
+
+// ReportChargebackParams defines parameters for ReportChargeback.
+type ReportChargebackParams struct {
+	// From From this time; RFC 3339.
+	From From `form:"from,omitempty" json:"from,omitempty,omitzero"`
+
+	// To Before this time; RFC 3339.
+	To To `form:"to,omitempty" json:"to,omitempty,omitzero"`
+}
+
+// ReportFocusParams defines parameters for ReportFocus.
+type ReportFocusParams struct {
+	// From From this time; RFC 3339.
+	From From `form:"from,omitempty" json:"from,omitempty,omitzero"`
+
+	// To Before this time; RFC 3339.
+	To To `form:"to,omitempty" json:"to,omitempty,omitzero"`
+}
+
+// ReportForecastParams defines parameters for ReportForecast.
+type ReportForecastParams struct {
+	// By team, owner, costCenter, repository, profile, environment, pullRequest, run, cluster or tag:<key>.
+	By ReportBy `form:"by,omitempty" json:"by,omitempty,omitzero"`
+}
+
 // ReportUsageParams defines parameters for ReportUsage.
 type ReportUsageParams struct {
-	// By team, owner, costCenter, profile, environment or tag:<key>.
-	By string `form:"by,omitempty" json:"by,omitempty,omitzero"`
+	// By team, owner, costCenter, repository, profile, environment, pullRequest, run, cluster or tag:<key>.
+	By ReportBy `form:"by,omitempty" json:"by,omitempty,omitzero"`
 
 	// From From this time; RFC 3339.
 	From From `form:"from,omitempty" json:"from,omitempty,omitzero"`
@@ -2861,6 +2973,18 @@ type ServerInterface interface {
 	// ListQuotas List the limits that apply to you and your teams, and their use.
 	// (GET /api/v1/quotas)
 	ListQuotas(w http.ResponseWriter, r *http.Request)
+	// ReportActual Compare the estimate by list prices with what the cloud billed.
+	// (GET /api/v1/reports/actual)
+	ReportActual(w http.ResponseWriter, r *http.Request, params ReportActualParams)
+	// ReportChargeback Download a CSV file with the cost of each cluster, for accounting.
+	// (GET /api/v1/reports/chargeback)
+	ReportChargeback(w http.ResponseWriter, r *http.Request, params ReportChargebackParams)
+	// ReportFocus Download the cost of clusters as CSV in the FinOps Open Cost and Usage Specification, version 1.2.
+	// (GET /api/v1/reports/focus)
+	ReportFocus(w http.ResponseWriter, r *http.Request, params ReportFocusParams)
+	// ReportForecast Report what this month has cost and will cost by list prices, by team against its budget.
+	// (GET /api/v1/reports/forecast)
+	ReportForecast(w http.ResponseWriter, r *http.Request, params ReportForecastParams)
 	// ReportUsage Report hours and cost by list prices, per team or tag. It is an estimate, not an invoice.
 	// (GET /api/v1/reports/usage)
 	ReportUsage(w http.ResponseWriter, r *http.Request, params ReportUsageParams)
@@ -5252,6 +5376,190 @@ func (siw *ServerInterfaceWrapper) ListQuotas(w http.ResponseWriter, r *http.Req
 	handler.ServeHTTP(w, r)
 }
 
+// ReportActual operation middleware
+func (siw *ServerInterfaceWrapper) ReportActual(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ReportActualParams
+
+	// ------------- Optional query parameter "by" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "by", r.URL.Query(), &params.By, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "by"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "by", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", r.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "to"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "to", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ReportActual(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ReportChargeback operation middleware
+func (siw *ServerInterfaceWrapper) ReportChargeback(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ReportChargebackParams
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", r.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "to"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "to", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ReportChargeback(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ReportFocus operation middleware
+func (siw *ServerInterfaceWrapper) ReportFocus(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ReportFocusParams
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", r.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "to"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "to", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ReportFocus(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ReportForecast operation middleware
+func (siw *ServerInterfaceWrapper) ReportForecast(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ReportForecastParams
+
+	// ------------- Optional query parameter "by" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "by", r.URL.Query(), &params.By, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "by"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "by", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ReportForecast(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ReportUsage operation middleware
 func (siw *ServerInterfaceWrapper) ReportUsage(w http.ResponseWriter, r *http.Request) {
 
@@ -5792,6 +6100,10 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/repositories/labels", wrapper.EnsureLabels)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/repositories/labels/{id}", wrapper.GetLabels)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/reports/usage", wrapper.ReportUsage)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/reports/forecast", wrapper.ReportForecast)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/reports/actual", wrapper.ReportActual)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/reports/chargeback", wrapper.ReportChargeback)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/reports/focus", wrapper.ReportFocus)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/findings", wrapper.ListFindings)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/attempts/{id}/claim", wrapper.ClaimAttempt)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/attempts/{id}/bucket-credentials", wrapper.GetBucketCredentials)

@@ -86,32 +86,3 @@ func (s *server) ListFindings(w http.ResponseWriter, r *http.Request, params Lis
 	}
 	ok(w, out)
 }
-
-// ReportUsage implements GET /api/v1/reports/usage.
-func (s *server) ReportUsage(w http.ResponseWriter, r *http.Request, params ReportUsageParams) {
-	q := s.query(r)
-	f := reports.ReportFilter{By: params.By}
-	if f.From, f.To = q.span(params.From, params.To); f.By == "" {
-		f.By = "team"
-	}
-	if err := q.err(); err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	of, lines, err := s.Admin.Usage(r.Context(), principal(r), f)
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	out := UsageReport{By: of.By, From: of.From.UTC(), To: of.To.UTC(), Estimate: true, Items: []UsageLine{}}
-	for _, l := range lines {
-		one := UsageLine{Key: l.Key, Clusters: l.Clusters, Ready: l.Ready, ClusterHours: float32(l.ClusterHours), NodeHours: float32(l.NodeHours), Cents: l.Cents}
-		out.Items = append(out.Items, one)
-		out.Total.Clusters += one.Clusters
-		out.Total.Ready += one.Ready
-		out.Total.ClusterHours += one.ClusterHours
-		out.Total.NodeHours += one.NodeHours
-		out.Total.Cents += one.Cents
-	}
-	ok(w, out)
-}

@@ -19,6 +19,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/app/auth"
+	"github.com/ocpctl/ocpctl/app/costs"
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
@@ -111,7 +112,7 @@ func appConfig(s *store.Store, terms catalogue.Catalogue, files shelf, gh app.Gi
 func (h *fixture) config(s *store.Store, a app.Config, terms catalogue.Catalogue, change func(*Config)) Config {
 	core := app.New(a)
 	c := Config{
-		App: core, Admin: admin.New(core, a), Credentials: credentials.New(core, a), Store: s, Tokens: h.tokens, UI: "http://ocpctl.test", Pace: NewPace(Rate{PerSecond: -1}, nil),
+		App: core, Admin: admin.New(core, a), Costs: costs.New(a), Credentials: credentials.New(core, a), Store: s, Tokens: h.tokens, UI: "http://ocpctl.test", Pace: NewPace(Rate{PerSecond: -1}, nil),
 		Log: slog.New(slog.NewTextHandler(h.T.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Auth: auth.New(auth.Config{
 			Issuers: []auth.Issuer{{URL: h.issuer.URL(), Audience: oidc.Audience, Platform: profiles.IssuerGitHub}}, Identities: func() []profiles.Identity { return terms.Identities },

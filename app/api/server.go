@@ -20,6 +20,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/app/auth"
+	"github.com/ocpctl/ocpctl/app/costs"
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/metrics"
@@ -32,6 +33,7 @@ import (
 type Config struct {
 	App         *app.Service
 	Admin       *admin.Service
+	Costs       *costs.Service
 	Credentials *credentials.Service
 	Store       *store.Store // for the Status API, readiness and metrics
 	Auth        *auth.Verifier

@@ -110,7 +110,7 @@ func pathOf(r *http.Request) string {
 // streams reports that a response lasts until its reader disconnects, or is a large file.
 func streams(r *http.Request) bool {
 	follow := r.URL.Query().Get("follow")
-	return r.URL.Path == "/api/v1/watch" || strings.HasSuffix(r.URL.Path, "/log-bundle") || r.URL.Path == "/api/v1/audit/export" || strings.HasSuffix(r.URL.Path, "/logs") && (follow == "true" || follow == "1")
+	return r.URL.Path == "/api/v1/watch" || strings.HasSuffix(r.URL.Path, "/log-bundle") || r.URL.Path == "/api/v1/audit/export" || r.URL.Path == "/api/v1/reports/chargeback" || r.URL.Path == "/api/v1/reports/focus" || strings.HasSuffix(r.URL.Path, "/logs") && (follow == "true" || follow == "1")
 }
 
 // open are the paths that need no token: those for getting one, and documentation.

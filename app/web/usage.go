@@ -33,7 +33,7 @@ func (p *pages) usage(w http.ResponseWriter, r *http.Request, who policy.Princip
 		f.To, v.Wrong = dayOf(v.To)
 	}
 	if v.Wrong == "" {
-		of, lines, err := p.Admin.Usage(r.Context(), who, f)
+		of, lines, err := p.Costs.Usage(r.Context(), who, f)
 		if err != nil && app.KindOf(err) != app.Invalid {
 			p.fail(w, r, who, err)
 			return

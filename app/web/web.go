@@ -26,6 +26,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/app/auth"
+	"github.com/ocpctl/ocpctl/app/costs"
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/internal/tracing"
 	"github.com/ocpctl/ocpctl/policy"
@@ -39,6 +40,7 @@ var assets embed.FS
 type Config struct {
 	App         *app.Service
 	Admin       *admin.Service
+	Costs       *costs.Service
 	Credentials *credentials.Service
 	Auth        *auth.Verifier
 	SignIn      *auth.SignIn // nil: nobody can sign in to the pages

@@ -2,6 +2,7 @@ package messages
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/chatops"
@@ -16,10 +17,13 @@ func NoDelivery(id string) string {
 const NoReport = "This report does not exist."
 
 // UnknownReport is the problem with a usage report that cannot be made.
-func UnknownReport(by string, from, to time.Time) Problem {
+func UnknownReport(by string, from, to time.Time, groups []string) Problem {
 	return Problem{fmt.Sprintf("%q, from %s to %s", by, chatops.Time(from), chatops.Time(to)), []string{
-		"team, owner, costCenter, profile, environment or tag:<key>", "from before to"}}
+		strings.Join(groups, ", ") + " or tag:<key>", "from before to"}}
 }
+
+// NoBill tells somebody that the server does not know what the cloud billed.
+const NoBill = "The server has not read a billing export, so actual costs are not known. An administrator sets one up with the setting bill."
 
 // InvalidPaths is the answer to a catalogue with invalid file paths; they follow, each with InvalidPath.
 const InvalidPaths = "Some paths are not valid."

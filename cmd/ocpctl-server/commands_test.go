@@ -61,7 +61,7 @@ func TestDoctorSaysWhatIsWrongAndFails(t *testing.T) {
 func TestACommandThatIsNoneIsNamed(t *testing.T) {
 	_, errs, code := command(t, nil, "docktor")
 	require.Equal(t, 1, code)
-	require.Contains(t, errs, `"docktor" is not a command; the commands are config, doctor, migrate, recover, render-install-config, validate-catalogue`)
+	require.Contains(t, errs, `"docktor" is not a command; the commands are config, doctor, migrate, recover, refresh-prices, render-install-config, validate-catalogue`)
 	_, errs, code = command(t, []string{"OCPCTL_MIGRATE=maybe"}, "-version")
 	require.Equal(t, 1, code)
 	require.Contains(t, errs, `OCPCTL_MIGRATE is "maybe"; give true or false`)

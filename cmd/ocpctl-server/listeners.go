@@ -11,6 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/app/api"
 	"github.com/ocpctl/ocpctl/app/auth"
+	"github.com/ocpctl/ocpctl/app/costs"
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/app/hooks"
 	"github.com/ocpctl/ocpctl/app/web"
@@ -122,10 +123,11 @@ func (in inner) wirePrivate(ctx, draining context.Context) (*http.Server, error)
 	settings := in.appConfig(nil)
 	core := app.New(settings)
 	admins, handout := admin.New(core, settings), credentials.New(core, settings)
+	money := costs.New(settings)
 	pace := api.NewPace(api.Rate{PerSecond: cfg.API.Rate, Burst: cfg.API.Burst}, nil)
 	stopping, stop := context.WithCancel(ctx)
 	rest := api.New(api.Config{
-		App: core, Admin: admins, Credentials: handout, Store: in.store, Auth: id.who, AWS: id.exchange, Tokens: in.signer, Log: in.log, UI: cfg.UIURL,
+		App: core, Admin: admins, Costs: money, Credentials: handout, Store: in.store, Auth: id.who, AWS: id.exchange, Tokens: in.signer, Log: in.log, UI: cfg.UIURL,
 		Pace: pace, Proxies: config.Networks(cfg.Listen.TrustedProxies), Timeout: cfg.API.Timeout, Draining: draining, Stopping: stopping,
 		Grants: grants, Metrics: in.metrics,
 		Runner: api.RunnerSettings{
@@ -135,7 +137,7 @@ func (in inner) wirePrivate(ctx, draining context.Context) (*http.Server, error)
 		},
 	})
 	pages := web.New(web.Config{
-		App: core, Admin: admins, Credentials: handout, Auth: id.who, SignIn: id.signIn, Sessions: id.sessions, Pace: pace.Take, Timeout: cfg.API.Timeout, Log: in.log, Secure: strings.HasPrefix(cfg.UIURL, "https:"), Demo: cfg.Demo, GitHub: github.Site(cfg.GitHub.APIURL),
+		App: core, Admin: admins, Costs: money, Credentials: handout, Auth: id.who, SignIn: id.signIn, Sessions: id.sessions, Pace: pace.Take, Timeout: cfg.API.Timeout, Log: in.log, Secure: strings.HasPrefix(cfg.UIURL, "https:"), Demo: cfg.Demo, GitHub: github.Site(cfg.GitHub.APIURL),
 	})
 	mux := http.NewServeMux()
 	mux.Handle("/", pages)

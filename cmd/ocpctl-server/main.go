@@ -7,7 +7,8 @@
 // With a command it starts nothing: config prints the effective configuration, doctor checks everything that the server depends on,
 // migrate updates the database's schema and ends, recover is run once after the database was restored from a backup
 // (docs/backup.md), render-install-config prints the install-config that a runner would get for a create
-// request, and validate-catalogue reports everything that is wrong with a catalogue's folder.
+// request, validate-catalogue reports everything that is wrong with a catalogue's folder, and refresh-prices takes prices from AWS's
+// offer files into its price list.
 package main
 
 import (
@@ -49,6 +50,7 @@ var commands = map[string]func(args []string, in io.Reader, out, errs io.Writer)
 	showCommand:     func(args []string, _ io.Reader, out, errs io.Writer) error { return show(args, out, errs) },
 	doctorCommand:   func(args []string, _ io.Reader, out, errs io.Writer) error { return examine(args, out, errs) },
 	recoverCommand:  func(args []string, _ io.Reader, out, errs io.Writer) error { return recoverState(args, out, errs) },
+	pricesCommand:   func(args []string, _ io.Reader, out, errs io.Writer) error { return refreshPrices(args, out, errs) },
 	migrateCommand:  func(args []string, _ io.Reader, out, errs io.Writer) error { return migrateDatabase(args, out, errs) },
 }
 

@@ -39,6 +39,9 @@ func validate(args []string, out, errs io.Writer) error {
 	_, err = fmt.Fprintf(out, "%s is valid: catalogue %s with %s, %s, %s, %s, %s\n", dir, b.Hash, counted(len(b.Names()), "profile", "profiles"),
 		counted(len(b.Teams), "team", "teams"), counted(len(b.Quotas), "quota", "quotas"),
 		counted(len(b.Policies), "policy", "policies"), counted(len(b.Identities), "identity", "identities"))
+	for _, doubt := range b.PriceDoubts() {
+		fmt.Fprintf(out, "Note: %s\n", doubt)
+	}
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/admin"
+	"github.com/ocpctl/ocpctl/app/costs"
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/app/hooks"
 	"github.com/ocpctl/ocpctl/app/pulls"
@@ -20,6 +21,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
 	"github.com/ocpctl/ocpctl/controller"
+	"github.com/ocpctl/ocpctl/internal/cur"
 	"github.com/ocpctl/ocpctl/internal/dispatch"
 	"github.com/ocpctl/ocpctl/internal/dispatch/kubernetes"
 	"github.com/ocpctl/ocpctl/internal/notifier"
@@ -75,15 +77,36 @@ func (in inner) wireWorkers(ctx context.Context, s *server) error {
 	river.AddWorker(workers, hooks.NewHomeWorker(inSlack, in.log))
 	river.AddWorker(workers, sweep)
 	river.AddWorker(workers, missed)
+	money := costs.New(cfg)
+	bill, err := in.wireBill(ctx, money)
+	if err != nil {
+		return err
+	}
+	budgets := costs.NewBudgetsWorker(money)
+	river.AddWorker(workers, budgets)
+	river.AddWorker(workers, bill)
 	if s.instance, err = in.register(ctx); err != nil {
 		return err
 	}
 	s.workers, err = queue.NewClient(ctx, in.store.Pool(), workers, queue.RiverConfig{
-		Instance: s.instance.Name(), Periodic: append(engine.Periodic(), sweep.Periodic(), runSweep.Periodic(), missed.Periodic(), homes.Periodic()),
+		Instance: s.instance.Name(), Periodic: append(engine.Periodic(), sweep.Periodic(), runSweep.Periodic(), missed.Periodic(), homes.Periodic(), budgets.Periodic(), bill.Periodic()),
 		Logger: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})), // River logs statistics at INFO
 		Log:    in.log, OnError: in.metrics.JobFailed,
 	})
 	return err
+}
+
+// wireBill builds the worker that reads what the cloud billed.
+func (in inner) wireBill(ctx context.Context, s *costs.Service) (*costs.BillWorker, error) {
+	b := in.cfg.Bill
+	if !b.On() {
+		return costs.NewBillWorker(s, nil, b.Every), nil
+	}
+	export, err := cur.New(ctx, cur.Config{Bucket: b.Bucket, Prefix: b.Prefix, Name: b.Name, Region: b.Region, Installation: in.cfg.Installation})
+	if err != nil {
+		return nil, err
+	}
+	return costs.NewBillWorker(s, export, b.Every), nil
 }
 
 // register gives this process its name in the queue, and takes over the jobs of dead ones.

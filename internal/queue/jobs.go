@@ -76,6 +76,12 @@ type HomeArgs struct {
 	Person    string `json:"person"`
 }
 
+// BudgetsArgs asks to find the budgets that were reached by time alone.
+type BudgetsArgs struct{}
+
+// BillArgs asks to read what the cloud billed.
+type BillArgs struct{}
+
 // CapacityQueueArgs asks to reconcile the clusters that wait for capacity. News gives a change during a run a run of its own.
 type CapacityQueueArgs struct {
 	Account string `json:"account"`
@@ -147,6 +153,12 @@ func (HomesArgs) Kind() string { return "homes" }
 
 // Kind implements river.JobArgs.
 func (HomeArgs) Kind() string { return "home" }
+
+// Kind implements river.JobArgs.
+func (BudgetsArgs) Kind() string { return "budgets" }
+
+// Kind implements river.JobArgs.
+func (BillArgs) Kind() string { return "bill" }
 
 // Kind implements river.JobArgs.
 func (CapacityQueueArgs) Kind() string { return "capacity_queue" }
@@ -223,6 +235,20 @@ func (HomesArgs) InsertOpts() river.InsertOpts {
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (HomeArgs) InsertOpts() river.InsertOpts { return once(QueueMessages, messageTries) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts. The next round is as good as a second try.
+func (BudgetsArgs) InsertOpts() river.InsertOpts {
+	opts := once(QueueEffects, 1)
+	opts.UniqueOpts.ByPeriod = time.Minute
+	return opts
+}
+
+// InsertOpts implements river.JobArgsWithInsertOpts. The next round is as good as a second try.
+func (BillArgs) InsertOpts() river.InsertOpts {
+	opts := once(QueueEffects, 3)
+	opts.UniqueOpts.ByPeriod = time.Minute
+	return opts
+}
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (CapacityQueueArgs) InsertOpts() river.InsertOpts { return once(QueueReconcile, reconcileTries) }

@@ -15,8 +15,9 @@ import (
 // ReportFilter selects the clusters and the time of a usage report.
 type ReportFilter struct {
 	From, To time.Time // From is in, To is not; To zero: until now
-	By       string    // team, owner, costCenter, profile, environment, or tag:<key>
+	By       string    // one of Groups, or tag:<key>
 	Teams    []string  // only these teams' clusters; nil: all (an auditor or admin)
+	Until    time.Time // counts what comes until then in ToComeCents; zero: nothing to come is counted
 }
 
 // ReportLine is the usage of one group. Its cents are an estimate by list prices, not an invoice.
@@ -27,11 +28,21 @@ type ReportLine struct {
 	ClusterHours float64 // from the start of the install until everything was removed
 	NodeHours    float64 // the same for each machine; clusters accepted before machines were counted add none
 	Cents        int64
+
+	ToComeCents    int64 // from To until the clusters' planned ends, at the latest until the filter's Until
+	CommittedCents int64 // the same without that limit; only with Until
+
+	ActualNanos int64 // what the cloud billed for these clusters on the days of From to To, in billionths of a dollar
+	Billed      int   // how many of the clusters it billed something for
 }
 
-// reportedBy are the columns to group by.
+// Groups are what a report can be grouped by, besides tags.
+var Groups = []string{"team", "owner", "costCenter", "repository", "profile", "environment", "pullRequest", "run", "cluster"}
+
+// reportedBy are the columns of Groups. A cluster without a repository, a pull request or a run is in the group with the empty key.
 var reportedBy = map[string]string{
-	"team": "c.team", "owner": "coalesce((SELECT s.name FROM person_spellings s WHERE s.spelling = lower(c.owner)), c.owner)", "costCenter": "c.cost_center", "profile": "c.profile", "environment": "c.environment",
+	"team": "c.team", "owner": usage.OwnerSQL, "costCenter": "c.cost_center",
+	"repository": "coalesce(c.repo, '')", "profile": "c.profile", "environment": "c.environment", "pullRequest": usage.PullRequestSQL, "run": usage.RunSQL, "cluster": "c.id",
 }
 
 // UsageReport sums what clusters used between two times, by list prices, the dearest group first. What still runs is counted
@@ -43,7 +54,7 @@ func (s *Store) UsageReport(ctx context.Context, f ReportFilter) ([]ReportLine, 
 		column, known = "coalesce(c.effective_tags ->> @tag, '')", true
 	}
 	if !known {
-		return nil, fmt.Errorf("report usage: %w: by %q is none of team, owner, costCenter, profile, environment, tag:<key>", pg.ErrConflict, f.By)
+		return nil, fmt.Errorf("report usage: %w: by %q is none of %s, tag:<key>", pg.ErrConflict, f.By, strings.Join(Groups, ", "))
 	}
 	now, err := s.db.Now(ctx)
 	if err != nil {
@@ -56,7 +67,7 @@ func (s *Store) UsageReport(ctx context.Context, f ReportFilter) ([]ReportLine, 
 		return nil, fmt.Errorf("report usage: %w: there is no time between %s and %s", pg.ErrConflict, f.From.Format(time.RFC3339), f.To.Format(time.RFC3339))
 	}
 	lines, err := pg.All[ReportLine](ctx, s.db.Pool(), fmt.Sprintf(usageReport, column),
-		pgx.NamedArgs{"from": f.From, "to": f.To, "tag": tag, "teams": f.Teams})
+		pgx.NamedArgs{"from": f.From, "to": f.To, "tag": tag, "teams": f.Teams, "until": pg.Null(f.Until)})
 	if err != nil {
 		return nil, fmt.Errorf("report usage by %s: %w", f.By, err)
 	}
@@ -67,7 +78,8 @@ func (s *Store) UsageReport(ctx context.Context, f ReportFilter) ([]ReportLine, 
 // whichever came first. Each cluster's amount is rounded to the cent, and a group adds up its clusters' amounts.
 var usageReport = `
 	WITH among AS (
-		SELECT c.id, %s AS key, c.ready_at < @to AS ready, c.nodes - coalesce(c.workers_base, 0) AS fixed, c.nodes, c.destroyed_at
+		SELECT c.id, %s AS key, c.ready_at < @to AS ready, c.nodes - coalesce(c.workers_base, 0) AS fixed, c.nodes, c.destroyed_at,
+			CASE WHEN c.desired = 'present' AND c.destroyed_at IS NULL AND @until::timestamptz IS NOT NULL THEN coalesce(c.coming_cents, c.hourly_cents) ELSE 0 END AS coming, c.destroy_at
 		FROM clusters c
 		WHERE c.created_at < @to AND (c.destroyed_at IS NULL OR c.destroyed_at > @from) AND (@teams::text[] IS NULL OR c.team = ANY (@teams))
 	), spans AS (
@@ -79,7 +91,12 @@ var usageReport = `
 	), used AS (
 		SELECT cluster_id, sum(ms) / 3600000.0 AS hours, sum(ms * nodes) / 3600000.0 AS node_hours, ` + usage.CentsSQL("sum(ms * cents)::bigint") + ` AS cents
 		FROM spans WHERE runs GROUP BY cluster_id
+	), billed AS (
+		SELECT cluster_id, sum(nanos)::bigint AS nanos FROM actual_costs WHERE day >= @from::timestamptz::date AND day < @to::timestamptz AND cluster_id <> '' GROUP BY cluster_id
 	)
 	SELECT a.key, count(*) AS clusters, count(*) FILTER (WHERE a.ready) AS ready, coalesce(sum(u.hours), 0)::float8 AS cluster_hours,
-		coalesce(sum(u.node_hours), 0)::float8 AS node_hours, coalesce(sum(u.cents), 0)::bigint AS cents
-	FROM among a LEFT JOIN used u ON u.cluster_id = a.id GROUP BY a.key ORDER BY cents DESC, a.key`
+		coalesce(sum(u.node_hours), 0)::float8 AS node_hours, coalesce(sum(u.cents), 0)::bigint AS cents,
+		sum(` + usage.CentsSQL("a.coming * greatest(0, "+usage.MillisSQL("least(a.destroy_at, @until)")+" - "+usage.MillisSQL("@to::timestamptz")+")") + `)::bigint AS to_come_cents,
+		sum(` + usage.CentsSQL("a.coming * greatest(0, "+usage.MillisSQL("a.destroy_at")+" - "+usage.MillisSQL("@to::timestamptz")+")") + `)::bigint AS committed_cents,
+		coalesce(sum(b.nanos), 0)::bigint AS actual_nanos, count(b.nanos) AS billed
+	FROM among a LEFT JOIN used u ON u.cluster_id = a.id LEFT JOIN billed b ON b.cluster_id = a.id GROUP BY a.key ORDER BY cents DESC, a.key`

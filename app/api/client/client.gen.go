@@ -936,6 +936,40 @@ type Accesses struct {
 	Items []Access `json:"items"`
 }
 
+// ActualLine defines model for ActualLine.
+type ActualLine struct {
+	ActualCents int64 `json:"actualCents"`
+
+	// Billed How many of the clusters the bill names.
+	Billed   int `json:"billed"`
+	Clusters int `json:"clusters"`
+
+	// ErrorPercent By how much the estimate differs from the bill, in percent of the bill. Omitted if it is 0 or nothing was billed.
+	ErrorPercent  float32 `json:"errorPercent,omitempty,omitzero"`
+	EstimateCents int64   `json:"estimateCents"`
+	Key           string  `json:"key"`
+}
+
+// ActualReport defines model for ActualReport.
+type ActualReport struct {
+	By    string       `json:"by"`
+	From  time.Time    `json:"from"`
+	Items []ActualLine `json:"items"`
+
+	// LateCents Billed for clusters that had ended before.
+	LateCents int64 `json:"lateCents"`
+
+	// To Not later than the bill's last day. Equal to from or before it: the bill does not tell of these days yet.
+	To    time.Time  `json:"to"`
+	Total ActualLine `json:"total"`
+
+	// UnknownCents Billed for clusters that are not in the database.
+	UnknownCents int64 `json:"unknownCents"`
+
+	// UntaggedCents Billed without a cluster's tag.
+	UntaggedCents int64 `json:"untaggedCents"`
+}
+
 // AllowList defines model for AllowList.
 type AllowList struct {
 	Allow   []string `json:"allow"`
@@ -1525,6 +1559,45 @@ type FindingKind string
 // Findings defines model for Findings.
 type Findings struct {
 	Items []Finding `json:"items"`
+}
+
+// Forecast defines model for Forecast.
+type Forecast struct {
+	// At Until when the spent amounts are counted.
+	At time.Time `json:"at"`
+	By string    `json:"by"`
+
+	// End The start of the next month.
+	End   time.Time      `json:"end"`
+	Items []ForecastLine `json:"items"`
+
+	// Month The month's start (UTC).
+	Month time.Time    `json:"month"`
+	Total ForecastLine `json:"total"`
+}
+
+// ForecastLine defines model for ForecastLine.
+type ForecastLine struct {
+	// BudgetCents Of the team, by team only; 0: none.
+	BudgetCents int64 `json:"budgetCents,omitempty,omitzero"`
+	BudgetHard  bool  `json:"budgetHard,omitempty,omitzero"`
+	Clusters    int   `json:"clusters"`
+
+	// CommittedCents Until the clusters' planned ends, also after the month's end. Policy compares it with the budget, together with spentCents.
+	CommittedCents int64 `json:"committedCents"`
+
+	// ForecastCents Both together.
+	ForecastCents int64  `json:"forecastCents"`
+	Key           string `json:"key"`
+
+	// Reached The parts of the budget, in percent, that are spent or committed and were announced.
+	Reached []int `json:"reached,omitempty,omitzero"`
+
+	// SpentCents This month so far.
+	SpentCents int64 `json:"spentCents"`
+
+	// ToComeCents Until the clusters' planned ends, at the latest until the month's end.
+	ToComeCents int64 `json:"toComeCents"`
 }
 
 // Hold Give one of hours and until.
@@ -2265,6 +2338,9 @@ type Lifetime = string
 // Limit defines model for Limit.
 type Limit = int
 
+// ReportBy defines model for ReportBy.
+type ReportBy = string
+
 // RunKind defines model for RunKind.
 type RunKind string
 
@@ -2564,10 +2640,46 @@ type UnlinkAccountParams struct {
 	Account string `form:"account" json:"account"`
 }
 
+// ReportActualParams defines parameters for ReportActual.
+type ReportActualParams struct {
+	// By team, owner, costCenter, repository, profile, environment, pullRequest, run, cluster or tag:<key>.
+	By ReportBy `form:"by,omitempty" json:"by,omitempty,omitzero"`
+
+	// From From this time; RFC 3339.
+	From From `form:"from,omitempty" json:"from,omitempty,omitzero"`
+
+	// To Before this time; RFC 3339.
+	To To `form:"to,omitempty" json:"to,omitempty,omitzero"`
+}
+
+// ReportChargebackParams defines parameters for ReportChargeback.
+type ReportChargebackParams struct {
+	// From From this time; RFC 3339.
+	From From `form:"from,omitempty" json:"from,omitempty,omitzero"`
+
+	// To Before this time; RFC 3339.
+	To To `form:"to,omitempty" json:"to,omitempty,omitzero"`
+}
+
+// ReportFocusParams defines parameters for ReportFocus.
+type ReportFocusParams struct {
+	// From From this time; RFC 3339.
+	From From `form:"from,omitempty" json:"from,omitempty,omitzero"`
+
+	// To Before this time; RFC 3339.
+	To To `form:"to,omitempty" json:"to,omitempty,omitzero"`
+}
+
+// ReportForecastParams defines parameters for ReportForecast.
+type ReportForecastParams struct {
+	// By team, owner, costCenter, repository, profile, environment, pullRequest, run, cluster or tag:<key>.
+	By ReportBy `form:"by,omitempty" json:"by,omitempty,omitzero"`
+}
+
 // ReportUsageParams defines parameters for ReportUsage.
 type ReportUsageParams struct {
-	// By team, owner, costCenter, profile, environment or tag:<key>.
-	By string `form:"by,omitempty" json:"by,omitempty,omitzero"`
+	// By team, owner, costCenter, repository, profile, environment, pullRequest, run, cluster or tag:<key>.
+	By ReportBy `form:"by,omitempty" json:"by,omitempty,omitzero"`
 
 	// From From this time; RFC 3339.
 	From From `form:"from,omitempty" json:"from,omitempty,omitzero"`
@@ -3238,6 +3350,29 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/quotas (the `ListQuotas` operationId).
 	ListQuotas(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReportActual Compare the estimate by list prices with what the cloud billed.
+	//
+	// It covers whole days (UTC) that the billing export tells of, up to the day before its last one. The cost that was billed for clusters which are
+	// not in the database, or without a cluster's tag, is only shown to roles in every team. 404 if the server has read no billing export.
+	//
+	// Corresponds with GET /api/v1/reports/actual (the `ReportActual` operationId).
+	ReportActual(ctx context.Context, params *ReportActualParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReportChargeback Download a CSV file with the cost of each cluster, for accounting.
+	//
+	// Corresponds with GET /api/v1/reports/chargeback (the `ReportChargeback` operationId).
+	ReportChargeback(ctx context.Context, params *ReportChargebackParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReportFocus Download the cost of clusters as CSV in the FinOps Open Cost and Usage Specification, version 1.2.
+	//
+	// Corresponds with GET /api/v1/reports/focus (the `ReportFocus` operationId).
+	ReportFocus(ctx context.Context, params *ReportFocusParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReportForecast Report what this month has cost and will cost by list prices, by team against its budget.
+	//
+	// Corresponds with GET /api/v1/reports/forecast (the `ReportForecast` operationId).
+	ReportForecast(ctx context.Context, params *ReportForecastParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ReportUsage Report hours and cost by list prices, per team or tag. It is an estimate, not an invoice.
 	//
@@ -4549,6 +4684,69 @@ func (c *Client) GetProfile(ctx context.Context, name string, reqEditors ...Requ
 // Corresponds with GET /api/v1/quotas (the `ListQuotas` operationId).
 func (c *Client) ListQuotas(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListQuotasRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReportActual Compare the estimate by list prices with what the cloud billed.
+//
+// It covers whole days (UTC) that the billing export tells of, up to the day before its last one. The cost that was billed for clusters which are
+// not in the database, or without a cluster's tag, is only shown to roles in every team. 404 if the server has read no billing export.
+//
+// Corresponds with GET /api/v1/reports/actual (the `ReportActual` operationId).
+func (c *Client) ReportActual(ctx context.Context, params *ReportActualParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReportActualRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReportChargeback Download a CSV file with the cost of each cluster, for accounting.
+//
+// Corresponds with GET /api/v1/reports/chargeback (the `ReportChargeback` operationId).
+func (c *Client) ReportChargeback(ctx context.Context, params *ReportChargebackParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReportChargebackRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReportFocus Download the cost of clusters as CSV in the FinOps Open Cost and Usage Specification, version 1.2.
+//
+// Corresponds with GET /api/v1/reports/focus (the `ReportFocus` operationId).
+func (c *Client) ReportFocus(ctx context.Context, params *ReportFocusParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReportFocusRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReportForecast Report what this month has cost and will cost by list prices, by team against its budget.
+//
+// Corresponds with GET /api/v1/reports/forecast (the `ReportForecast` operationId).
+func (c *Client) ReportForecast(ctx context.Context, params *ReportForecastParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReportForecastRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -7569,6 +7767,238 @@ func NewListQuotasRequest(server string) (*http.Request, error) {
 	return req, nil
 }
 
+// NewReportActualRequest constructs an http.Request for the ReportActual method
+func NewReportActualRequest(server string, params *ReportActualParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/reports/actual")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "by", params.By, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewReportChargebackRequest constructs an http.Request for the ReportChargeback method
+func NewReportChargebackRequest(server string, params *ReportChargebackParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/reports/chargeback")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewReportFocusRequest constructs an http.Request for the ReportFocus method
+func NewReportFocusRequest(server string, params *ReportFocusParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/reports/focus")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewReportForecastRequest constructs an http.Request for the ReportForecast method
+func NewReportForecastRequest(server string, params *ReportForecastParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/reports/forecast")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "by", params.By, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewReportUsageRequest constructs an http.Request for the ReportUsage method
 func NewReportUsageRequest(server string, params *ReportUsageParams) (*http.Request, error) {
 	var err error
@@ -8439,6 +8869,37 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/quotas (the `ListQuotas` operationId).
 	ListQuotasWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListQuotasResponse, error)
+
+	// ReportActualWithResponse Compare the estimate by list prices with what the cloud billed.
+	//
+	// It covers whole days (UTC) that the billing export tells of, up to the day before its last one. The cost that was billed for clusters which are
+	// not in the database, or without a cluster's tag, is only shown to roles in every team. 404 if the server has read no billing export.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/reports/actual (the `ReportActual` operationId).
+	ReportActualWithResponse(ctx context.Context, params *ReportActualParams, reqEditors ...RequestEditorFn) (*ReportActualResponse, error)
+
+	// ReportChargebackWithResponse Download a CSV file with the cost of each cluster, for accounting.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/reports/chargeback (the `ReportChargeback` operationId).
+	ReportChargebackWithResponse(ctx context.Context, params *ReportChargebackParams, reqEditors ...RequestEditorFn) (*ReportChargebackResponse, error)
+
+	// ReportFocusWithResponse Download the cost of clusters as CSV in the FinOps Open Cost and Usage Specification, version 1.2.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/reports/focus (the `ReportFocus` operationId).
+	ReportFocusWithResponse(ctx context.Context, params *ReportFocusParams, reqEditors ...RequestEditorFn) (*ReportFocusResponse, error)
+
+	// ReportForecastWithResponse Report what this month has cost and will cost by list prices, by team against its budget.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/reports/forecast (the `ReportForecast` operationId).
+	ReportForecastWithResponse(ctx context.Context, params *ReportForecastParams, reqEditors ...RequestEditorFn) (*ReportForecastResponse, error)
 
 	// ReportUsageWithResponse Report hours and cost by list prices, per team or tag. It is an estimate, not an invoice.
 	//
@@ -11300,6 +11761,184 @@ func (r ListQuotasResponse) ContentType() string {
 	return ""
 }
 
+type ReportActualResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ActualReport
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ReportActualResponse) GetJSON200() *ActualReport {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ReportActualResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ReportActualResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ReportActualResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReportActualResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReportActualResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ReportChargebackResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ReportChargebackResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ReportChargebackResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ReportChargebackResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReportChargebackResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReportChargebackResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ReportFocusResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ReportFocusResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ReportFocusResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ReportFocusResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReportFocusResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReportFocusResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ReportForecastResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Forecast
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ReportForecastResponse) GetJSON200() *Forecast {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ReportForecastResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ReportForecastResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ReportForecastResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReportForecastResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReportForecastResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ReportUsageResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -12587,6 +13226,61 @@ func (c *ClientWithResponses) ListQuotasWithResponse(ctx context.Context, reqEdi
 		return nil, err
 	}
 	return ParseListQuotasResponse(rsp)
+}
+
+// ReportActualWithResponse Compare the estimate by list prices with what the cloud billed.
+//
+// It covers whole days (UTC) that the billing export tells of, up to the day before its last one. The cost that was billed for clusters which are
+// not in the database, or without a cluster's tag, is only shown to roles in every team. 404 if the server has read no billing export.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/reports/actual (the `ReportActual` operationId).
+func (c *ClientWithResponses) ReportActualWithResponse(ctx context.Context, params *ReportActualParams, reqEditors ...RequestEditorFn) (*ReportActualResponse, error) {
+	rsp, err := c.ReportActual(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReportActualResponse(rsp)
+}
+
+// ReportChargebackWithResponse Download a CSV file with the cost of each cluster, for accounting.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/reports/chargeback (the `ReportChargeback` operationId).
+func (c *ClientWithResponses) ReportChargebackWithResponse(ctx context.Context, params *ReportChargebackParams, reqEditors ...RequestEditorFn) (*ReportChargebackResponse, error) {
+	rsp, err := c.ReportChargeback(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReportChargebackResponse(rsp)
+}
+
+// ReportFocusWithResponse Download the cost of clusters as CSV in the FinOps Open Cost and Usage Specification, version 1.2.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/reports/focus (the `ReportFocus` operationId).
+func (c *ClientWithResponses) ReportFocusWithResponse(ctx context.Context, params *ReportFocusParams, reqEditors ...RequestEditorFn) (*ReportFocusResponse, error) {
+	rsp, err := c.ReportFocus(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReportFocusResponse(rsp)
+}
+
+// ReportForecastWithResponse Report what this month has cost and will cost by list prices, by team against its budget.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/reports/forecast (the `ReportForecast` operationId).
+func (c *ClientWithResponses) ReportForecastWithResponse(ctx context.Context, params *ReportForecastParams, reqEditors ...RequestEditorFn) (*ReportForecastResponse, error) {
+	rsp, err := c.ReportForecast(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReportForecastResponse(rsp)
 }
 
 // ReportUsageWithResponse Report hours and cost by list prices, per team or tag. It is an estimate, not an invoice.
@@ -14681,6 +15375,124 @@ func ParseListQuotasResponse(rsp *http.Response) (*ListQuotasResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Quotas
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseReportActualResponse parses an HTTP response from a ReportActualWithResponse call
+func ParseReportActualResponse(rsp *http.Response) (*ReportActualResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReportActualResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ActualReport
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseReportChargebackResponse parses an HTTP response from a ReportChargebackWithResponse call
+func ParseReportChargebackResponse(rsp *http.Response) (*ReportChargebackResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReportChargebackResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseReportFocusResponse parses an HTTP response from a ReportFocusWithResponse call
+func ParseReportFocusResponse(rsp *http.Response) (*ReportFocusResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReportFocusResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseReportForecastResponse parses an HTTP response from a ReportForecastWithResponse call
+func ParseReportForecastResponse(rsp *http.Response) (*ReportForecastResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReportForecastResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Forecast
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

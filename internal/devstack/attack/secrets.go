@@ -275,7 +275,7 @@ func inAnswers(ctx context.Context, t *target) (result, error) {
 	}
 	id := v.ID
 	for _, at := range []string{
-		"/api/v1/clusters?limit=500", "/api/v1/jobs?limit=500", "/api/v1/audit?limit=500", "/api/v1/audit/export", "/api/v1/deliveries?limit=500", "/api/v1/approvals", "/api/v1/findings", "/api/v1/reports/usage",
+		"/api/v1/clusters?limit=500", "/api/v1/jobs?limit=500", "/api/v1/audit?limit=500", "/api/v1/audit/export", "/api/v1/deliveries?limit=500", "/api/v1/approvals", "/api/v1/findings", "/api/v1/reports/usage", "/api/v1/reports/forecast", "/api/v1/reports/chargeback", "/api/v1/reports/focus",
 		"/api/v1/catalogue", "/metrics", "/healthz", "/readyz", "/api/v1/clusters/" + id, "/api/v1/clusters/" + id + "/timeline", "/api/v1/clusters/" + id + "/explain",
 		"/api/v1/clusters/" + id + "/logs?lines=5000", "/api/v1/clusters/" + id + "/outputs", "/api/v1/clusters/" + id + "/kubeconfig",
 	} {

@@ -37,6 +37,7 @@ type Config struct {
 	Session      Session       `yaml:"session"`      // people's sessions
 	Artifacts    Artifacts     `yaml:"artifacts"`    // the bucket for installer state
 	Runner       Runner        `yaml:"runner"`       // how runners are started, and what they get
+	Bill         Bill          `yaml:"bill"`         // what the cloud billed
 	Account      string        `yaml:"account"`      // the cloud account for clusters; empty: any
 	Limits       Limits        `yaml:"limits"`       // time limits of the controller
 	Hour         time.Duration `yaml:"hour"`         // real length of one hour of a TTL; 1h outside the demo
@@ -247,6 +248,7 @@ func Defaults() Config {
 		Session:   Session{Life: 8 * time.Hour},
 		API:       API{Rate: 20, Burst: 60, Timeout: 30 * time.Second},
 		Hour:      time.Hour,
+		Bill:      Bill{Every: 6 * time.Hour},
 		Limits: Limits{
 			LaunchPatience: 10 * time.Minute, LeaseGrace: 2 * time.Minute, LookAgain: 15 * time.Second,
 			RetryBase: 30 * time.Second, RetryMax: 24 * time.Hour, BlockAfter: 3, VerifyGap: 3 * time.Minute,

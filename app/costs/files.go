@@ -1,0 +1,170 @@
+package costs
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/internal/focus"
+	"github.com/ocpctl/ocpctl/internal/price"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/costs"
+	"github.com/ocpctl/ocpctl/store/reports"
+)
+
+// chargebackColumns are the columns of a chargeback file, one line for each cluster.
+var chargebackColumns = []string{
+	"from", "to", "team", "cost_center", "owner", "environment", "repository", "pull_request", "run", "profile", "platform", "region",
+	"cluster_id", "cluster_name", "cluster_hours", "node_hours", "estimated_usd", "actual_usd",
+}
+
+// Chargeback writes a CSV file with a line for each cluster of the principal's teams that cost something. Amounts are dollars by list prices,
+// rounded as in every report; actual_usd is what the cloud billed for the same days, empty if nothing was.
+func (s *Service) Chargeback(ctx context.Context, p policy.Principal, f reports.ReportFilter, w io.Writer) error {
+	f, err := s.period(ctx, p, f)
+	if err != nil {
+		return err
+	}
+	f.By = "cluster"
+	lines, err := s.report(ctx, f)
+	if err != nil {
+		return err
+	}
+	actual := map[string]int64{}
+	for _, l := range lines {
+		if l.Billed > 0 {
+			actual[l.Key] = l.ActualNanos
+		}
+	}
+	file := &chargeback{out: csv.NewWriter(w), from: f.From, to: f.To, actual: actual}
+	if err := file.out.Write(chargebackColumns); err != nil {
+		return err
+	}
+	if err := s.charges(ctx, f, file.add); err != nil {
+		return err
+	}
+	return file.close()
+}
+
+// charges passes on what a filter's clusters cost.
+func (s *Service) charges(ctx context.Context, f reports.ReportFilter, each func(costs.Charge) error) error {
+	err := s.store.Costs.Charges(ctx, costs.Filter{From: f.From, To: f.To, Teams: f.Teams}, each)
+	if errors.Is(err, store.ErrConflict) {
+		return noReport(f)
+	}
+	return err
+}
+
+// chargeback sums up the charges of a cluster, which come one after the other.
+type chargeback struct {
+	out      *csv.Writer
+	from, to time.Time
+	actual   map[string]int64
+
+	now        costs.Charge
+	ms, nodeMS int64
+	amount     price.Amount
+}
+
+func (b *chargeback) add(c costs.Charge) error {
+	if c.Cluster != b.now.Cluster {
+		if err := b.line(); err != nil {
+			return err
+		}
+		b.ms, b.nodeMS, b.amount = 0, 0, 0
+	}
+	b.now = c
+	b.ms += c.Millis
+	b.nodeMS += c.Millis * int64(c.Machines)
+	b.amount += c.Amount()
+	return nil
+}
+
+func (b *chargeback) line() error {
+	c := b.now
+	if c.Cluster == "" {
+		return nil
+	}
+	actual := ""
+	if nanos, billed := b.actual[c.Cluster]; billed {
+		actual = dollars(cents(nanos))
+	}
+	texts := []string{
+		stamp(b.from), stamp(b.to), c.Team, c.CostCenter, c.Owner, c.Environment, c.Repository, c.PullRequest, c.Run, c.Profile, c.Platform, c.Region,
+		c.Cluster, c.Name,
+	}
+	for i := range texts {
+		texts[i] = harmless(texts[i])
+	}
+	return b.out.Write(append(texts, hours(b.ms), hours(b.nodeMS), dollars(b.amount.Cents()), actual))
+}
+
+func (b *chargeback) close() error {
+	if err := b.line(); err != nil {
+		return err
+	}
+	b.out.Flush()
+	return b.out.Error()
+}
+
+// harmless keeps a spreadsheet from running a text as a formula.
+func harmless(text string) string {
+	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+		return "'" + text
+	}
+	return text
+}
+
+func hours(ms int64) string {
+	return strconv.FormatFloat(float64(ms)/float64(price.PerHour), 'f', 4, 64)
+}
+
+func dollars(cents int64) string {
+	sign := ""
+	if cents < 0 {
+		sign, cents = "-", -cents
+	}
+	return fmt.Sprintf("%s%d.%02d", sign, cents/100, cents%100)
+}
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// Focus writes a file in the FinOps Open Cost and Usage Specification: a line for each cluster of the principal's teams, day and rate.
+func (s *Service) Focus(ctx context.Context, p policy.Principal, f reports.ReportFilter, w io.Writer) error {
+	f, err := s.period(ctx, p, f)
+	if err != nil {
+		return err
+	}
+	if !f.From.Before(f.To) {
+		return noReport(f)
+	}
+	out, err := focus.NewWriter(w)
+	if err != nil {
+		return err
+	}
+	catalogue := s.catalogue()
+	err = s.charges(ctx, f, func(c costs.Charge) error {
+		prices, _ := catalogue.PriceList(c.Platform)
+		team, _, _ := catalogue.Team(c.Team)
+		name := team.DisplayName
+		if name == "" {
+			name = c.Team
+		}
+		return out.Write(focus.Charge{
+			Installation: s.installation, Day: c.Day.UTC(), HourlyCents: c.HourlyCents, Millis: c.Millis, Machines: c.Machines,
+			Cluster: c.Cluster, Name: c.Name, Platform: c.Platform, Profile: c.Profile, Region: c.Region, RegionName: prices.RegionName(c.Region),
+			Team: c.Team, TeamName: name, Owner: c.Owner, CostCenter: c.CostCenter, Environment: c.Environment,
+			Repository: c.Repository, PullRequest: c.PullRequest, Run: c.Run, Tags: c.Tags, UserTags: c.UserTags,
+		})
+	})
+	if err != nil {
+		return err
+	}
+	return out.Close()
+}

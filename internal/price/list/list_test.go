@@ -1,0 +1,200 @@
+package list_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/price/list"
+)
+
+const small = `
+cloud: aws
+asOf: "2025-09-05"
+source: typed in a test
+spotPercent: 40
+trafficGB: {nat: 0, egress: 0}
+regions:
+  us-east-2:
+    name: US East (Ohio)
+    instances: {m6i.xlarge: 0.192}
+    volumes: {gp3: 0.08}
+    snapshotGBMonth: 0.05
+    natGateway: 0.045
+    natGB: 0.045
+    networkLoadBalancer: 0.0225
+    applicationLoadBalancer: 0.02
+    classicLoadBalancer: 0.025
+    publicAddress: 0.005
+    interfaceEndpoint: 0.01
+`
+
+func parsed(t *testing.T, text string) list.List {
+	t.Helper()
+	l, err := list.Parse([]byte(text))
+	require.NoError(t, err)
+	return l
+}
+
+func TestAPriceIsExactToAMillionthOfADollar(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]list.Price{"0.192": 192_000, "0.1920000000": 192_000, "13": 13_000_000, "0.0000005": 1, "0.00000049": 0, "0": 0} {
+		got, err := list.ParsePrice(text)
+		require.NoError(t, err)
+		require.Equal(t, want, got, text)
+		again, err := list.ParsePrice(got.String())
+		require.NoError(t, err)
+		require.Equal(t, got, again)
+	}
+	for _, text := range []string{"", "-1", "free", "1e9", "0x10", "1/2", "1234567", ".5"} {
+		_, err := list.ParsePrice(text)
+		require.ErrorContains(t, err, "is no price", text)
+	}
+}
+
+func TestAListIsWrittenAsItIsRead(t *testing.T) {
+	t.Parallel()
+	l := parsed(t, small)
+	raw, err := l.Format()
+	require.NoError(t, err)
+	require.Equal(t, l, parsed(t, string(raw)))
+}
+
+func TestAListThatIsWrongSaysWhere(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		strings.Replace(small, "0.192", "cheap", 1):                      `line 10: "cheap" is no price`,
+		strings.Replace(small, "natGateway", "natGatway", 1):             "field natGatway not found",
+		strings.Replace(small, `"2025-09-05"`, `"last year"`, 1):         "write a date in quotes",
+		strings.Replace(small, "cloud: aws", "", 1):                      "cloud is missing",
+		strings.Replace(small, "spotPercent: 40", "spotPercent: 400", 1): "spotPercent is 400",
+		"cloud: aws\nasOf: \"2025-09-05\"\nsource: x\n":                  "regions is missing",
+		"": "EOF",
+	} {
+		_, err := list.Parse([]byte(text))
+		require.ErrorContains(t, err, want)
+	}
+}
+
+func TestWhatAResourceCosts(t *testing.T) {
+	t.Parallel()
+	l := parsed(t, small)
+	for _, c := range []struct {
+		kind, detail string
+		stopped      bool
+		cents        float64
+		known        bool
+	}{
+		{"instance", "m6i.xlarge", false, 19.2, true},
+		{"instance", "m6i.xlarge spot", false, 7.68, true},
+		{"instance", "m6i.xlarge", true, 0, true}, // its disks are resources of their own
+		{"instance", "x9.huge", false, 0, false},
+		{"instance", "", false, 0, false},
+		{"volume", "gp3 120", false, 1.315068, true},
+		{"volume", "120 GiB, gp3", false, 1.315068, true},
+		{"volume", "gp3/120gib", false, 1.315068, true},
+		{"volume", "gp3", false, 0, false},
+		{"volume", "io9 120", false, 0, false},
+		{"snapshot", "100", false, 0.684931, true},
+		{"snapshot", "", false, 0, false},
+		{"nat-gateway", "", false, 4.5, true},
+		{"address", "", false, 0.5, true},
+		{"load-balancer", "network", false, 2.25, true},
+		{"load-balancer", "application", false, 2, true},
+		{"classic-load-balancer", "", false, 2.5, true},
+		{"vpc-endpoint", "Interface", false, 1, true},
+		{"vpc-endpoint", "Gateway", false, 0, true},
+		{"vpc-endpoint", "", false, 0, false},
+		{"hosted-zone", "", false, 0.068493, true},
+		{"vpc", "", false, 0, true},
+		{"bucket", "", false, 0, false},
+		{"a kind that nobody thought of", "", false, 0, false},
+	} {
+		cents, known := l.Resource(c.kind, "us-east-2", c.detail, c.stopped)
+		require.InDelta(t, c.cents, cents, 1e-6, "%s %s", c.kind, c.detail)
+		require.Equal(t, c.known, known, "%s %s", c.kind, c.detail)
+	}
+	_, known := l.Resource("nat-gateway", "mars-north-1", "", false)
+	require.False(t, known)
+}
+
+func TestWhatAClusterCosts(t *testing.T) {
+	t.Parallel()
+	l := parsed(t, small)
+	compact := list.Cluster{Region: "us-east-2", Zones: 1, Machines: []list.Machines{{Count: 3, Type: "m6i.xlarge"}, {Count: 0, Type: "unknown"}}}
+	items, err := l.Cluster(compact)
+	require.NoError(t, err)
+	// 3 x 19.2 machines, 3 x 1.315 disks, 4.5 NAT, 3 x 2.25 load balancers, 3 x 0.5 addresses
+	require.Equal(t, 74, list.Cents(items))
+	require.Equal(t, 17, list.Cents(list.Asleep(items)))
+	compact.Internal = true
+	items, err = l.Cluster(compact)
+	require.NoError(t, err)
+	require.Equal(t, 71, list.Cents(items))
+
+	l.Traffic = list.Traffic{NAT: 500_000}
+	items, err = l.Cluster(compact)
+	require.NoError(t, err)
+	require.Equal(t, 78, list.Cents(items), "half a GB an hour for each of three machines")
+	l.Traffic.Egress = 1
+	compact.Machines[0].Type = "x9.huge"
+	_, err = l.Cluster(compact)
+	require.EqualError(t, err, "the price list of aws of 2025-09-05 has no price in us-east-2 of: x9.huge instances, GB to the internet, an estimate")
+	compact.Region = "mars-north-1"
+	_, err = l.Cluster(compact)
+	require.EqualError(t, err, "the price list of aws has no region mars-north-1; it has us-east-2")
+	require.Equal(t, []string{"US East (Ohio)", "mars-north-1"}, []string{l.RegionName("us-east-2"), l.RegionName("mars-north-1")})
+}
+
+func refreshed(t *testing.T, l list.List, file string) (list.List, []string) {
+	t.Helper()
+	in, err := os.Open("testdata/" + file)
+	require.NoError(t, err)
+	defer in.Close()
+	l, changes, err := l.Refresh(in)
+	require.NoError(t, err)
+	var told []string
+	for _, c := range changes {
+		told = append(told, c.String())
+	}
+	return l, told
+}
+
+func TestAListTakesPricesFromOfferFiles(t *testing.T) {
+	t.Parallel()
+	before := parsed(t, small)
+	l, told := refreshed(t, before, "ec2-us-east-2.json")
+	require.Equal(t, []string{"us-east-2: instances m6i.xlarge was 0.192, is 0.2", "us-east-2: natGateway was 0.045, is 0.046"}, told)
+	require.Equal(t, "2026-11-20", l.AsOf)
+	require.Len(t, l.Regions["us-east-2"].Instances, 1, "only types that the list names")
+	require.Equal(t, parsed(t, small), before, "the list before stays as it was")
+
+	l, told = refreshed(t, l, "elb.csv")
+	require.Equal(t, []string{
+		"us-east-2: applicationLoadBalancer was 0.02, is 0.0225", "us-east-2: egressGB is 0.095", "us-east-2: networkLoadBalancer was 0.0225, is 0.023",
+	}, told)
+	require.Equal(t, "2026-11-21", l.AsOf)
+	_, told = refreshed(t, l, "elb.csv")
+	require.Empty(t, told, "nothing changes twice")
+}
+
+func TestAFileThatIsNoOfferFileIsRefused(t *testing.T) {
+	t.Parallel()
+	l := parsed(t, small)
+	for raw, want := range map[string]string{
+		"":                         "read the offer file: EOF",
+		"hello\n":                  "no line begins with SKU",
+		"{":                        "EOF",
+		`{"products": []}`:         "an object is missing",
+		`{"offerCode": "AmazonQ"}`: "has no price that the list needs; AmazonEC2",
+		`{"products": {"A": {"productFamily": "NAT Gateway", "attributes": {"regionCode": "us-east-2", "usagetype": "USE2-NatGateway-Hours"}}},
+		  "terms": {"OnDemand": {"A": {"A.B": {"priceDimensions": {"A.B.C": {"beginRange": "0", "pricePerUnit": {"USD": "lots"}}}}}}}}`: `"lots" is no price`,
+		`{"products": {"A": {"productFamily": "NAT Gateway", "attributes": {"regionCode": "us-east-2", "usagetype": "USE2-NatGateway-Hours"}}},
+		  "terms": {"OnDemand": {"A": {"A.B": {"priceDimensions": {"A.B.C": {"beginRange": "zero", "pricePerUnit": {"USD": "1"}}}}}}}}`: `begins at "zero"`,
+	} {
+		_, _, err := l.Refresh(strings.NewReader(raw))
+		require.ErrorContains(t, err, want)
+	}
+}

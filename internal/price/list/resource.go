@@ -1,0 +1,103 @@
+package list
+
+import (
+	"strconv"
+	"strings"
+)
+
+// hoursInMonth is how AWS turns a month's price into an hour's.
+const hoursInMonth = 730
+
+// zoneMonth is the price of a hosted zone for a month, the same in every region.
+const zoneMonth Price = 500_000
+
+// free are the kinds of resources that cost nothing by themselves.
+var free = map[string]bool{
+	"vpc": true, "subnet": true, "route-table": true, "internet-gateway": true, "egress-only-internet-gateway": true, "security-group": true,
+	"network-interface": true, "network-acl": true, "dhcp-options": true, "target-group": true, "listener": true, "record": true, "image": true, "role": true,
+	"user": true, "instance-profile": true, "policy": true, "oidc-provider": true, "key-pair": true, "launch-template": true, "placement-group": true,
+}
+
+// Resource returns what a resource costs by the hour, in US cents. kind and detail are those of contract.SeenResource: an instance's type,
+// with "spot" if it is one, a volume's kind and size in GB. What depends on use (traffic, a bucket's content) is not included. Unknown: the
+// list has no price for it.
+func (l List) Resource(kind, region, detail string, stopped bool) (centsPerHour float64, known bool) {
+	if cents, known := l.resource(kind, region, detail, stopped); known {
+		return cents, true
+	}
+	return 0, false
+}
+
+func (l List) resource(kind, region, detail string, stopped bool) (cents float64, known bool) {
+	if free[kind] {
+		return 0, true
+	}
+	if kind == "hosted-zone" {
+		return monthly(zoneMonth, 1), true
+	}
+	r, there := l.Regions[region]
+	if !there {
+		return 0, false
+	}
+	d := details(detail)
+	switch kind {
+	case "instance":
+		price := r.Instances[d.first]
+		if stopped || price == 0 {
+			return 0, stopped
+		}
+		if d.words["spot"] {
+			return hourly(price) * float64(l.SpotPercent) / 100, l.SpotPercent > 0
+		}
+		return hourly(price), true
+	case "volume":
+		return monthly(r.Volumes[d.first], d.size), r.Volumes[d.first] > 0 && d.size > 0
+	case "snapshot":
+		return monthly(r.Snapshot, d.size), r.Snapshot > 0 && d.size > 0 // of a full one, which is the most that it can cost
+	case "nat-gateway":
+		return hourly(r.NAT), r.NAT > 0
+	case "address":
+		return hourly(r.Address), r.Address > 0
+	case "classic-load-balancer":
+		return hourly(r.ClassicLB), r.ClassicLB > 0
+	case "load-balancer":
+		price := r.NetworkLB
+		if d.words["application"] {
+			price = r.ApplicationLB
+		}
+		return hourly(price), price > 0
+	case "vpc-endpoint":
+		if d.words["gateway"] {
+			return 0, true
+		}
+		return hourly(r.Endpoint), d.words["interface"] && r.Endpoint > 0
+	}
+	return 0, false
+}
+
+func hourly(p Price) float64 { return float64(p) * 100 / micros }
+
+func monthly(p Price, size int) float64 { return hourly(p) * float64(size) / hoursInMonth }
+
+// detail is the words of a resource's detail.
+type detail struct {
+	first string // the first word that is no size: a type or kind
+	size  int    // GB
+	words map[string]bool
+}
+
+func details(text string) detail {
+	d := detail{words: map[string]bool{}}
+	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune(" ,;/", r) }) {
+		number := strings.TrimSuffix(strings.TrimSuffix(word, "gib"), "gb")
+		if n, err := strconv.Atoi(number); err == nil && n > 0 {
+			d.size = n
+			continue
+		}
+		if d.first == "" && number != "" {
+			d.first = word
+		}
+		d.words[word] = true
+	}
+	return d
+}

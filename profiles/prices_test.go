@@ -1,0 +1,79 @@
+package profiles
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+)
+
+// priced is the embedded catalogue with other texts in one of its profiles.
+func priced(t *testing.T, pairs ...string) fstest.MapFS {
+	t.Helper()
+	files := embeddedFiles(t)
+	body := string(files["profiles/aws-standard.yaml"].Data)
+	require.Contains(t, body, pairs[0])
+	files["profiles/aws-standard.yaml"] = &fstest.MapFile{Data: []byte(strings.NewReplacer(pairs...).Replace(body))}
+	return files
+}
+
+func centsOf(t *testing.T, c Catalogue) int {
+	t.Helper()
+	p, known := c.Get("aws-standard")
+	require.True(t, known)
+	region, known := p.Region("us-east-1")
+	require.True(t, known)
+	return region.HourlyCents
+}
+
+func TestThePricesOfTheEmbeddedProfilesAreThoseOfTheList(t *testing.T) {
+	require.Empty(t, catalogue(t).PriceDoubts())
+}
+
+func TestAPriceThatIsNotNamedIsComputed(t *testing.T) {
+	c, err := Load(priced(t, ", hourlyCents: 149", ""))
+	require.NoError(t, err)
+	// 6 x 19.2 machines, 6 x 1.315 disks, 3 x 4.5 NAT, 3 x 2.25 load balancers, 9 x 0.5 addresses
+	require.Equal(t, 148, centsOf(t, c))
+	require.Empty(t, c.PriceDoubts())
+}
+
+func TestAPriceThatDiffersFromTheListIsDoubted(t *testing.T) {
+	c, err := Load(priced(t, "hourlyCents: 149", "hourlyCents: 60"))
+	require.NoError(t, err)
+	require.Equal(t, 60, centsOf(t, c), "a doubt changes nothing")
+	require.Equal(t, "profile aws-standard in us-east-1: hourlyCents is 60, and by the price list of 2025-09-05 it is 148; change it, or leave it out", c.PriceDoubts()[0])
+	require.Len(t, c.PriceDoubts(), 3)
+}
+
+func TestACataloguesOwnListReplacesTheBuiltInOne(t *testing.T) {
+	files := priced(t, ", hourlyCents: 149", "")
+	body := string(files["prices/aws.yaml"].Data)
+	files["prices/aws.yaml"] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(body, "m6i.xlarge: 0.192", "m6i.xlarge: 0.292"))}
+	c, err := Load(files)
+	require.NoError(t, err)
+	require.Equal(t, 208, centsOf(t, c))
+
+	delete(files, "prices/aws.yaml")
+	c, err = Load(files)
+	require.NoError(t, err)
+	require.Equal(t, 148, centsOf(t, c), "without one the built-in list applies")
+
+	files["prices/aws.yaml"] = &fstest.MapFile{Data: []byte("cloud: aws\n")}
+	_, err = Load(files)
+	require.ErrorContains(t, err, `prices/aws.yaml: asOf is ""; write a date in quotes, YYYY-MM-DD; accepted: a price list`)
+	files["prices/aws.yaml"] = &fstest.MapFile{Data: []byte(strings.Replace(body, "cloud: aws", "cloud: ibmcloud", 1))}
+	_, err = Load(files)
+	require.ErrorContains(t, err, `"ibmcloud"; accepted: the file's own name, aws`)
+}
+
+func TestAPriceThatCannotBeComputedHasToBeNamed(t *testing.T) {
+	_, err := Load(priced(t, ", hourlyCents: 149", "", "m6i.xlarge", "m9i.xlarge"))
+	require.ErrorContains(t, err, "regions.allow[0].hourlyCents: missing; accepted: cents an hour, because the price list of aws of 2025-09-05 has no price in us-east-1 of: m9i.xlarge instances")
+
+	ibm := embeddedFiles(t)
+	ibm["profiles/ibm-standard.yaml"] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(string(ibm["profiles/ibm-standard.yaml"].Data), ", hourlyCents: 140", ""))}
+	_, err = Load(ibm)
+	require.ErrorContains(t, err, "hourlyCents: missing; accepted: cents an hour, because there is no price list of ibmcloud")
+}

@@ -1,0 +1,96 @@
+package costs
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
+)
+
+// Delivery is one writing of a billing period by the cloud.
+type Delivery struct {
+	Export string    // s3://bucket/prefix/name
+	Period time.Time // the first day of the month
+	ID     string    // changes whenever the period is written again
+}
+
+// Billed is what the cloud billed for a cluster in a day.
+type Billed struct {
+	Day       time.Time
+	ClusterID string // what the tag says; empty: there is none
+	Nanos     int64  // billionths of a US dollar
+}
+
+// Deliveries returns the deliveries of an export that were read last, one for each period.
+func (s *Store) Deliveries(ctx context.Context, export string) ([]Delivery, error) {
+	found, err := pg.All[Delivery](ctx, s.db.Pool(), `SELECT export, period::timestamptz AS period, delivery AS id FROM cost_exports WHERE export = @export ORDER BY period`,
+		pgx.NamedArgs{"export": export})
+	if err != nil {
+		return nil, fmt.Errorf("read what is known of %s: %w", export, err)
+	}
+	return found, nil
+}
+
+// SaveBilled replaces everything that is known of a delivery's period, all or nothing. The same delivery can be saved again.
+func (s *Store) SaveBilled(ctx context.Context, d Delivery, lines int, billed []Billed) error {
+	return s.db.Write(ctx, func(tx *rows.Tx) error {
+		args := pgx.NamedArgs{"export": d.Export, "period": d.Period, "delivery": d.ID, "lines": lines, "now": tx.Now}
+		if _, err := tx.Exec(ctx, `
+			INSERT INTO cost_exports (export, period, delivery, lines, read_at) VALUES (@export, @period, @delivery, @lines, @now)
+			ON CONFLICT (export, period) DO UPDATE SET delivery = excluded.delivery, lines = excluded.lines, read_at = excluded.read_at`, args); err != nil {
+			return fmt.Errorf("record the delivery of %s: %w", d.Export, err)
+		}
+		if _, err := tx.Exec(ctx, `DELETE FROM actual_costs WHERE export = @export AND period = @period`, args); err != nil {
+			return fmt.Errorf("replace what %s billed: %w", d.Export, err)
+		}
+		days, ids, nanos := make([]time.Time, len(billed)), make([]string, len(billed)), make([]int64, len(billed))
+		for i, b := range billed {
+			days[i], ids[i], nanos[i] = b.Day, b.ClusterID, b.Nanos
+		}
+		args["days"], args["ids"], args["nanos"] = days, ids, nanos
+		if _, err := tx.Exec(ctx, `
+			INSERT INTO actual_costs (export, period, day, cluster_id, nanos)
+			SELECT @export, @period, b.day, b.id, b.nanos FROM unnest(@days::date[], @ids::text[], @nanos::bigint[]) AS b (day, id, nanos)`, args); err != nil {
+			return fmt.Errorf("write what %s billed: %w", d.Export, err)
+		}
+		return nil
+	})
+}
+
+// Bill is what the cloud billed in a time, in billionths of a US dollar.
+type Bill struct {
+	Known    int64     // the tag names a cluster of this database
+	Unknown  int64     // the tag names another one
+	Untagged int64     // without the tag: everything else in the export's accounts, and what cannot have tags
+	Through  time.Time // the start of the last day that an export told of; zero: no export was read
+}
+
+// Bill returns what was billed on the days of a filter. Unknown and Untagged belong to no team, so they are 0 with Teams.
+func (s *Store) Bill(ctx context.Context, f Filter) (Bill, error) {
+	if err := f.check(); err != nil {
+		return Bill{}, fmt.Errorf("read the bill: %w", err)
+	}
+	found, err := pg.One[struct {
+		Known, Unknown, Untagged int64
+		Through                  *time.Time
+	}](ctx, s.db.Pool(), `
+		SELECT coalesce(sum(a.nanos) FILTER (WHERE c.id IS NOT NULL AND (@teams::text[] IS NULL OR c.team = ANY (@teams))), 0)::bigint AS known,
+			coalesce(sum(a.nanos) FILTER (WHERE c.id IS NULL AND a.cluster_id <> '' AND @teams::text[] IS NULL), 0)::bigint AS unknown,
+			coalesce(sum(a.nanos) FILTER (WHERE a.cluster_id = '' AND @teams::text[] IS NULL), 0)::bigint AS untagged,
+			(SELECT max(day)::timestamptz FROM actual_costs) AS through
+		FROM actual_costs a LEFT JOIN clusters c ON c.id = a.cluster_id
+		WHERE a.day >= @from::timestamptz::date AND a.day < @to::timestamptz`,
+		pgx.NamedArgs{"from": f.From, "to": f.To, "teams": f.Teams})
+	if err != nil {
+		return Bill{}, fmt.Errorf("read the bill: %w", err)
+	}
+	b := Bill{Known: found.Known, Unknown: found.Unknown, Untagged: found.Untagged}
+	if found.Through != nil {
+		b.Through = found.Through.UTC()
+	}
+	return b, nil
+}
