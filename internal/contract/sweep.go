@@ -50,18 +50,24 @@ type SweepPart struct {
 	Err       string         `json:"err,omitempty"` // why it is incomplete; only with Last. Such a part proves nothing
 }
 
-// SeenResource is a resource that may belong to a cluster: it has one of the keys in package tagkey, or a name or a place as the
-// installer or ccoctl give it, or it belongs to such a resource.
+// SeenResource is a resource that may belong to a cluster: it has a cluster's tag (tagkey.OfCluster), or a name as the installer or ccoctl
+// give it, or it belongs to such a resource.
 type SeenResource struct {
-	ID      string            `json:"id"`   // ARN; without one type/id
-	Type    string            `json:"type"` // vpc, instance, hosted-zone, record, role … as in Leftover
-	Region  string            `json:"region,omitempty"`
-	Name    string            `json:"name,omitempty"`
-	Within  string            `json:"within,omitempty"` // id of what it is a part of: its VPC, its zone
-	Tags    map[string]string `json:"tags,omitempty"`
-	MadeAt  time.Time         `json:"madeAt,omitzero"`  // the cloud's time of creation, if it tells one
-	Detail  string            `json:"detail,omitempty"` // what its price depends on: an instance's type, a volume's kind and size
-	Stopped bool              `json:"stopped,omitempty"`
+	ID     string            `json:"id"`   // ARN; without one type/id: record/<zone>/<name>/<record type>
+	Type   string            `json:"type"` // vpc, instance, hosted-zone, record, role … as in Leftover
+	Region string            `json:"region,omitempty"`
+	Name   string            `json:"name,omitempty"`
+	Within string            `json:"within,omitempty"` // id of what it is a part of: its VPC, its zone
+	Tags   map[string]string `json:"tags,omitempty"`
+	MadeAt time.Time         `json:"madeAt,omitzero"` // the cloud's time of creation, if it tells one
+
+	// What its price depends on: an instance's type ("m6i.large", "m6i.large spot"), a volume's kind and GiB ("gp3 120"), a snapshot's GiB
+	// ("120"), a load balancer's kind ("network", "application", "gateway", "classic"), an endpoint's ("Interface", "Gateway"), service and kind
+	// of what only the tagging API lists ("rds db"). Of a zone: "public" or "private", and for an untagged one of the installer also its
+	// caller reference, which begins with the infraID.
+	Detail string `json:"detail,omitempty"`
+
+	Stopped bool `json:"stopped,omitempty"`
 }
 
 // SweepResult ends a sweep.

@@ -256,7 +256,8 @@ func TestWhatEndsASweepBeforeAnythingIsListed(t *testing.T) {
 		reason, wants string
 	}{
 		"another account":      {func(s *server) { s.cloud.id = "999999999999" }, "WrongAccount", "belong to account 999999999999, but account 123456789012"},
-		"refused credentials":  {func(s *server) { s.cloud.idErr = fmt.Errorf("%w: SignatureDoesNotMatch", cloud.ErrCredentials) }, "AccountUnknown", "does not accept"},
+		"refused credentials":  {func(s *server) { s.cloud.idErr = fmt.Errorf("%w: SignatureDoesNotMatch", cloud.ErrCredentials) }, "CredentialsRefused", "does not accept"},
+		"an unknown account":   {func(s *server) { s.cloud.idErr = errors.New("STS was not answered") }, "AccountUnknown", "STS was not answered"},
 		"unknown regions":      {func(s *server) { s.cloud.regsErr = errors.New("DescribeRegions was refused") }, "RegionsUnknown", "DescribeRegions was refused"},
 		"another cloud":        {func(s *server) { s.spec.Platform = "ibmcloud" }, "UnknownPlatform", `platform "ibmcloud"`},
 		"a missing reference":  {func(s *server) { s.spec.CloudCredentialsRef = "file:/does/not/exist" }, "InvalidCloudCredentials", "cannot be used"},

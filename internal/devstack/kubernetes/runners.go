@@ -19,6 +19,7 @@ const (
 	Namespace      = "ocpctl-runners" // of the runners
 	CreateAccount  = "ocpctl-create"  // service accounts of the runners
 	DestroyAccount = "ocpctl-destroy"
+	SweepAccount   = "ocpctl-sweep"
 
 	serverNamespace = "ocpctl"
 	serverAccount   = "ocpctl-server"

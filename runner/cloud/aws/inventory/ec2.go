@@ -107,8 +107,8 @@ func (c *Client) vpcsIn(ctx context.Context, where string) (map[string]string, e
 	}
 	known := c.regions[where]
 	c.mu.Unlock()
-	known.once.Lock()
-	defer known.once.Unlock()
+	known.listing.Lock()
+	defer known.listing.Unlock()
 	if known.vpcs != nil {
 		return known.vpcs, nil
 	}

@@ -69,8 +69,8 @@ type Client struct {
 
 // region is what is known of a region by several of its parts.
 type region struct {
-	once sync.Mutex
-	vpcs map[string]string // ARNs of the reported VPCs, by id; nil: not listed yet
+	listing sync.Mutex
+	vpcs    map[string]string // ARNs of the reported VPCs, by id; nil: not listed yet
 }
 
 // New takes credentials and endpoints from the SDK's default chain, unless options say otherwise. It makes no call yet.
@@ -113,8 +113,7 @@ func (c *Client) Account(ctx context.Context) (string, error) {
 func (c *Client) Regions(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, pageTimeout)
 	defer cancel()
-	// This call has no pages. With all regions it names those too that the account has not opted into, so that they are told apart here
-	// and not by what the endpoint leaves out.
+	// This call has no pages. It names the regions that the account has not opted into only when it is asked for all.
 	out, err := c.ec2In(c.cfg.HomeRegion).DescribeRegions(ctx, &ec2.DescribeRegionsInput{AllRegions: awssdk.Bool(true)})
 	if err != nil {
 		return nil, fmt.Errorf("list the account's regions: %w", plain(err))
