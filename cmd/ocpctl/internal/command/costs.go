@@ -156,7 +156,7 @@ func (a *app) costFile(use, short, long string, get func(context.Context, *conne
 	var file string
 	c := &cobra.Command{
 		Use: use, Short: short, Long: long, Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
-		Example: "  ocpctl report " + use + " --from 2025-03-01 --to 2025-04-01 --file " + use + ".csv",
+		Example: "  ocpctl report " + use + " --from 2025-03-01 --to 2025-04-01 --output " + use + ".csv",
 		RunE: a.run(func(ctx context.Context, _ []string) error {
 			from, to, err := a.period(p)
 			if err != nil {

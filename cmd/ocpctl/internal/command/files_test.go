@@ -190,7 +190,7 @@ func TestAFileForAccountingIsThereWhenItIsWhole(t *testing.T) {
 			require.Equal(t, "2025-02-01T00:00:00Z", r.URL.Query().Get("from"))
 			_, _ = w.Write([]byte("a,b\n1,2\n"))
 		})
-		require.Equal(t, exit.OK, d.run("report", command, "--from", "2025-02-01", "--file", path), d.err.String())
+		require.Equal(t, exit.OK, d.run("report", command, "--from", "2025-02-01", "--output", path), d.err.String())
 		raw, err := os.ReadFile(path)
 		require.NoError(t, err)
 		require.Equal(t, "a,b\n1,2\n", string(raw))
@@ -200,7 +200,7 @@ func TestAFileForAccountingIsThereWhenItIsWhole(t *testing.T) {
 			w.Header().Set("Content-Length", "9999")
 			_, _ = w.Write([]byte("a,b\n"))
 		})
-		require.Equal(t, exit.Other, d.run("report", command, "--file", path))
+		require.Equal(t, exit.Other, d.run("report", command, "--output", path))
 		require.NoFileExists(t, path)
 		require.Equal(t, exit.Usage, d.run("report", command, "--from", "sometime"))
 	}
