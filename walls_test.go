@@ -32,6 +32,9 @@ var areas = []area{
 	{"internal/limit", 0, nil, "imported by both listeners"},
 	{"internal/commands", 0, nil, "what can be typed is read by the server and by the command line, and knows no cluster"},
 	{"internal/price", 0, nil, "what a cluster costs is computed in one place, which everybody may ask and which asks nobody"},
+	{"internal/price/list", 0, nil, "a price list is a file, and knows nobody who buys"},
+	{"internal/focus", 0, nil, "a file format knows charges, and not where they come from"},
+	{"internal/cur", 0, nil, "what the cloud billed is read from S3 alone: it knows no database and no cluster"},
 	{"internal/secret", 0, nil, "imported by everybody"},
 	{"internal/source", 0, nil, "imported by both listeners"},
 	{"internal/tagkey", 0, nil, "whoever refuses a tag and whoever deletes by it read the same list"},
@@ -55,7 +58,7 @@ var areas = []area{
 
 	// Rules: values in, decisions out.
 	{"lifecycle", 1, []string{"internal/price"}, "it is pure: it decides from values alone"},
-	{"profiles", 1, []string{"internal/tagkey"}, "profiles know nobody who reads them"},
+	{"profiles", 1, []string{"internal/price/list", "internal/tagkey"}, "profiles know nobody who reads them"},
 	{"runner/names", 1, []string{"internal/tagkey"}, "server and runner check names by the same rules, so it can belong to neither"},
 	{"chatops/slack", 1, []string{"internal/secret"}, "a client of Slack carries texts and knows no store"},
 	{"chatops/slack/inbound", 1, []string{"internal/secret"}, "what Slack sends is read before anybody knows what it means"},
@@ -77,6 +80,7 @@ var areas = []area{
 	{"store/internal/fence", 5, []string{"store/internal/pg", "store/internal/usage", "store/internal/rows", "lifecycle"}, "only an open attempt's runner may change what is known of its cluster"},
 	{"store/access", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "who may open a cluster is written down before anybody can"},
 	{"store/attempts", 6, []string{"store/internal/...", "internal/queue", "internal/tracing", "lifecycle"}, "the parts of the store know what they share, and not each other"},
+	{"store/costs", 6, []string{"store/internal/...", "internal/price", "lifecycle"}, "what clusters cost is kept as it was counted and billed"},
 	{"store/inbox", 6, []string{"store/internal/...", "internal/queue", "internal/tracing", "lifecycle"}, "a delivery is stored before anybody reads it"},
 	{"store/measures", 6, []string{"store/internal/...", "internal/queue"}, "what metrics count changes nothing"},
 	{"store/notices", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "who is told of what is written down before anybody is told"},
@@ -104,6 +108,7 @@ var areas = []area{
 	{"app", 9, []string{"policy", "internal/price", "policy/catalogue", "profiles", "chatops", "chatops/messages", "store/...", "internal/artifacts", "lifecycle", "internal/secret"}, "the application never meets the controller: the half that faces the internet needs no cloud or cluster credentials"},
 	{"app/credentials", 10, []string{"app", "runner/names", "chatops", "chatops/messages", "policy", "store/...", "internal/artifacts", "internal/secret", "lifecycle"}, "what opens a cluster is handed out in one place"},
 	{"app/admin", 10, []string{"app", "policy", "policy/catalogue", "profiles", "store/...", "chatops", "chatops/messages"}, "what concerns the whole installation stands apart from what concerns one cluster"},
+	{"app/costs", 10, []string{"app", "policy", "policy/catalogue", "profiles", "store/...", "chatops/messages", "internal/cur", "internal/focus", "internal/price", "internal/price/list", "internal/queue"}, "what clusters cost is reported in one place, for every entry point and every file"},
 	{"app/notify", 10, []string{"app", "policy", "chatops/messages", "internal/commands", "store/..."}, "what channels hear of is subscribed in one place, for commands and for repositories' files"},
 	{"app/createform", 10, []string{"app", "policy", "profiles", "chatops/messages"}, "what a form asks follows from the catalogue alone, and every form asks the same"},
 	{"app/auth", 10, []string{"app", "app/auth/awsproof", "internal/buildinfo", "policy", "profiles", "internal/limit", "internal/secret"}, "who asks does not depend on what exists: roles come from identities and claims, and what must be remembered is handed in"},
@@ -112,8 +117,8 @@ var areas = []area{
 	{"app/runs", 10, []string{"policy", "chatops/messages", "internal/tekton", "store/...", "lifecycle"}, "what a run's end means for its clusters is found out in one place, whether an event or a look says so"},
 	{"app/hooks", 12, []string{"internal/queue", "internal/tracing", "app", "app/pulls", "app/runs", "app/slack", "policy", "profiles", "chatops/...", "store/...", "internal/artifacts", "lifecycle", "internal/limit", "internal/secret", "internal/source"}, "webhooks lead to the application"},
 	{"app/socketmode", 12, []string{"internal/secret", "internal/tracing"}, "it carries requests from a socket to what it is given, and interprets none"},
-	{"app/web", 12, []string{"internal/tracing", "app", "app/admin", "app/createform", "app/credentials", "internal/price", "app/auth", "policy", "profiles", "chatops", "chatops/messages", "store/...", "lifecycle", "docs", "internal/download"}, "pages show what the application returns, and the runbooks"},
-	{"app/api", 12, []string{"internal/metrics", "app", "app/admin", "app/credentials", "internal/price", "app/auth", "app/auth/awsproof", "policy", "profiles", "chatops/...", "store/...", "internal/artifacts", "internal/intake", "lifecycle", "internal/contract", "runner/names", "internal/download", "internal/limit", "internal/source", "internal/tagkey", "internal/token", "internal/tracing"}, "the only entry point that runners know"},
+	{"app/web", 12, []string{"internal/tracing", "app", "app/admin", "app/costs", "app/createform", "app/credentials", "internal/price", "app/auth", "policy", "profiles", "chatops", "chatops/messages", "store/...", "lifecycle", "docs", "internal/download"}, "pages show what the application returns, and the runbooks"},
+	{"app/api", 12, []string{"internal/metrics", "app", "app/admin", "app/costs", "app/credentials", "internal/price", "app/auth", "app/auth/awsproof", "policy", "profiles", "chatops/...", "store/...", "internal/artifacts", "internal/intake", "lifecycle", "internal/contract", "runner/names", "internal/download", "internal/limit", "internal/source", "internal/tagkey", "internal/token", "internal/tracing"}, "the only entry point that runners know"},
 	{"controller", 9, []string{"internal/queue", "store/...", "internal/artifacts", "internal/intake", "lifecycle", "profiles", "chatops/...", "internal/contract", "internal/dispatch", "internal/token"}, "the controller never meets the application: they meet in the store"},
 
 	// Programs and the development stack.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/admin"
+	"github.com/ocpctl/ocpctl/app/costs"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
@@ -89,9 +90,19 @@ func TestUsageIsReportedByGroupWithBars(t *testing.T) {
 	require.Contains(t, page, `<th scope="row">aws-minimal-test</th>`)
 	require.Contains(t, page, `aria-current="page">profile</a>`)
 
+	for _, file := range []string{"chargeback.csv", "focus.csv"} {
+		status, body, _ := h.as("maya").get("/usage/" + file + "?from=" + time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly))
+		require.Equal(t, http.StatusOK, status)
+		require.Contains(t, body, row.ID)
+		status, _, _ = h.as("nora").get("/usage/" + file)
+		require.Equal(t, http.StatusForbidden, status)
+		status, body, _ = h.as("ada").get("/usage/" + file + "?from=yesterday")
+		require.Equal(t, http.StatusBadRequest, status)
+		require.Contains(t, body, "is not a date")
+	}
 	for at, want := range map[string]string{
 		"/usage?from=yesterday": "“yesterday” is not a date. Accepted: a date such as 2025-03-31.",
-		"/usage?by=colour":      "team, owner, costCenter, profile, environment or tag:&lt;key&gt;",
+		"/usage?by=colour":      "team, owner, costCenter, repository, profile, environment, pullRequest, run, cluster or tag:&lt;key&gt;",
 	} {
 		status, page, _ := h.as("ada").get(at)
 		require.Equal(t, http.StatusBadRequest, status)
@@ -187,6 +198,27 @@ func TestADeliveryIsReadAndWorkedAgain(t *testing.T) {
 func TestABodyIsReadableWhateverItIs(t *testing.T) {
 	require.Equal(t, "{\n  \"a\": 1\n}", readable([]byte(`{"a":1}`)))
 	require.Equal(t, "payload=%7B", readable([]byte("payload=%7B")))
+}
+
+func TestTheUsagePageShowsTheMonthAgainstBudgetsAndTheBill(t *testing.T) {
+	v := usageView{By: "team", From: "2025-03-01"}
+	v.Month = &costs.Forecast{
+		By: "team", Month: noon, End: noon.AddDate(0, 1, 0), Total: costs.ForecastLine{Spent: 30_000, ToCome: 12_345},
+		Lines: []costs.ForecastLine{
+			{Key: "platform", Spent: 20_000, ToCome: 12_345, Committed: 22_345, Budget: profiles.Budget{MonthlyCents: 40_000, WarnPercent: 80, Hard: true}, Reached: []int{50, 80, 100}},
+			{Key: "lab", ToCome: 1}, {Key: "over", Spent: 10_000},
+		},
+	}
+	v.Bill = &costs.Actual{From: noon, To: noon, Lines: []costs.ActualLine{{Key: "platform", Clusters: 3, Billed: 2, Estimate: 10_000, Actual: 8_000}, {Key: "lab", Clusters: 1, Estimate: 5}}, Untagged: 700}
+	v.add([]reports.ReportLine{{Key: "platform", Cents: 1}})
+	html := page(t, "usage", v)
+	for _, want := range []string{
+		`<dd>$300.00</dd>`, `<strong>$423.45</strong>`, `<meter min="0" max="40000" high="32000" value="32345">$323.45 of $400.00</meter>`, "100 % reached <small>hard</small>",
+		"&#43;25.0 %", "not billed", "2 of 3", "Billed without a cluster's tag: $7.00", `href="/usage/focus.csv?from=2025-03-01"`, `<th scope="row">lab</th><td class="num">$0.00</td>`,
+	} {
+		require.Contains(t, html, want)
+	}
+	require.NotContains(t, html, `<th scope="row">over</th>`, "nothing more comes of it, and it has no budget")
 }
 
 func TestAGroupWithoutANameIsShown(t *testing.T) {

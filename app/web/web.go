@@ -168,6 +168,8 @@ func (p *pages) private() map[string]handler {
 		"GET /limits":                  p.limits,
 		"POST /limits/reload":          p.reload,
 		"GET /usage":                   p.usage,
+		"GET /usage/chargeback.csv":    p.costFile("chargeback.csv", p.Costs.Chargeback),
+		"GET /usage/focus.csv":         p.costFile("focus.csv", p.Costs.Focus),
 		"GET /findings":                p.findings,
 		"GET /deliveries":              p.deliveries,
 		"GET /deliveries/{id}":         p.delivery,

@@ -23,7 +23,7 @@ func UnknownReport(by string, from, to time.Time, groups []string) Problem {
 }
 
 // NoBill tells somebody that the server does not know what the cloud billed.
-const NoBill = "The server has not read a billing export, so actual costs are not known. An administrator sets one up with the setting bill."
+const NoBill = "The server has not read a billing export, so actual costs are not known. Ask an administrator to set bill in its configuration."
 
 // InvalidPaths is the answer to a catalogue with invalid file paths; they follow, each with InvalidPath.
 const InvalidPaths = "Some paths are not valid."

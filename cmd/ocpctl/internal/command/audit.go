@@ -130,7 +130,7 @@ func (a *app) shown(from io.Reader) error {
 func export(path string, from io.Reader) error {
 	draft, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
-		return fmt.Errorf("export the trail: %w", err)
+		return fmt.Errorf("write %s: %w", path, err)
 	}
 	defer os.Remove(draft.Name())
 	_, err = io.Copy(draft, from)
@@ -141,7 +141,7 @@ func export(path string, from io.Reader) error {
 		err = os.Rename(draft.Name(), path)
 	}
 	if err != nil {
-		return fmt.Errorf("export the trail: %w", err)
+		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
 }

@@ -181,3 +181,27 @@ func TestAnExportIsThereWhenItIsWhole(t *testing.T) {
 	require.Equal(t, exit.Other, d.run("audit", "export", "-f", path))
 	require.NoFileExists(t, path)
 }
+
+func TestAFileForAccountingIsThereWhenItIsWhole(t *testing.T) {
+	for command, operation := range map[string]string{"chargeback": "reportChargeback", "focus": "reportFocus"} {
+		d := newService(t)
+		path := filepath.Join(t.TempDir(), "costs.csv")
+		d.Handle(operation, func(w http.ResponseWriter, r *http.Request) {
+			require.Equal(t, "2025-02-01T00:00:00Z", r.URL.Query().Get("from"))
+			_, _ = w.Write([]byte("a,b\n1,2\n"))
+		})
+		require.Equal(t, exit.OK, d.run("report", command, "--from", "2025-02-01", "--output", path), d.err.String())
+		raw, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, "a,b\n1,2\n", string(raw))
+		require.Equal(t, exit.OK, d.run("report", command, "--from", "2025-02-01"))
+		require.NoError(t, os.Remove(path))
+		d.Handle(operation, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "9999")
+			_, _ = w.Write([]byte("a,b\n"))
+		})
+		require.Equal(t, exit.Other, d.run("report", command, "--output", path))
+		require.NoFileExists(t, path)
+		require.Equal(t, exit.Usage, d.run("report", command, "--from", "sometime"))
+	}
+}

@@ -127,6 +127,12 @@ func (d *service) streams() {
 		w.Header().Set("Content-Type", "application/x-ndjson")
 		fmt.Fprint(w, trail)
 	})
+	for _, file := range []string{"reportChargeback", "reportFocus"} {
+		d.Handle(file, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/csv; charset=utf-8")
+			fmt.Fprint(w, "from,to\n")
+		})
+	}
 }
 
 // run types a command and waits for its end.

@@ -19,6 +19,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/app/api"
 	"github.com/ocpctl/ocpctl/app/auth"
+	"github.com/ocpctl/ocpctl/app/costs"
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
@@ -59,7 +60,7 @@ func newOffice(t *testing.T) *office {
 	core := app.New(cfg)
 	handler := api.New(api.Config{
 		Store: o.store, Pace: api.NewPace(api.Rate{PerSecond: -1}, nil), UI: "http://ocpctl.test",
-		App: core, Admin: admin.New(core, cfg), Credentials: credentials.New(core, cfg),
+		App: core, Admin: admin.New(core, cfg), Costs: costs.New(cfg), Credentials: credentials.New(core, cfg),
 		Auth: auth.New(auth.Config{
 			Issuers: []auth.Issuer{{URL: o.issuer.URL(), Audience: oidc.Audience}}, Identities: func() []profiles.Identity { return terms.Identities },
 		}),

@@ -63,11 +63,9 @@ func (a *app) report() *cobra.Command {
 			return a.usage(answer)
 		}),
 	}
-	usage.Flags().StringVar(&params.By, "by", "team", "group by `key`: team, owner, costCenter, profile, environment or tag:<key>")
-	must(usage.RegisterFlagCompletionFunc("by", cobra.FixedCompletions(
-		[]string{"team", "owner", "costCenter", "profile", "environment", "tag:"}, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace)))
+	byFlag(usage, &params.By)
 	p.flags(usage)
-	return group("report", "Usage and cost", "", usage)
+	return group("report", "Usage and cost", "", usage, a.reportForecast(), a.reportActual(), a.reportChargeback(), a.reportFocus())
 }
 
 func (a *app) usage(answer connect.Answer[client.UsageReport]) error {

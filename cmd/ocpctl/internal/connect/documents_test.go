@@ -20,6 +20,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/api"
 	"github.com/ocpctl/ocpctl/app/api/client"
 	"github.com/ocpctl/ocpctl/app/auth"
+	"github.com/ocpctl/ocpctl/app/costs"
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
@@ -95,7 +96,7 @@ func setTheScene(t *testing.T, d documented) *scene {
 	require.NoError(t, err)
 	cfg := app.Config{Store: db, Catalogue: func() catalogue.Catalogue { return terms }, UI: s.url}
 	core := app.New(cfg)
-	server.Config.Handler = api.New(api.Config{App: core, Admin: admin.New(core, cfg), Credentials: credentials.New(core, cfg), Store: db, Auth: auth.New(trust), UI: s.url})
+	server.Config.Handler = api.New(api.Config{App: core, Admin: admin.New(core, cfg), Costs: costs.New(cfg), Credentials: credentials.New(core, cfg), Store: db, Auth: auth.New(trust), UI: s.url})
 	server.Start()
 	t.Cleanup(server.Close)
 	s.gate = httptest.NewServer(http.HandlerFunc(s.token))

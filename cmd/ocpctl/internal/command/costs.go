@@ -1,0 +1,199 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+)
+
+// reportGroups are what reports can be grouped by.
+var reportGroups = []string{"team", "owner", "costCenter", "repository", "profile", "environment", "pullRequest", "run", "cluster", "tag:"}
+
+func byFlag(c *cobra.Command, by *string) {
+	c.Flags().StringVar(by, "by", "team", "group by `key`: team, owner, costCenter, repository, profile, environment, pullRequest, run, cluster or tag:<key>")
+	must(c.RegisterFlagCompletionFunc("by", cobra.FixedCompletions(reportGroups, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace)))
+}
+
+func (a *app) reportForecast() *cobra.Command {
+	var params client.ReportForecastParams
+	c := &cobra.Command{
+		Use: "forecast", Short: "Report what this month has cost and will cost, by team against its budget",
+		Long: "Report what this month has cost and will cost by list prices, if nothing is requested or ended any more. By team it shows the budget, and which\n" +
+			"parts of it are spent or promised to clusters.",
+		Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: a.run(func(ctx context.Context, _ []string) error {
+			api, err := a.api()
+			if err != nil {
+				return err
+			}
+			answer, err := connect.Read[client.Forecast](api.ReportForecast(ctx, &params))
+			if err != nil {
+				return err
+			}
+			return a.monthForecast(answer)
+		}),
+	}
+	byFlag(c, &params.By)
+	return c
+}
+
+func (a *app) monthForecast(answer connect.Answer[client.Forecast]) error {
+	f := answer.Value
+	var names []string
+	for _, line := range f.Items {
+		names = append(names, line.Key)
+	}
+	return a.print(answer.Raw, names, func(s *table.Screen) {
+		s.Linef("%s to %s, by %s, as of %s", humanize.Stamp(f.Month), humanize.Stamp(f.End), humanize.Line(f.By), humanize.Stamp(f.At))
+		t := s.Columns("KEY", "CLUSTERS", "SPENT", "TO COME", "FORECAST", "BUDGET", "REACHED", "+COMMITTED")
+		line := func(l client.ForecastLine) {
+			t.Row(l.Key, l.Clusters, humanize.Dollars(l.SpentCents), humanize.Dollars(l.ToComeCents), humanize.Dollars(l.ForecastCents),
+				budgetOf(l), reachedOf(l), humanize.Dollars(l.CommittedCents))
+		}
+		for _, l := range f.Items {
+			line(l)
+		}
+		if len(f.Items) > 1 {
+			f.Total.Key = "total"
+			line(f.Total)
+		}
+		t.Write("No clusters this month.")
+		s.Linef("Estimate by list prices, not an invoice.")
+	})
+}
+
+func budgetOf(l client.ForecastLine) string {
+	switch {
+	case l.BudgetCents == 0:
+		return ""
+	case l.BudgetHard:
+		return humanize.Dollars(l.BudgetCents) + " hard"
+	}
+	return humanize.Dollars(l.BudgetCents)
+}
+
+// reachedOf is the largest part of the budget that is spent or promised, of those that people are told of.
+func reachedOf(l client.ForecastLine) string {
+	if len(l.Reached) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d %%", l.Reached[len(l.Reached)-1])
+}
+
+func (a *app) reportActual() *cobra.Command {
+	var params client.ReportActualParams
+	var p period
+	c := &cobra.Command{
+		Use: "actual", Short: "Compare the estimate with what the cloud billed", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		Long: "Compare the estimate by list prices with what the cloud billed, over whole days (UTC) that the billing export tells of.",
+		RunE: a.run(func(ctx context.Context, _ []string) (err error) {
+			if params.From, params.To, err = a.period(p); err != nil {
+				return err
+			}
+			api, err := a.api()
+			if err != nil {
+				return err
+			}
+			answer, err := connect.Read[client.ActualReport](api.ReportActual(ctx, &params))
+			if err != nil {
+				return err
+			}
+			return a.actual(answer)
+		}),
+	}
+	byFlag(c, &params.By)
+	p.flags(c)
+	return c
+}
+
+func (a *app) actual(answer connect.Answer[client.ActualReport]) error {
+	r := answer.Value
+	var names []string
+	for _, line := range r.Items {
+		names = append(names, line.Key)
+	}
+	return a.print(answer.Raw, names, func(s *table.Screen) {
+		s.Linef("%s to %s, by %s", humanize.Stamp(r.From), humanize.Stamp(r.To), humanize.Line(r.By))
+		t := s.Columns("KEY", "CLUSTERS", "BILLED", "ESTIMATE", "ACTUAL", "ERROR")
+		line := func(l client.ActualLine) {
+			wrong := ""
+			if l.ActualCents != 0 {
+				wrong = fmt.Sprintf("%+.1f %%", l.ErrorPercent)
+			}
+			t.Row(l.Key, l.Clusters, l.Billed, humanize.Dollars(l.EstimateCents), humanize.Dollars(l.ActualCents), wrong)
+		}
+		for _, l := range r.Items {
+			line(l)
+		}
+		if len(r.Items) > 1 {
+			r.Total.Key = "total"
+			line(r.Total)
+		}
+		t.Write("The bill does not tell of these days yet.")
+		for _, other := range []struct {
+			cents int64
+			what  string
+		}{
+			{r.LateCents, "for clusters that had ended before"}, {r.UnknownCents, "for clusters that are not in the database"}, {r.UntaggedCents, "without a cluster's tag"},
+		} {
+			if other.cents != 0 {
+				s.Linef("%s billed %s.", humanize.Dollars(other.cents), other.what)
+			}
+		}
+	})
+}
+
+// costFile is a command that downloads a CSV file.
+func (a *app) costFile(use, short, long string, get func(context.Context, *connect.API, client.From, client.To) (*http.Response, error)) *cobra.Command {
+	var p period
+	var file string
+	c := &cobra.Command{
+		Use: use, Short: short, Long: long, Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		Example: "  ocpctl report " + use + " --from 2025-03-01 --to 2025-04-01 --output " + use + ".csv",
+		RunE: a.run(func(ctx context.Context, _ []string) error {
+			from, to, err := a.period(p)
+			if err != nil {
+				return err
+			}
+			api, err := a.api()
+			if err != nil {
+				return err
+			}
+			body, err := connect.Stream(get(ctx, api, from, to))
+			if err != nil {
+				return err
+			}
+			defer body.Close()
+			if file == "" {
+				return a.shown(body)
+			}
+			return export(file, body)
+		}),
+	}
+	p.flags(c)
+	fileFlag(c, &file, "write it to this `file` once it is complete")
+	return c
+}
+
+func (a *app) reportChargeback() *cobra.Command {
+	return a.costFile("chargeback", "Export the cost of each cluster as CSV, for accounting",
+		"Export the cost of each cluster as CSV, for accounting: by list prices, and what the cloud billed if the server knows it. Without times it is this month so far.",
+		func(ctx context.Context, api *connect.API, from client.From, to client.To) (*http.Response, error) {
+			return api.ReportChargeback(ctx, &client.ReportChargebackParams{From: from, To: to})
+		})
+}
+
+func (a *app) reportFocus() *cobra.Command {
+	return a.costFile("focus", "Export the cost of clusters as CSV in the FOCUS specification",
+		"Export the cost of clusters as CSV in the FinOps Open Cost and Usage Specification 1.2: a line for each cluster, day and rate, by list prices.\nWithout times it is this month so far.",
+		func(ctx context.Context, api *connect.API, from client.From, to client.To) (*http.Response, error) {
+			return api.ReportFocus(ctx, &client.ReportFocusParams{From: from, To: to})
+		})
+}
