@@ -86,6 +86,7 @@ var areas = []area{
 	{"store/pullrequests", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "what GitHub said is kept as it was said"},
 	{"store/reports", 6, []string{"store/internal/...", "internal/queue", "lifecycle", "internal/price"}, "what is counted and found changes nothing"},
 	{"store/runs", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "what is known of a pipeline's run does not depend on who said it"},
+	{"store/statistics", 6, []string{"store/internal/..."}, "what is counted over many clusters changes nothing"},
 	{"store/testreports", 6, []string{"store/internal/...", "lifecycle"}, "what tests said of a cluster changes nothing about the cluster"},
 	{"store", 7, []string{"store/...", "internal/queue", "internal/tracing", "lifecycle", "internal/price", "migrations"}, "the only area with SQL; it keeps verdicts as they come and calls nobody"},
 	{"internal/metrics", 8, []string{"store/...", "lifecycle", "internal/buildinfo"}, "what is measured is read from rows and from this process, and decides nothing"},
