@@ -67,7 +67,7 @@ func (a *app) report() *cobra.Command {
 	must(usage.RegisterFlagCompletionFunc("by", cobra.FixedCompletions(
 		[]string{"team", "owner", "costCenter", "profile", "environment", "tag:"}, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace)))
 	p.flags(usage)
-	return group("report", "Usage and cost", "", usage)
+	return group("report", "Usage and cost, and what became of clusters", "", usage, a.reportSummary())
 }
 
 func (a *app) usage(answer connect.Answer[client.UsageReport]) error {

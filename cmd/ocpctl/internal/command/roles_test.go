@@ -100,6 +100,8 @@ var acts = []act{
 	{line: "catalog status", want: "0 0 0 0 0 0 3 3 3 3 3"},
 	{line: "catalog validate {catalogue}", want: "3 0 3 3 3 3 3 3 3 3 3"},
 	{line: "report usage", want: "0 0 0 0 0 0 3 3 3 3 3"},
+	{line: "report summary", want: "0 0 0 0 0 0 3 3 3 3 3"},
+	{line: "report summary --csv failures", want: "0 0 0 0 0 0 3 3 3 3 3"},
 
 	{line: "audit list", want: "3 0 0 0 3 0 3 3 3 3 3"},
 	{line: "audit list --cluster {cluster}", want: "3 0 0 0 3 4 3 3 3 3 3"},
