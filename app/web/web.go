@@ -166,6 +166,7 @@ func (p *pages) private() map[string]handler {
 		"GET /limits":                  p.limits,
 		"POST /limits/reload":          p.reload,
 		"GET /usage":                   p.usage,
+		"GET /reports":                 p.reports,
 		"GET /findings":                p.findings,
 		"GET /deliveries":              p.deliveries,
 		"GET /deliveries/{id}":         p.delivery,
