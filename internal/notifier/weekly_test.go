@@ -157,3 +157,10 @@ func TestAReportIsPostedOnceWhateverFails(t *testing.T) {
 		require.Len(t, w.slack.messages, 2, "seed %d", seed)
 	}
 }
+
+func TestWithoutSlackOrAScheduleNothingIsAskedForEachWeek(t *testing.T) {
+	weekly := &Weekly{Weekday: time.Monday, Hour: 8, Zone: time.UTC}
+	require.Len(t, New(Config{Slack: newSlack(), Weekly: weekly}).Periodic(), 1)
+	require.Empty(t, New(Config{Weekly: weekly}).Periodic())
+	require.Empty(t, New(Config{Slack: newSlack()}).Periodic())
+}
