@@ -87,6 +87,14 @@ func TestEveryCommandSaysTheSameAsLastTime(t *testing.T) {
 	})
 }
 
+// The server's document and the flag name the same tables.
+func TestTheTablesOfASummaryAreThoseOfTheDocument(t *testing.T) {
+	d := newService(t)
+	table := d.Doc.Paths.Find("/api/v1/reports/summary").Get.Parameters.GetByInAndName("query", "table")
+	last := len(command.SummaryTables) - 1
+	require.Equal(t, "For csv: "+strings.Join(command.SummaryTables[:last], ", ")+" or "+command.SummaryTables[last]+".", table.Description)
+}
+
 // delivers runs what stands in files of its own: its golden words would be paths.
 func (d *service) delivers(asked map[string]bool) {
 	delete(d.env, "OCPCTL_TOKEN")
