@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/command"
 )
 
 func compact(into *bytes.Buffer, raw []byte) error { return json.Compact(into, raw) }
