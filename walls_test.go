@@ -90,6 +90,7 @@ var areas = []area{
 	{"store/pullrequests", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "what GitHub said is kept as it was said"},
 	{"store/reports", 6, []string{"store/internal/...", "internal/queue", "lifecycle", "internal/price"}, "what is counted and found changes nothing"},
 	{"store/runs", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "what is known of a pipeline's run does not depend on who said it"},
+	{"store/statistics", 6, []string{"store/internal/..."}, "what is counted over many clusters changes nothing"},
 	{"store/testreports", 6, []string{"store/internal/...", "lifecycle"}, "what tests said of a cluster changes nothing about the cluster"},
 	{"store", 7, []string{"store/...", "internal/queue", "internal/tracing", "lifecycle", "internal/price", "migrations"}, "the only area with SQL; it keeps verdicts as they come and calls nobody"},
 	{"internal/metrics", 8, []string{"store/...", "lifecycle", "internal/buildinfo"}, "what is measured is read from rows and from this process, and decides nothing"},
@@ -117,7 +118,8 @@ var areas = []area{
 	{"app/runs", 10, []string{"policy", "chatops/messages", "internal/tekton", "store/...", "lifecycle"}, "what a run's end means for its clusters is found out in one place, whether an event or a look says so"},
 	{"app/hooks", 12, []string{"internal/queue", "internal/tracing", "app", "app/pulls", "app/runs", "app/slack", "policy", "profiles", "chatops/...", "store/...", "internal/artifacts", "lifecycle", "internal/limit", "internal/secret", "internal/source"}, "webhooks lead to the application"},
 	{"app/socketmode", 12, []string{"internal/secret", "internal/tracing"}, "it carries requests from a socket to what it is given, and interprets none"},
-	{"app/web", 12, []string{"internal/tracing", "app", "app/admin", "app/costs", "app/createform", "app/credentials", "internal/price", "app/auth", "policy", "profiles", "chatops", "chatops/messages", "store/...", "lifecycle", "docs", "internal/download"}, "pages show what the application returns, and the runbooks"},
+	{"app/web/plot", 0, nil, "a chart is drawn from values alone"},
+	{"app/web", 12, []string{"internal/tracing", "app/web/plot", "app", "app/admin", "app/costs", "app/createform", "app/credentials", "internal/price", "app/auth", "policy", "profiles", "chatops", "chatops/messages", "store/...", "lifecycle", "docs", "internal/download"}, "pages show what the application returns, and the runbooks"},
 	{"app/api", 12, []string{"internal/metrics", "app", "app/admin", "app/costs", "app/credentials", "internal/price", "app/auth", "app/auth/awsproof", "policy", "profiles", "chatops/...", "store/...", "internal/artifacts", "internal/intake", "lifecycle", "internal/contract", "runner/names", "internal/download", "internal/limit", "internal/source", "internal/tagkey", "internal/token", "internal/tracing"}, "the only entry point that runners know"},
 	{"controller", 9, []string{"internal/queue", "store/...", "internal/artifacts", "internal/intake", "lifecycle", "profiles", "chatops/...", "internal/contract", "internal/dispatch", "internal/token"}, "the controller never meets the application: they meet in the store"},
 

@@ -1904,6 +1904,45 @@ type RedeemedKind string
 // Report Report of package internal/contract.
 type Report = contract.Report
 
+// ReportSummary Amounts are estimates by list prices, not an invoice. A line without a profile counts all profiles.
+type ReportSummary struct {
+	// Ages The ages of the clusters in inventory.
+	Ages []SummaryBar `json:"ages"`
+
+	// At When it was read.
+	At time.Time `json:"at"`
+
+	// Failures Attempts that failed, by class of failure, at most 500 lines, the most frequent first.
+	Failures []SummaryFailure `json:"failures"`
+	From     time.Time        `json:"from"`
+
+	// Inventory Clusters that are not gone now.
+	Inventory []SummaryInventory `json:"inventory"`
+
+	// Leaks Resources that belong to no cluster, at most 500, the newest first.
+	Leaks []SummaryLeak `json:"leaks"`
+
+	// Lifetime From acceptance until nothing was left, of clusters that were ready and are gone since.
+	Lifetime []SummaryProfile `json:"lifetime"`
+
+	// Lifetimes The same clusters by their lifetime.
+	Lifetimes []SummaryBar `json:"lifetimes"`
+
+	// Oldest Of these clusters, at most 20, the oldest first.
+	Oldest []SummaryCluster `json:"oldest"`
+
+	// Ready From acceptance until ready.
+	Ready []SummaryProfile `json:"ready"`
+
+	// Spenders The owners whose clusters cost the most, at most 20.
+	Spenders []UsageLine `json:"spenders"`
+
+	// Teardowns Clusters whose teardown ended or was abandoned.
+	Teardowns []SummaryTeardown `json:"teardowns"`
+	To        time.Time         `json:"to"`
+	Weeks     []SummaryWeek     `json:"weeks"`
+}
+
 // ReportedTests defines model for ReportedTests.
 type ReportedTests struct {
 	Attempt         int           `json:"attempt"`
@@ -2057,6 +2096,127 @@ type SlowTest struct {
 
 // Status defines model for Status.
 type Status string
+
+// SummaryBar defines model for SummaryBar.
+type SummaryBar struct {
+	// BelowSeconds The upper bound, not included. The last bar has none.
+	BelowSeconds int64 `json:"belowSeconds,omitempty,omitzero"`
+	Clusters     int   `json:"clusters"`
+}
+
+// SummaryCluster defines model for SummaryCluster.
+type SummaryCluster struct {
+	CreatedAt time.Time `json:"createdAt"`
+	DestroyAt time.Time `json:"destroyAt"`
+
+	// HourlyCents What it costs in an hour now.
+	HourlyCents int64  `json:"hourlyCents"`
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	Owner       string `json:"owner"`
+	Profile     string `json:"profile"`
+	Status      Status `json:"status"`
+	Team        string `json:"team"`
+}
+
+// SummaryFailure defines model for SummaryFailure.
+type SummaryFailure struct {
+	Attempts int `json:"attempts"`
+	Clusters int `json:"clusters"`
+
+	// Kind What the attempt was for, e.g. create or destroy.
+	Kind    string    `json:"kind"`
+	LastAt  time.Time `json:"lastAt"`
+	Profile string    `json:"profile"`
+
+	// Reason The class of the failure, or lost: the runner was not heard of any more.
+	Reason string `json:"reason"`
+}
+
+// SummaryInventory defines model for SummaryInventory.
+type SummaryInventory struct {
+	Clusters int `json:"clusters"`
+
+	// HourlyCents What they cost in an hour now.
+	HourlyCents int64 `json:"hourlyCents"`
+
+	// OldestAt When the oldest of them was accepted.
+	OldestAt time.Time `json:"oldestAt"`
+	Profile  string    `json:"profile"`
+	Status   Status    `json:"status"`
+	Team     string    `json:"team"`
+}
+
+// SummaryLeak defines model for SummaryLeak.
+type SummaryLeak struct {
+	// Cents What it cost so far. Missing if that is not known.
+	Cents *int64 `json:"cents,omitempty"`
+
+	// Cluster The cluster's name.
+	Cluster     string    `json:"cluster,omitempty,omitzero"`
+	ClusterID   string    `json:"clusterId,omitempty,omitzero"`
+	FirstSeenAt time.Time `json:"firstSeenAt"`
+	Identity    string    `json:"identity"`
+	LastSeenAt  time.Time `json:"lastSeenAt"`
+	ResolvedAt  time.Time `json:"resolvedAt,omitempty,omitzero"`
+	Team        string    `json:"team,omitempty,omitzero"`
+	Why         string    `json:"why"`
+}
+
+// SummaryProfile defines model for SummaryProfile.
+type SummaryProfile struct {
+	Clusters int    `json:"clusters"`
+	Profile  string `json:"profile,omitempty,omitzero"`
+
+	// Took How long it took, in seconds. Half of all cases took at most p50.
+	Took SummarySeconds `json:"took"`
+}
+
+// SummarySeconds How long it took, in seconds. Half of all cases took at most p50.
+type SummarySeconds struct {
+	Longest int64 `json:"longest"`
+	P50     int64 `json:"p50"`
+	P90     int64 `json:"p90"`
+	P99     int64 `json:"p99"`
+}
+
+// SummaryTeardown defines model for SummaryTeardown.
+type SummaryTeardown struct {
+	// Abandoned Abandoned by an admin.
+	Abandoned int `json:"abandoned"`
+
+	// Blocked Blocked at some time, so that a person had to help.
+	Blocked  int    `json:"blocked"`
+	Clusters int    `json:"clusters"`
+	Profile  string `json:"profile,omitempty,omitzero"`
+
+	// Took How long it took, in seconds. Half of all cases took at most p50.
+	Took SummarySeconds `json:"took"`
+
+	// Unaided Counted empty without a person's help.
+	Unaided int `json:"unaided"`
+}
+
+// SummaryWeek defines model for SummaryWeek.
+type SummaryWeek struct {
+	// Accepted Clusters that were accepted.
+	Accepted int `json:"accepted"`
+
+	// Destroyed Clusters of which nothing was left.
+	Destroyed int `json:"destroyed"`
+
+	// FailedCreates Attempts to create a cluster that failed.
+	FailedCreates int `json:"failedCreates"`
+
+	// Ready Clusters that became ready.
+	Ready int `json:"ready"`
+
+	// Took How long it took, in seconds. Half of all cases took at most p50.
+	Took SummarySeconds `json:"took"`
+
+	// Week Its begin: Monday at midnight UTC.
+	Week time.Time `json:"week"`
+}
 
 // Team defines model for Team.
 type Team struct {
@@ -2701,6 +2861,24 @@ type ReportForecastParams struct {
 	By ReportBy `form:"by,omitempty" json:"by,omitempty,omitzero"`
 }
 
+// ReportSummaryParams defines parameters for ReportSummary.
+type ReportSummaryParams struct {
+	// From From this time; RFC 3339.
+	From From `form:"from,omitempty" json:"from,omitempty,omitzero"`
+
+	// To Before this time; RFC 3339.
+	To To `form:"to,omitempty" json:"to,omitempty,omitzero"`
+
+	// Team Only clusters of this team. The default is all teams that you may see.
+	Team string `form:"team,omitempty" json:"team,omitempty,omitzero"`
+
+	// Format json: everything. csv: the table that the parameter table names.
+	Format string `form:"format,omitempty" json:"format,omitempty,omitzero"`
+
+	// Table For csv: inventory, oldest, lifetime, ready, weeks, failures, teardowns, leaks or spenders.
+	Table string `form:"table,omitempty" json:"table,omitempty,omitzero"`
+}
+
 // ReportUsageParams defines parameters for ReportUsage.
 type ReportUsageParams struct {
 	// By team, owner, costCenter, repository, profile, environment, pullRequest, run, cluster or tag:<key>.
@@ -2985,6 +3163,9 @@ type ServerInterface interface {
 	// ReportForecast Report what this month has cost and will cost by list prices, by team against its budget.
 	// (GET /api/v1/reports/forecast)
 	ReportForecast(w http.ResponseWriter, r *http.Request, params ReportForecastParams)
+	// ReportSummary Report what became of clusters, such as lifetimes, time to ready, failures, teardowns and leaks, and which clusters there are now.
+	// (GET /api/v1/reports/summary)
+	ReportSummary(w http.ResponseWriter, r *http.Request, params ReportSummaryParams)
 	// ReportUsage Report hours and cost by list prices, per team or tag. It is an estimate, not an invoice.
 	// (GET /api/v1/reports/usage)
 	ReportUsage(w http.ResponseWriter, r *http.Request, params ReportUsageParams)
@@ -5560,6 +5741,91 @@ func (siw *ServerInterfaceWrapper) ReportForecast(w http.ResponseWriter, r *http
 	handler.ServeHTTP(w, r)
 }
 
+// ReportSummary operation middleware
+func (siw *ServerInterfaceWrapper) ReportSummary(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ReportSummaryParams
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", r.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "to"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "to", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "team" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "team", r.URL.Query(), &params.Team, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "team"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "team", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "table" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "table", r.URL.Query(), &params.Table, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "table"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "table", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ReportSummary(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ReportUsage operation middleware
 func (siw *ServerInterfaceWrapper) ReportUsage(w http.ResponseWriter, r *http.Request) {
 
@@ -6104,6 +6370,7 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/reports/actual", wrapper.ReportActual)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/reports/chargeback", wrapper.ReportChargeback)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/reports/focus", wrapper.ReportFocus)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/reports/summary", wrapper.ReportSummary)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/findings", wrapper.ListFindings)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/attempts/{id}/claim", wrapper.ClaimAttempt)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/attempts/{id}/bucket-credentials", wrapper.GetBucketCredentials)

@@ -87,6 +87,8 @@ func TestEveryOperationByEveryRole(t *testing.T) {
 		{"GET", "/api/v1/teams", nil, []int{ok, ok, ok, ok, ok, ok, ok, ok, ok, ok, no}},
 		{"GET", "/api/v1/quotas", nil, []int{ok, ok, ok, ok, ok, ok, ok, ok, ok, ok, no}},
 		{"GET", "/api/v1/reports/usage", nil, []int{ok, ok, ok, ok, ok, ok, ok, ok, ok, ok, no}},
+		{"GET", "/api/v1/reports/summary", nil, []int{ok, ok, ok, ok, ok, ok, ok, ok, ok, ok, no}},
+		{"GET", "/api/v1/reports/summary?team=platform", nil, []int{ok, ok, ok, ok, ok, no, no, no, no, no, no}},
 		{"GET", "/api/v1/approvals", nil, []int{ok, ok, ok, ok, ok, ok, ok, ok, ok, ok, no}},
 		{"GET", "/api/v1/audit", nil, []int{no, ok, ok, ok, ok, no, no, no, ok, ok, no}},
 		{"GET", "/api/v1/audit/export", nil, []int{no, ok, ok, ok, ok, no, no, no, ok, ok, no}},

@@ -28,7 +28,7 @@ func (s *server) ReportUsage(w http.ResponseWriter, r *http.Request, params Repo
 	}
 	out := UsageReport{By: of.By, From: of.From.UTC(), To: of.To.UTC(), Estimate: true, Items: []UsageLine{}}
 	for _, l := range lines {
-		one := UsageLine{Key: l.Key, Clusters: l.Clusters, Ready: l.Ready, ClusterHours: float32(l.ClusterHours), NodeHours: float32(l.NodeHours), Cents: l.Cents}
+		one := usageLine(l)
 		out.Items = append(out.Items, one)
 		out.Total.Clusters += one.Clusters
 		out.Total.Ready += one.Ready
@@ -37,6 +37,10 @@ func (s *server) ReportUsage(w http.ResponseWriter, r *http.Request, params Repo
 		out.Total.Cents += one.Cents
 	}
 	ok(w, out)
+}
+
+func usageLine(l reports.ReportLine) UsageLine {
+	return UsageLine{Key: l.Key, Clusters: l.Clusters, Ready: l.Ready, ClusterHours: float32(l.ClusterHours), NodeHours: float32(l.NodeHours), Cents: l.Cents}
 }
 
 // ReportForecast implements GET /api/v1/reports/forecast.

@@ -17,6 +17,9 @@ import (
 	"github.com/ocpctl/ocpctl/store/notices"
 )
 
+// weekly is the event of the weekly report, which is about teams.
+const weekly = "weekly"
+
 // Service subscribes channels. It is safe for concurrent use.
 type Service struct {
 	core  *app.Service
@@ -36,6 +39,9 @@ func (s *Service) Subscribe(ctx context.Context, p policy.Principal, sub notices
 	}
 	if sub.Events, err = known(sub.Events, messages.CannotSubscribe); err != nil {
 		return notices.Subscription{}, err
+	}
+	if sub.Repo != "" && slices.Contains(sub.Events, weekly) {
+		return notices.Subscription{}, &app.Error{Kind: app.Invalid, Message: messages.CannotSubscribe, Fields: []app.Field{app.ProblemOf("events", messages.WeeklyIsOfTeams)}}
 	}
 	if err := s.store.Notices.Subscribe(ctx, sub, s.core.StoreOrigin(origin, p)); err != nil {
 		return notices.Subscription{}, err

@@ -25,12 +25,13 @@ func TestAChannelHearsOfWhatItsSubscriberMaySee(t *testing.T) {
 		want     string
 	}{
 		"the only team":             {p: mate, sub: notices.Subscription{Events: []string{"ready", "failed", "ready"}}, team: "platform"},
-		"one of two teams":          {p: both, sub: notices.Subscription{Team: "payments", Events: []string{"blocked"}}, team: "payments"},
+		"one of two teams":          {p: both, sub: notices.Subscription{Team: "payments", Events: []string{"blocked", "weekly"}}, team: "payments"},
 		"which of two teams":        {p: both, sub: notices.Subscription{Events: []string{"ready"}}, wantKind: app.Invalid, want: "You are in several teams"},
 		"every team":                {p: auditor, sub: notices.Subscription{Events: []string{"destroyed"}}},
 		"another team":              {p: mate, sub: notices.Subscription{Team: "payments", Events: []string{"ready"}}, wantKind: app.Denied, want: "There is no team `payments` whose clusters you may see"},
 		"a repository of the team":  {p: mate, sub: notices.Subscription{Repo: "acme/shop", Events: []string{"ready"}}, team: "platform"},
 		"a repository of nobody's":  {p: both, sub: notices.Subscription{Repo: "other/shop", Events: []string{"ready"}}, wantKind: app.Invalid, want: "You are in several teams"},
+		"that of a repository":      {p: mate, sub: notices.Subscription{Repo: "acme/shop", Events: []string{"ready", "weekly"}}, wantKind: app.Invalid, want: "not about a repository"},
 		"no event":                  {p: mate, sub: notices.Subscription{}, wantKind: app.Invalid, want: "No event is named"},
 		"an event that is none":     {p: mate, sub: notices.Subscription{Events: []string{"ready", "redy"}}, wantKind: app.Invalid, want: "is not a list of events"},
 		"somebody without any role": {p: nobody, sub: notices.Subscription{Events: []string{"ready"}}, wantKind: app.Invalid, want: "You have no role in a team"},
@@ -44,7 +45,7 @@ func TestAChannelHearsOfWhatItsSubscriberMaySee(t *testing.T) {
 		}
 		require.Equal(t, []string{c.team, c.p.ID}, []string{got.Team, got.CreatedBy}, name)
 	}
-	require.Equal(t, []string{"blocked payments saml:both", "destroyed  saml:auditor", "failed,ready platform saml:mate", "ready platform saml:mate"},
+	require.Equal(t, []string{"blocked,weekly payments saml:both", "destroyed  saml:auditor", "failed,ready platform saml:mate", "ready platform saml:mate"},
 		h.Query(`SELECT array_to_string(events, ',') || ' ' || team || ' ' || created_by FROM channel_subscriptions ORDER BY 1`))
 	require.Equal(t, []string{"4"}, h.Query(`SELECT count(*)::text FROM audit_events WHERE action = 'subscribed'`))
 

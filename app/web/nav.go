@@ -26,6 +26,7 @@ func ways(who policy.Principal, here string) []way {
 		{"/new", "New cluster", policy.ActCreate},
 		{"/approvals", "Approvals", policy.ActSee},
 		{"/usage", "Usage", policy.ActReports},
+		{"/reports", "Reports", policy.ActReports},
 		{"/limits", "Limits", policy.ActQuotas},
 		{"/findings", "Findings", policy.ActFindings},
 		{"/deliveries", "Deliveries", policy.ActDeliveries},

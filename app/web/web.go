@@ -170,6 +170,7 @@ func (p *pages) private() map[string]handler {
 		"GET /usage":                   p.usage,
 		"GET /usage/chargeback.csv":    p.costFile("chargeback.csv", p.Costs.Chargeback),
 		"GET /usage/focus.csv":         p.costFile("focus.csv", p.Costs.Focus),
+		"GET /reports":                 p.reports,
 		"GET /findings":                p.findings,
 		"GET /deliveries":              p.deliveries,
 		"GET /deliveries/{id}":         p.delivery,

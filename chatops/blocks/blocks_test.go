@@ -101,6 +101,7 @@ func noticed() map[string]NoticeView {
 		"blocked":         {Event: Blocked, Card: lives["destroy-blocked"], Facts: Facts{Runbook: "destroy-blocked"}},
 		"destroyed":       {Event: Destroyed, Card: lives["destroyed"]}, "approval": asked, "approval-with-votes": half, "approved": approved, "failed-requested-again": again, "handover": ask, "handover-accepted": taken,
 		"finding":              {Event: Finding, Facts: Facts{Title: "Resources without a cluster", Text: "3 resources in `us-east-1` belong to no cluster. **Next:** compare them with the runbook, then remove them.", Runbook: "orphans"}},
+		"weekly":               {Event: Weekly, Facts: Facts{Title: "Week of 16 to 22 November 2026, team platform", Text: "**Spent:** $184.50 by list prices.\n**What to do:**\n- Look into `VPCLimitExceeded`.", Page: "/reports?from=2026-11-16&team=platform&to=2026-11-23"}},
 		"budget":               {Event: Budget, Facts: Facts{Title: "Team payments has used 80 % of its budget", Text: "It has spent $400.00 and promised $120.00, of $650.00 this month.", Runbook: "catalogue"}},
 		"finding-of-a-cluster": {Event: Finding, Card: lives["destroy-blocked"], Facts: Facts{Title: "A teardown is blocked", Text: "It was tried 3 times.\n- `vpc-0a1`", Runbook: "destroy-blocked"}},
 		"approval-password":    {Event: Approval, Card: lives["ready"], Facts: Facts{Approval: "apr_2", Title: "The kubeadmin password of pr41-shop is requested", Text: "rob requests it, because **the login is broken**."}},

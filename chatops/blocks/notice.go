@@ -37,6 +37,7 @@ var kinds = map[Event]kind{
 		verbs: []chatops.Verb{chatops.VerbAcceptHandover, chatops.VerbDeclineHandover}},
 	Finding: {sign: "🟠", many: "findings"},
 	Budget:  {sign: "🟠", many: "budgets"},
+	Weekly:  {sign: "📊", many: "weekly reports"},
 }
 
 // Notice is one message about something that happened.
@@ -107,7 +108,7 @@ func happened(v NoticeView, s chatops.Summary) []string {
 		return s.State
 	case HandoverAsk:
 		return []string{chatops.Plain(f.From) + " wants to hand this cluster over. Once you accept, you own it, and its cost counts for you. Nothing changes until then.", f.Text}
-	case Finding, Budget:
+	case Finding, Budget, Weekly:
 		return []string{f.Text}
 	}
 	return []string{f.Text}
@@ -202,11 +203,14 @@ func noticeButtons(v NoticeView, s chatops.Summary, k kind) (all []*api.ButtonBl
 	return buttonsFor(c, s, k.verbs, v.Facts.Approval, v.ID)
 }
 
-// where leads to the cluster's page, its console and the runbook.
+// where leads to the cluster's page, its console, the page of a report and the runbook.
 func where(v NoticeView, s chatops.Summary) string {
 	var all []string
 	if v.Card.ID != "" {
 		all = append(all, places(v.Card, s))
+	}
+	if v.Facts.Page != "" && v.Links.UI != "" {
+		all = append(all, link("Report", strings.TrimRight(v.Links.UI, "/")+v.Facts.Page))
 	}
 	return strings.Join(nonEmpty(append(all, runbook(v))), " · ")
 }

@@ -58,18 +58,18 @@ type Moment = chatops.Moment
 // Event is a kind of notice.
 type Event string
 
-// The events that notices are about. The first five can be subscribed to.
+// The events that notices are about. The first six can be subscribed to.
 const (
-	Ready        Event = "ready"
-	Failed       Event = "failed"
-	Expiring     Event = "expiring"
-	Blocked      Event = "blocked"
-	Destroyed    Event = "destroyed"
-	Approval     Event = "approval" // it waits for an approval
-	Finding      Event = "finding"  // of the janitor, for admins
-	Budget       Event = "budget"   // of a team, for admins
-	HandoverAsk  Event = "handover" // somebody is asked to take a cluster over
-	Subscribable int   = 5
+	Ready       Event = "ready"
+	Failed      Event = "failed"
+	Expiring    Event = "expiring"
+	Blocked     Event = "blocked"
+	Destroyed   Event = "destroyed"
+	Weekly      Event = "weekly"   // report on a week
+	Approval    Event = "approval" // it waits for an approval
+	Finding     Event = "finding"  // of the janitor, for admins
+	Budget      Event = "budget"   // of a team, for admins
+	HandoverAsk Event = "handover" // somebody is asked to take a cluster over
 )
 
 // NoticeView is what a notice shows. Which fields are set depends on the event.
@@ -91,9 +91,10 @@ type Facts struct {
 	Before   time.Duration `json:"before,omitempty"`  // expiring: how long before the end this was told
 	Longest  time.Duration `json:"longest,omitempty"` // expiring: by how much it can be extended; 0: not at all
 	Approval string        `json:"approval,omitempty"`
-	Title    string        `json:"title,omitempty"`   // finding, budget, and an approval of something else than the cluster: what it is about
+	Title    string        `json:"title,omitempty"`   // finding, budget, weekly, and an approval of something else than the cluster: what it is about
 	Text     string        `json:"text,omitempty"`    // what is wrong and what to do, in GitHub's Markdown: code, bold and lists, no links
 	Runbook  string        `json:"runbook,omitempty"` // its page's name, e.g. teardown-blocked
+	Page     string        `json:"page,omitempty"`    // weekly: path of the page with the same report
 	From     string        `json:"from,omitempty"`    // handover: who gives it away
 	Handover string        `json:"handover,omitempty"`
 	Done     string        `json:"done,omitempty"`    // it is over: what happened, as Text; a press did it if DoneBy is set

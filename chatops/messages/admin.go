@@ -25,6 +25,16 @@ func UnknownReport(by string, from, to time.Time, groups []string) Problem {
 // NoBill tells somebody that the server does not know what the cloud billed.
 const NoBill = "The server has not read a billing export, so actual costs are not known. Ask an administrator to set bill in its configuration."
 
+// UnusablePeriod is the problem with a period over which there is no summary.
+func UnusablePeriod(from, to time.Time) Problem {
+	return Problem{fmt.Sprintf("from %s to %s", chatops.Time(from), chatops.Time(to)), []string{"a time before the end, at most two years before it"}}
+}
+
+// NoReportOfTeam tells somebody that they may not read the report on a team, whether or not it exists.
+func NoReportOfTeam(team string) string {
+	return fmt.Sprintf("The team %q does not exist, or you may not read its report. Leave out the team to read the report of your own teams.", team)
+}
+
 // InvalidPaths is the answer to a catalogue with invalid file paths; they follow, each with InvalidPath.
 const InvalidPaths = "Some paths are not valid."
 

@@ -107,6 +107,9 @@ func UnknownEvents(events, known []string) Problem {
 	return Problem{Detail: fmt.Sprintf("%q is not a list of events.", strings.Join(events, ",")), Accept: known}
 }
 
+// WeeklyIsOfTeams is the problem with a subscription to the weekly report on a repository.
+var WeeklyIsOfTeams = Problem{"The weekly report is about a team or about all teams, not about a repository.", []string{"weekly without --repo", "other events of the repository"}}
+
 // SayWhichTeam asks somebody of several teams, or of none, which one a subscription is about.
 func SayWhichTeam(teams []string) Problem {
 	if len(teams) == 0 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -47,6 +48,9 @@ func (in inner) wireWorkers(ctx context.Context, s *server) error {
 		return err
 	}
 	told := notifier.Config{Store: in.store, AdminChannel: in.cfg.Slack.AdminChannel, Links: chatops.Links{UI: in.cfg.UIURL}, Log: in.log}
+	if told.Weekly, err = weekly(in.cfg.Reports.Weekly); err != nil {
+		return err
+	}
 	var bot slackapp.Slack // nil without a bot token
 	if in.cfg.Slack.BotTokenRef != "" {
 		client, err := in.wireSlack(ctx)
@@ -58,7 +62,8 @@ func (in inner) wireWorkers(ctx context.Context, s *server) error {
 	s.watch = engine.Watch
 	workers := river.NewWorkers()
 	engine.Register(workers)
-	notifier.New(told).Register(workers)
+	tells := notifier.New(told)
+	tells.Register(workers)
 	gh := in.cfg.GitHub
 	sweep := hooks.NewSweep(in.store, client, gh.Look, in.log, gh.Installations...)
 	missed := hooks.NewMissed(in.store, client, gh.Installations, gh.Deliveries, in.log)
@@ -89,7 +94,7 @@ func (in inner) wireWorkers(ctx context.Context, s *server) error {
 		return err
 	}
 	s.workers, err = queue.NewClient(ctx, in.store.Pool(), workers, queue.RiverConfig{
-		Instance: s.instance.Name(), Periodic: append(engine.Periodic(), sweep.Periodic(), runSweep.Periodic(), missed.Periodic(), homes.Periodic(), budgets.Periodic(), bill.Periodic()),
+		Instance: s.instance.Name(), Periodic: append(slices.Concat(engine.Periodic(), tells.Periodic()), sweep.Periodic(), runSweep.Periodic(), missed.Periodic(), homes.Periodic(), budgets.Periodic(), bill.Periodic()),
 		Logger: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})), // River logs statistics at INFO
 		Log:    in.log, OnError: in.metrics.JobFailed,
 	})
@@ -107,6 +112,19 @@ func (in inner) wireBill(ctx context.Context, s *costs.Service) (*costs.BillWork
 		return nil, err
 	}
 	return costs.NewBillWorker(s, export, b.Every), nil
+}
+
+// weekly returns when and where the weekly report is posted; nil: there is none.
+func weekly(cfg config.WeeklyReport) (*notifier.Weekly, error) {
+	if !cfg.Enabled {
+		return nil, nil
+	}
+	zone, err := cfg.Location()
+	if err != nil {
+		return nil, fmt.Errorf("reports.weekly.zone: %w", err)
+	}
+	day, _ := cfg.Day() // the configuration was checked
+	return &notifier.Weekly{Weekday: day, Hour: cfg.Hour, Zone: zone, Channel: cfg.Channel}, nil
 }
 
 // register gives this process its name in the queue, and takes over the jobs of dead ones.

@@ -64,7 +64,7 @@ const (
 	Receiver Kind = "@person | --team <team>"
 	Request  Kind = "approval or cluster" // an approval's id, or its cluster's name or id
 	Channel  Kind = "#channel"
-	Events   Kind = "ready,failed,expiring,blocked,destroyed" // some of EventNames, separated by commas or blanks
+	Events   Kind = "ready,failed,expiring,blocked,destroyed,weekly" // some of EventNames, separated by commas or blanks
 	Topic    Kind = "command"
 )
 

@@ -76,6 +76,9 @@ func (n *Notifier) read(ctx context.Context, a notices.Announcement, workspace s
 		}
 		e.to = person{in, id}
 	}
+	if e.kind == blocks.Weekly {
+		return e, n.readWeek(ctx, &e, told)
+	}
 	if a.Cluster == "" {
 		return e, nil
 	}

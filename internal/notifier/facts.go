@@ -24,6 +24,9 @@ type told struct {
 	Percent int    `json:"percent"`
 	Cents   int64  `json:"cents"`
 	Budget  int64  `json:"budget"`
+
+	WeekFrom time.Time `json:"week_from,omitzero"`
+	WeekTo   time.Time `json:"week_to,omitzero"`
 }
 
 // The runbooks of events and of findings, by the name of their page.

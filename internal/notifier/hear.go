@@ -18,7 +18,7 @@ type event struct {
 	owner      person                // of the cluster; zero: nobody in Slack is known to own it
 	message    *notices.SlackMessage // that shows the cluster where it was asked for; nil: it was not asked for in Slack
 	subscribed []notices.Subscription
-	named      []string // channels that the repository's file names for this event
+	named      []string // channels that the repository's file or the configuration names for this event
 }
 
 // person is somebody in Slack.

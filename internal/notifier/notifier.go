@@ -34,9 +34,10 @@ type Slack interface {
 // Config is the notifier's configuration.
 type Config struct {
 	Store        *store.Store
-	Slack        Slack  // nil: there is no Slack, and nobody hears of anything
-	Workspace    string // the bot's; empty: Slack is asked
-	AdminChannel string // id of the channel that hears what an admin must see; empty: none
+	Slack        Slack   // nil: there is no Slack, and nobody hears of anything
+	Workspace    string  // the bot's; empty: Slack is asked
+	AdminChannel string  // id of the channel that hears what an admin must see; empty: none
+	Weekly       *Weekly // nil: there is no weekly report
 	Links        chatops.Links
 	Log          *slog.Logger
 }
@@ -54,6 +55,7 @@ func New(c Config) *Notifier { return &Notifier{Config: c, bots: workspace{id: c
 func (n *Notifier) Register(w *river.Workers) {
 	river.AddWorker(w, &announceWorker{n: n})
 	river.AddWorker(w, &noticeWorker{n: n})
+	river.AddWorker(w, &weeklyWorker{n: n})
 }
 
 // tooOld is the age at which nobody is told of something any more that they were not told of.

@@ -17,8 +17,8 @@ import (
 	"github.com/ocpctl/ocpctl/store/notices"
 )
 
-// alone are the kinds that are never posted in a digest: each asks one person something.
-var alone = map[string]bool{string(blocks.HandoverAsk): true}
+// alone are the kinds that are never posted in a digest: each asks one person something, or is long by itself.
+var alone = map[string]bool{string(blocks.HandoverAsk): true, string(blocks.Weekly): true}
 
 // sight is what a notice is about, as it is now.
 type sight struct {

@@ -100,6 +100,9 @@ type WakeArgs struct{}
 // SweepArgs asks for one sweep over all clusters and resources.
 type SweepArgs struct{}
 
+// WeeklyArgs asks to have the weekly report posted if it is due.
+type WeeklyArgs struct{}
+
 // LookArgs asks to check on GitHub the pull requests that were not checked for a while.
 type LookArgs struct{}
 
@@ -171,6 +174,9 @@ func (WakeArgs) Kind() string { return "wake" }
 
 // Kind implements river.JobArgs.
 func (SweepArgs) Kind() string { return "sweep" }
+
+// Kind implements river.JobArgs.
+func (WeeklyArgs) Kind() string { return "weekly" }
 
 // Kind implements river.JobArgs.
 func (LookArgs) Kind() string { return "look" }
@@ -267,6 +273,9 @@ func (WakeArgs) InsertOpts() river.InsertOpts {
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (SweepArgs) InsertOpts() river.InsertOpts { return once(QueueReconcile, 1) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (WeeklyArgs) InsertOpts() river.InsertOpts { return once(QueueMessages, 1) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (LookArgs) InsertOpts() river.InsertOpts { return once(QueueInbox, 1) }

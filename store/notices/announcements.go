@@ -18,6 +18,33 @@ func (s *Store) Announce(ctx context.Context, a Announcement) error {
 	return nil
 }
 
+// AnnounceTogether writes announcements in one transaction, or none of them if the first one's cause was announced before.
+func (s *Store) AnnounceTogether(ctx context.Context, first Announcement, others []Announcement) (fresh bool, err error) {
+	err = s.write(ctx, func(c *change) error {
+		if fresh, err = c.AnnounceFirst(ctx, first); err != nil || !fresh {
+			return err
+		}
+		for _, a := range others {
+			if err := c.Announce(ctx, a); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return false, fmt.Errorf("announce %s and %d more: %w", first.Cause, len(others), err)
+	}
+	return fresh, nil
+}
+
+// IsAnnounced reports whether a cause was announced, as long as its announcement is kept.
+func (s *Store) IsAnnounced(ctx context.Context, cause string) (is bool, err error) {
+	if err := s.db.Pool().QueryRow(ctx, `SELECT EXISTS (SELECT FROM announcements WHERE cause = $1)`, cause).Scan(&is); err != nil {
+		return false, fmt.Errorf("look for the announcement of %s: %w", cause, err)
+	}
+	return is, nil
+}
+
 // Announcement returns what happened for a cause, unless its notices were written. ErrNotFound: they were, or there is none.
 func (s *Store) Announcement(ctx context.Context, cause string) (Announcement, error) {
 	a, err := pg.One[Announcement](ctx, s.db.Pool(), `

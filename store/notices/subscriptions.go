@@ -108,3 +108,17 @@ func (s *Store) Subscribed(ctx context.Context, event, team, repo string) ([]Sub
 	}
 	return list, nil
 }
+
+// TeamsSubscribed lists the teams of the subscriptions to an event that name a team and no repository.
+func (s *Store) TeamsSubscribed(ctx context.Context, event string) ([]string, error) {
+	list, err := pg.All[struct{ Team string }](ctx, s.db.Pool(), `
+		SELECT DISTINCT team FROM channel_subscriptions WHERE $1 = ANY (events) AND team <> '' AND repo = '' ORDER BY team`, event)
+	if err != nil {
+		return nil, fmt.Errorf("list the teams of subscriptions to %s: %w", event, err)
+	}
+	var teams []string
+	for _, l := range list {
+		teams = append(teams, l.Team)
+	}
+	return teams, nil
+}

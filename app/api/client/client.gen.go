@@ -1885,6 +1885,45 @@ type Redeemed struct {
 // RedeemedKind defines model for Redeemed.Kind.
 type RedeemedKind string
 
+// ReportSummary Amounts are estimates by list prices, not an invoice. A line without a profile counts all profiles.
+type ReportSummary struct {
+	// Ages The ages of the clusters in inventory.
+	Ages []SummaryBar `json:"ages"`
+
+	// At When it was read.
+	At time.Time `json:"at"`
+
+	// Failures Attempts that failed, by class of failure, at most 500 lines, the most frequent first.
+	Failures []SummaryFailure `json:"failures"`
+	From     time.Time        `json:"from"`
+
+	// Inventory Clusters that are not gone now.
+	Inventory []SummaryInventory `json:"inventory"`
+
+	// Leaks Resources that belong to no cluster, at most 500, the newest first.
+	Leaks []SummaryLeak `json:"leaks"`
+
+	// Lifetime From acceptance until nothing was left, of clusters that were ready and are gone since.
+	Lifetime []SummaryProfile `json:"lifetime"`
+
+	// Lifetimes The same clusters by their lifetime.
+	Lifetimes []SummaryBar `json:"lifetimes"`
+
+	// Oldest Of these clusters, at most 20, the oldest first.
+	Oldest []SummaryCluster `json:"oldest"`
+
+	// Ready From acceptance until ready.
+	Ready []SummaryProfile `json:"ready"`
+
+	// Spenders The owners whose clusters cost the most, at most 20.
+	Spenders []UsageLine `json:"spenders"`
+
+	// Teardowns Clusters whose teardown ended or was abandoned.
+	Teardowns []SummaryTeardown `json:"teardowns"`
+	To        time.Time         `json:"to"`
+	Weeks     []SummaryWeek     `json:"weeks"`
+}
+
 // ReportedTests defines model for ReportedTests.
 type ReportedTests struct {
 	Attempt         int           `json:"attempt"`
@@ -2032,6 +2071,127 @@ type SlowTest struct {
 
 // Status defines model for Status.
 type Status string
+
+// SummaryBar defines model for SummaryBar.
+type SummaryBar struct {
+	// BelowSeconds The upper bound, not included. The last bar has none.
+	BelowSeconds int64 `json:"belowSeconds,omitempty,omitzero"`
+	Clusters     int   `json:"clusters"`
+}
+
+// SummaryCluster defines model for SummaryCluster.
+type SummaryCluster struct {
+	CreatedAt time.Time `json:"createdAt"`
+	DestroyAt time.Time `json:"destroyAt"`
+
+	// HourlyCents What it costs in an hour now.
+	HourlyCents int64  `json:"hourlyCents"`
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	Owner       string `json:"owner"`
+	Profile     string `json:"profile"`
+	Status      Status `json:"status"`
+	Team        string `json:"team"`
+}
+
+// SummaryFailure defines model for SummaryFailure.
+type SummaryFailure struct {
+	Attempts int `json:"attempts"`
+	Clusters int `json:"clusters"`
+
+	// Kind What the attempt was for, e.g. create or destroy.
+	Kind    string    `json:"kind"`
+	LastAt  time.Time `json:"lastAt"`
+	Profile string    `json:"profile"`
+
+	// Reason The class of the failure, or lost: the runner was not heard of any more.
+	Reason string `json:"reason"`
+}
+
+// SummaryInventory defines model for SummaryInventory.
+type SummaryInventory struct {
+	Clusters int `json:"clusters"`
+
+	// HourlyCents What they cost in an hour now.
+	HourlyCents int64 `json:"hourlyCents"`
+
+	// OldestAt When the oldest of them was accepted.
+	OldestAt time.Time `json:"oldestAt"`
+	Profile  string    `json:"profile"`
+	Status   Status    `json:"status"`
+	Team     string    `json:"team"`
+}
+
+// SummaryLeak defines model for SummaryLeak.
+type SummaryLeak struct {
+	// Cents What it cost so far. Missing if that is not known.
+	Cents *int64 `json:"cents,omitempty"`
+
+	// Cluster The cluster's name.
+	Cluster     string    `json:"cluster,omitempty,omitzero"`
+	ClusterID   string    `json:"clusterId,omitempty,omitzero"`
+	FirstSeenAt time.Time `json:"firstSeenAt"`
+	Identity    string    `json:"identity"`
+	LastSeenAt  time.Time `json:"lastSeenAt"`
+	ResolvedAt  time.Time `json:"resolvedAt,omitempty,omitzero"`
+	Team        string    `json:"team,omitempty,omitzero"`
+	Why         string    `json:"why"`
+}
+
+// SummaryProfile defines model for SummaryProfile.
+type SummaryProfile struct {
+	Clusters int    `json:"clusters"`
+	Profile  string `json:"profile,omitempty,omitzero"`
+
+	// Took How long it took, in seconds. Half of all cases took at most p50.
+	Took SummarySeconds `json:"took"`
+}
+
+// SummarySeconds How long it took, in seconds. Half of all cases took at most p50.
+type SummarySeconds struct {
+	Longest int64 `json:"longest"`
+	P50     int64 `json:"p50"`
+	P90     int64 `json:"p90"`
+	P99     int64 `json:"p99"`
+}
+
+// SummaryTeardown defines model for SummaryTeardown.
+type SummaryTeardown struct {
+	// Abandoned Abandoned by an admin.
+	Abandoned int `json:"abandoned"`
+
+	// Blocked Blocked at some time, so that a person had to help.
+	Blocked  int    `json:"blocked"`
+	Clusters int    `json:"clusters"`
+	Profile  string `json:"profile,omitempty,omitzero"`
+
+	// Took How long it took, in seconds. Half of all cases took at most p50.
+	Took SummarySeconds `json:"took"`
+
+	// Unaided Counted empty without a person's help.
+	Unaided int `json:"unaided"`
+}
+
+// SummaryWeek defines model for SummaryWeek.
+type SummaryWeek struct {
+	// Accepted Clusters that were accepted.
+	Accepted int `json:"accepted"`
+
+	// Destroyed Clusters of which nothing was left.
+	Destroyed int `json:"destroyed"`
+
+	// FailedCreates Attempts to create a cluster that failed.
+	FailedCreates int `json:"failedCreates"`
+
+	// Ready Clusters that became ready.
+	Ready int `json:"ready"`
+
+	// Took How long it took, in seconds. Half of all cases took at most p50.
+	Took SummarySeconds `json:"took"`
+
+	// Week Its begin: Monday at midnight UTC.
+	Week time.Time `json:"week"`
+}
 
 // Team defines model for Team.
 type Team struct {
@@ -2674,6 +2834,24 @@ type ReportFocusParams struct {
 type ReportForecastParams struct {
 	// By team, owner, costCenter, repository, profile, environment, pullRequest, run, cluster or tag:<key>.
 	By ReportBy `form:"by,omitempty" json:"by,omitempty,omitzero"`
+}
+
+// ReportSummaryParams defines parameters for ReportSummary.
+type ReportSummaryParams struct {
+	// From From this time; RFC 3339.
+	From From `form:"from,omitempty" json:"from,omitempty,omitzero"`
+
+	// To Before this time; RFC 3339.
+	To To `form:"to,omitempty" json:"to,omitempty,omitzero"`
+
+	// Team Only clusters of this team. The default is all teams that you may see.
+	Team string `form:"team,omitempty" json:"team,omitempty,omitzero"`
+
+	// Format json: everything. csv: the table that the parameter table names.
+	Format string `form:"format,omitempty" json:"format,omitempty,omitzero"`
+
+	// Table For csv: inventory, oldest, lifetime, ready, weeks, failures, teardowns, leaks or spenders.
+	Table string `form:"table,omitempty" json:"table,omitempty,omitzero"`
 }
 
 // ReportUsageParams defines parameters for ReportUsage.
@@ -3373,6 +3551,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/reports/forecast (the `ReportForecast` operationId).
 	ReportForecast(ctx context.Context, params *ReportForecastParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReportSummary Report what became of clusters, such as lifetimes, time to ready, failures, teardowns and leaks, and which clusters there are now.
+	//
+	// Without times it covers the last 30 days. At most two years are reported at once.
+	//
+	// Corresponds with GET /api/v1/reports/summary (the `ReportSummary` operationId).
+	ReportSummary(ctx context.Context, params *ReportSummaryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ReportUsage Report hours and cost by list prices, per team or tag. It is an estimate, not an invoice.
 	//
@@ -4747,6 +4932,23 @@ func (c *Client) ReportFocus(ctx context.Context, params *ReportFocusParams, req
 // Corresponds with GET /api/v1/reports/forecast (the `ReportForecast` operationId).
 func (c *Client) ReportForecast(ctx context.Context, params *ReportForecastParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewReportForecastRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReportSummary Report what became of clusters, such as lifetimes, time to ready, failures, teardowns and leaks, and which clusters there are now.
+//
+// Without times it covers the last 30 days. At most two years are reported at once.
+//
+// Corresponds with GET /api/v1/reports/summary (the `ReportSummary` operationId).
+func (c *Client) ReportSummary(ctx context.Context, params *ReportSummaryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReportSummaryRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -7999,6 +8201,88 @@ func NewReportForecastRequest(server string, params *ReportForecastParams) (*htt
 	return req, nil
 }
 
+// NewReportSummaryRequest constructs an http.Request for the ReportSummary method
+func NewReportSummaryRequest(server string, params *ReportSummaryParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/reports/summary")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "team", params.Team, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "table", params.Table, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewReportUsageRequest constructs an http.Request for the ReportUsage method
 func NewReportUsageRequest(server string, params *ReportUsageParams) (*http.Request, error) {
 	var err error
@@ -8900,6 +9184,15 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/reports/forecast (the `ReportForecast` operationId).
 	ReportForecastWithResponse(ctx context.Context, params *ReportForecastParams, reqEditors ...RequestEditorFn) (*ReportForecastResponse, error)
+
+	// ReportSummaryWithResponse Report what became of clusters, such as lifetimes, time to ready, failures, teardowns and leaks, and which clusters there are now.
+	//
+	// Without times it covers the last 30 days. At most two years are reported at once.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/reports/summary (the `ReportSummary` operationId).
+	ReportSummaryWithResponse(ctx context.Context, params *ReportSummaryParams, reqEditors ...RequestEditorFn) (*ReportSummaryResponse, error)
 
 	// ReportUsageWithResponse Report hours and cost by list prices, per team or tag. It is an estimate, not an invoice.
 	//
@@ -11939,6 +12232,54 @@ func (r ReportForecastResponse) ContentType() string {
 	return ""
 }
 
+type ReportSummaryResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ReportSummary
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ReportSummaryResponse) GetJSON200() *ReportSummary {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ReportSummaryResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ReportSummaryResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ReportSummaryResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReportSummaryResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReportSummaryResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ReportUsageResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -13281,6 +13622,21 @@ func (c *ClientWithResponses) ReportForecastWithResponse(ctx context.Context, pa
 		return nil, err
 	}
 	return ParseReportForecastResponse(rsp)
+}
+
+// ReportSummaryWithResponse Report what became of clusters, such as lifetimes, time to ready, failures, teardowns and leaks, and which clusters there are now.
+//
+// Without times it covers the last 30 days. At most two years are reported at once.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/reports/summary (the `ReportSummary` operationId).
+func (c *ClientWithResponses) ReportSummaryWithResponse(ctx context.Context, params *ReportSummaryParams, reqEditors ...RequestEditorFn) (*ReportSummaryResponse, error) {
+	rsp, err := c.ReportSummary(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReportSummaryResponse(rsp)
 }
 
 // ReportUsageWithResponse Report hours and cost by list prices, per team or tag. It is an estimate, not an invoice.
@@ -15504,6 +15860,42 @@ func ParseReportForecastResponse(rsp *http.Response) (*ReportForecastResponse, e
 			return nil, err
 		}
 		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseReportSummaryResponse parses an HTTP response from a ReportSummaryWithResponse call
+func ParseReportSummaryResponse(rsp *http.Response) (*ReportSummaryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReportSummaryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ReportSummary
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
 
 	}
 

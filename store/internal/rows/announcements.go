@@ -36,19 +36,38 @@ type Announcement struct {
 	CreatedAt time.Time       // filled by the store
 }
 
-// Announce writes an announcement with the change, and asks for a job that finds out who hears of it. It does nothing if the cause was
-// announced before.
-func (c *Tx) Announce(_ context.Context, a Announcement) error {
+const announce = `
+	INSERT INTO announcements (cause, event, cluster_id, facts, created_at, nudge_at)
+	VALUES (@cause, @event, nullif(@cluster, ''), @facts, @now, @nudge) ON CONFLICT (cause) DO NOTHING`
+
+// announcementArgs are the arguments of announce.
+func (c *Tx) announcementArgs(a Announcement) pgx.NamedArgs {
 	facts := a.Facts
 	if len(facts) == 0 {
 		facts = json.RawMessage(`{}`)
 	}
-	c.DoLast("announce "+a.Event, `
-		INSERT INTO announcements (cause, event, cluster_id, facts, created_at, nudge_at)
-		VALUES (@cause, @event, nullif(@cluster, ''), @facts, @now, @nudge) ON CONFLICT (cause) DO NOTHING`,
-		pgx.NamedArgs{"cause": a.Cause, "event": a.Event, "cluster": a.Cluster, "facts": facts, "now": c.Now, "nudge": c.Now.Add(NudgeAgain)})
+	return pgx.NamedArgs{"cause": a.Cause, "event": a.Event, "cluster": a.Cluster, "facts": facts, "now": c.Now, "nudge": c.Now.Add(NudgeAgain)}
+}
+
+// Announce writes an announcement with the change, and asks for a job that finds out who hears of it. It does nothing if the cause was
+// announced before.
+func (c *Tx) Announce(_ context.Context, a Announcement) error {
+	c.DoLast("announce "+a.Event, announce, c.announcementArgs(a))
 	c.Enqueue(queue.AnnounceArgs{Cause: a.Cause})
 	return nil
+}
+
+// AnnounceFirst is Announce for whoever has to know whether the cause was announced before. Of several changes at once, one is the first;
+// the others wait for its end.
+func (c *Tx) AnnounceFirst(ctx context.Context, a Announcement) (first bool, err error) {
+	tag, err := c.Exec(ctx, announce, c.announcementArgs(a))
+	if err != nil {
+		return false, fmt.Errorf("announce %s: %w", a.Event, err)
+	}
+	if first = tag.RowsAffected() == 1; first {
+		c.Enqueue(queue.AnnounceArgs{Cause: a.Cause})
+	}
+	return first, nil
 }
 
 // RefreshNotices makes new versions of notices, and asks for jobs that show them. where chooses them, as n; set is what changes beside

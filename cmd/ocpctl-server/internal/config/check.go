@@ -25,6 +25,7 @@ func (c Config) check(r Roles) []error {
 	bad = append(bad, c.checkAddresses(r)...)
 	bad = append(bad, c.checkIdentity()...)
 	bad = append(bad, c.checkTekton()...)
+	bad = append(bad, c.Reports.Weekly.check()...)
 	bad = append(bad, c.checkDurations()...)
 	bad = append(bad, c.GitHub.check()...)
 	bad = append(bad, c.Bill.check()...)

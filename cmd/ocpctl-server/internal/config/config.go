@@ -30,6 +30,7 @@ type Config struct {
 	Catalogue    Catalogue     `yaml:"catalogue"`    // profiles, teams, quotas and rules
 	GitHub       GitHub        `yaml:"github"`       // the GitHub App, and how it is used
 	Slack        Slack         `yaml:"slack"`        // the Slack app
+	Reports      Reports       `yaml:"reports"`      // what is reported without being asked for
 	OIDC         []Issuer      `yaml:"oidc"`         // trusted issuers of bearer tokens
 	Tekton       []Tekton      `yaml:"tekton"`       // Kubernetes clusters whose PipelineRuns are watched
 	SAML         SAML          `yaml:"saml"`         // sign-in to the pages
@@ -242,6 +243,7 @@ func Defaults() Config {
 		GitHub: GitHub{APIURL: github.DefaultBaseURL, Pace: time.Second, PerMinute: githubPerMinute, PerHour: githubPerHour, Progress: 5 * time.Minute, Look: 3 * time.Minute, RunLook: 2 * time.Minute, Deliveries: 5 * time.Minute,
 			ReservePercent: 20, Permission: policy.Permissions[0], Forks: profiles.ForksApprove},
 		Slack:     Slack{Mode: SlackHTTP, APIURL: slack.DefaultBaseURL},
+		Reports:   Reports{Weekly: WeeklyReport{Enabled: true, Weekday: "monday", Hour: 8, Zone: "UTC"}},
 		Runner:    Runner{Dispatch: DispatchProcess, Kubernetes: kubernetes.Defaults(), Lease: 15 * time.Minute, Heartbeat: 15 * time.Second},
 		Artifacts: Artifacts{Retention: 60 * 24 * time.Hour},
 		SAML:      SAML{Name: "AWS IAM Identity Center"},

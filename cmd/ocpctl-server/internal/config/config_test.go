@@ -327,8 +327,12 @@ func TestARoleDemandsOnlyWhatItNeeds(t *testing.T) {
 		"a socket's token for http":            {Roles{HooksRole}, "database_url_ref: file:/db\ngithub: {webhook_secret_ref: 'file:/w'}\nslack: {app_token_ref: 'file:/a'}", []string{"slack.app_token_ref is set but slack.mode is http"}},
 		"a socket's token in the file":         {everything, sound + "slack: {mode: socket, app_token_ref: xapp-1, bot_token_ref: 'file:/b'}", []string{"slack.app_token_ref is not a reference"}},
 		"an admin channel by its name":         {everything, sound + "slack: {admin_channel: '#admins'}", []string{`slack.admin_channel is "#admins"; give the channel's id`}},
-		"domains that are addresses":           {everything, sound + "slack: {email_domains: [example.com, '@acme.example', EXAMPLE.com]}", []string{`slack.email_domains[1] is "@acme.example"`, `slack.email_domains[2] is "EXAMPLE.com"`}},
-		"hooks without a secret":               {Roles{HooksRole}, "database_url_ref: file:/db", []string{"github.webhook_secret_ref is empty; the role hooks needs"}},
+		"a weekly report at no time": {everything, sound + "reports: {weekly: {channel: '#week', weekday: someday, hour: 24, zone: Middle/Earth}}", []string{
+			`reports.weekly.channel is "#week"; give the channel's id`, `reports.weekly.weekday is "someday"; give a day in English`, "reports.weekly.hour is 24; give an hour from 0 to 23", `reports.weekly.zone is "Middle/Earth"; give the name of a time zone`}},
+		"a weekly report in a zone":  {everything, sound + "reports: {weekly: {channel: C012AB3CD, weekday: Friday, hour: 0, zone: Europe/Berlin}}", nil},
+		"the machine's zone":         {everything, sound + "reports: {weekly: {zone: Local}}", []string{`reports.weekly.zone is "Local"`}},
+		"domains that are addresses": {everything, sound + "slack: {email_domains: [example.com, '@acme.example', EXAMPLE.com]}", []string{`slack.email_domains[1] is "@acme.example"`, `slack.email_domains[2] is "EXAMPLE.com"`}},
+		"hooks without a secret":     {Roles{HooksRole}, "database_url_ref: file:/db", []string{"github.webhook_secret_ref is empty; the role hooks needs"}},
 		"worker where hooks stands": {Roles{WorkerRole}, "installation: prod\ndatabase_url_ref: file:/db\nui_url: https://x\nartifacts: {bucket: b}\n" +
 			"runner: {status_key_ref: 'file:/k', pull_secret_ref: 'file:/p'}", []string{
 			"github.private_key_ref is empty; the role worker needs", "runner.program is empty; the role worker needs",

@@ -58,6 +58,8 @@ func TestWhatTheCommandLineCannotSayEndsWithTwo(t *testing.T) {
 		"redeem https://other.example.com/links/a":  "the link is for other.example.com, but the server is",
 		"catalog validate /nowhere":                 "/nowhere is not a catalogue",
 		"report usage --from x --to y":              `--from: "x" is not a time`,
+		"report summary --csv users":                `--csv: "users" is not a table`,
+		"report summary --csv leaks -o json":        "It cannot be combined with --csv.",
 		"audit verify --part":                       "--part and --head need --file",
 		"audit verify --file - --head 7":            `--head "7" is not a head`,
 		"completion tcsh":                           "Accepted: bash, zsh, fish, powershell.",

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/command"
 )
 
 func compact(into *bytes.Buffer, raw []byte) error { return json.Compact(into, raw) }
@@ -52,7 +54,7 @@ var typed = map[string][]string{
 	"approvals":   {"approvals", "approvals apr_01J9ZQ0M7V3N6WZ6M4C8Q2K5RW", "approvals team-a-smoke-01", "approve apr_01J9ZQ0M7V3N6WZ6M4C8Q2K5RW", "approve team-a-smoke-01", "refuse team-a-smoke-01 --reason later"},
 	"whoami":      {"whoami", "account unlink github:maya"},
 	"catalog":     {"catalog profiles", "catalog profiles aws-minimal-test", "catalog teams", "catalog quotas", "catalogue status"},
-	"report":      {"report usage --by costCenter --from 28d --to 2025-03-01", "report forecast", "report forecast --by repository -o wide", "report actual --from 2025-03-01"},
+	"report":      {"report usage --by costCenter --from 28d --to 2025-03-01", "report forecast", "report forecast --by repository -o wide", "report actual --from 2025-03-01", "report summary --from 30d --team team-a"},
 	"audit":       {"audit list --actor maya --from 7d", "audit verify"},
 	"admin":       {"admin deliveries list --state failed", "admin deliveries show 17", "admin deliveries replay 17 --reason again", "admin findings --all", "admin reload-catalogue", "admin labels acme/shop --reason rollout"},
 	"context":     {"context list", "version", "version --check"},
@@ -85,6 +87,14 @@ func TestEveryCommandSaysTheSameAsLastTime(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The server's document and the flag name the same tables.
+func TestTheTablesOfASummaryAreThoseOfTheDocument(t *testing.T) {
+	d := newService(t)
+	table := d.Doc.Paths.Find("/api/v1/reports/summary").Get.Parameters.GetByInAndName("query", "table")
+	last := len(command.SummaryTables) - 1
+	require.Equal(t, "For csv: "+strings.Join(command.SummaryTables[:last], ", ")+" or "+command.SummaryTables[last]+".", table.Description)
 }
 
 // delivers runs what stands in files of its own: its golden words would be paths.

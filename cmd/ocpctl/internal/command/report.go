@@ -65,7 +65,7 @@ func (a *app) report() *cobra.Command {
 	}
 	byFlag(usage, &params.By)
 	p.flags(usage)
-	return group("report", "Usage and cost", "", usage, a.reportForecast(), a.reportActual(), a.reportChargeback(), a.reportFocus())
+	return group("report", "Usage and cost, and what became of clusters", "", usage, a.reportForecast(), a.reportActual(), a.reportChargeback(), a.reportFocus(), a.reportSummary())
 }
 
 func (a *app) usage(answer connect.Answer[client.UsageReport]) error {

@@ -104,6 +104,8 @@ var acts = []act{
 	{line: "report actual", want: "4 4 4 4 4 4 3 3 3 3 3"}, // no bill was read
 	{line: "report chargeback", want: "0 0 0 0 0 0 3 3 3 3 3"},
 	{line: "report focus", want: "0 0 0 0 0 0 3 3 3 3 3"},
+	{line: "report summary", want: "0 0 0 0 0 0 3 3 3 3 3"},
+	{line: "report summary --csv failures", want: "0 0 0 0 0 0 3 3 3 3 3"},
 
 	{line: "audit list", want: "3 0 0 0 3 0 3 3 3 3 3"},
 	{line: "audit list --cluster {cluster}", want: "3 0 0 0 3 4 3 3 3 3 3"},

@@ -1,0 +1,99 @@
+package api
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+
+	"github.com/ocpctl/ocpctl/app/admin"
+	"github.com/ocpctl/ocpctl/store/statistics"
+)
+
+// ReportSummary implements GET /api/v1/reports/summary.
+func (s *server) ReportSummary(w http.ResponseWriter, r *http.Request, params ReportSummaryParams) {
+	q := s.query(r)
+	f := admin.SummaryFilter{Team: params.Team}
+	f.From, f.To = q.span(params.From, params.To)
+	csv := q.among("format", params.Format, "json", "csv") == "csv"
+	table := q.among("table", params.Table, summaryTableNames()...)
+	switch {
+	case csv && params.Table == "":
+		q.refuse("table", "a CSV file has one table", summaryTableNames()...)
+	case !csv && params.Table != "":
+		q.refuse("table", "JSON has all tables", "no table, or format=csv")
+	}
+	if err := q.err(); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	sum, err := s.Admin.Summary(r.Context(), principal(r), f)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	if !csv {
+		ok(w, summaryOf(sum))
+		return
+	}
+	var file bytes.Buffer
+	if err := summaryCSV(&file, table, summaryOf(sum)); err != nil {
+		s.fail(w, r, fmt.Errorf("write the table %s: %w", table, err))
+		return
+	}
+	w.Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="%s.csv"`, table))
+	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
+	_, _ = w.Write(file.Bytes()) // the reader disconnected
+}
+
+func summaryOf(sum admin.Summary) ReportSummary {
+	out := ReportSummary{
+		At: sum.At.UTC(), From: sum.From.UTC(), To: sum.To.UTC(), Ages: barsOf(sum.Ages), Lifetimes: barsOf(sum.Lifetimes), Lifetime: profilesOf(sum.Lifetime), Ready: profilesOf(sum.Ready),
+		Inventory: []SummaryInventory{}, Oldest: []SummaryCluster{}, Weeks: []SummaryWeek{}, Failures: []SummaryFailure{}, Teardowns: []SummaryTeardown{}, Leaks: []SummaryLeak{}, Spenders: []UsageLine{},
+	}
+	for _, l := range sum.Inventory {
+		out.Inventory = append(out.Inventory, SummaryInventory{Team: l.Team, Profile: l.Profile, Status: Status(l.Status), Clusters: l.Clusters, OldestAt: l.Oldest, HourlyCents: l.HourlyCents})
+	}
+	for _, c := range sum.Oldest {
+		out.Oldest = append(out.Oldest, SummaryCluster{
+			ID: c.ID, Name: c.Name, Team: c.Team, Owner: c.Owner, Profile: c.Profile, Status: Status(c.Status), CreatedAt: c.CreatedAt, DestroyAt: c.DestroyAt, HourlyCents: c.HourlyCents,
+		})
+	}
+	for _, l := range sum.Weeks {
+		out.Weeks = append(out.Weeks, SummaryWeek{Week: l.Week, Accepted: l.Accepted, Ready: l.Ready, FailedCreates: l.FailedCreates, Destroyed: l.Destroyed, Took: secondsOf(l.Spread)})
+	}
+	for _, l := range sum.Failures {
+		out.Failures = append(out.Failures, SummaryFailure{Kind: l.Kind, Reason: l.Reason, Profile: l.Profile, Attempts: l.Attempts, Clusters: l.Clusters, LastAt: l.LastAt})
+	}
+	for _, l := range sum.Teardowns {
+		out.Teardowns = append(out.Teardowns, SummaryTeardown{Profile: l.Profile, Clusters: l.Clusters, Unaided: l.Unaided, Blocked: l.Blocked, Abandoned: l.Abandoned, Took: secondsOf(l.Spread)})
+	}
+	for _, l := range sum.Leaks {
+		out.Leaks = append(out.Leaks, SummaryLeak{
+			Identity: l.Identity, ClusterID: l.Cluster, Cluster: l.Name, Team: l.Team, Why: l.Why, FirstSeenAt: l.FirstSeenAt, LastSeenAt: l.LastSeenAt, ResolvedAt: when(l.ResolvedAt), Cents: l.Cents,
+		})
+	}
+	for _, l := range sum.Spenders {
+		out.Spenders = append(out.Spenders, usageLine(l))
+	}
+	return out
+}
+
+func barsOf(bars []statistics.Bar) []SummaryBar {
+	out := []SummaryBar{}
+	for _, b := range bars {
+		out = append(out, SummaryBar{BelowSeconds: int64(b.Below.Seconds()), Clusters: b.Clusters})
+	}
+	return out
+}
+
+func profilesOf(lines []statistics.ProfileSpread) []SummaryProfile {
+	out := []SummaryProfile{}
+	for _, l := range lines {
+		out = append(out, SummaryProfile{Profile: l.Profile, Clusters: l.Clusters, Took: secondsOf(l.Spread)})
+	}
+	return out
+}
+
+func secondsOf(s statistics.Spread) SummarySeconds {
+	return SummarySeconds{P50: s.P50, P90: s.P90, P99: s.P99, Longest: s.Longest}
+}

@@ -1,0 +1,168 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+)
+
+// summaryTables are the tables that can be had as CSV.
+var summaryTables = []string{"inventory", "oldest", "lifetime", "ready", "weeks", "failures", "teardowns", "leaks", "spenders"}
+
+func (a *app) reportSummary() *cobra.Command {
+	var params client.ReportSummaryParams
+	var p period
+	c := &cobra.Command{
+		Use: "summary", Short: "Report lifetimes, time to ready, failures, teardowns, leaks and the clusters there are",
+		Long:    "Report what became of clusters: how long they lived, how soon they were ready, what failed, how teardowns ended,\nwhat leaked, whose clusters cost the most, and which clusters there are now. Without times it covers the last 30 days.",
+		Example: "  ocpctl report summary --from 90d --team payments\n  ocpctl report summary --csv failures > failures.csv",
+		Args:    between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: a.run(func(ctx context.Context, _ []string) (err error) {
+			if params.From, params.To, err = a.period(p); err != nil {
+				return err
+			}
+			if err := a.summaryTable(params.Table); err != nil {
+				return err
+			}
+			api, err := a.api()
+			if err != nil {
+				return err
+			}
+			if params.Table != "" {
+				params.Format = "csv"
+				body, err := connect.Stream(api.ReportSummary(ctx, &params))
+				if err != nil {
+					return err
+				}
+				defer body.Close()
+				return a.shown(body)
+			}
+			answer, err := connect.Read[client.ReportSummary](api.ReportSummary(ctx, &params))
+			if err != nil {
+				return err
+			}
+			return a.summary(answer)
+		}),
+	}
+	p.flags(c)
+	c.Flags().StringVar(&params.Team, "team", "", "only clusters of this `team`")
+	must(c.RegisterFlagCompletionFunc("team", cobra.NoFileCompletions))
+	c.Flags().StringVar(&params.Table, "csv", "", "write this `table` as CSV: inventory, oldest, lifetime, ready, weeks, failures, teardowns, leaks or spenders")
+	must(c.RegisterFlagCompletionFunc("csv", cobra.FixedCompletions(summaryTables, cobra.ShellCompDirectiveNoFileComp)))
+	return c
+}
+
+// summaryTable refuses a table that does not exist, and an output format besides CSV.
+func (a *app) summaryTable(name string) error {
+	switch {
+	case name == "":
+		return nil
+	case !slices.Contains(summaryTables, name):
+		return exit.With(exit.Usage, &exit.Problem{Title: "The table is not valid.", Fields: []exit.Field{{Name: "--csv", Detail: fmt.Sprintf("%q is not a table.", name), Accepted: summaryTables}}})
+	case a.form() != table.People:
+		return exit.With(exit.Usage, &exit.Problem{Title: "The output format is not valid.", Fields: []exit.Field{{Name: "--output", Detail: "It cannot be combined with --csv.", Accepted: []string{"either --csv or --output"}}}})
+	}
+	return nil
+}
+
+func (a *app) summary(answer connect.Answer[client.ReportSummary]) error {
+	r := answer.Value
+	var names []string
+	for _, c := range r.Oldest {
+		names = append(names, c.Name)
+	}
+	return a.print(answer.Raw, names, func(s *table.Screen) {
+		s.Linef("%s to %s", humanize.Stamp(r.From), humanize.Stamp(r.To))
+		nowThere(s, r)
+		happened(s, r)
+		s.Linef("Amounts are estimates by list prices, not an invoice.")
+	})
+}
+
+// nowThere shows the clusters that there are.
+func nowThere(s *table.Screen, r client.ReportSummary) {
+	s.Head("Clusters now")
+	t := s.Columns("TEAM", "PROFILE", "STATUS", "CLUSTERS", "OLDEST", "PER HOUR")
+	for _, l := range r.Inventory {
+		t.Row(l.Team, l.Profile, l.Status, l.Clusters, humanize.Long(r.At.Sub(l.OldestAt)), humanize.Dollars(l.HourlyCents))
+	}
+	t.Write("None.")
+	s.Head("Oldest clusters")
+	t = s.Columns("NAME", "TEAM", "OWNER", "STATUS", "AGE", "PER HOUR", "+ID")
+	for _, c := range r.Oldest {
+		t.Row(c.Name, c.Team, c.Owner, c.Status, humanize.Long(r.At.Sub(c.CreatedAt)), humanize.Dollars(c.HourlyCents), c.ID)
+	}
+	t.Write("None.")
+}
+
+// happened shows what happened in the period.
+func happened(s *table.Screen, r client.ReportSummary) {
+	byProfile(s, "Time until ready", r.Ready)
+	byProfile(s, "Lifetime", r.Lifetime)
+	s.Head("Weeks")
+	t := s.Columns("WEEK FROM", "ACCEPTED", "READY", "FAILED CREATES", "DESTROYED", "MEDIAN", "90 %")
+	for _, l := range r.Weeks {
+		t.Row(l.Week.UTC().Format(time.DateOnly), l.Accepted, l.Ready, l.FailedCreates, l.Destroyed, tookSeconds(l.Took.P50), tookSeconds(l.Took.P90))
+	}
+	t.Write("None.")
+	s.Head("Failed attempts")
+	t = s.Columns("KIND", "REASON", "PROFILE", "ATTEMPTS", "CLUSTERS", "LAST")
+	for _, l := range r.Failures {
+		t.Row(l.Kind, l.Reason, l.Profile, l.Attempts, l.Clusters, humanize.Stamp(l.LastAt))
+	}
+	t.Write("None.")
+	s.Head("Teardowns")
+	t = s.Columns("PROFILE", "CLUSTERS", "UNAIDED", "BLOCKED", "ABANDONED", "MEDIAN", "90 %", "LONGEST")
+	for _, l := range r.Teardowns {
+		t.Row(orAll(l.Profile), l.Clusters, l.Unaided, l.Blocked, l.Abandoned, tookSeconds(l.Took.P50), tookSeconds(l.Took.P90), tookSeconds(l.Took.Longest))
+	}
+	t.Write("None.")
+	s.Head("Leaks")
+	t = s.Columns("IDENTITY", "CLUSTER", "TEAM", "FIRST SEEN", "SOLVED", "COST", "WHY")
+	for _, l := range r.Leaks {
+		cost, solved := "not known", "no"
+		if l.Cents != nil {
+			cost = humanize.Dollars(*l.Cents)
+		}
+		if !l.ResolvedAt.IsZero() {
+			solved = humanize.Stamp(l.ResolvedAt)
+		}
+		t.Row(l.Identity, l.Cluster, l.Team, humanize.Stamp(l.FirstSeenAt), solved, cost, humanize.Line(l.Why))
+	}
+	t.Write("None.")
+	s.Head("Top spenders")
+	t = s.Columns("OWNER", "CLUSTERS", "CLUSTER HOURS", "SPEND")
+	for _, l := range r.Spenders {
+		t.Row(l.Key, l.Clusters, fmt.Sprintf("%.1f", l.ClusterHours), humanize.Dollars(l.Cents))
+	}
+	t.Write("None.")
+}
+
+// byProfile shows how long something took.
+func byProfile(s *table.Screen, head string, lines []client.SummaryProfile) {
+	s.Head(head)
+	t := s.Columns("PROFILE", "CLUSTERS", "MEDIAN", "90 %", "99 %", "LONGEST")
+	for _, l := range lines {
+		t.Row(orAll(l.Profile), l.Clusters, tookSeconds(l.Took.P50), tookSeconds(l.Took.P90), tookSeconds(l.Took.P99), tookSeconds(l.Took.Longest))
+	}
+	t.Write("None.")
+}
+
+func tookSeconds(n int64) string { return humanize.Long(time.Duration(n) * time.Second) }
+
+// orAll names the line over all profiles.
+func orAll(profile string) string {
+	if profile == "" {
+		return "all"
+	}
+	return profile
+}

@@ -1,0 +1,171 @@
+// Package statistics counts what became of many clusters over a time: how long they lived, how soon they were ready, what failed, and
+// how teardowns ended. It changes nothing.
+//
+// Everything of one summary is read at one moment, so its tables agree with each other. Weeks begin on Monday, in UTC.
+package statistics
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
+)
+
+// Store reads statistics. It is safe for concurrent use.
+type Store struct{ db *rows.DB }
+
+// New returns the part of a store that works on its database.
+func New(d *rows.DB) *Store { return &Store{d} }
+
+// Filter selects the time and the clusters of a summary.
+type Filter struct {
+	From, To time.Time // From is in, To is not
+	Teams    []string  // only these teams' clusters; nil: all
+}
+
+// Summary is what is known of the selected clusters. Inventory, Ages and Oldest show how it is now; everything else shows what happened
+// in the time between.
+type Summary struct {
+	At        time.Time // when it was read
+	Inventory []InventoryLine
+	Ages      []Bar           // of the clusters in Inventory
+	Oldest    []OldCluster    // of these, the oldest first, at most 20
+	Lifetime  []ProfileSpread // from acceptance until nothing was left, of clusters that were ready at some time and are gone
+	Lifetimes []Bar           // of the clusters in Lifetime
+	Ready     []ProfileSpread // from acceptance until ready
+	Weeks     []Week
+	Failures  []Failure // the most frequent first, at most 500
+	Teardowns []Teardown
+	Leaks     []Leak // the newest first, at most 500
+}
+
+// InventoryLine counts clusters of which something may exist.
+type InventoryLine struct {
+	Team, Profile, Status string
+	Clusters              int
+	Oldest                time.Time // when the oldest of them was accepted
+	HourlyCents           int64     // what all of them cost in an hour now, by list prices
+}
+
+// OldCluster is a cluster that is not gone.
+type OldCluster struct {
+	ID, Name, Team, Owner, Profile, Status string
+	CreatedAt, DestroyAt                   time.Time
+	HourlyCents                            int64 // what it costs in an hour now, by list prices
+}
+
+// Bar is how many clusters fell between the bar before and this one.
+type Bar struct {
+	Below    time.Duration // 0: no bound, it is the last bar
+	Clusters int
+}
+
+// Spread says how long something took, in seconds: in half of all cases at most P50, and so on. Without any case all are 0.
+type Spread struct{ P50, P90, P99, Longest int64 }
+
+// ProfileSpread is a spread over the clusters of one profile.
+type ProfileSpread struct {
+	Profile  string // empty: all of them; this line comes first
+	Clusters int
+	Spread
+}
+
+// Week counts what happened in one week, as far as it belongs to the time of the summary.
+type Week struct {
+	Week          time.Time // its Monday, 00:00 UTC
+	Accepted      int       // clusters
+	Ready         int       // clusters that became ready
+	FailedCreates int       // attempts to create that failed, or whose runner was lost
+	Destroyed     int       // clusters of which nothing was left
+	Spread                  // until ready, of the clusters that became ready
+}
+
+// Failure counts the attempts that failed for one reason.
+type Failure struct {
+	Kind, Reason, Profile string // Reason is the runner's class of the failure; a runner that was lost has the reason "lost"
+	Attempts, Clusters    int
+	LastAt                time.Time
+}
+
+// Teardown counts the clusters whose teardown ended, or was abandoned.
+type Teardown struct {
+	Profile   string // empty: all of them; this line comes first
+	Clusters  int
+	Unaided   int // counted empty without a person's help
+	Blocked   int // at some time the teardown was blocked, and a person had to help
+	Abandoned int // an admin abandoned it
+	Spread        // from the start of the first teardown until nothing was left
+}
+
+// Leak is something in a cloud that belongs to no cluster that should have it.
+type Leak struct {
+	Identity, Cluster, Name, Team string // the last three are empty if no cluster is known for it
+	Why                           string
+	FirstSeenAt, LastSeenAt       time.Time
+	ResolvedAt                    *time.Time // nil: it is still there
+	Cents                         *int64     // what it cost by list prices as far as known; nil: not known
+}
+
+// Bounds are the upper bounds of Ages and Lifetimes; one more bar has none.
+var Bounds = []time.Duration{time.Hour, 4 * time.Hour, 8 * time.Hour, 24 * time.Hour, 3 * 24 * time.Hour, 7 * 24 * time.Hour}
+
+// Summary reads a summary.
+func (s *Store) Summary(ctx context.Context, f Filter) (sum Summary, err error) {
+	if sum.At, err = s.db.Now(ctx); err != nil {
+		return Summary{}, err
+	}
+	err = pgx.BeginTxFunc(ctx, s.db.Pool(), pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+		r := &reader{ctx: ctx, from: tx, args: pgx.NamedArgs{"now": sum.At, "from": f.From, "to": f.To, "teams": f.Teams}}
+		read(r, "inventory", inventory, &sum.Inventory)
+		read(r, "oldest clusters", oldest, &sum.Oldest)
+		read(r, "lifetime", lifetime, &sum.Lifetime)
+		read(r, "time to ready", untilReady, &sum.Ready)
+		read(r, "weeks", weeks, &sum.Weeks)
+		read(r, "failures", failures, &sum.Failures)
+		read(r, "teardowns", teardowns, &sum.Teardowns)
+		read(r, "leaks", leaks, &sum.Leaks)
+		sum.Ages, sum.Lifetimes = bars(r, "ages", ages), bars(r, "lifetimes", lifetimes)
+		return r.err
+	})
+	if err != nil {
+		return Summary{}, fmt.Errorf("summarize from %s to %s: %w", f.From.Format(time.RFC3339), f.To.Format(time.RFC3339), err)
+	}
+	return sum, nil
+}
+
+// reader reads one table after the other, until one fails.
+type reader struct {
+	ctx  context.Context
+	from pg.Source
+	args pgx.NamedArgs
+	err  error
+}
+
+func read[T any](r *reader, what, sql string, into *[]T) {
+	if r.err != nil {
+		return
+	}
+	if *into, r.err = pg.All[T](r.ctx, r.from, sql, r.args); r.err != nil {
+		r.err = fmt.Errorf("%s: %w", what, r.err)
+	}
+}
+
+// bars counts seconds by Bounds.
+func bars(r *reader, what, sql string) []Bar {
+	bounds := make([]float64, len(Bounds))
+	out := make([]Bar, len(Bounds)+1)
+	for i, b := range Bounds {
+		bounds[i], out[i].Below = b.Seconds(), b
+	}
+	r.args["bounds"] = bounds
+	var counted []struct{ Bar, Clusters int }
+	read(r, what, `SELECT width_bucket(took, @bounds::float8[]) AS bar, count(*) AS clusters FROM (`+sql+`) AS t (took) GROUP BY 1`, &counted)
+	for _, c := range counted {
+		out[c.Bar].Clusters = c.Clusters
+	}
+	return out
+}
