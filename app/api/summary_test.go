@@ -43,6 +43,7 @@ func TestTheSummaryIsReportedForOnesOwnTeamsAndTablesAsCSV(t *testing.T) {
 	require.Equal(t, http.StatusOK, answer.StatusCode, string(raw))
 	require.Equal(t, "text/csv; charset=utf-8", answer.Header.Get("Content-Type"))
 	require.Equal(t, `attachment; filename="leaks.csv"`, answer.Header.Get("Content-Disposition"))
+	require.Equal(t, []string{"inventory", "oldest", "lifetime", "ready", "weeks", "failures", "teardowns", "leaks", "spenders"}, summaryTableNames(), "as in the document")
 	for _, name := range summaryTableNames() {
 		answer, raw := h.ask(http.MethodGet, path+"?format=csv&table="+name, h.as(oidc.Auditor), nil)
 		require.Equal(t, http.StatusOK, answer.StatusCode, name)

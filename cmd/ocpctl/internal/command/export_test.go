@@ -8,3 +8,6 @@ func Root(w World) *cobra.Command {
 	root.InitDefaultHelpCmd()
 	return root
 }
+
+// SummaryTables are the tables of a summary that can be had as CSV.
+var SummaryTables = summaryTables

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/command"
 )
 
 func compact(into *bytes.Buffer, raw []byte) error { return json.Compact(into, raw) }
@@ -85,6 +87,14 @@ func TestEveryCommandSaysTheSameAsLastTime(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The server's document and the flag name the same tables.
+func TestTheTablesOfASummaryAreThoseOfTheDocument(t *testing.T) {
+	d := newService(t)
+	table := d.Doc.Paths.Find("/api/v1/reports/summary").Get.Parameters.GetByInAndName("query", "table")
+	last := len(command.SummaryTables) - 1
+	require.Equal(t, "For csv: "+strings.Join(command.SummaryTables[:last], ", ")+" or "+command.SummaryTables[last]+".", table.Description)
 }
 
 // delivers runs what stands in files of its own: its golden words would be paths.

@@ -23,7 +23,7 @@ func (a *app) reportSummary() *cobra.Command {
 	var p period
 	c := &cobra.Command{
 		Use: "summary", Short: "Report lifetimes, time to ready, failures, teardowns, leaks and the clusters there are",
-		Long: "Report what became of clusters: how long they lived, how soon they were ready, what failed, how teardowns ended,\nwhat leaked, whose clusters cost the most, and which clusters there are now. Without times it covers the last 30 days.",
+		Long:    "Report what became of clusters: how long they lived, how soon they were ready, what failed, how teardowns ended,\nwhat leaked, whose clusters cost the most, and which clusters there are now. Without times it covers the last 30 days.",
 		Example: "  ocpctl report summary --from 90d --team payments\n  ocpctl report summary --csv failures > failures.csv",
 		Args:    between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.run(func(ctx context.Context, _ []string) (err error) {
