@@ -55,7 +55,7 @@ func union(t *testing.T, names ...string) iampolicy.Document {
 	return document
 }
 
-// AWS's limits without spaces: 6,154 characters for a managed policy, 5,120 for a service control policy, 10,240 for all inline
+// AWS's limits without spaces: 6,144 characters for a managed policy, 5,120 for a service control policy, 10,240 for all inline
 // policies of a role. Clusters' names and regions make them longer than here, so 20 percent are left.
 func TestEveryPolicyCanBeReadAndFits(t *testing.T) {
 	longest := map[string]int{"guardrail": 5120, "server-hooks": 3400, "server-api": 3400, "server-worker": 3400, "server-migrate": 3400, "runner-artifacts": 10240}
