@@ -2,10 +2,16 @@ package chatops
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 )
+
+// isAsleep reports a cluster that sleeps, or is on its way: nobody can use it.
+func isAsleep(c lifecycle.Card) bool {
+	return slices.Contains([]lifecycle.Phase{lifecycle.GoingToSleep, lifecycle.PhaseAsleep, lifecycle.Waking}, c.Phase)
+}
 
 // asleep says what it costs to let a cluster sleep, when it wakes, and how to wake it.
 func asleep(c lifecycle.Card) string {
