@@ -21,6 +21,7 @@ type Card struct {
 	Nodes                                                int         // machines at acceptance; 0: accepted before they were counted
 	ListCents                                            int         // list price per hour at acceptance, US cents
 	HourlyCents                                          int         // list price per hour with its current workers, US cents; at acceptance equal to ListCents
+	AsleepCents                                          int         // the same while it is asleep
 	Meter                                                price.Meter // cost so far and still to come; see package price
 	APIURL, ConsoleURL                                   string      // empty until a create has succeeded
 	JobID                                                string      // newest job
@@ -28,6 +29,14 @@ type Card struct {
 	Signal                                               Signal      // the newest that a pipeline asked for; without a kind: none. Not read for lists
 	FreeSince                                            time.Time   // since when a pipeline wants it without waiting; zero: none does. Not read for lists
 	Identities                                           []string    // every infraID and ccoctl name ever recorded, oldest first
+}
+
+// AwakeCents returns what an hour costs, or would cost, while it is awake.
+func (c Card) AwakeCents() int {
+	if c.Power == Asleep {
+		return c.HourlyCents + c.Meter.LessNow
+	}
+	return c.HourlyCents
 }
 
 // MachinesToCome returns the number of machines it has until its end: with the requested number of workers if there is one, otherwise

@@ -29,7 +29,7 @@ func PolicyValues() policies.Values {
 
 // runnerPolicy returns the policies of the runners' one key: those of all runner roles together.
 func (c Config) runnerPolicy() (string, error) {
-	names := slices.Concat(policies.Create(), policies.Destroy(), policies.Mint(), policies.Sweep())
+	names := slices.Concat(policies.Create(), policies.Destroy(), policies.Operate(), policies.Mint(), policies.Sweep())
 	policy, err := policies.Union(PolicyValues(), names...)
 	if err != nil {
 		return "", fmt.Errorf("the runners' policies: %w", err)
