@@ -47,6 +47,8 @@ type world struct {
 
 	slot Slot // free runners, as far as they are this cluster's
 
+	leaks *leaked // what was found of it after its release and may be removed; nil: nothing
+
 	access []*grant // who asked for access to it, oldest first
 
 	cloud   map[string][]thing // by identity; names nobody recorded are here too, should a runner make any
@@ -88,7 +90,7 @@ type move struct {
 
 // broken is what a rule's breach is reported with.
 type broken struct {
-	rules []int // 1…12; 0 is a constraint of the tables or the promise that every life ends
+	rules []int // 1…13; 0 is a constraint of the tables or the promise that every life ends
 	what  string
 }
 
