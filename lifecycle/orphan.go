@@ -1,7 +1,5 @@
 package lifecycle
 
-import "time"
-
 // OrphanClass says whose a group of resources is.
 type OrphanClass string
 
@@ -35,12 +33,3 @@ const (
 
 // OrphanStates lists the states.
 var OrphanStates = []OrphanState{OrphanSeen, OrphanReported, OrphanExempt, OrphanApproved, OrphanRemoving, OrphanGone, OrphanKept}
-
-// Orphan is what is stored of an orphan's state.
-type Orphan struct {
-	Class     OrphanClass
-	State     OrphanState
-	StateWhy  string
-	StateAt   time.Time
-	DecidedBy string // principal id; empty: no person decided the state
-}

@@ -57,7 +57,7 @@ var passing = []struct{ what, sql string }{
 		UPDATE effects SET done_at = @now, note = 'given up: it could not be made for too long' WHERE id IN (
 			SELECT id FROM effects WHERE done_at IS NULL AND created_at < @before LIMIT @batch)`},
 	{"announcements", `DELETE FROM announcements WHERE id IN (SELECT id FROM announcements WHERE done_at < @before ORDER BY done_at LIMIT @batch)`},
-	// Their causes are announced no more: the announcement is as old, and a cluster's life does not go back.
+	// Their causes are announced no more: the announcement is as old, and what happens again to a cluster has a cause of its own.
 	{"notices", `DELETE FROM notices WHERE id IN (SELECT id FROM notices WHERE created_at < @before LIMIT @batch)`},
 	{"signals of clusters that are gone", `
 		DELETE FROM signals WHERE id IN (
