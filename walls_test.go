@@ -90,6 +90,7 @@ var areas = []area{
 	{"store", 7, []string{"store/...", "internal/queue", "internal/tracing", "lifecycle", "internal/price", "migrations"}, "the only area with SQL; it keeps verdicts as they come and calls nobody"},
 	{"internal/metrics", 8, []string{"store/...", "lifecycle", "internal/buildinfo"}, "what is measured is read from rows and from this process, and decides nothing"},
 	{"internal/intake", 8, []string{"lifecycle", "store/...", "internal/artifacts", "internal/contract", "runner/names"}, "what runners report becomes rows in one place, for the API and for the spool"},
+	{"internal/cleanup", 8, []string{"lifecycle", "store/...", "internal/contract", "internal/tagkey", "runner/names"}, "what is removed of an orphan is planned from values alone, and shown before it is done"},
 	{"internal/recovery", 8, []string{"lifecycle", "store/...", "internal/artifacts", "internal/cloudtags", "internal/contract", "internal/tagkey", "runner/names"}, "what the bucket and the cloud show becomes rows; it never starts or deletes anything"},
 	{"internal/notifier", 9, []string{"internal/queue", "internal/price", "store/...", "lifecycle", "profiles", "chatops", "chatops/blocks", "chatops/slack"}, "who hears of what is found out in one place, behind the store: it meets neither the application nor the controller"},
 
@@ -111,7 +112,7 @@ var areas = []area{
 	{"app/socketmode", 12, []string{"internal/secret", "internal/tracing"}, "it carries requests from a socket to what it is given, and interprets none"},
 	{"app/web", 12, []string{"internal/tracing", "app", "app/admin", "app/createform", "app/credentials", "internal/price", "app/auth", "policy", "profiles", "chatops", "chatops/messages", "store/...", "lifecycle", "docs", "internal/download"}, "pages show what the application returns, and the runbooks"},
 	{"app/api", 12, []string{"internal/metrics", "app", "app/admin", "app/credentials", "internal/price", "app/auth", "app/auth/awsproof", "policy", "profiles", "chatops/...", "store/...", "internal/artifacts", "internal/intake", "lifecycle", "internal/contract", "runner/names", "internal/download", "internal/limit", "internal/source", "internal/tagkey", "internal/token", "internal/tracing"}, "the only entry point that runners know"},
-	{"controller", 9, []string{"internal/queue", "store/...", "internal/artifacts", "internal/intake", "lifecycle", "profiles", "chatops/...", "internal/contract", "internal/dispatch", "internal/token"}, "the controller never meets the application: they meet in the store"},
+	{"controller", 9, []string{"internal/cleanup", "internal/cloudtags", "internal/recovery", "internal/queue", "store/...", "internal/artifacts", "internal/intake", "lifecycle", "profiles", "chatops/...", "internal/contract", "internal/dispatch", "internal/token"}, "the controller never meets the application: they meet in the store"},
 
 	// Programs and the development stack.
 	{"deploy", 13, nil, "what an installation is made from, which doctor compares with what is there; its tests compare it with the code"},

@@ -73,6 +73,7 @@ type Config struct {
 	Catalogue    Catalogue
 	Spool        Spool
 	Remover      Remover
+	Cleanup      Cleanup // of what sweeps find
 	Signer       *token.Signer
 	Bucket       string // of the artifacts
 	Installation string // id of this installation
@@ -131,4 +132,5 @@ func (c *Controller) Register(w *river.Workers) {
 	river.AddWorker(w, &sweepWorker{c: c})
 	river.AddWorker(w, &pruneWorker{c: c})
 	river.AddWorker(w, &removeWorker{c: c})
+	river.AddWorker(w, &cleanupWorker{c: c})
 }

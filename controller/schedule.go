@@ -28,6 +28,9 @@ func (c *Controller) Periodic() []*river.PeriodicJob {
 		river.NewPeriodicJob(every(removeEvery), func() (river.JobArgs, *river.InsertOpts) {
 			return queue.RemoveArgs{}, nil
 		}, &river.PeriodicJobOpts{RunOnStart: true, ID: "remove"}),
+		river.NewPeriodicJob(every(cleanupEvery), func() (river.JobArgs, *river.InsertOpts) {
+			return queue.CleanupArgs{}, nil
+		}, &river.PeriodicJobOpts{RunOnStart: true, ID: "cleanup"}),
 	}
 }
 

@@ -44,3 +44,6 @@ func (l Leak) text() string {
 	}
 	return strings.Join(shown, ", ") + " were"
 }
+
+// Removable are the classes of orphans that a teardown of ocpctl can remove. What belongs to somebody else, or to nobody known, never is.
+var Removable = []OrphanClass{ClassReleased, ClassUnrecorded, ClassUnknown}

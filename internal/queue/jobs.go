@@ -112,6 +112,9 @@ type MissedArgs struct{}
 // PruneArgs asks to remove old rows.
 type PruneArgs struct{}
 
+// CleanupArgs asks to begin the approved removals of orphans.
+type CleanupArgs struct{}
+
 // RemoveArgs asks to do the removals that are due.
 type RemoveArgs struct{}
 
@@ -176,7 +179,13 @@ func (MissedArgs) Kind() string { return "missed" }
 func (PruneArgs) Kind() string { return "prune" }
 
 // Kind implements river.JobArgs.
+func (CleanupArgs) Kind() string { return "cleanup" }
+
+// Kind implements river.JobArgs.
 func (RemoveArgs) Kind() string { return "remove" }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (CleanupArgs) InsertOpts() river.InsertOpts { return once(QueueReconcile, 1) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (RemoveArgs) InsertOpts() river.InsertOpts { return once(QueueEffects, 1) }
