@@ -35,8 +35,7 @@ func (w *sweepWorker) Work(ctx context.Context, _ *river.Job[queue.SweepArgs]) e
 
 // sweep judges everything known and logs one line for each new finding.
 func (c *Controller) sweep(ctx context.Context) error {
-	var seen lifecycle.Seen // no cloud was searched
-	known, err := c.Store.Reports.Known(ctx, seen)
+	known, err := c.Store.Reports.Known(ctx, lifecycle.Seen{})
 	if err != nil {
 		return fmt.Errorf("sweep: %w", err)
 	}
@@ -52,7 +51,7 @@ func (c *Controller) sweep(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("sweep: %w", err)
 	}
-	found := slices.Concat(lifecycle.Sweep(seen, known, c.Sweeps), work, inSlack, access)
+	found := slices.Concat(lifecycle.Troubles(known, c.Sweeps), work, inSlack, access)
 	fresh, err := c.Store.Reports.SaveFindings(ctx, judged, found)
 	if err != nil {
 		return fmt.Errorf("sweep: %w", err)

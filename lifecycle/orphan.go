@@ -1,5 +1,10 @@
 package lifecycle
 
+import (
+	"fmt"
+	"time"
+)
+
 // OrphanClass says whose a group of resources is.
 type OrphanClass string
 
@@ -33,3 +38,67 @@ const (
 
 // OrphanStates lists the states.
 var OrphanStates = []OrphanState{OrphanSeen, OrphanReported, OrphanExempt, OrphanApproved, OrphanRemoving, OrphanGone, OrphanKept}
+
+// KnownOrphan is what is stored of an orphan.
+type KnownOrphan struct {
+	Class     OrphanClass
+	Since     time.Time // when a sweep first saw it as an orphan, this time
+	Sights    int       // sweeps in a row that saw it as an orphan
+	State     OrphanState
+	StateAt   time.Time
+	StateWhy  string
+	DecidedBy string // principal id; empty: no person decided the state
+}
+
+// Next returns the orphan after a sweep that was judged at that time. The zero orphan is one that was never seen before. A living
+// cluster's group ends it.
+func (o KnownOrphan) Next(j Judged, at time.Time, l SweepLimits) KnownOrphan {
+	if j.Class == ClassLive {
+		if o.State == OrphanRemoving { // its cluster lives again in order to remove it
+			return o
+		}
+		return o.Gone(fmt.Sprintf("it belongs to the living cluster %s", j.Of.Name), at)
+	}
+	n := o
+	if o.State == "" || o.State == OrphanGone {
+		n = KnownOrphan{Since: at}
+	}
+	n.Class = j.Class
+	switch {
+	case j.Sights == 0:
+		n.Sights = 0
+	case j.Fresh:
+		n.Sights++
+	}
+	old := at.Sub(n.Since) >= l.MinAge && n.Sights >= l.MinSights
+	told := n.State != "" && n.State != OrphanSeen && n.State != OrphanExempt
+	switch {
+	case j.Class == ClassForeign:
+		return n.become(OrphanKept, j.Why, at)
+	case n.State == OrphanRemoving:
+		return n
+	case j.Exempt != "":
+		return n.become(OrphanExempt, "the configuration exempts it: "+j.Exempt, at)
+	case n.State == OrphanExempt && n.DecidedBy != "":
+		return n
+	case n.State == OrphanApproved && o.Class == j.Class:
+		return n
+	case !old && !told:
+		return n.become(OrphanSeen, fmt.Sprintf("it is told once %d sweeps in a row have seen it and %s have passed", l.MinSights, l.MinAge), at)
+	case j.Class == ClassOwned:
+		return n.become(OrphanKept, j.Why, at)
+	}
+	return n.become(OrphanReported, j.Why, at)
+}
+
+// Gone returns the orphan after nothing of it is left.
+func (o KnownOrphan) Gone(why string, at time.Time) KnownOrphan { return o.become(OrphanGone, why, at) }
+
+// become changes the state on nobody's decision. A state that stays keeps its time.
+func (o KnownOrphan) become(state OrphanState, why string, at time.Time) KnownOrphan {
+	if o.State != state {
+		o.State, o.StateAt = state, at
+	}
+	o.StateWhy, o.DecidedBy = why, ""
+	return o
+}

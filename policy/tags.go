@@ -15,7 +15,7 @@ import (
 const ourTags = 10
 
 // ManagedBy is the value of the ManagedBy tag, by which all resources of ocpctl are found.
-const ManagedBy = "cluster-control-plane"
+const ManagedBy = tagkey.Manager
 
 // EffectiveTags returns the tags of every resource of the cluster: the nine required ones, InstallationId, and the user's own, which
 // never override ours. TTLExpiry is the profile's maximum, because tags cannot change after the install.

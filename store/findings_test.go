@@ -144,7 +144,7 @@ func TestALookThatNeverComesAboutIsFound(t *testing.T) {
 	}
 	k, err := s.Reports.Known(t.Context(), lifecycle.Seen{})
 	require.NoError(t, err)
-	found := lifecycle.Sweep(lifecycle.Seen{}, k, lifecycle.SweepLimits{EndMargin: time.Hour, WakeMargin: 5 * time.Minute, StillFor: time.Hour})
+	found := lifecycle.Troubles(k, lifecycle.SweepLimits{EndMargin: time.Hour, WakeMargin: 5 * time.Minute, StillFor: time.Hour})
 	require.Len(t, found, 1)
 	require.Equal(t, lifecycle.Stuck, found[0].Kind)
 	require.Equal(t, row.ID, found[0].Cluster)

@@ -36,6 +36,9 @@ const (
 	Owned = "owned"
 )
 
+// Manager is the value of ManagedBy, by which all resources of ocpctl are found.
+const Manager = "cluster-control-plane"
+
 // controlPlane are the keys whose values only ocpctl sets. Platform and Profile are reserved for it.
 var controlPlane = []string{ManagedBy, ClusterID, ClusterName, Owner, Team, CostCenter, Environment, TTLExpiry, RequestID, Installation, "Platform", "Profile"}
 
