@@ -75,7 +75,7 @@ func (c *Controller) beginRemoval(ctx context.Context, id string) error {
 	case r.Of == nil:
 		return c.adopt(ctx, r, p)
 	default:
-		err := c.Store.BeginRemoval(ctx, store.RemovalOrder{Orphan: id, Cluster: p.Cluster, Class: p.Class, Name: p.Add})
+		err := c.Store.BeginRemoval(ctx, store.RemovalOrder{Orphan: id, Cluster: p.Cluster, Class: p.Class, Names: p.Add})
 		if errors.Is(err, store.ErrConflict) { // it changed since the plan was made: the next look makes another
 			return c.Store.Sweeps.Waits(ctx, id, "it waits: its cluster changed while its removal began")
 		}

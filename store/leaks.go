@@ -20,10 +20,10 @@ type RemovalOrder struct {
 	Orphan  string
 	Cluster string
 	Class   lifecycle.OrphanClass // as it was when the removal was planned
-	Name    IdentityRow           // that the cluster did not record, to be added; empty: its teardown knows all names
+	Names   []IdentityRow         // that the cluster did not record, to be added
 }
 
-// BeginRemoval hands an approved orphan to its cluster in one transaction: the name is added to those that the cluster's teardowns search for
+// BeginRemoval hands an approved orphan to its cluster in one transaction: its names are added to those that the cluster's teardowns search for
 // and count, and the cluster is reconciled. Nothing is written outside. Whether a released cluster's teardown is opened again is
 // lifecycle.Decide's answer. ErrConflict: the orphan is no longer approved, or the cluster is no longer as it was planned.
 func (s *Store) BeginRemoval(ctx context.Context, r RemovalOrder) error {
@@ -33,7 +33,7 @@ func (s *Store) BeginRemoval(ctx context.Context, r RemovalOrder) error {
 			return err
 		}
 		released := !cur.ReleasedAt.IsZero()
-		if r.Class == lifecycle.ClassReleased != released || r.Class != lifecycle.ClassReleased && r.Class != lifecycle.ClassUnrecorded {
+		if r.Class != lifecycle.ClassUnrecorded && (r.Class != lifecycle.ClassReleased || !released) {
 			return fmt.Errorf("%w: cluster %s is %s", pg.ErrConflict, cur.ID, cur.Status)
 		}
 		to := lifecycle.OrphanApproved // until the teardown is opened again
@@ -51,8 +51,8 @@ func (s *Store) BeginRemoval(ctx context.Context, r RemovalOrder) error {
 		if tag.RowsAffected() == 0 {
 			return fmt.Errorf("%w: its removal is no longer approved, or it changed", pg.ErrConflict)
 		}
-		if r.Name != (IdentityRow{}) {
-			if err := c.addName(ctx, cur, r.Name); err != nil {
+		for _, name := range r.Names {
+			if err := c.addName(ctx, cur, name); err != nil {
 				return err
 			}
 		}

@@ -79,7 +79,7 @@ func covered(of names.Scope, known []sweeps.RecordedName, s contract.SeenResourc
 	for _, n := range known {
 		switch {
 		case n.InfraID != "" && s.Tags[tagkey.KubernetesCluster+n.InfraID] == tagkey.Owned:
-			if everywhere(s.Region) || s.Region == n.Region {
+			if isGlobal(s.Region) || s.Region == n.Region {
 				return true, "openshift-install destroy cluster, by the tag of " + n.InfraID
 			}
 			return false, fmt.Sprintf("it is in %s, and the teardown searches in %s", s.Region, n.Region)
@@ -92,8 +92,4 @@ func covered(of names.Scope, known []sweeps.RecordedName, s contract.SeenResourc
 		}
 	}
 	return false, "it has no mark of a name that the teardown searches for; remove it by hand"
-}
-
-func everywhere(region string) bool {
-	return region == "" || region == "global" || region == "us-east-1"
 }

@@ -28,10 +28,10 @@ type Plan struct {
 	Refused string // why no teardown can remove it; empty: one can
 	Waits   string // why it cannot begin now; empty: it can
 
-	Add     store.IdentityRow // a name that the teardown has to learn first; empty: it knows all
-	Calls   []Call            // of the teardown, in their order
-	Removed []Resource        // that are there and that these calls remove
-	Kept    []Resource        // that are there and that they do not remove
+	Add     []store.IdentityRow // names that the teardown has to learn first
+	Calls   []Call              // of the teardown, in their order
+	Removed []Resource          // that are there and that these calls remove
+	Kept    []Resource          // that are there and that they do not remove
 }
 
 // Call is one step of the teardown.
@@ -70,8 +70,8 @@ func (c Config) PlanOf(r sweeps.Removal) Plan {
 	if p.Add, p.Refused = missing(r, of, known); p.Refused != "" {
 		return p
 	}
-	if p.Add != (store.IdentityRow{}) {
-		known = append(known, sweeps.RecordedName{InfraID: p.Add.InfraID, CCOName: p.Add.CCOName, Region: p.Add.Region})
+	for _, add := range p.Add {
+		known = append(known, sweeps.RecordedName{InfraID: add.InfraID, CCOName: add.CCOName, Region: add.Region})
 	}
 	p.sort(of, known, seen)
 	p.Calls = calls(r.Orphan.Account, of, known)
@@ -99,9 +99,9 @@ func refused(r sweeps.Removal, seen []contract.SeenResource) string {
 		return fmt.Sprintf("ocpctl never removes what is %s", o.Class)
 	case o.GoneAt != nil || len(seen) == 0:
 		return "nothing of it is there any more"
-	case o.Installation != "" && o.Installation != r.Installation:
+	case o.Installation != "" && !ours(r, o.Installation):
 		return fmt.Sprintf("it belongs to the installation %q", o.Installation)
-	case o.Class == lifecycle.ClassUnknown && (!o.ManagedBy || o.Installation == "" || o.ClusterTag == ""):
+	case o.Class != lifecycle.ClassReleased && (!o.ManagedBy || o.Installation == "" || o.ClusterTag == ""):
 		return "not each of its resources is tagged as ocpctl's, as this installation's and with a cluster's id"
 	}
 	for _, s := range seen {
@@ -112,6 +112,11 @@ func refused(r sweeps.Removal, seen []contract.SeenResource) string {
 	return ""
 }
 
+// ours reports that an InstallationId is this installation's, or was when the cluster was accepted.
+func ours(r sweeps.Removal, installation string) bool {
+	return installation == r.Installation || r.Of != nil && installation == r.Of.Installation
+}
+
 // foreign says why a resource belongs to somebody else; empty if it does not.
 func foreign(r sweeps.Removal, s contract.SeenResource) string {
 	cluster := r.Orphan.ClusterTag
@@ -120,7 +125,7 @@ func foreign(r sweeps.Removal, s contract.SeenResource) string {
 	}
 	by, of, installation := s.Tags[tagkey.ManagedBy], s.Tags[tagkey.ClusterID], s.Tags[tagkey.Installation]
 	switch {
-	case installation != "" && installation != r.Installation:
+	case installation != "" && !ours(r, installation):
 		return fmt.Sprintf("belongs to the installation %q", installation)
 	case of != "" && of != cluster:
 		return fmt.Sprintf("is tagged with the cluster %q", of)
@@ -140,7 +145,7 @@ func ofKnown(r sweeps.Removal) (of names.Scope, known []sweeps.RecordedName, ref
 	switch {
 	case r.Orphan.Class == lifecycle.ClassUnknown:
 		refused = "its cluster is known by now; the next sweep judges it again"
-	case released != (r.Orphan.Class == lifecycle.ClassReleased):
+	case r.Orphan.Class == lifecycle.ClassReleased && !released:
 		refused = fmt.Sprintf("its cluster %s is %s by now; the next sweep judges it again", c.Name, c.Status)
 	case released && !r.Orphan.LastSeenAt.After(*c.DestroyedAt):
 		refused = "it was not seen since its cluster was destroyed; the next sweep judges it again"
@@ -160,7 +165,7 @@ func (c Config) unknown(r sweeps.Removal, seen []contract.SeenResource) (of name
 	var infraIDs []string
 	for _, s := range seen {
 		of.Name = cmp.Or(of.Name, s.Tags[tagkey.ClusterName])
-		if s.Region != "" && s.Region != "global" {
+		if !isGlobal(s.Region) {
 			of.Region = cmp.Or(of.Region, s.Region)
 		}
 		for key := range s.Tags {
@@ -186,27 +191,42 @@ func (c Config) unknown(r sweeps.Removal, seen []contract.SeenResource) (of name
 	return of, known, ""
 }
 
-// missing returns the orphan's name if its cluster did not record it. Only a name that ocpctl or the installer gives to that cluster is ever
+// missing returns the orphan's names that its cluster did not record. Only names that ocpctl or the installer give to that cluster are ever
 // added.
-func missing(r sweeps.Removal, of names.Scope, known []sweeps.RecordedName) (add store.IdentityRow, refused string) {
-	name := r.Orphan.Identity
-	recorded := func(n sweeps.RecordedName) bool { return n.InfraID == name || n.CCOName == name }
-	if name == "" || slices.ContainsFunc(known, recorded) {
-		return add, ""
-	}
-	region := of.Region
-	for _, at := range r.Orphan.Regions {
-		if at != "" && at != "global" && at != region {
-			return add, fmt.Sprintf("%s is in %s, but its cluster is in %s", name, at, region)
+func missing(r sweeps.Removal, of names.Scope, known []sweeps.RecordedName) (add []store.IdentityRow, refused string) {
+	for _, name := range strings.Split(r.Orphan.Identity, ",") {
+		recorded := func(n sweeps.RecordedName) bool { return n.InfraID == name || n.CCOName == name }
+		if name == "" || slices.ContainsFunc(known, recorded) {
+			continue
 		}
+		for _, at := range r.Orphan.Regions {
+			if !isGlobal(at) && at != of.Region {
+				return nil, fmt.Sprintf("%s is in %s, but its cluster is in %s; remove it by hand", name, at, of.Region)
+			}
+		}
+		one := store.IdentityRow{Account: r.Orphan.Account, Region: of.Region}
+		switch {
+		case of.IsInfraID(name):
+			one.InfraID, one.Metadata = name, string(of.MetadataJSON(name, ""))
+		case isCCOName(of, name):
+			one.CCOName = name
+		default:
+			return nil, fmt.Sprintf("%s is no name that the installer or ocpctl gives to the cluster %s; remove it by hand", name, of.Name)
+		}
+		add = append(add, one)
 	}
-	if of.IsInfraID(name) {
-		return store.IdentityRow{InfraID: name, Account: r.Orphan.Account, Region: region, Metadata: string(of.MetadataJSON(name, ""))}, ""
-	}
+	return add, ""
+}
+
+// isCCOName reports that one of the cluster's attempts would have had ccoctl make this name. The names are a hash of the installation, the
+// cluster and the attempt, so nobody else has them.
+func isCCOName(of names.Scope, name string) bool {
 	for of.Attempt = max(of.Attempt, 1); of.Attempt > 0; of.Attempt-- {
 		if of.CCOName() == name {
-			return store.IdentityRow{CCOName: name, Account: r.Orphan.Account, Region: region}, ""
+			return true
 		}
 	}
-	return add, fmt.Sprintf("%s is no name that the installer or ocpctl gives to the cluster %s; remove it by hand", name, of.Name)
+	return false
 }
+
+func isGlobal(region string) bool { return region == "" || region == "global" }
