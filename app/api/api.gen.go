@@ -1667,6 +1667,27 @@ type Meter struct {
 	ToComeCents int `json:"toComeCents"`
 }
 
+// OrphanApproval defines model for OrphanApproval.
+type OrphanApproval struct {
+	// DryRun Change nothing, and answer what would be done.
+	DryRun bool `json:"dryRun,omitempty,omitzero"`
+
+	// Ids Ids of orphans.
+	Ids []string `json:"ids"`
+
+	// Reason Reason for the audit trail. Only a dry run needs none.
+	Reason string `json:"reason,omitempty,omitzero"`
+}
+
+// OrphanExemption defines model for OrphanExemption.
+type OrphanExemption struct {
+	// Ids Ids of orphans.
+	Ids []string `json:"ids"`
+
+	// Reason Reason for the audit trail.
+	Reason string `json:"reason"`
+}
+
 // Outputs defines model for Outputs.
 type Outputs struct {
 	APIURL     string `json:"apiUrl"`
@@ -1827,6 +1848,60 @@ type Redeemed struct {
 
 // RedeemedKind defines model for Redeemed.Kind.
 type RedeemedKind string
+
+// RemovalCall defines model for RemovalCall.
+type RemovalCall struct {
+	// Call The command, the names or the tags.
+	Call string `json:"call"`
+	What string `json:"what"`
+}
+
+// RemovalPlan How a teardown removes an orphan.
+type RemovalPlan struct {
+	// Calls What the teardown does
+	Calls []RemovalCall `json:"calls"`
+
+	// Class Whose it is: released, unrecorded, unknown, foreign, owned or nobody.
+	Class string `json:"class"`
+
+	// ClusterID Cluster whose teardown removes it.
+	ClusterID   string `json:"clusterId,omitempty,omitzero"`
+	ClusterName string `json:"clusterName,omitempty,omitzero"`
+
+	// Kept Resources that it does not remove.
+	Kept []RemovalResource `json:"kept"`
+
+	// Names Names that the teardown has to learn first, because the cluster never recorded them.
+	Names []string `json:"names"`
+
+	// Orphan Its id.
+	Orphan string `json:"orphan"`
+
+	// Refused Why no teardown can remove it; absent if one can.
+	Refused string `json:"refused,omitempty,omitzero"`
+
+	// Removed Resources that it removes.
+	Removed []RemovalResource `json:"removed"`
+
+	// Waits Why its removal cannot begin now; absent if it can.
+	Waits string `json:"waits,omitempty,omitzero"`
+}
+
+// RemovalPlans defines model for RemovalPlans.
+type RemovalPlans struct {
+	Items []RemovalPlan `json:"items"`
+}
+
+// RemovalResource defines model for RemovalResource.
+type RemovalResource struct {
+	ID     string `json:"id"`
+	Name   string `json:"name,omitempty,omitzero"`
+	Region string `json:"region,omitempty,omitzero"`
+	Type   string `json:"type"`
+
+	// Why What removes it, or why nothing does.
+	Why string `json:"why"`
+}
 
 // Report Report of package internal/contract.
 type Report = contract.Report
@@ -2670,6 +2745,12 @@ type DryRunJSONRequestBody = CreateRequest
 // RedeemLinkJSONRequestBody defines body for RedeemLink for application/json ContentType.
 type RedeemLinkJSONRequestBody = Redeem
 
+// ApproveOrphansJSONRequestBody defines body for ApproveOrphans for application/json ContentType.
+type ApproveOrphansJSONRequestBody = OrphanApproval
+
+// ExemptOrphansJSONRequestBody defines body for ExemptOrphans for application/json ContentType.
+type ExemptOrphansJSONRequestBody = OrphanExemption
+
 // EnsureLabelsJSONRequestBody defines body for EnsureLabels for application/json ContentType.
 type EnsureLabelsJSONRequestBody = LabelsRequest
 
@@ -2852,6 +2933,12 @@ type ServerInterface interface {
 	// UnlinkAccount Unlink one of your GitHub or Slack accounts.
 	// (DELETE /api/v1/me/accounts)
 	UnlinkAccount(w http.ResponseWriter, r *http.Request, params UnlinkAccountParams)
+	// ApproveOrphans Approve the removal of orphans, or show in a dry run what that would delete (platform admins of all teams).
+	// (POST /api/v1/orphans/approve)
+	ApproveOrphans(w http.ResponseWriter, r *http.Request)
+	// ExemptOrphans Let orphans stay, and report them no more (platform admins of all teams). An approval whose removal has not begun is taken back.
+	// (POST /api/v1/orphans/exempt)
+	ExemptOrphans(w http.ResponseWriter, r *http.Request)
 	// ListProfiles List the profiles with limits and prices.
 	// (GET /api/v1/profiles)
 	ListProfiles(w http.ResponseWriter, r *http.Request)
@@ -5198,6 +5285,34 @@ func (siw *ServerInterfaceWrapper) UnlinkAccount(w http.ResponseWriter, r *http.
 	handler.ServeHTTP(w, r)
 }
 
+// ApproveOrphans operation middleware
+func (siw *ServerInterfaceWrapper) ApproveOrphans(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ApproveOrphans(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ExemptOrphans operation middleware
+func (siw *ServerInterfaceWrapper) ExemptOrphans(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ExemptOrphans(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListProfiles operation middleware
 func (siw *ServerInterfaceWrapper) ListProfiles(w http.ResponseWriter, r *http.Request) {
 
@@ -5793,6 +5908,8 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/repositories/labels/{id}", wrapper.GetLabels)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/reports/usage", wrapper.ReportUsage)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/findings", wrapper.ListFindings)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/orphans/approve", wrapper.ApproveOrphans)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/orphans/exempt", wrapper.ExemptOrphans)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/attempts/{id}/claim", wrapper.ClaimAttempt)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/attempts/{id}/bucket-credentials", wrapper.GetBucketCredentials)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/attempts/{id}/reserve", wrapper.ReserveRoom)

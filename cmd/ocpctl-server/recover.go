@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"slices"
 	"syscall"
 	"text/tabwriter"
 	"time"
@@ -80,7 +79,6 @@ func recoverySettings(ctx context.Context, c config.Config, r config.Roles, log 
 			}
 		},
 	}
-	var domains []string
 	catalogue := live.Current()
 	for _, name := range catalogue.Names() {
 		profile, _ := catalogue.Get(name)
@@ -88,12 +86,8 @@ func recoverySettings(ctx context.Context, c config.Config, r config.Roles, log 
 			continue
 		}
 		set.Regions = append(set.Regions, profile.RegionNames()...)
-		domains = append(domains, profile.BaseDomains.Allow...)
 	}
-	slices.Sort(domains)
-	if domains = slices.Compact(domains); len(domains) == 1 {
-		set.BaseDomain = domains[0]
-	}
+	set.BaseDomain = catalogue.OnlyBaseDomain(recovery.Platform)
 	if set.Bucket, err = artifacts.New(ctx, artifacts.Config{Bucket: c.Artifacts.Bucket}); err != nil {
 		return set, err
 	}

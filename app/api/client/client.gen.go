@@ -1654,6 +1654,27 @@ type Meter struct {
 	ToComeCents int `json:"toComeCents"`
 }
 
+// OrphanApproval defines model for OrphanApproval.
+type OrphanApproval struct {
+	// DryRun Change nothing, and answer what would be done.
+	DryRun bool `json:"dryRun,omitempty,omitzero"`
+
+	// Ids Ids of orphans.
+	Ids []string `json:"ids"`
+
+	// Reason Reason for the audit trail. Only a dry run needs none.
+	Reason string `json:"reason,omitempty,omitzero"`
+}
+
+// OrphanExemption defines model for OrphanExemption.
+type OrphanExemption struct {
+	// Ids Ids of orphans.
+	Ids []string `json:"ids"`
+
+	// Reason Reason for the audit trail.
+	Reason string `json:"reason"`
+}
+
 // Outputs defines model for Outputs.
 type Outputs struct {
 	APIURL     string `json:"apiUrl"`
@@ -1811,6 +1832,60 @@ type Redeemed struct {
 
 // RedeemedKind defines model for Redeemed.Kind.
 type RedeemedKind string
+
+// RemovalCall defines model for RemovalCall.
+type RemovalCall struct {
+	// Call The command, the names or the tags.
+	Call string `json:"call"`
+	What string `json:"what"`
+}
+
+// RemovalPlan How a teardown removes an orphan.
+type RemovalPlan struct {
+	// Calls What the teardown does
+	Calls []RemovalCall `json:"calls"`
+
+	// Class Whose it is: released, unrecorded, unknown, foreign, owned or nobody.
+	Class string `json:"class"`
+
+	// ClusterID Cluster whose teardown removes it.
+	ClusterID   string `json:"clusterId,omitempty,omitzero"`
+	ClusterName string `json:"clusterName,omitempty,omitzero"`
+
+	// Kept Resources that it does not remove.
+	Kept []RemovalResource `json:"kept"`
+
+	// Names Names that the teardown has to learn first, because the cluster never recorded them.
+	Names []string `json:"names"`
+
+	// Orphan Its id.
+	Orphan string `json:"orphan"`
+
+	// Refused Why no teardown can remove it; absent if one can.
+	Refused string `json:"refused,omitempty,omitzero"`
+
+	// Removed Resources that it removes.
+	Removed []RemovalResource `json:"removed"`
+
+	// Waits Why its removal cannot begin now; absent if it can.
+	Waits string `json:"waits,omitempty,omitzero"`
+}
+
+// RemovalPlans defines model for RemovalPlans.
+type RemovalPlans struct {
+	Items []RemovalPlan `json:"items"`
+}
+
+// RemovalResource defines model for RemovalResource.
+type RemovalResource struct {
+	ID     string `json:"id"`
+	Name   string `json:"name,omitempty,omitzero"`
+	Region string `json:"region,omitempty,omitzero"`
+	Type   string `json:"type"`
+
+	// Why What removes it, or why nothing does.
+	Why string `json:"why"`
+}
 
 // ReportedTests defines model for ReportedTests.
 type ReportedTests struct {
@@ -2645,6 +2720,12 @@ type DryRunJSONRequestBody = CreateRequest
 // RedeemLinkJSONRequestBody defines body for RedeemLink for application/json ContentType.
 type RedeemLinkJSONRequestBody = Redeem
 
+// ApproveOrphansJSONRequestBody defines body for ApproveOrphans for application/json ContentType.
+type ApproveOrphansJSONRequestBody = OrphanApproval
+
+// ExemptOrphansJSONRequestBody defines body for ExemptOrphans for application/json ContentType.
+type ExemptOrphansJSONRequestBody = OrphanExemption
+
 // EnsureLabelsJSONRequestBody defines body for EnsureLabels for application/json ContentType.
 type EnsureLabelsJSONRequestBody = LabelsRequest
 
@@ -3223,6 +3304,40 @@ type ClientInterface interface {
 	//
 	// Corresponds with DELETE /api/v1/me/accounts (the `UnlinkAccount` operationId).
 	UnlinkAccount(ctx context.Context, params *UnlinkAccountParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ApproveOrphansWithBody Approve the removal of orphans, or show in a dry run what that would delete (platform admins of all teams).
+	//
+	// All of them are approved, or none. The teardown of the orphan's own cluster removes it, by the names that ocpctl recorded for that cluster; a cluster that
+	// the database does not know is adopted first. Resources of another installation, of a person or of nobody known are never removed.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/orphans/approve (the `ApproveOrphans` operationId).
+	ApproveOrphansWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ApproveOrphans Approve the removal of orphans, or show in a dry run what that would delete (platform admins of all teams).
+	//
+	// All of them are approved, or none. The teardown of the orphan's own cluster removes it, by the names that ocpctl recorded for that cluster; a cluster that
+	// the database does not know is adopted first. Resources of another installation, of a person or of nobody known are never removed.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/orphans/approve (the `ApproveOrphans` operationId).
+	ApproveOrphans(ctx context.Context, body ApproveOrphansJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ExemptOrphansWithBody Let orphans stay, and report them no more (platform admins of all teams). An approval whose removal has not begun is taken back.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/orphans/exempt (the `ExemptOrphans` operationId).
+	ExemptOrphansWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ExemptOrphans Let orphans stay, and report them no more (platform admins of all teams). An approval whose removal has not begun is taken back.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/orphans/exempt (the `ExemptOrphans` operationId).
+	ExemptOrphans(ctx context.Context, body ExemptOrphansJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListProfiles List the profiles with limits and prices.
 	//
@@ -4504,6 +4619,80 @@ func (c *Client) GetMe(ctx context.Context, reqEditors ...RequestEditorFn) (*htt
 // Corresponds with DELETE /api/v1/me/accounts (the `UnlinkAccount` operationId).
 func (c *Client) UnlinkAccount(ctx context.Context, params *UnlinkAccountParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUnlinkAccountRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ApproveOrphansWithBody Approve the removal of orphans, or show in a dry run what that would delete (platform admins of all teams).
+//
+// All of them are approved, or none. The teardown of the orphan's own cluster removes it, by the names that ocpctl recorded for that cluster; a cluster that
+// the database does not know is adopted first. Resources of another installation, of a person or of nobody known are never removed.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/orphans/approve (the `ApproveOrphans` operationId).
+func (c *Client) ApproveOrphansWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewApproveOrphansRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ApproveOrphans Approve the removal of orphans, or show in a dry run what that would delete (platform admins of all teams).
+//
+// All of them are approved, or none. The teardown of the orphan's own cluster removes it, by the names that ocpctl recorded for that cluster; a cluster that
+// the database does not know is adopted first. Resources of another installation, of a person or of nobody known are never removed.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/orphans/approve (the `ApproveOrphans` operationId).
+func (c *Client) ApproveOrphans(ctx context.Context, body ApproveOrphansJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewApproveOrphansRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ExemptOrphansWithBody Let orphans stay, and report them no more (platform admins of all teams). An approval whose removal has not begun is taken back.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/orphans/exempt (the `ExemptOrphans` operationId).
+func (c *Client) ExemptOrphansWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewExemptOrphansRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ExemptOrphans Let orphans stay, and report them no more (platform admins of all teams). An approval whose removal has not begun is taken back.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/orphans/exempt (the `ExemptOrphans` operationId).
+func (c *Client) ExemptOrphans(ctx context.Context, body ExemptOrphansJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewExemptOrphansRequest(c.Server, body)
 	if err != nil {
 		return nil, err
 	}
@@ -7481,6 +7670,86 @@ func NewUnlinkAccountRequest(server string, params *UnlinkAccountParams) (*http.
 	return req, nil
 }
 
+// NewApproveOrphansRequest calls the generic ApproveOrphans builder with application/json body
+func NewApproveOrphansRequest(server string, body ApproveOrphansJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewApproveOrphansRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewApproveOrphansRequestWithBody constructs an http.Request for the ApproveOrphans method, with any body, and a specified content type
+func NewApproveOrphansRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/orphans/approve")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewExemptOrphansRequest calls the generic ExemptOrphans builder with application/json body
+func NewExemptOrphansRequest(server string, body ExemptOrphansJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewExemptOrphansRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewExemptOrphansRequestWithBody constructs an http.Request for the ExemptOrphans method, with any body, and a specified content type
+func NewExemptOrphansRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/orphans/exempt")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewListProfilesRequest constructs an http.Request for the ListProfiles method
 func NewListProfilesRequest(server string) (*http.Request, error) {
 	var err error
@@ -8418,6 +8687,40 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with DELETE /api/v1/me/accounts (the `UnlinkAccount` operationId).
 	UnlinkAccountWithResponse(ctx context.Context, params *UnlinkAccountParams, reqEditors ...RequestEditorFn) (*UnlinkAccountResponse, error)
+
+	// ApproveOrphansWithBodyWithResponse Approve the removal of orphans, or show in a dry run what that would delete (platform admins of all teams).
+	//
+	// All of them are approved, or none. The teardown of the orphan's own cluster removes it, by the names that ocpctl recorded for that cluster; a cluster that
+	// the database does not know is adopted first. Resources of another installation, of a person or of nobody known are never removed.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/orphans/approve (the `ApproveOrphans` operationId).
+	ApproveOrphansWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ApproveOrphansResponse, error)
+
+	// ApproveOrphansWithResponse Approve the removal of orphans, or show in a dry run what that would delete (platform admins of all teams).
+	//
+	// All of them are approved, or none. The teardown of the orphan's own cluster removes it, by the names that ocpctl recorded for that cluster; a cluster that
+	// the database does not know is adopted first. Resources of another installation, of a person or of nobody known are never removed.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/orphans/approve (the `ApproveOrphans` operationId).
+	ApproveOrphansWithResponse(ctx context.Context, body ApproveOrphansJSONRequestBody, reqEditors ...RequestEditorFn) (*ApproveOrphansResponse, error)
+
+	// ExemptOrphansWithBodyWithResponse Let orphans stay, and report them no more (platform admins of all teams). An approval whose removal has not begun is taken back.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/orphans/exempt (the `ExemptOrphans` operationId).
+	ExemptOrphansWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ExemptOrphansResponse, error)
+
+	// ExemptOrphansWithResponse Let orphans stay, and report them no more (platform admins of all teams). An approval whose removal has not begun is taken back.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/orphans/exempt (the `ExemptOrphans` operationId).
+	ExemptOrphansWithResponse(ctx context.Context, body ExemptOrphansJSONRequestBody, reqEditors ...RequestEditorFn) (*ExemptOrphansResponse, error)
 
 	// ListProfilesWithResponse List the profiles with limits and prices.
 	//
@@ -11156,6 +11459,95 @@ func (r UnlinkAccountResponse) ContentType() string {
 	return ""
 }
 
+type ApproveOrphansResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RemovalPlans
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ApproveOrphansResponse) GetJSON200() *RemovalPlans {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ApproveOrphansResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ApproveOrphansResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ApproveOrphansResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ApproveOrphansResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ApproveOrphansResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ExemptOrphansResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ExemptOrphansResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ExemptOrphansResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ExemptOrphansResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ExemptOrphansResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ExemptOrphansResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListProfilesResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -12548,6 +12940,64 @@ func (c *ClientWithResponses) UnlinkAccountWithResponse(ctx context.Context, par
 		return nil, err
 	}
 	return ParseUnlinkAccountResponse(rsp)
+}
+
+// ApproveOrphansWithBodyWithResponse Approve the removal of orphans, or show in a dry run what that would delete (platform admins of all teams).
+//
+// All of them are approved, or none. The teardown of the orphan's own cluster removes it, by the names that ocpctl recorded for that cluster; a cluster that
+// the database does not know is adopted first. Resources of another installation, of a person or of nobody known are never removed.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/orphans/approve (the `ApproveOrphans` operationId).
+func (c *ClientWithResponses) ApproveOrphansWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ApproveOrphansResponse, error) {
+	rsp, err := c.ApproveOrphansWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseApproveOrphansResponse(rsp)
+}
+
+// ApproveOrphansWithResponse Approve the removal of orphans, or show in a dry run what that would delete (platform admins of all teams).
+//
+// All of them are approved, or none. The teardown of the orphan's own cluster removes it, by the names that ocpctl recorded for that cluster; a cluster that
+// the database does not know is adopted first. Resources of another installation, of a person or of nobody known are never removed.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/orphans/approve (the `ApproveOrphans` operationId).
+func (c *ClientWithResponses) ApproveOrphansWithResponse(ctx context.Context, body ApproveOrphansJSONRequestBody, reqEditors ...RequestEditorFn) (*ApproveOrphansResponse, error) {
+	rsp, err := c.ApproveOrphans(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseApproveOrphansResponse(rsp)
+}
+
+// ExemptOrphansWithBodyWithResponse Let orphans stay, and report them no more (platform admins of all teams). An approval whose removal has not begun is taken back.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/orphans/exempt (the `ExemptOrphans` operationId).
+func (c *ClientWithResponses) ExemptOrphansWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ExemptOrphansResponse, error) {
+	rsp, err := c.ExemptOrphansWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseExemptOrphansResponse(rsp)
+}
+
+// ExemptOrphansWithResponse Let orphans stay, and report them no more (platform admins of all teams). An approval whose removal has not begun is taken back.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/orphans/exempt (the `ExemptOrphans` operationId).
+func (c *ClientWithResponses) ExemptOrphansWithResponse(ctx context.Context, body ExemptOrphansJSONRequestBody, reqEditors ...RequestEditorFn) (*ExemptOrphansResponse, error) {
+	rsp, err := c.ExemptOrphans(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseExemptOrphansResponse(rsp)
 }
 
 // ListProfilesWithResponse List the profiles with limits and prices.
@@ -14586,6 +15036,68 @@ func ParseUnlinkAccountResponse(rsp *http.Response) (*UnlinkAccountResponse, err
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseApproveOrphansResponse parses an HTTP response from a ApproveOrphansWithResponse call
+func ParseApproveOrphansResponse(rsp *http.Response) (*ApproveOrphansResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ApproveOrphansResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RemovalPlans
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseExemptOrphansResponse parses an HTTP response from a ExemptOrphansWithResponse call
+func ParseExemptOrphansResponse(rsp *http.Response) (*ExemptOrphansResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ExemptOrphansResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem
