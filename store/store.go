@@ -24,6 +24,7 @@ import (
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 	"github.com/ocpctl/ocpctl/store/reports"
 	"github.com/ocpctl/ocpctl/store/runs"
+	"github.com/ocpctl/ocpctl/store/sweeps"
 	"github.com/ocpctl/ocpctl/store/testreports"
 )
 
@@ -41,6 +42,7 @@ type Store struct {
 	PullRequests *pullrequests.Store
 	Reports      *reports.Store
 	Runs         *runs.Store
+	Sweeps       *sweeps.Store
 	TestReports  *testreports.Store
 	ended        ended
 }
@@ -53,7 +55,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	}
 	return &Store{
 		DB: d, Access: access.New(d), Attempts: attempts.New(d), Inbox: inbox.New(d), Measures: measures.New(d), Notices: notices.New(d), Outbox: outbox.New(d), People: people.New(d),
-		PullRequests: pullrequests.New(d), Reports: reports.New(d), Runs: runs.New(d), TestReports: testreports.New(d),
+		PullRequests: pullrequests.New(d), Reports: reports.New(d), Runs: runs.New(d), Sweeps: sweeps.New(d), TestReports: testreports.New(d),
 	}, nil
 }
 
