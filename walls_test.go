@@ -56,6 +56,7 @@ var areas = []area{
 	// Rules: values in, decisions out.
 	{"lifecycle", 1, []string{"internal/price"}, "it is pure: it decides from values alone"},
 	{"profiles", 1, []string{"internal/tagkey"}, "profiles know nobody who reads them"},
+	{"internal/orphans", 2, []string{"internal/contract", "internal/tagkey", "lifecycle"}, "whose a resource is follows from what it shows, and from no database"},
 	{"runner/names", 1, []string{"internal/tagkey"}, "server and runner check names by the same rules, so it can belong to neither"},
 	{"chatops/slack", 1, []string{"internal/secret"}, "a client of Slack carries texts and knows no store"},
 	{"chatops/slack/inbound", 1, []string{"internal/secret"}, "what Slack sends is read before anybody knows what it means"},
@@ -86,6 +87,7 @@ var areas = []area{
 	{"store/pullrequests", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "what GitHub said is kept as it was said"},
 	{"store/reports", 6, []string{"store/internal/...", "internal/queue", "lifecycle", "internal/price"}, "what is counted and found changes nothing"},
 	{"store/runs", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "what is known of a pipeline's run does not depend on who said it"},
+	{"store/sweeps", 6, []string{"store/internal/...", "internal/queue", "internal/price", "lifecycle"}, "what was seen in an account is kept as it was seen, and deletes nothing"},
 	{"store/testreports", 6, []string{"store/internal/...", "lifecycle"}, "what tests said of a cluster changes nothing about the cluster"},
 	{"store", 7, []string{"store/...", "internal/queue", "internal/tracing", "lifecycle", "internal/price", "migrations"}, "the only area with SQL; it keeps verdicts as they come and calls nobody"},
 	{"internal/metrics", 8, []string{"store/...", "lifecycle", "internal/buildinfo"}, "what is measured is read from rows and from this process, and decides nothing"},

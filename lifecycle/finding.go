@@ -84,10 +84,4 @@ type Finding struct {
 	Since    time.Time // since when, by ocpctl's clock
 	Why      string    // reason, for people
 	Evidence []string  // resources, or what the last verification still counted
-
-	// Of an orphan.
-	Class       OrphanClass
-	Account     string
-	Owner, Team string   // whom to ask
-	HourlyCents *float64 // of the resources whose price is known; nil: of none
 }

@@ -94,6 +94,20 @@ type WakeArgs struct{}
 // SweepArgs asks for one sweep over all clusters and resources.
 type SweepArgs struct{}
 
+// RunSweepsArgs asks for one round over the sweeps of cloud accounts: open those that are due, and see to the one whose turn it is.
+type RunSweepsArgs struct{}
+
+// LaunchSweepArgs asks to ensure that a sweep's runner is started.
+type LaunchSweepArgs struct {
+	Sweep  string `json:"sweep"`
+	Runner int    `json:"runner"`
+}
+
+// JudgeSweepArgs asks to compare what a sweep saw with what is known.
+type JudgeSweepArgs struct {
+	Sweep string `json:"sweep"`
+}
+
 // LookArgs asks to check on GitHub the pull requests that were not checked for a while.
 type LookArgs struct{}
 
@@ -162,6 +176,15 @@ func (WakeArgs) Kind() string { return "wake" }
 
 // Kind implements river.JobArgs.
 func (SweepArgs) Kind() string { return "sweep" }
+
+// Kind implements river.JobArgs.
+func (RunSweepsArgs) Kind() string { return "run_sweeps" }
+
+// Kind implements river.JobArgs.
+func (LaunchSweepArgs) Kind() string { return "launch_sweep" }
+
+// Kind implements river.JobArgs.
+func (JudgeSweepArgs) Kind() string { return "judge_sweep" }
 
 // Kind implements river.JobArgs.
 func (LookArgs) Kind() string { return "look" }
@@ -250,6 +273,15 @@ func (WakeArgs) InsertOpts() river.InsertOpts {
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (SweepArgs) InsertOpts() river.InsertOpts { return once(QueueReconcile, 1) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (RunSweepsArgs) InsertOpts() river.InsertOpts { return once(QueueReconcile, 1) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (LaunchSweepArgs) InsertOpts() river.InsertOpts { return once(QueueEffects, effectTries) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (JudgeSweepArgs) InsertOpts() river.InsertOpts { return once(QueueReconcile, reconcileTries) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (LookArgs) InsertOpts() river.InsertOpts { return once(QueueInbox, 1) }

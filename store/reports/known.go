@@ -113,11 +113,11 @@ func scanKnown(row pgx.CollectableRow) (lifecycle.KnownCluster, error) {
 	return k, err
 }
 
-// ClosedFor returns which of the attempts have been closed for at least that long. Unknown ids are left out.
+// ClosedFor returns which of the attempts and sweeps have been closed for at least that long. Unknown ids are left out.
 func (s *Store) ClosedFor(ctx context.Context, attempts []string, long time.Duration) ([]string, error) {
 	var closed []string
 	err := s.db.Pool().QueryRow(ctx, `
-		SELECT coalesce(array_agg(id ORDER BY id), '{}') FROM attempts
+		SELECT coalesce(array_agg(id ORDER BY id), '{}') FROM (SELECT id, closed_at FROM attempts UNION ALL SELECT id, closed_at FROM sweeps) AS runners
 		WHERE id = ANY ($1) AND closed_at <= coalesce($2::timestamptz, clock_timestamp()) - $3::interval`,
 		attempts, s.db.Fixed(), long).Scan(&closed)
 	if err != nil {
