@@ -107,10 +107,10 @@ func (s *Store) ApproveBySetting(ctx context.Context, classes []lifecycle.Orphan
 	}
 	err = s.write(ctx, func(c *change) error {
 		found, err := pg.All[OrphanRow](ctx, c, `
-			SELECT `+orphanColumns+` FROM orphans o LEFT JOIN clusters k ON k.id = o.cluster_id
+			SELECT `+orphanColumns+` FROM orphans o
 			WHERE o.state = @reported AND o.gone_at IS NULL AND o.class = ANY (@classes) AND o.class = ANY (@removable)
 				AND o.managed_by AND o.cluster_tag <> '' AND o.installation = @ours AND @ours <> ''
-				AND o.sights >= @sights AND o.last_seen_at - o.first_seen_at >= @age::interval AND coalesce(k.reopened, 0) < @most
+				AND o.sights >= @sights AND o.last_seen_at - o.first_seen_at >= @age::interval AND coalesce((SELECT k.reopened FROM clusters k WHERE k.id = o.cluster_id), 0) < @most
 			ORDER BY o.id FOR UPDATE OF o`, pgx.NamedArgs{
 			"reported": lifecycle.OrphanReported, "classes": classes, "removable": []lifecycle.OrphanClass{lifecycle.ClassReleased, lifecycle.ClassUnknown},
 			"ours": c.DB.Options.Installation, "sights": l.MinSights, "age": l.MinAge, "most": MostReopened,

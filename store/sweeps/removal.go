@@ -36,10 +36,6 @@ type RemovalCluster struct {
 // RecordedName is what an attempt recorded before it made anything.
 type RecordedName struct{ InfraID, CCOName, Account, Region string }
 
-const orphanColumns = `o.id, o.platform, o.account, o.installation, o.cluster_tag, o.identity, o.place, o.cluster_id, o.class, o.why, o.regions, o.managed_by,
-	o.owner, o.team, o.name, o.resources, o.evidence, o.hourly_cents, o.unpriced, o.first_seen_at, o.last_seen_at, o.sights, o.state, o.state_at, o.state_why,
-	o.decided_by, o.reported_at, o.gone_at, o.cleanup_cluster`
-
 // Removal reads an orphan with what decides about its removal, from one snapshot. ErrNotFound: there is none of that id.
 func (s *Store) Removal(ctx context.Context, id string) (r Removal, err error) {
 	tx, err := s.db.Pool().BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
@@ -62,7 +58,7 @@ func removalIn(ctx context.Context, tx pgx.Tx, id string, fixed *time.Time) (r R
 		return r, err
 	}
 	r.Seen, err = pg.All[SeenRow](ctx, tx, `
-		SELECT platform, account, id, resource, first_seen_at, last_seen_at, sights, gone_at, orphan_id FROM seen
+		SELECT `+seenColumns+` FROM seen
 		WHERE orphan_id = $1 AND gone_at IS NULL ORDER BY id`, id)
 	if err != nil || r.Orphan.ClusterID == nil {
 		return r, err
