@@ -33,9 +33,9 @@ type Adopter interface {
 
 // Cleanup says what is removed of what sweeps find.
 type Cleanup struct {
-	Plan    cleanup.Config
-	Delete  []lifecycle.OrphanClass // that are removed without a person's approval; empty: none
-	Adopter Adopter                 // nil: nothing is adopted
+	BaseDomain func() string           // of clusters that only tags tell of; nil or empty: it is unknown
+	Delete     []lifecycle.OrphanClass // that are removed without a person's approval; empty: none
+	Adopter    Adopter                 // nil: nothing is adopted
 }
 
 type cleanupWorker struct {
@@ -66,7 +66,11 @@ func (c *Controller) beginRemoval(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	switch p := c.Cleanup.Plan.PlanOf(r); {
+	var planner cleanup.Config
+	if c.Cleanup.BaseDomain != nil {
+		planner.BaseDomain = c.Cleanup.BaseDomain()
+	}
+	switch p := planner.PlanOf(r); {
 	case p.Refused != "":
 		c.Log.WarnContext(ctx, "no teardown can remove an orphan", "orphan", id, "why", p.Refused)
 		return c.Store.Sweeps.Refuse(ctx, id, p.Refused)

@@ -1486,6 +1486,11 @@ type Event struct {
 	To string `json:"to,omitempty,omitzero"`
 }
 
+// ExemptOrphans defines model for ExemptOrphans.
+type ExemptOrphans struct {
+	Ids []string `json:"ids"`
+}
+
 // Explanation defines model for Explanation.
 type Explanation struct {
 	Cluster Cluster `json:"cluster"`
@@ -1858,7 +1863,7 @@ type RemovalCall struct {
 
 // RemovalPlan How a teardown removes an orphan.
 type RemovalPlan struct {
-	// Calls What the teardown does
+	// Calls What the teardown does, in this order.
 	Calls []RemovalCall `json:"calls"`
 
 	// Class Whose it is: released, unrecorded, unknown, foreign, owned or nobody.

@@ -43,7 +43,7 @@ func (s *server) ExemptOrphans(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	w.WriteHeader(http.StatusNoContent)
+	ok(w, ExemptOrphans{Ids: said.Ids})
 }
 
 func removalPlan(p cleanup.Plan) RemovalPlan {

@@ -1473,6 +1473,11 @@ type Event struct {
 	To string `json:"to,omitempty,omitzero"`
 }
 
+// ExemptOrphans defines model for ExemptOrphans.
+type ExemptOrphans struct {
+	Ids []string `json:"ids"`
+}
+
 // Explanation defines model for Explanation.
 type Explanation struct {
 	Cluster Cluster `json:"cluster"`
@@ -1842,7 +1847,7 @@ type RemovalCall struct {
 
 // RemovalPlan How a teardown removes an orphan.
 type RemovalPlan struct {
-	// Calls What the teardown does
+	// Calls What the teardown does, in this order.
 	Calls []RemovalCall `json:"calls"`
 
 	// Class Whose it is: released, unrecorded, unknown, foreign, owned or nobody.
@@ -11510,8 +11515,15 @@ func (r ApproveOrphansResponse) ContentType() string {
 type ExemptOrphansResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ExemptOrphans
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ExemptOrphansResponse) GetJSON200() *ExemptOrphans {
+	return r.JSON200
 }
 
 // GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
@@ -15096,8 +15108,12 @@ func ParseExemptOrphansResponse(rsp *http.Response) (*ExemptOrphansResponse, err
 	}
 
 	switch {
-	case rsp.StatusCode == 204:
-		break // No content-type
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ExemptOrphans
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem

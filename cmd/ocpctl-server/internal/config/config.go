@@ -41,6 +41,7 @@ type Config struct {
 	Limits       Limits        `yaml:"limits"`       // time limits of the controller
 	Hour         time.Duration `yaml:"hour"`         // real length of one hour of a TTL; 1h outside the demo
 	Grace        time.Duration `yaml:"grace"`        // after a pull request was closed or a label removed; 0: the profile's
+	Sweep        Sweep         `yaml:"sweep"`        // what is done about what sweeps find
 	Features     Features      `yaml:"features"`     // parts that are being built
 	Repositories []Repository  `yaml:"repositories"` // who pays for the clusters of a repository; the first match applies
 }
