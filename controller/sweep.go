@@ -11,6 +11,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/sweeps"
 )
 
 // keptAfter is how long the directory of a closed attempt is kept, because the runner's own output helps to analyse a failure. It is
@@ -52,8 +53,8 @@ func (c *Controller) sweep(ctx context.Context) error {
 		return fmt.Errorf("sweep: %w", err)
 	}
 	found, kinds := slices.Concat(lifecycle.Troubles(known, c.Sweeps), work, inSlack, access), judged
-	if len(c.Accounts.Wanted) > 0 {
-		ofAccounts, err := c.accountFindings(ctx)
+	if accounts := c.Accounts.wanted(); len(accounts) > 0 {
+		ofAccounts, err := c.accountFindings(ctx, accounts)
 		if err != nil {
 			return fmt.Errorf("sweep: %w", err)
 		}
@@ -70,12 +71,16 @@ func (c *Controller) sweep(ctx context.Context) error {
 }
 
 // accountFindings returns what the looks through cloud accounts found, and which accounts cannot be looked through.
-func (c *Controller) accountFindings(ctx context.Context) ([]lifecycle.Finding, error) {
+func (c *Controller) accountFindings(ctx context.Context, accounts []sweeps.Wanted) ([]lifecycle.Finding, error) {
+	ids := make([]string, len(accounts))
+	for i, a := range accounts {
+		ids[i] = a.Account
+	}
 	orphaned, err := c.Store.Sweeps.Findings(ctx)
 	if err != nil {
 		return nil, err
 	}
-	failing, err := c.Store.Sweeps.Failing(ctx, c.Accounts.ids())
+	failing, err := c.Store.Sweeps.Failing(ctx, ids)
 	return append(orphaned, failing...), err
 }
 

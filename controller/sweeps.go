@@ -20,19 +20,18 @@ import (
 
 // Accounts says which cloud accounts are looked through, how often, and what of them is told.
 type Accounts struct {
-	Wanted []sweeps.Wanted
-	Every  time.Duration
+	Wanted func() []sweeps.Wanted // nil: none
+	Every  time.Duration          // zero: only on request
 	Exempt []orphans.Rule
 	Prices orphans.Prices // nil: no price is known
 }
 
-// ids returns the accounts' ids.
-func (a Accounts) ids() []string {
-	ids := []string{}
-	for _, w := range a.Wanted {
-		ids = append(ids, w.Account)
+// wanted returns the accounts that are looked through now.
+func (a Accounts) wanted() []sweeps.Wanted {
+	if a.Wanted == nil {
+		return nil
 	}
-	return ids
+	return a.Wanted()
 }
 
 const (
@@ -51,8 +50,10 @@ type runSweepsWorker struct {
 
 // Work opens the sweeps that are due, and sees to the one whose turn it is: accounts are looked through one after another.
 func (w *runSweepsWorker) Work(ctx context.Context, _ *river.Job[queue.RunSweepsArgs]) error {
-	if _, err := w.c.Store.Sweeps.OpenDue(ctx, w.c.Accounts.Wanted, w.c.Accounts.Every); err != nil {
-		return err
+	if w.c.Accounts.Every > 0 {
+		if _, err := w.c.Store.Sweeps.OpenDue(ctx, w.c.Accounts.wanted(), w.c.Accounts.Every); err != nil {
+			return err
+		}
 	}
 	unjudged, err := w.c.Store.Sweeps.Unjudged(ctx)
 	if err != nil {

@@ -24,12 +24,13 @@ import (
 // sweeping is a fixture that looks through these accounts.
 func sweeping(t *testing.T, accounts ...string) *fixture {
 	h := newFixture(t)
-	h.Accounts = controller.Accounts{Every: 6 * time.Hour}
+	var wanted []sweeps.Wanted
 	for _, account := range accounts {
-		h.Accounts.Wanted = append(h.Accounts.Wanted, sweeps.Wanted{Platform: "aws", Account: account, Spec: sweeps.Spec{
+		wanted = append(wanted, sweeps.Wanted{Platform: "aws", Account: account, Spec: sweeps.Spec{
 			Installation: "test", HomeRegion: "us-east-1", BaseDomains: []string{"labs.example.com"}, CallsPerSecond: 5,
 		}})
 	}
+	h.Accounts = controller.Accounts{Every: 6 * time.Hour, Wanted: func() []sweeps.Wanted { return wanted }}
 	return h
 }
 

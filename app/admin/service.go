@@ -18,8 +18,8 @@ type Service struct {
 	catalogue func() catalogue.Catalogue
 	keeper    app.Keeper
 	github    app.GitHub
-	accounts  []sweeps.Wanted
-	issuers   []string // of GitHub Actions, besides those whose addresses show it
+	accounts  func() []sweeps.Wanted // that are looked through; nil: none
+	issuers   []string               // of GitHub Actions, besides those whose addresses show it
 	since     time.Time
 }
 

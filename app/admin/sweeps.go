@@ -22,12 +22,16 @@ func (s *Service) StartSweeps(ctx context.Context, p policy.Principal, account s
 	if err != nil {
 		return nil, err
 	}
-	if len(s.accounts) == 0 {
+	var wanted []sweeps.Wanted
+	if s.accounts != nil {
+		wanted = s.accounts()
+	}
+	if len(wanted) == 0 {
 		return nil, app.Fail(app.Conflict, messages.NoSweepAccount)
 	}
 	var names []string
 	var opened []sweeps.Sweep
-	for _, w := range s.accounts {
+	for _, w := range wanted {
 		names = append(names, w.Account)
 		if account != "" && w.Account != account {
 			continue
