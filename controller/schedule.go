@@ -22,6 +22,9 @@ func (c *Controller) Periodic() []*river.PeriodicJob {
 		river.NewPeriodicJob(every(c.Sweep), func() (river.JobArgs, *river.InsertOpts) {
 			return queue.SweepArgs{}, nil
 		}, &river.PeriodicJobOpts{ID: "sweep"}),
+		river.NewPeriodicJob(every(runSweepsEvery), func() (river.JobArgs, *river.InsertOpts) {
+			return queue.RunSweepsArgs{}, nil
+		}, &river.PeriodicJobOpts{RunOnStart: true, ID: "run_sweeps"}),
 		river.NewPeriodicJob(every(pruneEvery), func() (river.JobArgs, *river.InsertOpts) {
 			return queue.PruneArgs{}, nil
 		}, &river.PeriodicJobOpts{RunOnStart: true, ID: "prune"}),

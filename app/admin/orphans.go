@@ -2,93 +2,110 @@ package admin
 
 import (
 	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops/messages"
-	"github.com/ocpctl/ocpctl/internal/cleanup"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/sweeps"
 )
 
-// MostOrphans is how many orphans one request may decide about.
-const MostOrphans = 100
+// Orphan is an orphan with what follows from it.
+type Orphan struct {
+	sweeps.OrphanRow
+	CostCents *int64 // since it was first seen; nil: no price is known
+	Next      string // the next step
+}
 
-// orphansOn is the platform whose clusters sweeps find.
-const orphansOn = "aws"
-
-// PlanRemovals returns how each of the orphans would be removed. It changes nothing.
-func (s *Service) PlanRemovals(ctx context.Context, p policy.Principal, ids []string) ([]cleanup.Plan, error) {
-	if err := app.MayForEverybody(p, policy.ActCleanup, messages.ToRemoveOrphans); err != nil {
-		return nil, err
-	}
-	if err := checkOrphans(ids); err != nil {
-		return nil, err
-	}
-	planner := cleanup.Config{BaseDomain: s.catalogue().OnlyBaseDomain(orphansOn)}
-	plans := make([]cleanup.Plan, len(ids))
-	for i, id := range ids {
-		r, err := s.store.Sweeps.Removal(ctx, id)
-		if err != nil {
-			return nil, orphanError(id, err)
+// orphan adds what follows at that time.
+func orphan(row sweeps.OrphanRow, now time.Time) Orphan {
+	o := Orphan{OrphanRow: row, Next: messages.OrphanNext(row.Class, row.State)}
+	if row.HourlyCents != nil {
+		until := now
+		if row.GoneAt != nil {
+			until = *row.GoneAt
 		}
-		plans[i] = planner.PlanOf(r)
+		o.CostCents = new(int64(math.Round(*row.HourlyCents * max(0, until.Sub(row.FirstSeenAt).Hours()))))
 	}
-	return plans, nil
+	return o
 }
 
-// ApproveRemovals approves the removal of the orphans, all or none, and returns how each is removed. Nothing is approved that no teardown
-// can remove.
-func (s *Service) ApproveRemovals(ctx context.Context, p policy.Principal, ids []string, origin app.Origin) ([]cleanup.Plan, error) {
-	plans, err := s.PlanRemovals(ctx, p, ids)
+// Orphans returns a page of the orphans of the principal's teams; with a role in every team, all of them.
+func (s *Service) Orphans(ctx context.Context, p policy.Principal, f sweeps.Filter) (page []Orphan, next string, err error) {
+	if err := app.MayForEverybody(p, policy.ActFindings, messages.ToSeeOrphans); err != nil {
+		return nil, "", err
+	}
+	f.Teams = teamsFor(p, policy.ActFindings)
+	rows, next, err := s.store.Sweeps.Orphans(ctx, f)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	if origin, err = app.CheckReason(origin, true); err != nil {
-		return nil, err
-	}
-	if i := slices.IndexFunc(plans, func(p cleanup.Plan) bool { return p.Refused != "" }); i >= 0 {
-		return nil, app.Fail(app.Conflict, messages.OrphanUnremovable(plans[i].Orphan, plans[i].Refused))
-	}
-	if err := s.store.Sweeps.Approve(ctx, ids, s.core.StoreOrigin(origin, p)); err != nil {
-		return nil, orphanError("", err)
-	}
-	return plans, nil
-}
-
-// ExemptOrphans lets the orphans stay, all or none.
-func (s *Service) ExemptOrphans(ctx context.Context, p policy.Principal, ids []string, origin app.Origin) error {
-	if err := app.MayForEverybody(p, policy.ActCleanup, messages.ToExemptOrphans); err != nil {
-		return err
-	}
-	if err := checkOrphans(ids); err != nil {
-		return err
-	}
-	origin, err := app.CheckReason(origin, true)
+	now, err := s.store.Now(ctx)
 	if err != nil {
-		return err
+		return nil, "", fmt.Errorf("read the clock: %w", err)
 	}
-	return orphanError("", s.store.Sweeps.Exempt(ctx, ids, s.core.StoreOrigin(origin, p)))
+	for _, row := range rows {
+		page = append(page, orphan(row, now))
+	}
+	return page, next, nil
 }
 
-func checkOrphans(ids []string) error {
-	if len(ids) == 0 || len(ids) > MostOrphans {
-		return app.Fail(app.Invalid, messages.NoOrphanChosen(MostOrphans))
+// Orphan returns one orphan and its resources. Another team's is NotFound.
+func (s *Service) Orphan(ctx context.Context, p policy.Principal, id string) (Orphan, []sweeps.SeenRow, error) {
+	if err := app.MayForEverybody(p, policy.ActFindings, messages.ToSeeOrphans); err != nil {
+		return Orphan{}, nil, err
 	}
-	return nil
+	row, err := s.store.Sweeps.Orphan(ctx, id)
+	teams := teamsFor(p, policy.ActFindings)
+	if errors.Is(err, store.ErrNotFound) || err == nil && teams != nil && !slices.Contains(teams, row.Team) {
+		return Orphan{}, nil, app.Fail(app.NotFound, messages.NoOrphan(id))
+	}
+	if err != nil {
+		return Orphan{}, nil, err
+	}
+	now, err := s.store.Now(ctx)
+	if err != nil {
+		return Orphan{}, nil, fmt.Errorf("read the clock: %w", err)
+	}
+	parts, err := s.store.Sweeps.PartsOf(ctx, id)
+	return orphan(row, now), parts, err
 }
 
-// orphanError tells an admin what is wrong with a decision about orphans.
-func orphanError(id string, err error) error {
-	switch {
-	case errors.Is(err, store.ErrNotFound):
-		return app.Fail(app.NotFound, messages.NoOrphan(id))
-	case errors.Is(err, store.ErrConflict):
-		return app.Fail(app.Conflict, messages.OrphanUndecidable(err.Error()))
-	case err != nil:
-		return fmt.Errorf("decide about orphans: %w", err)
+// WriteOrphans writes orphans as CSV: one line for each, with a head.
+func WriteOrphans(w io.Writer, list []Orphan) error {
+	out := csv.NewWriter(w)
+	out.Write([]string{"orphan", "class", "state", "account", "regions", "installation", "cluster", "identity", "place", "owner", "team", "resources", //nolint:errcheck // Error returns it
+		"hourly_cents", "cost_cents", "unpriced", "first_seen", "last_seen", "sights", "why", "next"})
+	for _, o := range list {
+		hourly, cost := "", ""
+		if o.HourlyCents != nil {
+			hourly, cost = strconv.FormatFloat(*o.HourlyCents, 'f', -1, 64), strconv.FormatInt(*o.CostCents, 10)
+		}
+		line := []string{o.ID, string(o.Class), string(o.State), o.Account, strings.Join(o.Regions, " "), o.Installation, o.ClusterTag, o.Identity, o.Place, o.Owner, o.Team,
+			strconv.Itoa(o.Resources), hourly, cost, strconv.Itoa(o.Unpriced), o.FirstSeenAt.UTC().Format(time.RFC3339), o.LastSeenAt.UTC().Format(time.RFC3339),
+			strconv.Itoa(o.Sights), o.Why, o.Next}
+		for i := range line {
+			line[i] = plainCell(line[i])
+		}
+		out.Write(line) //nolint:errcheck // Error returns it
 	}
-	return nil
+	out.Flush()
+	return out.Error()
+}
+
+// plainCell is text that no spreadsheet takes for a formula: tags are written by anybody.
+func plainCell(s string) string {
+	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+		return "'" + s
+	}
+	return s
 }

@@ -1,38 +1,72 @@
 package messages
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
 
-// What an act on orphans is, after "may not" and "needs the role … to".
-const (
-	ToRemoveOrphans = "approve the removal of orphans"
-	ToExemptOrphans = "exempt orphans"
+	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
-// NoOrphan tells an admin that an orphan is not stored.
-func NoOrphan(id string) string {
-	return fmt.Sprintf("There is no orphan %s. The list of orphans shows the ids of those that the sweeps found.", id)
+// What is said about sweeps of cloud accounts.
+const (
+	NoSweepAccount      = "No account is configured to be looked through. Set account or sweep.accounts in the server's configuration."
+	NoSweep             = "No account was looked through."
+	SweepsCoverAllTeams = "A sweep covers the resources of all teams, and you may see only some. Ask a platform admin or an auditor of every team."
+)
+
+// NoSuchSweep says that there is no sweep of that id.
+func NoSuchSweep(id string) string { return fmt.Sprintf("There is no sweep %s.", id) }
+
+// NoOrphan says that there is no orphan of that id, or that the asker may not see it.
+func NoOrphan(id string) string { return fmt.Sprintf("There is no orphan %s.", id) }
+
+// UnknownSweepAccount says which accounts can be looked through.
+func UnknownSweepAccount(account string, known []string) Problem {
+	return Problem{Detail: fmt.Sprintf("account %q is not configured", account), Accept: known}
 }
 
-// NoOrphanChosen tells an admin that a request names no orphan, or too many.
-func NoOrphanChosen(most int) string { return fmt.Sprintf("Name between 1 and %d orphans.", most) }
-
-// OrphanUnremovable tells an admin why no teardown can remove an orphan. Nothing was approved.
-func OrphanUnremovable(id, why string) string {
-	return fmt.Sprintf("Nothing was approved, because no teardown can remove the orphan %s: %s.", id, why)
-}
-
-// OrphanUndecidable tells an admin why nobody can decide about an orphan as it is now.
-func OrphanUndecidable(why string) string {
-	return fmt.Sprintf("Nothing was changed: %s. Look at the list of orphans again.", why)
-}
-
-// RemovalsApproved tells an admin what follows from an approval.
-func RemovalsApproved(n int) string {
-	if n == 1 {
-		return "The removal is approved. The teardown of its cluster begins within a minute, unless the plan says that it waits."
+// OrphanNext says what to do about an orphan.
+func OrphanNext(class lifecycle.OrphanClass, state lifecycle.OrphanState) string {
+	switch state {
+	case lifecycle.OrphanSeen:
+		return "Wait for the next sweep: it is reported if it is still there."
+	case lifecycle.OrphanExempt:
+		return "Nothing: it is exempt."
+	case lifecycle.OrphanApproved, lifecycle.OrphanRemoving:
+		return "Wait for the teardown that removes it."
+	case lifecycle.OrphanGone:
+		return "Nothing: it is gone."
 	}
-	return fmt.Sprintf("%d removals are approved. The teardowns of their clusters begin within a minute, unless a plan says that it waits.", n)
+	switch class {
+	case lifecycle.ClassReleased:
+		return "Look at the resources, then have them removed: the cluster was called destroyed."
+	case lifecycle.ClassUnrecorded:
+		return "Ask the owner whether it is in use. The cluster's own teardown would not find it."
+	case lifecycle.ClassUnknown:
+		return "If the database was restored from a backup, run the recovery. Otherwise find out who used this installation's tags."
+	case lifecycle.ClassOwned:
+		return "Ask the owner. ocpctl never removes it."
+	case lifecycle.ClassForeign:
+		return "Nothing: another installation looks after it. ocpctl never removes it."
+	}
+	return "Find out whose it is, then remove it by hand or exempt it. ocpctl never removes it."
 }
 
-// OrphansExempted tells an admin that orphans stay.
-const OrphansExempted = "It stays, and is reported no more."
+// OrphanClassText says in a few words what a class means.
+func OrphanClassText(c lifecycle.OrphanClass) string {
+	switch c {
+	case lifecycle.ClassReleased:
+		return "of a destroyed cluster"
+	case lifecycle.ClassUnrecorded:
+		return "tagged with a cluster that never recorded its name"
+	case lifecycle.ClassUnknown:
+		return "of a cluster that is not in the database"
+	case lifecycle.ClassOwned:
+		return "with a person's or another cluster's mark"
+	case lifecycle.ClassForeign:
+		return "of another installation"
+	case lifecycle.ClassNobody:
+		return "without a mark"
+	}
+	return strings.ReplaceAll(string(c), "_", " ")
+}

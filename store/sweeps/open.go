@@ -135,3 +135,19 @@ func (s *Store) Parts(ctx context.Context, id string) ([]Part, error) {
 	}
 	return parts, nil
 }
+
+// AskToLaunch asks for the start of the sweep's runner.
+func (s *Store) AskToLaunch(ctx context.Context, id string, runner int) error {
+	return s.write(ctx, func(c *change) error {
+		c.Enqueue(queue.LaunchSweepArgs{Sweep: id, Runner: runner})
+		return nil
+	})
+}
+
+// AskToJudge asks for the comparison of what a sweep saw with what is known.
+func (s *Store) AskToJudge(ctx context.Context, id string) error {
+	return s.write(ctx, func(c *change) error {
+		c.Enqueue(queue.JudgeSweepArgs{Sweep: id})
+		return nil
+	})
+}

@@ -50,9 +50,10 @@ type Filter struct {
 	State       lifecycle.OrphanState
 	Owner, Team string
 	Account     string
-	Gone        bool   // include those that are gone
-	Cursor      string // id of the last one seen
-	Limit       int    // default 50, at most 500
+	Teams       []string // only of these teams; nil: all, also those of none
+	Gone        bool     // include those that are gone
+	Cursor      string   // id of the last one seen
+	Limit       int      // default 50, at most 500
 }
 
 // Orphans returns a page of orphans by id, and the cursor of the next; empty: this is the last.
@@ -64,6 +65,7 @@ func (s *Store) Orphans(ctx context.Context, f Filter) (page []OrphanRow, next s
 	w.Add(f.Owner != "", "owner = @owner", "owner", f.Owner)
 	w.Add(f.Team != "", "team = @team", "team", f.Team)
 	w.Add(f.Account != "", "account = @account", "account", f.Account)
+	w.Add(f.Teams != nil, "team = ANY (@teams)", "teams", f.Teams)
 	w.Add(!f.Gone && f.State != lifecycle.OrphanGone, "gone_at IS NULL", "", nil)
 	w.Add(f.Cursor != "", "id > @cursor", "cursor", f.Cursor)
 	page, err = pg.All[OrphanRow](ctx, s.db.Pool(), `SELECT `+orphanColumns+` FROM orphans `+w.Where()+` ORDER BY id LIMIT @limit`, w.Args)

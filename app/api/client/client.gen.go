@@ -352,40 +352,43 @@ func (e DeliveryState) Valid() bool {
 
 // Defines values for FindingKind.
 const (
-	AccessNotRevoked FindingKind = "access_not_revoked"
-	Blocked          FindingKind = "blocked"
-	DeliveryFailing  FindingKind = "delivery_failing"
-	JobFailed        FindingKind = "job_failed"
-	Orphan           FindingKind = "orphan"
-	Overdue          FindingKind = "overdue"
-	Remains          FindingKind = "remains"
-	SlackChannel     FindingKind = "slack_channel"
-	SlackRefused     FindingKind = "slack_refused"
-	Stuck            FindingKind = "stuck"
+	FindingKindAccessNotRevoked FindingKind = "access_not_revoked"
+	FindingKindBlocked          FindingKind = "blocked"
+	FindingKindDeliveryFailing  FindingKind = "delivery_failing"
+	FindingKindJobFailed        FindingKind = "job_failed"
+	FindingKindOrphan           FindingKind = "orphan"
+	FindingKindOverdue          FindingKind = "overdue"
+	FindingKindRemains          FindingKind = "remains"
+	FindingKindSlackChannel     FindingKind = "slack_channel"
+	FindingKindSlackRefused     FindingKind = "slack_refused"
+	FindingKindStuck            FindingKind = "stuck"
+	FindingKindSweepFailing     FindingKind = "sweep_failing"
 )
 
 // Valid indicates whether the value is a known member of the FindingKind enum.
 func (e FindingKind) Valid() bool {
 	switch e {
-	case AccessNotRevoked:
+	case FindingKindAccessNotRevoked:
 		return true
-	case Blocked:
+	case FindingKindBlocked:
 		return true
-	case DeliveryFailing:
+	case FindingKindDeliveryFailing:
 		return true
-	case JobFailed:
+	case FindingKindJobFailed:
 		return true
-	case Orphan:
+	case FindingKindOrphan:
 		return true
-	case Overdue:
+	case FindingKindOverdue:
 		return true
-	case Remains:
+	case FindingKindRemains:
 		return true
-	case SlackChannel:
+	case FindingKindSlackChannel:
 		return true
-	case SlackRefused:
+	case FindingKindSlackRefused:
 		return true
-	case Stuck:
+	case FindingKindStuck:
+		return true
+	case FindingKindSweepFailing:
 		return true
 	default:
 		return false
@@ -1659,6 +1662,81 @@ type Meter struct {
 	ToComeCents int `json:"toComeCents"`
 }
 
+// Orphan defines model for Orphan.
+type Orphan struct {
+	Account string `json:"account"`
+
+	// Class released: of a cluster that was called destroyed. unrecorded: tagged with a cluster that never recorded the name. unknown: tagged with this installation, of no known cluster. owned: with a person's or another cluster's mark. nobody: without a mark. foreign: another installation's.
+	Class string `json:"class"`
+
+	// CleanupClusterID The cluster whose teardown removes it.
+	CleanupClusterID string `json:"cleanupClusterId,omitempty,omitzero"`
+
+	// ClusterID The known cluster that it is or was of.
+	ClusterID   string `json:"clusterId,omitempty,omitzero"`
+	ClusterName string `json:"clusterName,omitempty,omitzero"`
+
+	// ClusterTag The ClusterId tag.
+	ClusterTag string `json:"clusterTag,omitempty,omitzero"`
+
+	// CostCents Since it was first seen, at hourlyCents; absent if no price is known.
+	CostCents *int64 `json:"costCents,omitempty"`
+
+	// DecidedBy Id of the principal who decided the state; absent: nobody did.
+	DecidedBy string `json:"decidedBy,omitempty,omitzero"`
+
+	// Evidence The first of them.
+	Evidence []string `json:"evidence"`
+
+	// FirstSeenAt By a sweep, as an orphan.
+	FirstSeenAt time.Time `json:"firstSeenAt"`
+	GoneAt      time.Time `json:"goneAt,omitempty,omitzero"`
+
+	// HourlyCents Of the resources whose price is known; absent if none is.
+	HourlyCents *float64 `json:"hourlyCents,omitempty"`
+
+	// Identity infraID, or the name that ccoctl ran with.
+	Identity string `json:"identity,omitempty,omitzero"`
+
+	// Installation The InstallationId tag.
+	Installation string    `json:"installation,omitempty,omitzero"`
+	LastSeenAt   time.Time `json:"lastSeenAt"`
+
+	// Managed Its tagged resources have ocpctl's ManagedBy tag and this ClusterId.
+	Managed bool `json:"managed"`
+
+	// Next The next step.
+	Next     string `json:"next"`
+	OrphanID string `json:"orphanId"`
+
+	// Owner Whom to ask.
+	Owner string `json:"owner,omitempty,omitzero"`
+
+	// Place What it is in, or the resource itself, if no tag or name tells more.
+	Place      string    `json:"place,omitempty,omitzero"`
+	Platform   string    `json:"platform"`
+	Regions    []string  `json:"regions"`
+	ReportedAt time.Time `json:"reportedAt,omitempty,omitzero"`
+
+	// Resources How many.
+	Resources int `json:"resources"`
+
+	// Sights Sweeps in a row that saw it.
+	Sights int `json:"sights"`
+
+	// State seen (not often or long enough to be told), reported, exempt, approved, removing, kept (somebody's, and never removed) or gone.
+	State    string    `json:"state"`
+	StateAt  time.Time `json:"stateAt"`
+	StateWhy string    `json:"stateWhy"`
+	Team     string    `json:"team,omitempty,omitzero"`
+
+	// Unpriced Resources whose price is unknown.
+	Unpriced int `json:"unpriced"`
+
+	// Why Why it is an orphan.
+	Why string `json:"why"`
+}
+
 // OrphanApproval defines model for OrphanApproval.
 type OrphanApproval struct {
 	// DryRun Change nothing, and answer what would be done.
@@ -1671,6 +1749,14 @@ type OrphanApproval struct {
 	Reason string `json:"reason,omitempty,omitzero"`
 }
 
+// OrphanDetail defines model for OrphanDetail.
+type OrphanDetail struct {
+	// Embedded struct due to allOf(#/components/schemas/Orphan)
+	Orphan `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	Parts []OrphanPart `json:"parts"`
+}
+
 // OrphanExemption defines model for OrphanExemption.
 type OrphanExemption struct {
 	// Ids Ids of orphans.
@@ -1678,6 +1764,30 @@ type OrphanExemption struct {
 
 	// Reason Reason for the audit trail.
 	Reason string `json:"reason"`
+}
+
+// OrphanPage defines model for OrphanPage.
+type OrphanPage struct {
+	Items []Orphan `json:"items"`
+
+	// NextCursor Absent on the last page.
+	NextCursor string `json:"nextCursor,omitempty,omitzero"`
+}
+
+// OrphanPart defines model for OrphanPart.
+type OrphanPart struct {
+	Detail      string            `json:"detail,omitempty,omitzero"`
+	FirstSeenAt time.Time         `json:"firstSeenAt"`
+	ID          string            `json:"id"`
+	LastSeenAt  time.Time         `json:"lastSeenAt"`
+	Name        string            `json:"name,omitempty,omitzero"`
+	Region      string            `json:"region,omitempty,omitzero"`
+	Stopped     bool              `json:"stopped,omitempty,omitzero"`
+	Tags        map[string]string `json:"tags,omitempty,omitzero"`
+	Type        string            `json:"type"`
+
+	// Within What it is a part of.
+	Within string `json:"within,omitempty,omitzero"`
 }
 
 // Outputs defines model for Outputs.
@@ -2039,6 +2149,86 @@ type SlowTest struct {
 
 // Status defines model for Status.
 type Status string
+
+// Sweep defines model for Sweep.
+type Sweep struct {
+	Account string `json:"account"`
+
+	// AskedBy Id of the principal, or schedule.
+	AskedBy string `json:"askedBy"`
+
+	// Calls To the cloud, by service.
+	Calls   map[string]int `json:"calls"`
+	EndedAt time.Time      `json:"endedAt,omitempty,omitzero"`
+
+	// JobID The same sweep as a job of type ORPHAN_SWEEP.
+	JobID   string `json:"jobId"`
+	Message string `json:"message,omitempty,omitzero"`
+
+	// Next What to do about it.
+	Next     string    `json:"next,omitempty,omitzero"`
+	OpenedAt time.Time `json:"openedAt"`
+	Platform string    `json:"platform"`
+	Reason   string    `json:"reason,omitempty,omitzero"`
+	Regions  []string  `json:"regions"`
+
+	// Resources How many it saw that may belong to a cluster.
+	Resources int `json:"resources"`
+
+	// Round Number of the sweep, counted for each account.
+	Round int `json:"round"`
+
+	// Runner Number of its newest runner: another one follows one that was lost.
+	Runner int `json:"runner,omitempty,omitzero"`
+
+	// Slowed Calls that the cloud throttled.
+	Slowed    int       `json:"slowed"`
+	StartedAt time.Time `json:"startedAt,omitempty,omitzero"`
+
+	// State waiting, running, succeeded, failed, stopped or lost.
+	State   string `json:"state"`
+	SweepID string `json:"sweepId"`
+
+	// Trouble Why its runner does not start.
+	Trouble string `json:"trouble,omitempty,omitzero"`
+}
+
+// SweepDetail defines model for SweepDetail.
+type SweepDetail struct {
+	// Embedded struct due to allOf(#/components/schemas/Sweep)
+	Sweep `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	Parts []SweepPart `json:"parts"`
+}
+
+// SweepPart defines model for SweepPart.
+type SweepPart struct {
+	Calls int `json:"calls"`
+
+	// Complete Only a complete part says that something is gone.
+	Complete bool `json:"complete"`
+
+	// Error Why it is incomplete.
+	Error string `json:"error,omitempty,omitzero"`
+
+	// Name Region and service, e.g. us-east-1/ec2.
+	Name      string `json:"name"`
+	Resources int    `json:"resources"`
+}
+
+// SweepRequest defines model for SweepRequest.
+type SweepRequest struct {
+	// Account One of the configured accounts; without it, all of them.
+	Account string `json:"account,omitempty,omitzero"`
+
+	// Reason For the audit trail.
+	Reason string `json:"reason,omitempty,omitzero"`
+}
+
+// Sweeps defines model for Sweeps.
+type Sweeps struct {
+	Items []Sweep `json:"items"`
+}
 
 // Team defines model for Team.
 type Team struct {
@@ -2607,7 +2797,7 @@ type ListDeliveriesParams struct {
 
 // ListFindingsParams defines parameters for ListFindings.
 type ListFindingsParams struct {
-	// Kind overdue, stuck, blocked, remains, delivery_failing, job_failed, access_not_revoked, slack_channel or slack_refused (orphan is not supported yet).
+	// Kind overdue, stuck, blocked, remains, delivery_failing, job_failed, access_not_revoked, slack_channel, slack_refused, orphan or sweep_failing.
 	Kind string `form:"kind,omitempty" json:"kind,omitempty,omitzero"`
 
 	// All Include resolved findings.
@@ -2619,7 +2809,7 @@ type ListJobsParams struct {
 	// Cluster By id or name.
 	Cluster string `form:"cluster,omitempty" json:"cluster,omitempty,omitzero"`
 
-	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, ACCESS or JANITOR_DESTROY (ORPHAN_SWEEP is not supported yet, no job has it); CREATE_CLUSTER and DESTROY_CLUSTER are accepted too.
+	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, ACCESS, JANITOR_DESTROY or ORPHAN_SWEEP (a look through a cloud account, seen with a role in every team); CREATE_CLUSTER and DESTROY_CLUSTER are accepted too.
 	Type string `form:"type,omitempty" json:"type,omitempty,omitzero"`
 
 	// Status PENDING, RUNNING, RETRYING, SUCCEEDED or FAILED.
@@ -2644,6 +2834,36 @@ type UnlinkAccountParams struct {
 	Account string `form:"account" json:"account"`
 }
 
+// ListOrphansParams defines parameters for ListOrphans.
+type ListOrphansParams struct {
+	// Class released, unrecorded, unknown, owned, nobody or foreign.
+	Class string `form:"class,omitempty" json:"class,omitempty,omitzero"`
+
+	// State seen, reported, exempt, approved, removing, kept or gone.
+	State string `form:"state,omitempty" json:"state,omitempty,omitzero"`
+
+	// Owner Whom to ask.
+	Owner string `form:"owner,omitempty" json:"owner,omitempty,omitzero"`
+
+	// Team Whose team to ask.
+	Team string `form:"team,omitempty" json:"team,omitempty,omitzero"`
+
+	// Account In this cloud account.
+	Account string `form:"account,omitempty" json:"account,omitempty,omitzero"`
+
+	// Gone Include those that are gone.
+	Gone bool `form:"gone,omitempty" json:"gone,omitempty,omitzero"`
+
+	// Format json or csv.
+	Format string `form:"format,omitempty" json:"format,omitempty,omitzero"`
+
+	// Limit Items per page, 1 to 500.
+	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+
+	// Cursor The `nextCursor` of the previous page.
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+}
+
 // ReportUsageParams defines parameters for ReportUsage.
 type ReportUsageParams struct {
 	// By team, owner, costCenter, profile, environment or tag:<key>.
@@ -2660,6 +2880,15 @@ type ReportUsageParams struct {
 type EnsureLabelsParams struct {
 	// IdempotencyKey Any text of 1 to 255 visible characters, different for each operation; for example a UUID.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
+}
+
+// ListSweepsParams defines parameters for ListSweeps.
+type ListSweepsParams struct {
+	// Account Of this cloud account.
+	Account string `form:"account,omitempty" json:"account,omitempty,omitzero"`
+
+	// Limit Items per page, 1 to 500.
+	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
 }
 
 // WatchClustersParams defines parameters for WatchClusters.
@@ -2733,6 +2962,9 @@ type ExemptOrphansJSONRequestBody = OrphanExemption
 
 // EnsureLabelsJSONRequestBody defines body for EnsureLabels for application/json ContentType.
 type EnsureLabelsJSONRequestBody = LabelsRequest
+
+// StartSweepsJSONRequestBody defines body for StartSweeps for application/json ContentType.
+type StartSweepsJSONRequestBody = SweepRequest
 
 // RequestEditorFn is the function signature for the RequestEditor callback function
 type RequestEditorFn func(ctx context.Context, req *http.Request) error
@@ -3310,6 +3542,13 @@ type ClientInterface interface {
 	// Corresponds with DELETE /api/v1/me/accounts (the `UnlinkAccount` operationId).
 	UnlinkAccount(ctx context.Context, params *UnlinkAccountParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListOrphans List resources in the cloud that belong to no living cluster of this installation.
+	//
+	// With a role in some teams, those of these teams. `format=csv`, or the header `Accept: text/csv`, returns the same page as CSV.
+	//
+	// Corresponds with GET /api/v1/orphans (the `ListOrphans` operationId).
+	ListOrphans(ctx context.Context, params *ListOrphansParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ApproveOrphansWithBody Approve the removal of orphans, or show in a dry run what that would delete (platform admins of all teams).
 	//
 	// All of them are approved, or none. The teardown of the orphan's own cluster removes it, by the names that ocpctl recorded for that cluster; a cluster that
@@ -3343,6 +3582,11 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1/orphans/exempt (the `ExemptOrphans` operationId).
 	ExemptOrphans(ctx context.Context, body ExemptOrphansJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetOrphan Get one orphan with every resource that it is made of.
+	//
+	// Corresponds with GET /api/v1/orphans/{id} (the `GetOrphan` operationId).
+	GetOrphan(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListProfiles List the profiles with limits and prices.
 	//
@@ -3388,6 +3632,36 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/repositories/labels/{id} (the `GetLabels` operationId).
 	GetLabels(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListSweeps List the looks through cloud accounts, newest first.
+	//
+	// Corresponds with GET /api/v1/sweeps (the `ListSweeps` operationId).
+	ListSweeps(ctx context.Context, params *ListSweepsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// StartSweepsWithBody Look through a cloud account now, or through all that are configured (platform admins of all teams).
+	//
+	// A sweep only reads. Accounts are looked through one after another. If a sweep of an account is waiting or running, the response names it, so
+	// that the request can be repeated safely.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/sweeps (the `StartSweeps` operationId).
+	StartSweepsWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// StartSweeps Look through a cloud account now, or through all that are configured (platform admins of all teams).
+	//
+	// A sweep only reads. Accounts are looked through one after another. If a sweep of an account is waiting or running, the response names it, so
+	// that the request can be repeated safely.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/sweeps (the `StartSweeps` operationId).
+	StartSweeps(ctx context.Context, body StartSweepsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetSweep Get one sweep with what it looked at.
+	//
+	// Corresponds with GET /api/v1/sweeps/{id} (the `GetSweep` operationId).
+	GetSweep(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListTeams List the teams you may see, with their budgets.
 	//
@@ -4634,6 +4908,23 @@ func (c *Client) UnlinkAccount(ctx context.Context, params *UnlinkAccountParams,
 	return c.Client.Do(req)
 }
 
+// ListOrphans List resources in the cloud that belong to no living cluster of this installation.
+//
+// With a role in some teams, those of these teams. `format=csv`, or the header `Accept: text/csv`, returns the same page as CSV.
+//
+// Corresponds with GET /api/v1/orphans (the `ListOrphans` operationId).
+func (c *Client) ListOrphans(ctx context.Context, params *ListOrphansParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListOrphansRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ApproveOrphansWithBody Approve the removal of orphans, or show in a dry run what that would delete (platform admins of all teams).
 //
 // All of them are approved, or none. The teardown of the orphan's own cluster removes it, by the names that ocpctl recorded for that cluster; a cluster that
@@ -4698,6 +4989,21 @@ func (c *Client) ExemptOrphansWithBody(ctx context.Context, contentType string, 
 // Corresponds with POST /api/v1/orphans/exempt (the `ExemptOrphans` operationId).
 func (c *Client) ExemptOrphans(ctx context.Context, body ExemptOrphansJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewExemptOrphansRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetOrphan Get one orphan with every resource that it is made of.
+//
+// Corresponds with GET /api/v1/orphans/{id} (the `GetOrphan` operationId).
+func (c *Client) GetOrphan(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetOrphanRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -4813,6 +5119,76 @@ func (c *Client) EnsureLabels(ctx context.Context, params *EnsureLabelsParams, b
 // Corresponds with GET /api/v1/repositories/labels/{id} (the `GetLabels` operationId).
 func (c *Client) GetLabels(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetLabelsRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListSweeps List the looks through cloud accounts, newest first.
+//
+// Corresponds with GET /api/v1/sweeps (the `ListSweeps` operationId).
+func (c *Client) ListSweeps(ctx context.Context, params *ListSweepsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListSweepsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// StartSweepsWithBody Look through a cloud account now, or through all that are configured (platform admins of all teams).
+//
+// A sweep only reads. Accounts are looked through one after another. If a sweep of an account is waiting or running, the response names it, so
+// that the request can be repeated safely.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/sweeps (the `StartSweeps` operationId).
+func (c *Client) StartSweepsWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewStartSweepsRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// StartSweeps Look through a cloud account now, or through all that are configured (platform admins of all teams).
+//
+// A sweep only reads. Accounts are looked through one after another. If a sweep of an account is waiting or running, the response names it, so
+// that the request can be repeated safely.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/sweeps (the `StartSweeps` operationId).
+func (c *Client) StartSweeps(ctx context.Context, body StartSweepsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewStartSweepsRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetSweep Get one sweep with what it looked at.
+//
+// Corresponds with GET /api/v1/sweeps/{id} (the `GetSweep` operationId).
+func (c *Client) GetSweep(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetSweepRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -7675,6 +8051,120 @@ func NewUnlinkAccountRequest(server string, params *UnlinkAccountParams) (*http.
 	return req, nil
 }
 
+// NewListOrphansRequest constructs an http.Request for the ListOrphans method
+func NewListOrphansRequest(server string, params *ListOrphansParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/orphans")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "class", params.Class, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "owner", params.Owner, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "team", params.Team, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "account", params.Account, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "gone", params.Gone, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewApproveOrphansRequest calls the generic ApproveOrphans builder with application/json body
 func NewApproveOrphansRequest(server string, body ApproveOrphansJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -7751,6 +8241,40 @@ func NewExemptOrphansRequestWithBody(server string, contentType string, body io.
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewGetOrphanRequest constructs an http.Request for the GetOrphan method
+func NewGetOrphanRequest(server string, id ID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/orphans/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }
@@ -7979,6 +8503,138 @@ func NewGetLabelsRequest(server string, id ID) (*http.Request, error) {
 	}
 
 	operationPath := fmt.Sprintf("/api/v1/repositories/labels/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListSweepsRequest constructs an http.Request for the ListSweeps method
+func NewListSweepsRequest(server string, params *ListSweepsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/sweeps")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "account", params.Account, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewStartSweepsRequest calls the generic StartSweeps builder with application/json body
+func NewStartSweepsRequest(server string, body StartSweepsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewStartSweepsRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewStartSweepsRequestWithBody constructs an http.Request for the StartSweeps method, with any body, and a specified content type
+func NewStartSweepsRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/sweeps")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewGetSweepRequest constructs an http.Request for the GetSweep method
+func NewGetSweepRequest(server string, id ID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/sweeps/%s", pathParam0)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -8693,6 +9349,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with DELETE /api/v1/me/accounts (the `UnlinkAccount` operationId).
 	UnlinkAccountWithResponse(ctx context.Context, params *UnlinkAccountParams, reqEditors ...RequestEditorFn) (*UnlinkAccountResponse, error)
 
+	// ListOrphansWithResponse List resources in the cloud that belong to no living cluster of this installation.
+	//
+	// With a role in some teams, those of these teams. `format=csv`, or the header `Accept: text/csv`, returns the same page as CSV.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/orphans (the `ListOrphans` operationId).
+	ListOrphansWithResponse(ctx context.Context, params *ListOrphansParams, reqEditors ...RequestEditorFn) (*ListOrphansResponse, error)
+
 	// ApproveOrphansWithBodyWithResponse Approve the removal of orphans, or show in a dry run what that would delete (platform admins of all teams).
 	//
 	// All of them are approved, or none. The teardown of the orphan's own cluster removes it, by the names that ocpctl recorded for that cluster; a cluster that
@@ -8726,6 +9391,13 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /api/v1/orphans/exempt (the `ExemptOrphans` operationId).
 	ExemptOrphansWithResponse(ctx context.Context, body ExemptOrphansJSONRequestBody, reqEditors ...RequestEditorFn) (*ExemptOrphansResponse, error)
+
+	// GetOrphanWithResponse Get one orphan with every resource that it is made of.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/orphans/{id} (the `GetOrphan` operationId).
+	GetOrphanWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*GetOrphanResponse, error)
 
 	// ListProfilesWithResponse List the profiles with limits and prices.
 	//
@@ -8781,6 +9453,40 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/repositories/labels/{id} (the `GetLabels` operationId).
 	GetLabelsWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*GetLabelsResponse, error)
+
+	// ListSweepsWithResponse List the looks through cloud accounts, newest first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/sweeps (the `ListSweeps` operationId).
+	ListSweepsWithResponse(ctx context.Context, params *ListSweepsParams, reqEditors ...RequestEditorFn) (*ListSweepsResponse, error)
+
+	// StartSweepsWithBodyWithResponse Look through a cloud account now, or through all that are configured (platform admins of all teams).
+	//
+	// A sweep only reads. Accounts are looked through one after another. If a sweep of an account is waiting or running, the response names it, so
+	// that the request can be repeated safely.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/sweeps (the `StartSweeps` operationId).
+	StartSweepsWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*StartSweepsResponse, error)
+
+	// StartSweepsWithResponse Look through a cloud account now, or through all that are configured (platform admins of all teams).
+	//
+	// A sweep only reads. Accounts are looked through one after another. If a sweep of an account is waiting or running, the response names it, so
+	// that the request can be repeated safely.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/sweeps (the `StartSweeps` operationId).
+	StartSweepsWithResponse(ctx context.Context, body StartSweepsJSONRequestBody, reqEditors ...RequestEditorFn) (*StartSweepsResponse, error)
+
+	// GetSweepWithResponse Get one sweep with what it looked at.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/sweeps/{id} (the `GetSweep` operationId).
+	GetSweepWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*GetSweepResponse, error)
 
 	// ListTeamsWithResponse List the teams you may see, with their budgets.
 	//
@@ -11464,6 +12170,54 @@ func (r UnlinkAccountResponse) ContentType() string {
 	return ""
 }
 
+type ListOrphansResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OrphanPage
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListOrphansResponse) GetJSON200() *OrphanPage {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListOrphansResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListOrphansResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListOrphansResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListOrphansResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListOrphansResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ApproveOrphansResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -11554,6 +12308,54 @@ func (r ExemptOrphansResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ExemptOrphansResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetOrphanResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OrphanDetail
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetOrphanResponse) GetJSON200() *OrphanDetail {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetOrphanResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetOrphanResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetOrphanResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetOrphanResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetOrphanResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -11849,6 +12651,150 @@ func (r GetLabelsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetLabelsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListSweepsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Sweeps
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListSweepsResponse) GetJSON200() *Sweeps {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListSweepsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListSweepsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListSweepsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListSweepsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListSweepsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type StartSweepsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Sweeps
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r StartSweepsResponse) GetJSON202() *Sweeps {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r StartSweepsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r StartSweepsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r StartSweepsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r StartSweepsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r StartSweepsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetSweepResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SweepDetail
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetSweepResponse) GetJSON200() *SweepDetail {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetSweepResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetSweepResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetSweepResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetSweepResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetSweepResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -12954,6 +13900,21 @@ func (c *ClientWithResponses) UnlinkAccountWithResponse(ctx context.Context, par
 	return ParseUnlinkAccountResponse(rsp)
 }
 
+// ListOrphansWithResponse List resources in the cloud that belong to no living cluster of this installation.
+//
+// With a role in some teams, those of these teams. `format=csv`, or the header `Accept: text/csv`, returns the same page as CSV.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/orphans (the `ListOrphans` operationId).
+func (c *ClientWithResponses) ListOrphansWithResponse(ctx context.Context, params *ListOrphansParams, reqEditors ...RequestEditorFn) (*ListOrphansResponse, error) {
+	rsp, err := c.ListOrphans(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListOrphansResponse(rsp)
+}
+
 // ApproveOrphansWithBodyWithResponse Approve the removal of orphans, or show in a dry run what that would delete (platform admins of all teams).
 //
 // All of them are approved, or none. The teardown of the orphan's own cluster removes it, by the names that ocpctl recorded for that cluster; a cluster that
@@ -13010,6 +13971,19 @@ func (c *ClientWithResponses) ExemptOrphansWithResponse(ctx context.Context, bod
 		return nil, err
 	}
 	return ParseExemptOrphansResponse(rsp)
+}
+
+// GetOrphanWithResponse Get one orphan with every resource that it is made of.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/orphans/{id} (the `GetOrphan` operationId).
+func (c *ClientWithResponses) GetOrphanWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*GetOrphanResponse, error) {
+	rsp, err := c.GetOrphan(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetOrphanResponse(rsp)
 }
 
 // ListProfilesWithResponse List the profiles with limits and prices.
@@ -13107,6 +14081,64 @@ func (c *ClientWithResponses) GetLabelsWithResponse(ctx context.Context, id ID, 
 		return nil, err
 	}
 	return ParseGetLabelsResponse(rsp)
+}
+
+// ListSweepsWithResponse List the looks through cloud accounts, newest first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/sweeps (the `ListSweeps` operationId).
+func (c *ClientWithResponses) ListSweepsWithResponse(ctx context.Context, params *ListSweepsParams, reqEditors ...RequestEditorFn) (*ListSweepsResponse, error) {
+	rsp, err := c.ListSweeps(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListSweepsResponse(rsp)
+}
+
+// StartSweepsWithBodyWithResponse Look through a cloud account now, or through all that are configured (platform admins of all teams).
+//
+// A sweep only reads. Accounts are looked through one after another. If a sweep of an account is waiting or running, the response names it, so
+// that the request can be repeated safely.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/sweeps (the `StartSweeps` operationId).
+func (c *ClientWithResponses) StartSweepsWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*StartSweepsResponse, error) {
+	rsp, err := c.StartSweepsWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseStartSweepsResponse(rsp)
+}
+
+// StartSweepsWithResponse Look through a cloud account now, or through all that are configured (platform admins of all teams).
+//
+// A sweep only reads. Accounts are looked through one after another. If a sweep of an account is waiting or running, the response names it, so
+// that the request can be repeated safely.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/sweeps (the `StartSweeps` operationId).
+func (c *ClientWithResponses) StartSweepsWithResponse(ctx context.Context, body StartSweepsJSONRequestBody, reqEditors ...RequestEditorFn) (*StartSweepsResponse, error) {
+	rsp, err := c.StartSweeps(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseStartSweepsResponse(rsp)
+}
+
+// GetSweepWithResponse Get one sweep with what it looked at.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/sweeps/{id} (the `GetSweep` operationId).
+func (c *ClientWithResponses) GetSweepWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*GetSweepResponse, error) {
+	rsp, err := c.GetSweep(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetSweepResponse(rsp)
 }
 
 // ListTeamsWithResponse List the teams you may see, with their budgets.
@@ -15061,6 +16093,42 @@ func ParseUnlinkAccountResponse(rsp *http.Response) (*UnlinkAccountResponse, err
 	return response, nil
 }
 
+// ParseListOrphansResponse parses an HTTP response from a ListOrphansWithResponse call
+func ParseListOrphansResponse(rsp *http.Response) (*ListOrphansResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListOrphansResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OrphanPage
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	return response, nil
+}
+
 // ParseApproveOrphansResponse parses an HTTP response from a ApproveOrphansWithResponse call
 func ParseApproveOrphansResponse(rsp *http.Response) (*ApproveOrphansResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -15110,6 +16178,39 @@ func ParseExemptOrphansResponse(rsp *http.Response) (*ExemptOrphansResponse, err
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest ExemptOrphans
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetOrphanResponse parses an HTTP response from a GetOrphanWithResponse call
+func ParseGetOrphanResponse(rsp *http.Response) (*GetOrphanResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetOrphanResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OrphanDetail
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -15321,6 +16422,105 @@ func ParseGetLabelsResponse(rsp *http.Response) (*GetLabelsResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Labels
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListSweepsResponse parses an HTTP response from a ListSweepsWithResponse call
+func ParseListSweepsResponse(rsp *http.Response) (*ListSweepsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListSweepsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Sweeps
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseStartSweepsResponse parses an HTTP response from a StartSweepsWithResponse call
+func ParseStartSweepsResponse(rsp *http.Response) (*StartSweepsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &StartSweepsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Sweeps
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetSweepResponse parses an HTTP response from a GetSweepWithResponse call
+func ParseGetSweepResponse(rsp *http.Response) (*GetSweepResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetSweepResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SweepDetail
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -27,9 +27,9 @@ func (c Config) check(r Roles) []error {
 	bad = append(bad, c.checkTekton()...)
 	bad = append(bad, c.checkDurations()...)
 	bad = append(bad, c.GitHub.check()...)
+	bad = append(bad, c.Sweep.check()...)
 	bad = append(bad, c.checkRepositories()...)
 	bad = append(bad, c.checkFeatures()...)
-	bad = append(bad, c.Sweep.check()...)
 	if !c.Demo {
 		bad = append(bad, c.checkReal()...)
 	}
