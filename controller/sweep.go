@@ -21,7 +21,7 @@ const keptAfter = time.Hour
 // judged are the kinds of finding that can be derived from the rows alone. Orphans need a look through the clouds; without one, nothing
 // is said about them, neither that they exist nor that they do not.
 var judged = []lifecycle.FindingKind{lifecycle.Overdue, lifecycle.Stuck, lifecycle.Blocked, lifecycle.FailingDelivery, lifecycle.FailedJob,
-	lifecycle.AccessNotRevoked, lifecycle.SlackChannel, lifecycle.SlackRefused}
+	lifecycle.AccessNotRevoked, lifecycle.SlackChannel, lifecycle.SlackRefused, lifecycle.CloudGone, lifecycle.ArchiveMissing, lifecycle.ShownBehind}
 
 type sweepWorker struct {
 	river.WorkerDefaults[queue.SweepArgs]
@@ -31,7 +31,11 @@ type sweepWorker struct {
 // Work has expired accounts removed from clusters, stores findings, and cleans up after closed attempts. It deletes nothing in a cloud.
 func (w *sweepWorker) Work(ctx context.Context, _ *river.Job[queue.SweepArgs]) error {
 	_, expired := w.c.Store.Access.RemoveExpired(ctx)
-	return errors.Join(expired, w.c.sweep(ctx), w.c.tidy(ctx))
+	dropped, err := w.c.Store.Reports.DropDeadJobs(ctx)
+	if dropped > 0 {
+		w.c.Log.WarnContext(ctx, "deleted queue jobs of clusters that have no row", "jobs", dropped)
+	}
+	return errors.Join(expired, err, w.c.sweep(ctx), w.c.tidy(ctx))
 }
 
 // sweep judges everything known and logs one line for each new finding.
@@ -52,7 +56,11 @@ func (c *Controller) sweep(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("sweep: %w", err)
 	}
-	found, kinds := slices.Concat(lifecycle.Troubles(known, c.Sweeps), work, inSlack, access), judged
+	crossed, err := c.Store.Reports.CrossFindings(ctx)
+	if err != nil {
+		return fmt.Errorf("sweep: %w", err)
+	}
+	found, kinds := slices.Concat(lifecycle.Troubles(known, c.Sweeps), work, inSlack, access, crossed), judged
 	if accounts := c.Accounts.wanted(); len(accounts) > 0 {
 		ofAccounts, err := c.accountFindings(ctx, accounts)
 		if err != nil {

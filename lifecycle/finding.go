@@ -72,6 +72,10 @@ const (
 
 	SweepFailing FindingKind = "sweep_failing" // an account was not looked through completely several times in a row
 
+	CloudGone      FindingKind = "cloud_gone"      // a ready cluster of which complete sweeps see nothing
+	ArchiveMissing FindingKind = "archive_missing" // a recorded name without an archive
+	ShownBehind    FindingKind = "shown_behind"    // a comment, check, deployment or message shows another state than the row
+
 	SlackChannel FindingKind = "slack_channel" // messages wait for a channel of Slack in which the bot cannot write
 	SlackRefused FindingKind = "slack_refused" // messages wait for a workspace of Slack that refuses the bot
 )

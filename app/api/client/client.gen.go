@@ -353,12 +353,15 @@ func (e DeliveryState) Valid() bool {
 // Defines values for FindingKind.
 const (
 	FindingKindAccessNotRevoked FindingKind = "access_not_revoked"
+	FindingKindArchiveMissing   FindingKind = "archive_missing"
 	FindingKindBlocked          FindingKind = "blocked"
+	FindingKindCloudGone        FindingKind = "cloud_gone"
 	FindingKindDeliveryFailing  FindingKind = "delivery_failing"
 	FindingKindJobFailed        FindingKind = "job_failed"
 	FindingKindOrphan           FindingKind = "orphan"
 	FindingKindOverdue          FindingKind = "overdue"
 	FindingKindRemains          FindingKind = "remains"
+	FindingKindShownBehind      FindingKind = "shown_behind"
 	FindingKindSlackChannel     FindingKind = "slack_channel"
 	FindingKindSlackRefused     FindingKind = "slack_refused"
 	FindingKindStuck            FindingKind = "stuck"
@@ -370,7 +373,11 @@ func (e FindingKind) Valid() bool {
 	switch e {
 	case FindingKindAccessNotRevoked:
 		return true
+	case FindingKindArchiveMissing:
+		return true
 	case FindingKindBlocked:
+		return true
+	case FindingKindCloudGone:
 		return true
 	case FindingKindDeliveryFailing:
 		return true
@@ -381,6 +388,8 @@ func (e FindingKind) Valid() bool {
 	case FindingKindOverdue:
 		return true
 	case FindingKindRemains:
+		return true
+	case FindingKindShownBehind:
 		return true
 	case FindingKindSlackChannel:
 		return true
