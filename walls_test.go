@@ -60,6 +60,7 @@ var areas = []area{
 	{"lifecycle", 1, []string{"internal/price"}, "it is pure: it decides from values alone"},
 	{"profiles", 1, []string{"internal/price/list", "internal/tagkey"}, "profiles know nobody who reads them"},
 	{"runner/csr", 0, nil, "what a node may have certificates for is decided by plain comparison, without a cluster"},
+	{"internal/orphans", 2, []string{"internal/contract", "internal/tagkey", "lifecycle"}, "whose a resource is follows from what it shows, and from no database"},
 	{"runner/names", 1, []string{"internal/tagkey"}, "server and runner check names by the same rules, so it can belong to neither"},
 	{"chatops/slack", 1, []string{"internal/secret"}, "a client of Slack carries texts and knows no store"},
 	{"chatops/slack/inbound", 1, []string{"internal/secret"}, "what Slack sends is read before anybody knows what it means"},
@@ -92,10 +93,12 @@ var areas = []area{
 	{"store/reports", 6, []string{"store/internal/...", "internal/queue", "lifecycle", "internal/price"}, "what is counted and found changes nothing"},
 	{"store/runs", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "what is known of a pipeline's run does not depend on who said it"},
 	{"store/statistics", 6, []string{"store/internal/..."}, "what is counted over many clusters changes nothing"},
+	{"store/sweeps", 6, []string{"store/internal/...", "internal/queue", "internal/price", "lifecycle"}, "what was seen in an account is kept as it was seen, and deletes nothing"},
 	{"store/testreports", 6, []string{"store/internal/...", "lifecycle"}, "what tests said of a cluster changes nothing about the cluster"},
 	{"store", 7, []string{"store/...", "internal/queue", "internal/tracing", "lifecycle", "internal/price", "migrations"}, "the only area with SQL; it keeps verdicts as they come and calls nobody"},
 	{"internal/metrics", 8, []string{"store/...", "lifecycle", "internal/buildinfo"}, "what is measured is read from rows and from this process, and decides nothing"},
 	{"internal/intake", 8, []string{"lifecycle", "store/...", "internal/artifacts", "internal/contract", "runner/names"}, "what runners report becomes rows in one place, for the API and for the spool"},
+	{"internal/cleanup", 8, []string{"lifecycle", "store/...", "internal/contract", "internal/tagkey", "runner/names"}, "what is removed of an orphan is planned from values alone, and shown before it is done"},
 	{"internal/recovery", 8, []string{"lifecycle", "store/...", "internal/artifacts", "internal/cloudtags", "internal/contract", "internal/tagkey", "runner/names"}, "what the bucket and the cloud show becomes rows; it never starts or deletes anything"},
 	{"internal/notifier", 9, []string{"internal/queue", "internal/price", "store/...", "lifecycle", "profiles", "chatops", "chatops/blocks", "chatops/slack"}, "who hears of what is found out in one place, behind the store: it meets neither the application nor the controller"},
 
@@ -109,7 +112,7 @@ var areas = []area{
 	// The application.
 	{"app", 9, []string{"policy", "internal/price", "policy/catalogue", "profiles", "chatops", "chatops/messages", "store/...", "internal/artifacts", "lifecycle", "internal/secret"}, "the application never meets the controller: the half that faces the internet needs no cloud or cluster credentials"},
 	{"app/credentials", 10, []string{"app", "runner/names", "chatops", "chatops/messages", "policy", "store/...", "internal/artifacts", "internal/secret", "lifecycle"}, "what opens a cluster is handed out in one place"},
-	{"app/admin", 10, []string{"app", "policy", "policy/catalogue", "profiles", "store/...", "chatops", "chatops/messages"}, "what concerns the whole installation stands apart from what concerns one cluster"},
+	{"app/admin", 10, []string{"app", "policy", "policy/catalogue", "profiles", "internal/cleanup", "store/...", "chatops", "chatops/messages"}, "what concerns the whole installation stands apart from what concerns one cluster"},
 	{"app/costs", 10, []string{"app", "policy", "policy/catalogue", "profiles", "store/...", "chatops/messages", "internal/cur", "internal/focus", "internal/price", "internal/price/list", "internal/queue"}, "what clusters cost is reported in one place, for every entry point and every file"},
 	{"app/notify", 10, []string{"app", "policy", "chatops/messages", "internal/commands", "store/..."}, "what channels hear of is subscribed in one place, for commands and for repositories' files"},
 	{"app/createform", 10, []string{"app", "policy", "profiles", "chatops/messages"}, "what a form asks follows from the catalogue alone, and every form asks the same"},
@@ -120,9 +123,9 @@ var areas = []area{
 	{"app/hooks", 12, []string{"internal/queue", "internal/tracing", "app", "app/pulls", "app/runs", "app/slack", "policy", "profiles", "chatops/...", "store/...", "internal/artifacts", "lifecycle", "internal/limit", "internal/secret", "internal/source"}, "webhooks lead to the application"},
 	{"app/socketmode", 12, []string{"internal/secret", "internal/tracing"}, "it carries requests from a socket to what it is given, and interprets none"},
 	{"app/web/plot", 0, nil, "a chart is drawn from values alone"},
-	{"app/web", 12, []string{"internal/tracing", "app/web/plot", "app", "app/admin", "app/costs", "app/createform", "app/credentials", "internal/price", "app/auth", "policy", "profiles", "chatops", "chatops/messages", "store/...", "lifecycle", "docs", "internal/download"}, "pages show what the application returns, and the runbooks"},
-	{"app/api", 12, []string{"internal/metrics", "app", "app/admin", "app/costs", "app/credentials", "internal/price", "app/auth", "app/auth/awsproof", "policy", "profiles", "chatops/...", "store/...", "internal/artifacts", "internal/intake", "lifecycle", "internal/contract", "runner/names", "internal/download", "internal/limit", "internal/source", "internal/tagkey", "internal/token", "internal/tracing"}, "the only entry point that runners know"},
-	{"controller", 9, []string{"internal/queue", "store/...", "internal/artifacts", "internal/intake", "lifecycle", "profiles", "chatops/...", "internal/contract", "internal/dispatch", "internal/token"}, "the controller never meets the application: they meet in the store"},
+	{"app/web", 12, []string{"internal/cleanup", "internal/tracing", "app/web/plot", "app", "app/admin", "app/costs", "app/createform", "app/credentials", "internal/price", "app/auth", "policy", "profiles", "chatops", "chatops/messages", "store/...", "lifecycle", "docs", "internal/download"}, "pages show what the application returns, and the runbooks"},
+	{"app/api", 12, []string{"internal/cleanup", "internal/metrics", "app", "app/admin", "app/costs", "app/credentials", "internal/price", "app/auth", "app/auth/awsproof", "policy", "profiles", "chatops/...", "store/...", "internal/artifacts", "internal/intake", "lifecycle", "internal/contract", "runner/names", "internal/download", "internal/limit", "internal/source", "internal/tagkey", "internal/token", "internal/tracing"}, "the only entry point that runners know"},
+	{"controller", 9, []string{"internal/cleanup", "internal/cloudtags", "internal/recovery", "internal/queue", "store/...", "internal/artifacts", "internal/intake", "lifecycle", "profiles", "chatops/...", "internal/contract", "internal/dispatch", "internal/orphans", "internal/token"}, "the controller never meets the application: they meet in the store"},
 
 	// Programs and the development stack.
 	{"deploy", 13, nil, "what an installation is made from, which doctor compares with what is there; its tests compare it with the code"},

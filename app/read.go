@@ -133,6 +133,12 @@ func (s *Service) job(ctx context.Context, p policy.Principal, id string) (repor
 	if err != nil {
 		return reports.Job{}, store.Row{}, fmt.Errorf("read job: %w", err)
 	}
+	if job.Cluster == "" { // of an account: it concerns every team
+		if sight(p).Teams != nil {
+			return reports.Job{}, store.Row{}, missing
+		}
+		return job, store.Row{}, nil
+	}
 	row, err := s.Cluster(ctx, p, job.Cluster)
 	if KindOf(err) == NotFound {
 		return reports.Job{}, store.Row{}, missing

@@ -15,6 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
+	"github.com/ocpctl/ocpctl/store/sweeps"
 )
 
 // ErrUnreadable says that GitHub answered and that the requested content cannot be read there, whoever asks: a person has to fix
@@ -89,9 +90,10 @@ type Config struct {
 	GitHub        GitHub
 	Artifacts     Artifacts
 	Installs      Installs
-	SlackEmails   []string      // domains whose e-mail addresses, confirmed by Slack, count as identities; in lower case
-	AccessMost    time.Duration // how long a kubeconfig may be valid; zero: UsualAccess
-	UI            string        // base URL of the web pages, for links in messages, e.g. https://ocpctl.example.com
+	Accounts      func() []sweeps.Wanted // that are looked through for orphans
+	SlackEmails   []string               // domains whose e-mail addresses, confirmed by Slack, count as identities; in lower case
+	AccessMost    time.Duration          // how long a kubeconfig may be valid; zero: UsualAccess
+	UI            string                 // base URL of the web pages, for links in messages, e.g. https://ocpctl.example.com
 	Log           *slog.Logger
 }
 

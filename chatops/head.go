@@ -56,6 +56,9 @@ func faceOf(c lifecycle.Card) face {
 	if c.Phase == lifecycle.Released && neverReady(c) {
 		f.head = "could not be created and is destroyed"
 	}
+	if c.Reopened > 0 && c.Status == lifecycle.Destroying {
+		f.head = "was found again and is being destroyed again"
+	}
 	if c.NeedsTurn && c.Phase == lifecycle.AwaitingCapacity {
 		f.head, f.doing = "is waiting in the queue", "It starts as soon as the quota allows it and the clusters before it have started."
 	}

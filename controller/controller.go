@@ -73,11 +73,13 @@ type Config struct {
 	Catalogue    Catalogue
 	Spool        Spool
 	Remover      Remover
+	Cleanup      Cleanup // of what sweeps find
 	Signer       *token.Signer
 	Bucket       string // of the artifacts
 	Installation string // id of this installation
 	Limits       lifecycle.Limits
 	Sweeps       lifecycle.SweepLimits
+	Accounts     Accounts // that are looked through for orphans
 	Links        chat.Links
 	Log          *slog.Logger
 	Wake         time.Duration    // how often due clusters are searched for
@@ -129,6 +131,10 @@ func (c *Controller) Register(w *river.Workers) {
 	river.AddWorker(w, &turnsWorker{c: c})
 	river.AddWorker(w, &wakeWorker{c: c})
 	river.AddWorker(w, &sweepWorker{c: c})
+	river.AddWorker(w, &runSweepsWorker{c: c})
+	river.AddWorker(w, &launchSweepWorker{c: c})
+	river.AddWorker(w, &judgeSweepWorker{c: c})
 	river.AddWorker(w, &pruneWorker{c: c})
 	river.AddWorker(w, &removeWorker{c: c})
+	river.AddWorker(w, &cleanupWorker{c: c})
 }

@@ -35,6 +35,14 @@ func (c *Controller) Work(ctx context.Context, args river.JobArgs, since time.Ti
 		return (&wakeWorker{c: c}).Work(ctx, &river.Job[queue.WakeArgs]{JobRow: row, Args: a})
 	case queue.RemoveArgs:
 		return (&removeWorker{c: c}).Work(ctx, &river.Job[queue.RemoveArgs]{JobRow: row, Args: a})
+	case queue.CleanupArgs:
+		return (&cleanupWorker{c: c}).Work(ctx, &river.Job[queue.CleanupArgs]{JobRow: row, Args: a})
+	case queue.RunSweepsArgs:
+		return (&runSweepsWorker{c: c}).Work(ctx, &river.Job[queue.RunSweepsArgs]{JobRow: row, Args: a})
+	case queue.LaunchSweepArgs:
+		return (&launchSweepWorker{c: c}).Work(ctx, &river.Job[queue.LaunchSweepArgs]{JobRow: row, Args: a})
+	case queue.JudgeSweepArgs:
+		return (&judgeSweepWorker{c: c}).Work(ctx, &river.Job[queue.JudgeSweepArgs]{JobRow: row, Args: a})
 	case queue.SweepArgs:
 		return (&sweepWorker{c: c}).Work(ctx, &river.Job[queue.SweepArgs]{JobRow: row, Args: a})
 	}

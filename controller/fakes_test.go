@@ -28,6 +28,8 @@ type yard struct {
 	kept    []string
 	away    bool // it does not answer
 	asked   int
+
+	forgotten map[string]int // how often: it can be started again then
 }
 
 func (y *yard) Start(_ context.Context, job dispatch.Job) error {
@@ -39,10 +41,14 @@ func (y *yard) Start(_ context.Context, job dispatch.Job) error {
 	if y.refuses != nil {
 		return y.refuses
 	}
+	times := 0
 	for _, s := range y.started {
 		if s.Attempt == job.Attempt {
-			return nil
+			times++
 		}
+	}
+	if times > y.forgotten[job.Attempt] {
+		return nil
 	}
 	y.started = append(y.started, job)
 	return nil
@@ -102,6 +108,11 @@ func (y *yard) Forget(_ context.Context, attempt string) error {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	y.kept = slices.DeleteFunc(y.kept, func(k string) bool { return k == attempt })
+	if y.forgotten == nil {
+		y.forgotten = map[string]int{}
+	}
+	y.forgotten[attempt]++
+	delete(y.seen, attempt)
 	return nil
 }
 

@@ -22,12 +22,18 @@ func (c *Controller) Periodic() []*river.PeriodicJob {
 		river.NewPeriodicJob(every(c.Sweep), func() (river.JobArgs, *river.InsertOpts) {
 			return queue.SweepArgs{}, nil
 		}, &river.PeriodicJobOpts{ID: "sweep"}),
+		river.NewPeriodicJob(every(runSweepsEvery), func() (river.JobArgs, *river.InsertOpts) {
+			return queue.RunSweepsArgs{}, nil
+		}, &river.PeriodicJobOpts{RunOnStart: true, ID: "run_sweeps"}),
 		river.NewPeriodicJob(every(pruneEvery), func() (river.JobArgs, *river.InsertOpts) {
 			return queue.PruneArgs{}, nil
 		}, &river.PeriodicJobOpts{RunOnStart: true, ID: "prune"}),
 		river.NewPeriodicJob(every(removeEvery), func() (river.JobArgs, *river.InsertOpts) {
 			return queue.RemoveArgs{}, nil
 		}, &river.PeriodicJobOpts{RunOnStart: true, ID: "remove"}),
+		river.NewPeriodicJob(every(cleanupEvery), func() (river.JobArgs, *river.InsertOpts) {
+			return queue.CleanupArgs{}, nil
+		}, &river.PeriodicJobOpts{RunOnStart: true, ID: "cleanup"}),
 	}
 }
 

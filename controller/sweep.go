@@ -11,16 +11,17 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/sweeps"
 )
 
 // keptAfter is how long the directory of a closed attempt is kept, because the runner's own output helps to analyse a failure. It is
 // short, because a killed runner may have left secrets in it.
 const keptAfter = time.Hour
 
-// judged are the kinds of finding that can be derived from the rows alone. Orphans need a search in the clouds; without one, nothing
+// judged are the kinds of finding that can be derived from the rows alone. Orphans need a look through the clouds; without one, nothing
 // is said about them, neither that they exist nor that they do not.
 var judged = []lifecycle.FindingKind{lifecycle.Overdue, lifecycle.Stuck, lifecycle.Blocked, lifecycle.FailingDelivery, lifecycle.FailedJob,
-	lifecycle.AccessNotRevoked, lifecycle.SlackChannel, lifecycle.SlackRefused}
+	lifecycle.AccessNotRevoked, lifecycle.SlackChannel, lifecycle.SlackRefused, lifecycle.CloudGone, lifecycle.ArchiveMissing, lifecycle.ShownBehind}
 
 type sweepWorker struct {
 	river.WorkerDefaults[queue.SweepArgs]
@@ -30,13 +31,16 @@ type sweepWorker struct {
 // Work has expired accounts removed from clusters, stores findings, and cleans up after closed attempts. It deletes nothing in a cloud.
 func (w *sweepWorker) Work(ctx context.Context, _ *river.Job[queue.SweepArgs]) error {
 	_, expired := w.c.Store.Access.RemoveExpired(ctx)
-	return errors.Join(expired, w.c.sweep(ctx), w.c.tidy(ctx))
+	dropped, err := w.c.Store.Reports.DropDeadJobs(ctx)
+	if dropped > 0 {
+		w.c.Log.WarnContext(ctx, "deleted queue jobs of clusters that have no row", "jobs", dropped)
+	}
+	return errors.Join(expired, err, w.c.sweep(ctx), w.c.tidy(ctx))
 }
 
 // sweep judges everything known and logs one line for each new finding.
 func (c *Controller) sweep(ctx context.Context) error {
-	var seen lifecycle.Seen // no cloud was searched
-	known, err := c.Store.Reports.Known(ctx, seen)
+	known, err := c.Store.Reports.Known(ctx, lifecycle.Seen{})
 	if err != nil {
 		return fmt.Errorf("sweep: %w", err)
 	}
@@ -52,8 +56,19 @@ func (c *Controller) sweep(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("sweep: %w", err)
 	}
-	found := slices.Concat(lifecycle.Sweep(seen, known, c.Sweeps), work, inSlack, access)
-	fresh, err := c.Store.Reports.SaveFindings(ctx, judged, found)
+	crossed, err := c.Store.Reports.CrossFindings(ctx)
+	if err != nil {
+		return fmt.Errorf("sweep: %w", err)
+	}
+	found, kinds := slices.Concat(lifecycle.Troubles(known, c.Sweeps), work, inSlack, access, crossed), judged
+	if accounts := c.Accounts.wanted(); len(accounts) > 0 {
+		ofAccounts, err := c.accountFindings(ctx, accounts)
+		if err != nil {
+			return fmt.Errorf("sweep: %w", err)
+		}
+		found, kinds = append(found, ofAccounts...), append(slices.Clone(judged), lifecycle.Orphan, lifecycle.SweepFailing)
+	}
+	fresh, err := c.Store.Reports.SaveFindings(ctx, kinds, found)
 	if err != nil {
 		return fmt.Errorf("sweep: %w", err)
 	}
@@ -61,6 +76,20 @@ func (c *Controller) sweep(ctx context.Context) error {
 		c.Log.WarnContext(ctx, "found", "kind", f.Kind, "cluster", f.Cluster, "since", f.Since, "why", f.Why, "evidence", f.Evidence)
 	}
 	return nil
+}
+
+// accountFindings returns what the looks through cloud accounts found, and which accounts cannot be looked through.
+func (c *Controller) accountFindings(ctx context.Context, accounts []sweeps.Wanted) ([]lifecycle.Finding, error) {
+	ids := make([]string, len(accounts))
+	for i, a := range accounts {
+		ids[i] = a.Account
+	}
+	orphaned, err := c.Store.Sweeps.Findings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	failing, err := c.Store.Sweeps.Failing(ctx, ids)
+	return append(orphaned, failing...), err
 }
 
 // tidy removes what is left on this machine of attempts that were closed a while ago.

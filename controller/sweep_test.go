@@ -37,6 +37,8 @@ func TestASweepWritesDownWhatIsNotAsItShouldBeAndSaysItOnce(t *testing.T) {
 		row.ID, h.now(), h.now().Add(24*time.Hour)) // it ended, and nobody looks before tomorrow
 	require.NoError(t, err)
 	h.pass(11 * time.Minute)
+	_, err = h.store.Pool().Exec(h.ctx, `UPDATE subscribers SET shown_version = wanted_version`)
+	require.NoError(t, err)
 	_, err = h.store.Pool().Exec(h.ctx, `UPDATE clusters SET wake_at = $1 WHERE id <> $2`, h.now(), row.ID)
 	require.NoError(t, err)
 	h.work(queue.SweepArgs{})

@@ -48,13 +48,19 @@ func BenchmarkSweep(b *testing.B) {
 		}
 		k.Clusters = append(k.Clusters, c)
 		if i < live+10 {
-			s.Groups = append(s.Groups, Group{Cluster: c.ID, Identity: c.Identities[0], Installation: "here", Resources: []string{"vpc"}, FirstSeen: epoch.Add(-time.Hour), Sights: 3})
+			s.Groups = append(s.Groups, Group{Cluster: c.ID, Identity: c.Identities[0], Installation: "here", Resources: []string{"vpc"}, Sights: 3})
 		}
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if found := Sweep(s, k, sweepLimits); len(found) != 10 {
-			b.Fatalf("%d findings", len(found))
+		orphans := 0
+		for _, j := range Sweep(s, k) {
+			if j.Class != ClassLive {
+				orphans++
+			}
+		}
+		if found := Troubles(k, sweepLimits); len(found) != 0 || orphans != 10 {
+			b.Fatalf("%d findings, %d orphans", len(found), orphans)
 		}
 	}
 }

@@ -49,11 +49,11 @@ func (m *deciding) chooseUnwanted() {
 	m.cancelConfigure()
 	m.cancelAccess()
 	m.cancelPower()
-	if last == nil {
+	if last == nil && n.ReopenedAt.IsZero() {
 		m.release("%s; nothing was ever created, so there is nothing to remove", n.DesiredWhy)
 		return
 	}
-	if m.proved(*last) {
+	if last != nil && m.proved(*last) {
 		m.release("%s; two counts in a row found nothing left of %s", n.DesiredWhy, names(len(m.f.Identities)))
 		return
 	}

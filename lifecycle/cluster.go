@@ -34,6 +34,8 @@ type Cluster struct {
 
 	ReadyAt     time.Time // first time READY; zero: never
 	ReleasedAt  time.Time // zero until released
+	ReopenedAt  time.Time // when its teardown was last opened again because of a leak; zero: never
+	Reopened    int       // how often that was
 	FailReason  string    // reason code of the last failed create attempt
 	FailMessage string    // the same as text
 	FailWhose   string    // whose problem it was: user, quota, cloud, installer or ocpctl; empty: unknown

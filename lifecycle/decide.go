@@ -11,7 +11,7 @@ import (
 // docs/lifecycle.md lists the rules it keeps; each has a property test and a mutant that the tests must catch.
 func Decide(c Cluster, f Facts, l Limits) Decision {
 	m := &deciding{c: c, f: f, l: l, d: Decision{Next: c}}
-	if c.Phase == Released {
+	if c.Phase == Released && !m.reopen() {
 		m.next().WakeAt = time.Time{}
 		return m.d
 	}

@@ -14,6 +14,7 @@ type Facts struct {
 	Queue      QueuePosition // its position in the queue for capacity
 	Turn       Turn          // its position in the queue for a full quota
 	Slot       Slot          // whether a runner may start for it
+	Leaked     *Leak         // what is to be removed of it although it is released; nil: nothing
 	Access     AccessWork    // what differs between who should have access to it and who has
 }
 

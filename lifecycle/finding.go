@@ -2,22 +2,30 @@ package lifecycle
 
 import "time"
 
-// Seen is what the clouds showed at one moment, grouped by owner. What could not be queried is missing, and a missing group proves
-// nothing.
+// Seen is what a sweep showed of one account, grouped by owner. A group that is missing proves nothing.
 type Seen struct {
 	At     time.Time
 	Groups []Group
 }
 
-// Group is every resource seen in one account and region under one identity.
+// Group is every resource of one account with the same owner, as its tags, its name or its place tell.
 type Group struct {
-	Account, Region string
-	Installation    string    // the InstallationId tag: which installation of ocpctl made it; empty: untagged
-	Cluster         string    // the ClusterId tag; empty: untagged
-	Identity        string    // the infraID or ccoctl name; empty: unknown
-	Resources       []string  // ARNs, or type and id
-	FirstSeen       time.Time // when ocpctl first saw it, not the cloud's creation date
-	Sights          int       // passes in a row that saw it, including this one
+	Platform, Account string
+	Regions           []string // sorted
+	Installation      string   // the InstallationId tag: which installation of ocpctl made it; empty: untagged
+	Cluster           string   // the ClusterId tag; empty: untagged
+	Identity          string   // infraID or ccoctl name; several, with commas between them, if its resources have marks of several; empty: unknown
+	Place             string   // without any of these: what it is in, or the resource itself
+	Domain            string   // without any of these: the cluster's domain, as its DNS records tell
+	Marked            bool     // one of its resources has a cluster's tag
+	Managed           bool     // those of its resources that have tags have ocpctl's ManagedBy and this ClusterId
+	Name, Owner, Team string   // as tagged
+	Resources         []string // ids: ARNs, or type and id
+	HourlyCents       *float64 // of the resources whose price is known; nil: of none
+	Unpriced          int      // resources whose price is unknown
+	Exempt            string   // the rule that says that it stays; empty: none
+	Sights            int      // sweeps in a row that saw something of it; 0: the newest that looked did not
+	Fresh             bool     // this sweep saw something of it
 }
 
 // Known is what the store holds at that moment, including released clusters.
@@ -30,15 +38,17 @@ type Known struct {
 // KnownCluster is one row as a sweep reads it.
 type KnownCluster struct {
 	Cluster
-	Name       string
-	Identities []string  // every infraID and ccoctl name ever recorded
-	MovedAt    time.Time // the last change of phase or progress
+	Name, Domain string
+	Installation string // its InstallationId tag, from when it was accepted; empty: the installation's
+	Owner, Team  string
+	Identities   []string  // every infraID and ccoctl name ever recorded
+	MovedAt      time.Time // the last change of phase or progress
 }
 
 // SweepLimits are the settings of a sweep. All are configuration; zero has no special meaning.
 type SweepLimits struct {
-	MinAge     time.Duration // since ocpctl first saw it, before something without an owner is an orphan
-	MinSights  int           // passes in a row it must have been seen in: 2 or more
+	MinAge     time.Duration // since it was first seen as an orphan, before it is told
+	MinSights  int           // sweeps in a row that have to see it as an orphan: 2 or more
 	EndMargin  time.Duration // past destroy_at, before a cluster that is not being destroyed is overdue
 	WakeMargin time.Duration // past its wake-up time, before a cluster that nobody processed is stuck
 	StillFor   time.Duration // without a change while it is created or destroyed, before it is stuck
@@ -59,6 +69,12 @@ const (
 	FailedJob       FindingKind = "job_failed"       // a queue job used up its tries
 
 	AccessNotRevoked FindingKind = "access_not_revoked" // a ready cluster still has the account of access that ended
+
+	SweepFailing FindingKind = "sweep_failing" // an account was not looked through completely several times in a row
+
+	CloudGone      FindingKind = "cloud_gone"      // a ready cluster of which complete sweeps see nothing
+	ArchiveMissing FindingKind = "archive_missing" // a recorded name without an archive
+	ShownBehind    FindingKind = "shown_behind"    // a comment, check, deployment or message shows another state than the row
 
 	SlackChannel FindingKind = "slack_channel" // messages wait for a channel of Slack in which the bot cannot write
 	SlackRefused FindingKind = "slack_refused" // messages wait for a workspace of Slack that refuses the bot

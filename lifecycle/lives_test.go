@@ -44,18 +44,41 @@ func (w *world) live(hostile int) {
 	}
 	w.settleDown()
 	w.until(func() bool {
-		return w.row.Phase == Released || w.row.Status == Ready && w.row.Desired == Present && (w.accessWork() == AccessWork{} || w.row.OutOfReach()) && !w.row.powerOwed()
+		return w.over() || w.row.Status == Ready && w.row.Desired == Present && (w.accessWork() == AccessWork{} || w.row.OutOfReach()) && !w.row.powerOwed()
 	})
-	w.until(func() bool { return w.row.Phase == Released })
+	w.until(w.over)
+	if w.chance(3) {
+		w.afterwards(hostile/2, calm)
+	}
 	if w.left() > 0 || w.row.Desired != Absent {
 		w.breach("the end of a life is not the end", 7)
 	}
+}
+
+// afterwards is a hostile time after the release, in which something of the cluster is found and another one may take its name.
+func (w *world) afterwards(hostile, calm int) {
+	w.fair, w.freed = false, false
+	for range hostile {
+		switch {
+		case !w.chance(calm):
+			w.goOn()
+		case w.row.Phase == Released:
+			[]func(){w.leak, w.takeName, func() { w.reconcile(true) }, w.applyHeld}[w.pick(4)]()
+		default:
+			actions[kinds[w.pick(len(kinds))]].do(w)
+		}
+	}
+	w.settleDown()
+	w.until(w.over)
 }
 
 // settleDown ends the hostility: nets are mended, stubborn things can be removed, nothing new goes wrong.
 func (w *world) settleDown() {
 	w.fair, w.freed, w.reconcileAsked = true, true, true
 	w.queue.Place = min(w.queue.Place, 1)
+	if w.leaks != nil {
+		w.leaks.nameOf = ""
+	}
 	w.slot.Everywhere, w.slot.InRegion, w.slot.Waiting = RunnerUse{}, RunnerUse{}, nil
 	for w.row.NeedsTurn && w.row.Desired == Present {
 		w.nextTurn()
@@ -99,6 +122,8 @@ func (w *world) goOn() bool {
 			w.work(r)
 		}
 		w.tick(10 * time.Second)
+	case isLeak(w.row, w.facts(false)): // a periodic job asks again for what may be removed
+		w.reconcile(false)
 	case w.row.WakeAt.IsZero():
 		return w.row.Phase == Released
 	default:
@@ -116,7 +141,7 @@ func (w *world) busy() bool {
 	return false
 }
 
-// Every life keeps the twelve rules and ends, whatever is lost, late, doubled, killed or cut off around it.
+// Every life keeps the thirteen rules and ends, whatever is lost, late, doubled, killed or cut off around it.
 func TestEveryRandomLifeKeepsTheRulesAndEnds(t *testing.T) {
 	set(t, "rapid.checks", strconv.Itoa(lives(400)))
 	set(t, "rapid.seed", "1")
@@ -179,6 +204,14 @@ var quiet = []struct {
 			w.wakeUp()
 		}
 	}, part: []Status{Ready}},
+	{during: func(w *world) {
+		if w.row.Reopened == 0 {
+			w.leak()
+		}
+		if w.row.Phase != Released && w.row.Reopened == 0 {
+			w.destroy()
+		}
+	}, part: []Status{Destroyed}},
 }
 
 // firstInstallFails ends the first install with an error that a retry may mend.
@@ -235,7 +268,7 @@ func (w *world) quietly(life, steps int) bool {
 		}
 		w.goOn()
 	}
-	return w.row.Phase == Released
+	return w.over()
 }
 
 func set(t *testing.T, name, value string) {

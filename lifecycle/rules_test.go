@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// rule is one of the twelve, as far as one decision shows it.
+// rule is one of the thirteen, as far as one decision shows it.
 type rule struct {
 	number int
 	breach func(w *world, c Cluster, f Facts, d Decision) string // empty: kept
@@ -22,6 +22,7 @@ var decisionRules = []rule{
 	{4, accessIsOfReady}, {0, accessIsOwed}, {0, accessIsDoneWhenSeen}, {0, accessIsGivenUp}, {8, revokingGoesOn}, {9, accessIsQuiet},
 	{4, sleepIsOfReady}, {0, powerIsAsked}, {0, powerIsSeen}, {0, sleepEnds}, {8, wakingGoesOn}, {9, powerIsShown},
 	{0, waitingSpendsNoTry}, {8, theNextInLineGoes}, {8, theNextInLineLooksInTime}, {9, placeIsReported}, {9, aLookIsNoMove},
+	{13, onlyALeakReopens},
 	{12, warnsOnce}, {12, warnsOfEveryEnd}, {12, wakesForTheNextWarning},
 	{0, capsHold}, {0, freeRunnersAreUsed}, {9, runnerWaitIsShown},
 }
@@ -226,12 +227,10 @@ func everyMoveHasAWhy(_ *world, c Cluster, _ Facts, d Decision) string {
 	return ""
 }
 
-// Rule 10: until it is released a cluster is counted, and once released it is left alone.
+// Rule 10: until it is released a cluster is counted.
 func countedUntilReleased(_ *world, c Cluster, _ Facts, d Decision) string {
 	n := d.Next
 	switch {
-	case c.Phase == Released && (!same(c, n) || d.Open != "" || len(d.Effects)+len(d.Jobs) > 0):
-		return "a released cluster moved"
 	case (n.Status == Destroyed) != (n.Phase == Released) || n.ReleasedAt.IsZero() == (n.Phase == Released):
 		return "a cluster that is not released stopped counting"
 	case n.ID != c.ID || n.MaxTries != c.MaxTries || n.Abandoned != c.Abandoned || n.NeedsApproval != c.NeedsApproval,

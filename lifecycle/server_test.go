@@ -34,7 +34,7 @@ func (w *world) open() *attempt {
 func (w *world) facts(observe bool) Facts {
 	f := Facts{Now: w.now, Identities: slices.Clone(w.identities), Queue: w.queue, Turn: w.turn, Slot: w.slot}
 	f.Slot.Waiting = maps.Clone(w.slot.Waiting)
-	f.Access = w.accessWork()
+	f.Access, f.Leaked = w.accessWork(), w.leakFact()
 	closed := w.attempts
 	if a := w.open(); a != nil {
 		seen := a.Attempt
@@ -115,6 +115,10 @@ func (w *world) think(f Facts) Decision {
 func (w *world) apply(h heldDecision) {
 	open := w.open()
 	misfit := h.d.Close != nil && (open == nil || open.Number != h.d.Close.Number || !open.LeaseUntil.Equal(h.d.Close.Lease))
+	if h.d.Next.Phase != Released && w.row.Phase == Released && w.leaks != nil && w.leaks.nameOf != "" { // the name is unique among those that are not released
+		w.reconcileAsked = true
+		return
+	}
 	late := h.d.Open != "" && !w.freeFor(h.d.Open)
 	if h.version != w.row.Version || misfit || late || (h.d.Open != "" && open != nil) {
 		w.reconcileAsked = true
@@ -126,6 +130,9 @@ func (w *world) apply(h heldDecision) {
 func (w *world) commit(d Decision) {
 	before := w.row
 	w.row = d.Next
+	if before.Phase == Released && w.row.Phase != Released {
+		w.leaks = nil
+	}
 	w.row.Version = before.Version
 	if material(before, d) {
 		w.row.Version++

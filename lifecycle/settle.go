@@ -150,9 +150,9 @@ func (m *deciding) teardownJob() JobType {
 }
 
 // proved reports that the attempt counted zero twice, far enough apart, after the destroyer had ended, for every name ever recorded.
-// An exit code is no proof.
+// An exit code is no proof, and neither is a count from before its teardown was opened again.
 func (m *deciding) proved(a Attempt) bool {
-	if a.Kind != Destroy || a.Outcome != Succeeded || len(a.Passes) < 2 {
+	if a.Kind != Destroy || a.Outcome != Succeeded || len(a.Passes) < 2 || a.OpenedAt.Before(m.next().ReopenedAt) {
 		return false
 	}
 	first, second := a.Passes[len(a.Passes)-2], a.Passes[len(a.Passes)-1]

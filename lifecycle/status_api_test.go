@@ -109,7 +109,7 @@ func (w *world) result(number, pod int, how Attempt) answer {
 // zeroProven is this test's own reading of rule 7, written apart from the code it guards.
 func (w *world) zeroProven(a Attempt) bool {
 	n := len(a.Passes)
-	if a.Kind != Destroy || n < 2 || a.Passes[n-1].At.Sub(a.Passes[n-2].At) < limits.VerifyGap {
+	if a.Kind != Destroy || n < 2 || a.OpenedAt.Before(w.row.ReopenedAt) || a.Passes[n-1].At.Sub(a.Passes[n-2].At) < limits.VerifyGap {
 		return false
 	}
 	for _, p := range a.Passes[n-2:] {

@@ -8,60 +8,46 @@ import (
 	"time"
 )
 
-// Sweep compares what was seen with what is known and returns findings with evidence, never deletions. Equal input gives equal
-// findings in the same order.
-func Sweep(s Seen, k Known, l SweepLimits) []Finding {
-	var found []Finding
-	byID, byName := map[string]*KnownCluster{}, map[string]*KnownCluster{}
+// Judged says whose a group is.
+type Judged struct {
+	Group
+	Class OrphanClass
+	Of    *KnownCluster // the known cluster that it is or was of; nil: none
+	Why   string        // for people; of ClassLive it is empty
+}
+
+// Sweep says of each group that was seen whose it is, in the same order. It decides nothing about it: see KnownOrphan.Next.
+func Sweep(s Seen, k Known) []Judged {
+	w := whose{installation: k.Installation, byID: map[string]*KnownCluster{}, byName: map[string]*KnownCluster{}, byDomain: map[string]*KnownCluster{}}
 	for i := range k.Clusters {
-		c := &k.Clusters[i]
-		byID[c.ID] = c
-		for _, name := range c.Identities {
-			byName[name] = c
-		}
+		w.add(&k.Clusters[i])
+	}
+	out := make([]Judged, 0, len(s.Groups))
+	for _, g := range s.Groups {
+		class, of, why := w.judge(g)
+		out = append(out, Judged{g, class, of, why})
+	}
+	return out
+}
+
+// Troubles returns findings about living clusters, judged by their rows alone. Equal input gives equal findings in the same order.
+func Troubles(k Known, l SweepLimits) []Finding {
+	var found []Finding
+	for _, c := range k.Clusters {
 		if c.Phase != Released {
 			found = append(found, c.troubles(k.Now, l)...)
 		}
 	}
-	for _, g := range s.Groups {
-		foreign := g.Installation != "" && g.Installation != k.Installation
-		if foreign || g.Sights < l.MinSights || s.At.Sub(g.FirstSeen) < l.MinAge {
-			continue
-		}
-		if why, cluster := g.orphaned(byID, byName); why != "" {
-			found = append(found, Finding{Orphan, cluster, g.Identity, g.FirstSeen, why, g.Resources})
-		}
-	}
 	slices.SortStableFunc(found, func(a, b Finding) int {
-		return cmp.Or(strings.Compare(string(a.Kind), string(b.Kind)), strings.Compare(a.Cluster, b.Cluster), strings.Compare(a.Identity, b.Identity))
+		return cmp.Or(strings.Compare(string(a.Kind), string(b.Kind)), strings.Compare(a.Cluster, b.Cluster))
 	})
 	return found
-}
-
-// orphaned says why no living cluster owns the group; empty if one does.
-func (g Group) orphaned(byID, byName map[string]*KnownCluster) (why, cluster string) {
-	owner, recorded := byName[g.Identity], g.Identity != ""
-	switch {
-	case owner == nil && byID[g.Cluster] == nil:
-		return "it belongs to no known cluster", ""
-	case owner == nil && byID[g.Cluster].Phase != Released && recorded:
-		return "tagged with a live cluster that never recorded this name, so its teardown would not find it", g.Cluster
-	case owner == nil:
-		owner = byID[g.Cluster]
-	}
-	if owner.Phase == Released && g.FirstSeen.After(owner.ReleasedAt) {
-		return "it appeared after its cluster was destroyed", owner.ID
-	}
-	if owner.Phase == Released {
-		return "its cluster was destroyed and the final count was zero, but it still exists", owner.ID
-	}
-	return "", ""
 }
 
 // troubles returns what is wrong with a living cluster, judged by its row alone.
 func (c KnownCluster) troubles(now time.Time, l SweepLimits) (found []Finding) {
 	say := func(k FindingKind, since time.Time, evidence []string, format string, args ...any) {
-		found = append(found, Finding{k, c.ID, "", since, fmt.Sprintf(format, args...), evidence})
+		found = append(found, Finding{Kind: k, Cluster: c.ID, Since: since, Why: fmt.Sprintf(format, args...), Evidence: evidence})
 	}
 	end, going := c.Ends.DestroyAt(), c.Desired == Absent && (c.Status == Destroying || c.Status == Failed)
 	if !going && now.Sub(end) >= l.EndMargin {

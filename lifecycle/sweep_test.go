@@ -24,40 +24,61 @@ func released(id string) KnownCluster {
 	return c
 }
 
-func TestASweepFindsWhatNoLivingClusterAnswersFor(t *testing.T) {
-	k := Known{Now: epoch, Installation: "here", Clusters: []KnownCluster{sound("a"), released("z")}}
-	seen := func(change func(*Group)) Group {
-		g := Group{Installation: "here", Cluster: "a", Identity: "infra-a", Resources: []string{"vpc-1"}, FirstSeen: epoch.Add(-time.Hour), Sights: 2}
-		change(&g)
-		return g
-	}
+func TestASweepSaysWhoseAGroupIs(t *testing.T) {
+	renamed := sound("r")
+	renamed.Installation = "before"
+	domain := released("d")
+	domain.Domain = "pr41-shop.labs.example.com"
+	k := Known{Now: epoch, Installation: "here", Clusters: []KnownCluster{sound("a"), released("z"), renamed, domain}}
 	for name, c := range map[string]struct {
 		group Group
-		why   string // empty: no finding
+		class OrphanClass
 		of    string
+		why   string // a part of it
 	}{
-		"a recorded name of a living cluster":  {seen(func(*Group) {}), "", ""},
-		"a recorded name without a tag":        {seen(func(g *Group) { g.Installation, g.Cluster = "", "" }), "", ""},
-		"a tag without a name":                 {seen(func(g *Group) { g.Identity = "" }), "", ""},
-		"another control plane's":              {seen(func(g *Group) { g.Installation, g.Cluster, g.Identity = "there", "q", "infra-q" }), "", ""},
-		"an unknown name seen once":            {seen(func(g *Group) { g.Cluster, g.Identity, g.Sights = "q", "infra-q", 1 }), "", ""},
-		"an unknown name not yet old enough":   {seen(func(g *Group) { g.Cluster, g.Identity, g.FirstSeen = "q", "infra-q", epoch }), "", ""},
-		"an unknown name":                      {seen(func(g *Group) { g.Cluster, g.Identity = "q", "infra-q" }), "it belongs to no known cluster", ""},
-		"nothing to tell an owner by":          {seen(func(g *Group) { g.Cluster, g.Identity = "", "" }), "it belongs to no known cluster", ""},
-		"a name its living cluster never knew": {seen(func(g *Group) { g.Identity = "infra-q" }), "tagged with a live cluster that never recorded this name, so its teardown would not find it", "a"},
-		"a released cluster's": {seen(func(g *Group) { g.Cluster, g.Identity, g.FirstSeen = "z", "infra-z", epoch.Add(-48*time.Hour) }),
-			"its cluster was destroyed and the final count was zero, but it still exists", "z"},
-		"a released cluster's, come later":         {seen(func(g *Group) { g.Cluster, g.Identity = "z", "infra-z" }), "it appeared after its cluster was destroyed", "z"},
-		"a released cluster's tag on another name": {seen(func(g *Group) { g.Cluster, g.Identity = "z", "infra-q" }), "it appeared after its cluster was destroyed", "z"},
+		"a recorded name of a living cluster":                  {Group{Installation: "here", Cluster: "a", Identity: "infra-a"}, ClassLive, "a", ""},
+		"a recorded name without a tag":                        {Group{Identity: "infra-a"}, ClassLive, "a", ""},
+		"a tag without a name":                                 {Group{Installation: "here", Cluster: "a"}, ClassLive, "a", ""},
+		"a living cluster of a former name":                    {Group{Installation: "before", Cluster: "r", Identity: "infra-r"}, ClassLive, "r", ""},
+		"the marks of two, one of them living":                 {Group{Identity: "infra-a,infra-z"}, ClassLive, "a", ""},
+		"another control plane's":                              {Group{Installation: "there", Cluster: "q", Identity: "infra-q"}, ClassForeign, "", "the installation there"},
+		"another control plane's tag on a name":                {Group{Installation: "there", Identity: "infra-z"}, ClassForeign, "", "the installation there"},
+		"a name its living cluster never knew":                 {Group{Installation: "here", Cluster: "a", Identity: "infra-q"}, ClassUnrecorded, "a", "never recorded this name"},
+		"a living cluster's tag on a destroyed cluster's name": {Group{Installation: "here", Cluster: "a", Identity: "infra-z"}, ClassUnrecorded, "a", "never recorded"},
+		"a destroyed cluster's":                                {Group{Installation: "here", Cluster: "z", Identity: "infra-z"}, ClassReleased, "z", "still exists"},
+		"a destroyed cluster's name":                           {Group{Identity: "infra-z"}, ClassReleased, "z", "still exists"},
+		"a destroyed cluster's tag":                            {Group{Installation: "here", Cluster: "z"}, ClassReleased, "z", "still exists"},
+		"a destroyed cluster's id and nothing else":            {Group{Cluster: "z"}, ClassUnrecorded, "z", "neither with this installation"},
+		"a destroyed cluster's tag on another name":            {Group{Installation: "here", Cluster: "z", Identity: "infra-q"}, ClassUnrecorded, "z", "did not look for it"},
+		"our tag, and no such cluster":                         {Group{Installation: "here", Cluster: "q", Identity: "infra-q"}, ClassUnknown, "", "no cluster q"},
+		"our tag and nothing else":                             {Group{Installation: "here"}, ClassUnknown, "", "no known cluster's id"},
+		"a person's":                                           {Group{Place: "vpc-9", Owner: "maya"}, ClassOwned, "", "maya"},
+		"the mark of a cluster of which nobody knows":          {Group{Identity: "infra-q", Marked: true}, ClassOwned, "", "infra-q"},
+		"a cluster's id of which nobody knows":                 {Group{Cluster: "q"}, ClassOwned, "", "q"},
+		"nothing to tell an owner by":                          {Group{Place: "vpc-9"}, ClassNobody, "", "nothing says whose"},
+		"a name in DNS that a destroyed cluster had":           {Group{Place: domain.Domain, Domain: domain.Domain}, ClassNobody, "d", "something else may use"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			found := Sweep(Seen{At: epoch, Groups: []Group{c.group}}, k, sweepLimits)
-			if c.why == "" {
-				require.Empty(t, found)
+			judged := Sweep(Seen{At: epoch, Groups: []Group{c.group}}, k)
+			require.Len(t, judged, 1)
+			require.Equal(t, c.class, judged[0].Class)
+			require.Contains(t, judged[0].Why, c.why)
+			require.Equal(t, c.class == ClassLive, judged[0].Why == "")
+			if c.of == "" {
+				require.Nil(t, judged[0].Of)
 				return
 			}
-			require.Equal(t, []Finding{{Orphan, c.of, c.group.Identity, c.group.FirstSeen, c.why, []string{"vpc-1"}}}, found)
+			require.Equal(t, c.of, judged[0].Of.ID)
 		})
+	}
+}
+
+func TestADomainIsTheLivingClustersWhoseNameIsUsedAgain(t *testing.T) {
+	old, living := released("z"), sound("a")
+	old.Domain, living.Domain = "shop.labs.example.com", "shop.labs.example.com"
+	for _, clusters := range [][]KnownCluster{{old, living}, {living, old}} {
+		judged := Sweep(Seen{Groups: []Group{{Domain: old.Domain}}}, Known{Clusters: clusters})
+		require.Equal(t, ClassLive, judged[0].Class)
 	}
 }
 
@@ -92,7 +113,7 @@ func TestASweepFindsClustersThatAreNotGoingOn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var kinds []FindingKind
-			for _, f := range Sweep(Seen{At: epoch}, Known{Now: epoch, Installation: "here", Clusters: []KnownCluster{c.cluster}}, sweepLimits) {
+			for _, f := range Troubles(Known{Now: epoch, Installation: "here", Clusters: []KnownCluster{c.cluster}}, sweepLimits) {
 				require.NotEmpty(t, f.Why)
 				require.Equal(t, c.cluster.ID, f.Cluster)
 				kinds = append(kinds, f.Kind)
@@ -106,6 +127,6 @@ func TestABlockedFindingCarriesWhatIsLeft(t *testing.T) {
 	c := sound("a")
 	c.Desired, c.Status, c.Phase, c.Why, c.Blockers = Absent, Failed, DestroyBlocked, "3 teardowns left something behind", []string{"vpc-1"}
 	require.Equal(t,
-		[]Finding{{Blocked, "a", "", c.MovedAt, "3 teardowns left something behind", []string{"vpc-1"}}},
-		Sweep(Seen{At: epoch}, Known{Now: epoch, Clusters: []KnownCluster{c}}, sweepLimits))
+		[]Finding{{Kind: Blocked, Cluster: "a", Since: c.MovedAt, Why: "3 teardowns left something behind", Evidence: []string{"vpc-1"}}},
+		Troubles(Known{Now: epoch, Clusters: []KnownCluster{c}}, sweepLimits))
 }

@@ -47,6 +47,8 @@ type world struct {
 
 	slot Slot // free runners, as far as they are this cluster's
 
+	leaks *leaked // what was found of it after its release and may be removed; nil: nothing
+
 	access []*grant // who asked for access to it, oldest first
 	power  Power    // of its machines
 	slept  bool     // somebody put it to sleep before
@@ -90,7 +92,7 @@ type move struct {
 
 // broken is what a rule's breach is reported with.
 type broken struct {
-	rules []int // 1…12; 0 is a constraint of the tables or the promise that every life ends
+	rules []int // 1…13; 0 is a constraint of the tables or the promise that every life ends
 	what  string
 }
 

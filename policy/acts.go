@@ -38,6 +38,8 @@ const (
 	ActDeliveries Act = "deliveries" // inspect received deliveries
 	ActReplay     Act = "replay"     // process a delivery again
 	ActCatalogue  Act = "catalogue"  // validate and reload policies
+	ActCleanup    Act = "cleanup"    // approve the removal of orphans, or exempt them
+	ActSweep      Act = "sweep"      // have cloud accounts looked through
 )
 
 // acts lists the roles that may perform each act. Access to a shared cluster is granted separately.
@@ -51,7 +53,7 @@ var acts = map[Act][]Role{
 
 	ActProfiles: Roles, ActQuotas: Roles, ActReports: Roles,
 	ActFindings: {PlatformAdmin, Auditor}, ActAudit: {PlatformAdmin, Auditor}, ActDeliveries: {PlatformAdmin, Auditor},
-	ActReplay: {PlatformAdmin}, ActCatalogue: {PlatformAdmin},
+	ActReplay: {PlatformAdmin}, ActCatalogue: {PlatformAdmin}, ActSweep: {PlatformAdmin}, ActCleanup: {PlatformAdmin},
 }
 
 // Acts lists every act, for tables and tests.
@@ -64,9 +66,9 @@ func Acts() []Act {
 	return all
 }
 
-// everybodys are the acts that cannot be limited to a team, because deliveries and the catalogue concern everybody. They need a seat
+// everybodys are the acts that cannot be limited to a team, because deliveries, the catalogue and cloud accounts concern everybody. They need a seat
 // in every team.
-var everybodys = []Act{ActDeliveries, ActReplay, ActCatalogue}
+var everybodys = []Act{ActDeliveries, ActReplay, ActCatalogue, ActSweep, ActCleanup}
 
 // Everybodys reports whether an act concerns everybody, so that a seat in some teams is not enough.
 func Everybodys(a Act) bool { return slices.Contains(everybodys, a) }

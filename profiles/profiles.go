@@ -144,6 +144,22 @@ type Catalogue struct {
 	Hash       string      // SHA-256 over the files, first 12 hex digits; stored with every verdict
 }
 
+// OnlyBaseDomain returns the base domain of a platform if its profiles allow exactly one; else empty.
+func (c Catalogue) OnlyBaseDomain(platform string) string {
+	var only string
+	for _, p := range c.profiles {
+		for _, domain := range p.BaseDomains.Allow {
+			if p.Platform == platform && only != "" && only != domain {
+				return ""
+			}
+			if p.Platform == platform {
+				only = domain
+			}
+		}
+	}
+	return only
+}
+
 // Get looks a profile up by its exact name.
 func (c Catalogue) Get(name string) (Profile, bool) {
 	for _, p := range c.profiles {

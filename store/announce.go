@@ -36,7 +36,7 @@ func (c *change) announce(ctx context.Context, cur lifecycle.Cluster, d lifecycl
 	case n.Phase == lifecycle.DestroyBlocked && cur.Phase != n.Phase: // once for each time that it becomes blocked
 		err = say(rows.EventBlocked, fmt.Sprintf(":%d", n.Seen), struct{}{})
 	case n.Phase == lifecycle.Released && cur.Phase != n.Phase && cur.Seen > 0: // something may have existed
-		err = say(rows.EventDestroyed, "", struct{}{})
+		err = say(rows.EventDestroyed, timesReopened(n), struct{}{})
 	case d.Warn > 0:
 		end := n.WarnedEnd.UTC()
 		err = say(rows.EventExpiring, fmt.Sprintf(":%d:%s", end.UnixMicro(), d.Warn), warning{end, d.Warn})
@@ -58,6 +58,14 @@ func (c *change) announce(ctx context.Context, cur lifecycle.Cluster, d lifecycl
 		return nil
 	}
 	return c.RefreshOutdated(ctx, n.ID)
+}
+
+// timesReopened tells the releases of a cluster apart whose teardown was opened again.
+func timesReopened(c lifecycle.Cluster) string {
+	if c.Reopened == 0 {
+		return ""
+	}
+	return fmt.Sprintf(":%d", c.Reopened)
 }
 
 // announceApproval announces that an approval is waited for.

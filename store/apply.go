@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -38,6 +39,9 @@ func (s *Store) Apply(ctx context.Context, d lifecycle.Decision, prevVersion int
 		}
 		return c.decide(ctx, cur, d)
 	})
+	if errors.Is(err, pg.ErrNameTaken) { // only a released cluster gets its name back, and another was faster: that has to be decided again
+		err = pg.ErrStale
+	}
 	if err != nil {
 		return fmt.Errorf("apply to %s: %w", d.Next.ID, err)
 	}
@@ -112,6 +116,11 @@ func (c *change) moveCluster(ctx context.Context, cur usage.Held, d lifecycle.De
 	if err := c.announce(ctx, cur.Cluster, d); err != nil {
 		return err
 	}
+	if d.Next.Reopened > cur.Reopened {
+		if err := c.StartRemoval(ctx, cur.ID); err != nil {
+			return err
+		}
+	}
 	if cur.ReleasedAt.IsZero() && !d.Next.ReleasedAt.IsZero() {
 		if err := c.planRemovals(ctx, cur.ID); err != nil {
 			return err
@@ -180,7 +189,7 @@ func (c *change) updateCluster(ctx context.Context, cur usage.Held, next lifecyc
 			end_run_finished = @end_run_finished, run_end_why = @run_end_why, end_claim = @end_claim,
 			end_hold = @end_hold, needs_approval = @needs_approval, approve_by = @approve_by, needs_turn = @needs_turn, abandoned = @abandoned, max_tries = @max_tries, tries = @tries,
 			destroy_failures = @destroy_failures, seen = @seen, retry_at = @retry_at, wake_at = @wake_at,
-			ready_at = @ready_at, destroyed_at = @destroyed_at,
+			ready_at = @ready_at, destroyed_at = @destroyed_at, reopened_at = @reopened_at, reopened = @reopened,
 			fail_reason = @fail_reason, fail_message = @fail_message, fail_whose = @fail_whose, fail_next = @fail_next,
 			blockers = @blockers, place = @place, progress_percent = @progress_percent, progress_step = @progress_step,
 			progress_eta = @progress_eta, progress_late = @progress_late,
@@ -219,7 +228,7 @@ func same(a, b lifecycle.Cluster) bool {
 	for _, c := range []*lifecycle.Cluster{&a, &b} {
 		for _, t := range []*time.Time{
 			&c.Ends.TTL, &c.Ends.Max, &c.Ends.PRClosed, &c.Ends.LabelRemoved, &c.Ends.RunFinished, &c.Ends.Claim,
-			&c.Ends.Hold, &c.ApproveBy, &c.RetryAt, &c.ReadyAt, &c.ReleasedAt, &c.Progress.ETA, &c.Progress.Late, &c.WarnedEnd, &c.AccessRetryAt, &c.SleepUntil, &c.SleepRetryAt,
+			&c.Ends.Hold, &c.ApproveBy, &c.RetryAt, &c.ReadyAt, &c.ReleasedAt, &c.ReopenedAt, &c.Progress.ETA, &c.Progress.Late, &c.WarnedEnd, &c.AccessRetryAt, &c.SleepUntil, &c.SleepRetryAt,
 		} {
 			*t = pg.Round(*t)
 		}

@@ -16,12 +16,13 @@ import (
 // settles is after how long no transaction can still commit an earlier end: idleLimit ends the slow ones much sooner.
 const settles = 15 * time.Minute
 
-// ended counts clusters and jobs for the metrics without counting the many old ones each time: released clusters and ended jobs
-// never change, so those that ended before until are counted once.
+// ended counts clusters and jobs for the metrics without counting the many old ones each time: ended jobs never change, and released
+// clusters only when a leak opens their teardown again, so those that ended before until are counted once. After a leak all are counted anew.
 type ended struct {
 	mu       sync.Mutex
 	until    time.Time
 	clusters int64
+	reopened int64 // how often a teardown had been opened again when the clusters were counted
 	jobs     map[jobKind]int64
 }
 
@@ -42,12 +43,19 @@ func (e *ended) count(ctx context.Context, s *Store, out *Census) error {
 		jobKind
 		Settled, Newer int64
 	}
-	until := now.Add(-settles)
+	until, from := now.Add(-settles), e.until
+	var reopened int64
+	if err := s.Pool().QueryRow(ctx, `SELECT coalesce(sum(reopened), 0) FROM clusters WHERE reopened_at IS NOT NULL`).Scan(&reopened); err != nil {
+		return fmt.Errorf("count teardowns that were opened again: %w", err)
+	}
+	if reopened != e.reopened {
+		from, e.clusters, e.reopened = time.Time{}, 0, reopened
+	}
 	clusters, err := pg.All[group](ctx, s.Pool(), `
 		SELECT '' AS type, status, 0::bigint AS settled, count(*) AS newer FROM clusters
 			WHERE status IN ('PENDING', 'CREATING', 'READY', 'FAILED', 'DESTROYING') GROUP BY status
 		UNION ALL SELECT '', 'DESTROYED', count(*) FILTER (WHERE destroyed_at <= $2), count(*) FILTER (WHERE destroyed_at > $2)
-			FROM clusters WHERE destroyed_at > $1`, e.until, until)
+			FROM clusters WHERE destroyed_at > $1`, from, until)
 	if err != nil {
 		return fmt.Errorf("count clusters: %w", err)
 	}

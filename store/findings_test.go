@@ -103,14 +103,14 @@ func TestWhatIsKnownIsEveryLiveClusterAndTheReleasedOnesThatWereSeen(t *testing.
 			ID: row.ID, Status: lifecycle.Creating, Phase: lifecycle.Installing, Why: full.Why, Desired: lifecycle.Present,
 			Ends: full.Ends, WakeAt: full.WakeAt, Blockers: []string{},
 		},
-		Name: "shop", MovedAt: full.UpdatedAt,
+		Name: "shop", Domain: "shop.labs.example.com", Owner: "maya", Team: "acme/platform", MovedAt: full.UpdatedAt,
 	}
 	blind := known(lifecycle.Seen{})
 	require.Len(t, blind, 2)
 	require.Equal(t, shop, blind[row.ID])
 	require.Contains(t, blind, other.ID)
 
-	all := known(lifecycle.Seen{Groups: []lifecycle.Group{{Identity: "shop-abcde"}, {Identity: "nobodys"}, {Cluster: tagged}, {Cluster: row.ID}}})
+	all := known(lifecycle.Seen{Groups: []lifecycle.Group{{Identity: "shop-abcde"}, {Identity: "nobodys"}, {Domain: "tagged.labs.example.com"}, {Cluster: row.ID}}})
 	require.Len(t, all, 3)
 	shop.Identities = []string{"shop-abcde"}
 	require.Equal(t, shop, all[row.ID])
@@ -144,7 +144,7 @@ func TestALookThatNeverComesAboutIsFound(t *testing.T) {
 	}
 	k, err := s.Reports.Known(t.Context(), lifecycle.Seen{})
 	require.NoError(t, err)
-	found := lifecycle.Sweep(lifecycle.Seen{}, k, lifecycle.SweepLimits{EndMargin: time.Hour, WakeMargin: 5 * time.Minute, StillFor: time.Hour})
+	found := lifecycle.Troubles(k, lifecycle.SweepLimits{EndMargin: time.Hour, WakeMargin: 5 * time.Minute, StillFor: time.Hour})
 	require.Len(t, found, 1)
 	require.Equal(t, lifecycle.Stuck, found[0].Kind)
 	require.Equal(t, row.ID, found[0].Cluster)

@@ -53,7 +53,7 @@ func BenchmarkGrowth(b *testing.B) {
 		{"turns pass", func(ctx context.Context, s *store.Store, _ string) error { _, err := s.Turns(ctx); return err }},
 		{"sweep", func(ctx context.Context, s *store.Store, _ string) error {
 			k, err := s.Reports.Known(ctx, lifecycle.Seen{})
-			_ = lifecycle.Sweep(lifecycle.Seen{}, k, lifecycle.SweepLimits{EndMargin: time.Hour, WakeMargin: time.Hour, StillFor: time.Hour})
+			_ = lifecycle.Troubles(k, lifecycle.SweepLimits{EndMargin: time.Hour, WakeMargin: time.Hour, StillFor: time.Hour})
 			return err
 		}},
 		{"counts for metrics", func(ctx context.Context, s *store.Store, _ string) error { _, err := s.Census(ctx); return err }},

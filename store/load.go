@@ -54,7 +54,10 @@ func (s *Store) loadIn(ctx context.Context, tx pgx.Tx, id string) (lifecycle.Clu
 	if facts.Access, err = rows.AccessWork(ctx, tx, cluster); err != nil {
 		return lifecycle.Cluster{}, lifecycle.Facts{}, err
 	}
-	if facts.Open == nil && cluster.Phase != lifecycle.Released {
+	if facts.Leaked, err = rows.LeakOf(ctx, tx, cluster); err != nil {
+		return lifecycle.Cluster{}, lifecycle.Facts{}, err
+	}
+	if facts.Open == nil && (cluster.Phase != lifecycle.Released || facts.Leaked != nil) {
 		if facts.Slot, err = slotIn(ctx, tx, id, s.DB.Options.Limits.Runners); err != nil {
 			return lifecycle.Cluster{}, lifecycle.Facts{}, err
 		}

@@ -41,6 +41,13 @@ var passing = []struct{ what, sql string }{
 	{"test reports", `
 		DELETE FROM test_reports WHERE id IN (
 			SELECT t.id FROM test_reports t JOIN clusters c ON c.id = t.cluster_id WHERE c.destroyed_at < @before AND t.reported_at < @before LIMIT @batch)`},
+	// The newest sweeps of an account stay: its findings and its next round are made from them.
+	{"sweeps", `
+		DELETE FROM sweeps WHERE id IN (
+			SELECT s.id FROM sweeps s WHERE s.closed_at < @before AND s.judged_at IS NOT NULL AND 10 <= (
+				SELECT count(*) FROM sweeps n WHERE n.platform = s.platform AND n.account = s.account AND n.round > s.round) LIMIT @batch)`},
+	{"resources that are gone", `
+		DELETE FROM seen WHERE (platform, account, id) IN (SELECT platform, account, id FROM seen WHERE gone_at < @before LIMIT @batch)`},
 	{"expired answers", `
 		DELETE FROM answers WHERE (principal, key) IN (SELECT principal, key FROM answers WHERE expires_at <= @now LIMIT @batch)`},
 	{"expired links", `DELETE FROM links WHERE hash IN (SELECT hash FROM links WHERE expires_at <= @now LIMIT @batch)`},
@@ -57,7 +64,7 @@ var passing = []struct{ what, sql string }{
 		UPDATE effects SET done_at = @now, note = 'given up: it could not be made for too long' WHERE id IN (
 			SELECT id FROM effects WHERE done_at IS NULL AND created_at < @before LIMIT @batch)`},
 	{"announcements", `DELETE FROM announcements WHERE id IN (SELECT id FROM announcements WHERE done_at < @before ORDER BY done_at LIMIT @batch)`},
-	// Their causes are announced no more: the announcement is as old, and a cluster's life does not go back.
+	// Their causes are announced no more: the announcement is as old, and what happens again to a cluster has a cause of its own.
 	{"notices", `DELETE FROM notices WHERE id IN (SELECT id FROM notices WHERE created_at < @before LIMIT @batch)`},
 	{"signals of clusters that are gone", `
 		DELETE FROM signals WHERE id IN (

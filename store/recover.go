@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +29,7 @@ type RecoveredCluster struct {
 	Wait     time.Duration      // before a teardown of a cluster whose runner may be alive
 	Why      string             // for people and the audit trail
 	Found    []string           // where it was found
+	Orphan   string             // id of the approved orphan that the cluster removes from now on; empty: none
 }
 
 // RecoveredAttempt is one attempt as the bucket and the cloud show it.
@@ -39,6 +41,8 @@ type RecoveredAttempt struct {
 	Identity  IdentityRow // empty: it recorded nothing
 	Artifacts []ArtifactRow
 	Outputs   *Outputs // of a create that succeeded
+
+	By, Reason, Message string // who found it, a code and the words for its end; empty: as after a restored backup
 }
 
 // Recover writes what was found of a cluster in one transaction, with an audit line: the row if it is unknown, and its attempts, closed,
@@ -93,6 +97,11 @@ func (s *Store) recoverIn(ctx context.Context, c *change, r RecoveredCluster) (w
 	}
 	if err := c.afterRecovery(ctx, cur, r, newest, added); err != nil {
 		return false, err
+	}
+	if r.Orphan != "" {
+		if err := c.adoptOrphan(ctx, r.Orphan, r.ID); err != nil {
+			return false, err
+		}
 	}
 	return true, c.RecordLine(Recovery, "recovered", Recovery, r.ID, rows.Action{Move: pg.Move{Why: r.Why, Attempt: newest}, After: r.Found})
 }
@@ -177,9 +186,9 @@ var recoveredPhase = map[lifecycle.Kind]lifecycle.Phase{
 }
 
 func (c *change) insertRecovered(ctx context.Context, cluster string, a RecoveredAttempt) (id string, err error) {
-	outcome, message := lifecycle.Lost, "it ran after the backup; nothing is known of its end"
+	outcome, reason, message := lifecycle.Lost, cmp.Or(a.Reason, recoveredReason(lifecycle.Lost)), cmp.Or(a.Message, "it ran after the backup; nothing is known of its end")
 	if a.Outputs != nil {
-		outcome, message = lifecycle.Succeeded, ""
+		outcome, reason, message = lifecycle.Succeeded, "", ""
 	}
 	id = a.ID
 	if id == "" {
@@ -198,9 +207,9 @@ func (c *change) insertRecovered(ctx context.Context, cluster string, a Recovere
 		FROM clusters c, LATERAL (SELECT id FROM jobs WHERE cluster_id = c.id ORDER BY created_at DESC, id DESC LIMIT 1) j WHERE c.id = @cluster`,
 		pgx.NamedArgs{
 			"id": id, "cluster": cluster, "number": a.Number, "kind": string(a.Kind), "token": ulid.Make().String(), "opened": a.OpenedAt, "now": c.Now,
-			"by": Recovery, "phase": recoveredPhase[a.Kind], "infra_id": i.InfraID, "cluster_uuid": i.ClusterUUID, "cco_name": i.CCOName,
+			"by": cmp.Or(a.By, Recovery), "phase": recoveredPhase[a.Kind], "infra_id": i.InfraID, "cluster_uuid": i.ClusterUUID, "cco_name": i.CCOName,
 			"account": i.Account, "region": i.Region, "release_digest": i.ReleaseDigest, "metadata": i.Metadata, "installer_sha256": i.InstallerSHA256,
-			"outcome": outcome, "reason": recoveredReason(outcome), "message": message,
+			"outcome": outcome, "reason": reason, "message": message,
 		})
 	return id, err
 }

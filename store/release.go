@@ -26,9 +26,11 @@ func (c *change) tellBlocked(ctx context.Context, cur, next lifecycle.Cluster) e
 	return nil
 }
 
-// planRemovals records what is to be deleted of a cluster that has just been released.
+// planRemovals records what is to be deleted of a cluster that has just been released. One that was released before has new objects since.
 func (c *change) planRemovals(ctx context.Context, cluster string) error {
-	_, err := c.Exec(ctx, `INSERT INTO removals (cluster_id, kind) SELECT $1, unnest($2::text[]) ON CONFLICT DO NOTHING`,
+	_, err := c.Exec(ctx, `
+		INSERT INTO removals (cluster_id, kind) SELECT $1, unnest($2::text[])
+		ON CONFLICT (cluster_id, kind) DO UPDATE SET done_at = NULL, tries = 0, problem = ''`,
 		cluster, []reports.RemovalKind{reports.RemoveAccess, reports.RemoveAccessAgain, reports.RemoveState})
 	if err != nil {
 		return fmt.Errorf("plan what is to be deleted of %s: %w", cluster, err)

@@ -1,5 +1,5 @@
 // Package admin is for platform admins and auditors: the catalogue in use, quotas and teams, the audit trail, deliveries,
-// findings, usage and the labels of repositories.
+// findings, orphans, usage and the labels of repositories.
 package admin
 
 import (
@@ -8,6 +8,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/sweeps"
 )
 
 // Service implements these use cases. It is safe for concurrent use.
@@ -17,11 +18,12 @@ type Service struct {
 	catalogue func() catalogue.Catalogue
 	keeper    app.Keeper
 	github    app.GitHub
-	issuers   []string // of GitHub Actions, besides those whose addresses show it
+	accounts  func() []sweeps.Wanted // that are looked through; nil: none
+	issuers   []string               // of GitHub Actions, besides those whose addresses show it
 	since     time.Time
 }
 
 // New returns a Service with the configuration that core was made with.
 func New(core *app.Service, c app.Config) *Service {
-	return &Service{core: core, store: c.Store, catalogue: c.Catalogue, keeper: c.Keeper, github: c.GitHub, issuers: c.GitHubIssuers, since: time.Now()}
+	return &Service{core: core, store: c.Store, catalogue: c.Catalogue, keeper: c.Keeper, github: c.GitHub, accounts: c.Accounts, issuers: c.GitHubIssuers, since: time.Now()}
 }

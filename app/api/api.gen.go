@@ -353,40 +353,52 @@ func (e DeliveryState) Valid() bool {
 
 // Defines values for FindingKind.
 const (
-	AccessNotRevoked FindingKind = "access_not_revoked"
-	Blocked          FindingKind = "blocked"
-	DeliveryFailing  FindingKind = "delivery_failing"
-	JobFailed        FindingKind = "job_failed"
-	Orphan           FindingKind = "orphan"
-	Overdue          FindingKind = "overdue"
-	Remains          FindingKind = "remains"
-	SlackChannel     FindingKind = "slack_channel"
-	SlackRefused     FindingKind = "slack_refused"
-	Stuck            FindingKind = "stuck"
+	FindingKindAccessNotRevoked FindingKind = "access_not_revoked"
+	FindingKindArchiveMissing   FindingKind = "archive_missing"
+	FindingKindBlocked          FindingKind = "blocked"
+	FindingKindCloudGone        FindingKind = "cloud_gone"
+	FindingKindDeliveryFailing  FindingKind = "delivery_failing"
+	FindingKindJobFailed        FindingKind = "job_failed"
+	FindingKindOrphan           FindingKind = "orphan"
+	FindingKindOverdue          FindingKind = "overdue"
+	FindingKindRemains          FindingKind = "remains"
+	FindingKindShownBehind      FindingKind = "shown_behind"
+	FindingKindSlackChannel     FindingKind = "slack_channel"
+	FindingKindSlackRefused     FindingKind = "slack_refused"
+	FindingKindStuck            FindingKind = "stuck"
+	FindingKindSweepFailing     FindingKind = "sweep_failing"
 )
 
 // Valid indicates whether the value is a known member of the FindingKind enum.
 func (e FindingKind) Valid() bool {
 	switch e {
-	case AccessNotRevoked:
+	case FindingKindAccessNotRevoked:
 		return true
-	case Blocked:
+	case FindingKindArchiveMissing:
 		return true
-	case DeliveryFailing:
+	case FindingKindBlocked:
 		return true
-	case JobFailed:
+	case FindingKindCloudGone:
 		return true
-	case Orphan:
+	case FindingKindDeliveryFailing:
 		return true
-	case Overdue:
+	case FindingKindJobFailed:
 		return true
-	case Remains:
+	case FindingKindOrphan:
 		return true
-	case SlackChannel:
+	case FindingKindOverdue:
 		return true
-	case SlackRefused:
+	case FindingKindRemains:
 		return true
-	case Stuck:
+	case FindingKindShownBehind:
+		return true
+	case FindingKindSlackChannel:
+		return true
+	case FindingKindSlackRefused:
+		return true
+	case FindingKindStuck:
+		return true
+	case FindingKindSweepFailing:
 		return true
 	default:
 		return false
@@ -1216,6 +1228,9 @@ type Claim = contract.Claim
 // Claimed Claimed of package internal/contract.
 type Claimed = contract.Claimed
 
+// ClaimedSweep ClaimedSweep of package internal/contract.
+type ClaimedSweep = contract.ClaimedSweep
+
 // Cluster defines model for Cluster.
 type Cluster struct {
 	AcceptedAt time.Time `json:"acceptedAt"`
@@ -1550,6 +1565,11 @@ type Event struct {
 	To string `json:"to,omitempty,omitzero"`
 }
 
+// ExemptOrphans defines model for ExemptOrphans.
+type ExemptOrphans struct {
+	Ids []string `json:"ids"`
+}
+
 // Explanation defines model for Explanation.
 type Explanation struct {
 	Cluster Cluster `json:"cluster"`
@@ -1776,6 +1796,134 @@ type Meter struct {
 	ToComeCents int `json:"toComeCents"`
 }
 
+// Orphan defines model for Orphan.
+type Orphan struct {
+	Account string `json:"account"`
+
+	// Class released: of a cluster that was called destroyed. unrecorded: tagged with a cluster that never recorded the name. unknown: tagged with this installation, of no known cluster. owned: with a person's or another cluster's mark. nobody: without a mark. foreign: another installation's.
+	Class string `json:"class"`
+
+	// CleanupClusterID The cluster whose teardown removes it.
+	CleanupClusterID string `json:"cleanupClusterId,omitempty,omitzero"`
+
+	// ClusterID The known cluster that it is or was of.
+	ClusterID   string `json:"clusterId,omitempty,omitzero"`
+	ClusterName string `json:"clusterName,omitempty,omitzero"`
+
+	// ClusterTag The ClusterId tag.
+	ClusterTag string `json:"clusterTag,omitempty,omitzero"`
+
+	// CostCents Since it was first seen, at hourlyCents; absent if no price is known.
+	CostCents *int64 `json:"costCents,omitempty"`
+
+	// DecidedBy Id of the principal who decided the state; absent: nobody did.
+	DecidedBy string `json:"decidedBy,omitempty,omitzero"`
+
+	// Evidence The first of them.
+	Evidence []string `json:"evidence"`
+
+	// FirstSeenAt By a sweep, as an orphan.
+	FirstSeenAt time.Time `json:"firstSeenAt"`
+	GoneAt      time.Time `json:"goneAt,omitempty,omitzero"`
+
+	// HourlyCents Of the resources whose price is known; absent if none is.
+	HourlyCents *float64 `json:"hourlyCents,omitempty"`
+
+	// Identity infraID, or the name that ccoctl ran with.
+	Identity string `json:"identity,omitempty,omitzero"`
+
+	// Installation The InstallationId tag.
+	Installation string    `json:"installation,omitempty,omitzero"`
+	LastSeenAt   time.Time `json:"lastSeenAt"`
+
+	// Managed Its tagged resources have ocpctl's ManagedBy tag and this ClusterId.
+	Managed bool `json:"managed"`
+
+	// Next The next step.
+	Next     string `json:"next"`
+	OrphanID string `json:"orphanId"`
+
+	// Owner Whom to ask.
+	Owner string `json:"owner,omitempty,omitzero"`
+
+	// Place What it is in, or the resource itself, if no tag or name tells more.
+	Place      string    `json:"place,omitempty,omitzero"`
+	Platform   string    `json:"platform"`
+	Regions    []string  `json:"regions"`
+	ReportedAt time.Time `json:"reportedAt,omitempty,omitzero"`
+
+	// Resources How many.
+	Resources int `json:"resources"`
+
+	// Sights Sweeps in a row that saw it.
+	Sights int `json:"sights"`
+
+	// State seen (not often or long enough to be told), reported, exempt, approved, removing, kept (somebody's, and never removed) or gone.
+	State    string    `json:"state"`
+	StateAt  time.Time `json:"stateAt"`
+	StateWhy string    `json:"stateWhy"`
+	Team     string    `json:"team,omitempty,omitzero"`
+
+	// Unpriced Resources whose price is unknown.
+	Unpriced int `json:"unpriced"`
+
+	// Why Why it is an orphan.
+	Why string `json:"why"`
+}
+
+// OrphanApproval defines model for OrphanApproval.
+type OrphanApproval struct {
+	// DryRun Change nothing, and answer what would be done.
+	DryRun bool `json:"dryRun,omitempty,omitzero"`
+
+	// Ids Ids of orphans.
+	Ids []string `json:"ids"`
+
+	// Reason Reason for the audit trail. Only a dry run needs none.
+	Reason string `json:"reason,omitempty,omitzero"`
+}
+
+// OrphanDetail defines model for OrphanDetail.
+type OrphanDetail struct {
+	// Embedded struct due to allOf(#/components/schemas/Orphan)
+	Orphan `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	Parts []OrphanPart `json:"parts"`
+}
+
+// OrphanExemption defines model for OrphanExemption.
+type OrphanExemption struct {
+	// Ids Ids of orphans.
+	Ids []string `json:"ids"`
+
+	// Reason Reason for the audit trail.
+	Reason string `json:"reason"`
+}
+
+// OrphanPage defines model for OrphanPage.
+type OrphanPage struct {
+	Items []Orphan `json:"items"`
+
+	// NextCursor Absent on the last page.
+	NextCursor string `json:"nextCursor,omitempty,omitzero"`
+}
+
+// OrphanPart defines model for OrphanPart.
+type OrphanPart struct {
+	Detail      string            `json:"detail,omitempty,omitzero"`
+	FirstSeenAt time.Time         `json:"firstSeenAt"`
+	ID          string            `json:"id"`
+	LastSeenAt  time.Time         `json:"lastSeenAt"`
+	Name        string            `json:"name,omitempty,omitzero"`
+	Region      string            `json:"region,omitempty,omitzero"`
+	Stopped     bool              `json:"stopped,omitempty,omitzero"`
+	Tags        map[string]string `json:"tags,omitempty,omitzero"`
+	Type        string            `json:"type"`
+
+	// Within What it is a part of.
+	Within string `json:"within,omitempty,omitzero"`
+}
+
 // Outputs defines model for Outputs.
 type Outputs struct {
 	APIURL     string `json:"apiUrl"`
@@ -1936,6 +2084,60 @@ type Redeemed struct {
 
 // RedeemedKind defines model for Redeemed.Kind.
 type RedeemedKind string
+
+// RemovalCall defines model for RemovalCall.
+type RemovalCall struct {
+	// Call The command, the names or the tags.
+	Call string `json:"call"`
+	What string `json:"what"`
+}
+
+// RemovalPlan How a teardown removes an orphan.
+type RemovalPlan struct {
+	// Calls What the teardown does, in this order.
+	Calls []RemovalCall `json:"calls"`
+
+	// Class Whose it is: released, unrecorded, unknown, foreign, owned or nobody.
+	Class string `json:"class"`
+
+	// ClusterID Cluster whose teardown removes it.
+	ClusterID   string `json:"clusterId,omitempty,omitzero"`
+	ClusterName string `json:"clusterName,omitempty,omitzero"`
+
+	// Kept Resources that it does not remove.
+	Kept []RemovalResource `json:"kept"`
+
+	// Names Names that the teardown has to learn first, because the cluster never recorded them.
+	Names []string `json:"names"`
+
+	// Orphan Its id.
+	Orphan string `json:"orphan"`
+
+	// Refused Why no teardown can remove it; absent if one can.
+	Refused string `json:"refused,omitempty,omitzero"`
+
+	// Removed Resources that it removes.
+	Removed []RemovalResource `json:"removed"`
+
+	// Waits Why its removal cannot begin now; absent if it can.
+	Waits string `json:"waits,omitempty,omitzero"`
+}
+
+// RemovalPlans defines model for RemovalPlans.
+type RemovalPlans struct {
+	Items []RemovalPlan `json:"items"`
+}
+
+// RemovalResource defines model for RemovalResource.
+type RemovalResource struct {
+	ID     string `json:"id"`
+	Name   string `json:"name,omitempty,omitzero"`
+	Region string `json:"region,omitempty,omitzero"`
+	Type   string `json:"type"`
+
+	// Why What removes it, or why nothing does.
+	Why string `json:"why"`
+}
 
 // Report Report of package internal/contract.
 type Report = contract.Report
@@ -2281,6 +2483,92 @@ type SummaryWeek struct {
 
 	// Week Its begin: Monday at midnight UTC.
 	Week time.Time `json:"week"`
+}
+
+// Sweep defines model for Sweep.
+type Sweep struct {
+	Account string `json:"account"`
+
+	// AskedBy Id of the principal, or schedule.
+	AskedBy string `json:"askedBy"`
+
+	// Calls To the cloud, by service.
+	Calls   map[string]int `json:"calls"`
+	EndedAt time.Time      `json:"endedAt,omitempty,omitzero"`
+
+	// JobID The same sweep as a job of type ORPHAN_SWEEP.
+	JobID   string `json:"jobId"`
+	Message string `json:"message,omitempty,omitzero"`
+
+	// Next What to do about it.
+	Next     string    `json:"next,omitempty,omitzero"`
+	OpenedAt time.Time `json:"openedAt"`
+	Platform string    `json:"platform"`
+	Reason   string    `json:"reason,omitempty,omitzero"`
+	Regions  []string  `json:"regions"`
+
+	// Resources How many it saw that may belong to a cluster.
+	Resources int `json:"resources"`
+
+	// Round Number of the sweep, counted for each account.
+	Round int `json:"round"`
+
+	// Runner Number of its newest runner: another one follows one that was lost.
+	Runner int `json:"runner,omitempty,omitzero"`
+
+	// Slowed Calls that the cloud throttled.
+	Slowed    int       `json:"slowed"`
+	StartedAt time.Time `json:"startedAt,omitempty,omitzero"`
+
+	// State waiting, running, succeeded, failed, stopped or lost.
+	State   string `json:"state"`
+	SweepID string `json:"sweepId"`
+
+	// Trouble Why its runner does not start.
+	Trouble string `json:"trouble,omitempty,omitzero"`
+}
+
+// SweepDetail defines model for SweepDetail.
+type SweepDetail struct {
+	// Embedded struct due to allOf(#/components/schemas/Sweep)
+	Sweep `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	Parts []SweepPart `json:"parts"`
+}
+
+// SweepPart defines model for SweepPart.
+type SweepPart struct {
+	Calls int `json:"calls"`
+
+	// Complete Only a complete part says that something is gone.
+	Complete bool `json:"complete"`
+
+	// Error Why it is incomplete.
+	Error string `json:"error,omitempty,omitzero"`
+
+	// Name Region and service, e.g. us-east-1/ec2.
+	Name      string `json:"name"`
+	Resources int    `json:"resources"`
+}
+
+// SweepReport SweepReport of package internal/contract.
+type SweepReport = contract.SweepReport
+
+// SweepRequest defines model for SweepRequest.
+type SweepRequest struct {
+	// Account One of the configured accounts; without it, all of them.
+	Account string `json:"account,omitempty,omitzero"`
+
+	// Reason For the audit trail.
+	Reason string `json:"reason,omitempty,omitzero"`
+}
+
+// SweepResult SweepResult of package internal/contract.
+type SweepResult = contract.SweepResult
+
+// Sweeps defines model for Sweeps.
+type Sweeps struct {
+	Items []Sweep `json:"items"`
 }
 
 // Team defines model for Team.
@@ -2865,7 +3153,7 @@ type ListDeliveriesParams struct {
 
 // ListFindingsParams defines parameters for ListFindings.
 type ListFindingsParams struct {
-	// Kind overdue, stuck, blocked, remains, delivery_failing, job_failed, access_not_revoked, slack_channel or slack_refused (orphan is not supported yet).
+	// Kind overdue, stuck, blocked, remains, delivery_failing, job_failed, access_not_revoked, slack_channel, slack_refused, orphan or sweep_failing.
 	Kind string `form:"kind,omitempty" json:"kind,omitempty,omitzero"`
 
 	// All Include resolved findings.
@@ -2877,7 +3165,7 @@ type ListJobsParams struct {
 	// Cluster By id or name.
 	Cluster string `form:"cluster,omitempty" json:"cluster,omitempty,omitzero"`
 
-	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, ACCESS, SLEEP, WAKE or JANITOR_DESTROY (ORPHAN_SWEEP is not supported yet, no job has it); CREATE_CLUSTER and DESTROY_CLUSTER are accepted too.
+	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, ACCESS, SLEEP, WAKE, JANITOR_DESTROY or ORPHAN_SWEEP (a look through a cloud account, seen with a role in every team); CREATE_CLUSTER and DESTROY_CLUSTER are accepted too.
 	Type string `form:"type,omitempty" json:"type,omitempty,omitzero"`
 
 	// Status PENDING, RUNNING, RETRYING, SUCCEEDED or FAILED.
@@ -2900,6 +3188,36 @@ type GetJobParams struct {
 type UnlinkAccountParams struct {
 	// Account E.g. github:maya.
 	Account string `form:"account" json:"account"`
+}
+
+// ListOrphansParams defines parameters for ListOrphans.
+type ListOrphansParams struct {
+	// Class released, unrecorded, unknown, owned, nobody or foreign.
+	Class string `form:"class,omitempty" json:"class,omitempty,omitzero"`
+
+	// State seen, reported, exempt, approved, removing, kept or gone.
+	State string `form:"state,omitempty" json:"state,omitempty,omitzero"`
+
+	// Owner Whom to ask.
+	Owner string `form:"owner,omitempty" json:"owner,omitempty,omitzero"`
+
+	// Team Whose team to ask.
+	Team string `form:"team,omitempty" json:"team,omitempty,omitzero"`
+
+	// Account In this cloud account.
+	Account string `form:"account,omitempty" json:"account,omitempty,omitzero"`
+
+	// Gone Include those that are gone.
+	Gone bool `form:"gone,omitempty" json:"gone,omitempty,omitzero"`
+
+	// Format json or csv.
+	Format string `form:"format,omitempty" json:"format,omitempty,omitzero"`
+
+	// Limit Items per page, 1 to 500.
+	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+
+	// Cursor The `nextCursor` of the previous page.
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
 }
 
 // ReportActualParams defines parameters for ReportActual.
@@ -2974,6 +3292,15 @@ type EnsureLabelsParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
+// ListSweepsParams defines parameters for ListSweeps.
+type ListSweepsParams struct {
+	// Account Of this cloud account.
+	Account string `form:"account,omitempty" json:"account,omitempty,omitzero"`
+
+	// Limit Items per page, 1 to 500.
+	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+}
+
 // WatchClustersParams defines parameters for WatchClusters.
 type WatchClustersParams struct {
 	// Cluster Only these, by id or name; repeat the parameter.
@@ -3040,6 +3367,12 @@ type DryRunJSONRequestBody = CreateRequest
 // RedeemLinkJSONRequestBody defines body for RedeemLink for application/json ContentType.
 type RedeemLinkJSONRequestBody = Redeem
 
+// ApproveOrphansJSONRequestBody defines body for ApproveOrphans for application/json ContentType.
+type ApproveOrphansJSONRequestBody = OrphanApproval
+
+// ExemptOrphansJSONRequestBody defines body for ExemptOrphans for application/json ContentType.
+type ExemptOrphansJSONRequestBody = OrphanExemption
+
 // EnsureLabelsJSONRequestBody defines body for EnsureLabels for application/json ContentType.
 type EnsureLabelsJSONRequestBody = LabelsRequest
 
@@ -3057,6 +3390,18 @@ type ReserveRoomJSONRequestBody = Demand
 
 // ResultOfAttemptJSONRequestBody defines body for ResultOfAttempt for application/json ContentType.
 type ResultOfAttemptJSONRequestBody = Result
+
+// ClaimSweepJSONRequestBody defines body for ClaimSweep for application/json ContentType.
+type ClaimSweepJSONRequestBody = Claim
+
+// ReportSweepJSONRequestBody defines body for ReportSweep for application/json ContentType.
+type ReportSweepJSONRequestBody = SweepReport
+
+// ResultOfSweepJSONRequestBody defines body for ResultOfSweep for application/json ContentType.
+type ResultOfSweepJSONRequestBody = SweepResult
+
+// StartSweepsJSONRequestBody defines body for StartSweeps for application/json ContentType.
+type StartSweepsJSONRequestBody = SweepRequest
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
@@ -3228,6 +3573,18 @@ type ServerInterface interface {
 	// UnlinkAccount Unlink one of your GitHub or Slack accounts.
 	// (DELETE /api/v1/me/accounts)
 	UnlinkAccount(w http.ResponseWriter, r *http.Request, params UnlinkAccountParams)
+	// ListOrphans List resources in the cloud that belong to no living cluster of this installation.
+	// (GET /api/v1/orphans)
+	ListOrphans(w http.ResponseWriter, r *http.Request, params ListOrphansParams)
+	// ApproveOrphans Approve the removal of orphans, or show in a dry run what that would delete (platform admins of all teams).
+	// (POST /api/v1/orphans/approve)
+	ApproveOrphans(w http.ResponseWriter, r *http.Request)
+	// ExemptOrphans Let orphans stay, and report them no more (platform admins of all teams). An approval whose removal has not begun is taken back.
+	// (POST /api/v1/orphans/exempt)
+	ExemptOrphans(w http.ResponseWriter, r *http.Request)
+	// GetOrphan Get one orphan with every resource that it is made of.
+	// (GET /api/v1/orphans/{id})
+	GetOrphan(w http.ResponseWriter, r *http.Request, id ID)
 	// ListProfiles List the profiles with limits and prices.
 	// (GET /api/v1/profiles)
 	ListProfiles(w http.ResponseWriter, r *http.Request)
@@ -3282,6 +3639,24 @@ type ServerInterface interface {
 	// ResultOfAttempt End the attempt.
 	// (POST /api/v1/status/attempts/{id}/result)
 	ResultOfAttempt(w http.ResponseWriter, r *http.Request, id ID)
+	// ClaimSweep Claim the sweep. The first pod of its newest runner wins; any other gets 409 and must exit.
+	// (POST /api/v1/status/sweeps/{id}/claim)
+	ClaimSweep(w http.ResponseWriter, r *http.Request, id ID)
+	// ReportSweep Report what a service showed in a region, or a heartbeat. A repeated seq changes nothing; every response renews the lease.
+	// (POST /api/v1/status/sweeps/{id}/report)
+	ReportSweep(w http.ResponseWriter, r *http.Request, id ID)
+	// ResultOfSweep End the sweep.
+	// (POST /api/v1/status/sweeps/{id}/result)
+	ResultOfSweep(w http.ResponseWriter, r *http.Request, id ID)
+	// ListSweeps List the looks through cloud accounts, newest first.
+	// (GET /api/v1/sweeps)
+	ListSweeps(w http.ResponseWriter, r *http.Request, params ListSweepsParams)
+	// StartSweeps Look through a cloud account now, or through all that are configured (platform admins of all teams).
+	// (POST /api/v1/sweeps)
+	StartSweeps(w http.ResponseWriter, r *http.Request)
+	// GetSweep Get one sweep with what it looked at.
+	// (GET /api/v1/sweeps/{id})
+	GetSweep(w http.ResponseWriter, r *http.Request, id ID)
 	// ListTeams List the teams you may see, with their budgets.
 	// (GET /api/v1/teams)
 	ListTeams(w http.ResponseWriter, r *http.Request)
@@ -5689,6 +6064,197 @@ func (siw *ServerInterfaceWrapper) UnlinkAccount(w http.ResponseWriter, r *http.
 	handler.ServeHTTP(w, r)
 }
 
+// ListOrphans operation middleware
+func (siw *ServerInterfaceWrapper) ListOrphans(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListOrphansParams
+
+	// ------------- Optional query parameter "class" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "class", r.URL.Query(), &params.Class, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "class"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "class", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "owner" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "owner", r.URL.Query(), &params.Owner, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "owner"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "owner", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "team" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "team", r.URL.Query(), &params.Team, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "team"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "team", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "account" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "account", r.URL.Query(), &params.Account, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "account"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "account", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "gone" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "gone", r.URL.Query(), &params.Gone, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "gone"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "gone", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListOrphans(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ApproveOrphans operation middleware
+func (siw *ServerInterfaceWrapper) ApproveOrphans(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ApproveOrphans(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ExemptOrphans operation middleware
+func (siw *ServerInterfaceWrapper) ExemptOrphans(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ExemptOrphans(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetOrphan operation middleware
+func (siw *ServerInterfaceWrapper) GetOrphan(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetOrphan(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListProfiles operation middleware
 func (siw *ServerInterfaceWrapper) ListProfiles(w http.ResponseWriter, r *http.Request) {
 
@@ -6324,6 +6890,170 @@ func (siw *ServerInterfaceWrapper) ResultOfAttempt(w http.ResponseWriter, r *htt
 	handler.ServeHTTP(w, r)
 }
 
+// ClaimSweep operation middleware
+func (siw *ServerInterfaceWrapper) ClaimSweep(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ClaimSweep(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ReportSweep operation middleware
+func (siw *ServerInterfaceWrapper) ReportSweep(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ReportSweep(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ResultOfSweep operation middleware
+func (siw *ServerInterfaceWrapper) ResultOfSweep(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ResultOfSweep(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListSweeps operation middleware
+func (siw *ServerInterfaceWrapper) ListSweeps(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListSweepsParams
+
+	// ------------- Optional query parameter "account" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "account", r.URL.Query(), &params.Account, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "account"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "account", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListSweeps(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// StartSweeps operation middleware
+func (siw *ServerInterfaceWrapper) StartSweeps(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.StartSweeps(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetSweep operation middleware
+func (siw *ServerInterfaceWrapper) GetSweep(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetSweep(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListTeams operation middleware
 func (siw *ServerInterfaceWrapper) ListTeams(w http.ResponseWriter, r *http.Request) {
 
@@ -6560,6 +7290,16 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/reports/focus", wrapper.ReportFocus)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/reports/summary", wrapper.ReportSummary)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/findings", wrapper.ListFindings)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/orphans/approve", wrapper.ApproveOrphans)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/orphans/exempt", wrapper.ExemptOrphans)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/sweeps", wrapper.ListSweeps)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/sweeps", wrapper.StartSweeps)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/sweeps/{id}", wrapper.GetSweep)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/orphans", wrapper.ListOrphans)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/api/v1/orphans/{id}", wrapper.GetOrphan)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/sweeps/{id}/claim", wrapper.ClaimSweep)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/sweeps/{id}/report", wrapper.ReportSweep)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/sweeps/{id}/result", wrapper.ResultOfSweep)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/attempts/{id}/claim", wrapper.ClaimAttempt)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/attempts/{id}/bucket-credentials", wrapper.GetBucketCredentials)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/status/attempts/{id}/reserve", wrapper.ReserveRoom)

@@ -95,6 +95,8 @@ func Lives() map[string]lifecycle.Card {
 	verifying.Progress = lifecycle.Progress{Percent: 90, Step: "pass 1 of 2"}
 	gone := At(Going("", ""), lifecycle.Destroyed, lifecycle.Released, "the pull request was closed; two counts in a row found nothing left of 1 name")
 	gone.ReleasedAt, gone.Ends.PRClosed = Start.Add(4*time.Hour), Start.Add(3*time.Hour)
+	again := At(gone, lifecycle.Destroying, lifecycle.DestroyingRuns, "the installer is removing the cluster's resources")
+	again.ReleasedAt, again.ReopenedAt, again.Reopened = time.Time{}, Start.Add(30*time.Hour), 1
 	failed := At(Card(), lifecycle.Failed, lifecycle.CreateFailed, "try 2 of 2 failed: bootstrap did not complete in time")
 	failed.Desired, failed.DesiredWhy = lifecycle.Absent, "the install failed: bootstrap did not complete in time"
 	failed.FailReason, failed.FailMessage = "InstallFailed", "bootstrap did not complete in time"
@@ -128,6 +130,6 @@ func Lives() map[string]lifecycle.Card {
 		"awaiting-capacity": waiting, "late": late, "create-failed-quota": quota, "create-failed-lost": lost, "abandoned": abandoned,
 		"pending": Card(), "installing": installing, "cleaning": cleaning, "ready": Ready(), "ready-closed": closed, "ready-unlabelled": unlabelled, "expiring": expiring,
 		"stopping": Going(lifecycle.Stopping, "the pull request was closed; the running install is stopped first"), "verifying": verifying,
-		"destroyed": gone, "create-failed": failed, "destroyed-never-ready": never, "destroyed-while-created": asked, "destroy-blocked": blocked,
+		"destroyed": gone, "found-again": again, "create-failed": failed, "destroyed-never-ready": never, "destroyed-while-created": asked, "destroy-blocked": blocked,
 	}
 }

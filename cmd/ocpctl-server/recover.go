@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"slices"
 	"syscall"
 	"text/tabwriter"
 	"time"
@@ -73,14 +72,8 @@ func recoverySettings(ctx context.Context, c config.Config, r config.Roles, log 
 	}
 	set = recovery.Config{
 		BucketName: c.Artifacts.Bucket, Installation: c.Installation, Wait: c.Runner.Lease + c.Limits.LeaseGrace, Log: log,
-		Spec: func(version string) store.Spec {
-			return store.Spec{
-				Zones: []string{}, PullSecretRef: c.Runner.PullSecretRef, SSHKey: c.Runner.SSHKey, SSHKeyRef: c.Runner.SSHKeyRef,
-				CloudCredsRef: c.Runner.CloudCredsRef, ReleaseImage: c.Runner.Releases[version],
-			}
-		},
+		Spec: specOf(c),
 	}
-	var domains []string
 	catalogue := live.Current()
 	for _, name := range catalogue.Names() {
 		profile, _ := catalogue.Get(name)
@@ -88,12 +81,8 @@ func recoverySettings(ctx context.Context, c config.Config, r config.Roles, log 
 			continue
 		}
 		set.Regions = append(set.Regions, profile.RegionNames()...)
-		domains = append(domains, profile.BaseDomains.Allow...)
 	}
-	slices.Sort(domains)
-	if domains = slices.Compact(domains); len(domains) == 1 {
-		set.BaseDomain = domains[0]
-	}
+	set.BaseDomain = catalogue.OnlyBaseDomain(recovery.Platform)
 	if set.Bucket, err = artifacts.New(ctx, artifacts.Config{Bucket: c.Artifacts.Bucket}); err != nil {
 		return set, err
 	}
@@ -102,6 +91,16 @@ func recoverySettings(ctx context.Context, c config.Config, r config.Roles, log 
 	}
 	set.Store, err = openStore(ctx, c, true, log)
 	return set, err
+}
+
+// specOf returns the spec of a recovered cluster of a version: the settings in force now.
+func specOf(c config.Config) func(version string) store.Spec {
+	return func(version string) store.Spec {
+		return store.Spec{
+			Zones: []string{}, PullSecretRef: c.Runner.PullSecretRef, SSHKey: c.Runner.SSHKey, SSHKeyRef: c.Runner.SSHKeyRef,
+			CloudCredsRef: c.Runner.CloudCredsRef, ReleaseImage: c.Runner.Releases[version],
+		}
+	}
 }
 
 // cloudTags asks the cloud with the runners' keys, or with this process's own identity if they have none.

@@ -41,8 +41,21 @@ const (
 // Traces lists what attempts stored, in every folder of clusters, in the order of the keys. Objects stored before since are left out;
 // the zero time leaves out none.
 func (s *Store) Traces(ctx context.Context, since time.Time) ([]Trace, error) {
+	return s.tracesBelow(ctx, "clusters/", since)
+}
+
+// TracesOf lists what the attempts of one cluster stored.
+func (s *Store) TracesOf(ctx context.Context, cluster string) ([]Trace, error) {
+	if cluster == "" || strings.Contains(cluster, "/") {
+		return nil, fmt.Errorf("%q is not the id of a cluster", cluster)
+	}
+	return s.tracesBelow(ctx, "clusters/"+cluster+"/", time.Time{})
+}
+
+// tracesBelow lists what attempts stored below a folder.
+func (s *Store) tracesBelow(ctx context.Context, folder string, since time.Time) ([]Trace, error) {
 	var found []Trace
-	for _, prefix := range []string{"clusters/", operatePrefix + "clusters/"} {
+	for _, prefix := range []string{folder, operatePrefix + folder} {
 		listed := s3.NewListObjectsV2Paginator(s.client, &s3.ListObjectsV2Input{Bucket: &s.cfg.Bucket, Prefix: aws.String(prefix)})
 		for listed.HasMorePages() {
 			page, err := s.listPage(ctx, listed)
@@ -50,7 +63,7 @@ func (s *Store) Traces(ctx context.Context, since time.Time) ([]Trace, error) {
 				return nil, fmt.Errorf("list %s: %w", s.ref(prefix), err)
 			}
 			for _, object := range page.Contents {
-				trace, ok := traceOf(strings.TrimPrefix(aws.ToString(object.Key), operatePrefix), prefix != "clusters/")
+				trace, ok := traceOf(strings.TrimPrefix(aws.ToString(object.Key), operatePrefix), prefix != folder)
 				if ok && !trace.At.Before(since) {
 					trace.Ref = s.ref(aws.ToString(object.Key))
 					found = append(found, trace)

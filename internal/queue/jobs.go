@@ -103,6 +103,20 @@ type SweepArgs struct{}
 // WeeklyArgs asks to have the weekly report posted if it is due.
 type WeeklyArgs struct{}
 
+// RunSweepsArgs asks for one round over the sweeps of cloud accounts: open those that are due, and see to the one whose turn it is.
+type RunSweepsArgs struct{}
+
+// LaunchSweepArgs asks to ensure that a sweep's runner is started.
+type LaunchSweepArgs struct {
+	Sweep  string `json:"sweep"`
+	Runner int    `json:"runner"`
+}
+
+// JudgeSweepArgs asks to compare what a sweep saw with what is known.
+type JudgeSweepArgs struct {
+	Sweep string `json:"sweep"`
+}
+
 // LookArgs asks to check on GitHub the pull requests that were not checked for a while.
 type LookArgs struct{}
 
@@ -120,6 +134,9 @@ type MissedArgs struct{}
 
 // PruneArgs asks to remove old rows.
 type PruneArgs struct{}
+
+// CleanupArgs asks to begin the approved removals of orphans.
+type CleanupArgs struct{}
 
 // RemoveArgs asks to do the removals that are due.
 type RemoveArgs struct{}
@@ -179,6 +196,15 @@ func (SweepArgs) Kind() string { return "sweep" }
 func (WeeklyArgs) Kind() string { return "weekly" }
 
 // Kind implements river.JobArgs.
+func (RunSweepsArgs) Kind() string { return "run_sweeps" }
+
+// Kind implements river.JobArgs.
+func (LaunchSweepArgs) Kind() string { return "launch_sweep" }
+
+// Kind implements river.JobArgs.
+func (JudgeSweepArgs) Kind() string { return "judge_sweep" }
+
+// Kind implements river.JobArgs.
 func (LookArgs) Kind() string { return "look" }
 
 // Kind implements river.JobArgs.
@@ -194,7 +220,13 @@ func (MissedArgs) Kind() string { return "missed" }
 func (PruneArgs) Kind() string { return "prune" }
 
 // Kind implements river.JobArgs.
+func (CleanupArgs) Kind() string { return "cleanup" }
+
+// Kind implements river.JobArgs.
 func (RemoveArgs) Kind() string { return "remove" }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (CleanupArgs) InsertOpts() river.InsertOpts { return once(QueueReconcile, 1) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (RemoveArgs) InsertOpts() river.InsertOpts { return once(QueueEffects, 1) }
@@ -276,6 +308,15 @@ func (SweepArgs) InsertOpts() river.InsertOpts { return once(QueueReconcile, 1) 
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (WeeklyArgs) InsertOpts() river.InsertOpts { return once(QueueMessages, 1) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (RunSweepsArgs) InsertOpts() river.InsertOpts { return once(QueueReconcile, 1) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (LaunchSweepArgs) InsertOpts() river.InsertOpts { return once(QueueEffects, effectTries) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (JudgeSweepArgs) InsertOpts() river.InsertOpts { return once(QueueReconcile, reconcileTries) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (LookArgs) InsertOpts() river.InsertOpts { return once(QueueInbox, 1) }

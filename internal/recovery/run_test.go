@@ -140,3 +140,34 @@ func TestACloudThatDoesNotAnswerDoesNotHideWhatTheBucketKnows(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 2, list[0].Number)
 }
+
+// approved stores an orphan that only tags tell of, whose removal was approved.
+func approved(t *testing.T, s *store.Store, cluster string) (id string) {
+	t.Helper()
+	id = store.NewID("orp")
+	_, err := s.Pool().Exec(t.Context(), `
+		INSERT INTO orphans (id, platform, account, installation, cluster_tag, identity, place, class, why, regions, managed_by, resources, evidence,
+			first_seen_at, last_seen_at, sights, state, state_at, state_why)
+		VALUES ($1, 'aws', '123456789012', 'test', $2, 'shop-abcde', '', 'unknown', 'no row', '{eu-west-1}', true, 1, '{vpc-1}', now(), now(), 2, 'approved', now(), 'ada approved it')`, id, cluster)
+	require.NoError(t, err)
+	return id
+}
+
+func TestAClusterThatASweepFoundIsAdoptedOnlyToBeTornDown(t *testing.T) {
+	cfg, _ := world(t)
+	a := recovery.Adoption{Orphan: approved(t, cfg.Store, "clu_1"), Cluster: "clu_1", Why: "a sweep found it",
+		Resources: []recovery.Tagged{{Resource: resource("clu_1", "shop", "shop-abcde"), Region: "eu-west-1"}}}
+	require.NoError(t, cfg.Adopt(t.Context(), a))
+	row, err := cfg.Store.Cluster(t.Context(), "clu_1")
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.Absent, row.Desired)
+	require.Equal(t, "a sweep found it", row.DesiredWhy)
+	require.Equal(t, []string{"shop-abcde"}, row.Identities)
+
+	b := recovery.Adoption{Orphan: approved(t, cfg.Store, "clu_2"), Cluster: "clu_2", Why: "a sweep found it",
+		Resources: []recovery.Tagged{{Resource: resource("clu_2", "shop", "shop-fghij"), Region: "eu-west-1"}}}
+	require.ErrorIs(t, cfg.Adopt(t.Context(), b), store.ErrNameTaken, "its teardown would delete the other's DNS records")
+
+	b.Resources = append(b.Resources, recovery.Tagged{Resource: cloudtags.Resource{ARN: "arn:x", Tags: map[string]string{tagkey.Installation: "other"}}})
+	require.ErrorIs(t, cfg.Adopt(t.Context(), b), recovery.ErrUnfit, "nothing of another installation is adopted")
+}

@@ -56,7 +56,7 @@ func All() []Measure {
 			Name: "ocpctl_cluster_destroy_seconds", Help: "Time from the first teardown's start until the account was counted empty.",
 			Labels: []string{"profile"}, Buckets: minutes,
 			events: `SELECT ARRAY[c.profile] AS labels, c.destroyed_at - min(a.opened_at) AS took
-				FROM clusters c JOIN attempts a ON a.cluster_id = c.id AND a.kind = 'destroy'
+				FROM clusters c JOIN attempts a ON a.cluster_id = c.id AND a.kind = 'destroy' AND (c.reopened_at IS NULL OR a.opened_at >= c.reopened_at)
 				WHERE c.destroyed_at > @from AND c.destroyed_at <= @to GROUP BY c.id`,
 		}, {
 			Name: "ocpctl_teardown_start_lag_seconds", Help: "Time from a cluster's end to the start of its first teardown, of clusters that reached their end.",

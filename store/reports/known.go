@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -14,7 +15,7 @@ import (
 )
 
 // Known returns what a sweep judges, from one snapshot: the live clusters that may not be as they should be, and those that seen
-// names by id or by a recorded name, live or released. A ready cluster whose next look and end are still to come is left out: it is
+// names by id, by a recorded name or by a domain, live or released. A ready cluster whose next look and end are still to come is left out: it is
 // as it should be, and there may be very many. Only the columns that lifecycle.Sweep needs are read, and only the recorded names
 // that were seen.
 func (s *Store) Known(ctx context.Context, seen lifecycle.Seen) (lifecycle.Known, error) {
@@ -27,12 +28,12 @@ func (s *Store) Known(ctx context.Context, seen lifecycle.Seen) (lifecycle.Known
 	if err := tx.QueryRow(ctx, `SELECT coalesce($1::timestamptz, clock_timestamp())`, s.db.Fixed()).Scan(&k.Now); err != nil {
 		return k, fmt.Errorf("ask the clock: %w", err)
 	}
-	names, ids := namesIn(seen)
+	names, ids, domains := namesIn(seen)
 	owned, err := ownersOf(ctx, tx, names)
 	if err != nil {
 		return k, fmt.Errorf("read whose names were seen: %w", err)
 	}
-	if k.Clusters, err = knownIn(ctx, tx, k.Now, slices.AppendSeq(ids, maps.Keys(owned))); err != nil {
+	if k.Clusters, err = knownIn(ctx, tx, k.Now, slices.AppendSeq(ids, maps.Keys(owned)), domains); err != nil {
 		return k, fmt.Errorf("read what is known: %w", err)
 	}
 	for i := range k.Clusters {
@@ -41,17 +42,20 @@ func (s *Store) Known(ctx context.Context, seen lifecycle.Seen) (lifecycle.Known
 	return k, nil
 }
 
-// namesIn returns the names and the cluster ids that resources were seen under.
-func namesIn(seen lifecycle.Seen) (names, ids []string) {
+// namesIn returns the names, the cluster ids and the domains that resources were seen under.
+func namesIn(seen lifecycle.Seen) (names, ids, domains []string) {
 	for _, g := range seen.Groups {
 		if g.Identity != "" {
-			names = append(names, g.Identity)
+			names = append(names, strings.Split(g.Identity, ",")...)
 		}
 		if g.Cluster != "" {
 			ids = append(ids, g.Cluster)
 		}
+		if g.Domain != "" {
+			domains = append(domains, g.Domain)
+		}
 	}
-	return names, ids
+	return names, ids, domains
 }
 
 // ownersOf returns the names that each cluster recorded, out of the given ones.
@@ -75,12 +79,17 @@ func ownersOf(ctx context.Context, tx pgx.Tx, names []string) (map[string][]stri
 }
 
 // knownIn reads each part by its own index, and does not touch the many others.
-func knownIn(ctx context.Context, tx pgx.Tx, now time.Time, named []string) ([]lifecycle.KnownCluster, error) {
-	rows, err := tx.Query(ctx, `
+func knownIn(ctx context.Context, tx pgx.Tx, now time.Time, named, domains []string) ([]lifecycle.KnownCluster, error) {
+	sql, args := `
 		SELECT `+knownColumns+` FROM clusters WHERE destroyed_at IS NULL AND status IN ('PENDING', 'CREATING', 'FAILED', 'DESTROYING')
 		UNION SELECT `+knownColumns+` FROM clusters
 			WHERE destroyed_at IS NULL AND status = 'READY' AND least(coalesce(wake_at, '-infinity'::timestamptz), destroy_at) <= $2
-		UNION SELECT `+knownColumns+` FROM clusters WHERE id = ANY ($1)`, named, now)
+		UNION SELECT `+knownColumns+` FROM clusters WHERE id = ANY ($1)`, []any{named, now}
+	if len(domains) > 0 {
+		sql += ` UNION SELECT ` + knownColumns + ` FROM clusters WHERE name || '.' || base_domain = ANY ($3)`
+		args = append(args, domains)
+	}
+	rows, err := tx.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -89,24 +98,26 @@ func knownIn(ctx context.Context, tx pgx.Tx, now time.Time, named []string) ([]l
 
 // knownColumns are the columns that scanKnown reads, in its order.
 const knownColumns = `id, name, status, phase, desired, why, blockers, wake_at, destroyed_at, updated_at,
-	end_ttl, end_max, end_pr_closed, pr_end_why, end_label_removed, end_run_finished, run_end_why, end_claim, end_hold`
+	end_ttl, end_max, end_pr_closed, pr_end_why, end_label_removed, end_run_finished, run_end_why, end_claim, end_hold,
+	name || '.' || base_domain, owner, team, coalesce(effective_tags ->> 'InstallationId', '')`
 
 func scanKnown(row pgx.CollectableRow) (lifecycle.KnownCluster, error) {
 	var k lifecycle.KnownCluster
 	var wake, released, closed, unlabelled, finished, claim, hold *time.Time
 	err := row.Scan(&k.ID, &k.Name, &k.Status, &k.Phase, &k.Desired, &k.Why, &k.Blockers, &wake, &released, &k.MovedAt,
-		&k.Ends.TTL, &k.Ends.Max, &closed, &k.Ends.PRWhy, &unlabelled, &finished, &k.Ends.RunWhy, &claim, &hold)
+		&k.Ends.TTL, &k.Ends.Max, &closed, &k.Ends.PRWhy, &unlabelled, &finished, &k.Ends.RunWhy, &claim, &hold,
+		&k.Domain, &k.Owner, &k.Team, &k.Installation)
 	k.WakeAt, k.ReleasedAt = pg.Zero(wake), pg.Zero(released)
 	k.Ends.PRClosed, k.Ends.LabelRemoved, k.Ends.RunFinished, k.Ends.Claim = pg.Zero(closed), pg.Zero(unlabelled), pg.Zero(finished), pg.Zero(claim)
 	k.Ends.Hold = pg.Zero(hold)
 	return k, err
 }
 
-// ClosedFor returns which of the attempts have been closed for at least that long. Unknown ids are left out.
+// ClosedFor returns which of the attempts and sweeps have been closed for at least that long. Unknown ids are left out.
 func (s *Store) ClosedFor(ctx context.Context, attempts []string, long time.Duration) ([]string, error) {
 	var closed []string
 	err := s.db.Pool().QueryRow(ctx, `
-		SELECT coalesce(array_agg(id ORDER BY id), '{}') FROM attempts
+		SELECT coalesce(array_agg(id ORDER BY id), '{}') FROM (SELECT id, closed_at FROM attempts UNION ALL SELECT id, closed_at FROM sweeps) AS runners
 		WHERE id = ANY ($1) AND closed_at <= coalesce($2::timestamptz, clock_timestamp()) - $3::interval`,
 		attempts, s.db.Fixed(), long).Scan(&closed)
 	if err != nil {

@@ -358,40 +358,52 @@ func (e DeliveryState) Valid() bool {
 
 // Defines values for FindingKind.
 const (
-	AccessNotRevoked FindingKind = "access_not_revoked"
-	Blocked          FindingKind = "blocked"
-	DeliveryFailing  FindingKind = "delivery_failing"
-	JobFailed        FindingKind = "job_failed"
-	Orphan           FindingKind = "orphan"
-	Overdue          FindingKind = "overdue"
-	Remains          FindingKind = "remains"
-	SlackChannel     FindingKind = "slack_channel"
-	SlackRefused     FindingKind = "slack_refused"
-	Stuck            FindingKind = "stuck"
+	FindingKindAccessNotRevoked FindingKind = "access_not_revoked"
+	FindingKindArchiveMissing   FindingKind = "archive_missing"
+	FindingKindBlocked          FindingKind = "blocked"
+	FindingKindCloudGone        FindingKind = "cloud_gone"
+	FindingKindDeliveryFailing  FindingKind = "delivery_failing"
+	FindingKindJobFailed        FindingKind = "job_failed"
+	FindingKindOrphan           FindingKind = "orphan"
+	FindingKindOverdue          FindingKind = "overdue"
+	FindingKindRemains          FindingKind = "remains"
+	FindingKindShownBehind      FindingKind = "shown_behind"
+	FindingKindSlackChannel     FindingKind = "slack_channel"
+	FindingKindSlackRefused     FindingKind = "slack_refused"
+	FindingKindStuck            FindingKind = "stuck"
+	FindingKindSweepFailing     FindingKind = "sweep_failing"
 )
 
 // Valid indicates whether the value is a known member of the FindingKind enum.
 func (e FindingKind) Valid() bool {
 	switch e {
-	case AccessNotRevoked:
+	case FindingKindAccessNotRevoked:
 		return true
-	case Blocked:
+	case FindingKindArchiveMissing:
 		return true
-	case DeliveryFailing:
+	case FindingKindBlocked:
 		return true
-	case JobFailed:
+	case FindingKindCloudGone:
 		return true
-	case Orphan:
+	case FindingKindDeliveryFailing:
 		return true
-	case Overdue:
+	case FindingKindJobFailed:
 		return true
-	case Remains:
+	case FindingKindOrphan:
 		return true
-	case SlackChannel:
+	case FindingKindOverdue:
 		return true
-	case SlackRefused:
+	case FindingKindRemains:
 		return true
-	case Stuck:
+	case FindingKindShownBehind:
+		return true
+	case FindingKindSlackChannel:
+		return true
+	case FindingKindSlackRefused:
+		return true
+	case FindingKindStuck:
+		return true
+	case FindingKindSweepFailing:
 		return true
 	default:
 		return false
@@ -1537,6 +1549,11 @@ type Event struct {
 	To string `json:"to,omitempty,omitzero"`
 }
 
+// ExemptOrphans defines model for ExemptOrphans.
+type ExemptOrphans struct {
+	Ids []string `json:"ids"`
+}
+
 // Explanation defines model for Explanation.
 type Explanation struct {
 	Cluster Cluster `json:"cluster"`
@@ -1763,6 +1780,134 @@ type Meter struct {
 	ToComeCents int `json:"toComeCents"`
 }
 
+// Orphan defines model for Orphan.
+type Orphan struct {
+	Account string `json:"account"`
+
+	// Class released: of a cluster that was called destroyed. unrecorded: tagged with a cluster that never recorded the name. unknown: tagged with this installation, of no known cluster. owned: with a person's or another cluster's mark. nobody: without a mark. foreign: another installation's.
+	Class string `json:"class"`
+
+	// CleanupClusterID The cluster whose teardown removes it.
+	CleanupClusterID string `json:"cleanupClusterId,omitempty,omitzero"`
+
+	// ClusterID The known cluster that it is or was of.
+	ClusterID   string `json:"clusterId,omitempty,omitzero"`
+	ClusterName string `json:"clusterName,omitempty,omitzero"`
+
+	// ClusterTag The ClusterId tag.
+	ClusterTag string `json:"clusterTag,omitempty,omitzero"`
+
+	// CostCents Since it was first seen, at hourlyCents; absent if no price is known.
+	CostCents *int64 `json:"costCents,omitempty"`
+
+	// DecidedBy Id of the principal who decided the state; absent: nobody did.
+	DecidedBy string `json:"decidedBy,omitempty,omitzero"`
+
+	// Evidence The first of them.
+	Evidence []string `json:"evidence"`
+
+	// FirstSeenAt By a sweep, as an orphan.
+	FirstSeenAt time.Time `json:"firstSeenAt"`
+	GoneAt      time.Time `json:"goneAt,omitempty,omitzero"`
+
+	// HourlyCents Of the resources whose price is known; absent if none is.
+	HourlyCents *float64 `json:"hourlyCents,omitempty"`
+
+	// Identity infraID, or the name that ccoctl ran with.
+	Identity string `json:"identity,omitempty,omitzero"`
+
+	// Installation The InstallationId tag.
+	Installation string    `json:"installation,omitempty,omitzero"`
+	LastSeenAt   time.Time `json:"lastSeenAt"`
+
+	// Managed Its tagged resources have ocpctl's ManagedBy tag and this ClusterId.
+	Managed bool `json:"managed"`
+
+	// Next The next step.
+	Next     string `json:"next"`
+	OrphanID string `json:"orphanId"`
+
+	// Owner Whom to ask.
+	Owner string `json:"owner,omitempty,omitzero"`
+
+	// Place What it is in, or the resource itself, if no tag or name tells more.
+	Place      string    `json:"place,omitempty,omitzero"`
+	Platform   string    `json:"platform"`
+	Regions    []string  `json:"regions"`
+	ReportedAt time.Time `json:"reportedAt,omitempty,omitzero"`
+
+	// Resources How many.
+	Resources int `json:"resources"`
+
+	// Sights Sweeps in a row that saw it.
+	Sights int `json:"sights"`
+
+	// State seen (not often or long enough to be told), reported, exempt, approved, removing, kept (somebody's, and never removed) or gone.
+	State    string    `json:"state"`
+	StateAt  time.Time `json:"stateAt"`
+	StateWhy string    `json:"stateWhy"`
+	Team     string    `json:"team,omitempty,omitzero"`
+
+	// Unpriced Resources whose price is unknown.
+	Unpriced int `json:"unpriced"`
+
+	// Why Why it is an orphan.
+	Why string `json:"why"`
+}
+
+// OrphanApproval defines model for OrphanApproval.
+type OrphanApproval struct {
+	// DryRun Change nothing, and answer what would be done.
+	DryRun bool `json:"dryRun,omitempty,omitzero"`
+
+	// Ids Ids of orphans.
+	Ids []string `json:"ids"`
+
+	// Reason Reason for the audit trail. Only a dry run needs none.
+	Reason string `json:"reason,omitempty,omitzero"`
+}
+
+// OrphanDetail defines model for OrphanDetail.
+type OrphanDetail struct {
+	// Embedded struct due to allOf(#/components/schemas/Orphan)
+	Orphan `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	Parts []OrphanPart `json:"parts"`
+}
+
+// OrphanExemption defines model for OrphanExemption.
+type OrphanExemption struct {
+	// Ids Ids of orphans.
+	Ids []string `json:"ids"`
+
+	// Reason Reason for the audit trail.
+	Reason string `json:"reason"`
+}
+
+// OrphanPage defines model for OrphanPage.
+type OrphanPage struct {
+	Items []Orphan `json:"items"`
+
+	// NextCursor Absent on the last page.
+	NextCursor string `json:"nextCursor,omitempty,omitzero"`
+}
+
+// OrphanPart defines model for OrphanPart.
+type OrphanPart struct {
+	Detail      string            `json:"detail,omitempty,omitzero"`
+	FirstSeenAt time.Time         `json:"firstSeenAt"`
+	ID          string            `json:"id"`
+	LastSeenAt  time.Time         `json:"lastSeenAt"`
+	Name        string            `json:"name,omitempty,omitzero"`
+	Region      string            `json:"region,omitempty,omitzero"`
+	Stopped     bool              `json:"stopped,omitempty,omitzero"`
+	Tags        map[string]string `json:"tags,omitempty,omitzero"`
+	Type        string            `json:"type"`
+
+	// Within What it is a part of.
+	Within string `json:"within,omitempty,omitzero"`
+}
+
 // Outputs defines model for Outputs.
 type Outputs struct {
 	APIURL     string `json:"apiUrl"`
@@ -1920,6 +2065,60 @@ type Redeemed struct {
 
 // RedeemedKind defines model for Redeemed.Kind.
 type RedeemedKind string
+
+// RemovalCall defines model for RemovalCall.
+type RemovalCall struct {
+	// Call The command, the names or the tags.
+	Call string `json:"call"`
+	What string `json:"what"`
+}
+
+// RemovalPlan How a teardown removes an orphan.
+type RemovalPlan struct {
+	// Calls What the teardown does, in this order.
+	Calls []RemovalCall `json:"calls"`
+
+	// Class Whose it is: released, unrecorded, unknown, foreign, owned or nobody.
+	Class string `json:"class"`
+
+	// ClusterID Cluster whose teardown removes it.
+	ClusterID   string `json:"clusterId,omitempty,omitzero"`
+	ClusterName string `json:"clusterName,omitempty,omitzero"`
+
+	// Kept Resources that it does not remove.
+	Kept []RemovalResource `json:"kept"`
+
+	// Names Names that the teardown has to learn first, because the cluster never recorded them.
+	Names []string `json:"names"`
+
+	// Orphan Its id.
+	Orphan string `json:"orphan"`
+
+	// Refused Why no teardown can remove it; absent if one can.
+	Refused string `json:"refused,omitempty,omitzero"`
+
+	// Removed Resources that it removes.
+	Removed []RemovalResource `json:"removed"`
+
+	// Waits Why its removal cannot begin now; absent if it can.
+	Waits string `json:"waits,omitempty,omitzero"`
+}
+
+// RemovalPlans defines model for RemovalPlans.
+type RemovalPlans struct {
+	Items []RemovalPlan `json:"items"`
+}
+
+// RemovalResource defines model for RemovalResource.
+type RemovalResource struct {
+	ID     string `json:"id"`
+	Name   string `json:"name,omitempty,omitzero"`
+	Region string `json:"region,omitempty,omitzero"`
+	Type   string `json:"type"`
+
+	// Why What removes it, or why nothing does.
+	Why string `json:"why"`
+}
 
 // ReportSummary Amounts are estimates by list prices, not an invoice. A line without a profile counts all profiles.
 type ReportSummary struct {
@@ -2256,6 +2455,86 @@ type SummaryWeek struct {
 
 	// Week Its begin: Monday at midnight UTC.
 	Week time.Time `json:"week"`
+}
+
+// Sweep defines model for Sweep.
+type Sweep struct {
+	Account string `json:"account"`
+
+	// AskedBy Id of the principal, or schedule.
+	AskedBy string `json:"askedBy"`
+
+	// Calls To the cloud, by service.
+	Calls   map[string]int `json:"calls"`
+	EndedAt time.Time      `json:"endedAt,omitempty,omitzero"`
+
+	// JobID The same sweep as a job of type ORPHAN_SWEEP.
+	JobID   string `json:"jobId"`
+	Message string `json:"message,omitempty,omitzero"`
+
+	// Next What to do about it.
+	Next     string    `json:"next,omitempty,omitzero"`
+	OpenedAt time.Time `json:"openedAt"`
+	Platform string    `json:"platform"`
+	Reason   string    `json:"reason,omitempty,omitzero"`
+	Regions  []string  `json:"regions"`
+
+	// Resources How many it saw that may belong to a cluster.
+	Resources int `json:"resources"`
+
+	// Round Number of the sweep, counted for each account.
+	Round int `json:"round"`
+
+	// Runner Number of its newest runner: another one follows one that was lost.
+	Runner int `json:"runner,omitempty,omitzero"`
+
+	// Slowed Calls that the cloud throttled.
+	Slowed    int       `json:"slowed"`
+	StartedAt time.Time `json:"startedAt,omitempty,omitzero"`
+
+	// State waiting, running, succeeded, failed, stopped or lost.
+	State   string `json:"state"`
+	SweepID string `json:"sweepId"`
+
+	// Trouble Why its runner does not start.
+	Trouble string `json:"trouble,omitempty,omitzero"`
+}
+
+// SweepDetail defines model for SweepDetail.
+type SweepDetail struct {
+	// Embedded struct due to allOf(#/components/schemas/Sweep)
+	Sweep `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	Parts []SweepPart `json:"parts"`
+}
+
+// SweepPart defines model for SweepPart.
+type SweepPart struct {
+	Calls int `json:"calls"`
+
+	// Complete Only a complete part says that something is gone.
+	Complete bool `json:"complete"`
+
+	// Error Why it is incomplete.
+	Error string `json:"error,omitempty,omitzero"`
+
+	// Name Region and service, e.g. us-east-1/ec2.
+	Name      string `json:"name"`
+	Resources int    `json:"resources"`
+}
+
+// SweepRequest defines model for SweepRequest.
+type SweepRequest struct {
+	// Account One of the configured accounts; without it, all of them.
+	Account string `json:"account,omitempty,omitzero"`
+
+	// Reason For the audit trail.
+	Reason string `json:"reason,omitempty,omitzero"`
+}
+
+// Sweeps defines model for Sweeps.
+type Sweeps struct {
+	Items []Sweep `json:"items"`
 }
 
 // Team defines model for Team.
@@ -2840,7 +3119,7 @@ type ListDeliveriesParams struct {
 
 // ListFindingsParams defines parameters for ListFindings.
 type ListFindingsParams struct {
-	// Kind overdue, stuck, blocked, remains, delivery_failing, job_failed, access_not_revoked, slack_channel or slack_refused (orphan is not supported yet).
+	// Kind overdue, stuck, blocked, remains, delivery_failing, job_failed, access_not_revoked, slack_channel, slack_refused, orphan or sweep_failing.
 	Kind string `form:"kind,omitempty" json:"kind,omitempty,omitzero"`
 
 	// All Include resolved findings.
@@ -2852,7 +3131,7 @@ type ListJobsParams struct {
 	// Cluster By id or name.
 	Cluster string `form:"cluster,omitempty" json:"cluster,omitempty,omitzero"`
 
-	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, ACCESS, SLEEP, WAKE or JANITOR_DESTROY (ORPHAN_SWEEP is not supported yet, no job has it); CREATE_CLUSTER and DESTROY_CLUSTER are accepted too.
+	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, ACCESS, SLEEP, WAKE, JANITOR_DESTROY or ORPHAN_SWEEP (a look through a cloud account, seen with a role in every team); CREATE_CLUSTER and DESTROY_CLUSTER are accepted too.
 	Type string `form:"type,omitempty" json:"type,omitempty,omitzero"`
 
 	// Status PENDING, RUNNING, RETRYING, SUCCEEDED or FAILED.
@@ -2875,6 +3154,36 @@ type GetJobParams struct {
 type UnlinkAccountParams struct {
 	// Account E.g. github:maya.
 	Account string `form:"account" json:"account"`
+}
+
+// ListOrphansParams defines parameters for ListOrphans.
+type ListOrphansParams struct {
+	// Class released, unrecorded, unknown, owned, nobody or foreign.
+	Class string `form:"class,omitempty" json:"class,omitempty,omitzero"`
+
+	// State seen, reported, exempt, approved, removing, kept or gone.
+	State string `form:"state,omitempty" json:"state,omitempty,omitzero"`
+
+	// Owner Whom to ask.
+	Owner string `form:"owner,omitempty" json:"owner,omitempty,omitzero"`
+
+	// Team Whose team to ask.
+	Team string `form:"team,omitempty" json:"team,omitempty,omitzero"`
+
+	// Account In this cloud account.
+	Account string `form:"account,omitempty" json:"account,omitempty,omitzero"`
+
+	// Gone Include those that are gone.
+	Gone bool `form:"gone,omitempty" json:"gone,omitempty,omitzero"`
+
+	// Format json or csv.
+	Format string `form:"format,omitempty" json:"format,omitempty,omitzero"`
+
+	// Limit Items per page, 1 to 500.
+	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+
+	// Cursor The `nextCursor` of the previous page.
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
 }
 
 // ReportActualParams defines parameters for ReportActual.
@@ -2949,6 +3258,15 @@ type EnsureLabelsParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
+// ListSweepsParams defines parameters for ListSweeps.
+type ListSweepsParams struct {
+	// Account Of this cloud account.
+	Account string `form:"account,omitempty" json:"account,omitempty,omitzero"`
+
+	// Limit Items per page, 1 to 500.
+	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+}
+
 // WatchClustersParams defines parameters for WatchClusters.
 type WatchClustersParams struct {
 	// Cluster Only these, by id or name; repeat the parameter.
@@ -3015,8 +3333,17 @@ type DryRunJSONRequestBody = CreateRequest
 // RedeemLinkJSONRequestBody defines body for RedeemLink for application/json ContentType.
 type RedeemLinkJSONRequestBody = Redeem
 
+// ApproveOrphansJSONRequestBody defines body for ApproveOrphans for application/json ContentType.
+type ApproveOrphansJSONRequestBody = OrphanApproval
+
+// ExemptOrphansJSONRequestBody defines body for ExemptOrphans for application/json ContentType.
+type ExemptOrphansJSONRequestBody = OrphanExemption
+
 // EnsureLabelsJSONRequestBody defines body for EnsureLabels for application/json ContentType.
 type EnsureLabelsJSONRequestBody = LabelsRequest
+
+// StartSweepsJSONRequestBody defines body for StartSweeps for application/json ContentType.
+type StartSweepsJSONRequestBody = SweepRequest
 
 // RequestEditorFn is the function signature for the RequestEditor callback function
 type RequestEditorFn func(ctx context.Context, req *http.Request) error
@@ -3613,6 +3940,52 @@ type ClientInterface interface {
 	// Corresponds with DELETE /api/v1/me/accounts (the `UnlinkAccount` operationId).
 	UnlinkAccount(ctx context.Context, params *UnlinkAccountParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListOrphans List resources in the cloud that belong to no living cluster of this installation.
+	//
+	// With a role in some teams, those of these teams. `format=csv`, or the header `Accept: text/csv`, returns the same page as CSV.
+	//
+	// Corresponds with GET /api/v1/orphans (the `ListOrphans` operationId).
+	ListOrphans(ctx context.Context, params *ListOrphansParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ApproveOrphansWithBody Approve the removal of orphans, or show in a dry run what that would delete (platform admins of all teams).
+	//
+	// All of them are approved, or none. The teardown of the orphan's own cluster removes it, by the names that ocpctl recorded for that cluster; a cluster that
+	// the database does not know is adopted first. Resources of another installation, of a person or of nobody known are never removed.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/orphans/approve (the `ApproveOrphans` operationId).
+	ApproveOrphansWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ApproveOrphans Approve the removal of orphans, or show in a dry run what that would delete (platform admins of all teams).
+	//
+	// All of them are approved, or none. The teardown of the orphan's own cluster removes it, by the names that ocpctl recorded for that cluster; a cluster that
+	// the database does not know is adopted first. Resources of another installation, of a person or of nobody known are never removed.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/orphans/approve (the `ApproveOrphans` operationId).
+	ApproveOrphans(ctx context.Context, body ApproveOrphansJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ExemptOrphansWithBody Let orphans stay, and report them no more (platform admins of all teams). An approval whose removal has not begun is taken back.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/orphans/exempt (the `ExemptOrphans` operationId).
+	ExemptOrphansWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ExemptOrphans Let orphans stay, and report them no more (platform admins of all teams). An approval whose removal has not begun is taken back.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/orphans/exempt (the `ExemptOrphans` operationId).
+	ExemptOrphans(ctx context.Context, body ExemptOrphansJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetOrphan Get one orphan with every resource that it is made of.
+	//
+	// Corresponds with GET /api/v1/orphans/{id} (the `GetOrphan` operationId).
+	GetOrphan(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListProfiles List the profiles with limits and prices.
 	//
 	// Corresponds with GET /api/v1/profiles (the `ListProfiles` operationId).
@@ -3687,6 +4060,36 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/repositories/labels/{id} (the `GetLabels` operationId).
 	GetLabels(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListSweeps List the looks through cloud accounts, newest first.
+	//
+	// Corresponds with GET /api/v1/sweeps (the `ListSweeps` operationId).
+	ListSweeps(ctx context.Context, params *ListSweepsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// StartSweepsWithBody Look through a cloud account now, or through all that are configured (platform admins of all teams).
+	//
+	// A sweep only reads. Accounts are looked through one after another. If a sweep of an account is waiting or running, the response names it, so
+	// that the request can be repeated safely.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/sweeps (the `StartSweeps` operationId).
+	StartSweepsWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// StartSweeps Look through a cloud account now, or through all that are configured (platform admins of all teams).
+	//
+	// A sweep only reads. Accounts are looked through one after another. If a sweep of an account is waiting or running, the response names it, so
+	// that the request can be repeated safely.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/sweeps (the `StartSweeps` operationId).
+	StartSweeps(ctx context.Context, body StartSweepsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetSweep Get one sweep with what it looked at.
+	//
+	// Corresponds with GET /api/v1/sweeps/{id} (the `GetSweep` operationId).
+	GetSweep(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListTeams List the teams you may see, with their budgets.
 	//
@@ -4982,6 +5385,112 @@ func (c *Client) UnlinkAccount(ctx context.Context, params *UnlinkAccountParams,
 	return c.Client.Do(req)
 }
 
+// ListOrphans List resources in the cloud that belong to no living cluster of this installation.
+//
+// With a role in some teams, those of these teams. `format=csv`, or the header `Accept: text/csv`, returns the same page as CSV.
+//
+// Corresponds with GET /api/v1/orphans (the `ListOrphans` operationId).
+func (c *Client) ListOrphans(ctx context.Context, params *ListOrphansParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListOrphansRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ApproveOrphansWithBody Approve the removal of orphans, or show in a dry run what that would delete (platform admins of all teams).
+//
+// All of them are approved, or none. The teardown of the orphan's own cluster removes it, by the names that ocpctl recorded for that cluster; a cluster that
+// the database does not know is adopted first. Resources of another installation, of a person or of nobody known are never removed.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/orphans/approve (the `ApproveOrphans` operationId).
+func (c *Client) ApproveOrphansWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewApproveOrphansRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ApproveOrphans Approve the removal of orphans, or show in a dry run what that would delete (platform admins of all teams).
+//
+// All of them are approved, or none. The teardown of the orphan's own cluster removes it, by the names that ocpctl recorded for that cluster; a cluster that
+// the database does not know is adopted first. Resources of another installation, of a person or of nobody known are never removed.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/orphans/approve (the `ApproveOrphans` operationId).
+func (c *Client) ApproveOrphans(ctx context.Context, body ApproveOrphansJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewApproveOrphansRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ExemptOrphansWithBody Let orphans stay, and report them no more (platform admins of all teams). An approval whose removal has not begun is taken back.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/orphans/exempt (the `ExemptOrphans` operationId).
+func (c *Client) ExemptOrphansWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewExemptOrphansRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ExemptOrphans Let orphans stay, and report them no more (platform admins of all teams). An approval whose removal has not begun is taken back.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/orphans/exempt (the `ExemptOrphans` operationId).
+func (c *Client) ExemptOrphans(ctx context.Context, body ExemptOrphansJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewExemptOrphansRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetOrphan Get one orphan with every resource that it is made of.
+//
+// Corresponds with GET /api/v1/orphans/{id} (the `GetOrphan` operationId).
+func (c *Client) GetOrphan(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetOrphanRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListProfiles List the profiles with limits and prices.
 //
 // Corresponds with GET /api/v1/profiles (the `ListProfiles` operationId).
@@ -5167,6 +5676,76 @@ func (c *Client) EnsureLabels(ctx context.Context, params *EnsureLabelsParams, b
 // Corresponds with GET /api/v1/repositories/labels/{id} (the `GetLabels` operationId).
 func (c *Client) GetLabels(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetLabelsRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListSweeps List the looks through cloud accounts, newest first.
+//
+// Corresponds with GET /api/v1/sweeps (the `ListSweeps` operationId).
+func (c *Client) ListSweeps(ctx context.Context, params *ListSweepsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListSweepsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// StartSweepsWithBody Look through a cloud account now, or through all that are configured (platform admins of all teams).
+//
+// A sweep only reads. Accounts are looked through one after another. If a sweep of an account is waiting or running, the response names it, so
+// that the request can be repeated safely.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/sweeps (the `StartSweeps` operationId).
+func (c *Client) StartSweepsWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewStartSweepsRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// StartSweeps Look through a cloud account now, or through all that are configured (platform admins of all teams).
+//
+// A sweep only reads. Accounts are looked through one after another. If a sweep of an account is waiting or running, the response names it, so
+// that the request can be repeated safely.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/sweeps (the `StartSweeps` operationId).
+func (c *Client) StartSweeps(ctx context.Context, body StartSweepsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewStartSweepsRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetSweep Get one sweep with what it looked at.
+//
+// Corresponds with GET /api/v1/sweeps/{id} (the `GetSweep` operationId).
+func (c *Client) GetSweep(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetSweepRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -8136,6 +8715,234 @@ func NewUnlinkAccountRequest(server string, params *UnlinkAccountParams) (*http.
 	return req, nil
 }
 
+// NewListOrphansRequest constructs an http.Request for the ListOrphans method
+func NewListOrphansRequest(server string, params *ListOrphansParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/orphans")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "class", params.Class, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "owner", params.Owner, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "team", params.Team, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "account", params.Account, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "gone", params.Gone, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewApproveOrphansRequest calls the generic ApproveOrphans builder with application/json body
+func NewApproveOrphansRequest(server string, body ApproveOrphansJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewApproveOrphansRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewApproveOrphansRequestWithBody constructs an http.Request for the ApproveOrphans method, with any body, and a specified content type
+func NewApproveOrphansRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/orphans/approve")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewExemptOrphansRequest calls the generic ExemptOrphans builder with application/json body
+func NewExemptOrphansRequest(server string, body ExemptOrphansJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewExemptOrphansRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewExemptOrphansRequestWithBody constructs an http.Request for the ExemptOrphans method, with any body, and a specified content type
+func NewExemptOrphansRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/orphans/exempt")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewGetOrphanRequest constructs an http.Request for the GetOrphan method
+func NewGetOrphanRequest(server string, id ID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/orphans/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListProfilesRequest constructs an http.Request for the ListProfiles method
 func NewListProfilesRequest(server string) (*http.Request, error) {
 	var err error
@@ -8674,6 +9481,138 @@ func NewGetLabelsRequest(server string, id ID) (*http.Request, error) {
 	}
 
 	operationPath := fmt.Sprintf("/api/v1/repositories/labels/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListSweepsRequest constructs an http.Request for the ListSweeps method
+func NewListSweepsRequest(server string, params *ListSweepsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/sweeps")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "account", params.Account, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewStartSweepsRequest calls the generic StartSweeps builder with application/json body
+func NewStartSweepsRequest(server string, body StartSweepsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewStartSweepsRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewStartSweepsRequestWithBody constructs an http.Request for the StartSweeps method, with any body, and a specified content type
+func NewStartSweepsRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/sweeps")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewGetSweepRequest constructs an http.Request for the GetSweep method
+func NewGetSweepRequest(server string, id ID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/sweeps/%s", pathParam0)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -9409,6 +10348,56 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with DELETE /api/v1/me/accounts (the `UnlinkAccount` operationId).
 	UnlinkAccountWithResponse(ctx context.Context, params *UnlinkAccountParams, reqEditors ...RequestEditorFn) (*UnlinkAccountResponse, error)
 
+	// ListOrphansWithResponse List resources in the cloud that belong to no living cluster of this installation.
+	//
+	// With a role in some teams, those of these teams. `format=csv`, or the header `Accept: text/csv`, returns the same page as CSV.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/orphans (the `ListOrphans` operationId).
+	ListOrphansWithResponse(ctx context.Context, params *ListOrphansParams, reqEditors ...RequestEditorFn) (*ListOrphansResponse, error)
+
+	// ApproveOrphansWithBodyWithResponse Approve the removal of orphans, or show in a dry run what that would delete (platform admins of all teams).
+	//
+	// All of them are approved, or none. The teardown of the orphan's own cluster removes it, by the names that ocpctl recorded for that cluster; a cluster that
+	// the database does not know is adopted first. Resources of another installation, of a person or of nobody known are never removed.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/orphans/approve (the `ApproveOrphans` operationId).
+	ApproveOrphansWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ApproveOrphansResponse, error)
+
+	// ApproveOrphansWithResponse Approve the removal of orphans, or show in a dry run what that would delete (platform admins of all teams).
+	//
+	// All of them are approved, or none. The teardown of the orphan's own cluster removes it, by the names that ocpctl recorded for that cluster; a cluster that
+	// the database does not know is adopted first. Resources of another installation, of a person or of nobody known are never removed.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/orphans/approve (the `ApproveOrphans` operationId).
+	ApproveOrphansWithResponse(ctx context.Context, body ApproveOrphansJSONRequestBody, reqEditors ...RequestEditorFn) (*ApproveOrphansResponse, error)
+
+	// ExemptOrphansWithBodyWithResponse Let orphans stay, and report them no more (platform admins of all teams). An approval whose removal has not begun is taken back.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/orphans/exempt (the `ExemptOrphans` operationId).
+	ExemptOrphansWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ExemptOrphansResponse, error)
+
+	// ExemptOrphansWithResponse Let orphans stay, and report them no more (platform admins of all teams). An approval whose removal has not begun is taken back.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/orphans/exempt (the `ExemptOrphans` operationId).
+	ExemptOrphansWithResponse(ctx context.Context, body ExemptOrphansJSONRequestBody, reqEditors ...RequestEditorFn) (*ExemptOrphansResponse, error)
+
+	// GetOrphanWithResponse Get one orphan with every resource that it is made of.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/orphans/{id} (the `GetOrphan` operationId).
+	GetOrphanWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*GetOrphanResponse, error)
+
 	// ListProfilesWithResponse List the profiles with limits and prices.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -9503,6 +10492,40 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/repositories/labels/{id} (the `GetLabels` operationId).
 	GetLabelsWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*GetLabelsResponse, error)
+
+	// ListSweepsWithResponse List the looks through cloud accounts, newest first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/sweeps (the `ListSweeps` operationId).
+	ListSweepsWithResponse(ctx context.Context, params *ListSweepsParams, reqEditors ...RequestEditorFn) (*ListSweepsResponse, error)
+
+	// StartSweepsWithBodyWithResponse Look through a cloud account now, or through all that are configured (platform admins of all teams).
+	//
+	// A sweep only reads. Accounts are looked through one after another. If a sweep of an account is waiting or running, the response names it, so
+	// that the request can be repeated safely.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/sweeps (the `StartSweeps` operationId).
+	StartSweepsWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*StartSweepsResponse, error)
+
+	// StartSweepsWithResponse Look through a cloud account now, or through all that are configured (platform admins of all teams).
+	//
+	// A sweep only reads. Accounts are looked through one after another. If a sweep of an account is waiting or running, the response names it, so
+	// that the request can be repeated safely.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/sweeps (the `StartSweeps` operationId).
+	StartSweepsWithResponse(ctx context.Context, body StartSweepsJSONRequestBody, reqEditors ...RequestEditorFn) (*StartSweepsResponse, error)
+
+	// GetSweepWithResponse Get one sweep with what it looked at.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/sweeps/{id} (the `GetSweep` operationId).
+	GetSweepWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*GetSweepResponse, error)
 
 	// ListTeamsWithResponse List the teams you may see, with their budgets.
 	//
@@ -12282,6 +13305,198 @@ func (r UnlinkAccountResponse) ContentType() string {
 	return ""
 }
 
+type ListOrphansResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OrphanPage
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListOrphansResponse) GetJSON200() *OrphanPage {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListOrphansResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListOrphansResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListOrphansResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListOrphansResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListOrphansResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ApproveOrphansResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RemovalPlans
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ApproveOrphansResponse) GetJSON200() *RemovalPlans {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ApproveOrphansResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ApproveOrphansResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ApproveOrphansResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ApproveOrphansResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ApproveOrphansResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ExemptOrphansResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ExemptOrphans
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ExemptOrphansResponse) GetJSON200() *ExemptOrphans {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ExemptOrphansResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ExemptOrphansResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ExemptOrphansResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ExemptOrphansResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ExemptOrphansResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetOrphanResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OrphanDetail
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetOrphanResponse) GetJSON200() *OrphanDetail {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetOrphanResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetOrphanResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetOrphanResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetOrphanResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetOrphanResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListProfilesResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -12797,6 +14012,150 @@ func (r GetLabelsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetLabelsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListSweepsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Sweeps
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListSweepsResponse) GetJSON200() *Sweeps {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListSweepsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListSweepsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListSweepsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListSweepsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListSweepsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type StartSweepsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Sweeps
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r StartSweepsResponse) GetJSON202() *Sweeps {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r StartSweepsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r StartSweepsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r StartSweepsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r StartSweepsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r StartSweepsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetSweepResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SweepDetail
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetSweepResponse) GetJSON200() *SweepDetail {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetSweepResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetSweepResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetSweepResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetSweepResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetSweepResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -13941,6 +15300,92 @@ func (c *ClientWithResponses) UnlinkAccountWithResponse(ctx context.Context, par
 	return ParseUnlinkAccountResponse(rsp)
 }
 
+// ListOrphansWithResponse List resources in the cloud that belong to no living cluster of this installation.
+//
+// With a role in some teams, those of these teams. `format=csv`, or the header `Accept: text/csv`, returns the same page as CSV.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/orphans (the `ListOrphans` operationId).
+func (c *ClientWithResponses) ListOrphansWithResponse(ctx context.Context, params *ListOrphansParams, reqEditors ...RequestEditorFn) (*ListOrphansResponse, error) {
+	rsp, err := c.ListOrphans(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListOrphansResponse(rsp)
+}
+
+// ApproveOrphansWithBodyWithResponse Approve the removal of orphans, or show in a dry run what that would delete (platform admins of all teams).
+//
+// All of them are approved, or none. The teardown of the orphan's own cluster removes it, by the names that ocpctl recorded for that cluster; a cluster that
+// the database does not know is adopted first. Resources of another installation, of a person or of nobody known are never removed.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/orphans/approve (the `ApproveOrphans` operationId).
+func (c *ClientWithResponses) ApproveOrphansWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ApproveOrphansResponse, error) {
+	rsp, err := c.ApproveOrphansWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseApproveOrphansResponse(rsp)
+}
+
+// ApproveOrphansWithResponse Approve the removal of orphans, or show in a dry run what that would delete (platform admins of all teams).
+//
+// All of them are approved, or none. The teardown of the orphan's own cluster removes it, by the names that ocpctl recorded for that cluster; a cluster that
+// the database does not know is adopted first. Resources of another installation, of a person or of nobody known are never removed.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/orphans/approve (the `ApproveOrphans` operationId).
+func (c *ClientWithResponses) ApproveOrphansWithResponse(ctx context.Context, body ApproveOrphansJSONRequestBody, reqEditors ...RequestEditorFn) (*ApproveOrphansResponse, error) {
+	rsp, err := c.ApproveOrphans(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseApproveOrphansResponse(rsp)
+}
+
+// ExemptOrphansWithBodyWithResponse Let orphans stay, and report them no more (platform admins of all teams). An approval whose removal has not begun is taken back.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/orphans/exempt (the `ExemptOrphans` operationId).
+func (c *ClientWithResponses) ExemptOrphansWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ExemptOrphansResponse, error) {
+	rsp, err := c.ExemptOrphansWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseExemptOrphansResponse(rsp)
+}
+
+// ExemptOrphansWithResponse Let orphans stay, and report them no more (platform admins of all teams). An approval whose removal has not begun is taken back.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/orphans/exempt (the `ExemptOrphans` operationId).
+func (c *ClientWithResponses) ExemptOrphansWithResponse(ctx context.Context, body ExemptOrphansJSONRequestBody, reqEditors ...RequestEditorFn) (*ExemptOrphansResponse, error) {
+	rsp, err := c.ExemptOrphans(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseExemptOrphansResponse(rsp)
+}
+
+// GetOrphanWithResponse Get one orphan with every resource that it is made of.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/orphans/{id} (the `GetOrphan` operationId).
+func (c *ClientWithResponses) GetOrphanWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*GetOrphanResponse, error) {
+	rsp, err := c.GetOrphan(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetOrphanResponse(rsp)
+}
+
 // ListProfilesWithResponse List the profiles with limits and prices.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -14106,6 +15551,64 @@ func (c *ClientWithResponses) GetLabelsWithResponse(ctx context.Context, id ID, 
 		return nil, err
 	}
 	return ParseGetLabelsResponse(rsp)
+}
+
+// ListSweepsWithResponse List the looks through cloud accounts, newest first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/sweeps (the `ListSweeps` operationId).
+func (c *ClientWithResponses) ListSweepsWithResponse(ctx context.Context, params *ListSweepsParams, reqEditors ...RequestEditorFn) (*ListSweepsResponse, error) {
+	rsp, err := c.ListSweeps(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListSweepsResponse(rsp)
+}
+
+// StartSweepsWithBodyWithResponse Look through a cloud account now, or through all that are configured (platform admins of all teams).
+//
+// A sweep only reads. Accounts are looked through one after another. If a sweep of an account is waiting or running, the response names it, so
+// that the request can be repeated safely.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/sweeps (the `StartSweeps` operationId).
+func (c *ClientWithResponses) StartSweepsWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*StartSweepsResponse, error) {
+	rsp, err := c.StartSweepsWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseStartSweepsResponse(rsp)
+}
+
+// StartSweepsWithResponse Look through a cloud account now, or through all that are configured (platform admins of all teams).
+//
+// A sweep only reads. Accounts are looked through one after another. If a sweep of an account is waiting or running, the response names it, so
+// that the request can be repeated safely.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/sweeps (the `StartSweeps` operationId).
+func (c *ClientWithResponses) StartSweepsWithResponse(ctx context.Context, body StartSweepsJSONRequestBody, reqEditors ...RequestEditorFn) (*StartSweepsResponse, error) {
+	rsp, err := c.StartSweeps(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseStartSweepsResponse(rsp)
+}
+
+// GetSweepWithResponse Get one sweep with what it looked at.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/sweeps/{id} (the `GetSweep` operationId).
+func (c *ClientWithResponses) GetSweepWithResponse(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*GetSweepResponse, error) {
+	rsp, err := c.GetSweep(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetSweepResponse(rsp)
 }
 
 // ListTeamsWithResponse List the teams you may see, with their budgets.
@@ -16126,6 +17629,141 @@ func ParseUnlinkAccountResponse(rsp *http.Response) (*UnlinkAccountResponse, err
 	return response, nil
 }
 
+// ParseListOrphansResponse parses an HTTP response from a ListOrphansWithResponse call
+func ParseListOrphansResponse(rsp *http.Response) (*ListOrphansResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListOrphansResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OrphanPage
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	return response, nil
+}
+
+// ParseApproveOrphansResponse parses an HTTP response from a ApproveOrphansWithResponse call
+func ParseApproveOrphansResponse(rsp *http.Response) (*ApproveOrphansResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ApproveOrphansResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RemovalPlans
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseExemptOrphansResponse parses an HTTP response from a ExemptOrphansWithResponse call
+func ParseExemptOrphansResponse(rsp *http.Response) (*ExemptOrphansResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ExemptOrphansResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ExemptOrphans
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetOrphanResponse parses an HTTP response from a GetOrphanWithResponse call
+func ParseGetOrphanResponse(rsp *http.Response) (*GetOrphanResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetOrphanResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OrphanDetail
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListProfilesResponse parses an HTTP response from a ListProfilesWithResponse call
 func ParseListProfilesResponse(rsp *http.Response) (*ListProfilesResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -16474,6 +18112,105 @@ func ParseGetLabelsResponse(rsp *http.Response) (*GetLabelsResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Labels
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListSweepsResponse parses an HTTP response from a ListSweepsWithResponse call
+func ParseListSweepsResponse(rsp *http.Response) (*ListSweepsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListSweepsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Sweeps
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseStartSweepsResponse parses an HTTP response from a StartSweepsWithResponse call
+func ParseStartSweepsResponse(rsp *http.Response) (*StartSweepsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &StartSweepsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Sweeps
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetSweepResponse parses an HTTP response from a GetSweepWithResponse call
+func ParseGetSweepResponse(rsp *http.Response) (*GetSweepResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetSweepResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SweepDetail
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

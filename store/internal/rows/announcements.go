@@ -121,9 +121,10 @@ func (c *Tx) Afford(ctx context.Context, cur usage.Held, next lifecycle.Cluster,
 	return warning, c.AnnounceBudget(ctx, reached)
 }
 
-// AnnounceFinding announces a finding that is new. A blocked teardown is announced by the cluster's own move.
+// AnnounceFinding announces a finding that is new. A blocked teardown is announced by the cluster's own move, an orphan by the sweep that
+// tells it.
 func (c *Tx) AnnounceFinding(ctx context.Context, f lifecycle.Finding) error {
-	if f.Kind == lifecycle.Blocked {
+	if f.Kind == lifecycle.Blocked || f.Kind == lifecycle.Orphan {
 		return nil
 	}
 	facts, err := json.Marshal(map[string]any{"finding": f.Kind, "identity": f.Identity, "why": f.Why, "evidence": f.Evidence})

@@ -29,6 +29,7 @@ func (c Config) check(r Roles) []error {
 	bad = append(bad, c.checkDurations()...)
 	bad = append(bad, c.GitHub.check()...)
 	bad = append(bad, c.Bill.check()...)
+	bad = append(bad, c.Sweep.check()...)
 	bad = append(bad, c.checkRepositories()...)
 	bad = append(bad, c.checkFeatures()...)
 	if !c.Demo {

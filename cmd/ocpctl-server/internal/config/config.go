@@ -40,6 +40,7 @@ type Config struct {
 	Runner       Runner        `yaml:"runner"`       // how runners are started, and what they get
 	Bill         Bill          `yaml:"bill"`         // what the cloud billed
 	Account      string        `yaml:"account"`      // the cloud account for clusters; empty: any
+	Sweep        Sweep         `yaml:"sweep"`        // cloud accounts that are looked through for orphans
 	Limits       Limits        `yaml:"limits"`       // time limits of the controller
 	Hour         time.Duration `yaml:"hour"`         // real length of one hour of a TTL; 1h outside the demo
 	Grace        time.Duration `yaml:"grace"`        // after a pull request was closed or a label removed; 0: the profile's
@@ -249,6 +250,7 @@ func Defaults() Config {
 		SAML:      SAML{Name: "AWS IAM Identity Center"},
 		Session:   Session{Life: 8 * time.Hour},
 		API:       API{Rate: 20, Burst: 60, Timeout: 30 * time.Second},
+		Sweep:     Sweep{Every: 6 * time.Hour, MinAge: 30 * time.Minute, MinSights: 2, CallsPerSecond: 5},
 		Hour:      time.Hour,
 		Bill:      Bill{Every: 6 * time.Hour},
 		Limits: Limits{
@@ -268,9 +270,10 @@ func (l Limits) Lifecycle() lifecycle.Limits {
 	}
 }
 
-// Sweeps returns the limits of a sweep. The limits for orphans become settings once clouds are searched for orphans.
-func (l Limits) Sweeps() lifecycle.SweepLimits {
+// SweepLimits returns the limits of findings and orphans.
+func (c Config) SweepLimits() lifecycle.SweepLimits {
+	l := c.Limits
 	return lifecycle.SweepLimits{
-		MinAge: time.Hour, MinSights: 3, EndMargin: l.OverdueAfter, WakeMargin: l.UnlookedAfter, StillFor: l.StillAfter,
+		MinAge: c.Sweep.MinAge, MinSights: c.Sweep.MinSights, EndMargin: l.OverdueAfter, WakeMargin: l.UnlookedAfter, StillFor: l.StillAfter,
 	}
 }

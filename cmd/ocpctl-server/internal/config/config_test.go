@@ -59,7 +59,7 @@ func TestASoundFileLoadsOverTheDefaults(t *testing.T) {
 	require.Equal(t, Defaults().Limits.Sweep, cfg.Limits.Sweep)
 	require.Equal(t, "127.0.0.1:8081", cfg.Listen.Public)
 	require.Equal(t, 24*time.Hour, cfg.Limits.Lifecycle().RetryMax)
-	require.Equal(t, 3*time.Hour, cfg.Limits.Sweeps().StillFor)
+	require.Equal(t, 3*time.Hour, cfg.SweepLimits().StillFor)
 }
 
 func TestEverySecretMayStandInSecretsManager(t *testing.T) {

@@ -7,7 +7,6 @@ import "fmt"
 type Features struct {
 	IBMCloud        bool `yaml:"ibm_cloud"`         // clusters on IBM Cloud; not in this version
 	OffHoursScaling bool `yaml:"off_hours_scaling"` // fewer workers at night and on weekends; not in this version
-	OrphanSweeps    bool `yaml:"orphan_sweeps"`     // deletes what no known cluster owns; not in this version
 }
 
 // checkFeatures refuses features that this version does not have, rather than accept a switch that does nothing.
@@ -19,7 +18,6 @@ func (c Config) checkFeatures() (bad []error) {
 	}{
 		{"features.ibm_cloud", c.Features.IBMCloud, "it cannot install on IBM Cloud, and the profiles for it are disabled"},
 		{"features.off_hours_scaling", c.Features.OffHoursScaling, "nothing scales workers down at night; use scale-workers by hand"},
-		{"features.orphan_sweeps", c.Features.OrphanSweeps, "a sweep reports findings about known clusters, and searches no account for others"},
 	} {
 		if f.on {
 			bad = append(bad, fmt.Errorf("%s is true; this version does not have that: %s. Give false, or omit it", f.field, f.instead))

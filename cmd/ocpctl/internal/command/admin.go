@@ -20,7 +20,8 @@ func (a *app) admin() *cobra.Command {
 	reload := a.catalogState("reload-catalogue", "Reload the catalogue's directory now instead of at the next check",
 		func(ctx context.Context, api *connect.API) (*http.Response, error) { return api.ReloadCatalogue(ctx) })
 	reload.Aliases = []string{"reload-catalog"}
-	return group("admin", "For administrators: deliveries, findings, the catalogue, repository labels", "", deliveries, a.findings(), reload, a.labels())
+	return group("admin", "For administrators: deliveries, findings, orphans, the catalogue, repository labels", "", deliveries, a.findings(), reload, a.labels(),
+		group("orphans", "What sweeps found in the cloud that belongs to no living cluster", "", a.orphanActs()...))
 }
 
 func (a *app) deliveryList() *cobra.Command {

@@ -1,0 +1,69 @@
+package api
+
+import (
+	"cmp"
+	"net/http"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/internal/cleanup"
+	"github.com/ocpctl/ocpctl/policy"
+)
+
+// ApproveOrphans implements POST /api/v1/orphans/approve.
+func (s *server) ApproveOrphans(w http.ResponseWriter, r *http.Request) {
+	var said OrphanApproval
+	if !s.read(w, r, &said, false, maxBody) {
+		return
+	}
+	var plans []cleanup.Plan
+	var err error
+	if said.DryRun {
+		plans, err = s.Admin.PlanRemovals(r.Context(), principal(r), said.Ids)
+	} else {
+		plans, err = s.Admin.ApproveRemovals(r.Context(), principal(r), said.Ids, app.Origin{Source: policy.SourceAPI, Why: said.Reason})
+	}
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	list := RemovalPlans{Items: make([]RemovalPlan, len(plans))}
+	for i, p := range plans {
+		list.Items[i] = removalPlan(p)
+	}
+	ok(w, list)
+}
+
+// ExemptOrphans implements POST /api/v1/orphans/exempt.
+func (s *server) ExemptOrphans(w http.ResponseWriter, r *http.Request) {
+	var said OrphanExemption
+	if !s.read(w, r, &said, false, maxBody) {
+		return
+	}
+	if err := s.Admin.ExemptOrphans(r.Context(), principal(r), said.Ids, app.Origin{Source: policy.SourceAPI, Why: said.Reason}); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	ok(w, ExemptOrphans{Ids: said.Ids})
+}
+
+func removalPlan(p cleanup.Plan) RemovalPlan {
+	out := RemovalPlan{
+		Orphan: p.Orphan, Class: string(p.Class), ClusterID: p.Cluster, ClusterName: p.Name, Refused: p.Refused, Waits: p.Waits,
+		Names: []string{}, Calls: []RemovalCall{}, Removed: removalResources(p.Removed), Kept: removalResources(p.Kept),
+	}
+	for _, n := range p.Add {
+		out.Names = append(out.Names, cmp.Or(n.InfraID, n.CCOName))
+	}
+	for _, c := range p.Calls {
+		out.Calls = append(out.Calls, RemovalCall{What: c.What, Call: c.Call})
+	}
+	return out
+}
+
+func removalResources(of []cleanup.Resource) []RemovalResource {
+	out := make([]RemovalResource, len(of))
+	for i, r := range of {
+		out[i] = RemovalResource{ID: r.ID, Type: r.Type, Region: r.Region, Name: r.Name, Why: r.Why}
+	}
+	return out
+}

@@ -1,0 +1,111 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/ocpctl/ocpctl/app/admin"
+	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/download"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/sweeps"
+)
+
+// ListOrphans implements GET /api/v1/orphans.
+func (s *server) ListOrphans(w http.ResponseWriter, r *http.Request, params ListOrphansParams) {
+	q := s.query(r)
+	f := sweeps.Filter{
+		Class: lifecycle.OrphanClass(q.among("class", params.Class, texts(lifecycle.OrphanClasses)...)),
+		State: lifecycle.OrphanState(q.among("state", params.State, texts(lifecycle.OrphanStates)...)),
+		Owner: params.Owner, Team: params.Team, Account: params.Account, Gone: params.Gone,
+	}
+	f.Limit, f.Cursor = q.page(params.Limit, params.Cursor, "orp_")
+	q.among("format", params.Format, "json", "csv")
+	if err := q.err(); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	list, next, err := s.Admin.Orphans(r.Context(), principal(r), f)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	if wantsCSV(r, params.Format) {
+		if next != "" {
+			w.Header().Set("Link", fmt.Sprintf("<%s>; rel=\"next\"", nextPage(r, next)))
+		}
+		if begun, err := download.Send(w, "orphans.csv", csvType+"; charset=utf-8", func(to io.Writer) error { return admin.WriteOrphans(to, list) }); err != nil && !begun {
+			s.fail(w, r, err)
+		}
+		return
+	}
+	page := OrphanPage{Items: make([]Orphan, 0, len(list)), NextCursor: next}
+	for _, one := range list {
+		page.Items = append(page.Items, orphan(one))
+	}
+	ok(w, page)
+}
+
+// nextPage is the address of the page that follows.
+func nextPage(r *http.Request, cursor string) string {
+	query := r.URL.Query()
+	query.Set("cursor", cursor)
+	return r.URL.Path + "?" + query.Encode()
+}
+
+// GetOrphan implements GET /api/v1/orphans/{id}.
+func (s *server) GetOrphan(w http.ResponseWriter, r *http.Request, id ID) {
+	found, parts, err := s.Admin.Orphan(r.Context(), principal(r), id)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	out := OrphanDetail{Orphan: orphan(found), Parts: []OrphanPart{}}
+	for _, p := range parts {
+		part, err := orphanPart(p)
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		out.Parts = append(out.Parts, part)
+	}
+	ok(w, out)
+}
+
+func orphan(o admin.Orphan) Orphan {
+	return Orphan{
+		OrphanID: o.ID, Class: string(o.Class), State: string(o.State), StateAt: o.StateAt.UTC(), StateWhy: o.StateWhy, DecidedBy: o.DecidedBy,
+		Why: o.Why, Next: o.Next, Platform: o.Platform, Account: o.Account, Regions: append([]string{}, o.Regions...), Installation: o.Installation,
+		ClusterTag: o.ClusterTag, Identity: o.Identity, Place: o.Place, ClusterID: value(o.ClusterID), ClusterName: o.Name, Owner: o.Owner, Team: o.Team,
+		Managed: o.ManagedBy, Resources: o.Resources, Evidence: append([]string{}, o.Evidence...), HourlyCents: o.HourlyCents, CostCents: o.CostCents,
+		Unpriced: o.Unpriced, FirstSeenAt: o.FirstSeenAt.UTC(), LastSeenAt: o.LastSeenAt.UTC(), Sights: o.Sights, ReportedAt: when(o.ReportedAt),
+		GoneAt: when(o.GoneAt), CleanupClusterID: value(o.CleanupCluster),
+	}
+}
+
+func orphanPart(row sweeps.SeenRow) (OrphanPart, error) {
+	var seen contract.SeenResource
+	if err := json.Unmarshal(row.Resource, &seen); err != nil {
+		return OrphanPart{}, fmt.Errorf("read resource %s: %w", row.ID, err)
+	}
+	return OrphanPart{
+		ID: row.ID, Type: seen.Type, Region: seen.Region, Name: seen.Name, Within: seen.Within, Detail: seen.Detail, Stopped: seen.Stopped, Tags: seen.Tags,
+		FirstSeenAt: row.FirstSeenAt.UTC(), LastSeenAt: row.LastSeenAt.UTC(),
+	}, nil
+}
+
+func value(of *string) string {
+	if of == nil {
+		return ""
+	}
+	return *of
+}
+
+func texts[T ~string](list []T) (out []string) {
+	for _, one := range list {
+		out = append(out, string(one))
+	}
+	return out
+}

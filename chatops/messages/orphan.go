@@ -1,0 +1,72 @@
+package messages
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// What is said about sweeps of cloud accounts.
+const (
+	NoSweepAccount      = "No account is configured to be looked through. Set account or sweep.accounts in the server's configuration."
+	NoSweep             = "No account was looked through."
+	SweepsCoverAllTeams = "A sweep covers the resources of all teams, and you may see only some. Ask a platform admin or an auditor of every team."
+)
+
+// NoSuchSweep says that there is no sweep of that id.
+func NoSuchSweep(id string) string { return fmt.Sprintf("There is no sweep %s.", id) }
+
+// NoOrphan says that there is no orphan of that id, or that the asker may not see it.
+func NoOrphan(id string) string { return fmt.Sprintf("There is no orphan %s.", id) }
+
+// UnknownSweepAccount says which accounts can be looked through.
+func UnknownSweepAccount(account string, known []string) Problem {
+	return Problem{Detail: fmt.Sprintf("account %q is not configured", account), Accept: known}
+}
+
+// OrphanNext says what to do about an orphan.
+func OrphanNext(class lifecycle.OrphanClass, state lifecycle.OrphanState) string {
+	switch state {
+	case lifecycle.OrphanSeen:
+		return "Wait for the next sweep: it is reported if it is still there."
+	case lifecycle.OrphanExempt:
+		return "Nothing: it is exempt."
+	case lifecycle.OrphanApproved, lifecycle.OrphanRemoving:
+		return "Wait for the teardown that removes it."
+	case lifecycle.OrphanGone:
+		return "Nothing: it is gone."
+	}
+	switch class {
+	case lifecycle.ClassReleased:
+		return "Look at the resources, then have them removed: the cluster was called destroyed."
+	case lifecycle.ClassUnrecorded:
+		return "Ask the owner whether it is in use. The cluster's own teardown would not find it."
+	case lifecycle.ClassUnknown:
+		return "If the database was restored from a backup, run the recovery. Otherwise find out who used this installation's tags."
+	case lifecycle.ClassOwned:
+		return "Ask the owner. ocpctl never removes it."
+	case lifecycle.ClassForeign:
+		return "Nothing: another installation looks after it. ocpctl never removes it."
+	}
+	return "Find out whose it is, then remove it by hand or exempt it. ocpctl never removes it."
+}
+
+// OrphanClassText says in a few words what a class means.
+func OrphanClassText(c lifecycle.OrphanClass) string {
+	switch c {
+	case lifecycle.ClassReleased:
+		return "of a destroyed cluster"
+	case lifecycle.ClassUnrecorded:
+		return "tagged with a cluster that never recorded its name"
+	case lifecycle.ClassUnknown:
+		return "of a cluster that is not in the database"
+	case lifecycle.ClassOwned:
+		return "with a person's or another cluster's mark"
+	case lifecycle.ClassForeign:
+		return "of another installation"
+	case lifecycle.ClassNobody:
+		return "without a mark"
+	}
+	return strings.ReplaceAll(string(c), "_", " ")
+}

@@ -1,0 +1,122 @@
+package config
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/ocpctl/ocpctl/internal/secret"
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// Sweep says which cloud accounts are looked through for resources that belong to no living cluster.
+type Sweep struct {
+	Accounts       []SweepAccount `yaml:"accounts"`         // empty: account, if it is set
+	Every          time.Duration  `yaml:"every"`            // how often each account is looked through; 0: only on request
+	MinAge         time.Duration  `yaml:"min_age"`          // since a sweep first saw an orphan, before it is told
+	MinSights      int            `yaml:"min_sights"`       // sweeps in a row that have to see it before
+	CallsPerSecond int            `yaml:"calls_per_second"` // to the cloud at most, in each service and region
+	Exempt         []SweepExempt  `yaml:"exempt"`           // what stays, and is not told
+	Delete         []string       `yaml:"delete"`           // classes of orphans that are removed without a person's approval; empty: none
+}
+
+type SweepAccount struct {
+	Platform       string   `yaml:"platform"`        // aws; empty: aws
+	Account        string   `yaml:"account"`         // its id
+	Region         string   `yaml:"region"`          // the home region, for what has none; empty: that of the first profile
+	CredentialsRef string   `yaml:"credentials_ref"` // the cloud's keys as JSON; empty: the runner's own identity
+	Regions        []string `yaml:"regions"`         // only these; empty: every region that the account has enabled
+}
+
+// SweepExempt is a rule; all of its fields that are set have to match.
+type SweepExempt struct {
+	Account  string `yaml:"account"`  // pattern of the cloud account
+	Identity string `yaml:"identity"` // pattern of the infraID or ccoctl name
+	Name     string `yaml:"name"`     // pattern of a resource's name
+	TagKey   string `yaml:"tag_key"`  // a resource has a tag with this key
+	Why      string `yaml:"why"`      // for people
+}
+
+const sweepPlatform = "aws"
+
+// deletable are the classes that a setting may remove: what is certainly this installation's own, and what nobody uses.
+var deletable = []lifecycle.OrphanClass{lifecycle.ClassReleased, lifecycle.ClassUnknown}
+
+// Classes returns what is removed without a person's approval.
+func (s Sweep) Classes() (classes []lifecycle.OrphanClass) {
+	for _, class := range s.Delete {
+		classes = append(classes, lifecycle.OrphanClass(class))
+	}
+	return classes
+}
+
+var awsAccountID = regexp.MustCompile(`^[0-9]{12}$`)
+
+// SweepAccounts returns the accounts to look through, with their defaults.
+func (c Config) SweepAccounts() []SweepAccount {
+	if len(c.Sweep.Accounts) == 0 && c.Account != "" {
+		return []SweepAccount{{Platform: sweepPlatform, Account: c.Account, CredentialsRef: c.Runner.CloudCredsRef}}
+	}
+	accounts := slices.Clone(c.Sweep.Accounts)
+	for i := range accounts {
+		accounts[i].Platform = sweepPlatform
+	}
+	return accounts
+}
+
+const (
+	leastSweepEvery  = 10 * time.Minute
+	mostSweepSights  = 10
+	mostSweepsCalls  = 50
+	sweepsExemptHint = "give account, identity, name or tag_key"
+)
+
+// check checks which accounts are looked through, and how.
+func (s Sweep) check() []error {
+	var bad []error
+	wrong := func(format string, args ...any) { bad = append(bad, fmt.Errorf(format, args...)) }
+	for i, a := range s.Accounts {
+		if a.Platform != "" && a.Platform != sweepPlatform {
+			wrong("sweep.accounts[%d].platform is %q; give %s, or omit it: other clouds cannot be looked through yet", i, a.Platform, sweepPlatform)
+		}
+		if !awsAccountID.MatchString(a.Account) {
+			wrong("sweep.accounts[%d].account is %q; give an AWS account's 12 digits", i, a.Account)
+		}
+		if slices.ContainsFunc(s.Accounts[:i], func(other SweepAccount) bool { return other.Account == a.Account }) {
+			wrong("sweep.accounts[%d].account is given twice; give each account once", i)
+		}
+		if a.CredentialsRef != "" && !isRef(a.CredentialsRef) {
+			wrong("sweep.accounts[%d].credentials_ref is not a reference; give a reference (%s) to the cloud's keys, or omit it", i, secret.References)
+		}
+	}
+	if s.Every != 0 && s.Every < leastSweepEvery {
+		wrong("sweep.every is %s; give %s or more, or 0 to look only on request", s.Every, leastSweepEvery)
+	}
+	if s.MinAge < 0 {
+		wrong("sweep.min_age is %s; give 0s or more", s.MinAge)
+	}
+	if s.MinSights < 2 || s.MinSights > mostSweepSights {
+		wrong("sweep.min_sights is %d; give 2 to %d: an answer of a cloud can be late", s.MinSights, mostSweepSights)
+	}
+	if s.CallsPerSecond < 1 || s.CallsPerSecond > mostSweepsCalls {
+		wrong("sweep.calls_per_second is %d; give 1 to %d", s.CallsPerSecond, mostSweepsCalls)
+	}
+	for _, class := range s.Delete {
+		if !slices.Contains(deletable, lifecycle.OrphanClass(class)) {
+			wrong("sweep.delete has %q; give a list of released and unknown, or omit it", class)
+		}
+	}
+	for i, e := range s.Exempt {
+		if e.Account+e.Identity+e.Name+e.TagKey == "" {
+			wrong("sweep.exempt[%d] matches everything; %s", i, sweepsExemptHint)
+		}
+		for _, p := range []struct{ field, pattern string }{{"account", e.Account}, {"identity", e.Identity}, {"name", e.Name}} {
+			if _, err := path.Match(p.pattern, ""); err != nil {
+				wrong("sweep.exempt[%d].%s is %q; give a pattern such as shop-*", i, p.field, p.pattern)
+			}
+		}
+	}
+	return bad
+}

@@ -1,0 +1,113 @@
+package controller
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"github.com/ocpctl/ocpctl/internal/cleanup"
+	"github.com/ocpctl/ocpctl/internal/cloudtags"
+	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/queue"
+	"github.com/ocpctl/ocpctl/internal/recovery"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/sweeps"
+)
+
+const (
+	// cleanupEvery is how often approved removals that wait are looked at again.
+	cleanupEvery = time.Minute
+	// cleanupBatch limits the removals that begin in one look.
+	cleanupBatch = 20
+)
+
+// Adopter gives a row to a cluster that only the cloud knows: recovery.Config.
+type Adopter interface {
+	Adopt(ctx context.Context, a recovery.Adoption) error
+}
+
+// Cleanup says what is removed of what sweeps find.
+type Cleanup struct {
+	BaseDomain func() string           // of clusters that only tags tell of; nil or empty: it is unknown
+	Delete     []lifecycle.OrphanClass // that are removed without a person's approval; empty: none
+	Adopter    Adopter                 // nil: nothing is adopted
+}
+
+type cleanupWorker struct {
+	river.WorkerDefaults[queue.CleanupArgs]
+	c *Controller
+}
+
+// Work approves what the configuration allows, and begins the approved removals. It deletes nothing: a teardown of the orphan's cluster does.
+func (w *cleanupWorker) Work(ctx context.Context, _ *river.Job[queue.CleanupArgs]) error {
+	c := w.c
+	failed := []error{c.Store.Sweeps.Remaining(ctx, c.Sweeps.MinAge)}
+	n, err := c.Store.Sweeps.ApproveBySetting(ctx, c.Cleanup.Delete, c.Sweeps)
+	if n > 0 {
+		c.Log.InfoContext(ctx, "approved removals by the setting", "orphans", n)
+	}
+	failed = append(failed, err)
+	ids, err := c.Store.Sweeps.ApprovedRemovals(ctx, cleanupBatch)
+	failed = append(failed, err)
+	for _, id := range ids {
+		failed = append(failed, c.beginRemoval(ctx, id))
+	}
+	return errors.Join(failed...)
+}
+
+// beginRemoval begins an approved removal, or records why it waits or why no teardown can do it.
+func (c *Controller) beginRemoval(ctx context.Context, id string) error {
+	r, err := c.Store.Sweeps.Removal(ctx, id)
+	if err != nil {
+		return err
+	}
+	var planner cleanup.Config
+	if c.Cleanup.BaseDomain != nil {
+		planner.BaseDomain = c.Cleanup.BaseDomain()
+	}
+	switch p := planner.PlanOf(r); {
+	case p.Refused != "":
+		c.Log.WarnContext(ctx, "no teardown can remove an orphan", "orphan", id, "why", p.Refused)
+		return c.Store.Sweeps.Refuse(ctx, id, p.Refused)
+	case p.Waits != "":
+		return c.Store.Sweeps.Waits(ctx, id, "it waits: "+p.Waits)
+	case r.Of == nil:
+		return c.adopt(ctx, r, p)
+	default:
+		err := c.Store.BeginRemoval(ctx, store.RemovalOrder{Orphan: id, Cluster: p.Cluster, Class: p.Class, Names: p.Add})
+		if errors.Is(err, store.ErrConflict) { // it changed since the plan was made: the next look makes another
+			return c.Store.Sweeps.Waits(ctx, id, "it waits: its cluster changed while its removal began")
+		}
+		return err
+	}
+}
+
+// adopt gives the orphan's cluster a row, so that it is torn down and counted like every other.
+func (c *Controller) adopt(ctx context.Context, r sweeps.Removal, p cleanup.Plan) error {
+	if c.Cleanup.Adopter == nil {
+		return c.Store.Sweeps.Refuse(ctx, p.Orphan, "this server cannot read the artifacts' bucket")
+	}
+	a := recovery.Adoption{Orphan: p.Orphan, Cluster: p.Cluster, Why: "a sweep found it in the cloud, no row knew it, and its removal was approved (" + r.Orphan.StateWhy + ")"}
+	for _, row := range r.Seen {
+		var seen contract.SeenResource
+		if err := json.Unmarshal(row.Resource, &seen); err != nil {
+			return fmt.Errorf("read resource %s: %w", row.ID, err)
+		}
+		a.Resources = append(a.Resources, recovery.Tagged{Resource: cloudtags.Resource{ARN: seen.ID, Tags: seen.Tags}, Region: seen.Region})
+	}
+	switch err := c.Cleanup.Adopter.Adopt(ctx, a); {
+	case errors.Is(err, store.ErrNameTaken):
+		return c.Store.Sweeps.Waits(ctx, p.Orphan, fmt.Sprintf("it waits: the name %s is that of a living cluster, and a teardown deletes DNS records by that name", p.Name))
+	case errors.Is(err, recovery.ErrUnfit), errors.Is(err, store.ErrConflict):
+		return c.Store.Sweeps.Refuse(ctx, p.Orphan, err.Error())
+	case err != nil:
+		return err
+	}
+	c.Log.InfoContext(ctx, "adopted a cluster that only the cloud knew", "orphan", p.Orphan, "cluster", p.Cluster)
+	return nil
+}

@@ -1,0 +1,225 @@
+package controller_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/controller"
+	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/dispatch"
+	"github.com/ocpctl/ocpctl/internal/orphans"
+	"github.com/ocpctl/ocpctl/internal/queue"
+	"github.com/ocpctl/ocpctl/internal/tagkey"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/reports"
+	"github.com/ocpctl/ocpctl/store/sweeps"
+)
+
+// sweeping is a fixture that looks through these accounts.
+func sweeping(t *testing.T, accounts ...string) *fixture {
+	h := newFixture(t)
+	var wanted []sweeps.Wanted
+	for _, account := range accounts {
+		wanted = append(wanted, sweeps.Wanted{Platform: "aws", Account: account, Spec: sweeps.Spec{
+			Installation: "test", HomeRegion: "us-east-1", BaseDomains: []string{"labs.example.com"}, CallsPerSecond: 5,
+		}})
+	}
+	h.Accounts = controller.Accounts{Every: 6 * time.Hour, Wanted: func() []sweeps.Wanted { return wanted }}
+	return h
+}
+
+// run sees to the sweeps, and starts what is to be started.
+func (h *fixture) run() sweeps.Sweep {
+	h.t.Helper()
+	h.work(queue.RunSweepsArgs{})
+	sweep, err := h.store.Sweeps.InTurn(h.ctx)
+	require.NoError(h.t, err)
+	h.work(queue.LaunchSweepArgs{Sweep: sweep.ID, Runner: sweep.Runner})
+	sweep, err = h.store.Sweeps.Sweep(h.ctx, sweep.ID)
+	require.NoError(h.t, err)
+	return sweep
+}
+
+// looks lets a runner look through the account, and has what it saw judged.
+func (h *fixture) looks(sweep sweeps.Sweep, part string, seen ...contract.SeenResource) {
+	h.t.Helper()
+	_, err := h.store.Sweeps.Claim(h.ctx, sweep.ID, sweep.TokenID, fmt.Sprintf("pod-%d", sweep.Runner))
+	require.NoError(h.t, err)
+	page := &sweeps.PartRow{Name: part, Last: true, Calls: 1}
+	for _, r := range seen {
+		raw, err := json.Marshal(r)
+		require.NoError(h.t, err)
+		page.Resources = append(page.Resources, sweeps.ResourceRow{ID: r.ID, Raw: raw})
+	}
+	_, err = h.store.Sweeps.Report(h.ctx, sweep.ID, sweep.TokenID, sweeps.ReportRow{Seq: 1, Part: page})
+	require.NoError(h.t, err)
+	_, err = h.store.Sweeps.Result(h.ctx, sweep.ID, sweep.TokenID, sweeps.ResultRow{Outcome: lifecycle.Succeeded})
+	require.NoError(h.t, err)
+	h.work(queue.JudgeSweepArgs{Sweep: sweep.ID})
+}
+
+func TestAccountsAreLookedThroughOneAfterAnother(t *testing.T) {
+	t.Parallel()
+	h := sweeping(t, "111111111111", "222222222222")
+	first := h.run()
+	require.Equal(t, "111111111111", first.Account)
+	h.run()
+	require.Len(t, h.yard.starts(), 1, "the second account waits")
+	job := h.yard.starts()[0]
+	claims, err := h.signer.Verify(job.Token, h.now())
+	require.NoError(t, err)
+	require.Equal(t, first.ID, claims.Attempt)
+	require.Equal(t, first.TokenID, claims.TokenID)
+	job.Token = ""
+	require.Equal(t, dispatch.Job{Attempt: first.ID, Number: 1, Kind: contract.KindSweep, Job: first.JobID(), Platform: "aws", Deadline: 4 * time.Hour}, job)
+
+	h.looks(first, "us-east-1/ec2")
+	second := h.run()
+	require.Equal(t, "222222222222", second.Account)
+	require.Len(t, h.yard.starts(), 2)
+	h.looks(second, "us-east-1/ec2")
+	h.work(queue.RunSweepsArgs{})
+	_, err = h.store.Sweeps.InTurn(h.ctx)
+	require.Error(t, err, "nothing is due")
+	h.pass(6 * time.Hour)
+	require.Equal(t, 2, h.run().Round)
+}
+
+func TestALostRunnersSweepIsGoneOnWith(t *testing.T) {
+	t.Parallel()
+	for name, lose := range map[string]func(h *fixture, s sweeps.Sweep){
+		"its process ended":   func(h *fixture, s sweeps.Sweep) { h.yard.show(s.ID, dispatch.Ended) },
+		"its Job was deleted": func(h *fixture, s sweeps.Sweep) { h.yard.show(s.ID, dispatch.Missing) },
+		"its lease ended": func(h *fixture, s sweeps.Sweep) {
+			h.yard.show(s.ID, dispatch.Unknown)
+			h.pass(lease + limits.LeaseGrace)
+		},
+		"the server died between forgetting it and writing that": func(h *fixture, s sweeps.Sweep) {
+			require.NoError(h.t, h.yard.Forget(h.ctx, s.ID))
+			h.yard.show(s.ID, dispatch.NotStarted)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := sweeping(t, "111111111111")
+			sweep := h.run()
+			_, err := h.store.Sweeps.Claim(h.ctx, sweep.ID, sweep.TokenID, "pod-1")
+			require.NoError(t, err)
+			require.Equal(t, 1, h.run().Runner, "it is alive")
+			lose(h, sweep)
+			again := h.run()
+			require.Equal(t, sweep.ID, again.ID)
+			require.Equal(t, 2, again.Runner)
+			require.NotEqual(t, sweep.TokenID, again.TokenID)
+			starts := h.yard.starts()
+			require.Equal(t, 2, starts[len(starts)-1].Number)
+			h.looks(again, "us-east-1/ec2")
+		})
+	}
+}
+
+func TestAStartIsTriedUntilItSucceedsAndGivenUpInTheEnd(t *testing.T) {
+	t.Parallel()
+	h := sweeping(t, "111111111111")
+	h.yard.refuses = &dispatch.Refusal{Trouble: dispatch.Trouble{Code: "Forbidden", Message: "the cluster refuses the Job", Whose: "ocpctl", Next: "give it the right"}, Err: errAway}
+	h.work(queue.RunSweepsArgs{})
+	sweep, err := h.store.Sweeps.InTurn(h.ctx)
+	require.NoError(t, err)
+	require.Error(t, h.Work(h.ctx, queue.LaunchSweepArgs{Sweep: sweep.ID, Runner: 1}, h.now()))
+	sweep, err = h.store.Sweeps.Sweep(h.ctx, sweep.ID)
+	require.NoError(t, err)
+	require.Equal(t, "the cluster refuses the Job", sweep.LaunchTrouble.Message)
+
+	h.yard.refuses = nil
+	require.NotNil(t, h.run().LaunchedAt)
+	for runner := 1; runner <= 5; runner++ {
+		h.pass(limits.LaunchPatience) // nobody claims it
+		h.work(queue.RunSweepsArgs{})
+		now, err := h.store.Sweeps.Sweep(h.ctx, sweep.ID)
+		require.NoError(t, err)
+		if runner == 5 {
+			require.Equal(t, lifecycle.Lost, *now.Outcome)
+			require.Equal(t, "RunnerLost", now.Reason)
+			require.Contains(t, h.yard.stopped, sweep.ID)
+			return
+		}
+		require.Equal(t, runner+1, now.Runner)
+		h.work(queue.LaunchSweepArgs{Sweep: sweep.ID, Runner: now.Runner})
+	}
+}
+
+func TestASweepEndsAfterFourHours(t *testing.T) {
+	t.Parallel()
+	h := sweeping(t, "111111111111")
+	sweep := h.run()
+	_, err := h.store.Sweeps.Claim(h.ctx, sweep.ID, sweep.TokenID, "pod-1")
+	require.NoError(t, err)
+	h.pass(4 * time.Hour)
+	h.work(queue.RunSweepsArgs{})
+	ended, err := h.store.Sweeps.Sweep(h.ctx, sweep.ID)
+	require.NoError(t, err)
+	require.Equal(t, "TimedOut", ended.Reason)
+	answer, err := h.store.Sweeps.Report(h.ctx, sweep.ID, sweep.TokenID, sweeps.ReportRow{Seq: 1})
+	require.NoError(t, err)
+	require.Contains(t, answer.Stop, "did not end within")
+}
+
+func TestAResourceOfADestroyedClusterBecomesAFinding(t *testing.T) {
+	t.Parallel()
+	h := sweeping(t, "111111111111")
+	h.Accounts.Exempt = []orphans.Rule{{TagKey: "Keep", Why: "a test"}}
+	row := h.accept("shop")
+	tags := map[string]string{tagkey.Installation: "test", tagkey.ClusterID: row.ID, tagkey.ManagedBy: tagkey.ControlPlaneName}
+	vpc := contract.SeenResource{ID: "vpc-1", Type: "vpc", Region: "us-east-1", Tags: tags}
+	foreign := contract.SeenResource{ID: "vpc-2", Type: "vpc", Tags: map[string]string{tagkey.Installation: "other"}}
+	kept := contract.SeenResource{ID: "vol-1", Type: "volume", Tags: map[string]string{"Keep": "yes"}}
+	stray := contract.SeenResource{ID: "vol-2", Type: "volume"}
+	states := func() map[lifecycle.OrphanClass]lifecycle.OrphanState {
+		list, _, err := h.store.Sweeps.Orphans(h.ctx, sweeps.Filter{})
+		require.NoError(t, err)
+		out := map[lifecycle.OrphanClass]lifecycle.OrphanState{}
+		for _, o := range list {
+			if o.Place != "vol-1" {
+				out[o.Class] = o.State
+			} else {
+				require.Equal(t, lifecycle.OrphanExempt, o.State)
+			}
+		}
+		return out
+	}
+	h.looks(h.run(), "us-east-1/ec2", vpc, foreign, kept, stray)
+	require.Equal(t, map[lifecycle.OrphanClass]lifecycle.OrphanState{lifecycle.ClassForeign: lifecycle.OrphanKept, lifecycle.ClassNobody: lifecycle.OrphanSeen}, states(), "its cluster lives")
+
+	_, err := h.store.Destroy(h.ctx, row.ID, store.Origin{Actor: "github:maya", Why: "done"})
+	require.NoError(t, err)
+	h.reconcile(row.ID)
+	for range 2 {
+		h.pass(6 * time.Hour)
+		h.looks(h.run(), "us-east-1/ec2", vpc, foreign, kept, stray)
+	}
+	require.Equal(t, map[lifecycle.OrphanClass]lifecycle.OrphanState{lifecycle.ClassForeign: lifecycle.OrphanKept, lifecycle.ClassNobody: lifecycle.OrphanReported,
+		lifecycle.ClassReleased: lifecycle.OrphanReported}, states())
+
+	h.work(queue.SweepArgs{})
+	found, err := h.store.Reports.Findings(h.ctx, reports.FindingFilter{Kind: lifecycle.Orphan})
+	require.NoError(t, err)
+	require.Len(t, found, 2)
+	i := slices.IndexFunc(found, func(f reports.FindingRow) bool { return f.Cluster == row.ID })
+	require.GreaterOrEqual(t, i, 0)
+	require.Equal(t, []string{"vpc-1"}, found[i].Evidence)
+	require.Contains(t, found[i].Why, "ask maya of platform")
+
+	for range 2 {
+		h.pass(6 * time.Hour)
+		h.looks(h.run(), "us-east-1/ec2", foreign, kept, stray)
+	}
+	h.work(queue.SweepArgs{})
+	found, err = h.store.Reports.Findings(h.ctx, reports.FindingFilter{Kind: lifecycle.Orphan, Cluster: row.ID})
+	require.NoError(t, err)
+	require.Empty(t, found)
+}

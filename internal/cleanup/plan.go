@@ -1,0 +1,232 @@
+package cleanup
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/tagkey"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/runner/names"
+	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/sweeps"
+)
+
+// Managed is the value of the tag ManagedBy on everything that ocpctl makes.
+const Managed = "ocpctl"
+
+// Plan says how an orphan is removed.
+type Plan struct {
+	Orphan  string
+	Class   lifecycle.OrphanClass
+	Cluster string // whose teardown removes it
+	Name    string // of that cluster
+
+	Refused string // why no teardown can remove it; empty: one can
+	Waits   string // why it cannot begin now; empty: it can
+
+	Add     []store.IdentityRow // names that the teardown has to learn first
+	Calls   []Call              // of the teardown, in their order
+	Removed []Resource          // that are there and that these calls remove
+	Kept    []Resource          // that are there and that they do not remove
+}
+
+// Call is one step of the teardown.
+type Call struct{ What, Call string }
+
+// Resource is a resource of the orphan, with the call that removes it, or why none does.
+type Resource struct{ ID, Type, Region, Name, Why string }
+
+// Config is what a plan depends on besides the orphan.
+type Config struct {
+	BaseDomain string // of clusters that only tags tell of
+}
+
+// PlanOf returns the plan for an orphan as it is now. It refuses everything that is not certainly this installation's own.
+func (c Config) PlanOf(r sweeps.Removal) Plan {
+	p := Plan{Orphan: r.Orphan.ID, Class: r.Orphan.Class}
+	seen, err := resources(r.Seen)
+	if err != nil {
+		p.Refused = err.Error()
+		return p
+	}
+	if p.Refused = refused(r, seen); p.Refused != "" {
+		return p
+	}
+	var of names.Scope
+	var known []sweeps.RecordedName
+	if r.Of == nil {
+		of, known, p.Refused = c.unknown(r, seen)
+	} else {
+		of, known, p.Refused, p.Waits = ofKnown(r)
+	}
+	p.Cluster, p.Name = of.Cluster, of.Name
+	if p.Refused != "" {
+		return p
+	}
+	if p.Add, p.Refused = missing(r, of, known); p.Refused != "" {
+		return p
+	}
+	for _, add := range p.Add {
+		known = append(known, sweeps.RecordedName{InfraID: add.InfraID, CCOName: add.CCOName, Region: add.Region})
+	}
+	p.sort(of, known, seen)
+	p.Calls = calls(r.Orphan.Account, of, known)
+	if len(p.Removed) == 0 {
+		p.Refused = "no teardown searches for any of its resources; remove them by hand"
+	}
+	return p
+}
+
+func resources(rows []sweeps.SeenRow) ([]contract.SeenResource, error) {
+	seen := make([]contract.SeenResource, len(rows))
+	for i, row := range rows {
+		if err := json.Unmarshal(row.Resource, &seen[i]); err != nil {
+			return nil, fmt.Errorf("resource %s as stored cannot be read", row.ID)
+		}
+	}
+	return seen, nil
+}
+
+// refused says why an orphan is not certainly this installation's own. It looks at every resource itself, not only at the orphan's class.
+func refused(r sweeps.Removal, seen []contract.SeenResource) string {
+	o := r.Orphan
+	switch {
+	case !slices.Contains(lifecycle.Removable, o.Class):
+		return fmt.Sprintf("ocpctl never removes what is %s", o.Class)
+	case o.GoneAt != nil || len(seen) == 0:
+		return "nothing of it is there any more"
+	case o.Installation != "" && !ours(r, o.Installation):
+		return fmt.Sprintf("it belongs to the installation %q", o.Installation)
+	case o.Class != lifecycle.ClassReleased && (!o.ManagedBy || o.Installation == "" || o.ClusterTag == ""):
+		return "not each of its resources is tagged as ocpctl's, as this installation's and with a cluster's id"
+	}
+	for _, s := range seen {
+		if why := foreign(r, s); why != "" {
+			return fmt.Sprintf("%s %s", s.ID, why)
+		}
+	}
+	return ""
+}
+
+// ours reports that an InstallationId is this installation's, or was when the cluster was accepted.
+func ours(r sweeps.Removal, installation string) bool {
+	return installation == r.Installation || r.Of != nil && installation == r.Of.Installation
+}
+
+// foreign says why a resource belongs to somebody else; empty if it does not.
+func foreign(r sweeps.Removal, s contract.SeenResource) string {
+	cluster := r.Orphan.ClusterTag
+	if r.Of != nil {
+		cluster = r.Of.ID
+	}
+	by, of, installation := s.Tags[tagkey.ManagedBy], s.Tags[tagkey.ClusterID], s.Tags[tagkey.Installation]
+	switch {
+	case installation != "" && !ours(r, installation):
+		return fmt.Sprintf("belongs to the installation %q", installation)
+	case of != "" && of != cluster:
+		return fmt.Sprintf("is tagged with the cluster %q", of)
+	case by != "" && by != Managed:
+		return fmt.Sprintf("is managed by %q", by)
+	}
+	return ""
+}
+
+// ofKnown returns what the teardown of a known cluster goes by.
+func ofKnown(r sweeps.Removal) (of names.Scope, known []sweeps.RecordedName, refused, waits string) {
+	c := *r.Of
+	of = names.Scope{
+		Installation: cmp.Or(c.Installation, r.Installation), Cluster: c.ID, Attempt: c.Newest, Name: c.Name, BaseDomain: c.BaseDomain, Region: c.Region,
+	}
+	released := c.DestroyedAt != nil
+	switch {
+	case r.Orphan.Class == lifecycle.ClassUnknown:
+		refused = "its cluster is known by now; the next sweep judges it again"
+	case r.Orphan.Class == lifecycle.ClassReleased && !released:
+		refused = fmt.Sprintf("its cluster %s is %s by now; the next sweep judges it again", c.Name, c.Status)
+	case released && !r.Orphan.LastSeenAt.After(*c.DestroyedAt):
+		refused = "it was not seen since its cluster was destroyed; the next sweep judges it again"
+	case c.NameOf != "":
+		waits = fmt.Sprintf("the name %s is that of the cluster %s now, and a teardown deletes DNS records by that name; it begins after that cluster is destroyed", c.Name, c.NameOf)
+	case c.Open:
+		waits = "an attempt of its cluster is open; it begins when that has ended"
+	case !released && c.Desired == lifecycle.Present && c.Status != lifecycle.Ready:
+		waits = "its cluster is being created; it begins when that is ready or has ended"
+	}
+	return of, c.Names, refused, waits
+}
+
+// unknown returns what the teardown of an adopted cluster goes by: its tags.
+func (c Config) unknown(r sweeps.Removal, seen []contract.SeenResource) (of names.Scope, known []sweeps.RecordedName, refused string) {
+	of = names.Scope{Installation: r.Installation, Cluster: r.Orphan.ClusterTag, BaseDomain: c.BaseDomain}
+	var infraIDs []string
+	for _, s := range seen {
+		of.Name = cmp.Or(of.Name, s.Tags[tagkey.ClusterName])
+		if !isGlobal(s.Region) {
+			of.Region = cmp.Or(of.Region, s.Region)
+		}
+		for key := range s.Tags {
+			if infraID, ok := strings.CutPrefix(key, tagkey.KubernetesCluster); ok && !slices.Contains(infraIDs, infraID) {
+				infraIDs = append(infraIDs, infraID)
+			}
+		}
+	}
+	switch {
+	case !strings.HasPrefix(of.Cluster, "clu_"):
+		return of, nil, fmt.Sprintf("%q is not the id of a cluster", of.Cluster)
+	case of.Name == "":
+		return of, nil, "no tag tells the name of its cluster"
+	case of.BaseDomain == "":
+		return of, nil, "the base domain of its cluster is unknown; set recovery's base domain, or remove it by hand"
+	}
+	slices.Sort(infraIDs)
+	for _, infraID := range infraIDs {
+		if of.IsInfraID(infraID) {
+			known = append(known, sweeps.RecordedName{InfraID: infraID, Region: of.Region})
+		}
+	}
+	return of, known, ""
+}
+
+// missing returns the orphan's names that its cluster did not record. Only names that ocpctl or the installer give to that cluster are ever
+// added.
+func missing(r sweeps.Removal, of names.Scope, known []sweeps.RecordedName) (add []store.IdentityRow, refused string) {
+	for _, name := range strings.Split(r.Orphan.Identity, ",") {
+		recorded := func(n sweeps.RecordedName) bool { return n.InfraID == name || n.CCOName == name }
+		if name == "" || slices.ContainsFunc(known, recorded) {
+			continue
+		}
+		for _, at := range r.Orphan.Regions {
+			if !isGlobal(at) && at != of.Region {
+				return nil, fmt.Sprintf("%s is in %s, but its cluster is in %s; remove it by hand", name, at, of.Region)
+			}
+		}
+		one := store.IdentityRow{Account: r.Orphan.Account, Region: of.Region}
+		switch {
+		case of.IsInfraID(name):
+			one.InfraID, one.Metadata = name, string(of.MetadataJSON(name, ""))
+		case isCCOName(of, name):
+			one.CCOName = name
+		default:
+			return nil, fmt.Sprintf("%s is no name that the installer or ocpctl gives to the cluster %s; remove it by hand", name, of.Name)
+		}
+		add = append(add, one)
+	}
+	return add, ""
+}
+
+// isCCOName reports that one of the cluster's attempts would have had ccoctl make this name. The names are a hash of the installation, the
+// cluster and the attempt, so nobody else has them.
+func isCCOName(of names.Scope, name string) bool {
+	for of.Attempt = max(of.Attempt, 1); of.Attempt > 0; of.Attempt-- {
+		if of.CCOName() == name {
+			return true
+		}
+	}
+	return false
+}
+
+func isGlobal(region string) bool { return region == "" || region == "global" }

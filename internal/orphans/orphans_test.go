@@ -1,0 +1,131 @@
+package orphans
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/tagkey"
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+func seen(kind, id, name, within string, tags ...string) Resource {
+	r := Resource{SeenResource: contract.SeenResource{ID: id, Type: kind, Name: name, Within: within}, Sights: 1, Fresh: true}
+	for _, tag := range tags {
+		key, value, _ := strings.Cut(tag, "=")
+		if r.Tags == nil {
+			r.Tags = map[string]string{}
+		}
+		r.Tags[key] = value
+	}
+	return r
+}
+
+const (
+	mark      = tagkey.KubernetesCluster + "shop-abcde=owned"
+	otherMark = tagkey.KubernetesCluster + "bank-fghij=owned"
+)
+
+func TestAResourceBelongsToWhoseSignItHas(t *testing.T) {
+	full := []string{"InstallationId=here", "ClusterId=clu_1", "ManagedBy=" + tagkey.ControlPlaneName, mark}
+	for name, c := range map[string]struct {
+		resources []Resource
+		groups    []string // installation|cluster|identity|place: ids
+	}{
+		"tags": {[]Resource{seen("vpc", "vpc-1", "", "", full...)}, []string{"here|clu_1|shop-abcde|: vpc-1"}},
+		"a shared mark is nobody's": {[]Resource{seen("subnet", "subnet-1", "", "", tagkey.KubernetesCluster+"shop-abcde=shared")},
+			[]string{"|||subnet-1: subnet-1"}},
+		"a mark alone joins the only cluster that has it": {[]Resource{seen("vpc", "vpc-1", "", "", full...), seen("subnet", "subnet-1", "", "", mark)},
+			[]string{"here|clu_1|shop-abcde|: subnet-1 vpc-1"}},
+		"a mark that two clusters have joins neither": {[]Resource{seen("vpc", "vpc-1", "", "", full...), seen("vpc", "vpc-2", "", "", "InstallationId=there", "ClusterId=clu_9", mark), seen("subnet", "subnet-1", "", "", mark)},
+			[]string{"||shop-abcde|: subnet-1", "here|clu_1|shop-abcde|: vpc-1", "there|clu_9|shop-abcde|: vpc-2"}},
+		"another installation's tag does not join": {[]Resource{seen("vpc", "vpc-1", "", "", full...), seen("volume", "vol-1", "", "", "InstallationId=there", mark)},
+			[]string{"here|clu_1|shop-abcde|: vpc-1", "there||shop-abcde|: vol-1"}},
+		"the marks of two clusters": {[]Resource{seen("subnet", "subnet-1", "", "", mark, otherMark)}, []string{"||bank-fghij,shop-abcde|: subnet-1"}},
+		"a name": {[]Resource{seen("vpc", "vpc-1", "", "", full...), seen("role", "role/shop-abcde-master-role", "shop-abcde-master-role", "")},
+			[]string{"here|clu_1|shop-abcde|: role/shop-abcde-master-role vpc-1"}},
+		"the bucket of a bootstrap": {[]Resource{seen("vpc", "vpc-1", "", "", full...), seen("bucket", "bucket/b", bucketPrefix+"shop-abcde", "")},
+			[]string{"here|clu_1|shop-abcde|: bucket/b vpc-1"}},
+		"a name that merely begins alike": {[]Resource{seen("vpc", "vpc-1", "", "", full...), seen("role", "role/r", "shop-abcde-fghij-master-role", ""), seen("role", "role/s", "shop-abcdefg", "")},
+			[]string{"|||role/s: role/s", "|||shop-abcde-fghij: role/r", "here|clu_1|shop-abcde|: vpc-1"}},
+		"a cluster whose name begins with what follows another's": {[]Resource{seen("vpc", "vpc-1", "", "", full...), seen("bucket", "bucket/b", "shop-abcde-master-zzzzz-bootstrap", "")},
+			[]string{"|||shop-abcde-master-zzzzz: bucket/b", "here|clu_1|shop-abcde|: vpc-1"}},
+		"a place": {[]Resource{seen("vpc", "arn:aws:ec2:us-east-1:1:vpc/vpc-1", "", "", full...), seen("network-interface", "eni-1", "", "vpc-1")},
+			[]string{"here|clu_1|shop-abcde|: arn:aws:ec2:us-east-1:1:vpc/vpc-1 eni-1"}},
+		"a place of nobody": {[]Resource{seen("vpc", "vpc-1", "", ""), seen("network-interface", "eni-1", "", "vpc-1"), seen("security-group", "sg-1", "", "vpc-9")},
+			[]string{"|||vpc-1: eni-1 vpc-1", "|||vpc-9: sg-1"}},
+		"places that are in each other": {[]Resource{seen("zone", "a", "", "b"), seen("zone", "b", "", "a")}, []string{"|||a: a b"}},
+		"a tag outweighs a name and a place": {[]Resource{seen("vpc", "vpc-1", "", "", full...), seen("instance", "i-1", "shop-abcde-master-0", "vpc-1", "ClusterId=clu_2")},
+			[]string{"here|clu_1|shop-abcde|: vpc-1", "|clu_2||: i-1"}},
+		"records of a domain": {[]Resource{seen("record", "record/1", "api.shop.labs.example.com.", "zone/Z1"), seen("record", "record/2", `\052.apps.shop.labs.example.com.`, "zone/Z1"), seen("record", "record/3", "api.shop.elsewhere.example.com.", "zone/Z2")},
+			[]string{"|||shop.labs.example.com: record/1 record/2", "|||zone/Z2: record/3"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, g := range Groups(Account{BaseDomains: []string{"labs.example.com"}}, c.resources) {
+				got = append(got, g.Installation+"|"+g.Cluster+"|"+g.Identity+"|"+g.Place+": "+strings.Join(g.Resources, " "))
+			}
+			slices.Sort(got)
+			slices.Sort(c.groups)
+			require.Equal(t, c.groups, got)
+		})
+	}
+}
+
+func TestARecordedNameCountsWithoutATagThatTellsIt(t *testing.T) {
+	lone := []Resource{seen("bucket", "bucket/b", "shop-1234567890-oidc", "")}
+	require.Contains(t, Candidates(lone), "shop-1234567890")
+	require.Equal(t, "shop-1234567890", Groups(Account{Names: map[string]bool{"shop-1234567890": true}}, lone)[0].Identity)
+	require.Empty(t, Groups(Account{}, lone)[0].Identity)
+}
+
+// cents prices instances by their kind.
+type cents map[string]float64
+
+func (c cents) Resource(kind, _, detail string, stopped bool) (float64, bool) {
+	price, known := c[kind+" "+detail]
+	if stopped {
+		price = 0
+	}
+	return price, known
+}
+
+func TestAGroupSumsUpItsResources(t *testing.T) {
+	machine := seen("instance", "i-1", "", "", "InstallationId=here", "ClusterId=clu_1", "ManagedBy="+tagkey.ControlPlaneName, "Owner=maya", "Team=platform", "ClusterName=shop")
+	machine.Detail, machine.Region, machine.Sights = "m6i.xlarge", "us-east-2", 4
+	stopped := machine
+	stopped.ID, stopped.Stopped, stopped.Fresh, stopped.Sights = "i-2", true, false, 0
+	odd := seen("thing", "t-1", "", "", "InstallationId=here", "ClusterId=clu_1")
+	group := func(prices Prices, rules []Rule, list ...Resource) lifecycle.Group {
+		groups := Groups(Account{Platform: "aws", ID: "123456789012", Prices: prices, Exempt: rules}, list)
+		require.Len(t, groups, 1)
+		return groups[0]
+	}
+	g := group(cents{"instance m6i.xlarge": 19.2}, nil, machine, stopped, odd)
+	require.Equal(t, lifecycle.Group{
+		Platform: "aws", Account: "123456789012", Regions: []string{"us-east-2"}, Installation: "here", Cluster: "clu_1", Name: "shop", Owner: "maya", Team: "platform",
+		Resources: []string{"i-1", "i-2", "t-1"}, HourlyCents: new(19.2), Unpriced: 1, Sights: 4, Fresh: true,
+	}, g)
+	require.True(t, group(nil, nil, machine).Managed)
+	require.Nil(t, group(nil, nil, machine).HourlyCents, "an unknown price is not zero")
+
+	for name, c := range map[string]struct {
+		rule   Rule
+		exempt bool
+	}{
+		"account":              {Rule{Account: "1234*"}, true},
+		"another account":      {Rule{Account: "9*"}, false},
+		"tag":                  {Rule{TagKey: "Owner"}, true},
+		"another tag":          {Rule{TagKey: "Keep"}, false},
+		"a tag in one account": {Rule{TagKey: "Owner", Account: "9*"}, false},
+		"name":                 {Rule{Name: "shop*"}, false},
+		"a rule of nothing":    {Rule{Why: "everything"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, c.exempt, group(nil, []Rule{c.rule}, machine).Exempt != "")
+		})
+	}
+}

@@ -1,0 +1,101 @@
+package orphans
+
+import (
+	"cmp"
+	"path"
+	"slices"
+
+	"github.com/ocpctl/ocpctl/internal/tagkey"
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+// Rule exempts what it matches. An empty field matches everything; at least one has to be set. Account, Identity and Name are patterns as
+// in path.Match.
+type Rule struct {
+	Account  string // of the cloud account
+	Identity string // of the infraID or ccoctl name
+	Name     string // of the resource's name
+	TagKey   string // the resource has a tag with this key
+	Why      string // for people
+}
+
+// matches reports that the rule exempts the group of a resource.
+func (r Rule) matches(account, identity string, of Resource) bool {
+	if r.TagKey != "" {
+		if _, tagged := of.Tags[r.TagKey]; !tagged {
+			return false
+		}
+	}
+	for _, p := range []struct{ pattern, value string }{{r.Account, account}, {r.Identity, identity}, {r.Name, cmp.Or(of.Name, of.Tags[tagkey.Name])}} {
+		if p.pattern == "" {
+			continue
+		}
+		if ok, err := path.Match(p.pattern, p.value); !ok || err != nil {
+			return false
+		}
+	}
+	return r != Rule{Why: r.Why}
+}
+
+// tally sums up the resources of one group.
+type tally struct {
+	managed, tagged bool
+	cents           float64
+	priced          int
+	regions         map[string]bool
+}
+
+func (t *tally) add(g *lifecycle.Group, r Resource, a Account) {
+	g.Resources = append(g.Resources, r.ID)
+	g.Sights = max(g.Sights, r.Sights)
+	g.Fresh = g.Fresh || r.Fresh
+	g.Marked = g.Marked || len(marksOf(r.Tags)) > 0
+	for _, tag := range []struct {
+		of  *string
+		key string
+	}{{&g.Name, tagkey.ClusterName}, {&g.Owner, tagkey.Owner}, {&g.Team, tagkey.Team}} {
+		if value := r.Tags[tag.key]; value != "" && (*tag.of == "" || value < *tag.of) {
+			*tag.of = value
+		}
+	}
+	if len(r.Tags) > 0 {
+		t.tagged = true
+		t.managed = t.managed && r.Tags[tagkey.ManagedBy] == tagkey.ControlPlaneName && r.Tags[tagkey.ClusterID] == g.Cluster
+	}
+	if r.Region != "" {
+		if t.regions == nil {
+			t.regions = map[string]bool{}
+		}
+		t.regions[r.Region] = true
+	}
+	if g.Exempt == "" {
+		for _, rule := range a.Exempt {
+			if rule.matches(a.ID, g.Identity, r) {
+				g.Exempt = cmp.Or(rule.Why, "sweep.exempt")
+				break
+			}
+		}
+	}
+	cents, known := 0.0, false
+	if a.Prices != nil {
+		cents, known = a.Prices.Resource(r.Type, r.Region, r.Detail, r.Stopped)
+	}
+	if known {
+		t.cents, t.priced = t.cents+cents, t.priced+1
+	} else {
+		g.Unpriced++
+	}
+}
+
+func (t *tally) finish(g *lifecycle.Group) {
+	slices.Sort(g.Resources)
+	g.Managed = t.tagged && t.managed && g.Cluster != ""
+	g.Regions = []string{}
+	for region := range t.regions {
+		g.Regions = append(g.Regions, region)
+	}
+	slices.Sort(g.Regions)
+	if t.priced > 0 {
+		g.HourlyCents = &t.cents
+	}
+}

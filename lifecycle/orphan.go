@@ -1,0 +1,104 @@
+package lifecycle
+
+import (
+	"fmt"
+	"time"
+)
+
+// OrphanClass says whose a group of resources is.
+type OrphanClass string
+
+// The classes of a group.
+const (
+	ClassLive       OrphanClass = "live"       // of a living cluster of ours: no orphan
+	ClassReleased   OrphanClass = "released"   // of a cluster of ours that was called destroyed: a leak
+	ClassUnrecorded OrphanClass = "unrecorded" // tagged with a cluster of ours that never recorded this name
+	ClassUnknown    OrphanClass = "unknown"    // tagged with our installation, of a cluster that is not in the database
+	ClassForeign    OrphanClass = "foreign"    // of another installation: listed, never touched
+	ClassOwned      OrphanClass = "owned"      // without an installation, with a person's or a cluster's mark
+	ClassNobody     OrphanClass = "nobody"     // without any mark
+)
+
+// OrphanClasses lists the classes of orphans, the most certain first.
+var OrphanClasses = []OrphanClass{ClassReleased, ClassUnrecorded, ClassUnknown, ClassOwned, ClassNobody, ClassForeign}
+
+// OrphanState says what is done about an orphan.
+type OrphanState string
+
+// The states of an orphan.
+const (
+	OrphanSeen     OrphanState = "seen"     // not seen often or long enough to be told
+	OrphanReported OrphanState = "reported" // told; somebody has to decide
+	OrphanExempt   OrphanState = "exempt"   // an administrator or the configuration says that it stays
+	OrphanApproved OrphanState = "approved" // an administrator approved its removal
+	OrphanRemoving OrphanState = "removing" // a teardown removes it
+	OrphanGone     OrphanState = "gone"     // it is no longer there, or no longer an orphan
+	OrphanKept     OrphanState = "kept"     // somebody's: told, never removed
+)
+
+// OrphanStates lists the states.
+var OrphanStates = []OrphanState{OrphanSeen, OrphanReported, OrphanExempt, OrphanApproved, OrphanRemoving, OrphanGone, OrphanKept}
+
+// KnownOrphan is what is stored of an orphan.
+type KnownOrphan struct {
+	Class     OrphanClass
+	Since     time.Time // when a sweep first saw it as an orphan, this time
+	Sights    int       // sweeps in a row that saw it as an orphan
+	State     OrphanState
+	StateAt   time.Time
+	StateWhy  string
+	DecidedBy string // principal id; empty: no person decided the state
+}
+
+// Next returns the orphan after a sweep that was judged at that time. The zero orphan is one that was never seen before. A living
+// cluster's group ends it.
+func (o KnownOrphan) Next(j Judged, at time.Time, l SweepLimits) KnownOrphan {
+	if j.Class == ClassLive {
+		if o.State == OrphanRemoving { // its cluster lives again in order to remove it
+			return o
+		}
+		return o.Gone(fmt.Sprintf("it belongs to the living cluster %s", j.Of.Name), at)
+	}
+	n := o
+	if o.State == "" || o.State == OrphanGone {
+		n = KnownOrphan{Since: at}
+	}
+	n.Class = j.Class
+	switch {
+	case j.Sights == 0:
+		n.Sights = 0
+	case j.Fresh:
+		n.Sights++
+	}
+	old := at.Sub(n.Since) >= l.MinAge && n.Sights >= l.MinSights
+	told := n.State != "" && n.State != OrphanSeen && n.State != OrphanExempt
+	switch {
+	case j.Class == ClassForeign:
+		return n.become(OrphanKept, j.Why, at)
+	case n.State == OrphanRemoving:
+		return n
+	case j.Exempt != "":
+		return n.become(OrphanExempt, "the configuration exempts it: "+j.Exempt, at)
+	case n.State == OrphanExempt && n.DecidedBy != "":
+		return n
+	case n.State == OrphanApproved && o.Class == j.Class:
+		return n
+	case !old && !told:
+		return n.become(OrphanSeen, fmt.Sprintf("it is told once %d sweeps in a row have seen it and %s have passed", l.MinSights, l.MinAge), at)
+	case j.Class == ClassOwned:
+		return n.become(OrphanKept, j.Why, at)
+	}
+	return n.become(OrphanReported, j.Why, at)
+}
+
+// Gone returns the orphan after nothing of it is left.
+func (o KnownOrphan) Gone(why string, at time.Time) KnownOrphan { return o.become(OrphanGone, why, at) }
+
+// become changes the state on nobody's decision. A state that stays keeps its time.
+func (o KnownOrphan) become(state OrphanState, why string, at time.Time) KnownOrphan {
+	if o.State != state {
+		o.State, o.StateAt = state, at
+	}
+	o.StateWhy, o.DecidedBy = why, ""
+	return o
+}

@@ -1,0 +1,90 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+func TestRowsAreComparedWithWhatShouldAgreeWithThem(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	kinds := func() (list []lifecycle.FindingKind) {
+		t.Helper()
+		found, err := s.Reports.CrossFindings(t.Context())
+		require.NoError(t, err)
+		for _, f := range found {
+			require.NotEmpty(t, f.Evidence)
+			list = append(list, f.Kind)
+		}
+		return list
+	}
+	_, open := claimed(t, s, "shop")
+	_, err := s.Record(t.Context(), open.Attempt, open.Token, identity("shop-abcde"), bundles("shop-abcde"))
+	require.NoError(t, err)
+	require.Empty(t, kinds())
+	_, err = s.Pool().Exec(t.Context(), `DELETE FROM artifacts`)
+	require.NoError(t, err)
+	require.Equal(t, []lifecycle.FindingKind{lifecycle.ArchiveMissing}, kinds())
+
+	pull := accept(t, s, fromPR(granted("pull"), 7))
+	require.Len(t, kinds(), 1, "it is not behind for long")
+	clock.pass(11 * time.Minute)
+	require.Contains(t, kinds(), lifecycle.ShownBehind)
+	_, err = s.Pool().Exec(t.Context(), `UPDATE subscribers SET shown_version = wanted_version WHERE cluster_id = $1`, pull.ID)
+	require.NoError(t, err)
+	require.Len(t, kinds(), 1)
+}
+
+func TestAReadyClusterThatTwoCompleteSweepsDoNotSeeIsToldAndNothingElse(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	r := found(clock, "shop")
+	r.Attempts[0].Outputs = outputs()
+	_, err := s.Recover(t.Context(), r)
+	require.NoError(t, err)
+	sweep := func(id, account, outcome, err string) {
+		t.Helper()
+		clock.pass(time.Hour / 4)
+		_, e := s.Pool().Exec(t.Context(), `
+			INSERT INTO sweeps (id, platform, account, round, asked_by, spec, opened_at, runner_since, token_id, regions, closed_at, outcome)
+			VALUES ($1, 'aws', $2, (SELECT count(*) + 1 FROM sweeps), 'schedule', '{}', $3, $3, $1, '{us-east-1}', $3, $4)`, id, account, clock.now(), outcome)
+		require.NoError(t, e)
+		_, e = s.Pool().Exec(t.Context(), `INSERT INTO sweep_parts (sweep_id, name, runner, done_at, err) VALUES ($1, 'us-east-1/ec2', 1, $2, $3)`, id, clock.now(), err)
+		require.NoError(t, e)
+	}
+	told := func() int {
+		t.Helper()
+		found, err := s.Reports.CrossFindings(t.Context())
+		require.NoError(t, err)
+		return len(found)
+	}
+	sweep("swp_1", "123456789012", "succeeded", "")
+	sweep("swp_2", "123456789012", "succeeded", "access denied")
+	sweep("swp_3", "123456789012", "failed", "")
+	sweep("swp_4", "999999999999", "succeeded", "")
+	require.Zero(t, told(), "only one of them looked at everything there")
+	sweep("swp_5", "123456789012", "succeeded", "")
+	require.Equal(t, 1, told())
+	_, err = s.Pool().Exec(t.Context(), `
+		INSERT INTO seen (platform, account, id, parts, resource, first_seen_at, last_seen_at, last_sweep, sights)
+		VALUES ('aws', '123456789012', 'vpc-1', '{us-east-1/ec2}', '{"tags": {"kubernetes.io/cluster/shop-abcde": "owned"}}', now(), now(), 'swp_5', 1)`)
+	require.NoError(t, err)
+	require.Zero(t, told())
+}
+
+func TestJobsOfClustersWithoutARowAreDeleted(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	accept(t, s, granted("shop"))
+	_, err := s.Pool().Exec(t.Context(), `
+		INSERT INTO river_job (kind, args, queue, max_attempts, state, priority) VALUES ('reconcile', '{"cluster": "clu_gone"}', 'reconcile', 1, 'available', 1)`)
+	require.NoError(t, err)
+	n, err := s.Reports.DropDeadJobs(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	require.NotEmpty(t, riverJobs(t, s, "reconcile"), "those of clusters with a row stay")
+}

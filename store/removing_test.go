@@ -1,0 +1,207 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+var sweepLimits = lifecycle.SweepLimits{MinAge: 30 * time.Minute, MinSights: 2}
+
+// change changes one orphan's columns.
+func change(t *testing.T, s *store.Store, id, set string, args ...any) {
+	t.Helper()
+	_, err := s.Pool().Exec(t.Context(), `UPDATE orphans SET `+set+` WHERE id = $1`, append([]any{id}, args...)...)
+	require.NoError(t, err)
+}
+
+func stateOf(t *testing.T, s *store.Store, id string) lifecycle.OrphanState {
+	t.Helper()
+	r, err := s.Sweeps.Removal(t.Context(), id)
+	require.NoError(t, err)
+	return r.Orphan.State
+}
+
+func TestARemovalIsApprovedAllOrNoneWithAnAuditLineForEach(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := gone(t, s, clock, "shop")
+	clock.pass(time.Hour)
+	one := orphan(t, s, clock, row.ID, "shop-abcde", lifecycle.OrphanReported)
+	two := orphan(t, s, clock, row.ID, "shop-fghij", lifecycle.OrphanExempt)
+	early := orphan(t, s, clock, row.ID, "shop-klmno", lifecycle.OrphanSeen)
+	admin := store.Origin{Actor: "saml:ada@acme.example", Source: "api", Why: "it costs money"}
+
+	err := s.Sweeps.Approve(t.Context(), []string{one, early}, admin)
+	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorContains(t, err, early+": it was not seen often and long enough yet")
+	require.Equal(t, lifecycle.OrphanReported, stateOf(t, s, one), "all or none")
+	require.ErrorIs(t, s.Sweeps.Approve(t.Context(), []string{one, "orp_x"}, admin), store.ErrNotFound)
+
+	require.NoError(t, s.Sweeps.Approve(t.Context(), []string{two, one, one}, admin))
+	require.NoError(t, s.Sweeps.Approve(t.Context(), []string{one}, admin), "a second time changes nothing")
+	require.Equal(t, lifecycle.OrphanApproved, stateOf(t, s, one))
+	require.Equal(t, lifecycle.OrphanApproved, stateOf(t, s, two))
+	require.Equal(t, 2, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'orphan_approved' AND actor = $1 AND target_cluster_id = $2`, admin.Actor, row.ID))
+	require.NotEmpty(t, riverJobs(t, s, "cleanup"))
+	require.Equal(t, lifecycle.Released, step(t, s, row.ID).Next.Phase, "nothing is opened before the removal begins")
+
+	require.NoError(t, s.Sweeps.Exempt(t.Context(), []string{two}, admin))
+	require.Equal(t, lifecycle.OrphanExempt, stateOf(t, s, two), "an approval can be taken back until it begins")
+	ids, err := s.Sweeps.ApprovedRemovals(t.Context(), 10)
+	require.NoError(t, err)
+	require.Equal(t, []string{one}, ids)
+}
+
+func TestWhatIsSomebodyElsesIsNeverApproved(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := gone(t, s, clock, "shop")
+	clock.pass(time.Hour)
+	id := orphan(t, s, clock, row.ID, "shop-abcde", lifecycle.OrphanReported)
+	for _, class := range []lifecycle.OrphanClass{lifecycle.ClassForeign, lifecycle.ClassOwned, lifecycle.ClassNobody} {
+		change(t, s, id, `class = $2`, class)
+		require.ErrorIs(t, s.Sweeps.Approve(t.Context(), []string{id}, store.Origin{Actor: "saml:ada@acme.example"}), store.ErrConflict)
+	}
+}
+
+func TestTheSettingApprovesOnlyWhatIsCertainlyOurs(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	s.DB.Options.Installation = "here"
+	row := gone(t, s, clock, "shop")
+	clock.pass(time.Hour)
+	id := orphan(t, s, clock, row.ID, "shop-abcde", lifecycle.OrphanReported)
+	good := func() {
+		change(t, s, id, `class = 'released', state = 'reported', installation = 'here', managed_by = true, sights = 2, first_seen_at = $2, last_seen_at = $3, cluster_tag = $4`,
+			clock.now().Add(-time.Hour), clock.now(), row.ID)
+	}
+	try := func(classes ...lifecycle.OrphanClass) int {
+		n, err := s.Sweeps.ApproveBySetting(t.Context(), classes, sweepLimits)
+		require.NoError(t, err)
+		return n
+	}
+	good()
+	require.Zero(t, try(), "off by default")
+	require.Zero(t, try(lifecycle.ClassUnknown), "another class is on")
+	for what, set := range map[string]string{
+		"another installation's": `installation = 'there'`, "without an installation": `installation = ''`, "a tag is missing": `managed_by = false`, "no cluster's id": `cluster_tag = ''`,
+		"seen once": `sights = 1`, "two sights in a row": `first_seen_at = last_seen_at - interval '29 minutes'`, "exempt": `state = 'exempt'`, "kept": `state = 'kept'`, "not told yet": `state = 'seen'`,
+	} {
+		good()
+		change(t, s, id, set)
+		require.Zero(t, try(lifecycle.ClassReleased, lifecycle.ClassUnknown), what)
+	}
+	for _, class := range []lifecycle.OrphanClass{lifecycle.ClassUnrecorded, lifecycle.ClassOwned, lifecycle.ClassNobody} {
+		good()
+		change(t, s, id, `class = $2`, class)
+		require.Zero(t, try(lifecycle.OrphanClasses...), "%s needs a person, whatever the setting says", class)
+	}
+	good()
+	require.Equal(t, 1, try(lifecycle.ClassReleased))
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'orphan_approved' AND metadata ->> 'why' = 'sweep.delete has released'`))
+}
+
+func TestABegunRemovalOpensTheTeardownThatLearnsTheName(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := gone(t, s, clock, "shop")
+	clock.pass(time.Hour)
+	id := orphan(t, s, clock, row.ID, "shop-fghij", lifecycle.OrphanApproved)
+	change(t, s, id, `cleanup_cluster = NULL, class = 'unrecorded'`)
+	order := store.RemovalOrder{Orphan: id, Cluster: row.ID, Class: lifecycle.ClassUnrecorded, Names: []store.IdentityRow{identity("shop-fghij")}}
+	require.NoError(t, s.BeginRemoval(t.Context(), order))
+	require.NoError(t, s.BeginRemoval(t.Context(), order), "a repeated begin adds no second name")
+	d := step(t, s, row.ID)
+	require.Equal(t, lifecycle.Destroy, d.Open)
+	_, facts, err := s.Load(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, []string{"shop-abcde", "shop-fghij"}, facts.Identities, "both have to be counted")
+	require.Equal(t, lifecycle.OrphanRemoving, stateOf(t, s, id))
+	counted(t, s, clock, row.ID)
+
+	require.NoError(t, s.Sweeps.Remaining(t.Context(), time.Minute))
+	require.Equal(t, lifecycle.OrphanRemoving, stateOf(t, s, id), "no sweep looked since")
+	clock.pass(time.Hour)
+	change(t, s, id, `last_seen_at = $2`, clock.now())
+	require.NoError(t, s.Sweeps.Remaining(t.Context(), time.Minute))
+	require.Equal(t, lifecycle.OrphanReported, stateOf(t, s, id), "it is told again, and not removed again by itself")
+	require.Equal(t, lifecycle.Released, step(t, s, row.ID).Next.Phase)
+}
+
+func TestAReadyClusterLearnsANameAndGoesOn(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	r := found(clock, "shop")
+	r.Attempts[0].Outputs = outputs()
+	_, err := s.Recover(t.Context(), r)
+	require.NoError(t, err)
+	id := orphan(t, s, clock, r.ID, "shop-fghij", lifecycle.OrphanApproved)
+	change(t, s, id, `cleanup_cluster = NULL, class = 'unrecorded'`)
+	order := store.RemovalOrder{Orphan: id, Cluster: r.ID, Class: lifecycle.ClassUnrecorded, Names: []store.IdentityRow{identity("shop-fghij")}}
+	require.NoError(t, s.BeginRemoval(t.Context(), order))
+	require.Equal(t, lifecycle.PhaseReady, step(t, s, r.ID).Next.Phase, "nothing happens to it now")
+	require.Equal(t, lifecycle.OrphanRemoving, stateOf(t, s, id))
+	_, err = s.Destroy(t.Context(), r.ID, store.Origin{Actor: "github:maya"})
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.Destroy, step(t, s, r.ID).Open)
+	_, facts, err := s.Load(t.Context(), r.ID)
+	require.NoError(t, err)
+	require.Equal(t, []string{"shop-abcde", "shop-fghij"}, facts.Identities)
+}
+
+func TestARemovalDoesNotBeginBesideAnOpenAttemptOrAfterAChange(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row, _ := claimed(t, s, "shop")
+	id := orphan(t, s, clock, row.ID, "shop-fghij", lifecycle.OrphanApproved)
+	change(t, s, id, `cleanup_cluster = NULL, class = 'unrecorded'`)
+	order := store.RemovalOrder{Orphan: id, Cluster: row.ID, Class: lifecycle.ClassUnrecorded, Names: []store.IdentityRow{identity("shop-fghij")}}
+	require.ErrorIs(t, s.BeginRemoval(t.Context(), order), store.ErrConflict)
+	require.Zero(t, count(t, s, `SELECT count(*) FROM attempts WHERE infra_id = 'shop-fghij'`))
+	require.Equal(t, lifecycle.OrphanApproved, stateOf(t, s, id), "all or nothing")
+
+	order.Class = lifecycle.ClassReleased
+	require.ErrorIs(t, s.BeginRemoval(t.Context(), order), store.ErrConflict, "its cluster lives")
+	require.NoError(t, s.Sweeps.Refuse(t.Context(), id, "a test says so"))
+	require.Equal(t, lifecycle.OrphanReported, stateOf(t, s, id))
+	order.Class = lifecycle.ClassUnrecorded
+	require.ErrorIs(t, s.BeginRemoval(t.Context(), order), store.ErrConflict, "it is no longer approved")
+}
+
+func TestANameOfAnotherClusterIsNeverAdded(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := gone(t, s, clock, "shop")
+	gone(t, s, clock, "other")
+	clock.pass(time.Hour)
+	id := orphan(t, s, clock, row.ID, "other-abcde", lifecycle.OrphanApproved)
+	change(t, s, id, `cleanup_cluster = NULL, class = 'unrecorded'`)
+	err := s.BeginRemoval(t.Context(), store.RemovalOrder{Orphan: id, Cluster: row.ID, Class: lifecycle.ClassUnrecorded, Names: []store.IdentityRow{identity("other-abcde")}})
+	require.ErrorIs(t, err, store.ErrConflict)
+	require.Equal(t, lifecycle.Released, step(t, s, row.ID).Next.Phase)
+}
+
+func TestAnAdoptedClusterTakesItsOrphanAlong(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := gone(t, s, clock, "other")
+	id := orphan(t, s, clock, row.ID, "shop-abcde", lifecycle.OrphanApproved)
+	change(t, s, id, `cleanup_cluster = NULL, class = 'unknown', cluster_id = NULL`)
+	r := found(clock, "shop")
+	r.Absent, r.Orphan = "a sweep found it", id
+	_, err := s.Recover(t.Context(), r)
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.OrphanRemoving, stateOf(t, s, id))
+
+	late := found(clock, "late")
+	late.Orphan = id
+	_, err = s.Recover(t.Context(), late)
+	require.ErrorIs(t, err, store.ErrConflict)
+	_, err = s.Cluster(t.Context(), late.ID)
+	require.ErrorIs(t, err, store.ErrNotFound, "without its approval nothing is adopted")
+}

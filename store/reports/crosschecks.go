@@ -1,0 +1,75 @@
+package reports
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/internal/queue"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+)
+
+// behindFor is how long a comment, check, deployment or message may show another state than its cluster's row.
+const behindFor = 10 * time.Minute
+
+// crossChecks compare the rows of clusters with what should agree with them. Each returns findings.
+var crossChecks = []struct{ what, sql string }{
+	// A sweep that looked through the cluster's account and region completely, twice since it was ready, saw nothing with its mark.
+	{"clusters that the cloud no longer has", `
+		SELECT 'cloud_gone' AS kind, c.id AS cluster, '' AS identity, min(w.closed_at) AS since,
+			c.name || ' is ready, but the last ' || count(DISTINCT w.id) || ' complete sweeps of its account saw none of its resources' AS why,
+			array_agg(DISTINCT 'no resource is tagged kubernetes.io/cluster/' || a.infra_id || ' in account ' || a.account || ', ' || a.region) AS evidence
+		FROM clusters c
+		JOIN attempts a ON a.cluster_id = c.id AND a.kind = 'create' AND a.outcome = 'succeeded' AND a.infra_id IS NOT NULL
+		JOIN sweeps w ON w.platform = c.platform AND w.account = a.account AND w.outcome = 'succeeded' AND a.region = ANY (w.regions) AND w.opened_at > a.closed_at
+			AND NOT EXISTS (SELECT FROM sweep_parts p WHERE p.sweep_id = w.id AND (p.done_at IS NULL OR p.err <> ''))
+		WHERE c.status = 'READY' AND c.desired = 'present'
+			AND NOT EXISTS (SELECT FROM seen s WHERE s.platform = c.platform AND s.account = a.account AND s.gone_at IS NULL
+				AND s.resource -> 'tags' ? ('kubernetes.io/cluster/' || a.infra_id))
+		GROUP BY c.id HAVING count(DISTINCT w.id) >= 2 ORDER BY c.id LIMIT @most`},
+	{"names without an archive", `
+		SELECT 'archive_missing' AS kind, c.id AS cluster, '' AS identity, min(a.recorded_at) AS since,
+			'no archive is known of a name that ' || c.name || ' recorded; its teardown goes by the database alone' AS why,
+			array_agg(a.infra_id || ', attempt ' || a.number ORDER BY a.number) AS evidence
+		FROM clusters c JOIN attempts a ON a.cluster_id = c.id AND a.infra_id IS NOT NULL AND a.claimed_by NOT IN ('recovery', 'cleanup')
+		WHERE c.destroyed_at IS NULL AND c.reopened = 0 AND NOT EXISTS (SELECT FROM artifacts s WHERE s.attempt_id = a.id)
+		GROUP BY c.id ORDER BY c.id LIMIT @most`},
+	{"places that show another state", `
+		SELECT 'shown_behind' AS kind, c.id AS cluster, '' AS identity, min(c.updated_at) AS since,
+			c.name || ' is ' || c.status || ', and what shows it has not followed; it is tried again' AS why,
+			array_agg(s.kind || coalesce(' on ' || s.repo || '#' || s.number, '') ORDER BY s.id) AS evidence
+		FROM subscribers s JOIN clusters c ON c.id = s.cluster_id
+		WHERE s.shown_version < s.wanted_version AND NOT s.muted AND c.updated_at <= @behind
+		GROUP BY c.id ORDER BY since, c.id LIMIT @most`},
+}
+
+// CrossFindings compares the rows of clusters with what sweeps saw, with the archives that were recorded, and with what is shown on GitHub and
+// in Slack. It changes nothing: WakeDue has what is behind shown again, and what a missing cluster means is for a person to say.
+func (s *Store) CrossFindings(ctx context.Context) (found []lifecycle.Finding, err error) {
+	now, err := s.db.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, check := range crossChecks {
+		some, err := pg.All[lifecycle.Finding](ctx, s.db.Pool(), check.sql, pgx.NamedArgs{"most": queue.MostWorkFindings, "behind": now.Add(-behindFor)})
+		if err != nil {
+			return nil, fmt.Errorf("look for %s: %w", check.what, err)
+		}
+		found = append(found, some...)
+	}
+	return found, nil
+}
+
+// DropDeadJobs deletes queue jobs about clusters that have no row, as after a restored backup: nothing could ever do them. It returns how many.
+func (s *Store) DropDeadJobs(ctx context.Context) (int, error) {
+	tag, err := s.db.Pool().Exec(ctx, `
+		DELETE FROM river_job j WHERE j.state IN ('available', 'scheduled', 'retryable') AND j.kind IN ('reconcile', 'launch', 'stop')
+			AND NOT EXISTS (SELECT FROM clusters c WHERE c.id = j.args ->> 'cluster')`)
+	if err != nil {
+		return 0, fmt.Errorf("delete jobs of clusters that have no row: %w", err)
+	}
+	return int(tag.RowsAffected()), nil
+}

@@ -1,0 +1,201 @@
+package sweeps
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
+)
+
+const seenColumns = `platform, account, id, resource, first_seen_at, last_seen_at, sights, gone_at, orphan_id`
+
+// Seen returns every resource that is there in the account of a sweep, sorted by id.
+func (s *Store) Seen(ctx context.Context, sweep Sweep) ([]SeenRow, error) {
+	list, err := pg.All[SeenRow](ctx, s.db.Pool(), `
+		SELECT `+seenColumns+` FROM seen WHERE platform = $1 AND account = $2 AND gone_at IS NULL ORDER BY id COLLATE "C"`, sweep.Platform, sweep.Account)
+	if err != nil {
+		return nil, fmt.Errorf("read what was seen in account %s: %w", sweep.Account, err)
+	}
+	return list, nil
+}
+
+// Recorded returns which of the names a cluster ever recorded, as infraID or for ccoctl.
+func (s *Store) Recorded(ctx context.Context, names []string) (map[string]bool, error) {
+	found, _ := s.db.Pool().Query(ctx, `
+		SELECT infra_id FROM attempts WHERE infra_id = ANY ($1) UNION SELECT cco_name FROM attempts WHERE cco_name = ANY ($1)`, names) // the rows return its error
+	list, err := pgx.CollectRows(found, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("look for recorded names: %w", err)
+	}
+	recorded := make(map[string]bool, len(list))
+	for _, name := range list {
+		recorded[name] = true
+	}
+	return recorded, nil
+}
+
+// mostEvidence is how many resources an orphan's row names; the rows of seen tell all.
+const mostEvidence = 50
+
+// key is what tells two orphans of an account apart.
+type key struct{ installation, cluster, identity, place string }
+
+// KeepOrphans writes what a judged sweep means for the orphans of its account, and announces those that are told for the first time.
+// A sweep is judged once: a second call changes nothing and returns none. fresh are the orphans that are told for the first time.
+func (s *Store) KeepOrphans(ctx context.Context, sweep string, judged []lifecycle.Judged, l lifecycle.SweepLimits) (fresh []OrphanRow, err error) {
+	err = s.write(ctx, func(c *change) error {
+		fresh = nil
+		of, err := pg.One[Sweep](ctx, c, `SELECT `+sweepColumns+` FROM sweeps WHERE id = $1 FOR UPDATE`, sweep)
+		if err != nil || of.JudgedAt != nil {
+			return err
+		}
+		if fresh, err = c.keepOrphans(ctx, of, judged, l); err != nil {
+			return err
+		}
+		_, err = c.Exec(ctx, `UPDATE sweeps SET judged_at = $2 WHERE id = $1`, sweep, c.Now)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("keep what sweep %s means: %w", sweep, err)
+	}
+	return fresh, nil
+}
+
+func (c *change) keepOrphans(ctx context.Context, of Sweep, judged []lifecycle.Judged, l lifecycle.SweepLimits) (fresh []OrphanRow, err error) {
+	list, err := pg.All[OrphanRow](ctx, c, `SELECT `+orphanColumns+` FROM orphans WHERE platform = $1 AND account = $2 ORDER BY id FOR UPDATE`, of.Platform, of.Account)
+	if err != nil {
+		return nil, fmt.Errorf("read the orphans: %w", err)
+	}
+	known := make(map[key]OrphanRow, len(list))
+	for _, o := range list {
+		known[key{o.Installation, o.ClusterTag, o.Identity, o.Place}] = o
+	}
+	var ids, orphans []string // which resource is a part of which orphan
+	batch := &pgx.Batch{}
+	for _, j := range judged {
+		k := key{j.Installation, j.Cluster, j.Identity, j.Place}
+		before, exists := known[k]
+		delete(known, k)
+		if j.Class == lifecycle.ClassLive && (!exists || before.State == lifecycle.OrphanGone) {
+			continue
+		}
+		o := c.after(before, j, of, l)
+		if before.ReportedAt == nil && o.ReportedAt != nil {
+			fresh = append(fresh, o)
+		}
+		queueOrphan(batch, o)
+		if o.State == lifecycle.OrphanGone {
+			continue
+		}
+		for _, id := range j.Resources {
+			ids, orphans = append(ids, id), append(orphans, o.ID)
+		}
+	}
+	for _, o := range known { // nothing of it was seen in any group
+		if o.State != lifecycle.OrphanGone {
+			o.become(lifecycle.KnownOrphan.Gone(o.standing(), "nothing with these signs is left", c.Now))
+			queueOrphan(batch, o)
+		}
+	}
+	if err := c.SendBatch(ctx, batch).Close(); err != nil {
+		return nil, fmt.Errorf("write the orphans: %w", err)
+	}
+	_, err = c.Exec(ctx, `
+		UPDATE seen s SET orphan_id = n.orphan FROM (
+			SELECT r.id, m.orphan FROM seen r LEFT JOIN unnest($3::text[], $4::text[]) AS m (id, orphan) ON m.id = r.id
+			WHERE r.platform = $1 AND r.account = $2 AND r.gone_at IS NULL) n
+		WHERE s.platform = $1 AND s.account = $2 AND s.id = n.id AND s.orphan_id IS DISTINCT FROM n.orphan`, of.Platform, of.Account, ids, orphans)
+	if err != nil {
+		return nil, fmt.Errorf("write what the orphans are made of: %w", err)
+	}
+	for _, o := range fresh {
+		if err := c.announce(ctx, o); err != nil {
+			return nil, err
+		}
+	}
+	return fresh, nil
+}
+
+// after returns an orphan's row after a sweep. A living cluster's group changes nothing but the state.
+func (c *change) after(o OrphanRow, j lifecycle.Judged, of Sweep, l lifecycle.SweepLimits) OrphanRow {
+	next := o.standing().Next(j, c.Now, l)
+	if j.Class != lifecycle.ClassLive {
+		if o.ID == "" {
+			o = OrphanRow{ID: pg.NewID("orp"), Platform: of.Platform, Account: of.Account, Installation: j.Installation, ClusterTag: j.Cluster, Identity: j.Identity, Place: j.Place}
+		}
+		o.describe(j)
+		if j.Fresh {
+			o.LastSeenAt = c.Now
+		}
+	}
+	o.become(next)
+	told := o.State != lifecycle.OrphanSeen && o.State != lifecycle.OrphanGone && o.State != lifecycle.OrphanExempt && o.Class != lifecycle.ClassForeign
+	switch {
+	case o.State == lifecycle.OrphanGone || o.State == lifecycle.OrphanSeen:
+		o.ReportedAt = nil
+	case told && o.ReportedAt == nil:
+		o.ReportedAt = &c.Now
+	}
+	return o
+}
+
+// describe takes over what the group shows now.
+func (o *OrphanRow) describe(j lifecycle.Judged) {
+	o.Class, o.Why, o.Regions, o.ManagedBy = j.Class, j.Why, j.Regions, j.Managed
+	o.Owner, o.Team, o.Name, o.ClusterID = j.Owner, j.Team, j.Name, nil
+	if j.Of != nil {
+		o.ClusterID, o.Owner, o.Team, o.Name = &j.Of.ID, j.Of.Owner, j.Of.Team, j.Of.Name
+	}
+	o.Resources, o.Evidence = len(j.Resources), slices.Clone(j.Resources[:min(len(j.Resources), mostEvidence)])
+	o.HourlyCents, o.Unpriced = j.HourlyCents, j.Unpriced
+}
+
+func (o OrphanRow) standing() lifecycle.KnownOrphan {
+	return lifecycle.KnownOrphan{Class: o.Class, Since: o.FirstSeenAt, Sights: o.Sights, State: o.State, StateAt: o.StateAt, StateWhy: o.StateWhy, DecidedBy: o.DecidedBy}
+}
+
+func (o *OrphanRow) become(k lifecycle.KnownOrphan) {
+	o.Class, o.FirstSeenAt, o.Sights = k.Class, k.Since, k.Sights
+	o.State, o.StateAt, o.StateWhy, o.DecidedBy, o.GoneAt = k.State, k.StateAt, k.StateWhy, k.DecidedBy, nil
+	if k.State == lifecycle.OrphanGone {
+		o.GoneAt = &k.StateAt
+	}
+}
+
+func queueOrphan(b *pgx.Batch, o OrphanRow) {
+	b.Queue(`
+		INSERT INTO orphans (id, platform, account, installation, cluster_tag, identity, place, cluster_id, class, why, regions, managed_by, owner, team, name,
+			resources, evidence, hourly_cents, unpriced, first_seen_at, last_seen_at, sights, state, state_at, state_why, decided_by, reported_at, gone_at, cleanup_cluster)
+		VALUES (@id, @platform, @account, @installation, @cluster_tag, @identity, @place, @cluster_id, @class, @why, @regions, @managed_by, @owner, @team, @name,
+			@resources, @evidence, @hourly_cents, @unpriced, @first_seen_at, @last_seen_at, @sights, @state, @state_at, @state_why, @decided_by, @reported_at, @gone_at, @cleanup)
+		ON CONFLICT (id) DO UPDATE SET cluster_id = @cluster_id, class = @class, why = @why, regions = @regions, managed_by = @managed_by, owner = @owner,
+			team = @team, name = @name, resources = @resources, evidence = @evidence, hourly_cents = @hourly_cents, unpriced = @unpriced,
+			first_seen_at = @first_seen_at, last_seen_at = @last_seen_at, sights = @sights, state = @state, state_at = @state_at, state_why = @state_why,
+			decided_by = @decided_by, reported_at = @reported_at, gone_at = @gone_at`, pgx.NamedArgs{
+		"id": o.ID, "platform": o.Platform, "account": o.Account, "installation": o.Installation, "cluster_tag": o.ClusterTag, "identity": o.Identity,
+		"place": o.Place, "cluster_id": o.ClusterID, "class": o.Class, "why": o.Why, "regions": o.Regions, "managed_by": o.ManagedBy, "owner": o.Owner,
+		"team": o.Team, "name": o.Name, "resources": o.Resources, "evidence": o.Evidence, "hourly_cents": o.HourlyCents, "unpriced": o.Unpriced,
+		"first_seen_at": o.FirstSeenAt, "last_seen_at": o.LastSeenAt, "sights": o.Sights, "state": o.State, "state_at": o.StateAt, "state_why": o.StateWhy,
+		"decided_by": o.DecidedBy, "reported_at": o.ReportedAt, "gone_at": o.GoneAt, "cleanup": o.CleanupCluster,
+	})
+}
+
+// announce tells whoever hears of the cluster or the team that an orphan is told for the first time.
+func (c *change) announce(ctx context.Context, o OrphanRow) error {
+	facts, err := json.Marshal(map[string]any{"finding": lifecycle.Orphan, "identity": o.Called(), "why": o.Told(), "evidence": o.Evidence, "team": o.Team})
+	if err != nil {
+		return fmt.Errorf("encode an orphan: %w", err)
+	}
+	cluster := ""
+	if o.ClusterID != nil {
+		cluster = *o.ClusterID
+	}
+	cause := fmt.Sprintf("finding:orphan:%s:%d", o.ID, o.ReportedAt.UnixMicro())
+	return c.Announce(ctx, rows.Announcement{Cause: cause, Event: rows.EventFinding, Cluster: cluster, Facts: facts})
+}

@@ -1,0 +1,153 @@
+package sweeps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/oklog/ulid/v2"
+
+	"github.com/ocpctl/ocpctl/internal/queue"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
+)
+
+// Schedule is who asks for a sweep that nobody asked for.
+const Schedule = "schedule"
+
+// Wanted is an account to look through.
+type Wanted struct {
+	Platform, Account string
+	Spec              Spec
+}
+
+// Open opens a sweep of an account on somebody's request. It begins once the sweeps that were opened before have ended. already: one is
+// open, and it is returned.
+func (s *Store) Open(ctx context.Context, w Wanted, d rows.Origin) (sweep Sweep, already bool, err error) {
+	var id string
+	err = s.write(ctx, func(c *change) (err error) {
+		if id, already, err = c.open(ctx, w, d.Actor); err != nil || already {
+			return err
+		}
+		return c.RecordAction(d, "asked for a sweep", "", rows.Action{After: map[string]string{"sweep": id, "platform": w.Platform, "account": w.Account}})
+	})
+	if err == nil {
+		sweep, err = s.Sweep(ctx, id)
+	}
+	if err != nil {
+		return Sweep{}, false, fmt.Errorf("open a sweep of account %s: %w", w.Account, err)
+	}
+	return sweep, already, nil
+}
+
+// OpenDue opens a sweep of each account whose newest one was opened that long ago or more, and returns how many.
+func (s *Store) OpenDue(ctx context.Context, accounts []Wanted, every time.Duration) (opened int, err error) {
+	err = s.write(ctx, func(c *change) error {
+		opened = 0
+		for _, w := range accounts {
+			var newest *time.Time
+			err := c.QueryRow(ctx, `SELECT max(opened_at) FROM sweeps WHERE platform = $1 AND account = $2`, w.Platform, w.Account).Scan(&newest)
+			if err != nil {
+				return err
+			}
+			if newest != nil && c.Now.Sub(*newest) < every {
+				continue
+			}
+			_, already, err := c.open(ctx, w, Schedule)
+			if err != nil {
+				return err
+			}
+			if !already {
+				opened++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("open the sweeps that are due: %w", err)
+	}
+	return opened, nil
+}
+
+func (c *change) open(ctx context.Context, w Wanted, by string) (id string, already bool, err error) {
+	args := pgx.NamedArgs{
+		"id": pg.NewID(idPrefix), "platform": w.Platform, "account": w.Account, "by": by, "spec": w.Spec, "now": c.Now, "token": ulid.Make().String(),
+	}
+	err = c.QueryRow(ctx, `
+		INSERT INTO sweeps (id, platform, account, round, asked_by, spec, opened_at, runner_since, token_id)
+		SELECT @id, @platform, @account, coalesce(max(round), 0) + 1, @by, @spec, @now, @now, @token FROM sweeps WHERE platform = @platform AND account = @account
+		ON CONFLICT (platform, account) WHERE closed_at IS NULL DO NOTHING RETURNING id`, args).Scan(&id)
+	if !errors.Is(err, pgx.ErrNoRows) {
+		c.Enqueue(queue.RunSweepsArgs{})
+		return id, false, err
+	}
+	err = c.QueryRow(ctx, `SELECT id FROM sweeps WHERE platform = @platform AND account = @account AND closed_at IS NULL`, args).Scan(&id)
+	return id, true, err
+}
+
+const sweepColumns = `id, platform, account, round, asked_by, spec, opened_at, runner, runner_since, token_id, launched_at, launch_trouble,
+	claimed_by, claimed_at, lease_until, regions, calls, slowed, resources, closed_at, outcome, reason, message, next, judged_at`
+
+// Sweep returns one sweep. ErrNotFound: there is none of that id.
+func (s *Store) Sweep(ctx context.Context, id string) (Sweep, error) {
+	sweep, err := pg.One[Sweep](ctx, s.db.Pool(), `SELECT `+sweepColumns+` FROM sweeps WHERE id = $1`, id)
+	if err != nil {
+		return Sweep{}, fmt.Errorf("read sweep %s: %w", id, err)
+	}
+	return sweep, nil
+}
+
+// Sweeps returns the newest sweeps, the newest first: of one account, or of all (an empty account).
+func (s *Store) Sweeps(ctx context.Context, account string, limit int) ([]Sweep, error) {
+	list, err := pg.All[Sweep](ctx, s.db.Pool(), `
+		SELECT `+sweepColumns+` FROM sweeps WHERE $1 IN ('', account) ORDER BY opened_at DESC, id DESC LIMIT $2`, account, pg.PageOf(limit))
+	if err != nil {
+		return nil, fmt.Errorf("list sweeps: %w", err)
+	}
+	return list, nil
+}
+
+// InTurn returns the open sweep that was opened first: the others wait for its end. ErrNotFound: none is open.
+func (s *Store) InTurn(ctx context.Context) (Sweep, error) {
+	sweep, err := pg.One[Sweep](ctx, s.db.Pool(), `SELECT `+sweepColumns+` FROM sweeps WHERE closed_at IS NULL ORDER BY opened_at, id LIMIT 1`)
+	if err != nil {
+		return Sweep{}, fmt.Errorf("look for an open sweep: %w", err)
+	}
+	return sweep, nil
+}
+
+// Unjudged returns the ids of closed sweeps that were not judged, the oldest first.
+func (s *Store) Unjudged(ctx context.Context) (ids []string, err error) {
+	rows, _ := s.db.Pool().Query(ctx, `SELECT id FROM sweeps WHERE closed_at IS NOT NULL AND judged_at IS NULL ORDER BY opened_at, id LIMIT 100`) // the rows return its error
+	if ids, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
+		return nil, fmt.Errorf("look for sweeps to judge: %w", err)
+	}
+	return ids, nil
+}
+
+// Parts returns what a sweep looked at, by name.
+func (s *Store) Parts(ctx context.Context, id string) ([]Part, error) {
+	parts, err := pg.All[Part](ctx, s.db.Pool(), `SELECT name, runner, resources, calls, done_at, err FROM sweep_parts WHERE sweep_id = $1 ORDER BY name`, id)
+	if err != nil {
+		return nil, fmt.Errorf("read the parts of sweep %s: %w", id, err)
+	}
+	return parts, nil
+}
+
+// AskToLaunch asks for the start of the sweep's runner.
+func (s *Store) AskToLaunch(ctx context.Context, id string, runner int) error {
+	return s.write(ctx, func(c *change) error {
+		c.Enqueue(queue.LaunchSweepArgs{Sweep: id, Runner: runner})
+		return nil
+	})
+}
+
+// AskToJudge asks for the comparison of what a sweep saw with what is known.
+func (s *Store) AskToJudge(ctx context.Context, id string) error {
+	return s.write(ctx, func(c *change) error {
+		c.Enqueue(queue.JudgeSweepArgs{Sweep: id})
+		return nil
+	})
+}

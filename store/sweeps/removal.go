@@ -1,0 +1,96 @@
+package sweeps
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+)
+
+// Removal is an orphan with everything that decides whether a teardown can remove it, and how.
+type Removal struct {
+	Orphan       OrphanRow
+	Seen         []SeenRow       // what is there of it
+	Of           *RemovalCluster // the known cluster that it is or was of; nil: none is known
+	Installation string          // of this control plane
+	At           time.Time       // when it was read
+}
+
+// RemovalCluster is what the database knows of the cluster of an orphan.
+type RemovalCluster struct {
+	ID, Name, Platform, BaseDomain, Region, Installation string
+	Status                                               lifecycle.Status
+	Desired                                              lifecycle.Desired
+	DestroyedAt                                          *time.Time
+	Reopened                                             int    // how often its teardown was opened again
+	Newest                                               int    // number of its newest attempt; 0: none
+	Open                                                 bool   // an attempt is open
+	NameOf                                               string // id of another cluster that has its name and is not released; empty: the name is free
+	Names                                                []RecordedName
+}
+
+// RecordedName is what an attempt recorded before it made anything.
+type RecordedName struct{ InfraID, CCOName, Account, Region string }
+
+// Removal reads an orphan with what decides about its removal, from one snapshot. ErrNotFound: there is none of that id.
+func (s *Store) Removal(ctx context.Context, id string) (r Removal, err error) {
+	tx, err := s.db.Pool().BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return r, fmt.Errorf("read orphan %s: %w", id, err)
+	}
+	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // it only read
+	if r, err = removalIn(ctx, tx, id, s.db.Fixed()); err != nil {
+		return r, fmt.Errorf("read orphan %s: %w", id, pg.Plain(err))
+	}
+	r.Installation = s.db.Options.Installation
+	return r, nil
+}
+
+func removalIn(ctx context.Context, tx pgx.Tx, id string, fixed *time.Time) (r Removal, err error) {
+	if err := tx.QueryRow(ctx, `SELECT coalesce($1::timestamptz, clock_timestamp())`, fixed).Scan(&r.At); err != nil {
+		return r, err
+	}
+	if r.Orphan, err = pg.One[OrphanRow](ctx, tx, `SELECT `+orphanColumns+` FROM orphans o WHERE o.id = $1`, id); err != nil {
+		return r, err
+	}
+	r.Seen, err = pg.All[SeenRow](ctx, tx, `
+		SELECT `+seenColumns+` FROM seen
+		WHERE orphan_id = $1 AND gone_at IS NULL ORDER BY id`, id)
+	if err != nil || r.Orphan.ClusterID == nil {
+		return r, err
+	}
+	of, err := pg.One[RemovalCluster](ctx, tx, `
+		SELECT c.id, c.name, c.platform, c.base_domain, c.region, coalesce(c.effective_tags ->> 'InstallationId', '') AS installation, c.status, c.desired, c.destroyed_at,
+			c.reopened, coalesce((SELECT max(a.number) FROM attempts a WHERE a.cluster_id = c.id), 0) AS newest,
+			EXISTS (SELECT FROM attempts a WHERE a.cluster_id = c.id AND a.closed_at IS NULL) AS open,
+			coalesce((SELECT n.id FROM clusters n WHERE (n.platform, n.base_domain, n.name) = (c.platform, c.base_domain, c.name)
+				AND n.id <> c.id AND n.destroyed_at IS NULL), '') AS name_of, NULL::jsonb AS names
+		FROM clusters c WHERE c.id = $1`, *r.Orphan.ClusterID)
+	if err != nil {
+		return r, err
+	}
+	of.Names, err = pg.All[RecordedName](ctx, tx, `
+		SELECT coalesce(infra_id, '') AS infra_id, coalesce(cco_name, '') AS cco_name, coalesce(account, '') AS account, coalesce(region, '') AS region
+		FROM attempts WHERE cluster_id = $1 AND num_nonnulls(infra_id, cco_name) > 0 ORDER BY number`, of.ID)
+	r.Of = &of
+	return r, err
+}
+
+// ApprovedRemovals returns the ids of the orphans whose removal was approved and has not begun, the oldest approval first.
+func (s *Store) ApprovedRemovals(ctx context.Context, limit int) ([]string, error) {
+	type found struct{ ID string }
+	list, err := pg.All[found](ctx, s.db.Pool(), `
+		SELECT id FROM orphans WHERE gone_at IS NULL AND state = $1 ORDER BY state_at, id LIMIT $2`, lifecycle.OrphanApproved, limit)
+	if err != nil {
+		return nil, fmt.Errorf("list approved removals: %w", err)
+	}
+	ids := make([]string, len(list))
+	for i, f := range list {
+		ids[i] = f.ID
+	}
+	return ids, nil
+}

@@ -1,0 +1,292 @@
+package sweeps
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/oklog/ulid/v2"
+
+	"github.com/ocpctl/ocpctl/internal/queue"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/fence"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+)
+
+// Launched stores that a runner was started.
+func (s *Store) Launched(ctx context.Context, id string, runner int) error {
+	err := s.write(ctx, func(c *change) error {
+		_, err := c.Exec(ctx, `
+			UPDATE sweeps SET launched_at = coalesce(launched_at, $3), launch_trouble = NULL WHERE id = $1 AND runner = $2 AND closed_at IS NULL`, id, runner, c.Now)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("store the start of sweep %s: %w", id, err)
+	}
+	return nil
+}
+
+// LaunchTroubled stores why a runner could not be started, or does not come up.
+func (s *Store) LaunchTroubled(ctx context.Context, id string, runner int, why lifecycle.Trouble) error {
+	err := s.write(ctx, func(c *change) error {
+		_, err := c.Exec(ctx, `
+			UPDATE sweeps SET launch_trouble = $3 WHERE id = $1 AND runner = $2 AND closed_at IS NULL AND launch_trouble IS DISTINCT FROM $3`, id, runner, why)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("store why sweep %s was not started: %w", id, err)
+	}
+	return nil
+}
+
+// Replace gives the sweep to another runner, because this one was lost, and asks for its start. What was reported stays. The lost one is
+// fenced. It does nothing if the sweep has another runner, or ended.
+func (s *Store) Replace(ctx context.Context, id string, runner int) error {
+	err := s.write(ctx, func(c *change) error {
+		tag, err := c.Exec(ctx, `
+			UPDATE sweeps SET runner = runner + 1, runner_since = $3, token_id = $4, launched_at = NULL, launch_trouble = NULL,
+				claimed_by = NULL, claimed_at = NULL, lease_until = NULL
+			WHERE id = $1 AND runner = $2 AND closed_at IS NULL`, id, runner, c.Now, ulid.Make().String())
+		if err == nil && tag.RowsAffected() == 1 {
+			c.Enqueue(queue.LaunchSweepArgs{Sweep: id, Runner: runner + 1})
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("replace the runner of sweep %s: %w", id, err)
+	}
+	return nil
+}
+
+// locked is a sweep that the change holds.
+type locked struct {
+	Sweep
+	stop string // why its runner has to stop; empty: go on
+}
+
+// lock locks the sweep of a runner. ErrFenced: the token is not its newest runner's.
+func (c *change) lock(ctx context.Context, id, token string) (locked, error) {
+	sweep, err := pg.One[Sweep](ctx, c, `SELECT `+sweepColumns+` FROM sweeps WHERE id = $1 FOR UPDATE`, id)
+	switch {
+	case err != nil:
+		return locked{}, err
+	case sweep.TokenID != token:
+		return locked{}, fmt.Errorf("another runner goes on with it: %w", pg.ErrFenced)
+	case sweep.ClosedAt != nil:
+		return locked{sweep, "the sweep has ended: " + endedWhy(sweep)}, nil
+	}
+	return locked{Sweep: sweep}, nil
+}
+
+func endedWhy(s Sweep) string {
+	if s.Message != "" {
+		return s.Message
+	}
+	return string(*s.Outcome)
+}
+
+// Claim gives the sweep to the first pod of its newest runner. ErrFenced: another has it, or it has ended.
+func (s *Store) Claim(ctx context.Context, id, token, pod string) (lease fence.Lease, err error) {
+	err = s.write(ctx, func(c *change) error {
+		sweep, err := c.lock(ctx, id, token)
+		switch {
+		case err != nil:
+			return err
+		case sweep.stop != "":
+			return fmt.Errorf("%s: %w", sweep.stop, pg.ErrFenced)
+		case sweep.ClaimedBy != nil && *sweep.ClaimedBy != pod:
+			return fmt.Errorf("it is claimed by %s: %w", *sweep.ClaimedBy, pg.ErrFenced)
+		}
+		lease = fence.Lease{Until: c.leaseEnd()}
+		_, err = c.Exec(ctx, `UPDATE sweeps SET claimed_by = $2, claimed_at = coalesce(claimed_at, $3), lease_until = $4 WHERE id = $1`, id, pod, c.Now, lease.Until)
+		return err
+	})
+	if err != nil {
+		return fence.Lease{}, fmt.Errorf("claim sweep %s: %w", id, err)
+	}
+	return lease, nil
+}
+
+func (c *change) leaseEnd() time.Time { return c.Now.Add(c.DB.Options.Lease) }
+
+// ReportRow is one report of a runner.
+type ReportRow struct {
+	Seq  int
+	Part *PartRow // nil: a heartbeat
+}
+
+// PartRow is one page of a part, or all of it.
+type PartRow struct {
+	Name      string // <region>/<service>
+	Resources []ResourceRow
+	Last      bool // no more pages follow
+	Calls     int
+	Err       string // why it is incomplete
+}
+
+// ResourceRow is one resource. Each id occurs once in a page.
+type ResourceRow struct {
+	ID  string
+	Raw json.RawMessage // contract.SeenResource
+}
+
+// Report stores what a runner saw and renews its lease. A repeated seq only renews. The report of a sweep that ended is answered with stop
+// and not stored.
+func (s *Store) Report(ctx context.Context, id, token string, r ReportRow) (lease fence.Lease, err error) {
+	err = s.write(ctx, func(c *change) error {
+		sweep, err := c.lock(ctx, id, token)
+		switch {
+		case err != nil:
+			return err
+		case sweep.stop != "":
+			lease = fence.Lease{Stop: sweep.stop, Closed: true}
+			return nil
+		case sweep.ClaimedBy == nil:
+			return fmt.Errorf("nobody claimed it: %w", pg.ErrFenced)
+		}
+		tag, err := c.Exec(ctx, `INSERT INTO sweep_reports (sweep_id, runner, seq) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, id, sweep.Runner, r.Seq)
+		if err != nil {
+			return err
+		}
+		if r.Part != nil && tag.RowsAffected() == 1 {
+			if err := c.keepPart(ctx, sweep, *r.Part); err != nil {
+				return err
+			}
+		}
+		lease = fence.Lease{Until: c.leaseEnd()}
+		_, err = c.Exec(ctx, `UPDATE sweeps SET lease_until = $2 WHERE id = $1`, id, lease.Until)
+		return err
+	})
+	if err != nil {
+		return fence.Lease{}, fmt.Errorf("report %d of sweep %s: %w", r.Seq, id, err)
+	}
+	return lease, nil
+}
+
+// keepPart writes a page: what it shows was seen now. A part that another runner begins again counts anew, and what is done stays done.
+func (c *change) keepPart(ctx context.Context, sweep locked, p PartRow) error {
+	args := pgx.NamedArgs{
+		"sweep": sweep.ID, "platform": sweep.Platform, "account": sweep.Account, "runner": sweep.Runner, "now": c.Now,
+		"part": p.Name, "count": len(p.Resources), "calls": p.Calls, "last": p.Last, "err": p.Err,
+	}
+	_, err := c.Exec(ctx, `
+		INSERT INTO sweep_parts AS p (sweep_id, name, runner, resources, calls, done_at, err)
+		VALUES (@sweep, @part, @runner, @count, @calls, CASE WHEN @last THEN @now::timestamptz END, @err)
+		ON CONFLICT (sweep_id, name) DO UPDATE SET runner = excluded.runner, calls = p.calls + excluded.calls,
+			resources = CASE WHEN p.runner = excluded.runner THEN p.resources ELSE 0 END + excluded.resources,
+			done_at = coalesce(p.done_at, excluded.done_at), err = CASE WHEN p.done_at IS NULL THEN excluded.err ELSE p.err END`, args)
+	if err != nil {
+		return fmt.Errorf("keep part %s: %w", p.Name, err)
+	}
+	if len(p.Resources) == 0 {
+		return nil
+	}
+	ids, raw := make([]string, len(p.Resources)), make([]string, len(p.Resources))
+	for i, r := range p.Resources {
+		ids[i], raw[i] = r.ID, string(pg.Keepable(r.Raw))
+	}
+	args["ids"], args["resources"] = ids, raw
+	// Two parts can show one resource: what the second one leaves out stays as the first one told it.
+	_, err = c.Exec(ctx, `
+		INSERT INTO seen AS s (platform, account, id, parts, resource, first_seen_at, last_seen_at, last_sweep, sights)
+		SELECT @platform, @account, n.id, ARRAY[@part::text], n.resource::jsonb, @now, @now, @sweep, 1
+		FROM unnest(@ids::text[], @resources::text[]) AS n (id, resource)
+		ON CONFLICT (platform, account, id) DO UPDATE SET
+			parts = CASE WHEN s.gone_at IS NOT NULL THEN excluded.parts WHEN @part = ANY (s.parts) THEN s.parts ELSE s.parts || excluded.parts END,
+			resource = CASE WHEN s.last_sweep = @sweep THEN s.resource || excluded.resource ELSE excluded.resource END,
+			first_seen_at = CASE WHEN s.gone_at IS NULL THEN s.first_seen_at ELSE excluded.first_seen_at END,
+			last_seen_at = excluded.last_seen_at, last_sweep = excluded.last_sweep,
+			sights = CASE WHEN s.last_sweep = @sweep THEN greatest(s.sights, 1) WHEN s.gone_at IS NULL THEN s.sights + 1 ELSE 1 END,
+			missed = 0, gone_at = NULL, orphan_id = CASE WHEN s.gone_at IS NULL THEN s.orphan_id END`, args)
+	if err != nil {
+		return fmt.Errorf("keep what part %s showed: %w", p.Name, err)
+	}
+	return nil
+}
+
+// ResultRow ends a sweep.
+type ResultRow struct {
+	Outcome               lifecycle.Outcome
+	Reason, Message, Next string
+	Regions               []string
+	Calls                 map[string]int
+	Slowed                int
+}
+
+// Result ends the sweep, and asks for a comparison of what it saw with what is known. A repeated result changes nothing.
+func (s *Store) Result(ctx context.Context, id, token string, r ResultRow) (lease fence.Lease, err error) {
+	err = s.write(ctx, func(c *change) error {
+		sweep, err := c.lock(ctx, id, token)
+		switch {
+		case err != nil:
+			return err
+		case sweep.stop != "":
+			lease = fence.Lease{Stop: sweep.stop, Closed: true}
+			return nil
+		case sweep.ClaimedBy == nil:
+			return fmt.Errorf("nobody claimed it: %w", pg.ErrFenced)
+		}
+		lease = fence.Lease{Closed: true}
+		return c.end(ctx, sweep.Sweep, r)
+	})
+	if err != nil {
+		return fence.Lease{}, fmt.Errorf("end sweep %s: %w", id, err)
+	}
+	return lease, nil
+}
+
+// Close ends a sweep whose runner does not. It does nothing if the sweep has another runner, or ended.
+func (s *Store) Close(ctx context.Context, id string, runner int, r ResultRow) error {
+	err := s.write(ctx, func(c *change) error {
+		sweep, err := pg.One[Sweep](ctx, c, `SELECT `+sweepColumns+` FROM sweeps WHERE id = $1 AND runner = $2 AND closed_at IS NULL FOR UPDATE`, id, runner)
+		if errors.Is(err, pg.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return c.end(ctx, sweep, r)
+	})
+	if err != nil {
+		return fmt.Errorf("close sweep %s: %w", id, err)
+	}
+	return nil
+}
+
+// goneAfter is how many sweeps in a row have to look completely where a resource was and not see it: an API can leave out a page once.
+const goneAfter = 2
+
+func (c *change) end(ctx context.Context, sweep Sweep, r ResultRow) error {
+	if r.Regions == nil {
+		r.Regions = []string{}
+	}
+	if r.Calls == nil {
+		r.Calls = map[string]int{}
+	}
+	args := pgx.NamedArgs{
+		"id": sweep.ID, "platform": sweep.Platform, "account": sweep.Account, "now": c.Now, "after": goneAfter, "outcome": r.Outcome,
+		"reason": r.Reason, "message": r.Message, "next": r.Next, "regions": r.Regions, "calls": r.Calls, "slowed": r.Slowed,
+	}
+	_, err := c.Exec(ctx, `
+		UPDATE sweeps SET closed_at = @now, outcome = @outcome, reason = @reason, message = @message, next = @next, regions = @regions, calls = @calls,
+			slowed = @slowed, resources = (SELECT count(*) FROM seen WHERE platform = @platform AND account = @account AND last_sweep = @id)
+		WHERE id = @id`, args)
+	if err != nil {
+		return err
+	}
+	_, err = c.Exec(ctx, `
+		UPDATE seen SET missed = missed + 1, sights = 0, gone_at = CASE WHEN missed + 1 >= @after THEN @now::timestamptz END
+		WHERE platform = @platform AND account = @account AND gone_at IS NULL AND last_sweep <> @id
+			AND parts <@ (SELECT coalesce(array_agg(name), '{}') FROM sweep_parts WHERE sweep_id = @id AND done_at IS NOT NULL AND err = '')`, args)
+	if err != nil {
+		return fmt.Errorf("mark what was not seen: %w", err)
+	}
+	if _, err := c.Exec(ctx, `DELETE FROM sweep_reports WHERE sweep_id = $1`, sweep.ID); err != nil {
+		return err
+	}
+	c.Enqueue(queue.JudgeSweepArgs{Sweep: sweep.ID}, queue.RunSweepsArgs{})
+	return nil
+}
