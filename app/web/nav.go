@@ -28,6 +28,7 @@ func ways(who policy.Principal, here string) []way {
 		{"/usage", "Usage", policy.ActReports},
 		{"/limits", "Limits", policy.ActQuotas},
 		{"/findings", "Findings", policy.ActFindings},
+		{"/admin/orphans", "Orphans", policy.ActFindings},
 		{"/deliveries", "Deliveries", policy.ActDeliveries},
 		{"/audit", "Audit", policy.ActAudit},
 	} {

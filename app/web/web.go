@@ -167,6 +167,8 @@ func (p *pages) private() map[string]handler {
 		"POST /limits/reload":          p.reload,
 		"GET /usage":                   p.usage,
 		"GET /findings":                p.findings,
+		"GET /admin/orphans":           p.orphans,
+		"POST /admin/sweeps":           p.sweepNow,
 		"GET /deliveries":              p.deliveries,
 		"GET /deliveries/{id}":         p.delivery,
 		"POST /deliveries/{id}/replay": p.replay,

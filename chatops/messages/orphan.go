@@ -9,7 +9,7 @@ import (
 
 // What is said about sweeps of cloud accounts.
 const (
-	NoSweepAccount      = "No account is configured to be looked through. Set account or sweep.accounts in the server's configuration."
+	NoSweepAccount      = "No account is configured to be looked through. Add account or sweep.accounts to the server's configuration."
 	NoSweep             = "No account was looked through."
 	SweepsCoverAllTeams = "A sweep covers the resources of all teams, and you may see only some. Ask a platform admin or an auditor of every team."
 )
