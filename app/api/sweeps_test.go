@@ -19,8 +19,7 @@ import (
 
 // sweepFixture is a fixture with an account to look through.
 func sweepFixture(t *testing.T) *fixture {
-	var h *fixture
-	h = fixtureWith(t, embedded(t), func(c *Config) {
+	return fixtureWith(t, embedded(t), func(c *Config) {
 		a := app.Config{Store: c.Store, Accounts: func() []sweeps.Wanted {
 			return []sweeps.Wanted{{Platform: "aws", Account: "123456789012", Spec: sweeps.Spec{
 				Installation: "test", HomeRegion: "us-east-1", BaseDomains: []string{"labs.example.com"}, CallsPerSecond: 5, CloudCredentialsRef: "file:/keys",
@@ -28,7 +27,6 @@ func sweepFixture(t *testing.T) *fixture {
 		}}
 		c.Admin = admin.New(c.App, a)
 	})
-	return h
 }
 
 // looker is a runner that looks through an account.

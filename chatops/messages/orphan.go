@@ -15,10 +15,14 @@ const (
 )
 
 // NoSuchSweep says that there is no sweep of that id.
-func NoSuchSweep(id string) string { return fmt.Sprintf("There is no sweep %s. See ocpctl admin sweeps.", id) }
+func NoSuchSweep(id string) string {
+	return fmt.Sprintf("There is no sweep %s. See ocpctl admin sweeps.", id)
+}
 
 // NoOrphan says that there is no orphan of that id, or that the asker may not see it.
-func NoOrphan(id string) string { return fmt.Sprintf("There is no orphan %s. See ocpctl admin orphans.", id) }
+func NoOrphan(id string) string {
+	return fmt.Sprintf("There is no orphan %s. See ocpctl admin orphans.", id)
+}
 
 // UnknownSweepAccount says which accounts can be looked through.
 func UnknownSweepAccount(account string, known []string) Problem {
