@@ -68,7 +68,7 @@ CREATE TABLE orphans (
     class           text NOT NULL CHECK (class IN ('released', 'unrecorded', 'unknown', 'foreign', 'owned', 'nobody')),
     why             text NOT NULL CHECK (why <> ''),
     regions         text[] NOT NULL,
-    managed_by      boolean NOT NULL DEFAULT false, -- each of its resources that has tags is tagged ManagedBy ocpctl and with cluster_tag
+    managed_by      boolean NOT NULL DEFAULT false, -- each of its resources that has tags has ocpctl's ManagedBy and cluster_tag
     owner           text NOT NULL DEFAULT '',       -- whom to ask: the Owner tag, or the known cluster's
     team            text NOT NULL DEFAULT '',
     name            text NOT NULL DEFAULT '',       -- of the cluster, as tagged or known

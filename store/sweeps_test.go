@@ -22,7 +22,7 @@ var (
 )
 
 // sweepOf opens and claims a sweep of the account.
-func sweepOf(t *testing.T, s *store.Store) sweeps.Sweep {
+func sweepOf(t testing.TB, s *store.Store) sweeps.Sweep {
 	t.Helper()
 	sweep, already, err := s.Sweeps.Open(t.Context(), labAccount, bySchedule)
 	require.NoError(t, err)

@@ -29,6 +29,7 @@ func ways(who policy.Principal, here string) []way {
 		{"/reports", "Reports", policy.ActReports},
 		{"/limits", "Limits", policy.ActQuotas},
 		{"/findings", "Findings", policy.ActFindings},
+		{"/admin/orphans", "Orphans", policy.ActFindings},
 		{"/deliveries", "Deliveries", policy.ActDeliveries},
 		{"/audit", "Audit", policy.ActAudit},
 	} {

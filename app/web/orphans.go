@@ -1,44 +1,105 @@
 package web
 
 import (
+	"io"
+	"math"
 	"net/http"
 	"net/url"
+	"slices"
+	"time"
 
+	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/chatops/messages"
-	"github.com/ocpctl/ocpctl/internal/cleanup"
+	"github.com/ocpctl/ocpctl/internal/download"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store/sweeps"
 )
 
-type removalsView struct {
-	Plans   []cleanup.Plan
-	Refused bool // one of them cannot be removed, so none is approved
+type orphansView struct {
+	Tabs     []way
+	Orphans  []orphanCard
+	CSV      string
+	Older    string // address of the next page; empty: this is the last
+	Sweeps   []sweeps.Sweep
+	MaySweep bool
 }
 
-// removals shows what the removal of orphans would delete: the dry run, with the forms to approve or to exempt them.
-func (p *pages) removals(w http.ResponseWriter, r *http.Request, who policy.Principal) {
-	plans, err := p.Admin.PlanRemovals(r.Context(), who, r.Form["id"])
+// orphanCard is an orphan as the page shows it.
+type orphanCard struct {
+	admin.Orphan
+	Kind   string // what its class means
+	Hourly string
+	Cost   string
+	Age    time.Duration
+}
+
+// orphans shows what belongs to no living cluster: of one class, or all. It is told as CSV on request.
+func (p *pages) orphans(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+	f := sweeps.Filter{Class: lifecycle.OrphanClass(r.FormValue("class")), Team: r.FormValue("team"), Cursor: r.FormValue("cursor"), Gone: r.FormValue("show") == "all"}
+	if !slices.Contains(lifecycle.OrphanClasses, f.Class) {
+		f.Class = ""
+	}
+	asCSV := r.FormValue("format") == "csv"
+	if asCSV {
+		f.Limit = 500
+	}
+	list, next, err := p.Admin.Orphans(r.Context(), who, f)
 	if err != nil {
 		p.fail(w, r, who, err)
 		return
 	}
-	v := removalsView{Plans: plans}
-	for _, plan := range plans {
-		v.Refused = v.Refused || plan.Refused != ""
+	if asCSV {
+		if begun, err := download.Send(w, "orphans.csv", "text/csv; charset=utf-8", func(to io.Writer) error { return admin.WriteOrphans(to, list) }); err != nil && !begun {
+			p.fail(w, r, who, err)
+		}
+		return
 	}
-	p.show(w, r, who, http.StatusOK, "removals", v)
+	v := orphansView{Tabs: orphanTabs(f), CSV: "/admin/orphans?" + chosen(f, url.Values{"format": {"csv"}}).Encode(), MaySweep: who.MayAnywhere(policy.ActSweep), Older: older("/admin/orphans", chosen(f, nil), next)}
+	for _, o := range list {
+		v.Orphans = append(v.Orphans, cardOf(o, p.Now()))
+	}
+	if v.Sweeps, err = p.Admin.Sweeps(r.Context(), who, "", 5); err != nil {
+		v.Sweeps = nil // they concern every team, and this reader sees some
+	}
+	p.show(w, r, who, http.StatusOK, "orphans", v)
 }
 
-func (p *pages) approveRemovals(w http.ResponseWriter, r *http.Request, who policy.Principal) {
-	plans, err := p.Admin.ApproveRemovals(r.Context(), who, r.PostForm["id"], originOf(r))
-	p.answer(w, r, who, removalsPage(r), messages.RemovalsApproved(len(plans)), err)
+func cardOf(o admin.Orphan, now time.Time) orphanCard {
+	c := orphanCard{Orphan: o, Kind: messages.OrphanClassText(o.Class), Hourly: "unknown", Cost: "unknown", Age: now.Sub(o.FirstSeenAt)}
+	if o.HourlyCents != nil {
+		c.Hourly, c.Cost = policy.Dollars(int64(math.Round(*o.HourlyCents)))+"/h", policy.Dollars(*o.CostCents)
+	}
+	return c
 }
 
-func (p *pages) exemptOrphans(w http.ResponseWriter, r *http.Request, who policy.Principal) {
-	err := p.Admin.ExemptOrphans(r.Context(), who, r.PostForm["id"], originOf(r))
-	p.answer(w, r, who, removalsPage(r), messages.OrphansExempted, err)
+func orphanTabs(f sweeps.Filter) []way {
+	tabs := []way{{To: "/admin/orphans", Label: "All", Here: f.Class == ""}}
+	for _, class := range lifecycle.OrphanClasses {
+		tabs = append(tabs, way{To: "/admin/orphans?class=" + string(class), Label: string(class), Here: f.Class == class})
+	}
+	return tabs
 }
 
-// removalsPage is the page of the orphans that a form decides about.
-func removalsPage(r *http.Request) string {
-	return "/orphans/removal?" + url.Values{"id": r.PostForm["id"]}.Encode()
+// chosen returns the URL's parameters for a selection of orphans.
+func chosen(f sweeps.Filter, more url.Values) url.Values {
+	q := url.Values{}
+	for name, value := range map[string]string{"class": string(f.Class), "team": f.Team} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	if f.Gone {
+		q.Set("show", "all")
+	}
+	for name, values := range more {
+		q[name] = values
+	}
+	return q
+}
+
+// sweepNow has the accounts looked through.
+func (p *pages) sweepNow(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+	_, err := p.Admin.StartSweeps(r.Context(), who, "", originOf(r))
+	p.answer(w, r, who, "/admin/orphans", "The accounts are being looked through, one after another. What is found appears here.", err)
 }

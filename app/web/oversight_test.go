@@ -15,7 +15,9 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/reports"
+	"github.com/ocpctl/ocpctl/store/sweeps"
 )
 
 func TestTheNavigationShowsWhatOneMaySee(t *testing.T) {
@@ -26,7 +28,7 @@ func TestTheNavigationShowsWhatOneMaySee(t *testing.T) {
 		return out
 	}
 	require.Equal(t, []string{"Clusters", "New cluster", "Approvals", "Usage", "Reports", "Limits"}, names(policy.As("x", "X", policy.Requester, "platform")))
-	require.Equal(t, []string{"Clusters", "Approvals", "Usage", "Reports", "Limits", "Findings", "Deliveries", "Audit"}, names(policy.As("x", "X", policy.Auditor)))
+	require.Equal(t, []string{"Clusters", "Approvals", "Usage", "Reports", "Limits", "Findings", "Orphans", "Deliveries", "Audit"}, names(policy.As("x", "X", policy.Auditor)))
 	require.Len(t, names(policy.As("x", "X", policy.PlatformAdmin)), 9)
 	require.Empty(t, names(policy.Principal{ID: "x"}))
 	require.True(t, ways(policy.As("x", "X", policy.Auditor), "/approvals/apr_1")[1].Here, "a page below it too")
@@ -228,4 +230,35 @@ func TestAGroupWithoutANameIsShown(t *testing.T) {
 	html := page(t, "usage", v)
 	require.Contains(t, html, `<th scope="row">none</th><td class="num">$0.94</td>`)
 	require.Contains(t, html, `max="94" value="6"`)
+}
+
+func TestOrphansShowWhomToAskAndWhatTheyCost(t *testing.T) {
+	h := newFixture(t)
+	row := h.shown("shop")
+	of := lifecycle.KnownCluster{Name: "shop", Owner: "maya", Team: "platform"}
+	of.ID = row.ID
+	leak := lifecycle.Group{Installation: "test", Cluster: row.ID, Identity: "shop-abcde", Regions: []string{"us-east-1"}, Resources: []string{"vpc-1"}, Sights: 1, Fresh: true, HourlyCents: new(19.2)}
+	stray := lifecycle.Group{Place: "vpc-9", Name: "<b>", Owner: "<i>rob</i>", Regions: []string{}, Resources: []string{"vpc-9"}, Sights: 1, Fresh: true, Unpriced: 1}
+	for range 2 {
+		sweep, _, err := h.store.Sweeps.Open(t.Context(), sweeps.Wanted{Platform: "aws", Account: "123456789012"}, store.Origin{Actor: "saml:ada"})
+		require.NoError(t, err)
+		require.NoError(t, h.store.Sweeps.Close(t.Context(), sweep.ID, 1, sweeps.ResultRow{Outcome: lifecycle.Succeeded}))
+		_, err = h.store.Sweeps.KeepOrphans(t.Context(), sweep.ID, []lifecycle.Judged{{Group: leak, Class: lifecycle.ClassReleased, Of: &of, Why: "it still exists"},
+			{Group: stray, Class: lifecycle.ClassOwned, Why: "the Owner tag says somebody"}}, lifecycle.SweepLimits{MinSights: 2})
+		require.NoError(t, err)
+	}
+	_, page, _ := h.as("ada").get("/admin/orphans")
+	for _, want := range []string{"released, reported", "shop-abcde", "it still exists.", "maya of platform", "$0.19/h", `href="/clusters/` + row.ID, "<code>vpc-1</code>", "&lt;i&gt;rob&lt;/i&gt;", "unknown, so far unknown",
+		"account 123456789012", "have them removed"} {
+		require.Contains(t, page, want)
+	}
+	_, page, _ = h.as("ada").get("/admin/orphans?class=owned")
+	require.NotContains(t, page, "shop-abcde")
+	_, page, _ = h.as("ada").get("/admin/orphans?format=csv")
+	require.Contains(t, page, "released,reported,123456789012")
+	require.NotContains(t, page, "Look through the accounts now")
+	_, page, _ = h.as("will").get("/admin/orphans")
+	require.Contains(t, page, "Look through the accounts now")
+	_, page, _ = h.as("will").post("/admin/sweeps", url.Values{"reason": {"x"}})
+	require.Contains(t, says(page), "No account is configured")
 }

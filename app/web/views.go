@@ -86,7 +86,7 @@ func parse(nameOf func(string) string) views {
 	out := views{}
 	for _, name := range []string{
 		"login", "problem", "list", "detail", "runbook", "destroy", "new", "approvals", "approval", "link", "password", "me", "limits",
-		"usage", "reports", "findings", "removals", "deliveries", "delivery", "audit",
+		"usage", "reports", "findings", "orphans", "removals", "deliveries", "delivery", "audit",
 	} {
 		out[name] = template.Must(template.New("layout.html").Funcs(functions).Funcs(template.FuncMap{"actor": shown}).ParseFS(templates,
 			"templates/layout.html", "templates/parts.html", "templates/acts.html", path.Join("templates", name+".html")))

@@ -177,6 +177,8 @@ func (p *pages) private() map[string]handler {
 		"GET /orphans/removal":         p.removals,
 		"POST /orphans/approve":        p.approveRemovals,
 		"POST /orphans/exempt":         p.exemptOrphans,
+		"GET /admin/orphans":           p.orphans,
+		"POST /admin/sweeps":           p.sweepNow,
 		"GET /deliveries":              p.deliveries,
 		"GET /deliveries/{id}":         p.delivery,
 		"POST /deliveries/{id}/replay": p.replay,

@@ -9,16 +9,20 @@ import (
 
 // What is said about sweeps of cloud accounts.
 const (
-	NoSweepAccount      = "No account is configured to be looked through. Set account or sweep.accounts in the server's configuration."
+	NoSweepAccount      = "No account is configured to be looked through. Add account or sweep.accounts to the server's configuration."
 	NoSweep             = "No account was looked through."
 	SweepsCoverAllTeams = "A sweep covers the resources of all teams, and you may see only some. Ask a platform admin or an auditor of every team."
 )
 
 // NoSuchSweep says that there is no sweep of that id.
-func NoSuchSweep(id string) string { return fmt.Sprintf("There is no sweep %s.", id) }
+func NoSuchSweep(id string) string {
+	return fmt.Sprintf("There is no sweep %s. See ocpctl admin sweeps.", id)
+}
 
 // NoOrphan says that there is no orphan of that id, or that the asker may not see it.
-func NoOrphan(id string) string { return fmt.Sprintf("There is no orphan %s.", id) }
+func NoOrphan(id string) string {
+	return fmt.Sprintf("There is no orphan %s. See ocpctl admin orphans.", id)
+}
 
 // UnknownSweepAccount says which accounts can be looked through.
 func UnknownSweepAccount(account string, known []string) Problem {

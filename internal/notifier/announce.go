@@ -13,6 +13,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/chatops/blocks"
 	"github.com/ocpctl/ocpctl/internal/queue"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/notices"
 )
@@ -59,8 +60,8 @@ func (n *Notifier) whoHears(ctx context.Context, a notices.Announcement) ([]noti
 	return hear(e, workspace, n.AdminChannel), nil
 }
 
-func (n *Notifier) read(ctx context.Context, a notices.Announcement, workspace string) (event, error) {
-	e := event{cause: a.Cause, kind: blocks.Event(a.Event), cluster: a.Cluster}
+func (n *Notifier) read(ctx context.Context, a notices.Announcement, workspace string) (e event, err error) {
+	e = event{cause: a.Cause, kind: blocks.Event(a.Event), cluster: a.Cluster}
 	var told told
 	if err := json.Unmarshal(a.Facts, &told); err != nil {
 		return e, fmt.Errorf("read the facts of %s: %w", a.Cause, err)
@@ -80,9 +81,18 @@ func (n *Notifier) read(ctx context.Context, a notices.Announcement, workspace s
 		return e, n.readWeek(ctx, &e, told)
 	}
 	if a.Cluster == "" {
-		return e, nil
+		if told.Finding == lifecycle.Orphan && told.Team != "" { // resources of a team, and of no known cluster
+			e.subscribed, err = n.Store.Notices.Subscribed(ctx, string(e.kind), told.Team, "")
+		}
+		return e, err
 	}
-	return e, n.readCluster(ctx, &e, workspace)
+	if err := n.readCluster(ctx, &e, workspace); err != nil {
+		return e, err
+	}
+	if told.Finding == lifecycle.Orphan {
+		e.to = e.owner // whoever had the cluster may know what it is
+	}
+	return e, nil
 }
 
 // readCluster reads who has to do with the announcement's cluster.

@@ -80,7 +80,7 @@ type OrphanRow struct {
 	Class                   lifecycle.OrphanClass
 	Why                     string
 	Regions                 []string
-	ManagedBy               bool // each of its tagged resources is tagged ManagedBy ocpctl and with ClusterTag
+	ManagedBy               bool // each of its resources that has tags has ocpctl's ManagedBy and ClusterTag
 	Owner, Team, Name       string
 	Resources               int      // how many; Resources of the store lists them
 	Evidence                []string // the first of them, for people

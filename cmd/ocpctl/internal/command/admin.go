@@ -20,8 +20,9 @@ func (a *app) admin() *cobra.Command {
 	reload := a.catalogState("reload-catalogue", "Reload the catalogue's directory now instead of at the next check",
 		func(ctx context.Context, api *connect.API) (*http.Response, error) { return api.ReloadCatalogue(ctx) })
 	reload.Aliases = []string{"reload-catalog"}
-	return group("admin", "For administrators: deliveries, findings, orphans, the catalogue, repository labels", "", deliveries, a.findings(), reload, a.labels(),
-		group("orphans", "What sweeps found in the cloud that belongs to no living cluster", "", a.orphanActs()...))
+	orphans := a.orphans()
+	orphans.AddCommand(a.orphanActs()...)
+	return group("admin", "For administrators: deliveries, findings, orphans, the catalogue, repository labels", "", deliveries, a.findings(), orphans, a.sweep(), a.sweeps(), reload, a.labels())
 }
 
 func (a *app) deliveryList() *cobra.Command {
@@ -163,7 +164,7 @@ func (a *app) findings() *cobra.Command {
 			})
 		}),
 	}
-	c.Flags().StringVar(&params.Kind, "kind", "", "filter by `kind`: overdue, stuck, blocked, remains, delivery_failing, job_failed, access_not_revoked, slack_channel or slack_refused (orphan is not supported yet)")
+	c.Flags().StringVar(&params.Kind, "kind", "", "filter by `kind`: overdue, stuck, blocked, remains, delivery_failing, job_failed, access_not_revoked, slack_channel, slack_refused, orphan or sweep_failing")
 	c.Flags().BoolVarP(&params.All, "all", "a", false, "include resolved findings")
 	return c
 }

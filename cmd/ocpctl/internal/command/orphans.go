@@ -1,0 +1,236 @@
+package command
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+)
+
+func (a *app) sweep() *cobra.Command {
+	var said client.SweepRequest
+	c := &cobra.Command{
+		Use: "sweep", Short: "Look through the cloud accounts now for resources that belong to no living cluster", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		Long: `Look through the cloud accounts now for resources that belong to no living cluster.
+
+A sweep only reads. Accounts are looked through one after another; what is found is listed by "ocpctl admin orphans". It is safe to
+repeat: a sweep that waits or runs is shown as it is. Only platform admins of all teams may do this.`,
+		Example: "  ocpctl admin sweep\n  ocpctl admin sweep --account 123456789012",
+		RunE: a.run(func(ctx context.Context, _ []string) error {
+			api, err := a.api()
+			if err != nil {
+				return err
+			}
+			answer, err := connect.Read[client.Sweeps](api.StartSweeps(ctx, said))
+			if err != nil {
+				return err
+			}
+			return a.printSweeps(answer)
+		}),
+	}
+	c.Flags().StringVar(&said.Account, "account", "", "only this cloud `account`")
+	reasonFlag(c, &said.Reason)
+	return c
+}
+
+func (a *app) sweeps() *cobra.Command {
+	var params client.ListSweepsParams
+	c := &cobra.Command{
+		Use: "sweeps [SWEEP]", Short: "List the looks through cloud accounts, newest first, or show what one looked at", Args: between(0, 1), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: a.run(func(ctx context.Context, args []string) error {
+			api, err := a.api()
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				return a.showSweep(ctx, api, args[0])
+			}
+			answer, err := connect.Read[client.Sweeps](api.ListSweeps(ctx, &params))
+			if err != nil {
+				return err
+			}
+			return a.printSweeps(answer)
+		}),
+	}
+	c.Flags().StringVar(&params.Account, "account", "", "filter by cloud `account`")
+	c.Flags().IntVar(&params.Limit, "limit", 20, "show at most this `number`")
+	return c
+}
+
+func (a *app) showSweep(ctx context.Context, api *connect.API, id string) error {
+	answer, err := connect.Read[client.SweepDetail](api.GetSweep(ctx, id))
+	if err != nil {
+		return err
+	}
+	return a.print(answer.Raw, []string{id}, func(s *table.Screen) {
+		one := answer.Value
+		f := s.Facts()
+		f.Add("sweep", one.SweepID)
+		f.Add("account", one.Account)
+		f.Add("state", one.State)
+		f.Add("opened", humanize.When(one.OpenedAt, s.Now))
+		f.Add("ended", humanize.When(one.EndedAt, s.Now))
+		f.Add("about", orElse(one.Message, one.Trouble))
+		f.Add("next", one.Next)
+		f.Write()
+		t := s.Columns("PART", "RESOURCES", "CALLS", "COMPLETE", "ERROR")
+		for _, p := range one.Parts {
+			t.Row(p.Name, fmt.Sprint(p.Resources), fmt.Sprint(p.Calls), map[bool]string{true: "yes", false: "no"}[p.Complete], p.Error)
+		}
+		t.Write("It has not looked at anything yet.")
+	})
+}
+
+func (a *app) printSweeps(answer connect.Answer[client.Sweeps]) error {
+	var names []string
+	for _, s := range answer.Value.Items {
+		names = append(names, s.SweepID)
+	}
+	return a.print(answer.Raw, names, func(s *table.Screen) {
+		t := s.Columns("SWEEP", "ACCOUNT", "STATE", "OPENED", "ENDED", "RESOURCES", "ABOUT")
+		for _, one := range answer.Value.Items {
+			t.Row(one.SweepID, one.Account, one.State, humanize.Away(one.OpenedAt, s.Now), humanize.Away(one.EndedAt, s.Now), fmt.Sprint(one.Resources), orElse(one.Message, one.Trouble))
+		}
+		t.Write("No sweeps.")
+	})
+}
+
+func (a *app) orphans() *cobra.Command {
+	var params client.ListOrphansParams
+	var most int
+	var asCSV bool
+	c := &cobra.Command{
+		Use: "orphans [ORPHAN]", Short: "List resources in the cloud that belong to no living cluster, or show one group of them", Args: between(0, 1), ValidArgsFunction: cobra.NoFileCompletions,
+		Long: `List resources in the cloud that belong to no living cluster of this installation, with whom to ask, what they cost and the next step.
+With -o wide, each is followed by its resources.`,
+		Example: "  ocpctl admin orphans --class released\n  ocpctl admin orphans --team platform --csv",
+		RunE: a.run(func(ctx context.Context, args []string) error {
+			api, err := a.api()
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				return a.showOrphan(ctx, api, args[0])
+			}
+			if asCSV {
+				return a.orphansCSV(ctx, api, params)
+			}
+			raw, items, err := pages(most, func(limit int, cursor string) (connect.Answer[client.OrphanPage], error) {
+				params.Limit, params.Cursor = limit, cursor
+				return connect.Read[client.OrphanPage](api.ListOrphans(ctx, &params))
+			}, func(p client.OrphanPage) ([]client.Orphan, string) { return p.Items, p.NextCursor })
+			if err != nil {
+				return err
+			}
+			return a.printOrphans(raw, items)
+		}),
+	}
+	f := c.Flags()
+	f.StringVar(&params.Class, "class", "", "filter by `class`: released, unrecorded, unknown, owned, nobody or foreign")
+	f.StringVar(&params.State, "state", "", "filter by `state`: seen, reported, exempt, approved, removing, kept or gone")
+	f.StringVar(&params.Owner, "owner", "", "filter by `owner`")
+	f.StringVar(&params.Team, "team", "", "filter by `team`")
+	f.StringVar(&params.Account, "account", "", "filter by cloud `account`")
+	f.BoolVar(&params.Gone, "gone", false, "include those that are gone")
+	f.BoolVar(&asCSV, "csv", false, "write all of them as CSV")
+	f.IntVar(&most, "limit", 50, "show at most this `number`; 0 shows all")
+	return c
+}
+
+func (a *app) showOrphan(ctx context.Context, api *connect.API, id string) error {
+	answer, err := connect.Read[client.OrphanDetail](api.GetOrphan(ctx, id))
+	if err != nil {
+		return err
+	}
+	return a.print(answer.Raw, []string{id}, func(s *table.Screen) {
+		o := answer.Value
+		f := s.Facts()
+		f.Add("orphan", o.OrphanID)
+		f.Add("class", o.Class)
+		f.Add("state", o.State+": "+o.StateWhy)
+		f.Add("why", o.Why)
+		f.Add("ask", orElse(o.Owner, o.Team))
+		f.Add("account", o.Account)
+		f.Add("first seen", humanize.When(o.FirstSeenAt, s.Now))
+		f.Add("next", o.Next)
+		f.Write()
+		t := s.Columns("RESOURCE", "TYPE", "REGION", "NAME", "SEEN")
+		for _, p := range o.Parts {
+			t.Row(p.ID, p.Type, p.Region, p.Name, humanize.Away(p.FirstSeenAt, s.Now))
+		}
+		t.Write("Nothing of it is left.")
+	})
+}
+
+func (a *app) printOrphans(raw []byte, items []client.Orphan) error {
+	var names []string
+	for _, o := range items {
+		names = append(names, o.OrphanID)
+	}
+	return a.print(raw, names, func(s *table.Screen) {
+		t := s.Columns("ORPHAN", "CLASS", "STATE", "NAME", "ASK", "RESOURCES", "AN HOUR", "SO FAR", "SEEN", "+WHY", "NEXT")
+		for _, o := range items {
+			hour, cost := "unknown", "unknown"
+			if o.HourlyCents != nil {
+				hour, cost = humanize.Dollars(int64(*o.HourlyCents+0.5)), humanize.Dollars(*o.CostCents)
+			}
+			name := orElse(orElse(o.Identity, o.ClusterTag), o.Place)
+			t.Row(o.OrphanID, o.Class, o.State, name, orElse(o.Owner, o.Team), fmt.Sprint(o.Resources), hour, cost, humanize.Away(o.FirstSeenAt, s.Now), o.Why, o.Next)
+		}
+		t.Write("No orphans.")
+		for _, o := range items {
+			if s.Wide && len(o.Evidence) > 0 {
+				paragraphs(s, "Resources of "+o.OrphanID, o.Evidence)
+			}
+		}
+	})
+}
+
+// orphansCSV writes every page, with one head.
+func (a *app) orphansCSV(ctx context.Context, api *connect.API, params client.ListOrphansParams) error {
+	params.Format, params.Limit = "csv", 500
+	for first := true; ; first = false {
+		res, err := api.ListOrphans(ctx, &params)
+		next := ""
+		if err == nil {
+			next = nextCursor(res.Header.Get("Link"))
+		}
+		body, err := connect.Stream(res, err)
+		if err != nil {
+			return err
+		}
+		lines := bufio.NewReader(body)
+		if !first {
+			_, err = lines.ReadString('\n')
+		}
+		if err == nil {
+			err = a.shown(lines)
+		}
+		if closed := body.Close(); err == nil || err == io.EOF {
+			err = closed
+		}
+		if err != nil || next == "" {
+			return err
+		}
+		params.Cursor = next
+	}
+}
+
+// nextCursor returns the cursor in a Link header; empty: this is the last page.
+func nextCursor(link string) string {
+	address, _, _ := strings.Cut(strings.TrimPrefix(link, "<"), ">")
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Query().Get("cursor")
+}
