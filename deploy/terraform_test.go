@@ -42,7 +42,7 @@ func policyNames(t *testing.T) (names []string) {
 			names = append(names, name)
 		}
 	}
-	require.Len(t, names, 15)
+	require.Len(t, names, 16)
 	return names
 }
 

@@ -18,7 +18,7 @@ func OrphanUnremovable(id, why string) string {
 
 // OrphanUndecidable tells an admin why nobody can decide about an orphan as it is now.
 func OrphanUndecidable(why string) string {
-	return fmt.Sprintf("Nothing was changed: %s. Look at the list of orphans again.", why)
+	return fmt.Sprintf("Nothing was changed: %s. See ocpctl admin orphans for how they are now.", why)
 }
 
 // RemovalsApproved tells an admin what follows from an approval.
