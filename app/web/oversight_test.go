@@ -29,7 +29,7 @@ func TestTheNavigationShowsWhatOneMaySee(t *testing.T) {
 	}
 	require.Equal(t, []string{"Clusters", "New cluster", "Approvals", "Usage", "Reports", "Limits"}, names(policy.As("x", "X", policy.Requester, "platform")))
 	require.Equal(t, []string{"Clusters", "Approvals", "Usage", "Reports", "Limits", "Findings", "Orphans", "Deliveries", "Audit"}, names(policy.As("x", "X", policy.Auditor)))
-	require.Len(t, names(policy.As("x", "X", policy.PlatformAdmin)), 9)
+	require.Len(t, names(policy.As("x", "X", policy.PlatformAdmin)), 10)
 	require.Empty(t, names(policy.Principal{ID: "x"}))
 	require.True(t, ways(policy.As("x", "X", policy.Auditor), "/approvals/apr_1")[1].Here, "a page below it too")
 }
