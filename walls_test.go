@@ -34,6 +34,7 @@ var areas = []area{
 	{"internal/price", 0, nil, "what a cluster costs is computed in one place, which everybody may ask and which asks nobody"},
 	{"internal/secret", 0, nil, "imported by everybody"},
 	{"internal/source", 0, nil, "imported by both listeners"},
+	{"internal/workhours", 0, nil, "a schedule is read by the clock of a place, and knows no cluster"},
 	{"internal/tagkey", 0, nil, "whoever refuses a tag and whoever deletes by it read the same list"},
 	{"internal/token", 0, nil, "imported by both sides"},
 	{"internal/tekton", 1, []string{"internal/secret"}, "a client of Kubernetes asks how PipelineRuns stand, and knows nobody who wants to know"},
