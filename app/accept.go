@@ -12,6 +12,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
@@ -298,6 +299,12 @@ func (s *Service) draft(r ClusterRequest, g policy.Grant, now time.Time) (store.
 		row.WarnBefore = append(row.WarnBefore, s.policy.Scale(before))
 	}
 	row.Nodes, row.WorkersBase = g.Nodes, &profile.Workers.Replicas
+	if profile.Sleep != profiles.SleepNever {
+		row.SleepMode = lifecycle.SleepMode(profile.Sleep)
+	}
+	if region, known := profile.Region(g.Region); known {
+		row.ListAsleep = region.AsleepCents
+	}
 	if w := profile.Workers; w.Least < w.Most {
 		row.WorkersLeast, row.WorkersMost = &w.Least, &w.Most
 	}

@@ -21,7 +21,7 @@ type AccessWork struct {
 // shows nothing of it. Requests are numbered, and an attempt does all that is owed: one more is enough for all that come while one runs.
 func (m *deciding) access() {
 	m.accessMet()
-	if n := m.next(); !m.accessOwed() || m.d.Open != "" || m.d.Wait != nil || m.f.Now.Before(n.AccessRetryAt) {
+	if n := m.next(); !m.accessOwed() || n.OutOfReach() || m.d.Open != "" || m.d.Wait != nil || m.f.Now.Before(n.AccessRetryAt) {
 		return
 	}
 	if m.mayRun(Access) {

@@ -84,6 +84,9 @@ func accessIsGivenUp(_ *world, c Cluster, f Facts, d Decision) string {
 // Rule 8 of revoking: it goes on for as long as the cluster does, and the next try is never far.
 func revokingGoesOn(_ *world, _ Cluster, f Facts, d Decision) string {
 	n := d.Next
+	if n.SleepMode == SleepStopped && n.Power != Awake { // nobody reaches it, and its runner neither
+		return ""
+	}
 	if f.Access.Take == 0 || f.Open != nil || n.Status != Ready || n.Desired != Present || len(f.Beside) > 0 || d.Wait != nil {
 		return ""
 	}

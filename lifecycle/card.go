@@ -21,6 +21,7 @@ type Card struct {
 	Nodes                                                int         // machines at acceptance; 0: accepted before they were counted
 	ListCents                                            int         // list price per hour at acceptance, US cents
 	HourlyCents                                          int         // list price per hour with its current workers, US cents; at acceptance equal to ListCents
+	AsleepCents                                          int         // the same while it is asleep
 	Meter                                                price.Meter // cost so far and still to come; see package price
 	APIURL, ConsoleURL                                   string      // empty until a create has succeeded
 	JobID                                                string      // newest job

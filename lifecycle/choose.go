@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -47,6 +48,7 @@ func (m *deciding) chooseUnwanted() {
 	m.cancelScale()
 	m.cancelConfigure()
 	m.cancelAccess()
+	m.cancelPower()
 	if last == nil {
 		m.release("%s; nothing was ever created, so there is nothing to remove", n.DesiredWhy)
 		return
@@ -123,15 +125,19 @@ func (m *deciding) quieten() {
 	}
 }
 
-// tend decides about a ready cluster: access, scaling, add-ons, and what is shown.
+// tend decides about a ready cluster: access, sleep, scaling, add-ons, and what is shown. A cluster whose machines are stopped cannot be
+// reached, so its access waits. One that sleeps, or should, is neither scaled nor configured before it is awake.
 func (m *deciding) tend() {
 	m.access()
-	m.scale()
-	m.configure()
+	m.power()
+	if m.next().powerPhase() == "" {
+		m.scale()
+		m.configure()
+	}
 	m.showReady()
 }
 
-// showReady shows Expiring when the end is near, and otherwise whether all workers are there.
+// showReady shows whether it sleeps, then Expiring when the end is near, and otherwise whether all workers are there.
 func (m *deciding) showReady() {
 	n := m.next()
 	end := n.Ends.DestroyAt()
@@ -139,6 +145,15 @@ func (m *deciding) showReady() {
 	usual := PhaseReady
 	if n.fewer() {
 		usual = ScaledDown
+	}
+	if p := n.powerPhase(); p != "" {
+		if n.Phase != p {
+			m.say(Ready, p, "%s", n.powerText())
+		}
+		return
+	}
+	if slices.Contains([]Phase{GoingToSleep, PhaseAsleep, Waking}, n.Phase) {
+		m.say(Ready, usual, "it is awake")
 	}
 	const ends = "it ends at "
 	switch {

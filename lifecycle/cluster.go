@@ -62,6 +62,14 @@ type Cluster struct {
 	AccessDone     int       // number of the newest such request that was met or given up
 	AccessFailures int       // tries in a row that did not do all that was owed
 	AccessRetryAt  time.Time // no new try before this; zero: at once
+
+	SleepMode     SleepMode // how it sleeps, frozen at acceptance; empty: it cannot
+	SleepWanted   bool      // it should be asleep
+	SleepUntil    time.Time // it is woken at this time; zero: somebody has to
+	SleepWhy      string    // why it should be asleep, for people
+	Power         Power     // whether it is asleep, as last seen
+	SleepFailures int       // tries in a row that did not put it to sleep, or did not wake it
+	SleepRetryAt  time.Time // no new try before this; zero: at once
 }
 
 // Progress is the progress that the runner reports for the running attempt.

@@ -15,6 +15,7 @@ func (w *world) configuring(r *runner) {
 		r.enter(Configuring, 4+w.pick(12))
 	case Configuring:
 		w.accessBeside(r)
+		w.needsPower(r)
 		if r.steps--; r.steps%4 == 0 && len(r.names) > 0 {
 			w.build(r, r.names[len(r.names)-1])
 		}

@@ -145,11 +145,16 @@ func (m *deciding) wake() {
 	} else if m.f.Now.Before(n.RetryAt) {
 		sooner(n.RetryAt)
 	}
-	if m.f.Now.Before(n.AccessRetryAt) {
-		sooner(n.AccessRetryAt)
+	for _, retry := range []time.Time{n.AccessRetryAt, n.SleepRetryAt} {
+		if m.f.Now.Before(retry) {
+			sooner(retry)
+		}
 	}
 	if n.Desired == Present {
 		sooner(n.Ends.DestroyAt())
+		if !n.SleepUntil.IsZero() {
+			sooner(n.SleepUntil)
+		}
 		if n.NeedsApproval && !n.ApproveBy.IsZero() {
 			sooner(n.ApproveBy)
 		}

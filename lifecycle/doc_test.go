@@ -44,7 +44,7 @@ func TestTheGuideShowsTheTransitionsThatHappen(t *testing.T) {
 }
 
 // drawnLives is enough for every transition to be seen many times over.
-const drawnLives = 6000
+const drawnLives = 9000
 
 // What differs from life to life is taken out of a reason.
 var variable = []struct {
@@ -66,6 +66,7 @@ var variable = []struct {
 	{regexp.MustCompile(`; waiting for a free runner: .*`), ""}, // it can follow any reason
 	{regexp.MustCompile(`waiting for a free runner: .*`), "waiting for a free runner: ‹which cap is full›"},
 	{regexp.MustCompile(`the queue: .*`), "the queue: ‹which quota is full›"},
+	{regexp.MustCompile(`(woken again|tried again): .*`), "$1: ‹message›"},
 	{regexp.MustCompile(`the (install|destroy)er ended with an error|the runner was told to stop|something is left|the account is full|` +
 		`(the runner ended (without a result|before it began)|no runner claimed it within \w+)(: the runner's pod was evicted)?|‹why it ends› before a runner began`), "‹message›"},
 }

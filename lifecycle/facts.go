@@ -56,6 +56,9 @@ const (
 	Configure Kind = "configure"
 	// Access makes and revokes the access of people and programs to a ready cluster.
 	Access Kind = "access"
+	// Sleep puts a ready cluster to sleep, and Wake makes it usable again.
+	Sleep Kind = "sleep"
+	Wake  Kind = "wake"
 )
 
 // text names the kind for people.
@@ -67,6 +70,8 @@ func (k Kind) text() string {
 		return "refresh"
 	case Access:
 		return "change of access"
+	case Sleep, Wake:
+		return "change of power"
 	}
 	return "install"
 }
@@ -95,11 +100,12 @@ type Attempt struct {
 	ToolExitedAt time.Time // when the destroyer's process ended; zero: unknown
 	Passes       []Pass    // counts of a destroy attempt, oldest first
 
-	WorkersWanted int  // of a scale attempt
-	WorkersSeen   *int // counted at the end of a scale attempt; nil: not counted
-	AddonsWanted  int  // configure attempt: number of the request that it meets
-	AddonsSeen    *int // create or configure attempt: number of add-ons seen at its end
-	AccessWanted  int  // access attempt: number of the newest request when it was opened
+	WorkersWanted int   // of a scale attempt
+	WorkersSeen   *int  // counted at the end of a scale attempt; nil: not counted
+	AddonsWanted  int   // configure attempt: number of the request that it meets
+	AddonsSeen    *int  // create or configure attempt: number of add-ons seen at its end
+	AccessWanted  int   // access attempt: number of the newest request when it was opened
+	AsleepSeen    *bool // sleep or wake attempt: whether the cluster was seen asleep, or awake, at its end; nil: neither
 }
 
 // Outcome is how an attempt ended.

@@ -44,7 +44,7 @@ func (w *world) live(hostile int) {
 	}
 	w.settleDown()
 	w.until(func() bool {
-		return w.row.Phase == Released || w.row.Status == Ready && w.row.Desired == Present && w.accessWork() == AccessWork{}
+		return w.row.Phase == Released || w.row.Status == Ready && w.row.Desired == Present && (w.accessWork() == AccessWork{} || w.row.OutOfReach()) && !w.row.powerOwed()
 	})
 	w.until(func() bool { return w.row.Phase == Released })
 	if w.left() > 0 || w.row.Desired != Absent {
@@ -173,6 +173,10 @@ var quiet = []struct {
 			w.askAccess()
 		case w.row.AccessWanted == 2 && w.row.AccessDone == 2:
 			w.revokeAccess()
+		case w.row.AccessWanted == 3 && w.row.AccessDone == 3 && w.row.Power == Awake && !w.slept:
+			w.putToSleep(0)
+		case w.row.Power == Asleep:
+			w.wakeUp()
 		}
 	}, part: []Status{Ready}},
 }

@@ -20,6 +20,7 @@ var decisionRules = []rule{
 	{0, nothingBeginsBeforeItsTurn}, {0, scalingEnds}, {4, scalingIsOfReady}, {0, scalingAsksWithinBounds}, {9, workersAreReported},
 	{4, addonsAreOfReady}, {0, addonsAreWanted}, {0, theNewestRequestIsMet}, {0, addonsEnd},
 	{4, accessIsOfReady}, {0, accessIsOwed}, {0, accessIsDoneWhenSeen}, {0, accessIsGivenUp}, {8, revokingGoesOn}, {9, accessIsQuiet},
+	{4, sleepIsOfReady}, {0, powerIsAsked}, {0, powerIsSeen}, {0, sleepEnds}, {8, wakingGoesOn}, {9, powerIsShown},
 	{0, waitingSpendsNoTry}, {8, theNextInLineGoes}, {8, theNextInLineLooksInTime}, {9, placeIsReported}, {9, aLookIsNoMove},
 	{12, warnsOnce}, {12, warnsOfEveryEnd}, {12, wakesForTheNextWarning},
 	{0, capsHold}, {0, freeRunnersAreUsed}, {9, runnerWaitIsShown},
@@ -72,7 +73,10 @@ func unknownIsNotAbsent(_ *world, c Cluster, f Facts, d Decision) string {
 		return ""
 	}
 	patient := a.ClaimedAt.IsZero() && f.Now.Sub(a.OpenedAt) < limits.LaunchPatience
-	if leaseHolds(f) || (patient && (a.Kind == Destroy || d.Next.Desired == Present)) {
+	n := d.Next
+	replaced := a.Kind == Scale && (n.WorkersWanted == nil || *n.WorkersWanted != a.WorkersWanted) ||
+		a.Kind == Sleep && !n.SleepWanted || a.Kind == Wake && n.SleepWanted
+	if leaseHolds(f) || (patient && (a.Kind == Destroy || n.Desired == Present && !replaced)) {
 		return "an unknown sighting closed an attempt"
 	}
 	return ""
@@ -183,8 +187,10 @@ func alwaysAWake(_ *world, _ Cluster, f Facts, d Decision) string {
 	} else if n.RetryAt.After(f.Now) && n.RetryAt.Before(latest) {
 		latest = n.RetryAt
 	}
-	if n.AccessRetryAt.After(f.Now) && n.AccessRetryAt.Before(latest) {
-		latest = n.AccessRetryAt
+	for _, at := range []time.Time{n.AccessRetryAt, n.SleepRetryAt, n.SleepUntil} {
+		if at.After(f.Now) && at.Before(latest) {
+			latest = at
+		}
 	}
 	if end := n.Ends.DestroyAt(); n.Desired == Present && end.Before(latest) {
 		latest = end
@@ -230,7 +236,7 @@ func countedUntilReleased(_ *world, c Cluster, _ Facts, d Decision) string {
 		return "a cluster that is not released stopped counting"
 	case n.ID != c.ID || n.MaxTries != c.MaxTries || n.Abandoned != c.Abandoned || n.NeedsApproval != c.NeedsApproval,
 		!n.ApproveBy.Equal(c.ApproveBy) || n.NeedsTurn != c.NeedsTurn || n.WorkersBase != c.WorkersBase,
-		n.WorkersLeast != c.WorkersLeast || n.WorkersMost != c.WorkersMost:
+		n.WorkersLeast != c.WorkersLeast || n.WorkersMost != c.WorkersMost || n.SleepMode != c.SleepMode:
 		return "Decide changed what is not its own"
 	}
 	return ""

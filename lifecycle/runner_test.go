@@ -132,6 +132,8 @@ func (w *world) work(r *runner) {
 		w.configuring(r)
 	case r.kind == Access:
 		w.accessing(r)
+	case r.kind == Sleep || r.kind == Wake:
+		w.powering(r)
 	default:
 		w.teardown(r)
 	}
@@ -147,7 +149,7 @@ func (w *world) begin(r *runner) {
 		r.alive = false
 	default:
 		r.claimed, r.names, r.work = true, a.names, a.work
-		r.enter(map[Kind]Phase{Create: Preflight, Destroy: Restoring, Scale: Restoring, Configure: Restoring, Access: Restoring}[r.kind], 0)
+		r.enter(map[Kind]Phase{Create: Preflight, Destroy: Restoring, Scale: Restoring, Configure: Restoring, Access: Restoring, Sleep: Restoring, Wake: Restoring}[r.kind], 0)
 	}
 }
 

@@ -119,7 +119,7 @@ func TestRunnersPassNoCapLeaveNoneFreeAndTeardownsComeFirst(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		caps := RunnerCaps{rapid.IntRange(0, 9).Draw(t, "all"), rapid.IntRange(0, 6).Draw(t, "account"), rapid.IntRange(0, 4).Draw(t, "region")}
 		sites := []Site{east, west, {"aws", "444455556666", "us-east-1"}}
-		kinds := []Kind{Create, Create, Create, Destroy, Destroy, Scale, Configure, Access}
+		kinds := []Kind{Create, Create, Create, Destroy, Destroy, Scale, Configure, Access, Sleep, Wake}
 		weights := map[string]int{"a": rapid.IntRange(1, 3).Draw(t, "weight"), "b": 1, "c": 2}
 		draw := func() (Kind, string, Site) {
 			return rapid.SampledFrom(kinds).Draw(t, "kind"), rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "team"), rapid.SampledFrom(sites).Draw(t, "site")
@@ -160,7 +160,7 @@ func TestRunnersPassNoCapLeaveNoneFreeAndTeardownsComeFirst(t *testing.T) {
 
 // comesFirst reports whether a has to start before b.
 func comesFirst(running []Runner, a, b RunnerWaiter) bool {
-	order := map[Kind]int{Destroy: 0, Access: 1, Scale: 2, Configure: 2, Create: 3}
+	order := map[Kind]int{Destroy: 0, Access: 1, Scale: 2, Configure: 2, Sleep: 2, Wake: 2, Create: 3}
 	if order[a.Kind] != order[b.Kind] {
 		return order[a.Kind] < order[b.Kind]
 	}

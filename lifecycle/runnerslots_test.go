@@ -21,7 +21,7 @@ func othersFirst(k Kind, s Slot) int {
 		n += s.Waiting[Access]
 	}
 	if k != Destroy && k != Access {
-		n += s.Waiting[Scale] + s.Waiting[Configure]
+		n += s.Waiting[Scale] + s.Waiting[Configure] + s.Waiting[Sleep] + s.Waiting[Wake]
 	}
 	if k == Create {
 		n += s.Waiting[Create]

@@ -15,6 +15,7 @@ func (w *world) scaling(r *runner) {
 		r.enter(Scaling, 4+w.pick(12))
 	case Scaling:
 		w.accessBeside(r)
+		w.needsPower(r)
 		if r.steps--; r.steps%4 == 0 {
 			w.resize(r, wanted)
 		}

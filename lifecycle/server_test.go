@@ -204,6 +204,7 @@ func (w *world) granted() {
 func (w *world) closeAttempt(a *attempt, how Attempt) {
 	a.ClosedAt, a.Outcome, a.Reason, a.Message, a.Retryable = w.now, how.Outcome, how.Reason, how.Message, how.Retryable
 	a.Whose, a.Next, a.WorkersSeen, a.AddonsSeen = how.Whose, how.Next, how.WorkersSeen, how.AddonsSeen
+	a.AsleepSeen = how.AsleepSeen
 	w.reconcileAsked = true
 	if w.zeroProven(a.Attempt) {
 		w.owed = false

@@ -23,6 +23,8 @@ func (m *deciding) settle() {
 		m.settleConfigure(*last)
 	case Access:
 		m.settleAccess(*last)
+	case Sleep, Wake:
+		m.settlePower(*last)
 	default:
 		m.settleDestroy(*last)
 	}

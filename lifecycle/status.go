@@ -35,6 +35,10 @@ const (
 	ScaledDown Phase = "scaled_down"
 	Expiring   Phase = "expiring"
 
+	GoingToSleep Phase = "going_to_sleep" // the three are of a ready cluster that cannot be used, and two of them of its attempts, too
+	PhaseAsleep  Phase = "asleep"
+	Waking       Phase = "waking"
+
 	Stopping       Phase = "stopping"
 	Restoring      Phase = "restoring"
 	DestroyingRuns Phase = "destroying"
@@ -54,7 +58,7 @@ const (
 var Phases = map[Status][]Phase{
 	Pending:    {Queued, AwaitingApproval, AwaitingCapacity},
 	Creating:   {Preflight, Claiming, Rendering, Recording, Installing, Configuring, Cleaning},
-	Ready:      {PhaseReady, Degraded, ScaledDown, Expiring},
+	Ready:      {PhaseReady, Degraded, ScaledDown, Expiring, GoingToSleep, PhaseAsleep, Waking},
 	Destroying: {Stopping, Restoring, DestroyingRuns, Verifying},
 	Destroyed:  {Released},
 	Failed:     {CreateFailed, DestroyBlocked, Abandoned},
@@ -80,6 +84,8 @@ const (
 	JobScale          JobType = "SCALE_WORKERS"
 	JobConfigure      JobType = "CONFIGURE"
 	JobAccess         JobType = "ACCESS"
+	JobSleep          JobType = "SLEEP"
+	JobWake           JobType = "WAKE"
 )
 
 // JobStatus is the status of a job in the public job records.

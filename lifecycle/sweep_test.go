@@ -79,7 +79,11 @@ func TestASweepFindsClustersThatAreNotGoingOn(t *testing.T) {
 		"past its end and being torn down":     {with(func(c *KnownCluster) { ended(c); c.Desired, c.Status, c.Phase = Absent, Destroying, Verifying }), nil},
 		"past its end, blocked, still desired": {with(func(c *KnownCluster) { ended(c); c.Status, c.Phase = Failed, DestroyBlocked }), []FindingKind{Blocked, Overdue}},
 		"nobody looked in time":                {with(func(c *KnownCluster) { c.WakeAt = epoch.Add(-sweepLimits.WakeMargin) }), []FindingKind{Stuck}},
-		"no wake-up time at all":               {with(func(c *KnownCluster) { c.WakeAt = time.Time{} }), []FindingKind{Stuck}},
+		"it cannot be woken": {with(func(c *KnownCluster) {
+			c.Phase, c.Power, c.SleepFailures, c.Why = Waking, Changing, sleepTries, "it wakes up; it is tried again: a machine did not start"
+		}), []FindingKind{Stuck}},
+		"it was not woken at once": {with(func(c *KnownCluster) { c.Phase, c.Power, c.SleepFailures = Waking, Changing, 1 }), nil},
+		"no wake-up time at all":   {with(func(c *KnownCluster) { c.WakeAt = time.Time{} }), []FindingKind{Stuck}},
 		"an install that stands still": {with(func(c *KnownCluster) {
 			c.Status, c.Phase, c.MovedAt = Creating, Installing, epoch.Add(-sweepLimits.StillFor)
 		}), []FindingKind{Stuck}},

@@ -1,5 +1,7 @@
 package lifecycle
 
+import "slices"
+
 // WaitState is what jobs that wait for a cluster before they start are told of it.
 type WaitState string
 
@@ -9,6 +11,7 @@ const (
 	WaitsForTurn     WaitState = "turn"     // it waits for a full quota or for capacity
 	WaitsForCluster  WaitState = "creating"
 	WaitsForNextTry  WaitState = "next_try" // an attempt failed, and another one may follow
+	WaitsForWaking   WaitState = "asleep"   // it is ready and asleep, or on its way
 	WaitSucceeded    WaitState = "ready"
 	WaitFailed       WaitState = "failed" // it never was ready and will not be, or it is going or gone
 )
@@ -16,6 +19,8 @@ const (
 // WaitOf returns what jobs that wait for a cluster are told now. It follows from the status and the phase alone, so that a move changes it.
 func WaitOf(c Cluster) WaitState {
 	switch {
+	case slices.Contains([]Phase{GoingToSleep, PhaseAsleep, Waking}, c.Phase):
+		return WaitsForWaking
 	case c.Status == Ready:
 		return WaitSucceeded
 	case c.Status != Pending && c.Status != Creating:

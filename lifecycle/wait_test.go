@@ -11,6 +11,7 @@ func TestEveryPhaseTellsJobsThatWaitOneThing(t *testing.T) {
 		Queued: WaitsForCluster, AwaitingApproval: WaitsForApproval, AwaitingCapacity: WaitsForTurn, Preflight: WaitsForCluster, Claiming: WaitsForCluster,
 		Rendering: WaitsForCluster, Recording: WaitsForCluster, Installing: WaitsForCluster, Configuring: WaitsForCluster, Cleaning: WaitsForNextTry,
 		PhaseReady: WaitSucceeded, Degraded: WaitSucceeded, ScaledDown: WaitSucceeded, Expiring: WaitSucceeded,
+		GoingToSleep: WaitsForWaking, PhaseAsleep: WaitsForWaking, Waking: WaitsForWaking,
 	}
 	for status, phases := range Phases {
 		for _, phase := range phases {
@@ -19,7 +20,7 @@ func TestEveryPhaseTellsJobsThatWaitOneThing(t *testing.T) {
 				want = WaitFailed
 			}
 			require.Equal(t, want, got, phase)
-			require.Equal(t, status != Pending && status != Creating, got.Decides(), phase)
+			require.Equal(t, status != Pending && status != Creating && want != WaitsForWaking, got.Decides(), phase)
 		}
 	}
 	require.Equal(t, WaitsForTurn, WaitOf(Cluster{Status: Pending, Phase: Queued, NeedsTurn: true}))

@@ -2,6 +2,10 @@ package lifecycle
 
 // watch decides while an attempt is open. It never opens a second one.
 func (m *deciding) watch(a Attempt) {
+	if m.wanted() && m.next().Status == Ready {
+		m.wakeOnTime()
+		m.showReady()
+	}
 	needless := m.needless(a)
 	if a.ClaimedAt.IsZero() {
 		m.watchUnclaimed(a, needless)
@@ -36,6 +40,10 @@ func (m *deciding) needless(a Attempt) string {
 		return n.DesiredWhy
 	case a.Kind == Scale && (n.WorkersWanted == nil || *n.WorkersWanted != a.WorkersWanted):
 		return "another number of workers was requested"
+	case a.Kind == Sleep && !n.SleepWanted:
+		return "it is to be awake"
+	case a.Kind == Wake && n.SleepWanted:
+		return "it is to be asleep"
 	}
 	return ""
 }
@@ -98,11 +106,10 @@ func (m *deciding) mirror(a Attempt) {
 	case Create:
 		m.mirrorCreate(a.Phase)
 		return
-	case Scale, Configure, Access: // the cluster stays READY
-		if a.Kind != Access { // such a runner changes access, too, while it waits
-			m.accessMet()
-		}
-		m.showReady()
+	case Scale, Configure: // the cluster stays READY, and such a runner changes access, too, while it waits
+		m.accessMet()
+		return
+	case Access, Sleep, Wake:
 		return
 	}
 	text := destroyText[a.Phase]

@@ -48,6 +48,8 @@ type world struct {
 	slot Slot // free runners, as far as they are this cluster's
 
 	access []*grant // who asked for access to it, oldest first
+	power  Power    // of its machines
+	slept  bool     // somebody put it to sleep before
 
 	cloud   map[string][]thing // by identity; names nobody recorded are here too, should a runner make any
 	runners []*runner
@@ -115,6 +117,7 @@ func newWorld(decide decider, pick func(int) int) *world {
 	if pick(4) < 3 {
 		w.row.Addons = []string{"cert-manager", "pr-namespace"}
 	}
+	w.row.SleepMode = []SleepMode{SleepStopped, SleepWorkers, ""}[pick(3)]
 	if pick(8) == 7 {
 		w.row.Ends.Claim = epoch.Add(6 * time.Hour)
 	}

@@ -40,6 +40,7 @@ func compare(r *reader, p Profile) {
 	}
 	compareLists(r, p)
 	compareMachines(r, p)
+	compareSleep(r, p)
 	compareNetworks(r, p)
 }
 
@@ -89,6 +90,22 @@ func compareMachines(r *reader, p Profile) {
 	if r.good("controlPlane.schedulable", "workers.replicas") && p.ControlPlane.Schedulable != (p.Workers.Replicas == 0) {
 		r.failAt("controlPlane.schedulable", fmt.Sprintf("%t with %d workers", p.ControlPlane.Schedulable, p.Workers.Replicas),
 			"true without workers, false with workers")
+	}
+}
+
+// compareSleep allows only what the runner can do: machines are stopped on aws, and only workers that are there can be removed.
+func compareSleep(r *reader, p Profile) {
+	if r.good("platform", "sleep.mode") && p.Sleep == SleepStopped && p.Platform != "aws" {
+		r.failAt("sleep.mode", "stopped on "+p.Platform, "workers or never, or platform: aws")
+	}
+	if r.good("workers.replicas", "sleep.mode") && p.Sleep == SleepWorkers && p.Workers.Replicas == 0 {
+		r.failAt("sleep.mode", "workers without workers", "stopped or never")
+	}
+	for i, region := range p.Regions {
+		at := fmt.Sprintf("regions.allow[%d]", i)
+		if cents := region.AsleepCents; r.good(at+".hourlyCents", at+".asleepCents") && cents != nil && *cents > region.HourlyCents {
+			r.failAt(at+".asleepCents", fmt.Sprintf("%d", *cents), fmt.Sprintf("at most hourlyCents, %d", region.HourlyCents))
+		}
 	}
 }
 

@@ -55,6 +55,12 @@ func readProfile(r *reader, body []byte) Profile {
 	}
 	slices.SortFunc(p.WarnBefore, func(a, b time.Duration) int { return cmp.Compare(b, a) })
 	compare(r, p)
+	if p.Sleep == "" {
+		p.Sleep = SleepNever
+		if p.Workers.Least < p.Workers.Most && p.Workers.Replicas > 0 {
+			p.Sleep = SleepWorkers
+		}
+	}
 	return p
 }
 
@@ -70,6 +76,7 @@ func profileFields(r *reader, p *Profile) []field {
 		choice("credentialsMode", &p.CredentialsMode, "Manual", "Mint"),
 		optional(boolean("adminOnly", &p.AdminOnly)),
 		optional(boolean("teamBreakGlass", &p.TeamBreakGlass)),
+		optional(r.inner("sleep", choice("mode", &p.Sleep, SleepWorkers, SleepStopped, SleepNever))),
 		allowed(r, "versions", &p.Versions, "a version such as \"4.20.3\", in quotes", versionForm.MatchString),
 		allowed(r, "baseDomains", &p.BaseDomains, "a lowercase DNS domain", domain),
 		regions(r, p),
@@ -142,7 +149,7 @@ func allowed(r *reader, name string, into *Allowed, accept string, ok func(strin
 // regions reads the allow-list of regions with their zones and prices.
 func regions(r *reader, p *Profile) field {
 	return r.inner("regions",
-		r.items("allow", "a mapping with name, zones, hourlyCents", func(n *yaml.Node, path string) bool {
+		r.items("allow", "a mapping with name, zones, hourlyCents, asleepCents", func(n *yaml.Node, path string) bool {
 			var region Region
 			r.object(n, path,
 				text("name", &region.Name, "a region such as us-east-1", regionForm.MatchString),
@@ -150,11 +157,21 @@ func regions(r *reader, p *Profile) field {
 					region.Zones = append(region.Zones, n.Value)
 					return scalar(n, "!!str") && zoneForm.MatchString(n.Value)
 				}),
-				whole("hourlyCents", &region.HourlyCents, 1, 100_000))
+				whole("hourlyCents", &region.HourlyCents, 1, 100_000),
+				optional(asleepCents(&region)))
 			p.Regions = append(p.Regions, region)
 			return true
 		}),
 		text("default", &p.DefaultRegion, "a region of the list", regionForm.MatchString))
+}
+
+// asleepCents reads what an hour costs while a cluster is asleep.
+func asleepCents(region *Region) field {
+	var cents int
+	f := whole("asleepCents", &cents, 0, 100_000)
+	read := f.read
+	f.read = func(n *yaml.Node, path string) bool { return read(n, path) && put(&region.AsleepCents, &cents) }
+	return f
 }
 
 func instance(into *string) field {

@@ -26,6 +26,7 @@ type Profile struct {
 	Regions      []Region // the default region is DefaultRegion
 	ControlPlane ControlPlane
 	Workers      Workers
+	Sleep        string // how its clusters sleep: SleepWorkers, SleepStopped or SleepNever
 
 	DefaultRegion string
 
@@ -70,7 +71,15 @@ type Region struct {
 	Name        string
 	Zones       []string // explicit, because without them the installer uses every zone of the region
 	HourlyCents int      // list price of one cluster of this profile, US cents per hour
+	AsleepCents *int     // the same while it is asleep; nil: not known
 }
+
+// How the clusters of a profile sleep.
+const (
+	SleepWorkers = "workers" // their workers are removed; what a profile that says nothing allows if its workers can be scaled
+	SleepStopped = "stopped" // all their machines are stopped
+	SleepNever   = "never"
+)
 
 // ControlPlane describes the control-plane machines.
 type ControlPlane struct {

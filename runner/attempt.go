@@ -94,6 +94,10 @@ func (a *attempt) work(ctx context.Context) contract.Result {
 			if err = a.changeAccess(ctx); err == nil {
 				return contract.Result{Outcome: succeeded}
 			}
+		case contract.KindSleep, contract.KindWake:
+			if err = a.power(ctx); err == nil {
+				return contract.Result{Outcome: succeeded, Asleep: new(a.spec.Kind == contract.KindSleep)}
+			}
 		default:
 			err = failure{
 				Reason: "UnknownKind", Whose: contract.WhoseOurs, Message: fmt.Sprintf("this runner does not support attempts of kind %q: it is older than the server", a.spec.Kind),

@@ -57,6 +57,9 @@ type world struct {
 	reserve   func(n int) contract.Reservation                              // what the n-th demand is answered; nil: it is set aside
 	grant     func() contract.BucketCredentials                             // what is given for the bucket
 	access    func(n int) contract.AccessWork                               // what the n-th question about access is answered; nil: nothing is to do
+	machines  []cloud.Machine                                               // of the cluster
+	listing   error                                                         // what listing them ends with
+	power     error                                                         // what starting or stopping them ends with
 	asksFor   int                                                           // the number of the newest request for access, in every answer
 
 	calls     map[string]int

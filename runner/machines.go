@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 )
@@ -130,9 +131,11 @@ func (a *attempt) complaints(ctx context.Context) (lines []string) {
 // node is one machine in the cluster's view.
 type node struct {
 	name     string
-	control  bool   // part of the control plane
-	tainted  bool   // accepts no workload
-	notReady string // why it is not ready; empty: it is ready
+	control  bool      // part of the control plane
+	tainted  bool      // accepts no workload
+	notReady string    // why it is not ready; empty: it is ready
+	provider string    // its machine, as the cloud names it: aws:///us-east-1a/i-0abc
+	reported time.Time // when it last reported whether it is ready
 }
 
 func (a *attempt) nodes(ctx context.Context) ([]node, error) {
@@ -147,10 +150,14 @@ func (a *attempt) nodes(ctx context.Context) ([]node, error) {
 				Labels map[string]string
 			}
 			Spec struct {
-				Taints []struct{ Key, Effect string }
+				ProviderID string
+				Taints     []struct{ Key, Effect string }
 			}
 			Status struct {
-				Conditions []struct{ Type, Status, Reason, Message string }
+				Conditions []struct {
+					Type, Status, Reason, Message string
+					LastHeartbeatTime             time.Time
+				}
 			}
 		}
 	}
@@ -159,12 +166,15 @@ func (a *attempt) nodes(ctx context.Context) ([]node, error) {
 	}
 	var nodes []node
 	for _, item := range list.Items {
-		n := node{name: item.Metadata.Name, notReady: "it reports no Ready condition"}
+		n := node{name: item.Metadata.Name, notReady: "it reports no Ready condition", provider: item.Spec.ProviderID}
 		_, n.control = item.Metadata.Labels["node-role.kubernetes.io/master"]
 		for _, t := range item.Spec.Taints {
 			n.tainted = n.tainted || t.Effect == "NoSchedule" && t.Key == "node-role.kubernetes.io/master"
 		}
 		for _, c := range item.Status.Conditions {
+			if c.Type == "Ready" {
+				n.reported = c.LastHeartbeatTime
+			}
 			switch {
 			case c.Type == "Ready" && c.Status == "True":
 				n.notReady = ""

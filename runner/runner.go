@@ -1,4 +1,4 @@
-// Package runner is the program in the pod: one attempt to create, destroy, scale or configure one cluster.
+// Package runner is the program in the pod: one attempt to create, destroy, scale or configure one cluster, or to put it to sleep or wake it.
 //
 // It claims its attempt from the Status API, runs the phases, one file each, and reports a result. It must never change anything in a
 // cloud before the server acknowledged the record of it, never go on once it was told to stop or its lease ran out, and never take an
@@ -33,6 +33,10 @@ type Cloud interface {
 	Verify(ctx context.Context, t cloud.Target) contract.Pass
 	// Contested lists resources that a destroyer of the target would find but that also have another cluster's mark.
 	Contested(ctx context.Context, t cloud.Target) ([]cloud.Contested, error)
+	// Machines lists the cluster's machines, without those that are gone or going.
+	Machines(ctx context.Context, t cloud.Target) ([]cloud.Machine, error)
+	// SetRunning starts or stops machines, and does not wait for it. It changes nothing about those that are as they should be.
+	SetRunning(ctx context.Context, t cloud.Target, ids []string, running bool) error
 	// Sweep deletes, by exact name, what the installer leaves behind, and returns what it deleted.
 	Sweep(ctx context.Context, t cloud.Target) ([]string, error)
 }
@@ -81,6 +85,8 @@ type Timings struct {
 	Scale         time.Duration // limit for adding or removing workers: 30 min
 	ScalePoll     time.Duration // longest time between two counts of workers: 10 s
 	Addons        time.Duration // limit for all add-ons together: 30 min
+	Power         time.Duration // limit for stopping or starting all machines and waiting until the cluster is well: 45 min
+	Healthy       time.Duration // how long a woken cluster must be well before it counts as awake: 2 min
 	StuckTimes    int           // a destroyer that refuses the same resource that often and removes nothing else is stopped: 30, ten seconds apart
 	BlockedTimes  int           // the same for a resource that AWS refuses to delete with DependencyViolation: 60, ten seconds apart
 }
@@ -95,6 +101,7 @@ func (t Timings) orDefault() Timings {
 		{&t.StopWait, 70 * time.Second}, {&t.Save, 5 * time.Minute}, {&t.LastSave, 30 * time.Second}, {&t.Restore, time.Minute},
 		{&t.LogPoll, 2 * time.Second}, {&t.FatalOver, 5 * time.Minute}, {&t.Gather, 10 * time.Minute}, {&t.CCODelete, 10 * time.Minute},
 		{&t.OC, 30 * time.Second}, {&t.Reach, 5 * time.Minute}, {&t.Scale, 30 * time.Minute}, {&t.ScalePoll, 10 * time.Second}, {&t.Addons, 30 * time.Minute},
+		{&t.Power, 45 * time.Minute}, {&t.Healthy, 2 * time.Minute},
 	} {
 		if *each.field == 0 {
 			*each.field = each.value

@@ -171,7 +171,7 @@ func (c *change) tell(ctx context.Context, cur usage.Held, d lifecycle.Decision,
 
 func (c *change) updateCluster(ctx context.Context, cur usage.Held, next lifecycle.Cluster) (version int64, err error) {
 	args := rows.LifecycleArgs(next)
-	args["now"], args["coming_cents"] = c.Now, usage.Coming(cur.ListCents, cur.Machines, next)
+	args["now"], args["coming_cents"] = c.Now, cur.Coming(next)
 	err = c.QueryRow(ctx, `
 		UPDATE clusters SET
 			row_version = row_version + 1, updated_at = @now, status = @status, phase = @phase, why = @why,
@@ -187,7 +187,9 @@ func (c *change) updateCluster(ctx context.Context, cur usage.Held, next lifecyc
 			workers = @workers, workers_wanted = @workers_wanted, coming_cents = @coming_cents, scale_failures = @scale_failures,
 			addons_wanted = @addons_wanted, addons_done = @addons_done, addon_failures = @addon_failures,
 			warned_end = @warned_end, warned_before = @warned_before,
-			access_wanted = @access_wanted, access_done = @access_done, access_failures = @access_failures, access_retry_at = @access_retry_at
+			access_wanted = @access_wanted, access_done = @access_done, access_failures = @access_failures, access_retry_at = @access_retry_at,
+			sleep_wanted = @sleep_wanted, sleep_until = @sleep_until, sleep_why = @sleep_why, power = @power,
+			sleep_failures = @sleep_failures, sleep_retry_at = @sleep_retry_at
 		WHERE id = @id RETURNING row_version`, args).Scan(&version)
 	if err != nil {
 		return 0, fmt.Errorf("update cluster %s: %w", next.ID, err)
@@ -217,7 +219,7 @@ func same(a, b lifecycle.Cluster) bool {
 	for _, c := range []*lifecycle.Cluster{&a, &b} {
 		for _, t := range []*time.Time{
 			&c.Ends.TTL, &c.Ends.Max, &c.Ends.PRClosed, &c.Ends.LabelRemoved, &c.Ends.RunFinished, &c.Ends.Claim,
-			&c.Ends.Hold, &c.ApproveBy, &c.RetryAt, &c.ReadyAt, &c.ReleasedAt, &c.Progress.ETA, &c.Progress.Late, &c.WarnedEnd, &c.AccessRetryAt,
+			&c.Ends.Hold, &c.ApproveBy, &c.RetryAt, &c.ReadyAt, &c.ReleasedAt, &c.Progress.ETA, &c.Progress.Late, &c.WarnedEnd, &c.AccessRetryAt, &c.SleepUntil, &c.SleepRetryAt,
 		} {
 			*t = pg.Round(*t)
 		}

@@ -108,6 +108,7 @@ type attemptRecord struct {
 	AddonsWanted    *int
 	AddonsSeen      *int
 	AccessWanted    *int
+	AsleepSeen      *bool
 }
 
 func (r attemptRecord) attempt() *lifecycle.Attempt {
@@ -116,7 +117,7 @@ func (r attemptRecord) attempt() *lifecycle.Attempt {
 		Phase: r.Phase, Progress: lifecycle.Progress{Percent: r.ProgressPercent, Step: r.ProgressStep},
 		Recorded: r.Recorded, StopAsked: r.StopAsked,
 		ClosedAt: pg.Zero(r.ClosedAt), Reason: r.Reason, Message: r.Message, Whose: r.Whose, Next: r.Next, Retryable: r.Retryable,
-		ToolExitedAt: pg.Zero(r.ToolExitedAt), WorkersSeen: r.WorkersSeen, AddonsSeen: r.AddonsSeen,
+		ToolExitedAt: pg.Zero(r.ToolExitedAt), WorkersSeen: r.WorkersSeen, AddonsSeen: r.AddonsSeen, AsleepSeen: r.AsleepSeen,
 	}
 	a.LaunchedAt = pg.Zero(r.LaunchedAt)
 	if r.LaunchTrouble != nil {
@@ -143,7 +144,7 @@ func attemptsIn(ctx context.Context, tx pgx.Tx, cluster string, now time.Time) (
 		SELECT DISTINCT ON (a.closed_at IS NULL) a.id, a.number, a.kind, a.opened_at, a.launched_at, a.launch_trouble, a.claimed_at, a.lease_until, a.phase,
 			a.progress_percent, a.progress_step, a.recorded_at IS NOT NULL AS recorded, a.stop_asked,
 			a.closed_at, a.outcome, a.reason, a.message, a.whose, a.next, a.retryable, a.tool_exited_at, a.expected_seconds, a.late_seconds,
-			a.workers_wanted, a.workers_seen, a.addons_wanted, a.addons_seen, a.access_wanted
+			a.workers_wanted, a.workers_seen, a.addons_wanted, a.addons_seen, a.access_wanted, a.asleep_seen
 		FROM attempts a WHERE a.cluster_id = $1 ORDER BY (a.closed_at IS NULL), a.number DESC`, cluster)
 	if err != nil {
 		return nil, nil, err

@@ -106,7 +106,7 @@ func (c *change) moveJob(ctx context.Context, cluster string, m lifecycle.JobMov
 // setReady sets the condition that says whether the cluster can be used.
 func (c *change) setReady(ctx context.Context, cluster lifecycle.Cluster) error {
 	q := rows.Condition{Type: "Ready", Status: "False", Reason: string(cluster.Phase), Message: cluster.Why}
-	if cluster.Status == lifecycle.Ready {
+	if cluster.Usable() {
 		q.Status = "True"
 	}
 	return c.SetCondition(ctx, cluster.ID, q)

@@ -76,7 +76,7 @@ func (s *Store) acknowledge(ctx context.Context, c *change, f fence.Fenced, id f
 	}
 	facts.Runner = lifecycle.Alive // it is talking to us
 	d := lifecycle.Decide(cluster, facts, c.DB.Options.Limits)
-	if err := c.decide(ctx, usage.Held{Cluster: cluster, ListCents: f.ListCents, Machines: f.Machines}, d); err != nil {
+	if err := c.decide(ctx, usage.Held{Cluster: cluster, Prices: f.Prices}, d); err != nil {
 		return fence.Lease{}, err
 	}
 	lease := fence.Lease{Until: c.LeaseEnd()}

@@ -68,7 +68,7 @@ func (c *change) scale(ctx context.Context, cur usage.Held, replicas int, d rows
 	}
 	// Failures to reach an older number say nothing about this one.
 	err = c.SetDesired(ctx, cur.ID, "workers_wanted = @replicas, coming_cents = @coming, scale_failures = 0, retry_at = NULL",
-		pgx.NamedArgs{"replicas": replicas, "coming": usage.Rate(cur.ListCents, cur.Machines, cur.Cluster, &replicas)})
+		pgx.NamedArgs{"replicas": replicas, "coming": cur.Rate(cur.Cluster, &replicas)})
 	if err != nil {
 		return "", err
 	}

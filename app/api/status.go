@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
@@ -82,7 +83,7 @@ func (s *server) GetBucketCredentials(w http.ResponseWriter, r *http.Request, id
 
 // opensCluster reports an attempt that works with a ready cluster's own kubeconfig.
 func opensCluster(k lifecycle.Kind) bool {
-	return k == lifecycle.Scale || k == lifecycle.Configure || k == lifecycle.Access
+	return slices.Contains([]lifecycle.Kind{lifecycle.Scale, lifecycle.Configure, lifecycle.Access, lifecycle.Sleep, lifecycle.Wake}, k)
 }
 
 // GetAccessWork implements POST /api/v1/status/attempts/{id}/access.
@@ -276,6 +277,9 @@ func spec(row attempts.SpecRow, set RunnerSettings) contract.Spec {
 	if out.Kind == contract.KindScale {
 		out.Scale = scale(row)
 	}
+	if out.Kind == contract.KindSleep || out.Kind == contract.KindWake {
+		addPower(&out, row)
+	}
 	for _, a := range row.Addons {
 		out.Addons = append(out.Addons, addon(a))
 	}
@@ -300,6 +304,7 @@ func accepted(row store.Row) *contract.Accepted {
 	out := &contract.Accepted{
 		At: row.AcceptedAt, Profile: row.Profile, Generation: row.Generation, RequestedBy: row.RequestedBy, Source: row.Source,
 		HourlyCents: row.ListCents, Nodes: row.Nodes, Workers: row.WorkersBase, WorkersLeast: row.WorkersLeast, WorkersMost: row.WorkersMost,
+		SleepMode: string(row.SleepMode), AsleepCents: row.ListAsleep,
 	}
 	if pr := row.PR; pr != nil {
 		out.PullRequest = &contract.PullRequest{Installation: pr.Installation, Repo: pr.Repo, Number: pr.Number, Head: pr.Head}
@@ -317,6 +322,22 @@ func scale(row attempts.SpecRow) *contract.Scale {
 		out.KubeconfigRef = kubeconfigRef(row.Row)
 	}
 	return out
+}
+
+// addPower adds how the cluster is put to sleep or woken. It wakes with the workers that it had.
+func addPower(out *contract.Spec, row attempts.SpecRow) {
+	of := scale(row)
+	out.Power = &contract.Power{Mode: string(row.Row.SleepMode), KubeconfigRef: of.KubeconfigRef}
+	if out.Power.Mode != contract.PowerWorkers {
+		return
+	}
+	out.Scale, of.Workers = of, 0
+	if out.Kind == contract.KindSleep {
+		return
+	}
+	if of.Workers = of.Usual; row.Row.Workers != nil {
+		of.Workers = *row.Row.Workers
+	}
 }
 
 // kubeconfigRef returns the object with the cluster's kubeconfig; empty if the row refers to anything else, which the runner then

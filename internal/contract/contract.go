@@ -17,6 +17,9 @@ const (
 	KindConfigure = "configure"
 	// KindAccess makes and revokes people's access to a ready cluster.
 	KindAccess = "access"
+	// KindSleep puts a ready cluster to sleep, and KindWake makes it usable again.
+	KindSleep = "sleep"
+	KindWake  = "wake"
 )
 
 // Spec is everything that a runner gets, frozen when its attempt was opened.
@@ -59,7 +62,8 @@ type Spec struct {
 	Identities []Identity `json:"identities,omitempty"` // every acknowledged record, oldest first (destroy)
 	Snapshots  []Snapshot `json:"snapshots,omitempty"`  // newest first (destroy)
 
-	Scale *Scale `json:"scale,omitempty"` // (scale)
+	Scale *Scale `json:"scale,omitempty"` // (scale; sleep and wake in mode workers)
+	Power *Power `json:"power,omitempty"` // (sleep, wake)
 
 	Accepted *Accepted `json:"accepted,omitempty"` // only for the attempt's record in the bucket
 
@@ -77,6 +81,18 @@ type Spec struct {
 type Scale struct {
 	Workers       int    `json:"workers"`       // requested number
 	Usual         int    `json:"usual"`         // the profile's number; with 0 the control plane always accepts workloads
+	KubeconfigRef string `json:"kubeconfigRef"` // s3://bucket/key, below operate/
+}
+
+// The ways in which a cluster sleeps.
+const (
+	PowerWorkers = "workers" // its workers are removed, the control plane runs on
+	PowerStopped = "stopped" // all its machines are stopped
+)
+
+// Power is how a cluster is put to sleep or woken. Neither creates anything under a name of its own, and nothing is recorded.
+type Power struct {
+	Mode          string `json:"mode"`          // one of the ways above
 	KubeconfigRef string `json:"kubeconfigRef"` // s3://bucket/key, below operate/
 }
 
@@ -284,6 +300,7 @@ type Result struct {
 	Outputs   *Outputs `json:"outputs,omitempty"` // of a succeeded create
 	Workers   *int     `json:"workers,omitempty"` // of a scale: number of ready workers, if they could be counted
 	Addons    *int     `json:"addons,omitempty"`  // of a create or configure: number of installed add-ons
+	Asleep    *bool    `json:"asleep,omitempty"`  // of a sleep or wake: whether the cluster was seen asleep, or awake
 }
 
 // Whose problem a failure is.

@@ -40,6 +40,9 @@ type Accepted struct {
 	WorkersLeast *int `json:"workersLeast,omitempty"`
 	WorkersMost  *int `json:"workersMost,omitempty"`
 
+	SleepMode   string `json:"sleepMode,omitempty"`   // how it may be put to sleep; empty: not at all
+	AsleepCents *int   `json:"asleepCents,omitempty"` // per hour
+
 	PullRequest *PullRequest `json:"pullRequest,omitempty"`
 }
 

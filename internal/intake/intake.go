@@ -105,6 +105,7 @@ func artifactRows(list []contract.Snapshot) []store.ArtifactRow {
 var phases = []lifecycle.Phase{
 	lifecycle.Preflight, lifecycle.Claiming, lifecycle.Rendering, lifecycle.Recording, lifecycle.Installing,
 	lifecycle.Configuring, lifecycle.Restoring, lifecycle.DestroyingRuns, lifecycle.Verifying, lifecycle.Scaling, lifecycle.Accessing,
+	lifecycle.GoingToSleep, lifecycle.Waking,
 }
 
 // Report converts a report to a row.
@@ -232,7 +233,7 @@ func Result(r contract.Result, of Scope) (store.ResultRow, error) {
 	}
 	out := store.ResultRow{
 		Outcome: lifecycle.Outcome(r.Outcome), Reason: r.Reason, Message: sentence(r.Message),
-		Whose: r.Whose, Next: sentence(r.Next), Retryable: r.Retryable, Workers: r.Workers, Addons: r.Addons,
+		Whose: r.Whose, Next: sentence(r.Next), Retryable: r.Retryable, Workers: r.Workers, Addons: r.Addons, Asleep: r.Asleep,
 	}
 	if r.Outputs != nil {
 		at := r.Outputs.StoredAt

@@ -54,12 +54,18 @@ type Meter struct {
 	Since  time.Time // the current rate applies since then
 	Rate   int       // cents per hour since then; 0: no cost, because it waits or is destroyed
 	ToCome int       // cents per hour from now until its end, with the requested number of workers
+
+	Less    Amount // what it cost less until Since, because it was asleep
+	LessNow int    // cents per hour that it costs less since then
 }
 
 // Spent returns the cost until that time, in cents.
 func (m Meter) Spent(at time.Time) int64 { return m.spent(at).Cents() }
 
 func (m Meter) spent(at time.Time) Amount { return m.Ran + Between(m.Rate, m.Since, at) }
+
+// Saved returns what it cost less until that time because it was asleep, in cents.
+func (m Meter) Saved(at time.Time) int64 { return (m.Less + Between(m.LessNow, m.Since, at)).Cents() }
 
 // Left returns the cost from that time until its end, in cents.
 func (m Meter) Left(at, end time.Time) int64 { return Between(m.ToCome, at, end).Cents() }

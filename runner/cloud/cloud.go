@@ -3,6 +3,7 @@ package cloud
 
 import (
 	"errors"
+	"time"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 )
@@ -27,6 +28,23 @@ type Target struct {
 
 // Domain is the DNS name below which everything of the cluster lives, without a final dot.
 func (t Target) Domain() string { return t.Name + "." + t.BaseDomain }
+
+// Machine is one machine of a running cluster.
+type Machine struct {
+	ID           string
+	Name         string
+	ControlPlane bool
+	Spot         bool      // the cloud may end it, and cannot stop it
+	State        string    // one of the states below, or another one on the way to one of them
+	Started      time.Time // when it was last started
+	Ours         bool      // it has the tags of the cluster and of this installation
+}
+
+// The states in which a machine stays.
+const (
+	MachineRunning = "running"
+	MachineStopped = "stopped"
+)
 
 // Contested is a resource with the marks of two clusters: a teardown of either would delete it.
 type Contested struct {

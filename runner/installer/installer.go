@@ -53,8 +53,8 @@ type Command struct {
 // SecretOutput is the standard output of a command that prints a secret. Its zero value is empty.
 type SecretOutput struct{ raw []byte }
 
-// mostSecret limits what is kept of a secret: a token has a few thousand bytes.
-const mostSecret = 64 << 10
+// mostSecret limits what is kept: a token has a few thousand bytes, and a list of certificate requests some hundred thousand.
+const mostSecret = 4 << 20
 
 // Write keeps what a command prints, up to the limit.
 func (s *SecretOutput) Write(p []byte) (int, error) {

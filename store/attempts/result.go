@@ -39,6 +39,8 @@ func (s *Store) Result(ctx context.Context, attemptID, tokenID string, r fence.R
 			return fmt.Errorf("%w: only a scaling counts workers", pg.ErrConflict)
 		case r.Addons != nil && f.Kind != lifecycle.Create && f.Kind != lifecycle.Configure:
 			return fmt.Errorf("%w: only a create or a refresh brings add-ons", pg.ErrConflict)
+		case r.Asleep != nil && f.Kind != lifecycle.Sleep && f.Kind != lifecycle.Wake:
+			return fmt.Errorf("%w: only a runner that puts a cluster to sleep or wakes it sees whether it is asleep", pg.ErrConflict)
 		case r.Outcome == lifecycle.Succeeded && f.Kind == lifecycle.Create && !f.Recorded:
 			return fmt.Errorf("%w: a create that recorded no identity cannot have succeeded", pg.ErrConflict)
 		}
@@ -57,11 +59,11 @@ func (s *Store) Result(ctx context.Context, attemptID, tokenID string, r fence.R
 func (c *change) finish(ctx context.Context, f fence.Fenced, r fence.ResultRow) error {
 	_, err := c.Exec(ctx, `
 		UPDATE attempts SET closed_at = @now, outcome = @outcome, reason = @reason, message = @message,
-			whose = @whose, next = @next, retryable = @retryable, workers_seen = @workers, addons_seen = @addons
+			whose = @whose, next = @next, retryable = @retryable, workers_seen = @workers, addons_seen = @addons, asleep_seen = @asleep
 		WHERE id = @id`,
 		pgx.NamedArgs{
 			"id": f.AttemptID, "now": c.Now, "outcome": r.Outcome, "reason": r.Reason, "message": r.Message,
-			"whose": r.Whose, "next": r.Next, "retryable": r.Retryable, "workers": r.Workers, "addons": r.Addons,
+			"whose": r.Whose, "next": r.Next, "retryable": r.Retryable, "workers": r.Workers, "addons": r.Addons, "asleep": r.Asleep,
 		})
 	if err != nil {
 		return fmt.Errorf("close the attempt: %w", err)

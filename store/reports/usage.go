@@ -72,7 +72,7 @@ var usageReport = `
 		WHERE c.created_at < @to AND (c.destroyed_at IS NULL OR c.destroyed_at > @from) AND (@teams::text[] IS NULL OR c.team = ANY (@teams))
 	), spans AS (
 		SELECT u.cluster_id, u.state NOT IN ('PENDING', 'DESTROYED') AS runs, u.estimated_hourly_cost AS cents,
-			CASE WHEN a.nodes > 0 THEN coalesce(a.fixed + u.worker_replicas, a.nodes) ELSE 0 END AS nodes,
+			CASE WHEN a.nodes > 0 AND NOT u.stopped THEN coalesce(a.fixed + u.worker_replicas, a.nodes) ELSE 0 END AS nodes,
 			greatest(0, ` + usage.MillisSQL("least(@to, a.destroyed_at, lead(u.sample_time) OVER w)") + ` - ` + usage.MillisSQL("greatest(@from, u.sample_time)") + `) AS ms
 		FROM usage_samples u JOIN among a ON a.id = u.cluster_id
 		WINDOW w AS (PARTITION BY u.cluster_id ORDER BY u.sample_time)

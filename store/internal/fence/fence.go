@@ -221,6 +221,7 @@ type ResultRow struct {
 	Outputs   *rows.Outputs // of a succeeded create
 	Workers   *int          // of a scale, how many were counted
 	Addons    *int          // of a create or configure, how many add-ons are there
+	Asleep    *bool         // of a sleep or wake, whether the cluster was seen asleep, or awake; nil: neither
 }
 
 // LeaveCapacityQueue refuses an attempt that was told to wait for capacity. An attempt that never asked, after an earlier one that
@@ -272,6 +273,6 @@ func (c *Tx) KeepArtifacts(ctx context.Context, f Fenced, artifacts []ArtifactRo
 }
 
 func (f Fenced) Repeats(r ResultRow) bool {
-	r.Outputs, r.Workers, r.Addons = nil, nil, nil
+	r.Outputs, r.Workers, r.Addons, r.Asleep = nil, nil, nil, nil
 	return f.result == r
 }

@@ -19,7 +19,8 @@ const LifecycleColumns = `
 	c.progress_percent, c.progress_step, c.progress_eta, c.progress_late,
 	c.pr_end_why, c.run_end_why, c.end_hold, c.approve_by, c.needs_turn, c.workers, c.workers_wanted, c.workers_base, c.workers_least, c.workers_most, c.scale_failures,
 	c.addons, c.addons_wanted, c.addons_done, c.addon_failures, c.warn_before, c.warned_end, c.warned_before,
-	c.access_wanted, c.access_done, c.access_failures, c.access_retry_at`
+	c.access_wanted, c.access_done, c.access_failures, c.access_retry_at,
+	c.sleep_mode, c.sleep_wanted, c.sleep_until, c.sleep_why, c.power, c.sleep_failures, c.sleep_retry_at`
 
 type LifecycleRecord struct {
 	ID              string
@@ -78,9 +79,20 @@ type LifecycleRecord struct {
 	AccessDone      int
 	AccessFailures  int
 	AccessRetryAt   *time.Time
+	SleepMode       *lifecycle.SleepMode
+	SleepWanted     bool
+	SleepUntil      *time.Time
+	SleepWhy        string
+	Power           lifecycle.Power
+	SleepFailures   int
+	SleepRetryAt    *time.Time
 }
 
 func (r LifecycleRecord) Cluster() lifecycle.Cluster {
+	var mode lifecycle.SleepMode
+	if r.SleepMode != nil {
+		mode = *r.SleepMode
+	}
 	return lifecycle.Cluster{
 		ID: r.ID, Version: r.RowVersion, Status: r.Status, Phase: r.Phase, Why: r.Why,
 		Desired: r.Desired, DesiredWhy: r.DesiredWhy, Teardown: r.Teardown,
@@ -99,12 +111,18 @@ func (r LifecycleRecord) Cluster() lifecycle.Cluster {
 		Addons:        r.Addons, AddonsWanted: r.AddonsWanted, AddonsDone: r.AddonsDone, AddonFailures: r.AddonFailures,
 		WarnBefore: r.WarnBefore, WarnedEnd: pg.Zero(r.WarnedEnd), WarnedBefore: r.WarnedBefore,
 		AccessWanted: r.AccessWanted, AccessDone: r.AccessDone, AccessFailures: r.AccessFailures, AccessRetryAt: pg.Zero(r.AccessRetryAt),
+		SleepMode: mode, SleepWanted: r.SleepWanted, SleepUntil: pg.Zero(r.SleepUntil), SleepWhy: r.SleepWhy,
+		Power: r.Power, SleepFailures: r.SleepFailures, SleepRetryAt: pg.Zero(r.SleepRetryAt),
 	}
 }
 
 // LifecycleArgs are the values of heartColumns, by name.
 func LifecycleArgs(c lifecycle.Cluster) pgx.NamedArgs {
 	blockers, addons := c.Blockers, c.Addons
+	var mode *lifecycle.SleepMode
+	if c.SleepMode != "" {
+		mode = &c.SleepMode
+	}
 	if blockers == nil {
 		blockers = []string{}
 	}
@@ -128,6 +146,8 @@ func LifecycleArgs(c lifecycle.Cluster) pgx.NamedArgs {
 		"addons": addons, "addons_wanted": c.AddonsWanted, "addons_done": c.AddonsDone, "addon_failures": c.AddonFailures,
 		"warn_before": c.WarnBefore, "warned_end": pg.Null(c.WarnedEnd), "warned_before": c.WarnedBefore,
 		"access_wanted": c.AccessWanted, "access_done": c.AccessDone, "access_failures": c.AccessFailures, "access_retry_at": pg.Null(c.AccessRetryAt),
+		"sleep_mode": mode, "sleep_wanted": c.SleepWanted, "sleep_until": pg.Null(c.SleepUntil), "sleep_why": c.SleepWhy,
+		"power": c.Power, "sleep_failures": c.SleepFailures, "sleep_retry_at": pg.Null(c.SleepRetryAt),
 	}
 }
 
@@ -136,7 +156,7 @@ var (
 	RowColumns = LifecycleColumns + `,
 	c.name, c.generation, c.platform, c.version, c.profile, c.region, c.base_domain, c.owner, c.team, c.cost_center,
 	c.environment, c.requested_by, c.source, c.ttl, c.hourly_cents, c.effective_tags, c.spec,
-	c.installation, c.repo, c.pr_number, c.pr_head, c.destroy_at, c.created_at, c.updated_at, c.hold_why, c.nodes,
+	c.installation, c.repo, c.pr_number, c.pr_head, c.destroy_at, c.created_at, c.updated_at, c.hold_why, c.nodes, c.asleep_cents,
 	o.api_url, o.console_url, o.kubeconfig_s3_uri, o.kubeadmin_secret_ref, o.metadata_s3_uri,
 	coalesce((SELECT t.since FROM turns t WHERE t.cluster_id = c.id AND c.needs_turn),
 		(SELECT r.since FROM reservations r WHERE r.cluster_id = c.id AND r.state = 'waiting' AND c.phase = 'awaiting_capacity'),
@@ -182,6 +202,7 @@ type RowRecord struct {
 	DestroyAt, CreatedAt, UpdatedAt                      time.Time
 	HoldWhy                                              string
 	Nodes                                                int
+	AsleepCents                                          *int
 	APIURL, ConsoleURL                                   *string
 	KubeconfigS3URI, KubeadminSecretRef, MetadataS3URI   *string
 	WaitsSince, TurnETA                                  *time.Time
@@ -217,8 +238,10 @@ func (r RowRecord) Row() Row {
 		}
 	}
 	row.Signal, row.FreeSince = lifecycle.Signal{Kind: r.SignalKind, Told: r.SignalTold, Problem: r.SignalProblem}, pg.Zero(r.FreeSince)
-	row.ListCents, row.HourlyCents = r.HourlyCents, usage.Rate(r.HourlyCents, r.Nodes, row.Cluster, row.Workers)
-	row.Meter = r.Meter(usage.Coming(r.HourlyCents, r.Nodes, row.Cluster))
+	prices := usage.Prices{List: r.HourlyCents, Asleep: r.AsleepCents, Machines: r.Nodes}
+	row.ListAsleep = r.AsleepCents
+	row.ListCents, row.HourlyCents, row.AsleepCents = r.HourlyCents, prices.Now(row.Cluster), prices.WhileAsleep(row.Cluster)
+	row.Meter = r.Meter(prices.Coming(row.Cluster))
 	if r.Repo != nil {
 		row.PR = &PRRef{Installation: *r.Installation, Repo: *r.Repo, Number: *r.PRNumber, Head: *r.PRHead}
 	}

@@ -15,6 +15,7 @@ type Row struct {
 	PR                      *PRRef            // nil: not from a pull request
 	Tags                    map[string]string // effective: ours and the user's
 	Spec                    Spec
+	ListAsleep              *int     // list price of an hour asleep at acceptance, US cents; nil: its profile names none
 	Outputs                 *Outputs // nil until a create succeeded
 }
 

@@ -79,7 +79,7 @@ func (h Held) toCome(c lifecycle.Cluster, now time.Time) Rise {
 	}
 	machines := price.Machines(h.Machines, orZero(c.WorkersBase), orZero(workers))
 	return Rise{
-		Cents:     price.Between(Coming(h.ListCents, h.Machines, c), now, end).Cents(),
+		Cents:     price.Between(h.Coming(c), now, end).Cents(),
 		NodeHours: float64(machines) * max(0, end.Sub(now)).Hours(),
 	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/internal/pg"
 )
@@ -126,7 +125,7 @@ func monthOf(t time.Time) time.Time {
 
 // RateChanges reports a move after which a cluster may cost a different amount per hour.
 func RateChanges(was, next lifecycle.Cluster) bool {
-	return was.Status != next.Status || !reflect.DeepEqual(was.Workers, next.Workers)
+	return was.Status != next.Status || was.Power != next.Power || !reflect.DeepEqual(was.Workers, next.Workers)
 }
 
 // forgive removes the cost of a released cluster for which nothing was ever created: no attempt recorded an identity.
@@ -135,7 +134,7 @@ func (c *Tx) forgive(ctx context.Context, cluster string) error {
 		WITH nothing AS (
 			SELECT c.id FROM clusters c WHERE c.id = $1 AND NOT EXISTS (`+IdentitiesOf+`)
 		), samples AS (
-			UPDATE usage_samples u SET estimated_hourly_cost = 0 FROM nothing n WHERE u.cluster_id = n.id
+			UPDATE usage_samples u SET estimated_hourly_cost = 0, saved_hourly = 0 FROM nothing n WHERE u.cluster_id = n.id
 		)
 		UPDATE clusters c SET month_amount = 0, meter_cents = 0 FROM nothing n WHERE c.id = n.id`, cluster)
 	if err != nil {
@@ -147,8 +146,7 @@ func (c *Tx) forgive(ctx context.Context, cluster string) error {
 // Held is a cluster whose row this change has locked.
 type Held struct {
 	lifecycle.Cluster
-	ListCents int // list price of an hour at acceptance
-	Machines  int // at acceptance; 0: not counted
+	Prices
 }
 
 // Scope says whose usage a request counts toward. Its parts are locked while the request is judged; empty parts count as zero.
@@ -177,10 +175,14 @@ type Usage struct {
 
 // Sample writes what a cluster costs from now on, and adds what it cost at its last rate to this month's amount.
 func (c *Tx) Sample(ctx context.Context, cur Held, next lifecycle.Cluster) error {
-	present, machines, hourly := PresentWorkers(next), 0, 0
+	present, machines, hourly, saved := PresentWorkers(next), 0, 0, 0
+	if next.Power == lifecycle.Asleep {
+		present = new(int)
+	}
 	if next.Status != lifecycle.Pending && next.Status != lifecycle.Destroyed {
-		machines = price.Machines(cur.Machines, orZero(next.WorkersBase), orZero(present))
-		hourly = Rate(cur.ListCents, cur.Machines, next, next.Workers)
+		machines = cur.machinesNow(next)
+		hourly = cur.Now(next)
+		saved = max(0, cur.Rate(next, next.Workers)-hourly)
 	}
 	if next.Status == lifecycle.Destroyed {
 		if err := c.forgive(ctx, cur.ID); err != nil {
@@ -189,9 +191,9 @@ func (c *Tx) Sample(ctx context.Context, cur Held, next lifecycle.Cluster) error
 	}
 	_, err := c.Exec(ctx, `
 		WITH sampled AS (
-			INSERT INTO usage_samples (cluster_id, sample_time, state, worker_replicas, estimated_hourly_cost)
-			VALUES (@cluster, @now, @state, @workers, @cents)
-			ON CONFLICT (cluster_id, sample_time) DO UPDATE SET state = excluded.state,
+			INSERT INTO usage_samples (cluster_id, sample_time, state, worker_replicas, estimated_hourly_cost, saved_hourly, stopped)
+			VALUES (@cluster, @now, @state, @workers, @cents, @saved, @stopped)
+			ON CONFLICT (cluster_id, sample_time) DO UPDATE SET state = excluded.state, saved_hourly = excluded.saved_hourly, stopped = excluded.stopped,
 				worker_replicas = excluded.worker_replicas, estimated_hourly_cost = excluded.estimated_hourly_cost
 		), run AS (
 			SELECT greatest(0, @now_ms - greatest(`+MillisSQL("meter_since")+`, @month_ms)) AS ms FROM clusters WHERE id = @cluster
@@ -203,7 +205,8 @@ func (c *Tx) Sample(ctx context.Context, cur Held, next lifecycle.Cluster) error
 		FROM run WHERE id = @cluster`,
 		pgx.NamedArgs{
 			"cluster": cur.ID, "now": c.Now, "now_ms": c.Now.UnixMilli(), "month": monthOf(c.Now), "month_ms": monthOf(c.Now).UnixMilli(),
-			"state": next.Status, "workers": present, "cents": hourly, "nodes": machines,
+			"state": next.Status, "workers": present, "cents": hourly, "saved": saved, "nodes": machines,
+			"stopped": next.Power == lifecycle.Asleep && next.SleepMode == lifecycle.SleepStopped && next.Status != lifecycle.Destroyed,
 		})
 	if err != nil {
 		return fmt.Errorf("write usage of %s: %w", cur.ID, err)

@@ -1,0 +1,189 @@
+// Package csr decides which certificate requests of a cluster's nodes may be approved after the nodes were off.
+//
+// A node whose certificates ran out while it was stopped requests new ones, and nothing in the cluster approves them by itself. Whoever may
+// create a request can ask for any name, so each one is checked against the cluster's own machines, as the cluster's machine approver does
+// for new nodes. Anything that is not exactly a node's own request is left for a person. The package makes no calls.
+package csr
+
+import (
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+)
+
+// The signers of a node's two certificates (Kubernetes: Certificate Signing Requests, Kubernetes signers).
+const (
+	clientSigner  = "kubernetes.io/kube-apiserver-client-kubelet"
+	servingSigner = "kubernetes.io/kubelet-serving"
+)
+
+// Who requests a node's client certificate before it has one: OpenShift's bootstrap account, in the groups that every account has.
+const (
+	bootstrapper  = "system:serviceaccount:openshift-machine-config-operator:node-bootstrapper"
+	bootstrapRole = "system:serviceaccounts:openshift-machine-config-operator"
+	nodePrefix    = "system:node:"
+	nodesGroup    = "system:nodes"
+)
+
+// Machine is a machine of the cluster, with the names and addresses that its node may have certificates for.
+type Machine struct {
+	Node      string   // the node's name; empty: it never joined
+	Addresses []string // DNS names and IP addresses
+}
+
+// Request is a certificate request that nobody decided yet.
+type Request struct {
+	Name             string
+	signer, username string
+	groups, usages   []string
+	pem              []byte
+}
+
+// Pending reads the answer to "oc get csr -o json" and returns the requests that are neither approved nor denied nor failed.
+func Pending(list []byte) ([]Request, error) {
+	var read struct {
+		Items []struct {
+			Metadata struct{ Name string }
+			Spec     struct {
+				Request              []byte
+				SignerName, Username string
+				Groups, Usages       []string
+			}
+			Status struct {
+				Conditions []struct{ Type string }
+			}
+		}
+	}
+	if err := json.Unmarshal(list, &read); err != nil {
+		return nil, errors.New("the list of certificate requests is not JSON")
+	}
+	var pending []Request
+	for _, item := range read.Items {
+		if len(item.Status.Conditions) == 0 {
+			s := item.Spec
+			pending = append(pending, Request{item.Metadata.Name, s.SignerName, s.Username, s.Groups, s.Usages, s.Request})
+		}
+	}
+	return pending, nil
+}
+
+// Machines reads the answer to "oc get machines -o json".
+func Machines(list []byte) ([]Machine, error) {
+	var read struct {
+		Items []struct {
+			Status struct {
+				NodeRef   struct{ Name string }
+				Addresses []struct{ Address string }
+			}
+		}
+	}
+	if err := json.Unmarshal(list, &read); err != nil {
+		return nil, errors.New("the list of machines is not JSON")
+	}
+	var machines []Machine
+	for _, item := range read.Items {
+		m := Machine{Node: item.Status.NodeRef.Name}
+		for _, a := range item.Status.Addresses {
+			m.Addresses = append(m.Addresses, a.Address)
+		}
+		machines = append(machines, m)
+	}
+	return machines, nil
+}
+
+// Check returns nil if the request is one that a node of the machines makes for itself, otherwise why it is not.
+func (r Request) Check(machines []Machine) error {
+	request, err := r.parse()
+	if err != nil {
+		return err
+	}
+	node, isNode := strings.CutPrefix(request.Subject.CommonName, nodePrefix)
+	if !isNode || node == "" || !slices.Equal(request.Subject.Organization, []string{nodesGroup}) {
+		return fmt.Errorf("it is for %q of %q, which is not a node", request.Subject.CommonName, request.Subject.Organization)
+	}
+	at := slices.IndexFunc(machines, func(m Machine) bool { return m.Node == node })
+	if at < 0 {
+		return fmt.Errorf("no machine of the cluster has the node %s", node)
+	}
+	if len(request.EmailAddresses)+len(request.URIs) > 0 {
+		return errors.New("it names e-mail addresses or URIs")
+	}
+	switch r.signer {
+	case clientSigner:
+		return r.checkClient(request, node)
+	case servingSigner:
+		return r.checkServing(request, node, machines[at])
+	}
+	return fmt.Errorf("its signer %q does not sign for nodes", r.signer)
+}
+
+// parse reads the request and checks that whoever made it has its key.
+func (r Request) parse() (*x509.CertificateRequest, error) {
+	block, rest := pem.Decode(r.pem)
+	if block == nil || block.Type != "CERTIFICATE REQUEST" || len(strings.TrimSpace(string(rest))) > 0 {
+		return nil, errors.New("it is not one PEM block with a certificate request")
+	}
+	request, err := x509.ParseCertificateRequest(block.Bytes)
+	if err != nil {
+		return nil, errors.New("it cannot be parsed")
+	}
+	if request.CheckSignature() != nil {
+		return nil, errors.New("its signature is wrong")
+	}
+	return request, nil
+}
+
+// checkClient allows the bootstrap account to request a client certificate for a node. A node that still has one may renew it for itself.
+func (r Request) checkClient(request *x509.CertificateRequest, node string) error {
+	own := r.username == nodePrefix+node && slices.Contains(r.groups, nodesGroup)
+	bootstraps := r.username == bootstrapper && slices.Contains(r.groups, bootstrapRole)
+	if !own && !bootstraps {
+		return fmt.Errorf("%q may not request it", r.username)
+	}
+	if len(request.DNSNames)+len(request.IPAddresses) > 0 {
+		return errors.New("a client certificate has no addresses")
+	}
+	return r.checkUsages("client auth")
+}
+
+// checkServing allows a node to request a serving certificate for the names and addresses of its own machine.
+func (r Request) checkServing(request *x509.CertificateRequest, node string, m Machine) error {
+	if r.username != nodePrefix+node || !slices.Contains(r.groups, nodesGroup) {
+		return fmt.Errorf("%q may not request it", r.username)
+	}
+	if len(request.DNSNames)+len(request.IPAddresses) == 0 {
+		return errors.New("a serving certificate needs an address")
+	}
+	for _, name := range request.DNSNames {
+		if name != node && !slices.Contains(m.Addresses, name) {
+			return fmt.Errorf("%s is not a name of its machine", name)
+		}
+	}
+	for _, ip := range request.IPAddresses {
+		if !slices.ContainsFunc(m.Addresses, func(a string) bool { return ip.Equal(net.ParseIP(a)) }) {
+			return fmt.Errorf("%s is not an address of its machine", ip)
+		}
+	}
+	return r.checkUsages("server auth")
+}
+
+// checkUsages allows exactly the usages of the certificate. Key encipherment is only for RSA keys, so not every request has it.
+func (r Request) checkUsages(purpose string) error {
+	allowed := []string{"digital signature", "key encipherment", purpose}
+	for _, usage := range r.usages {
+		if !slices.Contains(allowed, usage) {
+			return fmt.Errorf("its usage %q is not a node's", usage)
+		}
+	}
+	for _, usage := range []string{"digital signature", purpose} {
+		if !slices.Contains(r.usages, usage) {
+			return fmt.Errorf("its usages lack %q", usage)
+		}
+	}
+	return nil
+}

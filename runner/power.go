@@ -1,0 +1,69 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ocpctl/ocpctl/internal/contract"
+)
+
+// power puts the cluster to sleep or wakes it. It records nothing: what it stops and starts has the cluster's tags, and all of it can be
+// repeated. The kubeconfig comes first, because a cluster that nobody can enter could not be woken.
+func (a *attempt) power(ctx context.Context) error {
+	p := a.spec.Power
+	if p == nil || p.Mode == contract.PowerWorkers && a.spec.Scale == nil {
+		return failure{
+			Reason: "RunnerError", Whose: contract.WhoseOurs, Message: "the server did not send how the cluster sleeps",
+			Next: "ask an administrator of this installation to upgrade the server and ocpctl-runner together",
+		}
+	}
+	do := phase{"going_to_sleep", 10, "putting the cluster to sleep", a.goToSleep}
+	if a.spec.Kind == contract.KindWake {
+		do = phase{"waking", 10, "waking the cluster", a.wakeUp}
+	}
+	for _, p := range []phase{
+		{"restoring", 2, "fetching the kubeconfig", func(ctx context.Context) error { return a.fetchKubeconfig(ctx, p.KubeconfigRef) }}, do,
+	} {
+		if err := a.begin(ctx, p); err != nil {
+			a.counted = nil // a number of workers is the result of a scaling only
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *attempt) goToSleep(ctx context.Context) error {
+	switch a.spec.Power.Mode {
+	case contract.PowerWorkers:
+		return a.scaling(ctx)
+	case contract.PowerStopped:
+		return a.stopMachines(ctx)
+	}
+	return a.unknownMode()
+}
+
+// wakeUp brings everything back, and waits until the cluster is well: otherwise the first user would find it broken.
+func (a *attempt) wakeUp(ctx context.Context) error {
+	until := time.Now().Add(a.cfg.Timings.Power)
+	switch a.spec.Power.Mode {
+	case contract.PowerWorkers:
+		if err := a.scaling(ctx); err != nil {
+			return err
+		}
+	case contract.PowerStopped:
+		if err := a.startMachines(ctx, until); err != nil {
+			return err
+		}
+	default:
+		return a.unknownMode()
+	}
+	return a.awaitOperators(ctx, until)
+}
+
+func (a *attempt) unknownMode() error {
+	return failure{
+		Reason: "UnknownMode", Whose: contract.WhoseOurs, Message: fmt.Sprintf("this runner does not know the mode %q: it is older than the server", a.spec.Power.Mode),
+		Next: "ask an administrator of this installation to upgrade ocpctl-runner",
+	}
+}

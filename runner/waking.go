@@ -1,0 +1,179 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/csr"
+)
+
+// awaitAPI waits until the API of a cluster that was stopped answers again.
+func (a *attempt) awaitAPI(ctx context.Context, until time.Time) error {
+	return a.awaitWell(ctx, until, 40, "ClusterUnreachable", func(ctx context.Context) (string, error) {
+		if _, err := a.nodes(ctx); err != nil {
+			return "the cluster's API does not answer yet: " + err.Error(), nil
+		}
+		return "", nil
+	})
+}
+
+// awaitNodes approves the nodes' certificate requests until the node of every machine has been ready since that was started. What the API
+// says of a node before it reports again is from before it was stopped.
+func (a *attempt) awaitNodes(ctx context.Context, until time.Time) error {
+	machines, err := a.machinesOfCluster(ctx)
+	if err != nil {
+		return err
+	}
+	return a.awaitWell(ctx, until, 60, "NodesNotReady", func(ctx context.Context) (string, error) {
+		if err := a.approveNodes(ctx); err != nil {
+			return "the certificate requests of the nodes: " + err.Error(), nil
+		}
+		nodes, err := a.nodes(ctx)
+		if err != nil {
+			return "the cluster's API does not answer: " + err.Error(), nil
+		}
+		var missing []string
+		for _, m := range machines {
+			if why := notBack(m, nodes); why != "" {
+				missing = append(missing, why)
+			}
+		}
+		return strings.Join(missing, ", "), nil
+	})
+}
+
+// notBack says why the node of a machine that was started is not ready; empty: it is.
+func notBack(m cloud.Machine, nodes []node) string {
+	at := slices.IndexFunc(nodes, func(n node) bool { return strings.HasSuffix(n.provider, "/"+m.ID) })
+	switch {
+	case at < 0:
+		return m.Name + " has no node"
+	case nodes[at].notReady != "":
+		return fmt.Sprintf("node %s is not ready: %s", nodes[at].name, nodes[at].notReady)
+	case nodes[at].reported.Before(m.Started):
+		return fmt.Sprintf("node %s did not report since its machine was started", nodes[at].name)
+	}
+	return ""
+}
+
+// approveNodes approves the certificate requests that the cluster's nodes make for themselves, and no others.
+func (a *attempt) approveNodes(ctx context.Context) error {
+	// They hold no secret, but look as if they did: the redactor would mask them.
+	list, err := a.askSecret(ctx, "get", "certificatesigningrequests.certificates.k8s.io", "-o", "json")
+	if err != nil {
+		return err
+	}
+	pending, err := csr.Pending([]byte(list.Reveal()))
+	if err != nil || len(pending) == 0 {
+		return err
+	}
+	raw, err := a.ask(ctx, "get", "machines.machine.openshift.io", "-n", machineAPI, "-o", "json")
+	if err != nil {
+		return err
+	}
+	machines, err := csr.Machines(raw)
+	if err != nil {
+		return err
+	}
+	for _, request := range pending {
+		if why := request.Check(machines); why != nil {
+			a.note("certificate request %s is not approved: %v", request.Name, why)
+			continue
+		}
+		if _, err := a.ask(ctx, "adm", "certificate", "approve", request.Name); err != nil {
+			return err
+		}
+		a.note("certificate request %s is approved", request.Name)
+	}
+	return nil
+}
+
+// awaitOperators waits until all cluster operators have been well for a while: at first they report what was so before they were stopped.
+func (a *attempt) awaitOperators(ctx context.Context, until time.Time) error {
+	var well time.Time // since when
+	return a.awaitWell(ctx, until, 80, "OperatorsNotReady", func(ctx context.Context) (string, error) {
+		complaints, err := a.operatorComplaints(ctx)
+		switch {
+		case errors.Is(err, errRefusedByOC):
+			return "", err
+		case err != nil:
+			complaints = []string{"the cluster's API does not answer: " + err.Error()}
+		}
+		if len(complaints) > 0 {
+			well = time.Time{}
+			return strings.Join(complaints, ", "), nil
+		}
+		if well.IsZero() {
+			well = time.Now()
+		}
+		if time.Since(well) < a.cfg.Timings.Healthy {
+			return "all operators are well; watching that it stays so", nil
+		}
+		return "", nil
+	})
+}
+
+// operatorComplaints lists what is wrong with the cluster's operators.
+func (a *attempt) operatorComplaints(ctx context.Context) (complaints []string, err error) {
+	raw, err := a.ask(ctx, "get", "clusteroperators.config.openshift.io", "-o", "json")
+	if err != nil {
+		return nil, err
+	}
+	var list struct {
+		Items []struct {
+			Metadata struct{ Name string }
+			Status   struct {
+				Conditions []struct{ Type, Status string }
+			}
+		}
+	}
+	if json.Unmarshal(raw, &list) != nil || len(list.Items) == 0 {
+		return nil, unreadable("operators")
+	}
+	for _, operator := range list.Items {
+		is := map[string]string{}
+		for _, c := range operator.Status.Conditions {
+			is[c.Type] = c.Status
+		}
+		switch {
+		case is["Available"] != "True":
+			complaints = append(complaints, operator.Metadata.Name+" is not available")
+		case is["Degraded"] != "False":
+			complaints = append(complaints, operator.Metadata.Name+" is degraded")
+		case is["Progressing"] == "True":
+			complaints = append(complaints, operator.Metadata.Name+" is progressing")
+		}
+	}
+	return complaints, nil
+}
+
+// awaitWell repeats look until it has nothing to complain about. An error ends it at once.
+func (a *attempt) awaitWell(ctx context.Context, until time.Time, percent int, reason string, look func(context.Context) (string, error)) error {
+	for wait := a.cfg.Timings.RetryMin; ; wait = min(2*wait, a.cfg.Timings.ScalePoll) {
+		missing, err := look(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil:
+			return err
+		case missing == "":
+			return nil
+		case time.Now().After(until):
+			return failure{
+				Reason: reason, Whose: contract.WhoseCloud, Retryable: true, Message: "the cluster is not well yet: " + missing,
+				Next: "ocpctl tries again; if it happens again, look at the cluster's nodes and operators (oc get nodes,clusteroperators)",
+			}
+		}
+		a.say.Step(percent, missing)
+		if err := sleep(ctx, wait); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/rows"
+	"github.com/ocpctl/ocpctl/store/internal/usage"
+)
+
+// SleepRequest is how somebody, or a rule, puts a cluster to sleep.
+type SleepRequest struct {
+	Until time.Time // it is woken at this time; zero: somebody has to wake it
+	Why   string    // for people, e.g. "nobody used it for 2 h"; empty: by whom it was asked for
+}
+
+// Sleep puts a ready cluster to sleep, and returns the job that does it; empty: it is asleep already. A cluster that should be asleep
+// gets the newest request's time and reason. ErrConflict: the cluster is not ready or is going away, its profile has no way to sleep, or
+// the time is past. ErrStale: the row is not the version that the actor saw.
+func (s *Store) Sleep(ctx context.Context, id string, r SleepRequest, d rows.Origin) (rows.Outcome, error) {
+	out, err := s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, out *rows.Outcome) (err error) {
+		switch {
+		case cur.Desired == lifecycle.Absent:
+			return fmt.Errorf("%w: the cluster is going: %s", pg.ErrConflict, cur.DesiredWhy)
+		case cur.Status != lifecycle.Ready:
+			return fmt.Errorf("%w: the cluster is %s", pg.ErrConflict, cur.Status)
+		case cur.SleepMode == "":
+			return fmt.Errorf("%w: its profile has no way to sleep", pg.ErrConflict)
+		case !r.Until.IsZero() && !r.Until.After(c.Now):
+			return fmt.Errorf("%w: it cannot sleep until %s, which is past", pg.ErrConflict, r.Until.UTC().Format(time.RFC3339))
+		}
+		if r.Why == "" {
+			r.Why = "asked for by " + d.DisplayName()
+		}
+		if out.Already = cur.SleepWanted && cur.SleepUntil.Equal(pg.Round(r.Until)); out.Already {
+			out.Job, err = c.unfinished(ctx, cur.ID, lifecycle.JobSleep)
+			return err
+		}
+		if err := c.endJob(ctx, cur.ID, lifecycle.JobWake, "it is to be asleep: "+r.Why); err != nil {
+			return err
+		}
+		if out.Job, err = c.powerJob(ctx, cur, lifecycle.JobSleep, cur.Power != lifecycle.Asleep); err != nil {
+			return err
+		}
+		err = c.SetDesired(ctx, cur.ID, `sleep_wanted = true, sleep_until = @until, sleep_why = @why, sleep_failures = 0, sleep_retry_at = NULL`,
+			pgx.NamedArgs{"until": pg.Null(r.Until), "why": r.Why})
+		if err != nil {
+			return err
+		}
+		return c.RecordAction(d, "sleep_asked", cur.ID, rows.Action{Move: pg.Move{Job: out.Job, At: pg.Null(r.Until)}, Note: r.Why})
+	})
+	if err != nil {
+		return rows.Outcome{}, fmt.Errorf("put %s to sleep: %w", id, err)
+	}
+	return out, nil
+}
+
+// Wake wakes a cluster, and returns the job that does it; empty: it is awake already. ErrConflict: the cluster is not ready or is going
+// away. ErrStale: the row is not the version that the actor saw.
+func (s *Store) Wake(ctx context.Context, id string, d rows.Origin) (rows.Outcome, error) {
+	out, err := s.changeSeen(ctx, id, d, func(c *change, cur usage.Held, out *rows.Outcome) (err error) {
+		switch {
+		case cur.Desired == lifecycle.Absent:
+			return fmt.Errorf("%w: the cluster is going: %s", pg.ErrConflict, cur.DesiredWhy)
+		case cur.Status != lifecycle.Ready:
+			return fmt.Errorf("%w: the cluster is %s", pg.ErrConflict, cur.Status)
+		}
+		if out.Already = !cur.SleepWanted; out.Already {
+			out.Job, err = c.unfinished(ctx, cur.ID, lifecycle.JobWake)
+			return err
+		}
+		if err := c.endJob(ctx, cur.ID, lifecycle.JobSleep, "it is to be awake: "+d.Reason()); err != nil {
+			return err
+		}
+		if out.Job, err = c.powerJob(ctx, cur, lifecycle.JobWake, cur.Power != lifecycle.Awake); err != nil {
+			return err
+		}
+		err = c.SetDesired(ctx, cur.ID, `sleep_wanted = false, sleep_until = NULL, sleep_failures = 0, sleep_retry_at = NULL`, pgx.NamedArgs{})
+		if err != nil {
+			return err
+		}
+		return c.RecordAction(d, "wake_asked", cur.ID, rows.Action{Move: pg.Move{Job: out.Job}})
+	})
+	if err != nil {
+		return rows.Outcome{}, fmt.Errorf("wake %s: %w", id, err)
+	}
+	return out, nil
+}
+
+// powerJob returns the unfinished job of the type, or adds one if there is something to do.
+func (c *change) powerJob(ctx context.Context, cur usage.Held, kind lifecycle.JobType, owed bool) (id string, err error) {
+	if id, err = c.unfinished(ctx, cur.ID, kind); err != nil || id != "" || !owed {
+		return id, err
+	}
+	id = pg.NewID("job")
+	return id, c.insertJob(ctx, id, cur.ID, kind)
+}
+
+// endJob ends the unfinished job of the type, if there is one: the opposite was asked for.
+func (c *change) endJob(ctx context.Context, cluster string, kind lifecycle.JobType, why string) error {
+	return c.moveJob(ctx, cluster, lifecycle.JobMove{Type: kind, To: lifecycle.JobFailed, Code: "Changed", Message: why})
+}

@@ -1,0 +1,161 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// sleepy is a ready cluster that sleeps in that mode, and for that price.
+func sleepy(t testing.TB, s *store.Store, mode lifecycle.SleepMode, cents *int) store.Row {
+	t.Helper()
+	a := sized("shop")
+	a.Row.SleepMode, a.Row.ListAsleep = mode, cents
+	row := accept(t, s, a)
+	step(t, s, row.ID)
+	open, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
+	require.NoError(t, err)
+	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
+	require.NoError(t, err)
+	ready(t, s, row, open, "demo-abcde")
+	return load(t, s, row.ID)
+}
+
+func load(t testing.TB, s *store.Store, id string) store.Row {
+	t.Helper()
+	row, err := s.Cluster(t.Context(), id)
+	require.NoError(t, err)
+	return row
+}
+
+// powers lets a runner do what the cluster waits for, and see that.
+func powers(t testing.TB, s *store.Store, id string, kind lifecycle.Kind) {
+	t.Helper()
+	open, err := s.Attempts.OpenAttempt(t.Context(), id)
+	require.NoError(t, err)
+	require.Equal(t, kind, open.Kind)
+	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
+	require.NoError(t, err)
+	asleep := kind == lifecycle.Sleep
+	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded, Asleep: &asleep})
+	require.NoError(t, err)
+	step(t, s, id)
+}
+
+func TestAClusterIsPutToSleepAndWoken(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := sleepy(t, s, lifecycle.SleepStopped, ptr(30))
+	out, err := s.Sleep(t.Context(), row.ID, store.SleepRequest{}, maya(""))
+	require.NoError(t, err)
+	require.NotEmpty(t, out.Job)
+	require.Equal(t, lifecycle.Sleep, step(t, s, row.ID).Open)
+	row = load(t, s, row.ID)
+	require.Equal(t, []any{lifecycle.GoingToSleep, lifecycle.Changing}, []any{row.Phase, row.Power}, "the row says so before a runner starts")
+	require.Equal(t, 70, row.HourlyCents, "between awake and asleep it costs what it costs awake")
+	require.Equal(t, "False", conditionOf(t, s, row.ID, "Ready").Status)
+	again, err := s.Sleep(t.Context(), row.ID, store.SleepRequest{}, maya(""))
+	require.NoError(t, err)
+	require.Equal(t, store.Outcome{Job: out.Job, Already: true}, again)
+
+	powers(t, s, row.ID, lifecycle.Sleep)
+	clock.pass(2 * time.Hour)
+	row = load(t, s, row.ID)
+	require.Equal(t, []any{lifecycle.PhaseAsleep, lifecycle.Asleep, 30}, []any{row.Phase, row.Power, row.HourlyCents})
+	require.EqualValues(t, 80, row.Meter.Saved(clock.now()))
+	require.Equal(t, 70, row.Meter.ToCome, "it may be woken at any time")
+	requireReport(t, s, clock.now().Add(-2*time.Hour), 2, 0, 60)
+
+	out, err = s.Wake(t.Context(), row.ID, maya(""))
+	require.NoError(t, err)
+	require.NotEmpty(t, out.Job)
+	require.Equal(t, lifecycle.Wake, step(t, s, row.ID).Open)
+	powers(t, s, row.ID, lifecycle.Wake)
+	row = load(t, s, row.ID)
+	require.True(t, row.Usable())
+	require.Equal(t, 70, row.HourlyCents)
+	require.EqualValues(t, 80, row.Meter.Saved(clock.now().Add(time.Hour)), "nothing more is saved")
+	require.Equal(t, "True", conditionOf(t, s, row.ID, "Ready").Status)
+	out, err = s.Wake(t.Context(), row.ID, maya(""))
+	require.NoError(t, err)
+	require.Equal(t, store.Outcome{Already: true}, out)
+}
+
+func TestSleepIsRefused(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	pending := accept(t, s, granted("pending"))
+	_, err := s.Sleep(t.Context(), pending.ID, store.SleepRequest{}, maya(""))
+	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorContains(t, err, "the cluster is PENDING")
+
+	row := sleepy(t, s, "", nil)
+	_, err = s.Sleep(t.Context(), row.ID, store.SleepRequest{}, maya(""))
+	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorContains(t, err, "its profile has no way to sleep")
+	refuses(t, s, "clusters_sleep_wanted", `UPDATE clusters SET sleep_wanted = true WHERE id = $1`, row.ID)
+
+	_, err = s.Pool().Exec(t.Context(), `UPDATE clusters SET sleep_mode = 'workers' WHERE id = $1`, row.ID)
+	require.NoError(t, err)
+	_, err = s.Sleep(t.Context(), row.ID, store.SleepRequest{Until: clock.now()}, maya(""))
+	require.ErrorContains(t, err, "which is past")
+}
+
+// A wake that comes while the cluster goes to sleep ends the job to sleep, and a sleep that comes while it wakes ends the other.
+func TestTheNewestRequestEndsTheOppositeJob(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	row := sleepy(t, s, lifecycle.SleepWorkers, nil)
+	_, err := s.Wake(t.Context(), row.ID, maya(""))
+	require.NoError(t, err)
+	asked, err := s.Sleep(t.Context(), row.ID, store.SleepRequest{Why: "nobody used it for 2 h"}, maya(""))
+	require.NoError(t, err)
+	open := claims(t, s, row.ID, lifecycle.Sleep)
+	require.Equal(t, "it goes to sleep (nobody used it for 2 h)", load(t, s, row.ID).Why)
+	_, err = s.Wake(t.Context(), row.ID, maya(""))
+	require.NoError(t, err)
+	require.Equal(t, "FAILED: it is to be awake: saml:maya@acme.example asked for it", text(t, s, `SELECT status || ': ' || error_message FROM jobs WHERE id = $1`, asked.Job))
+	require.True(t, step(t, s, row.ID).StopNow, "its runner is told to stop")
+	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Stopped})
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.Wake, step(t, s, row.ID).Open, "what was begun is taken back")
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM jobs WHERE cluster_id = $1 AND job_type IN ('SLEEP', 'WAKE') AND ended_at IS NULL`, row.ID))
+}
+
+func TestAClusterWithoutWorkersCostsItsControlPlane(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := sleepy(t, s, lifecycle.SleepWorkers, nil)
+	until := clock.now().Add(time.Hour)
+	_, err := s.Sleep(t.Context(), row.ID, store.SleepRequest{Until: until}, maya(""))
+	require.NoError(t, err)
+	step(t, s, row.ID)
+	powers(t, s, row.ID, lifecycle.Sleep)
+	row = load(t, s, row.ID)
+	require.Equal(t, 35, row.HourlyCents, "three of six machines")
+	require.Nil(t, row.Workers, "it wakes with what it had")
+	clock.pass(time.Hour)
+	requireReport(t, s, clock.now().Add(-time.Hour), 1, 3, 35)
+	require.Equal(t, lifecycle.Wake, step(t, s, row.ID).Open, "it wakes by itself")
+	require.Zero(t, load(t, s, row.ID).SleepUntil)
+}
+
+func TestAClusterThatSleepsIsDestroyed(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	row := sleepy(t, s, lifecycle.SleepStopped, ptr(30))
+	_, err := s.Sleep(t.Context(), row.ID, store.SleepRequest{}, maya(""))
+	require.NoError(t, err)
+	step(t, s, row.ID)
+	powers(t, s, row.ID, lifecycle.Sleep)
+	_, err = s.Destroy(t.Context(), row.ID, maya(""))
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.Destroy, step(t, s, row.ID).Open)
+	require.Equal(t, 30, load(t, s, row.ID).HourlyCents)
+	_, err = s.Wake(t.Context(), row.ID, maya(""))
+	require.ErrorIs(t, err, store.ErrConflict)
+}
