@@ -8,6 +8,8 @@ package profiles
 import (
 	"slices"
 	"time"
+
+	"github.com/ocpctl/ocpctl/internal/workhours"
 )
 
 // Profile describes a kind of cluster and its bounds. It is read once and never changed.
@@ -27,6 +29,9 @@ type Profile struct {
 	ControlPlane ControlPlane
 	Workers      Workers
 	Sleep        string // how its clusters sleep: SleepWorkers, SleepStopped or SleepNever
+
+	WorkHours workhours.Schedule // when people work with its clusters; empty: as the team says
+	OffHours  OffHours
 
 	DefaultRegion string
 
