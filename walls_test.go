@@ -55,7 +55,7 @@ var areas = []area{
 	{"app/api/client", 0, nil, "a program that only talks to a server stays small"},
 
 	// Rules: values in, decisions out.
-	{"lifecycle", 1, []string{"internal/price"}, "it is pure: it decides from values alone"},
+	{"lifecycle", 1, []string{"internal/price", "internal/workhours"}, "it is pure: it decides from values alone"},
 	{"profiles", 1, []string{"internal/tagkey", "internal/workhours"}, "profiles know nobody who reads them"},
 	{"runner/names", 1, []string{"internal/tagkey"}, "server and runner check names by the same rules, so it can belong to neither"},
 	{"chatops/slack", 1, []string{"internal/secret"}, "a client of Slack carries texts and knows no store"},
