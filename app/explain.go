@@ -111,6 +111,7 @@ func Possible(p policy.Principal, row store.Row) (acts []policy.Act) {
 		{policy.ActHold, present},
 		{policy.ActScale, present && ready && row.WorkersLeast != nil && *row.WorkersLeast != deref(row.WorkersMost)},
 		{policy.ActRefresh, present && isRefreshable(row)},
+		{policy.ActSleep, present && ready && row.SleepMode != ""},
 		{policy.ActShare, present},
 		{policy.ActTransfer, present},
 		{policy.ActDestroy, present},

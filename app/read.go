@@ -157,6 +157,9 @@ func (s *Service) Outputs(ctx context.Context, p policy.Principal, ref string, o
 
 // CheckReachable returns a Conflict while, or once, the cluster cannot be used.
 func CheckReachable(row store.Row) error {
+	if row.Status == lifecycle.Ready && row.OutOfReach() {
+		return Fail(Conflict, messages.Asleep(row.Card))
+	}
 	if row.Status == lifecycle.Ready && row.Outputs != nil {
 		return nil
 	}

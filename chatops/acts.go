@@ -53,6 +53,10 @@ func (a Act) Moment(at time.Time) (m Moment, told bool) {
 		m.What = fmt.Sprintf("scaled to %d workers", a.Count)
 	case "refresh_asked":
 		m.What, m.Why = "add-ons applied again", why
+	case "sleep_asked":
+		m.What, m.Why = "put to sleep", why
+	case "wake_asked":
+		m.What, m.Why = "woken", why
 	case "retry_asked":
 		m.What, m.Why = "teardown tried again", why
 	default:

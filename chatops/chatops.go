@@ -42,6 +42,8 @@ const (
 	VerbKubeconfig Verb = "kubeconfig"
 	VerbScale      Verb = "scale"
 	VerbRefresh    Verb = "refresh"
+	VerbSleep      Verb = "sleep"
+	VerbWake       Verb = "wake"
 	VerbRetry      Verb = "retry"
 	VerbHold       Verb = "hold"
 	VerbShare      Verb = "share"
@@ -72,7 +74,7 @@ type Command struct {
 	Version string
 	Team    string        // share: the team to share it with
 	DryRun  bool          // create: report what would happen, and create nothing
-	TTL     time.Duration // create: 0 is the profile's default, policy.NoEnd stands for "never" and 0; extend: how much to add; hold: for how long from now; both always above 0
+	TTL     time.Duration // create: 0 is the profile's default, policy.NoEnd stands for "never" and 0; extend: how much to add; hold: for how long from now; both always above 0; sleep: the same, or 0 until somebody wakes it
 
 	Replicas int                // scale: number of workers, 0 and up
 	Lines    int                // logs: number of last lines, 1 to MaxLogLines

@@ -51,7 +51,7 @@ func call(c lifecycle.Card, d Detail) string {
 	switch {
 	case c.Status == lifecycle.Ready && c.Phase == lifecycle.Expiring && wanted(c):
 		when, text = "expiring", "your cluster ends soon."
-	case c.Status == lifecycle.Ready && wanted(c):
+	case c.Status == lifecycle.Ready && wanted(c) && !isAsleep(c):
 		when, text = "ready", "your cluster is ready."
 	case c.Status == lifecycle.Failed && neverReady(c):
 		when, text = "failed", "your cluster could not be created."
@@ -127,7 +127,7 @@ func because(c lifecycle.Card) string {
 
 // access says how to get in. Credentials are handed out only over the authenticated API; the comment only says how.
 func access(c lifecycle.Card, links Links) string {
-	if c.Status != lifecycle.Ready || !wanted(c) {
+	if c.Status != lifecycle.Ready || !wanted(c) || isAsleep(c) {
 		return ""
 	}
 	var b strings.Builder
@@ -299,7 +299,7 @@ func costs(c lifecycle.Card) string {
 		return spent(c) + ", " + hourly(c)
 	case c.Status == lifecycle.Pending:
 		return hourly(c)
-	case !wanted(c):
+	case !wanted(c), isAsleep(c): // what it will cost changes with each minute that it sleeps on
 		return strings.Join(texts(hourly(c), spent(c)), "; ")
 	}
 	from := slices.MaxFunc([]time.Time{c.UpdatedAt, c.Meter.Since, c.AcceptedAt}, time.Time.Compare)
@@ -344,10 +344,8 @@ func typing(c lifecycle.Card) string {
 		return again(c)
 	case wanted(c) && c.Phase == lifecycle.AwaitingApproval:
 		commands = []string{"approve", "refuse <reason>", "status", "destroy", "help"}
-	case wanted(c) && c.Status == lifecycle.Ready && extendable(c):
-		commands = []string{"kubeconfig", "logs", "extend 4h", "destroy", "help"}
 	case wanted(c) && c.Status == lifecycle.Ready:
-		commands = []string{"kubeconfig", "logs", "destroy", "help"}
+		commands = typingReady(c)
 	case wanted(c) && extendable(c):
 		commands = []string{"status", "logs", "extend 4h", "destroy", "help"}
 	case wanted(c):
@@ -363,6 +361,21 @@ func typing(c lifecycle.Card) string {
 		text += fmt.Sprintf(". If the pull request has several clusters, add %s for this one", Code(c.Profile))
 	}
 	return text
+}
+
+// typingReady lists the commands that make sense for a ready cluster.
+func typingReady(c lifecycle.Card) []string {
+	commands := []string{"kubeconfig", "logs"}
+	if isAsleep(c) {
+		commands = []string{"wake", "logs"}
+	}
+	if extendable(c) {
+		commands = append(commands, "extend 4h")
+	}
+	if c.SleepMode != "" && !c.SleepWanted && !isAsleep(c) {
+		commands = append(commands, "sleep")
+	}
+	return append(commands, "destroy", "help")
 }
 
 func page(c lifecycle.Card, links Links) string {

@@ -34,7 +34,7 @@ func DeploymentOf(card lifecycle.Card, links Links) Deployment {
 		text = card.Name + " has ended; its comment says when everything is removed"
 	}
 	d.Description = cut(oneLine(text), maxDescription)
-	if card.Status == lifecycle.Ready && wanted(card) && web(card.ConsoleURL) {
+	if card.Status == lifecycle.Ready && wanted(card) && !isAsleep(card) && web(card.ConsoleURL) {
 		d.EnvironmentURL = card.ConsoleURL
 	}
 	return d

@@ -31,6 +31,10 @@ var faces = map[lifecycle.Phase]face{
 	lifecycle.ScaledDown: {"🟢", "is ready, with fewer workers", ""},
 	lifecycle.Expiring:   {"🟡", "is ready and ends soon", ""},
 
+	lifecycle.GoingToSleep: {"🌙", "is going to sleep", "It cannot be used until it is awake again."},
+	lifecycle.PhaseAsleep:  {"🌙", "is asleep", ""},
+	lifecycle.Waking:       {"🔵", "is waking up", "It can be used as soon as it is ready."},
+
 	lifecycle.Stopping:       {"🟠", "is being destroyed", "The running install is stopped first."},
 	lifecycle.Restoring:      {"🟠", "is being destroyed", ""},
 	lifecycle.DestroyingRuns: {"🟠", "is being destroyed", ""},
@@ -64,6 +68,9 @@ func faceOf(c lifecycle.Card) face {
 			by = at
 		}
 		f.doing = fmt.Sprintf("Nothing runs before somebody with permission approves it. Without an approval it ends at %s.", moment(by, life(c)))
+	}
+	if c.Phase == lifecycle.PhaseAsleep {
+		f.doing = asleep(c)
 	}
 	if line := Line(c); line != "" {
 		f.doing = strings.TrimSpace(f.doing + " " + line)

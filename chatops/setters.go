@@ -14,6 +14,7 @@ import (
 var setters = map[string]func(r *reading, value string) (problem string){
 	"name":     func(r *reading, v string) string { r.command.Name = v; return "" },
 	"ttl":      setTTL,
+	"for":      setFor,
 	"region":   func(r *reading, v string) string { r.command.Region = v; return "" },
 	"version":  func(r *reading, v string) string { r.command.Version = v; return "" },
 	"team":     setTeam,
@@ -35,6 +36,16 @@ func setTTL(r *reading, value string) (problem string) {
 		return Code(value) + " is not a lifetime; " + spanText
 	}
 	r.command.TTL = ttl
+	return ""
+}
+
+// setFor reads for how long a cluster sleeps.
+func setFor(r *reading, value string) (problem string) {
+	d, ok := span(value)
+	if !ok || d <= 0 {
+		return Code(value) + " is not a duration; " + spanText
+	}
+	r.command.TTL = d
 	return ""
 }
 

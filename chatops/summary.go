@@ -84,8 +84,10 @@ func verbsFor(c lifecycle.Card) (all []Verb) {
 	ready := wanted(c) && c.Status == lifecycle.Ready
 	stuck := c.Phase == lifecycle.DestroyBlocked || neverReady(c) && !replaced(c)
 	add(waitsForApproval(c), VerbApprove, VerbRefuse)
-	add(ready, VerbKubeconfig)
+	add(ready && !c.OutOfReach(), VerbKubeconfig)
+	add(ready && c.SleepWanted, VerbWake)
 	add(longest(c) > 0, VerbExtend)
+	add(ready && c.SleepMode != "" && !c.SleepWanted, VerbSleep)
 	add(stuck, VerbRetry)
 	add(c.Status != lifecycle.Pending && c.Status != lifecycle.Destroyed || neverReady(c), VerbLogs)
 	add(ready, VerbShare, VerbTransfer)

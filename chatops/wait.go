@@ -27,6 +27,8 @@ func WaitText(card lifecycle.Card, state lifecycle.WaitState, links Links) strin
 			text = strings.TrimSuffix(text, ".") + ": " + why
 		}
 		text += " What it left is being removed, and another attempt may follow."
+	case lifecycle.WaitsForWaking:
+		text = plain(card.Name) + " " + faceOf(card).head + ". " + faceOf(card).doing
 	case lifecycle.WaitSucceeded:
 		text = plain(card.Name) + " is ready until " + moment(ending(card), life(card)) + "."
 		if saved := Saved(card); saved != "" {

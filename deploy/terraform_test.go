@@ -42,7 +42,7 @@ func policyNames(t *testing.T) (names []string) {
 			names = append(names, name)
 		}
 	}
-	require.Len(t, names, 14)
+	require.Len(t, names, 15)
 	return names
 }
 
@@ -133,7 +133,7 @@ func TestThePoliciesHaveExactlyTheListedActions(t *testing.T) {
 	}
 	require.Greater(t, len(sources["openshift-install"].Groups), 10)
 	allowed := map[string]bool{}
-	for _, s := range union(t, append(policies.Create(), append(policies.Destroy(), policies.Mint()...)...)...).Statement {
+	for _, s := range union(t, slices.Concat(policies.Create(), policies.Destroy(), policies.Operate(), policies.Mint())...).Statement {
 		if s.Effect == "Allow" {
 			for _, action := range s.Action {
 				allowed[action] = true
@@ -220,9 +220,15 @@ func TestADestroyingRunnerDeletesNothingOfOthersAndCreatesNothing(t *testing.T) 
 		{"rds:DeleteDBInstance", "*", keys(), iampolicy.NoMatch},
 		{"s3:DeleteObjectVersion", "arn:aws:s3:::state/clusters/clu_1/x", keys(), iampolicy.Deny},
 	})
+	const machine = "arn:aws:ec2:us-east-1:" + account + ":instance/i-1"
 	check(t, union(t, policies.Operate()...), []request{
 		{"ec2:DescribeInstances", "*", keys(), iampolicy.Allow},
 		{"ec2:TerminateInstances", "*", keys(), iampolicy.NoMatch},
+		{"ec2:StopInstances", machine, keys("aws:ResourceTag/InstallationId", "prod", "aws:ResourceTag/ManagedBy", "cluster-control-plane"), iampolicy.Allow},
+		{"ec2:StartInstances", machine, keys("aws:ResourceTag/InstallationId", "prod", "aws:ResourceTag/ManagedBy", "cluster-control-plane"), iampolicy.Allow},
+		{"ec2:StopInstances", machine, keys("aws:ResourceTag/InstallationId", "other", "aws:ResourceTag/ManagedBy", "cluster-control-plane"), iampolicy.NoMatch},
+		{"ec2:StopInstances", machine, keys("aws:ResourceTag/InstallationId", "prod"), iampolicy.NoMatch},
+		{"ec2:StopInstances", machine, keys(), iampolicy.NoMatch},
 	})
 }
 

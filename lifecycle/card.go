@@ -31,6 +31,14 @@ type Card struct {
 	Identities                                           []string    // every infraID and ccoctl name ever recorded, oldest first
 }
 
+// AwakeCents returns what an hour costs, or would cost, while it is awake.
+func (c Card) AwakeCents() int {
+	if c.Power == Asleep {
+		return c.HourlyCents + c.Meter.LessNow
+	}
+	return c.HourlyCents
+}
+
 // MachinesToCome returns the number of machines it has until its end: with the requested number of workers if there is one, otherwise
 // with the current number.
 func (c Card) MachinesToCome() int {

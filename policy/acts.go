@@ -15,6 +15,7 @@ const (
 	ActDestroy    Act = "destroy"
 	ActScale      Act = "scale"
 	ActRefresh    Act = "refresh" // apply its add-ons again
+	ActSleep      Act = "sleep"   // put it to sleep, and wake it
 	ActRetry      Act = "retry"   // start the next teardown earlier
 	ActAbandon    Act = "abandon" // stop waiting for a blocked teardown
 	ActShare      Act = "share"
@@ -43,7 +44,7 @@ const (
 var acts = map[Act][]Role{
 	ActSee: Roles, ActOutputs: Roles,
 	ActCreate: {Requester, PlatformAdmin}, ActExtend: {Requester, PlatformAdmin}, ActHold: {Requester, PlatformAdmin},
-	ActDestroy: {Requester, PlatformAdmin}, ActScale: {Requester, PlatformAdmin}, ActRefresh: {Requester, PlatformAdmin}, ActRetry: {Requester, PlatformAdmin},
+	ActDestroy: {Requester, PlatformAdmin}, ActScale: {Requester, PlatformAdmin}, ActRefresh: {Requester, PlatformAdmin}, ActSleep: {Requester, PlatformAdmin}, ActRetry: {Requester, PlatformAdmin},
 	ActShare: {Requester, PlatformAdmin}, ActTransfer: {Requester, PlatformAdmin},
 	ActKubeconfig: {Requester, PlatformAdmin}, ActUse: {Requester, PlatformAdmin}, ActTests: {Requester, PlatformAdmin}, ActLogBundle: {Requester, PlatformAdmin}, ActBreakGlass: {Requester, PlatformAdmin},
 	ActAbandon: {PlatformAdmin}, ActApprove: {PlatformAdmin},

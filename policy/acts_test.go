@@ -13,7 +13,7 @@ func TestEveryActHasItsRoles(t *testing.T) {
 	lookers, doers, admins := []Role{PlatformAdmin, Auditor}, []Role{PlatformAdmin, Requester}, []Role{PlatformAdmin}
 	want := map[Act][]Role{
 		ActSee: all, ActOutputs: all, ActProfiles: all, ActQuotas: all, ActReports: all,
-		ActCreate: doers, ActExtend: doers, ActHold: doers, ActDestroy: doers, ActScale: doers, ActRefresh: doers, ActRetry: doers, ActShare: doers, ActTransfer: doers,
+		ActCreate: doers, ActExtend: doers, ActHold: doers, ActDestroy: doers, ActScale: doers, ActRefresh: doers, ActSleep: doers, ActRetry: doers, ActShare: doers, ActTransfer: doers,
 		ActKubeconfig: doers, ActUse: doers, ActTests: doers, ActLogBundle: doers, ActBreakGlass: doers,
 		ActAbandon: admins, ActApprove: admins, ActReplay: admins, ActCatalogue: admins,
 		ActFindings: lookers, ActAudit: lookers, ActDeliveries: lookers,

@@ -166,6 +166,7 @@ var phrases = map[Act]phrase{
 	ActDestroy:    {"destroy it", "destroy a cluster"},
 	ActScale:      {"scale its workers", "scale a cluster"},
 	ActRefresh:    {"refresh its add-ons", "refresh a cluster"},
+	ActSleep:      {"put it to sleep or wake it", "put a cluster to sleep or wake it"},
 	ActRetry:      {"retry its teardown", "retry a cluster"},
 	ActAbandon:    {"abandon its teardown", "abandon a cluster's teardown"},
 	ActShare:      {"share it", "share a cluster"},

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -125,6 +126,40 @@ func (s *server) ScaleWorkers(w http.ResponseWriter, r *http.Request, id ID, par
 		job, text = row.JobID, fmt.Sprintf("%s already has %d workers.", row.Name, said.Replicas)
 	}
 	s.begun(w, row, job, text)
+}
+
+// SleepCluster implements POST /api/v1/clusters/{id}/sleep.
+func (s *server) SleepCluster(w http.ResponseWriter, r *http.Request, id ID, params SleepClusterParams) {
+	var said SleepRequest
+	if !s.read(w, r, &said, true, maxBody) {
+		return
+	}
+	d, err := originOf(params.IfMatch, said.Reason)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	row, job, err := s.App.Sleep(r.Context(), principal(r), id, app.Span{Hours: said.Hours, Until: said.Until}, d)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	s.begun(w, row, cmp.Or(job, row.JobID), messages.FallingAsleep(row.Card, job))
+}
+
+// WakeCluster implements POST /api/v1/clusters/{id}/wake.
+func (s *server) WakeCluster(w http.ResponseWriter, r *http.Request, id ID, params WakeClusterParams) {
+	d, err := originOf(params.IfMatch, "")
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	row, job, err := s.App.Wake(r.Context(), principal(r), id, d)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	s.begun(w, row, cmp.Or(job, row.JobID), messages.WakingUp(row.Card, job))
 }
 
 // RefreshCluster implements POST /api/v1/clusters/{id}/refresh.

@@ -121,6 +121,8 @@ const (
 	AttemptKindCreate    AttemptKind = "create"
 	AttemptKindDestroy   AttemptKind = "destroy"
 	AttemptKindScale     AttemptKind = "scale"
+	AttemptKindSleep     AttemptKind = "sleep"
+	AttemptKindWake      AttemptKind = "wake"
 )
 
 // Valid indicates whether the value is a known member of the AttemptKind enum.
@@ -135,6 +137,10 @@ func (e AttemptKind) Valid() bool {
 	case AttemptKindDestroy:
 		return true
 	case AttemptKindScale:
+		return true
+	case AttemptKindSleep:
+		return true
+	case AttemptKindWake:
 		return true
 	default:
 		return false
@@ -681,6 +687,24 @@ func (e ShareRequestRole) Valid() bool {
 	}
 }
 
+// Defines values for SleepMode.
+const (
+	Stopped SleepMode = "stopped"
+	Workers SleepMode = "workers"
+)
+
+// Valid indicates whether the value is a known member of the SleepMode enum.
+func (e SleepMode) Valid() bool {
+	switch e {
+	case Stopped:
+		return true
+	case Workers:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Status.
 const (
 	CREATING   Status = "CREATING"
@@ -1197,7 +1221,7 @@ type Cluster struct {
 	// HoldUntil Only the maximum lifetime can end it before this time.
 	HoldUntil time.Time `json:"holdUntil,omitempty,omitzero"`
 
-	// HourlyCents List price per hour in US cents with the current workers.
+	// HourlyCents List price per hour in US cents with the current workers; the lower price while it is asleep.
 	HourlyCents int `json:"hourlyCents"`
 
 	// Identities Every infraID and ccoctl name ever recorded, oldest first.
@@ -1247,13 +1271,19 @@ type Cluster struct {
 	SavedSeconds int64 `json:"savedSeconds,omitempty,omitzero"`
 
 	// Signal The newest signal of the cluster that a pipeline asked for; see `onReady` of a request.
-	Signal     ClusterSignal `json:"signal,omitempty,omitzero"`
-	Source     string        `json:"source"`
-	Status     Status        `json:"status"`
-	Team       string        `json:"team"`
-	TTLSeconds int64         `json:"ttlSeconds"`
-	UpdatedAt  time.Time     `json:"updatedAt"`
-	Version    string        `json:"version"`
+	Signal ClusterSignal `json:"signal,omitempty,omitzero"`
+
+	// Sleep How it sleeps; absent if its profile has no way to sleep.
+	Sleep      Sleep     `json:"sleep,omitempty,omitzero"`
+	Source     string    `json:"source"`
+	Status     Status    `json:"status"`
+	Team       string    `json:"team"`
+	TTLSeconds int64     `json:"ttlSeconds"`
+	UpdatedAt  time.Time `json:"updatedAt"`
+
+	// Usable It is READY, awake, and not about to sleep.
+	Usable  bool   `json:"usable"`
+	Version string `json:"version"`
 
 	// WaitsSince Since when it has waited in that queue; absent if it does not.
 	WaitsSince time.Time `json:"waitsSince,omitempty,omitzero"`
@@ -1276,7 +1306,7 @@ type ClusterDetail struct {
 	// Embedded struct due to allOf(#/components/schemas/Cluster)
 	Cluster `yaml:",inline"`
 	// Embedded fields due to inline allOf schema
-	// Attempts Every attempt to install, scale, configure or tear down, oldest first.
+	// Attempts Every attempt to install, scale, configure, put to sleep, wake or tear down, oldest first.
 	Attempts   []Attempt   `json:"attempts"`
 	Conditions []Condition `json:"conditions"`
 	Job        Job         `json:"job"`
@@ -1660,10 +1690,16 @@ type Meter struct {
 	// RateCents Cents per hour since then; 0 while it waits and when it is gone.
 	RateCents int `json:"rateCents"`
 
+	// Saved What it cost less until since because it was asleep, exactly, as ran.
+	Saved int64 `json:"saved"`
+
+	// SavedCents Cents per hour that it costs less since then.
+	SavedCents int `json:"savedCents"`
+
 	// Since Start of the current rate; absent until there is a cost.
 	Since time.Time `json:"since,omitempty,omitzero"`
 
-	// ToComeCents Cents per hour from now until its end, with the requested workers.
+	// ToComeCents Cents per hour from now until its end, with the requested workers. It counts as awake.
 	ToComeCents int `json:"toComeCents"`
 }
 
@@ -1973,6 +2009,35 @@ type ShareRequestRole string
 // Shares defines model for Shares.
 type Shares struct {
 	Items []Share `json:"items"`
+}
+
+// Sleep How it sleeps; absent if its profile has no way to sleep.
+type Sleep struct {
+	// HourlyCents List price of an hour asleep.
+	HourlyCents int `json:"hourlyCents"`
+
+	// Mode `workers`: its workers are removed; `stopped`: all its machines are stopped.
+	Mode SleepMode `json:"mode"`
+
+	// Until When it wakes by itself; absent if somebody has to wake it.
+	Until time.Time `json:"until,omitempty,omitzero"`
+
+	// Wanted It should be asleep. The phase says how far that is.
+	Wanted bool `json:"wanted"`
+
+	// Why Why it should be asleep, or was the last time.
+	Why string `json:"why,omitempty,omitzero"`
+}
+
+// SleepMode `workers`: its workers are removed; `stopped`: all its machines are stopped.
+type SleepMode string
+
+// SleepRequest Give one of hours and until, or neither; then it sleeps until somebody wakes it.
+type SleepRequest struct {
+	// Hours Hours from now, above 0.
+	Hours  int       `json:"hours,omitempty,omitzero"`
+	Reason string    `json:"reason,omitempty,omitzero"`
+	Until  time.Time `json:"until,omitempty,omitzero"`
 }
 
 // SlowTest defines model for SlowTest.
@@ -2508,6 +2573,12 @@ type UnshareClusterParams struct {
 // UnshareClusterParamsKind defines parameters for UnshareCluster.
 type UnshareClusterParamsKind string
 
+// SleepClusterParams defines parameters for SleepCluster.
+type SleepClusterParams struct {
+	// IfMatch The ETag of the cluster as you last read it. Without the header, the change is made in any case.
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+}
+
 // TransferClusterParams defines parameters for TransferCluster.
 type TransferClusterParams struct {
 	// IfMatch The ETag of the cluster as you last read it. Without the header, the change is made in any case.
@@ -2528,6 +2599,12 @@ type ListUsesParams struct {
 
 // ListUsesParamsRunKind defines parameters for ListUses.
 type ListUsesParamsRunKind string
+
+// WakeClusterParams defines parameters for WakeCluster.
+type WakeClusterParams struct {
+	// IfMatch The ETag of the cluster as you last read it. Without the header, the change is made in any case.
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+}
 
 // ListDeliveriesParams defines parameters for ListDeliveries.
 type ListDeliveriesParams struct {
@@ -2564,7 +2641,7 @@ type ListJobsParams struct {
 	// Cluster By id or name.
 	Cluster string `form:"cluster,omitempty" json:"cluster,omitempty,omitzero"`
 
-	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, ACCESS or JANITOR_DESTROY (ORPHAN_SWEEP is not supported yet, no job has it); CREATE_CLUSTER and DESTROY_CLUSTER are accepted too.
+	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, ACCESS, SLEEP, WAKE or JANITOR_DESTROY (ORPHAN_SWEEP is not supported yet, no job has it); CREATE_CLUSTER and DESTROY_CLUSTER are accepted too.
 	Type string `form:"type,omitempty" json:"type,omitempty,omitzero"`
 
 	// Status PENDING, RUNNING, RETRYING, SUCCEEDED or FAILED.
@@ -2651,6 +2728,9 @@ type ScaleWorkersJSONRequestBody = Scale
 
 // ShareClusterJSONRequestBody defines body for ShareCluster for application/json ContentType.
 type ShareClusterJSONRequestBody = ShareRequest
+
+// SleepClusterJSONRequestBody defines body for SleepCluster for application/json ContentType.
+type SleepClusterJSONRequestBody = SleepRequest
 
 // ReportTestsJSONRequestBody defines body for ReportTests for application/json ContentType.
 type ReportTestsJSONRequestBody = TestReport
@@ -2798,6 +2878,9 @@ type ServerInterface interface {
 	// ShareCluster Share a cluster with another team or principal. Sharing again changes the access.
 	// (POST /api/v1/clusters/{id}/shares)
 	ShareCluster(w http.ResponseWriter, r *http.Request, id ID)
+	// SleepCluster Put a ready cluster to sleep, in the way of its profile. It costs less and cannot be used until it is awake; its status stays READY, its end does not move.
+	// (POST /api/v1/clusters/{id}/sleep)
+	SleepCluster(w http.ResponseWriter, r *http.Request, id ID, params SleepClusterParams)
 	// ListTestReports List the results of tests on a cluster: of its newest ten runs, the newest first.
 	// (GET /api/v1/clusters/{id}/test-reports)
 	ListTestReports(w http.ResponseWriter, r *http.Request, id ID)
@@ -2822,6 +2905,9 @@ type ServerInterface interface {
 	// GetUse Get a turn and its place in the queue.
 	// (GET /api/v1/clusters/{id}/uses/{use})
 	GetUse(w http.ResponseWriter, r *http.Request, id ID, use string)
+	// WakeCluster Wake a cluster that is asleep. It can be used as soon as usable is true.
+	// (POST /api/v1/clusters/{id}/wake)
+	WakeCluster(w http.ResponseWriter, r *http.Request, id ID, params WakeClusterParams)
 	// ListDeliveries List deliveries from GitHub and Slack, and what the sweep of pull requests found, newest first.
 	// (GET /api/v1/deliveries)
 	ListDeliveries(w http.ResponseWriter, r *http.Request, params ListDeliveriesParams)
@@ -4496,6 +4582,56 @@ func (siw *ServerInterfaceWrapper) ShareCluster(w http.ResponseWriter, r *http.R
 	handler.ServeHTTP(w, r)
 }
 
+// SleepCluster operation middleware
+func (siw *ServerInterfaceWrapper) SleepCluster(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SleepClusterParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = IfMatch
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.SleepCluster(w, r, id, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListTestReports operation middleware
 func (siw *ServerInterfaceWrapper) ListTestReports(w http.ResponseWriter, r *http.Request) {
 
@@ -4779,6 +4915,56 @@ func (siw *ServerInterfaceWrapper) GetUse(w http.ResponseWriter, r *http.Request
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetUse(w, r, id, use)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// WakeCluster operation middleware
+func (siw *ServerInterfaceWrapper) WakeCluster(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", r.PathValue("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params WakeClusterParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = IfMatch
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.WakeCluster(w, r, id, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -5762,6 +5948,8 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/transfer", wrapper.TransferCluster)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/scale-workers", wrapper.ScaleWorkers)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/refresh", wrapper.RefreshCluster)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/sleep", wrapper.SleepCluster)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/wake", wrapper.WakeCluster)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/kubeconfig-links", wrapper.LinkKubeconfig)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/break-glass", wrapper.BreakGlass)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/api/v1/clusters/{id}/kubeadmin-links", wrapper.LinkKubeadmin)

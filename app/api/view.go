@@ -33,6 +33,7 @@ func cluster(row store.Row, name func(string) string) Cluster {
 		NeedsApproval: row.NeedsApproval, ApproveBy: utc(row.ApproveBy),
 		Place: row.Place, WaitsSince: utc(row.WaitsSince), RetryAt: due(row), Blockers: row.Blockers, Identities: row.Identities,
 	}
+	c.Usable, c.Sleep = row.Usable(), sleepOf(row)
 	c.Run, c.Signal, c.SavedSeconds = clusterRun(row.Run), clusterSignal(row.Signal), int64(row.SavedTime()/time.Second)
 	if row.PR != nil {
 		c.PullRequest = PullRequest{Repo: row.PR.Repo, Number: row.PR.Number, Head: row.PR.Head}
@@ -40,9 +41,17 @@ func cluster(row store.Row, name func(string) string) Cluster {
 	return c
 }
 
+// sleepOf returns how a cluster sleeps; empty if it cannot.
+func sleepOf(row store.Row) Sleep {
+	if row.SleepMode == "" {
+		return Sleep{}
+	}
+	return Sleep{Mode: SleepMode(row.SleepMode), Wanted: row.SleepWanted, Until: utc(row.SleepUntil), Why: row.SleepWhy, HourlyCents: row.AsleepCents}
+}
+
 // meter returns the inputs from which programs compute the same cents as every page.
 func meter(m price.Meter) Meter {
-	return Meter{Ran: int64(m.Ran), Since: utc(m.Since), RateCents: m.Rate, ToComeCents: m.ToCome}
+	return Meter{Ran: int64(m.Ran), Since: utc(m.Since), RateCents: m.Rate, ToComeCents: m.ToCome, Saved: int64(m.Less), SavedCents: m.LessNow}
 }
 
 // due returns when the next attempt may begin; zero for a cluster that is ready or destroyed.

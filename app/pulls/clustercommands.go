@@ -1,6 +1,7 @@
 package pulls
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,6 +61,28 @@ func (s *Service) scaleByComment(ctx context.Context, c command) (reply, note st
 		return "", "", err
 	}
 	return messages.ScalingWorkers(c.event.Author, row.Name, c.Replicas, job), "scaling " + row.Name, nil
+}
+
+func (s *Service) sleepByComment(ctx context.Context, c command) (reply, note string, err error) {
+	row, err := s.one(ctx, c)
+	if err != nil {
+		return "", "", err
+	}
+	_, _, err = s.core.Sleep(ctx, c.request.Principal, row.ID, app.Span{For: c.TTL}, c.once(cmp.Or(c.Reason, messages.AskedFor(c.event.Author, messages.ByComment, "")), func(out store.Outcome) string {
+		return messages.AskedToSleep(c.event.Author, row.Card, out.Job)
+	}))
+	return "", "sleep of " + row.Name, err
+}
+
+func (s *Service) wakeByComment(ctx context.Context, c command) (reply, note string, err error) {
+	row, err := s.one(ctx, c)
+	if err != nil {
+		return "", "", err
+	}
+	_, _, err = s.core.Wake(ctx, c.request.Principal, row.ID, c.once(messages.AskedFor(c.event.Author, messages.ByComment, ""), func(out store.Outcome) string {
+		return messages.AskedToWake(c.event.Author, row.Card, out.Job)
+	}))
+	return "", "waking of " + row.Name, err
 }
 
 func (s *Service) holdByComment(ctx context.Context, c command) (reply, note string, err error) {

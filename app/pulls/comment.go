@@ -233,6 +233,7 @@ func (s *Service) dispatch(ctx context.Context, c command) (reply, note string, 
 		chatops.VerbApprove: s.voteByComment, chatops.VerbRefuse: s.voteByComment,
 		chatops.VerbLogs: s.logsByComment, chatops.VerbKubeconfig: s.kubeconfigByComment,
 		chatops.VerbScale: s.scaleByComment, chatops.VerbRefresh: s.refreshByComment, chatops.VerbHold: s.holdByComment,
+		chatops.VerbSleep: s.sleepByComment, chatops.VerbWake: s.wakeByComment,
 		chatops.VerbShare: s.shareByComment, chatops.VerbRetry: s.retryByComment,
 	}[c.Verb]; ok {
 		return do(ctx, c)

@@ -128,3 +128,25 @@ func (s *Service) refresh(ctx context.Context, t task) (slack.Message, error) {
 	}))
 	return slack.Message{}, err
 }
+
+func (s *Service) sleep(ctx context.Context, t task) (slack.Message, error) {
+	row, err := s.one(ctx, t)
+	if err != nil {
+		return slack.Message{}, err
+	}
+	_, _, err = s.core.Sleep(ctx, t.by, row.ID, app.Span{For: t.TTL}, t.once(s.why(t), func(out store.Outcome) string {
+		return messages.FallingAsleep(row.Card, out.Job)
+	}))
+	return slack.Message{}, err
+}
+
+func (s *Service) wake(ctx context.Context, t task) (slack.Message, error) {
+	row, err := s.one(ctx, t)
+	if err != nil {
+		return slack.Message{}, err
+	}
+	_, _, err = s.core.Wake(ctx, t.by, row.ID, t.once(s.why(t), func(out store.Outcome) string {
+		return messages.WakingUp(row.Card, out.Job)
+	}))
+	return slack.Message{}, err
+}

@@ -62,7 +62,7 @@ func (s *Service) uses() map[chatops.Verb]func(context.Context, task) (slack.Mes
 	return map[chatops.Verb]func(context.Context, task) (slack.Message, error){
 		chatops.VerbCreate: s.create, chatops.VerbRetry: s.retry,
 		chatops.VerbDestroy: s.destroy, chatops.VerbExtend: s.extend, chatops.VerbHold: s.hold, chatops.VerbUnhold: s.unhold,
-		chatops.VerbScale: s.scale, chatops.VerbRefresh: s.refresh,
+		chatops.VerbScale: s.scale, chatops.VerbRefresh: s.refresh, chatops.VerbSleep: s.sleep, chatops.VerbWake: s.wake,
 		chatops.VerbStatus: s.status, chatops.VerbLogs: s.logs, chatops.VerbExplain: s.explain, chatops.VerbList: s.list, chatops.VerbPage: s.list,
 		chatops.VerbKubeconfig: s.kubeconfig, chatops.VerbShare: s.share, chatops.VerbUnshare: s.unshare, chatops.VerbTransfer: s.transfer,
 		chatops.VerbAcceptHandover: s.answerOffer, chatops.VerbDeclineHandover: s.answerOffer,

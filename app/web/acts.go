@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops/messages"
@@ -72,7 +73,7 @@ func seen(row store.Row, shares []people.Share) string {
 	}
 	h := sha256.New()
 	e := row.Ends
-	fmt.Fprintf(h, "%s %q %q %t %t %d", row.Desired, row.Owner, row.Team, row.NeedsApproval, row.Abandoned, wanted)
+	fmt.Fprintf(h, "%s %q %q %t %t %d %t", row.Desired, row.Owner, row.Team, row.NeedsApproval, row.Abandoned, wanted, row.SleepWanted)
 	for _, at := range []int64{
 		e.TTL.UnixMicro(), e.Max.UnixMicro(), e.PRClosed.UnixMicro(), e.LabelRemoved.UnixMicro(), e.RunFinished.UnixMicro(),
 		e.Claim.UnixMicro(), e.Hold.UnixMicro(),
@@ -118,6 +119,30 @@ func (p *pages) scale(r *http.Request, who policy.Principal, id string, origin a
 		return fmt.Sprintf("%s already has %s; nothing was changed.", row.Name, workers(replicas)), nil
 	}
 	return fmt.Sprintf("%s is being scaled to %s (job %s).", row.Name, workers(replicas), job), err
+}
+
+func (p *pages) sleep(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
+	var span app.Span
+	if strings.TrimSpace(r.PostFormValue("hours")) != "" {
+		hours, err := number(r, "hours")
+		if err != nil {
+			return "", err
+		}
+		span.Hours = hours
+	}
+	row, job, err := p.App.Sleep(r.Context(), who, id, span, origin)
+	if err != nil {
+		return "", err
+	}
+	return messages.FallingAsleep(row.Card, job), nil
+}
+
+func (p *pages) wake(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
+	row, job, err := p.App.Wake(r.Context(), who, id, origin)
+	if err != nil {
+		return "", err
+	}
+	return messages.WakingUp(row.Card, job), nil
 }
 
 func workers(n int) string {

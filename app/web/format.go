@@ -107,6 +107,22 @@ func refused(asked []query) (n int) {
 	return n
 }
 
+// slept says until when a cluster sleeps and why, and what its sleep has saved; empty: it is awake and never slept.
+func slept(row store.Row, now time.Time) string {
+	var parts []string
+	if row.SleepWanted {
+		until := "until somebody wakes it"
+		if !row.SleepUntil.IsZero() {
+			until = "until " + stamp(row.SleepUntil)
+		}
+		parts = append(parts, until, row.SleepWhy)
+	}
+	if saved := row.Meter.Saved(now); saved > 0 {
+		parts = append(parts, "about "+policy.Dollars(saved)+" saved by sleeping")
+	}
+	return strings.Join(parts, "; ")
+}
+
 // cost says what the cluster has cost by list prices, so far or altogether, and what it will cost if it runs until its end.
 func cost(row store.Row, now time.Time) string {
 	switch {

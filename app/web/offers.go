@@ -22,6 +22,8 @@ type offers struct {
 
 	Extend, Hold, Scale, Link, BreakGlass, Share, Transfer, Retry, Abandon, Destroy bool
 
+	Sleep, Wake bool
+
 	ExtendLimit          string // how far it can be extended
 	Held                 bool
 	Workers, Least, Most int
@@ -47,8 +49,10 @@ func offersOf(who policy.Principal, row store.Row, role policy.ClusterRole, shar
 		Abandon:    row.Phase == lifecycle.DestroyBlocked && may(policy.ActAbandon),
 		BreakGlass: ready && row.Outputs.KubeconfigRef != "" && may(policy.ActBreakGlass) && app.MayOpen(who, row),
 	}
+	power := ready && row.SleepMode != "" && may(policy.ActSleep)
+	o.Sleep, o.Wake = power && !row.SleepWanted, power && row.SleepWanted
 	o.Roles = rolesUpTo(role)
-	o.Kubeconfig = ready && role != "" && app.MayOpen(who, row)
+	o.Kubeconfig = ready && !row.OutOfReach() && role != "" && app.MayOpen(who, row)
 	o.Link = o.Kubeconfig
 	o.Bundle = role == policy.ClusterAdmin && app.MayOpen(who, row)
 	if row.WorkersLeast != nil && row.WorkersMost != nil && *row.WorkersLeast < *row.WorkersMost && ready && may(policy.ActScale) {
@@ -86,7 +90,7 @@ func (o offers) Kinds() string {
 		name    string
 		offered bool
 	}{
-		{"extend", o.Extend}, {"hold", o.Hold}, {"scale", o.Scale}, {"link", o.Link}, {"glass", o.BreakGlass},
+		{"extend", o.Extend}, {"hold", o.Hold}, {"scale", o.Scale}, {"sleep", o.Sleep}, {"wake", o.Wake}, {"link", o.Link}, {"glass", o.BreakGlass},
 		{"share", o.Share || len(o.Shares) > 0}, {"transfer", o.Transfer}, {"retry", o.Retry}, {"abandon", o.Abandon}, {"destroy", o.Destroy},
 	} {
 		if k.offered {

@@ -139,6 +139,8 @@ func (p *pages) private() map[string]handler {
 		"POST /clusters/{id}/hold":                  p.act(p.hold),
 		"POST /clusters/{id}/unhold":                p.act(p.unhold),
 		"POST /clusters/{id}/scale":                 p.act(p.scale),
+		"POST /clusters/{id}/sleep":                 p.act(p.sleep),
+		"POST /clusters/{id}/wake":                  p.act(p.wake),
 		"POST /clusters/{id}/share":                 p.act(p.share),
 		"POST /clusters/{id}/unshare":               p.act(p.unshare),
 		"POST /clusters/{id}/transfer":              p.act(p.transfer),

@@ -70,6 +70,15 @@ func Lives() map[string]lifecycle.Card {
 	scaling.WorkersBase, scaling.WorkersWanted = new(3), new(1)
 	scaled := At(Ready(), lifecycle.Ready, lifecycle.ScaledDown, "it runs with 1 of its profile's 3 workers")
 	scaled.WorkersBase, scaled.Workers = new(3), new(1)
+	asleep := At(Ready(), lifecycle.Ready, lifecycle.PhaseAsleep, "it is asleep, with all machines stopped (maya asked for it in a comment)")
+	asleep.SleepMode, asleep.SleepWanted, asleep.Power, asleep.SleepUntil = lifecycle.SleepStopped, true, lifecycle.Asleep, Start.Add(18*time.Hour)
+	asleep.HourlyCents, asleep.AsleepCents = 22, 22
+	asleep.Meter.Rate, asleep.Meter.LessNow = 22, 53
+	falling := asleep
+	falling.Cluster.Phase, falling.Cluster.Why, falling.Power = lifecycle.GoingToSleep, "it goes to sleep (maya asked for it in a comment)", lifecycle.Changing
+	falling.HourlyCents, falling.Meter.Rate, falling.Meter.LessNow = 75, 75, 0
+	waking := falling
+	waking.Cluster.Phase, waking.Cluster.Why, waking.SleepWanted, waking.SleepUntil = lifecycle.Waking, "it wakes up", false, time.Time{}
 	held := Ready()
 	held.Ends.PRClosed, held.Ends.Hold, held.HoldWhy = Start.Add(2*time.Hour), Start.Add(30*time.Hour), "a demo on Friday"
 	kept := Ready()
@@ -114,7 +123,8 @@ func Lives() map[string]lifecycle.Card {
 		"configuring": creating(lifecycle.Configuring, 95, "add-ons and outputs"), "degraded": At(Ready(), lifecycle.Ready, lifecycle.Degraded, "2 of 33 operators are not available"),
 		"restoring": Going(lifecycle.Restoring, "the newest archive is fetched"), "destroying": Going(lifecycle.DestroyingRuns, "the installer is destroying the cluster"),
 		"held-to-the-maximum": kept, "awaiting-turn": turn, "awaiting-runner": runner, "teardown-awaiting-runner": teardown, "scaling-awaiting-runner": unscaled,
-		"awaiting-approval": approval, "scaling": scaling, "scaled-down": scaled, "held": held,
+		"awaiting-approval": approval, "scaling": scaling, "scaled-down": scaled, "asleep": asleep, "going-to-sleep": falling, "waking": waking,
+		"held":              held,
 		"awaiting-capacity": waiting, "late": late, "create-failed-quota": quota, "create-failed-lost": lost, "abandoned": abandoned,
 		"pending": Card(), "installing": installing, "cleaning": cleaning, "ready": Ready(), "ready-closed": closed, "ready-unlabelled": unlabelled, "expiring": expiring,
 		"stopping": Going(lifecycle.Stopping, "the pull request was closed; the running install is stopped first"), "verifying": verifying,

@@ -94,6 +94,11 @@ func NextStep(act policy.Act, c lifecycle.Card, ofPullRequest bool) string {
 		return step("Scale its workers", "scale-workers", "--replicas 2")
 	case policy.ActRefresh:
 		return step("Refresh its add-ons", "refresh", "")
+	case policy.ActSleep:
+		if c.SleepWanted {
+			return step("Wake it", "wake", "")
+		}
+		return step("Put it to sleep, so that it costs less", "sleep", "")
 	case policy.ActShare:
 		return step("Share it with another team or person", "share", "--team …")
 	case policy.ActTransfer:

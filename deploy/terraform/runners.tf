@@ -6,7 +6,7 @@ locals {
   runner_roles = {
     create  = { account = var.service_accounts.runner_create, policies = concat(["runner-read", "runner-create", "runner-identity", "runner-guard", "runner-secrets"], local.mint) }
     destroy = { account = var.service_accounts.runner_destroy, policies = concat(["runner-read", "runner-delete", "runner-guard", "runner-secrets"], local.mint) }
-    operate = { account = var.service_accounts.runner_operate, policies = ["runner-read", "runner-guard", "runner-secrets"] }
+    operate = { account = var.service_accounts.runner_operate, policies = ["runner-read", "runner-power", "runner-guard", "runner-secrets"] }
   }
 
   runner_policy_values = {

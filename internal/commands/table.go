@@ -93,6 +93,19 @@ var Table = []Command{
 		CLI:         &Form{Summary: "Apply a ready cluster's add-ons again", Arguments: []Argument{aCluster}},
 	},
 	{
+		Name: "sleep", Permission: "sleep", Synonyms: []string{"hibernate", "pause", "suspend", "nap"},
+		Options:     []Option{{"for", "", "12h", "wake it after this `duration`; default: it sleeps until somebody wakes it"}, reason},
+		PullRequest: &Form{Summary: "Put it to sleep: it costs less, and cannot be used until it is awake", Arguments: []Argument{aProfile}, Options: []string{"for", "reason"}, Example: "sleep --for 12h"},
+		Slack:       &Form{Summary: "Put it to sleep: it costs less, and cannot be used until it is awake", Arguments: []Argument{oneOfMine}, Options: []string{"for", "reason"}, Example: "sleep demo --for 12h"},
+		CLI:         &Form{Summary: "Put a ready cluster to sleep: it costs less, and cannot be used until it is awake", Arguments: []Argument{aCluster}, Options: []string{"for", "reason"}},
+	},
+	{
+		Name: "wake", Permission: "sleep", Synonyms: []string{"resume", "wakeup", "unpause", "wake-up"},
+		PullRequest: &Form{Summary: "Wake it", Arguments: []Argument{aProfile}, Example: "wake"},
+		Slack:       &Form{Summary: "Wake it", Arguments: []Argument{oneOfMine}, Example: "wake demo"},
+		CLI:         &Form{Summary: "Wake a cluster", Arguments: []Argument{aCluster}},
+	},
+	{
 		Name: "hold", Permission: "hold", Synonyms: []string{"keep", "pin", "freeze"}, Options: []Option{reason},
 		PullRequest: &Form{Summary: "Keep it that long even if the pull request is closed, up to the profile's maximum", Arguments: []Argument{aSpan, aProfile}, Options: []string{"reason"}, Example: `hold 8h --reason "a demo on Friday"`},
 		Slack:       &Form{Summary: "Keep it that long even if its pull request is closed, up to the profile's maximum", Arguments: []Argument{oneOfMine, aSpan}, Options: []string{"reason"}, Example: `hold demo 8h --reason "a demo on Friday"`},

@@ -2,6 +2,7 @@ package devstack
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ocpctl/ocpctl/deploy/terraform/policies"
 )
@@ -28,7 +29,7 @@ func PolicyValues() policies.Values {
 
 // runnerPolicy returns the policies of the runners' one key: those of all runner roles together.
 func (c Config) runnerPolicy() (string, error) {
-	names := append(policies.Create(), append(policies.Destroy(), policies.Mint()...)...)
+	names := slices.Concat(policies.Create(), policies.Destroy(), policies.Operate(), policies.Mint())
 	policy, err := policies.Union(PolicyValues(), names...)
 	if err != nil {
 		return "", fmt.Errorf("the runners' policies: %w", err)

@@ -126,6 +126,8 @@ const (
 	AttemptKindCreate    AttemptKind = "create"
 	AttemptKindDestroy   AttemptKind = "destroy"
 	AttemptKindScale     AttemptKind = "scale"
+	AttemptKindSleep     AttemptKind = "sleep"
+	AttemptKindWake      AttemptKind = "wake"
 )
 
 // Valid indicates whether the value is a known member of the AttemptKind enum.
@@ -140,6 +142,10 @@ func (e AttemptKind) Valid() bool {
 	case AttemptKindDestroy:
 		return true
 	case AttemptKindScale:
+		return true
+	case AttemptKindSleep:
+		return true
+	case AttemptKindWake:
 		return true
 	default:
 		return false
@@ -686,6 +692,24 @@ func (e ShareRequestRole) Valid() bool {
 	}
 }
 
+// Defines values for SleepMode.
+const (
+	Stopped SleepMode = "stopped"
+	Workers SleepMode = "workers"
+)
+
+// Valid indicates whether the value is a known member of the SleepMode enum.
+func (e SleepMode) Valid() bool {
+	switch e {
+	case Stopped:
+		return true
+	case Workers:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Status.
 const (
 	CREATING   Status = "CREATING"
@@ -1187,7 +1211,7 @@ type Cluster struct {
 	// HoldUntil Only the maximum lifetime can end it before this time.
 	HoldUntil time.Time `json:"holdUntil,omitempty,omitzero"`
 
-	// HourlyCents List price per hour in US cents with the current workers.
+	// HourlyCents List price per hour in US cents with the current workers; the lower price while it is asleep.
 	HourlyCents int `json:"hourlyCents"`
 
 	// Identities Every infraID and ccoctl name ever recorded, oldest first.
@@ -1237,13 +1261,19 @@ type Cluster struct {
 	SavedSeconds int64 `json:"savedSeconds,omitempty,omitzero"`
 
 	// Signal The newest signal of the cluster that a pipeline asked for; see `onReady` of a request.
-	Signal     ClusterSignal `json:"signal,omitempty,omitzero"`
-	Source     string        `json:"source"`
-	Status     Status        `json:"status"`
-	Team       string        `json:"team"`
-	TTLSeconds int64         `json:"ttlSeconds"`
-	UpdatedAt  time.Time     `json:"updatedAt"`
-	Version    string        `json:"version"`
+	Signal ClusterSignal `json:"signal,omitempty,omitzero"`
+
+	// Sleep How it sleeps; absent if its profile has no way to sleep.
+	Sleep      Sleep     `json:"sleep,omitempty,omitzero"`
+	Source     string    `json:"source"`
+	Status     Status    `json:"status"`
+	Team       string    `json:"team"`
+	TTLSeconds int64     `json:"ttlSeconds"`
+	UpdatedAt  time.Time `json:"updatedAt"`
+
+	// Usable It is READY, awake, and not about to sleep.
+	Usable  bool   `json:"usable"`
+	Version string `json:"version"`
 
 	// WaitsSince Since when it has waited in that queue; absent if it does not.
 	WaitsSince time.Time `json:"waitsSince,omitempty,omitzero"`
@@ -1266,7 +1296,7 @@ type ClusterDetail struct {
 	// Embedded struct due to allOf(#/components/schemas/Cluster)
 	Cluster `yaml:",inline"`
 	// Embedded fields due to inline allOf schema
-	// Attempts Every attempt to install, scale, configure or tear down, oldest first.
+	// Attempts Every attempt to install, scale, configure, put to sleep, wake or tear down, oldest first.
 	Attempts   []Attempt   `json:"attempts"`
 	Conditions []Condition `json:"conditions"`
 	Job        Job         `json:"job"`
@@ -1647,10 +1677,16 @@ type Meter struct {
 	// RateCents Cents per hour since then; 0 while it waits and when it is gone.
 	RateCents int `json:"rateCents"`
 
+	// Saved What it cost less until since because it was asleep, exactly, as ran.
+	Saved int64 `json:"saved"`
+
+	// SavedCents Cents per hour that it costs less since then.
+	SavedCents int `json:"savedCents"`
+
 	// Since Start of the current rate; absent until there is a cost.
 	Since time.Time `json:"since,omitempty,omitzero"`
 
-	// ToComeCents Cents per hour from now until its end, with the requested workers.
+	// ToComeCents Cents per hour from now until its end, with the requested workers. It counts as awake.
 	ToComeCents int `json:"toComeCents"`
 }
 
@@ -1948,6 +1984,35 @@ type ShareRequestRole string
 // Shares defines model for Shares.
 type Shares struct {
 	Items []Share `json:"items"`
+}
+
+// Sleep How it sleeps; absent if its profile has no way to sleep.
+type Sleep struct {
+	// HourlyCents List price of an hour asleep.
+	HourlyCents int `json:"hourlyCents"`
+
+	// Mode `workers`: its workers are removed; `stopped`: all its machines are stopped.
+	Mode SleepMode `json:"mode"`
+
+	// Until When it wakes by itself; absent if somebody has to wake it.
+	Until time.Time `json:"until,omitempty,omitzero"`
+
+	// Wanted It should be asleep. The phase says how far that is.
+	Wanted bool `json:"wanted"`
+
+	// Why Why it should be asleep, or was the last time.
+	Why string `json:"why,omitempty,omitzero"`
+}
+
+// SleepMode `workers`: its workers are removed; `stopped`: all its machines are stopped.
+type SleepMode string
+
+// SleepRequest Give one of hours and until, or neither; then it sleeps until somebody wakes it.
+type SleepRequest struct {
+	// Hours Hours from now, above 0.
+	Hours  int       `json:"hours,omitempty,omitzero"`
+	Reason string    `json:"reason,omitempty,omitzero"`
+	Until  time.Time `json:"until,omitempty,omitzero"`
 }
 
 // SlowTest defines model for SlowTest.
@@ -2483,6 +2548,12 @@ type UnshareClusterParams struct {
 // UnshareClusterParamsKind defines parameters for UnshareCluster.
 type UnshareClusterParamsKind string
 
+// SleepClusterParams defines parameters for SleepCluster.
+type SleepClusterParams struct {
+	// IfMatch The ETag of the cluster as you last read it. Without the header, the change is made in any case.
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+}
+
 // TransferClusterParams defines parameters for TransferCluster.
 type TransferClusterParams struct {
 	// IfMatch The ETag of the cluster as you last read it. Without the header, the change is made in any case.
@@ -2503,6 +2574,12 @@ type ListUsesParams struct {
 
 // ListUsesParamsRunKind defines parameters for ListUses.
 type ListUsesParamsRunKind string
+
+// WakeClusterParams defines parameters for WakeCluster.
+type WakeClusterParams struct {
+	// IfMatch The ETag of the cluster as you last read it. Without the header, the change is made in any case.
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+}
 
 // ListDeliveriesParams defines parameters for ListDeliveries.
 type ListDeliveriesParams struct {
@@ -2539,7 +2616,7 @@ type ListJobsParams struct {
 	// Cluster By id or name.
 	Cluster string `form:"cluster,omitempty" json:"cluster,omitempty,omitzero"`
 
-	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, ACCESS or JANITOR_DESTROY (ORPHAN_SWEEP is not supported yet, no job has it); CREATE_CLUSTER and DESTROY_CLUSTER are accepted too.
+	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, ACCESS, SLEEP, WAKE or JANITOR_DESTROY (ORPHAN_SWEEP is not supported yet, no job has it); CREATE_CLUSTER and DESTROY_CLUSTER are accepted too.
 	Type string `form:"type,omitempty" json:"type,omitempty,omitzero"`
 
 	// Status PENDING, RUNNING, RETRYING, SUCCEEDED or FAILED.
@@ -2626,6 +2703,9 @@ type ScaleWorkersJSONRequestBody = Scale
 
 // ShareClusterJSONRequestBody defines body for ShareCluster for application/json ContentType.
 type ShareClusterJSONRequestBody = ShareRequest
+
+// SleepClusterJSONRequestBody defines body for SleepCluster for application/json ContentType.
+type SleepClusterJSONRequestBody = SleepRequest
 
 // ReportTestsJSONRequestBody defines body for ReportTests for application/json ContentType.
 type ReportTestsJSONRequestBody = TestReport
@@ -3051,6 +3131,20 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/clusters/{id}/shares (the `ShareCluster` operationId).
 	ShareCluster(ctx context.Context, id ID, body ShareClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// SleepClusterWithBody Put a ready cluster to sleep, in the way of its profile. It costs less and cannot be used until it is awake; its status stays READY, its end does not move.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/clusters/{id}/sleep (the `SleepCluster` operationId).
+	SleepClusterWithBody(ctx context.Context, id ID, params *SleepClusterParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SleepCluster Put a ready cluster to sleep, in the way of its profile. It costs less and cannot be used until it is awake; its status stays READY, its end does not move.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/clusters/{id}/sleep (the `SleepCluster` operationId).
+	SleepCluster(ctx context.Context, id ID, params *SleepClusterParams, body SleepClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListTestReports List the results of tests on a cluster: of its newest ten runs, the newest first.
 	//
 	// A cluster of a pull request also has those of the earlier clusters of the same pull request and profile. What a later attempt of a run
@@ -3142,6 +3236,11 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/clusters/{id}/uses/{use} (the `GetUse` operationId).
 	GetUse(ctx context.Context, id ID, use string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// WakeCluster Wake a cluster that is asleep. It can be used as soon as usable is true.
+	//
+	// Corresponds with POST /api/v1/clusters/{id}/wake (the `WakeCluster` operationId).
+	WakeCluster(ctx context.Context, id ID, params *WakeClusterParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListDeliveries List deliveries from GitHub and Slack, and what the sweep of pull requests found, newest first.
 	//
@@ -4101,6 +4200,40 @@ func (c *Client) ShareCluster(ctx context.Context, id ID, body ShareClusterJSONR
 	return c.Client.Do(req)
 }
 
+// SleepClusterWithBody Put a ready cluster to sleep, in the way of its profile. It costs less and cannot be used until it is awake; its status stays READY, its end does not move.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/clusters/{id}/sleep (the `SleepCluster` operationId).
+func (c *Client) SleepClusterWithBody(ctx context.Context, id ID, params *SleepClusterParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSleepClusterRequestWithBody(c.Server, id, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SleepCluster Put a ready cluster to sleep, in the way of its profile. It costs less and cannot be used until it is awake; its status stays READY, its end does not move.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/clusters/{id}/sleep (the `SleepCluster` operationId).
+func (c *Client) SleepCluster(ctx context.Context, id ID, params *SleepClusterParams, body SleepClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSleepClusterRequest(c.Server, id, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListTestReports List the results of tests on a cluster: of its newest ten runs, the newest first.
 //
 // A cluster of a pull request also has those of the earlier clusters of the same pull request and profile. What a later attempt of a run
@@ -4293,6 +4426,21 @@ func (c *Client) ReleaseUse(ctx context.Context, id ID, use string, reqEditors .
 // Corresponds with GET /api/v1/clusters/{id}/uses/{use} (the `GetUse` operationId).
 func (c *Client) GetUse(ctx context.Context, id ID, use string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetUseRequest(c.Server, id, use)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// WakeCluster Wake a cluster that is asleep. It can be used as soon as usable is true.
+//
+// Corresponds with POST /api/v1/clusters/{id}/wake (the `WakeCluster` operationId).
+func (c *Client) WakeCluster(ctx context.Context, id ID, params *WakeClusterParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewWakeClusterRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
 	}
@@ -6572,6 +6720,66 @@ func NewShareClusterRequestWithBody(server string, id ID, contentType string, bo
 	return req, nil
 }
 
+// NewSleepClusterRequest calls the generic SleepCluster builder with application/json body
+func NewSleepClusterRequest(server string, id ID, params *SleepClusterParams, body SleepClusterJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSleepClusterRequestWithBody(server, id, params, "application/json", bodyReader)
+}
+
+// NewSleepClusterRequestWithBody constructs an http.Request for the SleepCluster method, with any body, and a specified content type
+func NewSleepClusterRequestWithBody(server string, id ID, params *SleepClusterParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/clusters/%s/sleep", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		var headerParam0 string
+
+		headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+		if err != nil {
+			return nil, err
+		}
+
+		req.Header.Set("If-Match", headerParam0)
+
+	}
+
+	return req, nil
+}
+
 // NewListTestReportsRequest constructs an http.Request for the ListTestReports method
 func NewListTestReportsRequest(server string, id ID) (*http.Request, error) {
 	var err error
@@ -6944,6 +7152,53 @@ func NewGetUseRequest(server string, id ID, use string) (*http.Request, error) {
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewWakeClusterRequest constructs an http.Request for the WakeCluster method
+func NewWakeClusterRequest(server string, id ID, params *WakeClusterParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/clusters/%s/wake", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		var headerParam0 string
+
+		headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+		if err != nil {
+			return nil, err
+		}
+
+		req.Header.Set("If-Match", headerParam0)
+
 	}
 
 	return req, nil
@@ -8222,6 +8477,20 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/clusters/{id}/shares (the `ShareCluster` operationId).
 	ShareClusterWithResponse(ctx context.Context, id ID, body ShareClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*ShareClusterResponse, error)
 
+	// SleepClusterWithBodyWithResponse Put a ready cluster to sleep, in the way of its profile. It costs less and cannot be used until it is awake; its status stays READY, its end does not move.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/clusters/{id}/sleep (the `SleepCluster` operationId).
+	SleepClusterWithBodyWithResponse(ctx context.Context, id ID, params *SleepClusterParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SleepClusterResponse, error)
+
+	// SleepClusterWithResponse Put a ready cluster to sleep, in the way of its profile. It costs less and cannot be used until it is awake; its status stays READY, its end does not move.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/clusters/{id}/sleep (the `SleepCluster` operationId).
+	SleepClusterWithResponse(ctx context.Context, id ID, params *SleepClusterParams, body SleepClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*SleepClusterResponse, error)
+
 	// ListTestReportsWithResponse List the results of tests on a cluster: of its newest ten runs, the newest first.
 	//
 	// A cluster of a pull request also has those of the earlier clusters of the same pull request and profile. What a later attempt of a run
@@ -8323,6 +8592,13 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/clusters/{id}/uses/{use} (the `GetUse` operationId).
 	GetUseWithResponse(ctx context.Context, id ID, use string, reqEditors ...RequestEditorFn) (*GetUseResponse, error)
+
+	// WakeClusterWithResponse Wake a cluster that is asleep. It can be used as soon as usable is true.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/clusters/{id}/wake (the `WakeCluster` operationId).
+	WakeClusterWithResponse(ctx context.Context, id ID, params *WakeClusterParams, reqEditors ...RequestEditorFn) (*WakeClusterResponse, error)
 
 	// ListDeliveriesWithResponse List deliveries from GitHub and Slack, and what the sweep of pull requests found, newest first.
 	//
@@ -10264,6 +10540,54 @@ func (r ShareClusterResponse) ContentType() string {
 	return ""
 }
 
+type SleepClusterResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Accepted
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r SleepClusterResponse) GetJSON202() *Accepted {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r SleepClusterResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r SleepClusterResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SleepClusterResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SleepClusterResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SleepClusterResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListTestReportsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -10663,6 +10987,54 @@ func (r GetUseResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetUseResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type WakeClusterResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Accepted
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r WakeClusterResponse) GetJSON202() *Accepted {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r WakeClusterResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r WakeClusterResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r WakeClusterResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r WakeClusterResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r WakeClusterResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -12209,6 +12581,32 @@ func (c *ClientWithResponses) ShareClusterWithResponse(ctx context.Context, id I
 	return ParseShareClusterResponse(rsp)
 }
 
+// SleepClusterWithBodyWithResponse Put a ready cluster to sleep, in the way of its profile. It costs less and cannot be used until it is awake; its status stays READY, its end does not move.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/clusters/{id}/sleep (the `SleepCluster` operationId).
+func (c *ClientWithResponses) SleepClusterWithBodyWithResponse(ctx context.Context, id ID, params *SleepClusterParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SleepClusterResponse, error) {
+	rsp, err := c.SleepClusterWithBody(ctx, id, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSleepClusterResponse(rsp)
+}
+
+// SleepClusterWithResponse Put a ready cluster to sleep, in the way of its profile. It costs less and cannot be used until it is awake; its status stays READY, its end does not move.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/clusters/{id}/sleep (the `SleepCluster` operationId).
+func (c *ClientWithResponses) SleepClusterWithResponse(ctx context.Context, id ID, params *SleepClusterParams, body SleepClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*SleepClusterResponse, error) {
+	rsp, err := c.SleepCluster(ctx, id, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSleepClusterResponse(rsp)
+}
+
 // ListTestReportsWithResponse List the results of tests on a cluster: of its newest ten runs, the newest first.
 //
 // A cluster of a pull request also has those of the earlier clusters of the same pull request and profile. What a later attempt of a run
@@ -12375,6 +12773,19 @@ func (c *ClientWithResponses) GetUseWithResponse(ctx context.Context, id ID, use
 		return nil, err
 	}
 	return ParseGetUseResponse(rsp)
+}
+
+// WakeClusterWithResponse Wake a cluster that is asleep. It can be used as soon as usable is true.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/clusters/{id}/wake (the `WakeCluster` operationId).
+func (c *ClientWithResponses) WakeClusterWithResponse(ctx context.Context, id ID, params *WakeClusterParams, reqEditors ...RequestEditorFn) (*WakeClusterResponse, error) {
+	rsp, err := c.WakeCluster(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseWakeClusterResponse(rsp)
 }
 
 // ListDeliveriesWithResponse List deliveries from GitHub and Slack, and what the sweep of pull requests found, newest first.
@@ -13971,6 +14382,39 @@ func ParseShareClusterResponse(rsp *http.Response) (*ShareClusterResponse, error
 	return response, nil
 }
 
+// ParseSleepClusterResponse parses an HTTP response from a SleepClusterWithResponse call
+func ParseSleepClusterResponse(rsp *http.Response) (*SleepClusterResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SleepClusterResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Accepted
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListTestReportsResponse parses an HTTP response from a ListTestReportsWithResponse call
 func ParseListTestReportsResponse(rsp *http.Response) (*ListTestReportsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -14249,6 +14693,39 @@ func ParseGetUseResponse(rsp *http.Response) (*GetUseResponse, error) {
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseWakeClusterResponse parses an HTTP response from a WakeClusterWithResponse call
+func ParseWakeClusterResponse(rsp *http.Response) (*WakeClusterResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &WakeClusterResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Accepted
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem

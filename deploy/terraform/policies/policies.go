@@ -70,8 +70,9 @@ func Create() []string {
 // Destroy names the policies of runners that destroy clusters, and count what is left.
 func Destroy() []string { return []string{"runner-read", "runner-delete", "runner-guard"} }
 
-// Operate names the policies of runners that scale and configure clusters and change access to them: they reach the cluster's API, and only read in the cloud.
-func Operate() []string { return []string{"runner-read", "runner-guard"} }
+// Operate names the policies of runners that scale and configure clusters, change access to them, and put them to sleep and wake them: they
+// reach the cluster's API, and in the cloud they stop and start machines of the installation and change nothing else.
+func Operate() []string { return []string{"runner-read", "runner-power", "runner-guard"} }
 
 // Mint names what create and destroy need in addition for clusters in credentials mode Mint.
 func Mint() []string { return []string{"runner-mint"} }

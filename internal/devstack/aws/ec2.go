@@ -55,7 +55,7 @@ var ec2Calls = joined(rareCalls(), map[string]handler{
 	"AuthorizeSecurityGroupIngress": authorizeIngress, "RevokeSecurityGroupIngress": revokeIngress,
 	"CreateVpcEndpoint": createEndpoint, "DeleteVpcEndpoints": deleteEndpoints, "DescribeVpcEndpoints": describe("vpc-endpoint"),
 
-	"RunInstances": runInstances, "TerminateInstances": terminateInstances, "DescribeInstances": describe("instance"),
+	"RunInstances": runInstances, "TerminateInstances": terminateInstances, "StopInstances": stopInstances, "StartInstances": startInstances, "DescribeInstances": describe("instance"),
 	"CreateVolume": createVolume, "DeleteVolume": remove("volume"), "DescribeVolumes": describe("volume"),
 	"DescribeNetworkInterfaces": describe("network-interface"), "DeleteNetworkInterface": remove("network-interface"),
 	"CopyImage": copyImage, "DeregisterImage": deregisterImage, "DescribeImages": describe("image"),

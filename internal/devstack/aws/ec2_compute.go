@@ -80,13 +80,13 @@ func runInstances(c *call) ([]node, error) {
 }
 
 func stateOf(name, state string) node {
-	code := map[string]int{"pending": 0, "running": 16, "shutting-down": 32, "terminated": 48}[state]
+	code := map[string]int{"pending": 0, "running": 16, "shutting-down": 32, "terminated": 48, "stopping": 64, "stopped": 80}[state]
 	return group(name, el("code", code), el("name", state))
 }
 
 func renderInstance(_ *call, r *Resource) []node {
 	out := []node{el("instanceId", r.ID), el("imageId", r.Attrs["image-id"]), el("instanceType", r.Attrs["instance-type"]), stateOf("instanceState", r.State),
-		el("launchTime", r.Created), group("placement", el("availabilityZone", r.Attrs["availability-zone"])), tagSet(r)}
+		el("launchTime", cmp.Or(r.Attrs["started"], el("", r.Created).text)), group("placement", el("availabilityZone", r.Attrs["availability-zone"])), tagSet(r)}
 	if !r.Alive() {
 		return append(out, el("reason", "User initiated ("+r.Gone.Format("2006-01-02 15:04:05 GMT")+")"))
 	}
@@ -94,7 +94,7 @@ func renderInstance(_ *call, r *Resource) []node {
 	for _, id := range r.vals("groups") {
 		groups = append(groups, []node{el("groupId", id)})
 	}
-	return append(out, el("vpcId", r.VPC), el("subnetId", r.Attrs["subnet-id"]), el("privateIpAddress", r.Attrs["private-ip-address"]), list("groupSet", "item", groups))
+	return append(out, el("vpcId", r.VPC), el("subnetId", r.Attrs["subnet-id"]), el("privateIpAddress", r.Attrs["private-ip-address"]), list("groupSet", "item", groups), el("usageOperationUpdateTime", r.Created))
 }
 
 // reservations groups instances that were launched together.
@@ -130,6 +130,48 @@ func terminateInstances(c *call) ([]node, error) {
 			c.move(r, "shutting-down", "terminated")
 		}
 		items = append(items, []node{el("instanceId", r.ID), stateOf("currentState", r.State), stateOf("previousState", before)})
+	}
+	return []node{list("instancesSet", "item", items)}, nil
+}
+
+// stopInstances stops running instances. One that is stopped, or on its way, stays so; one that ends cannot be stopped.
+func stopInstances(c *call) ([]node, error) {
+	return c.power("stop", "running", "stopping", "stopped", func(*Resource) error { return nil })
+}
+
+// startInstances starts stopped instances, within the quota. The launch time of an instance is that of its last start.
+func startInstances(c *call) ([]node, error) {
+	return c.power("start", "stopped", "pending", "running", func(r *Resource) error {
+		if err := c.checkQuota("L-1216C47A", "", vcpus(r.Attrs["instance-type"])); err != nil {
+			return err
+		}
+		r.Attrs["started"] = el("", c.now()).text
+		return nil
+	})
+}
+
+func (c *call) power(verb, from, through, to string, before func(*Resource) error) ([]node, error) {
+	var found []*Resource
+	for _, id := range c.params.list("InstanceId") {
+		r, err := c.get("instance", id)
+		if err != nil {
+			return nil, err
+		}
+		if r.State != from && r.State != through && r.State != to {
+			return nil, fault("IncorrectInstanceState", "The instance '%s' is not in a state from which it can be %sed.", id, map[string]string{"stop": "stopp", "start": "start"}[verb])
+		}
+		found = append(found, r)
+	}
+	var items [][]node
+	for _, r := range found {
+		was := r.State
+		if was == from {
+			if err := before(r); err != nil {
+				return nil, err
+			}
+			c.move(r, through, to)
+		}
+		items = append(items, []node{el("instanceId", r.ID), stateOf("currentState", r.State), stateOf("previousState", was)})
 	}
 	return []node{list("instancesSet", "item", items)}, nil
 }

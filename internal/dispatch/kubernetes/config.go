@@ -68,7 +68,7 @@ type Settings struct {
 type ServiceAccounts struct {
 	Create    string `yaml:"create"`
 	Destroy   string `yaml:"destroy"`
-	Scale     string `yaml:"scale"`     // empty: create's
+	Scale     string `yaml:"scale"`     // of sleep and wake too; empty: create's
 	Configure string `yaml:"configure"` // empty: create's
 	Access    string `yaml:"access"`    // empty: configure's
 }
@@ -146,7 +146,7 @@ func (s *Settings) account(kind string) string {
 	a := s.ServiceAccounts
 	return map[string]string{
 		"create": a.Create, "destroy": a.Destroy, "scale": cmp.Or(a.Scale, a.Create), "configure": cmp.Or(a.Configure, a.Create),
-		"access": cmp.Or(a.Access, a.Configure, a.Create),
+		"access": cmp.Or(a.Access, a.Configure, a.Create), "sleep": cmp.Or(a.Scale, a.Create), "wake": cmp.Or(a.Scale, a.Create),
 	}[kind]
 }
 

@@ -21,7 +21,7 @@ const (
 	LabelCluster      = "ocpctl/cluster" // id
 	LabelAttempt      = "ocpctl/attempt" // number
 	LabelAttemptID    = "ocpctl/attempt-id"
-	LabelKind         = "ocpctl/kind" // create, destroy, scale, configure or access
+	LabelKind         = "ocpctl/kind" // create, destroy, scale, configure, access, sleep or wake
 	LabelInstallation = "ocpctl/installation"
 	LabelJob          = "ocpctl/job" // id of the public job
 	LabelTeam         = "ocpctl/team"

@@ -30,6 +30,10 @@ func paintOf(c client.Cluster) table.Paint {
 		return table.Bad
 	case c.Phase == "degraded", c.Phase == "expiring":
 		return table.Warn
+	case c.Phase == "asleep":
+		return table.Faint
+	case c.Phase == "going_to_sleep", c.Phase == "waking":
+		return table.Busy
 	case c.Status == client.READY:
 		return table.Good
 	case c.Status == client.DESTROYED:
@@ -153,6 +157,7 @@ func (a *app) clusterFacts(s *table.Screen, c client.Cluster, brief bool) {
 		f.Add("run", runOf(c.Run))
 		f.Add("signal", signal(c.Signal))
 		f.Add("saved", humanize.Saved(c))
+		f.Add("sleep", humanize.Sleep(c, s.Now))
 		f.Add("price", humanize.Costs(c, s.Now))
 	}
 	f.Add("id", c.ClusterID)

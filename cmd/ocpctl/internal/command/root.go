@@ -68,7 +68,7 @@ func (a *app) root() *cobra.Command {
 	must(root.RegisterFlagCompletionFunc("context", a.completeContexts))
 	must(root.RegisterFlagCompletionFunc("server", cobra.NoFileCompletions))
 	a.add(root, groupClusters, a.create(), a.list(), a.status(), a.wait(), a.explain(), a.timeline(), a.logs(), a.jobs(), a.tests(), a.extend(), a.hold(), a.unhold(),
-		a.scale(), a.refresh(), a.transfer(), a.destroy(), a.retry(), a.abandon())
+		a.scale(), a.refresh(), a.sleep(), a.wake(), a.transfer(), a.destroy(), a.retry(), a.abandon())
 	a.add(root, groupAccess, a.kubeconfig(), a.shell(), a.openPage(), a.outputs(), a.share(), a.unshare(), a.shares(), a.use(), a.release(), a.access(), a.breakGlass(), a.redeem(), a.credential())
 	a.add(root, groupPeople, a.approvals(), a.approve(), a.refuse(), a.whoami(), a.account())
 	a.add(root, groupWhat, a.catalog(), a.report())

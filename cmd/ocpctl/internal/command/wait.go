@@ -20,14 +20,14 @@ func (a *app) wait() *cobra.Command {
 	var goal string
 	var waits waiting
 	c := &cobra.Command{
-		Use: "wait CLUSTER", Short: "Wait until a cluster is ready, destroyed, scaled or refreshed",
-		Long: `Wait until a cluster is ready, destroyed, scaled or refreshed, show the progress, and then print the cluster.
+		Use: "wait CLUSTER", Short: "Wait until a cluster is ready, destroyed, scaled, refreshed or asleep",
+		Long: `Wait until a cluster is ready, destroyed, scaled, refreshed or asleep, show the progress, and then print the cluster.
 
 Time in the queue or waiting for an approval counts too. The exit code is 8 if the cluster can no longer reach the goal, 124
 if the timeout passes, and 7 if it passes while the cluster waits for an approval. Ctrl-C stops only the waiting.`,
 		Example: "  ocpctl wait team-a-smoke-01 --for=ready --timeout 90m",
 	}
-	c.Flags().StringVar(&goal, "for", string(follow.Ready), "the `goal`: ready, destroyed, scaled or refreshed")
+	c.Flags().StringVar(&goal, "for", string(follow.Ready), "the `goal`: ready, destroyed, scaled, refreshed or asleep")
 	must(c.RegisterFlagCompletionFunc("for", cobra.FixedCompletions(follow.Goals(), cobra.ShellCompDirectiveNoFileComp)))
 	waits.limit(c, createTime)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,11 +22,12 @@ const (
 	Destroyed Goal = "destroyed"
 	Scaled    Goal = "scaled"
 	Refreshed Goal = "refreshed"
+	Asleep    Goal = "asleep"
 )
 
 // Goals lists them.
 func Goals() []string {
-	return []string{string(Ready), string(Destroyed), string(Scaled), string(Refreshed)}
+	return []string{string(Ready), string(Destroyed), string(Scaled), string(Refreshed), string(Asleep)}
 }
 
 // Target is the cluster to wait for: its id, and its name for people.
@@ -128,10 +130,18 @@ func over(ctx context.Context, err error, last State, name string, goal Goal) er
 	return err
 }
 
+// phaseAsleep is the phase of a cluster that sleeps.
+const phaseAsleep = "asleep"
+
+// unusable are the phases in which a READY cluster cannot be used.
+var unusable = []string{"going_to_sleep", phaseAsleep, "waking"}
+
 func (g Goal) reached(c client.Cluster) bool {
 	switch g {
 	case Ready:
-		return c.Status == client.READY && c.Desired == client.Present
+		return c.Status == client.READY && c.Desired == client.Present && !slices.Contains(unusable, c.Phase)
+	case Asleep:
+		return c.Phase == phaseAsleep
 	case Destroyed:
 		return c.Status == client.DESTROYED
 	case Refreshed:
@@ -151,6 +161,12 @@ func (g Goal) hopeless(c client.Cluster, asked bool) error {
 			})
 		}
 		return nil
+	}
+	if g == Ready && c.Phase == phaseAsleep && c.Sleep.Wanted {
+		return exit.With(exit.Failed, &exit.Problem{Title: c.Name + " is asleep, so it will not be ready by itself.", Next: "Wake it: ocpctl wake " + c.Name + " --wait"})
+	}
+	if g == Asleep && c.Status == client.READY && !c.Sleep.Wanted {
+		return exit.With(exit.Failed, &exit.Problem{Title: fmt.Sprintf("%s is not put to sleep any more: %s", c.Name, humanize.Line(c.Why)), Next: "See: ocpctl explain " + c.ClusterID})
 	}
 	gone := c.Status == client.FAILED || c.Status == client.DESTROYING || c.Status == client.DESTROYED || c.Desired == client.Absent
 	if !gone {

@@ -2,6 +2,7 @@ package humanize
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/app/api/client"
@@ -22,7 +23,25 @@ func Costs(c client.Cluster, now time.Time) string {
 }
 
 func meter(c client.Cluster) price.Meter {
-	return price.Meter{Ran: price.Amount(c.Meter.Ran), Since: c.Meter.Since, Rate: c.Meter.RateCents, ToCome: c.Meter.ToComeCents}
+	return price.Meter{Ran: price.Amount(c.Meter.Ran), Since: c.Meter.Since, Rate: c.Meter.RateCents, ToCome: c.Meter.ToComeCents,
+		Less: price.Amount(c.Meter.Saved), LessNow: c.Meter.SavedCents}
+}
+
+// Sleep says when a cluster that sleeps wakes, and what its sleep has saved; empty: it is awake and never slept.
+func Sleep(c client.Cluster, now time.Time) string {
+	var parts []string
+	if c.Sleep.Wanted && c.Sleep.Until.IsZero() {
+		parts = append(parts, "until somebody wakes it")
+	} else if c.Sleep.Wanted {
+		parts = append(parts, "until "+When(c.Sleep.Until, now))
+	}
+	if c.Sleep.Wanted && c.Sleep.Why != "" {
+		parts = append(parts, Line(c.Sleep.Why))
+	}
+	if saved := meter(c).Saved(now); saved > 0 {
+		parts = append(parts, "about "+Dollars(saved)+" saved by sleeping")
+	}
+	return strings.Join(parts, "; ")
 }
 
 // Saved says for how long no runner of a pipeline waited for a cluster; empty: one did, or it is not ready.

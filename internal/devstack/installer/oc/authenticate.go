@@ -150,7 +150,7 @@ func (r *run) authenticate(ctx context.Context, l *resources.Living) error {
 
 // The cluster's own kinds, which belong to no namespace. A role that is bound in the whole cluster reads them only if it is cluster-reader
 // or cluster-admin.
-var clusterScoped = []string{"node", "scheduler", "clusterrolebinding", "customresourcedefinition", "namespace"}
+var clusterScoped = []string{"node", "scheduler", "clusterrolebinding", "customresourcedefinition", "namespace", "certificatesigningrequest", "clusteroperator"}
 
 // notEdited are kinds of namespaces that the role edit does not change.
 var notEdited = []string{"machineset", "machine", "subscription", "operatorgroup", "rolebinding"}
@@ -195,7 +195,7 @@ func (r *run) in() string {
 // verbs are what the commands do, for authorize; resource names the kind where the arguments do not.
 var verbs = map[string]struct{ verb, resource string }{
 	"oc-get": {"list", ""}, "oc-scale": {"patch", "machinesets"}, "oc-patch": {"patch", ""}, "oc-wait": {"list", ""}, "oc-token": {"create", "serviceaccounts/token"},
-	"oc-delete": {"delete", ""}, "oc-must-gather": {"create", "clusterrolebindings"},
+	"oc-delete": {"delete", ""}, "oc-must-gather": {"create", "clusterrolebindings"}, "oc-approve": {"update", "certificatesigningrequests"},
 }
 
 // allow judges a command by its arguments. What apply may do depends on each object; whoami may be asked by everybody.

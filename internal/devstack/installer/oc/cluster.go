@@ -65,6 +65,9 @@ func (r *run) inCluster(command string, do func(context.Context, *resources.Livi
 		if err != nil {
 			return err
 		}
+		if !slices.ContainsFunc(living.Machines, func(m resources.Machine) bool { return m.Master && m.Running }) {
+			return act.Fail(1, "Unable to connect to the server: dial tcp: lookup api.%s: i/o timeout", domain) // its machines are stopped
+		}
 		if err := r.authenticate(ctx, living); err != nil {
 			return err
 		}
@@ -139,6 +142,16 @@ func (r *run) get(_ context.Context, l *resources.Living, args []string) error {
 		}
 	case (kind == "machine" || kind == "machines") && r.namespace == namespace:
 		items = machines(l)
+	case kind == "certificatesigningrequest" || kind == "certificatesigningrequests" || kind == "csr":
+		requests, err := certificateRequests(l)
+		if err != nil {
+			return err
+		}
+		for _, one := range requests {
+			items = append(items, one.document)
+		}
+	case kind == "clusteroperator" || kind == "clusteroperators":
+		items = clusterOperators(l)
 	case kind == "node" || kind == "nodes":
 		for _, m := range l.Machines {
 			items = append(items, node(l, m))

@@ -2,6 +2,7 @@ package oc
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/ocpctl/ocpctl/internal/devstack/installer/resources"
 )
@@ -14,7 +15,7 @@ func machineSet(l *resources.Living, zone string) object {
 	status := object{"observedGeneration": 1, "replicas": len(l.Workers(zone))}
 	ready := 0
 	for _, m := range l.Workers(zone) {
-		if m.Running && !m.Mute {
+		if m.Joined() {
 			ready++
 		}
 	}
@@ -47,7 +48,10 @@ func machines(l *resources.Living) (all []any) {
 		if !m.Running {
 			phase = "Provisioned"
 		}
-		all = append(all, object{"kind": "Machine", "metadata": object{"name": m.Name, "namespace": namespace}, "status": object{"phase": phase}})
+		all = append(all, object{"kind": "Machine", "metadata": object{"name": m.Name, "namespace": namespace}, "status": object{
+			"phase": phase, "nodeRef": object{"kind": "Node", "name": m.Name},
+			"addresses": []object{{"type": "InternalIP", "address": m.IP}, {"type": "InternalDNS", "address": m.Name}, {"type": "Hostname", "address": m.Name}},
+		}})
 	}
 	for _, zone := range l.Spec.Zones {
 		if text := l.Complaint(zone); text != "" {
@@ -74,8 +78,9 @@ func node(l *resources.Living, m resources.Machine) object {
 		labels["node-role.kubernetes.io/worker"] = ""
 	}
 	condition := object{"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "kubelet is posting ready status"}
-	if m.Mute || !m.Running {
+	if !m.Joined() {
 		condition = object{"type": "Ready", "status": "False", "reason": "KubeletNotReady", "message": "container runtime network not ready: no CNI configuration file"}
 	}
+	condition["lastHeartbeatTime"] = time.Now().UTC().Format(time.RFC3339Nano)
 	return object{"kind": "Node", "metadata": object{"name": m.Name, "labels": labels}, "spec": spec, "status": object{"conditions": []object{condition}}}
 }

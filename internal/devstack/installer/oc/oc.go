@@ -1,6 +1,7 @@
 // Package oc is the stand-in for two parts of the oc tool. One extracts programs, credentials requests and component images from a
 // release image. It contacts no registry: it knows the stand-in installer's versions, and their programs are the stand-ins beside it.
-// The other queries a cluster for its machine sets, machines and nodes, scales its workers, applies objects and waits for them, and makes and removes service accounts and
+// The other queries a cluster for its machine sets, machines and nodes, scales its workers, applies objects and waits for them, lists and approves the certificate
+// requests of nodes whose machines were stopped, and makes and removes service accounts and
 // their tokens, which it then lets in with their roles. There
 // is no cluster: the stand-in AWS holds its state, and the machine API runs inside the command that scales.
 package oc
@@ -123,7 +124,9 @@ func (r *run) commands() *cobra.Command {
 	gather := &cobra.Command{Use: "must-gather", Args: cobra.NoArgs, RunE: r.inCluster("oc-must-gather", r.mustGather)}
 	gather.Flags().StringVar(&r.to, "dest-dir", "must-gather.local", "Set a specific directory on the local machine to write gathered data to")
 	gather.Flags().String("timeout", "10m", "The length of time to gather data")
-	adm.AddCommand(rel, gather)
+	certificate := &cobra.Command{Use: "certificate"}
+	certificate.AddCommand(&cobra.Command{Use: "approve NAME", Args: cobra.ExactArgs(1), RunE: r.inCluster("oc-approve", r.approve)})
+	adm.AddCommand(rel, gather, certificate)
 	image.AddCommand(out)
 	root.AddCommand(adm, image, version)
 	r.clusterCommands(root)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -60,7 +61,22 @@ type Machine struct {
 	Master               bool
 	Running              bool // its instance is running; not one that is starting or ending
 	Mute                 bool // its node never becomes ready, because a test asks for it
+	IP                   string
+	Launched             time.Time
+	Restarted            bool            // it was stopped since it was created, so its node's certificates ran out
+	Certified            map[string]bool // the certificates that its node got since its last start: client, serving
 }
+
+// Joined reports that the machine's node works: it runs, and has a client certificate that is valid.
+func (m Machine) Joined() bool {
+	return m.Running && !m.Mute && (!m.Restarted || m.Certified[ClientCertificate])
+}
+
+// The certificates of a node.
+const (
+	ClientCertificate  = "client"
+	ServingCertificate = "serving"
+)
 
 // Living is a running cluster: the data for its own machine API.
 type Living struct {
@@ -78,6 +94,7 @@ const (
 	errorTag       = "ocpctl-standin/error"
 	schedulableTag = "ocpctl-standin/masters-schedulable"
 	muteTag        = "ocpctl-standin/mute"
+	certificateTag = "ocpctl-standin/certificate-" // an instance's last start for which its node has the certificate
 )
 
 // Living reads a running cluster. ErrNoCluster: it has no control plane any more.
@@ -124,6 +141,11 @@ func (l *Living) readMachines(ctx context.Context, owned types.Filter) error {
 			m := Machine{
 				ID: aws.ToString(i.InstanceId), Name: name, Type: string(i.InstanceType), Running: state == types.InstanceStateNameRunning,
 				Mute: tag(i.Tags, muteTag) != "", Master: strings.HasPrefix(name, l.InfraID+"-master-"),
+			}
+			m.IP, m.Launched = aws.ToString(i.PrivateIpAddress), aws.ToTime(i.LaunchTime)
+			m.Restarted, m.Certified = !m.Launched.Equal(aws.ToTime(i.UsageOperationUpdateTime)), map[string]bool{}
+			for _, kind := range []string{ClientCertificate, ServingCertificate} {
+				m.Certified[kind] = tag(i.Tags, certificateTag+kind) == m.Launched.Format(time.RFC3339Nano)
 			}
 			if i.Placement != nil {
 				m.Zone = aws.ToString(i.Placement.AvailabilityZone)
@@ -224,6 +246,11 @@ func (l *Living) addWorker(ctx context.Context, zone, subnet string, mute bool) 
 		return err
 	}
 	return l.remember(ctx, id, muteTag, "true")
+}
+
+// Certify remembers that a machine's node got a certificate.
+func (l *Living) Certify(ctx context.Context, m Machine, kind string) error {
+	return l.remember(ctx, m.ID, certificateTag+kind, m.Launched.Format(time.RFC3339Nano))
 }
 
 // remember sets a tag, or removes it if it is empty.

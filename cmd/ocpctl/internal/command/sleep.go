@@ -1,0 +1,74 @@
+package command
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
+)
+
+func (a *app) sleep() *cobra.Command {
+	var length, until, why string
+	var waits waiting
+	c := fromTable("sleep", &cobra.Command{
+		Long: `Put a ready cluster to sleep, in the way of its profile: its workers are removed, or all its machines are stopped. It costs less,
+and cannot be used until it is awake. Its status stays READY, the phase is asleep, and its end does not move.`,
+		Example: "  ocpctl sleep team-a-smoke-01 --for 12h\n  ocpctl sleep team-a-smoke-01 --until 2025-03-03T07:00:00Z --reason \"the weekend\"",
+	})
+	c.Flags().StringVar(&length, "for", "", optionUsage("sleep", "for"))
+	c.Flags().StringVar(&until, "until", "", "wake it at this `time`, instead of --for")
+	c.Flags().StringVarP(&why, "reason", "m", "", optionUsage("sleep", "reason"))
+	must(c.RegisterFlagCompletionFunc("until", cobra.NoFileCompletions))
+	waits.flags(c, "asleep", scaleTime)
+	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
+		asked := client.SleepRequest{Reason: why}
+		if length != "" || until != "" {
+			var given []string
+			if length != "" {
+				given = []string{length}
+			}
+			s, err := readSpan(given, until)
+			if err != nil {
+				return err
+			}
+			asked.Hours, asked.Until = s.Hours, s.Until
+		}
+		return a.power(ctx, id, follow.Asleep, waits, func(api *connect.API, id string) (connect.Answer[client.Accepted], error) {
+			return connect.Read[client.Accepted](api.SleepCluster(ctx, id, nil, asked))
+		})
+	})
+}
+
+func (a *app) wake() *cobra.Command {
+	var waits waiting
+	c := fromTable("wake", &cobra.Command{
+		Long:    "Wake a cluster that is asleep. It can be used as soon as its nodes and its operators are well, which takes some minutes.",
+		Example: "  ocpctl wake team-a-smoke-01 --wait",
+	})
+	waits.flags(c, "ready", scaleTime)
+	return a.onCluster(c, 0, 0, func(ctx context.Context, id string, _ []string) error {
+		return a.power(ctx, id, follow.Ready, waits, func(api *connect.API, id string) (connect.Answer[client.Accepted], error) {
+			return connect.Read[client.Accepted](api.WakeCluster(ctx, id, nil))
+		})
+	})
+}
+
+// power asks for a cluster's sleep or its end, and waits for it if asked to.
+func (a *app) power(ctx context.Context, id string, goal follow.Goal, waits waiting, ask func(*connect.API, string) (connect.Answer[client.Accepted], error)) error {
+	api, err := a.api()
+	if err != nil {
+		return err
+	}
+	found, err := connect.Read[client.ClusterDetail](api.GetCluster(ctx, id))
+	if err != nil {
+		return err
+	}
+	answer, err := ask(api, found.Value.ClusterID)
+	if err != nil {
+		return err
+	}
+	return a.job(ctx, api, answer, found.Value.Cluster, goal, waits)
+}

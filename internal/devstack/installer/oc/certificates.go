@@ -1,0 +1,105 @@
+package oc
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"net"
+	"slices"
+
+	"github.com/ocpctl/ocpctl/internal/devstack/installer/act"
+	"github.com/ocpctl/ocpctl/internal/devstack/installer/resources"
+)
+
+// certificateRequest is a request of a node whose machine was stopped: first for its client certificate, then for its serving certificate.
+type certificateRequest struct {
+	machine  resources.Machine
+	kind     string
+	document object
+}
+
+func (c certificateRequest) name() string {
+	return fmt.Sprintf("csr-%s-%s-%d", c.machine.Name, c.kind, c.machine.Launched.Unix())
+}
+
+// certificateRequests lists the requests that nobody approved yet.
+func certificateRequests(l *resources.Living) (all []certificateRequest, err error) {
+	for _, m := range l.Machines {
+		kind := resources.ClientCertificate
+		switch {
+		case !m.Running || m.Mute || !m.Restarted || m.Certified[resources.ServingCertificate]:
+			continue
+		case m.Certified[resources.ClientCertificate]:
+			kind = resources.ServingCertificate
+		}
+		one := certificateRequest{machine: m, kind: kind}
+		if one.document, err = one.build(); err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// build returns the request as the real kubelet makes it.
+func (c certificateRequest) build() (object, error) {
+	node := "system:node:" + c.machine.Name
+	wanted := x509.CertificateRequest{Subject: pkix.Name{CommonName: node, Organization: []string{"system:nodes"}}}
+	spec := object{
+		"signerName": "kubernetes.io/kube-apiserver-client-kubelet", "username": "system:serviceaccount:openshift-machine-config-operator:node-bootstrapper",
+		"groups": []string{"system:serviceaccounts", "system:serviceaccounts:openshift-machine-config-operator", "system:authenticated"},
+		"usages": []string{"digital signature", "client auth"},
+	}
+	if c.kind == resources.ServingCertificate {
+		wanted.DNSNames, wanted.IPAddresses = []string{c.machine.Name}, []net.IP{net.ParseIP(c.machine.IP)}
+		spec["signerName"], spec["username"] = "kubernetes.io/kubelet-serving", node
+		spec["groups"], spec["usages"] = []string{"system:nodes", "system:authenticated"}, []string{"digital signature", "server auth"}
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	der, err := x509.CreateCertificateRequest(rand.Reader, &wanted, key)
+	if err != nil {
+		return nil, err
+	}
+	spec["request"] = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der})
+	return object{"kind": "CertificateSigningRequest", "metadata": object{"name": c.name()}, "spec": spec, "status": object{}}, nil
+}
+
+// approve approves one request; the node then has that certificate until its machine is stopped again.
+func (r *run) approve(ctx context.Context, l *resources.Living, args []string) error {
+	requests, err := certificateRequests(l)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(requests, func(c certificateRequest) bool { return c.name() == args[0] })
+	if i < 0 {
+		return act.Fail(1, "Error from server (NotFound): certificatesigningrequests.certificates.k8s.io %q not found", args[0])
+	}
+	if err := l.Certify(ctx, requests[i].machine, requests[i].kind); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(r.stdout, "certificatesigningrequest.certificates.k8s.io/%s approved\n", args[0])
+	return err
+}
+
+// clusterOperators are some of the cluster's operators. The routers need a node that works; nothing else is wrong in the stand-in's clusters.
+func clusterOperators(l *resources.Living) (all []any) {
+	broken := slices.ContainsFunc(l.Machines, func(m resources.Machine) bool { return !m.Joined() })
+	for _, name := range []string{"authentication", "console", "etcd", "ingress", "kube-apiserver", "monitoring"} {
+		available, degraded := "True", "False"
+		if broken && name == "ingress" {
+			available, degraded = "False", "True"
+		}
+		all = append(all, object{"kind": "ClusterOperator", "metadata": object{"name": name}, "status": object{"conditions": []object{
+			{"type": "Available", "status": available}, {"type": "Degraded", "status": degraded}, {"type": "Progressing", "status": "False"},
+		}}})
+	}
+	return all
+}
