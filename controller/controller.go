@@ -77,6 +77,7 @@ type Config struct {
 	Bucket       string // of the artifacts
 	Installation string // id of this installation
 	Limits       lifecycle.Limits
+	Hours        func(profile, team string, now time.Time) lifecycle.Hours // what the catalogue in force says; nil: no schedule is known
 	Sweeps       lifecycle.SweepLimits
 	Links        chat.Links
 	Log          *slog.Logger

@@ -1421,8 +1421,8 @@ type CreateRequest struct {
 	// Example: team-a-smoke-01
 	Name string `json:"name,omitempty,omitzero"`
 
-	// OffhoursOptIn Not supported yet: allow scaling workers down outside working hours. Only false is accepted.
-	OffhoursOptIn bool `json:"offhoursOptIn,omitempty,omitzero"`
+	// OffhoursOptIn Whether the cluster sleeps outside working hours, as the profile or the team declares them. Default: as the profile says.
+	OffhoursOptIn *bool `json:"offhoursOptIn,omitempty"`
 
 	// Owner The person responsible; default: you.
 	Owner string `json:"owner,omitempty,omitzero"`
@@ -1570,12 +1570,15 @@ type Findings struct {
 	Items []Finding `json:"items"`
 }
 
-// Hold Give one of hours and until.
+// Hold Give one of hours and until, with a reason; or tonight alone.
 type Hold struct {
 	// Hours Hours from now, above 0.
-	Hours  int       `json:"hours,omitempty,omitzero"`
-	Reason string    `json:"reason"`
-	Until  time.Time `json:"until,omitempty,omitzero"`
+	Hours  int    `json:"hours,omitempty,omitzero"`
+	Reason string `json:"reason,omitempty,omitzero"`
+
+	// Tonight Not an end: the cluster, which sleeps outside working hours, stays awake until the next working hours begin.
+	Tonight bool      `json:"tonight,omitempty,omitzero"`
+	Until   time.Time `json:"until,omitempty,omitzero"`
 }
 
 // Job defines model for Job.
