@@ -111,9 +111,9 @@ func TestNoFileIsNeeded(t *testing.T) {
 }
 
 func TestAFeatureThatThisVersionLacksIsRefused(t *testing.T) {
-	_, err := read(t, sound+"features: {ibm_cloud: false, off_hours_scaling: false, orphan_sweeps: false}\n")
+	_, err := read(t, sound+"features: {ibm_cloud: false, orphan_sweeps: false}\n")
 	require.NoError(t, err)
-	for _, field := range []string{"ibm_cloud", "off_hours_scaling", "orphan_sweeps"} {
+	for _, field := range []string{"ibm_cloud", "orphan_sweeps"} {
 		_, err := read(t, sound+"features: {"+field+": true}\n")
 		require.ErrorContains(t, err, "line 17: features."+field+" is true; this version does not have that: ")
 	}
