@@ -1991,11 +1991,17 @@ type Shares struct {
 
 // Sleep How it sleeps; absent if its profile has no way to sleep.
 type Sleep struct {
+	// AwakeUntil Its working hours do not put it to sleep before this; absent if nobody keeps it awake.
+	AwakeUntil time.Time `json:"awakeUntil,omitempty,omitzero"`
+
 	// HourlyCents List price of an hour asleep.
 	HourlyCents int `json:"hourlyCents"`
 
 	// Mode `workers`: its workers are removed; `stopped`: all its machines are stopped.
 	Mode SleepMode `json:"mode"`
+
+	// OffHours It sleeps outside working hours.
+	OffHours bool `json:"offHours,omitempty,omitzero"`
 
 	// Until When it wakes by itself; absent if somebody has to wake it.
 	Until time.Time `json:"until,omitempty,omitzero"`
