@@ -57,6 +57,7 @@ var areas = []area{
 	// Rules: values in, decisions out.
 	{"lifecycle", 1, []string{"internal/price", "internal/workhours"}, "it is pure: it decides from values alone"},
 	{"profiles", 1, []string{"internal/tagkey", "internal/workhours"}, "profiles know nobody who reads them"},
+	{"runner/csr", 0, nil, "what a node may have certificates for is decided by plain comparison, without a cluster"},
 	{"runner/names", 1, []string{"internal/tagkey"}, "server and runner check names by the same rules, so it can belong to neither"},
 	{"chatops/slack", 1, []string{"internal/secret"}, "a client of Slack carries texts and knows no store"},
 	{"chatops/slack/inbound", 1, []string{"internal/secret"}, "what Slack sends is read before anybody knows what it means"},

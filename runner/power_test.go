@@ -32,7 +32,7 @@ func newSleeper(t *testing.T, kind, state string) *world {
 	t.Helper()
 	w := newScaling(t, 0, 1, 1)
 	w.spec.Kind, w.spec.Power, w.spec.Scale = kind, &contract.Power{Mode: contract.PowerStopped, KubeconfigRef: w.spec.Scale.KubeconfigRef}, nil
-	w.cfg.Timings.Power, w.cfg.Timings.Healthy = 20*time.Second, 2*time.Millisecond
+	w.cfg.Timings.Power, w.spec.VerifyGap = 20*time.Second, 2*time.Millisecond
 	for i, name := range []string{"master-0", "worker-a-1", "worker-b-1"} {
 		w.machines = append(w.machines, cloud.Machine{
 			ID: fmt.Sprintf("i-%d", i), Name: "shop-00001-" + name, ControlPlane: i == 0, State: state, Started: started, Ours: true,
@@ -197,7 +197,7 @@ func TestWorkersGoAndComeBack(t *testing.T) {
 
 	wakes := newScaling(t, 2, 0, 0, 0)
 	wakes.spec.Kind, wakes.spec.Power = contract.KindWake, &contract.Power{Mode: contract.PowerWorkers, KubeconfigRef: wakes.spec.Scale.KubeconfigRef}
-	wakes.cfg.Timings.Healthy = time.Millisecond
+	wakes.spec.VerifyGap = time.Millisecond
 	wakes.file("schedulable", "true")
 	wakes.file("operators", operators("True", "False", "False"))
 	require.NoError(t, wakes.run(t.Context()))

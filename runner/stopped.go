@@ -138,9 +138,12 @@ func (a *attempt) bringTo(ctx context.Context, part string, of func(cloud.Machin
 // notBrought says which machines are not as they should be, and what the cloud said about it.
 func notBrought(part, to string, left []string, said error) error {
 	f := failure{
-		Reason: "MachinesNot" + strings.ToUpper(to[:1]) + to[1:], Whose: contract.WhoseCloud, Retryable: true,
+		Reason: "MachinesNotRunning", Whose: contract.WhoseCloud, Retryable: true,
 		Message: fmt.Sprintf("not all machines of the %s are %s: %s", part, to, strings.Join(left, ", ")),
 		Next:    "look at the machines in the cloud's console; ocpctl tries again",
+	}
+	if to == cloud.MachineStopped {
+		f.Reason = "MachinesNotStopped"
 	}
 	if said == nil {
 		return f

@@ -113,7 +113,7 @@ func (a *attempt) awaitOperators(ctx context.Context, until time.Time) error {
 		if well.IsZero() {
 			well = time.Now()
 		}
-		if time.Since(well) < a.cfg.Timings.Healthy {
+		if time.Since(well) < a.spec.VerifyGap {
 			return "all operators are well; watching that it stays so", nil
 		}
 		return "", nil

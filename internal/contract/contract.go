@@ -73,7 +73,7 @@ type Spec struct {
 	Heartbeat       time.Duration `json:"heartbeat"`
 	CreateDeadline  time.Duration `json:"createDeadline"`
 	DestroyDeadline time.Duration `json:"destroyDeadline"`
-	VerifyGap       time.Duration `json:"verifyGap"`      // minimum time between two passes
+	VerifyGap       time.Duration `json:"verifyGap"`      // minimum time between two passes, and for how long a woken cluster must be well
 	SnapshotMaxAge  time.Duration `json:"snapshotMaxAge"` // an older directory whose record is not acknowledged is rendered again
 }
 

@@ -23,6 +23,8 @@ import (
 var neverCalled = map[string]string{
 	"ec2:DeleteSnapshot":                      "removes the snapshot of an image that a killed install copied and did not tag",
 	"ec2:DeregisterImage":                     "removes such an image",
+	"ec2:StartInstances":                      "wakes a cluster, in the life of TestAClusterSleepsWakesAndIsDestroyedAsleep",
+	"ec2:StopInstances":                       "puts it to sleep there",
 	"elasticloadbalancing:DescribeTags":       "says whose a load balancer is, if one is left",
 	"iam:DetachRolePolicy":                    "removes a managed policy that somebody attached to a cluster's role",
 	"iam:GetUser":                             "says whose a user is, if one is left of a cluster in credentials mode Mint",

@@ -38,7 +38,7 @@ func TestWhatTheServerKnowsIsCompleted(t *testing.T) {
 		"create --team ":                        "team-a sandbox",
 		"approve ":                              "apr_01J9ZQ0M7V3N6WZ6M4C8Q2K5RW",
 		"account unlink ":                       "github:maya",
-		"wait team-a-smoke-01 --for ":           "ready destroyed scaled refreshed",
+		"wait team-a-smoke-01 --for ":           "ready destroyed scaled refreshed asleep",
 		"list --status ":                        "PENDING CREATING READY DESTROYING DESTROYED FAILED",
 		"list -o ":                              "json yaml name wide",
 		"completion ":                           "bash zsh fish powershell",

@@ -36,6 +36,8 @@ var typed = map[string][]string{
 	"extend":      {"extend team-a-smoke-01 4h", "extend --cluster-id " + cluster + " --until 2025-03-02T14:00:00Z"},
 	"hold":        {"hold team-a-smoke-01 8h --reason debugging", "unhold team-a-smoke-01"},
 	"scale":       {"scale-workers team-a-smoke-01 --replicas 3", "scale-workers --cluster-id " + cluster + " --replicas 0 --wait"},
+	"sleep":       {"sleep team-a-smoke-01 --for 12h --reason weekend"},
+	"wake":        {"wake team-a-smoke-01 --wait"},
 	"refresh":     {"refresh team-a-smoke-01", "refresh --cluster-id " + cluster + " --wait"},
 	"transfer":    {"transfer team-a-smoke-01 --team payments --owner ana --reason handover"},
 	"destroy":     {"destroy team-a-smoke-01 --reason done", "delete --cluster-id " + cluster},

@@ -55,6 +55,8 @@ var acts = []act{
 	{line: "hold {cluster} 1h --reason x", want: "0 0 0 3 4 4 3 3 3 3 3", does: true},
 	{line: "unhold {cluster}", want: "0 0 0 3 4 4 3 3 3 3 3", does: true},
 	{line: "scale-workers {cluster} --replicas 1", want: "0 0 0 3 4 4 3 3 3 3 3", does: true},
+	{line: "sleep {cluster}", want: "0 0 0 3 4 4 3 3 3 3 3", does: true},
+	{line: "wake {cluster}", want: "0 0 0 3 4 4 3 3 3 3 3"},    // it is awake,
 	{line: "refresh {cluster}", want: "5 5 5 3 4 4 3 3 3 3 3"}, // it has no add-ons
 	{line: "transfer {cluster} --team platform --owner rob", want: "0 0 0 3 4 4 3 3 3 3 3", does: true},
 	{line: "transfer {cluster} --team security", want: "6 0 6 3 4 4 3 3 3 3 3", does: true},

@@ -25,7 +25,7 @@ func TestTheCLINamesThePriceOfTheServersMeter(t *testing.T) {
 		end := now.Add(time.Duration(rapid.Int64Range(0, 1e15).Draw(r, "left")))
 		answer, err := json.Marshal(map[string]any{
 			"desired": "present", "hourlyCents": m.Rate, "destroyAt": end,
-			"meter": map[string]any{"ran": m.Ran, "since": m.Since, "rateCents": m.Rate, "toComeCents": m.ToCome},
+			"meter": map[string]any{"ran": m.Ran, "since": m.Since, "rateCents": m.Rate, "toComeCents": m.ToCome, "saved": m.Less, "savedCents": m.LessNow},
 		})
 		require.NoError(t, err)
 		var c client.Cluster
