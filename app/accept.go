@@ -302,6 +302,7 @@ func (s *Service) draft(r ClusterRequest, g policy.Grant, now time.Time) (store.
 	if profile.Sleep != profiles.SleepNever {
 		row.SleepMode = lifecycle.SleepMode(profile.Sleep)
 	}
+	row.OffHours = g.OffHours
 	if region, known := profile.Region(g.Region); known {
 		row.ListAsleep = region.AsleepCents
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/price/list"
+	"github.com/ocpctl/ocpctl/internal/workhours"
 )
 
 // Profile describes a kind of cluster and its bounds. It is read once and never changed.
@@ -29,6 +30,9 @@ type Profile struct {
 	ControlPlane ControlPlane
 	Workers      Workers
 	Sleep        string // how its clusters sleep: SleepWorkers, SleepStopped or SleepNever
+
+	WorkHours workhours.Schedule // when people work with its clusters; empty: as the team says
+	OffHours  OffHours
 
 	DefaultRegion string
 

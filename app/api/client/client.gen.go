@@ -1457,8 +1457,8 @@ type CreateRequest struct {
 	// Example: team-a-smoke-01
 	Name string `json:"name,omitempty,omitzero"`
 
-	// OffhoursOptIn Not supported yet: allow scaling workers down outside working hours. Only false is accepted.
-	OffhoursOptIn bool `json:"offhoursOptIn,omitempty,omitzero"`
+	// OffhoursOptIn Whether the cluster sleeps outside working hours, as the profile or the team declares them. Default: as the profile says.
+	OffhoursOptIn *bool `json:"offhoursOptIn,omitempty"`
 
 	// Owner The person responsible; default: you.
 	Owner string `json:"owner,omitempty,omitzero"`
@@ -1647,12 +1647,15 @@ type ForecastLine struct {
 	ToComeCents int64 `json:"toComeCents"`
 }
 
-// Hold Give one of hours and until.
+// Hold Give one of hours and until, with a reason; or tonight alone.
 type Hold struct {
 	// Hours Hours from now, above 0.
-	Hours  int       `json:"hours,omitempty,omitzero"`
-	Reason string    `json:"reason"`
-	Until  time.Time `json:"until,omitempty,omitzero"`
+	Hours  int    `json:"hours,omitempty,omitzero"`
+	Reason string `json:"reason,omitempty,omitzero"`
+
+	// Tonight Not an end: the cluster, which sleeps outside working hours, stays awake until the next working hours begin.
+	Tonight bool      `json:"tonight,omitempty,omitzero"`
+	Until   time.Time `json:"until,omitempty,omitzero"`
 }
 
 // Job defines model for Job.
@@ -2299,11 +2302,17 @@ type Shares struct {
 
 // Sleep How it sleeps; absent if its profile has no way to sleep.
 type Sleep struct {
+	// AwakeUntil Its working hours do not put it to sleep before this; absent if nobody keeps it awake.
+	AwakeUntil time.Time `json:"awakeUntil,omitempty,omitzero"`
+
 	// HourlyCents List price of an hour asleep.
 	HourlyCents int `json:"hourlyCents"`
 
 	// Mode `workers`: its workers are removed; `stopped`: all its machines are stopped.
 	Mode SleepMode `json:"mode"`
+
+	// OffHours It sleeps outside working hours.
+	OffHours bool `json:"offHours,omitempty,omitzero"`
 
 	// Until When it wakes by itself; absent if somebody has to wake it.
 	Until time.Time `json:"until,omitempty,omitzero"`

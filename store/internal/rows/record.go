@@ -20,7 +20,8 @@ const LifecycleColumns = `
 	c.pr_end_why, c.run_end_why, c.end_hold, c.approve_by, c.needs_turn, c.workers, c.workers_wanted, c.workers_base, c.workers_least, c.workers_most, c.scale_failures,
 	c.addons, c.addons_wanted, c.addons_done, c.addon_failures, c.warn_before, c.warned_end, c.warned_before,
 	c.access_wanted, c.access_done, c.access_failures, c.access_retry_at,
-	c.sleep_mode, c.sleep_wanted, c.sleep_until, c.sleep_why, c.power, c.sleep_failures, c.sleep_retry_at`
+	c.sleep_mode, c.sleep_wanted, c.sleep_until, c.sleep_why, c.power, c.sleep_failures, c.sleep_retry_at,
+	c.power_by, c.off_hours, c.awake_until, c.active_at, c.active_what, c.hours_at, c.rest_warned`
 
 type LifecycleRecord struct {
 	ID              string
@@ -88,6 +89,13 @@ type LifecycleRecord struct {
 	Power           lifecycle.Power
 	SleepFailures   int
 	SleepRetryAt    *time.Time
+	PowerBy         lifecycle.PowerBy
+	OffHours        bool
+	AwakeUntil      *time.Time
+	ActiveAt        *time.Time
+	ActiveWhat      string
+	HoursAt         *time.Time
+	RestWarned      *time.Time
 }
 
 func (r LifecycleRecord) Cluster() lifecycle.Cluster {
@@ -116,6 +124,8 @@ func (r LifecycleRecord) Cluster() lifecycle.Cluster {
 		AccessWanted: r.AccessWanted, AccessDone: r.AccessDone, AccessFailures: r.AccessFailures, AccessRetryAt: pg.Zero(r.AccessRetryAt),
 		SleepMode: mode, SleepWanted: r.SleepWanted, SleepUntil: pg.Zero(r.SleepUntil), SleepWhy: r.SleepWhy,
 		Power: r.Power, SleepFailures: r.SleepFailures, SleepRetryAt: pg.Zero(r.SleepRetryAt),
+		PowerBy: r.PowerBy, OffHours: r.OffHours, AwakeUntil: pg.Zero(r.AwakeUntil), ActiveAt: pg.Zero(r.ActiveAt), ActiveWhat: r.ActiveWhat,
+		HoursAt: pg.Zero(r.HoursAt), RestWarned: pg.Zero(r.RestWarned),
 	}
 }
 
@@ -152,6 +162,8 @@ func LifecycleArgs(c lifecycle.Cluster) pgx.NamedArgs {
 		"access_wanted": c.AccessWanted, "access_done": c.AccessDone, "access_failures": c.AccessFailures, "access_retry_at": pg.Null(c.AccessRetryAt),
 		"sleep_mode": mode, "sleep_wanted": c.SleepWanted, "sleep_until": pg.Null(c.SleepUntil), "sleep_why": c.SleepWhy,
 		"power": c.Power, "sleep_failures": c.SleepFailures, "sleep_retry_at": pg.Null(c.SleepRetryAt),
+		"power_by": c.PowerBy, "off_hours": c.OffHours, "awake_until": pg.Null(c.AwakeUntil), "active_at": pg.Null(c.ActiveAt), "active_what": c.ActiveWhat,
+		"hours_at": pg.Null(c.HoursAt), "rest_warned": pg.Null(c.RestWarned),
 	}
 }
 
