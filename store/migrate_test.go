@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"fmt"
 	"strings"
+	"slices"
 	"testing"
 	"time"
 
@@ -47,6 +48,9 @@ func TestEveryStateGoesUpAndDown(t *testing.T) {
 			for _, present := range []bool{true, false} {
 				if present && (status == lifecycle.Destroyed || status == lifecycle.Destroying) {
 					continue
+				}
+				if slices.Contains([]lifecycle.Phase{lifecycle.GoingToSleep, lifecycle.Asleep, lifecycle.Waking}, phase) {
+					continue // the release before has none
 				}
 				seeded++
 				name := fmt.Sprintf("c%d", seeded)
