@@ -23,7 +23,8 @@ func CentsSQL(amount string) string {
 // Prices are what determines a cluster's rate besides its state. They are frozen at acceptance.
 type Prices struct {
 	List     int  // list price of an hour, in cents
-	Asleep   *int // the same while it is asleep; nil: its profile names none
+	Asleep   *int // the same while it is asleep; nil: not known
+	Worker   *int // what each worker adds to List, in millionths of a dollar; nil: not known
 	Machines int  // 0: not counted
 }
 
@@ -32,6 +33,9 @@ func (p Prices) Rate(c lifecycle.Cluster, workers *int) int {
 	base := orZero(c.WorkersBase)
 	if workers == nil {
 		workers = &base
+	}
+	if p.Worker != nil {
+		return price.WithWorkers(p.List, *p.Worker, base, *workers)
 	}
 	return price.Hourly(p.List, p.Machines, base, *workers)
 }
@@ -44,8 +48,8 @@ func (p Prices) Now(c lifecycle.Cluster) int {
 	return p.Rate(c, c.Workers)
 }
 
-// WhileAsleep is the cost of an hour of the cluster asleep, in cents: what its profile names, else the share of the machines that run.
-// Nobody knows what is left to pay for machines that are stopped if the profile does not say it: then it costs as much as awake.
+// WhileAsleep is the cost of an hour of the cluster asleep, in cents: as its profile or the price list said, else the share of the
+// machines that run. Nobody knows what is left to pay for machines that are stopped if neither says it: then it costs as much as awake.
 func (p Prices) WhileAsleep(c lifecycle.Cluster) int {
 	switch {
 	case p.Asleep != nil:
