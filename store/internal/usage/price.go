@@ -87,6 +87,16 @@ func orZero(n *int) int {
 	return *n
 }
 
+// SpansSQL makes an interval of each usage sample of the clusters in "among", as far as it is within @from and @to: until the next one, until the
+// cluster was released, or until @to, whichever came first. An interval is empty if until is not after since. Reports and charges are made
+// of them, so that all of them treat waiting, scaled and sleeping clusters alike. Without counted machines, machines is 0.
+const SpansSQL = `
+	SELECT u.cluster_id, u.state NOT IN ('PENDING', 'DESTROYED') AS runs, u.estimated_hourly_cost AS cents, u.saved_hourly AS less, u.stopped,
+		CASE WHEN a.nodes > 0 AND NOT u.stopped THEN coalesce(a.nodes - coalesce(a.workers_base, 0) + u.worker_replicas, a.nodes) ELSE 0 END AS machines,
+		greatest(@from, u.sample_time) AS since, least(@to, a.destroyed_at, lead(u.sample_time) OVER w) AS until
+	FROM usage_samples u JOIN among a ON a.id = u.cluster_id
+	WINDOW w AS (PARTITION BY u.cluster_id ORDER BY u.sample_time)`
+
 // MeterColumns are a cluster's exact cost until its newest usage sample, and the rate since. Reports use the same samples. A
 // released cluster costs nothing more, even if its last sample is missing.
 var MeterColumns = `meter.ran, meter.saved, meter.since AS meter_at, meter.rate AS meter_rate, meter.saved_rate AS meter_saved_rate`
