@@ -66,7 +66,7 @@ func sum(all map[string]Used, u Used) map[string]Used {
 
 // meter begins to count a resource, at a time.
 func (w *world) meter(r *Resource, at time.Time) {
-	if len(bills(r)) > 0 && !r.Stands {
+	if len(bills(r)) > 0 {
 		r.Metered = at.Add(w.ahead)
 	}
 }
@@ -82,7 +82,7 @@ func (w *world) unmeter(r *Resource, at time.Time) {
 
 // used is what a resource used since it is counted.
 func (w *world) used(r *Resource, until time.Time) []Used {
-	if r.Metered.IsZero() {
+	if r.Metered.IsZero() || r.Stands {
 		return nil
 	}
 	all := bills(r)
