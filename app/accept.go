@@ -304,7 +304,7 @@ func (s *Service) draft(r ClusterRequest, g policy.Grant, now time.Time) (store.
 	}
 	row.OffHours = g.OffHours
 	if region, known := profile.Region(g.Region); known {
-		row.ListAsleep = region.AsleepCents
+		row.ListAsleep, row.WorkerMicros = region.AsleepCents, region.WorkerMicros
 	}
 	if w := profile.Workers; w.Least < w.Most {
 		row.WorkersLeast, row.WorkersMost = &w.Least, &w.Most

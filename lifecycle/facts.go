@@ -65,6 +65,9 @@ const (
 	Wake  Kind = "wake"
 )
 
+// Kinds are all of them.
+var Kinds = []Kind{Create, Destroy, Scale, Configure, Access, Sleep, Wake}
+
 // text names the kind for people.
 func (k Kind) text() string {
 	switch k {

@@ -130,7 +130,7 @@ func (m *deciding) settlePower(a Attempt) {
 		n.SleepFailures, n.SleepRetryAt = 0, time.Time{}
 	case seen:
 		n.SleepFailures, n.SleepRetryAt = 0, time.Time{}
-		m.job(job, JobSucceeded, "", "")
+		m.job(job, JobSucceeded, "", a.Message) // which operators are not well
 	case a.Outcome == Stopped || a.Outcome == Cancelled:
 		n.SleepRetryAt = m.f.Now.Add(m.l.RetryBase)
 		m.job(job, JobRetrying, reasonOf(a), a.Message)

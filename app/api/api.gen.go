@@ -2175,6 +2175,9 @@ type ReportSummary struct {
 	// Ready From acceptance until ready.
 	Ready []SummaryProfile `json:"ready"`
 
+	// SavedCents What clusters that slept would have cost more awake.
+	SavedCents int64 `json:"savedCents"`
+
 	// Spenders The owners whose clusters cost the most, at most 20.
 	Spenders []UsageLine `json:"spenders"`
 
@@ -2425,18 +2428,26 @@ type SummaryInventory struct {
 
 // SummaryLeak defines model for SummaryLeak.
 type SummaryLeak struct {
-	// Cents What it cost so far. Missing if that is not known.
+	// Cents What it cost since it was first seen, as far as prices are known. Missing if none is.
 	Cents *int64 `json:"cents,omitempty"`
+
+	// Class Whose it is, as in the list of orphans.
+	Class string `json:"class,omitempty,omitzero"`
 
 	// Cluster The cluster's name.
 	Cluster     string    `json:"cluster,omitempty,omitzero"`
 	ClusterID   string    `json:"clusterId,omitempty,omitzero"`
 	FirstSeenAt time.Time `json:"firstSeenAt"`
-	Identity    string    `json:"identity"`
-	LastSeenAt  time.Time `json:"lastSeenAt"`
-	ResolvedAt  time.Time `json:"resolvedAt,omitempty,omitzero"`
-	Team        string    `json:"team,omitempty,omitzero"`
-	Why         string    `json:"why"`
+
+	// Identity The most telling of its signs: a name, a tag, or where it is.
+	Identity   string    `json:"identity"`
+	LastSeenAt time.Time `json:"lastSeenAt"`
+	ResolvedAt time.Time `json:"resolvedAt,omitempty,omitzero"`
+	Team       string    `json:"team,omitempty,omitzero"`
+
+	// Unpriced Resources whose price is not known. They are not in cents.
+	Unpriced int    `json:"unpriced,omitempty,omitzero"`
+	Why      string `json:"why"`
 }
 
 // SummaryProfile defines model for SummaryProfile.
@@ -2707,10 +2718,15 @@ type UsageLine struct {
 	ClusterHours float32 `json:"clusterHours"`
 	Clusters     int     `json:"clusters"`
 	Key          string  `json:"key"`
-	NodeHours    float32 `json:"nodeHours"`
+
+	// NodeHours Of machines that ran.
+	NodeHours float32 `json:"nodeHours"`
 
 	// Ready How many of them became ready.
 	Ready int `json:"ready,omitempty,omitzero"`
+
+	// SavedCents What clusters that slept would have cost more awake.
+	SavedCents int64 `json:"savedCents,omitempty,omitzero"`
 }
 
 // UsageReport defines model for UsageReport.

@@ -172,7 +172,7 @@ var (
 	RowColumns = LifecycleColumns + `,
 	c.name, c.generation, c.platform, c.version, c.profile, c.region, c.base_domain, c.owner, c.team, c.cost_center,
 	c.environment, c.requested_by, c.source, c.ttl, c.hourly_cents, c.effective_tags, c.spec,
-	c.installation, c.repo, c.pr_number, c.pr_head, c.destroy_at, c.created_at, c.updated_at, c.hold_why, c.nodes, c.asleep_cents,
+	c.installation, c.repo, c.pr_number, c.pr_head, c.destroy_at, c.created_at, c.updated_at, c.hold_why, c.nodes, c.asleep_cents, c.worker_micros,
 	o.api_url, o.console_url, o.kubeconfig_s3_uri, o.kubeadmin_secret_ref, o.metadata_s3_uri,
 	coalesce((SELECT t.since FROM turns t WHERE t.cluster_id = c.id AND c.needs_turn),
 		(SELECT r.since FROM reservations r WHERE r.cluster_id = c.id AND r.state = 'waiting' AND c.phase = 'awaiting_capacity'),
@@ -218,7 +218,7 @@ type RowRecord struct {
 	DestroyAt, CreatedAt, UpdatedAt                      time.Time
 	HoldWhy                                              string
 	Nodes                                                int
-	AsleepCents                                          *int
+	AsleepCents, WorkerMicros                            *int
 	APIURL, ConsoleURL                                   *string
 	KubeconfigS3URI, KubeadminSecretRef, MetadataS3URI   *string
 	WaitsSince, TurnETA                                  *time.Time
@@ -254,8 +254,8 @@ func (r RowRecord) Row() Row {
 		}
 	}
 	row.Signal, row.FreeSince = lifecycle.Signal{Kind: r.SignalKind, Told: r.SignalTold, Problem: r.SignalProblem}, pg.Zero(r.FreeSince)
-	prices := usage.Prices{List: r.HourlyCents, Asleep: r.AsleepCents, Machines: r.Nodes}
-	row.ListAsleep = r.AsleepCents
+	prices := usage.Prices{List: r.HourlyCents, Asleep: r.AsleepCents, Worker: r.WorkerMicros, Machines: r.Nodes}
+	row.ListAsleep, row.WorkerMicros = r.AsleepCents, r.WorkerMicros
 	row.ListCents, row.HourlyCents, row.AsleepCents = r.HourlyCents, prices.Now(row.Cluster), prices.WhileAsleep(row.Cluster)
 	row.Meter = r.Meter(prices.Coming(row.Cluster))
 	if r.Repo != nil {
