@@ -227,7 +227,7 @@ func (c *Controller) judge(ctx context.Context, sweep sweeps.Sweep) ([]lifecycle
 		return nil, err
 	}
 	of := lifecycle.Seen{At: sweep.OpenedAt, Groups: orphans.Groups(orphans.Account{
-		Platform: sweep.Platform, ID: sweep.Account, Names: recorded, BaseDomains: sweep.Spec.BaseDomains, Exempt: c.Accounts.Exempt, Prices: c.Accounts.prices(sweep.Platform),
+		Platform: sweep.Platform, ID: sweep.Account, Installation: sweep.Spec.Installation, Names: recorded, BaseDomains: sweep.Spec.BaseDomains, Exempt: c.Accounts.Exempt, Prices: c.Accounts.prices(sweep.Platform),
 	}, seen)}
 	known, err := c.Store.Reports.Known(ctx, of)
 	if err != nil {

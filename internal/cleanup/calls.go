@@ -97,6 +97,9 @@ func covered(of names.Scope, known []sweeps.RecordedName, s contract.SeenResourc
 			}
 			return false, fmt.Sprintf("it is in %s, and the teardown searches in %s", s.Region, n.Region)
 		case n.InfraID != "" && slices.Contains(byName(n.InfraID), s.Name):
+			if s.Type == "role" { // the installer creates a role with its tags in one call
+				return false, "a role without this cluster's tag is not the installer's; remove it by hand"
+			}
 			return true, "by its exact name"
 		case n.CCOName != "" && s.Tags[tagkey.CloudCredential+n.CCOName] == tagkey.Owned:
 			return true, "ccoctl aws delete, by the tag of " + n.CCOName

@@ -19,27 +19,22 @@ import (
 // newLeftovers destroys three clusters, has one's name used again, and loses the rows of two others.
 func newLeftovers(t *testing.T) *leftovers {
 	w := &leftovers{life: newLife(t, time.Hour)}
-	of := map[*subject]string{&w.left: "Left", &w.cut: "Cut", &w.reused: "Reused", &w.living: "Living"}
-	for s, title := range of {
-		s.id = w.labelled(title)
-	}
+	w.left.id, w.cut.id, w.living.id, w.reused.id = w.labelled("Left"), w.labelled("Cut"), w.labelled("Living"), w.requested("reused", "first")
 	w.runUntil("all are ready", 3*time.Minute, w.every("ready"))
-	for s := range of {
+	for _, s := range []*subject{&w.left, &w.cut, &w.living, &w.reused} {
 		w.describe(s)
 	}
-	for _, s := range []*subject{&w.left, &w.cut, &w.reused} {
-		_, err := w.GitHub.Comment(s.pr, "/ocp destroy", "maya")
-		require.NoError(t, err)
+	for _, s := range []subject{w.left, w.cut, w.reused} {
+		w.destroy(s.id)
 	}
 	w.runUntil("three are destroyed", 3*time.Minute, func() bool { return w.count("SELECT count(*) FROM clusters WHERE phase = 'released'") == 3 })
-	_, err := w.GitHub.Comment(w.reused.pr, "/ocp create aws-minimal-test", "maya")
-	require.NoError(t, err)
+	w.nameUser = w.requested("reused", "second")
 	w.runUntil("the name is used again", 3*time.Minute, func() bool { return w.count("SELECT count(*) FROM clusters WHERE phase = 'ready'") == 2 })
 
 	w.backUp()
 	for i := range 2 {
 		name := fmt.Sprintf("lost-%d", i)
-		w.lost = append(w.lost, subject{id: w.as("admin").create(client.CreateRequest{Name: name, Profile: "aws-minimal-test", Team: "platform"}, name).ClusterID})
+		w.lost = append(w.lost, subject{id: w.requested(name, name)})
 	}
 	w.runUntil("they are ready", 3*time.Minute, func() bool { return w.count("SELECT count(*) FROM clusters WHERE phase = 'ready'") == 4 })
 	for i := range w.lost {
@@ -49,6 +44,17 @@ func newLeftovers(t *testing.T) *leftovers {
 	require.NoError(t, w.StartServer(w.ctx))
 	require.Equal(t, 2, w.count("SELECT count(*) FROM clusters WHERE phase = 'ready'"), "the backup does not know the last two")
 	return w
+}
+
+// requested has a cluster made without a pull request.
+func (l *life) requested(name, key string) (id string) {
+	l.t.Helper()
+	return l.as("admin").create(client.CreateRequest{Name: name, Profile: "aws-minimal-test", Team: "platform"}, key).ClusterID
+}
+
+func (l *life) destroy(id string) {
+	l.t.Helper()
+	ask[client.Accepted](l.as("admin"), http.MethodPost, "/api/v1/clusters/"+id+"/destroy", nil, http.StatusAccepted)
 }
 
 // describe fills in what is known of a cluster while it lives.
@@ -83,8 +89,8 @@ func (w *leftovers) plantLeft(s subject, all bool) []aws.Resource {
 	}
 	if all {
 		record := "api." + s.name + ".labs.example.com."
-		list = append(list, aws.Resource{Service: "iam", Type: "role", Name: s.infra + "-worker-role"}, aws.Resource{
-			Service: "route53", Type: "record", ID: record, Name: record, Parent: w.zone(), Attrs: map[string]string{"type": "A", "ttl": "60"}, Values: map[string][]string{"values": {"192.0.2.1"}},
+		list = append(list, aws.Resource{Service: "iam", Type: "instance-profile", Name: s.infra + "-worker-profile"}, aws.Resource{
+			Service: "route53", Type: "record", ID: w.zone() + "/" + record + "/A/", Name: record, Parent: w.zone(), Attrs: map[string]string{"type": "A", "ttl": "60"}, Values: map[string][]string{"values": {"192.0.2.1"}},
 		})
 		require.NoError(w.t, w.S3.CreateBucket(w.ctx, "openshift-bootstrap-data-"+s.infra))
 	}
@@ -103,7 +109,7 @@ func (l *life) zone() string {
 // plantLookAlikes puts into the account what is not ours to take, however much it looks like that.
 func (w *leftovers) plantLookAlikes() {
 	w.t.Helper()
-	w.stand = w.plantForeign([]int{w.left.pr, w.cut.pr, w.reused.pr, w.living.pr})
+	w.stand = w.plantForeign([]int{w.left.pr, w.cut.pr, w.living.pr})
 	with := func(s subject, changed map[string]string) map[string]string {
 		tags := maps.Clone(s.tags)
 		delete(tags, tagkey.KubernetesCluster+s.infra)
@@ -112,11 +118,11 @@ func (w *leftovers) plantLookAlikes() {
 	}
 	mark := tagkey.KubernetesCluster + "somebody-x2x4x"
 	for _, r := range []aws.Resource{
-		{Service: "ec2", Type: "volume", Tags: with(w.left, map[string]string{mark: tagkey.Owned})},                                                                      // forged: a destroyed cluster's id
-		{Service: "ec2", Type: "volume", Tags: with(w.living, map[string]string{mark: tagkey.Owned})},                                                                    // forged: a living cluster's id
-		{Service: "ec2", Type: "volume", Tags: with(w.left, map[string]string{tagkey.KubernetesCluster + w.left.infra: tagkey.Owned, tagkey.Installation: "elsewhere"})}, // another installation's
-		{Service: "ec2", Type: "vpc", Tags: map[string]string{mark: tagkey.Owned, tagkey.Owner: "gus"}},                                                                  // a person's own cluster
-		{Service: "ec2", Type: "volume", Region: "us-west-2", Tags: w.left.tags},                                                                                         // in a region that is denied
+		{Service: "ec2", Type: "volume", Tags: with(w.cut, map[string]string{mark: tagkey.Owned})},                                                                     // forged: a destroyed cluster's id
+		{Service: "ec2", Type: "volume", Tags: with(w.living, map[string]string{mark: tagkey.Owned})},                                                                  // forged: a living cluster's id
+		{Service: "ec2", Type: "volume", Tags: with(w.cut, map[string]string{tagkey.KubernetesCluster + w.cut.infra: tagkey.Owned, tagkey.Installation: "elsewhere"})}, // another installation's
+		{Service: "ec2", Type: "vpc", Tags: map[string]string{mark: tagkey.Owned, tagkey.Owner: "gus"}},                                                                // a person's own cluster
+		{Service: "ec2", Type: "volume", Region: "us-west-2", Tags: w.left.tags},                                                                                       // in a region that is denied
 	} {
 		w.stand = append(w.stand, w.plant(r))
 	}

@@ -19,7 +19,8 @@ import (
 // leftovers is an account with something of clusters that are gone, beside much that only looks like that.
 type leftovers struct {
 	*life
-	left, cut, reused, living subject   // of pull requests; reused: its name is that of a living cluster now
+	left, cut, reused, living subject
+	nameUser                  string    // id of the living cluster that has the name of reused now
 	lost                      []subject // that the restored database does not know
 	stand                     []aws.Resource
 }
@@ -57,11 +58,10 @@ func TestWhatSweepsFindIsReportedAndRemovedOnlyIfThatIsAllowed(t *testing.T) {
 	require.Contains(t, w.orphanOf(taken).StateWhy, "it waits: the name "+w.reused.name)
 	w.othersStand()
 
-	w.approve(w.orphanOf(cut).OrphanID)
-	for _, pr := range []int{w.reused.pr, w.living.pr} {
-		_, err := w.GitHub.Comment(pr, "/ocp destroy", "maya")
-		require.NoError(t, err)
-	}
+	w.cutIsApproved(cut)
+	w.ownerRemoves(func(r aws.Resource) bool { return r.Tags[tagkey.ClusterID] == w.living.id }) // or its teardown would count it
+	w.destroy(w.nameUser)
+	w.destroy(w.living.id)
 	w.runUntil("the name is free, and what waited for it is gone", 3*time.Minute, func() bool { return !w.stands(cut, taken) })
 	w.runUntil("all are released", 3*time.Minute, w.every("released"))
 	w.AWS.Lift("us-west-2/*")
@@ -75,6 +75,36 @@ func TestWhatSweepsFindIsReportedAndRemovedOnlyIfThatIsAllowed(t *testing.T) {
 		_, name, _ := strings.Cut(action, ":")
 		require.Regexp(t, "^(Describe|List|Get)", name, "a sweep only reads")
 	}
+}
+
+// cutIsApproved: as long as another installation's resource has the mark too, no teardown would delete anything.
+func (w *leftovers) cutIsApproved(cut aws.Resource) {
+	w.t.Helper()
+	decision := client.OrphanApproval{Ids: []string{w.orphanOf(cut).OrphanID}, Reason: "nobody needs it"}
+	refused := w.as("admin").refused(http.MethodPost, "/api/v1/orphans/approve", decision, http.StatusConflict)
+	require.Contains(w.t, refused.Detail, "has a mark of this cluster, but belongs to the installation \"elsewhere\"")
+	w.ownerRemoves(func(r aws.Resource) bool { return r.Tags[tagkey.KubernetesCluster+w.cut.infra] != "" })
+	decision.DryRun = true
+	var plan client.RemovalPlan
+	w.sweepUntil("it is seen that nothing of another owner has the mark", func() bool {
+		plan = ask[client.RemovalPlans](w.as("admin"), http.MethodPost, "/api/v1/orphans/approve", decision, http.StatusOK).Items[0]
+		return plan.Refused == ""
+	})
+	forged := w.ownerRemoves(func(r aws.Resource) bool { return r.Tags[tagkey.ClusterID] == w.cut.id })
+	require.Len(w.t, plan.Kept, 1)
+	require.Equal(w.t, forged.ARN(), plan.Kept[0].ID, "it has the cluster's tag, and no teardown would delete it")
+	w.approve(decision.Ids...)
+}
+
+// ownerRemoves has the one of what stands, for which it is true, removed by whoever owns it.
+func (w *leftovers) ownerRemoves(is func(aws.Resource) bool) aws.Resource {
+	w.t.Helper()
+	i := slices.IndexFunc(w.stand, is)
+	require.GreaterOrEqual(w.t, i, 0)
+	one := w.stand[i]
+	require.NoError(w.t, w.AWS.Free(one.ID))
+	w.stand = slices.Delete(w.stand, i, i+1)
+	return one
 }
 
 // reportsAll: sweep.delete is empty.
