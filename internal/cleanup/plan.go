@@ -3,6 +3,7 @@ package cleanup
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,9 +15,6 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/sweeps"
 )
-
-// Managed is the value of the tag ManagedBy on everything that ocpctl makes.
-const Managed = "ocpctl"
 
 // Plan says how an orphan is removed.
 type Plan struct {
@@ -30,8 +28,8 @@ type Plan struct {
 
 	Add     []store.IdentityRow // names that the teardown has to learn first
 	Calls   []Call              // of the teardown, in their order
-	Removed []Resource          // that are there and that these calls remove
-	Kept    []Resource          // that are there and that they do not remove
+	Removed []Resource          // that are there and that these calls remove, also of other orphans with the same names
+	Kept    []Resource          // that are there and that they do not remove; the teardown counts what has the cluster's tag or names
 }
 
 // Call is one step of the teardown.
@@ -49,11 +47,12 @@ type Config struct {
 func (c Config) PlanOf(r sweeps.Removal) Plan {
 	p := Plan{Orphan: r.Orphan.ID, Class: r.Orphan.Class}
 	seen, err := resources(r.Seen)
-	if err != nil {
+	beside, failed := resources(r.Beside)
+	if err = errors.Join(err, failed); err != nil {
 		p.Refused = err.Error()
 		return p
 	}
-	if p.Refused = refused(r, seen); p.Refused != "" {
+	if p.Refused = cmp.Or(refused(r, seen), contested(r, beside)); p.Refused != "" {
 		return p
 	}
 	var of names.Scope
@@ -73,7 +72,7 @@ func (c Config) PlanOf(r sweeps.Removal) Plan {
 	for _, add := range p.Add {
 		known = append(known, sweeps.RecordedName{InfraID: add.InfraID, CCOName: add.CCOName, Region: add.Region})
 	}
-	p.sort(of, known, seen)
+	p.sort(of, known, slices.Concat(seen, beside))
 	p.Calls = calls(r.Orphan.Account, of, known)
 	if len(p.Removed) == 0 {
 		p.Refused = "no teardown searches for any of its resources; remove them by hand"
@@ -112,6 +111,16 @@ func refused(r sweeps.Removal, seen []contract.SeenResource) string {
 	return ""
 }
 
+// contested says which other resource has the mark of this cluster and that of another owner. A teardown deletes nothing while there is one.
+func contested(r sweeps.Removal, beside []contract.SeenResource) string {
+	for _, s := range beside {
+		if why := foreign(r, s); why != "" {
+			return fmt.Sprintf("%s has a mark of this cluster, but %s; a teardown deletes nothing until the wrong tag is removed", s.ID, why)
+		}
+	}
+	return ""
+}
+
 // ours reports that an InstallationId is this installation's, or was when the cluster was accepted.
 func ours(r sweeps.Removal, installation string) bool {
 	return installation == r.Installation || r.Of != nil && installation == r.Of.Installation
@@ -129,7 +138,7 @@ func foreign(r sweeps.Removal, s contract.SeenResource) string {
 		return fmt.Sprintf("belongs to the installation %q", installation)
 	case of != "" && of != cluster:
 		return fmt.Sprintf("is tagged with the cluster %q", of)
-	case by != "" && by != Managed:
+	case by != "" && by != tagkey.ControlPlaneName:
 		return fmt.Sprintf("is managed by %q", by)
 	}
 	return ""

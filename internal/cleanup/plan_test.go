@@ -24,7 +24,7 @@ var (
 )
 
 func own(more ...string) map[string]string {
-	tags := map[string]string{tagkey.ManagedBy: "ocpctl", tagkey.Installation: "here", tagkey.ClusterID: "clu_1", tagkey.ClusterName: "shop"}
+	tags := map[string]string{tagkey.ManagedBy: tagkey.ControlPlaneName, tagkey.Installation: "here", tagkey.ClusterID: "clu_1", tagkey.ClusterName: "shop"}
 	for i := 0; i < len(more); i += 2 {
 		tags[more[i]] = more[i+1]
 	}
@@ -68,12 +68,20 @@ func living(r *sweeps.Removal, _ *contract.SeenResource) {
 func TestALeakIsRemovedByTheTeardownOfItsCluster(t *testing.T) {
 	p := cfg.PlanOf(leak(func(r *sweeps.Removal, _ *contract.SeenResource) {
 		r.Seen = append(r.Seen,
+			row(contract.SeenResource{ID: "role/1", Type: "role", Name: "shop-abcde-worker-role"}),
+			row(contract.SeenResource{ID: "profile/1", Type: "instance-profile", Name: "shop-abcde-worker-profile"}),
+			row(contract.SeenResource{ID: "eni/1", Type: "network-interface", Region: "eu-west-1", Within: "subnet/1"}),
+			row(contract.SeenResource{ID: "subnet/1", Type: "subnet", Region: "eu-west-1", Within: "arn:aws:ec2:eu-west-1:123456789012:vpc/vpc-1"}),
 			row(contract.SeenResource{ID: "record/api", Type: "record", Name: "api.shop.labs.example.com."}),
 			row(contract.SeenResource{ID: "record/wild", Type: "record", Name: `\052.apps.shop.labs.example.com.`}),
 			row(contract.SeenResource{ID: "record/other", Type: "record", Name: "api.shop2.labs.example.com."}),
 			row(contract.SeenResource{ID: "volume/1", Type: "volume", Region: "us-west-2", Tags: own(tagkey.KubernetesCluster+"shop-abcde", "owned")}),
 			row(contract.SeenResource{ID: "bucket/1", Type: "bucket", Name: "openshift-bootstrap-data-shop-abcde"}),
 			row(contract.SeenResource{ID: "sg/1", Type: "security-group", Region: "eu-west-1", Name: "shop-abcde-lookalike"}))
+		r.Beside = []sweeps.SeenRow{
+			row(contract.SeenResource{ID: "volume/cut", Type: "volume", Region: "eu-west-1", Tags: map[string]string{tagkey.KubernetesCluster + "shop-abcde": "owned"}}),
+			row(contract.SeenResource{ID: "volume/forged", Type: "volume", Region: "eu-west-1", Tags: own(tagkey.KubernetesCluster+"other-fghij", "owned")}),
+		}
 	}))
 	require.Empty(t, p.Refused)
 	require.Empty(t, p.Waits)
@@ -85,14 +93,16 @@ func TestALeakIsRemovedByTheTeardownOfItsCluster(t *testing.T) {
 	}
 	require.Equal(t, map[string]string{
 		"arn:aws:ec2:eu-west-1:123456789012:vpc/vpc-1": "openshift-install destroy cluster, by the tag of shop-abcde",
-		"record/api": "a DNS record of this exact name", "record/wild": "a DNS record of this exact name", "bucket/1": "by its exact name",
+		"volume/cut": "openshift-install destroy cluster, by the tag of shop-abcde",
+		"record/api": "a DNS record of this exact name", "record/wild": "a DNS record of this exact name", "bucket/1": "by its exact name", "profile/1": "by its exact name",
+		"eni/1": "it ends with subnet/1", "subnet/1": "it ends with arn:aws:ec2:eu-west-1:123456789012:vpc/vpc-1",
 	}, why)
 	var kept []string
 	for _, r := range p.Kept {
 		require.NotEmpty(t, r.Why)
 		kept = append(kept, r.ID)
 	}
-	require.Equal(t, []string{"record/other", "volume/1", "sg/1"}, kept, "no teardown finds these")
+	require.Equal(t, []string{"role/1", "record/other", "volume/1", "sg/1", "volume/forged"}, kept, "no teardown finds these")
 	require.Contains(t, p.Calls, Call{"delete DNS records by their exact names", "api.shop.labs.example.com, api-int.shop.labs.example.com, *.apps.shop.labs.example.com"})
 }
 
@@ -111,9 +121,12 @@ func TestNothingForeignIsEverPlannedFor(t *testing.T) {
 		"misjudged, of another installation":   {func(r *sweeps.Removal, _ *contract.SeenResource) { r.Orphan.Installation = "there" }, `it belongs to the installation "there"`},
 		"one resource of another installation": {tag(tagkey.Installation, "there"), `belongs to the installation "there"`},
 		"one resource of another cluster":      {tag(tagkey.ClusterID, "clu_2"), `is tagged with the cluster "clu_2"`},
-		"one resource of another tool":         {tag(tagkey.ManagedBy, "terraform"), `is managed by "terraform"`},
-		"gone meanwhile":                       {func(r *sweeps.Removal, _ *contract.SeenResource) { r.Orphan.GoneAt = &now }, "nothing of it is there any more"},
-		"seen before the release only":         {func(r *sweeps.Removal, _ *contract.SeenResource) { r.Orphan.LastSeenAt = released }, "it was not seen since its cluster was destroyed"},
+		"another's resource with its mark": {func(r *sweeps.Removal, _ *contract.SeenResource) {
+			r.Beside = []sweeps.SeenRow{row(contract.SeenResource{ID: "volume/9", Tags: map[string]string{tagkey.Installation: "there"}})}
+		}, `volume/9 has a mark of this cluster, but belongs to the installation "there"; a teardown deletes nothing until`},
+		"one resource of another tool": {tag(tagkey.ManagedBy, "terraform"), `is managed by "terraform"`},
+		"gone meanwhile":               {func(r *sweeps.Removal, _ *contract.SeenResource) { r.Orphan.GoneAt = &now }, "nothing of it is there any more"},
+		"seen before the release only": {func(r *sweeps.Removal, _ *contract.SeenResource) { r.Orphan.LastSeenAt = released }, "it was not seen since its cluster was destroyed"},
 		"its cluster lives": {func(r *sweeps.Removal, _ *contract.SeenResource) {
 			r.Of.DestroyedAt = nil
 			r.Of.Status = lifecycle.Ready

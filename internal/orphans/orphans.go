@@ -30,6 +30,7 @@ type Prices interface {
 // Account says whose resources are grouped, and how.
 type Account struct {
 	Platform, ID string
+	Installation string          // which looks through the account
 	Names        map[string]bool // recorded infraIDs and ccoctl names, of those that Candidates returned
 	BaseDomains  []string
 	Exempt       []Rule
@@ -137,7 +138,8 @@ func (g *grouping) readNames() {
 }
 
 // completeCut gives resources that have an identity and no cluster's tag to the only owner that has this identity in its tags. If there
-// are several, or if the resource is another installation's, they stay apart.
+// are several, or if the resource is another installation's, they stay apart. So do those with a name that was recorded here, if the only
+// owner is another installation: one forged tag must not hide what is ours.
 func (g *grouping) completeCut() {
 	type owner struct{ installation, cluster string }
 	owners := map[string]map[owner]bool{}
@@ -156,6 +158,9 @@ func (g *grouping) completeCut() {
 			continue
 		}
 		for only := range owners[s.identity] {
+			if hides := g.Names[s.identity] && only.installation != "" && only.installation != g.Installation; hides {
+				continue
+			}
 			if s.installation == "" || s.installation == only.installation {
 				s.installation, s.cluster = only.installation, only.cluster
 			}

@@ -3,6 +3,8 @@ package sweeps
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -15,6 +17,7 @@ import (
 type Removal struct {
 	Orphan       OrphanRow
 	Seen         []SeenRow       // what is there of it
+	Beside       []SeenRow       // parts of other orphans of the account that its cluster's teardown finds or counts
 	Of           *RemovalCluster // the known cluster that it is or was of; nil: none is known
 	Installation string          // of this control plane
 	At           time.Time       // when it was read
@@ -60,24 +63,50 @@ func removalIn(ctx context.Context, tx pgx.Tx, id string, fixed *time.Time) (r R
 	r.Seen, err = pg.All[SeenRow](ctx, tx, `
 		SELECT `+seenColumns+` FROM seen
 		WHERE orphan_id = $1 AND gone_at IS NULL ORDER BY id`, id)
-	if err != nil || r.Orphan.ClusterID == nil {
+	if err != nil {
 		return r, err
 	}
+	if r.Orphan.ClusterID != nil {
+		if r.Of, err = removalClusterIn(ctx, tx, *r.Orphan.ClusterID); err != nil {
+			return r, err
+		}
+	}
+	r.Beside, err = besideIn(ctx, tx, r)
+	return r, err
+}
+
+// besideIn returns the parts of other orphans that have the cluster's tag, or one of the names which its teardown searches for.
+func besideIn(ctx context.Context, tx pgx.Tx, r Removal) ([]SeenRow, error) {
+	names, cluster := strings.Split(r.Orphan.Identity, ","), r.Orphan.ClusterTag
+	if r.Of != nil {
+		cluster = r.Of.ID
+		for _, n := range r.Of.Names {
+			names = append(names, n.InfraID, n.CCOName)
+		}
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return name == "" })
+	return pg.All[SeenRow](ctx, tx, `
+		SELECT `+seenColumns+` FROM seen WHERE gone_at IS NULL AND orphan_id IN (
+			SELECT id FROM orphans WHERE (platform, account) = ($1, $2) AND id <> $3 AND gone_at IS NULL
+				AND (string_to_array(identity, ',') && $4::text[] OR cluster_tag = nullif($5, '')))
+		ORDER BY id COLLATE "C"`, r.Orphan.Platform, r.Orphan.Account, r.Orphan.ID, names, cluster)
+}
+
+func removalClusterIn(ctx context.Context, tx pgx.Tx, id string) (*RemovalCluster, error) {
 	of, err := pg.One[RemovalCluster](ctx, tx, `
 		SELECT c.id, c.name, c.platform, c.base_domain, c.region, coalesce(c.effective_tags ->> 'InstallationId', '') AS installation, c.status, c.desired, c.destroyed_at,
 			c.reopened, coalesce((SELECT max(a.number) FROM attempts a WHERE a.cluster_id = c.id), 0) AS newest,
 			EXISTS (SELECT FROM attempts a WHERE a.cluster_id = c.id AND a.closed_at IS NULL) AS open,
 			coalesce((SELECT n.id FROM clusters n WHERE (n.platform, n.base_domain, n.name) = (c.platform, c.base_domain, c.name)
 				AND n.id <> c.id AND n.destroyed_at IS NULL), '') AS name_of, NULL::jsonb AS names
-		FROM clusters c WHERE c.id = $1`, *r.Orphan.ClusterID)
+		FROM clusters c WHERE c.id = $1`, id)
 	if err != nil {
-		return r, err
+		return nil, err
 	}
 	of.Names, err = pg.All[RecordedName](ctx, tx, `
 		SELECT coalesce(infra_id, '') AS infra_id, coalesce(cco_name, '') AS cco_name, coalesce(account, '') AS account, coalesce(region, '') AS region
 		FROM attempts WHERE cluster_id = $1 AND num_nonnulls(infra_id, cco_name) > 0 ORDER BY number`, of.ID)
-	r.Of = &of
-	return r, err
+	return &of, err
 }
 
 // ApprovedRemovals returns the ids of the orphans whose removal was approved and has not begun, the oldest approval first.
