@@ -168,7 +168,7 @@ func (w Week) tasks() (tasks []string) {
 		}
 	}
 	add(w.Blocked > 0, "Help %s: the findings name what is in the way.", several(w.Blocked, "blocked teardown", "blocked teardowns"))
-	add(w.Leaks > 0, "Look at %s of resources without a cluster: they cost money until somebody removes them.", several(w.Leaks, "finding", "findings"))
+	add(w.Leaks > 0, "Look at %s of resources that belong to no cluster: they cost money until somebody removes them.", several(w.Leaks, "group", "groups"))
 	if len(w.Failures) > 0 {
 		f := w.Failures[0]
 		add(f.Attempts >= oftenFailed, "Look into %s: %d attempts failed because of it. The runbook for failed creates says who can help.", Code(f.Reason), f.Attempts)

@@ -225,7 +225,7 @@ func TestTheUsagePageShowsTheMonthAgainstBudgetsAndTheBill(t *testing.T) {
 
 func TestAGroupWithoutANameIsShown(t *testing.T) {
 	v := usageView{By: "tag:Purpose"}
-	v.add([]reports.ReportLine{{Key: "", Clusters: 1, ClusterHours: 1.25, NodeHours: 3.75, Cents: 94}, {Key: "x", Cents: 6}})
+	v.add([]reports.ReportLine{{Key: "", Clusters: 1, ClusterHours: 1.25, NodeHours: 3.75, Cents: 94, SavedCents: 12}, {Key: "x", Cents: 6}})
 	require.Equal(t, int64(100), v.Total.Cents)
 	html := page(t, "usage", v)
 	require.Contains(t, html, `<th scope="row">none</th><td class="num">$0.94</td>`)
