@@ -47,11 +47,7 @@ type cleanupWorker struct {
 func (w *cleanupWorker) Work(ctx context.Context, _ *river.Job[queue.CleanupArgs]) error {
 	c := w.c
 	failed := []error{c.Store.Sweeps.Remaining(ctx, c.Sweeps.MinAge)}
-	n, err := c.Store.Sweeps.ApproveBySetting(ctx, c.Cleanup.Delete, c.Sweeps)
-	if n > 0 {
-		c.Log.InfoContext(ctx, "approved removals by the setting", "orphans", n)
-	}
-	failed = append(failed, err)
+	failed = append(failed, c.approveBySetting(ctx))
 	ids, err := c.Store.Sweeps.ApprovedRemovals(ctx, cleanupBatch)
 	failed = append(failed, err)
 	for _, id := range ids {
@@ -60,28 +56,63 @@ func (w *cleanupWorker) Work(ctx context.Context, _ *river.Job[queue.CleanupArgs
 	return errors.Join(failed...)
 }
 
+// approveBySetting approves what the setting lets ocpctl remove and a teardown can remove. Of the rest it records why it stays.
+func (c *Controller) approveBySetting(ctx context.Context) error {
+	if len(c.Cleanup.Delete) == 0 {
+		return nil
+	}
+	ids, err := c.Store.Sweeps.BySetting(ctx, c.Cleanup.Delete, c.Sweeps)
+	if err != nil {
+		return err
+	}
+	var fit []string
+	for _, id := range ids {
+		r, err := c.Store.Sweeps.Removal(ctx, id)
+		if err != nil {
+			return err
+		}
+		if p := c.planner().PlanOf(r); p.Refused != "" {
+			err := c.Store.Sweeps.Explain(ctx, id, lifecycle.OrphanReported, fmt.Sprintf("sweep.delete has %s, but no teardown can remove it: %s", p.Class, p.Refused))
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		fit = append(fit, id)
+	}
+	n, err := c.Store.Sweeps.ApproveBySetting(ctx, fit, c.Cleanup.Delete, c.Sweeps)
+	if n > 0 {
+		c.Log.InfoContext(ctx, "approved removals by the setting", "orphans", n)
+	}
+	return err
+}
+
+// planner plans removals with the catalogue in force.
+func (c *Controller) planner() cleanup.Config {
+	if c.Cleanup.BaseDomain == nil {
+		return cleanup.Config{}
+	}
+	return cleanup.Config{BaseDomain: c.Cleanup.BaseDomain()}
+}
+
 // beginRemoval begins an approved removal, or records why it waits or why no teardown can do it.
 func (c *Controller) beginRemoval(ctx context.Context, id string) error {
 	r, err := c.Store.Sweeps.Removal(ctx, id)
 	if err != nil {
 		return err
 	}
-	var planner cleanup.Config
-	if c.Cleanup.BaseDomain != nil {
-		planner.BaseDomain = c.Cleanup.BaseDomain()
-	}
-	switch p := planner.PlanOf(r); {
+	switch p := c.planner().PlanOf(r); {
 	case p.Refused != "":
 		c.Log.WarnContext(ctx, "no teardown can remove an orphan", "orphan", id, "why", p.Refused)
 		return c.Store.Sweeps.Refuse(ctx, id, p.Refused)
 	case p.Waits != "":
-		return c.Store.Sweeps.Waits(ctx, id, "it waits: "+p.Waits)
+		return c.Store.Sweeps.Explain(ctx, id, lifecycle.OrphanApproved, "it waits: "+p.Waits)
 	case r.Of == nil:
 		return c.adopt(ctx, r, p)
 	default:
 		err := c.Store.BeginRemoval(ctx, store.RemovalOrder{Orphan: id, Cluster: p.Cluster, Class: p.Class, Names: p.Add})
 		if errors.Is(err, store.ErrConflict) { // it changed since the plan was made: the next look makes another
-			return c.Store.Sweeps.Waits(ctx, id, "it waits: its cluster changed while its removal began")
+			return c.Store.Sweeps.Explain(ctx, id, lifecycle.OrphanApproved, "it waits: its cluster changed while its removal began")
 		}
 		return err
 	}
@@ -102,7 +133,7 @@ func (c *Controller) adopt(ctx context.Context, r sweeps.Removal, p cleanup.Plan
 	}
 	switch err := c.Cleanup.Adopter.Adopt(ctx, a); {
 	case errors.Is(err, store.ErrNameTaken):
-		return c.Store.Sweeps.Waits(ctx, p.Orphan, fmt.Sprintf("it waits: the name %s is that of a living cluster, and a teardown deletes DNS records by that name", p.Name))
+		return c.Store.Sweeps.Explain(ctx, p.Orphan, lifecycle.OrphanApproved, fmt.Sprintf("it waits: the name %s is that of a living cluster, and a teardown deletes DNS records by that name", p.Name))
 	case errors.Is(err, recovery.ErrUnfit), errors.Is(err, store.ErrConflict):
 		return c.Store.Sweeps.Refuse(ctx, p.Orphan, err.Error())
 	case err != nil:

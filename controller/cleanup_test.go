@@ -32,7 +32,7 @@ func (h *fixture) found(class lifecycle.OrphanClass, cluster, infraID string, kn
 	h.t.Helper()
 	id = store.NewID("orp")
 	tags := map[string]string{
-		tagkey.ManagedBy: "ocpctl", tagkey.Installation: "test", tagkey.ClusterID: cluster, tagkey.ClusterName: "shop", tagkey.KubernetesCluster + infraID: tagkey.Owned,
+		tagkey.ManagedBy: tagkey.ControlPlaneName, tagkey.Installation: "test", tagkey.ClusterID: cluster, tagkey.ClusterName: "shop", tagkey.KubernetesCluster + infraID: tagkey.Owned,
 	}
 	vpc, err := json.Marshal(contract.SeenResource{ID: "arn:" + id, Type: "vpc", Region: "us-east-1", Tags: tags})
 	require.NoError(h.t, err)
@@ -88,12 +88,17 @@ func TestTheSettingRemovesALeakAndNothingElse(t *testing.T) {
 	foreign := h.found(lifecycle.ClassReleased, cluster, "shop-klmno", true)
 	_, err := h.store.Pool().Exec(h.ctx, `UPDATE seen SET resource = jsonb_set(resource, '{tags,InstallationId}', '"there"') WHERE orphan_id = $1`, foreign)
 	require.NoError(t, err)
-	h.work(queue.CleanupArgs{})
+	for range 2 {
+		h.work(queue.CleanupArgs{})
+	}
 	h.reconcile(cluster)
 	h.orphanIs(leak, lifecycle.OrphanRemoving, "")
 	h.orphanIs(other, lifecycle.OrphanReported, "told")
 	h.orphanIs(foreign, lifecycle.OrphanReported, `belongs to the installation "there"`)
 	require.Equal(t, []string{"shop-abcde"}, h.cluster(cluster).Identities)
+	var approvals int
+	require.NoError(t, h.store.Pool().QueryRow(h.ctx, `SELECT count(*) FROM audit_events WHERE action = 'orphan_approved'`).Scan(&approvals))
+	require.Equal(t, 1, approvals, "what no teardown can remove is not approved again and again")
 }
 
 func TestARemovalWaitsForTheNameAndSaysSo(t *testing.T) {

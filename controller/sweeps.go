@@ -23,7 +23,7 @@ type Accounts struct {
 	Wanted func() []sweeps.Wanted // nil: none
 	Every  time.Duration          // zero: only on request
 	Exempt []orphans.Rule
-	Prices orphans.Prices // nil: no price is known
+	Prices func(platform string) orphans.Prices // in force now; nil: no price is known
 }
 
 // wanted returns the accounts that are looked through now.
@@ -32,6 +32,14 @@ func (a Accounts) wanted() []sweeps.Wanted {
 		return nil
 	}
 	return a.Wanted()
+}
+
+// prices returns what a platform's resources cost now.
+func (a Accounts) prices(platform string) orphans.Prices {
+	if a.Prices == nil {
+		return nil
+	}
+	return a.Prices(platform)
 }
 
 const (
@@ -219,7 +227,7 @@ func (c *Controller) judge(ctx context.Context, sweep sweeps.Sweep) ([]lifecycle
 		return nil, err
 	}
 	of := lifecycle.Seen{At: sweep.OpenedAt, Groups: orphans.Groups(orphans.Account{
-		Platform: sweep.Platform, ID: sweep.Account, Names: recorded, BaseDomains: sweep.Spec.BaseDomains, Exempt: c.Accounts.Exempt, Prices: c.Accounts.Prices,
+		Platform: sweep.Platform, ID: sweep.Account, Names: recorded, BaseDomains: sweep.Spec.BaseDomains, Exempt: c.Accounts.Exempt, Prices: c.Accounts.prices(sweep.Platform),
 	}, seen)}
 	known, err := c.Store.Reports.Known(ctx, of)
 	if err != nil {

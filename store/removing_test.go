@@ -81,8 +81,11 @@ func TestTheSettingApprovesOnlyWhatIsCertainlyOurs(t *testing.T) {
 			clock.now().Add(-time.Hour), clock.now(), row.ID)
 	}
 	try := func(classes ...lifecycle.OrphanClass) int {
-		n, err := s.Sweeps.ApproveBySetting(t.Context(), classes, sweepLimits)
+		ids, err := s.Sweeps.BySetting(t.Context(), classes, sweepLimits)
 		require.NoError(t, err)
+		n, err := s.Sweeps.ApproveBySetting(t.Context(), []string{id}, classes, sweepLimits)
+		require.NoError(t, err)
+		require.Len(t, ids, n)
 		return n
 	}
 	good()

@@ -23,7 +23,7 @@ func (h *fixture) orphan(class lifecycle.OrphanClass) (id string) {
 	_, err = h.store.Pool().Exec(h.Context(), `
 		INSERT INTO seen (platform, account, id, parts, resource, first_seen_at, last_seen_at, last_sweep, sights, orphan_id)
 		VALUES ('aws', '123456789012', 'vpc-of-' || $1, '{us-east-1/ec2}', jsonb_build_object('id', 'vpc-of-' || $1, 'type', 'vpc', 'region', 'us-east-1', 'tags', jsonb_build_object(
-			'ManagedBy', 'ocpctl', 'InstallationId', $2::text, 'ClusterId', 'clu_9', 'ClusterName', 'lost', 'kubernetes.io/cluster/lost-abcde', 'owned')), now(), now(), 'swp_1', 2, $1)`,
+			'ManagedBy', 'cluster-control-plane', 'InstallationId', $2::text, 'ClusterId', 'clu_9', 'ClusterName', 'lost', 'kubernetes.io/cluster/lost-abcde', 'owned')), now(), now(), 'swp_1', 2, $1)`,
 		id, h.store.DB.Options.Installation)
 	require.NoError(h, err)
 	return id

@@ -37,9 +37,17 @@ func accounts(c config.Config, of catalogue.Catalogue) (list []sweeps.Wanted) {
 
 // sweepAccounts returns what the controller looks through.
 func (in inner) sweepAccounts() controller.Accounts {
-	out := controller.Accounts{Wanted: func() []sweeps.Wanted { return accounts(in.cfg, in.catalogue.Current()) }, Every: in.cfg.Sweep.Every}
+	out := controller.Accounts{Wanted: func() []sweeps.Wanted { return accounts(in.cfg, in.catalogue.Current()) }, Every: in.cfg.Sweep.Every, Prices: in.resourcePrices}
 	for _, e := range in.cfg.Sweep.Exempt {
 		out.Exempt = append(out.Exempt, orphans.Rule{Account: e.Account, Identity: e.Identity, Name: e.Name, TagKey: e.TagKey, Why: e.Why})
 	}
 	return out
+}
+
+// resourcePrices returns what a platform's resources cost by the catalogue in force; nil: it has no list of them.
+func (in inner) resourcePrices(platform string) orphans.Prices {
+	if list, known := in.catalogue.Current().PriceList(platform); known {
+		return list
+	}
+	return nil
 }

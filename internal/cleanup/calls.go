@@ -54,12 +54,25 @@ func byName(infraID string) (list []string) {
 	return append(list, "openshift-bootstrap-data-"+infraID)
 }
 
-// sort tells the resources that the calls remove from those that they do not.
+// sort tells the resources that the calls remove from those that they do not. What is in a removed one ends with it.
 func (p *Plan) sort(of names.Scope, known []sweeps.RecordedName, seen []contract.SeenResource) {
-	for _, s := range seen {
-		r := Resource{ID: s.ID, Type: s.Type, Region: s.Region, Name: s.Name}
-		var removed bool
-		if removed, r.Why = covered(of, known, s); removed {
+	why, removed := make([]string, len(seen)), make([]bool, len(seen))
+	gone := map[string]bool{}
+	for i, s := range seen {
+		removed[i], why[i] = covered(of, known, s)
+		gone[s.ID] = removed[i]
+	}
+	for more := true; more; {
+		more = false
+		for i, s := range seen {
+			if !removed[i] && gone[s.Within] {
+				removed[i], why[i], gone[s.ID], more = true, "it ends with "+s.Within, true, true
+			}
+		}
+	}
+	for i, s := range seen {
+		r := Resource{ID: s.ID, Type: s.Type, Region: s.Region, Name: s.Name, Why: why[i]}
+		if removed[i] {
 			p.Removed = append(p.Removed, r)
 		} else {
 			p.Kept = append(p.Kept, r)

@@ -15,9 +15,6 @@ import (
 	"github.com/ocpctl/ocpctl/store/sweeps"
 )
 
-// Managed is the value of the tag ManagedBy on everything that ocpctl makes.
-const Managed = "ocpctl"
-
 // Plan says how an orphan is removed.
 type Plan struct {
 	Orphan  string
@@ -129,7 +126,7 @@ func foreign(r sweeps.Removal, s contract.SeenResource) string {
 		return fmt.Sprintf("belongs to the installation %q", installation)
 	case of != "" && of != cluster:
 		return fmt.Sprintf("is tagged with the cluster %q", of)
-	case by != "" && by != Managed:
+	case by != "" && by != tagkey.ControlPlaneName:
 		return fmt.Sprintf("is managed by %q", by)
 	}
 	return ""

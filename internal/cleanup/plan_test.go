@@ -24,7 +24,7 @@ var (
 )
 
 func own(more ...string) map[string]string {
-	tags := map[string]string{tagkey.ManagedBy: "ocpctl", tagkey.Installation: "here", tagkey.ClusterID: "clu_1", tagkey.ClusterName: "shop"}
+	tags := map[string]string{tagkey.ManagedBy: tagkey.ControlPlaneName, tagkey.Installation: "here", tagkey.ClusterID: "clu_1", tagkey.ClusterName: "shop"}
 	for i := 0; i < len(more); i += 2 {
 		tags[more[i]] = more[i+1]
 	}
@@ -68,6 +68,8 @@ func living(r *sweeps.Removal, _ *contract.SeenResource) {
 func TestALeakIsRemovedByTheTeardownOfItsCluster(t *testing.T) {
 	p := cfg.PlanOf(leak(func(r *sweeps.Removal, _ *contract.SeenResource) {
 		r.Seen = append(r.Seen,
+			row(contract.SeenResource{ID: "eni/1", Type: "network-interface", Region: "eu-west-1", Within: "subnet/1"}),
+			row(contract.SeenResource{ID: "subnet/1", Type: "subnet", Region: "eu-west-1", Within: "arn:aws:ec2:eu-west-1:123456789012:vpc/vpc-1"}),
 			row(contract.SeenResource{ID: "record/api", Type: "record", Name: "api.shop.labs.example.com."}),
 			row(contract.SeenResource{ID: "record/wild", Type: "record", Name: `\052.apps.shop.labs.example.com.`}),
 			row(contract.SeenResource{ID: "record/other", Type: "record", Name: "api.shop2.labs.example.com."}),
@@ -86,6 +88,7 @@ func TestALeakIsRemovedByTheTeardownOfItsCluster(t *testing.T) {
 	require.Equal(t, map[string]string{
 		"arn:aws:ec2:eu-west-1:123456789012:vpc/vpc-1": "openshift-install destroy cluster, by the tag of shop-abcde",
 		"record/api": "a DNS record of this exact name", "record/wild": "a DNS record of this exact name", "bucket/1": "by its exact name",
+		"eni/1": "it ends with subnet/1", "subnet/1": "it ends with arn:aws:ec2:eu-west-1:123456789012:vpc/vpc-1",
 	}, why)
 	var kept []string
 	for _, r := range p.Kept {

@@ -48,6 +48,7 @@ func newLifeOf(t testing.TB, cfg devstack.Config) *life {
 	t.Cleanup(cancel)
 	cfg.Dir, cfg.Bin, cfg.Fast = t.TempDir(), programs, true
 	cfg.Grace, cfg.Pace, cfg.VerifyGap = 1500*time.Millisecond, cmp.Or(cfg.Pace, 25*time.Millisecond), 200*time.Millisecond
+	cfg.OrphanAge = 500 * time.Millisecond
 	cfg.Lease, cfg.RetryBase, cfg.LookAgain = 10*time.Second, 200*time.Millisecond, 500*time.Millisecond
 	h, err := devstack.Start(ctx, cfg)
 	require.NoError(t, err)

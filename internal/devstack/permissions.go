@@ -7,13 +7,17 @@ import (
 	"github.com/ocpctl/ocpctl/deploy/terraform/policies"
 )
 
-// Runners have a key of their own, with the permissions of the runner roles that deploy/terraform creates: a permission that is missing
+// Runners have keys of their own, with the permissions of the runner roles that deploy/terraform creates: a permission that is missing
 // there fails a life here. The state of all clusters is denied to them. For their part of the bucket they ask the server, which assumes
-// the role below and restricts it.
+// the role below and restricts it. Sweeps have a second key, which only reads.
 const (
 	RunnerKey    = "AKIADEMO00000RUNNER1"
 	RunnerSecret = "demo/runner+secret/not-a-secret-0000001"
 	RunnerUser   = "arn:aws:iam::" + Account + ":user/ocpctl-runner"
+
+	SweepKey    = "AKIADEMO00000SWEEPS1"
+	SweepSecret = "demo/sweep+secret/not-a-secret-00000001"
+	SweepUser   = "arn:aws:iam::" + Account + ":user/ocpctl-sweep"
 
 	bucketRole = "ocpctl-runner-artifacts"
 )
@@ -27,9 +31,9 @@ func PolicyValues() policies.Values {
 	}
 }
 
-// runnerPolicy returns the policies of the runners' one key: those of all runner roles together.
+// runnerPolicy returns the policies of the runners' one key: those of all runner roles together, except for that of sweeps.
 func (c Config) runnerPolicy() (string, error) {
-	names := slices.Concat(policies.Create(), policies.Destroy(), policies.Operate(), policies.Mint(), policies.Sweep())
+	names := slices.Concat(policies.Create(), policies.Destroy(), policies.Operate(), policies.Mint())
 	policy, err := policies.Union(PolicyValues(), names...)
 	if err != nil {
 		return "", fmt.Errorf("the runners' policies: %w", err)
@@ -39,6 +43,9 @@ func (c Config) runnerPolicy() (string, error) {
 	}
 	return policy, nil
 }
+
+// sweepPolicy returns the policy of the key that looks through the account.
+func sweepPolicy() (string, error) { return policies.Union(PolicyValues(), policies.Sweep()...) }
 
 // bucketPolicy is the policy of the role for the runners' parts of the bucket.
 func bucketPolicy() (string, error) { return policies.Render("runner-artifacts", PolicyValues()) }

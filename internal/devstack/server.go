@@ -178,6 +178,18 @@ func (h *Stack) started() bool {
 	return slices.ContainsFunc(h.Servers, func(s *Server) bool { return s.process != nil })
 }
 
+// Configure stops the servers, changes the configuration, and starts the servers with it.
+func (h *Stack) Configure(ctx context.Context, change func(*Config)) error {
+	if err := h.StopServer(); err != nil {
+		return err
+	}
+	change(&h.Config)
+	if err := h.writeConfig(); err != nil {
+		return err
+	}
+	return h.StartServer(ctx)
+}
+
 // ServeBeside starts another ocpctl-server on the stack's database with its own configuration, and returns a function that stops it.
 // The caller must wait until it is ready.
 func (h *Stack) ServeBeside(config, roles, log string) (stop func() error, err error) {

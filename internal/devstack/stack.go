@@ -68,6 +68,10 @@ type Config struct {
 	CommentPace time.Duration // minimum time between two changes on GitHub
 	Deliveries  time.Duration // how often webhooks that never arrived are requested again
 
+	Sweeps       time.Duration // how often the account is looked through; a fast stack looks only on request
+	OrphanAge    time.Duration // since a sweep first saw an orphan, before it is told
+	SweepDeletes []string      // classes of orphans that are removed without an approval
+
 	Callers []aws.Caller // more keys in the stand-in AWS, besides the demo's own
 	// RunnerPolicy changes the runners' permissions; nil: those of deploy/terraform.
 	RunnerPolicy func(policy string) string
@@ -84,6 +88,7 @@ type Secrets struct {
 	Pull           string // pull secret, JSON
 	CloudKey       string // secret of AccessKey
 	RunnerKey      string // secret of RunnerKey
+	SweepKey       string // secret of SweepKey
 }
 
 // Stack is a running stack.
@@ -165,6 +170,10 @@ func (c Config) withDefaults() Config {
 	set(&c.Heartbeat, time.Second)
 	set(&c.CommentPace, 10*time.Millisecond)
 	set(&c.Deliveries, 5*time.Minute)
+	set(&c.OrphanAge, time.Minute)
+	if !c.Fast {
+		set(&c.Sweeps, 10*time.Minute)
+	}
 	c.Secrets.Webhook = cmp.Or(c.Secrets.Webhook, WebhookSecret)
 	c.Secrets.Slack = cmp.Or(c.Secrets.Slack, SlackSecret)
 	c.Secrets.SlackBot = cmp.Or(c.Secrets.SlackBot, SlackToken)
@@ -172,6 +181,7 @@ func (c Config) withDefaults() Config {
 	c.Secrets.Pull = cmp.Or(c.Secrets.Pull, PullSecret)
 	c.Secrets.CloudKey = cmp.Or(c.Secrets.CloudKey, SecretKey)
 	c.Secrets.RunnerKey = cmp.Or(c.Secrets.RunnerKey, RunnerSecret)
+	c.Secrets.SweepKey = cmp.Or(c.Secrets.SweepKey, SweepSecret)
 	return c
 }
 
@@ -192,9 +202,16 @@ func (h *Stack) startS3(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	sweeps, err := sweepPolicy()
+	if err != nil {
+		return err
+	}
 	h.S3, err = s3.Start(ctx, s3.Config{
 		Dir: h.path("s3"), Port: h.Ports.S3Behind, AccessKey: AccessKey, SecretKey: h.Secrets.CloudKey, Buckets: []string{Bucket},
-		Accounts: []s3.Account{{AccessKey: RunnerKey, SecretKey: h.Secrets.RunnerKey, ARN: RunnerUser, Policy: policy}},
+		Accounts: []s3.Account{
+			{AccessKey: RunnerKey, SecretKey: h.Secrets.RunnerKey, ARN: RunnerUser, Policy: policy},
+			{AccessKey: SweepKey, SecretKey: h.Secrets.SweepKey, ARN: SweepUser, Policy: sweeps},
+		},
 	})
 	if err != nil {
 		return err
@@ -217,6 +234,10 @@ func (h *Stack) startAWS(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	sweeps, err := sweepPolicy()
+	if err != nil {
+		return err
+	}
 	parts, err := bucketPolicy()
 	if err != nil {
 		return err
@@ -226,6 +247,7 @@ func (h *Stack) startAWS(ctx context.Context) (err error) {
 		Callers: append([]aws.Caller{
 			{AccessKey: CLIKey, SecretKey: CLISecret, ARN: CLIUser},
 			{AccessKey: RunnerKey, SecretKey: h.Secrets.RunnerKey, ARN: RunnerUser, Policy: policy},
+			{AccessKey: SweepKey, SecretKey: h.Secrets.SweepKey, ARN: SweepUser, Policy: sweeps},
 		}, h.Callers...),
 		Roles: []aws.Role{{Name: bucketRole, Policy: parts}},
 	})

@@ -99,22 +99,37 @@ func (c *change) setState(ctx context.Context, o OrphanRow, to lifecycle.OrphanS
 	return nil
 }
 
-// ApproveBySetting approves what the configuration lets ocpctl remove by itself: reported orphans of these classes, every resource of which
-// is tagged as ocpctl's and as this installation's, and which sweeps saw often and long enough. It returns how many.
-func (s *Store) ApproveBySetting(ctx context.Context, classes []lifecycle.OrphanClass, l lifecycle.SweepLimits) (n int, err error) {
-	if len(classes) == 0 {
+// bySetting selects what the configuration lets ocpctl remove by itself: reported orphans of these classes, every resource of which is tagged
+// as ocpctl's and as this installation's, and which sweeps saw often and long enough.
+const bySetting = `o.state = @reported AND o.gone_at IS NULL AND o.class = ANY (@classes) AND o.class = ANY (@removable)
+	AND o.managed_by AND o.cluster_tag <> '' AND o.installation = @ours AND @ours <> ''
+	AND o.sights >= @sights AND o.last_seen_at - o.first_seen_at >= @age::interval AND coalesce((SELECT k.reopened FROM clusters k WHERE k.id = o.cluster_id), 0) < @most`
+
+func (s *Store) settingArgs(classes []lifecycle.OrphanClass, l lifecycle.SweepLimits) pgx.NamedArgs {
+	return pgx.NamedArgs{
+		"reported": lifecycle.OrphanReported, "classes": classes, "removable": []lifecycle.OrphanClass{lifecycle.ClassReleased, lifecycle.ClassUnknown},
+		"ours": s.db.Options.Installation, "sights": l.MinSights, "age": l.MinAge, "most": MostReopened,
+	}
+}
+
+// BySetting returns the ids of the orphans that the configuration lets ocpctl remove by itself.
+func (s *Store) BySetting(ctx context.Context, classes []lifecycle.OrphanClass, l lifecycle.SweepLimits) (ids []string, err error) {
+	found, _ := s.db.Pool().Query(ctx, `SELECT o.id FROM orphans o WHERE `+bySetting+` ORDER BY o.id`, s.settingArgs(classes, l)) // the rows return its error
+	if ids, err = pgx.CollectRows(found, pgx.RowTo[string]); err != nil {
+		return nil, fmt.Errorf("list what the setting removes: %w", err)
+	}
+	return ids, nil
+}
+
+// ApproveBySetting approves those of the orphans that the configuration still lets ocpctl remove by itself. It returns how many.
+func (s *Store) ApproveBySetting(ctx context.Context, ids []string, classes []lifecycle.OrphanClass, l lifecycle.SweepLimits) (n int, err error) {
+	if len(ids) == 0 {
 		return 0, nil
 	}
 	err = s.write(ctx, func(c *change) error {
-		found, err := pg.All[OrphanRow](ctx, c, `
-			SELECT `+orphanColumns+` FROM orphans o
-			WHERE o.state = @reported AND o.gone_at IS NULL AND o.class = ANY (@classes) AND o.class = ANY (@removable)
-				AND o.managed_by AND o.cluster_tag <> '' AND o.installation = @ours AND @ours <> ''
-				AND o.sights >= @sights AND o.last_seen_at - o.first_seen_at >= @age::interval AND coalesce((SELECT k.reopened FROM clusters k WHERE k.id = o.cluster_id), 0) < @most
-			ORDER BY o.id FOR UPDATE OF o`, pgx.NamedArgs{
-			"reported": lifecycle.OrphanReported, "classes": classes, "removable": []lifecycle.OrphanClass{lifecycle.ClassReleased, lifecycle.ClassUnknown},
-			"ours": c.DB.Options.Installation, "sights": l.MinSights, "age": l.MinAge, "most": MostReopened,
-		})
+		args := s.settingArgs(classes, l)
+		args["ids"] = ids
+		found, err := pg.All[OrphanRow](ctx, c, `SELECT `+orphanColumns+` FROM orphans o WHERE o.id = ANY (@ids) AND `+bySetting+` ORDER BY o.id FOR UPDATE OF o`, args)
 		if err != nil {
 			return err
 		}
@@ -137,11 +152,11 @@ func (s *Store) ApproveBySetting(ctx context.Context, classes []lifecycle.Orphan
 	return n, nil
 }
 
-// Waits records why an approved removal cannot begin yet.
-func (s *Store) Waits(ctx context.Context, id, why string) error {
-	_, err := s.db.Pool().Exec(ctx, `UPDATE orphans SET state_why = $3 WHERE id = $1 AND state = $2 AND state_why <> $3`, id, lifecycle.OrphanApproved, why)
+// Explain records why an orphan stays in a state, if it still is in that.
+func (s *Store) Explain(ctx context.Context, id string, in lifecycle.OrphanState, why string) error {
+	_, err := s.db.Pool().Exec(ctx, `UPDATE orphans SET state_why = $3 WHERE id = $1 AND state = $2 AND state_why <> $3`, id, in, why)
 	if err != nil {
-		return fmt.Errorf("record why the removal of orphan %s waits: %w", id, err)
+		return fmt.Errorf("record why orphan %s stays %s: %w", id, in, err)
 	}
 	return nil
 }

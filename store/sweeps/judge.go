@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/internal/pg"
 	"github.com/ocpctl/ocpctl/store/internal/rows"
@@ -59,6 +60,7 @@ func (s *Store) KeepOrphans(ctx context.Context, sweep string, judged []lifecycl
 			return err
 		}
 		_, err = c.Exec(ctx, `UPDATE sweeps SET judged_at = $2 WHERE id = $1`, sweep, c.Now)
+		c.Enqueue(queue.CleanupArgs{}) // what may be removed without an approval, and what waits
 		return err
 	})
 	if err != nil {

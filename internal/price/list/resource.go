@@ -13,8 +13,8 @@ const zoneMonth Price = 500_000
 
 // free are the kinds of resources that cost nothing by themselves.
 var free = map[string]bool{
-	"vpc": true, "subnet": true, "route-table": true, "internet-gateway": true, "egress-only-internet-gateway": true, "security-group": true,
-	"network-interface": true, "network-acl": true, "dhcp-options": true, "target-group": true, "listener": true, "record": true, "image": true, "role": true,
+	"vpc": true, "subnet": true, "route-table": true, "internet-gateway": true, "egress-only-gateway": true, "carrier-gateway": true,
+	"peering-connection": true, "security-group": true, "network-interface": true, "network-acl": true, "dhcp-options": true, "target-group": true, "listener": true, "record": true, "image": true, "role": true,
 	"user": true, "instance-profile": true, "policy": true, "oidc-provider": true, "key-pair": true, "launch-template": true, "placement-group": true,
 }
 

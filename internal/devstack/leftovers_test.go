@@ -1,0 +1,170 @@
+package devstack_test
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/internal/devstack/aws"
+	"github.com/ocpctl/ocpctl/internal/tagkey"
+)
+
+// newLeftovers destroys three clusters, has one's name used again, and loses the rows of two others.
+func newLeftovers(t *testing.T) *leftovers {
+	w := &leftovers{life: newLife(t, time.Hour)}
+	of := map[*subject]string{&w.left: "Left", &w.cut: "Cut", &w.reused: "Reused", &w.living: "Living"}
+	for s, title := range of {
+		s.id = w.labelled(title)
+	}
+	w.runUntil("all are ready", 3*time.Minute, w.every("ready"))
+	for s := range of {
+		w.describe(s)
+	}
+	for _, s := range []*subject{&w.left, &w.cut, &w.reused} {
+		_, err := w.GitHub.Comment(s.pr, "/ocp destroy", "maya")
+		require.NoError(t, err)
+	}
+	w.runUntil("three are destroyed", 3*time.Minute, func() bool { return w.count("SELECT count(*) FROM clusters WHERE phase = 'released'") == 3 })
+	_, err := w.GitHub.Comment(w.reused.pr, "/ocp create aws-minimal-test", "maya")
+	require.NoError(t, err)
+	w.runUntil("the name is used again", 3*time.Minute, func() bool { return w.count("SELECT count(*) FROM clusters WHERE phase = 'ready'") == 2 })
+
+	w.backUp()
+	for i := range 2 {
+		name := fmt.Sprintf("lost-%d", i)
+		w.lost = append(w.lost, subject{id: w.as("admin").create(client.CreateRequest{Name: name, Profile: "aws-minimal-test", Team: "platform"}, name).ClusterID})
+	}
+	w.runUntil("they are ready", 3*time.Minute, func() bool { return w.count("SELECT count(*) FROM clusters WHERE phase = 'ready'") == 4 })
+	for i := range w.lost {
+		w.describe(&w.lost[i])
+	}
+	w.restore()
+	require.NoError(t, w.StartServer(w.ctx))
+	require.Equal(t, 2, w.count("SELECT count(*) FROM clusters WHERE phase = 'ready'"), "the backup does not know the last two")
+	return w
+}
+
+// describe fills in what is known of a cluster while it lives.
+func (w *leftovers) describe(s *subject) {
+	w.t.Helper()
+	require.NoError(w.t, w.pool.QueryRow(w.ctx, `
+		SELECT coalesce(c.pr_number, 0), c.name, a.infra_id FROM clusters c JOIN attempts a ON a.cluster_id = c.id AND a.infra_id <> '' WHERE c.id = $1`, s.id).Scan(&s.pr, &s.name, &s.infra))
+	for _, r := range w.AWS.Resources("") {
+		if r.Type == "vpc" && r.Tags[tagkey.ClusterID] == s.id {
+			s.tags = maps.Clone(r.Tags)
+		}
+	}
+	require.NotEmpty(w.t, s.tags)
+	maps.DeleteFunc(s.tags, func(key, _ string) bool { // what only a VPC has
+		return key == tagkey.Name || strings.HasPrefix(key, tagkey.ProviderCluster) || strings.HasPrefix(key, "ocpctl-standin/")
+	})
+}
+
+func (l *life) plant(r aws.Resource) aws.Resource {
+	l.t.Helper()
+	planted, err := l.AWS.Plant(r)
+	require.NoError(l.t, err)
+	return planted
+}
+
+// plantLeft makes something of a destroyed cluster appear again: with its tags, and, if all is asked for, also what only its name tells of.
+func (w *leftovers) plantLeft(s subject, all bool) []aws.Resource {
+	w.t.Helper()
+	list := []aws.Resource{
+		{Service: "ec2", Type: "volume", Tags: s.tags, Attrs: map[string]string{"type": "gp3", "size": "100"}},
+		{Service: "ec2", Type: "elastic-ip", Tags: s.tags},
+	}
+	if all {
+		record := "api." + s.name + ".labs.example.com."
+		list = append(list, aws.Resource{Service: "iam", Type: "role", Name: s.infra + "-worker-role"}, aws.Resource{
+			Service: "route53", Type: "record", ID: record, Name: record, Parent: w.zone(), Attrs: map[string]string{"type": "A", "ttl": "60"}, Values: map[string][]string{"values": {"192.0.2.1"}},
+		})
+		require.NoError(w.t, w.S3.CreateBucket(w.ctx, "openshift-bootstrap-data-"+s.infra))
+	}
+	for i := range list {
+		list[i] = w.plant(list[i])
+	}
+	return list
+}
+
+// zone is the id of the base domain's public zone.
+func (l *life) zone() string {
+	all := l.AWS.All()
+	return all[slices.IndexFunc(all, func(r aws.Resource) bool { return r.Type == "hostedzone" && r.Stands })].ID
+}
+
+// plantLookAlikes puts into the account what is not ours to take, however much it looks like that.
+func (w *leftovers) plantLookAlikes() {
+	w.t.Helper()
+	w.stand = w.plantForeign([]int{w.left.pr, w.cut.pr, w.reused.pr, w.living.pr})
+	with := func(s subject, changed map[string]string) map[string]string {
+		tags := maps.Clone(s.tags)
+		delete(tags, tagkey.KubernetesCluster+s.infra)
+		maps.Copy(tags, changed)
+		return tags
+	}
+	mark := tagkey.KubernetesCluster + "somebody-x2x4x"
+	for _, r := range []aws.Resource{
+		{Service: "ec2", Type: "volume", Tags: with(w.left, map[string]string{mark: tagkey.Owned})},                                                                      // forged: a destroyed cluster's id
+		{Service: "ec2", Type: "volume", Tags: with(w.living, map[string]string{mark: tagkey.Owned})},                                                                    // forged: a living cluster's id
+		{Service: "ec2", Type: "volume", Tags: with(w.left, map[string]string{tagkey.KubernetesCluster + w.left.infra: tagkey.Owned, tagkey.Installation: "elsewhere"})}, // another installation's
+		{Service: "ec2", Type: "vpc", Tags: map[string]string{mark: tagkey.Owned, tagkey.Owner: "gus"}},                                                                  // a person's own cluster
+		{Service: "ec2", Type: "volume", Region: "us-west-2", Tags: w.left.tags},                                                                                         // in a region that is denied
+	} {
+		w.stand = append(w.stand, w.plant(r))
+	}
+}
+
+// sweepUntil has the account looked through until what that leads to is there.
+func (l *life) sweepUntil(what string, cond func() bool) {
+	l.t.Helper()
+	l.runUntil(what, 3*time.Minute, func() bool {
+		l.sweep()
+		return cond()
+	})
+}
+
+// sweep has the account looked through once.
+func (l *life) sweep() {
+	l.t.Helper()
+	open := ask[client.Sweeps](l.as("admin"), http.MethodPost, "/api/v1/sweeps", client.SweepRequest{}, http.StatusAccepted)
+	require.Len(l.t, open.Items, 1)
+	id := open.Items[0].SweepID
+	l.runUntil("sweep "+id+" is judged", time.Minute, func() bool {
+		return l.count("SELECT count(*) FROM sweeps WHERE id = $1 AND judged_at IS NOT NULL", id) == 1
+	})
+	require.Equal(l.t, 1, l.count("SELECT count(*) FROM sweeps WHERE id = $1 AND outcome = 'succeeded'", id))
+}
+
+// orphan returns the orphan for which it is true; the zero one if there is none.
+func (l *life) orphan(is func(client.Orphan) bool) client.Orphan {
+	l.t.Helper()
+	page := ask[client.OrphanPage](l.as("admin"), http.MethodGet, "/api/v1/orphans?gone=true&limit=500", nil, http.StatusOK)
+	require.Empty(l.t, page.NextCursor)
+	if i := slices.IndexFunc(page.Items, is); i >= 0 {
+		return page.Items[i]
+	}
+	return client.Orphan{}
+}
+
+// orphanOf returns the orphan that a resource is a part of.
+func (l *life) orphanOf(r aws.Resource) client.Orphan {
+	l.t.Helper()
+	return l.orphan(func(o client.Orphan) bool { return slices.Contains(o.Evidence, r.ARN()) })
+}
+
+func (l *life) orphanByID(id string) client.Orphan {
+	return l.orphan(func(o client.Orphan) bool { return o.OrphanID == id })
+}
+
+func (l *life) approve(ids ...string) {
+	l.t.Helper()
+	ask[client.RemovalPlans](l.as("admin"), http.MethodPost, "/api/v1/orphans/approve", client.OrphanApproval{Ids: ids, Reason: "nobody needs it"}, http.StatusOK)
+}

@@ -1,0 +1,186 @@
+package devstack_test
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/internal/devstack"
+	"github.com/ocpctl/ocpctl/internal/devstack/aws"
+	"github.com/ocpctl/ocpctl/internal/tagkey"
+)
+
+// leftovers is an account with something of clusters that are gone, beside much that only looks like that.
+type leftovers struct {
+	*life
+	left, cut, reused, living subject   // of pull requests; reused: its name is that of a living cluster now
+	lost                      []subject // that the restored database does not know
+	stand                     []aws.Resource
+}
+
+// subject is a cluster, with the tags of its resources as they were while it lived.
+type subject struct {
+	pr              int
+	id, name, infra string
+	tags            map[string]string
+}
+
+// The account is looked through after clusters were called destroyed, and after the database was restored from a backup that does not know
+// two of them. Without sweep.delete everything is reported, and nothing is touched before an administrator approves it; with it, ocpctl
+// removes what is certainly its own. What belongs to others, or only looks like ours, stands to the end.
+func TestWhatSweepsFindIsReportedAndRemovedOnlyIfThatIsAllowed(t *testing.T) {
+	t.Parallel()
+	w := newLeftovers(t)
+	first := w.plantLeft(w.left, true)
+	cut := w.plant(aws.Resource{Service: "ec2", Type: "volume", Tags: map[string]string{tagkey.KubernetesCluster + w.cut.infra: tagkey.Owned}})
+	taken := w.plant(aws.Resource{Service: "ec2", Type: "volume", Tags: w.reused.tags})
+	w.plantLookAlikes()
+	w.AWS.Refuse("us-west-2/*", -1, aws.DeniedBySCP)
+	w.AWS.Pages(9)
+
+	w.reportsAll(first, cut, taken)
+	w.removesWhatIsApproved(first)
+
+	require.NoError(t, w.Configure(w.ctx, func(c *devstack.Config) { c.SweepDeletes = []string{"released", "unknown"} }))
+	again := w.plantLeft(w.left, false)
+	w.sweepUntil("what is certainly ours is gone", func() bool { return !w.stands(again...) && !w.standsOf(w.lost[1]) })
+	require.Equal(t, "DESTROYED", w.statusOf(w.lost[1].id))
+	require.True(t, w.stands(cut, taken))
+	require.Equal(t, "reported", w.orphanOf(cut).State, "a tag is missing, so a person has to decide")
+	require.Equal(t, "approved", w.orphanOf(taken).State)
+	require.Contains(t, w.orphanOf(taken).StateWhy, "it waits: the name "+w.reused.name)
+	w.othersStand()
+
+	w.approve(w.orphanOf(cut).OrphanID)
+	for _, pr := range []int{w.reused.pr, w.living.pr} {
+		_, err := w.GitHub.Comment(pr, "/ocp destroy", "maya")
+		require.NoError(t, err)
+	}
+	w.runUntil("the name is free, and what waited for it is gone", 3*time.Minute, func() bool { return !w.stands(cut, taken) })
+	w.runUntil("all are released", 3*time.Minute, w.every("released"))
+	w.AWS.Lift("us-west-2/*")
+	w.othersStand()
+	for _, r := range w.stand {
+		require.NoError(t, w.AWS.Free(r.ID))
+	}
+	w.assertNothingLeft()
+	w.assertSettled()
+	for _, action := range w.AWS.ActionsOf(devstack.SweepUser) {
+		_, name, _ := strings.Cut(action, ":")
+		require.Regexp(t, "^(Describe|List|Get)", name, "a sweep only reads")
+	}
+}
+
+// reportsAll: sweep.delete is empty.
+func (w *leftovers) reportsAll(first []aws.Resource, cut, taken aws.Resource) {
+	w.t.Helper()
+	before := w.AWS.All()
+	w.sweepUntil("what is left is reported", func() bool { return w.orphanOf(first[0]).State == "reported" })
+	o := w.orphanOf(first[0])
+	require.Equal(w.t, "released", o.Class)
+	require.Equal(w.t, w.left.id, o.ClusterID)
+	require.Equal(w.t, "maya", o.Owner)
+	require.Equal(w.t, "platform", o.Team)
+	require.True(w.t, o.Managed)
+	require.InDelta(w.t, 0.5+100*8.0/730, *o.HourlyCents, 0.1, "an address and 100 GiB of gp3")
+	require.Equal(w.t, "released", w.orphanOf(taken).Class)
+	require.Equal(w.t, "released", w.orphanOf(cut).Class)
+	require.False(w.t, w.orphanOf(cut).Managed)
+	for _, lost := range w.lost {
+		o := w.orphan(func(o client.Orphan) bool { return o.ClusterTag == lost.id && o.Identity == lost.infra })
+		require.Equal(w.t, []string{"unknown", "reported"}, []string{o.Class, o.State}, o.StateWhy)
+		require.Greater(w.t, *o.HourlyCents, 30.0, "machines run")
+	}
+	for _, r := range w.stand {
+		require.NotEqual(w.t, "released", w.orphanOf(r).Class, "%+v", r)
+		require.NotEqual(w.t, "unknown", w.orphanOf(r).Class, "%+v", r)
+	}
+	require.Empty(w.t, w.orphan(func(o client.Orphan) bool { return o.Identity == w.living.infra }).OrphanID, "a living cluster is no orphan")
+	require.Equal(w.t, snapshot(before), snapshot(w.AWS.All()), "a sweep changes nothing")
+	require.Zero(w.t, w.count("SELECT count(*) FROM audit_events WHERE action = 'orphan_approved'"))
+	require.Equal(w.t, "DESTROYED", w.statusOf(w.left.id))
+}
+
+// removesWhatIsApproved: the dry run names what follows, and an approval does it.
+func (w *leftovers) removesWhatIsApproved(first []aws.Resource) {
+	w.t.Helper()
+	released, unknown := w.orphanOf(first[0]), w.orphan(func(o client.Orphan) bool { return o.Identity == w.lost[0].infra })
+	ids := []string{released.OrphanID, unknown.OrphanID}
+	w.as("requester").refused(http.MethodPost, "/api/v1/orphans/approve", client.OrphanApproval{Ids: ids, Reason: "mine"}, http.StatusForbidden)
+	plans := ask[client.RemovalPlans](w.as("admin"), http.MethodPost, "/api/v1/orphans/approve", client.OrphanApproval{Ids: ids, DryRun: true}, http.StatusOK)
+	require.Len(w.t, plans.Items, 2)
+	for i, of := range []subject{w.left, w.lost[0]} {
+		plan := plans.Items[i]
+		require.Empty(w.t, plan.Refused+plan.Waits)
+		require.Equal(w.t, of.id, plan.ClusterID)
+		var calls []string
+		for _, call := range plan.Calls {
+			calls = append(calls, call.What+": "+call.Call)
+		}
+		said := strings.Join(calls, "\n")
+		for _, named := range []string{tagkey.KubernetesCluster + of.infra, "api." + of.name + ".labs.example.com", of.infra + "-worker-role", "openshift-bootstrap-data-" + of.infra} {
+			require.Contains(w.t, said, named)
+		}
+		require.Empty(w.t, plan.Kept)
+	}
+	for _, r := range w.stand {
+		if o := w.orphanOf(r); o.OrphanID != "" {
+			w.as("admin").refused(http.MethodPost, "/api/v1/orphans/approve", client.OrphanApproval{Ids: []string{o.OrphanID}, Reason: "a mistake"}, http.StatusConflict)
+		}
+	}
+	w.approve(ids...)
+	for _, of := range []subject{w.left, w.lost[0]} {
+		w.runUntil(of.name+" is destroyed after its removal was approved", 2*time.Minute, func() bool {
+			return w.count("SELECT count(*) FROM clusters WHERE id = $1 AND phase = 'released'", of.id) == 1 && !w.standsOf(of)
+		})
+	}
+	require.Equal(w.t, 1, w.count("SELECT reopened FROM clusters WHERE id = $1", w.left.id))
+	require.False(w.t, w.stands(first...), "%+v", first)
+	w.sweepUntil("nothing is left to see", func() bool {
+		return w.orphanByID(released.OrphanID).State == "gone" && w.orphanByID(unknown.OrphanID).State == "gone"
+	})
+	w.othersStand()
+	require.Equal(w.t, "READY", w.statusOf(w.living.id))
+}
+
+// snapshot is what must not change: what is alive, with its tags.
+func snapshot(all []aws.Resource) map[int64]map[string]string {
+	out := map[int64]map[string]string{}
+	for _, r := range all {
+		if r.Alive() {
+			out[r.Seq] = maps.Clone(r.Tags)
+		}
+	}
+	return out
+}
+
+// othersStand: everything that belongs to others is as it was planted.
+func (w *leftovers) othersStand() {
+	w.t.Helper()
+	now := snapshot(w.AWS.All())
+	for _, r := range w.stand {
+		tags, alive := now[r.Seq]
+		require.True(w.t, alive, "removed, and was not ours to remove: %+v", r)
+		require.Equal(w.t, r.Tags, tags, "changed, and was not ours to change: %+v", r)
+	}
+}
+
+// stands reports that one of them is there.
+func (l *life) stands(list ...aws.Resource) bool {
+	return slices.ContainsFunc(l.AWS.All(), func(r aws.Resource) bool {
+		return r.Alive() && slices.ContainsFunc(list, func(one aws.Resource) bool { return one.Seq == r.Seq })
+	})
+}
+
+// standsOf reports that something tagged with the cluster is there.
+func (l *life) standsOf(s subject) bool {
+	return slices.ContainsFunc(l.AWS.Resources(""), func(r aws.Resource) bool {
+		return r.Tags[tagkey.KubernetesCluster+s.infra] == tagkey.Owned && r.Region == "us-east-1"
+	})
+}
