@@ -33,6 +33,7 @@ type Adopter interface {
 
 // Cleanup says what is removed of what sweeps find.
 type Cleanup struct {
+	Account    string                  // that runners use; empty: it is not known
 	BaseDomain func() string           // of clusters that only tags tell of; nil or empty: it is unknown
 	Delete     []lifecycle.OrphanClass // that are removed without a person's approval; empty: none
 	Adopter    Adopter                 // nil: nothing is adopted
@@ -90,9 +91,9 @@ func (c *Controller) approveBySetting(ctx context.Context) error {
 // planner plans removals with the catalogue in force.
 func (c *Controller) planner() cleanup.Config {
 	if c.Cleanup.BaseDomain == nil {
-		return cleanup.Config{}
+		return cleanup.Config{Account: c.Cleanup.Account}
 	}
-	return cleanup.Config{BaseDomain: c.Cleanup.BaseDomain()}
+	return cleanup.Config{BaseDomain: c.Cleanup.BaseDomain(), Account: c.Cleanup.Account}
 }
 
 // beginRemoval begins an approved removal, or records why it waits or why no teardown can do it.
@@ -123,7 +124,7 @@ func (c *Controller) adopt(ctx context.Context, r sweeps.Removal, p cleanup.Plan
 	if c.Cleanup.Adopter == nil {
 		return c.Store.Sweeps.Refuse(ctx, p.Orphan, "this server cannot read the artifacts' bucket")
 	}
-	a := recovery.Adoption{Orphan: p.Orphan, Cluster: p.Cluster, Why: "a sweep found it in the cloud, no row knew it, and its removal was approved (" + r.Orphan.StateWhy + ")"}
+	a := recovery.Adoption{Orphan: p.Orphan, Cluster: p.Cluster, Account: r.Orphan.Account, Why: "a sweep found it in the cloud, no row knew it, and its removal was approved (" + r.Orphan.StateWhy + ")"}
 	for _, row := range r.Seen {
 		var seen contract.SeenResource
 		if err := json.Unmarshal(row.Resource, &seen); err != nil {

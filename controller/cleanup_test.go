@@ -30,7 +30,7 @@ func (a *adopter) Adopt(_ context.Context, of recovery.Adoption) error {
 // found stores an orphan of this installation: a VPC with the marks of a cluster, reported.
 func (h *fixture) found(class lifecycle.OrphanClass, cluster, infraID string, known bool) (id string) {
 	h.t.Helper()
-	id = store.NewID("orp")
+	id, h.Cleanup.Account = store.NewID("orp"), "123456789012"
 	tags := map[string]string{
 		tagkey.ManagedBy: tagkey.ControlPlaneName, tagkey.Installation: "test", tagkey.ClusterID: cluster, tagkey.ClusterName: "shop", tagkey.KubernetesCluster + infraID: tagkey.Owned,
 	}
@@ -141,4 +141,5 @@ func TestAnUnknownClusterIsHandedToTheRecovery(t *testing.T) {
 	require.Len(t, a.asked, 2)
 	require.Equal(t, "clu_9", a.asked[0].Cluster)
 	require.Len(t, a.asked[0].Resources, 1)
+	require.Equal(t, "123456789012", a.asked[0].Account)
 }

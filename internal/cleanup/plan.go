@@ -40,6 +40,7 @@ type Resource struct{ ID, Type, Region, Name, Why string }
 // Config is what a plan depends on besides the orphan.
 type Config struct {
 	BaseDomain string // of clusters that only tags tell of
+	Account    string // that runners use; empty: it is not known
 }
 
 // PlanOf returns the plan for an orphan as it is now. It refuses everything that is not certainly this installation's own.
@@ -61,6 +62,7 @@ func (c Config) PlanOf(r sweeps.Removal) Plan {
 		of, known, p.Refused, p.Waits = ofKnown(r)
 	}
 	p.Cluster, p.Name = of.Cluster, of.Name
+	p.Refused = cmp.Or(p.Refused, c.elsewhere(r))
 	if p.Refused != "" {
 		return p
 	}
@@ -128,6 +130,27 @@ func foreign(r sweeps.Removal, s contract.SeenResource) string {
 		return fmt.Sprintf("is tagged with the cluster %q", of)
 	case by != "" && by != tagkey.ControlPlaneName:
 		return fmt.Sprintf("is managed by %q", by)
+	}
+	return ""
+}
+
+// elsewhere says why the orphan's account is not certainly that of its cluster: a teardown searches in the cluster's account, and nowhere else.
+// Empty: it is.
+func (c Config) elsewhere(r sweeps.Removal) string {
+	var accounts []string
+	if r.Of != nil {
+		accounts = r.Of.Accounts
+	}
+	if len(accounts) == 0 && c.Account != "" {
+		accounts = []string{c.Account}
+	}
+	if len(accounts) == 0 {
+		return fmt.Sprintf("it is in the account %s, and that of its cluster is not known; set account in the configuration, or remove it by hand", r.Orphan.Account)
+	}
+	for _, account := range accounts {
+		if account != r.Orphan.Account {
+			return fmt.Sprintf("it is in the account %s, but the teardown of its cluster works in %s; remove it by hand", r.Orphan.Account, account)
+		}
 	}
 	return ""
 }

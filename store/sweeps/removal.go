@@ -26,10 +26,11 @@ type RemovalCluster struct {
 	Status                                               lifecycle.Status
 	Desired                                              lifecycle.Desired
 	DestroyedAt                                          *time.Time
-	Reopened                                             int    // how often its teardown was opened again
-	Newest                                               int    // number of its newest attempt; 0: none
-	Open                                                 bool   // an attempt is open
-	NameOf                                               string // id of another cluster that has its name and is not released; empty: the name is free
+	Reopened                                             int      // how often its teardown was opened again
+	Newest                                               int      // number of its newest attempt; 0: none
+	Open                                                 bool     // an attempt is open
+	NameOf                                               string   // id of another cluster that has its name and is not released; empty: the name is free
+	Accounts                                             []string // that its attempts recorded, else that of its specification; empty: none is known
 	Names                                                []RecordedName
 }
 
@@ -68,7 +69,9 @@ func removalIn(ctx context.Context, tx pgx.Tx, id string, fixed *time.Time) (r R
 			c.reopened, coalesce((SELECT max(a.number) FROM attempts a WHERE a.cluster_id = c.id), 0) AS newest,
 			EXISTS (SELECT FROM attempts a WHERE a.cluster_id = c.id AND a.closed_at IS NULL) AS open,
 			coalesce((SELECT n.id FROM clusters n WHERE (n.platform, n.base_domain, n.name) = (c.platform, c.base_domain, c.name)
-				AND n.id <> c.id AND n.destroyed_at IS NULL), '') AS name_of, NULL::jsonb AS names
+				AND n.id <> c.id AND n.destroyed_at IS NULL), '') AS name_of, NULL::jsonb AS names,
+			coalesce((SELECT array_agg(DISTINCT a.account ORDER BY a.account) FROM attempts a WHERE a.cluster_id = c.id AND a.account <> ''),
+				array_remove(ARRAY[coalesce(c.spec ->> 'account', '')], '')) AS accounts
 		FROM clusters c WHERE c.id = $1`, *r.Orphan.ClusterID)
 	if err != nil {
 		return r, err
