@@ -72,9 +72,15 @@ func (c *Controller) approveBySetting(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if p := c.planner().PlanOf(r); p.Refused != "" {
-			err := c.Store.Sweeps.Explain(ctx, id, lifecycle.OrphanReported, fmt.Sprintf("sweep.delete has %s, but no teardown can remove it: %s", p.Class, p.Refused))
-			if err != nil {
+		why := ""
+		switch p := c.planner().PlanOf(r); {
+		case p.Refused != "":
+			why = fmt.Sprintf("sweep.delete has %s, but no teardown can remove it: %s", p.Class, p.Refused)
+		case p.Doubt != "":
+			why = fmt.Sprintf("sweep.delete has %s, but only a person may approve it: %s", p.Class, p.Doubt)
+		}
+		if why != "" {
+			if err := c.Store.Sweeps.Explain(ctx, id, lifecycle.OrphanReported, why); err != nil {
 				return err
 			}
 			continue
@@ -106,6 +112,8 @@ func (c *Controller) beginRemoval(ctx context.Context, id string) error {
 	case p.Refused != "":
 		c.Log.WarnContext(ctx, "no teardown can remove an orphan", "orphan", id, "why", p.Refused)
 		return c.Store.Sweeps.Refuse(ctx, id, p.Refused)
+	case p.Doubt != "" && r.Orphan.DecidedBy == "":
+		return c.Store.Sweeps.Refuse(ctx, id, "only a person may approve it: "+p.Doubt)
 	case p.Waits != "":
 		return c.Store.Sweeps.Explain(ctx, id, lifecycle.OrphanApproved, "it waits: "+p.Waits)
 	case r.Of == nil:

@@ -123,6 +123,28 @@ func TestARemovalWaitsForTheNameAndSaysSo(t *testing.T) {
 	require.Equal(t, lifecycle.Destroying, h.cluster(cluster).Status)
 }
 
+func TestTheSettingLeavesAnUnknownClusterThatMayBeAlive(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	a := &adopter{}
+	h.Cleanup.Adopter, h.Cleanup.BaseDomain = a, func() string { return "labs.example.com" }
+	h.Cleanup.Delete = []lifecycle.OrphanClass{lifecycle.ClassUnknown}
+	id := h.found(lifecycle.ClassUnknown, "clu_9", "shop-abcde", false)
+	ends := func(at time.Time) {
+		_, err := h.store.Pool().Exec(h.ctx, `UPDATE seen SET resource = jsonb_set(resource, '{tags,TTLExpiry}', to_jsonb($2::text)) WHERE orphan_id = $1`, id, at.UTC().Format(time.RFC3339))
+		require.NoError(t, err)
+	}
+	h.work(queue.CleanupArgs{})
+	h.orphanIs(id, lifecycle.OrphanReported, "only a person may approve it: no tag tells when the cluster ends")
+	ends(h.now())
+	h.work(queue.CleanupArgs{})
+	h.orphanIs(id, lifecycle.OrphanReported, "its cluster may be alive until")
+	require.Empty(t, a.asked)
+	ends(h.now().Add(-2 * time.Hour))
+	h.work(queue.CleanupArgs{})
+	require.Len(t, a.asked, 1)
+}
+
 func TestAnUnknownClusterIsHandedToTheRecovery(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)

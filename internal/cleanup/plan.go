@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
@@ -24,6 +25,7 @@ type Plan struct {
 
 	Refused string // why no teardown can remove it; empty: one can
 	Waits   string // why it cannot begin now; empty: it can
+	Doubt   string // why only a person may approve it; empty: nothing speaks against the setting
 
 	Add     []store.IdentityRow // names that the teardown has to learn first
 	Calls   []Call              // of the teardown, in their order
@@ -63,6 +65,9 @@ func (c Config) PlanOf(r sweeps.Removal) Plan {
 	}
 	p.Cluster, p.Name = of.Cluster, of.Name
 	p.Refused = cmp.Or(p.Refused, c.elsewhere(r))
+	if r.Of == nil && p.Refused == "" {
+		p.Refused, p.Doubt = mayLive(r.At, seen)
+	}
 	if p.Refused != "" {
 		return p
 	}
@@ -209,6 +214,28 @@ func (c Config) unknown(r sweeps.Removal, seen []contract.SeenResource) (of name
 		}
 	}
 	return of, known, ""
+}
+
+// afterEnd is how long after the end of its longest life an unknown cluster is certainly not meant to live any more.
+const afterEnd = time.Hour
+
+// mayLive says until when an unknown cluster may be alive: another control plane with this installation's id may have it, or it is newer than
+// the backup from which the database was restored. doubt: no tag tells.
+func mayLive(now time.Time, seen []contract.SeenResource) (refused, doubt string) {
+	var end time.Time
+	for _, s := range seen {
+		if at, err := time.Parse(time.RFC3339, s.Tags[tagkey.TTLExpiry]); err == nil && at.After(end) {
+			end = at
+		}
+	}
+	switch {
+	case end.IsZero():
+		return "", "no tag tells when the cluster ends, so it may be alive: another control plane may have it, or it is newer than a restored backup. Approve it only if you are certain that nobody uses it"
+	case now.Before(end.Add(afterEnd)):
+		return fmt.Sprintf("its cluster may be alive until %s: another control plane may have it, or it is newer than a restored backup; "+
+			"if the database was restored, recover it (docs/backup.md)", end.UTC().Format("15:04 MST on 2 January 2006")), ""
+	}
+	return "", ""
 }
 
 // missing returns the orphan's names that its cluster did not record. Only names that ocpctl or the installer give to that cluster are ever

@@ -2,6 +2,7 @@ package cleanup
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"testing"
 	"time"
@@ -222,6 +223,30 @@ func TestATeardownLearnsOnlyNamesOfItsCluster(t *testing.T) {
 			require.Equal(t, []store.IdentityRow{c.add}, p.Add)
 			require.Len(t, p.Removed, 1)
 		})
+	}
+}
+
+func TestAnUnknownClusterThatMayBeAliveIsNotRemoved(t *testing.T) {
+	ends := func(tags ...string) Plan {
+		return cfg.PlanOf(leak(func(r *sweeps.Removal, s *contract.SeenResource) {
+			unknown(r, s)
+			delete(s.Tags, tagkey.TTLExpiry)
+			for i, tag := range tags {
+				r.Seen = append(r.Seen, row(contract.SeenResource{ID: fmt.Sprint("subnet/", i), Type: "subnet", Region: "eu-west-1", Tags: own(tagkey.TTLExpiry, tag)}))
+			}
+		}))
+	}
+	at := func(d time.Duration) string { return now.Add(d).Format(time.RFC3339) }
+	p := ends(at(-48*time.Hour), at(2*time.Hour))
+	require.Contains(t, p.Refused, "its cluster may be alive until 14:00 UTC on 4 March 2026")
+	require.Contains(t, p.Refused, "docs/backup.md")
+	require.NotEmpty(t, ends(at(-time.Hour+time.Second)).Refused, "an hour has to have passed")
+	p = ends("tomorrow", at(-time.Hour))
+	require.Empty(t, p.Refused)
+	require.Empty(t, p.Doubt)
+	for _, p := range []Plan{ends(), ends("tomorrow")} {
+		require.Empty(t, p.Refused)
+		require.Contains(t, p.Doubt, "no tag tells when the cluster ends, so it may be alive")
 	}
 }
 

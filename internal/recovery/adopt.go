@@ -67,6 +67,9 @@ func (c Config) Adopt(ctx context.Context, a Adoption) error {
 	if p.person != "" {
 		return fmt.Errorf("%w: %s", ErrUnfit, p.person)
 	}
+	if p.write.Absent == "" {
+		return fmt.Errorf("%w: its objects in the bucket tell of a ready cluster that was not torn down; recover the database (docs/backup.md)", ErrUnfit)
+	}
 	if err := p.in(a.Account); err != nil {
 		return err
 	}
