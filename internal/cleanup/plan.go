@@ -105,6 +105,8 @@ func refused(r sweeps.Removal, seen []contract.SeenResource) string {
 		return "nothing of it is there any more"
 	case o.Installation != "" && !ours(r, o.Installation):
 		return fmt.Sprintf("it belongs to the installation %q", o.Installation)
+	case len(r.Taken) > 0:
+		return fmt.Sprintf("the cluster %s recorded the name %s, which belongs to it for ever; remove it by hand", r.Taken[0].Cluster, r.Taken[0].Name)
 	case o.Class != lifecycle.ClassReleased && (!o.ManagedBy || o.Installation == "" || o.ClusterTag == ""):
 		return "not each of its resources is tagged as ocpctl's, as this installation's and with a cluster's id"
 	}

@@ -129,6 +129,10 @@ func TestNothingForeignIsEverPlannedFor(t *testing.T) {
 			other.Cluster = "clu_2"
 			r.Orphan.Identity = other.CCOName()
 		}, "is no name that the installer or ocpctl gives"},
+		"a name that another cluster recorded": {func(r *sweeps.Removal, s *contract.SeenResource) {
+			living(r, s)
+			r.Taken = []sweeps.TakenName{{Name: "shop-fghij", Cluster: "clu_2"}}
+		}, "the cluster clu_2 recorded the name shop-fghij"},
 		"a name in another region": {func(r *sweeps.Removal, _ *contract.SeenResource) {
 			r.Orphan.Identity, r.Orphan.Regions = "shop-fghij", []string{"us-west-2"}
 		}, "shop-fghij is in us-west-2, but its cluster is in eu-west-1"},
