@@ -91,6 +91,7 @@ type Config struct {
 	Artifacts     Artifacts
 	Installs      Installs
 	Accounts      func() []sweeps.Wanted // that are looked through for orphans
+	RunnersIn     string                 // the cloud account that runners use; empty: it is not known
 	SlackEmails   []string               // domains whose e-mail addresses, confirmed by Slack, count as identities; in lower case
 	AccessMost    time.Duration          // how long a kubeconfig may be valid; zero: UsualAccess
 	UI            string                 // base URL of the web pages, for links in messages, e.g. https://ocpctl.example.com

@@ -33,6 +33,7 @@ type Adopter interface {
 
 // Cleanup says what is removed of what sweeps find.
 type Cleanup struct {
+	Account    string                  // that runners use; empty: it is not known
 	BaseDomain func() string           // of clusters that only tags tell of; nil or empty: it is unknown
 	Delete     []lifecycle.OrphanClass // that are removed without a person's approval; empty: none
 	Adopter    Adopter                 // nil: nothing is adopted
@@ -71,9 +72,15 @@ func (c *Controller) approveBySetting(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if p := c.planner().PlanOf(r); p.Refused != "" {
-			err := c.Store.Sweeps.Explain(ctx, id, lifecycle.OrphanReported, fmt.Sprintf("sweep.delete has %s, but no teardown can remove it: %s", p.Class, p.Refused))
-			if err != nil {
+		why := ""
+		switch p := c.planner().PlanOf(r); {
+		case p.Refused != "":
+			why = fmt.Sprintf("sweep.delete has %s, but no teardown can remove it: %s", p.Class, p.Refused)
+		case p.Doubt != "":
+			why = fmt.Sprintf("sweep.delete has %s, but only a person may approve it: %s", p.Class, p.Doubt)
+		}
+		if why != "" {
+			if err := c.Store.Sweeps.Explain(ctx, id, lifecycle.OrphanReported, why); err != nil {
 				return err
 			}
 			continue
@@ -90,9 +97,9 @@ func (c *Controller) approveBySetting(ctx context.Context) error {
 // planner plans removals with the catalogue in force.
 func (c *Controller) planner() cleanup.Config {
 	if c.Cleanup.BaseDomain == nil {
-		return cleanup.Config{}
+		return cleanup.Config{Account: c.Cleanup.Account}
 	}
-	return cleanup.Config{BaseDomain: c.Cleanup.BaseDomain()}
+	return cleanup.Config{BaseDomain: c.Cleanup.BaseDomain(), Account: c.Cleanup.Account}
 }
 
 // beginRemoval begins an approved removal, or records why it waits or why no teardown can do it.
@@ -105,6 +112,8 @@ func (c *Controller) beginRemoval(ctx context.Context, id string) error {
 	case p.Refused != "":
 		c.Log.WarnContext(ctx, "no teardown can remove an orphan", "orphan", id, "why", p.Refused)
 		return c.Store.Sweeps.Refuse(ctx, id, p.Refused)
+	case p.Doubt != "" && r.Orphan.DecidedBy == "":
+		return c.Store.Sweeps.Refuse(ctx, id, "only a person may approve it: "+p.Doubt)
 	case p.Waits != "":
 		return c.Store.Sweeps.Explain(ctx, id, lifecycle.OrphanApproved, "it waits: "+p.Waits)
 	case r.Of == nil:
@@ -123,7 +132,7 @@ func (c *Controller) adopt(ctx context.Context, r sweeps.Removal, p cleanup.Plan
 	if c.Cleanup.Adopter == nil {
 		return c.Store.Sweeps.Refuse(ctx, p.Orphan, "this server cannot read the artifacts' bucket")
 	}
-	a := recovery.Adoption{Orphan: p.Orphan, Cluster: p.Cluster, Why: "a sweep found it in the cloud, no row knew it, and its removal was approved (" + r.Orphan.StateWhy + ")"}
+	a := recovery.Adoption{Orphan: p.Orphan, Cluster: p.Cluster, Account: r.Orphan.Account, Why: "a sweep found it in the cloud, no row knew it, and its removal was approved (" + r.Orphan.StateWhy + ")"}
 	for _, row := range r.Seen {
 		var seen contract.SeenResource
 		if err := json.Unmarshal(row.Resource, &seen); err != nil {

@@ -30,7 +30,7 @@ func (a *adopter) Adopt(_ context.Context, of recovery.Adoption) error {
 // found stores an orphan of this installation: a VPC with the marks of a cluster, reported.
 func (h *fixture) found(class lifecycle.OrphanClass, cluster, infraID string, known bool) (id string) {
 	h.t.Helper()
-	id = store.NewID("orp")
+	id, h.Cleanup.Account = store.NewID("orp"), "123456789012"
 	tags := map[string]string{
 		tagkey.ManagedBy: tagkey.ControlPlaneName, tagkey.Installation: "test", tagkey.ClusterID: cluster, tagkey.ClusterName: "shop", tagkey.KubernetesCluster + infraID: tagkey.Owned,
 	}
@@ -123,6 +123,28 @@ func TestARemovalWaitsForTheNameAndSaysSo(t *testing.T) {
 	require.Equal(t, lifecycle.Destroying, h.cluster(cluster).Status)
 }
 
+func TestTheSettingLeavesAnUnknownClusterThatMayBeAlive(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	a := &adopter{}
+	h.Cleanup.Adopter, h.Cleanup.BaseDomain = a, func() string { return "labs.example.com" }
+	h.Cleanup.Delete = []lifecycle.OrphanClass{lifecycle.ClassUnknown}
+	id := h.found(lifecycle.ClassUnknown, "clu_9", "shop-abcde", false)
+	ends := func(at time.Time) {
+		_, err := h.store.Pool().Exec(h.ctx, `UPDATE seen SET resource = jsonb_set(resource, '{tags,TTLExpiry}', to_jsonb($2::text)) WHERE orphan_id = $1`, id, at.UTC().Format(time.RFC3339))
+		require.NoError(t, err)
+	}
+	h.work(queue.CleanupArgs{})
+	h.orphanIs(id, lifecycle.OrphanReported, "only a person may approve it: no tag tells when the cluster ends")
+	ends(h.now())
+	h.work(queue.CleanupArgs{})
+	h.orphanIs(id, lifecycle.OrphanReported, "its cluster may be alive until")
+	require.Empty(t, a.asked)
+	ends(h.now().Add(-2 * time.Hour))
+	h.work(queue.CleanupArgs{})
+	require.Len(t, a.asked, 1)
+}
+
 func TestAnUnknownClusterIsHandedToTheRecovery(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -141,4 +163,5 @@ func TestAnUnknownClusterIsHandedToTheRecovery(t *testing.T) {
 	require.Len(t, a.asked, 2)
 	require.Equal(t, "clu_9", a.asked[0].Cluster)
 	require.Len(t, a.asked[0].Resources, 1)
+	require.Equal(t, "123456789012", a.asked[0].Account)
 }

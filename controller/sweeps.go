@@ -46,7 +46,7 @@ const (
 	// runSweepsEvery is how often the open sweep is seen to.
 	runSweepsEvery = 30 * time.Second
 
-	// longestSweep is how long a sweep may take, and mostSweepRunners how many runners it may lose, before it has failed.
+	// longestSweep is how long a sweep may take once it is its turn, and mostSweepRunners how many runners it may lose, before it has failed.
 	longestSweep     = 4 * time.Hour
 	mostSweepRunners = 5
 )
@@ -88,13 +88,17 @@ func (c *Controller) seeTo(ctx context.Context, sweep sweeps.Sweep) error {
 	if err != nil {
 		return err
 	}
+	turn, err := c.Store.Sweeps.Turn(ctx, sweep)
+	if err != nil {
+		return err
+	}
 	seen, err := c.Dispatcher.Observe(ctx, sweep.ID)
 	if err != nil {
 		c.Log.WarnContext(ctx, "runner of a sweep not observed", "sweep", sweep.ID, "err", err)
 		seen = dispatch.Observation{}
 	}
 	switch {
-	case now.Sub(sweep.OpenedAt) >= longestSweep:
+	case now.Sub(turn) >= longestSweep:
 		return c.giveUp(ctx, sweep, "TimedOut", fmt.Sprintf("it did not end within %s", longestSweep))
 	case c.isLost(sweep, seen.Sighting, now) && sweep.Runner >= mostSweepRunners:
 		return c.giveUp(ctx, sweep, "RunnerLost", fmt.Sprintf("%d runners were lost", sweep.Runner))

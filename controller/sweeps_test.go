@@ -169,6 +169,32 @@ func TestASweepEndsAfterFourHours(t *testing.T) {
 	require.Contains(t, answer.Stop, "did not end within")
 }
 
+func TestTheFourHoursOfASweepBeginWithItsTurn(t *testing.T) {
+	t.Parallel()
+	h := sweeping(t, "111111111111", "222222222222")
+	first := h.run()
+	h.pass(3 * time.Hour)
+	h.looks(first, "us-east-1/ec2")
+	second := h.run()
+	require.NotEqual(t, first.ID, second.ID)
+	_, err := h.store.Sweeps.Claim(h.ctx, second.ID, second.TokenID, "pod-2")
+	require.NoError(t, err)
+	for _, step := range []struct {
+		pass time.Duration
+		open bool
+	}{{2 * time.Hour, true}, {2 * time.Hour, false}} {
+		h.pass(step.pass)
+		if step.open {
+			_, err = h.store.Sweeps.Report(h.ctx, second.ID, second.TokenID, sweeps.ReportRow{Seq: 1})
+			require.NoError(t, err)
+		}
+		h.work(queue.RunSweepsArgs{})
+		now, err := h.store.Sweeps.Sweep(h.ctx, second.ID)
+		require.NoError(t, err)
+		require.Equal(t, step.open, now.ClosedAt == nil, now.Message)
+	}
+}
+
 func TestAResourceOfADestroyedClusterBecomesAFinding(t *testing.T) {
 	t.Parallel()
 	h := sweeping(t, "111111111111")

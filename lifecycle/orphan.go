@@ -68,6 +68,9 @@ func (o KnownOrphan) Next(j Judged, at time.Time, l SweepLimits) KnownOrphan {
 	case j.Sights == 0:
 		n.Sights = 0
 	case j.Fresh:
+		if n.Sights == 0 { // they begin anew
+			n.Since = at
+		}
 		n.Sights++
 	}
 	old := at.Sub(n.Since) >= l.MinAge && n.Sights >= l.MinSights

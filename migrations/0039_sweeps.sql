@@ -81,6 +81,7 @@ CREATE TABLE orphans (
     sights          integer NOT NULL CHECK (sights >= 0), -- sweeps in a row that saw it
     state           text NOT NULL CHECK (state IN ('seen', 'reported', 'exempt', 'approved', 'removing', 'gone', 'kept')),
     state_at        timestamptz NOT NULL,
+    tried_at        timestamptz,                    -- when the beginning of its approved removal was last tried
     state_why       text NOT NULL,
     decided_by      text NOT NULL DEFAULT '',       -- a principal's id; empty: no person decided the state
     reported_at     timestamptz,                    -- when it was first reported, this time

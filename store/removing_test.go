@@ -55,6 +55,16 @@ func TestARemovalIsApprovedAllOrNoneWithAnAuditLineForEach(t *testing.T) {
 	ids, err := s.Sweeps.ApprovedRemovals(t.Context(), 10)
 	require.NoError(t, err)
 	require.Equal(t, []string{one}, ids)
+
+	clock.pass(time.Minute)
+	change(t, s, early, `state = 'reported'`)
+	require.NoError(t, s.Sweeps.Approve(t.Context(), []string{early}, admin))
+	for _, next := range []string{early, one, early} {
+		ids, err := s.Sweeps.ApprovedRemovals(t.Context(), 1)
+		require.NoError(t, err)
+		require.Equal(t, []string{next}, ids, "one that waits holds up no other")
+		clock.pass(time.Minute)
+	}
 }
 
 func TestWhatIsSomebodyElsesIsNeverApproved(t *testing.T) {
@@ -133,6 +143,8 @@ func TestABegunRemovalOpensTheTeardownThatLearnsTheName(t *testing.T) {
 	change(t, s, id, `last_seen_at = $2`, clock.now())
 	require.NoError(t, s.Sweeps.Remaining(t.Context(), time.Minute))
 	require.Equal(t, lifecycle.OrphanReported, stateOf(t, s, id), "it is told again, and not removed again by itself")
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM announcements WHERE cause LIKE 'finding:orphan:' || $1 || ':%'`, id), "and announced again")
+	require.Zero(t, count(t, s, `SELECT sights FROM orphans WHERE id = $1`, id), "the setting needs new sights")
 	require.Equal(t, lifecycle.Released, step(t, s, row.ID).Next.Phase)
 }
 
@@ -186,6 +198,9 @@ func TestANameOfAnotherClusterIsNeverAdded(t *testing.T) {
 	change(t, s, id, `cleanup_cluster = NULL, class = 'unrecorded'`)
 	err := s.BeginRemoval(t.Context(), store.RemovalOrder{Orphan: id, Cluster: row.ID, Class: lifecycle.ClassUnrecorded, Names: []store.IdentityRow{identity("other-abcde")}})
 	require.ErrorIs(t, err, store.ErrConflict)
+	r, err := s.Sweeps.Removal(t.Context(), id)
+	require.NoError(t, err)
+	require.Equal(t, "other-abcde", r.Taken[0].Name, "so the plan refuses it for good")
 	require.Equal(t, lifecycle.Released, step(t, s, row.ID).Next.Phase)
 }
 

@@ -280,6 +280,31 @@ func TestAnOrphanIsToldOnceAndStaysInSightUntilItIsGone(t *testing.T) {
 	require.ErrorContains(t, err, "orphans_foreign")
 }
 
+func TestAnOrphanWasSeenWhenItsResourceWasAndAnOlderSweepChangesNothing(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	leak := lifecycle.Judged{Class: lifecycle.ClassNobody, Why: "nobody's", Group: lifecycle.Group{Place: "vpc-1", Regions: []string{}, Resources: []string{"vpc-1"}, Sights: 1, Fresh: true}}
+	older := sees(t, s, map[string][]string{"us-east-1/ec2": {"vpc-1"}})
+	at := clock.now()
+	clock.pass(time.Hour)
+	newer := sees(t, s, map[string][]string{"us-east-1/ec2": {}})
+	clock.pass(time.Hour)
+	_, err := s.Sweeps.KeepOrphans(t.Context(), newer.ID, []lifecycle.Judged{leak}, sweepLimit)
+	require.NoError(t, err)
+	list, _, err := s.Sweeps.Orphans(t.Context(), sweeps.Filter{})
+	require.NoError(t, err)
+	require.True(t, at.Equal(list[0].LastSeenAt), "not when it was judged")
+
+	_, err = s.Sweeps.KeepOrphans(t.Context(), older.ID, nil, sweepLimit)
+	require.NoError(t, err)
+	list, _, err = s.Sweeps.Orphans(t.Context(), sweeps.Filter{})
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.OrphanSeen, list[0].State)
+	ids, err := s.Sweeps.Unjudged(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, ids, "it is not judged again")
+}
+
 func TestWhatSweepsFindAreFindings(t *testing.T) {
 	t.Parallel()
 	s, clock := open(t)

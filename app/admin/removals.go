@@ -27,7 +27,7 @@ func (s *Service) PlanRemovals(ctx context.Context, p policy.Principal, ids []st
 	if err := checkOrphans(ids); err != nil {
 		return nil, err
 	}
-	planner := cleanup.Config{BaseDomain: s.catalogue().OnlyBaseDomain(orphansOn)}
+	planner := cleanup.Config{BaseDomain: s.catalogue().OnlyBaseDomain(orphansOn), Account: s.runnersIn}
 	plans := make([]cleanup.Plan, len(ids))
 	for i, id := range ids {
 		r, err := s.store.Sweeps.Removal(ctx, id)

@@ -19,11 +19,12 @@ type Service struct {
 	keeper    app.Keeper
 	github    app.GitHub
 	accounts  func() []sweeps.Wanted // that are looked through; nil: none
+	runnersIn string                 // the account that runners use; empty: it is not known
 	issuers   []string               // of GitHub Actions, besides those whose addresses show it
 	since     time.Time
 }
 
 // New returns a Service with the configuration that core was made with.
 func New(core *app.Service, c app.Config) *Service {
-	return &Service{core: core, store: c.Store, catalogue: c.Catalogue, keeper: c.Keeper, github: c.GitHub, accounts: c.Accounts, issuers: c.GitHubIssuers, since: time.Now()}
+	return &Service{core: core, store: c.Store, catalogue: c.Catalogue, keeper: c.Keeper, github: c.GitHub, accounts: c.Accounts, runnersIn: c.RunnersIn, issuers: c.GitHubIssuers, since: time.Now()}
 }

@@ -48,7 +48,7 @@ func (s *server) ExemptOrphans(w http.ResponseWriter, r *http.Request) {
 
 func removalPlan(p cleanup.Plan) RemovalPlan {
 	out := RemovalPlan{
-		Orphan: p.Orphan, Class: string(p.Class), ClusterID: p.Cluster, ClusterName: p.Name, Refused: p.Refused, Waits: p.Waits,
+		Orphan: p.Orphan, Class: string(p.Class), ClusterID: p.Cluster, ClusterName: p.Name, Refused: p.Refused, Waits: p.Waits, Doubt: p.Doubt,
 		Names: []string{}, Calls: []RemovalCall{}, Removed: removalResources(p.Removed), Kept: removalResources(p.Kept),
 	}
 	for _, n := range p.Add {

@@ -9,7 +9,7 @@ import (
 
 // wireCleanup says what is removed of what sweeps find. The catalogue can change while the server runs.
 func (in inner) wireCleanup() controller.Cleanup {
-	return controller.Cleanup{BaseDomain: in.baseDomain, Delete: in.cfg.Sweep.Classes(), Adopter: adopter{in}}
+	return controller.Cleanup{Account: in.cfg.RunnersIn(), BaseDomain: in.baseDomain, Delete: in.cfg.Sweep.Classes(), Adopter: adopter{in}}
 }
 
 func (in inner) baseDomain() string { return in.catalogue.Current().OnlyBaseDomain(recovery.Platform) }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
@@ -25,6 +26,7 @@ type Plan struct {
 
 	Refused string // why no teardown can remove it; empty: one can
 	Waits   string // why it cannot begin now; empty: it can
+	Doubt   string // why only a person may approve it; empty: nothing speaks against the setting
 
 	Add     []store.IdentityRow // names that the teardown has to learn first
 	Calls   []Call              // of the teardown, in their order
@@ -41,6 +43,7 @@ type Resource struct{ ID, Type, Region, Name, Why string }
 // Config is what a plan depends on besides the orphan.
 type Config struct {
 	BaseDomain string // of clusters that only tags tell of
+	Account    string // that runners use; empty: it is not known
 }
 
 // PlanOf returns the plan for an orphan as it is now. It refuses everything that is not certainly this installation's own.
@@ -63,6 +66,10 @@ func (c Config) PlanOf(r sweeps.Removal) Plan {
 		of, known, p.Refused, p.Waits = ofKnown(r)
 	}
 	p.Cluster, p.Name = of.Cluster, of.Name
+	p.Refused = cmp.Or(p.Refused, c.elsewhere(r))
+	if r.Of == nil && p.Refused == "" {
+		p.Refused, p.Doubt = mayLive(r.At, seen)
+	}
 	if p.Refused != "" {
 		return p
 	}
@@ -100,6 +107,8 @@ func refused(r sweeps.Removal, seen []contract.SeenResource) string {
 		return "nothing of it is there any more"
 	case o.Installation != "" && !ours(r, o.Installation):
 		return fmt.Sprintf("it belongs to the installation %q", o.Installation)
+	case len(r.Taken) > 0:
+		return fmt.Sprintf("the cluster %s recorded the name %s, which belongs to it for ever; remove it by hand", r.Taken[0].Cluster, r.Taken[0].Name)
 	case o.Class != lifecycle.ClassReleased && (!o.ManagedBy || o.Installation == "" || o.ClusterTag == ""):
 		return "not each of its resources is tagged as ocpctl's, as this installation's and with a cluster's id"
 	}
@@ -140,6 +149,27 @@ func foreign(r sweeps.Removal, s contract.SeenResource) string {
 		return fmt.Sprintf("is tagged with the cluster %q", of)
 	case by != "" && by != tagkey.ControlPlaneName:
 		return fmt.Sprintf("is managed by %q", by)
+	}
+	return ""
+}
+
+// elsewhere says why the orphan's account is not certainly that of its cluster: a teardown searches in the cluster's account, and nowhere else.
+// Empty: it is.
+func (c Config) elsewhere(r sweeps.Removal) string {
+	var accounts []string
+	if r.Of != nil {
+		accounts = r.Of.Accounts
+	}
+	if len(accounts) == 0 && c.Account != "" {
+		accounts = []string{c.Account}
+	}
+	if len(accounts) == 0 {
+		return fmt.Sprintf("it is in the account %s, and that of its cluster is not known; set account in the configuration, or remove it by hand", r.Orphan.Account)
+	}
+	for _, account := range accounts {
+		if account != r.Orphan.Account {
+			return fmt.Sprintf("it is in the account %s, but the teardown of its cluster works in %s; remove it by hand", r.Orphan.Account, account)
+		}
 	}
 	return ""
 }
@@ -198,6 +228,28 @@ func (c Config) unknown(r sweeps.Removal, seen []contract.SeenResource) (of name
 		}
 	}
 	return of, known, ""
+}
+
+// afterEnd is how long after the end of its longest life an unknown cluster is certainly not meant to live any more.
+const afterEnd = time.Hour
+
+// mayLive says until when an unknown cluster may be alive: another control plane with this installation's id may have it, or it is newer than
+// the backup from which the database was restored. doubt: no tag tells.
+func mayLive(now time.Time, seen []contract.SeenResource) (refused, doubt string) {
+	var end time.Time
+	for _, s := range seen {
+		if at, err := time.Parse(time.RFC3339, s.Tags[tagkey.TTLExpiry]); err == nil && at.After(end) {
+			end = at
+		}
+	}
+	switch {
+	case end.IsZero():
+		return "", "no tag tells when the cluster ends, so it may be alive: another control plane may have it, or it is newer than a restored backup. Approve it only if you are certain that nobody uses it"
+	case now.Before(end.Add(afterEnd)):
+		return fmt.Sprintf("its cluster may be alive until %s: another control plane may have it, or it is newer than a restored backup; "+
+			"if the database was restored, recover it (docs/backup.md)", end.UTC().Format("15:04 MST on 2 January 2006")), ""
+	}
+	return "", ""
 }
 
 // missing returns the orphan's names that its cluster did not record. Only names that ocpctl or the installer give to that cluster are ever

@@ -2,6 +2,7 @@ package cleanup
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"testing"
 	"time"
@@ -19,7 +20,7 @@ import (
 var (
 	now      = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 	released = now.Add(-24 * time.Hour)
-	cfg      = Config{BaseDomain: "labs.example.com"}
+	cfg      = Config{BaseDomain: "labs.example.com", Account: "123456789012"}
 	scope    = names.Scope{Installation: "here", Cluster: "clu_1", Attempt: 2, Name: "shop", BaseDomain: "labs.example.com", Region: "eu-west-1"}
 )
 
@@ -42,7 +43,7 @@ func leak(change func(r *sweeps.Removal, vpc *contract.SeenResource)) sweeps.Rem
 		},
 		Of: &sweeps.RemovalCluster{
 			ID: id, Name: "shop", Platform: "aws", BaseDomain: "labs.example.com", Region: "eu-west-1", Installation: "here", Status: lifecycle.Destroyed,
-			Desired: lifecycle.Absent, DestroyedAt: &at, Newest: 2, Names: []sweeps.RecordedName{{InfraID: "shop-abcde", Account: "123456789012", Region: "eu-west-1"}},
+			Desired: lifecycle.Absent, DestroyedAt: &at, Newest: 2, Accounts: []string{"123456789012"}, Names: []sweeps.RecordedName{{InfraID: "shop-abcde", Account: "123456789012", Region: "eu-west-1"}},
 		},
 	}
 	vpc := contract.SeenResource{ID: "arn:aws:ec2:eu-west-1:123456789012:vpc/vpc-1", Type: "vpc", Region: "eu-west-1", Tags: own(tagkey.KubernetesCluster+"shop-abcde", "owned")}
@@ -138,6 +139,10 @@ func TestNothingForeignIsEverPlannedFor(t *testing.T) {
 			other.Cluster = "clu_2"
 			r.Orphan.Identity = other.CCOName()
 		}, "is no name that the installer or ocpctl gives"},
+		"a name that another cluster recorded": {func(r *sweeps.Removal, s *contract.SeenResource) {
+			living(r, s)
+			r.Taken = []sweeps.TakenName{{Name: "shop-fghij", Cluster: "clu_2"}}
+		}, "the cluster clu_2 recorded the name shop-fghij"},
 		"a name in another region": {func(r *sweeps.Removal, _ *contract.SeenResource) {
 			r.Orphan.Identity, r.Orphan.Regions = "shop-fghij", []string{"us-west-2"}
 		}, "shop-fghij is in us-west-2, but its cluster is in eu-west-1"},
@@ -160,6 +165,29 @@ func TestNothingForeignIsEverPlannedFor(t *testing.T) {
 			require.Contains(t, p.Refused, c.why)
 		})
 	}
+}
+
+// A teardown searches in one account. In another one, the same names and tags are somebody else's.
+func TestNothingInAnotherAccountIsPlannedFor(t *testing.T) {
+	other := func(change func(*sweeps.Removal, *contract.SeenResource), accounts ...string) sweeps.Removal {
+		return leak(func(r *sweeps.Removal, s *contract.SeenResource) {
+			change(r, s)
+			if r.Of != nil {
+				r.Of.Accounts = accounts
+			}
+			r.Orphan.Account = "999999999999"
+			s.Tags[tagkey.KubernetesCluster+"shop-fghij"] = "owned"
+		})
+	}
+	same := func(*sweeps.Removal, *contract.SeenResource) {}
+	why := "it is in the account 999999999999, but the teardown of its cluster works in 123456789012"
+	require.Contains(t, cfg.PlanOf(other(same, "123456789012")).Refused, why)
+	require.Contains(t, cfg.PlanOf(other(same, "123456789012", "999999999999")).Refused, why, "one of them is another")
+	require.Contains(t, cfg.PlanOf(other(living, "123456789012")).Refused, why)
+	require.Contains(t, cfg.PlanOf(other(unknown)).Refused, why, "runners do not use its account")
+	require.Contains(t, cfg.PlanOf(other(same)).Refused, why, "nothing was recorded: runners use one account")
+	require.Empty(t, cfg.PlanOf(other(same, "999999999999")).Refused, "what was recorded counts, not what runners use now")
+	require.Contains(t, Config{BaseDomain: cfg.BaseDomain}.PlanOf(leak(unknown)).Refused, "that of its cluster is not known; set account in the configuration")
 }
 
 func TestARemovalWaitsForWhatItCouldHarm(t *testing.T) {
@@ -209,6 +237,30 @@ func TestATeardownLearnsOnlyNamesOfItsCluster(t *testing.T) {
 			require.Equal(t, []store.IdentityRow{c.add}, p.Add)
 			require.Len(t, p.Removed, 1)
 		})
+	}
+}
+
+func TestAnUnknownClusterThatMayBeAliveIsNotRemoved(t *testing.T) {
+	ends := func(tags ...string) Plan {
+		return cfg.PlanOf(leak(func(r *sweeps.Removal, s *contract.SeenResource) {
+			unknown(r, s)
+			delete(s.Tags, tagkey.TTLExpiry)
+			for i, tag := range tags {
+				r.Seen = append(r.Seen, row(contract.SeenResource{ID: fmt.Sprint("subnet/", i), Type: "subnet", Region: "eu-west-1", Tags: own(tagkey.TTLExpiry, tag)}))
+			}
+		}))
+	}
+	at := func(d time.Duration) string { return now.Add(d).Format(time.RFC3339) }
+	p := ends(at(-48*time.Hour), at(2*time.Hour))
+	require.Contains(t, p.Refused, "its cluster may be alive until 14:00 UTC on 4 March 2026")
+	require.Contains(t, p.Refused, "docs/backup.md")
+	require.NotEmpty(t, ends(at(-time.Hour+time.Second)).Refused, "an hour has to have passed")
+	p = ends("tomorrow", at(-time.Hour))
+	require.Empty(t, p.Refused)
+	require.Empty(t, p.Doubt)
+	for _, p := range []Plan{ends(), ends("tomorrow")} {
+		require.Empty(t, p.Refused)
+		require.Contains(t, p.Doubt, "no tag tells when the cluster ends, so it may be alive")
 	}
 }
 

@@ -1,6 +1,7 @@
 package recovery
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 type Adoption struct {
 	Orphan    string // id; its removal was approved
 	Cluster   string // id, by its tags
+	Account   string // in which it was seen
 	Resources []Tagged
 	Why       string // for people and the audit trail
 }
@@ -65,6 +67,12 @@ func (c Config) Adopt(ctx context.Context, a Adoption) error {
 	if p.person != "" {
 		return fmt.Errorf("%w: %s", ErrUnfit, p.person)
 	}
+	if p.write.Absent == "" {
+		return fmt.Errorf("%w: its objects in the bucket tell of a ready cluster that was not torn down; recover the database (docs/backup.md)", ErrUnfit)
+	}
+	if err := p.in(a.Account); err != nil {
+		return err
+	}
 	p.write.Absent, p.write.Why, p.write.Orphan, p.write.New.PR = a.Why, a.Why, a.Orphan, nil
 	p.write.New.Why = "adopted: a sweep found it in the cloud, and no row knew it"
 	wrote, err := c.Store.Recover(ctx, p.write)
@@ -72,4 +80,20 @@ func (c Config) Adopt(ctx context.Context, a Adoption) error {
 		return fmt.Errorf("%w: nothing of it was new", store.ErrConflict)
 	}
 	return err
+}
+
+// in writes the account to the row and to every name, so that each teardown compares it with its own. ErrUnfit: a record tells another one.
+func (p *plan) in(account string) error {
+	of := []*string{&p.write.New.Spec.Account}
+	for i := range p.write.Attempts {
+		if identity := &p.write.Attempts[i].Identity; identity.InfraID != "" || identity.CCOName != "" {
+			of = append(of, &identity.Account)
+		}
+	}
+	for _, recorded := range of {
+		if *recorded = cmp.Or(*recorded, account); *recorded != account {
+			return fmt.Errorf("%w: it was seen in the account %.80q, but its record tells of %.80q", ErrUnfit, account, *recorded)
+		}
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"testing"
 	"time"
@@ -155,7 +156,7 @@ func approved(t *testing.T, s *store.Store, cluster string) (id string) {
 
 func TestAClusterThatASweepFoundIsAdoptedOnlyToBeTornDown(t *testing.T) {
 	cfg, _ := world(t)
-	a := recovery.Adoption{Orphan: approved(t, cfg.Store, "clu_1"), Cluster: "clu_1", Why: "a sweep found it",
+	a := recovery.Adoption{Orphan: approved(t, cfg.Store, "clu_1"), Cluster: "clu_1", Account: "123456789012", Why: "a sweep found it",
 		Resources: []recovery.Tagged{{Resource: resource("clu_1", "shop", "shop-abcde"), Region: "eu-west-1"}}}
 	require.NoError(t, cfg.Adopt(t.Context(), a))
 	row, err := cfg.Store.Cluster(t.Context(), "clu_1")
@@ -163,11 +164,58 @@ func TestAClusterThatASweepFoundIsAdoptedOnlyToBeTornDown(t *testing.T) {
 	require.Equal(t, lifecycle.Absent, row.Desired)
 	require.Equal(t, "a sweep found it", row.DesiredWhy)
 	require.Equal(t, []string{"shop-abcde"}, row.Identities)
+	require.Equal(t, "123456789012", row.Spec.Account, "its teardown compares it with its own")
+	var account string
+	require.NoError(t, cfg.Store.Pool().QueryRow(t.Context(), `SELECT account FROM attempts WHERE infra_id = 'shop-abcde'`).Scan(&account))
+	require.Equal(t, "123456789012", account)
 
-	b := recovery.Adoption{Orphan: approved(t, cfg.Store, "clu_2"), Cluster: "clu_2", Why: "a sweep found it",
+	b := recovery.Adoption{Orphan: approved(t, cfg.Store, "clu_2"), Cluster: "clu_2", Account: "123456789012", Why: "a sweep found it",
 		Resources: []recovery.Tagged{{Resource: resource("clu_2", "shop", "shop-fghij"), Region: "eu-west-1"}}}
 	require.ErrorIs(t, cfg.Adopt(t.Context(), b), store.ErrNameTaken, "its teardown would delete the other's DNS records")
 
 	b.Resources = append(b.Resources, recovery.Tagged{Resource: cloudtags.Resource{ARN: "arn:x", Tags: map[string]string{tagkey.Installation: "other"}}})
 	require.ErrorIs(t, cfg.Adopt(t.Context(), b), recovery.ErrUnfit, "nothing of another installation is adopted")
+}
+
+func TestAClusterWhoseRecordTellsOfAnotherAccountIsNotAdopted(t *testing.T) {
+	cfg, _ := world(t)
+	raw, err := json.Marshal(contract.AttemptRecord{
+		Attempt: "att_1", Number: 1, Kind: "create", Cluster: "clu_1", Installation: "test", Name: "shop", BaseDomain: "labs.example.com", Platform: "aws",
+		Region: "eu-west-1", Version: "4.20.3", Account: "210987654321",
+	})
+	require.NoError(t, err)
+	_, err = cfg.Bucket.PutOnce(t.Context(), artifacts.AttemptKey("clu_1", "create", 1, time.Now()), raw)
+	require.NoError(t, err)
+	err = cfg.Adopt(t.Context(), recovery.Adoption{Orphan: approved(t, cfg.Store, "clu_1"), Cluster: "clu_1", Account: "123456789012", Why: "a sweep found it",
+		Resources: []recovery.Tagged{{Resource: resource("clu_1", "shop", "shop-abcde"), Region: "eu-west-1"}}})
+	require.ErrorIs(t, err, recovery.ErrUnfit)
+	require.ErrorContains(t, err, `its record tells of "210987654321"`)
+	_, err = cfg.Store.Cluster(t.Context(), "clu_1")
+	require.ErrorIs(t, err, store.ErrNotFound)
+}
+
+func TestAClusterThatTheBucketShowsAsReadyIsNotAdopted(t *testing.T) {
+	cfg, _ := world(t)
+	raw, err := json.Marshal(contract.AttemptRecord{
+		Attempt: "att_1", Number: 1, Kind: "create", Cluster: "clu_1", Installation: "test", Name: "shop", BaseDomain: "labs.example.com", Platform: "aws",
+		Region: "eu-west-1", Version: "4.20.3", Account: "123456789012",
+	})
+	require.NoError(t, err)
+	at := time.Now()
+	for key, data := range map[string][]byte{
+		artifacts.AttemptKey("clu_1", "create", 1, at): raw, artifacts.MetadataKey("clu_1", 1, at): []byte("{}"),
+		artifacts.CredentialKey("clu_1", 1, at, artifacts.Kubeconfig): []byte("x"),
+	} {
+		_, err = cfg.Bucket.PutOnce(t.Context(), key, data)
+		require.NoError(t, err)
+	}
+	a := recovery.Adoption{Orphan: approved(t, cfg.Store, "clu_1"), Cluster: "clu_1", Account: "123456789012", Why: "a sweep found it",
+		Resources: []recovery.Tagged{{Resource: resource("clu_1", "shop", "shop-abcde"), Region: "eu-west-1"}}}
+	err = cfg.Adopt(t.Context(), a)
+	require.ErrorIs(t, err, recovery.ErrUnfit)
+	require.ErrorContains(t, err, "a ready cluster that was not torn down")
+
+	_, err = cfg.Bucket.PutOnce(t.Context(), artifacts.AttemptKey("clu_1", "destroy", 2, at), []byte(`{"attempt": "att_2", "number": 2, "kind": "destroy", "cluster": "clu_1"}`))
+	require.NoError(t, err)
+	require.NotContains(t, fmt.Sprint(cfg.Adopt(t.Context(), a)), "a ready cluster", "its teardown had begun")
 }

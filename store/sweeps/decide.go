@@ -92,7 +92,7 @@ func known(o OrphanRow) string {
 
 func (c *change) setState(ctx context.Context, o OrphanRow, to lifecycle.OrphanState, by, why string) error {
 	_, err := c.Exec(ctx, `
-		UPDATE orphans SET state = $2, state_at = $3, state_why = $4, decided_by = $5, cleanup_cluster = NULL WHERE id = $1`, o.ID, to, c.Now, why, by)
+		UPDATE orphans SET state = $2, state_at = $3, state_why = $4, decided_by = $5, cleanup_cluster = NULL, tried_at = NULL WHERE id = $1`, o.ID, to, c.Now, why, by)
 	if err != nil {
 		return fmt.Errorf("set the state of orphan %s: %w", o.ID, err)
 	}
@@ -177,7 +177,8 @@ func (s *Store) Remaining(ctx context.Context, after time.Duration) error {
 		})
 }
 
-// back reports orphans again, with an audit line for each.
+// back reports orphans again and announces that, with an audit line for each. Their sights begin anew, so that the setting tries again only after
+// sweeps saw them often and long enough since.
 func (s *Store) back(ctx context.Context, where string, args pgx.NamedArgs, why func(OrphanRow) string) error {
 	err := s.write(ctx, func(c *change) error {
 		found, err := pg.All[OrphanRow](ctx, c, `SELECT `+orphanColumns+` FROM orphans o WHERE `+where+` ORDER BY o.id FOR UPDATE OF o`, args)
@@ -186,6 +187,13 @@ func (s *Store) back(ctx context.Context, where string, args pgx.NamedArgs, why 
 		}
 		for _, o := range found {
 			if err := c.setState(ctx, o, lifecycle.OrphanReported, "", why(o)); err != nil {
+				return err
+			}
+			if _, err := c.Exec(ctx, `UPDATE orphans SET sights = 0, reported_at = $2 WHERE id = $1`, o.ID, c.Now); err != nil {
+				return err
+			}
+			o.ReportedAt = &c.Now
+			if err := c.announce(ctx, o); err != nil {
 				return err
 			}
 			line := rows.Action{Move: pg.Move{Why: why(o)}, Before: o.State, After: lifecycle.OrphanReported, Note: o.ID + ": " + o.Why}

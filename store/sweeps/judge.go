@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -56,8 +57,15 @@ func (s *Store) KeepOrphans(ctx context.Context, sweep string, judged []lifecycl
 		if err != nil || of.JudgedAt != nil {
 			return err
 		}
-		if fresh, err = c.keepOrphans(ctx, of, judged, l); err != nil {
+		var late bool // a newer one was judged already: what this one saw is old
+		err = c.QueryRow(ctx, `SELECT EXISTS (SELECT FROM sweeps WHERE platform = $1 AND account = $2 AND round > $3 AND judged_at IS NOT NULL)`, of.Platform, of.Account, of.Round).Scan(&late)
+		if err != nil {
 			return err
+		}
+		if !late {
+			if fresh, err = c.keepOrphans(ctx, of, judged, l); err != nil {
+				return err
+			}
 		}
 		_, err = c.Exec(ctx, `UPDATE sweeps SET judged_at = $2 WHERE id = $1`, sweep, c.Now)
 		c.Enqueue(queue.CleanupArgs{}) // what may be removed without an approval, and what waits
@@ -74,6 +82,10 @@ func (c *change) keepOrphans(ctx context.Context, of Sweep, judged []lifecycle.J
 	if err != nil {
 		return nil, fmt.Errorf("read the orphans: %w", err)
 	}
+	seen, err := c.sights(ctx, of, judged)
+	if err != nil {
+		return nil, err
+	}
 	known := make(map[key]OrphanRow, len(list))
 	for _, o := range list {
 		known[key{o.Installation, o.ClusterTag, o.Identity, o.Place}] = o
@@ -87,8 +99,8 @@ func (c *change) keepOrphans(ctx context.Context, of Sweep, judged []lifecycle.J
 		if j.Class == lifecycle.ClassLive && (!exists || before.State == lifecycle.OrphanGone) {
 			continue
 		}
-		o := c.after(before, j, of, l)
-		if before.ReportedAt == nil && o.ReportedAt != nil {
+		o := c.after(seen, before, j, of, l)
+		if o.ReportedAt != nil && (before.ReportedAt == nil || !before.ReportedAt.Equal(*o.ReportedAt)) {
 			fresh = append(fresh, o)
 		}
 		queueOrphan(batch, o)
@@ -124,24 +136,46 @@ func (c *change) keepOrphans(ctx context.Context, of Sweep, judged []lifecycle.J
 	return fresh, nil
 }
 
+// sights returns when the resources of orphans were seen last.
+func (c *change) sights(ctx context.Context, of Sweep, judged []lifecycle.Judged) (map[string]time.Time, error) {
+	var ids []string
+	for _, j := range judged {
+		if j.Class != lifecycle.ClassLive {
+			ids = append(ids, j.Resources...)
+		}
+	}
+	list, err := pg.All[SeenRow](ctx, c, `SELECT `+seenColumns+` FROM seen WHERE platform = $1 AND account = $2 AND id = ANY ($3)`, of.Platform, of.Account, ids)
+	if err != nil {
+		return nil, fmt.Errorf("read when the orphans were seen: %w", err)
+	}
+	at := make(map[string]time.Time, len(list))
+	for _, r := range list {
+		at[r.ID] = r.LastSeenAt
+	}
+	return at, nil
+}
+
 // after returns an orphan's row after a sweep. A living cluster's group changes nothing but the state.
-func (c *change) after(o OrphanRow, j lifecycle.Judged, of Sweep, l lifecycle.SweepLimits) OrphanRow {
+func (c *change) after(seen map[string]time.Time, o OrphanRow, j lifecycle.Judged, of Sweep, l lifecycle.SweepLimits) OrphanRow {
 	next := o.standing().Next(j, c.Now, l)
 	if j.Class != lifecycle.ClassLive {
 		if o.ID == "" {
 			o = OrphanRow{ID: pg.NewID("orp"), Platform: of.Platform, Account: of.Account, Installation: j.Installation, ClusterTag: j.Cluster, Identity: j.Identity, Place: j.Place}
 		}
 		o.describe(j)
-		if j.Fresh {
-			o.LastSeenAt = c.Now
+		for _, id := range j.Resources {
+			if at := seen[id]; at.After(o.LastSeenAt) {
+				o.LastSeenAt = at
+			}
 		}
 	}
+	fellBack := (o.State == lifecycle.OrphanApproved || o.State == lifecycle.OrphanRemoving) && next.State == lifecycle.OrphanReported
 	o.become(next)
 	told := o.State != lifecycle.OrphanSeen && o.State != lifecycle.OrphanGone && o.State != lifecycle.OrphanExempt && o.Class != lifecycle.ClassForeign
 	switch {
 	case o.State == lifecycle.OrphanGone || o.State == lifecycle.OrphanSeen:
 		o.ReportedAt = nil
-	case told && o.ReportedAt == nil:
+	case told && (o.ReportedAt == nil || fellBack):
 		o.ReportedAt = &c.Now
 	}
 	return o

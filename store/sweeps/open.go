@@ -118,6 +118,16 @@ func (s *Store) InTurn(ctx context.Context) (Sweep, error) {
 	return sweep, nil
 }
 
+// Turn returns since when it is the sweep's turn: its opening, or the end of the last one that it waited for.
+func (s *Store) Turn(ctx context.Context, sweep Sweep) (since time.Time, err error) {
+	err = s.db.Pool().QueryRow(ctx, `
+		SELECT greatest($2::timestamptz, max(closed_at)) FROM sweeps WHERE (opened_at, id) < ($2::timestamptz, $1)`, sweep.ID, sweep.OpenedAt).Scan(&since)
+	if err != nil {
+		return since, fmt.Errorf("look for the turn of sweep %s: %w", sweep.ID, err)
+	}
+	return since, nil
+}
+
 // Unjudged returns the ids of closed sweeps that were not judged, the oldest first.
 func (s *Store) Unjudged(ctx context.Context) (ids []string, err error) {
 	rows, _ := s.db.Pool().Query(ctx, `SELECT id FROM sweeps WHERE closed_at IS NOT NULL AND judged_at IS NULL ORDER BY opened_at, id LIMIT 100`) // the rows return its error

@@ -19,6 +19,7 @@ type Removal struct {
 	Seen         []SeenRow       // what is there of it
 	Beside       []SeenRow       // parts of other orphans of the account that its cluster's teardown finds or counts
 	Of           *RemovalCluster // the known cluster that it is or was of; nil: none is known
+	Taken        []TakenName     // the orphan's names that another cluster recorded
 	Installation string          // of this control plane
 	At           time.Time       // when it was read
 }
@@ -29,15 +30,19 @@ type RemovalCluster struct {
 	Status                                               lifecycle.Status
 	Desired                                              lifecycle.Desired
 	DestroyedAt                                          *time.Time
-	Reopened                                             int    // how often its teardown was opened again
-	Newest                                               int    // number of its newest attempt; 0: none
-	Open                                                 bool   // an attempt is open
-	NameOf                                               string // id of another cluster that has its name and is not released; empty: the name is free
+	Reopened                                             int      // how often its teardown was opened again
+	Newest                                               int      // number of its newest attempt; 0: none
+	Open                                                 bool     // an attempt is open
+	NameOf                                               string   // id of another cluster that has its name and is not released; empty: the name is free
+	Accounts                                             []string // that its attempts recorded, else that of its specification; empty: none is known
 	Names                                                []RecordedName
 }
 
 // RecordedName is what an attempt recorded before it made anything.
 type RecordedName struct{ InfraID, CCOName, Account, Region string }
+
+// TakenName is a name with the cluster that recorded it.
+type TakenName struct{ Name, Cluster string }
 
 // Removal reads an orphan with what decides about its removal, from one snapshot. ErrNotFound: there is none of that id.
 func (s *Store) Removal(ctx context.Context, id string) (r Removal, err error) {
@@ -58,6 +63,12 @@ func removalIn(ctx context.Context, tx pgx.Tx, id string, fixed *time.Time) (r R
 		return r, err
 	}
 	if r.Orphan, err = pg.One[OrphanRow](ctx, tx, `SELECT `+orphanColumns+` FROM orphans o WHERE o.id = $1`, id); err != nil {
+		return r, err
+	}
+	r.Taken, err = pg.All[TakenName](ctx, tx, `
+		SELECT n.name, a.cluster_id AS cluster FROM unnest(string_to_array($1, ',')) AS n (name) JOIN attempts a ON a.infra_id = n.name OR a.cco_name = n.name
+		WHERE a.cluster_id IS DISTINCT FROM $2 ORDER BY n.name`, r.Orphan.Identity, r.Orphan.ClusterID)
+	if err != nil {
 		return r, err
 	}
 	r.Seen, err = pg.All[SeenRow](ctx, tx, `
@@ -98,7 +109,9 @@ func removalClusterIn(ctx context.Context, tx pgx.Tx, id string) (*RemovalCluste
 			c.reopened, coalesce((SELECT max(a.number) FROM attempts a WHERE a.cluster_id = c.id), 0) AS newest,
 			EXISTS (SELECT FROM attempts a WHERE a.cluster_id = c.id AND a.closed_at IS NULL) AS open,
 			coalesce((SELECT n.id FROM clusters n WHERE (n.platform, n.base_domain, n.name) = (c.platform, c.base_domain, c.name)
-				AND n.id <> c.id AND n.destroyed_at IS NULL), '') AS name_of, NULL::jsonb AS names
+				AND n.id <> c.id AND n.destroyed_at IS NULL), '') AS name_of, NULL::jsonb AS names,
+			coalesce((SELECT array_agg(DISTINCT a.account ORDER BY a.account) FROM attempts a WHERE a.cluster_id = c.id AND a.account <> ''),
+				array_remove(ARRAY[coalesce(c.spec ->> 'account', '')], '')) AS accounts
 		FROM clusters c WHERE c.id = $1`, id)
 	if err != nil {
 		return nil, err
@@ -109,11 +122,19 @@ func removalClusterIn(ctx context.Context, tx pgx.Tx, id string) (*RemovalCluste
 	return &of, err
 }
 
-// ApprovedRemovals returns the ids of the orphans whose removal was approved and has not begun, the oldest approval first.
+// ApprovedRemovals returns the ids of the orphans whose removal was approved and has not begun. Those that were not tried for longest come first
+// and count as tried now, so that one that waits holds up no other.
 func (s *Store) ApprovedRemovals(ctx context.Context, limit int) ([]string, error) {
 	type found struct{ ID string }
-	list, err := pg.All[found](ctx, s.db.Pool(), `
-		SELECT id FROM orphans WHERE gone_at IS NULL AND state = $1 ORDER BY state_at, id LIMIT $2`, lifecycle.OrphanApproved, limit)
+	var list []found
+	err := s.write(ctx, func(c *change) (err error) {
+		list, err = pg.All[found](ctx, c, `
+			WITH due AS (SELECT id, row_number() OVER (ORDER BY tried_at NULLS FIRST, state_at, id) AS place FROM orphans
+				WHERE gone_at IS NULL AND state = $1 ORDER BY place LIMIT $2),
+			tried AS (UPDATE orphans o SET tried_at = $3 FROM due WHERE o.id = due.id)
+			SELECT id FROM due ORDER BY place`, lifecycle.OrphanApproved, limit, c.Now)
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("list approved removals: %w", err)
 	}

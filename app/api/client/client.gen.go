@@ -2088,6 +2088,9 @@ type RemovalPlan struct {
 	ClusterID   string `json:"clusterId,omitempty,omitzero"`
 	ClusterName string `json:"clusterName,omitempty,omitzero"`
 
+	// Doubt Why only a person may approve it; absent if nothing speaks against the setting.
+	Doubt string `json:"doubt,omitempty,omitzero"`
+
 	// Kept Resources that it does not remove.
 	Kept []RemovalResource `json:"kept"`
 

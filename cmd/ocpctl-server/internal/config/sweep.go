@@ -66,6 +66,25 @@ func (c Config) SweepAccounts() []SweepAccount {
 	return accounts
 }
 
+// RunnersIn returns the cloud account that runners work in: the configured one, else the only one that sweeps look through with the same keys.
+// Empty: it is not known.
+func (c Config) RunnersIn() string {
+	if c.Account != "" {
+		return c.Account
+	}
+	only := ""
+	for _, a := range c.Sweep.Accounts {
+		switch {
+		case a.CredentialsRef != c.Runner.CloudCredsRef:
+		case only != "":
+			return ""
+		default:
+			only = a.Account
+		}
+	}
+	return only
+}
+
 const (
 	leastSweepEvery  = 10 * time.Minute
 	mostSweepSights  = 10

@@ -21,6 +21,28 @@ func TestTheAccountOfTheClustersIsLookedThroughByDefault(t *testing.T) {
 	require.Empty(t, c.Sweep.check(), "only on request")
 }
 
+func TestTheAccountThatRunnersWorkInIsKnownOnlyIfItIsCertain(t *testing.T) {
+	const one, two = "123456789012", "210987654321"
+	for name, c := range map[string]struct {
+		account, keys string
+		accounts      []SweepAccount
+		in            string
+	}{
+		"nothing is configured":           {"", "", nil, ""},
+		"the configured one":              {one, "", []SweepAccount{{Account: two}}, one},
+		"the only one without other keys": {"", "", []SweepAccount{{Account: one}, {Account: two, CredentialsRef: "file:/two"}}, one},
+		"two without other keys":          {"", "", []SweepAccount{{Account: one}, {Account: two}}, ""},
+		"runners have keys of their own":  {"", "file:/keys", []SweepAccount{{Account: one}}, ""},
+		"a sweep has the runners' keys":   {"", "file:/keys", []SweepAccount{{Account: one}, {Account: two, CredentialsRef: "file:/keys"}}, two},
+	} {
+		t.Run(name, func(t *testing.T) {
+			of := Defaults()
+			of.Account, of.Runner.CloudCredsRef, of.Sweep.Accounts = c.account, c.keys, c.accounts
+			require.Equal(t, c.in, of.RunnersIn())
+		})
+	}
+}
+
 func TestWhatIsWrongWithSweepsIsTold(t *testing.T) {
 	s := Sweep{
 		Accounts: []SweepAccount{{Account: "acme"}, {Account: "123456789012", Platform: "ibmcloud", CredentialsRef: "AKIAX"}, {Account: "123456789012"}},

@@ -80,6 +80,7 @@ func (a *app) removalPlan(s *table.Screen, p client.RemovalPlan, dry bool) {
 	f.Add("cluster", strings.TrimSpace(p.ClusterName+" "+p.ClusterID))
 	f.Add("why not", p.Refused)
 	f.Add("waits", p.Waits)
+	f.Add("doubt", p.Doubt)
 	f.Add("new names", strings.Join(p.Names, ", "))
 	f.Write()
 	var calls []string
