@@ -133,8 +133,23 @@ func TestAChargebackFileHasALineForEachCluster(t *testing.T) {
 	require.Len(t, lines, 3)
 	require.Equal(t, []string{"from", "to", "team", "cost_center", "owner"}, lines[0][:5])
 	require.Equal(t, []string{"2026-11-01T00:00:00Z", "2026-11-22T00:00:00Z", "shop", "sandbox", "'=maya"}, lines[1][:5], "no spreadsheet runs an owner")
-	require.Equal(t, []string{"aws-standard", "aws", "us-east-1", first.ID, "first", "36.0000", "216.0000", "36.00", "30.50"}, lines[1][9:])
-	require.Equal(t, []string{"second", "36.0000", "216.0000", "36.00", ""}, lines[2][13:], "nothing was billed for it")
+	require.Equal(t, []string{"aws-standard", "aws", "us-east-1", first.ID, "first", "36.0000", "216.0000", "36.00", "0.00", "30.50"}, lines[1][9:])
+	require.Equal(t, []string{"second", "36.0000", "216.0000", "36.00", "0.00", ""}, lines[2][13:], "nothing was billed for it")
+
+	last := func(from, to time.Time) string {
+		var out bytes.Buffer
+		require.NoError(t, o.Chargeback(t.Context(), shopper, reports.ReportFilter{From: from, To: to}, &out))
+		lines, err := csv.NewReader(&out).ReadAll()
+		require.NoError(t, err)
+		return lines[1][len(lines[1])-1]
+	}
+	day := func(d int) time.Time { return time.Date(2026, 11, d, 0, 0, 0, 0, time.UTC) }
+	o.pass(36 * time.Hour)
+	require.Equal(t, "20.00", last(day(21), day(22)))
+	require.Empty(t, last(day(21), day(23)), "the bill's last day is still growing")
+	require.Empty(t, last(day(21).Add(time.Hour), day(22)), "an hour is missing from the estimate, and not from the bill")
+	require.Empty(t, last(day(21), day(22).Add(-time.Hour)))
+	o.pass(-36 * time.Hour)
 
 	out.Reset()
 	require.NoError(t, o.Chargeback(t.Context(), shopper, reports.ReportFilter{From: o.now.Add(-time.Hour)}, &out))
