@@ -120,6 +120,9 @@ func (c Charge) values() (map[string]string, error) {
 		v["SkuPriceId"] += "/" + strconv.Itoa(c.Machines)
 		v["SkuPriceDetails"] = fmt.Sprintf(`{"x_Machines":%d}`, c.Machines)
 	}
+	if c.SavedHourlyCents > 0 && !c.Stopped { // as many machines awake have another price
+		v["SkuPriceId"] += "/asleep"
+	}
 	if c.Team != "" {
 		v["SubAccountId"], v["SubAccountName"], v["SubAccountType"] = c.Team, c.TeamName, "Team"
 	}
