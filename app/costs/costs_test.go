@@ -180,7 +180,7 @@ func TestAFocusFileIsWhatTheReportCounts(t *testing.T) {
 	}
 	require.Equal(t, []string{"2026-11-20T00:00:00Z", "12", "12", "1"}, get(1, "ChargePeriodStart", "PricingQuantity", "BilledCost", "ListUnitPrice"))
 	require.Equal(t, []string{"2026-11-21T00:00:00Z", "24", "24"}, get(2, "ChargePeriodStart", "PricingQuantity", "BilledCost"))
-	require.Equal(t, []string{"acme-1", "shop", "The shop", row.ID, "US East (N. Virginia)", "=maya"}, get(1, "BillingAccountId", "SubAccountId", "SubAccountName", "ResourceId", "RegionName", "x_Owner"))
+	require.Equal(t, []string{"acme-1", "shop", "The shop", row.ID, "US East (N. Virginia)", "'=maya"}, get(1, "BillingAccountId", "SubAccountId", "SubAccountName", "ResourceId", "RegionName", "x_Owner"))
 	require.JSONEq(t, `{"ticket": "7", "ocpctl:Owner": "maya"}`, get(1, "Tags")[0])
 	require.Equal(t, app.Denied, app.KindOf(o.Focus(t.Context(), nobody, reports.ReportFilter{}, &out)))
 	require.Equal(t, app.Invalid, app.KindOf(o.Focus(t.Context(), auditor, reports.ReportFilter{From: o.now}, &out)))

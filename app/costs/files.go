@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/focus"
@@ -110,7 +109,7 @@ func (b *chargeback) line() error {
 		c.Cluster, c.Name,
 	}
 	for i := range texts {
-		texts[i] = harmless(texts[i])
+		texts[i] = focus.Harmless(texts[i])
 	}
 	return b.out.Write(append(texts, hours(b.ms), hours(b.nodeMS), dollars(b.amount.Cents()), dollars(b.saved.Cents()), actual))
 }
@@ -121,14 +120,6 @@ func (b *chargeback) close() error {
 	}
 	b.out.Flush()
 	return b.out.Error()
-}
-
-// harmless keeps a spreadsheet from running a text as a formula.
-func harmless(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
-		return "'" + text
-	}
-	return text
 }
 
 func hours(ms int64) string {

@@ -71,7 +71,7 @@ func (w *Writer) Write(c Charge) error {
 	}
 	line := make([]string, len(Columns))
 	for i, name := range Columns {
-		line[i] = values[name]
+		line[i] = Harmless(values[name]) // no amount is negative
 	}
 	return w.out.Write(line)
 }
@@ -171,3 +171,11 @@ func decimal(n int64, places int) string {
 }
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
+
+// Harmless keeps a spreadsheet from running a text as a formula.
+func Harmless(text string) string {
+	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+		return "'" + text
+	}
+	return text
+}
