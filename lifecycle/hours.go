@@ -118,12 +118,15 @@ func (m *deciding) endRest(why string) {
 }
 
 // skipRest keeps a cluster awake until the next working hours because it could not be put to sleep: otherwise the schedule would try it
-// again at once, and go on all night.
+// again at once, and go on all night. How long a person wanted it to sleep says nothing about that.
 func (m *deciding) skipRest() {
 	n := m.next()
-	until := n.SleepUntil
-	if until.IsZero() {
-		until = m.f.Now.Add(m.l.RetryMax)
+	until := m.f.Now.Add(m.l.RetryMax)
+	switch {
+	case m.f.Hours != nil && !m.f.Hours.Open && !m.f.Hours.Opens.IsZero():
+		until = m.f.Hours.Opens
+	case n.PowerBy == ByHours && !n.SleepUntil.IsZero():
+		until = n.SleepUntil
 	}
 	if n.OffHours && until.After(n.AwakeUntil) {
 		n.AwakeUntil = until

@@ -93,7 +93,14 @@ func restIsGivenUpForTheNight(_ *world, c Cluster, f Facts, d Decision) string {
 		!c.SleepWanted || c.PowerBy != ByHours || n.Desired != Present || n.Status != Ready {
 		return ""
 	}
-	if over := c.SleepFailures+1 >= sleepTries || a.Outcome == Failure && !a.Retryable; over && n.AwakeUntil.Before(c.SleepUntil) {
+	until := c.SleepUntil
+	if f.Hours != nil && !f.Hours.Opens.IsZero() && f.Hours.Opens.Before(until) { // the schedule changed meanwhile
+		until = f.Hours.Opens
+	}
+	if f.Hours != nil && f.Hours.Open {
+		until = f.Now
+	}
+	if over := c.SleepFailures+1 >= sleepTries || a.Outcome == Failure && !a.Retryable; over && n.AwakeUntil.Before(until) {
 		return "a cluster that does not fall asleep is put to sleep all night long"
 	}
 	return ""

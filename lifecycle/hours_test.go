@@ -137,6 +137,27 @@ func TestAClusterThatCannotFallAsleepIsLeftAloneForTheNight(t *testing.T) {
 	require.True(t, w.at(18*time.Hour)(), "the next night it is tried again")
 }
 
+func TestAFailedSleepOfAPersonEndsNoLaterThanTheNight(t *testing.T) {
+	now := epoch.Add(8 * time.Hour)
+	week := now.Add(7 * 24 * time.Hour)
+	opens := epoch.Add(12 * time.Hour)
+	for name, c := range map[string]struct {
+		by    PowerBy
+		hours *Hours
+		want  time.Time
+	}{
+		"a person's, with hours":      {ByPerson, &Hours{Scheduled: true, Opens: opens}, opens},
+		"a person's, hours unknown":   {ByPerson, nil, now.Add(limits.RetryMax)},
+		"a schedule's, hours unknown": {ByHours, nil, week},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := &deciding{f: Facts{Now: now, Hours: c.hours}, l: limits, d: Decision{Next: Cluster{OffHours: true, SleepUntil: week, PowerBy: c.by}}}
+			m.skipRest()
+			require.Equal(t, c.want, m.d.Next.AwakeUntil)
+		})
+	}
+}
+
 func TestAScheduleThatIsTakenAwayWakesWhatItPutToSleep(t *testing.T) {
 	w := officeWorld()
 	w.until(func() bool { return w.row.Phase == PhaseAsleep })

@@ -14,7 +14,11 @@ ALTER TABLE jobs DROP CONSTRAINT jobs_job_type_check;
 ALTER TABLE jobs ADD CONSTRAINT jobs_job_type_check
     CHECK (job_type IN ('CREATE', 'DESTROY', 'SCALE_WORKERS', 'JANITOR_DESTROY', 'ORPHAN_SWEEP', 'CONFIGURE', 'ACCESS', 'SLEEP', 'WAKE', 'OFFHOURS_SCALE_DOWN', 'OFFHOURS_SCALE_UP'));
 
+-- A server of the release before takes an attempt to sleep or to wake for a teardown that failed, so it must not run beside new ones.
+UPDATE schema_support SET oldest = 43;
+
 -- +goose Down
+UPDATE schema_support SET oldest = 22;
 -- The release before knows no schedule: what one put to sleep is woken, and the jobs are shown as what they are most alike.
 UPDATE clusters SET sleep_wanted = false, sleep_until = NULL, sleep_retry_at = NULL, wake_at = clock_timestamp(), row_version = row_version + 1
 WHERE power_by = 'hours' AND sleep_wanted;

@@ -107,3 +107,19 @@ func TestABudgetThatIsReachedByTimeAloneIsAnnouncedOnceAMonth(t *testing.T) {
 	}
 	require.Equal(t, []string{"budget:2026-11:platform:50"}, announced(t, s))
 }
+
+func TestABillWhoseExportWasRenamedCountsOnce(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := accept(t, s, sized("shop"))
+	today := clock.now().Truncate(24 * time.Hour)
+	month := today.AddDate(0, 0, 1-today.Day())
+	for _, export := range []string{"s3://bills/ocpctl/daily", "s3://bills/ocpctl/daily-2", "s3://bills/ocpctl/daily"} {
+		d := costs.Delivery{Export: export, Period: month, ID: "the same"}
+		require.NoError(t, s.Costs.SaveBilled(t.Context(), d, 1, []costs.Billed{{Day: today, ClusterID: row.ID, Nanos: 700}}))
+		bill, err := s.Costs.Bill(t.Context(), costs.Filter{From: today, To: today.AddDate(0, 0, 1)})
+		require.NoError(t, err)
+		require.Equal(t, int64(700), bill.Known, export)
+	}
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM cost_exports`))
+}

@@ -136,6 +136,21 @@ func TestAChargebackFileHasALineForEachCluster(t *testing.T) {
 	require.Equal(t, []string{"aws-standard", "aws", "us-east-1", first.ID, "first", "36.0000", "216.0000", "36.00", "0.00", "30.50"}, lines[1][9:])
 	require.Equal(t, []string{"second", "36.0000", "216.0000", "36.00", "0.00", ""}, lines[2][13:], "nothing was billed for it")
 
+	last := func(from, to time.Time) string {
+		var out bytes.Buffer
+		require.NoError(t, o.Chargeback(t.Context(), shopper, reports.ReportFilter{From: from, To: to}, &out))
+		lines, err := csv.NewReader(&out).ReadAll()
+		require.NoError(t, err)
+		return lines[1][len(lines[1])-1]
+	}
+	day := func(d int) time.Time { return time.Date(2026, 11, d, 0, 0, 0, 0, time.UTC) }
+	o.pass(36 * time.Hour)
+	require.Equal(t, "20.00", last(day(21), day(22)))
+	require.Empty(t, last(day(21), day(23)), "the bill's last day is still growing")
+	require.Empty(t, last(day(21).Add(time.Hour), day(22)), "an hour is missing from the estimate, and not from the bill")
+	require.Empty(t, last(day(21), day(22).Add(-time.Hour)))
+	o.pass(-36 * time.Hour)
+
 	out.Reset()
 	require.NoError(t, o.Chargeback(t.Context(), shopper, reports.ReportFilter{From: o.now.Add(-time.Hour)}, &out))
 	require.Equal(t, 2, strings.Count(out.String(), "\n"))
@@ -165,7 +180,7 @@ func TestAFocusFileIsWhatTheReportCounts(t *testing.T) {
 	}
 	require.Equal(t, []string{"2026-11-20T00:00:00Z", "12", "12", "1"}, get(1, "ChargePeriodStart", "PricingQuantity", "BilledCost", "ListUnitPrice"))
 	require.Equal(t, []string{"2026-11-21T00:00:00Z", "24", "24"}, get(2, "ChargePeriodStart", "PricingQuantity", "BilledCost"))
-	require.Equal(t, []string{"acme-1", "shop", "The shop", row.ID, "US East (N. Virginia)", "=maya"}, get(1, "BillingAccountId", "SubAccountId", "SubAccountName", "ResourceId", "RegionName", "x_Owner"))
+	require.Equal(t, []string{"acme-1", "shop", "The shop", row.ID, "US East (N. Virginia)", "'=maya"}, get(1, "BillingAccountId", "SubAccountId", "SubAccountName", "ResourceId", "RegionName", "x_Owner"))
 	require.JSONEq(t, `{"ticket": "7", "ocpctl:Owner": "maya"}`, get(1, "Tags")[0])
 	require.Equal(t, app.Denied, app.KindOf(o.Focus(t.Context(), nobody, reports.ReportFilter{}, &out)))
 	require.Equal(t, app.Invalid, app.KindOf(o.Focus(t.Context(), auditor, reports.ReportFilter{From: o.now}, &out)))

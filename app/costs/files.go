@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/focus"
@@ -25,7 +24,8 @@ var chargebackColumns = []string{
 }
 
 // Chargeback writes a CSV file with a line for each cluster of the principal's teams that cost something. Amounts are dollars by list prices,
-// rounded as in every report; saved_usd is what sleeping saved of it, and actual_usd what the cloud billed for the same days, empty if nothing was.
+// rounded as in every report; saved_usd is what sleeping saved of it, and actual_usd what the cloud billed for the same days. That is empty if nothing
+// was billed, and everywhere unless the times are whole days (UTC) that the bill tells of: a bill knows only days.
 func (s *Service) Chargeback(ctx context.Context, p policy.Principal, f reports.ReportFilter, w io.Writer) error {
 	f, err := s.period(ctx, p, f)
 	if err != nil {
@@ -36,9 +36,14 @@ func (s *Service) Chargeback(ctx context.Context, p policy.Principal, f reports.
 	if err != nil {
 		return err
 	}
+	bill, err := s.store.Costs.Bill(ctx, costs.Filter{From: f.From, To: f.To, Teams: f.Teams})
+	if err != nil {
+		return err
+	}
+	billed := midnight(f.From) && midnight(f.To) && !f.To.After(bill.Through)
 	actual := map[string]int64{}
 	for _, l := range lines {
-		if l.Billed > 0 {
+		if billed && l.Billed > 0 {
 			actual[l.Key] = l.ActualNanos
 		}
 	}
@@ -51,6 +56,8 @@ func (s *Service) Chargeback(ctx context.Context, p policy.Principal, f reports.
 	}
 	return file.close()
 }
+
+func midnight(at time.Time) bool { return at.Equal(at.UTC().Truncate(24 * time.Hour)) }
 
 // charges passes on what a filter's clusters cost.
 func (s *Service) charges(ctx context.Context, f reports.ReportFilter, each func(costs.Charge) error) error {
@@ -102,7 +109,7 @@ func (b *chargeback) line() error {
 		c.Cluster, c.Name,
 	}
 	for i := range texts {
-		texts[i] = harmless(texts[i])
+		texts[i] = focus.Harmless(texts[i])
 	}
 	return b.out.Write(append(texts, hours(b.ms), hours(b.nodeMS), dollars(b.amount.Cents()), dollars(b.saved.Cents()), actual))
 }
@@ -113,14 +120,6 @@ func (b *chargeback) close() error {
 	}
 	b.out.Flush()
 	return b.out.Error()
-}
-
-// harmless keeps a spreadsheet from running a text as a formula.
-func harmless(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
-		return "'" + text
-	}
-	return text
 }
 
 func hours(ms int64) string {

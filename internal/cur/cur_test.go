@@ -91,6 +91,7 @@ func TestTagsAreFoundHoweverTheExportNamesThem(t *testing.T) {
 		{"resource_tags", `"{""user_cluster_id"":""clu_SHOP""}"`},
 		{"resource_tags", `"{""user:ClusterId"":""clu_SHOP""}"`},
 		{"resource_tags", `"{""ClusterId"":""clu_SHOP"",""InstallationId"":""ocpctl-demo""}"`},
+		{"resource_tags", `"{""Cluster-Id"":""theirs"",""user:ClusterId"":""clu_SHOP"",""cluster id"":""theirs"",""user_clusterid"":""theirs""}"`},
 		{"resource_tags_user_cluster_id", "clu_SHOP"},
 	} {
 		sum, err := b.export.Read(t.Context(), b.deliver("\ufeff"+head+c.column+"\n"+values+c.value+"\n"))
@@ -140,6 +141,8 @@ func TestAnExportThatCannotBeReadSaysWhatToChange(t *testing.T) {
 		{head + "yesterday,Usage,1.5,USD,{}\n", `line_item_usage_start_date is "yesterday"`},
 		{head + "2026-11-24T00:00:00Z,Usage,much,USD,{}\n", `line_item_unblended_cost is "much"`},
 		{head + "2026-11-24T00:00:00Z,Usage,1e300,USD,{}\n", "which is no amount"},
+		{head + "2026-11-24T00:00:00Z,SavingsPlanCoveredUsage,1,USD,{}\n", "no column savings_plan_savings_plan_effective_cost; select it"},
+		{head + "2026-11-24T00:00:00Z,DiscountedUsage,1,USD,{}\n", "no column reservation_effective_cost; select it"},
 		{head + "2026-11-24T00:00:00Z,Usage,1,USD,x\n", "resource_tags is not a JSON object"},
 		{head + "2026-11-24T00:00:00Z,Usage\n", "wrong number of fields"},
 	} {

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -148,6 +149,9 @@ func (s *sum) line(at columns, line []string) error {
 	case "DiscountedUsage":
 		column = colReserved
 	}
+	if _, there := at.named[column]; !there { // without it the usage would seem to cost nothing
+		return fmt.Errorf("line %d: it is of the type %s, and the file has no column %s; select it in the export's query", s.lines, get(colType), column)
+	}
 	cost, err := strconv.ParseFloat(cmp.Or(get(column), "0"), 64)
 	if err != nil || math.Abs(cost) > 1e9 {
 		return fmt.Errorf("line %d: %s is %q, which is no amount", s.lines, column, get(column))
@@ -188,10 +192,22 @@ func (c columns) tagsOf(all string, line []string) (map[string]string, error) {
 	if err := json.Unmarshal([]byte(all), &tags); err != nil {
 		return nil, fmt.Errorf("%s is not a JSON object of texts: %w", colTags, err)
 	}
-	for key, value := range tags {
-		found[plain(key)] = value
+	for _, key := range slices.SortedFunc(maps.Keys(tags), func(a, b string) int { return cmp.Or(rank(a)-rank(b), cmp.Compare(a, b)) }) {
+		found[plain(key)] = tags[key] // the best one is last
 	}
 	return found, nil
+}
+
+// rank is higher the more a key is one of ours: a tag cluster-id that somebody else made must not win over ClusterId.
+func rank(key string) int {
+	key = strings.TrimPrefix(key, "user:")
+	switch {
+	case key == clusterTag || key == installationTag:
+		return 2
+	case key == "user_cluster_id" || key == "user_installation_id": // as AWS writes them
+		return 1
+	}
+	return 0
 }
 
 // plain removes what AWS adds to a tag's key: user_cluster_id, user:ClusterId and ClusterId are the same key.

@@ -71,7 +71,7 @@ func (w *Writer) Write(c Charge) error {
 	}
 	line := make([]string, len(Columns))
 	for i, name := range Columns {
-		line[i] = values[name]
+		line[i] = Harmless(values[name]) // no amount is negative
 	}
 	return w.out.Write(line)
 }
@@ -119,6 +119,9 @@ func (c Charge) values() (map[string]string, error) {
 	case c.Machines > 0:
 		v["SkuPriceId"] += "/" + strconv.Itoa(c.Machines)
 		v["SkuPriceDetails"] = fmt.Sprintf(`{"x_Machines":%d}`, c.Machines)
+	}
+	if c.SavedHourlyCents > 0 && !c.Stopped { // as many machines awake have another price
+		v["SkuPriceId"] += "/asleep"
 	}
 	if c.Team != "" {
 		v["SubAccountId"], v["SubAccountName"], v["SubAccountType"] = c.Team, c.TeamName, "Team"
@@ -168,3 +171,11 @@ func decimal(n int64, places int) string {
 }
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
+
+// Harmless keeps a spreadsheet from running a text as a formula.
+func Harmless(text string) string {
+	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+		return "'" + text
+	}
+	return text
+}

@@ -156,3 +156,13 @@ func TestOnlyTagsThatAPersonChoseHaveNoPrefix(t *testing.T) {
 	lines, _ := written(t, shop())
 	require.JSONEq(t, `{"ocpctl:Owner": "maya", "ticket": "7"}`, lines[0]["Tags"])
 }
+
+func TestAPriceAsleepIsAnotherOne(t *testing.T) {
+	t.Parallel()
+	asleep, stopped := shop(), shop()
+	asleep.SavedHourlyCents, stopped.SavedHourlyCents, stopped.Stopped, stopped.Machines = 40, 70, true, 0
+	lines, _ := written(t, shop(), asleep, stopped)
+	require.Equal(t, "aws-minimal-test/us-east-1/3", lines[0]["SkuPriceId"])
+	require.Equal(t, "aws-minimal-test/us-east-1/3/asleep", lines[1]["SkuPriceId"])
+	require.Equal(t, "aws-minimal-test/us-east-1/stopped", lines[2]["SkuPriceId"])
+}

@@ -35,7 +35,8 @@ func (s *Store) Deliveries(ctx context.Context, export string) ([]Delivery, erro
 	return found, nil
 }
 
-// SaveBilled replaces everything that is known of a delivery's period, all or nothing. The same delivery can be saved again.
+// SaveBilled replaces everything that is known of a delivery's period, all or nothing, also what another export said of it: one export at a
+// time is read, and what it said before it was renamed must not count beside it. The same delivery can be saved again.
 func (s *Store) SaveBilled(ctx context.Context, d Delivery, lines int, billed []Billed) error {
 	return s.db.Write(ctx, func(tx *rows.Tx) error {
 		args := pgx.NamedArgs{"export": d.Export, "period": d.Period, "delivery": d.ID, "lines": lines, "now": tx.Now}
@@ -44,8 +45,11 @@ func (s *Store) SaveBilled(ctx context.Context, d Delivery, lines int, billed []
 			ON CONFLICT (export, period) DO UPDATE SET delivery = excluded.delivery, lines = excluded.lines, read_at = excluded.read_at`, args); err != nil {
 			return fmt.Errorf("record the delivery of %s: %w", d.Export, err)
 		}
-		if _, err := tx.Exec(ctx, `DELETE FROM actual_costs WHERE export = @export AND period = @period`, args); err != nil {
+		if _, err := tx.Exec(ctx, `DELETE FROM actual_costs WHERE period = @period`, args); err != nil {
 			return fmt.Errorf("replace what %s billed: %w", d.Export, err)
+		}
+		if _, err := tx.Exec(ctx, `DELETE FROM cost_exports WHERE period = @period AND export <> @export`, args); err != nil {
+			return fmt.Errorf("forget other exports than %s: %w", d.Export, err)
 		}
 		days, ids, nanos := make([]time.Time, len(billed)), make([]string, len(billed)), make([]int64, len(billed))
 		for i, b := range billed {

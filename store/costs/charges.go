@@ -78,7 +78,7 @@ var charges = `
 		SELECT s.cluster_id, s.cents, s.less, s.stopped, s.machines, d.day,
 			sum(` + usage.MillisSQL("least(s.until, d.day + interval '1 day')") + ` - ` + usage.MillisSQL("greatest(s.since, d.day)") + `)::bigint AS millis
 		FROM spans s, generate_series(date_trunc('day', s.since, 'UTC'), s.until, interval '1 day') AS d(day)
-		WHERE s.runs AND s.cents + s.less > 0 AND s.since < s.until GROUP BY 1, 2, 3, 4, 5, 6
+		WHERE s.runs AND s.since < s.until GROUP BY 1, 2, 3, 4, 5, 6
 	)
 	SELECT c.id AS cluster, c.name, c.platform, c.profile, c.region, c.team,
 		` + usage.OwnerSQL + ` AS owner, c.cost_center, c.environment,
