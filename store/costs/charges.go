@@ -73,7 +73,7 @@ var charges = `
 	WITH among AS (
 		SELECT c.* FROM clusters c
 		WHERE c.created_at < @to AND (c.destroyed_at IS NULL OR c.destroyed_at > @from) AND (@teams::text[] IS NULL OR c.team = ANY (@teams))
-	), spans AS (`+usage.SpansSQL+`
+	), spans AS (` + usage.SpansSQL + `
 	), days AS (
 		SELECT s.cluster_id, s.cents, s.less, s.stopped, s.machines, d.day,
 			sum(` + usage.MillisSQL("least(s.until, d.day + interval '1 day')") + ` - ` + usage.MillisSQL("greatest(s.since, d.day)") + `)::bigint AS millis
