@@ -230,6 +230,7 @@ func TestAGroupWithoutANameIsShown(t *testing.T) {
 	html := page(t, "usage", v)
 	require.Contains(t, html, `<th scope="row">none</th><td class="num">$0.94</td>`)
 	require.Contains(t, html, `max="94" value="6"`)
+	require.Contains(t, html, `<td></td><td class="num">$0.12</td>`, "the total of what sleeping saved")
 }
 
 func TestOrphansShowWhomToAskAndWhatTheyCost(t *testing.T) {

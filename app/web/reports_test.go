@@ -79,7 +79,7 @@ func TestAReportShowsWhatHappened(t *testing.T) {
 	for _, want := range []string{
 		"<dt>Their cost per hour</dt><dd>$4.30</dd>", "<dd>41 min</dd>", "<dd>99 % <small>of 1000</small></dd>", // 99.9 %
 		`<meter min="0" max="7" value="7">7</meter>`, "VPCLimitExceeded", `<a href="/runbooks/failed-create">`,
-		"<td class=\"num\">$2.40</td>", "<td class=\"num\">not known</td>", "&lt;old&gt;-fghij",
+		"<td class=\"num\">$2.40</td>", "<td class=\"num\">not known</td>", "<dt>Saved by sleeping</dt><dd>$23.10</dd>", "<td class=\"num\">$23.10</td>", "&lt;old&gt;-fghij",
 		"<title>30 Dec, accepted: 0</title>", "30 Dec: median none, 90 % none, 99 % none", "<title>&lt; 4 h, clusters: 20</title>", "<figcaption>Time until ready, by week</figcaption>", "$180.40",
 	} {
 		require.Contains(t, html, want)
