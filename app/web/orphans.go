@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"io"
 	"math"
 	"net/http"
@@ -60,6 +61,7 @@ func (p *pages) orphans(w http.ResponseWriter, r *http.Request, who policy.Princ
 		return
 	}
 	v := orphansView{Tabs: orphanTabs(f), CSV: "/admin/orphans?" + chosen(f, url.Values{"format": {"csv"}}).Encode(), MaySweep: who.MayAnywhere(policy.ActSweep), Older: older("/admin/orphans", chosen(f, nil), next)}
+	slices.SortStableFunc(list, moreUrgent)
 	mayDecide := app.MayForEverybody(who, policy.ActCleanup, messages.ToRemoveOrphans) == nil
 	for _, o := range list {
 		card := cardOf(o, p.Now())
@@ -81,6 +83,18 @@ func cardOf(o admin.Orphan, now time.Time) orphanCard {
 		c.Hourly, c.Cost = policy.Dollars(int64(math.Round(*o.HourlyCents)))+"/h", policy.Dollars(*o.CostCents)
 	}
 	return c
+}
+
+// moreUrgent sorts a page of orphans: what is most certainly ocpctl's to remove comes first, then what costs most.
+func moreUrgent(a, b admin.Orphan) int {
+	class := func(o admin.Orphan) int { return slices.Index(lifecycle.OrphanClasses, o.Class) }
+	hourly := func(o admin.Orphan) float64 {
+		if o.HourlyCents == nil {
+			return 0
+		}
+		return *o.HourlyCents
+	}
+	return cmp.Or(cmp.Compare(class(a), class(b)), cmp.Compare(hourly(b), hourly(a)))
 }
 
 // decisionOn returns what an administrator of all teams can decide about an orphan.
