@@ -37,6 +37,7 @@ var areas = []area{
 	{"internal/cur", 0, nil, "what the cloud billed is read from S3 alone: it knows no database and no cluster"},
 	{"internal/secret", 0, nil, "imported by everybody"},
 	{"internal/source", 0, nil, "imported by both listeners"},
+	{"internal/workhours", 0, nil, "a schedule is read by the clock of a place, and knows no cluster"},
 	{"internal/tagkey", 0, nil, "whoever refuses a tag and whoever deletes by it read the same list"},
 	{"internal/token", 0, nil, "imported by both sides"},
 	{"internal/tekton", 1, []string{"internal/secret"}, "a client of Kubernetes asks how PipelineRuns stand, and knows nobody who wants to know"},
@@ -57,8 +58,8 @@ var areas = []area{
 	{"app/api/client", 0, nil, "a program that only talks to a server stays small"},
 
 	// Rules: values in, decisions out.
-	{"lifecycle", 1, []string{"internal/price"}, "it is pure: it decides from values alone"},
-	{"profiles", 1, []string{"internal/price/list", "internal/tagkey"}, "profiles know nobody who reads them"},
+	{"lifecycle", 1, []string{"internal/price", "internal/workhours"}, "it is pure: it decides from values alone"},
+	{"profiles", 1, []string{"internal/price/list", "internal/tagkey", "internal/workhours"}, "profiles know nobody who reads them"},
 	{"runner/csr", 0, nil, "what a node may have certificates for is decided by plain comparison, without a cluster"},
 	{"internal/orphans", 2, []string{"internal/contract", "internal/tagkey", "lifecycle"}, "whose a resource is follows from what it shows, and from no database"},
 	{"runner/names", 1, []string{"internal/tagkey"}, "server and runner check names by the same rules, so it can belong to neither"},

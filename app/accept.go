@@ -302,8 +302,9 @@ func (s *Service) draft(r ClusterRequest, g policy.Grant, now time.Time) (store.
 	if profile.Sleep != profiles.SleepNever {
 		row.SleepMode = lifecycle.SleepMode(profile.Sleep)
 	}
+	row.OffHours = g.OffHours
 	if region, known := profile.Region(g.Region); known {
-		row.ListAsleep = region.AsleepCents
+		row.ListAsleep, row.WorkerMicros = region.AsleepCents, region.WorkerMicros
 	}
 	if w := profile.Workers; w.Least < w.Most {
 		row.WorkersLeast, row.WorkersMost = &w.Least, &w.Most

@@ -26,7 +26,7 @@ type CreateRequest struct {
 	TTL                                                  time.Duration // instead of TTLHours; zero: TTLHours counts
 	SSHPublicKey                                         string
 	ExtraTags                                            map[string]string
-	OffhoursOptIn                                        bool        // workers down outside working hours; no schedule exists yet, so true is refused
+	OffhoursOptIn                                        *bool       // it sleeps outside working hours; nil: as the profile says
 	Addons                                               *[]string   // names; nil: the profile's default
 	Run                                                  *RunRequest // how it belongs to the run of the requester's token; nil: it ends with that, if there is one
 
@@ -113,9 +113,12 @@ func (r *CreateRequest) read(root *yaml.Node) []Field {
 		case name == "run":
 			r.readRun(value, refuse)
 		case name == "offhoursOptIn":
-			if err := value.Decode(&r.OffhoursOptIn); err != nil || value.ShortTag() != "!!bool" {
+			var yes bool
+			if err := value.Decode(&yes); err != nil || value.ShortTag() != "!!bool" {
 				refuse(name, messages.NotABoolean(asWritten(value)))
+				break
 			}
+			r.OffhoursOptIn = &yes
 		default:
 			wrong.add(func() Field { return unknown(name) })
 		}
@@ -243,9 +246,6 @@ func (r CreateRequest) check(p profiles.Profile, known bool, own policy.Ownershi
 			break
 		}
 	}
-	if r.OffhoursOptIn {
-		wrong = append(wrong, ProblemOf("offhoursOptIn", messages.NoOffHours))
-	}
 	return wrong
 }
 
@@ -299,7 +299,7 @@ func profileAlias(name string, c profiles.Catalogue) string {
 func (r CreateRequest) policyRequest(who policy.Principal) policy.Request {
 	w := policy.Request{
 		Principal: who, Source: r.Source, Profile: r.Profile, Generation: 1, Name: r.Name, Region: r.Region, Version: r.Version, BaseDomain: r.BaseDomain,
-		Team: r.Team, Owner: r.Owner, CostCenter: r.CostCenter, Environment: r.Environment, Tags: r.ExtraTags, Addons: r.Addons,
+		Team: r.Team, Owner: r.Owner, CostCenter: r.CostCenter, Environment: r.Environment, Tags: r.ExtraTags, Addons: r.Addons, OffHours: r.OffhoursOptIn,
 	}
 	w.TTL = r.TTL
 	if r.TTLHours != nil && r.TTL == 0 {

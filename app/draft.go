@@ -12,7 +12,7 @@ import (
 // checkFields are the fields of a create request, by the policy check that judges them.
 var checkFields = map[string]string{
 	"admin-only": "profile", "platform": "profile", "base-domain": "baseDomain", "ttl": "ttlHours", "tags": "extraTags", "permission": "role",
-	"cost-center": "costCenter", "add-ons": "addons",
+	"cost-center": "costCenter", "add-ons": "addons", "off-hours": "offhoursOptIn",
 }
 
 // Draft judges a create request and freezes what a runner would get, by the same code as an acceptance, and stores nothing: its

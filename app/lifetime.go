@@ -30,11 +30,12 @@ func (s *Service) Destroy(ctx context.Context, p policy.Principal, ref string, o
 	return row, job, err
 }
 
-// Span is how long something should last. Exactly one of the three is set: a number of hours, a duration or a moment.
+// Span is how long something should last. Exactly one is set: a number of hours, a duration, a moment, or, for a hold alone, tonight.
 type Span struct {
-	Hours int
-	For   time.Duration
-	Until time.Time
+	Hours   int
+	For     time.Duration
+	Until   time.Time
+	Tonight bool // until the next working hours begin
 }
 
 // length is the hours or the duration, before the installation's scale; zero: a moment was given.
@@ -49,6 +50,8 @@ func (s Span) length() time.Duration {
 func (s Span) check() error {
 	var wrong []Field
 	switch {
+	case s.Tonight: // of a hold, which keeps no end away; nothing else lasts so long
+		wrong = append(wrong, ProblemOf("tonight", messages.TonightIsAHold))
 	case (s.For != 0 || s.Hours != 0) && !s.Until.IsZero():
 		wrong = append(wrong, ProblemOf("until", messages.SpanGivenTwice))
 	case s.For == 0 && s.Hours == 0 && s.Until.IsZero():
@@ -100,8 +103,11 @@ func (s *Service) Extend(ctx context.Context, p policy.Principal, ref string, sp
 }
 
 // Hold keeps a cluster from ending before a moment, whatever happens to its pull request; nothing passes the profile's maximum.
-// The origin's reason is required.
+// The origin's reason is required. Tonight is no end: the cluster stays awake until the next working hours, see KeepAwake.
 func (s *Service) Hold(ctx context.Context, p policy.Principal, ref string, span Span, origin Origin) (Change, error) {
+	if span == (Span{Tonight: true}) {
+		return s.KeepAwake(ctx, p, ref, origin)
+	}
 	row, origin, err := s.Authorize(ctx, p, ref, policy.ActHold, origin)
 	if err != nil {
 		return Change{}, err

@@ -152,7 +152,7 @@ func (s *Service) Outputs(ctx context.Context, p policy.Principal, ref string, o
 	if err != nil {
 		return store.Row{}, err
 	}
-	if err := CheckReachable(row); err != nil {
+	if err := s.CheckReachable(ctx, row); err != nil {
 		return store.Row{}, err
 	}
 	if err := s.store.Audit(ctx, s.StoreOrigin(origin, p), "outputs.read", row.ID, map[string]string{"why": messages.BecauseAddressesRead}); err != nil {
@@ -161,8 +161,14 @@ func (s *Service) Outputs(ctx context.Context, p policy.Principal, ref string, o
 	return row, nil
 }
 
-// CheckReachable returns a Conflict while, or once, the cluster cannot be used.
-func CheckReachable(row store.Row) error {
+// CheckReachable returns a Conflict while, or once, the cluster cannot be used. One that a schedule put to sleep is woken: it is wanted.
+func (s *Service) CheckReachable(ctx context.Context, row store.Row) error {
+	if row.Status == lifecycle.Ready && row.OutOfReach() && row.SleepWanted && row.PowerBy == lifecycle.ByHours {
+		if err := s.store.Active(ctx, row.ID, "somebody asked for access to it"); err != nil {
+			return err
+		}
+		return Fail(Conflict, messages.WakesForUse(row.Card))
+	}
 	if row.Status == lifecycle.Ready && row.OutOfReach() {
 		return Fail(Conflict, messages.Asleep(row.Card))
 	}

@@ -76,6 +76,7 @@ type Command struct {
 	DryRun  bool          // create: report what would happen, and create nothing
 	TTL     time.Duration // create: 0 is the profile's default, policy.NoEnd stands for "never" and 0; extend: how much to add; hold: for how long from now; both always above 0; sleep: the same, or 0 until somebody wakes it
 
+	Tonight  bool               // hold: instead of TTL, keep it awake until the next working hours
 	Replicas int                // scale: number of workers, 0 and up
 	Lines    int                // logs: number of last lines, 1 to MaxLogLines
 	With     string             // share: a principal's id or a login; exactly one of With and Team is set

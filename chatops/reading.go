@@ -136,6 +136,10 @@ func (r *reading) taken(text string) bool {
 	c := &r.command
 	switch r.takes {
 	case commands.Duration:
+		if c.Tonight = r.verb == VerbHold && strings.EqualFold(text, "tonight"); c.Tonight {
+			r.seen[""] = true
+			return true
+		}
 		d, ok := lifetime(text)
 		if ok && d <= 0 {
 			r.wrong("%s adds nothing; %s", Code(text), spanText)

@@ -118,7 +118,7 @@ func TestWhatIsNotUnderstoodInSlackSaysWhatWouldBe(t *testing.T) {
 		"transfer demo <!subteam^S1|@oncall>":     {"`@oncall` is a group; a cluster has one owner"},
 		"notify #clusters ready":                  {"`#clusters` is no channel that Slack knows"},
 		"notify <#C1> redy":                       {"Did you mean `ready`?"},
-		"notify clusters":                         {"`clusters` is not an event. The events are: `ready`, `failed`, `expiring`, `blocked`, `destroyed`. A channel begins with #."},
+		"notify clusters":                         {"`clusters` is not an event. The events are: `ready`, `failed`, `expiring`, `blocked`, `destroyed`, `weekly`. A channel begins with #."},
 		"notify --team a":                         {"Say what to post"},
 		"notify ready --repo shop":                {"it is written owner/name"},
 		"notify ready --off=yes":                  {"`--off` takes no value"},

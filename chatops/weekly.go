@@ -15,6 +15,7 @@ type Week struct {
 	From, To time.Time // midnights in the zone of the report; To is not in
 
 	Cents, CentsBefore int64     // spent, and spent in the week before
+	SavedCents         int64     // what clusters that slept would have cost more awake
 	Spenders           []Spender // teams, or the owners in a team; the most expensive first
 
 	Accepted, Ready, Destroyed int
@@ -26,9 +27,10 @@ type Week struct {
 	FailedAttempts int
 	Failures       []WeekFailure // the most frequent first
 
-	Teardowns, Unaided int // that ended, and of these those without help
-	Blocked            int // teardowns that are blocked now
-	Leaks              int // that are open now
+	Teardowns, Unaided int   // that ended, and of these those without help
+	Blocked            int   // teardowns that are blocked now
+	Leaks              int   // that are there now
+	LeakCents          int64 // what they cost, as far as known
 }
 
 // Spender is somebody whose clusters cost something.
@@ -84,6 +86,9 @@ func (w Week) Text() string {
 	var lines []string
 	add := func(head, text string) { lines = append(lines, "**"+head+":** "+text+".") }
 	add("Spent", w.spent())
+	if w.SavedCents > 0 {
+		add("Saved by sleeping", price.Dollars(w.SavedCents))
+	}
 	clusters := fmt.Sprintf("%d requested, %d became ready", w.Accepted, w.Ready)
 	if w.Ready > 0 {
 		clusters += fmt.Sprintf(", half of them within %s", minutes(w.Median))
@@ -99,7 +104,11 @@ func (w Week) Text() string {
 		add("Teardowns", fmt.Sprintf("%d of %d ended without help", w.Unaided, w.Teardowns))
 	}
 	if w.Leaks > 0 {
-		add("Leaks", fmt.Sprintf("%s that belong to no cluster", several(w.Leaks, "finding", "findings")+" of resources"))
+		leaks := several(w.Leaks, "group", "groups") + " of resources that belong to no cluster"
+		if w.LeakCents > 0 {
+			leaks += ", which cost at least " + price.Dollars(w.LeakCents)
+		}
+		add("Leaks", leaks)
 	}
 	if w.Live > 0 {
 		add("Now", fmt.Sprintf("%s, for %s per hour. These have been there the longest", several(w.Live, "cluster", "clusters"), price.Dollars(w.HourlyCents)))
@@ -159,7 +168,7 @@ func (w Week) tasks() (tasks []string) {
 		}
 	}
 	add(w.Blocked > 0, "Help %s: the findings name what is in the way.", several(w.Blocked, "blocked teardown", "blocked teardowns"))
-	add(w.Leaks > 0, "Look at %s of resources without a cluster: they cost money until somebody removes them.", several(w.Leaks, "finding", "findings"))
+	add(w.Leaks > 0, "Look at %s of resources that belong to no cluster: they cost money until somebody removes them.", several(w.Leaks, "group", "groups"))
 	if len(w.Failures) > 0 {
 		f := w.Failures[0]
 		add(f.Attempts >= oftenFailed, "Look into %s: %d attempts failed because of it. The runbook for failed creates says who can help.", Code(f.Reason), f.Attempts)

@@ -12,10 +12,10 @@ import (
 func week() Week {
 	return Week{
 		From: time.Date(2026, 11, 16, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC),
-		Cents: 18_450, CentsBefore: 12_000, Spenders: []Spender{{"platform", 15_000}, {"pay`ments", 3_400}, {"a", 30}, {"b", 20}},
+		Cents: 18_450, CentsBefore: 12_000, SavedCents: 2_310, Spenders: []Spender{{"platform", 15_000}, {"pay`ments", 3_400}, {"a", 30}, {"b", 20}},
 		Accepted: 12, Ready: 10, Destroyed: 9, Median: 41*time.Minute + 40*time.Second,
 		Live: 4, HourlyCents: 430, Longest: []LongRunning{{"shop", "maya", "platform", 9*24*time.Hour + time.Hour, 120}, {"vault", "rob", "payments", 30 * time.Hour, 70}},
-		FailedAttempts: 5, Failures: []WeekFailure{{"VPCLimitExceeded", 4}, {"lost", 1}}, Teardowns: 9, Unaided: 8, Blocked: 1, Leaks: 2,
+		FailedAttempts: 5, Failures: []WeekFailure{{"VPCLimitExceeded", 4}, {"lost", 1}}, Teardowns: 9, Unaided: 8, Blocked: 1, Leaks: 2, LeakCents: 350,
 	}
 }
 
@@ -25,16 +25,17 @@ func TestAWeekIsTold(t *testing.T) {
 	require.Equal(t, "/reports?from=2026-11-16&to=2026-11-23", w.Page())
 	require.Equal(t, strings.TrimSpace(`
 **Spent:** $184.50 by list prices, $64.50 more than in the week before. The most: `+"`platform` $150.00, `pay'ments` $34.00, `a` $0.30"+`.
+**Saved by sleeping:** $23.10.
 **Clusters:** 12 requested, 10 became ready, half of them within 42 minutes, and 9 are gone.
 **Failed attempts:** 5. The most frequent: `+"`VPCLimitExceeded` 4, `lost` 1"+`.
 **Teardowns:** 8 of 9 ended without help.
-**Leaks:** 2 findings of resources that belong to no cluster.
+**Leaks:** 2 groups of resources that belong to no cluster, which cost at least $3.50.
 **Now:** 4 clusters, for $4.30 per hour. These have been there the longest.
 - `+"`shop` of `maya`, team `platform`"+`: for 9 days, $28.80 per day
 - `+"`vault` of `rob`, team `payments`"+`: for 30 hours, $16.80 per day
 **What to do:**
 - Help 1 blocked teardown: the findings name what is in the way.
-- Look at 2 findings of resources without a cluster: they cost money until somebody removes them.
+- Look at 2 groups of resources that belong to no cluster: they cost money until somebody removes them.
 - Look into `+"`VPCLimitExceeded`"+`: 4 attempts failed because of it. The runbook for failed creates says who can help.`), w.Text())
 
 	w = Week{Team: "platform", From: time.Date(2026, 10, 26, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 11, 2, 0, 0, 0, 0, time.UTC)}

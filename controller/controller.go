@@ -78,6 +78,7 @@ type Config struct {
 	Bucket       string // of the artifacts
 	Installation string // id of this installation
 	Limits       lifecycle.Limits
+	Hours        func(profile, team string, now time.Time) lifecycle.Hours // what the catalogue in force says; nil: no schedule is known
 	Sweeps       lifecycle.SweepLimits
 	Accounts     Accounts // that are looked through for orphans
 	Links        chat.Links

@@ -57,6 +57,10 @@ func (c *Controller) round(ctx context.Context, id string) (again bool, err erro
 	if same {
 		facts.Runner, facts.Trouble = seen.runner, seen.trouble
 	}
+	if cluster.OffHours && c.Hours != nil {
+		hours := c.Hours(facts.Profile, facts.Team, facts.Now)
+		facts.Hours = &hours
+	}
 	d := c.decide(ctx, cluster, facts)
 	if same && loses(d, *facts.Open) {
 		c.killLostRunner(ctx, seen)

@@ -72,6 +72,14 @@ type Cluster struct {
 	Power         Power     // whether it is asleep, as last seen
 	SleepFailures int       // tries in a row that did not put it to sleep, or did not wake it
 	SleepRetryAt  time.Time // no new try before this; zero: at once
+	PowerBy       PowerBy   // who, or what, said last whether it should be asleep
+
+	OffHours   bool      // it sleeps outside working hours, frozen at acceptance
+	AwakeUntil time.Time // no schedule puts it to sleep before this; zero: nobody keeps it awake
+	ActiveAt   time.Time // when it was last used, as far as ocpctl knows; zero: never
+	ActiveWhat string    // what that was, for people
+	HoursAt    time.Time // when to look at the schedule again; zero: there is no need
+	RestWarned time.Time // the time to fall asleep that the newest warning was about; zero: there was none
 }
 
 // Progress is the progress that the runner reports for the running attempt.

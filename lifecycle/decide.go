@@ -26,6 +26,7 @@ func Decide(c Cluster, f Facts, l Limits) Decision {
 	}
 	m.forgetFailure()
 	m.warn()
+	m.watchHours()
 	m.showWait()
 	m.keepPlace()
 	m.wake()
@@ -152,8 +153,13 @@ func (m *deciding) wake() {
 	}
 	if n.Desired == Present {
 		sooner(n.Ends.DestroyAt())
-		if !n.SleepUntil.IsZero() {
-			sooner(n.SleepUntil)
+		for _, at := range []time.Time{n.SleepUntil, n.HoursAt} {
+			switch {
+			case at.After(m.f.Now):
+				sooner(at)
+			case !at.IsZero(): // something is in the way, or the schedule is not known now
+				sooner(m.f.Now.Add(m.l.LookAgain))
+			}
 		}
 		if n.NeedsApproval && !n.ApproveBy.IsZero() {
 			sooner(n.ApproveBy)

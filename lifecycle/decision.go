@@ -29,6 +29,8 @@ type Decision struct {
 	Effects []Effect    // what to bring about outside, repeated until the facts show it done
 
 	Warn time.Duration // warn the cluster's people: this much or less is left until its end; zero: no warning
+
+	WarnRest bool // warn them that a schedule puts it to sleep at Next.RestWarned
 }
 
 // Closing describes how the server closes an attempt.

@@ -16,6 +16,9 @@ type Facts struct {
 	Slot       Slot          // whether a runner may start for it
 	Leaked     *Leak         // what is to be removed of it although it is released; nil: nothing
 	Access     AccessWork    // what differs between who should have access to it and who has
+	Hours      *Hours        // what the schedule of its profile or team says; nil: nobody looked, which decides nothing
+
+	Profile, Team string // by which its schedule is found; no decision depends on them
 }
 
 // Turn is a cluster's position among those that wait for a full quota or a free runner.
@@ -61,6 +64,9 @@ const (
 	Sleep Kind = "sleep"
 	Wake  Kind = "wake"
 )
+
+// Kinds are all of them.
+var Kinds = []Kind{Create, Destroy, Scale, Configure, Access, Sleep, Wake}
 
 // text names the kind for people.
 func (k Kind) text() string {

@@ -32,8 +32,14 @@ func seeded(seed uint64) func(int) int {
 	return r.IntN
 }
 
-// live lives one whole life: a hostile part, then a fair one to READY or DESTROYED, then on to DESTROYED.
+// live lives one whole life: a hostile part, then a fair one to READY or DESTROYED, then on to DESTROYED. Half of them are hostile only once they
+// are ready: otherwise few get that far.
 func (w *world) live(hostile int) {
+	if w.pick(2) == 1 && !w.row.NeedsApproval && !w.row.NeedsTurn {
+		w.fair = true
+		w.until(func() bool { return w.row.Status == Ready || w.row.Desired == Absent })
+		w.fair = false
+	}
 	calm := []int{20, 10, 5, 2}[w.pick(4)] // things between two blows
 	for range hostile {
 		if w.chance(calm) {
@@ -212,6 +218,7 @@ var quiet = []struct {
 			w.destroy()
 		}
 	}, part: []Status{Destroyed}},
+	{before: func(w *world) { w.row.OffHours, w.day, w.night = true, 2*time.Hour, 3*time.Hour }, part: []Status{Ready}},
 }
 
 // firstInstallFails ends the first install with an error that a retry may mend.

@@ -36,8 +36,11 @@ var actions = []struct {
 	{1, "somebody wants its add-ons anew", (*world).refresh},
 	{1, "somebody asks for access", (*world).askAccess},
 	{1, "somebody's access is revoked", (*world).revokeAccess},
-	{1, "somebody puts it to sleep", func(w *world) { w.putToSleep([]time.Duration{0, time.Hour, 5 * time.Hour}[w.pick(3)]) }},
+	{2, "somebody puts it to sleep", func(w *world) { w.putToSleep([]time.Duration{0, time.Hour, 5 * time.Hour}[w.pick(3)]) }},
 	{2, "somebody wakes it", (*world).wakeUp},
+	{1, "somebody uses it", (*world).use},
+	{1, "somebody keeps it awake tonight", (*world).keepAwake},
+	{1, "people work at other times", (*world).reschedule},
 	{2, "a person acts", func(w *world) { people[w.pick(len(people))].do(w) }},
 }
 

@@ -35,6 +35,9 @@ func (w *world) facts(observe bool) Facts {
 	f := Facts{Now: w.now, Identities: slices.Clone(w.identities), Queue: w.queue, Turn: w.turn, Slot: w.slot}
 	f.Slot.Waiting = maps.Clone(w.slot.Waiting)
 	f.Access, f.Leaked = w.accessWork(), w.leakFact()
+	if observe { // what records a result knows no catalogue
+		f.Hours = w.hours()
+	}
 	closed := w.attempts
 	if a := w.open(); a != nil {
 		seen := a.Attempt

@@ -59,8 +59,10 @@ func (c Cluster) powerPhase() Phase {
 func (m *deciding) power() {
 	n := m.next()
 	m.wakeOnTime()
+	m.keepHours()
 	if n.SleepWanted && n.SleepMode == "" {
-		m.job(JobSleep, JobFailed, "CannotSleep", "its profile has no way to sleep")
+		_, job := n.powerWork()
+		m.job(job, JobFailed, "CannotSleep", "its profile has no way to sleep")
 		n.SleepWanted, n.SleepUntil = false, time.Time{}
 	}
 	if !n.powerOwed() || m.d.Open != "" || m.d.Wait != nil || m.f.Now.Before(n.SleepRetryAt) {
@@ -74,16 +76,29 @@ func (m *deciding) power() {
 
 // powerWork returns what is to be done about a cluster's power.
 func (c Cluster) powerWork() (Kind, JobType) {
-	if c.SleepWanted {
+	switch {
+	case c.SleepWanted && c.PowerBy == ByHours:
+		return Sleep, JobOffHoursDown
+	case c.SleepWanted:
 		return Sleep, JobSleep
+	case c.PowerBy == ByHours:
+		return Wake, JobOffHoursUp
 	}
 	return Wake, JobWake
 }
 
-// wakeOnTime wakes a cluster whose time asleep is over.
+// wakeOnTime wakes a cluster whose time asleep is over. What a schedule put to sleep is left to the schedule, if that is known.
 func (m *deciding) wakeOnTime() {
-	if n := m.next(); n.SleepWanted && !n.SleepUntil.IsZero() && !m.f.Now.Before(n.SleepUntil) {
-		m.job(JobSleep, JobFailed, "TimeOver", "the time to sleep was over")
+	n := m.next()
+	if n.PowerBy == ByHours && m.f.Hours != nil {
+		return
+	}
+	if n.SleepWanted && !n.SleepUntil.IsZero() && !m.f.Now.Before(n.SleepUntil) {
+		_, job := n.powerWork()
+		m.job(job, JobFailed, "TimeOver", "the time to sleep was over")
+		if n.PowerBy == ByPerson && n.SleepUntil.After(n.ActiveAt) { // no schedule puts it to sleep again at once
+			n.ActiveAt, n.ActiveWhat = n.SleepUntil, "its time to sleep was over"
+		}
 		m.wantAwake()
 	}
 }
@@ -92,8 +107,8 @@ func (m *deciding) wakeOnTime() {
 func (m *deciding) wantAwake() {
 	n := m.next()
 	n.SleepWanted, n.SleepUntil, n.SleepFailures, n.SleepRetryAt = false, time.Time{}, 0, time.Time{}
-	if n.powerOwed() {
-		m.job(JobWake, JobPending, "", "")
+	if _, job := n.powerWork(); n.powerOwed() {
+		m.job(job, JobPending, "", "")
 	}
 }
 
@@ -115,7 +130,7 @@ func (m *deciding) settlePower(a Attempt) {
 		n.SleepFailures, n.SleepRetryAt = 0, time.Time{}
 	case seen:
 		n.SleepFailures, n.SleepRetryAt = 0, time.Time{}
-		m.job(job, JobSucceeded, "", "")
+		m.job(job, JobSucceeded, "", a.Message) // which operators are not well
 	case a.Outcome == Stopped || a.Outcome == Cancelled:
 		n.SleepRetryAt = m.f.Now.Add(m.l.RetryBase)
 		m.job(job, JobRetrying, reasonOf(a), a.Message)
@@ -130,6 +145,7 @@ func (m *deciding) powerFailed(a Attempt, job JobType) {
 	n.SleepFailures++
 	if a.Kind == Sleep && (n.SleepFailures >= sleepTries || a.Outcome == Failure && !a.Retryable) {
 		m.job(job, JobFailed, reasonOf(a), why)
+		m.skipRest()
 		m.wantAwake()
 		m.say(Ready, Waking, "it could not be put to sleep and is woken again: %s", strings.TrimRight(why, "."))
 		return
@@ -145,8 +161,9 @@ func (m *deciding) cancelPower() {
 	if n.Status != Ready && n.Phase != Stopping {
 		return
 	}
-	m.job(JobSleep, JobFailed, "Cancelled", n.DesiredWhy) // affects the jobs only if they are unfinished
-	m.job(JobWake, JobFailed, "Cancelled", n.DesiredWhy)
+	for _, job := range []JobType{JobSleep, JobWake, JobOffHoursDown, JobOffHoursUp} {
+		m.job(job, JobFailed, "Cancelled", n.DesiredWhy) // affects the jobs only if they are unfinished
+	}
 	n.SleepWanted, n.SleepUntil, n.SleepFailures, n.SleepRetryAt = false, time.Time{}, 0, time.Time{}
 }
 
@@ -159,7 +176,9 @@ func (c Cluster) powerText() string {
 	case GoingToSleep:
 		text = "it goes to sleep"
 	default:
-		return "it wakes up"
+		if text = "it wakes up"; c.PowerBy != ByHours { // the reason is one to sleep
+			return text
+		}
 	}
 	if c.SleepWhy != "" {
 		text = fmt.Sprintf("%s (%s)", text, c.SleepWhy)

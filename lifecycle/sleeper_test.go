@@ -52,19 +52,22 @@ func (w *world) needsPower(r *runner) {
 
 // putToSleep is store.Sleep, but for the mode: that a cluster has none slips through.
 func (w *world) putToSleep(length time.Duration) {
-	if w.row.Status != Ready || w.row.Desired != Present || w.row.SleepWanted {
+	if w.row.Status != Ready || w.row.Desired != Present || w.row.SleepWanted && w.row.PowerBy == ByPerson {
 		return
 	}
 	w.note("somebody puts it to sleep for %s", length)
 	w.slept = true
 	owed := w.row.Power != Asleep
 	w.touch(func(c *Cluster) {
-		c.SleepWanted, c.SleepWhy, c.SleepFailures, c.SleepRetryAt = true, "asked for by maya", 0, time.Time{}
+		c.SleepWanted, c.SleepWhy, c.SleepFailures, c.SleepRetryAt, c.PowerBy = true, "asked for by maya", 0, time.Time{}, ByPerson
+		c.SleepUntil = time.Time{}
 		if length > 0 {
 			c.SleepUntil = w.now.Add(length)
 		}
 	})
-	w.moveJob(JobMove{Type: JobWake, To: JobFailed})
+	for _, job := range []JobType{JobWake, JobOffHoursDown, JobOffHoursUp} {
+		w.moveJob(JobMove{Type: job, To: JobFailed})
+	}
 	if owed {
 		w.moveJob(JobMove{Type: JobSleep, To: JobPending})
 	}
@@ -78,9 +81,12 @@ func (w *world) wakeUp() {
 	w.note("somebody wakes it")
 	owed := w.row.Power != Awake
 	w.touch(func(c *Cluster) {
-		c.SleepWanted, c.SleepUntil, c.SleepFailures, c.SleepRetryAt = false, time.Time{}, 0, time.Time{}
+		c.SleepWanted, c.SleepUntil, c.SleepFailures, c.SleepRetryAt, c.PowerBy = false, time.Time{}, 0, time.Time{}, ByPerson
+		c.ActiveAt, c.ActiveWhat = w.now, "somebody woke it"
 	})
-	w.moveJob(JobMove{Type: JobSleep, To: JobFailed})
+	for _, job := range []JobType{JobSleep, JobOffHoursDown, JobOffHoursUp} {
+		w.moveJob(JobMove{Type: job, To: JobFailed})
+	}
 	if owed {
 		w.moveJob(JobMove{Type: JobWake, To: JobPending})
 	}

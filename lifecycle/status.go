@@ -86,6 +86,9 @@ const (
 	JobAccess         JobType = "ACCESS"
 	JobSleep          JobType = "SLEEP"
 	JobWake           JobType = "WAKE"
+
+	JobOffHoursDown JobType = "OFFHOURS_SCALE_DOWN" // a schedule puts a cluster to sleep
+	JobOffHoursUp   JobType = "OFFHOURS_SCALE_UP"   // and wakes it
 )
 
 // JobStatus is the status of a job in the public job records.

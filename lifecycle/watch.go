@@ -4,6 +4,7 @@ package lifecycle
 func (m *deciding) watch(a Attempt) {
 	if m.wanted() && m.next().Status == Ready {
 		m.wakeOnTime()
+		m.keepHours()
 		m.showReady()
 	}
 	needless := m.needless(a)

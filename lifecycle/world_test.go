@@ -53,6 +53,8 @@ type world struct {
 	power  Power    // of its machines
 	slept  bool     // somebody put it to sleep before
 
+	day, night time.Duration // how long people work, and how long they do not, again and again; day is zero: nobody said so
+
 	cloud   map[string][]thing // by identity; names nobody recorded are here too, should a runner make any
 	runners []*runner
 	held    []heldDecision
@@ -123,6 +125,10 @@ func newWorld(decide decider, pick func(int) int) *world {
 	if pick(8) == 7 {
 		w.row.Ends.Claim = epoch.Add(6 * time.Hour)
 	}
+	if pick(3) == 2 {
+		w.row.OffHours = true
+	}
+	w.reschedule()
 	w.jobs = []publicJob{{JobCreate, JobPending}}
 	if pick(4) < 3 { // whoever asked for the cluster gets access with the create
 		w.row.AccessWanted, w.access = 1, []*grant{{number: 1}}

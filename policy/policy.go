@@ -77,6 +77,9 @@ func (j judging) recipe() []Check {
 	if j.known && (len(j.addons()) > 0 || j.r.Addons != nil) {
 		checks = append(checks, j.checkAddons())
 	}
+	if j.known && (j.r.OffHours != nil || j.offHours()) {
+		checks = append(checks, j.checkOffHours())
+	}
 	if j.known {
 		return append(checks, checkRegion(r, p), checkListed("version", r.Version, p.Versions, p), checkListed("base-domain", r.BaseDomain, p.BaseDomains, p),
 			checkTTL(r, p), j.checkPrice())
@@ -125,6 +128,7 @@ func (j judging) grant() Grant {
 		Nodes:       p.Nodes(),
 		Weight:      max(1, j.team.Weight),
 		Addons:      slices.Clone(j.addons()),
+		OffHours:    j.offHours(),
 	}
 	g.Name, g.FallbackName = requestedName(r, p.Name)
 	return g

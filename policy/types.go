@@ -77,6 +77,8 @@ type Request struct {
 
 	Addons *[]string `json:"addons,omitempty"` // what the cluster gets besides OpenShift; nil: what the repository's file or the profile gives
 
+	OffHours *bool `json:"offHours,omitempty"` // whether it sleeps outside working hours; nil: as the profile says
+
 	File *profiles.RepositoryFile `json:"file,omitempty"` // the repository's file from the pull request's base branch; nil: there is none. It narrows and fills in, and never allows more
 }
 
@@ -94,7 +96,7 @@ const (
 
 // Check is one check of policy, with its sub-checks.
 type Check struct {
-	Name    string  `json:"name"` // profile, platform, admin-only, repository file, permission, draft, fork, first contribution, ownership, team, cost-center, environment, add-ons, region, version, base-domain, ttl, price, quota, budget, rules, name, tags
+	Name    string  `json:"name"` // profile, platform, admin-only, repository file, permission, draft, fork, first contribution, ownership, team, cost-center, environment, add-ons, off-hours, region, version, base-domain, ttl, price, quota, budget, rules, name, tags
 	Result  Result  `json:"result"`
 	Asked   string  `json:"asked,omitempty"`  // the requested value
 	Have    string  `json:"have,omitempty"`   // the existing value or usage
@@ -177,4 +179,5 @@ type Grant struct {
 	Limits       []Limit           `json:"limits"` // every limit that applies, for waiting
 	Weight       int               `json:"weight"` // the team's share of turns
 	Addons       []string          `json:"addons,omitempty"`
+	OffHours     bool              `json:"offHours,omitempty"` // it sleeps outside working hours
 }

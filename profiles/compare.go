@@ -101,12 +101,6 @@ func compareSleep(r *reader, p Profile) {
 	if r.good("workers.replicas", "sleep.mode") && p.Sleep == SleepWorkers && p.Workers.Replicas == 0 {
 		r.failAt("sleep.mode", "workers without workers", "stopped or never")
 	}
-	for i, region := range p.Regions {
-		at := fmt.Sprintf("regions.allow[%d]", i)
-		if cents := region.AsleepCents; r.good(at+".hourlyCents", at+".asleepCents") && cents != nil && *cents > region.HourlyCents {
-			r.failAt(at+".asleepCents", fmt.Sprintf("%d", *cents), fmt.Sprintf("at most hourlyCents, %d", region.HourlyCents))
-		}
-	}
 }
 
 // compareNetworks checks the networks against each other.

@@ -61,6 +61,7 @@ func readProfile(r *reader, body []byte) Profile {
 			p.Sleep = SleepWorkers
 		}
 	}
+	completeOffHours(r, &p)
 	return p
 }
 
@@ -76,6 +77,8 @@ func profileFields(r *reader, p *Profile) []field {
 		choice("credentialsMode", &p.CredentialsMode, "Manual", "Mint"),
 		optional(boolean("adminOnly", &p.AdminOnly)),
 		optional(boolean("teamBreakGlass", &p.TeamBreakGlass)),
+		workHours(r, &p.WorkHours),
+		offHours(r, &p.OffHours),
 		optional(r.inner("sleep", choice("mode", &p.Sleep, SleepWorkers, SleepStopped, SleepNever))),
 		allowed(r, "versions", &p.Versions, "a version such as \"4.20.3\", in quotes", versionForm.MatchString),
 		allowed(r, "baseDomains", &p.BaseDomains, "a lowercase DNS domain", domain),

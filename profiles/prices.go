@@ -8,7 +8,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/price/list"
 )
 
-// mostPriceDoubt is how much a profile's hourlyCents may differ from the price list before it is doubted, as a part of the list's price.
+// mostPriceDoubt is how much a profile's price may differ from the price list before it is doubted, as a part of the list's price.
 const mostPriceDoubt = 0.05
 
 // readPrices reads a price list's file.
@@ -58,7 +58,7 @@ func (p Profile) cluster(r Region) list.Cluster {
 	}}
 }
 
-// agreePrices computes the price of each region that names none.
+// agreePrices computes the prices of each region that names none.
 func (l *loader) agreePrices() {
 	c := Catalogue{}
 	for _, p := range l.prices {
@@ -70,43 +70,92 @@ func (l *loader) agreePrices() {
 		if !e.sound() {
 			continue
 		}
-		for i, region := range e.value.Regions {
-			if region.HourlyCents > 0 {
-				continue
-			}
-			at := fmt.Sprintf("regions.allow[%d]", i)
-			prices, known := c.PriceList(e.value.Platform)
-			if !known {
-				e.from.failAt(at+".hourlyCents", "missing", fmt.Sprintf("cents an hour, because there is no price list of %s", e.value.Platform))
-				continue
-			}
-			items, err := prices.Cluster(e.value.cluster(region))
-			if err != nil {
+		for i := range e.value.Regions {
+			region, at := &e.value.Regions[i], fmt.Sprintf("regions.allow[%d]", i)
+			by, err := c.listed(e.value, *region)
+			if region.HourlyCents == 0 && err != nil {
 				e.from.failAt(at+".hourlyCents", "missing", fmt.Sprintf("cents an hour, because %s", err))
 				continue
 			}
-			e.value.Regions[i].HourlyCents = list.Cents(items)
+			if named := region.AsleepCents; err == nil {
+				region.fill(by)
+				if named != nil || e.value.Sleep == SleepNever {
+					region.AsleepCents = named
+				}
+			}
+			if cents := region.AsleepCents; cents != nil && *cents > region.HourlyCents {
+				e.from.failAt(at+".asleepCents", fmt.Sprintf("%d", *cents), fmt.Sprintf("at most hourlyCents, %d", region.HourlyCents))
+			}
 		}
 	}
 }
 
-// PriceDoubts lists the profiles' prices that differ from the price list by more than a twentieth. Doubts block nothing: a profile's own
+// listed is what a price list says of a cluster, in cents an hour.
+type listed struct {
+	asOf   string
+	awake  float64
+	asleep float64 // as the profile lets it sleep
+	worker float64 // what each worker adds
+}
+
+// listed returns what the platform's price list says of a cluster of the profile in a region.
+func (c Catalogue) listed(p Profile, in Region) (by listed, err error) {
+	prices, known := c.PriceList(p.Platform)
+	if !known {
+		return by, fmt.Errorf("there is no price list of %s", p.Platform)
+	}
+	as := func(workers int) (items []list.Item) {
+		if err == nil {
+			p.Workers.Replicas = workers
+			items, err = prices.Cluster(p.cluster(in))
+		}
+		return items
+	}
+	n := p.Workers.Replicas
+	items, more, none := as(n), as(n+1), as(0)
+	by = listed{asOf: prices.AsOf, awake: list.Sum(items), asleep: list.Sum(none), worker: list.Sum(more) - list.Sum(items)}
+	if p.Sleep == SleepStopped {
+		by.asleep = list.Sum(list.Stopped(items))
+	}
+	return by, err
+}
+
+// fill computes the prices of a region. If it names a price of its own, the others keep the proportions of the list.
+func (r *Region) fill(by listed) {
+	share := 1.0
+	if r.HourlyCents > 0 {
+		share = float64(r.HourlyCents) / by.awake
+	} else {
+		r.HourlyCents = round(by.awake)
+	}
+	asleep, worker := min(r.HourlyCents, round(share*by.asleep)), round(share*by.worker*microsOfCent)
+	r.AsleepCents, r.WorkerMicros = &asleep, &worker
+}
+
+// microsOfCent is how many millionths of a dollar are a cent.
+const microsOfCent = 10_000
+
+func round(cents float64) int { return int(math.Round(cents)) }
+
+// PriceDoubts lists the profiles' prices that differ from the price list by more than a twentieth and a cent. Doubts block nothing: a profile's own
 // price may include what no list has, such as subscriptions or a discount.
 func (c Catalogue) PriceDoubts() (doubts []string) {
 	for _, p := range c.profiles {
-		prices, known := c.PriceList(p.Platform)
-		if !known {
-			continue
-		}
 		for _, region := range p.Regions {
-			items, err := prices.Cluster(p.cluster(region))
+			by, err := c.listed(p, region)
 			if err != nil {
 				continue
 			}
-			listed := list.Cents(items)
-			if math.Abs(float64(region.HourlyCents-listed)) > mostPriceDoubt*float64(listed) {
-				doubts = append(doubts, fmt.Sprintf("profile %s in %s: hourlyCents is %d, and by the price list of %s it is %d; change it, or leave it out",
-					p.Name, region.Name, region.HourlyCents, prices.AsOf, listed))
+			differs := func(field string, named, listed int) {
+				if d := math.Abs(float64(named - listed)); d > mostPriceDoubt*float64(listed) && d > 1 {
+					doubts = append(doubts, fmt.Sprintf("profile %s in %s: %s is %d, and by the price list of %s it is %d; change it, or leave it out",
+						p.Name, region.Name, field, named, by.asOf, listed))
+				}
+			}
+			differs("hourlyCents", region.HourlyCents, round(by.awake))
+			if computed := region; p.Sleep != SleepNever && region.AsleepCents != nil {
+				computed.fill(by)
+				differs("asleepCents", *region.AsleepCents, *computed.AsleepCents)
 			}
 		}
 	}

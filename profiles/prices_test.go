@@ -20,11 +20,7 @@ func priced(t *testing.T, pairs ...string) fstest.MapFS {
 
 func centsOf(t *testing.T, c Catalogue) int {
 	t.Helper()
-	p, known := c.Get("aws-standard")
-	require.True(t, known)
-	region, known := p.Region("us-east-1")
-	require.True(t, known)
-	return region.HourlyCents
+	return regionOf(t, c, "aws-standard").HourlyCents
 }
 
 func TestThePricesOfTheEmbeddedProfilesAreThoseOfTheList(t *testing.T) {
@@ -34,7 +30,7 @@ func TestThePricesOfTheEmbeddedProfilesAreThoseOfTheList(t *testing.T) {
 func TestAPriceThatIsNotNamedIsComputed(t *testing.T) {
 	c, err := Load(priced(t, ", hourlyCents: 149", ""))
 	require.NoError(t, err)
-	// 6 x 19.2 machines, 6 x 1.315 disks, 3 x 4.5 NAT, 3 x 2.25 load balancers, 9 x 0.5 addresses
+	// 6 x 19.2 machines, 6 x 1.315 disks, 3 x 4.5 NAT, 3 x 2.25 load balancers, 9 x 0.5 addresses, 0.07 zone
 	require.Equal(t, 148, centsOf(t, c))
 	require.Empty(t, c.PriceDoubts())
 }
@@ -45,6 +41,45 @@ func TestAPriceThatDiffersFromTheListIsDoubted(t *testing.T) {
 	require.Equal(t, 60, centsOf(t, c), "a doubt changes nothing")
 	require.Equal(t, "profile aws-standard in us-east-1: hourlyCents is 60, and by the price list of 2025-09-05 it is 148; change it, or leave it out", c.PriceDoubts()[0])
 	require.Len(t, c.PriceDoubts(), 3)
+}
+
+func regionOf(t *testing.T, c Catalogue, profile string) Region {
+	t.Helper()
+	p, known := c.Get(profile)
+	require.True(t, known)
+	region, known := p.Region("us-east-1")
+	require.True(t, known)
+	return region
+}
+
+func TestThePriceAsleepIsComputedByHowItSleeps(t *testing.T) {
+	standard := regionOf(t, catalogue(t), "aws-standard")
+	require.Equal(t, []int{149, 87}, []int{standard.HourlyCents, *standard.AsleepCents}, "without three workers and their disks")
+	require.InDelta(t, 206_700, *standard.WorkerMicros, 100, "20.5 cents by the list, for a price that is 0.7 % above it")
+
+	compact := regionOf(t, catalogue(t), "aws-minimal-test")
+	require.Equal(t, []int{75, 17}, []int{compact.HourlyCents, *compact.AsleepCents}, "the disks and all that is no machine")
+
+	c, err := Load(priced(t, ", hourlyCents: 149", "", "ttl:", "sleep: {mode: stopped}\nttl:"))
+	require.NoError(t, err)
+	standard = regionOf(t, c, "aws-standard")
+	require.Equal(t, []int{148, 33, 205_151}, []int{standard.HourlyCents, *standard.AsleepCents, *standard.WorkerMicros})
+
+	c, err = Load(priced(t, "ttl:", "sleep: {mode: never}\nttl:"))
+	require.NoError(t, err)
+	require.Nil(t, regionOf(t, c, "aws-standard").AsleepCents)
+}
+
+func TestAPriceAsleepThatDiffersFromTheListIsDoubted(t *testing.T) {
+	c, err := Load(priced(t, "hourlyCents: 149", "hourlyCents: 149, asleepCents: 30"))
+	require.NoError(t, err)
+	require.Equal(t, 30, *regionOf(t, c, "aws-standard").AsleepCents, "a doubt changes nothing")
+	require.Equal(t, "profile aws-standard in us-east-1: asleepCents is 30, and by the price list of 2025-09-05 it is 87; change it, or leave it out", c.PriceDoubts()[0])
+	c, err = Load(priced(t, ", hourlyCents: 149", ", asleepCents: 87"))
+	require.NoError(t, err)
+	require.Empty(t, c.PriceDoubts())
+	_, err = Load(priced(t, ", hourlyCents: 149", ", asleepCents: 149"))
+	require.ErrorContains(t, err, "regions.allow[0].asleepCents: 149; accepted: at most hourlyCents, 148")
 }
 
 func TestACataloguesOwnListReplacesTheBuiltInOne(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/price/list"
+	"github.com/ocpctl/ocpctl/internal/workhours"
 )
 
 // Profile describes a kind of cluster and its bounds. It is read once and never changed.
@@ -29,6 +30,9 @@ type Profile struct {
 	ControlPlane ControlPlane
 	Workers      Workers
 	Sleep        string // how its clusters sleep: SleepWorkers, SleepStopped or SleepNever
+
+	WorkHours workhours.Schedule // when people work with its clusters; empty: as the team says
+	OffHours  OffHours
 
 	DefaultRegion string
 
@@ -70,10 +74,11 @@ func (a Allowed) Has(value string) bool { return slices.Contains(a.Allow, value)
 
 // Region is a region in which a cluster may be created.
 type Region struct {
-	Name        string
-	Zones       []string // explicit, because without them the installer uses every zone of the region
-	HourlyCents int      // list price of one cluster of this profile, US cents per hour; computed from the price list unless the file names it
-	AsleepCents *int     // the same while it is asleep; nil: not known
+	Name         string
+	Zones        []string // explicit, because without them the installer uses every zone of the region
+	HourlyCents  int      // list price of one cluster of this profile, US cents per hour; computed from the price list unless the file names it
+	AsleepCents  *int     // the same while it is asleep; computed like HourlyCents; nil: it never sleeps, or there is no price list
+	WorkerMicros *int     // of HourlyCents, what each worker adds, in millionths of a dollar; nil: there is no price list
 }
 
 // How the clusters of a profile sleep.

@@ -1,6 +1,10 @@
 package profiles
 
-import "go.yaml.in/yaml/v3"
+import (
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ocpctl/ocpctl/internal/workhours"
+)
 
 // Team is a team that owns clusters: what its tags may say and what it may spend.
 type Team struct {
@@ -10,6 +14,8 @@ type Team struct {
 	Environments      []string // allowed; the first is the default
 	Weight            int      // share of turns when a quota is full: weight 2 gets twice as many as weight 1
 	Budget            Budget   // the zero value: none
+
+	WorkHours workhours.Schedule // when the team works; empty: it did not say
 }
 
 // Budget is what a team may spend in a calendar month (UTC) by list prices: what its clusters have cost, plus what the living ones
@@ -52,6 +58,7 @@ func teamFields(r *reader, t *Team) []field {
 		r.texts("environments", &t.Environments, tagText, tagValue),
 		optional(whole("weight", &t.Weight, 1, mostWeight)),
 		optional(budget(r, &t.Budget)),
+		workHours(r, &t.WorkHours),
 		kind("Team"),
 	}
 }

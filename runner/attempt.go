@@ -53,6 +53,7 @@ type attempt struct {
 	accessSeen int // number of the newest request for access that was met beside other work
 
 	stuckOn []installer.Refused // what the destroyer cannot remove (destroy)
+	warning string              // what is not well although the attempt succeeded (wake)
 }
 
 // phase is one step of an attempt.
@@ -96,7 +97,7 @@ func (a *attempt) work(ctx context.Context) contract.Result {
 			}
 		case contract.KindSleep, contract.KindWake:
 			if err = a.power(ctx); err == nil {
-				return contract.Result{Outcome: succeeded, Asleep: new(a.spec.Kind == contract.KindSleep)}
+				return contract.Result{Outcome: succeeded, Message: a.cfg.Redact.Text(a.warning), Asleep: new(a.spec.Kind == contract.KindSleep)}
 			}
 		default:
 			err = failure{

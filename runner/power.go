@@ -43,7 +43,8 @@ func (a *attempt) goToSleep(ctx context.Context) error {
 	return a.unknownMode()
 }
 
-// wakeUp brings everything back, and waits until the cluster is well: otherwise the first user would find it broken.
+// wakeUp brings everything back, and waits until the cluster is well: otherwise the first user would find it broken. Only operators that
+// are not well in time do not keep it from being used.
 func (a *attempt) wakeUp(ctx context.Context) error {
 	until := time.Now().Add(a.cfg.Timings.Power)
 	switch a.spec.Power.Mode {

@@ -160,9 +160,6 @@ func TestAClusterThatIsNotWellIsNotAwake(t *testing.T) {
 		"a node did not report since": {func(w *world) { w.file("nodes", nodes("True", started.Add(-time.Hour))) }, "NodesNotReady", "did not report since its machine was started"},
 		"a node is not ready":         {func(w *world) { w.file("nodes", nodes("Unknown", started.Add(time.Minute))) }, "NodesNotReady", "Kubelet stopped posting"},
 		"a node is missing":           {func(w *world) { w.file("nodes", "{\n\"items\": []\n}\n") }, "NodesNotReady", "shop-00001-master-0 has no node"},
-		"an operator is missing":      {func(w *world) { w.file("operators", operators("False", "False", "False")) }, "OperatorsNotReady", "ingress is not available"},
-		"an operator is degraded":     {func(w *world) { w.file("operators", operators("True", "True", "False")) }, "OperatorsNotReady", "ingress is degraded"},
-		"an operator is progressing":  {func(w *world) { w.file("operators", operators("True", "False", "True")) }, "OperatorsNotReady", "ingress is progressing"},
 		"somebody else's request": {func(w *world) {
 			w.file("requests", requestOf(t, "intruder"))
 			w.file("nodes", nodes("Unknown", started))
@@ -174,7 +171,7 @@ func TestAClusterThatIsNotWellIsNotAwake(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newSleeper(t, contract.KindWake, cloud.MachineStopped)
-			w.cfg.Timings.Power = 300 * time.Millisecond
+			w.cfg.Timings.Power = 1500 * time.Millisecond
 			c.change(w)
 			require.NoError(t, w.run(t.Context()))
 			result := w.result()
@@ -186,6 +183,32 @@ func TestAClusterThatIsNotWellIsNotAwake(t *testing.T) {
 			require.Empty(t, w.asked(), "nothing was approved")
 		})
 	}
+}
+
+func TestAClusterWithAnOperatorThatIsNotWellIsAwakeWithAWarning(t *testing.T) {
+	for says, c := range map[string][3]string{
+		"ingress is not available": {"False", "False", "False"}, "ingress is degraded": {"True", "True", "False"}, "ingress is progressing": {"True", "False", "True"},
+	} {
+		t.Run(says, func(t *testing.T) {
+			w := newSleeper(t, contract.KindWake, cloud.MachineStopped)
+			w.cfg.Timings.Power = 1500 * time.Millisecond
+			w.file("operators", operators(c[0], c[1], c[2]))
+			require.NoError(t, w.run(t.Context()))
+			result := w.result()
+			require.Equal(t, "succeeded", result.Outcome, result.Message)
+			require.Equal(t, "the cluster is awake, but not all of its operators are well: "+says, result.Message)
+			require.False(t, *result.Asleep)
+		})
+	}
+}
+
+func TestAClusterThatDoesNotTellOfItsOperatorsIsNotAwake(t *testing.T) {
+	w := newSleeper(t, contract.KindWake, cloud.MachineStopped)
+	w.cfg.Timings.Power = 1500 * time.Millisecond
+	w.file("operators", "{\n\"items\": []\n}\n")
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, "failed", w.result().Outcome)
+	require.Nil(t, w.result().Asleep)
 }
 
 func TestWorkersGoAndComeBack(t *testing.T) {

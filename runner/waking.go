@@ -97,19 +97,22 @@ func (a *attempt) approveNodes(ctx context.Context) error {
 }
 
 // awaitOperators waits until all cluster operators have been well for a while: at first they report what was so before they were stopped.
+// Those that are not well when the time is over are named in the attempt's warning, and the cluster counts as awake: it may have been so
+// before it slept, and whoever needs the cluster can repair it only if they can enter it.
 func (a *attempt) awaitOperators(ctx context.Context, until time.Time) error {
 	var well time.Time // since when
-	return a.awaitWell(ctx, until, 80, "OperatorsNotReady", func(ctx context.Context) (string, error) {
-		complaints, err := a.operatorComplaints(ctx)
+	var unwell []string
+	err := a.awaitWell(ctx, until, 80, "OperatorsNotReady", func(ctx context.Context) (missing string, err error) {
+		unwell, err = a.operatorComplaints(ctx)
 		switch {
 		case errors.Is(err, errRefusedByOC):
 			return "", err
 		case err != nil:
-			complaints = []string{"the cluster's API does not answer: " + err.Error()}
-		}
-		if len(complaints) > 0 {
+			well, unwell = time.Time{}, nil
+			return "the cluster's API does not answer: " + err.Error(), nil
+		case len(unwell) > 0:
 			well = time.Time{}
-			return strings.Join(complaints, ", "), nil
+			return strings.Join(unwell, ", "), nil
 		}
 		if well.IsZero() {
 			well = time.Now()
@@ -119,6 +122,12 @@ func (a *attempt) awaitOperators(ctx context.Context, until time.Time) error {
 		}
 		return "", nil
 	})
+	if late, ok := errors.AsType[failure](err); !ok || late.Reason != "OperatorsNotReady" || len(unwell) == 0 {
+		return err
+	}
+	a.warning = "the cluster is awake, but not all of its operators are well: " + strings.Join(unwell, ", ")
+	a.note("%s", a.warning)
+	return nil
 }
 
 // operatorComplaints lists what is wrong with the cluster's operators.

@@ -155,7 +155,7 @@ func (c *change) queueCluster(b *pg.Batch, row rows.Row, j Judgement, retryOf st
 		"name": row.Name, "generation": row.Generation, "platform": row.Platform, "version": row.Release, "profile": row.Profile,
 		"region": row.Region, "base_domain": row.BaseDomain, "owner": row.Owner, "team": row.Team, "cost_center": row.CostCenter,
 		"environment": row.Environment, "requested_by": row.RequestedBy, "source": row.Source, "ttl": row.TTL,
-		"hourly_cents": row.HourlyCents, "asleep_cents": row.ListAsleep, "nodes": row.Nodes, "request_tags": asked, "effective_tags": row.Tags, "spec": row.Spec,
+		"hourly_cents": row.HourlyCents, "asleep_cents": row.ListAsleep, "worker_micros": row.WorkerMicros, "nodes": row.Nodes, "request_tags": asked, "effective_tags": row.Tags, "spec": row.Spec,
 		"weight": max(j.Weight, 1), "created_at": row.AcceptedAt, "now": c.Now, "retry_of": retryOf, "installation": nil, "repo": nil, "pr_number": nil, "pr_head": nil,
 	} {
 		args[name] = value
@@ -167,12 +167,12 @@ func (c *change) queueCluster(b *pg.Batch, row rows.Row, j Judgement, retryOf st
 		INSERT INTO clusters (id, name, generation, platform, version, profile, region, base_domain, owner, team, cost_center,
 			environment, requested_by, source, ttl, hourly_cents, request_tags, effective_tags, spec,
 			installation, repo, pr_number, pr_head, status, phase, why, needs_approval, approve_by, needs_turn, max_tries, wake_at,
-			weight, nodes, workers_base, workers_least, workers_most, addons, warn_before, access_wanted, sleep_mode, asleep_cents, repo_id, retry_of,
+			weight, nodes, workers_base, workers_least, workers_most, addons, warn_before, access_wanted, sleep_mode, asleep_cents, off_hours, worker_micros, repo_id, retry_of,
 			end_ttl, end_max, end_pr_closed, pr_end_why, end_label_removed, end_run_finished, run_end_why, end_claim, created_at, updated_at)
 		VALUES (@id, @name, @generation, @platform, @version, @profile, @region, @base_domain, @owner, @team, @cost_center,
 			@environment, @requested_by, @source, @ttl, @hourly_cents, @request_tags, @effective_tags, @spec,
 			@installation, @repo, @pr_number, @pr_head, @status, @phase, @why, @needs_approval, @approve_by, @needs_turn, @max_tries, @wake_at,
-			@weight, @nodes, @workers_base, @workers_least, @workers_most, @addons, @warn_before, @access_wanted, @sleep_mode, @asleep_cents,
+			@weight, @nodes, @workers_base, @workers_least, @workers_most, @addons, @warn_before, @access_wanted, @sleep_mode, @asleep_cents, @off_hours, @worker_micros,
 			coalesce((SELECT p.repo_id FROM pull_requests p WHERE p.repo = @repo AND p.number = @pr_number), 0), nullif(@retry_of, ''),
 			@end_ttl, @end_max, @end_pr_closed, @pr_end_why, @end_label_removed, @end_run_finished, @run_end_why, @end_claim, @created_at, @now)`, args)
 }

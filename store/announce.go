@@ -17,6 +17,11 @@ type warning struct {
 	Before time.Duration `json:"before"`
 }
 
+// resting is what is stored of a warning that a schedule puts a cluster to sleep.
+type resting struct {
+	End time.Time `json:"end"` // when it falls asleep
+}
+
 // announce writes what a move means for those who want to hear of the cluster, and has what they were told before brought up to date.
 func (c *change) announce(ctx context.Context, cur lifecycle.Cluster, d lifecycle.Decision) error {
 	n := d.Next
@@ -40,6 +45,10 @@ func (c *change) announce(ctx context.Context, cur lifecycle.Cluster, d lifecycl
 	case d.Warn > 0:
 		end := n.WarnedEnd.UTC()
 		err = say(rows.EventExpiring, fmt.Sprintf(":%d:%s", end.UnixMicro(), d.Warn), warning{end, d.Warn})
+	}
+	if err == nil && d.WarnRest {
+		at := n.RestWarned.UTC()
+		err = say(rows.EventResting, fmt.Sprintf(":%d", at.UnixMicro()), resting{at})
 	}
 	if err != nil {
 		return err

@@ -80,7 +80,7 @@ func TestEveryPhaseOfTheHeartIsKnownToTheTable(t *testing.T) {
 	refuses(t, s, "clusters_status_phase", set, row.ID, lifecycle.Destroyed, lifecycle.Verifying)
 	_, err = s.Pool().Exec(t.Context(), set, row.ID, lifecycle.Destroyed, lifecycle.Released)
 	require.NoError(t, err)
-	refuses(t, s, "released, which is final", set, row.ID, lifecycle.Ready, lifecycle.PhaseReady)
+	refuses(t, s, "only a leak whose removal is allowed opens its teardown again", set, row.ID, lifecycle.Ready, lifecycle.PhaseReady)
 }
 
 func TestTheClustersTableKeepsItsRules(t *testing.T) {

@@ -33,14 +33,16 @@ func (s *Store) loadIn(ctx context.Context, tx pgx.Tx, id string) (lifecycle.Clu
 		rows.LifecycleRecord
 		Clock      time.Time
 		Identities []string
+		Profile    string
+		Team       string
 	}
 	r, err := pg.One[record](ctx, tx, `
-		SELECT `+rows.LifecycleColumns+`, coalesce(@fixed::timestamptz, clock_timestamp()) AS clock, ARRAY(`+usage.IdentitiesOf+`) AS identities
+		SELECT `+rows.LifecycleColumns+`, coalesce(@fixed::timestamptz, clock_timestamp()) AS clock, ARRAY(`+usage.IdentitiesOf+`) AS identities, c.profile, c.team
 		FROM clusters c WHERE c.id = @id`, pgx.NamedArgs{"id": id, "fixed": s.Fixed()})
 	if err != nil {
 		return lifecycle.Cluster{}, lifecycle.Facts{}, err
 	}
-	facts := lifecycle.Facts{Now: r.Clock, Identities: r.Identities}
+	facts := lifecycle.Facts{Now: r.Clock, Identities: r.Identities, Profile: r.Profile, Team: r.Team}
 	if facts.Open, facts.Last, err = attemptsIn(ctx, tx, id, r.Clock); err != nil {
 		return lifecycle.Cluster{}, lifecycle.Facts{}, err
 	}

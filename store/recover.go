@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -283,6 +284,9 @@ func (c *change) afterRecovery(ctx context.Context, was usage.Held, r RecoveredC
 	if err := c.SetDesired(ctx, r.ID, set, args); err != nil {
 		return err
 	}
+	if r.Absent == "" && slices.ContainsFunc(r.Attempts, func(a RecoveredAttempt) bool { return a.Kind == lifecycle.Sleep || a.Kind == lifecycle.Wake }) {
+		return c.wakeRecovered(ctx, r)
+	}
 	if r.Absent == "" || was.Desired == lifecycle.Absent {
 		return nil
 	}
@@ -290,4 +294,20 @@ func (c *change) afterRecovery(ctx context.Context, was usage.Held, r RecoveredC
 		return err
 	}
 	return c.moveJob(ctx, r.ID, lifecycle.JobMove{Type: lifecycle.JobJanitorDestroy, To: lifecycle.JobPending})
+}
+
+// wakeRecovered has a ready cluster woken of which nobody knows whether it sleeps: it was put to sleep, or woken, after the backup. The
+// runner that did it may be alive, so the first try waits.
+func (c *change) wakeRecovered(ctx context.Context, r RecoveredCluster) error {
+	done, err := c.Exec(ctx, `
+		UPDATE clusters SET power = 'changing', sleep_wanted = false, sleep_until = NULL, sleep_failures = 0, sleep_retry_at = @now::timestamptz + @wait::interval, power_by = ''
+		WHERE id = @id AND status = 'READY' AND desired = 'present' AND sleep_mode IS NOT NULL`, pgx.NamedArgs{"id": r.ID, "now": c.Now, "wait": r.Wait})
+	if err != nil || done.RowsAffected() == 0 {
+		return err
+	}
+	if err := c.endJobs(ctx, r.ID, "it is to be awake: "+r.Why, lifecycle.JobSleep, lifecycle.JobOffHoursDown, lifecycle.JobOffHoursUp); err != nil {
+		return err
+	}
+	_, err = c.powerJob(ctx, usage.Held{Cluster: lifecycle.Cluster{ID: r.ID}}, lifecycle.JobWake, true)
+	return err
 }

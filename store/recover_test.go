@@ -125,3 +125,21 @@ func TestALivingNameIsNotTakenByARecovery(t *testing.T) {
 	require.ErrorIs(t, err, store.ErrNameTaken)
 	require.Zero(t, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'recovered'`))
 }
+
+func TestARecoveredClusterThatMaySleepIsWoken(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	r := found(clock, "shop")
+	r.New.SleepMode = lifecycle.SleepStopped
+	r.Attempts[0].Outputs = outputs()
+	r.Attempts = append(r.Attempts, store.RecoveredAttempt{Number: 2, Kind: lifecycle.Sleep, OpenedAt: clock.now()})
+	_, err := s.Recover(t.Context(), r)
+	require.NoError(t, err)
+	require.Empty(t, step(t, s, r.ID).Open, "the runner that puts it to sleep may be alive")
+	row, err := s.Cluster(t.Context(), r.ID)
+	require.NoError(t, err)
+	require.Equal(t, []any{lifecycle.Ready, lifecycle.Waking, lifecycle.Changing}, []any{row.Status, row.Phase, row.Power})
+	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM jobs WHERE job_type = 'WAKE' AND ended_at IS NULL`))
+	clock.pass(r.Wait)
+	require.Equal(t, lifecycle.Wake, step(t, s, r.ID).Open)
+}

@@ -265,8 +265,7 @@ func (s *Store) RunnersByKind(ctx context.Context) ([]RunnerCount, error) {
 	counts, err := pg.All[RunnerCount](ctx, s.Pool(), `
 		SELECT k.kind, (SELECT count(*) FROM attempts a WHERE a.closed_at IS NULL AND a.kind = k.kind) AS running,
 			(SELECT count(*) FROM runner_queue q WHERE q.kind = k.kind) AS waiting
-		FROM unnest($1::text[]) AS k (kind)`, []lifecycle.Kind{lifecycle.Create, lifecycle.Destroy, lifecycle.Scale, lifecycle.Configure, lifecycle.Access,
-		lifecycle.Sleep, lifecycle.Wake})
+		FROM unnest($1::text[]) AS k (kind)`, lifecycle.Kinds)
 	if err != nil {
 		return nil, fmt.Errorf("count runners: %w", err)
 	}

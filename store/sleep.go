@@ -37,17 +37,17 @@ func (s *Store) Sleep(ctx context.Context, id string, r SleepRequest, d rows.Ori
 		if r.Why == "" {
 			r.Why = "asked for by " + d.DisplayName()
 		}
-		if out.Already = cur.SleepWanted && cur.SleepUntil.Equal(pg.Round(r.Until)); out.Already {
+		if out.Already = cur.SleepWanted && cur.PowerBy == lifecycle.ByPerson && cur.SleepUntil.Equal(pg.Round(r.Until)); out.Already {
 			out.Job, err = c.unfinished(ctx, cur.ID, lifecycle.JobSleep)
 			return err
 		}
-		if err := c.endJob(ctx, cur.ID, lifecycle.JobWake, "it is to be asleep: "+r.Why); err != nil {
+		if err := c.endJobs(ctx, cur.ID, "it is to be asleep: "+r.Why, lifecycle.JobWake, lifecycle.JobOffHoursUp, lifecycle.JobOffHoursDown); err != nil {
 			return err
 		}
 		if out.Job, err = c.powerJob(ctx, cur, lifecycle.JobSleep, cur.Power != lifecycle.Asleep); err != nil {
 			return err
 		}
-		err = c.SetDesired(ctx, cur.ID, `sleep_wanted = true, sleep_until = @until, sleep_why = @why, sleep_failures = 0, sleep_retry_at = NULL`,
+		err = c.SetDesired(ctx, cur.ID, `sleep_wanted = true, sleep_until = @until, sleep_why = @why, sleep_failures = 0, sleep_retry_at = NULL, power_by = ''`,
 			pgx.NamedArgs{"until": pg.Null(r.Until), "why": r.Why})
 		if err != nil {
 			return err
@@ -74,13 +74,14 @@ func (s *Store) Wake(ctx context.Context, id string, d rows.Origin) (rows.Outcom
 			out.Job, err = c.unfinished(ctx, cur.ID, lifecycle.JobWake)
 			return err
 		}
-		if err := c.endJob(ctx, cur.ID, lifecycle.JobSleep, "it is to be awake: "+d.Reason()); err != nil {
+		if err := c.endJobs(ctx, cur.ID, "it is to be awake: "+d.Reason(), lifecycle.JobSleep, lifecycle.JobOffHoursDown, lifecycle.JobOffHoursUp); err != nil {
 			return err
 		}
 		if out.Job, err = c.powerJob(ctx, cur, lifecycle.JobWake, cur.Power != lifecycle.Awake); err != nil {
 			return err
 		}
-		err = c.SetDesired(ctx, cur.ID, `sleep_wanted = false, sleep_until = NULL, sleep_failures = 0, sleep_retry_at = NULL`, pgx.NamedArgs{})
+		err = c.SetDesired(ctx, cur.ID, `sleep_wanted = false, sleep_until = NULL, sleep_failures = 0, sleep_retry_at = NULL, power_by = '',
+			active_at = @now, active_what = @what`, pgx.NamedArgs{"what": "somebody woke it"})
 		if err != nil {
 			return err
 		}
@@ -101,7 +102,12 @@ func (c *change) powerJob(ctx context.Context, cur usage.Held, kind lifecycle.Jo
 	return id, c.insertJob(ctx, id, cur.ID, kind)
 }
 
-// endJob ends the unfinished job of the type, if there is one: the opposite was asked for.
-func (c *change) endJob(ctx context.Context, cluster string, kind lifecycle.JobType, why string) error {
-	return c.moveJob(ctx, cluster, lifecycle.JobMove{Type: kind, To: lifecycle.JobFailed, Code: "Changed", Message: why})
+// endJobs ends the unfinished jobs of the types, as far as there are any: something else was asked for.
+func (c *change) endJobs(ctx context.Context, cluster, why string, kinds ...lifecycle.JobType) error {
+	for _, kind := range kinds {
+		if err := c.moveJob(ctx, cluster, lifecycle.JobMove{Type: kind, To: lifecycle.JobFailed, Code: "Changed", Message: why}); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -1,13 +1,18 @@
 package store_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
+	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/costs"
+	"github.com/ocpctl/ocpctl/store/reports"
 )
 
 // sleepy is a ready cluster that sleeps in that mode, and for that price.
@@ -158,4 +163,48 @@ func TestAClusterThatSleepsIsDestroyed(t *testing.T) {
 	require.Equal(t, 30, load(t, s, row.ID).HourlyCents)
 	_, err = s.Wake(t.Context(), row.ID, maya(""))
 	require.ErrorIs(t, err, store.ErrConflict)
+}
+
+// Whatever becomes of a cluster: what reports say that it cost and that sleeping saved is what it would have cost awake, to the millisecond, in
+// every report alike.
+func TestReportsOfSpentAndSavedAreWhatItWouldHaveCostAwake(t *testing.T) {
+	t.Parallel()
+	for mode, cents := range map[lifecycle.SleepMode]int{lifecycle.SleepWorkers: 33, lifecycle.SleepStopped: 21} {
+		s, clock := open(t)
+		id := sleepy(t, s, mode, &cents).ID
+		rapid.Check(t, func(rt *rapid.T) { addsUp(rt, s, clock, id) })
+	}
+}
+
+func addsUp(rt *rapid.T, s *store.Store, clock *clock, id string) {
+	ctx := context.Background()
+	from := clock.now()
+	awake := price.Amount(0)
+	for range rapid.IntRange(1, 5).Draw(rt, "moves") {
+		c, _, err := s.Load(ctx, id)
+		require.NoError(rt, err)
+		d := lifecycle.Decision{Next: c}
+		d.Next.Power = rapid.SampledFrom([]lifecycle.Power{lifecycle.Awake, lifecycle.Changing, lifecycle.Asleep}).Draw(rt, "power")
+		d.Next.Workers = ptr(rapid.IntRange(0, 6).Draw(rt, "workers"))
+		require.NoError(rt, s.Apply(ctx, d, c.Version))
+		at := clock.now()
+		clock.pass(time.Duration(rapid.Int64Range(1, 40*3600*1000).Draw(rt, "milliseconds")) * time.Millisecond)
+		awake += price.Between(price.Hourly(70, 6, 3, *d.Next.Workers), at, clock.now())
+	}
+	all, err := s.Reports.UsageReport(ctx, reports.ReportFilter{From: from, By: "cluster"})
+	require.NoError(rt, err)
+	require.Len(rt, all, 1)
+	line := all[0]
+	require.InDelta(rt, awake.Cents(), line.Cents+line.SavedCents, 1, "each is rounded once")
+	var spent, saved price.Amount
+	nodes := 0.0
+	require.NoError(rt, s.Costs.Charges(ctx, costs.Filter{From: from}, func(c costs.Charge) error {
+		spent, saved = spent+c.Amount(), saved+c.Saved()
+		nodes += float64(c.Machines) * float64(c.Millis) / float64(price.PerHour)
+		require.False(rt, c.Stopped && c.Machines > 0)
+		return nil
+	}))
+	require.Equal(rt, awake, spent+saved)
+	require.Equal(rt, []int64{line.Cents, line.SavedCents}, []int64{spent.Cents(), saved.Cents()})
+	require.InDelta(rt, line.NodeHours, nodes, 0.001)
 }

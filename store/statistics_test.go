@@ -62,11 +62,9 @@ func TestASummaryTellsWhatBecameOfClusters(t *testing.T) {
 	zero(t, s, clock, open)
 	settled(t, s, shop.ID)
 	gone := clock.now()
-	_, err = s.Reports.SaveFindings(t.Context(), []lifecycle.FindingKind{lifecycle.Orphan}, []lifecycle.Finding{
-		{Kind: lifecycle.Orphan, Cluster: shop.ID, Identity: "demo-abcde", Since: gone, Why: "a volume is left"},
-		{Kind: lifecycle.Orphan, Identity: "old-fghij", Since: gone, Why: "nobody's"},
-	})
-	require.NoError(t, err)
+	orphaned(t, s, seenOrphan{identity: "demo-abcde", class: "released", cluster: shop.ID, team: "a", hourly: new(36.0), since: gone.Add(-90 * time.Minute)})
+	orphaned(t, s, seenOrphan{identity: "old-fghij", class: "nobody", since: gone.Add(-time.Hour), unpriced: 2})
+	orphaned(t, s, seenOrphan{identity: "others", class: "foreign", hourly: new(1.0), since: gone})
 	clock.pass(time.Second)
 
 	sum := summary(t, s, statistics.Filter{From: start, To: clock.now()})
@@ -81,7 +79,8 @@ func TestASummaryTellsWhatBecameOfClusters(t *testing.T) {
 	require.Equal(t, []statistics.Week{{Week: time.Date(2026, 11, 16, 0, 0, 0, 0, time.UTC), Accepted: 2, Ready: 1, FailedCreates: 1, Destroyed: 1, Spread: spreadOf(40 * time.Minute)}}, sum.Weeks)
 	require.Equal(t, statistics.Teardown{Clusters: 1, Unaided: 1, Spread: spreadOf(gone.Sub(began))}, sum.Teardowns[0])
 	require.Len(t, sum.Leaks, 2)
-	require.Equal(t, []any{"demo-abcde", shop.ID, "shop", "a", (*int64)(nil)}, []any{sum.Leaks[1].Identity, sum.Leaks[1].Cluster, sum.Leaks[1].Name, sum.Leaks[1].Team, sum.Leaks[1].Cents})
+	require.Equal(t, []any{"demo-abcde", "released", shop.ID, "shop", "a", int64(54)}, []any{sum.Leaks[1].Identity, sum.Leaks[1].Class, sum.Leaks[1].Cluster, sum.Leaks[1].Name, sum.Leaks[1].Team, *sum.Leaks[1].Cents})
+	require.Equal(t, []any{"old-fghij", (*int64)(nil), 2}, []any{sum.Leaks[0].Identity, sum.Leaks[0].Cents, sum.Leaks[0].Unpriced}, "an unknown price is not 0")
 
 	of := summary(t, s, statistics.Filter{From: start, To: clock.now(), Teams: []string{"a"}})
 	require.Equal(t, []int{0, 0, 2, 0, 1}, []int{len(of.Inventory), len(of.Oldest), len(of.Lifetime), len(of.Failures), len(of.Leaks)}, "only that team's, and no leak of nobody")
@@ -91,6 +90,24 @@ func TestASummaryTellsWhatBecameOfClusters(t *testing.T) {
 	require.Equal(t, []int{1, 0, 0, 0, 2, 2}, []int{len(after.Inventory), len(after.Lifetime), len(after.Failures), len(after.Teardowns), len(after.Leaks), len(after.Weeks)},
 		"later nothing happened, but what is still there is shown")
 	require.Zero(t, after.Weeks[1].Accepted)
+}
+
+// seenOrphan is a row of what a sweep found.
+type seenOrphan struct {
+	identity, class, cluster, team string
+	hourly                         *float64
+	unpriced                       int
+	since                          time.Time
+}
+
+func orphaned(t *testing.T, s *store.Store, o seenOrphan) {
+	t.Helper()
+	_, err := s.Pool().Exec(t.Context(), `
+		INSERT INTO orphans (id, platform, account, installation, cluster_tag, identity, place, cluster_id, class, why, regions, team, resources, evidence, hourly_cents, unpriced,
+			first_seen_at, last_seen_at, sights, state, state_at, state_why, reported_at)
+		VALUES ('orp_' || $1, 'aws', '123', '', '', $1, '', nullif($3, ''), $2, 'a volume is left', '{us-east-1}', $4, 3, '{}', $5, $6, $7, $7, 2, 'reported', $7, 'told', $7)`,
+		o.identity, o.class, o.cluster, o.team, o.hourly, o.unpriced, o.since)
+	require.NoError(t, err)
 }
 
 func spreadOf(d time.Duration) statistics.Spread {

@@ -85,7 +85,9 @@ func orphanError(id string, err error) error {
 	switch {
 	case errors.Is(err, store.ErrNotFound) && id != "":
 		return app.Fail(app.NotFound, messages.NoOrphan(id))
-	case errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, store.ErrNotFound):
+		return app.Fail(app.NotFound, messages.OrphanUndecidable(err.Error()))
+	case errors.Is(err, store.ErrConflict):
 		return app.Fail(app.Conflict, messages.OrphanUndecidable(err.Error()))
 	case err != nil:
 		return fmt.Errorf("decide about orphans: %w", err)

@@ -32,6 +32,7 @@ type Summary struct {
 	statistics.Summary
 	From, To time.Time            // what it covers
 	Spenders []reports.ReportLine // the owners whose clusters cost the most, at most 20
+	Saved    int64                // cents that clusters that slept would have cost more awake
 }
 
 // Summary reports on the clusters of the principal's teams, or on those of one of them.
@@ -68,6 +69,7 @@ func (s *Service) Summary(ctx context.Context, p policy.Principal, f SummaryFilt
 		return Summary{}, fmt.Errorf("report usage: %w", err)
 	}
 	for _, l := range lines { // the most expensive first
+		sum.Saved += l.SavedCents
 		if l.Cents > 0 && len(sum.Spenders) < mostSpenders {
 			sum.Spenders = append(sum.Spenders, l)
 		}

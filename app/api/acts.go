@@ -64,7 +64,7 @@ func (s *server) HoldCluster(w http.ResponseWriter, r *http.Request, id ID, para
 		return
 	}
 	s.change(w, r, params.IfMatch, said.Reason, func(ctx context.Context, d app.Origin) (app.Change, error) {
-		return s.App.Hold(ctx, principal(r), id, app.Span{Hours: said.Hours, Until: said.Until}, d)
+		return s.App.Hold(ctx, principal(r), id, app.Span{Hours: said.Hours, Until: said.Until, Tonight: said.Tonight}, d)
 	})
 }
 

@@ -35,12 +35,13 @@ func (s *server) ReportUsage(w http.ResponseWriter, r *http.Request, params Repo
 		out.Total.ClusterHours += one.ClusterHours
 		out.Total.NodeHours += one.NodeHours
 		out.Total.Cents += one.Cents
+		out.Total.SavedCents += one.SavedCents
 	}
 	ok(w, out)
 }
 
 func usageLine(l reports.ReportLine) UsageLine {
-	return UsageLine{Key: l.Key, Clusters: l.Clusters, Ready: l.Ready, ClusterHours: float32(l.ClusterHours), NodeHours: float32(l.NodeHours), Cents: l.Cents}
+	return UsageLine{Key: l.Key, Clusters: l.Clusters, Ready: l.Ready, ClusterHours: float32(l.ClusterHours), NodeHours: float32(l.NodeHours), Cents: l.Cents, SavedCents: l.SavedCents}
 }
 
 // ReportForecast implements GET /api/v1/reports/forecast.

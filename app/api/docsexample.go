@@ -57,6 +57,8 @@ func (d *document) example(s schema) any {
 		return 1
 	case s.Type == "boolean":
 		return false
+	case s.Type == "array" && s.MinItems > 0:
+		return []any{d.example(*s.Items)}
 	case s.Type == "array":
 		return []any{}
 	case s.Type == "object":

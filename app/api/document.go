@@ -67,6 +67,7 @@ type schema struct {
 	Type, Format, Description string
 	Enum                      []string
 	Items                     *schema
+	MinItems                  int `yaml:"minItems"`
 	Required                  []string
 	Properties                ordered[schema]
 	AllOf                     []schema  `yaml:"allOf"`

@@ -304,7 +304,7 @@ func accepted(row store.Row) *contract.Accepted {
 	out := &contract.Accepted{
 		At: row.AcceptedAt, Profile: row.Profile, Generation: row.Generation, RequestedBy: row.RequestedBy, Source: row.Source,
 		HourlyCents: row.ListCents, Nodes: row.Nodes, Workers: row.WorkersBase, WorkersLeast: row.WorkersLeast, WorkersMost: row.WorkersMost,
-		SleepMode: string(row.SleepMode), AsleepCents: row.ListAsleep,
+		SleepMode: string(row.SleepMode), AsleepCents: row.ListAsleep, WorkerMicros: row.WorkerMicros,
 	}
 	if pr := row.PR; pr != nil {
 		out.PullRequest = &contract.PullRequest{Installation: pr.Installation, Repo: pr.Repo, Number: pr.Number, Head: pr.Head}

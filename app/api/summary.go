@@ -48,7 +48,7 @@ func (s *server) ReportSummary(w http.ResponseWriter, r *http.Request, params Re
 func summaryOf(sum admin.Summary) ReportSummary {
 	out := ReportSummary{
 		At: sum.At.UTC(), From: sum.From.UTC(), To: sum.To.UTC(), Ages: barsOf(sum.Ages), Lifetimes: barsOf(sum.Lifetimes), Lifetime: profilesOf(sum.Lifetime), Ready: profilesOf(sum.Ready),
-		Inventory: []SummaryInventory{}, Oldest: []SummaryCluster{}, Weeks: []SummaryWeek{}, Failures: []SummaryFailure{}, Teardowns: []SummaryTeardown{}, Leaks: []SummaryLeak{}, Spenders: []UsageLine{},
+		Inventory: []SummaryInventory{}, Oldest: []SummaryCluster{}, Weeks: []SummaryWeek{}, Failures: []SummaryFailure{}, Teardowns: []SummaryTeardown{}, Leaks: []SummaryLeak{}, Spenders: []UsageLine{}, SavedCents: sum.Saved,
 	}
 	for _, l := range sum.Inventory {
 		out.Inventory = append(out.Inventory, SummaryInventory{Team: l.Team, Profile: l.Profile, Status: Status(l.Status), Clusters: l.Clusters, OldestAt: l.Oldest, HourlyCents: l.HourlyCents})
@@ -69,7 +69,8 @@ func summaryOf(sum admin.Summary) ReportSummary {
 	}
 	for _, l := range sum.Leaks {
 		out.Leaks = append(out.Leaks, SummaryLeak{
-			Identity: l.Identity, ClusterID: l.Cluster, Cluster: l.Name, Team: l.Team, Why: l.Why, FirstSeenAt: l.FirstSeenAt, LastSeenAt: l.LastSeenAt, ResolvedAt: when(l.ResolvedAt), Cents: l.Cents,
+			Identity: l.Identity, ClusterID: l.Cluster, Cluster: l.Name, Team: l.Team, Class: l.Class, Unpriced: l.Unpriced,
+			Why: l.Why, FirstSeenAt: l.FirstSeenAt, LastSeenAt: l.LastSeenAt, ResolvedAt: when(l.ResolvedAt), Cents: l.Cents,
 		})
 	}
 	for _, l := range sum.Spenders {

@@ -36,15 +36,15 @@ var summaryTables = []summaryTable{
 	{"teardowns", "profile,clusters,unaided,blocked,abandoned," + secondsColumns, table(func(s ReportSummary) []SummaryTeardown { return s.Teardowns }, func(l SummaryTeardown) []any {
 		return append([]any{l.Profile, l.Clusters, l.Unaided, l.Blocked, l.Abandoned}, secondsCells(l.Took)...)
 	})},
-	{"leaks", "identity,cluster_id,cluster,team,why,first_seen_at,last_seen_at,resolved_at,cents", table(func(s ReportSummary) []SummaryLeak { return s.Leaks }, func(l SummaryLeak) []any {
+	{"leaks", "identity,class,cluster_id,cluster,team,why,first_seen_at,last_seen_at,resolved_at,cents,unpriced", table(func(s ReportSummary) []SummaryLeak { return s.Leaks }, func(l SummaryLeak) []any {
 		cents := any("")
 		if l.Cents != nil {
 			cents = *l.Cents
 		}
-		return []any{l.Identity, l.ClusterID, l.Cluster, l.Team, l.Why, l.FirstSeenAt, l.LastSeenAt, l.ResolvedAt, cents}
+		return []any{l.Identity, l.Class, l.ClusterID, l.Cluster, l.Team, l.Why, l.FirstSeenAt, l.LastSeenAt, l.ResolvedAt, cents, l.Unpriced}
 	})},
-	{"spenders", "owner,clusters,ready,cluster_hours,node_hours,cents", table(func(s ReportSummary) []UsageLine { return s.Spenders }, func(l UsageLine) []any {
-		return []any{l.Key, l.Clusters, l.Ready, l.ClusterHours, l.NodeHours, l.Cents}
+	{"spenders", "owner,clusters,ready,cluster_hours,node_hours,cents,saved_cents", table(func(s ReportSummary) []UsageLine { return s.Spenders }, func(l UsageLine) []any {
+		return []any{l.Key, l.Clusters, l.Ready, l.ClusterHours, l.NodeHours, l.Cents, l.SavedCents}
 	})},
 }
 

@@ -13,14 +13,16 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/sweeps"
 )
 
 // sweepFixture is a fixture with an account to look through.
 func sweepFixture(t *testing.T) *fixture {
-	return fixtureWith(t, embedded(t), func(c *Config) {
-		a := app.Config{Store: c.Store, Accounts: func() []sweeps.Wanted {
+	terms := embedded(t)
+	return fixtureWith(t, terms, func(c *Config) {
+		a := app.Config{Store: c.Store, Catalogue: func() catalogue.Catalogue { return terms }, Accounts: func() []sweeps.Wanted {
 			return []sweeps.Wanted{{Platform: "aws", Account: "123456789012", Spec: sweeps.Spec{
 				Installation: "test", HomeRegion: "us-east-1", BaseDomains: []string{"labs.example.com"}, CallsPerSecond: 5, CloudCredentialsRef: "file:/keys",
 			}}}
@@ -159,6 +161,17 @@ func TestOrphansAreListedForThoseWhoLookAfterThem(t *testing.T) {
 		require.Equal(t, []string{first.OrphanID, "released", "reported"}, lines[1][:3])
 		require.Contains(t, lines[2], "'=cmd()", "no spreadsheet runs a tag")
 	}
+	var plans RemovalPlans
+	h.does(http.MethodPost, "/api/v1/orphans/approve", h.as(oidc.Admin), OrphanApproval{Ids: []string{second.OrphanID}, DryRun: true}, http.StatusOK, &plans)
+	require.NotEmpty(t, plans.Items[0].Refused, "it may be anybody's")
+	p := h.refused(http.MethodPost, "/api/v1/orphans/approve", h.as(oidc.Admin), OrphanApproval{Ids: []string{second.OrphanID}, Reason: "x"}, http.StatusConflict)
+	require.Contains(t, p.Detail, plans.Items[0].Refused)
+	h.refused(http.MethodPost, "/api/v1/orphans/exempt", h.as(oidc.Admin), OrphanExemption{Ids: []string{first.OrphanID, "orp_none"}, Reason: "kept for an analysis"}, http.StatusNotFound)
+	h.seenBy(oidc.Auditor, "/api/v1/orphans/"+first.OrphanID, &detail)
+	require.Equal(t, "reported", detail.State, "all or none")
+	h.does(http.MethodPost, "/api/v1/orphans/exempt", h.as(oidc.Admin), OrphanExemption{Ids: []string{first.OrphanID}, Reason: "kept for an analysis"}, http.StatusOK, nil)
+	h.seenBy(oidc.Auditor, "/api/v1/orphans/"+first.OrphanID, &detail)
+	require.Equal(t, "exempt", detail.State)
 	h.refused(http.MethodGet, "/api/v1/orphans?class=lost&state=odd&format=xml", h.as(oidc.Admin), nil, http.StatusBadRequest)
 	h.refused(http.MethodGet, "/api/v1/orphans", h.as(oidc.Requester), nil, http.StatusForbidden)
 	h.refused(http.MethodGet, "/api/v1/orphans/orp_none", h.as(oidc.Admin), nil, http.StatusNotFound)

@@ -46,7 +46,7 @@ func sleepOf(row store.Row) Sleep {
 	if row.SleepMode == "" {
 		return Sleep{}
 	}
-	return Sleep{Mode: SleepMode(row.SleepMode), Wanted: row.SleepWanted, Until: utc(row.SleepUntil), Why: row.SleepWhy, HourlyCents: row.AsleepCents}
+	return Sleep{Mode: SleepMode(row.SleepMode), Wanted: row.SleepWanted, Until: utc(row.SleepUntil), Why: row.SleepWhy, HourlyCents: row.AsleepCents, OffHours: row.OffHours, AwakeUntil: utc(row.AwakeUntil)}
 }
 
 // meter returns the inputs from which programs compute the same cents as every page.

@@ -133,8 +133,8 @@ func TestAChargebackFileHasALineForEachCluster(t *testing.T) {
 	require.Len(t, lines, 3)
 	require.Equal(t, []string{"from", "to", "team", "cost_center", "owner"}, lines[0][:5])
 	require.Equal(t, []string{"2026-11-01T00:00:00Z", "2026-11-22T00:00:00Z", "shop", "sandbox", "'=maya"}, lines[1][:5], "no spreadsheet runs an owner")
-	require.Equal(t, []string{"aws-standard", "aws", "us-east-1", first.ID, "first", "36.0000", "216.0000", "36.00", "30.50"}, lines[1][9:])
-	require.Equal(t, []string{"second", "36.0000", "216.0000", "36.00", ""}, lines[2][13:], "nothing was billed for it")
+	require.Equal(t, []string{"aws-standard", "aws", "us-east-1", first.ID, "first", "36.0000", "216.0000", "36.00", "0.00", "30.50"}, lines[1][9:])
+	require.Equal(t, []string{"second", "36.0000", "216.0000", "36.00", "0.00", ""}, lines[2][13:], "nothing was billed for it")
 
 	out.Reset()
 	require.NoError(t, o.Chargeback(t.Context(), shopper, reports.ReportFilter{From: o.now.Add(-time.Hour)}, &out))

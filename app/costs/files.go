@@ -21,11 +21,11 @@ import (
 // chargebackColumns are the columns of a chargeback file, one line for each cluster.
 var chargebackColumns = []string{
 	"from", "to", "team", "cost_center", "owner", "environment", "repository", "pull_request", "run", "profile", "platform", "region",
-	"cluster_id", "cluster_name", "cluster_hours", "node_hours", "estimated_usd", "actual_usd",
+	"cluster_id", "cluster_name", "cluster_hours", "node_hours", "estimated_usd", "saved_usd", "actual_usd",
 }
 
 // Chargeback writes a CSV file with a line for each cluster of the principal's teams that cost something. Amounts are dollars by list prices,
-// rounded as in every report; actual_usd is what the cloud billed for the same days, empty if nothing was.
+// rounded as in every report; saved_usd is what sleeping saved of it, and actual_usd what the cloud billed for the same days, empty if nothing was.
 func (s *Service) Chargeback(ctx context.Context, p policy.Principal, f reports.ReportFilter, w io.Writer) error {
 	f, err := s.period(ctx, p, f)
 	if err != nil {
@@ -70,6 +70,7 @@ type chargeback struct {
 	now        costs.Charge
 	ms, nodeMS int64
 	amount     price.Amount
+	saved      price.Amount
 }
 
 func (b *chargeback) add(c costs.Charge) error {
@@ -77,12 +78,13 @@ func (b *chargeback) add(c costs.Charge) error {
 		if err := b.line(); err != nil {
 			return err
 		}
-		b.ms, b.nodeMS, b.amount = 0, 0, 0
+		b.ms, b.nodeMS, b.amount, b.saved = 0, 0, 0, 0
 	}
 	b.now = c
 	b.ms += c.Millis
 	b.nodeMS += c.Millis * int64(c.Machines)
 	b.amount += c.Amount()
+	b.saved += c.Saved()
 	return nil
 }
 
@@ -102,7 +104,7 @@ func (b *chargeback) line() error {
 	for i := range texts {
 		texts[i] = harmless(texts[i])
 	}
-	return b.out.Write(append(texts, hours(b.ms), hours(b.nodeMS), dollars(b.amount.Cents()), actual))
+	return b.out.Write(append(texts, hours(b.ms), hours(b.nodeMS), dollars(b.amount.Cents()), dollars(b.saved.Cents()), actual))
 }
 
 func (b *chargeback) close() error {
@@ -157,7 +159,7 @@ func (s *Service) Focus(ctx context.Context, p policy.Principal, f reports.Repor
 			name = c.Team
 		}
 		return out.Write(focus.Charge{
-			Installation: s.installation, Day: c.Day.UTC(), HourlyCents: c.HourlyCents, Millis: c.Millis, Machines: c.Machines,
+			Installation: s.installation, Day: c.Day.UTC(), HourlyCents: c.HourlyCents, Millis: c.Millis, Machines: c.Machines, SavedHourlyCents: c.SavedHourlyCents, Stopped: c.Stopped,
 			Cluster: c.Cluster, Name: c.Name, Platform: c.Platform, Profile: c.Profile, Region: c.Region, RegionName: prices.RegionName(c.Region),
 			Team: c.Team, TeamName: name, Owner: c.Owner, CostCenter: c.CostCenter, Environment: c.Environment,
 			Repository: c.Repository, PullRequest: c.PullRequest, Run: c.Run, Tags: c.Tags, UserTags: c.UserTags,

@@ -6,6 +6,7 @@ package createform
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
@@ -27,12 +28,13 @@ const (
 	CostCenter   = "costCenter"
 	Environment  = "environment"
 	Addons       = "addons"
+	OffHours     = "offhoursOptIn"
 	SSHPublicKey = "sshPublicKey"
 	ExtraTags    = "extraTags"
 )
 
 // Names lists the fields in the order in which a form shows them.
-var Names = []string{Name, Profile, Region, Version, BaseDomain, TTLHours, Team, Owner, CostCenter, Environment, Addons, SSHPublicKey, ExtraTags}
+var Names = []string{Name, Profile, Region, Version, BaseDomain, TTLHours, Team, Owner, CostCenter, Environment, OffHours, Addons, SSHPublicKey, ExtraTags}
 
 // Kind is how a field is filled in.
 type Kind string
@@ -111,11 +113,12 @@ func Of(p policy.Principal, c profiles.Catalogue, offered []profiles.Profile, un
 		{Name: Owner, Kind: Text, Value: v[Owner], Unasked: p.Name},
 		textOrChoice(CostCenter, v[CostCenter], declared.CostCenters),
 		textOrChoice(Environment, v[Environment], declared.Environments),
+		offHours(c, profile, team, v[OffHours]),
 		addons(c, profile, v),
 		{Name: SSHPublicKey, Kind: Lines, Value: v[SSHPublicKey]},
 		{Name: ExtraTags, Kind: Lines, Value: v[ExtraTags]},
 	} {
-		if field.Name == Addons && len(field.Choices) == 0 || field.Name == ExtraTags && !profile.AllowUserTags {
+		if (field.Name == Addons || field.Name == OffHours) && len(field.Choices) == 0 || field.Name == ExtraTags && !profile.AllowUserTags {
 			continue
 		}
 		label, hint := messages.FormField(field.Name)
@@ -160,6 +163,25 @@ func textOrChoice(name, value string, allowed []string) Field {
 		return Field{Name: name, Kind: Text, Value: value}
 	}
 	return Field{Name: name, Kind: Choice, Value: among(value, allowed, allowed[0]), Choices: options(allowed), Required: true}
+}
+
+// offHours offers the choice whether the cluster sleeps outside working hours, if somebody said when people work.
+func offHours(c profiles.Catalogue, p profiles.Profile, team, value string) Field {
+	field := Field{Name: OffHours, Kind: Choice}
+	hours := c.HoursOf(p.Name, team)
+	if hours.Empty() {
+		return field
+	}
+	field.Hint = messages.OffHoursHint(hours.String())
+	field.Choices = []Option{{Value: "true", Text: messages.SleepsOffHours}}
+	unasked := strconv.FormatBool(p.OffHours.Default)
+	if allowed := []string{"true"}; p.OffHours.Required {
+		field.Value = among(value, allowed, unasked)
+		return field
+	}
+	field.Choices = append(field.Choices, Option{Value: "false", Text: messages.AwakeOffHours})
+	field.Value = among(value, []string{"true", "false"}, unasked)
+	return field
 }
 
 // addons offers what the profile allows. What was chosen for another profile gives way to what this one gives unasked.

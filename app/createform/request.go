@@ -22,6 +22,9 @@ func ValuesOf(r app.CreateRequest) Values {
 	if r.TTL > 0 {
 		v[TTLHours] = strconv.Itoa(int((r.TTL + time.Hour - 1) / time.Hour)) // whole hours, rounded up
 	}
+	if r.OffhoursOptIn != nil {
+		v[OffHours] = strconv.FormatBool(*r.OffhoursOptIn)
+	}
 	if r.Addons != nil {
 		v[Addons], v[AddonsFor] = strings.Join(*r.Addons, ","), r.Profile
 	}

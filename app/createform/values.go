@@ -51,6 +51,9 @@ func (v Values) Request(source policy.Source) app.CreateRequest {
 		names := list(picked)
 		r.Addons = &names
 	}
+	if yes, err := strconv.ParseBool(v[OffHours]); err == nil {
+		r.OffhoursOptIn = &yes
+	}
 	var unread []app.Field
 	r.ExtraTags, unread = tags(v[ExtraTags])
 	r.Wrong = append(r.Wrong, unread...)

@@ -91,7 +91,7 @@ func (s *Service) askOnce(ctx context.Context, p policy.Principal, ref string, w
 	if err != nil {
 		return row, access.Row{}, origin, err
 	}
-	if err := app.CheckReachable(row); err != nil {
+	if err := s.core.CheckReachable(ctx, row); err != nil {
 		return row, access.Row{}, origin, err
 	}
 	now, err := s.store.Now(ctx)

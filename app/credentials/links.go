@@ -76,7 +76,7 @@ func (s *Service) BreakGlass(ctx context.Context, p policy.Principal, ref, what 
 	if origin, err = app.CheckReason(origin, true); err != nil {
 		return app.Approval{}, err
 	}
-	if err := app.CheckReachable(row); err != nil {
+	if err := s.core.CheckReachable(ctx, row); err != nil {
 		return app.Approval{}, err
 	}
 	a, err := s.store.AskBreakGlass(ctx, row.ID, asked.approval, breakGlassLasts, s.core.StoreOrigin(origin, p))
@@ -104,7 +104,7 @@ func (s *Service) BreakGlassLink(ctx context.Context, p policy.Principal, ref, w
 	if err != nil {
 		return Link{}, err
 	}
-	if err := app.CheckReachable(row); err != nil {
+	if err := s.core.CheckReachable(ctx, row); err != nil {
 		return Link{}, err
 	}
 	link, err := s.link(ctx, people.Link{Kind: asked.link, Principal: p.ID, Cluster: row.ID}, LinkLasts, s.core.StoreOrigin(origin, p))

@@ -52,7 +52,7 @@ func (s *Service) Redeem(ctx context.Context, p policy.Principal, handle string,
 	if err != nil {
 		return Redeemed{}, err
 	}
-	if err := app.CheckReachable(row); err != nil {
+	if err := s.core.CheckReachable(ctx, row); err != nil {
 		return Redeemed{}, err
 	}
 	out := Redeemed{Kind: used.Kind, Cluster: row}
@@ -102,7 +102,7 @@ func (s *Service) redeemKubeconfig(ctx context.Context, p policy.Principal, used
 	if err != nil {
 		return Redeemed{}, err
 	}
-	if err := app.CheckReachable(row); err != nil {
+	if err := s.core.CheckReachable(ctx, row); err != nil {
 		return Redeemed{}, err
 	}
 	switch given.State {

@@ -56,6 +56,8 @@ type (
 	// remark does nothing; the note says why.
 	remark struct{ note string }
 
+	// useCluster notes that a cluster is used, which wakes it if a schedule put it to sleep.
+	useCluster struct{ row store.Row }
 	// refreshAddons applies the add-ons of a cluster again after a push.
 	refreshAddons struct {
 		row store.Row
@@ -115,6 +117,7 @@ func (restoreLabel) isAct()     {}
 func (liftHold) isAct()         {}
 func (followHead) isAct()       {}
 func (remark) isAct()           {}
+func (useCluster) isAct()       {}
 func (refreshAddons) isAct()    {}
 func (replaceCluster) isAct()   {}
 func (requestCluster) isAct()   {}

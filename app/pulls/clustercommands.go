@@ -94,7 +94,7 @@ func (s *Service) holdByComment(ctx context.Context, c command) (reply, note str
 	if why == "" {
 		why = messages.AskedFor(c.event.Author, messages.ByComment, "")
 	}
-	change, err := s.core.Hold(ctx, c.request.Principal, row.ID, app.Span{For: c.TTL}, c.origin(why))
+	change, err := s.core.Hold(ctx, c.request.Principal, row.ID, app.Span{For: c.TTL, Tonight: c.Tonight}, c.origin(why))
 	if err != nil {
 		return "", "", err
 	}

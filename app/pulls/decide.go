@@ -204,6 +204,9 @@ func decidePush(f facts) (acts []act) {
 	why := messages.Pushed(e.PR.Head, push.mode)
 	for _, row := range pushedOver(f) {
 		ending := !row.Ends.PRClosed.IsZero() || !row.Ends.LabelRemoved.IsZero()
+		if row.OffHours && isPresent(row) {
+			acts = append(acts, useCluster{row})
+		}
 		switch {
 		case push.mode == profiles.SynchronizeRefresh && isPresent(row):
 			acts = append(acts, refreshAddons{row, why})

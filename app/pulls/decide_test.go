@@ -178,6 +178,7 @@ func TestDecideFollowsAPush(t *testing.T) {
 	recreate, refresh := profiles.SynchronizeRecreate, profiles.SynchronizeRefresh
 	ended := cluster(gone, func(r *store.Row) { r.DesiredWhy = why(recreate) })
 	current := cluster(func(r *store.Row) { r.PR.Head = newHead })
+	resting := cluster(func(r *store.Row) { r.OffHours = true })
 	unread := errors.New("GitHub is down")
 	for name, c := range map[string]struct {
 		facts facts
@@ -192,6 +193,8 @@ func TestDecideFollowsAPush(t *testing.T) {
 		"recreate what was ended for it":   {after(asking(ended), pushed(recreate, "write")), []act{replaceCluster{ended, false, why(recreate)}, recheckEnds{}}},
 		"recreate what was destroyed":      {after(asking(cluster(gone)), pushed(recreate, "write")), nil},
 		"refresh":                          {after(asking(row), pushed(refresh, "write")), []act{followHead{}, refreshAddons{row, why(refresh)}}},
+		"a push uses what keeps hours":     {after(asking(resting), pushed(profiles.SynchronizeKeep, "write")), []act{followHead{}, useCluster{resting}}},
+		"a push by a person who may not":   {after(asking(resting), pushed(profiles.SynchronizeKeep, "read")), []act{followHead{}, remark{"kept as they are: will pushed and has read permission"}}},
 		"refresh what was destroyed":       {after(asking(cluster(gone)), pushed(refresh, "write")), nil},
 		"pushed by a person who may not":   {after(asking(row), pushed(recreate, "read")), []act{followHead{}, remark{"kept as they are: will pushed and has read permission"}}},
 		"the repository's file differs":    {after(asking(), func(f *facts) { f.asked.fileDiffers = true }), []act{checkFile{}}},

@@ -60,6 +60,8 @@ func (s *Service) performRequest(ctx context.Context, f facts, a act) (note stri
 		return "", nil
 	case remark:
 		return a.note, nil
+	case useCluster:
+		return "", s.store.Active(ctx, a.row.ID, "a push to its pull request")
 	case refreshAddons:
 		return s.refreshAddons(ctx, e, f.asked.push.request, a)
 	case replaceCluster:

@@ -73,6 +73,8 @@ var lines = []spoken{
 	{withTwo, "/ocp kubeconfig aws-minimal-test", "no no no no no no told did no told no - no"},
 	{withTwo, "/ocp logs aws-minimal-test", "no no no told told told told told no told no - no"},
 	{withTwo, "/ocp scale 1 aws-minimal-test", "no no no told told told told told no told no - no"},
+	{withTwo, "/ocp sleep aws-minimal-test", "no no no did did did did did no did no - no"},
+	{withTwo, "/ocp wake aws-minimal-test", "no no no told told told told told no told no - no"},
 	{withTwo, "/ocp refresh aws-minimal-test", "no no no told told told told told no told no - no"}, // it has no add-ons
 	{withTwo, "/ocp hold 1h aws-minimal-test", "no no no did did did did did no did no - no"},
 	{withTwo, "/ocp retry aws-minimal-test", "no no no told told told told told no told no - no"},

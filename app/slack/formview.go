@@ -40,8 +40,7 @@ func (s *Service) createView(ctx context.Context, p policy.Principal, f filled, 
 	for _, fact := range form.Locked {
 		v.Fixed = append(v.Fixed, blocks.Fact(fact))
 	}
-	v.Fixed = append(v.Fixed, blocks.Fact{Name: messages.TagsLabel, Value: messages.RequiredTags(createform.RequiredTags)},
-		blocks.Fact{Name: messages.OffhoursLabel, Value: messages.NotAvailableYet})
+	v.Fixed = append(v.Fixed, blocks.Fact{Name: messages.TagsLabel, Value: messages.RequiredTags(createform.RequiredTags)})
 	return v, nil
 }
 
@@ -99,7 +98,7 @@ func fieldOf(form createform.Form, f createform.Field, wrong []app.Field) blocks
 // https://docs.slack.dev/surfaces/modals#updating_views
 func basisOf(form createform.Form, name string) string {
 	switch name {
-	case createform.Region, createform.Version, createform.BaseDomain, createform.Addons:
+	case createform.Region, createform.Version, createform.BaseDomain, createform.Addons, createform.OffHours:
 		return form.Profile.Name
 	case createform.CostCenter, createform.Environment:
 		return form.Field(createform.Team).Value

@@ -88,6 +88,14 @@ func (s *Service) hold(ctx context.Context, t task) (slack.Message, error) {
 	if err != nil {
 		return slack.Message{}, err
 	}
+	if t.Tonight {
+		_, err = s.core.KeepAwake(ctx, t.by, row.ID, t.onceShown(s.why(t), func(out store.Outcome) string {
+			return messages.KeptAwakeInSlack(row.Card, out.Awake)
+		}, func(out store.Outcome) blocks.Facts {
+			return blocks.Facts{Done: messages.KeptAwakeInSlack(row.Card, out.Awake)}
+		}))
+		return slack.Message{}, err
+	}
 	_, err = s.core.Hold(ctx, t.by, row.ID, app.Span{For: t.TTL}, t.once(s.why(t), func(out store.Outcome) string {
 		return messages.HeldInSlack(row.Card, out.After, out.Capped, out.Warning)
 	}))

@@ -96,6 +96,10 @@ func (p *pages) extend(r *http.Request, who policy.Principal, id string, origin 
 }
 
 func (p *pages) hold(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
+	if r.PostFormValue("tonight") != "" {
+		change, err := p.App.KeepAwake(r.Context(), who, id, origin)
+		return change.Message, err
+	}
 	hours, err := number(r, "hours")
 	if err != nil {
 		return "", err

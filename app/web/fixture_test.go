@@ -152,7 +152,7 @@ func (h *fixture) shown(name string) store.Row {
 	h.Helper()
 	row := h.accept(name, "platform")
 	h.ready(row)
-	h.sql(`UPDATE clusters SET workers_base = 0, workers_least = 0, workers_most = 3, nodes = 3 WHERE id = $1`, row.ID)
+	h.sql(`UPDATE clusters SET workers_base = 0, workers_least = 0, workers_most = 3, nodes = 3, sleep_mode = 'stopped' WHERE id = $1`, row.ID)
 	h.sql(`INSERT INTO shares VALUES ($1, 'principal', $2, 'see', 'x', now(), ''), ($1, 'principal', $3, 'use', 'x', now(), 'edit')`, row.ID, h.id("sid"), h.id("una"))
 	return row
 }

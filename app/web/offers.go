@@ -24,6 +24,9 @@ type offers struct {
 
 	Sleep, Wake bool
 
+	Tonight    bool   // it can be kept awake until the next working hours
+	AwakeUntil string // until when it is; empty: no longer than its hours
+
 	ExtendLimit          string // how far it can be extended
 	Held                 bool
 	Workers, Least, Most int
@@ -51,6 +54,10 @@ func offersOf(who policy.Principal, row store.Row, role policy.ClusterRole, shar
 	}
 	power := ready && row.SleepMode != "" && may(policy.ActSleep)
 	o.Sleep, o.Wake = power && !row.SleepWanted, power && row.SleepWanted
+	o.Tonight = ready && row.OffHours && o.Hold && (!row.SleepWanted || row.PowerBy == lifecycle.ByHours)
+	if row.AwakeUntil.After(row.UpdatedAt) {
+		o.AwakeUntil = row.AwakeUntil.UTC().Format("15:04 MST on Monday, 2 January")
+	}
 	o.Roles = rolesUpTo(role)
 	o.Kubeconfig = ready && !row.OutOfReach() && role != "" && app.MayOpen(who, row)
 	o.Link = o.Kubeconfig

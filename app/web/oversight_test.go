@@ -29,7 +29,7 @@ func TestTheNavigationShowsWhatOneMaySee(t *testing.T) {
 	}
 	require.Equal(t, []string{"Clusters", "New cluster", "Approvals", "Usage", "Reports", "Limits"}, names(policy.As("x", "X", policy.Requester, "platform")))
 	require.Equal(t, []string{"Clusters", "Approvals", "Usage", "Reports", "Limits", "Findings", "Orphans", "Deliveries", "Audit"}, names(policy.As("x", "X", policy.Auditor)))
-	require.Len(t, names(policy.As("x", "X", policy.PlatformAdmin)), 9)
+	require.Len(t, names(policy.As("x", "X", policy.PlatformAdmin)), 10)
 	require.Empty(t, names(policy.Principal{ID: "x"}))
 	require.True(t, ways(policy.As("x", "X", policy.Auditor), "/approvals/apr_1")[1].Here, "a page below it too")
 }
@@ -225,7 +225,7 @@ func TestTheUsagePageShowsTheMonthAgainstBudgetsAndTheBill(t *testing.T) {
 
 func TestAGroupWithoutANameIsShown(t *testing.T) {
 	v := usageView{By: "tag:Purpose"}
-	v.add([]reports.ReportLine{{Key: "", Clusters: 1, ClusterHours: 1.25, NodeHours: 3.75, Cents: 94}, {Key: "x", Cents: 6}})
+	v.add([]reports.ReportLine{{Key: "", Clusters: 1, ClusterHours: 1.25, NodeHours: 3.75, Cents: 94, SavedCents: 12}, {Key: "x", Cents: 6}})
 	require.Equal(t, int64(100), v.Total.Cents)
 	html := page(t, "usage", v)
 	require.Contains(t, html, `<th scope="row">none</th><td class="num">$0.94</td>`)

@@ -44,7 +44,7 @@ func TestReportsAreShownOfOnesOwnTeams(t *testing.T) {
 
 // history is a summary in which everything happened.
 func history() admin.Summary {
-	s := admin.Summary{From: noon.AddDate(0, 0, -90), To: noon, Spenders: []reports.ReportLine{{Key: "maya", Clusters: 12, ClusterHours: 240.5, Cents: 18040}, {Key: "zoe", Clusters: 4, ClusterHours: 60, Cents: 4100}}}
+	s := admin.Summary{From: noon.AddDate(0, 0, -90), To: noon, Saved: 2310, Spenders: []reports.ReportLine{{Key: "maya", Clusters: 12, ClusterHours: 240.5, Cents: 18040, SavedCents: 2310}, {Key: "zoe", Clusters: 4, ClusterHours: 60, Cents: 4100}}}
 	s.At = noon
 	solved, cents := noon.Add(-20*time.Hour), int64(240)
 	all := statistics.Spread{P50: 2460, P90: 2880, P99: 3900, Longest: 4000}

@@ -173,5 +173,6 @@ func (v *usageView) add(lines []reports.ReportLine) {
 		v.Total.ClusterHours += l.ClusterHours
 		v.Total.NodeHours += l.NodeHours
 		v.Total.Cents += l.Cents
+		v.Total.SavedCents += l.SavedCents
 	}
 }

@@ -93,7 +93,11 @@ func noticed() map[string]NoticeView {
 	for _, f := range []Facts{{Title: "A queue job used up its tries", Text: "`reconcile`: no route", Runbook: "failed-jobs"}, {Title: "A cluster is past its end", Text: "its end passed two hours ago", Runbook: "overdue"}, {Title: "A finding: new kind", Text: "x"}} {
 		findings.More = append(findings.More, NoticeView{Event: Finding, Facts: f, Links: ui})
 	}
+	resting := NoticeView{Event: Resting, Card: lives["ready"], Mention: "U0MAYA", Facts: Facts{End: start.Add(10 * time.Hour)}}
+	kept := resting
+	kept.Facts.Done, kept.Facts.DoneBy = "It stays awake until 07:00 UTC.", "U0ROB"
 	return map[string]NoticeView{
+		"resting": resting, "resting-kept-awake": kept,
 		"ready": {Event: Ready, Card: lives["ready"], Mention: "U0MAYA"}, "ready-elsewhere": {Event: Ready, Card: lives["ready"]},
 		"failed": {Event: Failed, Card: lives["create-failed"], Mention: "U0MAYA"}, "failed-for-admins": {Event: Failed, Card: lives["create-failed-quota"], Facts: Facts{Runbook: "failed-create"}},
 		"expiring": warning, "expiring-less-than-a-step": short, "expiring-at-the-maximum": over, "expiring-extended": extended,
@@ -166,11 +170,11 @@ func TestNoticesAreGolden(t *testing.T) {
 	}
 }
 
-func TestOnlyFourEventsMentionSomebody(t *testing.T) {
+func TestOnlyFiveEventsMentionSomebody(t *testing.T) {
 	for event := range kinds {
 		v := NoticeView{Event: event, ID: "not_1", Card: chatopstest.Ready(), Mention: "U0MAYA", Links: ui, Facts: Facts{From: "<@U0ROB>", End: start}}
 		mentions := strings.Count(Notice(v).Text, "<@")
-		if slices.Contains([]Event{Ready, Failed, Expiring, HandoverAsk}, event) {
+		if slices.Contains([]Event{Ready, Failed, Expiring, Resting, HandoverAsk}, event) {
 			require.Equal(t, 1, mentions, event)
 		} else {
 			require.Zero(t, mentions, event)

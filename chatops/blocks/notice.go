@@ -28,7 +28,9 @@ var kinds = map[Event]kind{
 	Ready: {sign: "🟢", head: "is ready", past: "was ready", many: "clusters are ready", call: "your cluster is ready.", verbs: []chatops.Verb{chatops.VerbKubeconfig, chatops.VerbExtend, chatops.VerbLogs}},
 	Failed: {sign: "🔴", head: "could not be created", many: "clusters could not be created", call: "your cluster could not be created.",
 		verbs: []chatops.Verb{chatops.VerbRetry, chatops.VerbLogs}},
-	Expiring:  {sign: "🟡", head: "ends soon", past: "was about to end", many: "clusters end soon", call: "your cluster ends soon."},
+	Expiring: {sign: "🟡", head: "ends soon", past: "was about to end", many: "clusters end soon", call: "your cluster ends soon."},
+	Resting: {sign: "🌙", head: "falls asleep soon", past: "was about to fall asleep", many: "clusters fall asleep soon", call: "your cluster falls asleep soon.",
+		verbs: []chatops.Verb{chatops.VerbHold}},
 	Blocked:   {sign: "🔴", head: "cannot be destroyed yet", many: "clusters cannot be destroyed yet", verbs: []chatops.Verb{chatops.VerbRetry, chatops.VerbLogs}},
 	Destroyed: {sign: "⚫", head: "is gone", many: "clusters are gone"},
 	Approval: {sign: "⚪", head: "is waiting for an approval", past: "was waiting for an approval", many: "clusters are waiting for an approval",
@@ -99,6 +101,8 @@ func happened(v NoticeView, s chatops.Summary) []string {
 		return []string{"**Why:** " + chatops.Plain(v.Card.Why), f.Text}
 	case Expiring:
 		return []string{ends(v, s)}
+	case Resting:
+		return []string{fmt.Sprintf("It falls asleep at %s, outside working hours. Whoever needs it tonight can keep it awake until the next working hours.", chatops.When(f.End))}
 	case Destroyed:
 		return append([]string{"**Cost:** " + s.Spent + "."}, s.State...)
 	case Approval:
@@ -136,6 +140,8 @@ func about(v NoticeView, s chatops.Summary) []Fact {
 	owner := Fact{"Owner", fmt.Sprintf("%s, team %s", chatops.Plain(c.Owner), chatops.Plain(c.Team))}
 	switch v.Event {
 	case Ready:
+		return []Fact{owner, {"Ends", s.Ends}}
+	case Resting:
 		return []Fact{owner, {"Ends", s.Ends}}
 	case Expiring, HandoverAsk:
 		price := strings.Join(nonEmpty([]string{s.Hourly, s.Spent}), "; ")
@@ -196,6 +202,8 @@ func noticeButtons(v NoticeView, s chatops.Summary, k kind) (all []*api.ButtonBl
 			all = append(all, pressFor(c, labels[verb], Press{Verb: verb, Notice: v.ID, Value: v.Facts.Handover}))
 		}
 		return all
+	case Resting:
+		return []*api.ButtonBlockElement{pressFor(c, "Not tonight", Press{Verb: chatops.VerbHold, Notice: v.ID, Value: "tonight"})}
 	case Expiring:
 		c.Ends.Max = v.Facts.End.Add(v.Facts.Longest)
 		return extensions(c, v.Facts.Longest, v.ID)

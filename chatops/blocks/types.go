@@ -66,6 +66,7 @@ const (
 	Blocked     Event = "blocked"
 	Destroyed   Event = "destroyed"
 	Weekly      Event = "weekly"   // report on a week
+	Resting     Event = "resting"  // it is about to be put to sleep outside working hours
 	Approval    Event = "approval" // it waits for an approval
 	Finding     Event = "finding"  // of the janitor, for admins
 	Budget      Event = "budget"   // of a team, for admins
@@ -87,7 +88,7 @@ type NoticeView struct {
 
 // Facts are what a notice tells beyond the cluster itself. They are stored with it and hold no secret.
 type Facts struct {
-	End      time.Time     `json:"end,omitzero"`      // expiring: when it ends
+	End      time.Time     `json:"end,omitzero"`      // expiring: when it ends; resting: when it falls asleep
 	Before   time.Duration `json:"before,omitempty"`  // expiring: how long before the end this was told
 	Longest  time.Duration `json:"longest,omitempty"` // expiring: by how much it can be extended; 0: not at all
 	Approval string        `json:"approval,omitempty"`

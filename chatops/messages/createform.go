@@ -12,20 +12,21 @@ import (
 // FormField returns the label and the hint of a field of the form for a cluster; the hint may be empty.
 func FormField(name string) (label, hint string) {
 	texts := map[string][2]string{
-		"name":         {"Name", "at most 21 lower-case letters, digits and dashes"},
-		"profile":      {"Profile", ""},
-		"region":       {"Region", ""},
-		"version":      {"Version", ""},
-		"baseDomain":   {"Base domain", ""},
-		"ttlHours":     {"Lifetime in hours", ""},
-		"team":         {"Team", ""},
-		"owner":        {"Owner", "who is responsible; by default you"},
-		"costCenter":   {"Cost center", ""},
-		"environment":  {"Environment", ""},
-		"addons":       {"Add-ons", "what the cluster gets besides OpenShift"},
-		"sshPublicKey": {"SSH public key", "for the nodes, such as ssh-ed25519 AAAAC3… you@example.com"},
-		"extraTags":    {"Additional tags", "one per line, such as Purpose=smoke"},
-		"post":         {"Post updates in", "if you choose none, or ocpctl is not in the channel, you find them in your direct messages with it"},
+		"name":          {"Name", "at most 21 lower-case letters, digits and dashes"},
+		"profile":       {"Profile", ""},
+		"region":        {"Region", ""},
+		"version":       {"Version", ""},
+		"baseDomain":    {"Base domain", ""},
+		"ttlHours":      {"Lifetime in hours", ""},
+		"team":          {"Team", ""},
+		"owner":         {"Owner", "who is responsible; by default you"},
+		"costCenter":    {"Cost center", ""},
+		"environment":   {"Environment", ""},
+		"offhoursOptIn": {"Outside working hours", ""},
+		"addons":        {"Add-ons", "what the cluster gets besides OpenShift"},
+		"sshPublicKey":  {"SSH public key", "for the nodes, such as ssh-ed25519 AAAAC3… you@example.com"},
+		"extraTags":     {"Additional tags", "one per line, such as Purpose=smoke"},
+		"post":          {"Post updates in", "if you choose none, or ocpctl is not in the channel, you find them in your direct messages with it"},
 	}
 	text := texts[name]
 	return text[0], text[1]
@@ -33,10 +34,17 @@ func FormField(name string) (label, hint string) {
 
 // What every cluster's form shows beside what its profile sets.
 const (
-	TagsLabel       = "Tags"
-	OffhoursLabel   = "Workers scaled down outside working hours"
-	NotAvailableYet = "not available yet"
+	TagsLabel = "Tags"
 )
+
+// The choices of what a cluster does outside working hours.
+const (
+	SleepsOffHours = "it sleeps, and costs less"
+	AwakeOffHours  = "it stays awake"
+)
+
+// OffHoursHint says when the working hours are.
+func OffHoursHint(hours string) string { return "working hours: " + hours }
 
 // RequiredTags names the tags that ocpctl sets.
 func RequiredTags(names []string) string {

@@ -29,7 +29,6 @@ var (
 	GivenTwice = Problem{"It is given twice.", []string{"once"}}
 	Unstorable = Problem{"it holds a NUL, or bytes that are no UTF-8", []string{"text in UTF-8, without NUL"}}
 	NotASSHKey = Problem{"This is not a public key in OpenSSH's format.", []string{`"ssh-ed25519 AAAAC3… comment", as it stands in a .pub file`}}
-	NoOffHours = Problem{"This installation has no off-hours schedule: nothing scales workers down at night yet. Leave it out, or ask for fewer workers by hand with scale-workers.", []string{"false"}}
 )
 
 // NameNotTaken says what would be accepted instead of a taken name.
@@ -67,7 +66,7 @@ func NotHours(written string) Problem {
 
 // NotABoolean is the problem with an off-hours choice that is neither true nor false.
 func NotABoolean(written string) Problem {
-	return Problem{"It is neither true nor false" + shown(written) + ".", []string{"false"}}
+	return Problem{"It is neither true nor false" + shown(written) + ".", []string{"true", "false"}}
 }
 
 // NotAnObject is the problem with tags that are no object.

@@ -27,6 +27,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/dispatch/kubernetes"
 	"github.com/ocpctl/ocpctl/internal/notifier"
 	"github.com/ocpctl/ocpctl/internal/queue"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/outbox"
@@ -198,10 +199,17 @@ func (in inner) wireController(client *github.Client, catalogue controller.Catal
 	return controller.New(controller.Config{
 		Store: in.store, Dispatcher: dispatcher, GitHub: client, Catalogue: catalogue, Spool: in.bucket, Remover: in.bucket, Cleanup: in.wireCleanup(), Signer: in.signer,
 		Bucket: cfg.Artifacts.Bucket, Installation: cfg.Installation,
-		Limits: cfg.Limits.Lifecycle(), Sweeps: cfg.SweepLimits(), Accounts: in.sweepAccounts(), Links: chatops.Links{UI: cfg.UIURL}, Log: in.log,
+		Limits: cfg.Limits.Lifecycle(), Hours: in.hours, Sweeps: cfg.SweepLimits(), Accounts: in.sweepAccounts(), Links: chatops.Links{UI: cfg.UIURL}, Log: in.log,
 		Wake: cfg.Limits.Wake, Sweep: cfg.Limits.Sweep, Keep: cfg.Limits.Keep, Retention: cfg.Artifacts.Retention,
 		RepositoryFile: profiles.RepositoryFilePath, Pace: cfg.GitHub.WritePace(), Progress: cfg.GitHub.Progress,
 	}), nil
+}
+
+// hours says what the catalogue in force says of a moment.
+func (in inner) hours(profile, team string, now time.Time) lifecycle.Hours {
+	c := in.catalogue.Current()
+	p, _ := c.Get(profile)
+	return lifecycle.HoursAt(c.HoursOf(profile, team), now, p.OffHours.WakeAhead, p.OffHours.AwakeFor)
 }
 
 // wireDispatcher builds what starts runners.

@@ -107,9 +107,9 @@ var Table = []Command{
 	},
 	{
 		Name: "hold", Permission: "hold", Synonyms: []string{"keep", "pin", "freeze"}, Options: []Option{reason},
-		PullRequest: &Form{Summary: "Keep it that long even if the pull request is closed, up to the profile's maximum", Arguments: []Argument{aSpan, aProfile}, Options: []string{"reason"}, Example: `hold 8h --reason "a demo on Friday"`},
-		Slack:       &Form{Summary: "Keep it that long even if its pull request is closed, up to the profile's maximum", Arguments: []Argument{oneOfMine, aSpan}, Options: []string{"reason"}, Example: `hold demo 8h --reason "a demo on Friday"`},
-		CLI:         &Form{Summary: "Keep a cluster even if its pull request is closed, up to the profile's maximum", Arguments: []Argument{aCluster, aSpan}, Options: []string{"reason"}},
+		PullRequest: &Form{Summary: "Keep it that long even if the pull request is closed, up to the profile's maximum; or tonight: keep it awake until the next working hours", Arguments: []Argument{aSpan, aProfile}, Options: []string{"reason"}, Example: `hold 8h --reason "a demo on Friday"`},
+		Slack:       &Form{Summary: "Keep it that long even if its pull request is closed, up to the profile's maximum; or tonight: keep it awake until the next working hours", Arguments: []Argument{oneOfMine, aSpan}, Options: []string{"reason"}, Example: `hold demo 8h --reason "a demo on Friday"`},
+		CLI:         &Form{Summary: "Keep a cluster even if its pull request is closed, up to the profile's maximum; or tonight: keep it awake until the next working hours", Arguments: []Argument{aCluster, aSpan}, Options: []string{"reason"}},
 	},
 	{
 		Name: "retry", Permission: "retry", Synonyms: []string{"again", "rerun", "restart"}, Options: []Option{reason},

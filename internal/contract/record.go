@@ -43,6 +43,8 @@ type Accepted struct {
 	SleepMode   string `json:"sleepMode,omitempty"`   // how it may be put to sleep; empty: not at all
 	AsleepCents *int   `json:"asleepCents,omitempty"` // per hour
 
+	WorkerMicros *int `json:"workerMicros,omitempty"` // of HourlyCents, what each worker adds, in millionths of a dollar
+
 	PullRequest *PullRequest `json:"pullRequest,omitempty"`
 }
 

@@ -32,7 +32,7 @@ func TestAClusterSleepsWakesAndIsDestroyedAsleep(t *testing.T) {
 	asleep := ask[client.ClusterDetail](l.as("admin"), http.MethodGet, "/api/v1/clusters/"+id, nil, http.StatusOK)
 	require.False(t, asleep.Usable)
 	require.Equal(t, client.READY, asleep.Status)
-	require.Equal(t, 18, asleep.HourlyCents)
+	require.Equal(t, 17, asleep.HourlyCents)
 	require.True(t, asleep.Sleep.Wanted)
 	require.WithinDuration(t, time.Now().Add(12*time.Hour), asleep.Sleep.Until, time.Hour)
 	refused := l.as("admin").refused(http.MethodGet, "/api/v1/clusters/"+id+"/kubeconfig", nil, http.StatusConflict)

@@ -29,7 +29,7 @@ var Columns = []string{
 	"PricingQuantity", "PricingUnit", "ProviderName", "PublisherName", "RegionId", "RegionName", "ResourceId", "ResourceName", "ResourceType",
 	"ServiceCategory", "ServiceName", "ServiceSubcategory", "SkuId", "SkuMeter", "SkuPriceDetails", "SkuPriceId", "SubAccountId",
 	"SubAccountName", "SubAccountType", "Tags",
-	"x_CostCenter", "x_Environment", "x_Estimate", "x_Owner", "x_Platform", "x_Profile", "x_PullRequest", "x_Repository", "x_Run",
+	"x_CostCenter", "x_Environment", "x_Estimate", "x_Owner", "x_Platform", "x_Profile", "x_PullRequest", "x_Repository", "x_Run", "x_SavedCost",
 }
 
 // Charge is what a team is charged for a cluster, on one day and at one rate.
@@ -38,7 +38,10 @@ type Charge struct {
 	Day          time.Time // its start, UTC
 	HourlyCents  int
 	Millis       int64
-	Machines     int // 0: not counted
+	Machines     int // that ran; 0: not counted, or Stopped
+
+	SavedHourlyCents int  // what an hour cost less because the cluster slept
+	Stopped          bool // all its machines were
 
 	Cluster, Name                         string
 	Platform, Profile, Region, RegionName string
@@ -92,7 +95,7 @@ func (c Charge) values() (map[string]string, error) {
 		return nil, err
 	}
 	month := time.Date(c.Day.Year(), c.Day.Month(), 1, 0, 0, 0, 0, time.UTC)
-	quantity, unit, cost := c.amounts()
+	quantity, unit, cost, saved := c.amounts()
 	v := map[string]string{
 		"BillingAccountId": c.Installation, "BillingAccountName": c.Installation, "BillingAccountType": "Installation", "BillingCurrency": us,
 		"BillingPeriodStart": stamp(month), "BillingPeriodEnd": stamp(month.AddDate(0, 1, 0)),
@@ -106,10 +109,14 @@ func (c Charge) values() (map[string]string, error) {
 		"ServiceCategory": "Compute", "ServiceSubcategory": "Containers", "ServiceName": "OpenShift clusters",
 		"SkuId": c.Profile + "/" + c.Region, "SkuMeter": "Cluster Hours", "Tags": tags,
 		"x_CostCenter": c.CostCenter, "x_Environment": c.Environment, "x_Estimate": "true", "x_Owner": c.Owner, "x_Platform": c.Platform,
-		"x_Profile": c.Profile, "x_PullRequest": c.PullRequest, "x_Repository": c.Repository, "x_Run": c.Run,
+		"x_Profile": c.Profile, "x_PullRequest": c.PullRequest, "x_Repository": c.Repository, "x_Run": c.Run, "x_SavedCost": saved,
 	}
 	v["SkuPriceId"] = v["SkuId"] // the price of a cluster depends on its machines too
-	if c.Machines > 0 {
+	switch {
+	case c.Stopped:
+		v["SkuPriceId"] += "/stopped"
+		v["SkuPriceDetails"] = `{"x_Machines":0}`
+	case c.Machines > 0:
 		v["SkuPriceId"] += "/" + strconv.Itoa(c.Machines)
 		v["SkuPriceDetails"] = fmt.Sprintf(`{"x_Machines":%d}`, c.Machines)
 	}
@@ -121,17 +128,20 @@ func (c Charge) values() (map[string]string, error) {
 
 func (c Charge) description() string {
 	what := fmt.Sprintf("OpenShift cluster %s, profile %s", c.Name, c.Profile)
-	if c.Machines > 0 {
+	switch {
+	case c.Stopped:
+		what += ", asleep with all machines stopped"
+	case c.Machines > 0:
 		what += fmt.Sprintf(", %d machines", c.Machines)
 	}
 	return what + ", list price, estimate"
 }
 
-// amounts returns hours, dollars an hour, and their exact product: hours have ten decimals, so that a day's sum differs from package
+// amounts returns hours, dollars an hour, their exact product, and what sleeping saved: hours have ten decimals, so that a day's sum differs from package
 // price's by less than a millionth of a cent.
-func (c Charge) amounts() (quantity, unit, cost string) {
+func (c Charge) amounts() (quantity, unit, cost, saved string) {
 	tenths := (c.Millis*25_000 + 4) / 9 // hours x 10^10: ms x 10^10 / 3,600,000
-	return decimal(tenths, 10), decimal(int64(c.HourlyCents), 2), decimal(tenths*int64(c.HourlyCents), 12)
+	return decimal(tenths, 10), decimal(int64(c.HourlyCents), 2), decimal(tenths*int64(c.HourlyCents), 12), decimal(tenths*int64(c.SavedHourlyCents), 12)
 }
 
 // tags returns the cluster's tags as the specification wants them: a key that a person did not choose begins with the provider's name.

@@ -57,7 +57,9 @@ func TestAFileLooksAsRecorded(t *testing.T) {
 	bare := shop()
 	bare.Team, bare.TeamName, bare.Machines, bare.Repository, bare.PullRequest, bare.Tags = "", "", 0, "", "", nil
 	bare.Run = "https://github.com/acme/shop/actions/runs/7001"
-	_, raw := written(t, shop(), bare)
+	asleep := shop()
+	asleep.HourlyCents, asleep.SavedHourlyCents, asleep.Stopped, asleep.Machines = 17, 58, true, 0
+	_, raw := written(t, shop(), bare, asleep)
 	if *update {
 		require.NoError(t, os.WriteFile("testdata/charges.csv", raw, 0o600))
 	}

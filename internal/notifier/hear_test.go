@@ -69,6 +69,8 @@ func TestWhoHearsOfWhat(t *testing.T) {
 		{"handover: the one who is asked, alone", event{kind: blocks.HandoverAsk, message: asked, owner: asker, to: maya}, "CADMIN", []string{"UMAYA"}},
 		{"handover: to somebody who is not in Slack", event{kind: blocks.HandoverAsk}, "CADMIN", nil},
 		{"a repository's file names channels of the bot's workspace", event{kind: blocks.Ready, named: []string{"C7"}, subscribed: wants("C7")}, "", []string{"C7"}},
+		{"resting: the asker in the thread", event{kind: blocks.Resting, message: asked, owner: asker}, "CADMIN", []string{"C1/thread @UASKER"}},
+		{"resting: the owner of one from a pull request, alone", event{kind: blocks.Resting, owner: maya}, "", []string{"UMAYA"}},
 		{"somebody in another workspace", event{kind: blocks.Expiring, owner: person{"T2", "UMAYA"}}, "", []string{"T2:UMAYA"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

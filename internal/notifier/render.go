@@ -118,6 +118,8 @@ func outdated(n notices.Notice, s sight, now time.Time) string {
 		return "the cluster's end moved"
 	case kind == blocks.Expiring && (goes || !now.Before(f.End)), kind == blocks.Ready && goes:
 		return "the cluster is no longer wanted"
+	case kind == blocks.Resting && (goes || !now.Before(f.End) || row.AwakeUntil.After(f.End)):
+		return "the cluster does not fall asleep then"
 	case kind == blocks.Blocked && row.Status == lifecycle.Destroyed:
 		return "the cluster is gone"
 	case kind == blocks.Approval && s.approval.State != store.ApprovalPending:
@@ -144,6 +146,13 @@ func facts(n notices.Notice, s sight) blocks.Facts {
 			f.Done = "Its end moved to " + clock(row.DestroyAt) + "."
 		default:
 			f.Longest = longest(row.Cluster)
+		}
+	case blocks.Resting:
+		switch {
+		case goes:
+			f.Done = "Its teardown began: " + row.DesiredWhy + "."
+		case row.AwakeUntil.After(f.End):
+			f.Done = "It stays awake until " + clock(row.AwakeUntil) + "."
 		}
 	case blocks.Ready:
 		if goes {

@@ -152,6 +152,7 @@ func (n *Notifier) week(ctx context.Context, covers week, team string) (chatops.
 	}
 	for _, l := range lines {
 		out.Cents += l.Cents
+		out.SavedCents += l.SavedCents
 		if l.Cents > 0 {
 			out.Spenders = append(out.Spenders, chatops.Spender{Name: l.Key, Cents: l.Cents})
 		}
@@ -204,6 +205,9 @@ func addSummary(w *chatops.Week, sum statistics.Summary) {
 	for _, l := range sum.Leaks {
 		if l.ResolvedAt == nil {
 			w.Leaks++
+			if l.Cents != nil {
+				w.LeakCents += *l.Cents
+			}
 		}
 	}
 }

@@ -3,8 +3,8 @@
 //
 // Prices are list prices in US cents. Two rules determine every figure:
 //
-//   - Rate: a profile's list price is for the number of machines that the profile gives. A scaled cluster costs its share by
-//     machine: list price x current machines / machines at acceptance, rounded half up to the cent per hour.
+//   - Rate: a profile's list price is for the number of workers that the profile gives. Each worker more or fewer costs what the price
+//     list says of one, rounded half up to the cent per hour. Without a price list each machine costs the same share.
 //   - Amount: an amount is the sum of rate x time, counted exactly in whole milliseconds. It is rounded once, half up to the
 //     cent, when it is shown. A sum over several clusters adds the rounded amounts of its clusters.
 //
@@ -36,8 +36,17 @@ func For(hourlyCents int, d time.Duration) int64 {
 	return Amount(int64(hourlyCents) * max(0, d.Milliseconds())).Cents()
 }
 
-// Hourly returns the price of an hour of a cluster that has workers instead of the base workers among its machines; list is the price
-// of all machines. If its machines were not counted (0), it is the list price.
+// microsOfCent is how many millionths of a dollar are a cent.
+const microsOfCent = 10_000
+
+// WithWorkers returns the price of an hour of a cluster that has workers instead of the base workers, each of which costs worker
+// millionths of a dollar; list is the price with the base workers.
+func WithWorkers(list, worker, base, workers int) int {
+	return max(0, list*microsOfCent+worker*(workers-base)+microsOfCent/2) / microsOfCent
+}
+
+// Hourly is WithWorkers if the price of a worker is not known: each machine costs the same. If its machines were not counted (0), it is
+// the list price.
 func Hourly(list, machines, base, workers int) int {
 	if machines <= 0 {
 		return list

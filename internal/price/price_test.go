@@ -28,12 +28,38 @@ func TestARateIsTheListPriceByMachineRoundedHalfUp(t *testing.T) {
 	}
 }
 
+func TestAWorkerCostsWhatThePriceListSaysOfOne(t *testing.T) {
+	for workers, want := range map[int]int{0: 86, 1: 107, 3: 148, 6: 210} {
+		require.Equal(t, want, price.WithWorkers(148, 205_151, 3, workers), workers)
+	}
+	require.Equal(t, 75, price.WithWorkers(75, 205_151, 0, 0))
+	require.Zero(t, price.WithWorkers(10, 205_151, 3, 0), "a price is never negative")
+}
+
 func TestAnAmountIsRoundedOnceHalfUp(t *testing.T) {
 	require.EqualValues(t, 1800, price.For(75, 24*time.Hour))
 	require.EqualValues(t, 3, price.For(75, 2*time.Minute), "2.5 cents")
 	require.EqualValues(t, 1, price.For(75, time.Minute), "1.25 cents")
 	require.EqualValues(t, 0, price.For(75, -time.Hour))
 	require.Equal(t, []string{"$0.05", "$1,234,567.05", "-$0.50"}, []string{price.Dollars(5), price.Dollars(123456705), price.Dollars(-50)})
+}
+
+// Whatever a cluster's rates were, and whenever they changed: what it cost and what sleeping saved is what it would have cost awake, exactly,
+// and to the cent when it is shown.
+func TestSpentAndSavedAreWhatItWouldHaveCostAwake(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var m, awake price.Meter
+		at := time.UnixMicro(rapid.Int64Range(1.6e15, 2e15).Draw(t, "start"))
+		for range rapid.IntRange(1, 12).Draw(t, "samples") {
+			m.Ran, m.Less, awake.Ran = m.Ran+price.Between(m.Rate, m.Since, at), m.Less+price.Between(m.LessNow, m.Since, at), awake.Ran+price.Between(awake.Rate, awake.Since, at)
+			full := rapid.IntRange(0, 100_000).Draw(t, "awake")
+			m.Rate = rapid.IntRange(0, full).Draw(t, "rate")
+			m.LessNow, awake.Rate, m.Since, awake.Since = full-m.Rate, full, at, at
+			at = at.Add(time.Duration(rapid.Int64Range(0, 4e14).Draw(t, "for")))
+		}
+		require.Equal(t, awake.Ran+price.Between(awake.Rate, awake.Since, at), m.Ran+m.Less+price.Between(m.Rate, m.Since, at)+price.Between(m.LessNow, m.Since, at))
+		require.InDelta(t, awake.Spent(at), m.Spent(at)+m.Saved(at), 1)
+	})
 }
 
 // However often a cluster's life is looked at or cut into pieces, the amounts are those of exact arithmetic.

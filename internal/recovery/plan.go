@@ -128,7 +128,7 @@ func (r *run) row(c *cluster, about contract.AttemptRecord) (row store.Row, end 
 	row.Owner, row.Team, row.RequestedBy = about.Tags[tagkey.Owner], about.Tags[tagkey.Team], accepted.RequestedBy
 	row.HourlyCents, row.Nodes = accepted.HourlyCents, accepted.Nodes
 	row.WorkersBase, row.WorkersLeast, row.WorkersMost = accepted.Workers, accepted.WorkersLeast, accepted.WorkersMost
-	row.SleepMode, row.ListAsleep = lifecycle.SleepMode(accepted.SleepMode), accepted.AsleepCents
+	row.SleepMode, row.ListAsleep, row.WorkerMicros = lifecycle.SleepMode(accepted.SleepMode), accepted.AsleepCents, accepted.WorkerMicros
 	row.AcceptedAt, row.MaxTries = accepted.At, 1
 	row.Status, row.Phase, row.Why = lifecycle.Creating, lifecycle.Configuring, "recovered after the database was restored from a backup"
 	if pr := accepted.PullRequest; pr != nil {
@@ -167,7 +167,7 @@ func earlier(a, b time.Time) time.Time {
 func (c *cluster) readyAttempt() int {
 	for _, number := range slices.Backward(c.numbers()) {
 		switch a := c.attempts[number]; a.kind {
-		case contract.KindScale, contract.KindConfigure, contract.KindAccess:
+		case contract.KindScale, contract.KindConfigure, contract.KindAccess, contract.KindSleep, contract.KindWake:
 		case contract.KindCreate:
 			if a.outputs != nil && a.access != nil && a.outputs.At.Equal(a.access.At) {
 				return number

@@ -94,8 +94,14 @@ func TestAnUnknownClusterThatIsNotKnownToBeReadyIsTornDown(t *testing.T) {
 	}
 }
 
-func TestScalingDoesNotMakeAReadyClusterUnready(t *testing.T) {
-	require.Empty(t, newRun().planUnknown(seen("create", "scale", "configure", "access").succeeded(1)).write.Absent)
+func TestOnlyATeardownMakesAReadyClusterUnready(t *testing.T) {
+	for _, kind := range lifecycle.Kinds {
+		if kind == lifecycle.Create {
+			continue // another one did not end yet
+		}
+		p := newRun().planUnknown(seen("create", string(kind)).succeeded(1))
+		require.Equal(t, kind == lifecycle.Destroy, p.write.Absent != "", kind)
+	}
 }
 
 func TestTheNameThatCCOCtlRunsWithFollowsFromTheRecord(t *testing.T) {

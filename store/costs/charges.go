@@ -12,23 +12,28 @@ import (
 	"github.com/ocpctl/ocpctl/store/internal/usage"
 )
 
-// Charge is what a cluster used on a day (UTC) at one rate. A cluster that was scaled has several on that day.
+// Charge is what a cluster used on a day (UTC) at one rate. A cluster that was scaled, or slept, has several on that day.
 type Charge struct {
 	Cluster, Name                             string
 	Platform, Profile, Region                 string
 	Team, Owner, CostCenter, Environment      string // the current ones
 	Repository, PullRequest, Run, RequestedBy string // empty: none
 
-	Day         time.Time // its start
-	HourlyCents int
-	Machines    int // 0: not counted
-	Millis      int64
-	Tags        map[string]string // its tags in the cloud
-	UserTags    map[string]string // of these, those that its requester chose
+	Day              time.Time // its start
+	HourlyCents      int
+	SavedHourlyCents int  // what an hour cost less because it slept
+	Stopped          bool // all its machines were
+	Machines         int  // that ran; 0: not counted, or Stopped
+	Millis           int64
+	Tags             map[string]string // its tags in the cloud
+	UserTags         map[string]string // of these, those that its requester chose
 }
 
 // Amount is its exact cost by list prices.
 func (c Charge) Amount() price.Amount { return price.Amount(int64(c.HourlyCents) * c.Millis) }
+
+// Saved is exactly what it would have cost more awake.
+func (c Charge) Saved() price.Amount { return price.Amount(int64(c.SavedHourlyCents) * c.Millis) }
 
 // Charges passes each charge of a time to a function, cluster by cluster and day by day. What still runs is counted until now. It stops
 // at the function's first error. ErrConflict: the times are wrong.
@@ -63,24 +68,20 @@ func (s *Store) Charges(ctx context.Context, f Filter, each func(Charge) error) 
 	return nil
 }
 
-// charges cuts the intervals of reports.UsageReport at each midnight.
+// charges cuts the intervals at each midnight.
 var charges = `
 	WITH among AS (
 		SELECT c.* FROM clusters c
 		WHERE c.created_at < @to AND (c.destroyed_at IS NULL OR c.destroyed_at > @from) AND (@teams::text[] IS NULL OR c.team = ANY (@teams))
-	), spans AS (
-		SELECT u.cluster_id, u.state NOT IN ('PENDING', 'DESTROYED') AND u.estimated_hourly_cost > 0 AS runs, u.estimated_hourly_cost AS cents,
-			CASE WHEN a.nodes > 0 THEN coalesce(a.nodes - coalesce(a.workers_base, 0) + u.worker_replicas, a.nodes) ELSE 0 END AS machines,
-			greatest(@from, u.sample_time) AS since, least(@to, a.destroyed_at, lead(u.sample_time) OVER w) AS until
-		FROM usage_samples u JOIN among a ON a.id = u.cluster_id
-		WINDOW w AS (PARTITION BY u.cluster_id ORDER BY u.sample_time)
+	), spans AS (` + usage.SpansSQL + `
 	), days AS (
-		SELECT s.cluster_id, s.cents, s.machines, d.day, sum(` + usage.MillisSQL("least(s.until, d.day + interval '1 day')") + ` - ` + usage.MillisSQL("greatest(s.since, d.day)") + `)::bigint AS millis
+		SELECT s.cluster_id, s.cents, s.less, s.stopped, s.machines, d.day,
+			sum(` + usage.MillisSQL("least(s.until, d.day + interval '1 day')") + ` - ` + usage.MillisSQL("greatest(s.since, d.day)") + `)::bigint AS millis
 		FROM spans s, generate_series(date_trunc('day', s.since, 'UTC'), s.until, interval '1 day') AS d(day)
-		WHERE s.runs AND s.since < s.until GROUP BY 1, 2, 3, 4
+		WHERE s.runs AND s.cents + s.less > 0 AND s.since < s.until GROUP BY 1, 2, 3, 4, 5, 6
 	)
 	SELECT c.id AS cluster, c.name, c.platform, c.profile, c.region, c.team,
 		` + usage.OwnerSQL + ` AS owner, c.cost_center, c.environment,
 		coalesce(c.repo, '') AS repository, ` + usage.PullRequestSQL + ` AS pull_request, ` + usage.RunSQL + ` AS run, c.requested_by,
-		d.day, d.cents AS hourly_cents, d.machines, d.millis, c.effective_tags AS tags, c.request_tags AS user_tags
-	FROM days d JOIN among c ON c.id = d.cluster_id WHERE d.millis > 0 ORDER BY c.id, d.day, d.cents, d.machines`
+		d.day, d.cents AS hourly_cents, d.less AS saved_hourly_cents, d.stopped, d.machines, d.millis, c.effective_tags AS tags, c.request_tags AS user_tags
+	FROM days d JOIN among c ON c.id = d.cluster_id WHERE d.millis > 0 ORDER BY c.id, d.day, d.cents, d.less, d.machines`

@@ -28,6 +28,7 @@ type ReportLine struct {
 	ClusterHours float64 // from the start of the install until everything was removed
 	NodeHours    float64 // the same for each machine; clusters accepted before machines were counted add none
 	Cents        int64
+	SavedCents   int64 // what it would have cost more if no cluster had slept
 
 	ToComeCents    int64 // from To until the clusters' planned ends, at the latest until the filter's Until
 	CommittedCents int64 // the same without that limit; only with Until
@@ -74,28 +75,24 @@ func (s *Store) UsageReport(ctx context.Context, f ReportFilter) ([]ReportLine, 
 	return lines, nil
 }
 
-// usageReport makes an interval of each sample: until the next one, until the cluster was released, or until the report's end,
-// whichever came first. Each cluster's amount is rounded to the cent, and a group adds up its clusters' amounts.
+// usageReport rounds each cluster's amount to the cent, and a group adds up its clusters' amounts.
 var usageReport = `
 	WITH among AS (
-		SELECT c.id, %s AS key, c.ready_at < @to AS ready, c.nodes - coalesce(c.workers_base, 0) AS fixed, c.nodes, c.destroyed_at,
+		SELECT c.id, %s AS key, c.ready_at < @to AS ready, c.workers_base, c.nodes, c.destroyed_at,
 			CASE WHEN c.desired = 'present' AND c.destroyed_at IS NULL AND @until::timestamptz IS NOT NULL THEN coalesce(c.coming_cents, c.hourly_cents) ELSE 0 END AS coming, c.destroy_at
 		FROM clusters c
 		WHERE c.created_at < @to AND (c.destroyed_at IS NULL OR c.destroyed_at > @from) AND (@teams::text[] IS NULL OR c.team = ANY (@teams))
 	), spans AS (
-		SELECT u.cluster_id, u.state NOT IN ('PENDING', 'DESTROYED') AS runs, u.estimated_hourly_cost AS cents,
-			CASE WHEN a.nodes > 0 AND NOT u.stopped THEN coalesce(a.fixed + u.worker_replicas, a.nodes) ELSE 0 END AS nodes,
-			greatest(0, ` + usage.MillisSQL("least(@to, a.destroyed_at, lead(u.sample_time) OVER w)") + ` - ` + usage.MillisSQL("greatest(@from, u.sample_time)") + `) AS ms
-		FROM usage_samples u JOIN among a ON a.id = u.cluster_id
-		WINDOW w AS (PARTITION BY u.cluster_id ORDER BY u.sample_time)
+		SELECT *, greatest(0, ` + usage.MillisSQL("until") + ` - ` + usage.MillisSQL("since") + `) AS ms FROM (` + usage.SpansSQL + `) i WHERE runs
 	), used AS (
-		SELECT cluster_id, sum(ms) / 3600000.0 AS hours, sum(ms * nodes) / 3600000.0 AS node_hours, ` + usage.CentsSQL("sum(ms * cents)::bigint") + ` AS cents
-		FROM spans WHERE runs GROUP BY cluster_id
+		SELECT cluster_id, sum(ms) / 3600000.0 AS hours, sum(ms * machines) / 3600000.0 AS node_hours,
+			` + usage.CentsSQL("sum(ms * cents)::bigint") + ` AS cents, ` + usage.CentsSQL("sum(ms * less)::bigint") + ` AS saved
+		FROM spans GROUP BY cluster_id
 	), billed AS (
 		SELECT cluster_id, sum(nanos)::bigint AS nanos FROM actual_costs WHERE day >= @from::timestamptz::date AND day < @to::timestamptz AND cluster_id <> '' GROUP BY cluster_id
 	)
 	SELECT a.key, count(*) AS clusters, count(*) FILTER (WHERE a.ready) AS ready, coalesce(sum(u.hours), 0)::float8 AS cluster_hours,
-		coalesce(sum(u.node_hours), 0)::float8 AS node_hours, coalesce(sum(u.cents), 0)::bigint AS cents,
+		coalesce(sum(u.node_hours), 0)::float8 AS node_hours, coalesce(sum(u.cents), 0)::bigint AS cents, coalesce(sum(u.saved), 0)::bigint AS saved_cents,
 		sum(` + usage.CentsSQL("a.coming * greatest(0, "+usage.MillisSQL("least(a.destroy_at, @until)")+" - "+usage.MillisSQL("@to::timestamptz")+")") + `)::bigint AS to_come_cents,
 		sum(` + usage.CentsSQL("a.coming * greatest(0, "+usage.MillisSQL("a.destroy_at")+" - "+usage.MillisSQL("@to::timestamptz")+")") + `)::bigint AS committed_cents,
 		coalesce(sum(b.nanos), 0)::bigint AS actual_nanos, count(b.nanos) AS billed

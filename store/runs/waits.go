@@ -38,7 +38,11 @@ func AskWait(ctx context.Context, tx *rows.Tx, a WaitAsk, cluster, refusal strin
 		return fmt.Errorf("look for the run of a wait: %w", err)
 	}
 	if cluster != "" {
-		if _, err := c.Lock(ctx, cluster); err != nil { // what becomes of it is told before this, or because of this
+		cur, err := c.Lock(ctx, cluster) // what becomes of it is told before this, or because of this
+		if err != nil {
+			return err
+		}
+		if err := c.Active(ctx, cur, "a job waits for it"); err != nil {
 			return err
 		}
 	}

@@ -77,10 +77,14 @@ const teardowns = `
 			` + percentiles + `(ORDER BY greatest(0, extract(epoch FROM c.destroyed_at - c.began))::float8) FILTER (WHERE c.destroyed_at IS NOT NULL AND c.began IS NOT NULL) AS p
 		FROM c` + eachAndAll + `) AS t` + allFirst
 
-// leaks are the findings of resources without a cluster. What they cost is not known of a finding.
+// leaks are orphans that people were told of. Another installation's resources are none, nor is what somebody exempted. What one cost is
+// its price in an hour for as long as it was seen; NULL if the price of nothing of it is known.
 const leaks = `
-	SELECT f.identity, coalesce(f.cluster_id, '') AS cluster, coalesce(c.name, '') AS name, coalesce(c.team, '') AS team, f.why,
-		f.first_seen_at, f.last_seen_at, f.resolved_at, NULL::bigint AS cents
-	FROM findings f LEFT JOIN clusters c ON c.id = f.cluster_id
-	WHERE f.kind = 'orphan' AND f.first_seen_at < @to AND (f.resolved_at IS NULL OR f.resolved_at >= @from) AND ` + isSelected + `
-	ORDER BY f.first_seen_at DESC, f.id DESC LIMIT 500`
+	SELECT coalesce(nullif(o.identity, ''), nullif(o.cluster_tag, ''), nullif(o.place, ''), 'installation ' || o.installation) AS identity, o.class,
+		coalesce(o.cluster_id, '') AS cluster, coalesce(nullif(o.name, ''), c.name, '') AS name, coalesce(nullif(o.team, ''), c.team, '') AS team, o.why,
+		o.first_seen_at, o.last_seen_at, o.gone_at AS resolved_at, o.unpriced,
+		round(o.hourly_cents * greatest(0, extract(epoch FROM coalesce(o.gone_at, @now) - o.first_seen_at))::float8 / 3600)::bigint AS cents
+	FROM orphans o LEFT JOIN clusters c ON c.id = o.cluster_id
+	WHERE o.reported_at IS NOT NULL AND o.class <> 'foreign' AND o.state <> 'exempt' AND o.first_seen_at < @to AND (o.gone_at IS NULL OR o.gone_at >= @from)
+		AND (@teams::text[] IS NULL OR o.team = ANY (@teams))
+	ORDER BY o.first_seen_at DESC, o.id DESC LIMIT 500`

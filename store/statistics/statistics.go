@@ -101,13 +101,14 @@ type Teardown struct {
 	Spread        // from the start of the first teardown until nothing was left
 }
 
-// Leak is something in a cloud that belongs to no cluster that should have it.
+// Leak is an orphan that people were told of: resources that belong to no living cluster.
 type Leak struct {
-	Identity, Cluster, Name, Team string // the last three are empty if no cluster is known for it
-	Why                           string
-	FirstSeenAt, LastSeenAt       time.Time
-	ResolvedAt                    *time.Time // nil: it is still there
-	Cents                         *int64     // what it cost by list prices as far as known; nil: not known
+	Identity, Class, Cluster, Name, Team string // the last three are empty if they are not known
+	Why                                  string
+	FirstSeenAt, LastSeenAt              time.Time
+	ResolvedAt                           *time.Time // nil: it is still there
+	Cents                                *int64     // what it cost by list prices since it was first seen, as far as known; nil: not known
+	Unpriced                             int        // resources whose price is not known, and is not in Cents
 }
 
 // Bounds are the upper bounds of Ages and Lifetimes; one more bar has none.

@@ -1457,8 +1457,8 @@ type CreateRequest struct {
 	// Example: team-a-smoke-01
 	Name string `json:"name,omitempty,omitzero"`
 
-	// OffhoursOptIn Not supported yet: allow scaling workers down outside working hours. Only false is accepted.
-	OffhoursOptIn bool `json:"offhoursOptIn,omitempty,omitzero"`
+	// OffhoursOptIn Whether the cluster sleeps outside working hours, as the profile or the team declares them. Default: as the profile says.
+	OffhoursOptIn *bool `json:"offhoursOptIn,omitempty"`
 
 	// Owner The person responsible; default: you.
 	Owner string `json:"owner,omitempty,omitzero"`
@@ -1647,12 +1647,15 @@ type ForecastLine struct {
 	ToComeCents int64 `json:"toComeCents"`
 }
 
-// Hold Give one of hours and until.
+// Hold Give one of hours and until, with a reason; or tonight alone.
 type Hold struct {
 	// Hours Hours from now, above 0.
-	Hours  int       `json:"hours,omitempty,omitzero"`
-	Reason string    `json:"reason"`
-	Until  time.Time `json:"until,omitempty,omitzero"`
+	Hours  int    `json:"hours,omitempty,omitzero"`
+	Reason string `json:"reason,omitempty,omitzero"`
+
+	// Tonight Not an end: the cluster, which sleeps outside working hours, stays awake until the next working hours begin.
+	Tonight bool      `json:"tonight,omitempty,omitzero"`
+	Until   time.Time `json:"until,omitempty,omitzero"`
 }
 
 // Job defines model for Job.
@@ -2150,6 +2153,9 @@ type ReportSummary struct {
 	// Ready From acceptance until ready.
 	Ready []SummaryProfile `json:"ready"`
 
+	// SavedCents What clusters that slept would have cost more awake.
+	SavedCents int64 `json:"savedCents"`
+
 	// Spenders The owners whose clusters cost the most, at most 20.
 	Spenders []UsageLine `json:"spenders"`
 
@@ -2299,11 +2305,17 @@ type Shares struct {
 
 // Sleep How it sleeps; absent if its profile has no way to sleep.
 type Sleep struct {
+	// AwakeUntil Its working hours do not put it to sleep before this; absent if nobody keeps it awake.
+	AwakeUntil time.Time `json:"awakeUntil,omitempty,omitzero"`
+
 	// HourlyCents List price of an hour asleep.
 	HourlyCents int `json:"hourlyCents"`
 
 	// Mode `workers`: its workers are removed; `stopped`: all its machines are stopped.
 	Mode SleepMode `json:"mode"`
+
+	// OffHours It sleeps outside working hours.
+	OffHours bool `json:"offHours,omitempty,omitzero"`
 
 	// Until When it wakes by itself; absent if somebody has to wake it.
 	Until time.Time `json:"until,omitempty,omitzero"`
@@ -2388,18 +2400,26 @@ type SummaryInventory struct {
 
 // SummaryLeak defines model for SummaryLeak.
 type SummaryLeak struct {
-	// Cents What it cost so far. Missing if that is not known.
+	// Cents What it cost since it was first seen, as far as prices are known. Missing if none is.
 	Cents *int64 `json:"cents,omitempty"`
+
+	// Class Whose it is, as in the list of orphans.
+	Class string `json:"class,omitempty,omitzero"`
 
 	// Cluster The cluster's name.
 	Cluster     string    `json:"cluster,omitempty,omitzero"`
 	ClusterID   string    `json:"clusterId,omitempty,omitzero"`
 	FirstSeenAt time.Time `json:"firstSeenAt"`
-	Identity    string    `json:"identity"`
-	LastSeenAt  time.Time `json:"lastSeenAt"`
-	ResolvedAt  time.Time `json:"resolvedAt,omitempty,omitzero"`
-	Team        string    `json:"team,omitempty,omitzero"`
-	Why         string    `json:"why"`
+
+	// Identity The most telling of its signs: a name, a tag, or where it is.
+	Identity   string    `json:"identity"`
+	LastSeenAt time.Time `json:"lastSeenAt"`
+	ResolvedAt time.Time `json:"resolvedAt,omitempty,omitzero"`
+	Team       string    `json:"team,omitempty,omitzero"`
+
+	// Unpriced Resources whose price is not known. They are not in cents.
+	Unpriced int    `json:"unpriced,omitempty,omitzero"`
+	Why      string `json:"why"`
 }
 
 // SummaryProfile defines model for SummaryProfile.
@@ -2664,10 +2684,15 @@ type UsageLine struct {
 	ClusterHours float32 `json:"clusterHours"`
 	Clusters     int     `json:"clusters"`
 	Key          string  `json:"key"`
-	NodeHours    float32 `json:"nodeHours"`
+
+	// NodeHours Of machines that ran.
+	NodeHours float32 `json:"nodeHours"`
 
 	// Ready How many of them became ready.
 	Ready int `json:"ready,omitempty,omitzero"`
+
+	// SavedCents What clusters that slept would have cost more awake.
+	SavedCents int64 `json:"savedCents,omitempty,omitzero"`
 }
 
 // UsageReport defines model for UsageReport.

@@ -4,7 +4,7 @@
 // deleted, and can count what is left.
 //
 // The official SDK uses it through AWS_ENDPOINT_URL; product code must not be able to tell that it is not AWS, and must never import
-// this package. It implements no prices and no data planes: an instance is a row that changes its state. It refuses unknown actions
+// this package. It implements no data planes: an instance is a row that changes its state. It has a meter of what exists (Meter). It refuses unknown actions
 // as the real service does, and logs their names.
 //
 // Its quotas are generous unless Config.Limits or SetLimit say otherwise: a demo runs more clusters at once than a new account could.

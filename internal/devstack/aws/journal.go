@@ -20,6 +20,7 @@ type change struct {
 	Put  *Resource `json:"put,omitempty"`
 	Drop int64     `json:"drop,omitempty"`
 	Meta *meta     `json:"meta,omitempty"`
+	Used *Used     `json:"used,omitempty"`
 }
 
 type meta struct {
@@ -31,6 +32,7 @@ type meta struct {
 // journal is what the next write to the state file will contain.
 type journal struct {
 	touched map[*Resource]bool // since the last note; nil: there is no file
+	used    []Used             // since the last note
 	reading bool               // resources accessed by a read are not changed
 	meta    []byte             // as in the file
 	seed    maphash.Seed
@@ -47,8 +49,17 @@ func (j *journal) touch(r *Resource) {
 func (w *world) note() error {
 	j := &w.journal
 	if j.touched == nil {
+		j.used = nil
 		return nil
 	}
+	for _, u := range j.used {
+		raw, err := json.Marshal(u)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&j.lines, "{\"used\":%s}\n", raw)
+	}
+	j.used = nil
 	all := slices.SortedFunc(maps.Keys(j.touched), func(a, b *Resource) int { return cmp.Compare(a.Seq, b.Seq) })
 	clear(j.touched)
 	for _, r := range all {
@@ -106,6 +117,9 @@ func (w *world) replay(changes *json.Decoder) error {
 		}
 		if c.Meta != nil {
 			w.Account, w.Pinned, w.Limits = c.Meta.Account, c.Meta.Pinned, c.Meta.Limits
+		}
+		if c.Used != nil {
+			w.Meter = sum(w.Meter, *c.Used)
 		}
 		if c.Drop != 0 {
 			gone[at[c.Drop]] = true

@@ -54,6 +54,37 @@ func TestALongRunStaysSmall(t *testing.T) {
 	require.Less(t, info.Size(), int64(4<<20))
 }
 
+func TestTheMeterCountsForAsLongAsThingsExistAndMachinesRunAlsoAfterARestart(t *testing.T) {
+	now := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+	cfg := aws.Config{StatePath: filepath.Join(t.TempDir(), "state.json"), AccessKey: key, SecretKey: secret, Now: func() time.Time { return now }}
+	s, err := aws.Start(t.Context(), cfg)
+	require.NoError(t, err)
+	plant := func(typ string, state string, attrs map[string]string) aws.Resource {
+		r, err := s.Plant(aws.Resource{Service: "ec2", Type: typ, State: state, Attrs: attrs, Tags: map[string]string{"ClusterId": "clu_1"}})
+		require.NoError(t, err)
+		return r
+	}
+	disk := plant("volume", "in-use", map[string]string{"type": "gp3", "size": "120"})
+	plant("instance", "running", map[string]string{"instance-type": "m6i.xlarge"})
+	plant("instance", "stopped", map[string]string{"instance-type": "m6i.xlarge"})
+	plant("subnet", "available", nil)
+	now = now.Add(2 * time.Hour)
+	require.NoError(t, s.Free(disk.ID))
+	s.Elapse(3 * time.Hour)
+	want := []aws.Used{
+		{Cluster: "clu_1", Kind: "instance", Detail: "m6i.xlarge", Region: "us-east-1", For: 5 * time.Hour},
+		{Cluster: "clu_1", Kind: "volume", Detail: "gp3 120", Region: "us-east-1", For: 2 * time.Hour},
+	}
+	require.Equal(t, want, s.Meter())
+	require.NoError(t, s.Stop())
+
+	s, err = aws.Start(t.Context(), cfg)
+	require.NoError(t, err)
+	want[0].For = 2 * time.Hour // a process that ends forgets what was elapsed for things that are still there
+	require.Equal(t, want, s.Meter())
+	require.NoError(t, s.Stop())
+}
+
 func TestTombstonesLastAsLongAsConfigured(t *testing.T) {
 	now := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 	c := start(t, aws.Config{Tombstone: time.Second, Now: func() time.Time { return now }})

@@ -29,6 +29,7 @@ type Resource struct {
 	Created time.Time           `json:"created"`
 	Gone    time.Time           `json:"gone,omitzero"`    // a tombstone: deleted at that time, still listed for a while
 	Until   time.Time           `json:"until,omitzero"`   // when the tombstone is forgotten
+	Metered time.Time           `json:"metered,omitzero"` // since when it is counted by the meter, on the meter's clock; zero: it is not
 	Stands  bool                `json:"stands,omitempty"` // part of the initial world, never a leftover
 	saved   uint64              // checksum of its version in the state file; 0: it is not there
 	Secrets map[string]string   `json:"secrets,omitempty"` // only in the state file; copies that are handed out do not have them

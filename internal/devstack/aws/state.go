@@ -160,6 +160,6 @@ func (w *world) whole() ([]byte, error) {
 	}
 	clear(w.journal.touched)
 	w.journal.lines.Reset()
-	w.journal.meta = nil
+	w.journal.used, w.journal.meta = nil, nil
 	return append(raw, '\n'), nil
 }

@@ -14,6 +14,7 @@ type world struct {
 	Dead      []*Resource     `json:"dead,omitempty"`   // tombstones, in order of deletion
 	Pinned    map[string]bool `json:"pinned,omitempty"` // ids whose deletion is refused
 	Limits    map[string]int  `json:"limits,omitempty"` // by quota code, if one was set
+	Meter     map[string]Used `json:"meter,omitempty"`  // what was used by what is gone, or stopped
 	Changed   int64           `json:"-"`                // increases with every change
 
 	settle    time.Duration
@@ -21,6 +22,7 @@ type world struct {
 	lag       Lag
 	journal   journal
 	now       func() time.Time
+	ahead     time.Duration // of the meter's clock
 }
 
 // add puts a resource into the caller's account.
@@ -40,6 +42,9 @@ func (w *world) add(r Resource) *Resource {
 		r.Values = map[string][]string{}
 	}
 	w.Resources = append(w.Resources, &r)
+	if r.Type != "instance" || r.State == "running" { // a machine is counted while it runs
+		w.meter(&r, w.now())
+	}
 	w.journal.touch(&r)
 	return &r
 }
@@ -74,6 +79,9 @@ func (w *world) user(id string) *Resource {
 
 // move sends a resource to a state, reached after the world's settling time.
 func (w *world) move(r *Resource, through, to string) {
+	if r.Type == "instance" {
+		w.unmeter(r, w.now())
+	}
 	r.State, r.Next, r.NextAt = through, to, w.now().Add(w.settle)
 }
 
@@ -95,6 +103,9 @@ func (w *world) tick() {
 	for _, r := range w.Resources {
 		if r.Next != "" && !now.Before(r.NextAt) {
 			r.State, r.Next = r.Next, ""
+			if r.Type == "instance" && r.State == "running" {
+				w.meter(r, r.NextAt)
+			}
 			w.journal.touch(r)
 			if ended[r.State] {
 				over = append(over, r)
@@ -115,6 +126,7 @@ func (w *world) end(r *Resource, at time.Time) {
 	if !r.Alive() {
 		return
 	}
+	w.unmeter(r, at)
 	r.Gone = at
 	w.journal.touch(r)
 	for _, kid := range w.all(func(k *Resource) bool { return k.Parent == r.ID && k.Account == r.Account }) {

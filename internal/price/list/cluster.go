@@ -28,9 +28,10 @@ type Machines struct {
 
 // Item is a part of a cluster's price.
 type Item struct {
-	What  string
-	Count int
-	Cents float64 // an hour, of all of them
+	What    string
+	Count   int
+	Cents   float64 // an hour, of all of them
+	Running bool    // only while the machines run
 }
 
 // Cluster returns what a cluster costs by the hour, part by part. An error names every price that the list does not have.
@@ -44,7 +45,7 @@ func (l List) Cluster(c Cluster) ([]Item, error) {
 	for _, m := range c.Machines {
 		if m.Count > 0 {
 			machines += m.Count
-			b.add(m.Type+" instances", m.Count, r.Instances[m.Type], 1)
+			b.running(m.Type+" instances", m.Count, r.Instances[m.Type], 1)
 		}
 	}
 	b.add(fmt.Sprintf("%s disks of %d GB", diskKind, DiskGB), machines, r.Volumes[diskKind], float64(DiskGB)/hoursInMonth)
@@ -57,11 +58,12 @@ func (l List) Cluster(c Cluster) ([]Item, error) {
 	}
 	b.add("network load balancers", balancers, r.NetworkLB, 1)
 	b.add("public addresses", addresses, r.Address, 1)
+	b.add("private hosted zones", 1, zoneMonth, 1.0/hoursInMonth)
 	if l.Traffic.NAT > 0 {
-		b.add("GB through NAT gateways, an estimate", machines, r.NATGB, float64(l.Traffic.NAT)/micros)
+		b.running("GB through NAT gateways, an estimate", machines, r.NATGB, float64(l.Traffic.NAT)/micros)
 	}
 	if l.Traffic.Egress > 0 {
-		b.add("GB to the internet, an estimate", machines, r.EgressGB, float64(l.Traffic.Egress)/micros)
+		b.running("GB to the internet, an estimate", machines, r.EgressGB, float64(l.Traffic.Egress)/micros)
 	}
 	if len(b.missing) > 0 {
 		return nil, fmt.Errorf("the price list of %s of %s has no price in %s of: %s", l.Cloud, l.AsOf, c.Region, strings.Join(b.missing, ", "))
@@ -69,28 +71,39 @@ func (l List) Cluster(c Cluster) ([]Item, error) {
 	return b.items, nil
 }
 
-// Asleep are the parts that cost the same while the machines are stopped.
-func Asleep(items []Item) (out []Item) {
+// Stopped are the parts that cost the same while the machines are stopped.
+func Stopped(items []Item) (out []Item) {
 	for _, i := range items {
-		if !strings.HasSuffix(i.What, " instances") && !strings.HasPrefix(i.What, "GB ") {
+		if !i.Running {
 			out = append(out, i)
 		}
 	}
 	return out
 }
 
-// Cents is the sum of parts, rounded half up to whole cents.
-func Cents(items []Item) int {
-	sum := 0.0
+// Sum is the sum of parts in cents.
+func Sum(items []Item) (sum float64) {
 	for _, i := range items {
 		sum += i.Cents
 	}
-	return int(sum + 0.5)
+	return sum
 }
+
+// Cents is the sum of parts, rounded half up to whole cents.
+func Cents(items []Item) int { return int(Sum(items) + 0.5) }
 
 type bill struct {
 	items   []Item
 	missing []string
+}
+
+// running adds a part that is paid only while the machines run.
+func (b *bill) running(what string, count int, price Price, times float64) {
+	before := len(b.items)
+	b.add(what, count, price, times)
+	for i := range b.items[before:] {
+		b.items[before+i].Running = true
+	}
 }
 
 func (b *bill) add(what string, count int, price Price, times float64) {
@@ -99,6 +112,6 @@ func (b *bill) add(what string, count int, price Price, times float64) {
 	case price == 0:
 		b.missing = append(b.missing, what)
 	default:
-		b.items = append(b.items, Item{what, count, hourly(price) * times * float64(count)})
+		b.items = append(b.items, Item{What: what, Count: count, Cents: hourly(price) * times * float64(count)})
 	}
 }

@@ -126,9 +126,10 @@ func TestWhatAClusterCosts(t *testing.T) {
 	compact := list.Cluster{Region: "us-east-2", Zones: 1, Machines: []list.Machines{{Count: 3, Type: "m6i.xlarge"}, {Count: 0, Type: "unknown"}}}
 	items, err := l.Cluster(compact)
 	require.NoError(t, err)
-	// 3 x 19.2 machines, 3 x 1.315 disks, 4.5 NAT, 3 x 2.25 load balancers, 3 x 0.5 addresses
+	// 3 x 19.2 machines, 3 x 1.315 disks, 4.5 NAT, 3 x 2.25 load balancers, 3 x 0.5 addresses, 0.07 zone
+	require.InDelta(t, 74.363699, list.Sum(items), 1e-6)
 	require.Equal(t, 74, list.Cents(items))
-	require.Equal(t, 17, list.Cents(list.Asleep(items)))
+	require.Equal(t, 17, list.Cents(list.Stopped(items)), "3.945 + 4.5 + 6.75 + 1.5 + 0.07")
 	compact.Internal = true
 	items, err = l.Cluster(compact)
 	require.NoError(t, err)
@@ -138,6 +139,7 @@ func TestWhatAClusterCosts(t *testing.T) {
 	items, err = l.Cluster(compact)
 	require.NoError(t, err)
 	require.Equal(t, 78, list.Cents(items), "half a GB an hour for each of three machines")
+	require.Equal(t, 14, list.Cents(list.Stopped(items)), "nothing goes through while they are stopped")
 	l.Traffic.Egress = 1
 	compact.Machines[0].Type = "x9.huge"
 	_, err = l.Cluster(compact)

@@ -68,8 +68,17 @@ func (s *scene) ec2(t *testing.T) *ec2.Client {
 func (s *scene) record(t *testing.T, name string) {
 	t.Helper()
 	s.write(t, r53types.ResourceRecordSet{
-		Name: &name, Type: "A", TTL: awssdk.Int64(60), ResourceRecords: []r53types.ResourceRecord{{Value: awssdk.String("192.0.2.1")}},
+		Name: &name, Type: "A", AliasTarget: s.balancer(),
 	})
+}
+
+// balancer is what the installer lets the cluster's records point to.
+func (s *scene) balancer() *r53types.AliasTarget {
+	infraID := s.target.Name + "-c9772"
+	if len(s.target.Identities) > 0 {
+		infraID = s.target.Identities[0].InfraID
+	}
+	return &r53types.AliasTarget{DNSName: awssdk.String(infraID + "-ext-0123.elb.us-east-1.amazonaws.com."), HostedZoneId: awssdk.String("Z26RNL4JYFTOTI")}
 }
 
 // alias writes a public record that leads to a load balancer.
@@ -90,7 +99,7 @@ func (s *scene) write(t *testing.T, record r53types.ResourceRecordSet) {
 func (s *scene) writeTo(t *testing.T, zone, name string) {
 	t.Helper()
 	s.change(t, zone, r53types.ResourceRecordSet{
-		Name: &name, Type: "A", TTL: awssdk.Int64(60), ResourceRecords: []r53types.ResourceRecord{{Value: awssdk.String("192.0.2.1")}},
+		Name: &name, Type: "A", AliasTarget: s.balancer(),
 	})
 }
 

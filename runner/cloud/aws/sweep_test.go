@@ -6,6 +6,7 @@ import (
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
+	r53types "github.com/aws/aws-sdk-go-v2/service/route53/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/stretchr/testify/require"
 
@@ -90,7 +91,7 @@ func TestSweepLeavesTheRecordsOfAnotherClusterOfTheName(t *testing.T) {
 	s.alias(t, "api.theirs.labs.example.com.", "theirs-x7k2p-ext-0123.elb.us-east-1.amazonaws.com.")
 	s.record(t, `\052.apps.theirs.labs.example.com.`)
 	deleted, err := s.client.Sweep(t.Context(), s.target)
-	require.ErrorContains(t, err, "which belongs to another cluster")
+	require.ErrorContains(t, err, "which belongs to another cluster or to somebody")
 	require.Empty(t, deleted)
 	require.Len(t, s.Left(t, "theirs"), 2)
 
@@ -98,6 +99,30 @@ func TestSweepLeavesTheRecordsOfAnotherClusterOfTheName(t *testing.T) {
 	deleted, err = s.client.Sweep(t.Context(), s.target)
 	require.NoError(t, err)
 	require.Len(t, deleted, 2, "it was ours all along")
+}
+
+func TestSweepLeavesRecordsThatNoInstallerMakes(t *testing.T) {
+	for name, record := range map[string]r53types.ResourceRecordSet{
+		"api":     {Name: awssdk.String("api.people.labs.example.com."), Type: "A", ResourceRecords: []r53types.ResourceRecord{{Value: awssdk.String("192.0.2.1")}}},
+		"service": {Name: awssdk.String("api.people.labs.example.com."), Type: "CNAME", ResourceRecords: []r53types.ResourceRecord{{Value: awssdk.String("service.example.com.")}}},
+		"apps":    {Name: awssdk.String(`\052.apps.people.labs.example.com.`), Type: "A", ResourceRecords: []r53types.ResourceRecord{{Value: awssdk.String("192.0.2.1")}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t, "people", "us-east-1")
+			s.target.Identities = []contract.Identity{{InfraID: "people-c9772", Account: account, Region: "us-east-1"}}
+			record.TTL = awssdk.Int64(60)
+			s.write(t, record)
+			deleted, err := s.client.Sweep(t.Context(), s.target)
+			require.ErrorContains(t, err, "which belongs to another cluster or to somebody")
+			require.Empty(t, deleted)
+		})
+	}
+	s := newScene(t, "people", "us-east-1")
+	s.target.Identities = []contract.Identity{{InfraID: "people-c9772", Account: account, Region: "us-east-1"}}
+	s.write(t, r53types.ResourceRecordSet{Name: awssdk.String("api.people.labs.example.com."), Type: "CNAME", TTL: awssdk.Int64(60), ResourceRecords: []r53types.ResourceRecord{{Value: s.balancer().DNSName}}})
+	deleted, err := s.client.Sweep(t.Context(), s.target)
+	require.NoError(t, err)
+	require.Len(t, deleted, 1, "where there are no aliases, the installer makes CNAMEs")
 }
 
 func TestSweepLeavesATaggedZoneAndItsTwinsToTheInstaller(t *testing.T) {

@@ -88,7 +88,7 @@ func (s *sweep) ownRecordsOf(ctx context.Context, z zone, domain string, keep []
 	records, err := s.recordsIn(ctx, z.id)
 	s.fail("sweep the records", err)
 	if whose := s.another(records, domain); whose != "" {
-		s.refuse("%s in zone %s points to %s, which belongs to another cluster", domain, z.id, whose)
+		s.refuse("%s in zone %s points to %s, which belongs to another cluster or to somebody", domain, z.id, whose)
 		return
 	}
 	for _, r := range records {
@@ -105,17 +105,32 @@ func (s *sweep) ownRecordsOf(ctx context.Context, z zone, domain string, keep []
 	}
 }
 
-// another returns the load balancer that an api record of our name points to if it has none of our infraIDs. A cluster unknown to
-// this installation may use the same name, and an install that failed because of that must not delete its records.
+// another returns what a record of our name points to if that is not ours: an api record points to a load balancer with one of our infraIDs,
+// and the wildcard of the applications to some load balancer. A cluster unknown to this installation, or a person, may use the same name, and
+// an install that failed because of that must not delete their records.
 func (s *sweep) another(records []r53types.ResourceRecordSet, domain string) string {
 	for _, r := range records {
-		if r.AliasTarget == nil || !slices.Contains([]string{"api." + domain, "api-int." + domain}, undotted(r.Name)) {
+		own, isOurs := strings.CutSuffix(undotted(r.Name), "."+domain)
+		if !isOurs || !slices.Contains(ownRecords, own) {
 			continue
 		}
-		host := strings.TrimPrefix(strings.TrimPrefix(undotted(r.AliasTarget.DNSName), "dualstack."), "internal-")
-		if !s.owner.begins(host, "-") {
+		host, addressed := pointsTo(r)
+		if addressed || strings.HasPrefix(own, "api") && !s.owner.begins(host, "-") {
 			return host
 		}
 	}
 	return ""
+}
+
+// pointsTo returns the host that a record leads to: by an alias or, in partitions without them, a CNAME. The installer makes no others, so
+// one with addresses is somebody else's.
+func pointsTo(r r53types.ResourceRecordSet) (host string, addressed bool) {
+	switch {
+	case r.AliasTarget != nil:
+		host = undotted(r.AliasTarget.DNSName)
+	case len(r.ResourceRecords) > 0:
+		host = undotted(r.ResourceRecords[0].Value)
+	}
+	host = strings.TrimPrefix(strings.TrimPrefix(host, "dualstack."), "internal-")
+	return host, r.AliasTarget == nil && r.Type != r53types.RRTypeCname
 }

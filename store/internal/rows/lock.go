@@ -17,14 +17,15 @@ func (c *Tx) Lock(ctx context.Context, id string) (usage.Held, error) {
 		LifecycleRecord
 		HourlyCents, Nodes int
 		AsleepCents        *int
+		WorkerMicros       *int
 		Clock              time.Time
 	}
 	r, err := pg.One[record](ctx, c, `
-		SELECT `+LifecycleColumns+`, c.hourly_cents, c.nodes, c.asleep_cents, coalesce(@fixed::timestamptz, clock_timestamp()) AS clock
+		SELECT `+LifecycleColumns+`, c.hourly_cents, c.nodes, c.asleep_cents, c.worker_micros, coalesce(@fixed::timestamptz, clock_timestamp()) AS clock
 		FROM clusters c WHERE c.id = @id FOR NO KEY UPDATE`, pgx.NamedArgs{"id": id, "fixed": c.DB.Fixed()})
 	if err != nil {
 		return usage.Held{}, fmt.Errorf("lock %s: %w", id, err)
 	}
 	c.Now = r.Clock
-	return usage.Held{Cluster: r.Cluster(), Prices: usage.Prices{List: r.HourlyCents, Asleep: r.AsleepCents, Machines: r.Nodes}}, nil
+	return usage.Held{Cluster: r.Cluster(), Prices: usage.Prices{List: r.HourlyCents, Asleep: r.AsleepCents, Worker: r.WorkerMicros, Machines: r.Nodes}}, nil
 }

@@ -1,6 +1,8 @@
 package rows
 
 import (
+	"time"
+
 	"cmp"
 	"context"
 	"fmt"
@@ -37,6 +39,7 @@ type Outcome struct {
 	Already       bool           // it was so before; nothing was changed
 	Before, After lifecycle.Ends // of an extension or a hold
 	Capped        bool           // the profile's maximum cut it short
+	Awake         time.Time      // of a request to keep it awake: until then
 	Warning       string         // policy's warning about a change that it allows; empty: none
 	Approval      Approval       // as it stands after a vote
 }

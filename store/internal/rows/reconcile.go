@@ -11,6 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/internal/pg"
+	"github.com/ocpctl/ocpctl/store/internal/usage"
 )
 
 // RequestReconcile counts a new fact about the cluster and enqueues a reconcile.
@@ -115,3 +116,14 @@ const (
 	// nudgeAgain is how long enqueued work may take before it is enqueued again.
 	NudgeAgain = 30 * time.Second
 )
+
+// activeAgain is how long a cluster counts as used by what was noted last: what uses it often makes no version of it each time.
+const activeAgain = 5 * time.Minute
+
+// Active notes that the locked cluster was used. It has no effect on one that keeps no hours, that is not ready or that is going.
+func (c *Tx) Active(ctx context.Context, cur usage.Held, what string) error {
+	if !cur.OffHours || cur.Status != lifecycle.Ready || cur.Desired != lifecycle.Present || !cur.SleepWanted && c.Now.Sub(cur.ActiveAt) < activeAgain {
+		return nil
+	}
+	return c.SetDesired(ctx, cur.ID, "active_at = @now, active_what = @what", pgx.NamedArgs{"what": what})
+}

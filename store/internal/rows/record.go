@@ -20,7 +20,8 @@ const LifecycleColumns = `
 	c.pr_end_why, c.run_end_why, c.end_hold, c.approve_by, c.needs_turn, c.workers, c.workers_wanted, c.workers_base, c.workers_least, c.workers_most, c.scale_failures,
 	c.addons, c.addons_wanted, c.addons_done, c.addon_failures, c.warn_before, c.warned_end, c.warned_before,
 	c.access_wanted, c.access_done, c.access_failures, c.access_retry_at,
-	c.sleep_mode, c.sleep_wanted, c.sleep_until, c.sleep_why, c.power, c.sleep_failures, c.sleep_retry_at`
+	c.sleep_mode, c.sleep_wanted, c.sleep_until, c.sleep_why, c.power, c.sleep_failures, c.sleep_retry_at,
+	c.power_by, c.off_hours, c.awake_until, c.active_at, c.active_what, c.hours_at, c.rest_warned`
 
 type LifecycleRecord struct {
 	ID              string
@@ -88,6 +89,13 @@ type LifecycleRecord struct {
 	Power           lifecycle.Power
 	SleepFailures   int
 	SleepRetryAt    *time.Time
+	PowerBy         lifecycle.PowerBy
+	OffHours        bool
+	AwakeUntil      *time.Time
+	ActiveAt        *time.Time
+	ActiveWhat      string
+	HoursAt         *time.Time
+	RestWarned      *time.Time
 }
 
 func (r LifecycleRecord) Cluster() lifecycle.Cluster {
@@ -116,6 +124,8 @@ func (r LifecycleRecord) Cluster() lifecycle.Cluster {
 		AccessWanted: r.AccessWanted, AccessDone: r.AccessDone, AccessFailures: r.AccessFailures, AccessRetryAt: pg.Zero(r.AccessRetryAt),
 		SleepMode: mode, SleepWanted: r.SleepWanted, SleepUntil: pg.Zero(r.SleepUntil), SleepWhy: r.SleepWhy,
 		Power: r.Power, SleepFailures: r.SleepFailures, SleepRetryAt: pg.Zero(r.SleepRetryAt),
+		PowerBy: r.PowerBy, OffHours: r.OffHours, AwakeUntil: pg.Zero(r.AwakeUntil), ActiveAt: pg.Zero(r.ActiveAt), ActiveWhat: r.ActiveWhat,
+		HoursAt: pg.Zero(r.HoursAt), RestWarned: pg.Zero(r.RestWarned),
 	}
 }
 
@@ -152,6 +162,8 @@ func LifecycleArgs(c lifecycle.Cluster) pgx.NamedArgs {
 		"access_wanted": c.AccessWanted, "access_done": c.AccessDone, "access_failures": c.AccessFailures, "access_retry_at": pg.Null(c.AccessRetryAt),
 		"sleep_mode": mode, "sleep_wanted": c.SleepWanted, "sleep_until": pg.Null(c.SleepUntil), "sleep_why": c.SleepWhy,
 		"power": c.Power, "sleep_failures": c.SleepFailures, "sleep_retry_at": pg.Null(c.SleepRetryAt),
+		"power_by": c.PowerBy, "off_hours": c.OffHours, "awake_until": pg.Null(c.AwakeUntil), "active_at": pg.Null(c.ActiveAt), "active_what": c.ActiveWhat,
+		"hours_at": pg.Null(c.HoursAt), "rest_warned": pg.Null(c.RestWarned),
 	}
 }
 
@@ -160,7 +172,7 @@ var (
 	RowColumns = LifecycleColumns + `,
 	c.name, c.generation, c.platform, c.version, c.profile, c.region, c.base_domain, c.owner, c.team, c.cost_center,
 	c.environment, c.requested_by, c.source, c.ttl, c.hourly_cents, c.effective_tags, c.spec,
-	c.installation, c.repo, c.pr_number, c.pr_head, c.destroy_at, c.created_at, c.updated_at, c.hold_why, c.nodes, c.asleep_cents,
+	c.installation, c.repo, c.pr_number, c.pr_head, c.destroy_at, c.created_at, c.updated_at, c.hold_why, c.nodes, c.asleep_cents, c.worker_micros,
 	o.api_url, o.console_url, o.kubeconfig_s3_uri, o.kubeadmin_secret_ref, o.metadata_s3_uri,
 	coalesce((SELECT t.since FROM turns t WHERE t.cluster_id = c.id AND c.needs_turn),
 		(SELECT r.since FROM reservations r WHERE r.cluster_id = c.id AND r.state = 'waiting' AND c.phase = 'awaiting_capacity'),
@@ -206,7 +218,7 @@ type RowRecord struct {
 	DestroyAt, CreatedAt, UpdatedAt                      time.Time
 	HoldWhy                                              string
 	Nodes                                                int
-	AsleepCents                                          *int
+	AsleepCents, WorkerMicros                            *int
 	APIURL, ConsoleURL                                   *string
 	KubeconfigS3URI, KubeadminSecretRef, MetadataS3URI   *string
 	WaitsSince, TurnETA                                  *time.Time
@@ -242,8 +254,8 @@ func (r RowRecord) Row() Row {
 		}
 	}
 	row.Signal, row.FreeSince = lifecycle.Signal{Kind: r.SignalKind, Told: r.SignalTold, Problem: r.SignalProblem}, pg.Zero(r.FreeSince)
-	prices := usage.Prices{List: r.HourlyCents, Asleep: r.AsleepCents, Machines: r.Nodes}
-	row.ListAsleep = r.AsleepCents
+	prices := usage.Prices{List: r.HourlyCents, Asleep: r.AsleepCents, Worker: r.WorkerMicros, Machines: r.Nodes}
+	row.ListAsleep, row.WorkerMicros = r.AsleepCents, r.WorkerMicros
 	row.ListCents, row.HourlyCents, row.AsleepCents = r.HourlyCents, prices.Now(row.Cluster), prices.WhileAsleep(row.Cluster)
 	row.Meter = r.Meter(prices.Coming(row.Cluster))
 	if r.Repo != nil {

@@ -15,7 +15,8 @@ type Row struct {
 	PR                      *PRRef            // nil: not from a pull request
 	Tags                    map[string]string // effective: ours and the user's
 	Spec                    Spec
-	ListAsleep              *int     // list price of an hour asleep at acceptance, US cents; nil: its profile names none
+	ListAsleep              *int     // list price of an hour asleep at acceptance, US cents; nil: not known
+	WorkerMicros            *int     // what each worker adds to the list price, millionths of a dollar; nil: not known
 	Outputs                 *Outputs // nil until a create succeeded
 }
 

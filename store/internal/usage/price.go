@@ -23,7 +23,8 @@ func CentsSQL(amount string) string {
 // Prices are what determines a cluster's rate besides its state. They are frozen at acceptance.
 type Prices struct {
 	List     int  // list price of an hour, in cents
-	Asleep   *int // the same while it is asleep; nil: its profile names none
+	Asleep   *int // the same while it is asleep; nil: not known
+	Worker   *int // what each worker adds to List, in millionths of a dollar; nil: not known
 	Machines int  // 0: not counted
 }
 
@@ -32,6 +33,9 @@ func (p Prices) Rate(c lifecycle.Cluster, workers *int) int {
 	base := orZero(c.WorkersBase)
 	if workers == nil {
 		workers = &base
+	}
+	if p.Worker != nil {
+		return price.WithWorkers(p.List, *p.Worker, base, *workers)
 	}
 	return price.Hourly(p.List, p.Machines, base, *workers)
 }
@@ -44,8 +48,8 @@ func (p Prices) Now(c lifecycle.Cluster) int {
 	return p.Rate(c, c.Workers)
 }
 
-// WhileAsleep is the cost of an hour of the cluster asleep, in cents: what its profile names, else the share of the machines that run.
-// Nobody knows what is left to pay for machines that are stopped if the profile does not say it: then it costs as much as awake.
+// WhileAsleep is the cost of an hour of the cluster asleep, in cents: as its profile or the price list said, else the share of the
+// machines that run. Nobody knows what is left to pay for machines that are stopped if neither says it: then it costs as much as awake.
 func (p Prices) WhileAsleep(c lifecycle.Cluster) int {
 	switch {
 	case p.Asleep != nil:
@@ -82,6 +86,16 @@ func orZero(n *int) int {
 	}
 	return *n
 }
+
+// SpansSQL makes an interval of each usage sample of the clusters in "among", as far as it is within @from and @to: until the next one, until the
+// cluster was released, or until @to, whichever came first. An interval is empty if until is not after since. Reports and charges are made
+// of them, so that all of them treat waiting, scaled and sleeping clusters alike. Without counted machines, machines is 0.
+const SpansSQL = `
+	SELECT u.cluster_id, u.state NOT IN ('PENDING', 'DESTROYED') AS runs, u.estimated_hourly_cost AS cents, u.saved_hourly AS less, u.stopped,
+		CASE WHEN a.nodes > 0 AND NOT u.stopped THEN coalesce(a.nodes - coalesce(a.workers_base, 0) + u.worker_replicas, a.nodes) ELSE 0 END AS machines,
+		greatest(@from, u.sample_time) AS since, least(@to, a.destroyed_at, lead(u.sample_time) OVER w) AS until
+	FROM usage_samples u JOIN among a ON a.id = u.cluster_id
+	WINDOW w AS (PARTITION BY u.cluster_id ORDER BY u.sample_time)`
 
 // MeterColumns are a cluster's exact cost until its newest usage sample, and the rate since. Reports use the same samples. A
 // released cluster costs nothing more, even if its last sample is missing.

@@ -111,9 +111,9 @@ func TestNoFileIsNeeded(t *testing.T) {
 }
 
 func TestAFeatureThatThisVersionLacksIsRefused(t *testing.T) {
-	_, err := read(t, sound+"features: {ibm_cloud: false, off_hours_scaling: false}\n")
+	_, err := read(t, sound+"features: {ibm_cloud: false}\n")
 	require.NoError(t, err)
-	for _, field := range []string{"ibm_cloud", "off_hours_scaling"} {
+	for _, field := range []string{"ibm_cloud"} {
 		_, err := read(t, sound+"features: {"+field+": true}\n")
 		require.ErrorContains(t, err, "line 17: features."+field+" is true; this version does not have that: ")
 	}

@@ -5,8 +5,7 @@ import "fmt"
 // Features switch on parts of ocpctl that are being built. Each is off by default and disappears once its part is always on; see
 // docs/configuration.md for owners and plans.
 type Features struct {
-	IBMCloud        bool `yaml:"ibm_cloud"`         // clusters on IBM Cloud; not in this version
-	OffHoursScaling bool `yaml:"off_hours_scaling"` // fewer workers at night and on weekends; not in this version
+	IBMCloud bool `yaml:"ibm_cloud"` // clusters on IBM Cloud; not in this version
 }
 
 // checkFeatures refuses features that this version does not have, rather than accept a switch that does nothing.
@@ -17,7 +16,6 @@ func (c Config) checkFeatures() (bad []error) {
 		instead string
 	}{
 		{"features.ibm_cloud", c.Features.IBMCloud, "it cannot install on IBM Cloud, and the profiles for it are disabled"},
-		{"features.off_hours_scaling", c.Features.OffHoursScaling, "nothing scales workers down at night; use scale-workers by hand"},
 	} {
 		if f.on {
 			bad = append(bad, fmt.Errorf("%s is true; this version does not have that: %s. Give false, or omit it", f.field, f.instead))

@@ -61,12 +61,17 @@ func (a *app) extend() *cobra.Command {
 func (a *app) hold() *cobra.Command {
 	var until, reason string
 	c := fromTable("hold", &cobra.Command{
-		Example: `  ocpctl hold pr41-shop 8h --reason "INC-1234: under investigation"`,
+		Example: `  ocpctl hold pr41-shop 8h --reason "INC-1234: under investigation"` + "\n  ocpctl hold pr41-shop tonight",
 	})
 	c.Flags().StringVar(&until, "until", "", "hold until this `time`, instead of a duration from now")
 	must(c.RegisterFlagCompletionFunc("until", cobra.NoFileCompletions))
 	reasonFlag(c, &reason)
 	return a.onCluster(c, 0, 1, func(ctx context.Context, id string, rest []string) error {
+		if len(rest) == 1 && rest[0] == "tonight" && until == "" {
+			return a.change(ctx, id, func(ctx context.Context, api *connect.API, id string) (*http.Response, error) {
+				return api.HoldCluster(ctx, id, nil, client.Hold{Tonight: true, Reason: reason})
+			})
+		}
 		s, err := readSpan(rest, until)
 		if err != nil {
 			return err

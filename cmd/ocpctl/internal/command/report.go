@@ -76,9 +76,9 @@ func (a *app) usage(answer connect.Answer[client.UsageReport]) error {
 	}
 	return a.print(answer.Raw, names, func(s *table.Screen) {
 		s.Linef("%s to %s, by %s", humanize.Stamp(r.From), humanize.Stamp(r.To), humanize.Line(r.By))
-		t := s.Columns("KEY", "CLUSTERS", "READY", "CLUSTER HOURS", "NODE HOURS", "SPEND")
+		t := s.Columns("KEY", "CLUSTERS", "READY", "CLUSTER HOURS", "NODE HOURS", "SPEND", "SAVED")
 		line := func(l client.UsageLine) {
-			t.Row(l.Key, l.Clusters, l.Ready, fmt.Sprintf("%.1f", l.ClusterHours), fmt.Sprintf("%.1f", l.NodeHours), humanize.Dollars(l.Cents))
+			t.Row(l.Key, l.Clusters, l.Ready, fmt.Sprintf("%.1f", l.ClusterHours), fmt.Sprintf("%.1f", l.NodeHours), humanize.Dollars(l.Cents), humanize.Dollars(l.SavedCents))
 		}
 		for _, l := range r.Items {
 			line(l)
@@ -89,7 +89,7 @@ func (a *app) usage(answer connect.Answer[client.UsageReport]) error {
 		}
 		t.Write("No usage.")
 		if r.Estimate {
-			s.Linef("Estimate by list prices, not an invoice.")
+			s.Linef("Estimate by list prices, not an invoice. SAVED is what clusters that slept would have cost more awake.")
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -49,7 +50,11 @@ func (a *app) createFlags(c *cobra.Command, w *createInput) {
 	f.StringVar(&w.lifetime, "lifetime", "", optionUsage("create", "lifetime"))
 	f.StringVar(&w.onReady, "on-ready", "", optionUsage("create", "on-ready"))
 	w.of.flags(c)
-	f.BoolVar(&w.OffhoursOptIn, "offhours", false, "not supported yet: allow scaling workers down outside working hours; requests with it are refused")
+	f.BoolFunc("off-hours", "the cluster sleeps outside working hours; --off-hours=false: it stays awake; default: as its profile says", func(text string) error {
+		yes, err := strconv.ParseBool(text)
+		w.OffhoursOptIn = &yes
+		return err
+	})
 	must(c.RegisterFlagCompletionFunc("region", a.completeRegions))
 	must(c.RegisterFlagCompletionFunc("version", a.completeVersions))
 	must(c.RegisterFlagCompletionFunc("base-domain", a.completeDomains))
@@ -82,7 +87,9 @@ func (a *app) request(w createInput, args []string) (client.CreateRequest, error
 	if len(flags.Addons) > 0 {
 		r.Addons = flags.Addons
 	}
-	r.OffhoursOptIn = r.OffhoursOptIn || flags.OffhoursOptIn
+	if flags.OffhoursOptIn != nil {
+		r.OffhoursOptIn = flags.OffhoursOptIn
+	}
 	if w.ttl != "" {
 		hours, err := humanize.Hours(w.ttl)
 		if err != nil {
@@ -188,7 +195,7 @@ type fileRequest struct {
 	TTLHours      *int              `yaml:"ttlHours"`
 	SSHPublicKey  string            `yaml:"sshPublicKey"`
 	ExtraTags     map[string]string `yaml:"extraTags"`
-	OffhoursOptIn bool              `yaml:"offhoursOptIn"`
+	OffhoursOptIn *bool             `yaml:"offhoursOptIn"`
 	Run           struct {
 		Reuse    string `yaml:"reuse"`
 		Slot     string `yaml:"slot"`

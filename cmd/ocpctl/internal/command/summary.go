@@ -132,6 +132,9 @@ func happened(s *table.Screen, r client.ReportSummary) {
 		cost, solved := "not known", "no"
 		if l.Cents != nil {
 			cost = humanize.Dollars(*l.Cents)
+			if l.Unpriced > 0 {
+				cost = "at least " + cost
+			}
 		}
 		if !l.ResolvedAt.IsZero() {
 			solved = humanize.Stamp(l.ResolvedAt)
@@ -140,11 +143,12 @@ func happened(s *table.Screen, r client.ReportSummary) {
 	}
 	t.Write("None.")
 	s.Head("Top spenders")
-	t = s.Columns("OWNER", "CLUSTERS", "CLUSTER HOURS", "SPEND")
+	t = s.Columns("OWNER", "CLUSTERS", "CLUSTER HOURS", "SPEND", "SAVED")
 	for _, l := range r.Spenders {
-		t.Row(l.Key, l.Clusters, fmt.Sprintf("%.1f", l.ClusterHours), humanize.Dollars(l.Cents))
+		t.Row(l.Key, l.Clusters, fmt.Sprintf("%.1f", l.ClusterHours), humanize.Dollars(l.Cents), humanize.Dollars(l.SavedCents))
 	}
 	t.Write("None.")
+	s.Linef("Sleeping saved %s in all.", humanize.Dollars(r.SavedCents))
 }
 
 // byProfile shows how long something took.

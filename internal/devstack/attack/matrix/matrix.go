@@ -82,7 +82,7 @@ func Claims() map[Principal]oidc.Claims {
 
 // Row is a request and the response for each principal.
 type Row struct {
-	Path string            `yaml:"path"` // for an operation, if its path needs a query or a name
+	Path string            `yaml:"path"` // if the path needs a query or a name
 	Body map[string]any    `yaml:"body"` // for an operation, as JSON
 	Form map[string]string `yaml:"form"` // for a page's form
 	Want string            `yaml:"want"` // in the order of the columns

@@ -1,0 +1,43 @@
+package app
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+)
+
+// KeepAwake keeps a cluster that sleeps outside working hours awake until the next ones begin. If it sleeps already, it is woken.
+func (s *Service) KeepAwake(ctx context.Context, p policy.Principal, ref string, origin Origin) (Change, error) {
+	row, origin, err := s.Authorize(ctx, p, ref, policy.ActHold, origin)
+	if err != nil {
+		return Change{}, err
+	}
+	if origin, err = CheckReason(origin, false); err != nil {
+		return Change{}, err
+	}
+	if err := wantedStill(row, policy.ActHold); err != nil {
+		return Change{}, err
+	}
+	now, err := s.store.Now(ctx)
+	if err != nil {
+		return Change{}, fmt.Errorf("read the clock: %w", err)
+	}
+	hours := lifecycle.HoursAt(s.catalogue().HoursOf(row.Profile, row.Team), now, 0, 0)
+	switch {
+	case !row.OffHours:
+		return Change{}, Fail(Conflict, messages.KeepsNoHours(row.Card))
+	case hours.Opens.IsZero():
+		return Change{}, Fail(Conflict, messages.NoNight(row.Card))
+	case row.SleepWanted && row.PowerBy == lifecycle.ByPerson:
+		return Change{}, Fail(Conflict, messages.PutToSleepByHand(row.Card))
+	}
+	_, err = s.store.KeepAwake(ctx, row.ID, hours.Opens, s.StoreOrigin(origin, p))
+	row, err = s.after(ctx, row, err, messages.EndedMeanwhile(row.Name, policy.ActHold))
+	if err != nil {
+		return Change{}, err
+	}
+	return Change{Row: row, Message: messages.KeptAwake(row.Card)}, nil
+}
