@@ -136,7 +136,7 @@ func TestOrphansAreListedForThoseWhoLookAfterThem(t *testing.T) {
 	first := page.Items[0]
 	require.Equal(t, []any{"released", "reported", row.ID, "shop", "maya", "platform", 2, int64(0)},
 		[]any{first.Class, first.State, first.ClusterID, first.ClusterName, first.Owner, first.Team, first.Resources, *first.CostCents})
-	require.Contains(t, first.Next, "have them removed")
+	require.Contains(t, first.Next, "approve their removal")
 	second := rest.Items[0]
 	require.Equal(t, []any{"owned", "kept"}, []any{second.Class, second.State})
 	require.Nil(t, second.HourlyCents, "an unknown price is not zero")

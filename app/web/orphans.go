@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"io"
 	"math"
 	"net/http"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/internal/download"
@@ -23,6 +25,7 @@ type orphansView struct {
 	Older    string // address of the next page; empty: this is the last
 	Sweeps   []sweeps.Sweep
 	MaySweep bool
+	Choose   bool // some of them can be chosen for a plan
 }
 
 // orphanCard is an orphan as the page shows it.
@@ -32,6 +35,8 @@ type orphanCard struct {
 	Hourly string
 	Cost   string
 	Age    time.Duration
+	Decide string // what the reader can decide about it; empty: nothing
+	Plan   bool   // a teardown may be able to remove it
 }
 
 // orphans shows what belongs to no living cluster: of one class, or all. It is told as CSV on request.
@@ -56,8 +61,15 @@ func (p *pages) orphans(w http.ResponseWriter, r *http.Request, who policy.Princ
 		return
 	}
 	v := orphansView{Tabs: orphanTabs(f), CSV: "/admin/orphans?" + chosen(f, url.Values{"format": {"csv"}}).Encode(), MaySweep: who.MayAnywhere(policy.ActSweep), Older: older("/admin/orphans", chosen(f, nil), next)}
+	slices.SortStableFunc(list, moreUrgent)
+	mayDecide := app.MayForEverybody(who, policy.ActCleanup, messages.ToRemoveOrphans) == nil
 	for _, o := range list {
-		v.Orphans = append(v.Orphans, cardOf(o, p.Now()))
+		card := cardOf(o, p.Now())
+		if mayDecide {
+			card.Decide, card.Plan = decisionOn(o)
+		}
+		v.Choose = v.Choose || card.Plan
+		v.Orphans = append(v.Orphans, card)
 	}
 	if v.Sweeps, err = p.Admin.Sweeps(r.Context(), who, "", 5); err != nil {
 		v.Sweeps = nil // they concern every team, and this reader sees some
@@ -71,6 +83,31 @@ func cardOf(o admin.Orphan, now time.Time) orphanCard {
 		c.Hourly, c.Cost = policy.Dollars(int64(math.Round(*o.HourlyCents)))+"/h", policy.Dollars(*o.CostCents)
 	}
 	return c
+}
+
+// moreUrgent sorts a page of orphans: what is most certainly ocpctl's to remove comes first, then what costs most.
+func moreUrgent(a, b admin.Orphan) int {
+	class := func(o admin.Orphan) int { return slices.Index(lifecycle.OrphanClasses, o.Class) }
+	hourly := func(o admin.Orphan) float64 {
+		if o.HourlyCents == nil {
+			return 0
+		}
+		return *o.HourlyCents
+	}
+	return cmp.Or(cmp.Compare(class(a), class(b)), cmp.Compare(hourly(b), hourly(a)))
+}
+
+// decisionOn returns what an administrator of all teams can decide about an orphan.
+func decisionOn(o admin.Orphan) (decide string, plan bool) {
+	switch {
+	case !slices.Contains([]lifecycle.OrphanState{lifecycle.OrphanReported, lifecycle.OrphanExempt, lifecycle.OrphanApproved, lifecycle.OrphanKept}, o.State):
+		return "", false
+	case slices.Contains(lifecycle.Removable, o.Class):
+		return "Plan the removal", true
+	case o.Class == lifecycle.ClassForeign || o.State == lifecycle.OrphanExempt:
+		return "", false
+	}
+	return "Let it stay", false
 }
 
 func orphanTabs(f sweeps.Filter) []way {

@@ -250,7 +250,7 @@ func TestOrphansShowWhomToAskAndWhatTheyCost(t *testing.T) {
 	}
 	_, page, _ := h.as("ada").get("/admin/orphans")
 	for _, want := range []string{"released, reported", "shop-abcde", "it still exists.", "maya of platform", "$0.19/h", `href="/clusters/` + row.ID, "<code>vpc-1</code>", "&lt;i&gt;rob&lt;/i&gt;", "unknown, so far unknown",
-		"account 123456789012", "have them removed"} {
+		"account 123456789012", "approve their removal"} {
 		require.Contains(t, page, want)
 	}
 	_, page, _ = h.as("ada").get("/admin/orphans?class=owned")

@@ -121,7 +121,7 @@ func nodeText(n ast.Node, source []byte) string {
 
 // runbook shows a page of the runbooks to anybody: they are public.
 func (p *pages) runbook(w http.ResponseWriter, r *http.Request) {
-	name := r.PathValue("page")
+	name := strings.TrimSuffix(r.PathValue("page"), ".md") // alerts name the file
 	if name == "" {
 		name = contents
 	}

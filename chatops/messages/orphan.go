@@ -43,11 +43,11 @@ func OrphanNext(class lifecycle.OrphanClass, state lifecycle.OrphanState) string
 	}
 	switch class {
 	case lifecycle.ClassReleased:
-		return "Look at the resources, then have them removed: the cluster was called destroyed."
+		return "Look at the resources, then approve their removal: the cluster was called destroyed, and its teardown is done again."
 	case lifecycle.ClassUnrecorded:
 		return "Ask the owner whether it is in use. The cluster's own teardown would not find it."
 	case lifecycle.ClassUnknown:
-		return "If the database was restored from a backup, run the recovery. Otherwise find out who used this installation's tags."
+		return "If the database was restored from a backup, run the recovery. Otherwise find out who used this installation's tags. An approved removal gives the cluster a row and tears it down."
 	case lifecycle.ClassOwned:
 		return "Ask the owner. ocpctl never removes it."
 	case lifecycle.ClassForeign:

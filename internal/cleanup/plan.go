@@ -21,6 +21,8 @@ import (
 type Plan struct {
 	Orphan  string
 	Class   lifecycle.OrphanClass
+	State   lifecycle.OrphanState
+	Why     string // it is in this state
 	Cluster string // whose teardown removes it
 	Name    string // of that cluster
 
@@ -48,7 +50,7 @@ type Config struct {
 
 // PlanOf returns the plan for an orphan as it is now. It refuses everything that is not certainly this installation's own.
 func (c Config) PlanOf(r sweeps.Removal) Plan {
-	p := Plan{Orphan: r.Orphan.ID, Class: r.Orphan.Class}
+	p := Plan{Orphan: r.Orphan.ID, Class: r.Orphan.Class, State: r.Orphan.State, Why: r.Orphan.StateWhy}
 	seen, err := resources(r.Seen)
 	beside, failed := resources(r.Beside)
 	if err = errors.Join(err, failed); err != nil {

@@ -18,6 +18,7 @@ import (
 // accounts tells the gateway whose a key is and what it may: the accounts of the order, and the sessions that the stand-in
 // STS made with the same session key. The gateway's own key, which it knows by itself, may do everything.
 type accounts struct {
+	owner      string // access key of the gateway itself
 	list       []s3.Account
 	sessionKey string
 }
@@ -26,6 +27,7 @@ var (
 	_ auth.IAMService         = accounts{}
 	_ auth.SigningKeyProvider = accounts{}
 	_ auth.PolicyEvaluator    = accounts{}
+	_ auth.FixedBucketOwner   = accounts{}
 )
 
 // find returns a key's secret, its ARN, and the policies that must each allow a request.
@@ -103,6 +105,10 @@ func fill[D ~int](to *[][]D, resources []string, actions []auth.Action, decide f
 		*to = append(*to, row)
 	}
 }
+
+// BucketOwner implements auth.FixedBucketOwner: all keys are of one AWS account, which owns every bucket, so that each key that may list buckets
+// sees all of them.
+func (a accounts) BucketOwner() auth.Account { return auth.Account{Access: a.owner, Role: auth.RoleAdmin} }
 
 // errFixed answers what would change accounts: they are those of the order.
 var errFixed = errors.New("the stand-in's accounts do not change")
