@@ -108,7 +108,9 @@ func fill[D ~int](to *[][]D, resources []string, actions []auth.Action, decide f
 
 // BucketOwner implements auth.FixedBucketOwner: all keys are of one AWS account, which owns every bucket, so that each key that may list buckets
 // sees all of them.
-func (a accounts) BucketOwner() auth.Account { return auth.Account{Access: a.owner, Role: auth.RoleAdmin} }
+func (a accounts) BucketOwner() auth.Account {
+	return auth.Account{Access: a.owner, Role: auth.RoleAdmin}
+}
 
 // errFixed answers what would change accounts: they are those of the order.
 var errFixed = errors.New("the stand-in's accounts do not change")
