@@ -58,7 +58,7 @@ func TestALongerLifeIsJudgedByTheBudget(t *testing.T) {
 // Fewer workers make room for a longer life, and the longer life leaves none for the workers to come back.
 func TestMoreWorkersAreJudgedByBudgetAndNodeHours(t *testing.T) {
 	for name, c := range map[string]struct{ budget, quota, why string }{
-		"budget":     {"budget: {monthlyDollars: 40, warnPercent: 100, hard: true}\n", "", "cannot be scaled so far: Team platform has spent "},
+		"budget":     {"budget: {monthlyDollars: 45, warnPercent: 100, hard: true}\n", "", "cannot be scaled so far: Team platform has spent "},
 		"node hours": {"", ", nodeHours: 150", "cannot be scaled so far: Team platform has used or reserved 144 of the 150 node hours that quota team allows this month; this needs 144 more."},
 	} {
 		t.Run(name, func(t *testing.T) {
