@@ -53,7 +53,7 @@ func TestAReadyClusterThatTwoCompleteSweepsDoNotSeeIsToldAndNothingElse(t *testi
 			INSERT INTO sweeps (id, platform, account, round, asked_by, spec, opened_at, runner_since, token_id, regions, closed_at, outcome)
 			VALUES ($1, 'aws', $2, (SELECT count(*) + 1 FROM sweeps), 'schedule', '{}', $3, $3, $1, '{us-east-1}', $3, $4)`, id, account, clock.now(), outcome)
 		require.NoError(t, e)
-		_, e = s.Pool().Exec(t.Context(), `INSERT INTO sweep_parts (sweep_id, name, runner, done_at, err) VALUES ($1, 'us-east-1/ec2', 1, $2, $3)`, id, clock.now(), err)
+		_, e = s.Pool().Exec(t.Context(), `INSERT INTO sweep_parts (sweep_id, name, runner, done_at, err) VALUES ($1, 'us-east-1/ec2', 1, $2, $3), ($1, 'us-west-2/ec2', 1, $2, 'denied')`, id, clock.now(), err)
 		require.NoError(t, e)
 	}
 	told := func() int {

@@ -3181,7 +3181,7 @@ type ListDeliveriesParams struct {
 
 // ListFindingsParams defines parameters for ListFindings.
 type ListFindingsParams struct {
-	// Kind overdue, stuck, blocked, remains, delivery_failing, job_failed, access_not_revoked, slack_channel, slack_refused, orphan or sweep_failing.
+	// Kind overdue, stuck, blocked, remains, delivery_failing, job_failed, access_not_revoked, slack_channel, slack_refused, orphan, sweep_failing, cloud_gone, archive_missing or shown_behind.
 	Kind string `form:"kind,omitempty" json:"kind,omitempty,omitzero"`
 
 	// All Include resolved findings.

@@ -85,7 +85,7 @@ func covered(of names.Scope, known []sweeps.RecordedName, s contract.SeenResourc
 	if s.Type == "record" {
 		name := strings.TrimSuffix(strings.ReplaceAll(s.Name, `\052`, "*"), ".")
 		if slices.Contains(records(of), name) {
-			return true, "a DNS record of this exact name"
+			return true, "a DNS record of this exact name, unless it points to somebody else"
 		}
 		return false, "it is no record that the teardown deletes by name"
 	}

@@ -95,7 +95,7 @@ func TestALeakIsRemovedByTheTeardownOfItsCluster(t *testing.T) {
 	require.Equal(t, map[string]string{
 		"arn:aws:ec2:eu-west-1:123456789012:vpc/vpc-1": "openshift-install destroy cluster, by the tag of shop-abcde",
 		"volume/cut": "openshift-install destroy cluster, by the tag of shop-abcde",
-		"record/api": "a DNS record of this exact name", "record/wild": "a DNS record of this exact name", "bucket/1": "by its exact name", "profile/1": "by its exact name",
+		"record/api": "a DNS record of this exact name, unless it points to somebody else", "record/wild": "a DNS record of this exact name, unless it points to somebody else", "bucket/1": "by its exact name", "profile/1": "by its exact name",
 		"eni/1": "it ends with subnet/1", "subnet/1": "it ends with arn:aws:ec2:eu-west-1:123456789012:vpc/vpc-1",
 	}, why)
 	var kept []string

@@ -90,7 +90,9 @@ func (w *leftovers) plantLeft(s subject, all bool) []aws.Resource {
 	if all {
 		record := "api." + s.name + ".labs.example.com."
 		list = append(list, aws.Resource{Service: "iam", Type: "instance-profile", Name: s.infra + "-worker-profile"}, aws.Resource{
-			Service: "route53", Type: "record", ID: w.zone() + "/" + record + "/A/", Name: record, Parent: w.zone(), Attrs: map[string]string{"type": "A", "ttl": "60"}, Values: map[string][]string{"values": {"192.0.2.1"}},
+			Service: "route53", Type: "record", ID: w.zone() + "/" + record + "/A/", Name: record, Parent: w.zone(), Attrs: map[string]string{
+				"type": "A", "alias": s.infra + "-ext-5e6fc35bad251653.elb.us-east-1.amazonaws.com.", "alias-zone": "Z26RNL4JYFTOTI", "alias-health": "false",
+			},
 		})
 		require.NoError(w.t, w.S3.CreateBucket(w.ctx, "openshift-bootstrap-data-"+s.infra))
 	}

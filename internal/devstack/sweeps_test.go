@@ -115,6 +115,7 @@ func (w *leftovers) reportsAll(first []aws.Resource, cut, taken aws.Resource) {
 	o := w.orphanOf(first[0])
 	require.Equal(w.t, "released", o.Class)
 	require.Equal(w.t, w.left.id, o.ClusterID)
+	require.Contains(w.t, o.Evidence, "arn:aws:s3:::openshift-bootstrap-data-"+w.left.infra, "only its name tells of it")
 	require.Equal(w.t, "maya", o.Owner)
 	require.Equal(w.t, "platform", o.Team)
 	require.True(w.t, o.Managed)

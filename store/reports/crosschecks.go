@@ -17,15 +17,16 @@ const behindFor = 10 * time.Minute
 
 // crossChecks compare the rows of clusters with what should agree with them. Each returns findings.
 var crossChecks = []struct{ what, sql string }{
-	// A sweep that looked through the cluster's account and region completely, twice since it was ready, saw nothing with its mark.
+	// Sweeps that looked through the machines of the cluster's region completely, twice since it was ready, saw nothing with its mark. Other
+	// regions may be denied to them.
 	{"clusters that the cloud no longer has", `
 		SELECT 'cloud_gone' AS kind, c.id AS cluster, '' AS identity, min(w.closed_at) AS since,
-			c.name || ' is ready, but the last ' || count(DISTINCT w.id) || ' complete sweeps of its account saw none of its resources' AS why,
+			c.name || ' is ready, but the last ' || count(DISTINCT w.id) || ' sweeps that looked through its region completely saw none of its resources' AS why,
 			array_agg(DISTINCT 'no resource is tagged kubernetes.io/cluster/' || a.infra_id || ' in account ' || a.account || ', ' || a.region) AS evidence
 		FROM clusters c
 		JOIN attempts a ON a.cluster_id = c.id AND a.kind = 'create' AND a.outcome = 'succeeded' AND a.infra_id IS NOT NULL
 		JOIN sweeps w ON w.platform = c.platform AND w.account = a.account AND w.outcome = 'succeeded' AND a.region = ANY (w.regions) AND w.opened_at > a.closed_at
-			AND NOT EXISTS (SELECT FROM sweep_parts p WHERE p.sweep_id = w.id AND (p.done_at IS NULL OR p.err <> ''))
+			AND EXISTS (SELECT FROM sweep_parts p WHERE p.sweep_id = w.id AND p.name = a.region || '/ec2' AND p.done_at IS NOT NULL AND p.err = '')
 		WHERE c.status = 'READY' AND c.desired = 'present'
 			AND NOT EXISTS (SELECT FROM seen s WHERE s.platform = c.platform AND s.account = a.account AND s.gone_at IS NULL
 				AND s.resource -> 'tags' ? ('kubernetes.io/cluster/' || a.infra_id))
