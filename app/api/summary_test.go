@@ -73,5 +73,5 @@ func TestACellIsNeverAFormula(t *testing.T) {
 	}
 	var b strings.Builder
 	require.NoError(t, summaryCSV(&b, "leaks", ReportSummary{Leaks: []SummaryLeak{{Identity: "=x", Why: `a "volume", left`}}}))
-	require.Equal(t, "identity,cluster_id,cluster,team,why,first_seen_at,last_seen_at,resolved_at,cents\r\n'=x,,,,\"a \"\"volume\"\", left\",,,,\r\n", b.String())
+	require.Equal(t, "identity,class,cluster_id,cluster,team,why,first_seen_at,last_seen_at,resolved_at,cents,unpriced\r\n'=x,,,,,\"a \"\"volume\"\", left\",,,,,0\r\n", b.String())
 }

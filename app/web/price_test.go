@@ -49,7 +49,7 @@ func TestEveryEntryPointNamesTheSamePrice(t *testing.T) {
 			require.NoError(t, err)
 			l.agrees(t, fmt.Sprint("it is asked to scale, ", i))
 			h.pass(time.Duration(rapid.Int64Range(1, int64(time.Hour)).Draw(r, "scales")))
-			rate := (2*l.list*(3+workers) + 6) / 12 // by machine, of six, half up
+			rate := (10_000*l.list + *l.row(t).WorkerMicros*(workers-3) + 5_000) / 10_000 // each worker at its own price, half up
 			l.moves(t, func(c *lifecycle.Cluster) { c.Workers, c.WorkersWanted = &workers, nil }, rate)
 			l.agrees(t, fmt.Sprint("it is scaled, ", i))
 			require.Equal(t, rate, l.row(t).HourlyCents)
