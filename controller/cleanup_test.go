@@ -81,11 +81,11 @@ func TestTheSettingRemovesALeakAndNothingElse(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	h.Cleanup.Delete = []lifecycle.OrphanClass{lifecycle.ClassReleased}
-	cluster := h.gone("shop")
+	cluster, second := h.gone("shop"), h.gone("store")
 	h.pass(3 * time.Hour)
 	leak := h.found(lifecycle.ClassReleased, cluster, "shop-abcde", true)
 	other := h.found(lifecycle.ClassUnknown, "clu_9", "shop-fghij", false)
-	foreign := h.found(lifecycle.ClassReleased, cluster, "shop-klmno", true)
+	foreign := h.found(lifecycle.ClassReleased, second, "store-klmno", true) // one of the same cluster would block its teardown
 	_, err := h.store.Pool().Exec(h.ctx, `UPDATE seen SET resource = jsonb_set(resource, '{tags,InstallationId}', '"there"') WHERE orphan_id = $1`, foreign)
 	require.NoError(t, err)
 	for range 2 {
