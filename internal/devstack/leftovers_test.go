@@ -9,10 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app/api/client"
 	"github.com/ocpctl/ocpctl/internal/devstack/aws"
+	"github.com/ocpctl/ocpctl/internal/devstack/installer"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 )
 
@@ -34,15 +37,21 @@ func newLeftovers(t *testing.T) *leftovers {
 	w.backUp()
 	for i := range 2 {
 		name := fmt.Sprintf("lost-%d", i)
+		require.NoError(t, installer.SetFault(w.Faults(), "create/"+name, &installer.Fault{FailAt: "bootstrap", Pause: true}))
 		w.lost = append(w.lost, subject{id: w.requested(name, name)})
 	}
-	w.runUntil("they are ready", 3*time.Minute, func() bool { return w.count("SELECT count(*) FROM clusters WHERE phase = 'ready'") == 4 })
+	w.runUntil("they have machines", 3*time.Minute, func() bool { return w.machinesOf(w.lost[0].id) > 0 && w.machinesOf(w.lost[1].id) > 0 })
 	for i := range w.lost {
 		w.describe(&w.lost[i])
 	}
+	runners := w.runners(w.lost[0].id, w.lost[1].id)
 	w.restore()
 	require.NoError(t, w.StartServer(w.ctx))
 	require.Equal(t, 2, w.count("SELECT count(*) FROM clusters WHERE phase = 'ready'"), "the backup does not know the last two")
+	w.runUntil("the runners that the database does not know have stopped", time.Minute, func() bool { return w.ended(runners) })
+	for _, s := range w.lost {
+		w.expire(s)
+	}
 	return w
 }
 
@@ -71,6 +80,23 @@ func (w *leftovers) describe(s *subject) {
 	maps.DeleteFunc(s.tags, func(key, _ string) bool { // what only a VPC has
 		return key == tagkey.Name || strings.HasPrefix(key, tagkey.ProviderCluster) || strings.HasPrefix(key, "ocpctl-standin/")
 	})
+}
+
+// expire makes what a cluster has say that its end was two hours ago. Until then, it might be another control plane's, and be used.
+func (l *life) expire(s subject) {
+	l.t.Helper()
+	over := time.Now().Add(-2 * time.Hour).UTC().Format(time.RFC3339)
+	require.NoError(l.t, l.AWS.Retag(func(r aws.Resource) bool { return r.Tags[tagkey.ClusterID] == s.id }, tagkey.TTLExpiry, over))
+	bucket := "openshift-bootstrap-data-" + s.infra
+	tags, err := l.S3.Client().GetBucketTagging(l.ctx, &s3.GetBucketTaggingInput{Bucket: &bucket})
+	require.NoError(l.t, err)
+	for i, t := range tags.TagSet {
+		if *t.Key == tagkey.TTLExpiry {
+			tags.TagSet[i].Value = &over
+		}
+	}
+	_, err = l.S3.Client().PutBucketTagging(l.ctx, &s3.PutBucketTaggingInput{Bucket: &bucket, Tagging: &types.Tagging{TagSet: tags.TagSet}})
+	require.NoError(l.t, err)
 }
 
 func (l *life) plant(r aws.Resource) aws.Resource {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
@@ -222,6 +223,10 @@ func (l *life) assertSettled() {
 func (l *life) logState() {
 	for _, r := range l.clusters() {
 		l.t.Logf("cluster %s %s %s/%s desired=%s why=%s", r.ID, r.Name, r.Status, r.Phase, r.Desired, r.Why)
+	}
+	if rows, err := l.pool.Query(l.ctx, "SELECT format('orphan %s %s %s%s %s: %s', id, class, cluster_tag, identity, state, state_why) FROM orphans"); err == nil {
+		orphans, _ := pgx.CollectRows(rows, pgx.RowTo[string])
+		l.t.Log(strings.Join(orphans, "\n"))
 	}
 	log, err := os.ReadFile(filepath.Join(l.Dir, "log", "server.log"))
 	if err == nil {

@@ -46,7 +46,7 @@ func (a *account) broken(w *world, at time.Time, complete bool) string {
 				return fmt.Sprintf("an approval for what is %s is used for what is %s", a.approved[key], o.Class)
 			}
 		}
-		if o.State == lifecycle.OrphanReported && at.Sub(o.Since) < limits.MinAge {
+		if was := a.was[key]; o.State == lifecycle.OrphanReported && (was == "" || was == lifecycle.OrphanSeen || was == lifecycle.OrphanGone) && at.Sub(o.Since) < limits.MinAge {
 			return "it is told too early"
 		}
 	}

@@ -145,6 +145,7 @@ type account struct {
 	there   map[string]thing
 	orphans map[string]lifecycle.KnownOrphan
 	groups  map[string]lifecycle.Judged
+	was     map[string]lifecycle.OrphanState // before the last sweep
 
 	approved map[string]lifecycle.OrphanClass
 }
@@ -196,6 +197,9 @@ func (a *account) sweep(w *world, p pipeline, at time.Time, denied map[string]bo
 	}
 	groups := p.group(Account{Platform: "aws", ID: "123456789012", Names: recorded, BaseDomains: []string{baseDomain}}, seen)
 	present := map[string]bool{}
+	for key, o := range a.orphans {
+		a.was[key] = o.State
+	}
 	for _, j := range p.judge(lifecycle.Seen{At: at, Groups: groups}, w.known) {
 		key := fmt.Sprint(j.Installation, "|", j.Cluster, "|", j.Identity, "|", j.Place)
 		present[key] = true
@@ -225,5 +229,5 @@ func cmpID(a, b string) int {
 func newAccount() *account {
 	return &account{sights: map[string]int{}, missed: map[string]int{}, there: map[string]thing{},
 		orphans: map[string]lifecycle.KnownOrphan{}, groups: map[string]lifecycle.Judged{},
-		approved: map[string]lifecycle.OrphanClass{}}
+		was: map[string]lifecycle.OrphanState{}, approved: map[string]lifecycle.OrphanClass{}}
 }

@@ -55,6 +55,15 @@ func (s *Server) Plant(r Resource) (Resource, error) {
 	return out, err
 }
 
+// Retag sets a tag of everything for which it is true, as whoever may tag does.
+func (s *Server) Retag(is func(Resource) bool, key, value string) error {
+	return s.change(func(w *world) {
+		for _, r := range w.all(func(r *Resource) bool { return is(*r) }) {
+			r.Tags[key] = value
+		}
+	})
+}
+
 // Pin makes every deletion of a resource (by id or name) fail as if something still used it.
 func (s *Server) Pin(id string) error { return s.change(func(w *world) { w.Pinned[id] = true }) }
 
