@@ -103,8 +103,11 @@ type SweepArgs struct{}
 // WeeklyArgs asks to have the weekly report posted if it is due.
 type WeeklyArgs struct{}
 
-// RunSweepsArgs asks for one round over the sweeps of cloud accounts: open those that are due, and see to the one whose turn it is.
-type RunSweepsArgs struct{}
+// RunSweepsArgs asks for one round over the sweeps of cloud accounts: open those that are due, and see to the one whose turn it is. News
+// gives a change during a round a round of its own.
+type RunSweepsArgs struct {
+	News string `json:"news"`
+}
 
 // LaunchSweepArgs asks to ensure that a sweep's runner is started.
 type LaunchSweepArgs struct {
@@ -135,8 +138,10 @@ type MissedArgs struct{}
 // PruneArgs asks to remove old rows.
 type PruneArgs struct{}
 
-// CleanupArgs asks to begin the approved removals of orphans.
-type CleanupArgs struct{}
+// CleanupArgs asks to begin the approved removals of orphans. News gives a change during a round a round of its own.
+type CleanupArgs struct {
+	News string `json:"news"`
+}
 
 // RemoveArgs asks to do the removals that are due.
 type RemoveArgs struct{}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/oklog/ulid/v2"
 
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -78,7 +79,7 @@ func (s *Store) decide(ctx context.Context, ids []string, to lifecycle.OrphanSta
 				return err
 			}
 		}
-		c.Enqueue(queue.CleanupArgs{})
+		c.Enqueue(queue.CleanupArgs{News: ulid.Make().String()})
 		return nil
 	})
 }

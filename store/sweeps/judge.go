@@ -68,7 +68,7 @@ func (s *Store) KeepOrphans(ctx context.Context, sweep string, judged []lifecycl
 			}
 		}
 		_, err = c.Exec(ctx, `UPDATE sweeps SET judged_at = $2 WHERE id = $1`, sweep, c.Now)
-		c.Enqueue(queue.CleanupArgs{}) // what may be removed without an approval, and what waits
+		c.Enqueue(queue.CleanupArgs{News: "judged " + sweep}) // what may be removed without an approval, and what waits
 		return err
 	})
 	if err != nil {

@@ -80,7 +80,7 @@ func (c *change) open(ctx context.Context, w Wanted, by string) (id string, alre
 		SELECT @id, @platform, @account, coalesce(max(round), 0) + 1, @by, @spec, @now, @now, @token FROM sweeps WHERE platform = @platform AND account = @account
 		ON CONFLICT (platform, account) WHERE closed_at IS NULL DO NOTHING RETURNING id`, args).Scan(&id)
 	if !errors.Is(err, pgx.ErrNoRows) {
-		c.Enqueue(queue.RunSweepsArgs{})
+		c.Enqueue(queue.RunSweepsArgs{News: "opened " + id})
 		return id, false, err
 	}
 	err = c.QueryRow(ctx, `SELECT id FROM sweeps WHERE platform = @platform AND account = @account AND closed_at IS NULL`, args).Scan(&id)

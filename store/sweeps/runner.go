@@ -287,6 +287,6 @@ func (c *change) end(ctx context.Context, sweep Sweep, r ResultRow) error {
 	if _, err := c.Exec(ctx, `DELETE FROM sweep_reports WHERE sweep_id = $1`, sweep.ID); err != nil {
 		return err
 	}
-	c.Enqueue(queue.JudgeSweepArgs{Sweep: sweep.ID}, queue.RunSweepsArgs{})
+	c.Enqueue(queue.JudgeSweepArgs{Sweep: sweep.ID}, queue.RunSweepsArgs{News: "ended " + sweep.ID})
 	return nil
 }
