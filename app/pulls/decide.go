@@ -204,7 +204,7 @@ func decidePush(f facts) (acts []act) {
 	why := messages.Pushed(e.PR.Head, push.mode)
 	for _, row := range pushedOver(f) {
 		ending := !row.Ends.PRClosed.IsZero() || !row.Ends.LabelRemoved.IsZero()
-		if row.OffHours && isPresent(row) {
+		if row.UseMatters() && isPresent(row) {
 			acts = append(acts, useCluster{row})
 		}
 		switch {
