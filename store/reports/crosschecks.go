@@ -64,6 +64,18 @@ func (s *Store) CrossFindings(ctx context.Context) (found []lifecycle.Finding, e
 	return found, nil
 }
 
+// UnknownClusters returns those of the ids, in their order, that no cluster ever had. Rows of clusters are never deleted.
+func (s *Store) UnknownClusters(ctx context.Context, ids []string) ([]string, error) {
+	var unknown []string
+	err := s.db.Pool().QueryRow(ctx, `
+		SELECT coalesce(array_agg(n.id ORDER BY n.place), '{}') FROM unnest($1::text[]) WITH ORDINALITY AS n (id, place)
+		WHERE NOT EXISTS (SELECT FROM clusters c WHERE c.id = n.id)`, ids).Scan(&unknown)
+	if err != nil {
+		return nil, fmt.Errorf("look for clusters that are not in the database: %w", err)
+	}
+	return unknown, nil
+}
+
 // DropDeadJobs deletes queue jobs about clusters that have no row, as after a restored backup: nothing could ever do them. It returns how many.
 func (s *Store) DropDeadJobs(ctx context.Context) (int, error) {
 	tag, err := s.db.Pool().Exec(ctx, `
