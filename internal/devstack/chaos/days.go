@@ -32,14 +32,15 @@ type days struct {
 // days runs all cycles, each of which lasts from one morning to noon of the next day, a day's number at once.
 func (t *Run) days(ctx context.Context, o SoakOptions) (done []*cycle, err error) {
 	d := &days{Run: t}
-	if err := d.prepare(); err != nil {
+	all, err := d.prepare(ctx)
+	if err != nil {
 		return nil, err
 	}
 	for len(done) < o.Cycles {
 		var day []*cycle
 		for n := len(done); n < min(len(done)+perDay, o.Cycles); n++ {
 			c := newCycle(o.Seed, n)
-			c.drawNight()
+			c.drawNight(all)
 			day = append(day, c)
 		}
 		done = append(done, day...)
@@ -52,29 +53,53 @@ func (t *Run) days(ctx context.Context, o SoakOptions) (done []*cycle, err error
 	return done, nil
 }
 
-// prepare writes profiles whose clusters sleep outside working hours unless somebody says otherwise.
-func (d *days) prepare() (err error) {
+// prepare writes the soak's profiles, and returns the nights that they allow. A catalogue without rules for idle clusters allows none of these.
+func (d *days) prepare(ctx context.Context) (all []night, err error) {
 	if d.team, err = os.ReadFile(d.teamFile()); err != nil {
-		return err
+		return nil, err
 	}
-	for name, from := range nightly {
+	if err := d.writeProfiles(nightly); err != nil {
+		return nil, err
+	}
+	if err := d.writeProfiles(idle); err != nil {
+		return nil, err
+	}
+	all = nights()
+	if _, err := d.ocpctl(ctx, "admin", "catalog", "validate", filepath.Join(d.Dir, "catalogue")); err != nil {
+		d.say("  no cluster ends for idleness, because this catalogue is refused: %v", err)
+		all = slices.DeleteFunc(all, func(n night) bool { return n.way == idle })
+		for sleeps := range copied {
+			if err := os.Remove(d.profileFile(idle, sleeps)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return all, nil
+}
+
+// writeProfiles writes copies of built-in profiles with the rules of a way.
+func (d *days) writeProfiles(way string) error {
+	for sleeps, from := range copied {
 		raw, err := fs.ReadFile(profiles.EmbeddedFiles(), "profiles/"+from+".yaml")
 		if err != nil {
 			return err
 		}
-		text := strings.Replace(string(raw), "name: "+from+"\n", "name: "+name+"\n", 1) + "\noffHours: {default: true}\n"
-		if err := file.Replace(filepath.Join(d.Dir, "catalogue", "profiles", name+".yaml"), []byte(text)); err != nil {
+		text := strings.Replace(string(raw), "name: "+from+"\n", "name: "+way+"-"+sleeps+"\n", 1) + "\n" + rules[way] + "\n"
+		if err := file.Replace(d.profileFile(way, sleeps), []byte(text)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+func (d *days) profileFile(way, sleeps string) string {
+	return filepath.Join(d.Dir, "catalogue", "profiles", way+"-"+sleeps+".yaml")
+}
+
 func (d *days) teamFile() string { return filepath.Join(d.Dir, "catalogue", "teams", "platform.yaml") }
 
 // live lets a day's clusters come in the morning, spend the night, and go at noon.
 func (d *days) live(ctx context.Context, day []*cycle, width int) error {
-	began := time.Now()
 	if err := d.passTo(ctx, morning); err != nil {
 		return err
 	}
@@ -98,7 +123,7 @@ func (d *days) live(ctx context.Context, day []*cycle, width int) error {
 		return d.ended(ctx, c)
 	})
 	for _, c := range day {
-		if c.took = time.Since(began); c.err != nil {
+		if c.err != nil {
 			d.say("  %v", c.failure())
 		}
 	}
@@ -171,15 +196,18 @@ func (d *days) atRest(ctx context.Context) error {
 
 // writeHours writes the working hours as the product's clock shows them, and has the catalogue read.
 func (d *days) writeHours(ctx context.Context) error {
-	shown := func(at time.Duration) string {
-		return time.Time{}.Add(at).Add(-d.ahead % (24 * time.Hour)).Format("15:04")
-	}
-	hours := fmt.Sprintf("\nworkHours: {timeZone: UTC, hours: [\"Mon-Sun %s-%s\"]}\n", shown(opening), shown(closing))
+	hours := fmt.Sprintf("\nworkHours: {timeZone: UTC, hours: [%q]}\n", hoursBehind(d.ahead))
 	if err := file.Replace(d.teamFile(), append(slices.Clone(d.team), hours...)); err != nil {
 		return err
 	}
 	_, err := d.ocpctl(ctx, "admin", "admin", "reload-catalogue")
 	return err
+}
+
+// hoursBehind returns the working hours by a clock from which this one is that far ahead.
+func hoursBehind(ahead time.Duration) string {
+	shown := func(at time.Duration) string { return time.Time{}.Add(at - ahead%(24*time.Hour)).Format("15:04") }
+	return fmt.Sprintf("Mon-Sun %s-%s", shown(opening), shown(closing))
 }
 
 // moveBack moves every time of the clusters that are not released, except for those that never change, and the times from which they cost

@@ -9,8 +9,21 @@ import (
 	"time"
 )
 
-// nightly are profiles of the soak, with the profile of which each is a copy: their clusters sleep outside working hours.
-var nightly = map[string]string{"nightly-stopped": "aws-minimal-test", "nightly-workers": "aws-standard"}
+// The ways in which clusters of a soak fall asleep and end, besides by command.
+const (
+	plain   = ""
+	nightly = "nightly" // outside working hours
+	idle    = "idle"    // if nobody uses them
+)
+
+// rules are what the profiles of each way say. Each has two, which are copies of the profiles in copied.
+var rules = map[string]string{
+	nightly: "offHours: {default: true}",
+	idle:    "idle: {tellAfter: 4h, sleepAfter: 6h, endAfter: 16h}",
+}
+
+// copied are the built-in profiles whose clusters sleep with all machines stopped, and without workers.
+var copied = map[string]string{"stopped": "aws-minimal-test", "workers": "aws-standard"}
 
 // The times of a day. People work from opening to closing.
 const (
@@ -66,13 +79,13 @@ func (s state) is(c cluster) bool {
 
 // night is how a cluster spends the night: what somebody does at which moment, and what it is after that.
 type night struct {
-	name     string
-	offHours bool // it sleeps outside working hours
-	ttl      int  // hours; 0: longer than the night
-	pr       bool // only clusters of pull requests
-	at       int  // the moment of does
-	does     func(context.Context, *Run, *cycle) error
-	is       [dawn + 1]state
+	name string
+	way  string // in which it falls asleep and ends: plain, nightly or idle
+	ttl  int    // hours; 0: longer than the night
+	pr   bool   // only clusters of pull requests
+	at   int    // the moment of does
+	does func(context.Context, *Run, *cycle) error
+	is   [dawn + 1]state
 }
 
 func (n night) text() string {
@@ -87,34 +100,31 @@ func nights() []night {
 	used := [dawn + 1]state{awake, asleep, awake, asleep, awake} // two hours later it sleeps again
 	return []night{
 		{name: "awake", is: [...]state{awake, awake, awake, awake, awake}},
-		{name: "off-hours", offHours: true, is: slept},
-		{name: "off-hours, woken by a push", offHours: true, pr: true, at: late, does: push, is: used},
-		{name: "off-hours, woken by a kubeconfig", offHours: true, at: late, does: kubeconfig, is: used},
-		{name: "off-hours, woken by a command", offHours: true, at: late, does: orders("wake"), is: used},
-		{name: "off-hours, kept awake tonight", offHours: true, at: evening, does: orders("hold", "tonight"), is: [...]state{awake, awake, awake, awake, awake}},
-		{name: "off-hours, ended asleep", offHours: true, at: late, does: end, is: [...]state{awake, asleep, gone, gone, gone}},
-		{name: "off-hours, its end comes asleep", offHours: true, ttl: 16, is: [...]state{awake, asleep, asleep, gone, gone}},
+		{name: "off-hours", way: nightly, is: slept},
+		{name: "off-hours, woken by a push", way: nightly, pr: true, at: late, does: push, is: used},
+		{name: "off-hours, woken by a kubeconfig", way: nightly, at: late, does: kubeconfig, is: used},
+		{name: "off-hours, woken by a command", way: nightly, at: late, does: orders("wake"), is: used},
+		{name: "off-hours, kept awake tonight", way: nightly, at: evening, does: orders("hold", "tonight"), is: [...]state{awake, awake, awake, awake, awake}},
+		{name: "off-hours, ended asleep", way: nightly, at: late, does: end, is: [...]state{awake, asleep, gone, gone, gone}},
+		{name: "off-hours, its end comes asleep", way: nightly, ttl: 16, is: [...]state{awake, asleep, asleep, gone, gone}},
 		{name: "put to sleep for 12 h", at: evening, does: orders("sleep", "--for", "12h"), is: [...]state{asleep, asleep, asleep, asleep, awake}},
-		{name: "put to sleep, ended asleep", offHours: true, at: evening, does: orders("sleep"), is: [...]state{asleep, asleep, asleep, asleep, asleep}},
+		{name: "put to sleep, ended asleep", way: nightly, at: evening, does: orders("sleep"), is: [...]state{asleep, asleep, asleep, asleep, asleep}},
+		{name: "idle, its end comes asleep", way: idle, is: [...]state{awake, asleep, asleep, gone, gone}},
+		{name: "idle, woken by a kubeconfig", way: idle, at: late, does: kubeconfig, is: [...]state{awake, asleep, awake, awake, awake}},
 	}
 }
 
 // drawNight draws how the cycle's cluster is requested and spends its night, and whether its runner is killed while it falls asleep or wakes.
-func (c *cycle) drawNight() {
-	all := nights()
+func (c *cycle) drawNight(all []night) {
 	c.night = all[c.number%len(all)]
 	c.cli = !c.night.pr && c.rng.IntN(3) == 0
 	if c.ttl = c.night.ttl; c.ttl == 0 {
 		c.ttl = 48
 	}
-	workers := c.rng.IntN(2) == 0
-	if c.profile = "aws-minimal-test"; workers {
-		c.profile = "aws-standard"
-	}
-	if c.offHours = c.cli && c.night.offHours; c.night.offHours && !c.cli {
-		if c.profile = "nightly-stopped"; workers {
-			c.profile = "nightly-workers"
-		}
+	sleeps := []string{"stopped", "workers"}[c.rng.IntN(2)]
+	c.offHours = c.cli && c.night.way == nightly
+	if c.profile = c.night.way + "-" + sleeps; c.night.way == plain || c.offHours {
+		c.profile = copied[sleeps]
 	}
 	c.killIn = []string{"", "", "going_to_sleep", "waking"}[c.rng.IntN(4)]
 }

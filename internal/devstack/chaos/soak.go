@@ -47,18 +47,18 @@ func Soak(ctx context.Context, t *Run, o SoakOptions) error {
 	}
 	use := t.watchProcesses(ctx)
 	began := time.Now()
-	done, err := run(ctx, o)
-	if err != nil {
-		return errors.Join(err, failures(done))
-	}
+	done, failed := run(ctx, o)
 	took := time.Since(began)
 	spent, peak := use.stop()
 	if kill != nil {
 		kills, err := kill.stop()
 		if err != nil {
-			return err
+			return errors.Join(failed, err)
 		}
 		t.say("\none of %d servers was killed %d times, every %.1f s", len(t.Servers), kills, took.Seconds()/float64(max(kills, 1)))
+	}
+	if failed != nil {
+		return errors.Join(failed, failures(done))
 	}
 	after, err := t.bytesStored(ctx)
 	if err != nil {
@@ -128,7 +128,9 @@ func (t *Run) printSoak(done []*cycle, took time.Duration, spent map[string]time
 		}
 		if c.err == nil {
 			released++
-			times = append(times, c.took)
+			if c.took > 0 {
+				times = append(times, c.took)
+			}
 		}
 	}
 	slices.Sort(times)
