@@ -19,7 +19,8 @@ type Group struct {
 	Domain            string   // without any of these: the cluster's domain, as its DNS records tell
 	Marked            bool     // one of its resources has a cluster's tag
 	Managed           bool     // those of its resources that have tags have ocpctl's ManagedBy and this ClusterId
-	Name, Owner, Team string   // as tagged
+	Name, Owner, Team string   // as tagged; empty: untagged, or its resources' tags differ
+	Owners            bool     // its resources have the Owner tags of several people
 	Resources         []string // ids: ARNs, or type and id
 	HourlyCents       *float64 // of the resources whose price is known; nil: of none
 	Unpriced          int      // resources whose price is unknown

@@ -30,6 +30,9 @@ func HoursAt(s workhours.Schedule, now time.Time, wakeAhead, awakeFor time.Durat
 // leastRest is the shortest time for which a schedule puts a cluster to sleep: going to sleep and waking take some of it.
 const leastRest = 30 * time.Minute
 
+// steadyFor is how long no schedule puts a cluster to sleep that another schedule woke.
+const steadyFor = 30 * time.Minute
+
 // restWarning is how long before a schedule puts a cluster to sleep its people are warned.
 const restWarning = 30 * time.Minute
 
@@ -91,8 +94,10 @@ func (m *deciding) keepHours() {
 	r, worth := m.nextRest()
 	switch {
 	case resting && !n.rests(h):
+		m.holdAwake()
 		m.endRest("no working hours are in force for it")
 	case resting && (h.Open || !r.until.IsZero() && !m.f.Now.Before(r.until)):
+		m.holdAwake()
 		m.endRest("working hours begin")
 	case resting && r.from.After(m.f.Now):
 		m.endRest(n.usedText())
@@ -107,6 +112,18 @@ func (m *deciding) keepHours() {
 		if n.powerOwed() {
 			m.job(JobOffHoursDown, JobPending, "", "")
 		}
+	}
+}
+
+// holdAwake keeps a cluster awake for a while that is woken earlier than the schedule said which put it to sleep. The schedule was changed, and another
+// server may still have the earlier one: it would put the cluster to sleep again at once, and this one would wake it, at each look.
+func (m *deciding) holdAwake() {
+	n := m.next()
+	if early := n.SleepUntil.IsZero() || m.f.Now.Before(n.SleepUntil); !early {
+		return
+	}
+	if until := m.f.Now.Add(steadyFor); until.After(n.AwakeUntil) {
+		n.AwakeUntil = until
 	}
 }
 

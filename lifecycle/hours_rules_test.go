@@ -75,6 +75,26 @@ func restIsKept(_ *world, c Cluster, f Facts, d Decision) string {
 	return ""
 }
 
+// A schedule that wakes a cluster earlier than the one before said keeps it awake for half an hour: servers with different catalogues do not turn it
+// at each look.
+func earlyWakeIsKept(_ *world, c Cluster, f Facts, d Decision) string {
+	n := d.Next
+	if f.Hours == nil || !c.SleepWanted || c.PowerBy != ByHours || n.SleepWanted || n.Desired != Present || n.Status != Ready || n.SleepMode == "" || f.Open == nil && f.Last != nil && f.Last.Number > c.Seen {
+		return ""
+	}
+	early := c.SleepUntil.IsZero() || f.Now.Before(c.SleepUntil)
+	until := f.Now
+	for _, at := range []time.Time{n.AwakeUntil, after(n.ActiveAt, f.Hours.AwakeFor), after(n.ReadyAt, f.Hours.AwakeFor)} {
+		if at.After(until) {
+			until = at
+		}
+	}
+	if early && (!f.Hours.Scheduled || f.Hours.Open) && until.Before(f.Now.Add(30*time.Minute)) {
+		return "a cluster that one schedule woke can be put to sleep by another at once"
+	}
+	return ""
+}
+
 // Rule 2 of schedules: one that could not be looked at puts nothing to sleep and wakes nothing.
 func unknownHoursDecideNothing(_ *world, c Cluster, f Facts, d Decision) string {
 	n := d.Next

@@ -87,6 +87,36 @@ func TestAClusterSleepsOutsideWorkingHoursAndIsAwakeWhenTheyBegin(t *testing.T) 
 	require.WithinRange(t, w.now, epoch.Add(18*time.Hour), epoch.Add(18*time.Hour+20*time.Minute), "and sleeps again the next night")
 }
 
+func TestTwoServersWithDifferentCataloguesDoNotTurnAClusterAtEachLook(t *testing.T) {
+	var woken time.Time
+	var awake []time.Duration // between being woken and being put to sleep again
+	w := newWorld(func(c Cluster, f Facts, l Limits) Decision {
+		d := Decide(c, f, l)
+		switch {
+		case c.SleepWanted && !d.Next.SleepWanted:
+			woken = f.Now
+		case !c.SleepWanted && d.Next.SleepWanted && !woken.IsZero():
+			awake = append(awake, f.Now.Sub(woken))
+		}
+		return d
+	}, func(int) int { return 0 })
+	w.fair, w.row.OffHours, w.day, w.night = true, true, 6*time.Hour, 6*time.Hour
+	w.row.Ends.TTL = w.row.Ends.Max
+	w.until(func() bool { return w.row.Status == Ready && w.row.AccessDone == w.row.AccessWanted })
+	w.until(w.at(6*time.Hour + time.Minute))
+	for minute := range 5 * 60 {
+		if w.day, w.night = 6*time.Hour, 6*time.Hour; minute%2 == 0 { // the server of this look has another catalogue
+			w.day, w.night = 24*time.Hour, 0
+		}
+		w.reconcileAsked, w.now = true, w.now.Add(time.Minute)
+		w.goOn()
+	}
+	require.NotEmpty(t, awake)
+	for _, d := range awake {
+		require.GreaterOrEqual(t, d, 30*time.Minute)
+	}
+}
+
 func TestAClusterThatIsKeptAwakeTonightSleepsTheNextNight(t *testing.T) {
 	w := officeWorld()
 	w.until(w.at(5 * time.Hour))

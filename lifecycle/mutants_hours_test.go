@@ -49,6 +49,13 @@ var hoursMutants = []mutant{
 		}
 		return Decide(c, f, l)
 	}},
+	{0, false, "a schedule that was changed wakes a cluster for a moment", func(c Cluster, f Facts, l Limits) Decision {
+		d := Decide(c, f, l)
+		if c.SleepWanted && !d.Next.SleepWanted && f.Hours != nil && f.Hours.Open {
+			d.Next.AwakeUntil = c.AwakeUntil
+		}
+		return d
+	}},
 	{2, false, "a schedule that nobody knows counts as none", func(c Cluster, f Facts, l Limits) Decision {
 		if f.Hours == nil {
 			f.Hours = &Hours{}

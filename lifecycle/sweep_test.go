@@ -53,6 +53,7 @@ func TestASweepSaysWhoseAGroupIs(t *testing.T) {
 		"our tag, and no such cluster":                         {Group{Installation: "here", Cluster: "q", Identity: "infra-q"}, ClassUnknown, "", "no cluster q"},
 		"our tag and nothing else":                             {Group{Installation: "here"}, ClassUnknown, "", "no known cluster's id"},
 		"a person's":                                           {Group{Place: "vpc-9", Owner: "maya"}, ClassOwned, "", "maya"},
+		"several people's":                                     {Group{Place: "vpc-9", Owners: true}, ClassOwned, "", "several people"},
 		"the mark of a cluster of which nobody knows":          {Group{Identity: "infra-q", Marked: true}, ClassOwned, "", "infra-q"},
 		"a cluster's id of which nobody knows":                 {Group{Cluster: "q"}, ClassOwned, "", "q"},
 		"nothing to tell an owner by":                          {Group{Place: "vpc-9"}, ClassNobody, "", "nothing says whose"},

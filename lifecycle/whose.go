@@ -63,6 +63,8 @@ func (w whose) judgeUnknown(g Group) (class OrphanClass, of *KnownCluster, why s
 		return ClassNobody, domain, fmt.Sprintf("%s was the domain of %s, which was destroyed; something else may use the name now", g.Domain, domain.Name)
 	case g.Owner != "":
 		return ClassOwned, nil, fmt.Sprintf("no known cluster has it; the Owner tag says %s", g.Owner)
+	case g.Owners:
+		return ClassOwned, nil, "no known cluster has it; its resources have the Owner tags of several people"
 	case g.Marked || g.Cluster != "":
 		return ClassOwned, nil, fmt.Sprintf("it has the mark of a cluster that is not known here: %s", cmp.Or(g.Identity, g.Cluster))
 	}

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -222,4 +223,31 @@ func TestAnAdoptedClusterTakesItsOrphanAlong(t *testing.T) {
 	require.ErrorIs(t, err, store.ErrConflict)
 	_, err = s.Cluster(t.Context(), late.ID)
 	require.ErrorIs(t, err, store.ErrNotFound, "without its approval nothing is adopted")
+}
+
+func TestARemovalKnowsTheAccountsInWhichItsClusterWas(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	accounts := func(cluster string) []string {
+		t.Helper()
+		r, err := s.Sweeps.Removal(t.Context(), orphan(t, s, clock, cluster, "infra-"+cluster, lifecycle.OrphanReported))
+		require.NoError(t, err)
+		return r.Of.Accounts
+	}
+	wanted := granted("wanted")
+	wanted.Row.Spec.Account = "999999999999"
+	never := accept(t, s, wanted)
+	require.Equal(t, []string{"999999999999"}, accounts(never.ID), "no attempt recorded one: where it was to be made")
+	require.Empty(t, accounts(accept(t, s, granted("nowhere")).ID))
+
+	made := granted("made")
+	made.Row.Spec.Account = "999999999999"
+	row := accept(t, s, made)
+	for number, account := range []string{"210987654321", "123456789012", "210987654321", ""} {
+		_, err := s.Pool().Exec(t.Context(), `
+			INSERT INTO attempts (id, cluster_id, job_id, number, kind, phase, token_id, opened_at, account, closed_at, outcome)
+			VALUES ($1, $2, (SELECT id FROM jobs WHERE cluster_id = $2), $3, 'create', 'installing', $1, $4, nullif($5, ''), $4, 'failed')`, fmt.Sprintf("att_%d", number), row.ID, number+1, clock.now(), account)
+		require.NoError(t, err)
+	}
+	require.Equal(t, []string{"123456789012", "210987654321"}, accounts(row.ID), "each that an attempt recorded, and no other")
 }

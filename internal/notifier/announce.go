@@ -43,11 +43,17 @@ func (w *announceWorker) Work(ctx context.Context, job *river.Job[queue.Announce
 	return w.n.Store.Notices.Announced(ctx, a.ID, list)
 }
 
-// whoHears reads what hear needs to know.
+// whoHears reads what hear needs to know. A weekly report is left to a process that has Slack and knows the schedule: one that has both announced it.
 func (n *Notifier) whoHears(ctx context.Context, a notices.Announcement) ([]notices.Notice, error) {
 	now, err := n.Store.Now(ctx)
-	if err != nil || n.Slack == nil || now.Sub(a.CreatedAt) > tooOld {
+	if err != nil || now.Sub(a.CreatedAt) > tooOld {
 		return nil, err
+	}
+	if a.Event == string(blocks.Weekly) && (n.Slack == nil || n.Weekly == nil) {
+		return nil, later{weeklyEvery}
+	}
+	if n.Slack == nil {
+		return nil, nil
 	}
 	workspace, err := n.bots.of(ctx, n.Slack, now)
 	if err != nil {

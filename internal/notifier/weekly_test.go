@@ -158,6 +158,39 @@ func TestAReportIsPostedOnceWhateverFails(t *testing.T) {
 	}
 }
 
+// While servers are replaced, some may have another configuration.
+func TestAReportIsLeftToAProcessThatCanPostIt(t *testing.T) {
+	t.Parallel()
+	for name, cannot := range map[string]func(*Notifier){
+		"without Slack":      func(n *Notifier) { n.Slack = nil },
+		"without a schedule": func(n *Notifier) { n.Weekly = nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.Weekly = &Weekly{Weekday: time.Friday, Hour: 8, Zone: time.UTC}
+			w.subscribe("CSHOP", "shop", "weekly")
+			require.NoError(t, w.reportWeekly(t.Context()))
+			able := w.Config
+			cannot(w.Notifier)
+			for _, j := range w.jobs() {
+				var snooze *river.JobSnoozeError
+				require.ErrorAs(t, w.work(j), &snooze)
+			}
+			require.Empty(t, w.reports())
+			w.Config = able
+			w.settle()
+			require.ElementsMatch(t, []string{"CADMIN weekly:2026-W47", "CSHOP weekly:2026-W47:shop"}, w.reports())
+
+			w.pass(7 * 24 * time.Hour)
+			require.NoError(t, w.reportWeekly(t.Context()))
+			cannot(w.Notifier)
+			w.pass(25 * time.Hour)
+			w.settle()
+			require.Len(t, w.reports(), 2, "nobody could post it for a day")
+		})
+	}
+}
+
 func TestWithoutSlackOrAScheduleNothingIsAskedForEachWeek(t *testing.T) {
 	weekly := &Weekly{Weekday: time.Monday, Hour: 8, Zone: time.UTC}
 	require.Len(t, New(Config{Slack: newSlack(), Weekly: weekly}).Periodic(), 1)

@@ -109,6 +109,14 @@ func TestAGroupSumsUpItsResources(t *testing.T) {
 		Platform: "aws", Account: "123456789012", Regions: []string{"us-east-2"}, Installation: "here", Cluster: "clu_1", Name: "shop", Owner: "maya", Team: "platform",
 		Resources: []string{"i-1", "i-2", "t-1"}, HourlyCents: new(19.2), Unpriced: 1, Sights: 4, Fresh: true,
 	}, g)
+	others := seen("instance", "i-3", "", "", "InstallationId=here", "ClusterId=clu_1", "Owner=rob", "Team=platform")
+	for _, list := range [][]Resource{{machine, odd, others, machine}, {others, machine, odd}} {
+		g = group(nil, nil, list...)
+		require.Empty(t, g.Owner, "nobody is asked for what others own")
+		require.True(t, g.Owners)
+		require.Equal(t, "platform", g.Team)
+		require.Equal(t, "shop", g.Name)
+	}
 	require.True(t, group(nil, nil, machine).Managed)
 	require.Nil(t, group(nil, nil, machine).HourlyCents, "an unknown price is not zero")
 

@@ -37,12 +37,29 @@ func (r Rule) matches(account, identity string, of Resource) bool {
 	return r != Rule{Why: r.Why}
 }
 
+// agreed is what all tags with one key say. Resources without the tag say nothing.
+type agreed struct {
+	value   string // empty: none has the tag, or they differ
+	several bool   // they differ
+}
+
+func (a *agreed) add(value string) {
+	switch {
+	case value == "" || a.several || a.value == value:
+	case a.value == "":
+		a.value = value
+	default:
+		a.value, a.several = "", true
+	}
+}
+
 // tally sums up the resources of one group.
 type tally struct {
-	managed, tagged bool
-	cents           float64
-	priced          int
-	regions         map[string]bool
+	name, owner, team agreed
+	managed, tagged   bool
+	cents             float64
+	priced            int
+	regions           map[string]bool
 }
 
 func (t *tally) add(g *lifecycle.Group, r Resource, a Account) {
@@ -50,14 +67,9 @@ func (t *tally) add(g *lifecycle.Group, r Resource, a Account) {
 	g.Sights = max(g.Sights, r.Sights)
 	g.Fresh = g.Fresh || r.Fresh
 	g.Marked = g.Marked || len(marksOf(r.Tags)) > 0
-	for _, tag := range []struct {
-		of  *string
-		key string
-	}{{&g.Name, tagkey.ClusterName}, {&g.Owner, tagkey.Owner}, {&g.Team, tagkey.Team}} {
-		if value := r.Tags[tag.key]; value != "" && (*tag.of == "" || value < *tag.of) {
-			*tag.of = value
-		}
-	}
+	t.name.add(r.Tags[tagkey.ClusterName])
+	t.owner.add(r.Tags[tagkey.Owner])
+	t.team.add(r.Tags[tagkey.Team])
 	if len(r.Tags) > 0 {
 		t.tagged = true
 		t.managed = t.managed && r.Tags[tagkey.ManagedBy] == tagkey.ControlPlaneName && r.Tags[tagkey.ClusterID] == g.Cluster
@@ -89,6 +101,7 @@ func (t *tally) add(g *lifecycle.Group, r Resource, a Account) {
 
 func (t *tally) finish(g *lifecycle.Group) {
 	slices.Sort(g.Resources)
+	g.Name, g.Owner, g.Team, g.Owners = t.name.value, t.owner.value, t.team.value, t.owner.several
 	g.Managed = t.tagged && t.managed && g.Cluster != ""
 	g.Regions = []string{}
 	for region := range t.regions {
