@@ -10,6 +10,8 @@ PROGRAMS  := ./cmd/ocpctl-server ./cmd/ocpctl-runner ./cmd/ocpctl-demo ./interna
 TOOL      := go tool -modfile=tools/go.mod
 # Packages whose tests make test runs under the race detector; make check runs all packages under it.
 RACED     := ./policy/... ./profiles/... ./chatops ./store
+# Packages whose tests wait most: make test begins with them, so that the others run beside them.
+LONG      := ./internal/devstack ./runner ./lifecycle ./controller
 # Selects the packages whose tests start neither PostgreSQL nor the demo, from a list of packages with their dependencies.
 QUICK     := awk '$$1 ~ /\.test$$/ && !/internal\/devstack\/(postgres|s3)/ {sub(/\.test$$/, "", $$1); print $$1}'
 # The packages with fuzz targets.
@@ -113,9 +115,9 @@ clean: ## delete the demo's state
 test: ## run all tests
 	@go -C tools/s3gateway tool -n s3gateway >/dev/null # built once here, not by each package that needs it
 	go test -shuffle=on -race $(RACED)
-	LIVES=300 go test -shuffle=on -race -skip 'Mutant|Guide' ./lifecycle/... # the skipped tests need thousands of lives, and run below
+	LIVES=300 go test -shuffle=on -race -skip 'Mutant|Guide|OneBlow' ./lifecycle/... # the skipped tests need thousands of lives, and run below
 	@# tests often wait, so three packages at once keep two cores busy
-	go test -p 3 -shuffle=on -timeout 14m $$(go list ./... | grep -vxF "$$(go list $(RACED))")
+	go test -p 3 -shuffle=on -timeout 14m $(LONG) $$(go list ./... | grep -vxF "$$(go list $(RACED) $(LONG))")
 
 .PHONY: test-terraform
 test-terraform: ## check deploy/terraform with OpenTofu: format, types, its own tests (builds OpenTofu: a minute, or five the first time)

@@ -73,7 +73,8 @@ type Config struct {
 	Catalogue    Catalogue
 	Spool        Spool
 	Remover      Remover
-	Cleanup      Cleanup // of what sweeps find
+	Archives     Archives // nil: there is no bucket to compare with the database
+	Cleanup      Cleanup  // of what sweeps find
 	Signer       *token.Signer
 	Bucket       string // of the artifacts
 	Installation string // id of this installation
@@ -137,5 +138,6 @@ func (c *Controller) Register(w *river.Workers) {
 	river.AddWorker(w, &judgeSweepWorker{c: c})
 	river.AddWorker(w, &pruneWorker{c: c})
 	river.AddWorker(w, &removeWorker{c: c})
+	river.AddWorker(w, &archivesWorker{c: c})
 	river.AddWorker(w, &cleanupWorker{c: c})
 }

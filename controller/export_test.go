@@ -35,6 +35,8 @@ func (c *Controller) Work(ctx context.Context, args river.JobArgs, since time.Ti
 		return (&wakeWorker{c: c}).Work(ctx, &river.Job[queue.WakeArgs]{JobRow: row, Args: a})
 	case queue.RemoveArgs:
 		return (&removeWorker{c: c}).Work(ctx, &river.Job[queue.RemoveArgs]{JobRow: row, Args: a})
+	case queue.ArchivesArgs:
+		return (&archivesWorker{c: c}).Work(ctx, &river.Job[queue.ArchivesArgs]{JobRow: row, Args: a})
 	case queue.CleanupArgs:
 		return (&cleanupWorker{c: c}).Work(ctx, &river.Job[queue.CleanupArgs]{JobRow: row, Args: a})
 	case queue.RunSweepsArgs:

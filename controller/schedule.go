@@ -31,6 +31,9 @@ func (c *Controller) Periodic() []*river.PeriodicJob {
 		river.NewPeriodicJob(every(removeEvery), func() (river.JobArgs, *river.InsertOpts) {
 			return queue.RemoveArgs{}, nil
 		}, &river.PeriodicJobOpts{RunOnStart: true, ID: "remove"}),
+		river.NewPeriodicJob(every(archivesEvery), func() (river.JobArgs, *river.InsertOpts) {
+			return queue.ArchivesArgs{}, nil
+		}, &river.PeriodicJobOpts{RunOnStart: true, ID: "archives"}),
 		river.NewPeriodicJob(every(cleanupEvery), func() (river.JobArgs, *river.InsertOpts) {
 			return queue.CleanupArgs{}, nil
 		}, &river.PeriodicJobOpts{RunOnStart: true, ID: "cleanup"}),

@@ -74,7 +74,7 @@ func TestEachAlertHasARunbookThatNamesIt(t *testing.T) {
 			n++
 		}
 	}
-	require.Equal(t, 36, n)
+	require.Equal(t, 40, n)
 }
 
 func TestEachAlertIsTested(t *testing.T) {

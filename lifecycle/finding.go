@@ -74,6 +74,7 @@ const (
 
 	CloudGone      FindingKind = "cloud_gone"      // a ready cluster of which complete sweeps see nothing
 	ArchiveMissing FindingKind = "archive_missing" // a recorded name without an archive
+	ArchiveUnknown FindingKind = "archive_unknown" // objects in the bucket of a cluster that the database does not know
 	ShownBehind    FindingKind = "shown_behind"    // a comment, check, deployment or message shows another state than the row
 
 	SlackChannel FindingKind = "slack_channel" // messages wait for a channel of Slack in which the bot cannot write
@@ -84,7 +85,7 @@ const (
 type Finding struct {
 	Kind     FindingKind
 	Cluster  string    // id; empty if no cluster is known
-	Identity string    // of an orphan
+	Identity string    // of an orphan, or of a cluster that the database does not know
 	Since    time.Time // since when, by ocpctl's clock
 	Why      string    // reason, for people
 	Evidence []string  // resources, or what the last verification still counted

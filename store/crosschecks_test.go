@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
 )
 
 func TestRowsAreComparedWithWhatShouldAgreeWithThem(t *testing.T) {
@@ -74,6 +75,40 @@ func TestAReadyClusterThatTwoCompleteSweepsDoNotSeeIsToldAndNothingElse(t *testi
 		VALUES ('aws', '123456789012', 'vpc-1', '{us-east-1/ec2}', '{"tags": {"kubernetes.io/cluster/shop-abcde": "owned"}}', now(), now(), 'swp_5', 1)`)
 	require.NoError(t, err)
 	require.Zero(t, told())
+}
+
+func TestTheDeploymentOfARunThatStaysActiveAfterItsClusterIsToldUntilItFollows(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := askedWithSignal(t, s, "shop")
+	require.NoError(t, s.Runs.Told(t.Context(), signalOf(t, s, row), lifecycle.SignalBegun))
+	readies(t, s, row)
+	require.NoError(t, s.Runs.Told(t.Context(), signalOf(t, s, row), lifecycle.SignalReady))
+	behind := func() (evidence []string) {
+		t.Helper()
+		_, err := s.Pool().Exec(t.Context(), `UPDATE subscribers SET shown_version = wanted_version WHERE cluster_id = $1`, row.ID)
+		require.NoError(t, err)
+		found, err := s.Reports.CrossFindings(t.Context())
+		require.NoError(t, err)
+		for _, f := range found {
+			if f.Kind == lifecycle.ShownBehind {
+				require.Equal(t, row.ID, f.Cluster)
+				evidence = append(evidence, f.Evidence...)
+			}
+		}
+		return evidence
+	}
+	clock.pass(time.Hour)
+	require.Empty(t, behind(), "it is ready, and its deployment says so")
+	_, err := s.Destroy(t.Context(), row.ID, store.Origin{Actor: "github:maya", Why: "done"})
+	require.NoError(t, err)
+	step(t, s, row.ID)
+	clock.pass(9 * time.Minute)
+	require.Empty(t, behind(), "it is not behind for long")
+	clock.pass(2 * time.Minute)
+	require.Equal(t, []string{"the deployment of a run in acme/shop says ready"}, behind())
+	require.NoError(t, s.Runs.Told(t.Context(), signalOf(t, s, row), lifecycle.SignalEnded))
+	require.Empty(t, behind())
 }
 
 func TestJobsOfClustersWithoutARowAreDeleted(t *testing.T) {

@@ -48,6 +48,11 @@ var passing = []struct{ what, sql string }{
 				SELECT count(*) FROM sweeps n WHERE n.platform = s.platform AND n.account = s.account AND n.round > s.round) LIMIT @batch)`},
 	{"resources that are gone", `
 		DELETE FROM seen WHERE (platform, account, id) IN (SELECT platform, account, id FROM seen WHERE gone_at < @before LIMIT @batch)`},
+	// What people were told of stays for as long as a report can look back from its end.
+	{"orphans that are gone", `
+		DELETE FROM orphans WHERE id IN (
+			SELECT o.id FROM orphans o WHERE o.gone_at < @before AND (o.reported_at IS NULL OR o.gone_at < @now::timestamptz - interval '2 years')
+				AND NOT EXISTS (SELECT FROM seen r WHERE r.orphan_id = o.id) LIMIT @batch)`},
 	{"expired answers", `
 		DELETE FROM answers WHERE (principal, key) IN (SELECT principal, key FROM answers WHERE expires_at <= @now LIMIT @batch)`},
 	{"expired links", `DELETE FROM links WHERE hash IN (SELECT hash FROM links WHERE expires_at <= @now LIMIT @batch)`},
@@ -88,7 +93,7 @@ var passing = []struct{ what, sql string }{
 
 // Prune removes what finished longer than keep ago: logs and reports of closed attempts (except the first report of each phase),
 // processed deliveries, finished effects, announcements, notices, test reports and signals of clusters that are gone, waits, turns of
-// runs, runs without a cluster, old redeliveries and marks. It gives up posts and effects that could not be made for that long. Answers
+// runs, runs without a cluster, orphans and resources that are gone, old redeliveries and marks. It gives up posts and effects that could not be made for that long. Answers
 // and links go as soon as they expire, spent signatures and ended sessions a day later (clocks differ). Approvals that can no longer be
 // decided are closed. It returns how many rows it touched.
 func (s *Store) Prune(ctx context.Context, keep time.Duration) (n int64, err error) {

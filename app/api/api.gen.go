@@ -355,6 +355,7 @@ func (e DeliveryState) Valid() bool {
 const (
 	FindingKindAccessNotRevoked FindingKind = "access_not_revoked"
 	FindingKindArchiveMissing   FindingKind = "archive_missing"
+	FindingKindArchiveUnknown   FindingKind = "archive_unknown"
 	FindingKindBlocked          FindingKind = "blocked"
 	FindingKindCloudGone        FindingKind = "cloud_gone"
 	FindingKindDeliveryFailing  FindingKind = "delivery_failing"
@@ -375,6 +376,8 @@ func (e FindingKind) Valid() bool {
 	case FindingKindAccessNotRevoked:
 		return true
 	case FindingKindArchiveMissing:
+		return true
+	case FindingKindArchiveUnknown:
 		return true
 	case FindingKindBlocked:
 		return true
@@ -1543,7 +1546,7 @@ type Demand = contract.Demand
 type End struct {
 	At time.Time `json:"at"`
 
-	// Kind ttl, maximum, pr_closed, label_removed, run_finished, claim or hold.
+	// Kind ttl, maximum, pr_closed, label_removed, run_finished, claim, idle or hold.
 	Kind    string `json:"kind"`
 	Message string `json:"message"`
 }
@@ -3181,7 +3184,7 @@ type ListDeliveriesParams struct {
 
 // ListFindingsParams defines parameters for ListFindings.
 type ListFindingsParams struct {
-	// Kind overdue, stuck, blocked, remains, delivery_failing, job_failed, access_not_revoked, slack_channel, slack_refused, orphan, sweep_failing, cloud_gone, archive_missing or shown_behind.
+	// Kind overdue, stuck, blocked, remains, delivery_failing, job_failed, access_not_revoked, slack_channel, slack_refused, orphan, sweep_failing, cloud_gone, archive_missing, archive_unknown or shown_behind.
 	Kind string `form:"kind,omitempty" json:"kind,omitempty,omitzero"`
 
 	// All Include resolved findings.

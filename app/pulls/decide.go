@@ -192,7 +192,7 @@ func needsPush(f facts) bool {
 }
 
 // isUsedByPush reports whether a push is a use of the cluster that matters.
-func isUsedByPush(row store.Row) bool { return row.OffHours && isPresent(row) }
+func isUsedByPush(row store.Row) bool { return row.UseMatters() && isPresent(row) }
 
 // decidePush returns what a push does to the clusters of older commits. A cluster that was ended for this push and has no
 // successor, because the process died in between, gets it now.

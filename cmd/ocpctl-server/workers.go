@@ -197,7 +197,7 @@ func (in inner) wireController(client *github.Client, catalogue controller.Catal
 		return nil, err
 	}
 	return controller.New(controller.Config{
-		Store: in.store, Dispatcher: dispatcher, GitHub: client, Catalogue: catalogue, Spool: in.bucket, Remover: in.bucket, Cleanup: in.wireCleanup(), Signer: in.signer,
+		Store: in.store, Dispatcher: dispatcher, GitHub: client, Catalogue: catalogue, Spool: in.bucket, Remover: in.bucket, Archives: in.bucket, Cleanup: in.wireCleanup(), Signer: in.signer,
 		Bucket: cfg.Artifacts.Bucket, Installation: cfg.Installation,
 		Limits: cfg.Limits.Lifecycle(), Hours: in.hours, Sweeps: cfg.SweepLimits(), Accounts: in.sweepAccounts(), Links: chatops.Links{UI: cfg.UIURL}, Log: in.log,
 		Wake: cfg.Limits.Wake, Sweep: cfg.Limits.Sweep, Keep: cfg.Limits.Keep, Retention: cfg.Artifacts.Retention,

@@ -143,6 +143,9 @@ type CleanupArgs struct {
 	News string `json:"news"`
 }
 
+// ArchivesArgs asks to look in the bucket for clusters that the database does not know.
+type ArchivesArgs struct{}
+
 // RemoveArgs asks to do the removals that are due.
 type RemoveArgs struct{}
 
@@ -228,10 +231,16 @@ func (PruneArgs) Kind() string { return "prune" }
 func (CleanupArgs) Kind() string { return "cleanup" }
 
 // Kind implements river.JobArgs.
+func (ArchivesArgs) Kind() string { return "archives" }
+
+// Kind implements river.JobArgs.
 func (RemoveArgs) Kind() string { return "remove" }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (CleanupArgs) InsertOpts() river.InsertOpts { return once(QueueReconcile, 1) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts. The next round is a day later, so a failed one is tried again.
+func (ArchivesArgs) InsertOpts() river.InsertOpts { return once(QueueEffects, effectTries) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (RemoveArgs) InsertOpts() river.InsertOpts { return once(QueueEffects, 1) }

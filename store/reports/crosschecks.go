@@ -45,10 +45,18 @@ var crossChecks = []struct{ what, sql string }{
 		FROM subscribers s JOIN clusters c ON c.id = s.cluster_id
 		WHERE s.shown_version < s.wanted_version AND NOT s.muted AND c.updated_at <= @behind
 		GROUP BY c.id ORDER BY since, c.id LIMIT @most`},
+	// They have rows of their own (lifecycle.SignalOf), and workflows take what they say for a cluster that can be used.
+	{"deployments of runs that are active although their cluster is not", `
+		SELECT 'shown_behind' AS kind, c.id AS cluster, '' AS identity, min(c.updated_at) AS since,
+			c.name || ' is ' || c.status || ', and the deployment of a run has not followed' AS why,
+			array_agg('the deployment of a run in ' || r.repo || ' says ' || g.told ORDER BY g.id) AS evidence
+		FROM signals g JOIN clusters c ON c.id = g.cluster_id JOIN runs r ON r.id = g.run_id
+		WHERE g.kind = 'deployment' AND g.told IN ('begun', 'ready') AND c.status NOT IN ('PENDING', 'CREATING', 'READY') AND c.updated_at <= @behind
+		GROUP BY c.id ORDER BY since, c.id LIMIT @most`},
 }
 
-// CrossFindings compares the rows of clusters with what sweeps saw, with the archives that were recorded, and with what is shown on GitHub and
-// in Slack. It changes nothing: WakeDue has what is behind shown again, and what a missing cluster means is for a person to say.
+// CrossFindings compares the rows of clusters with what sweeps saw, with the archives that were recorded, and with what is shown on GitHub,
+// deployments of runs included, and in Slack. It changes nothing: WakeDue has what is behind shown again, and what a missing cluster means is for a person to say.
 func (s *Store) CrossFindings(ctx context.Context) (found []lifecycle.Finding, err error) {
 	now, err := s.db.Now(ctx)
 	if err != nil {
@@ -62,6 +70,18 @@ func (s *Store) CrossFindings(ctx context.Context) (found []lifecycle.Finding, e
 		found = append(found, some...)
 	}
 	return found, nil
+}
+
+// UnknownClusters returns those of the ids, in their order, that no cluster ever had. Rows of clusters are never deleted.
+func (s *Store) UnknownClusters(ctx context.Context, ids []string) ([]string, error) {
+	var unknown []string
+	err := s.db.Pool().QueryRow(ctx, `
+		SELECT coalesce(array_agg(n.id ORDER BY n.place), '{}') FROM unnest($1::text[]) WITH ORDINALITY AS n (id, place)
+		WHERE NOT EXISTS (SELECT FROM clusters c WHERE c.id = n.id)`, ids).Scan(&unknown)
+	if err != nil {
+		return nil, fmt.Errorf("look for clusters that are not in the database: %w", err)
+	}
+	return unknown, nil
 }
 
 // DropDeadJobs deletes queue jobs about clusters that have no row, as after a restored backup: nothing could ever do them. It returns how many.

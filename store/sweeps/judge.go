@@ -78,11 +78,15 @@ func (s *Store) KeepOrphans(ctx context.Context, sweep string, judged []lifecycl
 }
 
 func (c *change) keepOrphans(ctx context.Context, of Sweep, judged []lifecycle.Judged, l lifecycle.SweepLimits) (fresh []OrphanRow, err error) {
-	list, err := pg.All[OrphanRow](ctx, c, `SELECT `+orphanColumns+` FROM orphans WHERE platform = $1 AND account = $2 ORDER BY id FOR UPDATE`, of.Platform, of.Account)
+	list, err := c.concerned(ctx, of, judged)
 	if err != nil {
-		return nil, fmt.Errorf("read the orphans: %w", err)
+		return nil, err
 	}
 	seen, err := c.sights(ctx, of, judged)
+	if err != nil {
+		return nil, err
+	}
+	hidden, err := c.hidden(ctx, of)
 	if err != nil {
 		return nil, err
 	}
@@ -99,6 +103,7 @@ func (c *change) keepOrphans(ctx context.Context, of Sweep, judged []lifecycle.J
 		if j.Class == lifecycle.ClassLive && (!exists || before.State == lifecycle.OrphanGone) {
 			continue
 		}
+		j.Why = hidden.addTo(j.Why, j.Resources)
 		o := c.after(seen, before, j, of, l)
 		if o.ReportedAt != nil && (before.ReportedAt == nil || !before.ReportedAt.Equal(*o.ReportedAt)) {
 			fresh = append(fresh, o)
@@ -134,6 +139,26 @@ func (c *change) keepOrphans(ctx context.Context, of Sweep, judged []lifecycle.J
 		}
 	}
 	return fresh, nil
+}
+
+// concerned returns the orphans of the account on which a judged sweep bears: those that are not gone, and gone ones that are back.
+func (c *change) concerned(ctx context.Context, of Sweep, judged []lifecycle.Judged) ([]OrphanRow, error) {
+	var installations, clusters, identities, places []string
+	for _, j := range judged {
+		if j.Class == lifecycle.ClassLive {
+			continue
+		}
+		installations, clusters = append(installations, j.Installation), append(clusters, j.Cluster)
+		identities, places = append(identities, j.Identity), append(places, j.Place)
+	}
+	list, err := pg.All[OrphanRow](ctx, c, `
+		SELECT `+orphanColumns+` FROM orphans WHERE platform = $1 AND account = $2 AND (gone_at IS NULL
+			OR (installation, cluster_tag, identity, place) IN (SELECT * FROM unnest($3::text[], $4::text[], $5::text[], $6::text[])))
+		ORDER BY id FOR UPDATE`, of.Platform, of.Account, installations, clusters, identities, places)
+	if err != nil {
+		return nil, fmt.Errorf("read the orphans: %w", err)
+	}
+	return list, nil
 }
 
 // sights returns when the resources of orphans were seen last.

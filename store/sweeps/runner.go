@@ -166,7 +166,8 @@ func (s *Store) Report(ctx context.Context, id, token string, r ReportRow) (leas
 	return lease, nil
 }
 
-// keepPart writes a page: what it shows was seen now. A part that another runner begins again counts anew, and what is done stays done.
+// keepPart writes a page: what it shows was seen now. A part that another runner begins again counts anew. What is done stays done, and what
+// was incomplete is done when another runner reports all of it.
 func (c *change) keepPart(ctx context.Context, sweep locked, p PartRow) error {
 	args := pgx.NamedArgs{
 		"sweep": sweep.ID, "platform": sweep.Platform, "account": sweep.Account, "runner": sweep.Runner, "now": c.Now,
@@ -177,7 +178,7 @@ func (c *change) keepPart(ctx context.Context, sweep locked, p PartRow) error {
 		VALUES (@sweep, @part, @runner, @count, @calls, CASE WHEN @last THEN @now::timestamptz END, @err)
 		ON CONFLICT (sweep_id, name) DO UPDATE SET runner = excluded.runner, calls = p.calls + excluded.calls,
 			resources = CASE WHEN p.runner = excluded.runner THEN p.resources ELSE 0 END + excluded.resources,
-			done_at = coalesce(p.done_at, excluded.done_at), err = CASE WHEN p.done_at IS NULL THEN excluded.err ELSE p.err END`, args)
+			done_at = coalesce(p.done_at, excluded.done_at), err = CASE WHEN p.done_at IS NULL OR excluded.done_at IS NOT NULL AND excluded.err = '' THEN excluded.err ELSE p.err END`, args)
 	if err != nil {
 		return fmt.Errorf("keep part %s: %w", p.Name, err)
 	}
@@ -259,6 +260,17 @@ func (s *Store) Close(ctx context.Context, id string, runner int, r ResultRow) e
 // goneAfter is how many sweeps in a row have to look completely where a resource was and not see it: an API can leave out a page once.
 const goneAfter = 2
 
+// lookedAt are the parts whose resources a sweep would have shown: those that it listed completely, and those that no runner lists any more, if
+// the sweep succeeded and listed their region, and all of that completely. A region without any part may be disabled, and says nothing (ADR 43).
+const lookedAt = `
+	SELECT name FROM sweep_parts WHERE sweep_id = @id AND done_at IS NOT NULL AND err = ''
+	UNION
+	SELECT p.name FROM (SELECT DISTINCT unnest(parts) AS name FROM seen
+		WHERE platform = @platform AND account = @account AND gone_at IS NULL AND last_sweep <> @id AND @outcome = 'succeeded') p
+	WHERE NOT EXISTS (SELECT FROM sweep_parts l WHERE l.sweep_id = @id AND l.name = p.name)
+		AND (SELECT bool_and(l.done_at IS NOT NULL AND l.err = '') FROM sweep_parts l
+			WHERE l.sweep_id = @id AND split_part(l.name, '/', 1) = split_part(p.name, '/', 1))`
+
 func (c *change) end(ctx context.Context, sweep Sweep, r ResultRow) error {
 	if r.Regions == nil {
 		r.Regions = []string{}
@@ -280,7 +292,7 @@ func (c *change) end(ctx context.Context, sweep Sweep, r ResultRow) error {
 	_, err = c.Exec(ctx, `
 		UPDATE seen SET missed = missed + 1, sights = 0, gone_at = CASE WHEN missed + 1 >= @after THEN @now::timestamptz END
 		WHERE platform = @platform AND account = @account AND gone_at IS NULL AND last_sweep <> @id
-			AND parts <@ (SELECT coalesce(array_agg(name), '{}') FROM sweep_parts WHERE sweep_id = @id AND done_at IS NOT NULL AND err = '')`, args)
+			AND parts <@ (SELECT coalesce(array_agg(name), '{}') FROM (`+lookedAt+`) AS looked)`, args)
 	if err != nil {
 		return fmt.Errorf("mark what was not seen: %w", err)
 	}
