@@ -27,9 +27,9 @@ func (c *cost) add(other cost) {
 	c.clusters, c.reported, c.saved, c.metered = c.clusters+other.clusters, c.reported+other.reported, c.saved+other.saved, c.metered+other.metered
 }
 
-// off is how much the report differs from the meter, as a part of the meter's.
+// off is how much the report differs from the meter, as a part of the meter's. Below a cent it says nothing.
 func (c *cost) off() float64 {
-	if c.metered == 0 {
+	if c.metered < 1 {
 		return 0
 	}
 	return c.reported/c.metered - 1
@@ -57,12 +57,12 @@ func (t *Run) printNights(ctx context.Context, done []*cycle) error {
 	return errors.Join(t.printCosts(ctx, done, costs), t.printForgotten(ctx))
 }
 
-// jobsByType counts the jobs that put clusters to sleep or woke them.
+// jobsByType counts the jobs that put clusters to sleep or woke them, with why some failed: a later wish ends an earlier one.
 func (t *Run) jobsByType(ctx context.Context) (text string, err error) {
 	err = t.pool.QueryRow(ctx, `
-		SELECT coalesce(string_agg(format('%s %s %s', kind, state, n), ', '), 'none') FROM (
-			SELECT job_type AS kind, lower(status) AS state, count(*) AS n FROM jobs
-			WHERE job_type IN ('SLEEP', 'WAKE', 'OFFHOURS_SCALE_DOWN', 'OFFHOURS_SCALE_UP') GROUP BY 1, 2 ORDER BY 1, 2) j`).Scan(&text)
+		SELECT coalesce(string_agg(format('%s %s %s%s', kind, state, n, why), ', '), 'none') FROM (
+			SELECT job_type AS kind, lower(status) AS state, count(*) AS n, coalesce(' (' || nullif(error_message, '') || ')', '') AS why FROM jobs
+			WHERE job_type IN ('SLEEP', 'WAKE', 'OFFHOURS_SCALE_DOWN', 'OFFHOURS_SCALE_UP') GROUP BY 1, 2, 4 ORDER BY 1, 2) j`).Scan(&text)
 	if err != nil {
 		return "", fmt.Errorf("count jobs: %w", err)
 	}
@@ -148,7 +148,7 @@ func (t *Run) printCosts(ctx context.Context, done []*cycle, costs map[string]co
 	row("of no cluster of the soak", &unknown)
 	row("all", &all)
 	t.say("of those that were ready, %s differs most: %.2f %%", worstName, 100*worst)
-	if all.metered == 0 || math.Abs(all.off()) > mostError {
+	if all.metered < 1 || math.Abs(all.off()) > mostError {
 		return fmt.Errorf("the report says %.2f $ and the cloud's meter %.2f $, which differs by more than %.0f %%", all.reported/100, all.metered/100, 100*mostError)
 	}
 	return nil
