@@ -77,7 +77,7 @@ type Cluster struct {
 	OffHours   bool      // it sleeps outside working hours, frozen at acceptance
 	AwakeUntil time.Time // no schedule puts it to sleep before this; zero: nobody keeps it awake
 	ActiveAt   time.Time // when it was last used, as far as ocpctl knows; zero: never
-	ActiveWhat string    // what that was, for people
+	ActiveWhat Activity  // what that was
 	HoursAt    time.Time // when to look at the schedule again; zero: there is no need
 	RestWarned time.Time // the time to fall asleep that the newest warning was about; zero: there was none
 

@@ -154,7 +154,7 @@ func (m *deciding) wake() {
 	}
 	if n.Desired == Present {
 		sooner(n.Ends.DestroyAt())
-		for _, at := range []time.Time{n.SleepUntil, n.HoursAt, n.idleNotice(), n.IdleSleepAt()} {
+		for _, at := range []time.Time{n.SleepUntil, n.HoursAt, n.IdleTellAt(), n.IdleSleepAt()} {
 			switch {
 			case at.After(m.f.Now):
 				sooner(at)

@@ -153,7 +153,7 @@ func (m *deciding) skipRest() {
 // usedText says why a cluster is awake outside working hours.
 func (c Cluster) usedText() string {
 	if c.ActiveWhat != "" && !c.ActiveAt.Before(c.AwakeUntil) {
-		return "it was used: " + c.ActiveWhat
+		return "it was used: " + string(c.ActiveWhat)
 	}
 	return "it is kept awake"
 }

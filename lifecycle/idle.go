@@ -25,15 +25,15 @@ func (c Cluster) UseMatters() bool { return c.OffHours || c.UseExtends || c.Idle
 // finds a cluster awake that its schedule woke.
 func (c Cluster) idleSince() time.Time { return latest(c.UnusedSince(), c.AwakeSince) }
 
-// countsIdle reports that it matters whether somebody uses the cluster. What a person put to sleep is theirs, and nobody expects it to be used.
-func (c Cluster) countsIdle() bool {
+// CountsIdle reports that it matters whether somebody uses the cluster. What a person put to sleep is theirs, and nobody expects it to be used.
+func (c Cluster) CountsIdle() bool {
 	return c.Idle != Idle{} && c.Status == Ready && c.Desired == Present && !c.UnusedSince().IsZero() && !(c.SleepWanted && c.PowerBy == ByPerson)
 }
 
-// idleNotice returns when the cluster's people are to be told that nobody uses it; zero: they were told, or need not be. A cluster that is not
+// IdleTellAt returns when the cluster's people are to be told that nobody uses it; zero: they were told, or need not be. A cluster that is not
 // awake is spoken of only if it is about to end.
-func (c Cluster) idleNotice() time.Time {
-	if !c.countsIdle() {
+func (c Cluster) IdleTellAt() time.Time {
+	if !c.CountsIdle() {
 		return time.Time{}
 	}
 	since, at := c.idleSince(), after(c.idleSince(), c.Idle.TellAfter)
@@ -53,7 +53,7 @@ func (c Cluster) idleNotice() time.Time {
 // IdleSleepAt returns when the cluster is put to sleep if nobody uses it; zero: never, or its people have to be told first. A hold, and
 // whoever keeps it awake, put that off.
 func (c Cluster) IdleSleepAt() time.Time {
-	if !c.countsIdle() || c.Idle.SleepAfter == 0 || c.SleepMode == "" || c.powerPhase() != "" || !c.IdleTold.After(c.idleSince()) {
+	if !c.CountsIdle() || c.Idle.SleepAfter == 0 || c.SleepMode == "" || c.powerPhase() != "" || !c.IdleTold.After(c.idleSince()) {
 		return time.Time{}
 	}
 	at := latest(after(c.idleSince(), c.Idle.SleepAfter), c.IdleTold.Add(restWarning), c.AwakeUntil, c.Ends.Hold)
@@ -70,14 +70,14 @@ func (m *deciding) watchIdle() {
 	if n.Desired != Present {
 		return
 	}
-	if !n.countsIdle() {
+	if !n.CountsIdle() {
 		n.IdleTold = time.Time{} // told anew once it counts again
 	}
-	if at := n.idleNotice(); !at.IsZero() && !m.f.Now.Before(at) {
+	if at := n.IdleTellAt(); !at.IsZero() && !m.f.Now.Before(at) {
 		n.IdleTold, m.d.TellIdle = m.f.Now, !m.c.IdleTold.Equal(m.f.Now)
 	}
 	n.Ends.Idle = time.Time{}
-	if n.countsIdle() && n.Idle.EndAfter > 0 {
+	if n.CountsIdle() && n.Idle.EndAfter > 0 {
 		n.Ends.Idle = after(n.UnusedSince(), n.Idle.EndAfter)
 		if n.IdleTold.After(n.UnusedSince()) {
 			n.Ends.Idle = latest(n.Ends.Idle, n.IdleTold.Add(restWarning))

@@ -55,7 +55,7 @@ var idleMutants = []mutant{
 	}},
 	{8, false, "nobody looks at an idle cluster", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
-		if n := &d.Next; n.WakeAt.Equal(n.idleNotice()) || n.WakeAt.Equal(n.IdleSleepAt()) {
+		if n := &d.Next; n.WakeAt.Equal(n.IdleTellAt()) || n.WakeAt.Equal(n.IdleSleepAt()) {
 			n.WakeAt = n.Ends.DestroyAt()
 		}
 		return d

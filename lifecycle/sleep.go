@@ -98,7 +98,7 @@ func (m *deciding) wakeOnTime() {
 		_, job := n.powerWork()
 		m.job(job, JobFailed, "TimeOver", "the time to sleep was over")
 		if n.PowerBy == ByPerson && n.SleepUntil.After(n.ActiveAt) { // no schedule puts it to sleep again at once
-			n.ActiveAt, n.ActiveWhat = n.SleepUntil, "its time to sleep was over"
+			n.ActiveAt, n.ActiveWhat = n.SleepUntil, ActivitySlept
 		}
 		m.wantAwake()
 	}

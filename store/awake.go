@@ -33,6 +33,9 @@ func (s *Store) KeepAwake(ctx context.Context, id string, until time.Time, d row
 		if err := c.SetDesired(ctx, cur.ID, "awake_until = @until", pgx.NamedArgs{"until": until}); err != nil {
 			return err
 		}
+		if err := c.Active(ctx, cur, lifecycle.ActivityHold); err != nil {
+			return err
+		}
 		return c.RecordAction(d, "awake_asked", cur.ID, rows.Action{Move: pg.Move{At: pg.Null(pg.Round(until))}, Before: pg.Null(cur.AwakeUntil), After: pg.Null(pg.Round(until))})
 	})
 	if err != nil {
@@ -41,10 +44,10 @@ func (s *Store) KeepAwake(ctx context.Context, id string, until time.Time, d row
 	return out, nil
 }
 
-// Active notes that a cluster was used, and what for, e.g. "a push to its pull request": a schedule that has put it to sleep wakes it, and
+// Active notes that a cluster was used, and how: a schedule that has put it to sleep wakes it, and
 // none puts it to sleep for a while. So it is with one that sleeps because nobody uses it. It has no effect on a cluster for which use does
 // not matter: one that keeps no hours, is not watched for idleness, and has a life that does not count from use.
-func (s *Store) Active(ctx context.Context, id, what string) error {
+func (s *Store) Active(ctx context.Context, id string, what lifecycle.Activity) error {
 	err := s.write(ctx, func(c *change) error {
 		cur, err := c.Lock(ctx, id)
 		if err != nil {

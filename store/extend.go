@@ -42,6 +42,11 @@ func (c *change) extend(ctx context.Context, cur usage.Held, by time.Duration, d
 	if err := c.SetDesired(ctx, cur.ID, "end_ttl = @at", pgx.NamedArgs{"at": out.After.TTL}); err != nil {
 		return err
 	}
+	if !cur.SleepWanted || cur.PowerBy != lifecycle.ByHours { // longer does not mean tonight
+		if err := c.Active(ctx, cur, lifecycle.ActivityExtend); err != nil {
+			return err
+		}
+	}
 	return c.RecordAction(d, "extended", cur.ID, rows.Action{
 		Move: pg.Move{End: "ttl", At: &out.After.TTL, Capped: out.Capped}, Before: cur.Ends.TTL, After: out.After.TTL,
 	})

@@ -53,6 +53,11 @@ func (c *change) holdUntil(ctx context.Context, cur usage.Held, d rows.Origin, o
 	if err != nil {
 		return err
 	}
+	if !until.IsZero() && !cur.SleepWanted && d.Source != Recovery { // a hold wakes nothing
+		if err := c.Active(ctx, cur, lifecycle.ActivityHold); err != nil {
+			return err
+		}
+	}
 	return c.RecordAction(d, action, cur.ID, rows.Action{
 		Move: pg.Move{End: "hold", At: pg.Null(until), Capped: out.Capped}, Before: pg.Null(cur.Ends.Hold), After: pg.Null(until),
 	})

@@ -33,7 +33,7 @@ func cluster(row store.Row, name func(string) string) Cluster {
 		NeedsApproval: row.NeedsApproval, ApproveBy: utc(row.ApproveBy),
 		Place: row.Place, WaitsSince: utc(row.WaitsSince), RetryAt: due(row), Blockers: row.Blockers, Identities: row.Identities,
 	}
-	c.Usable, c.Sleep = row.Usable(), sleepOf(row)
+	c.Usable, c.Sleep, c.Idle = row.Usable(), sleepOf(row), idleOf(row.Cluster)
 	c.Run, c.Signal, c.SavedSeconds = clusterRun(row.Run), clusterSignal(row.Signal), int64(row.SavedTime()/time.Second)
 	if row.PR != nil {
 		c.PullRequest = PullRequest{Repo: row.PR.Repo, Number: row.PR.Number, Head: row.PR.Head}
@@ -47,6 +47,14 @@ func sleepOf(row store.Row) Sleep {
 		return Sleep{}
 	}
 	return Sleep{Mode: SleepMode(row.SleepMode), Wanted: row.SleepWanted, Until: utc(row.SleepUntil), Why: row.SleepWhy, HourlyCents: row.AsleepCents, OffHours: row.OffHours, AwakeUntil: utc(row.AwakeUntil)}
+}
+
+// idleOf returns since when nobody has used a cluster; empty if nothing follows from that.
+func idleOf(c lifecycle.Cluster) Idle {
+	if !c.CountsIdle() {
+		return Idle{}
+	}
+	return Idle{Since: utc(c.UnusedSince()), LastUse: string(c.ActiveWhat), TellAt: utc(c.IdleTellAt()), SleepAt: utc(c.IdleSleepAt()), EndAt: utc(c.Ends.Idle)}
 }
 
 // meter returns the inputs from which programs compute the same cents as every page.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
 // performAll carries out acts in their order, up to the first error. The notes say what was done.
@@ -61,7 +63,7 @@ func (s *Service) performRequest(ctx context.Context, f facts, a act) (note stri
 	case remark:
 		return a.note, nil
 	case useCluster:
-		return "", s.store.Active(ctx, a.row.ID, "a push to its pull request")
+		return "", s.store.Active(ctx, a.row.ID, lifecycle.ActivityPush)
 	case refreshAddons:
 		return s.refreshAddons(ctx, e, f.asked.push.request, a)
 	case replaceCluster:

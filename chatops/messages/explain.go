@@ -47,6 +47,9 @@ func Reasons(c lifecycle.Card) []string {
 	if text := chatops.Saved(c); text != "" {
 		add(true, "%s", text)
 	}
+	if text := chatops.Unused(c); text != "" {
+		add(true, "%s", text)
+	}
 	add(live && c.Desired == lifecycle.Present, "It ends %s: %s.", chatops.Time(c.DestroyAt), c.Ends.Reason())
 	return why
 }

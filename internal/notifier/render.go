@@ -161,7 +161,7 @@ func facts(n notices.Notice, s sight) blocks.Facts {
 		case goes:
 			f.Done = "Its teardown began: " + row.DesiredWhy + "."
 		case row.UnusedSince().After(f.Since):
-			f.Done = "It was used again: " + row.ActiveWhat + "."
+			f.Done = "It was used again: " + string(row.ActiveWhat) + "."
 		}
 	case blocks.Ready:
 		if goes {

@@ -86,7 +86,7 @@ func (c *change) serve(ctx context.Context, cur usage.Held, w Wanted, d rows.Ori
 	if err := c.checkRight(ctx, cur, w); err != nil {
 		return Row{}, err
 	}
-	if err := c.Active(ctx, cur, "somebody asked for access to it"); err != nil {
+	if err := c.Active(ctx, cur, lifecycle.ActivityAccess); err != nil {
 		return Row{}, err
 	}
 	of, err := c.of(ctx, cur.ID, w.Reader)

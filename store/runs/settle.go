@@ -62,7 +62,36 @@ func (c *change) settle(ctx context.Context, run Run) error {
 	if err := c.releaseOver(ctx, run); err != nil {
 		return err
 	}
+	if err := c.noteUse(ctx, run); err != nil {
+		return err
+	}
 	return c.revokeOver(ctx, run)
+}
+
+// noteUse notes the use of the clusters that a locked run works with: its own, up to their end, and those on which it has the turn. While nobody
+// can say that the run goes on, that is no use.
+func (c *change) noteUse(ctx context.Context, run Run) error {
+	if run.State != lifecycle.RunRunning || run.Unwatched != "" || run.MissedAt != nil {
+		return nil
+	}
+	clusters, err := pg.All[struct{ ID string }](ctx, c, `
+		SELECT c.id FROM clusters c WHERE c.desired = 'present' AND (
+			c.id IN (SELECT b.cluster_id FROM run_clusters b WHERE b.run_id = $1) AND c.end_run_finished IS NULL
+			OR c.id IN (SELECT u.cluster_id FROM uses u WHERE u.run_id = $1 AND u.granted_at IS NOT NULL AND u.released_at IS NULL))
+		ORDER BY c.id`, run.ID)
+	if err != nil {
+		return fmt.Errorf("list the clusters that %s works with: %w", run.ID, err)
+	}
+	for _, cluster := range clusters {
+		cur, err := c.Lock(ctx, cluster.ID)
+		if err != nil {
+			return err
+		}
+		if err := c.Active(ctx, cur, lifecycle.ActivityRun); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // setEnd sets the end of a run's cluster, or lifts it with the zero time.

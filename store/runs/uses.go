@@ -70,6 +70,9 @@ func (s *Store) AskUse(ctx context.Context, cluster string, ref Ref, job string,
 		if cur.Desired == lifecycle.Absent {
 			return fmt.Errorf("%w: the cluster is going: %s", pg.ErrConflict, cur.DesiredWhy)
 		}
+		if err := c.Active(ctx, cur, lifecycle.ActivityTurn); err != nil {
+			return err
+		}
 		if err := c.takeHandedOver(ctx, run, ref.Attempt, cluster, d.Actor); err != nil {
 			return err
 		}

@@ -42,7 +42,7 @@ func AskWait(ctx context.Context, tx *rows.Tx, a WaitAsk, cluster, refusal strin
 		if err != nil {
 			return err
 		}
-		if err := c.Active(ctx, cur, "a job waits for it"); err != nil {
+		if err := c.Active(ctx, cur, lifecycle.ActivityWait); err != nil {
 			return err
 		}
 	}

@@ -1265,7 +1265,11 @@ type Cluster struct {
 
 	// Identities Every infraID and ccoctl name ever recorded, oldest first.
 	Identities []string `json:"identities,omitempty,omitzero"`
-	JobID      string   `json:"jobId"`
+
+	// Idle Since when nobody has used it, as far as ocpctl knows, and what follows if that stays so; absent if its profile does nothing about idle
+	// clusters, while it is not READY, and while a person has put it to sleep. docs/idle.md says what counts as use.
+	Idle  Idle   `json:"idle,omitempty,omitzero"`
+	JobID string `json:"jobId"`
 
 	// MaxDestroyAt The latest possible end.
 	MaxDestroyAt time.Time `json:"maxDestroyAt,omitempty,omitzero"`
@@ -1659,6 +1663,25 @@ type Hold struct {
 	// Tonight Not an end: the cluster, which sleeps outside working hours, stays awake until the next working hours begin.
 	Tonight bool      `json:"tonight,omitempty,omitzero"`
 	Until   time.Time `json:"until,omitempty,omitzero"`
+}
+
+// Idle Since when nobody has used it, as far as ocpctl knows, and what follows if that stays so; absent if its profile does nothing about idle
+// clusters, while it is not READY, and while a person has put it to sleep. docs/idle.md says what counts as use.
+type Idle struct {
+	// EndAt When it ends for that, unless a hold keeps it; absent if it does not.
+	EndAt time.Time `json:"endAt,omitempty,omitzero"`
+
+	// LastUse What the last use was; absent if there was none.
+	LastUse string `json:"lastUse,omitempty,omitzero"`
+
+	// Since Its last use, or when it became ready.
+	Since time.Time `json:"since"`
+
+	// SleepAt When it is put to sleep; absent if that does not happen or its people were not told yet.
+	SleepAt time.Time `json:"sleepAt,omitempty,omitzero"`
+
+	// TellAt When its people are told; absent if they were.
+	TellAt time.Time `json:"tellAt,omitempty,omitzero"`
 }
 
 // Job defines model for Job.

@@ -125,7 +125,7 @@ const Used = `active_at = @now, active_what = @what,
 	end_ttl = CASE WHEN use_extends THEN greatest(end_ttl, least(end_max, @now::timestamptz + ttl)) ELSE end_ttl END`
 
 // Active notes that the locked cluster was used. It has no effect on one for which use does not matter, that is not ready or that is going.
-func (c *Tx) Active(ctx context.Context, cur usage.Held, what string) error {
+func (c *Tx) Active(ctx context.Context, cur usage.Held, what lifecycle.Activity) error {
 	if !cur.UseMatters() || cur.Status != lifecycle.Ready || cur.Desired != lifecycle.Present || !cur.SleepWanted && c.Now.Sub(cur.ActiveAt) < activeAgain {
 		return nil
 	}

@@ -94,7 +94,7 @@ type LifecycleRecord struct {
 	OffHours        bool
 	AwakeUntil      *time.Time
 	ActiveAt        *time.Time
-	ActiveWhat      string
+	ActiveWhat      lifecycle.Activity
 	HoursAt         *time.Time
 	RestWarned      *time.Time
 	IdleTell        time.Duration

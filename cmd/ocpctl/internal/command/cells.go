@@ -158,6 +158,7 @@ func (a *app) clusterFacts(s *table.Screen, c client.Cluster, brief bool) {
 		f.Add("signal", signal(c.Signal))
 		f.Add("saved", humanize.Saved(c))
 		f.Add("sleep", humanize.Sleep(c, s.Now))
+		f.Add("last used", humanize.Unused(c, s.Now))
 		f.Add("price", humanize.Costs(c, s.Now))
 	}
 	f.Add("id", c.ClusterID)

@@ -44,6 +44,26 @@ func Sleep(c client.Cluster, now time.Time) string {
 	return strings.Join(parts, "; ")
 }
 
+// Unused says since when nobody has used a cluster, and what follows if that stays so; empty: nothing follows from that.
+func Unused(c client.Cluster, now time.Time) string {
+	if c.Idle.Since.IsZero() {
+		return ""
+	}
+	parts := []string{When(c.Idle.Since, now) + ", as far as ocpctl knows"}
+	if c.Idle.LastUse != "" {
+		parts = append(parts, Line(c.Idle.LastUse))
+	}
+	for _, next := range []struct {
+		what string
+		at   time.Time
+	}{{"people are told", c.Idle.TellAt}, {"put to sleep", c.Idle.SleepAt}, {"ends for it", c.Idle.EndAt}} {
+		if !next.at.IsZero() {
+			parts = append(parts, next.what+" "+When(next.at, now))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
 // Saved says for how long no runner of a pipeline waited for a cluster; empty: one did, or it is not ready.
 func Saved(c client.Cluster) string {
 	if c.SavedSeconds == 0 {

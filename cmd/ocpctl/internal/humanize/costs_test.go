@@ -53,3 +53,10 @@ func TestAnEndNamesTheRunThatComesFirst(t *testing.T) {
 	c.Desired = client.Absent
 	require.Empty(t, humanize.Ends(c, now))
 }
+
+func TestSinceWhenNobodyUsesAClusterIsSaid(t *testing.T) {
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	require.Empty(t, humanize.Unused(client.Cluster{}, now), "nothing follows from that")
+	said := humanize.Unused(client.Cluster{Idle: client.Idle{Since: now.Add(-time.Hour), LastUse: "a job waits for it", EndAt: now.Add(time.Hour)}}, now)
+	require.Equal(t, humanize.When(now.Add(-time.Hour), now)+", as far as ocpctl knows; a job waits for it; ends for it "+humanize.When(now.Add(time.Hour), now), said)
+}

@@ -1,0 +1,25 @@
+package chatops
+
+import "github.com/ocpctl/ocpctl/lifecycle"
+
+// Unused says since when nobody has used a cluster, and what follows if that stays so; empty: nothing follows from that.
+func Unused(c lifecycle.Card) string {
+	if !c.CountsIdle() {
+		return ""
+	}
+	text := "As far as ocpctl knows, nobody has used it since " + Time(c.UnusedSince())
+	if c.ActiveWhat != "" {
+		text += " (" + string(c.ActiveWhat) + ")"
+	}
+	text += "."
+	if at := c.IdleTellAt(); !at.IsZero() {
+		text += " If that stays so, its people are told at " + Time(at) + "."
+	}
+	if at := c.IdleSleepAt(); !at.IsZero() {
+		text += " If that stays so, it is put to sleep at " + Time(at) + "."
+	}
+	if at := c.Ends.Idle; !at.IsZero() {
+		text += " If nobody uses it, it ends at " + Time(at) + "."
+	}
+	return text
+}

@@ -1,0 +1,31 @@
+package chatops_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
+
+func TestWhatFollowsIfNobodyUsesAClusterIsSaid(t *testing.T) {
+	ready := time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
+	var c lifecycle.Card
+	c.Status, c.Desired, c.ReadyAt, c.SleepMode = lifecycle.Ready, lifecycle.Present, ready, lifecycle.SleepStopped
+	c.Ends.TTL, c.Ends.Max = ready.Add(48*time.Hour), ready.Add(72*time.Hour)
+	require.Empty(t, chatops.Unused(c), "its profile does nothing about it")
+
+	c.Idle = lifecycle.Idle{TellAfter: time.Hour, SleepAfter: 2 * time.Hour, EndAfter: 6 * time.Hour}
+	c.Ends.Idle = ready.Add(6 * time.Hour)
+	require.Equal(t, "As far as ocpctl knows, nobody has used it since 2026-11-20 08:00:00 UTC. If that stays so, its people are told at 2026-11-20 09:00:00 UTC."+
+		" If nobody uses it, it ends at 2026-11-20 14:00:00 UTC.", chatops.Unused(c))
+	c.ActiveAt, c.ActiveWhat, c.IdleTold = ready.Add(time.Hour), lifecycle.ActivityExtend, ready.Add(2*time.Hour)
+	c.Ends.Idle = time.Time{}
+	c.IdleTold = c.IdleTold.Add(time.Second)
+	require.Equal(t, "As far as ocpctl knows, nobody has used it since 2026-11-20 09:00:00 UTC (somebody extended it)."+
+		" If that stays so, it is put to sleep at 2026-11-20 11:00:00 UTC.", chatops.Unused(c))
+	c.SleepWanted = true
+	require.Empty(t, chatops.Unused(c), "a person put it to sleep")
+}
