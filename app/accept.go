@@ -302,7 +302,10 @@ func (s *Service) draft(r ClusterRequest, g policy.Grant, now time.Time) (store.
 	if profile.Sleep != profiles.SleepNever {
 		row.SleepMode = lifecycle.SleepMode(profile.Sleep)
 	}
-	row.OffHours = g.OffHours
+	row.OffHours, row.UseExtends = g.OffHours, profile.TTLFrom == profiles.TTLFromActivity
+	row.Idle = lifecycle.Idle{
+		TellAfter: s.policy.Scale(profile.Idle.TellAfter), SleepAfter: s.policy.Scale(profile.Idle.SleepAfter), EndAfter: s.policy.Scale(profile.Idle.EndAfter),
+	}
 	if region, known := profile.Region(g.Region); known {
 		row.ListAsleep, row.WorkerMicros = region.AsleepCents, region.WorkerMicros
 	}

@@ -25,7 +25,7 @@ type Explanation struct {
 
 // End is one reason for a cluster to end.
 type End struct {
-	Kind    string // ttl, maximum, pr_closed, label_removed, run_finished, claim or hold
+	Kind    string // ttl, maximum, pr_closed, label_removed, run_finished, claim, idle or hold
 	At      time.Time
 	Message string
 }
@@ -77,7 +77,7 @@ func ends(e lifecycle.Ends) []End {
 	var out []End
 	for _, end := range []End{
 		{Kind: "ttl", At: e.TTL}, {Kind: "pr_closed", At: e.PRClosed}, {Kind: "label_removed", At: e.LabelRemoved},
-		{Kind: "run_finished", At: e.RunFinished}, {Kind: "claim", At: e.Claim}, {Kind: "hold", At: e.Hold}, {Kind: "maximum", At: e.Max},
+		{Kind: "run_finished", At: e.RunFinished}, {Kind: "claim", At: e.Claim}, {Kind: "idle", At: e.Idle}, {Kind: "hold", At: e.Hold}, {Kind: "maximum", At: e.Max},
 	} {
 		if !end.At.IsZero() {
 			end.Message = messages.EndText(end.Kind, e)

@@ -163,7 +163,7 @@ func (s *Service) Outputs(ctx context.Context, p policy.Principal, ref string, o
 
 // CheckReachable returns a Conflict while, or once, the cluster cannot be used. One that a schedule put to sleep is woken: it is wanted.
 func (s *Service) CheckReachable(ctx context.Context, row store.Row) error {
-	if row.Status == lifecycle.Ready && row.OutOfReach() && row.SleepWanted && row.PowerBy == lifecycle.ByHours {
+	if row.Status == lifecycle.Ready && row.OutOfReach() && row.SleepWanted && row.PowerBy != lifecycle.ByPerson {
 		if err := s.store.Active(ctx, row.ID, "somebody asked for access to it"); err != nil {
 			return err
 		}

@@ -40,6 +40,8 @@ func endWhy(c lifecycle.Card) string {
 		return fmt.Sprintf(", because its label was removed. Set %s again to keep the cluster", Code(LabelPrefix+c.Profile))
 	case at.Equal(c.Ends.RunFinished), at.Equal(c.Ends.Claim):
 		return ", because " + plain(c.Ends.Reason())
+	case at.Equal(c.Ends.Idle):
+		return fmt.Sprintf(", because nobody has used it since %s. Use it, or %s keeps it longer", moment(c.UnusedSince(), life(c)), Code("/ocp hold 4h"))
 	case at.Equal(c.Ends.Max):
 		return fmt.Sprintf(", %s after it was requested, its profile's maximum", policy.Span(at.Sub(c.AcceptedAt)))
 	}

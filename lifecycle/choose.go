@@ -139,6 +139,7 @@ func (m *deciding) tend() {
 
 // showReady shows whether it sleeps, then Expiring when the end is near, and otherwise whether all workers are there.
 func (m *deciding) showReady() {
+	m.watchIdle() // it may have become ready, or woken
 	n := m.next()
 	end := n.Ends.DestroyAt()
 	near := m.nearEnd()

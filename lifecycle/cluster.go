@@ -80,6 +80,11 @@ type Cluster struct {
 	ActiveWhat string    // what that was, for people
 	HoursAt    time.Time // when to look at the schedule again; zero: there is no need
 	RestWarned time.Time // the time to fall asleep that the newest warning was about; zero: there was none
+
+	Idle       Idle      // what is done if nobody uses it, frozen at acceptance
+	UseExtends bool      // its time to live begins anew with each use, frozen at acceptance; the store moves that end, and Decide does not
+	AwakeSince time.Time // when it was last seen awake after it had slept; zero: it never slept
+	IdleTold   time.Time // when its people were last told that nobody uses it; zero: never
 }
 
 // Progress is the progress that the runner reports for the running attempt.
@@ -91,9 +96,10 @@ type Progress struct {
 }
 
 // Ends holds every reason for which a cluster may end, each with its grace period already added. Zero means that the reason does not
-// apply. TTL and Max are always set. PRClosed, LabelRemoved and RunFinished can be reversed.
+// apply. TTL and Max are always set. PRClosed, LabelRemoved and RunFinished can be reversed. Idle follows from the cluster's use at each
+// decision.
 type Ends struct {
-	TTL          time.Time // acceptance + TTL, moved by extensions, never past Max
+	TTL          time.Time // acceptance + TTL, moved by extensions and, if the profile says so, by use; never past Max
 	Max          time.Time // acceptance + the profile's maximum; never moves
 	PRClosed     time.Time // the pull request closed + grace
 	PRWhy        string    // why PRClosed is set, and how that was noticed; empty: BecauseClosed
@@ -101,6 +107,7 @@ type Ends struct {
 	RunFinished  time.Time // the pipeline run finished + grace
 	RunWhy       string    // why RunFinished is set; empty: BecauseRunFinished
 	Claim        time.Time // the claim's lifetime ended
+	Idle         time.Time // nobody used it for too long
 	Hold         time.Time // a floor: no end except Max comes before it
 }
 
@@ -137,6 +144,7 @@ func (e Ends) first() (time.Time, string) {
 		{e.LabelRemoved, "its label was removed"},
 		{e.RunFinished, cmp.Or(e.RunWhy, BecauseRunFinished)},
 		{e.Claim, "its claim ended"},
+		{e.Idle, BecauseIdle},
 	} {
 		if !end.at.IsZero() && end.at.Before(at) {
 			at, why = end.at, end.why

@@ -15,6 +15,7 @@ func Decide(c Cluster, f Facts, l Limits) Decision {
 		m.next().WakeAt = time.Time{}
 		return m.d
 	}
+	m.watchIdle()
 	m.destroyLocked()
 	if f.Open != nil {
 		m.watch(*f.Open)
@@ -61,11 +62,11 @@ func (m *deciding) effect(k EffectKind, attempt int) {
 
 // destroyLocked sets the desired state to absent once an end or the approval deadline has passed. It never sets it back.
 func (m *deciding) destroyLocked() {
-	by := m.c.ApproveBy
+	by, ends := m.c.ApproveBy, m.next().Ends
 	switch {
 	case m.c.Desired != Present:
-	case !m.f.Now.Before(m.c.Ends.DestroyAt()):
-		m.dismiss(m.c.Ends.Reason())
+	case !m.f.Now.Before(ends.DestroyAt()):
+		m.dismiss(ends.Reason())
 	case m.c.NeedsApproval && !by.IsZero() && !m.f.Now.Before(by):
 		m.dismiss("nobody approved it by " + by.UTC().Format("15:04 MST on 2 January"))
 	}
@@ -153,7 +154,7 @@ func (m *deciding) wake() {
 	}
 	if n.Desired == Present {
 		sooner(n.Ends.DestroyAt())
-		for _, at := range []time.Time{n.SleepUntil, n.HoursAt} {
+		for _, at := range []time.Time{n.SleepUntil, n.HoursAt, n.idleNotice(), n.IdleSleepAt()} {
 			switch {
 			case at.After(m.f.Now):
 				sooner(at)

@@ -31,6 +31,7 @@ type Decision struct {
 	Warn time.Duration // warn the cluster's people: this much or less is left until its end; zero: no warning
 
 	WarnRest bool // warn them that a schedule puts it to sleep at Next.RestWarned
+	TellIdle bool // tell them that nobody uses it, and what happens if that stays so
 }
 
 // Closing describes how the server closes an attempt.

@@ -134,8 +134,8 @@ func (m *deciding) endRest(why string) {
 	m.wantAwake()
 }
 
-// skipRest keeps a cluster awake until the next working hours because it could not be put to sleep: otherwise the schedule would try it
-// again at once, and go on all night. How long a person wanted it to sleep says nothing about that.
+// skipRest keeps a cluster awake until the next working hours, or for a while, because it could not be put to sleep: otherwise its schedule, or
+// that nobody uses it, would have it tried again at once, and on and on. How long a person wanted it to sleep says nothing about that.
 func (m *deciding) skipRest() {
 	n := m.next()
 	until := m.f.Now.Add(m.l.RetryMax)
@@ -145,7 +145,7 @@ func (m *deciding) skipRest() {
 	case n.PowerBy == ByHours && !n.SleepUntil.IsZero():
 		until = n.SleepUntil
 	}
-	if n.OffHours && until.After(n.AwakeUntil) {
+	if (n.OffHours || n.PowerBy == ByIdle) && until.After(n.AwakeUntil) {
 		n.AwakeUntil = until
 	}
 }

@@ -35,7 +35,7 @@ func restOver(c, n Cluster, f Facts) bool {
 // A schedule puts to sleep only what asked for it, outside working hours, for a while that is worth it, and when nobody keeps it awake.
 func restIsOutsideHours(_ *world, c Cluster, f Facts, d Decision) string {
 	n := d.Next
-	if !n.SleepWanted || c.SleepWanted {
+	if !n.SleepWanted || c.SleepWanted || n.PowerBy == ByIdle { // of that, see idleSleepIsDue
 		return ""
 	}
 	switch {
@@ -100,7 +100,7 @@ func unknownHoursDecideNothing(_ *world, c Cluster, f Facts, d Decision) string 
 	n := d.Next
 	late := !c.SleepUntil.IsZero() && !f.Now.Before(c.SleepUntil)
 	settled := f.Open == nil && f.Last != nil && f.Last.Number > c.Seen // it may have failed
-	if f.Hours == nil && c.SleepWanted && !n.SleepWanted && !late && !settled && n.Desired == Present && c.SleepMode != "" && c.Status == Ready {
+	if f.Hours == nil && c.PowerBy != ByIdle && c.SleepWanted && !n.SleepWanted && !late && !settled && n.Desired == Present && c.SleepMode != "" && c.Status == Ready {
 		return "a cluster is woken because nobody knows its schedule"
 	}
 	return ""

@@ -219,6 +219,7 @@ var quiet = []struct {
 		}
 	}, part: []Status{Destroyed}},
 	{before: func(w *world) { w.row.OffHours, w.day, w.night = true, 2*time.Hour, 3*time.Hour }, part: []Status{Ready}},
+	{before: func(w *world) { w.row.Idle = Idle{30 * time.Minute, 90 * time.Minute, 6 * time.Hour} }, part: []Status{Ready}},
 }
 
 // firstInstallFails ends the first install with an error that a retry may mend.

@@ -22,6 +22,7 @@ var decisionRules = []rule{
 	{4, accessIsOfReady}, {0, accessIsOwed}, {0, accessIsDoneWhenSeen}, {0, accessIsGivenUp}, {8, revokingGoesOn}, {9, accessIsQuiet},
 	{4, sleepIsOfReady}, {0, powerIsAsked}, {0, powerIsSeen}, {0, sleepEnds}, {8, wakingGoesOn}, {9, powerIsShown},
 	{0, restIsOutsideHours}, {0, restIsKept}, {0, earlyWakeIsKept}, {2, unknownHoursDecideNothing}, {0, restIsGivenUpForTheNight}, {0, aPersonsSleepStays}, {8, hoursAreLookedAt}, {12, restIsWarnedOf},
+	{0, idleSleepIsDue}, {0, idleSleepEndsWithUse}, {11, idleEndFollowsFromUse}, {12, idleIsTold}, {2, unknownUseDecidesNothing}, {8, idleIsLookedAt},
 	{0, waitingSpendsNoTry}, {8, theNextInLineGoes}, {8, theNextInLineLooksInTime}, {9, placeIsReported}, {9, aLookIsNoMove},
 	{13, onlyALeakReopens},
 	{12, warnsOnce}, {12, warnsOfEveryEnd}, {12, wakesForTheNextWarning},
@@ -50,7 +51,7 @@ func desiredOneWay(_ *world, c Cluster, f Facts, d Decision) string {
 	switch {
 	case c.Desired == Absent && n.Desired != Absent:
 		return "the desired state changed back"
-	case c.Desired == Present && n.Desired == Absent && f.Now.Before(c.Ends.DestroyAt()) && n.Phase != CreateFailed && !nobodyApproved(c, f):
+	case c.Desired == Present && n.Desired == Absent && f.Now.Before(n.Ends.DestroyAt()) && n.Phase != CreateFailed && !nobodyApproved(c, f):
 		return "the desired state changed before any end had passed"
 	case n.Desired == Absent && (n.DesiredWhy == "" || n.Teardown == ""):
 		return "the desired state changed without a reason or a job"
@@ -245,8 +246,10 @@ func countedUntilReleased(_ *world, c Cluster, _ Facts, d Decision) string {
 // Rule 11: the end is the earliest of all but not before a hold, never past the maximum, and nothing outlives it. An approval
 // that did not come in time is an end too.
 func nothingPassesTheEnd(_ *world, c Cluster, f Facts, d Decision) string {
-	e, end := c.Ends, c.Ends.Max
-	for _, at := range []time.Time{e.TTL, e.PRClosed, e.LabelRemoved, e.RunFinished, e.Claim} {
+	e := c.Ends
+	e.Idle = d.Next.Ends.Idle // see idleEndFollowsFromUse
+	end := e.Max
+	for _, at := range []time.Time{e.TTL, e.PRClosed, e.LabelRemoved, e.RunFinished, e.Claim, e.Idle} {
 		if !at.IsZero() && at.Before(end) {
 			end = at
 		}
@@ -258,116 +261,14 @@ func nothingPassesTheEnd(_ *world, c Cluster, f Facts, d Decision) string {
 		end = e.Max
 	}
 	switch {
-	case d.Next.Ends != c.Ends:
+	case d.Next.Ends != e:
 		return "Decide moved an end"
-	case !c.Ends.DestroyAt().Equal(end) || end.After(c.Ends.Max):
+	case !e.DestroyAt().Equal(end) || end.After(e.Max):
 		return "destroy_at is not the earliest end"
 	case c.Phase != Released && !f.Now.Before(end) && d.Next.Desired != Absent:
 		return "its end passed and it is still desired"
 	case c.Phase != Released && nobodyApproved(c, f) && d.Next.Desired != Absent:
 		return "nobody approved it in time and it is still desired"
-	}
-	return ""
-}
-
-// waitsForCapacity reports that the newest attempt found no capacity and made nothing, or was cut short while its cluster stood in
-// line, and that the cluster is still wanted.
-func waitsForCapacity(f Facts, d Decision) bool {
-	if f.Open != nil || f.Last == nil || f.Last.Recorded || f.Last.Kind != Create || d.Next.Desired != Present {
-		return false
-	}
-	cut := f.Last.Outcome == Lost || f.Last.Outcome == Stopped || f.Last.Outcome == Cancelled
-	return f.Last.Outcome == Waiting || (cut && f.Queue.Place > 0)
-}
-
-// An attempt that only found that it has to wait, or ended before it found capacity, spends no try.
-func waitingSpendsNoTry(_ *world, c Cluster, f Facts, d Decision) string {
-	if !waitsForCapacity(f, d) || f.Last.Number <= c.Seen {
-		return ""
-	}
-	want := max(c.Tries-1, 0)
-	if d.Open == Create {
-		want++
-	}
-	if d.Next.Tries != want {
-		return fmt.Sprintf("waiting for capacity spent a try: %d, not %d", d.Next.Tries, want)
-	}
-	return ""
-}
-
-// Rule 8 in the queue: the next asks at once when capacity came free; those behind leave it the time to.
-func theNextInLineGoes(_ *world, c Cluster, f Facts, d Decision) string {
-	switch {
-	case !waitsForCapacity(f, d) || c.NeedsApproval || len(f.Beside) > 0:
-		return ""
-	case d.Wait != nil: // it begins as soon as a runner is free
-		return ""
-	case f.Queue.Place == 1 && f.Queue.FreedAt.After(f.Last.ClosedAt) && d.Open != Create:
-		return "capacity came free and the next in the queue sleeps"
-	case f.Queue.Place == 1 && askedAsWell(f) && f.Queue.FreedAt.After(f.Queue.AskedAt) && d.Open != Create:
-		return "capacity came free while it asked and the next in the queue sleeps"
-	case f.Queue.Place == 1 && askedAsWell(f) && f.Queue.Asked > 1 && d.Open != Create:
-		return "it became the next in the queue and sleeps"
-	case f.Queue.Place > 1 && f.Now.Before(f.Last.ClosedAt.Add(2*limits.RetryBase)) && d.Open == Create:
-		return "one that waits behind asks as often as the next in the queue"
-	}
-	return ""
-}
-
-func askedAsWell(f Facts) bool { return !f.Queue.AskedAt.Before(f.Last.OpenedAt) }
-
-// Rule 8 in the queue: nothing tells of a limit that was raised, so the next looks by itself: within five minutes, and yet
-// less often the longer it has waited.
-func theNextInLineLooksInTime(_ *world, c Cluster, f Facts, d Decision) string {
-	if !waitsForCapacity(f, d) || c.NeedsApproval || len(f.Beside) > 0 || f.Queue.Place != 1 || f.Queue.FreedAt.After(f.Queue.AskedAt) || f.Queue.Asked > 1 {
-		return ""
-	}
-	waited := f.Last.ClosedAt.Sub(f.Queue.Since)
-	switch since := f.Now.Sub(f.Last.ClosedAt); {
-	case d.Wait != nil:
-		return ""
-	case since >= 5*time.Minute && d.Open != Create, d.Open == "" && d.Next.WakeAt.After(f.Last.ClosedAt.Add(5*time.Minute)):
-		return "the next in the queue looks too late for capacity that nobody tells of"
-	case since < min(waited/4, 5*time.Minute)-time.Second && d.Open == Create:
-		return "one that has waited long looks as often as one that has just begun to"
-	}
-	return ""
-}
-
-// Rule 9 in the queue: a look for capacity that found none yet shows nothing, and nothing is shown of it.
-func aLookIsNoMove(_ *world, c Cluster, f Facts, d Decision) string {
-	n := d.Next
-	looking := f.Open != nil && f.Open.Phase == Preflight && c.Place > 0 && f.Queue.Place > 0
-	first := f.Open == nil && (f.Last == nil || strings.HasPrefix(c.Why, WaitingForRunner)) // it waited for its turn or a runner, and begins
-	if c.Phase != AwaitingCapacity || n.Desired != Present || (!looking && d.Open != Create) || first || f.Open == nil && f.Last.Number > c.Seen {
-		return ""
-	}
-	switch {
-	case n.Phase != AwaitingCapacity || n.Status != Pending:
-		return "a look for capacity moves the cluster"
-	case looking && n.Why != c.Why:
-		return "a look for capacity changes the message"
-	case n.Progress != Progress{}:
-		return "one that waits shows progress"
-	}
-	return ""
-}
-
-// Rule 9 in the queue: the place that is shown is the present one.
-func placeIsReported(_ *world, _ Cluster, f Facts, d Decision) string {
-	n, place := d.Next, f.Queue.Place
-	if n.NeedsTurn {
-		place = f.Turn.Place
-	}
-	switch {
-	case d.Wait != nil: // see runnerWaitIsShown
-		return ""
-	case n.Phase != AwaitingCapacity && n.Place != 0:
-		return "one that does not wait has a place in line"
-	case n.Phase == AwaitingCapacity && n.Place != place:
-		return "the place in line is not the present one"
-	case n.Phase == AwaitingCapacity && strings.Contains(n.Why, "number "):
-		return "the place in line is told twice"
 	}
 	return ""
 }

@@ -60,6 +60,7 @@ func (m *deciding) power() {
 	n := m.next()
 	m.wakeOnTime()
 	m.keepHours()
+	m.keepIdle()
 	if n.SleepWanted && n.SleepMode == "" {
 		_, job := n.powerWork()
 		m.job(job, JobFailed, "CannotSleep", "its profile has no way to sleep")
@@ -117,11 +118,11 @@ func (m *deciding) wantAwake() {
 func (m *deciding) settlePower(a Attempt) {
 	n := m.next()
 	seen := a.Outcome == Succeeded && a.AsleepSeen != nil && *a.AsleepSeen == (a.Kind == Sleep)
-	if seen {
-		n.Power = Awake
-		if a.Kind == Sleep {
-			n.Power = Asleep
-		}
+	switch {
+	case seen && a.Kind == Sleep:
+		n.Power = Asleep
+	case seen:
+		n.Power, n.AwakeSince = Awake, m.f.Now
 	}
 	_, job := n.powerWork()
 	switch {
@@ -176,7 +177,7 @@ func (c Cluster) powerText() string {
 	case GoingToSleep:
 		text = "it goes to sleep"
 	default:
-		if text = "it wakes up"; c.PowerBy != ByHours { // the reason is one to sleep
+		if text = "it wakes up"; c.PowerBy == ByPerson { // the reason is one to sleep
 			return text
 		}
 	}

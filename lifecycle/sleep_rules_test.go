@@ -23,9 +23,9 @@ func sleepIsOfReady(_ *world, _ Cluster, f Facts, d Decision) string {
 func powerIsAsked(_ *world, _ Cluster, f Facts, d Decision) string {
 	n := d.Next
 	switch {
-	case d.Open == Sleep && (!n.SleepWanted || n.SleepMode == "" || d.OpenJob != map[PowerBy]JobType{ByPerson: JobSleep, ByHours: JobOffHoursDown}[n.PowerBy]):
+	case d.Open == Sleep && (!n.SleepWanted || n.SleepMode == "" || d.OpenJob != map[PowerBy]JobType{ByPerson: JobSleep, ByHours: JobOffHoursDown, ByIdle: JobSleep}[n.PowerBy]):
 		return "a cluster is put to sleep that should be awake, or cannot sleep"
-	case d.Open == Wake && (n.SleepWanted || d.OpenJob != map[PowerBy]JobType{ByPerson: JobWake, ByHours: JobOffHoursUp}[n.PowerBy]):
+	case d.Open == Wake && (n.SleepWanted || d.OpenJob != map[PowerBy]JobType{ByPerson: JobWake, ByHours: JobOffHoursUp, ByIdle: JobWake}[n.PowerBy]):
 		return "a cluster is woken that should be asleep"
 	case (d.Open == Sleep || d.Open == Wake) && n.Power != Changing:
 		return "a change of power begins and its row does not say so"
@@ -63,7 +63,7 @@ func sleepEnds(_ *world, c Cluster, f Facts, d Decision) string {
 		a.Outcome != Cancelled && n.Power != Asleep
 	late := !c.SleepUntil.IsZero() && !f.Now.Before(c.SleepUntil)
 	switch {
-	case n.SleepWanted && !c.SleepWanted && n.PowerBy != ByHours:
+	case n.SleepWanted && !c.SleepWanted && n.PowerBy == ByPerson:
 		return "a cluster is put to sleep that nobody put to sleep"
 	case n.SleepWanted && late && n.SleepUntil.Equal(c.SleepUntil) && n.Desired == Present && n.Status == Ready && len(f.Beside) == 0:
 		return "its time to sleep is over and it sleeps on"
@@ -71,7 +71,7 @@ func sleepEnds(_ *world, c Cluster, f Facts, d Decision) string {
 		return "a request to sleep was forgotten and its job goes on"
 	case n.SleepWanted && (n.SleepFailures >= 3 || n.Phase == Restoring || n.Phase == Released):
 		return "sleep that fails, or of a cluster that goes, is tried for ever"
-	case failed && !late && a.Outcome != Failure && c.SleepFailures+1 < 3 && !n.SleepWanted && n.SleepMode != "" && !restOver(c, n, f):
+	case failed && !late && a.Outcome != Failure && c.SleepFailures+1 < 3 && !n.SleepWanted && n.SleepMode != "" && !restOver(c, n, f) && !idleOver(c, n, f):
 		return "sleep was given up too early"
 	case failed && n.SleepWanted && n.SleepFailures != c.SleepFailures+1:
 		return "a try to sleep that failed counts for nothing"

@@ -5,6 +5,7 @@ func (m *deciding) watch(a Attempt) {
 	if m.wanted() && m.next().Status == Ready {
 		m.wakeOnTime()
 		m.keepHours()
+		m.keepIdle()
 		m.showReady()
 	}
 	needless := m.needless(a)

@@ -53,6 +53,8 @@ type world struct {
 	power  Power    // of its machines
 	slept  bool     // somebody put it to sleep before
 
+	ttl time.Duration // with which it was accepted
+
 	day, night time.Duration // how long people work, and how long they do not, again and again; day is zero: nobody said so
 
 	cloud   map[string][]thing // by identity; names nobody recorded are here too, should a runner make any
@@ -127,6 +129,11 @@ func newWorld(decide decider, pick func(int) int) *world {
 	}
 	if pick(3) == 2 {
 		w.row.OffHours = true
+	}
+	w.ttl = ttl
+	if pick(3) == 2 {
+		w.row.Idle = []Idle{{TellAfter: time.Hour}, {time.Hour, 2 * time.Hour, 0}, {time.Hour, 0, 3 * time.Hour}, {30 * time.Minute, time.Hour, 4 * time.Hour}}[pick(4)]
+		w.row.UseExtends = pick(2) == 1
 	}
 	w.reschedule()
 	w.jobs = []publicJob{{JobCreate, JobPending}}

@@ -38,7 +38,7 @@ const LeastAccess = 10 * time.Minute
 
 // readProfile reads one file. The profile is usable only if there are no problems.
 func readProfile(r *reader, body []byte) Profile {
-	p := Profile{WhenFull: WhenFullRefuse, RunGrace: usualRunGrace}
+	p := Profile{WhenFull: WhenFullRefuse, RunGrace: usualRunGrace, TTLFrom: TTLFromAccepted}
 	doc := r.document(body, "profile")
 	if doc == nil {
 		return p
@@ -62,6 +62,7 @@ func readProfile(r *reader, body []byte) Profile {
 		}
 	}
 	completeOffHours(r, &p)
+	compareIdle(r, p)
 	return p
 }
 
@@ -79,6 +80,8 @@ func profileFields(r *reader, p *Profile) []field {
 		optional(boolean("teamBreakGlass", &p.TeamBreakGlass)),
 		workHours(r, &p.WorkHours),
 		offHours(r, &p.OffHours),
+		idle(r, &p.Idle),
+		optional(choice("ttlFrom", &p.TTLFrom, TTLFromAccepted, TTLFromActivity)),
 		optional(r.inner("sleep", choice("mode", &p.Sleep, SleepWorkers, SleepStopped, SleepNever))),
 		allowed(r, "versions", &p.Versions, "a version such as \"4.20.3\", in quotes", versionForm.MatchString),
 		allowed(r, "baseDomains", &p.BaseDomains, "a lowercase DNS domain", domain),

@@ -33,6 +33,8 @@ type Profile struct {
 
 	WorkHours workhours.Schedule // when people work with its clusters; empty: as the team says
 	OffHours  OffHours
+	Idle      Idle   // what is done about clusters that nobody uses
+	TTLFrom   string // from when their time to live counts: TTLFromAccepted or TTLFromActivity
 
 	DefaultRegion string
 

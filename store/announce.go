@@ -22,6 +22,13 @@ type resting struct {
 	End time.Time `json:"end"` // when it falls asleep
 }
 
+// idle is what is stored of a notice that nobody uses a cluster.
+type idle struct {
+	Since  time.Time `json:"since"`           // when it was last used, as far as ocpctl knows
+	Sleeps time.Time `json:"sleeps,omitzero"` // when it is put to sleep; zero: it is not
+	End    time.Time `json:"end,omitzero"`    // when it ends for that; zero: it does not
+}
+
 // announce writes what a move means for those who want to hear of the cluster, and has what they were told before brought up to date.
 func (c *change) announce(ctx context.Context, cur lifecycle.Cluster, d lifecycle.Decision) error {
 	n := d.Next
@@ -49,6 +56,9 @@ func (c *change) announce(ctx context.Context, cur lifecycle.Cluster, d lifecycl
 	if err == nil && d.WarnRest {
 		at := n.RestWarned.UTC()
 		err = say(rows.EventResting, fmt.Sprintf(":%d", at.UnixMicro()), resting{at})
+	}
+	if err == nil && d.TellIdle {
+		err = say(rows.EventIdle, fmt.Sprintf(":%d", n.IdleTold.UnixMicro()), idle{n.UnusedSince().UTC(), n.IdleSleepAt().UTC(), n.Ends.Idle.UTC()})
 	}
 	if err != nil {
 		return err

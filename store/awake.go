@@ -42,7 +42,8 @@ func (s *Store) KeepAwake(ctx context.Context, id string, until time.Time, d row
 }
 
 // Active notes that a cluster was used, and what for, e.g. "a push to its pull request": a schedule that has put it to sleep wakes it, and
-// none puts it to sleep for a while. It has no effect on a cluster that keeps no hours.
+// none puts it to sleep for a while. So it is with one that sleeps because nobody uses it. It has no effect on a cluster for which use does
+// not matter: one that keeps no hours, is not watched for idleness, and has a life that does not count from use.
 func (s *Store) Active(ctx context.Context, id, what string) error {
 	err := s.write(ctx, func(c *change) error {
 		cur, err := c.Lock(ctx, id)

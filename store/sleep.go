@@ -81,7 +81,7 @@ func (s *Store) Wake(ctx context.Context, id string, d rows.Origin) (rows.Outcom
 			return err
 		}
 		err = c.SetDesired(ctx, cur.ID, `sleep_wanted = false, sleep_until = NULL, sleep_failures = 0, sleep_retry_at = NULL, power_by = '',
-			active_at = @now, active_what = @what`, pgx.NamedArgs{"what": "somebody woke it"})
+			`+rows.Used, pgx.NamedArgs{"what": "somebody woke it"})
 		if err != nil {
 			return err
 		}

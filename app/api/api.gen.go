@@ -1546,7 +1546,7 @@ type Demand = contract.Demand
 type End struct {
 	At time.Time `json:"at"`
 
-	// Kind ttl, maximum, pr_closed, label_removed, run_finished, claim or hold.
+	// Kind ttl, maximum, pr_closed, label_removed, run_finished, claim, idle or hold.
 	Kind    string `json:"kind"`
 	Message string `json:"message"`
 }

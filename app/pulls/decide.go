@@ -191,6 +191,9 @@ func needsPush(f facts) bool {
 	return e.PR.Open && e.PR.Head != "" && e.Action == ActionSynchronize && e.Actor != "" && len(pushedOver(f)) > 0
 }
 
+// isUsedByPush reports whether a push is a use of the cluster that matters.
+func isUsedByPush(row store.Row) bool { return row.UseMatters() && isPresent(row) }
+
 // decidePush returns what a push does to the clusters of older commits. A cluster that was ended for this push and has no
 // successor, because the process died in between, gets it now.
 func decidePush(f facts) (acts []act) {
@@ -204,7 +207,7 @@ func decidePush(f facts) (acts []act) {
 	why := messages.Pushed(e.PR.Head, push.mode)
 	for _, row := range pushedOver(f) {
 		ending := !row.Ends.PRClosed.IsZero() || !row.Ends.LabelRemoved.IsZero()
-		if row.OffHours && isPresent(row) {
+		if isUsedByPush(row) {
 			acts = append(acts, useCluster{row})
 		}
 		switch {

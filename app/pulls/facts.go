@@ -53,7 +53,7 @@ type requestFacts struct {
 
 // pushFacts are what decide needs to know about a push.
 type pushFacts struct {
-	mode    string // refresh or recreate
+	mode    string // refresh, recreate or keep
 	request policy.Request
 }
 
@@ -194,7 +194,7 @@ func (s *Service) readRequests(ctx context.Context, f facts) (*requestFacts, err
 	}
 	var err error
 	if needsPush(f) {
-		if asked.push, err = s.readPush(ctx, f.event); err != nil {
+		if asked.push, err = s.readPush(ctx, f); err != nil {
 			return nil, err
 		}
 	}
@@ -208,12 +208,16 @@ func (s *Service) readRequests(ctx context.Context, f facts) (*requestFacts, err
 }
 
 // readPush reads what the repository's file says about a push, and who pushed; nil: nothing follows from the push.
-func (s *Service) readPush(ctx context.Context, e PullRequestEvent) (*pushFacts, error) {
+func (s *Service) readPush(ctx context.Context, f facts) (*pushFacts, error) {
+	e, mode := f.event, profiles.SynchronizeKeep
 	file, wrong, err := s.file(ctx, e.PR)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case wrong != nil, file == nil, file.Synchronize == "", file.Synchronize == profiles.SynchronizeKeep:
+	}
+	if wrong == nil && file != nil && file.Synchronize != "" {
+		mode = file.Synchronize
+	}
+	if mode == profiles.SynchronizeKeep && !slices.ContainsFunc(pushedOver(f), isUsedByPush) {
 		return nil, nil
 	}
 	// The author of a pull request from a fork can push to it, and may do nothing else here.
@@ -221,7 +225,7 @@ func (s *Service) readPush(ctx context.Context, e PullRequestEvent) (*pushFacts,
 	if err != nil {
 		return nil, err
 	}
-	return &pushFacts{file.Synchronize, request}, nil
+	return &pushFacts{mode, request}, nil
 }
 
 // readLabels reads which clusters the labels stand for.

@@ -274,3 +274,30 @@ func TestAPullRequestsOwnFileIsCheckedWhereItIsAnother(t *testing.T) {
 		})
 	}
 }
+
+func TestAPushIsAUseOfWhatSleepsOutsideWorkingHours(t *testing.T) {
+	for name, c := range map[string]struct {
+		file  string
+		actor string
+		used  string
+	}{
+		"without a file":               {"", "will", "a push to its pull request"},
+		"the file keeps clusters":      {"synchronize: keep\n", "will", "a push to its pull request"},
+		"the file refreshes clusters":  {"synchronize: refresh\n", "will", "a push to its pull request"},
+		"the file is wrong":            {"synchronise: keep\n", "will", "a push to its pull request"},
+		"by somebody who may only see": {"", "rita", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := ready(t)
+			_, err := h.Store.Pool().Exec(t.Context(), `UPDATE clusters SET off_hours = true`)
+			require.NoError(t, err)
+			if c.file != "" {
+				h.File(c.file)
+			}
+			e := h.Event("synchronize", c.actor, true)
+			e.PR.Head = strings.Repeat("a", 40)
+			h.Sync(e)
+			require.Equal(t, []string{c.used}, h.Query(`SELECT active_what FROM clusters`))
+		})
+	}
+}

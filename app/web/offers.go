@@ -54,7 +54,7 @@ func offersOf(who policy.Principal, row store.Row, role policy.ClusterRole, shar
 	}
 	power := ready && row.SleepMode != "" && may(policy.ActSleep)
 	o.Sleep, o.Wake = power && !row.SleepWanted, power && row.SleepWanted
-	o.Tonight = ready && row.OffHours && o.Hold && (!row.SleepWanted || row.PowerBy == lifecycle.ByHours)
+	o.Tonight = ready && row.OffHours && o.Hold && (!row.SleepWanted || row.PowerBy != lifecycle.ByPerson)
 	if row.AwakeUntil.After(row.UpdatedAt) {
 		o.AwakeUntil = row.AwakeUntil.UTC().Format("15:04 MST on Monday, 2 January")
 	}

@@ -97,7 +97,10 @@ func noticed() map[string]NoticeView {
 	kept := resting
 	kept.Facts.Done, kept.Facts.DoneBy = "It stays awake until 07:00 UTC.", "U0ROB"
 	return map[string]NoticeView{
-		"resting": resting, "resting-kept-awake": kept,
+		"idle":      {Event: Idle, Card: lives["ready"], Mention: "U0MAYA", Facts: Facts{Since: start.Add(time.Hour), Sleeps: start.Add(5 * time.Hour), End: start.Add(48 * time.Hour)}},
+		"idle-told": {Event: Idle, Card: lives["ready"], Facts: Facts{Since: start.Add(time.Hour)}},
+		"idle-used": {Event: Idle, Card: lives["ready"], Facts: Facts{Since: start.Add(time.Hour), Done: "It was used again: somebody woke it."}},
+		"resting":   resting, "resting-kept-awake": kept,
 		"ready": {Event: Ready, Card: lives["ready"], Mention: "U0MAYA"}, "ready-elsewhere": {Event: Ready, Card: lives["ready"]},
 		"failed": {Event: Failed, Card: lives["create-failed"], Mention: "U0MAYA"}, "failed-for-admins": {Event: Failed, Card: lives["create-failed-quota"], Facts: Facts{Runbook: "failed-create"}},
 		"expiring": warning, "expiring-less-than-a-step": short, "expiring-at-the-maximum": over, "expiring-extended": extended,
@@ -170,11 +173,11 @@ func TestNoticesAreGolden(t *testing.T) {
 	}
 }
 
-func TestOnlyFiveEventsMentionSomebody(t *testing.T) {
+func TestOnlySixEventsMentionSomebody(t *testing.T) {
 	for event := range kinds {
 		v := NoticeView{Event: event, ID: "not_1", Card: chatopstest.Ready(), Mention: "U0MAYA", Links: ui, Facts: Facts{From: "<@U0ROB>", End: start}}
 		mentions := strings.Count(Notice(v).Text, "<@")
-		if slices.Contains([]Event{Ready, Failed, Expiring, Resting, HandoverAsk}, event) {
+		if slices.Contains([]Event{Ready, Failed, Expiring, Resting, Idle, HandoverAsk}, event) {
 			require.Equal(t, 1, mentions, event)
 		} else {
 			require.Zero(t, mentions, event)

@@ -31,6 +31,8 @@ var kinds = map[Event]kind{
 	Expiring: {sign: "🟡", head: "ends soon", past: "was about to end", many: "clusters end soon", call: "your cluster ends soon."},
 	Resting: {sign: "🌙", head: "falls asleep soon", past: "was about to fall asleep", many: "clusters fall asleep soon", call: "your cluster falls asleep soon.",
 		verbs: []chatops.Verb{chatops.VerbHold}},
+	Idle: {sign: "💤", head: "is not used", past: "was not used", many: "clusters are not used", call: "nobody uses your cluster.",
+		verbs: []chatops.Verb{chatops.VerbDestroy}},
 	Blocked:   {sign: "🔴", head: "cannot be destroyed yet", many: "clusters cannot be destroyed yet", verbs: []chatops.Verb{chatops.VerbRetry, chatops.VerbLogs}},
 	Destroyed: {sign: "⚫", head: "is gone", many: "clusters are gone"},
 	Approval: {sign: "⚪", head: "is waiting for an approval", past: "was waiting for an approval", many: "clusters are waiting for an approval",
@@ -103,6 +105,8 @@ func happened(v NoticeView, s chatops.Summary) []string {
 		return []string{ends(v, s)}
 	case Resting:
 		return []string{fmt.Sprintf("It falls asleep at %s, outside working hours. Whoever needs it tonight can keep it awake until the next working hours.", chatops.When(f.End))}
+	case Idle:
+		return []string{unused(f)}
 	case Destroyed:
 		return append([]string{"**Cost:** " + s.Spent + "."}, s.State...)
 	case Approval:
@@ -134,6 +138,18 @@ func ends(v NoticeView, s chatops.Summary) string {
 	return text + ". It cannot be extended."
 }
 
+// unused says since when nobody has used a cluster, what happens if that stays so, and what keeps it.
+func unused(f Facts) string {
+	text := fmt.Sprintf("As far as ocpctl knows, nobody has used it since %s.", chatops.When(f.Since))
+	if !f.Sleeps.IsZero() {
+		text += fmt.Sprintf(" If that stays so, it is put to sleep at %s, and the next use wakes it.", chatops.When(f.Sleeps))
+	}
+	if !f.End.IsZero() {
+		text += fmt.Sprintf(" If nobody uses it, it ends at %s.", chatops.When(f.End))
+	}
+	return text + " A push to its pull request, a request for a kubeconfig and a job that waits for it count as use. A hold keeps it awake, and keeps it from ending."
+}
+
 // about are the facts about a notice's cluster.
 func about(v NoticeView, s chatops.Summary) []Fact {
 	c := v.Card
@@ -143,6 +159,8 @@ func about(v NoticeView, s chatops.Summary) []Fact {
 		return []Fact{owner, {"Ends", s.Ends}}
 	case Resting:
 		return []Fact{owner, {"Ends", s.Ends}}
+	case Idle:
+		return []Fact{owner, {"Price", s.Hourly}}
 	case Expiring, HandoverAsk:
 		price := strings.Join(nonEmpty([]string{s.Hourly, s.Spent}), "; ")
 		if v.Event == Expiring {
@@ -204,6 +222,9 @@ func noticeButtons(v NoticeView, s chatops.Summary, k kind) (all []*api.ButtonBl
 		return all
 	case Resting:
 		return []*api.ButtonBlockElement{pressFor(c, "Not tonight", Press{Verb: chatops.VerbHold, Notice: v.ID, Value: "tonight"})}
+	case Idle:
+		hold := pressFor(c, fmt.Sprintf("Hold %d h", step/time.Hour), Press{Verb: chatops.VerbHold, Notice: v.ID, Value: policy.Span(step)})
+		return append([]*api.ButtonBlockElement{hold}, buttonsFor(c, s, k.verbs, "", v.ID)...)
 	case Expiring:
 		c.Ends.Max = v.Facts.End.Add(v.Facts.Longest)
 		return extensions(c, v.Facts.Longest, v.ID)

@@ -67,6 +67,7 @@ const (
 	Destroyed   Event = "destroyed"
 	Weekly      Event = "weekly"   // report on a week
 	Resting     Event = "resting"  // it is about to be put to sleep outside working hours
+	Idle        Event = "idle"     // nobody uses it
 	Approval    Event = "approval" // it waits for an approval
 	Finding     Event = "finding"  // of the janitor, for admins
 	Budget      Event = "budget"   // of a team, for admins
@@ -88,7 +89,9 @@ type NoticeView struct {
 
 // Facts are what a notice tells beyond the cluster itself. They are stored with it and hold no secret.
 type Facts struct {
-	End      time.Time     `json:"end,omitzero"`      // expiring: when it ends; resting: when it falls asleep
+	End      time.Time     `json:"end,omitzero"`      // expiring: when it ends; resting: when it falls asleep; idle: when it ends for that
+	Since    time.Time     `json:"since,omitzero"`    // idle: when it was last used
+	Sleeps   time.Time     `json:"sleeps,omitzero"`   // idle: when it is put to sleep; zero: it is not
 	Before   time.Duration `json:"before,omitempty"`  // expiring: how long before the end this was told
 	Longest  time.Duration `json:"longest,omitempty"` // expiring: by how much it can be extended; 0: not at all
 	Approval string        `json:"approval,omitempty"`

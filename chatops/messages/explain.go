@@ -51,7 +51,7 @@ func Reasons(c lifecycle.Card) []string {
 	return why
 }
 
-// EndText says what one of a cluster's ends means: ttl, maximum, pr_closed, label_removed, run_finished, claim or hold.
+// EndText says what one of a cluster's ends means: ttl, maximum, pr_closed, label_removed, run_finished, claim, idle or hold.
 func EndText(kind string, ends lifecycle.Ends) string {
 	switch kind {
 	case "ttl":
@@ -64,6 +64,8 @@ func EndText(kind string, ends lifecycle.Ends) string {
 		return cmp.Or(ends.RunWhy, lifecycle.BecauseRunFinished)
 	case "claim":
 		return "its claim ends"
+	case "idle":
+		return "nobody used it: use moves this end"
 	case "hold":
 		return "a hold: only the maximum can end it before"
 	case "maximum":

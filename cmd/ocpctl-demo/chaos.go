@@ -27,6 +27,7 @@ type testModes struct {
 	only   string
 	short  bool
 
+	nights    bool
 	takeovers int
 	replicas  int
 	old       string
@@ -35,6 +36,7 @@ type testModes struct {
 func (t *testModes) flags() {
 	flag.BoolVar(&t.chaos, "chaos", false, "strike clusters at every boundary of their lives, print the table, and stop")
 	flag.IntVar(&t.cycles, "soak", 0, "let `n` clusters come and go with random faults, print the figures, and stop")
+	flag.BoolVar(&t.nights, "nights", false, "with -soak: each cluster lives for a day and a night, in which it may sleep, and its cost is compared with the cloud's meter")
 	flag.DurationVar(&t.bound, "time", 10*time.Minute, "with -chaos: begin no round after it; 0: no bound")
 	flag.IntVar(&t.cells, "n", 0, "with -chaos: strike at most `n` cells; 0: all")
 	flag.Uint64Var(&t.seed, "seed", 0, "order and choices; 0: the clock's, printed")
@@ -81,7 +83,7 @@ func (t *testModes) run(dir string, kubernetes bool) (err error) {
 	case t.takeovers > 0:
 		err = chaos.Takeover(ctx, h, chaos.TakeoverOptions{Rounds: t.takeovers, Seed: t.seed})
 	default:
-		err = chaos.Soak(ctx, h, chaos.SoakOptions{Cycles: t.cycles, Width: t.width, Seed: t.seed})
+		err = chaos.Soak(ctx, h, chaos.SoakOptions{Cycles: t.cycles, Width: t.width, Seed: t.seed, Nights: t.nights})
 	}
 	stop()
 	return errors.Join(err, h.Stop())

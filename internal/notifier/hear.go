@@ -27,10 +27,10 @@ type person struct{ workspace, id string }
 // What is told of each event. Everything else is seen in the cluster's own message and its thread, or only by who subscribed to it.
 var (
 	// inThread: in the thread of the cluster's message. mentions: and the asker is mentioned there.
-	inThread = map[blocks.Event]bool{blocks.Ready: true, blocks.Failed: true, blocks.Expiring: true, blocks.Resting: true, blocks.Blocked: true}
-	mentions = map[blocks.Event]bool{blocks.Ready: true, blocks.Failed: true, blocks.Expiring: true, blocks.Resting: true}
+	inThread = map[blocks.Event]bool{blocks.Ready: true, blocks.Failed: true, blocks.Expiring: true, blocks.Resting: true, blocks.Idle: true, blocks.Blocked: true}
+	mentions = map[blocks.Event]bool{blocks.Ready: true, blocks.Failed: true, blocks.Expiring: true, blocks.Resting: true, blocks.Idle: true}
 	// toOwner: to the cluster's owner alone, unless the thread mentions them.
-	toOwner = map[blocks.Event]bool{blocks.Expiring: true, blocks.Resting: true}
+	toOwner = map[blocks.Event]bool{blocks.Expiring: true, blocks.Resting: true, blocks.Idle: true}
 	// toAdmins: in the admin channel.
 	toAdmins = map[blocks.Event]bool{blocks.Failed: true, blocks.Blocked: true, blocks.Approval: true, blocks.Finding: true, blocks.Budget: true}
 )

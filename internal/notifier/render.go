@@ -120,6 +120,8 @@ func outdated(n notices.Notice, s sight, now time.Time) string {
 		return "the cluster is no longer wanted"
 	case kind == blocks.Resting && (goes || !now.Before(f.End) || row.AwakeUntil.After(f.End)):
 		return "the cluster does not fall asleep then"
+	case kind == blocks.Idle && (goes || row.UnusedSince().After(f.Since)):
+		return "the cluster was used, or is no longer wanted"
 	case kind == blocks.Blocked && row.Status == lifecycle.Destroyed:
 		return "the cluster is gone"
 	case kind == blocks.Approval && s.approval.State != store.ApprovalPending:
@@ -153,6 +155,13 @@ func facts(n notices.Notice, s sight) blocks.Facts {
 			f.Done = "Its teardown began: " + row.DesiredWhy + "."
 		case row.AwakeUntil.After(f.End):
 			f.Done = "It stays awake until " + clock(row.AwakeUntil) + "."
+		}
+	case blocks.Idle:
+		switch {
+		case goes:
+			f.Done = "Its teardown began: " + row.DesiredWhy + "."
+		case row.UnusedSince().After(f.Since):
+			f.Done = "It was used again: " + row.ActiveWhat + "."
 		}
 	case blocks.Ready:
 		if goes {

@@ -82,7 +82,7 @@ type Config struct {
 }
 
 // playTime limits one attack.
-const playTime = 75 * time.Second
+const playTime = 3 * time.Minute
 
 // outcome is one line of the table.
 type outcome struct {

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/ocpctl/ocpctl/app/api/client"
 	"github.com/ocpctl/ocpctl/app/auth"
@@ -68,6 +69,23 @@ func (o operation) order() int {
 	return slices.Index([]string{"approve", "refuse", "unshareCluster", "destroyCluster"}, o.id)
 }
 
+// byAll has every principal ask, and returns the answers in their order. They ask at once, unless the operation changes the stage: each has a
+// rate limit of its own.
+func (o operation) byAll(ask func(matrix.Principal) (answer, error)) ([]answer, error) {
+	said := make([]answer, len(matrix.Principals))
+	var all errgroup.Group
+	if o.order() >= 0 {
+		all.SetLimit(1)
+	}
+	for i, who := range matrix.Principals {
+		all.Go(func() (err error) {
+			said[i], err = ask(who)
+			return err
+		})
+	}
+	return said, all.Wait()
+}
+
 func operationsMatrix(ctx context.Context, t *target) (result, error) {
 	rows, err := matrix.Operations()
 	if err != nil {
@@ -96,14 +114,16 @@ func operationsMatrix(ctx context.Context, t *target) (result, error) {
 		if row.Body != nil {
 			body = row.Body
 		}
-		for _, who := range matrix.Principals {
-			got, err := patient(ctx, func() (answer, error) {
+		said, err := o.byAll(func(who matrix.Principal) (answer, error) {
+			return patient(ctx, func() (answer, error) {
 				return s.callers[who].ask(ctx, o.method, s.names.Replace(cmp.Or(row.Path, o.path)), body, "Idempotency-Key", "matrix-"+o.id)
 			})
-			if err != nil {
-				return result{}, err
-			}
-			if text := differs(cmp.Or(row.Live, row.For(who)), strconv.Itoa(got.status)); text != "" {
+		})
+		if err != nil {
+			return result{}, err
+		}
+		for i, who := range matrix.Principals {
+			if text := differs(cmp.Or(row.Live, row.For(who)), strconv.Itoa(said[i].status)); text != "" {
 				wrong = append(wrong, fmt.Sprintf("%s by %s: %s", o.id, who, text))
 			}
 		}

@@ -16,7 +16,6 @@ const glance = 40 * time.Millisecond
 // cluster is a cluster's state as the tests use it, with its open attempt.
 type cluster struct {
 	ID, Name, Status, Phase, Desired, Why, FailReason string
-	PR                                                int
 	Attempt                                           string // the newest; empty: none yet
 }
 
@@ -24,12 +23,12 @@ type cluster struct {
 type board struct {
 	done chan struct{}
 
-	mu   sync.Mutex
-	byPR map[int]cluster
+	mu     sync.Mutex
+	byName map[string]cluster
 }
 
 func watchBoard(ctx context.Context, pool *pgxpool.Pool) *board {
-	b := &board{done: make(chan struct{}), byPR: map[int]cluster{}}
+	b := &board{done: make(chan struct{}), byName: map[string]cluster{}}
 	go func() {
 		defer close(b.done)
 		for {
@@ -47,7 +46,7 @@ func (b *board) look(ctx context.Context, pool *pgxpool.Pool) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	rows, err := pool.Query(ctx, `
-		SELECT c.id, c.name, c.status, c.phase, c.desired, c.why, c.fail_reason, c.pr_number AS pr,
+		SELECT c.id, c.name, c.status, c.phase, c.desired, c.why, c.fail_reason,
 		       coalesce((SELECT a.id FROM attempts a WHERE a.cluster_id = c.id ORDER BY a.number DESC LIMIT 1), '') AS attempt
 		  FROM clusters c
 		 WHERE c.destroyed_at IS NULL OR c.destroyed_at > now() - interval '30 seconds'
@@ -62,15 +61,18 @@ func (b *board) look(ctx context.Context, pool *pgxpool.Pool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, c := range seen {
-		b.byPR[c.PR] = c
+		b.byName[c.Name] = c
 	}
 }
 
-// of returns the newest cluster of a pull request.
-func (b *board) of(pr int) (cluster, bool) {
+// of returns the cluster of a pull request.
+func (b *board) of(pr int) (cluster, bool) { return b.named(nameOf(pr)) }
+
+// named returns the newest cluster with that name.
+func (b *board) named(name string) (cluster, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	c, ok := b.byPR[pr]
+	c, ok := b.byName[name]
 	return c, ok
 }
 
@@ -80,14 +82,19 @@ const spentBelow = 5000 / 20
 
 // await waits until the pull request's cluster meets the condition. Time in which GitHub accepts no calls does not count.
 func (t *Run) await(ctx context.Context, pr int, what string, within time.Duration, as func(cluster) bool) error {
-	return t.awaitWhile(ctx, pr, what, within, as, func() bool { return t.GitHub.Left() > spentBelow })
+	return t.awaitNamed(ctx, nameOf(pr), what, within, as)
 }
 
-// awaitWhile is await with a clock that stops while counts is false.
-func (t *Run) awaitWhile(ctx context.Context, pr int, what string, within time.Duration, as func(cluster) bool, counts func() bool) error {
+// awaitNamed is await for the cluster with that name.
+func (t *Run) awaitNamed(ctx context.Context, name, what string, within time.Duration, as func(cluster) bool) error {
+	return t.awaitWhile(ctx, name, what, within, as, func() bool { return t.GitHub.Left() > spentBelow })
+}
+
+// awaitWhile is awaitNamed with a clock that stops while counts is false.
+func (t *Run) awaitWhile(ctx context.Context, name, what string, within time.Duration, as func(cluster) bool, counts func() bool) error {
 	deadline := time.Now().Add(within)
 	for {
-		c, ok := t.board.of(pr)
+		c, ok := t.board.named(name)
 		if ok && as(c) {
 			return nil
 		}
@@ -95,7 +102,7 @@ func (t *Run) awaitWhile(ctx context.Context, pr int, what string, within time.D
 			deadline = deadline.Add(glance)
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("not %s within %s: %s", what, within, c.describe(pr))
+			return fmt.Errorf("not %s within %s: %s", what, within, c.describe(name))
 		}
 		if err := sleep(ctx, glance); err != nil {
 			return err
@@ -103,9 +110,9 @@ func (t *Run) awaitWhile(ctx context.Context, pr int, what string, within time.D
 	}
 }
 
-func (c cluster) describe(pr int) string {
+func (c cluster) describe(name string) string {
 	if c.ID == "" {
-		return fmt.Sprintf("pull request #%d has no cluster", pr)
+		return "there is no cluster " + name
 	}
 	return fmt.Sprintf("%s is %s/%s, desired %s, attempt %q, %s %s", c.Name, c.Status, c.Phase, c.Desired, c.Attempt, c.FailReason, c.Why)
 }

@@ -88,7 +88,7 @@ func (c *cell) hold(ctx context.Context, t *Run) (err error) {
 		}
 		switch {
 		case time.Now().After(end):
-			return fmt.Errorf("it never came to its boundary: %s", now.describe(c.pr))
+			return fmt.Errorf("it never came to its boundary: %s", now.describe(nameOf(c.pr)))
 		case !past.IsZero() && time.Since(past) > 2*time.Second:
 			c.missed = true
 			return nil
@@ -139,8 +139,12 @@ func (t *Run) destroy(pr int) error {
 
 // nothingLeft counts what a released cluster left in the stand-ins' state, and checks its proof.
 func (t *Run) nothingLeft(ctx context.Context, pr int) error {
+	return errors.Join(t.nothingLeftOf(ctx, nameOf(pr)), t.oneComment(pr))
+}
+
+// nothingLeftOf is nothingLeft without what is on GitHub.
+func (t *Run) nothingLeftOf(ctx context.Context, name string) error {
 	var errs []error
-	name := nameOf(pr)
 	for _, text := range []string{name, faultName("ccoctl-create", name) + "-"} {
 		for _, r := range t.AWS.Resources(text) {
 			errs = append(errs, fmt.Errorf("left in the cloud: %s %s %s", r.Type, r.ID, r.Name))
@@ -158,7 +162,7 @@ func (t *Run) nothingLeft(ctx context.Context, pr int) error {
 		SELECT count(*) FILTER (WHERE a.closed_at IS NULL),
 		       count(*) FILTER (WHERE a.number = (SELECT max(number) FROM attempts WHERE cluster_id = c.id)
 		           AND (SELECT count(*) FROM verifications v WHERE v.attempt_id = a.id AND v.clean) < 2)
-		  FROM attempts a JOIN clusters c ON c.id = a.cluster_id WHERE c.pr_number = $1`, pr).Scan(&open, &unproven)
+		  FROM attempts a JOIN clusters c ON c.id = a.cluster_id WHERE c.name = $1`, name).Scan(&open, &unproven)
 	if err != nil {
 		return err
 	}
@@ -168,7 +172,7 @@ func (t *Run) nothingLeft(ctx context.Context, pr int) error {
 	if unproven > 0 {
 		errs = append(errs, errors.New("it is released without two clean counts of its last attempt"))
 	}
-	return errors.Join(append(errs, t.oneComment(pr))...)
+	return errors.Join(errs...)
 }
 
 // oneComment checks that there is one comment for one cluster, whatever was killed meanwhile.

@@ -61,7 +61,7 @@ func endUnanswered(ctx context.Context, t *Run, cells []*cell) error {
 	}
 	for _, c := range asked {
 		going := func(now cluster) bool { return now.Desired == "absent" }
-		err := t.awaitWhile(ctx, c.pr, "on its way out while GitHub gives no answer", decided, going, func() bool { return true })
+		err := t.awaitWhile(ctx, nameOf(c.pr), "on its way out while GitHub gives no answer", decided, going, func() bool { return true })
 		c.err = errors.Join(c.err, err)
 	}
 	return errors.Join(errs...)

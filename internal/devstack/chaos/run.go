@@ -16,10 +16,11 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/installer"
 )
 
-// The label with which every cluster is requested, and the base of its name.
+// The profile of every cluster, the label that requests it, and who sets it.
 const (
-	label  = "ocp/aws-minimal-test"
-	person = "maya"
+	profile = "aws-minimal-test"
+	label   = "ocp/" + profile
+	person  = "maya"
 )
 
 // Config says where the stack's files are.

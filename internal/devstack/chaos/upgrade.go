@@ -90,7 +90,7 @@ func (t *Run) stillHeld(held []heldInstall) error {
 	for _, h := range held {
 		now, _ := t.board.of(h.pr)
 		if now.Attempt != h.attempt || now.Phase != "installing" || !alive(h.pid) {
-			errs = append(errs, fmt.Errorf("the install of #%d was disturbed: its runner (pid %d) lives: %v; %s", h.pr, h.pid, alive(h.pid), now.describe(h.pr)))
+			errs = append(errs, fmt.Errorf("the install of #%d was disturbed: its runner (pid %d) lives: %v; %s", h.pr, h.pid, alive(h.pid), now.describe(nameOf(h.pr))))
 		}
 	}
 	return errors.Join(errs...)

@@ -20,6 +20,7 @@ const (
 	EventFailed    = "failed"
 	EventExpiring  = "expiring"
 	EventResting   = "resting"
+	EventIdle      = "idle"
 	EventBlocked   = "blocked"
 	EventDestroyed = "destroyed"
 	EventApproval  = "approval"
@@ -95,7 +96,7 @@ func (c *Tx) RefreshNotices(ctx context.Context, where, set string, args pgx.Nam
 // longer do what they say: its end moved, an approval was decided, it goes, or it was requested again.
 func (c *Tx) RefreshOutdated(ctx context.Context, cluster string) error {
 	return c.RefreshNotices(ctx, `n.cluster_id = @cluster AND n.kind = ANY (@kinds) AND n.given_up = ''`, "",
-		pgx.NamedArgs{"cluster": cluster, "kinds": []string{EventReady, EventFailed, EventExpiring, EventResting, EventApproval, EventBlocked}})
+		pgx.NamedArgs{"cluster": cluster, "kinds": []string{EventReady, EventFailed, EventExpiring, EventResting, EventIdle, EventApproval, EventBlocked}})
 }
 
 // AnnounceBudget announces the parts of a team's budget that are reached, each once a month.

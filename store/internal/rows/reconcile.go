@@ -120,10 +120,14 @@ const (
 // activeAgain is how long a cluster counts as used by what was noted last: what uses it often makes no version of it each time.
 const activeAgain = 5 * time.Minute
 
-// Active notes that the locked cluster was used. It has no effect on one that keeps no hours, that is not ready or that is going.
+// Used are the columns that change when a cluster is used, for @what. A life that counts from use begins anew, up to the maximum.
+const Used = `active_at = @now, active_what = @what,
+	end_ttl = CASE WHEN use_extends THEN greatest(end_ttl, least(end_max, @now::timestamptz + ttl)) ELSE end_ttl END`
+
+// Active notes that the locked cluster was used. It has no effect on one for which use does not matter, that is not ready or that is going.
 func (c *Tx) Active(ctx context.Context, cur usage.Held, what string) error {
-	if !cur.OffHours || cur.Status != lifecycle.Ready || cur.Desired != lifecycle.Present || !cur.SleepWanted && c.Now.Sub(cur.ActiveAt) < activeAgain {
+	if !cur.UseMatters() || cur.Status != lifecycle.Ready || cur.Desired != lifecycle.Present || !cur.SleepWanted && c.Now.Sub(cur.ActiveAt) < activeAgain {
 		return nil
 	}
-	return c.SetDesired(ctx, cur.ID, "active_at = @now, active_what = @what", pgx.NamedArgs{"what": what})
+	return c.SetDesired(ctx, cur.ID, Used, pgx.NamedArgs{"what": what})
 }

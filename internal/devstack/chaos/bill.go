@@ -1,0 +1,234 @@
+package chaos
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/profiles"
+)
+
+// mostError is how much what is reported may differ from what the cloud's meter counts.
+const mostError = 0.01
+
+// cost is what clusters cost, in cents: as the product reports it, and by the cloud's own meter.
+type cost struct {
+	clusters                 int
+	reported, saved, metered float64
+}
+
+func (c *cost) add(other cost) {
+	c.clusters, c.reported, c.saved, c.metered = c.clusters+other.clusters, c.reported+other.reported, c.saved+other.saved, c.metered+other.metered
+}
+
+// off is how much the report differs from the meter, as a part of the meter's.
+func (c *cost) off() float64 {
+	if c.metered == 0 {
+		return 0
+	}
+	return c.reported/c.metered - 1
+}
+
+// printNights prints how the nights went, what they cost, and what was forgotten, and returns an error unless nothing was and the report
+// agrees with the cloud's meter.
+func (t *Run) printNights(ctx context.Context, done []*cycle) error {
+	jobs, err := t.jobsByType(ctx)
+	if err != nil {
+		return err
+	}
+	killed := map[string]int{}
+	for _, c := range done {
+		if c.killed {
+			killed[c.killIn]++
+		}
+	}
+	t.say("\njobs: %s", jobs)
+	t.say("runners killed while a cluster fell asleep: %d, while it woke: %d", killed["going_to_sleep"], killed["waking"])
+	costs, err := t.costs(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(t.printCosts(ctx, done, costs), t.printForgotten(ctx))
+}
+
+// jobsByType counts the jobs that put clusters to sleep or woke them.
+func (t *Run) jobsByType(ctx context.Context) (text string, err error) {
+	err = t.pool.QueryRow(ctx, `
+		SELECT coalesce(string_agg(format('%s %s %s', kind, state, n), ', '), 'none') FROM (
+			SELECT job_type AS kind, lower(status) AS state, count(*) AS n FROM jobs
+			WHERE job_type IN ('SLEEP', 'WAKE', 'OFFHOURS_SCALE_DOWN', 'OFFHOURS_SCALE_UP') GROUP BY 1, 2 ORDER BY 1, 2) j`).Scan(&text)
+	if err != nil {
+		return "", fmt.Errorf("count jobs: %w", err)
+	}
+	return text, nil
+}
+
+// costs returns what each cluster cost, by its id: by the report that people read, and by the cloud's meter. What the meter knows to be no
+// cluster's has no id.
+func (t *Run) costs(ctx context.Context) (map[string]cost, error) {
+	catalogue, err := profiles.Embedded()
+	if err != nil {
+		return nil, err
+	}
+	prices, known := catalogue.PriceList("aws")
+	if !known {
+		return nil, errors.New("the built-in catalogue has no price list for AWS")
+	}
+	costs := map[string]cost{}
+	for _, u := range t.AWS.Meter() {
+		cents, known := u.Cents(prices)
+		if !known {
+			return nil, fmt.Errorf("the price list has no price for %+v", u)
+		}
+		of := costs[u.Cluster]
+		of.metered += cents
+		costs[u.Cluster] = of
+	}
+	raw, err := t.ocpctl(ctx, "admin", "report", "usage", "--by", "cluster", "--from", "30d", "-o", "json")
+	if err != nil {
+		return nil, err
+	}
+	var report client.UsageReport
+	if err := json.Unmarshal([]byte(raw), &report); err != nil {
+		return nil, fmt.Errorf("read the report: %w", err)
+	}
+	sum := int64(0)
+	for _, line := range report.Items {
+		of := costs[line.Key]
+		of.reported, of.saved = of.reported+float64(line.Cents), of.saved+float64(line.SavedCents)
+		costs[line.Key] = of
+		sum += line.Cents
+	}
+	if sum != report.Total.Cents {
+		return nil, fmt.Errorf("the lines of the report add up to %d cents, and its total is %d", sum, report.Total.Cents)
+	}
+	return costs, nil
+}
+
+// printCosts prints what clusters cost by how they spent the night, and the cluster that differs most.
+func (t *Run) printCosts(ctx context.Context, done []*cycle, costs map[string]cost) error {
+	ids, err := t.idsByName(ctx)
+	if err != nil {
+		return err
+	}
+	var all cost
+	byNight, worst, worstName := map[string]*cost{}, 0.0, ""
+	for _, c := range done {
+		of := costs[ids[c.name]]
+		of.clusters = 1
+		delete(costs, ids[c.name])
+		name := cmp.Or(map[bool]string{false: "not ready, ended in the morning"}[c.ready], c.night.name)
+		if byNight[name] == nil {
+			byNight[name] = &cost{}
+		}
+		byNight[name].add(of)
+		all.add(of)
+		if off := of.off(); c.ready && math.Abs(off) > math.Abs(worst) {
+			worst, worstName = off, c.name
+		}
+	}
+	unknown := cost{}
+	for _, of := range costs {
+		unknown.add(of)
+	}
+	all.add(unknown)
+	t.say("\n%-32s %8s %12s %12s %12s %9s", "night", "clusters", "reported", "metered", "saved", "off by")
+	row := func(name string, c *cost) {
+		t.say("%-32s %8d %11.2f$ %11.2f$ %11.2f$ %8.2f%%", name, c.clusters, c.reported/100, c.metered/100, c.saved/100, 100*c.off())
+	}
+	for _, name := range slices.Sorted(maps.Keys(byNight)) {
+		row(name, byNight[name])
+	}
+	row("of no cluster of the soak", &unknown)
+	row("all", &all)
+	t.say("of those that were ready, %s differs most: %.2f %%", worstName, 100*worst)
+	if all.metered == 0 || math.Abs(all.off()) > mostError {
+		return fmt.Errorf("the report says %.2f $ and the cloud's meter %.2f $, which differs by more than %.0f %%", all.reported/100, all.metered/100, 100*mostError)
+	}
+	return nil
+}
+
+func (t *Run) idsByName(ctx context.Context) (map[string]string, error) {
+	rows, err := t.pool.Query(ctx, "SELECT name, id FROM clusters")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	ids := map[string]string{}
+	for rows.Next() {
+		var name, id string
+		if err := rows.Scan(&name, &id); err != nil {
+			return nil, err
+		}
+		ids[name] = id
+	}
+	return ids, rows.Err()
+}
+
+// printForgotten counts everything that could have been forgotten, and returns an error if anything was.
+func (t *Run) printForgotten(ctx context.Context) error {
+	found, err := t.sweep(ctx)
+	if err != nil {
+		return err
+	}
+	counts := []struct {
+		what, sql string
+		n         int
+	}{
+		{"clusters that are not released", "SELECT count(*) FROM clusters WHERE destroyed_at IS NULL OR status <> 'DESTROYED' OR phase <> 'released'", 0},
+		{"attempts that are open", "SELECT count(*) FROM attempts WHERE closed_at IS NULL", 0},
+		{"jobs that are open", "SELECT count(*) FROM jobs WHERE status IN ('PENDING', 'RUNNING', 'RETRYING')", 0},
+		{"runners in the queue", "SELECT count(*) FROM runner_queue", 0},
+		{"resources of ours that a sweep finds", "", len(found)},
+		{"resources in the stand-in cloud", "", len(t.AWS.Resources(""))},
+	}
+	t.say("\nforgotten:")
+	var errs []error
+	for _, c := range counts {
+		if c.sql != "" {
+			if err := t.pool.QueryRow(ctx, c.sql).Scan(&c.n); err != nil {
+				return fmt.Errorf("count %s: %w", c.what, err)
+			}
+		}
+		t.say("  %-38s %d", c.what, c.n)
+		if c.n > 0 {
+			errs = append(errs, fmt.Errorf("%d %s", c.n, c.what))
+		}
+	}
+	for _, o := range found {
+		errs = append(errs, fmt.Errorf("the sweep found %s of class %s: %v", o.OrphanID, o.Class, o.Evidence))
+	}
+	return errors.Join(errs...)
+}
+
+// sweep has the account looked through, and returns what is left over of clusters of this installation.
+func (t *Run) sweep(ctx context.Context) ([]client.Orphan, error) {
+	raw, err := t.ocpctl(ctx, "admin", "admin", "sweep", "-o", "json")
+	if err != nil {
+		return nil, err
+	}
+	var open client.Sweeps
+	if err := json.Unmarshal([]byte(raw), &open); err != nil || len(open.Items) != 1 {
+		return nil, fmt.Errorf("read which sweep was opened: %s: %w", raw, err)
+	}
+	id := open.Items[0].SweepID
+	if err := t.until(ctx, "SELECT count(*) = 1 FROM sweeps WHERE id = $1 AND judged_at IS NOT NULL AND outcome = 'succeeded'", id); err != nil {
+		return nil, err
+	}
+	if raw, err = t.ocpctl(ctx, "admin", "admin", "orphans", "-o", "json"); err != nil {
+		return nil, err
+	}
+	var page client.OrphanPage
+	if err := json.Unmarshal([]byte(raw), &page); err != nil {
+		return nil, fmt.Errorf("read what the sweep found: %w", err)
+	}
+	return slices.DeleteFunc(page.Items, func(o client.Orphan) bool {
+		return o.Class != "released" && o.Class != "unknown" && o.Class != "unrecorded"
+	}), nil
+}
