@@ -51,7 +51,7 @@ func TestWhatSweepsFindIsReportedAndRemovedOnlyIfThatIsAllowed(t *testing.T) {
 	require.NoError(t, w.Configure(w.ctx, func(c *devstack.Config) { c.SweepDeletes = []string{"released", "unknown"} }))
 	again := w.plantLeft(w.left, false)
 	w.sweepUntil("what is certainly ours is gone", func() bool { return !w.stands(again...) && !w.standsOf(w.lost[1]) })
-	require.Equal(t, "DESTROYED", w.statusOf(w.lost[1].id))
+	w.runUntil("its final count is zero", time.Minute, func() bool { return w.statusOf(w.lost[1].id) == "DESTROYED" })
 	require.True(t, w.stands(cut, taken))
 	require.Equal(t, "reported", w.orphanOf(cut).State, "a tag is missing, so a person has to decide")
 	require.Equal(t, "approved", w.orphanOf(taken).State)
