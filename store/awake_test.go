@@ -48,6 +48,7 @@ func TestAScheduleWarnsPutsToSleepAndWakes(t *testing.T) {
 	closes := clock.now().Add(20 * time.Minute)
 	decides(t, s, row.ID, night(clock.now(), 20*time.Minute))
 	require.Equal(t, closes.UTC(), load(t, s, row.ID).RestWarned.UTC())
+	require.Equal(t, closes.UTC(), load(t, s, row.ID).FallsAsleepAt().UTC())
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM announcements WHERE cluster_id = $1 AND event = 'resting'`, row.ID))
 	decides(t, s, row.ID, night(clock.now(), 20*time.Minute))
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM announcements WHERE cluster_id = $1 AND event = 'resting'`, row.ID), "once")

@@ -68,6 +68,12 @@ func TestAClustersPageSaysSinceWhenNobodyUsesItAndWhatFollows(t *testing.T) {
 		"). If that stays so, its people are told at 2025-03-01 12:30:00 UTC. If nobody uses it, it ends at 2025-03-01 13:10:00 UTC.</dd>")
 }
 
+func TestAClustersPageSaysWhenItFallsAsleepNext(t *testing.T) {
+	require.NotContains(t, show(t, func(*store.Row) {}), "<dt>Off-hours</dt>", "it has no nights")
+	html := show(t, func(r *store.Row) { r.OffHours, r.RestAt = true, noon.Add(time.Hour) })
+	require.Contains(t, html, "<dt>Off-hours</dt><dd>falls asleep at 2025-03-01 13:00 UTC, unless it is used</dd>")
+}
+
 func TestAClustersPageShowsWhatWaitsForGitHub(t *testing.T) {
 	d := details(func(*store.Row) {})
 	require.NotContains(t, page(t, "detail", detailOf(d)), "<strong>GitHub:</strong>")
