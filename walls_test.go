@@ -85,7 +85,7 @@ var areas = []area{
 	{"store/attempts", 6, []string{"store/internal/...", "internal/queue", "internal/tracing", "lifecycle"}, "the parts of the store know what they share, and not each other"},
 	{"store/costs", 6, []string{"store/internal/...", "internal/price", "lifecycle"}, "what clusters cost is kept as it was counted and billed"},
 	{"store/inbox", 6, []string{"store/internal/...", "internal/queue", "internal/tracing", "lifecycle"}, "a delivery is stored before anybody reads it"},
-	{"store/measures", 6, []string{"store/internal/...", "internal/queue"}, "what metrics count changes nothing"},
+	{"store/measures", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "what metrics count changes nothing"},
 	{"store/notices", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "who is told of what is written down before anybody is told"},
 	{"store/outbox", 6, []string{"store/internal/...", "internal/queue", "lifecycle"}, "what is written outside is written down before"},
 	{"store/inspect", 6, []string{"store/internal/pg", "migrations"}, "what a database is can be asked before it has tables"},

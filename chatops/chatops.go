@@ -67,14 +67,15 @@ const (
 
 // Command is one parsed line.
 type Command struct {
-	Verb    Verb
-	Profile string // create: empty is the default; otherwise which of the pull request's clusters, empty if it has only one
-	Name    string // create only, as are Region, Version and Team
-	Region  string
-	Version string
-	Team    string        // share: the team to share it with
-	DryRun  bool          // create: report what would happen, and create nothing
-	TTL     time.Duration // create: 0 is the profile's default, policy.NoEnd stands for "never" and 0; extend: how much to add; hold: for how long from now; both always above 0; sleep: the same, or 0 until somebody wakes it
+	Verb     Verb
+	Profile  string // create: empty is the default; otherwise which of the pull request's clusters, empty if it has only one
+	Name     string // create only, as are Region, Version, Team and OffHours
+	Region   string
+	Version  string
+	Team     string        // share: the team to share it with
+	OffHours *bool         // create: whether it sleeps outside working hours; nil: as the repository's file or the profile says
+	DryRun   bool          // create: report what would happen, and create nothing
+	TTL      time.Duration // create: 0 is the profile's default, policy.NoEnd stands for "never" and 0; extend: how much to add; hold: for how long from now; both always above 0; sleep: the same, or 0 until somebody wakes it
 
 	Tonight  bool               // hold: instead of TTL, keep it awake until the next working hours
 	Replicas int                // scale: number of workers, 0 and up

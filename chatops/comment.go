@@ -16,7 +16,7 @@ func Comment(card lifecycle.Card, detail Detail, links Links) string {
 	f := faceOf(card)
 	parts := []string{
 		fmt.Sprintf("### %s %s %s", f.sign, Code(card.Name), f.head), call(card, detail),
-		f.doing, follow(card), asked(card, detail), awaited(card), because(card), advice(card, detail), access(card, links), Saved(card), untold(card), testsIn(detail.Tests), proof(card), failure(card, links), blockers(card, links), facts(card), typing(card), page(card, links),
+		f.doing, follow(card), asked(card, detail), awaited(card), because(card), restWarning(card), advice(card, detail), access(card, links), Saved(card), untold(card), testsIn(detail.Tests), proof(card), failure(card, links), blockers(card, links), facts(card), typing(card), page(card, links),
 	}
 	text := fit(paragraphs(parts))
 	return text + fold(detail, maxBody-len(text))
@@ -250,6 +250,9 @@ func facts(c lifecycle.Card) string {
 	if count := crew(c); count != "" {
 		rows = append(rows, [2]string{"Workers", count})
 	}
+	if nights := Nights(c); nights != "" {
+		rows = append(rows, [2]string{"Off-hours", nights})
+	}
 	if c.Status == lifecycle.Destroyed {
 		rows = append(rows, [2]string{"Lived", fmt.Sprintf("%s to %s", moment(c.AcceptedAt, life(c)), moment(c.ReleasedAt, life(c)))})
 	} else if wanted(c) {
@@ -374,6 +377,9 @@ func typingReady(c lifecycle.Card) []string {
 	}
 	if c.SleepMode != "" && !c.SleepWanted && !isAsleep(c) {
 		commands = append(commands, "sleep")
+	}
+	if c.IsRestWarned() {
+		commands = append(commands, "hold tonight")
 	}
 	return append(commands, "destroy", "help")
 }

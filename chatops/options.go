@@ -21,11 +21,14 @@ func (r *reading) optionNamed(name string) (option, bool) {
 	return o, known
 }
 
-// isSwitch reports that the option takes no value.
+// isSwitch reports that the option takes no value from the next word.
 func (r *reading) isSwitch(name string) bool {
 	o, known := r.optionNamed(name)
 	return known && o.Example == ""
 }
+
+// canBeFalse reports that a switch can also be turned off, as in --off-hours=false.
+func (o option) canBeFalse() bool { return o.Name == "off-hours" }
 
 // flag reads an option with its value.
 func (r *reading) flag(name, value string) {
@@ -35,7 +38,7 @@ func (r *reading) flag(name, value string) {
 		r.problems = append(r.problems, r.noOption(name))
 	case r.seen[o.name]:
 		r.wrong("%s is given twice.", Code(o.name))
-	case o.Example == "" && value != "":
+	case o.Example == "" && value != "" && !o.canBeFalse():
 		r.wrong("%s takes no value, so Unexpected argument %s.", Code(o.name), Code(value))
 	case value == "" && o.Example != "":
 		r.wrong("%s needs a value, for example %s.", Code(o.name), Code(o.name+" "+o.Example))

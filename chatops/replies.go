@@ -131,6 +131,9 @@ func statusLine(c lifecycle.Card, links Links, now time.Time) string {
 		}
 		line += "."
 	}
+	if nights := Nights(c); nights != "" {
+		line += " " + sentence(nights)
+	}
 	switch {
 	case !c.ReleasedAt.IsZero() && len(c.Identities) > 0:
 		line += fmt.Sprintf(" About %s in all.", policy.Dollars(c.Meter.Spent(c.ReleasedAt)))

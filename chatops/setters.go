@@ -12,22 +12,23 @@ import (
 
 // setters write the value of an option into the command. problem says what is wrong with the value; empty: nothing.
 var setters = map[string]func(r *reading, value string) (problem string){
-	"name":     func(r *reading, v string) string { r.command.Name = v; return "" },
-	"ttl":      setTTL,
-	"for":      setFor,
-	"region":   func(r *reading, v string) string { r.command.Region = v; return "" },
-	"version":  func(r *reading, v string) string { r.command.Version = v; return "" },
-	"team":     setTeam,
-	"with":     setWith,
-	"dry-run":  func(r *reading, _ string) string { r.command.DryRun = true; return "" },
-	"reason":   setReason,
-	"profile":  setProfile,
-	"owner":    setOwner,
-	"repo":     setRepo,
-	"off":      func(r *reading, _ string) string { r.command.Off = true; return "" },
-	"lines":    setLines,
-	"replicas": setReplicas,
-	"role":     setRole,
+	"name":      func(r *reading, v string) string { r.command.Name = v; return "" },
+	"ttl":       setTTL,
+	"for":       setFor,
+	"region":    func(r *reading, v string) string { r.command.Region = v; return "" },
+	"version":   func(r *reading, v string) string { r.command.Version = v; return "" },
+	"team":      setTeam,
+	"off-hours": setOffHours,
+	"with":      setWith,
+	"dry-run":   func(r *reading, _ string) string { r.command.DryRun = true; return "" },
+	"reason":    setReason,
+	"profile":   setProfile,
+	"owner":     setOwner,
+	"repo":      setRepo,
+	"off":       func(r *reading, _ string) string { r.command.Off = true; return "" },
+	"lines":     setLines,
+	"replicas":  setReplicas,
+	"role":      setRole,
 }
 
 func setTTL(r *reading, value string) (problem string) {
@@ -46,6 +47,19 @@ func setFor(r *reading, value string) (problem string) {
 		return Code(value) + " is not a duration; " + spanText
 	}
 	r.command.TTL = d
+	return ""
+}
+
+// setOffHours reads --off-hours, --off-hours=true and --off-hours=false.
+func setOffHours(r *reading, value string) (problem string) {
+	yes := value == ""
+	if !yes {
+		var err error
+		if yes, err = strconv.ParseBool(value); err != nil {
+			return Code(value) + " is neither true nor false."
+		}
+	}
+	r.command.OffHours = &yes
 	return ""
 }
 

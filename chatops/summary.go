@@ -22,6 +22,7 @@ type Summary struct {
 	Hourly     string        // its price per hour
 	Spent      string        // what it has cost
 	Workers    string        // how many it has, if that differs from its profile
+	OffHours   string        // until when it is kept awake, and when it falls asleep next: see Nights
 	Lived      string        // from when to when; empty until it is gone
 	Page       string        // the address of its page
 	Acts       []Verb        // the commands that have an effect now, the most useful first
@@ -34,7 +35,7 @@ func SummaryOf(c lifecycle.Card, d Detail, links Links) Summary {
 	s := Summary{
 		Sign: f.sign, Head: f.head, State: texts(f.doing, needsApproval(c, d), because(c), ofRun(c), advice(c, d), proof(c)),
 		Progress: progressUntil(c, etaAs(c, precise, "")), Trouble: texts(failure(c, links), blockers(c, links)),
-		Hourly: hourly(c), Spent: spent(c), Workers: crew(c), Page: address(c, links), Acts: verbsFor(c), Longest: longest(c),
+		Hourly: hourly(c), Spent: spent(c), Workers: crew(c), OffHours: Nights(c), Page: address(c, links), Acts: verbsFor(c), Longest: longest(c),
 	}
 	switch {
 	case c.Status == lifecycle.Destroyed:

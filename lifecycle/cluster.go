@@ -79,6 +79,7 @@ type Cluster struct {
 	ActiveAt   time.Time // when it was last used, as far as ocpctl knows; zero: never
 	ActiveWhat Activity  // what that was
 	HoursAt    time.Time // when to look at the schedule again; zero: there is no need
+	RestAt     time.Time // when its schedule puts it to sleep next, if it stays as it is; zero: never, or unknown
 	RestWarned time.Time // the time to fall asleep that the newest warning was about; zero: there was none
 
 	Idle       Idle      // what is done if nobody uses it, frozen at acceptance

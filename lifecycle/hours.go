@@ -158,18 +158,33 @@ func (c Cluster) usedText() string {
 	return "it is kept awake"
 }
 
-// watchHours warns the people of a cluster that a schedule is about to put to sleep, once for each time at which it does, and says when to look
-// at the schedule again. Without a schedule at hand the time of the last look stands.
+// FallsAsleepAt returns when the cluster's schedule puts it to sleep next, if nobody uses it until then; zero: never, or unknown. What the schedule
+// said last does not count once somebody keeps the cluster awake for longer.
+func (c Cluster) FallsAsleepAt() time.Time {
+	if c.Status != Ready || c.Desired != Present || c.SleepWanted || c.RestAt.Before(c.AwakeUntil) {
+		return time.Time{}
+	}
+	return c.RestAt
+}
+
+// IsRestWarned reports that the people of the cluster were warned of the time at which it falls asleep next.
+func (c Cluster) IsRestWarned() bool {
+	at := c.FallsAsleepAt()
+	return !at.IsZero() && at.Equal(c.RestWarned)
+}
+
+// watchHours warns the people of a cluster that a schedule is about to put to sleep, once for each time at which it does, and says when that is and
+// when to look at the schedule again. Without a schedule at hand the times of the last look stand.
 func (m *deciding) watchHours() {
 	n, h := m.next(), m.f.Hours
 	if n.Status != Ready || !m.wanted() || !n.OffHours {
-		n.HoursAt = time.Time{}
+		n.HoursAt, n.RestAt = time.Time{}, time.Time{}
 		return
 	}
 	if h == nil {
 		return
 	}
-	n.HoursAt = time.Time{}
+	n.HoursAt, n.RestAt = time.Time{}, time.Time{}
 	if !n.rests(h) {
 		return
 	}
@@ -187,6 +202,9 @@ func (m *deciding) watchHours() {
 	warn := r.from.Add(-restWarning)
 	look(warn)
 	look(r.from)
+	if r.from.After(m.f.Now) {
+		n.RestAt = r.from
+	}
 	if r.from.After(m.f.Now) && !m.f.Now.Before(warn) && !n.RestWarned.Equal(r.from) {
 		n.RestWarned, m.d.WarnRest = r.from, true
 	}

@@ -159,6 +159,33 @@ func hoursAreLookedAt(_ *world, _ Cluster, f Facts, d Decision) string {
 	return ""
 }
 
+// People are told the time at which a cluster falls asleep next, and no other.
+func nextRestIsTold(_ *world, c Cluster, f Facts, d Decision) string {
+	n := d.Next
+	switch {
+	case n.Status != Ready || n.Desired != Present || !n.OffHours:
+		if !n.RestAt.IsZero() {
+			return "a cluster is said to fall asleep that has no nights"
+		}
+		return ""
+	case f.Hours == nil:
+		if !n.RestAt.Equal(c.RestAt) {
+			return "a cluster is said to fall asleep at another time although nobody knows its schedule"
+		}
+		return ""
+	}
+	var want time.Time
+	if ruled(n, f) && !n.SleepWanted && (!f.Hours.Open || !f.Hours.Closes.IsZero()) {
+		if until, worth := keptAwake(n, f); worth && until.After(f.Now) {
+			want = until
+		}
+	}
+	if !n.RestAt.Equal(want) {
+		return "a cluster is said to fall asleep at another time than it does"
+	}
+	return ""
+}
+
 // Rule 12 of schedules: its people are warned before a cluster is put to sleep, once for each time at which it is.
 func restIsWarnedOf(_ *world, c Cluster, f Facts, d Decision) string {
 	n := d.Next

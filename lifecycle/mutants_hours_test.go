@@ -74,6 +74,11 @@ var hoursMutants = []mutant{
 		}
 		return d
 	}},
+	{0, false, "nobody is told when a cluster falls asleep next", func(c Cluster, f Facts, l Limits) Decision {
+		d := Decide(c, f, l)
+		d.Next.RestAt = c.RestAt
+		return d
+	}},
 	{12, false, "nobody is warned before a cluster falls asleep", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
 		d.WarnRest, d.Next.RestWarned = false, c.RestWarned

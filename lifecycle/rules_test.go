@@ -21,7 +21,7 @@ var decisionRules = []rule{
 	{4, addonsAreOfReady}, {0, addonsAreWanted}, {0, theNewestRequestIsMet}, {0, addonsEnd},
 	{4, accessIsOfReady}, {0, accessIsOwed}, {0, accessIsDoneWhenSeen}, {0, accessIsGivenUp}, {8, revokingGoesOn}, {9, accessIsQuiet},
 	{4, sleepIsOfReady}, {0, powerIsAsked}, {0, powerIsSeen}, {0, sleepEnds}, {8, wakingGoesOn}, {9, powerIsShown},
-	{0, restIsOutsideHours}, {0, restIsKept}, {0, earlyWakeIsKept}, {2, unknownHoursDecideNothing}, {0, restIsGivenUpForTheNight}, {0, aPersonsSleepStays}, {8, hoursAreLookedAt}, {12, restIsWarnedOf},
+	{0, restIsOutsideHours}, {0, restIsKept}, {0, earlyWakeIsKept}, {2, unknownHoursDecideNothing}, {0, restIsGivenUpForTheNight}, {0, aPersonsSleepStays}, {8, hoursAreLookedAt}, {12, restIsWarnedOf}, {0, nextRestIsTold},
 	{0, idleSleepIsDue}, {0, idleSleepEndsWithUse}, {11, idleEndFollowsFromUse}, {12, idleIsTold}, {2, unknownUseDecidesNothing}, {8, idleIsLookedAt},
 	{0, waitingSpendsNoTry}, {8, theNextInLineGoes}, {8, theNextInLineLooksInTime}, {9, placeIsReported}, {9, aLookIsNoMove},
 	{13, onlyALeakReopens},

@@ -8,11 +8,19 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
-// offHours reports whether the cluster is to sleep outside working hours: as the request says, otherwise as the profile does. Without
-// working hours, a profile's word has no effect.
+// hoursChoice is what was chosen about the time outside working hours, by the request or else by the repository's file; nil: nothing.
+func (j judging) hoursChoice() *bool {
+	if f := j.r.File; j.r.OffHours == nil && f != nil {
+		return f.OffHours
+	}
+	return j.r.OffHours
+}
+
+// offHours reports whether the cluster is to sleep outside working hours: as was chosen, otherwise as the profile says. Without working
+// hours, a profile's word has no effect.
 func (j judging) offHours() bool {
-	if j.r.OffHours != nil {
-		return *j.r.OffHours
+	if chosen := j.hoursChoice(); chosen != nil {
+		return *chosen
 	}
 	return j.profile.OffHours.Default && !j.terms.Catalogue.HoursOf(j.profile.Name, j.own.Team).Empty()
 }
@@ -21,19 +29,23 @@ func (j judging) offHours() bool {
 func (j judging) checkOffHours() Check {
 	hours := j.terms.Catalogue.HoursOf(j.profile.Name, j.own.Team)
 	check := Check{Name: "off-hours", Result: Pass, Asked: fmt.Sprint(j.offHours())}
+	who, leaveOut := "the request", "Leave the choice out"
+	if j.r.OffHours == nil && j.hoursChoice() != nil {
+		who, leaveOut = fileOf(j.r), "Choose otherwise in the request, or take offHours out of "+profiles.RepositoryFilePath+" on the base branch"
+	}
 	refuse := func(accept, message, next string) Check {
 		check.Result, check.Accept, check.Message, check.Next = Fail, accept, message, next
 		return check
 	}
 	switch {
 	case !j.offHours() && j.profile.OffHours.Required && !hours.Empty():
-		return refuse("true", fmt.Sprintf("Every cluster of profile %s sleeps outside working hours, %s.", j.profile.Name, hours), "Leave the choice out. A cluster can be kept awake for a night once it is there.")
+		return refuse("true", fmt.Sprintf("Every cluster of profile %s sleeps outside working hours, %s.", j.profile.Name, hours), leaveOut+". A cluster can be kept awake for a night once it is there.")
 	case !j.offHours():
-		check.Message = "It is awake outside working hours, too, as the request says."
+		check.Message = "It is awake outside working hours, too, as " + who + " says."
 	case j.profile.Sleep == profiles.SleepNever:
-		return refuse("false", fmt.Sprintf("Clusters of profile %s cannot sleep.", j.profile.Name), "Leave the choice out, or use a profile whose clusters can sleep.")
+		return refuse("false", fmt.Sprintf("Clusters of profile %s cannot sleep.", j.profile.Name), leaveOut+", or use a profile whose clusters can sleep.")
 	case hours.Empty():
-		return refuse("false", fmt.Sprintf("Neither profile %s nor team %s says when people work.", j.profile.Name, j.own.Team), "Leave the choice out, or ask a platform admin to add workHours to the team in the catalogue.")
+		return refuse("false", fmt.Sprintf("Neither profile %s nor team %s says when people work.", j.profile.Name, j.own.Team), leaveOut+", or ask a platform admin to add workHours to the team in the catalogue.")
 	default:
 		check.Message = fmt.Sprintf("It sleeps outside working hours, %s%s.", hours, j.saves())
 	}

@@ -63,3 +63,37 @@ func TestSleepOutsideWorkingHoursNeedsHoursAndAWayToSleep(t *testing.T) {
 		require.NotEmpty(t, check.Next)
 	}
 }
+
+func TestARepositorysFileChoosesForRequestsThatDoNot(t *testing.T) {
+	yes, no := true, false
+	const file = ".github/ocpctl.yaml of acme/shop"
+	for _, c := range []struct {
+		name          string
+		asked, inFile *bool
+		profile       string
+		sleeps        bool
+		refused, says string
+	}{
+		{"the file's choice", nil, &yes, officeHours, true, "", "It sleeps outside working hours, Mon-Fri"},
+		{"the file against the profile's default", nil, &no, officeHours + "offHours: {default: true}\n", false, "", "It is awake outside working hours, too, as " + file + " says."},
+		{"the request against the file", &no, &yes, officeHours, false, "", "too, as the request says."},
+		{"a file that says nothing", nil, nil, officeHours + "offHours: {default: true}\n", true, "", "It sleeps outside working hours, Mon-Fri"},
+		{"a file against a profile that insists", nil, &no, officeHours + "offHours: {required: true}\n", false, "true", "sleeps outside working hours, Mon-Fri"},
+		{"a file without working hours", nil, &yes, "", true, "false", "says when people work"},
+		{"a file for clusters that cannot sleep", nil, &yes, officeHours + "sleep: {mode: never}\n", true, "false", "cannot sleep"},
+	} {
+		r := withFile(profiles.RepositoryFile{OffHours: c.inFile})
+		r.Profile, r.OffHours, r.TTL = "aws-standard", c.asked, 24*time.Hour
+		v := Evaluate(r, Usage{}, working(t, c.profile), Settings{})
+		check := find(t, v, "off-hours")
+		require.Contains(t, check.Message, c.says, c.name)
+		require.Equal(t, c.refused, check.Accept, c.name)
+		if c.refused != "" {
+			require.False(t, v.Allowed, c.name)
+			require.Contains(t, check.Next, "take offHours out of .github/ocpctl.yaml on the base branch", c.name)
+			continue
+		}
+		require.True(t, v.Allowed, "%s: %v", c.name, v.Refusals())
+		require.Equal(t, c.sleeps, v.Grant.OffHours, c.name)
+	}
+}

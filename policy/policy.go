@@ -77,7 +77,7 @@ func (j judging) recipe() []Check {
 	if j.known && (len(j.addons()) > 0 || j.r.Addons != nil) {
 		checks = append(checks, j.checkAddons())
 	}
-	if j.known && (j.r.OffHours != nil || j.offHours()) {
+	if j.known && (j.hoursChoice() != nil || j.offHours()) {
 		checks = append(checks, j.checkOffHours())
 	}
 	if j.known {

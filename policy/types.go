@@ -77,7 +77,7 @@ type Request struct {
 
 	Addons *[]string `json:"addons,omitempty"` // what the cluster gets besides OpenShift; nil: what the repository's file or the profile gives
 
-	OffHours *bool `json:"offHours,omitempty"` // whether it sleeps outside working hours; nil: as the profile says
+	OffHours *bool `json:"offHours,omitempty"` // whether it sleeps outside working hours; nil: as the repository's file or the profile says
 
 	File *profiles.RepositoryFile `json:"file,omitempty"` // the repository's file from the pull request's base branch; nil: there is none. It narrows and fills in, and never allows more
 }

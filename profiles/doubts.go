@@ -7,7 +7,7 @@ import (
 )
 
 // Doubts lists what a repository's file asks for in vain, each with its position: profiles that nobody can have, and lifetimes that
-// are limited. Doubts block nothing. A file that cannot be read has problems instead, and no doubts.
+// are limited, and sleep for clusters that cannot. Doubts block nothing. A file that cannot be read has problems instead, and no doubts.
 func (c Catalogue) Doubts(raw []byte) Problems {
 	f, r := loadRepositoryFile(raw)
 	if len(r.problems) > 0 {
@@ -27,6 +27,7 @@ func (c Catalogue) Doubts(raw []byte) Problems {
 	}
 	c.doubtTTL(r, f, could)
 	c.doubtAddons(r, f, could)
+	c.doubtOffHours(r, f, could)
 	return r.sorted()
 }
 
@@ -58,5 +59,25 @@ func (c Catalogue) doubtTTL(r *reader, f RepositoryFile, could []string) {
 	}
 	if len(short) > 0 {
 		r.failAt("ttl", fmt.Sprintf("%gh, which is limited to the maximum of %s", f.TTL.Hours(), strings.Join(short, ", ")), fmt.Sprintf("at most %gh", most.Hours()))
+	}
+}
+
+// doubtOffHours reports a choice about the time outside working hours with which requests for one of the repository's profiles are refused.
+// Working hours can come from a team, so whether there are any is not said here.
+func (c Catalogue) doubtOffHours(r *reader, f RepositoryFile, could []string) {
+	if f.OffHours == nil {
+		return
+	}
+	for _, name := range could {
+		p, _ := c.Get(name)
+		switch listed := len(f.Profiles) == 0 || FitsAny(f.Profiles, name); {
+		case !listed:
+		case *f.OffHours && p.Sleep == SleepNever:
+			r.failAt("offHours", fmt.Sprintf("true, and clusters of %s cannot sleep", name), "profiles whose clusters can sleep, or no offHours")
+			return
+		case !*f.OffHours && p.OffHours.Required:
+			r.failAt("offHours", fmt.Sprintf("false, and every cluster of %s sleeps outside working hours", name), "true, or no offHours")
+			return
+		}
 	}
 }

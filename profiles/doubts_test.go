@@ -32,3 +32,24 @@ func maxHours(t *testing.T, profile string) string {
 	t.Helper()
 	return strings.TrimSuffix(get(t, profile).MaxTTL.String(), "0m0s")
 }
+
+func TestAChoiceAboutOffHoursThatAProfileDoesNotAllowIsDoubted(t *testing.T) {
+	c := catalogue(t)
+	for i := range c.profiles {
+		switch p := &c.profiles[i]; p.Name {
+		case "aws-standard":
+			p.OffHours.Required = true
+		case "aws-minimal-test":
+			p.Sleep = SleepNever
+		}
+	}
+	for file, want := range map[string]string{
+		"offHours: true\n":                             RepositoryFilePath + ":1:11: offHours: true, and clusters of aws-minimal-test cannot sleep; accepted: profiles whose clusters can sleep, or no offHours",
+		"offHours: false\n":                            RepositoryFilePath + ":1:11: offHours: false, and every cluster of aws-standard sleeps outside working hours; accepted: true, or no offHours",
+		"offHours: true\nprofiles: [aws-standard]\n":   "",
+		"offHours: false\nprofiles: [aws-minimal-*]\n": "",
+		"ttl: 4h\n": "",
+	} {
+		require.Equal(t, want, c.Doubts([]byte(file)).Error(), file)
+	}
+}

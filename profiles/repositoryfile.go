@@ -48,6 +48,7 @@ type RepositoryFile struct {
 	Synchronize string         `json:"synchronize,omitempty"`
 	Keep        time.Duration  `json:"keep,omitempty"` // how long the label ocp/keep holds a cluster; zero: up to the profile's maximum
 	Addons      []string       `json:"addons,omitempty"`
+	OffHours    *bool          `json:"offHours,omitempty"` // whether its clusters sleep outside working hours; nil: as their profile says
 	Notify      Notify         `json:"notify,omitzero"`
 }
 
@@ -131,6 +132,7 @@ func readRepositoryFile(r *reader, doc *yaml.Node) RepositoryFile {
 		choice("synchronize", &f.Synchronize, SynchronizeKeep, SynchronizeRefresh, SynchronizeRecreate),
 		span("keep", &f.Keep, mostTTLHours*time.Hour),
 		r.texts("addons", &f.Addons, "an add-on's name", nameForm.MatchString),
+		offHoursField(&f.OffHours),
 		r.inner("notify", optional(oneOf(r, "mention", &f.Notify.Mention, MentionReady, MentionFailed, MentionExpiring)),
 			optional(r.channels("slack", &f.Notify.Slack))),
 	}
@@ -160,6 +162,15 @@ func graceField(into **time.Duration) field {
 		d, err := time.ParseDuration(n.Value)
 		return scalar(n, "!!str") && err == nil && d >= 0 && d <= mostGrace && put(into, &d)
 	}}
+}
+
+// offHoursField is true or false; to leave it out is another thing than false.
+func offHoursField(into **bool) field {
+	var v bool
+	f := boolean("offHours", &v)
+	read := f.read
+	f.read = func(n *yaml.Node, path string) bool { return read(n, path) && put(into, &v) }
+	return f
 }
 
 // only is the field with another text for what it accepts.

@@ -23,7 +23,7 @@ func TestARepositoryFileSaysEverythingItCan(t *testing.T) {
 	grace := 30 * time.Minute
 	require.Equal(t, RepositoryFile{
 		Default: "aws-minimal-test", Profiles: []string{"aws-minimal-test", "aws-standard"}, TTL: 8 * time.Hour, Grace: &grace,
-		Drafts: DraftsDeny, Forks: ForksApprove, Synchronize: SynchronizeKeep, Keep: 48 * time.Hour, Addons: []string{"cert-manager"},
+		Drafts: DraftsDeny, Forks: ForksApprove, Synchronize: SynchronizeKeep, Keep: 48 * time.Hour, Addons: []string{"cert-manager"}, OffHours: new(false),
 		Notify: Notify{Mention: []string{MentionReady, MentionFailed, MentionExpiring}, Slack: map[string][]string{"C012AB3CD": {"failed", "expiring"}}},
 	}, f)
 	for _, f := range f.Profiles {
@@ -57,7 +57,7 @@ func TestWhatHoldsNothingSaysNothing(t *testing.T) {
 }
 
 func TestEachMistakeOfARepositoryFileIsToldAtItsPlace(t *testing.T) {
-	const keys = "version, defaultProfile, profiles, ttl, grace, drafts, forks, synchronize, keep, addons, notify"
+	const keys = "version, defaultProfile, profiles, ttl, grace, drafts, forks, synchronize, keep, addons, offHours, notify"
 	for name, c := range map[string]struct{ file, want string }{
 		"a key misspelt":             {"\ndefaultProfil: x\n", "2:1: defaultProfil: unknown field; accepted: defaultProfile (closest match); one of " + keys},
 		"a key that begins alike":    {"default: x\n", "1:1: default: unknown field; accepted: defaultProfile (closest match); one of " + keys},
@@ -86,6 +86,7 @@ func TestEachMistakeOfARepositoryFileIsToldAtItsPlace(t *testing.T) {
 		"a glob with too many stars": {"profiles: [a*b*c*d*e*]\n", "1:12: profiles[0]: \"a*b*c*d*e*\"; accepted: a profile's name, or a glob such as aws-*"},
 		"a profile twice":            {"profiles: [a, a]\n", "1:15: profiles[1]: \"a\" again; accepted: each once"},
 		"a number for a name":        {"addons: [1]\n", "1:10: addons[0]: 1; accepted: an add-on's name, in quotes"},
+		"a choice that is none":      {"offHours: nights\n", "1:11: offHours: \"nights\"; accepted: true or false"},
 		"a mention of nobody's":      {"notify: {mention: [always]}\n", "1:20: notify.mention[0]: \"always\"; accepted: one of ready, failed, expiring"},
 		"a word for notify":          {"notify: ready\n", "1:9: notify: \"ready\"; accepted: a mapping with mention, slack"},
 		"a channel by its name":      {"notify: {slack: {payments: [ready]}}\n", "1:18: notify.slack.payments: not a channel's id; accepted: the id of a channel in Slack, such as C012AB3CD; it stands at the end of the channel's details"},
@@ -136,7 +137,7 @@ func TestEveryProblemOfARepositoryFileIsToldAtOnce(t *testing.T) {
 // FuzzRepositoryFile: whatever stands in the file, reading it ends in a file or in problems that a person finds in it.
 func FuzzRepositoryFile(f *testing.F) {
 	for _, seed := range []string{
-		"", "version: 1\ndefaultProfile: aws-minimal-test\nprofiles: [aws-*]\nttl: 8h\ngrace: 30m\ndrafts: deny\nforks: approve\nsynchronize: refresh\nkeep: 48h\naddons: [postgres]\nnotify: {mention: [ready], slack: {C012AB3CD: [ready, blocked]}}\n",
+		"", "version: 1\ndefaultProfile: aws-minimal-test\nprofiles: [aws-*]\nttl: 8h\ngrace: 30m\ndrafts: deny\nforks: approve\nsynchronize: refresh\nkeep: 48h\naddons: [postgres]\noffHours: true\nnotify: {mention: [ready], slack: {C012AB3CD: [ready, blocked]}}\n",
 		"ttl: &a 4h\nkeep: *a\n<<: *a\n", "a: *b", "? [a]\n: b\n", "ttl: !!binary aGk=\n", "ttl: 4h\n---\nttl: 5h\n...\n", "%YAML 1.2\n---\nttl: |\n  4h\n", "ttl: \"4\\u0068\"\n",
 		"[[[[[[[[", "{{{{", "- - - -", "\t", "\x00", "\xff\xfe", "\ufeffttl: 4h\r\n", "a: 'b", "'''", "#\r\r\r", "x: 1\u0085y: 2\u2028z: 3\n", "&a [*a, *a]\n", pastedToken + ": " + pastedToken,
 	} {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/measures"
 )
 
 // resting is a ready cluster that sleeps outside working hours.
@@ -47,6 +48,7 @@ func TestAScheduleWarnsPutsToSleepAndWakes(t *testing.T) {
 	closes := clock.now().Add(20 * time.Minute)
 	decides(t, s, row.ID, night(clock.now(), 20*time.Minute))
 	require.Equal(t, closes.UTC(), load(t, s, row.ID).RestWarned.UTC())
+	require.Equal(t, closes.UTC(), load(t, s, row.ID).FallsAsleepAt().UTC())
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM announcements WHERE cluster_id = $1 AND event = 'resting'`, row.ID))
 	decides(t, s, row.ID, night(clock.now(), 20*time.Minute))
 	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM announcements WHERE cluster_id = $1 AND event = 'resting'`, row.ID), "once")
@@ -54,6 +56,9 @@ func TestAScheduleWarnsPutsToSleepAndWakes(t *testing.T) {
 	clock.pass(20 * time.Minute)
 	hours := night(clock.now(), 0)
 	require.Equal(t, lifecycle.Sleep, decides(t, s, row.ID, hours).Open)
+	levels, err := s.Measures.Levels(t.Context())
+	require.NoError(t, err)
+	require.Contains(t, levels, measures.Level{Metric: "ocpctl_attempts_open", Labels: []string{"sleep", "unclaimed"}, Value: 1})
 	powers(t, s, row.ID, lifecycle.Sleep)
 	row = load(t, s, row.ID)
 	require.Equal(t, []any{lifecycle.PhaseAsleep, lifecycle.ByHours, hours.Opens.Add(-15 * time.Minute).UTC()}, []any{row.Phase, row.PowerBy, row.SleepUntil.UTC()})

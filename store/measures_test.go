@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"fmt"
 	"log/slog"
 	"net/http/httptest"
 	"regexp"
@@ -73,6 +74,11 @@ func TestTheGaugesShowWhatWaits(t *testing.T) {
 		`ocpctl_leader 0`, `ocpctl_queue_oldest_seconds{queue="inbox"} 0`, `ocpctl_webhooks_waiting{source="github"} 0`, `ocpctl_messages_waiting{place="slack"} 0`,
 	} {
 		require.Contains(t, before, want)
+	}
+	for _, kind := range lifecycle.Kinds {
+		for _, state := range []string{"unclaimed", "claimed"} {
+			require.Contains(t, before, fmt.Sprintf(`ocpctl_attempts_open{kind="%s",state="%s"} 0`, kind, state))
+		}
 	}
 	row, waits := launched(t, s, "shop")
 	_, err := s.Inbox.SaveDelivery(t.Context(), delivery("d-1"))

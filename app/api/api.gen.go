@@ -2374,6 +2374,9 @@ type Sleep struct {
 	// OffHours It sleeps outside working hours.
 	OffHours bool `json:"offHours,omitempty,omitzero"`
 
+	// SleepsAt When its working hours put it to sleep next, if nobody uses it until then; absent if they do not, or while it sleeps.
+	SleepsAt time.Time `json:"sleepsAt,omitempty,omitzero"`
+
 	// Until When it wakes by itself; absent if somebody has to wake it.
 	Until time.Time `json:"until,omitempty,omitzero"`
 

@@ -3,12 +3,14 @@ package api
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
 )
 
 func TestARequestChoosesToSleepOutsideWorkingHoursAndAPersonKeepsItAwake(t *testing.T) {
@@ -39,4 +41,13 @@ func TestARequestChoosesToSleepOutsideWorkingHoursAndAPersonKeepsItAwake(t *test
 	p = h.refused(http.MethodPost, "/api/v1/clusters/"+row.ID+"/hold", h.as(oidc.Requester), Hold{Tonight: true, Hours: 4, Reason: "both"}, http.StatusUnprocessableEntity)
 	require.Equal(t, "tonight", p.Errors[0].Field)
 	require.Equal(t, lifecycle.Present, row.Desired)
+}
+
+func TestAClusterTellsWhenItFallsAsleepNext(t *testing.T) {
+	closes := time.Date(2026, 11, 26, 19, 0, 0, 0, time.UTC)
+	var row store.Row
+	row.Status, row.Desired, row.SleepMode, row.OffHours, row.RestAt = lifecycle.Ready, lifecycle.Present, lifecycle.SleepWorkers, true, closes
+	require.Equal(t, closes, sleepOf(row).SleepsAt)
+	row.AwakeUntil = closes.Add(12 * time.Hour)
+	require.Equal(t, []any{closes.Add(12 * time.Hour), time.Time{}}, []any{sleepOf(row).AwakeUntil, sleepOf(row).SleepsAt}, "somebody keeps it awake")
 }

@@ -46,7 +46,10 @@ func sleepOf(row store.Row) Sleep {
 	if row.SleepMode == "" {
 		return Sleep{}
 	}
-	return Sleep{Mode: SleepMode(row.SleepMode), Wanted: row.SleepWanted, Until: utc(row.SleepUntil), Why: row.SleepWhy, HourlyCents: row.AsleepCents, OffHours: row.OffHours, AwakeUntil: utc(row.AwakeUntil)}
+	return Sleep{
+		Mode: SleepMode(row.SleepMode), Wanted: row.SleepWanted, Until: utc(row.SleepUntil), Why: row.SleepWhy, HourlyCents: row.AsleepCents, OffHours: row.OffHours,
+		AwakeUntil: utc(row.AwakeUntil), SleepsAt: utc(row.FallsAsleepAt()),
+	}
 }
 
 // idleOf returns since when nobody has used a cluster; empty if nothing follows from that.

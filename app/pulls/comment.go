@@ -248,6 +248,7 @@ func (s *Service) createByComment(ctx context.Context, c command) (reply, note s
 	}
 	r := &w.Request
 	r.Profile, r.Name, r.Region, r.Version, r.Team, r.TTL = c.Profile, c.Name, c.Region, c.Version, c.Team, c.TTL
+	r.OffHours = c.OffHours
 	if r.TTL == 0 {
 		r.TTL = labelled(c.pr.Labels)
 	}

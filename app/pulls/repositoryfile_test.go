@@ -301,3 +301,26 @@ func TestAPushIsAUseOfWhatSleepsOutsideWorkingHours(t *testing.T) {
 		})
 	}
 }
+
+func TestACommandAndTheFileChooseWhetherAClusterSleepsOutsideWorkingHours(t *testing.T) {
+	h := fixtureWith(t, servicetest.Catalogue(t, map[string]string{
+		"teams/platform.yaml": "name: platform\nowner: maya\ncostCenters: [sandbox]\nenvironments: [test]\nworkHours: {timeZone: UTC, hours: [\"Mon-Fri 07:00-19:00\"]}\n",
+	}))
+	h.Open()
+	h.Comment(1, "will", "/ocp create aws-standard --off-hours")
+	require.True(t, h.Only().OffHours)
+	h.File("offHours: true\n")
+	h.Comment(2, "will", "/ocp create aws-minimal-test")
+	require.True(t, h.Clusters()[1].OffHours, "the file says so")
+}
+
+func TestOffHoursWithoutWorkingHoursAreRefusedWhoeverChoseThem(t *testing.T) {
+	h := opened(t)
+	h.Comment(1, "will", "/ocp create aws-standard --off-hours")
+	require.Contains(t, h.Replies()[0], "Neither profile aws-standard nor team platform says when people work. **Next:** Leave the choice out, or")
+	h.File("offHours: true\n")
+	h.Comment(2, "will", "/ocp create aws-standard")
+	require.Contains(t, h.Replies()[1], "take offHours out of .github/ocpctl.yaml on the base branch")
+	h.Comment(3, "will", "/ocp create aws-standard --off-hours=false")
+	require.False(t, h.Only().OffHours, "the command's choice counts")
+}

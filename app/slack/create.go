@@ -20,7 +20,7 @@ import (
 // create requests a cluster. Without a profile it opens the form, if Slack still lets one open.
 func (s *Service) create(ctx context.Context, t task) (slack.Message, error) {
 	request := app.CreateRequest{
-		Source: policy.SourceSlack, Profile: t.Profile, Name: t.Name, Region: t.Region, Version: t.Version, Team: t.Team, TTL: t.TTL,
+		Source: policy.SourceSlack, Profile: t.Profile, Name: t.Name, Region: t.Region, Version: t.Version, Team: t.Team, TTL: t.TTL, OffhoursOptIn: t.OffHours,
 	}
 	if asksForForm(t.SlackCommand) && t.request.Trigger != "" && s.slack != nil {
 		return slack.Message{}, s.openForm(ctx, t.request, t.by, request)

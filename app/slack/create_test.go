@@ -49,6 +49,7 @@ func TestARefusedRequestSaysEveryReason(t *testing.T) {
 	require.Contains(t, said, "nothing was changed")
 	require.Contains(t, h.slack("UMATE", "create aws-minmal-test"), "aws-minimal-test", "what was probably meant")
 	require.Contains(t, h.slack("UMATE", "create aws-minimal-test --team payments"), "payments")
+	require.Contains(t, h.slack("UMATE", "create aws-minimal-test --name x --off-hours"), "Neither profile aws-minimal-test nor team platform says when people work.")
 	require.Contains(t, h.slack("UAUDIT", "create aws-minimal-test"), "you need the role")
 	require.Contains(t, h.slack("UNOBODY", "create aws-minimal-test"), "`/ocp link`")
 	require.Empty(t, h.Clusters())

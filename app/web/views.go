@@ -118,7 +118,7 @@ var functions = template.FuncMap{
 	"clock": func(t time.Time) string { return t.UTC().Format("15:04:05") },
 	"iso":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"away":  away,
-	"name":  name, "runText": chatops.RunText, "signalText": chatops.SignalText, "saved": chatops.Saved, "slept": slept, "unused": chatops.Unused,
+	"name":  name, "runText": chatops.RunText, "signalText": chatops.SignalText, "saved": chatops.Saved, "slept": slept, "unused": chatops.Unused, "nights": chatops.Nights,
 	"told":  auditText,
 	"moved": moved,
 	"own":   own,

@@ -57,6 +57,23 @@ func TestAReadyClusterShowsHowToReachIt(t *testing.T) {
 	}
 }
 
+func TestAClustersPageSaysSinceWhenNobodyUsesItAndWhatFollows(t *testing.T) {
+	require.NotContains(t, show(t, func(*store.Row) {}), "<dt>Use</dt>", "nothing follows from that")
+	html := show(t, func(r *store.Row) {
+		r.ReadyAt, r.ActiveAt, r.ActiveWhat = noon, noon.Add(10*time.Minute), lifecycle.ActivityPush
+		r.Idle, r.Ends.TTL = lifecycle.Idle{TellAfter: 20 * time.Minute, EndAfter: time.Hour}, r.Ends.Max
+		r.Ends.Idle = noon.Add(70 * time.Minute)
+	})
+	require.Contains(t, html, "<dt>Use</dt><dd>As far as ocpctl knows, nobody has used it since 2025-03-01 12:10:00 UTC ("+string(lifecycle.ActivityPush)+
+		"). If that stays so, its people are told at 2025-03-01 12:30:00 UTC. If nobody uses it, it ends at 2025-03-01 13:10:00 UTC.</dd>")
+}
+
+func TestAClustersPageSaysWhenItFallsAsleepNext(t *testing.T) {
+	require.NotContains(t, show(t, func(*store.Row) {}), "<dt>Off-hours</dt>", "it has no nights")
+	html := show(t, func(r *store.Row) { r.OffHours, r.RestAt = true, noon.Add(time.Hour) })
+	require.Contains(t, html, "<dt>Off-hours</dt><dd>falls asleep at 2025-03-01 13:00 UTC, unless it is used</dd>")
+}
+
 func TestAClustersPageShowsWhatWaitsForGitHub(t *testing.T) {
 	d := details(func(*store.Row) {})
 	require.NotContains(t, page(t, "detail", detailOf(d)), "<strong>GitHub:</strong>")

@@ -29,7 +29,7 @@ func Cluster(v ClusterView) slack.Message {
 		Fact{"OpenShift", fmt.Sprintf("%s on %s in %s", chatops.Plain(c.Release), chatops.Plain(c.Platform), chatops.Plain(c.Region))},
 		Fact{"Owner", fmt.Sprintf("%s, team %s", chatops.Plain(c.Owner), chatops.Plain(c.Team))},
 		Fact{"Price", strings.Join(nonEmpty([]string{s.Hourly, s.Spent}), "; ")},
-		Fact{"Votes", votes}, Fact{"Workers", s.Workers}, Fact{"Ends", s.Ends}, Fact{"Lived", s.Lived},
+		Fact{"Votes", votes}, Fact{"Workers", s.Workers}, Fact{"Off-hours", s.OffHours}, Fact{"Ends", s.Ends}, Fact{"Lived", s.Lived},
 	)...)
 	blocks = append(blocks, actions(buttonsFor(c, s, s.Acts, approval, "")...)...)
 	return message(append(blocks, contextOf(askedBy(v), places(c, s))))

@@ -91,6 +91,11 @@ func Lives() map[string]lifecycle.Card {
 	unlabelled.Ends.LabelRemoved = Start.Add(2 * time.Hour)
 	idle := Ready()
 	idle.Idle, idle.Ends.Idle = lifecycle.Idle{TellAfter: time.Hour, EndAfter: 6 * time.Hour}, idle.ReadyAt.Add(6*time.Hour)
+	resting := Ready()
+	resting.OffHours, resting.SleepMode, resting.UpdatedAt = true, lifecycle.SleepStopped, Start.Add(6*time.Hour+30*time.Minute)
+	resting.RestAt, resting.RestWarned = Start.Add(7*time.Hour), Start.Add(7*time.Hour)
+	awake := resting
+	awake.AwakeUntil, awake.RestAt = Start.Add(19*time.Hour), Start.Add(22*time.Hour)
 	expiring := At(Ready(), lifecycle.Ready, lifecycle.Expiring, "it ends at 12:00 UTC on 4 January (the profile's maximum lifetime)")
 	expiring.Ends.TTL, expiring.UpdatedAt = expiring.Ends.Max, Start.Add(71*time.Hour)
 	verifying := Going(lifecycle.Verifying, "counting what is left in the cloud")
@@ -130,6 +135,7 @@ func Lives() map[string]lifecycle.Card {
 		"awaiting-approval": approval, "scaling": scaling, "scaled-down": scaled, "asleep": asleep, "going-to-sleep": falling, "waking": waking,
 		"held":              held,
 		"idle":              idle,
+		"falls-asleep-soon": resting, "kept-awake": awake,
 		"awaiting-capacity": waiting, "late": late, "create-failed-quota": quota, "create-failed-lost": lost, "abandoned": abandoned,
 		"pending": Card(), "installing": installing, "cleaning": cleaning, "ready": Ready(), "ready-closed": closed, "ready-unlabelled": unlabelled, "expiring": expiring,
 		"stopping": Going(lifecycle.Stopping, "the pull request was closed; the running install is stopped first"), "verifying": verifying,

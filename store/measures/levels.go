@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/internal/queue"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/internal/pg"
 	"github.com/ocpctl/ocpctl/store/internal/rows"
 )
@@ -37,7 +38,7 @@ func Gauges() []Gauge {
 			FROM (VALUES ('teardown'), ('proof')) AS m (missing) LEFT JOIN clusters ON destroyed_at IS NULL AND NOT abandoned AND destroy_at <= @now GROUP BY missing`},
 		{"ocpctl_attempts_open", "Attempts that are open, by kind and state: unclaimed (no runner has it yet) or claimed.", []string{"kind", "state"},
 			`SELECT ARRAY[k.kind, s.state] AS labels, count(a.id)::float8 AS value
-			FROM (VALUES ('create'), ('destroy'), ('scale'), ('configure'), ('access')) AS k (kind) CROSS JOIN (VALUES ('unclaimed'), ('claimed')) AS s (state)
+			FROM unnest(@kinds::text[]) AS k (kind) CROSS JOIN (VALUES ('unclaimed'), ('claimed')) AS s (state)
 			LEFT JOIN attempts a ON a.closed_at IS NULL AND a.kind = k.kind AND (a.claimed_at IS NOT NULL) = (s.state = 'claimed') GROUP BY k.kind, s.state`},
 		{"ocpctl_access_valid", "Kubeconfigs of living clusters that were made and are neither revoked nor expired, by role in the cluster.", []string{"role"},
 			`SELECT ARRAY[r.role] AS labels, count(c.id)::float8 AS value FROM (VALUES ('view'), ('edit'), ('admin')) AS r (role)
@@ -98,7 +99,7 @@ func (s *Store) Levels(ctx context.Context) ([]Level, error) {
 		parts = append(parts, `SELECT '`+g.Name+`' AS metric, labels, value FROM (`+g.sql+`) AS levels`)
 	}
 	levels, err := pg.All[Level](ctx, s.db.Pool(), strings.Join(parts, " UNION ALL "), pgx.NamedArgs{
-		"now": now, "lease": s.db.Options.Lease,
+		"now": now, "lease": s.db.Options.Lease, "kinds": lifecycle.Kinds,
 		"queues": []string{queue.QueueInbox, queue.QueueReconcile, queue.QueueEffects, queue.QueueMessages},
 	})
 	if err != nil {

@@ -21,7 +21,7 @@ const LifecycleColumns = `
 	c.addons, c.addons_wanted, c.addons_done, c.addon_failures, c.warn_before, c.warned_end, c.warned_before,
 	c.access_wanted, c.access_done, c.access_failures, c.access_retry_at,
 	c.sleep_mode, c.sleep_wanted, c.sleep_until, c.sleep_why, c.power, c.sleep_failures, c.sleep_retry_at,
-	c.power_by, c.off_hours, c.awake_until, c.active_at, c.active_what, c.hours_at, c.rest_warned,
+	c.power_by, c.off_hours, c.awake_until, c.active_at, c.active_what, c.hours_at, c.rest_at, c.rest_warned,
 	c.idle_tell, c.idle_sleep, c.idle_end, c.use_extends, c.awake_since, c.idle_told, c.end_idle`
 
 type LifecycleRecord struct {
@@ -96,6 +96,7 @@ type LifecycleRecord struct {
 	ActiveAt        *time.Time
 	ActiveWhat      lifecycle.Activity
 	HoursAt         *time.Time
+	RestAt          *time.Time
 	RestWarned      *time.Time
 	IdleTell        time.Duration
 	IdleSleep       time.Duration
@@ -133,7 +134,7 @@ func (r LifecycleRecord) Cluster() lifecycle.Cluster {
 		SleepMode: mode, SleepWanted: r.SleepWanted, SleepUntil: pg.Zero(r.SleepUntil), SleepWhy: r.SleepWhy,
 		Power: r.Power, SleepFailures: r.SleepFailures, SleepRetryAt: pg.Zero(r.SleepRetryAt),
 		PowerBy: r.PowerBy, OffHours: r.OffHours, AwakeUntil: pg.Zero(r.AwakeUntil), ActiveAt: pg.Zero(r.ActiveAt), ActiveWhat: r.ActiveWhat,
-		HoursAt: pg.Zero(r.HoursAt), RestWarned: pg.Zero(r.RestWarned),
+		HoursAt: pg.Zero(r.HoursAt), RestAt: pg.Zero(r.RestAt), RestWarned: pg.Zero(r.RestWarned),
 		Idle: lifecycle.Idle{TellAfter: r.IdleTell, SleepAfter: r.IdleSleep, EndAfter: r.IdleEnd}, UseExtends: r.UseExtends,
 		AwakeSince: pg.Zero(r.AwakeSince), IdleTold: pg.Zero(r.IdleTold),
 	}
@@ -173,7 +174,7 @@ func LifecycleArgs(c lifecycle.Cluster) pgx.NamedArgs {
 		"sleep_mode": mode, "sleep_wanted": c.SleepWanted, "sleep_until": pg.Null(c.SleepUntil), "sleep_why": c.SleepWhy,
 		"power": c.Power, "sleep_failures": c.SleepFailures, "sleep_retry_at": pg.Null(c.SleepRetryAt),
 		"power_by": c.PowerBy, "off_hours": c.OffHours, "awake_until": pg.Null(c.AwakeUntil), "active_at": pg.Null(c.ActiveAt), "active_what": c.ActiveWhat,
-		"hours_at": pg.Null(c.HoursAt), "rest_warned": pg.Null(c.RestWarned),
+		"hours_at": pg.Null(c.HoursAt), "rest_at": pg.Null(c.RestAt), "rest_warned": pg.Null(c.RestWarned),
 		"idle_tell": c.Idle.TellAfter, "idle_sleep": c.Idle.SleepAfter, "idle_end": c.Idle.EndAfter, "use_extends": c.UseExtends,
 		"awake_since": pg.Null(c.AwakeSince), "idle_told": pg.Null(c.IdleTold), "end_idle": pg.Null(c.Ends.Idle),
 	}

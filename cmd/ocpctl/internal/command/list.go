@@ -121,11 +121,11 @@ func pages[P, I any](most int, get func(limit int, cursor string) (connect.Answe
 }
 
 func clusterColumns(s *table.Screen) *table.Columns {
-	return s.Columns("NAME", "STATUS", "PROFILE", "VERSION", "REGION", "TEAM", "OWNER", "AGE", "ENDS", "+PULL REQUEST", "+RUN", "+PRICE/H", "+SPENT", "+ID")
+	return s.Columns("NAME", "STATUS", "PROFILE", "VERSION", "REGION", "TEAM", "OWNER", "AGE", "ENDS", "+SLEEPS", "+PULL REQUEST", "+RUN", "+PRICE/H", "+SPENT", "+ID")
 }
 
 func clusterRow(t *table.Columns, s *table.Screen, c client.Cluster) {
-	t.Row(c.Name, statusCell(c), c.Profile, c.Version, c.Region, c.Team, c.Owner, humanize.Long(s.Now.Sub(c.AcceptedAt)), endOf(c, s.Now),
+	t.Row(c.Name, statusCell(c), c.Profile, c.Version, c.Region, c.Team, c.Owner, humanize.Long(s.Now.Sub(c.AcceptedAt)), endOf(c, s.Now), humanize.Sleeps(c, s.Now),
 		pullRequest(c), humanize.Line(orElse(c.Run.URL, c.Run.Name)), humanize.Dollars(int64(c.HourlyCents)), humanize.Spent(c, s.Now), c.ClusterID)
 }
 

@@ -50,7 +50,7 @@ func (a *app) createFlags(c *cobra.Command, w *createInput) {
 	f.StringVar(&w.lifetime, "lifetime", "", optionUsage("create", "lifetime"))
 	f.StringVar(&w.onReady, "on-ready", "", optionUsage("create", "on-ready"))
 	w.of.flags(c)
-	f.BoolFunc("off-hours", "the cluster sleeps outside working hours; --off-hours=false: it stays awake; default: as its profile says", func(text string) error {
+	f.BoolFunc("off-hours", optionUsage("create", "off-hours"), func(text string) error {
 		yes, err := strconv.ParseBool(text)
 		w.OffhoursOptIn = &yes
 		return err

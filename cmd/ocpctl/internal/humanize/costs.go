@@ -27,7 +27,8 @@ func meter(c client.Cluster) price.Meter {
 		Less: price.Amount(c.Meter.Saved), LessNow: c.Meter.SavedCents}
 }
 
-// Sleep says when a cluster that sleeps wakes, and what its sleep has saved; empty: it is awake and never slept.
+// Sleep says when a cluster that sleeps wakes, or when one that is awake falls asleep next, and what its sleep has saved; empty: it is awake and
+// never sleeps.
 func Sleep(c client.Cluster, now time.Time) string {
 	var parts []string
 	if c.Sleep.Wanted && c.Sleep.Until.IsZero() {
@@ -38,10 +39,33 @@ func Sleep(c client.Cluster, now time.Time) string {
 	if c.Sleep.Wanted && c.Sleep.Why != "" {
 		parts = append(parts, Line(c.Sleep.Why))
 	}
+	if !c.Sleep.Wanted && c.Sleep.AwakeUntil.After(now) {
+		parts = append(parts, "kept awake until "+When(c.Sleep.AwakeUntil, now))
+	}
+	if at := c.Sleep.SleepsAt; !at.IsZero() {
+		parts = append(parts, "falls asleep "+When(at, now)+", unless it is used")
+	}
 	if saved := meter(c).Saved(now); saved > 0 {
 		parts = append(parts, "about "+Dollars(saved)+" saved by sleeping")
 	}
 	return strings.Join(parts, "; ")
+}
+
+// Sleeps says in a few words until when a cluster is asleep or kept awake, and when it falls asleep next; empty: nothing of that is known.
+func Sleeps(c client.Cluster, now time.Time) string {
+	var parts []string
+	switch {
+	case c.Sleep.Wanted && c.Sleep.Until.IsZero():
+		parts = append(parts, "until woken")
+	case c.Sleep.Wanted:
+		parts = append(parts, "wakes "+Away(c.Sleep.Until, now))
+	case c.Sleep.AwakeUntil.After(now):
+		parts = append(parts, "kept awake for "+Long(c.Sleep.AwakeUntil.Sub(now)))
+	}
+	if !c.Sleep.SleepsAt.IsZero() {
+		parts = append(parts, Away(c.Sleep.SleepsAt, now))
+	}
+	return strings.Join(parts, ", then asleep ")
 }
 
 // Unused says since when nobody has used a cluster, and what follows if that stays so; empty: nothing follows from that.

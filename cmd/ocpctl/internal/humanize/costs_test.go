@@ -60,3 +60,23 @@ func TestSinceWhenNobodyUsesAClusterIsSaid(t *testing.T) {
 	said := humanize.Unused(client.Cluster{Idle: client.Idle{Since: now.Add(-time.Hour), LastUse: "a job waits for it", EndAt: now.Add(time.Hour)}}, now)
 	require.Equal(t, humanize.When(now.Add(-time.Hour), now)+", as far as ocpctl knows; a job waits for it; ends for it "+humanize.When(now.Add(time.Hour), now), said)
 }
+
+func TestTheNightsOfAClusterAreSaid(t *testing.T) {
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	closes, opens := now.Add(7*time.Hour), now.Add(19*time.Hour)
+	for _, c := range []struct {
+		sleep        client.Sleep
+		whole, brief string
+	}{
+		{client.Sleep{}, "", ""},
+		{client.Sleep{OffHours: true, SleepsAt: closes}, "falls asleep 2026-11-20 19:00 UTC (in 7 h), unless it is used", "in 7 h"},
+		{client.Sleep{OffHours: true, AwakeUntil: opens}, "kept awake until 2026-11-21 07:00 UTC (in 19 h)", "kept awake for 19 h"},
+		{client.Sleep{OffHours: true, AwakeUntil: opens, SleepsAt: closes.Add(24 * time.Hour)},
+			"kept awake until 2026-11-21 07:00 UTC (in 19 h); falls asleep 2026-11-21 19:00 UTC (in 1 d 7 h), unless it is used", "kept awake for 19 h, then asleep in 1 d 7 h"},
+		{client.Sleep{OffHours: true, AwakeUntil: now.Add(-time.Hour), SleepsAt: closes}, "falls asleep 2026-11-20 19:00 UTC (in 7 h), unless it is used", "in 7 h"},
+		{client.Sleep{Wanted: true, AwakeUntil: opens}, "until somebody wakes it", "until woken"},
+		{client.Sleep{Wanted: true, Until: opens}, "until 2026-11-21 07:00 UTC (in 19 h)", "wakes in 19 h"},
+	} {
+		require.Equal(t, []string{c.whole, c.brief}, []string{humanize.Sleep(client.Cluster{Sleep: c.sleep}, now), humanize.Sleeps(client.Cluster{Sleep: c.sleep}, now)})
+	}
+}
