@@ -2,6 +2,9 @@ package chatops
 
 import "github.com/ocpctl/ocpctl/lifecycle"
 
+// Unobserved says that only what ocpctl itself sees is known of a cluster's use.
+const Unobserved = "Whether people use its API is unknown: ocpctl could not ask it."
+
 // Unused says since when nobody has used a cluster, and what follows if that stays so; empty: nothing follows from that.
 func Unused(c lifecycle.Card) string {
 	if !c.CountsIdle() {
@@ -12,6 +15,9 @@ func Unused(c lifecycle.Card) string {
 		text += " (" + string(c.ActiveWhat) + ")"
 	}
 	text += "."
+	if c.Unobserved() {
+		text += " " + Unobserved
+	}
 	if at := c.IdleTellAt(); !at.IsZero() {
 		text += " If that stays so, its people are told at " + Time(at) + "."
 	}

@@ -105,15 +105,15 @@ func revokingGoesOn(_ *world, _ Cluster, f Facts, d Decision) string {
 func accessIsQuiet(_ *world, c Cluster, f Facts, d Decision) string {
 	n := d.Next
 	begins := d.Open == Access && c.Status == Ready && (f.Last == nil || f.Last.Number <= c.Seen)
-	runs := f.Open != nil && f.Open.Kind == Access && f.Trouble.Code == ""
+	runs := f.Open != nil && f.Open.Kind.Quiet() && f.Trouble.Code == ""
 	if !begins && !runs || n.Desired != Present || c.Place > 0 {
 		return ""
 	}
 	switch {
 	case n.Progress != Progress{}:
-		return "a change of access shows progress"
+		return "a change of access, or a look inside, shows progress"
 	case n.Phase == c.Phase && n.Why != c.Why && n.Phase != Expiring:
-		return "a change of access changes the message"
+		return "a change of access, or a look inside, changes the message"
 	}
 	return ""
 }

@@ -1,7 +1,7 @@
 package lifecycle
 
 // Activity is something that counts as use of a cluster, in words for people. The list is complete: the store notes each of them in the row,
-// and docs/idle.md tells people of each. Nothing that happens inside a cluster is among them.
+// and docs/idle.md tells people of each.
 type Activity string
 
 // What counts as use.
@@ -15,9 +15,12 @@ const (
 	ActivitySlept  Activity = "its time to sleep was over"
 	ActivityExtend Activity = "somebody extended it"
 	ActivityHold   Activity = "somebody held it"
+
+	ActivityRequests Activity = "people sent requests to its API" // as its API server counts them, seen by an attempt of kind Observe
 )
 
 // Activities are all of them.
 var Activities = []Activity{
 	ActivityPush, ActivityAccess, ActivityWait, ActivityTurn, ActivityRun, ActivityWake, ActivitySlept, ActivityExtend, ActivityHold,
+	ActivityRequests,
 }

@@ -86,6 +86,10 @@ type Cluster struct {
 	UseExtends bool      // its time to live begins anew with each use, frozen at acceptance; the store moves that end, and Decide does not
 	AwakeSince time.Time // when it was last seen awake after it had slept; zero: it never slept
 	IdleTold   time.Time // when its people were last told that nobody uses it; zero: never
+
+	ObservedAt      time.Time // when a look inside for people's requests was last answered; zero: never
+	ObserveFailures int       // such looks in a row that failed, for the same step
+	ObserveFailedAt time.Time // when the newest of them ended; zero: none failed since one was answered
 }
 
 // Progress is the progress that the runner reports for the running attempt.

@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -66,7 +67,11 @@ func (m *deciding) destroyLocked() {
 	switch {
 	case m.c.Desired != Present:
 	case !m.f.Now.Before(ends.DestroyAt()):
-		m.dismiss(ends.Reason())
+		why := ends.Reason()
+		if strings.HasPrefix(why, BecauseIdle) {
+			why = m.becauseIdle(why)
+		}
+		m.dismiss(why)
 	case m.c.NeedsApproval && !by.IsZero() && !m.f.Now.Before(by):
 		m.dismiss("nobody approved it by " + by.UTC().Format("15:04 MST on 2 January"))
 	}
@@ -154,7 +159,7 @@ func (m *deciding) wake() {
 	}
 	if n.Desired == Present {
 		sooner(n.Ends.DestroyAt())
-		for _, at := range []time.Time{n.SleepUntil, n.HoursAt, n.IdleTellAt(), n.IdleSleepAt()} {
+		for _, at := range []time.Time{n.SleepUntil, n.HoursAt, n.IdleTellAt(), n.IdleSleepAt(), m.observeAt()} {
 			switch {
 			case at.After(m.f.Now):
 				sooner(at)

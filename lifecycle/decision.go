@@ -32,6 +32,8 @@ type Decision struct {
 
 	WarnRest bool // warn them that a schedule puts it to sleep at Next.RestWarned
 	TellIdle bool // tell them that nobody uses it, and what happens if that stays so
+
+	Unobserved bool // with TellIdle: nobody could look inside it for people's requests, so perhaps somebody does use it
 }
 
 // Closing describes how the server closes an attempt.

@@ -64,6 +64,7 @@ var variable = []struct {
 	{regexp.MustCompile(`\d+ of its profile's \d+ workers?`), "‹k› of its profile's ‹n› workers"},
 	{regexp.MustCompile(`it has \d+ workers? again`), "it has ‹n› workers again"},
 	{regexp.MustCompile(`; waiting for a free runner: .*`), ""}, // it can follow any reason
+	{regexp.MustCompile(notObserved), ""},                       // it can follow each reason that nobody used it
 	{regexp.MustCompile(`waiting for a free runner: .*`), "waiting for a free runner: ‹which cap is full›"},
 	{regexp.MustCompile(`the queue: .*`), "the queue: ‹which quota is full›"},
 	{regexp.MustCompile(`(woken again|tried again): .*`), "$1: ‹message›"},

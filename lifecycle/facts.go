@@ -63,10 +63,12 @@ const (
 	// Sleep puts a ready cluster to sleep, and Wake makes it usable again.
 	Sleep Kind = "sleep"
 	Wake  Kind = "wake"
+	// Observe looks inside a ready cluster for people's requests.
+	Observe Kind = "observe"
 )
 
 // Kinds are all of them.
-var Kinds = []Kind{Create, Destroy, Scale, Configure, Access, Sleep, Wake}
+var Kinds = []Kind{Create, Destroy, Scale, Configure, Access, Sleep, Wake, Observe}
 
 // text names the kind for people.
 func (k Kind) text() string {
@@ -79,9 +81,14 @@ func (k Kind) text() string {
 		return "change of access"
 	case Sleep, Wake:
 		return "change of power"
+	case Observe:
+		return "look inside"
 	}
 	return "install"
 }
+
+// Quiet reports a kind that takes seconds, and of which the cluster shows nothing. Its attempt's row shows it.
+func (k Kind) Quiet() bool { return k == Access || k == Observe }
 
 // Attempt is one runner's try at a job. Attempt numbers rise per cluster, are never reused, and fence out older runners.
 type Attempt struct {

@@ -38,12 +38,7 @@ func (w *world) reschedule() {
 func (w *world) use() {
 	if w.row.Status == Ready && w.row.Desired == Present {
 		w.note("somebody uses it")
-		w.touch(func(c *Cluster) {
-			c.ActiveAt, c.ActiveWhat = w.now, "a push to its pull request"
-			if at := w.now.Add(w.ttl); c.UseExtends && at.After(c.Ends.TTL) {
-				c.Ends, _ = c.Ends.Extend(at.Sub(c.Ends.TTL))
-			}
-		})
+		w.used(w.now, "a push to its pull request")
 	}
 }
 

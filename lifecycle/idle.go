@@ -75,6 +75,7 @@ func (m *deciding) watchIdle() {
 	}
 	if at := n.IdleTellAt(); !at.IsZero() && !m.f.Now.Before(at) {
 		n.IdleTold, m.d.TellIdle = m.f.Now, !m.c.IdleTold.Equal(m.f.Now)
+		m.d.Unobserved = m.d.TellIdle && m.unobserved()
 	}
 	n.Ends.Idle = time.Time{}
 	if n.CountsIdle() && n.Idle.EndAfter > 0 {
@@ -100,7 +101,7 @@ func (m *deciding) keepIdle() {
 	if at.IsZero() || m.f.Now.Before(at) {
 		return
 	}
-	n.SleepWanted, n.SleepUntil, n.PowerBy, n.SleepWhy = true, time.Time{}, ByIdle, BecauseIdle
+	n.SleepWanted, n.SleepUntil, n.PowerBy, n.SleepWhy = true, time.Time{}, ByIdle, m.becauseIdle(BecauseIdle)
 	n.SleepFailures, n.SleepRetryAt = 0, time.Time{}
 	m.job(JobSleep, JobPending, "", "")
 }

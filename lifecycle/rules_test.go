@@ -23,6 +23,7 @@ var decisionRules = []rule{
 	{4, sleepIsOfReady}, {0, powerIsAsked}, {0, powerIsSeen}, {0, sleepEnds}, {8, wakingGoesOn}, {9, powerIsShown},
 	{0, restIsOutsideHours}, {0, restIsKept}, {0, earlyWakeIsKept}, {2, unknownHoursDecideNothing}, {0, restIsGivenUpForTheNight}, {0, aPersonsSleepStays}, {8, hoursAreLookedAt}, {12, restIsWarnedOf}, {0, nextRestIsTold},
 	{0, idleSleepIsDue}, {0, idleSleepEndsWithUse}, {11, idleEndFollowsFromUse}, {12, idleIsTold}, {2, unknownUseDecidesNothing}, {8, idleIsLookedAt},
+	{4, observingIsOfReady}, {0, observingIsBeforeAStep}, {0, observingCountsWhenAnswered}, {2, unobservedIsSaid}, {8, observingIsLookedAt},
 	{0, waitingSpendsNoTry}, {8, theNextInLineGoes}, {8, theNextInLineLooksInTime}, {9, placeIsReported}, {9, aLookIsNoMove},
 	{13, onlyALeakReopens},
 	{12, warnsOnce}, {12, warnsOfEveryEnd}, {12, wakesForTheNextWarning},
@@ -166,7 +167,7 @@ func troubleIsReported(_ *world, _ Cluster, f Facts, d Decision) string {
 		if d.Close.Reason != t.Code || d.Close.Whose != t.Whose || d.Close.Next != t.Next || !strings.Contains(d.Close.Message, t.Message) {
 			return "an attempt is given up without what was wrong with its runner"
 		}
-	case d.Close == nil && f.Open.ClaimedAt.IsZero() && d.Next.Phase != AwaitingCapacity && f.Open.Kind != Access && d.Next.Progress.Step != t.Message:
+	case d.Close == nil && f.Open.ClaimedAt.IsZero() && d.Next.Phase != AwaitingCapacity && !f.Open.Kind.Quiet() && d.Next.Progress.Step != t.Message:
 		return "a runner does not start and nothing shows why"
 	}
 	return ""

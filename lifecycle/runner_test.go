@@ -30,8 +30,9 @@ type runner struct {
 	passAt        time.Time
 	dirty         bool
 	quirk         quirk
-	work          []*grant // accesses to make or to revoke, as told at the claim
-	result        *Attempt // its last word, not yet acknowledged
+	work          []*grant  // accesses to make or to revoke, as told at the claim
+	sawUse        time.Time // newest hour in which it saw people's requests
+	result        *Attempt  // its last word, not yet acknowledged
 }
 
 // quirk is what is wrong with a destroy runner. Its counts are honest; what it makes of them is not always.
@@ -134,6 +135,8 @@ func (w *world) work(r *runner) {
 		w.accessing(r)
 	case r.kind == Sleep || r.kind == Wake:
 		w.powering(r)
+	case r.kind == Observe:
+		w.observing(r)
 	default:
 		w.teardown(r)
 	}
@@ -149,13 +152,13 @@ func (w *world) begin(r *runner) {
 		r.alive = false
 	default:
 		r.claimed, r.names, r.work = true, a.names, a.work
-		r.enter(map[Kind]Phase{Create: Preflight, Destroy: Restoring, Scale: Restoring, Configure: Restoring, Access: Restoring, Sleep: Restoring, Wake: Restoring}[r.kind], 0)
+		r.enter(map[Kind]Phase{Create: Preflight, Destroy: Restoring, Scale: Restoring, Configure: Restoring, Access: Restoring, Sleep: Restoring, Wake: Restoring, Observe: Restoring}[r.kind], 0)
 	}
 }
 
 func (w *world) post(r *runner) {
-	number, pod, how := r.attempt, r.pod, *r.result
-	if a := w.ask(r, func() answer { return w.result(number, pod, how) }); !a.lost {
+	number, pod, how, used := r.attempt, r.pod, *r.result, r.sawUse
+	if a := w.ask(r, func() answer { return w.result(number, pod, how, used) }); !a.lost {
 		w.note("attempt %d: %s %s", number, how.Outcome, how.Reason)
 		r.alive = false
 	}

@@ -25,6 +25,8 @@ func (m *deciding) settle() {
 		m.settleAccess(*last)
 	case Sleep, Wake:
 		m.settlePower(*last)
+	case Observe:
+		m.settleObserve(*last)
 	default:
 		m.settleDestroy(*last)
 	}

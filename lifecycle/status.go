@@ -46,6 +46,7 @@ const (
 
 	Scaling   Phase = "scaling"   // phase of an attempt beside a ready cluster; no cluster shows it
 	Accessing Phase = "accessing" // the same of an attempt that changes who has access
+	Observing Phase = "observing" // … and of one that looks for people's requests
 
 	Released Phase = "released"
 
@@ -86,6 +87,7 @@ const (
 	JobAccess         JobType = "ACCESS"
 	JobSleep          JobType = "SLEEP"
 	JobWake           JobType = "WAKE"
+	JobObserve        JobType = "OBSERVE"
 
 	JobOffHoursDown JobType = "OFFHOURS_SCALE_DOWN" // a schedule puts a cluster to sleep
 	JobOffHoursUp   JobType = "OFFHOURS_SCALE_UP"   // and wakes it

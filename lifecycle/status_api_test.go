@@ -1,6 +1,9 @@
 package lifecycle
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // heldBy is the open attempt of that number if that pod holds it.
 func (w *world) heldBy(number, pod int) *attempt {
@@ -97,12 +100,15 @@ func (w *world) reported(number, pod int, r report) answer {
 	return answer{stop: a.StopAsked}
 }
 
-func (w *world) result(number, pod int, how Attempt) answer {
+func (w *world) result(number, pod int, how Attempt, used time.Time) answer {
 	a := w.heldBy(number, pod)
 	if a == nil {
 		return answer{fenced: true}
 	}
 	w.closeAttempt(a, how)
+	if how.Outcome == Succeeded {
+		w.observed(used)
+	}
 	return answer{}
 }
 

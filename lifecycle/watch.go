@@ -17,7 +17,7 @@ func (m *deciding) watch(a Attempt) {
 		m.lose(a, "the runner ended without a result")
 		return
 	}
-	if a.Kind != Access { // it takes seconds, and nothing is shown of it
+	if !a.Kind.Quiet() {
 		m.next().Progress = a.Progress
 	}
 	if needless != "" {
@@ -84,10 +84,10 @@ func (m *deciding) stopOthers() {
 }
 
 // showTrouble shows why the runner does not start, as the progress of the attempt. A cluster that waits for capacity shows nothing of it,
-// and neither does one whose access changes.
+// and of a quiet attempt nothing is shown.
 func (m *deciding) showTrouble(a Attempt) {
 	n := m.next()
-	if n.Phase == AwaitingCapacity || a.Kind == Access {
+	if n.Phase == AwaitingCapacity || a.Kind.Quiet() {
 		return
 	}
 	n.Progress = Progress{}
@@ -111,7 +111,7 @@ func (m *deciding) mirror(a Attempt) {
 	case Scale, Configure: // the cluster stays READY, and such a runner changes access, too, while it waits
 		m.accessMet()
 		return
-	case Access, Sleep, Wake:
+	case Access, Sleep, Wake, Observe:
 		return
 	}
 	text := destroyText[a.Phase]

@@ -53,6 +53,9 @@ type world struct {
 	power  Power    // of its machines
 	slept  bool     // somebody put it to sleep before
 
+	requested  time.Time // when people last sent requests to its API; zero: never
+	unanswered bool      // looks for that fail
+
 	ttl time.Duration // with which it was accepted
 
 	day, night time.Duration // how long people work, and how long they do not, again and again; day is zero: nobody said so

@@ -99,6 +99,11 @@ func (a *attempt) work(ctx context.Context) contract.Result {
 			if err = a.power(ctx); err == nil {
 				return contract.Result{Outcome: succeeded, Message: a.cfg.Redact.Text(a.warning), Asleep: new(a.spec.Kind == contract.KindSleep)}
 			}
+		case contract.KindObserve:
+			var last time.Time
+			if last, err = a.observe(ctx); err == nil {
+				return contract.Result{Outcome: succeeded, Message: usedText(last), LastUse: last}
+			}
 		default:
 			err = failure{
 				Reason: "UnknownKind", Whose: contract.WhoseOurs, Message: fmt.Sprintf("this runner does not support attempts of kind %q: it is older than the server", a.spec.Kind),

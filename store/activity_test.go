@@ -33,7 +33,7 @@ func TestEveryUseIsNotedInTheRow(t *testing.T) {
 	row := watched(t, s)
 	run := row.Run.ID
 	done := func(_ any, err error) error { return err }
-	// Everything that counts as use has a line here. What is noted by Decide is tested with it.
+	// Everything that counts as use has a line here. What is noted by Decide, or with the result of an attempt, is tested with that.
 	uses := map[lifecycle.Activity]func() error{
 		lifecycle.ActivityPush: func() error { return s.Active(t.Context(), row.ID, lifecycle.ActivityPush) }, // see app/pulls
 		lifecycle.ActivityAccess: func() error {
@@ -64,7 +64,7 @@ func TestEveryUseIsNotedInTheRow(t *testing.T) {
 		lifecycle.ActivityHold:   func() error { return done(s.Hold(t.Context(), row.ID, clock.now().Add(time.Minute), maya(""))) },
 	}
 	for _, what := range lifecycle.Activities {
-		if what == lifecycle.ActivitySlept {
+		if what == lifecycle.ActivitySlept || what == lifecycle.ActivityRequests {
 			continue
 		}
 		require.Contains(t, uses, what)

@@ -27,6 +27,8 @@ type idle struct {
 	Since  time.Time `json:"since"`           // when it was last used, as far as ocpctl knows
 	Sleeps time.Time `json:"sleeps,omitzero"` // when it is put to sleep; zero: it is not
 	End    time.Time `json:"end,omitzero"`    // when it ends for that; zero: it does not
+
+	Unobserved bool `json:"unobserved,omitempty"` // nobody could look inside it for people's requests
 }
 
 // announce writes what a move means for those who want to hear of the cluster, and has what they were told before brought up to date.
@@ -58,7 +60,7 @@ func (c *change) announce(ctx context.Context, cur lifecycle.Cluster, d lifecycl
 		err = say(rows.EventResting, fmt.Sprintf(":%d", at.UnixMicro()), resting{at})
 	}
 	if err == nil && d.TellIdle {
-		err = say(rows.EventIdle, fmt.Sprintf(":%d", n.IdleTold.UnixMicro()), idle{n.UnusedSince().UTC(), n.IdleSleepAt().UTC(), n.Ends.Idle.UTC()})
+		err = say(rows.EventIdle, fmt.Sprintf(":%d", n.IdleTold.UnixMicro()), idle{n.UnusedSince().UTC(), n.IdleSleepAt().UTC(), n.Ends.Idle.UTC(), d.Unobserved})
 	}
 	if err != nil {
 		return err

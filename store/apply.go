@@ -158,7 +158,7 @@ func (c *change) moveCluster(ctx context.Context, cur usage.Held, d lifecycle.De
 // tell writes the move to the audit trail and to the Ready condition. Progress alone is not a move.
 func (c *change) tell(ctx context.Context, cur usage.Held, d lifecycle.Decision, opened int) error {
 	moved := rows.StatusAndPhase(cur.Cluster) != rows.StatusAndPhase(d.Next) || cur.Desired != d.Next.Desired || cur.Why != d.Next.Why
-	looks := d.Open == lifecycle.Create && d.Next.Phase == lifecycle.AwaitingCapacity || d.Open == lifecycle.Access // its attempt's row shows that
+	looks := d.Open == lifecycle.Create && d.Next.Phase == lifecycle.AwaitingCapacity || d.Open.Quiet() // its attempt's row shows that
 	if !moved && (d.Open == "" || looks) && d.Close == nil && !d.StopNow {
 		return nil
 	}
@@ -200,7 +200,8 @@ func (c *change) updateCluster(ctx context.Context, cur usage.Held, next lifecyc
 			sleep_wanted = @sleep_wanted, sleep_until = @sleep_until, sleep_why = @sleep_why, power = @power,
 			sleep_failures = @sleep_failures, sleep_retry_at = @sleep_retry_at,
 			power_by = @power_by, awake_until = @awake_until, active_at = @active_at, active_what = @active_what, hours_at = @hours_at, rest_at = @rest_at, rest_warned = @rest_warned,
-			awake_since = @awake_since, idle_told = @idle_told, end_idle = @end_idle
+			awake_since = @awake_since, idle_told = @idle_told, end_idle = @end_idle,
+			observed_at = @observed_at, observe_failures = @observe_failures, observe_failed_at = @observe_failed_at
 		WHERE id = @id RETURNING row_version`, args).Scan(&version)
 	if err != nil {
 		return 0, fmt.Errorf("update cluster %s: %w", next.ID, err)
@@ -231,7 +232,7 @@ func same(a, b lifecycle.Cluster) bool {
 		for _, t := range []*time.Time{
 			&c.Ends.TTL, &c.Ends.Max, &c.Ends.PRClosed, &c.Ends.LabelRemoved, &c.Ends.RunFinished, &c.Ends.Claim, &c.Ends.Idle,
 			&c.Ends.Hold, &c.ApproveBy, &c.RetryAt, &c.ReadyAt, &c.ReleasedAt, &c.ReopenedAt, &c.Progress.ETA, &c.Progress.Late, &c.WarnedEnd, &c.AccessRetryAt, &c.SleepUntil, &c.SleepRetryAt,
-			&c.AwakeUntil, &c.ActiveAt, &c.HoursAt, &c.RestAt, &c.RestWarned, &c.AwakeSince, &c.IdleTold,
+			&c.AwakeUntil, &c.ActiveAt, &c.HoursAt, &c.RestAt, &c.RestWarned, &c.AwakeSince, &c.IdleTold, &c.ObservedAt, &c.ObserveFailedAt,
 		} {
 			*t = pg.Round(*t)
 		}

@@ -81,7 +81,7 @@ func (s *Store) Wake(ctx context.Context, id string, d rows.Origin) (rows.Outcom
 			return err
 		}
 		err = c.SetDesired(ctx, cur.ID, `sleep_wanted = false, sleep_until = NULL, sleep_failures = 0, sleep_retry_at = NULL, power_by = '',
-			`+rows.Used, pgx.NamedArgs{"what": lifecycle.ActivityWake})
+			`+rows.Used, pgx.NamedArgs{"what": lifecycle.ActivityWake, "used": c.Now})
 		if err != nil {
 			return err
 		}

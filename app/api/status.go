@@ -83,7 +83,7 @@ func (s *server) GetBucketCredentials(w http.ResponseWriter, r *http.Request, id
 
 // opensCluster reports an attempt that works with a ready cluster's own kubeconfig.
 func opensCluster(k lifecycle.Kind) bool {
-	return slices.Contains([]lifecycle.Kind{lifecycle.Scale, lifecycle.Configure, lifecycle.Access, lifecycle.Sleep, lifecycle.Wake}, k)
+	return slices.Contains([]lifecycle.Kind{lifecycle.Scale, lifecycle.Configure, lifecycle.Access, lifecycle.Sleep, lifecycle.Wake, lifecycle.Observe}, k)
 }
 
 // GetAccessWork implements POST /api/v1/status/attempts/{id}/access.
@@ -283,7 +283,7 @@ func spec(row attempts.SpecRow, set RunnerSettings) contract.Spec {
 	for _, a := range row.Addons {
 		out.Addons = append(out.Addons, addon(a))
 	}
-	if (out.Kind == contract.KindConfigure || out.Kind == contract.KindAccess) && row.Row.Outputs != nil {
+	if slices.Contains([]string{contract.KindConfigure, contract.KindAccess, contract.KindObserve}, out.Kind) && row.Row.Outputs != nil {
 		out.KubeconfigRef = kubeconfigRef(row.Row)
 	}
 	if out.Kind == contract.KindCreate {

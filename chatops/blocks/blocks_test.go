@@ -97,10 +97,11 @@ func noticed() map[string]NoticeView {
 	kept := resting
 	kept.Facts.Done, kept.Facts.DoneBy = "It stays awake until 07:00 UTC.", "U0ROB"
 	return map[string]NoticeView{
-		"idle":      {Event: Idle, Card: lives["ready"], Mention: "U0MAYA", Facts: Facts{Since: start.Add(time.Hour), Sleeps: start.Add(5 * time.Hour), End: start.Add(48 * time.Hour)}},
-		"idle-told": {Event: Idle, Card: lives["ready"], Facts: Facts{Since: start.Add(time.Hour)}},
-		"idle-used": {Event: Idle, Card: lives["ready"], Facts: Facts{Since: start.Add(time.Hour), Done: "It was used again: somebody woke it."}},
-		"resting":   resting, "resting-kept-awake": kept,
+		"idle":            {Event: Idle, Card: lives["ready"], Mention: "U0MAYA", Facts: Facts{Since: start.Add(time.Hour), Sleeps: start.Add(5 * time.Hour), End: start.Add(48 * time.Hour)}},
+		"idle-told":       {Event: Idle, Card: lives["ready"], Facts: Facts{Since: start.Add(time.Hour)}},
+		"idle-unobserved": {Event: Idle, Card: lives["ready"], Facts: Facts{Since: start.Add(time.Hour), Unobserved: true}},
+		"idle-used":       {Event: Idle, Card: lives["ready"], Facts: Facts{Since: start.Add(time.Hour), Done: "It was used again: somebody woke it."}},
+		"resting":         resting, "resting-kept-awake": kept,
 		"ready": {Event: Ready, Card: lives["ready"], Mention: "U0MAYA"}, "ready-elsewhere": {Event: Ready, Card: lives["ready"]},
 		"failed": {Event: Failed, Card: lives["create-failed"], Mention: "U0MAYA"}, "failed-for-admins": {Event: Failed, Card: lives["create-failed-quota"], Facts: Facts{Runbook: "failed-create"}},
 		"expiring": warning, "expiring-less-than-a-step": short, "expiring-at-the-maximum": over, "expiring-extended": extended,

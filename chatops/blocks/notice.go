@@ -141,13 +141,16 @@ func ends(v NoticeView, s chatops.Summary) string {
 // unused says since when nobody has used a cluster, what happens if that stays so, and what keeps it.
 func unused(f Facts) string {
 	text := fmt.Sprintf("As far as ocpctl knows, nobody has used it since %s.", chatops.When(f.Since))
+	if f.Unobserved {
+		text += " " + chatops.Unobserved
+	}
 	if !f.Sleeps.IsZero() {
 		text += fmt.Sprintf(" If that stays so, it is put to sleep at %s, and the next use wakes it.", chatops.When(f.Sleeps))
 	}
 	if !f.End.IsZero() {
 		text += fmt.Sprintf(" If nobody uses it, it ends at %s.", chatops.When(f.End))
 	}
-	return text + " A push to its pull request, a request for a kubeconfig and a job that waits for it count as use. A hold keeps it awake, and keeps it from ending."
+	return text + " A push to its pull request, a request for a kubeconfig, a job that waits for it and people's requests to its API count as use. A hold keeps it awake, and keeps it from ending."
 }
 
 // about are the facts about a notice's cluster.

@@ -89,20 +89,21 @@ type NoticeView struct {
 
 // Facts are what a notice tells beyond the cluster itself. They are stored with it and hold no secret.
 type Facts struct {
-	End      time.Time     `json:"end,omitzero"`      // expiring: when it ends; resting: when it falls asleep; idle: when it ends for that
-	Since    time.Time     `json:"since,omitzero"`    // idle: when it was last used
-	Sleeps   time.Time     `json:"sleeps,omitzero"`   // idle: when it is put to sleep; zero: it is not
-	Before   time.Duration `json:"before,omitempty"`  // expiring: how long before the end this was told
-	Longest  time.Duration `json:"longest,omitempty"` // expiring: by how much it can be extended; 0: not at all
-	Approval string        `json:"approval,omitempty"`
-	Title    string        `json:"title,omitempty"`   // finding, budget, weekly, and an approval of something else than the cluster: what it is about
-	Text     string        `json:"text,omitempty"`    // what is wrong and what to do, in GitHub's Markdown: code, bold and lists, no links
-	Runbook  string        `json:"runbook,omitempty"` // its page's name, e.g. teardown-blocked
-	Page     string        `json:"page,omitempty"`    // weekly: path of the page with the same report
-	From     string        `json:"from,omitempty"`    // handover: who gives it away
-	Handover string        `json:"handover,omitempty"`
-	Done     string        `json:"done,omitempty"`    // it is over: what happened, as Text; a press did it if DoneBy is set
-	DoneBy   string        `json:"done_by,omitempty"` // who pressed a button, in Slack
+	End        time.Time     `json:"end,omitzero"`         // expiring: when it ends; resting: when it falls asleep; idle: when it ends for that
+	Since      time.Time     `json:"since,omitzero"`       // idle: when it was last used
+	Sleeps     time.Time     `json:"sleeps,omitzero"`      // idle: when it is put to sleep; zero: it is not
+	Unobserved bool          `json:"unobserved,omitempty"` // idle: nobody could look inside it for people's requests
+	Before     time.Duration `json:"before,omitempty"`     // expiring: how long before the end this was told
+	Longest    time.Duration `json:"longest,omitempty"`    // expiring: by how much it can be extended; 0: not at all
+	Approval   string        `json:"approval,omitempty"`
+	Title      string        `json:"title,omitempty"`   // finding, budget, weekly, and an approval of something else than the cluster: what it is about
+	Text       string        `json:"text,omitempty"`    // what is wrong and what to do, in GitHub's Markdown: code, bold and lists, no links
+	Runbook    string        `json:"runbook,omitempty"` // its page's name, e.g. teardown-blocked
+	Page       string        `json:"page,omitempty"`    // weekly: path of the page with the same report
+	From       string        `json:"from,omitempty"`    // handover: who gives it away
+	Handover   string        `json:"handover,omitempty"`
+	Done       string        `json:"done,omitempty"`    // it is over: what happened, as Text; a press did it if DoneBy is set
+	DoneBy     string        `json:"done_by,omitempty"` // who pressed a button, in Slack
 
 	Who    string   `json:"-"` // the name of who did it, if nobody pressed this notice's button
 	Voters []string `json:"-"` // approval that needs several votes: the names of those who approved so far

@@ -20,6 +20,8 @@ const (
 	// KindSleep puts a ready cluster to sleep, and KindWake makes it usable again.
 	KindSleep = "sleep"
 	KindWake  = "wake"
+	// KindObserve looks inside a ready cluster for people's requests.
+	KindObserve = "observe"
 )
 
 // Spec is everything that a runner gets, frozen when its attempt was opened.
@@ -68,7 +70,7 @@ type Spec struct {
 	Accepted *Accepted `json:"accepted,omitempty"` // only for the attempt's record in the bucket
 
 	Addons        []Addon `json:"addons,omitempty"`        // the cluster's add-ons, in this order (create, configure)
-	KubeconfigRef string  `json:"kubeconfigRef,omitempty"` // s3://bucket/key, below operate/ (configure, access)
+	KubeconfigRef string  `json:"kubeconfigRef,omitempty"` // s3://bucket/key, below operate/ (configure, access, observe)
 
 	Heartbeat       time.Duration `json:"heartbeat"`
 	CreateDeadline  time.Duration `json:"createDeadline"`
@@ -301,6 +303,8 @@ type Result struct {
 	Workers   *int     `json:"workers,omitempty"` // of a scale: number of ready workers, if they could be counted
 	Addons    *int     `json:"addons,omitempty"`  // of a create or configure: number of installed add-ons
 	Asleep    *bool    `json:"asleep,omitempty"`  // of a sleep or wake: whether the cluster was seen asleep, or awake
+
+	LastUse time.Time `json:"lastUse,omitzero"` // of an observe that succeeded: the newest hour, in UTC, in which a person sent requests to the API; absent: none of the last 24
 }
 
 // Whose problem a failure is.

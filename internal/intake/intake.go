@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/contract"
@@ -105,7 +106,7 @@ func artifactRows(list []contract.Snapshot) []store.ArtifactRow {
 var phases = []lifecycle.Phase{
 	lifecycle.Preflight, lifecycle.Claiming, lifecycle.Rendering, lifecycle.Recording, lifecycle.Installing,
 	lifecycle.Configuring, lifecycle.Restoring, lifecycle.DestroyingRuns, lifecycle.Verifying, lifecycle.Scaling, lifecycle.Accessing,
-	lifecycle.GoingToSleep, lifecycle.Waking,
+	lifecycle.GoingToSleep, lifecycle.Waking, lifecycle.Observing,
 }
 
 // Report converts a report to a row.
@@ -227,6 +228,7 @@ func Result(r contract.Result, of Scope) (store.ResultRow, error) {
 	bad.check(r.Whose != "" && !slices.Contains(whose, r.Whose), "whose", fmt.Sprintf("%.40q is nobody whose problem a failure can be", r.Whose), whose...)
 	bad.check(r.Workers != nil && (*r.Workers < 0 || *r.Workers > maxWorkers), "workers", "the number is out of range", fmt.Sprintf("0 to %d", maxWorkers))
 	bad.check(r.Addons != nil && (*r.Addons < 0 || *r.Addons > maxAddons), "addons", "the number is out of range", fmt.Sprintf("0 to %d", maxAddons))
+	bad.check(!r.LastUse.Equal(r.LastUse.Truncate(time.Hour)), "lastUse", "the time is not the beginning of an hour", "a whole hour in UTC, e.g. 2030-01-01T14:00:00Z")
 	bad.outputs(r.Outputs, of)
 	if len(bad) > 0 {
 		return store.ResultRow{}, bad
@@ -234,6 +236,7 @@ func Result(r contract.Result, of Scope) (store.ResultRow, error) {
 	out := store.ResultRow{
 		Outcome: lifecycle.Outcome(r.Outcome), Reason: r.Reason, Message: sentence(r.Message),
 		Whose: r.Whose, Next: sentence(r.Next), Retryable: r.Retryable, Workers: r.Workers, Addons: r.Addons, Asleep: r.Asleep,
+		LastUse: r.LastUse,
 	}
 	if r.Outputs != nil {
 		at := r.Outputs.StoredAt

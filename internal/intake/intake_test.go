@@ -3,6 +3,7 @@ package intake
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -71,4 +72,16 @@ func TestACountOfWorkersIsANumberThatCanBe(t *testing.T) {
 	}
 	_, err = Report(contract.Report{Seq: 1, Phase: "scaling"}, shop)
 	require.NoError(t, err)
+}
+
+func TestThePeoplesLastUseIsAWholeHour(t *testing.T) {
+	hour := time.Date(2030, 1, 1, 14, 0, 0, 0, time.UTC)
+	row, err := Result(contract.Result{Outcome: "succeeded", LastUse: hour}, shop)
+	require.NoError(t, err)
+	require.Equal(t, hour, row.LastUse)
+	row, err = Result(contract.Result{Outcome: "succeeded"}, shop)
+	require.NoError(t, err)
+	require.Zero(t, row.LastUse)
+	_, err = Result(contract.Result{Outcome: "succeeded", LastUse: hour.Add(time.Minute)}, shop)
+	require.ErrorContains(t, err, "lastUse: the time is not the beginning of an hour")
 }

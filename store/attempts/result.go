@@ -41,6 +41,8 @@ func (s *Store) Result(ctx context.Context, attemptID, tokenID string, r fence.R
 			return fmt.Errorf("%w: only a create or a refresh brings add-ons", pg.ErrConflict)
 		case r.Asleep != nil && f.Kind != lifecycle.Sleep && f.Kind != lifecycle.Wake:
 			return fmt.Errorf("%w: only a runner that puts a cluster to sleep or wakes it sees whether it is asleep", pg.ErrConflict)
+		case !r.LastUse.IsZero() && (f.Kind != lifecycle.Observe || r.Outcome != lifecycle.Succeeded):
+			return fmt.Errorf("%w: only a look inside that succeeded sees when people used the cluster", pg.ErrConflict)
 		case r.Outcome == lifecycle.Succeeded && f.Kind == lifecycle.Create && !f.Recorded:
 			return fmt.Errorf("%w: a create that recorded no identity cannot have succeeded", pg.ErrConflict)
 		}
@@ -59,16 +61,21 @@ func (s *Store) Result(ctx context.Context, attemptID, tokenID string, r fence.R
 func (c *change) finish(ctx context.Context, f fence.Fenced, r fence.ResultRow) error {
 	_, err := c.Exec(ctx, `
 		UPDATE attempts SET closed_at = @now, outcome = @outcome, reason = @reason, message = @message,
-			whose = @whose, next = @next, retryable = @retryable, workers_seen = @workers, addons_seen = @addons, asleep_seen = @asleep
+			whose = @whose, next = @next, retryable = @retryable, workers_seen = @workers, addons_seen = @addons, asleep_seen = @asleep,
+			use_seen = @use
 		WHERE id = @id`,
 		pgx.NamedArgs{
 			"id": f.AttemptID, "now": c.Now, "outcome": r.Outcome, "reason": r.Reason, "message": r.Message,
 			"whose": r.Whose, "next": r.Next, "retryable": r.Retryable, "workers": r.Workers, "addons": r.Addons, "asleep": r.Asleep,
+			"use": pg.Null(r.LastUse),
 		})
 	if err != nil {
 		return fmt.Errorf("close the attempt: %w", err)
 	}
 	c.FreeRunner()
+	if f.Kind == lifecycle.Observe && !r.LastUse.IsZero() {
+		return c.WasActive(ctx, f.Held, lifecycle.HourUsed(r.LastUse, c.Now), lifecycle.ActivityRequests)
+	}
 	if r.Outputs == nil || r.Outcome != lifecycle.Succeeded || f.Kind != lifecycle.Create {
 		return nil
 	}

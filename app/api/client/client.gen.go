@@ -125,6 +125,7 @@ const (
 	AttemptKindConfigure AttemptKind = "configure"
 	AttemptKindCreate    AttemptKind = "create"
 	AttemptKindDestroy   AttemptKind = "destroy"
+	AttemptKindObserve   AttemptKind = "observe"
 	AttemptKindScale     AttemptKind = "scale"
 	AttemptKindSleep     AttemptKind = "sleep"
 	AttemptKindWake      AttemptKind = "wake"
@@ -140,6 +141,8 @@ func (e AttemptKind) Valid() bool {
 	case AttemptKindCreate:
 		return true
 	case AttemptKindDestroy:
+		return true
+	case AttemptKindObserve:
 		return true
 	case AttemptKindScale:
 		return true
@@ -3188,7 +3191,7 @@ type ListJobsParams struct {
 	// Cluster By id or name.
 	Cluster string `form:"cluster,omitempty" json:"cluster,omitempty,omitzero"`
 
-	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, ACCESS, SLEEP, WAKE, JANITOR_DESTROY or ORPHAN_SWEEP (a look through a cloud account, seen with a role in every team); CREATE_CLUSTER and DESTROY_CLUSTER are accepted too.
+	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, ACCESS, SLEEP, WAKE, OBSERVE, JANITOR_DESTROY or ORPHAN_SWEEP (a look through a cloud account, seen with a role in every team); CREATE_CLUSTER and DESTROY_CLUSTER are accepted too.
 	Type string `form:"type,omitempty" json:"type,omitempty,omitzero"`
 
 	// Status PENDING, RUNNING, RETRYING, SUCCEEDED or FAILED.

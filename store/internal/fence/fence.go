@@ -222,6 +222,7 @@ type ResultRow struct {
 	Workers   *int          // of a scale, how many were counted
 	Addons    *int          // of a create or configure, how many add-ons are there
 	Asleep    *bool         // of a sleep or wake, whether the cluster was seen asleep, or awake; nil: neither
+	LastUse   time.Time     // of an observe, the newest hour in which a person sent requests; zero: none did
 }
 
 // LeaveCapacityQueue refuses an attempt that was told to wait for capacity. An attempt that never asked, after an earlier one that
@@ -273,6 +274,6 @@ func (c *Tx) KeepArtifacts(ctx context.Context, f Fenced, artifacts []ArtifactRo
 }
 
 func (f Fenced) Repeats(r ResultRow) bool {
-	r.Outputs, r.Workers, r.Addons, r.Asleep = nil, nil, nil, nil
+	r.Outputs, r.Workers, r.Addons, r.Asleep, r.LastUse = nil, nil, nil, nil, time.Time{}
 	return f.result == r
 }

@@ -120,14 +120,27 @@ const (
 // activeAgain is how long a cluster counts as used by what was noted last: what uses it often makes no version of it each time.
 const activeAgain = 5 * time.Minute
 
-// Used are the columns that change when a cluster is used, for @what. A life that counts from use begins anew, up to the maximum.
-const Used = `active_at = @now, active_what = @what,
-	end_ttl = CASE WHEN use_extends THEN greatest(end_ttl, least(end_max, @now::timestamptz + ttl)) ELSE end_ttl END`
+// Used are the columns that change when a cluster is used at the time @used, for @what. A life that counts from use begins anew, up to the maximum.
+const Used = `active_at = @used, active_what = @what,
+	end_ttl = CASE WHEN use_extends THEN greatest(end_ttl, least(end_max, @used::timestamptz + ttl)) ELSE end_ttl END`
 
 // Active notes that the locked cluster was used. It has no effect on one for which use does not matter, that is not ready or that is going.
 func (c *Tx) Active(ctx context.Context, cur usage.Held, what lifecycle.Activity) error {
 	if !cur.UseMatters() || cur.Status != lifecycle.Ready || cur.Desired != lifecycle.Present || !cur.SleepWanted && c.Now.Sub(cur.ActiveAt) < activeAgain {
 		return nil
 	}
-	return c.SetDesired(ctx, cur.ID, Used, pgx.NamedArgs{"what": what})
+	return c.SetDesired(ctx, cur.ID, Used, pgx.NamedArgs{"what": what, "used": c.Now})
+}
+
+// WasActive notes an earlier use of the locked cluster, if none is known since. It has no effect on one for which Active has none. If its people
+// were told too early that nobody uses it, they are told anew.
+func (c *Tx) WasActive(ctx context.Context, cur usage.Held, at time.Time, what lifecycle.Activity) error {
+	if !cur.UseMatters() || cur.Status != lifecycle.Ready || cur.Desired != lifecycle.Present || !at.After(cur.UnusedSince()) {
+		return nil
+	}
+	set := Used
+	if cur.ToldTooEarly(at) {
+		set += `, idle_told = NULL`
+	}
+	return c.SetDesired(ctx, cur.ID, set, pgx.NamedArgs{"what": what, "used": at})
 }

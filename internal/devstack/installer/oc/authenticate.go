@@ -150,7 +150,7 @@ func (r *run) authenticate(ctx context.Context, l *resources.Living) error {
 
 // The cluster's own kinds, which belong to no namespace. A role that is bound in the whole cluster reads them only if it is cluster-reader
 // or cluster-admin.
-var clusterScoped = []string{"node", "scheduler", "clusterrolebinding", "customresourcedefinition", "namespace", "certificatesigningrequest", "clusteroperator"}
+var clusterScoped = []string{"node", "scheduler", "clusterrolebinding", "customresourcedefinition", "namespace", "certificatesigningrequest", "clusteroperator", "apirequestcount"}
 
 // notEdited are kinds of namespaces that the role edit does not change.
 var notEdited = []string{"machineset", "machine", "subscription", "operatorgroup", "rolebinding"}

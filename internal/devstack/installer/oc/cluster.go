@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
@@ -73,6 +74,11 @@ func (r *run) inCluster(command string, do func(context.Context, *resources.Livi
 		}
 		if err := r.allow(command, args); err != nil {
 			return err
+		}
+		if r.who.account != "" { // what the installer's certificate sends is the same everywhere
+			if err := living.CountRequest(ctx, r.who.name(), time.Now()); err != nil {
+				return err
+			}
 		}
 		return do(ctx, living, args)
 	}
@@ -152,6 +158,8 @@ func (r *run) get(_ context.Context, l *resources.Living, args []string) error {
 		}
 	case kind == "clusteroperator" || kind == "clusteroperators":
 		items = clusterOperators(l)
+	case kind == "apirequestcount" || kind == "apirequestcounts":
+		items = append(items, requestCounts(l, time.Now()))
 	case kind == "node" || kind == "nodes":
 		for _, m := range l.Machines {
 			items = append(items, node(l, m))

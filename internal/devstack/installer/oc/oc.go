@@ -2,7 +2,7 @@
 // release image. It contacts no registry: it knows the stand-in installer's versions, and their programs are the stand-ins beside it.
 // The other queries a cluster for its machine sets, machines and nodes, scales its workers, applies objects and waits for them, lists and approves the certificate
 // requests of nodes whose machines were stopped, and makes and removes service accounts and
-// their tokens, which it then lets in with their roles. There
+// their tokens, which it then lets in with their roles, and whose requests it counts. There
 // is no cluster: the stand-in AWS holds its state, and the machine API runs inside the command that scales.
 package oc
 

@@ -1,0 +1,44 @@
+package resources
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+)
+
+// Requests are what one user sent to a cluster's API in the newest hour in which they sent anything.
+type Requests struct {
+	User  string
+	Hour  time.Time
+	Count int
+}
+
+// requestsTag is the prefix of the network's tags that count requests, one tag for each user.
+const requestsTag = "ocpctl-standin/requests/"
+
+// Requests returns what each user sent. The stand-in remembers the newest hour of each.
+func (l *Living) Requests() (all []Requests) {
+	for _, t := range l.network.Tags {
+		var r Requests
+		var hour int64
+		if n, _ := fmt.Sscan(aws.ToString(t.Value), &r.User, &hour, &r.Count); strings.HasPrefix(aws.ToString(t.Key), requestsTag) && n == 3 {
+			r.Hour = time.Unix(hour, 0).UTC()
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// CountRequest counts a request of a user.
+func (l *Living) CountRequest(ctx context.Context, user string, now time.Time) error {
+	count, hour := 1, now.UTC().Truncate(time.Hour)
+	for _, r := range l.Requests() {
+		if r.User == user && r.Hour.Equal(hour) {
+			count += r.Count
+		}
+	}
+	return l.remember(ctx, aws.ToString(l.network.VpcId), requestsTag+short(user), fmt.Sprintf("%s %d %d", user, hour.Unix(), count))
+}

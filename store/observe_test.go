@@ -1,0 +1,128 @@
+package store_test
+
+import (
+	"database/sql"
+	"testing"
+	"time"
+
+	"github.com/pressly/goose/v3"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/devstack/postgres/pgtest"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/migrations"
+	"github.com/ocpctl/ocpctl/store"
+)
+
+// unused is a ready cluster that nobody has used for almost as long as its profile allows.
+func unused(t testing.TB, s *store.Store, clock *clock) store.Row {
+	t.Helper()
+	row := sleepy(t, s, lifecycle.SleepStopped, nil)
+	_, err := s.Pool().Exec(t.Context(), `UPDATE clusters SET idle_tell = '1h', idle_end = '4h', use_extends = true, end_ttl = $2, ttl = '5h' WHERE id = $1`,
+		row.ID, clock.now().Add(5*time.Hour))
+	require.NoError(t, err)
+	step(t, s, row.ID)
+	clock.pass(46 * time.Minute)
+	return load(t, s, row.ID)
+}
+
+func TestALookInsideNotesWhenPeopleUsedTheCluster(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := unused(t, s, clock)
+	open := claims(t, s, row.ID, lifecycle.Observe)
+	require.Equal(t, []any{lifecycle.PhaseReady, row.Why}, []any{load(t, s, row.ID).Phase, load(t, s, row.ID).Why}, "nothing is shown of it")
+	said := store.ResultRow{Outcome: lifecycle.Succeeded, Message: "its API server was asked", LastUse: clock.now().UTC().Truncate(time.Hour)}
+	for range 2 { // the second is the same again
+		_, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, said)
+		require.NoError(t, err)
+	}
+	got := load(t, s, row.ID)
+	require.Equal(t, []any{lifecycle.ActivityRequests, clock.now().UTC(), clock.now().Add(5 * time.Hour).UTC()}, []any{got.ActiveWhat, got.ActiveAt.UTC(), got.Ends.TTL.UTC()})
+	step(t, s, row.ID)
+	got = load(t, s, row.ID)
+	require.Equal(t, []any{clock.now().UTC(), clock.now().Add(time.Hour).UTC()}, []any{got.ObservedAt.UTC(), got.IdleTellAt().UTC()})
+	require.Equal(t, []any{lifecycle.Ready, row.Tries}, []any{got.Status, got.Tries})
+	require.Equal(t, "SUCCEEDED", text(t, s, `SELECT status FROM jobs WHERE cluster_id = $1 AND job_type = 'OBSERVE'`, row.ID))
+
+	clock.pass(50 * time.Minute)
+	open = claims(t, s, row.ID, lifecycle.Observe)
+	_, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded, LastUse: said.LastUse.Add(-time.Hour)})
+	require.NoError(t, err)
+	require.Equal(t, got.ActiveAt, load(t, s, row.ID).ActiveAt, "a newer use is known")
+}
+
+func TestPeopleWhoWereToldWhileALookWasUnderWayAreToldAnew(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := unused(t, s, clock)
+	open := claims(t, s, row.ID, lifecycle.Observe)
+	clock.pass(15 * time.Minute)
+	require.True(t, step(t, s, row.ID).TellIdle)
+	_, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded, LastUse: clock.now().UTC().Truncate(time.Hour)})
+	require.NoError(t, err)
+	require.Zero(t, load(t, s, row.ID).IdleTold)
+	step(t, s, row.ID)
+	clock.pass(time.Hour)
+	require.True(t, step(t, s, row.ID).TellIdle)
+}
+
+func TestANoticeSaysThatNobodyCouldLookInside(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := unused(t, s, clock)
+	for range 2 {
+		open := claims(t, s, row.ID, lifecycle.Observe)
+		_, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Failure, Reason: "RequestsUnknown", Message: "its API did not answer", Retryable: true})
+		require.NoError(t, err)
+		step(t, s, row.ID)
+		clock.pass(limits.RetryBase)
+	}
+	require.Empty(t, step(t, s, row.ID).Open)
+	got := load(t, s, row.ID)
+	require.Equal(t, []any{2, time.Time{}, time.Time{}}, []any{got.ObserveFailures, got.ObservedAt, got.ActiveAt}, "a failed look is no use, and no answer")
+	clock.pass(time.Hour)
+	require.True(t, step(t, s, row.ID).TellIdle, "people are told anyway")
+	require.Equal(t, "true", text(t, s, `SELECT facts->>'unobserved' FROM announcements WHERE cluster_id = $1 AND event = 'idle'`, row.ID))
+	require.Equal(t, 2, count(t, s, `SELECT count(*) FROM jobs WHERE cluster_id = $1 AND job_type = 'OBSERVE' AND status = 'FAILED' AND error_code = 'RequestsUnknown'`, row.ID))
+	refuses(t, s, "clusters_observe_failed", `UPDATE clusters SET observe_failures = 0 WHERE id = $1`, row.ID)
+}
+
+func TestOnlyALookInsideSeesPeoplesRequests(t *testing.T) {
+	t.Parallel()
+	s, clock := open(t)
+	row := unused(t, s, clock)
+	_, err := s.Sleep(t.Context(), row.ID, store.SleepRequest{}, maya(""))
+	require.NoError(t, err)
+	open := claims(t, s, row.ID, lifecycle.Sleep)
+	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, store.ResultRow{Outcome: lifecycle.Succeeded, LastUse: clock.now()})
+	require.ErrorIs(t, err, store.ErrConflict)
+	refuses(t, s, "attempts_use", `UPDATE attempts SET use_seen = now() WHERE id = $1`, open.Attempt)
+}
+
+// The release before would take a look for a teardown: none is left when its database goes back.
+func TestNoLookIsLeftForTheReleaseBefore(t *testing.T) {
+	t.Parallel()
+	url, clock := pgtest.New(t), newClock()
+	opens := func() *store.Store {
+		return openAt(t, url, store.Options{Limits: limits, Lease: 15 * time.Minute, Now: clock.now})
+	}
+	s := opens()
+	row := unused(t, s, clock)
+	claims(t, s, row.ID, lifecycle.Observe)
+	s.Close()
+	db, err := sql.Open("pgx", url)
+	require.NoError(t, err)
+	defer db.Close()
+	p, err := goose.NewProvider(goose.DialectPostgres, db, migrations.FS)
+	require.NoError(t, err)
+	_, err = p.DownTo(t.Context(), 46)
+	require.NoError(t, err)
+	var left int
+	require.NoError(t, db.QueryRow(`SELECT (SELECT count(*) FROM attempts WHERE closed_at IS NULL OR kind = 'observe') + (SELECT count(*) FROM jobs WHERE ended_at IS NULL)`).Scan(&left))
+	require.Zero(t, left)
+
+	require.NoError(t, store.Migrate(t.Context(), url))
+	s = opens()
+	require.Equal(t, lifecycle.Observe, step(t, s, row.ID).Open, "and the next one is made")
+}
