@@ -8,10 +8,10 @@ DEMO_BUILD    := build $(if $(KUBERNETES),build-kubernetes)
 ON_KUBERNETES := $(if $(KUBERNETES),-kubernetes)
 PROGRAMS  := ./cmd/ocpctl-server ./cmd/ocpctl-runner ./cmd/ocpctl-demo ./internal/devstack/installer/cmd/openshift-install ./internal/devstack/installer/cmd/ccoctl ./internal/devstack/installer/cmd/oc
 TOOL      := go tool -modfile=tools/go.mod
-# Packages whose tests make test runs under the race detector; make check runs all packages under it.
-RACED     := ./policy/... ./profiles/... ./chatops
 # Packages whose tests wait most: make test begins with them, so that the others run beside them.
 LONG      := ./internal/devstack ./runner ./lifecycle ./controller
+# Tests that make test leaves to make check, because they take minutes: short forms of make attack, make chaos and make takeover, and thousands of changes.
+HEAVY     := ShortFormOfMakeAttack|SampleOfTheCrashMatrix|TwoServersTakeOver|ThousandChanges
 # Selects the packages whose tests start neither PostgreSQL nor the demo, from a list of packages with their dependencies.
 QUICK     := awk '$$1 ~ /\.test$$/ && !/internal\/devstack\/(postgres|s3)/ {sub(/\.test$$/, "", $$1); print $$1}'
 # The packages with fuzz targets.
@@ -112,12 +112,10 @@ clean: ## delete the demo's state
 	rm -rf $(DEMO_DIR)
 
 .PHONY: test
-test: ## run all tests
+test: ## run the tests (make check runs them all)
 	@go -C tools/s3gateway tool -n s3gateway >/dev/null # built once here, not by each package that needs it
-	go test -vet=off -shuffle=on -race $(RACED)
-	LIVES=300 go test -vet=off -shuffle=on -race -skip 'Mutant|Guide|OneBlow' ./lifecycle/... # the skipped tests need thousands of lives, and run below
-	@# tests often wait, so three packages at once keep two cores busy. make check vets: from a cold cache that takes minutes
-	go test -vet=off -p 3 -shuffle=on -timeout 14m $(LONG) $$(go list ./... | grep -vxF "$$(go list $(RACED) $(LONG))")
+	@# tests often wait, so three packages at once keep two cores busy. make check vets and looks for races: from a cold cache that takes minutes
+	go test -vet=off -p 3 -shuffle=on -timeout 14m -skip '$(HEAVY)' $(LONG) $$(go list ./... | grep -vxF "$$(go list $(LONG))")
 
 .PHONY: test-terraform
 test-terraform: ## check deploy/terraform with OpenTofu: format, types, its own tests (builds OpenTofu: a minute, or five the first time)
