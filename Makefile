@@ -9,7 +9,7 @@ ON_KUBERNETES := $(if $(KUBERNETES),-kubernetes)
 PROGRAMS  := ./cmd/ocpctl-server ./cmd/ocpctl-runner ./cmd/ocpctl-demo ./internal/devstack/installer/cmd/openshift-install ./internal/devstack/installer/cmd/ccoctl ./internal/devstack/installer/cmd/oc
 TOOL      := go tool -modfile=tools/go.mod
 # Packages whose tests wait most: make test begins with them, so that the others run beside them.
-LONG      := ./internal/devstack ./runner ./lifecycle ./controller
+LONG      := ./internal/devstack ./store ./runner ./lifecycle ./controller
 # Tests that make test leaves to make check, because they take minutes: short forms of make attack, make chaos and make takeover, and thousands of changes.
 HEAVY     := ShortFormOfMakeAttack|SampleOfTheCrashMatrix|TwoServersTakeOver|ThousandChanges
 # Selects the packages whose tests start neither PostgreSQL nor the demo, from a list of packages with their dependencies.
