@@ -2,6 +2,7 @@
 package chatopstest
 
 import (
+	"maps"
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/price"
@@ -70,15 +71,6 @@ func Lives() map[string]lifecycle.Card {
 	scaling.WorkersBase, scaling.WorkersWanted = new(3), new(1)
 	scaled := At(Ready(), lifecycle.Ready, lifecycle.ScaledDown, "it runs with 1 of its profile's 3 workers")
 	scaled.WorkersBase, scaled.Workers = new(3), new(1)
-	asleep := At(Ready(), lifecycle.Ready, lifecycle.PhaseAsleep, "it is asleep, with all machines stopped (maya asked for it in a comment)")
-	asleep.SleepMode, asleep.SleepWanted, asleep.Power, asleep.SleepUntil = lifecycle.SleepStopped, true, lifecycle.Asleep, Start.Add(18*time.Hour)
-	asleep.HourlyCents, asleep.AsleepCents = 22, 22
-	asleep.Meter.Rate, asleep.Meter.LessNow = 22, 53
-	falling := asleep
-	falling.Cluster.Phase, falling.Cluster.Why, falling.Power = lifecycle.GoingToSleep, "it goes to sleep (maya asked for it in a comment)", lifecycle.Changing
-	falling.HourlyCents, falling.Meter.Rate, falling.Meter.LessNow = 75, 75, 0
-	waking := falling
-	waking.Cluster.Phase, waking.Cluster.Why, waking.SleepWanted, waking.SleepUntil = lifecycle.Waking, "it wakes up", false, time.Time{}
 	held := Ready()
 	held.Ends.PRClosed, held.Ends.Hold, held.HoldWhy = Start.Add(2*time.Hour), Start.Add(30*time.Hour), "a demo on Friday"
 	kept := Ready()
@@ -91,11 +83,6 @@ func Lives() map[string]lifecycle.Card {
 	unlabelled.Ends.LabelRemoved = Start.Add(2 * time.Hour)
 	idle := Ready()
 	idle.Idle, idle.Ends.Idle = lifecycle.Idle{TellAfter: time.Hour, EndAfter: 6 * time.Hour}, idle.ReadyAt.Add(6*time.Hour)
-	resting := Ready()
-	resting.OffHours, resting.SleepMode, resting.UpdatedAt = true, lifecycle.SleepStopped, Start.Add(6*time.Hour+30*time.Minute)
-	resting.RestAt, resting.RestWarned = Start.Add(7*time.Hour), Start.Add(7*time.Hour)
-	awake := resting
-	awake.AwakeUntil, awake.RestAt = Start.Add(19*time.Hour), Start.Add(22*time.Hour)
 	expiring := At(Ready(), lifecycle.Ready, lifecycle.Expiring, "it ends at 12:00 UTC on 4 January (the profile's maximum lifetime)")
 	expiring.Ends.TTL, expiring.UpdatedAt = expiring.Ends.Max, Start.Add(71*time.Hour)
 	verifying := Going(lifecycle.Verifying, "counting what is left in the cloud")
@@ -126,19 +113,40 @@ func Lives() map[string]lifecycle.Card {
 		c.Progress.Percent = percent
 		return c
 	}
-	return map[string]lifecycle.Card{
+	lives := map[string]lifecycle.Card{
 		"preflight": creating(lifecycle.Preflight, 0, "looking at limits and names first"), "claiming": creating(lifecycle.Claiming, 3, "names outside the installer are written down"),
 		"rendering": creating(lifecycle.Rendering, 5, "the install-config is rendered"), "recording": creating(lifecycle.Recording, 8, "what it takes to remove it is kept first"),
 		"configuring": creating(lifecycle.Configuring, 95, "add-ons and outputs"), "degraded": At(Ready(), lifecycle.Ready, lifecycle.Degraded, "2 of 33 operators are not available"),
 		"restoring": Going(lifecycle.Restoring, "the newest archive is fetched"), "destroying": Going(lifecycle.DestroyingRuns, "the installer is destroying the cluster"),
 		"held-to-the-maximum": kept, "awaiting-turn": turn, "awaiting-runner": runner, "teardown-awaiting-runner": teardown, "scaling-awaiting-runner": unscaled,
-		"awaiting-approval": approval, "scaling": scaling, "scaled-down": scaled, "asleep": asleep, "going-to-sleep": falling, "waking": waking,
-		"held":              held,
-		"idle":              idle,
-		"falls-asleep-soon": resting, "kept-awake": awake,
+		"awaiting-approval": approval, "scaling": scaling, "scaled-down": scaled,
+		"held": held, "idle": idle,
 		"awaiting-capacity": waiting, "late": late, "create-failed-quota": quota, "create-failed-lost": lost, "abandoned": abandoned,
 		"pending": Card(), "installing": installing, "cleaning": cleaning, "ready": Ready(), "ready-closed": closed, "ready-unlabelled": unlabelled, "expiring": expiring,
 		"stopping": Going(lifecycle.Stopping, "the pull request was closed; the running install is stopped first"), "verifying": verifying,
 		"destroyed": gone, "found-again": again, "create-failed": failed, "destroyed-never-ready": never, "destroyed-while-created": asked, "destroy-blocked": blocked,
+	}
+	maps.Copy(lives, nights())
+	return lives
+}
+
+// nights are the cards of a cluster that sleeps, or is about to.
+func nights() map[string]lifecycle.Card {
+	asleep := At(Ready(), lifecycle.Ready, lifecycle.PhaseAsleep, "it is asleep, with all machines stopped (maya asked for it in a comment)")
+	asleep.SleepMode, asleep.SleepWanted, asleep.Power, asleep.SleepUntil = lifecycle.SleepStopped, true, lifecycle.Asleep, Start.Add(18*time.Hour)
+	asleep.HourlyCents, asleep.AsleepCents = 22, 22
+	asleep.Meter.Rate, asleep.Meter.LessNow = 22, 53
+	falling := asleep
+	falling.Cluster.Phase, falling.Cluster.Why, falling.Power = lifecycle.GoingToSleep, "it goes to sleep (maya asked for it in a comment)", lifecycle.Changing
+	falling.HourlyCents, falling.Meter.Rate, falling.Meter.LessNow = 75, 75, 0
+	waking := falling
+	waking.Cluster.Phase, waking.Cluster.Why, waking.SleepWanted, waking.SleepUntil = lifecycle.Waking, "it wakes up", false, time.Time{}
+	resting := Ready()
+	resting.OffHours, resting.SleepMode, resting.UpdatedAt = true, lifecycle.SleepStopped, Start.Add(6*time.Hour+30*time.Minute)
+	resting.RestAt, resting.RestWarned = Start.Add(7*time.Hour), Start.Add(7*time.Hour)
+	awake := resting
+	awake.AwakeUntil, awake.RestAt = Start.Add(19*time.Hour), Start.Add(22*time.Hour)
+	return map[string]lifecycle.Card{
+		"asleep": asleep, "going-to-sleep": falling, "waking": waking, "falls-asleep-soon": resting, "kept-awake": awake,
 	}
 }
