@@ -46,7 +46,10 @@ type cleanupWorker struct {
 
 // Work approves what the configuration allows, and begins the approved removals. It deletes nothing: a teardown of the orphan's cluster does.
 func (w *cleanupWorker) Work(ctx context.Context, _ *river.Job[queue.CleanupArgs]) error {
-	c := w.c
+	return w.c.oneRound(ctx, "cleanup", w.c.beginRemovals)
+}
+
+func (c *Controller) beginRemovals(ctx context.Context) error {
 	failed := []error{c.Store.Sweeps.Remaining(ctx, c.Sweeps.MinAge)}
 	failed = append(failed, c.approveBySetting(ctx))
 	ids, err := c.Store.Sweeps.ApprovedRemovals(ctx, cleanupBatch)

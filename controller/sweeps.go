@@ -58,28 +58,42 @@ type runSweepsWorker struct {
 
 // Work opens the sweeps that are due, and sees to the one whose turn it is: accounts are looked through one after another.
 func (w *runSweepsWorker) Work(ctx context.Context, _ *river.Job[queue.RunSweepsArgs]) error {
-	if w.c.Accounts.Every > 0 {
-		if _, err := w.c.Store.Sweeps.OpenDue(ctx, w.c.Accounts.wanted(), w.c.Accounts.Every); err != nil {
+	return w.c.oneRound(ctx, "run sweeps", w.c.runSweeps)
+}
+
+// oneRound runs a round while no process runs another one of its kind: two would kill the runner that the other one has just started. One that
+// has to wait comes back in a second, because it may bring news that the running one did not see.
+func (c *Controller) oneRound(ctx context.Context, kind string, round func(context.Context) error) error {
+	ran, err := c.Store.Alone(ctx, kind, round)
+	if err == nil && !ran {
+		return river.JobSnooze(time.Second)
+	}
+	return err
+}
+
+func (c *Controller) runSweeps(ctx context.Context) error {
+	if c.Accounts.Every > 0 {
+		if _, err := c.Store.Sweeps.OpenDue(ctx, c.Accounts.wanted(), c.Accounts.Every); err != nil {
 			return err
 		}
 	}
-	unjudged, err := w.c.Store.Sweeps.Unjudged(ctx)
+	unjudged, err := c.Store.Sweeps.Unjudged(ctx)
 	if err != nil {
 		return err
 	}
 	for _, id := range unjudged { // a queue job can be lost
-		if err := w.c.Store.Sweeps.AskToJudge(ctx, id); err != nil {
+		if err := c.Store.Sweeps.AskToJudge(ctx, id); err != nil {
 			return err
 		}
 	}
-	sweep, err := w.c.Store.Sweeps.InTurn(ctx)
+	sweep, err := c.Store.Sweeps.InTurn(ctx)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return w.c.seeTo(ctx, sweep)
+	return c.seeTo(ctx, sweep)
 }
 
 // seeTo starts the sweep's runner, replaces one that was lost, and ends a sweep that takes too long.

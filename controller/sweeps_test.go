@@ -1,12 +1,14 @@
 package controller_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/riverqueue/river"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/controller"
@@ -248,4 +250,21 @@ func TestAResourceOfADestroyedClusterBecomesAFinding(t *testing.T) {
 	found, err = h.store.Reports.Findings(h.ctx, reports.FindingFilter{Kind: lifecycle.Orphan, Cluster: row.ID})
 	require.NoError(t, err)
 	require.Empty(t, found)
+}
+
+func TestARoundThatFindsAnotherOneComesBackSoThatItsNewsIsNotLost(t *testing.T) {
+	h := sweeping(t, "123456789012")
+	for kind, args := range map[string]river.JobArgs{
+		"run sweeps": queue.RunSweepsArgs{News: "opened"}, "cleanup": queue.CleanupArgs{News: "decided"},
+	} {
+		ran, err := h.store.Alone(h.ctx, kind, func(context.Context) error {
+			require.Equal(t, time.Second, h.snoozes(args, h.now()), kind)
+			return nil
+		})
+		require.NoError(t, err)
+		require.True(t, ran)
+	}
+	_, err := h.store.Sweeps.InTurn(h.ctx)
+	require.ErrorIs(t, err, store.ErrNotFound, "the round that waits opened nothing")
+	require.NotEmpty(t, h.run().ID, "and the one that comes back does")
 }
