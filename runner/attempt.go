@@ -16,6 +16,7 @@ import (
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/installer"
 	"github.com/ocpctl/ocpctl/runner/names"
+	"github.com/ocpctl/ocpctl/runner/platform"
 )
 
 // attempt is one running attempt. It belongs to one goroutine.
@@ -25,8 +26,10 @@ type attempt struct {
 	api   *client
 	say   *reporter
 	cloud Cloud
-	store *artifacts.Store
-	log   *os.File // every line the installer printed, redacted
+
+	platform platform.Platform
+	store    *artifacts.Store
+	log      *os.File // every line the installer printed, redacted
 
 	pull    secret.Text // looked up once
 	keys    cloud.Keys  // the cloud's; empty: the default chain's
@@ -136,12 +139,27 @@ func (a *attempt) prepare(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := a.usePlatform(); err != nil {
+		return err
+	}
 	if err := a.useKeys(ctx); err != nil {
 		return err
 	}
 	a.makeTools()
-	a.cloud, err = a.cfg.Cloud(ctx, a.spec.Region, a.keys)
+	a.cloud, err = a.cfg.Clouds[a.spec.Platform].Open(ctx, a.spec.Region, a.keys)
 	return err
+}
+
+// usePlatform refuses a cloud that this runner does not know.
+func (a *attempt) usePlatform() (err error) {
+	a.platform, err = platform.Of(a.spec.Platform)
+	if _, known := a.cfg.Clouds[a.spec.Platform]; err != nil || !known {
+		return failure{
+			Reason: "UnknownPlatform", Whose: contract.WhoseOurs, Message: fmt.Sprintf("this runner does not know the platform %q: it is older than the server", a.spec.Platform),
+			Next: "ask an administrator of this installation to upgrade ocpctl-runner",
+		}
+	}
+	return nil
 }
 
 // begin reports that a phase began and runs it, unless the attempt was stopped before.
@@ -173,7 +191,7 @@ func (a *attempt) note(format string, args ...any) {
 // scope is what this attempt's names and addresses must lie within.
 func (a *attempt) scope() names.Scope {
 	return names.Scope{
-		Installation: a.spec.Installation, Cluster: a.spec.Cluster, Attempt: a.spec.Number,
+		Platform: a.spec.Platform, Installation: a.spec.Installation, Cluster: a.spec.Cluster, Attempt: a.spec.Number,
 		Name: a.spec.Name, BaseDomain: a.spec.BaseDomain, Region: a.spec.Region,
 	}
 }
@@ -197,7 +215,7 @@ func (a *attempt) compareAccount(ctx context.Context) error {
 		return failure{
 			Reason: "CredentialsRefused", Whose: contract.WhoseOurs,
 			Message: fmt.Sprintf("nothing was started: %v", err),
-			Next:    "ask an administrator of this installation to renew them and to test them with: aws sts get-caller-identity",
+			Next:    "ask an administrator of this installation to renew them and to test them with: " + a.platform.TestCredentials(),
 		}
 	}
 	if errors.Is(err, cloud.ErrCredentialsExpired) {
@@ -211,7 +229,7 @@ func (a *attempt) compareAccount(ctx context.Context) error {
 		return failure{
 			Reason: "CloudUnanswered", Whose: contract.WhoseCloud, Retryable: true,
 			Message: fmt.Sprintf("ocpctl could not find out which account the runner's credentials belong to (%v), so nothing was started", err),
-			Next:    "try again later; if it happens again, ask an administrator to run with the same credentials: aws sts get-caller-identity",
+			Next:    "try again later; if it happens again, ask an administrator to run with the same credentials: " + a.platform.TestCredentials(),
 		}
 	}
 	a.account = account

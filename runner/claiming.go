@@ -12,13 +12,15 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/runner/installer"
+	"github.com/ocpctl/ocpctl/runner/platform"
 	"github.com/ocpctl/ocpctl/runner/status"
 )
 
 const ccoDeadline = 15 * time.Minute
 
-// claiming creates what lives outside the installer: the roles and the identity provider from which a cluster without permanent keys
-// gets its credentials. Their name is recorded before the first of them exists, because the installer's teardown never removes them.
+// claiming creates what lives outside the installer: on AWS the roles and the identity provider from which a cluster without permanent keys
+// gets its credentials, on IBM Cloud its resource group and service IDs. Their name is recorded before the first of them exists, because the
+// installer's teardown never removes them.
 func (a *attempt) claiming(ctx context.Context) error {
 	if a.spec.CredentialsMode != modeManual {
 		a.note("credentials mode %s: nothing is created outside the installer, so there is nothing to claim", cmp.Or(a.spec.CredentialsMode, modeMint))
@@ -38,7 +40,29 @@ func (a *attempt) claiming(ctx context.Context) error {
 		return err
 	}
 	a.cfg.Log.Info("ccoctl name recorded", "name", a.ccoName)
+	if err := a.prepareCloud(ctx); err != nil {
+		return err
+	}
 	return a.createCredentials(ctx, tool)
+}
+
+// prepareCloud makes what ccoctl and the installer expect to exist. From here on resources may exist under the recorded name.
+func (a *attempt) prepareCloud(ctx context.Context) error {
+	if a.api.LeaseOver() {
+		a.api.Stop(status.ErrLeaseOver)
+		return status.ErrLeaseOver
+	}
+	err := a.cloud.Prepare(ctx, a.target(), a.ccoName)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return failure{
+			Reason: "CloudNotPrepared", Whose: contract.WhoseCloud, Retryable: true, Message: fmt.Sprintf("what the cluster is to be created in could not be made: %v", err),
+			Next: "try again later; if it happens again, ask an administrator to check the permissions of the runner's credentials",
+		}
+	}
+	return nil
 }
 
 // ccoDir is outside every install directory: what ccoctl created stays valid when a stale directory is rendered again.
@@ -53,7 +77,7 @@ func (a *attempt) credentialsRequests(ctx context.Context) error {
 	if err := os.WriteFile(config, []byte(a.spec.InstallConfig), 0o600); err != nil { // without secrets: oc only reads platform and capabilities
 		return fmt.Errorf("write the install-config for oc: %w", err)
 	}
-	if err := a.tools.CredentialsRequests(ctx, config, a.ccoDir("credentials-requests")); err != nil {
+	if err := a.tools.CredentialsRequests(ctx, a.ccoDir("credentials-requests"), "--included", "--install-config="+config); err != nil {
 		return a.noTool(ctx, "oc", err)
 	}
 	return nil
@@ -102,22 +126,23 @@ var otherProviderGone = regexp.MustCompile(`failed to check existing Identity Pr
 
 // runCCO runs ccoctl once and returns the last line of its output.
 func (a *attempt) runCCO(ctx context.Context, tool *installer.Tool) (exit installer.Exit, last string, err error) {
-	args := []string{"aws", "create-all", "--name", a.ccoName, "--region", a.spec.Region,
-		"--credentials-requests-dir", a.ccoDir("credentials-requests"), "--output-dir", a.ccoDir("out")}
-	if a.cfg.Boundary != "" {
-		args = append(args, "--permissions-boundary-arn", a.cfg.Boundary)
-	}
 	exit, err = tool.Run(ctx, installer.Command{
-		Args:     args,
+		Args: a.platform.CreateCredentials(platform.Credentials{
+			Name: a.ccoName, Region: a.spec.Region, Requests: a.ccoDir("credentials-requests"), Out: a.ccoDir("out"), Boundary: a.cfg.Boundary,
+		}),
 		Deadline: ccoDeadline, OnLine: func(line string) { last = line; a.line(line) },
 	})
 	return exit, last, err
 }
 
-// checkCredentials checks that ccoctl wrote what the installer needs, and registers the signer's key as a secret.
+// checkCredentials checks that ccoctl wrote what the installer needs, and registers the signer's key as a secret. The API keys in IBM Cloud's
+// manifests are recognised by their form.
 func (a *attempt) checkCredentials() error {
 	if made, err := os.ReadDir(a.ccoDir("out/manifests")); err != nil || len(made) == 0 {
 		return ccoFailed("ccoctl succeeded, but wrote no manifests")
+	}
+	if !a.platform.SigningKey() {
+		return nil
 	}
 	key, err := os.ReadFile(a.ccoDir("out/tls/bound-service-account-signing-key.key"))
 	if err != nil || len(key) == 0 {
@@ -129,7 +154,7 @@ func (a *attempt) checkCredentials() error {
 
 func ccoFailed(text string) failure {
 	return failure{
-		Reason: "CredentialsNotCreated", Whose: contract.WhoseOurs, Message: "the cluster's roles could not be created: " + text, Retryable: true,
+		Reason: "CredentialsNotCreated", Whose: contract.WhoseOurs, Message: "the cluster's credentials could not be created: " + text, Retryable: true,
 		Next: "try again later; if it happens again, ask an administrator to give the runner's role the permissions that ccoctl needs (deploy/terraform/policies/permissions.json lists them; roles may need OCPCTL_PERMISSIONS_BOUNDARY)",
 	}
 }
@@ -142,6 +167,9 @@ func (a *attempt) addCredentials() error {
 	for _, each := range []struct{ from, to string }{
 		{"out/manifests", "manifests"}, {"out/tls", "tls"}, {"credentials-requests", "credentials-requests"},
 	} {
+		if each.from == "out/tls" && !a.platform.SigningKey() {
+			continue
+		}
 		if err := copyFiles(a.ccoDir(each.from), filepath.Join(a.dir, each.to)); err != nil {
 			return fmt.Errorf("add the files that ccoctl wrote: %w", err)
 		}

@@ -122,7 +122,7 @@ func TestEachExitCodeLeadsToItsOutcome(t *testing.T) {
 
 func TestEveryProgramIsRunWithTheSameKeys(t *testing.T) {
 	w := manual(t, contract.KindCreate)
-	w.cfg.Keys = cloud.Keys{ID: "ASIA1", Secret: secret.New("CANARY-secret"), Token: secret.New("CANARY-token")}
+	w.own(cloud.Keys{ID: "ASIA1", Secret: secret.New("CANARY-secret"), Token: secret.New("CANARY-token")})
 	w.on("ccoctl", `cp "$AWS_SHARED_CREDENTIALS_FILE" "$D/seen-by-ccoctl"`)
 	w.on("create", `cp "$AWS_SHARED_CREDENTIALS_FILE" "$D/seen-by-installer"`)
 	require.NoError(t, w.run(t.Context()))

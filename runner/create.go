@@ -41,6 +41,7 @@ func (a *attempt) create(ctx context.Context) (*contract.Outputs, error) {
 		if outputs, err = a.configuring(ctx); err != nil {
 			return err
 		}
+		a.tag(ctx)
 		if err := a.giveAccess(ctx); err != nil {
 			return err
 		}

@@ -30,14 +30,14 @@ var shop = names.Scope{Installation: "test", Cluster: "clu_1", Attempt: 3, Name:
 
 func identity(infraID string) contract.Identity {
 	return contract.Identity{
-		InfraID: infraID, ClusterUUID: clusterUUID, Account: account, Region: "us-east-1", Metadata: string(shop.MetadataJSON(infraID, clusterUUID)),
+		InfraID: infraID, ClusterUUID: clusterUUID, Account: account, Region: "us-east-1", Metadata: string(shop.MetadataJSON(names.Identity{InfraID: infraID, ClusterUUID: clusterUUID})),
 	}
 }
 
 // archived puts a destroy bundle of an identity into the bucket.
 func (w *world) archived(infraID string) contract.Snapshot {
 	w.t.Helper()
-	return w.archivedAs(infraID, string(shop.MetadataJSON(infraID, clusterUUID)))
+	return w.archivedAs(infraID, string(shop.MetadataJSON(names.Identity{InfraID: infraID, ClusterUUID: clusterUUID})))
 }
 
 // archivedAs does so with another metadata.json.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/installer"
+	"github.com/ocpctl/ocpctl/runner/platform"
 )
 
 // noProgram is the exit code of a program that could not be run, as in shells.
@@ -141,13 +142,19 @@ func (a *attempt) removeCredentials(ctx context.Context, last *contract.ToolExit
 		}
 		done = append(done, id.CCOName)
 		tool, err := a.ccoctl(ctx)
+		if err == nil && a.platform.DeleteNeedsRequests() {
+			err = a.tools.CredentialsRequests(ctx, a.ccoDir("credentials-requests"), "--cloud="+a.spec.Platform)
+		}
 		if err != nil {
 			a.note("ccoctl is not available (%v); what it created as %s is removed by name and counted", err, id.CCOName)
 			continue
 		}
-		a.say.Step(62, "removing the cluster's roles and its identity provider")
+		a.say.Step(62, "removing the cluster's own credentials")
 		exit, err := tool.Run(ctx, installer.Command{
-			Args: []string{"aws", "delete", "--name", id.CCOName, "--region", cmp.Or(id.Region, a.spec.Region)}, Deadline: a.cfg.Timings.CCODelete, OnLine: a.line,
+			Args: a.platform.DeleteCredentials(platform.Credentials{
+				Name: id.CCOName, Region: cmp.Or(id.Region, a.spec.Region), Requests: a.ccoDir("credentials-requests"),
+			}),
+			Deadline: a.cfg.Timings.CCODelete, OnLine: a.line,
 		})
 		if err != nil {
 			a.note("ccoctl did not run: %v; what it created as %s is counted", err, id.CCOName)

@@ -24,6 +24,7 @@ import (
 	"github.com/ocpctl/ocpctl/runner"
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/installer"
+	"github.com/ocpctl/ocpctl/runner/names"
 )
 
 const (
@@ -59,6 +60,10 @@ type world struct {
 	access    func(n int) contract.AccessWork                               // what the n-th question about access is answered; nil: nothing is to do
 	machines  []cloud.Machine                                               // of the cluster
 	listing   error                                                         // what listing them ends with
+	found     names.Found                                                   // what only the cloud tells
+	lookup    error                                                         // what asking for that ends with
+	tagged    map[string]string                                             // what the cluster was tagged with
+	prepared  error                                                         // what preparing ends with
 	power     error                                                         // what starting or stopping them ends with
 	asksFor   int                                                           // the number of the newest request for access, in every answer
 
@@ -97,25 +102,32 @@ func newWorld(t *testing.T, kind string) *world {
 	}
 	w.cfg = runner.Config{
 		Server: w.server.URL, Attempt: "att_1", Token: secret.New("token-0"), Pod: "pod-1", WorkDir: t.TempDir(), Installers: installers,
-		Env:  append(os.Environ(), "OCPCTL_STANDIN_DIR="+w.dir),
-		Keys: cloud.Keys{ID: s3test.AccessKey, Secret: secret.New(s3test.SecretKey)},
-		Cloud: func(_ context.Context, _ string, keys cloud.Keys) (runner.Cloud, error) {
-			w.keys = keys
-			return (*fakeCloud)(w), nil
-		},
-		Log: slog.New(slog.NewJSONHandler(redact.Lines(func(line string) { w.log.WriteString(line + "\n") }), nil)), Redact: redact,
+		Env:    append(os.Environ(), "OCPCTL_STANDIN_DIR="+w.dir),
+		Clouds: map[string]runner.Source{},
+		Log:    slog.New(slog.NewJSONHandler(redact.Lines(func(line string) { w.log.WriteString(line + "\n") }), nil)), Redact: redact,
 		Timings: runner.Timings{
 			Call: 2 * time.Second, RetryMin: time.Millisecond, RetryMax: 10 * time.Millisecond, ClaimPatience: 5 * time.Second,
 			Flush: 5 * time.Millisecond, Farewell: 200 * time.Millisecond, StopWait: 5 * time.Second, Save: 5 * time.Second,
 			LastSave: 20 * time.Second, Restore: 50 * time.Millisecond, UncleanPasses: 3,
 		},
 	}
+	w.own(cloud.Keys{ID: s3test.AccessKey, Secret: secret.New(s3test.SecretKey)})
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("runner's log:\n%s", w.log.String())
 		}
 	})
 	return w
+}
+
+// own gives the runner keys of its own for every platform.
+func (w *world) own(keys cloud.Keys) {
+	for _, platform := range []string{names.AWS, names.IBMCloud} {
+		w.cfg.Clouds[platform] = runner.Source{Keys: keys, Open: func(_ context.Context, _ string, keys cloud.Keys) (runner.Cloud, error) {
+			w.keys = keys
+			return (*fakeCloud)(w), nil
+		}}
+	}
 }
 
 // link puts one of the scripted programs somewhere.
@@ -345,6 +357,22 @@ func (c *fakeCloud) Contested(_ context.Context, t cloud.Target) ([]cloud.Contes
 		return nil, nil
 	}
 	return c.contested(t)
+}
+
+func (c *fakeCloud) Prepare(_ context.Context, _ cloud.Target, name string) error {
+	(*world)(c).note("cloud: prepare %s", name)
+	return c.prepared
+}
+
+func (c *fakeCloud) Found(context.Context, cloud.Target) (names.Found, error) {
+	return c.found, c.lookup
+}
+
+func (c *fakeCloud) Tag(_ context.Context, _ cloud.Target, tags map[string]string) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tagged = tags
+	return len(tags), nil
 }
 
 func (c *fakeCloud) Sweep(_ context.Context, t cloud.Target) ([]string, error) {

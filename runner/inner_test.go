@@ -8,6 +8,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/platform"
 )
 
 func TestAPlanIsReadFromTheInstallConfig(t *testing.T) {
@@ -26,19 +27,22 @@ func TestAPlanIsReadFromTheInstallConfig(t *testing.T) {
 		"no YAML": {`[`, cloud.Plan{Zones: []string{"spec"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.Equal(t, c.want, readPlan(c.config, []string{"spec"}))
+			require.Equal(t, c.want, readPlan("aws", "m6i.xlarge", c.config, []string{"spec"}))
 		})
 	}
 }
 
 func TestWhereToRaiseALimitNamesItsCodeAndPage(t *testing.T) {
-	text := raise([]contract.Quota{
+	kind, err := platform.Of("aws")
+	require.NoError(t, err)
+	a := &attempt{platform: kind, account: "123456789012", spec: contract.Spec{Region: "eu-central-1"}}
+	text := a.raise([]contract.Quota{
 		{Service: "ec2", Code: "L-0263D0A3", Name: "Elastic IP addresses", Limit: 2, Need: 3},
 		{Service: "vpc", Code: "L-F678F1CE", Name: "VPCs", Limit: 5, Need: 1},
 		{Service: "vpc", Code: "L-A4707A72", Name: "internet gateways", Unknown: "throttled", Need: 1},
-	}, "123456789012", "eu-central-1")
+	})
 	require.Contains(t, text, "account 123456789012")
 	require.Contains(t, text, "Elastic IP addresses (L-0263D0A3) from 2 to 3 or more at https://eu-central-1.console.aws.amazon.com/servicequotas/home/services/ec2/quotas/L-0263D0A3")
 	require.False(t, strings.Contains(text, "VPCs") || strings.Contains(text, "gateways"))
-	require.Contains(t, raise(nil, "1", "eu-central-1"), "eu-central-1.console.aws.amazon.com/servicequotas/home")
+	require.Contains(t, a.raise(nil), "eu-central-1.console.aws.amazon.com/servicequotas/home")
 }

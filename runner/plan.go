@@ -9,18 +9,13 @@ import (
 	"github.com/ocpctl/ocpctl/runner/cloud"
 )
 
-// The installer's defaults for values that an install-config omits (openshift.md §1).
-const (
-	defaultType     = "m6i.xlarge"
-	defaultReplicas = 3
-)
+// defaultReplicas is the installer's default for a pool that names no number (openshift.md §1).
+const defaultReplicas = 3
 
 // pool is one machine pool of an install-config.
 type pool struct {
-	Platform struct {
-		AWS machines `yaml:"aws"`
-	} `yaml:"platform"`
-	Replicas *int `yaml:"replicas"`
+	Platform map[string]machines `yaml:"platform"`
+	Replicas *int                `yaml:"replicas"`
 }
 
 type machines struct {
@@ -28,33 +23,32 @@ type machines struct {
 	Zones []string `yaml:"zones"`
 }
 
-// readPlan reads from an install-config which machines it requests and where. The bootstrap machine has the control plane's type. A
-// pool without machines needs no type, but the installer still makes a subnet in its zones.
-func readPlan(config string, zones []string) cloud.Plan {
+// readPlan reads from an install-config which machines it requests on a platform and where. The bootstrap machine has the control plane's
+// type. A pool without machines needs no type, but the installer still makes a subnet in its zones.
+func readPlan(platform, defaultType, config string, zones []string) cloud.Plan {
 	var parsed struct {
 		ControlPlane pool   `yaml:"controlPlane"`
 		Compute      []pool `yaml:"compute"`
-		Platform     struct {
-			AWS struct {
-				Default machines `yaml:"defaultMachinePlatform"`
-			} `yaml:"aws"`
+		Platform     map[string]struct {
+			Default machines `yaml:"defaultMachinePlatform"`
 		} `yaml:"platform"`
 	}
 	if yaml.Unmarshal([]byte(config), &parsed) != nil {
 		return cloud.Plan{Zones: zones} // rendering will report what is wrong with it
 	}
+	usual := parsed.Platform[platform].Default
 	pools := append([]pool{parsed.ControlPlane}, parsed.Compute...)
 	plan := cloud.Plan{}
 	for i, each := range pools {
 		if each.Replicas == nil {
 			each.Replicas = new(defaultReplicas)
 		}
-		here := each.Platform.AWS.Zones
-		if len(here) == 0 {
-			here = parsed.Platform.AWS.Default.Zones
+		here := each.Platform[platform]
+		if len(here.Zones) == 0 {
+			here.Zones = usual.Zones
 		}
-		plan.Zones = append(plan.Zones, here...)
-		name := cmp.Or(each.Platform.AWS.Type, parsed.Platform.AWS.Default.Type, defaultType)
+		plan.Zones = append(plan.Zones, here.Zones...)
+		name := cmp.Or(here.Type, usual.Type, defaultType)
 		if *each.Replicas > 0 {
 			plan.Machines = add(plan.Machines, cloud.Machines{Type: name, Lasting: *each.Replicas})
 		}

@@ -31,7 +31,7 @@ func (a *attempt) preflight(ctx context.Context) error {
 	if err := a.checkKeys(); err != nil {
 		return err
 	}
-	plan := readPlan(a.spec.InstallConfig, a.spec.Zones)
+	plan := readPlan(a.spec.Platform, a.platform.DefaultType(), a.spec.InstallConfig, a.spec.Zones)
 	if err := a.checkProblems(ctx, plan); err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (a *attempt) reserve(ctx context.Context, plan cloud.Plan) error {
 	case answer.Answer.Stop != "":
 		return status.StopAsked{Why: answer.Answer.Stop}
 	case answer.Never != "":
-		return failure{Reason: "QuotaTooSmall", Whose: contract.WhoseQuota, Message: answer.Never, Next: raise(quotas, a.account, a.spec.Region)}
+		return failure{Reason: "QuotaTooSmall", Whose: contract.WhoseQuota, Message: answer.Never, Next: a.raise(quotas)}
 	case answer.Wait != "":
 		return waitForQuota{answer.Wait} // the position in the queue changes while it waits; the server reports it
 	}
@@ -140,17 +140,16 @@ func (a *attempt) reserve(ctx context.Context, plan cloud.Plan) error {
 }
 
 // raise says which limits have to be raised, and where to request that.
-func raise(quotas []contract.Quota, account, region string) string {
+func (a *attempt) raise(quotas []contract.Quota) string {
 	var asks []string
 	for _, q := range quotas {
 		if q.Unknown == "" && q.Need > q.Limit {
-			asks = append(asks, fmt.Sprintf("%s (%s) from %d to %d or more at https://%s.console.aws.amazon.com/servicequotas/home/services/%s/quotas/%s",
-				q.Name, q.Code, q.Limit, q.Need, region, q.Service, q.Code))
+			asks = append(asks, fmt.Sprintf("%s (%s) from %d to %d or more at %s", q.Name, q.Code, q.Limit, q.Need, a.platform.LimitsAt(a.spec.Region, q)))
 		}
 	}
 	if len(asks) == 0 {
-		asks = []string{"the limit that is too low at https://" + region + ".console.aws.amazon.com/servicequotas/home"}
+		asks = []string{"the limit that is too low at " + a.platform.LimitsAt(a.spec.Region, contract.Quota{})}
 	}
 	slices.Sort(asks)
-	return fmt.Sprintf("choose a smaller profile or another region, or ask the owner of account %s to raise %s", account, strings.Join(slices.Compact(asks), ", and "))
+	return fmt.Sprintf("choose a smaller profile or another region, or ask the owner of account %s to raise %s", a.account, strings.Join(slices.Compact(asks), ", and "))
 }

@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -53,7 +52,15 @@ func (a *attempt) rendering(ctx context.Context) error {
 			}
 		}
 	}
-	return a.readIdentity()
+	return a.readIdentity(ctx)
+}
+
+// resourceGroup is the name of the resource group that was made for the cluster; empty: the platform has none.
+func (a *attempt) resourceGroup() string {
+	if a.spec.Platform != names.IBMCloud {
+		return ""
+	}
+	return a.scope().ResourceGroup(names.Identity{CCOName: a.ccoName})
 }
 
 // renderFailure says why nothing was installed. Rendering queries the cloud like an install and fails for the same reasons.
@@ -79,6 +86,7 @@ func (a *attempt) writeConfig(ctx context.Context) error {
 	pasted := installer.Pasted{PullSecret: pull, SSHKey: key}
 	if a.ccoName != "" {
 		pasted.CredentialsMode = modeManual
+		pasted.ResourceGroup = a.resourceGroup()
 	}
 	raw, err := installer.Paste(a.spec.InstallConfig, pasted)
 	if err != nil {
@@ -98,7 +106,7 @@ func (a *attempt) writeConfig(ctx context.Context) error {
 }
 
 // readIdentity reads what the installer will tag everything with, and hides the password that it generated.
-func (a *attempt) readIdentity() error {
+func (a *attempt) readIdentity(ctx context.Context) error {
 	password, err := os.ReadFile(filepath.Join(a.dir, "auth", "kubeadmin-password"))
 	if err != nil {
 		return fmt.Errorf("read the installer's output: %w", err)
@@ -108,7 +116,13 @@ func (a *attempt) readIdentity() error {
 	if err != nil {
 		return fmt.Errorf("read the installer's output: %w", err)
 	}
-	meta, err := a.readMetadata(raw)
+	id, err := a.readMetadata(raw)
+	if err == nil {
+		raw, err = a.completeMetadata(ctx, raw, id)
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	if err != nil {
 		return failure{
 			Reason: "MetadataUnusable", Whose: contract.WhoseInstaller, Retryable: true, Message: err.Error() + ", so nothing was installed",
@@ -116,24 +130,50 @@ func (a *attempt) readIdentity() error {
 		}
 	}
 	a.identity = contract.Identity{
-		InfraID: meta.InfraID, ClusterUUID: meta.ClusterID, CCOName: a.ccoName, Account: a.account, Region: a.spec.Region,
+		InfraID: id.InfraID, ClusterUUID: id.ClusterUUID, CCOName: a.ccoName, Account: a.account, Region: a.spec.Region,
 		ReleaseDigest: installer.Digest(a.release), InstallerSHA256: a.checksum, Metadata: string(raw),
 	}
 	return a.writeRecord()
 }
 
+// completeMetadata compares what the installer looked up in the cloud with what the cloud says, and sets what the installer left empty because
+// a look-up failed, which it does not tell: with an empty field, a destroyer leaves resources behind and says nothing (openshift.md §2).
+func (a *attempt) completeMetadata(ctx context.Context, raw []byte, id names.Identity) ([]byte, error) {
+	if a.spec.Platform != names.IBMCloud {
+		return raw, nil
+	}
+	found, err := a.cloud.Found(ctx, a.target())
+	if err != nil {
+		return nil, fmt.Errorf("metadata.json cannot be compared with the cloud: %w", err)
+	}
+	empty := a.scope().Missing(raw)
+	raw, err = a.scope().Complete(raw, id, found)
+	if err == nil {
+		if still := a.scope().Missing(raw); len(still) > 0 {
+			err = fmt.Errorf("it has no %s, and the cloud does not tell it", strings.Join(still, " and no "))
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("metadata.json cannot be used for a teardown of this cluster: %w", err)
+	}
+	if len(empty) > 0 {
+		a.note("the installer left %s of metadata.json empty; it was looked up and set", strings.Join(empty, " and "))
+	}
+	return raw, os.WriteFile(filepath.Join(a.dir, "metadata.json"), raw, 0o640)
+}
+
 // readMetadata reads the names that the installer chose, and refuses a document that a teardown of this cluster could not use: the
 // server would refuse to record it.
-func (a *attempt) readMetadata(raw []byte) (names.Metadata, error) {
-	var m names.Metadata
-	if err := json.Unmarshal(raw, &m); err != nil {
-		return m, errors.New("metadata.json cannot be read")
+func (a *attempt) readMetadata(raw []byte) (id names.Identity, err error) {
+	id = names.Identity{CCOName: a.ccoName, Account: a.account}
+	if id.InfraID, id.ClusterUUID, err = names.ReadIdentity(raw); err != nil {
+		return id, errors.New("metadata.json cannot be read")
 	}
-	if !a.scope().IsInfraID(m.InfraID) {
-		return m, fmt.Errorf("metadata.json names no infraID of this cluster (it says %.80q)", m.InfraID)
+	if !a.scope().IsInfraID(id.InfraID) {
+		return id, fmt.Errorf("metadata.json names no infraID of this cluster (it says %.80q)", id.InfraID)
 	}
-	if err := a.scope().CheckMetadata(raw, m.InfraID, m.ClusterID); err != nil {
-		return m, fmt.Errorf("metadata.json cannot be used for a teardown of this cluster: %w", err)
+	if err := a.scope().CheckMetadata(raw, id); err != nil {
+		return id, fmt.Errorf("metadata.json cannot be used for a teardown of this cluster: %w", err)
 	}
-	return m, nil
+	return id, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/runner/names"
 )
 
 // restoring prepares the directories from which the installer destroys, one for every identity ever recorded, in the order of the
@@ -42,12 +43,30 @@ func (a *attempt) restoring(ctx context.Context) ([]string, error) {
 		} else if err != nil {
 			a.note("%s: %v; the teardown uses only the server's record", id.InfraID, err)
 		}
-		if err := writeMetadata(dir, []byte(id.Metadata)); err != nil {
+		if err := writeMetadata(dir, a.destroyersMetadata(ctx, id)); err != nil {
 			return nil, fmt.Errorf("write the metadata of %s: %w", id.InfraID, err)
 		}
 		dirs = append(dirs, dir)
 	}
 	return dirs, nil
+}
+
+// destroyersMetadata is the server's document, with what only the cloud tells. Without that the destroyer leaves something behind, which is then
+// removed by its exact name.
+func (a *attempt) destroyersMetadata(ctx context.Context, id contract.Identity) []byte {
+	raw := []byte(id.Metadata)
+	if len(a.scope().Missing(raw)) == 0 {
+		return raw
+	}
+	found, err := a.cloud.Found(ctx, a.target())
+	if err == nil {
+		var whole []byte
+		if whole, err = a.scope().Complete(raw, namesOf(id), found); err == nil {
+			return whole
+		}
+	}
+	a.note("%s: %v; the destroyer works with what the record says, and what is left is removed by name", id.InfraID, err)
+	return raw
 }
 
 // checkIdentities refuses a teardown by a name that does not derive from this cluster. Whatever the record says, another cluster's
@@ -66,7 +85,7 @@ func (a *attempt) checkIdentities() error {
 
 func (a *attempt) checkIdentity(id contract.Identity) error {
 	of := a.scope()
-	if id.CCOName != "" && !a.isCCOName(id.CCOName) {
+	if id.CCOName != "" && !a.scope().IsCCOName(id.CCOName) {
 		return fmt.Errorf("ccoctl never ran with the name %q for this cluster", id.CCOName)
 	}
 	if id.Region != "" && id.Region != of.Region {
@@ -78,21 +97,14 @@ func (a *attempt) checkIdentity(id contract.Identity) error {
 	if !of.IsInfraID(id.InfraID) {
 		return fmt.Errorf("%q is not an infraID of this cluster", id.InfraID)
 	}
-	if err := of.CheckMetadata([]byte(id.Metadata), id.InfraID, id.ClusterUUID); err != nil {
+	if err := of.CheckMetadata([]byte(id.Metadata), namesOf(id)); err != nil {
 		return fmt.Errorf("metadata of %s: %w", id.InfraID, err)
 	}
 	return nil
 }
 
-// isCCOName reports whether the name belongs to this attempt or an earlier one of the cluster.
-func (a *attempt) isCCOName(name string) bool {
-	of := a.scope()
-	for ; of.Attempt > 0; of.Attempt-- {
-		if of.CCOName() == name {
-			return true
-		}
-	}
-	return false
+func namesOf(id contract.Identity) names.Identity {
+	return names.Identity{InfraID: id.InfraID, ClusterUUID: id.ClusterUUID, CCOName: id.CCOName, Account: id.Account}
 }
 
 // checkArchive restores the newest archive of this identity with correct checksums, compares its metadata with the server's, and
@@ -105,7 +117,7 @@ func (a *attempt) checkArchive(ctx context.Context, id contract.Identity, dir st
 	}
 	raw, err := os.ReadFile(filepath.Join(beside, "metadata.json"))
 	if err == nil {
-		err = a.scope().CheckMetadata(raw, id.InfraID, id.ClusterUUID)
+		err = a.scope().CheckMetadata(raw, namesOf(id))
 	}
 	if err != nil {
 		return fmt.Errorf("the archive's metadata.json is not this cluster's: %w", err)

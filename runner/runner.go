@@ -17,6 +17,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/tracing"
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/installer"
+	"github.com/ocpctl/ocpctl/runner/names"
 )
 
 // Cloud is what a runner needs of a cloud. Every method has its own timeouts.
@@ -38,6 +39,20 @@ type Cloud interface {
 	SetRunning(ctx context.Context, t cloud.Target, ids []string, running bool) error
 	// Sweep deletes, by exact name, what the installer leaves behind, and returns what it deleted.
 	Sweep(ctx context.Context, t cloud.Target) ([]string, error)
+
+	// Prepare makes what the installer and ccoctl expect to exist, under the recorded name. It takes what an earlier try made.
+	Prepare(ctx context.Context, t cloud.Target, name string) error
+	// Found returns what only the cloud tells about a cluster and its destroyer needs.
+	Found(ctx context.Context, t cloud.Target) (names.Found, error)
+	// Tag gives the tags to everything of the cluster that lacks them, where the installer cannot, and returns to how many resources.
+	Tag(ctx context.Context, t cloud.Target, tags map[string]string) (int, error)
+}
+
+// Source is how the runner gets at one kind of cloud.
+type Source struct {
+	Keys cloud.Keys // the runner's own, if it has some that do not renew themselves
+	// Open makes no call yet. Empty keys: what the platform's own chain finds.
+	Open func(ctx context.Context, region string, keys cloud.Keys) (Cloud, error)
 }
 
 // Config is everything that a runner is started with.
@@ -50,10 +65,9 @@ type Config struct {
 	WorkDir    string // empty and exclusive; it will contain secrets
 	Installers string // directory of <version>/openshift-install, ccoctl and oc
 	Env        []string
-	Boundary   string     // ARN of the permissions boundary of the roles that ccoctl creates; empty: none
-	Keys       cloud.Keys // the cloud's, if the default chain has some that do not renew themselves
+	Boundary   string // ARN of the permissions boundary of the roles that ccoctl creates; empty: none
 
-	Cloud   func(ctx context.Context, region string, keys cloud.Keys) (Cloud, error) // empty keys: the default chain's
+	Clouds  map[string]Source // by platform, as a spec names it
 	HTTP    *http.Client
 	Log     *slog.Logger
 	Redact  *installer.Redactor

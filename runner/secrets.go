@@ -13,7 +13,6 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/secret"
-	"github.com/ocpctl/ocpctl/runner/cloud"
 )
 
 // lookUp resolves a reference and registers the value with the redactor before anything else can see it.
@@ -68,16 +67,16 @@ func (a *attempt) registryFile(ctx context.Context) (string, error) {
 	return a.secretFile("registry.json", pull)
 }
 
-// useKeys uses the cloud's keys from the reference or, without one, those that the runner was started with, and writes them to a
-// file: an environment can be read by anyone who may inspect the process.
+// useKeys uses the cloud's keys from the reference or, without one, those that the runner was started with, and writes them to the file that
+// the platform's programs read, if they read one.
 func (a *attempt) useKeys(ctx context.Context) error {
-	a.keys = a.cfg.Keys
+	a.keys = a.cfg.Clouds[a.spec.Platform].Keys
 	if ref := a.spec.CloudCredentialsRef; ref != "" {
 		document, err := a.lookUp(ctx, "the cloud credentials", ref)
 		if err != nil {
 			return err
 		}
-		if a.keys, err = cloud.ParseKeys(document); err != nil {
+		if a.keys, err = a.platform.ParseKeys(document); err != nil {
 			return failure{
 				Reason: "InvalidCloudCredentials", Whose: contract.WhoseOurs, Message: err.Error(),
 				Next: "ask an administrator of this installation to correct the secret behind runner.cloud_credentials_ref",
@@ -85,11 +84,15 @@ func (a *attempt) useKeys(ctx context.Context) error {
 		}
 	}
 	if a.keys.Empty() {
-		return nil // the default chain renews its credentials itself, in every program
+		return nil // the platform's own chain renews its credentials itself, in every program
 	}
 	a.cfg.Redact.Add(a.keys.Secret, a.keys.Token)
+	name, content := a.platform.KeyFile(a.keys)
+	if name == "" {
+		return nil
+	}
 	var err error
-	a.keyFile, err = a.secretFile("aws-credentials", a.keys.File())
+	a.keyFile, err = a.secretFile(name, content)
 	return err
 }
 

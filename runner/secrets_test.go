@@ -101,7 +101,7 @@ func TestWithoutAReferenceTheRunnersLastingKeysReachTheInstallerAsAFile(t *testi
 
 func TestAnIdentityThatRenewsItselfIsHandedOnAsItIs(t *testing.T) {
 	w := manual(t, contract.KindCreate)
-	w.cfg.Keys = cloud.Keys{}
+	w.own(cloud.Keys{})
 	w.cfg.Env = []string{"PATH=" + os.Getenv("PATH"), "OCPCTL_STANDIN_DIR=" + w.dir, "AWS_ROLE_ARN=arn:aws:iam::123456789012:role/runner", "AWS_WEB_IDENTITY_TOKEN_FILE=/var/run/token"}
 	w.on("create", `true`)
 	// The script prints a key from the file, which is not there now.
@@ -127,7 +127,8 @@ func TestMintWantsKeysThatLast(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, contract.KindCreate)
-			w.spec.CredentialsMode, w.cfg.Keys = c.mode, c.keys
+			w.spec.CredentialsMode = c.mode
+			w.own(c.keys)
 			require.NoError(t, w.run(t.Context()))
 			require.Equal(t, c.want, w.result().Reason)
 			if c.want != "" {

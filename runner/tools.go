@@ -25,7 +25,8 @@ func (a *attempt) makeTools() {
 		Dir: a.cfg.Installers, Version: a.spec.Version, Image: image, Into: filepath.Join(a.cfg.WorkDir, "tools"),
 		Registry: a.registryFile, OnLine: a.line,
 		Tool: installer.Tool{
-			Home: filepath.Join(a.cfg.WorkDir, "home"), Env: a.cfg.Env, Credentials: a.keyFile, Redact: a.cfg.Redact, StopWait: a.cfg.Timings.StopWait,
+			Home: filepath.Join(a.cfg.WorkDir, "home"), Env: a.cfg.Env, Cloud: a.platform.Environment(a.cfg.Env, a.keys, a.keyFile),
+			Redact: a.cfg.Redact, StopWait: a.cfg.Timings.StopWait,
 		},
 	}
 }

@@ -12,7 +12,7 @@ import (
 // identities returns what a teardown uses. Metadata is always built from the cluster's row, whatever was recorded.
 func identities(row attempts.SpecRow, installation string) []contract.Identity {
 	of := names.Scope{
-		Installation: installation, Cluster: row.Row.ID, Attempt: row.Number, Name: row.Row.Name, BaseDomain: row.Row.BaseDomain, Region: row.Row.Region,
+		Platform: row.Row.Platform, Installation: installation, Cluster: row.Row.ID, Attempt: row.Number, Name: row.Row.Name, BaseDomain: row.Row.BaseDomain, Region: row.Row.Region,
 	}
 	var out []contract.Identity
 	for _, i := range row.Identities {
@@ -21,7 +21,7 @@ func identities(row attempts.SpecRow, installation string) []contract.Identity {
 			Account: i.Account, Region: i.Region, ReleaseDigest: i.ReleaseDigest, InstallerSHA256: i.InstallerSHA256,
 		}
 		if i.InfraID != "" {
-			identity.Metadata = string(of.MetadataJSON(i.InfraID, i.ClusterUUID))
+			identity.Metadata = string(of.MetadataJSON(names.Identity{InfraID: i.InfraID, ClusterUUID: i.ClusterUUID, CCOName: i.CCOName, Account: i.Account}))
 		}
 		out = append(out, identity)
 	}

@@ -60,7 +60,7 @@ func (r *runner) record() contract.Record {
 	return contract.Record{
 		Identity: contract.Identity{
 			InfraID: infraID, ClusterUUID: uuid, Account: "123456789012", Region: "us-east-1",
-			ReleaseDigest: "sha256:" + strings.Repeat("a", 64), Metadata: string(of.MetadataJSON(infraID, uuid)), InstallerSHA256: strings.Repeat("d", 64),
+			ReleaseDigest: "sha256:" + strings.Repeat("a", 64), Metadata: string(of.MetadataJSON(names.Identity{InfraID: infraID, ClusterUUID: uuid})), InstallerSHA256: strings.Repeat("d", 64),
 		},
 		Snapshots: []contract.Snapshot{{
 			Type: "INSTALL_DIR_SNAPSHOT", Key: folder + "install-dir.tar.zst", ManifestKey: folder + "manifest.json",
@@ -181,7 +181,7 @@ func TestTheAcknowledgedRecordIsTheTransition(t *testing.T) {
 	require.Equal(t, http.StatusOK, status, "an unanswered record is asked again")
 	changed := r.record()
 	changed.Identity.InfraID, changed.Snapshots[0].InfraID = "shop-other", "shop-other"
-	changed.Identity.Metadata = string(r.scope().MetadataJSON("shop-other", changed.Identity.ClusterUUID))
+	changed.Identity.Metadata = string(r.scope().MetadataJSON(names.Identity{InfraID: "shop-other", ClusterUUID: changed.Identity.ClusterUUID}))
 	h.refused(http.MethodPost, statusPath+"attempts/"+r.id+"/record", r.bearer, changed, http.StatusConflict)
 }
 

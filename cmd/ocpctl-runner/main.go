@@ -30,6 +30,7 @@ import (
 	"github.com/ocpctl/ocpctl/runner/cloud/aws"
 	"github.com/ocpctl/ocpctl/runner/cloud/aws/inventory"
 	"github.com/ocpctl/ocpctl/runner/installer"
+	"github.com/ocpctl/ocpctl/runner/names"
 	"github.com/ocpctl/ocpctl/runner/status"
 	"github.com/ocpctl/ocpctl/runner/sweep"
 )
@@ -137,7 +138,7 @@ func start(ctx context.Context, f flags) error {
 	for _, key := range export.Secrets(os.Getenv) {
 		redact.Add(secret.New(key))
 	}
-	keys, err := chainKeys(ctx, redact)
+	keys, err := awsKeys(ctx, redact)
 	if err != nil {
 		return err
 	}
@@ -165,7 +166,8 @@ func start(ctx context.Context, f flags) error {
 func (r runtime) attempt(ctx context.Context, f flags, keys cloud.Keys) error {
 	return runner.Run(ctx, runner.Config{
 		Server: f.server, Attempt: f.attempt, Token: r.token, Pod: r.pod, WorkDir: f.workDir, Installers: f.installers,
-		Env: os.Environ(), Boundary: os.Getenv("OCPCTL_PERMISSIONS_BOUNDARY"), Keys: keys, Cloud: openCloud, HTTP: r.http, Log: r.log, Redact: r.redact,
+		Env: os.Environ(), Boundary: os.Getenv("OCPCTL_PERMISSIONS_BOUNDARY"), HTTP: r.http, Log: r.log, Redact: r.redact,
+		Clouds: map[string]runner.Source{names.AWS: {Keys: keys, Open: openAWS}},
 	})
 }
 
@@ -198,13 +200,16 @@ func podName() (string, error) {
 	return fmt.Sprintf("%s:%d:%d", host, os.Getpid(), time.Now().UnixNano()), nil
 }
 
-// openCloud opens the cloud with the given keys or, without any, with those of the SDK's default chain.
-func openCloud(ctx context.Context, region string, keys cloud.Keys) (runner.Cloud, error) {
+// openAWS opens AWS with the given keys or, without any, with those of the SDK's default chain.
+func openAWS(ctx context.Context, region string, keys cloud.Keys) (runner.Cloud, error) {
 	return aws.New(ctx, region, with(keys)...)
 }
 
 // openInventory opens an account for a sweep in the same way.
 func openInventory(ctx context.Context, spec contract.SweepSpec, keys cloud.Keys) (sweep.Inventory, error) {
+	if spec.Platform != names.AWS {
+		return nil, fmt.Errorf("accounts of %s cannot be looked through yet", spec.Platform)
+	}
 	return inventory.New(ctx, inventory.Config{
 		HomeRegion: spec.HomeRegion, BaseDomains: spec.BaseDomains, CallsPerSecond: spec.CallsPerSecond,
 	}, with(keys)...)
@@ -219,9 +224,9 @@ func with(keys cloud.Keys) []func(*config.LoadOptions) error {
 		credentials.NewStaticCredentialsProvider(keys.ID, keys.Secret.Reveal(), keys.Token.Reveal()))}
 }
 
-// chainKeys registers the cloud's keys of the SDK's default chain with the redactor, and returns those that do not renew themselves.
+// awsKeys registers the keys of AWS's default chain with the redactor, and returns those that do not renew themselves.
 // Keys that are renewed later are recognised by their form, and every program finds them itself.
-func chainKeys(ctx context.Context, redact *installer.Redactor) (cloud.Keys, error) {
+func awsKeys(ctx context.Context, redact *installer.Redactor) (cloud.Keys, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	loaded, err := config.LoadDefaultConfig(ctx)

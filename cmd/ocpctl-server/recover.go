@@ -20,7 +20,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/cloudtags"
 	"github.com/ocpctl/ocpctl/internal/recovery"
-	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/platform"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -112,7 +112,11 @@ func cloudTags(ctx context.Context, c config.Config) (*cloudtags.Client, error) 
 	if err != nil {
 		return nil, err
 	}
-	keys, err := cloud.ParseKeys(raw)
+	kind, err := platform.Of(recovery.Platform)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := kind.ParseKeys(raw)
 	if err != nil {
 		return nil, fmt.Errorf("runner.cloud_credentials_ref: %w", err)
 	}

@@ -180,7 +180,7 @@ func (c Config) elsewhere(r sweeps.Removal) string {
 func ofKnown(r sweeps.Removal) (of names.Scope, known []sweeps.RecordedName, refused, waits string) {
 	c := *r.Of
 	of = names.Scope{
-		Installation: cmp.Or(c.Installation, r.Installation), Cluster: c.ID, Attempt: c.Newest, Name: c.Name, BaseDomain: c.BaseDomain, Region: c.Region,
+		Platform: c.Platform, Installation: cmp.Or(c.Installation, r.Installation), Cluster: c.ID, Attempt: c.Newest, Name: c.Name, BaseDomain: c.BaseDomain, Region: c.Region,
 	}
 	released := c.DestroyedAt != nil
 	switch {
@@ -202,7 +202,7 @@ func ofKnown(r sweeps.Removal) (of names.Scope, known []sweeps.RecordedName, ref
 
 // unknown returns what the teardown of an adopted cluster goes by: its tags.
 func (c Config) unknown(r sweeps.Removal, seen []contract.SeenResource) (of names.Scope, known []sweeps.RecordedName, refused string) {
-	of = names.Scope{Installation: r.Installation, Cluster: r.Orphan.ClusterTag, BaseDomain: c.BaseDomain}
+	of = names.Scope{Platform: r.Orphan.Platform, Installation: r.Installation, Cluster: r.Orphan.ClusterTag, BaseDomain: c.BaseDomain}
 	var infraIDs []string
 	for _, s := range seen {
 		of.Name = cmp.Or(of.Name, s.Tags[tagkey.ClusterName])
@@ -270,8 +270,8 @@ func missing(r sweeps.Removal, of names.Scope, known []sweeps.RecordedName) (add
 		one := store.IdentityRow{Account: r.Orphan.Account, Region: of.Region}
 		switch {
 		case of.IsInfraID(name):
-			one.InfraID, one.Metadata = name, string(of.MetadataJSON(name, ""))
-		case isCCOName(of, name):
+			one.InfraID, one.Metadata = name, string(of.MetadataJSON(names.Identity{InfraID: name, Account: one.Account}))
+		case of.IsCCOName(name):
 			one.CCOName = name
 		default:
 			return nil, fmt.Sprintf("%s is no name that the installer or ocpctl gives to the cluster %s; remove it by hand", name, of.Name)
@@ -279,17 +279,6 @@ func missing(r sweeps.Removal, of names.Scope, known []sweeps.RecordedName) (add
 		add = append(add, one)
 	}
 	return add, ""
-}
-
-// isCCOName reports that one of the cluster's attempts would have had ccoctl make this name. The names are a hash of the installation, the
-// cluster and the attempt, so nobody else has them.
-func isCCOName(of names.Scope, name string) bool {
-	for of.Attempt = max(of.Attempt, 1); of.Attempt > 0; of.Attempt-- {
-		if of.CCOName() == name {
-			return true
-		}
-	}
-	return false
 }
 
 func isGlobal(region string) bool { return region == "" || region == "global" }

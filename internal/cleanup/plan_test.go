@@ -221,7 +221,7 @@ func TestATeardownLearnsOnlyNamesOfItsCluster(t *testing.T) {
 		add      store.IdentityRow
 	}{
 		"an infraID of the installer": {"shop-fghij", map[string]string{tagkey.KubernetesCluster + "shop-fghij": "owned"},
-			store.IdentityRow{InfraID: "shop-fghij", Account: "123456789012", Region: "eu-west-1", Metadata: string(scope.MetadataJSON("shop-fghij", ""))}},
+			store.IdentityRow{InfraID: "shop-fghij", Account: "123456789012", Region: "eu-west-1", Metadata: string(scope.MetadataJSON(names.Identity{InfraID: "shop-fghij", ClusterUUID: ""}))}},
 		"ccoctl's name of an attempt": {scope.CCOName(), map[string]string{tagkey.CloudCredential + scope.CCOName(): "owned"},
 			store.IdentityRow{CCOName: scope.CCOName(), Account: "123456789012", Region: "eu-west-1"}},
 	} {

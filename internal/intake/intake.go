@@ -34,7 +34,7 @@ type Scope struct {
 // is this installation.
 func ScopeOf(row attempts.AttemptScope, installation, bucket string) Scope {
 	return Scope{Bucket: bucket, Scope: names.Scope{
-		Installation: cmp.Or(row.Installation, installation), Cluster: row.Cluster, Attempt: row.Number, Name: row.Name, BaseDomain: row.BaseDomain, Region: row.Region,
+		Platform: row.Platform, Installation: cmp.Or(row.Installation, installation), Cluster: row.Cluster, Attempt: row.Number, Name: row.Name, BaseDomain: row.BaseDomain, Region: row.Region,
 	}}
 }
 

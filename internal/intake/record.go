@@ -5,6 +5,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -44,12 +45,16 @@ func Record(r contract.Record, of Scope) (store.IdentityRow, []store.ArtifactRow
 	}
 	if i.InfraID != "" {
 		bad.infraID(r, of)
-		out.Metadata = string(of.MetadataJSON(i.InfraID, i.ClusterUUID))
+		out.Metadata = string(of.MetadataJSON(namesOf(i)))
 	}
 	if len(bad) > 0 {
 		return store.IdentityRow{}, nil, bad
 	}
 	return out, artifactRows(r.Snapshots), nil
+}
+
+func namesOf(i contract.Identity) names.Identity {
+	return names.Identity{InfraID: i.InfraID, ClusterUUID: i.ClusterUUID, CCOName: i.CCOName, Account: i.Account}
 }
 
 // infraID requires everything that a teardown of the infraID needs, and refuses another cluster's values.
@@ -58,9 +63,11 @@ func (e *Invalid) infraID(r contract.Record, of Scope) {
 	e.check(!of.IsInfraID(i.InfraID), "identity.infraId", fmt.Sprintf("%.80q is not an infraID of this cluster", i.InfraID), of.InfraIDPrefix()+"xxxxx")
 	e.check(!names.IsClusterUUID(i.ClusterUUID), "identity.clusterUuid", fmt.Sprintf("%.80q is not a cluster UUID", i.ClusterUUID), "the clusterID of metadata.json")
 	e.check(i.ReleaseDigest == "", "identity.releaseDigest", "it is empty", "the release image by digest")
-	if err := of.CheckMetadata([]byte(i.Metadata), i.InfraID, i.ClusterUUID); err != nil {
-		e.check(true, "identity.metadata", err.Error(), string(of.MetadataJSON(i.InfraID, i.ClusterUUID)))
+	if err := of.CheckMetadata([]byte(i.Metadata), namesOf(i)); err != nil {
+		e.check(true, "identity.metadata", err.Error(), string(of.MetadataJSON(namesOf(i))))
 	}
+	missing := of.Missing([]byte(i.Metadata))
+	e.check(len(missing) > 0, "identity.metadata", "it has no "+strings.Join(missing, " and no "), "a document with which a destroyer finds everything")
 	found := slices.ContainsFunc(r.Snapshots, func(s contract.Snapshot) bool { return s.Type == destroyBundle && s.InfraID == i.InfraID })
 	e.check(!found, "snapshots", "none is for this infraID", "at least one "+destroyBundle+" of "+i.InfraID)
 }

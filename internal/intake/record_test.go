@@ -41,7 +41,7 @@ func whole() contract.Record {
 	return contract.Record{
 		Identity: contract.Identity{
 			InfraID: "shop-x7k2p", ClusterUUID: uuid, CCOName: shop.CCOName(), Account: "123456789012", Region: "us-east-1",
-			ReleaseDigest: "sha256:" + strings.Repeat("e", 64), Metadata: string(shop.MetadataJSON("shop-x7k2p", uuid)), InstallerSHA256: strings.Repeat("a", 64),
+			ReleaseDigest: "sha256:" + strings.Repeat("e", 64), Metadata: string(shop.MetadataJSON(names.Identity{InfraID: "shop-x7k2p", ClusterUUID: uuid})), InstallerSHA256: strings.Repeat("a", 64),
 		},
 		Snapshots: []contract.Snapshot{
 			{Type: "AUTH_BUNDLE", Key: "operate/clusters/clu_1/" + stamp + "/auth-bundle.tar.zst", ManifestKey: "operate/clusters/clu_1/" + stamp + "/manifest.json",
@@ -57,7 +57,7 @@ func TestAWholeRecordIsTakenAsItIs(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, store.IdentityRow{
 		InfraID: "shop-x7k2p", ClusterUUID: uuid, CCOName: shop.CCOName(), Account: "123456789012", Region: "us-east-1",
-		ReleaseDigest: "sha256:" + strings.Repeat("e", 64), Metadata: string(shop.MetadataJSON("shop-x7k2p", uuid)), InstallerSHA256: strings.Repeat("a", 64),
+		ReleaseDigest: "sha256:" + strings.Repeat("e", 64), Metadata: string(shop.MetadataJSON(names.Identity{InfraID: "shop-x7k2p", ClusterUUID: uuid})), InstallerSHA256: strings.Repeat("a", 64),
 	}, id)
 	require.Len(t, list, 2)
 	_, _, err = Record(contract.Record{Identity: contract.Identity{CCOName: shop.CCOName(), Account: "123456789012", Region: "us-east-1"}}, shop)
@@ -67,7 +67,7 @@ func TestAWholeRecordIsTakenAsItIs(t *testing.T) {
 	newer.Identity.Metadata = strings.Replace(newer.Identity.Metadata, "{", `{"newField": {"a": 1}, `, 1)
 	id, _, err = Record(newer, shop)
 	require.NoError(t, err, "newer installers write more")
-	require.Equal(t, string(shop.MetadataJSON("shop-x7k2p", uuid)), id.Metadata, "what is kept is the server's own")
+	require.Equal(t, string(shop.MetadataJSON(names.Identity{InfraID: "shop-x7k2p", ClusterUUID: uuid})), id.Metadata, "what is kept is the server's own")
 }
 
 func TestARecordNamesEverythingItLacksAtOnce(t *testing.T) {
@@ -102,7 +102,9 @@ func TestARecordOfAnotherClusterIsRefused(t *testing.T) {
 	}{
 		"its infraID": {func(r *contract.Record) { r.Identity.InfraID = "bank-11111" },
 			[]string{"identity.infraId", "identity.metadata", "snapshots"}},
-		"its whole metadata": {func(r *contract.Record) { r.Identity.Metadata = string(bank.MetadataJSON("bank-11111", victim)) }, []string{"identity.metadata"}},
+		"its whole metadata": {func(r *contract.Record) {
+			r.Identity.Metadata = string(bank.MetadataJSON(names.Identity{InfraID: "bank-11111", ClusterUUID: victim}))
+		}, []string{"identity.metadata"}},
 		"its tags beside ours": {func(r *contract.Record) {
 			r.Identity.Metadata = strings.Replace(r.Identity.Metadata, `"identifier":[`, `"identifier":[{"kubernetes.io/cluster/bank-11111":"owned"},`, 1)
 		}, []string{"identity.metadata"}},

@@ -35,7 +35,7 @@ func (r *run) planKnown(c *cluster, known store.RecoveryRow) plan {
 		return p
 	}
 	of := names.Scope{
-		Installation: cmp.Or(known.Installation, r.Installation), Cluster: c.id, Name: known.Name, BaseDomain: known.BaseDomain, Region: known.Region,
+		Platform: known.Platform, Installation: cmp.Or(known.Installation, r.Installation), Cluster: c.id, Name: known.Name, BaseDomain: known.BaseDomain, Region: known.Region,
 	}
 	ready, top := c.readyAttempt(), known.Newest
 	for _, number := range c.numbers() {
@@ -64,7 +64,7 @@ func (r *run) planUnknown(c *cluster) plan {
 	if why != "" {
 		return p
 	}
-	of := names.Scope{Installation: about.Installation, Cluster: c.id, Name: about.Name, BaseDomain: about.BaseDomain, Region: about.Region}
+	of := names.Scope{Platform: about.Platform, Installation: about.Installation, Cluster: c.id, Name: about.Name, BaseDomain: about.BaseDomain, Region: about.Region}
 	ready, top := c.readyAttempt(), firstUnseen-1
 	for _, number := range c.numbers() {
 		top = max(top, number)
@@ -232,7 +232,7 @@ func identityOf(of names.Scope, a *attempt) (out store.IdentityRow) {
 	}
 	out.Region = of.Region
 	if out.InfraID != "" {
-		out.Metadata = string(of.MetadataJSON(out.InfraID, out.ClusterUUID))
+		out.Metadata = string(of.MetadataJSON(names.Identity{InfraID: out.InfraID, ClusterUUID: out.ClusterUUID, CCOName: out.CCOName, Account: out.Account}))
 	}
 	return out
 }
@@ -252,7 +252,7 @@ func (r *run) unrecorded(of names.Scope, c *cluster, known []string, number int)
 		known = append(known, infraID)
 		out = append(out, store.RecoveredAttempt{
 			Number: number, Kind: lifecycle.Create, OpenedAt: r.view.Now,
-			Identity: store.IdentityRow{InfraID: infraID, Region: of.Region, Metadata: string(of.MetadataJSON(infraID, ""))},
+			Identity: store.IdentityRow{InfraID: infraID, Region: of.Region, Metadata: string(of.MetadataJSON(names.Identity{InfraID: infraID}))},
 		})
 		number++
 	}

@@ -29,12 +29,12 @@ const readPatience = 5 * time.Second
 
 // Tool is one program (openshift-install, ccoctl or oc) and where it may write.
 type Tool struct {
-	Binary      string        // absolute path
-	Home        string        // becomes HOME; caches and temporary files go below it
-	Env         []string      // KEY=value pairs of the runner; only what the program needs is passed on
-	Credentials string        // path of a shared-credentials file with the cloud's keys; empty: credentials come from Env
-	Redact      *Redactor     // what must not be seen
-	StopWait    time.Duration // between SIGTERM and killing the whole session; the installer needs up to 60 s
+	Binary   string            // absolute path
+	Home     string            // becomes HOME; caches and temporary files go below it
+	Env      []string          // KEY=value pairs of the runner; only what the program needs is passed on
+	Cloud    map[string]string // the cloud's variables, with credentials
+	Redact   *Redactor         // what must not be seen
+	StopWait time.Duration     // between SIGTERM and killing the whole session; the installer needs up to 60 s
 }
 
 // name is the program's name.

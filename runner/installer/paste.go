@@ -14,6 +14,7 @@ type Pasted struct {
 	PullSecret      secret.Text
 	SSHKey          string // public key
 	CredentialsMode string
+	ResourceGroup   string // of IBM Cloud
 }
 
 // Paste adds the missing fields to a frozen install-config. The result contains the pull secret.
@@ -26,6 +27,14 @@ func Paste(frozen string, p Pasted) ([]byte, error) {
 		if value != "" {
 			config[field] = value
 		}
+	}
+	if p.ResourceGroup != "" {
+		platform, _ := config["platform"].(map[string]any)
+		part, ok := platform["ibmcloud"].(map[string]any)
+		if !ok {
+			return nil, errors.New("the frozen install-config has no platform.ibmcloud")
+		}
+		part["resourceGroupName"] = p.ResourceGroup
 	}
 	raw, err := yaml.Marshal(config)
 	if err != nil {

@@ -113,11 +113,11 @@ func (t *Tools) CCOCtl(ctx context.Context) (*Tool, error) {
 	return t.extracted(path)
 }
 
-// CredentialsRequests writes the release's credentials requests for an install-config to a folder. Every release has some: without
-// any, ccoctl would create no roles and report success.
-func (t *Tools) CredentialsRequests(ctx context.Context, installConfig, to string) error {
-	err := t.oc(ctx, to, nil, "adm", "release", "extract", "--credentials-requests", "--included", "--install-config="+installConfig,
-		"--from="+t.Image, "--to="+to)
+// CredentialsRequests writes those of the release's credentials requests that oc's arguments select to a folder. Every release has some:
+// without any, ccoctl would create no credentials and report success.
+func (t *Tools) CredentialsRequests(ctx context.Context, to string, which ...string) error {
+	args := append([]string{"adm", "release", "extract", "--credentials-requests"}, which...)
+	err := t.oc(ctx, to, nil, append(args, "--from="+t.Image, "--to="+to)...)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 
 // Scope is what the server knows of an attempt without its runner. Everything that the runner reports must lie within it.
 type Scope struct {
+	Platform     string // AWS or IBMCloud
 	Installation string // id of the control plane
 	Cluster      string // id
 	Attempt      int    // number within the cluster
@@ -62,10 +63,21 @@ const (
 	ccoHashPart = 10
 )
 
-// CCOName is the --name that ccoctl is run with for this attempt: the same however often it is asked for, and no other
-// attempt's of any installation.
+// CCOName is the --name that ccoctl is run with for this attempt: the same however often it is asked for, and no other attempt's of any
+// installation. On IBM Cloud it is also the name of the cluster's resource group.
 func (s Scope) CCOName() string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d", s.Installation, s.Cluster, s.Attempt))
 	hash := strings.ToLower(base32.StdEncoding.EncodeToString(sum[:]))[:ccoHashPart]
 	return strings.TrimRight(s.Name[:min(len(s.Name), ccoNamePart)], "-") + "-" + hash
+}
+
+// IsCCOName reports whether the name is the CCOName of this attempt or an earlier one of the cluster. The names are a hash of the
+// installation, the cluster and the attempt, so nobody else has them.
+func (s Scope) IsCCOName(name string) bool {
+	for s.Attempt = max(s.Attempt, 1); s.Attempt > 0; s.Attempt-- {
+		if s.CCOName() == name {
+			return true
+		}
+	}
+	return false
 }

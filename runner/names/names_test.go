@@ -15,7 +15,7 @@ import (
 const uuid = "5f0c1b1e-0000-4000-8000-000000000001"
 
 var shop = names.Scope{
-	Installation: "test", Cluster: "clu_1", Attempt: 2, Name: "shop", BaseDomain: "labs.example.com", Region: "us-east-1",
+	Platform: names.AWS, Installation: "test", Cluster: "clu_1", Attempt: 2, Name: "shop", BaseDomain: "labs.example.com", Region: "us-east-1",
 }
 
 func TestAnInfraIDFollowsFromTheName(t *testing.T) {
@@ -50,57 +50,79 @@ func TestACCONameIsOneAttemptsAlone(t *testing.T) {
 	})
 }
 
+var (
+	shopID  = names.Identity{InfraID: "shop-x7k2p", ClusterUUID: uuid}
+	without = names.Identity{InfraID: "shop-x7k2p"}
+)
+
 func TestMetadataLooksForOneInfraIDAlone(t *testing.T) {
 	require.JSONEq(t, `{"clusterName":"shop","clusterID":"`+uuid+`","infraID":"shop-x7k2p","aws":{"region":"us-east-1","identifier":[
 		{"kubernetes.io/cluster/shop-x7k2p":"owned"},{"openshiftClusterID":"`+uuid+`"},
 		{"sigs.k8s.io/cluster-api-provider-aws/cluster/shop-x7k2p":"owned"}],"clusterDomain":"shop.labs.example.com"},
-		"featureSet":"","customFeatureSet":null}`, string(shop.MetadataJSON("shop-x7k2p", uuid)))
-	require.NoError(t, shop.CheckMetadata(shop.MetadataJSON("shop-x7k2p", uuid), "shop-x7k2p", uuid))
-	require.NoError(t, shop.CheckMetadata(shop.MetadataJSON("shop-x7k2p", ""), "shop-x7k2p", ""))
+		"featureSet":"","customFeatureSet":null}`, string(shop.MetadataJSON(shopID)))
+	for _, id := range []names.Identity{shopID, without} {
+		require.NoError(t, shop.CheckMetadata(shop.MetadataJSON(id), id))
+		require.Empty(t, shop.Missing(shop.MetadataJSON(id)))
+	}
+	infraID, clusterUUID, err := names.ReadIdentity(shop.MetadataJSON(shopID))
+	require.NoError(t, err)
+	require.Equal(t, []string{"shop-x7k2p", uuid}, []string{infraID, clusterUUID})
+}
+
+// change returns a document in which one field has another value; nil removes the field.
+func change(t require.TestingT, raw []byte, value any, path ...string) []byte {
+	var document map[string]any
+	require.NoError(t, json.Unmarshal(raw, &document))
+	within := document
+	for _, name := range path[:len(path)-1] {
+		within = within[name].(map[string]any)
+	}
+	if within[path[len(path)-1]] = value; value == nil {
+		delete(within, path[len(path)-1])
+	}
+	out, err := json.Marshal(document)
+	require.NoError(t, err)
+	return out
 }
 
 func TestMetadataOfAnythingElseIsRefused(t *testing.T) {
+	own := []any{map[string]string{"kubernetes.io/cluster/shop-x7k2p": "owned"}, map[string]string{"openshiftClusterID": uuid}, map[string]string{"sigs.k8s.io/cluster-api-provider-aws/cluster/shop-x7k2p": "owned"}}
 	for name, c := range map[string]struct {
-		change func(*names.Metadata)
-		want   string
+		value any
+		path  []string
 	}{
-		"another name":     {func(m *names.Metadata) { m.ClusterName = "bank" }, "clusterName"},
-		"another uuid":     {func(m *names.Metadata) { m.ClusterID = "x" }, "clusterID"},
-		"another infraID":  {func(m *names.Metadata) { m.InfraID = "bank-11111" }, "infraID"},
-		"another region":   {func(m *names.Metadata) { m.AWS.Region = "eu-west-1" }, "aws.region"},
-		"another domain":   {func(m *names.Metadata) { m.AWS.ClusterDomain = "bank.labs.example.com" }, "aws.clusterDomain"},
-		"a role to assume": {func(m *names.Metadata) { m.AWS.HostedZoneRole = "arn:aws:iam::1:role/x" }, "aws.hostedZoneRole"},
-		"an endpoint":      {func(m *names.Metadata) { m.AWS.ServiceEndpoints = []json.RawMessage{[]byte(`{}`)} }, "aws.serviceEndpoints"},
-		"a victim's tag":   {func(m *names.Metadata) { m.AWS.Identifier[1] = map[string]string{"openshiftClusterID": "victim"} }, "aws.identifier"},
-		"a victim beside": {func(m *names.Metadata) {
-			m.AWS.Identifier = append(m.AWS.Identifier, map[string]string{"kubernetes.io/cluster/bank-11111": "owned"})
-		}, "aws.identifier"},
-		"a tag of everything": {func(m *names.Metadata) { m.AWS.Identifier[0] = map[string]string{} }, "aws.identifier"},
-		"fewer tags":          {func(m *names.Metadata) { m.AWS.Identifier = m.AWS.Identifier[:1] }, "aws.identifier"},
-		"one tag twice":       {func(m *names.Metadata) { m.AWS.Identifier[1] = m.AWS.Identifier[0] }, "aws.identifier"},
+		"another name":        {"bank", []string{"clusterName"}},
+		"another uuid":        {"x", []string{"clusterID"}},
+		"another infraID":     {"bank-11111", []string{"infraID"}},
+		"another region":      {"eu-west-1", []string{"aws", "region"}},
+		"another domain":      {"bank.labs.example.com", []string{"aws", "clusterDomain"}},
+		"a role to assume":    {"arn:aws:iam::1:role/x", []string{"aws", "hostedZoneRole"}},
+		"an endpoint":         {[]any{map[string]any{}}, []string{"aws", "serviceEndpoints"}},
+		"a victim's tag":      {[]any{own[0], map[string]string{"openshiftClusterID": "victim"}, own[2]}, []string{"aws", "identifier"}},
+		"a victim beside":     {append(own[:3:3], map[string]string{"kubernetes.io/cluster/bank-11111": "owned"}), []string{"aws", "identifier"}},
+		"a tag of everything": {[]any{map[string]string{}, own[1], own[2]}, []string{"aws", "identifier"}},
+		"fewer tags":          {own[:1], []string{"aws", "identifier"}},
+		"one tag twice":       {[]any{own[1], own[1], own[2]}, []string{"aws", "identifier"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := shop.Metadata("shop-x7k2p", uuid)
-			c.change(&m)
-			raw, err := json.Marshal(m)
-			require.NoError(t, err)
-			require.ErrorContains(t, shop.CheckMetadata(raw, "shop-x7k2p", uuid), c.want)
+			raw := change(t, shop.MetadataJSON(shopID), c.value, c.path...)
+			require.ErrorContains(t, shop.CheckMetadata(raw, shopID), strings.Join(c.path, "."))
 		})
 	}
-	require.Error(t, shop.CheckMetadata([]byte(`{`), "shop-x7k2p", uuid))
-	require.Error(t, shop.CheckMetadata(nil, "shop-x7k2p", uuid))
+	require.Error(t, shop.CheckMetadata([]byte(`{`), shopID))
+	require.Error(t, shop.CheckMetadata(nil, shopID))
 }
 
 func TestWhatPassesTheCheckLooksForNothingElse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.SampledFrom([]string{"shop-x7k2p", "bank-11111", uuid, "", "us-east-1", "owned", "shop", "shop.labs.example.com"})
-		raw, err := json.Marshal(names.Metadata{
-			ClusterName: text.Draw(t, "name"), ClusterID: text.Draw(t, "uuid"), InfraID: text.Draw(t, "infra"),
-			AWS: names.AWSMetadata{Region: text.Draw(t, "region"), ClusterDomain: text.Draw(t, "domain"), Identifier: rapid.SliceOf(rapid.MapOf(
+		raw, err := json.Marshal(map[string]any{
+			"clusterName": text.Draw(t, "name"), "clusterID": text.Draw(t, "uuid"), "infraID": text.Draw(t, "infra"),
+			"aws": map[string]any{"region": text.Draw(t, "region"), "clusterDomain": text.Draw(t, "domain"), "identifier": rapid.SliceOf(rapid.MapOf(
 				rapid.SampledFrom([]string{"openshiftClusterID", "kubernetes.io/cluster/shop-x7k2p", "kubernetes.io/cluster/bank-11111", "Name"}), text)).Draw(t, "tags")},
 		})
 		require.NoError(t, err)
-		if shop.CheckMetadata(raw, "shop-x7k2p", uuid) == nil {
+		if shop.CheckMetadata(raw, shopID) == nil {
 			require.NotContains(t, string(raw), "bank")
 		}
 	})

@@ -31,10 +31,10 @@ func (f failure) Error() string { return f.Reason + ": " + f.Message }
 
 // unanswered is the failure of a sweep that depends on an answer which the cloud did not give.
 func (s *sweep) unanswered(reason, message string, err error) error {
-	f := failure{Reason: reason, Message: fmt.Sprintf("%s (%v)", message, err), Next: "the next sweep tries again; if it fails as well, run with the same credentials: aws sts get-caller-identity"}
+	f := failure{Reason: reason, Message: fmt.Sprintf("%s (%v)", message, err), Next: "the next sweep tries again; if it fails as well, run with the same credentials: " + s.platform.TestCredentials()}
 	if errors.Is(err, cloud.ErrCredentials) || errors.Is(err, cloud.ErrCredentialsExpired) {
 		f.Reason = "CredentialsRefused"
-		f.Next = "ask an administrator of this installation to check what gives the sweep its credentials, and to test them with: aws sts get-caller-identity"
+		f.Next = "ask an administrator of this installation to check what gives the sweep its credentials, and to test them with: " + s.platform.TestCredentials()
 	}
 	return f
 }

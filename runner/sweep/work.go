@@ -14,6 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/platform"
 	"github.com/ocpctl/ocpctl/runner/status"
 )
 
@@ -31,6 +32,7 @@ type sweep struct {
 	api   *status.Client
 	cloud Inventory
 
+	platform  platform.Platform
 	reporting sync.Mutex // one report at a time, so that they are numbered in the order in which they arrive
 	seq       int
 	reported  time.Time // when the last report was acknowledged
@@ -86,7 +88,7 @@ func (s *sweep) look(ctx context.Context) error {
 
 // open looks up the cloud's keys, if they are a reference, and opens the account.
 func (s *sweep) open(ctx context.Context) (err error) {
-	if s.spec.Platform != "aws" {
+	if s.platform, err = platform.Of(s.spec.Platform); err != nil {
 		return failure{
 			Reason: "UnknownPlatform", Message: fmt.Sprintf("this runner cannot look through accounts of the platform %q", s.spec.Platform),
 			Next: "ask an administrator of this installation to remove the account from sweep.accounts, or to upgrade ocpctl-runner",
@@ -97,7 +99,7 @@ func (s *sweep) open(ctx context.Context) (err error) {
 		document, err := secret.Lookup(ctx, ref)
 		if err == nil {
 			s.cfg.Redact.Add(document)
-			keys, err = cloud.ParseKeys(document)
+			keys, err = s.platform.ParseKeys(document)
 		}
 		if err != nil {
 			return failure{
@@ -140,7 +142,7 @@ func (s *sweep) list(ctx context.Context, part string) error {
 	case p.failed != nil:
 		return p.failed
 	case errors.Is(err, cloud.ErrCredentials), errors.Is(err, cloud.ErrCredentialsExpired):
-		return s.unanswered("CredentialsRefused", "AWS stopped accepting the sweep's credentials", err)
+		return s.unanswered("CredentialsRefused", "the cloud stopped accepting the sweep's credentials", err)
 	case err != nil:
 		s.mu.Lock()
 		s.incomplete = append(s.incomplete, failedPart{part, err})

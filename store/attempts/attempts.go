@@ -55,20 +55,20 @@ func (s *Store) AttemptSpec(ctx context.Context, attempt string) (SpecRow, error
 
 // AttemptScope is what the control plane itself knows of an attempt: everything its runner reports must match it.
 type AttemptScope struct {
-	Cluster                  string // id
-	Installation             string // the control plane that accepted the cluster, from the cluster's tags; empty: unknown
-	Number                   int
-	Kind                     lifecycle.Kind
-	Token                    string // token id (jti) of the attempt's JWT
-	Closed                   bool
-	Name, BaseDomain, Region string
+	Cluster                            string // id
+	Installation                       string // the control plane that accepted the cluster, from the cluster's tags; empty: unknown
+	Number                             int
+	Kind                               lifecycle.Kind
+	Token                              string // token id (jti) of the attempt's JWT
+	Closed                             bool
+	Platform, Name, BaseDomain, Region string
 }
 
 // AttemptScope returns the scope of an attempt, open or closed. ErrNotFound: there is none of that id.
 func (s *Store) AttemptScope(ctx context.Context, attempt string) (AttemptScope, error) {
 	scope, err := pg.One[AttemptScope](ctx, s.db.Pool(), `
 		SELECT a.cluster_id AS cluster, coalesce(c.effective_tags ->> 'InstallationId', '') AS installation, a.number,
-			a.kind, a.token_id AS token, a.closed_at IS NOT NULL AS closed, c.name, c.base_domain, c.region
+			a.kind, a.token_id AS token, a.closed_at IS NOT NULL AS closed, c.platform, c.name, c.base_domain, c.region
 		FROM attempts a JOIN clusters c ON c.id = a.cluster_id WHERE a.id = $1`, attempt)
 	if err != nil {
 		return AttemptScope{}, fmt.Errorf("read the scope of attempt %s: %w", attempt, err)

@@ -1,0 +1,17 @@
+package aws
+
+import (
+	"context"
+
+	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/names"
+)
+
+// Prepare makes nothing: the installer and ccoctl make everything themselves.
+func (c *Client) Prepare(context.Context, cloud.Target, string) error { return nil }
+
+// Found finds nothing: AWS's destroyer searches by tags alone.
+func (c *Client) Found(context.Context, cloud.Target) (names.Found, error) { return names.Found{}, nil }
+
+// Tag changes nothing: the installer and the operators of the cluster set the tags as they create (userTags, propagateUserTags).
+func (c *Client) Tag(context.Context, cloud.Target, map[string]string) (int, error) { return 0, nil }

@@ -1,0 +1,74 @@
+package platform
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/secret"
+	"github.com/ocpctl/ocpctl/runner/cloud"
+)
+
+type ibmCloud struct{}
+
+// DefaultType implements Platform (openshift/installer pkg/types/ibmcloud/defaults/machinepool.go).
+func (ibmCloud) DefaultType() string { return "bx2-4x16" }
+
+// ParseKeys implements Platform: {"ibmcloud_api_key": …}.
+func (ibmCloud) ParseKeys(document secret.Text) (cloud.Keys, error) {
+	values, err := stringsOf(document, `{"ibmcloud_api_key":"…"}`, "ibmcloud_api_key")
+	if err != nil {
+		return cloud.Keys{}, err
+	}
+	return cloud.Keys{Secret: secret.New(values[0])}, nil
+}
+
+// KeyFile implements Platform: the installer and ccoctl read no file.
+func (ibmCloud) KeyFile(cloud.Keys) (name string, content secret.Text) { return "", secret.Text{} }
+
+// IBMCloudKeyVariables are what the installer and ccoctl look for an API key in, in this order (cloud-credential-operator
+// pkg/cmd/provisioning/ibmcloud, APIKeyEnvVars; the installer reads the first).
+var IBMCloudKeyVariables = []string{"IC_API_KEY", "IBMCLOUD_API_KEY", "BM_API_KEY", "BLUEMIX_API_KEY"}
+
+// Environment implements Platform. The API key is in the environment, because the programs read it nowhere else.
+func (ibmCloud) Environment(own []string, keys cloud.Keys, _ string) map[string]string {
+	env := map[string]string{}
+	for _, pair := range own {
+		key, value, _ := strings.Cut(pair, "=")
+		credentials := slices.Contains(IBMCloudKeyVariables, key)
+		if (strings.HasPrefix(key, "IBMCLOUD_") || credentials) && (keys.Empty() || !credentials) {
+			env[key] = value
+		}
+	}
+	if !keys.Empty() {
+		env[IBMCloudKeyVariables[0]] = keys.Secret.Reveal()
+	}
+	return env
+}
+
+// CreateCredentials implements Platform. The service IDs may do what they need in the cluster's own resource group only.
+func (ibmCloud) CreateCredentials(c Credentials) []string {
+	return []string{"ibmcloud", "create-service-id", "--name", c.Name, "--resource-group-name", c.Name,
+		"--credentials-requests-dir", c.Requests, "--output-dir", c.Out}
+}
+
+// DeleteCredentials implements Platform. A service ID that exists twice, as after a create that was killed and repeated, is deleted twice.
+func (ibmCloud) DeleteCredentials(c Credentials) []string {
+	return []string{"ibmcloud", "delete-service-id", "--name", c.Name, "--credentials-requests-dir", c.Requests, "--force"}
+}
+
+// DeleteNeedsRequests implements Platform: ccoctl derives the names of service IDs from them.
+func (ibmCloud) DeleteNeedsRequests() bool { return true }
+
+// SigningKey implements Platform: operators use API keys, not tokens.
+func (ibmCloud) SigningKey() bool { return false }
+
+// TestCredentials implements Platform.
+func (ibmCloud) TestCredentials() string {
+	return "ibmcloud login --apikey @key.json && ibmcloud account show"
+}
+
+// LimitsAt implements Platform: IBM Cloud raises limits on request only.
+func (ibmCloud) LimitsAt(string, contract.Quota) string {
+	return "https://cloud.ibm.com/unifiedsupport/cases/form"
+}

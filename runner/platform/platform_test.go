@@ -1,0 +1,75 @@
+package platform
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/secret"
+	"github.com/ocpctl/ocpctl/runner/cloud"
+)
+
+func content(p Platform, keys cloud.Keys) string {
+	_, content := p.KeyFile(keys)
+	return content.Reveal()
+}
+
+func TestKeysBecomeASharedCredentialsFile(t *testing.T) {
+	lasting, err := aws{}.ParseKeys(secret.New(`{"aws_access_key_id":"AKIA1","aws_secret_access_key":"CANARY/a+b","rotated":"yesterday"}`))
+	require.NoError(t, err)
+	require.False(t, lasting.Temporary())
+	require.Equal(t, "[default]\naws_access_key_id = AKIA1\naws_secret_access_key = CANARY/a+b\n", content(aws{}, lasting))
+	temporary, err := aws{}.ParseKeys(secret.New(`{"aws_access_key_id":"ASIA1","aws_secret_access_key":"CANARY","aws_session_token":"CANARY-token"}`))
+	require.NoError(t, err)
+	require.True(t, temporary.Temporary())
+	require.Contains(t, content(aws{}, temporary), "aws_session_token = CANARY-token\n")
+	require.NotContains(t, fmt.Sprintf("%v %+v %#v", temporary, temporary, temporary), "CANARY")
+	require.True(t, cloud.Keys{}.Empty())
+}
+
+func TestKeysThatCannotBeReadAreRefusedWithoutAValue(t *testing.T) {
+	for name, c := range map[string]struct{ document, want string }{
+		"no JSON":             {`CANARY`, `not of the form {"aws_access_key_id"`},
+		"no object":           {`["CANARY"]`, "not of the form"},
+		"no id":               {`{"aws_secret_access_key":"CANARY"}`, "no string aws_access_key_id"},
+		"no secret":           {`{"aws_access_key_id":"AKIA1","secret":"CANARY"}`, "no string aws_secret_access_key"},
+		"a number":            {`{"aws_access_key_id":"AKIA1","aws_secret_access_key":7}`, "not of the form"},
+		"a line of its own":   {`{"aws_access_key_id":"AKIA1","aws_secret_access_key":"CANARY\nrole_arn = x"}`, "aws_secret_access_key of the cloud credentials contains a space or a line break"},
+		"a token of two ends": {`{"aws_access_key_id":"AKIA1","aws_secret_access_key":"x","aws_session_token":"CANARY y"}`, "aws_session_token"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := aws{}.ParseKeys(secret.New(c.document))
+			require.ErrorContains(t, err, c.want)
+			require.NotContains(t, err.Error(), "CANARY")
+		})
+	}
+}
+
+func TestAnAPIKeyIsReadAndHandedOnInTheEnvironmentAlone(t *testing.T) {
+	keys, err := ibmCloud{}.ParseKeys(secret.New(`{"ibmcloud_api_key":"CANARY-key"}`))
+	require.NoError(t, err)
+	require.False(t, keys.Empty())
+	require.False(t, keys.Temporary())
+	name, _ := ibmCloud{}.KeyFile(keys)
+	require.Empty(t, name)
+	own := []string{"IBMCLOUD_API_KEY=CANARY-own", "BM_API_KEY=CANARY-own", "IBMCLOUD_IAM_API_ENDPOINT=http://127.0.0.1:1", "AWS_ACCESS_KEY_ID=CANARY-bucket", "HOME=/root"}
+	require.Equal(t, map[string]string{"IC_API_KEY": "CANARY-key", "IBMCLOUD_IAM_API_ENDPOINT": "http://127.0.0.1:1"}, ibmCloud{}.Environment(own, keys, ""),
+		"neither another key nor the bucket's reaches the installer")
+	require.Equal(t, map[string]string{"IBMCLOUD_API_KEY": "CANARY-own", "BM_API_KEY": "CANARY-own", "IBMCLOUD_IAM_API_ENDPOINT": "http://127.0.0.1:1"},
+		ibmCloud{}.Environment(own, cloud.Keys{}, ""))
+	for _, document := range []string{`CANARY`, `{"ibmcloud_api_key":7}`, `{"apikey":"CANARY"}`, `{"ibmcloud_api_key":"CANARY x"}`} {
+		_, err := ibmCloud{}.ParseKeys(secret.New(document))
+		require.Error(t, err)
+		require.NotContains(t, err.Error(), "CANARY")
+	}
+}
+
+func TestKeysOfAnotherPlatformAreHandedToNoProgram(t *testing.T) {
+	require.NotContains(t, aws{}.Environment([]string{"IC_API_KEY=CANARY", "AWS_REGION=us-east-1"}, cloud.Keys{}, ""), "IC_API_KEY")
+}
+
+func TestAnUnknownPlatformIsRefused(t *testing.T) {
+	_, err := Of("azure")
+	require.EqualError(t, err, `there is no platform "azure"; known: aws, ibmcloud`)
+}
