@@ -104,9 +104,10 @@ var areas = []area{
 	{"internal/notifier", 9, []string{"internal/queue", "internal/price", "store/...", "lifecycle", "profiles", "chatops", "chatops/blocks", "chatops/slack"}, "who hears of what is found out in one place, behind the store: it meets neither the application nor the controller"},
 
 	// The runner.
-	{"runner", 2, []string{"runner/...", "internal/artifacts", "internal/contract", "internal/secret", "internal/tagkey", "internal/tracing"}, "a pod with cloud credentials has no database"},
+	{"runner", 3, []string{"runner/...", "internal/artifacts", "internal/contract", "internal/secret", "internal/tagkey", "internal/tracing"}, "a pod with cloud credentials has no database"},
 	{"runner/status", 1, []string{"internal/contract", "internal/secret", "internal/tracing"}, "every kind of runner talks to the server in one way"},
-	{"runner/sweep", 2, []string{"runner/cloud", "runner/status", "internal/contract", "internal/secret", "internal/tracing"}, "it reads a cloud that it is given, and knows no cluster and no installer"},
+	{"runner/platform", 2, []string{"runner/cloud", "runner/names", "internal/contract", "internal/secret"}, "what differs between clouds is known before one is called"},
+	{"runner/sweep", 3, []string{"runner/cloud", "runner/platform", "runner/status", "internal/contract", "internal/secret", "internal/tracing"}, "it reads a cloud that it is given, and knows no cluster and no installer"},
 	{"runner/cloud/aws/inventory", 2, []string{"runner/cloud", "internal/contract", "internal/tagkey"}, "it looks for what the code that deletes and the code that counts have missed, so it shares no query with them"},
 	{"runner/cloud/aws/count", 2, []string{"runner/cloud", "internal/contract"}, "a count that shares a line with what deletes is blind where that is blind"},
 
