@@ -22,9 +22,8 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
-// Nobody uses a cluster, and before anything follows from that a runner reads from its API server whether people do. Maya's
-// requests keep it awake. Without them she is told, and it is put to sleep. Once its API does not answer, she is told that its use is
-// unknown, and it is put to sleep for that reason.
+// Nobody uses a cluster. Before anything follows from that, a runner reads from its API server whether people do. Maya's requests keep it awake.
+// Without them it is put to sleep. Once its API does not answer, she is told that its use is unknown, and the reason for its sleep says so.
 func TestRequestsOfPeopleKeepAnIdleClusterAwake(t *testing.T) {
 	t.Parallel()
 	l := newIdleCluster(t)
@@ -43,11 +42,13 @@ func TestRequestsOfPeopleKeepAnIdleClusterAwake(t *testing.T) {
 	require.WithinDuration(t, time.Now().Add(4*time.Hour), used.Idle.TellAt, time.Hour, "it is told anew, later")
 	require.Zero(t, used.Idle.SleepAt)
 	l.pass(time.Hour)
+	l.nothingDue()
 	require.Equal(t, []any{lifecycle.PhaseReady, 0}, []any{l.phase(), l.jobs(lifecycle.JobSleep, lifecycle.JobSucceeded)}, "it is awake when it would be asleep without her")
 
 	l.forgetRequests()
 	require.Contains(t, l.looked(tellAt), "no person's request")
-	require.NotContains(t, l.told(), chatops.Unobserved)
+	l.passUntil(tellAt, 0)
+	l.nothingDue()
 	require.Contains(t, l.looked(sleepAt), "no person's request")
 	require.Equal(t, lifecycle.BecauseIdle, l.slept())
 
@@ -104,6 +105,12 @@ func (l idleCluster) pass(by time.Duration) {
 		return l.count(`SELECT count(*) FROM attempts WHERE closed_at IS NULL`)+l.count(`SELECT count(*) FROM jobs WHERE status IN ('PENDING', 'RUNNING', 'RETRYING')`) == 0
 	})
 	require.NoError(l.t, chaos.MoveBack(l.ctx, l.pool, by))
+}
+
+// nothingDue waits until what became due when time passed was decided.
+func (l idleCluster) nothingDue() {
+	l.t.Helper()
+	l.runUntil("nothing is due", 30*time.Second, func() bool { return l.count(`SELECT count(*) FROM clusters WHERE wake_at > now()`) == 1 })
 }
 
 // The steps that follow from idleness.
