@@ -50,8 +50,7 @@ func (a *attempt) lastRequests(ctx context.Context) (time.Time, error) {
 var errNoCounts = errors.New("what it answered holds no counts of requests")
 
 // countsTemplate prints a line "<hour> <user>" for each count of APIRequestCounts (apiserver.openshift.io/v1): the requests for one resource each,
-// by hour, node and user. The whole objects also have the agents and
-// verbs of each user, so that of hundreds of resources they are too large to be kept.
+// by hour, node and user. The whole objects also have each user's agents and verbs: those of hundreds of resources are too large to be kept.
 //
 // last24h has an entry for each hour of the day in UTC. That of the present hour is updated while it lasts, and status.currentHour is a copy of
 // it, so only these are read. A node lists only the users with the most requests for that resource in that hour, ten unless the object's spec
