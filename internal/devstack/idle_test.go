@@ -60,6 +60,7 @@ func TestRequestsOfPeopleKeepAnIdleClusterAwake(t *testing.T) {
 	_, _, page := l.signIn("maya").visit("/clusters/"+l.id, nil)
 	require.Contains(t, page, chatops.Unobserved)
 	require.Contains(t, maya.run("explain", idleName).ends(0), chatops.Unobserved)
+	require.Contains(t, maya.run("status", idleName).ends(0), "whether people use its API is unknown")
 	l.failsToLook(sleepAt)
 	require.Equal(t, lifecycle.BecauseIdle+"; whether people used its API is unknown, because it could not be asked", l.slept())
 
