@@ -1685,6 +1685,9 @@ type Idle struct {
 
 	// TellAt When its people are told; absent if they were.
 	TellAt time.Time `json:"tellAt,omitempty,omitzero"`
+
+	// Unobserved Whether people use its API is unknown, because the newest look inside failed; absent if it did not.
+	Unobserved bool `json:"unobserved,omitempty,omitzero"`
 }
 
 // Job defines model for Job.
