@@ -110,11 +110,11 @@ func TestNoFileIsNeeded(t *testing.T) {
 	require.ErrorContains(t, err, "the environment:\nnot set: database_url_ref is empty")
 }
 
-func TestAFeatureThatThisVersionLacksIsRefused(t *testing.T) {
-	_, err := read(t, sound+"features: {ibm_cloud: false}\n")
+func TestIBMCloudIsOffUntilItsFeatureIsOn(t *testing.T) {
+	cfg, err := read(t, sound)
 	require.NoError(t, err)
-	for _, field := range []string{"ibm_cloud"} {
-		_, err := read(t, sound+"features: {"+field+": true}\n")
-		require.ErrorContains(t, err, "line 17: features."+field+" is true; this version does not have that: ")
-	}
+	require.Contains(t, cfg.Features.PlatformsOff()["ibmcloud"], "turned on with features.ibm_cloud in the server's configuration")
+	cfg, err = read(t, sound+"features: {ibm_cloud: true}\n")
+	require.NoError(t, err)
+	require.Empty(t, cfg.Features.PlatformsOff())
 }

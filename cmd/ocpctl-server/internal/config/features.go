@@ -1,25 +1,16 @@
 package config
 
-import "fmt"
-
 // Features switch on parts of ocpctl that are being built. Each is off by default and disappears once its part is always on; see
 // docs/configuration.md for owners and plans.
 type Features struct {
-	IBMCloud bool `yaml:"ibm_cloud"` // clusters on IBM Cloud; not in this version
+	IBMCloud bool `yaml:"ibm_cloud"` // the profiles of IBM Cloud can be used
 }
 
-// checkFeatures refuses features that this version does not have, rather than accept a switch that does nothing.
-func (c Config) checkFeatures() (bad []error) {
-	for _, f := range []struct {
-		field   string
-		on      bool
-		instead string
-	}{
-		{"features.ibm_cloud", c.Features.IBMCloud, "it cannot install on IBM Cloud, and the profiles for it are disabled"},
-	} {
-		if f.on {
-			bad = append(bad, fmt.Errorf("%s is true; this version does not have that: %s. Give false, or omit it", f.field, f.instead))
-		}
+// PlatformsOff returns the platforms that this installation does not offer, and why, in words for people.
+func (f Features) PlatformsOff() map[string]string {
+	off := map[string]string{}
+	if !f.IBMCloud {
+		off["ibmcloud"] = "IBM Cloud is off in this installation; it is turned on with features.ibm_cloud in the server's configuration"
 	}
-	return bad
+	return off
 }
