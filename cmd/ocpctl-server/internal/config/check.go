@@ -31,6 +31,7 @@ func (c Config) check(r Roles) []error {
 	bad = append(bad, c.Bill.check()...)
 	bad = append(bad, c.Sweep.check()...)
 	bad = append(bad, c.checkRepositories()...)
+	bad = append(bad, c.checkFeatures()...)
 	if !c.Demo {
 		bad = append(bad, c.checkReal()...)
 	}

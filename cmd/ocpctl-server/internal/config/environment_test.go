@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -117,4 +118,13 @@ func TestIBMCloudIsOffUntilItsFeatureIsOn(t *testing.T) {
 	cfg, err = read(t, sound+"features: {ibm_cloud: true}\n")
 	require.NoError(t, err)
 	require.Empty(t, cfg.Features.PlatformsOff())
+
+	for _, name := range []string{"Prod", "prod@acme", "prod/1"} {
+		changed := regexp.MustCompile(`(?m)^installation: .*$`).ReplaceAllString(sound, "installation: "+name)
+		require.NotEqual(t, sound, changed)
+		_, err = read(t, changed)
+		require.NoError(t, err, "AWS keeps it")
+		_, err = read(t, changed+"features: {ibm_cloud: true}\n")
+		require.ErrorContains(t, err, `installation is "`+name+`"; with features.ibm_cloud give lower-case letters, digits and _ - . alone`)
+	}
 }
