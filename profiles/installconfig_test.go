@@ -2,6 +2,9 @@ package profiles
 
 import (
 	"fmt"
+	"maps"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,6 +32,44 @@ func TestInstallConfigOfEveryEnabledProfileIsGolden(t *testing.T) {
 		require.NotContains(t, string(out), "pullSecret")
 		require.NotContains(t, string(out), "sshKey")
 	}
+}
+
+func TestTheInstallerHasEveryFieldThatIsRendered(t *testing.T) {
+	raw, err := os.ReadFile("testdata/installer-fields.yaml")
+	require.NoError(t, err)
+	var fields any
+	require.NoError(t, yaml.Unmarshal(raw, &fields))
+	for name, body := range map[string]string{"aws-standard": rendered(t), "ibm-standard": renderedIBM(t)} {
+		var config any
+		require.NoError(t, yaml.Unmarshal([]byte(body), &config))
+		require.Empty(t, unknownTo(fields, config, ""), name)
+	}
+	require.Equal(t, []string{".platform.ibmcloud.userTags", ".publishing"},
+		unknownTo(fields, map[string]any{"publishing": 1, "platform": map[string]any{"ibmcloud": map[string]any{"userTags": nil}}}, ""), "and it would tell")
+}
+
+// unknownTo lists the fields of a document that are not among the given ones.
+func unknownTo(fields, doc any, at string) (unknown []string) {
+	if fields == "any" {
+		return nil
+	}
+	switch doc := doc.(type) {
+	case []any:
+		for _, item := range doc {
+			unknown = append(unknown, unknownTo(fields, item, at)...)
+		}
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(doc)) {
+			if inner, known := fields.(map[string]any)[key]; known {
+				unknown = append(unknown, unknownTo(inner, doc[key], at+"."+key)...)
+			} else {
+				unknown = append(unknown, at+"."+key)
+			}
+		}
+	default:
+		unknown = append(unknown, at+" is a value")
+	}
+	return unknown
 }
 
 func TestEveryPoolNamesItsZones(t *testing.T) {
