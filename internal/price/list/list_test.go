@@ -181,6 +181,13 @@ func TestAClusterOnIBMCloudHasItsOwnParts(t *testing.T) {
 		require.True(t, known, kind)
 		require.InDelta(t, want, cents, 1e-6, kind)
 	}
+	for _, kind := range []string{"hosted-zone", "nat-gateway", "bucket"} {
+		_, known := l.Resource(kind, "us-south", "", false)
+		require.False(t, known, kind)
+	}
+	cents, known := l.Resource("instance", "us-south", "bx2-4x16", true)
+	require.True(t, known)
+	require.Zero(t, cents, "a stopped machine")
 	_, _, err = l.Refresh(strings.NewReader("{}"))
 	require.EqualError(t, err, "the price list is of ibmcloud; only a list of aws is refreshed from offer files, change this one by hand")
 }
