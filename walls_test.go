@@ -131,7 +131,7 @@ var areas = []area{
 
 	// Programs and the development stack.
 	{"deploy", 13, nil, "what an installation is made from, which doctor compares with what is there; its tests compare it with the code"},
-	{"cmd/ocpctl-server/internal/config", 13, []string{"app/hooks", "chatops/github", "chatops/slack", "internal/dispatch", "internal/dispatch/kubernetes", "internal/secret", "internal/source", "internal/tekton", "lifecycle", "policy", "profiles", "store/outbox"}, "what the server is told is read and checked in one place, which starts nothing"},
+	{"cmd/ocpctl-server/internal/config", 13, []string{"app/hooks", "chatops/github", "chatops/slack", "internal/dispatch", "internal/dispatch/kubernetes", "internal/secret", "internal/source", "internal/tagkey", "internal/tekton", "lifecycle", "policy", "profiles", "store/outbox"}, "what the server is told is read and checked in one place, which starts nothing"},
 	{"cmd/ocpctl-server/internal/doctor", 14, []string{"cmd/ocpctl-server/internal/config", "app/auth", "app/socketmode", "chatops/github", "chatops/slack", "deploy", "internal/artifacts", "internal/buildinfo", "internal/dispatch/kubernetes", "internal/secret", "internal/tekton", "internal/token", "policy/catalogue", "profiles", "store/inspect"}, "it looks at what the server depends on, with the clients that the server uses, and changes nothing"},
 	{"cmd/ocpctl", 13, []string{"app/api/client", "internal/commands", "app/auth/awsproof", "internal/price", "store/auditchain", "internal/buildinfo", "profiles"}, "it knows the API, how its amounts are counted and which issuer is which GitHub's: it stays small, starts at once, and what it shows is what the server said"},
 	{"internal/devstack", 13, []string{"..."}, "the development stack stands on everything"},

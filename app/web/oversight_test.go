@@ -11,6 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/app/costs"
+	"github.com/ocpctl/ocpctl/internal/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
@@ -53,7 +54,7 @@ func TestLimitsShowWhatIsUsedOfThem(t *testing.T) {
 	_, page, _ := h.as("maya").get("/limits")
 	for _, want := range []string{
 		`<meter min="0" max="4" high="3" value="1">1 of 4</meter>`, "clusters being created", "72 of 3000", "<td>you</td>", "<td>team platform</td>",
-		"$1,000.00", "requests are refused", "AWS minimal test", "requests wait in the queue", "IBM Cloud is not enabled yet", `href="/new?profile=aws-standard"`,
+		"$1,000.00", "requests are refused", "AWS minimal test", "requests wait in the queue", servicetest.IBMOff, `href="/new?profile=aws-standard"`,
 	} {
 		require.Contains(t, page, want)
 	}

@@ -1473,7 +1473,7 @@ type CreateRequest struct {
 	// Owner The person responsible; default: you.
 	Owner string `json:"owner,omitempty,omitzero"`
 
-	// Platform Must be the profile's.
+	// Platform aws or ibmcloud. Must be the profile's.
 	Platform string `json:"platform,omitempty,omitzero"`
 
 	// Profile Example: aws-minimal-test
