@@ -88,3 +88,10 @@ func TestAReportShowsWhatHappened(t *testing.T) {
 	}
 	require.NotContains(t, html, "style=", "the pages' policy for content allows no style in the page")
 }
+
+func TestTheTimesUntilReadyHaveAUnitThatFits(t *testing.T) {
+	for p99, want := range map[int64]string{8: ">s</text>", 3300: ">min</text>", 6 * 3600: ">h</text>"} {
+		svg := readyPlot([]statistics.Week{{Week: noon, Ready: 1, Spread: statistics.Spread{P50: 4, P90: p99, P99: p99, Longest: p99}}}).SVG
+		require.Contains(t, string(svg), want)
+	}
+}
