@@ -92,7 +92,7 @@ func settings(dir string, play bool) (devstack.Config, error) {
 	if raw := os.Getenv("OCPCTL_DEMO_PORT"); raw != "" {
 		port, err := strconv.Atoi(raw)
 		if err != nil || port < 1024 || port > 65500 {
-			return cfg, fmt.Errorf("OCPCTL_DEMO_PORT is %q; give the first of twelve ports, 1024 to 65500", raw)
+			return cfg, fmt.Errorf("OCPCTL_DEMO_PORT is %q; give the first of thirteen ports, 1024 to 65500", raw)
 		}
 		cfg.BasePort = port
 	}

@@ -224,22 +224,24 @@ func (h *Stack) ServerPID() int { return h.Servers[0].PID() }
 // environment returns the environment of the server and therefore of runners and installers: the machine's own without its cloud
 // settings, the SDK's variables that point to the stand-ins, and keys as a file name, never as a value.
 func (h *Stack) environment() []string {
-	env := slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, "AWS_") })
+	env := slices.DeleteFunc(os.Environ(), func(pair string) bool {
+		return strings.HasPrefix(pair, "AWS_") || strings.HasPrefix(pair, "IBMCLOUD_") || strings.HasPrefix(pair, "IC_API_KEY=")
+	})
 	env = append(env, h.cloud()...)
 	env = append(env, h.standIns()...)
 	return append(env, h.Env...)
 }
 
-// cloud returns the SDK's variables that point to the stand-ins.
+// cloud returns the variables that point to the stand-in clouds.
 func (h *Stack) cloud() []string {
-	return []string{
+	return append(h.IBMCloud.Environment(),
 		"AWS_ENDPOINT_URL=http://" + addr(h.Ports.AWS),
 		"AWS_ENDPOINT_URL_S3=http://" + addr(h.Ports.S3),
 		"AWS_SHARED_CREDENTIALS_FILE=" + h.path("secrets", "aws-credentials"),
 		"AWS_CONFIG_FILE=/dev/null",
 		"AWS_REGION=us-east-1",
 		"AWS_EC2_METADATA_DISABLED=true",
-	}
+	)
 }
 
 // standIns returns the variables of the stand-in programs.

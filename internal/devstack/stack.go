@@ -13,6 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/aws"
 	"github.com/ocpctl/ocpctl/internal/devstack/e2e"
 	"github.com/ocpctl/ocpctl/internal/devstack/github"
+	"github.com/ocpctl/ocpctl/internal/devstack/ibmcloud"
 	"github.com/ocpctl/ocpctl/internal/devstack/kubernetes"
 	"github.com/ocpctl/ocpctl/internal/devstack/oidc"
 	"github.com/ocpctl/ocpctl/internal/devstack/postgres"
@@ -32,6 +33,8 @@ const (
 	SecretKey     = "demo-secret-access-key"
 	PullSecret    = `{"auths":{"registry.example.com":{"auth":"ZGVtbzpkZW1vLXB1bGwtc2VjcmV0","email":"demo@example.com"}}}`
 	Account       = "123456789012"
+	IBMAccount    = "0a1b2c3d4e5f60718293a4b5c6d7e8f9"
+	IBMKey        = "demo-ibmcloud-api-key"
 	CLIKey        = "AKIADEMO0000OCPCTL01" // of an IAM user who may request clusters through the API
 	CLISecret     = "demo-cli-secret-access-key"
 	CLIUser       = "arn:aws:iam::" + Account + ":user/ocpctl-cli"
@@ -42,7 +45,7 @@ const (
 type Config struct {
 	Dir      string // state; created if missing, otherwise continued
 	Bin      string // folder with the programs ocpctl-server, ocpctl-runner and openshift-install
-	BasePort int    // first of twelve consecutive ports; 0: free ones
+	BasePort int    // first of thirteen consecutive ports; 0: free ones
 	Replicas int    // ocpctl-server processes behind a load balancer; 0: one, without a balancer
 	Old      string // folder with an older release's programs and server.yaml.tmpl: the first server runs them, and starts alone
 	// Kubernetes makes runners Jobs of the cluster in Bin/kubernetes (make build-kubernetes), instead of processes of this machine.
@@ -89,6 +92,7 @@ type Secrets struct {
 	CloudKey       string // secret of AccessKey
 	RunnerKey      string // secret of RunnerKey
 	SweepKey       string // secret of SweepKey
+	IBMKey         string // API key of IBM Cloud
 }
 
 // Stack is a running stack.
@@ -101,6 +105,7 @@ type Stack struct {
 	Status    *Cut // between runners and the Status API
 	GitHubCut *Cut // between GitHub's API and everything else; webhooks take another path
 	AWS       *aws.Server
+	IBMCloud  *ibmcloud.Server
 	GitHub    *github.Server
 	Slack     *slack.Server
 	OIDC      *oidc.Issuer
@@ -138,6 +143,7 @@ func Start(ctx context.Context, cfg Config) (h *Stack, err error) {
 		{"PostgreSQL", h.startPostgres},
 		{"S3", h.startS3},
 		{"the stand-in AWS", h.startAWS},
+		{"the stand-in IBM Cloud", h.startIBMCloud},
 		{"the OIDC issuer", h.startOIDC},
 		{"the identity provider", h.startSAML},
 		{"the stand-in GitHub", h.startGitHub},
@@ -182,6 +188,7 @@ func (c Config) withDefaults() Config {
 	c.Secrets.CloudKey = cmp.Or(c.Secrets.CloudKey, SecretKey)
 	c.Secrets.RunnerKey = cmp.Or(c.Secrets.RunnerKey, RunnerSecret)
 	c.Secrets.SweepKey = cmp.Or(c.Secrets.SweepKey, SweepSecret)
+	c.Secrets.IBMKey = cmp.Or(c.Secrets.IBMKey, IBMKey)
 	return c
 }
 
@@ -252,6 +259,24 @@ func (h *Stack) startAWS(ctx context.Context) (err error) {
 		Roles: []aws.Role{{Name: bucketRole, Policy: parts}},
 	})
 	return err
+}
+
+func (h *Stack) startIBMCloud(ctx context.Context) (err error) {
+	h.IBMCloud, err = ibmcloud.Start(ctx, ibmcloud.Config{
+		Addr: addr(h.Ports.IBMCloud), Account: IBMAccount, StatePath: h.state("ibmcloud.json"), Callers: []ibmcloud.Caller{{APIKey: h.Secrets.IBMKey}},
+	})
+	return err
+}
+
+// Left returns what both clouds have that mentions a text, one line each; empty: everything.
+func (h *Stack) Left(text string) (lines []string) {
+	for _, r := range h.AWS.Resources(text) {
+		lines = append(lines, strings.Join([]string{"aws", r.Type, r.ID, r.Name}, " "))
+	}
+	for _, r := range h.IBMCloud.Resources(text) {
+		lines = append(lines, strings.Join([]string{"ibmcloud", r.Type, r.ID, r.Name}, " "))
+	}
+	return lines
 }
 
 // state returns where a stand-in keeps its state for a restart; a fast stack is never restarted.
@@ -345,6 +370,9 @@ func (h *Stack) Stop() error {
 	}
 	if h.AWS != nil {
 		errs = append(errs, h.AWS.Stop())
+	}
+	if h.IBMCloud != nil {
+		errs = append(errs, h.IBMCloud.Stop())
 	}
 	if h.S3Cut != nil {
 		errs = append(errs, h.S3Cut.Stop())

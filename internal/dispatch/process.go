@@ -164,7 +164,7 @@ func Allowed(env []string) []string {
 			"HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy":
 			kept = append(kept, pair)
 		default:
-			if strings.HasPrefix(key, "AWS_") || strings.HasPrefix(key, "OCPCTL_STANDIN_") ||
+			if strings.HasPrefix(key, "AWS_") || strings.HasPrefix(key, "IBMCLOUD_") || key == "IC_API_KEY" || strings.HasPrefix(key, "OCPCTL_STANDIN_") ||
 				strings.HasPrefix(key, "OTEL_EXPORTER_OTLP_") || strings.HasPrefix(key, "OTEL_TRACES_") || key == "OTEL_SDK_DISABLED" {
 				kept = append(kept, pair)
 			}
