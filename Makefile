@@ -77,13 +77,15 @@ demo: $(DEMO_BUILD) build-act ## start everything on this machine, to label a pu
 demo-story: $(DEMO_BUILD) build-act ## end-to-end test: run a pull request's whole life in a demo over HTTP and check every step (KUBERNETES=1: runners are Jobs)
 	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) $(ON_KUBERNETES) -story
 
+comma := ,
+
 .PHONY: chaos
-chaos: build ## crash matrix: kill processes and cut connections at every step of a cluster's life (TIME=10m N=0 SEED= CELL=)
-	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) -chaos -time $(or $(TIME),10m) -n $(or $(N),0) -seed $(or $(SEED),0) -cell "$(CELL)"
+chaos: build ## crash matrix: kill processes and cut connections at every step of a cluster's life (TIME=10m N=0 SEED= CELL= CLOUD=aws|ibmcloud)
+	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) -chaos -clouds $(or $(CLOUD),aws) -time $(or $(TIME),10m) -n $(or $(N),0) -seed $(or $(SEED),0) -cell "$(CELL)"
 
 .PHONY: soak
-soak: $(DEMO_BUILD) ## create and destroy N=100 clusters with random faults and print figures (SEED=, KUBERNETES=1, REPLICAS=2 servers of which one is killed now and then)
-	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) $(ON_KUBERNETES) -soak $(or $(N),100) -seed $(or $(SEED),0) -replicas $(or $(REPLICAS),1)
+soak: $(DEMO_BUILD) ## create and destroy N=100 clusters with random faults and print figures on both clouds (CLOUD=aws,ibmcloud, SEED=, KUBERNETES=1, REPLICAS=2 servers of which one is killed now and then)
+	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) $(ON_KUBERNETES) -soak $(or $(N),100) -clouds $(or $(CLOUD),aws$(comma)ibmcloud) -seed $(or $(SEED),0) -replicas $(or $(REPLICAS),1)
 
 .PHONY: soak-hours
 soak-hours: build ## let N=200 clusters live for a day and a night with off-hours, sleep and faults, and compare cost with the cloud's meter (SEED=)

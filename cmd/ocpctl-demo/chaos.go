@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -27,6 +28,7 @@ type testModes struct {
 	only   string
 	short  bool
 
+	clouds    string
 	nights    bool
 	takeovers int
 	replicas  int
@@ -36,6 +38,7 @@ type testModes struct {
 func (t *testModes) flags() {
 	flag.BoolVar(&t.chaos, "chaos", false, "strike clusters at every boundary of their lives, print the table, and stop")
 	flag.IntVar(&t.cycles, "soak", 0, "let `n` clusters come and go with random faults, print the figures, and stop")
+	flag.StringVar(&t.clouds, "clouds", "aws", "with -chaos and -soak: `platforms` of the clusters, aws or ibmcloud; a soak takes several, separated by commas")
 	flag.BoolVar(&t.nights, "nights", false, "with -soak: each cluster lives for a day and a night, in which it may sleep, and its cost is compared with the cloud's meter")
 	flag.DurationVar(&t.bound, "time", 10*time.Minute, "with -chaos: begin no round after it; 0: no bound")
 	flag.IntVar(&t.cells, "n", 0, "with -chaos: strike at most `n` cells; 0: all")
@@ -71,7 +74,7 @@ func (t *testModes) run(dir string, kubernetes bool) (err error) {
 	if t.takeovers > 0 || t.old != "" {
 		t.replicas = max(t.replicas, 2)
 	}
-	h, err := chaos.Start(ctx, chaos.Config{Dir: place, Bin: filepath.Join(dir, "bin"), Out: os.Stdout, Replicas: t.replicas, Old: t.old, Kubernetes: kubernetes})
+	h, err := chaos.Start(ctx, chaos.Config{Dir: place, Bin: filepath.Join(dir, "bin"), Out: os.Stdout, Replicas: t.replicas, Old: t.old, Kubernetes: kubernetes, Clouds: strings.Split(t.clouds, ",")})
 	if err != nil {
 		return err
 	}

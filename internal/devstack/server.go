@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/devstack/child"
+	"github.com/ocpctl/ocpctl/internal/devstack/ibmcloud"
 	"github.com/ocpctl/ocpctl/internal/devstack/installer"
 )
 
@@ -234,10 +235,10 @@ func (h *Stack) environment() []string {
 
 // cloud returns the variables that point to the stand-in clouds.
 func (h *Stack) cloud() []string {
-	return append(h.IBMCloud.Environment(),
-		"AWS_ENDPOINT_URL=http://" + addr(h.Ports.AWS),
-		"AWS_ENDPOINT_URL_S3=http://" + addr(h.Ports.S3),
-		"AWS_SHARED_CREDENTIALS_FILE=" + h.path("secrets", "aws-credentials"),
+	return append(ibmcloud.Environment("http://"+addr(h.Ports.IBMCloud)),
+		"AWS_ENDPOINT_URL=http://"+addr(h.Ports.AWS),
+		"AWS_ENDPOINT_URL_S3=http://"+addr(h.Ports.S3),
+		"AWS_SHARED_CREDENTIALS_FILE="+h.path("secrets", "aws-credentials"),
 		"AWS_CONFIG_FILE=/dev/null",
 		"AWS_REGION=us-east-1",
 		"AWS_EC2_METADATA_DISABLED=true",

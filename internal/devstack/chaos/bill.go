@@ -186,7 +186,7 @@ func (t *Run) printForgotten(ctx context.Context) error {
 		{"jobs that are open", "SELECT count(*) FROM jobs WHERE status IN ('PENDING', 'RUNNING', 'RETRYING')", 0},
 		{"runners in the queue", "SELECT count(*) FROM runner_queue", 0},
 		{"resources of ours that a sweep finds", "", len(found)},
-		{"resources in the stand-in cloud", "", len(t.AWS.Resources(""))},
+		{"resources in the stand-in cloud", "", len(t.Left(""))},
 	}
 	t.say("\nforgotten:")
 	var errs []error

@@ -112,7 +112,7 @@ func (t *Run) undisturbed(ctx context.Context) (pr, ready int, err error) {
 	if pr, err = t.GitHub.Open("A life nobody disturbs", person); err != nil {
 		return 0, 0, err
 	}
-	if err := t.GitHub.Label(pr, label, person); err != nil {
+	if err := t.GitHub.Label(pr, t.label(), person); err != nil {
 		return 0, 0, err
 	}
 	if err := t.await(ctx, pr, "READY", patience, isReady); err != nil {

@@ -59,7 +59,7 @@ func (c *cell) place(ctx context.Context, t *Run) (err error) {
 			return err
 		}
 	}
-	if err := t.GitHub.Label(c.pr, label, person); err != nil {
+	if err := t.GitHub.Label(c.pr, t.label(), person); err != nil {
 		return err
 	}
 	if c.Job == destroying {
@@ -146,8 +146,8 @@ func (t *Run) nothingLeft(ctx context.Context, pr int) error {
 func (t *Run) nothingLeftOf(ctx context.Context, name string) error {
 	var errs []error
 	for _, text := range []string{name, faultName("ccoctl-create", name) + "-"} {
-		for _, r := range t.AWS.Resources(text) {
-			errs = append(errs, fmt.Errorf("left in the cloud: %s %s %s", r.Type, r.ID, r.Name))
+		for _, left := range t.Left(text) {
+			errs = append(errs, fmt.Errorf("left in the cloud: %s", left))
 		}
 		buckets, err := filepath.Glob(filepath.Join(t.Dir, "s3", "buckets", "*"+text+"*"))
 		if err != nil {

@@ -38,11 +38,11 @@ type cycle struct {
 	took  time.Duration
 }
 
-// newCycle draws a cycle's fault and end.
-func newCycle(seed uint64, n int) *cycle {
+// newCycle draws a cycle's fault and end, and the cloud that its cluster is on.
+func newCycle(seed uint64, n int, clouds []string) *cycle {
 	rng := rand.New(rand.NewPCG(seed, uint64(n))) //nolint:gosec // which fault, not a secret
 	return &cycle{
-		number: n, rng: rng, profile: profile,
+		number: n, rng: rng, profile: profileOn[clouds[n%len(clouds)]],
 		fault: mishaps()[rng.IntN(len(mishaps()))], end: []string{"command", "close", "unlabel"}[rng.IntN(3)],
 	}
 }
@@ -146,7 +146,10 @@ func (t *Run) ended(ctx context.Context, c *cycle) error {
 // plan returns the fault of the stand-in programs in a cycle, which happens once.
 func (c *cycle) plan(name string) (key string, fault installer.Fault) {
 	at := installer.Steps()[c.rng.IntN(len(installer.Steps()))]
-	kinds := []string{"elastic-ip", "vpc", "bucket", "hosted-zone"}
+	kinds, short := []string{"elastic-ip", "vpc", "bucket", "hosted-zone"}, "InsufficientInstanceCapacity: we currently do not have sufficient m6i.xlarge capacity"
+	if c.profile == profileOn["ibmcloud"] {
+		kinds, short = []string{"floating-ip", "vpc", "instance", "image"}, "failed to provision control-plane machines: cannot_start_capacity"
+	}
 	command := map[string]string{
 		"install fails": "create", "bootstrap fails": "create", "installer dies": "create", "ccoctl fails": "ccoctl-create", "ccoctl dies": "ccoctl-create",
 		"destroy dies": "destroy", "destroy leaves something": "destroy", "ccoctl delete forgets": "ccoctl-delete",
@@ -156,7 +159,7 @@ func (c *cycle) plan(name string) (key string, fault installer.Fault) {
 	}
 	switch c.fault {
 	case "install fails":
-		fault = installer.Fault{FailAt: "machines", Message: "InsufficientInstanceCapacity: we currently do not have sufficient m6i.xlarge capacity"}
+		fault = installer.Fault{FailAt: "machines", Message: short}
 	case "bootstrap fails":
 		fault = installer.Fault{FailAt: "bootstrap"}
 	case "installer dies":

@@ -40,7 +40,7 @@ func (t *Run) days(ctx context.Context, o SoakOptions) (done []*cycle, err error
 	for len(done) < o.Cycles {
 		var day []*cycle
 		for n := len(done); n < min(len(done)+perDay, o.Cycles); n++ {
-			c := newCycle(o.Seed, n)
+			c := newCycle(o.Seed, n, t.clouds)
 			c.drawNight(all)
 			day = append(day, c)
 		}

@@ -16,17 +16,19 @@ import (
 	"github.com/ocpctl/ocpctl/internal/devstack/installer"
 )
 
-// The profile of every cluster, the label that requests it, and who sets it.
-const (
-	profile = "aws-minimal-test"
-	label   = "ocp/" + profile
-	person  = "maya"
-)
+// person is who asks for every cluster.
+const person = "maya"
+
+// profileOn is the profile of clusters on each cloud.
+var profileOn = map[string]string{"aws": "aws-minimal-test", "ibmcloud": "ibm-minimal-test"}
 
 // Config says where the stack's files are.
 type Config struct {
 	Dir string // state; created if missing, and must not be used by anything else
 	Bin string // folder with the programs
+
+	// Clouds are the platforms on which clusters are; empty: AWS. A crash matrix uses the first, a soak all of them.
+	Clouds []string
 
 	Replicas int // servers behind a load balancer; 0: one
 	// Kubernetes makes runners Jobs, see devstack.Config.
@@ -39,6 +41,7 @@ type Config struct {
 // Run is a stack with everything that a chaos test needs.
 type Run struct {
 	*devstack.Stack
+	clouds []string
 	out    io.Writer
 	pool   *pgxpool.Pool
 	board  *board
@@ -64,6 +67,14 @@ const (
 
 // Start starts a stack whose time is as fast as possible.
 func Start(ctx context.Context, cfg Config) (t *Run, err error) {
+	if len(cfg.Clouds) == 0 {
+		cfg.Clouds = []string{"aws"}
+	}
+	for _, cloud := range cfg.Clouds {
+		if profileOn[cloud] == "" {
+			return nil, fmt.Errorf("there is no cloud %q; give aws or ibmcloud", cloud)
+		}
+	}
 	dir, err := filepath.Abs(cfg.Dir)
 	if err != nil {
 		return nil, err
@@ -87,7 +98,7 @@ func Start(ctx context.Context, cfg Config) (t *Run, err error) {
 	limits.Hour = githubHour
 	h.GitHub.SetLimits(limits)
 	ctx, stop := context.WithCancel(ctx)
-	t = &Run{Stack: h, out: cfg.Out, stop: stop}
+	t = &Run{Stack: h, clouds: cfg.Clouds, out: cfg.Out, stop: stop}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, t.Stop())
@@ -134,6 +145,9 @@ func (t *Run) Stop() error {
 }
 
 func (t *Run) say(format string, args ...any) { fmt.Fprintf(t.out, format+"\n", args...) }
+
+// label requests a cluster on the first cloud.
+func (t *Run) label() string { return "ocp/" + profileOn[t.clouds[0]] }
 
 // nameOf returns the name of a pull request's first cluster.
 func nameOf(pr int) string { return fmt.Sprintf("pr%d-shop", pr) }

@@ -94,7 +94,7 @@ func (t *Run) cycles(ctx context.Context, o SoakOptions) ([]*cycle, error) {
 		defer close(next)
 		for n := range o.Cycles {
 			select {
-			case next <- newCycle(o.Seed, n):
+			case next <- newCycle(o.Seed, n, t.clouds):
 			case <-ctx.Done():
 				return
 			}
@@ -155,10 +155,10 @@ func (t *Run) printSoak(done []*cycle, took time.Duration, spent map[string]time
 	if released < len(done) {
 		errs = append(errs, fmt.Errorf("%d of %d were not released without help", len(done)-released, len(done)))
 	}
-	left := t.AWS.Resources("")
+	left := t.Left("")
 	t.say("left in the cloud: %d", len(left))
 	if len(left) > 0 {
-		errs = append(errs, fmt.Errorf("%d things are left in the cloud, the first is %s %s %s", len(left), left[0].Type, left[0].ID, left[0].Name))
+		errs = append(errs, fmt.Errorf("%d things are left in the cloud, the first is %s", len(left), left[0]))
 	}
 	return errors.Join(errs...)
 }

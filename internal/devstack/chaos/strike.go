@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"github.com/ocpctl/ocpctl/internal/devstack"
+	"github.com/ocpctl/ocpctl/internal/devstack/ibmcloud"
 )
 
 // strike is one kind of fault. It affects either each cluster separately, or everything at once. Both functions return an error
@@ -179,6 +180,7 @@ func refuses(ctx context.Context, port int) error {
 // expireKeys makes the cloud refuse every call as if the session had expired.
 func expireKeys(ctx context.Context, t *Run) error {
 	t.AWS.Refuse("*", -1, "ExpiredToken")
+	t.IBMCloud.Refuse("*", -1, ibmcloud.Expired)
 	client := sts.New(sts.Options{
 		Region: "us-east-1", BaseEndpoint: awssdk.String(t.AWS.URL()),
 		Credentials: credentials.NewStaticCredentialsProvider(devstack.AccessKey, devstack.SecretKey, ""),
@@ -190,4 +192,8 @@ func expireKeys(ctx context.Context, t *Run) error {
 	return nil
 }
 
-func renewKeys(_ context.Context, t *Run) error { t.AWS.Lift("*"); return nil }
+func renewKeys(_ context.Context, t *Run) error {
+	t.AWS.Lift("*")
+	t.IBMCloud.Lift("*")
+	return nil
+}

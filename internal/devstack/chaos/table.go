@@ -92,8 +92,8 @@ func (t *Run) report(o Options, done []*cell, took time.Duration) error {
 	if len(bad) > 0 {
 		return fmt.Errorf("%d of %d cells did not converge", len(bad), len(done))
 	}
-	if left := t.AWS.Resources(""); len(left) > 0 {
-		return fmt.Errorf("%d things are left in the cloud that belong to no cell, the first is %s %s %s", len(left), left[0].Type, left[0].ID, left[0].Name)
+	if left := t.Left(""); len(left) > 0 {
+		return fmt.Errorf("%d things are left in the cloud that belong to no cell, the first is %s", len(left), left[0])
 	}
 	if sum.struck == 0 {
 		return errors.New("nothing was struck")

@@ -65,7 +65,7 @@ func (t *Run) holdInstalls(ctx context.Context, n int) (held []heldInstall, err 
 		if err := t.setFault(key, &installer.Fault{AfterWrites: pausedAfter, Pause: true}); err != nil {
 			return nil, err
 		}
-		if err := t.GitHub.Label(pr, label, person); err != nil {
+		if err := t.GitHub.Label(pr, t.label(), person); err != nil {
 			return nil, err
 		}
 		h := heldInstall{pr: pr}
@@ -103,7 +103,7 @@ func (t *Run) lives(ctx context.Context, n int) error {
 		if err != nil {
 			return err
 		}
-		if err := t.GitHub.Label(pr, label, person); err != nil {
+		if err := t.GitHub.Label(pr, t.label(), person); err != nil {
 			return err
 		}
 		if err := t.await(ctx, pr, "READY", patience, isReady); err != nil {

@@ -105,31 +105,36 @@ func (s *Server) Stop() error {
 func (s *Server) Base() string { return "http://" + s.addr }
 
 // URL is the address of a service as its SDK wants it: iam, rc, vpc, cis, dns, cos, search or tags. The region matters to vpc and cos.
-func (s *Server) URL(service, region string) string {
+func (s *Server) URL(service, region string) string { return addressOf(s.Base(), service, region) }
+
+func addressOf(base, service, region string) string {
 	switch service {
 	case "vpc":
-		return s.Base() + "/vpc/" + region + "/v1"
+		return base + "/vpc/" + region + "/v1"
 	case "cos":
-		return s.Base() + "/cos/" + region
+		return base + "/cos/" + region
 	case "dns":
-		return s.Base() + "/dns/v1"
+		return base + "/dns/v1"
 	}
-	return s.Base() + "/" + service
+	return base + "/" + service
 }
 
-// Environment are the variables by which a program of another process finds the stand-in: its base, and each service by the name that
-// OpenShift's installer gives to the service's address. {region} is replaced by the reader.
-func (s *Server) Environment() []string {
+// Environment are the variables by which a program of another process finds the stand-in.
+func (s *Server) Environment() []string { return Environment(s.Base()) }
+
+// Environment are the variables by which a program finds a stand-in at an address: its base, and each service by the name that OpenShift's
+// installer gives to the service's address. {region} is replaced by the reader.
+func Environment(base string) []string {
 	return []string{
-		"OCPCTL_STANDIN_IBMCLOUD_URL=" + s.Base(),
-		"IBMCLOUD_IAM_API_ENDPOINT=" + s.URL("iam", ""),
-		"IBMCLOUD_RESOURCE_CONTROLLER_API_ENDPOINT=" + s.URL("rc", ""),
-		"IBMCLOUD_RESOURCE_MANAGEMENT_API_ENDPOINT=" + s.URL("rc", ""),
-		"IBMCLOUD_IS_NG_API_ENDPOINT=" + s.URL("vpc", "{region}"),
-		"IBMCLOUD_CIS_API_ENDPOINT=" + s.URL("cis", ""),
-		"IBMCLOUD_PRIVATE_DNS_API_ENDPOINT=" + s.URL("dns", ""),
-		"IBMCLOUD_COS_ENDPOINT=" + s.URL("cos", "{region}"),
-		"IBMCLOUD_GS_API_ENDPOINT=" + s.URL("search", ""),
-		"IBMCLOUD_GT_API_ENDPOINT=" + s.URL("tags", ""),
+		"OCPCTL_STANDIN_IBMCLOUD_URL=" + base,
+		"IBMCLOUD_IAM_API_ENDPOINT=" + addressOf(base, "iam", ""),
+		"IBMCLOUD_RESOURCE_CONTROLLER_API_ENDPOINT=" + addressOf(base, "rc", ""),
+		"IBMCLOUD_RESOURCE_MANAGEMENT_API_ENDPOINT=" + addressOf(base, "rc", ""),
+		"IBMCLOUD_IS_NG_API_ENDPOINT=" + addressOf(base, "vpc", "{region}"),
+		"IBMCLOUD_CIS_API_ENDPOINT=" + addressOf(base, "cis", ""),
+		"IBMCLOUD_PRIVATE_DNS_API_ENDPOINT=" + addressOf(base, "dns", ""),
+		"IBMCLOUD_COS_ENDPOINT=" + addressOf(base, "cos", "{region}"),
+		"IBMCLOUD_GS_API_ENDPOINT=" + addressOf(base, "search", ""),
+		"IBMCLOUD_GT_API_ENDPOINT=" + addressOf(base, "tags", ""),
 	}
 }
