@@ -188,8 +188,8 @@ func (l *life) killRunner(attempt string) {
 // assertNothingLeft counts in the stand-ins' own state, with no product code in between.
 func (l *life) assertNothingLeft() {
 	l.t.Helper()
-	for _, r := range l.AWS.Resources("") {
-		l.t.Errorf("left in the cloud: %+v", r)
+	for _, left := range l.Left("") {
+		l.t.Errorf("left in the cloud: %s", left)
 	}
 	rows, err := l.pool.Query(l.ctx, "SELECT DISTINCT infra_id FROM attempts WHERE infra_id <> ''")
 	require.NoError(l.t, err)
