@@ -56,10 +56,14 @@ func (r *Resource) CRN() string {
 	return fmt.Sprintf("crn:v1:bluemix:public:%s:%s:a/%s::%s:%s", r.Service, place, r.Account, r.Type, r.ID)
 }
 
-// crnParts returns service, location, account, instance, type and id of a CRN.
-func crnParts(crn string) (service, location, account, instance, kind, id string) {
-	p := append(strings.SplitN(crn, ":", 10), make([]string, 10)...)
-	return p[4], p[5], strings.TrimPrefix(p[6], "a/"), p[7], p[8], p[9]
+// prepare makes the maps that handlers write to.
+func (r *Resource) prepare() {
+	if r.Attrs == nil {
+		r.Attrs = map[string]string{}
+	}
+	if r.Values == nil {
+		r.Values = map[string][]string{}
+	}
 }
 
 // clone returns a copy without the secret.

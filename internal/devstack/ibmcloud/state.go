@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/ocpctl/ocpctl/internal/devstack/file"
 )
@@ -29,6 +30,9 @@ func (s *Server) load() error {
 	}
 	if err != nil {
 		return fmt.Errorf("read the ibm cloud stand-in's state %s: %w", s.cfg.StatePath, err)
+	}
+	for _, r := range slices.Concat(w.Resources, w.Dead) {
+		r.prepare()
 	}
 	return nil
 }

@@ -31,12 +31,7 @@ func (w *world) add(r Resource) *Resource {
 	if r.Created.IsZero() {
 		r.Created = w.now()
 	}
-	if r.Attrs == nil {
-		r.Attrs = map[string]string{}
-	}
-	if r.Values == nil {
-		r.Values = map[string][]string{}
-	}
+	r.prepare()
 	w.Resources = append(w.Resources, &r)
 	if r.Service != "is" || r.Type != "instance" || r.State == "running" { // a machine is counted while it runs
 		w.meter(&r, w.now())
