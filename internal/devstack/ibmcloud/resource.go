@@ -30,6 +30,7 @@ type Resource struct {
 	Values  map[string][]string `json:"values,omitempty"`
 	Created time.Time           `json:"created"`
 	Gone    time.Time           `json:"gone,omitzero"`    // a tombstone: deleted at that time, still in the search index
+	Until   time.Time           `json:"until,omitzero"`   // when the tombstone is forgotten
 	Metered time.Time           `json:"metered,omitzero"` // since when it is counted by the meter, on the meter's clock; zero: it is not
 	Stands  bool                `json:"stands,omitempty"` // part of the initial world, never a leftover
 	Secret  string              `json:"secret,omitempty"` // an API key; only in the state file, never in copies that are handed out
@@ -37,6 +38,12 @@ type Resource struct {
 
 // Alive reports that the resource exists and is no tombstone.
 func (r *Resource) Alive() bool { return r.Gone.IsZero() }
+
+// Number is the order of creation.
+func (r *Resource) Number() int64 { return r.Seq }
+
+// Forgotten reports that the resource is gone without a tombstone.
+func (r *Resource) Forgotten() bool { return !r.Alive() && r.Until.IsZero() }
 
 // CRN returns the resource's Cloud Resource Name.
 func (r *Resource) CRN() string {

@@ -96,9 +96,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 func (s *Server) Stop() error {
 	_ = s.http.Close() // without waiting: clients must handle cut connections
 	<-s.done
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.save()
+	return s.world.file.Stop()
 }
 
 // Base is the server's own address, below which every service has its path.

@@ -113,11 +113,18 @@ func TestTheMeterCountsMachinesWhileTheyRun(t *testing.T) {
 func TestWhatWasAnsweredSurvivesTheProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ibmcloud.json")
 	c := start(t, ibmcloud.Config{StatePath: path})
-	c.network(t, "demo")
+	n := c.network(t, "demo")
 	require.NoError(t, c.Pin("demo-vpc"))
+	c.wait()
+	_, err := c.vpc.DeleteSubnetWithContext(t.Context(), &vpcv1.DeleteSubnetOptions{ID: &n.subnet})
+	require.NoError(t, err)
+	c.wait()
+	require.NoError(t, c.Free(n.gateway))
 	again := start(t, ibmcloud.Config{StatePath: path})
 	require.Equal(t, c.Resources(""), again.Resources(""))
 	require.Equal(t, "pinned", again.Faults()["demo-vpc"])
+	require.Equal(t, c.Meter(), again.Meter())
+	require.NotEmpty(t, again.Meter(), "of what is gone")
 }
 
 func TestOtherProcessesSetFaultsAndLook(t *testing.T) {
