@@ -52,9 +52,6 @@ type Server struct {
 	documents sync.Map // policies by their text: string to iampolicy.Document
 
 	exceeded atomic.Int64 // refusals because of a limit
-
-	saving sync.Mutex // guards the state file
-	store  store
 }
 
 // Start serves until Stop is called or ctx ends.
@@ -105,7 +102,7 @@ func (s *Server) URL() string { return "http://" + s.addr }
 func (s *Server) Stop() error {
 	_ = s.http.Close() // without waiting: clients of AWS must handle cut connections
 	<-s.done
-	return s.last()
+	return s.world.file.Stop()
 }
 
 // call is one request while a service processes it.
@@ -193,21 +190,20 @@ func (s *Server) do(ctx context.Context, c *call, h handler) ([]node, error) {
 	}
 	s.mu.Lock()
 	s.world.tick()
-	s.world.journal.reading = reads(c.action)
+	s.world.reading = reads(c.action)
 	c.world = s.world.view(c)
 	nodes, err := h(c)
-	s.world.journal.reading = false
+	s.world.reading = false
 	changes := err == nil && !reads(c.action)
 	if err != nil {
 		s.count(c).Refused++
 	}
 	if changes {
-		s.world.Changed++
-		err = s.world.note()
+		err = s.world.file.Note(s.world.meta())
 	}
 	s.mu.Unlock()
 	if changes && err == nil {
-		err = s.save(false)
+		err = s.world.file.Save(false)
 	}
 	return nodes, err
 }

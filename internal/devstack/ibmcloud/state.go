@@ -42,6 +42,7 @@ func (s *Server) load() error {
 			w.Dead = append(w.Dead, r)
 		}
 	}
+	slices.SortStableFunc(w.Dead, func(a, b *Resource) int { return a.Gone.Compare(b.Gone) })
 	return w.file.Save(true) // an incomplete last line is removed before new lines are added
 }
 
