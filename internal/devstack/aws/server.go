@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/ocpctl/ocpctl/internal/devstack/faults"
 )
 
 // Config configures the stand-in. Every field except the keys has a default for its zero value.
@@ -35,19 +37,20 @@ type Config struct {
 }
 
 // Server is the running stand-in. Its methods are safe for concurrent use; those that are not part of AWS are also served as JSON
-// under /_standin/.
+// under /_standin/. Its faults are those of faults.Set; with short pages the tagging API, and lists of EC2 with a requested length, begin
+// with an empty page.
 type Server struct {
+	*faults.Set
+
 	cfg  Config
 	log  *slog.Logger
 	http *http.Server
 	addr string
 	done chan struct{}
 
-	mu     sync.Mutex // guards world, faults, counts and used
-	world  *world
-	faults faults
-	counts map[string]*Count
-	used   map[string]map[string]bool // actions by caller
+	mu    sync.Mutex // guards world and used
+	world *world
+	used  map[string]map[string]bool // actions by caller
 
 	documents sync.Map // policies by their text: string to iampolicy.Document
 
@@ -71,7 +74,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	if cfg.AccessKey == "" || cfg.SecretKey == "" {
 		return nil, fmt.Errorf("start the aws stand-in: an access key and its secret are needed")
 	}
-	s := &Server{cfg: cfg, log: cfg.Log, done: make(chan struct{}), faults: newFaults(), counts: map[string]*Count{}, used: map[string]map[string]bool{}}
+	s := &Server{cfg: cfg, log: cfg.Log, done: make(chan struct{}), Set: faults.New(), used: map[string]map[string]bool{}}
 	if err := s.load(); err != nil {
 		return nil, err
 	}
@@ -196,7 +199,7 @@ func (s *Server) do(ctx context.Context, c *call, h handler) ([]node, error) {
 	s.world.reading = false
 	changes := err == nil && !reads(c.action)
 	if err != nil {
-		s.count(c).Refused++
+		s.Refused(c.name())
 	}
 	if changes {
 		err = s.world.file.Note(s.world.meta())

@@ -117,7 +117,7 @@ func (s *Server) execute(c *call, h handler) (any, error) {
 	out, err := h(c)
 	s.note(c, err)
 	if err != nil {
-		s.count(c).Refused++
+		s.Refused(c.op)
 		return nil, err
 	}
 	if !c.reads() {
