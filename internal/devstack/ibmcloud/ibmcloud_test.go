@@ -2,6 +2,7 @@ package ibmcloud_test
 
 import (
 	"net/http"
+	"os"
 	"testing"
 	"time"
 
@@ -87,6 +88,11 @@ func (c *cloud) with(t *testing.T, auth core.Authenticator) {
 func (c *cloud) wait() { c.now = c.now.Add(2 * time.Minute) }
 
 func p(s string) *string { return &s }
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+}
 
 // status requires a refusal with a status, and returns what the body says.
 func status(t *testing.T, want int, resp *core.DetailedResponse, err error) map[string]any {
