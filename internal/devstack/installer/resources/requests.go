@@ -16,15 +16,15 @@ type Requests struct {
 	Count int
 }
 
-// requestsTag is the prefix of the network's tags that count requests, one tag for each user.
-const requestsTag = "ocpctl-standin/requests/"
+// RequestsTag is the prefix of the network's tags that count requests, one tag for each user.
+const RequestsTag = "ocpctl-standin/requests/"
 
 // Requests returns what each user sent. The stand-in remembers the newest hour of each.
 func (l *Living) Requests() (all []Requests) {
 	for _, t := range l.network.Tags {
 		var r Requests
 		var hour int64
-		if n, _ := fmt.Sscan(aws.ToString(t.Value), &r.User, &hour, &r.Count); strings.HasPrefix(aws.ToString(t.Key), requestsTag) && n == 3 {
+		if n, _ := fmt.Sscan(aws.ToString(t.Value), &r.User, &hour, &r.Count); strings.HasPrefix(aws.ToString(t.Key), RequestsTag) && n == 3 {
 			r.Hour = time.Unix(hour, 0).UTC()
 			all = append(all, r)
 		}
@@ -40,5 +40,5 @@ func (l *Living) CountRequest(ctx context.Context, user string, now time.Time) e
 			count += r.Count
 		}
 	}
-	return l.remember(ctx, aws.ToString(l.network.VpcId), requestsTag+short(user), fmt.Sprintf("%s %d %d", user, hour.Unix(), count))
+	return l.remember(ctx, aws.ToString(l.network.VpcId), RequestsTag+short(user), fmt.Sprintf("%s %d %d", user, hour.Unix(), count))
 }
