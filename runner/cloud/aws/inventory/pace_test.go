@@ -3,7 +3,7 @@ package inventory
 import (
 	"context"
 	"testing"
-	
+
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/middleware"
